@@ -1,0 +1,18 @@
+// Assertions for programmer errors, kept in release builds: a broken invariant must stop the
+// process before it can write a wrong count to the log.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <source_location>
+
+namespace tally {
+
+inline void Check(bool condition, const char* what,
+                  std::source_location where = std::source_location::current()) {
+  if (condition) [[likely]] return;
+  std::fprintf(stderr, "%s:%u: check failed: %s\n", where.file_name(), where.line(), what);
+  std::abort();
+}
+
+}  // namespace tally
