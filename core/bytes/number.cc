@@ -1,0 +1,26 @@
+#include "core/bytes/number.h"
+
+#include <charconv>
+
+namespace tally {
+
+std::optional<int64_t> ParseInt64(std::string_view text) {
+  if (text.empty() || text.size() > kMaxInt64Chars) return std::nullopt;
+  if (text == "0") return 0;
+  // from_chars takes a '-' but neither '+' nor spaces; leading zeros are ours to refuse.
+  const char first_digit = text.front() == '-' && text.size() > 1 ? text[1] : text.front();
+  if (first_digit < '1' || first_digit > '9') return std::nullopt;
+  int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return value;
+}
+
+char* WriteInt64(char* out, int64_t value) {
+  return std::to_chars(out, out + kMaxInt64Chars, value).ptr;
+}
+
+void AppendInt64(std::string& out, int64_t value) { out.append(Int64Text(value).view()); }
+
+}  // namespace tally

@@ -1,0 +1,40 @@
+// The canonical decimal text of 64-bit integers, as Redis reads and writes it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tally {
+
+// "-9223372036854775808", the longest.
+inline constexpr size_t kMaxInt64Chars = 20;
+
+// The number that `text` is the canonical text of, with the strictness of Redis's string2ll: no
+// spaces, no '+', no leading zeros, no "-0", nothing out of range. So a text that parses is exactly
+// what WriteInt64 gives back for its number.
+std::optional<int64_t> ParseInt64(std::string_view text);
+
+// Writes the decimal text of `value` at `out`, which has room for kMaxInt64Chars, without a
+// terminator; returns the end of what it wrote.
+char* WriteInt64(char* out, int64_t value);
+
+void AppendInt64(std::string& out, int64_t value);
+
+// The decimal text of a number in a buffer of its own, for where a view is wanted.
+class Int64Text {
+ public:
+  explicit Int64Text(int64_t value)
+      : length_(static_cast<size_t>(WriteInt64(chars_, value) - chars_)) {}
+
+  // Lives as long as this object.
+  std::string_view view() const { return {chars_, length_}; }
+
+ private:
+  char chars_[kMaxInt64Chars];
+  size_t length_;
+};
+
+}  // namespace tally
