@@ -1,0 +1,238 @@
+#include "core/table/record_table.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/check.h"
+
+namespace tally {
+namespace {
+
+// A cursor is this many top bits of a hash, so that it survives clients that hold it in a double.
+constexpr int kCursorBits = 48;
+constexpr int kCursorShift = 64 - kCursorBits;
+
+uint64_t PrefixOf(uint64_t hash) { return hash >> kCursorShift; }
+
+}  // namespace
+
+RecordTable::RecordTable(uint64_t seed, SplitObserver* observer)
+    : seed_(seed), observer_(observer) {
+  Clear();
+}
+
+RecordTable::~RecordTable() { FreeSome(SIZE_MAX); }
+
+RecordTable::RecordTable(RecordTable&& other) noexcept
+    : seed_(other.seed_),
+      observer_(other.observer_),
+      directory_(std::exchange(other.directory_, {})),
+      depth_(std::exchange(other.depth_, 0)),
+      size_(std::exchange(other.size_, 0)),
+      segment_bytes_(std::exchange(other.segment_bytes_, 0)) {}
+
+RecordTable& RecordTable::operator=(RecordTable&& other) noexcept {
+  FreeSome(SIZE_MAX);
+  seed_ = other.seed_;
+  observer_ = other.observer_;
+  directory_ = std::exchange(other.directory_, {});
+  depth_ = std::exchange(other.depth_, 0);
+  size_ = std::exchange(other.size_, 0);
+  segment_bytes_ = std::exchange(other.segment_bytes_, 0);
+  return *this;
+}
+
+uint64_t RecordTable::Hash(std::string_view key) const {
+  return XXH3_64bits_withSeed(key.data(), key.size(), seed_);
+}
+
+RecordTable::Record RecordTable::Find(std::string_view key, uint64_t hash) const {
+  return SegmentOf(hash)->Find(key, hash);
+}
+
+template <typename Change>
+auto RecordTable::Accounted(Segment& segment, Change&& change) {
+  segment_bytes_ -= segment.MemoryBytes();
+  struct Settle {
+    RecordTable& table;
+    Segment& segment;
+    ~Settle() { table.segment_bytes_ += segment.MemoryBytes(); }
+  } settle{*this, segment};
+  return change();
+}
+
+RecordTable::Record RecordTable::Insert(std::string_view key, uint64_t hash, size_t payload_size) {
+  Segment* segment = SegmentOf(hash);
+  while (segment->IsFull(key.size() + payload_size)) {
+    Split(*segment);
+    segment = SegmentOf(hash);
+  }
+  const uint32_t offset =
+      Accounted(*segment, [&] { return segment->Add(key, hash, payload_size); });
+  ++size_;
+  Record record = segment->At(offset);
+  record.hash_ = hash;
+  return record;
+}
+
+RecordTable::Record RecordTable::Resize(const Record& record, size_t payload_size) {
+  if (record.size() == payload_size) return record;
+  Segment& segment = record.segment();
+  // The key lives in the buffer that is about to move: find the record again by its hash and place.
+  const std::string key(record.key());
+  const uint64_t hash = record.hash_;
+  Accounted(segment, [&] { segment.Resize(record, payload_size); });
+  return segment.Find(key, hash);
+}
+
+void RecordTable::Erase(const Record& record) {
+  Segment& segment = record.segment();
+  Accounted(segment, [&] { segment.Erase(record); });
+  --size_;
+}
+
+void RecordTable::DoubleDirectory() {
+  std::vector<Segment*> doubled(directory_.size() * 2);
+  for (size_t i = 0; i < doubled.size(); ++i) doubled[i] = directory_[i / 2];
+  directory_ = std::move(doubled);
+  ++depth_;
+}
+
+void RecordTable::Split(Segment& segment) {
+  if (segment.depth_ == depth_) DoubleDirectory();
+  segment_bytes_ -= segment.MemoryBytes();
+
+  const uint32_t depth = segment.depth_ + 1;
+  auto low = std::make_unique<Segment>(seed_, depth);
+  auto high = std::make_unique<Segment>(seed_, depth);
+  low->offsets_.reserve(segment.size() / 2);
+  high->offsets_.reserve(segment.size() / 2);
+  low->Compact(segment.used_ / 2);
+  high->Compact(segment.used_ / 2);
+  uint64_t any_hash = 0;
+  for (uint32_t offset : segment.offsets_) {
+    const Record record = segment.At(offset);
+    const uint64_t hash = Hash(record.key());
+    any_hash = hash;
+    Segment& target = (hash >> (64 - depth)) & 1 ? *high : *low;
+    const uint32_t at = target.Add(record.key(), hash, record.size());
+    std::copy_n(record.data(), record.size(), target.At(at).data());
+  }
+
+  // The segment's own object becomes the low half, so that the owner's references to it stay good.
+  std::swap(segment.buffer_, low->buffer_);
+  std::swap(segment.used_, low->used_);
+  std::swap(segment.capacity_, low->capacity_);
+  std::swap(segment.dead_, low->dead_);
+  segment.depth_ = depth;
+  segment.offsets_.clear();
+  segment.offsets_.rehash(0);
+  segment.offsets_.reserve(low->offsets_.size());
+  for (uint32_t offset : low->offsets_) segment.offsets_.insert(offset);
+  low->offsets_.clear();
+
+  high->due = segment.due;
+  high->epoch = segment.epoch;
+  // The directory entries of the old range: its upper half now belongs to `high`.
+  const size_t span = size_t{1} << (depth_ - depth);
+  const size_t first = (DirectoryIndex(any_hash) / (span * 2)) * (span * 2);
+  for (size_t i = first + span; i < first + 2 * span; ++i) directory_[i] = high.get();
+  segment_bytes_ += segment.MemoryBytes() + high->MemoryBytes();
+  Segment* into = high.release();
+  if (observer_ != nullptr) observer_->OnSplit(segment, *into);
+}
+
+std::vector<std::pair<uint64_t, uint32_t>> RecordTable::RecordsFrom(const Segment& segment,
+                                                                    uint64_t prefix) const {
+  std::vector<std::pair<uint64_t, uint32_t>> found;
+  found.reserve(segment.size());
+  for (uint32_t offset : segment.offsets_) {
+    const uint64_t own = PrefixOf(Hash(segment.At(offset).key()));
+    if (own >= prefix) found.emplace_back(own, offset);
+  }
+  return found;
+}
+
+uint64_t RecordTable::Scan(uint64_t cursor, size_t count,
+                           const std::function<void(const Record&)>& visit) const {
+  if (cursor >> kCursorBits != 0) return 0;
+  for (size_t looked_at = 0; looked_at < kScanSegments; ++looked_at) {
+    const Segment& segment = *SegmentOf(cursor << kCursorShift);
+    auto found = RecordsFrom(segment, cursor);
+    if (found.size() > count) {
+      // The `count` smallest, and all that share the last one's prefix: a cursor cannot part them.
+      std::nth_element(found.begin(), found.begin() + static_cast<ptrdiff_t>(count), found.end());
+      const uint64_t last =
+          count == 0
+              ? cursor
+              : std::max_element(found.begin(), found.begin() + static_cast<ptrdiff_t>(count))
+                    ->first;
+      for (const auto& [prefix, offset] : found) {
+        if (prefix <= last) visit(segment.At(offset));
+      }
+      return (last + 1) >> kCursorBits != 0 ? 0 : last + 1;
+    }
+    for (const auto& [prefix, offset] : found) visit(segment.At(offset));
+    count -= found.size();
+    if (segment.depth_ == 0) return 0;
+    const int shift = kCursorBits - static_cast<int>(segment.depth_);
+    cursor = ((cursor >> shift) + 1) << shift;
+    if (cursor >> kCursorBits != 0) return 0;
+    if (count == 0) return cursor;
+  }
+  return cursor;
+}
+
+RecordTable::Record RecordTable::Sample(uint64_t random) const {
+  if (empty()) return {};
+  // Empty segments are stepped over; that favours their neighbours a little.
+  size_t index = DirectoryIndex(random * 0x9E3779B97F4A7C15u);
+  while (directory_[index]->size() == 0) index = (index + 1) % directory_.size();
+  const Segment& segment = *directory_[index];
+  auto it = segment.offsets_.begin();
+  std::advance(it, static_cast<ptrdiff_t>((random >> 7) % segment.size()));
+  Record record = segment.At(*it);
+  record.hash_ = Hash(record.key());
+  return record;
+}
+
+RecordTable::Segment* RecordTable::NextSegment(uint64_t& position) const {
+  if (position == kEndPosition || directory_.empty()) return nullptr;
+  // A position is the lowest hash of the next range.
+  Segment* segment = SegmentOf(position);
+  if (segment->depth_ == 0) {
+    position = kEndPosition;
+    return segment;
+  }
+  const uint32_t shift = 64 - segment->depth_;
+  position = ((position >> shift) + 1) << shift;
+  if (position == 0) position = kEndPosition;
+  return segment;
+}
+
+bool RecordTable::FreeSome(size_t segments) {
+  while (!directory_.empty() && segments-- > 0) {
+    Segment* last = directory_.back();
+    size_ -= last->size();
+    segment_bytes_ -= last->MemoryBytes();
+    while (!directory_.empty() && directory_.back() == last) directory_.pop_back();
+    delete last;
+  }
+  return directory_.empty();
+}
+
+void RecordTable::Clear() {
+  FreeSome(SIZE_MAX);
+  depth_ = 0;
+  directory_.assign(1, new Segment(seed_, 0));
+  segment_bytes_ = directory_[0]->MemoryBytes();
+}
+
+size_t RecordTable::MemoryBytes() const {
+  return segment_bytes_ + directory_.capacity() * sizeof(Segment*);
+}
+
+}  // namespace tally

@@ -1,0 +1,198 @@
+// A segment of a RecordTable: its buffer and its index.
+//
+// A record is: varint(key size * 2 + dead), varint(payload size), key, payload.
+#include <cstdlib>
+#include <cstring>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "core/check.h"
+#include "core/table/record_table.h"
+
+namespace tally {
+namespace {
+
+// 7/8 of 1,024 slots: what abseil fills before it would double.
+constexpr size_t kMaxRecords = 896;
+// Buffers above this split too, unless so few records share them that a split gains little.
+constexpr size_t kMaxBytes = 128 * 1024;
+constexpr size_t kFewRecords = 64;
+// Offsets have 32 bits.
+constexpr size_t kHardBytes = size_t{1} << 30;
+
+// Lengths below 2^31 as little-endian base-128.
+char* PutLength(char* out, uint32_t value) {
+  while (value >= 0x80) {
+    *out++ = static_cast<char>(value | 0x80);
+    value >>= 7;
+  }
+  *out++ = static_cast<char>(value);
+  return out;
+}
+
+const char* GetLength(const char* in, uint32_t* value) {
+  uint32_t byte = static_cast<unsigned char>(*in++);
+  if (byte < 0x80) [[likely]] {
+    *value = byte;
+    return in;
+  }
+  uint32_t result = byte & 0x7F;
+  for (int shift = 7;; shift += 7) {
+    byte = static_cast<unsigned char>(*in++);
+    result |= (byte & 0x7F) << shift;
+    if (byte < 0x80) break;
+  }
+  *value = result;
+  return in;
+}
+
+size_t LengthBytes(size_t value) {
+  size_t bytes = 1;
+  while (value >= 0x80) {
+    value >>= 7;
+    ++bytes;
+  }
+  return bytes;
+}
+
+size_t RecordBytes(size_t key_size, size_t payload_size) {
+  return LengthBytes(key_size * 2) + LengthBytes(payload_size) + key_size + payload_size;
+}
+
+}  // namespace
+
+RecordTable::Segment::~Segment() { std::free(buffer_); }
+
+size_t RecordTable::Segment::Hasher::operator()(uint32_t offset) const {
+  const Record record = segment->At(offset);
+  return XXH3_64bits_withSeed(record.key().data(), record.key().size(), segment->seed_);
+}
+
+bool RecordTable::Segment::Equal::operator()(uint32_t a, const Probe& b) const {
+  return segment->At(a).key() == b.key;
+}
+
+RecordTable::Record RecordTable::Segment::At(uint32_t offset) const {
+  Record record;
+  uint32_t key_size = 0;
+  uint32_t payload_size = 0;
+  const char* in = GetLength(buffer_ + offset, &key_size);
+  in = GetLength(in, &payload_size);
+  record.segment_ = const_cast<Segment*>(this);
+  record.key_ = const_cast<char*>(in);
+  record.key_size_ = key_size >> 1;
+  record.payload_size_ = payload_size;
+  record.offset_ = offset;
+  return record;
+}
+
+RecordTable::Record RecordTable::Segment::Find(std::string_view key, uint64_t hash) const {
+  const auto it = offsets_.find(Probe{key, hash});
+  if (it == offsets_.end()) return {};
+  Record record = At(*it);
+  record.hash_ = hash;
+  return record;
+}
+
+uint32_t RecordTable::Segment::Append(std::string_view key, size_t payload_size) {
+  MakeRoom(RecordBytes(key.size(), payload_size));
+  const uint32_t offset = used_;
+  char* out = PutLength(buffer_ + used_, static_cast<uint32_t>(key.size() * 2));
+  out = PutLength(out, static_cast<uint32_t>(payload_size));
+  std::memcpy(out, key.data(), key.size());
+  used_ = static_cast<uint32_t>(out - buffer_ + key.size() + payload_size);
+  return offset;
+}
+
+uint32_t RecordTable::Segment::Add(std::string_view key, uint64_t hash, size_t payload_size) {
+  const uint32_t offset = Append(key, payload_size);
+  offsets_.lazy_emplace(Place{offset, hash}, [&](const auto& construct) { construct(offset); });
+  return offset;
+}
+
+void RecordTable::Segment::MarkDead(uint32_t offset, size_t record_size) {
+  buffer_[offset] = static_cast<char>(buffer_[offset] | 1);
+  dead_ += static_cast<uint32_t>(record_size);
+}
+
+void RecordTable::Segment::Resize(const Record& record, size_t payload_size) {
+  const std::string key(record.key());
+  const std::string kept(record.data(), std::min(record.size(), payload_size));
+  const size_t old_size = RecordBytes(key.size(), record.size());
+  const Place place{record.offset_, record.hash_};
+  if (record.offset_ + old_size == used_) {
+    used_ = record.offset_;
+  } else {
+    MarkDead(record.offset_, old_size);
+  }
+  offsets_.erase(offsets_.find(place));
+  const uint32_t offset = Add(key, place.hash, payload_size);
+  std::memcpy(At(offset).data(), kept.data(), kept.size());
+}
+
+void RecordTable::Segment::Erase(const Record& record) {
+  const size_t record_size = RecordBytes(record.key_size_, record.payload_size_);
+  const auto it = offsets_.find(Place{record.offset_, record.hash_});
+  Check(it != offsets_.end(), "an erased record is in its segment");
+  offsets_.erase(it);
+  MarkDead(record.offset_, record_size);
+  constexpr uint32_t kWorthCompacting = 512;
+  if (dead_ * 2 > used_ && (used_ > kWorthCompacting || offsets_.empty())) {
+    Compact(used_ - dead_);
+    if (offsets_.size() * 8 < offsets_.capacity()) offsets_.rehash(0);
+  }
+}
+
+bool RecordTable::Segment::IsFull(size_t more) const {
+  if (offsets_.size() >= kMaxRecords) return true;
+  const size_t bytes = used_ - dead_ + more;
+  if (offsets_.size() >= 2 && bytes > kHardBytes) return true;
+  return offsets_.size() >= kFewRecords && bytes > kMaxBytes;
+}
+
+void RecordTable::Segment::MakeRoom(size_t more) {
+  const size_t needed = used_ + more;
+  if (needed <= capacity_) return;
+  if (dead_ * 4 >= used_ && dead_ > 0) {
+    const size_t live = used_ - dead_ + more;
+    Compact(live + live / 8);
+    return;
+  }
+  Check(needed < UINT32_MAX, "a segment stays below 4 GiB");
+  // Allocators have four or more size classes for each doubling: growing by an eighth is in step.
+  const size_t capacity = std::max<size_t>(needed + needed / 8, 32);
+  buffer_ = static_cast<char*>(std::realloc(buffer_, capacity));
+  Check(buffer_ != nullptr, "memory for a segment");
+  capacity_ = static_cast<uint32_t>(capacity);
+}
+
+void RecordTable::Segment::Compact(size_t capacity) {
+  char* packed = nullptr;
+  if (capacity > 0) {
+    packed = static_cast<char*>(std::malloc(capacity));
+    Check(packed != nullptr, "memory for a segment");
+  }
+  uint32_t used = 0;
+  for (const uint32_t& offset : offsets_) {
+    const Record record = At(offset);
+    const size_t bytes = RecordBytes(record.key_size_, record.payload_size_);
+    std::memcpy(packed + used, buffer_ + offset, bytes);
+    // The slot's hash does not change with the place, so it may be changed where it lies.
+    const_cast<uint32_t&>(offset) = used;
+    used += static_cast<uint32_t>(bytes);
+  }
+  std::free(buffer_);
+  buffer_ = packed;
+  used_ = used;
+  capacity_ = static_cast<uint32_t>(capacity);
+  dead_ = 0;
+}
+
+size_t RecordTable::Segment::MemoryBytes() const {
+  // A flat_hash_set holds a control byte and a slot for each of its capacity, and 16 more.
+  const size_t slots = offsets_.capacity();
+  return sizeof(Segment) + capacity_ + (slots == 0 ? 0 : slots * (sizeof(uint32_t) + 1) + 17);
+}
+
+}  // namespace tally

@@ -1,0 +1,150 @@
+#include "core/table/record_table.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+#include <string>
+
+#include "random_seed.h"
+
+using tally::RecordTable;
+using tally::test::SeededRandom;
+
+namespace {
+
+void Put(RecordTable& table, const std::string& key, const std::string& payload) {
+  RecordTable::Record record = table.Find(key);
+  record = record ? table.Resize(record, payload.size()) : table.Insert(key, payload.size());
+  std::copy(payload.begin(), payload.end(), record.data());
+}
+
+std::map<std::string, std::string> Dump(const RecordTable& table) {
+  std::map<std::string, std::string> all;
+  table.ForEach([&](const RecordTable::Record& record) {
+    REQUIRE(all.emplace(record.key(), record.payload()).second);
+  });
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a record table agrees with a map through random changes") {
+  SeededRandom random;
+  INFO("seed " << random.seed());
+  RecordTable table(random.Next());
+  std::map<std::string, std::string> model;
+  for (int step = 0; step < 60000; ++step) {
+    std::string key = std::to_string(random.Below(6000));
+    if (random.OneIn(200)) key.append(random.Below(400), 'k');
+    const auto choice = random.Below(step < 30000 ? 10 : 16);
+    if (choice < 7) {
+      const std::string payload(random.OneIn(100) ? random.Below(5000) : random.Below(40),
+                                static_cast<char>('a' + random.Below(26)));
+      Put(table, key, payload);
+      model[key] = payload;
+    } else if (choice < 9 || choice >= 10) {
+      const auto record = table.Find(key);
+      REQUIRE(static_cast<bool>(record) == (model.count(key) == 1));
+      if (record) {
+        REQUIRE(record.payload() == model[key]);
+        table.Erase(record);
+        model.erase(key);
+      }
+    } else {
+      const auto record = table.Find(key);
+      REQUIRE(static_cast<bool>(record) == (model.count(key) == 1));
+    }
+    REQUIRE(table.size() == model.size());
+  }
+  REQUIRE(Dump(table) == model);
+}
+
+TEST_CASE("a scan visits what stays exactly once, whatever comes and goes meanwhile") {
+  SeededRandom random;
+  INFO("seed " << random.seed());
+  RecordTable table(random.Next());
+  std::set<std::string> stable;
+  for (int i = 0; i < 3000; ++i) {
+    const std::string key = "s" + std::to_string(i);
+    Put(table, key, "");
+    stable.insert(key);
+  }
+  std::map<std::string, int> seen;
+  uint64_t cursor = 0;
+  int made = 0;
+  do {
+    cursor = table.Scan(cursor, random.Below(20), [&](const RecordTable::Record& record) {
+      ++seen[std::string(record.key())];
+    });
+    REQUIRE(cursor < (uint64_t{1} << 48));
+    for (int i = 0; i < 30; ++i) Put(table, "n" + std::to_string(made++), "x");
+    if (const auto gone =
+            table.Find("n" + std::to_string(random.Below(static_cast<uint64_t>(made)))))
+      table.Erase(gone);
+  } while (cursor != 0);
+  for (const std::string& key : stable) REQUIRE(seen[key] == 1);
+}
+
+TEST_CASE("sampling reaches every record and none that is gone") {
+  SeededRandom random;
+  INFO("seed " << random.seed());
+  RecordTable table(random.Next());
+  REQUIRE_FALSE(table.Sample(random.Next()));
+  for (int i = 0; i < 2000; ++i) Put(table, std::to_string(i), "");
+  for (int i = 5; i < 2000; ++i) table.Erase(table.Find(std::to_string(i)));
+  std::set<std::string> seen;
+  for (int i = 0; i < 2000; ++i) seen.insert(std::string(table.Sample(random.Next()).key()));
+  REQUIRE(seen == std::set<std::string>{"0", "1", "2", "3", "4"});
+}
+
+TEST_CASE("a key of 15 bytes with a payload of 20 costs at most 52 bytes at any size") {
+  RecordTable table(7);
+  size_t worst = 0;
+  for (int i = 0; i < 400000; ++i) {
+    char key[16];
+    std::snprintf(key, sizeof key, "counter:%07d", i);
+    table.Insert(std::string_view(key, 15), 20);
+    if (i > 50000 && i % 1000 == 0)
+      worst = std::max(worst, table.MemoryBytes() * 100 / table.size());
+  }
+  CHECK(worst <= 5400);
+  CHECK(table.MemoryBytes() / table.size() <= 52);
+}
+
+TEST_CASE("a split is told to the observer, and the notes go with both halves") {
+  struct Observer : RecordTable::SplitObserver {
+    void OnSplit(RecordTable::Segment& from, RecordTable::Segment& into) override {
+      ++splits;
+      REQUIRE(into.due == from.due);
+      REQUIRE(into.epoch == from.epoch);
+    }
+    int splits = 0;
+  } observer;
+  RecordTable table(7, &observer);
+  for (int i = 0; i < 100; ++i) {
+    auto record = table.Insert(std::to_string(i), 0);
+    record.segment().due = 42;
+    record.segment().epoch = 3;
+  }
+  for (int i = 100; i < 5000; ++i) table.Insert(std::to_string(i), 0);
+  REQUIRE(observer.splits >= 5);
+  uint64_t position = 0;
+  size_t records = 0;
+  while (auto* segment = table.NextSegment(position)) {
+    REQUIRE(segment->due == 42);
+    records += segment->size();
+  }
+  REQUIRE(records == 5000);
+}
+
+TEST_CASE("freeing in slices ends, and clear makes the table usable again") {
+  RecordTable table(7);
+  for (int i = 0; i < 5000; ++i) table.Insert(std::to_string(i), 3);
+  int slices = 0;
+  while (!table.FreeSome(1)) ++slices;
+  REQUIRE(slices >= 4);
+  table.Clear();
+  REQUIRE(table.empty());
+  Put(table, "a", "b");
+  REQUIRE(table.Find("a").payload() == "b");
+}
