@@ -1,0 +1,56 @@
+// Loads the data set that a manifest names: the base, then its logs, one block or batch a step, so
+// that the server can answer LOADING between the steps.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "server/aof/aof_directory.h"
+#include "server/aof/base_snapshot.h"
+#include "server/aof/log_reader.h"
+
+namespace tally::server {
+
+class AofLoader {
+ public:
+  // `load_truncated` is aof-load-truncated: whether a torn tail is cut or stops the start.
+  static absl::StatusOr<std::unique_ptr<AofLoader>> Open(const AofDirectory& directory,
+                                                         bool load_truncated);
+
+  // Loads one block of the base or one batch of a log; false when all is loaded. DataLoss, with
+  // file and offset, for damage.
+  absl::StatusOr<bool> Step(RecordSink on_record, CommandSink on_command);
+
+  // Where LogWriter::Open goes on.
+  const LogPosition& end() const { return end_; }
+  // What is cut off the last log: its file and bytes; empty and 0 when it is whole.
+  const std::string& torn_path() const { return torn_path_; }
+  uint64_t torn_bytes() const { return torn_bytes_; }
+
+  uint64_t bytes_total() const { return bytes_total_; }
+  uint64_t bytes_done() const;
+  uint64_t records() const { return base_ == nullptr ? 0 : base_->records(); }
+  uint64_t commands() const;
+
+ private:
+  explicit AofLoader(bool load_truncated) : load_truncated_(load_truncated) {}
+
+  absl::Status OpenBase(const AofDirectory& directory);
+  absl::Status OpenLogs(const AofDirectory& directory);
+  absl::Status FinishLog(LogReader::Step step);
+
+  bool load_truncated_;
+  std::unique_ptr<BaseReader> base_;
+  bool base_done_ = true;
+  std::vector<std::unique_ptr<LogReader>> logs_;  // those with a header
+  size_t current_ = 0;
+  LogPosition end_;
+  std::string torn_path_;
+  uint64_t torn_bytes_ = 0;
+  uint64_t bytes_total_ = 0;
+};
+
+}  // namespace tally::server

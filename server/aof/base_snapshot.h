@@ -1,0 +1,119 @@
+// The base snapshot: a header, CRC-chained blocks of records, and a footer with their counts. A
+// record is opaque here. The layout stands in aof_format.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/aof/file_system.h"
+#include "server/aof/fsync_worker.h"
+
+namespace tally::server {
+
+inline constexpr size_t kBaseHeaderBytes = 40;
+// A record must fit here; larger values are cut into several records by whoever writes them.
+inline constexpr size_t kMaxRecordBytes = size_t{16} << 20;
+
+struct BaseHeader {
+  int64_t created_unix_ms = 0;
+  uint64_t sequence = 0;   // the manifest's
+  uint64_t first_log = 0;  // sequence of the log that continues this snapshot
+};
+
+// Writes a snapshot in slices: each Append at most fills a block and writes it. The disk is kept
+// busy by a thread of its own, so that neither Append nor Finish waits for a sync.
+class BaseWriter {
+ public:
+  struct Options {
+    size_t block_bytes = size_t{256} << 10;  // 64 KiB to 1 MiB
+    size_t sync_bytes = size_t{8} << 20;     // written bytes after which a sync is started
+  };
+
+  static absl::StatusOr<std::unique_ptr<BaseWriter>> Create(std::unique_ptr<File> file,
+                                                            const BaseHeader& header,
+                                                            const Options& options);
+
+  // Requires 1 <= record.size() <= kMaxRecordBytes. After an error the snapshot is lost: the
+  // caller removes the file.
+  absl::Status Append(std::string_view record);
+  // Writes the last block and the footer and starts the final sync. Nothing may be appended after.
+  absl::Status Finish();
+  // After Finish: true when the whole file is on disk; an error when it cannot be.
+  absl::StatusOr<bool> PollSynced();
+  // As PollSynced, but waits.
+  absl::Status WaitSynced();
+
+  // True while the disk is more than four syncs behind: the caller does better to pause.
+  bool throttled() const { return unsynced_bytes_ > 4 * options_.sync_bytes; }
+  uint64_t records() const { return records_; }
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  BaseWriter(std::unique_ptr<File> file, const Options& options, uint32_t crc);
+
+  absl::Status WriteBlock(char type);
+  absl::Status CollectSync();
+  void StartSyncIfDue();
+
+  std::unique_ptr<File> file_;
+  Options options_;
+  std::string block_;
+  uint32_t crc_;
+  uint64_t records_ = 0;
+  uint64_t blocks_ = 0;
+  uint64_t bytes_ = 0;
+  uint64_t unsynced_bytes_ = 0;  // not covered by a sync that has ended
+  uint64_t syncing_bytes_ = 0;
+  bool finished_ = false;
+  absl::Status status_;  // the first error, kept
+  FsyncWorker worker_;   // last: it is joined before the file closes
+};
+
+using RecordSink = absl::FunctionRef<absl::Status(std::string_view record)>;
+
+class BaseReader {
+ public:
+  static absl::StatusOr<std::unique_ptr<BaseReader>> Open(FileSystem& files,
+                                                          const std::string& path,
+                                                          uint64_t sequence);
+
+  // Delivers the records of one block, after its checksum has been found right; false behind the
+  // footer. DataLoss, with file and offset, for any damage: a snapshot has no excusable tail.
+  absl::StatusOr<bool> NextBlock(RecordSink on_record);
+
+  const BaseHeader& header() const { return header_; }
+  const std::string& path() const { return file_->path(); }
+  uint64_t file_size() const { return file_size_; }
+  uint64_t offset() const { return offset_; }
+  uint64_t records() const { return records_; }
+  uint64_t blocks() const { return blocks_; }
+
+ private:
+  BaseReader(std::unique_ptr<File> file, uint64_t size);
+
+  absl::Status ReadHeader(uint64_t sequence);
+  absl::Status ReadExactly(uint64_t offset, std::span<char> out);
+  absl::Status Deliver(std::string_view payload, uint64_t payload_offset, RecordSink on_record);
+  absl::Status CheckFooter(std::string_view payload, uint64_t block_offset);
+  absl::Status Damaged(uint64_t offset, std::string_view why) const;
+
+  std::unique_ptr<File> file_;
+  uint64_t file_size_;
+  BaseHeader header_;
+  uint64_t offset_ = 0;
+  uint32_t crc_ = 0;
+  uint64_t records_ = 0;
+  uint64_t blocks_ = 0;
+  bool at_end_ = false;
+  std::vector<char> buffer_;
+};
+
+}  // namespace tally::server

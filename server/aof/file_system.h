@@ -1,0 +1,81 @@
+// The append-only file's only way to a disk. It is an interface, so that tests can fail, shorten,
+// tear or stop at any single call; PosixFileSystem is the real one.
+//
+// Operating errors are absl::Status with the errno's canonical code; the message names the call and
+// the path. No call retries anything but EINTR.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace tally::server {
+
+// One open file; the destructor closes it. Sync may run in another thread beside Append.
+class File {
+ public:
+  virtual ~File() = default;
+
+  virtual const std::string& path() const = 0;
+  // One read: the count may be short, and is 0 only at or after the end of the file.
+  virtual absl::StatusOr<size_t> ReadAt(uint64_t offset, std::span<char> out) = 0;
+  // One write at the end of the file: the count may be short.
+  virtual absl::StatusOr<size_t> Append(std::string_view bytes) = 0;
+  // fdatasync: content and length are on disk. After a failure nothing written since the last
+  // success may be believed, whatever a later Sync says: the kernel has dropped the dirty pages.
+  virtual absl::Status Sync() = 0;
+  virtual absl::Status Truncate(uint64_t size) = 0;
+  virtual absl::StatusOr<uint64_t> Size() = 0;
+};
+
+class FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+
+  virtual absl::StatusOr<std::unique_ptr<File>> OpenForRead(const std::string& path) = 0;
+  // An existing file, for appending and reading.
+  virtual absl::StatusOr<std::unique_ptr<File>> OpenForAppend(const std::string& path) = 0;
+  // A new empty file, for appending and reading; an old one of that name is emptied.
+  virtual absl::StatusOr<std::unique_ptr<File>> Create(const std::string& path) = 0;
+  // Takes an exclusive advisory lock, held until the returned file is destroyed. Unavailable when
+  // another process holds it.
+  virtual absl::StatusOr<std::unique_ptr<File>> Lock(const std::string& path) = 0;
+
+  // Replaces `to` atomically. Lasting only after SyncDirectory.
+  virtual absl::Status Rename(const std::string& from, const std::string& to) = 0;
+  virtual absl::Status Remove(const std::string& path) = 0;
+  // OK also when the directory exists.
+  virtual absl::Status CreateDirectory(const std::string& path) = 0;
+  virtual absl::Status SyncDirectory(const std::string& path) = 0;
+  // The names in a directory, sorted, without "." and "..".
+  virtual absl::StatusOr<std::vector<std::string>> List(const std::string& path) = 0;
+};
+
+class PosixFileSystem final : public FileSystem {
+ public:
+  absl::StatusOr<std::unique_ptr<File>> OpenForRead(const std::string& path) override;
+  absl::StatusOr<std::unique_ptr<File>> OpenForAppend(const std::string& path) override;
+  absl::StatusOr<std::unique_ptr<File>> Create(const std::string& path) override;
+  absl::StatusOr<std::unique_ptr<File>> Lock(const std::string& path) override;
+  absl::Status Rename(const std::string& from, const std::string& to) override;
+  absl::Status Remove(const std::string& path) override;
+  absl::Status CreateDirectory(const std::string& path) override;
+  absl::Status SyncDirectory(const std::string& path) override;
+  absl::StatusOr<std::vector<std::string>> List(const std::string& path) override;
+};
+
+// Appends all of `bytes`, going on after short writes.
+absl::Status AppendAll(File& file, std::string_view bytes);
+// Reads until `out` is full or the file ends; returns the bytes read.
+absl::StatusOr<size_t> ReadFull(File& file, uint64_t offset, std::span<char> out);
+// The whole content of a small file. OutOfRange when it is longer than `limit` bytes.
+absl::StatusOr<std::string> ReadSmallFile(FileSystem& files, const std::string& path, size_t limit);
+
+}  // namespace tally::server

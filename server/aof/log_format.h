@@ -1,0 +1,65 @@
+// The bytes of an incremental log: header line, RESP commands in batches, and after each batch an
+// annotation line with its checksum. The grammar stands in aof_format.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tally::server {
+
+// A place between two batches of a log. `crc` is the checksum of the batch that ends there (of the
+// header, after the header): the next batch is chained to it.
+struct LogPosition {
+  uint64_t sequence = 0;  // of the log; 0: there is no log yet
+  uint64_t offset = 0;    // bytes from the start of the file
+  uint32_t crc = 0;
+
+  friend bool operator==(const LogPosition&, const LogPosition&) = default;
+};
+
+// "#TALLY-LOG 1 <sequence> <previous end> <previous crc> <crc>\r\n"
+inline constexpr size_t kLogHeaderBytes = 59;
+// "#TALLY <length> <offset> <previous crc> <crc>\r\n"
+inline constexpr size_t kAnnotationBytes = 53;
+// The length has ten digits.
+inline constexpr uint64_t kMaxBatchBytes = 9'999'999'999;
+
+struct LogHeader {
+  uint64_t sequence = 0;
+  // Where the log before this one ends, and its checksum there. What that file holds after this
+  // offset is void: it was written again into this log after a failed fsync.
+  uint64_t previous_offset = 0;
+  uint32_t previous_crc = 0;
+  uint32_t crc = 0;  // over the line up to the checksum; computed by FormatLogHeader
+};
+
+struct Annotation {
+  uint64_t length = 0;  // of the batch in front of the line
+  uint64_t offset = 0;  // of the batch's first byte in the file
+  uint32_t previous_crc = 0;
+  uint32_t crc = 0;
+};
+
+std::string FormatLogHeader(const LogHeader& header);
+// False unless `line` is exactly such a line with a right checksum.
+bool ParseLogHeader(std::string_view line, LogHeader& header);
+
+// Appends to `out` the annotation of a batch that starts at `start` and returns its checksum.
+uint32_t AppendAnnotation(const LogPosition& start, std::string_view batch, std::string& out);
+// False unless `line` has exactly the form; the checksum is not examined.
+bool ParseAnnotation(std::string_view line, Annotation& annotation);
+
+// A strict scanner of multi-bulk commands: only "*<n>\r\n($<length>\r\n<bytes>\r\n){n}", n >= 1,
+// numbers without sign or leading zeros.
+enum class ScanResult : uint8_t { kCommand, kIncomplete, kInvalid };
+// Reads one command at `position`. kCommand: `args` are views into `bytes` and `position` is behind
+// it. Otherwise `position` is where the scan stopped: kIncomplete, `bytes` end within a command;
+// kInvalid, they cannot begin one.
+ScanResult ScanCommand(std::string_view bytes, size_t& position,
+                       std::vector<std::string_view>& args);
+
+}  // namespace tally::server

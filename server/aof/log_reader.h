@@ -1,0 +1,86 @@
+// Reads an incremental log batch by batch. No command of a batch is delivered before the checksum
+// of the whole batch has been found right.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/aof/file_system.h"
+#include "server/aof/log_format.h"
+
+namespace tally::server {
+
+// Called for each command; the views live until it returns. An error stops the replay and is
+// returned with the file and the offset of the command.
+using CommandSink = absl::FunctionRef<absl::Status(std::span<const std::string_view> args)>;
+
+class LogReader {
+ public:
+  enum class Step : uint8_t {
+    kBatch,  // one batch was delivered
+    kEnd,    // the log ends behind a whole batch
+    kTorn,   // the last batch is incomplete, as a crash leaves it: nothing of it was delivered
+  };
+
+  // Reads the header. `sequence` is the manifest's. DataLoss when the header is damaged; a file
+  // that ends within its header is "torn" at offset 0 and has no header().
+  static absl::StatusOr<std::unique_ptr<LogReader>> Open(FileSystem& files, const std::string& path,
+                                                         uint64_t sequence);
+
+  // Reads one batch. DataLoss, with file and offset, for any damage that no torn append explains.
+  absl::StatusOr<Step> NextBatch(CommandSink on_command);
+
+  // What the next log's header says of the end of this one: reading stops there, and a log that
+  // does not reach exactly this place is damaged, never torn.
+  void ExpectEnd(uint64_t offset, uint32_t crc);
+
+  const std::optional<LogHeader>& header() const { return header_; }
+  const std::string& path() const { return file_->path(); }
+  // Behind the last whole batch.
+  const LogPosition& position() const { return position_; }
+  uint64_t file_size() const { return file_size_; }
+  // From position() to the end of what is to be read: what a cut would lose.
+  uint64_t tail_bytes() const { return end_ - position_.offset; }
+  uint64_t batches() const { return batches_; }
+  uint64_t commands() const { return commands_; }
+
+ private:
+  LogReader(std::unique_ptr<File> file, uint64_t sequence, uint64_t size);
+
+  absl::Status ReadHeader();
+  // The unread bytes from position() that are in memory.
+  std::string_view Window() const;
+  // Makes the window longer; false at the end of the log.
+  absl::StatusOr<bool> Grow();
+  absl::StatusOr<Step> CheckBatch(size_t length, CommandSink on_command);
+  absl::Status Deliver(std::string_view batch, CommandSink on_command);
+  // The batch at position() is not whole: is it torn, or damaged (at `offset`, because `why`)?
+  absl::StatusOr<Step> JudgeTail(uint64_t offset, std::string_view why);
+  absl::StatusOr<bool> AnnotationFollows();
+  absl::StatusOr<bool> TailHasUnwrittenSector();
+  absl::Status Damaged(uint64_t offset, std::string_view why) const;
+
+  std::unique_ptr<File> file_;
+  uint64_t file_size_;
+  uint64_t end_;
+  std::optional<LogHeader> header_;
+  std::optional<LogPosition> expected_end_;
+  LogPosition position_;
+  uint64_t batches_ = 0;
+  uint64_t commands_ = 0;
+
+  std::vector<char> buffer_;
+  uint64_t buffer_offset_ = 0;  // file offset of buffer_[0]
+  size_t filled_ = 0;
+  std::vector<std::string_view> args_;
+};
+
+}  // namespace tally::server

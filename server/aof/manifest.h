@@ -1,0 +1,37 @@
+// The manifest names the files that together are the data set: at most one base snapshot and the
+// incremental logs that continue it. The text is Redis 7's syntax and ends in a checksum line;
+// see aof_format.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace tally::server {
+
+struct ManifestEntry {
+  std::string name;  // a file name, without directories
+  uint64_t sequence = 0;
+
+  friend bool operator==(const ManifestEntry&, const ManifestEntry&) = default;
+};
+
+struct Manifest {
+  std::optional<ManifestEntry> base;
+  std::vector<ManifestEntry> logs;  // oldest first, sequences rising
+
+  bool Lists(std::string_view name) const;
+
+  std::string Format() const;
+  // DataLoss, with the line, on any text that Format() could not have written; `file` is the name
+  // for messages. Entries of Redis's type 'h' (history, to be deleted) are skipped.
+  static absl::StatusOr<Manifest> Parse(std::string_view text, std::string_view file);
+
+  friend bool operator==(const Manifest&, const Manifest&) = default;
+};
+
+}  // namespace tally::server
