@@ -63,6 +63,8 @@ class RecordTable {
   RecordTable(RecordTable&&) noexcept;
   RecordTable& operator=(RecordTable&&) noexcept;
 
+  void set_observer(SplitObserver* observer) { observer_ = observer; }
+
   uint64_t Hash(std::string_view key) const;
 
   // O(1).
@@ -80,6 +82,9 @@ class RecordTable {
   Record Resize(const Record& record, size_t payload_size);
 
   void Erase(const Record& record);
+
+  // Where a key of this hash is or would be.
+  Segment& SegmentFor(uint64_t hash) const { return *SegmentOf(hash); }
 
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }

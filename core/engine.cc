@@ -1,0 +1,25 @@
+#include "core/engine.h"
+
+#include "core/check.h"
+
+namespace tally {
+
+Engine::Engine(size_t databases, uint64_t seed) : seed_(seed) {
+  for (size_t i = 0; i < databases; ++i) {
+    keyspaces_.push_back(std::make_unique<Keyspace>(seed, reclaimer_));
+  }
+}
+
+size_t Engine::IndexOf(const Keyspace& keyspace) const {
+  for (size_t i = 0; i < keyspaces_.size(); ++i) {
+    if (keyspaces_[i].get() == &keyspace) return i;
+  }
+  Check(false, "the keyspace is one of the engine's");
+  return 0;
+}
+
+void Engine::set_observer(Keyspace::Observer* observer) {
+  for (auto& keyspace : keyspaces_) keyspace->set_observer(observer);
+}
+
+}  // namespace tally

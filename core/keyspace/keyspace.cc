@@ -1,0 +1,265 @@
+#include "core/keyspace/keyspace.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "core/bytes/number.h"
+
+namespace tally {
+namespace {
+
+// Longer strings live on the heap: moving them with their segment would cost more than it saves.
+constexpr size_t kMaxInlineString = 192;
+constexpr uint32_t kAccessMask = 0xFFFFFF;
+
+uint32_t AccessMark(int64_t now) { return static_cast<uint32_t>(now / 1000) & kAccessMask; }
+
+template <typename T>
+T Load(const char* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+}  // namespace
+
+int64_t Keyspace::Entry::deadline() const {
+  return has_deadline() ? Load<int64_t>(record_.data() + 4) : kNoDeadline;
+}
+
+uint32_t Keyspace::Entry::access() const {
+  uint32_t mark = 0;
+  std::memcpy(&mark, record_.data() + 1, 3);
+  return mark;
+}
+
+void Keyspace::Entry::set_access(uint32_t mark) { std::memcpy(record_.data() + 1, &mark, 3); }
+
+int64_t Keyspace::Entry::integer() const {
+  Check(is_integer(), "the entry holds an integer");
+  return Load<int64_t>(value());
+}
+
+void Keyspace::Entry::set_integer(int64_t number) {
+  Check(is_integer(), "the entry holds an integer");
+  std::memcpy(value(), &number, sizeof number);
+}
+
+std::string_view Keyspace::Entry::bytes() const {
+  if (is_heap()) return heap<std::string>();
+  return record_.payload().substr(value_offset());
+}
+
+void* Keyspace::Entry::pointer() const { return Load<void*>(value()); }
+
+Keyspace::Keyspace(uint64_t seed, Reclaimer& reclaimer)
+    : seed_(seed), reclaimer_(reclaimer), table_(seed, this) {}
+
+Keyspace::~Keyspace() { Clear(); }
+
+Keyspace::Entry Keyspace::Find(std::string_view key, int64_t now) {
+  Entry entry(table_.Find(key));
+  if (!entry) return entry;
+  if (entry.expired(now)) [[unlikely]] {
+    Expire(entry);
+    return {};
+  }
+  entry.set_access(AccessMark(now));
+  return entry;
+}
+
+Keyspace::Entry Keyspace::FindForWrite(std::string_view key, int64_t now) {
+  Entry entry = Find(key, now);
+  if (entry) BeforeChange(entry.record_.segment());
+  return entry;
+}
+
+Keyspace::Entry Keyspace::Peek(std::string_view key, int64_t now) const {
+  const Entry entry(table_.Find(key));
+  return entry && entry.expired(now) ? Entry() : entry;
+}
+
+void Keyspace::Expire(const Entry& entry) {
+  const std::string key(entry.key());
+  if (observer_ != nullptr) observer_->OnExpired(*this, key);
+  Erase(Entry(table_.Find(key)));
+}
+
+std::pair<Type, void*> Keyspace::HeapValueOf(const RecordTable::Record& record) {
+  const Entry entry(record);
+  return {entry.type(), entry.is_heap() ? entry.pointer() : nullptr};
+}
+
+void Keyspace::FreeValue(const Entry& entry) {
+  if (entry.is_heap()) reclaimer_.Add(entry.type(), entry.pointer());
+}
+
+Keyspace::Entry Keyspace::Shape(std::string_view key, Type type, Storage storage, size_t value_size,
+                                int64_t deadline, int64_t now) {
+  const uint64_t hash = table_.Hash(key);
+  RecordTable::Record record = table_.Find(key, hash);
+  BeforeChange(record ? record.segment() : table_.SegmentFor(hash));
+  if (record) {
+    const Entry old(record);
+    FreeValue(old);
+    if (old.has_deadline()) --expires_;
+    if (deadline == kKeepDeadline) deadline = old.deadline();
+  } else if (deadline == kKeepDeadline) {
+    deadline = kNoDeadline;
+  }
+  const bool dated = deadline != kNoDeadline;
+  const size_t size = (dated ? 12 : 4) + value_size;
+  record = record ? table_.Resize(record, size) : table_.Insert(key, hash, size);
+  char* data = record.data();
+  data[0] = static_cast<char>(static_cast<uint8_t>(type) | (dated ? Entry::kDeadlineBit : 0) |
+                              static_cast<uint8_t>(storage) << Entry::kStorageShift);
+  Entry entry(record);
+  entry.set_access(AccessMark(now));
+  if (dated) {
+    std::memcpy(data + 4, &deadline, sizeof deadline);
+    ++expires_;
+    NoteDue(record.segment(), deadline);
+  }
+  return entry;
+}
+
+void Keyspace::SetString(std::string_view key, std::string_view value, int64_t deadline,
+                         int64_t now) {
+  if (value.size() <= kMaxInt64Chars) {
+    if (const auto number = ParseInt64(value)) return SetInteger(key, *number, deadline, now);
+  }
+  if (value.size() > kMaxInlineString) {
+    return SetPointer(key, Type::kString, new std::string(value), deadline, now);
+  }
+  const Entry entry = Shape(key, Type::kString, Storage::kBytes, value.size(), deadline, now);
+  std::memcpy(entry.value(), value.data(), value.size());
+}
+
+void Keyspace::SetInteger(std::string_view key, int64_t value, int64_t deadline, int64_t now) {
+  const Entry entry = Shape(key, Type::kString, Storage::kInteger, sizeof value, deadline, now);
+  std::memcpy(entry.value(), &value, sizeof value);
+}
+
+void Keyspace::SetPacked(std::string_view key, Type type, std::string_view bytes, int64_t deadline,
+                         int64_t now) {
+  const Entry entry = Shape(key, type, Storage::kBytes, bytes.size(), deadline, now);
+  std::memcpy(entry.value(), bytes.data(), bytes.size());
+}
+
+void Keyspace::SetPointer(std::string_view key, Type type, void* value, int64_t deadline,
+                          int64_t now) {
+  const Entry entry = Shape(key, type, Storage::kHeap, sizeof value, deadline, now);
+  std::memcpy(entry.value(), &value, sizeof value);
+}
+
+std::string& Keyspace::MutableString(const Entry& entry) {
+  Check(entry.type() == Type::kString, "only strings are changed as strings");
+  BeforeChange(entry.record_.segment());
+  Entry place = entry;
+  if (!entry.is_heap()) {
+    auto text = std::make_unique<std::string>();
+    if (entry.is_integer()) {
+      AppendInt64(*text, entry.integer());
+    } else {
+      text->assign(entry.bytes());
+    }
+    const size_t size = entry.value_offset() + sizeof(void*);
+    place = Entry(table_.Resize(entry.record_, size));
+    std::string* pointer = text.release();
+    std::memcpy(place.value(), &pointer, sizeof pointer);
+    const uint8_t kept = place.bits() & (Entry::kTypeMask | Entry::kDeadlineBit);
+    place.record_.data()[0] = static_cast<char>(
+        kept | static_cast<uint8_t>(Storage::kHeap) << Entry::kStorageShift | Entry::kRawBit);
+  }
+  place.record_.data()[0] = static_cast<char>(place.bits() | Entry::kRawBit);
+  return place.heap<std::string>();
+}
+
+Keyspace::Entry Keyspace::SetDeadline(const Entry& entry, int64_t deadline) {
+  RecordTable::Record record = entry.record_;
+  BeforeChange(record.segment());
+  const bool had = entry.has_deadline();
+  const bool has = deadline != kNoDeadline;
+  if (had != has) {
+    const std::string value(record.payload().substr(entry.value_offset()));
+    record = table_.Resize(record, (has ? 12 : 4) + value.size());
+    record.data()[0] = static_cast<char>(record.data()[0] ^ Entry::kDeadlineBit);
+    std::memcpy(record.data() + (has ? 12 : 4), value.data(), value.size());
+    expires_ += has ? 1 : size_t{0} - 1;
+  }
+  if (has) {
+    std::memcpy(record.data() + 4, &deadline, sizeof deadline);
+    NoteDue(record.segment(), deadline);
+  }
+  return Entry(record);
+}
+
+void Keyspace::Erase(const Entry& entry) {
+  BeforeChange(entry.record_.segment());
+  FreeValue(entry);
+  if (entry.has_deadline()) --expires_;
+  table_.Erase(entry.record_);
+}
+
+void* Keyspace::Release(const Entry& entry) {
+  BeforeChange(entry.record_.segment());
+  void* value = entry.is_heap() ? entry.pointer() : nullptr;
+  if (entry.has_deadline()) --expires_;
+  table_.Erase(entry.record_);
+  return value;
+}
+
+void Keyspace::Clear() {
+  due_.clear();
+  expires_ = 0;
+  reclaimer_.Add(std::exchange(table_, RecordTable(seed_, this)));
+}
+
+void Keyspace::Swap(Keyspace& other) {
+  std::swap(table_, other.table_);
+  table_.set_observer(this);
+  other.table_.set_observer(&other);
+  std::swap(due_, other.due_);
+  std::swap(expires_, other.expires_);
+}
+
+void Keyspace::OnSplit(Segment& from, Segment& into) {
+  (void)from;
+  if (into.due != Segment::kNothingDue) due_.emplace(into.due, &into);
+}
+
+void Keyspace::NoteDue(Segment& segment, int64_t deadline) {
+  if (deadline < segment.due) Schedule(segment, deadline);
+}
+
+void Keyspace::Schedule(Segment& segment, int64_t due) {
+  if (segment.due != Segment::kNothingDue) due_.erase({segment.due, &segment});
+  segment.due = due;
+  if (due != Segment::kNothingDue) due_.emplace(due, &segment);
+}
+
+bool Keyspace::ExpireSegment(int64_t now, int64_t interval_ms) {
+  if (due_.empty() || due_.begin()->first > now) return false;
+  Segment& segment = *due_.begin()->second;
+  int64_t next = Segment::kNothingDue;
+  std::vector<std::string> due_keys;
+  ForEach(segment, [&](const Entry& entry) {
+    if (entry.expired(now)) {
+      due_keys.emplace_back(entry.key());
+    } else {
+      next = std::min(next, entry.deadline());
+    }
+  });
+  Schedule(segment, next == Segment::kNothingDue ? next : std::max(next, now + interval_ms));
+  for (const std::string& key : due_keys) Expire(Entry(table_.Find(key)));
+  return true;
+}
+
+uint64_t Keyspace::Scan(uint64_t cursor, size_t count,
+                        const std::function<void(const Entry&)>& visit) const {
+  return table_.Scan(cursor, count,
+                     [&](const RecordTable::Record& record) { visit(Entry(record)); });
+}
+
+}  // namespace tally

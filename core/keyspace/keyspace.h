@@ -1,0 +1,189 @@
+// One database: keys with a type, a value, a deadline and an access mark.
+//
+// A key's record (see RecordTable) has this payload:
+//   1 byte   type (low 4 bits), has-deadline, storage (2 bits), raw
+//   3 bytes  access mark
+//   8 bytes  deadline, unix ms, if it has one
+//   value    bytes of a short string or of another packed value; or an int64; or a heap pointer
+// so that a counter with a deadline costs 22 bytes beside its key and its place in the index.
+//
+// Deadlines need no memory of their own: each segment knows a lower bound of what is due in it, and
+// the segments are ordered by that bound. Not thread-safe; an Entry is valid until the next call
+// that changes the keyspace.
+#pragma once
+
+#include <absl/container/btree_set.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/check.h"
+#include "core/keyspace/reclaimer.h"
+#include "core/keyspace/type.h"
+#include "core/keyspace/value.h"
+#include "core/table/record_table.h"
+
+namespace tally {
+
+inline constexpr int64_t kNoDeadline = INT64_MAX;
+
+class Keyspace : private RecordTable::SplitObserver {
+ public:
+  using Segment = RecordTable::Segment;
+
+  class Entry {
+   public:
+    Entry() = default;
+    explicit operator bool() const { return static_cast<bool>(record_); }
+
+    std::string_view key() const { return record_.key(); }
+    Type type() const { return static_cast<Type>(bits() & kTypeMask); }
+    // Unix ms; kNoDeadline if it has none.
+    int64_t deadline() const;
+    bool expired(int64_t now) const { return has_deadline() && deadline() <= now; }
+    // 24 bits: the second of the last access, or a frequency (see maxmemory-policy).
+    uint32_t access() const;
+    void set_access(uint32_t mark);
+
+    bool is_integer() const { return storage() == Storage::kInteger; }
+    bool is_heap() const { return storage() == Storage::kHeap; }
+    // Strings changed in place count as raw for OBJECT ENCODING.
+    bool is_raw() const { return (bits() & kRawBit) != 0; }
+    int64_t integer() const;
+    // Only if is_integer().
+    void set_integer(int64_t value);
+    // The bytes of a string that is no integer, or of a packed value.
+    std::string_view bytes() const;
+    // The heap value; only if is_heap() and the type fits.
+    template <typename T>
+    T& heap() const {
+      Check(is_heap() && type() == kTypeOf<T>, "the entry holds a heap value of this type");
+      return *static_cast<T*>(pointer());
+    }
+    void* pointer() const;
+
+   private:
+    friend class Keyspace;
+    enum class Storage : uint8_t { kBytes = 0, kInteger = 1, kHeap = 2 };
+    static constexpr uint8_t kTypeMask = 0x0F;
+    static constexpr uint8_t kDeadlineBit = 0x10;
+    static constexpr int kStorageShift = 5;
+    static constexpr uint8_t kRawBit = 0x80;
+
+    explicit Entry(const RecordTable::Record& record) : record_(record) {}
+    uint8_t bits() const { return static_cast<uint8_t>(record_.data()[0]); }
+    bool has_deadline() const { return (bits() & kDeadlineBit) != 0; }
+    Storage storage() const { return static_cast<Storage>((bits() >> kStorageShift) & 3); }
+    size_t value_offset() const { return has_deadline() ? 12 : 4; }
+    char* value() const { return record_.data() + value_offset(); }
+
+    RecordTable::Record record_;
+  };
+
+  // Told of what the keyspace does by itself.
+  class Observer {
+   public:
+    // The key is about to be removed because its deadline has passed.
+    virtual void OnExpired(Keyspace& keyspace, std::string_view key) = 0;
+    // A segment of an older epoch is about to change for the first time.
+    virtual void BeforeChange(Keyspace& keyspace, Segment& segment) = 0;
+
+   protected:
+    ~Observer() = default;
+  };
+
+  Keyspace(uint64_t seed, Reclaimer& reclaimer);
+  ~Keyspace();
+  Keyspace(const Keyspace&) = delete;
+  Keyspace& operator=(const Keyspace&) = delete;
+
+  void set_observer(Observer* observer) { observer_ = observer; }
+  // Segments whose epoch is lower are shown to the observer before they change.
+  void set_epoch(uint64_t epoch) { epoch_ = epoch; }
+
+  // All that take `now` remove the key first if its deadline has passed. O(1).
+  // Find marks the access; Peek does not, and leaves expired keys where they are, unseen.
+  Entry Find(std::string_view key, int64_t now);
+  Entry FindForWrite(std::string_view key, int64_t now);
+  Entry Peek(std::string_view key, int64_t now) const;
+
+  // These replace whatever the key holds; `deadline` may be kNoDeadline, or kKeepDeadline.
+  static constexpr int64_t kKeepDeadline = INT64_MIN;
+  void SetString(std::string_view key, std::string_view value, int64_t deadline, int64_t now);
+  void SetInteger(std::string_view key, int64_t value, int64_t deadline, int64_t now);
+  // A packed value of another type, small enough to be moved around with its record.
+  void SetPacked(std::string_view key, Type type, std::string_view bytes, int64_t deadline,
+                 int64_t now);
+  template <typename T>
+  T& SetHeap(std::string_view key, T* value, int64_t deadline, int64_t now) {
+    SetPointer(key, kTypeOf<T>, value, deadline, now);
+    return *value;
+  }
+  void SetPointer(std::string_view key, Type type, void* value, int64_t deadline, int64_t now);
+
+  // The string as a std::string on the heap, to be changed in place; raw from now on.
+  std::string& MutableString(const Entry& entry);
+
+  // kNoDeadline takes it off. The entry stays valid for this call only; the new place is returned.
+  Entry SetDeadline(const Entry& entry, int64_t deadline);
+  void Erase(const Entry& entry);
+  // Takes the heap value out, leaving no key behind.
+  void* Release(const Entry& entry);
+
+  size_t size() const { return table_.size(); }
+  // Keys with a deadline.
+  size_t expires() const { return expires_; }
+  // Sum over the table; heap values are counted by the allocator.
+  size_t table_bytes() const { return table_.MemoryBytes(); }
+
+  // Hands the content to the reclaimer. O(1).
+  void Clear();
+  void Swap(Keyspace& other);
+
+  // Removes the keys due in the segment that has been due longest; false when none is due.
+  // `interval_ms`: a segment is looked at no more often than this.
+  bool ExpireSegment(int64_t now, int64_t interval_ms = 200);
+  // Keys that are due are shown too.
+  uint64_t Scan(uint64_t cursor, size_t count,
+                const std::function<void(const Entry&)>& visit) const;
+  Entry Sample(uint64_t random) const { return Entry(table_.Sample(random)); }
+  Segment* NextSegment(uint64_t& position) const { return table_.NextSegment(position); }
+  template <typename Visit>
+  void ForEach(const Segment& segment, Visit&& visit) const {
+    table_.ForEach(segment, [&](const RecordTable::Record& record) { visit(Entry(record)); });
+  }
+
+  uint64_t seed() const { return seed_; }
+
+  // The heap value of a record, null if it has none.
+  static std::pair<Type, void*> HeapValueOf(const RecordTable::Record& record);
+
+ private:
+  using Storage = Entry::Storage;
+
+  void OnSplit(Segment& from, Segment& into) override;
+  void NoteDue(Segment& segment, int64_t deadline);
+  void Schedule(Segment& segment, int64_t due);
+  void BeforeChange(Segment& segment) {
+    if (segment.epoch < epoch_) [[unlikely]]
+      observer_->BeforeChange(*this, segment);
+  }
+  void Expire(const Entry& entry);
+  void FreeValue(const Entry& entry);
+  // The key's record with room for a value of the given size; its old value is freed.
+  Entry Shape(std::string_view key, Type type, Storage storage, size_t value_size, int64_t deadline,
+              int64_t now);
+
+  uint64_t seed_;
+  Reclaimer& reclaimer_;
+  RecordTable table_;
+  absl::btree_set<std::pair<int64_t, Segment*>> due_;
+  Observer* observer_ = nullptr;
+  uint64_t epoch_ = 0;
+  size_t expires_ = 0;
+};
+
+}  // namespace tally

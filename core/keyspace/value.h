@@ -1,0 +1,42 @@
+// Values too large for a key's record live on the heap; this is what the keyspace asks of each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/keyspace/type.h"
+
+namespace tally {
+
+class List;
+
+// Which class holds the heap values of which type.
+template <typename T>
+inline constexpr Type kTypeOf = T::kType;
+template <>
+inline constexpr Type kTypeOf<std::string> = Type::kString;
+template <>
+inline constexpr Type kTypeOf<List> = Type::kList;
+
+// One row for each type, so that the keyspace needs no virtual calls and no eight bytes a value.
+struct ValueOperations {
+  void (*destroy)(void* value);
+  // Frees a slice of about `budget` elements; true when nothing is left, then destroy() is cheap.
+  bool (*free_some)(void* value, size_t budget);
+  void* (*clone)(const void* value);
+  // Elements, as far as freeing them takes time.
+  size_t (*weight)(const void* value);
+  size_t (*memory_bytes)(const void* value);
+  std::string_view (*encoding)(const void* value);
+  // Appends a self-contained run of about `max_bytes` from `cursor` on; 0 begins and 0 ends.
+  uint64_t (*save)(const void* value, uint64_t cursor, size_t max_bytes, std::string& out);
+  // A value to load() runs into; false on malformed bytes.
+  void* (*create)(uint64_t seed);
+  bool (*load)(void* value, std::string_view run);
+};
+
+const ValueOperations& OperationsOf(Type type);
+
+}  // namespace tally

@@ -1,0 +1,190 @@
+#include "core/keyspace/keyspace.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/bytes/number.h"
+#include "random_seed.h"
+
+using tally::Keyspace;
+using tally::kNoDeadline;
+using tally::Reclaimer;
+using tally::Type;
+using tally::test::SeededRandom;
+
+namespace {
+
+std::string Text(const Keyspace::Entry& entry) {
+  if (!entry.is_integer()) return std::string(entry.bytes());
+  std::string text;
+  tally::AppendInt64(text, entry.integer());
+  return text;
+}
+
+struct Recorder : Keyspace::Observer {
+  void OnExpired(Keyspace&, std::string_view key) override { expired.emplace_back(key); }
+  void BeforeChange(Keyspace&, Keyspace::Segment& segment) override {
+    ++changes;
+    segment.epoch = 1;
+  }
+  std::vector<std::string> expired;
+  int changes = 0;
+};
+
+struct Modelled {
+  std::string value;
+  int64_t deadline;
+};
+
+}  // namespace
+
+TEST_CASE("a keyspace of strings agrees with a map of values and deadlines") {
+  SeededRandom random;
+  INFO("seed " << random.seed());
+  Reclaimer reclaimer;
+  Keyspace keyspace(random.Next(), reclaimer);
+  Recorder recorder;
+  keyspace.set_observer(&recorder);
+  std::map<std::string, Modelled> model;
+  int64_t now = 1'700'000'000'000;
+  for (int step = 0; step < 40000; ++step) {
+    now += random.Between(0, 20);
+    const std::string key = "k" + std::to_string(random.Below(3000));
+    auto known = model.find(key);
+    if (known != model.end() && known->second.deadline <= now) {
+      model.erase(known);
+      known = model.end();
+    }
+    const int64_t deadline = random.OneIn(3) ? kNoDeadline : now + random.Between(1, 60000);
+    switch (random.Below(8)) {
+      case 0: {
+        const std::string value(random.Below(300), 'v');
+        keyspace.SetString(key, value, deadline, now);
+        model[key] = {value, deadline};
+        break;
+      }
+      case 1: {
+        const int64_t value = static_cast<int64_t>(random.Next());
+        const bool keep = random.OneIn(2);
+        const int64_t kept = known == model.end() ? kNoDeadline : known->second.deadline;
+        if (keyspace.Find(key, now); true) {
+          keyspace.SetInteger(key, value, keep ? Keyspace::kKeepDeadline : deadline, now);
+        }
+        model[key] = {std::to_string(value), keep ? kept : deadline};
+        break;
+      }
+      case 2:
+        if (const auto entry = keyspace.FindForWrite(key, now)) {
+          keyspace.MutableString(entry) += "tail";
+          model[key].value += "tail";
+        }
+        break;
+      case 3:
+        if (const auto entry = keyspace.FindForWrite(key, now)) {
+          REQUIRE(keyspace.SetDeadline(entry, deadline).deadline() == deadline);
+          model[key].deadline = deadline;
+        }
+        break;
+      case 4:
+        if (const auto entry = keyspace.FindForWrite(key, now)) {
+          keyspace.Erase(entry);
+          model.erase(key);
+        }
+        break;
+      case 5:
+        while (keyspace.ExpireSegment(now, 0)) {
+        }
+        break;
+      default: {
+        const auto entry = keyspace.Find(key, now);
+        REQUIRE(static_cast<bool>(entry) == (known != model.end()));
+        if (entry) {
+          REQUIRE(Text(entry) == known->second.value);
+          REQUIRE(entry.deadline() == known->second.deadline);
+        }
+      }
+    }
+  }
+  now += 100'000;
+  while (keyspace.ExpireSegment(now)) {
+  }
+  std::erase_if(model, [&](const auto& row) { return row.second.deadline <= now; });
+  REQUIRE(keyspace.size() == model.size());
+  REQUIRE(keyspace.expires() == 0);
+}
+
+TEST_CASE("active expiry removes exactly what is due, and tells of it") {
+  Reclaimer reclaimer;
+  Keyspace keyspace(1, reclaimer);
+  Recorder recorder;
+  keyspace.set_observer(&recorder);
+  for (int i = 0; i < 20000; ++i) keyspace.SetInteger("stay" + std::to_string(i), i, 1'000'000, 0);
+  for (int i = 0; i < 100; ++i) keyspace.SetInteger("go" + std::to_string(i), i, 500 + i, 0);
+  while (keyspace.ExpireSegment(499)) {
+  }
+  REQUIRE(recorder.expired.empty());
+  for (int64_t now = 500; now <= 1000; now += 10) {
+    while (keyspace.ExpireSegment(now)) {
+    }
+  }
+  const std::set<std::string> expired(recorder.expired.begin(), recorder.expired.end());
+  REQUIRE(expired.size() == 100);
+  REQUIRE(recorder.expired.size() == 100);
+  REQUIRE(keyspace.size() == 20000);
+}
+
+TEST_CASE("the observer sees each segment once before it changes in an epoch") {
+  Reclaimer reclaimer;
+  Keyspace keyspace(1, reclaimer);
+  Recorder recorder;
+  keyspace.set_observer(&recorder);
+  for (int i = 0; i < 5000; ++i) keyspace.SetInteger(std::to_string(i), i, kNoDeadline, 0);
+  REQUIRE(recorder.changes == 0);
+  keyspace.set_epoch(1);
+  keyspace.FindForWrite("1", 0);
+  keyspace.FindForWrite("1", 0);
+  REQUIRE(recorder.changes == 1);
+  for (int i = 0; i < 5000; ++i) keyspace.SetInteger(std::to_string(i), i, kNoDeadline, 0);
+  int segments = 0;
+  for (uint64_t position = 0; keyspace.NextSegment(position) != nullptr;) ++segments;
+  REQUIRE(recorder.changes == segments);
+}
+
+TEST_CASE("clear and swap leave both keyspaces whole") {
+  Reclaimer reclaimer;
+  Keyspace a(1, reclaimer);
+  Keyspace b(1, reclaimer);
+  for (int i = 0; i < 5000; ++i) {
+    a.SetString(std::to_string(i), std::string(500, 'x'), i % 2 ? 1000 : kNoDeadline, 0);
+  }
+  a.Swap(b);
+  REQUIRE(a.size() == 0);
+  REQUIRE(b.size() == 5000);
+  REQUIRE(b.expires() == 2500);
+  for (int i = 0; i < 5000; ++i) a.SetInteger(std::to_string(i), i, 10, 0);
+  while (b.ExpireSegment(1000)) {
+  }
+  REQUIRE(b.size() == 2500);
+  b.Clear();
+  REQUIRE(b.size() == 0);
+  REQUIRE_FALSE(reclaimer.empty());
+  int slices = 1;
+  while (!reclaimer.FreeSome(100)) ++slices;
+  REQUIRE(slices > 10);
+  REQUIRE(b.Find("1", 0).operator bool() == false);
+  REQUIRE(a.size() == 5000);
+}
+
+TEST_CASE("a counter with a deadline and a 15-byte key stays within 56 bytes") {
+  Reclaimer reclaimer;
+  Keyspace keyspace(1, reclaimer);
+  char key[16];
+  for (int i = 0; i < 300000; ++i) {
+    std::snprintf(key, sizeof key, "koala:%09d", i);
+    keyspace.SetInteger({key, 15}, i, 1'000'000 + i, 0);
+    if (i > 50000 && i % 5000 == 0) REQUIRE(keyspace.table_bytes() <= keyspace.size() * 56);
+  }
+}
