@@ -1,0 +1,103 @@
+// Parses RESP requests (multibulk and inline) out of a buffer that the caller owns and fills.
+// Sans-IO: it sees bytes, never a socket. Arguments are views into the caller's buffer.
+//
+// The grammar, the limits and the error texts are those of redis-server 7.0: as there, a length
+// line ends at its CR, and neither the byte after it nor the two bytes after a bulk are compared
+// with CR LF.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tally::server {
+
+struct ParserLimits {
+  size_t max_args = std::numeric_limits<int32_t>::max();  // of one multibulk request
+  size_t max_bulk = size_t{512} << 20;                    // bytes (proto-max-bulk-len)
+  size_t max_inline = size_t{64} << 10;  // bytes of an inline request or of a length line
+  // Until a client has authenticated, a request has at most 10 arguments of 16384 bytes, whatever
+  // the limits above say.
+  bool authenticated = true;
+};
+
+enum class ParseStatus {
+  kCommand,   // args() and consumed() are set; args() may be empty, the caller skips those
+  kNeedMore,  // the request goes on beyond the buffer by at least wanted() bytes
+  kError,     // error() tells; there is no way to resynchronise, the connection must be closed
+};
+
+class RequestParser {
+ public:
+  explicit RequestParser(const ParserLimits& limits = {}) { set_limits(limits); }
+
+  // May be called at any time; a length that was already accepted is not judged again.
+  void set_limits(const ParserLimits& limits);
+
+  // Parses one request from the front of `buffer`. After kNeedMore call again with the same bytes
+  // and more behind them, at any address: what was parsed is not parsed again, so a request costs
+  // O(1) for each byte however it is cut. After kCommand the next buffer begins consumed() bytes
+  // further on. Memory grows with the bytes received, never with a length declared.
+  [[nodiscard]] ParseStatus Next(std::string_view buffer);
+
+  // Valid after kCommand, until the buffer changes or Next is called.
+  std::span<const std::string_view> args() const { return {args_.data(), argc_}; }
+  // Bytes of the request that kCommand delivered; 0 after any other status.
+  size_t consumed() const { return consumed_; }
+  // Bytes still missing at the least, after kNeedMore. The client declares this number: use it to
+  // size a read, not to allocate.
+  size_t wanted() const { return wanted_; }
+  // After kError: what to reply behind "ERR ". It may hold a byte of the client, CR and LF too.
+  std::string_view error() const { return error_; }
+  // Bytes held on the heap. O(arguments that were quoted).
+  size_t memory_usage() const;
+
+ private:
+  enum class Stage : uint8_t { kStart, kInline, kCount, kBulkLength, kBulkData, kFailed };
+  // An argument of a request in progress, relative to the request's begin: the buffer may move.
+  struct Extent {
+    size_t offset;
+    size_t length;
+  };
+
+  bool ParseWhole(std::string_view buffer);
+  ParseStatus ParseInline(std::string_view buffer);
+  ParseStatus ParseMultibulk(std::string_view buffer);
+  ParseStatus ReadCount(std::string_view buffer);
+  ParseStatus ReadBulkLength(std::string_view buffer);
+  ParseStatus FindLineEnd(std::string_view buffer, char terminator, const char* too_big,
+                          size_t* end);
+  bool SplitPlainWords(std::string_view line);
+  bool SplitQuotedWords(std::string_view line);
+  void GrowArgs(size_t count);
+  void ReleaseSpareMemory();
+  ParseStatus Complete(size_t argc, size_t consumed);
+  ParseStatus NeedMore(size_t wanted);
+  ParseStatus Fail(std::string_view error);
+
+  ParserLimits limits_;
+  size_t max_args_ = 0;  // the limits in force, authentication considered
+  size_t max_bulk_ = 0;
+
+  std::vector<std::string_view> args_;  // the first argc_ are the request's
+  size_t argc_ = 0;
+  size_t consumed_ = 0;
+  size_t wanted_ = 0;
+
+  // The request in progress.
+  Stage stage_ = Stage::kStart;
+  bool oversized_ = false;  // memory is held that an ordinary request does not need
+  size_t position_ = 0;     // parsed up to here
+  size_t scanned_ = 0;      // no line end up to here
+  size_t bulks_left_ = 0;
+  size_t bulk_length_ = 0;
+  std::vector<Extent> extents_;
+  std::vector<std::string> unquoted_;  // what inline arguments with quotes point to
+  std::string error_;
+};
+
+}  // namespace tally::server

@@ -1,0 +1,69 @@
+// Builds RESP2 and RESP3 replies at the end of an output buffer that the caller owns. The only
+// place that knows the wire format of a reply.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tally::server {
+
+class ReplyBuilder {
+ public:
+  // `output` must outlive the builder and may be cleared between replies. `protocol` is 2 or 3.
+  explicit ReplyBuilder(std::string& output, int protocol = 2);
+
+  int protocol() const { return protocol_; }
+  void set_protocol(int protocol);
+  std::string& output() { return output_; }
+
+  // Statuses and errors end at a line end, so CR and LF are trimmed off the text's ends and
+  // replaced by spaces inside it: no client's bytes can forge a second reply.
+  void Status(std::string_view text);
+  void Ok();
+  // `text` begins with its code: "ERR …", "WRONGTYPE …".
+  void Error(std::string_view text);
+
+  void Integer(int64_t value);
+  void Bulk(std::string_view value);
+  void BulkInteger(int64_t value);
+  // Text with a three-letter format ("txt", "mkd") in RESP3, a bulk string in RESP2.
+  void Verbatim(std::string_view format, std::string_view text);
+  // A double in RESP3, a bulk string in RESP2; see AppendDouble for the digits. Not NaN.
+  void Double(double value);
+  // #t or #f in RESP3, 1 or 0 in RESP2.
+  void Bool(bool value);
+  // RESP3 has one null; RESP2 a null bulk string and a null array.
+  void Null();
+  void NullArray();
+
+  // Headers; the caller appends the elements. In RESP2 a map of n pairs is an array of 2n
+  // elements, a set and a push are arrays.
+  void Array(size_t elements);
+  void Map(size_t pairs);
+  void Set(size_t elements);
+  void Push(size_t elements);
+
+  // For a number of elements that is known only afterwards: End puts the header before everything
+  // appended since Begin. O(bytes between). They nest, the innermost ends first.
+  [[nodiscard]] size_t BeginArray() const { return output_.size(); }
+  [[nodiscard]] size_t BeginMap() const { return output_.size(); }
+  [[nodiscard]] size_t BeginSet() const { return output_.size(); }
+  void EndArray(size_t mark, size_t elements);
+  void EndMap(size_t mark, size_t pairs);
+  void EndSet(size_t mark, size_t elements);
+
+  // A reply, or a part of one, that is already in wire format.
+  void Raw(std::string_view bytes);
+
+ private:
+  void Header(char type, int64_t value);
+  void InsertHeader(size_t mark, char type, size_t value);
+  void Line(char type, std::string_view text);
+
+  std::string& output_;
+  int protocol_;
+};
+
+}  // namespace tally::server

@@ -1,0 +1,105 @@
+#include "server/resp/split_args.h"
+
+#include <cstddef>
+
+namespace tally::server {
+namespace {
+
+bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+int HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+char Unescape(char c) {
+  switch (c) {
+    case 'n':
+      return '\n';
+    case 'r':
+      return '\r';
+    case 't':
+      return '\t';
+    case 'b':
+      return '\b';
+    case 'a':
+      return '\a';
+    default:
+      return c;
+  }
+}
+
+class Splitter {
+ public:
+  explicit Splitter(std::string_view line) : line_(line) {}
+
+  std::optional<std::vector<std::string>> Run() {
+    std::vector<std::string> words;
+    for (;;) {
+      while (at_ < line_.size() && IsSpace(line_[at_])) ++at_;
+      if (at_ == line_.size()) return words;
+      if (!ReadWord(words.emplace_back())) return std::nullopt;
+    }
+  }
+
+ private:
+  // Vertical tab and form feed are skipped between words, but do not end one, as in Redis.
+  bool ReadWord(std::string& word) {
+    for (; at_ < line_.size(); ++at_) {
+      const char c = line_[at_];
+      if (c == ' ' || c == '\t' || c == '\n' || c == '\r') return true;
+      if (c == '"' || c == '\'') {
+        ++at_;
+        return (c == '"' ? ReadDoubleQuoted(word) : ReadSingleQuoted(word)) && AtWordEnd();
+      }
+      word.push_back(c);
+    }
+    return true;
+  }
+
+  // Both read to behind the closing quote, or fail at the end of the line.
+  bool ReadDoubleQuoted(std::string& word) {
+    while (at_ < line_.size()) {
+      const char c = line_[at_++];
+      if (c == '"') return true;
+      if (c != '\\' || at_ == line_.size()) {
+        word.push_back(c);
+        continue;
+      }
+      const char escaped = line_[at_++];
+      if (escaped == 'x' && at_ + 1 < line_.size() && HexDigit(line_[at_]) >= 0 &&
+          HexDigit(line_[at_ + 1]) >= 0) {
+        word.push_back(static_cast<char>(HexDigit(line_[at_]) * 16 + HexDigit(line_[at_ + 1])));
+        at_ += 2;
+      } else {
+        word.push_back(Unescape(escaped));
+      }
+    }
+    return false;
+  }
+
+  bool ReadSingleQuoted(std::string& word) {
+    while (at_ < line_.size()) {
+      char c = line_[at_++];
+      if (c == '\'') return true;
+      if (c == '\\' && at_ < line_.size() && line_[at_] == '\'') c = line_[at_++];
+      word.push_back(c);
+    }
+    return false;
+  }
+
+  bool AtWordEnd() const { return at_ == line_.size() || IsSpace(line_[at_]); }
+
+  std::string_view line_;
+  size_t at_ = 0;
+};
+
+}  // namespace
+
+std::optional<std::vector<std::string>> SplitArgs(std::string_view line) {
+  return Splitter(line).Run();
+}
+
+}  // namespace tally::server
