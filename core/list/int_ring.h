@@ -1,0 +1,118 @@
+// A double-ended queue of integers, made for timestamps: 1.5 to 2.5 bytes an entry.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/list/int_block.h"
+#include "core/list/int_run.h"
+#include "core/list/span_deque.h"
+
+namespace tally {
+
+// Any int64 may be held; values that lie near a line through their neighbours, as unix seconds or
+// milliseconds of successive events do, take least. Up to 32 entries are one allocation
+// (int_run.h), more are blocks of up to 240 (int_block.h).
+//
+// Push and pop at the ends are amortised O(1), At is O(1) unless entries were inserted inside
+// (then O(log n)), other operations as told. Indexes count from 0 and must be below size().
+class IntRing {
+ public:
+  // An IntRing is one machine word, in which this bit is always 0: an owner may use it for a tag.
+  static constexpr uintptr_t kUnusedBit = 2;
+
+  IntRing() = default;
+  IntRing(IntRing&& other) noexcept;
+  IntRing& operator=(IntRing&& other) noexcept;
+  ~IntRing() { Clear(); }
+  // O(n).
+  IntRing Clone() const;
+
+  size_t size() const;
+  bool empty() const { return word_ == 0; }
+  int64_t At(size_t i) const;
+  int64_t Front() const { return At(0); }
+  int64_t Back() const { return At(size() - 1); }
+
+  void PushFront(int64_t value);
+  void PushBack(int64_t value);
+  // Not empty.
+  int64_t PopFront();
+  int64_t PopBack();
+  // count <= size(). O(block + blocks dropped).
+  void DropFront(size_t count);
+  void DropBack(size_t count);
+
+  // O(block); Insert (before entry i, or at the end for i == size()) and Erase also step over the
+  // blocks between i and the nearer end.
+  void Set(size_t i, int64_t value);
+  void Insert(size_t i, int64_t value);
+  void Erase(size_t i);
+
+  // Calls visit(int64_t) for entries [from, to) until it returns false. O(1) an entry.
+  template <typename Visit>
+  void ForEach(size_t from, size_t to, Visit&& visit) const;
+
+  // For a ring whose entries never decrease. The index of the first entry >= value, size() if there
+  // is none: O(log n).
+  size_t LowerBound(int64_t value) const;
+  // Inserts `value` where order is kept and returns where: O(1) for the latest, as Insert
+  // otherwise.
+  size_t InsertSorted(int64_t value);
+
+  // Whether the entries are one small allocation.
+  bool compact() const { return !blocked(); }
+  // Bytes on the heap, rounded to size classes.
+  size_t MemoryBytes() const;
+
+  void Clear();
+  // Frees about `entries` entries (whole blocks) from the back; true if none is left. For freeing
+  // millions in slices.
+  bool FreeSome(size_t entries);
+
+ private:
+  using Blocks = SpanDeque<IntBlock>;
+  static constexpr uintptr_t kBlockedBit = 1;
+
+  bool blocked() const { return (word_ & kBlockedBit) != 0; }
+  uint8_t* run() const { return reinterpret_cast<uint8_t*>(word_); }
+  Blocks& blocks() const { return *reinterpret_cast<Blocks*>(word_ & ~kBlockedBit); }
+  // Takes the place of what is held, with the entries of `values`.
+  void AssignSmall(const int64_t* values, size_t count);
+  // Applies `edit(int64_t* values, size_t count) -> new count` to the entries of a small ring.
+  template <typename Edit>
+  void EditSmall(Edit&& edit);
+  void InsertInBlocks(size_t i, int64_t value);
+  // Splits a full block in two.
+  void Split(size_t block);
+  void MergeAround(size_t block);
+  // Goes back to one small allocation once few entries are left.
+  void Settle();
+
+  // A run's address, or a Blocks' with kBlockedBit set, or 0 while empty.
+  uintptr_t word_ = 0;
+};
+
+template <typename Visit>
+void IntRing::ForEach(size_t from, size_t to, Visit&& visit) const {
+  if (from >= to) return;
+  if (!blocked()) {
+    for (size_t i = from; i < to; ++i) {
+      if (!visit(int_run::At(run(), i))) return;
+    }
+    return;
+  }
+  int64_t values[IntBlock::kMaxEntries];
+  auto [k, offset] = blocks().Locate(from);
+  for (size_t left = to - from; left > 0; ++k, offset = 0) {
+    const size_t count = std::min(left, blocks()[k].size() - offset);
+    blocks()[k].Read(offset, offset + count, values);
+    for (size_t i = 0; i < count; ++i) {
+      if (!visit(values[i])) return;
+    }
+    left -= count;
+  }
+}
+
+}  // namespace tally

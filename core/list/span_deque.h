@@ -1,0 +1,126 @@
+// A sequence cut into spans of neighbouring entries, with the arithmetic that finds the span of an
+// index.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "core/list/flat_deque.h"
+
+namespace tally {
+
+// Span has size() and a public `uint64_t start`, which this class keeps: the sequence number of the
+// span's first entry. Numbers are relative (the first span's may be anything, and wraps), so that
+// pushing and popping at the front renumbers one span only. No span is empty between calls.
+template <typename Span>
+class SpanDeque {
+ public:
+  struct Position {
+    size_t span;
+    size_t offset;
+  };
+
+  // Entries in all spans.
+  size_t size() const { return size_; }
+  size_t span_count() const { return spans_.size(); }
+  Span& operator[](size_t k) { return spans_[k]; }
+  const Span& operator[](size_t k) const { return spans_[k]; }
+  Span& front() { return spans_.front(); }
+  Span& back() { return spans_.back(); }
+  const Span& front() const { return spans_.front(); }
+  const Span& back() const { return spans_.back(); }
+  const Span* begin() const { return spans_.begin(); }
+  const Span* end() const { return spans_.end(); }
+
+  // Where entry i lies; i < size(). O(1) while spans are about equally full, as pushes leave them;
+  // otherwise O(log spans).
+  Position Locate(size_t i) const {
+    const uint64_t origin = spans_.front().start;
+    size_t k = i * spans_.size() / size_;
+    for (int step = 0; step < 4; ++step) {
+      const size_t begin = spans_[k].start - origin;
+      if (i < begin) {
+        --k;
+      } else if (i - begin >= spans_[k].size()) {
+        ++k;
+      } else {
+        return {k, i - begin};
+      }
+    }
+    const Span* after = std::partition_point(
+        spans_.begin(), spans_.end(), [&](const Span& span) { return span.start - origin <= i; });
+    k = static_cast<size_t>(after - spans_.begin()) - 1;
+    return {k, i - (spans_[k].start - origin)};
+  }
+
+  void PushBack(Span span) {
+    span.start = spans_.empty() ? 0 : spans_.back().start + spans_.back().size();
+    size_ += span.size();
+    spans_.PushBack(std::move(span));
+  }
+  void PushFront(Span span) {
+    span.start = spans_.empty() ? 0 : spans_.front().start - span.size();
+    size_ += span.size();
+    spans_.PushFront(std::move(span));
+  }
+
+  // To be told after entries joined or left the ends.
+  void GrewBack() { ++size_; }
+  void GrewFront() {
+    ++size_;
+    --spans_.front().start;
+  }
+  void ShrankBack(size_t entries) {
+    size_ -= entries;
+    if (spans_.back().size() == 0) spans_.Erase(spans_.size() - 1);
+  }
+  void ShrankFront(size_t entries) {
+    size_ -= entries;
+    spans_.front().start += entries;
+    if (spans_.front().size() == 0) spans_.Erase(0);
+  }
+
+  // To be told after `entries` joined (or, negative, left) span k somewhere inside. Renumbers the
+  // spans on the shorter side: O(distance to the nearer end, in spans).
+  void Changed(size_t k, int64_t entries) {
+    const auto delta = static_cast<uint64_t>(entries);
+    size_ += delta;
+    if (k < spans_.size() / 2) {
+      for (size_t j = 0; j <= k; ++j) spans_[j].start -= delta;
+    } else {
+      for (size_t j = k + 1; j < spans_.size(); ++j) spans_[j].start += delta;
+    }
+    if (spans_[k].size() == 0) spans_.Erase(k);
+  }
+
+  // Puts `tail`, entries that have just been cut off the end of span k, behind it.
+  void InsertCut(size_t k, Span tail) {
+    tail.start = spans_[k].start + spans_[k].size();
+    spans_.Insert(k + 1, std::move(tail));
+  }
+  // Drops span k + 1, whose entries have just been appended to span k.
+  void EraseMerged(size_t k) { spans_.Erase(k + 1); }
+
+  size_t HeapUse() const {
+    size_t bytes = spans_.HeapUse();
+    for (const Span& span : spans_) bytes += span.HeapUse();
+    return bytes;
+  }
+
+  // Frees whole spans from the back until `entries` or more are gone, or none is left.
+  void FreeBack(size_t entries) {
+    const size_t keep = entries < size_ ? size_ - entries : 0;
+    while (size_ > keep) {
+      size_ -= spans_.back().size();
+      spans_.Erase(spans_.size() - 1);
+    }
+  }
+
+ private:
+  FlatDeque<Span> spans_;
+  size_t size_ = 0;
+};
+
+}  // namespace tally
