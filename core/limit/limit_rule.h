@@ -1,0 +1,49 @@
+// The rules of rate limiting: what may happen how often.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "core/time/calendar.h"
+
+namespace tally {
+
+// The numbers stand in stored state: never renumber.
+enum class LimitAlgorithm : uint8_t {
+  kFixed = 1,     // a window opens at the first hit; its end never moves
+  kCalendar = 2,  // the calendar period of a zone
+  kSliding = 3,   // an exact log: at most `limit` hits in any window of that length
+  kRolling = 4,   // two counters, weighted: approximate, in O(1) memory
+  kBucket = 5,    // a token bucket
+  kBase = 6,      // from the base-th hit of the day on, at most `limit` a period
+  kAllow = 7,
+  kDeny = 8,
+};
+
+struct LimitRule {
+  LimitAlgorithm algorithm = LimitAlgorithm::kAllow;
+  int64_t limit = 0;                          // hits; for a bucket, the tokens it holds
+  int64_t period_ms = 0;                      // FIXED, SLIDING, ROLLING, BUCKET, BASE
+  int64_t refill = 0;                         // BUCKET: tokens each period
+  int64_t base = 0;                           // BASE
+  CalendarUnit unit = CalendarUnit::kDay;     // CALENDAR
+  WeekStart week_start = WeekStart::kMonday;  // CALENDAR week
+  Zone* zone = nullptr;                       // CALENDAR, BASE: not owned, outlives the rule's use
+
+  static LimitRule Fixed(int64_t limit, int64_t period_ms);
+  static LimitRule Calendar(int64_t limit, CalendarUnit unit, Zone& zone,
+                            WeekStart week_start = WeekStart::kMonday);
+  static LimitRule Sliding(int64_t limit, int64_t period_ms);
+  static LimitRule Rolling(int64_t limit, int64_t period_ms);
+  static LimitRule Bucket(int64_t capacity, int64_t refill, int64_t period_ms);
+  static LimitRule Base(int64_t base, int64_t limit, int64_t period_ms, Zone& zone);
+  static LimitRule Allow();
+  static LimitRule Deny();
+};
+
+// What is wrong with the rule's numbers, naming the argument, or empty. Counts are in [0,
+// INT64_MAX], periods in (0, kMaxDurationMs], a refill at least 1, and capacity * period and refill
+// * period must fit int64. A limit of 0 is valid: it denies everything.
+std::string_view WrongWith(const LimitRule& rule);
+
+}  // namespace tally

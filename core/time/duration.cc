@@ -1,0 +1,70 @@
+#include "core/time/duration.h"
+
+#include <cstddef>
+
+namespace tally {
+namespace {
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// Takes the leading digits off `text` as a number of at most `max`; nullopt if there are none.
+std::optional<int64_t> TakeDigits(std::string_view& text, int64_t max) {
+  size_t digits = 0;
+  int64_t value = 0;
+  for (; digits < text.size() && IsDigit(text[digits]); ++digits) {
+    if (__builtin_mul_overflow(value, int64_t{10}, &value) ||
+        __builtin_add_overflow(value, int64_t{text[digits] - '0'}, &value) || value > max) {
+      return std::nullopt;
+    }
+  }
+  if (digits == 0) return std::nullopt;
+  text.remove_prefix(digits);
+  return value;
+}
+
+// `.` and at least one digit, to the end of the text, as whole milliseconds.
+std::optional<int64_t> FractionMs(std::string_view text) {
+  if (text.size() < 2 || text.front() != '.') return std::nullopt;
+  int64_t ms = 0;
+  int64_t weight = 100;
+  for (const char c : text.substr(1)) {
+    if (!IsDigit(c)) return std::nullopt;
+    ms += (c - '0') * weight;
+    weight /= 10;
+  }
+  return ms;
+}
+
+std::optional<int64_t> WithinMax(int64_t count, int64_t unit_ms, int64_t max) {
+  if (count > max / unit_ms) return std::nullopt;
+  return count * unit_ms;
+}
+
+std::optional<int64_t> SecondsToMs(int64_t seconds, std::string_view fraction, int64_t max) {
+  const std::optional<int64_t> whole = WithinMax(seconds, 1000, max);
+  if (!whole || fraction.empty()) return whole;
+  const std::optional<int64_t> part = FractionMs(fraction);
+  if (!part || *whole > max - *part) return std::nullopt;
+  return *whole + *part;
+}
+
+}  // namespace
+
+std::optional<int64_t> ParseDuration(std::string_view text) {
+  const std::optional<int64_t> count = TakeDigits(text, kMaxDurationMs);
+  if (!count) return std::nullopt;
+  if (text == "ms") return WithinMax(*count, 1, kMaxDurationMs);
+  if (text == "s") return WithinMax(*count, 1000, kMaxDurationMs);
+  if (text == "m") return WithinMax(*count, 60'000, kMaxDurationMs);
+  if (text == "h") return WithinMax(*count, 3'600'000, kMaxDurationMs);
+  if (text == "d") return WithinMax(*count, 86'400'000, kMaxDurationMs);
+  return SecondsToMs(*count, text, kMaxDurationMs);
+}
+
+std::optional<int64_t> ParseInstant(std::string_view text) {
+  const std::optional<int64_t> seconds = TakeDigits(text, kMaxInstantMs);
+  if (!seconds) return std::nullopt;
+  return SecondsToMs(*seconds, text, kMaxInstantMs);
+}
+
+}  // namespace tally

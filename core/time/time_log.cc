@@ -1,0 +1,286 @@
+#include "core/time/time_log.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "core/bytes/heap_size.h"
+#include "core/bytes/varint.h"
+#include "core/check.h"
+#include "core/time/duration.h"
+
+namespace tally {
+namespace {
+
+// What a pair can take at most: two varints.
+constexpr size_t kMaxPairBytes = 2 * kMaxVarintBytes;
+// std::string holds this much without the heap.
+const size_t kInlineBytes = std::string().capacity();
+
+}  // namespace
+
+TimeLog::PairReader::PairReader(const Block& block)
+    : all_(block.bytes), rest_(all_.substr(block.begin)) {
+  Read();
+  pair_.at = block.first;
+}
+
+void TimeLog::PairReader::Read() {
+  offset_ = static_cast<uint32_t>(all_.size() - rest_.size());
+  if (rest_.empty()) {
+    done_ = true;
+    return;
+  }
+  uint64_t head = 0;
+  pair_.count = 1;
+  const bool whole = ReadVarint(rest_, head) && ((head & 1) == 0 || ReadVarint(rest_, pair_.count));
+  Check(whole, "a block of a time log holds whole pairs");
+  delta_ = head >> 1;
+}
+
+void TimeLog::PairReader::Next() {
+  Read();
+  if (!done_) pair_.at += static_cast<int64_t>(delta_);
+}
+
+std::vector<TimeLog::Pair> TimeLog::PairsOf(const Block& block) {
+  std::vector<Pair> pairs;
+  for (PairReader pair(block); !pair.done(); pair.Next())
+    pairs.push_back({pair.at(), pair.count()});
+  return pairs;
+}
+
+void TimeLog::AppendPair(Block& block, int64_t at, uint64_t count) {
+  if (block.count == 0) block.first = block.last = at;
+  const auto delta = static_cast<uint64_t>(at - block.last);
+  char encoded[kMaxPairBytes];
+  char* end = WriteVarint(encoded, delta << 1 | (count > 1 ? 1 : 0));
+  if (count > 1) end = WriteVarint(end, count);
+  const auto length = static_cast<size_t>(end - encoded);
+  block.last_pair = static_cast<uint32_t>(block.bytes.size());
+  block.bytes.append(encoded, length);
+  block.last = at;
+  block.count += count;
+}
+
+TimeLog::Block TimeLog::BlockOf(const std::vector<Pair>& pairs, size_t from, size_t to) {
+  Block block;
+  for (size_t i = from; i < to; ++i) AppendPair(block, pairs[i].at, pairs[i].count);
+  return block;
+}
+
+uint64_t TimeLog::LastCount(const Block& block) {
+  std::string_view pair = std::string_view(block.bytes).substr(block.last_pair);
+  uint64_t head = 0;
+  uint64_t count = 1;
+  const bool whole = ReadVarint(pair, head) && ((head & 1) == 0 || ReadVarint(pair, count));
+  Check(whole, "a block of a time log ends in a whole pair");
+  return count;
+}
+
+size_t TimeLog::FirstBlockAfter(int64_t after) const {
+  const auto first = blocks_.begin() + static_cast<std::ptrdiff_t>(head_);
+  const auto found = std::partition_point(
+      first, blocks_.end(), [after](const Block& block) { return block.last <= after; });
+  return static_cast<size_t>(found - blocks_.begin());
+}
+
+void TimeLog::Add(int64_t at, uint64_t count) {
+  count = std::min(count, kMaxSize - size_);
+  if (count == 0) return;
+  if (!empty() && at < newest()) {
+    InsertLate(at, count);
+    size_ += count;
+    return;
+  }
+  if (!empty() && at == newest()) {
+    // One more of the last pair, which is written anew.
+    Block& block = blocks_.back();
+    const uint64_t before = LastCount(block);
+    if (block.last_pair + kMaxPairBytes <= kBlockBytes) {
+      std::string_view pair = std::string_view(block.bytes).substr(block.last_pair);
+      uint64_t head = 0;
+      Check(ReadVarint(pair, head), "a block of a time log ends in a whole pair");
+      block.bytes.resize(block.last_pair);
+      block.count -= before;
+      // AppendPair takes the delta from `last`; where nothing is left it begins a block.
+      block.last = at - static_cast<int64_t>(head >> 1);
+      if (block.count == 0) block.begin = block.last_pair;
+      AppendPair(block, at, before + count);
+      size_ += count;
+      return;
+    }
+  }
+  if (empty() || blocks_.back().bytes.size() + kMaxPairBytes > kBlockBytes) {
+    if (empty()) {
+      blocks_.clear();
+      head_ = 0;
+    } else {
+      // Most of a long log are full blocks: they keep no room to grow.
+      blocks_.back().bytes.shrink_to_fit();
+    }
+    blocks_.emplace_back();
+  }
+  AppendPair(blocks_.back(), at, count);
+  size_ += count;
+}
+
+void TimeLog::InsertLate(int64_t at, uint64_t count) {
+  const size_t index = FirstBlockAfter(at);
+  std::vector<Pair> pairs = PairsOf(blocks_[index]);
+  const auto place = std::lower_bound(pairs.begin(), pairs.end(), at,
+                                      [](const Pair& pair, int64_t t) { return pair.at < t; });
+  if (place->at == at) {
+    place->count += count;
+  } else {
+    pairs.insert(place, {at, count});
+  }
+  Rewrite(index, pairs);
+}
+
+void TimeLog::Rewrite(size_t index, const std::vector<Pair>& pairs) {
+  size_t bytes = kMaxPairBytes;
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const auto delta = i == 0 ? 0 : static_cast<uint64_t>(pairs[i].at - pairs[i - 1].at);
+    bytes += VarintBytes(delta << 1);
+    if (pairs[i].count > 1) bytes += VarintBytes(pairs[i].count);
+  }
+  if (bytes <= kBlockBytes) {
+    blocks_[index] = BlockOf(pairs, 0, pairs.size());
+    return;
+  }
+  const size_t half = pairs.size() / 2;
+  blocks_[index] = BlockOf(pairs, half, pairs.size());
+  blocks_.insert(blocks_.begin() + static_cast<std::ptrdiff_t>(index), BlockOf(pairs, 0, half));
+}
+
+void TimeLog::DropFrontBlock() {
+  Block& block = blocks_[head_];
+  size_ -= block.count;
+  block = Block();
+  ++head_;
+  // Erasing costs a move of the rest: only when as much is gone as stays.
+  if (head_ * 2 >= blocks_.size()) {
+    blocks_.erase(blocks_.begin(), blocks_.begin() + static_cast<std::ptrdiff_t>(head_));
+    head_ = 0;
+  }
+}
+
+void TimeLog::DropThrough(int64_t at) {
+  while (!empty() && blocks_[head_].last <= at) DropFrontBlock();
+  if (empty() || blocks_[head_].first > at) return;
+  Block& block = blocks_[head_];
+  PairReader pair(block);
+  for (; pair.at() <= at; pair.Next()) {
+    block.count -= pair.count();
+    size_ -= pair.count();
+  }
+  block.begin = pair.offset();
+  block.first = pair.at();
+}
+
+uint64_t TimeLog::RemoveNewest(uint64_t count, int64_t not_after) {
+  uint64_t left = count;
+  size_t index = blocks_.size();
+  while (left > 0 && index > head_) {
+    --index;
+    if (blocks_[index].first > not_after) continue;
+    std::vector<Pair> pairs = PairsOf(blocks_[index]);
+    for (auto pair = pairs.rbegin(); pair != pairs.rend() && left > 0; ++pair) {
+      if (pair->at > not_after) continue;
+      const uint64_t taken = std::min(left, pair->count);
+      pair->count -= taken;
+      left -= taken;
+      size_ -= taken;
+    }
+    std::erase_if(pairs, [](const Pair& pair) { return pair.count == 0; });
+    if (pairs.empty()) {
+      blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(index));
+    } else {
+      Rewrite(index, pairs);
+    }
+  }
+  return count - left;
+}
+
+uint64_t TimeLog::CountAfter(int64_t after) const {
+  if (empty() || newest() <= after) return 0;
+  if (oldest() > after) return size_;
+  const size_t index = FirstBlockAfter(after);
+  uint64_t before = 0;
+  for (size_t i = head_; i < index; ++i) before += blocks_[i].count;
+  for (PairReader pair(blocks_[index]); pair.at() <= after; pair.Next()) before += pair.count();
+  return size_ - before;
+}
+
+int64_t TimeLog::NthAfter(int64_t after, uint64_t rank) const {
+  for (size_t i = FirstBlockAfter(after); i < blocks_.size(); ++i) {
+    const Block& block = blocks_[i];
+    if (block.first > after && block.count < rank) {
+      rank -= block.count;
+      continue;
+    }
+    for (PairReader pair(block); !pair.done(); pair.Next()) {
+      if (pair.at() <= after) continue;
+      if (pair.count() >= rank) return pair.at();
+      rank -= pair.count();
+    }
+  }
+  Check(false, "the rank is within the log");
+  return 0;
+}
+
+size_t TimeLog::HeapBytesUsed() const {
+  size_t bytes = blocks_.capacity() > 1 ? HeapBytes(blocks_.capacity() * sizeof(Block)) : 0;
+  for (const Block& block : blocks_) {
+    if (block.bytes.capacity() > kInlineBytes) bytes += HeapBytes(block.bytes.capacity() + 1);
+  }
+  return bytes;
+}
+
+bool TimeLog::FreeSome(size_t budget) {
+  size_t freed = 0;
+  while (!empty() && freed < budget) {
+    freed += blocks_.back().bytes.size();
+    size_ -= blocks_.back().count;
+    blocks_.pop_back();
+  }
+  return empty();
+}
+
+uint64_t TimeLog::Save(uint64_t cursor, size_t max_bytes, std::string& out) const {
+  // The cursor is 1 + the place of the next block; blocks are small enough to be saved whole.
+  size_t index = cursor == 0 ? head_ : static_cast<size_t>(cursor - 1);
+  std::string runs;
+  uint64_t pairs = 0;
+  int64_t last = 0;
+  for (; index < blocks_.size() && (pairs == 0 || runs.size() < max_bytes); ++index) {
+    for (PairReader pair(blocks_[index]); !pair.done(); pair.Next()) {
+      AppendVarint(runs, static_cast<uint64_t>(pair.at() - last) << 1 | (pair.count() > 1 ? 1 : 0));
+      if (pair.count() > 1) AppendVarint(runs, pair.count());
+      last = pair.at();
+      ++pairs;
+    }
+  }
+  AppendVarint(out, pairs);
+  out += runs;
+  return index < blocks_.size() ? index + 1 : 0;
+}
+
+bool TimeLog::Load(std::string_view& in) {
+  uint64_t pairs = 0;
+  // A pair takes a byte at least, so a count beyond the bytes is a lie.
+  if (!ReadVarint(in, pairs) || pairs > in.size()) return false;
+  uint64_t at = 0;
+  for (; pairs > 0; --pairs) {
+    uint64_t head = 0;
+    uint64_t count = 1;
+    if (!ReadVarint(in, head)) return false;
+    if ((head & 1) != 0 && (!ReadVarint(in, count) || count == 0)) return false;
+    if (__builtin_add_overflow(at, head >> 1, &at) || at > kMaxInstantMs) return false;
+    Add(static_cast<int64_t>(at), count);
+  }
+  return true;
+}
+
+}  // namespace tally
