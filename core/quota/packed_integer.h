@@ -1,0 +1,115 @@
+// Integers of 1 to 8 little-endian bytes whose length is kept elsewhere (in a head byte that they
+// share), and an input that reads them without ever passing the end of its bytes.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "core/bytes/varint.h"
+
+namespace tally {
+
+static_assert(std::endian::native == std::endian::little, "packed integers are read in place");
+
+// Zero point of packed times: 2023-11-14T22:13:20Z. Near it an instant of this decade takes five
+// bytes instead of six.
+inline constexpr int64_t kTimeBase = 1'700'000'000'000;
+
+constexpr int64_t WrappingAdd(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+constexpr int64_t WrappingSub(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
+
+// Bytes that hold `value`: 1 to 8.
+constexpr uint32_t PackedBytes(uint64_t value) {
+  return value == 0 ? 1 : (static_cast<uint32_t>(std::bit_width(value)) + 7) / 8;
+}
+
+inline void AppendPacked(std::string& out, uint64_t value, uint32_t bytes) {
+  char buffer[8];
+  std::memcpy(buffer, &value, sizeof buffer);
+  out.append(buffer, bytes);
+}
+
+// A difference of times as zigzag, counted in seconds where it is a whole number of them.
+struct PackedTime {
+  explicit PackedTime(int64_t difference_ms)
+      : whole_seconds(difference_ms % 1000 == 0),
+        zigzag(ZigZagEncode(whole_seconds ? difference_ms / 1000 : difference_ms)),
+        bytes(PackedBytes(zigzag)) {}
+  bool whole_seconds;
+  uint64_t zigzag;
+  uint32_t bytes;
+};
+
+constexpr int64_t PackedDuration(uint64_t zigzag, bool whole_seconds) {
+  const auto value = static_cast<uint64_t>(ZigZagDecode(zigzag));
+  return static_cast<int64_t>(whole_seconds ? value * 1000 : value);
+}
+
+// Reads from the front. Past the end every read is 0 and failed() stays true, so that a decoder may
+// look once for several reads.
+class PackedInput {
+ public:
+  explicit PackedInput(std::string_view bytes) : at_(bytes.data()), end_(at_ + bytes.size()) {}
+
+  bool failed() const { return failed_; }
+  bool empty() const { return at_ == end_; }
+  std::string_view rest() const { return {at_, static_cast<size_t>(end_ - at_)}; }
+
+  uint8_t Byte() {
+    if (at_ == end_) [[unlikely]]
+      return Fail();
+    return static_cast<uint8_t>(*at_++);
+  }
+
+  // `bytes` is 1 to 8.
+  uint64_t Fixed(uint32_t bytes) {
+    uint64_t value = 0;
+    if (end_ - at_ >= 8) [[likely]] {
+      std::memcpy(&value, at_, 8);
+      value &= std::numeric_limits<uint64_t>::max() >> (64 - 8 * bytes);
+    } else {
+      if (end_ - at_ < bytes) [[unlikely]]
+        return Fail();
+      std::memcpy(&value, at_, bytes);
+    }
+    at_ += bytes;
+    return value;
+  }
+
+  uint64_t Varint() {
+    if (at_ != end_ && static_cast<uint8_t>(*at_) < 0x80) return static_cast<uint8_t>(*at_++);
+    std::string_view in = rest();
+    uint64_t value = 0;
+    if (!ReadVarint(in, value)) return Fail();
+    at_ = in.data();
+    return value;
+  }
+
+  // A number of 0 to 4 bytes that must be an int32, not negative.
+  int32_t Quantity(uint32_t bytes) {
+    const uint64_t value = bytes == 0 ? 0 : Fixed(bytes);
+    if (value > std::numeric_limits<int32_t>::max()) return Fail();
+    return static_cast<int32_t>(value);
+  }
+
+ private:
+  uint8_t Fail() {
+    failed_ = true;
+    at_ = end_;
+    return 0;
+  }
+
+  const char* at_;
+  const char* end_;
+  bool failed_ = false;
+};
+
+}  // namespace tally

@@ -1,0 +1,135 @@
+// All that a quota book holds of one user, packed in one string of bytes.
+//
+//   block  := varint(number of orders) order* return*
+//   order  := head, order id, time, [recorded], line+
+//     head      bits 0-2 bytes of the order id - 1; bits 3-5 bytes of the time - 1;
+//               bit 6 the time is in whole seconds; bit 7 `recorded` follows
+//     order id  zigzag of the difference to the order before (the first: to 0)
+//     time      zigzag of the difference to the order before (the first: to kTimeBase)
+//     recorded  varint, zigzag of recorded_ms - ts_ms; absent where they are the same
+//   line   := head, sku, [action], [extra, qty]
+//     head      bits 0-2 bytes of the sku - 1; bit 3 `action` follows (absent: 0); bit 4 the order
+//               has another line; bits 5-7 the quantity, or 7: `extra` follows
+//     sku       zigzag;  action: varint of the zigzag
+//     extra     bits 0-1 resets; bits 2-4 bytes of the quantity, which follows
+//   return := head, varint(index of an order with the order's id), sku, time
+//     head      bits 0-2 bytes of the sku - 1; bits 3-5 bytes of the time - 1; bit 6 whole seconds
+//     sku       zigzag;  time: zigzag of the difference to the time of the order pointed at
+//
+// Numbers whose length stands in a head are little-endian and cost one load and one mask to read; a
+// purchase in an order of its own takes about 13 bytes. Orders stand in the order of recording.
+// Differences wrap, so that every int64 survives. The block needs no book to be read, so a snapshot
+// is a copy of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/quota/packed_integer.h"
+
+namespace tally {
+
+// Totals that a line no longer counts for, since they were reset.
+enum PurchaseResets : uint8_t {
+  kNotReset = 0,
+  kResetInAction = 1,  // the total of the line's own action, where that is not kNoAction
+  kResetInTotal = 2,   // the total over all actions
+};
+
+struct PurchaseLine {
+  int64_t order = 0;
+  int64_t sku = 0;
+  int64_t action = 0;
+  int64_t ts_ms = 0;        // when it was bought
+  int64_t recorded_ms = 0;  // its place among the deletions of limits (RecordingOrder)
+  int32_t qty = 0;          // not yet returned; >= 0
+  uint8_t resets = kNotReset;
+  friend bool operator==(const PurchaseLine&, const PurchaseLine&) = default;
+};
+
+// A return that was credited, so that it is recognised when it is delivered again. It is kept as
+// long as a line of its order is.
+struct ReturnMark {
+  int64_t order = 0;
+  int64_t sku = 0;
+  int64_t ts_ms = 0;
+  friend bool operator==(const ReturnMark&, const ReturnMark&) = default;
+};
+
+// Reads the lines of a block one by one, in the order of recording:
+//   for (PurchaseReader reader(block); reader.Next();) Use(reader.line());
+class PurchaseReader {
+ public:
+  explicit PurchaseReader(std::string_view block);
+
+  // Moves to the next line; false at the end of the lines, or where the block is malformed.
+  bool Next() {
+    if (!more_lines_ && !NextOrder()) return false;
+    return NextLine();
+  }
+  const PurchaseLine& line() const { return line_; }
+  bool malformed() const { return in_.failed(); }
+  // After the last line: the returns.
+  std::string_view rest() const { return in_.rest(); }
+
+ private:
+  bool NextOrder();
+  bool NextLine();
+
+  PackedInput in_;
+  uint64_t orders_left_ = 0;
+  bool more_lines_ = false;
+  PurchaseLine line_;
+};
+
+struct UserPurchases {
+  std::vector<PurchaseLine> lines;  // in the order of recording
+  std::vector<ReturnMark> returns;
+
+  void Clear() {
+    lines.clear();
+    returns.clear();
+  }
+};
+
+// Decodes into `user`, replacing what it held. False, with `user` in any state, if malformed.
+[[nodiscard]] bool DecodePurchases(std::string_view block, UserPurchases& user);
+
+// Replaces `block`. Returns whose order has no line are left out. Needs at least one line.
+void EncodePurchases(const UserPurchases& user, std::string& block);
+
+inline bool PurchaseReader::NextOrder() {
+  if (orders_left_ == 0) return false;
+  --orders_left_;
+  const uint8_t head = in_.Byte();
+  const uint64_t order = in_.Fixed((head & 7) + 1u);
+  const uint64_t time = in_.Fixed((head >> 3 & 7) + 1u);
+  line_.order = WrappingAdd(line_.order, ZigZagDecode(order));
+  line_.ts_ms = WrappingAdd(line_.ts_ms, PackedDuration(time, head & 0x40));
+  line_.recorded_ms = line_.ts_ms;
+  if (head & 0x80) [[unlikely]] {
+    line_.recorded_ms = WrappingAdd(line_.ts_ms, ZigZagDecode(in_.Varint()));
+  }
+  return !in_.failed();
+}
+
+inline bool PurchaseReader::NextLine() {
+  const uint8_t head = in_.Byte();
+  line_.sku = ZigZagDecode(in_.Fixed((head & 7) + 1u));
+  line_.action = head & 0x08 ? ZigZagDecode(in_.Varint()) : 0;
+  more_lines_ = head & 0x10;
+  line_.qty = head >> 5;
+  line_.resets = kNotReset;
+  if (line_.qty == 7) {
+    const uint8_t extra = in_.Byte();
+    line_.resets = extra & 3;
+    line_.qty = in_.Quantity(extra >> 2 & 7);
+  }
+  return !in_.failed();
+}
+
+}  // namespace tally

@@ -1,0 +1,233 @@
+#include "core/quota/quota_book.h"
+
+#include <absl/container/flat_hash_set.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/check.h"
+#include "core/quota/entity_key.h"
+#include "core/quota/left_counters.h"
+
+namespace tally {
+namespace {
+
+// Leaves out what is gone, and the returns of orders of which no line is left: if the order's id
+// comes again, it is another order.
+void DropGone(UserPurchases& user, const Retention& retention, int64_t horizon_ms) {
+  const size_t gone = std::erase_if(
+      user.lines, [&](const PurchaseLine& line) { return !retention.Keeps(line, horizon_ms); });
+  if (gone == 0 || user.returns.empty()) return;
+  absl::flat_hash_set<int64_t> orders;
+  for (const PurchaseLine& line : user.lines) orders.insert(line.order);
+  std::erase_if(user.returns, [&](const ReturnMark& mark) { return !orders.contains(mark.order); });
+}
+
+// The lines of one order by SKU, and within a SKU in the order of recording.
+std::vector<PurchaseLine*> LinesBySku(std::vector<PurchaseLine>& lines, int64_t order) {
+  std::vector<PurchaseLine*> found;
+  for (PurchaseLine& line : lines) {
+    if (line.order == order) found.push_back(&line);
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const PurchaseLine* a, const PurchaseLine* b) { return a->sku < b->sku; });
+  return found;
+}
+
+// Takes up to `qty` from the lines of the SKU; returns how much there was to take.
+int32_t Credit(const std::vector<PurchaseLine*>& by_sku, const QuotaReturnItem& item) {
+  int32_t wanted = item.qty;
+  auto line = std::lower_bound(
+      by_sku.begin(), by_sku.end(), item.sku,
+      [](const PurchaseLine* candidate, int64_t sku) { return candidate->sku < sku; });
+  for (; line != by_sku.end() && (*line)->sku == item.sku && wanted > 0; ++line) {
+    const int32_t taken = std::min(wanted, (*line)->qty);
+    (*line)->qty -= taken;
+    wanted -= taken;
+  }
+  return item.qty - wanted;
+}
+
+}  // namespace
+
+QuotaBook::QuotaBook(uint64_t seed, int64_t min_retention_ms)
+    : limits_(seed), users_(seed), retention_(min_retention_ms), seed_(seed) {
+  Check(min_retention_ms > 0, "retention is positive");
+}
+
+QuotaBook::OpenUser QuotaBook::Open(int64_t user, int64_t now_ms) const {
+  OpenUser open;
+  open.id = user;
+  open.record = users_.Find(EntityKey(user).view());
+  if (!open.record) return open;
+  Check(DecodePurchases(open.record.payload(), open.purchases), "a stored user is well-formed");
+  open.stored_lines = open.purchases.lines.size();
+  DropGone(open.purchases, retention_, retention_.Horizon(now_ms));
+  return open;
+}
+
+void QuotaBook::Store(const OpenUser& user) {
+  const std::vector<PurchaseLine>& lines = user.purchases.lines;
+  purchase_count_ += lines.size();
+  purchase_count_ -= user.stored_lines;
+  if (lines.empty()) {
+    if (user.record) users_.Erase(user.record);
+    return;
+  }
+  std::string block;
+  EncodePurchases(user.purchases, block);
+  const RecordTable::Record record = user.record
+                                         ? users_.Resize(user.record, block.size())
+                                         : users_.Insert(EntityKey(user.id).view(), block.size());
+  std::memcpy(record.data(), block.data(), block.size());
+  int64_t& due = record.segment().due;
+  for (const PurchaseLine& line : lines) due = std::min(due, line.ts_ms);
+}
+
+// Sorts `skus` and leaves each in it once.
+void QuotaBook::AddSkus(SkuList& skus, const QuotaActions& actions, LeftCounters& counters) const {
+  std::sort(skus.begin(), skus.end());
+  skus.erase(std::unique(skus.begin(), skus.end()), skus.end());
+  for (const int64_t sku : skus) {
+    const RecordTable::Record record = limits_.Find(EntityKey(sku).view());
+    counters.AddSku(sku, record ? record.payload() : std::string_view(), actions);
+  }
+}
+
+QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, QuotaLefts& left) {
+  OpenUser user = Open(order.user, now_ms);
+  LeftCounters counters(now_ms);
+  SkuList skus;
+  for (const QuotaItem& item : order.items) skus.push_back(item.sku);
+  AddSkus(skus, QuotaActions(), counters);
+
+  bool known = false;
+  for (const PurchaseLine& line : user.purchases.lines) {
+    counters.Count(line);
+    known |= line.order == order.order;
+  }
+
+  BuyResult result;
+  if (!order.once || !known) {
+    const bool in_retention = order.ts_ms > retention_.Horizon(now_ms);
+    RecordingOrder recording = recording_;
+    const int64_t stamp = in_retention ? recording.Stamp(order.ts_ms, now_ms) : now_ms;
+    for (size_t i = 0; i < order.items.size(); ++i) {
+      const QuotaItem& item = order.items[i];
+      Check(item.qty >= 0, "a quantity is not negative");
+      const PurchaseLine line{order.order, item.sku, item.action, order.ts_ms,
+                              stamp,       item.qty, kNotReset};
+      if (!counters.Try(line) && order.if_left && result.item == 0) result.item = i + 1;
+      if (in_retention) user.purchases.lines.push_back(line);
+    }
+    result.applied = result.item == 0;
+    result.recorded = result.applied && in_retention && !order.items.empty();
+    if (result.recorded) {
+      recording_ = recording;
+      Store(user);
+    } else if (!result.applied) {
+      counters.GiveUp();
+    }
+  }
+  left.Clear();
+  for (const QuotaItem& item : order.items) counters.AppendLeft(item.sku, left);
+  return result;
+}
+
+bool QuotaBook::Return(const QuotaReturn& request, int64_t now_ms, std::vector<int32_t>& credited) {
+  credited.assign(request.items.size(), 0);
+  OpenUser user = Open(request.user, now_ms);
+  const std::vector<PurchaseLine*> by_sku = LinesBySku(user.purchases.lines, request.order);
+  if (by_sku.empty()) return false;
+
+  absl::flat_hash_set<int64_t> seen;  // SKUs whose return at this instant is remembered
+  for (const ReturnMark& mark : user.purchases.returns) {
+    if (mark.order == request.order && mark.ts_ms == request.ts_ms) seen.insert(mark.sku);
+  }
+  absl::flat_hash_set<int64_t> now_seen;
+  for (size_t i = 0; i < request.items.size(); ++i) {
+    const QuotaReturnItem& item = request.items[i];
+    Check(item.qty >= 0, "a quantity is not negative");
+    if (request.once && seen.contains(item.sku)) continue;
+    credited[i] = Credit(by_sku, item);
+    if (credited[i] == 0 || seen.contains(item.sku)) continue;
+    if (!now_seen.insert(item.sku).second) continue;
+    user.purchases.returns.push_back({request.order, item.sku, request.ts_ms});
+  }
+  if (std::all_of(credited.begin(), credited.end(), [](int32_t qty) { return qty == 0; })) {
+    return false;
+  }
+  Store(user);
+  return true;
+}
+
+void QuotaBook::Left(int64_t user, std::span<const int64_t> skus, int64_t at_ms, int64_t now_ms,
+                     QuotaLefts& left) const {
+  LeftCounters counters(at_ms);
+  SkuList distinct(skus.begin(), skus.end());
+  AddSkus(distinct, QuotaActions(), counters);
+  if (const RecordTable::Record record = users_.Find(EntityKey(user).view())) {
+    const int64_t horizon_ms = retention_.Horizon(now_ms);
+    for (PurchaseReader reader(record.payload()); reader.Next();) {
+      if (retention_.Keeps(reader.line(), horizon_ms)) counters.Count(reader.line());
+    }
+  }
+  left.Clear();
+  for (const int64_t sku : skus) counters.AppendLeft(sku, left);
+}
+
+void QuotaBook::LeftAll(int64_t user, const QuotaActions& actions, int64_t now_ms,
+                        QuotaLefts& left) const {
+  left.Clear();
+  const OpenUser open = Open(user, now_ms);
+  SkuList skus;
+  for (const PurchaseLine& line : open.purchases.lines) {
+    if (line.qty > 0) skus.push_back(line.sku);
+  }
+  LeftCounters counters(now_ms);
+  AddSkus(skus, actions, counters);
+  for (const PurchaseLine& line : open.purchases.lines) counters.Count(line);
+  for (const int64_t sku : skus) {
+    if (counters.HasCounters(sku)) counters.AppendLeft(sku, left);
+  }
+}
+
+void QuotaBook::History(int64_t user, int64_t now_ms, std::vector<QuotaPurchase>& lines) const {
+  lines.clear();
+  for (const PurchaseLine& line : Open(user, now_ms).purchases.lines) {
+    lines.push_back({line.order, line.sku, line.action, line.qty, line.ts_ms});
+  }
+}
+
+bool QuotaBook::Reset(int64_t user, const QuotaActions& actions, int64_t now_ms) {
+  OpenUser open = Open(user, now_ms);
+  if (!open.record) return false;
+  if (actions.all()) {
+    open.purchases.Clear();
+    Store(open);
+    return true;
+  }
+  bool changed = false;
+  for (PurchaseLine& line : open.purchases.lines) {
+    const uint8_t before = line.resets;
+    if (actions.Contains(kNoAction)) line.resets |= kResetInTotal;
+    if (line.action != kNoAction && actions.Contains(line.action)) line.resets |= kResetInAction;
+    changed |= line.resets != before;
+  }
+  if (changed) Store(open);
+  return changed;
+}
+
+void QuotaBook::SettleRetention(int64_t old_length_ms, int64_t now_ms) {
+  // Without purchases nothing can be gone.
+  if (!users_.empty()) retention_.Settle(old_length_ms, now_ms, recording_);
+}
+
+void QuotaBook::SetMinRetention(int64_t min_retention_ms, int64_t now_ms) {
+  Check(min_retention_ms > 0, "retention is positive");
+  const int64_t old_length_ms = retention_.length_ms();
+  retention_.set_minimum_ms(min_retention_ms);
+  SettleRetention(old_length_ms, now_ms);
+}
+
+}  // namespace tally

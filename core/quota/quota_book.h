@@ -1,0 +1,175 @@
+// Purchase limits by SKU and marketing action, and the purchases they are counted from.
+//
+//   left(sku, a) = limit(sku, a) - sum of the quantities that the user bought of the sku under a,
+//   for a = 0 under any action; a purchase counts iff now < ts + the limit's current window.
+//
+// Where a rule needs more words:
+//   * A book keeps purchases, not counters: a limit that is set later, or changed, counts what was
+//     bought before it, under actions that had no limit too.
+//   * Kept is what is younger than the longest window of the book's limits and than a minimum
+//     (Retention). What is older is gone for every answer at once; its bytes follow when the user
+//     next buys or returns, or in ExpireSome(). Reads write nothing.
+//   * Deleting a limit excludes the purchases *recorded* until then from that (sku, action), for
+//     good; their ts does not matter. Those recorded afterwards count, in the same millisecond too.
+//   * A reset of some actions excludes the user's purchases recorded until then from the totals of
+//     these actions: resetting 7 leaves the zero total, resetting 0 leaves that of 7.
+//   * An order is known by its id as long as a line of it is kept, returned lines included, so that
+//     a purchase that is delivered again after its return is not applied again.
+//   * A return is remembered, whether it said ONCE or not, if it credited anything: one that came
+//     before its order may be tried again. Lines of one SKU in one return are one return.
+//
+// Every operation is a function of the book, its arguments and `now_ms` alone. Buy and Return take
+// the event's own time besides, which may lie before or after now: they are judged at now.
+//
+// Users and SKUs are records of packed bytes (purchase_block.h, limit_block.h) in two RecordTables,
+// so no operation moves more than one segment of a table. Costs are linear in the purchases of the
+// users and the limits of the SKUs named. Not thread-safe.
+#pragma once
+
+#include <absl/container/inlined_vector.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/quota/limit_block.h"
+#include "core/quota/purchase_block.h"
+#include "core/quota/quota_types.h"
+#include "core/quota/recording_order.h"
+#include "core/quota/retention.h"
+#include "core/table/record_table.h"
+
+namespace tally {
+
+class LeftCounters;
+
+inline constexpr int64_t kDefaultQuotaRetentionMs = int64_t{30} * 24 * 3600 * 1000;
+
+struct QuotaOrder {
+  int64_t user = 0;
+  int64_t order = 0;
+  std::span<const QuotaItem> items;
+  int64_t ts_ms = 0;
+  bool if_left = false;  // only if no item's limits are below zero after it
+  bool once = false;     // only if the user has no order of that id
+};
+
+struct QuotaReturn {
+  int64_t user = 0;
+  int64_t order = 0;
+  std::span<const QuotaReturnItem> items;
+  int64_t ts_ms = 0;
+  bool once = false;  // only items whose (order, sku, ts_ms) was not credited before
+};
+
+class QuotaBook {
+ public:
+  struct BuyResult {
+    bool applied = false;
+    size_t item = 0;        // 1-based, the first that does not fit; 0 if that was not the reason
+    bool recorded = false;  // the book has changed: not so for an order that is too late to count
+  };
+  struct Stats {
+    size_t limits = 0;
+    size_t users = 0;      // with purchases; like `purchases`, including what is out of retention
+    size_t purchases = 0;  // lines, and whose bytes are not freed yet
+    size_t bytes = 0;
+  };
+
+  // `seed` keys the hashes; `min_retention_ms` > 0.
+  explicit QuotaBook(uint64_t seed, int64_t min_retention_ms = kDefaultQuotaRetentionMs);
+  QuotaBook(QuotaBook&&) noexcept = default;
+  QuotaBook& operator=(QuotaBook&&) noexcept = default;
+
+  // All of them in one step; the last one wins where a (sku, action) stands twice.
+  void SetLimits(std::span<const QuotaLimitSpec> limits, int64_t now_ms);
+  // Appends the limits of the SKU, ascending by action.
+  void Limits(int64_t sku, const QuotaActions& actions, std::vector<QuotaLimit>& out) const;
+  // Returns how many there were.
+  size_t DelLimits(std::span<const int64_t> skus, const QuotaActions& actions, int64_t now_ms);
+
+  // Sets `left` to what is left of each item's SKU, in the order of the items.
+  BuyResult Buy(const QuotaOrder& order, int64_t now_ms, QuotaLefts& left);
+  // Sets `credited` to the quantity credited of each item. False if the book has not changed.
+  bool Return(const QuotaReturn& request, int64_t now_ms, std::vector<int32_t>& credited);
+
+  // Sets `left` to what is left of each SKU at `at_ms`, in the order asked for.
+  void Left(int64_t user, std::span<const int64_t> skus, int64_t at_ms, int64_t now_ms,
+            QuotaLefts& left) const;
+  // The same for each SKU, ascending, that the user has bought and not wholly returned and that has
+  // a limit for one of `actions`.
+  void LeftAll(int64_t user, const QuotaActions& actions, int64_t now_ms, QuotaLefts& left) const;
+  // Sets `lines` to what is kept of the user, in the order of recording.
+  void History(int64_t user, int64_t now_ms, std::vector<QuotaPurchase>& lines) const;
+
+  // Forgets the user; with `actions` other than all, starts their counters from 0 instead. False if
+  // the book has not changed.
+  bool Reset(int64_t user, const QuotaActions& actions, int64_t now_ms);
+
+  int64_t min_retention_ms() const { return retention_.minimum_ms(); }
+  void SetMinRetention(int64_t min_retention_ms, int64_t now_ms);
+
+  // No limits and no purchases.
+  bool Empty() const { return limit_count_ == 0 && users_.empty(); }
+  Stats stats() const;
+  // Heap bytes and the object itself. O(1).
+  size_t MemoryBytes() const;
+
+  // Frees what is out of retention, going on where the last call stopped, until it has looked at
+  // about `budget` users and SKUs or the round is complete. Returns the purchases freed.
+  size_t ExpireSome(int64_t now_ms, size_t budget);
+
+  // Frees about `segments` segments (of up to 896 users or SKUs) and returns true when none is
+  // left. After the first call the book may only be freed on or destroyed.
+  bool FreeSome(size_t segments);
+
+  // An equal book. Linear in the book's bytes.
+  QuotaBook Clone() const;
+
+  // Appends one run of a snapshot, of about `max_bytes`, and returns the cursor of the next one; 0
+  // begins and 0 ends. A run is read by Load() alone, in any order with the others of a snapshot.
+  uint64_t Save(uint64_t cursor, size_t max_bytes, std::string& out) const;
+  // Adds a run to a book that had only runs of the same snapshot. False if it is malformed; the
+  // book is then good for nothing but to be destroyed.
+  [[nodiscard]] bool Load(std::string_view run);
+
+ private:
+  // A user taken out of the table to be changed.
+  struct OpenUser {
+    int64_t id = 0;
+    RecordTable::Record record;
+    size_t stored_lines = 0;
+    UserPurchases purchases;  // without what is out of retention
+  };
+
+  using SkuList = absl::InlinedVector<int64_t, 8>;
+
+  OpenUser Open(int64_t user, int64_t now_ms) const;
+  void Store(const OpenUser& user);
+  void StoreLimits(int64_t sku, const std::vector<LimitEntry>& entries);
+  void SettleRetention(int64_t old_length_ms, int64_t now_ms);
+  void SetLimit(const QuotaLimitSpec& spec, int64_t now_ms);
+  size_t DelLimitsOf(int64_t sku, const QuotaActions& actions, int64_t now_ms);
+  void AddSkus(SkuList& skus, const QuotaActions& actions, LeftCounters& counters) const;
+  size_t SweepUsers(RecordTable::Segment& segment, int64_t horizon_ms, int64_t now_ms);
+  void SweepLimits(RecordTable::Segment& segment, int64_t horizon_ms);
+
+  bool LoadHeader(std::string_view in);
+  bool LoadLimits(std::string_view in);
+  bool LoadUsers(std::string_view in);
+
+  RecordTable limits_;  // sku -> limit block
+  RecordTable users_;   // user -> purchase block
+  size_t limit_count_ = 0;
+  size_t purchase_count_ = 0;
+  Retention retention_;
+  RecordingOrder recording_;
+  uint64_t seed_;
+  uint64_t sweep_position_ = 0;
+  bool sweeping_limits_ = false;
+};
+
+}  // namespace tally

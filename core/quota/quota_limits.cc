@@ -1,0 +1,138 @@
+// The limits of a QuotaBook.
+#include <algorithm>
+#include <cstring>
+
+#include "core/check.h"
+#include "core/quota/entity_key.h"
+#include "core/quota/quota_book.h"
+
+namespace tally {
+namespace {
+
+// The entry of an action, made if there is none.
+LimitEntry& EntryOf(std::vector<LimitEntry>& entries, int64_t action) {
+  auto at = std::lower_bound(
+      entries.begin(), entries.end(), action,
+      [](const LimitEntry& entry, int64_t wanted) { return entry.action < wanted; });
+  if (at == entries.end() || at->action != action) {
+    at = entries.insert(at, LimitEntry{});
+    at->action = action;
+  }
+  return *at;
+}
+
+std::vector<LimitEntry> Decode(const RecordTable::Record& record) {
+  std::vector<LimitEntry> entries;
+  if (record) Check(DecodeLimits(record.payload(), entries), "stored limits are well-formed");
+  return entries;
+}
+
+}  // namespace
+
+void QuotaBook::StoreLimits(int64_t sku, const std::vector<LimitEntry>& entries) {
+  const EntityKey key(sku);
+  const RecordTable::Record old = limits_.Find(key.view());
+  if (entries.empty()) {
+    if (old) limits_.Erase(old);
+    return;
+  }
+  std::string block;
+  EncodeLimits(entries, block);
+  const RecordTable::Record record =
+      old ? limits_.Resize(old, block.size()) : limits_.Insert(key.view(), block.size());
+  std::memcpy(record.data(), block.data(), block.size());
+  int64_t& due = record.segment().due;
+  for (const LimitEntry& entry : entries) {
+    if (entry.deletion) due = std::min(due, entry.deletion->until_ms);
+  }
+}
+
+void QuotaBook::SetLimit(const QuotaLimitSpec& spec, int64_t now_ms) {
+  Check(spec.limit >= 0 && spec.window_ms > 0, "a limit has a window and is not negative");
+  std::vector<LimitEntry> entries = Decode(limits_.Find(EntityKey(spec.sku).view()));
+  LimitEntry& entry = EntryOf(entries, spec.action);
+  if (entry.is_set) {
+    retention_.Remove(entry.window_ms);
+  } else {
+    ++limit_count_;
+  }
+  entry.is_set = true;
+  entry.limit = spec.limit;
+  entry.window_ms = spec.window_ms;
+  entry.set_at_ms = now_ms;
+  retention_.Add(entry.window_ms);
+  StoreLimits(spec.sku, entries);
+}
+
+void QuotaBook::SetLimits(std::span<const QuotaLimitSpec> limits, int64_t now_ms) {
+  const int64_t old_length_ms = retention_.length_ms();
+  for (const QuotaLimitSpec& spec : limits) SetLimit(spec, now_ms);
+  SettleRetention(old_length_ms, now_ms);
+}
+
+void QuotaBook::Limits(int64_t sku, const QuotaActions& actions,
+                       std::vector<QuotaLimit>& out) const {
+  for (const LimitEntry& entry : Decode(limits_.Find(EntityKey(sku).view()))) {
+    if (!entry.is_set || !actions.Contains(entry.action)) continue;
+    out.push_back({entry.action, entry.limit, entry.window_ms, entry.set_at_ms});
+  }
+}
+
+size_t QuotaBook::DelLimitsOf(int64_t sku, const QuotaActions& actions, int64_t now_ms) {
+  std::vector<LimitEntry> entries = Decode(limits_.Find(EntityKey(sku).view()));
+  size_t deleted = 0;
+  for (LimitEntry& entry : entries) {
+    if (!entry.is_set || !actions.Contains(entry.action)) continue;
+    retention_.Remove(entry.window_ms);
+    const int64_t action = entry.action;
+    entry = LimitEntry{};
+    entry.action = action;
+    // Without purchases there is nothing to exclude.
+    if (!users_.empty()) {
+      const int64_t cut_ms = recording_.Cut(now_ms);
+      entry.deletion = {cut_ms, std::max(cut_ms, recording_.latest_future_ms)};
+    }
+    ++deleted;
+  }
+  if (deleted == 0) return 0;
+  std::erase_if(entries, [](const LimitEntry& entry) { return !entry.is_set && !entry.deletion; });
+  limit_count_ -= deleted;
+  StoreLimits(sku, entries);
+  return deleted;
+}
+
+size_t QuotaBook::DelLimits(std::span<const int64_t> skus, const QuotaActions& actions,
+                            int64_t now_ms) {
+  size_t deleted = 0;
+  for (const int64_t sku : skus) deleted += DelLimitsOf(sku, actions, now_ms);
+  return deleted;
+}
+
+void QuotaBook::SweepLimits(RecordTable::Segment& segment, int64_t horizon_ms) {
+  const auto is_void = [&](const LimitEntry& entry) {
+    return entry.deletion && (entry.deletion->until_ms <= horizon_ms || users_.empty());
+  };
+  std::vector<int64_t> skus;
+  segment.due = RecordTable::Segment::kNothingDue;
+  limits_.ForEach(segment, [&](const RecordTable::Record& record) {
+    const std::vector<LimitEntry> entries = Decode(record);
+    if (std::any_of(entries.begin(), entries.end(), is_void)) {
+      skus.push_back(EntityKey::IdOf(record.key()));
+      return;
+    }
+    for (const LimitEntry& entry : entries) {
+      if (entry.deletion) segment.due = std::min(segment.due, entry.deletion->until_ms);
+    }
+  });
+  for (const int64_t sku : skus) {
+    std::vector<LimitEntry> entries = Decode(limits_.Find(EntityKey(sku).view()));
+    for (LimitEntry& entry : entries) {
+      if (is_void(entry)) entry.deletion.reset();
+    }
+    std::erase_if(entries,
+                  [](const LimitEntry& entry) { return !entry.is_set && !entry.deletion; });
+    StoreLimits(sku, entries);
+  }
+}
+
+}  // namespace tally

@@ -1,0 +1,360 @@
+// The quota book against lists of purchases that are recomputed from scratch for each answer.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "core/quota/quota_book.h"
+#include "quota_fixture.h"
+#include "random_seed.h"
+
+namespace tally {
+namespace {
+
+using test::Lefts;
+
+constexpr int64_t kMinRetention = 100'000;
+constexpr int64_t kBig = std::numeric_limits<int64_t>::max();
+
+struct Line {
+  QuotaPurchase purchase;
+  int64_t sequence;           // when it was recorded
+  std::set<int64_t> no_more;  // actions whose totals it was reset from
+};
+
+// The clock never goes back here, so what is out of retention can be thrown away at each step.
+class NaiveBook {
+ public:
+  void Tick(int64_t now_ms) {
+    now_ms_ = now_ms;
+    int64_t retention = kMinRetention;
+    for (const auto& [id, limit] : limits_) retention = std::max(retention, limit.window_ms);
+    for (auto& [user, lines] : users_) {
+      std::erase_if(lines,
+                    [&](const Line& line) { return line.purchase.ts_ms <= now_ms - retention; });
+      std::erase_if(returns_, [&, id = user](const auto& key) {
+        return std::get<0>(key) == id && !Knows(id, std::get<1>(key));
+      });
+    }
+  }
+
+  void SetLimits(const std::vector<QuotaLimitSpec>& specs) {
+    for (const QuotaLimitSpec& spec : specs) {
+      limits_[{spec.sku, spec.action}] = {spec.action, spec.limit, spec.window_ms, now_ms_};
+    }
+  }
+
+  size_t DelLimits(const std::vector<int64_t>& skus, const QuotaActions& actions) {
+    ++sequence_;
+    return std::erase_if(limits_, [&](const auto& entry) {
+      const auto [sku, action] = entry.first;
+      const bool listed = std::find(skus.begin(), skus.end(), sku) != skus.end();
+      if (!listed || !actions.Contains(action)) return false;
+      deleted_[entry.first] = sequence_;
+      return true;
+    });
+  }
+
+  std::vector<QuotaLimit> Limits(int64_t sku) const {
+    std::vector<QuotaLimit> found;
+    for (const auto& [id, limit] : limits_) {
+      if (id.first == sku) found.push_back(limit);
+    }
+    return found;
+  }
+
+  // What is left before it is cut off at zero.
+  int64_t RawLeft(int64_t user, int64_t sku, const QuotaLimit& limit, int64_t at_ms) const {
+    int64_t left = limit.limit;
+    const auto deleted = deleted_.find({sku, limit.action});
+    const auto lines = users_.find(user);
+    if (lines == users_.end()) return left;
+    for (const Line& line : lines->second) {
+      if (line.purchase.sku != sku || line.no_more.contains(limit.action)) continue;
+      if (limit.action != 0 && line.purchase.action != limit.action) continue;
+      if (deleted != deleted_.end() && line.sequence < deleted->second) continue;
+      if (at_ms - limit.window_ms < line.purchase.ts_ms) left -= line.purchase.qty;
+    }
+    return left;
+  }
+
+  Lefts Left(int64_t user, int64_t sku, int64_t at_ms) const {
+    Lefts lefts;
+    for (const QuotaLimit& limit : Limits(sku)) {
+      lefts.emplace_back(limit.action, std::max<int64_t>(RawLeft(user, sku, limit, at_ms), 0));
+    }
+    if (lefts.empty()) lefts.emplace_back(0, -1);
+    return lefts;
+  }
+
+  std::pair<bool, size_t> Buy(const QuotaOrder& order) {
+    ++sequence_;
+    if (order.once && Knows(order.user, order.order)) return {false, 0};
+    const NaiveBook before = *this;
+    for (size_t i = 0; i < order.items.size(); ++i) {
+      const QuotaItem& item = order.items[i];
+      users_[order.user].push_back(
+          {{order.order, item.sku, item.action, item.qty, order.ts_ms}, sequence_, {}});
+      if (!order.if_left) continue;
+      for (const QuotaLimit& limit : Limits(item.sku)) {
+        if (limit.action != 0 && limit.action != item.action) continue;
+        if (RawLeft(order.user, item.sku, limit, now_ms_) >= 0) continue;
+        *this = before;
+        return {false, i + 1};
+      }
+    }
+    Tick(now_ms_);
+    return {true, 0};
+  }
+
+  std::vector<int32_t> Return(const QuotaReturn& request) {
+    std::vector<int32_t> credited;
+    const auto before = returns_;
+    for (const QuotaReturnItem& item : request.items) {
+      const auto key = std::make_tuple(request.user, request.order, item.sku, request.ts_ms);
+      int32_t taken = 0;
+      if (!request.once || !before.contains(key)) {
+        for (Line& line : users_[request.user]) {
+          if (line.purchase.order != request.order || line.purchase.sku != item.sku) continue;
+          const int32_t part = std::min(item.qty - taken, line.purchase.qty);
+          line.purchase.qty -= part;
+          taken += part;
+        }
+      }
+      if (taken > 0) returns_.insert(key);
+      credited.push_back(taken);
+    }
+    return credited;
+  }
+
+  void Reset(int64_t user, const QuotaActions& actions, const std::vector<int64_t>& listed) {
+    if (actions.all()) {
+      users_.erase(user);
+      std::erase_if(returns_, [&](const auto& key) { return std::get<0>(key) == user; });
+      return;
+    }
+    for (Line& line : users_[user]) line.no_more.insert(listed.begin(), listed.end());
+  }
+
+  std::vector<QuotaPurchase> History(int64_t user) const {
+    std::vector<QuotaPurchase> purchases;
+    const auto lines = users_.find(user);
+    if (lines == users_.end()) return purchases;
+    for (const Line& line : lines->second) purchases.push_back(line.purchase);
+    return purchases;
+  }
+
+  std::map<int64_t, Lefts> LeftAll(int64_t user, const QuotaActions& actions) const {
+    std::map<int64_t, Lefts> all;
+    for (const QuotaPurchase& purchase : History(user)) {
+      if (purchase.qty == 0) continue;
+      Lefts lefts = Limits(purchase.sku).empty() ? Lefts() : Left(user, purchase.sku, now_ms_);
+      std::erase_if(lefts, [&](const auto& left) { return !actions.Contains(left.first); });
+      if (!lefts.empty()) all[purchase.sku] = lefts;
+    }
+    return all;
+  }
+
+ private:
+  bool Knows(int64_t user, int64_t order) const {
+    const auto lines = users_.find(user);
+    return lines != users_.end() &&
+           std::any_of(lines->second.begin(), lines->second.end(),
+                       [&](const Line& line) { return line.purchase.order == order; });
+  }
+
+  int64_t now_ms_ = 0;
+  int64_t sequence_ = 0;
+  std::map<std::pair<int64_t, int64_t>, QuotaLimit> limits_;
+  std::map<std::pair<int64_t, int64_t>, int64_t> deleted_;
+  std::map<int64_t, std::vector<Line>> users_;
+  std::set<std::tuple<int64_t, int64_t, int64_t, int64_t>> returns_;
+};
+
+const std::vector<int64_t> kUsers = {1, 2, 3, -kBig - 1, kBig};
+const std::vector<int64_t> kSkus = {0, 5, 6, -kBig - 1, kBig};
+const std::vector<int64_t> kActions = {0, 0, 1, 7, kBig, -3};
+const std::vector<int64_t> kWindows = {1, 1000, 30'000, 99'999, 100'000, 150'000, 300'000};
+
+class Walk {
+ public:
+  explicit Walk(test::SeededRandom& random)
+      : random_(random), book_(random.Next(), kMinRetention) {}
+
+  void Step() {
+    if (!random_.OneIn(3)) now_ms_ += random_.Between(0, random_.OneIn(20) ? 200'000 : 3000);
+    model_.Tick(now_ms_);
+    switch (random_.Below(16)) {
+      case 0:
+      case 1:
+        return SetLimits();
+      case 2:
+        return DelLimits();
+      case 3:
+      case 4:
+      case 5:
+        return Return();
+      case 6:
+        return Reset();
+      case 7:
+        book_.ExpireSome(now_ms_, random_.Below(20));
+        return;
+      case 8:
+        if (random_.OneIn(4)) Reload();
+        return;
+      default:
+        return Buy();
+    }
+  }
+
+  void Compare() {
+    model_.Tick(now_ms_);
+    for (const int64_t user : kUsers) {
+      REQUIRE(test::HistoryOf(book_, user, now_ms_) == model_.History(user));
+      const QuotaActions actions =
+          random_.OneIn(2) ? QuotaActions() : QuotaActions({Pick(kActions), Pick(kActions)});
+      QuotaLefts lefts;
+      book_.LeftAll(user, actions, now_ms_, lefts);
+      std::map<int64_t, Lefts> all;
+      for (size_t i = 0; i < lefts.size(); ++i) all[lefts.sku(i)] = test::LeftsOf(lefts, i);
+      REQUIRE(all == model_.LeftAll(user, actions));
+
+      const std::vector<int64_t> skus = {Pick(kSkus), Pick(kSkus), Pick(kSkus), 99};
+      const int64_t at_ms = now_ms_ + random_.Between(-50'000, 50'000);
+      book_.Left(user, skus, at_ms, now_ms_, lefts);
+      for (size_t i = 0; i < skus.size(); ++i) {
+        REQUIRE(test::LeftsOf(lefts, i) == model_.Left(user, skus[i], at_ms));
+      }
+    }
+    for (const int64_t sku : kSkus) {
+      std::vector<QuotaLimit> limits;
+      book_.Limits(sku, QuotaActions(), limits);
+      REQUIRE(limits == model_.Limits(sku));
+    }
+  }
+
+  // A complete round frees exactly what the model has thrown away.
+  void CompareCounts() {
+    model_.Tick(now_ms_);
+    book_.ExpireSome(now_ms_, 1'000'000);
+    book_.ExpireSome(now_ms_, 1'000'000);
+    size_t users = 0;
+    size_t purchases = 0;
+    for (const int64_t user : kUsers) {
+      const size_t lines = model_.History(user).size();
+      purchases += lines;
+      users += lines > 0;
+    }
+    REQUIRE(book_.stats().users == users);
+    REQUIRE(book_.stats().purchases == purchases);
+  }
+
+ private:
+  int64_t Pick(const std::vector<int64_t>& from) { return from[random_.Below(from.size())]; }
+
+  int64_t EventTime() {
+    if (random_.OneIn(2)) return now_ms_;
+    return now_ms_ + random_.Between(random_.OneIn(4) ? -320'000 : -120'000, 40'000);
+  }
+
+  void SetLimits() {
+    std::vector<QuotaLimitSpec> specs;
+    for (size_t i = 1 + random_.Below(3); i > 0; --i) {
+      specs.push_back(
+          {Pick(kSkus), Pick(kActions), static_cast<int32_t>(random_.Below(40)), Pick(kWindows)});
+    }
+    book_.SetLimits(specs, now_ms_);
+    model_.SetLimits(specs);
+  }
+
+  void DelLimits() {
+    const std::vector<int64_t> skus = {Pick(kSkus), Pick(kSkus)};
+    const QuotaActions actions =
+        random_.OneIn(2) ? QuotaActions() : QuotaActions({Pick(kActions), Pick(kActions)});
+    REQUIRE(book_.DelLimits(skus, actions, now_ms_) == model_.DelLimits(skus, actions));
+  }
+
+  void Buy() {
+    std::vector<QuotaItem> items;
+    for (size_t i = 1 + random_.Below(3); i > 0; --i) {
+      items.push_back({Pick(kSkus), Pick(kActions), static_cast<int32_t>(random_.Below(12))});
+    }
+    const QuotaOrder order{Pick(kUsers), random_.Between(1, 8), items,
+                           EventTime(),  random_.OneIn(2),      random_.OneIn(3)};
+    QuotaLefts lefts;
+    const QuotaBook::BuyResult result = book_.Buy(order, now_ms_, lefts);
+    const auto [applied, item] = model_.Buy(order);
+    REQUIRE(result.applied == applied);
+    REQUIRE(result.item == item);
+    REQUIRE(lefts.size() == items.size());
+    for (size_t i = 0; i < items.size(); ++i) {
+      REQUIRE(test::LeftsOf(lefts, i) == model_.Left(order.user, items[i].sku, now_ms_));
+    }
+  }
+
+  void Return() {
+    std::vector<QuotaReturnItem> items;
+    for (size_t i = 1 + random_.Below(3); i > 0; --i) {
+      items.push_back({Pick(kSkus), static_cast<int32_t>(random_.Below(10))});
+    }
+    const QuotaReturn request{Pick(kUsers), random_.Between(1, 8), items, now_ms_ / 20'000 * 20'000,
+                              random_.OneIn(2)};
+    std::vector<int32_t> credited;
+    const bool changed = book_.Return(request, now_ms_, credited);
+    REQUIRE(credited == model_.Return(request));
+    REQUIRE(changed ==
+            std::any_of(credited.begin(), credited.end(), [](int32_t q) { return q > 0; }));
+  }
+
+  void Reset() {
+    const int64_t user = Pick(kUsers);
+    if (random_.OneIn(3)) {
+      book_.Reset(user, QuotaActions(), now_ms_);
+      model_.Reset(user, QuotaActions(), {});
+      return;
+    }
+    const std::vector<int64_t> listed = {Pick(kActions), Pick(kActions)};
+    book_.Reset(user, QuotaActions(listed), now_ms_);
+    model_.Reset(user, QuotaActions(listed), listed);
+  }
+
+  void Reload() {
+    if (random_.OneIn(2)) {
+      book_ = book_.Clone();
+      return;
+    }
+    QuotaBook loaded(random_.Next(), kMinRetention);
+    for (const std::string& run : test::SaveAll(book_, random_.Below(2000))) {
+      REQUIRE(loaded.Load(run));
+    }
+    REQUIRE(loaded.stats().limits == book_.stats().limits);
+    REQUIRE(loaded.stats().purchases == book_.stats().purchases);
+    book_ = std::move(loaded);
+  }
+
+  test::SeededRandom& random_;
+  int64_t now_ms_ = 1'760'000'000'000;
+  QuotaBook book_;
+  NaiveBook model_;
+};
+
+TEST_CASE("a quota book answers as lists of purchases do") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  for (int walk = 0; walk < 12; ++walk) {
+    Walk one(random);
+    for (int step = 0; step < 400; ++step) {
+      one.Step();
+      if (step % 4 == 0) one.Compare();
+      if (step % 50 == 49) one.CompareCounts();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tally
