@@ -1,0 +1,153 @@
+#include "core/list/string_chunk.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/bytes/heap_size.h"
+#include "core/bytes/varint.h"
+#include "core/check.h"
+
+namespace tally {
+namespace {
+
+constexpr size_t kSmallestAllocation = 32;
+
+}  // namespace
+
+size_t StringChunk::EntryBytes(size_t length) { return length + 2 * VarintBytes(length); }
+
+bool StringChunk::HasRoomFor(size_t length) const {
+  return count_ == 0 || used() + EntryBytes(length) <= kBytes;
+}
+
+std::string_view StringChunk::EntryAt(size_t offset) const {
+  std::string_view rest(bytes_.get() + offset, end_ - offset);
+  uint64_t length = 0;
+  Check(ReadVarint(rest, length), "an entry begins with its length");
+  return rest.substr(0, length);
+}
+
+size_t StringChunk::OffsetBefore(size_t offset) const {
+  const char* last = bytes_.get() + offset - 1;
+  uint64_t length = 0;
+  for (unsigned shift = 0;; shift += 7, --last) {
+    const auto byte = static_cast<uint8_t>(*last);
+    length |= static_cast<uint64_t>(byte & 0x7f) << shift;
+    if (byte < 0x80) break;
+  }
+  return offset - EntryBytes(length);
+}
+
+size_t StringChunk::OffsetOf(size_t i) const {
+  size_t offset = begin_;
+  if (i <= count_ / 2) {
+    for (; i > 0; --i) offset += EntryBytes(EntryAt(offset).size());
+    return offset;
+  }
+  offset = end_;
+  for (; i < count_; ++i) offset = OffsetBefore(offset);
+  return offset;
+}
+
+size_t StringChunk::Relocate(size_t capacity, size_t offset, size_t hole) {
+  auto moved = std::make_unique_for_overwrite<char[]>(capacity);
+  const size_t before = offset - begin_;
+  const size_t after = end_ - offset;
+  const size_t total = before + hole + after;
+  // Room goes where entries are being added.
+  const size_t begin = before == 0 && after > 0 && hole > 0 ? capacity - total : 0;
+  if (before > 0) std::memcpy(moved.get() + begin, bytes_.get() + begin_, before);
+  if (after > 0) {
+    std::memcpy(moved.get() + begin + before + hole, bytes_.get() + offset, after);
+  }
+  bytes_ = std::move(moved);
+  capacity_ = static_cast<uint32_t>(capacity);
+  begin_ = static_cast<uint32_t>(begin);
+  end_ = static_cast<uint32_t>(begin + total);
+  return begin + before;
+}
+
+size_t StringChunk::OpenGap(size_t offset, size_t size) {
+  if (offset == begin_ && begin_ >= size) {
+    begin_ -= static_cast<uint32_t>(size);
+    return begin_;
+  }
+  if (capacity_ - end_ >= size && (offset != begin_ || count_ == 0)) {
+    char* at = bytes_.get() + offset;
+    if (offset < end_) std::memmove(at + size, at, end_ - offset);
+    end_ += static_cast<uint32_t>(size);
+    return offset;
+  }
+  const size_t needed = used() + size;
+  const size_t roomy = std::max(kSmallestAllocation, std::min(kBytes, needed + needed / 2));
+  return Relocate(HeapBytes(std::max(needed, roomy)), offset, size);
+}
+
+void StringChunk::ShrinkToUse() {
+  if (count_ > 0 && capacity_ > 2 * kSmallestAllocation && used() * 4 < capacity_) {
+    Relocate(std::max(HeapBytes(used()), kSmallestAllocation), end_, 0);
+  }
+}
+
+void StringChunk::Insert(size_t i, std::string_view text) {
+  Check(text.size() <= kMaxEntryBytes, "an entry is at most 2 GiB long");
+  const size_t offset = OpenGap(OffsetOf(i), EntryBytes(text.size()));
+  char* out = bytes_.get() + offset;
+  char length[kMaxVarintBytes];
+  const char* length_end = WriteVarint(length, text.size());
+  out = std::copy<const char*>(length, length_end, out);
+  out = std::copy(text.begin(), text.end(), out);
+  std::reverse_copy<const char*>(length, length_end, out);
+  ++count_;
+}
+
+void StringChunk::DropFront(size_t count) {
+  begin_ = static_cast<uint32_t>(OffsetOf(count));
+  count_ -= static_cast<uint32_t>(count);
+  ShrinkToUse();
+}
+
+void StringChunk::DropBack(size_t count) {
+  end_ = static_cast<uint32_t>(OffsetOf(count_ - count));
+  count_ -= static_cast<uint32_t>(count);
+  ShrinkToUse();
+}
+
+void StringChunk::Erase(size_t i) {
+  const size_t offset = OffsetOf(i);
+  const size_t size = EntryBytes(EntryAt(offset).size());
+  char* at = bytes_.get() + offset;
+  std::memmove(at, at + size, end_ - offset - size);
+  end_ -= static_cast<uint32_t>(size);
+  --count_;
+  ShrinkToUse();
+}
+
+StringChunk StringChunk::CutFrom(size_t i) {
+  StringChunk tail;
+  const size_t offset = OffsetOf(i);
+  const size_t size = end_ - offset;
+  tail.Relocate(HeapBytes(size), 0, size);
+  std::memcpy(tail.bytes_.get(), bytes_.get() + offset, size);
+  tail.count_ = count_ - static_cast<uint32_t>(i);
+  end_ = static_cast<uint32_t>(offset);
+  count_ = static_cast<uint32_t>(i);
+  ShrinkToUse();
+  return tail;
+}
+
+void StringChunk::Append(const StringChunk& next) {
+  const size_t offset = OpenGap(end_, next.used());
+  std::memcpy(bytes_.get() + offset, next.bytes_.get() + next.begin_, next.used());
+  count_ += next.count_;
+}
+
+StringChunk StringChunk::Clone() const {
+  StringChunk copy;
+  if (count_ > 0) copy.Append(*this);
+  return copy;
+}
+
+size_t StringChunk::HeapUse() const { return HeapBytes(capacity_); }
+
+}  // namespace tally

@@ -1,0 +1,89 @@
+// Consecutive byte strings of a StringDeque in one allocation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+namespace tally {
+
+// Each entry lies between two copies of its length (varints, the second one's bytes reversed), so
+// that entries can be walked both ways, as in Redis's listpack. Entries are found by walking from
+// the nearer end: O(entries of a chunk).
+class StringChunk {
+ public:
+  // Entries share a chunk up to this size; a larger one has a chunk of its own.
+  static constexpr size_t kBytes = 4096;
+  // Longest entry.
+  static constexpr size_t kMaxEntryBytes = size_t{1} << 31;
+
+  // The sequence number of the first entry: SpanDeque's.
+  uint64_t start = 0;
+
+  size_t size() const { return count_; }
+  // Bytes of all entries with their lengths.
+  size_t used() const { return end_ - begin_; }
+  // Whether another entry of `length` bytes belongs into this chunk.
+  bool HasRoomFor(size_t length) const;
+
+  // i < size(). The view lives until the chunk changes.
+  std::string_view At(size_t i) const { return EntryAt(OffsetOf(i)); }
+  // Puts `text` before entry i <= size(); it does not lie in this chunk. O(1) at the ends while
+  // the allocation lasts, else O(bytes).
+  void Insert(size_t i, std::string_view text);
+  // count <= size().
+  void DropFront(size_t count);
+  void DropBack(size_t count);
+  // i < size(). O(bytes).
+  void Erase(size_t i);
+  // Cuts the entries from i on off; 0 < i < size().
+  StringChunk CutFrom(size_t i);
+  // Appends copies of all entries of `next`.
+  void Append(const StringChunk& next);
+
+  // Calls visit(std::string_view) for `count` entries from `from` on until it returns false; false
+  // if it did. O(1) an entry after finding the first.
+  template <typename Visit>
+  bool ForEach(size_t from, size_t count, Visit&& visit) const {
+    for (size_t offset = OffsetOf(from); count > 0; --count) {
+      const std::string_view text = EntryAt(offset);
+      if (!visit(text)) return false;
+      offset += EntryBytes(text.size());
+    }
+    return true;
+  }
+  // The same backwards: entries before `to`.
+  template <typename Visit>
+  bool ForEachBackwards(size_t to, size_t count, Visit&& visit) const {
+    for (size_t offset = OffsetOf(to); count > 0; --count) {
+      offset = OffsetBefore(offset);
+      if (!visit(EntryAt(offset))) return false;
+    }
+    return true;
+  }
+
+  StringChunk Clone() const;
+  size_t HeapUse() const;
+
+ private:
+  static size_t EntryBytes(size_t length);
+  std::string_view EntryAt(size_t offset) const;
+  // Where the entry that ends at `offset` begins.
+  size_t OffsetBefore(size_t offset) const;
+  // Where entry i begins; end_ for i == size().
+  size_t OffsetOf(size_t i) const;
+  // Makes a gap of `size` bytes before those at `offset`; returns where it begins.
+  size_t OpenGap(size_t offset, size_t size);
+  // Moves to an allocation of `capacity` bytes with a hole of `hole` bytes at `offset`.
+  size_t Relocate(size_t capacity, size_t offset, size_t hole);
+  void ShrinkToUse();
+
+  std::unique_ptr<char[]> bytes_;
+  uint32_t capacity_ = 0;
+  uint32_t begin_ = 0;
+  uint32_t end_ = 0;
+  uint32_t count_ = 0;
+};
+
+}  // namespace tally

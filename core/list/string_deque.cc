@@ -1,0 +1,134 @@
+#include "core/list/string_deque.h"
+
+#include <utility>
+
+#include "core/check.h"
+
+namespace tally {
+namespace {
+
+StringChunk ChunkOf(std::string_view text) {
+  StringChunk chunk;
+  chunk.Insert(0, text);
+  return chunk;
+}
+
+}  // namespace
+
+std::unique_ptr<StringDeque> StringDeque::Clone() const {
+  auto copy = std::make_unique<StringDeque>();
+  for (const StringChunk& chunk : chunks_) copy->chunks_.PushBack(chunk.Clone());
+  return copy;
+}
+
+std::string_view StringDeque::At(size_t i) const {
+  Check(i < size(), "an index lies inside the deque");
+  const auto [k, offset] = chunks_.Locate(i);
+  return chunks_[k].At(offset);
+}
+
+void StringDeque::PushFront(std::string_view text) {
+  if (size() > 0 && chunks_.front().HasRoomFor(text.size())) {
+    chunks_.front().Insert(0, text);
+    chunks_.GrewFront();
+  } else {
+    chunks_.PushFront(ChunkOf(text));
+  }
+}
+
+void StringDeque::PushBack(std::string_view text) {
+  if (size() > 0 && chunks_.back().HasRoomFor(text.size())) {
+    chunks_.back().Insert(chunks_.back().size(), text);
+    chunks_.GrewBack();
+  } else {
+    chunks_.PushBack(ChunkOf(text));
+  }
+}
+
+void StringDeque::DropFront(size_t count) {
+  Check(count <= size(), "a deque gives up no more than it has");
+  while (count > 0) {
+    const size_t part = std::min(count, chunks_.front().size());
+    chunks_.front().DropFront(part);
+    chunks_.ShrankFront(part);
+    count -= part;
+  }
+}
+
+void StringDeque::DropBack(size_t count) {
+  Check(count <= size(), "a deque gives up no more than it has");
+  while (count > 0) {
+    const size_t part = std::min(count, chunks_.back().size());
+    chunks_.back().DropBack(part);
+    chunks_.ShrankBack(part);
+    count -= part;
+  }
+}
+
+void StringDeque::Set(size_t i, std::string_view text) {
+  // The new entry first: a chunk must not become empty in between.
+  Insert(i, text);
+  Erase(i + 1);
+}
+
+void StringDeque::Insert(size_t i, std::string_view text) {
+  Check(i <= size(), "an entry is inserted inside the deque or at its end");
+  if (i == 0) return PushFront(text);
+  if (i == size()) return PushBack(text);
+  auto [k, offset] = chunks_.Locate(i);
+  if (!chunks_[k].HasRoomFor(text.size()) && offset > 0) {
+    // The entry follows the head of the chunk, with the tail in a chunk of its own.
+    chunks_.InsertCut(k, chunks_[k].CutFrom(offset));
+    ++k;
+    offset = 0;
+  }
+  if (offset == 0 && !chunks_[k].HasRoomFor(text.size())) {
+    // Neither side of the border has room: k > 0, for i > 0.
+    if (!chunks_[k - 1].HasRoomFor(text.size())) {
+      chunks_.InsertCut(k - 1, StringChunk());
+      chunks_[k].Insert(0, text);
+      chunks_.Changed(k, 1);
+      return;
+    }
+    --k;
+    offset = chunks_[k].size();
+  }
+  chunks_[k].Insert(offset, text);
+  chunks_.Changed(k, 1);
+}
+
+void StringDeque::Erase(size_t i) {
+  Check(i < size(), "an index lies inside the deque");
+  const auto [k, offset] = chunks_.Locate(i);
+  chunks_[k].Erase(offset);
+  const bool emptied = chunks_[k].size() == 0;
+  chunks_.Changed(k, -1);
+  if (!emptied) MergeAround(k);
+}
+
+void StringDeque::MergeAround(size_t k) {
+  if (k > 0 && chunks_[k - 1].used() + chunks_[k].used() <= StringChunk::kBytes / 2) {
+    --k;
+  } else if (k + 1 == chunks_.span_count() ||
+             chunks_[k].used() + chunks_[k + 1].used() > StringChunk::kBytes / 2) {
+    return;
+  }
+  chunks_[k].Append(chunks_[k + 1]);
+  chunks_.EraseMerged(k);
+}
+
+bool StringDeque::FitsIn(size_t bytes) const {
+  size_t used = 0;
+  for (const StringChunk& chunk : chunks_) {
+    used += chunk.used();
+    if (used > bytes) return false;
+  }
+  return true;
+}
+
+bool StringDeque::FreeSome(size_t entries) {
+  chunks_.FreeBack(entries);
+  return size() == 0;
+}
+
+}  // namespace tally

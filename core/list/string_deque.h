@@ -1,0 +1,76 @@
+// A double-ended queue of byte strings, packed into chunks: what a list is that holds other things
+// than integers. The idea is Redis's quicklist.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "core/list/span_deque.h"
+#include "core/list/string_chunk.h"
+
+namespace tally {
+
+// Two bytes of overhead for an entry of less than 128. Push and pop at the ends are amortised O(1),
+// the rest O(chunk), and Insert and Erase also step over the chunks between i and the nearer end.
+// Indexes are below size(); views live until the deque changes, and none that is passed in may lie
+// inside it.
+class StringDeque {
+ public:
+  std::unique_ptr<StringDeque> Clone() const;
+
+  size_t size() const { return chunks_.size(); }
+  std::string_view At(size_t i) const;
+
+  void PushFront(std::string_view text);
+  void PushBack(std::string_view text);
+  // count <= size().
+  void DropFront(size_t count);
+  void DropBack(size_t count);
+  void Set(size_t i, std::string_view text);
+  // Before entry i, or at the end for i == size().
+  void Insert(size_t i, std::string_view text);
+  void Erase(size_t i);
+
+  // Calls visit(std::string_view) for entries [from, to) until it returns false. O(1) an entry.
+  template <typename Visit>
+  void ForEach(size_t from, size_t to, Visit&& visit) const {
+    if (from >= to) return;
+    auto [k, offset] = chunks_.Locate(from);
+    for (size_t left = to - from; left > 0; ++k, offset = 0) {
+      const size_t count = std::min(left, chunks_[k].size() - offset);
+      if (!chunks_[k].ForEach(offset, count, visit)) return;
+      left -= count;
+    }
+  }
+  // The same from to - 1 down to from.
+  template <typename Visit>
+  void ForEachBackwards(size_t from, size_t to, Visit&& visit) const {
+    if (from >= to) return;
+    auto [k, last] = chunks_.Locate(to - 1);
+    size_t end = last + 1;
+    for (size_t left = to - from;;) {
+      const size_t count = std::min(left, end);
+      if (!chunks_[k].ForEachBackwards(end, count, visit)) return;
+      left -= count;
+      if (left == 0) return;
+      end = chunks_[--k].size();
+    }
+  }
+
+  // Whether all entries with their lengths take at most `bytes`.
+  bool FitsIn(size_t bytes) const;
+  size_t HeapUse() const { return chunks_.HeapUse(); }
+  // Frees about `entries` entries (whole chunks) from the back; true if none is left.
+  bool FreeSome(size_t entries);
+
+ private:
+  // Two neighbours that fill half a chunk together become one.
+  void MergeAround(size_t k);
+
+  SpanDeque<StringChunk> chunks_;
+};
+
+}  // namespace tally
