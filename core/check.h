@@ -10,7 +10,8 @@ namespace tally {
 
 inline void Check(bool condition, const char* what,
                   std::source_location where = std::source_location::current()) {
-  if (condition) [[likely]] return;
+  if (condition) [[likely]]
+    return;
   std::fprintf(stderr, "%s:%u: check failed: %s\n", where.file_name(), where.line(), what);
   std::abort();
 }

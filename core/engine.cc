@@ -22,4 +22,8 @@ void Engine::set_observer(Keyspace::Observer* observer) {
   for (auto& keyspace : keyspaces_) keyspace->set_observer(observer);
 }
 
+void Engine::set_expiring(bool expiring) {
+  for (auto& keyspace : keyspaces_) keyspace->set_expiring(expiring);
+}
+
 }  // namespace tally

@@ -22,6 +22,7 @@ class Engine {
   size_t IndexOf(const Keyspace& keyspace) const;
 
   void set_observer(Keyspace::Observer* observer);
+  void set_expiring(bool expiring);
 
   // Removes due keys, one segment of each database at a time, while `more()` says to go on.
   // Returns whether anything due may be left.

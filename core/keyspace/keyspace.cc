@@ -61,7 +61,7 @@ Keyspace::~Keyspace() { Clear(); }
 Keyspace::Entry Keyspace::Find(std::string_view key, int64_t now) {
   Entry entry(table_.Find(key));
   if (!entry) return entry;
-  if (entry.expired(now)) [[unlikely]] {
+  if (entry.expired(now) && expiring_) [[unlikely]] {
     Expire(entry);
     return {};
   }
@@ -77,7 +77,7 @@ Keyspace::Entry Keyspace::FindForWrite(std::string_view key, int64_t now) {
 
 Keyspace::Entry Keyspace::Peek(std::string_view key, int64_t now) const {
   const Entry entry(table_.Find(key));
-  return entry && entry.expired(now) ? Entry() : entry;
+  return entry && entry.expired(now) && expiring_ ? Entry() : entry;
 }
 
 void Keyspace::Expire(const Entry& entry) {
@@ -240,7 +240,7 @@ void Keyspace::Schedule(Segment& segment, int64_t due) {
 }
 
 bool Keyspace::ExpireSegment(int64_t now, int64_t interval_ms) {
-  if (due_.empty() || due_.begin()->first > now) return false;
+  if (!expiring_ || due_.empty() || due_.begin()->first > now) return false;
   Segment& segment = *due_.begin()->second;
   int64_t next = Segment::kNothingDue;
   std::vector<std::string> due_keys;

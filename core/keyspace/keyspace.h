@@ -103,6 +103,8 @@ class Keyspace : private RecordTable::SplitObserver {
   void set_observer(Observer* observer) { observer_ = observer; }
   // Segments whose epoch is lower are shown to the observer before they change.
   void set_epoch(uint64_t epoch) { epoch_ = epoch; }
+  // While a log is replayed keys end by its records only, never by their deadlines.
+  void set_expiring(bool expiring) { expiring_ = expiring; }
 
   // All that take `now` remove the key first if its deadline has passed. O(1).
   // Find marks the access; Peek does not, and leaves expired keys where they are, unseen.
@@ -183,6 +185,7 @@ class Keyspace : private RecordTable::SplitObserver {
   absl::btree_set<std::pair<int64_t, Segment*>> due_;
   Observer* observer_ = nullptr;
   uint64_t epoch_ = 0;
+  bool expiring_ = true;
   size_t expires_ = 0;
 };
 

@@ -1,0 +1,68 @@
+#include "server/command/command_context.h"
+
+#include <absl/strings/ascii.h>
+
+#include "core/bytes/double_format.h"
+#include "core/bytes/number.h"
+
+namespace tally::server {
+
+bool IsWord(std::string_view arg, std::string_view lower) {
+  if (arg.size() != lower.size()) return false;
+  for (size_t i = 0; i < arg.size(); ++i) {
+    if (absl::ascii_tolower(static_cast<unsigned char>(arg[i])) != lower[i]) return false;
+  }
+  return true;
+}
+
+Keyspace::Entry CommandContext::Find(std::string_view key) {
+  const Keyspace::Entry entry = keyspace().Find(key, now);
+  if (entry) {
+    ++server.stats.keyspace_hits;
+  } else {
+    ++server.stats.keyspace_misses;
+    server.key_events.Notify(kEventKeyMiss, "keymiss", client.database, key);
+  }
+  return entry;
+}
+
+bool CommandContext::CheckType(const Keyspace::Entry& entry, Type type) {
+  if (!entry || entry.type() == type) return true;
+  reply.Error(kWrongTypeError);
+  return false;
+}
+
+std::optional<int64_t> CommandContext::Int64Arg(size_t index, std::string_view error) {
+  const auto value = ParseInt64(args[index]);
+  if (!value) reply.Error(error);
+  return value;
+}
+
+std::optional<int64_t> CommandContext::Int64ArgIn(size_t index, int64_t low, int64_t high,
+                                                  std::string_view error) {
+  const auto value = ParseInt64(args[index]);
+  if (value && *value >= low && *value <= high) return value;
+  reply.Error(error);
+  return std::nullopt;
+}
+
+std::optional<double> CommandContext::DoubleArg(size_t index, std::string_view error) {
+  const auto value = ParseDouble(args[index]);
+  if (!value) reply.Error(error);
+  return value;
+}
+
+void CommandContext::Remove(const Keyspace::Entry& entry, std::string_view event) {
+  const std::string key(entry.key());
+  keyspace().Erase(entry);
+  Changed(kEventGeneric, event, key);
+}
+
+void CommandContext::RemoveEmpty(std::string_view key) {
+  const Keyspace::Entry entry = keyspace().FindForWrite(key, now);
+  Check(static_cast<bool>(entry), "an emptied key is there");
+  keyspace().Erase(entry);
+  server.key_events.Notify(kEventGeneric, "del", client.database, key);
+}
+
+}  // namespace tally::server

@@ -1,0 +1,75 @@
+#include "server/command/command_table.h"
+
+#include <absl/strings/ascii.h>
+
+#include "core/check.h"
+
+namespace tally::server {
+namespace {
+
+// Longer than any name: what is longer is no command.
+constexpr size_t kMaxName = 64;
+
+struct LowerName {
+  explicit LowerName(std::string_view name) {
+    if (name.size() > kMaxName) return;
+    for (char c : name) text[size++] = absl::ascii_tolower(static_cast<unsigned char>(c));
+  }
+  std::string_view view() const { return {text, size}; }
+  char text[kMaxName];
+  size_t size = 0;
+};
+
+}  // namespace
+
+size_t CommandTable::TextHash::operator()(std::string_view text) const {
+  // FNV-1a: names are short, few, and ours.
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return hash;
+}
+
+CommandTable::CommandTable(std::span<const CommandFamily> families) : families_(families) {
+  for (const CommandFamily& family : families) {
+    for (const Command& command : family.commands) Add(family, command, nullptr);
+  }
+}
+
+void CommandTable::Add(const CommandFamily& family, const Command& command, const Command* parent) {
+  std::string name(command.name);
+  if (parent != nullptr) name.insert(0, std::string(parent->name) + "|");
+  Check(name.size() <= kMaxName, "a command's name is short");
+  const bool fresh = by_name_.emplace(name, items_.size()).second;
+  Check(fresh, "a command stands in one row");
+  items_.push_back({&command, &family, parent, items_.size(), std::move(name)});
+  for (const Command& sub : command.subcommands) Add(family, sub, &command);
+}
+
+const CommandTable::Item* CommandTable::FindFullName(std::string_view name) const {
+  const auto it = by_name_.find(LowerName(name).view());
+  return it == by_name_.end() ? nullptr : &items_[it->second];
+}
+
+const CommandTable::Item* CommandTable::Find(std::string_view name) const {
+  const Item* item = FindFullName(name);
+  return item != nullptr && item->parent == nullptr ? item : nullptr;
+}
+
+const CommandTable::Item* CommandTable::FindSub(const Item& parent, std::string_view name) const {
+  if (parent.full_name.size() + 1 + name.size() > kMaxName) return nullptr;
+  char full[kMaxName];
+  size_t size = parent.full_name.copy(full, kMaxName);
+  full[size++] = '|';
+  size += name.copy(full + size, kMaxName - size);
+  const Item* item = FindFullName({full, size});
+  return item != nullptr && item->parent == parent.command ? item : nullptr;
+}
+
+const CommandTable::Item* CommandTable::Resolve(Args args) const {
+  const Item* item = args.empty() ? nullptr : Find(args[0]);
+  if (item == nullptr || args.size() < 2 || item->command->subcommands.empty()) return item;
+  const Item* sub = FindSub(*item, args[1]);
+  return sub != nullptr ? sub : item;
+}
+
+}  // namespace tally::server

@@ -1,0 +1,43 @@
+// A string value as text, whichever way the keyspace holds it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/bytes/number.h"
+#include "core/keyspace/keyspace.h"
+#include "server/resp/reply.h"
+
+namespace tally::server {
+
+// The text of a string entry; a view of the entry, so it lives no longer than that.
+class StringText {
+ public:
+  explicit StringText(const Keyspace::Entry& entry)
+      : number_(entry.is_integer() ? entry.integer() : 0),
+        view_(entry.is_integer() ? number_.view() : entry.bytes()) {}
+  StringText(const StringText&) = delete;
+  StringText& operator=(const StringText&) = delete;
+
+  std::string_view view() const { return view_; }
+
+ private:
+  Int64Text number_;
+  std::string_view view_;
+};
+
+inline void ReplyString(ReplyBuilder& reply, const Keyspace::Entry& entry) {
+  if (entry.is_integer()) {
+    reply.BulkInteger(entry.integer());
+  } else {
+    reply.Bulk(entry.bytes());
+  }
+}
+
+// The number that a string entry is the text of.
+inline std::optional<int64_t> IntegerOf(const Keyspace::Entry& entry) {
+  return entry.is_integer() ? entry.integer() : ParseInt64(entry.bytes());
+}
+
+}  // namespace tally::server

@@ -1,0 +1,131 @@
+// When keys die: EXPIRE and its kin.
+
+#include <optional>
+#include <string>
+
+#include "core/bytes/number.h"
+#include "core/bytes/str_cat.h"
+#include "server/command/command_context.h"
+#include "server/command/expiry_args.h"
+#include "server/commands/families.h"
+#include "server/state/text.h"
+
+namespace tally::server {
+namespace {
+
+struct ExpireConditions {
+  bool nx = false;
+  bool xx = false;
+  bool gt = false;
+  bool lt = false;
+
+  // Whether a key with the deadline `old` (kNoDeadline counts as for ever) may get `fresh`.
+  bool Allow(int64_t old, int64_t fresh) const {
+    if (nx && old != kNoDeadline) return false;
+    if (xx && old == kNoDeadline) return false;
+    if (gt && fresh <= old) return false;
+    return !(lt && fresh >= old);
+  }
+};
+
+bool ParseConditions(CommandContext& context, ExpireConditions& conditions) {
+  for (const std::string_view word : context.args.subspan(3)) {
+    if (IsWord(word, "nx")) {
+      conditions.nx = true;
+    } else if (IsWord(word, "xx")) {
+      conditions.xx = true;
+    } else if (IsWord(word, "gt")) {
+      conditions.gt = true;
+    } else if (IsWord(word, "lt")) {
+      conditions.lt = true;
+    } else {
+      context.reply.Error(StrCat("ERR Unsupported option ", word));
+      return false;
+    }
+  }
+  if (conditions.nx && (conditions.xx || conditions.gt || conditions.lt)) {
+    context.reply.Error("ERR NX and XX, GT or LT options at the same time are not compatible");
+    return false;
+  }
+  if (conditions.gt && conditions.lt) {
+    context.reply.Error("ERR GT and LT options at the same time are not compatible");
+    return false;
+  }
+  return true;
+}
+
+void ExpireKey(CommandContext& context, ExpiryArg kind) {
+  const std::string_view key = context.args[1];
+  ExpireConditions conditions;
+  if (!ParseConditions(context, conditions)) return;
+  const auto deadline = DeadlineArg(context, 2, kind, /*any_sign=*/true);
+  if (!deadline) return;
+  const Keyspace::Entry entry = context.FindForWrite(key);
+  if (!entry || !conditions.Allow(entry.deadline(), *deadline)) return context.reply.Integer(0);
+  // While the log is replayed nothing expires but by its own records.
+  if (*deadline <= context.now && !context.server.loading) {
+    context.Remove(entry);
+    context.LogInstead({"DEL", key});
+  } else {
+    context.keyspace().SetDeadline(entry, *deadline);
+    context.Changed(kEventGeneric, "expire", key);
+    const Int64Text at(*deadline);
+    context.LogInstead({"PEXPIREAT", key, at.view()});
+  }
+  context.reply.Integer(1);
+}
+
+void Expire(CommandContext& context) { ExpireKey(context, {TimeUnit::kSeconds, false}); }
+void PExpire(CommandContext& context) { ExpireKey(context, {TimeUnit::kMilliseconds, false}); }
+void ExpireAt(CommandContext& context) { ExpireKey(context, {TimeUnit::kSeconds, true}); }
+void PExpireAt(CommandContext& context) { ExpireKey(context, {TimeUnit::kMilliseconds, true}); }
+
+// -2 for an absent key, -1 for one without a deadline, else the deadline less `base`.
+void ReplyDeadline(CommandContext& context, int64_t base, int64_t rounding, int64_t divisor) {
+  const Keyspace::Entry entry = context.Find(context.args[1]);
+  if (!entry) return context.reply.Integer(-2);
+  if (entry.deadline() == kNoDeadline) return context.reply.Integer(-1);
+  context.reply.Integer((entry.deadline() - base + rounding) / divisor);
+}
+
+void Ttl(CommandContext& context) { ReplyDeadline(context, context.now, 500, 1000); }
+void PTtl(CommandContext& context) { ReplyDeadline(context, context.now, 0, 1); }
+void ExpireTime(CommandContext& context) { ReplyDeadline(context, 0, 500, 1000); }
+void PExpireTime(CommandContext& context) { ReplyDeadline(context, 0, 0, 1); }
+
+void Persist(CommandContext& context) {
+  const Keyspace::Entry entry = context.FindForWrite(context.args[1]);
+  if (!entry || entry.deadline() == kNoDeadline) return context.reply.Integer(0);
+  context.keyspace().SetDeadline(entry, kNoDeadline);
+  context.Changed(kEventGeneric, "persist", context.args[1]);
+  context.reply.Integer(1);
+}
+
+constexpr KeyRange kOneKey{1, 1, 1};
+
+constexpr Command kCommands[] = {
+    {"expire", Expire, -3, kWrite | kFast, kOneKey, "Sets the expiration time of a key in seconds.",
+     "1.0.0"},
+    {"expireat", ExpireAt, -3, kWrite | kFast, kOneKey,
+     "Sets the expiration time of a key to a Unix timestamp.", "1.2.0"},
+    {"expiretime", ExpireTime, 2, kReadOnly | kFast, kOneKey,
+     "Returns the expiration time of a key as a Unix timestamp.", "7.0.0"},
+    {"persist", Persist, 2, kWrite | kFast, kOneKey, "Removes the expiration time of a key.",
+     "2.2.0"},
+    {"pexpire", PExpire, -3, kWrite | kFast, kOneKey,
+     "Sets the expiration time of a key in milliseconds.", "2.6.0"},
+    {"pexpireat", PExpireAt, -3, kWrite | kFast, kOneKey,
+     "Sets the expiration time of a key to a Unix milliseconds timestamp.", "2.6.0"},
+    {"pexpiretime", PExpireTime, 2, kReadOnly | kFast, kOneKey,
+     "Returns the expiration time of a key as a Unix milliseconds timestamp.", "7.0.0"},
+    {"pttl", PTtl, 2, kReadOnly | kFast, kOneKey,
+     "Returns the expiration time in milliseconds of a key.", "2.6.0"},
+    {"ttl", Ttl, 2, kReadOnly | kFast, kOneKey, "Returns the expiration time in seconds of a key.",
+     "1.0.0"},
+};
+
+}  // namespace
+
+std::span<const Command> ExpiryCommands() { return kCommands; }
+
+}  // namespace tally::server

@@ -1,0 +1,18 @@
+// All families of commands, in the order in which the README lists them.
+#pragma once
+
+#include <span>
+
+#include "server/command/command.h"
+
+namespace tally::server {
+
+std::span<const CommandFamily> CommandFamilies();
+
+// Each is defined at the end of its family's file.
+std::span<const Command> KeyCommands();
+std::span<const Command> ExpiryCommands();
+std::span<const Command> StringCommands();
+std::span<const Command> CounterCommands();
+
+}  // namespace tally::server

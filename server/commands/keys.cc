@@ -1,0 +1,321 @@
+// Keys whatever they hold: existence, names, copies. Expiry stands in expiry.cc, SCAN in scan.cc.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/bytes/glob.h"
+#include "core/bytes/number.h"
+#include "server/command/command_context.h"
+#include "server/commands/families.h"
+
+namespace tally::server {
+namespace {
+
+void Delete(CommandContext& context) {
+  int64_t deleted = 0;
+  for (const std::string_view key : context.args.subspan(1)) {
+    const Keyspace::Entry entry = context.FindForWrite(key);
+    if (!entry) continue;
+    context.Remove(entry);
+    ++deleted;
+  }
+  context.reply.Integer(deleted);
+}
+
+void Exists(CommandContext& context) {
+  int64_t found = 0;
+  for (const std::string_view key : context.args.subspan(1)) found += context.Find(key) ? 1 : 0;
+  context.reply.Integer(found);
+}
+
+void TypeOfKey(CommandContext& context) {
+  const Keyspace::Entry entry = context.keyspace().Find(context.args[1], context.now);
+  context.reply.Status(entry ? TypeName(entry.type()) : "none");
+}
+
+// A copy of an entry's value under another key, in the same keyspace or another.
+void CopyValue(const Keyspace::Entry& from, Keyspace& to, std::string_view key, int64_t now) {
+  const int64_t deadline = from.deadline();
+  if (from.is_integer()) return to.SetInteger(key, from.integer(), deadline, now);
+  if (from.is_heap()) {
+    const Type type = from.type();
+    return to.SetPointer(key, type, OperationsOf(type).clone(from.pointer()), deadline, now);
+  }
+  // The bytes lie in the record that the next call may move.
+  const std::string bytes(from.bytes());
+  to.SetPacked(key, from.type(), bytes, deadline, now);
+}
+
+// As CopyValue, but a heap value changes hands and `from` is gone.
+void MoveValue(Keyspace& source, const Keyspace::Entry& from, Keyspace& to, std::string_view key,
+               int64_t now) {
+  if (!from.is_heap()) {
+    const std::string old_key(from.key());
+    CopyValue(from, to, key, now);
+    return source.Erase(source.FindForWrite(old_key, now));
+  }
+  const Type type = from.type();
+  const int64_t deadline = from.deadline();
+  void* value = source.Release(from);
+  to.SetPointer(key, type, value, deadline, now);
+}
+
+void RenameTo(CommandContext& context, bool only_if_absent) {
+  const std::string_view from = context.args[1];
+  const std::string_view to = context.args[2];
+  Keyspace& keyspace = context.keyspace();
+  if (!context.FindForWrite(from)) return context.reply.Error(kNoSuchKeyError);
+  const auto done = [&](int64_t renamed) {
+    if (only_if_absent) return context.reply.Integer(renamed);
+    context.reply.Ok();
+  };
+  if (from == to) return done(0);
+  if (const Keyspace::Entry target = context.FindForWrite(to)) {
+    if (only_if_absent) return done(0);
+    keyspace.Erase(target);
+  }
+  MoveValue(keyspace, context.FindForWrite(from), keyspace, to, context.now);
+  context.Changed(kEventGeneric, "rename_from", from);
+  context.Changed(kEventGeneric, "rename_to", to);
+  done(1);
+}
+
+void Rename(CommandContext& context) { RenameTo(context, false); }
+
+void RenameNx(CommandContext& context) { RenameTo(context, true); }
+
+// A database's index; replies an error and gives nothing when there is none such.
+std::optional<size_t> DatabaseArg(CommandContext& context, size_t index,
+                                  std::string_view not_integer) {
+  const auto number = context.Int64Arg(index, not_integer);
+  if (!number) return std::nullopt;
+  if (*number < 0 || *number >= static_cast<int64_t>(context.engine().databases())) {
+    context.reply.Error("ERR DB index is out of range");
+    return std::nullopt;
+  }
+  return static_cast<size_t>(*number);
+}
+
+void Move(CommandContext& context) {
+  const std::string_view key = context.args[1];
+  const auto target = DatabaseArg(context, 2, kNotIntegerError);
+  if (!target) return;
+  if (*target == context.client.database) {
+    return context.reply.Error("ERR source and destination objects are the same");
+  }
+  Keyspace& to = context.engine().database(*target);
+  const Keyspace::Entry entry = context.FindForWrite(key);
+  if (!entry || to.Find(key, context.now)) return context.reply.Integer(0);
+  MoveValue(context.keyspace(), entry, to, key, context.now);
+  context.Changed(kEventGeneric, "move_from", key);
+  context.server.key_events.Changed(kEventGeneric, "move_to", *target, key);
+  context.reply.Integer(1);
+}
+
+struct CopyOptions {
+  size_t database;
+  bool replace = false;
+};
+
+bool ParseCopyOptions(CommandContext& context, CopyOptions& options) {
+  for (size_t i = 3; i < context.args.size(); ++i) {
+    if (IsWord(context.args[i], "replace")) {
+      options.replace = true;
+    } else if (IsWord(context.args[i], "db") && i + 1 < context.args.size()) {
+      const auto database = DatabaseArg(context, ++i, kNotIntegerError);
+      if (!database) return false;
+      options.database = *database;
+    } else {
+      context.reply.Error(kSyntaxError);
+      return false;
+    }
+  }
+  return true;
+}
+
+void Copy(CommandContext& context) {
+  const std::string_view from = context.args[1];
+  const std::string_view to = context.args[2];
+  CopyOptions options{context.client.database};
+  if (!ParseCopyOptions(context, options)) return;
+  if (options.database == context.client.database && from == to) {
+    return context.reply.Error("ERR source and destination objects are the same");
+  }
+  Keyspace& target = context.engine().database(options.database);
+  if (!context.Find(from)) return context.reply.Integer(0);
+  if (const Keyspace::Entry old = target.FindForWrite(to, context.now)) {
+    if (!options.replace) return context.reply.Integer(0);
+    target.Erase(old);
+  }
+  CopyValue(context.keyspace().Find(from, context.now), target, to, context.now);
+  context.CountChange();
+  context.server.key_events.Changed(kEventGeneric, "copy_to", options.database, to);
+  context.reply.Integer(1);
+}
+
+void Touch(CommandContext& context) { Exists(context); }
+
+void RandomKey(CommandContext& context) {
+  Keyspace& keyspace = context.keyspace();
+  while (const Keyspace::Entry entry = keyspace.Sample(context.server.random())) {
+    const std::string key(entry.key());
+    // Looking it up removes it if it has expired.
+    if (keyspace.Find(key, context.now)) return context.reply.Bulk(key);
+  }
+  context.reply.Null();
+}
+
+void Keys(CommandContext& context) {
+  const std::string_view pattern = context.args[1];
+  const Keyspace& keyspace = context.keyspace();
+  const size_t mark = context.reply.BeginArray();
+  size_t found = 0;
+  uint64_t position = 0;
+  while (const Keyspace::Segment* segment = keyspace.NextSegment(position)) {
+    keyspace.ForEach(*segment, [&](const Keyspace::Entry& entry) {
+      if (entry.expired(context.now) || !GlobMatch(pattern, entry.key())) return;
+      context.reply.Bulk(entry.key());
+      ++found;
+    });
+  }
+  context.reply.EndArray(mark, found);
+}
+
+// The entry that OBJECT looks at, without touching it; replies null when it is absent.
+Keyspace::Entry PeekOrNull(CommandContext& context) {
+  const Keyspace::Entry entry = context.keyspace().Peek(context.args[2], context.now);
+  if (!entry) context.reply.Null();
+  return entry;
+}
+
+std::string_view EncodingOf(const Keyspace::Entry& entry) {
+  if (entry.is_integer()) return "int";
+  if (entry.type() != Type::kString) {
+    return entry.is_heap() ? OperationsOf(entry.type()).encoding(entry.pointer()) : "packed";
+  }
+  // Redis holds strings of up to 44 bytes in one piece with their key's value, until they change.
+  constexpr size_t kEmbedded = 44;
+  return entry.is_raw() || entry.bytes().size() > kEmbedded ? "raw" : "embstr";
+}
+
+void ObjectEncoding(CommandContext& context) {
+  if (const Keyspace::Entry entry = PeekOrNull(context)) context.reply.Bulk(EncodingOf(entry));
+}
+
+void ObjectRefCount(CommandContext& context) {
+  if (PeekOrNull(context)) context.reply.Integer(1);
+}
+
+bool UsesFrequency(const CommandContext& context) {
+  const EvictionPolicy policy = context.server.config.maxmemory_policy;
+  return policy == EvictionPolicy::kAllkeysLfu || policy == EvictionPolicy::kVolatileLfu;
+}
+
+void ObjectIdleTime(CommandContext& context) {
+  const Keyspace::Entry entry = PeekOrNull(context);
+  if (!entry) return;
+  if (UsesFrequency(context)) {
+    return context.reply.Error(
+        "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when "
+        "switching between policies at runtime LRU and LFU data will take some time to adjust.");
+  }
+  const auto seconds = static_cast<uint32_t>(context.now / 1000);
+  context.reply.Integer((seconds - entry.access()) & 0xFFFFFF);
+}
+
+void ObjectFreq(CommandContext& context) {
+  const Keyspace::Entry entry = PeekOrNull(context);
+  if (!entry) return;
+  if (!UsesFrequency(context)) {
+    return context.reply.Error(
+        "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note "
+        "that when switching between policies at runtime LRU and LFU data will take some time to "
+        "adjust.");
+  }
+  context.reply.Integer(entry.access() & 0xFF);
+}
+
+void ObjectHelp(CommandContext& context) {
+  constexpr std::string_view kLines[] = {
+      "OBJECT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+      "ENCODING <key>",
+      "    Return the kind of internal representation used in order to store the value",
+      "    associated with a <key>.",
+      "FREQ <key>",
+      "    Return the access frequency index of the <key>. The returned integer is",
+      "    proportional to the logarithm of the recent access frequency of the key.",
+      "IDLETIME <key>",
+      "    Return the idle time of the <key>, that is the approximated number of",
+      "    seconds elapsed since the last access to the key.",
+      "REFCOUNT <key>",
+      "    Return the number of references of the value associated with the specified",
+      "    <key>.",
+      "HELP",
+      "    Print this help.",
+  };
+  context.reply.Array(std::size(kLines));
+  for (const std::string_view line : kLines) context.reply.Status(line);
+}
+
+constexpr KeyRange kOneKey{1, 1, 1};
+constexpr KeyRange kAllKeys{1, -1, 1};
+constexpr KeyRange kTwoKeys{1, 2, 1};
+constexpr KeyRange kSecondWord{2, 2, 1};
+
+constexpr Command kObjectCommands[] = {
+    {"encoding", ObjectEncoding, 3, kReadOnly, kSecondWord,
+     "Returns the internal encoding of a value.", "2.2.3"},
+    {"freq", ObjectFreq, 3, kReadOnly, kSecondWord,
+     "Returns the logarithmic access frequency counter of a key.", "4.0.0"},
+    {"help",
+     ObjectHelp,
+     2,
+     kLoading | kStale,
+     {},
+     "Returns helpful text about the subcommands.",
+     "6.2.0"},
+    {"idletime", ObjectIdleTime, 3, kReadOnly, kSecondWord,
+     "Returns the time since the last access to a key.", "2.2.3"},
+    {"refcount", ObjectRefCount, 3, kReadOnly, kSecondWord,
+     "Returns the reference count of a value: always 1.", "2.2.3"},
+};
+
+constexpr Command kCommands[] = {
+    {"copy", Copy, -3, kWrite | kDenyOom, kTwoKeys, "Copies the value of a key to a new key.",
+     "6.2.0"},
+    {"del", Delete, -2, kWrite, kAllKeys, "Deletes one or more keys.", "1.0.0"},
+    {"exists", Exists, -2, kReadOnly | kFast, kAllKeys, "Determines whether keys exist.", "1.0.0"},
+    {"keys",
+     Keys,
+     2,
+     kReadOnly | kDangerous,
+     {},
+     "Returns all key names that match a pattern.",
+     "1.0.0"},
+    {"move", Move, 3, kWrite | kFast, kOneKey, "Moves a key to another database.", "1.0.0"},
+    {"object",
+     nullptr,
+     -2,
+     0,
+     {},
+     "A container for commands that look into values.",
+     "2.2.3",
+     kObjectCommands},
+    {"randomkey", RandomKey, 1, kReadOnly, {}, "Returns a random key name.", "1.0.0"},
+    {"rename", Rename, 3, kWrite, kTwoKeys, "Renames a key and overwrites the destination.",
+     "1.0.0"},
+    {"renamenx", RenameNx, 3, kWrite | kFast, kTwoKeys,
+     "Renames a key only when the target key name doesn't exist.", "1.0.0"},
+    {"touch", Touch, -2, kReadOnly | kFast, kAllKeys,
+     "Returns the number of existing keys and marks their access.", "3.2.1"},
+    {"type", TypeOfKey, 2, kReadOnly | kFast, kOneKey,
+     "Determines the type of value stored at a key.", "1.0.0"},
+    {"unlink", Delete, -2, kWrite | kFast, kAllKeys,
+     "Deletes keys; large values are freed in slices, as DEL does.", "4.0.0"},
+};
+
+}  // namespace
+
+std::span<const Command> KeyCommands() { return kCommands; }
+
+}  // namespace tally::server

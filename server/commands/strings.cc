@@ -1,0 +1,336 @@
+// Strings: SET and GET in all their forms. Counters stand in counters.cc.
+#include <algorithm>
+#include <string>
+
+#include "core/bytes/number.h"
+#include "server/command/command_context.h"
+#include "server/command/expiry_args.h"
+#include "server/command/string_value.h"
+#include "server/commands/families.h"
+
+namespace tally::server {
+namespace {
+
+constexpr std::string_view kTooLongError =
+    "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
+
+struct SetOptions {
+  bool only_if_absent = false;
+  bool only_if_present = false;
+  bool get = false;
+  bool keep_deadline = false;
+  std::optional<int64_t> deadline;
+};
+
+// Replies the error and returns false.
+bool ParseSetOptions(CommandContext& context, SetOptions& options) {
+  for (size_t i = 3; i < context.args.size(); ++i) {
+    const std::string_view word = context.args[i];
+    const auto expiry = ParseExpiryWord(word);
+    if (IsWord(word, "nx") && !options.only_if_present) {
+      options.only_if_absent = true;
+    } else if (IsWord(word, "xx") && !options.only_if_absent) {
+      options.only_if_present = true;
+    } else if (IsWord(word, "get")) {
+      options.get = true;
+    } else if (IsWord(word, "keepttl") && !options.deadline) {
+      options.keep_deadline = true;
+    } else if (expiry && !options.keep_deadline && !options.deadline &&
+               i + 1 < context.args.size()) {
+      options.deadline = DeadlineArg(context, ++i, *expiry);
+      if (!options.deadline) return false;
+    } else {
+      context.reply.Error(kSyntaxError);
+      return false;
+    }
+  }
+  return true;
+}
+
+void LogSet(CommandContext& context, std::string_view key, std::string_view value,
+            int64_t deadline) {
+  if (deadline == kNoDeadline) return context.LogInstead({"SET", key, value});
+  if (deadline == Keyspace::kKeepDeadline) {
+    return context.LogInstead({"SET", key, value, "KEEPTTL"});
+  }
+  const Int64Text at(deadline);
+  context.LogInstead({"SET", key, value, "PXAT", at.view()});
+}
+
+void StoreString(CommandContext& context, std::string_view key, std::string_view value,
+                 int64_t deadline) {
+  context.keyspace().SetString(key, value, deadline, context.now);
+  context.Changed(kEventString, "set", key);
+  if (deadline != kNoDeadline && deadline != Keyspace::kKeepDeadline) {
+    context.Changed(kEventGeneric, "expire", key);
+  }
+}
+
+void Set(CommandContext& context) {
+  const std::string_view key = context.args[1];
+  const std::string_view value = context.args[2];
+  if (context.args.size() == 3) [[likely]] {
+    StoreString(context, key, value, kNoDeadline);
+    return context.reply.Ok();
+  }
+  SetOptions options;
+  if (!ParseSetOptions(context, options)) return;
+  if (options.get) {
+    const Keyspace::Entry old = context.Find(key);
+    if (!context.CheckType(old, Type::kString)) return;
+    if (old) {
+      ReplyString(context.reply, old);
+    } else {
+      context.reply.Null();
+    }
+  }
+  const bool exists = static_cast<bool>(context.FindForWrite(key));
+  if ((options.only_if_absent && exists) || (options.only_if_present && !exists)) {
+    if (!options.get) context.reply.Null();
+    return;
+  }
+  const int64_t deadline =
+      options.keep_deadline ? Keyspace::kKeepDeadline : options.deadline.value_or(kNoDeadline);
+  StoreString(context, key, value, deadline);
+  LogSet(context, key, value, deadline);
+  if (!options.get) context.reply.Ok();
+}
+
+void SetWithTtl(CommandContext& context, TimeUnit unit) {
+  const auto deadline = DeadlineArg(context, 2, {unit, false});
+  if (!deadline) return;
+  StoreString(context, context.args[1], context.args[3], *deadline);
+  LogSet(context, context.args[1], context.args[3], *deadline);
+  context.reply.Ok();
+}
+
+void SetEx(CommandContext& context) { SetWithTtl(context, TimeUnit::kSeconds); }
+
+void PSetEx(CommandContext& context) { SetWithTtl(context, TimeUnit::kMilliseconds); }
+
+void SetNx(CommandContext& context) {
+  const bool exists = static_cast<bool>(context.FindForWrite(context.args[1]));
+  if (!exists) StoreString(context, context.args[1], context.args[2], kNoDeadline);
+  context.reply.Integer(exists ? 0 : 1);
+}
+
+// Replies the string, or null; false after an error.
+bool ReplyGet(CommandContext& context, const Keyspace::Entry& entry) {
+  if (!entry) {
+    context.reply.Null();
+    return true;
+  }
+  if (!context.CheckType(entry, Type::kString)) return false;
+  ReplyString(context.reply, entry);
+  return true;
+}
+
+void Get(CommandContext& context) { ReplyGet(context, context.Find(context.args[1])); }
+
+void GetSet(CommandContext& context) {
+  if (!ReplyGet(context, context.Find(context.args[1]))) return;
+  StoreString(context, context.args[1], context.args[2], kNoDeadline);
+  context.LogInstead({"SET", context.args[1], context.args[2]});
+}
+
+void GetDel(CommandContext& context) {
+  const Keyspace::Entry entry = context.Find(context.args[1]);
+  if (!ReplyGet(context, entry) || !entry) return;
+  context.Remove(entry);
+  context.LogInstead({"DEL", context.args[1]});
+}
+
+void GetEx(CommandContext& context) {
+  const std::string_view key = context.args[1];
+  bool persist = false;
+  std::optional<int64_t> deadline;
+  for (size_t i = 2; i < context.args.size(); ++i) {
+    const auto expiry = ParseExpiryWord(context.args[i]);
+    if (IsWord(context.args[i], "persist") && !deadline && !persist) {
+      persist = true;
+    } else if (expiry && !persist && !deadline && i + 1 < context.args.size()) {
+      deadline = DeadlineArg(context, ++i, *expiry);
+      if (!deadline) return;
+    } else {
+      return context.reply.Error(kSyntaxError);
+    }
+  }
+  const Keyspace::Entry entry = context.Find(key);
+  if (!ReplyGet(context, entry) || !entry) return;
+  if (deadline && *deadline <= context.now) {
+    context.Remove(entry);
+    context.LogInstead({"DEL", key});
+  } else if (deadline) {
+    context.keyspace().SetDeadline(entry, *deadline);
+    context.Changed(kEventGeneric, "expire", key);
+    const Int64Text at(*deadline);
+    context.LogInstead({"PEXPIREAT", key, at.view()});
+  } else if (persist && entry.deadline() != kNoDeadline) {
+    context.keyspace().SetDeadline(entry, kNoDeadline);
+    context.Changed(kEventGeneric, "persist", key);
+    context.LogInstead({"PERSIST", key});
+  }
+}
+
+void MGet(CommandContext& context) {
+  context.reply.Array(context.args.size() - 1);
+  for (const std::string_view key : context.args.subspan(1)) {
+    const Keyspace::Entry entry = context.Find(key);
+    if (entry && entry.type() == Type::kString) {
+      ReplyString(context.reply, entry);
+    } else {
+      context.reply.Null();
+    }
+  }
+}
+
+bool CheckPairs(CommandContext& context) {
+  if (context.args.size() % 2 == 1) return true;
+  context.reply.Error("ERR wrong number of arguments for '" + context.item.full_name + "' command");
+  return false;
+}
+
+void StorePairs(CommandContext& context) {
+  for (size_t i = 1; i < context.args.size(); i += 2) {
+    StoreString(context, context.args[i], context.args[i + 1], kNoDeadline);
+  }
+}
+
+void MSet(CommandContext& context) {
+  if (!CheckPairs(context)) return;
+  StorePairs(context);
+  context.reply.Ok();
+}
+
+void MSetNx(CommandContext& context) {
+  if (!CheckPairs(context)) return;
+  for (size_t i = 1; i < context.args.size(); i += 2) {
+    if (context.FindForWrite(context.args[i])) return context.reply.Integer(0);
+  }
+  StorePairs(context);
+  context.reply.Integer(1);
+}
+
+bool FitsLimit(CommandContext& context, size_t size, size_t more) {
+  size_t total = 0;
+  const auto limit = static_cast<size_t>(context.server.config.proto_max_bulk_len);
+  if (!__builtin_add_overflow(size, more, &total) && total <= limit) return true;
+  context.reply.Error(kTooLongError);
+  return false;
+}
+
+void Append(CommandContext& context) {
+  const std::string_view key = context.args[1];
+  const std::string_view tail = context.args[2];
+  const Keyspace::Entry entry = context.FindForWrite(key);
+  if (!context.CheckType(entry, Type::kString)) return;
+  size_t size = tail.size();
+  if (!entry) {
+    context.keyspace().SetString(key, tail, kNoDeadline, context.now);
+  } else {
+    if (!FitsLimit(context, StringText(entry).view().size(), tail.size())) return;
+    size = context.keyspace().MutableString(entry).append(tail).size();
+  }
+  context.Changed(kEventString, "append", key);
+  context.reply.Integer(static_cast<int64_t>(size));
+}
+
+void StrLen(CommandContext& context) {
+  const Keyspace::Entry entry = context.Find(context.args[1]);
+  if (!context.CheckType(entry, Type::kString)) return;
+  context.reply.Integer(entry ? static_cast<int64_t>(StringText(entry).view().size()) : 0);
+}
+
+void GetRange(CommandContext& context) {
+  const auto start = context.Int64Arg(2);
+  if (!start) return;
+  const auto end = context.Int64Arg(3);
+  if (!end) return;
+  const Keyspace::Entry entry = context.Find(context.args[1]);
+  if (!context.CheckType(entry, Type::kString)) return;
+  if (!entry) return context.reply.Bulk("");
+  const StringText text(entry);
+  const auto size = static_cast<int64_t>(text.view().size());
+  if (*start < 0 && *end < 0 && *start > *end) return context.reply.Bulk("");
+  const int64_t first = *start < 0 ? std::max<int64_t>(size + *start, 0) : *start;
+  const int64_t last = std::min(*end < 0 ? std::max<int64_t>(size + *end, 0) : *end, size - 1);
+  if (first > last) return context.reply.Bulk("");
+  context.reply.Bulk(
+      text.view().substr(static_cast<size_t>(first), static_cast<size_t>(last - first + 1)));
+}
+
+void SetRange(CommandContext& context) {
+  const std::string_view key = context.args[1];
+  const std::string_view part = context.args[3];
+  const auto offset = context.Int64Arg(2);
+  if (!offset) return;
+  if (*offset < 0) return context.reply.Error("ERR offset is out of range");
+  Keyspace::Entry entry = context.FindForWrite(key);
+  if (!context.CheckType(entry, Type::kString)) return;
+  if (part.empty()) {
+    const size_t size = entry ? StringText(entry).view().size() : 0;
+    return context.reply.Integer(static_cast<int64_t>(size));
+  }
+  if (!FitsLimit(context, static_cast<size_t>(*offset), part.size())) return;
+  if (!entry) {
+    context.keyspace().SetString(key, "", kNoDeadline, context.now);
+    entry = context.FindForWrite(key);
+  }
+  std::string& text = context.keyspace().MutableString(entry);
+  text.resize(std::max(text.size(), static_cast<size_t>(*offset) + part.size()));
+  std::copy(part.begin(), part.end(), text.begin() + *offset);
+  context.Changed(kEventString, "setrange", key);
+  context.reply.Integer(static_cast<int64_t>(text.size()));
+}
+
+constexpr KeyRange kOneKey{1, 1, 1};
+constexpr uint32_t kStore = kWrite | kDenyOom;
+
+constexpr Command kCommands[] = {
+    {"append", Append, 3, kStore | kFast, kOneKey, "Appends a string to the value of a key.",
+     "2.0.0"},
+    {"get", Get, 2, kReadOnly | kFast, kOneKey, "Returns the string value of a key.", "1.0.0"},
+    {"getdel", GetDel, 2, kWrite | kFast, kOneKey,
+     "Returns the string value of a key after deleting the key.", "6.2.0"},
+    {"getex", GetEx, -2, kWrite | kFast, kOneKey,
+     "Returns the string value of a key after setting its expiration time.", "6.2.0"},
+    {"getrange", GetRange, 4, kReadOnly, kOneKey,
+     "Returns a substring of the string stored at a key.", "2.4.0"},
+    {"getset", GetSet, 3, kStore | kFast, kOneKey,
+     "Returns the previous string value of a key after setting it to a new value.", "1.0.0"},
+    {"mget",
+     MGet,
+     -2,
+     kReadOnly | kFast,
+     {1, -1, 1},
+     "Returns the string values of keys.",
+     "1.0.0"},
+    {"mset", MSet, -3, kStore, {1, -1, 2}, "Sets the string values of keys.", "1.0.1"},
+    {"msetnx",
+     MSetNx,
+     -3,
+     kStore,
+     {1, -1, 2},
+     "Sets the string values of keys when none of them exists.",
+     "1.0.1"},
+    {"psetex", PSetEx, 4, kStore, kOneKey,
+     "Sets the string value and expiration time in milliseconds of a key.", "2.6.0"},
+    {"set", Set, -3, kStore, kOneKey, "Sets the string value of a key, ignoring its type.",
+     "1.0.0"},
+    {"setex", SetEx, 4, kStore, kOneKey, "Sets the string value and expiration time of a key.",
+     "2.0.0"},
+    {"setnx", SetNx, 3, kStore | kFast, kOneKey,
+     "Sets the string value of a key only when the key doesn't exist.", "1.0.0"},
+    {"setrange", SetRange, 4, kStore, kOneKey,
+     "Overwrites a part of a string value with another by an offset.", "2.2.0"},
+    {"strlen", StrLen, 2, kReadOnly | kFast, kOneKey, "Returns the length of a string value.",
+     "2.2.0"},
+    {"substr", GetRange, 4, kReadOnly, kOneKey, "Returns a substring from a string value.",
+     "1.0.0"},
+};
+
+}  // namespace
+
+std::span<const Command> StringCommands() { return kCommands; }
+
+}  // namespace tally::server

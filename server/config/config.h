@@ -1,0 +1,147 @@
+// The settings of one server, typed. A default-constructed Config holds every default; the names,
+// ranges and texts of the directives are in directive.cc.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "server/log_level.h"
+
+namespace tally::server {
+
+enum class FsyncPolicy : uint8_t { kAlways, kEverysec, kNo };
+
+enum class EvictionPolicy : uint8_t {
+  kVolatileLru,
+  kAllkeysLru,
+  kVolatileLfu,
+  kAllkeysLfu,
+  kVolatileRandom,
+  kAllkeysRandom,
+  kVolatileTtl,
+  kNoEviction,
+};
+
+// Who may use a guarded feature: nobody, everybody, or connections from this machine.
+enum class LocalAccess : uint8_t { kNo, kYes, kLocal };
+
+enum class TlsClientAuth : uint8_t { kNo, kYes, kOptional };
+
+// A client is closed when its output buffer exceeds the hard limit, or the soft limit for so many
+// seconds on end. Bytes; 0 is no limit.
+struct OutputBufferLimit {
+  int64_t hard = 0;
+  int64_t soft = 0;
+  int64_t soft_seconds = 0;
+
+  bool operator==(const OutputBufferLimit&) const = default;
+};
+
+enum class ClientClass : uint8_t { kNormal, kReplica, kPubSub };
+inline constexpr size_t kClientClasses = 3;
+
+// "after `seconds` if at least `changes` keys changed".
+struct SaveRule {
+  int64_t seconds;
+  int64_t changes;
+
+  bool operator==(const SaveRule&) const = default;
+};
+
+inline constexpr int64_t kKib = 1024;
+inline constexpr int64_t kMib = 1024 * kKib;
+inline constexpr int64_t kGib = 1024 * kMib;
+
+struct Config {
+  // Network. An address that begins with '-' may be missing on this machine.
+  std::vector<std::string> bind{"127.0.0.1", "-::1"};
+  int64_t port = 6379;  // 0: no TCP
+  int64_t tcp_backlog = 511;
+  std::string unixsocket;      // empty: none
+  int64_t unixsocketperm = 0;  // 0: as the umask says
+  bool protected_mode = true;
+  int64_t timeout = 0;          // seconds a client may idle; 0: for ever
+  int64_t tcp_keepalive = 300;  // seconds; 0: off
+
+  // TLS.
+  int64_t tls_port = 0;  // 0: no TLS
+  std::string tls_cert_file;
+  std::string tls_key_file;
+  std::string tls_key_file_pass;
+  std::string tls_ca_cert_file;
+  TlsClientAuth tls_auth_clients = TlsClientAuth::kYes;
+
+  // Process.
+  bool daemonize = false;  // only false is accepted
+  std::string pidfile;
+  LogLevel loglevel = LogLevel::kNotice;
+  std::string logfile;  // empty: stderr
+  int64_t databases = 16;
+  int64_t io_threads = 1;  // accepted, without effect
+  int64_t hz = 10;
+
+  // Access.
+  std::string requirepass;
+  std::string aclfile;
+  std::vector<std::string> users;  // the `user` lines, each without that word
+  int64_t acllog_max_len = 128;
+  LocalAccess enable_debug_command = LocalAccess::kNo;
+
+  // Limits of clients.
+  int64_t maxclients = 10000;
+  int64_t maxmemory_clients = 0;  // bytes; below 0: minus the percentage of maxmemory
+  int64_t proto_max_bulk_len = 512 * kMib;
+  int64_t client_query_buffer_limit = kGib;
+  std::array<OutputBufferLimit, kClientClasses> client_output_buffer_limit{
+      OutputBufferLimit{kGib, 256 * kMib, 60},
+      OutputBufferLimit{256 * kMib, 64 * kMib, 60},
+      OutputBufferLimit{32 * kMib, 8 * kMib, 60},
+  };
+
+  // Memory.
+  int64_t maxmemory = 0;  // bytes; 0: no limit
+  EvictionPolicy maxmemory_policy = EvictionPolicy::kNoEviction;
+  int64_t maxmemory_samples = 5;
+  int64_t lfu_log_factor = 10;
+  int64_t lfu_decay_time = 1;  // minutes
+  bool lazyfree_lazy_eviction = false;
+  bool lazyfree_lazy_expire = false;
+  bool lazyfree_lazy_server_del = false;
+  bool lazyfree_lazy_user_del = false;
+  bool lazyfree_lazy_user_flush = false;
+
+  // Persistence.
+  std::string dir = ".";
+  bool appendonly = false;
+  FsyncPolicy appendfsync = FsyncPolicy::kEverysec;
+  std::string appendfilename = "appendonly.aof";
+  std::string appenddirname = "appendonlydir";
+  bool aof_load_truncated = true;
+  int64_t auto_aof_rewrite_percentage = 100;  // 0: never
+  int64_t auto_aof_rewrite_min_size = 64 * kMib;
+  std::vector<SaveRule> save;  // accepted, without effect
+  std::string dbfilename = "dump.rdb";
+
+  // Observation.
+  int64_t slowlog_log_slower_than = 10000;  // microseconds; -1: off
+  int64_t slowlog_max_len = 128;
+  int64_t latency_monitor_threshold = 0;  // milliseconds; 0: off
+  uint32_t notify_keyspace_events = 0;    // event_classes.h
+
+  // Encodings that OBJECT ENCODING reports.
+  int64_t hash_max_listpack_entries = 512;
+  int64_t hash_max_listpack_value = 64;
+  int64_t set_max_intset_entries = 512;
+  int64_t zset_max_listpack_entries = 128;
+  int64_t zset_max_listpack_value = 64;
+  int64_t list_max_listpack_size = -2;
+
+  // Scripts and quotas.
+  bool scripting = true;
+  int64_t busy_reply_threshold = 5000;                       // milliseconds
+  int64_t quota_retention = int64_t{30} * 24 * 3600 * 1000;  // milliseconds
+};
+
+}  // namespace tally::server

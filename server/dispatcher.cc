@@ -1,0 +1,233 @@
+#include "server/dispatcher.h"
+
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_format.h>
+
+#include <algorithm>
+
+#include "core/bytes/number.h"
+#include "core/bytes/str_cat.h"
+#include "server/state/text.h"
+
+namespace tally::server {
+namespace {
+
+// Commands that act on the transaction itself.
+bool RunsInsideMulti(std::string_view name) {
+  constexpr std::string_view kNames[] = {"exec", "discard", "multi", "watch", "quit", "reset"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+bool AllowedWhileSubscribed(std::string_view name) {
+  constexpr std::string_view kNames[] = {"ping",         "subscribe", "unsubscribe", "psubscribe",
+                                         "punsubscribe", "quit",      "reset"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+// What a client may queue in MULTI before it is told to stop.
+constexpr size_t kMaxQueuedBytes = size_t{1} << 30;
+
+}  // namespace
+
+bool Dispatcher::Execute(Client& client, Args args) {
+  if (args.empty()) return true;
+  const size_t reply_begin = client.output.size();
+  const CommandTable::Item* item = Resolve(client, args);
+  if (item != nullptr && Paused(*item)) [[unlikely]] {
+    client.postponed = true;
+    return false;
+  }
+  client.postponed = false;
+  if (item != nullptr && Admit(client, *item, args)) {
+    if (client.transaction.active && !RunsInsideMulti(item->command->name)) {
+      Queue(client, *item, args);
+    } else {
+      Run(client, *item, args);
+    }
+  }
+  client.last_active_ms = server_.clock.now_ms();
+  if (client.reply_mode != ReplyMode::kOn) [[unlikely]]
+    ApplyReplyMode(client, reply_begin);
+  return true;
+}
+
+bool Dispatcher::Paused(const CommandTable::Item& item) const {
+  if (server_.pause.until_ms <= server_.clock.now_ms()) [[likely]]
+    return false;
+  const Command& command = item.parent != nullptr ? *item.parent : *item.command;
+  if (command.name == "client") return false;  // CLIENT UNPAUSE has to get through
+  return !server_.pause.writes_only || (command.flags & (kWrite | kMayReplicate)) != 0 ||
+         command.name == "exec";
+}
+
+const CommandTable::Item* Dispatcher::Resolve(Client& client, Args args) {
+  // A client tends to repeat itself.
+  const CommandTable::Item* last = client.last_command;
+  if (last != nullptr && last->parent == nullptr && last->command->subcommands.empty() &&
+      IsWord(args[0], last->command->name)) {
+    if (ArityFits(*last->command, args.size())) return last;
+  }
+  const CommandTable::Item* item = server_.commands.Resolve(args);
+  if (item == nullptr) {
+    RejectUnknown(client, args);
+    return nullptr;
+  }
+  if (!item->command->subcommands.empty() && args.size() > 1) {
+    Reject(client, item,
+           StrCat("ERR unknown subcommand '", args[1].substr(0, 128), "'. Try ",
+                  absl::AsciiStrToUpper(item->full_name), " HELP."));
+    return nullptr;
+  }
+  if (!ArityFits(*item->command, args.size())) {
+    Reject(client, item,
+           StrCat("ERR wrong number of arguments for '", item->full_name, "' command"));
+    return nullptr;
+  }
+  client.last_command = item;
+  return item;
+}
+
+void Dispatcher::RejectUnknown(Client& client, Args args) {
+  std::string shown;
+  for (size_t i = 1; i < args.size() && shown.size() < 128; ++i) {
+    StrAppend(shown, "'", args[i].substr(0, 128 - shown.size()), "' ");
+  }
+  Reject(client, nullptr,
+         StrCat("ERR unknown command '", args[0].substr(0, 128),
+                "', with args beginning with: ", shown));
+}
+
+void Dispatcher::Reject(Client& client, const CommandTable::Item* item, std::string_view error) {
+  if (item != nullptr) ++server_.stats.by_command[item->id].rejected;
+  server_.stats.CountError(error);
+  client.transaction.failed |= client.transaction.active;
+  client.reply.Error(error);
+}
+
+bool Dispatcher::Admit(Client& client, const CommandTable::Item& item, Args args) {
+  const Command& command = *item.command;
+  if (!client.authenticated && (command.flags & kNoAuth) == 0) [[unlikely]] {
+    Reject(client, &item, "NOAUTH Authentication required.");
+    return false;
+  }
+  if ((command.flags & kWrite) != 0 && !AdmitWrite(client, item)) return false;
+  if (server_.loading && (command.flags & kLoading) == 0) [[unlikely]] {
+    Reject(client, &item, "LOADING Redis is loading the dataset in memory");
+    return false;
+  }
+  if (client.subscribed() && client.reply.protocol() == 2 && !AllowedWhileSubscribed(command.name))
+      [[unlikely]] {
+    Reject(client, &item,
+           StrCat("ERR Can't execute '", item.full_name,
+                  "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are "
+                  "allowed in this context"));
+    return false;
+  }
+  if (client.transaction.active && (command.flags & kNoMulti) != 0) [[unlikely]] {
+    Reject(client, &item, "ERR Command not allowed inside a transaction");
+    return false;
+  }
+  if (!server_.clients.monitors().empty() && (command.flags & (kSkipMonitor | kAdmin)) == 0) {
+    FeedMonitors(client, args);
+  }
+  return true;
+}
+
+bool Dispatcher::AdmitWrite(Client& client, const CommandTable::Item& item) {
+  const absl::Status& error = server_.persistence->write_error();
+  if (!error.ok()) [[unlikely]] {
+    Reject(client, &item,
+           StrCat("MISCONF Errors writing to the AOF file: ", std::string(error.message())));
+    return false;
+  }
+  return true;
+}
+
+void Dispatcher::Queue(Client& client, const CommandTable::Item& item, Args args) {
+  Transaction& transaction = client.transaction;
+  QueuedCommand queued{&item, {}};
+  for (const std::string_view arg : args) {
+    queued.args.emplace_back(arg);
+    transaction.queued_bytes += arg.size() + sizeof(std::string);
+  }
+  if (transaction.queued_bytes > kMaxQueuedBytes) {
+    Reject(client, &item, "ERR the transaction is too large");
+    return;
+  }
+  transaction.queue.push_back(std::move(queued));
+  client.reply.Status("QUEUED");
+}
+
+void Dispatcher::Run(Client& client, const CommandTable::Item& item, Args args) {
+  const size_t reply_begin = client.output.size();
+  const int64_t begin = Clock::MonotonicMicros();
+  CommandContext context(server_, client, item, args);
+  item.command->handler(context);
+  if (context.changes() > 0 || context.logged()) {
+    server_.stats.changes_since_save += context.changes();
+    client.wrote = true;
+    if (!context.logged()) server_.effects.Append(client.database, args);
+  }
+  Account(client, item, args, reply_begin, Clock::MonotonicMicros() - begin);
+}
+
+void Dispatcher::Account(Client& client, const CommandTable::Item& item, Args args,
+                         size_t reply_begin, int64_t micros) {
+  Stats& stats = server_.stats;
+  ++stats.commands_processed;
+  CommandStats& own = stats.by_command[item.id];
+  ++own.calls;
+  own.micros += static_cast<uint64_t>(micros);
+  own.durations.Add(static_cast<uint64_t>(micros));
+  if (client.output.size() > reply_begin && client.output[reply_begin] == '-') [[unlikely]] {
+    ++own.failed;
+    const std::string_view error = std::string_view(client.output).substr(reply_begin + 1);
+    stats.CountError(error.substr(0, error.find('\r')));
+  }
+  const int64_t slower_than = server_.config.slowlog_log_slower_than;
+  if (slower_than >= 0 && micros >= slower_than) [[unlikely]] {
+    if ((item.command->flags & kSkipSlowlog) == 0) {
+      server_.slowlog.Add(client, args, server_.clock.now_ms() / 1000, micros,
+                          static_cast<size_t>(server_.config.slowlog_max_len));
+    }
+  }
+  const int64_t threshold_ms = server_.config.latency_monitor_threshold;
+  if (threshold_ms > 0 && micros >= threshold_ms * 1000) [[unlikely]] {
+    server_.latency.Add((item.command->flags & kFast) != 0 ? "fast-command" : "command",
+                        server_.clock.now_ms() / 1000, micros / 1000);
+  }
+}
+
+void Dispatcher::ApplyReplyMode(Client& client, size_t reply_begin) {
+  switch (client.reply_mode) {
+    case ReplyMode::kOn:
+      return;
+    case ReplyMode::kOff:
+      client.output.resize(reply_begin);
+      return;
+    case ReplyMode::kSkipNext:  // set by this very command
+      client.output.resize(reply_begin);
+      client.reply_mode = ReplyMode::kSkipThis;
+      return;
+    case ReplyMode::kSkipThis:
+      client.output.resize(reply_begin);
+      client.reply_mode = ReplyMode::kOn;
+      return;
+  }
+}
+
+void Dispatcher::FeedMonitors(const Client& client, Args args) {
+  const int64_t us = server_.clock.now_us();
+  std::string line = absl::StrFormat("%d.%06d [%d %s]", us / 1'000'000, us % 1'000'000,
+                                     client.database, client.address);
+  for (const std::string_view arg : args) {
+    line += ' ';
+    AppendQuoted(line, arg);
+  }
+  for (Client* monitor : server_.clients.monitors()) {
+    monitor->reply.Status(line);
+    server_.clients.MarkPending(*monitor);
+  }
+}
+
+}  // namespace tally::server

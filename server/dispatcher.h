@@ -1,0 +1,41 @@
+// The one way to a handler: checks arity, authentication, permissions, the state of MULTI, memory
+// and log, runs the command, and logs its effect.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "server/command/command.h"
+#include "server/command/command_context.h"
+#include "server/state/server_state.h"
+
+namespace tally::server {
+
+class Dispatcher : public CommandRunner {
+ public:
+  explicit Dispatcher(ServerState& server) : server_(server) {}
+
+  // A request of a client; its reply is appended to the client's output. Empty requests are none.
+  // False when it has to be given again later, because clients are paused.
+  bool Execute(Client& client, Args args);
+
+  // A command without the checks that only a request needs: from EXEC, a script or the log.
+  void Run(Client& client, const CommandTable::Item& item, Args args) override;
+
+ private:
+  const CommandTable::Item* Resolve(Client& client, Args args);
+  bool Admit(Client& client, const CommandTable::Item& item, Args args);
+  bool AdmitWrite(Client& client, const CommandTable::Item& item);
+  bool Paused(const CommandTable::Item& item) const;
+  void Reject(Client& client, const CommandTable::Item* item, std::string_view error);
+  void RejectUnknown(Client& client, Args args);
+  void Queue(Client& client, const CommandTable::Item& item, Args args);
+  void Account(Client& client, const CommandTable::Item& item, Args args, size_t reply_begin,
+               int64_t micros);
+  void ApplyReplyMode(Client& client, size_t reply_begin);
+  void FeedMonitors(const Client& client, Args args);
+
+  ServerState& server_;
+};
+
+}  // namespace tally::server

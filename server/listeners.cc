@@ -1,0 +1,150 @@
+// The listening side of the server: addresses, protected mode, the limit on clients.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <asio/ip/v6_only.hpp>
+
+#include "core/bytes/str_cat.h"
+#include "server/server.h"
+#include "server/state/text.h"
+
+namespace tally::server {
+namespace {
+
+std::string Describe(const asio::ip::tcp::endpoint& endpoint) {
+  const std::string host = endpoint.address().to_string();
+  return endpoint.address().is_v6() ? StrCat("[", host, "]:", endpoint.port())
+                                    : StrCat(host, ":", endpoint.port());
+}
+
+asio::ip::address HostAddress(const std::string& host, std::error_code& error) {
+  if (host == "*" || host == "0.0.0.0") return asio::ip::address_v4::any();
+  if (host == "::*") return asio::ip::address_v6::any();
+  return asio::ip::make_address(host, error);
+}
+
+}  // namespace
+
+absl::Status Server::Listen() {
+  if (config_.port != 0) {
+    for (const std::string& text : config_.bind) {
+      const bool optional = text.starts_with('-');
+      absl::Status status = ListenTcp(optional ? text.substr(1) : text, optional);
+      if (!status.ok()) return status;
+    }
+    if (tcp_.empty()) return absl::UnavailableError("no address to listen on");
+  }
+  if (!config_.unixsocket.empty()) return ListenUnix();
+  if (tcp_.empty()) log_.Warning("No port and no unix socket: nobody can connect.");
+  return absl::OkStatus();
+}
+
+absl::Status Server::ListenTcp(const std::string& host, bool optional) {
+  std::error_code error;
+  const asio::ip::address address = HostAddress(host, error);
+  auto acceptor = std::make_unique<TcpAcceptor>(io_);
+  const asio::ip::tcp::endpoint endpoint(address, static_cast<uint16_t>(config_.port));
+  if (!error) acceptor->open(endpoint.protocol(), error);
+  if (!error) acceptor->set_option(asio::socket_base::reuse_address(true), error);
+  if (!error && address.is_v6()) acceptor->set_option(asio::ip::v6_only(true), error);
+  if (!error) acceptor->bind(endpoint, error);
+  if (!error) acceptor->listen(static_cast<int>(config_.tcp_backlog), error);
+  if (error) {
+    const std::string reason =
+        StrCat("cannot listen on ", host, " port ", config_.port, ": ", error.message());
+    const bool absent = error == asio::error::address_family_not_supported ||
+                        error == std::errc::address_not_available;
+    if (!optional || !absent) return absl::UnavailableError(reason);
+    log_.Verbose("Skipped: ", reason);
+    return absl::OkStatus();
+  }
+  addresses_.push_back(Describe(acceptor->local_endpoint()));
+  tcp_.push_back(std::move(acceptor));
+  AcceptTcp(*tcp_.back());
+  return absl::OkStatus();
+}
+
+absl::Status Server::ListenUnix() {
+  ::unlink(config_.unixsocket.c_str());
+  std::error_code error;
+  unix_ = std::make_unique<UnixAcceptor>(io_);
+  const asio::local::stream_protocol::endpoint endpoint(config_.unixsocket);
+  unix_->open(endpoint.protocol(), error);
+  if (!error) unix_->bind(endpoint, error);
+  if (!error) unix_->listen(static_cast<int>(config_.tcp_backlog), error);
+  if (!error && config_.unixsocketperm != 0 &&
+      ::chmod(config_.unixsocket.c_str(), static_cast<mode_t>(config_.unixsocketperm)) != 0) {
+    error.assign(errno, std::system_category());
+  }
+  if (error) {
+    return absl::UnavailableError(
+        StrCat("cannot listen on ", config_.unixsocket, ": ", error.message()));
+  }
+  addresses_.push_back(config_.unixsocket);
+  AcceptUnix(*unix_);
+  return absl::OkStatus();
+}
+
+void Server::AcceptTcp(TcpAcceptor& acceptor) {
+  acceptor.async_accept(
+      [this, &acceptor](const std::error_code& error, asio::ip::tcp::socket socket) {
+        if (error == asio::error::operation_aborted) return;
+        Begin();
+        std::error_code ignored;
+        if (!error) {
+          const auto peer = socket.remote_endpoint(ignored);
+          const auto local = socket.local_endpoint(ignored);
+          socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+          socket.set_option(asio::socket_base::keep_alive(config_.tcp_keepalive > 0), ignored);
+          Admit(std::move(socket), Describe(peer), Describe(local), peer.address().is_loopback());
+        }
+        AcceptTcp(acceptor);
+      });
+}
+
+void Server::AcceptUnix(UnixAcceptor& acceptor) {
+  acceptor.async_accept(
+      [this, &acceptor](const std::error_code& error, asio::local::stream_protocol::socket socket) {
+        if (error == asio::error::operation_aborted) return;
+        Begin();
+        if (!error) {
+          const std::string name = config_.unixsocket + ":0";
+          Admit(std::move(socket), name, name, true);
+        }
+        AcceptUnix(acceptor);
+      });
+}
+
+std::string Server::Refusal(bool is_local) const {
+  if (connections_.size() >= static_cast<size_t>(config_.maxclients)) {
+    return "-ERR max number of clients reached\r\n";
+  }
+  if (config_.protected_mode && config_.requirepass.empty() && !is_local) {
+    return "-DENIED tallyd is running in protected mode because protected mode is enabled and no "
+           "password is set for the default user. In this mode connections are only accepted from "
+           "the loopback interface. Set requirepass, or protected-mode no if the network is "
+           "trusted.\r\n";
+  }
+  return "";
+}
+
+void Server::Admit(Connection::Socket socket, std::string peer, std::string local, bool is_local) {
+  const std::string refusal = Refusal(is_local);
+  if (!refusal.empty()) {
+    ++state_.stats.connections_rejected;
+    std::error_code ignored;
+    socket.non_blocking(true, ignored);
+    socket.write_some(asio::buffer(refusal), ignored);
+    return;
+  }
+  ++state_.stats.connections_received;
+  auto connection = std::make_shared<Connection>(std::move(socket), static_cast<LoopTurn&>(*this),
+                                                 state_, dispatcher_);
+  Client& client = connection->client();
+  client.address = std::move(peer);
+  client.local_address = std::move(local);
+  connections_.emplace(&client, connection);
+  connection->Start();
+}
+
+}  // namespace tally::server

@@ -1,0 +1,230 @@
+#include "server/server.h"
+
+#include <absl/strings/str_format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <random>
+
+#include "core/bytes/str_cat.h"
+#include "server/commands/families.h"
+#include "server/state/text.h"
+
+namespace tally::server {
+namespace {
+
+// Read at once from a socket.
+constexpr size_t kReadBytes = 64 * 1024;
+// Ready handlers run in one turn before their effects and replies are flushed.
+constexpr int kHandlersAtOnce = 512;
+constexpr auto kCronInterval = std::chrono::milliseconds(50);
+// What expiry and reclaiming may take of one turn.
+constexpr int64_t kHousekeepingMicros = 1000;
+constexpr size_t kReclaimSlice = 256;
+
+uint64_t RandomSeed() {
+  std::random_device device;
+  return uint64_t{device()} << 32 | device();
+}
+
+std::string RandomHex(size_t digits) {
+  std::random_device device;
+  std::string text;
+  while (text.size() < digits) absl::StrAppendFormat(&text, "%08x", device());
+  text.resize(digits);
+  return text;
+}
+
+}  // namespace
+
+Server::Server(Config& config, Logger& log)
+    : config_(config),
+      log_(log),
+      commands_(CommandFamilies()),
+      engine_(static_cast<size_t>(config.databases), RandomSeed()),
+      state_(commands_, engine_, config, log),
+      dispatcher_(state_),
+      persistence_(state_, dispatcher_),
+      io_(ASIO_CONCURRENCY_HINT_1),
+      signals_(io_),
+      cron_(io_),
+      read_buffer_(kReadBytes) {
+  state_.persistence = &persistence_;
+  state_.process = this;
+  state_.runner = &dispatcher_;
+  state_.run_id = RandomHex(40);
+  engine_.set_observer(this);
+}
+
+Server::~Server() {
+  connections_.clear();
+  engine_.set_observer(nullptr);
+}
+
+absl::Status Server::Start() {
+  state_.clock.Tick();
+  started_ms_ = state_.clock.now_ms();
+  state_.key_events.set_classes(config_.notify_keyspace_events);
+  if (absl::Status status = persistence_.Open(); !status.ok()) return status;
+  if (absl::Status status = Listen(); !status.ok()) return status;
+  signals_.add(SIGINT);
+  signals_.add(SIGTERM);
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGHUP, SIG_IGN);
+  WaitForSignal();
+  WaitForCron();
+  return absl::OkStatus();
+}
+
+int Server::Run() {
+  bool resumable = false;
+  while (!stopping_) {
+    if (!resumable) io_.run_one();
+    for (int i = 0; i < kHandlersAtOnce && io_.poll_one() > 0; ++i) {
+    }
+    Begin();
+    resumable = ResumeConnections();
+    EndTurn();
+  }
+  FlushClients();
+  const absl::Status status = persistence_.Close();
+  if (!status.ok()) {
+    log_.Warning("The append-only file could not be closed: ", std::string(status.message()));
+    return 1;
+  }
+  log_.Notice("tallyd is now ready to exit, bye bye...");
+  return 0;
+}
+
+void Server::Begin() {
+  if (in_turn_) return;
+  in_turn_ = true;
+  state_.clock.Tick();
+}
+
+void Server::EndTurn() {
+  Housekeeping();
+  FlushLog();
+  FlushClients();
+  in_turn_ = false;
+}
+
+void Server::FlushLog() {
+  if (persistence_.FlushTurn().ok()) return;
+  // What could not be logged must not be acknowledged: those who wrote lose their connection, and
+  // with it the replies of this turn.
+  state_.clients.ForEach([&](Client& client) {
+    if (!client.wrote || client.transport == nullptr) return;
+    client.output.clear();
+    client.close_after_reply = true;
+    state_.clients.MarkPending(client);
+  });
+}
+
+void Server::FlushClients() {
+  for (Client* client : state_.clients.TakePending()) {
+    client->wrote = false;
+    client->transport->FlushOutput();
+    const auto it = connections_.find(client);
+    if (it != connections_.end() && it->second->closed()) connections_.erase(it);
+  }
+}
+
+void Server::ResumeLater(std::shared_ptr<Connection> connection) {
+  resuming_.push_back(std::move(connection));
+}
+
+bool Server::ResumeConnections() {
+  const bool paused = state_.pause.until_ms > state_.clock.now_ms();
+  bool resumable = false;
+  for (auto& connection : std::exchange(resuming_, {})) {
+    if (paused && connection->client().postponed) {
+      resuming_.push_back(std::move(connection));
+    } else {
+      connection->Resume();
+      resumable = true;
+    }
+  }
+  return resumable && !resuming_.empty();
+}
+
+void Server::Housekeeping() {
+  const int64_t begin = Clock::MonotonicMicros();
+  const auto more = [&] { return Clock::MonotonicMicros() - begin < kHousekeepingMicros; };
+  if (state_.active_expire) engine_.ExpireSome(state_.clock.now_ms(), more);
+  while (!engine_.reclaimer().empty() && more()) engine_.reclaimer().FreeSome(kReclaimSlice);
+}
+
+void Server::OnExpired(Keyspace& keyspace, std::string_view key) {
+  const size_t database = engine_.IndexOf(keyspace);
+  ++state_.stats.expired_keys;
+  state_.effects.Append(database, {"DEL", key});
+  state_.key_events.Changed(kEventExpired, "expired", database, key);
+}
+
+void Server::BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment) {
+  persistence_.SaveBeforeChange(engine_.IndexOf(keyspace), segment);
+}
+
+absl::Status Server::Shutdown(bool force) {
+  if (!force && !persistence_.write_error().ok()) {
+    return absl::FailedPreconditionError("Errors trying to SHUTDOWN. Check logs.");
+  }
+  stopping_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status Server::ApplyConfig(std::string_view name) {
+  if (name == "notify-keyspace-events") {
+    state_.key_events.set_classes(config_.notify_keyspace_events);
+  }
+  if (name == "loglevel") log_.set_level(config_.loglevel);
+  if (name == "appendonly" || name == "appendfsync") return persistence_.ApplyConfig();
+  return absl::OkStatus();
+}
+
+void Server::WaitForSignal() {
+  signals_.async_wait([this](const std::error_code& error, int signal) {
+    if (error) return;
+    Begin();
+    log_.Notice("Received ", signal == SIGINT ? "SIGINT" : "SIGTERM", " scheduling shutdown...");
+    stopping_ = true;
+  });
+}
+
+void Server::WaitForCron() {
+  cron_.expires_after(kCronInterval);
+  cron_.async_wait([this](const std::error_code& error) {
+    if (error) return;
+    Begin();
+    Cron();
+    WaitForCron();
+  });
+}
+
+void Server::Cron() {
+  const int64_t now_us = Clock::MonotonicMicros();
+  Stats& stats = state_.stats;
+  stats.operations_rate.Sample(stats.commands_processed, now_us);
+  stats.input_rate.Sample(stats.net_input_bytes, now_us);
+  stats.output_rate.Sample(stats.net_output_bytes, now_us);
+  persistence_.Cron();
+  CloseIdleClients();
+}
+
+void Server::CloseIdleClients() {
+  const int64_t limit_ms = config_.timeout * int64_t{1000};
+  const int64_t now = state_.clock.now_ms();
+  for (auto it = connections_.begin(); it != connections_.end();) {
+    Connection& connection = *it->second;
+    const Client& client = connection.client();
+    const bool idle = limit_ms > 0 && now - client.last_active_ms > limit_ms &&
+                      !client.subscribed() && !client.monitor;
+    if (idle) connection.Close();
+    auto current = it++;
+    if (current->second->closed()) connections_.erase(current);
+  }
+}
+
+}  // namespace tally::server

@@ -1,0 +1,93 @@
+// The process: listens, accepts, turns the loop, keeps house.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/status/status.h>
+
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/local/stream_protocol.hpp>
+#include <asio/signal_set.hpp>
+#include <asio/steady_timer.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/connection.h"
+#include "server/dispatcher.h"
+#include "server/persistence/aof_persistence.h"
+#include "server/state/server_state.h"
+
+namespace tally::server {
+
+class Server : private LoopTurn, private Process, private Keyspace::Observer {
+ public:
+  Server(Config& config, Logger& log);
+  ~Server();
+
+  // Loads the data and opens the listeners; what fails is told.
+  absl::Status Start();
+  // Serves until SIGINT, SIGTERM or SHUTDOWN. Returns the process's exit code.
+  int Run();
+
+  // Where it listens, for the log and for `port 0`.
+  const std::vector<std::string>& addresses() const { return addresses_; }
+
+ private:
+  using TcpAcceptor = asio::ip::tcp::acceptor;
+  using UnixAcceptor = asio::local::stream_protocol::acceptor;
+
+  // LoopTurn
+  void Begin() override;
+  std::span<char> read_buffer() override { return read_buffer_; }
+  void ResumeLater(std::shared_ptr<Connection> connection) override;
+  // Process
+  absl::Status Shutdown(bool force) override;
+  absl::Status ApplyConfig(std::string_view name) override;
+  int64_t started_ms() const override { return started_ms_; }
+  // Keyspace::Observer
+  void OnExpired(Keyspace& keyspace, std::string_view key) override;
+  void BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment) override;
+
+  absl::Status Listen();
+  absl::Status ListenTcp(const std::string& host, bool optional);
+  absl::Status ListenUnix();
+  void AcceptTcp(TcpAcceptor& acceptor);
+  void AcceptUnix(UnixAcceptor& acceptor);
+  void Admit(Connection::Socket socket, std::string peer, std::string local, bool is_local);
+  std::string Refusal(bool is_local) const;
+
+  void EndTurn();
+  void FlushLog();
+  void FlushClients();
+  // Returns whether some of them can go on in the next turn.
+  bool ResumeConnections();
+  void Housekeeping();
+  void WaitForSignal();
+  void WaitForCron();
+  void Cron();
+  void CloseIdleClients();
+
+  Config& config_;
+  Logger& log_;
+  CommandTable commands_;
+  Engine engine_;
+  ServerState state_;
+  Dispatcher dispatcher_;
+  AofPersistence persistence_;
+
+  asio::io_context io_;
+  asio::signal_set signals_;
+  asio::steady_timer cron_;
+  std::vector<std::unique_ptr<TcpAcceptor>> tcp_;
+  std::unique_ptr<UnixAcceptor> unix_;
+  std::vector<std::string> addresses_;
+  absl::flat_hash_map<Client*, std::shared_ptr<Connection>> connections_;
+  std::vector<std::shared_ptr<Connection>> resuming_;
+  std::vector<char> read_buffer_;
+  bool in_turn_ = false;
+  bool stopping_ = false;
+  int64_t started_ms_ = 0;
+};
+
+}  // namespace tally::server

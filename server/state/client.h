@@ -1,0 +1,95 @@
+// What the server knows of a connected client, as commands see it. No sockets here.
+#pragma once
+
+#include <absl/container/flat_hash_set.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "server/command/command_table.h"
+#include "server/resp/reply.h"
+
+namespace tally::server {
+
+// The wire behind a client.
+class Transport {
+ public:
+  // Sends what stands in the client's output, at the end of the turn.
+  virtual void FlushOutput() = 0;
+  // Closes at the end of the turn, after the output has been sent as far as the peer takes it.
+  virtual void Close() = 0;
+
+ protected:
+  ~Transport() = default;
+};
+
+struct QueuedCommand {
+  const CommandTable::Item* item;
+  std::vector<std::string> args;
+};
+
+struct WatchedKey {
+  size_t database;
+  std::string key;
+  // Whether the key had already passed its deadline when it was watched.
+  bool was_expired;
+};
+
+// State of MULTI and WATCH.
+struct Transaction {
+  bool active = false;
+  bool failed = false;   // a command could not be queued: EXEC aborts
+  bool touched = false;  // a watched key changed: EXEC gives null
+  size_t queued_bytes = 0;
+  std::vector<QueuedCommand> queue;
+  std::vector<WatchedKey> watched;
+};
+
+enum class ReplyMode : uint8_t { kOn, kOff, kSkipNext, kSkipThis };
+
+struct Client {
+  Client() : reply(output) {}
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  uint64_t id = 0;
+  std::string address;
+  std::string local_address;
+  int descriptor = -1;  // only to be told in CLIENT LIST
+  std::string name;
+  std::string library_name;
+  std::string library_version;
+
+  size_t database = 0;
+  std::string user = "default";
+  bool authenticated = false;
+  int64_t created_ms = 0;
+  int64_t last_active_ms = 0;
+  const CommandTable::Item* last_command = nullptr;
+
+  std::string output;
+  ReplyBuilder reply;
+  ReplyMode reply_mode = ReplyMode::kOn;
+  bool close_after_reply = false;
+  bool output_pending = false;  // stands in the turn's list of clients to flush
+  bool postponed = false;       // its next command waits for CLIENT UNPAUSE
+  bool wrote = false;           // logged an effect in this turn
+  size_t query_bytes = 0;       // of an unfinished request
+
+  Transaction transaction;
+  absl::flat_hash_set<std::string> channels;
+  absl::flat_hash_set<std::string> patterns;
+  bool monitor = false;
+  bool no_evict = false;
+  bool no_touch = false;
+
+  Transport* transport = nullptr;  // null for a client that is only a script's or the log's
+
+  bool subscribed() const { return !channels.empty() || !patterns.empty(); }
+};
+
+}  // namespace tally::server

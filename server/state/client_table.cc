@@ -1,0 +1,29 @@
+#include "server/state/client_table.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tally::server {
+
+void ClientTable::Add(Client& client) {
+  client.id = ++last_id_;
+  by_id_.emplace(client.id, &client);
+}
+
+void ClientTable::Remove(Client& client) {
+  by_id_.erase(client.id);
+  std::erase(pending_, &client);
+  std::erase(monitors_, &client);
+}
+
+Client* ClientTable::Find(uint64_t id) const {
+  const auto it = by_id_.find(id);
+  return it == by_id_.end() ? nullptr : it->second;
+}
+
+std::vector<Client*> ClientTable::TakePending() {
+  for (Client* client : pending_) client->output_pending = false;
+  return std::exchange(pending_, {});
+}
+
+}  // namespace tally::server

@@ -1,0 +1,31 @@
+// The server's clock: read once a turn, and settable for tests of windows of days.
+#pragma once
+
+#include <cstdint>
+
+namespace tally::server {
+
+class Clock {
+ public:
+  // Reads the system's clock; call once at a turn's begin.
+  void Tick();
+
+  // Unix ms and us of this turn.
+  int64_t now_ms() const { return now_us_ / 1000; }
+  int64_t now_us() const { return now_us_; }
+  // Microseconds that only rise, for durations; reads the clock now.
+  static int64_t MonotonicMicros();
+
+  // The clock stands at `unix_ms` until it is advanced or made real again.
+  void Set(int64_t unix_ms);
+  // Moves a set clock on, or sets the real one ahead and stops it. False when it would overflow.
+  bool Advance(int64_t ms);
+  void MakeReal();
+  bool is_real() const { return real_; }
+
+ private:
+  bool real_ = true;
+  int64_t now_us_ = 0;
+};
+
+}  // namespace tally::server

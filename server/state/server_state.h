@@ -1,0 +1,108 @@
+// Everything that commands may reach, gathered by the server and handed down.
+#pragma once
+
+#include <absl/status/status.h>
+
+#include <cstdint>
+#include <random>
+#include <string>
+
+#include "core/engine.h"
+#include "server/command/command_table.h"
+#include "server/config/config.h"
+#include "server/log.h"
+#include "server/state/client_table.h"
+#include "server/state/clock.h"
+#include "server/state/effect_log.h"
+#include "server/state/key_events.h"
+#include "server/state/pubsub.h"
+#include "server/state/slowlog.h"
+#include "server/state/stats.h"
+#include "server/state/watch_list.h"
+
+namespace tally::server {
+
+// The files, as commands see them.
+class Persistence {
+ public:
+  // OK, or why no write is acknowledged at present.
+  virtual const absl::Status& write_error() const = 0;
+  // Begins a new base snapshot; fails when one is under way.
+  virtual absl::Status StartRewrite() = 0;
+  virtual bool rewriting() const = 0;
+  // Writes everything before it returns.
+  virtual absl::Status SaveNow() = 0;
+  // CONFIG SET appendonly and appendfsync.
+  virtual absl::Status ApplyConfig() = 0;
+  // Drops the keyspace and reads it again from the files (DEBUG RELOAD and LOADAOF).
+  virtual absl::Status Reload() = 0;
+  // The rows of INFO persistence.
+  virtual void AppendInfo(std::string& out) const = 0;
+  virtual int64_t last_save_ms() const = 0;
+
+ protected:
+  ~Persistence() = default;
+};
+
+// The process, as commands see it.
+class Process {
+ public:
+  // Ends the server after this turn; with `force` also when the log cannot be written.
+  virtual absl::Status Shutdown(bool force) = 0;
+  // A directive that the process itself holds (port, maxclients …) has changed.
+  virtual absl::Status ApplyConfig(std::string_view name) = 0;
+  virtual int64_t started_ms() const = 0;
+
+ protected:
+  ~Process() = default;
+};
+
+// Runs a command for a client, through all checks: for EXEC and scripts.
+class CommandRunner {
+ public:
+  virtual void Run(Client& client, const CommandTable::Item& item, Args args) = 0;
+
+ protected:
+  ~CommandRunner() = default;
+};
+
+// CLIENT PAUSE.
+struct Pause {
+  int64_t until_ms = 0;
+  bool writes_only = false;
+};
+
+struct ServerState {
+  ServerState(const CommandTable& command_table, Engine& engine_in, Config& config_in,
+              Logger& log_in)
+      : commands(command_table),
+        engine(engine_in),
+        config(config_in),
+        log(log_in),
+        stats(command_table.items().size()) {}
+
+  const CommandTable& commands;
+  Engine& engine;
+  Config& config;
+  Logger& log;
+  Clock clock;
+  Stats stats;
+  ClientTable clients;
+  PubSub pubsub{clients};
+  WatchList watches;
+  KeyEvents key_events{watches, pubsub};
+  EffectLog effects;
+  Slowlog slowlog;
+  LatencyLog latency;
+  std::mt19937_64 random{std::random_device{}()};
+  std::string run_id;
+  bool loading = false;
+  bool active_expire = true;
+  Pause pause;
+
+  Persistence* persistence = nullptr;
+  Process* process = nullptr;
+  CommandRunner* runner = nullptr;
+};
+
+}  // namespace tally::server

@@ -1,0 +1,70 @@
+#include "server/state/stats.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace tally::server {
+namespace {
+
+// More kinds of errors than this are counted as one: a client could invent them in scripts.
+constexpr size_t kMaxErrorKinds = 128;
+
+}  // namespace
+
+size_t DurationHistogram::BucketOf(uint64_t micros) {
+  if (micros < kSub) return micros;
+  const auto octave = static_cast<size_t>(std::bit_width(micros)) - 1;  // at least 2
+  const size_t quarter = (micros >> (octave - 2)) & 3;
+  return std::min((octave - 1) * kSub + quarter, size_t{40 * kSub - 1});
+}
+
+uint64_t DurationHistogram::UpperBound(size_t bucket) {
+  if (bucket < kSub) return bucket;
+  const size_t octave = bucket / kSub + 1;
+  return ((uint64_t{4} + bucket % kSub + 1) << (octave - 2)) - 1;
+}
+
+void DurationHistogram::Add(uint64_t micros) {
+  ++buckets_[BucketOf(micros)];
+  ++count_;
+}
+
+uint64_t DurationHistogram::Percentile(double fraction) const {
+  const auto wanted = static_cast<uint64_t>(fraction * static_cast<double>(count_) + 0.5);
+  uint64_t seen = 0;
+  for (size_t i = 0; i < buckets_.size(); ++i) {
+    seen += buckets_[i];
+    if (seen >= wanted && seen > 0) return UpperBound(i);
+  }
+  return 0;
+}
+
+void RateMeter::Sample(uint64_t total, int64_t now_us) {
+  const int64_t passed = now_us - last_us_;
+  if (last_us_ != 0 && passed > 0 && total >= last_total_) {
+    rates_[next_] = (total - last_total_) * 1'000'000 / static_cast<uint64_t>(passed);
+    next_ = (next_ + 1) % kSamples;
+  }
+  last_total_ = total;
+  last_us_ = now_us;
+}
+
+uint64_t RateMeter::per_second() const {
+  return std::accumulate(rates_.begin(), rates_.end(), uint64_t{0}) / kSamples;
+}
+
+void Stats::Reset() { *this = Stats(by_command.size()); }
+
+void Stats::CountError(std::string_view error) {
+  ++error_replies;
+  const std::string_view kind = error.substr(0, error.find(' '));
+  const auto it = errors.find(kind);
+  if (it != errors.end()) {
+    ++it->second;
+  } else if (errors.size() < kMaxErrorKinds) {
+    errors.emplace(kind, 1);
+  }
+}
+
+}  // namespace tally::server

@@ -1,0 +1,35 @@
+// Who watches which key (WATCH), so that a change marks their transactions.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/engine.h"
+#include "server/state/client.h"
+
+namespace tally::server {
+
+class WatchList {
+ public:
+  bool empty() const { return watchers_.empty(); }
+
+  // Nothing happens when the client watches the key already.
+  void Watch(Client& client, size_t database, std::string_view key, bool is_expired);
+  void UnwatchAll(Client& client);
+
+  void Touch(size_t database, std::string_view key);
+  // A whole database is about to be emptied, or changed for `other` (null: none): its watched keys
+  // that exist in either are touched.
+  void TouchAll(size_t database, const Keyspace& keyspace, const Keyspace* other, int64_t now);
+  // Whether a key that lived when it was watched has passed its deadline since.
+  static bool AnyExpired(const Client& client, const Engine& engine, int64_t now);
+
+ private:
+  static std::string Name(size_t database, std::string_view key);
+  absl::flat_hash_map<std::string, std::vector<Client*>> watchers_;
+};
+
+}  // namespace tally::server
