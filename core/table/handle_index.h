@@ -1,0 +1,252 @@
+// A hash index of 32-bit handles that never rehashes more than about a thousand of them at once.
+//
+// Extendible hashing (Fagin, Nievergelt, Pippenger, Strong: "Extendible hashing", ACM TODS 1979):
+// a directory indexed by the top bits of the hash points to segments, each a flat_hash_set of
+// handles; a full segment splits in two, and the directory doubles when it must. Segments thus hold
+// contiguous intervals of hashes, so that a walk in hash order survives growth and shrinking.
+#pragma once
+
+#include <absl/container/flat_hash_set.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/bytes/heap_size.h"
+
+namespace tally {
+
+// `Records` resolves handles and outlives the index. It offers
+//   struct Key { uint64_t hash; … };                      what is looked for
+//   uint64_t Hash(uint32_t handle) const;                 well mixed in all 64 bits
+//   bool Matches(uint32_t handle, const Key& key) const;
+template <class Records>
+class HandleIndex {
+ public:
+  using Handle = uint32_t;
+  using Key = typename Records::Key;
+
+  explicit HandleIndex(const Records& records) : records_(records) {
+    directory_.push_back(new Segment(records_, 0));
+  }
+  ~HandleIndex() { DropSome(SIZE_MAX); }
+  HandleIndex(const HandleIndex&) = delete;
+  HandleIndex& operator=(const HandleIndex&) = delete;
+
+  size_t size() const { return size_; }
+
+  // The handle that matches `key`; 0 if there is none. O(1).
+  Handle Find(const Key& key) const {
+    const Segment& segment = *directory_[Slot(key.hash)];
+    const auto found = segment.handles.find(key);
+    return found == segment.handles.end() ? 0 : *found;
+  }
+
+  // Adds a handle that is not in the index and whose record hashes to `hash`. O(1) amortised, and
+  // O(kSplitSize) at worst but for the doubling of the directory (8 bytes a segment).
+  void Insert(Handle handle, uint64_t hash) {
+    while (directory_[Slot(hash)]->handles.size() >= kSplitSize && Split(hash)) {
+    }
+    Segment& segment = *directory_[Slot(hash)];
+    table_bytes_ -= TableBytes(segment);
+    segment.handles.insert(handle);
+    table_bytes_ += TableBytes(segment);
+    ++size_;
+  }
+
+  // Takes out a handle that is in the index, whose record still exists. As fast as Insert.
+  void Erase(Handle handle) {
+    const uint64_t hash = records_.Hash(handle);
+    Segment& segment = *directory_[Slot(hash)];
+    size_ -= segment.handles.erase(handle);
+    if (segment.handles.size() <= kMergeSize && segment.depth > 0) Merge(hash);
+  }
+
+  // Calls visit(handle) for `count` handles (or a few more: those with one 48-bit hash prefix go
+  // together), in the order of their hashes, from `cursor` on; returns the cursor to go on from, 0
+  // at the end. Cursors are below 2^48. A walk from 0 to 0 visits every handle that was in the
+  // index all the while exactly once, whatever is inserted and erased between the calls. O(count +
+  // kSplitSize).
+  template <class Visit>
+  uint64_t Scan(uint64_t cursor, size_t count, Visit visit) const {
+    std::vector<std::pair<uint64_t, Handle>> found;
+    uint64_t next = cursor & kCursorMask;
+    for (size_t wanted = std::max<size_t>(count, 1);;) {
+      const Segment& segment = *directory_[Slot(next << kCursorShift)];
+      found.clear();
+      for (const Handle handle : segment.handles) {
+        const uint64_t prefix = records_.Hash(handle) >> kCursorShift;
+        if (prefix >= next) found.emplace_back(prefix, handle);
+      }
+      std::sort(found.begin(), found.end());
+      size_t visited = 0;
+      while (visited < found.size() &&
+             (visited < wanted || found[visited].first == found[visited - 1].first)) {
+        visit(found[visited++].second);
+      }
+      if (visited < found.size()) return found[visited].first;
+      next = (TopBits(next << kCursorShift, segment.depth) + 1) << (kCursorBits - segment.depth);
+      wanted -= std::min(wanted, visited);
+      if (next > kCursorMask) return 0;
+      if (wanted == 0) return next;
+    }
+  }
+
+  // Gives back the memory of at least `count` handles, or of all; true when all are gone. The index
+  // is good for nothing else afterwards. Does not look at records.
+  bool DropSome(size_t count) {
+    for (size_t dropped = 0; !directory_.empty() && dropped < count;) {
+      const Segment* segment = directory_.back();
+      while (!directory_.empty() && directory_.back() == segment) directory_.pop_back();
+      dropped += segment->handles.size();
+      size_ -= segment->handles.size();
+      table_bytes_ -= TableBytes(*segment);
+      --segments_;
+      delete segment;
+    }
+    return directory_.empty();
+  }
+
+  size_t MemoryBytes() const {
+    return table_bytes_ + segments_ * HeapBytes(sizeof(Segment)) +
+           HeapBytes(directory_.capacity() * sizeof(Segment*));
+  }
+
+ private:
+  // A table of 1023 slots grows beyond 895 handles, or 799 where it has seen many erasures.
+  static constexpr size_t kSplitSize = 768;
+  // Far below half of kSplitSize, so that a segment does not split and merge by turns.
+  static constexpr size_t kMergeSize = kSplitSize / 8;
+  static constexpr size_t kMergedSize = kSplitSize / 4;
+  // A directory with fewer handles than this for each entry does not double: hashes that agree in
+  // many bits make a segment large rather than the directory.
+  static constexpr size_t kMinHandlesPerEntry = 64;
+  static constexpr unsigned kCursorBits = 48;
+  static constexpr unsigned kCursorShift = 64 - kCursorBits;
+  static constexpr uint64_t kCursorMask = (uint64_t{1} << kCursorBits) - 1;
+
+  struct Hasher {
+    using is_transparent = void;
+    size_t operator()(Handle handle) const { return records->Hash(handle); }
+    size_t operator()(const Key& key) const { return key.hash; }
+    const Records* records;
+  };
+  struct Equal {
+    using is_transparent = void;
+    bool operator()(Handle a, Handle b) const { return a == b; }
+    bool operator()(Handle handle, const Key& key) const { return records->Matches(handle, key); }
+    const Records* records;
+  };
+  using Set = absl::flat_hash_set<Handle, Hasher, Equal>;
+
+  struct Segment {
+    Segment(const Records& records, unsigned depth_in)
+        : handles(0, Hasher{&records}, Equal{&records}), depth(depth_in) {}
+    Set handles;
+    unsigned depth;  // hash bits that all its handles agree in
+  };
+
+  static uint64_t TopBits(uint64_t hash, unsigned bits) {
+    return bits == 0 ? 0 : hash >> (64 - bits);
+  }
+  size_t Slot(uint64_t hash) const { return TopBits(hash, depth_); }
+
+  // What flat_hash_set allocates: a control byte and a handle a slot, and one group beyond.
+  static size_t TableBytes(const Segment& segment) {
+    const size_t capacity = segment.handles.capacity();
+    if (capacity == 0) return 0;
+    return HeapBytes((capacity + 16 + 3) / 4 * 4 + capacity * sizeof(Handle));
+  }
+
+  // The directory entries of the segment of that depth that `hash` belongs to: the first.
+  size_t FirstSlot(uint64_t hash, unsigned depth) const {
+    return TopBits(hash, depth) << (depth_ - depth);
+  }
+
+  void Fill(uint64_t hash, Segment* segment) {
+    const auto first = directory_.begin() + static_cast<ptrdiff_t>(FirstSlot(hash, segment->depth));
+    std::fill(first, first + (ptrdiff_t{1} << (depth_ - segment->depth)), segment);
+  }
+
+  // Puts `handles` in `segment`, in a table of the right size.
+  void Refill(Segment& segment, const std::vector<Handle>& handles) {
+    table_bytes_ -= TableBytes(segment);
+    Set table(handles.size(), Hasher{&records_}, Equal{&records_});
+    table.insert(handles.begin(), handles.end());
+    segment.handles.swap(table);
+    table_bytes_ += TableBytes(segment);
+  }
+
+  // Splits the segment of `hash`; false if that would blow up the directory.
+  bool Split(uint64_t hash) {
+    Segment* low = directory_[Slot(hash)];
+    if (low->depth == depth_ && !Double()) return false;
+    const unsigned depth = low->depth + 1;
+    auto* high = new Segment(records_, depth);
+    low->depth = depth;
+    ++segments_;
+    if (depth == depth_) deepest_ += 2;
+    std::vector<Handle> zeros, ones;
+    for (const Handle handle : low->handles) {
+      (TopBits(records_.Hash(handle), depth) & 1 ? ones : zeros).push_back(handle);
+    }
+    Refill(*low, zeros);
+    Refill(*high, ones);
+    const uint64_t split_bit = uint64_t{1} << (64 - depth);
+    Fill(hash | split_bit, high);
+    return true;
+  }
+
+  bool Double() {
+    if (size_ < directory_.size() * kMinHandlesPerEntry) return false;
+    std::vector<Segment*> doubled;
+    doubled.reserve(directory_.size() * 2);
+    for (Segment* segment : directory_) doubled.insert(doubled.end(), 2, segment);
+    directory_.swap(doubled);
+    ++depth_;
+    deepest_ = 0;
+    return true;
+  }
+
+  // Merges the segment of `hash` with its sibling if both are nearly empty.
+  void Merge(uint64_t hash) {
+    Segment* segment = directory_[Slot(hash)];
+    const uint64_t sibling_bit = uint64_t{1} << (64 - segment->depth);
+    Segment* sibling = directory_[Slot(hash ^ sibling_bit)];
+    if (sibling->depth != segment->depth) return;
+    if (sibling->handles.size() + segment->handles.size() > kMergedSize) return;
+    std::vector<Handle> handles(segment->handles.begin(), segment->handles.end());
+    handles.insert(handles.end(), sibling->handles.begin(), sibling->handles.end());
+    Refill(*segment, handles);
+    if (segment->depth == depth_) deepest_ -= 2;
+    --segment->depth;
+    Fill(hash, segment);
+    table_bytes_ -= TableBytes(*sibling);
+    --segments_;
+    delete sibling;
+    while (deepest_ == 0 && depth_ > 0) Halve();
+  }
+
+  void Halve() {
+    std::vector<Segment*> halved;
+    halved.reserve(directory_.size() / 2);
+    for (size_t i = 0; i < directory_.size(); i += 2) halved.push_back(directory_[i]);
+    directory_.swap(halved);
+    --depth_;
+    deepest_ = static_cast<size_t>(std::count_if(
+        directory_.begin(), directory_.end(),
+        [this](const Segment* segment) { return segment->depth == depth_ && depth_ > 0; }));
+  }
+
+  const Records& records_;
+  std::vector<Segment*> directory_;  // 2^depth_ entries; a segment owns a run of them
+  unsigned depth_ = 0;
+  size_t deepest_ = 0;  // segments of depth depth_, if that is not 0
+  size_t segments_ = 1;
+  size_t size_ = 0;
+  size_t table_bytes_ = 0;
+};
+
+}  // namespace tally

@@ -1,0 +1,67 @@
+// A large sorted set: records in a slab, an index of them by member, and their order by score.
+#pragma once
+
+#include <absl/functional/function_ref.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "core/table/handle_index.h"
+#include "core/zset/member_store.h"
+#include "core/zset/position.h"
+#include "core/zset/rank_tree.h"
+
+namespace tally {
+
+// What adding a member came to. kFull: the set's 32-bit handles are used up, at some 16 GiB of
+// members, and it is unchanged.
+enum class AddResult { kAdded, kUpdated, kUnchanged, kFull };
+
+// Its parts refer to each other, so it stays where it is made.
+class IndexedZSet {
+ public:
+  // `seed` is of the members' hash.
+  explicit IndexedZSet(uint64_t seed) : store_(seed), index_(store_), order_(store_) {}
+  ~IndexedZSet();
+  IndexedZSet(const IndexedZSet&) = delete;
+  IndexedZSet& operator=(const IndexedZSet&) = delete;
+
+  size_t size() const { return order_.size(); }
+
+  // O(1).
+  std::optional<double> Find(const MemberName& name) const;
+
+  // Adds the member, or gives it a new score. O(log n).
+  AddResult Set(double score, const MemberName& name);
+
+  // False if the member is not in the set. O(log n).
+  bool Erase(const MemberName& name);
+
+  size_t RankOf(const Position& position) const { return order_.RankOf(position); }
+  // Calls visit(member, score) until it returns false. O(log n + visited).
+  void ForEach(RankRange range, bool reverse,
+               absl::FunctionRef<bool(std::string_view, double)> visit) const;
+  // O(log n + range.size()).
+  void EraseRange(RankRange range);
+
+  // See HandleIndex::Scan.
+  uint64_t Scan(uint64_t cursor, size_t count,
+                absl::FunctionRef<void(std::string_view, double)> visit) const;
+
+  // Gives back the memory of about `count` members; true when nothing is left. Once begun, the set
+  // is good for nothing else.
+  bool FreeSome(size_t count);
+
+  size_t MemoryBytes() const;
+
+ private:
+  using Handle = MemberStore::Handle;
+
+  MemberStore store_;
+  HandleIndex<MemberStore> index_;
+  RankTree order_;
+};
+
+}  // namespace tally
