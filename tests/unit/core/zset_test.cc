@@ -250,7 +250,7 @@ TEST_CASE("an update between 0 and -0 keeps the score, a fresh -0 stays negative
   CHECK(std::signbit(*zset.Score("a")));
 }
 
-TEST_CASE("ranges by member agree with the model") {
+TEST_CASE("ranges by member of a sorted set agree with the model") {
   using Kind = LexBound::Kind;
   test::SeededRandom random;
   INFO("seed " << random.seed());
@@ -286,7 +286,7 @@ TEST_CASE("ranges by member agree with the model") {
   }
 }
 
-TEST_CASE("a walk stops where the visitor says") {
+TEST_CASE("a walk of a sorted set stops where the visitor says") {
   for (const size_t packed : {size_t{1000}, size_t{0}}) {
     ZSet zset(kSeed);
     for (int i = 0; i < 1000; ++i) {
@@ -301,7 +301,7 @@ TEST_CASE("a walk stops where the visitor says") {
   }
 }
 
-TEST_CASE("a scan visits what stays once, whatever changes between its steps") {
+TEST_CASE("a scan of a sorted set visits what stays once, whatever changes between its steps") {
   test::SeededRandom random;
   INFO("seed " << random.seed());
   const ZSetLimits limits;
@@ -330,7 +330,7 @@ TEST_CASE("a scan visits what stays once, whatever changes between its steps") {
   for (int i = 0; i < 2000; ++i) REQUIRE(visits["stays" + std::to_string(i)] == 1);
 }
 
-TEST_CASE("a small set is scanned in one step") {
+TEST_CASE("a small sorted set is scanned in one step") {
   ZSet zset(kSeed);
   for (int i = 0; i < 100; ++i) zset.Set(std::to_string(i), i, {});
   size_t visited = 0;
@@ -338,7 +338,7 @@ TEST_CASE("a small set is scanned in one step") {
   CHECK(visited == 100);
 }
 
-TEST_CASE("what is saved in slices is loaded whole") {
+TEST_CASE("a sorted set saved in slices is loaded whole") {
   test::SeededRandom random;
   INFO("seed " << random.seed());
   for (const int members : {50, 5000}) {
@@ -360,7 +360,7 @@ TEST_CASE("what is saved in slices is loaded whole") {
   }
 }
 
-TEST_CASE("malformed runs are refused") {
+TEST_CASE("malformed runs of a sorted set are refused") {
   ZSet zset(kSeed);
   for (int i = 0; i < 20; ++i) zset.Set("m" + std::to_string(i), i, {});
   std::string run;
@@ -400,7 +400,7 @@ std::string HexName(test::SeededRandom& random) {
   return name;
 }
 
-TEST_CASE("a member costs what we promise, and all of it comes back") {
+TEST_CASE("a sorted set's member costs what we promise, and all of it comes back") {
   test::SeededRandom random;
   INFO("seed " << random.seed());
   constexpr size_t kMembers = 200000;
