@@ -1,11 +1,11 @@
 #include "server/resp/parser.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <optional>
-#include <system_error>
+#include <utility>
 
+#include "core/bytes/number.h"
 #include "core/check.h"
 #include "server/resp/split_args.h"
 
@@ -16,6 +16,8 @@ constexpr size_t kUnauthenticatedMaxArgs = 10;
 constexpr size_t kUnauthenticatedMaxBulk = 16384;
 constexpr size_t kMinBulkBytes = 6;  // "$0\r\n\r\n"
 constexpr size_t kLineEndBytes = 2;
+// No limit may cut a length line that ParseWhole reads without looking at it.
+constexpr size_t kMinInline = 64;
 // A connection keeps room for this many arguments between requests; more is given back.
 constexpr size_t kIdleArgs = 1024;
 
@@ -43,16 +45,6 @@ inline const char* ReadShortLength(const char* p, const char* end, size_t* value
   return nullptr;
 }
 
-// A length as Redis reads it: canonical decimal, no sign but a minus, no leading zeros.
-std::optional<int64_t> ParseLength(std::string_view text) {
-  const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
-  if (digits.empty() || (digits.front() == '0' && text.size() > 1)) return std::nullopt;
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 // Vertical tab and form feed are skipped between words, but do not end one.
@@ -62,6 +54,7 @@ bool EndsWord(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; 
 
 void RequestParser::set_limits(const ParserLimits& limits) {
   limits_ = limits;
+  limits_.max_inline = std::max(limits.max_inline, kMinInline);
   max_args_ = limits.max_args;
   max_bulk_ = limits.max_bulk;
   if (!limits.authenticated) {
@@ -148,7 +141,7 @@ ParseStatus RequestParser::ReadCount(std::string_view buffer) {
   const ParseStatus status =
       FindLineEnd(buffer, '\r', "Protocol error: too big mbulk count string", &end);
   if (status != ParseStatus::kCommand) return status;
-  const std::optional<int64_t> count = ParseLength(buffer.substr(1, end - 1));
+  const std::optional<int64_t> count = ParseInt64(buffer.substr(1, end - 1));
   if (!count) return Fail("Protocol error: invalid multibulk length");
   bulks_left_ = static_cast<size_t>(std::max<int64_t>(*count, 0));
   if (bulks_left_ > limits_.max_args) return Fail("Protocol error: invalid multibulk length");
@@ -168,7 +161,7 @@ ParseStatus RequestParser::ReadBulkLength(std::string_view buffer) {
     return Fail(std::string("Protocol error: expected '$', got '") + buffer[position_] + "'");
   }
   const std::optional<int64_t> length =
-      ParseLength(buffer.substr(position_ + 1, end - position_ - 1));
+      ParseInt64(buffer.substr(position_ + 1, end - position_ - 1));
   if (!length || *length < 0) return Fail("Protocol error: invalid bulk length");
   bulk_length_ = static_cast<size_t>(*length);
   if (bulk_length_ > limits_.max_bulk) return Fail("Protocol error: invalid bulk length");

@@ -19,7 +19,8 @@ namespace tally::server {
 struct ParserLimits {
   size_t max_args = std::numeric_limits<int32_t>::max();  // of one multibulk request
   size_t max_bulk = size_t{512} << 20;                    // bytes (proto-max-bulk-len)
-  size_t max_inline = size_t{64} << 10;  // bytes of an inline request or of a length line
+  // Bytes of an inline request or of a length line; 64 at least.
+  size_t max_inline = size_t{64} << 10;
   // Until a client has authenticated, a request has at most 10 arguments of 16384 bytes, whatever
   // the limits above say.
   bool authenticated = true;

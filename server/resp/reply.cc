@@ -1,17 +1,16 @@
 #include "server/resp/reply.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cstring>
 
 #include "core/bytes/double_format.h"
+#include "core/bytes/number.h"
 #include "core/check.h"
 
 namespace tally::server {
 namespace {
 
 constexpr std::string_view kCrLf = "\r\n";
-constexpr size_t kMaxHeaderBytes = 23;  // type, sign, 19 digits, CR LF
+constexpr size_t kMaxHeaderBytes = 1 + kMaxInt64Chars + kCrLf.size();
 // Bulk strings up to this size are put together on the stack and appended at once.
 constexpr size_t kShortBulk = 104;
 
@@ -21,7 +20,7 @@ inline char* WriteHeader(char* to, char type, int64_t value) {
   if (value >= 0 && value <= 9) [[likely]] {
     *to++ = static_cast<char>('0' + value);
   } else {
-    to = std::to_chars(to, to + kMaxHeaderBytes - 1 - kCrLf.size(), value).ptr;
+    to = WriteInt64(to, value);
   }
   *to++ = '\r';
   *to++ = '\n';
@@ -84,11 +83,7 @@ void ReplyBuilder::Bulk(std::string_view value) {
   output_.append(bulk, static_cast<size_t>(end - bulk));
 }
 
-void ReplyBuilder::BulkInteger(int64_t value) {
-  char digits[kMaxHeaderBytes];
-  const char* end = std::to_chars(digits, digits + sizeof(digits), value).ptr;
-  Bulk({digits, static_cast<size_t>(end - digits)});
-}
+void ReplyBuilder::BulkInteger(int64_t value) { Bulk(Int64Text(value).view()); }
 
 void ReplyBuilder::Verbatim(std::string_view format, std::string_view text) {
   Check(format.size() == 3, "a verbatim string's format has three letters");

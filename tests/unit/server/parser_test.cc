@@ -215,19 +215,27 @@ TEST_CASE("parser: limits before authentication, and changed ones") {
   CHECK(ErrorOf(Multibulk(std::vector<std::string>(11, "x")), strict) ==
         "Protocol error: unauthenticated multibulk length");
 
-  const ParserLimits small{.max_args = 2, .max_bulk = 3, .max_inline = 8};
+  const ParserLimits small{.max_args = 2, .max_bulk = 3, .max_inline = 64};
   CHECK(ErrorOf(Multibulk({"a", "b", "c"}), small) == "Protocol error: invalid multibulk length");
   CHECK(ErrorOf(Multibulk({"abcd"}), small) == "Protocol error: invalid bulk length");
-  CHECK(ErrorOf("PING     \n", small) == "Protocol error: too big inline request");
+  CHECK(ErrorOf("PING" + std::string(61, ' ') + "\n", small) ==
+        "Protocol error: too big inline request");
 
   RequestParser parser(strict);
   const std::string request = Multibulk(std::vector<std::string>(11, "x"));
   parser.set_limits({});
   CHECK(parser.Next(request) == ParseStatus::kCommand);
   // A line that was searched further than the new limit allows.
-  CHECK(parser.Next("PING PING") == ParseStatus::kNeedMore);
+  const std::string line(100, 'a');
+  CHECK(parser.Next(line) == ParseStatus::kNeedMore);
   parser.set_limits(small);
-  CHECK(parser.Next("PING PING\n") == ParseStatus::kError);
+  CHECK(parser.Next(line + "\n") == ParseStatus::kError);
+
+  // However small the limit, a length line fits.
+  const ParserLimits tiny{.max_inline = 1};
+  const std::string set = Multibulk({"SET", "key", std::string(1000, 'v')});
+  CHECK(Feed(set, {}, tiny).commands.size() == 1);
+  CHECK(Feed(set, {1, 2, 3, 30, 1000}, tiny) == Feed(set, {}, tiny));
 }
 
 TEST_CASE("parser: an error is final") {
