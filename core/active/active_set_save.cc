@@ -1,0 +1,129 @@
+// The saved form of an active set: runs of a head, then ids with their instants in the order of
+// their numbers, then days and minutes. What is online follows from them.
+#include <algorithm>
+
+#include "core/active/active_set.h"
+#include "core/bytes/varint.h"
+#include "core/time/duration.h"
+
+namespace tally {
+namespace {
+
+constexpr char kHeadRun = 'h';
+constexpr char kIdsRun = 'i';
+constexpr char kDaysRun = 'd';
+
+// A cursor tells its stage, 1 ids and 2 days, above the cursor within that stage.
+constexpr int kStageShift = 62;
+constexpr uint64_t kIdsStage = uint64_t{1} << kStageShift;
+constexpr uint64_t kDaysStage = uint64_t{2} << kStageShift;
+constexpr uint64_t kWithinStage = kIdsStage - 1;
+
+bool ReadInstant(std::string_view& in, int64_t& at) {
+  uint64_t value = 0;
+  if (!ReadVarint(in, value) || value > kMaxInstantMs) return false;
+  at = static_cast<int64_t>(value);
+  return true;
+}
+
+}  // namespace
+
+void ActiveSet::SaveHead(std::string& out) const {
+  out.push_back(kHeadRun);
+  AppendVarint(out, static_cast<uint64_t>(options_.window_ms));
+  AppendVarint(out, static_cast<uint64_t>(options_.keep_ms));
+  AppendLengthPrefixed(out, options_.zone.name());
+  AppendVarint(out, static_cast<uint64_t>(latest_));
+  AppendVarint(out, static_cast<uint64_t>(evaluated_));
+}
+
+uint32_t ActiveSet::SaveIds(uint32_t after, size_t max_bytes, std::string& out) const {
+  const size_t begin = out.size();
+  out.push_back(kIdsRun);
+  AppendVarint(out, after);
+  uint32_t number = after;
+  while (number < ids_.last_number() && out.size() - begin < max_bytes) {
+    ++number;
+    const bool forgotten = forgotten_.contains(number);
+    out.push_back(forgotten ? 1 : 0);
+    if (forgotten) continue;
+    AppendLengthPrefixed(out, ids_.IdOf(number));
+    const Sighting sighting = SightingOf(number);
+    AppendVarint(out, static_cast<uint64_t>(sighting.first_seen));
+    AppendVarint(out, static_cast<uint64_t>(sighting.last_seen - sighting.first_seen));
+  }
+  return number;
+}
+
+uint64_t ActiveSet::Save(uint64_t cursor, size_t max_bytes, std::string& out) const {
+  if (cursor == 0) {
+    SaveHead(out);
+    return kIdsStage;
+  }
+  const uint64_t within = cursor & kWithinStage;
+  if ((cursor & ~kWithinStage) == kIdsStage) {
+    const uint32_t number = SaveIds(static_cast<uint32_t>(within), max_bytes, out);
+    return number < ids_.last_number() ? kIdsStage | number : kDaysStage;
+  }
+  out.push_back(kDaysRun);
+  const uint64_t next = days_.Save(within, max_bytes, out);
+  return next == 0 ? 0 : kDaysStage | next;
+}
+
+bool ActiveSet::LoadHead(std::string_view& run) {
+  std::string_view name;
+  if (!ReadInstant(run, options_.window_ms) || !ReadInstant(run, options_.keep_ms)) return false;
+  if (!ReadLengthPrefixed(run, name)) return false;
+  std::optional<Zone> zone = Zone::Load(name);
+  if (!zone) return false;
+  options_.zone = *std::move(zone);
+  if (!ReadInstant(run, latest_) || !ReadInstant(run, evaluated_)) return false;
+  online_.Advance(evaluated_ - options_.window_ms);
+  days_.KeepFrom(options_.zone.DayOf(std::max<int64_t>(0, evaluated_ - options_.keep_ms)));
+  return options_.window_ms > 0 && options_.keep_ms > 0;
+}
+
+bool ActiveSet::LoadIds(std::string_view& run) {
+  uint64_t after = 0;
+  if (!ReadVarint(run, after) || after != ids_.last_number()) return false;
+  while (!run.empty()) {
+    const bool forgotten = run.front() != 0;
+    run.remove_prefix(1);
+    if (forgotten) {
+      ids_.SkipNumber();
+      forgotten_.add(ids_.last_number());
+      last_seen_.Append(evaluated_);
+      first_seen_.Append(evaluated_);
+      continue;
+    }
+    std::string_view id;
+    int64_t first = 0;
+    int64_t between = 0;
+    if (!ReadLengthPrefixed(run, id) || id.size() > IdBook::kMaxIdBytes) return false;
+    if (!ReadInstant(run, first) || !ReadInstant(run, between)) return false;
+    if (between > kMaxInstantMs - first || ids_.Find(id) != 0) return false;
+    ids_.Add(id);
+    first_seen_.Append(first);
+    last_seen_.Append(first + between);
+    online_.Add(first + between);
+  }
+  return true;
+}
+
+bool ActiveSet::Load(std::string_view run) {
+  if (run.empty()) return false;
+  const char kind = run.front();
+  run.remove_prefix(1);
+  switch (kind) {
+    case kHeadRun:
+      return ids_.last_number() == 0 && LoadHead(run) && run.empty();
+    case kIdsRun:
+      return LoadIds(run);
+    case kDaysRun:
+      return days_.Load(run, ids_.last_number());
+    default:
+      return false;
+  }
+}
+
+}  // namespace tally

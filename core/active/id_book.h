@@ -1,0 +1,82 @@
+// Ids with dense numbers: the first id is 1, the next 2, and a number is never given again.
+//
+// The bytes of ids stand in chunks in the order of their numbers, without lengths while all ids of
+// a chunk are of one length. The index holds a number and eight bits of hash for each id, in
+// segments of some fifty that are split one at a time (linear hashing: W. Litwin, "Linear hashing:
+// a new tool for file and table addressing", VLDB 1980), so that no insertion moves more than one
+// segment. About 6 bytes an id beside its own bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace tally {
+
+class IdBook {
+ public:
+  static constexpr size_t kMaxIdBytes = 65'535;
+  static constexpr uint32_t kMaxNumber = UINT32_MAX - 1;
+
+  explicit IdBook(uint64_t seed);
+
+  // The id's number, 0 if it has none. O(1).
+  uint32_t Find(std::string_view id) const;
+  // Gives the next number to an id that has none, of at most kMaxIdBytes. O(1).
+  uint32_t Add(std::string_view id);
+  // Uses up a number without an id, as one that was forgotten.
+  void SkipNumber();
+  // The id of a number given and not forgotten; valid until the next Add or Forget.
+  std::string_view IdOf(uint32_t number) const;
+  // The id has no number from now on, its bytes are wiped, and the number is not given again.
+  void Forget(uint32_t number);
+
+  // The highest number given.
+  uint32_t last_number() const { return last_number_; }
+  // Ids that have a number.
+  uint32_t size() const { return size_; }
+
+  size_t MemoryBytes() const;
+  // Frees about `budget` ids; true when nothing is left. Only to be destroyed afterwards.
+  bool FreeSome(size_t budget);
+
+ private:
+  static constexpr uint32_t kChunkIds = 256;
+
+  struct Chunk {
+    std::vector<char> bytes;
+    // Where each id ends; empty while all ids have `length` bytes.
+    std::vector<uint32_t> ends;
+    uint32_t length = 0;
+    uint32_t count = 0;
+  };
+
+  // `capacity` numbers, then as many tags, in one allocation.
+  struct Segment {
+    std::unique_ptr<char[]> slots;
+    uint16_t size = 0;
+    uint16_t capacity = 0;
+
+    uint8_t* tags() const { return reinterpret_cast<uint8_t*>(slots.get()) + 4 * capacity; }
+    uint32_t NumberAt(size_t i) const;
+    void Append(uint32_t number, uint8_t tag);
+    void RemoveAt(size_t i);
+  };
+
+  uint64_t HashOf(std::string_view id) const;
+  static uint8_t TagOf(uint64_t hash) { return static_cast<uint8_t>(hash >> 56); }
+  size_t SegmentOf(uint64_t hash) const;
+  void SplitNext();
+  void AppendBytes(std::string_view id);
+
+  uint64_t seed_;
+  std::deque<Chunk> chunks_;
+  std::deque<Segment> segments_;
+  uint32_t last_number_ = 0;
+  uint32_t size_ = 0;
+};
+
+}  // namespace tally

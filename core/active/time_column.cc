@@ -1,0 +1,84 @@
+#include "core/active/time_column.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "core/bytes/heap_size.h"
+
+namespace tally {
+namespace {
+
+uint32_t BytesFor(uint64_t offset) {
+  return std::max(1u, static_cast<uint32_t>(std::bit_width(offset) + 7) / 8);
+}
+
+}  // namespace
+
+uint64_t TimeColumn::Chunk::OffsetAt(uint32_t place) const {
+  // Little-endian, as all that this runs on.
+  uint64_t offset = 0;
+  std::memcpy(&offset, offsets.get() + place * width, width);
+  return offset;
+}
+
+void TimeColumn::Chunk::SetOffset(uint32_t place, uint64_t offset) {
+  std::memcpy(offsets.get() + place * width, &offset, width);
+}
+
+void TimeColumn::Widen(Chunk& chunk, uint32_t count, int64_t at) {
+  int64_t low = at;
+  int64_t high = at;
+  for (uint32_t i = 0; i < count; ++i) {
+    const int64_t value = chunk.base + static_cast<int64_t>(chunk.OffsetAt(i));
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  Chunk wider;
+  wider.width = std::max(3u, BytesFor(static_cast<uint64_t>(high - low)));
+  // Where values come in descending order, an eighth of the range below keeps this rare.
+  const uint64_t range = (uint64_t{1} << (8 * wider.width)) - 1;
+  const uint64_t spare = range - static_cast<uint64_t>(high - low);
+  wider.base = low - static_cast<int64_t>(count > 0 && at == low ? std::min(spare, range / 8) : 0);
+  wider.offsets = std::make_unique<uint8_t[]>(kChunkValues * wider.width);
+  for (uint32_t i = 0; i < count; ++i) {
+    const int64_t value = chunk.base + static_cast<int64_t>(chunk.OffsetAt(i));
+    wider.SetOffset(i, static_cast<uint64_t>(value - wider.base));
+  }
+  chunk = std::move(wider);
+}
+
+void TimeColumn::Append(int64_t at) {
+  if (size_ % kChunkValues == 0) {
+    chunks_.emplace_back();
+    Widen(chunks_.back(), 0, at);
+  }
+  ++size_;
+  Set(size_, at);
+}
+
+void TimeColumn::Set(uint32_t number, int64_t at) {
+  const uint32_t index = (number - 1) / kChunkValues;
+  Chunk& chunk = chunks_[index];
+  if (at < chunk.base || BytesFor(static_cast<uint64_t>(at - chunk.base)) > chunk.width) {
+    const bool last = index == chunks_.size() - 1;
+    // The value being appended has no offset yet, or one that its chunk began with.
+    Widen(chunk, last ? (size_ - 1) % kChunkValues + 1 : kChunkValues, at);
+  }
+  chunk.SetOffset((number - 1) % kChunkValues, static_cast<uint64_t>(at - chunk.base));
+}
+
+size_t TimeColumn::MemoryBytes() const {
+  size_t bytes = chunks_.size() * sizeof(Chunk);
+  for (const Chunk& chunk : chunks_) bytes += HeapBytes(kChunkValues * chunk.width);
+  return bytes;
+}
+
+bool TimeColumn::FreeSome(size_t budget) {
+  for (size_t freed = 0; freed < budget && !chunks_.empty(); freed += kChunkValues) {
+    chunks_.pop_back();
+  }
+  return chunks_.empty();
+}
+
+}  // namespace tally

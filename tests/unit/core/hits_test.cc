@@ -1,0 +1,137 @@
+#include "core/hits/hits.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "core/time/duration.h"
+#include "random_seed.h"
+
+namespace tally {
+namespace {
+
+constexpr int64_t kDay = 86'400'000;
+constexpr int64_t kT0 = 1'700'000'000'000;
+
+TEST_CASE("HITS: every one of many additions is answered by its own number") {
+  Hits hits;
+  for (int64_t i = 1; i <= 1'000; ++i) REQUIRE(hits.Add(1, kDay, kT0, kT0) == i);
+  CHECK(hits.ExpiresAt() == kT0 + kDay);
+}
+
+TEST_CASE("HITS: the window is half open") {
+  Hits hits;
+  CHECK(hits.Add(1, 1'000, kT0, kT0) == 1);
+  CHECK(hits.Add(1, 1'000, kT0 + 999, kT0 + 999) == 2);
+  CHECK(hits.Count(1'000, kT0 + 999, kT0 + 999) == 2);
+  CHECK(hits.Count(1'000, kT0 + 1'000, kT0 + 1'000) == 1);
+  CHECK(hits.Add(1, 1'000, kT0 + 1'000, kT0 + 1'000) == 2);
+}
+
+TEST_CASE("HITS: a full window answers nothing, adds nothing, and recovers by itself") {
+  Hits hits;
+  for (int i = 0; i < 3; ++i) CHECK(hits.Add(1, 1'000, kT0 + i, kT0 + i, 3));
+  CHECK_FALSE(hits.Add(1, 1'000, kT0 + 999, kT0 + 999, 3));
+  CHECK(hits.Count(1'000, kT0 + 999, kT0 + 999) == 3);
+  CHECK(hits.Add(1, 1'000, kT0 + 1'000, kT0 + 1'000, 3) == 3);
+  Hits none;
+  CHECK_FALSE(none.Add(1, 1'000, kT0, kT0, 0));
+  CHECK(none.empty());
+}
+
+TEST_CASE("HITS: a late hit outside the window gets the same reply and is not kept") {
+  Hits hits;
+  CHECK(hits.Add(1, 1'000, kT0 - 1'000, kT0) == 1);
+  CHECK(hits.empty());
+  CHECK(hits.Add(1, 1'000, kT0 - 999, kT0) == 1);
+  CHECK(hits.Count(1'000, kT0, kT0) == 1);
+  CHECK(hits.Count(1'000, kT0 + 1, kT0 + 1) == 0);
+}
+
+TEST_CASE("HITS: the key keeps the longest window that was given") {
+  Hits hits;
+  hits.Add(1, 10'000, kT0, kT0);
+  CHECK(hits.Add(1, 1'000, kT0 + 5'000, kT0 + 5'000) == 1);
+  CHECK(hits.window_ms() == 10'000);
+  CHECK(hits.Count(hits.window_ms(), kT0 + 5'000, kT0 + 5'000) == 2);
+  CHECK(hits.ExpiresAt() == kT0 + 15'000);
+}
+
+TEST_CASE("HITS: undo takes the newest back, not more than there are") {
+  Hits hits;
+  hits.Add(2, 1'000, kT0, kT0);
+  hits.Add(1, 1'000, kT0 + 500, kT0 + 500);
+  CHECK(hits.Undo(1, kT0 + 600) == 2);
+  CHECK(hits.ExpiresAt() == kT0 + 1'000);
+  CHECK(hits.Undo(100, kT0 + 600) == 0);
+  CHECK(hits.ExpiresAt() == 0);
+}
+
+TEST_CASE("HITS: 64-bit edges") {
+  Hits hits;
+  CHECK(hits.Add(INT64_MAX, kMaxDurationMs, kMaxInstantMs, kMaxInstantMs) == INT64_MAX);
+  CHECK_FALSE(hits.Add(1, kMaxDurationMs, kMaxInstantMs, kMaxInstantMs));
+  CHECK(hits.Count(kMaxDurationMs, kMaxInstantMs, kMaxInstantMs) == INT64_MAX);
+}
+
+TEST_CASE("HITS agree with a list of all hits") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  constexpr int64_t kWindow = 10'000;
+  Hits hits;
+  std::vector<int64_t> model;
+  int64_t now = kT0;
+  const auto inside = [&](int64_t window, int64_t e) {
+    return std::count_if(model.begin(), model.end(), [&](int64_t at) { return e - window < at; });
+  };
+  for (int step = 0; step < 4'000; ++step) {
+    now += random.OneIn(50) && !hits.empty()
+               ? std::max<int64_t>(0, hits.ExpiresAt() - now - random.Between(0, 1))
+               : random.Between(0, 60);
+    INFO("step " << step);
+    if (random.OneIn(8)) {
+      const int64_t count = random.Between(0, 5);
+      std::sort(model.begin(), model.end());
+      std::erase_if(model, [&](int64_t at) { return at <= now - kWindow; });
+      model.resize(model.size() - std::min<size_t>(model.size(), static_cast<size_t>(count)));
+      REQUIRE(hits.Undo(count, now) == static_cast<int64_t>(model.size()));
+      continue;
+    }
+    const int64_t at = random.OneIn(3) ? now + random.Between(-2 * kWindow, 100) : now;
+    const int64_t count = random.Between(1, 3);
+    const int64_t cap = random.OneIn(2) ? INT64_MAX : random.Between(0, 300);
+    const int64_t held = inside(kWindow, std::max(at, now));
+    const std::optional<int64_t> reply = hits.Add(count, kWindow, at, now, cap);
+    REQUIRE(reply.has_value() == (held < cap));
+    if (reply) {
+      REQUIRE(*reply == held + count);
+      if (at > now - kWindow) model.insert(model.end(), static_cast<size_t>(count), at);
+    }
+    const int64_t window = random.Between(1, kWindow);
+    REQUIRE(hits.Count(window, now, now) == inside(window, now));
+    if (step % 100 == 0) {
+      const int64_t from = now - kWindow + random.Between(1, 1'000);
+      const int64_t length = random.Between(1, 700);
+      const std::vector<int64_t> steps = hits.Range(from, now, length, now);
+      for (size_t i = 0; i < steps.size(); ++i) {
+        const int64_t begin = from + static_cast<int64_t>(i) * length;
+        const int64_t end = std::min(now, begin + length);
+        REQUIRE(steps[i] == std::count_if(model.begin(), model.end(),
+                                          [&](int64_t hit) { return begin <= hit && hit < end; }));
+      }
+      Hits loaded;
+      for (uint64_t cursor = 0;;) {
+        std::string run;
+        cursor = hits.Save(cursor, 100, run);
+        REQUIRE(loaded.Load(run));
+        if (cursor == 0) break;
+      }
+      REQUIRE(loaded.ExpiresAt() == hits.ExpiresAt());
+      hits = *loaded.Clone();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tally
