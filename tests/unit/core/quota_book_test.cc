@@ -225,6 +225,15 @@ TEST_CASE("RETURN ONCE knows returns that did not say ONCE, and lets go those th
   REQUIRE(shop.Return(1, {{kSku, 2}}, kNow, true) == std::vector<int32_t>{0});
 }
 
+TEST_CASE("an order id that comes again after its retention does not inherit the old returns") {
+  Shop shop;
+  shop.Buy(1, {{kSku, 0, 9}});
+  REQUIRE(shop.Return(1, {{kSku, 2}}, kNow, true) == std::vector<int32_t>{2});
+  shop.now += 30 * kDay;
+  shop.Buy(1, {{kSku, 0, 9}});
+  REQUIRE(shop.Return(1, {{kSku, 2}}, kNow, true) == std::vector<int32_t>{2});
+}
+
 TEST_CASE("lines of one SKU in one return are one return") {
   Shop shop;
   shop.Buy(1, {{kSku, 0, 9}});
