@@ -37,6 +37,10 @@ class AofDirectory {
   static absl::StatusOr<std::unique_ptr<AofDirectory>> OpenForInspection(
       FileSystem& files, const std::string& directory, const std::string& base_name);
 
+  // What Open locks.
+  static absl::StatusOr<std::unique_ptr<File>> Lock(FileSystem& files, const std::string& directory,
+                                                    const std::string& base_name);
+
   FileSystem& files() const { return files_; }
   // The set that is certain to be on disk.
   const Manifest& manifest() const { return manifest_; }
@@ -48,16 +52,18 @@ class AofDirectory {
   // Makes the log `sequence` follow the log `after` (0: follow nothing); what the manifest listed
   // behind `after` leaves it. The log's own content must be on disk before.
   absl::Status PublishLog(uint64_t after, uint64_t sequence);
-  // CreateLog and PublishLog behind the last log: the first step of a rewrite. LogWriter::SwitchTo
-  // takes the result; the snapshot then continues in that log.
-  absl::StatusOr<NewLog> AddLog();
+  // CreateLog and PublishLog: the first step of a rewrite, with `after` the writer's sequence().
+  // LogWriter::SwitchTo takes the result; the snapshot then continues in that log.
+  absl::StatusOr<NewLog> AddLog(uint64_t after);
+  // Gives up a log that was created, unless it may be listed already.
+  void AbandonLog(uint64_t sequence);
 
   // Creates the file of a new base under a temporary name.
   absl::StatusOr<NewBase> CreateBase();
   // The base, complete and synced, replaces the old base and all logs before `first_log`.
   absl::Status PublishBase(uint64_t sequence, uint64_t first_log);
   // Gives up a base that was created and not published.
-  absl::Status AbandonBase(uint64_t sequence);
+  void AbandonBase(uint64_t sequence);
 
   // Removes the files that no manifest needs any more. Slow for large files; may run later.
   absl::Status RemoveObsolete();
@@ -70,8 +76,9 @@ class AofDirectory {
   std::string BaseName(uint64_t sequence) const;
   absl::Status ReadManifest();
   absl::Status CheckNothingWithoutManifest();
-  // True for names that this class creates; nothing else in the directory is ever touched.
+  // True for the data files that this class creates; nothing else is ever removed.
   bool IsOurs(const std::string& name) const;
+  void Abandon(const std::string& name);
   absl::Status Publish(const Manifest& next);
 
   FileSystem& files_;
@@ -82,6 +89,9 @@ class AofDirectory {
   uint64_t last_log_sequence_ = 0;
   uint64_t last_base_sequence_ = 0;
   std::set<std::string> unpublished_;  // files being written, which RemoveObsolete leaves alone
+  // A manifest was renamed into place, but whether that is on disk is not known: until the next
+  // one is, nothing may be removed.
+  bool uncertain_ = false;
 };
 
 }  // namespace tally::server

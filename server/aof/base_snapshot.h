@@ -25,7 +25,7 @@ inline constexpr size_t kMaxRecordBytes = size_t{16} << 20;
 struct BaseHeader {
   int64_t created_unix_ms = 0;
   uint64_t sequence = 0;   // the manifest's
-  uint64_t first_log = 0;  // sequence of the log that continues this snapshot
+  uint64_t first_log = 0;  // no log older than this one continues this snapshot
 };
 
 // Writes a snapshot in slices: each Append at most fills a block and writes it. The disk is kept
@@ -57,16 +57,18 @@ class BaseWriter {
   uint64_t bytes() const { return bytes_; }
 
  private:
-  BaseWriter(std::unique_ptr<File> file, const Options& options, uint32_t crc);
+  BaseWriter(std::unique_ptr<File> file, const Options& options);
 
+  void BeginBlock();
   absl::Status WriteBlock(char type);
-  absl::Status CollectSync();
-  void StartSyncIfDue();
+  absl::Status Write(std::string_view bytes);
+  absl::Status CollectAndStartSync();
+  void TakeSync(const FsyncWorker::Result& result);
 
   std::unique_ptr<File> file_;
   Options options_;
   std::string block_;
-  uint32_t crc_;
+  uint32_t crc_ = 0;
   uint64_t records_ = 0;
   uint64_t blocks_ = 0;
   uint64_t bytes_ = 0;
@@ -101,8 +103,8 @@ class BaseReader {
 
   absl::Status ReadHeader(uint64_t sequence);
   absl::Status ReadExactly(uint64_t offset, std::span<char> out);
-  absl::Status Deliver(std::string_view payload, uint64_t payload_offset, RecordSink on_record);
-  absl::Status CheckFooter(std::string_view payload, uint64_t block_offset);
+  absl::Status Deliver(std::string_view payload, RecordSink on_record);
+  absl::Status CheckFooter(std::string_view payload);
   absl::Status Damaged(uint64_t offset, std::string_view why) const;
 
   std::unique_ptr<File> file_;

@@ -57,8 +57,8 @@ bool ParseAnnotation(std::string_view line, Annotation& annotation);
 // numbers without sign or leading zeros.
 enum class ScanResult : uint8_t { kCommand, kIncomplete, kInvalid };
 // Reads one command at `position`. kCommand: `args` are views into `bytes` and `position` is behind
-// it. Otherwise `position` is where the scan stopped: kIncomplete, `bytes` end within a command;
-// kInvalid, they cannot begin one.
+// it. kIncomplete: `bytes` end within a command, and at least up to `position` are needed to go on.
+// kInvalid: they cannot begin a command; `position` is the first bad byte.
 ScanResult ScanCommand(std::string_view bytes, size_t& position,
                        std::vector<std::string_view>& args);
 

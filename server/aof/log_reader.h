@@ -53,19 +53,30 @@ class LogReader {
   uint64_t commands() const { return commands_; }
 
  private:
+  // What stands behind the last whole batch.
+  struct TailEvidence {
+    bool own_annotation = false;    // the end of the batch that starts there
+    uint64_t later_batch = 0;       // offset of the first batch behind that one; 0: none
+    bool unwritten_sector = false;  // a disk sector that holds zeros only
+  };
+
   LogReader(std::unique_ptr<File> file, uint64_t sequence, uint64_t size);
 
   absl::Status ReadHeader();
   // The unread bytes from position() that are in memory.
   std::string_view Window() const;
-  // Makes the window longer; false at the end of the log.
-  absl::StatusOr<bool> Grow();
+  // Makes the window at least `size` bytes long; false when the log ends before.
+  absl::StatusOr<bool> Grow(size_t size);
+  // The log ends within a batch, of which `scanned` bytes are whole commands, or behind one.
+  absl::StatusOr<Step> AtEndOfFile(size_t scanned);
   absl::StatusOr<Step> CheckBatch(size_t length, CommandSink on_command);
   absl::Status Deliver(std::string_view batch, CommandSink on_command);
-  // The batch at position() is not whole: is it torn, or damaged (at `offset`, because `why`)?
-  absl::StatusOr<Step> JudgeTail(uint64_t offset, std::string_view why);
-  absl::StatusOr<bool> AnnotationFollows();
-  absl::StatusOr<bool> TailHasUnwrittenSector();
+  // The batch at position() is not whole: kTorn, or DataLoss (at `offset`, because of `why`)?
+  // `incomplete`: what is there may well be the beginning of a batch.
+  absl::StatusOr<Step> JudgeTail(uint64_t offset, std::string_view why, bool incomplete);
+  absl::StatusOr<TailEvidence> ExamineTail();
+  void FindAnnotations(std::string_view bytes, size_t from, uint64_t bytes_offset,
+                       TailEvidence& evidence) const;
   absl::Status Damaged(uint64_t offset, std::string_view why) const;
 
   std::unique_ptr<File> file_;

@@ -90,15 +90,16 @@ class LogWriter {
  private:
   LogWriter(AofDirectory& directory, const Options& options);
 
-  absl::Status OpenLast(const LogPosition& end);
-  absl::Status StartLog(std::unique_ptr<File> file, uint64_t sequence, const LogPosition& previous);
+  absl::Status OpenExisting(const LogPosition& end);
+  // Writes the header of an empty log that follows written_, and goes on there.
+  absl::Status StartLog(std::unique_ptr<File> file, uint64_t sequence);
   absl::Status WriteBatch();
   absl::Status SyncInline(int64_t now_ms);
-  void KeepUntilSynced(int64_t now_ms);
   void WaitWhenBehind(int64_t now_ms);
+  bool IsBehind(int64_t now_ms);
   void StartSyncIfDue(int64_t now_ms);
+  void StartSync();
   void CollectSync(const FsyncWorker::Result& result, int64_t now_ms);
-  void MarkSynced(int64_t now_ms);
   absl::Status RecoverInPlace(int64_t now_ms);
   absl::Status RecoverInNewLog(int64_t now_ms);
   absl::Status Fail(absl::Status status);

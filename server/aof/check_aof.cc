@@ -1,0 +1,180 @@
+#include "server/aof/check_aof.h"
+
+#include <algorithm>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "server/aof/aof_directory.h"
+#include "server/aof/base_snapshot.h"
+#include "server/aof/log_reader.h"
+
+namespace tally::server {
+namespace {
+
+constexpr std::string_view kManifestSuffix = ".manifest";
+constexpr uint64_t kExcerptBytes = 1024;
+
+using Verdict = CheckAofResult::Verdict;
+
+class Checker {
+ public:
+  explicit Checker(AofDirectory& directory) : directory_(directory) {}
+
+  CheckAofResult Run(bool fix) {
+    const Manifest& manifest = directory_.manifest();
+    Say(absl::StrCat(directory_.ManifestPath(), ": ", manifest.base.has_value() ? 1 : 0, " base, ",
+                     manifest.logs.size(), " logs"));
+    if (manifest.base.has_value()) CheckBase(*manifest.base);
+    OpenLogs(manifest.logs);
+    for (const auto& log : logs_) CheckLog(*log);
+    // Damage elsewhere: change nothing.
+    if (fix && result_.verdict == Verdict::kTorn) CutTornTail();
+    static constexpr const char* kConclusion[] = {
+        "whole", "whole but for a torn tail: aof-load-truncated yes or --fix cuts it",
+        "whole, after the torn tail was cut", "DAMAGED: the server will not start from it"};
+    Say(absl::StrCat("result: ", kConclusion[static_cast<size_t>(result_.verdict)]));
+    return std::move(result_);
+  }
+
+ private:
+  void Say(const std::string& line) { absl::StrAppend(&result_.report, line, "\n"); }
+
+  void Find(Verdict verdict) { result_.verdict = std::max(result_.verdict, verdict); }
+
+  void FindDamage(const absl::Status& status) {
+    Say(absl::StrCat("  first bad: ", status.message()));
+    Find(Verdict::kDamaged);
+  }
+
+  void CheckBase(const ManifestEntry& entry) {
+    auto base = BaseReader::Open(directory_.files(), directory_.PathOf(entry), entry.sequence);
+    if (!base.ok()) return FindDamage(base.status());
+    while (true) {
+      const auto more = (*base)->NextBlock([](std::string_view) { return absl::OkStatus(); });
+      if (more.ok() && *more) continue;
+      Say(absl::StrCat((*base)->path(), ": base, ", (*base)->file_size(), " bytes, ",
+                       (*base)->blocks(), " blocks, ", (*base)->records(), " records"));
+      if (!more.ok()) FindDamage(more.status());
+      break;
+    }
+    const auto& logs = directory_.manifest().logs;
+    if (logs.empty() || logs.front().sequence < (*base)->header().first_log) {
+      FindDamage(absl::DataLossError("the base is not continued by the first log"));
+    }
+  }
+
+  void OpenLogs(const std::vector<ManifestEntry>& entries) {
+    for (const ManifestEntry& entry : entries) {
+      auto log = LogReader::Open(directory_.files(), directory_.PathOf(entry), entry.sequence);
+      if (!log.ok()) {
+        FindDamage(log.status());
+        continue;
+      }
+      const auto& header = (*log)->header();
+      if (!header.has_value() && &entry != &entries.back()) {
+        FindDamage(absl::DataLossError(absl::StrCat((*log)->path(), " offset 0: no header")));
+      }
+      if (header.has_value() && !logs_.empty()) {
+        logs_.back()->ExpectEnd(header->previous_offset, header->previous_crc);
+      }
+      logs_.push_back(std::move(*log));
+    }
+  }
+
+  void CheckLog(LogReader& log) {
+    while (true) {
+      const auto step =
+          log.NextBatch([](std::span<const std::string_view>) { return absl::OkStatus(); });
+      if (step.ok() && *step == LogReader::Step::kBatch) continue;
+      Say(absl::StrCat(log.path(), ": log, ", log.file_size(), " bytes, ", log.batches(),
+                       " batches, ", log.commands(), " commands, good up to offset ",
+                       log.position().offset));
+      if (!step.ok()) {
+        FindDamage(step.status());
+        Say(absl::StrCat("  to go on without the ", log.tail_bytes(),
+                         " bytes from there, after making a copy: truncate -s ",
+                         log.position().offset, " ", log.path()));
+      } else if (*step == LogReader::Step::kTorn) {
+        FindTornTail(log);
+      }
+      return;
+    }
+  }
+
+  void FindTornTail(const LogReader& log) {
+    Say(absl::StrCat("  torn tail: ", log.tail_bytes(), " bytes of an incomplete batch at offset ",
+                     log.position().offset, ", which begin"));
+    std::string excerpt(std::min<uint64_t>(log.tail_bytes(), kExcerptBytes), '\0');
+    auto file = directory_.files().OpenForRead(log.path());
+    if (!file.ok()) return FindDamage(file.status());
+    const auto count = ReadFull(**file, log.position().offset, excerpt);
+    if (!count.ok()) return FindDamage(count.status());
+    Say(absl::StrCat("    \"", absl::CHexEscape(excerpt.substr(0, *count)), "\""));
+    torn_path_ = log.path();
+    torn_offset_ = log.position().offset;
+    Find(Verdict::kTorn);
+  }
+
+  void CutTornTail() {
+    auto file = directory_.files().OpenForAppend(torn_path_);
+    absl::Status status = file.status();
+    if (status.ok()) status = (*file)->Truncate(torn_offset_);
+    if (status.ok()) status = (*file)->Sync();
+    if (!status.ok()) return FindDamage(status);
+    Say(absl::StrCat("fixed: ", torn_path_, " was cut to ", torn_offset_, " bytes"));
+    Find(Verdict::kFixed);
+  }
+
+  AofDirectory& directory_;
+  CheckAofResult result_;
+  std::string torn_path_;
+  uint64_t torn_offset_ = 0;
+  std::vector<std::unique_ptr<LogReader>> logs_;
+};
+
+CheckAofResult Refuse(const absl::Status& status) {
+  return {Verdict::kDamaged, absl::StrCat(status.message(), "\n")};
+}
+
+absl::StatusOr<std::string> FindBaseName(FileSystem& files, const std::string& directory) {
+  const auto names = files.List(directory);
+  if (!names.ok()) return names.status();
+  std::string found;
+  for (const std::string& name : *names) {
+    if (!name.ends_with(kManifestSuffix) || name.starts_with("temp-")) continue;
+    if (!found.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(directory, " holds several manifests: name the one to check"));
+    }
+    found = name.substr(0, name.size() - kManifestSuffix.size());
+  }
+  if (found.empty()) return absl::NotFoundError(absl::StrCat("no manifest in ", directory));
+  return found;
+}
+
+}  // namespace
+
+CheckAofResult CheckAof(FileSystem& files, const std::string& path, bool fix) {
+  std::string directory = path;
+  absl::StatusOr<std::string> base_name;
+  if (path.ends_with(kManifestSuffix)) {
+    const size_t slash = path.rfind('/');
+    directory = slash == std::string::npos ? "." : path.substr(0, slash);
+    const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+    base_name = name.substr(0, name.size() - kManifestSuffix.size());
+  } else {
+    base_name = FindBaseName(files, directory);
+  }
+  if (!base_name.ok()) return Refuse(base_name.status());
+  std::unique_ptr<File> lock;
+  if (fix) {
+    auto taken = AofDirectory::Lock(files, directory, *base_name);
+    if (!taken.ok()) return Refuse(taken.status());
+    lock = std::move(*taken);
+  }
+  auto opened = AofDirectory::OpenForInspection(files, directory, *base_name);
+  if (!opened.ok()) return Refuse(opened.status());
+  return Checker(**opened).Run(fix);
+}
+
+}  // namespace tally::server

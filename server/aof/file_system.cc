@@ -1,0 +1,179 @@
+#include "server/aof/file_system.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace tally::server {
+namespace {
+
+absl::Status ErrorOf(std::string_view call, const std::string& path) {
+  return absl::ErrnoToStatus(errno, absl::StrCat(std::string(call), " ", path));
+}
+
+// Repeats a system call that a signal interrupted.
+template <typename Call>
+auto WithoutInterrupt(Call call) {
+  auto result = call();
+  while (result == -1 && errno == EINTR) result = call();
+  return result;
+}
+
+class PosixFile final : public File {
+ public:
+  PosixFile(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
+  PosixFile(const PosixFile&) = delete;
+  PosixFile& operator=(const PosixFile&) = delete;
+  ~PosixFile() override { ::close(descriptor_); }
+
+  const std::string& path() const override { return path_; }
+
+  absl::StatusOr<size_t> ReadAt(uint64_t offset, std::span<char> out) override {
+    const ssize_t count = WithoutInterrupt(
+        [&] { return ::pread(descriptor_, out.data(), out.size(), static_cast<off_t>(offset)); });
+    if (count < 0) return ErrorOf(absl::StrCat("read at offset ", offset, " of"), path_);
+    return static_cast<size_t>(count);
+  }
+
+  absl::StatusOr<size_t> Append(std::string_view bytes) override {
+    const ssize_t count =
+        WithoutInterrupt([&] { return ::write(descriptor_, bytes.data(), bytes.size()); });
+    if (count < 0) return ErrorOf("write", path_);
+    return static_cast<size_t>(count);
+  }
+
+  absl::Status Sync() override {
+    if (WithoutInterrupt([&] { return ::fdatasync(descriptor_); }) == 0) return absl::OkStatus();
+    return ErrorOf("fdatasync", path_);
+  }
+
+  absl::Status Truncate(uint64_t size) override {
+    const int result =
+        WithoutInterrupt([&] { return ::ftruncate(descriptor_, static_cast<off_t>(size)); });
+    return result == 0 ? absl::OkStatus() : ErrorOf("truncate", path_);
+  }
+
+  absl::StatusOr<uint64_t> Size() override {
+    struct stat status{};
+    if (::fstat(descriptor_, &status) != 0) return ErrorOf("stat", path_);
+    return static_cast<uint64_t>(status.st_size);
+  }
+
+ private:
+  int descriptor_;
+  std::string path_;
+};
+
+absl::StatusOr<std::unique_ptr<File>> OpenFile(const std::string& path, int flags) {
+  const int descriptor =
+      WithoutInterrupt([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0644); });
+  if (descriptor < 0) return ErrorOf("open", path);
+  return std::make_unique<PosixFile>(descriptor, path);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<File>> PosixFileSystem::OpenForRead(const std::string& path) {
+  return OpenFile(path, O_RDONLY);
+}
+
+absl::StatusOr<std::unique_ptr<File>> PosixFileSystem::OpenForAppend(const std::string& path) {
+  return OpenFile(path, O_RDWR | O_APPEND);
+}
+
+absl::StatusOr<std::unique_ptr<File>> PosixFileSystem::Create(const std::string& path) {
+  return OpenFile(path, O_RDWR | O_APPEND | O_CREAT | O_TRUNC);
+}
+
+absl::StatusOr<std::unique_ptr<File>> PosixFileSystem::Lock(const std::string& path) {
+  const int descriptor =
+      WithoutInterrupt([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644); });
+  if (descriptor < 0) return ErrorOf("open", path);
+  auto file = std::make_unique<PosixFile>(descriptor, path);
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return file;
+  if (errno != EWOULDBLOCK) return ErrorOf("lock", path);
+  return absl::UnavailableError(absl::StrCat(path, " is locked: another server uses it"));
+}
+
+absl::Status PosixFileSystem::Rename(const std::string& from, const std::string& to) {
+  if (::rename(from.c_str(), to.c_str()) == 0) return absl::OkStatus();
+  return ErrorOf(absl::StrCat("rename ", from, " to"), to);
+}
+
+absl::Status PosixFileSystem::Remove(const std::string& path) {
+  return ::unlink(path.c_str()) == 0 ? absl::OkStatus() : ErrorOf("remove", path);
+}
+
+absl::Status PosixFileSystem::CreateDirectory(const std::string& path) {
+  if (::mkdir(path.c_str(), 0755) == 0 || errno == EEXIST) return absl::OkStatus();
+  return ErrorOf("create directory", path);
+}
+
+absl::Status PosixFileSystem::SyncDirectory(const std::string& path) {
+  auto directory = OpenFile(path, O_RDONLY | O_DIRECTORY);
+  if (!directory.ok()) return directory.status();
+  return (*directory)->Sync();
+}
+
+absl::StatusOr<std::vector<std::string>> PosixFileSystem::List(const std::string& path) {
+  DIR* directory = ::opendir(path.c_str());
+  if (directory == nullptr) return ErrorOf("list", path);
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* entry = ::readdir(directory)) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  const int failure = errno;
+  ::closedir(directory);
+  errno = failure;
+  if (failure != 0) return ErrorOf("list", path);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+absl::Status AppendAll(File& file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto count = file.Append(bytes);
+    if (!count.ok()) return count.status();
+    if (*count == 0) return absl::DataLossError(absl::StrCat("no progress writing ", file.path()));
+    bytes.remove_prefix(*count);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<size_t> ReadFull(File& file, uint64_t offset, std::span<char> out) {
+  size_t filled = 0;
+  while (filled < out.size()) {
+    const auto count = file.ReadAt(offset + filled, out.subspan(filled));
+    if (!count.ok()) return count.status();
+    if (*count == 0) break;
+    filled += *count;
+  }
+  return filled;
+}
+
+absl::StatusOr<std::string> ReadSmallFile(FileSystem& files, const std::string& path,
+                                          size_t limit) {
+  auto file = files.OpenForRead(path);
+  if (!file.ok()) return file.status();
+  std::string content(limit + 1, '\0');
+  const auto size = ReadFull(**file, 0, content);
+  if (!size.ok()) return size.status();
+  if (*size > limit) {
+    return absl::OutOfRangeError(absl::StrCat(path, " is longer than ", limit, " bytes"));
+  }
+  content.resize(*size);
+  return content;
+}
+
+}  // namespace tally::server

@@ -1,0 +1,70 @@
+#include "server/aof/fsync_worker.h"
+
+#include <chrono>
+
+#include "core/check.h"
+
+namespace tally::server {
+
+FsyncWorker::~FsyncWorker() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void FsyncWorker::Start(File* file) {
+  Check(!busy_, "the worker syncs one file at a time");
+  busy_ = true;
+  if (!thread_.joinable()) thread_ = std::thread([this] { Run(); });
+  {
+    const std::lock_guard lock(mutex_);
+    file_ = file;
+  }
+  changed_.notify_all();
+}
+
+std::optional<FsyncWorker::Result> FsyncWorker::Poll() {
+  Check(busy_, "a sync was started");
+  const std::lock_guard lock(mutex_);
+  if (!result_.has_value()) return std::nullopt;
+  return TakeResult();
+}
+
+FsyncWorker::Result FsyncWorker::Wait() {
+  Check(busy_, "a sync was started");
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return result_.has_value(); });
+  return TakeResult();
+}
+
+FsyncWorker::Result FsyncWorker::TakeResult() {
+  Result result = std::move(*result_);
+  result_.reset();
+  busy_ = false;
+  return result;
+}
+
+void FsyncWorker::Run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return stopping_ || file_ != nullptr; });
+    // A sync that was started is done before stopping: its bytes were promised.
+    if (file_ == nullptr) return;
+    File* file = file_;
+    lock.unlock();
+    const auto begin = std::chrono::steady_clock::now();
+    absl::Status status = file->Sync();
+    const auto took = std::chrono::steady_clock::now() - begin;
+    lock.lock();
+    file_ = nullptr;
+    result_ = Result{std::move(status),
+                     std::chrono::duration_cast<std::chrono::microseconds>(took).count()};
+    changed_.notify_all();
+  }
+}
+
+}  // namespace tally::server

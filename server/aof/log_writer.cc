@@ -1,0 +1,309 @@
+#include "server/aof/log_writer.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "core/check.h"
+
+namespace tally::server {
+namespace {
+
+constexpr int64_t kSyncAfterMs = 500;   // everysec: the oldest batch waits this long for a sync
+constexpr int64_t kWaitAfterMs = 1000;  // everysec: and this long before Flush waits with it
+constexpr size_t kKeptCapacity = size_t{1} << 20;
+
+// How long ago `since` was. A clock that was set back must not stop the syncs: `since` follows it.
+int64_t Age(int64_t now_ms, int64_t& since) {
+  if (now_ms < since) since = now_ms;
+  return now_ms - since;
+}
+
+// Empties the buffer; one that a large batch has blown up is given back.
+void Recycle(std::string& buffer) {
+  if (buffer.capacity() > kKeptCapacity) {
+    buffer = std::string();
+  } else {
+    buffer.clear();
+  }
+}
+
+}  // namespace
+
+LogWriter::LogWriter(AofDirectory& directory, const Options& options)
+    : directory_(directory), options_(options) {}
+
+absl::StatusOr<std::unique_ptr<LogWriter>> LogWriter::Open(AofDirectory& directory,
+                                                           const LogPosition& end,
+                                                           const Options& options) {
+  std::unique_ptr<LogWriter> writer(new LogWriter(directory, options));
+  const auto& logs = directory.manifest().logs;
+  absl::Status status;
+  if (end.sequence != 0) status = writer->OpenExisting(end);
+  if (!status.ok()) return status;
+  if (logs.empty()) {
+    auto log = directory.AddLog(0);
+    if (!log.ok()) return log.status();
+    status = writer->StartLog(std::move(log->file), log->sequence);
+  } else if (logs.back().sequence != end.sequence) {
+    // A rewrite was about to begin: its log is listed, but nothing is in it yet.
+    auto file = directory.files().OpenForAppend(directory.PathOf(logs.back()));
+    if (!file.ok()) return file.status();
+    status = (*file)->Truncate(0);
+    if (status.ok()) status = writer->StartLog(std::move(*file), logs.back().sequence);
+  }
+  if (status.ok()) status = writer->SyncInline(0);
+  if (!status.ok()) return status;
+  return writer;
+}
+
+absl::Status LogWriter::OpenExisting(const LogPosition& end) {
+  for (const ManifestEntry& log : directory_.manifest().logs) {
+    if (log.sequence != end.sequence) continue;
+    auto file = directory_.files().OpenForAppend(directory_.PathOf(log));
+    if (!file.ok()) return file.status();
+    file_ = std::move(*file);
+    const auto size = file_->Size();
+    if (!size.ok()) return size.status();
+    if (*size < end.offset) {
+      return absl::DataLossError(
+          absl::StrCat(file_->path(), " has become shorter than ", end.offset, " bytes"));
+    }
+    if (*size > end.offset) {
+      const absl::Status cut = file_->Truncate(end.offset);
+      if (!cut.ok()) return cut;
+    }
+    written_ = end;
+    return SyncInline(0);
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("log ", end.sequence, " is not in ", directory_.ManifestPath()));
+}
+
+absl::Status LogWriter::StartLog(std::unique_ptr<File> file, uint64_t sequence) {
+  LogHeader header{sequence, written_.offset, written_.crc, 0};
+  const std::string line = FormatLogHeader(header);
+  Check(ParseLogHeader(line, header), "a log header can be read back");
+  const absl::Status status = AppendAll(*file, line);
+  if (!status.ok()) return status;
+  file_ = std::move(file);
+  file_distrusted_ = false;
+  written_ = {sequence, kLogHeaderBytes, header.crc};
+  return absl::OkStatus();
+}
+
+absl::Status LogWriter::Fail(absl::Status status) {
+  if (error_.ok()) error_ = std::move(status);
+  return error_;
+}
+
+absl::Status LogWriter::Flush(int64_t now_ms) {
+  if (worker_.busy()) {
+    if (const auto result = worker_.Poll()) CollectSync(*result, now_ms);
+  }
+  if (!error_.ok()) return error_;
+  if (!buffer_.empty()) {
+    WaitWhenBehind(now_ms);
+    if (!error_.ok()) return error_;
+    const absl::Status written = WriteBatch();
+    if (!written.ok()) return Fail(written);
+    switch (options_.policy) {
+      case AppendFsync::kAlways: {
+        const absl::Status synced = SyncInline(now_ms);
+        if (!synced.ok()) return synced;
+        break;
+      }
+      case AppendFsync::kEverySec:
+        if (unsynced_.empty()) unsynced_since_ms_ = now_ms;
+        unsynced_.append(buffer_);
+        break;
+      case AppendFsync::kNo:
+        safe_ = written_;
+        break;
+    }
+    Recycle(buffer_);
+  }
+  StartSyncIfDue(now_ms);
+  return absl::OkStatus();
+}
+
+absl::Status LogWriter::WriteBatch() {
+  const size_t length = buffer_.size();
+  const uint32_t crc = AppendAnnotation(written_, buffer_, buffer_);
+  const absl::Status status = AppendAll(*file_, buffer_);
+  const uint64_t end = written_.offset + buffer_.size();
+  buffer_.resize(length);
+  if (status.ok()) {
+    written_.offset = end;
+    written_.crc = crc;
+    ++stats_.batches;
+    return status;
+  }
+  if (!file_->Truncate(written_.offset).ok()) file_distrusted_ = true;
+  return status;
+}
+
+absl::Status LogWriter::SyncInline(int64_t now_ms) {
+  if (worker_.busy()) CollectSync(worker_.Wait(), now_ms);
+  if (!error_.ok()) return error_;
+  const absl::Status status = file_->Sync();
+  if (!status.ok()) {
+    file_distrusted_ = true;
+    lost_ = options_.policy == AppendFsync::kNo;
+    return Fail(status);
+  }
+  stats_.last_fsync_ms = now_ms;
+  safe_ = written_;
+  Recycle(unsynced_);
+  return status;
+}
+
+void LogWriter::CollectSync(const FsyncWorker::Result& result, int64_t now_ms) {
+  if (!result.status.ok()) {
+    file_distrusted_ = true;
+    Fail(result.status).IgnoreError();
+    return;
+  }
+  stats_.last_fsync_ms = now_ms;
+  stats_.last_fsync_took_us = result.duration_us;
+  safe_ = sync_target_;
+  Recycle(syncing_);
+}
+
+void LogWriter::WaitWhenBehind(int64_t now_ms) {
+  if (options_.policy != AppendFsync::kEverySec) return;
+  bool waited = false;
+  while (error_.ok() && IsBehind(now_ms)) {
+    waited = true;
+    if (!worker_.busy()) StartSync();
+    CollectSync(worker_.Wait(), now_ms);
+  }
+  if (waited) ++stats_.delayed_fsyncs;
+}
+
+bool LogWriter::IsBehind(int64_t now_ms) {
+  const size_t kept = syncing_.size() + unsynced_.size();
+  if (kept == 0) return false;
+  int64_t& oldest = syncing_.empty() ? unsynced_since_ms_ : syncing_since_ms_;
+  return Age(now_ms, oldest) >= kWaitAfterMs || kept > options_.max_unsynced_bytes;
+}
+
+void LogWriter::StartSync() {
+  std::swap(syncing_, unsynced_);
+  syncing_since_ms_ = unsynced_since_ms_;
+  sync_target_ = written_;
+  worker_.Start(file_.get());
+}
+
+void LogWriter::StartSyncIfDue(int64_t now_ms) {
+  if (options_.policy != AppendFsync::kEverySec || worker_.busy() || unsynced_.empty()) return;
+  const bool due = Age(now_ms, unsynced_since_ms_) >= kSyncAfterMs ||
+                   unsynced_.size() > options_.max_unsynced_bytes / 2;
+  if (due) StartSync();
+}
+
+absl::Status LogWriter::TryRecover(int64_t now_ms) {
+  if (worker_.busy()) {
+    const auto result = worker_.Poll();
+    if (!result.has_value()) return error_;
+    CollectSync(*result, now_ms);
+  }
+  if (error_.ok()) return error_;
+  if (lost_) {
+    return absl::DataLossError(
+        absl::StrCat(std::string(error_.message()),
+                     "; with appendfsync no the bytes are in no memory: only a "
+                     "new base snapshot can replace them"));
+  }
+  if (file_distrusted_) return RecoverInNewLog(now_ms);
+  return RecoverInPlace(now_ms);
+}
+
+absl::Status LogWriter::RecoverInPlace(int64_t now_ms) {
+  if (!buffer_.empty()) {
+    const absl::Status written = WriteBatch();
+    if (!written.ok()) return written;
+    // Kept apart from the buffer, so that the batch is not written twice if the sync fails.
+    unsynced_.append(buffer_);
+    Recycle(buffer_);
+  }
+  error_ = absl::OkStatus();
+  if (options_.policy == AppendFsync::kNo) {
+    safe_ = written_;
+    Recycle(unsynced_);
+    return absl::OkStatus();
+  }
+  return SyncInline(now_ms);
+}
+
+absl::Status LogWriter::RecoverInNewLog(int64_t now_ms) {
+  if (options_.policy == AppendFsync::kNo) {
+    // What follows must not survive what precedes, and nothing of that is kept.
+    const absl::Status synced = file_->Sync();
+    lost_ = !synced.ok();
+    if (lost_) return synced;
+  }
+  auto log = directory_.CreateLog();
+  if (!log.ok()) return log.status();
+  LogHeader header{log->sequence, safe_.offset, safe_.crc, 0};
+  std::string content = FormatLogHeader(header);
+  Check(ParseLogHeader(content, header), "a log header can be read back");
+  LogPosition end{log->sequence, kLogHeaderBytes, header.crc};
+  const std::string batch = absl::StrCat(syncing_, unsynced_, buffer_);
+  if (!batch.empty()) {
+    content += batch;
+    end.crc = AppendAnnotation(end, batch, content);
+    end.offset = content.size();
+  }
+  absl::Status status = AppendAll(*log->file, content);
+  if (status.ok()) status = log->file->Sync();
+  if (status.ok()) status = directory_.PublishLog(safe_.sequence, log->sequence);
+  if (!status.ok()) {
+    directory_.AbandonLog(log->sequence);
+    return status;
+  }
+  // What the new log repeats is void in the old one. Our loader knows; other readers of the file
+  // are helped by the cut, and nothing depends on it.
+  if (safe_.sequence == written_.sequence) file_->Truncate(safe_.offset).IgnoreError();
+  file_ = std::move(log->file);
+  file_distrusted_ = false;
+  written_ = safe_ = end;
+  Recycle(syncing_);
+  Recycle(unsynced_);
+  Recycle(buffer_);
+  error_ = absl::OkStatus();
+  stats_.last_fsync_ms = now_ms;
+  ++stats_.batches;
+  return absl::OkStatus();
+}
+
+absl::Status LogWriter::SwitchTo(AofDirectory::NewLog log, int64_t now_ms) {
+  Check(buffer_.empty(), "a log is switched behind a Flush");
+  const auto& logs = directory_.manifest().logs;
+  if (logs.size() < 2 || logs.back().sequence != log.sequence ||
+      logs[logs.size() - 2].sequence != written_.sequence) {
+    return absl::AbortedError(
+        absl::StrCat("log ", log.sequence, " no longer follows the log ", written_.sequence));
+  }
+  const absl::Status synced = SyncInline(now_ms);
+  if (!synced.ok()) return synced;
+  // safe_ stays at the end of the old log until the new one has been synced: if that fails, the
+  // log that takes its place follows the old one.
+  const absl::Status started = StartLog(std::move(log.file), log.sequence);
+  if (started.ok() && options_.policy == AppendFsync::kNo) safe_ = written_;
+  return started;
+}
+
+absl::Status LogWriter::SetPolicy(AppendFsync policy, int64_t now_ms) {
+  if (policy == options_.policy) return absl::OkStatus();
+  // Each policy keeps other bytes in memory: begin the new one with none.
+  const absl::Status synced = SyncInline(now_ms);
+  if (synced.ok()) options_.policy = policy;
+  return synced;
+}
+
+absl::Status LogWriter::Close(int64_t now_ms) {
+  const absl::Status flushed = Flush(now_ms);
+  return flushed.ok() ? SyncInline(now_ms) : flushed;
+}
+
+}  // namespace tally::server

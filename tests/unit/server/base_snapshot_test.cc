@@ -1,0 +1,165 @@
+#include "server/aof/base_snapshot.h"
+
+#include <catch2/catch.hpp>
+
+#include "fake_file_system.h"
+
+namespace tally::server {
+namespace {
+
+using test::FakeFileSystem;
+using test::SeededRandom;
+
+constexpr char kPath[] = "/base";
+
+std::string WriteBase(const std::vector<std::string>& records, size_t block_bytes) {
+  FakeFileSystem files;
+  auto writer = BaseWriter::Create(*files.Create(kPath), {1735689600000, 2, 3},
+                                   {.block_bytes = block_bytes, .sync_bytes = 1000});
+  REQUIRE(writer.ok());
+  for (const std::string& record : records) REQUIRE((*writer)->Append(record).ok());
+  REQUIRE((*writer)->Finish().ok());
+  REQUIRE((*writer)->WaitSynced().ok());
+  CHECK((*writer)->records() == records.size());
+  CHECK((*writer)->bytes() == files.Contents()[kPath].size());
+  return files.Contents()[kPath];
+}
+
+absl::Status ReadBase(const std::string& bytes, std::vector<std::string>& records) {
+  FakeFileSystem files;
+  files.Put(kPath, bytes);
+  auto reader = BaseReader::Open(files, kPath, 2);
+  if (!reader.ok()) return reader.status();
+  CHECK((*reader)->header().created_unix_ms == 1735689600000);
+  CHECK((*reader)->header().first_log == 3);
+  while (true) {
+    const auto more = (*reader)->NextBlock([&](std::string_view record) {
+      records.emplace_back(record);
+      return absl::OkStatus();
+    });
+    if (!more.ok()) return more.status();
+    if (!*more) return absl::OkStatus();
+  }
+}
+
+std::vector<std::string> RandomRecords(SeededRandom& random, size_t count) {
+  std::vector<std::string> records(count);
+  for (std::string& record : records) {
+    record.resize(1 + random.Below(random.OneIn(20) ? 2000 : 30));
+    for (char& c : record) c = static_cast<char>(random.Next());
+  }
+  return records;
+}
+
+TEST_CASE("A base has the documented bytes") {
+  const unsigned char expected[] = {
+      0x54, 0x41, 0x4c, 0x4c, 0x59, 0x42, 0x41, 0x53, 0x01, 0x00, 0x00, 0x00, 0x00, 0x7c,
+      0x29, 0x1f, 0x94, 0x01, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+      0x03, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x87, 0x42, 0x7b, 0x99, 0x52, 0x0a,
+      0x00, 0x00, 0x00, 0x05, 0x68, 0x65, 0x6c, 0x6c, 0x6f, 0x03, 0x61, 0x62, 0x63, 0xae,
+      0xcb, 0xe9, 0xb0, 0x46, 0x10, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x00, 0x00,
+      0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x04, 0x82, 0xd0, 0x24};
+  const std::string bytes = WriteBase({"hello", "abc"}, 65536);
+  CHECK(bytes == std::string(reinterpret_cast<const char*>(expected), sizeof(expected)));
+}
+
+TEST_CASE("Records are read back, whatever the size of the blocks") {
+  SeededRandom random;
+  INFO("seed " << random.seed());
+  for (const size_t block_bytes : {1, 100, 65536}) {
+    const auto records = RandomRecords(random, 500);
+    std::vector<std::string> read;
+    CHECK(ReadBase(WriteBase(records, block_bytes), read).ok());
+    CHECK(read == records);
+  }
+  std::vector<std::string> read;
+  CHECK(ReadBase(WriteBase({}, 65536), read).ok());
+  CHECK(read.empty());
+}
+
+TEST_CASE("The largest record is read back") {
+  const std::vector<std::string> records = {"a", std::string(kMaxRecordBytes, 'x'), "b"};
+  std::vector<std::string> read;
+  CHECK(ReadBase(WriteBase(records, size_t{1} << 20), read).ok());
+  CHECK(read == records);
+}
+
+TEST_CASE("A base that was cut or flipped anywhere is refused, and delivers only right records") {
+  SeededRandom random;
+  INFO("seed " << random.seed());
+  const auto records = RandomRecords(random, 25);
+  const std::string bytes = WriteBase(records, 100);
+  const auto check_refused = [&](const std::string& bad) {
+    std::vector<std::string> read;
+    const absl::Status status = ReadBase(bad, read);
+    CHECK(absl::IsDataLoss(status));
+    CHECK(status.message().find("/base offset ") == 0);
+    CHECK(std::equal(read.begin(), read.end(), records.begin()));
+  };
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    INFO("byte " << i);
+    check_refused(bytes.substr(0, i));
+    std::string flipped = bytes;
+    flipped[i] = static_cast<char>(flipped[i] ^ (1 << random.Below(8)));
+    check_refused(flipped);
+  }
+  check_refused(bytes + '\0');
+}
+
+TEST_CASE("A block that is missing, doubled or swapped is noticed") {
+  const std::string bytes = WriteBase({"aaa", "bbb", "ccc"}, 1);
+  constexpr size_t kBlock = 5 + 4 + 4;
+  const auto block = [&](size_t i) { return bytes.substr(kBaseHeaderBytes + i * kBlock, kBlock); };
+  const std::string head = bytes.substr(0, kBaseHeaderBytes);
+  const std::string footer = bytes.substr(kBaseHeaderBytes + 3 * kBlock);
+  std::vector<std::string> read;
+  REQUIRE(ReadBase(head + block(0) + block(1) + block(2) + footer, read).ok());
+  CHECK(absl::IsDataLoss(ReadBase(head + block(0) + block(2) + footer, read)));
+  CHECK(
+      absl::IsDataLoss(ReadBase(head + block(0) + block(0) + block(1) + block(2) + footer, read)));
+  CHECK(absl::IsDataLoss(ReadBase(head + block(0) + block(2) + block(1) + footer, read)));
+  CHECK(absl::IsDataLoss(ReadBase(head + block(0) + block(1) + footer, read)));
+  CHECK(absl::IsDataLoss(ReadBase(head + footer, read)));
+}
+
+TEST_CASE("A base whose writing failed at any call is never called synced") {
+  for (const auto fault : {FakeFileSystem::Fault::kIoError, FakeFileSystem::Fault::kNoSpace,
+                           FakeFileSystem::Fault::kTornWrite}) {
+    for (uint64_t call = 0;; ++call) {
+      FakeFileSystem files;
+      auto file = files.Create(kPath);
+      REQUIRE(file.ok());
+      files.FailAfter(call, fault);
+      const uint64_t calls_before = files.calls();
+      auto writer =
+          BaseWriter::Create(std::move(*file), {}, {.block_bytes = 100, .sync_bytes = 300});
+      absl::Status status = writer.status();
+      for (int i = 0; i < 20 && status.ok(); ++i) {
+        status = (*writer)->Append(std::string(50, static_cast<char>(i)));
+      }
+      if (status.ok()) status = (*writer)->Finish();
+      if (status.ok()) status = (*writer)->WaitSynced();
+      const bool reached = files.calls() - calls_before > call;
+      INFO("call " << call << ": " << status.ToString());
+      CHECK(status.ok() == !reached);
+      if (!reached) break;
+    }
+  }
+}
+
+TEST_CASE("Short writes of a base are finished") {
+  FakeFileSystem files;
+  auto file = files.Create(kPath);
+  files.FailAfter(0, FakeFileSystem::Fault::kShortWrite, 1000);
+  auto writer = BaseWriter::Create(std::move(*file), {1735689600000, 2, 3}, {.block_bytes = 10});
+  REQUIRE(writer.ok());
+  REQUIRE((*writer)->Append("a record of some length").ok());
+  REQUIRE((*writer)->Finish().ok());
+  REQUIRE((*writer)->WaitSynced().ok());
+  std::vector<std::string> read;
+  CHECK(ReadBase(files.Contents()[kPath], read).ok());
+  CHECK(read == std::vector<std::string>{"a record of some length"});
+}
+
+}  // namespace
+}  // namespace tally::server

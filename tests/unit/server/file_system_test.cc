@@ -1,0 +1,91 @@
+#include "server/aof/file_system.h"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+namespace tally::server {
+namespace {
+
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "tally-test-XXXXXX").string();
+    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+    path_ = pattern;
+  }
+  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+TEST_CASE("Files of a real disk are written, read, cut, renamed and removed") {
+  const TemporaryDirectory root;
+  PosixFileSystem files;
+  const std::string directory = root / "aof";
+  REQUIRE(files.CreateDirectory(directory).ok());
+  CHECK(files.CreateDirectory(directory).ok());
+  {
+    auto file = files.Create(directory + "/b");
+    REQUIRE(file.ok());
+    CHECK(AppendAll(**file, "0123456789").ok());
+    CHECK((*file)->Truncate(4).ok());
+    CHECK(AppendAll(**file, "abc").ok());
+    CHECK((*file)->Sync().ok());
+    CHECK(*(*file)->Size() == 7);
+    std::string bytes(10, '.');
+    CHECK(*ReadFull(**file, 2, bytes) == 5);
+    CHECK(bytes == "23abc.....");
+  }
+  {
+    auto file = files.OpenForAppend(directory + "/b");
+    REQUIRE(file.ok());
+    CHECK(AppendAll(**file, "!").ok());
+  }
+  CHECK(files.Create(directory + "/a").ok());
+  CHECK(*files.List(directory) == std::vector<std::string>{"a", "b"});
+  CHECK(files.Rename(directory + "/b", directory + "/a").ok());
+  CHECK(files.SyncDirectory(directory).ok());
+  CHECK(*ReadSmallFile(files, directory + "/a", 8) == "0123abc!");
+  CHECK(absl::IsOutOfRange(ReadSmallFile(files, directory + "/a", 7).status()));
+  CHECK(files.Remove(directory + "/a").ok());
+  CHECK(files.List(directory)->empty());
+}
+
+TEST_CASE("Errors of a real disk have their code and name the file") {
+  const TemporaryDirectory root;
+  PosixFileSystem files;
+  const std::string missing = root / "missing";
+  for (const absl::Status& status :
+       {files.OpenForRead(missing).status(), files.OpenForAppend(missing).status(),
+        files.Remove(missing), files.Rename(missing, root / "x"), files.List(missing).status(),
+        files.SyncDirectory(missing), files.Create(missing + "/x").status()}) {
+    INFO(status.ToString());
+    CHECK(absl::IsNotFound(status));
+    CHECK(status.message().find(missing) != std::string::npos);
+  }
+}
+
+TEST_CASE("A full disk is told") {
+  PosixFileSystem files;
+  auto file = files.OpenForAppend("/dev/full");
+  REQUIRE(file.ok());
+  CHECK(absl::IsResourceExhausted(AppendAll(**file, "x")));
+}
+
+TEST_CASE("A lock is held once, until it is dropped") {
+  const TemporaryDirectory root;
+  PosixFileSystem files;
+  {
+    const auto held = files.Lock(root / "lock");
+    REQUIRE(held.ok());
+    CHECK(absl::IsUnavailable(files.Lock(root / "lock").status()));
+  }
+  CHECK(files.Lock(root / "lock").ok());
+}
+
+}  // namespace
+}  // namespace tally::server

@@ -1,0 +1,57 @@
+#include "server/aof/manifest.h"
+
+#include <catch2/catch.hpp>
+
+namespace tally::server {
+namespace {
+
+Manifest Example() {
+  return {ManifestEntry{"appendonly.aof.2.base.tly", 2},
+          {{"appendonly.aof.7.incr.aof", 7}, {"appendonly.aof.8.incr.aof", 8}}};
+}
+
+TEST_CASE("A manifest is written in Redis's syntax and read back") {
+  const std::string text = Example().Format();
+  CHECK(
+      text.starts_with("file appendonly.aof.2.base.tly seq 2 type b\n"
+                       "file appendonly.aof.7.incr.aof seq 7 type i\n"
+                       "file appendonly.aof.8.incr.aof seq 8 type i\n"
+                       "#TALLY-MANIFEST 1 "));
+  const auto parsed = Manifest::Parse(text, "m");
+  REQUIRE(parsed.ok());
+  CHECK(*parsed == Example());
+  CHECK(parsed->Lists("appendonly.aof.8.incr.aof"));
+  CHECK(!parsed->Lists("appendonly.aof.9.incr.aof"));
+
+  const auto empty = Manifest::Parse(Manifest().Format(), "m");
+  REQUIRE(empty.ok());
+  CHECK(*empty == Manifest());
+}
+
+TEST_CASE("A manifest that was cut or flipped anywhere is refused") {
+  const std::string text = Example().Format();
+  for (size_t i = 0; i < text.size(); ++i) {
+    CHECK(absl::IsDataLoss(Manifest::Parse(text.substr(0, i), "m").status()));
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string flipped = text;
+      flipped[i] = static_cast<char>(flipped[i] ^ (1 << bit));
+      INFO("byte " << i << " bit " << bit);
+      CHECK(absl::IsDataLoss(Manifest::Parse(flipped, "m").status()));
+    }
+  }
+}
+
+TEST_CASE("A manifest with a right checksum and wrong content is refused with its line") {
+  Manifest falling = Example();
+  std::swap(falling.logs[0], falling.logs[1]);
+  const auto status = Manifest::Parse(falling.Format(), "the-manifest").status();
+  CHECK(absl::IsDataLoss(status));
+  CHECK(std::string(status.message()) == "the-manifest line 3: log sequences do not rise");
+
+  Manifest outside = Example();
+  outside.logs[0].name = "../../etc/passwd";
+  CHECK(absl::IsDataLoss(Manifest::Parse(outside.Format(), "m").status()));
+}
+
+}  // namespace
+}  // namespace tally::server
