@@ -157,10 +157,12 @@ void TimeLog::Rewrite(size_t index, const std::vector<Pair>& pairs) {
 void TimeLog::DropFrontBlock() {
   Block& block = blocks_[head_];
   size_ -= block.count;
-  block = Block();
+  block.count = 0;
+  // Assigning an empty string would keep the heap bytes.
+  std::string().swap(block.bytes);
   ++head_;
-  // Erasing costs a move of the rest: only when as much is gone as stays.
-  if (head_ * 2 >= blocks_.size()) {
+  // Erasing costs a move of the rest: only when a third as much is gone as stays.
+  if (head_ * 4 >= blocks_.size()) {
     blocks_.erase(blocks_.begin(), blocks_.begin() + static_cast<std::ptrdiff_t>(head_));
     head_ = 0;
   }

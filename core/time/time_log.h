@@ -71,7 +71,7 @@ class TimeLog {
   [[nodiscard]] bool Load(std::string_view& in);
 
  private:
-  static constexpr size_t kBlockBytes = 511;
+  static constexpr size_t kBlockBytes = 1'023;
 
   struct Pair {
     int64_t at;

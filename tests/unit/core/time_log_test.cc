@@ -87,6 +87,12 @@ TEST_CASE("a million events spread over a day cost less than two and a half byte
   TimeLog log;
   for (const int64_t at : events) log.Add(at, 1);
   CHECK(log.HeapBytesUsed() < 2'500'000);
+  // And after they have left and others have come, for days.
+  for (int64_t now = 86'400'000; now < 3 * 86'400'000; now += 86) {
+    log.Add(now, 1);
+    log.DropThrough(now - 86'400'000);
+  }
+  CHECK(static_cast<double>(log.HeapBytesUsed()) < 2.5 * static_cast<double>(log.size()));
 }
 
 TEST_CASE("many events of one instant cost no more than one") {
