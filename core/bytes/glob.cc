@@ -8,7 +8,7 @@ namespace {
 unsigned char Fold(char c, GlobCase fold) {
   const auto byte = static_cast<unsigned char>(c);
   const bool upper = byte >= 'A' && byte <= 'Z';
-  return fold == GlobCase::kInsensitive && upper ? byte - 'A' + 'a' : byte;
+  return static_cast<unsigned char>(fold == GlobCase::kInsensitive && upper ? byte | 0x20 : byte);
 }
 
 // The outcome of matching one pattern element, which starts at some position, against one byte.

@@ -1,0 +1,128 @@
+#include "server/config/custom_fields.h"
+
+#include <optional>
+
+#include "core/bytes/number.h"
+#include "core/bytes/str_cat.h"
+#include "server/config/event_classes.h"
+#include "server/config/value_text.h"
+
+namespace tally::server {
+std::string FormatSave(const Config& config) {
+  std::string text;
+  for (const SaveRule& rule : config.save) {
+    StrAppend(text, text.empty() ? "" : " ", rule.seconds, ' ', rule.changes);
+  }
+  return text;
+}
+
+absl::Status AssignSave(Words words, Config& config) {
+  if (words.size() == 1 && words[0].empty()) {
+    config.save.clear();
+    return absl::OkStatus();
+  }
+  const absl::Status invalid = absl::InvalidArgumentError("Invalid save parameters");
+  if (words.empty() || words.size() % 2 != 0) return invalid;
+  std::vector<SaveRule> rules = config.save;
+  for (size_t i = 0; i < words.size(); i += 2) {
+    const auto seconds = ParseInt64(words[i]);
+    const auto changes = ParseInt64(words[i + 1]);
+    if (!seconds || !changes || *seconds < 1 || *changes < 0) return invalid;
+    rules.push_back({*seconds, *changes});
+  }
+  config.save = std::move(rules);
+  return absl::OkStatus();
+}
+
+namespace {
+
+// Redis writes "slave" where it reads "replica" too.
+constexpr std::string_view kClassNames[kClientClasses] = {"normal", "slave", "pubsub"};
+
+std::optional<size_t> FindClientClass(std::string_view name) {
+  const std::string lower = ToLower(name);
+  for (size_t i = 0; i < kClientClasses; ++i) {
+    if (lower == kClassNames[i]) return i;
+  }
+  if (lower == "replica") return static_cast<size_t>(ClientClass::kReplica);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string FormatOutputBufferLimit(const Config& config) {
+  std::string text;
+  for (size_t i = 0; i < kClientClasses; ++i) {
+    const OutputBufferLimit& limit = config.client_output_buffer_limit[i];
+    StrAppend(text, i == 0 ? "" : " ", kClassNames[i], ' ', limit.hard, ' ', limit.soft, ' ',
+              limit.soft_seconds);
+  }
+  return text;
+}
+
+// Classes that are not named keep their limits.
+absl::Status AssignOutputBufferLimit(Words words, Config& config) {
+  if (words.empty() || words.size() % 4 != 0) {
+    return absl::InvalidArgumentError("Wrong number of arguments in buffer limit configuration.");
+  }
+  auto limits = config.client_output_buffer_limit;
+  for (size_t i = 0; i < words.size(); i += 4) {
+    const auto client_class = FindClientClass(words[i]);
+    if (!client_class) {
+      return absl::InvalidArgumentError(
+          "Invalid client class specified in buffer limit configuration.");
+    }
+    const auto hard = ParseMemory(words[i + 1]);
+    const auto soft = ParseMemory(words[i + 2]);
+    const auto seconds = ParseInt64(words[i + 3]);
+    if (!hard || !soft || !seconds || *seconds < 0) {
+      return absl::InvalidArgumentError(
+          "Error in hard, soft or soft_seconds setting in buffer limit configuration.");
+    }
+    limits[*client_class] = {*hard, *soft, *seconds};
+  }
+  config.client_output_buffer_limit = limits;
+  return absl::OkStatus();
+}
+
+std::string FormatMaxmemoryClients(const Config& config) {
+  const int64_t value = config.maxmemory_clients;
+  return value < 0 ? StrCat(-value, '%') : StrCat(value);
+}
+
+absl::Status AssignMaxmemoryClients(Words words, Config& config) {
+  if (words.size() != 1) return absl::InvalidArgumentError("wrong number of arguments");
+  std::string_view text = words[0];
+  if (text.empty() || text.back() != '%') {
+    const auto bytes = ParseMemory(text);
+    if (!bytes) return absl::InvalidArgumentError("argument must be a memory or percent value");
+    config.maxmemory_clients = *bytes;
+    return absl::OkStatus();
+  }
+  text.remove_suffix(1);
+  const auto percent = ParseInt64(text);
+  if (!percent || *percent < 0) {
+    return absl::InvalidArgumentError("argument must be a memory or percent value");
+  }
+  if (*percent > 100) {
+    return absl::InvalidArgumentError("percentage argument must be less or equal to 100");
+  }
+  config.maxmemory_clients = -*percent;
+  return absl::OkStatus();
+}
+
+std::string FormatKeyspaceEvents(const Config& config) {
+  return FormatEventClasses(config.notify_keyspace_events);
+}
+
+absl::Status AssignKeyspaceEvents(Words words, Config& config) {
+  if (words.size() != 1) return absl::InvalidArgumentError("wrong number of arguments");
+  const auto classes = ParseEventClasses(words[0]);
+  if (!classes) {
+    return absl::InvalidArgumentError("Invalid event class character. Use 'Ag$lshzxeKEtmdn'.");
+  }
+  config.notify_keyspace_events = *classes;
+  return absl::OkStatus();
+}
+
+}  // namespace tally::server

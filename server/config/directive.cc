@@ -1,0 +1,180 @@
+#include "server/config/directive.h"
+
+#include <limits>
+#include <optional>
+
+#include "core/bytes/number.h"
+#include "core/bytes/str_cat.h"
+#include "server/config/value_text.h"
+
+namespace tally::server {
+namespace {
+
+std::string Join(Words words, std::string_view separator) {
+  std::string text;
+  for (const std::string& word : words) StrAppend(text, text.empty() ? "" : separator, word);
+  return text;
+}
+
+absl::Status Refuse(std::string reason) { return absl::InvalidArgumentError(reason); }
+
+absl::Status CheckRange(int64_t value, int64_t min, int64_t max) {
+  if (min <= value && value <= max) return absl::OkStatus();
+  return Refuse(StrCat("argument must be between ", min, " and ", max, " inclusive"));
+}
+
+// Stores a number that was parsed, or tells what the text is not.
+absl::Status Store(std::optional<int64_t> value, const char* reason, int64_t Config::* member,
+                   Config& config) {
+  if (!value) return Refuse(reason);
+  config.*member = *value;
+  return absl::OkStatus();
+}
+
+// Sets a field of each kind; those of one word get it checked by Assign.
+struct Assigner {
+  const Directive& directive;
+  Words words;
+  Config& config;
+
+  const std::string& word() const { return words[0]; }
+
+  absl::Status operator()(const BoolField& field) const {
+    const std::string lower = ToLower(word());
+    if (lower != "yes" && lower != "no") return Refuse("argument must be 'yes' or 'no'");
+    config.*field.member = lower == "yes";
+    return absl::OkStatus();
+  }
+
+  absl::Status operator()(const IntField& field) const {
+    const auto value = ParseInt64(word());
+    if (!value) return Refuse("argument couldn't be parsed into an integer");
+    absl::Status in_range = CheckRange(*value, field.min, field.max);
+    if (in_range.ok()) config.*field.member = *value;
+    return in_range;
+  }
+
+  absl::Status operator()(const MemoryField& field) const {
+    const auto value = ParseMemory(word());
+    if (!value) return Refuse("argument must be a memory value");
+    absl::Status in_range = CheckRange(*value, field.min, std::numeric_limits<int64_t>::max());
+    if (in_range.ok()) config.*field.member = *value;
+    return in_range;
+  }
+
+  absl::Status operator()(const OctalField& field) const {
+    return Store(ParseOctal(word()), "argument couldn't be parsed as an octal number", field.member,
+                 config);
+  }
+
+  absl::Status operator()(const DurationField& field) const {
+    return Store(ParseDuration(word()), "argument must be a duration such as 500ms, 5s, 10m or 30d",
+                 field.member, config);
+  }
+
+  absl::Status operator()(const StringField& field) const {
+    const char* const reason = field.check == nullptr ? nullptr : field.check(word());
+    if (reason != nullptr) return Refuse(reason);
+    config.*field.member = word();
+    return absl::OkStatus();
+  }
+
+  absl::Status operator()(const ListField& field) const {
+    std::vector<std::string>& list = config.*field.member;
+    const bool clears = words.size() == 1 && words[0].empty();
+    if (clears) {
+      list.clear();
+    } else if (directive.Is(kRepeated)) {
+      list.push_back(Join(words, " "));
+    } else {
+      list.assign(words.begin(), words.end());
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status operator()(const EnumField& field) const {
+    const std::string lower = ToLower(word());
+    std::string names;
+    for (const EnumOption& option : field.options) {
+      if (option.name == lower) {
+        field.set(config, option.value);
+        return absl::OkStatus();
+      }
+      StrAppend(names, names.empty() ? "" : ", ", option.name);
+    }
+    return Refuse(StrCat("argument(s) must be one of the following: ", names));
+  }
+
+  absl::Status operator()(const CustomField& field) const { return field.assign(words, config); }
+};
+
+struct Formatter {
+  const Config& config;
+
+  std::string operator()(const BoolField& field) const {
+    return config.*field.member ? "yes" : "no";
+  }
+  std::string operator()(const IntField& field) const { return StrCat(config.*field.member); }
+  std::string operator()(const MemoryField& field) const { return StrCat(config.*field.member); }
+  std::string operator()(const OctalField& field) const {
+    return FormatOctal(config.*field.member);
+  }
+  std::string operator()(const DurationField& field) const {
+    return FormatDuration(config.*field.member);
+  }
+  std::string operator()(const StringField& field) const { return config.*field.member; }
+  std::string operator()(const ListField& field) const { return Join(config.*field.member, " "); }
+  std::string operator()(const EnumField& field) const {
+    const int value = field.get(config);
+    for (const EnumOption& option : field.options) {
+      if (option.value == value) return std::string(option.name);
+    }
+    return "unknown";
+  }
+  std::string operator()(const CustomField& field) const { return field.format(config); }
+};
+
+}  // namespace
+
+const Directive* FindDirective(std::string_view name) {
+  const std::string lower = ToLower(name);
+  for (const Directive& directive : Directives()) {
+    if (directive.name == lower || (!directive.alias.empty() && directive.alias == lower)) {
+      return &directive;
+    }
+  }
+  return nullptr;
+}
+
+bool IsMultiWord(const Directive& directive) {
+  if (const auto* custom = std::get_if<CustomField>(&directive.field)) return custom->multi;
+  return std::holds_alternative<ListField>(directive.field);
+}
+
+std::string FormatValue(const Directive& directive, const Config& config) {
+  return std::visit(Formatter{config}, directive.field);
+}
+
+absl::Status Assign(const Directive& directive, Words words, Config& config) {
+  if (words.empty() || (words.size() > 1 && !IsMultiWord(directive))) {
+    return Refuse("wrong number of arguments");
+  }
+  return std::visit(Assigner{directive, words, config}, directive.field);
+}
+
+std::vector<std::string> FormatLines(const Directive& directive, const Config& config) {
+  const auto* list = std::get_if<ListField>(&directive.field);
+  std::vector<std::string> lines;
+  if (list != nullptr && directive.Is(kRepeated)) {
+    for (const std::string& item : config.*list->member) {
+      lines.push_back(StrCat(directive.name, ' ', item));
+    }
+    return lines;
+  }
+  const std::string value = FormatValue(directive, config);
+  const bool words = IsMultiWord(directive) && !value.empty();
+  lines.push_back(StrCat(directive.name, ' ', words ? value : QuoteWord(value)));
+  return lines;
+}
+
+}  // namespace tally::server

@@ -1,0 +1,100 @@
+// The table of directives: one row for each setting, from which the configuration file, the command
+// line, CONFIG GET, SET and REWRITE and the test of conf/tallyd.conf all work.
+#pragma once
+
+#include <absl/status/status.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "server/config/config.h"
+
+namespace tally::server {
+
+using Words = std::span<const std::string>;
+
+// The kinds of settings. Each but ListField and CustomField takes exactly one word.
+struct BoolField {
+  bool Config::* member;
+};
+struct IntField {
+  int64_t Config::* member;
+  int64_t min;
+  int64_t max;
+};
+struct MemoryField {  // bytes, with units
+  int64_t Config::* member;
+  int64_t min;
+};
+struct OctalField {
+  int64_t Config::* member;
+};
+struct DurationField {  // held in milliseconds
+  int64_t Config::* member;
+};
+struct StringField {
+  std::string Config::* member;
+  // What is wrong with the text, or null. May be null itself.
+  const char* (*check)(std::string_view text);
+};
+struct ListField {
+  std::vector<std::string> Config::* member;
+};
+struct EnumOption {
+  std::string_view name;
+  int value;
+};
+struct EnumField {
+  std::span<const EnumOption> options;
+  int (*get)(const Config&);
+  void (*set)(Config&, int);
+};
+struct CustomField {
+  std::string (*format)(const Config&);
+  absl::Status (*assign)(Words, Config&);
+  bool multi;  // the value is several words
+};
+using Field = std::variant<BoolField, IntField, MemoryField, OctalField, DurationField, StringField,
+                           ListField, EnumField, CustomField>;
+
+enum DirectiveFlag : uint32_t {
+  kImmutable = 1 << 0,  // fixed at start: CONFIG SET refuses it
+  kSensitive = 1 << 1,  // its value must not reach logs, MONITOR or SLOWLOG
+  kHidden = 1 << 2,     // CONFIG GET shows it only by its full name
+  kRepeated = 1 << 3,   // a file may hold several lines of it, which add up
+  kNoEffect = 1 << 4,   // accepted for tools that read or set it
+};
+
+struct Directive {
+  std::string_view name;   // lower case
+  std::string_view alias;  // an older name, or empty
+  Field field;
+  uint32_t flags = 0;
+
+  bool Is(DirectiveFlag flag) const { return (flags & flag) != 0; }
+};
+
+std::span<const Directive> Directives();
+
+// By name or alias, in any case; null if there is none.
+const Directive* FindDirective(std::string_view name);
+
+// Whether a value is written as several words on a line.
+bool IsMultiWord(const Directive& directive);
+
+// The value as CONFIG GET shows it.
+std::string FormatValue(const Directive& directive, const Config& config);
+
+// Sets the value. On an error, whose message is the reason without the directive's name ("argument
+// must be 'yes' or 'no'"), `config` is unchanged. A kRepeated directive adds to the value that is
+// there, and one empty word clears it.
+absl::Status Assign(const Directive& directive, Words words, Config& config);
+
+// Its value as lines of a file; none for a kRepeated list that is empty.
+std::vector<std::string> FormatLines(const Directive& directive, const Config& config);
+
+}  // namespace tally::server

@@ -1,0 +1,162 @@
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "server/config/custom_fields.h"
+#include "server/config/directive.h"
+
+namespace tally::server {
+namespace {
+
+constexpr int64_t kInt32Max = std::numeric_limits<int32_t>::max();
+constexpr int64_t kInt64Max = std::numeric_limits<int64_t>::max();
+constexpr int64_t kUint32Max = std::numeric_limits<uint32_t>::max();
+
+constexpr size_t kMaxPasswordLength = 512;
+
+constexpr EnumOption kLogLevels[] = {
+    {"debug", static_cast<int>(LogLevel::kDebug)},
+    {"verbose", static_cast<int>(LogLevel::kVerbose)},
+    {"notice", static_cast<int>(LogLevel::kNotice)},
+    {"warning", static_cast<int>(LogLevel::kWarning)},
+};
+constexpr EnumOption kFsyncPolicies[] = {
+    {"everysec", static_cast<int>(FsyncPolicy::kEverysec)},
+    {"always", static_cast<int>(FsyncPolicy::kAlways)},
+    {"no", static_cast<int>(FsyncPolicy::kNo)},
+};
+constexpr EnumOption kEvictionPolicies[] = {
+    {"volatile-lru", static_cast<int>(EvictionPolicy::kVolatileLru)},
+    {"volatile-lfu", static_cast<int>(EvictionPolicy::kVolatileLfu)},
+    {"volatile-random", static_cast<int>(EvictionPolicy::kVolatileRandom)},
+    {"volatile-ttl", static_cast<int>(EvictionPolicy::kVolatileTtl)},
+    {"allkeys-lru", static_cast<int>(EvictionPolicy::kAllkeysLru)},
+    {"allkeys-lfu", static_cast<int>(EvictionPolicy::kAllkeysLfu)},
+    {"allkeys-random", static_cast<int>(EvictionPolicy::kAllkeysRandom)},
+    {"noeviction", static_cast<int>(EvictionPolicy::kNoEviction)},
+};
+constexpr EnumOption kLocalAccess[] = {
+    {"no", static_cast<int>(LocalAccess::kNo)},
+    {"yes", static_cast<int>(LocalAccess::kYes)},
+    {"local", static_cast<int>(LocalAccess::kLocal)},
+};
+constexpr EnumOption kTlsClientAuth[] = {
+    {"no", static_cast<int>(TlsClientAuth::kNo)},
+    {"yes", static_cast<int>(TlsClientAuth::kYes)},
+    {"optional", static_cast<int>(TlsClientAuth::kOptional)},
+};
+constexpr EnumOption kOnlyNo[] = {{"no", false}};
+
+template <auto kMember>
+constexpr EnumField Enum(std::span<const EnumOption> options) {
+  using Value = std::remove_cvref_t<decltype(std::declval<Config&>().*kMember)>;
+  return {options, [](const Config& config) { return static_cast<int>(config.*kMember); },
+          [](Config& config, int value) { config.*kMember = static_cast<Value>(value); }};
+}
+
+constexpr StringField Text(std::string Config::* member) { return {member, nullptr}; }
+
+const char* CheckPassword(std::string_view text) {
+  return text.size() > kMaxPasswordLength ? "password is longer than 512 bytes" : nullptr;
+}
+
+const char* CheckFileName(std::string_view text) {
+  const bool bare =
+      !text.empty() && text.find('/') == std::string_view::npos && text != "." && text != "..";
+  return bare ? nullptr : "argument can't be a path, just a name";
+}
+
+const char* CheckDirectory(std::string_view text) {
+  return text.empty() ? "argument can't be empty" : nullptr;
+}
+
+// Grouped as conf/tallyd.conf is.
+constexpr Directive kDirectives[] = {
+    {"bind", "", ListField{&Config::bind}, kImmutable},
+    {"port", "", IntField{&Config::port, 0, 65535}, kImmutable},
+    {"tcp-backlog", "", IntField{&Config::tcp_backlog, 1, kInt32Max}, kImmutable},
+    {"unixsocket", "", Text(&Config::unixsocket), kImmutable},
+    {"unixsocketperm", "", OctalField{&Config::unixsocketperm}, kImmutable},
+    {"protected-mode", "", BoolField{&Config::protected_mode}},
+    {"timeout", "", IntField{&Config::timeout, 0, kInt32Max}},
+    {"tcp-keepalive", "", IntField{&Config::tcp_keepalive, 0, kInt32Max}},
+
+    {"tls-port", "", IntField{&Config::tls_port, 0, 65535}, kImmutable},
+    {"tls-cert-file", "", Text(&Config::tls_cert_file), kImmutable},
+    {"tls-key-file", "", Text(&Config::tls_key_file), kImmutable},
+    {"tls-key-file-pass", "", Text(&Config::tls_key_file_pass), kImmutable | kSensitive},
+    {"tls-ca-cert-file", "", Text(&Config::tls_ca_cert_file), kImmutable},
+    {"tls-auth-clients", "", Enum<&Config::tls_auth_clients>(kTlsClientAuth), kImmutable},
+
+    {"daemonize", "", Enum<&Config::daemonize>(kOnlyNo), kImmutable},
+    {"pidfile", "", Text(&Config::pidfile), kImmutable},
+    {"loglevel", "", Enum<&Config::loglevel>(kLogLevels)},
+    {"logfile", "", Text(&Config::logfile), kImmutable},
+    {"databases", "", IntField{&Config::databases, 1, 65536}, kImmutable},
+    {"io-threads", "", IntField{&Config::io_threads, 1, 128}, kImmutable | kNoEffect},
+    {"hz", "", IntField{&Config::hz, 1, 500}},
+
+    {"requirepass", "", StringField{&Config::requirepass, CheckPassword}, kSensitive},
+    {"aclfile", "", Text(&Config::aclfile), kImmutable},
+    {"user", "", ListField{&Config::users}, kImmutable | kSensitive | kHidden | kRepeated},
+    {"acllog-max-len", "", IntField{&Config::acllog_max_len, 0, kInt64Max}},
+    {"enable-debug-command", "", Enum<&Config::enable_debug_command>(kLocalAccess), kImmutable},
+
+    {"maxclients", "", IntField{&Config::maxclients, 1, kUint32Max}},
+    {"maxmemory-clients", "", CustomField{FormatMaxmemoryClients, AssignMaxmemoryClients, false}},
+    {"proto-max-bulk-len", "", MemoryField{&Config::proto_max_bulk_len, kMib}},
+    {"client-query-buffer-limit", "", MemoryField{&Config::client_query_buffer_limit, kMib}},
+    {"client-output-buffer-limit", "",
+     CustomField{FormatOutputBufferLimit, AssignOutputBufferLimit, true}},
+
+    {"maxmemory", "", MemoryField{&Config::maxmemory, 0}},
+    {"maxmemory-policy", "", Enum<&Config::maxmemory_policy>(kEvictionPolicies)},
+    {"maxmemory-samples", "", IntField{&Config::maxmemory_samples, 1, 64}},
+    {"lfu-log-factor", "", IntField{&Config::lfu_log_factor, 0, kInt32Max}},
+    {"lfu-decay-time", "", IntField{&Config::lfu_decay_time, 0, kInt32Max}},
+    {"lazyfree-lazy-eviction", "", BoolField{&Config::lazyfree_lazy_eviction}, kNoEffect},
+    {"lazyfree-lazy-expire", "", BoolField{&Config::lazyfree_lazy_expire}, kNoEffect},
+    {"lazyfree-lazy-server-del", "", BoolField{&Config::lazyfree_lazy_server_del}, kNoEffect},
+    {"lazyfree-lazy-user-del", "", BoolField{&Config::lazyfree_lazy_user_del}, kNoEffect},
+    {"lazyfree-lazy-user-flush", "", BoolField{&Config::lazyfree_lazy_user_flush}, kNoEffect},
+
+    {"dir", "", StringField{&Config::dir, CheckDirectory}, kImmutable},
+    {"appendonly", "", BoolField{&Config::appendonly}},
+    {"appendfsync", "", Enum<&Config::appendfsync>(kFsyncPolicies)},
+    {"appendfilename", "", StringField{&Config::appendfilename, CheckFileName}, kImmutable},
+    {"appenddirname", "", StringField{&Config::appenddirname, CheckFileName}, kImmutable},
+    {"aof-load-truncated", "", BoolField{&Config::aof_load_truncated}},
+    {"auto-aof-rewrite-percentage", "",
+     IntField{&Config::auto_aof_rewrite_percentage, 0, kInt32Max}},
+    {"auto-aof-rewrite-min-size", "", MemoryField{&Config::auto_aof_rewrite_min_size, 0}},
+    {"save", "", CustomField{FormatSave, AssignSave, true}, kRepeated | kNoEffect},
+    {"dbfilename", "", StringField{&Config::dbfilename, CheckFileName}, kImmutable | kNoEffect},
+
+    {"slowlog-log-slower-than", "", IntField{&Config::slowlog_log_slower_than, -1, kInt64Max}},
+    {"slowlog-max-len", "", IntField{&Config::slowlog_max_len, 0, kInt64Max}},
+    {"latency-monitor-threshold", "", IntField{&Config::latency_monitor_threshold, 0, kInt64Max}},
+    {"notify-keyspace-events", "", CustomField{FormatKeyspaceEvents, AssignKeyspaceEvents, false}},
+
+    {"hash-max-listpack-entries", "hash-max-ziplist-entries",
+     IntField{&Config::hash_max_listpack_entries, 0, kInt64Max}},
+    {"hash-max-listpack-value", "hash-max-ziplist-value",
+     MemoryField{&Config::hash_max_listpack_value, 0}},
+    {"set-max-intset-entries", "", IntField{&Config::set_max_intset_entries, 0, kInt64Max}},
+    {"zset-max-listpack-entries", "zset-max-ziplist-entries",
+     IntField{&Config::zset_max_listpack_entries, 0, kInt64Max}},
+    {"zset-max-listpack-value", "zset-max-ziplist-value",
+     MemoryField{&Config::zset_max_listpack_value, 0}},
+    {"list-max-listpack-size", "list-max-ziplist-size",
+     IntField{&Config::list_max_listpack_size, -5, kInt32Max}},
+
+    {"scripting", "", BoolField{&Config::scripting}, kImmutable},
+    {"busy-reply-threshold", "lua-time-limit",
+     IntField{&Config::busy_reply_threshold, 0, kInt64Max}},
+    {"quota-retention", "", DurationField{&Config::quota_retention}},
+};
+
+}  // namespace
+
+std::span<const Directive> Directives() { return kDirectives; }
+
+}  // namespace tally::server

@@ -1,0 +1,94 @@
+#include "server/log.h"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace tally::server {
+namespace {
+
+class TemporaryFile {
+ public:
+  TemporaryFile() { ::close(::mkstemp(path_)); }
+  ~TemporaryFile() { std::remove(path_); }
+
+  const char* path() const { return path_; }
+  std::string Read() const {
+    std::stringstream content;
+    content << std::ifstream(path_).rdbuf();
+    return content.str();
+  }
+
+ private:
+  char path_[32] = "/tmp/tally_log_test_XXXXXX";
+};
+
+// Digits as 9, letters as x or X behind the role, anything else as it is.
+std::string Shape(std::string line) {
+  for (size_t i = line.find(":M") + 2; i < line.size(); ++i) {
+    if (line[i] >= 'a' && line[i] <= 'z') line[i] = 'x';
+    if (line[i] >= 'A' && line[i] <= 'Z') line[i] = 'X';
+  }
+  for (char& c : line) {
+    if (c >= '0' && c <= '9') c = '9';
+  }
+  return line;
+}
+
+TEST_CASE("log: a line has redis-server's form and cannot be forged") {
+  const std::string line = FormatLogLine(LogLevel::kNotice, 1'767'366'245'007, 42, "Ready");
+  CHECK(Shape(line) == "99:M 99 Xxx 9999 99:99:99.999 * Xxxxx\n");
+  CHECK(line.find("2026 ") != std::string::npos);
+  CHECK(line.find(":05.007 * Ready\n") != std::string::npos);
+  CHECK(FormatLogLine(LogLevel::kWarning, 0, 1, "a\r\nb").find(" # a\\x0d\\x0ab\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("log: only enabled levels are written") {
+  const TemporaryFile file;
+  const auto logger = Logger::Open(file.path(), LogLevel::kNotice);
+  REQUIRE(logger.ok());
+  (*logger)->Verbose("hidden");
+  (*logger)->Notice("port ", 6379);
+  (*logger)->set_level(LogLevel::kDebug);
+  (*logger)->Debug("shown");
+  const std::string text = file.Read();
+  CHECK(text.find("hidden") == std::string::npos);
+  CHECK(text.find(" * port 6379\n") != std::string::npos);
+  CHECK(text.find(" . shown\n") != std::string::npos);
+}
+
+TEST_CASE("log: lines of several threads stay whole", "[threads]") {
+  const TemporaryFile file;
+  const auto logger = Logger::Open(file.path(), LogLevel::kNotice);
+  REQUIRE(logger.ok());
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 4; ++i) {
+    writers.emplace_back([&logger] {
+      for (int line = 0; line < 200; ++line) (*logger)->Notice("from a thread");
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  std::istringstream lines(file.Read());
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    REQUIRE(Shape(line).substr(line.find(':')) == ":M 99 Xxx 9999 99:99:99.999 * xxxx x xxxxxx");
+  }
+  CHECK(count == 800);
+}
+
+TEST_CASE("log: a file that cannot be opened is an error that names it") {
+  const auto logger = Logger::Open("/nonexistent/tallyd.log", LogLevel::kNotice);
+  REQUIRE_FALSE(logger.ok());
+  CHECK(std::string(logger.status().message()).find("/nonexistent/tallyd.log") !=
+        std::string::npos);
+}
+
+}  // namespace
+}  // namespace tally::server
