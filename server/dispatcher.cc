@@ -160,7 +160,7 @@ void Dispatcher::Queue(Client& client, const CommandTable::Item& item, Args args
 
 void Dispatcher::Run(Client& client, const CommandTable::Item& item, Args args) {
   const size_t reply_begin = client.output.size();
-  const int64_t begin = Clock::MonotonicMicros();
+  const int64_t begin = last_micros_;
   CommandContext context(server_, client, item, args);
   item.command->handler(context);
   if (context.changes() > 0 || context.logged()) {
@@ -168,7 +168,8 @@ void Dispatcher::Run(Client& client, const CommandTable::Item& item, Args args) 
     client.wrote = true;
     if (!context.logged()) server_.effects.Append(client.database, args);
   }
-  Account(client, item, args, reply_begin, Clock::MonotonicMicros() - begin);
+  last_micros_ = Clock::MonotonicMicros();
+  Account(client, item, args, reply_begin, last_micros_ - begin);
 }
 
 void Dispatcher::Account(Client& client, const CommandTable::Item& item, Args args,

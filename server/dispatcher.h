@@ -15,6 +15,9 @@ class Dispatcher : public CommandRunner {
  public:
   explicit Dispatcher(ServerState& server) : server_(server) {}
 
+  // Before the requests of one read: commands are timed from the end of the one before.
+  void BeginBatch() { last_micros_ = Clock::MonotonicMicros(); }
+
   // A request of a client; its reply is appended to the client's output. Empty requests are none.
   // False when it has to be given again later, because clients are paused.
   bool Execute(Client& client, Args args);
@@ -36,6 +39,7 @@ class Dispatcher : public CommandRunner {
   void FeedMonitors(const Client& client, Args args);
 
   ServerState& server_;
+  int64_t last_micros_ = 0;  // when the command before ended
 };
 
 }  // namespace tally::server

@@ -38,14 +38,14 @@ std::string RandomHex(size_t digits) {
 
 }  // namespace
 
-Server::Server(Config& config, Logger& log)
+Server::Server(Config& config, Logger& log, const std::string& config_path)
     : config_(config),
       log_(log),
       commands_(CommandFamilies()),
       engine_(static_cast<size_t>(config.databases), RandomSeed()),
       state_(commands_, engine_, config, log),
       dispatcher_(state_),
-      persistence_(state_, dispatcher_),
+      persistence_(state_, dispatcher_, files_),
       io_(ASIO_CONCURRENCY_HINT_1),
       signals_(io_),
       cron_(io_),
@@ -54,6 +54,7 @@ Server::Server(Config& config, Logger& log)
   state_.process = this;
   state_.runner = &dispatcher_;
   state_.run_id = RandomHex(40);
+  state_.config_path = config_path;
   engine_.set_observer(this);
 }
 

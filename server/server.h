@@ -22,7 +22,8 @@ namespace tally::server {
 
 class Server : private LoopTurn, private Process, private Keyspace::Observer {
  public:
-  Server(Config& config, Logger& log);
+  // `config_path` is where CONFIG REWRITE writes; empty if there was no file.
+  Server(Config& config, Logger& log, const std::string& config_path);
   ~Server();
 
   // Loads the data and opens the listeners; what fails is told.
@@ -74,6 +75,7 @@ class Server : private LoopTurn, private Process, private Keyspace::Observer {
   Engine engine_;
   ServerState state_;
   Dispatcher dispatcher_;
+  PosixFileSystem files_;
   AofPersistence persistence_;
 
   asio::io_context io_;

@@ -65,6 +65,7 @@ void Session::Keep(std::string_view rest) {
 size_t Session::RunCommands(std::string_view bytes) {
   size_t done = 0;
   backlog_ = false;
+  dispatcher_.BeginBatch();
   for (size_t commands = 0; done < bytes.size(); ++commands) {
     if (commands == kCommandsAtOnce || client_.output.size() >= kOutputHighWater) {
       backlog_ = true;

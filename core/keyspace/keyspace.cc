@@ -214,9 +214,13 @@ void Keyspace::Clear() {
   due_.clear();
   expires_ = 0;
   reclaimer_.Add(std::exchange(table_, RecordTable(seed_, this)));
+  // What is put in from now on is no part of a snapshot under way.
+  uint64_t position = 0;
+  table_.NextSegment(position)->epoch = epoch_;
 }
 
 void Keyspace::Swap(Keyspace& other) {
+  Check(epoch_ == other.epoch_, "swapped keyspaces are in the same snapshot");
   std::swap(table_, other.table_);
   table_.set_observer(this);
   other.table_.set_observer(&other);

@@ -1,23 +1,83 @@
+// Ties the append-only file to the engine: loads at start, logs each turn's effects, rewrites.
 #pragma once
+
+#include <absl/status/status.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "server/aof/aof_directory.h"
+#include "server/aof/base_snapshot.h"
+#include "server/aof/file_system.h"
+#include "server/aof/log_writer.h"
+#include "server/persistence/snapshot_walk.h"
 #include "server/state/server_state.h"
+
 namespace tally::server {
-class Dispatcher;
+
 class AofPersistence : public Persistence {
  public:
-  AofPersistence(ServerState&, Dispatcher&) {}
-  absl::Status s;
-  const absl::Status& write_error() const override { return s; }
-  absl::Status StartRewrite() override { return s; }
-  bool rewriting() const override { return false; }
-  absl::Status SaveNow() override { return s; }
-  absl::Status ApplyConfig() override { return s; }
-  absl::Status Reload() override { return s; }
-  void AppendInfo(std::string&) const override {}
-  int64_t last_save_ms() const override { return 0; }
-  absl::Status Open() { return s; }
-  absl::Status Close() { return s; }
-  absl::Status FlushTurn() { return s; }
-  void Cron() {}
-  void SaveBeforeChange(size_t, Keyspace::Segment&) {}
+  // Replay runs the log's commands through `runner`.
+  AofPersistence(ServerState& server, CommandRunner& runner, FileSystem& files);
+  ~AofPersistence();
+
+  // Loads what the files hold and, with `appendonly yes`, opens the log.
+  absl::Status Open();
+  // Flushes and syncs.
+  absl::Status Close();
+
+  // At each turn's end: logs its effects, as appendfsync says. When it fails nothing of the turn
+  // may be acknowledged. Then goes on with a rewrite for about a millisecond.
+  absl::Status FlushTurn();
+  // Every few dozen milliseconds.
+  void Cron();
+  void SaveBeforeChange(size_t database, Keyspace::Segment& segment);
+
+  const absl::Status& write_error() const override;
+  absl::Status StartRewrite() override;
+  bool rewriting() const override { return rewrite_ != nullptr; }
+  absl::Status SaveNow() override;
+  absl::Status FinishWalk() override;
+  absl::Status ApplyConfig() override;
+  absl::Status Reload() override;
+  void AppendInfo(std::string& out) const override;
+  int64_t last_save_ms() const override { return last_save_ms_; }
+
+ private:
+  struct Rewrite {
+    uint64_t base_sequence;
+    uint64_t first_log;
+    int64_t started_ms;
+    std::unique_ptr<BaseWriter> writer;
+    std::unique_ptr<SnapshotWalk> walk;  // null when all segments are saved
+  };
+
+  absl::Status OpenDirectory();
+  absl::Status Load();
+  absl::Status Replay(Client& client, Args args);
+  void RewriteSlice(int64_t budget_us);
+  absl::Status SaveSegments(int64_t budget_us);
+  absl::Status FinishRewrite();
+  void FailRewrite(const absl::Status& status);
+  void ReportProgress(uint64_t done, uint64_t total);
+  uint64_t bytes_since_base() const;
+
+  ServerState& server_;
+  CommandRunner& runner_;
+  FileSystem& files_;
+  std::unique_ptr<AofDirectory> directory_;
+  std::unique_ptr<LogWriter> writer_;  // null with appendonly no
+  LogPosition end_;                    // of what was loaded
+  std::unique_ptr<Rewrite> rewrite_;
+  absl::Status last_rewrite_;
+  uint64_t epoch_ = 0;
+  uint64_t base_bytes_ = 0;
+  uint64_t older_log_bytes_ = 0;  // of logs before the current one that the base does not cover
+  int64_t last_save_ms_ = 0;
+  int64_t last_recovery_ms_ = 0;
+  int64_t load_started_us_ = 0;
+  int64_t last_progress_us_ = 0;
 };
+
 }  // namespace tally::server

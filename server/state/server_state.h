@@ -32,6 +32,8 @@ class Persistence {
   virtual bool rewriting() const = 0;
   // Writes everything before it returns.
   virtual absl::Status SaveNow() = 0;
+  // Saves at once what a snapshot under way has not saved yet: for what it cannot follow (SWAPDB).
+  virtual absl::Status FinishWalk() = 0;
   // CONFIG SET appendonly and appendfsync.
   virtual absl::Status ApplyConfig() = 0;
   // Drops the keyspace and reads it again from the files (DEBUG RELOAD and LOADAOF).
@@ -96,6 +98,7 @@ struct ServerState {
   LatencyLog latency;
   std::mt19937_64 random{std::random_device{}()};
   std::string run_id;
+  std::string config_path;  // absolute; empty without a file
   bool loading = false;
   bool active_expire = true;
   Pause pause;

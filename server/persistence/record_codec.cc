@@ -1,0 +1,117 @@
+#include "server/persistence/record_codec.h"
+
+#include "core/bytes/varint.h"
+
+namespace tally::server {
+namespace {
+
+// The first byte of a record. The numbers are part of the format.
+enum RecordKind : char {
+  kInteger = 'i',  // a string that is an integer
+  kBytes = 'b',    // a string, or another packed value
+  kRun = 'r',      // the first run of a heap value
+  kMore = 'm',     // a further run of the same key
+};
+
+void BeginRecord(std::string& record, RecordKind kind, size_t database, std::string_view key) {
+  record.clear();
+  record.push_back(kind);
+  AppendVarint(record, database);
+  AppendLengthPrefixed(record, key);
+}
+
+void BeginKey(std::string& record, RecordKind kind, size_t database, const Keyspace::Entry& entry) {
+  BeginRecord(record, kind, database, entry.key());
+  record.push_back(static_cast<char>(entry.type()));
+  AppendSignedVarint(record, entry.deadline());
+}
+
+absl::Status Malformed(const char* why) {
+  return absl::DataLossError(std::string("malformed record: ") + why);
+}
+
+struct RecordHead {
+  char kind = 0;
+  uint64_t database = 0;
+  std::string_view key;
+};
+
+bool ReadHead(std::string_view& in, RecordHead& head) {
+  if (in.empty()) return false;
+  head.kind = in.front();
+  in.remove_prefix(1);
+  return ReadVarint(in, head.database) && ReadLengthPrefixed(in, head.key);
+}
+
+absl::Status DecodeMore(Keyspace& keyspace, std::string_view key, std::string_view run) {
+  const Keyspace::Entry entry = keyspace.FindForWrite(key, 0);
+  if (!entry || !entry.is_heap()) return Malformed("a run without its key");
+  return OperationsOf(entry.type()).load(entry.pointer(), run) ? absl::OkStatus()
+                                                               : Malformed("a run");
+}
+
+absl::Status DecodeRun(Keyspace& keyspace, std::string_view key, Type type, int64_t deadline,
+                       std::string_view run) {
+  const ValueOperations& operations = OperationsOf(type);
+  void* value = operations.create(keyspace.seed());
+  keyspace.SetPointer(key, type, value, deadline, 0);
+  return operations.load(value, run) ? absl::OkStatus() : Malformed("a value");
+}
+
+}  // namespace
+
+absl::Status EncodeEntry(size_t database, const Keyspace::Entry& entry, size_t run_bytes,
+                         std::string& scratch, EmitRecord emit) {
+  if (entry.is_integer()) {
+    BeginKey(scratch, kInteger, database, entry);
+    AppendSignedVarint(scratch, entry.integer());
+    return emit(scratch);
+  }
+  if (!entry.is_heap()) {
+    BeginKey(scratch, kBytes, database, entry);
+    scratch.append(entry.bytes());
+    return emit(scratch);
+  }
+  const ValueOperations& operations = OperationsOf(entry.type());
+  BeginKey(scratch, kRun, database, entry);
+  uint64_t cursor = 0;
+  while (true) {
+    cursor = operations.save(entry.pointer(), cursor, run_bytes, scratch);
+    if (absl::Status status = emit(scratch); !status.ok() || cursor == 0) return status;
+    BeginRecord(scratch, kMore, database, entry.key());
+  }
+}
+
+absl::Status DecodeRecord(std::string_view record, Engine& engine) {
+  RecordHead head;
+  if (!ReadHead(record, head)) return Malformed("its head");
+  if (head.database >= engine.databases()) {
+    return absl::FailedPreconditionError("the files hold more databases than are configured");
+  }
+  Keyspace& keyspace = engine.database(head.database);
+  if (head.kind == kMore) return DecodeMore(keyspace, head.key, record);
+  if (record.empty() || static_cast<unsigned char>(record.front()) >= kTypeCount) {
+    return Malformed("its type");
+  }
+  const Type type = static_cast<Type>(record.front());
+  record.remove_prefix(1);
+  int64_t deadline = 0;
+  if (!ReadSignedVarint(record, deadline)) return Malformed("its deadline");
+  switch (head.kind) {
+    case kInteger: {
+      int64_t value = 0;
+      if (!ReadSignedVarint(record, value)) return Malformed("its number");
+      keyspace.SetInteger(head.key, value, deadline, 0);
+      return absl::OkStatus();
+    }
+    case kBytes:
+      keyspace.SetPacked(head.key, type, record, deadline, 0);
+      return absl::OkStatus();
+    case kRun:
+      return DecodeRun(keyspace, head.key, type, deadline, record);
+    default:
+      return Malformed("its kind");
+  }
+}
+
+}  // namespace tally::server

@@ -1,0 +1,25 @@
+// A key as records of the base snapshot: see aof_format.md, "Records".
+#pragma once
+
+#include <absl/status/status.h>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "absl/functional/function_ref.h"
+#include "core/engine.h"
+
+namespace tally::server {
+
+using EmitRecord = absl::FunctionRef<absl::Status(std::string_view record)>;
+
+// Emits the key's records, the value cut into runs of about `run_bytes`. `scratch` is reused
+// memory.
+absl::Status EncodeEntry(size_t database, const Keyspace::Entry& entry, size_t run_bytes,
+                         std::string& scratch, EmitRecord emit);
+
+// Adds what a record holds to the engine. DataLoss for a record that EncodeEntry does not write.
+absl::Status DecodeRecord(std::string_view record, Engine& engine);
+
+}  // namespace tally::server
