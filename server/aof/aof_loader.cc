@@ -32,14 +32,18 @@ absl::Status AofLoader::OpenBase(const AofDirectory& directory) {
 }
 
 absl::Status AofLoader::OpenLogs(const AofDirectory& directory) {
-  const auto& entries = directory.manifest().logs;
-  for (const ManifestEntry& entry : entries) {
+  std::string headless;
+  for (const ManifestEntry& entry : directory.manifest().logs) {
     auto log = LogReader::Open(directory.files(), directory.PathOf(entry), entry.sequence);
     if (!log.ok()) return log.status();
     if (!(*log)->header().has_value()) {
-      // The log of a rewrite that had not begun; the writer will start it.
-      if (&entry == &entries.back()) break;
-      return absl::DataLossError(absl::StrCat((*log)->path(), " offset 0: no header"));
+      // A rewrite that had not begun, or of which nothing reached the disk: nothing may follow.
+      if (headless.empty()) headless = (*log)->path();
+      continue;
+    }
+    if (!headless.empty()) {
+      return absl::DataLossError(
+          absl::StrCat(headless, " offset 0: no header, but ", (*log)->path(), " follows"));
     }
     if (!logs_.empty()) {
       logs_.back()->ExpectEnd((*log)->header()->previous_offset, (*log)->header()->previous_crc);

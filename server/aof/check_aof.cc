@@ -71,8 +71,9 @@ class Checker {
         continue;
       }
       const auto& header = (*log)->header();
-      if (!header.has_value() && &entry != &entries.back()) {
-        FindDamage(absl::DataLossError(absl::StrCat((*log)->path(), " offset 0: no header")));
+      const bool headless_before = !logs_.empty() && !logs_.back()->header().has_value();
+      if (header.has_value() && headless_before) {
+        FindDamage(absl::DataLossError(absl::StrCat(logs_.back()->path(), " offset 0: no header")));
       }
       if (header.has_value() && !logs_.empty()) {
         logs_.back()->ExpectEnd(header->previous_offset, header->previous_crc);

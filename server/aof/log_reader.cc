@@ -190,8 +190,6 @@ absl::StatusOr<LogReader::Step> LogReader::JudgeTail(uint64_t offset, std::strin
 
 absl::StatusOr<LogReader::TailEvidence> LogReader::ExamineTail() {
   constexpr uint64_t kSectorBytes = 512;
-  // Fewer zeros than these prove nothing: a single damaged byte may be a zero too.
-  constexpr uint64_t kMinZeros = 16;
   TailEvidence evidence;
   const uint64_t first_chunk = position_.offset / kSectorBytes * kSectorBytes;
   std::vector<char> chunk(std::min(kReadBytes + kAnnotationBytes, end_ - first_chunk));
@@ -205,7 +203,9 @@ absl::StatusOr<LogReader::TailEvidence> LogReader::ExamineTail() {
       const size_t from = std::max(at, skip);
       if (from >= bytes.size() || from >= at + kSectorBytes) continue;
       const std::string_view sector = bytes.substr(from, at + kSectorBytes - from);
-      if (sector.size() >= kMinZeros && sector.find_first_not_of('\0') == std::string_view::npos) {
+      // Where a batch has but one byte in the sector, that is a '*' or a newline: no single bit
+      // makes a zero of it.
+      if (sector.find_first_not_of('\0') == std::string_view::npos) {
         evidence.unwritten_sector = true;
       }
     }

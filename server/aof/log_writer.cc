@@ -36,21 +36,17 @@ absl::StatusOr<std::unique_ptr<LogWriter>> LogWriter::Open(AofDirectory& directo
                                                            const LogPosition& end,
                                                            const Options& options) {
   std::unique_ptr<LogWriter> writer(new LogWriter(directory, options));
-  const auto& logs = directory.manifest().logs;
-  absl::Status status;
-  if (end.sequence != 0) status = writer->OpenExisting(end);
-  if (!status.ok()) return status;
-  if (logs.empty()) {
-    auto log = directory.AddLog(0);
-    if (!log.ok()) return log.status();
-    status = writer->StartLog(std::move(log->file), log->sequence);
-  } else if (logs.back().sequence != end.sequence) {
-    // A rewrite was about to begin: its log is listed, but nothing is in it yet.
-    auto file = directory.files().OpenForAppend(directory.PathOf(logs.back()));
-    if (!file.ok()) return file.status();
-    status = (*file)->Truncate(0);
-    if (status.ok()) status = writer->StartLog(std::move(*file), logs.back().sequence);
+  if (end.sequence != 0) {
+    const absl::Status opened = writer->OpenExisting(end);
+    if (!opened.ok()) return opened;
   }
+  const auto& logs = directory.manifest().logs;
+  if (!logs.empty() && logs.back().sequence == end.sequence) return writer;
+  // There is no log yet, or what is listed behind `end` has not even a header: a new log takes its
+  // place.
+  auto log = directory.AddLog(end.sequence);
+  if (!log.ok()) return log.status();
+  absl::Status status = writer->StartLog(std::move(log->file), log->sequence);
   if (status.ok()) status = writer->SyncInline(0);
   if (!status.ok()) return status;
   return writer;

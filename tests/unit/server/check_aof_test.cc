@@ -1,0 +1,88 @@
+#include "server/aof/check_aof.h"
+
+#include <catch2/catch.hpp>
+
+#include "aof_helpers.h"
+#include "fake_file_system.h"
+#include "server/aof/base_snapshot.h"
+
+namespace tally::server {
+namespace {
+
+using test::FakeFileSystem;
+using test::kDirectory;
+using Verdict = CheckAofResult::Verdict;
+
+const std::string kLog = std::string(kDirectory) + "/appendonly.aof.1.incr.aof";
+
+// A directory with a base of two records and a log of two batches, `tail` behind it.
+void Fill(FakeFileSystem& files, const std::string& tail) {
+  const auto directory = test::OpenDirectory(files);
+  REQUIRE(directory->AddLog(0).ok());
+  files.Put(kLog,
+            test::BuildLog(1, {test::Numbered(1), test::Numbered(2) + test::Numbered(3)}) + tail);
+  auto base = directory->CreateBase();
+  auto writer = BaseWriter::Create(std::move(base->file), {0, 1, 1}, {});
+  REQUIRE((*writer)->Append("one").ok());
+  REQUIRE((*writer)->Append("two").ok());
+  REQUIRE((*writer)->Finish().ok());
+  REQUIRE((*writer)->WaitSynced().ok());
+  REQUIRE(directory->PublishBase(1, 1).ok());
+}
+
+bool Says(const CheckAofResult& result, const std::string& text) {
+  return result.report.find(text) != std::string::npos;
+}
+
+TEST_CASE("A whole set is reported part by part") {
+  FakeFileSystem files;
+  Fill(files, "");
+  for (const char* path : {"/data/appendonlydir", "/data/appendonlydir/appendonly.aof.manifest"}) {
+    const CheckAofResult result = CheckAof(files, path, false);
+    INFO(result.report);
+    CHECK(result.verdict == Verdict::kWhole);
+    CHECK(Says(result, "1 blocks, 2 records"));
+    CHECK(Says(result, "2 batches, 3 commands"));
+  }
+}
+
+TEST_CASE("A torn tail is shown, and cut only on request") {
+  FakeFileSystem files;
+  Fill(files, "*2\r\n$4\r\nINCR\r\n$9\r\nlost");
+  const auto before = files.Contents();
+  const CheckAofResult shown = CheckAof(files, kDirectory, false);
+  INFO(shown.report);
+  CHECK(shown.verdict == Verdict::kTorn);
+  CHECK(Says(shown, "torn tail: 22 bytes"));
+  CHECK(Says(shown, "lost"));
+  CHECK(files.Contents() == before);
+
+  CHECK(CheckAof(files, kDirectory, true).verdict == Verdict::kFixed);
+  CHECK(CheckAof(files, kDirectory, false).verdict == Verdict::kWhole);
+}
+
+TEST_CASE("Damage is told with its offset, and --fix changes nothing") {
+  FakeFileSystem files;
+  Fill(files, "*1\r\n");
+  std::string log = files.Contents()[kLog];
+  log[kLogHeaderBytes + 10] ^= 1;
+  files.Put(kLog, log);
+  const auto before = files.Contents();
+  const CheckAofResult result = CheckAof(files, kDirectory, true);
+  INFO(result.report);
+  CHECK(result.verdict == Verdict::kDamaged);
+  CHECK(Says(result, absl::StrCat("first bad: ", kLog, " offset ", kLogHeaderBytes)));
+  CHECK(files.Contents() == before);
+}
+
+TEST_CASE("A directory without a manifest, or with a damaged one, is refused") {
+  FakeFileSystem files;
+  CHECK(CheckAof(files, kDirectory, false).verdict == Verdict::kDamaged);
+  files.Put("/data/appendonlydir/appendonly.aof.manifest", "nonsense\n");
+  const CheckAofResult result = CheckAof(files, kDirectory, false);
+  CHECK(result.verdict == Verdict::kDamaged);
+  CHECK(Says(result, "appendonly.aof.manifest line 1"));
+}
+
+}  // namespace
+}  // namespace tally::server

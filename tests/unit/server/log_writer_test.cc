@@ -1,0 +1,250 @@
+#include "server/aof/log_writer.h"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <semaphore>
+#include <thread>
+
+#include "aof_helpers.h"
+#include "fake_file_system.h"
+
+namespace tally::server {
+namespace {
+
+using test::FakeFileSystem;
+using test::Numbered;
+using test::OpenDirectory;
+using test::SeededRandom;
+using Fault = FakeFileSystem::Fault;
+using Loss = FakeFileSystem::Loss;
+
+struct Log {
+  explicit Log(FakeFileSystem& files, LogWriter::Options options)
+      : directory(OpenDirectory(files)) {
+    auto opened = LogWriter::Open(*directory, test::Load(*directory)->end, options);
+    REQUIRE(opened.ok());
+    writer = std::move(*opened);
+  }
+  Log(FakeFileSystem& files, AppendFsync policy)
+      : Log(files, LogWriter::Options{.policy = policy}) {}
+
+  absl::Status Write(uint64_t number, int64_t now_ms) {
+    writer->Append(Numbered(number));
+    return writer->Flush(now_ms);
+  }
+
+  std::unique_ptr<AofDirectory> directory;
+  std::unique_ptr<LogWriter> writer;
+};
+
+std::vector<std::string> CommandsAfter(FakeFileSystem& files, Loss loss) {
+  SeededRandom random;
+  files.Restart(loss, random);
+  const auto loaded = test::Load(*OpenDirectory(files));
+  INFO(loaded.status().ToString());
+  REQUIRE(loaded.ok());
+  return loaded->commands;
+}
+
+std::vector<std::string> Increments(int count) {
+  std::vector<std::string> commands;
+  for (int i = 1; i <= count; ++i) commands.push_back(absl::StrCat("INCR key", i));
+  return commands;
+}
+
+TEST_CASE("One write and, with always, one sync a turn") {
+  for (const AppendFsync policy : {AppendFsync::kAlways, AppendFsync::kNo}) {
+    FakeFileSystem files;
+    Log log(files, policy);
+    const uint64_t before = files.calls();
+    log.writer->Append(Numbered(1));
+    log.writer->buffer() += Numbered(2);
+    CHECK(log.writer->pending_bytes() == Numbered(1).size() * 2);
+    CHECK(log.writer->Flush(1000).ok());
+    CHECK(files.calls() - before == (policy == AppendFsync::kAlways ? 2 : 1));
+    CHECK(log.writer->pending_bytes() == 0);
+    CHECK(log.writer->Flush(1100).ok());
+    CHECK(files.calls() - before == (policy == AppendFsync::kAlways ? 2 : 1));
+    CHECK(log.writer->stats().batches == 1);
+    CHECK(log.writer->current_size() ==
+          kLogHeaderBytes + 2 * Numbered(1).size() + kAnnotationBytes);
+    const bool lasting = policy == AppendFsync::kAlways;
+    CHECK(CommandsAfter(files, Loss::kDrop) == Increments(lasting ? 2 : 0));
+  }
+}
+
+TEST_CASE("A log is continued where the last process ended, without its torn tail") {
+  FakeFileSystem files;
+  for (uint64_t i = 1; i <= 3; ++i) {
+    {
+      Log log(files, AppendFsync::kAlways);
+      CHECK(log.Write(i, 1000).ok());
+    }
+    auto contents = files.Contents();
+    for (const auto& [path, content] : contents) {
+      if (path.ends_with(".incr.aof")) files.Put(path, content + "*2\r\n$4\r\nIN");
+    }
+  }
+  CHECK(CommandsAfter(files, Loss::kDrop) == Increments(3));
+}
+
+TEST_CASE("everysec syncs in a thread half a second after a write") {
+  FakeFileSystem files;
+  Log log(files, AppendFsync::kEverySec);
+  CHECK(log.Write(1, 1000).ok());
+  CHECK(log.writer->Flush(1499).ok());
+  CHECK(!log.writer->fsync_running());
+  CHECK(log.writer->Flush(1500).ok());
+  CHECK(log.writer->fsync_running());
+  while (log.writer->fsync_running()) CHECK(log.writer->Flush(1600).ok());
+  CHECK(log.writer->pending_bytes() == 0);
+  CHECK(log.writer->stats().last_fsync_ms == 1600);
+  CHECK(log.writer->stats().delayed_fsyncs == 0);
+  CHECK(CommandsAfter(files, Loss::kDrop) == Increments(1));
+}
+
+TEST_CASE("everysec waits rather than have more than a second unsynced") {
+  FakeFileSystem files;
+  Log log(files, AppendFsync::kEverySec);
+  std::binary_semaphore disk(0);
+  std::atomic<bool> slow = true;
+  files.OnSync([&] {
+    if (slow) disk.acquire();
+  });
+  uint64_t number = 0;
+  // The sync that begins at 1500 hangs; until 1999 writes go on.
+  for (int64_t now = 1000; now < 2000; now += 100) CHECK(log.Write(++number, now).ok());
+  CHECK(log.writer->fsync_running());
+  CHECK(log.writer->stats().delayed_fsyncs == 0);
+  std::atomic<bool> acknowledged = false;
+  std::thread loop([&] { acknowledged = log.Write(++number, 2000).ok(); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  CHECK(!acknowledged);
+  slow = false;
+  disk.release();
+  loop.join();
+  CHECK(acknowledged);
+  CHECK(log.writer->stats().delayed_fsyncs == 1);
+  // The first sync covered what was written up to its start.
+  const auto commands = CommandsAfter(files, Loss::kDrop);
+  CHECK(commands.size() >= 5);
+}
+
+TEST_CASE("everysec keeps a bounded number of bytes in memory") {
+  FakeFileSystem files;
+  Log log(files, {.policy = AppendFsync::kEverySec, .max_unsynced_bytes = 1000});
+  for (uint64_t i = 1; i <= 500; ++i) {
+    CHECK(log.Write(i, 1000).ok());
+    CHECK(log.writer->pending_bytes() <= 1000 + Numbered(i).size());
+  }
+  CHECK(log.writer->Close(1000).ok());
+  CHECK(CommandsAfter(files, Loss::kDrop) == Increments(500));
+}
+
+TEST_CASE("everysec goes on when the clock is set back") {
+  FakeFileSystem files;
+  Log log(files, AppendFsync::kEverySec);
+  CHECK(log.Write(1, 1'000'000).ok());
+  CHECK(log.writer->Flush(5000).ok());
+  CHECK(log.writer->Flush(5500).ok());
+  CHECK(log.writer->fsync_running());
+}
+
+TEST_CASE("A failed write stops acknowledging, and is made up for when there is space") {
+  for (const Fault fault : {Fault::kNoSpace, Fault::kTornWrite, Fault::kIoError}) {
+    for (const AppendFsync policy :
+         {AppendFsync::kAlways, AppendFsync::kEverySec, AppendFsync::kNo}) {
+      FakeFileSystem files;
+      Log log(files, policy);
+      CHECK(log.Write(1, 1000).ok());
+      files.FailAfter(0, fault);
+      CHECK(!log.Write(2, 1100).ok());
+      CHECK(!log.writer->error().ok());
+      CHECK(!log.writer->Flush(1200).ok());
+      CHECK(log.writer->TryRecover(1300).ok());
+      CHECK(log.writer->error().ok());
+      CHECK(log.Write(3, 1400).ok());
+      CHECK(CommandsAfter(files, Loss::kProcessOnly) == Increments(3));
+    }
+  }
+}
+
+TEST_CASE("A short write is finished") {
+  FakeFileSystem files;
+  Log log(files, AppendFsync::kAlways);
+  files.FailAfter(0, Fault::kShortWrite, 3);
+  CHECK(log.Write(1, 1000).ok());
+  files.StopFaults();
+  CHECK(log.Write(2, 1100).ok());
+  CHECK(CommandsAfter(files, Loss::kDrop) == Increments(2));
+}
+
+TEST_CASE("After a failed sync the bytes are written again, into a new log") {
+  FakeFileSystem files;
+  Log log(files, AppendFsync::kAlways);
+  CHECK(log.Write(1, 1000).ok());
+  files.FailAfter(1, Fault::kIoError);
+  CHECK(!log.Write(2, 1100).ok());
+  CHECK(log.writer->sequence() == 1);
+  // Recovery fails as long as the disk does, at whichever call.
+  for (uint64_t call = 0; call < 6; ++call) {
+    files.FailAfter(call, Fault::kIoError, 100);
+    CHECK(!log.writer->TryRecover(1200).ok());
+    CHECK(!log.writer->error().ok());
+  }
+  files.StopFaults();
+  CHECK(log.writer->TryRecover(1300).ok());
+  CHECK(log.writer->sequence() > 1);
+  CHECK(log.Write(3, 1400).ok());
+  CHECK(CommandsAfter(files, Loss::kDrop) == Increments(3));
+}
+
+TEST_CASE("everysec keeps what a failed sync in the thread has lost") {
+  FakeFileSystem files;
+  Log log(files, AppendFsync::kEverySec);
+  for (uint64_t i = 1; i <= 3; ++i) CHECK(log.Write(i, 1000).ok());
+  files.FailAfter(0, Fault::kIoError);
+  CHECK(log.writer->Flush(1500).ok());
+  while (log.writer->fsync_running()) log.writer->Flush(1600).IgnoreError();
+  CHECK(!log.writer->error().ok());
+  CHECK(!log.Write(4, 1700).ok());
+  CHECK(log.writer->TryRecover(1800).ok());
+  CHECK(log.writer->pending_bytes() == 0);
+  CHECK(CommandsAfter(files, Loss::kDrop) == Increments(4));
+}
+
+TEST_CASE("With appendfsync no, what a failed sync has lost is told to be lost") {
+  FakeFileSystem files;
+  Log log(files, AppendFsync::kNo);
+  CHECK(log.Write(1, 1000).ok());
+  files.FailAfter(0, Fault::kIoError);
+  CHECK(!log.writer->SetPolicy(AppendFsync::kAlways, 1100).ok());
+  CHECK(log.writer->policy() == AppendFsync::kNo);
+  CHECK(absl::IsDataLoss(log.writer->TryRecover(1200)));
+  CHECK(!log.Write(2, 1300).ok());
+}
+
+TEST_CASE("A stricter policy begins with everything on disk") {
+  FakeFileSystem files;
+  Log log(files, AppendFsync::kNo);
+  CHECK(log.Write(1, 1000).ok());
+  CHECK(log.writer->SetPolicy(AppendFsync::kEverySec, 1100).ok());
+  CHECK(CommandsAfter(files, Loss::kDrop) == Increments(1));
+}
+
+TEST_CASE("A log that was added before a recovery is not switched to after it") {
+  FakeFileSystem files;
+  Log log(files, AppendFsync::kAlways);
+  CHECK(log.Write(1, 1000).ok());
+  auto added = log.directory->AddLog(log.writer->sequence());
+  REQUIRE(added.ok());
+  files.FailAfter(1, Fault::kIoError);
+  CHECK(!log.Write(2, 1100).ok());
+  CHECK(log.writer->TryRecover(1200).ok());
+  CHECK(absl::IsAborted(log.writer->SwitchTo(std::move(*added), 1300)));
+  CHECK(log.Write(3, 1400).ok());
+  CHECK(CommandsAfter(files, Loss::kDrop) == Increments(3));
+}
+
+}  // namespace
+}  // namespace tally::server
