@@ -1,6 +1,7 @@
 #include "server/session.h"
 
 #include "core/bytes/str_cat.h"
+#include "server/command/login.h"
 
 namespace tally::server {
 namespace {
@@ -15,7 +16,7 @@ constexpr size_t kOutputHighWater = 1024 * 1024;
 Session::Session(ServerState& server, Dispatcher& dispatcher)
     : server_(server), dispatcher_(dispatcher) {
   client_.created_ms = client_.last_active_ms = server.clock.now_ms();
-  client_.authenticated = server.config.requirepass.empty();
+  LoginAsDefault(server.config, client_);
   server_.clients.Add(client_);
   ApplyLimits();
 }

@@ -2,6 +2,8 @@
 
 #include <absl/strings/ascii.h>
 
+#include <climits>
+
 #include "core/bytes/double_format.h"
 #include "core/bytes/number.h"
 
@@ -44,6 +46,16 @@ std::optional<int64_t> CommandContext::Int64ArgIn(size_t index, int64_t low, int
   if (value && *value >= low && *value <= high) return value;
   reply.Error(error);
   return std::nullopt;
+}
+
+std::optional<size_t> CommandContext::DatabaseArg(size_t index, std::string_view error) {
+  const auto number = Int64ArgIn(index, INT_MIN, INT_MAX, error);
+  if (!number) return std::nullopt;
+  if (*number < 0 || *number >= static_cast<int64_t>(engine().databases())) {
+    reply.Error("ERR DB index is out of range");
+    return std::nullopt;
+  }
+  return static_cast<size_t>(*number);
 }
 
 std::optional<double> CommandContext::DoubleArg(size_t index, std::string_view error) {

@@ -4,7 +4,11 @@ namespace tally::server {
 
 std::span<const CommandFamily> CommandFamilies() {
   static const CommandFamily kFamilies[] = {
+      {"connection", "connection", ConnectionCommands()},
+      {"connection", "connection", ClientCommands()},
+      {"server", "", DatabaseCommands()},
       {"generic", "keyspace", KeyCommands()},
+      {"generic", "keyspace", ScanCommands()},
       {"generic", "keyspace", ExpiryCommands()},
       {"string", "string", StringCommands()},
       {"string", "string", CounterCommands()},

@@ -10,7 +10,11 @@ namespace tally::server {
 std::span<const CommandFamily> CommandFamilies();
 
 // Each is defined at the end of its family's file.
+std::span<const Command> ConnectionCommands();
+std::span<const Command> ClientCommands();
+std::span<const Command> DatabaseCommands();
 std::span<const Command> KeyCommands();
+std::span<const Command> ScanCommands();
 std::span<const Command> ExpiryCommands();
 std::span<const Command> StringCommands();
 std::span<const Command> CounterCommands();

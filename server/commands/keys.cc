@@ -6,6 +6,7 @@
 #include "core/bytes/glob.h"
 #include "core/bytes/number.h"
 #include "server/command/command_context.h"
+#include "server/command/help.h"
 #include "server/commands/families.h"
 
 namespace tally::server {
@@ -84,21 +85,9 @@ void Rename(CommandContext& context) { RenameTo(context, false); }
 
 void RenameNx(CommandContext& context) { RenameTo(context, true); }
 
-// A database's index; replies an error and gives nothing when there is none such.
-std::optional<size_t> DatabaseArg(CommandContext& context, size_t index,
-                                  std::string_view not_integer) {
-  const auto number = context.Int64Arg(index, not_integer);
-  if (!number) return std::nullopt;
-  if (*number < 0 || *number >= static_cast<int64_t>(context.engine().databases())) {
-    context.reply.Error("ERR DB index is out of range");
-    return std::nullopt;
-  }
-  return static_cast<size_t>(*number);
-}
-
 void Move(CommandContext& context) {
   const std::string_view key = context.args[1];
-  const auto target = DatabaseArg(context, 2, kNotIntegerError);
+  const auto target = context.DatabaseArg(2);
   if (!target) return;
   if (*target == context.client.database) {
     return context.reply.Error("ERR source and destination objects are the same");
@@ -122,7 +111,7 @@ bool ParseCopyOptions(CommandContext& context, CopyOptions& options) {
     if (IsWord(context.args[i], "replace")) {
       options.replace = true;
     } else if (IsWord(context.args[i], "db") && i + 1 < context.args.size()) {
-      const auto database = DatabaseArg(context, ++i, kNotIntegerError);
+      const auto database = context.DatabaseArg(++i);
       if (!database) return false;
       options.database = *database;
     } else {
@@ -237,7 +226,6 @@ void ObjectFreq(CommandContext& context) {
 
 void ObjectHelp(CommandContext& context) {
   constexpr std::string_view kLines[] = {
-      "OBJECT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
       "ENCODING <key>",
       "    Return the kind of internal representation used in order to store the value",
       "    associated with a <key>.",
@@ -250,11 +238,8 @@ void ObjectHelp(CommandContext& context) {
       "REFCOUNT <key>",
       "    Return the number of references of the value associated with the specified",
       "    <key>.",
-      "HELP",
-      "    Print this help.",
   };
-  context.reply.Array(std::size(kLines));
-  for (const std::string_view line : kLines) context.reply.Status(line);
+  ReplyHelp(context, kLines);
 }
 
 constexpr KeyRange kOneKey{1, 1, 1};

@@ -26,4 +26,14 @@ std::vector<Client*> ClientTable::TakePending() {
   return std::exchange(pending_, {});
 }
 
+void ClientTable::SetMonitor(Client& client, bool monitor) {
+  if (client.monitor == monitor) return;
+  client.monitor = monitor;
+  if (monitor) {
+    monitors_.push_back(&client);
+  } else {
+    std::erase(monitors_, &client);
+  }
+}
+
 }  // namespace tally::server

@@ -34,7 +34,8 @@ class ClientTable {
   std::vector<Client*> TakePending();
 
   // MONITOR's readers.
-  std::vector<Client*>& monitors() { return monitors_; }
+  const std::vector<Client*>& monitors() const { return monitors_; }
+  void SetMonitor(Client& client, bool monitor);
 
  private:
   uint64_t last_id_ = 0;

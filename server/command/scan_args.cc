@@ -1,0 +1,62 @@
+#include "server/command/scan_args.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "core/bytes/glob.h"
+#include "core/bytes/str_cat.h"
+
+namespace tally::server {
+namespace {
+
+// A scan that asks for more at once gets it in several calls: no call may stall the others.
+constexpr int64_t kMaxCount = 1'000'000;
+
+}  // namespace
+
+std::optional<uint64_t> CursorArg(CommandContext& context, size_t index) {
+  const std::string_view text = context.args[index];
+  uint64_t cursor = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), cursor);
+  if (error == std::errc() && end == text.data() + text.size()) return cursor;
+  context.reply.Error("ERR invalid cursor");
+  return std::nullopt;
+}
+
+bool ScanOptions::Matches(std::string_view name) const {
+  return !pattern || GlobMatch(*pattern, name);
+}
+
+bool ParseScanOptions(CommandContext& context, size_t first, ScanTarget target,
+                      ScanOptions& options) {
+  const Args args = context.args;
+  for (size_t i = first; i < args.size(); i += 2) {
+    const bool has_value = i + 1 < args.size();
+    if (has_value && IsWord(args[i], "count")) {
+      const auto count = context.Int64Arg(i + 1);
+      if (!count) return false;
+      if (*count < 1) {
+        context.reply.Error(kSyntaxError);
+        return false;
+      }
+      options.count = static_cast<size_t>(std::min(*count, kMaxCount));
+    } else if (has_value && IsWord(args[i], "match")) {
+      options.pattern = args[i + 1];
+    } else if (has_value && IsWord(args[i], "type") && target == ScanTarget::kKeys) {
+      options.type = args[i + 1];
+    } else {
+      context.reply.Error(kSyntaxError);
+      return false;
+    }
+  }
+  return true;
+}
+
+void ScanReply::Finish(uint64_t cursor) {
+  reply_.Array(2);
+  reply_.Bulk(StrCat(cursor));
+  reply_.Array(count_);
+  reply_.Raw(elements_);
+}
+
+}  // namespace tally::server

@@ -1,0 +1,83 @@
+// Whole databases, and the time.
+#include <string>
+
+#include "server/command/command_context.h"
+#include "server/commands/families.h"
+
+namespace tally::server {
+namespace {
+
+void DbSize(CommandContext& context) {
+  context.reply.Integer(static_cast<int64_t>(context.keyspace().size()));
+}
+
+// ASYNC and SYNC are the same here: a cleared keyspace is freed in slices either way.
+bool CheckFlushArgs(CommandContext& context) {
+  const Args args = context.args;
+  if (args.size() == 1) return true;
+  if (args.size() == 2 && (IsWord(args[1], "async") || IsWord(args[1], "sync"))) return true;
+  context.reply.Error(kSyntaxError);
+  return false;
+}
+
+void Clear(CommandContext& context, size_t database) {
+  Keyspace& keyspace = context.engine().database(database);
+  context.server.watches.TouchAll(database, keyspace, nullptr, context.now);
+  keyspace.Clear();
+}
+
+void FlushDb(CommandContext& context) {
+  if (!CheckFlushArgs(context)) return;
+  Clear(context, context.client.database);
+  context.CountChange();
+  context.reply.Ok();
+}
+
+void FlushAll(CommandContext& context) {
+  if (!CheckFlushArgs(context)) return;
+  for (size_t i = 0; i < context.engine().databases(); ++i) Clear(context, i);
+  context.CountChange();
+  context.reply.Ok();
+}
+
+void SwapDb(CommandContext& context) {
+  const auto first = context.DatabaseArg(1, "ERR invalid first DB index");
+  if (!first) return;
+  const auto second = context.DatabaseArg(2, "ERR invalid second DB index");
+  if (!second) return;
+  if (*first != *second) {
+    Keyspace& one = context.engine().database(*first);
+    Keyspace& other = context.engine().database(*second);
+    context.server.watches.TouchAll(*first, one, &other, context.now);
+    context.server.watches.TouchAll(*second, other, &one, context.now);
+    one.Swap(other);
+  }
+  context.CountChange();
+  context.reply.Ok();
+}
+
+void Time(CommandContext& context) {
+  const int64_t us = context.server.clock.now_us();
+  context.reply.Array(2);
+  context.reply.BulkInteger(us / 1'000'000);
+  context.reply.BulkInteger(us % 1'000'000);
+}
+
+constexpr KeyRange kNoKeys;
+constexpr uint32_t kFlush = kWrite | kDangerous | kKeyspaceCategory;
+
+constexpr Command kCommands[] = {
+    {"dbsize", DbSize, 1, kReadOnly | kFast | kKeyspaceCategory, kNoKeys,
+     "Returns the number of keys in the database.", "1.0.0"},
+    {"flushall", FlushAll, -1, kFlush, kNoKeys, "Removes all keys from all databases.", "1.0.0"},
+    {"flushdb", FlushDb, -1, kFlush, kNoKeys, "Removes all keys from the current database.",
+     "1.0.0"},
+    {"swapdb", SwapDb, 3, kFlush | kFast, kNoKeys, "Swaps two databases.", "4.0.0"},
+    {"time", Time, 1, kLoading | kStale | kFast, kNoKeys, "Returns the server's time.", "2.6.0"},
+};
+
+}  // namespace
+
+std::span<const Command> DatabaseCommands() { return kCommands; }
+
+}  // namespace tally::server

@@ -1,0 +1,32 @@
+// SCAN: the keys of a database, a few at a time.
+#include "server/command/command_context.h"
+#include "server/command/scan_args.h"
+#include "server/commands/families.h"
+
+namespace tally::server {
+namespace {
+
+void Scan(CommandContext& context) {
+  const auto cursor = CursorArg(context, 1);
+  if (!cursor) return;
+  ScanOptions options;
+  if (!ParseScanOptions(context, 2, ScanTarget::kKeys, options)) return;
+  ScanReply found(context.reply);
+  const uint64_t next =
+      context.keyspace().Scan(*cursor, options.count, [&](const Keyspace::Entry& entry) {
+        if (entry.expired(context.now) || !options.Matches(entry.key())) return;
+        if (options.type && !IsWord(*options.type, TypeName(entry.type()))) return;
+        found.Add(entry.key());
+      });
+  found.Finish(next);
+}
+
+constexpr Command kCommands[] = {
+    {"scan", Scan, -2, kReadOnly, {}, "Iterates over the key names in the database.", "2.8.0"},
+};
+
+}  // namespace
+
+std::span<const Command> ScanCommands() { return kCommands; }
+
+}  // namespace tally::server

@@ -1,0 +1,47 @@
+#include "server/state/client_text.h"
+
+#include "core/bytes/str_cat.h"
+
+namespace tally::server {
+namespace {
+
+std::string FlagsOf(const Client& client) {
+  std::string flags;
+  if (client.monitor) flags += 'O';
+  if (client.subscribed()) flags += 'P';
+  if (client.transaction.active) flags += 'x';
+  if (client.transaction.touched) flags += 'd';
+  if (client.close_after_reply) flags += 'c';
+  if (client.address.ends_with(":0")) flags += 'U';  // only unix sockets have no port
+  if (client.no_evict) flags += 'e';
+  if (client.no_touch) flags += 'T';
+  return flags.empty() ? "N" : flags;
+}
+
+}  // namespace
+
+size_t ClientMemory(const Client& client) {
+  return sizeof(Client) + client.output.capacity() + client.query_bytes +
+         client.transaction.queued_bytes;
+}
+
+void AppendClientLine(std::string& out, const Client& client, int64_t now_ms) {
+  const Transaction& transaction = client.transaction;
+  StrAppend(out, "id=", client.id, " addr=", client.address, " laddr=", client.local_address,
+            " fd=", client.descriptor, " name=", client.name,
+            " age=", (now_ms - client.created_ms) / 1000,
+            " idle=", (now_ms - client.last_active_ms) / 1000, " flags=", FlagsOf(client));
+  StrAppend(out, " db=", client.database, " sub=", client.channels.size(),
+            " psub=", client.patterns.size(), " ssub=0 multi=",
+            transaction.active ? static_cast<int64_t>(transaction.queue.size()) : int64_t{-1});
+  StrAppend(
+      out, " qbuf=", client.query_bytes,
+      " qbuf-free=0 argv-mem=0 multi-mem=", transaction.queued_bytes,
+      " rbs=", client.output.capacity(), " rbp=", client.output.capacity(),
+      " obl=", client.output.size(), " oll=0 omem=0 tot-mem=", ClientMemory(client),
+      " events=r cmd=", client.last_command == nullptr ? "NULL" : client.last_command->full_name,
+      " user=", client.user, " redir=-1 resp=", client.reply.protocol(),
+      " lib-name=", client.library_name, " lib-ver=", client.library_version, '\n');
+}
+
+}  // namespace tally::server

@@ -1,0 +1,17 @@
+// A client as a line of CLIENT LIST.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "server/state/client.h"
+
+namespace tally::server {
+
+// Heap bytes that the client holds: its output, its unfinished request, its transaction.
+size_t ClientMemory(const Client& client);
+
+// "id=3 addr=127.0.0.1:50000 …" with a line feed at its end; now in unix ms.
+void AppendClientLine(std::string& out, const Client& client, int64_t now_ms);
+
+}  // namespace tally::server

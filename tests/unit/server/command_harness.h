@@ -1,0 +1,202 @@
+// The server without sockets and files: commands in, replies and logged effects out, under a clock
+// that stands until it is moved.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/bytes/str_cat.h"
+#include "server/command/login.h"
+#include "server/commands/families.h"
+#include "server/dispatcher.h"
+#include "server/resp/parser.h"
+#include "server/state/server_state.h"
+#include "server/reply_text.h"
+
+namespace tally::server {
+
+class FakePersistence : public Persistence {
+ public:
+  const absl::Status& write_error() const override { return error; }
+  absl::Status StartRewrite() override {
+    if (in_rewrite) return absl::FailedPreconditionError("a rewrite is under way");
+    in_rewrite = true;
+    return absl::OkStatus();
+  }
+  bool rewriting() const override { return in_rewrite; }
+  absl::Status SaveNow() override {
+    ++saves;
+    return save_status;
+  }
+  absl::Status ApplyConfig() override { return absl::OkStatus(); }
+  absl::Status Reload() override {
+    ++reloads;
+    return absl::OkStatus();
+  }
+  void AppendInfo(std::string& out) const override { out += "aof_enabled:0\r\n"; }
+  int64_t last_save_ms() const override { return 1'600'000'000'000; }
+
+  absl::Status error;
+  absl::Status save_status;
+  bool in_rewrite = false;
+  int saves = 0;
+  int reloads = 0;
+};
+
+class FakeProcess : public Process {
+ public:
+  absl::Status Shutdown(bool force) override {
+    ++shutdowns;
+    forced = force;
+    return shutdown_status;
+  }
+  absl::Status ApplyConfig(std::string_view name) override {
+    applied.emplace_back(name);
+    return apply_status;
+  }
+  int64_t started_ms() const override { return started; }
+
+  absl::Status shutdown_status;
+  absl::Status apply_status;
+  int shutdowns = 0;
+  bool forced = false;
+  int64_t started = 0;
+  std::vector<std::string> applied;
+};
+
+class CommandHarness : private Keyspace::Observer {
+ public:
+  static constexpr int64_t kBegin = 1'700'000'000'000;  // unix ms
+
+  explicit CommandHarness(Config config_in = {})
+      : config(std::move(config_in)),
+        engine(static_cast<size_t>(config.databases), 42),
+        log_(Logger::Open("/dev/null", LogLevel::kWarning).value()),
+        state(commands, engine, config, *log_),
+        dispatcher(state) {
+    state.clock.Set(kBegin);
+    process.started = kBegin;
+    state.persistence = &persistence;
+    state.process = &process;
+    state.runner = &dispatcher;
+    state.effects.set_buffer(&effects_);
+    engine.set_observer(this);
+    state.key_events.set_classes(config.notify_keyspace_events);
+    self = Connect();
+  }
+  ~CommandHarness() {
+    for (auto& client : clients_) Forget(*client);
+    engine.set_observer(nullptr);
+  }
+
+  using Words = std::vector<std::string>;
+
+  // The bytes of the reply. A command that waits for CLIENT UNPAUSE gives "postponed".
+  std::string Wire(Client& client, const Words& words) {
+    const std::vector<std::string_view> args(words.begin(), words.end());
+    client.output.clear();
+    if (!dispatcher.Execute(client, args)) return "postponed";
+    return std::exchange(client.output, {});
+  }
+  // The reply as ReplyText shows it.
+  std::string Run(Client& client, const Words& words) {
+    const std::string wire = Wire(client, words);
+    return wire == "postponed" ? wire : ReplyText::Of(wire);
+  }
+  std::string Run(const Words& words) { return Run(*self, words); }
+  // Words parted by blanks, for commands that have none in their arguments.
+  std::string Run(const char* line) { return Run(*self, Split(line)); }
+  std::string Run(Client& client, const char* line) { return Run(client, Split(line)); }
+
+  // Another client.
+  Client* Connect() {
+    clients_.push_back(std::make_unique<Client>());
+    Client& client = *clients_.back();
+    state.clients.Add(client);
+    client.address = StrCat("127.0.0.1:", 50000 + client.id);
+    client.local_address = "127.0.0.1:6379";
+    client.created_ms = client.last_active_ms = state.clock.now_ms();
+    LoginAsDefault(config, client);
+    return &client;
+  }
+  void Disconnect(Client* client) {
+    Forget(*client);
+    std::erase_if(clients_, [&](const auto& one) { return one.get() == client; });
+  }
+  // What has been sent to a client beside the replies to its own commands.
+  std::string Received(Client& client) { return ReplyText::Of(std::exchange(client.output, {})); }
+
+  int64_t now() const { return state.clock.now_ms(); }
+  void Advance(int64_t ms) { REQUIRE(state.clock.Advance(ms)); }
+  // Removes what is due, as the server does between turns.
+  void ExpireDue() {
+    while (engine.ExpireSome(now(), [] { return true; })) {
+    }
+  }
+
+  // The commands logged since the last call, each as its words parted by blanks. The choice of
+  // database 0 is left out.
+  std::vector<std::string> Effects() {
+    std::vector<std::string> lines;
+    RequestParser parser;
+    std::string_view rest = effects_;
+    while (!rest.empty()) {
+      REQUIRE(parser.Next(rest) == ParseStatus::kCommand);
+      std::string line;
+      for (const std::string_view arg : parser.args()) {
+        StrAppend(line, line.empty() ? "" : " ", arg);
+      }
+      if (line != "SELECT 0") lines.push_back(std::move(line));
+      rest.remove_prefix(parser.consumed());
+    }
+    effects_.clear();
+    return lines;
+  }
+
+  Config config;
+  CommandTable commands{CommandFamilies()};
+  Engine engine;
+
+ private:
+  std::unique_ptr<Logger> log_;
+
+ public:
+  ServerState state;
+  Dispatcher dispatcher;
+  FakePersistence persistence;
+  FakeProcess process;
+  Client* self = nullptr;  // who runs what no client is named for
+
+ private:
+  static Words Split(std::string_view line) {
+    Words words;
+    while (!line.empty()) {
+      const size_t end = std::min(line.find(' '), line.size());
+      if (end > 0) words.emplace_back(line.substr(0, end));
+      line.remove_prefix(std::min(end + 1, line.size()));
+    }
+    return words;
+  }
+
+  void Forget(Client& client) {
+    state.watches.UnwatchAll(client);
+    state.pubsub.Forget(client);
+    state.clients.Remove(client);
+  }
+
+  void OnExpired(Keyspace& keyspace, std::string_view key) override {
+    const size_t database = engine.IndexOf(keyspace);
+    ++state.stats.expired_keys;
+    state.effects.Append(database, {"DEL", key});
+    state.key_events.Changed(kEventExpired, "expired", database, key);
+  }
+  void BeforeChange(Keyspace&, Keyspace::Segment&) override {}
+
+  std::vector<std::unique_ptr<Client>> clients_;
+  std::string effects_;
+};
+
+}  // namespace tally::server
