@@ -9,9 +9,6 @@
 namespace tally {
 namespace {
 
-// What Redis allows one listpack by default (list-max-listpack-size -2).
-constexpr size_t kListpackBytes = 8192;
-
 // Up to so many elements are removed one by one; for more the list is built anew.
 constexpr uint64_t kFewRemovals = 16;
 
@@ -229,11 +226,6 @@ std::optional<size_t> List::FindLast(std::string_view text, size_t from, size_t 
     while (end > from && ints().At(end - 1) != *number) --end;
   }
   return end > from ? std::optional(end - 1) : std::nullopt;
-}
-
-std::string_view List::encoding() const {
-  if (holds_strings()) return strings()->FitsIn(kListpackBytes) ? "listpack" : "quicklist";
-  return ints().compact() ? "listpack" : "intring";
 }
 
 size_t List::MemoryBytes() const {

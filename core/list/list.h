@@ -65,8 +65,8 @@ class List {
   std::optional<size_t> Find(std::string_view text, size_t from, size_t to) const;
   std::optional<size_t> FindLast(std::string_view text, size_t from, size_t to) const;
 
-  // For OBJECT ENCODING: "listpack" while small, then "intring" or "quicklist".
-  std::string_view encoding() const;
+  // For OBJECT ENCODING: "intring" or "quicklist".
+  std::string_view encoding() const { return holds_strings() ? "quicklist" : "intring"; }
   // Bytes on the heap, rounded to size classes; the word itself is the owner's.
   size_t MemoryBytes() const;
   // Frees about `elements` elements from the back; true if none is left. For freeing millions in

@@ -117,15 +117,6 @@ void StringDeque::MergeAround(size_t k) {
   chunks_.EraseMerged(k);
 }
 
-bool StringDeque::FitsIn(size_t bytes) const {
-  size_t used = 0;
-  for (const StringChunk& chunk : chunks_) {
-    used += chunk.used();
-    if (used > bytes) return false;
-  }
-  return true;
-}
-
 bool StringDeque::FreeSome(size_t entries) {
   chunks_.FreeBack(entries);
   return size() == 0;

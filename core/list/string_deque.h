@@ -60,8 +60,6 @@ class StringDeque {
     }
   }
 
-  // Whether all entries with their lengths take at most `bytes`.
-  bool FitsIn(size_t bytes) const;
   size_t HeapUse() const { return chunks_.HeapUse(); }
   // Frees about `entries` entries (whole chunks) from the back; true if none is left.
   bool FreeSome(size_t entries);

@@ -12,6 +12,8 @@ std::span<const CommandFamily> CommandFamilies() {
       {"generic", "keyspace", ExpiryCommands()},
       {"string", "string", StringCommands()},
       {"string", "string", CounterCommands()},
+      {"list", "list", ListCommands()},
+      {"list", "list", ListPopCommands()},
   };
   return kFamilies;
 }

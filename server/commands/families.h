@@ -18,5 +18,7 @@ std::span<const Command> ScanCommands();
 std::span<const Command> ExpiryCommands();
 std::span<const Command> StringCommands();
 std::span<const Command> CounterCommands();
+std::span<const Command> ListCommands();
+std::span<const Command> ListPopCommands();
 
 }  // namespace tally::server
