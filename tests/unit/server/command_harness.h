@@ -12,9 +12,9 @@
 #include "server/command/login.h"
 #include "server/commands/families.h"
 #include "server/dispatcher.h"
+#include "server/reply_text.h"
 #include "server/resp/parser.h"
 #include "server/state/server_state.h"
-#include "server/reply_text.h"
 
 namespace tally::server {
 
@@ -31,6 +31,10 @@ class FakePersistence : public Persistence {
     ++saves;
     return save_status;
   }
+  absl::Status FinishWalk() override {
+    ++finished_walks;
+    return absl::OkStatus();
+  }
   absl::Status ApplyConfig() override { return absl::OkStatus(); }
   absl::Status Reload() override {
     ++reloads;
@@ -43,6 +47,7 @@ class FakePersistence : public Persistence {
   absl::Status save_status;
   bool in_rewrite = false;
   int saves = 0;
+  int finished_walks = 0;
   int reloads = 0;
 };
 

@@ -58,6 +58,15 @@ TEST_CASE("swapdb: what clients see changes at once") {
   CHECK(h.Run("SWAPDB 0 x") == "-ERR invalid second DB index");
 }
 
+TEST_CASE("a snapshot under way is finished before what it cannot follow") {
+  CommandHarness h;
+  int walks = 0;
+  for (const char* line : {"FLUSHDB", "FLUSHALL", "SWAPDB 0 1"}) {
+    h.Run(line);
+    CHECK(h.persistence.finished_walks == ++walks);
+  }
+}
+
 TEST_CASE("time: seconds and microseconds") {
   CommandHarness h;
   h.Advance(1234);
