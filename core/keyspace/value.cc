@@ -4,7 +4,10 @@
 
 #include "core/bytes/heap_size.h"
 #include "core/check.h"
+#include "core/hash/hash.h"
 #include "core/list/list.h"
+#include "core/set/set.h"
+#include "core/zset/zset.h"
 
 namespace tally {
 namespace {
@@ -57,6 +60,48 @@ constexpr ValueOperations kListOperations = {
     .load = [](void* value, std::string_view run) { return static_cast<List*>(value)->Load(run); },
 };
 
+// For a class that saves itself from a cursor on, 0 to 0.
+template <typename T>
+constexpr ValueOperations kContainerOperations = {
+    .destroy = [](void* value) { delete static_cast<T*>(value); },
+    .free_some = [](void* value,
+                    size_t budget) { return static_cast<T*>(value)->FreeSome(budget); },
+    .clone = [](const void* value) -> void* {
+      return new T(static_cast<const T*>(value)->Clone());
+    },
+    .weight = [](const void* value) { return static_cast<const T*>(value)->size(); },
+    .memory_bytes = [](const void* value) { return static_cast<const T*>(value)->MemoryBytes(); },
+    .encoding = [](const void* value) { return static_cast<const T*>(value)->encoding(); },
+    .save =
+        [](const void* value, uint64_t cursor, size_t max_bytes, std::string& out) {
+          return static_cast<const T*>(value)->Save(cursor, max_bytes, out);
+        },
+    .create = [](uint64_t seed) -> void* { return new T(seed); },
+    .load = [](void* value, std::string_view run) { return static_cast<T*>(value)->Load(run); },
+};
+
+const ZSet& AsZSet(const void* value) { return *static_cast<const ZSet*>(value); }
+
+constexpr ValueOperations kZSetOperations = {
+    .destroy = [](void* value) { delete static_cast<ZSet*>(value); },
+    .free_some = [](void* value,
+                    size_t budget) { return static_cast<ZSet*>(value)->FreeSome(budget); },
+    .clone = [](const void* value) -> void* { return new ZSet(AsZSet(value).Clone({})); },
+    .weight = [](const void* value) { return AsZSet(value).size(); },
+    .memory_bytes =
+        [](const void* value) { return HeapBytes(sizeof(ZSet)) + AsZSet(value).MemoryBytes(); },
+    .encoding = [](const void* value) { return std::string_view(AsZSet(value).encoding()); },
+    .save =
+        [](const void* value, uint64_t cursor, size_t max_bytes, std::string& out) {
+          const ZSet& set = AsZSet(value);
+          const size_t next = set.Save(cursor, max_bytes, out);
+          return next == set.size() ? uint64_t{0} : uint64_t{next};
+        },
+    .create = [](uint64_t seed) -> void* { return new ZSet(seed); },
+    .load = [](void* value,
+               std::string_view run) { return static_cast<ZSet*>(value)->Load(run, {}); },
+};
+
 }  // namespace
 
 const ValueOperations& OperationsOf(Type type) {
@@ -65,6 +110,12 @@ const ValueOperations& OperationsOf(Type type) {
       return kStringOperations;
     case Type::kList:
       return kListOperations;
+    case Type::kHash:
+      return kContainerOperations<Hash>;
+    case Type::kSet:
+      return kContainerOperations<Set>;
+    case Type::kZSet:
+      return kZSetOperations;
     default:
       Check(false, "a type with heap values");
       return kStringOperations;

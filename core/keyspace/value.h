@@ -11,6 +11,7 @@
 namespace tally {
 
 class List;
+class ZSet;
 
 // Which class holds the heap values of which type.
 template <typename T>
@@ -19,6 +20,8 @@ template <>
 inline constexpr Type kTypeOf<std::string> = Type::kString;
 template <>
 inline constexpr Type kTypeOf<List> = Type::kList;
+template <>
+inline constexpr Type kTypeOf<ZSet> = Type::kZSet;
 
 // One row for each type, so that the keyspace needs no virtual calls and no eight bytes a value.
 struct ValueOperations {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/bytes/double_format.h"
 #include "core/bytes/glob.h"
 #include "core/bytes/str_cat.h"
 
@@ -50,6 +51,12 @@ bool ParseScanOptions(CommandContext& context, size_t first, ScanTarget target,
     }
   }
   return true;
+}
+
+void ScanReply::AddDouble(double score) {
+  std::string text;
+  AppendDouble(text, score);
+  Add(text);
 }
 
 void ScanReply::Finish(uint64_t cursor) {

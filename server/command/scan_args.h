@@ -36,6 +36,8 @@ class ScanReply {
     found_.Bulk(element);
     ++count_;
   }
+  // A score: in RESP3 too a bulk string, as Redis sends it here.
+  void AddDouble(double score);
   void Finish(uint64_t cursor);
 
  private:

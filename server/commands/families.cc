@@ -14,6 +14,12 @@ std::span<const CommandFamily> CommandFamilies() {
       {"string", "string", CounterCommands()},
       {"list", "list", ListCommands()},
       {"list", "list", ListPopCommands()},
+      {"hash", "hash", HashCommands()},
+      {"set", "set", SetCommands()},
+      {"set", "set", SetAlgebraCommands()},
+      {"sorted-set", "sortedset", ZSetCommands()},
+      {"sorted-set", "sortedset", ZSetRangeCommands()},
+      {"sorted-set", "sortedset", ZSetAlgebraCommands()},
   };
   return kFamilies;
 }

@@ -20,5 +20,11 @@ std::span<const Command> StringCommands();
 std::span<const Command> CounterCommands();
 std::span<const Command> ListCommands();
 std::span<const Command> ListPopCommands();
+std::span<const Command> HashCommands();
+std::span<const Command> SetCommands();
+std::span<const Command> SetAlgebraCommands();
+std::span<const Command> ZSetCommands();
+std::span<const Command> ZSetRangeCommands();
+std::span<const Command> ZSetAlgebraCommands();
 
 }  // namespace tally::server

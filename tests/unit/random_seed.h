@@ -2,15 +2,14 @@
 #pragma once
 
 #include <catch2/catch.hpp>
-
 #include <cstdint>
 #include <cstdlib>
 #include <random>
 
 namespace tally::test {
 
-// The seed is TALLY_SEED where it is set, otherwise fresh. Declare `SeededRandom random;` in a test:
-// Catch prints the seed when the test fails.
+// The seed is TALLY_SEED where it is set, otherwise fresh. Declare `SeededRandom random;` in a
+// test: Catch prints the seed when the test fails.
 class SeededRandom {
  public:
   SeededRandom() : seed_(ChooseSeed()), engine_(seed_) {}

@@ -34,6 +34,11 @@ struct Recorder : Keyspace::Observer {
   int changes = 0;
 };
 
+void ExpireAll(Keyspace& keyspace, int64_t now, int64_t interval_ms) {
+  while (keyspace.ExpireSegment(now, interval_ms)) {
+  }
+}
+
 struct Modelled {
   std::string value;
   int64_t deadline;
@@ -70,9 +75,8 @@ TEST_CASE("a keyspace of strings agrees with a map of values and deadlines") {
         const int64_t value = static_cast<int64_t>(random.Next());
         const bool keep = random.OneIn(2);
         const int64_t kept = known == model.end() ? kNoDeadline : known->second.deadline;
-        if (keyspace.Find(key, now); true) {
-          keyspace.SetInteger(key, value, keep ? Keyspace::kKeepDeadline : deadline, now);
-        }
+        keyspace.Find(key, now);  // removes it if it has expired
+        keyspace.SetInteger(key, value, keep ? Keyspace::kKeepDeadline : deadline, now);
         model[key] = {std::to_string(value), keep ? kept : deadline};
         break;
       }
@@ -95,8 +99,7 @@ TEST_CASE("a keyspace of strings agrees with a map of values and deadlines") {
         }
         break;
       case 5:
-        while (keyspace.ExpireSegment(now, 0)) {
-        }
+        ExpireAll(keyspace, now, 0);
         break;
       default: {
         const auto entry = keyspace.Find(key, now);
@@ -109,8 +112,7 @@ TEST_CASE("a keyspace of strings agrees with a map of values and deadlines") {
     }
   }
   now += 100'000;
-  while (keyspace.ExpireSegment(now)) {
-  }
+  ExpireAll(keyspace, now, 200);
   std::erase_if(model, [&](const auto& row) { return row.second.deadline <= now; });
   REQUIRE(keyspace.size() == model.size());
   REQUIRE(keyspace.expires() == 0);

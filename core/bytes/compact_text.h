@@ -1,0 +1,81 @@
+// Byte strings as the packed containers hold them: integers and hexadecimal ids in binary.
+//
+// The code of a text begins with a marker only where it must:
+//   0xF7 … 0xFE   the canonical text of an int64: its 1 to 8 bytes follow, little-endian
+//   0xF6          lower-case hexadecimal digits, two a byte: an even number from 8 to 128
+//   0xF5          a text that itself begins with a byte of 0xF5 or above follows
+// and is the text itself otherwise; no UTF-8 text begins with 0xF5 or above. Each text has exactly
+// one code, so that codes may be hashed and compared in place of texts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/bytes/number.h"
+
+namespace tally {
+
+// The code of a text. Holds a view of the text where that is its own code. O(text).
+class CompactText {
+ public:
+  explicit CompactText(std::string_view text);
+  explicit CompactText(int64_t number) { EncodeInteger(number); }
+  CompactText(const CompactText&) = delete;
+  CompactText& operator=(const CompactText&) = delete;
+
+  // Lives as long as both this object and the text.
+  std::string_view code() const { return code_; }
+
+  static constexpr uint8_t kFirstMarker = 0xF5;
+  static constexpr uint8_t kEscapeMarker = 0xF5;
+  static constexpr uint8_t kHexMarker = 0xF6;
+  // Of an integer of n bytes it is kIntegerMarker + n.
+  static constexpr uint8_t kIntegerMarker = 0xF6;
+  static constexpr size_t kMaxIntegerCode = 1 + sizeof(int64_t);
+  static constexpr size_t kMinHexDigits = 8;
+  static constexpr size_t kMaxHexDigits = 128;
+
+ private:
+  void EncodeInteger(int64_t number);
+  bool EncodeHex(std::string_view text);
+
+  std::string_view code_;
+  std::string escaped_;
+  char buffer_[1 + kMaxHexDigits / 2];
+};
+
+// The number that a code stands for, if it stands for one. O(1).
+inline std::optional<int64_t> IntegerOfCode(std::string_view code) {
+  if (code.size() < 2 || code.size() > CompactText::kMaxIntegerCode) return std::nullopt;
+  const size_t bytes = code.size() - 1;
+  if (static_cast<uint8_t>(code[0]) != CompactText::kIntegerMarker + bytes) return std::nullopt;
+  uint64_t low = 0;
+  std::memcpy(&low, code.data() + 1, bytes);
+  const auto unused_bits = static_cast<unsigned>(64 - 8 * bytes);
+  return static_cast<int64_t>(low << unused_bits) >> unused_bits;
+}
+
+// The text of a code.
+class PlainText {
+ public:
+  explicit PlainText(std::string_view code) : view_(code) {
+    if (!code.empty() && static_cast<uint8_t>(code[0]) >= CompactText::kFirstMarker) Decode(code);
+  }
+  PlainText(const PlainText&) = delete;
+  PlainText& operator=(const PlainText&) = delete;
+
+  // Lives as long as both this object and the code.
+  std::string_view view() const { return view_; }
+
+ private:
+  void Decode(std::string_view code);
+
+  std::string_view view_;
+  char buffer_[CompactText::kMaxHexDigits];
+};
+
+}  // namespace tally

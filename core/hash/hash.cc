@@ -1,0 +1,130 @@
+#include "core/hash/hash.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/bytes/heap_size.h"
+#include "core/bytes/varint.h"
+
+namespace tally {
+namespace {
+
+// A listpack of more bytes than this becomes a table, whatever the limits say.
+constexpr size_t kMaxListpackBytes = 128 * 1024;
+
+// Up to these sizes a hash stays packed although it is beyond the limits: a few long values cost
+// less so, and to search them costs no more.
+constexpr size_t kFewFields = 64;
+constexpr size_t kFewBytes = 4096;
+
+// A field and a value, each with its length and its marker, take so much more than their texts.
+constexpr size_t kMaxOverhead = 2 * (kMaxVarintBytes + 1);
+
+constexpr char kListpackRun = 'l';
+constexpr char kHashtableRun = 'h';
+constexpr HashLimits kNoLimits{std::numeric_limits<size_t>::max(),
+                               std::numeric_limits<size_t>::max()};
+
+}  // namespace
+
+std::optional<Hash::Value> Hash::Find(std::string_view field) const {
+  const auto code = map_.Find(CompactText(field).code());
+  if (!code) return std::nullopt;
+  return Value(*code);
+}
+
+bool Hash::Set(std::string_view field, std::string_view value, const HashLimits& limits) {
+  PrepareFor(field, value, limits);
+  const bool added = map_.Set(CompactText(field).code(), CompactText(value).code());
+  if (added) SettleForm(limits);
+  return added;
+}
+
+Hash::IncrementResult Hash::Increment(std::string_view field, int64_t delta,
+                                      const HashLimits& limits) {
+  const CompactText coded_field(field);
+  const std::span<char> place = map_.FindMutable(coded_field.code());
+  const bool exists = place.data() != nullptr;
+  int64_t sum = delta;
+  if (exists) {
+    const auto old = IntegerOfCode({place.data(), place.size()});
+    if (!old) return {IncrementStatus::kNotInteger, 0};
+    if (__builtin_add_overflow(*old, delta, &sum)) return {IncrementStatus::kOverflow, 0};
+  }
+  const CompactText coded_sum(sum);
+  if (exists && coded_sum.code().size() == place.size()) {
+    coded_sum.code().copy(place.data(), place.size());
+    return {IncrementStatus::kOk, sum};
+  }
+  PrepareFor(field, {}, limits);
+  if (map_.Set(coded_field.code(), coded_sum.code())) SettleForm(limits);
+  return {IncrementStatus::kOk, sum};
+}
+
+void Hash::PrepareFor(std::string_view field, std::string_view value, const HashLimits& limits) {
+  if (!map_.packed()) return;
+  beyond_listpack_ |= std::max(field.size(), value.size()) > limits.max_size;
+  UnpackIfLarge(field.size() + value.size() + kMaxOverhead);
+}
+
+void Hash::SettleForm(const HashLimits& limits) {
+  if (!map_.packed()) return;
+  beyond_listpack_ |= map_.size() > limits.max_fields;
+  UnpackIfLarge(0);
+}
+
+void Hash::UnpackIfLarge(size_t more_bytes) {
+  const size_t bytes = map_.packed_bytes() + more_bytes;
+  beyond_listpack_ |= bytes > kMaxListpackBytes;
+  if (beyond_listpack_ && (bytes > kFewBytes || map_.size() > kFewFields)) map_.Unpack();
+}
+
+void Hash::ForEach(Visitor visit) const {
+  map_.ForEach([&](std::string_view field, std::string_view value) {
+    visit(PlainText(field).view(), PlainText(value).view());
+    return true;
+  });
+}
+
+uint64_t Hash::Scan(uint64_t cursor, size_t count, Visitor visit) const {
+  return map_.Scan(cursor, count, [&](std::string_view field, std::string_view value) {
+    visit(PlainText(field).view(), PlainText(value).view());
+  });
+}
+
+void Hash::Sample(uint64_t random, Visitor visit) const {
+  map_.Sample(random, [&](std::string_view field, std::string_view value) {
+    visit(PlainText(field).view(), PlainText(value).view());
+  });
+}
+
+void Hash::SampleDistinct(size_t count, Random random, Visitor visit) const {
+  map_.SampleDistinct(count, random, [&](std::string_view field, std::string_view value) {
+    visit(PlainText(field).view(), PlainText(value).view());
+  });
+}
+
+size_t Hash::MemoryBytes() const { return HeapBytes(sizeof(Hash)) + map_.MemoryBytes(); }
+
+uint64_t Hash::Save(uint64_t cursor, size_t max_bytes, std::string& out) const {
+  out.push_back(beyond_listpack_ ? kHashtableRun : kListpackRun);
+  return map_.Save(cursor, max_bytes, out);
+}
+
+bool Hash::Load(std::string_view run) {
+  if (run.empty()) return false;
+  const char form = run.front();
+  run.remove_prefix(1);
+  if (form != kListpackRun && form != kHashtableRun) return false;
+  // The form is told, so that a restart does not change it.
+  beyond_listpack_ |= form == kHashtableRun;
+  while (!run.empty()) {
+    std::string_view field;
+    std::string_view value;
+    if (!ReadLengthPrefixed(run, field) || !ReadLengthPrefixed(run, value)) return false;
+    Set(field, value, kNoLimits);
+  }
+  return true;
+}
+
+}  // namespace tally

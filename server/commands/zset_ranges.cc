@@ -1,0 +1,289 @@
+// Ranges of sorted sets: by rank, score and member; read, counted, stored and removed.
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "server/command/command_context.h"
+#include "server/command/scan_args.h"
+#include "server/commands/families.h"
+#include "server/commands/zset_access.h"
+
+namespace tally::server {
+namespace {
+
+enum class RangeBy : uint8_t { kRank, kScore, kMember };
+
+struct RangeRequest {
+  RangeBy by = RangeBy::kRank;
+  bool reverse = false;
+  bool with_scores = false;
+  bool limited = false;
+  int64_t offset = 0;
+  int64_t count = -1;
+  // Of the kind that `by` says; for a reversed range the words were swapped.
+  int64_t first = 0;
+  int64_t last = 0;
+  ScoreBound min_score{};
+  ScoreBound max_score{};
+  LexBound min_member{LexBound::Kind::kLowest};
+  LexBound max_member{LexBound::Kind::kHighest};
+};
+
+// The two bounds at `index` and behind it. Replies the error and returns false.
+bool ParseBounds(CommandContext& context, size_t index, RangeRequest& request) {
+  if (request.by == RangeBy::kRank) {
+    const auto first = context.Int64Arg(index);
+    if (!first) return false;
+    const auto last = context.Int64Arg(index + 1);
+    if (!last) return false;
+    request.first = *first;
+    request.last = *last;
+    return true;
+  }
+  std::string_view low = context.args[index];
+  std::string_view high = context.args[index + 1];
+  if (request.reverse) std::swap(low, high);
+  if (request.by == RangeBy::kScore) {
+    const auto min = ParseScoreBound(low);
+    const auto max = ParseScoreBound(high);
+    if (!min || !max) {
+      context.reply.Error("ERR min or max is not a float");
+      return false;
+    }
+    request.min_score = *min;
+    request.max_score = *max;
+    return true;
+  }
+  const auto min = ParseLexBound(low);
+  const auto max = ParseLexBound(high);
+  if (!min || !max) {
+    context.reply.Error("ERR min or max not valid string range item");
+    return false;
+  }
+  request.min_member = *min;
+  request.max_member = *max;
+  return true;
+}
+
+RankRange Resolve(const ZSet& set, const RangeRequest& request) {
+  switch (request.by) {
+    case RangeBy::kRank: {
+      const RankRange ranks = RanksBetween(request.first, request.last, set.size());
+      if (!request.reverse) return ranks;
+      return ranks.empty() ? ranks : RankRange{set.size() - ranks.end, set.size() - ranks.begin};
+    }
+    case RangeBy::kScore:
+      return set.ScoreRange(request.min_score, request.max_score);
+    case RangeBy::kMember:
+      return set.LexRange(request.min_member, request.max_member);
+  }
+  return {};
+}
+
+// The part of the range that LIMIT leaves, counted from the end that comes first.
+RankRange ApplyLimit(RankRange range, const RangeRequest& request) {
+  if (!request.limited) return range;
+  if (request.offset < 0 || static_cast<uint64_t>(request.offset) >= range.size()) return {};
+  const auto skipped = static_cast<size_t>(request.offset);
+  const size_t left = range.size() - skipped;
+  const size_t taken =
+      request.count < 0 ? left : std::min(left, static_cast<size_t>(request.count));
+  return request.reverse ? RankRange{range.end - skipped - taken, range.end - skipped}
+                         : RankRange{range.begin + skipped, range.begin + skipped + taken};
+}
+
+// The words behind the bounds. Replies the error and returns false.
+struct OptionWords {
+  bool by_allowed;      // BYSCORE, BYLEX and REV are words of this command
+  bool scores_allowed;  // WITHSCORES is
+};
+
+bool ParseRangeOptions(CommandContext& context, size_t from, OptionWords words,
+                       RangeRequest& request) {
+  const Args args = context.args;
+  for (size_t i = from; i < args.size(); ++i) {
+    if (words.scores_allowed && IsWord(args[i], "withscores")) {
+      request.with_scores = true;
+    } else if (IsWord(args[i], "limit") && i + 2 < args.size()) {
+      const auto offset = context.Int64Arg(i + 1);
+      if (!offset) return false;
+      const auto count = context.Int64Arg(i + 2);
+      if (!count) return false;
+      request.limited = true;
+      request.offset = *offset;
+      request.count = *count;
+      i += 2;
+    } else if (words.by_allowed && IsWord(args[i], "rev")) {
+      request.reverse = true;
+    } else if (words.by_allowed && IsWord(args[i], "byscore")) {
+      request.by = RangeBy::kScore;
+    } else if (words.by_allowed && IsWord(args[i], "bylex")) {
+      request.by = RangeBy::kMember;
+    } else {
+      context.reply.Error(kSyntaxError);
+      return false;
+    }
+  }
+  std::string_view error;
+  if (request.limited && request.by == RangeBy::kRank) {
+    error = "ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX";
+  } else if (request.with_scores && request.by == RangeBy::kMember) {
+    error = "ERR syntax error, WITHSCORES not supported in combination with BYLEX";
+  }
+  if (!error.empty()) context.reply.Error(error);
+  return error.empty();
+}
+
+void ReplyRange(CommandContext& context, const RangeRequest& request) {
+  ZSet* set = nullptr;
+  if (!context.Read(context.args[1], set)) return;
+  if (set == nullptr) return context.reply.Array(0);
+  const RankRange range = ApplyLimit(Resolve(*set, request), request);
+  ReplyHeader(context.reply, range.size(), request.with_scores);
+  set->ForEach(range, request.reverse, [&](std::string_view member, double score) {
+    if (request.with_scores) {
+      ReplyScored(context.reply, member, score);
+    } else {
+      context.reply.Bulk(member);
+    }
+    return true;
+  });
+}
+
+void Range(CommandContext& context, RangeRequest request, OptionWords words) {
+  if (!ParseRangeOptions(context, 4, words, request)) return;
+  if (ParseBounds(context, 2, request)) ReplyRange(context, request);
+}
+
+void ZRange(CommandContext& context) { Range(context, {}, {true, true}); }
+void ZRevRange(CommandContext& context) { Range(context, {.reverse = true}, {false, true}); }
+void ZRangeByScore(CommandContext& context) {
+  Range(context, {.by = RangeBy::kScore}, {false, true});
+}
+void ZRevRangeByScore(CommandContext& context) {
+  Range(context, {.by = RangeBy::kScore, .reverse = true}, {false, true});
+}
+void ZRangeByLex(CommandContext& context) {
+  Range(context, {.by = RangeBy::kMember}, {false, false});
+}
+void ZRevRangeByLex(CommandContext& context) {
+  Range(context, {.by = RangeBy::kMember, .reverse = true}, {false, false});
+}
+
+void ZRangeStore(CommandContext& context) {
+  const std::string_view target = context.args[1];
+  RangeRequest request;
+  if (!ParseRangeOptions(context, 5, {true, false}, request)) return;
+  if (!ParseBounds(context, 3, request)) return;
+  ZSet* source = nullptr;
+  if (!context.Read(context.args[2], source)) return;
+  Keyspace& keyspace = context.keyspace();
+  auto copy = std::make_unique<ZSet>(keyspace.seed());
+  if (source != nullptr) {
+    const ZSetLimits limits = LimitsOf(context.server.config);
+    const RankRange range = ApplyLimit(Resolve(*source, request), request);
+    source->ForEach(range, false, [&](std::string_view member, double score) {
+      copy->Set(member, score, limits);
+      return true;
+    });
+  }
+  const size_t stored = copy->size();
+  if (stored > 0) {
+    keyspace.SetHeap(target, copy.release(), kNoDeadline, context.now);
+    context.Changed(kEventZset, "zrangestore", target);
+  } else if (const Keyspace::Entry old = context.FindForWrite(target)) {
+    context.Remove(old);
+  }
+  context.reply.Integer(static_cast<int64_t>(stored));
+}
+
+void Count(CommandContext& context, RangeBy by) {
+  RangeRequest request{.by = by};
+  if (!ParseBounds(context, 2, request)) return;
+  ZSet* set = nullptr;
+  if (!context.Read(context.args[1], set)) return;
+  context.reply.Integer(set == nullptr ? 0 : static_cast<int64_t>(Resolve(*set, request).size()));
+}
+
+void ZCount(CommandContext& context) { Count(context, RangeBy::kScore); }
+void ZLexCount(CommandContext& context) { Count(context, RangeBy::kMember); }
+
+void RemoveRange(CommandContext& context, RangeBy by, std::string_view event) {
+  RangeRequest request{.by = by};
+  if (!ParseBounds(context, 2, request)) return;
+  ZSet* set = nullptr;
+  if (!context.Write(context.args[1], set)) return;
+  if (set == nullptr) return context.reply.Integer(0);
+  const RankRange range = Resolve(*set, request);
+  set->EraseRange(range);
+  if (!range.empty()) context.Changed(kEventZset, event, context.args[1]);
+  if (set->empty()) context.RemoveEmpty(context.args[1]);
+  context.reply.Integer(static_cast<int64_t>(range.size()));
+}
+
+void ZRemRangeByRank(CommandContext& context) {
+  RemoveRange(context, RangeBy::kRank, "zremrangebyrank");
+}
+void ZRemRangeByScore(CommandContext& context) {
+  RemoveRange(context, RangeBy::kScore, "zremrangebyscore");
+}
+void ZRemRangeByLex(CommandContext& context) {
+  RemoveRange(context, RangeBy::kMember, "zremrangebylex");
+}
+
+void ZScan(CommandContext& context) {
+  const auto cursor = CursorArg(context, 2);
+  if (!cursor) return;
+  ScanOptions options;
+  if (!ParseScanOptions(context, 3, ScanTarget::kElements, options)) return;
+  ZSet* set = nullptr;
+  if (!context.Read(context.args[1], set)) return;
+  ScanReply found(context.reply);
+  uint64_t next = 0;
+  if (set != nullptr) {
+    next = set->Scan(*cursor, options.count, [&](std::string_view member, double score) {
+      if (!options.Matches(member)) return;
+      found.Add(member);
+      found.AddDouble(score);
+    });
+  }
+  found.Finish(next);
+}
+
+constexpr KeyRange kOneKey{1, 1, 1};
+constexpr KeyRange kTwoKeys{1, 2, 1};
+
+constexpr Command kCommands[] = {
+    {"zcount", ZCount, 4, kReadOnly | kFast, kOneKey,
+     "Returns the number of members in a sorted set within a range of scores.", "2.0.0"},
+    {"zlexcount", ZLexCount, 4, kReadOnly | kFast, kOneKey,
+     "Returns the number of members in a sorted set within a lexicographical range.", "2.8.9"},
+    {"zrange", ZRange, -4, kReadOnly, kOneKey,
+     "Returns members in a sorted set within a range of indexes, scores or members.", "1.2.0"},
+    {"zrangebylex", ZRangeByLex, -4, kReadOnly, kOneKey,
+     "Returns members in a sorted set within a lexicographical range.", "2.8.9"},
+    {"zrangebyscore", ZRangeByScore, -4, kReadOnly, kOneKey,
+     "Returns members in a sorted set within a range of scores.", "1.0.5"},
+    {"zrangestore", ZRangeStore, -5, kWrite | kDenyOom, kTwoKeys,
+     "Stores a range of members of a sorted set in a key.", "6.2.0"},
+    {"zremrangebylex", ZRemRangeByLex, 4, kWrite, kOneKey,
+     "Removes members in a sorted set within a lexicographical range.", "2.8.9"},
+    {"zremrangebyrank", ZRemRangeByRank, 4, kWrite, kOneKey,
+     "Removes members in a sorted set within a range of indexes.", "2.0.0"},
+    {"zremrangebyscore", ZRemRangeByScore, 4, kWrite, kOneKey,
+     "Removes members in a sorted set within a range of scores.", "1.2.0"},
+    {"zrevrange", ZRevRange, -4, kReadOnly, kOneKey,
+     "Returns members in a sorted set within a range of indexes in reverse order.", "1.2.0"},
+    {"zrevrangebylex", ZRevRangeByLex, -4, kReadOnly, kOneKey,
+     "Returns members in a sorted set within a lexicographical range in reverse order.", "2.8.9"},
+    {"zrevrangebyscore", ZRevRangeByScore, -4, kReadOnly, kOneKey,
+     "Returns members in a sorted set within a range of scores in reverse order.", "2.2.0"},
+    {"zscan", ZScan, -3, kReadOnly, kOneKey, "Iterates over members and scores of a sorted set.",
+     "2.8.0"},
+};
+
+}  // namespace
+
+std::span<const Command> ZSetRangeCommands() { return kCommands; }
+
+}  // namespace tally::server

@@ -1,0 +1,366 @@
+// Sorted sets: members and their scores. Ranges stand in zset_ranges.cc, unions in zset_algebra.cc.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "core/bytes/double_format.h"
+#include "server/command/command_context.h"
+#include "server/command/scan_args.h"
+#include "server/commands/families.h"
+#include "server/commands/zset_access.h"
+
+namespace tally::server {
+namespace {
+
+constexpr std::string_view kNanError = "ERR resulting score is not a number (NaN)";
+
+struct AddOptions {
+  bool nx = false;
+  bool xx = false;
+  bool gt = false;
+  bool lt = false;
+  bool changed = false;
+  bool increment = false;
+  size_t first_pair = 2;
+};
+
+// Replies the error and returns false.
+bool ParseAddOptions(CommandContext& context, AddOptions& options) {
+  const Args args = context.args;
+  size_t i = 2;
+  for (; i < args.size(); ++i) {
+    if (IsWord(args[i], "nx")) {
+      options.nx = true;
+    } else if (IsWord(args[i], "xx")) {
+      options.xx = true;
+    } else if (IsWord(args[i], "gt")) {
+      options.gt = true;
+    } else if (IsWord(args[i], "lt")) {
+      options.lt = true;
+    } else if (IsWord(args[i], "ch")) {
+      options.changed = true;
+    } else if (IsWord(args[i], "incr")) {
+      options.increment = true;
+    } else {
+      break;
+    }
+  }
+  options.first_pair = i;
+  const size_t words = args.size() - i;
+  std::string_view error;
+  if (words == 0 || words % 2 == 1) {
+    error = kSyntaxError;
+  } else if (options.nx && options.xx) {
+    error = "ERR XX and NX options at the same time are not compatible";
+  } else if ((options.gt && options.nx) || (options.lt && options.nx) ||
+             (options.gt && options.lt)) {
+    error = "ERR GT, LT, and/or NX options at the same time are not compatible";
+  } else if (options.increment && words > 2) {
+    error = "ERR INCR option supports a single increment-element pair";
+  }
+  if (!error.empty()) context.reply.Error(error);
+  return error.empty();
+}
+
+struct AddOutcome {
+  bool skipped = false;  // an option forbade it
+  bool nan = false;
+  AddResult result = AddResult::kUnchanged;
+  double score = 0;
+};
+
+AddOutcome AddOne(ZSet& set, std::string_view member, double score, const AddOptions& options,
+                  const ZSetLimits& limits) {
+  AddOutcome outcome;
+  const bool needs_old = options.nx || options.xx || options.gt || options.lt || options.increment;
+  const auto old = needs_old ? set.Score(member) : std::nullopt;
+  if (options.increment && old) score += *old;
+  outcome.score = score;
+  outcome.nan = std::isnan(score);
+  outcome.skipped = (options.nx && old) || (options.xx && !old) ||
+                    (options.gt && old && score <= *old) || (options.lt && old && score >= *old);
+  if (!outcome.nan && !outcome.skipped) outcome.result = set.Set(member, score, limits);
+  return outcome;
+}
+
+// ZADD without INCR: how many were added (or changed).
+int64_t AddPairs(CommandContext& context, ZSet& set, const AddOptions& options,
+                 const std::vector<double>& scores) {
+  const ZSetLimits limits = LimitsOf(context.server.config);
+  int64_t counted = 0;
+  for (size_t i = 0; i < scores.size(); ++i) {
+    const std::string_view member = context.args[options.first_pair + 2 * i + 1];
+    const AddOutcome outcome = AddOne(set, member, scores[i], options, limits);
+    if (outcome.skipped || outcome.result == AddResult::kUnchanged) continue;
+    context.CountChange();
+    if (outcome.result == AddResult::kAdded || options.changed) ++counted;
+  }
+  return counted;
+}
+
+void ReplyIncremented(CommandContext& context, ZSet& set, const AddOptions& options,
+                      std::string_view member, double delta) {
+  const AddOutcome outcome = AddOne(set, member, delta, options, LimitsOf(context.server.config));
+  if (outcome.nan) return context.reply.Error(kNanError);
+  if (outcome.skipped) return context.reply.Null();
+  context.Changed(kEventZset, "zincr", context.args[1]);
+  context.reply.Double(outcome.score);
+}
+
+void ZAdd(CommandContext& context) {
+  const std::string_view key = context.args[1];
+  AddOptions options;
+  if (!ParseAddOptions(context, options)) return;
+  std::vector<double> scores;
+  for (size_t i = options.first_pair; i < context.args.size(); i += 2) {
+    const auto score = context.DoubleArg(i);
+    if (!score) return;
+    scores.push_back(*score);
+  }
+  ZSet* set = nullptr;
+  if (!context.Write(key, set)) return;
+  if (set == nullptr && options.xx) {
+    if (options.increment) return context.reply.Null();
+    return context.reply.Integer(0);
+  }
+  if (set == nullptr) set = SetForWrite(context, key);
+  if (options.increment) {
+    ReplyIncremented(context, *set, options, context.args.back(), scores[0]);
+  } else {
+    const int64_t counted = AddPairs(context, *set, options, scores);
+    if (context.changes() > 0) {
+      context.server.key_events.Changed(kEventZset, "zadd", context.client.database, key);
+    }
+    context.reply.Integer(counted);
+  }
+  if (set->empty()) context.RemoveEmpty(key);
+}
+
+void ZIncrBy(CommandContext& context) {
+  const auto delta = context.DoubleArg(2);
+  if (!delta) return;
+  ZSet* set = SetForWrite(context, context.args[1]);
+  if (set == nullptr) return;
+  ReplyIncremented(context, *set, {.increment = true}, context.args[3], *delta);
+  if (set->empty()) context.RemoveEmpty(context.args[1]);
+}
+
+void ZRem(CommandContext& context) {
+  ZSet* set = nullptr;
+  if (!context.Write(context.args[1], set)) return;
+  int64_t removed = 0;
+  if (set != nullptr) {
+    for (const std::string_view member : context.args.subspan(2)) removed += set->Erase(member);
+    if (removed > 0) context.Changed(kEventZset, "zrem", context.args[1]);
+    if (set->empty()) context.RemoveEmpty(context.args[1]);
+  }
+  context.reply.Integer(removed);
+}
+
+void ZCard(CommandContext& context) {
+  ZSet* set = nullptr;
+  if (!context.Read(context.args[1], set)) return;
+  context.reply.Integer(set == nullptr ? 0 : static_cast<int64_t>(set->size()));
+}
+
+void ReplyScore(CommandContext& context, const ZSet* set, std::string_view member) {
+  const auto score = set == nullptr ? std::nullopt : set->Score(member);
+  if (score) {
+    context.reply.Double(*score);
+  } else {
+    context.reply.Null();
+  }
+}
+
+void ZScore(CommandContext& context) {
+  ZSet* set = nullptr;
+  if (context.Read(context.args[1], set)) ReplyScore(context, set, context.args[2]);
+}
+
+void ZMScore(CommandContext& context) {
+  ZSet* set = nullptr;
+  if (!context.Read(context.args[1], set)) return;
+  context.reply.Array(context.args.size() - 2);
+  for (const std::string_view member : context.args.subspan(2)) ReplyScore(context, set, member);
+}
+
+void ReplyRank(CommandContext& context, bool reverse) {
+  ZSet* set = nullptr;
+  if (!context.Read(context.args[1], set)) return;
+  const auto rank = set == nullptr ? std::nullopt : set->Rank(context.args[2], reverse);
+  if (!rank) return context.reply.Null();
+  context.reply.Integer(static_cast<int64_t>(*rank));
+}
+
+void ZRank(CommandContext& context) { ReplyRank(context, false); }
+void ZRevRank(CommandContext& context) { ReplyRank(context, true); }
+
+// Takes `count` from one end and replies them flat, or each as a pair.
+void PopScored(CommandContext& context, ZSet& set, std::string_view key, size_t count, bool max,
+               bool pairs) {
+  for (size_t i = 0; i < count; ++i) {
+    const auto [member, score] = max ? set.PopMax() : set.PopMin();
+    if (pairs) context.reply.Array(2);
+    context.reply.Bulk(member);
+    context.reply.Double(score);
+  }
+  if (count > 0) context.Changed(kEventZset, max ? "zpopmax" : "zpopmin", key);
+  if (set.empty()) context.RemoveEmpty(key);
+}
+
+void Pop(CommandContext& context, bool max) {
+  const std::string_view key = context.args[1];
+  const bool counted = context.args.size() == 3;
+  if (context.args.size() > 3) return context.reply.Error(kSyntaxError);
+  std::optional<int64_t> count = 1;
+  if (counted) {
+    count = context.Int64ArgIn(2, 0, INT64_MAX, "ERR value is out of range, must be positive");
+    if (!count) return;
+  }
+  ZSet* set = nullptr;
+  if (!context.Write(key, set)) return;
+  if (set == nullptr || *count == 0) return context.reply.Array(0);
+  const size_t taken = std::min(set->size(), static_cast<size_t>(*count));
+  const bool pairs = counted && context.reply.protocol() == 3;
+  context.reply.Array(pairs ? taken : taken * 2);
+  PopScored(context, *set, key, taken, max, pairs);
+}
+
+void ZPopMin(CommandContext& context) { Pop(context, false); }
+void ZPopMax(CommandContext& context) { Pop(context, true); }
+
+bool FindCountedKeys(Args args, std::vector<size_t>& indexes) {
+  const auto count = ParseInt64(args[1]);
+  if (!count || *count <= 0 || static_cast<size_t>(*count) > args.size() - 2) return false;
+  for (size_t i = 0; i < static_cast<size_t>(*count); ++i) indexes.push_back(2 + i);
+  return true;
+}
+
+// ZMPOP numkeys key … MIN|MAX [COUNT n]
+void ZMPop(CommandContext& context) {
+  const Args args = context.args;
+  const auto keys = context.Int64ArgIn(1, 1, INT64_MAX, "ERR numkeys should be greater than 0");
+  if (!keys) return;
+  if (static_cast<uint64_t>(*keys) > args.size() - 3) return context.reply.Error(kSyntaxError);
+  const size_t where = 2 + static_cast<size_t>(*keys);
+  const bool max = IsWord(args[where], "max");
+  if (!max && !IsWord(args[where], "min")) return context.reply.Error(kSyntaxError);
+  int64_t count = 1;
+  if (args.size() > where + 1) {
+    if (args.size() != where + 3 || !IsWord(args[where + 1], "count")) {
+      return context.reply.Error(kSyntaxError);
+    }
+    const auto given =
+        context.Int64ArgIn(where + 2, 1, INT64_MAX, "ERR count should be greater than 0");
+    if (!given) return;
+    count = *given;
+  }
+  for (const std::string_view key : args.subspan(2, static_cast<size_t>(*keys))) {
+    ZSet* set = nullptr;
+    if (!context.Write(key, set)) return;
+    if (set == nullptr) continue;
+    const size_t taken = std::min(set->size(), static_cast<size_t>(count));
+    context.reply.Array(2);
+    context.reply.Bulk(key);
+    context.reply.Array(taken);
+    return PopScored(context, *set, key, taken, max, /*pairs=*/true);
+  }
+  context.reply.NullArray();
+}
+
+void ReplyDistinct(CommandContext& context, const ZSet& set, size_t count, bool with_scores) {
+  // A random offset into a random order would need memory for the whole set: selection sampling
+  // (Knuth, TAOCP 2, 3.4.2, algorithm S) visits the ranks in order and takes each fairly.
+  const size_t taken = std::min(count, set.size());
+  ReplyHeader(context.reply, taken, with_scores);
+  size_t left = set.size();
+  size_t wanted = taken;
+  set.ForEach({0, set.size()}, false, [&](std::string_view member, double score) {
+    if (context.server.random() % left-- < wanted) {
+      --wanted;
+      if (with_scores) {
+        ReplyScored(context.reply, member, score);
+      } else {
+        context.reply.Bulk(member);
+      }
+    }
+    return wanted > 0;
+  });
+}
+
+void ZRandMember(CommandContext& context) {
+  const Args args = context.args;
+  if (args.size() > 4 || (args.size() == 4 && !IsWord(args[3], "withscores"))) {
+    return context.reply.Error(kSyntaxError);
+  }
+  const bool with_scores = args.size() == 4;
+  std::optional<int64_t> count;
+  if (args.size() > 2) {
+    constexpr int64_t kMost = INT64_MAX / 2;
+    count = context.Int64ArgIn(2, -kMost, kMost,
+                               args.size() == 4 ? "ERR value is out of range" : kNotIntegerError);
+    if (!count) return;
+  }
+  ZSet* set = nullptr;
+  if (!context.Read(args[1], set)) return;
+  if (!count) {
+    if (set == nullptr) return context.reply.Null();
+    return context.reply.Bulk(set->At(context.server.random() % set->size()).first);
+  }
+  if (set == nullptr || *count == 0) return context.reply.Array(0);
+  if (*count > 0) return ReplyDistinct(context, *set, static_cast<size_t>(*count), with_scores);
+  const auto times = static_cast<size_t>(-*count);
+  ReplyHeader(context.reply, times, with_scores);
+  for (size_t i = 0; i < times; ++i) {
+    const auto [member, score] = set->At(context.server.random() % set->size());
+    if (with_scores) {
+      ReplyScored(context.reply, member, score);
+    } else {
+      context.reply.Bulk(member);
+    }
+  }
+}
+
+constexpr KeyRange kOneKey{1, 1, 1};
+constexpr uint32_t kStore = kWrite | kDenyOom | kFast;
+
+constexpr Command kCommands[] = {
+    {"zadd", ZAdd, -4, kStore, kOneKey, "Adds members to a sorted set, or updates their scores.",
+     "1.2.0"},
+    {"zcard", ZCard, 2, kReadOnly | kFast, kOneKey,
+     "Returns the number of members in a sorted set.", "1.2.0"},
+    {"zincrby", ZIncrBy, 4, kStore, kOneKey, "Increments the score of a member in a sorted set.",
+     "1.2.0"},
+    {"zmpop",
+     ZMPop,
+     -4,
+     kWrite | kMovableKeys,
+     {},
+     "Removes and returns members with the lowest "
+     "or highest scores from the first sorted set that is not empty.",
+     "7.0.0",
+     {},
+     FindCountedKeys},
+    {"zmscore", ZMScore, -3, kReadOnly | kFast, kOneKey,
+     "Returns the scores of members in a sorted set.", "6.2.0"},
+    {"zpopmax", ZPopMax, -2, kWrite | kFast, kOneKey,
+     "Removes and returns the members with the highest scores from a sorted set.", "5.0.0"},
+    {"zpopmin", ZPopMin, -2, kWrite | kFast, kOneKey,
+     "Removes and returns the members with the lowest scores from a sorted set.", "5.0.0"},
+    {"zrandmember", ZRandMember, -2, kReadOnly, kOneKey,
+     "Returns random members from a sorted set.", "6.2.0"},
+    {"zrank", ZRank, 3, kReadOnly | kFast, kOneKey,
+     "Returns the rank of a member in a sorted set, from the lowest score.", "2.0.0"},
+    {"zrem", ZRem, -3, kWrite | kFast, kOneKey, "Removes members from a sorted set.", "1.2.0"},
+    {"zrevrank", ZRevRank, 3, kReadOnly | kFast, kOneKey,
+     "Returns the rank of a member in a sorted set, from the highest score.", "2.0.0"},
+    {"zscore", ZScore, 3, kReadOnly | kFast, kOneKey,
+     "Returns the score of a member in a sorted set.", "1.2.0"},
+};
+
+}  // namespace
+
+std::span<const Command> ZSetCommands() { return kCommands; }
+
+}  // namespace tally::server

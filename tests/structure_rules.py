@@ -1,0 +1,266 @@
+"""The rules of the house, each a function from a Tree to a list of problems ("path:line: what")."""
+
+import ast
+import pathlib
+import re
+
+MAX_FILE_LINES = 600
+MAX_FUNCTION_LINES = 69
+
+# From the top down; a file belongs to the first row that its path begins with, and may include
+# its own row and those below.
+LAYERS = [
+    ("main", ["server/main."]),
+    ("server", ["server/server.", "server/server_", "server/listeners."]),
+    ("connection", ["server/connection"]),
+    ("session", ["server/session"]),
+    ("dispatcher", ["server/dispatcher"]),
+    ("command families", ["server/commands/"]),
+    ("command support", ["server/command/", "server/state/", "server/persistence/",
+                         "server/acl/", "server/script/", "server/metrics/"]),
+    ("services", ["server/resp/", "server/config/", "server/aof/", "server/log", "server/tls/",
+                  "server/version."]),
+    ("core", ["core/"]),
+]
+
+# What may include Asio or touch a descriptor.
+NEAR_THE_SYSTEM = [
+    "server/main.", "server/server.", "server/server_", "server/listeners.", "server/connection",
+    "server/tls/", "server/aof/file_system.", "server/aof/fsync_worker.", "server/log.",
+    "server/config/config_file.",
+]
+SYSTEM_INCLUDE = re.compile(
+    r"#include\s*[<\"](asio[/.].*|unistd\.h|fcntl\.h|poll\.h|netdb\.h|netinet/.*|arpa/.*|openssl/ssl\.h"
+    r"|sys/(socket|un|epoll|eventfd|ioctl|mman|stat|uio)\.h|fstream)[>\"]")
+
+# What may not stand in core/, outside comments and strings.
+NOT_IN_CORE = [
+    (re.compile(r"\basio\b"), "Asio"),
+    (re.compile(r"#include\s*\"server/"), "server/"),
+    (re.compile(r"\b(system|steady|high_resolution|utc|file)_clock\b|\babsl::(Now|Clock)\b"
+                r"|\b(gettimeofday|clock_gettime|GetCurrentTimeNanos)\b|\bstd::time\b"
+                r"|(?<![\w.>:])time\s*\(\s*(nullptr|NULL|0|&)"), "a clock"),
+    (re.compile(r"\bstd::(thread|jthread|mutex|shared_mutex|condition_variable|async)\b|\bpthread_"
+                r"|#include\s*<(thread|mutex|shared_mutex|condition_variable|future)>"), "a thread"),
+    (re.compile(r"#include\s*<(iostream|fstream)>|\b(fopen|fprintf|std::cerr|std::cout)\b"),
+     "a file or a log"),
+]
+# The assertion tells what broke before it aborts.
+CORE_EXCEPTIONS = {("core/check.h", "a file or a log"), ("core/check.cc", "a file or a log")}
+
+UNFINISHED = re.compile(r"\b(" + "TO" + "DO|" + "FIX" + "ME|" + "XX" + r"X)\b")
+
+
+class Tree:
+    """The text files under the folders of the house, by their path from the root."""
+
+    FOLDERS = ["core", "server", "tests", "bench", "conf"]
+    SUFFIXES = {".h", ".cc", ".py", ".sh", ".md", ".txt", ".php", ".go", ".js", ".conf", ""}
+    SKIPPED = {"corpus", "node_modules", "__pycache__", "vendor"}
+
+    def __init__(self, root):
+        self.root = pathlib.Path(root)
+        self.text = {}
+        for folder in self.FOLDERS:
+            for path in sorted((self.root / folder).rglob("*")):
+                relative = path.relative_to(self.root)
+                if self.SKIPPED.isdisjoint(relative.parts) and path.suffix in self.SUFFIXES \
+                        and path.is_file():
+                    self.text[str(relative)] = path.read_text(encoding="utf-8", errors="replace")
+
+    def sources(self, *folders):
+        """C++ files under the folders, as (path, text)."""
+        return [(path, text) for path, text in self.text.items()
+                if path.endswith((".h", ".cc")) and path.startswith(folders)]
+
+
+def blank(match):
+    """What was matched, with all but its line ends blanked, so that line numbers stay."""
+    return re.sub(r"[^\n]", " ", match.group(0))
+
+
+NOISE = re.compile(
+    r"//[^\n]*|/\*.*?\*/|R\"(?P<tag>\w*)\(.*?\)(?P=tag)\"|(?<!['\w])'(?:\\.|[^'\\\n])+'"
+    r"|(?P<include>#include[^\n]*)|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
+
+
+def code_of(text):
+    """The text without comments and literals; include lines stay."""
+    return NOISE.sub(lambda m: m.group(0) if m.group("include") else blank(m), text)
+
+
+def line_of(text, offset):
+    return text.count("\n", 0, offset) + 1
+
+
+def includes(text):
+    """(line, path) of each include of a file of ours."""
+    return [(line_of(text, m.start()), m.group(1))
+            for m in re.finditer(r'^\s*#include\s*"([^"]+)"', text, re.MULTILINE)]
+
+
+def layer_of(path):
+    for rank, (_, prefixes) in enumerate(LAYERS):
+        if path.startswith(tuple(prefixes)):
+            return rank
+    return None
+
+
+def check_layers(tree):
+    problems = []
+    for path, text in tree.sources("core/", "server/"):
+        rank = layer_of(path)
+        if rank is None:
+            problems.append(f"{path}:1: belongs to no layer; give it one in structure_rules.py")
+            continue
+        for line, target in includes(text):
+            target_rank = layer_of(target)
+            if target_rank is not None and target_rank < rank:
+                problems.append(f"{path}:{line}: {LAYERS[rank][0]} includes {target} of the layer "
+                                f"above it, {LAYERS[target_rank][0]}")
+    return problems
+
+
+def check_system_includes(tree):
+    problems = []
+    for path, text in tree.sources("core/", "server/"):
+        if path.startswith(tuple(NEAR_THE_SYSTEM)):
+            continue
+        for match in SYSTEM_INCLUDE.finditer(code_of(text)):
+            problems.append(f"{path}:{line_of(text, match.start())}: {match.group(0)} outside the "
+                            "files that may touch a descriptor")
+    return problems
+
+
+def check_core_purity(tree):
+    problems = []
+    for path, text in tree.sources("core/"):
+        code = code_of(text)
+        for pattern, what in NOT_IN_CORE:
+            if (path, what) in CORE_EXCEPTIONS:
+                continue
+            for match in pattern.finditer(code):
+                problems.append(f"{path}:{line_of(code, match.start())}: core/ names {what}: "
+                                f"{match.group(0)}")
+    return problems
+
+
+def check_include_cycles(tree):
+    graph = {path: [target for _, target in includes(text)]
+             for path, text in tree.sources("core/", "server/")}
+    problems, done = [], set()
+
+    def visit(path, trail):
+        if path in trail:
+            cycle = trail[trail.index(path):] + [path]
+            problems.append(f"{path}:1: include cycle {' -> '.join(cycle)}")
+            return
+        if path in done:
+            return
+        for target in graph.get(path, []):
+            visit(target, trail + [path])
+        done.add(path)
+
+    for path in graph:
+        visit(path, [])
+    return problems
+
+
+def check_file_sizes(tree):
+    problems = []
+    for path, text in tree.text.items():
+        lines = len(text.splitlines())
+        if lines > MAX_FILE_LINES and path.endswith((".h", ".cc", ".py", ".sh")):
+            problems.append(f"{path}:{lines}: more than {MAX_FILE_LINES} lines")
+    return problems
+
+
+NOT_A_FUNCTION = re.compile(r"^\s*(namespace|class|struct|union|enum|extern|concept)\b|[=,(]\s*$"
+                            r"|\breturn\s*$")
+
+
+# The brace of a member initializer, `A::A(int x) : x_(x), y_` before `{1}`: part of the head.
+MEMBER_BRACE = re.compile(r"\)\s*(noexcept\s*)?:(?!:).*[\w>]\s*$", re.DOTALL)
+
+
+def cpp_functions(text):
+    """(first line, last line) of each function with a body, lambdas counted with their function."""
+    code = re.sub(r"^[ \t]*#[^\n]*", blank, code_of(text), flags=re.MULTILINE)
+    depth, head_start = 0, 0
+    function = member = None  # depth outside the function's body, or the member's braces
+    start = 0
+    for match in re.finditer(r"[{};]", code):
+        head = code[head_start:match.start()]
+        if match.group(0) == "{":
+            if function is None and member is None:
+                plain = re.sub(r"^\s*template\s*<[^{};]*?>\s*(?=\w)", "", head)
+                if MEMBER_BRACE.search(plain):
+                    member = depth
+                elif ")" in plain and not NOT_A_FUNCTION.search(plain):
+                    function = depth
+                    start = line_of(code, head_start + re.search(r"\S", head).start())
+            depth += 1
+        elif match.group(0) == "}":
+            depth -= 1
+            if depth == member:
+                member = None
+                continue
+            if depth == function:
+                yield start, line_of(code, match.start())
+                function = None
+        if member is None:
+            head_start = match.end()
+
+
+def python_functions(text):
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node.lineno, node.end_lineno
+
+
+def check_function_sizes(tree):
+    problems = []
+    for path, text in tree.text.items():
+        if path.endswith((".h", ".cc")):
+            functions = cpp_functions(text)
+        elif path.endswith(".py"):
+            functions = python_functions(text)
+        else:
+            continue
+        for first, last in functions:
+            if last - first + 1 > MAX_FUNCTION_LINES:
+                problems.append(f"{path}:{first}: a function of {last - first + 1} lines, more than "
+                                f"{MAX_FUNCTION_LINES}")
+    return problems
+
+
+def check_headers(tree):
+    return [f"{path}:1: a header without #pragma once"
+            for path, text in tree.sources("core/", "server/", "tests/", "bench/")
+            if path.endswith(".h") and not re.search(r"^#pragma once$", text, re.MULTILINE)]
+
+
+def check_include_paths(tree):
+    """Includes of ours are written from the root; tests' helpers also from beside the test."""
+    problems = []
+    for path, text in tree.sources("core/", "server/", "tests/", "bench/"):
+        for line, target in includes(text):
+            third_party = "/" in target and not target.startswith(tuple(tree.FOLDERS))
+            beside = [(tree.root / path).parent / target, tree.root / "tests/unit" / target]
+            helper = path.startswith("tests/") and any(file.exists() for file in beside)
+            if not third_party and not helper and not (tree.root / target).exists():
+                problems.append(f"{path}:{line}: {target} is no path from the root")
+    return problems
+
+
+def check_unfinished(tree):
+    problems = []
+    for path, text in tree.text.items():
+        for match in UNFINISHED.finditer(text):
+            problems.append(f"{path}:{line_of(text, match.start())}: {match.group(0)}")
+    return problems
+
+
+RULES = [check_layers, check_system_includes, check_core_purity, check_include_cycles,
+         check_file_sizes, check_function_sizes, check_headers, check_include_paths,
+         check_unfinished]

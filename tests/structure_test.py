@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Checks the sources against the rules of structure_rules.py, and each rule against a bad tree."""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import structure_rules as rules  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+class HouseTest(unittest.TestCase):
+    """The sources as they are."""
+
+    def test_rules(self):
+        tree = rules.Tree(ROOT)
+        self.assertGreater(len(tree.sources("core/")), 0)
+        for rule in rules.RULES:
+            with self.subTest(rule.__name__):
+                self.assertEqual(rule(tree), [])
+
+
+class RuleTest(unittest.TestCase):
+    """Each rule finds what it is for, and nothing in what is right."""
+
+    def problems(self, rule, files):
+        with tempfile.TemporaryDirectory() as root:
+            for path, text in files.items():
+                file = pathlib.Path(root, path)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text)
+            return rule(rules.Tree(root))
+
+    def check(self, rule, bad, good):
+        self.assertNotEqual(self.problems(rule, bad), [])
+        self.assertEqual(self.problems(rule, good), [])
+
+    def test_layers(self):
+        self.check(rules.check_layers,
+                   {"server/session.cc": '#include "server/connection.h"\n'},
+                   {"server/session.cc": '#include "server/dispatcher.h"\n'})
+        self.check(rules.check_layers,
+                   {"server/commands/keys.cc": '#include "server/dispatcher.h"\n'},
+                   {"server/commands/keys.cc": '#include "server/command/command.h"\n'})
+        self.check(rules.check_layers,
+                   {"core/a.h": '#include "server/log.h"\n'},
+                   {"core/a.h": '#include "core/b.h"\n'})
+        self.assertNotEqual(self.problems(rules.check_layers, {"server/new/a.cc": ""}), [])
+
+    def test_system_includes(self):
+        self.check(rules.check_system_includes,
+                   {"server/session.cc": "#include <asio/ip/tcp.hpp>\n"},
+                   {"server/connection.cc": "#include <asio/ip/tcp.hpp>\n"})
+        self.check(rules.check_system_includes,
+                   {"server/aof/manifest.cc": "#include <unistd.h>\n"},
+                   {"server/aof/file_system.cc": "#include <unistd.h>\n"})
+
+    def test_core_purity(self):
+        for text in ["auto t = std::chrono::steady_clock::now();", "auto t = absl::Now();",
+                     "clock_gettime(CLOCK_REALTIME, &t);", "auto t = time(nullptr);",
+                     "std::mutex lock;", "#include <thread>", "asio::io_context io;",
+                     '#include "server/log.h"', "std::cerr << 1;"]:
+            with self.subTest(text):
+                self.check(rules.check_core_purity, {"core/a.cc": text + "\n"},
+                           {"core/a.cc": f"// {text}\n", "server/a.cc": text + "\n"})
+        self.assertEqual(self.problems(rules.check_core_purity,
+                                       {"core/a.cc": 'f("std::mutex"); now.time(); Time(0);\n'}), [])
+
+    def test_include_cycles(self):
+        self.check(rules.check_include_cycles,
+                   {"core/a.h": '#include "core/b.h"\n', "core/b.h": '#include "core/c.h"\n',
+                    "core/c.h": '#include "core/a.h"\n'},
+                   {"core/a.h": '#include "core/b.h"\n#include "core/c.h"\n',
+                    "core/b.h": '#include "core/c.h"\n', "core/c.h": ""})
+
+    def test_file_sizes(self):
+        self.check(rules.check_file_sizes, {"core/a.cc": "\n" * 601}, {"core/a.cc": "\n" * 600})
+
+    def test_cpp_function_sizes(self):
+        def function(head, lines, tail="}"):
+            return head + "\n" + "  f('{', \"}\");\n" * (lines - 2) + tail + "\n"
+
+        heads = ["void F() {", "A::A(int x) : x_(x), y_{1} {", "auto F() -> int {",
+                 "template <typename T>\nT F() const {", "TEST_CASE(\"a {\") {"]
+        for head in heads:
+            with self.subTest(head):
+                longer = head.count("\n")
+                self.check(rules.check_function_sizes,
+                           {"core/a.cc": function(head, 70 - longer)},
+                           {"core/a.cc": function(head, 69 - longer)})
+        in_class = "namespace n {\nclass A {\n" + function("void F() {", 70) + "};\n}\n"
+        self.assertEqual(len(self.problems(rules.check_function_sizes, {"core/a.h": in_class})), 1)
+        table = function("const int kTable[Size()] = {", 90, "};")
+        split = function("void F() {", 60) + function("void G() {", 60)
+        for text in [table, split, "class A {\n" + split * 3 + "};\n"]:
+            self.assertEqual(self.problems(rules.check_function_sizes, {"core/a.cc": text}), [])
+
+    def test_python_function_sizes(self):
+        self.check(rules.check_function_sizes,
+                   {"bench/a.py": "def f():\n" + "    pass\n" * 69},
+                   {"bench/a.py": "def f():\n" + "    pass\n" * 68})
+
+    def test_headers(self):
+        self.check(rules.check_headers, {"core/a.h": "int a;\n"},
+                   {"core/a.h": "// What.\n#pragma once\n", "core/a.cc": ""})
+
+    def test_include_paths(self):
+        self.check(rules.check_include_paths,
+                   {"core/x/a.cc": '#include "a.h"\n', "core/x/a.h": ""},
+                   {"core/x/a.cc": '#include "core/x/a.h"\n', "core/x/a.h": ""})
+
+    def test_unfinished(self):
+        word = "TO" + "DO"
+        self.check(rules.check_unfinished, {"core/a.cc": f"// {word}: more\n"},
+                   {"core/a.cc": "// mastodon\n"})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,62 @@
+# The suites of tests/run: their names, and how each is built and run. Sourced, from the root.
+
+e2e_marker='tests/run: also under asan'
+
+list_suites() {
+  echo structure
+  echo unit-core
+  echo unit-server
+  echo unit-threads
+  local path name
+  for path in tests/e2e/*/run tests/e2e/*_test.py; do
+    [[ -e $path ]] || continue
+    name=$(e2e_name "$path")
+    echo "e2e-$name"
+    if grep -q "$e2e_marker" "$path"; then echo "asan-e2e-$name"; fi
+  done
+  for path in tests/fuzz/*_fuzz.cc; do
+    [[ -e $path ]] || continue
+    echo "fuzz-$(basename "$path" _fuzz.cc)"
+  done
+}
+
+e2e_name() {
+  if [[ $1 == */run ]]; then basename "$(dirname "$1")"; else basename "$1" _test.py; fi
+}
+
+# build PRESET TARGET…
+build() {
+  cmake --preset "$1" && cmake --build --preset "$1" --target "${@:2}"
+}
+
+limited() { timeout --kill-after=10 "$suite_seconds" "$@"; }
+
+# run_e2e PRESET NAME
+run_e2e() {
+  build "$1" tallyd || return
+  local script=tests/e2e/$2/run runner=()
+  if [[ ! -e $script ]]; then script=tests/e2e/$2_test.py; runner=(python3); fi
+  TALLYD=$PWD/build/$1/bin/tallyd limited "${runner[@]}" "$script"
+}
+
+# The corpus in the repository is read; what the fuzzer finds goes to the build directory, and what
+# makes it crash to the logs.
+run_fuzz() {
+  build fuzz "$1_fuzz" || return
+  local found=build/fuzz/corpus/$1
+  mkdir -p "$found"
+  limited "build/fuzz/bin/$1_fuzz" -max_total_time="${FUZZ_SECONDS:-20}" -timeout=10 \
+    -rss_limit_mb=2048 -artifact_prefix="$logs/fuzz-$1-" "$found" "tests/fuzz/corpus/$1"
+}
+
+run_suite() {
+  case $1 in
+    structure) limited python3 tests/structure_test.py ;;
+    unit-core) build asan core_tests && limited build/asan/bin/core_tests ;;
+    unit-server) build asan server_tests && limited build/asan/bin/server_tests ;;
+    unit-threads) build tsan server_tests && limited build/tsan/bin/server_tests '[threads]' -w NoTests ;;
+    asan-e2e-*) run_e2e asan "${1#asan-e2e-}" ;;
+    e2e-*) run_e2e release "${1#e2e-}" ;;
+    fuzz-*) run_fuzz "${1#fuzz-}" ;;
+  esac
+}
