@@ -1,0 +1,168 @@
+"""Servers to measure, started on free loopback ports, and a small RESP2 client for them."""
+
+import contextlib
+import pathlib
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+OURS = ROOT / "build/release/bin/tallyd"
+REDIS = "redis-server"
+
+
+class ReplyError(Exception):
+    """An error reply."""
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def encode(*words):
+    parts = [b"*%d\r\n" % len(words)]
+    for word in words:
+        data = word if isinstance(word, bytes) else str(word).encode()
+        parts.append(b"$%d\r\n%s\r\n" % (len(data), data))
+    return b"".join(parts)
+
+
+class Client:
+    """A blocking connection."""
+
+    def __init__(self, port, timeout=120):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.reader = self.socket.makefile("rb")
+
+    def close(self):
+        self.reader.close()
+        self.socket.close()
+
+    def read(self):
+        line = self.reader.readline()
+        if not line.endswith(b"\r\n"):
+            raise ConnectionError("the server closed the connection")
+        kind, rest = line[:1], line[1:-2]
+        if kind == b"+":
+            return rest.decode()
+        if kind == b"-":
+            raise ReplyError(rest.decode())
+        if kind == b":":
+            return int(rest)
+        if kind == b"$":
+            length = int(rest)
+            return None if length < 0 else self.reader.read(length + 2)[:-2]
+        if kind == b"*":
+            return [self.read() for _ in range(int(rest))]
+        raise ValueError(f"not RESP2: {line!r}")
+
+    def call(self, *words):
+        self.socket.sendall(encode(*words))
+        return self.read()
+
+    def load(self, commands, batch=2000):
+        """Sends many commands in pipelines; any error reply raises."""
+        pending = []
+        for command in commands:
+            pending.append(encode(*command))
+            if len(pending) == batch:
+                self.flush(pending)
+        self.flush(pending)
+
+    def flush(self, pending):
+        self.socket.sendall(b"".join(pending))
+        for _ in pending:
+            self.read()
+        pending.clear()
+
+    def info(self, field):
+        for line in self.call("INFO").decode().splitlines():
+            if line.startswith(field + ":"):
+                return line.split(":", 1)[1]
+        raise KeyError(field)
+
+
+class Server:
+    """A running server with its own directory, stopped and removed by close()."""
+
+    def __init__(self, name, binary, *options):
+        self.name = name
+        self.port = free_port()
+        self.directory = tempfile.mkdtemp(prefix="tally-bench-")
+        arguments = [str(binary), "--port", str(self.port), "--bind", "127.0.0.1",
+                     "--dir", self.directory, "--save", "", *options]
+        with open(pathlib.Path(self.directory, "server.log"), "wb") as log:
+            # pylint: disable-next=consider-using-with
+            self.process = subprocess.Popen(arguments, stdout=log, stderr=log)
+        self.client = self.connect()
+
+    def connect(self, seconds=10):
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                client = Client(self.port)
+                client.call("PING")
+                return client
+            except OSError:
+                if self.process.poll() is not None or time.monotonic() > deadline:
+                    log = pathlib.Path(self.directory, "server.log").read_text(errors="replace")
+                    self.close()
+                    raise SystemExit(f"{self.name} did not start:\n{log}") from None
+                time.sleep(0.02)
+
+    def close(self):
+        self.process.terminate()
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def cpu_ns(self):
+        """Time on a CPU of all its threads so far."""
+        total = 0
+        for task in pathlib.Path(f"/proc/{self.process.pid}/task").iterdir():
+            with contextlib.suppress(FileNotFoundError):
+                total += int((task / "schedstat").read_text().split()[0])
+        return total
+
+    def rss(self):
+        for line in pathlib.Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) * 1024
+        raise RuntimeError("no VmRSS")
+
+    def used_memory(self):
+        return int(self.client.info("used_memory"))
+
+
+@contextlib.contextmanager
+def running(name, binary, *options):
+    server = Server(name, binary, *options)
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def add_server_arguments(parser):
+    parser.add_argument("--ours", default=str(OURS), help="path of tallyd")
+    parser.add_argument("--redis", default=REDIS, help="path of redis-server")
+
+
+def table(header, rows):
+    """Rows of strings as aligned text, the first column to the left."""
+    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+
+    def line(row):
+        cells = [cell.ljust(width) if i == 0 else cell.rjust(width)
+                 for i, (cell, width) in enumerate(zip(row, widths))]
+        return "  ".join(cells).rstrip()
+
+    return "\n".join([line(header), line(["-" * width for width in widths]), *map(line, rows)])

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Bytes a unit, everything included: the growth of used_memory and of the resident set over a load
+that holds nothing else, ours and redis-server's."""
+
+import argparse
+import random
+import time
+from dataclasses import dataclass
+from typing import Callable, Iterable
+
+import harness
+
+NOW = 1795230400
+
+
+@dataclass
+class Shape:
+    """What is loaded; `units` is what the bytes are divided by, `target` what ours may take."""
+    name: str
+    units: int
+    target: float | None
+    commands: Callable[[float], Iterable]
+
+
+def timestamps(count):
+    """A list's entries: unix seconds, 0 to 10 apart."""
+    now, entries = NOW, []
+    for _ in range(count):
+        now += random.randrange(11)
+        entries.append(now)
+    return entries
+
+
+def hot_lists(scale):
+    return (["RPUSH", f"message#{i}", *timestamps(1000)] for i in range(int(1000 * scale)))
+
+
+def short_lists(scale):
+    return (["RPUSH", f"message#{i}", *timestamps(10)] for i in range(int(100_000 * scale)))
+
+
+def counters(scale):
+    return (["SETEX", f"k{i:014d}", 3600 + i % 3600, i % 1000]
+            for i in range(int(1_000_000 * scale)))
+
+
+def hex_id():
+    return f"{random.getrandbits(128):032x}"
+
+
+def windowed_members(scale):
+    return (["ZADD", "online", NOW + i // 100, hex_id()] for i in range(int(1_000_000 * scale)))
+
+
+def id_map(scale):
+    for i in range(int(1_000_000 * scale)):
+        yield ["HSET", "ids", hex_id(), i]
+        yield ["ZADD", "online", NOW + i // 100, i]
+
+
+SHAPES = [
+    Shape("list of timestamps, 1,000 a list", 1_000_000, 2.5, hot_lists),
+    Shape("list of timestamps, 10 a list", 1_000_000, 12, short_lists),
+    Shape("counter with TTL, 15-byte key", 1_000_000, 56, counters),
+    Shape("sorted set, 32-hex ids", 1_000_000, 72, windowed_members),
+    Shape("id map and sorted set of ints", 1_000_000, 90, id_map),
+]
+
+
+def measure(name, binary, shape, scale):
+    """(used_memory, resident) bytes a unit, in a fresh server."""
+    random.seed(1)
+    with harness.running(name, binary, "--appendonly", "no") as server:
+        used, resident = server.used_memory(), server.rss()
+        server.client.load(shape.commands(scale), batch=500)
+        time.sleep(1)  # for tables that grow in slices
+        units = shape.units * scale
+        return (server.used_memory() - used) / units, (server.rss() - resident) / units
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Bytes a unit, ours and redis-server's.")
+    harness.add_server_arguments(parser)
+    parser.add_argument("--scale", type=float, default=1, help="times the number of units")
+    parser.add_argument("--only", default="", help="shapes whose name holds this")
+    arguments = parser.parse_args()
+    rows = []
+    for shape in SHAPES:
+        if arguments.only not in shape.name:
+            continue
+        used, resident = measure("ours", arguments.ours, shape, arguments.scale)
+        redis_used, redis_resident = measure("redis", arguments.redis, shape, arguments.scale)
+        rows.append([shape.name, f"{used:.1f}", f"{resident:.1f}", f"{redis_used:.1f}",
+                     f"{redis_resident:.1f}", f"{shape.target:g}",
+                     "missed" if max(used, resident) > shape.target else ""])
+    print(harness.table(["bytes a unit", "ours", "resident", "redis", "resident", "target", ""],
+                        rows))
+
+
+if __name__ == "__main__":
+    main()

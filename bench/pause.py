@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""What clients feel: the longest pause while keys are inserted, the lag of expiry, and the cost of
+an index into a long list."""
+
+import argparse
+import statistics
+import subprocess
+import time
+
+import harness
+
+MILLISECOND = 1_000_000  # in nanoseconds
+
+
+def percentile(values, share):
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
+
+
+def ping_while(client, is_running):
+    """Times of a PING each millisecond while `is_running()`, in ms."""
+    times, due = [], time.perf_counter_ns()
+    while is_running():
+        start = time.perf_counter_ns()
+        client.call("PING")
+        times.append((time.perf_counter_ns() - start) / MILLISECOND)
+        due = max(due + MILLISECOND, time.perf_counter_ns())
+        time.sleep(max(0, due - time.perf_counter_ns()) / 1e9)
+    return times
+
+
+def idle_noise(client, seconds=2):
+    """The longest pause with nothing to do: what this machine's scheduler adds."""
+    end = time.monotonic() + seconds
+    return max(ping_while(client, lambda: time.monotonic() < end))
+
+
+def longest_pause(name, binary, keys):
+    """The loader yields the CPU to the client that pings, so that its own work is not measured."""
+    with harness.running(name, binary, "--appendonly", "no") as server:
+        noise = idle_noise(server.client)
+        loader = ["nice", "-n", "19", "redis-benchmark", "-p", str(server.port), "-q", "-c", "4",
+                  "-P", "64", "-n", str(keys), "-r", "1000000000", "SET", "key:__rand_int__", "1"]
+        with subprocess.Popen(loader, stdout=subprocess.DEVNULL) as process:
+            times = ping_while(server.client, lambda: process.poll() is None)
+        if process.returncode != 0:
+            raise SystemExit(f"{name}: redis-benchmark failed")
+        return [name, str(server.client.call("DBSIZE")), f"{noise:.2f}",
+                f"{percentile(times, 0.99):.2f}", f"{percentile(times, 0.9999):.2f}",
+                f"{max(times):.2f}"]
+
+
+def expiry_lag(name, binary, due, others, patience):
+    """Seconds between a key's deadline and the event of its removal, of the keys that are removed
+    within `patience` seconds: redis-server may take an hour for the last."""
+    with harness.running(name, binary, "--appendonly", "no") as server:
+        client = server.client
+        client.call("CONFIG", "SET", "notify-keyspace-events", "Ex")
+        client.load(["SETEX", f"later:{i}", 86400 + i % 86400, 1] for i in range(others))
+        first = int(time.time() * 1000) + 2000
+        deadlines = {f"due:{i}".encode(): first + i for i in range(due)}
+        client.load(["SET", key, 1, "PXAT", at] for key, at in deadlines.items())
+        listener = harness.Client(server.port, timeout=patience)
+        listener.call("SUBSCRIBE", "__keyevent@0__:expired")
+        lags, end = [], time.monotonic() + patience
+        try:
+            while len(lags) < due and time.monotonic() < end:
+                key = listener.read()[2]
+                lags.append(time.time() - deadlines[key] / 1000)
+        except TimeoutError:
+            pass
+        listener.close()
+        removed = f"{len(lags)} of {due}"
+        if not lags:
+            return [name, removed, "-", "-", "-"]
+        return [name, removed, f"{statistics.median(lags):.3f}",
+                f"{percentile(lags, 0.99):.3f}", f"{max(lags):.3f}"]
+
+
+def index_cost(name, binary, length, count=50_000):
+    """Server CPU nanoseconds of LINDEX at the head, the middle and the tail of one list."""
+    with harness.running(name, binary, "--appendonly", "no") as server:
+        entries = range(1795230400, 1795230400 + length)
+        server.client.load((["RPUSH", "list", *entries[i:i + 1000]]
+                            for i in range(0, length, 1000)), batch=10)
+        costs = []
+        for index in (0, length // 2, length - 1):
+            before = server.cpu_ns()
+            server.client.load((["LINDEX", "list", index] for _ in range(count)), batch=1000)
+            costs.append(f"{(server.cpu_ns() - before) / count:.0f}")
+        return [name, *costs]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    harness.add_server_arguments(parser)
+    parser.add_argument("--keys", type=int, default=10_000_000, help="keys to insert")
+    parser.add_argument("--due", type=int, default=1000, help="keys that expire")
+    parser.add_argument("--others", type=int, default=1_000_000, help="keys that do not")
+    parser.add_argument("--patience", type=float, default=60, help="seconds to wait for them")
+    parser.add_argument("--list", type=int, default=1_000_000, help="entries of the long list")
+    parser.add_argument("--only", choices=["pause", "expiry", "index"])
+    arguments = parser.parse_args()
+    servers = [("ours", arguments.ours), ("redis", arguments.redis)]
+    parts = [
+        ("pause", "ms of a PING each millisecond while keys are inserted; target: at most 5",
+         ["", "keys", "idle max", "p99", "p99.99", "max"],
+         lambda *server: longest_pause(*server, arguments.keys)),
+        ("expiry", "seconds from deadline to removal; target: p99 under 1",
+         ["", "removed", "median", "p99", "max"],
+         lambda *server: expiry_lag(*server, arguments.due, arguments.others, arguments.patience)),
+        ("index", "server CPU ns of LINDEX in a long list; target: the middle within 2x of the ends",
+         ["", "head", "middle", "tail"], lambda *server: index_cost(*server, arguments.list)),
+    ]
+    for part, title, header, measure in parts:
+        if arguments.only in (None, part):
+            print(title)
+            print(harness.table(header, [measure(*server) for server in servers]), end="\n\n")
+
+
+if __name__ == "__main__":
+    main()
