@@ -1,0 +1,120 @@
+"""A server under test: its own port and directory, gone when the test is gone."""
+
+import ctypes
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+from lib.resp import ReplyError, RespClient
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+START_SECONDS = 30
+PR_SET_PDEATHSIG = 1
+
+
+def tallyd():
+    """The binary to test: $TALLYD, or the release build. redis-server passes the same suites."""
+    path = os.environ.get("TALLYD", str(ROOT / "build/release/bin/tallyd"))
+    found = shutil.which(path)
+    if found is None:
+        raise SystemExit(f"no server to test: {path}")
+    return os.path.abspath(found)
+
+
+def build_directory(name):
+    """Where a suite puts what it builds and downloads; kept between runs."""
+    path = ROOT / "build/e2e" / name
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def die_with_parent():
+    """Runs in the child before exec: a test that is killed leaves no server behind."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Server:
+    """A context manager. `directives` become command line options: appendonly="yes" is --appendonly yes."""
+
+    def __init__(self, binary=None, password=None, **directives):
+        self.binary = binary or tallyd()
+        self.password = password
+        self.directives = {name.replace("_", "-"): value for name, value in directives.items()}
+        if password is not None:
+            self.directives["requirepass"] = password
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="e2e-"))
+        self.port = free_port()
+        self.process = None
+
+    def __enter__(self):
+        try:
+            self.start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def start(self):
+        """Starts the server on the data it left and waits until it serves."""
+        arguments = [self.binary, "--port", str(self.port), "--bind", "127.0.0.1",
+                     "--dir", str(self.directory), "--save", ""]
+        for name, value in self.directives.items():
+            arguments += ["--" + name, str(value)]
+        with open(self.directory / "log", "ab") as log:
+            self.process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=log,
+                                            stderr=log, cwd=self.directory,
+                                            preexec_fn=die_with_parent)
+        deadline = time.monotonic() + START_SECONDS
+        while not self._serves():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"{self.binary} does not serve:\n{self.log()}")
+            time.sleep(0.02)
+
+    def kill(self):
+        """kill -9: what the server had not handed to the kernel is lost."""
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        """SIGTERM; returns the exit status."""
+        self.process.terminate()
+        return self.process.wait(timeout=START_SECONDS)
+
+    def client(self):
+        client = RespClient(self.port)
+        if self.password is not None:
+            client.call("AUTH", self.password)
+        return client
+
+    def log(self):
+        return (self.directory / "log").read_text(errors="replace")
+
+    def close(self):
+        if self.process is not None and self.process.poll() is None:
+            self.kill()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def _serves(self):
+        try:
+            with self.client() as client:
+                return client.call("PING") == "PONG"
+        except ReplyError as error:
+            if str(error).startswith("LOADING"):
+                return False
+            raise
+        except OSError:
+            return False
