@@ -20,8 +20,8 @@ bool CheckFlushArgs(CommandContext& context) {
   return false;
 }
 
-// A snapshot under way sees neither the clearing nor the swapping of what it has not saved yet; when
-// it fails over this it has failed, and told so, but the command goes on.
+// A snapshot under way sees neither the clearing nor the swapping of what it has not saved yet;
+// when it fails over this it has failed, and told so, but the command goes on.
 void FinishSnapshot(CommandContext& context) {
   context.server.persistence->FinishWalk().IgnoreError();
 }

@@ -248,7 +248,9 @@ TEST_CASE("Timestamps keep to their budget", "[int_ring]") {
   test::SeededRandom random;
   INFO("seed " << random.seed());
   std::mt19937_64 engine(random.seed());
-  for (int round = 0; round < 20; ++round) {
+  constexpr int kRounds = 20;
+  double busy_sum = 0;
+  for (int round = 0; round < kRounds; ++round) {
     std::exponential_distribution<double> gap(1.0 / 86.4);
     double clock = static_cast<double>(kNow);
     const double seconds =
@@ -259,7 +261,9 @@ TEST_CASE("Timestamps keep to their budget", "[int_ring]") {
     CHECK(milliseconds <= 3.25);
     const double busy_milliseconds = BytesPerEntry(
         1000, [&] { return static_cast<int64_t>((clock += gap(engine) / 24) * 1000); });
-    CHECK(busy_milliseconds <= 2.5);
+    // One list in thousands has gaps that need a bit more; the budget is that of the average.
+    CHECK(busy_milliseconds <= 2.6);
+    busy_sum += busy_milliseconds;
     const double any_order = BytesPerEntry(1000, [&] { return kNow + random.Between(0, kDay); });
     CHECK(any_order <= 2.5);
     if (round == 0) {
@@ -270,6 +274,7 @@ TEST_CASE("Timestamps keep to their budget", "[int_ring]") {
     CHECK(10 * BytesPerEntry(10, [&] { return 1000 * kNow + random.Between(0, 1000 * kDay); }) <=
           56);
   }
+  CHECK(busy_sum / kRounds <= 2.5);
 }
 
 TEST_CASE("A sliding window costs what a grown list costs", "[int_ring]") {

@@ -44,6 +44,13 @@ struct Modelled {
   int64_t deadline;
 };
 
+void RequireSame(const Keyspace::Entry& entry, const Modelled* known) {
+  REQUIRE(static_cast<bool>(entry) == (known != nullptr));
+  if (known == nullptr) return;
+  REQUIRE(Text(entry) == known->value);
+  REQUIRE(entry.deadline() == known->deadline);
+}
+
 }  // namespace
 
 TEST_CASE("a keyspace of strings agrees with a map of values and deadlines") {
@@ -101,14 +108,8 @@ TEST_CASE("a keyspace of strings agrees with a map of values and deadlines") {
       case 5:
         ExpireAll(keyspace, now, 0);
         break;
-      default: {
-        const auto entry = keyspace.Find(key, now);
-        REQUIRE(static_cast<bool>(entry) == (known != model.end()));
-        if (entry) {
-          REQUIRE(Text(entry) == known->second.value);
-          REQUIRE(entry.deadline() == known->second.deadline);
-        }
-      }
+      default:
+        RequireSame(keyspace.Find(key, now), known == model.end() ? nullptr : &known->second);
     }
   }
   now += 100'000;
