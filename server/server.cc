@@ -210,6 +210,7 @@ void Server::Cron() {
   stats.operations_rate.Sample(stats.commands_processed, now_us);
   stats.input_rate.Sample(stats.net_input_bytes, now_us);
   stats.output_rate.Sample(stats.net_output_bytes, now_us);
+  state_.memory.Sample();
   persistence_.Cron();
   CloseIdleClients();
 }

@@ -17,7 +17,8 @@ LAYERS = [
     ("dispatcher", ["server/dispatcher"]),
     ("command families", ["server/commands/"]),
     ("command support", ["server/command/", "server/state/", "server/persistence/",
-                         "server/acl/", "server/script/", "server/metrics/"]),
+                         "server/acl/", "server/script/", "server/metrics/",
+                         "server/info/"]),
     ("services", ["server/resp/", "server/config/", "server/aof/", "server/log", "server/tls/",
                   "server/version."]),
     ("core", ["core/"]),
@@ -28,6 +29,8 @@ NEAR_THE_SYSTEM = [
     "server/main.", "server/server.", "server/server_", "server/listeners.", "server/connection",
     "server/tls/", "server/aof/file_system.", "server/aof/fsync_worker.", "server/log.",
     "server/config/config_file.",
+    # The process reads its own figures from /proc.
+    "server/state/memory_usage.", "server/info/info_process.",
 ]
 SYSTEM_INCLUDE = re.compile(
     r"#include\s*[<\"](asio[/.].*|unistd\.h|fcntl\.h|poll\.h|netdb\.h|netinet/.*|arpa/.*|openssl/ssl\.h"

@@ -148,10 +148,13 @@ void Reset(CommandContext& context) {
 constexpr uint32_t kTalk = kNoScript | kLoading | kStale | kFast | kAllowBusy;
 constexpr KeyRange kNoKeys;
 
+// Not shown to anybody, since they hold passwords.
+constexpr uint32_t kSecret = kTalk | kNoAuth | kSkipMonitor | kSkipSlowlog;
+
 constexpr Command kCommands[] = {
-    {"auth", Auth, -2, kTalk | kNoAuth, kNoKeys, "Authenticates the connection.", "1.0.0"},
+    {"auth", Auth, -2, kSecret, kNoKeys, "Authenticates the connection.", "1.0.0"},
     {"echo", Echo, 2, kLoading | kStale | kFast, kNoKeys, "Returns the given string.", "1.0.0"},
-    {"hello", Hello, -1, kTalk | kNoAuth, kNoKeys, "Handshakes with the server.", "6.0.0"},
+    {"hello", Hello, -1, kSecret, kNoKeys, "Handshakes with the server.", "6.0.0"},
     {"ping", Ping, -1, kFast, kNoKeys, "Returns the server's liveliness response.", "1.0.0"},
     {"quit", Quit, -1, kTalk | kNoAuth, kNoKeys, "Closes the connection.", "1.0.0"},
     {"reset", Reset, 1, kTalk | kNoAuth, kNoKeys, "Resets the connection.", "6.2.0"},

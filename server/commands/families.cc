@@ -7,6 +7,8 @@ std::span<const CommandFamily> CommandFamilies() {
       {"connection", "connection", ConnectionCommands()},
       {"connection", "connection", ClientCommands()},
       {"server", "", DatabaseCommands()},
+      {"server", "", ServerAdminCommands()},
+      {"server", "", ConfigCommands()},
       {"generic", "keyspace", KeyCommands()},
       {"generic", "keyspace", ScanCommands()},
       {"generic", "keyspace", ExpiryCommands()},

@@ -13,6 +13,8 @@ std::span<const CommandFamily> CommandFamilies();
 std::span<const Command> ConnectionCommands();
 std::span<const Command> ClientCommands();
 std::span<const Command> DatabaseCommands();
+std::span<const Command> ServerAdminCommands();
+std::span<const Command> ConfigCommands();
 std::span<const Command> KeyCommands();
 std::span<const Command> ScanCommands();
 std::span<const Command> ExpiryCommands();

@@ -15,6 +15,7 @@
 #include "server/state/clock.h"
 #include "server/state/effect_log.h"
 #include "server/state/key_events.h"
+#include "server/state/memory_usage.h"
 #include "server/state/pubsub.h"
 #include "server/state/slowlog.h"
 #include "server/state/stats.h"
@@ -96,6 +97,7 @@ struct ServerState {
   EffectLog effects;
   Slowlog slowlog;
   LatencyLog latency;
+  MemoryMeter memory;
   std::mt19937_64 random{std::random_device{}()};
   std::string run_id;
   std::string config_path;  // absolute; empty without a file

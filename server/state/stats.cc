@@ -54,7 +54,11 @@ uint64_t RateMeter::per_second() const {
   return std::accumulate(rates_.begin(), rates_.end(), uint64_t{0}) / kSamples;
 }
 
-void Stats::Reset() { *this = Stats(by_command.size()); }
+void Stats::Reset() {
+  const uint64_t unsaved = changes_since_save;
+  *this = Stats(by_command.size());
+  changes_since_save = unsaved;
+}
 
 void Stats::CountError(std::string_view error) {
   ++error_replies;

@@ -1,0 +1,53 @@
+// Rows of INFO, and the sections that are made of them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/bytes/str_cat.h"
+#include "server/state/server_state.h"
+
+namespace tally::server {
+
+class InfoRows {
+ public:
+  explicit InfoRows(std::string& out) : out_(out) {}
+
+  template <typename Value>
+  void Row(std::string_view name, const Value& value) {
+    StrAppend(out_, name, ':', value, "\r\n");
+  }
+  void Row(std::string_view name, bool value) { Row(name, value ? 1 : 0); }
+  // The bytes, and as a second row "name_human" for people.
+  void Bytes(std::string_view name, size_t bytes);
+  // With two decimals.
+  void Ratio(std::string_view name, double part, double whole);
+  void Percent(std::string_view name, double part, double whole);
+
+  std::string& out() { return out_; }
+
+ private:
+  std::string& out_;
+};
+
+// "1.50K", "12B".
+std::string HumanBytes(size_t bytes);
+
+// info_process.cc
+void AddServerRows(ServerState& server, InfoRows& rows);
+void AddClientsRows(ServerState& server, InfoRows& rows);
+void AddMemoryRows(ServerState& server, InfoRows& rows);
+void AddCpuRows(ServerState& server, InfoRows& rows);
+// info_activity.cc
+void AddPersistenceRows(ServerState& server, InfoRows& rows);
+void AddStatsRows(ServerState& server, InfoRows& rows);
+void AddReplicationRows(ServerState& server, InfoRows& rows);
+void AddModulesRows(ServerState& server, InfoRows& rows);
+void AddCommandStatsRows(ServerState& server, InfoRows& rows);
+void AddErrorStatsRows(ServerState& server, InfoRows& rows);
+void AddLatencyStatsRows(ServerState& server, InfoRows& rows);
+void AddClusterRows(ServerState& server, InfoRows& rows);
+void AddKeyspaceRows(ServerState& server, InfoRows& rows);
+
+}  // namespace tally::server

@@ -1,0 +1,85 @@
+#include "server/state/memory_usage.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+
+#ifdef TALLY_JEMALLOC
+#include <jemalloc/jemalloc.h>
+#else
+#include <malloc.h>
+#endif
+
+namespace tally::server {
+
+#ifdef TALLY_JEMALLOC
+
+namespace {
+
+size_t ReadStatistic(const char* name) {
+  size_t value = 0;
+  size_t size = sizeof value;
+  return mallctl(name, &value, &size, nullptr, 0) == 0 ? value : 0;
+}
+
+}  // namespace
+
+AllocatorUsage ReadAllocatorUsage() {
+  // jemalloc's statistics stand still until the epoch is advanced.
+  uint64_t epoch = 1;
+  size_t size = sizeof epoch;
+  mallctl("epoch", &epoch, &size, &epoch, size);
+  return {ReadStatistic("stats.allocated"), ReadStatistic("stats.active"),
+          ReadStatistic("stats.resident")};
+}
+
+std::string_view AllocatorName() {
+  // Without the commit that follows the number.
+  constexpr std::string_view kName = "jemalloc-" JEMALLOC_VERSION;
+  return kName.substr(0, kName.find('-', kName.find('-') + 1));
+}
+
+// 4096 stands for all arenas (MALLCTL_ARENAS_ALL).
+void PurgeAllocator() { mallctl("arena.4096.purge", nullptr, nullptr, nullptr, 0); }
+
+#else
+
+AllocatorUsage ReadAllocatorUsage() {
+  const struct mallinfo2 info = mallinfo2();
+  const size_t mapped = info.arena + info.hblkhd;
+  // A sanitizer's allocator tells nothing: the resident size is the nearest that is known.
+  if (mapped == 0) {
+    const size_t resident = ReadResidentBytes();
+    return {resident, resident, resident};
+  }
+  return {info.uordblks + info.hblkhd, mapped, mapped};
+}
+
+std::string_view AllocatorName() { return "libc"; }
+
+void PurgeAllocator() { malloc_trim(0); }
+
+#endif
+
+size_t ReadResidentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  size_t total_pages = 0;
+  size_t resident_pages = 0;
+  statm >> total_pages >> resident_pages;
+  return resident_pages * static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+size_t SystemMemoryBytes() {
+  return static_cast<size_t>(::sysconf(_SC_PHYS_PAGES)) *
+         static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+size_t MemoryMeter::Sample() {
+  used_ = ReadAllocatorUsage().allocated;
+  peak_ = std::max(peak_, used_);
+  return used_;
+}
+
+}  // namespace tally::server

@@ -1,0 +1,44 @@
+// How much memory the process uses, as the allocator and the kernel tell it.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace tally::server {
+
+// Bytes.
+struct AllocatorUsage {
+  size_t allocated = 0;  // by us
+  size_t active = 0;     // in pages that hold anything allocated
+  size_t resident = 0;   // in pages that the allocator keeps mapped
+};
+
+// Takes some microseconds.
+AllocatorUsage ReadAllocatorUsage();
+// The process's resident set; 0 where the kernel does not tell.
+size_t ReadResidentBytes();
+size_t SystemMemoryBytes();
+std::string_view AllocatorName();
+// Gives unused pages back to the system.
+void PurgeAllocator();
+
+// Follows the memory in use, for INFO and maxmemory.
+class MemoryMeter {
+ public:
+  MemoryMeter() : startup_(Sample()) {}
+
+  // Asks the allocator.
+  size_t Sample();
+  // As of the last sample.
+  size_t used() const { return used_; }
+  // Of all samples.
+  size_t peak() const { return peak_; }
+  size_t startup() const { return startup_; }
+
+ private:
+  size_t used_ = 0;
+  size_t peak_ = 0;
+  size_t startup_;
+};
+
+}  // namespace tally::server
