@@ -1,6 +1,7 @@
 // The databases of one server, and what they share.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -36,10 +37,24 @@ class Engine {
     return left;
   }
 
+  // Lets each value that ages by itself free some of what is out of date in it, while `more()` says
+  // to go on; the next call goes on where this one stopped.
+  template <typename More>
+  void SweepSome(int64_t now, More&& more) {
+    size_t rounds = 0;
+    for (const auto& keyspace : keyspaces_) rounds = std::max(rounds, keyspace->aging());
+    while (rounds-- > 0 && more()) {
+      for (auto& keyspace : keyspaces_) keyspace->SweepNext(now, kSweepBudget);
+    }
+  }
+
   Reclaimer& reclaimer() { return reclaimer_; }
   uint64_t seed() const { return seed_; }
 
  private:
+  // A segment of a quota book: what is looked at without a pause.
+  static constexpr size_t kSweepBudget = 1000;
+
   uint64_t seed_;
   Reclaimer reclaimer_;
   std::vector<std::unique_ptr<Keyspace>> keyspaces_;

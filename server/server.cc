@@ -22,6 +22,8 @@ constexpr auto kCronInterval = std::chrono::milliseconds(50);
 // What expiry and reclaiming may take of one turn.
 constexpr int64_t kHousekeepingMicros = 1000;
 constexpr size_t kReclaimSlice = 256;
+// What sweeping quota books may take of one cron tick.
+constexpr int64_t kSweepMicros = 500;
 
 uint64_t RandomSeed() {
   std::random_device device;
@@ -212,7 +214,15 @@ void Server::Cron() {
   stats.output_rate.Sample(stats.net_output_bytes, now_us);
   state_.memory.Sample();
   persistence_.Cron();
+  SweepValues();
   CloseIdleClients();
+}
+
+void Server::SweepValues() {
+  if (!state_.active_expire) return;
+  const int64_t begin = Clock::MonotonicMicros();
+  engine_.SweepSome(state_.clock.now_ms(),
+                    [&] { return Clock::MonotonicMicros() - begin < kSweepMicros; });
 }
 
 void Server::CloseIdleClients() {

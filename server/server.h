@@ -67,6 +67,7 @@ class Server : private LoopTurn, private Process, private Keyspace::Observer {
   void WaitForSignal();
   void WaitForCron();
   void Cron();
+  void SweepValues();
   void CloseIdleClients();
 
   Config& config_;

@@ -91,8 +91,16 @@ std::pair<Type, void*> Keyspace::HeapValueOf(const RecordTable::Record& record) 
   return {entry.type(), entry.is_heap() ? entry.pointer() : nullptr};
 }
 
+void Keyspace::ForgetAging(const Entry& entry) {
+  if (!aging_.empty() && OperationsOf(entry.type()).sweep != nullptr) {
+    aging_.erase(std::string(entry.key()));
+  }
+}
+
 void Keyspace::FreeValue(const Entry& entry) {
-  if (entry.is_heap()) reclaimer_.Add(entry.type(), entry.pointer());
+  if (!entry.is_heap()) return;
+  ForgetAging(entry);
+  reclaimer_.Add(entry.type(), entry.pointer());
 }
 
 Keyspace::Entry Keyspace::Shape(std::string_view key, Type type, Storage storage, size_t value_size,
@@ -151,6 +159,7 @@ void Keyspace::SetPointer(std::string_view key, Type type, void* value, int64_t 
                           int64_t now) {
   const Entry entry = Shape(key, type, Storage::kHeap, sizeof value, deadline, now);
   std::memcpy(entry.value(), &value, sizeof value);
+  if (OperationsOf(type).sweep != nullptr) aging_.emplace(key);
 }
 
 std::string& Keyspace::MutableString(const Entry& entry) {
@@ -205,6 +214,7 @@ void Keyspace::Erase(const Entry& entry) {
 void* Keyspace::Release(const Entry& entry) {
   BeforeChange(entry.record_.segment());
   void* value = entry.is_heap() ? entry.pointer() : nullptr;
+  if (value != nullptr) ForgetAging(entry);
   if (entry.has_deadline()) --expires_;
   table_.Erase(entry.record_);
   return value;
@@ -212,6 +222,7 @@ void* Keyspace::Release(const Entry& entry) {
 
 void Keyspace::Clear() {
   due_.clear();
+  aging_.clear();
   expires_ = 0;
   reclaimer_.Add(std::exchange(table_, RecordTable(seed_, this)));
   // What is put in from now on is no part of a snapshot under way.
@@ -225,6 +236,7 @@ void Keyspace::Swap(Keyspace& other) {
   table_.set_observer(this);
   other.table_.set_observer(&other);
   std::swap(due_, other.due_);
+  std::swap(aging_, other.aging_);
   std::swap(expires_, other.expires_);
 }
 
@@ -258,6 +270,17 @@ bool Keyspace::ExpireSegment(int64_t now, int64_t interval_ms) {
   Schedule(segment, next == Segment::kNothingDue ? next : std::max(next, now + interval_ms));
   for (const std::string& key : due_keys) Expire(Entry(table_.Find(key)));
   return true;
+}
+
+void Keyspace::SweepNext(int64_t now, size_t budget) {
+  if (!expiring_ || aging_.empty()) return;
+  auto next = aging_.upper_bound(last_swept_);
+  if (next == aging_.end()) next = aging_.begin();
+  last_swept_ = *next;
+  const Entry entry(table_.Find(last_swept_));
+  Check(static_cast<bool>(entry), "a value that ages is in its keyspace");
+  BeforeChange(entry.record_.segment());
+  if (OperationsOf(entry.type()).sweep(entry.pointer(), now, budget)) Expire(entry);
 }
 
 uint64_t Keyspace::Scan(uint64_t cursor, size_t count,

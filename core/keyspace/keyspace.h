@@ -148,6 +148,11 @@ class Keyspace : private RecordTable::SplitObserver {
   // Removes the keys due in the segment that has been due longest; false when none is due.
   // `interval_ms`: a segment is looked at no more often than this.
   bool ExpireSegment(int64_t now, int64_t interval_ms = 200);
+  // Lets the next one, in turn, of the values that age by themselves (ValueOperations::sweep) free
+  // what is out of date in it, and removes its key as an expired one when nothing is left.
+  void SweepNext(int64_t now, size_t budget);
+  // How many such values there are.
+  size_t aging() const { return aging_.size(); }
   // Keys that are due are shown too.
   uint64_t Scan(uint64_t cursor, size_t count,
                 const std::function<void(const Entry&)>& visit) const;
@@ -174,6 +179,8 @@ class Keyspace : private RecordTable::SplitObserver {
       observer_->BeforeChange(*this, segment);
   }
   void Expire(const Entry& entry);
+  // The entry is about to lose its heap value.
+  void ForgetAging(const Entry& entry);
   void FreeValue(const Entry& entry);
   // The key's record with room for a value of the given size; its old value is freed.
   Entry Shape(std::string_view key, Type type, Storage storage, size_t value_size, int64_t deadline,
@@ -183,6 +190,8 @@ class Keyspace : private RecordTable::SplitObserver {
   Reclaimer& reclaimer_;
   RecordTable table_;
   absl::btree_set<std::pair<int64_t, Segment*>> due_;
+  absl::btree_set<std::string> aging_;  // keys
+  std::string last_swept_;
   Observer* observer_ = nullptr;
   uint64_t epoch_ = 0;
   bool expiring_ = true;

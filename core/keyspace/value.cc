@@ -5,6 +5,7 @@
 #include "core/bytes/heap_size.h"
 #include "core/check.h"
 #include "core/hash/hash.h"
+#include "core/keyspace/quota_value.h"
 #include "core/list/list.h"
 #include "core/set/set.h"
 #include "core/zset/zset.h"
@@ -116,6 +117,8 @@ const ValueOperations& OperationsOf(Type type) {
       return kContainerOperations<Set>;
     case Type::kZSet:
       return kZSetOperations;
+    case Type::kQuota:
+      return QuotaOperations();
     default:
       Check(false, "a type with heap values");
       return kStringOperations;

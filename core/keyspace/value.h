@@ -11,6 +11,7 @@
 namespace tally {
 
 class List;
+class QuotaBook;
 class ZSet;
 
 // Which class holds the heap values of which type.
@@ -22,6 +23,8 @@ template <>
 inline constexpr Type kTypeOf<List> = Type::kList;
 template <>
 inline constexpr Type kTypeOf<ZSet> = Type::kZSet;
+template <>
+inline constexpr Type kTypeOf<QuotaBook> = Type::kQuota;
 
 // One row for each type, so that the keyspace needs no virtual calls and no eight bytes a value.
 struct ValueOperations {
@@ -38,6 +41,10 @@ struct ValueOperations {
   // A value to load() runs into; false on malformed bytes.
   void* (*create)(uint64_t seed);
   bool (*load)(void* value, std::string_view run);
+  // Frees what is out of date, going on where the last call stopped, until it has looked at about
+  // `budget` elements; true when nothing is left that the key should live for. Null for types in
+  // which nothing ages before its key does.
+  bool (*sweep)(void* value, int64_t now, size_t budget) = nullptr;
 };
 
 const ValueOperations& OperationsOf(Type type);

@@ -1,8 +1,8 @@
 // A QuotaBook as bytes: memory, expiry, freeing, copying, snapshots.
 //
 // A run of a snapshot is a byte that tells its kind, then
-//   header  signed varints: format, the recording order's three, then for each entry of what is
-//           gone its recorded_ms and horizon_ms
+//   header  signed varints: format, the minimal retention, the recording order's three, then for
+//           each entry of what is gone its recorded_ms and horizon_ms
 //   limits  for each SKU: signed varint, length-prefixed limit block
 //   users   for each user: signed varint, length-prefixed purchase block
 #include <algorithm>
@@ -136,8 +136,8 @@ QuotaBook QuotaBook::Clone() const {
 uint64_t QuotaBook::Save(uint64_t cursor, size_t max_bytes, std::string& out) const {
   if (cursor == 0) {
     out.push_back(kHeaderRun);
-    for (const int64_t value : {kFormat, recording_.latest_cut_ms, recording_.latest_stamp_ms,
-                                recording_.latest_future_ms}) {
+    for (const int64_t value : {kFormat, retention_.minimum_ms(), recording_.latest_cut_ms,
+                                recording_.latest_stamp_ms, recording_.latest_future_ms}) {
       AppendSignedVarint(out, value);
     }
     for (const Retention::Gone& gone : retention_.gone()) {
@@ -172,6 +172,9 @@ bool QuotaBook::Load(std::string_view run) {
 bool QuotaBook::LoadHeader(std::string_view in) {
   int64_t format = 0;
   if (!ReadSignedVarint(in, format) || format != kFormat) return false;
+  int64_t min_retention_ms = 0;
+  if (!ReadSignedVarint(in, min_retention_ms) || min_retention_ms <= 0) return false;
+  retention_.set_minimum_ms(min_retention_ms);
   if (!ReadSignedVarint(in, recording_.latest_cut_ms) ||
       !ReadSignedVarint(in, recording_.latest_stamp_ms) ||
       !ReadSignedVarint(in, recording_.latest_future_ms)) {

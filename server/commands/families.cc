@@ -22,6 +22,7 @@ std::span<const CommandFamily> CommandFamilies() {
       {"sorted-set", "sortedset", ZSetCommands()},
       {"sorted-set", "sortedset", ZSetRangeCommands()},
       {"sorted-set", "sortedset", ZSetAlgebraCommands()},
+      {"quota", "quota", QuotaCommands()},
   };
   return kFamilies;
 }

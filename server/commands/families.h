@@ -28,5 +28,6 @@ std::span<const Command> SetAlgebraCommands();
 std::span<const Command> ZSetCommands();
 std::span<const Command> ZSetRangeCommands();
 std::span<const Command> ZSetAlgebraCommands();
+std::span<const Command> QuotaCommands();
 
 }  // namespace tally::server

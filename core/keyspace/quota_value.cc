@@ -1,0 +1,43 @@
+#include "core/keyspace/quota_value.h"
+
+#include "core/quota/quota_book.h"
+
+namespace tally {
+namespace {
+
+QuotaBook& AsBook(void* value) { return *static_cast<QuotaBook*>(value); }
+const QuotaBook& AsBook(const void* value) { return *static_cast<const QuotaBook*>(value); }
+
+// Users or SKUs that take as long to free as a segment of them does, which is freed as a whole.
+constexpr size_t kFreedAsASegment = 64;
+
+constexpr ValueOperations kQuotaOperations = {
+    .destroy = [](void* value) { delete &AsBook(value); },
+    .free_some =
+        [](void* value, size_t budget) {
+          return AsBook(value).FreeSome(budget / kFreedAsASegment + 1);
+        },
+    .clone = [](const void* value) -> void* { return new QuotaBook(AsBook(value).Clone()); },
+    .weight =
+        [](const void* value) {
+          const QuotaBook::Stats stats = AsBook(value).stats();
+          return stats.users + stats.limits + 1;
+        },
+    .memory_bytes = [](const void* value) { return AsBook(value).MemoryBytes(); },
+    .encoding = [](const void*) { return std::string_view("packed"); },
+    .save = [](const void* value, uint64_t cursor, size_t max_bytes,
+               std::string& out) { return AsBook(value).Save(cursor, max_bytes, out); },
+    .create = [](uint64_t seed) -> void* { return new QuotaBook(seed); },
+    .load = [](void* value, std::string_view run) { return AsBook(value).Load(run); },
+    .sweep =
+        [](void* value, int64_t now, size_t budget) {
+          AsBook(value).ExpireSome(now, budget);
+          return AsBook(value).Empty();
+        },
+};
+
+}  // namespace
+
+const ValueOperations& QuotaOperations() { return kQuotaOperations; }
+
+}  // namespace tally

@@ -1,0 +1,277 @@
+// QUOTA: purchase limits by SKU and marketing action. What is logged stands in quota_writer.h.
+#include <vector>
+
+#include "server/commands/families.h"
+#include "server/commands/quota_args.h"
+#include "server/commands/quota_writer.h"
+
+namespace tally::server {
+namespace {
+
+void ReplyLeft(ReplyBuilder& reply, std::span<const QuotaLeft> lefts) {
+  reply.Array(lefts.size());
+  for (const QuotaLeft& left : lefts) {
+    reply.Array(2);
+    reply.Integer(left.action);
+    reply.Integer(left.left);
+  }
+}
+
+void ReplyLefts(ReplyBuilder& reply, const QuotaLefts& lefts) {
+  reply.Array(lefts.size());
+  for (size_t i = 0; i < lefts.size(); ++i) ReplyLeft(reply, lefts.of(i));
+}
+
+bool ReadLimits(QuotaArgs& args, std::vector<QuotaLimitSpec>& limits) {
+  do {
+    if (!args.HasRoom("limit", limits.size())) return false;
+    QuotaLimitSpec& limit = limits.emplace_back();
+    if (!args.Read("sku", limit.sku) || !args.Read("action", limit.action) ||
+        !args.ReadCount("limit", 0, limit.limit) || !args.ReadWindow(limit.window_ms)) {
+      return false;
+    }
+  } while (!args.done());
+  return true;
+}
+
+void SetLimit(CommandContext& context) {
+  QuotaArgs args(context);
+  std::vector<QuotaLimitSpec> limits;
+  QuotaWriter writer(context, args);
+  if (!ReadLimits(args, limits) || !writer.Open()) return;
+  writer.book().SetLimits(limits, args.now());
+  writer.Close(true, "quota.setlimit");
+  context.reply.Integer(static_cast<int64_t>(limits.size()));
+}
+
+void DelLimit(CommandContext& context) {
+  QuotaArgs args(context);
+  QuotaArgs::Ids skus;
+  QuotaActions actions;
+  QuotaWriter writer(context, args);
+  if (!args.ReadIds("sku", skus) || !args.ReadActionsToEnd(actions) || !writer.Open()) return;
+  const size_t deleted = writer.book().DelLimits(skus, actions, args.now());
+  writer.Close(deleted > 0, "quota.dellimit");
+  context.reply.Integer(static_cast<int64_t>(deleted));
+}
+
+void Limits(CommandContext& context) {
+  QuotaArgs args(context);
+  QuotaArgs::Ids skus;
+  QuotaActions actions;
+  QuotaBook* book = nullptr;
+  if (!args.ReadIds("sku", skus) || !args.ReadActionsToEnd(actions)) return;
+  if (!context.Read(args.book(), book)) return;
+  std::vector<QuotaLimit> limits;
+  context.reply.Array(skus.size());
+  for (const int64_t sku : skus) {
+    limits.clear();
+    if (book != nullptr) book->Limits(sku, actions, limits);
+    context.reply.Array(limits.size());
+    for (const QuotaLimit& limit : limits) {
+      context.reply.Array(4);
+      context.reply.Integer(limit.action);
+      context.reply.Integer(limit.limit);
+      context.reply.Integer(limit.window_ms);
+      context.reply.Integer(limit.set_at_ms);
+    }
+  }
+}
+
+// Whether the next argument is an option rather than an item of an order.
+bool AtOption(const QuotaArgs& args) {
+  return args.At("at") || args.At("ifleft") || args.At("once");
+}
+
+bool ReadOrder(QuotaArgs& args, QuotaOrder& order, std::vector<QuotaItem>& items) {
+  if (!args.Read("user", order.user) || !args.Read("order", order.order)) return false;
+  if (!args.Take("items")) return args.Fail("ITEMS", " is missing");
+  do {
+    if (!args.HasRoom("item", items.size())) return false;
+    QuotaItem& item = items.emplace_back();
+    if (!args.Read("sku", item.sku) || !args.Read("action", item.action) ||
+        !args.ReadCount("qty", 1, item.qty)) {
+      return false;
+    }
+  } while (!args.done() && !AtOption(args));
+  order.items = items;
+  order.ts_ms = args.now();
+  while (!args.done()) {
+    if (args.Take("ifleft")) {
+      order.if_left = true;
+    } else if (args.Take("once")) {
+      order.once = true;
+    } else if (args.Take("at")) {
+      if (!args.ReadInstant(order.ts_ms)) return false;
+    } else {
+      return args.End();
+    }
+  }
+  return true;
+}
+
+void Buy(CommandContext& context) {
+  QuotaArgs args(context);
+  QuotaOrder order;
+  std::vector<QuotaItem> items;
+  QuotaWriter writer(context, args);
+  if (!ReadOrder(args, order, items) || !writer.Open()) return;
+  QuotaLefts lefts;
+  const QuotaBook::BuyResult result = writer.book().Buy(order, args.now(), lefts);
+  writer.Close(result.recorded, "quota.buy");
+  context.reply.Array(3);
+  context.reply.Integer(result.applied ? 1 : 0);
+  context.reply.Integer(static_cast<int64_t>(result.item));
+  ReplyLefts(context.reply, lefts);
+}
+
+bool ReadReturn(QuotaArgs& args, QuotaReturn& request, std::vector<QuotaReturnItem>& items) {
+  if (!args.Read("user", request.user) || !args.Read("order", request.order)) return false;
+  if (!args.Take("items")) return args.Fail("ITEMS", " is missing");
+  do {
+    if (!args.HasRoom("item", items.size())) return false;
+    QuotaReturnItem& item = items.emplace_back();
+    if (!args.Read("sku", item.sku) || !args.ReadCount("qty", 1, item.qty)) return false;
+  } while (!args.done() && !AtOption(args));
+  request.items = items;
+  request.ts_ms = args.now();
+  while (!args.done()) {
+    if (args.Take("once")) {
+      request.once = true;
+    } else if (args.Take("at")) {
+      if (!args.ReadInstant(request.ts_ms)) return false;
+    } else {
+      return args.End();
+    }
+  }
+  return true;
+}
+
+void Return(CommandContext& context) {
+  QuotaArgs args(context);
+  QuotaReturn request;
+  std::vector<QuotaReturnItem> items;
+  QuotaWriter writer(context, args);
+  if (!ReadReturn(args, request, items) || !writer.Open()) return;
+  std::vector<int32_t> credited;
+  const bool changed = writer.book().Return(request, args.now(), credited);
+  writer.Close(changed, "quota.return");
+  context.reply.Array(credited.size());
+  for (const int32_t qty : credited) context.reply.Integer(qty);
+}
+
+void Reset(CommandContext& context) {
+  QuotaArgs args(context);
+  QuotaArgs::Ids users;
+  QuotaActions actions;
+  QuotaWriter writer(context, args);
+  if (!args.ReadIds("user", users) || !args.ReadActionsToEnd(actions) || !writer.Open()) return;
+  int64_t reset = 0;
+  for (const int64_t user : users) reset += writer.book().Reset(user, actions, args.now()) ? 1 : 0;
+  writer.Close(reset > 0, "quota.reset");
+  context.reply.Integer(reset);
+}
+
+void Left(CommandContext& context) {
+  QuotaArgs args(context);
+  int64_t user = 0;
+  QuotaArgs::Ids skus;
+  int64_t at_ms = args.now();
+  QuotaBook* book = nullptr;
+  if (!args.Read("user", user) || !args.ReadIds("sku", skus)) return;
+  if (args.Take("at") && !args.ReadInstant(at_ms)) return;
+  if (!args.End() || !context.Read(args.book(), book)) return;
+  QuotaLefts lefts;
+  if (book != nullptr) {
+    book->Left(user, skus, at_ms, args.now(), lefts);
+  } else {
+    for (const int64_t sku : skus) {
+      lefts.BeginSku(sku);
+      lefts.Add({kNoAction, kUnlimited});
+    }
+  }
+  ReplyLefts(context.reply, lefts);
+}
+
+void LeftAll(CommandContext& context) {
+  QuotaArgs args(context);
+  QuotaArgs::Ids users;
+  QuotaActions actions;
+  QuotaBook* book = nullptr;
+  if (!args.ReadIds("user", users) || !args.ReadActionsToEnd(actions)) return;
+  if (!context.Read(args.book(), book)) return;
+  QuotaLefts lefts;
+  context.reply.Array(users.size());
+  for (const int64_t user : users) {
+    lefts.Clear();
+    if (book != nullptr) book->LeftAll(user, actions, args.now(), lefts);
+    context.reply.Array(lefts.size());
+    for (size_t i = 0; i < lefts.size(); ++i) {
+      context.reply.Array(2);
+      context.reply.Integer(lefts.sku(i));
+      ReplyLeft(context.reply, lefts.of(i));
+    }
+  }
+}
+
+void History(CommandContext& context) {
+  QuotaArgs args(context);
+  int64_t user = 0;
+  QuotaBook* book = nullptr;
+  if (!args.Read("user", user) || !args.End() || !context.Read(args.book(), book)) return;
+  std::vector<QuotaPurchase> lines;
+  if (book != nullptr) book->History(user, args.now(), lines);
+  context.reply.Array(lines.size());
+  for (const QuotaPurchase& line : lines) {
+    context.reply.Array(5);
+    for (const int64_t field : {line.order, line.sku, line.action, int64_t{line.qty}, line.ts_ms}) {
+      context.reply.Integer(field);
+    }
+  }
+}
+
+void StatsOfBook(CommandContext& context) {
+  QuotaBook* book = nullptr;
+  if (!context.Read(context.args[1], book)) return;
+  const QuotaBook::Stats stats = book != nullptr ? book->stats() : QuotaBook::Stats();
+  const std::pair<std::string_view, size_t> fields[] = {{"limits", stats.limits},
+                                                        {"users", stats.users},
+                                                        {"purchases", stats.purchases},
+                                                        {"bytes", stats.bytes}};
+  context.reply.Map(std::size(fields));
+  for (const auto& [name, value] : fields) {
+    context.reply.Bulk(name);
+    context.reply.Integer(static_cast<int64_t>(value));
+  }
+}
+
+constexpr KeyRange kOneKey{1, 1, 1};
+constexpr uint32_t kStore = kWrite | kDenyOom;
+
+constexpr Command kCommands[] = {
+    {"quota.buy", Buy, -8, kStore, kOneKey,
+     "Records an order of a user; with IFLEFT only if every limit leaves room for it.", "0.1.0"},
+    {"quota.dellimit", DelLimit, -3, kWrite, kOneKey,
+     "Deletes limits of SKUs; purchases made until then never count for them again.", "0.1.0"},
+    {"quota.history", History, 3, kReadOnly, kOneKey, "Returns the purchases kept of a user.",
+     "0.1.0"},
+    {"quota.left", Left, -4, kReadOnly, kOneKey,
+     "Returns how many of each SKU a user may still buy.", "0.1.0"},
+    {"quota.leftall", LeftAll, -3, kReadOnly, kOneKey,
+     "Returns how many users may still buy of each SKU that they have bought.", "0.1.0"},
+    {"quota.limits", Limits, -3, kReadOnly, kOneKey, "Returns the limits of SKUs.", "0.1.0"},
+    {"quota.reset", Reset, -3, kWrite, kOneKey,
+     "Forgets users, or starts their counters of some actions from 0.", "0.1.0"},
+    {"quota.return", Return, -7, kWrite, kOneKey,
+     "Takes quantities back from the lines of an order.", "0.1.0"},
+    {"quota.setlimit", SetLimit, -6, kStore, kOneKey,
+     "Sets limits by SKU and marketing action; purchases already made stay counted.", "0.1.0"},
+    {"quota.stats", StatsOfBook, 2, kReadOnly, kOneKey,
+     "Returns the numbers of limits, users, purchases and bytes of a book.", "0.1.0"},
+};
+
+}  // namespace
+
+std::span<const Command> QuotaCommands() { return kCommands; }
+
+}  // namespace tally::server

@@ -1,0 +1,121 @@
+#include "server/commands/quota_args.h"
+
+#include <limits>
+#include <utility>
+
+#include "core/bytes/number.h"
+#include "core/bytes/str_cat.h"
+#include "core/time/duration.h"
+
+namespace tally::server {
+
+QuotaArgs::QuotaArgs(CommandContext& context)
+    : context_(context), args_(context.args), now_(context.now) {
+  if (context.server.loading) {
+    TakeReplayWords();
+  } else {
+    retention_ = context.server.config.quota_retention;
+  }
+}
+
+void QuotaArgs::TakeReplayWords() {
+  const auto take_last = [this](std::string_view word) -> std::optional<int64_t> {
+    if (args_.size() < 4 || !IsWord(args_[args_.size() - 2], word)) return std::nullopt;
+    const auto value = ParseInt64(args_.back());
+    if (value) args_ = args_.first(args_.size() - 2);
+    return value;
+  };
+  retention_ = take_last("keep");
+  if (retention_ && *retention_ <= 0) retention_.reset();
+  now_ = take_last("now").value_or(now_);
+}
+
+void QuotaArgs::Log(bool with_retention) {
+  absl::InlinedVector<std::string_view, 16> words(args_.begin(), args_.end());
+  const Int64Text now(now_);
+  words.push_back("NOW");
+  words.push_back(now.view());
+  const Int64Text retention(retention_.value_or(0));
+  if (with_retention) {
+    words.push_back("KEEP");
+    words.push_back(retention.view());
+  }
+  context_.LogInstead(Args(words));
+}
+
+bool QuotaArgs::Fail(std::string_view name, std::string_view what) {
+  context_.reply.Error(StrCat("ERR ", name, what));
+  return false;
+}
+
+bool QuotaArgs::HasRoom(std::string_view name, size_t count) {
+  if (count < kMaxQuotaEntries) return true;
+  return Fail(name, StrCat(": at most ", kMaxQuotaEntries, " in one call"));
+}
+
+bool QuotaArgs::Take(std::string_view word) {
+  if (!At(word)) return false;
+  ++next_;
+  return true;
+}
+
+bool QuotaArgs::Read(std::string_view name, int64_t& value) {
+  if (done()) return Fail(name, " is missing");
+  const auto number = ParseInt64(args_[next_]);
+  if (!number) return Fail(name, " is not an integer or out of range");
+  value = *number;
+  ++next_;
+  return true;
+}
+
+bool QuotaArgs::ReadCount(std::string_view name, int32_t low, int32_t& value) {
+  int64_t number = 0;
+  if (!Read(name, number)) return false;
+  constexpr int32_t kHigh = std::numeric_limits<int32_t>::max();
+  if (number < low || number > kHigh) {
+    return Fail(name, StrCat(" must be between ", low, " and ", kHigh));
+  }
+  value = static_cast<int32_t>(number);
+  return true;
+}
+
+bool QuotaArgs::ReadWindow(int64_t& window_ms) {
+  if (done()) return Fail("window", " is missing");
+  const auto window = ParseDuration(args_[next_]);
+  if (!window || *window == 0) return Fail("window", " must be a duration above 0, such as 30d");
+  window_ms = *window;
+  ++next_;
+  return true;
+}
+
+bool QuotaArgs::ReadInstant(int64_t& unix_ms) {
+  if (done()) return Fail("AT", " needs an instant");
+  const auto instant = ParseInstant(args_[next_]);
+  if (!instant) return Fail("AT", " must be unix seconds");
+  unix_ms = *instant;
+  ++next_;
+  return true;
+}
+
+bool QuotaArgs::ReadIds(std::string_view name, Ids& ids) {
+  do {
+    if (!HasRoom(name, ids.size()) || !Read(name, ids.emplace_back())) return false;
+  } while (!done() && !At("actions") && !At("at"));
+  return true;
+}
+
+bool QuotaArgs::ReadActionsToEnd(QuotaActions& actions) {
+  if (!Take("actions")) return End();
+  Ids listed;
+  if (!ReadIds("action", listed)) return false;
+  actions = QuotaActions(std::vector<int64_t>(listed.begin(), listed.end()));
+  return End();
+}
+
+bool QuotaArgs::End() {
+  if (done()) return true;
+  constexpr size_t kShown = 128;
+  return Fail("syntax error", StrCat(" near '", args_[next_].substr(0, kShown), "'"));
+}
+
+}  // namespace tally::server

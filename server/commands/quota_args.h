@@ -1,0 +1,71 @@
+// Arguments of the QUOTA commands.
+#pragma once
+
+#include <absl/container/inlined_vector.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/quota/quota_types.h"
+#include "server/command/command_context.h"
+
+namespace tally::server {
+
+// Of SKUs, users, actions, limits or lines of an order in one call: so that no call stalls the
+// loop.
+inline constexpr size_t kMaxQuotaEntries = 1000;
+
+// Reads the arguments behind the book's key from left to right. Whatever is missing, malformed or
+// out of range is replied as an error that names it, and the reader returns false.
+class QuotaArgs {
+ public:
+  using Ids = absl::InlinedVector<int64_t, 8>;
+
+  explicit QuotaArgs(CommandContext& context);
+
+  std::string_view book() const { return args_[1]; }
+  // What the call is judged at: the server's clock, or the logged instant in a replay.
+  int64_t now() const { return now_; }
+  // The minimal retention that the book shall have; nothing to leave it as it is.
+  std::optional<int64_t> retention() const { return retention_; }
+
+  bool done() const { return next_ == args_.size(); }
+  // Whether the next argument is this word, given in lower case, in any case.
+  bool At(std::string_view word) const { return !done() && IsWord(args_[next_], word); }
+  // As At(), and steps over it.
+  bool Take(std::string_view word);
+
+  // `name` is what an error calls the argument.
+  [[nodiscard]] bool Read(std::string_view name, int64_t& value);
+  [[nodiscard]] bool ReadCount(std::string_view name, int32_t low, int32_t& value);
+  [[nodiscard]] bool ReadWindow(int64_t& window_ms);
+  [[nodiscard]] bool ReadInstant(int64_t& unix_ms);
+  // One or more, up to the end or an `ACTIONS` or `AT`.
+  [[nodiscard]] bool ReadIds(std::string_view name, Ids& ids);
+  // `[ACTIONS a …]` and the end.
+  [[nodiscard]] bool ReadActionsToEnd(QuotaActions& actions);
+  // Replies an error if there is an argument left.
+  [[nodiscard]] bool End();
+  // Whether a list of `count` may have one more; if not, replies an error.
+  [[nodiscard]] bool HasRoom(std::string_view name, size_t count);
+  // Replies what is wrong with the argument. Always false.
+  bool Fail(std::string_view name, std::string_view what);
+
+  // The call as it is logged: see quota_writer.h. `with_retention` if it changed the book's.
+  void Log(bool with_retention);
+
+ private:
+  void TakeReplayWords();
+
+  CommandContext& context_;
+  Args args_;  // without the words that only the log has
+  size_t next_ = 2;
+  int64_t now_;
+  std::optional<int64_t> retention_;
+};
+
+}  // namespace tally::server

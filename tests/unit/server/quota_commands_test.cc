@@ -1,0 +1,369 @@
+// QUOTA, sentence by sentence, as clients see it. What a book holds and when is model-checked in
+// core/quota_model_test.cc.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/unit/server/command_harness.h"
+
+namespace tally::server {
+namespace {
+
+constexpr int64_t kDay = int64_t{24} * 3600 * 1000;
+
+class QuotaHarness : public CommandHarness {
+ public:
+  using CommandHarness::CommandHarness;
+  // Replies without the marks of integers, of which nearly all of these are.
+  std::string Ask(const std::string& line) {
+    std::string reply = Run(line.c_str());
+    std::erase(reply, ':');
+    return reply;
+  }
+  void Sweep() {
+    engine.SweepSome(now(), [] { return true; });
+  }
+};
+
+// An instant as an argument of AT.
+std::string Seconds(int64_t unix_ms) {
+  std::string digits = std::to_string(1000 + unix_ms % 1000);
+  return StrCat(unix_ms / 1000, ".", digits.substr(1));
+}
+
+TEST_CASE("QUOTA: the example of the specification") {
+  QuotaHarness quota;
+  REQUIRE(quota.Ask("QUOTA.SETLIMIT b 7 0 30 30d 7 1 20 30d") == "2");
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 100 ITEMS 7 0 5 7 1 10") ==
+          "[1 0 [[[0 15] [1 10]] [[0 15] [1 10]]]]");
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 101 ITEMS 7 2 15") == "[1 0 [[[0 0] [1 10]]]]");
+  REQUIRE(quota.Ask("QUOTA.LEFT b 1 7") == "[[[0 0] [1 10]]]");
+}
+
+TEST_CASE("QUOTA: -1 means that there is no limit, and nothing else") {
+  QuotaHarness quota;
+  REQUIRE(quota.Ask("QUOTA.LEFT b 1 7 8") == "[[[0 -1]] [[0 -1]]]");
+  quota.Ask("QUOTA.SETLIMIT b 7 0 2 1d");
+  REQUIRE(quota.Ask("QUOTA.LEFT b 1 7 8") == "[[[0 2]] [[0 -1]]]");
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 1 ITEMS 7 0 3") == "[1 0 [[[0 0]]]]");
+  REQUIRE(quota.Ask("QUOTA.LEFT b 1 7 8") == "[[[0 0]] [[0 -1]]]");
+  quota.Ask("QUOTA.SETLIMIT b 9 5 4 1d");  // a limit of an action only: no total is told
+  REQUIRE(quota.Ask("QUOTA.LEFT b 1 9") == "[[[5 4]]]");
+}
+
+TEST_CASE("QUOTA.SETLIMIT and QUOTA.LIMITS") {
+  QuotaHarness quota;
+  REQUIRE(quota.Ask("QUOTA.SETLIMIT b 7 0 30 30d 7 1 20 1.5 8 0 0 500ms") == "3");
+  REQUIRE(
+      quota.Ask("QUOTA.LIMITS b 8 7 9") ==
+      "[[[0 0 500 1700000000000]] [[0 30 2592000000 1700000000000] [1 20 1500 1700000000000]] []]");
+  REQUIRE(quota.Ask("QUOTA.LIMITS b 7 8 ACTIONS 1 5") == "[[[1 20 1500 1700000000000]] []]");
+  REQUIRE(quota.Ask("QUOTA.LIMITS nobook 7") == "[[]]");
+  quota.Advance(1000);
+  REQUIRE(quota.Ask("QUOTA.SETLIMIT b 7 1 5 1d") == "1");
+  REQUIRE(quota.Ask("quota.limits b 7 actions 1") == "[[[1 5 86400000 1700000001000]]]");
+  REQUIRE(quota.Ask("TYPE b") == "+quota");
+}
+
+TEST_CASE("QUOTA: a purchase counts for a limit iff now < ts + the limit's current window") {
+  QuotaHarness quota;
+  quota.Ask("QUOTA.BUY b 1 1 ITEMS 7 3 4");
+  quota.Ask("QUOTA.SETLIMIT b 7 0 10 10s 7 3 10 20s");  // bought before, and still counted
+  REQUIRE(quota.Ask("QUOTA.LEFT b 1 7") == "[[[0 6] [3 6]]]");
+  quota.Advance(9'999);
+  REQUIRE(quota.Ask("QUOTA.LEFT b 1 7") == "[[[0 6] [3 6]]]");
+  quota.Advance(1);
+  REQUIRE(quota.Ask("QUOTA.LEFT b 1 7") == "[[[0 10] [3 6]]]");
+  REQUIRE(quota.Ask(StrCat("QUOTA.LEFT b 1 7 AT ", Seconds(quota.now() + 10'000))) ==
+          "[[[0 10] [3 10]]]");
+  quota.Ask("QUOTA.SETLIMIT b 7 0 10 1m");  // the window of the present, not that of the purchase
+  REQUIRE(quota.Ask("QUOTA.LEFT b 1 7") == "[[[0 6] [3 6]]]");
+}
+
+TEST_CASE("QUOTA.DELLIMIT: purchases made until then never count again") {
+  QuotaHarness quota;
+  quota.Ask("QUOTA.SETLIMIT b 7 0 10 1d 7 1 10 1d 8 0 10 1d");
+  quota.Ask("QUOTA.BUY b 1 1 ITEMS 7 1 4 8 0 2");
+  REQUIRE(quota.Ask("QUOTA.DELLIMIT b 7 9 ACTIONS 1 2") == "1");
+  REQUIRE(quota.Ask("QUOTA.DELLIMIT b 7 ACTIONS 1") == "0");
+  REQUIRE(quota.Ask("QUOTA.DELLIMIT nobook 7") == "0");
+  quota.Ask("QUOTA.SETLIMIT b 7 1 10 1d");
+  REQUIRE(quota.Ask("QUOTA.LEFT b 1 7") == "[[[0 6] [1 10]]]");
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 2 ITEMS 7 1 1") == "[1 0 [[[0 5] [1 9]]]]");
+  REQUIRE(quota.Ask("QUOTA.DELLIMIT b 7 8") == "3");
+  REQUIRE(quota.Ask("QUOTA.LEFT b 1 7 8") == "[[[0 -1]] [[0 -1]]]");
+}
+
+TEST_CASE("QUOTA.BUY IFLEFT: all lines or none, and which does not fit") {
+  QuotaHarness quota;
+  quota.Ask("QUOTA.SETLIMIT b 7 0 3 1d 8 0 2 1d 8 5 1 1d");
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 1 ITEMS 7 0 3 8 5 2 IFLEFT") == "[0 2 [[[0 3]] [[0 2] [5 1]]]]");
+  REQUIRE(quota.Ask("QUOTA.HISTORY b 1") == "[]");
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 2 ITEMS 7 0 2 7 9 2 IFLEFT") == "[0 2 [[[0 3]] [[0 3]]]]");
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 3 ITEMS 7 0 2 7 9 1 8 6 2 IFLEFT") ==
+          "[1 0 [[[0 0]] [[0 0]] [[0 0] [5 1]]]]");
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 4 ITEMS 7 0 1 IFLEFT") == "[0 1 [[[0 0]]]]");
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 5 ITEMS 99 0 1000 IFLEFT") == "[1 0 [[[0 -1]]]]");
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 6 ITEMS 7 0 1") == "[1 0 [[[0 0]]]]");  // without it: recorded
+  quota.Ask("QUOTA.SETLIMIT b 6 0 0 1d");
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 7 ITEMS 6 0 1 IFLEFT") == "[0 1 [[[0 0]]]]");
+}
+
+TEST_CASE("QUOTA.BUY: sixty-four orders for the last three") {
+  QuotaHarness quota;
+  quota.Ask("QUOTA.SETLIMIT b 7 0 3 1d");
+  int sold = 0;
+  for (int order = 0; order < 64; ++order) {
+    Client* client = quota.Connect();
+    sold += quota.Run(*client, StrCat("QUOTA.BUY b 1 ", order, " ITEMS 7 0 1 IFLEFT").c_str())
+                    .starts_with("[:1")
+                ? 1
+                : 0;
+  }
+  REQUIRE(sold == 3);
+}
+
+TEST_CASE("QUOTA.BUY ONCE: a retried delivery is not applied again") {
+  QuotaHarness quota;
+  quota.Ask("QUOTA.SETLIMIT b 7 0 10 1d");
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 55 ITEMS 7 0 4 ONCE") == "[1 0 [[[0 6]]]]");
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 55 ITEMS 7 0 4 ONCE") == "[0 0 [[[0 6]]]]");
+  REQUIRE(quota.Ask("QUOTA.BUY b 2 55 ITEMS 7 0 4 ONCE") == "[1 0 [[[0 6]]]]");  // another user's
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 55 ITEMS 7 0 4") == "[1 0 [[[0 2]]]]");
+  quota.Effects();
+  quota.Ask("QUOTA.BUY b 1 55 ITEMS 7 0 4 IFLEFT ONCE");
+  REQUIRE(quota.Effects().empty());
+}
+
+TEST_CASE("QUOTA.BUY AT: late orders stand in their own place, too late ones are dropped") {
+  QuotaHarness quota;
+  quota.Ask("QUOTA.SETLIMIT b 7 0 10 1d");
+  const int64_t now = quota.now();
+  const auto buy_at = [&](int order, int64_t at) {
+    return quota.Ask(StrCat("QUOTA.BUY b 1 ", order, " ITEMS 7 0 1 AT ", Seconds(at)));
+  };
+  REQUIRE(buy_at(1, now - kDay + 1) == "[1 0 [[[0 9]]]]");
+  REQUIRE(buy_at(2, now - kDay) == "[1 0 [[[0 9]]]]");       // outside of the window
+  REQUIRE(buy_at(3, now - 30 * kDay) == "[1 0 [[[0 9]]]]");  // outside of the retention
+  REQUIRE(buy_at(4, now + 5 * kDay) == "[1 0 [[[0 8]]]]");   // the future counts
+  REQUIRE(quota.Ask("QUOTA.HISTORY b 1") == StrCat("[[1 7 0 1 ", now - kDay + 1, "] [2 7 0 1 ",
+                                                   now - kDay, "] [4 7 0 1 ", now + 5 * kDay,
+                                                   "]]"));
+  REQUIRE(quota.Ask("QUOTA.BUY late 1 1 ITEMS 7 0 1 AT 1000") == "[1 0 [[[0 -1]]]]");
+  REQUIRE(quota.Ask("EXISTS late") == "0");
+}
+
+TEST_CASE("QUOTA.RETURN: from the order's lines of the SKU, in the order of recording") {
+  QuotaHarness quota;
+  quota.Ask("QUOTA.SETLIMIT b 7 0 10 1d 7 1 10 1d");
+  quota.Ask("QUOTA.BUY b 1 50 ITEMS 7 1 2 7 0 3 8 0 1");
+  REQUIRE(quota.Ask("QUOTA.LEFT b 1 7") == "[[[0 5] [1 8]]]");
+  REQUIRE(quota.Ask("QUOTA.RETURN b 1 50 ITEMS 7 1") == "[1]");
+  REQUIRE(quota.Ask("QUOTA.LEFT b 1 7") == "[[[0 6] [1 9]]]");  // the action's and the zero total
+  REQUIRE(quota.Ask("QUOTA.RETURN b 1 50 ITEMS 7 3 8 5 9 1") == "[3 1 0]");
+  REQUIRE(quota.Ask("QUOTA.LEFT b 1 7") == "[[[0 9] [1 10]]]");
+  REQUIRE(quota.Ask("QUOTA.RETURN b 1 50 ITEMS 7 9") == "[1]");
+  REQUIRE(quota.Ask("QUOTA.RETURN b 1 50 ITEMS 7 9") == "[0]");
+  REQUIRE(quota.Ask("QUOTA.RETURN b 1 51 ITEMS 7 1") == "[0]");
+  REQUIRE(quota.Ask("QUOTA.RETURN b 2 50 ITEMS 7 1") == "[0]");
+  REQUIRE(quota.Ask("QUOTA.RETURN nobook 1 50 ITEMS 7 1") == "[0]");
+  REQUIRE(quota.Ask("QUOTA.LEFT b 1 7") == "[[[0 10] [1 10]]]");
+}
+
+TEST_CASE("QUOTA.RETURN ONCE: the same order, SKU and instant is not applied twice") {
+  QuotaHarness quota;
+  quota.Ask("QUOTA.SETLIMIT b 7 0 10 1d");
+  quota.Ask("QUOTA.BUY b 1 50 ITEMS 7 0 5");
+  REQUIRE(quota.Ask("QUOTA.RETURN b 1 50 ITEMS 7 1 AT 1700000000.5 ONCE") == "[1]");
+  REQUIRE(quota.Ask("QUOTA.RETURN b 1 50 ITEMS 7 1 ONCE AT 1700000000.5") == "[0]");
+  REQUIRE(quota.Ask("QUOTA.RETURN b 1 50 ITEMS 7 1 ONCE AT 1700000000.501") == "[1]");
+  REQUIRE(quota.Ask("QUOTA.RETURN b 1 50 ITEMS 7 1 AT 1700000000.5") == "[1]");
+  REQUIRE(quota.Ask("QUOTA.LEFT b 1 7") == "[[[0 8]]]");
+}
+
+TEST_CASE("QUOTA.LEFTALL: by user, by bought SKU with limits") {
+  QuotaHarness quota;
+  quota.Ask("QUOTA.SETLIMIT b 7 0 10 1d 7 1 5 1d 8 2 4 1d");
+  quota.Ask("QUOTA.BUY b 1 1 ITEMS 8 0 1 7 1 2 9 0 1");
+  REQUIRE(quota.Ask("QUOTA.LEFTALL b 1 2") == "[[[7 [[0 8] [1 3]]] [8 [[2 4]]]] []]");
+  REQUIRE(quota.Ask("QUOTA.LEFTALL b 1 ACTIONS 0 1") == "[[[7 [[0 8] [1 3]]]]]");
+  REQUIRE(quota.Ask("QUOTA.LEFTALL nobook 1 2") == "[[] []]");
+}
+
+TEST_CASE("QUOTA.RESET: the user, or the counters of some actions") {
+  QuotaHarness quota;
+  quota.Ask("QUOTA.SETLIMIT b 7 0 20 1d 7 7 10 1d");
+  quota.Ask("QUOTA.BUY b 1 1 ITEMS 7 7 4");
+  quota.Ask("QUOTA.BUY b 2 2 ITEMS 7 7 4");
+  REQUIRE(quota.Ask("QUOTA.RESET b 1 3 ACTIONS 7") == "1");
+  REQUIRE(quota.Ask("QUOTA.LEFT b 1 7") == "[[[0 16] [7 10]]]");  // 7 leaves the zero total
+  REQUIRE(quota.Ask("QUOTA.RESET b 2 ACTIONS 0") == "1");
+  REQUIRE(quota.Ask("QUOTA.LEFT b 2 7") == "[[[0 20] [7 6]]]");
+  REQUIRE(quota.Ask("QUOTA.RESET b 1 2 3") == "2");
+  REQUIRE(quota.Ask("QUOTA.LEFT b 2 7") == "[[[0 20] [7 10]]]");
+  REQUIRE(quota.Ask("QUOTA.HISTORY b 2") == "[]");
+  REQUIRE(quota.Ask("QUOTA.RESET nobook 1") == "0");
+}
+
+TEST_CASE("QUOTA.HISTORY and QUOTA.STATS") {
+  QuotaHarness quota;
+  REQUIRE(quota.Ask("QUOTA.STATS b") == R"(["limits" 0 "users" 0 "purchases" 0 "bytes" 0])");
+  quota.Ask("QUOTA.SETLIMIT b 7 0 10 1d 8 0 10 1d");
+  quota.Ask("QUOTA.BUY b -1 -100 ITEMS 7 3 4 -8 0 1");
+  quota.Ask("QUOTA.BUY b 2 101 ITEMS 7 0 1");
+  quota.Ask("QUOTA.RETURN b -1 -100 ITEMS 7 1");
+  REQUIRE(quota.Ask("QUOTA.HISTORY b -1") ==
+          "[[-100 7 3 3 1700000000000] [-100 -8 0 1 1700000000000]]");
+  REQUIRE(quota.Ask("QUOTA.HISTORY b 3") == "[]");
+  REQUIRE(
+      quota.Ask("QUOTA.STATS b").starts_with(R"(["limits" 2 "users" 2 "purchases" 3 "bytes" )"));
+  quota.self->reply.set_protocol(3);
+  REQUIRE(quota.Ask("QUOTA.STATS b").starts_with(R"({"limits" 2 )"));
+  REQUIRE(quota.Ask("QUOTA.LEFT b 2 7") == "[[[0 9]]]");
+}
+
+TEST_CASE("QUOTA: purchases are kept for the longest window, and at least quota-retention") {
+  QuotaHarness quota;
+  quota.Ask("QUOTA.BUY b 1 1 ITEMS 7 0 4");
+  quota.Advance(30 * kDay - 1);
+  quota.Ask("QUOTA.SETLIMIT b 7 0 10 40d");
+  REQUIRE(quota.Ask("QUOTA.LEFT b 1 7") == "[[[0 6]]]");
+  quota.Advance(10 * kDay);
+  REQUIRE(quota.Ask("QUOTA.LEFT b 1 7") == "[[[0 6]]]");
+  quota.Advance(1);
+  REQUIRE(quota.Ask("QUOTA.LEFT b 1 7") == "[[[0 10]]]");
+  quota.Ask("QUOTA.SETLIMIT b 7 0 10 400d");  // what is gone does not come back
+  REQUIRE(quota.Ask("QUOTA.LEFT b 1 7") == "[[[0 10]]]");
+}
+
+TEST_CASE("QUOTA: a changed quota-retention holds from the book's next change on") {
+  QuotaHarness quota;
+  quota.Ask("QUOTA.BUY b 1 1 ITEMS 7 0 4");
+  quota.config.quota_retention = 60 * kDay;
+  quota.Ask("QUOTA.BUY b 2 1 ITEMS 7 0 4");
+  REQUIRE(quota.Effects().back() ==
+          "QUOTA.BUY b 2 1 ITEMS 7 0 4 NOW 1700000000000 KEEP 5184000000");
+  quota.Advance(31 * kDay);
+  quota.Ask("QUOTA.SETLIMIT b 7 0 10 60d");
+  REQUIRE(quota.Effects() ==
+          std::vector<std::string>{"QUOTA.SETLIMIT b 7 0 10 60d NOW 1702678400000"});
+  REQUIRE(quota.Ask("QUOTA.LEFT b 1 7") == "[[[0 6]]]");
+}
+
+TEST_CASE("QUOTA: errors name the argument, and nothing is done") {
+  QuotaHarness quota;
+  quota.Ask("SET text value");
+  quota.Effects();
+  const std::pair<std::string, std::string> cases[] = {
+      {"QUOTA.SETLIMIT b x 0 1 1d", "-ERR sku is not an integer or out of range"},
+      {"QUOTA.SETLIMIT b 1 9223372036854775808 1 1d",
+       "-ERR action is not an integer or out of range"},
+      {"QUOTA.SETLIMIT b 1 0 -1 1d", "-ERR limit must be between 0 and 2147483647"},
+      {"QUOTA.SETLIMIT b 1 0 2147483648 1d", "-ERR limit must be between 0 and 2147483647"},
+      {"QUOTA.SETLIMIT b 1 0 1 0", "-ERR window must be a duration above 0, such as 30d"},
+      {"QUOTA.SETLIMIT b 1 0 1 1y", "-ERR window must be a duration above 0, such as 30d"},
+      {"QUOTA.SETLIMIT b 1 0 1 1d 2 0 1", "-ERR window is missing"},
+      {"QUOTA.SETLIMIT text 1 0 1 1d", "-" + std::string(kWrongTypeError)},
+      {"QUOTA.BUY b 1 1 THINGS 1 0 1", "-ERR ITEMS is missing"},
+      {"QUOTA.BUY b u 1 ITEMS 1 0 1", "-ERR user is not an integer or out of range"},
+      {"QUOTA.BUY b 1 1.5 ITEMS 1 0 1", "-ERR order is not an integer or out of range"},
+      {"QUOTA.BUY b 1 1 ITEMS 1 0 0", "-ERR qty must be between 1 and 2147483647"},
+      {"QUOTA.BUY b 1 1 ITEMS 1 0 1 2 0", "-ERR qty is missing"},
+      {"QUOTA.BUY b 1 1 ITEMS 1 0 1 AT", "-ERR AT needs an instant"},
+      {"QUOTA.BUY b 1 1 ITEMS 1 0 1 AT -1", "-ERR AT must be unix seconds"},
+      {"QUOTA.BUY b 1 1 ITEMS 1 0 1 ONCE MORE", "-ERR syntax error near 'MORE'"},
+      {"QUOTA.BUY b 1 1 ITEMS 1 0 1 ONCE NOW 5", "-ERR syntax error near 'NOW'"},
+      {"QUOTA.BUY b 1 1 ITEMS 1 0 1 NOW 5", "-ERR sku is not an integer or out of range"},
+      {"QUOTA.BUY text 1 1 ITEMS 1 0 1", "-" + std::string(kWrongTypeError)},
+      {"QUOTA.RETURN b 1 1 ITEMS 1 0", "-ERR qty must be between 1 and 2147483647"},
+      {"QUOTA.RETURN b 1 1 ITEMS 1 1 IFLEFT", "-ERR syntax error near 'IFLEFT'"},
+      {"QUOTA.LEFT b 1 7 AT x", "-ERR AT must be unix seconds"},
+      {"QUOTA.LEFT b 1 7 ACTIONS 1", "-ERR syntax error near 'ACTIONS'"},
+      {"QUOTA.LEFT text 1 7", "-" + std::string(kWrongTypeError)},
+      {"QUOTA.LEFTALL b 1 ACTIONS", "-ERR action is missing"},
+      {"QUOTA.LIMITS b 1 AT 5", "-ERR syntax error near 'AT'"},
+      {"QUOTA.DELLIMIT b ACTIONS 1", "-ERR sku is not an integer or out of range"},
+      {"QUOTA.HISTORY b x", "-ERR user is not an integer or out of range"},
+      {"QUOTA.STATS text", "-" + std::string(kWrongTypeError)},
+      {"QUOTA.STATS", "-ERR wrong number of arguments for 'quota.stats' command"},
+  };
+  for (const auto& [line, error] : cases) {
+    INFO(line);
+    REQUIRE(quota.Run(line.c_str()) == error);
+  }
+  REQUIRE(quota.Effects().empty());
+  REQUIRE(quota.Ask("EXISTS b") == "0");
+}
+
+TEST_CASE("QUOTA: a call has at most a thousand entries") {
+  QuotaHarness quota;
+  const auto call = [&](std::string line, std::string_view entry, int count) {
+    for (int i = 0; i < count; ++i) StrAppend(line, " ", entry);
+    return quota.Ask(line);
+  };
+  REQUIRE(call("QUOTA.SETLIMIT b", "1 0 5 1d", 1000) == "1000");
+  REQUIRE(call("QUOTA.SETLIMIT b", "1 0 5 1d", 1001) == "-ERR limit at most 1000 in one call");
+  REQUIRE(call("QUOTA.BUY b 1 1 ITEMS", "7 0 1", 1000).starts_with("[1 0"));
+  REQUIRE(call("QUOTA.BUY b 1 1 ITEMS", "7 0 1", 1001) == "-ERR item at most 1000 in one call");
+  REQUIRE(call("QUOTA.RETURN b 1 1 ITEMS", "7 1", 1001) == "-ERR item at most 1000 in one call");
+  REQUIRE(call("QUOTA.LEFT b 1", "7", 1001) == "-ERR sku at most 1000 in one call");
+  REQUIRE(call("QUOTA.LEFTALL b 1 ACTIONS", "7", 1001) == "-ERR action at most 1000 in one call");
+}
+
+TEST_CASE("QUOTA: a book lives as long as a limit or a purchase is in it") {
+  QuotaHarness quota;
+  quota.Ask("QUOTA.SETLIMIT b 7 0 10 1d");
+  quota.Effects();
+  REQUIRE(quota.Ask("QUOTA.DELLIMIT b 7") == "1");
+  REQUIRE(quota.Ask("EXISTS b") == "0");
+  REQUIRE(quota.Effects() == std::vector<std::string>{"DEL b"});
+
+  SECTION("swept away when its last purchase is out of retention") {
+    for (const std::string_view name : {"b", "c", "d"}) {
+      quota.Ask(StrCat("QUOTA.BUY ", name, " 1 1 ITEMS 7 0 1"));
+    }
+    quota.Ask("QUOTA.SETLIMIT d 7 0 10 1d");
+    quota.Ask("RENAME c e");
+    quota.Ask("COPY b f");
+    quota.Effects();
+    quota.Advance(30 * kDay - 1);
+    quota.Sweep();
+    REQUIRE(quota.Ask("EXISTS b d e f") == "4");
+    quota.Advance(1);
+    REQUIRE(quota.Ask("QUOTA.HISTORY b 1") == "[]");
+    for (int i = 0; i < 4; ++i) quota.Sweep();
+    REQUIRE(quota.Ask("KEYS *") == R"(["d"])");
+    auto effects = quota.Effects();
+    std::sort(effects.begin(), effects.end());
+    REQUIRE(effects == std::vector<std::string>{"DEL b", "DEL e", "DEL f"});
+    REQUIRE(quota.Ask("QUOTA.STATS d").starts_with(R"(["limits" 1 "users" 0 "purchases" 0)"));
+  }
+}
+
+TEST_CASE("QUOTA: changes are told as events of the module class") {
+  Config config;
+  config.notify_keyspace_events = kEventKeyevent | kEventModule | kEventGeneric;
+  QuotaHarness quota(config);
+  Client* listener = quota.Connect();
+  quota.state.pubsub.SubscribePattern(*listener, "*");
+  quota.Ask("QUOTA.SETLIMIT b 7 0 3 1d");
+  quota.Ask("QUOTA.BUY b 1 1 ITEMS 7 0 2 IFLEFT");
+  quota.Ask("QUOTA.BUY b 1 2 ITEMS 7 0 2 IFLEFT");  // denied: nothing to tell
+  quota.Ask("QUOTA.RETURN b 1 1 ITEMS 7 1");
+  quota.Ask("QUOTA.RESET b 1");
+  quota.Ask("QUOTA.DELLIMIT b 7");
+  const std::string received = quota.Received(*listener);
+  std::vector<std::string> events;
+  constexpr std::string_view kChannel = "__keyevent@0__:";
+  for (size_t at = received.find(kChannel); at != std::string::npos;) {
+    const size_t begin = at + kChannel.size();
+    events.push_back(received.substr(begin, received.find('"', begin) - begin));
+    at = received.find(kChannel, begin);
+  }
+  REQUIRE(events == std::vector<std::string>{"quota.setlimit", "quota.buy", "quota.return",
+                                             "quota.reset", "quota.dellimit", "del"});
+}
+
+}  // namespace
+}  // namespace tally::server
