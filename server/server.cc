@@ -170,6 +170,8 @@ void Server::BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment) {
   persistence_.SaveBeforeChange(engine_.IndexOf(keyspace), segment);
 }
 
+bool Server::KeepValue(Type, void* value) { return persistence_.KeepValue(value); }
+
 absl::Status Server::Shutdown(bool force) {
   if (!force && !persistence_.write_error().ok()) {
     return absl::FailedPreconditionError("Errors trying to SHUTDOWN. Check logs.");

@@ -49,6 +49,7 @@ class Server : private LoopTurn, private Process, private Keyspace::Observer {
   // Keyspace::Observer
   void OnExpired(Keyspace& keyspace, std::string_view key) override;
   void BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment) override;
+  bool KeepValue(Type type, void* value) override;
 
   absl::Status Listen();
   absl::Status ListenTcp(const std::string& host, bool optional);

@@ -100,6 +100,9 @@ void Keyspace::ForgetAging(const Entry& entry) {
 void Keyspace::FreeValue(const Entry& entry) {
   if (!entry.is_heap()) return;
   ForgetAging(entry);
+  const bool in_cuts = OperationsOf(entry.type()).begin_cut != nullptr;
+  if (in_cuts && observer_ != nullptr && observer_->KeepValue(entry.type(), entry.pointer()))
+    return;
   reclaimer_.Add(entry.type(), entry.pointer());
 }
 

@@ -90,6 +90,13 @@ class Keyspace : private RecordTable::SplitObserver {
     virtual void OnExpired(Keyspace& keyspace, std::string_view key) = 0;
     // A segment of an older epoch is about to change for the first time.
     virtual void BeforeChange(Keyspace& keyspace, Segment& segment) = 0;
+    // A value of a type that is saved in cuts (ValueOperations) is about to be freed. True if the
+    // observer keeps it, to give it to the reclaimer later.
+    virtual bool KeepValue(Type type, void* value) {
+      (void)type;
+      (void)value;
+      return false;
+    }
 
    protected:
     ~Observer() = default;

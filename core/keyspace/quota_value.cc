@@ -1,5 +1,7 @@
 #include "core/keyspace/quota_value.h"
 
+#include <utility>
+
 #include "core/quota/quota_book.h"
 
 namespace tally {
@@ -34,6 +36,10 @@ constexpr ValueOperations kQuotaOperations = {
           AsBook(value).ExpireSome(now, budget);
           return AsBook(value).Empty();
         },
+    .begin_cut = [](void* value,
+                    ValueOperations::RunSink sink) { AsBook(value).BeginCut(std::move(sink)); },
+    .save_cut = [](void* value) { return AsBook(value).SaveCut(); },
+    .end_cut = [](void* value) { AsBook(value).EndCut(); },
 };
 
 }  // namespace

@@ -70,15 +70,17 @@ void QuotaBook::Store(const OpenUser& user) {
   const std::vector<PurchaseLine>& lines = user.purchases.lines;
   purchase_count_ += lines.size();
   purchase_count_ -= user.stored_lines;
+  const EntityKey key(user.id);
+  const uint64_t hash = users_.Hash(key.view());
+  BeforeChange(users_, users_.SegmentFor(hash));
   if (lines.empty()) {
     if (user.record) users_.Erase(user.record);
     return;
   }
   std::string block;
   EncodePurchases(user.purchases, block);
-  const RecordTable::Record record = user.record
-                                         ? users_.Resize(user.record, block.size())
-                                         : users_.Insert(EntityKey(user.id).view(), block.size());
+  const RecordTable::Record record = user.record ? users_.Resize(user.record, block.size())
+                                                 : users_.Insert(key.view(), hash, block.size());
   std::memcpy(record.data(), block.data(), block.size());
   int64_t& due = record.segment().due;
   for (const PurchaseLine& line : lines) due = std::min(due, line.ts_ms);

@@ -30,6 +30,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -132,6 +134,16 @@ class QuotaBook {
   // Appends one run of a snapshot, of about `max_bytes`, and returns the cursor of the next one; 0
   // begins and 0 ends. A run is read by Load() alone, in any order with the others of a snapshot.
   uint64_t Save(uint64_t cursor, size_t max_bytes, std::string& out) const;
+  // A snapshot of the book as it is now, taken while the book goes on changing: `sink` gets the
+  // header at once, and then each segment of users or SKUs with a call of SaveCut(), or just before
+  // it changes for the first time. The sink gets runs as Save() writes them, of about 64 KiB. Ends
+  // a cut that was under way.
+  using RunSink = std::function<void(std::string_view run)>;
+  void BeginCut(RunSink sink);
+  // False when the sink has been given everything; then it is not used any more.
+  bool SaveCut();
+  void EndCut() { cut_ = nullptr; }
+
   // Adds a run to a book that had only runs of the same snapshot. False if it is malformed; the
   // book is then good for nothing but to be destroyed.
   [[nodiscard]] bool Load(std::string_view run);
@@ -145,11 +157,26 @@ class QuotaBook {
     UserPurchases purchases;  // without what is out of retention
   };
 
+  // What BeginCut() began. Segments whose epoch is lower are not saved yet.
+  struct Cut {
+    RunSink sink;
+    uint64_t epoch = 0;
+    bool in_users = false;
+    uint64_t position = 0;
+    std::string run;
+  };
+
   using SkuList = absl::InlinedVector<int64_t, 8>;
 
   OpenUser Open(int64_t user, int64_t now_ms) const;
   void Store(const OpenUser& user);
   void StoreLimits(int64_t sku, const std::vector<LimitEntry>& entries);
+  void BeforeChange(const RecordTable& table, RecordTable::Segment& segment) {
+    if (cut_ != nullptr && segment.epoch < cut_->epoch) [[unlikely]]
+      SaveSegment(table, segment);
+  }
+  void SaveSegment(const RecordTable& table, RecordTable::Segment& segment);
+  void SaveHeader(std::string& out) const;
   void SettleRetention(int64_t old_length_ms, int64_t now_ms);
   void SetLimit(const QuotaLimitSpec& spec, int64_t now_ms);
   size_t DelLimitsOf(int64_t sku, const QuotaActions& actions, int64_t now_ms);
@@ -168,6 +195,8 @@ class QuotaBook {
   Retention retention_;
   RecordingOrder recording_;
   uint64_t seed_;
+  std::unique_ptr<Cut> cut_;
+  uint64_t cut_epoch_ = 0;
   uint64_t sweep_position_ = 0;
   bool sweeping_limits_ = false;
 };

@@ -31,7 +31,9 @@ std::vector<LimitEntry> Decode(const RecordTable::Record& record) {
 
 void QuotaBook::StoreLimits(int64_t sku, const std::vector<LimitEntry>& entries) {
   const EntityKey key(sku);
-  const RecordTable::Record old = limits_.Find(key.view());
+  const uint64_t hash = limits_.Hash(key.view());
+  BeforeChange(limits_, limits_.SegmentFor(hash));
+  const RecordTable::Record old = limits_.Find(key.view(), hash);
   if (entries.empty()) {
     if (old) limits_.Erase(old);
     return;
@@ -39,7 +41,7 @@ void QuotaBook::StoreLimits(int64_t sku, const std::vector<LimitEntry>& entries)
   std::string block;
   EncodeLimits(entries, block);
   const RecordTable::Record record =
-      old ? limits_.Resize(old, block.size()) : limits_.Insert(key.view(), block.size());
+      old ? limits_.Resize(old, block.size()) : limits_.Insert(key.view(), hash, block.size());
   std::memcpy(record.data(), block.data(), block.size());
   int64_t& due = record.segment().due;
   for (const LimitEntry& entry : entries) {

@@ -133,17 +133,21 @@ QuotaBook QuotaBook::Clone() const {
   return copy;
 }
 
+void QuotaBook::SaveHeader(std::string& out) const {
+  out.push_back(kHeaderRun);
+  for (const int64_t value : {kFormat, retention_.minimum_ms(), recording_.latest_cut_ms,
+                              recording_.latest_stamp_ms, recording_.latest_future_ms}) {
+    AppendSignedVarint(out, value);
+  }
+  for (const Retention::Gone& gone : retention_.gone()) {
+    AppendSignedVarint(out, gone.recorded_ms);
+    AppendSignedVarint(out, gone.horizon_ms);
+  }
+}
+
 uint64_t QuotaBook::Save(uint64_t cursor, size_t max_bytes, std::string& out) const {
   if (cursor == 0) {
-    out.push_back(kHeaderRun);
-    for (const int64_t value : {kFormat, retention_.minimum_ms(), recording_.latest_cut_ms,
-                                recording_.latest_stamp_ms, recording_.latest_future_ms}) {
-      AppendSignedVarint(out, value);
-    }
-    for (const Retention::Gone& gone : retention_.gone()) {
-      AppendSignedVarint(out, gone.recorded_ms);
-      AppendSignedVarint(out, gone.horizon_ms);
-    }
+    SaveHeader(out);
     return kInLimits;
   }
   const bool in_limits = cursor < kInUsers;
@@ -152,6 +156,49 @@ uint64_t QuotaBook::Save(uint64_t cursor, size_t max_bytes, std::string& out) co
       SaveRecords(in_limits ? limits_ : users_, cursor & kTableCursorMask, max_bytes, out);
   if (in_limits) return next == 0 ? kInUsers : kInLimits | next;
   return next == 0 ? 0 : kInUsers | next;
+}
+
+void QuotaBook::BeginCut(RunSink sink) {
+  cut_ = std::make_unique<Cut>();
+  cut_->sink = std::move(sink);
+  cut_->epoch = ++cut_epoch_;
+  SaveHeader(cut_->run);
+  cut_->sink(cut_->run);
+}
+
+void QuotaBook::SaveSegment(const RecordTable& table, RecordTable::Segment& segment) {
+  constexpr size_t kRunBytes = 64 * 1024;
+  const char kind = &table == &users_ ? kUsersRun : kLimitsRun;
+  segment.epoch = cut_->epoch;
+  std::string& run = cut_->run;
+  run.assign(1, kind);
+  table.ForEach(segment, [&](const RecordTable::Record& record) {
+    AppendSignedVarint(run, EntityKey::IdOf(record.key()));
+    AppendLengthPrefixed(run, record.payload());
+    if (run.size() < kRunBytes) return;
+    cut_->sink(run);
+    run.assign(1, kind);
+  });
+  if (run.size() > 1) cut_->sink(run);
+}
+
+bool QuotaBook::SaveCut() {
+  while (cut_ != nullptr) {
+    const RecordTable& table = cut_->in_users ? users_ : limits_;
+    RecordTable::Segment* segment = table.NextSegment(cut_->position);
+    if (segment == nullptr) {
+      if (cut_->in_users) {
+        cut_ = nullptr;
+      } else {
+        cut_->in_users = true;
+        cut_->position = 0;
+      }
+    } else if (segment->epoch < cut_->epoch) {
+      SaveSegment(table, *segment);
+      return true;
+    }
+  }
+  return false;
 }
 
 bool QuotaBook::Load(std::string_view run) {

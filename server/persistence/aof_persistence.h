@@ -33,6 +33,8 @@ class AofPersistence : public Persistence {
   // Every few dozen milliseconds.
   void Cron();
   void SaveBeforeChange(size_t database, Keyspace::Segment& segment);
+  // See Keyspace::Observer.
+  bool KeepValue(const void* value);
 
   const absl::Status& write_error() const override;
   absl::Status StartRewrite() override;

@@ -82,6 +82,17 @@ absl::Status EncodeEntry(size_t database, const Keyspace::Entry& entry, size_t r
   }
 }
 
+void EncodeFirstRun(size_t database, const Keyspace::Entry& entry, std::string_view run,
+                    std::string& record) {
+  BeginKey(record, kRun, database, entry);
+  record.append(run);
+}
+
+void EncodeRun(size_t database, std::string_view key, std::string_view run, std::string& record) {
+  BeginRecord(record, kMore, database, key);
+  record.append(run);
+}
+
 absl::Status DecodeRecord(std::string_view record, Engine& engine) {
   RecordHead head;
   if (!ReadHead(record, head)) return Malformed("its head");

@@ -19,6 +19,11 @@ using EmitRecord = absl::FunctionRef<absl::Status(std::string_view record)>;
 absl::Status EncodeEntry(size_t database, const Keyspace::Entry& entry, size_t run_bytes,
                          std::string& scratch, EmitRecord emit);
 
+// The same for a heap value whose runs come one by one: the first, and each further one.
+void EncodeFirstRun(size_t database, const Keyspace::Entry& entry, std::string_view run,
+                    std::string& record);
+void EncodeRun(size_t database, std::string_view key, std::string_view run, std::string& record);
+
 // Adds what a record holds to the engine. DataLoss for a record that EncodeEntry does not write.
 absl::Status DecodeRecord(std::string_view record, Engine& engine);
 

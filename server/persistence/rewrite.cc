@@ -45,6 +45,10 @@ void AofPersistence::SaveBeforeChange(size_t database, Keyspace::Segment& segmen
   if (!status.ok()) FailRewrite(status);
 }
 
+bool AofPersistence::KeepValue(const void* value) {
+  return rewrite_ != nullptr && rewrite_->walk != nullptr && rewrite_->walk->KeepValue(value);
+}
+
 absl::Status AofPersistence::SaveSegments(int64_t budget_us) {
   const int64_t begin = Clock::MonotonicMicros();
   absl::StatusOr<bool> more = true;

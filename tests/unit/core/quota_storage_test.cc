@@ -54,6 +54,46 @@ TEST_CASE("a small part of the full size costs that part of 3 GiB") {
   REQUIRE(bytes <= 24);
 }
 
+TEST_CASE("a cut is the book as it was when the cut began, whatever is changed during it") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  QuotaBook book = Filled(random, 10'000, 8000);
+  for (int round = 0; round < 2; ++round) {  // a second cut finds the marks of the first
+    const QuotaBook original = book.Clone();
+    std::vector<std::string> runs;
+    book.BeginCut([&](std::string_view run) { runs.emplace_back(run); });
+    QuotaLefts lefts;
+    size_t slices = 0;
+    do {
+      const int64_t user = random.Between(0, 12'000) * 97;  // some of them are new
+      const std::vector<QuotaItem> items = {{random.Between(0, 4000), 7, 1}};
+      book.Buy({user, random.Between(0, 1 << 30), items, kNow}, kNow, lefts);
+      book.Reset(random.Between(0, 10'000) * 97, QuotaActions(), kNow);
+      const int64_t sku = random.Between(0, 4000);
+      book.DelLimits(std::vector<int64_t>{sku}, QuotaActions(), kNow);
+      book.SetLimits(std::vector<QuotaLimitSpec>{{sku + 1, 7, 5, kRetention}}, kNow);
+      book.ExpireSome(kNow + kRetention / 2, 1);
+      ++slices;
+    } while (book.SaveCut());
+    REQUIRE(slices > 3);
+
+    QuotaBook loaded(random.Next());
+    for (const std::string& run : runs) REQUIRE(loaded.Load(run));
+    REQUIRE(loaded.stats().limits == original.stats().limits);
+    REQUIRE(loaded.stats().users == original.stats().users);
+    REQUIRE(loaded.stats().purchases == original.stats().purchases);
+    for (int64_t user = 0; user < 12'000; user += 17) {
+      REQUIRE(HistoryOf(loaded, user * 97, kNow) == HistoryOf(original, user * 97, kNow));
+    }
+    for (int64_t sku = 0; sku < 4002; sku += 5) {
+      std::vector<QuotaLimit> expected, limits;
+      original.Limits(sku, QuotaActions(), expected);
+      loaded.Limits(sku, QuotaActions(), limits);
+      REQUIRE(limits == expected);
+    }
+  }
+}
+
 TEST_CASE("a snapshot taken run by run is the book, whatever the size of a run") {
   test::SeededRandom random;
   INFO("seed " << random.seed());

@@ -1,0 +1,160 @@
+// A base snapshot holds the state of the moment in which its walk began, whatever happens to the
+// keys, and inside of very large values, until it ends.
+#include "server/persistence/snapshot_walk.h"
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/bytes/str_cat.h"
+#include "core/quota/quota_book.h"
+#include "fake_file_system.h"
+#include "server/persistence/record_codec.h"
+
+namespace tally::server {
+namespace {
+
+using test::FakeFileSystem;
+using test::SeededRandom;
+
+constexpr char kPath[] = "/base";
+constexpr int64_t kNow = 1'700'000'000'000;
+constexpr int64_t kUsers = 10'000;
+constexpr int64_t kSku = 7;
+
+// An engine, and a walk over it that hears of its changes.
+class Walked : private Keyspace::Observer {
+ public:
+  Walked() { engine.set_observer(this); }
+  ~Walked() { engine.set_observer(nullptr); }
+
+  void Begin() {
+    auto base = BaseWriter::Create(*files_.Create(kPath), {kNow, 2, 3}, {});
+    REQUIRE(base.ok());
+    writer_ = std::move(*base);
+    walk = std::make_unique<SnapshotWalk>(engine, *writer_, ++epoch_);
+  }
+  // False when the walk has ended.
+  bool Step() {
+    const auto more = walk->SaveNext();
+    REQUIRE(more.ok());
+    if (*more) return true;
+    walk = nullptr;
+    REQUIRE(writer_->Finish().ok());
+    REQUIRE(writer_->WaitSynced().ok());
+    return false;
+  }
+  void LoadInto(Engine& loaded) {
+    auto reader = BaseReader::Open(files_, kPath, 2);
+    REQUIRE(reader.ok());
+    absl::StatusOr<bool> more = true;
+    while (more.ok() && *more) {
+      more = (*reader)->NextBlock(
+          [&](std::string_view record) { return DecodeRecord(record, loaded); });
+    }
+    REQUIRE(more.ok());
+  }
+
+  void Buy(int64_t user, int64_t order) {
+    const Keyspace::Entry entry = keyspace().FindForWrite("book", kNow);
+    if (!entry) return;
+    const std::vector<QuotaItem> items = {{kSku, 0, 1}};
+    QuotaLefts lefts;
+    entry.heap<QuotaBook>().Buy({user, order, items, kNow}, kNow, lefts);
+  }
+  Keyspace& keyspace() { return engine.database(0); }
+
+  Engine engine{2, 42};
+  std::unique_ptr<SnapshotWalk> walk;
+
+ private:
+  void OnExpired(Keyspace&, std::string_view) override {}
+  void BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment) override {
+    if (walk != nullptr) {
+      REQUIRE(walk->SaveBeforeChange(engine.IndexOf(keyspace), segment).ok());
+    }
+  }
+  bool KeepValue(Type, void* value) override { return walk != nullptr && walk->KeepValue(value); }
+
+  FakeFileSystem files_;
+  std::unique_ptr<BaseWriter> writer_;
+  uint64_t epoch_ = 0;
+};
+
+void Fill(Walked& walked) {
+  for (int i = 0; i < 3000; ++i) {
+    walked.keyspace().SetInteger(StrCat("key", i), i, kNoDeadline, kNow);
+  }
+  QuotaBook& book = walked.keyspace().SetHeap("book", new QuotaBook(42), kNoDeadline, kNow);
+  book.SetLimits(std::vector<QuotaLimitSpec>{{kSku, 0, 100, 1000}}, kNow);
+  for (int64_t user = 0; user < kUsers; ++user) walked.Buy(user, 1);
+}
+
+void RequireAsFilled(Engine& loaded) {
+  REQUIRE(loaded.database(0).size() == 3001);
+  for (int i = 0; i < 3000; ++i) {
+    REQUIRE(loaded.database(0).Find(StrCat("key", i), kNow).integer() == i);
+  }
+  const QuotaBook& book = loaded.database(0).Find("book", kNow).heap<QuotaBook>();
+  REQUIRE(book.stats().limits == 1);
+  REQUIRE(book.stats().users == kUsers);
+  REQUIRE(book.stats().purchases == kUsers);
+}
+
+TEST_CASE("A walk saves a large value in slices, as it was when the walk began") {
+  SeededRandom random;
+  INFO("seed " << random.seed());
+  Walked walked;
+  Fill(walked);
+  const uint64_t renamed_after = random.Below(6);
+  const uint64_t deleted_after = random.Below(12);
+  for (int walks = 0; walks < 2; ++walks) {
+    walked.Begin();
+    uint64_t steps = 0;
+    do {
+      const int64_t known = random.Between(0, kUsers - 1);
+      if (walks == 0) {
+        walked.Buy(known, 2);
+        walked.Buy(kUsers + random.Between(0, kUsers), 3);
+        walked.keyspace().SetInteger(StrCat("key", random.Below(4000)), -1, kNoDeadline, kNow);
+      }
+      if (walks == 0 && steps == renamed_after) {
+        void* book = walked.keyspace().Release(walked.keyspace().FindForWrite("book", kNow));
+        walked.keyspace().SetPointer("renamed", Type::kQuota, book, kNoDeadline, kNow);
+      }
+      if (walks == 0 && steps == deleted_after) {
+        if (const auto entry = walked.keyspace().FindForWrite("renamed", kNow)) {
+          walked.keyspace().Erase(entry);
+        }
+      }
+      ++steps;
+    } while (walked.Step());
+    REQUIRE(steps > 3);
+    Engine loaded(2, 7);
+    walked.LoadInto(loaded);
+    if (walks == 0) {
+      RequireAsFilled(loaded);
+    } else {
+      REQUIRE(loaded.database(0).size() == walked.keyspace().size());
+    }
+  }
+  while (!walked.engine.reclaimer().FreeSome(1000)) {
+  }
+}
+
+TEST_CASE("A walk that is given up gives back the value that it kept from being freed") {
+  Walked walked;
+  Fill(walked);
+  walked.Begin();
+  walked.Buy(1, 2);  // begins the cut
+  walked.keyspace().Erase(walked.keyspace().FindForWrite("book", kNow));
+  REQUIRE(walked.engine.reclaimer().pending() == 0);
+  walked.walk = nullptr;
+  REQUIRE(walked.engine.reclaimer().pending() == 1);
+  while (!walked.engine.reclaimer().FreeSome(1000)) {
+  }
+}
+
+}  // namespace
+}  // namespace tally::server
