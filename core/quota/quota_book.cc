@@ -205,9 +205,10 @@ bool QuotaBook::Reset(int64_t user, const QuotaActions& actions, int64_t now_ms)
   OpenUser open = Open(user, now_ms);
   if (!open.record) return false;
   if (actions.all()) {
+    const bool known = !open.purchases.lines.empty();
     open.purchases.Clear();
     Store(open);
-    return true;
+    return known;
   }
   bool changed = false;
   for (PurchaseLine& line : open.purchases.lines) {

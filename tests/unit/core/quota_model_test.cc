@@ -3,178 +3,22 @@
 #include <catch2/catch.hpp>
 #include <limits>
 #include <map>
-#include <optional>
-#include <set>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "core/quota/quota_book.h"
 #include "quota_fixture.h"
+#include "quota_naive_book.h"
 #include "random_seed.h"
 
 namespace tally {
 namespace {
 
 using test::Lefts;
+using test::NaiveBook;
 
 constexpr int64_t kMinRetention = 100'000;
 constexpr int64_t kBig = std::numeric_limits<int64_t>::max();
-
-struct Line {
-  QuotaPurchase purchase;
-  int64_t sequence;           // when it was recorded
-  std::set<int64_t> no_more;  // actions whose totals it was reset from
-};
-
-// The clock never goes back here, so what is out of retention can be thrown away at each step.
-class NaiveBook {
- public:
-  void Tick(int64_t now_ms) {
-    now_ms_ = now_ms;
-    int64_t retention = kMinRetention;
-    for (const auto& [id, limit] : limits_) retention = std::max(retention, limit.window_ms);
-    for (auto& [user, lines] : users_) {
-      std::erase_if(lines,
-                    [&](const Line& line) { return line.purchase.ts_ms <= now_ms - retention; });
-      std::erase_if(returns_, [&, id = user](const auto& key) {
-        return std::get<0>(key) == id && !Knows(id, std::get<1>(key));
-      });
-    }
-  }
-
-  void SetLimits(const std::vector<QuotaLimitSpec>& specs) {
-    for (const QuotaLimitSpec& spec : specs) {
-      limits_[{spec.sku, spec.action}] = {spec.action, spec.limit, spec.window_ms, now_ms_};
-    }
-  }
-
-  size_t DelLimits(const std::vector<int64_t>& skus, const QuotaActions& actions) {
-    ++sequence_;
-    return std::erase_if(limits_, [&](const auto& entry) {
-      const auto [sku, action] = entry.first;
-      const bool listed = std::find(skus.begin(), skus.end(), sku) != skus.end();
-      if (!listed || !actions.Contains(action)) return false;
-      deleted_[entry.first] = sequence_;
-      return true;
-    });
-  }
-
-  std::vector<QuotaLimit> Limits(int64_t sku) const {
-    std::vector<QuotaLimit> found;
-    for (const auto& [id, limit] : limits_) {
-      if (id.first == sku) found.push_back(limit);
-    }
-    return found;
-  }
-
-  // What is left before it is cut off at zero.
-  int64_t RawLeft(int64_t user, int64_t sku, const QuotaLimit& limit, int64_t at_ms) const {
-    int64_t left = limit.limit;
-    const auto deleted = deleted_.find({sku, limit.action});
-    const auto lines = users_.find(user);
-    if (lines == users_.end()) return left;
-    for (const Line& line : lines->second) {
-      if (line.purchase.sku != sku || line.no_more.contains(limit.action)) continue;
-      if (limit.action != 0 && line.purchase.action != limit.action) continue;
-      if (deleted != deleted_.end() && line.sequence < deleted->second) continue;
-      if (at_ms - limit.window_ms < line.purchase.ts_ms) left -= line.purchase.qty;
-    }
-    return left;
-  }
-
-  Lefts Left(int64_t user, int64_t sku, int64_t at_ms) const {
-    Lefts lefts;
-    for (const QuotaLimit& limit : Limits(sku)) {
-      lefts.emplace_back(limit.action, std::max<int64_t>(RawLeft(user, sku, limit, at_ms), 0));
-    }
-    if (lefts.empty()) lefts.emplace_back(0, -1);
-    return lefts;
-  }
-
-  std::pair<bool, size_t> Buy(const QuotaOrder& order) {
-    ++sequence_;
-    if (order.once && Knows(order.user, order.order)) return {false, 0};
-    const NaiveBook before = *this;
-    for (size_t i = 0; i < order.items.size(); ++i) {
-      const QuotaItem& item = order.items[i];
-      users_[order.user].push_back(
-          {{order.order, item.sku, item.action, item.qty, order.ts_ms}, sequence_, {}});
-      if (!order.if_left) continue;
-      for (const QuotaLimit& limit : Limits(item.sku)) {
-        if (limit.action != 0 && limit.action != item.action) continue;
-        if (RawLeft(order.user, item.sku, limit, now_ms_) >= 0) continue;
-        *this = before;
-        return {false, i + 1};
-      }
-    }
-    Tick(now_ms_);
-    return {true, 0};
-  }
-
-  std::vector<int32_t> Return(const QuotaReturn& request) {
-    std::vector<int32_t> credited;
-    const auto before = returns_;
-    for (const QuotaReturnItem& item : request.items) {
-      const auto key = std::make_tuple(request.user, request.order, item.sku, request.ts_ms);
-      int32_t taken = 0;
-      if (!request.once || !before.contains(key)) {
-        for (Line& line : users_[request.user]) {
-          if (line.purchase.order != request.order || line.purchase.sku != item.sku) continue;
-          const int32_t part = std::min(item.qty - taken, line.purchase.qty);
-          line.purchase.qty -= part;
-          taken += part;
-        }
-      }
-      if (taken > 0) returns_.insert(key);
-      credited.push_back(taken);
-    }
-    return credited;
-  }
-
-  void Reset(int64_t user, const QuotaActions& actions, const std::vector<int64_t>& listed) {
-    if (actions.all()) {
-      users_.erase(user);
-      std::erase_if(returns_, [&](const auto& key) { return std::get<0>(key) == user; });
-      return;
-    }
-    for (Line& line : users_[user]) line.no_more.insert(listed.begin(), listed.end());
-  }
-
-  std::vector<QuotaPurchase> History(int64_t user) const {
-    std::vector<QuotaPurchase> purchases;
-    const auto lines = users_.find(user);
-    if (lines == users_.end()) return purchases;
-    for (const Line& line : lines->second) purchases.push_back(line.purchase);
-    return purchases;
-  }
-
-  std::map<int64_t, Lefts> LeftAll(int64_t user, const QuotaActions& actions) const {
-    std::map<int64_t, Lefts> all;
-    for (const QuotaPurchase& purchase : History(user)) {
-      if (purchase.qty == 0) continue;
-      Lefts lefts = Limits(purchase.sku).empty() ? Lefts() : Left(user, purchase.sku, now_ms_);
-      std::erase_if(lefts, [&](const auto& left) { return !actions.Contains(left.first); });
-      if (!lefts.empty()) all[purchase.sku] = lefts;
-    }
-    return all;
-  }
-
- private:
-  bool Knows(int64_t user, int64_t order) const {
-    const auto lines = users_.find(user);
-    return lines != users_.end() &&
-           std::any_of(lines->second.begin(), lines->second.end(),
-                       [&](const Line& line) { return line.purchase.order == order; });
-  }
-
-  int64_t now_ms_ = 0;
-  int64_t sequence_ = 0;
-  std::map<std::pair<int64_t, int64_t>, QuotaLimit> limits_;
-  std::map<std::pair<int64_t, int64_t>, int64_t> deleted_;
-  std::map<int64_t, std::vector<Line>> users_;
-  std::set<std::tuple<int64_t, int64_t, int64_t, int64_t>> returns_;
-};
 
 const std::vector<int64_t> kUsers = {1, 2, 3, -kBig - 1, kBig};
 const std::vector<int64_t> kSkus = {0, 5, 6, -kBig - 1, kBig};
@@ -184,7 +28,7 @@ const std::vector<int64_t> kWindows = {1, 1000, 30'000, 99'999, 100'000, 150'000
 class Walk {
  public:
   explicit Walk(test::SeededRandom& random)
-      : random_(random), book_(random.Next(), kMinRetention) {}
+      : random_(random), book_(random.Next(), kMinRetention), model_(kMinRetention) {}
 
   void Step() {
     if (!random_.OneIn(3)) now_ms_ += random_.Between(0, random_.OneIn(20) ? 200'000 : 3000);
@@ -313,14 +157,10 @@ class Walk {
 
   void Reset() {
     const int64_t user = Pick(kUsers);
-    if (random_.OneIn(3)) {
-      book_.Reset(user, QuotaActions(), now_ms_);
-      model_.Reset(user, QuotaActions(), {});
-      return;
-    }
-    const std::vector<int64_t> listed = {Pick(kActions), Pick(kActions)};
-    book_.Reset(user, QuotaActions(listed), now_ms_);
-    model_.Reset(user, QuotaActions(listed), listed);
+    const std::vector<int64_t> listed =
+        random_.OneIn(3) ? std::vector<int64_t>() : std::vector{Pick(kActions), Pick(kActions)};
+    const QuotaActions actions = listed.empty() ? QuotaActions() : QuotaActions(listed);
+    REQUIRE(book_.Reset(user, actions, now_ms_) == model_.Reset(user, listed));
   }
 
   void Reload() {

@@ -1,0 +1,257 @@
+// The QUOTA commands against lists of purchases that are recomputed for each answer, while the
+// server crashes, stops, starts at a later time and rewrites its log.
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "random_seed.h"
+#include "tests/unit/core/quota_naive_book.h"
+#include "tests/unit/server/durable_server.h"
+
+namespace tally::server {
+namespace {
+
+using test::FakeFileSystem;
+using test::Lefts;
+using test::NaiveBook;
+using test::SeededRandom;
+
+constexpr int64_t kMinRetention = 100'000;
+constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
+constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+// So many others that the book is saved in slices. What they bought never changes.
+constexpr int64_t kFirstOther = 1000;
+constexpr int kOthers = 1200;
+constexpr int64_t kFarFuture = 4'000'000'000'000;
+
+const std::vector<int64_t> kUsers = {1, 2, kMin, kMax};
+const std::vector<int64_t> kSkus = {0, 5, kMin, kMax};
+const std::vector<int64_t> kActions = {0, 0, 1, 7, kMax};
+const std::vector<int64_t> kWindows = {1, 1000, 30'000, 99'999, 100'000, 150'000, 300'000};
+
+std::string Show(const Lefts& lefts) {
+  std::string text = "[";
+  for (const auto& [action, left] : lefts) {
+    StrAppend(text, text.size() > 1 ? " " : "", "[:", action, " :", left, "]");
+  }
+  return text + "]";
+}
+
+// An instant as an argument of AT.
+std::string At(int64_t unix_ms) {
+  const std::string millis = std::to_string(1000 + unix_ms % 1000);
+  return StrCat(" AT ", unix_ms / 1000, ".", millis.substr(1));
+}
+
+class Shop {
+ public:
+  explicit Shop(SeededRandom& random) : random_(random) {
+    config_.quota_retention = kMinRetention;
+    Start();
+    for (int other = 0; other < kOthers; ++other) {
+      server_->Run(StrCat("QUOTA.BUY b ", kFirstOther + other, " 1 ITEMS 5 0 1", At(kFarFuture)));
+    }
+  }
+
+  void Step() {
+    if (!random_.OneIn(3)) {
+      now_ms_ += random_.Between(0, random_.OneIn(20) ? 200'000 : 3000);
+      server_->SetClock(now_ms_);
+    }
+    model_.Tick(now_ms_);
+    switch (random_.Below(16)) {
+      case 0:
+        return SetLimits();
+      case 1:
+        return DelLimits();
+      case 2:
+      case 3:
+      case 4:
+        return Return();
+      case 5:
+        return Reset();
+      case 6:
+        return Disturb();
+      default:
+        return Buy();
+    }
+  }
+
+  void Compare() {
+    model_.Tick(now_ms_);
+    for (const int64_t user : kUsers) {
+      std::string history;
+      for (const QuotaPurchase& line : model_.History(user)) {
+        StrAppend(history, history.empty() ? "" : " ", "[:", line.order, " :", line.sku, " :",
+                  line.action, " :", line.qty, " :", line.ts_ms, "]");
+      }
+      Expect(StrCat("QUOTA.HISTORY b ", user), StrCat("[", history, "]"));
+      std::string all;
+      for (const auto& [sku, lefts] : model_.LeftAll(user, QuotaActions())) {
+        StrAppend(all, all.empty() ? "" : " ", "[:", sku, " ", Show(lefts), "]");
+      }
+      Expect(StrCat("QUOTA.LEFTALL b ", user), StrCat("[[", all, "]]"));
+      const int64_t sku = Pick(kSkus);
+      const int64_t at_ms = now_ms_ + random_.Between(-50'000, 50'000);
+      Expect(StrCat("QUOTA.LEFT b ", user, " ", sku, At(at_ms)),
+             StrCat("[", Show(model_.Left(user, sku, at_ms)), "]"));
+    }
+    for (const int64_t sku : kSkus) {
+      std::string limits;
+      for (const QuotaLimit& limit : model_.Limits(sku)) {
+        StrAppend(limits, limits.empty() ? "" : " ", "[:", limit.action, " :", limit.limit, " :",
+                  limit.window_ms, " :", limit.set_at_ms, "]");
+      }
+      Expect(StrCat("QUOTA.LIMITS b ", sku), StrCat("[[", limits, "]]"));
+    }
+    Expect(StrCat("QUOTA.HISTORY b ", kFirstOther + random_.Below(kOthers)),
+           StrCat("[[:1 :5 :0 :1 :", kFarFuture, "]]"));
+  }
+
+  int restarts() const { return restarts_; }
+
+ private:
+  int64_t Pick(const std::vector<int64_t>& from) { return from[random_.Below(from.size())]; }
+
+  void Expect(const std::string& line, const std::string& reply) {
+    INFO(line);
+    REQUIRE(server_->Run(line) == reply);
+  }
+
+  void Start() { server_ = std::make_unique<DurableServer>(files_, config_, now_ms_); }
+
+  void Disturb() {
+    switch (random_.Below(6)) {
+      case 0:
+        return Restart();
+      case 1:
+        if (!server_->rewriting()) server_->Run("BGREWRITEAOF");
+        return;
+      case 2:
+        return server_->Reload();
+      case 3:
+        Expect("RENAME b c", "+OK");
+        Expect("COPY c b", ":1");
+        return Expect("DEL c", ":1");
+      default:
+        return server_->engine().SweepSome(now_ms_, [] { return true; });
+    }
+  }
+
+  void Restart() {
+    ++restarts_;
+    const bool crash = random_.OneIn(2);
+    if (!crash) server_->Close();
+    server_ = nullptr;
+    files_.Restart(
+        random_.OneIn(2) ? FakeFileSystem::Loss::kProcessOnly : FakeFileSystem::Loss::kDrop,
+        random_);
+    now_ms_ += random_.Between(0, 20'000);
+    Start();
+  }
+
+  void SetLimits() {
+    std::vector<QuotaLimitSpec> specs;
+    std::string line = "QUOTA.SETLIMIT b";
+    for (size_t i = 1 + random_.Below(3); i > 0; --i) {
+      const QuotaLimitSpec& spec = specs.emplace_back(QuotaLimitSpec{
+          Pick(kSkus), Pick(kActions), static_cast<int32_t>(random_.Below(40)), Pick(kWindows)});
+      StrAppend(line, " ", spec.sku, " ", spec.action, " ", spec.limit, " ", spec.window_ms, "ms");
+    }
+    Expect(line, StrCat(":", specs.size()));
+    model_.SetLimits(specs);
+  }
+
+  void DelLimits() {
+    const std::vector<int64_t> skus = {Pick(kSkus), Pick(kSkus)};
+    std::string line = StrCat("QUOTA.DELLIMIT b ", skus[0], " ", skus[1]);
+    QuotaActions actions;
+    if (random_.OneIn(2)) {
+      const std::vector<int64_t> listed = {Pick(kActions), Pick(kActions)};
+      StrAppend(line, " ACTIONS ", listed[0], " ", listed[1]);
+      actions = QuotaActions(listed);
+    }
+    Expect(line, StrCat(":", model_.DelLimits(skus, actions)));
+  }
+
+  void Buy() {
+    std::vector<QuotaItem> items;
+    QuotaOrder order{Pick(kUsers), random_.Between(1, 8), {}, now_ms_};
+    std::string line = StrCat("QUOTA.BUY b ", order.user, " ", order.order, " ITEMS");
+    for (size_t i = 1 + random_.Below(3); i > 0; --i) {
+      const QuotaItem& item = items.emplace_back(
+          QuotaItem{Pick(kSkus), Pick(kActions), static_cast<int32_t>(1 + random_.Below(12))});
+      StrAppend(line, " ", item.sku, " ", item.action, " ", item.qty);
+    }
+    order.items = items;
+    if (random_.OneIn(2)) {
+      order.ts_ms += random_.Between(random_.OneIn(4) ? -320'000 : -120'000, 40'000);
+      line += At(order.ts_ms);
+    }
+    if ((order.if_left = random_.OneIn(2))) line += " IFLEFT";
+    if ((order.once = random_.OneIn(3))) line += " ONCE";
+    const auto [applied, item] = model_.Buy(order);
+    std::string lefts;
+    for (const QuotaItem& each : items) {
+      StrAppend(lefts, lefts.empty() ? "" : " ", Show(model_.Left(order.user, each.sku, now_ms_)));
+    }
+    Expect(line, StrCat("[:", applied ? 1 : 0, " :", item, " [", lefts, "]]"));
+  }
+
+  void Return() {
+    std::vector<QuotaReturnItem> items;
+    QuotaReturn request{Pick(kUsers), random_.Between(1, 8), {}, now_ms_ / 20'000 * 20'000};
+    std::string line = StrCat("QUOTA.RETURN b ", request.user, " ", request.order, " ITEMS");
+    for (size_t i = 1 + random_.Below(3); i > 0; --i) {
+      const QuotaReturnItem& item = items.emplace_back(
+          QuotaReturnItem{Pick(kSkus), static_cast<int32_t>(1 + random_.Below(10))});
+      StrAppend(line, " ", item.sku, " ", item.qty);
+    }
+    request.items = items;
+    line += At(request.ts_ms);
+    if ((request.once = random_.OneIn(2))) line += " ONCE";
+    std::string credited;
+    for (const int32_t qty : model_.Return(request)) {
+      StrAppend(credited, credited.empty() ? ":" : " :", qty);
+    }
+    Expect(line, StrCat("[", credited, "]"));
+  }
+
+  void Reset() {
+    const int64_t user = Pick(kUsers);
+    std::string line = StrCat("QUOTA.RESET b ", user);
+    std::vector<int64_t> listed;
+    if (!random_.OneIn(3)) {
+      listed = {Pick(kActions), Pick(kActions)};
+      StrAppend(line, " ACTIONS ", listed[0], " ", listed[1]);
+    }
+    Expect(line, model_.Reset(user, listed) ? ":1" : ":0");
+  }
+
+  SeededRandom& random_;
+  FakeFileSystem files_;
+  Config config_;
+  int64_t now_ms_ = 1'760'000'000'000;
+  std::unique_ptr<DurableServer> server_;
+  NaiveBook model_{kMinRetention};
+  int restarts_ = 0;
+};
+
+TEST_CASE("QUOTA: answers as lists of purchases do, whatever becomes of the server") {
+  SeededRandom random;
+  INFO("seed " << random.seed());
+  int restarts = 0;
+  for (int run = 0; run < 3; ++run) {
+    Shop shop(random);
+    for (int step = 0; step < 300; ++step) {
+      shop.Step();
+      if (step % 4 == 0) shop.Compare();
+    }
+    restarts += shop.restarts();
+  }
+  REQUIRE(restarts > 0);
+}
+
+}  // namespace
+}  // namespace tally::server
