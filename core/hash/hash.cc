@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/bytes/heap_size.h"
 #include "core/bytes/varint.h"
 
 namespace tally {
@@ -103,8 +102,6 @@ void Hash::SampleDistinct(size_t count, Random random, Visitor visit) const {
     visit(PlainText(field).view(), PlainText(value).view());
   });
 }
-
-size_t Hash::MemoryBytes() const { return HeapBytes(sizeof(Hash)) + map_.MemoryBytes(); }
 
 uint64_t Hash::Save(uint64_t cursor, size_t max_bytes, std::string& out) const {
   out.push_back(beyond_listpack_ ? kHashtableRun : kListpackRun);

@@ -85,8 +85,8 @@ class Hash {
   // packed: clients know by that name that the limits were exceeded.
   std::string_view encoding() const { return beyond_listpack_ ? "hashtable" : "listpack"; }
 
-  // Everything it has allocated and itself. O(1).
-  size_t MemoryBytes() const;
+  // What it has allocated, beside itself. O(1).
+  size_t MemoryBytes() const { return map_.MemoryBytes(); }
 
   // Frees about `count` fields; true when nothing is left. Once begun, the hash may only be freed
   // further or destroyed.

@@ -71,7 +71,10 @@ constexpr ValueOperations kContainerOperations = {
       return new T(static_cast<const T*>(value)->Clone());
     },
     .weight = [](const void* value) { return static_cast<const T*>(value)->size(); },
-    .memory_bytes = [](const void* value) { return static_cast<const T*>(value)->MemoryBytes(); },
+    .memory_bytes =
+        [](const void* value) {
+          return HeapBytes(sizeof(T)) + static_cast<const T*>(value)->MemoryBytes();
+        },
     .encoding = [](const void* value) { return static_cast<const T*>(value)->encoding(); },
     .save =
         [](const void* value, uint64_t cursor, size_t max_bytes, std::string& out) {

@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "core/bytes/compact_text.h"
-#include "core/bytes/heap_size.h"
 #include "core/bytes/number.h"
 #include "core/bytes/varint.h"
 #include "core/check.h"
@@ -108,10 +107,6 @@ void Set::SampleDistinct(size_t count, Random random, Visitor visit) const {
     visit(Int64Text(ints_.At(ints_.size() - left)).view());
     --count;
   }
-}
-
-size_t Set::MemoryBytes() const {
-  return HeapBytes(sizeof(Set)) + ints_.MemoryBytes() + map_.MemoryBytes();
 }
 
 bool Set::FreeSome(size_t count) {

@@ -62,8 +62,8 @@ class Set {
   // packed here, but clients know no such set and take the name of what Redis would hold.
   std::string_view encoding() const { return is_intset_ ? "intset" : "hashtable"; }
 
-  // Everything it has allocated and itself. O(1).
-  size_t MemoryBytes() const;
+  // What it has allocated, beside itself. O(1).
+  size_t MemoryBytes() const { return ints_.MemoryBytes() + map_.MemoryBytes(); }
 
   // Frees about `count` members; true when nothing is left. Once begun, the set may only be freed
   // further or destroyed.

@@ -87,6 +87,25 @@ TEST_CASE("hashes: an emptied one ends its key") {
   CHECK(server.Effects() == Lines{"HSET h a 1 b 2", "HDEL h a b"});
 }
 
+TEST_CASE("hashes: a copy is a value of its own, also from saved runs") {
+  CommandHarness server;
+  server.Run("HSET h a 1 b 2");
+  CHECK(server.Run("COPY h copy") == ":1");
+  server.Run("HSET h a 9");
+  CHECK(server.Run("HGETALL copy") == "[\"a\" \"1\" \"b\" \"2\"]");
+
+  const ValueOperations& operations = OperationsOf(Type::kHash);
+  Keyspace& keyspace = server.engine.database(0);
+  std::string run;
+  CHECK(operations.save(keyspace.Peek("copy", server.now()).pointer(), 0, 1000, run) == 0);
+  void* loaded = operations.create(server.engine.seed());
+  CHECK(operations.load(loaded, run));
+  CHECK(operations.weight(loaded) == 2);
+  CHECK(operations.memory_bytes(loaded) > 0);
+  keyspace.SetPointer("loaded", Type::kHash, loaded, kNoDeadline, server.now());
+  CHECK(server.Run("HGETALL loaded") == "[\"a\" \"1\" \"b\" \"2\"]");
+}
+
 TEST_CASE("hashes: whole increments") {
   CommandHarness server;
   CHECK(server.Run("HINCRBY h n 5") == ":5");
