@@ -33,7 +33,7 @@ bool Dispatcher::Execute(Client& client, Args args) {
   if (args.empty()) return true;
   const size_t reply_begin = client.output.size();
   const CommandTable::Item* item = Resolve(client, args);
-  if (item != nullptr && Paused(*item)) [[unlikely]] {
+  if (item != nullptr && Paused(client, *item)) [[unlikely]] {
     client.postponed = true;
     return false;
   }
@@ -42,22 +42,34 @@ bool Dispatcher::Execute(Client& client, Args args) {
     if (client.transaction.active && !RunsInsideMulti(item->command->name)) {
       Queue(client, *item, args);
     } else {
+      server_.pubsub.set_running(&client);
       Run(client, *item, args);
+      server_.pubsub.set_running(nullptr);
     }
   }
   client.last_active_ms = server_.clock.now_ms();
   if (client.reply_mode != ReplyMode::kOn) [[unlikely]]
     ApplyReplyMode(client, reply_begin);
+  if (!client.pushes.empty()) [[unlikely]] {
+    client.output.append(client.pushes);
+    client.pushes.clear();
+  }
   return true;
 }
 
-bool Dispatcher::Paused(const CommandTable::Item& item) const {
+bool Dispatcher::Paused(const Client& client, const CommandTable::Item& item) const {
   if (server_.pause.until_ms <= server_.clock.now_ms()) [[likely]]
     return false;
   const Command& command = item.parent != nullptr ? *item.parent : *item.command;
   if (command.name == "client") return false;  // CLIENT UNPAUSE has to get through
-  return !server_.pause.writes_only || (command.flags & (kWrite | kMayReplicate)) != 0 ||
-         command.name == "exec";
+  return !server_.pause.writes_only || (FlagsOf(client, item) & (kWrite | kMayReplicate)) != 0;
+}
+
+uint32_t Dispatcher::FlagsOf(const Client& client, const CommandTable::Item& item) {
+  const uint32_t flags = item.command->flags;
+  if (!client.transaction.active || item.command->name != "exec") [[likely]]
+    return flags;
+  return flags | (client.transaction.flags & (kWrite | kDenyOom | kMayReplicate));
 }
 
 const CommandTable::Item* Dispatcher::Resolve(Client& client, Args args) {
@@ -99,6 +111,12 @@ void Dispatcher::RejectUnknown(Client& client, Args args) {
 
 void Dispatcher::Reject(Client& client, const CommandTable::Item* item, std::string_view error) {
   if (item != nullptr) ++server_.stats.by_command[item->id].rejected;
+  if (item != nullptr && item->command->name == "exec") {
+    server_.watches.EndTransaction(client);
+    server_.stats.CountError("EXECABORT");
+    if (error.starts_with("ERR ")) error.remove_prefix(4);
+    return client.reply.Error(StrCat("EXECABORT Transaction discarded because of: ", error));
+  }
   server_.stats.CountError(error);
   client.transaction.failed |= client.transaction.active;
   client.reply.Error(error);
@@ -110,7 +128,7 @@ bool Dispatcher::Admit(Client& client, const CommandTable::Item& item, Args args
     Reject(client, &item, "NOAUTH Authentication required.");
     return false;
   }
-  if ((command.flags & kWrite) != 0 && !AdmitWrite(client, item)) return false;
+  if ((FlagsOf(client, item) & kWrite) != 0 && !AdmitWrite(client, item)) return false;
   if (server_.loading && (command.flags & kLoading) == 0) [[unlikely]] {
     Reject(client, &item, "LOADING Redis is loading the dataset in memory");
     return false;
@@ -154,6 +172,7 @@ void Dispatcher::Queue(Client& client, const CommandTable::Item& item, Args args
     Reject(client, &item, "ERR the transaction is too large");
     return;
   }
+  transaction.flags |= item.command->flags;
   transaction.queue.push_back(std::move(queued));
   client.reply.Status("QUEUED");
 }

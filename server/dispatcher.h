@@ -29,7 +29,9 @@ class Dispatcher : public CommandRunner {
   const CommandTable::Item* Resolve(Client& client, Args args);
   bool Admit(Client& client, const CommandTable::Item& item, Args args);
   bool AdmitWrite(Client& client, const CommandTable::Item& item);
-  bool Paused(const CommandTable::Item& item) const;
+  bool Paused(const Client& client, const CommandTable::Item& item) const;
+  // The command's, and for EXEC those of what it is going to run.
+  static uint32_t FlagsOf(const Client& client, const CommandTable::Item& item);
   void Reject(Client& client, const CommandTable::Item* item, std::string_view error);
   void RejectUnknown(Client& client, Args args);
   void Queue(Client& client, const CommandTable::Item& item, Args args);

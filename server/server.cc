@@ -163,7 +163,12 @@ void Server::OnExpired(Keyspace& keyspace, std::string_view key) {
   const size_t database = engine_.IndexOf(keyspace);
   ++state_.stats.expired_keys;
   state_.effects.Append(database, {"DEL", key});
-  state_.key_events.Changed(kEventExpired, "expired", database, key);
+  state_.key_events.Expired(database, key);
+}
+
+void Server::OnCreated(Keyspace& keyspace, std::string_view key) {
+  if (!state_.key_events.wants(kEventNew)) return;
+  state_.key_events.Notify(kEventNew, "new", engine_.IndexOf(keyspace), key);
 }
 
 void Server::BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment) {

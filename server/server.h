@@ -48,6 +48,7 @@ class Server : private LoopTurn, private Process, private Keyspace::Observer {
   int64_t started_ms() const override { return started_ms_; }
   // Keyspace::Observer
   void OnExpired(Keyspace& keyspace, std::string_view key) override;
+  void OnCreated(Keyspace& keyspace, std::string_view key) override;
   void BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment) override;
   bool KeepValue(Type type, void* value) override;
 

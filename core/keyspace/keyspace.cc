@@ -110,6 +110,11 @@ Keyspace::Entry Keyspace::Shape(std::string_view key, Type type, Storage storage
                                 int64_t deadline, int64_t now) {
   const uint64_t hash = table_.Hash(key);
   RecordTable::Record record = table_.Find(key, hash);
+  if (record && Entry(record).expired(now) && expiring_) [[unlikely]] {
+    Expire(Entry(record));
+    record = {};
+  }
+  if (!record && observer_ != nullptr) observer_->OnCreated(*this, key);
   BeforeChange(record ? record.segment() : table_.SegmentFor(hash));
   if (record) {
     const Entry old(record);

@@ -88,6 +88,11 @@ class Keyspace : private RecordTable::SplitObserver {
    public:
     // The key is about to be removed because its deadline has passed.
     virtual void OnExpired(Keyspace& keyspace, std::string_view key) = 0;
+    // The key, absent before, is about to get a value.
+    virtual void OnCreated(Keyspace& keyspace, std::string_view key) {
+      (void)keyspace;
+      (void)key;
+    }
     // A segment of an older epoch is about to change for the first time.
     virtual void BeforeChange(Keyspace& keyspace, Segment& segment) = 0;
     // A value of a type that is saved in cuts (ValueOperations) is about to be freed. True if the

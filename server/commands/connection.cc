@@ -131,8 +131,7 @@ void Quit(CommandContext& context) {
 void Reset(CommandContext& context) {
   Client& client = context.client;
   ServerState& server = context.server;
-  server.watches.UnwatchAll(client);
-  client.transaction = Transaction();
+  server.watches.EndTransaction(client);
   server.pubsub.Forget(client);
   server.clients.SetMonitor(client, false);
   client.database = 0;

@@ -23,6 +23,8 @@ std::span<const CommandFamily> CommandFamilies() {
       {"sorted-set", "sortedset", ZSetRangeCommands()},
       {"sorted-set", "sortedset", ZSetAlgebraCommands()},
       {"quota", "quota", QuotaCommands()},
+      {"pubsub", "pubsub", PubSubCommands()},
+      {"transactions", "transaction", TransactionCommands()},
   };
   return kFamilies;
 }

@@ -29,5 +29,7 @@ std::span<const Command> ZSetCommands();
 std::span<const Command> ZSetRangeCommands();
 std::span<const Command> ZSetAlgebraCommands();
 std::span<const Command> QuotaCommands();
+std::span<const Command> PubSubCommands();
+std::span<const Command> TransactionCommands();
 
 }  // namespace tally::server

@@ -120,9 +120,10 @@ constexpr KeyRange kNoKeys;
 constexpr uint32_t kOperator = kAdmin | kDangerous | kNoScript;
 
 constexpr Command kCommands[] = {
-    {"bgrewriteaof", BgRewriteAof, 1, kOperator, kNoKeys,
+    {"bgrewriteaof", BgRewriteAof, 1, kOperator | kNoMulti, kNoKeys,
      "Rewrites the append-only file in the background.", "1.0.0"},
-    {"bgsave", BgSave, -1, kOperator, kNoKeys, "Saves the databases in the background.", "1.0.0"},
+    {"bgsave", BgSave, -1, kOperator | kNoMulti, kNoKeys, "Saves the databases in the background.",
+     "1.0.0"},
     {"cluster", Cluster, -2, kStale, kNoKeys, "Tells that there is no cluster.", "3.0.0"},
     {"info", Info, -1, kLoading | kStale | kDangerous, kNoKeys,
      "Returns information and statistics about the server.", "1.0.0"},

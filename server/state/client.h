@@ -44,6 +44,7 @@ struct Transaction {
   bool active = false;
   bool failed = false;   // a command could not be queued: EXEC aborts
   bool touched = false;  // a watched key changed: EXEC gives null
+  uint32_t flags = 0;    // CommandFlags of all that is queued
   size_t queued_bytes = 0;
   std::vector<QueuedCommand> queue;
   std::vector<WatchedKey> watched;
@@ -73,6 +74,8 @@ struct Client {
 
   std::string output;
   ReplyBuilder reply;
+  std::string
+      pushes;  // messages that came while the client's own command ran: they follow its reply
   ReplyMode reply_mode = ReplyMode::kOn;
   bool close_after_reply = false;
   bool output_pending = false;  // stands in the turn's list of clients to flush

@@ -41,27 +41,33 @@ void PubSub::Forget(Client& client) {
   client.patterns.clear();
 }
 
+ReplyBuilder PubSub::BeginMessage(Client& client, size_t parts) {
+  ReplyBuilder message(&client == running_ ? client.pushes : client.output,
+                       client.reply.protocol());
+  message.Push(parts);
+  clients_.MarkPending(client);
+  return message;
+}
+
 size_t PubSub::Publish(std::string_view channel, std::string_view message) {
   size_t receivers = 0;
   if (const auto it = channels_.find(channel); it != channels_.end()) {
     for (Client* client : it->second) {
-      client->reply.Push(3);
-      client->reply.Bulk("message");
-      client->reply.Bulk(channel);
-      client->reply.Bulk(message);
-      clients_.MarkPending(*client);
+      ReplyBuilder out = BeginMessage(*client, 3);
+      out.Bulk("message");
+      out.Bulk(channel);
+      out.Bulk(message);
       ++receivers;
     }
   }
   for (const auto& [pattern, listeners] : patterns_) {
     if (!GlobMatch(pattern, channel)) continue;
     for (Client* client : listeners) {
-      client->reply.Push(4);
-      client->reply.Bulk("pmessage");
-      client->reply.Bulk(pattern);
-      client->reply.Bulk(channel);
-      client->reply.Bulk(message);
-      clients_.MarkPending(*client);
+      ReplyBuilder out = BeginMessage(*client, 4);
+      out.Bulk("pmessage");
+      out.Bulk(pattern);
+      out.Bulk(channel);
+      out.Bulk(message);
       ++receivers;
     }
   }

@@ -23,6 +23,10 @@ class PubSub {
   bool UnsubscribePattern(Client& client, std::string_view pattern);
   void Forget(Client& client);
 
+  // The client whose command is running, or null: it gets its messages after the command's reply,
+  // not inside it.
+  void set_running(Client* client) { running_ = client; }
+
   // How many received it.
   size_t Publish(std::string_view channel, std::string_view message);
   // Whether anything could be received at all.
@@ -33,9 +37,12 @@ class PubSub {
   const Listeners& patterns() const { return patterns_; }
 
  private:
+  // Where a message of so many parts to the client goes, its header already in place.
+  ReplyBuilder BeginMessage(Client& client, size_t parts);
   static void Drop(Listeners& listeners, std::string_view name, Client& client);
 
   ClientTable& clients_;
+  Client* running_ = nullptr;
   Listeners channels_;
   Listeners patterns_;
 };

@@ -26,6 +26,12 @@ void WatchList::UnwatchAll(Client& client) {
     std::erase(it->second, &client);
     if (it->second.empty()) watchers_.erase(it);
   }
+  client.transaction.touched = false;
+}
+
+void WatchList::EndTransaction(Client& client) {
+  UnwatchAll(client);
+  client.transaction = Transaction();
 }
 
 void WatchList::Touch(size_t database, std::string_view key) {
@@ -34,17 +40,26 @@ void WatchList::Touch(size_t database, std::string_view key) {
   for (Client* client : it->second) client->transaction.touched = true;
 }
 
+void WatchList::TouchExpired(size_t database, std::string_view key) {
+  const auto it = watchers_.find(Name(database, key));
+  if (it == watchers_.end()) return;
+  for (Client* client : it->second) {
+    for (WatchedKey& one : client->transaction.watched) {
+      if (one.database != database || one.key != key) continue;
+      // What was watched dead is gone now; a key that comes after it is another one.
+      if (!std::exchange(one.was_expired, false)) client->transaction.touched = true;
+    }
+  }
+}
+
 void WatchList::TouchAll(size_t database, const Keyspace& keyspace, const Keyspace* other,
                          int64_t now) {
+  const std::string prefix = Name(database, "");
   for (auto& [name, clients] : watchers_) {
-    for (Client* client : clients) {
-      for (const WatchedKey& one : client->transaction.watched) {
-        if (one.database != database) continue;
-        const bool exists =
-            keyspace.Peek(one.key, now) || (other != nullptr && other->Peek(one.key, now));
-        if (exists) client->transaction.touched = true;
-      }
-    }
+    if (!name.starts_with(prefix)) continue;
+    const std::string_view key = std::string_view(name).substr(prefix.size());
+    if (!keyspace.Peek(key, now) && (other == nullptr || !other->Peek(key, now))) continue;
+    for (Client* client : clients) client->transaction.touched = true;
   }
 }
 

@@ -18,9 +18,14 @@ class WatchList {
 
   // Nothing happens when the client watches the key already.
   void Watch(Client& client, size_t database, std::string_view key, bool is_expired);
+  // Also forgets that a watched key has changed.
   void UnwatchAll(Client& client);
+  // The client's MULTI is over, run or not, and with it its watching.
+  void EndTransaction(Client& client);
 
   void Touch(size_t database, std::string_view key);
+  // The key is removed because its deadline has passed: news only to those who watched it alive.
+  void TouchExpired(size_t database, std::string_view key);
   // A whole database is about to be emptied, or changed for `other` (null: none): its watched keys
   // that exist in either are touched.
   void TouchAll(size_t database, const Keyspace& keyspace, const Keyspace* other, int64_t now);

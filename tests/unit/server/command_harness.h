@@ -196,7 +196,10 @@ class CommandHarness : private Keyspace::Observer {
     const size_t database = engine.IndexOf(keyspace);
     ++state.stats.expired_keys;
     state.effects.Append(database, {"DEL", key});
-    state.key_events.Changed(kEventExpired, "expired", database, key);
+    state.key_events.Expired(database, key);
+  }
+  void OnCreated(Keyspace& keyspace, std::string_view key) override {
+    state.key_events.Notify(kEventNew, "new", engine.IndexOf(keyspace), key);
   }
   void BeforeChange(Keyspace&, Keyspace::Segment&) override {}
 

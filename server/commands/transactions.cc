@@ -1,0 +1,96 @@
+// MULTI, EXEC and WATCH. The dispatcher queues what comes between MULTI and EXEC.
+#include <utility>
+#include <vector>
+
+#include "server/command/command_context.h"
+#include "server/commands/families.h"
+
+namespace tally::server {
+namespace {
+
+void Multi(CommandContext& context) {
+  Transaction& transaction = context.client.transaction;
+  if (transaction.active) return context.reply.Error("ERR MULTI calls can not be nested");
+  transaction.active = true;
+  context.reply.Ok();
+}
+
+// A turn's effects are logged as one batch, which is loaded whole or not at all: so the commands'
+// own effects, one after the other, make the block atomic in the log too.
+void RunQueue(CommandContext& context, const std::vector<QueuedCommand>& queue) {
+  std::vector<std::string_view> args;
+  for (const QueuedCommand& queued : queue) {
+    args.assign(queued.args.begin(), queued.args.end());
+    context.server.runner->Run(context.client, *queued.item, args);
+  }
+}
+
+void Exec(CommandContext& context) {
+  Client& client = context.client;
+  Transaction& transaction = client.transaction;
+  if (!transaction.active) return context.reply.Error("ERR EXEC without MULTI");
+  const bool failed = transaction.failed;
+  const bool touched =
+      transaction.touched || WatchList::AnyExpired(client, context.engine(), context.now);
+  const std::vector<QueuedCommand> queue = std::move(transaction.queue);
+  context.server.watches.EndTransaction(client);
+  if (failed) {
+    return context.reply.Error("EXECABORT Transaction discarded because of previous errors.");
+  }
+  if (touched) return context.reply.NullArray();
+  context.reply.Array(queue.size());
+  RunQueue(context, queue);
+}
+
+void Discard(CommandContext& context) {
+  if (!context.client.transaction.active) return context.reply.Error("ERR DISCARD without MULTI");
+  context.server.watches.EndTransaction(context.client);
+  context.reply.Ok();
+}
+
+void Watch(CommandContext& context) {
+  if (context.client.transaction.active) {
+    return context.reply.Error("ERR WATCH inside MULTI is not allowed");
+  }
+  for (const std::string_view key : context.args.subspan(1)) {
+    // No key has expired at the beginning of time, so this also sees one that has by now.
+    const Keyspace::Entry entry = context.keyspace().Peek(key, INT64_MIN);
+    const bool is_expired = entry && entry.expired(context.now);
+    context.server.watches.Watch(context.client, context.client.database, key, is_expired);
+  }
+  context.reply.Ok();
+}
+
+void Unwatch(CommandContext& context) {
+  context.server.watches.UnwatchAll(context.client);
+  context.reply.Ok();
+}
+
+constexpr uint32_t kControl = kNoScript | kLoading | kStale;
+constexpr uint32_t kQuick = kControl | kFast | kAllowBusy;
+
+constexpr Command kCommands[] = {
+    {"discard", Discard, 1, kQuick, {}, "Discards a transaction.", "2.0.0"},
+    {"exec",
+     Exec,
+     1,
+     kControl | kSkipSlowlog,
+     {},
+     "Executes all commands in a transaction.",
+     "1.2.0"},
+    {"multi", Multi, 1, kQuick, {}, "Starts a transaction.", "1.2.0"},
+    {"unwatch", Unwatch, 1, kQuick, {}, "Forgets about watched keys of a transaction.", "2.2.0"},
+    {"watch",
+     Watch,
+     -2,
+     kQuick,
+     {1, -1, 1},
+     "Monitors changes to keys to determine the execution of a transaction.",
+     "2.2.0"},
+};
+
+}  // namespace
+
+std::span<const Command> TransactionCommands() { return kCommands; }
+
+}  // namespace tally::server
