@@ -14,6 +14,8 @@ std::span<const CommandFamily> CommandFamilies() {
       {"generic", "keyspace", ExpiryCommands()},
       {"string", "string", StringCommands()},
       {"string", "string", CounterCommands()},
+      {"bitmap", "bitmap", BitmapCommands()},
+      {"hyperloglog", "hyperloglog", HyperLogLogCommands()},
       {"list", "list", ListCommands()},
       {"list", "list", ListPopCommands()},
       {"hash", "hash", HashCommands()},

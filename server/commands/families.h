@@ -20,6 +20,8 @@ std::span<const Command> ScanCommands();
 std::span<const Command> ExpiryCommands();
 std::span<const Command> StringCommands();
 std::span<const Command> CounterCommands();
+std::span<const Command> BitmapCommands();
+std::span<const Command> HyperLogLogCommands();
 std::span<const Command> ListCommands();
 std::span<const Command> ListPopCommands();
 std::span<const Command> HashCommands();

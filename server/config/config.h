@@ -137,6 +137,7 @@ struct Config {
   int64_t zset_max_listpack_entries = 128;
   int64_t zset_max_listpack_value = 64;
   int64_t list_max_listpack_size = -2;
+  int64_t hll_sparse_max_bytes = 3000;  // a HyperLogLog above is dense
 
   // Scripts and quotas.
   bool scripting = true;

@@ -148,6 +148,7 @@ constexpr Directive kDirectives[] = {
      MemoryField{&Config::zset_max_listpack_value, 0}},
     {"list-max-listpack-size", "list-max-ziplist-size",
      IntField{&Config::list_max_listpack_size, -5, kInt32Max}},
+    {"hll-sparse-max-bytes", "", MemoryField{&Config::hll_sparse_max_bytes, 0}},
 
     {"scripting", "", BoolField{&Config::scripting}, kImmutable},
     {"busy-reply-threshold", "lua-time-limit",

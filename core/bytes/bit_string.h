@@ -1,0 +1,30 @@
+// A byte string read as a row of bits: bit 0 is the most significant bit of byte 0, as in Redis's
+// bitmaps.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tally {
+
+// i < 8 * bytes.size().
+inline bool BitAt(std::string_view bytes, size_t i) {
+  return ((static_cast<unsigned char>(bytes[i / 8]) >> (7 - i % 8)) & 1) != 0;
+}
+void SetBitAt(std::string& bytes, size_t i, bool value);
+
+// Ones among the bits [from, to), which lie inside the string. O(bytes), a word at a time.
+size_t CountOnes(std::string_view bytes, size_t from, size_t to);
+
+// The first bit of [from, to), which lies inside the string, that is `value`. O(bytes).
+std::optional<size_t> FindBit(std::string_view bytes, bool value, size_t from, size_t to);
+
+// Each combines `other` into `bytes`; the shorter one counts as followed by zeros. O(bytes).
+void AndBits(std::string& bytes, std::string_view other);
+void OrBits(std::string& bytes, std::string_view other);
+void XorBits(std::string& bytes, std::string_view other);
+void InvertBits(std::string& bytes);
+
+}  // namespace tally

@@ -1,0 +1,146 @@
+// Distinct counts: HyperLogLogs in strings.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/hyperloglog/hyperloglog.h"
+#include "server/command/command_context.h"
+#include "server/commands/families.h"
+
+namespace tally::server {
+namespace {
+
+using hyperloglog::Change;
+using hyperloglog::Registers;
+
+constexpr std::string_view kMalformedError = "INVALIDOBJ Corrupted HLL object detected";
+
+// False after replying an error: the entry is there, and is no HyperLogLog.
+bool CheckHyperLogLog(CommandContext& context, const Keyspace::Entry& entry) {
+  if (!entry) return true;
+  if (!context.CheckType(entry, Type::kString)) return false;
+  if (!entry.is_integer() && hyperloglog::LooksValid(entry.bytes())) return true;
+  context.reply.Error("WRONGTYPE Key is not a valid HyperLogLog string value.");
+  return false;
+}
+
+// The string at the key, made if absent.
+std::string& Writable(CommandContext& context, std::string_view key, Keyspace::Entry entry) {
+  if (!entry) {
+    context.keyspace().SetString(key, hyperloglog::Empty(), kNoDeadline, context.now);
+    entry = context.FindForWrite(key);
+  }
+  return context.keyspace().MutableString(entry);
+}
+
+size_t MaxSparse(const CommandContext& context) {
+  return static_cast<size_t>(context.server.config.hll_sparse_max_bytes);
+}
+
+void PfAdd(CommandContext& context) {
+  const std::string_view key = context.args[1];
+  const Keyspace::Entry entry = context.FindForWrite(key);
+  if (!CheckHyperLogLog(context, entry)) return;
+  bool changed = !entry;
+  bool malformed = false;
+  std::string& bytes = Writable(context, key, entry);
+  for (const std::string_view element : context.args.subspan(2)) {
+    const Change change = hyperloglog::Add(bytes, element, MaxSparse(context));
+    changed |= change == Change::kChanged;
+    malformed = change == Change::kMalformed;
+    if (malformed) break;
+  }
+  if (changed) {
+    hyperloglog::ForgetEstimate(bytes);
+    context.Changed(kEventString, "pfadd", key);
+  }
+  if (malformed) return context.reply.Error(kMalformedError);
+  context.reply.Integer(changed ? 1 : 0);
+}
+
+// Merges the HyperLogLogs of all keys from argument 1 on; false after replying an error. `dense`
+// tells whether one of them was.
+bool MergeAll(CommandContext& context, Registers& registers, bool& dense) {
+  dense = false;
+  for (const std::string_view key : context.args.subspan(1)) {
+    const Keyspace::Entry entry = context.Find(key);
+    if (!CheckHyperLogLog(context, entry)) return false;
+    if (!entry) continue;
+    dense |= hyperloglog::IsDense(entry.bytes());
+    if (!hyperloglog::MergeInto(entry.bytes(), registers)) {
+      context.reply.Error(kMalformedError);
+      return false;
+    }
+  }
+  return true;
+}
+
+void CountOne(CommandContext& context) {
+  const std::string_view key = context.args[1];
+  const Keyspace::Entry entry = context.Find(key);
+  if (!CheckHyperLogLog(context, entry)) return;
+  if (!entry) return context.reply.Integer(0);
+  std::optional<uint64_t> estimate = hyperloglog::CachedEstimate(entry.bytes());
+  if (!estimate) {
+    estimate = hyperloglog::Estimate(entry.bytes());
+    if (!estimate) return context.reply.Error(kMalformedError);
+    // Not logged: it follows from the rest. But the string that a watcher would read is another.
+    hyperloglog::CacheEstimate(context.keyspace().MutableString(entry), *estimate);
+    context.server.watches.Touch(context.client.database, key);
+  }
+  context.reply.Integer(static_cast<int64_t>(*estimate));
+}
+
+void PfCount(CommandContext& context) {
+  if (context.args.size() == 2) return CountOne(context);
+  Registers registers{};
+  bool dense = false;
+  if (!MergeAll(context, registers, dense)) return;
+  context.reply.Integer(static_cast<int64_t>(hyperloglog::Estimate(registers)));
+}
+
+void PfMerge(CommandContext& context) {
+  const std::string_view key = context.args[1];
+  Registers registers{};
+  bool dense = false;
+  if (!MergeAll(context, registers, dense)) return;
+  std::string& bytes = Writable(context, key, context.FindForWrite(key));
+  // What has just been merged, or made here, is not malformed.
+  bool whole = !dense || hyperloglog::MakeDense(bytes);
+  for (size_t i = 0; whole && i < registers.size(); ++i) {
+    if (registers[i] == 0) continue;
+    whole = hyperloglog::RaiseRegister(bytes, i, registers[i], MaxSparse(context)) !=
+            Change::kMalformed;
+  }
+  Check(whole, "a merged HyperLogLog is well-formed");
+  hyperloglog::ForgetEstimate(bytes);
+  context.Changed(kEventString, "pfadd", key);
+  context.reply.Ok();
+}
+
+constexpr uint32_t kStore = kWrite | kDenyOom;
+
+constexpr Command kCommands[] = {
+    {"pfadd",
+     PfAdd,
+     -2,
+     kStore | kFast,
+     {1, 1, 1},
+     "Adds elements to a HyperLogLog, creating it if it doesn't exist.",
+     "2.8.9"},
+    {"pfcount",
+     PfCount,
+     -2,
+     kReadOnly | kMayReplicate,
+     {1, -1, 1},
+     "Returns the approximated number of distinct elements in HyperLogLogs.",
+     "2.8.9"},
+    {"pfmerge", PfMerge, -2, kStore, {1, -1, 1}, "Merges HyperLogLogs into a single one.", "2.8.9"},
+};
+
+}  // namespace
+
+std::span<const Command> HyperLogLogCommands() { return kCommands; }
+
+}  // namespace tally::server
