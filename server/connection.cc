@@ -1,7 +1,9 @@
 #include "server/connection.h"
 
-#include <asio/buffer.hpp>
-#include <system_error>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
 
 namespace tally::server {
 namespace {
@@ -9,106 +11,89 @@ namespace {
 // An output buffer larger than this is given back when it has been sent.
 constexpr size_t kKeptCapacity = 64 * 1024;
 
-bool WouldBlock(const std::error_code& error) {
-  return error == asio::error::would_block || error == asio::error::try_again ||
-         error == asio::error::interrupted;
-}
+bool WouldBlock(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
 
 }  // namespace
 
-Connection::Connection(Socket socket, LoopTurn& turn, ServerState& server, Dispatcher& dispatcher)
-    : socket_(std::move(socket)), turn_(turn), server_(server), session_(server, dispatcher) {
+Connection::Connection(int socket, LoopTurn& turn, ServerState& server, Dispatcher& dispatcher)
+    : socket_(socket), turn_(turn), server_(server), session_(server, dispatcher) {
   session_.client().transport = this;
-  session_.client().descriptor = socket_.native_handle();
+  session_.client().descriptor = socket;
 }
 
-void Connection::Start() {
-  std::error_code error;
-  socket_.non_blocking(true, error);
-  WaitReadable();
-}
+Connection::~Connection() { Close(); }
 
-// Waiting for readiness and then reading costs less than an asynchronous read, which first tries to
-// read when there is mostly nothing yet.
-void Connection::WaitReadable() {
-  if (reading_ || closed_) return;
-  reading_ = true;
-  socket_.async_wait(Socket::wait_read, [self = shared_from_this()](const std::error_code& error) {
-    self->reading_ = false;
-    if (!error && !self->closed_) self->OnReadable();
-  });
-}
-
-void Connection::OnReadable() {
-  turn_.Begin();
-  const std::span<char> into = turn_.read_buffer();
-  std::error_code error;
-  const size_t received = socket_.read_some(asio::buffer(into.data(), into.size()), error);
-  if (error) {
-    if (WouldBlock(error)) return WaitReadable();
-    return Close();
+void Connection::OnReady(bool readable, bool writable, bool hung_up) {
+  readable_ |= readable;
+  hung_up_ |= hung_up;
+  if (closed()) return;
+  if (writable && writing_) {
+    writing_ = false;
+    server_.clients.MarkPending(client());
   }
-  server_.stats.net_input_bytes += received;
-  session_.Receive({into.data(), received});
   GoOn();
 }
 
-// Nothing more is read while commands are left to run: the peer has to wait.
+bool Connection::wants_input() const {
+  return readable_ && !closed() && !writing_ && !session_.has_backlog() && !session_.finished();
+}
+
+void Connection::Read(std::span<char> into) {
+  const ssize_t received = ::recv(socket_, into.data(), into.size(), MSG_DONTWAIT);
+  if (received <= 0) {
+    const bool again = received < 0 && (WouldBlock(errno) || errno == EINTR);
+    if (!again) return Close();
+    readable_ = errno == EINTR;
+    return;
+  }
+  // A read that leaves room has drained the socket, unless it was the last before the stream's end.
+  readable_ = hung_up_ || static_cast<size_t>(received) == into.size();
+  server_.stats.net_input_bytes += static_cast<uint64_t>(received);
+  session_.Take({into.data(), static_cast<size_t>(received)});
+}
+
+void Connection::Run() {
+  if (closed() || writing_) return;
+  session_.Run();
+  GoOn();
+}
+
 void Connection::GoOn() {
-  if (closed_ || session_.finished() || writing_) return;
-  if (!session_.has_backlog()) return WaitReadable();
-  if (resuming_) return;
-  resuming_ = true;
-  turn_.ResumeLater(shared_from_this());
-}
-
-void Connection::Resume() {
-  resuming_ = false;
-  if (closed_ || writing_) return;
-  turn_.Begin();
-  session_.Resume();
-  GoOn();
+  if (queued_ || closed() || writing_ || session_.finished()) return;
+  if (!session_.has_backlog() && !wants_input()) return;
+  queued_ = true;
+  turn_.Enqueue(shared_from_this());
 }
 
 void Connection::FlushOutput() {
-  if (closed_ || writing_) return;
+  if (closed() || writing_) return;
   std::string& output = client().output;
   while (sent_ < output.size()) {
-    std::error_code error;
-    const size_t written =
-        socket_.write_some(asio::buffer(output.data() + sent_, output.size() - sent_), error);
-    sent_ += written;
-    server_.stats.net_output_bytes += written;
-    if (!error) continue;
-    if (WouldBlock(error)) return WaitWritable();
-    return Close();
+    const ssize_t written =
+        ::send(socket_, output.data() + sent_, output.size() - sent_, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      if (!WouldBlock(errno)) return Close();
+      output.erase(0, sent_);
+      sent_ = 0;
+      writing_ = true;
+      return;
+    }
+    sent_ += static_cast<size_t>(written);
+    server_.stats.net_output_bytes += static_cast<uint64_t>(written);
   }
   sent_ = 0;
   output.clear();
   if (output.capacity() > kKeptCapacity) output.shrink_to_fit();
   if (session_.finished()) return Close();
-  if (!reading_) GoOn();
-}
-
-void Connection::WaitWritable() {
-  std::string& output = client().output;
-  output.erase(0, sent_);
-  sent_ = 0;
-  writing_ = true;
-  socket_.async_wait(Socket::wait_write, [self = shared_from_this()](const std::error_code& error) {
-    self->writing_ = false;
-    if (error || self->closed_) return;
-    self->turn_.Begin();
-    self->server_.clients.MarkPending(self->client());
-  });
+  GoOn();
 }
 
 void Connection::Close() {
-  if (closed_) return;
-  closed_ = true;
-  std::error_code ignored;
-  socket_.shutdown(Socket::shutdown_both, ignored);
-  socket_.close(ignored);
+  if (closed()) return;
+  ::shutdown(socket_, SHUT_RDWR);
+  ::close(socket_);
+  socket_ = -1;
 }
 
 }  // namespace tally::server

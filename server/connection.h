@@ -1,12 +1,13 @@
-// A socket and the session behind it: reads when there is something to read, writes when the turn
-// ends.
+// A socket and the session behind it. The server reads for it when there is something to read, runs
+// what came, and has the output sent when the turn ends.
 #pragma once
 
-#include <asio/generic/stream_protocol.hpp>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "server/session.h"
 #include "server/state/client.h"
@@ -18,12 +19,9 @@ class Connection;
 // What a connection asks of the loop it lives in.
 class LoopTurn {
  public:
-  // To be called before anything is done in a turn.
-  virtual void Begin() = 0;
-  // Where all connections read into, one after the other.
-  virtual std::span<char> read_buffer() = 0;
-  // Has Resume called in the next turn.
-  virtual void ResumeLater(std::shared_ptr<Connection> connection) = 0;
+  // The connection has something to read or to run: in this turn if its commands have not begun
+  // to run yet, else in the next.
+  virtual void Enqueue(std::shared_ptr<Connection> connection) = 0;
 
  protected:
   ~LoopTurn() = default;
@@ -31,34 +29,43 @@ class LoopTurn {
 
 class Connection : public Transport, public std::enable_shared_from_this<Connection> {
  public:
-  using Socket = asio::generic::stream_protocol::socket;
-
-  Connection(Socket socket, LoopTurn& turn, ServerState& server, Dispatcher& dispatcher);
+  // `socket` is connected, and is the connection's to close.
+  Connection(int socket, LoopTurn& turn, ServerState& server, Dispatcher& dispatcher);
+  ~Connection();
 
   Client& client() { return session_.client(); }
-  void Start();
+  const Client& client() const { return session_.client(); }
+  bool closed() const { return socket_ < 0; }
+
+  // The socket became readable, or writable; `hung_up` if its stream ends behind what is there.
+  void OnReady(bool readable, bool writable, bool hung_up);
+  // Whether Read would find something, and may be called: nothing is read while commands are left
+  // to run or output to send, so that the peer has to wait.
+  bool wants_input() const;
+  // Reads once. What came stays in `into` until Run.
+  void Read(std::span<char> into);
+  // The key of a single request that was read, for the keyspace to fetch.
+  std::optional<std::string_view> first_key() const { return session_.first_key(); }
+  // Runs what was read, or a share of what was left.
+  void Run();
+  // Was taken out of the loop's queue.
+  void LeaveQueue() { queued_ = false; }
 
   void FlushOutput() override;
   void Close() override;
-  // Runs a share of the commands that the turn before left.
-  void Resume();
-  bool closed() const { return closed_; }
 
  private:
-  void WaitReadable();
-  void OnReadable();
   void GoOn();
-  void WaitWritable();
 
-  Socket socket_;
+  int socket_;
   LoopTurn& turn_;
   ServerState& server_;
   Session session_;
-  size_t sent_ = 0;  // of the client's output
-  bool reading_ = false;
-  bool resuming_ = false;  // stands in the loop's list
-  bool writing_ = false;   // the peer takes no more at present
-  bool closed_ = false;
+  size_t sent_ = 0;        // of the client's output
+  bool readable_ = false;  // not known to be drained
+  bool hung_up_ = false;
+  bool queued_ = false;   // stands in the loop's queue
+  bool writing_ = false;  // the peer takes no more at present
 };
 
 }  // namespace tally::server

@@ -96,7 +96,7 @@ void Server::AcceptTcp(TcpAcceptor& acceptor) {
           const auto local = socket.local_endpoint(ignored);
           socket.set_option(asio::ip::tcp::no_delay(true), ignored);
           socket.set_option(asio::socket_base::keep_alive(config_.tcp_keepalive > 0), ignored);
-          Admit(std::move(socket), Describe(peer), Describe(local), peer.address().is_loopback());
+          Admit(socket.release(), Describe(peer), Describe(local), peer.address().is_loopback());
         }
         AcceptTcp(acceptor);
       });
@@ -109,7 +109,7 @@ void Server::AcceptUnix(UnixAcceptor& acceptor) {
         Begin();
         if (!error) {
           const std::string name = config_.unixsocket + ":0";
-          Admit(std::move(socket), name, name, true);
+          Admit(socket.release(), name, name, true);
         }
         AcceptUnix(acceptor);
       });
@@ -128,23 +128,21 @@ std::string Server::Refusal(bool is_local) const {
   return "";
 }
 
-void Server::Admit(Connection::Socket socket, std::string peer, std::string local, bool is_local) {
+void Server::Admit(int socket, std::string peer, std::string local, bool is_local) {
   const std::string refusal = Refusal(is_local);
   if (!refusal.empty()) {
     ++state_.stats.connections_rejected;
-    std::error_code ignored;
-    socket.non_blocking(true, ignored);
-    socket.write_some(asio::buffer(refusal), ignored);
+    static_cast<void>(::send(socket, refusal.data(), refusal.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+    ::close(socket);
     return;
   }
   ++state_.stats.connections_received;
-  auto connection = std::make_shared<Connection>(std::move(socket), static_cast<LoopTurn&>(*this),
-                                                 state_, dispatcher_);
+  auto connection = std::make_shared<Connection>(socket, *this, state_, dispatcher_);
   Client& client = connection->client();
   client.address = std::move(peer);
   client.local_address = std::move(local);
-  connections_.emplace(&client, connection);
-  connection->Start();
+  if (!ready_set_.Add(socket, *connection)) return log_.Warning("A socket could not be watched.");
+  connections_.emplace(&client, std::move(connection));
 }
 
 }  // namespace tally::server

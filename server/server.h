@@ -7,20 +7,23 @@
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
 #include <asio/local/stream_protocol.hpp>
+#include <asio/posix/stream_descriptor.hpp>
 #include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "server/connection.h"
 #include "server/dispatcher.h"
 #include "server/persistence/aof_persistence.h"
+#include "server/ready_set.h"
 #include "server/state/server_state.h"
 
 namespace tally::server {
 
-class Server : private LoopTurn, private Process, private Keyspace::Observer {
+class Server : public LoopTurn, private Process, private Keyspace::Observer {
  public:
   // `config_path` is where CONFIG REWRITE writes; empty if there was no file.
   Server(Config& config, Logger& log, const std::string& config_path);
@@ -31,6 +34,8 @@ class Server : private LoopTurn, private Process, private Keyspace::Observer {
   // Serves until SIGINT, SIGTERM or SHUTDOWN. Returns the process's exit code.
   int Run();
 
+  void Enqueue(std::shared_ptr<Connection> connection) override;
+
   // Where it listens, for the log and for `port 0`.
   const std::vector<std::string>& addresses() const { return addresses_; }
 
@@ -38,10 +43,6 @@ class Server : private LoopTurn, private Process, private Keyspace::Observer {
   using TcpAcceptor = asio::ip::tcp::acceptor;
   using UnixAcceptor = asio::local::stream_protocol::acceptor;
 
-  // LoopTurn
-  void Begin() override;
-  std::span<char> read_buffer() override { return read_buffer_; }
-  void ResumeLater(std::shared_ptr<Connection> connection) override;
   // Process
   absl::Status Shutdown(bool force) override;
   absl::Status ApplyConfig(std::string_view name) override;
@@ -57,14 +58,22 @@ class Server : private LoopTurn, private Process, private Keyspace::Observer {
   absl::Status ListenUnix();
   void AcceptTcp(TcpAcceptor& acceptor);
   void AcceptUnix(UnixAcceptor& acceptor);
-  void Admit(Connection::Socket socket, std::string peer, std::string local, bool is_local);
+  // Takes the socket over.
+  void Admit(int socket, std::string peer, std::string local, bool is_local);
   std::string Refusal(bool is_local) const;
 
+  // To be called before anything is done in a turn.
+  void Begin();
   void EndTurn();
+  void WaitForReady();
+  void ServeQueue();
+  bool HasWork() const;
+  bool MayRun(const Connection& connection) const;
+  // Reads and runs what the connections have, some of them at a time.
+  void Serve(std::span<const std::shared_ptr<Connection>> connections);
+  void FetchKeys(std::span<const std::shared_ptr<Connection>> connections);
   void FlushLog();
   void FlushClients();
-  // Returns whether some of them can go on in the next turn.
-  bool ResumeConnections();
   void Housekeeping();
   void WaitForSignal();
   void WaitForCron();
@@ -87,8 +96,11 @@ class Server : private LoopTurn, private Process, private Keyspace::Observer {
   std::vector<std::unique_ptr<TcpAcceptor>> tcp_;
   std::unique_ptr<UnixAcceptor> unix_;
   std::vector<std::string> addresses_;
+  asio::posix::stream_descriptor ready_descriptor_;
+  ReadySet ready_set_;
+  bool waiting_ = false;  // for the set of sockets
   absl::flat_hash_map<Client*, std::shared_ptr<Connection>> connections_;
-  std::vector<std::shared_ptr<Connection>> resuming_;
+  std::vector<std::shared_ptr<Connection>> queue_;
   std::vector<char> read_buffer_;
   bool in_turn_ = false;
   bool stopping_ = false;

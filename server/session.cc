@@ -1,5 +1,8 @@
 #include "server/session.h"
 
+#include <array>
+#include <span>
+
 #include "core/bytes/str_cat.h"
 #include "server/command/login.h"
 
@@ -34,73 +37,101 @@ void Session::ApplyLimits() {
   parser_.set_limits(limits);
 }
 
-void Session::Receive(std::string_view bytes) {
+void Session::Take(std::string_view bytes) {
   if (finished()) return;
-  if (buffer_.empty()) {
-    // The common case: whole requests, run where they were read.
-    const size_t done = RunCommands(bytes);
-    Keep(bytes.substr(done));
-    return;
+  input_ = bytes;  // The common case: whole requests, run where they were read.
+  if (!buffer_.empty()) input_ = buffer_.append(bytes);
+  ahead_ = parser_.NextBatch(input_);
+}
+
+std::optional<std::string_view> Session::first_key() const {
+  if (ahead_ != ParseStatus::kCommand || parser_.requests().size() != 1) return std::nullopt;
+  const auto args = parser_.args_of(parser_.requests().front());
+  return args.size() > 1 ? std::optional(args[1]) : std::nullopt;
+}
+
+void Session::Run() {
+  if (finished()) return;
+  if (!ahead_) input_ = buffer_;
+  Keep(RunCommands(input_));
+}
+
+void Session::Keep(size_t done) {
+  if (input_.data() == buffer_.data()) {
+    buffer_.erase(0, done);
+    if (buffer_.empty() && buffer_.capacity() > kKeptCapacity) buffer_.shrink_to_fit();
+  } else {
+    buffer_.assign(input_.substr(done));
   }
-  buffer_.append(bytes);
-  if (!backlog_) Resume();
+  input_ = {};
+  client_.query_bytes = buffer_.size();
 }
 
-bool Session::Resume() {
-  if (finished()) return false;
-  std::string taken = std::move(buffer_);
-  buffer_.clear();
-  const size_t done = RunCommands(taken);
-  taken.erase(0, done);
-  buffer_ = std::move(taken);
-  if (buffer_.empty() && buffer_.capacity() > kKeptCapacity) buffer_.shrink_to_fit();
-  client_.query_bytes = buffer_.size();
-  return backlog_;
-}
-
-void Session::Keep(std::string_view rest) {
-  if (!rest.empty() && !finished()) buffer_.assign(rest);
-  client_.query_bytes = buffer_.size();
+ParseStatus Session::NextBatch(std::string_view bytes) {
+  if (!ahead_) return parser_.NextBatch(bytes);
+  const ParseStatus status = *ahead_;
+  ahead_.reset();
+  return status;
 }
 
 size_t Session::RunCommands(std::string_view bytes) {
   size_t done = 0;
+  size_t commands = 0;
   backlog_ = false;
   dispatcher_.BeginBatch();
-  for (size_t commands = 0; done < bytes.size(); ++commands) {
-    if (commands == kCommandsAtOnce || client_.output.size() >= kOutputHighWater) {
-      backlog_ = true;
-      break;
-    }
-    const ParseStatus status = parser_.Next(bytes.substr(done));
+  while (done < bytes.size() && !backlog_ && !finished()) {
+    const ParseStatus status = NextBatch(bytes.substr(done));
     if (status == ParseStatus::kNeedMore) {
-      if (bytes.size() - done > static_cast<size_t>(server_.config.client_query_buffer_limit)) {
-        ++server_.stats.client_query_limit_disconnections;
-        server_.log.Warning("Closing client that reached max query buffer length: ",
-                            client_.address);
-        client_.close_after_reply = true;
-      }
+      LimitQuery(bytes.size() - done);
       break;
     }
     if (status == ParseStatus::kError) {
       Fail(parser_.error());
       return bytes.size();
     }
-    const bool was_authenticated = client_.authenticated;
-    if (!dispatcher_.Execute(client_, parser_.args())) {
-      backlog_ = true;  // postponed by CLIENT PAUSE
-      break;
-    }
-    done += parser_.consumed();
-    if (client_.authenticated != was_authenticated) [[unlikely]]
-      ApplyLimits();
-    if (client_.close_after_reply) {
-      done = bytes.size();
-      break;
-    }
+    commands += parser_.requests().size();
+    done += RunBatch();
+    backlog_ |= commands >= kCommandsAtOnce && done < bytes.size();
   }
-  if (!client_.output.empty() || client_.close_after_reply) server_.clients.MarkPending(client_);
+  if (!client_.output.empty() || finished()) server_.clients.MarkPending(client_);
+  return finished() ? bytes.size() : done;
+}
+
+// Runs the requests that the parser holds; returns the bytes of those that are done with.
+size_t Session::RunBatch() {
+  const std::span<const RequestParser::Request> requests = parser_.requests();
+  if (requests.size() > 1) Prefetch();
+  const bool was_authenticated = client_.authenticated;
+  size_t done = 0;
+  for (const RequestParser::Request& request : requests) {
+    // A postponed command, or what comes after too much output, is parsed again later.
+    backlog_ = client_.output.size() >= kOutputHighWater ||
+               !dispatcher_.Execute(client_, parser_.args_of(request));
+    if (backlog_) break;
+    done += request.consumed;
+    if (finished()) break;
+  }
+  if (client_.authenticated != was_authenticated) [[unlikely]]
+    ApplyLimits();
   return done;
+}
+
+// The keys of a batch are looked for together, so that their cache misses overlap. The first
+// argument is the key of nearly every command; of the others it costs little.
+void Session::Prefetch() {
+  std::array<std::string_view, RequestParser::kMaxBatch> keys;
+  size_t count = 0;
+  for (const RequestParser::Request& request : parser_.requests()) {
+    if (request.arg_count > 1) keys[count++] = parser_.args_of(request)[1];
+  }
+  server_.engine.database(client_.database).Prefetch({keys.data(), count});
+}
+
+void Session::LimitQuery(size_t unfinished) {
+  if (unfinished <= static_cast<size_t>(server_.config.client_query_buffer_limit)) return;
+  ++server_.stats.client_query_limit_disconnections;
+  server_.log.Warning("Closing client that reached max query buffer length: ", client_.address);
+  client_.close_after_reply = true;
 }
 
 void Session::Fail(std::string_view error) {

@@ -2,6 +2,7 @@
 // the client's output.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,12 +21,16 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   Client& client() { return client_; }
+  const Client& client() const { return client_; }
 
-  // Runs the commands that are whole in what has been received, at most about `kCommandsAtOnce`.
-  // The bytes may be anything and cut anywhere.
-  void Receive(std::string_view bytes);
-  // Goes on with what Receive left. True while more is left.
-  bool Resume();
+  // Takes bytes, which may be anything and cut anywhere, and looks at the first requests in them.
+  // They must stay where they are until Run.
+  void Take(std::string_view bytes);
+  // The key of the only request that Take saw whole, if it has one.
+  std::optional<std::string_view> first_key() const;
+  // Runs the commands that are whole in what was taken, at most about `kCommandsAtOnce`, or goes on
+  // with what was left. More is left when has_backlog().
+  void Run();
   bool has_backlog() const { return backlog_; }
 
   // The connection is to be closed after the output has been sent.
@@ -39,7 +44,11 @@ class Session {
  private:
   // Returns how many bytes are done with.
   size_t RunCommands(std::string_view bytes);
-  void Keep(std::string_view rest);
+  ParseStatus NextBatch(std::string_view bytes);
+  size_t RunBatch();
+  void Prefetch();
+  void LimitQuery(size_t unfinished);
+  void Keep(size_t done);
   void ApplyLimits();
   void Fail(std::string_view error);
 
@@ -47,7 +56,9 @@ class Session {
   Dispatcher& dispatcher_;
   Client client_;
   RequestParser parser_;
-  std::string buffer_;  // an unfinished request, or what is left for the next turn
+  std::string buffer_;                // an unfinished request, or what is left for the next turn
+  std::string_view input_;            // what Take was given, or the buffer
+  std::optional<ParseStatus> ahead_;  // of the first batch in the input, when Take has parsed it
   bool backlog_ = false;
 };
 

@@ -12,7 +12,7 @@ MAX_FUNCTION_LINES = 69
 LAYERS = [
     ("main", ["server/main."]),
     ("server", ["server/server.", "server/server_", "server/listeners."]),
-    ("connection", ["server/connection"]),
+    ("connection", ["server/connection", "server/ready_set."]),
     ("session", ["server/session"]),
     ("dispatcher", ["server/dispatcher"]),
     ("command families", ["server/commands/"]),
@@ -26,7 +26,7 @@ LAYERS = [
 
 # What may include Asio or touch a descriptor.
 NEAR_THE_SYSTEM = [
-    "server/main.", "server/server.", "server/server_", "server/listeners.", "server/connection",
+    "server/main.", "server/server.", "server/server_", "server/listeners.", "server/connection", "server/ready_set.",
     "server/tls/", "server/aof/file_system.", "server/aof/fsync_worker.", "server/log.",
     "server/config/config_file.",
     # The process reads its own figures from /proc.

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -123,6 +124,10 @@ class Keyspace : private RecordTable::SplitObserver {
   Entry Find(std::string_view key, int64_t now);
   Entry FindForWrite(std::string_view key, int64_t now);
   Entry Peek(std::string_view key, int64_t now) const;
+
+  // Brings into the cache what finding these keys will read. For a few keys at a time: it overlaps
+  // misses that would otherwise come one after the other.
+  void Prefetch(std::span<const std::string_view> keys) const { table_.Prefetch(keys); }
 
   // These replace whatever the key holds; `deadline` may be kNoDeadline, or kKeepDeadline.
   static constexpr int64_t kKeepDeadline = INT64_MIN;

@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "core/check.h"
@@ -51,6 +52,23 @@ uint64_t RecordTable::Hash(std::string_view key) const {
 
 RecordTable::Record RecordTable::Find(std::string_view key, uint64_t hash) const {
   return SegmentOf(hash)->Find(key, hash);
+}
+
+void RecordTable::Prefetch(std::span<const std::string_view> keys) const {
+  Check(keys.size() <= kMaxPrefetch, "few keys are prefetched at a time");
+  std::array<uint64_t, kMaxPrefetch> hashes;
+  std::array<const Segment*, kMaxPrefetch> segments;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    hashes[i] = Hash(keys[i]);
+    segments[i] = SegmentOf(hashes[i]);
+    __builtin_prefetch(segments[i]);
+  }
+  for (size_t i = 0; i < keys.size(); ++i) {
+    segments[i]->offsets_.prefetch(Segment::Fetch{hashes[i]});
+  }
+  for (size_t i = 0; i < keys.size(); ++i) {
+    static_cast<void>(segments[i]->offsets_.find(Segment::Fetch{hashes[i]}));
+  }
 }
 
 template <typename Change>

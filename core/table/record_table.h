@@ -71,6 +71,12 @@ class RecordTable {
   Record Find(std::string_view key) const { return Find(key, Hash(key)); }
   Record Find(std::string_view key, uint64_t hash) const;
 
+  // Fetches into the cache what Find will read for each key, step by step for all of them, so that
+  // their misses overlap (as in Chen et al., "Improving Hash Join Performance through Prefetching",
+  // 2004). Of no effect but on time; at most kMaxPrefetch keys.
+  void Prefetch(std::span<const std::string_view> keys) const;
+  static constexpr size_t kMaxPrefetch = 64;
+
   // Adds a record for a key that is absent (not checked again), its payload uninitialised.
   // Amortised O(1); at most one segment is moved.
   Record Insert(std::string_view key, uint64_t hash, size_t payload_size);
@@ -171,12 +177,17 @@ class RecordTable::Segment {
     uint32_t offset;
     uint64_t hash;
   };
+  // Equals nothing, but fetches each record it is compared with.
+  struct Fetch {
+    uint64_t hash;
+  };
   struct Hasher {
     using is_transparent = void;
     const Segment* segment;
     size_t operator()(uint32_t offset) const;
     size_t operator()(const Probe& probe) const { return probe.hash; }
     size_t operator()(const Place& place) const { return place.hash; }
+    size_t operator()(const Fetch& fetch) const { return fetch.hash; }
   };
   struct Equal {
     using is_transparent = void;
@@ -186,6 +197,11 @@ class RecordTable::Segment {
     bool operator()(const Probe& a, uint32_t b) const { return (*this)(b, a); }
     bool operator()(uint32_t a, const Place& b) const { return a == b.offset; }
     bool operator()(const Place& a, uint32_t b) const { return a.offset == b; }
+    bool operator()(uint32_t a, const Fetch&) const {
+      __builtin_prefetch(segment->buffer_ + a);
+      return false;
+    }
+    bool operator()(const Fetch& a, uint32_t b) const { return (*this)(b, a); }
   };
 
   Record At(uint32_t offset) const;

@@ -20,6 +20,8 @@ constexpr size_t kLineEndBytes = 2;
 constexpr size_t kMinInline = 64;
 // A connection keeps room for this many arguments between requests; more is given back.
 constexpr size_t kIdleArgs = 1024;
+// A batch takes up no further request when it has this many.
+constexpr size_t kMaxBatchArgs = 128;
 
 // Reads "<digits>\r\n" of up to nine digits. Returns what follows it, or null where the line is cut
 // short or is anything else, for the resumable path to judge.
@@ -70,7 +72,7 @@ ParseStatus RequestParser::Next(std::string_view buffer) {
     argc_ = 0;
     if (buffer.empty()) return NeedMore(1);
     if (buffer.front() == '*') {
-      if (ParseWhole(buffer)) [[likely]]
+      if (ParseWhole(buffer, 0)) [[likely]]
         return ParseStatus::kCommand;
       stage_ = Stage::kCount;
     } else {
@@ -84,16 +86,32 @@ ParseStatus RequestParser::Next(std::string_view buffer) {
   return stage_ == Stage::kInline ? ParseInline(buffer) : ParseMultibulk(buffer);
 }
 
+ParseStatus RequestParser::NextBatch(std::string_view buffer) {
+  requests_.clear();
+  const ParseStatus status = Next(buffer);
+  if (status != ParseStatus::kCommand) return status;
+  size_t first_arg = 0;
+  requests_.push_back({first_arg, argc_, consumed_});
+  while (requests_.size() < kMaxBatch) {
+    buffer.remove_prefix(consumed_);
+    first_arg += argc_;
+    if (buffer.empty() || buffer.front() != '*' || first_arg >= kMaxBatchArgs) break;
+    if (!ParseWhole(buffer, first_arg)) break;
+    requests_.push_back({first_arg, argc_, consumed_});
+  }
+  return status;
+}
+
 // The common case: the buffer holds all of a well-formed multibulk request. Anything else is left,
 // from the request's begin, to the resumable path.
-bool RequestParser::ParseWhole(std::string_view buffer) {
+bool RequestParser::ParseWhole(std::string_view buffer, size_t first_arg) {
   const char* const end = buffer.data() + buffer.size();
   size_t count = 0;
   const char* p = ReadShortLength(buffer.data() + 1, end, &count);
   if (p == nullptr || count > max_args_) return false;
   if (count > static_cast<size_t>(end - p) / kMinBulkBytes) return false;
-  if (count > args_.size()) GrowArgs(count);
-  std::string_view* arg = args_.data();
+  if (first_arg + count > args_.size()) GrowArgs(first_arg + count);
+  std::string_view* arg = args_.data() + first_arg;
   for (std::string_view* const last = arg + count; arg != last; ++arg) {
     size_t length = 0;
     if (p == end || *p != '$') return false;

@@ -45,7 +45,23 @@ class RequestParser {
   // further on. Memory grows with the bytes received, never with a length declared.
   [[nodiscard]] ParseStatus Next(std::string_view buffer);
 
-  // Valid after kCommand, until the buffer changes or Next is called.
+  // As Next, and goes on with the requests behind the first one as long as they are whole and
+  // well-formed, so that what they need can be fetched together: requests() has one or more.
+  [[nodiscard]] ParseStatus NextBatch(std::string_view buffer);
+  static constexpr size_t kMaxBatch = 16;
+
+  struct Request {
+    size_t first_arg;
+    size_t arg_count;
+    size_t consumed;  // bytes of this request alone
+  };
+  // Valid after kCommand from NextBatch, as args_of() of each, until the next call.
+  std::span<const Request> requests() const { return requests_; }
+  std::span<const std::string_view> args_of(const Request& request) const {
+    return {args_.data() + request.first_arg, request.arg_count};
+  }
+
+  // Valid after kCommand from Next, until the buffer changes or Next is called.
   std::span<const std::string_view> args() const { return {args_.data(), argc_}; }
   // Bytes of the request that kCommand delivered; 0 after any other status.
   size_t consumed() const { return consumed_; }
@@ -65,7 +81,7 @@ class RequestParser {
     size_t length;
   };
 
-  bool ParseWhole(std::string_view buffer);
+  bool ParseWhole(std::string_view buffer, size_t first_arg);
   ParseStatus ParseInline(std::string_view buffer);
   ParseStatus ParseMultibulk(std::string_view buffer);
   ParseStatus ReadCount(std::string_view buffer);
@@ -84,7 +100,8 @@ class RequestParser {
   size_t max_args_ = 0;  // the limits in force, authentication considered
   size_t max_bulk_ = 0;
 
-  std::vector<std::string_view> args_;  // the first argc_ are the request's
+  std::vector<std::string_view> args_;  // the first argc_ are the request's, or a batch's
+  std::vector<Request> requests_;
   size_t argc_ = 0;
   size_t consumed_ = 0;
   size_t wanted_ = 0;
