@@ -26,7 +26,8 @@ LAYERS = [
 
 # What may include Asio or touch a descriptor.
 NEAR_THE_SYSTEM = [
-    "server/main.", "server/server.", "server/server_", "server/listeners.", "server/connection", "server/ready_set.",
+    "server/main.", "server/server.", "server/server_", "server/listeners.", "server/connection",
+    "server/ready_set.",
     "server/tls/", "server/aof/file_system.", "server/aof/fsync_worker.", "server/log.",
     "server/config/config_file.",
     # The process reads its own figures from /proc.

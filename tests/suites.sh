@@ -54,7 +54,7 @@ run_suite() {
     structure) limited python3 tests/structure_test.py ;;
     unit-core) build asan core_tests && limited build/asan/bin/core_tests ;;
     unit-server) build asan server_tests && limited build/asan/bin/server_tests ;;
-    unit-threads) build tsan server_tests && limited build/tsan/bin/server_tests '[threads]' -w NoTests ;;
+    unit-threads) build tsan thread_tests && limited build/tsan/bin/thread_tests ;;
     asan-e2e-*) run_e2e asan "${1#asan-e2e-}" ;;
     e2e-*) run_e2e release "${1#e2e-}" ;;
     fuzz-*) run_fuzz "${1#fuzz-}" ;;

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "random_seed.h"
 
@@ -56,6 +58,14 @@ TEST_CASE("a record table agrees with a map through random changes") {
     }
     REQUIRE(table.size() == model.size());
   }
+  REQUIRE(Dump(table) == model);
+
+  // Prefetching is seen by nobody; keys may be there or not.
+  std::vector<std::string> keys;
+  for (size_t i = 0; i < RecordTable::kMaxPrefetch; ++i) keys.push_back(std::to_string(i * 200));
+  const std::vector<std::string_view> views(keys.begin(), keys.end());
+  table.Prefetch(views);
+  table.Prefetch({});
   REQUIRE(Dump(table) == model);
 }
 

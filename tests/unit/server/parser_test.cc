@@ -24,15 +24,31 @@ struct Transcript {
   bool operator==(const Transcript&) const = default;
 };
 
-std::vector<std::string> Owned(const RequestParser& parser) {
-  return {parser.args().begin(), parser.args().end()};
+// These add what was parsed to `commands` and return its bytes.
+size_t TakeOne(const RequestParser& parser, std::vector<std::vector<std::string>>& commands) {
+  REQUIRE(parser.consumed() > 0);
+  commands.emplace_back(parser.args().begin(), parser.args().end());
+  return parser.consumed();
+}
+
+size_t TakeBatch(const RequestParser& parser, std::vector<std::vector<std::string>>& commands) {
+  size_t bytes = 0;
+  REQUIRE_FALSE(parser.requests().empty());
+  REQUIRE(parser.requests().size() <= RequestParser::kMaxBatch);
+  for (const RequestParser::Request& request : parser.requests()) {
+    REQUIRE(request.consumed > 0);
+    const auto args = parser.args_of(request);
+    commands.emplace_back(args.begin(), args.end());
+    bytes += request.consumed;
+  }
+  return bytes;
 }
 
 // Feeds `stream` in pieces that end at `cuts` (ascending), each time from a fresh address of
 // exactly the right size, so that a sanitizer sees a view into an old buffer and any read past the
 // end.
 Transcript Feed(const std::string& stream, const std::vector<size_t>& cuts,
-                const ParserLimits& limits = {}) {
+                const ParserLimits& limits = {}, bool in_batches = false) {
   Transcript result;
   RequestParser parser(limits);
   size_t begin = 0;
@@ -44,7 +60,7 @@ Transcript Feed(const std::string& stream, const std::vector<size_t>& cuts,
     size_t at = 0;
     for (;;) {
       const std::string_view rest(buffer.data() + at, buffer.size() - at);
-      const ParseStatus status = parser.Next(rest);
+      const ParseStatus status = in_batches ? parser.NextBatch(rest) : parser.Next(rest);
       if (status == ParseStatus::kError) {
         result.error = parser.error();
         return result;
@@ -54,10 +70,8 @@ Transcript Feed(const std::string& stream, const std::vector<size_t>& cuts,
         REQUIRE(parser.consumed() == 0);
         break;
       }
-      REQUIRE(parser.consumed() > 0);
-      REQUIRE(parser.consumed() <= rest.size());
-      result.commands.push_back(Owned(parser));
-      at += parser.consumed();
+      at += in_batches ? TakeBatch(parser, result.commands) : TakeOne(parser, result.commands);
+      REQUIRE(at <= buffer.size());
     }
     begin += at;
   }
@@ -255,6 +269,7 @@ TEST_CASE("parser: every message cut at every byte, and byte by byte, parses the
     for (size_t cut = 1; cut < message.size(); ++cut) {
       INFO("cut at " << cut);
       CHECK(Feed(message, {cut}) == whole);
+      CHECK(Feed(message, {cut}, {}, true) == whole);
       every.push_back(cut);
     }
     CHECK(Feed(message, every) == whole);
@@ -280,10 +295,29 @@ TEST_CASE("parser: random pipelines in random pieces") {
     for (size_t at = random.Below(300); at < stream.size(); at += 1 + random.Below(1000)) {
       cuts.push_back(at);
     }
-    const Transcript result = Feed(stream, cuts);
-    REQUIRE(result.commands == expected);
-    REQUIRE(result.left_over == 0);
+    for (const bool in_batches : {false, true}) {
+      const Transcript result = Feed(stream, cuts, {}, in_batches);
+      REQUIRE(result.commands == expected);
+      REQUIRE(result.left_over == 0);
+    }
   }
+}
+
+TEST_CASE("parser: a batch is of whole requests, and ends before a large number of arguments") {
+  RequestParser parser;
+  const std::string get = Multibulk({"GET", "a"});
+  REQUIRE(parser.NextBatch(get + get + get.substr(0, 9)) == ParseStatus::kCommand);
+  CHECK(parser.requests().size() == 2);
+  REQUIRE(parser.NextBatch(get + "PING\r\n" + get) == ParseStatus::kCommand);
+  CHECK(parser.requests().size() == 1);
+  std::string many;
+  for (int i = 0; i < 100; ++i) many += get;
+  REQUIRE(parser.NextBatch(many) == ParseStatus::kCommand);
+  CHECK(parser.requests().size() == RequestParser::kMaxBatch);
+  const std::string large = Multibulk(std::vector<std::string>(500, "x"));
+  const std::string larger = large + large;
+  REQUIRE(parser.NextBatch(larger) == ParseStatus::kCommand);
+  CHECK(parser.requests().size() == 1);
 }
 
 TEST_CASE("parser: declared lengths take no memory, received bytes a bounded amount") {
@@ -323,7 +357,8 @@ TEST_CASE("parser: wanted() is what is missing of a bulk") {
   CHECK(parser.Next("*2\r\n$10\r\n0123456789\r\n") == ParseStatus::kNeedMore);
   CHECK(parser.wanted() == 1);
   CHECK(parser.Next("*2\r\n$10\r\n0123456789\r\n$1\r\na\r\n") == ParseStatus::kCommand);
-  CHECK(Owned(parser) == std::vector<std::string>{"0123456789", "a"});
+  CHECK(std::vector<std::string>(parser.args().begin(), parser.args().end()) ==
+        std::vector<std::string>{"0123456789", "a"});
 }
 
 }  // namespace tally::server

@@ -1,0 +1,168 @@
+#include "server/session.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "random_seed.h"
+#include "server/command_harness.h"
+
+namespace tally::server {
+namespace {
+
+std::string Request(const std::vector<std::string>& words) {
+  std::string out = "*" + std::to_string(words.size()) + "\r\n";
+  for (const std::string& word : words) {
+    out += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
+  }
+  return out;
+}
+
+// A session fed as a connection feeds it: each piece in a buffer of its own that is gone after Run.
+class Peer {
+ public:
+  explicit Peer(CommandHarness& harness) : session_(harness.state, harness.dispatcher) {}
+
+  void Send(std::string_view bytes) {
+    {
+      const std::vector<char> piece(bytes.begin(), bytes.end());
+      session_.Take({piece.data(), piece.size()});
+      session_.Run();
+      Read();
+    }
+    while (session_.has_backlog() && !waiting()) {
+      session_.Run();
+      Read();
+    }
+  }
+  void Run() {
+    session_.Run();
+    Read();
+  }
+  void Read() { received += std::exchange(session_.client().output, {}); }
+  bool waiting() { return session_.client().postponed; }
+  Session& session() { return session_; }
+
+  std::string received;
+
+ private:
+  Session session_;
+};
+
+}  // namespace
+
+TEST_CASE("a session answers the same however its requests are cut") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  for (int round = 0; round < 60; ++round) {
+    std::string stream;
+    for (int i = 0; i < 80; ++i) {
+      const std::string key = "k" + std::to_string(random.Below(5));
+      switch (random.Below(5)) {
+        case 0:
+          stream += Request({"INCR", key});
+          break;
+        case 1:
+          stream += Request({"APPEND", "long", std::string(random.Below(200), 'x')});
+          break;
+        case 2:
+          stream += "GET " + key + "\r\n";
+          break;
+        case 3:
+          stream += Request({"MGET", "k0", "k1", "k2", "k3"});
+          break;
+        default:
+          stream += random.OneIn(9) ? Request({"SELECT", key.substr(1)}) : Request({"GET", key});
+      }
+    }
+    CommandHarness whole_harness;
+    Peer whole(whole_harness);
+    whole.Send(stream);
+
+    CommandHarness harness;
+    Peer peer(harness);
+    for (std::string_view rest = stream; !rest.empty();) {
+      const size_t size =
+          std::min<size_t>(1 + random.Below(random.OneIn(3) ? 900 : 30), rest.size());
+      peer.Send(rest.substr(0, size));
+      rest.remove_prefix(size);
+    }
+    REQUIRE(peer.received == whole.received);
+    REQUIRE(peer.session().buffered() == 0);
+  }
+}
+
+TEST_CASE("one client's long pipeline is run in shares") {
+  CommandHarness harness;
+  Peer peer(harness);
+  std::string stream;
+  for (int i = 0; i < 5000; ++i) stream += Request({"INCR", "n"});
+  peer.session().Take(stream);
+  peer.session().Run();
+  CHECK(peer.session().has_backlog());
+  CHECK(harness.Run("GET n") < "\"3000\"");
+  int turns = 1;
+  for (; peer.session().has_backlog(); ++turns) peer.Run();
+  CHECK(turns == 3);
+  CHECK(harness.Run({"GET", "n"}) == ReplyText::Of("$4\r\n5000\r\n"));
+}
+
+TEST_CASE("a client that does not read its replies is not run on") {
+  CommandHarness harness;
+  harness.Run({"SET", "big", std::string(300'000, 'x')});
+  Peer peer(harness);
+  std::string stream;
+  for (int i = 0; i < 12; ++i) stream += Request({"GET", "big"});
+  peer.session().Take(stream);
+  peer.session().Run();
+  CHECK(peer.session().has_backlog());
+  CHECK(peer.session().client().output.size() < 1'300'000);
+  while (peer.session().has_backlog()) peer.Run();
+  peer.Read();
+  CHECK(peer.received.size() == 12 * 300'011);
+}
+
+TEST_CASE("what a pause postpones runs once, after it, and in its order") {
+  CommandHarness harness;
+  Peer peer(harness);
+  harness.Run("CLIENT PAUSE 1000 WRITE");
+  peer.Send(Request({"GET", "n"}) + Request({"INCR", "n"}) + Request({"INCR", "n"}));
+  CHECK(peer.received == "$-1\r\n");
+  REQUIRE(peer.waiting());
+  peer.Run();
+  CHECK(peer.received == "$-1\r\n");
+  harness.Advance(1001);
+  peer.Run();
+  CHECK(peer.received == "$-1\r\n:1\r\n:2\r\n");
+  CHECK_FALSE(peer.session().has_backlog());
+}
+
+TEST_CASE("nothing is run behind QUIT or a protocol error") {
+  CommandHarness harness;
+  Peer peer(harness);
+  peer.Send(Request({"QUIT"}) + Request({"SET", "a", "1"}));
+  CHECK(peer.received == "+OK\r\n");
+  CHECK(peer.session().finished());
+  Peer other(harness);
+  other.Send(Request({"SET", "b", "1"}) + "*x\r\n" + Request({"SET", "c", "1"}));
+  CHECK(other.received == "+OK\r\n-ERR Protocol error: invalid multibulk length\r\n");
+  CHECK(harness.Run("EXISTS a b c") == ReplyText::Of(":1\r\n"));
+}
+
+TEST_CASE("the small limits end with the password, within one pipeline") {
+  Config config;
+  config.requirepass = "secret";
+  CommandHarness harness(config);
+  Peer peer(harness);
+  const std::string large(20'000, 'x');
+  peer.Send(Request({"AUTH", "secret"}) + Request({"SET", "a", large}) + Request({"STRLEN", "a"}));
+  CHECK(peer.received == "+OK\r\n+OK\r\n:20000\r\n");
+  Peer stranger(harness);
+  stranger.Send(Request({"GET", "a"}) + Request({"SET", "a", large}));
+  CHECK(stranger.received ==
+        "-NOAUTH Authentication required.\r\n"
+        "-ERR Protocol error: unauthenticated bulk length\r\n");
+}
+
+}  // namespace tally::server
