@@ -80,10 +80,10 @@ def advance(selector, key, request, reply_bytes):
     key.fileobj.sendall(request)
 
 
-def measure(server, workload, depth, count):
+def measure(server, workload, setup, depth, count):
     """CPU nanoseconds per command."""
     server.client.call("FLUSHALL")
-    server.client.load(workload.setup(count), batch=100)
+    server.client.send_batches(setup)
     run = run_transactions if isinstance(workload, Transaction) else run_redis_benchmark
     before = server.cpu_ns()
     sent = run(server, workload, depth, count)
@@ -93,9 +93,11 @@ def measure(server, workload, depth, count):
 def compare(servers, workload, depth, count, rounds):
     """Medians (ours, redis, ratio) over the rounds."""
     results = []
+    setup = list(harness.batches(workload.setup(count), 100))
     for turn in range(rounds):
         order = servers if turn % 2 == 0 else servers[::-1]
-        costs = {server.name: measure(server, workload, depth, count) for server in order}
+        costs = {server.name: measure(server, workload, setup, depth, count)
+                 for server in order}
         results.append((costs["ours"], costs["redis"], costs["ours"] / costs["redis"]))
     return [statistics.median(column) for column in zip(*results)]
 

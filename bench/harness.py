@@ -31,6 +31,18 @@ def encode(*words):
     return b"".join(parts)
 
 
+def batches(commands, size):
+    """The commands encoded, `size` at a time: (bytes, number of replies)."""
+    pending = []
+    for command in commands:
+        pending.append(encode(*command))
+        if len(pending) == size:
+            yield b"".join(pending), size
+            pending.clear()
+    if pending:
+        yield b"".join(pending), len(pending)
+
+
 class Client:
     """A blocking connection."""
 
@@ -67,18 +79,13 @@ class Client:
 
     def load(self, commands, batch=2000):
         """Sends many commands in pipelines; any error reply raises."""
-        pending = []
-        for command in commands:
-            pending.append(encode(*command))
-            if len(pending) == batch:
-                self.flush(pending)
-        self.flush(pending)
+        self.send_batches(batches(commands, batch))
 
-    def flush(self, pending):
-        self.socket.sendall(b"".join(pending))
-        for _ in pending:
-            self.read()
-        pending.clear()
+    def send_batches(self, encoded):
+        for request, replies in encoded:
+            self.socket.sendall(request)
+            for _ in range(replies):
+                self.read()
 
     def info(self, field):
         for line in self.call("INFO").decode().splitlines():

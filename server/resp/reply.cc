@@ -1,6 +1,7 @@
 #include "server/resp/reply.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/bytes/double_format.h"
 #include "core/bytes/number.h"
@@ -13,6 +14,9 @@ constexpr std::string_view kCrLf = "\r\n";
 constexpr size_t kMaxHeaderBytes = 1 + kMaxInt64Chars + kCrLf.size();
 // Bulk strings up to this size are put together on the stack and appended at once.
 constexpr size_t kShortBulk = 104;
+
+// An error may echo what a client sent: it stays on one line.
+inline bool EndsLine(char c) { return c == '\r' || c == '\n'; }
 
 // Writes "<type><value>\r\n"; `to` has room for kMaxHeaderBytes. Returns the end.
 inline char* WriteHeader(char* to, char type, int64_t value) {
@@ -45,21 +49,21 @@ void ReplyBuilder::Ok() { output_.append("+OK\r\n", 5); }
 void ReplyBuilder::Error(std::string_view text) { Line('-', text); }
 
 void ReplyBuilder::Line(char type, std::string_view text) {
-  const size_t first = text.find_first_not_of(kCrLf);
-  if (first == std::string_view::npos) {
-    text = {};
-  } else {
-    text = text.substr(first, text.find_last_not_of(kCrLf) - first + 1);
+  while (!text.empty() && EndsLine(text.front())) text.remove_prefix(1);
+  while (!text.empty() && EndsLine(text.back())) text.remove_suffix(1);
+  const auto blank = [](char c) { return EndsLine(c) ? ' ' : c; };
+  if (text.size() > kShortBulk) {
+    output_.push_back(type);
+    std::transform(text.begin(), text.end(), std::back_inserter(output_), blank);
+    output_.append(kCrLf);
+    return;
   }
-  output_.push_back(type);
-  const size_t begin = output_.size();
-  output_.append(text);
-  if (text.find_first_of(kCrLf) != std::string_view::npos) {
-    std::replace_if(
-        output_.begin() + static_cast<ptrdiff_t>(begin), output_.end(),
-        [](char c) { return c == '\r' || c == '\n'; }, ' ');
-  }
-  output_.append(kCrLf);
+  char line[1 + kShortBulk + 2];
+  line[0] = type;
+  char* end = std::transform(text.begin(), text.end(), line + 1, blank);
+  *end++ = '\r';
+  *end++ = '\n';
+  output_.append(line, static_cast<size_t>(end - line));
 }
 
 void ReplyBuilder::Header(char type, int64_t value) {

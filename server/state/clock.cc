@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "server/state/cycle_clock.h"
+
 namespace tally::server {
 
 void Clock::Tick() {
@@ -10,10 +12,7 @@ void Clock::Tick() {
   now_us_ = std::chrono::duration_cast<std::chrono::microseconds>(since_epoch).count();
 }
 
-int64_t Clock::MonotonicMicros() {
-  const auto since_start = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::microseconds>(since_start).count();
-}
+int64_t Clock::MonotonicMicros() { return CycleMicros(); }
 
 void Clock::Set(int64_t unix_ms) {
   real_ = false;
