@@ -1,5 +1,7 @@
 #include "server/command/expiry_args.h"
 
+#include <algorithm>
+
 #include "core/bytes/str_cat.h"
 
 namespace tally::server {
@@ -20,14 +22,27 @@ std::optional<int64_t> DeadlineArg(CommandContext& context, size_t index, Expiry
   bool bad = !any_sign && deadline <= 0;
   if (kind.unit == TimeUnit::kSeconds) bad |= __builtin_mul_overflow(deadline, 1000, &deadline);
   if (!kind.absolute) bad |= __builtin_add_overflow(deadline, context.now, &deadline);
-  // The largest number means that there is no deadline.
-  bad |= deadline == kNoDeadline;
   if (bad) {
     context.reply.Error(
         StrCat("ERR invalid expire time in '", context.item.full_name, "' command"));
     return std::nullopt;
   }
-  return deadline;
+  // The largest number means that there is no deadline: a millisecond less.
+  return std::min(deadline, kNoDeadline - 1);
+}
+
+bool ExpiryOption::Take(Args args, size_t& at) {
+  const auto word = ParseExpiryWord(args[at]);
+  if (!word || (kind && *kind != *word) || at + 1 == args.size()) return false;
+  kind = word;
+  index = ++at;
+  return true;
+}
+
+bool ExpiryOption::Read(CommandContext& context, std::optional<int64_t>& deadline) const {
+  if (!kind) return true;
+  deadline = DeadlineArg(context, index, *kind);
+  return deadline.has_value();
 }
 
 }  // namespace tally::server

@@ -80,18 +80,20 @@ void PExpire(CommandContext& context) { ExpireKey(context, {TimeUnit::kMilliseco
 void ExpireAt(CommandContext& context) { ExpireKey(context, {TimeUnit::kSeconds, true}); }
 void PExpireAt(CommandContext& context) { ExpireKey(context, {TimeUnit::kMilliseconds, true}); }
 
-// -2 for an absent key, -1 for one without a deadline, else the deadline less `base`.
-void ReplyDeadline(CommandContext& context, int64_t base, int64_t rounding, int64_t divisor) {
+// -2 for an absent key, -1 for one without a deadline, else the deadline less `base`, rounded to
+// units of so many milliseconds.
+void ReplyDeadline(CommandContext& context, int64_t base, int64_t unit_ms) {
   const Keyspace::Entry entry = context.Find(context.args[1]);
   if (!entry) return context.reply.Integer(-2);
   if (entry.deadline() == kNoDeadline) return context.reply.Integer(-1);
-  context.reply.Integer((entry.deadline() - base + rounding) / divisor);
+  const int64_t left = entry.deadline() - base;
+  context.reply.Integer(left / unit_ms + (left % unit_ms * 2 >= unit_ms ? 1 : 0));
 }
 
-void Ttl(CommandContext& context) { ReplyDeadline(context, context.now, 500, 1000); }
-void PTtl(CommandContext& context) { ReplyDeadline(context, context.now, 0, 1); }
-void ExpireTime(CommandContext& context) { ReplyDeadline(context, 0, 500, 1000); }
-void PExpireTime(CommandContext& context) { ReplyDeadline(context, 0, 0, 1); }
+void Ttl(CommandContext& context) { ReplyDeadline(context, context.now, 1000); }
+void PTtl(CommandContext& context) { ReplyDeadline(context, context.now, 1); }
+void ExpireTime(CommandContext& context) { ReplyDeadline(context, 0, 1000); }
+void PExpireTime(CommandContext& context) { ReplyDeadline(context, 0, 1); }
 
 void Persist(CommandContext& context) {
   const Keyspace::Entry entry = context.FindForWrite(context.args[1]);

@@ -24,27 +24,23 @@ struct SetOptions {
 
 // Replies the error and returns false.
 bool ParseSetOptions(CommandContext& context, SetOptions& options) {
+  ExpiryOption expiry;
   for (size_t i = 3; i < context.args.size(); ++i) {
     const std::string_view word = context.args[i];
-    const auto expiry = ParseExpiryWord(word);
     if (IsWord(word, "nx") && !options.only_if_present) {
       options.only_if_absent = true;
     } else if (IsWord(word, "xx") && !options.only_if_absent) {
       options.only_if_present = true;
     } else if (IsWord(word, "get")) {
       options.get = true;
-    } else if (IsWord(word, "keepttl") && !options.deadline) {
+    } else if (IsWord(word, "keepttl") && !expiry.kind) {
       options.keep_deadline = true;
-    } else if (expiry && !options.keep_deadline && !options.deadline &&
-               i + 1 < context.args.size()) {
-      options.deadline = DeadlineArg(context, ++i, *expiry);
-      if (!options.deadline) return false;
-    } else {
+    } else if (options.keep_deadline || !expiry.Take(context.args, i)) {
       context.reply.Error(kSyntaxError);
       return false;
     }
   }
-  return true;
+  return expiry.Read(context, options.deadline);
 }
 
 void LogSet(CommandContext& context, std::string_view key, std::string_view value,
@@ -143,18 +139,16 @@ void GetDel(CommandContext& context) {
 void GetEx(CommandContext& context) {
   const std::string_view key = context.args[1];
   bool persist = false;
-  std::optional<int64_t> deadline;
+  ExpiryOption expiry;
   for (size_t i = 2; i < context.args.size(); ++i) {
-    const auto expiry = ParseExpiryWord(context.args[i]);
-    if (IsWord(context.args[i], "persist") && !deadline && !persist) {
+    if (IsWord(context.args[i], "persist") && !expiry.kind) {
       persist = true;
-    } else if (expiry && !persist && !deadline && i + 1 < context.args.size()) {
-      deadline = DeadlineArg(context, ++i, *expiry);
-      if (!deadline) return;
-    } else {
+    } else if (persist || !expiry.Take(context.args, i)) {
       return context.reply.Error(kSyntaxError);
     }
   }
+  std::optional<int64_t> deadline;
+  if (!expiry.Read(context, deadline)) return;
   const Keyspace::Entry entry = context.Find(key);
   if (!ReplyGet(context, entry) || !entry) return;
   if (deadline && *deadline <= context.now) {

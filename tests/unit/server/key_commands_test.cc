@@ -1,0 +1,209 @@
+// The replies were taken from redis-server 7.0.15.
+#include <catch2/catch.hpp>
+
+#include "server/command_harness.h"
+
+namespace tally::server {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("del, unlink, exists, touch, type") {
+  CommandHarness h;
+  CHECK(h.Run("MSET a 1 b 2 c 3") == "+OK");
+  CHECK(h.Run("DEL a none a") == ":1");
+  CHECK(h.Run("EXISTS a b b c") == ":3");
+  CHECK(h.Run("TOUCH b c none") == ":2");
+  CHECK(h.Run("UNLINK b c") == ":2");
+  CHECK(h.Run("DBSIZE") == ":0");
+  CHECK(h.Run("TYPE a") == "+none");
+  CHECK(h.Run("SET a 1") == "+OK");
+  CHECK(h.Run("TYPE a") == "+string");
+  h.Run("RPUSH l 1");
+  CHECK(h.Run("TYPE l") == "+list");
+  CHECK(h.Run("DEL") == "-ERR wrong number of arguments for 'del' command");
+  CHECK(h.Run("EXISTS") == "-ERR wrong number of arguments for 'exists' command");
+  CHECK(h.Run("TYPE") == "-ERR wrong number of arguments for 'type' command");
+  CHECK(h.Run("TYPE a b") == "-ERR wrong number of arguments for 'type' command");
+}
+
+TEST_CASE("rename and renamenx") {
+  CommandHarness h;
+  CHECK(h.Run("SET a 1") == "+OK");
+  CHECK(h.Run("RENAME a b") == "+OK");
+  CHECK(h.Run("GET b") == "\"1\"");
+  CHECK(h.Run("EXISTS a") == ":0");
+  CHECK(h.Run("RENAME none x") == "-ERR no such key");
+  CHECK(h.Run("RENAMENX none x") == "-ERR no such key");
+  CHECK(h.Run("RENAME b b") == "+OK");
+  CHECK(h.Run("RENAMENX b b") == ":0");
+  CHECK(h.Run("SET c 2") == "+OK");
+  CHECK(h.Run("RENAMENX b c") == ":0");
+  CHECK(h.Run("RENAMENX b d") == ":1");
+  CHECK(h.Run("GET d") == "\"1\"");
+  CHECK(h.Run("RENAME d c") == "+OK");
+  CHECK(h.Run("GET c") == "\"1\"");
+  CHECK(h.Run("DBSIZE") == ":1");
+  CHECK(h.Run("SETEX t 100 v") == "+OK");
+  CHECK(h.Run("RENAME t u") == "+OK");
+  CHECK(h.Run("TTL u") == ":100");
+  CHECK(h.Run("SET w 1") == "+OK");
+  CHECK(h.Run("RENAME w u") == "+OK");
+  CHECK(h.Run("TTL u") == ":-1");
+  CHECK(h.Run("RENAME none none") == "-ERR no such key");
+  CHECK(h.Run("RENAME a") == "-ERR wrong number of arguments for 'rename' command");
+}
+
+TEST_CASE("copy") {
+  CommandHarness h;
+  CHECK(h.Run("SET a 1") == "+OK");
+  CHECK(h.Run("COPY a b") == ":1");
+  CHECK(h.Run("GET b") == "\"1\"");
+  CHECK(h.Run("COPY a b") == ":0");
+  CHECK(h.Run("SET a 2") == "+OK");
+  CHECK(h.Run("COPY a b REPLACE") == ":1");
+  CHECK(h.Run("GET b") == "\"2\"");
+  CHECK(h.Run("COPY none x") == ":0");
+  CHECK(h.Run("COPY a a") == "-ERR source and destination objects are the same");
+  CHECK(h.Run("COPY a a DB 1") == ":1");
+  CHECK(h.Run("COPY a a DB 1") == ":0");
+  CHECK(h.Run("COPY a a DB 16") == "-ERR DB index is out of range");
+  CHECK(h.Run("COPY a a DB x") == "-ERR value is not an integer or out of range");
+  CHECK(h.Run("COPY a b foo") == "-ERR syntax error");
+  CHECK(h.Run("COPY a b DB") == "-ERR syntax error");
+  CHECK(h.Run("SETEX t 100 v") == "+OK");
+  CHECK(h.Run("COPY t u") == ":1");
+  CHECK(h.Run("TTL u") == ":100");
+  h.Run("RPUSH l 1 2");
+  CHECK(h.Run("COPY l m") == ":1");
+  CHECK(h.Run("RPUSH m 3") == ":3");
+  CHECK(h.Run("LLEN l") == ":2");
+  CHECK(h.Run("LLEN m") == ":3");
+  CHECK(h.Run("SELECT 1") == "+OK");
+  CHECK(h.Run("GET a") == "\"2\"");
+}
+
+TEST_CASE("move") {
+  CommandHarness h;
+  CHECK(h.Run("SET a 1") == "+OK");
+  CHECK(h.Run("MOVE a 1") == ":1");
+  CHECK(h.Run("MOVE a 1") == ":0");
+  CHECK(h.Run("EXISTS a") == ":0");
+  CHECK(h.Run("SELECT 1") == "+OK");
+  CHECK(h.Run("GET a") == "\"1\"");
+  CHECK(h.Run("SELECT 0") == "+OK");
+  CHECK(h.Run("SET a 2") == "+OK");
+  CHECK(h.Run("MOVE a 1") == ":0");
+  CHECK(h.Run("MOVE a 0") == "-ERR source and destination objects are the same");
+  CHECK(h.Run("MOVE a 16") == "-ERR DB index is out of range");
+  CHECK(h.Run("MOVE a -1") == "-ERR DB index is out of range");
+  CHECK(h.Run("MOVE a x") == "-ERR value is not an integer or out of range");
+  CHECK(h.Run("MOVE none 1") == ":0");
+  CHECK(h.Run("SETEX t 100 v") == "+OK");
+  CHECK(h.Run("MOVE t 1") == ":1");
+  CHECK(h.Run("SELECT 1") == "+OK");
+  CHECK(h.Run("TTL t") == ":100");
+}
+
+TEST_CASE("keys and randomkey") {
+  CommandHarness h;
+  CHECK(h.Run("RANDOMKEY") == "nil");
+  CHECK(h.Run("KEYS *") == "[]");
+  CHECK(h.Run("SET hello 1") == "+OK");
+  CHECK(h.Run("RANDOMKEY") == "\"hello\"");
+  CHECK(h.Run("KEYS h?llo") == "[\"hello\"]");
+  CHECK(h.Run("KEYS h[ae]llo") == "[\"hello\"]");
+  CHECK(h.Run("KEYS h[^e]llo") == "[]");
+  CHECK(h.Run("KEYS h[a-f]*") == "[\"hello\"]");
+  CHECK(h.Run("KEYS HELLO") == "[]");
+  CHECK(h.Run("KEYS *l*o") == "[\"hello\"]");
+  CHECK(h.Run("KEYS") == "-ERR wrong number of arguments for 'keys' command");
+  CHECK(h.Run("KEYS a b") == "-ERR wrong number of arguments for 'keys' command");
+}
+
+TEST_CASE("object") {
+  CommandHarness h;
+  CHECK(h.Run("SET a 1") == "+OK");
+  CHECK(h.Run("OBJECT REFCOUNT none") == "nil");
+  CHECK(h.Run("OBJECT ENCODING none") == "nil");
+  CHECK(h.Run("OBJECT FREQ a") ==
+        "-ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note "
+        "that when switching between policies at runtime LRU and LFU data will take some time to "
+        "adjust.");
+  CHECK(h.Run("OBJECT FREQ none") == "nil");
+  CHECK(h.Run("OBJECT IDLETIME none") == "nil");
+  CHECK(h.Run("OBJECT IDLETIME a") == ":0");
+  CHECK(h.Run("OBJECT foo a") == "-ERR unknown subcommand 'foo'. Try OBJECT HELP.");
+  CHECK(h.Run("OBJECT") == "-ERR wrong number of arguments for 'object' command");
+  CHECK(h.Run("OBJECT ENCODING") == "-ERR wrong number of arguments for 'object|encoding' command");
+  CHECK(h.Run("OBJECT ENCODING a b") ==
+        "-ERR wrong number of arguments for 'object|encoding' command");
+}
+
+TEST_CASE("keys: what is logged") {
+  CommandHarness h;
+  h.Run("MSET a 1 b 2");
+  h.Effects();
+  h.Run("DEL none");
+  h.Run("DEL a none");
+  h.Run("RENAMENX b b");
+  h.Run("RENAME b c");
+  h.Run("COPY c d");
+  h.Run("COPY c d");
+  h.Run("MOVE d 1");
+  h.Run("TOUCH c");
+  CHECK(h.Effects() == Lines{"DEL a none", "RENAME b c", "COPY c d", "MOVE d 1"});
+}
+
+TEST_CASE("keys: expired keys are nowhere to be seen") {
+  CommandHarness h;
+  h.Run("SET a 1 PX 10");
+  h.Advance(10);
+  CHECK(h.Run("KEYS *") == "[]");
+  CHECK(h.Run("EXISTS a") == ":0");
+  h.Run("SET a 1 PX 10");
+  h.Advance(10);
+  CHECK(h.Run("RANDOMKEY") == "nil");
+  h.Run("SET a 1 PX 10");
+  h.Advance(10);
+  CHECK(h.Run("DEL a") == ":0");
+  h.Run("SET a 1 PX 10");
+  h.Advance(10);
+  CHECK(h.Run("RENAME a b") == "-ERR no such key");
+  h.Run("SET a 1 PX 10");
+  h.Advance(10);
+  CHECK(h.Run("COPY a b") == ":0");
+  CHECK(h.Run("OBJECT ENCODING a") == "nil");
+}
+
+TEST_CASE("keys: the time since the last access") {
+  CommandHarness h;
+  h.Run("SET a 1");
+  h.Advance(5000);
+  CHECK(h.Run("OBJECT IDLETIME a") == ":5");
+  h.Run("GET a");
+  CHECK(h.Run("OBJECT IDLETIME a") == ":0");
+}
+
+TEST_CASE("keys: watchers and listeners are told of both names") {
+  Config config;
+  config.notify_keyspace_events = kEventKeyevent | kEventAll;
+  CommandHarness h(config);
+  Client& listener = *h.Connect();
+  Client& watcher = *h.Connect();
+  h.state.pubsub.SubscribePattern(listener, "*");
+  h.state.watches.Watch(watcher, 0, "b", false);
+  h.Run("SET a 1");
+  CHECK(h.Received(listener) == "[\"pmessage\" \"*\" \"__keyevent@0__:set\" \"a\"]");
+  h.Run("RENAME a b");
+  CHECK(h.Received(listener) ==
+        "[\"pmessage\" \"*\" \"__keyevent@0__:rename_from\" \"a\"] "
+        "[\"pmessage\" \"*\" \"__keyevent@0__:rename_to\" \"b\"]");
+  CHECK(watcher.transaction.touched);
+  h.Run("DEL b");
+  CHECK(h.Received(listener) == "[\"pmessage\" \"*\" \"__keyevent@0__:del\" \"b\"]");
+}
+
+}  // namespace tally::server
