@@ -1,5 +1,6 @@
 #include "server/command/login.h"
 
+#include <absl/strings/escaping.h>
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
 
@@ -7,8 +8,6 @@
 
 namespace tally::server {
 namespace {
-
-constexpr std::string_view kDefaultUser = "default";
 
 using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
 
@@ -24,6 +23,11 @@ bool SameSecret(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
+
+std::string PasswordHash(std::string_view password) {
+  const Digest digest = DigestOf(password);
+  return absl::BytesToHexString({reinterpret_cast<const char*>(digest.data()), digest.size()});
+}
 
 bool UserExists(const Config&, std::string_view user) { return user == kDefaultUser; }
 

@@ -1,6 +1,7 @@
 // Who a client is: passwords and the state that a connection begins with.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "server/config/config.h"
@@ -8,8 +9,12 @@
 
 namespace tally::server {
 
+inline constexpr std::string_view kDefaultUser = "default";
 inline constexpr std::string_view kWrongPasswordError =
     "WRONGPASS invalid username-password pair or user is disabled.";
+
+// SHA-256 in hexadecimal, as ACL shows passwords.
+std::string PasswordHash(std::string_view password);
 
 bool UserExists(const Config& config, std::string_view user);
 // Whether the password is the user's; takes as long whatever part of it is right. A default user

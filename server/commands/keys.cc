@@ -6,6 +6,7 @@
 #include "core/bytes/glob.h"
 #include "core/bytes/number.h"
 #include "server/command/command_context.h"
+#include "server/command/entry_description.h"
 #include "server/command/help.h"
 #include "server/commands/families.h"
 
@@ -175,16 +176,6 @@ Keyspace::Entry PeekOrNull(CommandContext& context) {
   const Keyspace::Entry entry = context.keyspace().Peek(context.args[2], context.now);
   if (!entry) context.reply.Null();
   return entry;
-}
-
-std::string_view EncodingOf(const Keyspace::Entry& entry) {
-  if (entry.is_integer()) return "int";
-  if (entry.type() != Type::kString) {
-    return entry.is_heap() ? OperationsOf(entry.type()).encoding(entry.pointer()) : "packed";
-  }
-  // Redis holds strings of up to 44 bytes in one piece with their key's value, until they change.
-  constexpr size_t kEmbedded = 44;
-  return entry.is_raw() || entry.bytes().size() > kEmbedded ? "raw" : "embstr";
 }
 
 void ObjectEncoding(CommandContext& context) {

@@ -40,6 +40,18 @@ uint64_t DurationHistogram::Percentile(double fraction) const {
   return 0;
 }
 
+std::vector<std::pair<uint64_t, uint64_t>> DurationHistogram::CumulativeByPowers() const {
+  std::vector<std::pair<uint64_t, uint64_t>> steps;
+  uint64_t seen = 0;
+  size_t next = 0;
+  for (uint64_t bound = 1; next < buckets_.size(); bound *= 2) {
+    const uint64_t before = seen;
+    for (; next < buckets_.size() && UpperBound(next) <= bound; ++next) seen += buckets_[next];
+    if (seen > before) steps.emplace_back(bound, seen);
+  }
+  return steps;
+}
+
 void RateMeter::Sample(uint64_t total, int64_t now_us) {
   const int64_t passed = now_us - last_us_;
   if (last_us_ != 0 && passed > 0 && total >= last_total_) {

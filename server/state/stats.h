@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tally::server {
@@ -17,6 +18,9 @@ class DurationHistogram {
   // The upper bound of the bucket in which the fraction (0-1) of the durations is reached.
   uint64_t Percentile(double fraction) const;
   uint64_t count() const { return count_; }
+  // How many durations were at most 1, 2, 4, 8 … microseconds, up to the bucket's precision; only
+  // the steps at which the number grows.
+  std::vector<std::pair<uint64_t, uint64_t>> CumulativeByPowers() const;
 
  private:
   static constexpr int kSub = 4;

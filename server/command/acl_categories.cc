@@ -1,0 +1,69 @@
+#include "server/command/acl_categories.h"
+
+#include <algorithm>
+
+#include "server/command/command_context.h"
+
+namespace tally::server {
+namespace {
+
+// Those of Redis; tallyd's own families come behind them.
+constexpr std::string_view kRedisCategories[] = {
+    "keyspace", "read",   "write",       "set",       "sortedset",  "list",        "hash",
+    "string",   "bitmap", "hyperloglog", "geo",       "stream",     "pubsub",      "admin",
+    "fast",     "slow",   "blocking",    "dangerous", "connection", "transaction", "scripting"};
+
+bool IsRedisCategory(std::string_view category) {
+  return std::find(std::begin(kRedisCategories), std::end(kRedisCategories), category) !=
+         std::end(kRedisCategories);
+}
+
+// Category names are given in lower case here.
+bool Has(const CommandTable::Item& item, std::string_view category) {
+  const uint32_t flags = item.command->flags;
+  const auto any = [&](uint32_t wanted) { return (flags & wanted) != 0; };
+  const bool is_container = item.command->handler == nullptr;
+  if (!is_container && category == item.family->category) return true;
+  if (category == "keyspace") return any(kKeyspaceCategory);
+  if (category == "read") return any(kReadOnly) && item.family->category != "scripting";
+  if (category == "write") return any(kWrite);
+  if (category == "pubsub") return any(kPubSub);
+  if (category == "admin") return any(kAdmin);
+  if (category == "fast") return any(kFast);
+  if (category == "slow") return !any(kFast);
+  if (category == "blocking") return any(kBlocking);
+  if (category == "dangerous") return any(kDangerous | kAdmin);
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::string_view> CategoriesOf(const CommandTable::Item& item) {
+  std::vector<std::string_view> categories;
+  for (const std::string_view category : kRedisCategories) {
+    if (Has(item, category)) categories.push_back(category);
+  }
+  const std::string_view own = item.family->category;
+  if (!own.empty() && !IsRedisCategory(own) && Has(item, own)) categories.push_back(own);
+  return categories;
+}
+
+bool HasCategory(const CommandTable::Item& item, std::string_view category) {
+  const auto categories = CategoriesOf(item);
+  return std::any_of(categories.begin(), categories.end(),
+                     [&](std::string_view one) { return IsWord(category, one); });
+}
+
+std::vector<std::string_view> AllCategories(const CommandTable& table) {
+  std::vector<std::string_view> categories(std::begin(kRedisCategories),
+                                           std::end(kRedisCategories));
+  for (const CommandFamily& family : table.families()) {
+    if (family.category.empty()) continue;
+    if (std::find(categories.begin(), categories.end(), family.category) == categories.end()) {
+      categories.push_back(family.category);
+    }
+  }
+  return categories;
+}
+
+}  // namespace tally::server

@@ -1,0 +1,135 @@
+#include "server/command/command_description.h"
+
+#include <string>
+
+#include "core/bytes/str_cat.h"
+#include "server/command/acl_categories.h"
+
+namespace tally::server {
+namespace {
+
+struct FlagName {
+  uint32_t flag;
+  std::string_view name;
+};
+
+constexpr FlagName kFlagNames[] = {
+    {kWrite, "write"},
+    {kReadOnly, "readonly"},
+    {kDenyOom, "denyoom"},
+    {kAdmin, "admin"},
+    {kPubSub, "pubsub"},
+    {kNoScript, "noscript"},
+    {kBlocking, "blocking"},
+    {kLoading, "loading"},
+    {kStale, "stale"},
+    {kSkipMonitor, "skip_monitor"},
+    {kSkipSlowlog, "skip_slowlog"},
+    {kFast, "fast"},
+    {kNoAuth, "no_auth"},
+    {kMayReplicate, "may_replicate"},
+    {kNoMulti, "no_multi"},
+    {kAllowBusy, "allow_busy"},
+    {kMovableKeys, "movablekeys"},
+};
+
+void ReplyFlags(ReplyBuilder& reply, uint32_t flags) {
+  const size_t mark = reply.BeginSet();
+  size_t count = 0;
+  for (const FlagName& one : kFlagNames) {
+    if ((flags & one.flag) == 0) continue;
+    reply.Status(one.name);
+    ++count;
+  }
+  reply.EndSet(mark, count);
+}
+
+void ReplyCategories(ReplyBuilder& reply, const CommandTable::Item& item) {
+  const auto categories = CategoriesOf(item);
+  reply.Set(categories.size());
+  for (const std::string_view category : categories) reply.Status(StrCat('@', category));
+}
+
+// Only ranges have a specification; where the keys are to be searched for, COMMAND GETKEYS tells.
+void ReplyKeySpecs(ReplyBuilder& reply, const Command& command) {
+  const KeyRange& keys = command.keys;
+  if (keys.first == 0) return reply.Set(0);
+  reply.Set(1);
+  reply.Map(3);
+  reply.Bulk("flags");
+  ReplyKeyFlags(reply, command);
+  reply.Bulk("begin_search");
+  reply.Map(2);
+  reply.Bulk("type");
+  reply.Bulk("index");
+  reply.Bulk("spec");
+  reply.Map(1);
+  reply.Bulk("index");
+  reply.Integer(keys.first);
+  reply.Bulk("find_keys");
+  reply.Map(2);
+  reply.Bulk("type");
+  reply.Bulk("range");
+  reply.Bulk("spec");
+  reply.Map(3);
+  reply.Bulk("lastkey");  // from the first key on, or from the end if negative
+  reply.Integer(keys.last < 0 ? keys.last : keys.last - keys.first);
+  reply.Bulk("keystep");
+  reply.Integer(keys.step);
+  reply.Bulk("limit");
+  reply.Integer(0);
+}
+
+// The item of each subcommand; they stand behind their parent in the table.
+template <typename Visit>
+void ForEachSubcommand(const CommandTable& table, const CommandTable::Item& item, Visit&& visit) {
+  for (size_t i = 1; i <= item.command->subcommands.size(); ++i) visit(table.items()[item.id + i]);
+}
+
+}  // namespace
+
+void ReplyKeyFlags(ReplyBuilder& reply, const Command& command) {
+  const bool writes = (command.flags & kWrite) != 0;
+  reply.Set(2);
+  reply.Status(writes ? "RW" : "RO");
+  reply.Status(writes ? "update" : "access");
+}
+
+void ReplyCommandInfo(ReplyBuilder& reply, const CommandTable& table,
+                      const CommandTable::Item& item) {
+  const Command& command = *item.command;
+  reply.Array(10);
+  reply.Bulk(item.full_name);
+  reply.Integer(command.arity);
+  ReplyFlags(reply, command.flags);
+  reply.Integer(command.keys.first);
+  reply.Integer(command.keys.last);
+  reply.Integer(command.keys.step);
+  ReplyCategories(reply, item);
+  reply.Set(0);  // tips
+  ReplyKeySpecs(reply, command);
+  if (command.subcommands.empty()) return reply.Set(0);
+  reply.Array(command.subcommands.size());
+  ForEachSubcommand(table, item,
+                    [&](const CommandTable::Item& sub) { ReplyCommandInfo(reply, table, sub); });
+}
+
+void ReplyCommandDocs(ReplyBuilder& reply, const CommandTable& table,
+                      const CommandTable::Item& item) {
+  const Command& command = *item.command;
+  reply.Bulk(item.full_name);
+  reply.Map(command.subcommands.empty() ? 3 : 4);
+  reply.Bulk("summary");
+  reply.Bulk(command.summary);
+  reply.Bulk("since");
+  reply.Bulk(command.since);
+  reply.Bulk("group");
+  reply.Bulk(item.family->group);
+  if (command.subcommands.empty()) return;
+  reply.Bulk("subcommands");
+  reply.Map(command.subcommands.size());
+  ForEachSubcommand(table, item,
+                    [&](const CommandTable::Item& sub) { ReplyCommandDocs(reply, table, sub); });
+}
+
+}  // namespace tally::server

@@ -1,0 +1,21 @@
+// Commands as COMMAND shows them to clients.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "server/command/command_table.h"
+#include "server/resp/reply.h"
+
+namespace tally::server {
+
+// An entry of COMMAND and COMMAND INFO.
+void ReplyCommandInfo(ReplyBuilder& reply, const CommandTable& table,
+                      const CommandTable::Item& item);
+// A name and a map of COMMAND DOCS.
+void ReplyCommandDocs(ReplyBuilder& reply, const CommandTable& table,
+                      const CommandTable::Item& item);
+// What a command does with its keys: a set of RO, RW, access, update …
+void ReplyKeyFlags(ReplyBuilder& reply, const Command& command);
+
+}  // namespace tally::server
