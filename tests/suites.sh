@@ -18,6 +18,7 @@ list_suites() {
     [[ -e $path ]] || continue
     echo "fuzz-$(basename "$path" _fuzz.cc)"
   done
+  echo bench-quota-scale
 }
 
 e2e_name() {
@@ -49,6 +50,12 @@ run_fuzz() {
     -rss_limit_mb=2048 -artifact_prefix="$logs/fuzz-$1-" "$found" "tests/fuzz/corpus/$1"
 }
 
+# At a hundredth of the full size, for what it checks: times say nothing beside other suites.
+run_quota_scale() {
+  build release tallyd quota_scale &&
+    limited build/release/bin/quota_scale --scale 0.01 --seconds 2 --dir "${TMPDIR:-/tmp}"
+}
+
 run_suite() {
   case $1 in
     structure) limited python3 tests/structure_test.py ;;
@@ -58,5 +65,6 @@ run_suite() {
     asan-e2e-*) run_e2e asan "${1#asan-e2e-}" ;;
     e2e-*) run_e2e release "${1#e2e-}" ;;
     fuzz-*) run_fuzz "${1#fuzz-}" ;;
+    bench-quota-scale) run_quota_scale ;;
   esac
 }

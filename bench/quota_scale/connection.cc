@@ -120,6 +120,10 @@ void Connection::Wait(short events) {
   if (::poll(&poll_for, 1, -1) < 0 && errno != EINTR) Die("poll");
 }
 
+void Connection::Select(int database) {
+  if (Call({"SELECT", std::to_string(database)}) != "+OK\r\n") Die("SELECT");
+}
+
 std::string Connection::Call(std::initializer_list<std::string_view> words) {
   CommandWriter writer(output_);
   writer.Begin(words.size());

@@ -45,6 +45,7 @@ class Connection {
   // The next whole reply in wire format, empty if none is there yet. Valid until the next call.
   std::string_view NextReply();
 
+  void Select(int database);
   // Sends a command and waits for its reply.
   std::string Call(std::initializer_list<std::string_view> words);
 

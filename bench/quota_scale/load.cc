@@ -29,6 +29,7 @@ class Load {
       : options_(options), append_(append), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
     for (size_t i = 0; i < options.connections; ++i) {
       clients_.push_back(std::make_unique<Client>(options.port));
+      clients_.back()->connection.Select(options.database);
       epoll_event event{};
       event.events = EPOLLIN;
       event.data.ptr = clients_.back().get();

@@ -12,6 +12,7 @@ namespace tally::bench {
 
 struct LoadOptions {
   int port = 0;
+  int database = 0;
   size_t connections = 50;
   size_t pipeline = 1;  // commands sent at once by a connection
   // Commands a second, at instants that do not wait for replies: latencies are counted from when a

@@ -19,6 +19,7 @@
 #include "bench/quota_scale/load.h"
 #include "bench/quota_scale/server_process.h"
 #include "bench/quota_scale/workload.h"
+#include "core/bytes/number.h"
 
 namespace tally::bench {
 namespace {
@@ -64,12 +65,14 @@ class ProgressBar {
 
 // Sends `count` commands, always some hundreds of them on their way.
 template <typename Append>
-void Fill(const char* what, int port, size_t count, Append&& append) {
+void Fill(const char* what, const ServerProcess& server, int database, size_t count,
+          Append&& append) {
   constexpr size_t kWindow = 512;
   constexpr size_t kBatch = 64;
   ProgressBar bar(what, count);
   LoadOptions options;
-  options.port = port;
+  options.port = server.port();
+  options.database = database;
   options.connections = kWindow / kBatch;
   options.pipeline = kBatch;
   size_t next = 0;
@@ -108,6 +111,8 @@ int64_t InfoField(Connection& control, const std::string& field) {
 }
 
 class Bench {
+  static constexpr int kKeysDatabase = 1;
+
  public:
   explicit Bench(const Options& options)
       : options_(options),
@@ -119,7 +124,9 @@ class Bench {
                 workload_.limits(), workload_.users(), workload_.users() * 10);
     server_.Start();
     FillBook();
+    FillKeys();
     for (const size_t pipeline : {size_t{1}, size_t{16}}) CompareWithGet(pipeline);
+    RemoveKeys();
     const double saturation = Mixed("mixed load", 0);
     Mixed("at half of it", saturation / 2);
     Rewrite(saturation / 2);
@@ -146,7 +153,7 @@ class Bench {
     const size_t empty = server_.ResidentBytes();
     const size_t calls = (workload_.skus() + kSkusOfACall - 1) / kSkusOfACall;
     const double begin = SecondsNow();
-    Fill("limits", server_.port(), calls, [&](size_t i, std::string& out) {
+    Fill("limits", server_, 0, calls, [&](size_t i, std::string& out) {
       workload_.AppendLimits(i * kSkusOfACall, std::min((i + 1) * kSkusOfACall, workload_.skus()),
                              out);
     });
@@ -156,7 +163,7 @@ class Bench {
                 PerUnit(server_.ResidentBytes() - empty, workload_.limits()));
     const size_t with_limits = server_.ResidentBytes();
     const double orders_begin = SecondsNow();
-    Fill("orders", server_.port(), workload_.orders(),
+    Fill("orders", server_, 0, workload_.orders(),
          [&](size_t i, std::string& out) { workload_.AppendOrder(i, out); });
     const double took = SecondsNow() - orders_begin;
     std::printf(
@@ -170,36 +177,46 @@ class Bench {
     return static_cast<double>(bytes) / static_cast<double>(units);
   }
 
-  // Server CPU of LEFT of three SKUs against that of GET of as many keys as there are users.
+  // As many keys as there are users, for GET, beside the book.
+  void FillKeys() {
+    Fill("keys", server_, kKeysDatabase, workload_.users(), [](size_t i, std::string& out) {
+      CommandWriter writer(out);
+      writer.Begin(3);
+      writer.Word("SET");
+      writer.Word(static_cast<int64_t>(i));
+      writer.Word(static_cast<int64_t>(i));
+    });
+  }
+
+  void RemoveKeys() {
+    Connection control(server_.port());
+    control.Select(kKeysDatabase);
+    if (control.Call({"FLUSHDB"}) != "+OK\r\n") Die("FLUSHDB");
+  }
+
+  // Server CPU of LEFT of three SKUs against that of GET.
   void CompareWithGet(size_t pipeline) {
     const size_t keys = workload_.users();
-    if (pipeline == 1) {
-      Fill("keys", server_.port(), keys, [&](size_t i, std::string& out) {
-        CommandWriter writer(out);
-        writer.Begin(3);
-        writer.Word("SET");
-        writer.Word(static_cast<int64_t>(i));
-        writer.Word(static_cast<int64_t>(i));
-      });
-    }
     std::mt19937_64 random(3);
-    const double get = CpuOf(pipeline, [&](std::string& out) {
+    const double get = CpuOf(kKeysDatabase, pipeline, [&](std::string& out) {
       CommandWriter writer(out);
       writer.Begin(2);
       writer.Word("GET");
       writer.Word(static_cast<int64_t>(random() % keys));
     });
-    const double left = CpuOf(pipeline, [&](std::string& out) { workload_.AppendLeft(out); });
+    const double left = CpuOf(0, pipeline, [&](std::string& out) { workload_.AppendLeft(out); });
     std::printf("pipeline %-2zu:    CPU of GET %.2f us, of LEFT of 3 SKUs %.2f us: %.2fx\n",
                 pipeline, get * 1e6, left * 1e6, left / get);
   }
 
   // Server CPU seconds a call.
-  double CpuOf(size_t pipeline, const std::function<void(std::string&)>& append) {
+  double CpuOf(int database, size_t pipeline, const std::function<void(std::string&)>& append) {
     const double seconds = std::min(options_.seconds, 5.0);
     const double begin = server_.CpuSeconds();
+    LoadOptions load = To(0, pipeline);
+    load.database = database;
     const LoadResult result =
-        RunLoad(To(0, pipeline), append, [&](double elapsed) { return elapsed < seconds; });
+        RunLoad(load, append, [&](double elapsed) { return elapsed < seconds; });
     Expect(result);
     return (server_.CpuSeconds() - begin) / static_cast<double>(result.calls);
   }
@@ -250,11 +267,27 @@ class Bench {
                 100 * static_cast<double>(peak - before) / static_cast<double>(before));
   }
 
+  // That the orders of users all over the book are there, line by line.
+  void CheckHistories(Connection& control) const {
+    constexpr size_t kUsersAsked = 1000;
+    for (size_t i = 0; i < kUsersAsked; ++i) {
+      const size_t place = i * workload_.users() / kUsersAsked;
+      const std::string reply = control.Call(
+          {"QUOTA.HISTORY", Workload::kBook, Int64Text(workload_.UserAt(place)).view()});
+      const size_t begin = reply.find("\r\n") + 2;
+      const std::string expected = workload_.HistoryAt(place);
+      if (reply.compare(begin, expected.size(), expected) != 0) {
+        Die("the history of a user is " + reply + "and not " + expected);
+      }
+    }
+  }
+
   void Restart() {
     std::string before;
     {
       Connection control(server_.port());
       before = Stats(control);
+      CheckHistories(control);
     }
     server_.Stop();
     const double seconds = server_.Start();
@@ -265,6 +298,7 @@ class Bench {
     // All but the bytes, which depend on the order in which the book was filled.
     const auto counts = [](const std::string& text) { return text.substr(0, text.find("bytes")); };
     if (counts(after) != counts(before)) Die("the book has changed: " + before + "/ " + after);
+    CheckHistories(control);
   }
 
   Options options_;

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "bench/quota_scale/connection.h"
+#include "core/bytes/number.h"
 
 namespace tally::bench {
 namespace {
@@ -14,7 +15,6 @@ constexpr double kFullUsers = 10e6;
 constexpr int64_t kSpanMs = int64_t{30} * 24 * 3600 * 1000;
 // Ids of the magnitude that a shop has.
 constexpr int64_t kFirstSku = 100'000'000;
-constexpr int64_t kFirstUser = 10'000'000;
 constexpr int64_t kFirstOrder = 5'000'000'000;
 // Prime and larger than any number of users: multiples of it visit all of them in a mixed order.
 constexpr size_t kStride = 2'147'483'647;
@@ -26,6 +26,19 @@ uint64_t Mix(uint64_t value) {  // the finalizer of splitmix64
   value = (value ^ value >> 27) * 0x94D049BB133111EBu;
   return value ^ value >> 31;
 }
+
+// As random as this needs, and made anew for each user at no cost.
+class SplitMix64 {
+ public:
+  using result_type = uint64_t;
+  explicit SplitMix64(uint64_t seed) : state_(seed) {}
+  static constexpr uint64_t min() { return 0; }
+  static constexpr uint64_t max() { return ~uint64_t{0}; }
+  uint64_t operator()() { return Mix(state_ += 0x9E3779B97F4A7C15u); }
+
+ private:
+  uint64_t state_;
+};
 
 bool HasAction(int64_t sku) { return sku % 2 == 0; }
 int64_t ActionOf(int64_t sku) { return 1000 + sku % 50; }
@@ -44,7 +57,8 @@ Workload::Workload(double scale, int64_t now_ms)
       next_order_(kFirstOrder + static_cast<int64_t>(orders())) {}
 
 // Zipf's law with exponent 1, continuous: the rank is N^u. Popular SKUs are not neighbours.
-int64_t Workload::AnySku(Random& random) const {
+template <typename Generator>
+int64_t Workload::AnySku(Generator& random) const {
   const double u = std::uniform_real_distribution<double>(0, 1)(random);
   const auto rank = static_cast<size_t>(std::pow(static_cast<double>(skus_), u));
   return kFirstSku + static_cast<int64_t>(rank * kStride % skus_);
@@ -76,7 +90,7 @@ void Workload::AppendLimits(size_t sku_begin, size_t sku_end, std::string& out) 
 }
 
 std::vector<Workload::Line> Workload::LinesOf(size_t user) const {
-  Random random(Mix(user));
+  SplitMix64 random(user);
   std::vector<Line> lines;
   const size_t distinct = 7 + random() % 4;
   while (lines.size() < kLineBegin[kOrdersOfAUser]) {
@@ -92,7 +106,7 @@ std::vector<Workload::Line> Workload::LinesOf(size_t user) const {
 
 void Workload::AppendOrder(size_t index, std::string& out) const {
   const size_t round = index / users_;
-  const size_t user = index % users_ * kStride % users_;
+  const size_t user = IndexAt(index % users_);
   const std::vector<Line> lines = LinesOf(user);
   const size_t begin = kLineBegin[round];
   const size_t end = kLineBegin[round + 1];
@@ -109,8 +123,32 @@ void Workload::AppendOrder(size_t index, std::string& out) const {
     writer.Word(lines[i].qty);
   }
   writer.Word("AT");
+  writer.Word(OrderedAtSeconds(index));
+}
+
+size_t Workload::IndexAt(size_t place) const { return place * kStride % users_; }
+
+int64_t Workload::OrderedAtSeconds(size_t index) const {
   const double part = static_cast<double>(index) / static_cast<double>(orders());
-  writer.Word((begin_ms_ + static_cast<int64_t>(part * (kSpanMs - 3'600'000))) / 1000);
+  return (begin_ms_ + static_cast<int64_t>(part * (kSpanMs - 3'600'000))) / 1000;
+}
+
+std::string Workload::HistoryAt(size_t place) const {
+  const std::vector<Line> lines = LinesOf(IndexAt(place));
+  std::string wire;
+  for (size_t round = 0; round < kOrdersOfAUser; ++round) {
+    const size_t index = round * users_ + place;
+    for (size_t i = kLineBegin[round]; i < kLineBegin[round + 1]; ++i) {
+      wire += "*5\r\n";
+      for (const int64_t field : {kFirstOrder + static_cast<int64_t>(index), lines[i].sku,
+                                  lines[i].action, lines[i].qty, OrderedAtSeconds(index) * 1000}) {
+        wire += ':';
+        AppendInt64(wire, field);
+        wire += "\r\n";
+      }
+    }
+  }
+  return wire;
 }
 
 void Workload::AppendLeft(std::string& out) {

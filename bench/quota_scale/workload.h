@@ -28,6 +28,10 @@ class Workload {
   void AppendLimits(size_t sku_begin, size_t sku_end, std::string& out) const;
   size_t skus() const { return skus_; }
   void AppendOrder(size_t index, std::string& out) const;
+  // What QUOTA.HISTORY replies first, in wire format, of the user who orders first of all but
+  // `place`: the lines of AppendOrder.
+  int64_t UserAt(size_t place) const { return kFirstUser + static_cast<int64_t>(IndexAt(place)); }
+  std::string HistoryAt(size_t place) const;
   void AppendLeft(std::string& out);
   void AppendBuy(std::string& out);
   // Returns one of the latest orders of AppendBuy; a LEFT while there is none.
@@ -36,6 +40,7 @@ class Workload {
   void AppendMixed(std::string& out);
 
  private:
+  static constexpr int64_t kFirstUser = 10'000'000;
   static constexpr size_t kOrdersOfAUser = 4;
   static constexpr size_t kLatestOrders = 4096;
   using Random = std::mt19937_64;
@@ -51,7 +56,10 @@ class Workload {
     int64_t sku;
   };
 
-  int64_t AnySku(Random& random) const;
+  size_t IndexAt(size_t place) const;
+  int64_t OrderedAtSeconds(size_t index) const;
+  template <typename Generator>
+  int64_t AnySku(Generator& random) const;
   int64_t AnyUser();
   std::vector<Line> LinesOf(size_t user) const;
 
