@@ -100,12 +100,16 @@ const CommandTable::Item* Dispatcher::Resolve(Client& client, Args args) {
 }
 
 void Dispatcher::RejectUnknown(Client& client, Args args) {
+  // Redis prints them as C strings, which end at a NUL.
+  const auto printed = [](std::string_view text, size_t most) {
+    return text.substr(0, std::min(text.find('\0'), most));
+  };
   std::string shown;
   for (size_t i = 1; i < args.size() && shown.size() < 128; ++i) {
-    StrAppend(shown, "'", args[i].substr(0, 128 - shown.size()), "' ");
+    StrAppend(shown, "'", printed(args[i], 128 - shown.size()), "' ");
   }
   Reject(client, nullptr,
-         StrCat("ERR unknown command '", args[0].substr(0, 128),
+         StrCat("ERR unknown command '", printed(args[0], 128),
                 "', with args beginning with: ", shown));
 }
 

@@ -49,8 +49,15 @@ std::optional<int64_t> CommandContext::Int64ArgIn(size_t index, int64_t low, int
 }
 
 std::optional<size_t> CommandContext::DatabaseArg(size_t index, std::string_view error) {
-  const auto number = Int64ArgIn(index, INT_MIN, INT_MAX, error);
+  const auto number = Int64Arg(index, error);
   if (!number) return std::nullopt;
+  if (*number < INT_MIN || *number > INT_MAX) {
+    // Redis has an error of its own for what is no int, unless the command has one.
+    reply.Error(error != kNotIntegerError
+                    ? error
+                    : "ERR value is out of range, value must between -2147483648 and 2147483647");
+    return std::nullopt;
+  }
   if (*number < 0 || *number >= static_cast<int64_t>(engine().databases())) {
     reply.Error("ERR DB index is out of range");
     return std::nullopt;

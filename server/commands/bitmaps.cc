@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/bytes/bit_string.h"
 #include "server/command/command_context.h"
@@ -74,14 +75,15 @@ bool CheckUnit(CommandContext& context, size_t index) {
 
 // The bits that `[start [end [BYTE|BIT]]]` from argument `index` on stand for, in a string of so
 // many bytes: empty when start is behind end. Replies the error and gives nothing when they are
-// wrong; with `unit_first` the unit is looked at before the end.
+// wrong. BITPOS looks at the unit before the end; for BITCOUNT places before the string's begin
+// that are in the wrong order are no range, where BITPOS takes both for the first.
 std::optional<BitRange> BitRangeArgs(CommandContext& context, size_t index, size_t bytes,
-                                     bool unit_first) {
+                                     bool for_position) {
   const size_t given = context.args.size() - index;
   if (given == 0) return BitRange{0, 8 * bytes, false};
   const auto start = context.Int64Arg(index);
   if (!start) return std::nullopt;
-  if (unit_first && !CheckUnit(context, index + 2)) return std::nullopt;
+  if (for_position && !CheckUnit(context, index + 2)) return std::nullopt;
   const auto end = given > 1 ? context.Int64Arg(index + 1) : std::optional<int64_t>(-1);
   if (!end || !CheckUnit(context, index + 2)) return std::nullopt;
   const bool in_bits = given == 3 && IsWord(context.args[index + 2], "bit");
@@ -89,8 +91,8 @@ std::optional<BitRange> BitRangeArgs(CommandContext& context, size_t index, size
   const auto size = static_cast<int64_t>(8 * bytes / unit);
   const int64_t first = PlaceOf(*start, size);
   const int64_t last = std::min(PlaceOf(*end, size), size - 1);
-  const bool empty = first > last || (*start < 0 && *end < 0 && *start > *end);
-  if (empty) return BitRange{0, 0, given > 1};
+  const bool crossed = !for_position && *start < 0 && *end < 0 && *start > *end;
+  if (first > last || crossed) return BitRange{0, 0, given > 1};
   return BitRange{static_cast<size_t>(first) * unit, static_cast<size_t>(last + 1) * unit,
                   given > 1};
 }
@@ -102,7 +104,7 @@ void BitCount(CommandContext& context) {
   const size_t argc = context.args.size();
   if (argc == 3 || argc > 5) return context.reply.Error(kSyntaxError);
   const StringText text(entry);
-  const auto range = BitRangeArgs(context, 2, text.view().size(), /*unit_first=*/false);
+  const auto range = BitRangeArgs(context, 2, text.view().size(), /*for_position=*/false);
   if (!range) return;
   context.reply.Integer(static_cast<int64_t>(CountOnes(text.view(), range->from, range->to)));
 }
@@ -118,7 +120,7 @@ void BitPos(CommandContext& context) {
   if (!entry) return context.reply.Integer(*bit == 1 ? -1 : 0);
   if (context.args.size() > 6) return context.reply.Error(kSyntaxError);
   const StringText text(entry);
-  const auto range = BitRangeArgs(context, 3, text.view().size(), /*unit_first=*/true);
+  const auto range = BitRangeArgs(context, 3, text.view().size(), /*for_position=*/true);
   if (!range) return;
   const auto found = FindBit(text.view(), *bit == 1, range->from, range->to);
   if (found) return context.reply.Integer(static_cast<int64_t>(*found));
@@ -162,13 +164,15 @@ void BitOp(CommandContext& context) {
   if (!result) return;
   if (invert) InvertBits(*result);
   const std::string_view key = context.args[2];
-  if (!result->empty()) {
-    context.keyspace().SetString(key, *result, kNoDeadline, context.now);
+  const size_t size = result->size();
+  if (size > 0) {
+    context.keyspace().SetString(key, "", kNoDeadline, context.now);
+    context.keyspace().MutableString(context.FindForWrite(key)) = std::move(*result);
     context.Changed(kEventString, "set", key);
   } else if (const Keyspace::Entry old = context.FindForWrite(key)) {
     context.Remove(old);
   }
-  context.reply.Integer(static_cast<int64_t>(result->size()));
+  context.reply.Integer(static_cast<int64_t>(size));
 }
 
 constexpr KeyRange kOneKey{1, 1, 1};

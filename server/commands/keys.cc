@@ -35,13 +35,21 @@ void TypeOfKey(CommandContext& context) {
   context.reply.Status(entry ? TypeName(entry.type()) : "none");
 }
 
+// Stores a heap value; `raw` marks a string that has been changed in place (Entry::is_raw).
+void StorePointer(Keyspace& to, std::string_view key, Type type, void* value, int64_t deadline,
+                  bool raw, int64_t now) {
+  to.SetPointer(key, type, value, deadline, now);
+  if (raw) to.MutableString(to.FindForWrite(key, now));
+}
+
 // A copy of an entry's value under another key, in the same keyspace or another.
 void CopyValue(const Keyspace::Entry& from, Keyspace& to, std::string_view key, int64_t now) {
   const int64_t deadline = from.deadline();
   if (from.is_integer()) return to.SetInteger(key, from.integer(), deadline, now);
   if (from.is_heap()) {
     const Type type = from.type();
-    return to.SetPointer(key, type, OperationsOf(type).clone(from.pointer()), deadline, now);
+    void* value = OperationsOf(type).clone(from.pointer());
+    return StorePointer(to, key, type, value, deadline, from.is_raw(), now);
   }
   // The bytes lie in the record that the next call may move.
   const std::string bytes(from.bytes());
@@ -58,8 +66,9 @@ void MoveValue(Keyspace& source, const Keyspace::Entry& from, Keyspace& to, std:
   }
   const Type type = from.type();
   const int64_t deadline = from.deadline();
+  const bool raw = from.is_raw();
   void* value = source.Release(from);
-  to.SetPointer(key, type, value, deadline, now);
+  StorePointer(to, key, type, value, deadline, raw, now);
 }
 
 void RenameTo(CommandContext& context, bool only_if_absent) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <string>
 
 #include "core/bytes/double_format.h"
 
@@ -28,9 +30,11 @@ void ReplyHeader(ReplyBuilder& reply, size_t count, bool with_scores) {
 std::optional<ScoreBound> ParseScoreBound(std::string_view text) {
   ScoreBound bound{0, text.starts_with('(')};
   if (bound.exclusive) text.remove_prefix(1);
-  const auto score = ParseDouble(text);
-  if (!score || std::isnan(*score)) return std::nullopt;
-  bound.score = *score;
+  // As Redis reads it: more than a score may be, with leading blanks, out of range, or nothing.
+  const std::string terminated(text);
+  char* end = nullptr;
+  bound.score = std::strtod(terminated.c_str(), &end);
+  if (*end != '\0' || std::isnan(bound.score)) return std::nullopt;
   return bound;
 }
 

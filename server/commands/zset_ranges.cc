@@ -1,8 +1,10 @@
 // Ranges of sorted sets: by rank, score and member; read, counted, stored and removed.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 
+#include "core/bytes/number.h"
 #include "server/command/command_context.h"
 #include "server/command/scan_args.h"
 #include "server/commands/families.h"
@@ -102,6 +104,7 @@ bool ParseRangeOptions(CommandContext& context, size_t from, OptionWords words,
                        RangeRequest& request) {
   const Args args = context.args;
   for (size_t i = from; i < args.size(); ++i) {
+    const bool by_open = words.by_allowed && request.by == RangeBy::kRank;
     if (words.scores_allowed && IsWord(args[i], "withscores")) {
       request.with_scores = true;
     } else if (IsWord(args[i], "limit") && i + 2 < args.size()) {
@@ -113,11 +116,11 @@ bool ParseRangeOptions(CommandContext& context, size_t from, OptionWords words,
       request.offset = *offset;
       request.count = *count;
       i += 2;
-    } else if (words.by_allowed && IsWord(args[i], "rev")) {
+    } else if (words.by_allowed && !request.reverse && IsWord(args[i], "rev")) {
       request.reverse = true;
-    } else if (words.by_allowed && IsWord(args[i], "byscore")) {
+    } else if (by_open && IsWord(args[i], "byscore")) {
       request.by = RangeBy::kScore;
-    } else if (words.by_allowed && IsWord(args[i], "bylex")) {
+    } else if (by_open && IsWord(args[i], "bylex")) {
       request.by = RangeBy::kMember;
     } else {
       context.reply.Error(kSyntaxError);
@@ -164,10 +167,10 @@ void ZRevRangeByScore(CommandContext& context) {
   Range(context, {.by = RangeBy::kScore, .reverse = true}, {false, true});
 }
 void ZRangeByLex(CommandContext& context) {
-  Range(context, {.by = RangeBy::kMember}, {false, false});
+  Range(context, {.by = RangeBy::kMember}, {false, true});
 }
 void ZRevRangeByLex(CommandContext& context) {
-  Range(context, {.by = RangeBy::kMember, .reverse = true}, {false, false});
+  Range(context, {.by = RangeBy::kMember, .reverse = true}, {false, true});
 }
 
 void ZRangeStore(CommandContext& context) {
@@ -231,6 +234,16 @@ void ZRemRangeByLex(CommandContext& context) {
   RemoveRange(context, RangeBy::kMember, "zremrangebylex");
 }
 
+// Redis's packed sets hold whole scores as integers, and a scan tells what they hold.
+void AddScore(ScanReply& found, double score, bool packed) {
+  constexpr double kMostHeld = 0x1p62;
+  if (packed && std::trunc(score) == score && std::abs(score) <= kMostHeld) {
+    found.Add(Int64Text(static_cast<int64_t>(score)).view());
+  } else {
+    found.AddDouble(score);
+  }
+}
+
 void ZScan(CommandContext& context) {
   const auto cursor = CursorArg(context, 2);
   if (!cursor) return;
@@ -241,10 +254,11 @@ void ZScan(CommandContext& context) {
   ScanReply found(context.reply);
   uint64_t next = 0;
   if (set != nullptr) {
+    const bool packed = set->encoding() == std::string_view("listpack");
     next = set->Scan(*cursor, options.count, [&](std::string_view member, double score) {
       if (!options.Matches(member)) return;
       found.Add(member);
-      found.AddDouble(score);
+      AddScore(found, score, packed);
     });
   }
   found.Finish(next);

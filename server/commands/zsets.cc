@@ -6,6 +6,7 @@
 
 #include "core/bytes/double_format.h"
 #include "server/command/command_context.h"
+#include "server/command/sample_args.h"
 #include "server/command/scan_args.h"
 #include "server/commands/families.h"
 #include "server/commands/zset_access.h"
@@ -104,7 +105,9 @@ void ReplyIncremented(CommandContext& context, ZSet& set, const AddOptions& opti
   const AddOutcome outcome = AddOne(set, member, delta, options, LimitsOf(context.server.config));
   if (outcome.nan) return context.reply.Error(kNanError);
   if (outcome.skipped) return context.reply.Null();
-  context.Changed(kEventZset, "zincr", context.args[1]);
+  if (outcome.result != AddResult::kUnchanged) {
+    context.Changed(kEventZset, "zincr", context.args[1]);
+  }
   context.reply.Double(outcome.score);
 }
 
@@ -246,21 +249,19 @@ void ZMPop(CommandContext& context) {
   const size_t where = 2 + static_cast<size_t>(*keys);
   const bool max = IsWord(args[where], "max");
   if (!max && !IsWord(args[where], "min")) return context.reply.Error(kSyntaxError);
-  int64_t count = 1;
-  if (args.size() > where + 1) {
-    if (args.size() != where + 3 || !IsWord(args[where + 1], "count")) {
+  std::optional<int64_t> count;
+  for (size_t i = where + 1; i < args.size(); i += 2) {
+    if (count || i + 1 == args.size() || !IsWord(args[i], "count")) {
       return context.reply.Error(kSyntaxError);
     }
-    const auto given =
-        context.Int64ArgIn(where + 2, 1, INT64_MAX, "ERR count should be greater than 0");
-    if (!given) return;
-    count = *given;
+    count = context.Int64ArgIn(i + 1, 1, INT64_MAX, "ERR count should be greater than 0");
+    if (!count) return;
   }
   for (const std::string_view key : args.subspan(2, static_cast<size_t>(*keys))) {
     ZSet* set = nullptr;
     if (!context.Write(key, set)) return;
     if (set == nullptr) continue;
-    const size_t taken = std::min(set->size(), static_cast<size_t>(count));
+    const size_t taken = std::min(set->size(), static_cast<size_t>(count.value_or(1)));
     context.reply.Array(2);
     context.reply.Bulk(key);
     context.reply.Array(taken);
@@ -291,28 +292,24 @@ void ReplyDistinct(CommandContext& context, const ZSet& set, size_t count, bool 
 
 void ZRandMember(CommandContext& context) {
   const Args args = context.args;
-  if (args.size() > 4 || (args.size() == 4 && !IsWord(args[3], "withscores"))) {
-    return context.reply.Error(kSyntaxError);
-  }
-  const bool with_scores = args.size() == 4;
-  std::optional<int64_t> count;
-  if (args.size() > 2) {
-    constexpr int64_t kMost = INT64_MAX / 2;
-    count = context.Int64ArgIn(2, -kMost, kMost,
-                               args.size() == 4 ? "ERR value is out of range" : kNotIntegerError);
-    if (!count) return;
-  }
   ZSet* set = nullptr;
-  if (!context.Read(args[1], set)) return;
-  if (!count) {
+  if (args.size() == 2) {
+    if (!context.Read(args[1], set)) return;
     if (set == nullptr) return context.reply.Null();
     return context.reply.Bulk(set->At(context.server.random() % set->size()).first);
   }
-  if (set == nullptr || *count == 0) return context.reply.Array(0);
-  if (*count > 0) return ReplyDistinct(context, *set, static_cast<size_t>(*count), with_scores);
-  const auto times = static_cast<size_t>(-*count);
-  ReplyHeader(context.reply, times, with_scores);
-  for (size_t i = 0; i < times; ++i) {
+  const auto wanted = SampleCountArg(context, 2);
+  if (!wanted) return;
+  const bool with_scores = args.size() == 4 && IsWord(args[3], "withscores");
+  if (args.size() > 3 && !with_scores) return context.reply.Error(kSyntaxError);
+  if (with_scores && wanted->count > static_cast<size_t>(INT64_MAX / 2)) {
+    return context.reply.Error("ERR value is out of range");
+  }
+  if (!context.Read(args[1], set)) return;
+  if (set == nullptr || wanted->count == 0) return context.reply.Array(0);
+  if (wanted->distinct) return ReplyDistinct(context, *set, wanted->count, with_scores);
+  ReplyHeader(context.reply, wanted->count, with_scores);
+  for (size_t i = 0; i < wanted->count; ++i) {
     const auto [member, score] = set->At(context.server.random() % set->size());
     if (with_scores) {
       ReplyScored(context.reply, member, score);

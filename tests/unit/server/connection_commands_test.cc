@@ -111,7 +111,8 @@ TEST_CASE("select: chooses the database of the commands after it") {
   CHECK(h.Run("SELECT 16") == "-ERR DB index is out of range");
   CHECK(h.Run("SELECT -1") == "-ERR DB index is out of range");
   CHECK(h.Run("SELECT x") == "-ERR value is not an integer or out of range");
-  CHECK(h.Run("SELECT 2147483648") == "-ERR value is not an integer or out of range");
+  CHECK(h.Run("SELECT 2147483648") ==
+        "-ERR value is out of range, value must between -2147483648 and 2147483647");
   CHECK(h.Run("GET a") == "\"2\"");
 }
 
