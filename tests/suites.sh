@@ -7,6 +7,7 @@ list_suites() {
   echo unit-core
   echo unit-server
   echo unit-threads
+  echo differential
   local path name
   for path in tests/e2e/*/run tests/e2e/*_test.py; do
     [[ -e $path ]] || continue
@@ -62,6 +63,7 @@ run_suite() {
     unit-core) build asan core_tests && limited build/asan/bin/core_tests ;;
     unit-server) build asan server_tests && limited build/asan/bin/server_tests ;;
     unit-threads) build tsan thread_tests && limited build/tsan/bin/thread_tests ;;
+    differential) build release tallyd differential && limited tests/differential/run ;;
     asan-e2e-*) run_e2e asan "${1#asan-e2e-}" ;;
     e2e-*) run_e2e release "${1#e2e-}" ;;
     fuzz-*) run_fuzz "${1#fuzz-}" ;;

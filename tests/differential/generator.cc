@@ -1,0 +1,109 @@
+#include "tests/differential/generator.h"
+
+#include <absl/strings/ascii.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "core/bytes/str_cat.h"
+
+namespace tally::differential {
+namespace {
+
+constexpr uint64_t kMutatedPercent = 4;
+constexpr uint64_t kInlinePercent = 1;
+constexpr uint64_t kEndTransactionPercent = 12;
+constexpr uint64_t kMaxDeaths = 4;
+
+// Whether the request may stand in a line as it is.
+bool FitsInline(const Request& request) {
+  return std::all_of(request.begin(), request.end(), [](const std::string& arg) {
+    return !arg.empty() && std::all_of(arg.begin(), arg.end(), [](unsigned char c) {
+      return absl::ascii_isalnum(c) || c == ':' || c == '.' || c == '-' || c == '*';
+    });
+  });
+}
+
+// What chooses at random stands only in lines that know what it chose from, and a SCAN only where
+// it is whole.
+bool MayMutate(const Request& request) {
+  const std::string name = absl::AsciiStrToUpper(request[0]);
+  return name != "SPOP" && name.find("RAND") == std::string::npos && !name.ends_with("SCAN");
+}
+
+}  // namespace
+
+void Step::AppendTo(std::string& out) const {
+  if (!is_inline) return AppendRequest(out, request);
+  for (size_t i = 0; i < request.size(); ++i) StrAppend(out, i > 0 ? " " : "", request[i]);
+  out += "\r\n";
+}
+
+Generator::Generator(uint64_t seed) : random_(seed) {
+  int64_t sum = 0;
+  for (const auto lines : {GenericLines(), StringLines(), ListLines(), HashLines(), SetLines(),
+                           ZSetLines(), OtherLines()}) {
+    for (const Line& line : lines) {
+      sum += line.weight;
+      lines_.push_back(&line);
+      weights_.push_back(sum);
+    }
+  }
+}
+
+void Generator::Next(bool in_transaction, std::vector<Step>& steps) {
+  if (in_transaction && random_.Percent(kEndTransactionPercent)) {
+    steps.push_back({{random_.Percent(90) ? "EXEC" : "DISCARD"}});
+    return;
+  }
+  const auto ticket = static_cast<int64_t>(random_.Below(static_cast<uint64_t>(weights_.back())));
+  const auto chosen = std::upper_bound(weights_.begin(), weights_.end(), ticket);
+  const Line& line = *lines_[static_cast<size_t>(chosen - weights_.begin())];
+  std::vector<Request> requests = Expand(line.text, random_, words_);
+  if (requests.size() == 1) {
+    Step step{std::move(requests[0]), line.rule};
+    if (random_.Percent(kMutatedPercent) && MayMutate(step.request)) Mutate(step.request);
+    step.is_inline = random_.Percent(kInlinePercent) && FitsInline(step.request);
+    steps.push_back(std::move(step));
+    return;
+  }
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const Rule rules[] = {Rule::kAnyOrder, line.rule, Rule::kExact};
+    steps.push_back({std::move(requests[i]), rules[i]});
+  }
+}
+
+void Generator::Mutate(Request& request) {
+  if (request.size() == 1) return request.push_back(words_.Junk());
+  const size_t place = 1 + random_.Below(request.size() - 1);
+  const auto at = request.begin() + static_cast<ptrdiff_t>(place);
+  switch (random_.Below(5)) {
+    case 0:
+      request.erase(at);
+      return;
+    case 1:
+      request.insert(at, std::string(*at));
+      return;
+    case 2:
+      *at = words_.Junk();
+      return;
+    case 3:
+      request.push_back(words_.Junk());
+      return;
+    case 4:
+      request.resize(place);
+      return;
+  }
+}
+
+void Generator::NextDeaths(std::vector<Step>& steps, std::vector<Step>& after) {
+  std::set<std::string> keys;
+  for (uint64_t i = 0; i <= random_.Below(kMaxDeaths); ++i) keys.insert(words_.AnyKey());
+  for (const std::string& key : keys) {
+    steps.push_back({{"PEXPIRE", key, std::to_string(random_.Between(1, 3))}});
+    after.push_back({{random_.Percent(50) ? "EXISTS" : "TYPE", key}});
+  }
+}
+
+}  // namespace tally::differential

@@ -1,0 +1,44 @@
+// The arguments of the stream's commands: mostly sensible, some at the edges, some nonsense.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "tests/differential/random.h"
+#include "tests/differential/wire.h"
+
+namespace tally::differential {
+
+class Words {
+ public:
+  explicit Words(Random& random) : random_(random) {}
+
+  // Appends what <name> stands for in a line of the grammar: one argument, or a few (<expiry>,
+  // <keys:list>). Deadlines lie far in the future or in the past, so that no key dies between one
+  // server's execution of a command and the other's.
+  void Append(std::string_view name, Request& request);
+
+  // A key of any pool but those of sets whose scores have to stay equal.
+  std::string AnyKey();
+  // No command takes it for anything.
+  std::string Junk();
+
+ private:
+  bool AppendKeys(std::string_view name, Request& request);
+  std::string One(std::string_view name);
+  std::string Key(std::string_view pool);
+  std::string Element();
+  std::string Member();
+  std::string Value();
+  std::string Integer();
+  std::string Decimal();
+  std::string Score();
+  std::string Bound();
+  std::string LexBound();
+  std::string Index();
+  std::string Deadline(int64_t low, int64_t high);
+
+  Random& random_;
+};
+
+}  // namespace tally::differential
