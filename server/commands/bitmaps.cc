@@ -85,14 +85,15 @@ std::optional<BitRange> BitRangeArgs(CommandContext& context, size_t index, size
   if (!start) return std::nullopt;
   if (for_position && !CheckUnit(context, index + 2)) return std::nullopt;
   const auto end = given > 1 ? context.Int64Arg(index + 1) : std::optional<int64_t>(-1);
-  if (!end || !CheckUnit(context, index + 2)) return std::nullopt;
+  if (!end) return std::nullopt;
+  if (!for_position && *start < 0 && *end < 0 && *start > *end) return BitRange{};
+  if (!CheckUnit(context, index + 2)) return std::nullopt;
   const bool in_bits = given == 3 && IsWord(context.args[index + 2], "bit");
   const size_t unit = in_bits ? 1 : 8;
   const auto size = static_cast<int64_t>(8 * bytes / unit);
   const int64_t first = PlaceOf(*start, size);
   const int64_t last = std::min(PlaceOf(*end, size), size - 1);
-  const bool crossed = !for_position && *start < 0 && *end < 0 && *start > *end;
-  if (first > last || crossed) return BitRange{0, 0, given > 1};
+  if (first > last) return BitRange{0, 0, given > 1};
   return BitRange{static_cast<size_t>(first) * unit, static_cast<size_t>(last + 1) * unit,
                   given > 1};
 }

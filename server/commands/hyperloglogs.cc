@@ -51,11 +51,13 @@ void PfAdd(CommandContext& context) {
     malformed = change == Change::kMalformed;
     if (malformed) break;
   }
-  if (changed) {
-    hyperloglog::ForgetEstimate(bytes);
-    context.Changed(kEventString, "pfadd", key);
+  if (changed) hyperloglog::ForgetEstimate(bytes);
+  if (malformed) {
+    // What came before the error stays, as in Redis; but the command itself cannot be replayed.
+    if (changed) context.LogInstead({"SET", key, bytes, "KEEPTTL"});
+    return context.reply.Error(kMalformedError);
   }
-  if (malformed) return context.reply.Error(kMalformedError);
+  if (changed) context.Changed(kEventString, "pfadd", key);
   context.reply.Integer(changed ? 1 : 0);
 }
 

@@ -166,13 +166,8 @@ bool ParsePositionOptions(CommandContext& context, PositionOptions& options) {
     const bool has_value = i + 1 < context.args.size();
     if (has_value && IsWord(word, "rank")) {
       if (!take(context.Int64Arg(i + 1), options.rank)) return false;
-      // Redis 7.0 negates it all the same; later versions refuse it so.
-      if (options.rank == INT64_MIN) {
-        context.reply.Error(
-            "ERR value is out of range, value must between -9223372036854775807 and "
-            "9223372036854775807");
-        return false;
-      }
+      // It has to be negated, and no list has so many matches either way.
+      options.rank = std::max(options.rank, -INT64_MAX);
       if (options.rank == 0) {
         context.reply.Error(
             "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... "

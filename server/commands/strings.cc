@@ -147,10 +147,12 @@ void GetEx(CommandContext& context) {
       return context.reply.Error(kSyntaxError);
     }
   }
+  const Keyspace::Entry entry = context.Find(key);
+  if (!context.CheckType(entry, Type::kString)) return;
+  if (!entry) return context.reply.Null();
   std::optional<int64_t> deadline;
   if (!expiry.Read(context, deadline)) return;
-  const Keyspace::Entry entry = context.Find(key);
-  if (!ReplyGet(context, entry) || !entry) return;
+  ReplyString(context.reply, entry);
   if (deadline && *deadline <= context.now) {
     context.Remove(entry);
     context.LogInstead({"DEL", key});

@@ -141,28 +141,27 @@ bool ReadOptions(CommandContext& context, size_t from, AllowedWords allowed, Req
   return true;
 }
 
-// The score that a member of the smallest source has in the intersection, if it is in all.
-std::optional<double> Intersected(const Request& request, size_t smallest, std::string_view member,
-                                  double score) {
-  double combined = Weighted(score, request.sources[smallest].weight);
-  for (size_t i = 0; i < request.sources.size(); ++i) {
-    if (i == smallest) continue;
+// The score that a member of the first source has in the intersection, if it is in all.
+std::optional<double> Intersected(const Request& request, std::string_view member, double score) {
+  double combined = Weighted(score, request.sources[0].weight);
+  for (size_t i = 1; i < request.sources.size(); ++i) {
     const auto other = request.sources[i].Score(member);
     if (!other) return std::nullopt;
-    combined = Combine(combined, Weighted(*other, request.sources[i].weight), request.aggregate);
+    // NaN, which is an infinity times 0, is left to Combine here, as in Redis.
+    combined = Combine(combined, *other * request.sources[i].weight, request.aggregate);
   }
   return combined;
 }
 
-size_t SmallestOf(const Request& request) {
-  const auto smallest =
-      std::min_element(request.sources.begin(), request.sources.end(),
-                       [](const Source& a, const Source& b) { return a.size() < b.size(); });
-  return static_cast<size_t>(smallest - request.sources.begin());
+// The smallest first: it bounds an intersection's work; and sums come out as in Redis, which has
+// the same order.
+void SortBySize(Request& request) {
+  std::stable_sort(request.sources.begin(), request.sources.end(),
+                   [](const Source& a, const Source& b) { return a.size() < b.size(); });
 }
 
-std::unique_ptr<ZSet> Compute(CommandContext& context, const Request& request,
-                              Operation operation) {
+std::unique_ptr<ZSet> Compute(CommandContext& context, Request& request, Operation operation) {
+  if (operation != Operation::kDifference) SortBySize(request);
   const ZSetLimits limits = LimitsOf(context.server.config);
   auto result = std::make_unique<ZSet>(context.keyspace().seed());
   switch (operation) {
@@ -176,14 +175,12 @@ std::unique_ptr<ZSet> Compute(CommandContext& context, const Request& request,
         });
       }
       break;
-    case Operation::kIntersection: {
-      const size_t smallest = SmallestOf(request);
-      request.sources[smallest].ForEach([&](std::string_view member, double score) {
-        const auto combined = Intersected(request, smallest, member, score);
+    case Operation::kIntersection:
+      request.sources[0].ForEach([&](std::string_view member, double score) {
+        const auto combined = Intersected(request, member, score);
         if (combined) result->Set(member, *combined, limits);
       });
       break;
-    }
     case Operation::kDifference:
       request.sources[0].ForEach([&](std::string_view member, double score) {
         const bool elsewhere =
@@ -247,10 +244,10 @@ void ZInterCard(CommandContext& context) {
   Request request;
   if (!ReadSources(context, 1, request)) return;
   if (!ReadOptions(context, 2 + request.sources.size(), {false, false, true}, request)) return;
-  const size_t smallest = SmallestOf(request);
+  SortBySize(request);
   size_t found = 0;
-  request.sources[smallest].ForEach([&](std::string_view member, double score) {
-    if (found < request.limit && Intersected(request, smallest, member, score)) ++found;
+  request.sources[0].ForEach([&](std::string_view member, double score) {
+    if (found < request.limit && Intersected(request, member, score)) ++found;
   });
   context.reply.Integer(static_cast<int64_t>(found));
 }

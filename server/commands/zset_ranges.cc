@@ -127,6 +127,8 @@ bool ParseRangeOptions(CommandContext& context, size_t from, OptionWords words,
       return false;
     }
   }
+  // Redis takes a LIMIT to all that is left for none.
+  if (request.by == RangeBy::kRank && request.count == -1) request.limited = false;
   std::string_view error;
   if (request.limited && request.by == RangeBy::kRank) {
     error = "ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX";

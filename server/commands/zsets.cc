@@ -141,6 +141,9 @@ void ZAdd(CommandContext& context) {
 }
 
 void ZIncrBy(CommandContext& context) {
+  // It is ZADD … INCR to Redis, which looks for options first.
+  AddOptions options;
+  if (!ParseAddOptions(context, options)) return;
   const auto delta = context.DoubleArg(2);
   if (!delta) return;
   ZSet* set = SetForWrite(context, context.args[1]);

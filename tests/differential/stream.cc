@@ -65,7 +65,8 @@ void Stream::Batch(Link& link) {
     generator_.Next(link.in_transaction, steps);
     const std::string name = NameOf(steps.back().request);
     if (name == "MULTI") link.in_transaction = true;
-    if (name == "EXEC" || name == "DISCARD") link.in_transaction = false;
+    const bool discards = name == "DISCARD" && steps.back().request.size() == 1;
+    if (name == "EXEC" || discards) link.in_transaction = false;
   }
   const bool with_deaths = !link.in_transaction && generator_.Below(kBatchesADeath) == 0;
   std::vector<Step> after;
