@@ -103,12 +103,26 @@ void AddLatencyStatsRows(ServerState& server, InfoRows& rows) {
 
 void AddClusterRows(ServerState&, InfoRows& rows) { rows.Row("cluster_enabled", 0); }
 
+// How long the keys of a sample that have a deadline still live, on average; ms.
+int64_t SampledTtl(ServerState& server, const Keyspace& keyspace) {
+  constexpr int kSamples = 64;
+  const int64_t now = server.clock.now_ms();
+  int64_t average = 0;
+  int64_t found = 0;
+  for (int i = 0; i < kSamples && keyspace.expires() > 0; ++i) {
+    const Keyspace::Entry entry = keyspace.Sample(server.random());
+    if (entry.deadline() == kNoDeadline || entry.expired(now)) continue;
+    average += (entry.deadline() - now - average) / ++found;
+  }
+  return average;
+}
+
 void AddKeyspaceRows(ServerState& server, InfoRows& rows) {
   for (size_t i = 0; i < server.engine.databases(); ++i) {
     const Keyspace& keyspace = server.engine.database(i);
     if (keyspace.size() == 0) continue;
-    rows.Row(StrCat("db", i),
-             StrCat("keys=", keyspace.size(), ",expires=", keyspace.expires(), ",avg_ttl=0"));
+    rows.Row(StrCat("db", i), StrCat("keys=", keyspace.size(), ",expires=", keyspace.expires(),
+                                     ",avg_ttl=", SampledTtl(server, keyspace)));
   }
 }
 
