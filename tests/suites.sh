@@ -45,10 +45,11 @@ run_e2e() {
 # makes it crash to the logs.
 run_fuzz() {
   build fuzz "$1_fuzz" || return
-  local found=build/fuzz/corpus/$1
+  local found=build/fuzz/corpus/$1 words=()
   mkdir -p "$found"
-  limited "build/fuzz/bin/$1_fuzz" -max_total_time="${FUZZ_SECONDS:-20}" -timeout=10 \
-    -rss_limit_mb=2048 -artifact_prefix="$logs/fuzz-$1-" "$found" "tests/fuzz/corpus/$1"
+  if [[ -e tests/fuzz/$1.dict ]]; then words=(-dict="tests/fuzz/$1.dict"); fi
+  limited "build/fuzz/bin/$1_fuzz" -max_total_time="${FUZZ_SECONDS:-60}" -timeout=10 \
+    -rss_limit_mb=2048 "${words[@]}" -artifact_prefix="$logs/fuzz-$1-" "$found" "tests/fuzz/corpus/$1"
 }
 
 # At a hundredth of the full size, for what it checks: times say nothing beside other suites.

@@ -1,0 +1,216 @@
+// Whole sessions without sockets and files: any bytes, cut anywhere, before and after AUTH. What
+// comes back must be replies and nothing else, a client that is not logged in must leave no trace
+// and take little memory, and the logged effects must give the same keys again.
+//
+// The first two bytes of the input choose the password and where to cut; the rest is sent.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/bytes/number.h"
+#include "core/check.h"
+#include "core/engine.h"
+#include "server/commands/families.h"
+#include "server/dispatcher.h"
+#include "server/resp/parser.h"
+#include "server/session.h"
+#include "server/state/server_state.h"
+
+namespace {
+
+using tally::Check;
+using tally::Engine;
+using tally::Keyspace;
+using namespace tally::server;
+
+constexpr size_t kPrologue = 2;
+// A password that no input guesses.
+constexpr std::string_view kUnknown = "9c1e7a52d0b34f68a7e1c5d2f09b6384";
+constexpr int64_t kNow = 1'700'000'000'000;  // unix ms
+// What a session may hold of a request before AUTH: ten arguments, see ParserLimits.
+constexpr size_t kStrangersBytes = 10 * (16384 + 64) + 64;
+// Backlogs are resumed as the loop does, but a paused client's never ends.
+constexpr int kTurns = 64;
+
+class NoFiles : public Persistence {
+ public:
+  const absl::Status& write_error() const override { return ok_; }
+  absl::Status StartRewrite() override { return absl::OkStatus(); }
+  bool rewriting() const override { return false; }
+  absl::Status SaveNow() override { return absl::OkStatus(); }
+  absl::Status FinishWalk() override { return absl::OkStatus(); }
+  absl::Status ApplyConfig() override { return absl::OkStatus(); }
+  absl::Status Reload() override { return absl::OkStatus(); }
+  void AppendInfo(std::string&) const override {}
+  int64_t last_save_ms() const override { return kNow; }
+
+ private:
+  absl::Status ok_;
+};
+
+class NoProcess : public Process {
+ public:
+  absl::Status Shutdown(bool) override { return absl::OkStatus(); }
+  absl::Status ApplyConfig(std::string_view) override { return absl::OkStatus(); }
+  int64_t started_ms() const override { return kNow; }
+};
+
+const CommandTable& Commands() {
+  static const CommandTable table{CommandFamilies()};
+  return table;
+}
+
+class World : private Keyspace::Observer {
+ public:
+  explicit World(const Config& config)
+      : config_(config),
+        engine(static_cast<size_t>(config.databases), 42),
+        log_(Logger::Open("/dev/null", LogLevel::kWarning).value()),
+        state(Commands(), engine, config_, *log_),
+        dispatcher(state) {
+    state.clock.Set(kNow);
+    state.persistence = &files_;
+    state.process = &process_;
+    state.runner = &dispatcher;
+    state.effects.set_buffer(&effects);
+    engine.set_observer(this);
+  }
+  ~World() { engine.set_observer(nullptr); }
+
+ private:
+  void OnExpired(Keyspace& keyspace, std::string_view key) override {
+    state.effects.Append(engine.IndexOf(keyspace), {"DEL", key});
+  }
+  void BeforeChange(Keyspace&, Keyspace::Segment&) override {}
+
+  Config config_;
+
+ public:
+  Engine engine;
+
+ private:
+  std::unique_ptr<Logger> log_;
+  NoFiles files_;
+  NoProcess process_;
+
+ public:
+  ServerState state;
+  Dispatcher dispatcher;
+  std::string effects;
+};
+
+// A client's view of the wire: takes one reply off the front of `rest`, false when there is none.
+bool TakeReply(std::string_view& rest, int depth = 0) {
+  const size_t end = rest.find("\r\n");
+  if (end == std::string_view::npos || end == 0 || depth > 64) return false;
+  const char type = rest[0];
+  const std::string_view head = rest.substr(1, end - 1);
+  rest.remove_prefix(end + 2);
+  constexpr std::string_view kLines = "+-:,#_(";
+  if (kLines.find(type) != std::string_view::npos) return true;
+  if (head == "-1") return type == '$' || type == '*';
+  const auto count = tally::ParseInt64(head);
+  if (!count || *count < 0) return false;
+  if (type == '$' || type == '=') {
+    const auto size = static_cast<size_t>(*count);
+    if (rest.size() < size + 2 || rest.substr(size, 2) != "\r\n") return false;
+    rest.remove_prefix(size + 2);
+    return true;
+  }
+  constexpr std::string_view kAggregates = "*%~>";
+  if (kAggregates.find(type) == std::string_view::npos) return false;
+  const int64_t elements = type == '%' ? 2 * *count : *count;
+  for (int64_t i = 0; i < elements; ++i) {
+    if (!TakeReply(rest, depth + 1)) return false;
+  }
+  return true;
+}
+
+void CheckReplies(std::string& output) {
+  std::string_view rest = output;
+  while (!rest.empty()) Check(TakeReply(rest), "the output is whole replies");
+  output.clear();
+}
+
+// Sends the stream in pieces of up to `longest` bytes.
+void Converse(World& world, std::string_view stream, size_t longest) {
+  Session session(world.state, world.dispatcher);
+  size_t seed = longest;
+  while (!stream.empty() && !session.finished()) {
+    seed = seed * 1664525 + 1013904223;
+    const size_t size = std::min(stream.size(), 1 + (seed >> 16) % longest);
+    session.Take(stream.substr(0, size));
+    session.Run();
+    stream.remove_prefix(size);
+    for (int turn = 0; turn < kTurns && session.has_backlog(); ++turn) {
+      CheckReplies(session.client().output);
+      session.Run();
+    }
+    CheckReplies(session.client().output);
+    if (world.state.config.requirepass != kUnknown) continue;
+    Check(!session.client().authenticated, "a stranger stays one");
+    Check(session.buffered() <= kStrangersBytes, "a stranger's request takes little memory");
+    Check(world.effects.empty(), "a stranger changes nothing");
+  }
+}
+
+void Replay(World& world, std::string_view effects) {
+  Client client;
+  client.authenticated = true;
+  world.state.loading = true;
+  world.engine.set_expiring(false);
+  RequestParser parser;
+  while (!effects.empty()) {
+    Check(parser.Next(effects) == ParseStatus::kCommand, "the log is whole commands");
+    const CommandTable::Item* item = world.state.commands.Resolve(parser.args());
+    Check(item != nullptr && ArityFits(*item->command, parser.args().size()),
+          "an effect is a command");
+    client.output.clear();
+    world.dispatcher.Run(client, *item, parser.args());
+    Check(!client.output.starts_with('-'), "an effect is replayed without an error");
+    effects.remove_prefix(parser.consumed());
+  }
+  world.state.loading = false;
+  world.engine.set_expiring(true);
+}
+
+void CheckSameKeys(World& original, World& replayed) {
+  for (size_t i = 0; i < original.engine.databases(); ++i) {
+    Keyspace& keyspace = original.engine.database(i);
+    Keyspace& copy = replayed.engine.database(i);
+    Check(keyspace.size() == copy.size(), "the log gives as many keys");
+    uint64_t cursor = 0;
+    do {
+      cursor = keyspace.Scan(cursor, 100, [&](const Keyspace::Entry& entry) {
+        if (entry.expired(kNow)) return;
+        const Keyspace::Entry other = copy.Peek(entry.key(), kNow);
+        Check(other && other.type() == entry.type(), "the log gives the same keys");
+        Check(other.deadline() == entry.deadline(), "the log gives the same deadlines");
+        const bool same_number = !entry.is_integer() || other.integer() == entry.integer();
+        Check(entry.is_integer() == other.is_integer() && same_number,
+              "the log gives the same numbers");
+      });
+    } while (cursor != 0);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size < kPrologue) return 0;
+  Config config;
+  constexpr std::string_view kPasswords[] = {"", "secret", kUnknown};
+  config.requirepass = kPasswords[data[0] % std::size(kPasswords)];
+  config.databases = 2;
+  config.proto_max_bulk_len = tally::server::kMib;
+  const std::string_view stream(reinterpret_cast<const char*>(data) + kPrologue, size - kPrologue);
+  World world(config);
+  Converse(world, stream, size_t{1} << data[1] % 12);
+  World replayed(config);
+  Replay(replayed, world.effects);
+  CheckSameKeys(world, replayed);
+  return 0;
+}
