@@ -1,4 +1,5 @@
 // The listening side of the server: addresses, protected mode, the limit on clients.
+#include <absl/status/status.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
