@@ -66,7 +66,8 @@ void Connection::GoOn() {
 }
 
 void Connection::FlushOutput() {
-  if (closed() || writing_) return;
+  if (closed()) return;
+  if (writing_) return LimitOutput();
   std::string& output = client().output;
   while (sent_ < output.size()) {
     const ssize_t written =
@@ -77,7 +78,7 @@ void Connection::FlushOutput() {
       output.erase(0, sent_);
       sent_ = 0;
       writing_ = true;
-      return;
+      return LimitOutput();
     }
     sent_ += static_cast<size_t>(written);
     server_.stats.net_output_bytes += static_cast<uint64_t>(written);
@@ -87,6 +88,27 @@ void Connection::FlushOutput() {
   if (output.capacity() > kKeptCapacity) output.shrink_to_fit();
   if (session_.finished()) return Close();
   GoOn();
+}
+
+void Connection::LimitOutput() {
+  if (closed()) return;
+  const ClientClass kind = client().subscribed() ? ClientClass::kPubSub : ClientClass::kNormal;
+  const OutputBufferLimit& limit =
+      server_.config.client_output_buffer_limit[static_cast<size_t>(kind)];
+  const auto waiting = static_cast<int64_t>(client().output.size() - sent_);
+  const int64_t now = server_.clock.now_ms();
+  if (limit.soft == 0 || waiting <= limit.soft) {
+    over_soft_limit_since_ms_ = 0;
+  } else if (over_soft_limit_since_ms_ == 0) {
+    over_soft_limit_since_ms_ = now;
+  }
+  const bool too_long = over_soft_limit_since_ms_ != 0 &&
+                        (now - over_soft_limit_since_ms_) / 1000 > limit.soft_seconds;
+  if (!too_long && (limit.hard == 0 || waiting <= limit.hard)) return;
+  ++server_.stats.client_output_limit_disconnections;
+  server_.log.Warning("Closing a client that does not take its output: ", client().address, ", ",
+                      waiting, " bytes wait");
+  Close();
 }
 
 void Connection::Close() {

@@ -53,6 +53,8 @@ class Connection : public Transport, public std::enable_shared_from_this<Connect
 
   void FlushOutput() override;
   void Close() override;
+  // Closes when more output waits for the peer than client-output-buffer-limit lets it.
+  void LimitOutput();
 
  private:
   void GoOn();
@@ -61,8 +63,9 @@ class Connection : public Transport, public std::enable_shared_from_this<Connect
   LoopTurn& turn_;
   ServerState& server_;
   Session session_;
-  size_t sent_ = 0;        // of the client's output
-  bool readable_ = false;  // not known to be drained
+  size_t sent_ = 0;                       // of the client's output
+  int64_t over_soft_limit_since_ms_ = 0;  // 0: it is not
+  bool readable_ = false;                 // not known to be drained
   bool hung_up_ = false;
   bool queued_ = false;   // stands in the loop's queue
   bool writing_ = false;  // the peer takes no more at present

@@ -191,6 +191,8 @@ void Dispatcher::Run(Client& client, const CommandTable::Item& item, Args args) 
     client.wrote = true;
     if (!context.logged()) server_.effects.Append(client.database, args);
   }
+  // Replay is nobody's call.
+  if (server_.loading && client.transport == nullptr) return;
   last_micros_ = Clock::MonotonicMicros();
   Account(client, item, args, reply_begin, last_micros_ - begin);
 }

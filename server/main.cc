@@ -82,7 +82,6 @@ int Serve(LoadedConfig& loaded) {
   }
   if (!config.pidfile.empty()) std::ofstream(config.pidfile) << ::getpid() << '\n';
   for (const std::string& address : server.addresses()) (*log)->Notice("Listening on ", address);
-  (*log)->Notice("Ready to accept connections");
   const int code = server.Run();
   if (!config.pidfile.empty()) ::unlink(config.pidfile.c_str());
   return code;

@@ -25,6 +25,8 @@ constexpr size_t kReadStride = kReadBytes + 320;
 constexpr auto kCronInterval = std::chrono::milliseconds(50);
 // What expiry and reclaiming may take of one turn.
 constexpr int64_t kHousekeepingMicros = 1000;
+// And what loading takes of one, before clients are told LOADING.
+constexpr int64_t kLoadMicros = 5000;
 constexpr size_t kReclaimSlice = 256;
 // What sweeping quota books may take of one cron tick.
 constexpr int64_t kSweepMicros = 500;
@@ -87,17 +89,20 @@ absl::Status Server::Start() {
 }
 
 int Server::Run() {
+  if (!state_.loading) log_.Notice("Ready to accept connections");
   while (!stopping_) {
     if (!waiting_) WaitForReady();
-    if (HasWork()) {
+    if (HasWork() || state_.loading) {
       io_.poll_one();
     } else {
       io_.run_one();
     }
     Begin();
     ServeQueue();
+    if (state_.loading) LoadSome();
     EndTurn();
   }
+  if (load_failed_) return 1;
   FlushClients();
   const absl::Status status = persistence_.Close();
   if (!status.ok()) {
@@ -182,6 +187,16 @@ void Server::EndTurn() {
   in_turn_ = false;
 }
 
+void Server::LoadSome() {
+  const absl::Status status = persistence_.LoadSlice(kLoadMicros);
+  if (!status.ok()) {
+    log_.Warning("Cannot start: ", std::string(status.message()));
+    stopping_ = load_failed_ = true;
+  } else if (!state_.loading) {
+    log_.Notice("Ready to accept connections");
+  }
+}
+
 void Server::FlushLog() {
   if (persistence_.FlushTurn().ok()) return;
   // What could not be logged must not be acknowledged: those who wrote lose their connection, and
@@ -203,10 +218,15 @@ void Server::FlushClients() {
   }
 }
 
+// While the log takes nothing, the keys stay: their ends could not be logged.
+bool Server::MayExpire() const {
+  return state_.active_expire && !state_.loading && persistence_.write_error().ok();
+}
+
 void Server::Housekeeping() {
   const int64_t begin = Clock::MonotonicMicros();
   const auto more = [&] { return Clock::MonotonicMicros() - begin < kHousekeepingMicros; };
-  if (state_.active_expire) engine_.ExpireSome(state_.clock.now_ms(), more);
+  if (MayExpire()) engine_.ExpireSome(state_.clock.now_ms(), more);
   while (!engine_.reclaimer().empty() && more()) engine_.reclaimer().FreeSome(kReclaimSlice);
 }
 
@@ -277,7 +297,7 @@ void Server::Cron() {
 }
 
 void Server::SweepValues() {
-  if (!state_.active_expire) return;
+  if (!MayExpire()) return;
   const int64_t begin = Clock::MonotonicMicros();
   engine_.SweepSome(state_.clock.now_ms(),
                     [&] { return Clock::MonotonicMicros() - begin < kSweepMicros; });
@@ -292,6 +312,7 @@ void Server::CloseIdleClients() {
     const bool idle = limit_ms > 0 && now - client.last_active_ms > limit_ms &&
                       !client.subscribed() && !client.monitor;
     if (idle) connection.Close();
+    connection.LimitOutput();
     auto current = it++;
     if (current->second->closed()) connections_.erase(current);
   }

@@ -29,9 +29,10 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   Server(Config& config, Logger& log, const std::string& config_path);
   ~Server();
 
-  // Loads the data and opens the listeners; what fails is told.
+  // Opens the files and the listeners; what fails is told.
   absl::Status Start();
-  // Serves until SIGINT, SIGTERM or SHUTDOWN. Returns the process's exit code.
+  // Loads the data, answering LOADING meanwhile, and serves until SIGINT, SIGTERM or SHUTDOWN.
+  // Returns the process's exit code.
   int Run();
 
   void Enqueue(std::shared_ptr<Connection> connection) override;
@@ -72,9 +73,11 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   // Reads and runs what the connections have, some of them at a time.
   void Serve(std::span<const std::shared_ptr<Connection>> connections);
   void FetchKeys(std::span<const std::shared_ptr<Connection>> connections);
+  void LoadSome();
   void FlushLog();
   void FlushClients();
   void Housekeeping();
+  bool MayExpire() const;
   void WaitForSignal();
   void WaitForCron();
   void Cron();
@@ -104,6 +107,7 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   std::vector<char> read_buffer_;
   bool in_turn_ = false;
   bool stopping_ = false;
+  bool load_failed_ = false;
   int64_t started_ms_ = 0;
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/bytes/str_cat.h"
-#include "server/aof/aof_loader.h"
 #include "server/persistence/record_codec.h"
 
 namespace tally::server {
@@ -14,6 +13,12 @@ constexpr int64_t kRecoveryIntervalMs = 1000;
 constexpr int64_t kProgressMicros = 1'000'000;
 
 std::string TextOf(const absl::Status& status) { return std::string(status.message()); }
+
+uint64_t CountKeys(const Engine& engine) {
+  uint64_t keys = 0;
+  for (size_t i = 0; i < engine.databases(); ++i) keys += engine.database(i).size();
+  return keys;
+}
 
 AppendFsync PolicyOf(FsyncPolicy policy) {
   switch (policy) {
@@ -48,46 +53,64 @@ absl::Status AofPersistence::Open() {
   const bool exists = files_.List(server_.config.appenddirname).ok();
   if (!server_.config.appendonly && !exists) return absl::OkStatus();
   if (absl::Status status = OpenDirectory(); !status.ok()) return status;
-  if (absl::Status status = Load(); !status.ok()) return status;
-  if (!server_.config.appendonly) return absl::OkStatus();
-  auto writer = LogWriter::Open(*directory_, end_, {PolicyOf(server_.config.appendfsync)});
+  return BeginLoading();
+}
+
+absl::Status AofPersistence::BeginLoading() {
+  auto loader = AofLoader::Open(*directory_, server_.config.aof_load_truncated);
+  if (!loader.ok()) return loader.status();
+  loading_ = std::make_unique<Loading>();
+  loading_->loader = std::move(*loader);
+  loading_->client.authenticated = true;
+  loading_->started_ms = server_.clock.now_ms();
+  loading_->started_us = loading_->last_progress_us = Clock::MonotonicMicros();
+  server_.loading = true;
+  server_.engine.set_expiring(false);
+  return absl::OkStatus();
+}
+
+absl::Status AofPersistence::LoadSlice(int64_t budget_us) {
+  if (loading_ == nullptr) return absl::OkStatus();
+  const auto on_record = [&](std::string_view record) {
+    return DecodeRecord(record, server_.engine);
+  };
+  const auto on_command = [&](Args args) { return Replay(loading_->client, args); };
+  const int64_t begin = Clock::MonotonicMicros();
+  absl::StatusOr<bool> more = true;
+  do {
+    more = loading_->loader->Step(on_record, on_command);
+  } while (more.ok() && *more && Clock::MonotonicMicros() - begin < budget_us);
+  if (more.ok() && *more) {
+    ReportProgress();
+    return absl::OkStatus();
+  }
+  const LogPosition end = loading_->loader->end();
+  if (more.ok()) ReportLoaded();
+  loading_ = nullptr;
+  older_log_bytes_ = 0;
+  server_.stats.changes_since_save = 0;
+  server_.loading = false;
+  server_.engine.set_expiring(true);
+  if (!more.ok()) return more.status();
+  return server_.config.appendonly && writer_ == nullptr ? OpenLog(end) : absl::OkStatus();
+}
+
+void AofPersistence::ReportLoaded() const {
+  const AofLoader& loader = *loading_->loader;
+  if (loader.torn_bytes() > 0) {
+    server_.log.Warning("Cutting a torn tail of ", loader.torn_bytes(), " bytes off ",
+                        loader.torn_path());
+  }
+  server_.log.Notice("Loaded ", CountKeys(server_.engine), " keys from ", loader.bytes_total(),
+                     " bytes in ", (Clock::MonotonicMicros() - loading_->started_us) / 1000, " ms");
+}
+
+absl::Status AofPersistence::OpenLog(const LogPosition& end) {
+  auto writer = LogWriter::Open(*directory_, end, {PolicyOf(server_.config.appendfsync)});
   if (!writer.ok()) return writer.status();
   writer_ = std::move(*writer);
   server_.effects.set_buffer(&writer_->buffer());
   server_.effects.ForgetDatabase();
-  return absl::OkStatus();
-}
-
-absl::Status AofPersistence::Load() {
-  auto loader = AofLoader::Open(*directory_, server_.config.aof_load_truncated);
-  if (!loader.ok()) return loader.status();
-  Client client;
-  client.authenticated = true;
-  server_.loading = true;
-  server_.engine.set_expiring(false);
-  load_started_us_ = last_progress_us_ = Clock::MonotonicMicros();
-  const auto on_record = [&](std::string_view record) {
-    return DecodeRecord(record, server_.engine);
-  };
-  const auto on_command = [&](Args args) { return Replay(client, args); };
-  absl::StatusOr<bool> more = true;
-  while (more.ok() && *more) {
-    more = (*loader)->Step(on_record, on_command);
-    ReportProgress((*loader)->bytes_done(), (*loader)->bytes_total());
-  }
-  server_.loading = false;
-  server_.engine.set_expiring(true);
-  if (!more.ok()) return more.status();
-  end_ = (*loader)->end();
-  older_log_bytes_ = 0;
-  if ((*loader)->torn_bytes() > 0) {
-    server_.log.Warning("Cutting a torn tail of ", (*loader)->torn_bytes(), " bytes off ",
-                        (*loader)->torn_path());
-  }
-  uint64_t keys = 0;
-  for (size_t i = 0; i < server_.engine.databases(); ++i) keys += server_.engine.database(i).size();
-  server_.log.Notice("Loaded ", keys, " keys from ", (*loader)->bytes_total(), " bytes in ",
-                     (Clock::MonotonicMicros() - load_started_us_) / 1000, " ms");
   return absl::OkStatus();
 }
 
@@ -105,14 +128,14 @@ absl::Status AofPersistence::Replay(Client& client, Args args) {
   return absl::OkStatus();
 }
 
-void AofPersistence::ReportProgress(uint64_t done, uint64_t total) {
+void AofPersistence::ReportProgress() {
   const int64_t now = Clock::MonotonicMicros();
-  if (now - last_progress_us_ < kProgressMicros || done == 0) return;
-  last_progress_us_ = now;
-  uint64_t keys = 0;
-  for (size_t i = 0; i < server_.engine.databases(); ++i) keys += server_.engine.database(i).size();
-  const auto elapsed = static_cast<uint64_t>(now - load_started_us_);
-  server_.log.Notice("Loading: ", done * 100 / std::max<uint64_t>(total, 1), "%, ", keys,
+  const uint64_t done = loading_->loader->bytes_done();
+  if (now - loading_->last_progress_us < kProgressMicros || done == 0) return;
+  loading_->last_progress_us = now;
+  const uint64_t total = std::max(loading_->loader->bytes_total(), done);
+  const auto elapsed = static_cast<uint64_t>(now - loading_->started_us);
+  server_.log.Notice("Loading: ", done * 100 / total, "%, ", CountKeys(server_.engine),
                      " keys, about ", elapsed * (total - done) / done / 1'000'000, " s left");
 }
 
@@ -162,18 +185,36 @@ uint64_t AofPersistence::bytes_since_base() const {
 }
 
 absl::Status AofPersistence::ApplyConfig() {
-  if (server_.config.appendonly != (writer_ != nullptr)) {
-    return absl::FailedPreconditionError("appendonly can only be set at start");
-  }
+  if (loading_ != nullptr) return absl::FailedPreconditionError("the data is being loaded");
+  const bool wanted = server_.config.appendonly;
+  if (wanted != (writer_ != nullptr)) return wanted ? StartLog() : StopLog();
   if (writer_ == nullptr) return absl::OkStatus();
   return writer_->SetPolicy(PolicyOf(server_.config.appendfsync), server_.clock.now_ms());
 }
 
+// The base is written at once: what changed while it is written would be in no log yet.
+absl::Status AofPersistence::StartLog() {
+  if (rewrite_ != nullptr) FailRewrite(absl::CancelledError("the log begins behind another base"));
+  if (absl::Status status = SaveNow(); !status.ok()) return status;
+  return OpenLog(LogPosition{});
+}
+
+absl::Status AofPersistence::StopLog() {
+  if (rewrite_ != nullptr) FailRewrite(absl::CancelledError("the log ends"));
+  if (absl::Status status = writer_->Close(server_.clock.now_ms()); !status.ok()) return status;
+  server_.effects.set_buffer(nullptr);
+  writer_ = nullptr;
+  older_log_bytes_ = 0;
+  return absl::OkStatus();
+}
+
 absl::Status AofPersistence::Reload() {
+  if (loading_ != nullptr) return absl::FailedPreconditionError("the data is being loaded");
   if (absl::Status status = SaveNow(); !status.ok()) return status;
   server_.effects.set_buffer(nullptr);
   for (size_t i = 0; i < server_.engine.databases(); ++i) server_.engine.database(i).Clear();
-  const absl::Status status = Load();
+  absl::Status status = BeginLoading();
+  if (status.ok()) status = LoadSlice(INT64_MAX);
   if (writer_ != nullptr) server_.effects.set_buffer(&writer_->buffer());
   return status;
 }
@@ -184,6 +225,14 @@ void AofPersistence::AppendInfo(std::string& out) const {
   };
   const std::string_view rewrite_status = last_rewrite_.ok() ? "ok" : "err";
   row("loading", server_.loading ? 1 : 0);
+  if (loading_ != nullptr) {
+    const uint64_t done = loading_->loader->bytes_done();
+    const uint64_t total = std::max(loading_->loader->bytes_total(), done);
+    row("loading_start_time", loading_->started_ms / 1000);
+    row("loading_total_bytes", total);
+    row("loading_loaded_bytes", done);
+    row("loading_loaded_perc", done * 100 / std::max<uint64_t>(total, 1));
+  }
   row("rdb_changes_since_last_save", server_.stats.changes_since_save);
   row("rdb_bgsave_in_progress", rewriting() ? 1 : 0);
   row("rdb_last_save_time", last_save_ms_ / 1000);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "server/aof/aof_directory.h"
+#include "server/aof/aof_loader.h"
 #include "server/aof/base_snapshot.h"
 #include "server/aof/file_system.h"
 #include "server/aof/log_writer.h"
@@ -22,8 +23,10 @@ class AofPersistence : public Persistence {
   AofPersistence(ServerState& server, CommandRunner& runner, FileSystem& files);
   ~AofPersistence();
 
-  // Loads what the files hold and, with `appendonly yes`, opens the log.
+  // Opens the files. What they hold is loaded by LoadSlice, until ServerState::loading ends.
   absl::Status Open();
+  // Loads for about `budget_us` and, when all is loaded and with `appendonly yes`, opens the log.
+  absl::Status LoadSlice(int64_t budget_us);
   // Flushes and syncs.
   absl::Status Close();
 
@@ -55,14 +58,27 @@ class AofPersistence : public Persistence {
     std::unique_ptr<SnapshotWalk> walk;  // null when all segments are saved
   };
 
+  struct Loading {
+    std::unique_ptr<AofLoader> loader;
+    Client client;  // who runs what the log holds
+    int64_t started_us;
+    int64_t last_progress_us;
+    int64_t started_ms;
+  };
+
   absl::Status OpenDirectory();
-  absl::Status Load();
+  absl::Status BeginLoading();
+  void ReportLoaded() const;
   absl::Status Replay(Client& client, Args args);
+  absl::Status OpenLog(const LogPosition& end);
+  // CONFIG SET appendonly.
+  absl::Status StartLog();
+  absl::Status StopLog();
   void RewriteSlice(int64_t budget_us);
   absl::Status SaveSegments(int64_t budget_us);
   absl::Status FinishRewrite();
   void FailRewrite(const absl::Status& status);
-  void ReportProgress(uint64_t done, uint64_t total);
+  void ReportProgress();
   uint64_t bytes_since_base() const;
 
   ServerState& server_;
@@ -70,7 +86,7 @@ class AofPersistence : public Persistence {
   FileSystem& files_;
   std::unique_ptr<AofDirectory> directory_;
   std::unique_ptr<LogWriter> writer_;  // null with appendonly no
-  LogPosition end_;                    // of what was loaded
+  std::unique_ptr<Loading> loading_;   // null when all is loaded
   std::unique_ptr<Rewrite> rewrite_;
   absl::Status last_rewrite_;
   uint64_t epoch_ = 0;
@@ -78,8 +94,6 @@ class AofPersistence : public Persistence {
   uint64_t older_log_bytes_ = 0;  // of logs before the current one that the base does not cover
   int64_t last_save_ms_ = 0;
   int64_t last_recovery_ms_ = 0;
-  int64_t load_started_us_ = 0;
-  int64_t last_progress_us_ = 0;
 };
 
 }  // namespace tally::server

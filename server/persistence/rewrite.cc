@@ -7,6 +7,7 @@
 namespace tally::server {
 
 absl::Status AofPersistence::StartRewrite() {
+  if (loading_ != nullptr) return absl::FailedPreconditionError("the data is being loaded");
   if (rewrite_ != nullptr) {
     return absl::AlreadyExistsError("Background append only file rewriting already in progress");
   }

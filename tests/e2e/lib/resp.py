@@ -27,7 +27,7 @@ class RespClient:
 
     def call(self, *arguments):
         self.socket.sendall(encode(arguments))
-        return self._read()
+        return self.read()
 
     def pipeline(self, commands):
         """The replies of all commands, in their order."""
@@ -36,7 +36,7 @@ class RespClient:
         for start in range(0, len(commands), 500):
             batch = commands[start:start + 500]
             self.socket.sendall(b"".join(map(encode, batch)))
-            replies += [self._read() for _ in batch]
+            replies += [self.read() for _ in batch]
         return replies
 
     def scan(self, *options):
@@ -48,7 +48,8 @@ class RespClient:
             if cursor == b"0":
                 return keys
 
-    def _read(self):
+    def read(self):
+        """The next reply."""
         line = self.stream.readline()
         if not line.endswith(b"\r\n"):
             raise ConnectionError("the server closed the connection")
@@ -62,7 +63,7 @@ class RespClient:
         if kind == b"$":
             return self._read_bulk(int(rest))
         if kind == b"*":
-            return None if rest == b"-1" else [self._read() for _ in range(int(rest))]
+            return None if rest == b"-1" else [self.read() for _ in range(int(rest))]
         raise ValueError(f"not RESP2: {line!r}")
 
     def _read_bulk(self, size):

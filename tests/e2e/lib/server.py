@@ -70,6 +70,15 @@ class Server:
 
     def start(self):
         """Starts the server on the data it left and waits until it serves."""
+        self.launch()
+        deadline = time.monotonic() + START_SECONDS
+        while not self._serves():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"{self.binary} does not serve:\n{self.log()}")
+            time.sleep(0.02)
+
+    def launch(self):
+        """Starts the server and does not wait."""
         arguments = [self.binary, "--port", str(self.port), "--bind", "127.0.0.1",
                      "--dir", str(self.directory), "--save", ""]
         for name, value in self.directives.items():
@@ -78,11 +87,6 @@ class Server:
             self.process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=log,
                                             stderr=log, cwd=self.directory,
                                             preexec_fn=die_with_parent)
-        deadline = time.monotonic() + START_SECONDS
-        while not self._serves():
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"{self.binary} does not serve:\n{self.log()}")
-            time.sleep(0.02)
 
     def kill(self):
         """kill -9: what the server had not handed to the kernel is lost."""

@@ -22,7 +22,8 @@ class DurableServer : private Keyspace::Observer {
     harness_.state.clock.Set(now_ms);
     harness_.state.persistence = &persistence_;
     harness_.engine.set_observer(this);
-    const absl::Status status = persistence_.Open();
+    absl::Status status = persistence_.Open();
+    if (status.ok()) status = persistence_.LoadSlice(INT64_MAX);
     INFO(status);
     REQUIRE(status.ok());
   }
