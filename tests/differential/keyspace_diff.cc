@@ -16,6 +16,17 @@ namespace {
 
 constexpr int kDatabases = 16;
 
+// Without the estimate that a HyperLogLog caches in its bytes 8 to 15: it is not logged, since it
+// follows from the rest.
+std::string WithoutEstimate(std::string reply) {
+  const size_t begin = reply.find("\r\nHYLL");
+  constexpr size_t kEstimateAt = 8;
+  if (begin != std::string::npos && reply.size() > begin + 2 + 2 * kEstimateAt) {
+    reply.replace(begin + 2 + kEstimateAt, 8, 8, '\0');
+  }
+  return reply;
+}
+
 class KeyspaceDiff {
  public:
   KeyspaceDiff(uint16_t tallyd_port, uint16_t redis_port)
@@ -33,8 +44,9 @@ class KeyspaceDiff {
  private:
   static std::set<std::string> KeysOf(Wire& wire) {
     const std::string bytes(wire.Call({"SCAN", "0", "COUNT", "1000000"}));
+    const Reply scan = ParseReply(bytes);
     std::set<std::string> keys;
-    for (const Reply& key : ParseReply(bytes).parts[1].parts) keys.emplace(key.text);
+    for (const Reply& key : scan.parts[1].parts) keys.emplace(key.text);
     return keys;
   }
 
@@ -67,8 +79,8 @@ class KeyspaceDiff {
   }
 
   void Compare(const Request& request, Rule rule) {
-    const std::string ours = WithoutNegativeZeros(ours_.Call(request));
-    const std::string theirs = WithoutNegativeZeros(theirs_.Call(request));
+    const std::string ours = WithoutEstimate(WithoutNegativeZeros(ours_.Call(request)));
+    const std::string theirs = WithoutEstimate(WithoutNegativeZeros(theirs_.Call(request)));
     if (SameReply(rule, ours, theirs, "")) return;
     Differ(request.back() == "WITHSCORES" || request.back() == "-1" ? request[1] : request.back(),
            StrCat(request[0], ": tallyd ", Quoted(ours), " redis ", Quoted(theirs)));
