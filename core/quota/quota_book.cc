@@ -23,6 +23,13 @@ void DropGone(UserPurchases& user, const Retention& retention, int64_t horizon_m
   std::erase_if(user.returns, [&](const ReturnMark& mark) { return !orders.contains(mark.order); });
 }
 
+// Sorts the ids and leaves each of them once.
+template <typename Ids>
+void LeaveDistinct(Ids& ids) {
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+}
+
 // The lines of one order by SKU, and within a SKU in the order of recording.
 std::vector<PurchaseLine*> LinesBySku(std::vector<PurchaseLine>& lines, int64_t order) {
   std::vector<PurchaseLine*> found;
@@ -55,15 +62,34 @@ QuotaBook::QuotaBook(uint64_t seed, int64_t min_retention_ms)
   Check(min_retention_ms > 0, "retention is positive");
 }
 
-QuotaBook::OpenUser QuotaBook::Open(int64_t user, int64_t now_ms) const {
+QuotaBook::Places QuotaBook::Approach(int64_t user, const Ids& skus) const {
+  Places places;
+  places.user = users_.Hash(EntityKey(user).view());
+  users_.PrefetchSegment(places.user);
+  for (const int64_t sku : skus) {
+    places.skus.push_back(limits_.Hash(EntityKey(sku).view()));
+    limits_.PrefetchSegment(places.skus.back());
+  }
+  users_.PrefetchIndex(places.user);
+  for (const uint64_t hash : places.skus) limits_.PrefetchIndex(hash);
+  users_.PrefetchRecord(places.user);
+  for (const uint64_t hash : places.skus) limits_.PrefetchRecord(hash);
+  return places;
+}
+
+QuotaBook::OpenUser QuotaBook::Open(int64_t user, uint64_t hash, int64_t now_ms) const {
   OpenUser open;
   open.id = user;
-  open.record = users_.Find(EntityKey(user).view());
+  open.record = users_.Find(EntityKey(user).view(), hash);
   if (!open.record) return open;
   Check(DecodePurchases(open.record.payload(), open.purchases), "a stored user is well-formed");
   open.stored_lines = open.purchases.lines.size();
   DropGone(open.purchases, retention_, retention_.Horizon(now_ms));
   return open;
+}
+
+QuotaBook::OpenUser QuotaBook::Open(int64_t user, int64_t now_ms) const {
+  return Open(user, users_.Hash(EntityKey(user).view()), now_ms);
 }
 
 void QuotaBook::Store(const OpenUser& user) {
@@ -86,22 +112,22 @@ void QuotaBook::Store(const OpenUser& user) {
   for (const PurchaseLine& line : lines) due = std::min(due, line.ts_ms);
 }
 
-// Sorts `skus` and leaves each in it once.
-void QuotaBook::AddSkus(SkuList& skus, const QuotaActions& actions, LeftCounters& counters) const {
-  std::sort(skus.begin(), skus.end());
-  skus.erase(std::unique(skus.begin(), skus.end()), skus.end());
-  for (const int64_t sku : skus) {
-    const RecordTable::Record record = limits_.Find(EntityKey(sku).view());
-    counters.AddSku(sku, record ? record.payload() : std::string_view(), actions);
+void QuotaBook::AddSkus(const Ids& skus, const Places& places, const QuotaActions& actions,
+                        LeftCounters& counters) const {
+  for (size_t i = 0; i < skus.size(); ++i) {
+    const RecordTable::Record record = limits_.Find(EntityKey(skus[i]).view(), places.skus[i]);
+    counters.AddSku(skus[i], record ? record.payload() : std::string_view(), actions);
   }
 }
 
 QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, QuotaLefts& left) {
-  OpenUser user = Open(order.user, now_ms);
-  LeftCounters counters(now_ms);
-  SkuList skus;
+  Ids skus;
   for (const QuotaItem& item : order.items) skus.push_back(item.sku);
-  AddSkus(skus, QuotaActions(), counters);
+  LeaveDistinct(skus);
+  const Places places = Approach(order.user, skus);
+  OpenUser user = Open(order.user, places.user, now_ms);
+  LeftCounters counters(now_ms);
+  AddSkus(skus, places, QuotaActions(), counters);
 
   bool known = false;
   for (const PurchaseLine& line : user.purchases.lines) {
@@ -166,9 +192,13 @@ bool QuotaBook::Return(const QuotaReturn& request, int64_t now_ms, std::vector<i
 void QuotaBook::Left(int64_t user, std::span<const int64_t> skus, int64_t at_ms, int64_t now_ms,
                      QuotaLefts& left) const {
   LeftCounters counters(at_ms);
-  SkuList distinct(skus.begin(), skus.end());
-  AddSkus(distinct, QuotaActions(), counters);
-  if (const RecordTable::Record record = users_.Find(EntityKey(user).view())) {
+  Ids distinct(skus.begin(), skus.end());
+  LeaveDistinct(distinct);
+  const Places places = Approach(user, distinct);
+  const RecordTable::Record record = users_.Find(EntityKey(user).view(), places.user);
+  if (record) record.PrefetchPayload();
+  AddSkus(distinct, places, QuotaActions(), counters);
+  if (record) {
     const int64_t horizon_ms = retention_.Horizon(now_ms);
     for (PurchaseReader reader(record.payload()); reader.Next();) {
       if (retention_.Keeps(reader.line(), horizon_ms)) counters.Count(reader.line());
@@ -182,12 +212,13 @@ void QuotaBook::LeftAll(int64_t user, const QuotaActions& actions, int64_t now_m
                         QuotaLefts& left) const {
   left.Clear();
   const OpenUser open = Open(user, now_ms);
-  SkuList skus;
+  Ids skus;
   for (const PurchaseLine& line : open.purchases.lines) {
     if (line.qty > 0) skus.push_back(line.sku);
   }
+  LeaveDistinct(skus);
   LeftCounters counters(now_ms);
-  AddSkus(skus, actions, counters);
+  AddSkus(skus, Approach(user, skus), actions, counters);
   for (const PurchaseLine& line : open.purchases.lines) counters.Count(line);
   for (const int64_t sku : skus) {
     if (counters.HasCounters(sku)) counters.AppendLeft(sku, left);

@@ -166,8 +166,17 @@ class QuotaBook {
     std::string run;
   };
 
-  using SkuList = absl::InlinedVector<int64_t, 8>;
+  using Ids = absl::InlinedVector<int64_t, 8>;
 
+  // Hashes of what a call is going to look up.
+  struct Places {
+    uint64_t user;
+    absl::InlinedVector<uint64_t, 8> skus;
+  };
+
+  // Hints the memory that all of it is about to be looked up.
+  Places Approach(int64_t user, const Ids& skus) const;
+  OpenUser Open(int64_t user, uint64_t hash, int64_t now_ms) const;
   OpenUser Open(int64_t user, int64_t now_ms) const;
   void Store(const OpenUser& user);
   void StoreLimits(int64_t sku, const std::vector<LimitEntry>& entries);
@@ -180,7 +189,8 @@ class QuotaBook {
   void SettleRetention(int64_t old_length_ms, int64_t now_ms);
   void SetLimit(const QuotaLimitSpec& spec, int64_t now_ms);
   size_t DelLimitsOf(int64_t sku, const QuotaActions& actions, int64_t now_ms);
-  void AddSkus(SkuList& skus, const QuotaActions& actions, LeftCounters& counters) const;
+  void AddSkus(const Ids& skus, const Places& places, const QuotaActions& actions,
+               LeftCounters& counters) const;
   size_t SweepUsers(RecordTable::Segment& segment, int64_t horizon_ms, int64_t now_ms);
   void SweepLimits(RecordTable::Segment& segment, int64_t horizon_ms);
 

@@ -5,6 +5,8 @@
 //           each entry of what is gone its recorded_ms and horizon_ms
 //   limits  for each SKU: signed varint, length-prefixed limit block
 //   users   for each user: signed varint, length-prefixed purchase block
+#include <absl/container/inlined_vector.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -42,13 +44,36 @@ uint64_t SaveRecords(const RecordTable& table, uint64_t cursor, size_t max_bytes
   return cursor;
 }
 
-// Puts a record that is absent. False if it is there.
-bool InsertNew(RecordTable& table, int64_t id, std::string_view block,
-               RecordTable::Record& record) {
-  const EntityKey key(id);
-  if (table.Find(key.view())) return false;
-  record = table.Insert(key.view(), block.size());
-  std::memcpy(record.data(), block.data(), block.size());
+// Puts the records of a run, all of them absent, into the table, and shows each to `note`, which is
+// false for a malformed block. Some at a time, so that their cache misses overlap. False if the run
+// is malformed.
+template <typename Note>
+bool InsertRecords(std::string_view run, RecordTable& table, Note&& note) {
+  struct Arrival {
+    EntityKey key;
+    uint64_t hash;
+    std::string_view block;
+  };
+  constexpr size_t kAtOnce = 16;
+  absl::InlinedVector<Arrival, kAtOnce> arrivals;
+  while (!run.empty()) {
+    arrivals.clear();
+    while (arrivals.size() < kAtOnce && !run.empty()) {
+      int64_t id = 0;
+      std::string_view block;
+      if (!ReadSignedVarint(run, id) || !ReadLengthPrefixed(run, block)) return false;
+      const EntityKey key(id);
+      arrivals.push_back({key, table.Hash(key.view()), block});
+      table.PrefetchSegment(arrivals.back().hash);
+    }
+    for (const Arrival& arrival : arrivals) table.PrefetchInsertion(arrival.hash);
+    for (const auto& [key, hash, block] : arrivals) {
+      if (table.Find(key.view(), hash)) return false;
+      const RecordTable::Record record = table.Insert(key.view(), hash, block.size());
+      std::memcpy(record.data(), block.data(), block.size());
+      if (!note(record)) return false;
+    }
+  }
   return true;
 }
 
@@ -239,39 +264,29 @@ bool QuotaBook::LoadHeader(std::string_view in) {
 
 bool QuotaBook::LoadLimits(std::string_view in) {
   std::vector<LimitEntry> entries;
-  while (!in.empty()) {
-    int64_t sku = 0;
-    std::string_view block;
-    RecordTable::Record record;
-    if (!ReadSignedVarint(in, sku) || !ReadLengthPrefixed(in, block)) return false;
-    if (!DecodeLimits(block, entries) || !InsertNew(limits_, sku, block, record)) return false;
+  return InsertRecords(in, limits_, [&](const RecordTable::Record& record) {
+    if (!DecodeLimits(record.payload(), entries)) return false;
+    int64_t& due = record.segment().due;
     for (const LimitEntry& entry : entries) {
       if (entry.is_set) {
         retention_.Add(entry.window_ms);
         ++limit_count_;
       }
-      if (entry.deletion) {
-        record.segment().due = std::min(record.segment().due, entry.deletion->until_ms);
-      }
+      if (entry.deletion) due = std::min(due, entry.deletion->until_ms);
     }
-  }
-  return true;
+    return true;
+  });
 }
 
 bool QuotaBook::LoadUsers(std::string_view in) {
   UserPurchases purchases;
-  while (!in.empty()) {
-    int64_t user = 0;
-    std::string_view block;
-    RecordTable::Record record;
-    if (!ReadSignedVarint(in, user) || !ReadLengthPrefixed(in, block)) return false;
-    if (!DecodePurchases(block, purchases) || !InsertNew(users_, user, block, record)) return false;
+  return InsertRecords(in, users_, [&](const RecordTable::Record& record) {
+    if (!DecodePurchases(record.payload(), purchases)) return false;
     purchase_count_ += purchases.lines.size();
-    for (const PurchaseLine& line : purchases.lines) {
-      record.segment().due = std::min(record.segment().due, line.ts_ms);
-    }
-  }
-  return true;
+    int64_t& due = record.segment().due;
+    for (const PurchaseLine& line : purchases.lines) due = std::min(due, line.ts_ms);
+    return true;
+  });
 }
 
 }  // namespace tally

@@ -1,6 +1,8 @@
 // What goes into and comes out of a quota book. All times are unix milliseconds.
 #pragma once
 
+#include <absl/container/inlined_vector.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -82,8 +84,8 @@ class QuotaLefts {
     int64_t sku;
     size_t begin;
   };
-  std::vector<Sku> skus_;
-  std::vector<QuotaLeft> values_;
+  absl::InlinedVector<Sku, 8> skus_;
+  absl::InlinedVector<QuotaLeft, 16> values_;
 };
 
 // The ACTIONS of a command: every action, or the ones listed.

@@ -57,18 +57,12 @@ RecordTable::Record RecordTable::Find(std::string_view key, uint64_t hash) const
 void RecordTable::Prefetch(std::span<const std::string_view> keys) const {
   Check(keys.size() <= kMaxPrefetch, "few keys are prefetched at a time");
   std::array<uint64_t, kMaxPrefetch> hashes;
-  std::array<const Segment*, kMaxPrefetch> segments;
   for (size_t i = 0; i < keys.size(); ++i) {
     hashes[i] = Hash(keys[i]);
-    segments[i] = SegmentOf(hashes[i]);
-    __builtin_prefetch(segments[i]);
+    PrefetchSegment(hashes[i]);
   }
-  for (size_t i = 0; i < keys.size(); ++i) {
-    segments[i]->offsets_.prefetch(Segment::Fetch{hashes[i]});
-  }
-  for (size_t i = 0; i < keys.size(); ++i) {
-    static_cast<void>(segments[i]->offsets_.find(Segment::Fetch{hashes[i]}));
-  }
+  for (size_t i = 0; i < keys.size(); ++i) PrefetchIndex(hashes[i]);
+  for (size_t i = 0; i < keys.size(); ++i) PrefetchRecord(hashes[i]);
 }
 
 template <typename Change>

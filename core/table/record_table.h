@@ -11,6 +11,7 @@
 
 #include <absl/container/flat_hash_set.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -35,6 +36,8 @@ class RecordTable {
     char* data() const { return key_ + key_size_; }
     size_t size() const { return payload_size_; }
     std::string_view payload() const { return {data(), payload_size_}; }
+    // A hint that the whole payload, up to some hundreds of bytes, will be read soon.
+    void PrefetchPayload() const;
     Segment& segment() const { return *segment_; }
 
    private:
@@ -76,6 +79,16 @@ class RecordTable {
   // 2004). Of no effect but on time; at most kMaxPrefetch keys.
   void Prefetch(std::span<const std::string_view> keys) const;
   static constexpr size_t kMaxPrefetch = 64;
+  // The steps, for keys of several tables: each to be taken for all keys before the next one.
+  void PrefetchSegment(uint64_t hash) const {
+    const char* segment = reinterpret_cast<const char*>(SegmentOf(hash));
+    __builtin_prefetch(segment);
+    __builtin_prefetch(segment + kCacheLine);
+  }
+  void PrefetchIndex(uint64_t hash) const;
+  void PrefetchRecord(uint64_t hash) const;
+  // After PrefetchSegment(), instead of the others, where an insertion follows.
+  void PrefetchInsertion(uint64_t hash) const;
 
   // Adds a record for a key that is absent (not checked again), its payload uninitialised.
   // Amortised O(1); at most one segment is moved.
@@ -129,6 +142,7 @@ class RecordTable {
 
  private:
   static constexpr uint64_t kEndPosition = ~uint64_t{0};
+  static constexpr size_t kCacheLine = 64;
 
   Segment* SegmentOf(uint64_t hash) const { return directory_[DirectoryIndex(hash)]; }
   size_t DirectoryIndex(uint64_t hash) const { return depth_ == 0 ? 0 : hash >> (64 - depth_); }
@@ -226,6 +240,26 @@ class RecordTable::Segment {
   const uint64_t seed_;
   uint32_t depth_ = 0;
 };
+
+inline void RecordTable::Record::PrefetchPayload() const {
+  constexpr size_t kMostLines = 8;
+  const size_t size = std::min<size_t>(payload_size_, kMostLines * kCacheLine);
+  for (size_t at = 0; at < size; at += kCacheLine) __builtin_prefetch(data() + at);
+}
+
+inline void RecordTable::PrefetchIndex(uint64_t hash) const {
+  SegmentOf(hash)->offsets_.prefetch(Segment::Fetch{hash});
+}
+
+inline void RecordTable::PrefetchRecord(uint64_t hash) const {
+  static_cast<void>(SegmentOf(hash)->offsets_.find(Segment::Fetch{hash}));
+}
+
+inline void RecordTable::PrefetchInsertion(uint64_t hash) const {
+  const Segment* segment = SegmentOf(hash);
+  segment->offsets_.prefetch(Segment::Fetch{hash});
+  __builtin_prefetch(segment->buffer_ + segment->used_, 1);
+}
 
 template <typename Visit>
 void RecordTable::ForEach(const Segment& segment, Visit&& visit) const {
