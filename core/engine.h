@@ -9,6 +9,7 @@
 
 #include "core/keyspace/keyspace.h"
 #include "core/keyspace/reclaimer.h"
+#include "core/limit/policy_table.h"
 
 namespace tally {
 
@@ -49,6 +50,8 @@ class Engine {
   }
 
   Reclaimer& reclaimer() { return reclaimer_; }
+  PolicyTable& policies() { return policies_; }
+  const PolicyTable& policies() const { return policies_; }
   uint64_t seed() const { return seed_; }
 
  private:
@@ -57,6 +60,7 @@ class Engine {
 
   uint64_t seed_;
   Reclaimer reclaimer_;
+  PolicyTable policies_;
   std::vector<std::unique_ptr<Keyspace>> keyspaces_;
 };
 

@@ -114,7 +114,8 @@ std::vector<std::pair<int64_t, uint32_t>> ActiveSet::Series(int64_t from, int64_
   Check(step_ms > 0 && step_ms % kMinuteMs == 0, "a step is whole minutes");
   from -= from % kMinuteMs;
   const int64_t steps = std::max<int64_t>(0, (to - from + step_ms - 1) / step_ms);
-  Check(static_cast<size_t>(steps) <= kMaxSeriesSteps, "the caller limits the steps");
+  // The part of a minute before `from` may make one more.
+  Check(static_cast<size_t>(steps) <= kMaxSeriesSteps + 1, "the caller limits the steps");
   std::vector<std::pair<int64_t, uint32_t>> series;
   bool falling_ended = false;
   for (int64_t i = 0; i < steps; ++i) {

@@ -102,6 +102,8 @@ class ActiveSet {
   bool Forget(std::string_view id);
 
   uint32_t size() const { return ids_.size(); }
+  // The highest number given.
+  uint32_t last_number() const { return ids_.last_number(); }
   size_t Weight() const { return ids_.last_number(); }
   size_t MemoryBytes() const;
   // O(size).

@@ -49,6 +49,12 @@ class Hits {
   // From this instant on nothing in it can count any more; 0 if empty.
   int64_t ExpiresAt() const { return empty() ? 0 : log_.newest() + window_ms_; }
 
+  // Makes it as new, but keeps room: for one that is loaded again and again.
+  void Clear() {
+    window_ms_ = 0;
+    log_.Clear();
+  }
+
   // Hits, as far as freeing them takes time.
   size_t Weight() const { return static_cast<size_t>(log_.size()); }
   size_t MemoryBytes() const;

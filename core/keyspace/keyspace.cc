@@ -163,6 +163,22 @@ void Keyspace::SetPacked(std::string_view key, Type type, std::string_view bytes
   std::memcpy(entry.value(), bytes.data(), bytes.size());
 }
 
+void Keyspace::UpdatePacked(const Entry& entry, std::string_view bytes, int64_t deadline,
+                            int64_t now) {
+  Check(entry.storage() == Storage::kBytes, "the entry holds a packed value");
+  if (!entry.has_deadline() || deadline == kNoDeadline) {
+    // The key stands in the record that is about to move.
+    const std::string key(entry.key());
+    return SetPacked(key, entry.type(), bytes, deadline, now);
+  }
+  BeforeChange(entry.record_.segment());
+  const RecordTable::Record record =
+      table_.Resize(entry.record_, entry.value_offset() + bytes.size());
+  std::memcpy(record.data() + 4, &deadline, sizeof deadline);
+  std::memcpy(Entry(record).value(), bytes.data(), bytes.size());
+  NoteDue(record.segment(), deadline);
+}
+
 void Keyspace::SetPointer(std::string_view key, Type type, void* value, int64_t deadline,
                           int64_t now) {
   const Entry entry = Shape(key, type, Storage::kHeap, sizeof value, deadline, now);

@@ -136,6 +136,8 @@ class Keyspace : private RecordTable::SplitObserver {
   // A packed value of another type, small enough to be moved around with its record.
   void SetPacked(std::string_view key, Type type, std::string_view bytes, int64_t deadline,
                  int64_t now);
+  // The same for a key that holds a packed value of that type already: in place, if size allows.
+  void UpdatePacked(const Entry& entry, std::string_view bytes, int64_t deadline, int64_t now);
   template <typename T>
   T& SetHeap(std::string_view key, T* value, int64_t deadline, int64_t now) {
     SetPointer(key, kTypeOf<T>, value, deadline, now);

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 
+#include "core/active/active_set.h"
 #include "core/bytes/heap_size.h"
 #include "core/check.h"
 #include "core/hash/hash.h"
+#include "core/hits/hits.h"
 #include "core/keyspace/quota_value.h"
+#include "core/keyspace/value_row.h"
+#include "core/limit/limit_state.h"
 #include "core/list/list.h"
 #include "core/set/set.h"
 #include "core/zset/zset.h"
@@ -106,6 +110,13 @@ constexpr ValueOperations kZSetOperations = {
                std::string_view run) { return static_cast<ZSet*>(value)->Load(run, {}); },
 };
 
+constexpr ValueOperations kHitsOperations =
+    RowOf<Hits>([](const void*) { return std::string_view("timelog"); });
+constexpr ValueOperations kLimitOperations =
+    RowOf<LimitState>([](const void*) { return std::string_view("counters"); });
+constexpr ValueOperations kActiveOperations =
+    RowOf<ActiveSet>([](const void*) { return std::string_view("dense"); });
+
 }  // namespace
 
 const ValueOperations& OperationsOf(Type type) {
@@ -122,6 +133,12 @@ const ValueOperations& OperationsOf(Type type) {
       return kZSetOperations;
     case Type::kQuota:
       return QuotaOperations();
+    case Type::kHits:
+      return kHitsOperations;
+    case Type::kLimit:
+      return kLimitOperations;
+    case Type::kActive:
+      return kActiveOperations;
     default:
       Check(false, "a type with heap values");
       return kStringOperations;

@@ -5,6 +5,7 @@
 
 #include "core/bytes/heap_size.h"
 #include "core/bytes/varint.h"
+#include "core/saturating.h"
 #include "core/time/duration.h"
 
 namespace tally {
@@ -217,11 +218,6 @@ LimitKey LimitKey::Of(const LimitRule& rule) {
   return key;
 }
 
-int64_t SaturatingAdd(int64_t a, int64_t b) {
-  int64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
-}
-
 int64_t ExpiryOf(const LimitKey& key, const LimitNumbers& numbers) {
   const int64_t window_end = numbers.hits > 0 ? numbers.window.end_ms : 0;
   switch (key.algorithm) {
@@ -258,8 +254,27 @@ LimitCounter& LimitState::FindOrAdd(const LimitKey& key) {
   }
   LimitCounter& added = counters_.emplace_back();
   added.key = key;
-  if (key.algorithm == Algorithm::kSliding) added.log = std::make_unique<TimeLog>();
+  if (key.algorithm == Algorithm::kSliding) {
+    added.log = spare_log_ != nullptr ? std::move(spare_log_) : std::make_unique<TimeLog>();
+  }
   return added;
+}
+
+void LimitState::Clear() {
+  for (LimitCounter& counter : counters_) {
+    if (counter.log == nullptr) continue;
+    spare_log_ = std::move(counter.log);
+    spare_log_->Clear();
+  }
+  counters_.clear();
+}
+
+size_t LimitState::Weight() const {
+  uint64_t weight = counters_.size();
+  for (const LimitCounter& counter : counters_) {
+    if (counter.log != nullptr) weight += counter.log->size();
+  }
+  return static_cast<size_t>(weight);
 }
 
 int64_t LimitState::ExpiresAt() const {
@@ -308,6 +323,9 @@ size_t LimitState::MemoryBytes() const {
   if (counters_.capacity() > 2) bytes += HeapBytes(counters_.capacity() * sizeof(LimitCounter));
   for (const LimitCounter& counter : counters_) {
     if (counter.log != nullptr) bytes += HeapBytes(sizeof(TimeLog)) + counter.log->HeapBytesUsed();
+  }
+  if (spare_log_ != nullptr) {
+    bytes += HeapBytes(sizeof(TimeLog)) + spare_log_->HeapBytesUsed();
   }
   return bytes;
 }

@@ -60,9 +60,6 @@ struct LimitCounter {
   int64_t ExpiresAt() const;
 };
 
-// Of numbers that are not negative; a sum that would pass INT64_MAX stays there.
-int64_t SaturatingAdd(int64_t a, int64_t b);
-
 // As LimitCounter::ExpiresAt, of an algorithm that keeps numbers.
 int64_t ExpiryOf(const LimitKey& key, const LimitNumbers& numbers);
 
@@ -100,7 +97,11 @@ class LimitState {
   }
   // Forgets the counters of which nothing counts any more, and the expired part of logs.
   void Prune(int64_t now);
+  // Makes it as new, but keeps room for a log: for one that is loaded again and again.
+  void Clear();
 
+  // Hits and counters, as far as freeing them takes time.
+  size_t Weight() const;
   size_t MemoryBytes() const;
   std::unique_ptr<LimitState> Clone() const;
   bool FreeSome(size_t budget);
@@ -110,6 +111,7 @@ class LimitState {
 
  private:
   absl::InlinedVector<LimitCounter, 2> counters_;
+  std::unique_ptr<TimeLog> spare_log_;
 };
 
 }  // namespace tally

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/saturating.h"
+
 namespace tally {
 namespace {
 

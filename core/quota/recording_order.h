@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "core/quota/quota_types.h"
+#include "core/saturating.h"
 
 namespace tally {
 

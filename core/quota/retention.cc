@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/check.h"
-#include "core/quota/quota_types.h"
+#include "core/saturating.h"
 
 namespace tally {
 

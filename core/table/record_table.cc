@@ -93,11 +93,7 @@ RecordTable::Record RecordTable::Insert(std::string_view key, uint64_t hash, siz
 RecordTable::Record RecordTable::Resize(const Record& record, size_t payload_size) {
   if (record.size() == payload_size) return record;
   Segment& segment = record.segment();
-  // The key lives in the buffer that is about to move: find the record again by its hash and place.
-  const std::string key(record.key());
-  const uint64_t hash = record.hash_;
-  Accounted(segment, [&] { segment.Resize(record, payload_size); });
-  return segment.Find(key, hash);
+  return Accounted(segment, [&] { return segment.Resize(record, payload_size); });
 }
 
 void RecordTable::Erase(const Record& record) {

@@ -223,7 +223,8 @@ class RecordTable::Segment {
   // Appends a record to the buffer; the index is the caller's.
   uint32_t Append(std::string_view key, size_t payload_size);
   uint32_t Add(std::string_view key, uint64_t hash, size_t payload_size);
-  void Resize(const Record& record, size_t payload_size);
+  Record Resize(const Record& record, size_t payload_size);
+  Record ResizeWithMove(const Record& record, size_t payload_size);
   void Erase(const Record& record);
   bool IsFull(size_t more) const;
   void MakeRoom(size_t more);

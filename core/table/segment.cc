@@ -116,19 +116,42 @@ void RecordTable::Segment::MarkDead(uint32_t offset, size_t record_size) {
   dead_ += static_cast<uint32_t>(record_size);
 }
 
-void RecordTable::Segment::Resize(const Record& record, size_t payload_size) {
-  const std::string key(record.key());
-  const std::string kept(record.data(), std::min(record.size(), payload_size));
-  const size_t old_size = RecordBytes(key.size(), record.size());
-  const Place place{record.offset_, record.hash_};
-  if (record.offset_ + old_size == used_) {
-    used_ = record.offset_;
+RecordTable::Record RecordTable::Segment::Resize(const Record& record, size_t payload_size) {
+  const size_t old_size = RecordBytes(record.key_size_, record.payload_size_);
+  const size_t new_size = RecordBytes(record.key_size_, payload_size);
+  if (used_ + new_size > capacity_) return ResizeWithMove(record, payload_size);
+  uint32_t offset = record.offset_;
+  if (offset + old_size == used_ &&
+      LengthBytes(record.payload_size_) == LengthBytes(payload_size)) {
+    char* const length = record.key_ - LengthBytes(payload_size);
+    PutLength(length, static_cast<uint32_t>(payload_size));
+    used_ = static_cast<uint32_t>(offset + new_size);
   } else {
-    MarkDead(record.offset_, old_size);
+    const auto slot = offsets_.find(Place{offset, record.hash_});
+    Check(slot != offsets_.end(), "a resized record is in its segment");
+    MarkDead(offset, old_size);
+    offset = Append(record.key(), payload_size);
+    std::memcpy(At(offset).data(), record.data(), std::min<size_t>(record.size(), payload_size));
+    // The slot's hash does not change with the place.
+    const_cast<uint32_t&>(*slot) = offset;
   }
+  Record resized = At(offset);
+  resized.hash_ = record.hash_;
+  return resized;
+}
+
+// The buffer is going to move, and the record with it.
+RecordTable::Record RecordTable::Segment::ResizeWithMove(const Record& record,
+                                                         size_t payload_size) {
+  const std::string key(record.key());
+  const std::string kept(record.data(), std::min<size_t>(record.size(), payload_size));
+  const Place place{record.offset_, record.hash_};
+  MarkDead(record.offset_, RecordBytes(key.size(), record.size()));
   offsets_.erase(offsets_.find(place));
-  const uint32_t offset = Add(key, place.hash, payload_size);
-  std::memcpy(At(offset).data(), kept.data(), kept.size());
+  Record resized = At(Add(key, place.hash, payload_size));
+  resized.hash_ = place.hash;
+  std::memcpy(resized.data(), kept.data(), kept.size());
+  return resized;
 }
 
 void RecordTable::Segment::Erase(const Record& record) {

@@ -26,7 +26,7 @@ TimeLog::PairReader::PairReader(const Block& block)
 }
 
 void TimeLog::PairReader::Read() {
-  offset_ = static_cast<uint32_t>(all_.size() - rest_.size());
+  offset_ = static_cast<uint16_t>(all_.size() - rest_.size());
   if (rest_.empty()) {
     done_ = true;
     return;
@@ -57,10 +57,11 @@ void TimeLog::AppendPair(Block& block, int64_t at, uint64_t count) {
   char* end = WriteVarint(encoded, delta << 1 | (count > 1 ? 1 : 0));
   if (count > 1) end = WriteVarint(end, count);
   const auto length = static_cast<size_t>(end - encoded);
-  block.last_pair = static_cast<uint32_t>(block.bytes.size());
+  block.last_pair = static_cast<uint16_t>(block.bytes.size());
   block.bytes.append(encoded, length);
   block.last = at;
   block.count += count;
+  ++block.pairs;
 }
 
 TimeLog::Block TimeLog::BlockOf(const std::vector<Pair>& pairs, size_t from, size_t to) {
@@ -103,6 +104,7 @@ void TimeLog::Add(int64_t at, uint64_t count) {
       Check(ReadVarint(pair, head), "a block of a time log ends in a whole pair");
       block.bytes.resize(block.last_pair);
       block.count -= before;
+      --block.pairs;
       // AppendPair takes the delta from `last`; where nothing is left it begins a block.
       block.last = at - static_cast<int64_t>(head >> 1);
       if (block.count == 0) block.begin = block.last_pair;
@@ -111,18 +113,33 @@ void TimeLog::Add(int64_t at, uint64_t count) {
       return;
     }
   }
-  if (empty() || blocks_.back().bytes.size() + kMaxPairBytes > kBlockBytes) {
-    if (empty()) {
-      blocks_.clear();
-      head_ = 0;
-    } else {
-      // Most of a long log are full blocks: they keep no room to grow.
-      blocks_.back().bytes.shrink_to_fit();
-    }
-    blocks_.emplace_back();
-  }
-  AppendPair(blocks_.back(), at, count);
+  const bool room = !empty() && blocks_.back().bytes.size() + kMaxPairBytes <= kBlockBytes;
+  AppendPair(room ? blocks_.back() : BeginBlock(), at, count);
   size_ += count;
+}
+
+TimeLog::Block& TimeLog::BeginBlock() {
+  if (!empty()) {
+    // Most of a long log are full blocks: they keep no room to grow.
+    blocks_.back().bytes.shrink_to_fit();
+    return blocks_.emplace_back();
+  }
+  Clear();
+  if (blocks_.empty()) blocks_.emplace_back();
+  return blocks_.front();
+}
+
+void TimeLog::Clear() {
+  if (blocks_.size() > 1) blocks_.resize(1);
+  if (!blocks_.empty()) {
+    Block& block = blocks_.front();
+    std::string bytes = std::move(block.bytes);
+    bytes.clear();
+    block = Block();
+    block.bytes = std::move(bytes);
+  }
+  head_ = 0;
+  size_ = 0;
 }
 
 void TimeLog::InsertLate(int64_t at, uint64_t count) {
@@ -175,6 +192,7 @@ void TimeLog::DropThrough(int64_t at) {
   PairReader pair(block);
   for (; pair.at() <= at; pair.Next()) {
     block.count -= pair.count();
+    --block.pairs;
     size_ -= pair.count();
   }
   block.begin = pair.offset();
@@ -253,34 +271,70 @@ bool TimeLog::FreeSome(size_t budget) {
 uint64_t TimeLog::Save(uint64_t cursor, size_t max_bytes, std::string& out) const {
   // The cursor is 1 + the place of the next block; blocks are small enough to be saved whole.
   size_t index = cursor == 0 ? head_ : static_cast<size_t>(cursor - 1);
-  std::string runs;
+  size_t end = index;
   uint64_t pairs = 0;
-  int64_t last = 0;
-  for (; index < blocks_.size() && (pairs == 0 || runs.size() < max_bytes); ++index) {
-    for (PairReader pair(blocks_[index]); !pair.done(); pair.Next()) {
-      AppendVarint(runs, static_cast<uint64_t>(pair.at() - last) << 1 | (pair.count() > 1 ? 1 : 0));
-      if (pair.count() > 1) AppendVarint(runs, pair.count());
-      last = pair.at();
-      ++pairs;
-    }
+  for (size_t bytes = 0; end < blocks_.size() && (pairs == 0 || bytes < max_bytes); ++end) {
+    pairs += blocks_[end].pairs;
+    bytes += blocks_[end].bytes.size() - blocks_[end].begin;
   }
   AppendVarint(out, pairs);
-  out += runs;
+  int64_t last = 0;
+  for (; index < end; ++index) {
+    const Block& block = blocks_[index];
+    if (block.pairs == 0) continue;
+    // Only the first pair is told otherwise: by its distance from the block before.
+    std::string_view rest = std::string_view(block.bytes).substr(block.begin);
+    uint64_t head = 0;
+    Check(ReadVarint(rest, head), "a block of a time log holds whole pairs");
+    AppendVarint(out, static_cast<uint64_t>(block.first - last) << 1 | (head & 1));
+    out += rest;
+    last = block.last;
+  }
   return index < blocks_.size() ? index + 1 : 0;
+}
+
+bool TimeLog::LoadSome(std::string_view& in, uint64_t& pairs, uint64_t& at) {
+  const char* const begin = in.data();
+  const uint64_t pairs_before = pairs;
+  int64_t first = 0;
+  uint64_t sum = 0;
+  const char* last_pair = begin;
+  while (pairs > 0 && static_cast<size_t>(in.data() - begin) + kMaxPairBytes <= kBlockBytes) {
+    const char* const pair = in.data();
+    uint64_t head = 0;
+    uint64_t count = 1;
+    if (!ReadVarint(in, head)) return false;
+    if ((head & 1) != 0 && (!ReadVarint(in, count) || count == 0)) return false;
+    if (__builtin_add_overflow(at, head >> 1, &at) || at > kMaxInstantMs) return false;
+    if (__builtin_add_overflow(sum, count, &sum) || sum > kMaxSize - size_) return false;
+    --pairs;
+    const auto instant = static_cast<int64_t>(at);
+    if (pair == begin) {
+      if (!empty() && instant <= newest()) {
+        Add(instant, count);
+        return true;
+      }
+      first = instant;
+    }
+    last_pair = pair;
+  }
+  Block& block = BeginBlock();
+  block.bytes.assign(begin, static_cast<size_t>(in.data() - begin));
+  block.first = first;
+  block.last = static_cast<int64_t>(at);
+  block.last_pair = static_cast<uint16_t>(last_pair - begin);
+  block.count = sum;
+  block.pairs = static_cast<uint32_t>(pairs_before - pairs);
+  size_ += sum;
+  return true;
 }
 
 bool TimeLog::Load(std::string_view& in) {
   uint64_t pairs = 0;
   // A pair takes a byte at least, so a count beyond the bytes is a lie.
   if (!ReadVarint(in, pairs) || pairs > in.size()) return false;
-  uint64_t at = 0;
-  for (; pairs > 0; --pairs) {
-    uint64_t head = 0;
-    uint64_t count = 1;
-    if (!ReadVarint(in, head)) return false;
-    if ((head & 1) != 0 && (!ReadVarint(in, count) || count == 0)) return false;
-    if (__builtin_add_overflow(at, head >> 1, &at) || at > kMaxInstantMs) return false;
-    Add(static_cast<int64_t>(at), count);
+  for (uint64_t at = 0; pairs > 0;) {
+    if (!LoadSome(in, pairs, at)) return false;
   }
   return true;
 }

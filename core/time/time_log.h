@@ -62,6 +62,8 @@ class TimeLog {
   size_t HeapBytesUsed() const;
   // Frees about `budget` events, whole blocks at a time; true when nothing is left.
   bool FreeSome(size_t budget);
+  // Forgets everything but keeps room for a block, so that Load and Add after it do not allocate.
+  void Clear();
 
   // Appends runs, as AppendRuns writes them, of about `max_bytes` from `cursor` on: 0 begins; the
   // result is the next cursor, 0 at the end. The log must not change between calls.
@@ -85,8 +87,10 @@ class TimeLog {
     int64_t last = 0;
     uint64_t count = 0;
     // Where the first pair that is still there, and the last pair, begin.
-    uint32_t begin = 0;
-    uint32_t last_pair = 0;
+    uint16_t begin = 0;
+    uint16_t last_pair = 0;
+    // From `begin` on.
+    uint32_t pairs = 0;
     std::string bytes;
   };
 
@@ -97,7 +101,7 @@ class TimeLog {
     int64_t at() const { return pair_.at; }
     uint64_t count() const { return pair_.count; }
     // The offset of the current pair in the block's bytes.
-    uint32_t offset() const { return offset_; }
+    uint16_t offset() const { return offset_; }
     void Next();
 
    private:
@@ -107,7 +111,7 @@ class TimeLog {
     std::string_view rest_;
     Pair pair_{0, 0};
     uint64_t delta_ = 0;
-    uint32_t offset_ = 0;
+    uint16_t offset_ = 0;
     bool done_ = false;
   };
 
@@ -122,6 +126,11 @@ class TimeLog {
   // Puts the pairs in the place of block `index`, as one block or two.
   void Rewrite(size_t index, const std::vector<Pair>& pairs);
   void DropFrontBlock();
+  // An empty block at the back, for an event after all others.
+  Block& BeginBlock();
+  // Takes at most `pairs` pairs, of times from `at` on, off the front of `in`: as a block in one
+  // piece if they follow what is there, else the first of them. Counts `pairs` down and `at` up.
+  [[nodiscard]] bool LoadSome(std::string_view& in, uint64_t& pairs, uint64_t& at);
 
   // Blocks before head_ are empty: they have left at the front, and are erased now and then.
   absl::InlinedVector<Block, 1> blocks_;

@@ -191,3 +191,39 @@ TEST_CASE("a counter with a deadline and a 15-byte key stays within 56 bytes") {
     if (i > 50000 && i % 5000 == 0) REQUIRE(keyspace.table_bytes() <= keyspace.size() * 56);
   }
 }
+
+TEST_CASE("packed values are updated in place or moved, with their deadlines") {
+  SeededRandom random;
+  INFO("seed " << random.seed());
+  Reclaimer reclaimer;
+  Keyspace keyspace(random.Next(), reclaimer);
+  std::map<std::string, Modelled> model;
+  const int64_t now = 1'700'000'000'000;
+  for (int step = 0; step < 20'000; ++step) {
+    const std::string key = "k" + std::to_string(random.Below(2'000));
+    const std::string value(random.Below(random.OneIn(2) ? 8 : 150),
+                            static_cast<char>('a' + random.Below(26)));
+    const int64_t deadline = random.OneIn(5) ? kNoDeadline : now + random.Between(1, 60'000);
+    if (const auto entry = keyspace.FindForWrite(key, now)) {
+      keyspace.UpdatePacked(entry, value, deadline, now);
+    } else {
+      keyspace.SetPacked(key, Type::kLimit, value, deadline, now);
+    }
+    model[key] = {value, deadline};
+  }
+  size_t dated = 0;
+  for (const auto& [key, modelled] : model) {
+    const auto entry = keyspace.Peek(key, now);
+    REQUIRE(static_cast<bool>(entry));
+    REQUIRE(entry.type() == Type::kLimit);
+    REQUIRE(entry.bytes() == modelled.value);
+    REQUIRE(entry.deadline() == modelled.deadline);
+    dated += modelled.deadline != kNoDeadline ? 1 : 0;
+  }
+  REQUIRE(keyspace.expires() == dated);
+  // Those that were given an earlier deadline are found when it comes.
+  ExpireAll(keyspace, now + 30'000, 0);
+  for (const auto& [key, modelled] : model) {
+    REQUIRE(static_cast<bool>(keyspace.Peek(key, now)) == (modelled.deadline > now + 30'000));
+  }
+}

@@ -1,5 +1,6 @@
 #include "core/table/record_table.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>
@@ -16,7 +17,15 @@ namespace {
 
 void Put(RecordTable& table, const std::string& key, const std::string& payload) {
   RecordTable::Record record = table.Find(key);
-  record = record ? table.Resize(record, payload.size()) : table.Insert(key, payload.size());
+  if (record) {
+    std::string kept(record.payload());
+    record = table.Resize(record, payload.size());
+    REQUIRE(record.key() == key);
+    kept.resize(std::min(kept.size(), payload.size()));
+    REQUIRE(record.payload().substr(0, kept.size()) == kept);
+  } else {
+    record = table.Insert(key, payload.size());
+  }
   std::copy(payload.begin(), payload.end(), record.data());
 }
 

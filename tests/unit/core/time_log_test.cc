@@ -23,6 +23,7 @@ TEST_CASE("a time log agrees with a sorted list under every operation") {
   INFO("seed " << random.seed());
   for (const int64_t spread : {3, 1'000, 50'000'000}) {
     TimeLog log;
+    TimeLog reused;
     std::vector<int64_t> model;
     int64_t clock = 1'000'000'000;
     for (int step = 0; step < 6'000; ++step) {
@@ -70,6 +71,14 @@ TEST_CASE("a time log agrees with a sorted list under every operation") {
         std::string_view in = runs;
         while (!in.empty()) REQUIRE(copy.Load(in));
         REQUIRE(EventsOf(copy) == model);
+        reused.Clear();
+        REQUIRE(reused.empty());
+        in = runs;
+        while (!in.empty()) REQUIRE(reused.Load(in));
+        REQUIRE(EventsOf(reused) == model);
+        // What was loaded goes on as what was added.
+        reused.Clear();
+        std::swap(log, copy);
       }
     }
     REQUIRE(EventsOf(log) == model);

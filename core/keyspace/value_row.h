@@ -1,0 +1,42 @@
+// The row of ValueOperations for a class that offers MemoryBytes, Weight, Clone, FreeSome, Save and
+// Load as the containers of core/ do.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "core/keyspace/value.h"
+
+namespace tally {
+
+template <typename T>
+constexpr ValueOperations RowOf(std::string_view (*encoding)(const void* value)) {
+  return {
+      .destroy = [](void* value) { delete static_cast<T*>(value); },
+      .free_some = [](void* value,
+                      size_t budget) { return static_cast<T*>(value)->FreeSome(budget); },
+      .clone = [](const void* value) -> void* {
+        return static_cast<const T*>(value)->Clone().release();
+      },
+      .weight = [](const void* value) { return static_cast<const T*>(value)->Weight(); },
+      .memory_bytes = [](const void* value) { return static_cast<const T*>(value)->MemoryBytes(); },
+      .encoding = encoding,
+      .save =
+          [](const void* value, uint64_t cursor, size_t max_bytes, std::string& out) {
+            return static_cast<const T*>(value)->Save(cursor, max_bytes, out);
+          },
+      .create = [](uint64_t seed) -> void* {
+        if constexpr (std::is_constructible_v<T, uint64_t>) {
+          return new T(seed);
+        } else {
+          return new T;
+        }
+      },
+      .load = [](void* value, std::string_view run) { return static_cast<T*>(value)->Load(run); },
+  };
+}
+
+}  // namespace tally

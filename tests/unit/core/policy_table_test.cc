@@ -1,0 +1,53 @@
+#include "core/limit/policy_table.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+namespace tally {
+namespace {
+
+using Words = PolicyTable::Words;
+
+std::vector<std::string> NamesOf(const PolicyTable& table) {
+  std::vector<std::string> names;
+  table.ForEach([&](std::string_view name, const Words&) { names.emplace_back(name); });
+  return names;
+}
+
+TEST_CASE("policies are kept by name, in the order of names") {
+  PolicyTable table;
+  CHECK(table.Find("api") == nullptr);
+  table.Set("web", {"FIXED", "1", "5s"});
+  table.Set("api", {"DENY"});
+  table.Set("web", {"ALLOW"});
+  CHECK(NamesOf(table) == std::vector<std::string>{"api", "web"});
+  REQUIRE(table.Find("web") != nullptr);
+  CHECK(*table.Find("web") == Words{"ALLOW"});
+  CHECK(table.Erase("web"));
+  CHECK_FALSE(table.Erase("web"));
+  CHECK(table.size() == 1);
+  table.Clear();
+  CHECK(table.size() == 0);
+}
+
+TEST_CASE("a saved policy is loaded as it was; a shorter one is refused") {
+  const std::string name("name\0with a zero", 16);
+  const Words words{"CALENDAR", "1000", "day", "TZ", "Asia/Shanghai"};
+  std::string bytes;
+  PolicyTable::Save(name, words, bytes);
+  PolicyTable table;
+  REQUIRE(table.Load(bytes));
+  REQUIRE(table.Find(name) != nullptr);
+  CHECK(*table.Find(name) == words);
+  size_t refused = 0;
+  for (size_t length = 0; length < bytes.size(); ++length) {
+    PolicyTable part;
+    if (!part.Load(std::string_view(bytes).substr(0, length))) ++refused;
+  }
+  // What ends behind a whole word is a policy of fewer words.
+  CHECK(refused == bytes.size() - (words.size() - 1));
+}
+
+}  // namespace
+}  // namespace tally
