@@ -213,6 +213,7 @@ absl::Status AofPersistence::Reload() {
   if (absl::Status status = SaveNow(); !status.ok()) return status;
   server_.effects.set_buffer(nullptr);
   for (size_t i = 0; i < server_.engine.databases(); ++i) server_.engine.database(i).Clear();
+  server_.engine.policies().Clear();
   absl::Status status = BeginLoading();
   if (status.ok()) status = LoadSlice(INT64_MAX);
   if (writer_ != nullptr) server_.effects.set_buffer(&writer_->buffer());

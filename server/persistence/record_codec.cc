@@ -11,6 +11,7 @@ enum RecordKind : char {
   kBytes = 'b',    // a string, or another packed value
   kRun = 'r',      // the first run of a heap value
   kMore = 'm',     // a further run of the same key
+  kPolicy = 'p',   // a policy: no key, its name and its words
 };
 
 void BeginRecord(std::string& record, RecordKind kind, size_t database, std::string_view key) {
@@ -93,7 +94,15 @@ void EncodeRun(size_t database, std::string_view key, std::string_view run, std:
   record.append(run);
 }
 
+void EncodePolicy(std::string_view name, const PolicyTable::Words& words, std::string& record) {
+  record.assign(1, kPolicy);
+  PolicyTable::Save(name, words, record);
+}
+
 absl::Status DecodeRecord(std::string_view record, Engine& engine) {
+  if (!record.empty() && record.front() == kPolicy) {
+    return engine.policies().Load(record.substr(1)) ? absl::OkStatus() : Malformed("a policy");
+  }
   RecordHead head;
   if (!ReadHead(record, head)) return Malformed("its head");
   if (head.database >= engine.databases()) {

@@ -1,4 +1,4 @@
-// A key as records of the base snapshot: see aof_format.md, "Records".
+// A key, or a policy, as records of the base snapshot: see aof_format.md, "Records".
 #pragma once
 
 #include <absl/status/status.h>
@@ -9,6 +9,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "core/engine.h"
+#include "core/limit/policy_table.h"
 
 namespace tally::server {
 
@@ -23,6 +24,9 @@ absl::Status EncodeEntry(size_t database, const Keyspace::Entry& entry, size_t r
 void EncodeFirstRun(size_t database, const Keyspace::Entry& entry, std::string_view run,
                     std::string& record);
 void EncodeRun(size_t database, std::string_view key, std::string_view run, std::string& record);
+
+// The one record of a policy.
+void EncodePolicy(std::string_view name, const PolicyTable::Words& words, std::string& record);
 
 // Adds what a record holds to the engine. DataLoss for a record that EncodeEntry does not write.
 absl::Status DecodeRecord(std::string_view record, Engine& engine);

@@ -70,6 +70,18 @@ bool SnapshotWalk::KeepValue(const void* value) {
   return false;
 }
 
+// They may be saved at any time of the walk: the log that continues the snapshot holds every change
+// since its begin, and to set or delete a policy once more changes nothing.
+absl::Status SnapshotWalk::SavePolicies() {
+  absl::Status status;
+  engine_.policies().ForEach([&](std::string_view name, const PolicyTable::Words& words) {
+    if (!status.ok()) return;
+    EncodePolicy(name, words, scratch_);
+    status = writer_.Append(scratch_);
+  });
+  return status;
+}
+
 absl::StatusOr<bool> SnapshotWalk::SaveNext() {
   if (!cut_status_.ok()) return cut_status_;
   if (!cuts_.empty()) {
@@ -78,6 +90,10 @@ absl::StatusOr<bool> SnapshotWalk::SaveNext() {
       cuts_.pop_front();
     }
     return cut_status_.ok() ? absl::StatusOr<bool>(true) : cut_status_;
+  }
+  if (!policies_saved_) {
+    policies_saved_ = true;
+    if (absl::Status status = SavePolicies(); !status.ok()) return status;
   }
   while (database_ < engine_.databases()) {
     Keyspace::Segment* segment = engine_.database(database_).NextSegment(position_);

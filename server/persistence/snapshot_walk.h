@@ -48,6 +48,7 @@ class SnapshotWalk {
   absl::Status Save(size_t database, Keyspace::Segment& segment);
   void BeginCut(size_t database, const Keyspace::Entry& entry);
   void EndCut(const Cut& cut);
+  absl::Status SavePolicies();
 
   Engine& engine_;
   BaseWriter& writer_;
@@ -55,6 +56,7 @@ class SnapshotWalk {
   size_t database_ = 0;
   uint64_t position_ = 0;
   uint64_t keys_ = 0;
+  bool policies_saved_ = false;
   std::string scratch_;
   std::deque<Cut> cuts_;
   absl::Status cut_status_;  // the first error of a cut's sink

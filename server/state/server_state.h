@@ -17,9 +17,11 @@
 #include "server/state/key_events.h"
 #include "server/state/memory_usage.h"
 #include "server/state/pubsub.h"
+#include "server/state/scratch.h"
 #include "server/state/slowlog.h"
 #include "server/state/stats.h"
 #include "server/state/watch_list.h"
+#include "server/state/zone_cache.h"
 
 namespace tally::server {
 
@@ -98,6 +100,8 @@ struct ServerState {
   Slowlog slowlog;
   LatencyLog latency;
   MemoryMeter memory;
+  ZoneCache zones;
+  Scratch scratch;
   std::mt19937_64 random{std::random_device{}()};
   std::string run_id;
   std::string config_path;  // absolute; empty without a file

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <catch2/catch.hpp>
+#include <concepts>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -113,8 +114,14 @@ class CommandHarness : private Keyspace::Observer {
   }
   std::string Run(const Words& words) { return Run(*self, words); }
   // Words parted by blanks, for commands that have none in their arguments.
-  std::string Run(const char* line) { return Run(*self, Split(line)); }
-  std::string Run(Client& client, const char* line) { return Run(client, Split(line)); }
+  template <std::convertible_to<std::string_view> Line>
+  std::string Run(const Line& line) {
+    return Run(*self, Split(line));
+  }
+  template <std::convertible_to<std::string_view> Line>
+  std::string Run(Client& client, const Line& line) {
+    return Run(client, Split(line));
+  }
 
   // Another client.
   Client* Connect() {

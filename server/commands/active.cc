@@ -1,0 +1,342 @@
+// ACTIVE: who is online, the peaks, and the new and active users of each day, exact.
+//
+// A log is read at any later time, so what is logged has every option in it, and says when it
+// happened and by which clock that was judged (see EventTime):
+//   ACTIVE.CREATE key WINDOW d TZ zone KEEP d
+//   ACTIVE.TOUCH key id … AT t [NOW t]
+//   ACTIVE.FORGET key id …
+// The first TOUCH creates with the defaults, at replay too.
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/active/active_set.h"
+#include "core/bytes/number.h"
+#include "core/bytes/str_cat.h"
+#include "server/command/named_reply.h"
+#include "server/command/time_args.h"
+#include "server/commands/families.h"
+
+namespace tally::server {
+namespace {
+
+constexpr int64_t kDayMs = 86'400'000;
+// One event may have to note every minute of a window.
+constexpr int64_t kMaxWindowMs = 31 * kDayMs;
+constexpr int64_t kMaxKeepMs = 3'660 * kDayMs;
+constexpr int64_t kMaxDays = 3'660;
+
+// Replies the error and returns false.
+bool ReadDate(ArgReader in, size_t index, std::string_view name, std::optional<int32_t>& day) {
+  if (index >= in.args.size()) {
+    in.reply.Error(kSyntaxError);
+    return false;
+  }
+  day = ParseDate(in.args[index]);
+  if (!day) in.reply.Error(StrCat("ERR ", name, " must be a date as yyyy-mm-dd, from 1970 on"));
+  return day.has_value();
+}
+
+bool ReadUpTo(CommandContext& context, size_t index, std::string_view name, int64_t max_ms,
+              int64_t& ms) {
+  if (!ReadDuration(context, index, name, ms)) return false;
+  if (ms <= max_ms) return true;
+  context.reply.Error(StrCat("ERR ", name, " must be at most ", max_ms / kDayMs, "d"));
+  return false;
+}
+
+bool ParseOptions(CommandContext& context, ActiveOptions& options) {
+  const Args args = context.args;
+  for (size_t i = 2; i < args.size(); i += 2) {
+    bool good = false;
+    if (IsWord(args[i], "window")) {
+      good = ReadUpTo(context, i + 1, "WINDOW", kMaxWindowMs, options.window_ms);
+    } else if (IsWord(args[i], "keep")) {
+      good = ReadUpTo(context, i + 1, "KEEP", kMaxKeepMs, options.keep_ms);
+    } else if (IsWord(args[i], "tz") && i + 1 < args.size()) {
+      const Zone* zone = ReadZone(context, args[i + 1]);
+      if (zone != nullptr) options.zone = *zone;
+      good = zone != nullptr;
+    } else {
+      context.reply.Error(kSyntaxError);
+    }
+    if (!good) return false;
+  }
+  return true;
+}
+
+ActiveSet& NewSet(CommandContext& context, std::string_view key, ActiveOptions options) {
+  auto set = std::make_unique<ActiveSet>(context.engine().seed(), std::move(options));
+  return context.keyspace().SetHeap(key, set.release(), kNoDeadline, context.now);
+}
+
+void Create(CommandContext& context) {
+  const std::string_view key = context.args[1];
+  ActiveOptions options;
+  if (!ParseOptions(context, options)) return;
+  ActiveSet* set = nullptr;
+  if (!context.Write(key, set)) return;
+  if (set != nullptr) return context.reply.Error("ERR key exists already");
+  const DurationText window(options.window_ms);
+  const DurationText keep(options.keep_ms);
+  context.LogInstead({"ACTIVE.CREATE", key, "WINDOW", window.view(), "TZ", options.zone.name(),
+                      "KEEP", keep.view()});
+  NewSet(context, key, std::move(options));
+  context.Changed(kEventModule, "active.create", key);
+  context.reply.Ok();
+}
+
+// The ids of TOUCH, and when they were seen. Options are the last words, behind one id at least.
+struct TouchArgs {
+  explicit TouchArgs(const CommandContext& context) : time(context) {}
+
+  Args ids;
+  EventTime time;
+};
+
+bool ParseTouch(CommandContext& context, TouchArgs& touch) {
+  const Args args = context.args;
+  size_t end = args.size();
+  const auto option_at = [&](size_t from_end, std::string_view word) {
+    return args.size() >= 3 + from_end && IsWord(args[args.size() - from_end], word);
+  };
+  if (option_at(2, "at")) {
+    end -= 2;
+  } else if (context.server.loading && option_at(2, "now") && option_at(4, "at")) {
+    end -= 4;
+  }
+  for (size_t i = end; i < args.size(); i += 2) {
+    if (!touch.time.ReadOption(context, i)) return false;
+  }
+  touch.ids = args.subspan(2, end - 2);
+  for (const std::string_view id : touch.ids) {
+    if (id.size() <= IdBook::kMaxIdBytes) continue;
+    context.reply.Error(StrCat("ERR id must be at most ", IdBook::kMaxIdBytes, " bytes long"));
+    return false;
+  }
+  return true;
+}
+
+void LogTouch(CommandContext& context, const TouchArgs& touch) {
+  // Nothing to write: spare the formatting too.
+  if (!context.server.effects.enabled()) return context.LogNothing();
+  EffectWords words = {"ACTIVE.TOUCH", context.args[1]};
+  words.insert(words.end(), touch.ids.begin(), touch.ids.end());
+  LogEffect(context, words, touch.time);
+}
+
+void Touch(CommandContext& context) {
+  const std::string_view key = context.args[1];
+  TouchArgs touch(context);
+  if (!ParseTouch(context, touch)) return;
+  ActiveSet* set = nullptr;
+  if (!context.Write(key, set)) return;
+  if (set == nullptr) set = &NewSet(context, key, ActiveOptions());
+  if (touch.ids.size() > IdBook::kMaxNumber - set->last_number()) {
+    return context.reply.Error("ERR key has given all its numbers");
+  }
+  context.reply.Integer(set->Touch(touch.ids, touch.time.at(), touch.time.now()));
+  context.Changed(kEventModule, "active.touch", key);
+  LogTouch(context, touch);
+}
+
+void Forget(CommandContext& context) {
+  const std::string_view key = context.args[1];
+  ActiveSet* set = nullptr;
+  if (!context.Write(key, set)) return;
+  int64_t forgotten = 0;
+  for (const std::string_view id : context.args.subspan(2)) {
+    if (set != nullptr && set->Forget(id)) ++forgotten;
+  }
+  if (forgotten > 0) context.Changed(kEventModule, "active.forget", key);
+  context.reply.Integer(forgotten);
+}
+
+void Online(CommandContext& context) {
+  EventTime time(context);
+  if (context.args.size() > 2 && !time.ReadOption(context, 2)) return;
+  if (context.args.size() > 4) return context.reply.Error(kSyntaxError);
+  ActiveSet* set = nullptr;
+  if (!context.Read(context.args[1], set)) return;
+  context.reply.Integer(set == nullptr ? 0 : set->Online(time.at()));
+}
+
+void Seen(CommandContext& context) {
+  ActiveSet* set = nullptr;
+  if (!context.Read(context.args[1], set)) return;
+  const auto seen = set == nullptr ? std::nullopt : set->Seen(context.args[2]);
+  if (!seen) return context.reply.NullArray();
+  NamedReply fields(context.reply, 4);
+  fields.Integer("number", seen->number);
+  fields.Integer("last_seen_ms", seen->last_seen);
+  fields.Integer("first_seen_ms", seen->first_seen);
+  fields.Integer("online", set->IsOnline(*seen, context.now) ? 1 : 0);
+}
+
+struct DayArgs {
+  std::optional<int32_t> day;  // today
+  int64_t days = 1;
+};
+
+bool ParseDays(CommandContext& context, bool several, DayArgs& days) {
+  for (size_t i = 2; i < context.args.size(); i += 2) {
+    bool good = false;
+    if (IsWord(context.args[i], "day")) {
+      good = ReadDate(context, i + 1, "DAY", days.day);
+    } else if (several && IsWord(context.args[i], "days")) {
+      good = ReadCount(context, i + 1, "DAYS", 1, days.days);
+    } else {
+      context.reply.Error(kSyntaxError);
+    }
+    if (!good) return false;
+  }
+  if (days.days <= kMaxDays) return true;
+  context.reply.Error(StrCat("ERR DAYS must be at most ", kMaxDays));
+  return false;
+}
+
+// The day that the arguments name, or today in the set's zone.
+int32_t DayNumber(const CommandContext& context, ActiveSet* set, const DayArgs& days) {
+  if (days.day) return *days.day;
+  return set != nullptr ? set->DayNumber(context.now) : static_cast<int32_t>(context.now / kDayMs);
+}
+
+ActiveSet::DayFigures FiguresOf(const ActiveSet* set, int32_t day) {
+  return set == nullptr ? ActiveSet::DayFigures() : set->DayOf(day);
+}
+
+void Peak(CommandContext& context) {
+  DayArgs days;
+  if (!ParseDays(context, false, days)) return;
+  ActiveSet* set = nullptr;
+  if (!context.Read(context.args[1], set)) return;
+  const ActiveSet::DayFigures figures = FiguresOf(set, DayNumber(context, set, days));
+  NamedReply fields(context.reply, 2);
+  fields.Integer("peak", figures.peak);
+  fields.Integer("at_ms", figures.peak_at);
+}
+
+void Day(CommandContext& context) {
+  DayArgs days;
+  if (!ParseDays(context, true, days)) return;
+  ActiveSet* set = nullptr;
+  if (!context.Read(context.args[1], set)) return;
+  const int32_t last = DayNumber(context, set, days);
+  context.reply.Array(static_cast<size_t>(days.days));
+  for (int32_t day = last - static_cast<int32_t>(days.days) + 1; day <= last; ++day) {
+    const ActiveSet::DayFigures figures = FiguresOf(set, day);
+    NamedReply fields(context.reply, 5);
+    fields.Bulk("date", FormatDate(day));
+    fields.Integer("active", static_cast<int64_t>(figures.active));
+    fields.Integer("new", figures.fresh);
+    fields.Integer("peak", figures.peak);
+    fields.Integer("peak_at_ms", figures.peak_at);
+  }
+}
+
+void Users(CommandContext& context) {
+  std::optional<int32_t> from;
+  std::optional<int32_t> to;
+  for (size_t i = 2; i < context.args.size(); i += 2) {
+    const bool is_from = IsWord(context.args[i], "from");
+    if (!is_from && !IsWord(context.args[i], "to")) return context.reply.Error(kSyntaxError);
+    if (!ReadDate(context, i + 1, is_from ? "FROM" : "TO", is_from ? from : to)) return;
+  }
+  if (!from || !to) return context.reply.Error(kSyntaxError);
+  if (*to < *from) return context.reply.Error("ERR TO must not be before FROM");
+  ActiveSet* set = nullptr;
+  if (!context.Read(context.args[1], set)) return;
+  context.reply.Integer(set == nullptr ? 0 : static_cast<int64_t>(set->UsersBetween(*from, *to)));
+}
+
+void Series(CommandContext& context) {
+  TimeRange range;
+  if (!range.Read(context, 2, ActiveSet::kMaxSeriesSteps)) return;
+  if (range.step_ms % ActiveSet::kMinuteMs != 0) {
+    return context.reply.Error("ERR STEP must be whole minutes");
+  }
+  ActiveSet* set = nullptr;
+  if (!context.Read(context.args[1], set)) return;
+  if (set == nullptr) return context.reply.Array(0);
+  const auto series = set->Series(range.from, range.to, range.step_ms, context.now);
+  context.reply.Array(series.size());
+  for (const auto& [at, online] : series) {
+    context.reply.Array(2);
+    context.reply.Integer(at);
+    context.reply.Integer(online);
+  }
+}
+
+struct ScanArgs {
+  uint64_t cursor = 0;
+  int64_t count = 10;
+  bool online = false;
+};
+
+bool ParseScan(CommandContext& context, ScanArgs& scan) {
+  const Args args = context.args;
+  int64_t cursor = 0;
+  if (!ReadCount(context, 2, "cursor", 0, cursor)) return false;
+  scan.cursor = static_cast<uint64_t>(cursor);
+  for (size_t i = 3; i < args.size(); ++i) {
+    if (IsWord(args[i], "online")) {
+      scan.online = true;
+    } else if (IsWord(args[i], "count")) {
+      if (!ReadCount(context, ++i, "COUNT", 1, scan.count)) return false;
+    } else {
+      context.reply.Error(kSyntaxError);
+      return false;
+    }
+  }
+  return true;
+}
+
+void Scan(CommandContext& context) {
+  ScanArgs scan;
+  if (!ParseScan(context, scan)) return;
+  ActiveSet* set = nullptr;
+  if (!context.Read(context.args[1], set)) return;
+  std::vector<std::string_view> ids;
+  uint64_t next = 0;
+  if (set != nullptr) {
+    next = set->Scan(scan.cursor, static_cast<size_t>(scan.count),
+                     [&](std::string_view id, const ActiveSet::Sighting& sighting) {
+                       if (!scan.online || set->IsOnline(sighting, context.now)) ids.push_back(id);
+                     });
+  }
+  context.reply.Array(2);
+  context.reply.BulkInteger(static_cast<int64_t>(next));
+  context.reply.Array(ids.size());
+  for (const std::string_view id : ids) context.reply.Bulk(id);
+}
+
+constexpr KeyRange kOneKey{1, 1, 1};
+
+constexpr Command kCommands[] = {
+    {"active.create", Create, -2, kWrite | kDenyOom | kFast, kOneKey,
+     "Creates a set of active ids with a window, a zone and a time to keep days.", "1.0.0"},
+    {"active.day", Day, -2, kReadOnly, kOneKey,
+     "Returns who was active and new, and the peak, of the days that end with one.", "1.0.0"},
+    {"active.forget", Forget, -3, kWrite | kFast, kOneKey, "Forgets ids.", "1.0.0"},
+    {"active.online", Online, -2, kReadOnly | kFast, kOneKey, "Returns how many ids are online.",
+     "1.0.0"},
+    {"active.peak", Peak, -2, kReadOnly | kFast, kOneKey,
+     "Returns the most ids that were online at once on a day.", "1.0.0"},
+    {"active.scan", Scan, -3, kReadOnly, kOneKey, "Iterates over ids.", "1.0.0"},
+    {"active.seen", Seen, 3, kReadOnly | kFast, kOneKey,
+     "Returns an id's number and when it was seen.", "1.0.0"},
+    {"active.series", Series, 8, kReadOnly, kOneKey,
+     "Returns the most ids online at once in each step of a range of time.", "1.0.0"},
+    {"active.touch", Touch, -3, kWrite | kDenyOom | kFast, kOneKey,
+     "Notes that ids are active and returns how many are online.", "1.0.0"},
+    {"active.users", Users, 6, kReadOnly, kOneKey,
+     "Returns how many distinct ids were active on any of the days.", "1.0.0"},
+};
+
+}  // namespace
+
+std::span<const Command> ActiveCommands() { return kCommands; }
+
+}  // namespace tally::server

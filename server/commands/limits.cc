@@ -1,0 +1,287 @@
+// LIMIT: may this happen now, under all the rules of all the keys. CL.THROTTLE is the same for
+// clients of redis-cell.
+//
+// What is logged says when it happened and by which clock that was judged (see EventTime):
+//   LIMIT.FORCE key rule … [AND key rule …] COST n AT t [NOW t]
+//       only if something was taken, whatever command took it: the hits are counted again without
+//       being judged again. Rules stand in place of a policy's name, so that a policy that changes
+//       later does not change the past.
+//   LIMIT.GIVE key n AT t NOW t
+//   LIMIT.RESET key
+#include <algorithm>
+#include <string_view>
+
+#include "core/bytes/number.h"
+#include "core/limit/limit.h"
+#include "core/limit/limit_state.h"
+#include "core/time/duration.h"
+#include "server/command/compact_value.h"
+#include "server/command/named_reply.h"
+#include "server/command/time_args.h"
+#include "server/commands/families.h"
+#include "server/commands/limit_args.h"
+
+namespace tally::server {
+namespace {
+
+using State = CompactValue<LimitState>;
+
+LimitState& ScratchState(CommandContext& context, size_t index) {
+  auto& states = context.server.scratch.limits;
+  while (states.size() <= index) states.emplace_back();
+  return states[index];
+}
+
+bool KeepsState(const LimitRule& rule) {
+  return rule.algorithm != LimitAlgorithm::kAllow && rule.algorithm != LimitAlgorithm::kDeny;
+}
+
+// The states of a command's keys, each once however often the key is named.
+class LimitStates {
+ public:
+  // False after replying WRONGTYPE.
+  [[nodiscard]] bool Open(CommandContext& context, const LimitArgs& limit, bool for_write) {
+    size_t begin = 0;
+    for (const LimitArgs::Use& use : limit.uses) {
+      const std::span<const LimitRule> rules(limit.list.rules.data() + begin,
+                                             use.rules_end - begin);
+      begin = use.rules_end;
+      Named* named = Find(use.key);
+      if (named == nullptr) {
+        named = &states_.emplace_back(
+            Named{use.key, State(ScratchState(context, states_.size())), false});
+        const bool opened =
+            for_write ? named->state.Write(context, use.key) : named->state.Read(context, use.key);
+        if (!opened) return false;
+      }
+      named->counts |= std::any_of(rules.begin(), rules.end(), KeepsState);
+      uses_.push_back({&*named->state, rules});
+    }
+    return true;
+  }
+
+  std::span<const LimitUse> uses() const { return {uses_.data(), uses_.size()}; }
+  // Whether a hit is counted anywhere.
+  bool counts() const {
+    return std::any_of(states_.begin(), states_.end(), [](const Named& one) { return one.counts; });
+  }
+
+  void Store(CommandContext& context) {
+    for (Named& one : states_) {
+      if (!one.counts) continue;
+      if (states_.size() > 1) one.state.FindAgain(context, one.key);
+      // A late hit may count nowhere.
+      const bool changed = one.state.exists() || !one.state->empty();
+      if (changed) context.Changed(kEventModule, "limit.take", one.key);
+      one.state.Store(context, one.key);
+    }
+  }
+
+ private:
+  struct Named {
+    std::string_view key;
+    State state;
+    bool counts;
+  };
+
+  Named* Find(std::string_view key) {
+    for (Named& one : states_) {
+      if (one.key == key) return &one;
+    }
+    return nullptr;
+  }
+
+  absl::InlinedVector<Named, 2> states_;
+  absl::InlinedVector<LimitUse, 2> uses_;
+};
+
+void ReplyDecision(ReplyBuilder& reply, const LimitDecision& decision) {
+  NamedReply fields(reply, 6);
+  fields.Integer("allowed", decision.allowed ? 1 : 0);
+  fields.Integer("limit", decision.limit);
+  fields.Integer("remaining", decision.remaining);
+  fields.Integer("retry_after_ms", decision.retry_after_ms);
+  fields.Integer("reset_after_ms", decision.reset_after_ms);
+  fields.Integer("rule", decision.rule);
+}
+
+void LogTaken(CommandContext& context, const LimitArgs& limit) {
+  // Nothing to write: spare the formatting too.
+  if (!context.server.effects.enabled()) return context.LogNothing();
+  const Int64Text cost(limit.cost);
+  EffectWords words = {"LIMIT.FORCE"};
+  words.insert(words.end(), limit.list.words.begin(), limit.list.words.end());
+  words.insert(words.end(), {"COST", cost.view()});
+  LogEffect(context, words, limit.time);
+}
+
+void Decide(CommandContext& context, LimitMode mode) {
+  LimitArgs limit(context);
+  if (!limit.Read(context)) return;
+  LimitStates states;
+  if (!states.Open(context, limit, mode != LimitMode::kPeek)) return;
+  const EventTime& time = limit.time;
+  const LimitDecision decision =
+      DecideLimits(states.uses(), limit.cost, time.now(), time.at(), mode);
+  ReplyDecision(context.reply, decision);
+  const bool taken = mode == LimitMode::kForce || (mode == LimitMode::kTake && decision.allowed);
+  if (!taken || limit.cost == 0 || !states.counts()) return;
+  states.Store(context);
+  LogTaken(context, limit);
+}
+
+void Take(CommandContext& context) { Decide(context, LimitMode::kTake); }
+
+void Peek(CommandContext& context) { Decide(context, LimitMode::kPeek); }
+
+void Force(CommandContext& context) { Decide(context, LimitMode::kForce); }
+
+struct GiveArgs {
+  int64_t count = 1;
+  EventTime time;
+  // The newest first, whenever they were taken, unless AT tells which.
+  bool has_at = false;
+};
+
+bool ParseGive(CommandContext& context, GiveArgs& give) {
+  const Args args = context.args;
+  size_t index = 2;
+  if (args.size() > index && !IsWord(args[index], "at")) {
+    if (!ReadCount(context, index, "n", 0, give.count)) return false;
+    ++index;
+  }
+  for (; index < args.size(); index += 2) {
+    give.has_at |= IsWord(args[index], "at");
+    if (!give.time.ReadOption(context, index)) return false;
+  }
+  return true;
+}
+
+void Give(CommandContext& context) {
+  const std::string_view key = context.args[1];
+  GiveArgs give{.time = EventTime(context)};
+  if (!ParseGive(context, give)) return;
+  State state(ScratchState(context, 0));
+  if (!state.Write(context, key)) return;
+  context.reply.Integer(state.exists() ? 1 : 0);
+  if (!state.exists() || give.count == 0) return;
+  const int64_t not_after = give.has_at ? give.time.at() : kMaxInstantMs;
+  state->Give(give.count, give.time.now(), not_after);
+  context.Changed(kEventModule, "limit.give", key);
+  state.Store(context, key);
+  const Int64Text count(give.count);
+  const InstantText at(not_after);
+  const InstantText now(give.time.now());
+  context.LogInstead({"LIMIT.GIVE", key, count.view(), "AT", at.view(), "NOW", now.view()});
+}
+
+void Reset(CommandContext& context) {
+  const Keyspace::Entry entry = context.FindForWrite(context.args[1]);
+  if (!context.CheckType(entry, Type::kLimit)) return;
+  context.reply.Integer(entry ? 1 : 0);
+  if (entry) context.Remove(entry);
+}
+
+struct ThrottleArgs {
+  int64_t max_burst = 0;
+  int64_t count = 0;
+  int64_t period_s = 0;
+  int64_t quantity = 1;
+};
+
+// The bucket that the arguments mean. False after replying an error.
+bool ParseThrottle(CommandContext& context, ThrottleArgs& throttle, LimitRule& rule) {
+  if (context.args.size() > 6) {
+    context.reply.Error(kSyntaxError);
+    return false;
+  }
+  if (!ReadCount(context, 2, "max_burst", 0, throttle.max_burst) ||
+      !ReadCount(context, 3, "count", 1, throttle.count) ||
+      !ReadCount(context, 4, "period", 1, throttle.period_s)) {
+    return false;
+  }
+  if (context.args.size() == 6 && !ReadCount(context, 5, "quantity", 0, throttle.quantity)) {
+    return false;
+  }
+  if (throttle.max_burst == INT64_MAX) {
+    context.reply.Error("ERR max_burst is out of range");
+    return false;
+  }
+  if (throttle.period_s > kMaxDurationMs / 1000) {
+    context.reply.Error("ERR period is out of range");
+    return false;
+  }
+  rule = ThrottleRule(throttle.max_burst, throttle.count, throttle.period_s * 1000);
+  const std::string_view wrong = WrongWith(rule);
+  if (wrong.empty()) return true;
+  context.reply.Error(rule.limit > rule.refill ? "ERR max_burst is too large for the period"
+                                               : "ERR count is too large for the period");
+  return false;
+}
+
+void ThrottleKey(CommandContext& context) {
+  const std::string_view key = context.args[1];
+  ThrottleArgs throttle;
+  LimitRule rule;
+  if (!ParseThrottle(context, throttle, rule)) return;
+  State state(ScratchState(context, 0));
+  if (!state.Write(context, key)) return;
+  const ThrottleReply answer = Throttle(*state, rule, throttle.quantity, context.now);
+  context.reply.Array(5);
+  context.reply.Integer(answer.limited ? 1 : 0);
+  context.reply.Integer(answer.limit);
+  context.reply.Integer(answer.remaining);
+  context.reply.Integer(answer.retry_after_s);
+  context.reply.Integer(answer.reset_after_s);
+  if (answer.limited || throttle.quantity == 0) return;
+  context.Changed(kEventModule, "limit.take", key);
+  state.Store(context, key);
+  const Int64Text capacity(rule.limit);
+  const Int64Text refill(rule.refill);
+  const DurationText period(rule.period_ms);
+  const Int64Text cost(throttle.quantity);
+  EffectWords words = {"LIMIT.FORCE", key,           "BUCKET", capacity.view(),
+                       refill.view(), period.view(), "COST",   cost.view()};
+  LogEffect(context, words, EventTime(context));
+}
+
+constexpr KeyRange kOneKey{1, 1, 1};
+
+constexpr Command kCommands[] = {
+    {"cl.throttle", ThrottleKey, -5, kWrite | kDenyOom | kFast, kOneKey,
+     "Takes from a token bucket, as redis-cell does.", "1.0.0"},
+    {.name = "limit.force",
+     .handler = Force,
+     .arity = -3,
+     .flags = kWrite | kDenyOom | kFast | kMovableKeys,
+     .keys = kOneKey,
+     .summary = "Takes from every rule of every key even where it is denied.",
+     .since = "1.0.0",
+     .find_keys = FindLimitKeys},
+    {"limit.give", Give, -2, kWrite | kFast, kOneKey,
+     "Gives back what was taken, the newest first.", "1.0.0"},
+    {.name = "limit.peek",
+     .handler = Peek,
+     .arity = -3,
+     .flags = kReadOnly | kFast | kMovableKeys,
+     .keys = kOneKey,
+     .summary = "Answers as LIMIT.TAKE would and changes nothing.",
+     .since = "1.0.0",
+     .find_keys = FindLimitKeys},
+    {"limit.reset", Reset, 2, kWrite | kFast, kOneKey, "Forgets what was counted for a key.",
+     "1.0.0"},
+    {.name = "limit.take",
+     .handler = Take,
+     .arity = -3,
+     .flags = kWrite | kDenyOom | kFast | kMovableKeys,
+     .keys = kOneKey,
+     .summary = "Takes from every rule of every key, or from none.",
+     .since = "1.0.0",
+     .find_keys = FindLimitKeys},
+};
+
+}  // namespace
+
+std::span<const Command> LimitCommands() { return kCommands; }
+
+}  // namespace tally::server

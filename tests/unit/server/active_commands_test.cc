@@ -1,0 +1,332 @@
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/bytes/str_cat.h"
+#include "core/time/calendar.h"
+#include "random_seed.h"
+#include "server/command_harness.h"
+#include "server/replay.h"
+
+namespace tally::server {
+namespace {
+
+// 2023-11-14 22:13:20 UTC.
+constexpr int64_t kBegin = CommandHarness::kBegin;
+constexpr int64_t kBeginS = kBegin / 1000;
+
+std::string Instant(int64_t ms) {
+  return StrCat(ms / 1000, ".", std::to_string(1000 + ms % 1000).substr(1));
+}
+
+}  // namespace
+
+TEST_CASE("ACTIVE.TOUCH answers the ids online now; an id is counted once") {
+  CommandHarness h;
+  CHECK(h.Run("ACTIVE.TOUCH k ann") == ":1");
+  CHECK(h.Run("ACTIVE.TOUCH k ann bob cid ann") == ":3");
+  h.Advance(299'999);
+  CHECK(h.Run("ACTIVE.TOUCH k bob") == ":3");
+  h.Advance(1);
+  CHECK(h.Run("ACTIVE.TOUCH k dan") == ":2");
+  CHECK(h.Run("TYPE k") == "+active");
+  CHECK(h.Run("PTTL k") == ":-1");
+  CHECK(h.Run("OBJECT ENCODING k") == "\"dense\"");
+}
+
+TEST_CASE("an id gets a dense number once and keeps it, and is last seen at the latest instant") {
+  CommandHarness h;
+  h.Run("ACTIVE.TOUCH k ann bob");
+  h.Run(StrCat("ACTIVE.TOUCH k bob AT ", kBeginS - 60));
+  h.Advance(1'000);
+  h.Run("ACTIVE.TOUCH k cid ann");
+  CHECK(h.Run("ACTIVE.SEEN k bob") == StrCat("[:2 :", kBegin, " :", kBegin - 60'000, " :1]"));
+  CHECK(h.Run("ACTIVE.SEEN k cid") ==
+        StrCat("[:3 :", kBegin + 1'000, " :", kBegin + 1'000, " :1]"));
+  CHECK(h.Run("ACTIVE.SEEN k ann") == StrCat("[:1 :", kBegin + 1'000, " :", kBegin, " :1]"));
+  CHECK(h.Run("ACTIVE.SEEN k eve") == "nil[]");
+  CHECK(h.Run("ACTIVE.SEEN none ann") == "nil[]");
+  h.Advance(299'000);
+  CHECK(h.Run("ACTIVE.SEEN k bob") == StrCat("[:2 :", kBegin, " :", kBegin - 60'000, " :0]"));
+  h.Run("HELLO 3");
+  CHECK(h.Run("ACTIVE.SEEN k bob") == StrCat("{\"number\" :2 \"last_seen_ms\" :", kBegin,
+                                             " \"first_seen_ms\" :", kBegin - 60'000,
+                                             " \"online\" :0}"));
+}
+
+TEST_CASE("ACTIVE.ONLINE is exact at every instant") {
+  CommandHarness h;
+  CHECK(h.Run("ACTIVE.ONLINE k") == ":0");
+  h.Run("ACTIVE.TOUCH k ann");
+  h.Advance(60'000);
+  h.Run("ACTIVE.TOUCH k bob");
+  CHECK(h.Run("ACTIVE.ONLINE k") == ":2");
+  h.Advance(239'999);
+  CHECK(h.Run("ACTIVE.ONLINE k") == ":2");
+  h.Advance(1);
+  CHECK(h.Run("ACTIVE.ONLINE k") == ":1");
+  CHECK(h.Run(StrCat("ACTIVE.ONLINE k AT ", kBeginS + 299)) == ":2");
+  CHECK(h.Run(StrCat("ACTIVE.ONLINE k AT ", kBeginS + 359, ".999")) == ":1");
+  CHECK(h.Run(StrCat("ACTIVE.ONLINE k AT ", kBeginS + 360)) == ":0");
+}
+
+TEST_CASE("ACTIVE.CREATE sets window, zone and keeping once") {
+  CommandHarness h;
+  CHECK(h.Run("ACTIVE.CREATE k WINDOW 10s TZ Asia/Shanghai KEEP 2d") == "+OK");
+  CHECK(h.Effects() == std::vector<std::string>{"ACTIVE.CREATE k WINDOW 10000ms TZ Asia/Shanghai "
+                                                "KEEP 172800000ms"});
+  CHECK(h.Run("ACTIVE.CREATE k") == "-ERR key exists already");
+  CHECK(h.Run("ACTIVE.CREATE d") == "+OK");
+  CHECK(h.Effects() ==
+        std::vector<std::string>{"ACTIVE.CREATE d WINDOW 300000ms TZ UTC KEEP 2592000000ms"});
+  h.Run("ACTIVE.TOUCH k ann");
+  // It is the 15th in Shanghai already.
+  CHECK(h.Run("ACTIVE.DAY k") == StrCat("[[\"2023-11-15\" :1 :1 :1 :", kBegin, "]]"));
+  h.Advance(10'000);
+  CHECK(h.Run("ACTIVE.ONLINE k") == ":0");
+  // What was before the days that are kept is forgotten; ids are not.
+  h.Advance(3 * 86'400'000);
+  h.Run("ACTIVE.TOUCH k bob");
+  CHECK(h.Run("ACTIVE.DAY k DAY 2023-11-15") == "[[\"2023-11-15\" :0 :0 :0 :0]]");
+  CHECK(h.Run("ACTIVE.SEEN k ann") == StrCat("[:1 :", kBegin, " :", kBegin, " :0]"));
+}
+
+TEST_CASE("ACTIVE.PEAK and ACTIVE.DAY tell of each day who was active and new, and the peak") {
+  CommandHarness h;
+  CHECK(h.Run("ACTIVE.PEAK k") == "[:0 :0]");
+  CHECK(h.Run("ACTIVE.DAY k DAYS 2") ==
+        "[[\"2023-11-13\" :0 :0 :0 :0] [\"2023-11-14\" :0 :0 :0 :0]]");
+  h.Run("ACTIVE.TOUCH k ann");
+  h.Advance(1'000);
+  h.Run("ACTIVE.TOUCH k bob");
+  CHECK(h.Run("ACTIVE.PEAK k") == StrCat("[:2 :", kBegin + 1'000, "]"));
+  h.Advance(86'400'000);
+  h.Run("ACTIVE.TOUCH k bob");
+  h.Run("ACTIVE.TOUCH k cid dan");
+  CHECK(h.Run("ACTIVE.PEAK k") == StrCat("[:3 :", h.now(), "]"));
+  CHECK(h.Run("ACTIVE.PEAK k DAY 2023-11-14") == StrCat("[:2 :", kBegin + 1'000, "]"));
+  CHECK(h.Run("ACTIVE.DAY k DAYS 2") == StrCat("[[\"2023-11-14\" :2 :2 :2 :", kBegin + 1'000,
+                                               "] [\"2023-11-15\" :3 :2 :3 :", h.now(), "]]"));
+  h.Run("HELLO 3");
+  CHECK(h.Run("ACTIVE.PEAK k DAY 2023-11-13") == "{\"peak\" :0 \"at_ms\" :0}");
+  CHECK(h.Run("ACTIVE.DAY k DAY 2023-11-13") ==
+        "[{\"date\" \"2023-11-13\" \"active\" :0 \"new\" :0 \"peak\" :0 \"peak_at_ms\" :0}]");
+}
+
+TEST_CASE("ACTIVE.USERS counts an id once, however many of the days it was active on") {
+  CommandHarness h;
+  h.Run("ACTIVE.TOUCH k ann bob");
+  h.Advance(86'400'000);
+  h.Run("ACTIVE.TOUCH k bob cid");
+  CHECK(h.Run("ACTIVE.USERS k FROM 2023-11-14 TO 2023-11-15") == ":3");
+  CHECK(h.Run("ACTIVE.USERS k FROM 2023-11-15 TO 2023-11-15") == ":2");
+  CHECK(h.Run("ACTIVE.USERS k FROM 2023-11-16 TO 2024-11-15") == ":0");
+  CHECK(h.Run("ACTIVE.USERS none FROM 2023-11-14 TO 2023-11-15") == ":0");
+}
+
+TEST_CASE("ACTIVE.SERIES gives the most that were online in each step") {
+  CommandHarness h;
+  const int64_t minute = kBegin - kBegin % 60'000;
+  h.state.clock.Set(minute);
+  h.Run("ACTIVE.CREATE k WINDOW 90s");
+  h.Run("ACTIVE.TOUCH k ann bob");
+  h.Advance(60'000);
+  h.Run("ACTIVE.TOUCH k cid");
+  h.Advance(300'000);
+  const auto row = [&](int i, int online) {
+    return StrCat("[:", minute + i * 60'000, " :", online, "]");
+  };
+  CHECK(h.Run(StrCat("ACTIVE.SERIES k FROM ", minute / 1000, " TO ", minute / 1000 + 240,
+                     " STEP 1m")) ==
+        StrCat("[", row(0, 2), " ", row(1, 3), " ", row(2, 1), " ", row(3, 0), "]"));
+  CHECK(h.Run(StrCat("ACTIVE.SERIES k FROM ", minute / 1000, " TO ", minute / 1000 + 240,
+                     " STEP 2m")) == StrCat("[", row(0, 3), " ", row(2, 1), "]"));
+  CHECK(h.Run("ACTIVE.SERIES none FROM 1 TO 2 STEP 1m") == "[]");
+  CHECK(h.Run("ACTIVE.SERIES k FROM 1 TO 6000001 STEP 1m").substr(0, 3) == "[[:");
+  CHECK(h.Run("ACTIVE.SERIES k FROM 1 TO 6000002 STEP 1m") ==
+        "-ERR STEP must not cut the range into more than 100000 steps");
+  CHECK(h.Run("ACTIVE.SERIES k FROM 1 TO 2 STEP 90s") == "-ERR STEP must be whole minutes");
+}
+
+TEST_CASE("ACTIVE.SCAN shows each id once, or those online; ACTIVE.FORGET forgets them") {
+  CommandHarness h;
+  CHECK(h.Run("ACTIVE.SCAN none 0") == "[\"0\" []]");
+  for (int i = 1; i <= 12; ++i) h.Run(StrCat("ACTIVE.TOUCH k id", i));
+  CHECK(h.Run("ACTIVE.SCAN k 0 COUNT 2") == "[\"2\" [\"id1\" \"id2\"]]");
+  CHECK(h.Run("ACTIVE.SCAN k 10") == "[\"0\" [\"id11\" \"id12\"]]");
+  h.Advance(300'000);
+  h.Run("ACTIVE.TOUCH k id5");
+  CHECK(h.Run("ACTIVE.SCAN k 0 COUNT 100 ONLINE") == "[\"0\" [\"id5\"]]");
+  h.Effects();
+  CHECK(h.Run("ACTIVE.FORGET k id5 nobody id6") == ":2");
+  CHECK(h.Run("ACTIVE.FORGET k id5") == ":0");
+  CHECK(h.Run("ACTIVE.FORGET none id5") == ":0");
+  CHECK(h.Effects() == std::vector<std::string>{"ACTIVE.FORGET k id5 nobody id6"});
+  CHECK(h.Run("ACTIVE.ONLINE k") == ":0");
+  CHECK(h.Run("ACTIVE.SEEN k id6") == "nil[]");
+  // Its number is not given again.
+  h.Run("ACTIVE.TOUCH k id5");
+  CHECK(h.Run("ACTIVE.SEEN k id5") == StrCat("[:13 :", h.now(), " :", h.now(), " :1]"));
+}
+
+TEST_CASE("errors of ACTIVE name the argument and change nothing") {
+  CommandHarness h;
+  const std::string date = " must be a date as yyyy-mm-dd, from 1970 on";
+  CHECK(h.Run("ACTIVE.CREATE k WINDOW 32d") == "-ERR WINDOW must be at most 31d");
+  CHECK(h.Run("ACTIVE.CREATE k KEEP 3661d") == "-ERR KEEP must be at most 3660d");
+  CHECK(h.Run("ACTIVE.CREATE k TZ Mars/Base") ==
+        "-ERR TZ must be an IANA time zone that this system knows, not 'Mars/Base'");
+  CHECK(h.Run("ACTIVE.CREATE k TZ") == "-ERR syntax error");
+  CHECK(h.Run("ACTIVE.TOUCH k a AT x") ==
+        "-ERR AT must be unix seconds, with or without a fraction");
+  CHECK(h.Run({"ACTIVE.TOUCH", "k", std::string(65'536, 'x')}) ==
+        "-ERR id must be at most 65535 bytes long");
+  CHECK(h.Run("ACTIVE.ONLINE k AT") == "-ERR syntax error");
+  CHECK(h.Run("ACTIVE.ONLINE k AT 1 AT 2") == "-ERR syntax error");
+  CHECK(h.Run("ACTIVE.PEAK k DAY 2023-02-29") == "-ERR DAY" + date);
+  CHECK(h.Run("ACTIVE.PEAK k DAYS 3") == "-ERR syntax error");
+  CHECK(h.Run("ACTIVE.DAY k DAYS 0") == "-ERR DAYS must be an integer of at least 1");
+  CHECK(h.Run("ACTIVE.DAY k DAYS 3661") == "-ERR DAYS must be at most 3660");
+  CHECK(h.Run("ACTIVE.USERS k FROM x TO 2023-01-01") == "-ERR FROM" + date);
+  CHECK(h.Run("ACTIVE.USERS k FROM 2023-01-02 TO 2023-01-01") == "-ERR TO must not be before FROM");
+  CHECK(h.Run("ACTIVE.SCAN k x") == "-ERR cursor must be an integer of at least 0");
+  CHECK(h.Run("ACTIVE.SCAN k 0 COUNT 0") == "-ERR COUNT must be an integer of at least 1");
+  CHECK(h.engine.database(0).size() == 0);
+  CHECK(h.Effects().empty());
+  h.Run("SET s 1");
+  for (const std::string_view line :
+       {"ACTIVE.CREATE s", "ACTIVE.TOUCH s a", "ACTIVE.FORGET s a", "ACTIVE.ONLINE s",
+        "ACTIVE.SEEN s a", "ACTIVE.PEAK s", "ACTIVE.DAY s", "ACTIVE.SCAN s 0",
+        "ACTIVE.USERS s FROM 2023-01-01 TO 2023-01-01", "ACTIVE.SERIES s FROM 1 TO 2 STEP 1m"}) {
+    CHECK(h.Run(line) == "-WRONGTYPE Operation against a key holding the wrong kind of value");
+  }
+}
+
+TEST_CASE("the effects of ACTIVE carry absolute times; AT is an option behind one id at least") {
+  CommandHarness h;
+  h.Run("ACTIVE.TOUCH k ann bob");
+  h.Run(StrCat("ACTIVE.TOUCH k cid at ", kBeginS - 5));
+  h.Run("ACTIVE.TOUCH k AT 5");
+  CHECK(h.Effects() ==
+        std::vector<std::string>{
+            StrCat("ACTIVE.TOUCH k ann bob AT ", kBeginS, ".000"),
+            StrCat("ACTIVE.TOUCH k cid AT ", kBeginS - 5, ".000 NOW ", kBeginS, ".000"),
+            StrCat("ACTIVE.TOUCH k AT 5 AT ", kBeginS, ".000")});
+  CHECK(h.Run("ACTIVE.ONLINE k") == ":5");
+}
+
+TEST_CASE("ACTIVE tells listeners and watchers") {
+  CommandHarness h;
+  h.state.key_events.set_classes(kEventKeyevent | kEventModule);
+  Client& listener = *h.Connect();
+  h.state.pubsub.SubscribePattern(listener, "__keyevent@0__:*");
+  h.state.watches.Watch(listener, 0, "k", false);
+  h.Run("ACTIVE.TOUCH k ann");
+  CHECK(h.Received(listener) ==
+        "[\"pmessage\" \"__keyevent@0__:*\" \"__keyevent@0__:active.touch\" \"k\"]");
+  CHECK(listener.transaction.touched);
+}
+
+namespace {
+
+// All events of one set, and what the specification says of them.
+struct ActiveModel {
+  ActiveModel(int64_t window_ms, Zone& its_zone) : window(window_ms), zone(&its_zone) {}
+
+  int64_t window;
+  Zone* zone;
+  std::vector<std::string> order;
+  std::map<std::string, std::vector<int64_t>> seen;
+  int64_t latest = 0;
+  std::map<int32_t, std::pair<int64_t, int64_t>> peaks;
+
+  int64_t Last(const std::string& id) const {
+    const auto& events = seen.at(id);
+    return *std::max_element(events.begin(), events.end());
+  }
+  int64_t OnlineAt(int64_t t) const {
+    return std::count_if(seen.begin(), seen.end(),
+                         [&](const auto& entry) { return Last(entry.first) > t - window; });
+  }
+  int64_t Touch(const std::vector<std::string>& ids, int64_t at, int64_t now) {
+    for (const std::string& id : ids) {
+      if (!seen.contains(id)) order.push_back(id);
+      seen[id].push_back(at);
+    }
+    latest = std::max(latest, at);
+    const int64_t evaluated = std::min(latest, now);
+    const int64_t online = OnlineAt(evaluated);
+    auto& [peak, peak_at] = peaks[zone->DayOf(evaluated)];
+    if (online > peak) {
+      peak = online;
+      peak_at = evaluated;
+    }
+    return online;
+  }
+  std::string Day(int32_t day) {
+    int64_t active = 0;
+    int64_t fresh = 0;
+    for (const auto& [id, events] : seen) {
+      const auto on_day = [&](int64_t at) { return zone->DayOf(at) == day; };
+      if (std::any_of(events.begin(), events.end(), on_day)) ++active;
+      if (on_day(*std::min_element(events.begin(), events.end()))) ++fresh;
+    }
+    const auto [peak, peak_at] = peaks[day];
+    return StrCat("[[\"", FormatDate(day), "\" :", active, " :", fresh, " :", peak, " :", peak_at,
+                  "]]");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("ACTIVE agrees with a list of all events, and its log replays to the same answers") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  CommandHarness h;
+  Zone zone = *Zone::Load("America/New_York");
+  ActiveModel model(600'000, zone);
+  h.state.clock.Set(1'699'160'000'000);  // the change back of November 2023 follows
+  h.Run("ACTIVE.CREATE k WINDOW 10m TZ America/New_York KEEP 60d");
+  std::vector<std::string> effects = h.Effects();
+  for (int step = 0; step < 1'500; ++step) {
+    if (random.OneIn(2)) h.Advance(random.OneIn(60) ? 40'000'000 : random.Between(0, 200'000));
+    const int64_t now = h.now();
+    std::vector<std::string> ids;
+    for (uint64_t i = 0; i < 1 + random.Below(3); ++i) ids.push_back(StrCat("u", random.Below(60)));
+    const int64_t late[] = {600'000, 599'999, 86'400'000, random.Between(0, 900'000), -2'000};
+    const int64_t at = random.OneIn(4) ? now - late[random.Below(5)] : now;
+    std::string line = "ACTIVE.TOUCH k";
+    for (const std::string& id : ids) line += " " + id;
+    if (at != now || random.OneIn(2)) line += " AT " + Instant(at);
+    INFO(line);
+    const int64_t online = model.Touch(ids, at, now);
+    REQUIRE(h.Run(line) == StrCat(":", online));
+    REQUIRE(h.Run("ACTIVE.ONLINE k") == StrCat(":", model.OnlineAt(now)));
+    const int64_t then = now - random.Between(-700'000, 700'000);
+    REQUIRE(h.Run("ACTIVE.ONLINE k AT " + Instant(then)) == StrCat(":", model.OnlineAt(then)));
+    if (step % 10 == 0) {
+      const int32_t day = zone.DayOf(now) - static_cast<int32_t>(random.Below(3));
+      REQUIRE(h.Run("ACTIVE.DAY k DAY " + FormatDate(day)) == model.Day(day));
+    }
+    for (std::string& effect : h.Effects()) effects.push_back(std::move(effect));
+  }
+  CommandHarness copy;
+  ReplayInto(copy, effects, h.now() + 1'000'000'000'000);
+  copy.state.clock.Set(h.now());
+  std::vector<std::string> questions{
+      "ACTIVE.ONLINE k", "ACTIVE.SCAN k 0 COUNT 100", "ACTIVE.DAY k DAYS 40",
+      StrCat("ACTIVE.USERS k FROM ", FormatDate(zone.DayOf(h.now()) - 7), " TO ",
+             FormatDate(zone.DayOf(h.now()))),
+      StrCat("ACTIVE.SERIES k FROM ", h.now() / 1000 - 500'000, " TO ", h.now() / 1000,
+             " STEP 5m")};
+  for (size_t i = 0; i < model.order.size(); ++i) {
+    questions.push_back("ACTIVE.SEEN k " + model.order[i]);
+    REQUIRE(h.Run(questions.back()).substr(0, 8).find(StrCat("[:", i + 1, " ")) == 0);
+  }
+  for (const std::string& question : questions) REQUIRE(copy.Run(question) == h.Run(question));
+}
+
+}  // namespace tally::server

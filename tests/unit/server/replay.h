@@ -1,0 +1,39 @@
+// Runs what one server has logged in another, at a time of its own, as loading does.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/command_harness.h"
+
+namespace tally::server {
+
+// Words of the effects have no blanks.
+inline void ReplayInto(CommandHarness& target, const std::vector<std::string>& effects,
+                       int64_t clock_ms) {
+  target.state.clock.Set(clock_ms);
+  target.state.loading = true;
+  target.engine.set_expiring(false);
+  for (const std::string& line : effects) {
+    std::vector<std::string_view> args;
+    for (std::string_view rest = line; !rest.empty();) {
+      const size_t end = std::min(rest.find(' '), rest.size());
+      args.push_back(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    const CommandTable::Item* item = target.commands.Resolve(args);
+    INFO(line);
+    REQUIRE(item != nullptr);
+    target.self->output.clear();
+    target.dispatcher.Run(*target.self, *item, args);
+    REQUIRE(target.self->output.substr(0, 1) != "-");
+  }
+  target.self->output.clear();
+  target.engine.set_expiring(true);
+  target.state.loading = false;
+  target.Effects();
+}
+
+}  // namespace tally::server
