@@ -15,7 +15,7 @@ std::optional<int64_t> Hits::Add(int64_t count, int64_t window_ms, int64_t at, i
   // By the former window: what it has let go does not come back when a longer one is given.
   log_.DropThrough(now - window_ms_);
   const auto held = static_cast<int64_t>(log_.CountAfter(std::max(now, at) - window_ms));
-  if (held >= cap) return std::nullopt;
+  if (held >= cap && cap < kNoCap) return std::nullopt;
   if (at > now - kept_ms && count > 0) {
     log_.Add(at, static_cast<uint64_t>(count));
     window_ms_ = kept_ms;

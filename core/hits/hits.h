@@ -26,11 +26,12 @@ class Hits {
   // Saved values up to this are worth loading for each command and stand in the key's record.
   static constexpr size_t kMaxPackedBytes = 128;
   static constexpr size_t kMaxRangeSteps = 100'000;
+  static constexpr int64_t kNoCap = INT64_MAX;
 
   // Adds `count` hits of the instant `at`; the hits in `window` with these. nullopt, and nothing
   // changed, if the window holds `cap` or more already. Amortised O(1) for hits in order.
   std::optional<int64_t> Add(int64_t count, int64_t window_ms, int64_t at, int64_t now,
-                             int64_t cap = INT64_MAX);
+                             int64_t cap = kNoCap);
 
   // Hits in a window (at most the key's own, as seen from `now`) that ends at `at`. As
   // TimeLog::CountAfter; O(1) for the key's window once Add has dropped what expired.

@@ -23,7 +23,7 @@ struct AddArgs {
 
   int64_t window_ms = 0;
   int64_t count = 1;
-  int64_t cap = INT64_MAX;
+  int64_t cap = Hits::kNoCap;
   EventTime time;
 };
 

@@ -71,7 +71,8 @@ TEST_CASE("HITS: undo takes the newest back, not more than there are") {
 TEST_CASE("HITS: 64-bit edges") {
   Hits hits;
   CHECK(hits.Add(INT64_MAX, kMaxDurationMs, kMaxInstantMs, kMaxInstantMs) == INT64_MAX);
-  CHECK_FALSE(hits.Add(1, kMaxDurationMs, kMaxInstantMs, kMaxInstantMs));
+  CHECK(hits.Add(1, kMaxDurationMs, kMaxInstantMs, kMaxInstantMs) == INT64_MAX);
+  CHECK_FALSE(hits.Add(1, kMaxDurationMs, kMaxInstantMs, kMaxInstantMs, INT64_MAX - 1));
   CHECK(hits.Count(kMaxDurationMs, kMaxInstantMs, kMaxInstantMs) == INT64_MAX);
 }
 

@@ -1,0 +1,69 @@
+// HITS, LIMIT and ACTIVE at the ends of 64 bits and of time, and beside what all commands share.
+#include <string>
+
+#include "tests/unit/server/command_harness.h"
+
+namespace tally::server {
+namespace {
+
+constexpr std::string_view kMax = "9223372036854775807";
+
+}  // namespace
+
+TEST_CASE("natives: HITS holds its counts at the end of 64 bits") {
+  CommandHarness h;
+  CHECK(h.Run(StrCat("HITS.ADD k 10s COUNT ", kMax)) == StrCat(":", kMax));
+  h.Advance(1);
+  CHECK(h.Run(StrCat("HITS.ADD k 10s COUNT ", kMax)) == StrCat(":", kMax));
+  CHECK(h.Run("HITS.COUNT k") == StrCat(":", kMax));
+  CHECK(h.Run("HITS.UNDO k 7") == ":9223372036854775800");
+  CHECK(h.Run(StrCat("HITS.UNDO k ", kMax)) == ":0");
+  CHECK(h.Run("EXISTS k") == ":0");
+}
+
+TEST_CASE("natives: LIMIT holds its counts at the end of 64 bits") {
+  CommandHarness h;
+  const std::string fixed = StrCat("k FIXED ", kMax, " 1s COST ", kMax);
+  CHECK(h.Run("LIMIT.TAKE " + fixed) == StrCat("[:1 :", kMax, " :0 :0 :1000 :0]"));
+  CHECK(h.Run("LIMIT.FORCE " + fixed) == StrCat("[:0 :", kMax, " :0 :1000 :1000 :1]"));
+  CHECK(h.Run(StrCat("LIMIT.GIVE k ", kMax)) == ":1");
+  CHECK(h.Run("EXISTS k") == ":0");
+  CHECK(h.Run(StrCat("LIMIT.TAKE s SLIDING ", kMax, " 1s COST ", kMax)) ==
+        StrCat("[:1 :", kMax, " :0 :0 :1000 :0]"));
+  CHECK(h.Run(StrCat("LIMIT.TAKE s SLIDING ", kMax, " 1s")) ==
+        StrCat("[:0 :", kMax, " :0 :1000 :1000 :1]"));
+  CHECK(h.Run(StrCat("LIMIT.TAKE b BUCKET 9223372036854775 9223372036854775 1s COST ", kMax)) ==
+        "[:0 :9223372036854775 :9223372036854775 :-1 :0 :1]");
+}
+
+TEST_CASE("natives: the last instant and the first are as good as others") {
+  CommandHarness h;
+  CHECK(h.Run("HITS.ADD k 7d AT 253402300799.999") == ":1");
+  CHECK(h.Run("HITS.ADD k 7d AT 0") == ":2");
+  CHECK(h.Run("HITS.COUNT k") == ":1");
+  CHECK(h.Run("HITS.ADD k 7d AT 253402300800").substr(0, 7) == "-ERR AT");
+  CHECK(h.Run("LIMIT.TAKE l FIXED 1 7d SLIDING 1 7d BUCKET 1 1 7d AT 253402300799.999") ==
+        "[:1 :1 :0 :0 :604800000 :0]");
+  CHECK(h.Run("ACTIVE.TOUCH a ann AT 253402300799.999") == ":1");
+  CHECK(h.Run("ACTIVE.TOUCH a ann AT 0") == ":1");
+  CHECK(h.Run("ACTIVE.SEEN a ann") == "[:1 :253402300799999 :0 :1]");
+}
+
+TEST_CASE("natives: a transaction runs them, and MEMORY and COMMAND know them") {
+  CommandHarness h;
+  CHECK(h.Run("MULTI") == "+OK");
+  for (const char* line : {"LIMIT.TAKE l FIXED 1 60s", "LIMIT.TAKE l FIXED 1 60s", "HITS.ADD h 10s",
+                           "ACTIVE.TOUCH a x"}) {
+    CHECK(h.Run(line) == "+QUEUED");
+  }
+  CHECK(h.Run("EXEC") == "[[:1 :1 :0 :0 :60000 :0] [:0 :1 :0 :60000 :60000 :1] :1 :1]");
+  for (const char* key : {"l", "h", "a"}) {
+    const std::string bytes = h.Run(StrCat("MEMORY USAGE ", key));
+    REQUIRE(bytes.substr(0, 1) == ":");
+    CHECK(std::stoll(bytes.substr(1)) > 0);
+  }
+  CHECK(h.Run("COMMAND GETKEYS LIMIT.TAKE a FIXED 1 60s AND b POLICY AND AND c ALLOW COST 2") ==
+        "[\"a\" \"b\" \"c\"]");
+}
+
+}  // namespace tally::server
