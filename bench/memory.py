@@ -15,11 +15,13 @@ NOW = 1795230400
 
 @dataclass
 class Shape:
-    """What is loaded; `units` is what the bytes are divided by, `target` what ours may take."""
+    """What is loaded; `units` is what the bytes are divided by, `target` what ours may take.
+    `redis` loads what holds the same there, if the commands are our own."""
     name: str
     units: int
-    target: float | None
+    target: float
     commands: Callable[[float], Iterable]
+    redis: Callable[[float], Iterable] | None = None
 
 
 def timestamps(count):
@@ -58,23 +60,61 @@ def id_map(scale):
         yield ["ZADD", "online", NOW + i // 100, i]
 
 
+def instants(scale):
+    """A million unix ms, spread over a day, in their order."""
+    day_ms = 86_400_000
+    return sorted(NOW * 1000 + random.randrange(day_ms) for _ in range(int(1_000_000 * scale)))
+
+
+def seconds(ms):
+    return f"{ms // 1000}.{ms % 1000:03d}"
+
+
+def hits(scale):
+    return (["HITS.ADD", "hot", "3650d", "AT", seconds(ms)] for ms in instants(scale))
+
+
+def hits_in_a_list(scale):
+    return (["RPUSH", "hot", ms] for ms in instants(scale))
+
+
+def audience(scale):
+    return (["ACTIVE.TOUCH", "online", hex_id()] for _ in range(int(1_000_000 * scale)))
+
+
+def limits(*rule):
+    return lambda scale: (["LIMIT.TAKE", f"k{i:014d}", *rule] for i in range(int(1_000_000 * scale)))
+
+
+def buckets_in_hashes(scale):
+    """Tokens and the instant of the last refill, as scripts for token buckets keep them."""
+    for i in range(int(1_000_000 * scale)):
+        yield ["HSET", f"k{i:014d}", "tokens", 99, "at", NOW * 1000 + i]
+        yield ["EXPIRE", f"k{i:014d}", 86400]
+
+
 SHAPES = [
     Shape("list of timestamps, 1,000 a list", 1_000_000, 2.5, hot_lists),
     Shape("list of timestamps, 10 a list", 1_000_000, 12, short_lists),
     Shape("counter with TTL, 15-byte key", 1_000_000, 56, counters),
     Shape("sorted set, 32-hex ids", 1_000_000, 72, windowed_members),
     Shape("id map and sorted set of ints", 1_000_000, 90, id_map),
+    Shape("hit of a hot key, against a list", 1_000_000, 2.5, hits, hits_in_a_list),
+    Shape("ACTIVE id, 32 hex, against id map and set", 1_000_000, 48, audience, id_map),
+    Shape("FIXED, 15-byte key, against SETEX", 1_000_000, 56, limits("FIXED", 100, "1d"), counters),
+    Shape("BUCKET, 15-byte key, against a hash", 1_000_000, 64, limits("BUCKET", 100, 10, "1d"),
+          buckets_in_hashes),
 ]
 
 
-def measure(name, binary, shape, scale):
+def measure(name, binary, commands, units, scale):
     """(used_memory, resident) bytes a unit, in a fresh server."""
     random.seed(1)
     with harness.running(name, binary, "--appendonly", "no") as server:
         used, resident = server.used_memory(), server.rss()
-        server.client.load(shape.commands(scale), batch=500)
+        server.client.load(commands(scale), batch=500)
         time.sleep(1)  # for tables that grow in slices
-        units = shape.units * scale
+        units *= scale
         return (server.used_memory() - used) / units, (server.rss() - resident) / units
 
 
@@ -88,8 +128,11 @@ def main():
     for shape in SHAPES:
         if arguments.only not in shape.name:
             continue
-        used, resident = measure("ours", arguments.ours, shape, arguments.scale)
-        redis_used, redis_resident = measure("redis", arguments.redis, shape, arguments.scale)
+        used, resident = measure("ours", arguments.ours, shape.commands, shape.units,
+                                 arguments.scale)
+        redis_used, redis_resident = measure("redis", arguments.redis,
+                                             shape.redis or shape.commands, shape.units,
+                                             arguments.scale)
         rows.append([shape.name, f"{used:.1f}", f"{resident:.1f}", f"{redis_used:.1f}",
                      f"{redis_resident:.1f}", f"{shape.target:g}",
                      "missed" if max(used, resident) > shape.target else ""])
