@@ -48,14 +48,11 @@ std::optional<int64_t> CommandContext::Int64ArgIn(size_t index, int64_t low, int
   return std::nullopt;
 }
 
-std::optional<size_t> CommandContext::DatabaseArg(size_t index, std::string_view error) {
-  const auto number = Int64Arg(index, error);
+std::optional<size_t> CommandContext::DatabaseArg(size_t index) {
+  const auto number = Int64Arg(index);
   if (!number) return std::nullopt;
   if (*number < INT_MIN || *number > INT_MAX) {
-    // Redis has an error of its own for what is no int, unless the command has one.
-    reply.Error(error != kNotIntegerError
-                    ? error
-                    : "ERR value is out of range, value must between -2147483648 and 2147483647");
+    reply.Error("ERR value is out of range, value must between -2147483648 and 2147483647");
     return std::nullopt;
   }
   if (*number < 0 || *number >= static_cast<int64_t>(engine().databases())) {

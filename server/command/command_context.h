@@ -65,7 +65,7 @@ class CommandContext {
   std::optional<int64_t> Int64ArgIn(size_t index, int64_t low, int64_t high,
                                     std::string_view error = kNotIntegerError);
   // The index of a database.
-  std::optional<size_t> DatabaseArg(size_t index, std::string_view error = kNotIntegerError);
+  std::optional<size_t> DatabaseArg(size_t index);
   std::optional<double> DoubleArg(size_t index, std::string_view error = kNotFloatError);
 
   // The key has changed: counts it, tells watchers and listeners.

@@ -1,4 +1,5 @@
 // Whole databases, and the time.
+#include <climits>
 #include <string>
 
 #include "server/command/command_context.h"
@@ -49,9 +50,12 @@ void FlushAll(CommandContext& context) {
 }
 
 void SwapDb(CommandContext& context) {
-  const auto first = context.DatabaseArg(1, "ERR invalid first DB index");
+  // Both have to be numbers before either is looked for.
+  if (!context.Int64ArgIn(1, INT_MIN, INT_MAX, "ERR invalid first DB index")) return;
+  if (!context.Int64ArgIn(2, INT_MIN, INT_MAX, "ERR invalid second DB index")) return;
+  const auto first = context.DatabaseArg(1);
   if (!first) return;
-  const auto second = context.DatabaseArg(2, "ERR invalid second DB index");
+  const auto second = context.DatabaseArg(2);
   if (!second) return;
   if (*first != *second) {
     Keyspace& one = context.engine().database(*first);
