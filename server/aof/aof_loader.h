@@ -31,6 +31,8 @@ class AofLoader {
   uint64_t torn_bytes() const { return torn_bytes_; }
 
   uint64_t bytes_total() const { return bytes_total_; }
+  // Of the base alone.
+  uint64_t base_bytes() const { return base_ == nullptr ? 0 : base_->file_size(); }
   uint64_t bytes_done() const;
   uint64_t records() const { return base_ == nullptr ? 0 : base_->records(); }
   uint64_t commands() const;

@@ -85,9 +85,13 @@ absl::Status AofPersistence::LoadSlice(int64_t budget_us) {
     return absl::OkStatus();
   }
   const LogPosition end = loading_->loader->end();
-  if (more.ok()) ReportLoaded();
+  if (more.ok()) {
+    ReportLoaded();
+    const AofLoader& loader = *loading_->loader;
+    base_bytes_ = loader.base_bytes();
+    older_log_bytes_ = loader.bytes_total() - loader.torn_bytes() - base_bytes_ - end.offset;
+  }
   loading_ = nullptr;
-  older_log_bytes_ = 0;
   server_.stats.changes_since_save = 0;
   server_.loading = false;
   server_.engine.set_expiring(true);
