@@ -92,7 +92,7 @@ int Server::Run() {
   if (!state_.loading) log_.Notice("Ready to accept connections");
   while (!stopping_) {
     if (!waiting_) WaitForReady();
-    if (HasWork() || state_.loading) {
+    if (HasWork() || state_.loading || persistence_.BusyRewriting()) {
       io_.poll_one();
     } else {
       io_.run_one();

@@ -125,6 +125,11 @@ void BaseWriter::TakeSync(const FsyncWorker::Result& result) {
   syncing_bytes_ = 0;
 }
 
+bool BaseWriter::Throttled() {
+  const uint64_t most = 4 * options_.sync_bytes;
+  return unsynced_bytes_ > most && CollectAndStartSync().ok() && unsynced_bytes_ > most;
+}
+
 absl::StatusOr<bool> BaseWriter::PollSynced() {
   Check(finished_, "the final sync follows Finish");
   const absl::Status status = CollectAndStartSync();

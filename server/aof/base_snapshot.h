@@ -51,8 +51,9 @@ class BaseWriter {
   // As PollSynced, but waits.
   absl::Status WaitSynced();
 
-  // True while the disk is more than four syncs behind: the caller does better to pause.
-  bool throttled() const { return unsynced_bytes_ > 4 * options_.sync_bytes; }
+  // True while the disk is more than four syncs behind: the caller does better to pause, and to ask
+  // again later. False after an error, which the next Append returns.
+  bool Throttled();
   uint64_t records() const { return records_; }
   uint64_t bytes() const { return bytes_; }
 

@@ -1,6 +1,7 @@
 #include "server/aof/fsync_worker.h"
 
 #include <chrono>
+#include <utility>
 
 #include "core/check.h"
 
@@ -16,26 +17,26 @@ FsyncWorker::~FsyncWorker() {
   thread_.join();
 }
 
-void FsyncWorker::Start(File* file) {
-  Check(!busy_, "the worker syncs one file at a time");
+void FsyncWorker::Start(std::function<absl::Status()> operation) {
+  Check(!busy_, "the worker does one operation at a time");
   busy_ = true;
   if (!thread_.joinable()) thread_ = std::thread([this] { Run(); });
   {
     const std::lock_guard lock(mutex_);
-    file_ = file;
+    operation_ = std::move(operation);
   }
   changed_.notify_all();
 }
 
 std::optional<FsyncWorker::Result> FsyncWorker::Poll() {
-  Check(busy_, "a sync was started");
+  Check(busy_, "an operation was started");
   const std::lock_guard lock(mutex_);
   if (!result_.has_value()) return std::nullopt;
   return TakeResult();
 }
 
 FsyncWorker::Result FsyncWorker::Wait() {
-  Check(busy_, "a sync was started");
+  Check(busy_, "an operation was started");
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return result_.has_value(); });
   return TakeResult();
@@ -51,16 +52,15 @@ FsyncWorker::Result FsyncWorker::TakeResult() {
 void FsyncWorker::Run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return stopping_ || file_ != nullptr; });
+    changed_.wait(lock, [this] { return stopping_ || operation_ != nullptr; });
     // A sync that was started is done before stopping: its bytes were promised.
-    if (file_ == nullptr) return;
-    File* file = file_;
+    if (operation_ == nullptr) return;
+    const auto operation = std::exchange(operation_, nullptr);
     lock.unlock();
     const auto begin = std::chrono::steady_clock::now();
-    absl::Status status = file->Sync();
+    absl::Status status = operation();
     const auto took = std::chrono::steady_clock::now() - begin;
     lock.lock();
-    file_ = nullptr;
     result_ = Result{std::move(status),
                      std::chrono::duration_cast<std::chrono::microseconds>(took).count()};
     changed_.notify_all();

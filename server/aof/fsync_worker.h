@@ -1,8 +1,10 @@
-// One thread that syncs one file at a time, so that the event loop does not wait for the disk.
+// One thread that does one slow file operation at a time, a sync mostly, so that the event loop
+// does not wait for the disk.
 #pragma once
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -23,15 +25,19 @@ class FsyncWorker {
   FsyncWorker() = default;
   FsyncWorker(const FsyncWorker&) = delete;
   FsyncWorker& operator=(const FsyncWorker&) = delete;
-  // Waits for a running sync.
+  // Waits for a running operation.
   ~FsyncWorker();
 
-  // Starts file->Sync(). Requires !busy(); the file must stay open until the result is taken. The
+  // Starts the operation. Requires !busy(); what it uses must stay until the result is taken. The
   // thread is created at the first call.
-  void Start(File* file);
+  void Start(std::function<absl::Status()> operation);
+  // Starts file->Sync().
+  void Start(File* file) {
+    Start([file] { return file->Sync(); });
+  }
   // True from Start until the result is taken by Poll or Wait.
   bool busy() const { return busy_; }
-  // The result of the sync, if it has ended. Requires busy().
+  // The result of the operation, if it has ended. Requires busy().
   std::optional<Result> Poll();
   // The same, waiting for it. Requires busy().
   Result Wait();
@@ -43,9 +49,9 @@ class FsyncWorker {
   bool busy_ = false;  // the owner's
   std::mutex mutex_;
   std::condition_variable changed_;
-  File* file_ = nullptr;          // guarded by mutex_: what is to be synced
-  std::optional<Result> result_;  // guarded by mutex_
-  bool stopping_ = false;         // guarded by mutex_
+  std::function<absl::Status()> operation_;  // guarded by mutex_
+  std::optional<Result> result_;             // guarded by mutex_
+  bool stopping_ = false;                    // guarded by mutex_
   std::thread thread_;
 };
 

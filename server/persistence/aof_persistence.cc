@@ -144,10 +144,7 @@ void AofPersistence::ReportProgress() {
 }
 
 absl::Status AofPersistence::Close() {
-  while (rewrite_ != nullptr && rewrite_->walk != nullptr) RewriteSlice(kSliceMicros);
-  if (rewrite_ != nullptr) {
-    if (absl::Status status = rewrite_->writer->WaitSynced(); status.ok()) RewriteSlice(0);
-  }
+  if (rewrite_ != nullptr) FailRewrite(absl::CancelledError("the server stops"));
   return writer_ == nullptr ? absl::OkStatus() : writer_->Close(server_.clock.now_ms());
 }
 
@@ -167,7 +164,9 @@ absl::Status AofPersistence::FlushTurn() {
 
 void AofPersistence::Cron() {
   const int64_t now = server_.clock.now_ms();
-  if (!write_error().ok() && now - last_recovery_ms_ >= kRecoveryIntervalMs) {
+  // worker_ and the log's writer must not change the directory at the same time.
+  const bool may_recover = !worker_.busy() && now - last_recovery_ms_ >= kRecoveryIntervalMs;
+  if (!write_error().ok() && may_recover) {
     last_recovery_ms_ = now;
     if (writer_->TryRecover(now).ok()) {
       server_.log.Notice("The append-only file can be written again");

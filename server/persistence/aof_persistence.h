@@ -11,6 +11,7 @@
 #include "server/aof/aof_loader.h"
 #include "server/aof/base_snapshot.h"
 #include "server/aof/file_system.h"
+#include "server/aof/fsync_worker.h"
 #include "server/aof/log_writer.h"
 #include "server/persistence/snapshot_walk.h"
 #include "server/state/server_state.h"
@@ -27,7 +28,7 @@ class AofPersistence : public Persistence {
   absl::Status Open();
   // Loads for about `budget_us` and, when all is loaded and with `appendonly yes`, opens the log.
   absl::Status LoadSlice(int64_t budget_us);
-  // Flushes and syncs.
+  // Gives up a rewrite under way, flushes and syncs.
   absl::Status Close();
 
   // At each turn's end: logs its effects, as appendfsync says. When it fails nothing of the turn
@@ -35,6 +36,8 @@ class AofPersistence : public Persistence {
   absl::Status FlushTurn();
   // Every few dozen milliseconds.
   void Cron();
+  // Whether a rewrite has work for another turn, so that the loop shall not wait for events.
+  bool BusyRewriting();
   void SaveBeforeChange(size_t database, Keyspace::Segment& segment);
   // See Keyspace::Observer.
   bool KeepValue(const void* value);
@@ -50,13 +53,23 @@ class AofPersistence : public Persistence {
   int64_t last_save_ms() const override { return last_save_ms_; }
 
  private:
+  // A rewrite goes through these in turn. What may take the disk long is done by worker_.
   struct Rewrite {
-    uint64_t base_sequence;
-    uint64_t first_log;
-    int64_t started_ms;
+    enum class Stage {
+      kOpening,     // worker_ makes the new log and the base's file
+      kSaving,      // the walk writes the base, between the turns
+      kSyncing,     // the base's writer waits for the disk
+      kPublishing,  // worker_ replaces the old files
+    };
+    int64_t started_ms = 0;
+    Stage stage = Stage::kOpening;
+    bool seen_sync = false;  // of the old log, since the files are there
+    AofDirectory::NewLog log;
+    AofDirectory::NewBase base;
     std::unique_ptr<BaseWriter> writer;
-    std::unique_ptr<SnapshotWalk> walk;  // null when all segments are saved
+    std::unique_ptr<SnapshotWalk> walk;  // in kSaving
   };
+  enum class Waiting { kNo, kForTheDisk };
 
   struct Loading {
     std::unique_ptr<AofLoader> loader;
@@ -74,9 +87,14 @@ class AofPersistence : public Persistence {
   // CONFIG SET appendonly.
   absl::Status StartLog();
   absl::Status StopLog();
-  void RewriteSlice(int64_t budget_us);
+  // Goes on with the rewrite, through one stage at most.
+  void RewriteSlice(int64_t budget_us, Waiting waiting = Waiting::kNo);
+  absl::Status AdvanceRewrite(int64_t budget_us, Waiting waiting);
+  absl::StatusOr<bool> WorkerDone(Waiting waiting);
+  bool MaySwitchLogs();
+  absl::Status BeginWalk();
   absl::Status SaveSegments(int64_t budget_us);
-  absl::Status FinishRewrite();
+  void FinishRewrite();
   void FailRewrite(const absl::Status& status);
   void ReportProgress();
   uint64_t bytes_since_base() const;
@@ -94,6 +112,7 @@ class AofPersistence : public Persistence {
   uint64_t older_log_bytes_ = 0;  // of logs before the current one that the base does not cover
   int64_t last_save_ms_ = 0;
   int64_t last_recovery_ms_ = 0;
+  FsyncWorker worker_;  // last: it is joined before what it uses goes away
 };
 
 }  // namespace tally::server

@@ -12,31 +12,53 @@ absl::Status AofPersistence::StartRewrite() {
     return absl::AlreadyExistsError("Background append only file rewriting already in progress");
   }
   if (absl::Status status = OpenDirectory(); !status.ok()) return status;
-  const int64_t now = server_.clock.now_ms();
   uint64_t after = 0;
   if (writer_ != nullptr) {
-    // Effects of the running turn belong to the old log.
-    if (absl::Status status = writer_->Flush(now); !status.ok()) return status;
     after = writer_->sequence();
   } else if (!directory_->manifest().logs.empty()) {
     after = directory_->manifest().logs.back().sequence;
   }
-  auto log = directory_->AddLog(after);
-  if (!log.ok()) return log.status();
-  const uint64_t first_log = log->sequence;
+  rewrite_ = std::make_unique<Rewrite>();
+  rewrite_->started_ms = server_.clock.now_ms();
+  worker_.Start([this, after] {
+    auto log = directory_->AddLog(after);
+    if (!log.ok()) return log.status();
+    rewrite_->log = std::move(*log);
+    auto base = directory_->CreateBase();
+    if (!base.ok()) return base.status();
+    rewrite_->base = std::move(*base);
+    return absl::OkStatus();
+  });
+  return absl::OkStatus();
+}
+
+// The switch waits for a sync of the old log; straight after another one that is short.
+bool AofPersistence::MaySwitchLogs() {
+  if (writer_ == nullptr || writer_->pending_bytes() == 0) return true;
+  const bool running = writer_->fsync_running();
+  rewrite_->seen_sync |= running;
+  return rewrite_->seen_sync && !running;
+}
+
+absl::Status AofPersistence::BeginWalk() {
+  const int64_t now = server_.clock.now_ms();
+  const uint64_t first_log = rewrite_->log.sequence;
   if (writer_ != nullptr) {
-    older_log_bytes_ += writer_->current_size();
-    if (absl::Status status = writer_->SwitchTo(std::move(*log), now); !status.ok()) return status;
+    // Effects of the running turn belong to the old log.
+    if (absl::Status status = writer_->Flush(now); !status.ok()) return status;
+    const uint64_t size = writer_->current_size();
+    absl::Status status = writer_->SwitchTo(std::move(rewrite_->log), now);
+    if (!status.ok()) return status;
+    older_log_bytes_ += size;
     server_.effects.ForgetDatabase();
   }
-  auto base = directory_->CreateBase();
-  if (!base.ok()) return base.status();
-  auto writer = BaseWriter::Create(std::move(base->file), {now, base->sequence, first_log}, {});
+  const uint64_t sequence = rewrite_->base.sequence;
+  auto writer = BaseWriter::Create(std::move(rewrite_->base.file), {now, sequence, first_log}, {});
   if (!writer.ok()) return writer.status();
-  rewrite_ = std::make_unique<Rewrite>(
-      Rewrite{base->sequence, first_log, now, std::move(*writer), nullptr});
+  rewrite_->writer = std::move(*writer);
   rewrite_->walk = std::make_unique<SnapshotWalk>(server_.engine, *rewrite_->writer, ++epoch_);
-  server_.log.Notice("Rewriting the append-only file: base ", base->sequence, " begins");
+  rewrite_->stage = Rewrite::Stage::kSaving;
+  server_.log.Notice("Rewriting the append-only file: base ", sequence, " begins");
   return absl::OkStatus();
 }
 
@@ -59,24 +81,68 @@ absl::Status AofPersistence::SaveSegments(int64_t budget_us) {
   if (!more.ok()) return more.status();
   if (*more) return absl::OkStatus();
   rewrite_->walk = nullptr;
+  rewrite_->stage = Rewrite::Stage::kSyncing;
   return rewrite_->writer->Finish();
 }
 
-void AofPersistence::RewriteSlice(int64_t budget_us) {
-  if (rewrite_->walk != nullptr) {
-    if (rewrite_->writer->throttled()) return;
-    if (absl::Status status = SaveSegments(budget_us); !status.ok()) return FailRewrite(status);
-    return;
-  }
-  const auto synced = rewrite_->writer->PollSynced();
-  if (!synced.ok()) return FailRewrite(synced.status());
-  if (!*synced) return;
-  if (absl::Status status = FinishRewrite(); !status.ok()) FailRewrite(status);
+bool AofPersistence::BusyRewriting() {
+  return rewrite_ != nullptr && rewrite_->walk != nullptr && !rewrite_->writer->Throttled();
 }
 
-absl::Status AofPersistence::FinishRewrite() {
-  const absl::Status status = directory_->PublishBase(rewrite_->base_sequence, rewrite_->first_log);
-  if (!status.ok()) return status;
+absl::StatusOr<bool> AofPersistence::WorkerDone(Waiting waiting) {
+  if (waiting == Waiting::kForTheDisk) {
+    const absl::Status status = worker_.Wait().status;
+    if (!status.ok()) return status;
+    return true;
+  }
+  const auto result = worker_.Poll();
+  if (!result.has_value()) return false;
+  if (!result->status.ok()) return result->status;
+  return true;
+}
+
+absl::Status AofPersistence::AdvanceRewrite(int64_t budget_us, Waiting waiting) {
+  switch (rewrite_->stage) {
+    case Rewrite::Stage::kOpening: {
+      if (worker_.busy()) {
+        const auto done = WorkerDone(waiting);
+        if (!done.ok() || !*done) return done.status();
+      }
+      return waiting == Waiting::kForTheDisk || MaySwitchLogs() ? BeginWalk() : absl::OkStatus();
+    }
+    case Rewrite::Stage::kSaving:
+      if (waiting == Waiting::kNo && rewrite_->writer->Throttled()) return absl::OkStatus();
+      return SaveSegments(budget_us);
+    case Rewrite::Stage::kSyncing: {
+      if (waiting == Waiting::kForTheDisk) {
+        if (absl::Status status = rewrite_->writer->WaitSynced(); !status.ok()) return status;
+      }
+      const auto synced = rewrite_->writer->PollSynced();
+      if (!synced.ok() || !*synced) return synced.status();
+      rewrite_->stage = Rewrite::Stage::kPublishing;
+      worker_.Start([this] {
+        const absl::Status status =
+            directory_->PublishBase(rewrite_->base.sequence, rewrite_->log.sequence);
+        // What cannot be removed now is removed at the next start.
+        if (status.ok()) directory_->RemoveObsolete().IgnoreError();
+        return status;
+      });
+      return absl::OkStatus();
+    }
+    case Rewrite::Stage::kPublishing: {
+      const auto done = WorkerDone(waiting);
+      if (done.ok() && *done) FinishRewrite();
+      return done.status();
+    }
+  }
+  return absl::OkStatus();
+}
+
+void AofPersistence::RewriteSlice(int64_t budget_us, Waiting waiting) {
+  if (absl::Status status = AdvanceRewrite(budget_us, waiting); !status.ok()) FailRewrite(status);
+}
+
+void AofPersistence::FinishRewrite() {
   base_bytes_ = rewrite_->writer->bytes();
   older_log_bytes_ = 0;
   const int64_t now = server_.clock.now_ms();
@@ -86,14 +152,14 @@ absl::Status AofPersistence::FinishRewrite() {
   last_rewrite_ = absl::OkStatus();
   server_.stats.changes_since_save = 0;
   rewrite_ = nullptr;
-  return directory_->RemoveObsolete();
 }
 
 void AofPersistence::FailRewrite(const absl::Status& status) {
+  if (worker_.busy()) worker_.Wait();
   server_.log.Warning("Rewriting the append-only file failed: ", std::string(status.message()));
   last_rewrite_ = status;
   if (rewrite_ == nullptr) return;
-  directory_->AbandonBase(rewrite_->base_sequence);
+  if (rewrite_->base.sequence != 0) directory_->AbandonBase(rewrite_->base.sequence);
   rewrite_->walk = nullptr;
   rewrite_ = nullptr;
 }
@@ -112,12 +178,7 @@ absl::Status AofPersistence::SaveNow() {
   if (rewrite_ == nullptr) {
     if (absl::Status status = StartRewrite(); !status.ok()) return status;
   }
-  if (absl::Status status = FinishWalk(); !status.ok()) return status;
-  if (absl::Status status = rewrite_->writer->WaitSynced(); !status.ok()) {
-    FailRewrite(status);
-    return status;
-  }
-  RewriteSlice(0);
+  while (rewrite_ != nullptr) RewriteSlice(INT64_MAX, Waiting::kForTheDisk);
   return last_rewrite_;
 }
 

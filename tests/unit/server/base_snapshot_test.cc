@@ -1,6 +1,8 @@
 #include "server/aof/base_snapshot.h"
 
 #include <catch2/catch.hpp>
+#include <semaphore>
+#include <thread>
 
 #include "fake_file_system.h"
 
@@ -61,6 +63,25 @@ TEST_CASE("A base has the documented bytes") {
       0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x04, 0x82, 0xd0, 0x24};
   const std::string bytes = WriteBase({"hello", "abc"}, 65536);
   CHECK(bytes == std::string(reinterpret_cast<const char*>(expected), sizeof(expected)));
+}
+
+TEST_CASE("A writer is throttled while the disk is behind, and no longer") {
+  FakeFileSystem files;
+  std::counting_semaphore<> allowed(0);
+  files.OnSync([&] { allowed.acquire(); });
+  auto writer = BaseWriter::Create(*files.Create(kPath), {1735689600000, 2, 3},
+                                   {.block_bytes = 100, .sync_bytes = 1000});
+  const std::string record(100, 'x');
+  int records = 0;
+  for (; !(*writer)->Throttled(); ++records) REQUIRE((*writer)->Append(record).ok());
+  CHECK(records > 30);
+  CHECK(records < 60);
+  CHECK((*writer)->Throttled());
+  allowed.release(1000);
+  while ((*writer)->Throttled()) std::this_thread::yield();
+  REQUIRE((*writer)->Append(record).ok());
+  REQUIRE((*writer)->Finish().ok());
+  REQUIRE((*writer)->WaitSynced().ok());
 }
 
 TEST_CASE("Records are read back, whatever the size of the blocks") {
