@@ -181,6 +181,30 @@ void Dispatcher::Queue(Client& client, const CommandTable::Item& item, Args args
   client.reply.Status("QUEUED");
 }
 
+std::string Dispatcher::ScriptRefusal(const CommandTable::Item* item, Args args,
+                                      bool may_write) const {
+  const bool lacks_subcommand =
+      item != nullptr && !item->command->subcommands.empty() && args.size() > 1;
+  if (item == nullptr || lacks_subcommand) return "ERR Unknown Redis command called from script";
+  const Command& command = *item->command;
+  if (!ArityFits(command, args.size())) {
+    return "ERR Wrong number of args calling Redis command from script";
+  }
+  if ((command.flags & kNoScript) != 0) return "ERR This Redis command is not allowed from script";
+  if ((command.flags & kWrite) == 0) return {};
+  if (!may_write) return "ERR Write commands are not allowed from read-only scripts.";
+  const absl::Status& error = server_.persistence->write_error();
+  if (error.ok()) return {};
+  return StrCat("MISCONF Errors writing to the AOF file: ", std::string(error.message()));
+}
+
+void Dispatcher::RunFromScript(Client& client, Args args, bool may_write) {
+  const CommandTable::Item* item = server_.commands.Resolve(args);
+  const std::string refusal = ScriptRefusal(item, args, may_write);
+  if (!refusal.empty()) return client.reply.Error(refusal);
+  Run(client, *item, args);
+}
+
 void Dispatcher::Run(Client& client, const CommandTable::Item& item, Args args) {
   const size_t reply_begin = client.output.size();
   const int64_t begin = last_micros_;

@@ -49,7 +49,7 @@ std::string RandomHex(size_t digits) {
 Server::Server(Config& config, Logger& log, const std::string& config_path)
     : config_(config),
       log_(log),
-      commands_(CommandFamilies()),
+      commands_(CommandFamilies(config.scripting)),
       engine_(static_cast<size_t>(config.databases), RandomSeed()),
       state_(commands_, engine_, config, log),
       dispatcher_(state_),

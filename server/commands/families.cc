@@ -2,7 +2,7 @@
 
 namespace tally::server {
 
-std::span<const CommandFamily> CommandFamilies() {
+std::span<const CommandFamily> CommandFamilies(bool scripting) {
   static const CommandFamily kFamilies[] = {
       {"connection", "connection", ConnectionCommands()},
       {"connection", "connection", ClientCommands()},
@@ -36,8 +36,10 @@ std::span<const CommandFamily> CommandFamilies() {
       {"quota", "quota", QuotaCommands()},
       {"pubsub", "pubsub", PubSubCommands()},
       {"transactions", "transaction", TransactionCommands()},
+      {"scripting", "scripting", ScriptingCommands()},
   };
-  return kFamilies;
+  const std::span<const CommandFamily> all(kFamilies);
+  return scripting ? all : all.first(all.size() - 1);
 }
 
 }  // namespace tally::server

@@ -7,7 +7,8 @@
 
 namespace tally::server {
 
-std::span<const CommandFamily> CommandFamilies();
+// Without `scripting` the commands that run scripts are unknown.
+std::span<const CommandFamily> CommandFamilies(bool scripting = true);
 
 // Each is defined at the end of its family's file.
 std::span<const Command> ConnectionCommands();
@@ -42,5 +43,6 @@ std::span<const Command> ActiveCommands();
 std::span<const Command> QuotaCommands();
 std::span<const Command> PubSubCommands();
 std::span<const Command> TransactionCommands();
+std::span<const Command> ScriptingCommands();
 
 }  // namespace tally::server

@@ -4,6 +4,7 @@
 #include <absl/status/status.h>
 
 #include <cstdint>
+#include <memory>
 #include <random>
 #include <string>
 
@@ -62,14 +63,20 @@ class Process {
   ~Process() = default;
 };
 
-// Runs a command for a client, through all checks: for EXEC and scripts.
+// Runs commands that are no requests of a connection.
 class CommandRunner {
  public:
+  // Without the checks of a request: for EXEC, which made them when it queued, and for the log.
   virtual void Run(Client& client, const CommandTable::Item& item, Args args) = 0;
+  // A command that a script calls, which may be any words. The reply is an error when it is none,
+  // or none that scripts may call, or writes though the script may not.
+  virtual void RunFromScript(Client& client, Args args, bool may_write) = 0;
 
  protected:
   ~CommandRunner() = default;
 };
+
+class ScriptEngine;
 
 // CLIENT PAUSE.
 struct Pause {
@@ -108,6 +115,7 @@ struct ServerState {
   bool loading = false;
   bool active_expire = true;
   Pause pause;
+  std::shared_ptr<ScriptEngine> scripts;  // null before the first script
 
   Persistence* persistence = nullptr;
   Process* process = nullptr;

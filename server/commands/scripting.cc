@@ -1,0 +1,182 @@
+// EVAL and SCRIPT. A script's commands log their own effects; those of one turn are one batch of
+// the log, so a script is whole there or not there at all.
+#include <absl/strings/ascii.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/bytes/number.h"
+#include "server/command/command_context.h"
+#include "server/command/help.h"
+#include "server/commands/families.h"
+#include "server/script/script_engine.h"
+
+namespace tally::server {
+namespace {
+
+constexpr size_t kScriptArg = 1;
+constexpr size_t kCountArg = 2;
+constexpr size_t kFirstKey = 3;
+
+// Made when the first script comes: most servers never see one.
+ScriptEngine& Scripts(ServerState& server) {
+  if (server.scripts == nullptr) server.scripts = std::make_shared<ScriptEngine>(server);
+  return *server.scripts;
+}
+
+// The script that the first argument names by its text, or by its SHA1; null after an error reply.
+const Script* FindScript(CommandContext& context, bool by_sha) {
+  ScriptEngine& scripts = Scripts(context.server);
+  const std::string_view named = context.args[kScriptArg];
+  if (by_sha) {
+    const Script* script = scripts.Use(named);
+    if (script == nullptr) context.reply.Error("NOSCRIPT No matching script. Please use EVAL.");
+    return script;
+  }
+  const auto loaded = scripts.Load(named, false);
+  if (loaded.ok()) return *loaded;
+  const absl::string_view message = loaded.status().message();
+  context.reply.Error({message.data(), message.size()});
+  return nullptr;
+}
+
+void RunScript(CommandContext& context, bool by_sha, bool read_only) {
+  const auto count = context.Int64Arg(kCountArg);
+  if (!count) return;
+  const Args rest = context.args.subspan(kFirstKey);
+  if (*count > static_cast<int64_t>(rest.size())) {
+    return context.reply.Error("ERR Number of keys can't be greater than number of args");
+  }
+  if (*count < 0) return context.reply.Error("ERR Number of keys can't be negative");
+  const Script* script = FindScript(context, by_sha);
+  if (script == nullptr) return;
+  if (read_only && script->declares_flags && !script->no_writes) {
+    return context.reply.Error("ERR Can not execute a script with write flag using *_ro command.");
+  }
+  const auto keys = static_cast<size_t>(*count);
+  Scripts(context.server)
+      .Run(*script, context.client, rest.first(keys), rest.subspan(keys), read_only);
+}
+
+void Eval(CommandContext& context) { RunScript(context, false, false); }
+
+void EvalRo(CommandContext& context) { RunScript(context, false, true); }
+
+void EvalSha(CommandContext& context) { RunScript(context, true, false); }
+
+void EvalShaRo(CommandContext& context) { RunScript(context, true, true); }
+
+bool FindEvalKeys(Args args, std::vector<size_t>& indexes) {
+  const auto count = ParseInt64(args[kCountArg]);
+  const auto most = static_cast<int64_t>(args.size() - kFirstKey);
+  if (!count || *count < 0 || *count > most) return true;
+  for (size_t i = 0; i < static_cast<size_t>(*count); ++i) indexes.push_back(kFirstKey + i);
+  return true;
+}
+
+void ScriptLoad(CommandContext& context) {
+  const auto loaded = Scripts(context.server).Load(context.args[2], true);
+  if (loaded.ok()) return context.reply.Bulk((*loaded)->sha.view());
+  const absl::string_view message = loaded.status().message();
+  context.reply.Error({message.data(), message.size()});
+}
+
+void ScriptExists(CommandContext& context) {
+  const Args names = context.args.subspan(2);
+  context.reply.Array(names.size());
+  for (const std::string_view name : names) {
+    context.reply.Integer(Scripts(context.server).Find(name) != nullptr ? 1 : 0);
+  }
+}
+
+void ScriptFlush(CommandContext& context) {
+  const Args options = context.args.subspan(2);
+  const bool known =
+      options.empty() ||
+      (options.size() == 1 && (IsWord(options[0], "sync") || IsWord(options[0], "async")));
+  if (!known) return context.reply.Error("ERR SCRIPT FLUSH only support SYNC|ASYNC option");
+  Scripts(context.server).Flush();
+  context.reply.Ok();
+}
+
+void ScriptKill(CommandContext& context) {
+  context.reply.Error("NOTBUSY No scripts in execution right now.");
+}
+
+void ScriptHelp(CommandContext& context) {
+  constexpr std::string_view kLines[] = {
+      "EXISTS <sha1> [<sha1> ...]",
+      "    Return information about the existence of the scripts in the script cache.",
+      "FLUSH [ASYNC|SYNC]",
+      "    Flush the Lua scripts cache.",
+      "KILL",
+      "    Kill the currently executing Lua script.",
+      "LOAD <script>",
+      "    Load a script into the scripts cache without executing it.",
+  };
+  ReplyHelp(context, kLines);
+}
+
+constexpr uint32_t kRunFlags = kNoScript | kStale | kSkipMonitor | kMayReplicate | kMovableKeys;
+constexpr KeyRange kNoKeys;
+
+constexpr Command kSubcommands[] = {
+    {"exists", ScriptExists, -3, kNoScript, kNoKeys,
+     "Determines whether server-side Lua scripts exist in the script cache.", "2.6.0"},
+    {"flush", ScriptFlush, -2, kNoScript, kNoKeys,
+     "Removes all server-side Lua scripts from the script cache.", "2.6.0"},
+    {"help", ScriptHelp, 2, kLoading | kStale, kNoKeys,
+     "Returns helpful text about the subcommands.", "5.0.0"},
+    {"kill", ScriptKill, 2, kNoScript | kAllowBusy, kNoKeys,
+     "Terminates a server-side Lua script during execution.", "2.6.0"},
+    {"load", ScriptLoad, 3, kNoScript | kStale, kNoKeys,
+     "Loads a server-side Lua script to the script cache.", "2.6.0"},
+};
+
+constexpr Command kCommands[] = {
+    {"eval",
+     Eval,
+     -3,
+     kRunFlags,
+     kNoKeys,
+     "Executes a server-side Lua script.",
+     "2.6.0",
+     {},
+     FindEvalKeys},
+    {"eval_ro",
+     EvalRo,
+     -3,
+     kRunFlags | kReadOnly,
+     kNoKeys,
+     "Executes a read-only server-side Lua script.",
+     "7.0.0",
+     {},
+     FindEvalKeys},
+    {"evalsha",
+     EvalSha,
+     -3,
+     kRunFlags,
+     kNoKeys,
+     "Executes a server-side Lua script by SHA1 digest.",
+     "2.6.0",
+     {},
+     FindEvalKeys},
+    {"evalsha_ro",
+     EvalShaRo,
+     -3,
+     kRunFlags | kReadOnly,
+     kNoKeys,
+     "Executes a read-only server-side Lua script by SHA1 digest.",
+     "7.0.0",
+     {},
+     FindEvalKeys},
+    {"script", nullptr, -2, 0, kNoKeys, "A container for Lua scripts management commands.", "2.6.0",
+     kSubcommands},
+};
+
+}  // namespace
+
+std::span<const Command> ScriptingCommands() { return kCommands; }
+
+}  // namespace tally::server

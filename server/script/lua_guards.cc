@@ -1,0 +1,305 @@
+// Functions of Lua's own libraries, replaced where a script could break out or break the process.
+#include <climits>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <utility>
+
+#include "server/script/lua_sandbox.h"
+
+namespace tally::server {
+namespace {
+
+// The function that a guard stands before is its first upvalue. It runs in the guard's own frame,
+// so its error messages are as they were; it must have no upvalues itself.
+int CallGuarded(lua_State* lua) { return lua_tocfunction(lua, lua_upvalueindex(1))(lua); }
+
+// Puts `guard` before the function `name` of the table at the top.
+void Guard(lua_State* lua, const char* name, lua_CFunction guard) {
+  lua_getfield(lua, -1, name);
+  lua_pushcclosure(lua, guard, 1);
+  lua_setfield(lua, -2, name);
+}
+
+void Replace(lua_State* lua, const char* name, lua_CFunction function) {
+  lua_pushcfunction(lua, function);
+  lua_setfield(lua, -2, name);
+}
+
+// For what writes into its first argument past its metatable.
+int GuardWrite(lua_State* lua) {
+  if (PushProtected(lua, 1)) {
+    lua_pushliteral(lua, "Attempt to modify a readonly table");
+    return lua_error(lua);
+  }
+  return CallGuarded(lua);
+}
+
+// For what reads its first argument past its metatable.
+int GuardRead(lua_State* lua) {
+  if (PushProtected(lua, 1)) lua_replace(lua, 1);
+  return CallGuarded(lua);
+}
+
+int GuardMetatable(lua_State* lua) {
+  if (!PushProtected(lua, 1)) return CallGuarded(lua);
+  lua_pushnil(lua);
+  return 1;
+}
+
+// A proxy is walked by the `next` that looks behind it, so that what is behind is never handed out.
+int Pairs(lua_State* lua) {
+  luaL_checktype(lua, 1, LUA_TTABLE);
+  const bool is_proxy = PushProtected(lua, 1);
+  lua_pushvalue(lua, lua_upvalueindex(is_proxy ? 2 : 1));
+  lua_pushvalue(lua, 1);
+  lua_pushnil(lua);
+  return 3;
+}
+
+// Errors that are tables with an `err`, as redis.call raises them, arrive as that text.
+int Pcall(lua_State* lua) {
+  luaL_checkany(lua, 1);
+  const int arguments = lua_gettop(lua) - 1;
+  lua_pushboolean(lua, 1);
+  lua_insert(lua, 1);
+  if (lua_pcall(lua, arguments, LUA_MULTRET, 0) == 0) return lua_gettop(lua);
+  if (lua_istable(lua, -1)) {
+    lua_pushliteral(lua, "err");
+    lua_rawget(lua, -2);
+    lua_isstring(lua, -1) != 0 ? lua_replace(lua, -2) : lua_pop(lua, 1);
+  }
+  lua_pushboolean(lua, 0);
+  lua_insert(lua, -2);
+  return 2;
+}
+
+// Lua takes a text for bytecode when that begins it, so each begins with a blank.
+constexpr std::string_view kBlank = " ";
+
+struct Text {
+  std::string_view rest;
+  bool begun = false;
+};
+
+const char* ReadText(lua_State*, void* source, size_t* size) {
+  Text& text = *static_cast<Text*>(source);
+  const std::string_view piece = text.begun ? std::exchange(text.rest, {}) : kBlank;
+  text.begun = true;
+  *size = piece.size();
+  return piece.data();
+}
+
+// Pieces come from the function in slot 1; the piece in use is kept in slot 3.
+const char* ReadPiece(lua_State* lua, void* begun, size_t* size) {
+  if (!std::exchange(*static_cast<bool*>(begun), true)) {
+    *size = kBlank.size();
+    return kBlank.data();
+  }
+  luaL_checkstack(lua, 2, "too many nested functions");
+  lua_pushvalue(lua, 1);
+  lua_call(lua, 0, 1);
+  *size = 0;
+  if (lua_isnil(lua, -1)) {
+    lua_pop(lua, 1);
+    return nullptr;
+  }
+  if (lua_isstring(lua, -1) == 0) luaL_error(lua, "reader function must return a string");
+  lua_replace(lua, 3);
+  return lua_tolstring(lua, 3, size);
+}
+
+// What load and loadstring give: the function, or nil and why not.
+int Loaded(lua_State* lua, int status) {
+  if (status == 0) return 1;
+  lua_pushnil(lua);
+  lua_insert(lua, -2);
+  return 2;
+}
+
+int LoadString(lua_State* lua) {
+  size_t size = 0;
+  const char* text = luaL_checklstring(lua, 1, &size);
+  const char* name = luaL_optstring(lua, 2, text);
+  return Loaded(lua, LoadText(lua, {text, size}, name));
+}
+
+int Load(lua_State* lua) {
+  luaL_checktype(lua, 1, LUA_TFUNCTION);
+  const char* name = luaL_optstring(lua, 2, "=(load)");
+  lua_settop(lua, 3);
+  bool begun = false;
+  return Loaded(lua, lua_load(lua, ReadPiece, &begun, name));
+}
+
+// Stopping the collector, or tuning it, would outlive the script.
+int CollectGarbage(lua_State* lua) {
+  const char* option = luaL_optstring(lua, 1, "collect");
+  const bool harmless = std::strcmp(option, "collect") == 0 || std::strcmp(option, "count") == 0 ||
+                        std::strcmp(option, "step") == 0;
+  if (harmless) return CallGuarded(lua);
+  lua_pushinteger(lua, 0);
+  return 1;
+}
+
+// unpack of Lua 5.1 counts its results in an int, and writes past the stack when that overflows
+// (CVE-2025-46817).
+int GuardUnpack(lua_State* lua) {
+  luaL_checktype(lua, 1, LUA_TTABLE);
+  const int64_t first = luaL_optint(lua, 2, 1);
+  const int64_t last =
+      lua_isnoneornil(lua, 3) ? static_cast<int64_t>(lua_objlen(lua, 1)) : luaL_checkint(lua, 3);
+  if (last - first >= LUAI_MAXCSTACK) return luaL_error(lua, "too many results to unpack");
+  return CallGuarded(lua);
+}
+
+// The generator of POSIX's lrand48, as redis-server has it: after math.randomseed scripts draw the
+// same numbers on both.
+struct RandomState {
+  uint64_t x = 0x1234ABCD330E;
+};
+
+constexpr uint64_t kMask48 = (uint64_t{1} << 48) - 1;
+
+RandomState* RandomOf(lua_State* lua) {
+  return static_cast<RandomState*>(lua_touserdata(lua, lua_upvalueindex(1)));
+}
+
+int Random(lua_State* lua) {
+  RandomState* random = RandomOf(lua);
+  random->x = (random->x * 0x5DEECE66D + 0xB) & kMask48;
+  const auto drawn = static_cast<int32_t>(random->x >> 17);
+  const lua_Number r = static_cast<lua_Number>(drawn % INT32_MAX) / INT32_MAX;
+  switch (lua_gettop(lua)) {
+    case 0:
+      lua_pushnumber(lua, r);
+      return 1;
+    case 1: {
+      const int high = luaL_checkint(lua, 1);
+      luaL_argcheck(lua, 1 <= high, 1, "interval is empty");
+      lua_pushnumber(lua, __builtin_floor(r * high) + 1);
+      return 1;
+    }
+    case 2: {
+      const int low = luaL_checkint(lua, 1);
+      const int high = luaL_checkint(lua, 2);
+      luaL_argcheck(lua, low <= high, 2, "interval is empty");
+      const int64_t count = int64_t{high} - low + 1;
+      lua_pushnumber(lua, __builtin_floor(r * static_cast<lua_Number>(count)) + low);
+      return 1;
+    }
+    default:
+      return luaL_error(lua, "wrong number of arguments");
+  }
+}
+
+int RandomSeed(lua_State* lua) {
+  const auto seed = static_cast<uint32_t>(luaL_checkinteger(lua, 1));
+  RandomOf(lua)->x = (uint64_t{seed} << 16) | 0x330E;
+  return 0;
+}
+
+// tohex negates its second argument, and then counts down from it: the one number that stays
+// negative when it is negated would take it out of its buffer.
+int GuardToHex(lua_State* lua) {
+  if (lua_isnumber(lua, 2) != 0) {
+    const lua_Number digits = lua_tonumber(lua, 2);
+    if (digits < -8 || digits > 8 || digits != digits) {
+      lua_pushinteger(lua, digits < 0 ? -8 : 8);
+      lua_replace(lua, 2);
+    }
+  }
+  return CallGuarded(lua);
+}
+
+// cjson counts bytes in an int and ends the process when it cannot go on: what could become longer
+// than this is refused before. A byte of a string becomes six at most.
+constexpr double kMaxJsonBytes = 256.0 * 1024 * 1024;
+constexpr int kJsonDepth = 1000;  // cjson's own limit, which it tells itself
+
+double JsonBound(lua_State* lua, int index, int depth) {
+  if (lua_type(lua, index) == LUA_TSTRING) {
+    return 6.0 * static_cast<double>(lua_objlen(lua, index)) + 2;
+  }
+  if (!lua_istable(lua, index) || depth > kJsonDepth || lua_checkstack(lua, 4) == 0) return 40;
+  double bytes = 2;
+  lua_pushnil(lua);
+  while (lua_next(lua, index) != 0) {
+    const int value = lua_gettop(lua);
+    bytes += 2 + JsonBound(lua, value, depth + 1) + JsonBound(lua, value - 1, kJsonDepth + 1);
+    lua_pop(lua, 1);
+    if (bytes > kMaxJsonBytes) {
+      lua_pop(lua, 1);
+      return bytes;
+    }
+  }
+  return bytes;
+}
+
+int GuardEncode(lua_State* lua) {
+  if (lua_gettop(lua) == 1 && JsonBound(lua, 1, 0) > kMaxJsonBytes) {
+    return luaL_error(lua, "Cannot serialise: the text would be too long");
+  }
+  return lua_tocfunction(lua, lua_upvalueindex(2))(lua);
+}
+
+// cjson.new gives another cjson.
+int GuardNew(lua_State* lua) {
+  lua_pushvalue(lua, lua_upvalueindex(1));
+  lua_call(lua, 0, 1);
+  GuardCjson(lua);
+  return 1;
+}
+
+}  // namespace
+
+int LoadText(lua_State* lua, std::string_view text, const char* name) {
+  Text source{text};
+  return lua_load(lua, ReadText, &source, name);
+}
+
+void GuardBase(lua_State* lua) {
+  lua_getfield(lua, -1, "next");
+  lua_pushvalue(lua, -1);
+  lua_pushcclosure(lua, GuardRead, 1);
+  lua_pushvalue(lua, -1);
+  lua_setfield(lua, -4, "next");
+  lua_pushcclosure(lua, Pairs, 2);  // over both of them
+  lua_setfield(lua, -2, "pairs");
+  Guard(lua, "rawget", GuardRead);
+  Guard(lua, "rawset", GuardWrite);
+  Guard(lua, "setmetatable", GuardWrite);
+  Guard(lua, "getmetatable", GuardMetatable);
+  Guard(lua, "collectgarbage", CollectGarbage);
+  Guard(lua, "unpack", GuardUnpack);
+  Replace(lua, "pcall", Pcall);
+  Replace(lua, "load", Load);
+  Replace(lua, "loadstring", LoadString);
+}
+
+void GuardTable(lua_State* lua) {
+  for (const char* name : {"insert", "remove", "sort"}) Guard(lua, name, GuardWrite);
+}
+
+void GuardMath(lua_State* lua) {
+  *static_cast<RandomState*>(lua_newuserdata(lua, sizeof(RandomState))) = RandomState();
+  lua_pushvalue(lua, -1);
+  lua_pushcclosure(lua, Random, 1);
+  lua_setfield(lua, -3, "random");
+  lua_pushcclosure(lua, RandomSeed, 1);
+  lua_setfield(lua, -2, "randomseed");
+}
+
+void GuardBit(lua_State* lua) { Guard(lua, "tohex", GuardToHex); }
+
+void GuardCjson(lua_State* lua) {
+  // Its functions find their settings in the first upvalue, so here the function is the second.
+  lua_getfield(lua, -1, "encode");
+  lua_getupvalue(lua, -1, 1);
+  lua_insert(lua, -2);
+  lua_pushcclosure(lua, GuardEncode, 2);
+  lua_setfield(lua, -2, "encode");
+  Guard(lua, "new", GuardNew);
+}
+
+}  // namespace tally::server

@@ -1,0 +1,166 @@
+#include "server/script/lua_to_reply.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tally::server {
+namespace {
+
+std::string_view TextAt(lua_State* lua, int index) {
+  size_t size = 0;
+  const char* text = lua_tolstring(lua, index, &size);
+  return {text, size};
+}
+
+// Pushes the field if it has the type; pushes nothing otherwise.
+bool PushField(lua_State* lua, const char* name, int type) {
+  lua_pushstring(lua, name);
+  lua_rawget(lua, -2);
+  if (lua_type(lua, -1) == type) return true;
+  lua_pop(lua, 1);
+  return false;
+}
+
+// As the conversion instruction of x86 does it, which redis-server's replies show.
+int64_t Truncated(lua_Number value) {
+  constexpr double kEnd = 9223372036854775808.0;
+  return value >= -kEnd && value < kEnd ? static_cast<int64_t>(value) : INT64_MIN;
+}
+
+void ReplyDouble(ReplyBuilder& reply, double value) {
+  if (!std::isnan(value)) return reply.Double(value);
+  const std::string_view text = std::signbit(value) ? "-nan" : "nan";
+  if (reply.protocol() == 2) return reply.Bulk(text);
+  reply.Raw(",");
+  reply.Raw(text);
+  reply.Raw("\r\n");
+}
+
+void ReplyBool(ReplyBuilder& reply, bool value, int script_protocol) {
+  if (script_protocol == 3) return reply.Bool(value);
+  value ? reply.Integer(1) : reply.Null();
+}
+
+void ReplyMap(lua_State* lua, ReplyBuilder& reply, int script_protocol) {
+  const size_t mark = reply.BeginMap();
+  size_t pairs = 0;
+  lua_pushnil(lua);
+  while (lua_next(lua, -2) != 0) {
+    lua_pushvalue(lua, -2);
+    ReplyWithTop(lua, reply, script_protocol);
+    ReplyWithTop(lua, reply, script_protocol);
+    ++pairs;
+  }
+  reply.EndMap(mark, pairs);
+}
+
+void ReplySet(lua_State* lua, ReplyBuilder& reply, int script_protocol) {
+  const size_t mark = reply.BeginSet();
+  size_t members = 0;
+  lua_pushnil(lua);
+  while (lua_next(lua, -2) != 0) {
+    lua_pop(lua, 1);
+    lua_pushvalue(lua, -1);
+    ReplyWithTop(lua, reply, script_protocol);
+    ++members;
+  }
+  reply.EndSet(mark, members);
+}
+
+void ReplyBigNumber(ReplyBuilder& reply, std::string_view digits) {
+  std::string line(digits);
+  std::replace_if(line.begin(), line.end(), [](char c) { return c == '\r' || c == '\n'; }, ' ');
+  if (reply.protocol() == 2) return reply.Bulk(line);
+  reply.Raw("(");
+  reply.Raw(line);
+  reply.Raw("\r\n");
+}
+
+// The table at the top is {string = …, format = …}; false if it is not.
+bool ReplyVerbatim(lua_State* lua, ReplyBuilder& reply) {
+  if (!PushField(lua, "format", LUA_TSTRING)) return false;
+  lua_insert(lua, -2);
+  if (!PushField(lua, "string", LUA_TSTRING)) {
+    lua_remove(lua, -2);
+    return false;
+  }
+  char format[3] = {' ', ' ', ' '};
+  TextAt(lua, -3).copy(format, sizeof(format));
+  reply.Verbatim({format, sizeof(format)}, TextAt(lua, -1));
+  lua_pop(lua, 1);
+  lua_remove(lua, -2);
+  return true;
+}
+
+void ReplyArray(lua_State* lua, ReplyBuilder& reply, int script_protocol) {
+  const size_t mark = reply.BeginArray();
+  int elements = 0;
+  while (true) {
+    lua_rawgeti(lua, -1, elements + 1);
+    if (lua_isnil(lua, -1)) break;
+    ReplyWithTop(lua, reply, script_protocol);
+    ++elements;
+  }
+  lua_pop(lua, 1);
+  reply.EndArray(mark, static_cast<size_t>(elements));
+}
+
+// A table with one of the fields that name a type. The field is left at the top of the stack; false
+// when there is none.
+bool ReplyNamed(lua_State* lua, ReplyBuilder& reply, int script_protocol) {
+  if (PushField(lua, "err", LUA_TSTRING)) {
+    reply.Error(TextAt(lua, -1));
+  } else if (PushField(lua, "ok", LUA_TSTRING)) {
+    reply.Status(TextAt(lua, -1));
+  } else if (PushField(lua, "double", LUA_TNUMBER)) {
+    ReplyDouble(reply, lua_tonumber(lua, -1));
+  } else if (PushField(lua, "map", LUA_TTABLE)) {
+    ReplyMap(lua, reply, script_protocol);
+  } else if (PushField(lua, "set", LUA_TTABLE)) {
+    ReplySet(lua, reply, script_protocol);
+  } else if (PushField(lua, "big_number", LUA_TSTRING)) {
+    ReplyBigNumber(reply, TextAt(lua, -1));
+  } else if (PushField(lua, "verbatim_string", LUA_TTABLE)) {
+    if (ReplyVerbatim(lua, reply)) return true;
+    lua_pop(lua, 1);
+    return false;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void ReplyWithTop(lua_State* lua, ReplyBuilder& reply, int script_protocol) {
+  if (lua_checkstack(lua, 6) == 0) {
+    reply.Error("ERR reached lua stack limit");
+    return lua_pop(lua, 1);
+  }
+  switch (lua_type(lua, -1)) {
+    case LUA_TSTRING:
+      reply.Bulk(TextAt(lua, -1));
+      break;
+    case LUA_TBOOLEAN:
+      ReplyBool(reply, lua_toboolean(lua, -1) != 0, script_protocol);
+      break;
+    case LUA_TNUMBER:
+      reply.Integer(Truncated(lua_tonumber(lua, -1)));
+      break;
+    case LUA_TTABLE:
+      if (ReplyNamed(lua, reply, script_protocol)) {
+        lua_pop(lua, 1);
+      } else {
+        ReplyArray(lua, reply, script_protocol);
+      }
+      break;
+    default:
+      reply.Null();
+  }
+  lua_pop(lua, 1);
+}
+
+}  // namespace tally::server

@@ -1,0 +1,256 @@
+#include "server/script/script_engine.h"
+
+#include <absl/strings/ascii.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+#include "core/bytes/number.h"
+#include "core/bytes/str_cat.h"
+#include "core/check.h"
+#include "server/script/lua_sandbox.h"
+#include "server/script/lua_to_reply.h"
+#include "server/script/redis_api.h"
+#include "server/script/script_error.h"
+#include "server/script/script_source.h"
+#include "server/state/server_state.h"
+
+namespace tally::server {
+namespace {
+
+constexpr char kChunkName[] = "@user_script";
+// Above this a reply's buffer is given back after the script.
+constexpr size_t kKeptCapacity = 64 * 1024;
+
+ScriptEngine* EngineAt(lua_State* lua) {
+  return static_cast<ScriptEngine*>(lua_touserdata(lua, 1));
+}
+
+void SetArray(lua_State* lua, const char* name, Args values) {
+  lua_createtable(lua, static_cast<int>(values.size()), 0);
+  for (size_t i = 0; i < values.size(); ++i) {
+    lua_pushlstring(lua, values[i].data(), values[i].size());
+    lua_rawseti(lua, -2, static_cast<int>(i + 1));
+  }
+  lua_setfield(lua, -2, name);
+}
+
+// As %.17g writes it. Returns the length.
+size_t WriteNumber(std::array<char, 32>& to, lua_Number value) {
+  constexpr lua_Number kExact = 9007199254740992;
+  if (value > -kExact && value < kExact && std::trunc(value) == value &&
+      !(value == 0 && std::signbit(value))) {
+    return static_cast<size_t>(WriteInt64(to.data(), static_cast<int64_t>(value)) - to.data());
+  }
+  return static_cast<size_t>(std::snprintf(to.data(), to.size(), "%.17g", value));
+}
+
+// The text of a string or number; empty for anything else.
+std::string_view TextAt(lua_State* lua, int index) {
+  size_t size = 0;
+  const char* text = lua_tolstring(lua, index, &size);
+  return text != nullptr ? std::string_view(text, size) : std::string_view();
+}
+
+}  // namespace
+
+ScriptEngine::ScriptEngine(ServerState& server) : server_(server) { OpenState(); }
+
+ScriptEngine::~ScriptEngine() { CloseState(); }
+
+void* ScriptEngine::Allocate(void* engine, void* block, size_t old_size, size_t new_size) {
+  size_t& used = static_cast<ScriptEngine*>(engine)->used_bytes_;
+  if (new_size == 0) {
+    std::free(block);
+    used -= old_size;
+    return nullptr;
+  }
+  if (new_size > old_size && used + (new_size - old_size) > kMaxBytes) return nullptr;
+  void* grown = std::realloc(block, new_size);
+  if (grown != nullptr) used = used - old_size + new_size;
+  return grown;
+}
+
+void ScriptEngine::OpenState() {
+  lua_ = lua_newstate(Allocate, this);
+  Check(lua_ != nullptr, "there is memory for an empty Lua state");
+  Check(lua_cpcall(lua_, Open, this) == 0, "the libraries of scripts can be opened");
+}
+
+void ScriptEngine::CloseState() {
+  lua_close(lua_);
+  Check(used_bytes_ == 0, "a closed Lua state holds no memory");
+}
+
+int ScriptEngine::Open(lua_State* lua) {
+  ScriptEngine& engine = *EngineAt(lua);
+  OpenSandbox(lua);
+  OpenRedis(lua, engine);
+  const auto keep = [lua](lua_CFunction function) {
+    lua_pushcfunction(lua, function);
+    return luaL_ref(lua, LUA_REGISTRYINDEX);
+  };
+  engine.compile_ = keep(Compile);
+  engine.invoke_ = keep(Invoke);
+  engine.add_place_ = keep(AddErrorPlace);
+  return 0;
+}
+
+bool ScriptEngine::CallProtected(int function) {
+  lua_rawgeti(lua_, LUA_REGISTRYINDEX, function);
+  lua_pushlightuserdata(lua_, this);
+  const int status = lua_pcall(lua_, 1, 0, 0);
+  if (status == 0) return true;
+  error_ = TextAt(lua_, -1);
+  lua_settop(lua_, 0);
+  lua_gc(lua_, LUA_GCCOLLECT, 0);
+  return false;
+}
+
+const Script* ScriptEngine::Find(std::string_view sha) const {
+  Sha1Hex name;
+  if (sha.size() != name.digits.size()) return nullptr;
+  for (size_t i = 0; i < sha.size(); ++i) {
+    name.digits[i] = absl::ascii_tolower(static_cast<unsigned char>(sha[i]));
+  }
+  const auto found = scripts_.find(name.digits);
+  return found != scripts_.end() ? &found->second : nullptr;
+}
+
+const Script* ScriptEngine::Use(std::string_view sha) {
+  const Script* script = Find(sha);
+  if (script != nullptr && !script->pinned) by_use_.splice(by_use_.begin(), by_use_, script->use);
+  return script;
+}
+
+int ScriptEngine::DropOldest() {
+  const auto oldest = scripts_.find(by_use_.back());
+  const int function = oldest->second.function;
+  scripts_.erase(oldest);
+  by_use_.pop_back();
+  return function;
+}
+
+absl::StatusOr<const Script*> ScriptEngine::Load(std::string_view body, bool pinned) {
+  const Sha1Hex sha = Sha1Of(body);
+  if (const Script* known = Use(sha.view())) {
+    if (pinned && !known->pinned) {
+      by_use_.erase(known->use);
+      scripts_[sha.digits].pinned = true;
+    }
+    return known;
+  }
+  const ScriptSource source = ParseScript(body);
+  if (!source.error.empty()) return absl::InvalidArgumentError(StrCat("ERR ", source.error));
+  compilation_ = {source.code, 0, LUA_NOREF};
+  if (!pinned && by_use_.size() >= kMaxUnpinned) compilation_.dropped = DropOldest();
+  if (!CallProtected(compile_)) {
+    return absl::InvalidArgumentError(
+        StrCat("ERR Error compiling script (new function): ", error_));
+  }
+  if (!pinned) by_use_.push_front(sha.digits);
+  Script& script = scripts_[sha.digits];
+  script = {sha,    compilation_.function, source.declares_flags, source.no_writes,
+            pinned, by_use_.begin()};
+  return &script;
+}
+
+int ScriptEngine::Compile(lua_State* lua) {
+  Compilation& compilation = EngineAt(lua)->compilation_;
+  luaL_unref(lua, LUA_REGISTRYINDEX, compilation.dropped);
+  const int status = LoadText(lua, compilation.code, kChunkName);
+  if (status != 0) return lua_error(lua);
+  compilation.function = luaL_ref(lua, LUA_REGISTRYINDEX);
+  return 0;
+}
+
+void ScriptEngine::Flush() {
+  scripts_.clear();
+  by_use_.clear();
+  CloseState();
+  OpenState();
+}
+
+void ScriptEngine::Run(const Script& script, Client& caller, Args keys, Args args, bool read_only) {
+  invocation_ = {&script, &caller, keys, args, !read_only && !script.no_writes};
+  script_client_.database = caller.database;
+  script_client_.user = caller.user;
+  script_client_.authenticated = caller.authenticated;
+  script_client_.wrote = false;
+  set_protocol(2);
+  const size_t reply_begin = caller.output.size();
+  if (!CallProtected(invoke_)) {
+    caller.output.resize(reply_begin);
+    caller.reply.Error(StrCat("ERR Error running script ", script.sha.view(), ", ", error_));
+  }
+  caller.wrote |= script_client_.wrote;
+  if (script_client_.output.capacity() > kKeptCapacity) {
+    script_client_.output.clear();
+    script_client_.output.shrink_to_fit();
+  }
+}
+
+int ScriptEngine::Invoke(lua_State* lua) {
+  ScriptEngine& engine = *EngineAt(lua);
+  const Invocation& invocation = engine.invocation_;
+  PushGlobals(lua);
+  SetArray(lua, "KEYS", invocation.keys);
+  SetArray(lua, "ARGV", invocation.args);
+  lua_rawgeti(lua, LUA_REGISTRYINDEX, engine.add_place_);
+  const int handler = lua_gettop(lua);
+  lua_rawgeti(lua, LUA_REGISTRYINDEX, invocation.script->function);
+  // The script before may have given its own function another environment.
+  PushEnvironment(lua);
+  lua_setfenv(lua, -2);
+  const int status = lua_pcall(lua, 0, 1, handler);
+  if (status == 0) {
+    ReplyWithTop(lua, invocation.caller->reply, engine.script_client_.reply.protocol());
+  } else {
+    engine.ReplyFailure(lua);
+  }
+  return 0;
+}
+
+// The error is at the top of the stack.
+void ScriptEngine::ReplyFailure(lua_State* lua) {
+  // Neither memory nor stack was left to say where: Run replies.
+  if (!lua_istable(lua, -1)) lua_error(lua);
+  lua_getfield(lua, -1, "err");
+  lua_getfield(lua, -2, "source");
+  lua_getfield(lua, -3, "line");
+  const std::string_view text = lua_isnil(lua, -3) ? "ERR unknown error" : TextAt(lua, -3);
+  const std::string_view source = TextAt(lua, -2);
+  const std::string_view line = TextAt(lua, -1);
+  error_.assign(text);
+  if (!source.empty() && !line.empty()) {
+    StrAppend(error_, " script: ", invocation_.script->sha.view(), ", on ", source, ":", line, ".");
+  }
+  invocation_.caller->reply.Error(error_);
+}
+
+bool ScriptEngine::TakeArgs(lua_State* lua) {
+  const auto count = static_cast<size_t>(lua_gettop(lua));
+  args_.resize(count);
+  if (numbers_.size() < count) numbers_.resize(count);
+  for (size_t i = 0; i < count; ++i) {
+    const int index = static_cast<int>(i) + 1;
+    const int type = lua_type(lua, index);
+    if (type == LUA_TSTRING) {
+      args_[i] = TextAt(lua, index);
+    } else if (type == LUA_TNUMBER) {
+      args_[i] = {numbers_[i].data(), WriteNumber(numbers_[i], lua_tonumber(lua, index))};
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::string_view ScriptEngine::RunTaken() {
+  script_client_.output.clear();
+  server_.runner->RunFromScript(script_client_, args_, invocation_.may_write);
+  return script_client_.output;
+}
+
+}  // namespace tally::server
