@@ -1,7 +1,7 @@
 // The sockets of all connections, as one descriptor that is readable while any of them has news.
 //
 // A socket is registered once, edge-triggered for both directions, and costs no system call more:
-// with a wait of its own for each read, arming it would be a quarter of the calls that a request
+// with a wait of its own for each read, arming it would be a third of the calls that a request
 // takes. Who is told of an edge remembers it until a read or write says that the socket is drained.
 #pragma once
 

@@ -12,8 +12,6 @@ constexpr int64_t kSliceMicros = 1000;
 constexpr int64_t kRecoveryIntervalMs = 1000;
 constexpr int64_t kProgressMicros = 1'000'000;
 
-std::string TextOf(const absl::Status& status) { return std::string(status.message()); }
-
 uint64_t CountKeys(const Engine& engine) {
   uint64_t keys = 0;
   for (size_t i = 0; i < engine.databases(); ++i) keys += engine.database(i).size();

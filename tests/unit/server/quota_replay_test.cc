@@ -4,37 +4,12 @@
 
 #include "tests/unit/random_seed.h"
 #include "tests/unit/server/command_harness.h"
+#include "tests/unit/server/replay.h"
 
 namespace tally::server {
 namespace {
 
 constexpr int64_t kHour = int64_t{3600} * 1000;
-
-// Runs a log as a start does, at a clock that has moved on, and then sets the clock back.
-void Replay(CommandHarness& harness, const std::vector<std::string>& lines, int64_t loaded_at_ms,
-            int64_t now_ms) {
-  harness.state.clock.Set(loaded_at_ms);
-  harness.state.loading = true;
-  harness.engine.set_expiring(false);
-  for (const std::string& line : lines) {
-    std::vector<std::string_view> args;
-    for (size_t begin = 0; begin < line.size();) {
-      const size_t end = std::min(line.find(' ', begin), line.size());
-      args.push_back(std::string_view(line).substr(begin, end - begin));
-      begin = end + 1;
-    }
-    const CommandTable::Item* item = harness.commands.Resolve(args);
-    REQUIRE(item != nullptr);
-    harness.self->output.clear();
-    harness.dispatcher.Run(*harness.self, *item, args);
-    INFO(line);
-    REQUIRE_FALSE(harness.self->output.starts_with('-'));
-  }
-  harness.self->output.clear();
-  harness.engine.set_expiring(true);
-  harness.state.loading = false;
-  harness.state.clock.Set(now_ms);
-}
 
 class Traffic {
  public:
@@ -99,7 +74,8 @@ TEST_CASE("QUOTA: a replay at a later time gives the same book") {
     }
     CommandHarness replayed;
     const int64_t later = original.now() + static_cast<int64_t>(random.Below(100)) * 24 * kHour;
-    Replay(replayed, original.Effects(), later, original.now());
+    ReplayInto(replayed, original.Effects(), later);
+    replayed.state.clock.Set(original.now());
     replayed.config.quota_retention = original.config.quota_retention;
     REQUIRE(EverythingIn(replayed) == EverythingIn(original));
 

@@ -1,6 +1,7 @@
 // Runs what one server has logged in another, at a time of its own, as loading does.
 #pragma once
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 #include <string_view>
