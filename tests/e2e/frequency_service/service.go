@@ -13,102 +13,27 @@
 package main
 
 import (
-	"bufio"
 	"encoding/base64"
-	"encoding/json"
-	"fmt"
-	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gomodule/redigo/redis"
+	"service"
 )
 
-const connectionLost = 75
-
-// encode gives bytes in base64 and leaves integers, nulls and the shape of arrays.
-func encode(value interface{}) interface{} {
-	switch v := value.(type) {
-	case []byte:
-		return base64.StdEncoding.EncodeToString(v)
-	case string:
-		return base64.StdEncoding.EncodeToString([]byte(v))
-	case []interface{}:
-		encoded := make([]interface{}, len(v))
-		for i := range v {
-			encoded[i] = encode(v[i])
-		}
-		return encoded
-	}
-	return value
-}
-
-func journal(record map[string]interface{}) {
-	line, err := json.Marshal(record)
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(string(line))
-}
-
-func newPool(address, password string) *redis.Pool {
-	return &redis.Pool{
-		MaxIdle: 8,
-		Dial: func() (redis.Conn, error) {
-			return redis.Dial("tcp", address, redis.DialPassword(password))
-		},
-		TestOnBorrow: func(conn redis.Conn, _ time.Time) error {
-			_, err := conn.Do("PING")
-			return err
-		},
-	}
-}
-
-// store is one borrowed connection. It journals each command and ends the process with the connection.
-type store struct{ conn redis.Conn }
-
-func (s store) do(name string, arguments ...interface{}) interface{} {
-	sent := []interface{}{name}
-	for _, argument := range arguments {
-		sent = append(sent, fmt.Sprint(argument))
-	}
-	from := time.Now().UnixMilli()
-	reply, err := s.conn.Do(name, sent[1:]...)
-	if _, refused := err.(redis.Error); refused {
-		panic(err)
-	}
-	if err != nil {
-		journal(map[string]interface{}{"lost": encode(sent), "from": from})
-		os.Exit(connectionLost)
-	}
-	journal(map[string]interface{}{
-		"sent": encode(sent), "from": from, "at": time.Now().UnixMilli(), "got": encode(reply)})
-	return reply
-}
-
-func (s store) number(name string, arguments ...interface{}) int {
-	n, err := redis.Int(s.do(name, arguments...), nil)
-	if err == redis.ErrNil {
-		return 0
-	}
-	if err != nil {
-		panic(err)
-	}
-	return n
-}
+type store struct{ service.Store }
 
 // hit opens the window or counts in it.
 func (s store) hit(key string, period int) {
-	if s.number("EXISTS", key) == 0 {
-		s.do("SETEX", key, period, 1)
+	if s.Number("EXISTS", key) == 0 {
+		s.Do("SETEX", key, period, 1)
 	} else {
-		s.do("INCR", key)
+		s.Do("INCR", key)
 	}
 }
 
 func (s store) count(key string, limit, period int) bool {
-	if s.number("GET", key) >= limit {
+	if s.Number("GET", key) >= limit {
 		return false
 	}
 	s.hit(key, period)
@@ -116,8 +41,8 @@ func (s store) count(key string, limit, period int) bool {
 }
 
 func (s store) base(key string, base, limit, day, period int) bool {
-	today := s.number("GET", key)
-	if today >= base && s.number("GET", key+"_B") >= limit {
+	today := s.Number("GET", key)
+	if today >= base && s.Number("GET", key+"_B") >= limit {
 		return false
 	}
 	s.hit(key, day)
@@ -128,21 +53,21 @@ func (s store) base(key string, base, limit, day, period int) bool {
 }
 
 func (s store) leak(key string, limit, period, now int) bool {
-	hits := s.number("LLEN", key)
-	if hits > limit && now-s.number("LINDEX", key, limit) < period {
+	hits := s.Number("LLEN", key)
+	if hits > limit && now-s.Number("LINDEX", key, limit) < period {
 		return false
 	}
 	for ; hits > limit+1; hits-- {
-		s.do("RPOP", key)
+		s.Do("RPOP", key)
 	}
-	s.do("LPUSH", key, now)
-	s.do("EXPIRE", key, 2*period)
+	s.Do("LPUSH", key, now)
+	s.Do("EXPIRE", key, 2*period)
 	return true
 }
 
 func (s store) feedback(key string, n int) int {
 	taken := 0
-	for ; n > 0 && s.do("LPOP", key) != nil; n-- {
+	for ; n > 0 && s.Do("LPOP", key) != nil; n-- {
 		taken++
 	}
 	return taken
@@ -154,7 +79,7 @@ func (s store) multi(keys []string) []int {
 		arguments[i] = key
 	}
 	counters := make([]int, len(keys))
-	for i, value := range s.do("MGET", arguments...).([]interface{}) {
+	for i, value := range s.Do("MGET", arguments...).([]interface{}) {
 		if value != nil {
 			counters[i], _ = redis.Int(value, nil)
 		}
@@ -191,17 +116,7 @@ func (s store) handle(line string) interface{} {
 }
 
 func main() {
-	pool := newPool("127.0.0.1:"+os.Args[1], os.Args[2])
-	defer pool.Close()
-	lines := bufio.NewScanner(os.Stdin)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		conn := pool.Get()
-		if err := conn.Err(); err != nil {
-			journal(map[string]interface{}{"lost": []string{}, "from": time.Now().UnixMilli()})
-			os.Exit(connectionLost)
-		}
-		journal(map[string]interface{}{"answer": store{conn}.handle(lines.Text())})
-		conn.Close()
-	}
+	service.ServeJournaled(func(s service.Store, line string) interface{} {
+		return store{s}.handle(line)
+	})
 }

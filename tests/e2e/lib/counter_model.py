@@ -1,11 +1,45 @@
 """A naive model of the commands that the counting systems send, to recount what a server acknowledged."""
 
+import copy
+
 NO_DEADLINE = -1
 CLOCK_SLACK_MS = 1000  # A server reads its clock once a turn, before it reads the request.
 
 
+class Between:
+    """Equals every number from one to another."""
+
+    def __init__(self, low, high):
+        self.low, self.high = low, high
+
+    def __eq__(self, other):
+        return isinstance(other, int) and self.low <= other <= self.high
+
+    def __repr__(self):
+        return f"{self.low}..{self.high}"
+
+
+class AnyOrder:
+    """Equals a list of the same parts, each of as many elements, in any order."""
+
+    def __init__(self, elements, size=1):
+        self.elements, self.size = elements, size
+
+    def __eq__(self, other):
+        return isinstance(other, list) and self._parts(other) == self._parts(self.elements)
+
+    def __repr__(self):
+        return repr(self.elements)
+
+    def _parts(self, elements):
+        return sorted(tuple(elements[at:at + self.size]) for at in range(0, len(elements), self.size))
+
+
 class CounterModel:
-    """Keys to int, bytes or a list of bytes; deadlines are intervals, for the server read its own clock."""
+    """Keys to int, bytes, a list of bytes, or for a hash or a sorted set a dict to bytes or to scores.
+
+    Deadlines are intervals, for the server read its own clock.
+    """
 
     def __init__(self):
         self.values = {}
@@ -13,8 +47,7 @@ class CounterModel:
 
     def copy(self):
         other = CounterModel()
-        other.values = {key: list(value) if isinstance(value, list) else value
-                        for key, value in self.values.items()}
+        other.values = {key: copy.copy(value) for key, value in self.values.items()}
         other.deadlines = dict(self.deadlines)
         return other
 
@@ -53,14 +86,28 @@ class CounterModel:
     def _exists(self, key, _):
         return int(key in self.values)
 
-    def _del(self, key, _):
-        existed = self._exists(key, None)
-        self._drop(key)
+    def _del(self, *arguments):
+        *keys, _ = arguments
+        existed = sum(self._exists(key, None) for key in keys)
+        for key in keys:
+            self._drop(key)
         return existed
 
     def _incr(self, key, _):
         self.values[key] = self.values.get(key, 0) + 1
         return self.values[key]
+
+    def _setbit(self, key, offset, bit, _):
+        offset = int(offset)
+        bits = bytearray(self.values.get(key, b"").ljust(offset // 8 + 1, b"\0"))
+        mask = 128 >> offset % 8
+        old = int(bits[offset // 8] & mask != 0)
+        bits[offset // 8] = bits[offset // 8] | mask if bit == b"1" else bits[offset // 8] & ~mask
+        self.values[key] = bytes(bits)
+        return old
+
+    def _bitcount(self, key, _):
+        return sum(byte.bit_count() for byte in self.values.get(key, b""))
 
     def _setex(self, key, seconds, value, now):
         self.values[key] = int(value)
@@ -72,6 +119,67 @@ class CounterModel:
             return 0
         self.deadlines[key] = tuple(at + int(seconds) * 1000 for at in now)
         return 1
+
+    def _expireat(self, key, seconds, _):
+        if key not in self.values:
+            return 0
+        self.deadlines[key] = (int(seconds) * 1000, int(seconds) * 1000)
+        return 1
+
+    def _ttl(self, key, now):
+        if key not in self.deadlines:
+            return -1 if key in self.values else -2
+        (sent_at, answered_at), (earliest, latest) = now, self.deadlines[key]
+        return Between(int(earliest - answered_at) // 1000, int(latest - sent_at) // 1000 + 1)
+
+    def _hget(self, key, field, _):
+        return self.values.get(key, {}).get(field)
+
+    def _hset(self, key, field, value, _):
+        fields = self.values.setdefault(key, {})
+        fresh = int(field not in fields)
+        fields[field] = value
+        return fresh
+
+    def _hsetnx(self, key, field, value, now):
+        return 0 if self._hget(key, field, now) is not None else self._hset(key, field, value, now)
+
+    def _hincrby(self, key, field, by, now):
+        number = int(self._hget(key, field, now) or 0) + int(by)
+        self._hset(key, field, b"%d" % number, now)
+        return number
+
+    def _hgetall(self, key, _):
+        return AnyOrder([word for pair in self.values.get(key, {}).items() for word in pair], 2)
+
+    def _hkeys(self, key, _):
+        return AnyOrder(list(self.values.get(key, {})))
+
+    def _hlen(self, key, _):
+        return len(self.values.get(key, {}))
+
+    def _hdel(self, *arguments):
+        key, *fields, _ = arguments
+        gone = [self.values[key].pop(field) for field in fields if field in self.values.get(key, {})]
+        if key in self.values and not self.values[key]:
+            self._drop(key)
+        return len(gone)
+
+    def _zadd(self, key, score, member, now):
+        scores = self.values.setdefault(key, {})
+        fresh = int(member not in scores)
+        scores[member] = float(score)
+        return fresh
+
+    def _zcard(self, key, now):
+        return self._hlen(key, now)
+
+    def _zremrangebyscore(self, key, _, highest, now):
+        """From -inf to a score, which is not meant itself behind a parenthesis."""
+        bound = float(highest.lstrip(b"("))
+        gone = [member for member, score in self.values.get(key, {}).items()
+                if score < bound or score == bound and not highest.startswith(b"(")]
+        return self._hdel(key, *gone, now)
 
     def _llen(self, key, _):
         return len(self.values.get(key, []))
@@ -103,11 +211,23 @@ class CounterModel:
         return value
 
 
+READING = {"string": ("GET",), "list": ("LRANGE", 0, -1), "hash": ("HGETALL",),
+           "zset": ("ZRANGE", 0, -1, "WITHSCORES")}
+
+
+def read_value(kind, reply):
+    if kind not in ("hash", "zset"):
+        return reply
+    pairs = zip(reply[::2], reply[1::2])
+    return dict(pairs) if kind == "hash" else {member: float(score) for member, score in pairs}
+
+
 def dump(client):
     """A server's keyspace, read without the client under test: key -> (value, deadline in unix ms)."""
     keys = sorted(client.scan())
     types = client.pipeline(("TYPE", key) for key in keys)
-    values = client.pipeline(("LRANGE", key, 0, -1) if kind == "list" else ("GET", key)
-                             for key, kind in zip(keys, types))
+    replies = client.pipeline((READING[kind][0], key, *READING[kind][1:])
+                              for key, kind in zip(keys, types))
+    values = [read_value(kind, reply) for kind, reply in zip(types, replies)]
     deadlines = client.pipeline(("PEXPIRETIME", key) for key in keys)
     return dict(zip(keys, zip(values, deadlines)))

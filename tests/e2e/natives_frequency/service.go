@@ -13,65 +13,40 @@
 package main
 
 import (
-	"bufio"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/gomodule/redigo/redis"
+	"service"
 )
 
-const connectionLost = 75
-
-func newPool(address, password string) *redis.Pool {
-	return &redis.Pool{
-		MaxIdle: 8,
-		Dial: func() (redis.Conn, error) {
-			return redis.Dial("tcp", address, redis.DialPassword(password))
-		},
-		TestOnBorrow: func(conn redis.Conn, _ time.Time) error {
-			_, err := conn.Do("PING")
-			return err
-		},
-	}
-}
-
-type service struct{ pool *redis.Pool }
+type limiter struct{ pool *redis.Pool }
 
 // do ends the process with the connection.
-func (s service) do(name string, arguments ...interface{}) interface{} {
-	conn := s.pool.Get()
+func (l limiter) do(name string, arguments ...interface{}) interface{} {
+	conn := l.pool.Get()
 	defer conn.Close()
-	reply, err := conn.Do(name, arguments...)
-	if _, refused := err.(redis.Error); refused {
-		panic(err)
-	}
-	if err != nil {
-		os.Exit(connectionLost)
-	}
-	return reply
+	return service.Ask(conn, func() {}, name, arguments...)
 }
 
 // decide is LIMIT.TAKE or LIMIT.PEEK; words are the rules.
-func (s service) decide(command, key string, words []string, at string) []int64 {
+func (l limiter) decide(command, key string, words []string, at string) []int64 {
 	arguments := redis.Args{}.Add(key).AddFlat(words)
 	if at != "" {
 		arguments = arguments.Add("AT", at)
 	}
-	figures, err := redis.Int64s(s.do(command, arguments...), nil)
+	figures, err := redis.Int64s(l.do(command, arguments...), nil)
 	if err != nil || len(figures) != 6 {
 		panic(fmt.Sprint(figures, err))
 	}
 	return []int64{figures[0], figures[5], figures[3]}
 }
 
-func (s service) rush(key string, clients, hits int, words []string) int64 {
+func (l limiter) rush(key string, clients, hits int, words []string) int64 {
 	var admitted int64
 	var group sync.WaitGroup
 	start := make(chan struct{})
@@ -81,7 +56,7 @@ func (s service) rush(key string, clients, hits int, words []string) int64 {
 			defer group.Done()
 			<-start
 			for hit := 0; hit < hits; hit++ {
-				atomic.AddInt64(&admitted, s.decide("LIMIT.TAKE", key, words, "")[0])
+				atomic.AddInt64(&admitted, l.decide("LIMIT.TAKE", key, words, "")[0])
 			}
 		}()
 	}
@@ -98,7 +73,7 @@ func atoi(word string) int {
 	return n
 }
 
-func (s service) handle(line string) interface{} {
+func (l limiter) handle(line string) interface{} {
 	words := strings.Fields(line)
 	bytes, err := base64.StdEncoding.DecodeString(words[1])
 	if err != nil {
@@ -107,28 +82,20 @@ func (s service) handle(line string) interface{} {
 	key, last := string(bytes), len(words)-1
 	switch words[0] {
 	case "browse":
-		return s.decide("LIMIT.PEEK", key, words[2:last], words[last])
+		return l.decide("LIMIT.PEEK", key, words[2:last], words[last])
 	case "update":
-		return s.decide("LIMIT.TAKE", key, words[2:last], words[last])
+		return l.decide("LIMIT.TAKE", key, words[2:last], words[last])
 	case "feedback":
-		s.do("LIMIT.GIVE", key, words[2], "AT", words[3])
+		l.do("LIMIT.GIVE", key, words[2], "AT", words[3])
 		return nil
 	case "rush":
-		return s.rush(key, atoi(words[2]), atoi(words[3]), words[4:])
+		return l.rush(key, atoi(words[2]), atoi(words[3]), words[4:])
 	}
 	panic("no such request: " + line)
 }
 
 func main() {
-	pool := newPool("127.0.0.1:"+os.Args[1], os.Args[2])
+	pool := service.NewPool()
 	defer pool.Close()
-	lines := bufio.NewScanner(os.Stdin)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		answer, err := json.Marshal(service{pool}.handle(lines.Text()))
-		if err != nil {
-			panic(err)
-		}
-		fmt.Println(string(answer))
-	}
+	service.ForEachLine(func(line string) { service.Print(limiter{pool}.handle(line)) })
 }
