@@ -17,12 +17,13 @@ def percentile(values, share):
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
-def ping_while(client, is_running):
-    """Times of a PING each millisecond while `is_running()`, in ms."""
+def ping_while(client, is_running, *command):
+    """Times of a PING, or `command`, each millisecond while `is_running()`, in ms."""
+    command = command or ("PING",)
     times, due = [], time.perf_counter_ns()
     while is_running():
         start = time.perf_counter_ns()
-        client.call("PING")
+        client.call(*command)
         times.append((time.perf_counter_ns() - start) / MILLISECOND)
         due = max(due + MILLISECOND, time.perf_counter_ns())
         time.sleep(max(0, due - time.perf_counter_ns()) / 1e9)

@@ -21,7 +21,7 @@ Connection::Connection(int socket, LoopTurn& turn, ServerState& server, Dispatch
   session_.client().descriptor = socket;
 }
 
-Connection::~Connection() { Close(); }
+Connection::~Connection() { CloseSocket(); }
 
 void Connection::OnReady(bool readable, bool writable, bool hung_up) {
   readable_ |= readable;
@@ -112,6 +112,12 @@ void Connection::LimitOutput() {
 }
 
 void Connection::Close() {
+  if (closed()) return;
+  CloseSocket();
+  turn_.Forget(client());
+}
+
+void Connection::CloseSocket() {
   if (closed()) return;
   ::shutdown(socket_, SHUT_RDWR);
   ::close(socket_);

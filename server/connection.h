@@ -22,6 +22,8 @@ class LoopTurn {
   // The connection has something to read or to run: in this turn if its commands have not begun
   // to run yet, else in the next.
   virtual void Enqueue(std::shared_ptr<Connection> connection) = 0;
+  // The connection has closed its socket, and may be forgotten when the turn ends.
+  virtual void Forget(Client& client) = 0;
 
  protected:
   ~LoopTurn() = default;
@@ -58,6 +60,7 @@ class Connection : public Transport, public std::enable_shared_from_this<Connect
 
  private:
   void GoOn();
+  void CloseSocket();
 
   int socket_;
   LoopTurn& turn_;

@@ -136,6 +136,8 @@ void Server::Enqueue(std::shared_ptr<Connection> connection) {
   queue_.push_back(std::move(connection));
 }
 
+void Server::Forget(Client& client) { closed_.push_back(&client); }
+
 // A command that CLIENT PAUSE postponed waits in the queue.
 bool Server::MayRun(const Connection& connection) const {
   return !connection.client().postponed || state_.pause.until_ms <= state_.clock.now_ms();
@@ -184,6 +186,7 @@ void Server::EndTurn() {
   Housekeeping();
   FlushLog();
   FlushClients();
+  EraseClosed();
   in_turn_ = false;
 }
 
@@ -213,9 +216,11 @@ void Server::FlushClients() {
   for (Client* client : state_.clients.TakePending()) {
     client->wrote = false;
     client->transport->FlushOutput();
-    const auto it = connections_.find(client);
-    if (it != connections_.end() && it->second->closed()) connections_.erase(it);
   }
+}
+
+void Server::EraseClosed() {
+  for (Client* client : std::exchange(closed_, {})) connections_.erase(client);
 }
 
 // While the log takes nothing, the keys stay: their ends could not be logged.
@@ -306,15 +311,12 @@ void Server::SweepValues() {
 void Server::CloseIdleClients() {
   const int64_t limit_ms = config_.timeout * int64_t{1000};
   const int64_t now = state_.clock.now_ms();
-  for (auto it = connections_.begin(); it != connections_.end();) {
-    Connection& connection = *it->second;
-    const Client& client = connection.client();
+  for (const auto& [key, connection] : connections_) {
+    const Client& client = connection->client();
     const bool idle = limit_ms > 0 && now - client.last_active_ms > limit_ms &&
                       !client.subscribed() && !client.monitor;
-    if (idle) connection.Close();
-    connection.LimitOutput();
-    auto current = it++;
-    if (current->second->closed()) connections_.erase(current);
+    if (idle) connection->Close();
+    connection->LimitOutput();
   }
 }
 

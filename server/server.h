@@ -36,6 +36,7 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   int Run();
 
   void Enqueue(std::shared_ptr<Connection> connection) override;
+  void Forget(Client& client) override;
 
   // Where it listens, for the log and for `port 0`.
   const std::vector<std::string>& addresses() const { return addresses_; }
@@ -76,6 +77,7 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   void LoadSome();
   void FlushLog();
   void FlushClients();
+  void EraseClosed();
   void Housekeeping();
   bool MayExpire() const;
   void WaitForSignal();
@@ -104,6 +106,7 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   bool waiting_ = false;  // for the set of sockets
   absl::flat_hash_map<Client*, std::shared_ptr<Connection>> connections_;
   std::vector<std::shared_ptr<Connection>> queue_;
+  std::vector<Client*> closed_;  // leave connections_ when the turn ends
   std::vector<char> read_buffer_;
   bool in_turn_ = false;
   bool stopping_ = false;

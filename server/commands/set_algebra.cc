@@ -76,11 +76,18 @@ Set Subtract(CommandContext& context, const Operands& operands) {
   const Set* minuend = operands[0];
   if (minuend == nullptr) return Set(context.engine().seed());
   const auto others = std::span(operands).subspan(1);
+  size_t present = 0;
   size_t in_others = 0;
-  for (const Set* other : others) in_others += other == nullptr ? 0 : other->size();
-  // Either the others' members are erased from a copy, or those of the first are looked up in each.
-  if (in_others < minuend->size()) {
-    Set result = minuend->Clone();
+  for (const Set* other : others) {
+    if (other == nullptr) continue;
+    ++present;
+    in_others += other->size();
+  }
+  // Either the others' members are erased from a copy, or those of the first are looked up in each:
+  // as Redis chooses, since the encoding of the result follows from it.
+  const size_t lookups = minuend->size() * (present + 1);
+  if (lookups / 2 > minuend->size() + in_others) {
+    Set result = Unite(context, {minuend});
     for (const Set* other : others) {
       if (other == nullptr) continue;
       other->ForEach([&](std::string_view member) {

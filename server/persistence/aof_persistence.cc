@@ -1,6 +1,7 @@
 #include "server/persistence/aof_persistence.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/bytes/str_cat.h"
 #include "server/persistence/record_codec.h"
@@ -8,7 +9,11 @@
 namespace tally::server {
 namespace {
 
+// What a slice of a rewrite may take of a turn: all of this where nobody was served in it, and else
+// a third of the time since the last slice, so that those who are served keep three quarters.
 constexpr int64_t kSliceMicros = 1000;
+constexpr int64_t kMinSliceMicros = 50;
+constexpr int64_t kServedShare = 3;
 constexpr int64_t kRecoveryIntervalMs = 1000;
 constexpr int64_t kProgressMicros = 1'000'000;
 
@@ -156,8 +161,18 @@ absl::Status AofPersistence::FlushTurn() {
   if (writer_ != nullptr && writer_->pending_bytes() > 0) {
     status = writer_->Flush(server_.clock.now_ms());
   }
-  if (rewrite_ != nullptr) RewriteSlice(kSliceMicros);
+  if (rewrite_ != nullptr) {
+    RewriteSlice(SliceMicros());
+    slice_end_us_ = Clock::MonotonicMicros();
+  }
   return status;
+}
+
+int64_t AofPersistence::SliceMicros() {
+  const uint64_t served = server_.stats.commands_processed;
+  if (std::exchange(served_at_slice_, served) == served) return kSliceMicros;
+  const int64_t since = Clock::MonotonicMicros() - slice_end_us_;
+  return std::clamp(since / kServedShare, kMinSliceMicros, kSliceMicros);
 }
 
 void AofPersistence::Cron() {

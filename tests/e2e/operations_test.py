@@ -132,6 +132,17 @@ def check_output_limits(report):
         report.equal("INFO counts both", stat(client, "client_output_buffer_limit_disconnections"), 2)
 
 
+def check_max_clients(report):
+    with Server(maxclients="2") as server, server.client():
+        served = 0
+        for _ in range(50):
+            with server.client() as client:
+                served += client.call("PING") == "PONG"
+        report.equal("a client that left makes room at once", served, 50)
+        with server.client(), server.client() as third:
+            report.equal("one too many is told so", answers(third, ("PING",)), ["ERR max number of clients reached"])
+
+
 def stat(client, name):
     rows = dict(row.split(":", 1) for row in client.call("INFO", "stats").decode().split("\r\n") if ":" in row)
     return int(rows[name])
@@ -142,6 +153,7 @@ def main():
     check_loading(report)
     check_switching(report)
     check_output_limits(report)
+    check_max_clients(report)
     report.finish()
 
 
