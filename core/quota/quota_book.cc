@@ -98,7 +98,7 @@ void QuotaBook::Store(const OpenUser& user) {
   purchase_count_ -= user.stored_lines;
   const EntityKey key(user.id);
   const uint64_t hash = users_.Hash(key.view());
-  BeforeChange(users_, users_.SegmentFor(hash));
+  BeforeChange(users_, hash, user.id);
   if (lines.empty()) {
     if (user.record) users_.Erase(user.record);
     return;

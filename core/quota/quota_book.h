@@ -26,6 +26,7 @@
 // users and the limits of the SKUs named. Not thread-safe.
 #pragma once
 
+#include <absl/container/flat_hash_set.h>
 #include <absl/container/inlined_vector.h>
 
 #include <cstddef>
@@ -157,12 +158,21 @@ class QuotaBook {
     UserPurchases purchases;  // without what is out of retention
   };
 
-  // What BeginCut() began. Segments whose epoch is lower are not saved yet.
+  // What BeginCut() began. Segments whose epoch is lower are not saved yet, but for the users and
+  // SKUs that have changed since: what they were before was saved then, one by one, since a segment
+  // for each change would leave little time for anything else.
   struct Cut {
+    struct Part {
+      explicit Part(char kind) : run(1, kind) {}
+      absl::flat_hash_set<int64_t> changed;  // in segments that are not saved
+      std::string run;                       // of what they were
+    };
     RunSink sink;
     uint64_t epoch = 0;
     bool in_users = false;
     uint64_t position = 0;
+    Part limits;
+    Part users;
     std::string run;
   };
 
@@ -180,11 +190,14 @@ class QuotaBook {
   OpenUser Open(int64_t user, int64_t now_ms) const;
   void Store(const OpenUser& user);
   void StoreLimits(int64_t sku, const std::vector<LimitEntry>& entries);
-  void BeforeChange(const RecordTable& table, RecordTable::Segment& segment) {
-    if (cut_ != nullptr && segment.epoch < cut_->epoch) [[unlikely]]
-      SaveSegment(table, segment);
+  // To be called before the user or SKU changes or comes to be.
+  void BeforeChange(const RecordTable& table, uint64_t hash, int64_t id) {
+    if (cut_ != nullptr && table.SegmentFor(hash).epoch < cut_->epoch) [[unlikely]]
+      SaveBeforeChange(table, hash, id);
   }
+  void SaveBeforeChange(const RecordTable& table, uint64_t hash, int64_t id);
   void SaveSegment(const RecordTable& table, RecordTable::Segment& segment);
+  Cut::Part& PartOf(const RecordTable& table);
   void SaveHeader(std::string& out) const;
   void SettleRetention(int64_t old_length_ms, int64_t now_ms);
   void SetLimit(const QuotaLimitSpec& spec, int64_t now_ms);

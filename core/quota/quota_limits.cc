@@ -32,7 +32,7 @@ std::vector<LimitEntry> Decode(const RecordTable::Record& record) {
 void QuotaBook::StoreLimits(int64_t sku, const std::vector<LimitEntry>& entries) {
   const EntityKey key(sku);
   const uint64_t hash = limits_.Hash(key.view());
-  BeforeChange(limits_, limits_.SegmentFor(hash));
+  BeforeChange(limits_, hash, sku);
   const RecordTable::Record old = limits_.Find(key.view(), hash);
   if (entries.empty()) {
     if (old) limits_.Erase(old);

@@ -28,18 +28,30 @@ constexpr uint64_t kTableCursorMask = (uint64_t{1} << kTableShift) - 1;
 constexpr uint64_t kInLimits = uint64_t{1} << kTableShift;
 constexpr uint64_t kInUsers = uint64_t{2} << kTableShift;
 
+// A run of a cut is passed on when it has this many.
+constexpr size_t kRunBytes = 64 * 1024;
+
 // Records read from the table at a time: a scan looks at all of a segment, so few is wasteful.
 constexpr size_t kScanRecords = 256;
+
+void AppendRecord(const RecordTable::Record& record, std::string& run) {
+  AppendSignedVarint(run, EntityKey::IdOf(record.key()));
+  AppendLengthPrefixed(run, record.payload());
+}
+
+// Gives the run to the sink, if there is more in it than its kind, and leaves the kind.
+void PassOn(std::string& run, const QuotaBook::RunSink& sink) {
+  if (run.size() > 1) sink(run);
+  run.resize(1);
+}
 
 // Appends records until about `max_bytes` are there; returns the table's next cursor.
 uint64_t SaveRecords(const RecordTable& table, uint64_t cursor, size_t max_bytes,
                      std::string& out) {
   const size_t end = out.size() + max_bytes;
   do {
-    cursor = table.Scan(cursor, kScanRecords, [&](const RecordTable::Record& record) {
-      AppendSignedVarint(out, EntityKey::IdOf(record.key()));
-      AppendLengthPrefixed(out, record.payload());
-    });
+    cursor = table.Scan(cursor, kScanRecords,
+                        [&](const RecordTable::Record& record) { AppendRecord(record, out); });
   } while (cursor != 0 && out.size() < end);
   return cursor;
 }
@@ -184,27 +196,39 @@ uint64_t QuotaBook::Save(uint64_t cursor, size_t max_bytes, std::string& out) co
 }
 
 void QuotaBook::BeginCut(RunSink sink) {
-  cut_ = std::make_unique<Cut>();
-  cut_->sink = std::move(sink);
-  cut_->epoch = ++cut_epoch_;
+  cut_ = std::make_unique<Cut>(Cut{.sink = std::move(sink),
+                                   .epoch = ++cut_epoch_,
+                                   .limits = Cut::Part(kLimitsRun),
+                                   .users = Cut::Part(kUsersRun),
+                                   .run = {}});
   SaveHeader(cut_->run);
   cut_->sink(cut_->run);
 }
 
+QuotaBook::Cut::Part& QuotaBook::PartOf(const RecordTable& table) {
+  return &table == &users_ ? cut_->users : cut_->limits;
+}
+
+void QuotaBook::SaveBeforeChange(const RecordTable& table, uint64_t hash, int64_t id) {
+  Cut::Part& part = PartOf(table);
+  if (!part.changed.insert(id).second) return;
+  const RecordTable::Record record = table.Find(EntityKey(id).view(), hash);
+  if (!record) return;  // it was not there when the cut began
+  AppendRecord(record, part.run);
+  if (part.run.size() >= kRunBytes) PassOn(part.run, cut_->sink);
+}
+
 void QuotaBook::SaveSegment(const RecordTable& table, RecordTable::Segment& segment) {
-  constexpr size_t kRunBytes = 64 * 1024;
-  const char kind = &table == &users_ ? kUsersRun : kLimitsRun;
+  Cut::Part& part = PartOf(table);
   segment.epoch = cut_->epoch;
   std::string& run = cut_->run;
-  run.assign(1, kind);
+  run.assign(1, part.run.front());
   table.ForEach(segment, [&](const RecordTable::Record& record) {
-    AppendSignedVarint(run, EntityKey::IdOf(record.key()));
-    AppendLengthPrefixed(run, record.payload());
-    if (run.size() < kRunBytes) return;
-    cut_->sink(run);
-    run.assign(1, kind);
+    if (part.changed.erase(EntityKey::IdOf(record.key())) > 0) return;
+    AppendRecord(record, run);
+    if (run.size() >= kRunBytes) PassOn(run, cut_->sink);
   });
-  if (run.size() > 1) cut_->sink(run);
+  PassOn(run, cut_->sink);
 }
 
 bool QuotaBook::SaveCut() {
@@ -212,6 +236,7 @@ bool QuotaBook::SaveCut() {
     const RecordTable& table = cut_->in_users ? users_ : limits_;
     RecordTable::Segment* segment = table.NextSegment(cut_->position);
     if (segment == nullptr) {
+      PassOn(PartOf(table).run, cut_->sink);
       if (cut_->in_users) {
         cut_ = nullptr;
       } else {
