@@ -9,10 +9,9 @@
 namespace tally::server {
 namespace {
 
-// What a slice of a rewrite may take of a turn: all of this where nobody was served in it, and else
-// a third of the time since the last slice, so that those who are served keep three quarters.
+// A slice of a rewrite may take so long where nobody was served in the turn. Those who are served
+// keep three quarters of the time: a slice waits until three times what the last one took is over.
 constexpr int64_t kSliceMicros = 1000;
-constexpr int64_t kMinSliceMicros = 50;
 constexpr int64_t kServedShare = 3;
 constexpr int64_t kRecoveryIntervalMs = 1000;
 constexpr int64_t kProgressMicros = 1'000'000;
@@ -161,18 +160,18 @@ absl::Status AofPersistence::FlushTurn() {
   if (writer_ != nullptr && writer_->pending_bytes() > 0) {
     status = writer_->Flush(server_.clock.now_ms());
   }
-  if (rewrite_ != nullptr) {
-    RewriteSlice(SliceMicros());
-    slice_end_us_ = Clock::MonotonicMicros();
-  }
+  if (rewrite_ != nullptr) GoOnRewriting();
   return status;
 }
 
-int64_t AofPersistence::SliceMicros() {
-  const uint64_t served = server_.stats.commands_processed;
-  if (std::exchange(served_at_slice_, served) == served) return kSliceMicros;
-  const int64_t since = Clock::MonotonicMicros() - slice_end_us_;
-  return std::clamp(since / kServedShare, kMinSliceMicros, kSliceMicros);
+void AofPersistence::GoOnRewriting() {
+  const uint64_t commands = server_.stats.commands_processed;
+  const bool served = std::exchange(served_at_slice_, commands) != commands;
+  const int64_t begin = Clock::MonotonicMicros();
+  if (served && begin < next_slice_us_) return;
+  RewriteSlice(kSliceMicros / (served ? 1 + kServedShare : 1));
+  const int64_t end = Clock::MonotonicMicros();
+  next_slice_us_ = end + kServedShare * (end - begin);
 }
 
 void AofPersistence::Cron() {

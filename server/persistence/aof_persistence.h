@@ -90,7 +90,7 @@ class AofPersistence : public Persistence {
   // Goes on with the rewrite, through one stage at most.
   void RewriteSlice(int64_t budget_us, Waiting waiting = Waiting::kNo);
   absl::Status AdvanceRewrite(int64_t budget_us, Waiting waiting);
-  int64_t SliceMicros();
+  void GoOnRewriting();
   absl::StatusOr<bool> WorkerDone(Waiting waiting);
   bool MaySwitchLogs();
   absl::Status BeginWalk();
@@ -107,8 +107,8 @@ class AofPersistence : public Persistence {
   std::unique_ptr<LogWriter> writer_;  // null with appendonly no
   std::unique_ptr<Loading> loading_;   // null when all is loaded
   std::unique_ptr<Rewrite> rewrite_;
-  uint64_t served_at_slice_ = 0;  // commands, when the last slice began
-  int64_t slice_end_us_ = 0;
+  uint64_t served_at_slice_ = 0;  // commands, when the last slice could have begun
+  int64_t next_slice_us_ = 0;     // if there is somebody to be served
   absl::Status last_rewrite_;
   uint64_t epoch_ = 0;
   uint64_t base_bytes_ = 0;
