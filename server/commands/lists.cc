@@ -149,6 +149,9 @@ void LInsert(CommandContext& context) {
   context.Changed(kEventList, "linsert", key);
 }
 
+constexpr std::string_view kRankRangeError =
+    "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807";
+
 struct PositionOptions {
   int64_t rank = 1;              // which match is the first told; negative: from the end
   std::optional<int64_t> count;  // how many to tell, 0 for all
@@ -165,9 +168,11 @@ bool ParsePositionOptions(CommandContext& context, PositionOptions& options) {
     const std::string_view word = context.args[i];
     const bool has_value = i + 1 < context.args.size();
     if (has_value && IsWord(word, "rank")) {
-      if (!take(context.Int64Arg(i + 1), options.rank)) return false;
-      // It has to be negated, and no list has so many matches either way.
-      options.rank = std::max(options.rank, -INT64_MAX);
+      // It has to be negated.
+      const bool negatable = ParseInt64(context.args[i + 1]) != INT64_MIN;
+      const auto rank = context.Int64ArgIn(i + 1, -INT64_MAX, INT64_MAX,
+                                           negatable ? kNotIntegerError : kRankRangeError);
+      if (!take(rank, options.rank)) return false;
       if (options.rank == 0) {
         context.reply.Error(
             "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... "

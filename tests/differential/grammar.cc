@@ -99,8 +99,10 @@ std::span<const Line> ListLines() {
       {"LSET <list> <index> <element>"},
       {"LREM <list> <index> <element>"},
       {"LINSERT <list> ( BEFORE | AFTER | <junk> ) <element> <element>"},
-      {"LPOS <list> <element> [ RANK <index> ] [ COUNT <count> ] [ MAXLEN <count> ]"},
-      {"LPOS <list> <element> [ MAXLEN <count> ] [ COUNT <count> ] [ RANK <index> ]"},
+      {"LPOS <list> <element> [ RANK ( <positive> | <negative> | 0 ) ] [ COUNT <count> ] [ MAXLEN "
+       "<count> ]"},
+      {"LPOS <list> <element> [ MAXLEN <count> ] [ COUNT <count> ] [ RANK ( <positive> | "
+       "<negative> | 0 ) ]"},
       {"LMOVE <list> <list> ( LEFT | RIGHT ) ( LEFT | RIGHT | <junk> )"},
       {"RPOPLPUSH <list> <list>"},
       {"LMPOP <keys:list> ( LEFT | RIGHT | <junk> ) [ COUNT <count> ]"},

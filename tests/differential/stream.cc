@@ -147,7 +147,14 @@ void Stream::Report(const Step& step, std::string_view ours, std::string_view th
   std::fflush(stdout);
 }
 
+void Stream::ShowTransaction() const {
+  auto it = history_.rbegin();
+  while (it != history_.rend() && NameOf(*it) != "MULTI") ++it;
+  while (it-- != history_.rbegin()) std::printf("    %s\n", TextOf(*it).c_str());
+}
+
 void Stream::ShowHistory(const Request& request) const {
+  if (NameOf(request) == "EXEC") return ShowTransaction();
   if (request.size() < 2) return;
   std::vector<std::string> lines;
   for (auto it = history_.rbegin() + 1; it < history_.rend(); ++it) {

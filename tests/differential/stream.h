@@ -50,6 +50,7 @@ class Stream {
   bool SameAnswer(Link& link, const Step& step, std::string_view ours, std::string_view theirs);
   void Report(const Step& step, std::string_view ours, std::string_view theirs);
   void ShowHistory(const Request& request) const;
+  void ShowTransaction() const;
   void CompareEvents(const std::vector<Step>& steps);
   void StartAfresh();
 

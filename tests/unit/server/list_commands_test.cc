@@ -110,6 +110,10 @@ TEST_CASE("lists: positions of an element") {
   CHECK(h.Run("LPOS k c RANK 2") == ":6");
   CHECK(h.Run("LPOS k c RANK -1") == ":7");
   CHECK(h.Run("LPOS k c RANK -4") == "nil");
+  CHECK(h.Run("LPOS k c RANK -9223372036854775807") == "nil");
+  CHECK(h.Run("LPOS k c RANK -9223372036854775808") ==
+        "-ERR value is out of range, value must between -9223372036854775807 and "
+        "9223372036854775807");
   CHECK(h.Run("LPOS k c COUNT 2") == "[:2 :6]");
   CHECK(h.Run("LPOS k c COUNT 0 RANK -1") == "[:7 :6 :2]");
   CHECK(h.Run("LPOS k c COUNT 0 MAXLEN 3") == "[:2]");
