@@ -99,10 +99,12 @@ void Generator::Mutate(Request& request) {
 }
 
 void Generator::NextDeaths(std::vector<Step>& steps, std::vector<Step>& after) {
+  // An EXEC that was refused may have left a transaction open: it would put off what follows.
+  steps.push_back({{"DISCARD"}});
   std::set<std::string> keys;
   for (uint64_t i = 0; i <= random_.Below(kMaxDeaths); ++i) keys.insert(words_.AnyKey());
   for (const std::string& key : keys) {
-    steps.push_back({{"PEXPIRE", key, std::to_string(random_.Between(1, 3))}});
+    steps.push_back({{"PEXPIRE", key, std::to_string(random_.Between(15, 20))}});
     after.push_back({{random_.Percent(50) ? "EXISTS" : "TYPE", key}});
   }
 }

@@ -18,8 +18,8 @@ namespace {
 constexpr size_t kBatchCommands = 300;
 constexpr size_t kHistoryCommands = 20'000;
 constexpr size_t kShownCommands = 15;
-constexpr uint64_t kBatchesADeath = 8;
-constexpr auto kUntilDead = std::chrono::milliseconds(15);
+constexpr uint64_t kBatchesADeath = 16;
+constexpr auto kUntilDead = std::chrono::milliseconds(30);
 constexpr int kProtocols[] = {2, 3, 2, 3};
 
 std::string NameOf(const Request& request) { return absl::AsciiStrToUpper(request[0]); }
