@@ -83,6 +83,7 @@ absl::Status Server::Start() {
   signals_.add(SIGTERM);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGHUP, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is a write that fails
   WaitForSignal();
   WaitForCron();
   return absl::OkStatus();

@@ -77,6 +77,7 @@ absl::StatusOr<bool> AofLoader::Step(RecordSink on_record, CommandSink on_comman
 absl::Status AofLoader::FinishLog(LogReader::Step step) {
   const LogReader& log = *logs_[current_];
   end_ = log.position();
+  synced_ = log.synced();
   ++current_;
   if (step == LogReader::Step::kEnd) return absl::OkStatus();
   if (!load_truncated_) {

@@ -26,6 +26,8 @@ class AofLoader {
 
   // Where LogWriter::Open goes on.
   const LogPosition& end() const { return end_; }
+  // How much of that log is known to have been on disk.
+  uint64_t synced() const { return synced_; }
   // What is cut off the last log: its file and bytes; empty and 0 when it is whole.
   const std::string& torn_path() const { return torn_path_; }
   uint64_t torn_bytes() const { return torn_bytes_; }
@@ -50,6 +52,7 @@ class AofLoader {
   std::vector<std::unique_ptr<LogReader>> logs_;  // those with a header
   size_t current_ = 0;
   LogPosition end_;
+  uint64_t synced_ = 0;
   std::string torn_path_;
   uint64_t torn_bytes_ = 0;
   uint64_t bytes_total_ = 0;

@@ -40,10 +40,11 @@ T GetLittleEndian(const char* bytes) {
 
 }  // namespace
 
-BaseWriter::BaseWriter(std::unique_ptr<File> file, const Options& options)
-    : file_(std::move(file)), options_(options) {}
+BaseWriter::BaseWriter(FileSystem& files, std::unique_ptr<File> file, const Options& options)
+    : file_(std::move(file)), options_(options), worker_(files.NewWorker()) {}
 
-absl::StatusOr<std::unique_ptr<BaseWriter>> BaseWriter::Create(std::unique_ptr<File> file,
+absl::StatusOr<std::unique_ptr<BaseWriter>> BaseWriter::Create(FileSystem& files,
+                                                               std::unique_ptr<File> file,
                                                                const BaseHeader& header,
                                                                const Options& options) {
   Check(options.block_bytes >= 1 && options.block_bytes <= size_t{1} << 20, "block size in range");
@@ -55,7 +56,7 @@ absl::StatusOr<std::unique_ptr<BaseWriter>> BaseWriter::Create(std::unique_ptr<F
   const uint32_t crc = ExtendCrc32c(0, bytes);
   PutLittleEndian(crc, bytes);
   Check(bytes.size() == kBaseHeaderBytes, "base header has its length");
-  std::unique_ptr<BaseWriter> writer(new BaseWriter(std::move(file), options));
+  std::unique_ptr<BaseWriter> writer(new BaseWriter(files, std::move(file), options));
   writer->crc_ = crc;
   const absl::Status status = writer->Write(bytes);
   if (!status.ok()) return status;
@@ -106,20 +107,20 @@ absl::Status BaseWriter::Write(std::string_view bytes) {
 }
 
 absl::Status BaseWriter::CollectAndStartSync() {
-  if (worker_.busy()) {
-    const auto result = worker_.Poll();
+  if (worker_->busy()) {
+    const auto result = worker_->Poll();
     if (!result.has_value()) return status_;
     TakeSync(*result);
   }
   const bool due = unsynced_bytes_ >= options_.sync_bytes || (finished_ && unsynced_bytes_ > 0);
   if (status_.ok() && due) {
     syncing_bytes_ = unsynced_bytes_;
-    worker_.Start(file_.get());
+    worker_->Start([file = file_.get()] { return file->Sync(); });
   }
   return status_;
 }
 
-void BaseWriter::TakeSync(const FsyncWorker::Result& result) {
+void BaseWriter::TakeSync(const BackgroundWorker::Result& result) {
   if (status_.ok()) status_ = result.status;
   unsynced_bytes_ -= syncing_bytes_;
   syncing_bytes_ = 0;
@@ -142,7 +143,7 @@ absl::Status BaseWriter::WaitSynced() {
     const auto synced = PollSynced();
     if (!synced.ok()) return synced.status();
     if (*synced) return absl::OkStatus();
-    TakeSync(worker_.Wait());
+    TakeSync(worker_->Wait());
   }
 }
 

@@ -14,7 +14,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/aof/file_system.h"
-#include "server/aof/fsync_worker.h"
 
 namespace tally::server {
 
@@ -37,7 +36,9 @@ class BaseWriter {
     size_t sync_bytes = size_t{8} << 20;     // written bytes after which a sync is started
   };
 
-  static absl::StatusOr<std::unique_ptr<BaseWriter>> Create(std::unique_ptr<File> file,
+  // `file` is a new one of `files`.
+  static absl::StatusOr<std::unique_ptr<BaseWriter>> Create(FileSystem& files,
+                                                            std::unique_ptr<File> file,
                                                             const BaseHeader& header,
                                                             const Options& options);
 
@@ -58,13 +59,13 @@ class BaseWriter {
   uint64_t bytes() const { return bytes_; }
 
  private:
-  BaseWriter(std::unique_ptr<File> file, const Options& options);
+  BaseWriter(FileSystem& files, std::unique_ptr<File> file, const Options& options);
 
   void BeginBlock();
   absl::Status WriteBlock(char type);
   absl::Status Write(std::string_view bytes);
   absl::Status CollectAndStartSync();
-  void TakeSync(const FsyncWorker::Result& result);
+  void TakeSync(const BackgroundWorker::Result& result);
 
   std::unique_ptr<File> file_;
   Options options_;
@@ -76,8 +77,8 @@ class BaseWriter {
   uint64_t unsynced_bytes_ = 0;  // not covered by a sync that has ended
   uint64_t syncing_bytes_ = 0;
   bool finished_ = false;
-  absl::Status status_;  // the first error, kept
-  FsyncWorker worker_;   // last: it is joined before the file closes
+  absl::Status status_;                       // the first error, kept
+  std::unique_ptr<BackgroundWorker> worker_;  // last: it has ended before the file closes
 };
 
 using RecordSink = absl::FunctionRef<absl::Status(std::string_view record)>;

@@ -103,8 +103,8 @@ class Checker {
   }
 
   void FindTornTail(const LogReader& log) {
-    Say(absl::StrCat("  torn tail: ", log.tail_bytes(), " bytes of an incomplete batch at offset ",
-                     log.position().offset, ", which begin"));
+    Say(absl::StrCat("  torn tail: ", log.tail_bytes(), " bytes at offset ", log.position().offset,
+                     ", of what was not known to be on disk, which begin"));
     std::string excerpt(std::min<uint64_t>(log.tail_bytes(), kExcerptBytes), '\0');
     auto file = directory_.files().OpenForRead(log.path());
     if (!file.ok()) return FindDamage(file.status());

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "server/aof/fsync_worker.h"
 
 namespace tally::server {
 namespace {
@@ -35,6 +36,13 @@ class PosixFile final : public File {
   PosixFile& operator=(const PosixFile&) = delete;
   ~PosixFile() override { ::close(descriptor_); }
 
+  // Append writes behind what is there.
+  absl::Status SeekEnd() {
+    const auto size = Size();
+    if (size.ok()) end_ = *size;
+    return size.status();
+  }
+
   const std::string& path() const override { return path_; }
 
   absl::StatusOr<size_t> ReadAt(uint64_t offset, std::span<char> out) override {
@@ -45,8 +53,15 @@ class PosixFile final : public File {
   }
 
   absl::StatusOr<size_t> Append(std::string_view bytes) override {
-    const ssize_t count =
-        WithoutInterrupt([&] { return ::write(descriptor_, bytes.data(), bytes.size()); });
+    const auto count = Overwrite(end_, bytes);
+    if (count.ok()) end_ += *count;
+    return count;
+  }
+
+  absl::StatusOr<size_t> Overwrite(uint64_t offset, std::string_view bytes) override {
+    const ssize_t count = WithoutInterrupt([&] {
+      return ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    });
     if (count < 0) return ErrorOf("write", path_);
     return static_cast<size_t>(count);
   }
@@ -59,8 +74,13 @@ class PosixFile final : public File {
   absl::Status Truncate(uint64_t size) override {
     const int result =
         WithoutInterrupt([&] { return ::ftruncate(descriptor_, static_cast<off_t>(size)); });
-    return result == 0 ? absl::OkStatus() : ErrorOf("truncate", path_);
+    if (result != 0) return ErrorOf("truncate", path_);
+    end_ = size;
+    return absl::OkStatus();
   }
+
+  // False, with errno, when it is locked already, or cannot be.
+  bool TryLock() { return ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0; }
 
   absl::StatusOr<uint64_t> Size() override {
     struct stat status{};
@@ -71,13 +91,16 @@ class PosixFile final : public File {
  private:
   int descriptor_;
   std::string path_;
+  uint64_t end_ = 0;  // where Append writes
 };
 
-absl::StatusOr<std::unique_ptr<File>> OpenFile(const std::string& path, int flags) {
+absl::StatusOr<std::unique_ptr<PosixFile>> OpenFile(const std::string& path, int flags) {
   const int descriptor =
       WithoutInterrupt([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0644); });
   if (descriptor < 0) return ErrorOf("open", path);
-  return std::make_unique<PosixFile>(descriptor, path);
+  auto file = std::make_unique<PosixFile>(descriptor, path);
+  if (absl::Status status = file->SeekEnd(); !status.ok()) return status;
+  return file;
 }
 
 }  // namespace
@@ -87,19 +110,17 @@ absl::StatusOr<std::unique_ptr<File>> PosixFileSystem::OpenForRead(const std::st
 }
 
 absl::StatusOr<std::unique_ptr<File>> PosixFileSystem::OpenForAppend(const std::string& path) {
-  return OpenFile(path, O_RDWR | O_APPEND);
+  return OpenFile(path, O_RDWR);
 }
 
 absl::StatusOr<std::unique_ptr<File>> PosixFileSystem::Create(const std::string& path) {
-  return OpenFile(path, O_RDWR | O_APPEND | O_CREAT | O_TRUNC);
+  return OpenFile(path, O_RDWR | O_CREAT | O_TRUNC);
 }
 
 absl::StatusOr<std::unique_ptr<File>> PosixFileSystem::Lock(const std::string& path) {
-  const int descriptor =
-      WithoutInterrupt([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644); });
-  if (descriptor < 0) return ErrorOf("open", path);
-  auto file = std::make_unique<PosixFile>(descriptor, path);
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return file;
+  auto file = OpenFile(path, O_RDWR | O_CREAT);
+  if (!file.ok()) return file.status();
+  if ((*file)->TryLock()) return file;
   if (errno != EWOULDBLOCK) return ErrorOf("lock", path);
   return absl::UnavailableError(absl::StrCat(path, " is locked: another server uses it"));
 }
@@ -139,6 +160,10 @@ absl::StatusOr<std::vector<std::string>> PosixFileSystem::List(const std::string
   if (failure != 0) return ErrorOf("list", path);
   std::sort(names.begin(), names.end());
   return names;
+}
+
+std::unique_ptr<BackgroundWorker> PosixFileSystem::NewWorker() {
+  return std::make_unique<FsyncWorker>();
 }
 
 absl::Status AppendAll(File& file, std::string_view bytes) {

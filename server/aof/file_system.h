@@ -15,10 +15,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/aof/background_worker.h"
 
 namespace tally::server {
 
-// One open file; the destructor closes it. Sync may run in another thread beside Append.
+// One open file, which nobody else writes; the destructor closes it. Sync may run in another thread
+// beside Append.
 class File {
  public:
   virtual ~File() = default;
@@ -28,6 +30,8 @@ class File {
   virtual absl::StatusOr<size_t> ReadAt(uint64_t offset, std::span<char> out) = 0;
   // One write at the end of the file: the count may be short.
   virtual absl::StatusOr<size_t> Append(std::string_view bytes) = 0;
+  // One write over what is there, within the file: the count may be short.
+  virtual absl::StatusOr<size_t> Overwrite(uint64_t offset, std::string_view bytes) = 0;
   // fdatasync: content and length are on disk. After a failure nothing written since the last
   // success may be believed, whatever a later Sync says: the kernel has dropped the dirty pages.
   virtual absl::Status Sync() = 0;
@@ -56,6 +60,9 @@ class FileSystem {
   virtual absl::Status SyncDirectory(const std::string& path) = 0;
   // The names in a directory, sorted, without "." and "..".
   virtual absl::StatusOr<std::vector<std::string>> List(const std::string& path) = 0;
+
+  // What does slow calls on these files beside the caller.
+  virtual std::unique_ptr<BackgroundWorker> NewWorker() = 0;
 };
 
 class PosixFileSystem final : public FileSystem {
@@ -69,6 +76,7 @@ class PosixFileSystem final : public FileSystem {
   absl::Status CreateDirectory(const std::string& path) override;
   absl::Status SyncDirectory(const std::string& path) override;
   absl::StatusOr<std::vector<std::string>> List(const std::string& path) override;
+  std::unique_ptr<BackgroundWorker> NewWorker() override;
 };
 
 // Appends all of `bytes`, going on after short writes.

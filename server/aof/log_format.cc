@@ -1,5 +1,6 @@
 #include "server/aof/log_format.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "absl/strings/str_format.h"
@@ -10,6 +11,7 @@
 namespace tally::server {
 namespace {
 
+constexpr std::string_view kAnnotationMark = "#TALLY ";
 constexpr size_t kLengthDigits = 10;
 constexpr size_t kOffsetDigits = 15;
 constexpr size_t kCrcAndEnd = 10;  // eight digits, CR, LF
@@ -91,12 +93,15 @@ bool ParseLogHeader(std::string_view line, LogHeader& header) {
          header.crc == ExtendCrc32c(0, line.substr(0, line.size() - kCrcAndEnd));
 }
 
-uint32_t AppendAnnotation(const LogPosition& start, std::string_view batch, std::string& out) {
+uint32_t AppendAnnotation(const LogPosition& start, uint64_t synced, std::string_view batch,
+                          std::string& out) {
   char line[kAnnotationBytes];
-  std::memcpy(line, "#TALLY ", 7);
-  char* cursor = PutDecimal(line + 7, kLengthDigits, batch.size());
+  std::memcpy(line, kAnnotationMark.data(), kAnnotationMark.size());
+  char* cursor = PutDecimal(line + kAnnotationMark.size(), kLengthDigits, batch.size());
   *cursor++ = ' ';
   cursor = PutDecimal(cursor, kOffsetDigits, start.offset);
+  *cursor++ = ' ';
+  cursor = PutDecimal(cursor, kOffsetDigits, synced);
   *cursor++ = ' ';
   cursor = PutHex32(cursor, start.crc);
   *cursor++ = ' ';
@@ -111,10 +116,24 @@ uint32_t AppendAnnotation(const LogPosition& start, std::string_view batch, std:
 bool ParseAnnotation(std::string_view line, Annotation& annotation) {
   if (line.size() != kAnnotationBytes) return false;
   TextScanner scanner(line);
-  return scanner.Literal("#TALLY ") && scanner.Decimal(kLengthDigits, annotation.length) &&
+  return scanner.Literal(kAnnotationMark) && scanner.Decimal(kLengthDigits, annotation.length) &&
          scanner.Literal(" ") && scanner.Decimal(kOffsetDigits, annotation.offset) &&
+         scanner.Literal(" ") && scanner.Decimal(kOffsetDigits, annotation.synced) &&
          scanner.Literal(" ") && scanner.Hex32(annotation.previous_crc) && scanner.Literal(" ") &&
          scanner.Hex32(annotation.crc) && scanner.Literal("\r\n");
+}
+
+bool MayBeginAnnotation(const LogPosition& start, std::string_view batch, std::string_view part) {
+  constexpr size_t kSyncedAt = kAnnotationMark.size() + kLengthDigits + 1 + kOffsetDigits + 1;
+  // Only the writer knew this number: any digits are right.
+  const std::string_view digits = part.substr(std::min(part.size(), kSyncedAt), kOffsetDigits);
+  if (digits.find_first_not_of("0123456789") != std::string_view::npos) return false;
+  uint64_t synced = 0;
+  TextScanner(digits).Decimal(kOffsetDigits, synced);
+  std::string expected;
+  AppendAnnotation(start, synced, batch, expected);
+  expected.replace(kSyncedAt, digits.size(), digits);
+  return expected.starts_with(part);
 }
 
 ScanResult ScanCommand(std::string_view bytes, size_t& position,

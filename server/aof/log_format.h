@@ -23,8 +23,8 @@ struct LogPosition {
 
 // "#TALLY-LOG 1 <sequence> <previous end> <previous crc> <crc>\r\n"
 inline constexpr size_t kLogHeaderBytes = 59;
-// "#TALLY <length> <offset> <previous crc> <crc>\r\n"
-inline constexpr size_t kAnnotationBytes = 53;
+// "#TALLY <length> <offset> <synced> <previous crc> <crc>\r\n"
+inline constexpr size_t kAnnotationBytes = 69;
 // The length has ten digits.
 inline constexpr uint64_t kMaxBatchBytes = 9'999'999'999;
 
@@ -40,6 +40,8 @@ struct LogHeader {
 struct Annotation {
   uint64_t length = 0;  // of the batch in front of the line
   uint64_t offset = 0;  // of the batch's first byte in the file
+  // So many bytes of the file were on disk when the batch was written, at least.
+  uint64_t synced = 0;
   uint32_t previous_crc = 0;
   uint32_t crc = 0;
 };
@@ -49,9 +51,13 @@ std::string FormatLogHeader(const LogHeader& header);
 bool ParseLogHeader(std::string_view line, LogHeader& header);
 
 // Appends to `out` the annotation of a batch that starts at `start` and returns its checksum.
-uint32_t AppendAnnotation(const LogPosition& start, std::string_view batch, std::string& out);
+// `synced` bytes of the file are known to be on disk.
+uint32_t AppendAnnotation(const LogPosition& start, uint64_t synced, std::string_view batch,
+                          std::string& out);
 // False unless `line` has exactly the form; the checksum is not examined.
 bool ParseAnnotation(std::string_view line, Annotation& annotation);
+// Whether the annotation of this batch may begin like that.
+bool MayBeginAnnotation(const LogPosition& start, std::string_view batch, std::string_view part);
 
 // A strict scanner of multi-bulk commands: only "*<n>\r\n($<length>\r\n<bytes>\r\n){n}", n >= 1,
 // numbers without sign or leading zeros.

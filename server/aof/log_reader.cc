@@ -123,9 +123,7 @@ absl::StatusOr<LogReader::Step> LogReader::AtEndOfFile(size_t scanned) {
   }
   const std::string_view window = Window();
   if (scanned < window.size() && window[scanned] == '#') {
-    std::string expected;
-    AppendAnnotation(position_, window.substr(0, scanned), expected);
-    if (!expected.starts_with(window.substr(scanned))) {
+    if (!MayBeginAnnotation(position_, window.substr(0, scanned), window.substr(scanned))) {
       return JudgeTail(position_.offset + scanned, "not the batch's annotation", false);
     }
   }
@@ -147,12 +145,13 @@ absl::StatusOr<LogReader::Step> LogReader::CheckBatch(size_t length, CommandSink
     return JudgeTail(position_.offset, "the batch does not follow the one before", false);
   }
   std::string expected;
-  const uint32_t crc = AppendAnnotation(position_, batch, expected);
+  const uint32_t crc = AppendAnnotation(position_, annotation.synced, batch, expected);
   if (line != expected) return JudgeTail(position_.offset, "the checksum does not match", false);
   const absl::Status delivered = Deliver(batch, on_command);
   if (!delivered.ok()) return delivered;
   position_.offset = line_offset + kAnnotationBytes;
   position_.crc = crc;
+  synced_ = annotation.synced;
   ++batches_;
   return Step::kBatch;
 }
@@ -178,14 +177,17 @@ absl::StatusOr<LogReader::Step> LogReader::JudgeTail(uint64_t offset, std::strin
   if (expected_end_.has_value()) return Damaged(offset, why);
   const auto evidence = ExamineTail();
   if (!evidence.ok()) return evidence.status();
-  if (evidence->later_batch != 0) {
-    return Damaged(offset, absl::StrCat(std::string(why), "; the batch that starts at offset ",
-                                        evidence->later_batch, " is behind it"));
-  }
-  // A batch that is there up to its own annotation was written as a whole; then only sectors that
-  // never reached the disk excuse it.
-  if (evidence->unwritten_sector || (incomplete && !evidence->own_annotation)) return Step::kTorn;
-  return Damaged(offset, why);
+  // A batch that is there up to its own annotation, or with another behind it, was written as a
+  // whole; then only a sector of it that never reached the disk excuses it, and that only if no
+  // later batch knows better.
+  const bool was_synced = evidence->synced > position_.offset;
+  const bool has_hole = evidence->unwritten_sector.has_value() &&
+                        *evidence->unwritten_sector < evidence->later_batch.value_or(end_);
+  const bool ends_early = incomplete && !evidence->own_annotation && !evidence->later_batch;
+  if (!was_synced && (has_hole || ends_early)) return Step::kTorn;
+  if (!evidence->later_batch) return Damaged(offset, why);
+  return Damaged(offset, absl::StrCat(std::string(why), "; the batch that starts at offset ",
+                                      *evidence->later_batch, " is behind it"));
 }
 
 absl::StatusOr<LogReader::TailEvidence> LogReader::ExamineTail() {
@@ -205,8 +207,8 @@ absl::StatusOr<LogReader::TailEvidence> LogReader::ExamineTail() {
       const std::string_view sector = bytes.substr(from, at + kSectorBytes - from);
       // Where a batch has but one byte in the sector, that is a '*' or a newline: no single bit
       // makes a zero of it.
-      if (sector.find_first_not_of('\0') == std::string_view::npos) {
-        evidence.unwritten_sector = true;
+      if (!evidence.unwritten_sector && sector.find_first_not_of('\0') == std::string_view::npos) {
+        evidence.unwritten_sector = start + from;
       }
     }
   }
@@ -226,9 +228,10 @@ void LogReader::FindAnnotations(std::string_view bytes, size_t from, uint64_t by
     }
     if (annotation.offset == position_.offset) {
       evidence.own_annotation = true;
-    } else if (evidence.later_batch == 0) {
-      evidence.later_batch = annotation.offset;
+      continue;
     }
+    if (!evidence.later_batch) evidence.later_batch = annotation.offset;
+    evidence.synced = std::max(evidence.synced, annotation.synced);
   }
 }
 

@@ -49,15 +49,18 @@ class LogReader {
   uint64_t file_size() const { return file_size_; }
   // From position() to the end of what is to be read: what a cut would lose.
   uint64_t tail_bytes() const { return end_ - position_.offset; }
+  // So much of the file is known to have been on disk, from what the batches read tell.
+  uint64_t synced() const { return synced_; }
   uint64_t batches() const { return batches_; }
   uint64_t commands() const { return commands_; }
 
  private:
   // What stands behind the last whole batch.
   struct TailEvidence {
-    bool own_annotation = false;    // the end of the batch that starts there
-    uint64_t later_batch = 0;       // offset of the first batch behind that one; 0: none
-    bool unwritten_sector = false;  // a disk sector that holds zeros only
+    bool own_annotation = false;               // the end of the batch that starts there
+    std::optional<uint64_t> later_batch;       // offset of the first batch behind that one
+    uint64_t synced = 0;                       // the most that a later batch tells to be on disk
+    std::optional<uint64_t> unwritten_sector;  // offset of the first disk sector of zeros only
   };
 
   LogReader(std::unique_ptr<File> file, uint64_t sequence, uint64_t size);
@@ -85,6 +88,7 @@ class LogReader {
   std::optional<LogHeader> header_;
   std::optional<LogPosition> expected_end_;
   LogPosition position_;
+  uint64_t synced_ = 0;
   uint64_t batches_ = 0;
   uint64_t commands_ = 0;
 

@@ -1,5 +1,6 @@
 #include "server/aof/log_writer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,12 +12,7 @@ namespace {
 constexpr int64_t kSyncAfterMs = 500;   // everysec: the oldest batch waits this long for a sync
 constexpr int64_t kWaitAfterMs = 1000;  // everysec: and this long before Flush waits with it
 constexpr size_t kKeptCapacity = size_t{1} << 20;
-
-// How long ago `since` was. A clock that was set back must not stop the syncs: `since` follows it.
-int64_t Age(int64_t now_ms, int64_t& since) {
-  if (now_ms < since) since = now_ms;
-  return now_ms - since;
-}
+constexpr size_t kCopyBytes = size_t{1} << 20;
 
 // Empties the buffer; one that a large batch has blown up is given back.
 void Recycle(std::string& buffer) {
@@ -30,14 +26,14 @@ void Recycle(std::string& buffer) {
 }  // namespace
 
 LogWriter::LogWriter(AofDirectory& directory, const Options& options)
-    : directory_(directory), options_(options) {}
+    : directory_(directory), options_(options), worker_(directory.files().NewWorker()) {}
 
 absl::StatusOr<std::unique_ptr<LogWriter>> LogWriter::Open(AofDirectory& directory,
-                                                           const LogPosition& end,
+                                                           const LogPosition& end, uint64_t synced,
                                                            const Options& options) {
   std::unique_ptr<LogWriter> writer(new LogWriter(directory, options));
   if (end.sequence != 0) {
-    const absl::Status opened = writer->OpenExisting(end);
+    const absl::Status opened = writer->OpenExisting(end, synced);
     if (!opened.ok()) return opened;
   }
   const auto& logs = directory.manifest().logs;
@@ -52,7 +48,7 @@ absl::StatusOr<std::unique_ptr<LogWriter>> LogWriter::Open(AofDirectory& directo
   return writer;
 }
 
-absl::Status LogWriter::OpenExisting(const LogPosition& end) {
+absl::Status LogWriter::OpenExisting(const LogPosition& end, uint64_t synced) {
   for (const ManifestEntry& log : directory_.manifest().logs) {
     if (log.sequence != end.sequence) continue;
     auto file = directory_.files().OpenForAppend(directory_.PathOf(log));
@@ -68,11 +64,35 @@ absl::Status LogWriter::OpenExisting(const LogPosition& end) {
       const absl::Status cut = file_->Truncate(end.offset);
       if (!cut.ok()) return cut;
     }
+    const absl::Status again = WriteAgain(synced, end.offset);
+    if (!again.ok()) return again;
     written_ = end;
     return SyncInline(0);
   }
   return absl::FailedPreconditionError(
       absl::StrCat("log ", end.sequence, " is not in ", directory_.ManifestPath()));
+}
+
+// The same bytes in the same place, so that a crash meanwhile changes nothing.
+absl::Status LogWriter::WriteAgain(uint64_t from, uint64_t to) {
+  std::string bytes(std::min<uint64_t>(to - from, kCopyBytes), '\0');
+  while (from < to) {
+    bytes.resize(std::min<uint64_t>(to - from, kCopyBytes));
+    const auto count = ReadFull(*file_, from, bytes);
+    if (!count.ok()) return count.status();
+    if (*count < bytes.size()) {
+      return absl::DataLossError(absl::StrCat(file_->path(), " has become shorter"));
+    }
+    for (std::string_view rest = bytes; !rest.empty();) {
+      const auto written = file_->Overwrite(from, rest);
+      if (!written.ok()) return written.status();
+      if (*written == 0)
+        return absl::DataLossError(absl::StrCat("no progress writing ", file_->path()));
+      rest.remove_prefix(*written);
+      from += *written;
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status LogWriter::StartLog(std::unique_ptr<File> file, uint64_t sequence) {
@@ -83,6 +103,7 @@ absl::Status LogWriter::StartLog(std::unique_ptr<File> file, uint64_t sequence) 
   if (!status.ok()) return status;
   file_ = std::move(file);
   file_distrusted_ = false;
+  synced_ = 0;
   written_ = {sequence, kLogHeaderBytes, header.crc};
   return absl::OkStatus();
 }
@@ -93,8 +114,8 @@ absl::Status LogWriter::Fail(absl::Status status) {
 }
 
 absl::Status LogWriter::Flush(int64_t now_ms) {
-  if (worker_.busy()) {
-    if (const auto result = worker_.Poll()) CollectSync(*result, now_ms);
+  if (worker_->busy()) {
+    if (const auto result = worker_->Poll()) CollectSync(*result, now_ms);
   }
   if (!error_.ok()) return error_;
   if (!buffer_.empty()) {
@@ -124,7 +145,7 @@ absl::Status LogWriter::Flush(int64_t now_ms) {
 
 absl::Status LogWriter::WriteBatch() {
   const size_t length = buffer_.size();
-  const uint32_t crc = AppendAnnotation(written_, buffer_, buffer_);
+  const uint32_t crc = AppendAnnotation(written_, synced_, buffer_, buffer_);
   const absl::Status status = AppendAll(*file_, buffer_);
   const uint64_t end = written_.offset + buffer_.size();
   buffer_.resize(length);
@@ -139,7 +160,7 @@ absl::Status LogWriter::WriteBatch() {
 }
 
 absl::Status LogWriter::SyncInline(int64_t now_ms) {
-  if (worker_.busy()) CollectSync(worker_.Wait(), now_ms);
+  if (worker_->busy()) CollectSync(worker_->Wait(), now_ms);
   if (!error_.ok()) return error_;
   const absl::Status status = file_->Sync();
   if (!status.ok()) {
@@ -149,11 +170,12 @@ absl::Status LogWriter::SyncInline(int64_t now_ms) {
   }
   stats_.last_fsync_ms = now_ms;
   safe_ = written_;
+  synced_ = written_.offset;
   Recycle(unsynced_);
   return status;
 }
 
-void LogWriter::CollectSync(const FsyncWorker::Result& result, int64_t now_ms) {
+void LogWriter::CollectSync(const BackgroundWorker::Result& result, int64_t now_ms) {
   if (!result.status.ok()) {
     file_distrusted_ = true;
     Fail(result.status).IgnoreError();
@@ -162,6 +184,7 @@ void LogWriter::CollectSync(const FsyncWorker::Result& result, int64_t now_ms) {
   stats_.last_fsync_ms = now_ms;
   stats_.last_fsync_took_us = result.duration_us;
   safe_ = sync_target_;
+  synced_ = sync_target_.offset;
   Recycle(syncing_);
 }
 
@@ -170,36 +193,39 @@ void LogWriter::WaitWhenBehind(int64_t now_ms) {
   bool waited = false;
   while (error_.ok() && IsBehind(now_ms)) {
     waited = true;
-    if (!worker_.busy()) StartSync();
-    CollectSync(worker_.Wait(), now_ms);
+    if (!worker_->busy()) StartSync();
+    const BackgroundWorker::Result result = worker_->Wait();
+    // What was written while the disk was slow has become older meanwhile.
+    now_ms += result.duration_us / 1000;
+    CollectSync(result, now_ms);
   }
   if (waited) ++stats_.delayed_fsyncs;
 }
 
-bool LogWriter::IsBehind(int64_t now_ms) {
+bool LogWriter::IsBehind(int64_t now_ms) const {
   const size_t kept = syncing_.size() + unsynced_.size();
   if (kept == 0) return false;
-  int64_t& oldest = syncing_.empty() ? unsynced_since_ms_ : syncing_since_ms_;
-  return Age(now_ms, oldest) >= kWaitAfterMs || kept > options_.max_unsynced_bytes;
+  const int64_t oldest = syncing_.empty() ? unsynced_since_ms_ : syncing_since_ms_;
+  return now_ms - oldest >= kWaitAfterMs || kept > options_.max_unsynced_bytes;
 }
 
 void LogWriter::StartSync() {
   std::swap(syncing_, unsynced_);
   syncing_since_ms_ = unsynced_since_ms_;
   sync_target_ = written_;
-  worker_.Start(file_.get());
+  worker_->Start([file = file_.get()] { return file->Sync(); });
 }
 
 void LogWriter::StartSyncIfDue(int64_t now_ms) {
-  if (options_.policy != AppendFsync::kEverySec || worker_.busy() || unsynced_.empty()) return;
-  const bool due = Age(now_ms, unsynced_since_ms_) >= kSyncAfterMs ||
+  if (options_.policy != AppendFsync::kEverySec || worker_->busy() || unsynced_.empty()) return;
+  const bool due = now_ms - unsynced_since_ms_ >= kSyncAfterMs ||
                    unsynced_.size() > options_.max_unsynced_bytes / 2;
   if (due) StartSync();
 }
 
 absl::Status LogWriter::TryRecover(int64_t now_ms) {
-  if (worker_.busy()) {
-    const auto result = worker_.Poll();
+  if (worker_->busy()) {
+    const auto result = worker_->Poll();
     if (!result.has_value()) return error_;
     CollectSync(*result, now_ms);
   }
@@ -247,7 +273,7 @@ absl::Status LogWriter::RecoverInNewLog(int64_t now_ms) {
   const std::string batch = absl::StrCat(syncing_, unsynced_, buffer_);
   if (!batch.empty()) {
     content += batch;
-    end.crc = AppendAnnotation(end, batch, content);
+    end.crc = AppendAnnotation(end, 0, batch, content);
     end.offset = content.size();
   }
   absl::Status status = AppendAll(*log->file, content);
@@ -263,6 +289,7 @@ absl::Status LogWriter::RecoverInNewLog(int64_t now_ms) {
   file_ = std::move(log->file);
   file_distrusted_ = false;
   written_ = safe_ = end;
+  synced_ = end.offset;
   Recycle(syncing_);
   Recycle(unsynced_);
   Recycle(buffer_);

@@ -23,7 +23,6 @@
 #include "absl/status/statusor.h"
 #include "server/aof/aof_directory.h"
 #include "server/aof/file_system.h"
-#include "server/aof/fsync_worker.h"
 #include "server/aof/log_format.h"
 
 namespace tally::server {
@@ -47,9 +46,11 @@ class LogWriter {
   };
 
   // Continues behind `end`, which the loader found (see aof_loader.h): cuts a torn tail off the
-  // last log, or creates the first log. Everything before `end` is synced.
+  // last log, or creates the first log. Everything before `end` is synced; what lies behind the
+  // first `synced` bytes is written once more before, because it may be in the page cache only: a
+  // sync that failed in the last process has left those pages clean.
   static absl::StatusOr<std::unique_ptr<LogWriter>> Open(AofDirectory& directory,
-                                                         const LogPosition& end,
+                                                         const LogPosition& end, uint64_t synced,
                                                          const Options& options);
   ~LogWriter() = default;
 
@@ -60,6 +61,7 @@ class LogWriter {
   // Once each turn, and at least every 100 ms while pending_bytes() > 0: writes the batch with one
   // system call and syncs as the policy says. OK: what was appended may be acknowledged. Otherwise
   // it must not be, although it stays in the buffer and is logged when TryRecover succeeds.
+  // `now_ms`, here and below, is of a clock that never goes back.
   absl::Status Flush(int64_t now_ms);
 
   // OK, or why nothing is acknowledged at present.
@@ -67,6 +69,9 @@ class LogWriter {
   // Tries to get everything that is in memory only onto the disk; then error() is OK again. It may
   // wait for the disk: call it about once a second.
   absl::Status TryRecover(int64_t now_ms);
+  // A sync failed in policy no, so that TryRecover cannot succeed: only a new base can replace what
+  // was lost, and a new writer this one.
+  bool lost() const { return lost_; }
 
   // Goes on in `log`, which AofDirectory::AddLog made. Requires an empty buffer, straight after a
   // Flush. Waits for a sync of the old log: what follows must not survive what precedes. Aborted
@@ -84,22 +89,25 @@ class LogWriter {
   // Bytes in the current log.
   uint64_t current_size() const { return written_.offset; }
   // Bytes appended or written that are not known to be on disk (in policy no: not written).
-  uint64_t pending_bytes() const { return buffer_.size() + unsynced_.size() + syncing_.size(); }
-  bool fsync_running() const { return worker_.busy(); }
+  uint64_t pending_bytes() const { return buffer_.size() + unsynced_bytes(); }
+  // The same without those of this turn.
+  uint64_t unsynced_bytes() const { return unsynced_.size() + syncing_.size(); }
+  bool fsync_running() const { return worker_->busy(); }
 
  private:
   LogWriter(AofDirectory& directory, const Options& options);
 
-  absl::Status OpenExisting(const LogPosition& end);
+  absl::Status OpenExisting(const LogPosition& end, uint64_t synced);
+  absl::Status WriteAgain(uint64_t from, uint64_t to);
   // Writes the header of an empty log that follows written_, and goes on there.
   absl::Status StartLog(std::unique_ptr<File> file, uint64_t sequence);
   absl::Status WriteBatch();
   absl::Status SyncInline(int64_t now_ms);
   void WaitWhenBehind(int64_t now_ms);
-  bool IsBehind(int64_t now_ms);
+  bool IsBehind(int64_t now_ms) const;
   void StartSyncIfDue(int64_t now_ms);
   void StartSync();
-  void CollectSync(const FsyncWorker::Result& result, int64_t now_ms);
+  void CollectSync(const BackgroundWorker::Result& result, int64_t now_ms);
   absl::Status RecoverInPlace(int64_t now_ms);
   absl::Status RecoverInNewLog(int64_t now_ms);
   absl::Status Fail(absl::Status status);
@@ -108,6 +116,7 @@ class LogWriter {
   Options options_;
   std::unique_ptr<File> file_;
   LogPosition written_;  // end of what the kernel has
+  uint64_t synced_ = 0;  // bytes of the file that are on disk
   LogPosition safe_;     // end of what need not be kept: on disk, or in policy no, written
 
   std::string buffer_;    // commands of this turn
@@ -121,7 +130,7 @@ class LogWriter {
   bool file_distrusted_ = false;  // a sync or a cut failed: never append to this file again
   bool lost_ = false;             // a sync failed in policy no: what it covered is in no memory
   LogStats stats_;
-  FsyncWorker worker_;  // last: it is joined before the file closes
+  std::unique_ptr<BackgroundWorker> worker_;  // last: it has ended before the file closes
 };
 
 }  // namespace tally::server

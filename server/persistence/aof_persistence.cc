@@ -37,7 +37,7 @@ AppendFsync PolicyOf(FsyncPolicy policy) {
 }  // namespace
 
 AofPersistence::AofPersistence(ServerState& server, CommandRunner& runner, FileSystem& files)
-    : server_(server), runner_(runner), files_(files) {}
+    : server_(server), runner_(runner), files_(files), worker_(files.NewWorker()) {}
 
 AofPersistence::~AofPersistence() = default;
 
@@ -87,6 +87,7 @@ absl::Status AofPersistence::LoadSlice(int64_t budget_us) {
     return absl::OkStatus();
   }
   const LogPosition end = loading_->loader->end();
+  const uint64_t synced = loading_->loader->synced();
   if (more.ok()) {
     ReportLoaded();
     const AofLoader& loader = *loading_->loader;
@@ -98,7 +99,7 @@ absl::Status AofPersistence::LoadSlice(int64_t budget_us) {
   server_.loading = false;
   server_.engine.set_expiring(true);
   if (!more.ok()) return more.status();
-  return server_.config.appendonly && writer_ == nullptr ? OpenLog(end) : absl::OkStatus();
+  return server_.config.appendonly && writer_ == nullptr ? OpenLog(end, synced) : absl::OkStatus();
 }
 
 void AofPersistence::ReportLoaded() const {
@@ -111,8 +112,8 @@ void AofPersistence::ReportLoaded() const {
                      " bytes in ", (Clock::MonotonicMicros() - loading_->started_us) / 1000, " ms");
 }
 
-absl::Status AofPersistence::OpenLog(const LogPosition& end) {
-  auto writer = LogWriter::Open(*directory_, end, {PolicyOf(server_.config.appendfsync)});
+absl::Status AofPersistence::OpenLog(const LogPosition& end, uint64_t synced) {
+  auto writer = LogWriter::Open(*directory_, end, synced, {PolicyOf(server_.config.appendfsync)});
   if (!writer.ok()) return writer.status();
   writer_ = std::move(*writer);
   server_.effects.set_buffer(&writer_->buffer());
@@ -147,7 +148,7 @@ void AofPersistence::ReportProgress() {
 
 absl::Status AofPersistence::Close() {
   if (rewrite_ != nullptr) FailRewrite(absl::CancelledError("the server stops"));
-  return writer_ == nullptr ? absl::OkStatus() : writer_->Close(server_.clock.now_ms());
+  return writer_ == nullptr ? absl::OkStatus() : writer_->Close(server_.clock.steady_ms());
 }
 
 const absl::Status& AofPersistence::write_error() const {
@@ -155,13 +156,15 @@ const absl::Status& AofPersistence::write_error() const {
   return writer_ == nullptr ? kOk : writer_->error();
 }
 
-absl::Status AofPersistence::FlushTurn() {
-  absl::Status status;
-  if (writer_ != nullptr && writer_->pending_bytes() > 0) {
-    status = writer_->Flush(server_.clock.now_ms());
+// The log comes last: what the rewrite waits for must not pass between it and the acknowledgement.
+absl::Status AofPersistence::FlushTurn(RewritePace pace) {
+  if (rewrite_ != nullptr && pace == RewritePace::kStep) {
+    RewriteSlice(0);
+  } else if (rewrite_ != nullptr) {
+    GoOnRewriting();
   }
-  if (rewrite_ != nullptr) GoOnRewriting();
-  return status;
+  if (writer_ == nullptr || writer_->pending_bytes() == 0) return absl::OkStatus();
+  return writer_->Flush(server_.clock.steady_ms());
 }
 
 void AofPersistence::GoOnRewriting() {
@@ -175,15 +178,7 @@ void AofPersistence::GoOnRewriting() {
 }
 
 void AofPersistence::Cron() {
-  const int64_t now = server_.clock.now_ms();
-  // worker_ and the log's writer must not change the directory at the same time.
-  const bool may_recover = !worker_.busy() && now - last_recovery_ms_ >= kRecoveryIntervalMs;
-  if (!write_error().ok() && may_recover) {
-    last_recovery_ms_ = now;
-    if (writer_->TryRecover(now).ok()) {
-      server_.log.Notice("The append-only file can be written again");
-    }
-  }
+  if (!write_error().ok()) Recover();
   const Config& config = server_.config;
   if (writer_ == nullptr || rewrite_ != nullptr || config.auto_aof_rewrite_percentage == 0) return;
   const auto percentage = static_cast<uint64_t>(config.auto_aof_rewrite_percentage);
@@ -195,6 +190,15 @@ void AofPersistence::Cron() {
   }
 }
 
+void AofPersistence::Recover() {
+  const int64_t now = server_.clock.steady_ms();
+  // worker_ and the log's writer must not change the directory at the same time.
+  if (worker_->busy() || now - last_recovery_ms_ < kRecoveryIntervalMs) return;
+  last_recovery_ms_ = now;
+  const absl::Status status = writer_->lost() ? StartLog() : writer_->TryRecover(now);
+  if (status.ok()) server_.log.Notice("The append-only file can be written again");
+}
+
 uint64_t AofPersistence::bytes_since_base() const {
   return writer_ == nullptr ? 0 : older_log_bytes_ + writer_->current_size();
 }
@@ -204,19 +208,19 @@ absl::Status AofPersistence::ApplyConfig() {
   const bool wanted = server_.config.appendonly;
   if (wanted != (writer_ != nullptr)) return wanted ? StartLog() : StopLog();
   if (writer_ == nullptr) return absl::OkStatus();
-  return writer_->SetPolicy(PolicyOf(server_.config.appendfsync), server_.clock.now_ms());
+  return writer_->SetPolicy(PolicyOf(server_.config.appendfsync), server_.clock.steady_ms());
 }
 
 // The base is written at once: what changed while it is written would be in no log yet.
 absl::Status AofPersistence::StartLog() {
   if (rewrite_ != nullptr) FailRewrite(absl::CancelledError("the log begins behind another base"));
   if (absl::Status status = SaveNow(); !status.ok()) return status;
-  return OpenLog(LogPosition{});
+  return OpenLog(LogPosition{}, 0);
 }
 
 absl::Status AofPersistence::StopLog() {
   if (rewrite_ != nullptr) FailRewrite(absl::CancelledError("the log ends"));
-  if (absl::Status status = writer_->Close(server_.clock.now_ms()); !status.ok()) return status;
+  if (absl::Status status = writer_->Close(server_.clock.steady_ms()); !status.ok()) return status;
   server_.effects.set_buffer(nullptr);
   writer_ = nullptr;
   older_log_bytes_ = 0;

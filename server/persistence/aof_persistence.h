@@ -11,7 +11,6 @@
 #include "server/aof/aof_loader.h"
 #include "server/aof/base_snapshot.h"
 #include "server/aof/file_system.h"
-#include "server/aof/fsync_worker.h"
 #include "server/aof/log_writer.h"
 #include "server/persistence/snapshot_walk.h"
 #include "server/state/server_state.h"
@@ -31,9 +30,12 @@ class AofPersistence : public Persistence {
   // Gives up a rewrite under way, flushes and syncs.
   absl::Status Close();
 
-  // At each turn's end: logs its effects, as appendfsync says. When it fails nothing of the turn
-  // may be acknowledged. Then goes on with a rewrite for about a millisecond.
-  absl::Status FlushTurn();
+  // How far a turn takes a rewrite: by the time that those who are served leave it, or, for tests
+  // that shall be the same each time, one step.
+  enum class RewritePace { kShared, kStep };
+  // At each turn's end: goes on with a rewrite, and logs the turn's effects, as appendfsync says.
+  // When that fails nothing of the turn may be acknowledged.
+  absl::Status FlushTurn(RewritePace pace = RewritePace::kShared);
   // Every few dozen milliseconds.
   void Cron();
   // Whether a rewrite has work for another turn, so that the loop shall not wait for events.
@@ -83,7 +85,9 @@ class AofPersistence : public Persistence {
   absl::Status BeginLoading();
   void ReportLoaded() const;
   absl::Status Replay(Client& client, Args args);
-  absl::Status OpenLog(const LogPosition& end);
+  absl::Status OpenLog(const LogPosition& end, uint64_t synced);
+  // Tries about once a second to get back to where writes can be acknowledged.
+  void Recover();
   // CONFIG SET appendonly.
   absl::Status StartLog();
   absl::Status StopLog();
@@ -115,7 +119,7 @@ class AofPersistence : public Persistence {
   uint64_t older_log_bytes_ = 0;  // of logs before the current one that the base does not cover
   int64_t last_save_ms_ = 0;
   int64_t last_recovery_ms_ = 0;
-  FsyncWorker worker_;  // last: it is joined before what it uses goes away
+  std::unique_ptr<BackgroundWorker> worker_;  // last: it has ended before what it uses goes away
 };
 
 }  // namespace tally::server

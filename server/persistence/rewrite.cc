@@ -20,7 +20,7 @@ absl::Status AofPersistence::StartRewrite() {
   }
   rewrite_ = std::make_unique<Rewrite>();
   rewrite_->started_ms = server_.clock.now_ms();
-  worker_.Start([this, after] {
+  worker_->Start([this, after] {
     auto log = directory_->AddLog(after);
     if (!log.ok()) return log.status();
     rewrite_->log = std::move(*log);
@@ -34,16 +34,17 @@ absl::Status AofPersistence::StartRewrite() {
 
 // The switch waits for a sync of the old log; straight after another one that is short.
 bool AofPersistence::MaySwitchLogs() {
-  if (writer_ == nullptr || writer_->pending_bytes() == 0) return true;
+  if (writer_ == nullptr || writer_->unsynced_bytes() == 0) return true;
   const bool running = writer_->fsync_running();
   rewrite_->seen_sync |= running;
   return rewrite_->seen_sync && !running;
 }
 
 absl::Status AofPersistence::BeginWalk() {
-  const int64_t now = server_.clock.now_ms();
+  const int64_t now = server_.clock.steady_ms();
   const uint64_t first_log = rewrite_->log.sequence;
-  if (writer_ != nullptr) {
+  // A writer whose log has lost something gets another one behind this base (see Recover).
+  if (writer_ != nullptr && !writer_->lost()) {
     // Effects of the running turn belong to the old log.
     if (absl::Status status = writer_->Flush(now); !status.ok()) return status;
     const uint64_t size = writer_->current_size();
@@ -53,7 +54,8 @@ absl::Status AofPersistence::BeginWalk() {
     server_.effects.ForgetDatabase();
   }
   const uint64_t sequence = rewrite_->base.sequence;
-  auto writer = BaseWriter::Create(std::move(rewrite_->base.file), {now, sequence, first_log}, {});
+  auto writer = BaseWriter::Create(files_, std::move(rewrite_->base.file),
+                                   {server_.clock.now_ms(), sequence, first_log}, {});
   if (!writer.ok()) return writer.status();
   rewrite_->writer = std::move(*writer);
   rewrite_->walk = std::make_unique<SnapshotWalk>(server_.engine, *rewrite_->writer, ++epoch_);
@@ -75,9 +77,9 @@ bool AofPersistence::KeepValue(const void* value) {
 absl::Status AofPersistence::SaveSegments(int64_t budget_us) {
   const int64_t begin = Clock::MonotonicMicros();
   absl::StatusOr<bool> more = true;
-  while (more.ok() && *more && Clock::MonotonicMicros() - begin < budget_us) {
+  do {
     more = rewrite_->walk->SaveNext();
-  }
+  } while (more.ok() && *more && Clock::MonotonicMicros() - begin < budget_us);
   if (!more.ok()) return more.status();
   if (*more) return absl::OkStatus();
   rewrite_->walk = nullptr;
@@ -91,11 +93,11 @@ bool AofPersistence::BusyRewriting() {
 
 absl::StatusOr<bool> AofPersistence::WorkerDone(Waiting waiting) {
   if (waiting == Waiting::kForTheDisk) {
-    const absl::Status status = worker_.Wait().status;
+    const absl::Status status = worker_->Wait().status;
     if (!status.ok()) return status;
     return true;
   }
-  const auto result = worker_.Poll();
+  const auto result = worker_->Poll();
   if (!result.has_value()) return false;
   if (!result->status.ok()) return result->status;
   return true;
@@ -104,7 +106,7 @@ absl::StatusOr<bool> AofPersistence::WorkerDone(Waiting waiting) {
 absl::Status AofPersistence::AdvanceRewrite(int64_t budget_us, Waiting waiting) {
   switch (rewrite_->stage) {
     case Rewrite::Stage::kOpening: {
-      if (worker_.busy()) {
+      if (worker_->busy()) {
         const auto done = WorkerDone(waiting);
         if (!done.ok() || !*done) return done.status();
       }
@@ -120,7 +122,7 @@ absl::Status AofPersistence::AdvanceRewrite(int64_t budget_us, Waiting waiting) 
       const auto synced = rewrite_->writer->PollSynced();
       if (!synced.ok() || !*synced) return synced.status();
       rewrite_->stage = Rewrite::Stage::kPublishing;
-      worker_.Start([this] {
+      worker_->Start([this] {
         const absl::Status status =
             directory_->PublishBase(rewrite_->base.sequence, rewrite_->log.sequence);
         // What cannot be removed now is removed at the next start.
@@ -155,7 +157,7 @@ void AofPersistence::FinishRewrite() {
 }
 
 void AofPersistence::FailRewrite(const absl::Status& status) {
-  if (worker_.busy()) worker_.Wait();
+  if (worker_->busy()) worker_->Wait();
   server_.log.Warning("Rewriting the append-only file failed: ", std::string(status.message()));
   last_rewrite_ = status;
   if (rewrite_ == nullptr) return;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace tally::server {
 
@@ -15,6 +16,11 @@ class Clock {
   int64_t now_us() const { return now_us_; }
   // Microseconds that only rise, for durations; reads the clock now.
   static int64_t MonotonicMicros();
+  // The same in ms, for what must not depend on anybody's setting of a clock, such as how long
+  // data has waited for the disk.
+  int64_t steady_ms() const { return set_steady_ms_.value_or(MonotonicMicros() / 1000); }
+  // For simulations: steady_ms() stands at `ms` from now on.
+  void SetSteady(int64_t ms) { set_steady_ms_ = ms; }
 
   // The clock stands at `unix_ms` until it is advanced or made real again.
   void Set(int64_t unix_ms);
@@ -26,6 +32,7 @@ class Clock {
  private:
   bool real_ = true;
   int64_t now_us_ = 0;
+  std::optional<int64_t> set_steady_ms_;
 };
 
 }  // namespace tally::server

@@ -12,7 +12,8 @@ namespace tally::test {
 // test: Catch prints the seed when the test fails.
 class SeededRandom {
  public:
-  SeededRandom() : seed_(ChooseSeed()), engine_(seed_) {}
+  SeededRandom() : SeededRandom(ChooseSeed()) {}
+  explicit SeededRandom(uint64_t seed) : seed_(seed), engine_(seed_) {}
 
   uint64_t seed() const { return seed_; }
   uint64_t Next() { return engine_(); }

@@ -35,7 +35,7 @@ class CountingServer {
       REQUIRE(command == absl::StrCat("INCR key", executed_ + 1));
       ++executed_;
     }
-    auto writer = LogWriter::Open(*directory_, loaded->end, {.policy = policy_});
+    auto writer = LogWriter::Open(*directory_, loaded->end, loaded->synced, {.policy = policy_});
     if (!writer.ok()) return Refused(writer.status());
     writer_ = std::move(*writer);
     return true;
@@ -99,7 +99,7 @@ class CountingServer {
   }
   absl::Status WriteBase(std::unique_ptr<File> file, uint64_t sequence, uint64_t first_log,
                          const std::string& snapshot) {
-    auto base = BaseWriter::Create(std::move(file), {now_ms_, sequence, first_log}, {});
+    auto base = BaseWriter::Create(files_, std::move(file), {now_ms_, sequence, first_log}, {});
     if (!base.ok()) return base.status();
     absl::Status status = (*base)->Append(snapshot);
     if (status.ok()) status = (*base)->Finish();
@@ -162,18 +162,8 @@ void CheckRestart(FakeFileSystem& files, AppendFsync policy, const Expectation& 
 constexpr AppendFsync kPolicies[] = {AppendFsync::kAlways, AppendFsync::kEverySec,
                                      AppendFsync::kNo};
 
-// A loss that reorders may leave a hole before whole batches that were never promised; that stops
-// the start. Where each batch is synced, there are none.
-bool MayHoleBeforeBatches(AppendFsync policy, Loss loss) {
-  return loss == Loss::kReorder && policy != AppendFsync::kAlways;
-}
-
-Loss RandomLoss(AppendFsync policy, SeededRandom& random) {
-  while (true) {
-    const Loss loss =
-        std::array{Loss::kProcessOnly, Loss::kDrop, Loss::kTear, Loss::kReorder}[random.Below(4)];
-    if (!MayHoleBeforeBatches(policy, loss)) return loss;
-  }
+Loss RandomLoss(SeededRandom& random) {
+  return std::array{Loss::kProcessOnly, Loss::kDrop, Loss::kTear, Loss::kReorder}[random.Below(4)];
 }
 
 // Crashes a run at each of its calls, and starts again.
@@ -181,7 +171,7 @@ void CrashEverywhere(SeededRandom& random) {
   for (const AppendFsync policy : kPolicies) {
     bool crashed = true;
     for (uint64_t call = 0; crashed; ++call) {
-      const Loss loss = RandomLoss(policy, random);
+      const Loss loss = RandomLoss(random);
       INFO("seed " << random.seed() << " policy " << int(policy) << " loss " << int(loss)
                    << " call " << call);
       FakeFileSystem files;
@@ -197,7 +187,7 @@ void CrashEverywhere(SeededRandom& random) {
 // Crashes a run somewhere, and the start after it, too.
 void CrashTwice(SeededRandom& random) {
   for (uint64_t call = 0; call < 40; ++call) {
-    const Loss loss = RandomLoss(AppendFsync::kAlways, random);
+    const Loss loss = RandomLoss(random);
     INFO("seed " << random.seed() << " loss " << int(loss) << " call " << call);
     FakeFileSystem files;
     files.FailAfter(30 + random.Below(60), Fault::kCrash);
@@ -219,7 +209,7 @@ void FaultEverywhere(SeededRandom& random) {
   for (const AppendFsync policy : kPolicies) {
     bool reached = true;
     for (uint64_t call = 0; reached; ++call) {
-      const Loss loss = RandomLoss(policy, random);
+      const Loss loss = RandomLoss(random);
       const Fault fault = kFaults[random.Below(4)];
       INFO("seed " << random.seed() << " policy " << int(policy) << " fault " << int(fault)
                    << " loss " << int(loss) << " call " << call);

@@ -102,7 +102,7 @@ TEST_CASE("A listed file that is missing stops the start") {
 TEST_CASE("A log that is cut at the end of a batch is noticed by the log after it") {
   FakeFileSystem files;
   const auto directory = OpenDirectory(files);
-  auto writer = LogWriter::Open(*directory, {}, {.policy = AppendFsync::kAlways});
+  auto writer = LogWriter::Open(*directory, {}, 0, {.policy = AppendFsync::kAlways});
   REQUIRE(writer.ok());
   std::vector<uint64_t> ends;
   for (uint64_t i = 1; i <= 3; ++i) {
@@ -145,7 +145,7 @@ TEST_CASE("A base that the first log does not continue stops the start") {
   const auto directory = OpenDirectory(files);
   REQUIRE(directory->AddLog(0).ok());
   auto base = directory->CreateBase();
-  auto writer = BaseWriter::Create(std::move(base->file), {0, base->sequence, 2}, {});
+  auto writer = BaseWriter::Create(files, std::move(base->file), {0, base->sequence, 2}, {});
   REQUIRE((*writer)->Finish().ok());
   REQUIRE((*writer)->WaitSynced().ok());
   REQUIRE(directory->PublishBase(base->sequence, 1).ok());

@@ -1,6 +1,7 @@
 // What the append-only file's tests share.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -42,6 +43,7 @@ struct Loaded {
   std::vector<std::string> records;
   std::vector<std::string> commands;  // arguments joined by blanks
   server::LogPosition end;
+  uint64_t synced = 0;
   uint64_t torn_bytes = 0;
 };
 
@@ -64,6 +66,7 @@ inline absl::StatusOr<Loaded> Load(const server::AofDirectory& directory,
     if (!*more) break;
   }
   loaded.end = (*loader)->end();
+  loaded.synced = (*loader)->synced();
   loaded.torn_bytes = (*loader)->torn_bytes();
   return loaded;
 }
@@ -75,16 +78,18 @@ inline std::unique_ptr<server::AofDirectory> OpenDirectory(server::FileSystem& f
   return std::move(*directory);
 }
 
-// A log as LogWriter would write it: one batch for each element.
+// A log as LogWriter would write it: one batch for each element, each synced before the next, or
+// none behind the first `synced` bytes.
 inline std::string BuildLog(uint64_t sequence, const std::vector<std::string>& batches,
-                            server::LogPosition* end = nullptr) {
+                            server::LogPosition* end = nullptr, uint64_t synced = UINT64_MAX) {
   server::LogHeader header{sequence, 0, 0, 0};
   std::string log = server::FormatLogHeader(header);
   server::ParseLogHeader(log, header);
   server::LogPosition position{sequence, log.size(), header.crc};
   for (const std::string& batch : batches) {
     log += batch;
-    position.crc = server::AppendAnnotation(position, batch, log);
+    position.crc =
+        server::AppendAnnotation(position, std::min(synced, position.offset), batch, log);
     position.offset = log.size();
   }
   if (end != nullptr) *end = position;

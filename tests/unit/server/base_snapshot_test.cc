@@ -16,7 +16,7 @@ constexpr char kPath[] = "/base";
 
 std::string WriteBase(const std::vector<std::string>& records, size_t block_bytes) {
   FakeFileSystem files;
-  auto writer = BaseWriter::Create(*files.Create(kPath), {1735689600000, 2, 3},
+  auto writer = BaseWriter::Create(files, *files.Create(kPath), {1735689600000, 2, 3},
                                    {.block_bytes = block_bytes, .sync_bytes = 1000});
   REQUIRE(writer.ok());
   for (const std::string& record : records) REQUIRE((*writer)->Append(record).ok());
@@ -69,7 +69,7 @@ TEST_CASE("A writer is throttled while the disk is behind, and no longer") {
   FakeFileSystem files;
   std::counting_semaphore<> allowed(0);
   files.OnSync([&] { allowed.acquire(); });
-  auto writer = BaseWriter::Create(*files.Create(kPath), {1735689600000, 2, 3},
+  auto writer = BaseWriter::Create(files, *files.Create(kPath), {1735689600000, 2, 3},
                                    {.block_bytes = 100, .sync_bytes = 1000});
   const std::string record(100, 'x');
   int records = 0;
@@ -153,7 +153,7 @@ TEST_CASE("A base whose writing failed at any call is never called synced") {
       files.FailAfter(call, fault);
       const uint64_t calls_before = files.calls();
       auto writer =
-          BaseWriter::Create(std::move(*file), {}, {.block_bytes = 100, .sync_bytes = 300});
+          BaseWriter::Create(files, std::move(*file), {}, {.block_bytes = 100, .sync_bytes = 300});
       absl::Status status = writer.status();
       for (int i = 0; i < 20 && status.ok(); ++i) {
         status = (*writer)->Append(std::string(50, static_cast<char>(i)));
@@ -172,7 +172,8 @@ TEST_CASE("Short writes of a base are finished") {
   FakeFileSystem files;
   auto file = files.Create(kPath);
   files.FailAfter(0, FakeFileSystem::Fault::kShortWrite, 1000);
-  auto writer = BaseWriter::Create(std::move(*file), {1735689600000, 2, 3}, {.block_bytes = 10});
+  auto writer =
+      BaseWriter::Create(files, std::move(*file), {1735689600000, 2, 3}, {.block_bytes = 10});
   REQUIRE(writer.ok());
   REQUIRE((*writer)->Append("a record of some length").ok());
   REQUIRE((*writer)->Finish().ok());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <catch2/catch.hpp>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -12,23 +13,33 @@
 
 namespace tally::server {
 
-// One process's life: from its start on the files, at the instant given, to its destruction, which
-// is a crash unless Close() was called. Each command is a turn of its own.
+// One process's life: from its start on the files to its destruction, which is a crash unless
+// Close() was called.
 class DurableServer : private Keyspace::Observer {
  public:
-  DurableServer(test::FakeFileSystem& files, Config config, int64_t now_ms)
+  // With the log on, and appendfsync as told.
+  DurableServer(test::FakeFileSystem& files, Config config)
       : harness_(WithLog(std::move(config))),
         persistence_(harness_.state, harness_.dispatcher, files) {
-    harness_.state.clock.Set(now_ms);
     harness_.state.persistence = &persistence_;
     harness_.engine.set_observer(this);
-    absl::Status status = persistence_.Open();
-    if (status.ok()) status = persistence_.LoadSlice(INT64_MAX);
+  }
+  // With appendfsync always and no rewrites but those asked for; started at that instant.
+  DurableServer(test::FakeFileSystem& files, Config config, int64_t now_ms)
+      : DurableServer(files, Careful(std::move(config))) {
+    harness_.state.clock.Set(now_ms);
+    const absl::Status status = Start();
     INFO(status);
     REQUIRE(status.ok());
   }
   ~DurableServer() { harness_.engine.set_observer(nullptr); }
 
+  absl::Status Start() {
+    if (absl::Status status = persistence_.Open(); !status.ok()) return status;
+    return persistence_.LoadSlice(INT64_MAX);
+  }
+
+  // A command that is a turn of its own.
   std::string Run(const std::string& line) {
     std::string reply = harness_.Run(line.c_str());
     REQUIRE(persistence_.FlushTurn().ok());
@@ -45,23 +56,35 @@ class DurableServer : private Keyspace::Observer {
   bool rewriting() const { return persistence_.rewriting(); }
   void SetClock(int64_t now_ms) { harness_.state.clock.Set(now_ms); }
   Engine& engine() { return harness_.engine; }
+  CommandHarness& harness() { return harness_; }
+  AofPersistence& persistence() { return persistence_; }
+  // Told of each key that the server removes because its deadline has passed.
+  void set_on_expired(std::function<void(size_t database, std::string_view key)> told) {
+    on_expired_ = std::move(told);
+  }
 
  private:
   static Config WithLog(Config config) {
     config.appendonly = true;
+    return config;
+  }
+  static Config Careful(Config config) {
     config.appendfsync = FsyncPolicy::kAlways;
     config.auto_aof_rewrite_percentage = 0;
     return config;
   }
 
   void OnExpired(Keyspace& keyspace, std::string_view key) override {
-    harness_.state.effects.Append(harness_.engine.IndexOf(keyspace), {"DEL", key});
+    const size_t database = harness_.engine.IndexOf(keyspace);
+    harness_.state.effects.Append(database, {"DEL", key});
+    if (on_expired_) on_expired_(database, key);
   }
   void BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment) override {
     persistence_.SaveBeforeChange(harness_.engine.IndexOf(keyspace), segment);
   }
   bool KeepValue(Type, void* value) override { return persistence_.KeepValue(value); }
 
+  std::function<void(size_t database, std::string_view key)> on_expired_;
   CommandHarness harness_;
   AofPersistence persistence_;
 };

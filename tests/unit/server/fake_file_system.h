@@ -12,8 +12,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "core/check.h"
+#include "diced_worker.h"
 #include "random_seed.h"
 #include "server/aof/file_system.h"
+#include "server/aof/fsync_worker.h"
 
 namespace tally::test {
 
@@ -46,7 +49,25 @@ class FakeFileSystem final : public server::FileSystem {
     first_fault_ = calls_ + n;
     end_fault_ = first_fault_ + repeat;
   }
-  void StopFaults() { FailAfter(0, Fault::kNone); }
+  void StopFaults() {
+    FailAfter(0, Fault::kNone);
+    dice_ = nullptr;
+  }
+  // From now on about one call in `one_in` begins a fault of one to eight calls, one in seven of
+  // them a crash. Until StopFaults, which also ends this.
+  void FailAtRandom(SeededRandom& random, uint64_t one_in) {
+    dice_ = &random;
+    one_in_ = one_in;
+  }
+  // Workers from now on have no threads; see DicedWorker.
+  void UseDicedWorkers(SeededRandom& random, std::function<void(int64_t us)> on_wait) {
+    worker_dice_ = &random;
+    on_wait_ = std::move(on_wait);
+  }
+  std::unique_ptr<server::BackgroundWorker> NewWorker() override {
+    if (worker_dice_ == nullptr) return std::make_unique<server::FsyncWorker>();
+    return std::make_unique<DicedWorker>(*worker_dice_, on_wait_);
+  }
   // Called without the lock in each File::Sync, before it does anything: to make it slow.
   void OnSync(std::function<void()> hook) { on_sync_ = std::move(hook); }
   bool crashed() const {
@@ -185,6 +206,19 @@ class FakeFileSystem final : public server::FileSystem {
       return bytes.size();
     }
 
+    absl::StatusOr<size_t> Overwrite(uint64_t offset, std::string_view bytes) override {
+      const std::lock_guard lock(system_.mutex_);
+      Fault fault = Fault::kNone;
+      const absl::Status status = system_.Enter("write", path_, &fault);
+      if (!status.ok()) return status;
+      if (fault == Fault::kShortWrite) bytes = bytes.substr(0, (bytes.size() + 1) / 2);
+      Check(offset + bytes.size() <= inode_->content.size(),
+            "bytes that are there are overwritten");
+      inode_->content.replace(offset, bytes.size(), bytes);
+      MarkDirty(*inode_, offset, offset + bytes.size());
+      return bytes.size();
+    }
+
     absl::Status Sync() override {
       if (system_.on_sync_) system_.on_sync_();
       const std::lock_guard lock(system_.mutex_);
@@ -226,6 +260,14 @@ class FakeFileSystem final : public server::FileSystem {
   // Counts the call and decides its fate.
   absl::Status Enter(const char* call, const std::string& path, Fault* applied = nullptr) {
     if (crashed_) return absl::AbortedError("crashed");
+    if (dice_ != nullptr && calls_ >= end_fault_ && dice_->OneIn(one_in_)) {
+      constexpr Fault kFaults[] = {Fault::kIoError, Fault::kIoError,   Fault::kNoSpace,
+                                   Fault::kNoSpace, Fault::kTornWrite, Fault::kShortWrite,
+                                   Fault::kCrash};
+      fault_ = kFaults[dice_->Below(std::size(kFaults))];
+      first_fault_ = calls_;
+      end_fault_ = calls_ + 1 + dice_->Below(8);
+    }
     const bool faulted = calls_ >= first_fault_ && calls_ < end_fault_;
     ++calls_;
     if (!faulted || fault_ == Fault::kNone) return absl::OkStatus();
@@ -284,6 +326,10 @@ class FakeFileSystem final : public server::FileSystem {
   Fault fault_ = Fault::kNone;
   bool crashed_ = false;
   std::function<void()> on_sync_;
+  SeededRandom* dice_ = nullptr;
+  uint64_t one_in_ = 0;
+  SeededRandom* worker_dice_ = nullptr;
+  std::function<void(int64_t us)> on_wait_;
 };
 
 }  // namespace tally::test

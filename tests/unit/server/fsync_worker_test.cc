@@ -20,7 +20,7 @@ TEST_CASE("The worker syncs beside its owner and tells the result once") {
   FsyncWorker worker;
   CHECK(!worker.busy());
   for (int round = 0; round < 3; ++round) {
-    worker.Start(file->get());
+    worker.Start([&] { return (*file)->Sync(); });
     CHECK(worker.busy());
     CHECK(!worker.Poll().has_value());
     allowed.release();
@@ -28,7 +28,7 @@ TEST_CASE("The worker syncs beside its owner and tells the result once") {
     CHECK(!worker.busy());
   }
   files.FailAfter(0, FakeFileSystem::Fault::kIoError);
-  worker.Start(file->get());
+  worker.Start([&] { return (*file)->Sync(); });
   allowed.release();
   std::optional<FsyncWorker::Result> result;
   while (!(result = worker.Poll()).has_value()) std::this_thread::yield();
@@ -42,7 +42,7 @@ TEST_CASE("A worker that goes away finishes its sync") {
   auto file = files.Create("/f");
   for (int i = 0; i < 20; ++i) {
     FsyncWorker worker;
-    worker.Start(file->get());
+    worker.Start([&] { return (*file)->Sync(); });
   }
   CHECK(syncs == 20);
 }

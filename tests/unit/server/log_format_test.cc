@@ -18,13 +18,27 @@ TEST_CASE("The lines of a log have the documented bytes") {
 
   std::string log = line + Encode({"INCR", "a"});
   const LogPosition start{7, kLogHeaderBytes, header.crc};
-  const uint32_t crc = AppendAnnotation(start, Encode({"INCR", "a"}), log);
+  const uint32_t crc = AppendAnnotation(start, 17, Encode({"INCR", "a"}), log);
   Annotation annotation;
   REQUIRE(ParseAnnotation(log.substr(log.size() - kAnnotationBytes), annotation));
   CHECK(annotation.length == 21);
   CHECK(annotation.offset == kLogHeaderBytes);
+  CHECK(annotation.synced == 17);
   CHECK(annotation.previous_crc == header.crc);
   CHECK(annotation.crc == crc);
+}
+
+TEST_CASE("A part of an annotation is known from anything else") {
+  const LogPosition start{7, 1234, 0xabcdef01};
+  std::string line;
+  AppendAnnotation(start, 987, "batch", line);
+  for (size_t cut = 0; cut <= line.size(); ++cut) {
+    INFO("cut at " << cut);
+    CHECK(MayBeginAnnotation(start, "batch", line.substr(0, cut)));
+    CHECK(!MayBeginAnnotation(start, "batch", line.substr(0, cut) + "x"));
+  }
+  CHECK(!MayBeginAnnotation(start, "other", line));
+  CHECK(!MayBeginAnnotation({7, 1235, 0xabcdef01}, "batch", line));
 }
 
 TEST_CASE("A log header is refused when any bit is wrong") {

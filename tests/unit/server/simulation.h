@@ -1,0 +1,378 @@
+// A server on files in memory, with dice for everything that chance brings: commands, time, slow
+// disks, faults, crashes, power losses, restarts and rewrites. Beside it a naive model of the data,
+// and the promise of appendfsync. One seed gives the same run again.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "durable_server.h"
+#include "naive_keyspace.h"
+#include "random_seed.h"
+
+namespace tally::server {
+
+class Simulation {
+ public:
+  Simulation(test::SeededRandom& random, FsyncPolicy policy);
+
+  // Some commands, and what the loop does behind them. It may end in a crash and a restart.
+  void Turn();
+
+  uint64_t commands() const { return commands_; }
+  uint64_t restarts() const { return restarts_; }
+  uint64_t refused_turns() const { return refused_turns_; }
+  uint64_t rewrites() const { return rewrites_; }
+  uint64_t file_calls() const { return files_.calls(); }
+
+ private:
+  using Loss = test::FakeFileSystem::Loss;
+  using Words = test::NaiveKeyspace::Words;
+
+  static constexpr size_t kDatabases = 3;
+  static constexpr size_t kMarkers = 2;  // the database of the key that counts the turns
+  static constexpr int64_t kNotAcknowledged = -1;
+
+  struct Change {
+    size_t database;
+    Words words;  // of a command, or the key that has expired
+    int64_t now_ms;
+    bool expired = false;
+  };
+  // A turn that wrote: what it changed, and when that was acknowledged.
+  struct WrittenTurn {
+    std::vector<Change> changes;
+    int64_t acknowledged_ms = kNotAcknowledged;
+  };
+
+  // Runs a command here and there, and compares the replies. False if it was refused.
+  bool Same(size_t database, const Words& words);
+  // The same with a command that writes.
+  bool Write(size_t database, const Words& words);
+  void NoteExpired(size_t database, const std::string& key);
+  void Compare();
+  void PassTime();
+  void SetClocks();
+  void EndTurn(bool wrote);
+
+  Words RandomWrite();
+  std::string Key(char type);
+  std::string Bytes();
+
+  Loss RandomLoss();
+  void Stop();
+  void Restart();
+  // Starts a process, though it may take several attempts.
+  void Boot();
+  // Looks at what the new process has found.
+  void Recover();
+  // How many of the written turns must have survived.
+  uint64_t PromisedTurns() const;
+
+  test::SeededRandom& random_;
+  FsyncPolicy policy_;
+  test::FakeFileSystem files_;
+  std::unique_ptr<DurableServer> server_;
+  std::array<Client*, kDatabases> clients_{};
+
+  test::NaiveKeyspace model_{kDatabases};
+  test::NaiveKeyspace recovered_{kDatabases};  // what the last start found
+  uint64_t recovered_turns_ = 0;
+  std::vector<WrittenTurn> turns_;  // since then
+  WrittenTurn current_;
+  size_t synced_turns_ = 0;  // of turns_, by a clean stop
+  bool power_lost_ = false;
+
+  int64_t steady_us_ = 1'000'000'000;
+  int64_t wall_ms_ = 1'700'000'000'000;
+  int64_t latest_wall_ms_ = wall_ms_;
+  uint64_t commands_ = 0;
+  uint64_t restarts_ = 0;
+  uint64_t refused_turns_ = 0;
+  uint64_t rewrites_ = 0;
+};
+
+inline Simulation::Simulation(test::SeededRandom& random, FsyncPolicy policy)
+    : random_(random), policy_(policy) {
+  files_.UseDicedWorkers(random, [this](int64_t us) {
+    steady_us_ += us;
+    wall_ms_ += us / 1000;
+    if (server_ != nullptr) server_->harness().state.clock.SetSteady(steady_us_ / 1000);
+  });
+  Boot();
+}
+
+inline void Simulation::Turn() {
+  PassTime();
+  bool wrote = false;
+  for (uint64_t count = 1 + random_.Below(8); count > 0; --count) {
+    const size_t database = random_.Below(kMarkers);
+    wrote |= Write(database, RandomWrite());
+  }
+  if (wrote) {
+    REQUIRE(Write(kMarkers, {"INCRBY", "turns", "1"}));
+    turns_.push_back(std::exchange(current_, {}));
+  }
+  if (random_.OneIn(50)) Compare();
+  if (random_.OneIn(100) && !server_->rewriting()) {
+    rewrites_ += server_->harness().Run("BGREWRITEAOF").starts_with("+");
+  }
+  EndTurn(wrote);
+  if (files_.crashed() || random_.OneIn(700)) {
+    Restart();
+  } else if (random_.OneIn(700)) {
+    Stop();
+    Restart();
+  }
+}
+
+inline void Simulation::EndTurn(bool wrote) {
+  const bool acknowledged =
+      server_->persistence().FlushTurn(AofPersistence::RewritePace::kStep).ok();
+  if (wrote && acknowledged) turns_.back().acknowledged_ms = steady_us_ / 1000;
+  refused_turns_ += !acknowledged;
+  if (server_->persistence().write_error().ok()) server_->harness().ExpireDue();
+  if (random_.OneIn(2)) server_->persistence().Cron();
+}
+
+inline bool Simulation::Same(size_t database, const Words& words) {
+  const std::string reply = server_->harness().Run(*clients_[database], words);
+  if (reply.starts_with("-MISCONF")) {
+    REQUIRE_FALSE(server_->persistence().write_error().ok());
+    return false;
+  }
+  ++commands_;
+  const std::string expected = model_.Run(database, words, wall_ms_);
+  if (reply != expected) {
+    FAIL("database " << database << ": " << absl::StrJoin(words, " ") << " replied " << reply
+                     << ", expected was " << expected);
+  }
+  return true;
+}
+
+inline bool Simulation::Write(size_t database, const Words& words) {
+  if (!Same(database, words)) return false;
+  current_.changes.push_back({database, words, wall_ms_});
+  return true;
+}
+
+inline void Simulation::NoteExpired(size_t database, const std::string& key) {
+  REQUIRE_FALSE(model_.IsLive(database, key, wall_ms_));
+  model_.Remove(database, key);
+  current_.changes.push_back({database, {key}, wall_ms_, true});
+}
+
+inline void Simulation::Compare() {
+  for (size_t database = 0; database < kDatabases; ++database) {
+    for (int number = 0; number < 4; ++number) {
+      const auto key = [&](char type) { return absl::StrCat(std::string(1, type), number); };
+      Same(database, {"GET", key('s')});
+      Same(database, {"GET", key('n')});
+      Same(database, {"LRANGE", key('l'), "0", "-1"});
+      Same(database, {"HMGET", key('h'), "f0", "f1", "f2", "f3", "n0", "n1", "n2", "n3"});
+      Same(database, {"SMISMEMBER", key('t'), "m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7"});
+      Same(database, {"ZRANGE", key('z'), "0", "-1", "WITHSCORES"});
+      for (const char type : {'s', 'n', 'l', 'h', 't', 'z'}) {
+        Same(database, {"TYPE", key(type)});
+        Same(database, {"PEXPIRETIME", key(type)});
+      }
+    }
+  }
+  Same(kMarkers, {"GET", "turns"});
+}
+
+inline void Simulation::PassTime() {
+  const int64_t ms = random_.OneIn(20) ? random_.Between(0, 3000) : random_.Between(0, 60);
+  steady_us_ += ms * 1000;
+  wall_ms_ += ms;
+  // Somebody sets the clock.
+  if (random_.OneIn(300)) wall_ms_ += random_.Between(-600'000, 600'000);
+  SetClocks();
+}
+
+inline void Simulation::SetClocks() {
+  latest_wall_ms_ = std::max(latest_wall_ms_, wall_ms_);
+  server_->harness().state.clock.Set(wall_ms_);
+  server_->harness().state.clock.SetSteady(steady_us_ / 1000);
+}
+
+inline std::string Simulation::Key(char type) {
+  return absl::StrCat(std::string(1, type), random_.Below(4));
+}
+
+inline std::string Simulation::Bytes() {
+  const uint64_t size = random_.OneIn(10) ? random_.Below(3000) : random_.Below(12);
+  return std::string(size, static_cast<char>('a' + random_.Below(26)));
+}
+
+inline Simulation::Words Simulation::RandomWrite() {
+  const auto field = [&](const char* kind) { return absl::StrCat(kind, random_.Below(4)); };
+  const auto member = [&] { return absl::StrCat("m", random_.Below(8)); };
+  const auto number = [&] { return absl::StrCat(random_.Between(-9, 99)); };
+  const auto ms = [&] { return absl::StrCat(random_.Between(1, 9000)); };
+  switch (random_.Below(24)) {
+    case 0:
+      return {"SET", Key('s'), Bytes()};
+    case 1:
+      return {"SET", Key('s'), Bytes(), "PX", ms()};
+    case 2:
+      return {"APPEND", Key('s'), absl::StrCat("x", number())};
+    case 3:
+    case 4:
+      return {"INCRBY", Key('n'), number()};
+    case 5:
+      return {"RPUSH", Key('l'), number(), Bytes(), number()};
+    case 6:
+      return {"LPUSH", Key('l'), number()};
+    case 7:
+      return {"LPOP", Key('l')};
+    case 8:
+      return {"RPOP", Key('l')};
+    case 9:
+      return {"HSET", Key('h'), field("f"), Bytes()};
+    case 10:
+      return {"HINCRBY", Key('h'), field("n"), number()};
+    case 11:
+      return {"HDEL", Key('h'), field("f")};
+    case 12:
+      return {"SADD", Key('t'), member()};
+    case 13:
+      return {"SREM", Key('t'), member()};
+    case 14:
+      return {"ZADD", Key('z'), number(), member()};
+    case 15:
+      return {"ZINCRBY", Key('z'), number(), member()};
+    case 16:
+      return {"ZPOPMIN", Key('z')};
+    case 17:
+      return {"ZREM", Key('z'), member()};
+    default:
+      break;
+  }
+  constexpr char kTypes[] = {'s', 'n', 'l', 'h', 't', 'z'};
+  const char type = kTypes[random_.Below(std::size(kTypes))];
+  const std::string key = Key(type);
+  const std::string other = absl::StrCat(std::string(1, type), (key[1] - '0' + 1) % 4);
+  switch (random_.Below(12)) {
+    case 0:
+      return {"COPY", key, other, "REPLACE"};
+    case 1:
+      return {"RENAME", key, other};
+    case 2:
+      return {"PERSIST", key};
+    case 3:
+      return {"DEL", key};
+    case 4:
+      return random_.OneIn(10) ? Words{"SWAPDB", "0", "1"} : Words{"DEL", key};
+    case 5:
+      return random_.OneIn(20) ? Words{"FLUSHDB"} : Words{"DEL", key};
+    default:
+      return {"PEXPIREAT", key, absl::StrCat(wall_ms_ + random_.Between(-200, 20'000))};
+  }
+}
+
+// A clean stop, which may fail as everything else.
+inline void Simulation::Stop() {
+  if (server_->persistence().Close().ok()) synced_turns_ = turns_.size();
+}
+
+inline Simulation::Loss Simulation::RandomLoss() {
+  return std::array{Loss::kProcessOnly, Loss::kDrop, Loss::kTear, Loss::kReorder}[random_.Below(4)];
+}
+
+inline void Simulation::Restart() {
+  ++restarts_;
+  server_ = nullptr;
+  const Loss loss = RandomLoss();
+  power_lost_ = loss != Loss::kProcessOnly;
+  files_.Restart(loss, random_);
+  wall_ms_ = latest_wall_ms_ + random_.Between(0, 5000);
+  Boot();
+  Recover();
+}
+
+inline void Simulation::Recover() {
+  const std::string marker = server_->harness().Run(*clients_[kMarkers], "GET turns");
+  const uint64_t found = marker == "nil" ? 0 : std::stoull(marker.substr(1));
+  INFO(found << " turns found; " << recovered_turns_ << " and " << PromisedTurns()
+             << " were promised, " << turns_.size() << " executed");
+  REQUIRE(found >= recovered_turns_ + PromisedTurns());
+  REQUIRE(found <= recovered_turns_ + turns_.size());
+  model_ = recovered_;
+  for (size_t i = 0; i < found - recovered_turns_; ++i) {
+    for (const Change& change : turns_[i].changes) {
+      if (change.expired) {
+        model_.Remove(change.database, change.words[0]);
+      } else {
+        model_.Run(change.database, change.words, change.now_ms);
+      }
+    }
+  }
+  model_.RemoveDue(wall_ms_);
+  recovered_ = model_;
+  recovered_turns_ = found;
+  turns_.clear();
+  current_ = {};
+  synced_turns_ = 0;
+  Compare();
+}
+
+inline uint64_t Simulation::PromisedTurns() const {
+  size_t acknowledged = turns_.size();
+  while (acknowledged > 0 && turns_[acknowledged - 1].acknowledged_ms == kNotAcknowledged) {
+    --acknowledged;
+  }
+  size_t promised = 0;
+  if (!power_lost_ || policy_ == FsyncPolicy::kAlways) {
+    promised = acknowledged;
+  } else if (policy_ == FsyncPolicy::kEverysec && acknowledged > 0) {
+    // What is lost was acknowledged within one second.
+    const int64_t last_ms = turns_[acknowledged - 1].acknowledged_ms;
+    const auto is_old = [&](const WrittenTurn& turn) {
+      return turn.acknowledged_ms != kNotAcknowledged && turn.acknowledged_ms < last_ms - 1000;
+    };
+    promised = acknowledged;
+    while (promised > 0 && !is_old(turns_[promised - 1])) --promised;
+  }
+  return std::max(promised, synced_turns_);
+}
+
+inline void Simulation::Boot() {
+  Config config;
+  config.databases = kDatabases;
+  config.appendfsync = policy_;
+  config.auto_aof_rewrite_percentage = 100;
+  config.auto_aof_rewrite_min_size = 20'000;
+  for (int attempt = 0;; ++attempt) {
+    // A start may crash, too, and lose more of what was not on disk.
+    files_.StopFaults();
+    if (attempt < 5 && random_.OneIn(2)) files_.FailAtRandom(random_, 10);
+    server_ = std::make_unique<DurableServer>(files_, config);
+    server_->set_on_expired(
+        [this](size_t database, std::string_view key) { NoteExpired(database, std::string(key)); });
+    SetClocks();
+    const absl::Status status = server_->Start();
+    if (status.ok()) break;
+    INFO(status);
+    REQUIRE_FALSE(absl::IsDataLoss(status));
+    REQUIRE(attempt < 5);
+    server_ = nullptr;
+    if (files_.crashed()) {
+      const Loss loss = RandomLoss();
+      power_lost_ |= loss != Loss::kProcessOnly;
+      files_.Restart(loss, random_);
+    }
+  }
+  files_.StopFaults();
+  for (size_t i = 0; i < kDatabases; ++i) {
+    clients_[i] = server_->harness().Connect();
+    server_->harness().Run(*clients_[i], absl::StrCat("SELECT ", i));
+  }
+  if (random_.OneIn(4)) return;
+  files_.FailAtRandom(random_, 10 + random_.Below(500));
+}
+
+}  // namespace tally::server

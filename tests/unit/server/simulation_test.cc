@@ -1,0 +1,61 @@
+// The whole server but for its sockets, for a long time, with everything that can go wrong.
+#include "simulation.h"
+
+#include <catch2/catch.hpp>
+
+#include "long_run.h"
+
+namespace tally::server {
+namespace {
+
+using test::SeededRandom;
+
+constexpr FsyncPolicy kPolicies[] = {FsyncPolicy::kAlways, FsyncPolicy::kEverysec,
+                                     FsyncPolicy::kNo};
+
+TEST_CASE(
+    "Simulated servers lose nothing that appendfsync promises, and never hold a wrong value") {
+  SeededRandom random;
+  INFO("TALLY_SEED=" << random.seed());
+  for (const FsyncPolicy policy : kPolicies) {
+    INFO("policy " << static_cast<int>(policy));
+    Simulation simulation(random, policy);
+    while (simulation.commands() < 200'000 / std::size(kPolicies)) simulation.Turn();
+    // The dice have not spared it.
+    CHECK(simulation.restarts() > 10);
+    CHECK(simulation.refused_turns() > 10);
+    CHECK(simulation.rewrites() > 10);
+  }
+}
+
+TEST_CASE("A seed gives the same simulation again") {
+  const uint64_t seed = SeededRandom().seed();
+  INFO("TALLY_SEED=" << seed);
+  uint64_t calls[2] = {};
+  for (uint64_t& count : calls) {
+    SeededRandom random(seed);
+    Simulation simulation(random, FsyncPolicy::kEverysec);
+    while (simulation.commands() < 3000) simulation.Turn();
+    count = simulation.file_calls();
+  }
+  CHECK(calls[0] == calls[1]);
+}
+
+TEST_CASE("Simulated servers, for hours", "[.long]") {
+  const test::LongRun run;
+  uint64_t commands = 0;
+  uint64_t restarts = 0;
+  while (run.goes_on()) {
+    SeededRandom random;
+    INFO("TALLY_SEED=" << random.seed());
+    const FsyncPolicy policy = kPolicies[random.Below(std::size(kPolicies))];
+    Simulation simulation(random, policy);
+    while (simulation.commands() < 50'000) simulation.Turn();
+    commands += simulation.commands();
+    restarts += simulation.restarts();
+  }
+  WARN(commands << " commands, " << restarts << " restarts");
+}
+
+}  // namespace
+}  // namespace tally::server
