@@ -101,12 +101,22 @@ class Server:
         self.name = name
         self.port = free_port()
         self.directory = tempfile.mkdtemp(prefix="tally-bench-")
-        arguments = [str(binary), "--port", str(self.port), "--bind", "127.0.0.1",
-                     "--dir", self.directory, "--save", "", *options]
-        with open(pathlib.Path(self.directory, "server.log"), "wb") as log:
+        self.arguments = [str(binary), "--port", str(self.port), "--bind", "127.0.0.1",
+                          "--dir", self.directory, "--save", "", *options]
+        self.start()
+
+    def start(self, seconds=10):
+        """Starts the process on what is in its directory and waits until that is loaded."""
+        with open(pathlib.Path(self.directory, "server.log"), "ab") as log:
             # pylint: disable-next=consider-using-with
-            self.process = subprocess.Popen(arguments, stdout=log, stderr=log)
-        self.client = self.connect()
+            self.process = subprocess.Popen(self.arguments, stdout=log, stderr=log)
+        self.client = self.connect(seconds)
+
+    def stop(self):
+        """Ends the process as an operator does; the directory stays."""
+        self.client.close()
+        self.process.terminate()
+        self.process.wait(60)
 
     def connect(self, seconds=10):
         deadline = time.monotonic() + seconds
@@ -115,7 +125,9 @@ class Server:
                 client = Client(self.port)
                 client.call("PING")
                 return client
-            except OSError:
+            except (OSError, ReplyError) as error:
+                if isinstance(error, ReplyError) and not str(error).startswith("LOADING"):
+                    raise
                 if self.process.poll() is not None or time.monotonic() > deadline:
                     log = pathlib.Path(self.directory, "server.log").read_text(errors="replace")
                     self.close()
