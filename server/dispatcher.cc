@@ -7,6 +7,8 @@
 
 #include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
+#include "server/command/acl_guard.h"
+#include "server/command/login.h"
 #include "server/state/text.h"
 
 namespace tally::server {
@@ -22,6 +24,22 @@ bool AllowedWhileSubscribed(std::string_view name) {
   constexpr std::string_view kNames[] = {"ping",         "subscribe", "unsubscribe", "psubscribe",
                                          "punsubscribe", "quit",      "reset"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+std::string_view ScriptDenial(AclDenial denial) {
+  switch (denial) {
+    case AclDenial::kCommand:
+      return "ERR The user executing the script can't run this command or subcommand";
+    case AclDenial::kKey:
+      return "ERR The user executing the script can't access at least one of the keys mentioned in "
+             "the command arguments";
+    case AclDenial::kChannel:
+      return "ERR The user executing the script can't publish to the channel mentioned in the "
+             "command";
+    case AclDenial::kNone:
+      break;
+  }
+  return "";
 }
 
 // What a client may queue in MULTI before it is told to stop.
@@ -129,9 +147,16 @@ void Dispatcher::Reject(Client& client, const CommandTable::Item* item, std::str
 bool Dispatcher::Admit(Client& client, const CommandTable::Item& item, Args args) {
   const Command& command = *item.command;
   if (!client.authenticated && (command.flags & kNoAuth) == 0) [[unlikely]] {
-    Reject(client, &item, "NOAUTH Authentication required.");
-    return false;
+    // The default user may have lost its password since the client came.
+    LoginAsDefault(server_.users, client);
+    if (!client.authenticated) {
+      Reject(client, &item, "NOAUTH Authentication required.");
+      return false;
+    }
   }
+  const bool unrestricted = client.acl == nullptr || client.acl->unrestricted;
+  if (!unrestricted && !Permit(client, item, args)) [[unlikely]]
+    return false;
   if ((FlagsOf(client, item) & kWrite) != 0 && !AdmitWrite(client, item)) return false;
   if (server_.loading && (command.flags & kLoading) == 0) [[unlikely]] {
     Reject(client, &item, "LOADING Redis is loading the dataset in memory");
@@ -153,6 +178,14 @@ bool Dispatcher::Admit(Client& client, const CommandTable::Item& item, Args args
     FeedMonitors(client, args);
   }
   return true;
+}
+
+bool Dispatcher::Permit(Client& client, const CommandTable::Item& item, Args args) {
+  const std::string_view place = client.transaction.active ? "multi" : "toplevel";
+  const AclVerdict verdict = GuardCall(server_, client, item, args, place);
+  if (verdict.denial == AclDenial::kNone) return true;
+  Reject(client, &item, DenialError(verdict));
+  return false;
 }
 
 bool Dispatcher::AdmitWrite(Client& client, const CommandTable::Item& item) {
@@ -181,8 +214,8 @@ void Dispatcher::Queue(Client& client, const CommandTable::Item& item, Args args
   client.reply.Status("QUEUED");
 }
 
-std::string Dispatcher::ScriptRefusal(const CommandTable::Item* item, Args args,
-                                      bool may_write) const {
+std::string Dispatcher::ScriptRefusal(const Client& caller, const CommandTable::Item* item,
+                                      Args args, bool may_write) const {
   const bool lacks_subcommand =
       item != nullptr && !item->command->subcommands.empty() && args.size() > 1;
   if (item == nullptr || lacks_subcommand) return "ERR Unknown Redis command called from script";
@@ -191,6 +224,8 @@ std::string Dispatcher::ScriptRefusal(const CommandTable::Item* item, Args args,
     return "ERR Wrong number of args calling Redis command from script";
   }
   if ((command.flags & kNoScript) != 0) return "ERR This Redis command is not allowed from script";
+  const AclVerdict verdict = GuardCall(server_, caller, *item, args, "lua");
+  if (verdict.denial != AclDenial::kNone) return std::string(ScriptDenial(verdict.denial));
   if ((command.flags & kWrite) == 0) return {};
   if (!may_write) return "ERR Write commands are not allowed from read-only scripts.";
   const absl::Status& error = server_.persistence->write_error();
@@ -198,9 +233,9 @@ std::string Dispatcher::ScriptRefusal(const CommandTable::Item* item, Args args,
   return StrCat("MISCONF Errors writing to the AOF file: ", std::string(error.message()));
 }
 
-void Dispatcher::RunFromScript(Client& client, Args args, bool may_write) {
+void Dispatcher::RunFromScript(Client& client, const Client& caller, Args args, bool may_write) {
   const CommandTable::Item* item = server_.commands.Resolve(args);
-  const std::string refusal = ScriptRefusal(item, args, may_write);
+  const std::string refusal = ScriptRefusal(caller, item, args, may_write);
   if (!refusal.empty()) return client.reply.Error(refusal);
   Run(client, *item, args);
 }
@@ -236,16 +271,25 @@ void Dispatcher::Account(Client& client, const CommandTable::Item& item, Args ar
   }
   const int64_t slower_than = server_.config.slowlog_log_slower_than;
   if (slower_than >= 0 && micros >= slower_than) [[unlikely]] {
-    if ((item.command->flags & kSkipSlowlog) == 0) {
-      server_.slowlog.Add(client, args, server_.clock.now_ms() / 1000, micros,
-                          static_cast<size_t>(server_.config.slowlog_max_len));
-    }
+    if ((item.command->flags & kSkipSlowlog) == 0) AddToSlowlog(client, item, args, micros);
   }
   const int64_t threshold_ms = server_.config.latency_monitor_threshold;
   if (threshold_ms > 0 && micros >= threshold_ms * 1000) [[unlikely]] {
     server_.latency.Add((item.command->flags & kFast) != 0 ? "fast-command" : "command",
                         server_.clock.now_ms() / 1000, micros / 1000);
   }
+}
+
+void Dispatcher::AddToSlowlog(const Client& client, const CommandTable::Item& item, Args args,
+                              int64_t micros) {
+  std::vector<std::string_view> shown(args.begin(), args.end());
+  if (const SecretFinder is_secret = item.command->is_secret) {
+    for (size_t i = 0; i < args.size(); ++i) {
+      if (is_secret(args, i)) shown[i] = "(redacted)";
+    }
+  }
+  server_.slowlog.Add(client, shown, server_.clock.now_ms() / 1000, micros,
+                      static_cast<size_t>(server_.config.slowlog_max_len));
 }
 
 void Dispatcher::ApplyReplyMode(Client& client, size_t reply_begin) {

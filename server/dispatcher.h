@@ -24,14 +24,17 @@ class Dispatcher : public CommandRunner {
 
   // A command without the checks that only a request needs: from EXEC, a script or the log.
   void Run(Client& client, const CommandTable::Item& item, Args args) override;
-  void RunFromScript(Client& client, Args args, bool may_write) override;
+  void RunFromScript(Client& client, const Client& caller, Args args, bool may_write) override;
 
  private:
   const CommandTable::Item* Resolve(Client& client, Args args);
   bool Admit(Client& client, const CommandTable::Item& item, Args args);
+  // Whether the client's user may do it.
+  bool Permit(Client& client, const CommandTable::Item& item, Args args);
   bool AdmitWrite(Client& client, const CommandTable::Item& item);
   // Why a script may not call it; empty if it may.
-  std::string ScriptRefusal(const CommandTable::Item* item, Args args, bool may_write) const;
+  std::string ScriptRefusal(const Client& caller, const CommandTable::Item* item, Args args,
+                            bool may_write) const;
   bool Paused(const Client& client, const CommandTable::Item& item) const;
   // The command's, and for EXEC those of what it is going to run.
   static uint32_t FlagsOf(const Client& client, const CommandTable::Item& item);
@@ -40,6 +43,8 @@ class Dispatcher : public CommandRunner {
   void Queue(Client& client, const CommandTable::Item& item, Args args);
   void Account(Client& client, const CommandTable::Item& item, Args args, size_t reply_begin,
                int64_t micros);
+  void AddToSlowlog(const Client& client, const CommandTable::Item& item, Args args,
+                    int64_t micros);
   void ApplyReplyMode(Client& client, size_t reply_begin);
   void FeedMonitors(const Client& client, Args args);
 

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "core/bytes/str_cat.h"
+#include "server/acl/acl_file.h"
 #include "server/commands/families.h"
 #include "server/state/text.h"
 
@@ -77,6 +78,7 @@ absl::Status Server::Start() {
   state_.clock.Tick();
   started_ms_ = state_.clock.now_ms();
   state_.key_events.set_classes(config_.notify_keyspace_events);
+  if (absl::Status status = LoadUsers(); !status.ok()) return status;
   if (absl::Status status = persistence_.Open(); !status.ok()) return status;
   if (absl::Status status = Listen(); !status.ok()) return status;
   signals_.add(SIGINT);
@@ -87,6 +89,18 @@ absl::Status Server::Start() {
   WaitForSignal();
   WaitForCron();
   return absl::OkStatus();
+}
+
+absl::Status Server::LoadUsers() {
+  if (config_.aclfile.empty()) {
+    const std::string error = state_.users.SetFromConfig(config_.users);
+    return error.empty() ? absl::OkStatus() : absl::InvalidArgumentError(error);
+  }
+  if (!config_.users.empty()) {
+    return absl::InvalidArgumentError(
+        "users stand either in the configuration or in aclfile, not in both");
+  }
+  return LoadAclFile(config_.aclfile, state_.users);
 }
 
 int Server::Run() {

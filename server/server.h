@@ -55,6 +55,7 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   void BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment) override;
   bool KeepValue(Type type, void* value) override;
 
+  absl::Status LoadUsers();
   absl::Status Listen();
   absl::Status ListenTcp(const std::string& host, bool optional);
   absl::Status ListenUnix();

@@ -19,7 +19,7 @@ constexpr size_t kOutputHighWater = 1024 * 1024;
 Session::Session(ServerState& server, Dispatcher& dispatcher)
     : server_(server), dispatcher_(dispatcher) {
   client_.created_ms = client_.last_active_ms = server.clock.now_ms();
-  LoginAsDefault(server.config, client_);
+  LoginAsDefault(server.users, client_);
   server_.clients.Add(client_);
   ApplyLimits();
 }

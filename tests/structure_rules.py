@@ -29,7 +29,7 @@ NEAR_THE_SYSTEM = [
     "server/main.", "server/server.", "server/server_", "server/listeners.", "server/connection",
     "server/ready_set.",
     "server/tls/", "server/aof/file_system.", "server/aof/fsync_worker.", "server/log.",
-    "server/config/config_file.",
+    "server/config/text_file.",
     # The process reads its own figures, and what the kernel's clock is, from /proc and /sys.
     "server/state/cycle_clock.",
     "server/state/memory_usage.", "server/info/info_process.",

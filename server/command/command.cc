@@ -1,16 +1,35 @@
 #include "server/command/command.h"
 
 namespace tally::server {
+namespace {
 
-bool FindKeys(const Command& command, Args args, std::vector<size_t>& indexes) {
-  if (command.find_keys != nullptr) return command.find_keys(args, indexes);
-  if (command.keys.first == 0) return true;
+void AddRange(const KeyRange& range, Args args, std::vector<KeyReference>& keys) {
   const auto argc = static_cast<int>(args.size());
-  const int last = command.keys.last < 0 ? argc + command.keys.last : command.keys.last;
-  for (int i = command.keys.first; i <= last && i < argc; i += command.keys.step) {
-    indexes.push_back(static_cast<size_t>(i));
+  const int last = range.last < 0 ? argc + range.last : range.last;
+  for (int i = range.first; i <= last && i < argc; i += range.step) {
+    keys.push_back({static_cast<size_t>(i)});
+  }
+}
+
+}  // namespace
+
+bool FindKeys(const Command& command, Args args, std::vector<KeyReference>& keys) {
+  if (command.find_keys != nullptr) {
+    if (!command.find_keys(args, keys)) return false;
+  } else if (command.keys.first != 0) {
+    AddRange(command.keys, args, keys);
+  }
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i].use == 0) keys[i].use = KeyUse(command, i == 0);
   }
   return true;
+}
+
+uint16_t KeyUse(const Command& command, bool first) {
+  const KeyRange& keys = command.keys;
+  if (!first && keys.others_use != 0) return keys.others_use;
+  if (keys.use != 0) return keys.use;
+  return (command.flags & kWrite) != 0 ? kChangesKey : kReadsKey;
 }
 
 }  // namespace tally::server

@@ -38,15 +38,63 @@ enum CommandFlags : uint32_t {
   kKeyspaceCategory = 1u << 18,  // ACL category @keyspace, beside the family's own
 };
 
-// Where the keys stand among the arguments, as COMMAND tells it: a last of -1 is the last argument.
+// What a command does with a key, as COMMAND names it. ACL asks for the right to read where there
+// is kKeyAccess, and for the right to write where there is one of kKeyUpdate to kKeyDelete.
+enum KeyFlags : uint16_t {
+  kKeyReadOnly = 1u << 0,
+  kKeyReadWrite = 1u << 1,
+  kKeyOverwrite = 1u << 2,  // whatever was there
+  kKeyRemove = 1u << 3,
+  kKeyAccess = 1u << 4,  // what the value holds gets out: into the reply, or into another key
+  kKeyUpdate = 1u << 5,
+  kKeyInsert = 1u << 6,
+  kKeyDelete = 1u << 7,
+  kKeyVariable = 1u << 8,  // less for some arguments
+};
+
+// The usual combinations.
+inline constexpr uint16_t kLooksAtKey = kKeyReadOnly;
+inline constexpr uint16_t kReadsKey = kKeyReadOnly | kKeyAccess;
+inline constexpr uint16_t kChangesKey = kKeyReadWrite | kKeyAccess | kKeyUpdate;
+inline constexpr uint16_t kUpdatesKey = kKeyReadWrite | kKeyUpdate;
+inline constexpr uint16_t kInsertsIntoKey = kKeyReadWrite | kKeyInsert;
+inline constexpr uint16_t kDeletesFromKey = kKeyReadWrite | kKeyDelete;
+inline constexpr uint16_t kTakesFromKey = kKeyReadWrite | kKeyAccess | kKeyDelete;
+inline constexpr uint16_t kOverwritesKey = kKeyOverwrite | kKeyUpdate;
+inline constexpr uint16_t kCreatesKey = kKeyOverwrite | kKeyInsert;
+inline constexpr uint16_t kRemovesKey = kKeyRemove | kKeyDelete;
+
+// Where the keys stand among the arguments, as COMMAND tells it, and what becomes of them: a last
+// of -1 is the last argument.
 struct KeyRange {
   int first = 0;
   int last = 0;
   int step = 0;
+  uint16_t use = 0;         // KeyFlags; 0: kReadsKey, or kChangesKey if the command writes
+  uint16_t others_use = 0;  // of all keys but the first; 0: the same
 };
 
-// For commands whose keys no range describes: appends the keys' indexes; false for wrong syntax.
-using KeyFinder = bool (*)(Args args, std::vector<size_t>& indexes);
+constexpr KeyRange OneKey(uint16_t use) { return {1, 1, 1, use}; }
+constexpr KeyRange TwoKeys(uint16_t first_use, uint16_t second_use) {
+  return {1, 2, 1, first_use, second_use};
+}
+// Every argument.
+constexpr KeyRange AllKeys(uint16_t use, uint16_t others_use = 0) {
+  return {1, -1, 1, use, others_use};
+}
+
+struct KeyReference {
+  size_t index;      // among the arguments
+  uint16_t use = 0;  // KeyFlags; 0: as the row tells
+
+  bool operator==(const KeyReference&) const = default;
+};
+
+// For commands whose keys no range describes: appends the keys; false for wrong syntax.
+using KeyFinder = bool (*)(Args args, std::vector<KeyReference>& keys);
+
+// Whether SLOWLOG has to hide an argument.
+using SecretFinder = bool (*)(Args args, size_t index);
 
 struct Command {
   std::string_view name;  // lower case; a subcommand's is only its second word
@@ -58,6 +106,7 @@ struct Command {
   std::string_view since;
   std::span<const Command> subcommands = {};
   KeyFinder find_keys = nullptr;
+  SecretFinder is_secret = nullptr;
 };
 
 // ACL categories and COMMAND DOCS groups, one for each family.
@@ -67,8 +116,10 @@ struct CommandFamily {
   std::span<const Command> commands;
 };
 
-// The indexes of the keys of a well-formed call; false for wrong syntax.
-bool FindKeys(const Command& command, Args args, std::vector<size_t>& indexes);
+// The keys of a well-formed call, and what is done with each; false for wrong syntax.
+bool FindKeys(const Command& command, Args args, std::vector<KeyReference>& keys);
+// KeyFlags of the command's first key, or of the others.
+uint16_t KeyUse(const Command& command, bool first);
 
 constexpr bool ArityFits(const Command& command, size_t argc) {
   return command.arity >= 0 ? argc == static_cast<size_t>(command.arity)

@@ -1,5 +1,6 @@
 #include "server/command/command_description.h"
 
+#include <span>
 #include <string>
 
 #include "core/bytes/str_cat.h"
@@ -33,10 +34,16 @@ constexpr FlagName kFlagNames[] = {
     {kMovableKeys, "movablekeys"},
 };
 
-void ReplyFlags(ReplyBuilder& reply, uint32_t flags) {
+constexpr FlagName kKeyFlagNames[] = {
+    {kKeyReadOnly, "RO"},   {kKeyReadWrite, "RW"},  {kKeyOverwrite, "OW"},
+    {kKeyRemove, "RM"},     {kKeyAccess, "access"}, {kKeyUpdate, "update"},
+    {kKeyInsert, "insert"}, {kKeyDelete, "delete"}, {kKeyVariable, "variable_flags"},
+};
+
+void ReplyNames(ReplyBuilder& reply, std::span<const FlagName> names, uint32_t flags) {
   const size_t mark = reply.BeginSet();
   size_t count = 0;
-  for (const FlagName& one : kFlagNames) {
+  for (const FlagName& one : names) {
     if ((flags & one.flag) == 0) continue;
     reply.Status(one.name);
     ++count;
@@ -50,14 +57,11 @@ void ReplyCategories(ReplyBuilder& reply, const CommandTable::Item& item) {
   for (const std::string_view category : categories) reply.Status(StrCat('@', category));
 }
 
-// Only ranges have a specification; where the keys are to be searched for, COMMAND GETKEYS tells.
-void ReplyKeySpecs(ReplyBuilder& reply, const Command& command) {
-  const KeyRange& keys = command.keys;
-  if (keys.first == 0) return reply.Set(0);
-  reply.Set(1);
+// Keys from argument `first` to `last`, which is counted from `first`, or from the end if negative.
+void ReplyKeySpec(ReplyBuilder& reply, uint16_t use, int first, int last, int step) {
   reply.Map(3);
   reply.Bulk("flags");
-  ReplyKeyFlags(reply, command);
+  ReplyKeyFlags(reply, use);
   reply.Bulk("begin_search");
   reply.Map(2);
   reply.Bulk("type");
@@ -65,19 +69,33 @@ void ReplyKeySpecs(ReplyBuilder& reply, const Command& command) {
   reply.Bulk("spec");
   reply.Map(1);
   reply.Bulk("index");
-  reply.Integer(keys.first);
+  reply.Integer(first);
   reply.Bulk("find_keys");
   reply.Map(2);
   reply.Bulk("type");
   reply.Bulk("range");
   reply.Bulk("spec");
   reply.Map(3);
-  reply.Bulk("lastkey");  // from the first key on, or from the end if negative
-  reply.Integer(keys.last < 0 ? keys.last : keys.last - keys.first);
+  reply.Bulk("lastkey");
+  reply.Integer(last);
   reply.Bulk("keystep");
-  reply.Integer(keys.step);
+  reply.Integer(step);
   reply.Bulk("limit");
   reply.Integer(0);
+}
+
+// Only ranges have a specification; where the keys are to be searched for, COMMAND GETKEYS tells.
+void ReplyKeySpecs(ReplyBuilder& reply, const Command& command) {
+  const KeyRange& keys = command.keys;
+  if (keys.first == 0) return reply.Set(0);
+  const auto last_from = [&](int first) { return keys.last < 0 ? keys.last : keys.last - first; };
+  const bool others_differ = keys.last != keys.first && keys.others_use != 0;
+  reply.Set(others_differ ? 2 : 1);
+  const int last = others_differ ? 0 : last_from(keys.first);
+  ReplyKeySpec(reply, KeyUse(command, true), keys.first, last, keys.step);
+  if (!others_differ) return;
+  const int second = keys.first + keys.step;
+  ReplyKeySpec(reply, KeyUse(command, false), second, last_from(second), keys.step);
 }
 
 // The item of each subcommand; they stand behind their parent in the table.
@@ -88,12 +106,7 @@ void ForEachSubcommand(const CommandTable& table, const CommandTable::Item& item
 
 }  // namespace
 
-void ReplyKeyFlags(ReplyBuilder& reply, const Command& command) {
-  const bool writes = (command.flags & kWrite) != 0;
-  reply.Set(2);
-  reply.Status(writes ? "RW" : "RO");
-  reply.Status(writes ? "update" : "access");
-}
+void ReplyKeyFlags(ReplyBuilder& reply, uint16_t use) { ReplyNames(reply, kKeyFlagNames, use); }
 
 void ReplyCommandInfo(ReplyBuilder& reply, const CommandTable& table,
                       const CommandTable::Item& item) {
@@ -101,7 +114,7 @@ void ReplyCommandInfo(ReplyBuilder& reply, const CommandTable& table,
   reply.Array(10);
   reply.Bulk(item.full_name);
   reply.Integer(command.arity);
-  ReplyFlags(reply, command.flags);
+  ReplyNames(reply, kFlagNames, command.flags);
   reply.Integer(command.keys.first);
   reply.Integer(command.keys.last);
   reply.Integer(command.keys.step);

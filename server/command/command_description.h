@@ -1,6 +1,7 @@
 // Commands as COMMAND shows them to clients.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -15,7 +16,7 @@ void ReplyCommandInfo(ReplyBuilder& reply, const CommandTable& table,
 // A name and a map of COMMAND DOCS.
 void ReplyCommandDocs(ReplyBuilder& reply, const CommandTable& table,
                       const CommandTable::Item& item);
-// What a command does with its keys: a set of RO, RW, access, update …
-void ReplyKeyFlags(ReplyBuilder& reply, const Command& command);
+// What a command does with a key (KeyFlags): a set of RO, RW, access, update …
+void ReplyKeyFlags(ReplyBuilder& reply, uint16_t use);
 
 }  // namespace tally::server

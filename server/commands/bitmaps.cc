@@ -186,7 +186,7 @@ constexpr Command kCommands[] = {
      BitOp,
      -4,
      kStore,
-     {2, -1, 1},
+     {2, -1, 1, kOverwritesKey, kReadsKey},
      "Performs bitwise operations on strings and stores the result.",
      "2.6.0"},
     {"bitpos", BitPos, -3, kReadOnly, kOneKey, "Finds the first set or clear bit in a string.",

@@ -132,7 +132,7 @@ bool ParseKillOption(CommandContext& context, size_t index, KillFilter& filter) 
   }
   if (IsWord(option, "user")) {
     filter.user = value;
-    if (UserExists(context.server.config, value)) return true;
+    if (context.server.users.Find(value) != nullptr) return true;
     context.reply.Error(StrCat("ERR No such user '", value, "'"));
     return false;
   }
@@ -149,18 +149,11 @@ bool ParseKillOption(CommandContext& context, size_t index, KillFilter& filter) 
   return true;
 }
 
-// The caller gets its reply first; others are cut off with what they have not read yet.
-void Kill(CommandContext& context, Client& victim) {
-  victim.close_after_reply = true;
-  if (&victim != &context.client && victim.transport != nullptr) victim.transport->Close();
-  context.server.clients.MarkPending(victim);
-}
-
 size_t KillMatching(CommandContext& context, const KillFilter& filter) {
   size_t killed = 0;
   context.server.clients.ForEach([&](Client& client) {
     if (client.close_after_reply || !filter.Matches(client, context.client)) return;
-    Kill(context, client);
+    context.server.clients.Kill(client, context.client);
     ++killed;
   });
   return killed;

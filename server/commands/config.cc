@@ -89,6 +89,13 @@ void ConfigHelp(CommandContext& context) {
   ReplyHelp(context, kLines);
 }
 
+// CONFIG SET name value …
+bool IsSecretValue(Args args, size_t index) {
+  if (index < 3 || index % 2 == 0) return false;
+  const Directive* const directive = FindDirective(args[index - 1]);
+  return directive != nullptr && directive->Is(kSensitive);
+}
+
 constexpr uint32_t kOperator = kAdmin | kDangerous | kNoScript | kLoading | kStale;
 constexpr KeyRange kNoKeys;
 
@@ -101,9 +108,14 @@ constexpr Command kSubcommands[] = {
      "2.0.0"},
     {"rewrite", ConfigRewrite, 2, kOperator, kNoKeys,
      "Persists the effective configuration to file.", "2.8.0"},
-    // Not in SLOWLOG, since it may set a password.
-    {"set", ConfigSetCommand, -4, kOperator | kSkipSlowlog, kNoKeys,
-     "Sets configuration parameters in-flight.", "2.0.0"},
+    {.name = "set",
+     .handler = ConfigSetCommand,
+     .arity = -4,
+     .flags = kOperator,
+     .keys = kNoKeys,
+     .summary = "Sets configuration parameters in-flight.",
+     .since = "2.0.0",
+     .is_secret = IsSecretValue},
 };
 
 constexpr Command kCommands[] = {

@@ -54,14 +54,13 @@ void Hello(CommandContext& context) {
   HelloOptions options;
   if (!ParseHello(context, options)) return;
   Client& client = context.client;
-  if (options.user != nullptr &&
-      !Login(context.server.config, client, *options.user, *options.password)) {
+  if (options.user != nullptr && !Login(context, *options.user, *options.password)) {
     return context.reply.Error(kWrongPasswordError);
   }
   if (!client.authenticated) {
     return context.reply.Error(
         "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO "
-        "<proto> AUTH <user> <pass> option can be used to authenticate the client and select the "
+        "AUTH <user> <pass> option can be used to authenticate the client and select the "
         "RESP protocol version at the same time");
   }
   if (options.name != nullptr) client.name = *options.name;
@@ -85,16 +84,15 @@ void Hello(CommandContext& context) {
 }
 
 void Auth(CommandContext& context) {
-  const Config& config = context.server.config;
   const Args args = context.args;
   if (args.size() > 3) return context.reply.Error(kSyntaxError);
-  if (args.size() == 2 && config.requirepass.empty()) {
+  if (args.size() == 2 && context.server.users.default_user()->any_password) {
     return context.reply.Error(
         "ERR AUTH <password> called without any password configured for the default user. Are you "
         "sure your configuration is correct?");
   }
-  const std::string_view user = args.size() == 3 ? args[1] : "default";
-  if (!Login(config, context.client, user, args.back())) {
+  const std::string_view user = args.size() == 3 ? args[1] : kDefaultUser;
+  if (!Login(context, user, args.back())) {
     return context.reply.Error(kWrongPasswordError);
   }
   context.reply.Ok();
@@ -140,7 +138,7 @@ void Reset(CommandContext& context) {
   client.no_evict = false;
   client.no_touch = false;
   client.reply.set_protocol(2);
-  LoginAsDefault(server.config, client);
+  LoginAsDefault(server.users, client);
   context.reply.Status("RESET");
 }
 

@@ -34,7 +34,7 @@ std::span<const CommandFamily> CommandFamilies(bool scripting) {
       {"limit", "limit", PolicyCommands()},
       {"active", "active", ActiveCommands()},
       {"quota", "quota", QuotaCommands()},
-      {"pubsub", "pubsub", PubSubCommands()},
+      {"pubsub", "", PubSubCommands()},
       {"transactions", "transaction", TransactionCommands()},
       {"scripting", "scripting", ScriptingCommands()},
   };

@@ -124,21 +124,12 @@ void PfMerge(CommandContext& context) {
 constexpr uint32_t kStore = kWrite | kDenyOom;
 
 constexpr Command kCommands[] = {
-    {"pfadd",
-     PfAdd,
-     -2,
-     kStore | kFast,
-     {1, 1, 1},
-     "Adds elements to a HyperLogLog, creating it if it doesn't exist.",
-     "2.8.9"},
-    {"pfcount",
-     PfCount,
-     -2,
-     kReadOnly | kMayReplicate,
-     {1, -1, 1},
-     "Returns the approximated number of distinct elements in HyperLogLogs.",
-     "2.8.9"},
-    {"pfmerge", PfMerge, -2, kStore, {1, -1, 1}, "Merges HyperLogLogs into a single one.", "2.8.9"},
+    {"pfadd", PfAdd, -2, kStore | kFast, OneKey(kInsertsIntoKey),
+     "Adds elements to a HyperLogLog, creating it if it doesn't exist.", "2.8.9"},
+    {"pfcount", PfCount, -2, kReadOnly | kMayReplicate, AllKeys(kKeyReadWrite | kKeyAccess),
+     "Returns the approximated number of distinct elements in HyperLogLogs.", "2.8.9"},
+    {"pfmerge", PfMerge, -2, kStore, AllKeys(kKeyReadWrite | kKeyAccess | kKeyInsert, kReadsKey),
+     "Merges HyperLogLogs into a single one.", "2.8.9"},
 };
 
 }  // namespace

@@ -88,9 +88,8 @@ void CommandList(CommandContext& context) {
   context.reply.EndArray(mark, found);
 }
 
-// The keys of the command behind the second word, and which it is. Replies the error and gives
-// null.
-const CommandTable::Item* KeysArg(CommandContext& context, std::vector<size_t>& indexes) {
+// The keys of the command behind the second word. Replies the error and gives false.
+bool KeysArg(CommandContext& context, std::vector<KeyReference>& keys) {
   const Args call = context.args.subspan(2);
   const CommandTable::Item* item = context.server.commands.Resolve(call);
   std::string_view error;
@@ -100,31 +99,30 @@ const CommandTable::Item* KeysArg(CommandContext& context, std::vector<size_t>& 
     error = "ERR The command has no key arguments";
   } else if (!ArityFits(*item->command, call.size())) {
     error = "ERR Invalid number of arguments specified for command";
-  } else if (!FindKeys(*item->command, call, indexes)) {
+  } else if (!FindKeys(*item->command, call, keys)) {
     error = "ERR Invalid arguments specified for command";
   } else {
-    return item;
+    return true;
   }
   context.reply.Error(error);
-  return nullptr;
+  return false;
 }
 
 void CommandGetKeys(CommandContext& context) {
-  std::vector<size_t> indexes;
-  if (KeysArg(context, indexes) == nullptr) return;
-  context.reply.Array(indexes.size());
-  for (const size_t index : indexes) context.reply.Bulk(context.args[2 + index]);
+  std::vector<KeyReference> keys;
+  if (!KeysArg(context, keys)) return;
+  context.reply.Array(keys.size());
+  for (const KeyReference& key : keys) context.reply.Bulk(context.args[2 + key.index]);
 }
 
 void CommandGetKeysAndFlags(CommandContext& context) {
-  std::vector<size_t> indexes;
-  const CommandTable::Item* item = KeysArg(context, indexes);
-  if (item == nullptr) return;
-  context.reply.Array(indexes.size());
-  for (const size_t index : indexes) {
+  std::vector<KeyReference> keys;
+  if (!KeysArg(context, keys)) return;
+  context.reply.Array(keys.size());
+  for (const KeyReference& key : keys) {
     context.reply.Array(2);
-    context.reply.Bulk(context.args[2 + index]);
-    ReplyKeyFlags(context.reply, *item->command);
+    context.reply.Bulk(context.args[2 + key.index]);
+    ReplyKeyFlags(context.reply, key.use);
   }
 }
 

@@ -242,10 +242,7 @@ void ObjectHelp(CommandContext& context) {
   ReplyHelp(context, kLines);
 }
 
-constexpr KeyRange kOneKey{1, 1, 1};
-constexpr KeyRange kAllKeys{1, -1, 1};
-constexpr KeyRange kTwoKeys{1, 2, 1};
-constexpr KeyRange kSecondWord{2, 2, 1};
+constexpr KeyRange kSecondWord{2, 2, 1, kLooksAtKey};
 
 constexpr Command kObjectCommands[] = {
     {"encoding", ObjectEncoding, 3, kReadOnly, kSecondWord,
@@ -266,10 +263,11 @@ constexpr Command kObjectCommands[] = {
 };
 
 constexpr Command kCommands[] = {
-    {"copy", Copy, -3, kWrite | kDenyOom, kTwoKeys, "Copies the value of a key to a new key.",
-     "6.2.0"},
-    {"del", Delete, -2, kWrite, kAllKeys, "Deletes one or more keys.", "1.0.0"},
-    {"exists", Exists, -2, kReadOnly | kFast, kAllKeys, "Determines whether keys exist.", "1.0.0"},
+    {"copy", Copy, -3, kWrite | kDenyOom, TwoKeys(kReadsKey, kOverwritesKey),
+     "Copies the value of a key to a new key.", "6.2.0"},
+    {"del", Delete, -2, kWrite, AllKeys(kRemovesKey), "Deletes one or more keys.", "1.0.0"},
+    {"exists", Exists, -2, kReadOnly | kFast, AllKeys(kLooksAtKey),
+     "Determines whether keys exist.", "1.0.0"},
     {"keys",
      Keys,
      2,
@@ -277,7 +275,8 @@ constexpr Command kCommands[] = {
      {},
      "Returns all key names that match a pattern.",
      "1.0.0"},
-    {"move", Move, 3, kWrite | kFast, kOneKey, "Moves a key to another database.", "1.0.0"},
+    {"move", Move, 3, kWrite | kFast, OneKey(kChangesKey), "Moves a key to another database.",
+     "1.0.0"},
     {"object",
      nullptr,
      -2,
@@ -287,15 +286,15 @@ constexpr Command kCommands[] = {
      "2.2.3",
      kObjectCommands},
     {"randomkey", RandomKey, 1, kReadOnly, {}, "Returns a random key name.", "1.0.0"},
-    {"rename", Rename, 3, kWrite, kTwoKeys, "Renames a key and overwrites the destination.",
-     "1.0.0"},
-    {"renamenx", RenameNx, 3, kWrite | kFast, kTwoKeys,
+    {"rename", Rename, 3, kWrite, TwoKeys(kTakesFromKey, kOverwritesKey),
+     "Renames a key and overwrites the destination.", "1.0.0"},
+    {"renamenx", RenameNx, 3, kWrite | kFast, TwoKeys(kTakesFromKey, kCreatesKey),
      "Renames a key only when the target key name doesn't exist.", "1.0.0"},
-    {"touch", Touch, -2, kReadOnly | kFast, kAllKeys,
+    {"touch", Touch, -2, kReadOnly | kFast, AllKeys(kLooksAtKey),
      "Returns the number of existing keys and marks their access.", "3.2.1"},
-    {"type", TypeOfKey, 2, kReadOnly | kFast, kOneKey,
+    {"type", TypeOfKey, 2, kReadOnly | kFast, OneKey(kLooksAtKey),
      "Determines the type of value stored at a key.", "1.0.0"},
-    {"unlink", Delete, -2, kWrite | kFast, kAllKeys,
+    {"unlink", Delete, -2, kWrite | kFast, AllKeys(kRemovesKey),
      "Deletes keys; large values are freed in slices, as DEL does.", "4.0.0"},
 };
 

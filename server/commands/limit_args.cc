@@ -188,14 +188,14 @@ bool LimitArgs::Read(CommandContext& context) {
   return true;
 }
 
-bool FindLimitKeys(Args args, std::vector<size_t>& indexes) {
+bool FindLimitKeys(Args args, std::vector<KeyReference>& keys) {
   if (args.size() < 3) return false;
-  indexes.push_back(1);
+  keys.push_back({1});
   for (size_t i = 2; i < args.size();) {
     if (const RuleForm* form = FormOf(args[i])) {
       i += 1 + form->arguments;
     } else if (IsWord(args[i], "and") && i + 1 < args.size()) {
-      indexes.push_back(i + 1);
+      keys.push_back({i + 1});
       i += 2;
     } else {
       // POLICY and the options, a word and a value each.

@@ -50,6 +50,6 @@ struct LimitArgs {
 };
 
 // For COMMAND GETKEYS and permissions: the first key, and each after an AND that follows rules.
-bool FindLimitKeys(Args args, std::vector<size_t>& indexes);
+bool FindLimitKeys(Args args, std::vector<KeyReference>& keys);
 
 }  // namespace tally::server

@@ -147,34 +147,33 @@ void LMPop(CommandContext& context) {
   context.reply.NullArray();
 }
 
-bool FindLMPopKeys(Args args, std::vector<size_t>& indexes) {
-  const auto keys = ParseInt64(args[1]);
-  if (!keys || *keys < 1 || static_cast<uint64_t>(*keys) >= args.size() - 2) return false;
-  for (size_t i = 0; i < static_cast<size_t>(*keys); ++i) indexes.push_back(2 + i);
+bool FindLMPopKeys(Args args, std::vector<KeyReference>& keys) {
+  const auto count = ParseInt64(args[1]);
+  if (!count || *count < 1 || static_cast<uint64_t>(*count) >= args.size() - 2) return false;
+  for (size_t i = 0; i < static_cast<size_t>(*count); ++i) keys.push_back({2 + i});
   return true;
 }
 
-constexpr KeyRange kOneKey{1, 1, 1};
-constexpr KeyRange kTwoKeys{1, 2, 1};
+constexpr KeyRange kCountedKeys{0, 0, 0, kTakesFromKey};
 constexpr uint32_t kStore = kWrite | kDenyOom;
 
 constexpr Command kCommands[] = {
-    {"lmove", LMove, 5, kStore, kTwoKeys,
+    {"lmove", LMove, 5, kStore, TwoKeys(kTakesFromKey, kInsertsIntoKey),
      "Pops an element from a list, pushes it to another list and returns it.", "6.2.0"},
     {"lmpop",
      LMPop,
      -4,
      kWrite | kMovableKeys,
-     {},
+     kCountedKeys,
      "Pops elements from the first of several lists that is not empty.",
      "7.0.0",
      {},
      FindLMPopKeys},
-    {"lpop", LPop, -2, kWrite | kFast, kOneKey, "Removes and returns the first elements of a list.",
-     "1.0.0"},
-    {"rpop", RPop, -2, kWrite | kFast, kOneKey, "Removes and returns the last elements of a list.",
-     "1.0.0"},
-    {"rpoplpush", RPopLPush, 3, kStore, kTwoKeys,
+    {"lpop", LPop, -2, kWrite | kFast, OneKey(kTakesFromKey),
+     "Removes and returns the first elements of a list.", "1.0.0"},
+    {"rpop", RPop, -2, kWrite | kFast, OneKey(kTakesFromKey),
+     "Removes and returns the last elements of a list.", "1.0.0"},
+    {"rpoplpush", RPopLPush, 3, kStore, TwoKeys(kTakesFromKey, kInsertsIntoKey),
      "Pops the last element of a list, pushes it to the front of another list and returns it.",
      "1.2.0"},
 };

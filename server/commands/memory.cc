@@ -165,7 +165,7 @@ void MemoryHelp(CommandContext& context) {
 }
 
 constexpr KeyRange kNoKeys;
-constexpr KeyRange kSecondWord{2, 2, 1};
+constexpr KeyRange kSecondWord{2, 2, 1, kLooksAtKey};
 
 constexpr Command kSubcommands[] = {
     {"doctor", MemoryDoctor, 2, 0, kNoKeys, "Outputs a memory problems report.", "4.0.0"},

@@ -67,11 +67,11 @@ void EvalSha(CommandContext& context) { RunScript(context, true, false); }
 
 void EvalShaRo(CommandContext& context) { RunScript(context, true, true); }
 
-bool FindEvalKeys(Args args, std::vector<size_t>& indexes) {
+bool FindEvalKeys(Args args, std::vector<KeyReference>& keys) {
   const auto count = ParseInt64(args[kCountArg]);
   const auto most = static_cast<int64_t>(args.size() - kFirstKey);
   if (!count || *count < 0 || *count > most) return true;
-  for (size_t i = 0; i < static_cast<size_t>(*count); ++i) indexes.push_back(kFirstKey + i);
+  for (size_t i = 0; i < static_cast<size_t>(*count); ++i) keys.push_back({kFirstKey + i});
   return true;
 }
 
@@ -120,6 +120,7 @@ void ScriptHelp(CommandContext& context) {
 
 constexpr uint32_t kRunFlags = kNoScript | kStale | kSkipMonitor | kMayReplicate | kMovableKeys;
 constexpr KeyRange kNoKeys;
+constexpr KeyRange kScriptKeys{0, 0, 0, kChangesKey};
 
 constexpr Command kSubcommands[] = {
     {"exists", ScriptExists, -3, kNoScript, kNoKeys,
@@ -139,7 +140,7 @@ constexpr Command kCommands[] = {
      Eval,
      -3,
      kRunFlags,
-     kNoKeys,
+     kScriptKeys,
      "Executes a server-side Lua script.",
      "2.6.0",
      {},
@@ -157,7 +158,7 @@ constexpr Command kCommands[] = {
      EvalSha,
      -3,
      kRunFlags,
-     kNoKeys,
+     kScriptKeys,
      "Executes a server-side Lua script by SHA1 digest.",
      "2.6.0",
      {},

@@ -153,10 +153,10 @@ void SUnionStore(CommandContext& context) { StoreResult(context, Unite, "sunions
 
 void SDiffStore(CommandContext& context) { StoreResult(context, Subtract, "sdiffstore"); }
 
-bool FindNumberedKeys(Args args, std::vector<size_t>& indexes) {
+bool FindNumberedKeys(Args args, std::vector<KeyReference>& keys) {
   const auto count = ParseInt64(args[1]);
   if (!count || *count < 1 || *count > static_cast<int64_t>(args.size()) - 2) return false;
-  for (size_t i = 0; i < static_cast<size_t>(*count); ++i) indexes.push_back(2 + i);
+  for (size_t i = 0; i < static_cast<size_t>(*count); ++i) keys.push_back({2 + i});
   return true;
 }
 
@@ -190,8 +190,8 @@ constexpr uint32_t kStore = kWrite | kDenyOom;
 
 constexpr Command kCommands[] = {
     {"sdiff", SDiff, -2, kReadOnly, kAllKeys, "Returns the difference of sets.", "1.0.0"},
-    {"sdiffstore", SDiffStore, -3, kStore, kAllKeys, "Stores the difference of sets in a key.",
-     "1.0.0"},
+    {"sdiffstore", SDiffStore, -3, kStore, AllKeys(kOverwritesKey, kReadsKey),
+     "Stores the difference of sets in a key.", "1.0.0"},
     {"sinter", SInter, -2, kReadOnly, kAllKeys, "Returns the intersection of sets.", "1.0.0"},
     {"sintercard",
      SInterCard,
@@ -202,11 +202,11 @@ constexpr Command kCommands[] = {
      "7.0.0",
      {},
      FindNumberedKeys},
-    {"sinterstore", SInterStore, -3, kStore, kAllKeys, "Stores the intersection of sets in a key.",
-     "1.0.0"},
+    {"sinterstore", SInterStore, -3, kStore, AllKeys(kUpdatesKey, kReadsKey),
+     "Stores the intersection of sets in a key.", "1.0.0"},
     {"sunion", SUnion, -2, kReadOnly, kAllKeys, "Returns the union of sets.", "1.0.0"},
-    {"sunionstore", SUnionStore, -3, kStore, kAllKeys, "Stores the union of sets in a key.",
-     "1.0.0"},
+    {"sunionstore", SUnionStore, -3, kStore, AllKeys(kOverwritesKey, kReadsKey),
+     "Stores the union of sets in a key.", "1.0.0"},
 };
 
 }  // namespace

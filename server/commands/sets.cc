@@ -178,24 +178,25 @@ void SScan(CommandContext& context) {
 }
 
 constexpr KeyRange kOneKey{1, 1, 1};
-constexpr KeyRange kTwoKeys{1, 2, 1};
 
 constexpr Command kCommands[] = {
-    {"sadd", SAdd, -3, kWrite | kDenyOom | kFast, kOneKey, "Adds members to a set.", "1.0.0"},
-    {"scard", SCard, 2, kReadOnly | kFast, kOneKey, "Returns the number of members in a set.",
+    {"sadd", SAdd, -3, kWrite | kDenyOom | kFast, OneKey(kInsertsIntoKey), "Adds members to a set.",
      "1.0.0"},
-    {"sismember", SIsMember, 3, kReadOnly | kFast, kOneKey,
+    {"scard", SCard, 2, kReadOnly | kFast, OneKey(kLooksAtKey),
+     "Returns the number of members in a set.", "1.0.0"},
+    {"sismember", SIsMember, 3, kReadOnly | kFast, OneKey(kLooksAtKey),
      "Determines whether a member belongs to a set.", "1.0.0"},
     {"smembers", SMembers, 2, kReadOnly, kOneKey, "Returns all members of a set.", "1.0.0"},
     {"smismember", SMIsMember, -3, kReadOnly | kFast, kOneKey,
      "Determines whether members belong to a set.", "6.2.0"},
-    {"smove", SMove, 4, kWrite | kFast, kTwoKeys, "Moves a member from one set to another.",
-     "1.0.0"},
-    {"spop", SPop, -2, kWrite | kFast, kOneKey,
+    {"smove", SMove, 4, kWrite | kFast, TwoKeys(kTakesFromKey, kInsertsIntoKey),
+     "Moves a member from one set to another.", "1.0.0"},
+    {"spop", SPop, -2, kWrite | kFast, OneKey(kTakesFromKey),
      "Returns random members of a set after removing them.", "1.0.0"},
     {"srandmember", SRandMember, -2, kReadOnly, kOneKey, "Returns random members of a set.",
      "1.0.0"},
-    {"srem", SRem, -3, kWrite | kFast, kOneKey, "Removes members from a set.", "1.0.0"},
+    {"srem", SRem, -3, kWrite | kFast, OneKey(kDeletesFromKey), "Removes members from a set.",
+     "1.0.0"},
     {"sscan", SScan, -3, kReadOnly, kOneKey, "Iterates over members of a set.", "2.8.0"},
 };
 

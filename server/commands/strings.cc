@@ -279,14 +279,22 @@ void SetRange(CommandContext& context) {
   context.reply.Integer(static_cast<int64_t>(text.size()));
 }
 
+// Without GET nothing of the old value gets out.
+bool FindSetKey(Args args, std::vector<KeyReference>& keys) {
+  const bool gets = std::any_of(args.begin() + 3, args.end(),
+                                [](std::string_view arg) { return IsWord(arg, "get"); });
+  keys.push_back({1, gets ? kChangesKey : kOverwritesKey});
+  return true;
+}
+
 constexpr KeyRange kOneKey{1, 1, 1};
 constexpr uint32_t kStore = kWrite | kDenyOom;
 
 constexpr Command kCommands[] = {
-    {"append", Append, 3, kStore | kFast, kOneKey, "Appends a string to the value of a key.",
-     "2.0.0"},
+    {"append", Append, 3, kStore | kFast, OneKey(kInsertsIntoKey),
+     "Appends a string to the value of a key.", "2.0.0"},
     {"get", Get, 2, kReadOnly | kFast, kOneKey, "Returns the string value of a key.", "1.0.0"},
-    {"getdel", GetDel, 2, kWrite | kFast, kOneKey,
+    {"getdel", GetDel, 2, kWrite | kFast, OneKey(kTakesFromKey),
      "Returns the string value of a key after deleting the key.", "6.2.0"},
     {"getex", GetEx, -2, kWrite | kFast, kOneKey,
      "Returns the string value of a key after setting its expiration time.", "6.2.0"},
@@ -301,26 +309,39 @@ constexpr Command kCommands[] = {
      {1, -1, 1},
      "Returns the string values of keys.",
      "1.0.0"},
-    {"mset", MSet, -3, kStore, {1, -1, 2}, "Sets the string values of keys.", "1.0.1"},
+    {"mset",
+     MSet,
+     -3,
+     kStore,
+     {1, -1, 2, kOverwritesKey},
+     "Sets the string values of keys.",
+     "1.0.1"},
     {"msetnx",
      MSetNx,
      -3,
      kStore,
-     {1, -1, 2},
+     {1, -1, 2, kCreatesKey},
      "Sets the string values of keys when none of them exists.",
      "1.0.1"},
-    {"psetex", PSetEx, 4, kStore, kOneKey,
+    {"psetex", PSetEx, 4, kStore, OneKey(kOverwritesKey),
      "Sets the string value and expiration time in milliseconds of a key.", "2.6.0"},
-    {"set", Set, -3, kStore, kOneKey, "Sets the string value of a key, ignoring its type.",
-     "1.0.0"},
-    {"setex", SetEx, 4, kStore, kOneKey, "Sets the string value and expiration time of a key.",
-     "2.0.0"},
-    {"setnx", SetNx, 3, kStore | kFast, kOneKey,
+    {"set",
+     Set,
+     -3,
+     kStore,
+     OneKey(kChangesKey | kKeyVariable),
+     "Sets the string value of a key, ignoring its type.",
+     "1.0.0",
+     {},
+     FindSetKey},
+    {"setex", SetEx, 4, kStore, OneKey(kOverwritesKey),
+     "Sets the string value and expiration time of a key.", "2.0.0"},
+    {"setnx", SetNx, 3, kStore | kFast, OneKey(kCreatesKey),
      "Sets the string value of a key only when the key doesn't exist.", "1.0.0"},
-    {"setrange", SetRange, 4, kStore, kOneKey,
+    {"setrange", SetRange, 4, kStore, OneKey(kUpdatesKey),
      "Overwrites a part of a string value with another by an offset.", "2.2.0"},
-    {"strlen", StrLen, 2, kReadOnly | kFast, kOneKey, "Returns the length of a string value.",
-     "2.2.0"},
+    {"strlen", StrLen, 2, kReadOnly | kFast, OneKey(kLooksAtKey),
+     "Returns the length of a string value.", "2.2.0"},
     {"substr", GetRange, 4, kReadOnly, kOneKey, "Returns a substring from a string value.",
      "1.0.0"},
 };

@@ -1,7 +1,10 @@
 // MULTI, EXEC and WATCH. The dispatcher queues what comes between MULTI and EXEC.
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/bytes/str_cat.h"
+#include "server/command/acl_guard.h"
 #include "server/command/command_context.h"
 #include "server/commands/families.h"
 
@@ -15,12 +18,38 @@ void Multi(CommandContext& context) {
   context.reply.Ok();
 }
 
+std::string_view ReasonOf(AclDenial denial) {
+  switch (denial) {
+    case AclDenial::kCommand:
+      return "no permission to execute the command or subcommand";
+    case AclDenial::kKey:
+      return "no permission to touch the specified keys";
+    case AclDenial::kChannel:
+      return "no permission to access one of the channels used as arguments";
+    case AclDenial::kNone:
+      break;
+  }
+  return "";
+}
+
+// The user's rules may have changed since the command was queued.
+bool StillAllowed(CommandContext& context, const CommandTable::Item& item, Args args) {
+  const AclDenial denial = GuardCall(context.server, context.client, item, args, "multi").denial;
+  if (denial == AclDenial::kNone) return true;
+  context.reply.Error(
+      StrCat("NOPERM ACLs rules changed between the moment the transaction was accumulated and the "
+             "EXEC call. This command is no longer allowed for the following reason: ",
+             ReasonOf(denial)));
+  return false;
+}
+
 // A turn's effects are logged as one batch, which is loaded whole or not at all: so the commands'
 // own effects, one after the other, make the block atomic in the log too.
 void RunQueue(CommandContext& context, const std::vector<QueuedCommand>& queue) {
   std::vector<std::string_view> args;
   for (const QueuedCommand& queued : queue) {
     args.assign(queued.args.begin(), queued.args.end());
+    if (!StillAllowed(context, *queued.item, args)) continue;
     context.server.runner->Run(context.client, *queued.item, args);
   }
 }
@@ -80,13 +109,8 @@ constexpr Command kCommands[] = {
      "1.2.0"},
     {"multi", Multi, 1, kQuick, {}, "Starts a transaction.", "1.2.0"},
     {"unwatch", Unwatch, 1, kQuick, {}, "Forgets about watched keys of a transaction.", "2.2.0"},
-    {"watch",
-     Watch,
-     -2,
-     kQuick,
-     {1, -1, 1},
-     "Monitors changes to keys to determine the execution of a transaction.",
-     "2.2.0"},
+    {"watch", Watch, -2, kQuick, AllKeys(kLooksAtKey),
+     "Monitors changes to keys to determine the execution of a transaction.", "2.2.0"},
 };
 
 }  // namespace

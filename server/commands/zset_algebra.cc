@@ -252,24 +252,24 @@ void ZInterCard(CommandContext& context) {
   context.reply.Integer(static_cast<int64_t>(found));
 }
 
-bool CountedKeys(Args args, size_t index, std::vector<size_t>& indexes) {
+bool CountedKeys(Args args, size_t index, std::vector<KeyReference>& keys) {
   const auto count = ParseInt64(args[index]);
   if (!count || *count <= 0 || static_cast<uint64_t>(*count) > args.size() - index - 1) {
     return false;
   }
-  for (size_t i = 0; i < static_cast<size_t>(*count); ++i) indexes.push_back(index + 1 + i);
+  for (size_t i = 0; i < static_cast<size_t>(*count); ++i) keys.push_back({index + 1 + i});
   return true;
 }
 
-bool FindReadKeys(Args args, std::vector<size_t>& indexes) { return CountedKeys(args, 1, indexes); }
-bool FindStoreKeys(Args args, std::vector<size_t>& indexes) {
-  indexes.push_back(1);
-  return CountedKeys(args, 2, indexes);
+bool FindReadKeys(Args args, std::vector<KeyReference>& keys) { return CountedKeys(args, 1, keys); }
+bool FindStoreKeys(Args args, std::vector<KeyReference>& keys) {
+  keys.push_back({1});
+  return CountedKeys(args, 2, keys);
 }
 
 constexpr uint32_t kRead = kReadOnly | kMovableKeys;
 constexpr uint32_t kStore = kWrite | kDenyOom | kMovableKeys;
-constexpr KeyRange kTarget{1, 1, 1};
+constexpr KeyRange kTarget{1, 1, 1, kOverwritesKey, kReadsKey};
 
 constexpr Command kCommands[] = {
     {"zdiff",

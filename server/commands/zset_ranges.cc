@@ -267,7 +267,6 @@ void ZScan(CommandContext& context) {
 }
 
 constexpr KeyRange kOneKey{1, 1, 1};
-constexpr KeyRange kTwoKeys{1, 2, 1};
 
 constexpr Command kCommands[] = {
     {"zcount", ZCount, 4, kReadOnly | kFast, kOneKey,
@@ -280,13 +279,13 @@ constexpr Command kCommands[] = {
      "Returns members in a sorted set within a lexicographical range.", "2.8.9"},
     {"zrangebyscore", ZRangeByScore, -4, kReadOnly, kOneKey,
      "Returns members in a sorted set within a range of scores.", "1.0.5"},
-    {"zrangestore", ZRangeStore, -5, kWrite | kDenyOom, kTwoKeys,
+    {"zrangestore", ZRangeStore, -5, kWrite | kDenyOom, TwoKeys(kOverwritesKey, kReadsKey),
      "Stores a range of members of a sorted set in a key.", "6.2.0"},
-    {"zremrangebylex", ZRemRangeByLex, 4, kWrite, kOneKey,
+    {"zremrangebylex", ZRemRangeByLex, 4, kWrite, OneKey(kDeletesFromKey),
      "Removes members in a sorted set within a lexicographical range.", "2.8.9"},
-    {"zremrangebyrank", ZRemRangeByRank, 4, kWrite, kOneKey,
+    {"zremrangebyrank", ZRemRangeByRank, 4, kWrite, OneKey(kDeletesFromKey),
      "Removes members in a sorted set within a range of indexes.", "2.0.0"},
-    {"zremrangebyscore", ZRemRangeByScore, 4, kWrite, kOneKey,
+    {"zremrangebyscore", ZRemRangeByScore, 4, kWrite, OneKey(kDeletesFromKey),
      "Removes members in a sorted set within a range of scores.", "1.2.0"},
     {"zrevrange", ZRevRange, -4, kReadOnly, kOneKey,
      "Returns members in a sorted set within a range of indexes in reverse order.", "1.2.0"},

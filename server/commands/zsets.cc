@@ -236,10 +236,10 @@ void Pop(CommandContext& context, bool max) {
 void ZPopMin(CommandContext& context) { Pop(context, false); }
 void ZPopMax(CommandContext& context) { Pop(context, true); }
 
-bool FindCountedKeys(Args args, std::vector<size_t>& indexes) {
+bool FindCountedKeys(Args args, std::vector<KeyReference>& keys) {
   const auto count = ParseInt64(args[1]);
   if (!count || *count <= 0 || static_cast<size_t>(*count) > args.size() - 2) return false;
-  for (size_t i = 0; i < static_cast<size_t>(*count); ++i) indexes.push_back(2 + i);
+  for (size_t i = 0; i < static_cast<size_t>(*count); ++i) keys.push_back({2 + i});
   return true;
 }
 
@@ -323,12 +323,13 @@ void ZRandMember(CommandContext& context) {
 }
 
 constexpr KeyRange kOneKey{1, 1, 1};
+constexpr KeyRange kCountedKeys{0, 0, 0, kTakesFromKey};
 constexpr uint32_t kStore = kWrite | kDenyOom | kFast;
 
 constexpr Command kCommands[] = {
-    {"zadd", ZAdd, -4, kStore, kOneKey, "Adds members to a sorted set, or updates their scores.",
-     "1.2.0"},
-    {"zcard", ZCard, 2, kReadOnly | kFast, kOneKey,
+    {"zadd", ZAdd, -4, kStore, OneKey(kUpdatesKey),
+     "Adds members to a sorted set, or updates their scores.", "1.2.0"},
+    {"zcard", ZCard, 2, kReadOnly | kFast, OneKey(kLooksAtKey),
      "Returns the number of members in a sorted set.", "1.2.0"},
     {"zincrby", ZIncrBy, 4, kStore, kOneKey, "Increments the score of a member in a sorted set.",
      "1.2.0"},
@@ -336,7 +337,7 @@ constexpr Command kCommands[] = {
      ZMPop,
      -4,
      kWrite | kMovableKeys,
-     {},
+     kCountedKeys,
      "Removes and returns members with the lowest "
      "or highest scores from the first sorted set that is not empty.",
      "7.0.0",
@@ -344,15 +345,16 @@ constexpr Command kCommands[] = {
      FindCountedKeys},
     {"zmscore", ZMScore, -3, kReadOnly | kFast, kOneKey,
      "Returns the scores of members in a sorted set.", "6.2.0"},
-    {"zpopmax", ZPopMax, -2, kWrite | kFast, kOneKey,
+    {"zpopmax", ZPopMax, -2, kWrite | kFast, OneKey(kTakesFromKey),
      "Removes and returns the members with the highest scores from a sorted set.", "5.0.0"},
-    {"zpopmin", ZPopMin, -2, kWrite | kFast, kOneKey,
+    {"zpopmin", ZPopMin, -2, kWrite | kFast, OneKey(kTakesFromKey),
      "Removes and returns the members with the lowest scores from a sorted set.", "5.0.0"},
     {"zrandmember", ZRandMember, -2, kReadOnly, kOneKey,
      "Returns random members from a sorted set.", "6.2.0"},
     {"zrank", ZRank, 3, kReadOnly | kFast, kOneKey,
      "Returns the rank of a member in a sorted set, from the lowest score.", "2.0.0"},
-    {"zrem", ZRem, -3, kWrite | kFast, kOneKey, "Removes members from a sorted set.", "1.2.0"},
+    {"zrem", ZRem, -3, kWrite | kFast, OneKey(kDeletesFromKey),
+     "Removes members from a sorted set.", "1.2.0"},
     {"zrevrank", ZRevRank, 3, kReadOnly | kFast, kOneKey,
      "Returns the rank of a member in a sorted set, from the highest score.", "2.0.0"},
     {"zscore", ZScore, 3, kReadOnly | kFast, kOneKey,

@@ -5,6 +5,7 @@
 #include "core/bytes/glob.h"
 #include "core/bytes/str_cat.h"
 #include "core/check.h"
+#include "server/config/value_text.h"
 
 namespace tally::server {
 namespace {
@@ -20,18 +21,6 @@ void AddOnce(std::string_view name, const Directive& directive, const Config& co
   const auto same = [name](const auto& row) { return row.first == name; };
   if (std::any_of(found.begin(), found.end(), same)) return;
   found.emplace_back(name, FormatValue(directive, config));
-}
-
-// The value of a multi-word directive arrives as one argument.
-std::vector<std::string> SplitAtSpaces(std::string_view text) {
-  std::vector<std::string> words;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(' '), text.size());
-    if (end > 0) words.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  if (words.empty()) words.emplace_back();
-  return words;
 }
 
 absl::Status Failure(std::string_view name, std::string_view reason) {
@@ -65,7 +54,10 @@ absl::Status Replace(const Directive& directive, std::string_view value, Config&
     const std::string nothing;
     Check(Assign(directive, {&nothing, 1}, config).ok(), "a repeated directive can be cleared");
   }
-  return Assign(directive, SplitAtSpaces(value), config);
+  // It arrives as one argument.
+  std::vector<std::string> words = SplitAtSpaces(value);
+  if (words.empty()) words.emplace_back();
+  return Assign(directive, words, config);
 }
 
 }  // namespace

@@ -1,87 +1,20 @@
 #include "server/config/config_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
 #include <filesystem>
 
-#include "core/bytes/str_cat.h"
 #include "server/config/config_rewrite.h"
+#include "server/config/text_file.h"
 
 namespace tally::server {
-namespace {
-
-// A configuration file is small; a huge one is a mistake, such as a path to a device.
-constexpr size_t kMaxFileBytes = 16 * kMib;
-
-absl::Status FileError(const char* what, const std::string& path) {
-  return absl::ErrnoToStatus(errno, StrCat(what, " '", path, "'"));
-}
-
-// A descriptor that is closed at the end of its scope.
-class File {
- public:
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  ~File() {
-    if (descriptor_ > STDERR_FILENO) ::close(descriptor_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  int get() const { return descriptor_; }
-  bool IsOpen() const { return descriptor_ >= 0; }
-
- private:
-  const int descriptor_;
-};
-
-absl::StatusOr<std::string> ReadConfigFile(const std::string& path) {
-  const bool is_stdin = path == "-";
-  const File file(is_stdin ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.IsOpen()) return FileError("can't open", path);
-  std::string text;
-  char buffer[16384];
-  for (;;) {
-    const ssize_t count = ::read(file.get(), buffer, sizeof(buffer));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return FileError("can't read", path);
-    if (count == 0) return text;
-    text.append(buffer, static_cast<size_t>(count));
-    if (text.size() > kMaxFileBytes) {
-      return absl::InvalidArgumentError(StrCat("'", path, "' is too large for a configuration"));
-    }
-  }
-}
-
-bool WriteAndSync(const File& file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(file.get(), text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    text.remove_prefix(static_cast<size_t>(written));
-  }
-  return ::fsync(file.get()) == 0;
-}
-
-void SyncDirectoryOf(const std::string& path) {
-  const std::string directory = std::filesystem::path(path).parent_path().string();
-  const File file(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (file.IsOpen()) ::fsync(file.get());
-}
-
-}  // namespace
 
 absl::StatusOr<LoadedConfig> LoadConfig(const CommandLine& line) {
   LoadedConfig loaded;
   if (line.config_path) {
     const std::string& path = *line.config_path;
-    const absl::StatusOr<std::string> text = ReadConfigFile(path);
+    const absl::StatusOr<std::string> text = ReadTextFile(path);
     if (!text.ok()) return text.status();
     const std::string name = path == "-" ? "standard input" : path;
-    const absl::Status status = ParseConfigText(*text, name, ReadConfigFile, loaded.config);
+    const absl::Status status = ParseConfigText(*text, name, ReadTextFile, loaded.config);
     if (!status.ok()) return status;
     if (path != "-") loaded.path = std::filesystem::absolute(path).string();
   }
@@ -91,22 +24,9 @@ absl::StatusOr<LoadedConfig> LoadConfig(const CommandLine& line) {
 }
 
 absl::Status RewriteConfigFile(const std::string& path, const Config& config) {
-  const absl::StatusOr<std::string> text = ReadConfigFile(path);
+  const absl::StatusOr<std::string> text = ReadTextFile(path);
   if (!text.ok()) return text.status();
-  struct stat info{};
-  if (::stat(path.c_str(), &info) != 0) return FileError("can't inspect", path);
-  const std::string temporary = StrCat(path, ".tmp-", ::getpid());
-  const File file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (!file.IsOpen()) return FileError("can't create", temporary);
-  const bool written = ::fchmod(file.get(), info.st_mode & 07777) == 0 &&
-                       WriteAndSync(file, RewriteConfigText(*text, config));
-  if (!written || ::rename(temporary.c_str(), path.c_str()) != 0) {
-    const absl::Status status = FileError("can't write", temporary);
-    ::unlink(temporary.c_str());
-    return status;
-  }
-  SyncDirectoryOf(path);
-  return absl::OkStatus();
+  return ReplaceTextFile(path, RewriteConfigText(*text, config));
 }
 
 }  // namespace tally::server

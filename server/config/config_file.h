@@ -1,4 +1,4 @@
-// The configuration on disk. The only part of server/config that touches files.
+// The configuration on disk.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -19,8 +19,7 @@ struct LoadedConfig {
 // message is ready to be shown: place and reason.
 absl::StatusOr<LoadedConfig> LoadConfig(const CommandLine& line);
 
-// Brings the file at `path` in line with `config`: a temporary file beside it, synced, then renamed
-// over it, so that a crash leaves the old file or the new one.
+// Brings the file at `path` in line with `config`.
 absl::Status RewriteConfigFile(const std::string& path, const Config& config);
 
 }  // namespace tally::server

@@ -6,6 +6,7 @@
 #include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
 #include "server/config/value_text.h"
+#include "server/resp/split_args.h"
 
 namespace tally::server {
 namespace {
@@ -14,6 +15,14 @@ std::string Join(Words words, std::string_view separator) {
   std::string text;
   for (const std::string& word : words) StrAppend(text, text.empty() ? "" : separator, word);
   return text;
+}
+
+// Words parted by blanks, so that they are read back as they are.
+std::string QuoteLine(const std::string& line) {
+  std::vector<std::string> words = SplitAtSpaces(line);
+  if (SplitArgs(line) == words) return line;
+  for (std::string& word : words) word = QuoteWord(word);
+  return Join(words, " ");
 }
 
 absl::Status Refuse(std::string reason) { return absl::InvalidArgumentError(reason); }
@@ -167,7 +176,7 @@ std::vector<std::string> FormatLines(const Directive& directive, const Config& c
   std::vector<std::string> lines;
   if (list != nullptr && directive.Is(kRepeated)) {
     for (const std::string& item : config.*list->member) {
-      lines.push_back(StrCat(directive.name, ' ', item));
+      lines.push_back(StrCat(directive.name, ' ', QuoteLine(item)));
     }
     return lines;
   }

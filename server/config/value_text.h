@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tally::server {
 
@@ -24,6 +25,9 @@ std::string FormatOctal(int64_t mode);
 
 // As one word of a configuration line: quoted and escaped unless it is plain and not empty.
 std::string QuoteWord(std::string_view word);
+
+// The words between spaces; none for a text without words.
+std::vector<std::string> SplitAtSpaces(std::string_view text);
 
 // ASCII only, as directive names and yes/no are compared.
 std::string ToLower(std::string_view text);

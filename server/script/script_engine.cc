@@ -249,7 +249,7 @@ bool ScriptEngine::TakeArgs(lua_State* lua) {
 
 std::string_view ScriptEngine::RunTaken() {
   script_client_.output.clear();
-  server_.runner->RunFromScript(script_client_, args_, invocation_.may_write);
+  server_.runner->RunFromScript(script_client_, *invocation_.caller, args_, invocation_.may_write);
   return script_client_.output;
 }
 

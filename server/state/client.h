@@ -15,6 +15,8 @@
 
 namespace tally::server {
 
+struct AclUser;
+
 // The wire behind a client.
 class Transport {
  public:
@@ -67,6 +69,7 @@ struct Client {
 
   size_t database = 0;
   std::string user = "default";
+  std::shared_ptr<const AclUser> acl;  // null may do everything: the log's client
   bool authenticated = false;
   int64_t created_ms = 0;
   int64_t last_active_ms = 0;

@@ -21,6 +21,12 @@ Client* ClientTable::Find(uint64_t id) const {
   return it == by_id_.end() ? nullptr : it->second;
 }
 
+void ClientTable::Kill(Client& victim, const Client& caller) {
+  victim.close_after_reply = true;
+  if (&victim != &caller && victim.transport != nullptr) victim.transport->Close();
+  MarkPending(victim);
+}
+
 std::vector<Client*> ClientTable::TakePending() {
   for (Client* client : pending_) client->output_pending = false;
   return std::exchange(pending_, {});

@@ -30,6 +30,9 @@ class ClientTable {
     client.output_pending = true;
     pending_.push_back(&client);
   }
+  // Ends a connection. The caller gets its reply first; others are cut off with what they have not
+  // read yet.
+  void Kill(Client& victim, const Client& caller);
   // The clients marked since the last call.
   std::vector<Client*> TakePending();
 

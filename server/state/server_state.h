@@ -9,6 +9,8 @@
 #include <string>
 
 #include "core/engine.h"
+#include "server/acl/acl_log.h"
+#include "server/acl/acl_users.h"
 #include "server/command/command_table.h"
 #include "server/config/config.h"
 #include "server/log.h"
@@ -68,9 +70,10 @@ class CommandRunner {
  public:
   // Without the checks of a request: for EXEC, which made them when it queued, and for the log.
   virtual void Run(Client& client, const CommandTable::Item& item, Args args) = 0;
-  // A command that a script calls, which may be any words. The reply is an error when it is none,
-  // or none that scripts may call, or writes though the script may not.
-  virtual void RunFromScript(Client& client, Args args, bool may_write) = 0;
+  // A command that the script of `caller` calls as `client`, and which may be any words. The reply
+  // is an error when it is none, or none that scripts or the caller's user may call, or writes
+  // though the script may not.
+  virtual void RunFromScript(Client& client, const Client& caller, Args args, bool may_write) = 0;
 
  protected:
   ~CommandRunner() = default;
@@ -91,12 +94,15 @@ struct ServerState {
         engine(engine_in),
         config(config_in),
         log(log_in),
+        users(command_table, config_in),
         stats(command_table.items().size()) {}
 
   const CommandTable& commands;
   Engine& engine;
   Config& config;
   Logger& log;
+  AclUsers users;
+  AclLog acl_log;
   Clock clock;
   Stats stats;
   ClientTable clients;

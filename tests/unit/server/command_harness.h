@@ -131,7 +131,7 @@ class CommandHarness : private Keyspace::Observer {
     client.address = StrCat("127.0.0.1:", 50000 + client.id);
     client.local_address = "127.0.0.1:6379";
     client.created_ms = client.last_active_ms = state.clock.now_ms();
-    LoginAsDefault(config, client);
+    LoginAsDefault(state.users, client);
     return &client;
   }
   void Disconnect(Client* client) {

@@ -27,7 +27,7 @@ TEST_CASE("command info: all that clients route and check by") {
         "[[\"client|id\" :2 ~[+noscript +loading +stale] :0 :0 :0 ~[+@slow +@connection] ~[] ~[] "
         "~[]]]");
   CHECK(h.Run("COMMAND INFO mset")
-            .find(":1 :-1 :2 ~[+@write +@string +@slow] ~[] ~[{\"flags\" ~[+RW +update] "
+            .find(":1 :-1 :2 ~[+@write +@string +@slow] ~[] ~[{\"flags\" ~[+OW +update] "
                   "\"begin_search\" {\"type\" \"index\" \"spec\" {\"index\" :1}} \"find_keys\" "
                   "{\"type\" "
                   "\"range\" \"spec\" {\"lastkey\" :-1 \"keystep\" :2 \"limit\" :0}}}]") !=
@@ -89,7 +89,7 @@ TEST_CASE("command getkeys: finds keys without running anything") {
   CHECK(h.Run("COMMAND GETKEYS MSET a 1 b 2") == "[\"a\" \"b\"]");
   CHECK(h.Run("COMMAND GETKEYS object encoding a") == "[\"a\"]");
   CHECK(h.Run("COMMAND GETKEYSANDFLAGS del a b") ==
-        "[[\"a\" [+RW +update]] [\"b\" [+RW +update]]]");
+        "[[\"a\" [+RM +delete]] [\"b\" [+RM +delete]]]");
   CHECK(h.Run("COMMAND GETKEYS foo a") == "-ERR Invalid command specified");
   CHECK(h.Run("COMMAND GETKEYS object x y") == "-ERR Invalid command specified");
   CHECK(h.Run("COMMAND GETKEYS get a b") ==

@@ -365,8 +365,10 @@ TEST_CASE("the keys of LIMIT are found among its rules") {
   CommandHarness h;
   const auto keys = [&](std::vector<std::string_view> words) {
     const CommandTable::Item* item = h.commands.Resolve(words);
+    std::vector<KeyReference> found;
+    REQUIRE(FindKeys(*item->command, words, found));
     std::vector<size_t> indexes;
-    REQUIRE(FindKeys(*item->command, words, indexes));
+    for (const KeyReference& key : found) indexes.push_back(key.index);
     return indexes;
   };
   CHECK(keys({"limit.take", "and", "FIXED", "1", "5s"}) == std::vector<size_t>{1});

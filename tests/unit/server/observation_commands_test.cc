@@ -40,7 +40,10 @@ TEST_CASE("slowlog: ten entries unless more are asked for; passwords never") {
   h.Run("AUTH default secret");
   h.Run("CONFIG SET requirepass secret");
   CHECK(h.Wire(*h.self, {"SLOWLOG", "GET"}).rfind("*10\r\n", 0) == 0);
+  h.Run("ACL SETUSER ann >secret");
   CHECK_FALSE(Has(h.Run("SLOWLOG GET -1"), "secret"));
+  CHECK(Has(h.Run("SLOWLOG GET -1"), "[\"CONFIG\" \"SET\" \"requirepass\" \"(redacted)\"]"));
+  CHECK(Has(h.Run("SLOWLOG GET -1"), "[\"ACL\" \"SETUSER\" \"(redacted)\" \"(redacted)\"]"));
 }
 
 TEST_CASE("latency: events, their history and their end") {

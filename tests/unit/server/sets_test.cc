@@ -210,10 +210,10 @@ TEST_CASE("sets: SINTERCARD") {
   CHECK(server.Run("SINTERCARD 2 a b LIMIT x") == "-ERR LIMIT can't be negative");
 
   const Command& command = *server.commands.Find("sintercard")->command;
-  std::vector<size_t> keys;
+  std::vector<KeyReference> keys;
   const std::vector<std::string_view> call{"sintercard", "2", "a", "b", "limit", "1"};
   CHECK(FindKeys(command, call, keys));
-  CHECK(keys == std::vector<size_t>{2, 3});
+  CHECK(keys == std::vector<KeyReference>{{2, kReadsKey}, {3, kReadsKey}});
   const std::vector<std::string_view> wrong{"sintercard", "3", "a", "b"};
   CHECK_FALSE(FindKeys(command, wrong, keys));
 }

@@ -1,0 +1,112 @@
+#include "server/acl/acl_check.h"
+
+#include <optional>
+#include <vector>
+
+#include "core/bytes/str_cat.h"
+
+namespace tally::server {
+namespace {
+
+unsigned RightsFor(uint16_t use) {
+  constexpr unsigned kWriting = kKeyUpdate | kKeyInsert | kKeyDelete;
+  unsigned rights = 0;
+  if ((use & kKeyAccess) != 0) rights |= kMayRead;
+  if ((use & kWriting) != 0) rights |= kMayWrite;
+  return rights;
+}
+
+// What one selector says, and the argument it takes offence at.
+struct Finding {
+  AclDenial denial = AclDenial::kNone;
+  size_t index = 0;
+};
+
+// One call, for the selectors that are asked one after the other.
+class Call {
+ public:
+  Call(const CommandTable::Item& item, Args args) : item_(item), args_(args) {}
+
+  Finding Ask(const AclSelector& selector) {
+    // Who is not logged in yet has to get that far.
+    const bool is_login = (item_.command->flags & kNoAuth) != 0;
+    if (!is_login && !selector.MayRun(item_.id, args_)) return {AclDenial::kCommand, 0};
+    const Finding finding = AskForKeys(selector);
+    return finding.denial != AclDenial::kNone ? finding : AskForChannels(selector);
+  }
+
+ private:
+  Finding AskForKeys(const AclSelector& selector) {
+    if (selector.all_keys) return {};
+    for (const KeyReference& key : Keys()) {
+      if (!selector.MayUseKey(args_[key.index], RightsFor(key.use))) {
+        return {AclDenial::kKey, key.index};
+      }
+    }
+    return {};
+  }
+
+  Finding AskForChannels(const AclSelector& selector) const {
+    if (selector.all_channels || (item_.command->flags & kPubSub) == 0) return {};
+    const std::string_view name = item_.full_name;
+    const bool patterns = name == "psubscribe";
+    size_t end = args_.size();
+    if (name == "publish") {
+      end = 2;
+    } else if (!patterns && name != "subscribe") {
+      return {};
+    }
+    for (size_t i = 1; i < end; ++i) {
+      if (!selector.MayUseChannel(args_[i], patterns)) return {AclDenial::kChannel, i};
+    }
+    return {};
+  }
+
+  // None where the call is an error, which the command tells.
+  const std::vector<KeyReference>& Keys() {
+    if (!keys_) {
+      keys_.emplace();
+      if (!FindKeys(*item_.command, args_, *keys_)) keys_->clear();
+    }
+    return *keys_;
+  }
+
+  const CommandTable::Item& item_;
+  const Args args_;
+  std::optional<std::vector<KeyReference>> keys_;
+};
+
+}  // namespace
+
+AclVerdict CheckCall(const AclUser& user, const CommandTable::Item& item, Args args) {
+  if (user.unrestricted) return {};
+  Call call(item, args);
+  Finding worst = call.Ask(user.own);
+  for (const AclSelector& selector : user.selectors) {
+    if (worst.denial == AclDenial::kNone) break;
+    const Finding finding = call.Ask(selector);
+    // The selector that came furthest tells what is wrong.
+    const bool further = finding.denial > worst.denial ||
+                         (finding.denial == worst.denial && finding.index > worst.index);
+    if (further || finding.denial == AclDenial::kNone) worst = finding;
+  }
+  const bool at_command = worst.denial == AclDenial::kCommand;
+  return {worst.denial, at_command ? std::string_view(item.full_name) : args[worst.index]};
+}
+
+std::string DenialError(const AclVerdict& verdict) {
+  constexpr std::string_view kBegin = "NOPERM this user has no permissions to ";
+  switch (verdict.denial) {
+    case AclDenial::kCommand:
+      return StrCat(kBegin, "run the '", verdict.object, "' command");
+    case AclDenial::kKey:
+      return StrCat(kBegin, "access one of the keys used as arguments");
+    case AclDenial::kChannel:
+      return StrCat(kBegin, "access one of the channels used as arguments");
+    case AclDenial::kNone:
+      break;
+  }
+  return {};
+}
+
+}  // namespace tally::server

@@ -1,0 +1,190 @@
+#include "server/acl/acl_users.h"
+
+#include <absl/strings/str_split.h>
+#include <openssl/crypto.h>
+
+#include <set>
+
+#include "core/bytes/str_cat.h"
+#include "core/check.h"
+#include "server/acl/acl_rules.h"
+#include "server/acl/password_hash.h"
+
+namespace tally::server {
+namespace {
+
+using Words = std::vector<std::string_view>;
+
+Words SplitLine(std::string_view line) {
+  Words words;
+  const absl::string_view text(line.data(), line.size());
+  for (const absl::string_view word : absl::StrSplit(text, absl::ByAnyChar(" \t\r"))) {
+    if (!word.empty()) words.emplace_back(word.data(), word.size());
+  }
+  return words;
+}
+
+std::string SetUserError(const AclRuleError& error) {
+  if (error.reason.empty()) {
+    return StrCat("Unmatched parenthesis in acl selector starting at '", error.rule, "'.");
+  }
+  return StrCat("Error in ACL SETUSER modifier '", error.rule, "': ", error.reason);
+}
+
+void Apply(AclUser& user, const CommandTable& table, std::span<const std::string_view> rules) {
+  const auto error = ApplyAclRules(user, table, rules);
+  Check(!error, "rules of our own are rules");
+}
+
+AclUser MakeDefaultUser(const CommandTable& table) {
+  constexpr std::string_view kEverything[] = {"on", "nopass", "~*", "&*", "+@all"};
+  AclUser user{std::string(kDefaultUser)};
+  Apply(user, table, kEverything);
+  return user;
+}
+
+}  // namespace
+
+AclUsers::AclUsers(const CommandTable& table, const Config& config)
+    : table_(table),
+      config_(config),
+      default_user_(std::make_shared<AclUser>(MakeDefaultUser(table))) {
+  users_.emplace(kDefaultUser, default_user_);
+}
+
+std::shared_ptr<const AclUser> AclUsers::Find(std::string_view name) {
+  const auto& users = all();
+  const auto it = users.find(name);
+  return it == users.end() ? nullptr : it->second;
+}
+
+const std::shared_ptr<AclUser>& AclUsers::default_user() {
+  if (config_.requirepass != applied_requirepass_) {
+    applied_requirepass_ = config_.requirepass;
+    const std::string password = StrCat(">", applied_requirepass_);
+    const std::string_view rules[] = {
+        "resetpass", applied_requirepass_.empty() ? std::string_view("nopass") : password};
+    Apply(*default_user_, table_, rules);
+  }
+  return default_user_;
+}
+
+std::string AclUsers::Set(std::string_view name, std::span<const std::string_view> rules) {
+  const auto old = Find(name);
+  AclUser changed = old != nullptr ? *old : AclUser(std::string(name));
+  if (const auto error = ApplyAclRules(changed, table_, rules)) return SetUserError(*error);
+  default_has_rules_ |= old == default_user_;
+  if (old != nullptr) {
+    *users_.find(name)->second = std::move(changed);
+  } else {
+    users_.emplace(name, std::make_shared<AclUser>(std::move(changed)));
+  }
+  return {};
+}
+
+bool AclUsers::Remove(std::string_view name) {
+  Check(name != kDefaultUser, "the default user stays");
+  const auto it = users_.find(name);
+  if (it == users_.end()) return false;
+  users_.erase(it);
+  return true;
+}
+
+std::string AclUsers::SetFromConfig(std::span<const std::string> lines) {
+  std::set<std::string_view> names;
+  for (const std::string& line : lines) {
+    Words words = SplitLine(line);
+    if (words.empty()) return "A user has a name";
+    const std::string_view name = words[0];
+    if (!names.insert(name).second) {
+      return StrCat("Duplicate user '", name, "' found. A user can only be defined once");
+    }
+    // Only the default user is there already.
+    words[0] = Find(name) != nullptr ? "reset" : "";
+    const std::string error = Set(name, words);
+    if (!error.empty()) return StrCat("User '", name, "': ", error);
+  }
+  return {};
+}
+
+std::vector<std::string> AclUsers::ConfigLines() {
+  constexpr std::string_view kWord = "user ";
+  std::vector<std::string> lines;
+  for (const auto& [name, user] : all()) {
+    if (user == default_user_ && !default_has_rules_) continue;
+    lines.push_back(DescribeUser(*user).substr(kWord.size()));
+  }
+  return lines;
+}
+
+std::string AclUsers::LoadLine(std::string_view line, std::string_view place, ByName& users) const {
+  const Words words = SplitLine(line);
+  if (words.empty()) return {};
+  if (words[0] != "user" || words.size() < 2) {
+    return StrCat(place, " should start with user keyword followed by the username. ");
+  }
+  const std::string name(words[1]);
+  AclUser user(name);
+  const auto error = ApplyAclRules(user, table_, std::span(words).subspan(2));
+  if (error && error->reason.empty()) {
+    return StrCat(place, ": Unmatched parenthesis in selector definition.");
+  }
+  if (error && error->reason == kUnknownCommandReason) {
+    return StrCat(place, ": Error in applying operation '", error->rule, "': ", error->reason,
+                  ". ");
+  }
+  if (error) return StrCat(place, ": ", error->reason, ". ");
+  if (!users.emplace(name, std::make_shared<AclUser>(std::move(user))).second) {
+    return StrCat("WARNING: Duplicate user '", name, "' found on line ",
+                  place.substr(place.rfind(':') + 1), ". ");
+  }
+  return {};
+}
+
+std::string AclUsers::Load(std::string_view text, std::string_view file_name) {
+  ByName users;
+  std::string errors;
+  for (int number = 1; !text.empty(); ++number) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    errors += LoadLine(text.substr(0, end), StrCat(file_name, ':', number), users);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  if (!errors.empty()) {
+    return StrCat(errors,
+                  "WARNING: ACL errors detected, no change to the previously active ACL rules was "
+                  "performed");
+  }
+  // Clients hold the default user, so it is changed where it is.
+  const auto loaded = users.find(kDefaultUser);
+  *default_user_ = loaded != users.end() ? *loaded->second : MakeDefaultUser(table_);
+  applied_requirepass_ = config_.requirepass;
+  users.insert_or_assign(std::string(kDefaultUser), default_user_);
+  users_ = std::move(users);
+  return {};
+}
+
+std::string AclUsers::Text() {
+  std::string text;
+  for (const auto& [name, user] : all()) StrAppend(text, DescribeUser(*user), "\n");
+  return text;
+}
+
+std::shared_ptr<const AclUser> AclUsers::Authenticate(std::string_view name,
+                                                      std::string_view password) {
+  std::shared_ptr<const AclUser> user = Find(name);
+  if (user == nullptr || !user->enabled) return nullptr;
+  if (user->any_password) return user;
+  const std::string hash = PasswordHash(password);
+  bool fits = false;
+  for (const std::string& known : user->passwords) {
+    fits |= CRYPTO_memcmp(known.data(), hash.data(), hash.size()) == 0;
+  }
+  return fits ? user : nullptr;
+}
+
+const AclUsers::ByName& AclUsers::all() {
+  default_user();
+  return users_;
+}
+
+}  // namespace tally::server
