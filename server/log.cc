@@ -34,7 +34,7 @@ void WriteAll(int descriptor, std::string_view data) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Logger>> Logger::Open(std::string_view path, LogLevel level) {
-  int descriptor = STDERR_FILENO;
+  int descriptor = STDOUT_FILENO;
   if (!path.empty()) {
     const std::string name(path);
     descriptor = ::open(name.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
@@ -46,7 +46,7 @@ absl::StatusOr<std::unique_ptr<Logger>> Logger::Open(std::string_view path, LogL
 }
 
 Logger::~Logger() {
-  if (descriptor_ != STDERR_FILENO) ::close(descriptor_);
+  if (descriptor_ != STDOUT_FILENO) ::close(descriptor_);
 }
 
 void Logger::Write(LogLevel level, std::string_view message) const {

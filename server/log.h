@@ -18,7 +18,7 @@ namespace tally::server {
 // Safe to call from any thread: a line leaves in one write(2) to a descriptor opened for appending.
 class Logger {
  public:
-  // Appends to the file at `path`, created if missing; an empty path means stderr.
+  // Appends to the file at `path`, created if missing; an empty path means stdout.
   static absl::StatusOr<std::unique_ptr<Logger>> Open(std::string_view path, LogLevel level);
 
   ~Logger();

@@ -1,4 +1,5 @@
 // Channels: subscribing, publishing, and who listens.
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,18 +12,21 @@
 namespace tally::server {
 namespace {
 
-// Names of channels or of patterns; `name` is null when there was none to leave.
+// Names of channels or of patterns; `name` is null when there was none to leave. It is a message as
+// those of the channel are, and no reply that CLIENT REPLY would keep back.
 void ReplySubscription(CommandContext& context, std::string_view kind,
                        const std::string_view* name) {
-  context.reply.Push(3);
-  context.reply.Bulk(kind);
+  Client& client = context.client;
+  const bool replies = client.reply_mode == ReplyMode::kOn;
+  ReplyBuilder message(replies ? client.output : client.pushes, context.reply.protocol());
+  message.Push(3);
+  message.Bulk(kind);
   if (name != nullptr) {
-    context.reply.Bulk(*name);
+    message.Bulk(*name);
   } else {
-    context.reply.Null();
+    message.Null();
   }
-  const Client& client = context.client;
-  context.reply.Integer(static_cast<int64_t>(client.channels.size() + client.patterns.size()));
+  message.Integer(static_cast<int64_t>(client.channels.size() + client.patterns.size()));
 }
 
 using Change = bool (PubSub::*)(Client& client, std::string_view name);
@@ -34,12 +38,13 @@ void ChangeEach(CommandContext& context, Args names, std::string_view kind, Chan
   }
 }
 
-// Without names: leaves all that the client has.
+// Without names: leaves all that the client has, in the order of their names.
 void Leave(CommandContext& context, const absl::flat_hash_set<std::string>& held,
            std::string_view kind, Change change) {
   if (context.args.size() > 1) return ChangeEach(context, context.args.subspan(1), kind, change);
   if (held.empty()) return ReplySubscription(context, kind, nullptr);
-  const std::vector<std::string> all(held.begin(), held.end());
+  std::vector<std::string> all(held.begin(), held.end());
+  std::sort(all.begin(), all.end());
   const std::vector<std::string_view> names(all.begin(), all.end());
   ChangeEach(context, names, kind, change);
 }

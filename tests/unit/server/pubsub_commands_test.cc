@@ -118,4 +118,20 @@ TEST_CASE("key events: a new key, a miss, an end") {
   CHECK(h.Received(*listener) == head + "expired\" \"j\"]");
 }
 
+TEST_CASE("pubsub: CLIENT REPLY keeps back replies, but no messages") {
+  CommandHarness h;
+  Client* listener = h.Connect();
+  CHECK(h.Run(*listener, "CLIENT REPLY OFF").empty());
+  CHECK(h.Run(*listener, "SUBSCRIBE a") == "[\"subscribe\" \"a\" :1]");
+  CHECK(h.Run(*listener, "PING").empty());
+  h.Run("PUBLISH a x");
+  CHECK(h.Received(*listener) == "[\"message\" \"a\" \"x\"]");
+  CHECK(h.Run(*listener, "UNSUBSCRIBE") == "[\"unsubscribe\" \"a\" :0]");
+  CHECK(h.Run(*listener, "CLIENT REPLY ON") == "+OK");
+  CHECK(h.Run(*listener, "CLIENT REPLY SKIP").empty());
+  CHECK(h.Run(*listener, "PSUBSCRIBE b*") == "[\"psubscribe\" \"b*\" :1]");
+  CHECK(h.Run(*listener, "PUNSUBSCRIBE b*") == "[\"punsubscribe\" \"b*\" :0]");
+  CHECK(h.Run(*listener, "PING") == "+PONG");
+}
+
 }  // namespace tally::server
