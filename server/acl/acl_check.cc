@@ -1,5 +1,6 @@
 #include "server/acl/acl_check.h"
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -92,6 +93,15 @@ AclVerdict CheckCall(const AclUser& user, const CommandTable::Item& item, Args a
   }
   const bool at_command = worst.denial == AclDenial::kCommand;
   return {worst.denial, at_command ? std::string_view(item.full_name) : args[worst.index]};
+}
+
+bool MayReadEveryKey(const AclUser& user, const CommandTable::Item& item, Args args) {
+  if (user.unrestricted) return true;
+  Call call(item, args);
+  const auto allows = [&](const AclSelector& selector) {
+    return selector.MayReadEveryKey() && call.Ask(selector).denial == AclDenial::kNone;
+  };
+  return allows(user.own) || std::any_of(user.selectors.begin(), user.selectors.end(), allows);
 }
 
 std::string DenialError(const AclVerdict& verdict) {

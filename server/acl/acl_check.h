@@ -20,6 +20,10 @@ struct AclVerdict {
 // The call's arity is right. O(selectors * keys * patterns).
 AclVerdict CheckCall(const AclUser& user, const CommandTable::Item& item, Args args);
 
+// Whether a selector allows the call, and to read whatever key there is: for keys that the call's
+// words do not name.
+bool MayReadEveryKey(const AclUser& user, const CommandTable::Item& item, Args args);
+
 // The error to reply to a denied request, with its prefix.
 std::string DenialError(const AclVerdict& verdict);
 

@@ -39,6 +39,12 @@ bool AclSelector::MayUseKey(std::string_view key, unsigned rights) const {
          });
 }
 
+bool AclSelector::MayReadEveryKey() const {
+  return all_keys || std::any_of(keys.begin(), keys.end(), [](const KeyPattern& pattern) {
+           return pattern.glob == "*" && (pattern.rights & kMayRead) != 0;
+         });
+}
+
 bool AclSelector::MayUseChannel(std::string_view channel, bool is_pattern) const {
   return all_channels || std::any_of(channels.begin(), channels.end(), [&](const auto& pattern) {
            return is_pattern ? pattern == channel : GlobMatch(pattern, channel);

@@ -39,6 +39,7 @@ struct AclSelector {
   bool MayRun(size_t command_id, Args args) const;
   // One pattern has to give all the rights.
   bool MayUseKey(std::string_view key, unsigned rights) const;
+  bool MayReadEveryKey() const;
   // A pattern to listen to has to be one of the selector's own, word for word.
   bool MayUseChannel(std::string_view channel, bool is_pattern) const;
 };

@@ -25,6 +25,9 @@ bool Has(const CommandTable::Item& item, std::string_view category) {
   const bool is_container = item.command->handler == nullptr;
   if (!is_container && category == item.family->category) return true;
   if (category == "keyspace") return any(kKeyspaceCategory);
+  if (category == "list" || category == "set" || category == "sortedset") {
+    return any(kCollections);
+  }
   if (category == "read") return any(kReadOnly) && item.family->category != "scripting";
   if (category == "write") return any(kWrite);
   if (category == "pubsub") return any(kPubSub);

@@ -36,6 +36,7 @@ enum CommandFlags : uint32_t {
   kMovableKeys = 1u << 16,
   kDangerous = 1u << 17,
   kKeyspaceCategory = 1u << 18,  // ACL category @keyspace, beside the family's own
+  kCollections = 1u << 19,       // ACL categories @list, @set and @sortedset, likewise
 };
 
 // What a command does with a key, as COMMAND names it. ACL asks for the right to read where there

@@ -17,6 +17,7 @@ std::span<const CommandFamily> CommandFamilies(bool scripting) {
       {"generic", "keyspace", KeyCommands()},
       {"generic", "keyspace", ScanCommands()},
       {"generic", "keyspace", ExpiryCommands()},
+      {"generic", "", SortCommands()},
       {"string", "string", StringCommands()},
       {"string", "string", CounterCommands()},
       {"bitmap", "bitmap", BitmapCommands()},

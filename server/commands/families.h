@@ -24,6 +24,7 @@ std::span<const Command> DebugCommands();
 std::span<const Command> KeyCommands();
 std::span<const Command> ScanCommands();
 std::span<const Command> ExpiryCommands();
+std::span<const Command> SortCommands();
 std::span<const Command> StringCommands();
 std::span<const Command> CounterCommands();
 std::span<const Command> BitmapCommands();

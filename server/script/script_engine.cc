@@ -176,6 +176,7 @@ void ScriptEngine::Run(const Script& script, Client& caller, Args keys, Args arg
   invocation_ = {&script, &caller, keys, args, !read_only && !script.no_writes};
   script_client_.database = caller.database;
   script_client_.user = caller.user;
+  script_client_.acl = caller.acl;
   script_client_.authenticated = caller.authenticated;
   script_client_.wrote = false;
   set_protocol(2);
