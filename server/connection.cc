@@ -59,7 +59,7 @@ void Connection::Run() {
 }
 
 void Connection::GoOn() {
-  if (queued_ || closed() || writing_ || session_.finished()) return;
+  if (queued_ || closed() || writing_ || client().running || session_.finished()) return;
   if (!session_.has_backlog() && !wants_input()) return;
   queued_ = true;
   turn_.Enqueue(shared_from_this());

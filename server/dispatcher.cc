@@ -1,7 +1,6 @@
 #include "server/dispatcher.h"
 
 #include <absl/strings/ascii.h>
-#include <absl/strings/str_format.h>
 
 #include <algorithm>
 
@@ -9,6 +8,7 @@
 #include "core/bytes/str_cat.h"
 #include "server/command/acl_guard.h"
 #include "server/command/login.h"
+#include "server/state/monitor_feed.h"
 #include "server/state/text.h"
 
 namespace tally::server {
@@ -60,9 +60,9 @@ bool Dispatcher::Execute(Client& client, Args args) {
     if (client.transaction.active && !RunsInsideMulti(item->command->name)) {
       Queue(client, *item, args);
     } else {
-      server_.pubsub.set_running(&client);
+      client.running = true;
       Run(client, *item, args);
-      server_.pubsub.set_running(nullptr);
+      client.running = false;
     }
   }
   client.last_active_ms = server_.clock.now_ms();
@@ -174,8 +174,9 @@ bool Dispatcher::Admit(Client& client, const CommandTable::Item& item, Args args
     Reject(client, &item, "ERR Command not allowed inside a transaction");
     return false;
   }
-  if (!server_.clients.monitors().empty() && (command.flags & (kSkipMonitor | kAdmin)) == 0) {
-    FeedMonitors(client, args);
+  if (server_.script_busy && (command.flags & kAllowBusy) == 0) [[unlikely]] {
+    Reject(client, &item, kBusyError);
+    return false;
   }
   return true;
 }
@@ -254,6 +255,7 @@ void Dispatcher::Run(Client& client, const CommandTable::Item& item, Args args) 
   if (server_.loading && client.transport == nullptr) return;
   last_micros_ = Clock::MonotonicMicros();
   Account(client, item, args, reply_begin, last_micros_ - begin);
+  if ((item.command->flags & (kSkipMonitor | kAdmin)) == 0) FeedMonitors(server_, client, args);
 }
 
 void Dispatcher::Account(Client& client, const CommandTable::Item& item, Args args,
@@ -307,20 +309,6 @@ void Dispatcher::ApplyReplyMode(Client& client, size_t reply_begin) {
       client.output.resize(reply_begin);
       client.reply_mode = ReplyMode::kOn;
       return;
-  }
-}
-
-void Dispatcher::FeedMonitors(const Client& client, Args args) {
-  const int64_t us = server_.clock.now_us();
-  std::string line = absl::StrFormat("%d.%06d [%d %s]", us / 1'000'000, us % 1'000'000,
-                                     client.database, client.address);
-  for (const std::string_view arg : args) {
-    line += ' ';
-    AppendQuoted(line, arg);
-  }
-  for (Client* monitor : server_.clients.monitors()) {
-    monitor->reply.Status(line);
-    server_.clients.MarkPending(*monitor);
   }
 }
 

@@ -46,7 +46,6 @@ class Dispatcher : public CommandRunner {
   void AddToSlowlog(const Client& client, const CommandTable::Item& item, Args args,
                     int64_t micros);
   void ApplyReplyMode(Client& client, size_t reply_begin);
-  void FeedMonitors(const Client& client, Args args);
 
   ServerState& server_;
   int64_t last_micros_ = 0;  // when the command before ended

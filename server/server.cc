@@ -113,7 +113,8 @@ int Server::Run() {
       io_.run_one();
     }
     Begin();
-    ServeQueue();
+    TakeQueue();
+    ServeTurn();
     if (state_.loading) LoadSome();
     EndTurn();
   }
@@ -163,26 +164,50 @@ bool Server::HasWork() const {
                      [this](const auto& connection) { return MayRun(*connection); });
 }
 
-void Server::ServeQueue() {
-  auto queue = std::exchange(queue_, {});
+void Server::TakeQueue() {
+  turn_.swap(queue_);
   const auto served = std::partition(
-      queue.begin(), queue.end(), [this](const auto& connection) { return MayRun(*connection); });
-  queue_.assign(std::make_move_iterator(served), std::make_move_iterator(queue.end()));
-  queue.erase(served, queue.end());
-  for (const auto& connection : queue) connection->LeaveQueue();
-  Serve(queue);
+      turn_.begin(), turn_.end(), [this](const auto& connection) { return MayRun(*connection); });
+  queue_.assign(std::make_move_iterator(served), std::make_move_iterator(turn_.end()));
+  turn_.erase(served, turn_.end());
+  for (const auto& connection : turn_) connection->LeaveQueue();
 }
 
-void Server::Serve(std::span<const std::shared_ptr<Connection>> connections) {
-  while (!connections.empty()) {
-    const auto group = connections.first(std::min(kReadTogether, connections.size()));
-    connections = connections.subspan(group.size());
-    for (size_t i = 0; i < group.size(); ++i) {
-      if (group[i]->wants_input()) group[i]->Read({&read_buffer_[i * kReadStride], kReadBytes});
-    }
-    FetchKeys(group);
-    for (const auto& connection : group) connection->Run();
+// A busy script has the rest of its turn served from inside its own Run.
+void Server::ServeTurn() {
+  while (run_ < turn_.size()) {
+    if (run_ == read_) ReadGroup();
+    const std::shared_ptr<Connection> connection = std::move(turn_[run_++]);
+    connection->Run();
   }
+  turn_.clear();
+  read_ = run_ = 0;
+}
+
+void Server::ReadGroup() {
+  const auto group = std::span<const std::shared_ptr<Connection>>(turn_).subspan(read_).first(
+      std::min(kReadTogether, turn_.size() - read_));
+  for (size_t i = 0; i < group.size(); ++i) {
+    if (group[i]->wants_input()) group[i]->Read({&read_buffer_[i * kReadStride], kReadBytes});
+  }
+  FetchKeys(group);
+  read_ += group.size();
+}
+
+bool Server::ServeOthers() {
+  // What has been read of the script's client, and of those that follow it, stands in the buffer.
+  std::vector<char> buffer(read_buffer_.size());
+  buffer.swap(read_buffer_);
+  if (!waiting_) WaitForReady();
+  io_.poll_one();
+  ServeTurn();
+  TakeQueue();
+  ServeTurn();
+  if (!persistence_.FlushFinished().ok()) CloseUnlogged();
+  FlushClients();
+  EraseClosed();
+  buffer.swap(read_buffer_);
+  return !stopping_;
 }
 
 void Server::FetchKeys(std::span<const std::shared_ptr<Connection>> connections) {
@@ -216,11 +241,14 @@ void Server::LoadSome() {
 }
 
 void Server::FlushLog() {
-  if (persistence_.FlushTurn().ok()) return;
-  // What could not be logged must not be acknowledged: those who wrote lose their connection, and
-  // with it the replies of this turn.
+  if (!persistence_.FlushTurn().ok()) CloseUnlogged();
+}
+
+// What could not be logged must not be acknowledged: those who wrote lose their connection, and
+// with it the replies of this turn.
+void Server::CloseUnlogged() {
   state_.clients.ForEach([&](Client& client) {
-    if (!client.wrote || client.transport == nullptr) return;
+    if (!client.wrote || client.running || client.transport == nullptr) return;
     client.output.clear();
     client.close_after_reply = true;
     state_.clients.MarkPending(client);
@@ -229,6 +257,7 @@ void Server::FlushLog() {
 
 void Server::FlushClients() {
   for (Client* client : state_.clients.TakePending()) {
+    if (client->running) continue;  // It is marked again when what it runs has ended.
     client->wrote = false;
     client->transport->FlushOutput();
   }
@@ -299,7 +328,7 @@ void Server::WaitForCron() {
   cron_.async_wait([this](const std::error_code& error) {
     if (error) return;
     Begin();
-    Cron();
+    if (!state_.script_busy) Cron();
     WaitForCron();
   });
 }

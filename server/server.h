@@ -49,6 +49,7 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   absl::Status Shutdown(bool force) override;
   absl::Status ApplyConfig(std::string_view name) override;
   int64_t started_ms() const override { return started_ms_; }
+  bool ServeOthers() override;
   // Keyspace::Observer
   void OnExpired(Keyspace& keyspace, std::string_view key) override;
   void OnCreated(Keyspace& keyspace, std::string_view key) override;
@@ -69,14 +70,17 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   void Begin();
   void EndTurn();
   void WaitForReady();
-  void ServeQueue();
+  // Those in the queue that may run now get this turn.
+  void TakeQueue();
   bool HasWork() const;
   bool MayRun(const Connection& connection) const;
-  // Reads and runs what the connections have, some of them at a time.
-  void Serve(std::span<const std::shared_ptr<Connection>> connections);
+  // Reads and runs what the connections of the turn have, some of them at a time.
+  void ServeTurn();
+  void ReadGroup();
   void FetchKeys(std::span<const std::shared_ptr<Connection>> connections);
   void LoadSome();
   void FlushLog();
+  void CloseUnlogged();
   void FlushClients();
   void EraseClosed();
   void Housekeeping();
@@ -108,6 +112,10 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   absl::flat_hash_map<Client*, std::shared_ptr<Connection>> connections_;
   std::vector<std::shared_ptr<Connection>> queue_;
   std::vector<Client*> closed_;  // leave connections_ when the turn ends
+  // The connections of this turn: the first run_ of them have been run, the first read_ read.
+  std::vector<std::shared_ptr<Connection>> turn_;
+  size_t read_ = 0;
+  size_t run_ = 0;
   std::vector<char> read_buffer_;
   bool in_turn_ = false;
   bool stopping_ = false;

@@ -11,6 +11,7 @@
 #include "server/command/help.h"
 #include "server/commands/families.h"
 #include "server/script/script_engine.h"
+#include "server/state/monitor_feed.h"
 
 namespace tally::server {
 namespace {
@@ -55,6 +56,7 @@ void RunScript(CommandContext& context, bool by_sha, bool read_only) {
     return context.reply.Error("ERR Can not execute a script with write flag using *_ro command.");
   }
   const auto keys = static_cast<size_t>(*count);
+  FeedMonitors(context.server, context.client, context.args);  // before the script's own commands
   Scripts(context.server)
       .Run(*script, context.client, rest.first(keys), rest.subspan(keys), read_only);
 }
@@ -101,7 +103,19 @@ void ScriptFlush(CommandContext& context) {
 }
 
 void ScriptKill(CommandContext& context) {
-  context.reply.Error("NOTBUSY No scripts in execution right now.");
+  ScriptEngine* scripts = context.server.scripts.get();
+  if (scripts == nullptr || !scripts->watch().running()) {
+    return context.reply.Error("NOTBUSY No scripts in execution right now.");
+  }
+  if (scripts->wrote()) {
+    return context.reply.Error(
+        "UNKILLABLE Sorry the script already executed write commands against the dataset. You can "
+        "either wait the script termination or kill the server in a hard way using the SHUTDOWN "
+        "NOSAVE command.");
+  }
+  context.server.log.Notice("A script is ended by SCRIPT KILL");
+  scripts->watch().Kill();
+  context.reply.Ok();
 }
 
 void ScriptHelp(CommandContext& context) {

@@ -83,6 +83,7 @@ bool ParseShutdown(Args words, ShutdownOptions& options) {
 void Shutdown(CommandContext& context) {
   ShutdownOptions options;
   if (!ParseShutdown(context.args.subspan(1), options)) return context.reply.Error(kSyntaxError);
+  if (context.server.script_busy && !options.no_save) return context.reply.Error(kBusyError);
   // It is over within a turn, so that there is never one to be aborted.
   if (options.abort) return context.reply.Error("ERR No shutdown in progress.");
   absl::Status status;

@@ -46,6 +46,7 @@ bool StillAllowed(CommandContext& context, const CommandTable::Item& item, Args 
 // A turn's effects are logged as one batch, which is loaded whole or not at all: so the commands'
 // own effects, one after the other, make the block atomic in the log too.
 void RunQueue(CommandContext& context, const std::vector<QueuedCommand>& queue) {
+  const EffectLog::Block block(context.server.effects);
   std::vector<std::string_view> args;
   for (const QueuedCommand& queued : queue) {
     args.assign(queued.args.begin(), queued.args.end());

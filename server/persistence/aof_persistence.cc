@@ -177,6 +177,17 @@ void AofPersistence::GoOnRewriting() {
   next_slice_us_ = end + kServedShare * (end - begin);
 }
 
+absl::Status AofPersistence::FlushFinished() {
+  if (writer_ == nullptr || writer_->pending_bytes() == 0) return absl::OkStatus();
+  std::string& buffer = writer_->buffer();
+  const size_t finished = buffer.size() - server_.effects.unfinished_bytes();
+  const std::string unfinished = buffer.substr(finished);
+  buffer.resize(finished);
+  absl::Status status = writer_->Flush(server_.clock.steady_ms());
+  buffer.append(unfinished);
+  return status;
+}
+
 void AofPersistence::Cron() {
   if (!write_error().ok()) Recover();
   const Config& config = server_.config;

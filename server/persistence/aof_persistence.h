@@ -36,6 +36,9 @@ class AofPersistence : public Persistence {
   // At each turn's end: goes on with a rewrite, and logs the turn's effects, as appendfsync says.
   // When that fails nothing of the turn may be acknowledged.
   absl::Status FlushTurn(RewritePace pace = RewritePace::kShared);
+  // In the middle of a turn: logs as FlushTurn does what was done before the block of effects that
+  // has not ended (see EffectLog::Block).
+  absl::Status FlushFinished();
   // Every few dozen milliseconds.
   void Cron();
   // Whether a rewrite has work for another turn, so that the loop shall not wait for events.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "server/script/lua_sandbox.h"
+#include "server/script/script_watch.h"
 
 namespace tally::server {
 namespace {
@@ -74,6 +75,30 @@ int Pcall(lua_State* lua) {
   return 2;
 }
 
+// Lua's own calls the handler where the error is raised, and with that in the middle of the hook
+// that ends a script: a handler that does not return could not be ended. Scripts have no `debug` to
+// see the difference.
+int XPcall(lua_State* lua) {
+  luaL_checkany(lua, 2);
+  lua_settop(lua, 2);
+  lua_pushvalue(lua, 1);
+  int status = lua_pcall(lua, 0, LUA_MULTRET, 0);
+  if (status == 0) {
+    lua_pushboolean(lua, 1);
+    lua_replace(lua, 2);
+    return lua_gettop(lua) - 1;
+  }
+  if (status == LUA_ERRRUN) {
+    lua_pushvalue(lua, 2);
+    lua_insert(lua, -2);
+    status = lua_isfunction(lua, 2) ? lua_pcall(lua, 1, 1, 0) : LUA_ERRERR;
+    if (status != 0) lua_pushliteral(lua, "error in error handling");
+  }
+  lua_pushboolean(lua, 0);
+  lua_insert(lua, -2);
+  return 2;
+}
+
 // Lua takes a text for bytecode when that begins it, so each begins with a blank.
 constexpr std::string_view kBlank = " ";
 
@@ -128,6 +153,7 @@ int Load(lua_State* lua) {
   luaL_checktype(lua, 1, LUA_TFUNCTION);
   const char* name = luaL_optstring(lua, 2, "=(load)");
   lua_settop(lua, 3);
+  lua_pushstring(lua, name);  // as in LoadText
   bool begun = false;
   return Loaded(lua, lua_load(lua, ReadPiece, &begun, name));
 }
@@ -151,6 +177,29 @@ int GuardUnpack(lua_State* lua) {
       lua_isnoneornil(lua, 3) ? static_cast<int64_t>(lua_objlen(lua, 1)) : luaL_checkint(lua, 3);
   if (last - first >= LUAI_MAXCSTACK) return luaL_error(lua, "too many results to unpack");
   return CallGuarded(lua);
+}
+
+// Each coroutine has its instructions counted anew, so that many short ones would go unseen.
+int GuardCreate(lua_State* lua) {
+  ScriptWatch::Of(lua).Check(lua);
+  return CallGuarded(lua);
+}
+
+int LessThan(lua_State* lua) {
+  ScriptWatch::Of(lua).Check(lua);
+  lua_pushboolean(lua, lua_lessthan(lua, 1, 2));
+  return 1;
+}
+
+// Sorting is quadratic in the worst case. A function of the script's that compares is watched as
+// all of its code is.
+int GuardSort(lua_State* lua) {
+  constexpr size_t kSoonSorted = 4096;
+  if (lua_istable(lua, 1) && lua_isnoneornil(lua, 2) && lua_objlen(lua, 1) > kSoonSorted) {
+    lua_settop(lua, 1);
+    lua_pushcfunction(lua, LessThan);
+  }
+  return GuardWrite(lua);
 }
 
 // The generator of POSIX's lrand48, as redis-server has it: after math.randomseed scripts draw the
@@ -212,50 +261,14 @@ int GuardToHex(lua_State* lua) {
   return CallGuarded(lua);
 }
 
-// cjson counts bytes in an int and ends the process when it cannot go on: what could become longer
-// than this is refused before. A byte of a string becomes six at most.
-constexpr double kMaxJsonBytes = 256.0 * 1024 * 1024;
-constexpr int kJsonDepth = 1000;  // cjson's own limit, which it tells itself
-
-double JsonBound(lua_State* lua, int index, int depth) {
-  if (lua_type(lua, index) == LUA_TSTRING) {
-    return 6.0 * static_cast<double>(lua_objlen(lua, index)) + 2;
-  }
-  if (!lua_istable(lua, index) || depth > kJsonDepth || lua_checkstack(lua, 4) == 0) return 40;
-  double bytes = 2;
-  lua_pushnil(lua);
-  while (lua_next(lua, index) != 0) {
-    const int value = lua_gettop(lua);
-    bytes += 2 + JsonBound(lua, value, depth + 1) + JsonBound(lua, value - 1, kJsonDepth + 1);
-    lua_pop(lua, 1);
-    if (bytes > kMaxJsonBytes) {
-      lua_pop(lua, 1);
-      return bytes;
-    }
-  }
-  return bytes;
-}
-
-int GuardEncode(lua_State* lua) {
-  if (lua_gettop(lua) == 1 && JsonBound(lua, 1, 0) > kMaxJsonBytes) {
-    return luaL_error(lua, "Cannot serialise: the text would be too long");
-  }
-  return lua_tocfunction(lua, lua_upvalueindex(2))(lua);
-}
-
-// cjson.new gives another cjson.
-int GuardNew(lua_State* lua) {
-  lua_pushvalue(lua, lua_upvalueindex(1));
-  lua_call(lua, 0, 1);
-  GuardCjson(lua);
-  return 1;
-}
-
 }  // namespace
 
 int LoadText(lua_State* lua, std::string_view text, const char* name) {
   Text source{text};
-  return lua_load(lua, ReadText, &source, name);
+  lua_pushstring(lua, name);  // lua_load itself does not keep its copy alive (CVE-2025-49844)
+  const int status = lua_load(lua, ReadText, &source, name);
+  lua_remove(lua, -2);
+  return status;
 }
 
 void GuardBase(lua_State* lua) {
@@ -273,12 +286,18 @@ void GuardBase(lua_State* lua) {
   Guard(lua, "collectgarbage", CollectGarbage);
   Guard(lua, "unpack", GuardUnpack);
   Replace(lua, "pcall", Pcall);
+  Replace(lua, "xpcall", XPcall);
   Replace(lua, "load", Load);
   Replace(lua, "loadstring", LoadString);
 }
 
 void GuardTable(lua_State* lua) {
-  for (const char* name : {"insert", "remove", "sort"}) Guard(lua, name, GuardWrite);
+  for (const char* name : {"insert", "remove"}) Guard(lua, name, GuardWrite);
+  Guard(lua, "sort", GuardSort);
+}
+
+void GuardCoroutine(lua_State* lua) {
+  for (const char* name : {"create", "wrap"}) Guard(lua, name, GuardCreate);
 }
 
 void GuardMath(lua_State* lua) {
@@ -291,15 +310,5 @@ void GuardMath(lua_State* lua) {
 }
 
 void GuardBit(lua_State* lua) { Guard(lua, "tohex", GuardToHex); }
-
-void GuardCjson(lua_State* lua) {
-  // Its functions find their settings in the first upvalue, so here the function is the second.
-  lua_getfield(lua, -1, "encode");
-  lua_getupvalue(lua, -1, 1);
-  lua_insert(lua, -2);
-  lua_pushcclosure(lua, GuardEncode, 2);
-  lua_setfield(lua, -2, "encode");
-  Guard(lua, "new", GuardNew);
-}
 
 }  // namespace tally::server

@@ -67,11 +67,13 @@ void OpenBase(lua_State* lua) {
   GuardBase(lua);
   lua_pop(lua, 1);
   lua_getfield(lua, LUA_GLOBALSINDEX, LUA_COLIBNAME);
+  GuardCoroutine(lua);
   Publish(lua, LUA_COLIBNAME);
 }
 
 void OpenString(lua_State* lua) {
   Open(lua, LUA_STRLIBNAME, luaopen_string);
+  GuardString(lua);
   Publish(lua, LUA_STRLIBNAME);
   // The metatable of all strings: getmetatable gives a proxy of one like it.
   lua_pushliteral(lua, "");

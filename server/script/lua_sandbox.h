@@ -26,9 +26,11 @@ void ProtectTop(lua_State* lua);
 // Pushes the table behind the proxy at `index`; pushes nothing and gives false when that is none.
 bool PushProtected(lua_State* lua, int index);
 
-// Replace functions that Lua has by those that know proxies and limits. The table of the library
-// is at the top of the stack.
+// Replace functions that Lua has by those that know proxies, limits and the watch. The table of the
+// library is at the top of the stack.
 void GuardBase(lua_State* lua);
+void GuardCoroutine(lua_State* lua);
+void GuardString(lua_State* lua);
 void GuardTable(lua_State* lua);
 void GuardMath(lua_State* lua);
 void GuardBit(lua_State* lua);

@@ -24,6 +24,7 @@ std::string_view TextAt(lua_State* lua, int index) {
 // Leaves the reply at the top of the stack; true if it is an error.
 bool RunCommand(lua_State* lua) {
   ScriptEngine& engine = EngineOf(lua);
+  engine.watch().Check(lua);
   if (lua_gettop(lua) == 0) {
     PushError(lua, "Please specify at least one argument for this redis lib call");
     return true;

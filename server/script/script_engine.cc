@@ -55,7 +55,10 @@ std::string_view TextAt(lua_State* lua, int index) {
 
 }  // namespace
 
-ScriptEngine::ScriptEngine(ServerState& server) : server_(server) { OpenState(); }
+ScriptEngine::ScriptEngine(ServerState& server) : server_(server), watch_(server) {
+  script_client_.address = "lua";  // as MONITOR shows it
+  OpenState();
+}
 
 ScriptEngine::~ScriptEngine() { CloseState(); }
 
@@ -181,10 +184,13 @@ void ScriptEngine::Run(const Script& script, Client& caller, Args keys, Args arg
   script_client_.wrote = false;
   set_protocol(2);
   const size_t reply_begin = caller.output.size();
+  const EffectLog::Block block(server_.effects);
+  watch_.Begin(lua_, script.sha.view(), caller);
   if (!CallProtected(invoke_)) {
     caller.output.resize(reply_begin);
     caller.reply.Error(StrCat("ERR Error running script ", script.sha.view(), ", ", error_));
   }
+  watch_.End();
   caller.wrote |= script_client_.wrote;
   if (script_client_.output.capacity() > kKeptCapacity) {
     script_client_.output.clear();

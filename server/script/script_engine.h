@@ -1,4 +1,4 @@
-// Runs Lua scripts, one at a time and each to its end, and keeps those it has compiled.
+// Runs Lua scripts, one at a time, and keeps those it has compiled.
 //
 // liblua raises its errors by longjmp, past every destructor: no object that has one may live in a
 // frame that a raise can leave. What scripts' calls need of memory is therefore the engine's.
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "server/command/command.h"
+#include "server/script/script_watch.h"
 #include "server/script/sha1.h"
 #include "server/state/client.h"
 
@@ -54,6 +55,10 @@ class ScriptEngine {
   // Runs the script for `caller` and appends one reply to its output. With `read_only` the script's
   // writes fail.
   void Run(const Script& script, Client& caller, Args keys, Args args, bool read_only);
+
+  // Whether the script that is running has changed anything.
+  bool wrote() const { return script_client_.wrote; }
+  ScriptWatch& watch() { return watch_; }
 
   // The rest is for the running script's calls.
 
@@ -99,6 +104,7 @@ class ScriptEngine {
   void ReplyFailure(lua_State* lua);
 
   ServerState& server_;
+  ScriptWatch watch_;
   lua_State* lua_ = nullptr;
   size_t used_bytes_ = 0;
   int compile_ = 0;  // in Lua's registry, so that calling them takes no memory

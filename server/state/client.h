@@ -82,6 +82,7 @@ struct Client {
   ReplyMode reply_mode = ReplyMode::kOn;
   bool close_after_reply = false;
   bool output_pending = false;  // stands in the turn's list of clients to flush
+  bool running = false;         // its command runs: nothing of it is read, run or sent meanwhile
   bool postponed = false;       // its next command waits for CLIENT UNPAUSE
   bool wrote = false;           // logged an effect in this turn
   size_t query_bytes = 0;       // of an unfinished request

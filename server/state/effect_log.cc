@@ -26,7 +26,8 @@ void AppendRespCommand(std::string& out, Args args) {
 }
 
 void EffectLog::Append(size_t database, Args args) {
-  if (buffer_ == nullptr) return;
+  if (buffer_ == nullptr || abandoned_) return;
+  const size_t size = buffer_->size();
   if (database != database_) {
     const Int64Text index(static_cast<int64_t>(database));
     const std::string_view select[] = {"SELECT", index.view()};
@@ -34,6 +35,20 @@ void EffectLog::Append(size_t database, Args args) {
     database_ = database;
   }
   AppendRespCommand(*buffer_, args);
+  if (in_block_) block_bytes_ += buffer_->size() - size;
+}
+
+void EffectLog::EndBlock() {
+  in_block_ = false;
+  abandoned_ = false;
+  block_bytes_ = 0;
+}
+
+void EffectLog::AbandonBlock() {
+  if (buffer_ != nullptr) buffer_->resize(buffer_->size() - block_bytes_);
+  block_bytes_ = 0;
+  abandoned_ = true;
+  ForgetDatabase();
 }
 
 }  // namespace tally::server

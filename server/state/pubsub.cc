@@ -42,8 +42,7 @@ void PubSub::Forget(Client& client) {
 }
 
 ReplyBuilder PubSub::BeginMessage(Client& client, size_t parts) {
-  ReplyBuilder message(&client == running_ ? client.pushes : client.output,
-                       client.reply.protocol());
+  ReplyBuilder message(client.running ? client.pushes : client.output, client.reply.protocol());
   message.Push(parts);
   clients_.MarkPending(client);
   return message;

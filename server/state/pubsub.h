@@ -23,11 +23,8 @@ class PubSub {
   bool UnsubscribePattern(Client& client, std::string_view pattern);
   void Forget(Client& client);
 
-  // The client whose command is running, or null: it gets its messages after the command's reply,
-  // not inside it.
-  void set_running(Client* client) { running_ = client; }
-
-  // How many received it.
+  // How many received it. A client whose command is running gets it after the command's reply, not
+  // inside it.
   size_t Publish(std::string_view channel, std::string_view message);
   // Whether anything could be received at all.
   bool idle() const { return channels_.empty() && patterns_.empty(); }
@@ -42,7 +39,6 @@ class PubSub {
   static void Drop(Listeners& listeners, std::string_view name, Client& client);
 
   ClientTable& clients_;
-  Client* running_ = nullptr;
   Listeners channels_;
   Listeners patterns_;
 };

@@ -60,6 +60,9 @@ class Process {
   // A directive that the process itself holds (port, maxclients …) has changed.
   virtual absl::Status ApplyConfig(std::string_view name) = 0;
   virtual int64_t started_ms() const = 0;
+  // Lets the other clients have their turn while a script is busy; see ServerState::script_busy.
+  // False when the server is ending, and the script has to end.
+  virtual bool ServeOthers() = 0;
 
  protected:
   ~Process() = default;
@@ -120,6 +123,9 @@ struct ServerState {
   std::string config_path;  // absolute; empty without a file
   bool loading = false;
   bool active_expire = true;
+  // A script has been running for longer than busy-reply-threshold. Commands without kAllowBusy are
+  // told BUSY; the clock stands, and nothing expires.
+  bool script_busy = false;
   Pause pause;
   std::shared_ptr<ScriptEngine> scripts;  // null before the first script
 

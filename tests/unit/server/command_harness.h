@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 #include <concepts>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -64,6 +65,7 @@ class FakeProcess : public Process {
     return apply_status;
   }
   int64_t started_ms() const override { return started; }
+  bool ServeOthers() override { return serve_others(); }
 
   absl::Status shutdown_status;
   absl::Status apply_status;
@@ -71,6 +73,7 @@ class FakeProcess : public Process {
   bool forced = false;
   int64_t started = 0;
   std::vector<std::string> applied;
+  std::function<bool()> serve_others = [] { return true; };
 };
 
 class CommandHarness : private Keyspace::Observer {

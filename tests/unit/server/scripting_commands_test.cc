@@ -196,6 +196,73 @@ TEST_CASE("scripts: nothing outside can be reached, and nothing shared can be ch
   CHECK(Eval(h, "return bit.tohex(65535, -2147483648)") == "\"0000FFFF\"");
 }
 
+// What scripts have been used for against redis-server.
+TEST_CASE("scripts: known attacks") {
+  CommandHarness h;
+  const auto refused = [&](const char* script) {
+    INFO(script);
+    CHECK(Eval(h, script).starts_with("-ERR "));
+  };
+  // CVE-2022-0543: Debian's Lua left `package` to scripts.
+  refused("return package.loadlib('/usr/lib/x86_64-linux-gnu/liblua5.1.so.0', 'luaopen_io')");
+  // CVE-2022-24834: cjson counted the length of its text in an int.
+  refused("local s = string.rep('\\0', 2^26) return cjson.encode({s, s, s, s, s, s, s})");
+  refused("cjson.encode_sparse_array(false, 0) return cjson.encode({[2^31 - 1] = 1})");
+  refused("cjson.encode_sparse_array(false, 2^31 - 1, 2^31 - 1) return cjson.encode({[2^30] = 1})");
+  refused("cjson.encode_max_depth(2^31 - 1)");
+  // CVE-2024-31449: bit.tohex negated the smallest integer.
+  CHECK(Eval(h, "return bit.tohex(65535, -2147483648)") == "\"0000FFFF\"");
+  // CVE-2024-46981: finalizers of userdata ran in a state that was half closed.
+  refused("return newproxy(true)");
+  refused("return getmetatable(cjson.null).__gc");
+  CHECK(Eval(h,
+             "local t = setmetatable({}, {__gc = function() return redis.call('ping') end}) "
+             "t = nil collectgarbage() return 1") == ":1");
+  CHECK(h.Run("SCRIPT FLUSH") == "+OK");
+  // CVE-2025-46817: unpack counted its results in an int.
+  refused("return unpack({1, 2, 3}, -2, 2147483647)");
+  refused("return unpack({1, 2, 3}, -2147483648, 2147483647)");
+  refused("return unpack({}, 0, 2147483647)");
+  // CVE-2025-46818: the metatables of strings and numbers are those of all scripts, and all users.
+  refused("getmetatable('').__index = function() return 'x' end");
+  refused("getmetatable('').__add = function() return 'x' end");
+  refused("setmetatable(getmetatable(''), {})");
+  refused("rawset(getmetatable('').__index, 'upper', nil)");
+  CHECK(Eval(h, "return type(getmetatable(1)) .. type(getmetatable(nil))") == "\"nilnil\"");
+  // CVE-2025-46819: the '=' of a long bracket were counted in an int.
+  refused(
+      "local n = 0 return load(function() n = n + 1 return n == 1 and '[' or string.rep('=', "
+      "2^20) end)()");
+  // CVE-2025-49844: the name of a chunk could be collected while the chunk was compiled.
+  CHECK(Eval(h,
+             "for i = 1, 200 do local sent = false "
+             "local f = load(function() collectgarbage() if sent then return nil end sent = true "
+             "return 'error(1)' end, 'name' .. i .. string.rep('x', 100)) "
+             "collectgarbage() local _, text = pcall(f) "
+             "if not text:find('name' .. i .. 'x', 1, true) then return text end end return 1") ==
+        ":1");
+}
+
+TEST_CASE("scripts: MONITOR shows them and what they call") {
+  CommandHarness h;
+  Client& watcher = *h.Connect();
+  h.Run(watcher, "MONITOR");
+  h.Run("SELECT 3");
+  h.Received(watcher);
+  h.Run({"EVAL", "redis.call('set', 'a', 1) return redis.pcall('config', 'get', 'hz')", "0"});
+  CHECK(h.Received(watcher) ==
+        "+1700000000.000000 [3 127.0.0.1:50001] \"EVAL\" \"redis.call('set', 'a', 1) return "
+        "redis.pcall('config', 'get', 'hz')\" \"0\" "
+        "+1700000000.000000 [3 lua] \"set\" \"a\" \"1\"");
+  h.Run("MULTI");
+  h.Run("GET a");
+  h.Run("EXEC");
+  CHECK(h.Received(watcher) ==
+        "+1700000000.000000 [3 127.0.0.1:50001] \"MULTI\" "
+        "+1700000000.000000 [3 127.0.0.1:50001] \"GET\" \"a\" "
+        "+1700000000.000000 [3 127.0.0.1:50001] \"EXEC\"");
+}
+
 TEST_CASE("scripts: libraries") {
   CommandHarness h;
   CHECK(Eval(h, "return cjson.encode({1, 2, {a = cjson.null}})") == "\"[1,2,{\\\"a\\\":null}]\"");

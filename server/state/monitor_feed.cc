@@ -1,0 +1,27 @@
+#include "server/state/monitor_feed.h"
+
+#include <absl/strings/str_format.h>
+
+#include <string>
+
+#include "server/state/text.h"
+
+namespace tally::server {
+
+void FeedMonitors(ServerState& server, const Client& client, Args args) {
+  if (server.clients.monitors().empty()) [[likely]]
+    return;
+  const int64_t us = server.clock.now_us();
+  std::string line = absl::StrFormat("%d.%06d [%d %s]", us / 1'000'000, us % 1'000'000,
+                                     client.database, client.address);
+  for (const std::string_view arg : args) {
+    line += ' ';
+    AppendQuoted(line, arg);
+  }
+  for (Client* monitor : server.clients.monitors()) {
+    ReplyBuilder(monitor->running ? monitor->pushes : monitor->output).Status(line);
+    server.clients.MarkPending(*monitor);
+  }
+}
+
+}  // namespace tally::server
