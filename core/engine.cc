@@ -26,4 +26,8 @@ void Engine::set_expiring(bool expiring) {
   for (auto& keyspace : keyspaces_) keyspace->set_expiring(expiring);
 }
 
+void Engine::set_access_tracking(const AccessTracking& tracking) {
+  for (auto& keyspace : keyspaces_) keyspace->set_access_tracking(tracking);
+}
+
 }  // namespace tally

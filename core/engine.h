@@ -25,6 +25,7 @@ class Engine {
 
   void set_observer(Keyspace::Observer* observer);
   void set_expiring(bool expiring);
+  void set_access_tracking(const AccessTracking& tracking);
 
   // Removes due keys, one segment of each database at a time, while `more()` says to go on.
   // Returns whether anything due may be left.

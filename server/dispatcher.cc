@@ -20,6 +20,11 @@ bool RunsInsideMulti(std::string_view name) {
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
+bool EndsTransaction(std::string_view name) {
+  constexpr std::string_view kNames[] = {"exec", "discard", "quit", "reset"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
 bool AllowedWhileSubscribed(std::string_view name) {
   constexpr std::string_view kNames[] = {"ping",         "subscribe", "unsubscribe", "psubscribe",
                                          "punsubscribe", "quit",      "reset"};
@@ -41,6 +46,8 @@ std::string_view ScriptDenial(AclDenial denial) {
   }
   return "";
 }
+constexpr std::string_view kOutOfMemoryError =
+    "OOM command not allowed when used memory > 'maxmemory'.";
 
 // What a client may queue in MULTI before it is told to stop.
 constexpr size_t kMaxQueuedBytes = size_t{1} << 30;
@@ -157,6 +164,13 @@ bool Dispatcher::Admit(Client& client, const CommandTable::Item& item, Args args
   const bool unrestricted = client.acl == nullptr || client.acl->unrestricted;
   if (!unrestricted && !Permit(client, item, args)) [[unlikely]]
     return false;
+  if (server_.config.maxmemory != 0 && !server_.script_busy) {
+    server_.evictor.MakeRoom();
+    if (server_.evictor.out_of_memory() && !RunsWithoutMemory(client, item)) {
+      Reject(client, &item, kOutOfMemoryError);
+      return false;
+    }
+  }
   if ((FlagsOf(client, item) & kWrite) != 0 && !AdmitWrite(client, item)) return false;
   if (server_.loading && (command.flags & kLoading) == 0) [[unlikely]] {
     Reject(client, &item, "LOADING Redis is loading the dataset in memory");
@@ -199,6 +213,12 @@ bool Dispatcher::AdmitWrite(Client& client, const CommandTable::Item& item) {
   return true;
 }
 
+bool Dispatcher::RunsWithoutMemory(const Client& client, const CommandTable::Item& item) {
+  if ((FlagsOf(client, item) & kDenyOom) != 0) return false;
+  // To queue takes memory too.
+  return !client.transaction.active || EndsTransaction(item.command->name);
+}
+
 void Dispatcher::Queue(Client& client, const CommandTable::Item& item, Args args) {
   Transaction& transaction = client.transaction;
   QueuedCommand queued{&item, {}};
@@ -216,7 +236,7 @@ void Dispatcher::Queue(Client& client, const CommandTable::Item& item, Args args
 }
 
 std::string Dispatcher::ScriptRefusal(const Client& caller, const CommandTable::Item* item,
-                                      Args args, bool may_write) const {
+                                      Args args, const ScriptRights& rights) const {
   const bool lacks_subcommand =
       item != nullptr && !item->command->subcommands.empty() && args.size() > 1;
   if (item == nullptr || lacks_subcommand) return "ERR Unknown Redis command called from script";
@@ -228,16 +248,21 @@ std::string Dispatcher::ScriptRefusal(const Client& caller, const CommandTable::
   const AclVerdict verdict = GuardCall(server_, caller, *item, args, "lua");
   if (verdict.denial != AclDenial::kNone) return std::string(ScriptDenial(verdict.denial));
   if ((command.flags & kWrite) == 0) return {};
-  if (!may_write) return "ERR Write commands are not allowed from read-only scripts.";
+  if (!rights.write) return "ERR Write commands are not allowed from read-only scripts.";
   const absl::Status& error = server_.persistence->write_error();
-  if (error.ok()) return {};
-  return StrCat("MISCONF Errors writing to the AOF file: ", std::string(error.message()));
+  if (!error.ok()) {
+    return StrCat("MISCONF Errors writing to the AOF file: ", std::string(error.message()));
+  }
+  const bool lacks_memory = (command.flags & kDenyOom) != 0 && server_.evictor.out_of_memory();
+  return lacks_memory && !rights.exceed_memory ? std::string(kOutOfMemoryError) : std::string();
 }
 
-void Dispatcher::RunFromScript(Client& client, const Client& caller, Args args, bool may_write) {
+void Dispatcher::RunFromScript(Client& client, const Client& caller, Args args,
+                               ScriptRights& rights) {
   const CommandTable::Item* item = server_.commands.Resolve(args);
-  const std::string refusal = ScriptRefusal(caller, item, args, may_write);
+  const std::string refusal = ScriptRefusal(caller, item, args, rights);
   if (!refusal.empty()) return client.reply.Error(refusal);
+  rights.exceed_memory |= (item->command->flags & kWrite) != 0;
   Run(client, *item, args);
 }
 

@@ -24,7 +24,8 @@ class Dispatcher : public CommandRunner {
 
   // A command without the checks that only a request needs: from EXEC, a script or the log.
   void Run(Client& client, const CommandTable::Item& item, Args args) override;
-  void RunFromScript(Client& client, const Client& caller, Args args, bool may_write) override;
+  void RunFromScript(Client& client, const Client& caller, Args args,
+                     ScriptRights& rights) override;
 
  private:
   const CommandTable::Item* Resolve(Client& client, Args args);
@@ -32,9 +33,11 @@ class Dispatcher : public CommandRunner {
   // Whether the client's user may do it.
   bool Permit(Client& client, const CommandTable::Item& item, Args args);
   bool AdmitWrite(Client& client, const CommandTable::Item& item);
+  // Whether it may be run, or queued, although no memory can be had.
+  static bool RunsWithoutMemory(const Client& client, const CommandTable::Item& item);
   // Why a script may not call it; empty if it may.
   std::string ScriptRefusal(const Client& caller, const CommandTable::Item* item, Args args,
-                            bool may_write) const;
+                            const ScriptRights& rights) const;
   bool Paused(const Client& client, const CommandTable::Item& item) const;
   // The command's, and for EXEC those of what it is going to run.
   static uint32_t FlagsOf(const Client& client, const CommandTable::Item& item);

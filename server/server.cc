@@ -79,6 +79,7 @@ absl::Status Server::Start() {
   started_ms_ = state_.clock.now_ms();
   state_.key_events.set_classes(config_.notify_keyspace_events);
   if (absl::Status status = LoadUsers(); !status.ok()) return status;
+  state_.evictor.ApplyConfig();
   if (absl::Status status = persistence_.Open(); !status.ok()) return status;
   if (absl::Status status = Listen(); !status.ok()) return status;
   signals_.add(SIGINT);
@@ -160,6 +161,7 @@ bool Server::MayRun(const Connection& connection) const {
 }
 
 bool Server::HasWork() const {
+  if (state_.evictor.behind() || !engine_.reclaimer().empty()) return true;
   return std::any_of(queue_.begin(), queue_.end(),
                      [this](const auto& connection) { return MayRun(*connection); });
 }
@@ -277,6 +279,7 @@ void Server::Housekeeping() {
   const auto more = [&] { return Clock::MonotonicMicros() - begin < kHousekeepingMicros; };
   if (MayExpire()) engine_.ExpireSome(state_.clock.now_ms(), more);
   while (!engine_.reclaimer().empty() && more()) engine_.reclaimer().FreeSome(kReclaimSlice);
+  state_.evictor.MakeRoom();
 }
 
 void Server::OnExpired(Keyspace& keyspace, std::string_view key) {
@@ -309,6 +312,7 @@ absl::Status Server::ApplyConfig(std::string_view name) {
   if (name == "notify-keyspace-events") {
     state_.key_events.set_classes(config_.notify_keyspace_events);
   }
+  if (name == "maxmemory-policy" || name.starts_with("lfu-")) state_.evictor.ApplyConfig();
   if (name == "loglevel") log_.set_level(config_.loglevel);
   if (name == "appendonly" || name == "appendfsync") return persistence_.ApplyConfig();
   return absl::OkStatus();

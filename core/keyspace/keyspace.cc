@@ -11,9 +11,6 @@ namespace {
 
 // Longer strings live on the heap: moving them with their segment would cost more than it saves.
 constexpr size_t kMaxInlineString = 192;
-constexpr uint32_t kAccessMask = 0xFFFFFF;
-
-uint32_t AccessMark(int64_t now) { return static_cast<uint32_t>(now / 1000) & kAccessMask; }
 
 template <typename T>
 T Load(const char* from) {
@@ -54,7 +51,7 @@ std::string_view Keyspace::Entry::bytes() const {
 void* Keyspace::Entry::pointer() const { return Load<void*>(value()); }
 
 Keyspace::Keyspace(uint64_t seed, Reclaimer& reclaimer)
-    : seed_(seed), reclaimer_(reclaimer), table_(seed, this) {}
+    : seed_(seed), reclaimer_(reclaimer), table_(seed, this), random_(seed) {}
 
 Keyspace::~Keyspace() { Clear(); }
 
@@ -65,8 +62,16 @@ Keyspace::Entry Keyspace::Find(std::string_view key, int64_t now) {
     Expire(entry);
     return {};
   }
-  entry.set_access(AccessMark(now));
+  entry.set_access(UsedMark(entry, now));
   return entry;
+}
+
+// SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
+uint64_t Keyspace::NextRandom() {
+  uint64_t z = random_ += 0x9E3779B97F4A7C15u;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return z ^ (z >> 31);
 }
 
 Keyspace::Entry Keyspace::FindForWrite(std::string_view key, int64_t now) {
@@ -116,6 +121,7 @@ Keyspace::Entry Keyspace::Shape(std::string_view key, Type type, Storage storage
   }
   if (!record && observer_ != nullptr) observer_->OnCreated(*this, key);
   BeforeChange(record ? record.segment() : table_.SegmentFor(hash));
+  const uint32_t mark = record ? UsedMark(Entry(record), now) : NewMark(now);
   if (record) {
     const Entry old(record);
     FreeValue(old);
@@ -131,7 +137,7 @@ Keyspace::Entry Keyspace::Shape(std::string_view key, Type type, Storage storage
   data[0] = static_cast<char>(static_cast<uint8_t>(type) | (dated ? Entry::kDeadlineBit : 0) |
                               static_cast<uint8_t>(storage) << Entry::kStorageShift);
   Entry entry(record);
-  entry.set_access(AccessMark(now));
+  entry.set_access(mark);
   if (dated) {
     std::memcpy(data + 4, &deadline, sizeof deadline);
     ++expires_;
@@ -277,6 +283,13 @@ void Keyspace::Schedule(Segment& segment, int64_t due) {
   if (segment.due != Segment::kNothingDue) due_.erase({segment.due, &segment});
   segment.due = due;
   if (due != Segment::kNothingDue) due_.emplace(due, &segment);
+}
+
+Keyspace::Segment* Keyspace::NextDueSegment(DuePlace& place) const {
+  const auto next = due_.upper_bound({place.due, place.segment});
+  if (next == due_.end()) return nullptr;
+  place = {next->first, next->second};
+  return next->second;
 }
 
 bool Keyspace::ExpireSegment(int64_t now, int64_t interval_ms) {

@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "core/keyspace/access.h"
 #include "core/keyspace/reclaimer.h"
 #include "core/keyspace/type.h"
 #include "core/keyspace/value.h"
@@ -45,7 +46,7 @@ class Keyspace : private RecordTable::SplitObserver {
     // Unix ms; kNoDeadline if it has none.
     int64_t deadline() const;
     bool expired(int64_t now) const { return has_deadline() && deadline() <= now; }
-    // 24 bits: the second of the last access, or a frequency (see maxmemory-policy).
+    // 24 bits: see access.h.
     uint32_t access() const;
     void set_access(uint32_t mark);
 
@@ -116,6 +117,9 @@ class Keyspace : private RecordTable::SplitObserver {
   void set_observer(Observer* observer) { observer_ = observer; }
   // Segments whose epoch is lower are shown to the observer before they change.
   void set_epoch(uint64_t epoch) { epoch_ = epoch; }
+  // How access marks are kept from now on; those that are there are read that way too.
+  void set_access_tracking(const AccessTracking& tracking) { tracking_ = tracking; }
+  const AccessTracking& access_tracking() const { return tracking_; }
   // While a log is replayed keys end by its records only, never by their deadlines.
   void set_expiring(bool expiring) { expiring_ = expiring; }
 
@@ -177,6 +181,17 @@ class Keyspace : private RecordTable::SplitObserver {
                 const std::function<void(const Entry&)>& visit) const;
   Entry Sample(uint64_t random) const { return Entry(table_.Sample(random)); }
   Segment* NextSegment(uint64_t& position) const { return table_.NextSegment(position); }
+  // The segments with deadlines in turn, and perhaps some of which the last deadline has gone. A
+  // default place begins; null at the end. O(log segments).
+  struct DuePlace {
+    int64_t due = INT64_MIN;
+    Segment* segment = nullptr;
+  };
+  Segment* NextDueSegment(DuePlace& place) const;
+  // It has turned out that no key in the segment has a deadline.
+  void NothingDue(Segment& segment) { Schedule(segment, Segment::kNothingDue); }
+  // Gives back what erased keys of the segment took.
+  void Pack(Segment& segment) { table_.Pack(segment); }
   template <typename Visit>
   void ForEach(const Segment& segment, Visit&& visit) const {
     table_.ForEach(segment, [&](const RecordTable::Record& record) { visit(Entry(record)); });
@@ -198,6 +213,15 @@ class Keyspace : private RecordTable::SplitObserver {
       observer_->BeforeChange(*this, segment);
   }
   void Expire(const Entry& entry);
+  // The mark of a key that is being used, and of one that is being made.
+  uint32_t UsedMark(const Entry& entry, int64_t now) {
+    return tracking_.by_frequency ? UsedFrequencyMark(entry.access(), tracking_, now, NextRandom())
+                                  : TimeMark(now);
+  }
+  uint32_t NewMark(int64_t now) const {
+    return tracking_.by_frequency ? NewFrequencyMark(now) : TimeMark(now);
+  }
+  uint64_t NextRandom();
   // The entry is about to lose its heap value.
   void ForgetAging(const Entry& entry);
   void FreeValue(const Entry& entry);
@@ -213,6 +237,8 @@ class Keyspace : private RecordTable::SplitObserver {
   std::string last_swept_;
   Observer* observer_ = nullptr;
   uint64_t epoch_ = 0;
+  AccessTracking tracking_;
+  uint64_t random_;
   bool expiring_ = true;
   size_t expires_ = 0;
 };

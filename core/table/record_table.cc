@@ -102,6 +102,10 @@ void RecordTable::Erase(const Record& record) {
   --size_;
 }
 
+void RecordTable::Pack(Segment& segment) {
+  Accounted(segment, [&] { segment.Pack(); });
+}
+
 void RecordTable::DoubleDirectory() {
   std::vector<Segment*> doubled(directory_.size() * 2);
   for (size_t i = 0; i < doubled.size(); ++i) doubled[i] = directory_[i / 2];

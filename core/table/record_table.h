@@ -101,6 +101,9 @@ class RecordTable {
   Record Resize(const Record& record, size_t payload_size);
 
   void Erase(const Record& record);
+  // Gives back what erased records of the segment took. Erasing does so by itself when they take
+  // more than half of it. O(segment). Records and entries of the segment are not valid any more.
+  void Pack(Segment& segment);
 
   // Where a key of this hash is or would be.
   Segment& SegmentFor(uint64_t hash) const { return *SegmentOf(hash); }
@@ -226,6 +229,7 @@ class RecordTable::Segment {
   Record Resize(const Record& record, size_t payload_size);
   Record ResizeWithMove(const Record& record, size_t payload_size);
   void Erase(const Record& record);
+  void Pack();
   bool IsFull(size_t more) const;
   void MakeRoom(size_t more);
   // Moves the live records to a buffer of the given capacity.

@@ -161,10 +161,13 @@ void RecordTable::Segment::Erase(const Record& record) {
   offsets_.erase(it);
   MarkDead(record.offset_, record_size);
   constexpr uint32_t kWorthCompacting = 512;
-  if (dead_ * 2 > used_ && (used_ > kWorthCompacting || offsets_.empty())) {
-    Compact(used_ - dead_);
-    if (offsets_.size() * 8 < offsets_.capacity()) offsets_.rehash(0);
-  }
+  if (dead_ * 2 > used_ && (used_ > kWorthCompacting || offsets_.empty())) Pack();
+}
+
+void RecordTable::Segment::Pack() {
+  if (dead_ == 0) return;
+  Compact(used_ - dead_);
+  if (offsets_.size() * 8 < offsets_.capacity()) offsets_.rehash(0);
 }
 
 bool RecordTable::Segment::IsFull(size_t more) const {

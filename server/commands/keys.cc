@@ -195,9 +195,8 @@ void ObjectRefCount(CommandContext& context) {
   if (PeekOrNull(context)) context.reply.Integer(1);
 }
 
-bool UsesFrequency(const CommandContext& context) {
-  const EvictionPolicy policy = context.server.config.maxmemory_policy;
-  return policy == EvictionPolicy::kAllkeysLfu || policy == EvictionPolicy::kVolatileLfu;
+bool UsesFrequency(CommandContext& context) {
+  return context.keyspace().access_tracking().by_frequency;
 }
 
 void ObjectIdleTime(CommandContext& context) {
@@ -208,8 +207,7 @@ void ObjectIdleTime(CommandContext& context) {
         "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when "
         "switching between policies at runtime LRU and LFU data will take some time to adjust.");
   }
-  const auto seconds = static_cast<uint32_t>(context.now / 1000);
-  context.reply.Integer((seconds - entry.access()) & 0xFFFFFF);
+  context.reply.Integer(IdleSeconds(entry.access(), context.now));
 }
 
 void ObjectFreq(CommandContext& context) {
@@ -221,7 +219,8 @@ void ObjectFreq(CommandContext& context) {
         "that when switching between policies at runtime LRU and LFU data will take some time to "
         "adjust.");
   }
-  context.reply.Integer(entry.access() & 0xFF);
+  const AccessTracking& tracking = context.keyspace().access_tracking();
+  context.reply.Integer(FrequencyOf(entry.access(), tracking, context.now));
 }
 
 void ObjectHelp(CommandContext& context) {

@@ -111,7 +111,7 @@ constexpr Directive kDirectives[] = {
 
     {"maxmemory", "", MemoryField{&Config::maxmemory, 0}},
     {"maxmemory-policy", "", Enum<&Config::maxmemory_policy>(kEvictionPolicies)},
-    {"maxmemory-samples", "", IntField{&Config::maxmemory_samples, 1, 64}},
+    {"maxmemory-samples", "", IntField{&Config::maxmemory_samples, 1, 64}, kNoEffect},
     {"lfu-log-factor", "", IntField{&Config::lfu_log_factor, 0, kInt32Max}},
     {"lfu-decay-time", "", IntField{&Config::lfu_decay_time, 0, kInt32Max}},
     {"lazyfree-lazy-eviction", "", BoolField{&Config::lazyfree_lazy_eviction}, kNoEffect},

@@ -154,8 +154,9 @@ absl::StatusOr<const Script*> ScriptEngine::Load(std::string_view body, bool pin
   }
   if (!pinned) by_use_.push_front(sha.digits);
   Script& script = scripts_[sha.digits];
-  script = {sha,    compilation_.function, source.declares_flags, source.no_writes,
-            pinned, by_use_.begin()};
+  script = {
+      sha,    compilation_.function, source.declares_flags, source.no_writes, source.allow_oom,
+      pinned, by_use_.begin()};
   return &script;
 }
 
@@ -176,7 +177,9 @@ void ScriptEngine::Flush() {
 }
 
 void ScriptEngine::Run(const Script& script, Client& caller, Args keys, Args args, bool read_only) {
-  invocation_ = {&script, &caller, keys, args, !read_only && !script.no_writes};
+  const ScriptRights rights{.write = !read_only && !script.no_writes,
+                            .exceed_memory = script.allow_oom};
+  invocation_ = {&script, &caller, keys, args, rights};
   script_client_.database = caller.database;
   script_client_.user = caller.user;
   script_client_.acl = caller.acl;
@@ -256,7 +259,7 @@ bool ScriptEngine::TakeArgs(lua_State* lua) {
 
 std::string_view ScriptEngine::RunTaken() {
   script_client_.output.clear();
-  server_.runner->RunFromScript(script_client_, *invocation_.caller, args_, invocation_.may_write);
+  server_.runner->RunFromScript(script_client_, *invocation_.caller, args_, invocation_.rights);
   return script_client_.output;
 }
 

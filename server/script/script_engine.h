@@ -19,16 +19,16 @@
 #include "server/script/script_watch.h"
 #include "server/script/sha1.h"
 #include "server/state/client.h"
+#include "server/state/server_state.h"
 
 namespace tally::server {
-
-struct ServerState;
 
 struct Script {
   Sha1Hex sha;
   int function = 0;  // in Lua's registry
   bool declares_flags = false;
   bool no_writes = false;
+  bool allow_oom = false;
   bool pinned = false;                            // came by SCRIPT LOAD
   std::list<std::array<char, 40>>::iterator use;  // its place in the order of use, if not pinned
 };
@@ -81,7 +81,7 @@ class ScriptEngine {
     Client* caller = nullptr;
     Args keys;
     Args args;
-    bool may_write = true;
+    ScriptRights rights;
   };
   struct Compilation {
     std::string_view code;

@@ -16,12 +16,14 @@ std::string_view TakeUntil(std::string_view& text, char separator) {
 }
 
 void ReadFlags(std::string_view flags, ScriptSource& source) {
-  constexpr std::string_view kWithoutEffect[] = {"allow-oom", "allow-stale", "no-cluster",
+  constexpr std::string_view kWithoutEffect[] = {"allow-stale", "no-cluster",
                                                  "allow-cross-slot-keys"};
   while (!flags.empty() && source.error.empty()) {
     const std::string_view flag = TakeUntil(flags, ',');
     if (flag == "no-writes") {
       source.no_writes = true;
+    } else if (flag == "allow-oom") {
+      source.allow_oom = true;
     } else if (std::find(std::begin(kWithoutEffect), std::end(kWithoutEffect), flag) ==
                std::end(kWithoutEffect)) {
       source.error = StrCat("Unexpected flag in script shebang: ", flag);
@@ -32,7 +34,8 @@ void ReadFlags(std::string_view flags, ScriptSource& source) {
 }  // namespace
 
 ScriptSource ParseScript(std::string_view body) {
-  ScriptSource source{body, false, false, {}};
+  ScriptSource source;
+  source.code = body;
   if (!body.starts_with("#!")) return source;
   source.declares_flags = true;
   const size_t end = body.find('\n');

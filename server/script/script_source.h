@@ -12,6 +12,7 @@ struct ScriptSource {
   std::string_view code;
   bool declares_flags = false;  // there is such a first line
   bool no_writes = false;
+  bool allow_oom = false;
   std::string error;  // empty, or why the first line is not understood
 };
 

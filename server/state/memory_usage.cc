@@ -24,6 +24,20 @@ size_t ReadStatistic(const char* name) {
   return mallctl(name, &value, &size, nullptr, 0) == 0 ? value : 0;
 }
 
+// A count of jemalloc's that only the calling thread changes.
+const uint64_t* ThreadCounter(const char* name) {
+  static constexpr uint64_t kZero = 0;
+  uint64_t* counter = nullptr;
+  size_t size = sizeof counter;
+  return mallctl(name, &counter, &size, nullptr, 0) == 0 ? counter : &kZero;
+}
+
+size_t AllocatedByThread() {
+  thread_local const uint64_t* const allocated = ThreadCounter("thread.allocatedp");
+  thread_local const uint64_t* const freed = ThreadCounter("thread.deallocatedp");
+  return *allocated - *freed;
+}
+
 }  // namespace
 
 AllocatorUsage ReadAllocatorUsage() {
@@ -77,9 +91,19 @@ size_t SystemMemoryBytes() {
 }
 
 size_t MemoryMeter::Sample() {
-  used_ = ReadAllocatorUsage().allocated;
+  used_ = source_ ? source_() : ReadAllocatorUsage().allocated;
+#ifdef TALLY_JEMALLOC
+  thread_used_ = AllocatedByThread();
+#endif
   peak_ = std::max(peak_, used_);
   return used_;
+}
+
+size_t MemoryMeter::Current() {
+#ifdef TALLY_JEMALLOC
+  if (!source_) return used_ + (AllocatedByThread() - thread_used_);
+#endif
+  return Sample();
 }
 
 }  // namespace tally::server

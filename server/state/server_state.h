@@ -17,6 +17,7 @@
 #include "server/state/client_table.h"
 #include "server/state/clock.h"
 #include "server/state/effect_log.h"
+#include "server/state/evictor.h"
 #include "server/state/key_events.h"
 #include "server/state/memory_usage.h"
 #include "server/state/pubsub.h"
@@ -68,15 +69,24 @@ class Process {
   ~Process() = default;
 };
 
+// What a script's commands may do.
+struct ScriptRights {
+  bool write = true;
+  // Run commands that need memory though there is none (maxmemory). A script that has written
+  // anything may, so that it is not cut in the middle.
+  bool exceed_memory = false;
+};
+
 // Runs commands that are no requests of a connection.
 class CommandRunner {
  public:
   // Without the checks of a request: for EXEC, which made them when it queued, and for the log.
   virtual void Run(Client& client, const CommandTable::Item& item, Args args) = 0;
   // A command that the script of `caller` calls as `client`, and which may be any words. The reply
-  // is an error when it is none, or none that scripts or the caller's user may call, or writes
-  // though the script may not.
-  virtual void RunFromScript(Client& client, const Client& caller, Args args, bool may_write) = 0;
+  // is an error when it is none, or none that scripts or the caller's user may call, or not within
+  // `rights`, which it may extend.
+  virtual void RunFromScript(Client& client, const Client& caller, Args args,
+                             ScriptRights& rights) = 0;
 
  protected:
   ~CommandRunner() = default;
@@ -116,6 +126,7 @@ struct ServerState {
   Slowlog slowlog;
   LatencyLog latency;
   MemoryMeter memory;
+  Evictor evictor{*this};
   ZoneCache zones;
   Scratch scratch;
   std::mt19937_64 random{std::random_device{}()};

@@ -1,0 +1,105 @@
+#include "server/state/evictor.h"
+
+#include <string>
+
+#include "server/state/server_state.h"
+
+namespace tally::server {
+namespace {
+
+constexpr int64_t kSliceMicros = 500;
+constexpr size_t kReclaimSlice = 256;
+
+EvictionRule RuleOf(EvictionPolicy policy) {
+  using First = EvictionRule::First;
+  switch (policy) {
+    case EvictionPolicy::kVolatileLru:
+      return {First::kLeastRecent, true};
+    case EvictionPolicy::kAllkeysLru:
+      return {First::kLeastRecent, false};
+    case EvictionPolicy::kVolatileLfu:
+      return {First::kLeastFrequent, true};
+    case EvictionPolicy::kAllkeysLfu:
+      return {First::kLeastFrequent, false};
+    case EvictionPolicy::kVolatileRandom:
+      return {First::kAny, true};
+    case EvictionPolicy::kVolatileTtl:
+      return {First::kSoonestDue, true};
+    case EvictionPolicy::kAllkeysRandom:
+    case EvictionPolicy::kNoEviction:
+      break;
+  }
+  return {First::kAny, false};
+}
+
+}  // namespace
+
+void Evictor::ApplyConfig() {
+  const Config& config = server_.config;
+  const EvictionRule rule = RuleOf(config.maxmemory_policy);
+  server_.engine.set_access_tracking({rule.first == EvictionRule::First::kLeastFrequent,
+                                      config.lfu_log_factor, config.lfu_decay_time});
+}
+
+// What is evicted has to be logged; and a client that has paused all others wants no change.
+bool Evictor::MayEvict() const {
+  return !server_.loading && server_.persistence->write_error().ok() &&
+         server_.pause.until_ms <= server_.clock.now_ms();
+}
+
+bool Evictor::OverLimit() const {
+  return server_.memory.Current() > static_cast<size_t>(server_.config.maxmemory);
+}
+
+void Evictor::MakeRoom() {
+  out_of_memory_ = behind_ = false;
+  if (server_.config.maxmemory == 0 || !MayEvict() || !OverLimit()) return;
+  const int64_t begin = Clock::MonotonicMicros();
+  while (OverLimit()) {
+    if (!FreeSome()) {
+      out_of_memory_ = true;
+      return;
+    }
+    if (Clock::MonotonicMicros() - begin < kSliceMicros) continue;
+    // With a policy the rest may wait for the next commands: each frees at least a batch of keys.
+    behind_ = true;
+    out_of_memory_ = server_.config.maxmemory_policy == EvictionPolicy::kNoEviction;
+    return;
+  }
+}
+
+bool Evictor::FreeSome() {
+  Reclaimer& reclaimer = server_.engine.reclaimer();
+  if (!reclaimer.empty()) {
+    reclaimer.FreeSome(kReclaimSlice);
+    return true;
+  }
+  return server_.config.maxmemory_policy != EvictionPolicy::kNoEviction && EvictBatch();
+}
+
+bool Evictor::EvictBatch() {
+  const EvictionRule rule = RuleOf(server_.config.maxmemory_policy);
+  const int64_t now = server_.clock.now_ms();
+  if (!walk_.Next(server_.engine, rule, now, batch_)) return false;
+  Keyspace& keyspace = server_.engine.database(batch_.database);
+  for (const std::string& key : batch_.keys) {
+    const Keyspace::Entry entry = keyspace.FindForWrite(key, now);
+    if (!entry) continue;  // its deadline had passed
+    const bool frees_at_once = entry.is_heap();
+    Evict(entry);
+    // What stands in the segment is given back for all keys together.
+    if (frees_at_once && (!server_.engine.reclaimer().empty() || !OverLimit())) break;
+  }
+  keyspace.Pack(*batch_.segment);
+  return true;
+}
+
+void Evictor::Evict(const Keyspace::Entry& entry) {
+  const std::string key(entry.key());
+  server_.engine.database(batch_.database).Erase(entry);
+  ++server_.stats.evicted_keys;
+  server_.effects.Append(batch_.database, {"DEL", key});
+  server_.key_events.Changed(kEventEvicted, "evicted", batch_.database, key);
+}
+
+}  // namespace tally::server
