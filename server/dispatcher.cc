@@ -46,8 +46,6 @@ std::string_view ScriptDenial(AclDenial denial) {
   }
   return "";
 }
-constexpr std::string_view kOutOfMemoryError =
-    "OOM command not allowed when used memory > 'maxmemory'.";
 
 // What a client may queue in MULTI before it is told to stop.
 constexpr size_t kMaxQueuedBytes = size_t{1} << 30;

@@ -294,8 +294,9 @@ void Server::OnCreated(Keyspace& keyspace, std::string_view key) {
   state_.key_events.Notify(kEventNew, "new", engine_.IndexOf(keyspace), key);
 }
 
-void Server::BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment) {
-  persistence_.SaveBeforeChange(engine_.IndexOf(keyspace), segment);
+void Server::BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment, std::string_view key,
+                          const Keyspace::Entry& entry) {
+  persistence_.SaveBeforeChange(engine_.IndexOf(keyspace), segment, key, entry);
 }
 
 bool Server::KeepValue(Type, void* value) { return persistence_.KeepValue(value); }

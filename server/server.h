@@ -53,7 +53,9 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   // Keyspace::Observer
   void OnExpired(Keyspace& keyspace, std::string_view key) override;
   void OnCreated(Keyspace& keyspace, std::string_view key) override;
-  void BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment) override;
+  void BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment, std::string_view key,
+                    const Keyspace::Entry& entry) override;
+  void BeforeValueChange(void* value) override { persistence_.SaveBeforeValueChange(value); }
   bool KeepValue(Type type, void* value) override;
 
   absl::Status LoadUsers();

@@ -63,6 +63,7 @@ void ActiveSet::TouchKnown(uint32_t number, int64_t at, int32_t day_number) {
     if (ActiveDays::Day* day = days_.Kept(day_number)) day->active.add(number);
   }
   if (at > last) {
+    BeforeChange(number);
     online_.Remove(last);
     online_.Add(at);
     last_seen_.Set(number, at);
@@ -70,6 +71,7 @@ void ActiveSet::TouchKnown(uint32_t number, int64_t at, int32_t day_number) {
   }
   const int64_t first = first_seen_.Get(number);
   if (at >= first) return;
+  BeforeChange(number);
   first_seen_.Set(number, at);
   const int32_t first_day = options_.zone.DayOf(first);
   if (first_day == day_number) return;
@@ -137,7 +139,11 @@ std::vector<std::pair<int64_t, uint32_t>> ActiveSet::Series(int64_t from, int64_
 bool ActiveSet::Forget(std::string_view id) {
   const uint32_t number = ids_.Find(id);
   if (number == 0) return false;
-  online_.Remove(last_seen_.Get(number));
+  const Sighting sighting = SightingOf(number);
+  if (cut_ != nullptr) {
+    cut_->BeforeForget(number, ids_.IdOf(number), {sighting.last_seen, sighting.first_seen});
+  }
+  online_.Remove(sighting.last_seen);
   ids_.Forget(number);
   forgotten_.add(number);
   return true;

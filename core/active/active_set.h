@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/active/active_cut.h"
 #include "core/active/active_days.h"
 #include "core/active/id_book.h"
 #include "core/active/online_window.h"
@@ -116,6 +117,11 @@ class ActiveSet {
   // Takes one run at a time. False if it is malformed; the set is then only good to be destroyed.
   [[nodiscard]] bool Load(std::string_view run);
 
+  // What ValueOperations asks for: runs as those of Save.
+  bool BeginCut(const ActiveCut::RunSink& sink);
+  bool SaveCut();
+  void EndCut() { cut_ = nullptr; }
+
  private:
   Sighting SightingOf(uint32_t number) const {
     return {number, last_seen_.Get(number), first_seen_.Get(number)};
@@ -125,7 +131,13 @@ class ActiveSet {
   void TouchKnown(uint32_t number, int64_t at, int32_t day);
   void NoteOnline();
   void SaveHead(std::string& out) const;
-  uint32_t SaveIds(uint32_t after, size_t max_bytes, std::string& out) const;
+  // `cut` is null to save what is there now.
+  uint32_t SaveIds(uint32_t after, size_t max_bytes, const ActiveCut* cut, std::string& out) const;
+  uint64_t Save(uint64_t cursor, size_t max_bytes, const ActiveCut* cut, std::string& out) const;
+  void BeforeChange(uint32_t number) {
+    if (cut_ != nullptr) [[unlikely]]
+      cut_->BeforeChange(number, {last_seen_.Get(number), first_seen_.Get(number)});
+  }
   bool LoadHead(std::string_view& run);
   bool LoadIds(std::string_view& run);
 
@@ -140,6 +152,7 @@ class ActiveSet {
   // The latest instant of an event, and the one at which online was evaluated last.
   int64_t latest_ = 0;
   int64_t evaluated_ = 0;
+  std::unique_ptr<ActiveCut> cut_;
 };
 
 }  // namespace tally

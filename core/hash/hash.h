@@ -97,6 +97,10 @@ class Hash {
   uint64_t Save(uint64_t cursor, size_t max_bytes, std::string& out) const;
   // Adds what a run holds. False if it is malformed; the hash is to be thrown away then.
   [[nodiscard]] bool Load(std::string_view run);
+  // What ValueOperations asks for: runs as those of Save.
+  bool BeginCut(const CompactMap::RunSink& sink);
+  bool SaveCut() { return map_.SaveCut(); }
+  void EndCut() { map_.EndCut(); }
 
  private:
   Hash(CompactMap map, bool beyond_listpack)

@@ -35,8 +35,8 @@ uint32_t UsedFrequencyMark(uint32_t mark, const AccessTracking& tracking, int64_
     const uint32_t above_new = frequency - std::min(frequency, kNewKeysFrequency);
     const double chance =
         1 / (static_cast<double>(above_new) * static_cast<double>(tracking.log_factor) + 1);
-    constexpr double kTwoTo64 = 18446744073709551616.0;
-    if (static_cast<double>(random) < chance * kTwoTo64) ++frequency;
+    constexpr double kTwoTo53 = 9007199254740992.0;
+    if (static_cast<double>(random >> 11) < chance * kTwoTo53) ++frequency;
   }
   return FrequencyMark(now, frequency);
 }

@@ -76,7 +76,10 @@ uint64_t Keyspace::NextRandom() {
 
 Keyspace::Entry Keyspace::FindForWrite(std::string_view key, int64_t now) {
   Entry entry = Find(key, now);
-  if (entry) BeforeChange(entry.record_.segment());
+  if (!entry) return entry;
+  BeforeChange(entry);
+  // Of strings only those that become mutable are changed in place.
+  if (entry.is_heap() && entry.type() != Type::kString) BeforeValueChange(entry);
   return entry;
 }
 
@@ -105,9 +108,7 @@ void Keyspace::ForgetAging(const Entry& entry) {
 void Keyspace::FreeValue(const Entry& entry) {
   if (!entry.is_heap()) return;
   ForgetAging(entry);
-  const bool in_cuts = OperationsOf(entry.type()).begin_cut != nullptr;
-  if (in_cuts && observer_ != nullptr && observer_->KeepValue(entry.type(), entry.pointer()))
-    return;
+  if (epoch_ != 0 && observer_->KeepValue(entry.type(), entry.pointer())) return;
   reclaimer_.Add(entry.type(), entry.pointer());
 }
 
@@ -120,7 +121,11 @@ Keyspace::Entry Keyspace::Shape(std::string_view key, Type type, Storage storage
     record = {};
   }
   if (!record && observer_ != nullptr) observer_->OnCreated(*this, key);
-  BeforeChange(record ? record.segment() : table_.SegmentFor(hash));
+  if (record) {
+    BeforeChange(Entry(record));
+  } else if (Segment& segment = table_.SegmentFor(hash); segment.epoch < epoch_) [[unlikely]] {
+    observer_->BeforeChange(*this, segment, key, {});
+  }
   const uint32_t mark = record ? UsedMark(Entry(record), now) : NewMark(now);
   if (record) {
     const Entry old(record);
@@ -177,7 +182,7 @@ void Keyspace::UpdatePacked(const Entry& entry, std::string_view bytes, int64_t 
     const std::string key(entry.key());
     return SetPacked(key, entry.type(), bytes, deadline, now);
   }
-  BeforeChange(entry.record_.segment());
+  BeforeChange(entry);
   const RecordTable::Record record =
       table_.Resize(entry.record_, entry.value_offset() + bytes.size());
   std::memcpy(record.data() + 4, &deadline, sizeof deadline);
@@ -194,9 +199,11 @@ void Keyspace::SetPointer(std::string_view key, Type type, void* value, int64_t 
 
 std::string& Keyspace::MutableString(const Entry& entry) {
   Check(entry.type() == Type::kString, "only strings are changed as strings");
-  BeforeChange(entry.record_.segment());
+  BeforeChange(entry);
   Entry place = entry;
-  if (!entry.is_heap()) {
+  if (entry.is_heap()) {
+    BeforeValueChange(entry);
+  } else {
     auto text = std::make_unique<std::string>();
     if (entry.is_integer()) {
       AppendInt64(*text, entry.integer());
@@ -217,7 +224,7 @@ std::string& Keyspace::MutableString(const Entry& entry) {
 
 Keyspace::Entry Keyspace::SetDeadline(const Entry& entry, int64_t deadline) {
   RecordTable::Record record = entry.record_;
-  BeforeChange(record.segment());
+  BeforeChange(entry);
   const bool had = entry.has_deadline();
   const bool has = deadline != kNoDeadline;
   if (had != has) {
@@ -235,14 +242,14 @@ Keyspace::Entry Keyspace::SetDeadline(const Entry& entry, int64_t deadline) {
 }
 
 void Keyspace::Erase(const Entry& entry) {
-  BeforeChange(entry.record_.segment());
+  BeforeChange(entry);
   FreeValue(entry);
   if (entry.has_deadline()) --expires_;
   table_.Erase(entry.record_);
 }
 
 void* Keyspace::Release(const Entry& entry) {
-  BeforeChange(entry.record_.segment());
+  BeforeChange(entry);
   void* value = entry.is_heap() ? entry.pointer() : nullptr;
   if (value != nullptr) ForgetAging(entry);
   if (entry.has_deadline()) --expires_;
@@ -316,7 +323,8 @@ void Keyspace::SweepNext(int64_t now, size_t budget) {
   last_swept_ = *next;
   const Entry entry(table_.Find(last_swept_));
   Check(static_cast<bool>(entry), "a value that ages is in its keyspace");
-  BeforeChange(entry.record_.segment());
+  BeforeChange(entry);
+  BeforeValueChange(entry);
   if (OperationsOf(entry.type()).sweep(entry.pointer(), now, budget)) Expire(entry);
 }
 

@@ -95,10 +95,14 @@ class Keyspace : private RecordTable::SplitObserver {
       (void)keyspace;
       (void)key;
     }
-    // A segment of an older epoch is about to change for the first time.
-    virtual void BeforeChange(Keyspace& keyspace, Segment& segment) = 0;
-    // A value of a type that is saved in cuts (ValueOperations) is about to be freed. True if the
-    // observer keeps it, to give it to the reclaimer later.
+    // In a segment of an older epoch the key is about to change, or to be made: then there is no
+    // entry. Told of each change until the observer raises the segment's epoch.
+    virtual void BeforeChange(Keyspace& keyspace, Segment& segment, std::string_view key,
+                              const Entry& entry) = 0;
+    // While there is an epoch: a heap value may be about to change in place.
+    virtual void BeforeValueChange(void* value) { (void)value; }
+    // And a heap value is about to be freed. True if the observer keeps it, to give it to the
+    // reclaimer later.
     virtual bool KeepValue(Type type, void* value) {
       (void)type;
       (void)value;
@@ -115,7 +119,7 @@ class Keyspace : private RecordTable::SplitObserver {
   Keyspace& operator=(const Keyspace&) = delete;
 
   void set_observer(Observer* observer) { observer_ = observer; }
-  // Segments whose epoch is lower are shown to the observer before they change.
+  // Segments whose epoch is lower are shown to the observer before they change; 0 for none.
   void set_epoch(uint64_t epoch) { epoch_ = epoch; }
   // How access marks are kept from now on; those that are there are read that way too.
   void set_access_tracking(const AccessTracking& tracking) { tracking_ = tracking; }
@@ -208,9 +212,14 @@ class Keyspace : private RecordTable::SplitObserver {
   void OnSplit(Segment& from, Segment& into) override;
   void NoteDue(Segment& segment, int64_t deadline);
   void Schedule(Segment& segment, int64_t due);
-  void BeforeChange(Segment& segment) {
+  void BeforeChange(const Entry& entry) {
+    Segment& segment = entry.record_.segment();
     if (segment.epoch < epoch_) [[unlikely]]
-      observer_->BeforeChange(*this, segment);
+      observer_->BeforeChange(*this, segment, entry.key(), entry);
+  }
+  void BeforeValueChange(const Entry& entry) {
+    if (epoch_ != 0) [[unlikely]]
+      observer_->BeforeValueChange(entry.pointer());
   }
   void Expire(const Entry& entry);
   // The mark of a key that is being used, and of one that is being made.

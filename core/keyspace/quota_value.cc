@@ -36,8 +36,11 @@ constexpr ValueOperations kQuotaOperations = {
           AsBook(value).ExpireSome(now, budget);
           return AsBook(value).Empty();
         },
-    .begin_cut = [](void* value,
-                    ValueOperations::RunSink sink) { AsBook(value).BeginCut(std::move(sink)); },
+    .begin_cut =
+        [](void* value, const ValueOperations::RunSink& sink) {
+          AsBook(value).BeginCut(sink);
+          return true;
+        },
     .save_cut = [](void* value) { return AsBook(value).SaveCut(); },
     .end_cut = [](void* value) { AsBook(value).EndCut(); },
 };

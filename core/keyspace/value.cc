@@ -63,6 +63,12 @@ constexpr ValueOperations kListOperations = {
         },
     .create = [](uint64_t) -> void* { return new List; },
     .load = [](void* value, std::string_view run) { return static_cast<List*>(value)->Load(run); },
+    .begin_cut =
+        [](void* value, const ValueOperations::RunSink& sink) {
+          return static_cast<List*>(value)->BeginCut(sink);
+        },
+    .save_cut = [](void* value) { return static_cast<List*>(value)->SaveCut(); },
+    .end_cut = [](void* value) { static_cast<List*>(value)->EndCut(); },
 };
 
 // For a class that saves itself from a cursor on, 0 to 0.
@@ -86,6 +92,12 @@ constexpr ValueOperations kContainerOperations = {
         },
     .create = [](uint64_t seed) -> void* { return new T(seed); },
     .load = [](void* value, std::string_view run) { return static_cast<T*>(value)->Load(run); },
+    .begin_cut =
+        [](void* value, const ValueOperations::RunSink& sink) {
+          return static_cast<T*>(value)->BeginCut(sink);
+        },
+    .save_cut = [](void* value) { return static_cast<T*>(value)->SaveCut(); },
+    .end_cut = [](void* value) { static_cast<T*>(value)->EndCut(); },
 };
 
 const ZSet& AsZSet(const void* value) { return *static_cast<const ZSet*>(value); }
@@ -108,6 +120,12 @@ constexpr ValueOperations kZSetOperations = {
     .create = [](uint64_t seed) -> void* { return new ZSet(seed); },
     .load = [](void* value,
                std::string_view run) { return static_cast<ZSet*>(value)->Load(run, {}); },
+    .begin_cut =
+        [](void* value, const ValueOperations::RunSink& sink) {
+          return static_cast<ZSet*>(value)->BeginCut(sink);
+        },
+    .save_cut = [](void* value) { return static_cast<ZSet*>(value)->SaveCut(); },
+    .end_cut = [](void* value) { static_cast<ZSet*>(value)->EndCut(); },
 };
 
 constexpr ValueOperations kHitsOperations =

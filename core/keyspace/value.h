@@ -46,12 +46,13 @@ struct ValueOperations {
   // `budget` elements; true when nothing is left that the key should live for. Null for types in
   // which nothing ages before its key does.
   bool (*sweep)(void* value, int64_t now, size_t budget) = nullptr;
-  // For types whose values are too large to be saved at once: a snapshot of the value as it is when
-  // it begins, taken while it goes on changing. `sink` gets runs that load() reads, the first of
-  // them at once, the others with each call of save_cut(), which is false when all are given, and
-  // whenever something is about to change. Null for other types.
+  // A snapshot of a large value as it is when it begins, taken while it goes on changing. `sink`
+  // gets runs that load() reads, the first of them at once, the others with each call of
+  // save_cut(), which is false when all are given, and whenever something is about to change.
+  // begin_cut() takes no longer than a slice; it is false, and has done nothing, for a value that
+  // cannot be saved so in its present form. Null for types of which none can.
   using RunSink = std::function<void(std::string_view run)>;
-  void (*begin_cut)(void* value, RunSink sink) = nullptr;
+  bool (*begin_cut)(void* value, const RunSink& sink) = nullptr;
   bool (*save_cut)(void* value) = nullptr;
   void (*end_cut)(void* value) = nullptr;
 };

@@ -1,5 +1,5 @@
 // The row of ValueOperations for a class that offers MemoryBytes, Weight, Clone, FreeSome, Save and
-// Load as the containers of core/ do.
+// Load as the containers of core/ do, and BeginCut, SaveCut and EndCut if it can be cut.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace tally {
 
 template <typename T>
 constexpr ValueOperations RowOf(std::string_view (*encoding)(const void* value)) {
-  return {
+  ValueOperations row = {
       .destroy = [](void* value) { delete static_cast<T*>(value); },
       .free_some = [](void* value,
                       size_t budget) { return static_cast<T*>(value)->FreeSome(budget); },
@@ -37,6 +37,16 @@ constexpr ValueOperations RowOf(std::string_view (*encoding)(const void* value))
       },
       .load = [](void* value, std::string_view run) { return static_cast<T*>(value)->Load(run); },
   };
+  if constexpr (requires(T& value, const ValueOperations::RunSink& sink) {
+                  value.BeginCut(sink);
+                }) {
+    row.begin_cut = [](void* value, const ValueOperations::RunSink& sink) {
+      return static_cast<T*>(value)->BeginCut(sink);
+    };
+    row.save_cut = [](void* value) { return static_cast<T*>(value)->SaveCut(); };
+    row.end_cut = [](void* value) { static_cast<T*>(value)->EndCut(); };
+  }
+  return row;
 }
 
 }  // namespace tally

@@ -61,7 +61,7 @@ void List::BecomeStrings() {
 }
 
 void List::BecomeIntsIfEmpty() {
-  if (!holds_strings() || strings()->size() > 0) return;
+  if (!holds_strings() || strings()->size() > 0 || strings()->in_cut()) return;
   delete strings();
   new (word_) IntRing();
 }
@@ -194,6 +194,7 @@ size_t List::RemoveByRebuilding(int64_t count, uint64_t limit, std::string_view 
   if (holds_strings()) {
     auto kept = std::make_unique<StringDeque>();
     CopyWithout(*strings(), text, first, last, *kept);
+    strings()->PassCut(*kept);
     Hold(std::move(kept));
     BecomeIntsIfEmpty();
   } else {
@@ -261,6 +262,18 @@ size_t List::Save(size_t from, size_t max_bytes, std::string& out) const {
     return out.size() - begin < max_bytes;
   });
   return next;
+}
+
+bool List::BeginCut(const RunSink& sink) {
+  if (!holds_strings()) return false;
+  strings()->BeginCut(kStringRun, sink);
+  return true;
+}
+
+bool List::SaveCut() { return holds_strings() && strings()->SaveCut(); }
+
+void List::EndCut() {
+  if (holds_strings()) strings()->EndCut();
 }
 
 bool List::Load(std::string_view run) {

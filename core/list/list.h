@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
@@ -81,6 +82,13 @@ class List {
   // Appends the elements of one run. False on malformed bytes: elements before them have been
   // appended, and the list is to be thrown away.
   [[nodiscard]] bool Load(std::string_view run);
+
+  // What ValueOperations asks for. Only strings can be cut: integers take so few bytes that a copy
+  // of millions is made in milliseconds.
+  using RunSink = std::function<void(std::string_view run)>;
+  bool BeginCut(const RunSink& sink);
+  bool SaveCut();
+  void EndCut();
 
  private:
   // The tag tells a StringDeque's address from an IntRing.

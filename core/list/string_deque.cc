@@ -29,19 +29,23 @@ std::string_view StringDeque::At(size_t i) const {
 
 void StringDeque::PushFront(std::string_view text) {
   if (size() > 0 && chunks_.front().HasRoomFor(text.size())) {
+    BeforeChange(0);
     chunks_.front().Insert(0, text);
     chunks_.GrewFront();
   } else {
     chunks_.PushFront(ChunkOf(text));
+    if (cut_ != nullptr) cut_->ChunkAdded(0);
   }
 }
 
 void StringDeque::PushBack(std::string_view text) {
   if (size() > 0 && chunks_.back().HasRoomFor(text.size())) {
+    BeforeChange(chunks_.span_count() - 1);
     chunks_.back().Insert(chunks_.back().size(), text);
     chunks_.GrewBack();
   } else {
     chunks_.PushBack(ChunkOf(text));
+    if (cut_ != nullptr) cut_->ChunkAdded(chunks_.span_count() - 1);
   }
 }
 
@@ -49,8 +53,13 @@ void StringDeque::DropFront(size_t count) {
   Check(count <= size(), "a deque gives up no more than it has");
   while (count > 0) {
     const size_t part = std::min(count, chunks_.front().size());
-    chunks_.front().DropFront(part);
+    const bool is_whole = part == chunks_.front().size();
+    if (cut_ != nullptr) {
+      is_whole ? cut_->BeforeDropFront(chunks_) : cut_->BeforeChange(chunks_, 0);
+    }
+    if (chunks_.front().size() > 0) chunks_.front().DropFront(part);
     chunks_.ShrankFront(part);
+    if (is_whole && cut_ != nullptr) cut_->ChunkGone(0);
     count -= part;
   }
 }
@@ -59,8 +68,14 @@ void StringDeque::DropBack(size_t count) {
   Check(count <= size(), "a deque gives up no more than it has");
   while (count > 0) {
     const size_t part = std::min(count, chunks_.back().size());
-    chunks_.back().DropBack(part);
+    const bool is_whole = part == chunks_.back().size();
+    if (cut_ != nullptr) {
+      is_whole ? cut_->BeforeDropBack(chunks_)
+               : cut_->BeforeChange(chunks_, chunks_.span_count() - 1);
+    }
+    if (chunks_.back().size() > 0) chunks_.back().DropBack(part);
     chunks_.ShrankBack(part);
+    if (is_whole && cut_ != nullptr) cut_->ChunkGone(chunks_.span_count());
     count -= part;
   }
 }
@@ -76,9 +91,11 @@ void StringDeque::Insert(size_t i, std::string_view text) {
   if (i == 0) return PushFront(text);
   if (i == size()) return PushBack(text);
   auto [k, offset] = chunks_.Locate(i);
+  BeforeChange(k);
   if (!chunks_[k].HasRoomFor(text.size()) && offset > 0) {
     // The entry follows the head of the chunk, with the tail in a chunk of its own.
     chunks_.InsertCut(k, chunks_[k].CutFrom(offset));
+    if (cut_ != nullptr) cut_->ChunkAdded(k + 1);
     ++k;
     offset = 0;
   }
@@ -86,11 +103,13 @@ void StringDeque::Insert(size_t i, std::string_view text) {
     // Neither side of the border has room: k > 0, for i > 0.
     if (!chunks_[k - 1].HasRoomFor(text.size())) {
       chunks_.InsertCut(k - 1, StringChunk());
+      if (cut_ != nullptr) cut_->ChunkAdded(k);
       chunks_[k].Insert(0, text);
       chunks_.Changed(k, 1);
       return;
     }
     --k;
+    BeforeChange(k);
     offset = chunks_[k].size();
   }
   chunks_[k].Insert(offset, text);
@@ -100,10 +119,15 @@ void StringDeque::Insert(size_t i, std::string_view text) {
 void StringDeque::Erase(size_t i) {
   Check(i < size(), "an index lies inside the deque");
   const auto [k, offset] = chunks_.Locate(i);
+  BeforeChange(k);
   chunks_[k].Erase(offset);
   const bool emptied = chunks_[k].size() == 0;
   chunks_.Changed(k, -1);
-  if (!emptied) MergeAround(k);
+  if (!emptied) {
+    MergeAround(k);
+  } else if (cut_ != nullptr) {
+    cut_->ChunkGone(k);
+  }
 }
 
 void StringDeque::MergeAround(size_t k) {
@@ -113,8 +137,27 @@ void StringDeque::MergeAround(size_t k) {
              chunks_[k].used() + chunks_[k + 1].used() > StringChunk::kBytes / 2) {
     return;
   }
+  BeforeChange(k);
+  BeforeChange(k + 1);
   chunks_[k].Append(chunks_[k + 1]);
   chunks_.EraseMerged(k);
+  if (cut_ != nullptr) cut_->ChunkGone(k + 1);
+}
+
+void StringDeque::BeginCut(char kind, const StringDequeCut::RunSink& sink) {
+  cut_ = std::make_unique<StringDequeCut>(chunks_, kind, sink);
+  SaveCut();
+}
+
+bool StringDeque::SaveCut() {
+  if (cut_ != nullptr && !cut_->SaveSome(chunks_)) cut_ = nullptr;
+  return cut_ != nullptr;
+}
+
+void StringDeque::PassCut(StringDeque& heir) {
+  if (cut_ == nullptr) return;
+  cut_->TakeAll(chunks_);
+  heir.cut_ = std::move(cut_);
 }
 
 bool StringDeque::FreeSome(size_t entries) {

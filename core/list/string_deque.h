@@ -10,6 +10,7 @@
 
 #include "core/list/span_deque.h"
 #include "core/list/string_chunk.h"
+#include "core/list/string_deque_cut.h"
 
 namespace tally {
 
@@ -64,11 +65,26 @@ class StringDeque {
   // Frees about `entries` entries (whole chunks) from the back; true if none is left.
   bool FreeSome(size_t entries);
 
+  // A snapshot of the entries as they are now, taken while they change: see ValueOperations. Each
+  // run is `kind` and then length-prefixed texts.
+  void BeginCut(char kind, const StringDequeCut::RunSink& sink);
+  bool SaveCut();
+  bool in_cut() const { return cut_ != nullptr; }
+  // What is left of it goes over to `heir`, by which this deque is about to be replaced.
+  void PassCut(StringDeque& heir);
+  void EndCut() { cut_ = nullptr; }
+
  private:
+  void BeforeChange(size_t k) {
+    if (cut_ != nullptr) [[unlikely]]
+      cut_->BeforeChange(chunks_, k);
+  }
+
   // Two neighbours that fill half a chunk together become one.
   void MergeAround(size_t k);
 
   SpanDeque<StringChunk> chunks_;
+  std::unique_ptr<StringDequeCut> cut_;
 };
 
 }  // namespace tally

@@ -8,6 +8,7 @@
 #include "core/bytes/heap_size.h"
 #include "core/bytes/varint.h"
 #include "core/check.h"
+#include "core/table/compact_map_table.h"
 
 namespace tally {
 namespace {
@@ -20,11 +21,18 @@ constexpr size_t kFewAreOneIn = 3;
 
 }  // namespace
 
+CompactMap::CompactMap(uint64_t seed, Shape shape) : seed_(seed), shape_(shape) {}
+CompactMap::CompactMap(CompactMap&&) noexcept = default;
+CompactMap& CompactMap::operator=(CompactMap&&) noexcept = default;
+CompactMap::~CompactMap() = default;
+
+size_t CompactMap::size() const { return packed() ? cells_.size() / stride() : table_->size(); }
+
 CompactMap CompactMap::Clone() const {
   CompactMap copy(seed_, shape_);
   copy.cells_ = cells_.Clone();
   if (!packed()) {
-    copy.table_ = std::make_unique<RecordTable>(seed_);
+    copy.table_ = std::make_unique<Table>(seed_);
     table_->ForEach([&](const RecordTable::Record& record) {
       const RecordTable::Record place = copy.table_->Insert(record.key(), record.size());
       record.payload().copy(place.data(), record.size());
@@ -57,6 +65,8 @@ std::span<char> CompactMap::FindMutable(std::string_view key) {
   }
   const RecordTable::Record record = table_->Find(key);
   if (!record) return {};
+  if (table_->cut != nullptr) [[unlikely]]
+    BeforeChange(record.segment(), key, record);
   return {record.data(), record.size()};
 }
 
@@ -78,6 +88,8 @@ bool CompactMap::SetPacked(std::string_view key, std::string_view value) {
 bool CompactMap::SetInTable(std::string_view key, std::string_view value) {
   const uint64_t hash = table_->Hash(key);
   RecordTable::Record record = table_->Find(key, hash);
+  if (table_->cut != nullptr) [[unlikely]]
+    BeforeChange(table_->SegmentFor(hash), key, record);
   const bool added = !record;
   // A value that grows is inserted anew, because only insertions split a segment that is full.
   if (!added && record.size() < value.size()) {
@@ -98,13 +110,15 @@ bool CompactMap::Erase(std::string_view key) {
   }
   const RecordTable::Record record = table_->Find(key);
   if (!record) return false;
+  if (table_->cut != nullptr) [[unlikely]]
+    BeforeChange(record.segment(), key, record);
   table_->Erase(record);
   return true;
 }
 
 void CompactMap::Unpack() {
   if (!packed()) return;
-  auto table = std::make_unique<RecordTable>(seed_);
+  auto table = std::make_unique<Table>(seed_);
   ForEach([&](std::string_view key, std::string_view value) {
     value.copy(table->Insert(key, value.size()).data(), value.size());
     return true;
@@ -182,7 +196,7 @@ bool CompactMap::FreeSome(size_t count) {
 
 size_t CompactMap::MemoryBytes() const {
   if (packed()) return cells_.MemoryBytes();
-  return HeapBytes(sizeof(RecordTable)) + table_->MemoryBytes();
+  return HeapBytes(sizeof(Table)) + table_->MemoryBytes();
 }
 
 void CompactMap::AppendTexts(std::string_view key, std::string_view value, std::string& out) const {

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -31,10 +32,13 @@ class CompactMap {
   using Random = absl::FunctionRef<uint64_t()>;
 
   // `seed` is of the keys' hash: random, and not known to clients.
-  CompactMap(uint64_t seed, Shape shape) : seed_(seed), shape_(shape) {}
+  CompactMap(uint64_t seed, Shape shape);
+  CompactMap(CompactMap&&) noexcept;
+  CompactMap& operator=(CompactMap&&) noexcept;
+  ~CompactMap();
   CompactMap Clone() const;
 
-  size_t size() const { return packed() ? cells_.size() / stride() : table_->size(); }
+  size_t size() const;
   bool packed() const { return table_ == nullptr; }
   // While packed: bytes of keys and values with their lengths.
   size_t packed_bytes() const { return cells_.bytes(); }
@@ -76,16 +80,30 @@ class CompactMap {
   // `max_bytes` are reached or somewhat more, a packed map whole. 0 begins and 0 ends.
   uint64_t Save(uint64_t cursor, size_t max_bytes, std::string& out) const;
 
+  // What ValueOperations asks for; runs begin with `kind`. A packed map cannot be cut.
+  using RunSink = std::function<void(std::string_view run)>;
+  bool BeginCut(char kind, const RunSink& sink);
+  bool SaveCut();
+  void EndCut();
+
  private:
+  struct Cut;
+  struct Table;
+
   size_t stride() const { return shape_ == Shape::kPairs ? 2 : 1; }
   // The value of the key at that place.
   std::string_view ValueAt(PackedCells::Position key) const;
   bool SetPacked(std::string_view key, std::string_view value);
   bool SetInTable(std::string_view key, std::string_view value);
   void AppendTexts(std::string_view key, std::string_view value, std::string& out) const;
+  // During a cut: the key is about to change, or to be added: then there is no record.
+  void BeforeChange(RecordTable::Segment& segment, std::string_view key,
+                    const RecordTable::Record& record);
+  void SaveSegment(RecordTable::Segment& segment);
+  void SaveRecord(const RecordTable::Record& record);
 
   PackedCells cells_;
-  std::unique_ptr<RecordTable> table_;
+  std::unique_ptr<Table> table_;
   uint64_t seed_;
   Shape shape_;
 };

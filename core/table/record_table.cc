@@ -148,6 +148,9 @@ void RecordTable::Split(Segment& segment) {
 
   high->due = segment.due;
   high->epoch = segment.epoch;
+  if (segment.marks_ != nullptr) {
+    high->marks_ = std::make_unique<Segment::Marks>(*segment.marks_);
+  }
   // The directory entries of the old range: its upper half now belongs to `high`.
   const size_t span = size_t{1} << (depth_ - depth);
   const size_t first = (DirectoryIndex(any_hash) / (span * 2)) * (span * 2);

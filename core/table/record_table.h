@@ -17,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -175,6 +176,16 @@ class RecordTable::Segment {
   // The owner's mark, for example the number of the snapshot that has saved this segment.
   uint64_t epoch = 0;
 
+  // Notes on single keys, which need not be in the segment: for example those that a snapshot has
+  // saved before the segment's turn came. They hold for one epoch, and stay with both halves when
+  // the segment splits. For few keys: O(marks).
+  bool HasMark(uint64_t mark_epoch, std::string_view key) const;
+  void AddMark(uint64_t mark_epoch, std::string_view key);
+  size_t marks(uint64_t mark_epoch) const {
+    return marks_ != nullptr && marks_->epoch == mark_epoch ? marks_->keys.size() : 0;
+  }
+  void ClearMarks() { marks_ = nullptr; }
+
   size_t size() const { return offsets_.size(); }
 
   Segment(uint64_t seed, uint32_t depth)
@@ -186,6 +197,10 @@ class RecordTable::Segment {
  private:
   friend class RecordTable;
 
+  struct Marks {
+    uint64_t epoch = 0;
+    std::vector<std::string> keys;
+  };
   struct Probe {
     std::string_view key;
     uint64_t hash;
@@ -244,6 +259,7 @@ class RecordTable::Segment {
   uint32_t dead_ = 0;
   const uint64_t seed_;
   uint32_t depth_ = 0;
+  std::unique_ptr<Marks> marks_;
 };
 
 inline void RecordTable::Record::PrefetchPayload() const {

@@ -1,6 +1,7 @@
 // A segment of a RecordTable: its buffer and its index.
 //
 // A record is: varint(key size * 2 + dead), varint(payload size), key, payload.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -63,6 +64,19 @@ size_t RecordBytes(size_t key_size, size_t payload_size) {
 }  // namespace
 
 RecordTable::Segment::~Segment() { std::free(buffer_); }
+
+bool RecordTable::Segment::HasMark(uint64_t mark_epoch, std::string_view key) const {
+  return marks(mark_epoch) > 0 &&
+         std::find(marks_->keys.begin(), marks_->keys.end(), key) != marks_->keys.end();
+}
+
+void RecordTable::Segment::AddMark(uint64_t mark_epoch, std::string_view key) {
+  if (marks_ == nullptr || marks_->epoch != mark_epoch) {
+    marks_ = std::make_unique<Marks>();
+    marks_->epoch = mark_epoch;
+  }
+  marks_->keys.emplace_back(key);
+}
 
 size_t RecordTable::Segment::Hasher::operator()(uint32_t offset) const {
   const Record record = segment->At(offset);

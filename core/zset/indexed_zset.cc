@@ -1,5 +1,7 @@
 #include "core/zset/indexed_zset.h"
 
+#include <algorithm>
+
 #include "core/bytes/heap_size.h"
 #include "core/check.h"
 
@@ -25,12 +27,14 @@ AddResult IndexedZSet::Set(double score, const MemberName& name) {
   if (handle == Slab::kNull) {
     handle = store_.Add(score, name);
     if (handle == Slab::kNull) return AddResult::kFull;
+    if (cut_ != nullptr) cut_->Mark(handle);
     index_.Insert(handle, key.hash);
     order_.Insert(handle);
     return AddResult::kAdded;
   }
   const double old_score = store_.Score(handle);
   if (old_score == score) return AddResult::kUnchanged;
+  if (cut_ != nullptr) SaveForCut(handle);
   order_.EraseRun(order_.RankOf(Position::Before(old_score, name.text)), 1, [](Handle) {});
   store_.SetScore(handle, score);
   order_.Insert(handle);
@@ -56,6 +60,7 @@ void IndexedZSet::EraseRange(RankRange range) {
   Check(range.begin <= range.end && range.end <= size(), "rank range");
   for (size_t left = range.size(); left > 0;) {
     left -= order_.EraseRun(range.begin, left, [this](Handle handle) {
+      if (cut_ != nullptr) SaveForCut(handle);
       index_.Erase(handle);
       store_.Free(handle);
     });
@@ -75,6 +80,40 @@ bool IndexedZSet::FreeSome(size_t count) {
     freed += order_.EraseRun(0, SIZE_MAX, [this](Handle handle) { store_.Free(handle); });
   }
   return size() == 0;
+}
+
+void IndexedZSet::BeginCut(const ZSetCut::RunSink& sink) {
+  cut_ = std::make_unique<ZSetCut>(sink);
+  sink({});
+}
+
+void IndexedZSet::SaveForCut(Handle handle) {
+  if (cut_->Mark(handle)) cut_->Save(store_.Text(handle).view(), store_.Score(handle));
+}
+
+bool IndexedZSet::SaveCut() {
+  if (cut_ == nullptr) return false;
+  // Those that are marked already take little time, so it is the elements looked at that count.
+  constexpr size_t kElementsASlice = 1000;
+  ZSetCut& cut = *cut_;
+  const size_t from =
+      cut.begun ? order_.RankOf({cut.score, Position::Tie::kAfterMember, cut.member}) : 0;
+  const size_t to = std::min(size(), from + kElementsASlice);
+  Handle last = Slab::kNull;
+  order_.ForEach({from, to}, false, [&](Handle handle) {
+    SaveForCut(handle);
+    last = handle;
+    return true;
+  });
+  if (to == size()) {
+    cut.Flush();
+    cut_ = nullptr;
+    return false;
+  }
+  cut.begun = true;
+  cut.score = store_.Score(last);
+  cut.member = store_.Text(last).view();
+  return true;
 }
 
 size_t IndexedZSet::MemoryBytes() const {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -12,6 +13,7 @@
 #include "core/zset/member_store.h"
 #include "core/zset/position.h"
 #include "core/zset/rank_tree.h"
+#include "core/zset/zset_cut.h"
 
 namespace tally {
 
@@ -56,12 +58,20 @@ class IndexedZSet {
 
   size_t MemoryBytes() const;
 
+  // See ValueOperations::begin_cut.
+  void BeginCut(const ZSetCut::RunSink& sink);
+  bool SaveCut();
+  void EndCut() { cut_ = nullptr; }
+
  private:
   using Handle = MemberStore::Handle;
+
+  void SaveForCut(Handle handle);
 
   MemberStore store_;
   HandleIndex<MemberStore> index_;
   RankTree order_;
+  std::unique_ptr<ZSetCut> cut_;
 };
 
 }  // namespace tally

@@ -1,7 +1,6 @@
 #include "core/zset/zset.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -10,8 +9,6 @@
 
 namespace tally {
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "scores are saved as they are in memory");
 
 // Calls `call` with the set's form, whichever it is.
 template <class Form, class Call>
@@ -180,14 +177,27 @@ size_t ZSet::Save(size_t from_rank, size_t max_bytes, std::string& out) const {
   const size_t start = out.size();
   size_t rank = from_rank;
   ForEach({from_rank, size()}, false, [&](std::string_view member, double score) {
-    char score_bytes[sizeof(score)];
-    std::memcpy(score_bytes, &score, sizeof(score));
-    out.append(score_bytes, sizeof(score_bytes));
-    AppendLengthPrefixed(out, member);
+    AppendElement(member, score, out);
     ++rank;
     return out.size() - start < max_bytes;
   });
   return rank;
+}
+
+bool ZSet::BeginCut(const ZSetCut::RunSink& sink) {
+  auto* large = std::get_if<Large>(&form_);
+  if (large == nullptr) return false;
+  (*large)->BeginCut(sink);
+  return true;
+}
+
+bool ZSet::SaveCut() {
+  auto* large = std::get_if<Large>(&form_);
+  return large != nullptr && (*large)->SaveCut();
+}
+
+void ZSet::EndCut() {
+  if (auto* large = std::get_if<Large>(&form_)) (*large)->EndCut();
 }
 
 bool ZSet::Load(std::string_view run, const ZSetLimits& limits) {

@@ -105,6 +105,12 @@ class ZSet {
   // set already; what came before stays added. Runs in order are loaded fastest.
   [[nodiscard]] bool Load(std::string_view run, const ZSetLimits& limits);
 
+  // What ValueOperations asks for: runs as those of Save, but not in order. A small set cannot be
+  // cut.
+  bool BeginCut(const ZSetCut::RunSink& sink);
+  bool SaveCut();
+  void EndCut();
+
  private:
   using Large = std::unique_ptr<IndexedZSet>;
 

@@ -21,12 +21,6 @@ bool CheckFlushArgs(CommandContext& context) {
   return false;
 }
 
-// A snapshot under way sees neither the clearing nor the swapping of what it has not saved yet;
-// when it fails over this it has failed, and told so, but the command goes on.
-void FinishSnapshot(CommandContext& context) {
-  context.server.persistence->FinishWalk().IgnoreError();
-}
-
 void Clear(CommandContext& context, size_t database) {
   Keyspace& keyspace = context.engine().database(database);
   context.server.watches.TouchAll(database, keyspace, nullptr, context.now);
@@ -35,7 +29,7 @@ void Clear(CommandContext& context, size_t database) {
 
 void FlushDb(CommandContext& context) {
   if (!CheckFlushArgs(context)) return;
-  FinishSnapshot(context);
+  context.server.persistence->RestartRewrite();
   Clear(context, context.client.database);
   context.CountChange();
   context.reply.Ok();
@@ -43,7 +37,7 @@ void FlushDb(CommandContext& context) {
 
 void FlushAll(CommandContext& context) {
   if (!CheckFlushArgs(context)) return;
-  FinishSnapshot(context);
+  context.server.persistence->RestartRewrite();
   for (size_t i = 0; i < context.engine().databases(); ++i) Clear(context, i);
   context.CountChange();
   context.reply.Ok();
@@ -62,7 +56,7 @@ void SwapDb(CommandContext& context) {
     Keyspace& other = context.engine().database(*second);
     context.server.watches.TouchAll(*first, one, &other, context.now);
     context.server.watches.TouchAll(*second, other, &one, context.now);
-    FinishSnapshot(context);
+    context.server.persistence->RestartRewrite();
     one.Swap(other);
   }
   context.CountChange();

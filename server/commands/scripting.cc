@@ -57,9 +57,7 @@ void RunScript(CommandContext& context, bool by_sha, bool read_only) {
   }
   const bool may_need_memory = script->declares_flags && !script->no_writes && !script->allow_oom;
   if (may_need_memory && context.server.evictor.out_of_memory()) {
-    return context.reply.Error(
-        "OOM allow-oom flag is not set on the script, can not run it when used memory > "
-        "'maxmemory'");
+    return context.reply.Error(kOutOfMemoryError);
   }
   const auto keys = static_cast<size_t>(*count);
   FeedMonitors(context.server, context.client, context.args);  // before the script's own commands

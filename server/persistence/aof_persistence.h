@@ -43,15 +43,17 @@ class AofPersistence : public Persistence {
   void Cron();
   // Whether a rewrite has work for another turn, so that the loop shall not wait for events.
   bool BusyRewriting();
-  void SaveBeforeChange(size_t database, Keyspace::Segment& segment);
   // See Keyspace::Observer.
+  void SaveBeforeChange(size_t database, Keyspace::Segment& segment, std::string_view key,
+                        const Keyspace::Entry& entry);
+  void SaveBeforeValueChange(void* value);
   bool KeepValue(const void* value);
 
   const absl::Status& write_error() const override;
   absl::Status StartRewrite() override;
   bool rewriting() const override { return rewrite_ != nullptr; }
   absl::Status SaveNow() override;
-  absl::Status FinishWalk() override;
+  void RestartRewrite() override;
   absl::Status ApplyConfig() override;
   absl::Status Reload() override;
   void AppendInfo(std::string& out) const override;
@@ -65,6 +67,7 @@ class AofPersistence : public Persistence {
       kSaving,      // the walk writes the base, between the turns
       kSyncing,     // the base's writer waits for the disk
       kPublishing,  // worker_ replaces the old files
+      kAbandoning,  // worker_ removes the base, for the rewrite to begin anew
     };
     int64_t started_ms = 0;
     Stage stage = Stage::kOpening;

@@ -21,10 +21,15 @@ void BeginRecord(std::string& record, RecordKind kind, size_t database, std::str
   AppendLengthPrefixed(record, key);
 }
 
+void BeginKey(std::string& record, RecordKind kind, size_t database, std::string_view key,
+              Type type, int64_t deadline) {
+  BeginRecord(record, kind, database, key);
+  record.push_back(static_cast<char>(type));
+  AppendSignedVarint(record, deadline);
+}
+
 void BeginKey(std::string& record, RecordKind kind, size_t database, const Keyspace::Entry& entry) {
-  BeginRecord(record, kind, database, entry.key());
-  record.push_back(static_cast<char>(entry.type()));
-  AppendSignedVarint(record, entry.deadline());
+  BeginKey(record, kind, database, entry.key(), entry.type(), entry.deadline());
 }
 
 absl::Status Malformed(const char* why) {
@@ -83,15 +88,12 @@ absl::Status EncodeEntry(size_t database, const Keyspace::Entry& entry, size_t r
   }
 }
 
-void EncodeFirstRun(size_t database, const Keyspace::Entry& entry, std::string_view run,
-                    std::string& record) {
-  BeginKey(record, kRun, database, entry);
-  record.append(run);
+void BeginFirstRun(const ValueHead& head, std::string& record) {
+  BeginKey(record, kRun, head.database, head.key, head.type, head.deadline);
 }
 
-void EncodeRun(size_t database, std::string_view key, std::string_view run, std::string& record) {
-  BeginRecord(record, kMore, database, key);
-  record.append(run);
+void BeginFurtherRun(const ValueHead& head, std::string& record) {
+  BeginRecord(record, kMore, head.database, head.key);
 }
 
 void EncodePolicy(std::string_view name, const PolicyTable::Words& words, std::string& record) {

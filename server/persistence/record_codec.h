@@ -20,10 +20,17 @@ using EmitRecord = absl::FunctionRef<absl::Status(std::string_view record)>;
 absl::Status EncodeEntry(size_t database, const Keyspace::Entry& entry, size_t run_bytes,
                          std::string& scratch, EmitRecord emit);
 
-// The same for a heap value whose runs come one by one: the first, and each further one.
-void EncodeFirstRun(size_t database, const Keyspace::Entry& entry, std::string_view run,
-                    std::string& record);
-void EncodeRun(size_t database, std::string_view key, std::string_view run, std::string& record);
+// What stands before a heap value's first run.
+struct ValueHead {
+  size_t database = 0;
+  std::string key;
+  Type type = Type::kString;
+  int64_t deadline = kNoDeadline;
+};
+
+// Begins the record of a heap value's first run, or of a further one; the run is to be appended.
+void BeginFirstRun(const ValueHead& head, std::string& record);
+void BeginFurtherRun(const ValueHead& head, std::string& record);
 
 // The one record of a policy.
 void EncodePolicy(std::string_view name, const PolicyTable::Words& words, std::string& record);

@@ -64,9 +64,16 @@ absl::Status AofPersistence::BeginWalk() {
   return absl::OkStatus();
 }
 
-void AofPersistence::SaveBeforeChange(size_t database, Keyspace::Segment& segment) {
+void AofPersistence::SaveBeforeChange(size_t database, Keyspace::Segment& segment,
+                                      std::string_view key, const Keyspace::Entry& entry) {
   if (rewrite_ == nullptr || rewrite_->walk == nullptr) return;
-  const absl::Status status = rewrite_->walk->SaveBeforeChange(database, segment);
+  const absl::Status status = rewrite_->walk->SaveBeforeChange(database, segment, key, entry);
+  if (!status.ok()) FailRewrite(status);
+}
+
+void AofPersistence::SaveBeforeValueChange(void* value) {
+  if (rewrite_ == nullptr || rewrite_->walk == nullptr) return;
+  const absl::Status status = rewrite_->walk->SaveBeforeValueChange(value);
   if (!status.ok()) FailRewrite(status);
 }
 
@@ -136,6 +143,12 @@ absl::Status AofPersistence::AdvanceRewrite(int64_t budget_us, Waiting waiting) 
       if (done.ok() && *done) FinishRewrite();
       return done.status();
     }
+    case Rewrite::Stage::kAbandoning: {
+      const auto done = WorkerDone(waiting);
+      if (!done.ok() || !*done) return done.status();
+      rewrite_ = nullptr;
+      return StartRewrite();
+    }
   }
   return absl::OkStatus();
 }
@@ -166,14 +179,18 @@ void AofPersistence::FailRewrite(const absl::Status& status) {
   rewrite_ = nullptr;
 }
 
-absl::Status AofPersistence::FinishWalk() {
-  if (rewrite_ != nullptr && rewrite_->walk != nullptr) {
-    if (absl::Status status = SaveSegments(INT64_MAX); !status.ok()) {
-      FailRewrite(status);
-      return status;
-    }
-  }
-  return absl::OkStatus();
+void AofPersistence::RestartRewrite() {
+  if (rewrite_ == nullptr || rewrite_->walk == nullptr) return;
+  server_.log.Notice("Rewriting the append-only file: base ", rewrite_->base.sequence,
+                     " is given up, to begin anew");
+  rewrite_->walk = nullptr;
+  rewrite_->stage = Rewrite::Stage::kAbandoning;
+  // To close and to remove a large file takes long.
+  worker_->Start([this] {
+    rewrite_->writer = nullptr;
+    directory_->AbandonBase(rewrite_->base.sequence);
+    return absl::OkStatus();
+  });
 }
 
 absl::Status AofPersistence::SaveNow() {

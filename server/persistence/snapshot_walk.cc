@@ -1,6 +1,6 @@
 #include "server/persistence/snapshot_walk.h"
 
-#include <utility>
+#include <algorithm>
 
 #include "server/persistence/record_codec.h"
 
@@ -8,66 +8,50 @@ namespace tally::server {
 namespace {
 
 constexpr size_t kRunBytes = 64 * 1024;
-// Values of more elements than these are cut, if their type can be.
-constexpr size_t kCutWeight = 1024;
+// What is saved of a segment's values at once, in elements: a fraction of a millisecond.
+constexpr size_t kSegmentCost = 4096;
+// A value that cost more waits in the queue in any case.
+constexpr size_t kMostValueCost = 1024;
+// So many keys are saved one by one before the rest of their segment is saved too: their names are
+// memory, and the search for them takes time.
+constexpr size_t kMostMarks = 32;
 
 }  // namespace
 
 SnapshotWalk::SnapshotWalk(Engine& engine, BaseWriter& writer, uint64_t epoch)
-    : engine_(engine), writer_(writer), epoch_(epoch) {
+    : engine_(engine), writer_(writer), epoch_(epoch), values_(engine, writer) {
   for (size_t i = 0; i < engine.databases(); ++i) engine.database(i).set_epoch(epoch);
 }
 
-// Segments keep their marks; nobody asks for them until the next walk begins with a higher epoch.
+// Segments keep their epochs and marks; nobody asks for them until the next walk begins with a
+// higher epoch.
 SnapshotWalk::~SnapshotWalk() {
-  for (const Cut& cut : cuts_) EndCut(cut);
   for (size_t i = 0; i < engine_.databases(); ++i) engine_.database(i).set_epoch(0);
+}
+
+absl::Status SnapshotWalk::SaveEntry(size_t database, const Keyspace::Entry& entry,
+                                     size_t& most_cost) {
+  ++keys_;
+  const size_t cost = SavingCost(entry);
+  if (entry.is_heap() && cost > std::min(most_cost, kMostValueCost)) {
+    values_.Add(database, entry);
+    return absl::OkStatus();
+  }
+  most_cost -= std::min(cost, most_cost);
+  return EncodeEntry(database, entry, kRunBytes, scratch_,
+                     [&](std::string_view record) { return writer_.Append(record); });
 }
 
 absl::Status SnapshotWalk::Save(size_t database, Keyspace::Segment& segment) {
   segment.epoch = epoch_;
   absl::Status status;
-  const auto emit = [&](std::string_view record) { return writer_.Append(record); };
+  size_t most_cost = kSegmentCost;
   engine_.database(database).ForEach(segment, [&](const Keyspace::Entry& entry) {
-    if (!status.ok()) return;
-    ++keys_;
-    if (entry.is_heap()) {
-      const ValueOperations& operations = OperationsOf(entry.type());
-      if (operations.begin_cut != nullptr && operations.weight(entry.pointer()) > kCutWeight) {
-        return BeginCut(database, entry);
-      }
-    }
-    status = EncodeEntry(database, entry, kRunBytes, scratch_, emit);
+    if (!status.ok() || segment.HasMark(epoch_, entry.key())) return;
+    status = SaveEntry(database, entry, most_cost);
   });
-  return status.ok() ? cut_status_ : status;
-}
-
-void SnapshotWalk::BeginCut(size_t database, const Keyspace::Entry& entry) {
-  Cut& cut =
-      cuts_.emplace_back(Cut{database, std::string(entry.key()), entry.type(), entry.pointer()});
-  const Keyspace::Entry* head = &entry;  // the first run comes before begin_cut returns
-  OperationsOf(cut.type).begin_cut(cut.value, [this, &cut, head](std::string_view run) mutable {
-    if (head != nullptr) {
-      EncodeFirstRun(cut.database, *std::exchange(head, nullptr), run, scratch_);
-    } else {
-      EncodeRun(cut.database, cut.key, run, scratch_);
-    }
-    if (cut_status_.ok()) cut_status_ = writer_.Append(scratch_);
-  });
-}
-
-void SnapshotWalk::EndCut(const Cut& cut) {
-  OperationsOf(cut.type).end_cut(cut.value);
-  if (cut.is_orphan) engine_.reclaimer().Add(cut.type, cut.value);
-}
-
-bool SnapshotWalk::KeepValue(const void* value) {
-  for (Cut& cut : cuts_) {
-    if (cut.value != value) continue;
-    cut.is_orphan = true;
-    return true;
-  }
-  return false;
+  segment.ClearMarks();
+  return status;
 }
 
 // They may be saved at any time of the walk: the log that continues the snapshot holds every change
@@ -83,13 +67,9 @@ absl::Status SnapshotWalk::SavePolicies() {
 }
 
 absl::StatusOr<bool> SnapshotWalk::SaveNext() {
-  if (!cut_status_.ok()) return cut_status_;
-  if (!cuts_.empty()) {
-    if (!OperationsOf(cuts_.front().type).save_cut(cuts_.front().value)) {
-      EndCut(cuts_.front());
-      cuts_.pop_front();
-    }
-    return cut_status_.ok() ? absl::StatusOr<bool>(true) : cut_status_;
+  if (!values_.empty()) {
+    const absl::Status status = values_.SaveSome();
+    return status.ok() ? absl::StatusOr<bool>(true) : status;
   }
   if (!policies_saved_) {
     policies_saved_ = true;
@@ -109,8 +89,13 @@ absl::StatusOr<bool> SnapshotWalk::SaveNext() {
   return false;
 }
 
-absl::Status SnapshotWalk::SaveBeforeChange(size_t database, Keyspace::Segment& segment) {
-  return segment.epoch < epoch_ ? Save(database, segment) : absl::OkStatus();
+absl::Status SnapshotWalk::SaveBeforeChange(size_t database, Keyspace::Segment& segment,
+                                            std::string_view key, const Keyspace::Entry& entry) {
+  if (segment.epoch >= epoch_ || segment.HasMark(epoch_, key)) return absl::OkStatus();
+  if (segment.marks(epoch_) >= kMostMarks) return Save(database, segment);
+  segment.AddMark(epoch_, key);
+  size_t most_cost = kSegmentCost;
+  return entry ? SaveEntry(database, entry, most_cost) : absl::OkStatus();
 }
 
 }  // namespace tally::server

@@ -1,18 +1,19 @@
 // Writes the base snapshot between loop turns, segment by segment, without fork and without a copy:
-// a segment that is about to change before its turn has come is saved first, so that the snapshot
-// holds the state of the moment in which the walk began. Very large values do the same with
-// segments of their own.
+// what is about to change before its segment's turn has come is saved first, so that the snapshot
+// holds the state of the moment in which the walk began. A few keys of a segment are saved one by
+// one; when more of them change, the whole segment is. Large values wait in a queue, and are saved
+// in slices of their own.
 #pragma once
 
 #include <absl/status/status.h>
 
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <string_view>
 
 #include "core/engine.h"
 #include "server/aof/base_snapshot.h"
+#include "server/persistence/value_queue.h"
 
 namespace tally::server {
 
@@ -24,30 +25,23 @@ class SnapshotWalk {
   SnapshotWalk(const SnapshotWalk&) = delete;
   SnapshotWalk& operator=(const SnapshotWalk&) = delete;
 
-  // Saves the next segment; false when all are saved. After an error the snapshot is lost.
+  // Saves the next segment, or a slice of a value; false when all is saved. After an error, of any
+  // call, the snapshot is lost.
   absl::StatusOr<bool> SaveNext();
-  // The segment is about to change.
-  absl::Status SaveBeforeChange(size_t database, Keyspace::Segment& segment);
 
-  // The value is about to be freed. True if its cut is under way: it is then the walk's, which
-  // gives it to the engine's reclaimer in the end.
-  bool KeepValue(const void* value);
+  // See Keyspace::Observer.
+  absl::Status SaveBeforeChange(size_t database, Keyspace::Segment& segment, std::string_view key,
+                                const Keyspace::Entry& entry);
+  absl::Status SaveBeforeValueChange(void* value) { return values_.BeforeChange(value); }
+  bool KeepValue(const void* value) { return values_.Keep(value); }
 
   uint64_t keys() const { return keys_; }
 
  private:
-  // A large value that is saved in slices of its own (ValueOperations::begin_cut).
-  struct Cut {
-    size_t database;
-    std::string key;  // at the time of the cut
-    Type type;
-    void* value;
-    bool is_orphan = false;
-  };
-
   absl::Status Save(size_t database, Keyspace::Segment& segment);
-  void BeginCut(size_t database, const Keyspace::Entry& entry);
-  void EndCut(const Cut& cut);
+  // Writes the entry, or has its value wait if saving it takes longer than `most_cost`; takes from
+  // that what it cost.
+  absl::Status SaveEntry(size_t database, const Keyspace::Entry& entry, size_t& most_cost);
   absl::Status SavePolicies();
 
   Engine& engine_;
@@ -58,8 +52,7 @@ class SnapshotWalk {
   uint64_t keys_ = 0;
   bool policies_saved_ = false;
   std::string scratch_;
-  std::deque<Cut> cuts_;
-  absl::Status cut_status_;  // the first error of a cut's sink
+  ValueQueue values_;
 };
 
 }  // namespace tally::server

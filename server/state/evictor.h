@@ -2,11 +2,16 @@
 // maxmemory-policy says.
 #pragma once
 
+#include <string_view>
+
 #include "core/keyspace/eviction_walk.h"
 
 namespace tally::server {
 
 struct ServerState;
+
+inline constexpr std::string_view kOutOfMemoryError =
+    "OOM command not allowed when used memory > 'maxmemory'.";
 
 class Evictor {
  public:

@@ -39,8 +39,9 @@ class Persistence {
   virtual bool rewriting() const = 0;
   // Writes everything before it returns.
   virtual absl::Status SaveNow() = 0;
-  // Saves at once what a snapshot under way has not saved yet: for what it cannot follow (SWAPDB).
-  virtual absl::Status FinishWalk() = 0;
+  // A whole database is about to be emptied or swapped. A snapshot under way, which cannot follow
+  // that, is given up and begins anew after the command.
+  virtual void RestartRewrite() = 0;
   // CONFIG SET appendonly and appendfsync.
   virtual absl::Status ApplyConfig() = 0;
   // Drops the keyspace and reads it again from the files (DEBUG RELOAD and LOADAOF).

@@ -41,7 +41,7 @@ class NoFiles : public Persistence {
   absl::Status StartRewrite() override { return absl::OkStatus(); }
   bool rewriting() const override { return false; }
   absl::Status SaveNow() override { return absl::OkStatus(); }
-  absl::Status FinishWalk() override { return absl::OkStatus(); }
+  void RestartRewrite() override {}
   absl::Status ApplyConfig() override { return absl::OkStatus(); }
   absl::Status Reload() override { return absl::OkStatus(); }
   void AppendInfo(std::string&) const override {}
@@ -84,7 +84,8 @@ class World : private Keyspace::Observer {
   void OnExpired(Keyspace& keyspace, std::string_view key) override {
     state.effects.Append(engine.IndexOf(keyspace), {"DEL", key});
   }
-  void BeforeChange(Keyspace&, Keyspace::Segment&) override {}
+  void BeforeChange(Keyspace&, Keyspace::Segment&, std::string_view,
+                    const Keyspace::Entry&) override {}
 
   Config config_;
 

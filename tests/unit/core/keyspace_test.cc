@@ -26,7 +26,8 @@ std::string Text(const Keyspace::Entry& entry) {
 
 struct Recorder : Keyspace::Observer {
   void OnExpired(Keyspace&, std::string_view key) override { expired.emplace_back(key); }
-  void BeforeChange(Keyspace&, Keyspace::Segment& segment) override {
+  void BeforeChange(Keyspace&, Keyspace::Segment& segment, std::string_view,
+                    const Keyspace::Entry&) override {
     ++changes;
     segment.epoch = 1;
   }

@@ -33,10 +33,7 @@ class FakePersistence : public Persistence {
     ++saves;
     return save_status;
   }
-  absl::Status FinishWalk() override {
-    ++finished_walks;
-    return absl::OkStatus();
-  }
+  void RestartRewrite() override { ++restarts; }
   absl::Status ApplyConfig() override { return absl::OkStatus(); }
   absl::Status Reload() override {
     ++reloads;
@@ -49,7 +46,7 @@ class FakePersistence : public Persistence {
   absl::Status save_status;
   bool in_rewrite = false;
   int saves = 0;
-  int finished_walks = 0;
+  int restarts = 0;
   int reloads = 0;
 };
 
@@ -211,7 +208,8 @@ class CommandHarness : private Keyspace::Observer {
   void OnCreated(Keyspace& keyspace, std::string_view key) override {
     state.key_events.Notify(kEventNew, "new", engine.IndexOf(keyspace), key);
   }
-  void BeforeChange(Keyspace&, Keyspace::Segment&) override {}
+  void BeforeChange(Keyspace&, Keyspace::Segment&, std::string_view,
+                    const Keyspace::Entry&) override {}
 
   std::vector<std::unique_ptr<Client>> clients_;
   std::string effects_;

@@ -79,9 +79,11 @@ class DurableServer : private Keyspace::Observer {
     harness_.state.effects.Append(database, {"DEL", key});
     if (on_expired_) on_expired_(database, key);
   }
-  void BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment) override {
-    persistence_.SaveBeforeChange(harness_.engine.IndexOf(keyspace), segment);
+  void BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment, std::string_view key,
+                    const Keyspace::Entry& entry) override {
+    persistence_.SaveBeforeChange(harness_.engine.IndexOf(keyspace), segment, key, entry);
   }
+  void BeforeValueChange(void* value) override { persistence_.SaveBeforeValueChange(value); }
   bool KeepValue(Type, void* value) override { return persistence_.KeepValue(value); }
 
   std::function<void(size_t database, std::string_view key)> on_expired_;

@@ -55,9 +55,12 @@ class Life : private Keyspace::Observer {
   }
 
   void OnExpired(Keyspace&, std::string_view) override {}
-  void BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment) override {
-    persistence_.SaveBeforeChange(harness_.engine.IndexOf(keyspace), segment);
+  void BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment, std::string_view key,
+                    const Keyspace::Entry& entry) override {
+    persistence_.SaveBeforeChange(harness_.engine.IndexOf(keyspace), segment, key, entry);
   }
+  void BeforeValueChange(void* value) override { persistence_.SaveBeforeValueChange(value); }
+  bool KeepValue(Type, void* value) override { return persistence_.KeepValue(value); }
 
   CommandHarness harness_;
   AofPersistence persistence_;

@@ -66,5 +66,33 @@ TEST_CASE("A rewrite goes on while keys change, and its base and log are the who
   REQUIRE(server.Run("BGREWRITEAOF").starts_with("+"));
 }
 
+TEST_CASE("A rewrite begins anew when databases are emptied or swapped, and ends") {
+  for (const char* command : {"FLUSHALL", "FLUSHDB", "SWAPDB 0 1"}) {
+    INFO(command);
+    FakeFileSystem files;
+    std::string keys;
+    {
+      DurableServer server(files, {}, kNow);
+      for (int i = 0; i < 5000; ++i) server.Run(StrCat("SET key", i, " old"));
+      server.Run("SELECT 1");
+      server.Run("SET other 1");
+      server.Run("SELECT 0");
+      server.Run("BGREWRITEAOF");
+      int turns = 0;
+      while (server.rewriting()) {
+        if (++turns == 20) server.Run(command);
+        server.Run(StrCat("SET new", turns, " 1"));
+        std::this_thread::yield();
+      }
+      REQUIRE(turns > 20);
+      keys = server.Run("DBSIZE");
+      server.Close();
+    }
+    DurableServer server(files, {}, kNow);
+    REQUIRE(server.Run("DBSIZE") == keys);
+    REQUIRE(server.Run("EXISTS key1") == ":0");
+  }
+}
+
 }  // namespace
 }  // namespace tally::server

@@ -9,78 +9,25 @@
 
 #include "core/bytes/str_cat.h"
 #include "core/quota/quota_book.h"
-#include "fake_file_system.h"
-#include "server/persistence/record_codec.h"
+#include "random_seed.h"
+#include "server/walked_engine.h"
 
 namespace tally::server {
 namespace {
 
-using test::FakeFileSystem;
 using test::SeededRandom;
 
-constexpr char kPath[] = "/base";
-constexpr int64_t kNow = 1'700'000'000'000;
+constexpr int64_t kNow = Walked::kBegin;
 constexpr int64_t kUsers = 10'000;
 constexpr int64_t kSku = 7;
 
-// An engine, and a walk over it that hears of its changes.
-class Walked : private Keyspace::Observer {
- public:
-  Walked() { engine.set_observer(this); }
-  ~Walked() { engine.set_observer(nullptr); }
-
-  void Begin() {
-    auto base = BaseWriter::Create(files_, *files_.Create(kPath), {kNow, 2, 3}, {});
-    REQUIRE(base.ok());
-    writer_ = std::move(*base);
-    walk = std::make_unique<SnapshotWalk>(engine, *writer_, ++epoch_);
-  }
-  // False when the walk has ended.
-  bool Step() {
-    const auto more = walk->SaveNext();
-    REQUIRE(more.ok());
-    if (*more) return true;
-    walk = nullptr;
-    REQUIRE(writer_->Finish().ok());
-    REQUIRE(writer_->WaitSynced().ok());
-    return false;
-  }
-  void LoadInto(Engine& loaded) {
-    auto reader = BaseReader::Open(files_, kPath, 2);
-    REQUIRE(reader.ok());
-    absl::StatusOr<bool> more = true;
-    while (more.ok() && *more) {
-      more = (*reader)->NextBlock(
-          [&](std::string_view record) { return DecodeRecord(record, loaded); });
-    }
-    REQUIRE(more.ok());
-  }
-
-  void Buy(int64_t user, int64_t order) {
-    const Keyspace::Entry entry = keyspace().FindForWrite("book", kNow);
-    if (!entry) return;
-    const std::vector<QuotaItem> items = {{kSku, 0, 1}};
-    QuotaLefts lefts;
-    entry.heap<QuotaBook>().Buy({user, order, items, kNow}, kNow, lefts);
-  }
-  Keyspace& keyspace() { return engine.database(0); }
-
-  Engine engine{2, 42};
-  std::unique_ptr<SnapshotWalk> walk;
-
- private:
-  void OnExpired(Keyspace&, std::string_view) override {}
-  void BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment) override {
-    if (walk != nullptr) {
-      REQUIRE(walk->SaveBeforeChange(engine.IndexOf(keyspace), segment).ok());
-    }
-  }
-  bool KeepValue(Type, void* value) override { return walk != nullptr && walk->KeepValue(value); }
-
-  FakeFileSystem files_;
-  std::unique_ptr<BaseWriter> writer_;
-  uint64_t epoch_ = 0;
-};
+void Buy(Walked& walked, int64_t user, int64_t order) {
+  const Keyspace::Entry entry = walked.keyspace().FindForWrite("book", kNow);
+  if (!entry) return;
+  const std::vector<QuotaItem> items = {{kSku, 0, 1}};
+  QuotaLefts lefts;
+  entry.heap<QuotaBook>().Buy({user, order, items, kNow}, kNow, lefts);
+}
 
 void Fill(Walked& walked) {
   for (int i = 0; i < 3000; ++i) {
@@ -88,7 +35,7 @@ void Fill(Walked& walked) {
   }
   QuotaBook& book = walked.keyspace().SetHeap("book", new QuotaBook(42), kNoDeadline, kNow);
   book.SetLimits(std::vector<QuotaLimitSpec>{{kSku, 0, 100, 1000}}, kNow);
-  for (int64_t user = 0; user < kUsers; ++user) walked.Buy(user, 1);
+  for (int64_t user = 0; user < kUsers; ++user) Buy(walked, user, 1);
 }
 
 void RequireAsFilled(Engine& loaded) {
@@ -115,8 +62,8 @@ TEST_CASE("A walk saves a large value in slices, as it was when the walk began")
     do {
       const int64_t known = random.Between(0, kUsers - 1);
       if (walks == 0) {
-        walked.Buy(known, 2);
-        walked.Buy(kUsers + random.Between(0, kUsers), 3);
+        Buy(walked, known, 2);
+        Buy(walked, kUsers + random.Between(0, kUsers), 3);
         walked.keyspace().SetInteger(StrCat("key", random.Below(4000)), -1, kNoDeadline, kNow);
       }
       if (walks == 0 && steps == renamed_after) {
@@ -147,7 +94,7 @@ TEST_CASE("A walk that is given up gives back the value that it kept from being 
   Walked walked;
   Fill(walked);
   walked.Begin();
-  walked.Buy(1, 2);  // begins the cut
+  Buy(walked, 1, 2);  // begins the cut
   walked.keyspace().Erase(walked.keyspace().FindForWrite("book", kNow));
   REQUIRE(walked.engine.reclaimer().pending() == 0);
   walked.walk = nullptr;

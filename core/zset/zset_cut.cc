@@ -1,0 +1,44 @@
+#include "core/zset/zset_cut.h"
+
+#include <bit>
+#include <cstring>
+
+#include "core/bytes/varint.h"
+
+namespace tally {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "scores are saved as they are in memory");
+
+constexpr size_t kRunBytes = 64 * 1024;
+constexpr size_t kBitsAWord = 64;
+
+}  // namespace
+
+void AppendElement(std::string_view member, double score, std::string& run) {
+  char score_bytes[sizeof(score)];
+  std::memcpy(score_bytes, &score, sizeof(score));
+  run.append(score_bytes, sizeof(score_bytes));
+  AppendLengthPrefixed(run, member);
+}
+
+bool ZSetCut::Mark(Handle handle) {
+  const size_t word = handle / kBitsAWord;
+  const uint64_t bit = uint64_t{1} << (handle % kBitsAWord);
+  if (word >= marks_.size()) marks_.resize(word + word / 8 + 1);
+  if ((marks_[word] & bit) != 0) return false;
+  marks_[word] |= bit;
+  return true;
+}
+
+void ZSetCut::Save(std::string_view text, double value) {
+  AppendElement(text, value, run_);
+  if (run_.size() >= kRunBytes) Flush();
+}
+
+void ZSetCut::Flush() {
+  if (!run_.empty()) sink_(run_);
+  run_.clear();
+}
+
+}  // namespace tally

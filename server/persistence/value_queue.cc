@@ -1,0 +1,125 @@
+#include "server/persistence/value_queue.h"
+
+#include <utility>
+
+#include "core/bytes/heap_size.h"
+
+namespace tally::server {
+namespace {
+
+constexpr size_t kRunBytes = 64 * 1024;
+// A value of so many elements is saved whole when it changes: a fraction of a millisecond.
+constexpr size_t kSmallCost = 4096;
+// And one of so many bytes, that cannot be cut, is rather copied than saved: a few milliseconds.
+constexpr size_t kCopiedBytes = size_t{32} << 20;
+// Of a string, what is saved in the time of an element.
+constexpr size_t kStringBytesAnElement = 64;
+
+size_t CostOf(Type type, const void* value) {
+  const ValueOperations& operations = OperationsOf(type);
+  return type == Type::kString ? operations.memory_bytes(value) / kStringBytesAnElement
+                               : operations.weight(value);
+}
+
+}  // namespace
+
+size_t SavingCost(const Keyspace::Entry& entry) {
+  return entry.is_heap() ? CostOf(entry.type(), entry.pointer()) : 1;
+}
+
+ValueQueue::~ValueQueue() {
+  while (!items_.empty()) Remove(items_.begin());
+}
+
+void ValueQueue::Add(size_t database, const Keyspace::Entry& entry) {
+  items_.push_back(
+      {{database, std::string(entry.key()), entry.type(), entry.deadline()}, entry.pointer()});
+  by_value_.emplace(entry.pointer(), std::prev(items_.end()));
+}
+
+void ValueQueue::Remove(Place place) {
+  if (place->progress == Progress::kCut) OperationsFor(*place).end_cut(place->value);
+  // A copy is not in the map, and its original may have been added again.
+  const auto named = by_value_.find(place->value);
+  if (named != by_value_.end() && named->second == place) by_value_.erase(named);
+  if (place->is_owned) engine_.reclaimer().Add(place->head.type, place->value);
+  items_.erase(place);
+}
+
+bool ValueQueue::Keep(const void* value) {
+  const auto named = by_value_.find(value);
+  if (named == by_value_.end()) return false;
+  named->second->is_owned = true;
+  return true;
+}
+
+void ValueQueue::BeginRecord(Item& item) {
+  if (std::exchange(item.has_begun, true)) {
+    BeginFurtherRun(item.head, scratch_);
+  } else {
+    BeginFirstRun(item.head, scratch_);
+  }
+}
+
+bool ValueQueue::BeginCut(Item& item) {
+  const ValueOperations& operations = OperationsFor(item);
+  if (operations.begin_cut == nullptr) return false;
+  const bool begun = operations.begin_cut(item.value, [this, &item](std::string_view run) {
+    BeginRecord(item);
+    scratch_.append(run);
+    const absl::Status status = writer_.Append(scratch_);
+    if (cut_status_.ok()) cut_status_ = status;
+  });
+  if (begun) item.progress = Progress::kCut;
+  return begun;
+}
+
+absl::Status ValueQueue::SaveSlice(Place place) {
+  Item& item = *place;
+  item.progress = Progress::kSlices;
+  BeginRecord(item);
+  item.cursor = OperationsFor(item).save(item.value, item.cursor, kRunBytes, scratch_);
+  const absl::Status status = writer_.Append(scratch_);
+  if (item.cursor == 0) Remove(place);
+  return status;
+}
+
+absl::Status ValueQueue::SaveRest(Place place) {
+  absl::Status status;
+  for (bool more = true; more && status.ok();) {
+    const size_t before = items_.size();
+    status = SaveSlice(place);
+    more = items_.size() == before;
+  }
+  return status;
+}
+
+absl::Status ValueQueue::SaveSome() {
+  if (!cut_status_.ok()) return cut_status_;
+  const Place place = items_.begin();
+  if (place->progress == Progress::kWaiting &&
+      CostOf(place->head.type, place->value) > kSmallCost && BeginCut(*place)) {
+    return cut_status_;
+  }
+  if (place->progress != Progress::kCut) return SaveSlice(place);
+  if (!OperationsFor(*place).save_cut(place->value)) Remove(place);
+  return cut_status_;
+}
+
+absl::Status ValueQueue::BeforeChange(void* value) {
+  const auto named = by_value_.find(value);
+  if (named == by_value_.end()) return absl::OkStatus();
+  Item& item = *named->second;
+  if (item.progress == Progress::kCut) return cut_status_;
+  const bool is_small = CostOf(item.head.type, value) <= kSmallCost;
+  if (is_small) return SaveRest(named->second);
+  if (item.progress == Progress::kWaiting && BeginCut(item)) return cut_status_;
+  const ValueOperations& operations = OperationsFor(item);
+  if (operations.memory_bytes(value) > kCopiedBytes) return SaveRest(named->second);
+  item.value = operations.clone(value);
+  item.is_owned = true;
+  by_value_.erase(named);
+  return absl::OkStatus();
+}
+
+}  // namespace tally::server

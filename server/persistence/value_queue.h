@@ -1,0 +1,77 @@
+// Heap values whose keys a snapshot has passed, but that are too large to be saved on the way. Each
+// is saved in slices, as it was when it was added: a value that is about to change first begins a
+// cut of its own (ValueOperations::begin_cut), is saved whole if it is not that large, or is
+// copied; one that is about to be freed is kept.
+//
+// What cannot be cut is copied, or if larger than 32 MiB saved, whole when it changes: strings, hit
+// logs, limits, and lists of integers, which take two bytes for each.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/status/status.h>
+
+#include <cstdint>
+#include <list>
+#include <string>
+#include <string_view>
+
+#include "core/engine.h"
+#include "server/aof/base_snapshot.h"
+#include "server/persistence/record_codec.h"
+
+namespace tally::server {
+
+// How long it takes to save a value, in the time that an element takes.
+size_t SavingCost(const Keyspace::Entry& entry);
+
+class ValueQueue {
+ public:
+  ValueQueue(Engine& engine, BaseWriter& writer) : engine_(engine), writer_(writer) {}
+  ~ValueQueue();
+  ValueQueue(const ValueQueue&) = delete;
+  ValueQueue& operator=(const ValueQueue&) = delete;
+
+  // The entry's heap value as it is now is to be saved. O(1).
+  void Add(size_t database, const Keyspace::Entry& entry);
+  bool empty() const { return items_.empty(); }
+  // Saves a slice; not when empty. After an error, of any call, the snapshot is lost.
+  absl::Status SaveSome();
+
+  // The value, which need not be in the queue, is about to change.
+  absl::Status BeforeChange(void* value);
+  // It is about to be freed. True if the queue takes it over; it goes to the engine's reclaimer in
+  // the end.
+  bool Keep(const void* value);
+
+ private:
+  enum class Progress { kWaiting, kSlices, kCut };
+  struct Item {
+    ValueHead head;
+    void* value = nullptr;
+    Progress progress = Progress::kWaiting;
+    uint64_t cursor = 0;     // of the next slice
+    bool has_begun = false;  // its first run is written
+    bool is_owned = false;
+  };
+  using Place = std::list<Item>::iterator;
+
+  const ValueOperations& OperationsFor(const Item& item) const {
+    return OperationsOf(item.head.type);
+  }
+  bool BeginCut(Item& item);
+  // Saves the next slice and removes the item if it was the last.
+  absl::Status SaveSlice(Place place);
+  absl::Status SaveRest(Place place);
+  // Makes scratch_ the record of the item's next run, without that.
+  void BeginRecord(Item& item);
+  void Remove(Place place);
+
+  Engine& engine_;
+  BaseWriter& writer_;
+  std::list<Item> items_;
+  absl::flat_hash_map<const void*, Place> by_value_;
+  std::string scratch_;
+  absl::Status cut_status_;  // the first error of a cut's sink
+};
+
+}  // namespace tally::server

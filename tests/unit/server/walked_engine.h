@@ -1,0 +1,73 @@
+// An engine, and a walk over it that hears of its changes: what the walk has written can be loaded
+// into another engine.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string_view>
+
+#include "fake_file_system.h"
+#include "server/persistence/record_codec.h"
+#include "server/persistence/snapshot_walk.h"
+
+namespace tally::server {
+
+class Walked : private Keyspace::Observer {
+ public:
+  static constexpr int64_t kBegin = 1'700'000'000'000;
+
+  Walked() { engine.set_observer(this); }
+  ~Walked() { engine.set_observer(nullptr); }
+
+  void Begin() {
+    auto base = BaseWriter::Create(files_, *files_.Create(kFile), {kBegin, 2, 3}, {});
+    REQUIRE(base.ok());
+    writer_ = std::move(*base);
+    walk = std::make_unique<SnapshotWalk>(engine, *writer_, ++epoch_);
+  }
+  // False when the walk has ended.
+  bool Step() {
+    const auto more = walk->SaveNext();
+    REQUIRE(more.ok());
+    if (*more) return true;
+    walk = nullptr;
+    REQUIRE(writer_->Finish().ok());
+    REQUIRE(writer_->WaitSynced().ok());
+    return false;
+  }
+  void LoadInto(Engine& loaded) {
+    auto reader = BaseReader::Open(files_, kFile, 2);
+    REQUIRE(reader.ok());
+    absl::StatusOr<bool> more = true;
+    while (more.ok() && *more) {
+      more = (*reader)->NextBlock(
+          [&](std::string_view record) { return DecodeRecord(record, loaded); });
+    }
+    REQUIRE(more.ok());
+  }
+
+  Keyspace& keyspace() { return engine.database(0); }
+
+  Engine engine{2, 42};
+  std::unique_ptr<SnapshotWalk> walk;
+
+ private:
+  void OnExpired(Keyspace&, std::string_view) override {}
+  void BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment, std::string_view key,
+                    const Keyspace::Entry& entry) override {
+    if (walk == nullptr) return;
+    REQUIRE(walk->SaveBeforeChange(engine.IndexOf(keyspace), segment, key, entry).ok());
+  }
+  void BeforeValueChange(void* value) override {
+    if (walk != nullptr) REQUIRE(walk->SaveBeforeValueChange(value).ok());
+  }
+  bool KeepValue(Type, void* value) override { return walk != nullptr && walk->KeepValue(value); }
+
+  static constexpr char kFile[] = "/base";
+
+  test::FakeFileSystem files_;
+  std::unique_ptr<BaseWriter> writer_;
+  uint64_t epoch_ = 0;
+};
+
+}  // namespace tally::server
