@@ -52,9 +52,9 @@ void Connection::Read(std::span<char> into) {
   session_.Take({into.data(), static_cast<size_t>(received)});
 }
 
-void Connection::Run() {
+void Connection::Run(int64_t share_us) {
   if (closed() || writing_) return;
-  session_.Run();
+  session_.Run(share_us);
   GoOn();
 }
 

@@ -48,8 +48,8 @@ class Connection : public Transport, public std::enable_shared_from_this<Connect
   void Read(std::span<char> into);
   // The key of a single request that was read, for the keyspace to fetch.
   std::optional<std::string_view> first_key() const { return session_.first_key(); }
-  // Runs what was read, or a share of what was left.
-  void Run();
+  // Runs what was read, or what was left, for about `share_us` microseconds.
+  void Run(int64_t share_us);
   // Was taken out of the loop's queue.
   void LeaveQueue() { queued_ = false; }
 

@@ -16,7 +16,9 @@ class Dispatcher : public CommandRunner {
   explicit Dispatcher(ServerState& server) : server_(server) {}
 
   // Before the requests of one read: commands are timed from the end of the one before.
-  void BeginBatch() { last_micros_ = Clock::MonotonicMicros(); }
+  void BeginBatch() { batch_begin_ = last_micros_ = Clock::MonotonicMicros(); }
+  // What the batch's commands have taken so far.
+  int64_t batch_micros() const { return last_micros_ - batch_begin_; }
 
   // A request of a client; its reply is appended to the client's output. Empty requests are none.
   // False when it has to be given again later, because clients are paused.
@@ -51,6 +53,7 @@ class Dispatcher : public CommandRunner {
   void ApplyReplyMode(Client& client, size_t reply_begin);
 
   ServerState& server_;
+  int64_t batch_begin_ = 0;
   int64_t last_micros_ = 0;  // when the command before ended
 };
 

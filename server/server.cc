@@ -7,10 +7,12 @@
 #include <array>
 #include <csignal>
 #include <random>
+#include <utility>
 
 #include "core/bytes/str_cat.h"
 #include "server/acl/acl_file.h"
 #include "server/commands/families.h"
+#include "server/state/client_text.h"
 #include "server/state/text.h"
 
 namespace tally::server {
@@ -29,6 +31,11 @@ constexpr int64_t kHousekeepingMicros = 1000;
 // And what loading takes of one, before clients are told LOADING.
 constexpr int64_t kLoadMicros = 5000;
 constexpr size_t kReclaimSlice = 256;
+// What all connections together may take of a turn, and what one of them may: a request that has
+// just come waits behind the shares of all others, however long their pipelines are.
+constexpr int64_t kServeMicros = 4000;
+constexpr int64_t kLeastShareMicros = 50;
+constexpr int64_t kMostShareMicros = 1000;
 // What sweeping quota books may take of one cron tick.
 constexpr int64_t kSweepMicros = 500;
 
@@ -177,10 +184,13 @@ void Server::TakeQueue() {
 
 // A busy script has the rest of its turn served from inside its own Run.
 void Server::ServeTurn() {
+  const auto count = static_cast<int64_t>(turn_.size());
+  const int64_t share_us =
+      std::clamp(kServeMicros / std::max<int64_t>(count, 1), kLeastShareMicros, kMostShareMicros);
   while (run_ < turn_.size()) {
     if (run_ == read_) ReadGroup();
     const std::shared_ptr<Connection> connection = std::move(turn_[run_++]);
-    connection->Run();
+    connection->Run(share_us);
   }
   turn_.clear();
   read_ = run_ = 0;
@@ -348,6 +358,7 @@ void Server::Cron() {
   persistence_.Cron();
   SweepValues();
   CloseIdleClients();
+  EvictClients();
 }
 
 void Server::SweepValues() {
@@ -366,6 +377,30 @@ void Server::CloseIdleClients() {
                       !client.subscribed() && !client.monitor;
     if (idle) connection->Close();
     connection->LimitOutput();
+  }
+}
+
+// maxmemory-clients: those that hold most go first.
+void Server::EvictClients() {
+  const int64_t setting = config_.maxmemory_clients;
+  const int64_t limit = setting < 0 ? config_.maxmemory / 100 * -setting : setting;
+  if (limit == 0) return;
+  int64_t sum = 0;
+  std::vector<std::pair<int64_t, Connection*>> by_memory;
+  for (const auto& [client, connection] : connections_) {
+    const auto bytes = static_cast<int64_t>(ClientMemory(*client));
+    sum += bytes;
+    if (!client->no_evict) by_memory.emplace_back(bytes, connection.get());
+  }
+  if (sum <= limit) return;
+  std::sort(by_memory.rbegin(), by_memory.rend());
+  for (const auto& [bytes, connection] : by_memory) {
+    if (sum <= limit) break;
+    sum -= bytes;
+    ++state_.stats.evicted_clients;
+    log_.Notice("Evicting a client: ", connection->client().address, ", ", bytes, " bytes");
+    connection->Close();
+    connections_.erase(&connection->client());
   }
 }
 

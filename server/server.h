@@ -92,6 +92,7 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   void Cron();
   void SweepValues();
   void CloseIdleClients();
+  void EvictClients();
 
   Config& config_;
   Logger& log_;

@@ -12,7 +12,7 @@ namespace {
 // Above this a drained buffer is given back.
 constexpr size_t kKeptCapacity = 32 * 1024;
 // A client that does not read its replies gets no more of them.
-constexpr size_t kOutputHighWater = 1024 * 1024;
+constexpr size_t kOutputHighWater = 256 * 1024;
 
 }  // namespace
 
@@ -50,10 +50,10 @@ std::optional<std::string_view> Session::first_key() const {
   return args.size() > 1 ? std::optional(args[1]) : std::nullopt;
 }
 
-void Session::Run() {
+void Session::Run(int64_t share_us) {
   if (finished()) return;
   if (!ahead_) input_ = buffer_;
-  Keep(RunCommands(input_));
+  Keep(RunCommands(input_, share_us));
 }
 
 void Session::Keep(size_t done) {
@@ -74,7 +74,7 @@ ParseStatus Session::NextBatch(std::string_view bytes) {
   return status;
 }
 
-size_t Session::RunCommands(std::string_view bytes) {
+size_t Session::RunCommands(std::string_view bytes, int64_t share_us) {
   size_t done = 0;
   size_t commands = 0;
   backlog_ = false;
@@ -90,7 +90,7 @@ size_t Session::RunCommands(std::string_view bytes) {
       return bytes.size();
     }
     commands += parser_.requests().size();
-    done += RunBatch();
+    done += RunBatch(share_us);
     backlog_ |= commands >= kCommandsAtOnce && done < bytes.size();
   }
   if (!client_.output.empty() || finished()) server_.clients.MarkPending(client_);
@@ -98,14 +98,15 @@ size_t Session::RunCommands(std::string_view bytes) {
 }
 
 // Runs the requests that the parser holds; returns the bytes of those that are done with.
-size_t Session::RunBatch() {
+size_t Session::RunBatch(int64_t share_us) {
   const std::span<const RequestParser::Request> requests = parser_.requests();
   if (requests.size() > 1) Prefetch();
   const bool was_authenticated = client_.authenticated;
   size_t done = 0;
   for (const RequestParser::Request& request : requests) {
-    // A postponed command, or what comes after too much output, is parsed again later.
+    // A postponed command, or what comes after too much output or time, is parsed again later.
     backlog_ = client_.output.size() >= kOutputHighWater ||
+               dispatcher_.batch_micros() >= share_us ||
                !dispatcher_.Execute(client_, parser_.args_of(request));
     if (backlog_) break;
     done += request.consumed;

@@ -2,6 +2,7 @@
 // the client's output.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,9 +29,10 @@ class Session {
   void Take(std::string_view bytes);
   // The key of the only request that Take saw whole, if it has one.
   std::optional<std::string_view> first_key() const;
-  // Runs the commands that are whole in what was taken, at most about `kCommandsAtOnce`, or goes on
-  // with what was left. More is left when has_backlog().
-  void Run();
+  // Runs the commands that are whole in what was taken, or goes on with what was left: at most
+  // about `kCommandsAtOnce`, and none after `share_us` microseconds. More is left when
+  // has_backlog().
+  void Run(int64_t share_us = INT64_MAX);
   bool has_backlog() const { return backlog_; }
 
   // The connection is to be closed after the output has been sent.
@@ -43,9 +45,9 @@ class Session {
 
  private:
   // Returns how many bytes are done with.
-  size_t RunCommands(std::string_view bytes);
+  size_t RunCommands(std::string_view bytes, int64_t share_us);
   ParseStatus NextBatch(std::string_view bytes);
-  size_t RunBatch();
+  size_t RunBatch(int64_t share_us);
   void Prefetch();
   void LimitQuery(size_t unfinished);
   void Keep(size_t done);

@@ -33,7 +33,7 @@ void AddStatsRows(ServerState& server, InfoRows& rows) {
   rows.Row("expired_stale_perc", "0.00");
   rows.Row("expired_time_cap_reached_count", 0);
   rows.Row("evicted_keys", stats.evicted_keys);
-  rows.Row("evicted_clients", 0);
+  rows.Row("evicted_clients", stats.evicted_clients);
   rows.Row("keyspace_hits", stats.keyspace_hits);
   rows.Row("keyspace_misses", stats.keyspace_misses);
   rows.Row("pubsub_channels", server.pubsub.channels().size());

@@ -68,6 +68,7 @@ struct Stats {
   uint64_t keyspace_misses = 0;
   uint64_t expired_keys = 0;
   uint64_t evicted_keys = 0;
+  uint64_t evicted_clients = 0;
   uint64_t error_replies = 0;
   uint64_t client_query_limit_disconnections = 0;
   uint64_t client_output_limit_disconnections = 0;
