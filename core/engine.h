@@ -51,6 +51,7 @@ class Engine {
   }
 
   Reclaimer& reclaimer() { return reclaimer_; }
+  const Reclaimer& reclaimer() const { return reclaimer_; }
   PolicyTable& policies() { return policies_; }
   const PolicyTable& policies() const { return policies_; }
   uint64_t seed() const { return seed_; }

@@ -1,9 +1,6 @@
 #include "server/connection.h"
 
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <cerrno>
+#include <utility>
 
 namespace tally::server {
 namespace {
@@ -11,22 +8,21 @@ namespace {
 // An output buffer larger than this is given back when it has been sent.
 constexpr size_t kKeptCapacity = 64 * 1024;
 
-bool WouldBlock(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
-
 }  // namespace
 
-Connection::Connection(int socket, LoopTurn& turn, ServerState& server, Dispatcher& dispatcher)
-    : socket_(socket), turn_(turn), server_(server), session_(server, dispatcher) {
+Connection::Connection(int socket, SslPointer ssl, LoopTurn& turn, ServerState& server,
+                       Dispatcher& dispatcher)
+    : stream_(socket, std::move(ssl)), turn_(turn), server_(server), session_(server, dispatcher) {
   session_.client().transport = this;
   session_.client().descriptor = socket;
 }
 
-Connection::~Connection() { CloseSocket(); }
-
 void Connection::OnReady(bool readable, bool writable, bool hung_up) {
+  if (closed()) return;
+  // TLS may have to write before it can go on reading, and the other way round.
+  if (stream_.is_tls()) readable = writable = readable || writable;
   readable_ |= readable;
   hung_up_ |= hung_up;
-  if (closed()) return;
   if (writable && writing_) {
     writing_ = false;
     server_.clients.MarkPending(client());
@@ -39,17 +35,13 @@ bool Connection::wants_input() const {
 }
 
 void Connection::Read(std::span<char> into) {
-  const ssize_t received = ::recv(socket_, into.data(), into.size(), MSG_DONTWAIT);
-  if (received <= 0) {
-    const bool again = received < 0 && (WouldBlock(errno) || errno == EINTR);
-    if (!again) return Close();
-    readable_ = errno == EINTR;
-    return;
-  }
+  const Stream::Received received = stream_.Read(into);
+  if (received.ended) return Close();
   // A read that leaves room has drained the socket, unless it was the last before the stream's end.
-  readable_ = hung_up_ || static_cast<size_t>(received) == into.size();
-  server_.stats.net_input_bytes += static_cast<uint64_t>(received);
-  session_.Take({into.data(), static_cast<size_t>(received)});
+  readable_ = !received.drained || (hung_up_ && received.bytes > 0);
+  if (received.bytes == 0) return;
+  server_.stats.net_input_bytes += received.bytes;
+  session_.Take({into.data(), received.bytes});
 }
 
 void Connection::Run(int64_t share_us) {
@@ -70,18 +62,16 @@ void Connection::FlushOutput() {
   if (writing_) return LimitOutput();
   std::string& output = client().output;
   while (sent_ < output.size()) {
-    const ssize_t written =
-        ::send(socket_, output.data() + sent_, output.size() - sent_, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      if (!WouldBlock(errno)) return Close();
+    const Stream::Sent sent = stream_.Write(std::string_view(output).substr(sent_));
+    if (sent.failed) return Close();
+    if (sent.full) {
       output.erase(0, sent_);
       sent_ = 0;
       writing_ = true;
       return LimitOutput();
     }
-    sent_ += static_cast<size_t>(written);
-    server_.stats.net_output_bytes += static_cast<uint64_t>(written);
+    sent_ += sent.bytes;
+    server_.stats.net_output_bytes += sent.bytes;
   }
   sent_ = 0;
   output.clear();
@@ -113,15 +103,8 @@ void Connection::LimitOutput() {
 
 void Connection::Close() {
   if (closed()) return;
-  CloseSocket();
+  stream_.Close();
   turn_.Forget(client());
-}
-
-void Connection::CloseSocket() {
-  if (closed()) return;
-  ::shutdown(socket_, SHUT_RDWR);
-  ::close(socket_);
-  socket_ = -1;
 }
 
 }  // namespace tally::server

@@ -11,6 +11,7 @@
 
 #include "server/session.h"
 #include "server/state/client.h"
+#include "server/tls/stream.h"
 
 namespace tally::server {
 
@@ -31,13 +32,13 @@ class LoopTurn {
 
 class Connection : public Transport, public std::enable_shared_from_this<Connection> {
  public:
-  // `socket` is connected, and is the connection's to close.
-  Connection(int socket, LoopTurn& turn, ServerState& server, Dispatcher& dispatcher);
-  ~Connection();
+  // `socket` is connected, and is the connection's to close; `ssl` is null for a plain one.
+  Connection(int socket, SslPointer ssl, LoopTurn& turn, ServerState& server,
+             Dispatcher& dispatcher);
 
   Client& client() { return session_.client(); }
   const Client& client() const { return session_.client(); }
-  bool closed() const { return socket_ < 0; }
+  bool closed() const { return stream_.closed(); }
 
   // The socket became readable, or writable; `hung_up` if its stream ends behind what is there.
   void OnReady(bool readable, bool writable, bool hung_up);
@@ -60,9 +61,8 @@ class Connection : public Transport, public std::enable_shared_from_this<Connect
 
  private:
   void GoOn();
-  void CloseSocket();
 
-  int socket_;
+  Stream stream_;
   LoopTurn& turn_;
   ServerState& server_;
   Session session_;

@@ -27,24 +27,40 @@ asio::ip::address HostAddress(const std::string& host, std::error_code& error) {
 }  // namespace
 
 absl::Status Server::Listen() {
-  if (config_.port != 0) {
-    for (const std::string& text : config_.bind) {
-      const bool optional = text.starts_with('-');
-      absl::Status status = ListenTcp(optional ? text.substr(1) : text, optional);
-      if (!status.ok()) return status;
-    }
-    if (tcp_.empty()) return absl::UnavailableError("no address to listen on");
-  }
+  absl::Status status = ListenOnAll(config_.port, Wire::kPlain);
+  if (status.ok() && config_.tls_port != 0) status = LoadTls();
+  if (status.ok()) status = ListenOnAll(config_.tls_port, Wire::kTls);
+  if (!status.ok()) return status;
   if (!config_.unixsocket.empty()) return ListenUnix();
   if (tcp_.empty()) log_.Warning("No port and no unix socket: nobody can connect.");
   return absl::OkStatus();
 }
 
-absl::Status Server::ListenTcp(const std::string& host, bool optional) {
+absl::Status Server::ListenOnAll(int64_t port, Wire wire) {
+  if (port == 0) return absl::OkStatus();
+  const size_t before = tcp_.size();
+  for (const std::string& text : config_.bind) {
+    const bool optional = text.starts_with('-');
+    absl::Status status = ListenTcp(optional ? text.substr(1) : text, port, wire, optional);
+    if (!status.ok()) return status;
+  }
+  return tcp_.size() > before ? absl::OkStatus()
+                              : absl::UnavailableError("no address to listen on");
+}
+
+// Connections that are there keep what they have.
+absl::Status Server::LoadTls() {
+  auto loaded = TlsContext::Create(config_);
+  if (!loaded.ok()) return loaded.status();
+  tls_ = *std::move(loaded);
+  return absl::OkStatus();
+}
+
+absl::Status Server::ListenTcp(const std::string& host, int64_t port, Wire wire, bool optional) {
   std::error_code error;
   const asio::ip::address address = HostAddress(host, error);
   auto acceptor = std::make_unique<TcpAcceptor>(io_);
-  const asio::ip::tcp::endpoint endpoint(address, static_cast<uint16_t>(config_.port));
+  const asio::ip::tcp::endpoint endpoint(address, static_cast<uint16_t>(port));
   if (!error) acceptor->open(endpoint.protocol(), error);
   if (!error) acceptor->set_option(asio::socket_base::reuse_address(true), error);
   if (!error && address.is_v6()) acceptor->set_option(asio::ip::v6_only(true), error);
@@ -52,16 +68,17 @@ absl::Status Server::ListenTcp(const std::string& host, bool optional) {
   if (!error) acceptor->listen(static_cast<int>(config_.tcp_backlog), error);
   if (error) {
     const std::string reason =
-        StrCat("cannot listen on ", host, " port ", config_.port, ": ", error.message());
+        StrCat("cannot listen on ", host, " port ", port, ": ", error.message());
     const bool absent = error == asio::error::address_family_not_supported ||
                         error == std::errc::address_not_available;
     if (!optional || !absent) return absl::UnavailableError(reason);
     log_.Verbose("Skipped: ", reason);
     return absl::OkStatus();
   }
-  addresses_.push_back(Describe(acceptor->local_endpoint()));
+  const char* kind = wire == Wire::kTls ? " (TLS)" : "";
+  addresses_.push_back(Describe(acceptor->local_endpoint()) + kind);
   tcp_.push_back(std::move(acceptor));
-  AcceptTcp(*tcp_.back());
+  AcceptTcp(*tcp_.back(), wire);
   return absl::OkStatus();
 }
 
@@ -86,21 +103,21 @@ absl::Status Server::ListenUnix() {
   return absl::OkStatus();
 }
 
-void Server::AcceptTcp(TcpAcceptor& acceptor) {
-  acceptor.async_accept(
-      [this, &acceptor](const std::error_code& error, asio::ip::tcp::socket socket) {
-        if (error == asio::error::operation_aborted) return;
-        Begin();
-        std::error_code ignored;
-        if (!error) {
-          const auto peer = socket.remote_endpoint(ignored);
-          const auto local = socket.local_endpoint(ignored);
-          socket.set_option(asio::ip::tcp::no_delay(true), ignored);
-          socket.set_option(asio::socket_base::keep_alive(config_.tcp_keepalive > 0), ignored);
-          Admit(socket.release(), Describe(peer), Describe(local), peer.address().is_loopback());
-        }
-        AcceptTcp(acceptor);
-      });
+void Server::AcceptTcp(TcpAcceptor& acceptor, Wire wire) {
+  acceptor.async_accept([this, &acceptor, wire](const std::error_code& error,
+                                                asio::ip::tcp::socket socket) {
+    if (error == asio::error::operation_aborted) return;
+    Begin();
+    std::error_code ignored;
+    if (!error) {
+      const auto peer = socket.remote_endpoint(ignored);
+      const auto local = socket.local_endpoint(ignored);
+      socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+      socket.set_option(asio::socket_base::keep_alive(config_.tcp_keepalive > 0), ignored);
+      Admit(socket.release(), wire, Describe(peer), Describe(local), peer.address().is_loopback());
+    }
+    AcceptTcp(acceptor, wire);
+  });
 }
 
 void Server::AcceptUnix(UnixAcceptor& acceptor) {
@@ -110,7 +127,7 @@ void Server::AcceptUnix(UnixAcceptor& acceptor) {
         Begin();
         if (!error) {
           const std::string name = config_.unixsocket + ":0";
-          Admit(socket.release(), name, name, true);
+          Admit(socket.release(), Wire::kPlain, name, name, true);
         }
         AcceptUnix(acceptor);
       });
@@ -129,16 +146,23 @@ std::string Server::Refusal(bool is_local) const {
   return "";
 }
 
-void Server::Admit(int socket, std::string peer, std::string local, bool is_local) {
+void Server::Admit(int socket, Wire wire, std::string peer, std::string local, bool is_local) {
   const std::string refusal = Refusal(is_local);
-  if (!refusal.empty()) {
+  SslPointer ssl;
+  if (wire == Wire::kTls && refusal.empty()) ssl = tls_->Accept(socket);
+  if (!refusal.empty() || (wire == Wire::kTls && ssl == nullptr)) {
     ++state_.stats.connections_rejected;
-    static_cast<void>(::send(socket, refusal.data(), refusal.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+    // Whoever expects a handshake could not read it.
+    if (wire == Wire::kPlain) {
+      static_cast<void>(
+          ::send(socket, refusal.data(), refusal.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+    }
     ::close(socket);
     return;
   }
   ++state_.stats.connections_received;
-  auto connection = std::make_shared<Connection>(socket, *this, state_, dispatcher_);
+  auto connection =
+      std::make_shared<Connection>(socket, std::move(ssl), *this, state_, dispatcher_);
   Client& client = connection->client();
   client.address = std::move(peer);
   client.local_address = std::move(local);

@@ -325,6 +325,7 @@ absl::Status Server::ApplyConfig(std::string_view name) {
   }
   if (name == "maxmemory-policy" || name.starts_with("lfu-")) state_.evictor.ApplyConfig();
   if (name == "loglevel") log_.set_level(config_.loglevel);
+  if (name.starts_with("tls-") && tls_ != nullptr) return LoadTls();
   if (name == "appendonly" || name == "appendfsync") return persistence_.ApplyConfig();
   return absl::OkStatus();
 }
@@ -400,7 +401,6 @@ void Server::EvictClients() {
     ++state_.stats.evicted_clients;
     log_.Notice("Evicting a client: ", connection->client().address, ", ", bytes, " bytes");
     connection->Close();
-    connections_.erase(&connection->client());
   }
 }
 

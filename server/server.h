@@ -20,6 +20,7 @@
 #include "server/persistence/aof_persistence.h"
 #include "server/ready_set.h"
 #include "server/state/server_state.h"
+#include "server/tls/tls_context.h"
 
 namespace tally::server {
 
@@ -60,12 +61,15 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
 
   absl::Status LoadUsers();
   absl::Status Listen();
-  absl::Status ListenTcp(const std::string& host, bool optional);
+  enum class Wire { kPlain, kTls };
+  absl::Status ListenOnAll(int64_t port, Wire wire);
+  absl::Status ListenTcp(const std::string& host, int64_t port, Wire wire, bool optional);
   absl::Status ListenUnix();
-  void AcceptTcp(TcpAcceptor& acceptor);
+  absl::Status LoadTls();
+  void AcceptTcp(TcpAcceptor& acceptor, Wire wire);
   void AcceptUnix(UnixAcceptor& acceptor);
   // Takes the socket over.
-  void Admit(int socket, std::string peer, std::string local, bool is_local);
+  void Admit(int socket, Wire wire, std::string peer, std::string local, bool is_local);
   std::string Refusal(bool is_local) const;
 
   // To be called before anything is done in a turn.
@@ -109,6 +113,7 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   std::vector<std::unique_ptr<TcpAcceptor>> tcp_;
   std::unique_ptr<UnixAcceptor> unix_;
   std::vector<std::string> addresses_;
+  std::unique_ptr<TlsContext> tls_;  // null without tls-port
   asio::posix::stream_descriptor ready_descriptor_;
   ReadySet ready_set_;
   bool waiting_ = false;  // for the set of sockets

@@ -82,11 +82,11 @@ constexpr Directive kDirectives[] = {
     {"tcp-keepalive", "", IntField{&Config::tcp_keepalive, 0, kInt32Max}},
 
     {"tls-port", "", IntField{&Config::tls_port, 0, 65535}, kImmutable},
-    {"tls-cert-file", "", Text(&Config::tls_cert_file), kImmutable},
-    {"tls-key-file", "", Text(&Config::tls_key_file), kImmutable},
-    {"tls-key-file-pass", "", Text(&Config::tls_key_file_pass), kImmutable | kSensitive},
-    {"tls-ca-cert-file", "", Text(&Config::tls_ca_cert_file), kImmutable},
-    {"tls-auth-clients", "", Enum<&Config::tls_auth_clients>(kTlsClientAuth), kImmutable},
+    {"tls-cert-file", "", Text(&Config::tls_cert_file)},
+    {"tls-key-file", "", Text(&Config::tls_key_file)},
+    {"tls-key-file-pass", "", Text(&Config::tls_key_file_pass), kSensitive},
+    {"tls-ca-cert-file", "", Text(&Config::tls_ca_cert_file)},
+    {"tls-auth-clients", "", Enum<&Config::tls_auth_clients>(kTlsClientAuth)},
 
     {"daemonize", "", Enum<&Config::daemonize>(kOnlyNo), kImmutable},
     {"pidfile", "", Text(&Config::pidfile), kImmutable},
