@@ -44,9 +44,9 @@ void Connection::Read(std::span<char> into) {
   session_.Take({into.data(), received.bytes});
 }
 
-void Connection::Run(int64_t share_us) {
+void Connection::Run(const TurnShare& share) {
   if (closed() || writing_) return;
-  session_.Run(share_us);
+  session_.Run(share);
   GoOn();
 }
 

@@ -49,8 +49,8 @@ class Connection : public Transport, public std::enable_shared_from_this<Connect
   void Read(std::span<char> into);
   // The key of a single request that was read, for the keyspace to fetch.
   std::optional<std::string_view> first_key() const { return session_.first_key(); }
-  // Runs what was read, or what was left, for about `share_us` microseconds.
-  void Run(int64_t share_us);
+  // Runs what was read, or what was left, within the share.
+  void Run(const TurnShare& share);
   // Was taken out of the loop's queue.
   void LeaveQueue() { queued_ = false; }
 

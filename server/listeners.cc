@@ -113,6 +113,8 @@ void Server::AcceptTcp(TcpAcceptor& acceptor, Wire wire) {
       const auto peer = socket.remote_endpoint(ignored);
       const auto local = socket.local_endpoint(ignored);
       socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+      // Plain ones are read and written with calls that do not block.
+      if (wire == Wire::kTls) socket.native_non_blocking(true, ignored);
       socket.set_option(asio::socket_base::keep_alive(config_.tcp_keepalive > 0), ignored);
       Admit(socket.release(), wire, Describe(peer), Describe(local), peer.address().is_loopback());
     }

@@ -36,8 +36,17 @@ constexpr size_t kReclaimSlice = 256;
 constexpr int64_t kServeMicros = 4000;
 constexpr int64_t kLeastShareMicros = 50;
 constexpr int64_t kMostShareMicros = 1000;
+constexpr size_t kOutputBytes = size_t{2} << 20;
+constexpr size_t kLeastOutputBytes = 16 * 1024;
+constexpr size_t kMostOutputBytes = 64 * 1024;
 // What sweeping quota books may take of one cron tick.
 constexpr int64_t kSweepMicros = 500;
+
+TurnShare ShareAmong(size_t clients) {
+  const auto count = static_cast<int64_t>(clients);
+  return {.micros = std::clamp(kServeMicros / count, kLeastShareMicros, kMostShareMicros),
+          .output_bytes = std::clamp(kOutputBytes / clients, kLeastOutputBytes, kMostOutputBytes)};
+}
 
 uint64_t RandomSeed() {
   std::random_device device;
@@ -184,13 +193,11 @@ void Server::TakeQueue() {
 
 // A busy script has the rest of its turn served from inside its own Run.
 void Server::ServeTurn() {
-  const auto count = static_cast<int64_t>(turn_.size());
-  const int64_t share_us =
-      std::clamp(kServeMicros / std::max<int64_t>(count, 1), kLeastShareMicros, kMostShareMicros);
+  const TurnShare share = ShareAmong(std::max<size_t>(turn_.size(), 1));
   while (run_ < turn_.size()) {
     if (run_ == read_) ReadGroup();
     const std::shared_ptr<Connection> connection = std::move(turn_[run_++]);
-    connection->Run(share_us);
+    connection->Run(share);
   }
   turn_.clear();
   read_ = run_ = 0;

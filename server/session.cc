@@ -11,8 +11,6 @@ namespace {
 
 // Above this a drained buffer is given back.
 constexpr size_t kKeptCapacity = 32 * 1024;
-// A client that does not read its replies gets no more of them.
-constexpr size_t kOutputHighWater = 256 * 1024;
 
 }  // namespace
 
@@ -50,10 +48,10 @@ std::optional<std::string_view> Session::first_key() const {
   return args.size() > 1 ? std::optional(args[1]) : std::nullopt;
 }
 
-void Session::Run(int64_t share_us) {
+void Session::Run(const TurnShare& share) {
   if (finished()) return;
   if (!ahead_) input_ = buffer_;
-  Keep(RunCommands(input_, share_us));
+  Keep(RunCommands(input_, share));
 }
 
 void Session::Keep(size_t done) {
@@ -74,7 +72,7 @@ ParseStatus Session::NextBatch(std::string_view bytes) {
   return status;
 }
 
-size_t Session::RunCommands(std::string_view bytes, int64_t share_us) {
+size_t Session::RunCommands(std::string_view bytes, const TurnShare& share) {
   size_t done = 0;
   size_t commands = 0;
   backlog_ = false;
@@ -90,23 +88,23 @@ size_t Session::RunCommands(std::string_view bytes, int64_t share_us) {
       return bytes.size();
     }
     commands += parser_.requests().size();
-    done += RunBatch(share_us);
-    backlog_ |= commands >= kCommandsAtOnce && done < bytes.size();
+    done += RunBatch(share);
+    backlog_ |= commands >= share.commands && done < bytes.size();
   }
   if (!client_.output.empty() || finished()) server_.clients.MarkPending(client_);
   return finished() ? bytes.size() : done;
 }
 
 // Runs the requests that the parser holds; returns the bytes of those that are done with.
-size_t Session::RunBatch(int64_t share_us) {
+size_t Session::RunBatch(const TurnShare& share) {
   const std::span<const RequestParser::Request> requests = parser_.requests();
   if (requests.size() > 1) Prefetch();
   const bool was_authenticated = client_.authenticated;
   size_t done = 0;
   for (const RequestParser::Request& request : requests) {
     // A postponed command, or what comes after too much output or time, is parsed again later.
-    backlog_ = client_.output.size() >= kOutputHighWater ||
-               dispatcher_.batch_micros() >= share_us ||
+    backlog_ = client_.output.size() >= share.output_bytes ||
+               dispatcher_.batch_micros() >= share.micros ||
                !dispatcher_.Execute(client_, parser_.args_of(request));
     if (backlog_) break;
     done += request.consumed;

@@ -14,6 +14,14 @@
 
 namespace tally::server {
 
+// What one client gets of a turn, so that a pipeline of a million commands starves nobody. Commands
+// begin while none of it is used up.
+struct TurnShare {
+  size_t commands = 2000;
+  int64_t micros = INT64_MAX;
+  size_t output_bytes = 64 * 1024;
+};
+
 class Session {
  public:
   Session(ServerState& server, Dispatcher& dispatcher);
@@ -29,10 +37,9 @@ class Session {
   void Take(std::string_view bytes);
   // The key of the only request that Take saw whole, if it has one.
   std::optional<std::string_view> first_key() const;
-  // Runs the commands that are whole in what was taken, or goes on with what was left: at most
-  // about `kCommandsAtOnce`, and none after `share_us` microseconds. More is left when
-  // has_backlog().
-  void Run(int64_t share_us = INT64_MAX);
+  // Runs the commands that are whole in what was taken, or goes on with what was left, until the
+  // share is used up. More is left when has_backlog().
+  void Run(const TurnShare& share = {});
   bool has_backlog() const { return backlog_; }
 
   // The connection is to be closed after the output has been sent.
@@ -40,14 +47,11 @@ class Session {
   // Heap bytes of unfinished requests.
   size_t buffered() const { return buffer_.size(); }
 
-  // One turn's share of one client, so that a pipeline of a million commands starves nobody.
-  static constexpr size_t kCommandsAtOnce = 2000;
-
  private:
   // Returns how many bytes are done with.
-  size_t RunCommands(std::string_view bytes, int64_t share_us);
+  size_t RunCommands(std::string_view bytes, const TurnShare& share);
   ParseStatus NextBatch(std::string_view bytes);
-  size_t RunBatch(int64_t share_us);
+  size_t RunBatch(const TurnShare& share);
   void Prefetch();
   void LimitQuery(size_t unfinished);
   void Keep(size_t done);

@@ -54,9 +54,9 @@ void ScriptWatch::Overdue(lua_State* lua) {
       return;
     }
   }
-  // A script that catches the error gets the next one at its next instruction.
-  lua_sethook(main_, Hook, LUA_MASKCOUNT, 1);
-  lua_sethook(lua, Hook, LUA_MASKCOUNT, 1);
+  // A script that catches the error gets the next one at its next line, or turn of a loop.
+  lua_sethook(main_, Hook, LUA_MASKLINE, 0);
+  lua_sethook(lua, Hook, LUA_MASKLINE, 0);
   RaiseError(lua, "Script killed by user with SCRIPT KILL...");
 }
 

@@ -150,7 +150,7 @@ TEST_CASE("faults: with appendfsync no, a new base replaces what a failed sync h
     files.FailAfter(0, Fault::kIoError, 5);
     CHECK(server.Turn("CONFIG SET appendfsync always")[0] == '-');
     CHECK(server.Turn("SET b 2").starts_with("-MISCONF"));
-    server.Idle(4000);
+    server.Idle(8000);
     CHECK(server.Says("aof_last_write_status:ok"));
     CHECK(server.Turn("CONFIG SET appendfsync always") == "+OK");
     CHECK(server.Turn("SET b 2") == "+OK");

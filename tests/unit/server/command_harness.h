@@ -59,7 +59,7 @@ class FakeProcess : public Process {
   }
   absl::Status ApplyConfig(std::string_view name) override {
     applied.emplace_back(name);
-    return apply_status;
+    return apply(name);
   }
   int64_t started_ms() const override { return started; }
   bool ServeOthers() override { return serve_others(); }
@@ -70,6 +70,9 @@ class FakeProcess : public Process {
   bool forced = false;
   int64_t started = 0;
   std::vector<std::string> applied;
+  std::function<absl::Status(std::string_view name)> apply = [this](std::string_view) {
+    return apply_status;
+  };
   std::function<bool()> serve_others = [] { return true; };
 };
 

@@ -22,6 +22,9 @@ class DurableServer : private Keyspace::Observer {
       : harness_(WithLog(std::move(config))),
         persistence_(harness_.state, harness_.dispatcher, files) {
     harness_.state.persistence = &persistence_;
+    harness_.process.apply = [this](std::string_view name) {
+      return name == "appendfsync" ? persistence_.ApplyConfig() : absl::OkStatus();
+    };
     harness_.engine.set_observer(this);
   }
   // With appendfsync always and no rewrites but those asked for; started at that instant.

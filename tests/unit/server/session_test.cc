@@ -118,7 +118,7 @@ TEST_CASE("a share ends with its time, whatever the commands are") {
   // Each share runs one command at least.
   int turns = 0;
   do {
-    peer.session().Run(1);
+    peer.session().Run({.micros = 1});
     ++turns;
   } while (peer.session().has_backlog());
   CHECK(turns > 40);
