@@ -29,11 +29,6 @@ std::span<const Line> GenericLines() {
       {"EXPIRETIME <any>", Rule::kSeconds},
       {"PEXPIRETIME <any>", Rule::kMillis},
       {"PERSIST <any>"},
-      {"SORT <any> [ LIMIT <index> <index> ] [ GET # ] [ ( ASC | DESC ) ] [ ALPHA ] [ STORE <any> "
-       "]",
-       Rule::kExact, 40},
-      {"SORT_RO <any> [ ( ASC | DESC | STORE <any> ) ] [ ALPHA ] [ LIMIT <index> <junk> ]",
-       Rule::kExact, 20},
       {"OBJECT ENCODING <any>", Rule::kEncoding, 200},
       {"OBJECT REFCOUNT <any>", Rule::kInteger, 20},
       {"OBJECT IDLETIME <any>", Rule::kInteger, 20},
