@@ -16,6 +16,7 @@
 #include "server/commands/families.h"
 #include "server/dispatcher.h"
 #include "server/resp/parser.h"
+#include "server/script/script_engine.h"
 #include "server/session.h"
 #include "server/state/server_state.h"
 
@@ -53,9 +54,19 @@ class NoFiles : public Persistence {
 
 class NoProcess : public Process {
  public:
+  explicit NoProcess(ServerState& server) : server_(server) {}
+
   absl::Status Shutdown(bool) override { return absl::OkStatus(); }
   absl::Status ApplyConfig(std::string_view) override { return absl::OkStatus(); }
   int64_t started_ms() const override { return kNow; }
+  // Whoever is served while a script keeps busy would end it.
+  bool ServeOthers() override {
+    server_.scripts->watch().Kill();
+    return true;
+  }
+
+ private:
+  ServerState& server_;
 };
 
 const CommandTable& Commands() {
@@ -95,12 +106,14 @@ class World : private Keyspace::Observer {
  private:
   std::unique_ptr<Logger> log_;
   NoFiles files_;
-  NoProcess process_;
 
  public:
   ServerState state;
   Dispatcher dispatcher;
   std::string effects;
+
+ private:
+  NoProcess process_{state};
 };
 
 // A client's view of the wire: takes one reply off the front of `rest`, false when there is none.
@@ -206,6 +219,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   constexpr std::string_view kPasswords[] = {"", "secret", kUnknown};
   config.requirepass = kPasswords[data[0] % std::size(kPasswords)];
   config.databases = 2;
+  config.busy_reply_threshold = 50;
   config.proto_max_bulk_len = tally::server::kMib;
   const std::string_view stream(reinterpret_cast<const char*>(data) + kPrologue, size - kPrologue);
   World world(config);
