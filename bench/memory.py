@@ -93,12 +93,40 @@ def buckets_in_hashes(scale):
         yield ["EXPIRE", f"k{i:014d}", 86400]
 
 
+def msgpack(**fields):
+    """As Go's msgpack writes a struct of 64-bit integers."""
+    packed = bytes([0x80 | len(fields)])
+    for name, number in fields.items():
+        packed += bytes([0xA0 | len(name)]) + name.encode() + b"\xd3" + number.to_bytes(8, "big")
+    return packed
+
+
+def purchases_in_hashes(scale):
+    """The marketplace's users, of 7 to 10 SKUs each: by SKU an array of one purchase."""
+    left, user = int(1_000_000 * scale), 0
+    while left > 0:
+        user += 1
+        for _ in range(min(left, 7 + user % 4)):
+            record = msgpack(Action=random.randrange(50), Qty=1, DateKill=NOW + user,
+                             OrderID=random.getrandbits(40))
+            yield ["HSET", user, random.randrange(6_000_000), b"\x91" + record]
+            left -= 1
+        yield ["EXPIREAT", user, NOW + 30 * 86400]
+
+
+def limits_in_hashes(scale):
+    for sku in range(1, int(1_000_000 * scale) + 1):
+        yield ["HSET", -sku, random.randrange(50), msgpack(Limit=2, Sec=30 * 86400, Datestart=NOW)]
+
+
 SHAPES = [
     Shape("list of timestamps, 1,000 a list", 1_000_000, 2.5, hot_lists),
     Shape("list of timestamps, 10 a list", 1_000_000, 12, short_lists),
     Shape("counter with TTL, 15-byte key", 1_000_000, 56, counters),
     Shape("sorted set, 32-hex ids", 1_000_000, 72, windowed_members),
     Shape("id map and sorted set of ints", 1_000_000, 90, id_map),
+    Shape("purchase, msgpack in a user's hash", 1_000_000, 85, purchases_in_hashes),
+    Shape("limit, msgpack in a SKU's hash", 1_000_000, 68, limits_in_hashes),
     Shape("hit of a hot key, against a list", 1_000_000, 2.5, hits, hits_in_a_list),
     Shape("ACTIVE id, 32 hex, against id map and set", 1_000_000, 48, audience, id_map),
     Shape("FIXED, 15-byte key, against SETEX", 1_000_000, 56, limits("FIXED", 100, "1d"), counters),

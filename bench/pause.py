@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What clients feel: the longest pause while keys are inserted, the lag of expiry, and the cost of
-an index into a long list."""
+"""What clients feel: the longest pause while keys are inserted, and while one of a million elements
+leaves; the lag of expiry; and the cost of an index into a long list."""
 
 import argparse
 import statistics
@@ -49,6 +49,23 @@ def longest_pause(name, binary, keys):
         return [name, str(server.client.call("DBSIZE")), f"{noise:.2f}",
                 f"{percentile(times, 0.99):.2f}", f"{percentile(times, 0.9999):.2f}",
                 f"{max(times):.2f}"]
+
+
+def removal_pauses(name, binary, elements):
+    """The longest PING in ms while a large value is deleted, or expires, and is freed."""
+    heads = {"zset": lambda i: ["ZADD", "large", i, f"member:{i}"],
+             "hash": lambda i: ["HSET", "large", f"field:{i}", i]}
+    row = [name]
+    with harness.running(name, binary, "--appendonly", "no") as server:
+        for head in heads.values():
+            for end in (["DEL", "large"], ["PEXPIRE", "large", 200]):
+                server.client.load((head(i) for i in range(elements)), batch=1000)
+                killer = harness.Client(server.port)
+                killer.socket.sendall(harness.encode(*end))
+                until = time.monotonic() + 2
+                row.append(f"{max(ping_while(server.client, lambda: time.monotonic() < until)):.2f}")
+                killer.close()
+    return row
 
 
 def expiry_lag(name, binary, due, others, patience):
@@ -100,13 +117,17 @@ def main():
     parser.add_argument("--others", type=int, default=1_000_000, help="keys that do not")
     parser.add_argument("--patience", type=float, default=60, help="seconds to wait for them")
     parser.add_argument("--list", type=int, default=1_000_000, help="entries of the long list")
-    parser.add_argument("--only", choices=["pause", "expiry", "index"])
+    parser.add_argument("--large", type=int, default=1_000_000, help="elements of the large value")
+    parser.add_argument("--only", choices=["pause", "removal", "expiry", "index"])
     arguments = parser.parse_args()
     servers = [("ours", arguments.ours), ("redis", arguments.redis)]
     parts = [
         ("pause", "ms of a PING each millisecond while keys are inserted; target: at most 5",
          ["", "keys", "idle max", "p99", "p99.99", "max"],
          lambda *server: longest_pause(*server, arguments.keys)),
+        ("removal", "longest PING in ms while a large value leaves; target: at most 5",
+         ["", "zset DEL", "zset expiry", "hash DEL", "hash expiry"],
+         lambda *server: removal_pauses(*server, arguments.large)),
         ("expiry", "seconds from deadline to removal; target: p99 under 1",
          ["", "removed", "median", "p99", "max"],
          lambda *server: expiry_lag(*server, arguments.due, arguments.others, arguments.patience)),
