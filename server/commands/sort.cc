@@ -112,6 +112,7 @@ std::optional<std::vector<Element>> ReadElements(CommandContext& context, SortOp
   if (entry.type() == Type::kList) {
     const List& list = entry.heap<List>();
     list.ForEach(0, list.size(), add);
+    if (!options.sorts && options.descending) std::reverse(elements.begin(), elements.end());
   } else if (entry.type() == Type::kSet) {
     entry.heap<Set>().ForEach(add);
     // Sets have no order of their own, and what is stored has to come out the same of the log.
@@ -160,11 +161,12 @@ void Order(const SortOptions& options, std::vector<Element>& elements) {
   const auto precedes = [&](const Element& a, const Element& b) {
     const Element& first = options.descending ? b : a;
     const Element& second = options.descending ? a : b;
-    if (options.as_text) return first.weight < second.weight;
+    if (first.weight != second.weight) return first.weight < second.weight;
     if (first.score != second.score) return first.score < second.score;
+    // Whatever order a set gives its elements in, what is stored comes out the same of the log.
     return first.text < second.text;
   };
-  std::stable_sort(elements.begin(), elements.end(), precedes);
+  std::sort(elements.begin(), elements.end(), precedes);
 }
 
 // Keeps what LIMIT asks for.

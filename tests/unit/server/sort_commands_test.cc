@@ -1,5 +1,7 @@
 #include <catch2/catch.hpp>
+#include <string>
 
+#include "core/bytes/str_cat.h"
 #include "server/command_harness.h"
 
 namespace tally::server {
@@ -38,6 +40,22 @@ TEST_CASE("sort: by and for what stands elsewhere") {
   CHECK(h.Run("SORT l BY name:* ALPHA DESC") == "[\"3\" \"1\" \"2\"]");
   CHECK(h.Run("SORT l BY data:* GET fixed") == "[nil nil nil]");
   CHECK(h.Run("SORT l BY name:*") == "-ERR One or more scores can't be converted into double");
+}
+
+TEST_CASE("sort: equal weights leave nothing to a set's own order") {
+  CommandHarness h;
+  std::string members;
+  std::string ascending;
+  for (int i = 1000; i < 2000; ++i) {
+    members += StrCat(" m", i);
+    StrAppend(ascending, ascending.empty() ? "[\"m" : " \"m", i, "\"");
+  }
+  ascending += ']';
+  h.Run("SADD s" + members);
+  CHECK(h.Run("SORT s BY weight:* ALPHA STORE to") == ":1000");
+  CHECK(h.Run("LRANGE to 0 -1") == ascending);
+  CHECK(h.Run("SORT s BY weight:* STORE to") == ":1000");
+  CHECK(h.Run("LRANGE to 0 -1") == ascending);
 }
 
 TEST_CASE("sort: what is stored, and its errors") {
