@@ -12,6 +12,16 @@ namespace {
 // Above this a drained buffer is given back.
 constexpr size_t kKeptCapacity = 32 * 1024;
 
+// What is longer, such as a script's text, is hardly a key, and costs more to hash than a miss.
+constexpr size_t kMaxFetchedKey = 256;
+
+// The first argument, which is the key of nearly every command; of the others it costs little to
+// look for it.
+std::optional<std::string_view> LikelyKey(Args args) {
+  if (args.size() < 2 || args[1].size() > kMaxFetchedKey) return std::nullopt;
+  return args[1];
+}
+
 }  // namespace
 
 Session::Session(ServerState& server, Dispatcher& dispatcher)
@@ -44,8 +54,7 @@ void Session::Take(std::string_view bytes) {
 
 std::optional<std::string_view> Session::first_key() const {
   if (ahead_ != ParseStatus::kCommand || parser_.requests().size() != 1) return std::nullopt;
-  const auto args = parser_.args_of(parser_.requests().front());
-  return args.size() > 1 ? std::optional(args[1]) : std::nullopt;
+  return LikelyKey(parser_.args_of(parser_.requests().front()));
 }
 
 void Session::Run(const TurnShare& share) {
@@ -115,13 +124,12 @@ size_t Session::RunBatch(const TurnShare& share) {
   return done;
 }
 
-// The keys of a batch are looked for together, so that their cache misses overlap. The first
-// argument is the key of nearly every command; of the others it costs little.
+// The keys of a batch are looked for together, so that their cache misses overlap.
 void Session::Prefetch() {
   std::array<std::string_view, RequestParser::kMaxBatch> keys;
   size_t count = 0;
   for (const RequestParser::Request& request : parser_.requests()) {
-    if (request.arg_count > 1) keys[count++] = parser_.args_of(request)[1];
+    if (const auto key = LikelyKey(parser_.args_of(request))) keys[count++] = *key;
   }
   server_.engine.database(client_.database).Prefetch({keys.data(), count});
 }

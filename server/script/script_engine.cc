@@ -136,7 +136,7 @@ int ScriptEngine::DropOldest() {
 }
 
 absl::StatusOr<const Script*> ScriptEngine::Load(std::string_view body, bool pinned) {
-  const Sha1Hex sha = Sha1Of(body);
+  const Sha1Hex sha = names_.Of(body);
   if (const Script* known = Use(sha.view())) {
     if (pinned && !known->pinned) {
       by_use_.erase(known->use);

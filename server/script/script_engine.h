@@ -111,6 +111,7 @@ class ScriptEngine {
   int invoke_ = 0;
   int add_place_ = 0;
 
+  Sha1Memo names_;
   absl::flat_hash_map<std::array<char, 40>, Script> scripts_;  // by Sha1Hex::digits
   std::list<std::array<char, 40>> by_use_;  // those not pinned, the last used first
   Invocation invocation_;

@@ -2,6 +2,9 @@
 
 #include <openssl/evp.h>
 
+#include <cstdint>
+#include <cstring>
+
 #include "core/check.h"
 
 namespace tally::server {
@@ -20,6 +23,30 @@ Sha1Hex Sha1Of(std::string_view bytes) {
     hex.digits[2 * i + 1] = kDigits[digest[i] & 15];
   }
   return hex;
+}
+
+// Of a few bytes, not of all: the comparison reads them anyway.
+size_t Sha1Memo::PlaceOf(std::string_view bytes) {
+  constexpr uint64_t kMix = 0x9E3779B97F4A7C15;
+  uint64_t hash = bytes.size();
+  for (const size_t at : {bytes.size() / 4, bytes.size() / 2, bytes.size() - sizeof(uint64_t)}) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, sizeof(word));
+    hash = (hash ^ word) * kMix;
+    hash ^= hash >> 32;
+  }
+  return hash % kEntries;
+}
+
+Sha1Hex Sha1Memo::Of(std::string_view bytes) {
+  constexpr size_t kMinBytes = 2 * sizeof(uint64_t);
+  if (bytes.size() < kMinBytes || bytes.size() > kMaxBytes) return Sha1Of(bytes);
+  Entry& entry = entries_[PlaceOf(bytes)];
+  if (entry.bytes != bytes) {
+    entry.sha = Sha1Of(bytes);
+    entry.bytes = bytes;
+  }
+  return entry.sha;
 }
 
 }  // namespace tally::server

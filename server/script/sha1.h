@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace tally::server {
@@ -13,5 +15,24 @@ struct Sha1Hex {
 
 // O(bytes).
 Sha1Hex Sha1Of(std::string_view bytes);
+
+// Sha1Of for texts that come again and again, as those of EVAL do: costs a comparison for one that
+// came lately. Holds up to kEntries texts of up to kMaxBytes.
+class Sha1Memo {
+ public:
+  Sha1Hex Of(std::string_view bytes);
+
+  static constexpr size_t kEntries = 32;
+  static constexpr size_t kMaxBytes = 8 * 1024;
+
+ private:
+  struct Entry {
+    std::string bytes;
+    Sha1Hex sha;
+  };
+  static size_t PlaceOf(std::string_view bytes);
+
+  std::array<Entry, kEntries> entries_;  // each text has one place
+};
 
 }  // namespace tally::server
