@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "server/script/lua_numbers.h"
 #include "server/script/lua_sandbox.h"
 #include "server/script/script_watch.h"
 
@@ -285,6 +286,8 @@ void GuardBase(lua_State* lua) {
   Guard(lua, "getmetatable", GuardMetatable);
   Guard(lua, "collectgarbage", CollectGarbage);
   Guard(lua, "unpack", GuardUnpack);
+  Guard(lua, "tostring", GuardToString);
+  Guard(lua, "tonumber", GuardToNumber);
   Replace(lua, "pcall", Pcall);
   Replace(lua, "xpcall", XPcall);
   Replace(lua, "load", Load);

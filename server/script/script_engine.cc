@@ -2,11 +2,9 @@
 
 #include <absl/strings/ascii.h>
 
-#include <cmath>
-#include <cstdio>
 #include <cstdlib>
 
-#include "core/bytes/number.h"
+#include "core/bytes/double_format.h"
 #include "core/bytes/str_cat.h"
 #include "core/check.h"
 #include "server/script/lua_sandbox.h"
@@ -34,16 +32,6 @@ void SetArray(lua_State* lua, const char* name, Args values) {
     lua_rawseti(lua, -2, static_cast<int>(i + 1));
   }
   lua_setfield(lua, -2, name);
-}
-
-// As %.17g writes it. Returns the length.
-size_t WriteNumber(std::array<char, 32>& to, lua_Number value) {
-  constexpr lua_Number kExact = 9007199254740992;
-  if (value > -kExact && value < kExact && std::trunc(value) == value &&
-      !(value == 0 && std::signbit(value))) {
-    return static_cast<size_t>(WriteInt64(to.data(), static_cast<int64_t>(value)) - to.data());
-  }
-  return static_cast<size_t>(std::snprintf(to.data(), to.size(), "%.17g", value));
 }
 
 // The text of a string or number; empty for anything else.
@@ -249,7 +237,8 @@ bool ScriptEngine::TakeArgs(lua_State* lua) {
     if (type == LUA_TSTRING) {
       args_[i] = TextAt(lua, index);
     } else if (type == LUA_TNUMBER) {
-      args_[i] = {numbers_[i].data(), WriteNumber(numbers_[i], lua_tonumber(lua, index))};
+      char* const digits = numbers_[i].data();
+      args_[i] = {digits, FormatDouble(lua_tonumber(lua, index), digits)};
     } else {
       return false;
     }

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/bytes/double_format.h"
 #include "server/command/command.h"
 #include "server/script/script_watch.h"
 #include "server/script/sha1.h"
@@ -120,7 +121,7 @@ class ScriptEngine {
 
   Client script_client_;
   std::vector<std::string_view> args_;
-  std::vector<std::array<char, 32>> numbers_;  // the digits of arguments that are numbers
+  std::vector<std::array<char, kMaxDoubleBytes>> numbers_;  // digits of arguments that are numbers
 };
 
 }  // namespace tally::server

@@ -1,47 +1,14 @@
 // The string functions of scripts against Lua's own, with patterns and texts by chance.
 #include <catch2/catch.hpp>
-#include <lua.hpp>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "random_seed.h"
 #include "server/command_harness.h"
+#include "server/plain_lua.h"
 
 namespace tally::server {
 namespace {
-
-struct CloseLua {
-  void operator()(lua_State* lua) const { lua_close(lua); }
-};
-
-// What `code` gives in plain Lua: its results, or the error, as one text.
-constexpr char kShow[] = R"(
-  local function show(...)
-    local parts = {}
-    for i = 1, select('#', ...) do parts[i] = type(select(i, ...)) .. ':' .. tostring(select(i, ...)) end
-    return table.concat(parts, '|')
-  end
-  return show(pcall(function() )";
-constexpr char kEnd[] = " end))";
-
-std::string Plain(lua_State* lua, const std::string& code) {
-  const std::string whole = kShow + code + kEnd;
-  REQUIRE(luaL_loadbuffer(lua, whole.data(), whole.size(), "@user_script") == 0);
-  REQUIRE(lua_pcall(lua, 0, 1, 0) == 0);
-  size_t size = 0;
-  const char* text = lua_tolstring(lua, -1, &size);
-  std::string result(text, size);
-  lua_pop(lua, 1);
-  return result;
-}
-
-std::string Scripted(CommandHarness& h, const std::string& code) {
-  const std::string wire = h.Wire(*h.self, {"EVAL", kShow + code + kEnd, "0"});
-  const size_t line = wire.find("\r\n");
-  REQUIRE(wire.starts_with('$'));
-  return wire.substr(line + 2, wire.size() - line - 4);
-}
 
 std::string Some(test::SeededRandom& random, const std::vector<std::string>& parts, size_t most) {
   std::string text;
@@ -53,8 +20,7 @@ std::string Some(test::SeededRandom& random, const std::vector<std::string>& par
 
 TEST_CASE("lua strings: find, match, gmatch, gsub and rep answer as Lua's own do") {
   CommandHarness h;
-  const std::unique_ptr<lua_State, CloseLua> plain(luaL_newstate());
-  luaL_openlibs(plain.get());
+  const PlainLua plain;
   test::SeededRandom random;
   const std::vector<std::string> texts = {"a",   "b",   "ab",   "(", ")", "7", " ",
                                           "\\n", "\\0", "abab", "]", "%", "-", "A"};
@@ -82,7 +48,7 @@ TEST_CASE("lua strings: find, match, gmatch, gsub and rep answer as Lua's own do
     };
     for (const std::string& code : codes) {
       INFO(code);
-      REQUIRE(Scripted(h, code) == Plain(plain.get(), code));
+      REQUIRE(Scripted(h, code) == plain.Run(code));
     }
   }
 }
