@@ -1,5 +1,6 @@
 #include "core/bytes/compact_text.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -7,8 +8,10 @@ namespace tally {
 namespace {
 
 static_assert(std::endian::native == std::endian::little);
-static_assert(kMaxInt64Chars <= CompactText::kMaxHexDigits);
+static_assert(kMaxInt64Chars <= CompactText::kMaxSparseText);
+static_assert(CompactText::kMaxHexDigits <= CompactText::kMaxSparseText);
 
+constexpr size_t kMaxZeroRun = 255;
 constexpr char kDigits[] = "0123456789abcdef";
 constexpr uint8_t kNoDigit = 0xFF;
 
@@ -42,7 +45,7 @@ CompactText::CompactText(std::string_view text) : code_(text) {
       return;
     }
   }
-  if (EncodeHex(text)) return;
+  if (EncodeHex(text) || EncodeSparse(text)) return;
   if (!text.empty() && static_cast<uint8_t>(text[0]) >= kFirstMarker) {
     escaped_.reserve(text.size() + 1);
     escaped_.push_back(static_cast<char>(kEscapeMarker));
@@ -74,6 +77,41 @@ bool CompactText::EncodeHex(std::string_view text) {
   return true;
 }
 
+bool CompactText::EncodeSparse(std::string_view text) {
+  if (text.size() > kMaxSparseText || text.find('\0') == std::string_view::npos) return false;
+  size_t size = 0;
+  buffer_[size++] = static_cast<char>(kSparseMarker);
+  for (size_t i = 0; i < text.size();) {
+    const size_t needed = text[i] == '\0' ? 2 : 1;
+    if (size + needed >= text.size()) return false;
+    buffer_[size++] = text[i];
+    if (needed == 1) {
+      ++i;
+      continue;
+    }
+    const size_t end = std::min(text.find_first_not_of('\0', i), text.size());
+    const size_t zeros = std::min(end - i, kMaxZeroRun);
+    buffer_[size++] = static_cast<char>(zeros);
+    i += zeros;
+  }
+  code_ = {buffer_, size};
+  return true;
+}
+
+bool IsCode(std::string_view bytes) {
+  if (bytes.empty() || static_cast<uint8_t>(bytes[0]) < CompactText::kFirstMarker) {
+    return CompactText(bytes).code() == bytes;
+  }
+  const auto marker = static_cast<uint8_t>(bytes[0]);
+  const bool known = marker == CompactText::kEscapeMarker || marker == CompactText::kHexMarker ||
+                     marker == CompactText::kSparseMarker || IntegerOfCode(bytes).has_value();
+  if (!known) return false;
+  if (marker == CompactText::kHexMarker && bytes.size() > 1 + CompactText::kMaxHexDigits / 2) {
+    return false;
+  }
+  return CompactText(PlainText(bytes).view()).code() == bytes;
+}
+
 void PlainText::Decode(std::string_view code) {
   if (const std::optional<int64_t> number = IntegerOfCode(code)) {
     view_ = {buffer_, static_cast<size_t>(WriteInt64(buffer_, *number) - buffer_)};
@@ -83,12 +121,33 @@ void PlainText::Decode(std::string_view code) {
     view_ = code.substr(1);
     return;
   }
+  if (static_cast<uint8_t>(code[0]) == CompactText::kSparseMarker) {
+    return DecodeSparse(code.substr(1));
+  }
+  DecodeHex(code.substr(1));
+}
+
+void PlainText::DecodeHex(std::string_view digits) {
   char* out = buffer_;
-  for (const char byte : code.substr(1)) {
+  for (const char byte : digits) {
     *out++ = kDigits[static_cast<uint8_t>(byte) >> 4];
     *out++ = kDigits[static_cast<uint8_t>(byte) & 15];
   }
   view_ = {buffer_, static_cast<size_t>(out - buffer_)};
+}
+
+void PlainText::DecodeSparse(std::string_view runs) {
+  size_t size = 0;
+  for (size_t i = 0; i < runs.size() && size < sizeof buffer_; ++i) {
+    if (runs[i] != '\0' || i + 1 == runs.size()) {
+      buffer_[size++] = runs[i];
+      continue;
+    }
+    const size_t zeros = std::min<size_t>(static_cast<uint8_t>(runs[++i]), sizeof buffer_ - size);
+    std::memset(buffer_ + size, 0, zeros);
+    size += zeros;
+  }
+  view_ = {buffer_, size};
 }
 
 }  // namespace tally

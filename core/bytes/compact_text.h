@@ -1,11 +1,14 @@
-// Byte strings as the packed containers hold them: integers and hexadecimal ids in binary.
+// Byte strings as the packed containers hold them: integers and hexadecimal ids in binary, and
+// binary records, which are mostly zeros, without those.
 //
 // The code of a text begins with a marker only where it must:
 //   0xF7 … 0xFE   the canonical text of an int64: its 1 to 8 bytes follow, little-endian
 //   0xF6          lower-case hexadecimal digits, two a byte: an even number from 8 to 128
-//   0xF5          a text that itself begins with a byte of 0xF5 or above follows
-// and is the text itself otherwise; no UTF-8 text begins with 0xF5 or above. Each text has exactly
-// one code, so that codes may be hashed and compared in place of texts.
+//   0xF5          a text that itself begins with a byte of 0xF4 or above follows
+//   0xF4          at most 256 bytes, in which a run of 1 to 255 zeros is a zero and a byte with
+//                 their number, if that is shorter
+// and is the text itself otherwise; UTF-8 texts begin so only with a private character. Each text
+// has exactly one code, so that codes may be hashed and compared in place of texts.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +33,8 @@ class CompactText {
   // Lives as long as both this object and the text.
   std::string_view code() const { return code_; }
 
-  static constexpr uint8_t kFirstMarker = 0xF5;
+  static constexpr uint8_t kFirstMarker = 0xF4;
+  static constexpr uint8_t kSparseMarker = 0xF4;
   static constexpr uint8_t kEscapeMarker = 0xF5;
   static constexpr uint8_t kHexMarker = 0xF6;
   // Of an integer of n bytes it is kIntegerMarker + n.
@@ -38,14 +42,16 @@ class CompactText {
   static constexpr size_t kMaxIntegerCode = 1 + sizeof(int64_t);
   static constexpr size_t kMinHexDigits = 8;
   static constexpr size_t kMaxHexDigits = 128;
+  static constexpr size_t kMaxSparseText = 256;
 
  private:
   void EncodeInteger(int64_t number);
   bool EncodeHex(std::string_view text);
+  bool EncodeSparse(std::string_view text);
 
   std::string_view code_;
   std::string escaped_;
-  char buffer_[1 + kMaxHexDigits / 2];
+  char buffer_[kMaxSparseText];
 };
 
 // The number that a code stands for, if it stands for one. O(1).
@@ -58,6 +64,9 @@ inline std::optional<int64_t> IntegerOfCode(std::string_view code) {
   const auto unused_bits = static_cast<unsigned>(64 - 8 * bytes);
   return static_cast<int64_t>(low << unused_bits) >> unused_bits;
 }
+
+// Whether these bytes are the code of some text. O(code).
+bool IsCode(std::string_view bytes);
 
 // The text of a code.
 class PlainText {
@@ -73,9 +82,11 @@ class PlainText {
 
  private:
   void Decode(std::string_view code);
+  void DecodeHex(std::string_view digits);
+  void DecodeSparse(std::string_view runs);
 
   std::string_view view_;
-  char buffer_[CompactText::kMaxHexDigits];
+  char buffer_[CompactText::kMaxSparseText];
 };
 
 }  // namespace tally

@@ -19,8 +19,6 @@ constexpr size_t kFewBytes = 4096;
 // A field and a value, each with its length and its marker, take so much more than their texts.
 constexpr size_t kMaxOverhead = 2 * (kMaxVarintBytes + 1);
 
-constexpr char kListpackRun = 'l';
-constexpr char kHashtableRun = 'h';
 constexpr HashLimits kNoLimits{std::numeric_limits<size_t>::max(),
                                std::numeric_limits<size_t>::max()};
 
@@ -101,6 +99,36 @@ void Hash::SampleDistinct(size_t count, Random random, Visitor visit) const {
   map_.SampleDistinct(count, random, [&](std::string_view field, std::string_view value) {
     visit(PlainText(field).view(), PlainText(value).view());
   });
+}
+
+bool Hash::SavePacked(std::string& out) const {
+  if (!map_.packed() || 1 + map_.packed_bytes() > kMaxPackedBytes) return false;
+  out.push_back(beyond_listpack_ ? kHashtableRun : kListpackRun);
+  out.append(map_.packed_contents());
+  return true;
+}
+
+bool Hash::LoadPacked(std::string_view bytes) {
+  if (bytes.empty()) return false;
+  beyond_listpack_ = bytes.front() == kHashtableRun;
+  return map_.AssignPacked(bytes.substr(1));
+}
+
+bool Hash::IsPacked(std::string_view bytes) {
+  if (bytes.empty() || bytes.size() > kMaxPackedBytes) return false;
+  if (bytes.front() != kListpackRun && bytes.front() != kHashtableRun) return false;
+  bytes.remove_prefix(1);
+  bool all_codes = !bytes.empty();
+  size_t cells = 0;
+  for (; all_codes && !bytes.empty(); ++cells) {
+    std::string_view cell;
+    all_codes = ReadLengthPrefixed(bytes, cell) && IsCode(cell);
+  }
+  return all_codes && cells % 2 == 0;
+}
+
+std::string_view Hash::EncodingOfPacked(std::string_view bytes) {
+  return bytes.starts_with(kHashtableRun) ? "hashtable" : "listpack";
 }
 
 uint64_t Hash::Save(uint64_t cursor, size_t max_bytes, std::string& out) const {

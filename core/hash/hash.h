@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/bytes/compact_text.h"
+#include "core/check.h"
 #include "core/keyspace/type.h"
 #include "core/table/compact_map.h"
 
@@ -29,6 +30,8 @@ struct HashLimits {
 class Hash {
  public:
   static constexpr Type kType = Type::kHash;
+  // Hashes up to this are worth copying for each command and stand in the key's record.
+  static constexpr size_t kMaxPackedBytes = 128;
 
   // A value, still coded; lives until the hash changes.
   class Value {
@@ -92,6 +95,19 @@ class Hash {
   // further or destroyed.
   bool FreeSome(size_t count) { return map_.FreeSome(count); }
 
+  // Makes it empty, but keeps room: for one that is loaded again and again.
+  void Clear() { Check(LoadPacked({&kListpackRun, 1}), "an empty hash is well formed"); }
+  // What the key's record holds of a small hash: 'l' or 'h' as in a run, then for each field its
+  // code and that of its value, each behind its length. False, with something appended perhaps, if
+  // the hash is too large for that.
+  [[nodiscard]] bool SavePacked(std::string& out) const;
+  // Holds these bytes' fields instead of its own. False if they are malformed: but that each cell
+  // is a code is left to IsPacked, for bytes that come from elsewhere. O(bytes).
+  [[nodiscard]] bool LoadPacked(std::string_view bytes);
+  static bool IsPacked(std::string_view bytes);
+  // OBJECT ENCODING of packed bytes.
+  static std::string_view EncodingOfPacked(std::string_view bytes);
+
   // Appends a run of about `max_bytes` from `cursor` on; 0 begins and 0 ends. A run is 'l' for a
   // listpack or 'h' for a hashtable, then fields and values, each behind its length as a varint.
   uint64_t Save(uint64_t cursor, size_t max_bytes, std::string& out) const;
@@ -103,6 +119,9 @@ class Hash {
   void EndCut() { map_.EndCut(); }
 
  private:
+  static constexpr char kListpackRun = 'l';
+  static constexpr char kHashtableRun = 'h';
+
   Hash(CompactMap map, bool beyond_listpack)
       : map_(std::move(map)), beyond_listpack_(beyond_listpack) {}
   void PrepareFor(std::string_view field, std::string_view value, const HashLimits& limits);

@@ -66,6 +66,14 @@ class Hits {
   uint64_t Save(uint64_t cursor, size_t max_bytes, std::string& out) const;
   // False, with part of it added perhaps, if the run is malformed.
   [[nodiscard]] bool Load(std::string_view run);
+  // The same as one run, for the key's record. False, with something appended, if it is too large.
+  [[nodiscard]] bool SavePacked(std::string& out) const {
+    return Save(0, SIZE_MAX, out) == 0 && out.size() <= kMaxPackedBytes;
+  }
+  [[nodiscard]] bool LoadPacked(std::string_view bytes) {
+    Clear();
+    return Load(bytes);
+  }
 
  private:
   int64_t window_ms_ = 0;

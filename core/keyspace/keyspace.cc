@@ -177,7 +177,8 @@ void Keyspace::SetPacked(std::string_view key, Type type, std::string_view bytes
 void Keyspace::UpdatePacked(const Entry& entry, std::string_view bytes, int64_t deadline,
                             int64_t now) {
   Check(entry.storage() == Storage::kBytes, "the entry holds a packed value");
-  if (!entry.has_deadline() || deadline == kNoDeadline) {
+  const bool keeps_deadline = deadline == kKeepDeadline;
+  if (!keeps_deadline && (!entry.has_deadline() || deadline == kNoDeadline)) {
     // The key stands in the record that is about to move.
     const std::string key(entry.key());
     return SetPacked(key, entry.type(), bytes, deadline, now);
@@ -185,8 +186,9 @@ void Keyspace::UpdatePacked(const Entry& entry, std::string_view bytes, int64_t 
   BeforeChange(entry);
   const RecordTable::Record record =
       table_.Resize(entry.record_, entry.value_offset() + bytes.size());
-  std::memcpy(record.data() + 4, &deadline, sizeof deadline);
   std::memcpy(Entry(record).value(), bytes.data(), bytes.size());
+  if (keeps_deadline) return;
+  std::memcpy(record.data() + 4, &deadline, sizeof deadline);
   NoteDue(record.segment(), deadline);
 }
 

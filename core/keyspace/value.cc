@@ -42,6 +42,7 @@ constexpr ValueOperations kStringOperations = {
           static_cast<std::string*>(value)->append(run);
           return true;
         },
+    .is_packed = [](std::string_view) { return true; },
 };
 
 const List& AsList(const void* value) { return *static_cast<const List*>(value); }
@@ -100,6 +101,12 @@ constexpr ValueOperations kContainerOperations = {
     .end_cut = [](void* value) { static_cast<T*>(value)->EndCut(); },
 };
 
+constexpr ValueOperations kHashOperations = [] {
+  ValueOperations row = kContainerOperations<Hash>;
+  row.is_packed = Hash::IsPacked;
+  return row;
+}();
+
 const ZSet& AsZSet(const void* value) { return *static_cast<const ZSet*>(value); }
 
 constexpr ValueOperations kZSetOperations = {
@@ -144,7 +151,7 @@ const ValueOperations& OperationsOf(Type type) {
     case Type::kList:
       return kListOperations;
     case Type::kHash:
-      return kContainerOperations<Hash>;
+      return kHashOperations;
     case Type::kSet:
       return kContainerOperations<Set>;
     case Type::kZSet:

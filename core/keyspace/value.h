@@ -42,6 +42,9 @@ struct ValueOperations {
   // A value to load() runs into; false on malformed bytes.
   void* (*create)(uint64_t seed);
   bool (*load)(void* value, std::string_view run);
+  // Whether a key's record may hold these bytes as a packed value. Null for types that are always
+  // on the heap.
+  bool (*is_packed)(std::string_view bytes) = nullptr;
   // Frees what is out of date, going on where the last call stopped, until it has looked at about
   // `budget` elements; true when nothing is left that the key should live for. Null for types in
   // which nothing ages before its key does.

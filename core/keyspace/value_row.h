@@ -37,6 +37,9 @@ constexpr ValueOperations RowOf(std::string_view (*encoding)(const void* value))
       },
       .load = [](void* value, std::string_view run) { return static_cast<T*>(value)->Load(run); },
   };
+  if constexpr (requires(T& value) { value.LoadPacked({}); }) {
+    row.is_packed = [](std::string_view bytes) { return T().LoadPacked(bytes); };
+  }
   if constexpr (requires(T& value, const ValueOperations::RunSink& sink) {
                   value.BeginCut(sink);
                 }) {

@@ -108,6 +108,14 @@ class LimitState {
   // A self-contained run of about `max_bytes` for Load, from `cursor` on: 0 begins; the result is
   // the next cursor, 0 at the end.
   uint64_t Save(uint64_t cursor, size_t max_bytes, std::string& out) const;
+  // The whole state, for the key's record. False, with something appended, if it is too large.
+  [[nodiscard]] bool SavePacked(std::string& out) const {
+    return Save(0, SIZE_MAX, out) == 0 && out.size() <= kMaxPackedBytes;
+  }
+  [[nodiscard]] bool LoadPacked(std::string_view bytes) {
+    Clear();
+    return Load(bytes);
+  }
 
  private:
   absl::InlinedVector<LimitCounter, 2> counters_;

@@ -41,6 +41,14 @@ CompactMap CompactMap::Clone() const {
   return copy;
 }
 
+bool CompactMap::AssignPacked(std::string_view contents) {
+  table_ = nullptr;
+  if (!cells_.Assign(contents)) return false;
+  if (cells_.size() % stride() == 0) return true;
+  cells_.Clear();
+  return false;
+}
+
 std::string_view CompactMap::ValueAt(PackedCells::Position key) const {
   return shape_ == Shape::kPairs ? cells_.At(cells_.Next(key)) : std::string_view();
 }

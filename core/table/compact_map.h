@@ -42,6 +42,11 @@ class CompactMap {
   bool packed() const { return table_ == nullptr; }
   // While packed: bytes of keys and values with their lengths.
   size_t packed_bytes() const { return cells_.bytes(); }
+  // While packed: all keys and values, for AssignPacked.
+  std::string_view packed_contents() const { return cells_.contents(); }
+  // Makes it a packed map of these contents, and keeps its allocation for them if that is packed
+  // already. False, and it is empty, if they are malformed. O(bytes).
+  [[nodiscard]] bool AssignPacked(std::string_view contents);
 
   // The value of a key; lives until the map changes.
   std::optional<std::string_view> Find(std::string_view key) const;

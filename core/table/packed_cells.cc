@@ -62,6 +62,23 @@ void PackedCells::Clear() {
   block_ = nullptr;
 }
 
+bool PackedCells::Assign(std::string_view contents) {
+  if (block_ == nullptr || contents.size() > block_->capacity) {
+    Clear();
+    Reallocate(contents.size());
+  }
+  block_->used = block_->cells = 0;
+  uint32_t cells = 0;
+  for (std::string_view rest = contents; !rest.empty(); ++cells) {
+    std::string_view cell;
+    if (!ReadLengthPrefixed(rest, cell)) return false;
+  }
+  std::memcpy(data(), contents.data(), contents.size());
+  block_->used = static_cast<uint32_t>(contents.size());
+  block_->cells = cells;
+  return true;
+}
+
 size_t PackedCells::MemoryBytes() const {
   return block_ == nullptr ? 0 : HeapBytes(sizeof(Block) + block_->capacity);
 }

@@ -33,6 +33,8 @@ class PackedCells {
   size_t size() const { return block_ == nullptr ? 0 : block_->cells; }
   // Bytes of all cells with their lengths.
   size_t bytes() const { return end(); }
+  // All cells as they stand, for Assign.
+  std::string_view contents() const { return {data(), end()}; }
   Position end() const { return block_ == nullptr ? 0 : block_->used; }
 
   std::string_view At(Position position) const {
@@ -57,6 +59,9 @@ class PackedCells {
   void Replace(Position position, std::string_view bytes);
   void Erase(Position position, size_t cells);
   void Clear();
+  // Holds these contents instead of its own, in the same allocation if they fit. False, and it
+  // holds nothing, if they do not end with a cell.
+  [[nodiscard]] bool Assign(std::string_view contents);
 
   size_t MemoryBytes() const;
 

@@ -12,8 +12,8 @@
 
 namespace tally::server {
 
-// T is empty by default, and has Clear, Load, Save, ExpiresAt, empty and kMaxPackedBytes. The key's
-// deadline is what ExpiresAt tells: the key lives exactly as long as something in it can count.
+// T has Clear, LoadPacked, SavePacked and empty. If it has ExpiresAt, that is the key's deadline:
+// the key lives exactly as long as something in it can count.
 template <typename T>
 class CompactValue {
  public:
@@ -22,10 +22,10 @@ class CompactValue {
 
   // The value of the key, empty if it is absent. False after replying WRONGTYPE.
   [[nodiscard]] bool Read(CommandContext& context, std::string_view key) {
-    return Unpack(context, context.Find(key));
+    return Open(context, context.Find(key));
   }
   [[nodiscard]] bool Write(CommandContext& context, std::string_view key) {
-    return Unpack(context, context.FindForWrite(key));
+    return Open(context, context.FindForWrite(key));
   }
 
   // Whether the key was there.
@@ -45,16 +45,16 @@ class CompactValue {
       if (exists()) context.RemoveEmpty(key);
       return;
     }
-    const int64_t deadline = value_->ExpiresAt();
+    int64_t deadline = Keyspace::kKeepDeadline;
+    if constexpr (requires { value_->ExpiresAt(); }) deadline = value_->ExpiresAt();
     if (value_ != &scratch_) {
-      keyspace.SetDeadline(entry_, deadline);
+      if (deadline != Keyspace::kKeepDeadline) keyspace.SetDeadline(entry_, deadline);
       return;
     }
     std::string& bytes = context.server.scratch.bytes;
     bytes.clear();
-    Check(scratch_.Save(0, SIZE_MAX, bytes) == 0, "a small value is saved in one run");
-    if (bytes.size() > T::kMaxPackedBytes) {
-      keyspace.SetHeap(key, new T(std::exchange(scratch_, T())), deadline, context.now);
+    if (!scratch_.SavePacked(bytes)) {
+      keyspace.SetHeap(key, new T(std::move(scratch_)), deadline, context.now);
     } else if (exists()) {
       keyspace.UpdatePacked(entry_, bytes, deadline, context.now);
     } else {
@@ -62,17 +62,24 @@ class CompactValue {
     }
   }
 
- private:
-  bool Unpack(CommandContext& context, const Keyspace::Entry& entry) {
-    scratch_.Clear();
+  // Takes the value of an entry of the type.
+  void Take(const Keyspace::Entry& entry) {
     entry_ = entry;
-    if (!entry) return true;
-    if (!context.CheckType(entry, T::kType)) return false;
     if (entry.is_heap()) {
       value_ = &entry.heap<T>();
     } else {
-      Check(scratch_.Load(entry.bytes()), "a packed value is well formed");
+      Check(scratch_.LoadPacked(entry.bytes()), "a packed value is well formed");
     }
+  }
+
+ private:
+  bool Open(CommandContext& context, const Keyspace::Entry& entry) {
+    if (!entry) {
+      scratch_.Clear();
+      return true;
+    }
+    if (!context.CheckType(entry, T::kType)) return false;
+    Take(entry);
     return true;
   }
 

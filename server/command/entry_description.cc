@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "core/hash/hash.h"
+
 namespace tally::server {
 namespace {
 
@@ -15,7 +17,8 @@ constexpr size_t kDeadlineBytes = 8;
 std::string_view EncodingOf(const Keyspace::Entry& entry) {
   if (entry.is_integer()) return "int";
   if (entry.type() != Type::kString) {
-    return entry.is_heap() ? OperationsOf(entry.type()).encoding(entry.pointer()) : "packed";
+    if (entry.is_heap()) return OperationsOf(entry.type()).encoding(entry.pointer());
+    return entry.type() == Type::kHash ? Hash::EncodingOfPacked(entry.bytes()) : "packed";
   }
   // Redis holds strings of up to 44 bytes in one piece with their key's value, until they change.
   constexpr size_t kEmbedded = 44;

@@ -6,6 +6,7 @@
 #include "core/bytes/str_cat.h"
 #include "core/hash/hash.h"
 #include "server/command/command_context.h"
+#include "server/command/compact_value.h"
 #include "server/command/sample_args.h"
 #include "server/command/scan_args.h"
 #include "server/commands/families.h"
@@ -19,17 +20,9 @@ HashLimits LimitsOf(const CommandContext& context) {
           static_cast<size_t>(config.hash_max_listpack_value)};
 }
 
-Hash& Create(CommandContext& context, std::string_view key) {
-  return context.keyspace().SetHeap(key, new Hash(context.engine().seed()), kNoDeadline,
-                                    context.now);
-}
+using Value = CompactValue<Hash>;
 
-// The hash to change, made if it is absent. Null after replying WRONGTYPE.
-Hash* WriteOrCreate(CommandContext& context) {
-  Hash* hash = nullptr;
-  if (!context.Write(context.args[1], hash)) return nullptr;
-  return hash != nullptr ? hash : &Create(context, context.args[1]);
-}
+Hash& Scratch(CommandContext& context) { return context.server.scratch.hash; }
 
 void ReplyValue(ReplyBuilder& reply, const std::optional<Hash::Value>& value) {
   if (!value) return reply.Null();
@@ -45,13 +38,14 @@ std::optional<int64_t> SetPairs(CommandContext& context) {
         StrCat("ERR wrong number of arguments for '", context.item.full_name, "' command"));
     return std::nullopt;
   }
-  Hash* hash = WriteOrCreate(context);
-  if (hash == nullptr) return std::nullopt;
+  Value hash(Scratch(context));
+  if (!hash.Write(context, args[1])) return std::nullopt;
   const HashLimits limits = LimitsOf(context);
   int64_t added = 0;
   for (size_t i = 2; i < args.size(); i += 2) {
     added += hash->Set(args[i], args[i + 1], limits) ? 1 : 0;
   }
+  hash.Store(context, args[1]);
   context.Changed(kEventHash, "hset", args[1]);
   return added;
 }
@@ -65,34 +59,33 @@ void HMSet(CommandContext& context) {
 }
 
 void HSetNx(CommandContext& context) {
-  Hash* hash = nullptr;
-  if (!context.Write(context.args[1], hash)) return;
-  if (hash != nullptr && hash->Find(context.args[2])) return context.reply.Integer(0);
-  if (hash == nullptr) hash = &Create(context, context.args[1]);
+  Value hash(Scratch(context));
+  if (!hash.Write(context, context.args[1])) return;
+  if (hash->Find(context.args[2])) return context.reply.Integer(0);
   hash->Set(context.args[2], context.args[3], LimitsOf(context));
+  hash.Store(context, context.args[1]);
   context.Changed(kEventHash, "hset", context.args[1]);
   context.reply.Integer(1);
 }
 
 void HGet(CommandContext& context) {
-  Hash* hash = nullptr;
-  if (!context.Read(context.args[1], hash)) return;
-  ReplyValue(context.reply, hash == nullptr ? std::nullopt : hash->Find(context.args[2]));
+  Value hash(Scratch(context));
+  if (!hash.Read(context, context.args[1])) return;
+  ReplyValue(context.reply, hash->Find(context.args[2]));
 }
 
 void HMGet(CommandContext& context) {
-  Hash* hash = nullptr;
-  if (!context.Read(context.args[1], hash)) return;
+  Value hash(Scratch(context));
+  if (!hash.Read(context, context.args[1])) return;
   context.reply.Array(context.args.size() - 2);
   for (const std::string_view field : context.args.subspan(2)) {
-    ReplyValue(context.reply, hash == nullptr ? std::nullopt : hash->Find(field));
+    ReplyValue(context.reply, hash->Find(field));
   }
 }
 
 void HGetAll(CommandContext& context) {
-  Hash* hash = nullptr;
-  if (!context.Read(context.args[1], hash)) return;
-  if (hash == nullptr) return context.reply.Map(0);
+  Value hash(Scratch(context));
+  if (!hash.Read(context, context.args[1])) return;
   context.reply.Map(hash->size());
   hash->ForEach([&](std::string_view field, std::string_view value) {
     context.reply.Bulk(field);
@@ -101,62 +94,58 @@ void HGetAll(CommandContext& context) {
 }
 
 void HKeys(CommandContext& context) {
-  Hash* hash = nullptr;
-  if (!context.Read(context.args[1], hash)) return;
-  if (hash == nullptr) return context.reply.Array(0);
+  Value hash(Scratch(context));
+  if (!hash.Read(context, context.args[1])) return;
   context.reply.Array(hash->size());
   hash->ForEach([&](std::string_view field, std::string_view) { context.reply.Bulk(field); });
 }
 
 void HVals(CommandContext& context) {
-  Hash* hash = nullptr;
-  if (!context.Read(context.args[1], hash)) return;
-  if (hash == nullptr) return context.reply.Array(0);
+  Value hash(Scratch(context));
+  if (!hash.Read(context, context.args[1])) return;
   context.reply.Array(hash->size());
   hash->ForEach([&](std::string_view, std::string_view value) { context.reply.Bulk(value); });
 }
 
 void HDel(CommandContext& context) {
   const std::string_view key = context.args[1];
-  Hash* hash = nullptr;
-  if (!context.Write(key, hash)) return;
+  Value hash(Scratch(context));
+  if (!hash.Write(context, key)) return;
   int64_t erased = 0;
-  if (hash != nullptr) {
-    for (const std::string_view field : context.args.subspan(2)) {
-      erased += hash->Erase(field) ? 1 : 0;
-    }
+  for (const std::string_view field : context.args.subspan(2)) {
+    erased += hash->Erase(field) ? 1 : 0;
   }
   if (erased > 0) {
     context.Changed(kEventHash, "hdel", key);
-    if (hash->empty()) context.RemoveEmpty(key);
+    hash.Store(context, key);
   }
   context.reply.Integer(erased);
 }
 
 void HLen(CommandContext& context) {
-  Hash* hash = nullptr;
-  if (!context.Read(context.args[1], hash)) return;
-  context.reply.Integer(hash == nullptr ? 0 : static_cast<int64_t>(hash->size()));
+  Value hash(Scratch(context));
+  if (!hash.Read(context, context.args[1])) return;
+  context.reply.Integer(static_cast<int64_t>(hash->size()));
 }
 
 void HExists(CommandContext& context) {
-  Hash* hash = nullptr;
-  if (!context.Read(context.args[1], hash)) return;
-  context.reply.Integer(hash != nullptr && hash->Find(context.args[2]) ? 1 : 0);
+  Value hash(Scratch(context));
+  if (!hash.Read(context, context.args[1])) return;
+  context.reply.Integer(hash->Find(context.args[2]) ? 1 : 0);
 }
 
 void HStrLen(CommandContext& context) {
-  Hash* hash = nullptr;
-  if (!context.Read(context.args[1], hash)) return;
-  const auto value = hash == nullptr ? std::nullopt : hash->Find(context.args[2]);
+  Value hash(Scratch(context));
+  if (!hash.Read(context, context.args[1])) return;
+  const auto value = hash->Find(context.args[2]);
   context.reply.Integer(value ? static_cast<int64_t>(value->text().view().size()) : 0);
 }
 
 void HIncrBy(CommandContext& context) {
   const auto delta = context.Int64Arg(3);
   if (!delta) return;
-  Hash* hash = WriteOrCreate(context);
-  if (hash == nullptr) return;
+  Value hash(Scratch(context));
+  if (!hash.Write(context, context.args[1])) return;
   const auto [status, value] = hash->Increment(context.args[2], *delta, LimitsOf(context));
   switch (status) {
     case Hash::IncrementStatus::kNotInteger:
@@ -164,6 +153,7 @@ void HIncrBy(CommandContext& context) {
     case Hash::IncrementStatus::kOverflow:
       return context.reply.Error("ERR increment or decrement would overflow");
     case Hash::IncrementStatus::kOk:
+      hash.Store(context, context.args[1]);
       context.Changed(kEventHash, "hincrby", context.args[1]);
       return context.reply.Integer(value);
   }
@@ -175,10 +165,10 @@ void HIncrByFloat(CommandContext& context) {
   const auto delta = ParseLongDouble(context.args[3]);
   if (!delta) return context.reply.Error(kNotFloatError);
   if (!std::isfinite(*delta)) return context.reply.Error("ERR value is NaN or Infinity");
-  Hash* hash = nullptr;
-  if (!context.Write(key, hash)) return;
+  Value hash(Scratch(context));
+  if (!hash.Write(context, key)) return;
   long double sum = *delta;
-  if (const auto value = hash == nullptr ? std::nullopt : hash->Find(field)) {
+  if (const auto value = hash->Find(field)) {
     const auto old = ParseLongDouble(value->text().view());
     if (!old) return context.reply.Error("ERR hash value is not a float");
     sum += *old;
@@ -186,10 +176,10 @@ void HIncrByFloat(CommandContext& context) {
   if (!std::isfinite(sum)) {
     return context.reply.Error("ERR increment would produce NaN or Infinity");
   }
-  if (hash == nullptr) hash = &Create(context, key);
   std::string text;
   AppendHumanLongDouble(text, sum);
   hash->Set(field, text, LimitsOf(context));
+  hash.Store(context, key);
   context.Changed(kEventHash, "hincrbyfloat", key);
   // By its result, so that replay does not depend on this machine's long double.
   context.LogInstead({"HSET", key, field, text});
@@ -199,10 +189,10 @@ void HIncrByFloat(CommandContext& context) {
 void HScan(CommandContext& context) {
   const auto cursor = CursorArg(context, 2);
   if (!cursor) return;
-  Hash* hash = nullptr;
-  if (!context.Read(context.args[1], hash)) return;
+  Value hash(Scratch(context));
+  if (!hash.Read(context, context.args[1])) return;
   ScanReply found(context.reply);
-  if (hash == nullptr) return found.Finish(0);
+  if (!hash.exists()) return found.Finish(0);
   ScanOptions options;
   if (!ParseScanOptions(context, 3, ScanTarget::kElements, options)) return;
   const uint64_t next =
@@ -233,10 +223,10 @@ void ReplyRandomFields(CommandContext& context, const Hash& hash, SampleCount wa
 
 void HRandField(CommandContext& context) {
   const Args args = context.args;
-  Hash* hash = nullptr;
+  Value hash(Scratch(context));
   if (args.size() == 2) {
-    if (!context.Read(args[1], hash)) return;
-    if (hash == nullptr) return context.reply.Null();
+    if (!hash.Read(context, args[1])) return;
+    if (!hash.exists()) return context.reply.Null();
     return hash->Sample(context.server.random(), [&](std::string_view field, std::string_view) {
       context.reply.Bulk(field);
     });
@@ -248,8 +238,8 @@ void HRandField(CommandContext& context) {
   if (with_values && wanted->count > static_cast<size_t>(INT64_MAX / 2)) {
     return context.reply.Error("ERR value is out of range");
   }
-  if (!context.Read(args[1], hash)) return;
-  if (hash == nullptr) return context.reply.Array(0);
+  if (!hash.Read(context, args[1])) return;
+  if (!hash.exists()) return context.reply.Array(0);
   ReplyRandomFields(context, *hash, *wanted, with_values);
 }
 

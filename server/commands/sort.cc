@@ -14,6 +14,7 @@
 #include "core/zset/zset.h"
 #include "server/acl/acl_check.h"
 #include "server/command/command_context.h"
+#include "server/command/compact_value.h"
 #include "server/command/list_value.h"
 #include "server/command/string_value.h"
 #include "server/commands/families.h"
@@ -96,7 +97,9 @@ Text LookUp(CommandContext& context, std::string_view pattern, const std::string
     return std::string(StringText(entry).view());
   }
   if (!entry || entry.type() != Type::kHash) return std::nullopt;
-  const auto value = entry.heap<Hash>().Find(pattern.substr(end + 2));
+  CompactValue<Hash> hash(context.server.scratch.hash);
+  hash.Take(entry);
+  const auto value = hash->Find(pattern.substr(end + 2));
   return value ? Text(std::string(value->text().view())) : std::nullopt;
 }
 

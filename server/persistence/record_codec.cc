@@ -127,6 +127,9 @@ absl::Status DecodeRecord(std::string_view record, Engine& engine) {
       return absl::OkStatus();
     }
     case kBytes:
+      if (const auto is_packed = OperationsOf(type).is_packed; !is_packed || !is_packed(record)) {
+        return Malformed("a packed value");
+      }
       keyspace.SetPacked(head.key, type, record, deadline, 0);
       return absl::OkStatus();
     case kRun:

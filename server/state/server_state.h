@@ -109,7 +109,8 @@ struct ServerState {
         config(config_in),
         log(log_in),
         users(command_table, config_in),
-        stats(command_table.items().size()) {}
+        stats(command_table.items().size()),
+        scratch(engine_in.seed()) {}
 
   const CommandTable& commands;
   Engine& engine;

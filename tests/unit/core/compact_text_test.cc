@@ -55,6 +55,44 @@ TEST_CASE("compact text: lower-case hexadecimal ids take half") {
   CHECK_FALSE(IntegerOfCode(CodeOf("abcdabcd")));
 }
 
+TEST_CASE("compact text: records of binary numbers are held without their zeros") {
+  // As MessagePack writes {"Limit": 2, "Sec": 2592000} with numbers of 64 bits.
+  using std::string_literals::operator""s;
+  const std::string record = "\x82\xa5Limit\xd3\0\0\0\0\0\0\0\2\xa3Sec\xd3\0\0\0\0\0\x27\x8d\0"s;
+  CHECK(record.size() == 29);
+  CHECK(CodeOf(record).size() == 23);
+  CHECK(TextOf(CodeOf(record)) == record);
+  CHECK(CodeOf(std::string(256, '\0')).size() == 5);
+  // Too long; too few zeros.
+  for (const std::string& text : {std::string(257, '\0'), "a\0\0\0b"s, "\0a\0a\0a\0\0\0"s}) {
+    CHECK(CodeOf(text) == text);
+  }
+  CHECK(CodeOf("a\0\0\0\0b"s).size() == 5);
+}
+
+TEST_CASE("compact text: tells codes from other bytes") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  size_t codes = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    std::string bytes(random.Below(12), '\0');
+    for (char& byte : bytes) {
+      if (!random.OneIn(3)) byte = static_cast<char>(random.Below(256));
+    }
+    if (!bytes.empty() && random.OneIn(2)) bytes[0] = static_cast<char>(random.Between(0xF4, 0xFF));
+    if (random.OneIn(50)) bytes.append(random.Below(400), bytes.empty() ? 'x' : bytes.back());
+    const bool is_code = IsCode(bytes);
+    codes += is_code ? 1 : 0;
+    REQUIRE(IsCode(CodeOf(bytes)));
+    if (is_code) REQUIRE(CodeOf(TextOf(bytes)) == bytes);
+  }
+  CHECK(codes > 10'000);
+  CHECK(codes < 90'000);
+  CHECK_FALSE(IsCode("5"));
+  CHECK_FALSE(IsCode("\xf6" + std::string(65, 'x')));
+  CHECK_FALSE(IsCode("\xff"));
+}
+
 TEST_CASE("compact text: every byte string comes back, and no two share a code") {
   test::SeededRandom random;
   INFO("seed " << random.seed());
@@ -79,6 +117,7 @@ TEST_CASE("compact text: every byte string comes back, and no two share a code")
     for (uint64_t b = 0; b < bytes; ++b) {
       text.push_back(static_cast<char>(binary ? random.Between(0xF0, 0xFF)
                                               : "0123456789abcdef-"[random.Below(17)]));
+      if (random.OneIn(6)) text.append(random.Below(6), '\0');
     }
     check(text);
     check(CodeOf(text));

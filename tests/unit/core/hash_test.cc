@@ -294,6 +294,58 @@ TEST_CASE("hash: saves in runs and loads them, in order while a listpack") {
   }
 }
 
+TEST_CASE("hash: small ones are packed for their key's record") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  Hash hash(kSeed);
+  size_t packed = 0;
+  for (int i = 0; i < 3000; ++i) {
+    Hash source(kSeed);
+    if (random.OneIn(2)) source.Set(std::string(65, 'x'), "", kLimits);
+    source.Erase(std::string(65, 'x'));
+    for (uint64_t f = random.Below(8); f > 0; --f) {
+      source.Set(RandomText(random), RandomText(random), kLimits);
+    }
+    std::string bytes;
+    if (!source.SavePacked(bytes)) continue;
+    ++packed;
+    REQUIRE(bytes.size() <= Hash::kMaxPackedBytes);
+    REQUIRE(Hash::IsPacked(bytes) == !source.empty());
+    REQUIRE(Hash::EncodingOfPacked(bytes) == source.encoding());
+    REQUIRE(hash.LoadPacked(bytes));
+    REQUIRE(hash.encoding() == source.encoding());
+    REQUIRE(FieldsOf(hash) == FieldsOf(source));
+    // What is loaded next replaces whatever this one has become.
+    for (uint64_t f = random.Below(100); f > 0; --f) {
+      hash.Set(RandomText(random), RandomText(random), kLimits);
+    }
+  }
+  CHECK(packed > 1000);
+  hash.Clear();
+  CHECK(hash.empty());
+  CHECK(hash.encoding() == "listpack");
+  std::string large;
+  CHECK_FALSE(Filled(100).SavePacked(large));
+}
+
+TEST_CASE("hash: packed bytes that are malformed are refused") {
+  std::string bytes;
+  REQUIRE(Filled(3).SavePacked(bytes));
+  for (size_t cut = 0; cut < bytes.size(); ++cut) {
+    INFO(cut);
+    const std::string_view part = std::string_view(bytes).substr(0, cut);
+    CHECK((!Hash::IsPacked(part) || cut == 12 || cut == 23));  // behind a value
+    Hash hash(kSeed);
+    if (!hash.LoadPacked(part)) CHECK(hash.empty());
+  }
+  using std::string_literals::operator""s;
+  CHECK(Hash::IsPacked("l\1f\1v"s));
+  CHECK_FALSE(Hash::IsPacked("x\1f\1v"s));
+  CHECK_FALSE(Hash::IsPacked("l\1f"s));
+  CHECK_FALSE(Hash::IsPacked("l\1f\1"s + "7"));  // an integer's code is another one
+  CHECK_FALSE(Hash::IsPacked("l\1f\x02\xf8\1"s));
+}
+
 TEST_CASE("hash: malformed runs are refused") {
   std::string run;
   Filled(3).Save(0, 1000, run);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/bytes/str_cat.h"
 #include "server/command_harness.h"
 
 namespace tally::server {
@@ -94,16 +95,53 @@ TEST_CASE("hashes: a copy is a value of its own, also from saved runs") {
   server.Run("HSET h a 9");
   CHECK(server.Run("HGETALL copy") == "[\"a\" \"1\" \"b\" \"2\"]");
 
+  const std::string text(200, 't');
+  server.Run("HSET large a 1 b " + text);
   const ValueOperations& operations = OperationsOf(Type::kHash);
   Keyspace& keyspace = server.engine.database(0);
   std::string run;
-  CHECK(operations.save(keyspace.Peek("copy", server.now()).pointer(), 0, 1000, run) == 0);
+  CHECK(operations.save(keyspace.Peek("large", server.now()).pointer(), 0, 1000, run) == 0);
   void* loaded = operations.create(server.engine.seed());
   CHECK(operations.load(loaded, run));
   CHECK(operations.weight(loaded) == 2);
   CHECK(operations.memory_bytes(loaded) > 0);
   keyspace.SetPointer("loaded", Type::kHash, loaded, kNoDeadline, server.now());
-  CHECK(server.Run("HGETALL loaded") == "[\"a\" \"1\" \"b\" \"2\"]");
+  CHECK(server.Run("HGETALL loaded") == "[\"a\" \"1\" \"b\" \"" + text + "\"]");
+}
+
+TEST_CASE("hashes: grow out of their key's record and keep what it held") {
+  CommandHarness server;
+  const auto is_heap = [&] { return server.engine.database(0).Peek("h", server.now()).is_heap(); };
+  server.Run("HSET h a 1");
+  server.Run("PEXPIRE h 60000");
+  std::string expected = "[\"a\" \"1\"";
+  for (int i = 100; i < 130; ++i) {
+    CHECK(server.Run(StrCat("HSET h field", i, " ", i)) == ":1");
+    StrAppend(expected, " \"field", i, "\" \"", i, "\"");
+    CHECK(is_heap() == (i >= 110));
+  }
+  CHECK(server.Run("HGETALL h") == expected + "]");
+  CHECK(server.Run("PTTL h") == ":60000");
+  CHECK(server.Run("OBJECT ENCODING h") == "\"listpack\"");
+  // It does not go back: a hash that is emptied and filled in turn would move each time.
+  for (int i = 100; i < 130; ++i) server.Run(StrCat("HDEL h field", i));
+  CHECK(is_heap());
+  CHECK(server.Run("HINCRBY h a 5") == ":6");
+  CHECK(server.Run("PERSIST h") == ":1");
+  CHECK(server.Run("HGETALL h") == "[\"a\" \"6\"]");
+}
+
+TEST_CASE("hashes: a small one changes under its deadline") {
+  CommandHarness server;
+  server.Run("HSET h a 1");
+  server.Run("PEXPIRE h 1000");
+  server.Run("HINCRBY h a 1000000");
+  server.Run("HINCRBYFLOAT h b 1.5");
+  CHECK(server.Run("HSETNX h c x") == ":1");
+  CHECK(server.Run("PTTL h") == ":1000");
+  CHECK(server.Run("HGETALL h") == "[\"a\" \"1000001\" \"b\" \"1.5\" \"c\" \"x\"]");
+  server.Advance(1000);
+  CHECK(server.Run("EXISTS h") == ":0");
 }
 
 TEST_CASE("hashes: whole increments") {
