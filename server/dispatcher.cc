@@ -50,6 +50,13 @@ std::string_view ScriptDenial(AclDenial denial) {
 // What a client may queue in MULTI before it is told to stop.
 constexpr size_t kMaxQueuedBytes = size_t{1} << 30;
 
+constexpr size_t kMaxPrinted = 128;
+
+// Redis prints words as C strings, which end at a NUL.
+std::string_view Printed(std::string_view word, size_t most) {
+  return word.substr(0, std::min(word.find('\0'), most));
+}
+
 }  // namespace
 
 bool Dispatcher::Execute(Client& client, Args args) {
@@ -109,7 +116,7 @@ const CommandTable::Item* Dispatcher::Resolve(Client& client, Args args) {
   }
   if (!item->command->subcommands.empty() && args.size() > 1) {
     Reject(client, item,
-           StrCat("ERR unknown subcommand '", args[1].substr(0, 128), "'. Try ",
+           StrCat("ERR unknown subcommand '", Printed(args[1], kMaxPrinted), "'. Try ",
                   absl::AsciiStrToUpper(item->full_name), " HELP."));
     return nullptr;
   }
@@ -123,16 +130,12 @@ const CommandTable::Item* Dispatcher::Resolve(Client& client, Args args) {
 }
 
 void Dispatcher::RejectUnknown(Client& client, Args args) {
-  // Redis prints them as C strings, which end at a NUL.
-  const auto printed = [](std::string_view text, size_t most) {
-    return text.substr(0, std::min(text.find('\0'), most));
-  };
   std::string shown;
-  for (size_t i = 1; i < args.size() && shown.size() < 128; ++i) {
-    StrAppend(shown, "'", printed(args[i], 128 - shown.size()), "' ");
+  for (size_t i = 1; i < args.size() && shown.size() < kMaxPrinted; ++i) {
+    StrAppend(shown, "'", Printed(args[i], kMaxPrinted - shown.size()), "' ");
   }
   Reject(client, nullptr,
-         StrCat("ERR unknown command '", printed(args[0], 128),
+         StrCat("ERR unknown command '", Printed(args[0], kMaxPrinted),
                 "', with args beginning with: ", shown));
 }
 

@@ -153,6 +153,8 @@ TEST_CASE("an unknown command is told with its arguments") {
   CHECK(h.Run("foo") == "-ERR unknown command 'foo', with args beginning with: ");
   CHECK(h.Run("foo a b") == "-ERR unknown command 'foo', with args beginning with: 'a' 'b' ");
   CHECK(h.Run("CLIENT foo") == "-ERR unknown subcommand 'foo'. Try CLIENT HELP.");
+  CHECK(h.Run("CLIENT " + std::string("f\0o", 3)) ==
+        "-ERR unknown subcommand 'f'. Try CLIENT HELP.");
   CHECK(h.Run("CLIENT") == "-ERR wrong number of arguments for 'client' command");
 }
 
