@@ -14,13 +14,6 @@ namespace {
 constexpr int64_t kSliceMicros = 1000;
 constexpr int64_t kServedShare = 3;
 constexpr int64_t kRecoveryIntervalMs = 1000;
-constexpr int64_t kProgressMicros = 1'000'000;
-
-uint64_t CountKeys(const Engine& engine) {
-  uint64_t keys = 0;
-  for (size_t i = 0; i < engine.databases(); ++i) keys += engine.database(i).size();
-  return keys;
-}
 
 AppendFsync PolicyOf(FsyncPolicy policy) {
   switch (policy) {
@@ -61,11 +54,10 @@ absl::Status AofPersistence::Open() {
 absl::Status AofPersistence::BeginLoading() {
   auto loader = AofLoader::Open(*directory_, server_.config.aof_load_truncated);
   if (!loader.ok()) return loader.status();
-  loading_ = std::make_unique<Loading>();
+  loading_ = std::make_unique<Loading>(Clock::MonotonicMicros());
   loading_->loader = std::move(*loader);
   loading_->client.authenticated = true;
   loading_->started_ms = server_.clock.now_ms();
-  loading_->started_us = loading_->last_progress_us = Clock::MonotonicMicros();
   server_.loading = true;
   server_.engine.set_expiring(false);
   return absl::OkStatus();
@@ -83,7 +75,7 @@ absl::Status AofPersistence::LoadSlice(int64_t budget_us) {
     more = loading_->loader->Step(on_record, on_command);
   } while (more.ok() && *more && Clock::MonotonicMicros() - begin < budget_us);
   if (more.ok() && *more) {
-    ReportProgress();
+    ReportLoading();
     return absl::OkStatus();
   }
   const LogPosition end = loading_->loader->end();
@@ -100,16 +92,6 @@ absl::Status AofPersistence::LoadSlice(int64_t budget_us) {
   server_.engine.set_expiring(true);
   if (!more.ok()) return more.status();
   return server_.config.appendonly && writer_ == nullptr ? OpenLog(end, synced) : absl::OkStatus();
-}
-
-void AofPersistence::ReportLoaded() const {
-  const AofLoader& loader = *loading_->loader;
-  if (loader.torn_bytes() > 0) {
-    server_.log.Warning("Cutting a torn tail of ", loader.torn_bytes(), " bytes off ",
-                        loader.torn_path());
-  }
-  server_.log.Notice("Loaded ", CountKeys(server_.engine), " keys from ", loader.bytes_total(),
-                     " bytes in ", (Clock::MonotonicMicros() - loading_->started_us) / 1000, " ms");
 }
 
 absl::Status AofPersistence::OpenLog(const LogPosition& end, uint64_t synced) {
@@ -133,17 +115,6 @@ absl::Status AofPersistence::Replay(Client& client, Args args) {
     return absl::DataLossError(StrCat("a command that fails: ", args[0], ": ", client.output));
   }
   return absl::OkStatus();
-}
-
-void AofPersistence::ReportProgress() {
-  const int64_t now = Clock::MonotonicMicros();
-  const uint64_t done = loading_->loader->bytes_done();
-  if (now - loading_->last_progress_us < kProgressMicros || done == 0) return;
-  loading_->last_progress_us = now;
-  const uint64_t total = std::max(loading_->loader->bytes_total(), done);
-  const auto elapsed = static_cast<uint64_t>(now - loading_->started_us);
-  server_.log.Notice("Loading: ", done * 100 / total, "%, ", CountKeys(server_.engine),
-                     " keys, about ", elapsed * (total - done) / done / 1'000'000, " s left");
 }
 
 absl::Status AofPersistence::Close() {
@@ -248,39 +219,6 @@ absl::Status AofPersistence::Reload() {
   if (status.ok()) status = LoadSlice(INT64_MAX);
   if (writer_ != nullptr) server_.effects.set_buffer(&writer_->buffer());
   return status;
-}
-
-void AofPersistence::AppendInfo(std::string& out) const {
-  const auto row = [&](std::string_view name, auto value) {
-    StrAppend(out, name, ":", value, "\r\n");
-  };
-  const std::string_view rewrite_status = last_rewrite_.ok() ? "ok" : "err";
-  row("loading", server_.loading ? 1 : 0);
-  if (loading_ != nullptr) {
-    const uint64_t done = loading_->loader->bytes_done();
-    const uint64_t total = std::max(loading_->loader->bytes_total(), done);
-    row("loading_start_time", loading_->started_ms / 1000);
-    row("loading_total_bytes", total);
-    row("loading_loaded_bytes", done);
-    row("loading_loaded_perc", done * 100 / std::max<uint64_t>(total, 1));
-  }
-  row("rdb_changes_since_last_save", server_.stats.changes_since_save);
-  row("rdb_bgsave_in_progress", rewriting() ? 1 : 0);
-  row("rdb_last_save_time", last_save_ms_ / 1000);
-  row("rdb_last_bgsave_status", rewrite_status);
-  row("aof_enabled", writer_ != nullptr ? 1 : 0);
-  row("aof_rewrite_in_progress", rewriting() ? 1 : 0);
-  row("aof_rewrite_scheduled", 0);
-  row("aof_last_bgrewrite_status", rewrite_status);
-  row("aof_last_write_status", write_error().ok() ? "ok" : "err");
-  if (rewriting() && rewrite_->walk != nullptr)
-    row("aof_rewrite_keys_saved", rewrite_->walk->keys());
-  if (writer_ == nullptr) return;
-  row("aof_current_size", base_bytes_ + bytes_since_base());
-  row("aof_base_size", base_bytes_);
-  row("aof_buffer_length", writer_->pending_bytes());
-  row("aof_pending_bio_fsync", writer_->fsync_running() ? 1 : 0);
-  row("aof_delayed_fsync", writer_->stats().delayed_fsyncs);
 }
 
 }  // namespace tally::server

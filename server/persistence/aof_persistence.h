@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "server/aof/aof_directory.h"
@@ -12,6 +13,7 @@
 #include "server/aof/base_snapshot.h"
 #include "server/aof/file_system.h"
 #include "server/aof/log_writer.h"
+#include "server/persistence/progress.h"
 #include "server/persistence/snapshot_walk.h"
 #include "server/state/server_state.h"
 
@@ -76,20 +78,22 @@ class AofPersistence : public Persistence {
     AofDirectory::NewBase base;
     std::unique_ptr<BaseWriter> writer;
     std::unique_ptr<SnapshotWalk> walk;  // in kSaving
+    std::optional<Progress> progress;    // of the walk, from its begin on
+    uint64_t keys_total = 0;             // when it began
   };
   enum class Waiting { kNo, kForTheDisk };
 
   struct Loading {
+    explicit Loading(int64_t now_us) : progress(now_us) {}
+
     std::unique_ptr<AofLoader> loader;
     Client client;  // who runs what the log holds
-    int64_t started_us;
-    int64_t last_progress_us;
-    int64_t started_ms;
+    Progress progress;
+    int64_t started_ms = 0;
   };
 
   absl::Status OpenDirectory();
   absl::Status BeginLoading();
-  void ReportLoaded() const;
   absl::Status Replay(Client& client, Args args);
   absl::Status OpenLog(const LogPosition& end, uint64_t synced);
   // Tries about once a second to get back to where writes can be acknowledged.
@@ -107,8 +111,23 @@ class AofPersistence : public Persistence {
   absl::Status SaveSegments(int64_t budget_us);
   void FinishRewrite();
   void FailRewrite(const absl::Status& status);
-  void ReportProgress();
   uint64_t bytes_since_base() const;
+  // In all databases.
+  uint64_t CountKeys() const;
+
+  // To the log and to INFO: see persistence_report.cc.
+  struct Extent {
+    uint64_t done = 0;
+    uint64_t total = 0;
+  };
+  Extent Loaded() const;
+  Extent Saved() const;
+  uint64_t keys_saved() const;
+  void ReportLoading();
+  void ReportLoaded() const;
+  void ReportSaving();
+  void AppendLoadingInfo(std::string& out) const;
+  void AppendSavingInfo(std::string& out) const;
 
   ServerState& server_;
   CommandRunner& runner_;
@@ -120,6 +139,7 @@ class AofPersistence : public Persistence {
   uint64_t served_at_slice_ = 0;  // commands, when the last slice could have begun
   int64_t next_slice_us_ = 0;     // if there is somebody to be served
   absl::Status last_rewrite_;
+  int64_t last_rewrite_seconds_ = -1;  // of one that has succeeded
   uint64_t epoch_ = 0;
   uint64_t base_bytes_ = 0;
   uint64_t older_log_bytes_ = 0;  // of logs before the current one that the base does not cover

@@ -59,6 +59,8 @@ absl::Status AofPersistence::BeginWalk() {
   if (!writer.ok()) return writer.status();
   rewrite_->writer = std::move(*writer);
   rewrite_->walk = std::make_unique<SnapshotWalk>(server_.engine, *rewrite_->writer, ++epoch_);
+  rewrite_->progress.emplace(Clock::MonotonicMicros());
+  rewrite_->keys_total = CountKeys();
   rewrite_->stage = Rewrite::Stage::kSaving;
   server_.log.Notice("Rewriting the append-only file: base ", sequence, " begins");
   return absl::OkStatus();
@@ -86,6 +88,7 @@ absl::Status AofPersistence::SaveSegments(int64_t budget_us) {
   absl::StatusOr<bool> more = true;
   do {
     more = rewrite_->walk->SaveNext();
+    ReportSaving();
   } while (more.ok() && *more && Clock::MonotonicMicros() - begin < budget_us);
   if (!more.ok()) return more.status();
   if (*more) return absl::OkStatus();
@@ -164,6 +167,7 @@ void AofPersistence::FinishRewrite() {
   server_.log.Notice("Rewrite done: ", rewrite_->writer->records(), " records, ", base_bytes_,
                      " bytes in ", now - rewrite_->started_ms, " ms");
   last_save_ms_ = now;
+  last_rewrite_seconds_ = (now - rewrite_->started_ms) / 1000;
   last_rewrite_ = absl::OkStatus();
   server_.stats.changes_since_save = 0;
   rewrite_ = nullptr;
@@ -184,6 +188,7 @@ void AofPersistence::RestartRewrite() {
   server_.log.Notice("Rewriting the append-only file: base ", rewrite_->base.sequence,
                      " is given up, to begin anew");
   rewrite_->walk = nullptr;
+  rewrite_->progress.reset();
   rewrite_->stage = Rewrite::Stage::kAbandoning;
   // To close and to remove a large file takes long.
   worker_->Start([this] {

@@ -35,7 +35,8 @@ class SnapshotWalk {
   absl::Status SaveBeforeValueChange(void* value) { return values_.BeforeChange(value); }
   bool KeepValue(const void* value) { return values_.Keep(value); }
 
-  uint64_t keys() const { return keys_; }
+  // Keys whose records are written.
+  uint64_t keys_saved() const { return keys_ - values_.size(); }
 
  private:
   absl::Status Save(size_t database, Keyspace::Segment& segment);
@@ -49,7 +50,7 @@ class SnapshotWalk {
   const uint64_t epoch_;
   size_t database_ = 0;
   uint64_t position_ = 0;
-  uint64_t keys_ = 0;
+  uint64_t keys_ = 0;  // written, or waiting in values_
   bool policies_saved_ = false;
   std::string scratch_;
   ValueQueue values_;

@@ -34,6 +34,8 @@ class ValueQueue {
   // The entry's heap value as it is now is to be saved. O(1).
   void Add(size_t database, const Keyspace::Entry& entry);
   bool empty() const { return items_.empty(); }
+  // Values that are not saved to their end. O(1).
+  size_t size() const { return items_.size(); }
   // Saves a slice; not when empty. After an error, of any call, the snapshot is lost.
   absl::Status SaveSome();
 

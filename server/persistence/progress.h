@@ -1,0 +1,29 @@
+// How far a long work has come, and how long the rest will take if it goes on as it has so far.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace tally::server {
+
+class Progress {
+ public:
+  // Times are microseconds of a clock that only rises.
+  explicit Progress(int64_t now_us) : started_us_(now_us), reported_us_(now_us) {}
+
+  // How much of `total` units is done, in whole percent; 100 of nothing.
+  static uint64_t Percent(uint64_t done, uint64_t total);
+  // Nothing while nothing is done.
+  std::optional<int64_t> SecondsLeft(uint64_t done, uint64_t total, int64_t now_us) const;
+  int64_t started_us() const { return started_us_; }
+
+  // True at most once in kReportMicros: when the log shall hear of it.
+  bool ReportDue(int64_t now_us);
+  static constexpr int64_t kReportMicros = 3'000'000;
+
+ private:
+  int64_t started_us_;
+  int64_t reported_us_;
+};
+
+}  // namespace tally::server
