@@ -108,6 +108,20 @@ void ReplyArray(lua_State* lua, ReplyBuilder& reply, int script_protocol) {
   reply.EndArray(mark, static_cast<size_t>(elements));
 }
 
+// False if the table at the top holds numbered elements only, as most replies do: a walk over a few
+// costs less than to look for each name.
+bool MayHaveNames(lua_State* lua) {
+  constexpr int kFew = 8;
+  lua_pushnil(lua);
+  for (int i = 0; i < kFew; ++i) {
+    if (lua_next(lua, -2) == 0) return false;
+    lua_pop(lua, 1);
+    if (lua_type(lua, -1) != LUA_TNUMBER) break;
+  }
+  lua_pop(lua, 1);
+  return true;
+}
+
 // A table with one of the fields that name a type. The field is left at the top of the stack; false
 // when there is none.
 bool ReplyNamed(lua_State* lua, ReplyBuilder& reply, int script_protocol) {
@@ -151,7 +165,7 @@ void ReplyWithTop(lua_State* lua, ReplyBuilder& reply, int script_protocol) {
       reply.Integer(Truncated(lua_tonumber(lua, -1)));
       break;
     case LUA_TTABLE:
-      if (ReplyNamed(lua, reply, script_protocol)) {
+      if (MayHaveNames(lua) && ReplyNamed(lua, reply, script_protocol)) {
         lua_pop(lua, 1);
       } else {
         ReplyArray(lua, reply, script_protocol);

@@ -58,7 +58,8 @@ void* ScriptEngine::Allocate(void* engine, void* block, size_t old_size, size_t 
     return nullptr;
   }
   if (new_size > old_size && used + (new_size - old_size) > kMaxBytes) return nullptr;
-  void* grown = std::realloc(block, new_size);
+  // malloc has a shorter way than realloc of nothing.
+  void* grown = block == nullptr ? std::malloc(new_size) : std::realloc(block, new_size);
   if (grown != nullptr) used = used - old_size + new_size;
   return grown;
 }
@@ -102,10 +103,12 @@ bool ScriptEngine::CallProtected(int function) {
 const Script* ScriptEngine::Find(std::string_view sha) const {
   Sha1Hex name;
   if (sha.size() != name.digits.size()) return nullptr;
-  for (size_t i = 0; i < sha.size(); ++i) {
-    name.digits[i] = absl::ascii_tolower(static_cast<unsigned char>(sha[i]));
+  sha.copy(name.digits.data(), sha.size());
+  auto found = scripts_.find(name.digits);
+  if (found == scripts_.end()) {
+    for (char& digit : name.digits) digit = absl::ascii_tolower(static_cast<unsigned char>(digit));
+    found = scripts_.find(name.digits);
   }
-  const auto found = scripts_.find(name.digits);
   return found != scripts_.end() ? &found->second : nullptr;
 }
 
