@@ -7,24 +7,19 @@ written in Go, with Debian's redigo and msgpack, and share the machine with the 
 """
 
 import argparse
-import os
 import pathlib
 import subprocess
-import tempfile
+import sys
 
 import harness
 
-PROGRAM = pathlib.Path(__file__).resolve().parent / "limiter"
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "tests/e2e"))
+from lib.golang import build_service  # noqa: E402
+
 USERS = 100_000
 PURCHASES = 1_000_000
 TARGETS = {"LEFT of 3 SKUs": 3, "BUY of 2 or 3 SKUs": 10}
-
-
-def build(directory):
-    binary = pathlib.Path(directory, "limiter")
-    subprocess.run(["go", "build", "-o", str(binary), "."], cwd=PROGRAM, check=True,
-                   env=dict(os.environ, GO111MODULE="off", GOPATH="/usr/share/gocode", GOFLAGS=""))
-    return str(binary)
 
 
 def measure(program, way, name, binary, scale, seconds):
@@ -40,10 +35,9 @@ def main():
     parser.add_argument("--scale", type=float, default=1, help="times users and purchases")
     parser.add_argument("--seconds", type=int, default=10, help="of each load")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as directory:
-        program = build(directory)
-        ours = measure(program, "quota", "ours", arguments.ours, arguments.scale, arguments.seconds)
-        redis = measure(program, "original", "redis", arguments.redis, arguments.scale, arguments.seconds)
+    program = build_service("limiter_bench", HERE / "limiter/main.go")
+    ours = measure(program, "quota", "ours", arguments.ours, arguments.scale, arguments.seconds)
+    redis = measure(program, "original", "redis", arguments.redis, arguments.scale, arguments.seconds)
     rows = [[name, f"{mine:.0f}", f"{theirs:.0f}", f"{mine / theirs:.1f}x", f"{target}x",
              "" if mine >= target * theirs else "missed"]
             for (name, target), mine, theirs in zip(TARGETS.items(), ours, redis)]

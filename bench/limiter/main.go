@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
-	"github.com/vmihailenco/msgpack/v5"
+	"purchases"
 )
 
 const (
@@ -26,10 +26,6 @@ const (
 	skusOfUser = 8
 	skus       = 60_000
 )
-
-type limit struct{ Limit, Sec, Datestart int64 }
-
-type record struct{ Action, Qty, DateKill, OrderID int64 }
 
 // system is one way to keep limits and purchases.
 type system interface {
@@ -71,7 +67,7 @@ func (q quota) buy(user, order int64, skus []int64) {
 type original struct{ store }
 
 func (o original) setLimit(sku int64) {
-	o.do("HSET", -sku, 0, pack(limit{2, window, time.Now().Unix()}))
+	o.do("HSET", -sku, 0, purchases.Pack(purchases.Limit{Limit: 2, Sec: window, Datestart: time.Now().Unix()}))
 }
 
 func (o original) left(user int64, skus []int64) {
@@ -79,8 +75,8 @@ func (o original) left(user int64, skus []int64) {
 		pairs := o.do("HGETALL", -sku).([]interface{})
 		records := o.records(user, sku)
 		for i := 0; i < len(pairs); i += 2 {
-			var one limit
-			unpack(pairs[i+1], &one)
+			var one purchases.Limit
+			purchases.Unpack(pairs[i+1], &one)
 			for _, bought := range records {
 				one.Limit -= bought.Qty
 			}
@@ -90,10 +86,11 @@ func (o original) left(user int64, skus []int64) {
 
 func (o original) buy(user, order int64, skus []int64) {
 	for _, sku := range skus {
-		var one limit
-		unpack(o.do("HGET", -sku, 0), &one)
+		var one purchases.Limit
+		purchases.Unpack(o.do("HGET", -sku, 0), &one)
 		kill := time.Now().Unix() + one.Sec
-		o.do("HSET", user, sku, pack(append(o.records(user, sku), record{0, 1, kill, order})))
+		bought := purchases.Record{Qty: 1, DateKill: kill, OrderID: order}
+		o.do("HSET", user, sku, purchases.Pack(append(o.records(user, sku), bought)))
 		ttl, err := redis.Int64(o.do("TTL", user), nil)
 		must(err)
 		if time.Now().Unix()+ttl < kill {
@@ -103,27 +100,8 @@ func (o original) buy(user, order int64, skus []int64) {
 }
 
 // records are the purchases that still count.
-func (o original) records(user, sku int64) []record {
-	var all, alive []record
-	unpack(o.do("HGET", user, sku), &all)
-	for _, one := range all {
-		if one.DateKill > time.Now().Unix() {
-			alive = append(alive, one)
-		}
-	}
-	return alive
-}
-
-func pack(value interface{}) []byte {
-	packed, err := msgpack.Marshal(value)
-	must(err)
-	return packed
-}
-
-func unpack(packed interface{}, into interface{}) {
-	if packed != nil {
-		must(msgpack.Unmarshal(packed.([]byte), into))
-	}
+func (o original) records(user, sku int64) []purchases.Record {
+	return purchases.Counting(o.do("HGET", user, sku), time.Now().Unix())
 }
 
 func connect(port, way string) system {
@@ -173,7 +151,7 @@ func main() {
 		must(err)
 		return value
 	}
-	port, way, users, purchases := os.Args[1], os.Args[2], number(3), number(4)
+	port, way, users, bought := os.Args[1], os.Args[2], number(3), number(4)
 	seconds := time.Duration(number(5)) * time.Second
 	setup := connect(port, way)
 	for sku := int64(1); sku <= skus; sku++ {
@@ -187,7 +165,7 @@ func main() {
 		user := dice.Int63n(users) + 1
 		s.left(user, skusOf(user, dice, 3))
 	}
-	each := int(purchases) * 2 / 5 / customers // an order is of 2.5 purchases
+	each := int(bought) * 2 / 5 / customers // an order is of 2.5 purchases
 	run(port, way, buy, func(calls int, _ time.Time) bool { return calls >= each })
 	while := func(_ int, since time.Time) bool { return time.Since(since) >= seconds }
 	fmt.Println(run(port, way, left, while), run(port, way, buy, while))

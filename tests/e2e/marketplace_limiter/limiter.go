@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/gomodule/redigo/redis"
-	"github.com/vmihailenco/msgpack/v5"
+	"purchases"
 	"service"
 )
 
@@ -27,10 +27,6 @@ const defaultWindow = 30 * 86400
 
 // everyAction is the action that all purchases count for.
 const everyAction = 0
-
-type limit struct{ Limit, Sec, Datestart int64 }
-
-type record struct{ Action, Qty, DateKill, OrderID int64 }
 
 type limiter struct{ service.Store }
 
@@ -40,57 +36,38 @@ func must(err error) {
 	}
 }
 
-func pack(value interface{}) []byte {
-	packed, err := msgpack.Marshal(value)
-	must(err)
-	return packed
-}
-
-func unpack(packed interface{}, into interface{}) {
-	if packed != nil {
-		must(msgpack.Unmarshal(packed.([]byte), into))
-	}
-}
-
 // limits are those of a SKU, by action.
-func (l limiter) limits(sku int64) map[int64]limit {
-	found := map[int64]limit{}
+func (l limiter) limits(sku int64) map[int64]purchases.Limit {
+	found := map[int64]purchases.Limit{}
 	pairs := l.Do("hgetall", -sku).([]interface{})
 	for i := 0; i < len(pairs); i += 2 {
 		action, err := redis.Int64(pairs[i], nil)
 		must(err)
-		var one limit
-		unpack(pairs[i+1], &one)
+		var one purchases.Limit
+		purchases.Unpack(pairs[i+1], &one)
 		found[action] = one
 	}
 	return found
 }
 
 // records are the purchases that still count.
-func (l limiter) records(user, sku, now int64) []record {
-	var all, alive []record
-	unpack(l.Do("hget", user, sku), &all)
-	for _, one := range all {
-		if one.DateKill > now {
-			alive = append(alive, one)
-		}
-	}
-	return alive
+func (l limiter) records(user, sku, now int64) []purchases.Record {
+	return purchases.Counting(l.Do("hget", user, sku), now)
 }
 
-func (l limiter) store(user, sku int64, records []record) {
+func (l limiter) store(user, sku int64, records []purchases.Record) {
 	if len(records) == 0 {
 		l.Do("hdel", user, sku)
 	} else {
-		l.Do("hset", user, sku, pack(records))
+		l.Do("hset", user, sku, purchases.Pack(records))
 	}
 }
 
 func (l limiter) window(sku, action int64) int64 {
 	for _, asked := range []int64{action, everyAction} {
 		if packed := l.Do("hget", -sku, asked); packed != nil {
-			var one limit
-			unpack(packed, &one)
+			var one purchases.Limit
+			purchases.Unpack(packed, &one)
 			return one.Sec
 		}
 	}
@@ -101,8 +78,8 @@ func (l limiter) buy(user, order, now int64, lines []int64) interface{} {
 	for i := 0; i < len(lines); i += 3 {
 		sku, action, qty := lines[i], lines[i+1], lines[i+2]
 		kill := now + l.window(sku, action)
-		records := append(l.records(user, sku, now), record{action, qty, kill, order})
-		l.store(user, sku, records)
+		bought := purchases.Record{Action: action, Qty: qty, DateKill: kill, OrderID: order}
+		l.store(user, sku, append(l.records(user, sku, now), bought))
 		if time.Now().Unix()+int64(l.Number("ttl", user)) < kill {
 			l.Do("expireat", user, kill)
 		}
@@ -115,7 +92,7 @@ func (l limiter) giveBack(user, order, now int64, lines []int64) []int64 {
 	credited := []int64{}
 	for i := 0; i < len(lines); i += 2 {
 		sku, left := lines[i], lines[i+1]
-		var kept []record
+		var kept []purchases.Record
 		for _, one := range l.records(user, sku, now) {
 			if one.OrderID == order {
 				taken := one.Qty
@@ -166,7 +143,7 @@ func (l limiter) skus(user int64) []int64 {
 
 func (l limiter) reset(user, now int64, actions []int64) interface{} {
 	for _, sku := range l.skus(user) {
-		var kept []record
+		var kept []purchases.Record
 		for _, one := range l.records(user, sku, now) {
 			forgotten := len(actions) == 0
 			for _, action := range actions {
@@ -211,7 +188,7 @@ func (l limiter) handle(line string) interface{} {
 	}
 	switch words[0] {
 	case "limit":
-		return l.Do("hset", -n[0], n[1], pack(limit{n[2], n[3], n[4]}))
+		return l.Do("hset", -n[0], n[1], purchases.Pack(purchases.Limit{Limit: n[2], Sec: n[3], Datestart: n[4]}))
 	case "unlimit":
 		return l.Do("hdel", append(redis.Args{-n[0]}, arguments[1:]...)...)
 	case "buy":
