@@ -4,7 +4,23 @@
 
 namespace tally {
 
+namespace {
+
+// So many digits cannot overflow.
+constexpr size_t kSafeDigits = 18;
+
+}  // namespace
+
 std::optional<int64_t> ParseInt64(std::string_view text) {
+  // Most numbers are short and not negative.
+  if (!text.empty() && text.size() <= kSafeDigits && text[0] >= '1' && text[0] <= '9') {
+    int64_t value = 0;
+    for (const char c : text) {
+      if (c < '0' || c > '9') return std::nullopt;
+      value = value * 10 + (c - '0');
+    }
+    return value;
+  }
   if (text.empty() || text.size() > kMaxInt64Chars) return std::nullopt;
   if (text == "0") return 0;
   // from_chars takes a '-' but neither '+' nor spaces; leading zeros are ours to refuse.

@@ -5,6 +5,7 @@
 
 #include "core/bytes/heap_size.h"
 #include "core/bytes/varint.h"
+#include "core/check.h"
 #include "core/saturating.h"
 #include "core/time/duration.h"
 
@@ -21,6 +22,8 @@ constexpr int kUnitShift = 3;
 constexpr uint8_t kUnitMask = 0x07;
 constexpr uint8_t kSundayWeek = 0x40;
 constexpr uint8_t kHasZone = 0x80;
+// No algorithm: nothing but padding follows.
+constexpr char kPad = 0;
 // Windows end at most this long after the last instant.
 constexpr uint64_t kMaxTime = 3 * static_cast<uint64_t>(kMaxInstantMs);
 // Starts of days and of calendar periods may lie before 1970 by as much as a year and an offset.
@@ -299,6 +302,7 @@ void LimitState::Give(int64_t count, int64_t now, int64_t at) {
 
 bool LimitState::Load(std::string_view bytes) {
   while (!bytes.empty()) {
+    if (bytes.front() == kPad) return bytes.find_first_not_of(kPad) == std::string_view::npos;
     LimitKey key;
     if (!ReadKey(bytes, key)) return false;
     LimitCounter& counter = FindOrAdd(key);
@@ -316,6 +320,17 @@ void LimitState::Encode(std::string& out) const {
     cursor = Save(cursor, std::numeric_limits<size_t>::max(), out);
     if (cursor == 0) return;
   }
+}
+
+bool LimitState::SavePacked(std::string& out) const {
+  Check(out.empty(), "a packed state is alone");
+  if (Save(0, SIZE_MAX, out) != 0 || out.size() > kMaxPackedBytes) return false;
+  for (const LimitCounter& counter : counters_) {
+    if (counter.log == nullptr) continue;
+    out.append((kPadding - out.size() % kPadding) % kPadding, kPad);
+    break;
+  }
+  return true;
 }
 
 size_t LimitState::MemoryBytes() const {

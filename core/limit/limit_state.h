@@ -69,6 +69,7 @@ class LimitState {
   // Encodings up to this are worth decoding for each decision and stand in the key's record; a
   // state that outgrows it is better kept as an object.
   static constexpr size_t kMaxPackedBytes = 128;
+  static constexpr size_t kPadding = 8;
 
   LimitState() = default;
   LimitState(LimitState&&) = default;
@@ -109,9 +110,9 @@ class LimitState {
   // the next cursor, 0 at the end.
   uint64_t Save(uint64_t cursor, size_t max_bytes, std::string& out) const;
   // The whole state, for the key's record. False, with something appended, if it is too large.
-  [[nodiscard]] bool SavePacked(std::string& out) const {
-    return Save(0, SIZE_MAX, out) == 0 && out.size() <= kMaxPackedBytes;
-  }
+  // With a log it ends in zeros up to a multiple of kPadding: the record need not move each time
+  // that the log grows by a byte or two.
+  [[nodiscard]] bool SavePacked(std::string& out) const;
   [[nodiscard]] bool LoadPacked(std::string_view bytes) {
     Clear();
     return Load(bytes);

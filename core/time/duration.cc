@@ -1,21 +1,24 @@
 #include "core/time/duration.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 namespace tally {
 namespace {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Takes the leading digits off `text` as a number of at most `max`; nullopt if there are none.
+static_assert(std::max(kMaxDurationMs, kMaxInstantMs) < INT64_MAX / 16);
+
+// Takes the leading digits off `text` as a number of at most `max`, one of those above; nullopt if
+// there are none.
 std::optional<int64_t> TakeDigits(std::string_view& text, int64_t max) {
   size_t digits = 0;
   int64_t value = 0;
   for (; digits < text.size() && IsDigit(text[digits]); ++digits) {
-    if (__builtin_mul_overflow(value, int64_t{10}, &value) ||
-        __builtin_add_overflow(value, int64_t{text[digits] - '0'}, &value) || value > max) {
-      return std::nullopt;
-    }
+    value = value * 10 + (text[digits] - '0');
+    if (value > max) return std::nullopt;
   }
   if (digits == 0) return std::nullopt;
   text.remove_prefix(digits);
@@ -54,10 +57,20 @@ std::optional<int64_t> ParseDuration(std::string_view text) {
   const std::optional<int64_t> count = TakeDigits(text, kMaxDurationMs);
   if (!count) return std::nullopt;
   if (text == "ms") return WithinMax(*count, 1, kMaxDurationMs);
-  if (text == "s") return WithinMax(*count, 1000, kMaxDurationMs);
-  if (text == "m") return WithinMax(*count, 60'000, kMaxDurationMs);
-  if (text == "h") return WithinMax(*count, 3'600'000, kMaxDurationMs);
-  if (text == "d") return WithinMax(*count, 86'400'000, kMaxDurationMs);
+  if (text.size() == 1) {
+    switch (text[0]) {
+      case 's':
+        return WithinMax(*count, 1000, kMaxDurationMs);
+      case 'm':
+        return WithinMax(*count, 60'000, kMaxDurationMs);
+      case 'h':
+        return WithinMax(*count, 3'600'000, kMaxDurationMs);
+      case 'd':
+        return WithinMax(*count, 86'400'000, kMaxDurationMs);
+      default:
+        return std::nullopt;
+    }
+  }
   return SecondsToMs(*count, text, kMaxDurationMs);
 }
 

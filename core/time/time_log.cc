@@ -133,10 +133,10 @@ void TimeLog::Clear() {
   if (blocks_.size() > 1) blocks_.resize(1);
   if (!blocks_.empty()) {
     Block& block = blocks_.front();
-    std::string bytes = std::move(block.bytes);
-    bytes.clear();
-    block = Block();
-    block.bytes = std::move(bytes);
+    block.bytes.clear();
+    block.first = block.last = 0;
+    block.count = block.pairs = 0;
+    block.begin = block.last_pair = 0;
   }
   head_ = 0;
   size_ = 0;

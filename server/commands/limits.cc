@@ -96,6 +96,11 @@ class LimitStates {
 };
 
 void ReplyDecision(ReplyBuilder& reply, const LimitDecision& decision) {
+  if (reply.protocol() == 2) {
+    reply.Array(6);
+    return reply.Integers({decision.allowed ? 1 : 0, decision.limit, decision.remaining,
+                           decision.retry_after_ms, decision.reset_after_ms, decision.rule});
+  }
   NamedReply fields(reply, 6);
   fields.Integer("allowed", decision.allowed ? 1 : 0);
   fields.Integer("limit", decision.limit);

@@ -73,6 +73,14 @@ void ReplyBuilder::Header(char type, int64_t value) {
 
 void ReplyBuilder::Integer(int64_t value) { Header(':', value); }
 
+void ReplyBuilder::Integers(std::initializer_list<int64_t> values) {
+  Check(values.size() <= kMaxIntegers, "few integers are replied in one piece");
+  char headers[kMaxIntegers * kMaxHeaderBytes];
+  char* end = headers;
+  for (const int64_t value : values) end = WriteHeader(end, ':', value);
+  output_.append(headers, static_cast<size_t>(end - headers));
+}
+
 void ReplyBuilder::Bulk(std::string_view value) {
   if (value.size() > kShortBulk) {
     Header('$', static_cast<int64_t>(value.size()));

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,9 @@ class ReplyBuilder {
   void Error(std::string_view text);
 
   void Integer(int64_t value);
+  // Each of them, in one piece; at most kMaxIntegers.
+  static constexpr size_t kMaxIntegers = 8;
+  void Integers(std::initializer_list<int64_t> values);
   void Bulk(std::string_view value);
   void BulkInteger(int64_t value);
   // Text with a three-letter format ("txt", "mkd") in RESP3, a bulk string in RESP2.
