@@ -10,11 +10,7 @@ namespace {
 
 void ReplyLeft(ReplyBuilder& reply, std::span<const QuotaLeft> lefts) {
   reply.Array(lefts.size());
-  for (const QuotaLeft& left : lefts) {
-    reply.Array(2);
-    reply.Integer(left.action);
-    reply.Integer(left.left);
-  }
+  for (const QuotaLeft& left : lefts) reply.IntegerPair(left.action, left.left);
 }
 
 void ReplyLefts(ReplyBuilder& reply, const QuotaLefts& lefts) {

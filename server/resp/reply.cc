@@ -81,6 +81,14 @@ void ReplyBuilder::Integers(std::initializer_list<int64_t> values) {
   output_.append(headers, static_cast<size_t>(end - headers));
 }
 
+void ReplyBuilder::IntegerPair(int64_t first, int64_t second) {
+  char headers[3 * kMaxHeaderBytes];
+  char* end = WriteHeader(headers, '*', 2);
+  end = WriteHeader(end, ':', first);
+  end = WriteHeader(end, ':', second);
+  output_.append(headers, static_cast<size_t>(end - headers));
+}
+
 void ReplyBuilder::Bulk(std::string_view value) {
   if (value.size() > kShortBulk) {
     Header('$', static_cast<int64_t>(value.size()));

@@ -30,6 +30,8 @@ class ReplyBuilder {
   // Each of them, in one piece; at most kMaxIntegers.
   static constexpr size_t kMaxIntegers = 8;
   void Integers(std::initializer_list<int64_t> values);
+  // An array of two.
+  void IntegerPair(int64_t first, int64_t second);
   void Bulk(std::string_view value);
   void BulkInteger(int64_t value);
   // Text with a three-letter format ("txt", "mkd") in RESP3, a bulk string in RESP2.

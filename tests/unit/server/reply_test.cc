@@ -50,6 +50,18 @@ TEST_CASE("reply: integers") {
   }
 }
 
+TEST_CASE("reply: several integers in one piece") {
+  std::string output;
+  ReplyBuilder reply(output);
+  reply.Integers({1, -1, INT64_MIN, INT64_MAX, 0, 10, 99, INT64_MIN});
+  CHECK(output ==
+        ":1\r\n:-1\r\n:-9223372036854775808\r\n:9223372036854775807\r\n:0\r\n:10\r\n:99\r\n"
+        ":-9223372036854775808\r\n");
+  output.clear();
+  reply.IntegerPair(INT64_MIN, 7);
+  CHECK(output == "*2\r\n:-9223372036854775808\r\n:7\r\n");
+}
+
 TEST_CASE("reply: bulks of every length around the short path") {
   std::string out;
   ReplyBuilder reply(out);
