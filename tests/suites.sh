@@ -15,6 +15,7 @@ list_suites() {
     echo "e2e-$name"
     if grep -q "$e2e_marker" "$path"; then echo "asan-e2e-$name"; fi
   done
+  for path in tests/clients/*/run; do echo "clients-$(basename "$(dirname "$path")")"; done
   for path in tests/fuzz/*_fuzz.cc; do
     [[ -e $path ]] || continue
     echo "fuzz-$(basename "$path" _fuzz.cc)"
@@ -35,10 +36,17 @@ limited() { timeout --kill-after=10 "$suite_seconds" "$@"; }
 
 # run_e2e PRESET NAME
 run_e2e() {
+  if [[ -e tests/e2e/$2/run ]]; then
+    run_against "$1" "tests/e2e/$2/run"
+  else
+    run_against "$1" python3 "tests/e2e/$2_test.py"
+  fi
+}
+
+# run_against PRESET PROGRAM…
+run_against() {
   build "$1" tallyd || return
-  local script=tests/e2e/$2/run runner=()
-  if [[ ! -e $script ]]; then script=tests/e2e/$2_test.py; runner=(python3); fi
-  TALLYD=$PWD/build/$1/bin/tallyd limited "${runner[@]}" "$script"
+  TALLYD=$PWD/build/$1/bin/tallyd limited "${@:2}"
 }
 
 # The corpus in the repository is read; what the fuzzer finds goes to the build directory, and what
@@ -67,6 +75,7 @@ run_suite() {
     # One seed, so that a change is judged by what it changed; other seeds are run by hand.
     differential) build release tallyd differential && limited tests/differential/run 1000000 "${DIFFERENTIAL_SEED:-2174692065}" ;;
     asan-e2e-*) run_e2e asan "${1#asan-e2e-}" ;;
+    clients-*) run_against release "tests/clients/${1#clients-}/run" ;;
     e2e-*) run_e2e release "${1#e2e-}" ;;
     fuzz-*) run_fuzz "${1#fuzz-}" ;;
     bench-quota-scale) run_quota_scale ;;
