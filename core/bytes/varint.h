@@ -3,8 +3,10 @@
 // 1 to 10 bytes.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -49,23 +51,54 @@ inline void AppendSignedVarint(std::string& out, int64_t value) {
   AppendVarint(out, ZigZagEncode(value));
 }
 
-// Takes a varint off the front of `in`. False, with `in` and `value` untouched, if `in` ends before
-// the varint does or the number does not fit 64 bits.
-[[nodiscard]] inline bool ReadVarint(std::string_view& in, uint64_t& value) {
+// The seven low bits of each byte, without the gaps between them.
+constexpr uint64_t JoinSevenBits(uint64_t bytes) {
+  bytes = (bytes & 0x007f007f007f007f) | (bytes & 0x7f007f007f007f00) >> 1;
+  bytes = (bytes & 0x00003fff00003fff) | (bytes & 0x3fff00003fff0000) >> 2;
+  return (bytes & 0x000000000fffffff) | (bytes & 0x0fffffff00000000) >> 4;
+}
+
+// ReadVarint for those that take two bytes or more.
+[[nodiscard]] inline bool ReadLongVarint(std::string_view& in, uint64_t& value) {
   uint64_t result = 0;
+  size_t at = 0;
+  if (in.size() >= kMaxVarintBytes) {
+    // Eight bytes at once, as far as they belong to the number.
+    static_assert(std::endian::native == std::endian::little);
+    uint64_t bytes = 0;
+    std::memcpy(&bytes, in.data(), sizeof bytes);
+    const uint64_t ends = ~bytes & 0x8080808080808080;
+    if (ends != 0) {
+      const int bits = std::countr_zero(ends) + 1;
+      value = JoinSevenBits(bytes & ~uint64_t{0} >> (64 - bits));
+      in.remove_prefix(static_cast<size_t>(bits / 8));
+      return true;
+    }
+    result = JoinSevenBits(bytes);
+    at = sizeof bytes;
+  }
   const size_t limit = in.size() < kMaxVarintBytes ? in.size() : kMaxVarintBytes;
-  for (size_t i = 0; i < limit; ++i) {
-    const auto byte = static_cast<uint8_t>(in[i]);
+  for (; at < limit; ++at) {
+    const auto byte = static_cast<uint8_t>(in[at]);
     // The tenth byte holds the one bit that is left.
-    if (i == kMaxVarintBytes - 1 && byte > 1) return false;
-    result |= static_cast<uint64_t>(byte & 0x7f) << (7 * i);
+    if (at == kMaxVarintBytes - 1 && byte > 1) return false;
+    result |= static_cast<uint64_t>(byte & 0x7f) << (7 * at);
     if (byte < 0x80) {
-      in.remove_prefix(i + 1);
+      in.remove_prefix(at + 1);
       value = result;
       return true;
     }
   }
   return false;
+}
+
+// Takes a varint off the front of `in`. False, with `in` and `value` untouched, if `in` ends before
+// the varint does or the number does not fit 64 bits.
+[[nodiscard]] inline bool ReadVarint(std::string_view& in, uint64_t& value) {
+  if (in.empty() || static_cast<uint8_t>(in[0]) >= 0x80) return ReadLongVarint(in, value);
+  value = static_cast<uint8_t>(in[0]);
+  in.remove_prefix(1);
+  return true;
 }
 
 [[nodiscard]] inline bool ReadSignedVarint(std::string_view& in, int64_t& value) {

@@ -136,6 +136,12 @@ class Keyspace : private RecordTable::SplitObserver {
   // Brings into the cache what finding these keys will read. For a few keys at a time: it overlaps
   // misses that would otherwise come one after the other.
   void Prefetch(std::span<const std::string_view> keys) const { table_.Prefetch(keys); }
+  // The same for keys, most of them absent, that are about to be set.
+  void PrefetchInsertions(std::span<const std::string_view> keys) const {
+    table_.PrefetchInsertions(keys);
+  }
+  // Prepares a new keyspace for about so many keys; see RecordTable::Reserve.
+  void Reserve(size_t keys) { table_.Reserve(keys); }
 
   // These replace whatever the key holds; `deadline` may be kNoDeadline, or kKeepDeadline.
   static constexpr int64_t kKeepDeadline = INT64_MIN;

@@ -16,6 +16,12 @@ namespace {
 constexpr int kCursorBits = 48;
 constexpr int kCursorShift = 64 - kCursorBits;
 
+// So many records on average leave hardly a segment with more than it may have: their numbers
+// differ by no more than a few times the average's square root.
+constexpr size_t kReservedInSegment = 800;
+// What is reserved is a promise that nobody has checked.
+constexpr size_t kMostReserved = size_t{1} << 28;
+
 uint64_t PrefixOf(uint64_t hash) { return hash >> kCursorShift; }
 
 }  // namespace
@@ -65,6 +71,16 @@ void RecordTable::Prefetch(std::span<const std::string_view> keys) const {
   for (size_t i = 0; i < keys.size(); ++i) PrefetchRecord(hashes[i]);
 }
 
+void RecordTable::PrefetchInsertions(std::span<const std::string_view> keys) const {
+  Check(keys.size() <= kMaxPrefetch, "few keys are prefetched at a time");
+  std::array<uint64_t, kMaxPrefetch> hashes;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    hashes[i] = Hash(keys[i]);
+    PrefetchSegment(hashes[i]);
+  }
+  for (size_t i = 0; i < keys.size(); ++i) PrefetchInsertion(hashes[i]);
+}
+
 template <typename Change>
 auto RecordTable::Accounted(Segment& segment, Change&& change) {
   segment_bytes_ -= segment.MemoryBytes();
@@ -88,6 +104,22 @@ RecordTable::Record RecordTable::Insert(std::string_view key, uint64_t hash, siz
   Record record = segment->At(offset);
   record.hash_ = hash;
   return record;
+}
+
+void RecordTable::Reserve(size_t records) {
+  if (!empty() || depth_ != 0) return;
+  records = std::min(records, kMostReserved);
+  uint32_t depth = 0;
+  while (records >> depth > kReservedInSegment) ++depth;
+  Segment& first = *directory_[0];
+  directory_.resize(size_t{1} << depth);
+  for (size_t i = 1; i < directory_.size(); ++i) {
+    directory_[i] = new Segment(seed_, depth);
+    directory_[i]->epoch = first.epoch;
+    segment_bytes_ += directory_[i]->MemoryBytes();
+  }
+  first.depth_ = depth_ = depth;
+  for (Segment* segment : directory_) segment->expected_ = static_cast<uint32_t>(records >> depth);
 }
 
 RecordTable::Record RecordTable::Resize(const Record& record, size_t payload_size) {
@@ -242,7 +274,7 @@ bool RecordTable::FreeSome(size_t segments) {
 void RecordTable::Clear() {
   FreeSome(SIZE_MAX);
   depth_ = 0;
-  directory_.assign(1, new Segment(seed_, 0));
+  directory_ = std::vector<Segment*>(1, new Segment(seed_, 0));
   segment_bytes_ = directory_[0]->MemoryBytes();
 }
 

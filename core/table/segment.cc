@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -120,6 +121,8 @@ uint32_t RecordTable::Segment::Append(std::string_view key, size_t payload_size)
 }
 
 uint32_t RecordTable::Segment::Add(std::string_view key, uint64_t hash, size_t payload_size) {
+  if (expected_ != 0) [[unlikely]]
+    MakeRoomForExpected(RecordBytes(key.size(), payload_size));
   const uint32_t offset = Append(key, payload_size);
   offsets_.lazy_emplace(Place{offset, hash}, [&](const auto& construct) { construct(offset); });
   return offset;
@@ -182,6 +185,14 @@ void RecordTable::Segment::Pack() {
   if (dead_ == 0) return;
   Compact(used_ - dead_);
   if (offsets_.size() * 8 < offsets_.capacity()) offsets_.rehash(0);
+}
+
+// The records may turn out smaller than the first one: the buffer begins with a part of what they
+// would take.
+void RecordTable::Segment::MakeRoomForExpected(size_t record_size) {
+  const size_t expected = std::exchange(expected_, 0);
+  offsets_.reserve(expected);
+  Compact(std::max(record_size, std::min(record_size * expected / 4, kMaxBytes / 4)));
 }
 
 bool RecordTable::Segment::IsFull(size_t more) const {

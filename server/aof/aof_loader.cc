@@ -58,9 +58,10 @@ absl::Status AofLoader::OpenLogs(const AofDirectory& directory) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> AofLoader::Step(RecordSink on_record, CommandSink on_command) {
+absl::StatusOr<bool> AofLoader::Step(RecordSink on_record, RecordPreview preview,
+                                     CommandSink on_command) {
   if (!base_done_) {
-    const auto more = base_->NextBlock(on_record);
+    const auto more = base_->NextBlock(on_record, preview);
     if (!more.ok()) return more.status();
     base_done_ = !*more;
     return true;

@@ -1,6 +1,7 @@
 #include "server/aof/base_snapshot.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -200,7 +201,7 @@ absl::Status BaseReader::ReadHeader(uint64_t sequence) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> BaseReader::NextBlock(RecordSink on_record) {
+absl::StatusOr<bool> BaseReader::NextBlock(RecordSink on_record, RecordPreview preview) {
   if (at_end_) return false;
   char head[kBlockHeadBytes];
   absl::Status read = ReadExactly(offset_, head);
@@ -220,7 +221,7 @@ absl::StatusOr<bool> BaseReader::NextBlock(RecordSink on_record) {
   }
   absl::Status status;
   if (head[0] == kRecordBlock) {
-    status = Deliver(payload, on_record);
+    status = Deliver(payload, on_record, preview);
     ++blocks_;
   } else if (head[0] == kFooterBlock) {
     status = CheckFooter(payload);
@@ -235,18 +236,31 @@ absl::StatusOr<bool> BaseReader::NextBlock(RecordSink on_record) {
   return !at_end_;
 }
 
-absl::Status BaseReader::Deliver(std::string_view payload, RecordSink on_record) {
-  const uint64_t payload_offset = offset_ + kBlockHeadBytes;
+absl::Status BaseReader::Deliver(std::string_view payload, RecordSink on_record,
+                                 RecordPreview preview) {
+  const auto offset_of = [&](const char* place) {
+    return offset_ + kBlockHeadBytes + static_cast<uint64_t>(place - payload.data());
+  };
+  std::array<std::string_view, kPreviewedRecords> records;
   for (std::string_view rest = payload; !rest.empty();) {
-    const uint64_t record_offset = payload_offset + (payload.size() - rest.size());
-    std::string_view record;
-    if (!ReadLengthPrefixed(rest, record)) return Damaged(record_offset, "not a record");
-    const absl::Status applied = on_record(record);
-    if (!applied.ok()) {
-      return absl::Status(applied.code(),
-                          absl::StrCat(path(), " offset ", record_offset, ": ", applied.message()));
+    const char* begin = rest.data();
+    size_t count = 0;
+    while (count < records.size() && !rest.empty()) {
+      if (!ReadLengthPrefixed(rest, records[count])) {
+        return Damaged(offset_of(rest.data()), "not a record");
+      }
+      ++count;
     }
-    ++records_;
+    preview({records.data(), count});
+    for (size_t i = 0; i < count; ++i) {
+      const absl::Status applied = on_record(records[i]);
+      if (!applied.ok()) {
+        return absl::Status(applied.code(), absl::StrCat(path(), " offset ", offset_of(begin), ": ",
+                                                         applied.message()));
+      }
+      begin = records[i].data() + records[i].size();
+    }
+    records_ += count;
   }
   return absl::OkStatus();
 }

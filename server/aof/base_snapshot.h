@@ -82,6 +82,10 @@ class BaseWriter {
 };
 
 using RecordSink = absl::FunctionRef<absl::Status(std::string_view record)>;
+// Told of the records that the sink is going to get next, at most kPreviewedRecords, so that what
+// they will touch can be on its way into the cache.
+using RecordPreview = absl::FunctionRef<void(std::span<const std::string_view> records)>;
+inline constexpr size_t kPreviewedRecords = 32;
 
 class BaseReader {
  public:
@@ -91,7 +95,7 @@ class BaseReader {
 
   // Delivers the records of one block, after its checksum has been found right; false behind the
   // footer. DataLoss, with file and offset, for any damage: a snapshot has no excusable tail.
-  absl::StatusOr<bool> NextBlock(RecordSink on_record);
+  absl::StatusOr<bool> NextBlock(RecordSink on_record, RecordPreview preview = NoPreview);
 
   const BaseHeader& header() const { return header_; }
   const std::string& path() const { return file_->path(); }
@@ -105,7 +109,8 @@ class BaseReader {
 
   absl::Status ReadHeader(uint64_t sequence);
   absl::Status ReadExactly(uint64_t offset, std::span<char> out);
-  absl::Status Deliver(std::string_view payload, RecordSink on_record);
+  static void NoPreview(std::span<const std::string_view>) {}
+  absl::Status Deliver(std::string_view payload, RecordSink on_record, RecordPreview preview);
   absl::Status CheckFooter(std::string_view payload);
   absl::Status Damaged(uint64_t offset, std::string_view why) const;
 

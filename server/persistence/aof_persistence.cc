@@ -68,11 +68,14 @@ absl::Status AofPersistence::LoadSlice(int64_t budget_us) {
   const auto on_record = [&](std::string_view record) {
     return DecodeRecord(record, server_.engine);
   };
+  const auto preview = [&](std::span<const std::string_view> records) {
+    PrefetchForRecords(records, server_.engine);
+  };
   const auto on_command = [&](Args args) { return Replay(loading_->client, args); };
   const int64_t begin = Clock::MonotonicMicros();
   absl::StatusOr<bool> more = true;
   do {
-    more = loading_->loader->Step(on_record, on_command);
+    more = loading_->loader->Step(on_record, preview, on_command);
   } while (more.ok() && *more && Clock::MonotonicMicros() - begin < budget_us);
   if (more.ok() && *more) {
     ReportLoading();

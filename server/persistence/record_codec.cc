@@ -1,5 +1,7 @@
 #include "server/persistence/record_codec.h"
 
+#include <array>
+
 #include "core/bytes/varint.h"
 
 namespace tally::server {
@@ -12,6 +14,7 @@ enum RecordKind : char {
   kRun = 'r',      // the first run of a heap value
   kMore = 'm',     // a further run of the same key
   kPolicy = 'p',   // a policy: no key, its name and its words
+  kKeys = 'n',     // how many keys a database has
 };
 
 void BeginRecord(std::string& record, RecordKind kind, size_t database, std::string_view key) {
@@ -36,6 +39,10 @@ absl::Status Malformed(const char* why) {
   return absl::DataLossError(std::string("malformed record: ") + why);
 }
 
+absl::Status MoreDatabases() {
+  return absl::FailedPreconditionError("the files hold more databases than are configured");
+}
+
 struct RecordHead {
   char kind = 0;
   uint64_t database = 0;
@@ -47,6 +54,25 @@ bool ReadHead(std::string_view& in, RecordHead& head) {
   head.kind = in.front();
   in.remove_prefix(1);
   return ReadVarint(in, head.database) && ReadLengthPrefixed(in, head.key);
+}
+
+bool HasKey(std::string_view record) {
+  return !record.empty() && record.front() != kPolicy && record.front() != kKeys;
+}
+
+// `record` is what follows its kind.
+absl::Status DecodeWithoutKey(char kind, std::string_view record, Engine& engine) {
+  if (kind == kPolicy) {
+    return engine.policies().Load(record) ? absl::OkStatus() : Malformed("a policy");
+  }
+  uint64_t database = 0;
+  uint64_t keys = 0;
+  if (!ReadVarint(record, database) || !ReadVarint(record, keys) || !record.empty()) {
+    return Malformed("a number of keys");
+  }
+  if (database >= engine.databases()) return MoreDatabases();
+  engine.database(database).Reserve(keys);
+  return absl::OkStatus();
 }
 
 absl::Status DecodeMore(Keyspace& keyspace, std::string_view key, std::string_view run) {
@@ -101,15 +127,38 @@ void EncodePolicy(std::string_view name, const PolicyTable::Words& words, std::s
   PolicyTable::Save(name, words, record);
 }
 
+void EncodeKeyCount(size_t database, uint64_t keys, std::string& record) {
+  record.assign(1, kKeys);
+  AppendVarint(record, database);
+  AppendVarint(record, keys);
+}
+
+void PrefetchForRecords(std::span<const std::string_view> records, const Engine& engine) {
+  std::array<std::string_view, RecordTable::kMaxPrefetch> keys;
+  size_t count = 0;
+  uint64_t database = 0;
+  const auto prefetch = [&] {
+    if (count > 0) engine.database(database).PrefetchInsertions({keys.data(), count});
+    count = 0;
+  };
+  for (std::string_view record : records) {
+    RecordHead head;
+    if (!HasKey(record) || !ReadHead(record, head)) continue;
+    if (head.database >= engine.databases()) continue;
+    if (head.database != database || count == keys.size()) prefetch();
+    database = head.database;
+    keys[count++] = head.key;
+  }
+  prefetch();
+}
+
 absl::Status DecodeRecord(std::string_view record, Engine& engine) {
-  if (!record.empty() && record.front() == kPolicy) {
-    return engine.policies().Load(record.substr(1)) ? absl::OkStatus() : Malformed("a policy");
+  if (!record.empty() && !HasKey(record)) {
+    return DecodeWithoutKey(record.front(), record.substr(1), engine);
   }
   RecordHead head;
   if (!ReadHead(record, head)) return Malformed("its head");
-  if (head.database >= engine.databases()) {
-    return absl::FailedPreconditionError("the files hold more databases than are configured");
-  }
+  if (head.database >= engine.databases()) return MoreDatabases();
   Keyspace& keyspace = engine.database(head.database);
   if (head.kind == kMore) return DecodeMore(keyspace, head.key, record);
   if (record.empty() || static_cast<unsigned char>(record.front()) >= kTypeCount) {

@@ -4,6 +4,7 @@
 #include <absl/status/status.h>
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -32,8 +33,15 @@ struct ValueHead {
 void BeginFirstRun(const ValueHead& head, std::string& record);
 void BeginFurtherRun(const ValueHead& head, std::string& record);
 
+// About how many keys of the database follow, for whoever loads them to be prepared.
+void EncodeKeyCount(size_t database, uint64_t keys, std::string& record);
+
 // The one record of a policy.
 void EncodePolicy(std::string_view name, const PolicyTable::Words& words, std::string& record);
+
+// Brings into the cache what DecodeRecord will touch for each of a few records: their number times
+// a cache miss is most of the time that it takes.
+void PrefetchForRecords(std::span<const std::string_view> records, const Engine& engine);
 
 // Adds what a record holds to the engine. DataLoss for a record that EncodeEntry does not write.
 absl::Status DecodeRecord(std::string_view record, Engine& engine);

@@ -20,7 +20,13 @@ constexpr size_t kMostMarks = 32;
 
 SnapshotWalk::SnapshotWalk(Engine& engine, BaseWriter& writer, uint64_t epoch)
     : engine_(engine), writer_(writer), epoch_(epoch), values_(engine, writer) {
-  for (size_t i = 0; i < engine.databases(); ++i) engine.database(i).set_epoch(epoch);
+  for (size_t i = 0; i < engine.databases(); ++i) {
+    Keyspace& database = engine.database(i);
+    database.set_epoch(epoch);
+    if (database.size() == 0) continue;
+    EncodeKeyCount(i, database.size(), scratch_);
+    writer.Append(scratch_).IgnoreError();  // the next one tells it again
+  }
 }
 
 // Segments keep their epochs and marks; nobody asks for them until the next walk begins with a

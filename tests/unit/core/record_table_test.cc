@@ -43,6 +43,7 @@ TEST_CASE("a record table agrees with a map through random changes") {
   SeededRandom random;
   INFO("seed " << random.seed());
   RecordTable table(random.Next());
+  if (random.OneIn(2)) table.Reserve(random.Below(100000));
   std::map<std::string, std::string> model;
   for (int step = 0; step < 60000; ++step) {
     std::string key = std::to_string(random.Below(6000));
@@ -154,6 +155,52 @@ TEST_CASE("a split is told to the observer, and the notes go with both halves") 
     records += segment->size();
   }
   REQUIRE(records == 5000);
+}
+
+TEST_CASE("a reserved table does not split, and is no larger than one that has grown") {
+  struct Observer : RecordTable::SplitObserver {
+    void OnSplit(RecordTable::Segment&, RecordTable::Segment&) override { ++splits; }
+    int splits = 0;
+  };
+  for (const size_t records : {0, 1, 700, 801, 5000, 60000, 100000}) {
+    INFO(records << " records");
+    Observer observer;
+    RecordTable reserved(7, &observer);
+    RecordTable grown(7);
+    reserved.Reserve(records);
+    for (size_t i = 0; i < records; ++i) {
+      const std::string key = "counter:" + std::to_string(1'000'000 + i);
+      Put(reserved, key, "a value of some length");
+      Put(grown, key, "a value of some length");
+    }
+    CHECK(observer.splits <= static_cast<int>(records / 10'000));
+    CHECK(reserved.MemoryBytes() <= grown.MemoryBytes() + grown.MemoryBytes() / 20);
+    CHECK(reserved.size() == records);
+    CHECK(Dump(reserved) == Dump(grown));
+    uint64_t cursor = 0;
+    size_t scanned = 0;
+    do {
+      cursor = reserved.Scan(cursor, 100, [&](const RecordTable::Record&) { ++scanned; });
+    } while (cursor != 0);
+    CHECK(scanned == records);
+  }
+}
+
+TEST_CASE("a promise of records that never come costs little, one that comes late nothing") {
+  RecordTable promised(7);
+  promised.Reserve(SIZE_MAX);
+  CHECK(promised.MemoryBytes() < size_t{128} << 20);
+  Put(promised, std::string(100'000, 'k'), "v");
+  CHECK(promised.Find(std::string(100'000, 'k')).payload() == "v");
+  promised.Clear();
+  CHECK(promised.MemoryBytes() < 1000);
+
+  RecordTable late(7);
+  Put(late, "a", "b");
+  const size_t before = late.MemoryBytes();
+  late.Reserve(1'000'000);
+  CHECK(late.MemoryBytes() == before);
+  CHECK(late.Find("a").payload() == "b");
 }
 
 TEST_CASE("freeing in slices ends, and clear makes the table usable again") {

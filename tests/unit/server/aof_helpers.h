@@ -58,6 +58,7 @@ inline absl::StatusOr<Loaded> Load(const server::AofDirectory& directory,
           loaded.records.emplace_back(record);
           return absl::OkStatus();
         },
+        [](std::span<const std::string_view>) {},
         [&](std::span<const std::string_view> args) {
           loaded.commands.push_back(Join(args));
           return absl::OkStatus();

@@ -98,6 +98,47 @@ TEST_CASE("Records are read back, whatever the size of the blocks") {
   CHECK(read.empty());
 }
 
+TEST_CASE("Each record is previewed, with a few others, before it is delivered") {
+  SeededRandom random;
+  INFO("seed " << random.seed());
+  const auto records = RandomRecords(random, 500);
+  FakeFileSystem files;
+  files.Put(kPath, WriteBase(records, 1000));
+  const auto reader = BaseReader::Open(files, kPath, 2);
+  REQUIRE(reader.ok());
+  std::vector<std::string> previewed;
+  size_t delivered = 0;
+  absl::StatusOr<bool> more = true;
+  while (more.ok() && *more) {
+    more = (*reader)->NextBlock(
+        [&](std::string_view record) {
+          REQUIRE(delivered < previewed.size());
+          CHECK(previewed[delivered++] == record);
+          return absl::OkStatus();
+        },
+        [&](std::span<const std::string_view> next) {
+          CHECK(delivered == previewed.size());
+          CHECK(next.size() <= kPreviewedRecords);
+          previewed.insert(previewed.end(), next.begin(), next.end());
+        });
+  }
+  REQUIRE(more.ok());
+  CHECK(previewed == records);
+  CHECK(delivered == records.size());
+}
+
+TEST_CASE("A record that is not taken is named with its place") {
+  FakeFileSystem files;
+  files.Put(kPath, WriteBase({"good", "bad", "good"}, 65536));
+  const auto reader = BaseReader::Open(files, kPath, 2);
+  REQUIRE(reader.ok());
+  const auto more = (*reader)->NextBlock([](std::string_view record) {
+    return record == "bad" ? absl::DataLossError("no") : absl::OkStatus();
+  });
+  const size_t place = kBaseHeaderBytes + 5 + 5;  // behind the block's head and the first record
+  CHECK(more.status() == absl::DataLossError("/base offset " + std::to_string(place) + ": no"));
+}
+
 TEST_CASE("The largest record is read back") {
   const std::vector<std::string> records = {"a", std::string(kMaxRecordBytes, 'x'), "b"};
   std::vector<std::string> read;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/bytes/str_cat.h"
+#include "random_seed.h"
 #include "server/command_harness.h"
 
 namespace tally::server {
@@ -133,12 +134,50 @@ TEST_CASE("a packed value that no command can have left is refused") {
   CHECK(DecodeRecord(record, h.engine).code() == absl::StatusCode::kDataLoss);
 }
 
+TEST_CASE("a number of keys is a hint, whatever it is; a damaged one is refused") {
+  CommandHarness h;
+  h.Run("SET key value");
+  const std::vector<std::string> held = RecordsOf(h.engine);
+  for (const uint64_t keys : {uint64_t{0}, uint64_t{1}, uint64_t{100'000}}) {
+    std::string record;
+    EncodeKeyCount(2, keys, record);
+    CommandHarness copy;
+    REQUIRE(DecodeRecord(record, copy.engine).ok());
+    for (const std::string& each : held) REQUIRE(DecodeRecord(each, copy.engine).ok());
+    CHECK(RecordsOf(copy.engine) == held);
+    REQUIRE(DecodeRecord(record + "x", copy.engine).code() == absl::StatusCode::kDataLoss);
+    record.pop_back();
+    CHECK(DecodeRecord(record, copy.engine).code() == absl::StatusCode::kDataLoss);
+  }
+  std::string record;
+  EncodeKeyCount(h.engine.databases(), 1, record);
+  CHECK(DecodeRecord(record, h.engine).code() == absl::StatusCode::kFailedPrecondition);
+}
+
 TEST_CASE("a damaged policy record is refused") {
   CommandHarness h;
   std::string record;
   EncodePolicy("p", {"FIXED", "3", "60s"}, record);
   record.pop_back();
   CHECK(DecodeRecord(record, h.engine).code() == absl::StatusCode::kDataLoss);
+}
+
+TEST_CASE("to prefetch for any bytes is harmless, and changes nothing") {
+  test::SeededRandom random;
+  INFO("TALLY_SEED=" << random.seed());
+  CommandHarness h;
+  for (int i = 0; i < 1000; ++i) h.Run(StrCat("SET key", i, " value"));
+  const std::vector<std::string> held = RecordsOf(h.engine);
+  std::vector<std::string> bytes(300);
+  for (std::string& record : bytes) {
+    if (random.OneIn(2)) record = held[random.Below(held.size())];
+    for (uint64_t left = random.Below(8); left > 0; --left) {
+      record.insert(record.begin() + static_cast<ptrdiff_t>(random.Below(record.size() + 1)),
+                    static_cast<char>(random.Next()));
+    }
+  }
+  PrefetchForRecords(std::vector<std::string_view>(bytes.begin(), bytes.end()), h.engine);
+  CHECK(RecordsOf(h.engine) == held);
 }
 
 }  // namespace tally::server
