@@ -41,28 +41,20 @@ T GetLittleEndian(const char* bytes) {
 
 }  // namespace
 
-BaseWriter::BaseWriter(FileSystem& files, std::unique_ptr<File> file, const Options& options)
-    : file_(std::move(file)), options_(options), worker_(files.NewWorker()) {}
-
-absl::StatusOr<std::unique_ptr<BaseWriter>> BaseWriter::Create(FileSystem& files,
-                                                               std::unique_ptr<File> file,
-                                                               const BaseHeader& header,
-                                                               const Options& options) {
+BaseWriter::BaseWriter(FileSystem& files, std::unique_ptr<File> file, const BaseHeader& header,
+                       const Options& options)
+    : file_(std::move(file)), options_(options), worker_(files.NewWorker()) {
   Check(options.block_bytes >= 1 && options.block_bytes <= size_t{1} << 20, "block size in range");
-  std::string bytes(kMagic);
-  PutLittleEndian(kVersion, bytes);
-  PutLittleEndian(header.created_unix_ms, bytes);
-  PutLittleEndian(header.sequence, bytes);
-  PutLittleEndian(header.first_log, bytes);
-  const uint32_t crc = ExtendCrc32c(0, bytes);
-  PutLittleEndian(crc, bytes);
-  Check(bytes.size() == kBaseHeaderBytes, "base header has its length");
-  std::unique_ptr<BaseWriter> writer(new BaseWriter(files, std::move(file), options));
-  writer->crc_ = crc;
-  const absl::Status status = writer->Write(bytes);
-  if (!status.ok()) return status;
-  writer->BeginBlock();
-  return writer;
+  queued_ = kMagic;
+  PutLittleEndian(kVersion, queued_);
+  PutLittleEndian(header.created_unix_ms, queued_);
+  PutLittleEndian(header.sequence, queued_);
+  PutLittleEndian(header.first_log, queued_);
+  crc_ = ExtendCrc32c(0, queued_);
+  PutLittleEndian(crc_, queued_);
+  Check(queued_.size() == kBaseHeaderBytes, "base header has its length");
+  bytes_ = queued_.size();
+  BeginBlock();
 }
 
 void BaseWriter::BeginBlock() { block_.assign(kBlockHeadBytes, '\0'); }
@@ -74,69 +66,72 @@ absl::Status BaseWriter::Append(std::string_view record) {
   AppendLengthPrefixed(block_, record);
   ++records_;
   if (block_.size() < kBlockHeadBytes + options_.block_bytes) return absl::OkStatus();
-  return WriteBlock(kRecordBlock);
+  return EndBlock(kRecordBlock);
 }
 
 absl::Status BaseWriter::Finish() {
   Check(!finished_, "a snapshot is finished once");
   finished_ = true;
-  if (status_.ok() && block_.size() > kBlockHeadBytes) WriteBlock(kRecordBlock).IgnoreError();
+  if (status_.ok() && block_.size() > kBlockHeadBytes) EndBlock(kRecordBlock).IgnoreError();
   if (!status_.ok()) return status_;
   PutLittleEndian(records_, block_);
   PutLittleEndian(blocks_, block_);
-  return WriteBlock(kFooterBlock);
+  return EndBlock(kFooterBlock);
 }
 
-absl::Status BaseWriter::WriteBlock(char type) {
+absl::Status BaseWriter::EndBlock(char type) {
   std::string length;
   PutLittleEndian(static_cast<uint32_t>(block_.size() - kBlockHeadBytes), length);
   block_[0] = type;
   block_.replace(1, length.size(), length);
   crc_ = ExtendCrc32c(crc_, block_);
   PutLittleEndian(crc_, block_);
-  if (!Write(block_).ok()) return status_;
+  queued_.append(block_);
+  bytes_ += block_.size();
   ++blocks_;
   BeginBlock();
-  return CollectAndStartSync();
-}
-
-absl::Status BaseWriter::Write(std::string_view bytes) {
-  status_ = AppendAll(*file_, bytes);
-  bytes_ += bytes.size();
-  unsynced_bytes_ += bytes.size();
+  if (!Advance().ok()) return status_;
+  // Some callers save what is about to change, and cannot pause.
+  if (queued_.size() > kMostQueuedSyncs * options_.sync_bytes) {
+    status_ = worker_->Wait().status;
+    StartWriting();
+  }
   return status_;
 }
 
-absl::Status BaseWriter::CollectAndStartSync() {
+absl::Status BaseWriter::Advance() {
   if (worker_->busy()) {
-    const auto result = worker_->Poll();
+    auto result = worker_->Poll();
     if (!result.has_value()) return status_;
-    TakeSync(*result);
+    if (status_.ok()) status_ = std::move(result->status);
   }
-  const bool due = unsynced_bytes_ >= options_.sync_bytes || (finished_ && unsynced_bytes_ > 0);
-  if (status_.ok() && due) {
-    syncing_bytes_ = unsynced_bytes_;
-    worker_->Start([file = file_.get()] { return file->Sync(); });
-  }
+  StartWriting();
   return status_;
 }
 
-void BaseWriter::TakeSync(const BackgroundWorker::Result& result) {
-  if (status_.ok()) status_ = result.status;
-  unsynced_bytes_ -= syncing_bytes_;
-  syncing_bytes_ = 0;
+void BaseWriter::StartWriting() {
+  if (!status_.ok() || queued_.empty()) return;
+  writing_.clear();
+  writing_.swap(queued_);
+  unsynced_bytes_ += writing_.size();
+  const bool sync = finished_ || unsynced_bytes_ >= options_.sync_bytes;
+  if (sync) unsynced_bytes_ = 0;
+  worker_->Start([this, sync] {
+    absl::Status status = AppendAll(*file_, writing_);
+    if (status.ok() && sync) status = file_->Sync();
+    return status;
+  });
 }
 
 bool BaseWriter::Throttled() {
-  const uint64_t most = 4 * options_.sync_bytes;
-  return unsynced_bytes_ > most && CollectAndStartSync().ok() && unsynced_bytes_ > most;
+  return queued_.size() >= options_.sync_bytes && Advance().ok() &&
+         queued_.size() >= options_.sync_bytes;
 }
 
 absl::StatusOr<bool> BaseWriter::PollSynced() {
   Check(finished_, "the final sync follows Finish");
-  const absl::Status status = CollectAndStartSync();
-  if (!status.ok()) return status;
-  return unsynced_bytes_ == 0;
+  if (absl::Status status = Advance(); !status.ok()) return status;
+  return !worker_->busy();
 }
 
 absl::Status BaseWriter::WaitSynced() {
@@ -144,7 +139,7 @@ absl::Status BaseWriter::WaitSynced() {
     const auto synced = PollSynced();
     if (!synced.ok()) return synced.status();
     if (*synced) return absl::OkStatus();
-    TakeSync(worker_->Wait());
+    status_ = worker_->Wait().status;
   }
 }
 

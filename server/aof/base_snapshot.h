@@ -27,55 +27,59 @@ struct BaseHeader {
   uint64_t first_log = 0;  // no log older than this one continues this snapshot
 };
 
-// Writes a snapshot in slices: each Append at most fills a block and writes it. The disk is kept
-// busy by a thread of its own, so that neither Append nor Finish waits for a sync.
+// Writes a snapshot in slices. A thread of its own writes what has been appended, and keeps the
+// disk busy with syncs, so that neither Append nor Finish waits for the disk: unless more than
+// kMostQueuedSyncs times Options::sync_bytes would be waiting in memory.
 class BaseWriter {
  public:
   struct Options {
     size_t block_bytes = size_t{256} << 10;  // 64 KiB to 1 MiB
-    size_t sync_bytes = size_t{8} << 20;     // written bytes after which a sync is started
+    size_t sync_bytes = size_t{4} << 20;     // written bytes after which a sync follows
   };
+  static constexpr size_t kMostQueuedSyncs = 4;
 
   // `file` is a new one of `files`.
-  static absl::StatusOr<std::unique_ptr<BaseWriter>> Create(FileSystem& files,
-                                                            std::unique_ptr<File> file,
-                                                            const BaseHeader& header,
-                                                            const Options& options);
+  BaseWriter(FileSystem& files, std::unique_ptr<File> file, const BaseHeader& header,
+             const Options& options);
+  // Waits for what the thread is at. What was not written by then never is.
+  ~BaseWriter() = default;
+  BaseWriter(const BaseWriter&) = delete;
+  BaseWriter& operator=(const BaseWriter&) = delete;
 
-  // Requires 1 <= record.size() <= kMaxRecordBytes. After an error the snapshot is lost: the
-  // caller removes the file.
+  // Requires 1 <= record.size() <= kMaxRecordBytes. After an error, which may be that of an earlier
+  // call's bytes, the snapshot is lost: the caller removes the file.
   absl::Status Append(std::string_view record);
-  // Writes the last block and the footer and starts the final sync. Nothing may be appended after.
+  // Gives the last block and the footer to be written and synced. Nothing may be appended after.
   absl::Status Finish();
   // After Finish: true when the whole file is on disk; an error when it cannot be.
   absl::StatusOr<bool> PollSynced();
   // As PollSynced, but waits.
   absl::Status WaitSynced();
 
-  // True while the disk is more than four syncs behind: the caller does better to pause, and to ask
-  // again later. False after an error, which the next Append returns.
+  // True while a sync's worth of bytes waits to be written: the caller does better to pause, and to
+  // ask again later. False after an error, which the next Append returns.
   bool Throttled();
   uint64_t records() const { return records_; }
+  // Appended so far, with what is still to be written.
   uint64_t bytes() const { return bytes_; }
 
  private:
-  BaseWriter(FileSystem& files, std::unique_ptr<File> file, const Options& options);
-
   void BeginBlock();
-  absl::Status WriteBlock(char type);
-  absl::Status Write(std::string_view bytes);
-  absl::Status CollectAndStartSync();
-  void TakeSync(const BackgroundWorker::Result& result);
+  absl::Status EndBlock(char type);
+  // Takes the result of what the thread has done, and gives it all that waits.
+  absl::Status Advance();
+  void StartWriting();
 
   std::unique_ptr<File> file_;
   Options options_;
   std::string block_;
+  std::string queued_;   // whole blocks that wait to be written
+  std::string writing_;  // the worker's while it is busy
   uint32_t crc_ = 0;
   uint64_t records_ = 0;
   uint64_t blocks_ = 0;
   uint64_t bytes_ = 0;
-  uint64_t unsynced_bytes_ = 0;  // not covered by a sync that has ended
-  uint64_t syncing_bytes_ = 0;
+  uint64_t unsynced_bytes_ = 0;  // given to the worker since the last operation that syncs
   bool finished_ = false;
   absl::Status status_;                       // the first error, kept
   std::unique_ptr<BackgroundWorker> worker_;  // last: it has ended before the file closes

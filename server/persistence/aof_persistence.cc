@@ -155,10 +155,20 @@ absl::Status AofPersistence::FlushFinished() {
   if (writer_ == nullptr || writer_->pending_bytes() == 0) return absl::OkStatus();
   std::string& buffer = writer_->buffer();
   const size_t finished = buffer.size() - server_.effects.unfinished_bytes();
-  const std::string unfinished = buffer.substr(finished);
-  buffer.resize(finished);
+  // What stays is set aside; where nothing is finished, which is so most of the time, uncopied.
+  std::string unfinished;
+  if (finished == 0) {
+    unfinished.swap(buffer);
+  } else {
+    unfinished.assign(buffer, finished);
+    buffer.resize(finished);
+  }
   absl::Status status = writer_->Flush(server_.clock.steady_ms());
-  buffer.append(unfinished);
+  if (finished == 0) {
+    unfinished.swap(buffer);
+  } else {
+    buffer.append(unfinished);
+  }
   return status;
 }
 

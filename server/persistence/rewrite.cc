@@ -54,10 +54,9 @@ absl::Status AofPersistence::BeginWalk() {
     server_.effects.ForgetDatabase();
   }
   const uint64_t sequence = rewrite_->base.sequence;
-  auto writer = BaseWriter::Create(files_, std::move(rewrite_->base.file),
-                                   {server_.clock.now_ms(), sequence, first_log}, {});
-  if (!writer.ok()) return writer.status();
-  rewrite_->writer = std::move(*writer);
+  rewrite_->writer = std::make_unique<BaseWriter>(
+      files_, std::move(rewrite_->base.file),
+      BaseHeader{server_.clock.now_ms(), sequence, first_log}, BaseWriter::Options());
   rewrite_->walk = std::make_unique<SnapshotWalk>(server_.engine, *rewrite_->writer, ++epoch_);
   rewrite_->progress.emplace(Clock::MonotonicMicros());
   rewrite_->keys_total = CountKeys();

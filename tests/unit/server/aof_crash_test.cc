@@ -99,11 +99,10 @@ class CountingServer {
   }
   absl::Status WriteBase(std::unique_ptr<File> file, uint64_t sequence, uint64_t first_log,
                          const std::string& snapshot) {
-    auto base = BaseWriter::Create(files_, std::move(file), {now_ms_, sequence, first_log}, {});
-    if (!base.ok()) return base.status();
-    absl::Status status = (*base)->Append(snapshot);
-    if (status.ok()) status = (*base)->Finish();
-    if (status.ok()) status = (*base)->WaitSynced();
+    BaseWriter base(files_, std::move(file), {now_ms_, sequence, first_log}, {});
+    absl::Status status = base.Append(snapshot);
+    if (status.ok()) status = base.Finish();
+    if (status.ok()) status = base.WaitSynced();
     return status;
   }
 

@@ -145,9 +145,9 @@ TEST_CASE("A base that the first log does not continue stops the start") {
   const auto directory = OpenDirectory(files);
   REQUIRE(directory->AddLog(0).ok());
   auto base = directory->CreateBase();
-  auto writer = BaseWriter::Create(files, std::move(base->file), {0, base->sequence, 2}, {});
-  REQUIRE((*writer)->Finish().ok());
-  REQUIRE((*writer)->WaitSynced().ok());
+  BaseWriter writer(files, std::move(base->file), {0, base->sequence, 2}, {});
+  REQUIRE(writer.Finish().ok());
+  REQUIRE(writer.WaitSynced().ok());
   REQUIRE(directory->PublishBase(base->sequence, 1).ok());
   CHECK(absl::IsDataLoss(test::Load(*directory).status()));
 }

@@ -1,6 +1,9 @@
 #include "server/aof/base_snapshot.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <memory>
 #include <semaphore>
 #include <thread>
 
@@ -9,6 +12,7 @@
 namespace tally::server {
 namespace {
 
+using namespace std::chrono_literals;
 using test::FakeFileSystem;
 using test::SeededRandom;
 
@@ -16,14 +20,13 @@ constexpr char kPath[] = "/base";
 
 std::string WriteBase(const std::vector<std::string>& records, size_t block_bytes) {
   FakeFileSystem files;
-  auto writer = BaseWriter::Create(files, *files.Create(kPath), {1735689600000, 2, 3},
-                                   {.block_bytes = block_bytes, .sync_bytes = 1000});
-  REQUIRE(writer.ok());
-  for (const std::string& record : records) REQUIRE((*writer)->Append(record).ok());
-  REQUIRE((*writer)->Finish().ok());
-  REQUIRE((*writer)->WaitSynced().ok());
-  CHECK((*writer)->records() == records.size());
-  CHECK((*writer)->bytes() == files.Contents()[kPath].size());
+  BaseWriter writer(files, *files.Create(kPath), {1735689600000, 2, 3},
+                    {.block_bytes = block_bytes, .sync_bytes = 1000});
+  for (const std::string& record : records) REQUIRE(writer.Append(record).ok());
+  REQUIRE(writer.Finish().ok());
+  REQUIRE(writer.WaitSynced().ok());
+  CHECK(writer.records() == records.size());
+  CHECK(writer.bytes() == files.Contents()[kPath].size());
   return files.Contents()[kPath];
 }
 
@@ -69,19 +72,81 @@ TEST_CASE("A writer is throttled while the disk is behind, and no longer") {
   FakeFileSystem files;
   std::counting_semaphore<> allowed(0);
   files.OnSync([&] { allowed.acquire(); });
-  auto writer = BaseWriter::Create(files, *files.Create(kPath), {1735689600000, 2, 3},
-                                   {.block_bytes = 100, .sync_bytes = 1000});
+  BaseWriter writer(files, *files.Create(kPath), {1735689600000, 2, 3},
+                    {.block_bytes = 100, .sync_bytes = 1000});
   const std::string record(100, 'x');
   int records = 0;
-  for (; !(*writer)->Throttled(); ++records) REQUIRE((*writer)->Append(record).ok());
-  CHECK(records > 30);
-  CHECK(records < 60);
-  CHECK((*writer)->Throttled());
+  for (; !writer.Throttled(); ++records) REQUIRE(writer.Append(record).ok());
+  CHECK(records >= 10);
+  CHECK(records < 100);
+  CHECK(writer.Throttled());
   allowed.release(1000);
-  while ((*writer)->Throttled()) std::this_thread::yield();
-  REQUIRE((*writer)->Append(record).ok());
-  REQUIRE((*writer)->Finish().ok());
-  REQUIRE((*writer)->WaitSynced().ok());
+  while (writer.Throttled()) std::this_thread::yield();
+  REQUIRE(writer.Append(record).ok());
+  REQUIRE(writer.Finish().ok());
+  REQUIRE(writer.WaitSynced().ok());
+}
+
+TEST_CASE("Nobody waits for a write that takes long") {
+  FakeFileSystem files;
+  std::counting_semaphore<> allowed(0);
+  files.OnAppend([&] { allowed.acquire(); });
+  BaseWriter writer(files, *files.Create(kPath), {1735689600000, 2, 3}, {.block_bytes = 100});
+  const std::vector<std::string> records(50, std::string(100, 'x'));
+  for (const std::string& record : records) REQUIRE(writer.Append(record).ok());
+  REQUIRE(writer.Finish().ok());
+  CHECK_FALSE(*writer.PollSynced());
+  CHECK(files.Contents()[kPath].empty());
+  allowed.release(1000);
+  REQUIRE(writer.WaitSynced().ok());
+  std::vector<std::string> read;
+  CHECK(ReadBase(files.Contents()[kPath], read).ok());
+  CHECK(read == records);
+}
+
+TEST_CASE("Who cannot pause is written for too, and no more than a few syncs wait") {
+  FakeFileSystem files;
+  std::counting_semaphore<> allowed(0);
+  files.OnSync([&] { allowed.acquire(); });
+  constexpr int kRecords = 500;
+  {
+    BaseWriter writer(files, *files.Create(kPath), {1735689600000, 2, 3},
+                      {.block_bytes = 100, .sync_bytes = 1000});
+    std::atomic<int> appended = 0;
+    int waited_at = 0;
+    std::thread disk([&] {
+      // The disk goes on when the writer waits for it.
+      while (waited_at <= 10 || waited_at != appended) {
+        waited_at = appended;
+        std::this_thread::sleep_for(20ms);
+      }
+      allowed.release(1000);
+    });
+    for (; appended < kRecords; ++appended) {
+      REQUIRE(writer.Append(std::string(100, 'x')).ok());
+    }
+    disk.join();
+    CHECK(waited_at < 100);
+    REQUIRE(writer.Finish().ok());
+    REQUIRE(writer.WaitSynced().ok());
+  }
+  std::vector<std::string> read;
+  CHECK(ReadBase(files.Contents()[kPath], read).ok());
+  CHECK(read == std::vector<std::string>(kRecords, std::string(100, 'x')));
+}
+
+TEST_CASE("A base that is given up waits for what is being written, and writes no more") {
+  FakeFileSystem files;
+  std::counting_semaphore<> allowed(0);
+  files.OnSync([&] { allowed.acquire(); });
+  auto writer = std::make_unique<BaseWriter>(files, *files.Create(kPath), BaseHeader(),
+                                             BaseWriter::Options{100, 100});
+  for (int i = 0; i < 3; ++i) REQUIRE(writer->Append(std::string(100, 'x')).ok());
+  const size_t most = writer->bytes();
+  allowed.release(1000);
+  writer = nullptr;
+  CHECK(files.Contents()[kPath].size() <= most);
+  CHECK(files.Contents()[kPath].size() >= kBaseHeaderBytes + 100);
 }
 
 TEST_CASE("Records are read back, whatever the size of the blocks") {
@@ -193,14 +258,15 @@ TEST_CASE("A base whose writing failed at any call is never called synced") {
       REQUIRE(file.ok());
       files.FailAfter(call, fault);
       const uint64_t calls_before = files.calls();
-      auto writer =
-          BaseWriter::Create(files, std::move(*file), {}, {.block_bytes = 100, .sync_bytes = 300});
-      absl::Status status = writer.status();
-      for (int i = 0; i < 20 && status.ok(); ++i) {
-        status = (*writer)->Append(std::string(50, static_cast<char>(i)));
+      absl::Status status;
+      {
+        BaseWriter writer(files, std::move(*file), {}, {.block_bytes = 100, .sync_bytes = 300});
+        for (int i = 0; i < 20 && status.ok(); ++i) {
+          status = writer.Append(std::string(50, static_cast<char>(i)));
+        }
+        if (status.ok()) status = writer.Finish();
+        if (status.ok()) status = writer.WaitSynced();
       }
-      if (status.ok()) status = (*writer)->Finish();
-      if (status.ok()) status = (*writer)->WaitSynced();
       const bool reached = files.calls() - calls_before > call;
       INFO("call " << call << ": " << status.ToString());
       CHECK(status.ok() == !reached);
@@ -213,12 +279,10 @@ TEST_CASE("Short writes of a base are finished") {
   FakeFileSystem files;
   auto file = files.Create(kPath);
   files.FailAfter(0, FakeFileSystem::Fault::kShortWrite, 1000);
-  auto writer =
-      BaseWriter::Create(files, std::move(*file), {1735689600000, 2, 3}, {.block_bytes = 10});
-  REQUIRE(writer.ok());
-  REQUIRE((*writer)->Append("a record of some length").ok());
-  REQUIRE((*writer)->Finish().ok());
-  REQUIRE((*writer)->WaitSynced().ok());
+  BaseWriter writer(files, std::move(*file), {1735689600000, 2, 3}, {.block_bytes = 10});
+  REQUIRE(writer.Append("a record of some length").ok());
+  REQUIRE(writer.Finish().ok());
+  REQUIRE(writer.WaitSynced().ok());
   std::vector<std::string> read;
   CHECK(ReadBase(files.Contents()[kPath], read).ok());
   CHECK(read == std::vector<std::string>{"a record of some length"});

@@ -22,11 +22,11 @@ void Fill(FakeFileSystem& files, const std::string& tail) {
   files.Put(kLog,
             test::BuildLog(1, {test::Numbered(1), test::Numbered(2) + test::Numbered(3)}) + tail);
   auto base = directory->CreateBase();
-  auto writer = BaseWriter::Create(files, std::move(base->file), {0, 1, 1}, {});
-  REQUIRE((*writer)->Append("one").ok());
-  REQUIRE((*writer)->Append("two").ok());
-  REQUIRE((*writer)->Finish().ok());
-  REQUIRE((*writer)->WaitSynced().ok());
+  BaseWriter writer(files, std::move(base->file), {0, 1, 1}, {});
+  REQUIRE(writer.Append("one").ok());
+  REQUIRE(writer.Append("two").ok());
+  REQUIRE(writer.Finish().ok());
+  REQUIRE(writer.WaitSynced().ok());
   REQUIRE(directory->PublishBase(1, 1).ok());
 }
 

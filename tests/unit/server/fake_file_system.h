@@ -70,6 +70,8 @@ class FakeFileSystem final : public server::FileSystem {
   }
   // Called without the lock in each File::Sync, before it does anything: to make it slow.
   void OnSync(std::function<void()> hook) { on_sync_ = std::move(hook); }
+  // The same in each File::Append.
+  void OnAppend(std::function<void()> hook) { on_append_ = std::move(hook); }
   bool crashed() const {
     const std::lock_guard lock(mutex_);
     return crashed_;
@@ -192,6 +194,7 @@ class FakeFileSystem final : public server::FileSystem {
     }
 
     absl::StatusOr<size_t> Append(std::string_view bytes) override {
+      if (system_.on_append_) system_.on_append_();
       const std::lock_guard lock(system_.mutex_);
       Fault fault = Fault::kNone;
       const absl::Status status = system_.Enter("write", path_, &fault);
@@ -326,6 +329,7 @@ class FakeFileSystem final : public server::FileSystem {
   Fault fault_ = Fault::kNone;
   bool crashed_ = false;
   std::function<void()> on_sync_;
+  std::function<void()> on_append_;
   SeededRandom* dice_ = nullptr;
   uint64_t one_in_ = 0;
   SeededRandom* worker_dice_ = nullptr;

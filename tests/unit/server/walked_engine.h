@@ -20,9 +20,8 @@ class Walked : private Keyspace::Observer {
   ~Walked() { engine.set_observer(nullptr); }
 
   void Begin() {
-    auto base = BaseWriter::Create(files_, *files_.Create(kFile), {kBegin, 2, 3}, {});
-    REQUIRE(base.ok());
-    writer_ = std::move(*base);
+    writer_ = std::make_unique<BaseWriter>(files_, *files_.Create(kFile), BaseHeader{kBegin, 2, 3},
+                                           BaseWriter::Options());
     walk = std::make_unique<SnapshotWalk>(engine, *writer_, ++epoch_);
   }
   // False when the walk has ended.
