@@ -88,6 +88,11 @@ Keyspace::Entry Keyspace::Peek(std::string_view key, int64_t now) const {
   return entry && entry.expired(now) && expiring_ ? Entry() : entry;
 }
 
+void Keyspace::ExpireIfDue(std::string_view key, int64_t now) {
+  const Entry entry(table_.Find(key));
+  if (entry && entry.expired(now) && expiring_) Expire(entry);
+}
+
 void Keyspace::Expire(const Entry& entry) {
   const std::string key(entry.key());
   if (observer_ != nullptr) observer_->OnExpired(*this, key);

@@ -128,10 +128,12 @@ class Keyspace : private RecordTable::SplitObserver {
   void set_expiring(bool expiring) { expiring_ = expiring; }
 
   // All that take `now` remove the key first if its deadline has passed. O(1).
-  // Find marks the access; Peek does not, and leaves expired keys where they are, unseen.
+  // Find marks the access; Peek does not, and leaves expired keys where they are, unseen, or seen
+  // if it is not given the time.
   Entry Find(std::string_view key, int64_t now);
   Entry FindForWrite(std::string_view key, int64_t now);
-  Entry Peek(std::string_view key, int64_t now) const;
+  Entry Peek(std::string_view key, int64_t now = INT64_MIN) const;
+  void ExpireIfDue(std::string_view key, int64_t now);
 
   // Brings into the cache what finding these keys will read. For a few keys at a time: it overlaps
   // misses that would otherwise come one after the other.

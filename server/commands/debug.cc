@@ -55,7 +55,7 @@ void Reload(CommandContext& context) {
 }
 
 void DescribeObject(CommandContext& context) {
-  const Keyspace::Entry entry = context.keyspace().Peek(context.args[2], context.now);
+  const Keyspace::Entry entry = context.keyspace().Peek(context.args[2]);
   if (!entry) return context.reply.Error(kNoSuchKeyError);
   context.reply.Status(StrCat("Value type:", TypeName(entry.type()),
                               " refcount:1 encoding:", EncodingOf(entry), " bytes:", BytesOf(entry),

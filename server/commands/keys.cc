@@ -182,7 +182,9 @@ void Keys(CommandContext& context) {
 
 // The entry that OBJECT looks at, without touching it; replies null when it is absent.
 Keyspace::Entry PeekOrNull(CommandContext& context) {
-  const Keyspace::Entry entry = context.keyspace().Peek(context.args[2], context.now);
+  const std::string_view key = context.args[2];
+  context.keyspace().ExpireIfDue(key, context.now);
+  const Keyspace::Entry entry = context.keyspace().Peek(key, context.now);
   if (!entry) context.reply.Null();
   return entry;
 }

@@ -23,7 +23,7 @@ void MemoryUsage(CommandContext& context) {
     if (!samples) return;
     if (*samples < 0) return context.reply.Error(kSyntaxError);
   }
-  const Keyspace::Entry entry = context.keyspace().Peek(args[2], context.now);
+  const Keyspace::Entry entry = context.keyspace().Peek(args[2]);
   if (!entry) return context.reply.Null();
   context.reply.Integer(static_cast<int64_t>(BytesOf(entry)));
 }

@@ -1,4 +1,7 @@
 // SCAN: the keys of a database, a few at a time.
+#include <string>
+#include <vector>
+
 #include "server/command/command_context.h"
 #include "server/command/scan_args.h"
 #include "server/commands/families.h"
@@ -12,12 +15,18 @@ void Scan(CommandContext& context) {
   ScanOptions options;
   if (!ParseScanOptions(context, 2, ScanTarget::kKeys, options)) return;
   ScanReply found(context.reply);
+  std::vector<std::string> due;
   const uint64_t next =
       context.keyspace().Scan(*cursor, options.count, [&](const Keyspace::Entry& entry) {
-        if (entry.expired(context.now) || !options.Matches(entry.key())) return;
+        if (!options.Matches(entry.key())) return;
+        if (entry.expired(context.now)) {
+          due.emplace_back(entry.key());
+          return;
+        }
         if (options.type && !IsWord(*options.type, TypeName(entry.type()))) return;
         found.Add(entry.key());
       });
+  for (const std::string& key : due) context.keyspace().ExpireIfDue(key, context.now);
   found.Finish(next);
 }
 

@@ -84,7 +84,7 @@ void Watch(CommandContext& context) {
   }
   for (const std::string_view key : context.args.subspan(1)) {
     // No key has expired at the beginning of time, so this also sees one that has by now.
-    const Keyspace::Entry entry = context.keyspace().Peek(key, INT64_MIN);
+    const Keyspace::Entry entry = context.keyspace().Peek(key);
     const bool is_expired = entry && entry.expired(context.now);
     context.server.watches.Watch(context.client, context.client.database, key, is_expired);
   }

@@ -68,7 +68,7 @@ bool WatchList::AnyExpired(const Client& client, const Engine& engine, int64_t n
   return std::any_of(watched.begin(), watched.end(), [&](const WatchedKey& one) {
     if (one.was_expired) return false;
     // Peek does not show expired keys, so ask for the key at a time when none has expired.
-    const Keyspace::Entry entry = engine.database(one.database).Peek(one.key, INT64_MIN);
+    const Keyspace::Entry entry = engine.database(one.database).Peek(one.key);
     return entry && entry.expired(now);
   });
 }

@@ -83,7 +83,7 @@ TEST_CASE("a keyspace of strings agrees with a map of values and deadlines") {
         const int64_t value = static_cast<int64_t>(random.Next());
         const bool keep = random.OneIn(2);
         const int64_t kept = known == model.end() ? kNoDeadline : known->second.deadline;
-        keyspace.Find(key, now);  // removes it if it has expired
+        keyspace.ExpireIfDue(key, now);
         keyspace.SetInteger(key, value, keep ? Keyspace::kKeepDeadline : deadline, now);
         model[key] = {std::to_string(value), keep ? kept : deadline};
         break;

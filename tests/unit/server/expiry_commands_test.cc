@@ -151,6 +151,23 @@ TEST_CASE("expiry: due keys go without being asked for, and their end is logged 
   CHECK(h.state.stats.expired_keys == 100);
 }
 
+TEST_CASE("expiry: SCAN and OBJECT remove what is due and log it, MEMORY USAGE does not") {
+  for (const char* look : {"OBJECT ENCODING dead", "OBJECT IDLETIME dead", "SCAN 0"}) {
+    CommandHarness h;
+    h.Run("SET dead 1 PX 10");
+    h.Run("SET stays 1 PX 11");
+    h.Effects();
+    h.Advance(10);
+    CHECK(h.Run("MEMORY USAGE dead").starts_with(":"));
+    CHECK(h.Run("SCAN 0 MATCH st*") == "[\"0\", [\"stays\"]]");
+    CHECK(h.Run("DBSIZE") == ":2");
+    h.Run(look);
+    CHECK(h.Run("DBSIZE") == ":1");
+    CHECK(h.Effects() == Lines{"DEL dead"});
+    CHECK(h.state.stats.expired_keys == 1);
+  }
+}
+
 TEST_CASE("expiry: while the log is replayed only its own records end keys") {
   CommandHarness h;
   h.state.loading = true;
