@@ -159,7 +159,7 @@ TEST_CASE("expiry: SCAN and OBJECT remove what is due and log it, MEMORY USAGE d
     h.Effects();
     h.Advance(10);
     CHECK(h.Run("MEMORY USAGE dead").starts_with(":"));
-    CHECK(h.Run("SCAN 0 MATCH st*") == "[\"0\", [\"stays\"]]");
+    CHECK(h.Run("SCAN 0 MATCH st*") == "[\"0\" [\"stays\"]]");
     CHECK(h.Run("DBSIZE") == ":2");
     h.Run(look);
     CHECK(h.Run("DBSIZE") == ":1");
