@@ -17,6 +17,7 @@ def main():
     client = redis.Redis(port=int(sys.argv[1]))
     bucket, limits = limiter(client)
     print([limits.try_acquire("ann", blocking=False) for _ in range(5)], bucket.count(), flush=True)
+    limits.close()  # Its thread would come across the server that is away.
     print("restart", flush=True)
     sys.stdin.readline()
     bucket, limits = limiter(client)
