@@ -42,7 +42,11 @@ void ScriptWatch::End() {
   main_ = nullptr;
   if (!server_.script_busy) return;
   server_.script_busy = false;
+  const int64_t stood_at = server_.clock.now_ms();
   server_.clock.Tick();
+  // While the clock stood nobody was idle, least of all those who spoke.
+  const int64_t stood_ms = server_.clock.now_ms() - stood_at;
+  server_.clients.ForEach([&](Client& client) { client.last_active_ms += stood_ms; });
 }
 
 void ScriptWatch::Overdue(lua_State* lua) {
