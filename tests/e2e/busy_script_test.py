@@ -75,8 +75,7 @@ def conversation(server):
         wait_until_busy(other)
         said += [ask(other, "SCRIPT", "KILL")] + [read(runner) for _ in range(5)]
 
-        send(runner, ("EVAL", "redis.call('set', 'w', 1) local n = tonumber(redis.call('time')[1]) "
-                      "for i = 1, 4e7 do end return tonumber(redis.call('time')[1]) - n", 0))
+        send(runner, ("EVAL", "redis.call('set', 'w', 1) for i = 1, 4e7 do end return 'done'", 0))
         wait_until_busy(other)
         said += [ask(other, "SCRIPT", "KILL"), read(runner), ask(other, "GET", "w")]
     return said
@@ -138,6 +137,16 @@ def check_signal(report):
                              client.call("MGET", "before", "with", "half"), [b"1", None, None])
 
 
+def check_clock(report):
+    """A script has one time, also a busy one; redis-server's goes on when it becomes busy."""
+    with Server(busy_reply_threshold=THRESHOLD_MS) as server:
+        with server.client() as runner, server.client() as other:
+            send(runner, ("EVAL", "local a = redis.call('time') for i = 1, 4e7 do end local b = redis.call('time') "
+                          "return {b[1] - a[1], b[2] - a[2]}", 0))
+            wait_until_busy(other)
+            report.equal("the clock of a busy script stands", read(runner), [0, 0])
+
+
 def check_clients_leave(report):
     with Server(busy_reply_threshold=THRESHOLD_MS, timeout=1) as server:
         runner = server.client()
@@ -176,6 +185,7 @@ def main():
     check_conversation(report)
     check_same_turn(report)
     check_signal(report)
+    check_clock(report)
     check_clients_leave(report)
     check_memory(report)
     check_without(report)
