@@ -24,6 +24,19 @@ constexpr size_t kMostReserved = size_t{1} << 28;
 
 uint64_t PrefixOf(uint64_t hash) { return hash >> kCursorShift; }
 
+using Hashes = std::array<uint64_t, RecordTable::kMaxPrefetch>;
+
+// The first step of fetching ahead; the keys' hashes are for the others.
+Hashes PrefetchSegments(const RecordTable& table, std::span<const std::string_view> keys) {
+  Check(keys.size() <= RecordTable::kMaxPrefetch, "few keys are prefetched at a time");
+  Hashes hashes;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    hashes[i] = table.Hash(keys[i]);
+    table.PrefetchSegment(hashes[i]);
+  }
+  return hashes;
+}
+
 }  // namespace
 
 RecordTable::RecordTable(uint64_t seed, SplitObserver* observer)
@@ -61,23 +74,13 @@ RecordTable::Record RecordTable::Find(std::string_view key, uint64_t hash) const
 }
 
 void RecordTable::Prefetch(std::span<const std::string_view> keys) const {
-  Check(keys.size() <= kMaxPrefetch, "few keys are prefetched at a time");
-  std::array<uint64_t, kMaxPrefetch> hashes;
-  for (size_t i = 0; i < keys.size(); ++i) {
-    hashes[i] = Hash(keys[i]);
-    PrefetchSegment(hashes[i]);
-  }
+  const Hashes hashes = PrefetchSegments(*this, keys);
   for (size_t i = 0; i < keys.size(); ++i) PrefetchIndex(hashes[i]);
   for (size_t i = 0; i < keys.size(); ++i) PrefetchRecord(hashes[i]);
 }
 
 void RecordTable::PrefetchInsertions(std::span<const std::string_view> keys) const {
-  Check(keys.size() <= kMaxPrefetch, "few keys are prefetched at a time");
-  std::array<uint64_t, kMaxPrefetch> hashes;
-  for (size_t i = 0; i < keys.size(); ++i) {
-    hashes[i] = Hash(keys[i]);
-    PrefetchSegment(hashes[i]);
-  }
+  const Hashes hashes = PrefetchSegments(*this, keys);
   for (size_t i = 0; i < keys.size(); ++i) PrefetchInsertion(hashes[i]);
 }
 

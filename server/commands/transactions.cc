@@ -83,7 +83,7 @@ void Watch(CommandContext& context) {
     return context.reply.Error("ERR WATCH inside MULTI is not allowed");
   }
   for (const std::string_view key : context.args.subspan(1)) {
-    // No key has expired at the beginning of time, so this also sees one that has by now.
+    // Without the time Peek shows expired keys too.
     const Keyspace::Entry entry = context.keyspace().Peek(key);
     const bool is_expired = entry && entry.expired(context.now);
     context.server.watches.Watch(context.client, context.client.database, key, is_expired);

@@ -44,9 +44,11 @@ void ScriptWatch::End() {
   server_.script_busy = false;
   const int64_t stood_at = server_.clock.now_ms();
   server_.clock.Tick();
-  // While the clock stood nobody was idle, least of all those who spoke.
-  const int64_t stood_ms = server_.clock.now_ms() - stood_at;
-  server_.clients.ForEach([&](Client& client) { client.last_active_ms += stood_ms; });
+  // Whoever spoke while the clock stood seems to have done so when the script began.
+  const int64_t now = server_.clock.now_ms();
+  server_.clients.ForEach([&](Client& client) {
+    if (client.last_active_ms == stood_at) client.last_active_ms = now;
+  });
 }
 
 void ScriptWatch::Overdue(lua_State* lua) {

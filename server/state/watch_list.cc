@@ -67,7 +67,7 @@ bool WatchList::AnyExpired(const Client& client, const Engine& engine, int64_t n
   const auto& watched = client.transaction.watched;
   return std::any_of(watched.begin(), watched.end(), [&](const WatchedKey& one) {
     if (one.was_expired) return false;
-    // Peek does not show expired keys, so ask for the key at a time when none has expired.
+    // Without the time Peek shows expired keys too.
     const Keyspace::Entry entry = engine.database(one.database).Peek(one.key);
     return entry && entry.expired(now);
   });

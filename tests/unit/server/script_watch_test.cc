@@ -105,6 +105,18 @@ TEST_CASE("busy script: a short one serves nobody, and neither does one without 
   }
 }
 
+TEST_CASE("busy script: who speaks meanwhile is not taken for idle, who is silent is") {
+  BusyHarness h;
+  h.state.clock.MakeReal();
+  const int64_t begin = h.now();
+  h.self->last_active_ms = h.other.last_active_ms = begin;
+  Client& silent = *h.Connect();
+  silent.last_active_ms = begin - 5000;
+  CHECK(h.Kill("while true do end") == kKilled);
+  CHECK(h.other.last_active_ms > begin);
+  CHECK(silent.last_active_ms == begin - 5000);
+}
+
 TEST_CASE("busy script: one that has written is not killed") {
   BusyHarness h;
   int refused = 0;
