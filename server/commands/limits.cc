@@ -96,18 +96,12 @@ class LimitStates {
 };
 
 void ReplyDecision(ReplyBuilder& reply, const LimitDecision& decision) {
-  if (reply.protocol() == 2) {
-    reply.Array(6);
-    return reply.Integers({decision.allowed ? 1 : 0, decision.limit, decision.remaining,
-                           decision.retry_after_ms, decision.reset_after_ms, decision.rule});
-  }
-  NamedReply fields(reply, 6);
-  fields.Integer("allowed", decision.allowed ? 1 : 0);
-  fields.Integer("limit", decision.limit);
-  fields.Integer("remaining", decision.remaining);
-  fields.Integer("retry_after_ms", decision.retry_after_ms);
-  fields.Integer("reset_after_ms", decision.reset_after_ms);
-  fields.Integer("rule", decision.rule);
+  NamedReply(reply, 6).Integers({{"allowed", decision.allowed ? 1 : 0},
+                                 {"limit", decision.limit},
+                                 {"remaining", decision.remaining},
+                                 {"retry_after_ms", decision.retry_after_ms},
+                                 {"reset_after_ms", decision.reset_after_ms},
+                                 {"rule", decision.rule}});
 }
 
 void LogTaken(CommandContext& context, const LimitArgs& limit) {

@@ -73,7 +73,7 @@ void ReplyBuilder::Header(char type, int64_t value) {
 
 void ReplyBuilder::Integer(int64_t value) { Header(':', value); }
 
-void ReplyBuilder::Integers(std::initializer_list<int64_t> values) {
+void ReplyBuilder::Integers(std::span<const int64_t> values) {
   Check(values.size() <= kMaxIntegers, "few integers are replied in one piece");
   char headers[kMaxIntegers * kMaxHeaderBytes];
   char* end = headers;

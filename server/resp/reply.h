@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -29,7 +29,7 @@ class ReplyBuilder {
   void Integer(int64_t value);
   // Each of them, in one piece; at most kMaxIntegers.
   static constexpr size_t kMaxIntegers = 8;
-  void Integers(std::initializer_list<int64_t> values);
+  void Integers(std::span<const int64_t> values);
   // An array of two.
   void IntegerPair(int64_t first, int64_t second);
   void Bulk(std::string_view value);

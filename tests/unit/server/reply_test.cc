@@ -53,7 +53,8 @@ TEST_CASE("reply: integers") {
 TEST_CASE("reply: several integers in one piece") {
   std::string output;
   ReplyBuilder reply(output);
-  reply.Integers({1, -1, INT64_MIN, INT64_MAX, 0, 10, 99, INT64_MIN});
+  const int64_t values[] = {1, -1, INT64_MIN, INT64_MAX, 0, 10, 99, INT64_MIN};
+  reply.Integers(values);
   CHECK(output ==
         ":1\r\n:-1\r\n:-9223372036854775808\r\n:9223372036854775807\r\n:0\r\n:10\r\n:99\r\n"
         ":-9223372036854775808\r\n");
