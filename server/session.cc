@@ -132,6 +132,21 @@ void Session::Prefetch() {
     if (const auto key = LikelyKey(parser_.args_of(request))) keys[count++] = *key;
   }
   server_.engine.database(client_.database).Prefetch({keys.data(), count});
+  FetchAhead();
+}
+
+// A client tends to repeat itself: what its last command would like to have fetched is asked for
+// all calls of it at once.
+void Session::FetchAhead() {
+  const CommandTable::Item* last = client_.last_command;
+  if (last == nullptr || last->command->fetch_ahead == nullptr) return;
+  std::array<Args, RequestParser::kMaxBatch> calls;
+  size_t count = 0;
+  for (const RequestParser::Request& request : parser_.requests()) {
+    const Args args = parser_.args_of(request);
+    if (args.size() > 1 && IsWord(args[0], last->command->name)) calls[count++] = args;
+  }
+  last->command->fetch_ahead(server_.engine.database(client_.database), {calls.data(), count});
 }
 
 void Session::LimitQuery(size_t unfinished) {

@@ -53,6 +53,7 @@ class Session {
   ParseStatus NextBatch(std::string_view bytes);
   size_t RunBatch(const TurnShare& share);
   void Prefetch();
+  void FetchAhead();
   void LimitQuery(size_t unfinished);
   void Keep(size_t done);
   void ApplyLimits();

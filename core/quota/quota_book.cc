@@ -3,6 +3,7 @@
 #include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "core/check.h"
@@ -75,6 +76,25 @@ QuotaBook::Places QuotaBook::Approach(int64_t user, const Ids& skus) const {
   users_.PrefetchRecord(places.user);
   for (const uint64_t hash : places.skus) limits_.PrefetchRecord(hash);
   return places;
+}
+
+void QuotaBook::Prefetch(std::span<const int64_t> users, std::span<const int64_t> skus) const {
+  using Hashes = std::array<uint64_t, kMaxPrefetch>;
+  Check(users.size() <= kMaxPrefetch && skus.size() <= kMaxPrefetch, "few are fetched at a time");
+  const auto begin = [](const RecordTable& table, std::span<const int64_t> ids, Hashes& hashes) {
+    for (size_t i = 0; i < ids.size(); ++i) {
+      hashes[i] = table.Hash(EntityKey(ids[i]).view());
+      table.PrefetchSegment(hashes[i]);
+    }
+  };
+  Hashes of_users;
+  Hashes of_skus;
+  begin(users_, users, of_users);
+  begin(limits_, skus, of_skus);
+  for (size_t i = 0; i < users.size(); ++i) users_.PrefetchIndex(of_users[i]);
+  for (size_t i = 0; i < skus.size(); ++i) limits_.PrefetchIndex(of_skus[i]);
+  for (size_t i = 0; i < users.size(); ++i) users_.PrefetchRecord(of_users[i]);
+  for (size_t i = 0; i < skus.size(); ++i) limits_.PrefetchRecord(of_skus[i]);
 }
 
 QuotaBook::OpenUser QuotaBook::Open(int64_t user, uint64_t hash, int64_t now_ms) const {

@@ -129,6 +129,11 @@ class QuotaBook {
   // left. After the first call the book may only be freed on or destroyed.
   bool FreeSome(size_t segments);
 
+  // Fetches into the cache what calls that name these users and SKUs are going to read, so that
+  // their misses overlap. Of no effect but on time; at most kMaxPrefetch of each.
+  void Prefetch(std::span<const int64_t> users, std::span<const int64_t> skus) const;
+  static constexpr size_t kMaxPrefetch = RecordTable::kMaxPrefetch;
+
   // An equal book. Linear in the book's bytes.
   QuotaBook Clone() const;
 

@@ -8,6 +8,10 @@
 #include <string_view>
 #include <vector>
 
+namespace tally {
+class Keyspace;
+}  // namespace tally
+
 namespace tally::server {
 
 class CommandContext;
@@ -97,6 +101,10 @@ using KeyFinder = bool (*)(Args args, std::vector<KeyReference>& keys);
 // Whether SLOWLOG has to hide an argument.
 using SecretFinder = bool (*)(Args args, size_t index);
 
+// Hints what calls of the command, all of one batch, are about to read behind their keys, so that
+// their cache misses overlap. The calls may be wrong in any way; of no effect but on time.
+using FetchAhead = void (*)(const Keyspace& keyspace, std::span<const Args> calls);
+
 struct Command {
   std::string_view name;  // lower case; a subcommand's is only its second word
   Handler handler = nullptr;
@@ -108,6 +116,7 @@ struct Command {
   std::span<const Command> subcommands = {};
   KeyFinder find_keys = nullptr;
   SecretFinder is_secret = nullptr;
+  FetchAhead fetch_ahead = nullptr;
 };
 
 // ACL categories and COMMAND DOCS groups, one for each family.

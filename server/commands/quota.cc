@@ -1,6 +1,11 @@
 // QUOTA: purchase limits by SKU and marketing action. What is logged stands in quota_writer.h.
+#include <absl/container/inlined_vector.h>
+
+#include <optional>
 #include <vector>
 
+#include "core/bytes/number.h"
+#include "core/quota/quota_book.h"
 #include "server/commands/families.h"
 #include "server/commands/quota_args.h"
 #include "server/commands/quota_writer.h"
@@ -189,6 +194,25 @@ void Left(CommandContext& context) {
   ReplyLefts(context.reply, lefts);
 }
 
+// The user and the SKUs of each call, of all that ask of the same book as the first one.
+void FetchLefts(const Keyspace& keyspace, std::span<const Args> calls) {
+  if (calls.empty()) return;
+  const std::string_view key = calls.front()[1];
+  const Keyspace::Entry entry = keyspace.Peek(key);
+  if (!entry || entry.type() != kTypeOf<QuotaBook>) return;
+  absl::InlinedVector<int64_t, QuotaBook::kMaxPrefetch> users;
+  absl::InlinedVector<int64_t, QuotaBook::kMaxPrefetch> skus;
+  for (const Args call : calls) {
+    if (call[1] != key) continue;
+    for (size_t i = 2; i < call.size() && skus.size() < QuotaBook::kMaxPrefetch; ++i) {
+      const std::optional<int64_t> id = ParseInt64(call[i]);
+      if (!id) break;
+      (i == 2 ? users : skus).push_back(*id);
+    }
+  }
+  entry.heap<QuotaBook>().Prefetch(users, skus);
+}
+
 void LeftAll(CommandContext& context) {
   QuotaArgs args(context);
   QuotaArgs::Ids users;
@@ -251,8 +275,17 @@ constexpr Command kCommands[] = {
      "Deletes limits of SKUs; purchases made until then never count for them again.", "0.1.0"},
     {"quota.history", History, 3, kReadOnly, kOneKey, "Returns the purchases kept of a user.",
      "0.1.0"},
-    {"quota.left", Left, -4, kReadOnly, kOneKey,
-     "Returns how many of each SKU a user may still buy.", "0.1.0"},
+    {"quota.left",
+     Left,
+     -4,
+     kReadOnly,
+     kOneKey,
+     "Returns how many of each SKU a user may still buy.",
+     "0.1.0",
+     {},
+     nullptr,
+     nullptr,
+     FetchLefts},
     {"quota.leftall", LeftAll, -3, kReadOnly, kOneKey,
      "Returns how many users may still buy of each SKU that they have bought.", "0.1.0"},
     {"quota.limits", Limits, -3, kReadOnly, kOneKey, "Returns the limits of SKUs.", "0.1.0"},

@@ -93,6 +93,50 @@ TEST_CASE("a session answers the same however its requests are cut") {
   }
 }
 
+TEST_CASE("calls whose reads are fetched ahead answer as they do one by one") {
+  const std::vector<std::string> right = {"QUOTA.LEFT", "book", "1", "7", "8"};
+  std::vector<std::string> many = {"quota.left", "book", "2"};
+  for (int sku = 0; sku < 500; ++sku) many.push_back(std::to_string(sku));
+  const std::vector<std::vector<std::string>> calls = {
+      right,
+      many,
+      many,
+      {"QUOTA.LEFT", "book", "x", "7"},
+      {"QUOTA.LEFT", "book", "1", "7", "AT"},
+      {"QUOTA.LEFT", "book"},
+      {"QUOTA.LEFT"},
+      {"QUOTA.LEFT", "nobody", "1", "7"},
+      {"QUOTA.LEFT", "text", "1", "7"},
+      {"DEL", "book"},
+      right,
+      {"QUOTA.SETLIMIT", "book", "7", "0", "9", "30d"},
+      right,
+      {"SET", "book", "x"},
+      right};
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  for (int round = 0; round < 200; ++round) {
+    std::string stream;
+    CommandHarness harness;
+    Peer peer(harness);
+    const std::vector<std::string> before = {
+        Request({"SET", "text", "x"}), Request({"QUOTA.SETLIMIT", "book", "7", "0", "5", "30d"}),
+        Request({"QUOTA.BUY", "book", "1", "100", "ITEMS", "7", "0", "2"}), Request(right)};
+    for (const std::string& request : before) peer.Send(request);
+    CommandHarness single_harness;
+    Peer single(single_harness);
+    for (const std::string& request : before) single.Send(request);
+    for (int i = 0; i < 40; ++i) {
+      const std::string request =
+          Request(random.OneIn(2) ? right : calls[random.Below(calls.size())]);
+      stream += request;
+      single.Send(request);
+    }
+    peer.Send(stream);
+    REQUIRE(peer.received == single.received);
+  }
+}
+
 TEST_CASE("one client's long pipeline is run in shares") {
   CommandHarness harness;
   Peer peer(harness);
