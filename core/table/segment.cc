@@ -49,6 +49,23 @@ const char* GetLength(const char* in, uint32_t* value) {
   return in;
 }
 
+template <typename Word>
+bool SameWord(const char* a, const char* b) {
+  Word x;
+  Word y;
+  std::memcpy(&x, a, sizeof x);
+  std::memcpy(&y, b, sizeof y);
+  return x == y;
+}
+
+// Most keys are short: two words that may overlap cost less than a call.
+bool EqualBytes(const char* a, const char* b, size_t size) {
+  if (size > 16) return std::memcmp(a, b, size) == 0;
+  if (size >= 8) return SameWord<uint64_t>(a, b) && SameWord<uint64_t>(a + size - 8, b + size - 8);
+  if (size >= 4) return SameWord<uint32_t>(a, b) && SameWord<uint32_t>(a + size - 4, b + size - 4);
+  return size == 0 || (a[0] == b[0] && a[size / 2] == b[size / 2] && a[size - 1] == b[size - 1]);
+}
+
 size_t LengthBytes(size_t value) {
   size_t bytes = 1;
   while (value >= 0x80) {
@@ -85,7 +102,11 @@ size_t RecordTable::Segment::Hasher::operator()(uint32_t offset) const {
 }
 
 bool RecordTable::Segment::Equal::operator()(uint32_t a, const Probe& b) const {
-  return segment->At(a).key() == b.key;
+  uint32_t key_size = 0;
+  uint32_t payload_size = 0;
+  const char* in = GetLength(segment->buffer_ + a, &key_size);
+  if (key_size >> 1 != b.key.size()) return false;
+  return EqualBytes(GetLength(in, &payload_size), b.key.data(), b.key.size());
 }
 
 RecordTable::Record RecordTable::Segment::At(uint32_t offset) const {

@@ -2,19 +2,43 @@
 
 #include <absl/strings/ascii.h>
 
+#include <algorithm>
 #include <climits>
+#include <cstring>
 
 #include "core/bytes/double_format.h"
 #include "core/bytes/number.h"
 
 namespace tally::server {
 
+namespace {
+
+// Whether four characters are those, which are lower case, in any case.
+bool AreLetters(const char* arg, const char* lower) {
+  uint32_t a;
+  uint32_t b;
+  std::memcpy(&a, arg, sizeof a);
+  std::memcpy(&b, lower, sizeof b);
+  // In each byte bit 5, if the lower case one is a letter: names are ASCII, so nothing carries.
+  const uint32_t letters = ((b + 0x1F1F1F1F) & ~(b + 0x05050505) & 0x80808080) >> 2;
+  return ((a ^ b) & ~letters) == 0;
+}
+
+}  // namespace
+
 bool IsWord(std::string_view arg, std::string_view lower) {
-  if (arg.size() != lower.size()) return false;
-  for (size_t i = 0; i < arg.size(); ++i) {
-    if (absl::ascii_tolower(static_cast<unsigned char>(arg[i])) != lower[i]) return false;
+  const size_t size = lower.size();
+  if (arg.size() != size) return false;
+  if (size < 4) {
+    return std::equal(arg.begin(), arg.end(), lower.begin(), [](char a, char b) {
+      return absl::ascii_tolower(static_cast<unsigned char>(a)) == b;
+    });
   }
-  return true;
+  // Four at a time, the last ones with some of those before them.
+  for (size_t i = 0; i + 4 < size; i += 4) {
+    if (!AreLetters(arg.data() + i, lower.data() + i)) return false;
+  }
+  return AreLetters(arg.data() + size - 4, lower.data() + size - 4);
 }
 
 Keyspace::Entry CommandContext::Find(std::string_view key) {

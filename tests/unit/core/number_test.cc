@@ -1,8 +1,12 @@
 #include "core/bytes/number.h"
 
+#include <absl/numeric/int128.h>
+
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -61,6 +65,40 @@ TEST_CASE("What is written reads back, in every length", "[number]") {
     REQUIRE(text.substr(1) == std::to_string(value));
     REQUIRE(Int64Text(value).view() == text.substr(1));
     REQUIRE(ParseInt64(text.substr(1)) == value);
+  }
+}
+
+// The same by a text's shape and its value, digit by digit.
+std::optional<int64_t> NaiveInt64(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  const std::string_view digits = text.substr(negative ? 1 : 0);
+  if (digits.empty() || digits.size() > 19 || (digits[0] == '0' && text != "0"))
+    return std::nullopt;
+  absl::int128 value = 0;
+  for (const char c : digits) {
+    if (c < '0' || c > '9') return std::nullopt;
+    value = value * 10 + (c - '0');
+  }
+  if (negative) value = -value;
+  if (value != static_cast<int64_t>(value)) return std::nullopt;
+  return static_cast<int64_t>(value);
+}
+
+TEST_CASE("Any byte at any place of a number is told from a digit", "[number]") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  for (size_t size = 1; size <= 21; ++size) {
+    for (size_t place = 0; place < size; ++place) {
+      // At the end of its memory, so that a sanitizer sees what reads past it.
+      const std::unique_ptr<char[]> bytes(new char[size]);
+      for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>('0' + random.Below(10));
+      const std::string_view text(bytes.get(), size);
+      for (int byte = 0; byte < 256; ++byte) {
+        bytes[place] = static_cast<char>(byte);
+        INFO('"' << text << '"');
+        REQUIRE(ParseInt64(text) == NaiveInt64(text));
+      }
+    }
   }
 }
 
