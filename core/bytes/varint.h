@@ -58,8 +58,9 @@ constexpr uint64_t JoinSevenBits(uint64_t bytes) {
   return (bytes & 0x000000000fffffff) | (bytes & 0x0fffffff00000000) >> 4;
 }
 
-// ReadVarint for those that take two bytes or more.
-[[nodiscard]] inline bool ReadLongVarint(std::string_view& in, uint64_t& value) {
+// ReadVarint for those that take two bytes or more. Not inlined, so that the rest of it is,
+// wherever short ones are read in a row.
+[[nodiscard, gnu::noinline]] inline bool ReadLongVarint(std::string_view& in, uint64_t& value) {
   uint64_t result = 0;
   size_t at = 0;
   if (in.size() >= kMaxVarintBytes) {
@@ -94,7 +95,7 @@ constexpr uint64_t JoinSevenBits(uint64_t bytes) {
 
 // Takes a varint off the front of `in`. False, with `in` and `value` untouched, if `in` ends before
 // the varint does or the number does not fit 64 bits.
-[[nodiscard]] inline bool ReadVarint(std::string_view& in, uint64_t& value) {
+[[nodiscard, gnu::always_inline]] inline bool ReadVarint(std::string_view& in, uint64_t& value) {
   if (in.empty() || static_cast<uint8_t>(in[0]) >= 0x80) return ReadLongVarint(in, value);
   value = static_cast<uint8_t>(in[0]);
   in.remove_prefix(1);
@@ -116,7 +117,8 @@ inline void AppendLengthPrefixed(std::string& out, std::string_view bytes) {
 
 // Takes a length-prefixed byte string off the front of `in`; `bytes` is a view into it. False, with
 // both untouched, if `in` is too short for what the length claims.
-[[nodiscard]] inline bool ReadLengthPrefixed(std::string_view& in, std::string_view& bytes) {
+[[nodiscard, gnu::always_inline]] inline bool ReadLengthPrefixed(std::string_view& in,
+                                                                 std::string_view& bytes) {
   std::string_view rest = in;
   uint64_t length = 0;
   if (!ReadVarint(rest, length) || length > rest.size()) return false;
