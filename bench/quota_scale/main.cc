@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "bench/quota_scale/awake_cpus.h"
 #include "bench/quota_scale/connection.h"
 #include "bench/quota_scale/load.h"
 #include "bench/quota_scale/server_process.h"
@@ -128,8 +129,7 @@ class Bench {
     for (const size_t pipeline : {size_t{1}, size_t{16}}) CompareWithGet(pipeline);
     RemoveKeys();
     const double saturation = Mixed("mixed load", 0);
-    Mixed("at half of it", saturation / 2);
-    Rewrite(saturation / 2);
+    PacedLoad(saturation / 2);
     Restart();
   }
 
@@ -243,6 +243,27 @@ class Bench {
     std::printf("                server CPU %.2f us a call\n",
                 (server_.CpuSeconds() - begin) / static_cast<double>(result.calls) * 1e6);
     return result.per_second();
+  }
+
+  void PacedLoad(double rate) {
+    const AwakeCpus awake;
+    Floor(rate);
+    Mixed("at half of it", rate);
+    Rewrite(rate);
+  }
+
+  // What the machine, and this program, add to every latency at that rate.
+  void Floor(double rate) {
+    const LoadResult result = RunLoad(
+        To(rate),
+        [](std::string& out) {
+          CommandWriter writer(out);
+          writer.Begin(1);
+          writer.Word("PING");
+        },
+        [&](double elapsed) { return elapsed < options_.seconds; });
+    Expect(result);
+    Print("as many PINGs:", result);
   }
 
   void Rewrite(double rate) {
