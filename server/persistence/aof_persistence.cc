@@ -9,10 +9,13 @@
 namespace tally::server {
 namespace {
 
-// A slice of a rewrite may take so long where nobody was served in the turn. Those who are served
-// keep three quarters of the time: a slice waits until three times what the last one took is over.
+// A slice of a rewrite may take so long where nobody is being served. Those who are served keep
+// three quarters of the time: a slice waits until three times what the last one took is over. A
+// client that was served counts as one for a while: its next request is still on its way, and would
+// find itself behind a long slice.
 constexpr int64_t kSliceMicros = 1000;
 constexpr int64_t kServedShare = 3;
+constexpr int64_t kServedMicros = 5000;
 constexpr int64_t kRecoveryIntervalMs = 1000;
 
 AppendFsync PolicyOf(FsyncPolicy policy) {
@@ -143,8 +146,9 @@ absl::Status AofPersistence::FlushTurn(RewritePace pace) {
 
 void AofPersistence::GoOnRewriting() {
   const uint64_t commands = server_.stats.commands_processed;
-  const bool served = std::exchange(served_at_slice_, commands) != commands;
   const int64_t begin = Clock::MonotonicMicros();
+  if (std::exchange(served_commands_, commands) != commands) last_served_us_ = begin;
+  const bool served = begin - last_served_us_ < kServedMicros;
   if (served && begin < next_slice_us_) return;
   RewriteSlice(kSliceMicros / (served ? 1 + kServedShare : 1));
   const int64_t end = Clock::MonotonicMicros();

@@ -136,8 +136,9 @@ class AofPersistence : public Persistence {
   std::unique_ptr<LogWriter> writer_;  // null with appendonly no
   std::unique_ptr<Loading> loading_;   // null when all is loaded
   std::unique_ptr<Rewrite> rewrite_;
-  uint64_t served_at_slice_ = 0;  // commands, when the last slice could have begun
-  int64_t next_slice_us_ = 0;     // if there is somebody to be served
+  uint64_t served_commands_ = 0;            // when a slice of a rewrite could last have begun
+  int64_t last_served_us_ = INT64_MIN / 2;  // when they had last grown until then
+  int64_t next_slice_us_ = 0;               // if there is somebody to be served
   absl::Status last_rewrite_;
   int64_t last_rewrite_seconds_ = -1;  // of one that has succeeded
   uint64_t epoch_ = 0;
