@@ -19,8 +19,9 @@ bool AreLetters(const char* arg, const char* lower) {
   uint32_t b;
   std::memcpy(&a, arg, sizeof a);
   std::memcpy(&b, lower, sizeof b);
-  // In each byte bit 5, if the lower case one is a letter: names are ASCII, so nothing carries.
-  const uint32_t letters = ((b + 0x1F1F1F1F) & ~(b + 0x05050505) & 0x80808080) >> 2;
+  // In each byte bit 5, if the lower case one is a letter. Without the high bits nothing carries.
+  const uint32_t low = b & 0x7F7F7F7F;
+  const uint32_t letters = ((low + 0x1F1F1F1F) & ~(low + 0x05050505) & ~b & 0x80808080) >> 2;
   return ((a ^ b) & ~letters) == 0;
 }
 

@@ -8,8 +8,9 @@
 namespace tally::server {
 
 TEST_CASE("a word is known in any case, and by each of its bytes") {
-  for (const std::string word : {"", "a", "at", "get", "incr", "zcard", "quota.left", "x_1|y",
-                                 "set-get", "@`{[az", "zremrangebyscore"}) {
+  for (const std::string word :
+       {"", "a", "at", "get", "incr", "zcard", "quota.left", "x_1|y", "set-get", "@`{[az",
+        "zremrangebyscore", "\xfb`\xe1`", "\xff`az", "caf\xc3\xa9"}) {
     REQUIRE(IsWord(word, word));
     REQUIRE(IsWord(absl::AsciiStrToUpper(word), word));
     REQUIRE_FALSE(IsWord(word + "x", word));
