@@ -16,9 +16,8 @@ std::optional<int64_t> ParseInt64(std::string_view text) {
   if (!text.empty() && text.size() <= kSafeDigits && text[0] >= '1' && text[0] <= '9') {
     int64_t value = 0;
     for (const char c : text) {
-      const unsigned digit = static_cast<unsigned char>(c) - unsigned{'0'};
-      if (digit > 9) return std::nullopt;
-      value = value * 10 + digit;
+      if (c < '0' || c > '9') return std::nullopt;
+      value = value * 10 + (c - '0');
     }
     return value;
   }

@@ -63,38 +63,31 @@ QuotaBook::QuotaBook(uint64_t seed, int64_t min_retention_ms)
   Check(min_retention_ms > 0, "retention is positive");
 }
 
+void QuotaBook::Fetch(std::span<const uint64_t> users, std::span<const uint64_t> skus) const {
+  for (const uint64_t hash : users) users_.PrefetchSegment(hash);
+  for (const uint64_t hash : skus) limits_.PrefetchSegment(hash);
+  for (const uint64_t hash : users) users_.PrefetchIndex(hash);
+  for (const uint64_t hash : skus) limits_.PrefetchIndex(hash);
+  for (const uint64_t hash : users) users_.PrefetchRecord(hash);
+  for (const uint64_t hash : skus) limits_.PrefetchRecord(hash);
+}
+
 QuotaBook::Places QuotaBook::Approach(int64_t user, const Ids& skus) const {
   Places places;
   places.user = users_.Hash(EntityKey(user).view());
-  users_.PrefetchSegment(places.user);
-  for (const int64_t sku : skus) {
-    places.skus.push_back(limits_.Hash(EntityKey(sku).view()));
-    limits_.PrefetchSegment(places.skus.back());
-  }
-  users_.PrefetchIndex(places.user);
-  for (const uint64_t hash : places.skus) limits_.PrefetchIndex(hash);
-  users_.PrefetchRecord(places.user);
-  for (const uint64_t hash : places.skus) limits_.PrefetchRecord(hash);
+  for (const int64_t sku : skus) places.skus.push_back(limits_.Hash(EntityKey(sku).view()));
+  Fetch({&places.user, 1}, places.skus);
   return places;
 }
 
 void QuotaBook::Prefetch(std::span<const int64_t> users, std::span<const int64_t> skus) const {
   using Hashes = std::array<uint64_t, kMaxPrefetch>;
   Check(users.size() <= kMaxPrefetch && skus.size() <= kMaxPrefetch, "few are fetched at a time");
-  const auto begin = [](const RecordTable& table, std::span<const int64_t> ids, Hashes& hashes) {
-    for (size_t i = 0; i < ids.size(); ++i) {
-      hashes[i] = table.Hash(EntityKey(ids[i]).view());
-      table.PrefetchSegment(hashes[i]);
-    }
-  };
   Hashes of_users;
   Hashes of_skus;
-  begin(users_, users, of_users);
-  begin(limits_, skus, of_skus);
-  for (size_t i = 0; i < users.size(); ++i) users_.PrefetchIndex(of_users[i]);
-  for (size_t i = 0; i < skus.size(); ++i) limits_.PrefetchIndex(of_skus[i]);
-  for (size_t i = 0; i < users.size(); ++i) users_.PrefetchRecord(of_users[i]);
-  for (size_t i = 0; i < skus.size(); ++i) limits_.PrefetchRecord(of_skus[i]);
+  for (size_t i = 0; i < users.size(); ++i) of_users[i] = users_.Hash(EntityKey(users[i]).view());
+  for (size_t i = 0; i < skus.size(); ++i) of_skus[i] = limits_.Hash(EntityKey(skus[i]).view());
+  Fetch({of_users.data(), users.size()}, {of_skus.data(), skus.size()});
 }
 
 QuotaBook::OpenUser QuotaBook::Open(int64_t user, uint64_t hash, int64_t now_ms) const {

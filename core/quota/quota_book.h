@@ -189,7 +189,10 @@ class QuotaBook {
     absl::InlinedVector<uint64_t, 8> skus;
   };
 
-  // Hints the memory that all of it is about to be looked up.
+  // Hints the memory that the users and SKUs of these hashes are about to be looked up, step by
+  // step for all of them.
+  void Fetch(std::span<const uint64_t> users, std::span<const uint64_t> skus) const;
+  // Fetches what a call is going to look up.
   Places Approach(int64_t user, const Ids& skus) const;
   OpenUser Open(int64_t user, uint64_t hash, int64_t now_ms) const;
   OpenUser Open(int64_t user, int64_t now_ms) const;
