@@ -1,6 +1,7 @@
 #include "core/keyspace/access.h"
 
 #include <catch2/catch.hpp>
+#include <vector>
 
 #include "random_seed.h"
 
@@ -43,20 +44,23 @@ TEST_CASE("access marks by frequency grow with the logarithm of the uses") {
   SeededRandom random;
   INFO("seed " << random.seed());
   const AccessTracking tracking{.by_frequency = true};
-  uint32_t mark = NewFrequencyMark(kNow);
-  // Of what Redis's documentation tells for a factor of 10: 10 after 100 hits, 18 after 1,000,
-  // 142 after 100,000, 255 after a million.
-  const auto after = [&](int uses) {
-    for (int i = 0; i < uses; ++i) mark = UsedFrequencyMark(mark, tracking, kNow, random.Next());
-    return FrequencyOf(mark, tracking, kNow);
+  // Redis's documentation tells, for a factor of 10: 10 after 100 hits, 18 after 1,000, 142 after
+  // 100,000, 255 after a million. One key's count scatters (by 1.2, 2.2 and 7); the means of so
+  // many keys stay within these bounds but for once in 10^12 runs.
+  std::vector<uint32_t> marks(64, NewFrequencyMark(kNow));
+  const auto mean_after = [&](int uses) {
+    double sum = 0;
+    for (uint32_t& mark : marks) {
+      for (int i = 0; i < uses; ++i) mark = UsedFrequencyMark(mark, tracking, kNow, random.Next());
+      sum += FrequencyOf(mark, tracking, kNow);
+    }
+    return sum / static_cast<double>(marks.size());
   };
-  const uint32_t hundred = after(100);
-  CHECK((hundred >= 7 && hundred <= 14));
-  const uint32_t thousand = after(900);
-  CHECK((thousand >= 14 && thousand <= 24));
-  const uint32_t many = after(99'000);
-  CHECK((many >= 120 && many <= 165));
-  CHECK(after(1'500'000) == 255);
+  CHECK(mean_after(100) == Approx(9.72).margin(1.2));
+  CHECK(mean_after(900) == Approx(19.38).margin(2.1));
+  CHECK(mean_after(99'000) == Approx(146.7).margin(7));
+  marks.resize(1);
+  CHECK(mean_after(1'500'000) == 255);
   CHECK(UsedFrequencyMark(NewFrequencyMark(kNow), tracking, kNow, UINT64_MAX) ==
         NewFrequencyMark(kNow) + 1);
 }
