@@ -20,6 +20,10 @@ constexpr char kFooterBlock = 'F';
 constexpr size_t kBlockHeadBytes = 5;  // type, length
 constexpr size_t kCrcBytes = 4;
 constexpr size_t kFooterBytes = 16;  // records, blocks
+// A snapshot may be as large as the memory, and is read once: its bytes must not drive out of the
+// page cache what other programs read, nor count as memory of this one. So it is dropped from the
+// cache as it is written and read, by steps of so many bytes when it is read.
+constexpr uint64_t kDropBytes = uint64_t{8} << 20;
 // One block holds at least one record, and that many bytes more at most.
 constexpr size_t kMaxPayloadBytes = kMaxRecordBytes + (size_t{1} << 20) + kMaxVarintBytes;
 
@@ -116,9 +120,10 @@ void BaseWriter::StartWriting() {
   unsynced_bytes_ += writing_.size();
   const bool sync = finished_ || unsynced_bytes_ >= options_.sync_bytes;
   if (sync) unsynced_bytes_ = 0;
-  worker_->Start([this, sync] {
+  worker_->Start([this, sync, size = bytes_] {
     absl::Status status = AppendAll(*file_, writing_);
     if (status.ok() && sync) status = file_->Sync();
+    if (sync) file_->DropCached(size);
     return status;
   });
 }
@@ -196,6 +201,12 @@ absl::Status BaseReader::ReadHeader(uint64_t sequence) {
   return absl::OkStatus();
 }
 
+void BaseReader::DropWhatWasRead() {
+  if (offset_ - dropped_ < kDropBytes && !at_end_) return;
+  dropped_ = offset_;
+  file_->DropCached(dropped_);
+}
+
 absl::StatusOr<bool> BaseReader::NextBlock(RecordSink on_record, RecordPreview preview) {
   if (at_end_) return false;
   char head[kBlockHeadBytes];
@@ -227,6 +238,7 @@ absl::StatusOr<bool> BaseReader::NextBlock(RecordSink on_record, RecordPreview p
   if (!status.ok()) return status;
   crc_ = crc;
   offset_ += kBlockHeadBytes + length + kCrcBytes;
+  DropWhatWasRead();
   if (at_end_ && offset_ != file_size_) return Damaged(offset_, "bytes behind the footer");
   return !at_end_;
 }

@@ -117,11 +117,13 @@ class BaseReader {
   absl::Status Deliver(std::string_view payload, RecordSink on_record, RecordPreview preview);
   absl::Status CheckFooter(std::string_view payload);
   absl::Status Damaged(uint64_t offset, std::string_view why) const;
+  void DropWhatWasRead();
 
   std::unique_ptr<File> file_;
   uint64_t file_size_;
   BaseHeader header_;
   uint64_t offset_ = 0;
+  uint64_t dropped_ = 0;  // of the bytes before offset_, from the page cache
   uint32_t crc_ = 0;
   uint64_t records_ = 0;
   uint64_t blocks_ = 0;

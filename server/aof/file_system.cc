@@ -71,6 +71,10 @@ class PosixFile final : public File {
     return ErrorOf("fdatasync", path_);
   }
 
+  void DropCached(uint64_t size) override {
+    ::posix_fadvise(descriptor_, 0, static_cast<off_t>(size), POSIX_FADV_DONTNEED);
+  }
+
   absl::Status Truncate(uint64_t size) override {
     const int result =
         WithoutInterrupt([&] { return ::ftruncate(descriptor_, static_cast<off_t>(size)); });

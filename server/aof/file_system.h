@@ -35,6 +35,9 @@ class File {
   // fdatasync: content and length are on disk. After a failure nothing written since the last
   // success may be believed, whatever a later Sync says: the kernel has dropped the dirty pages.
   virtual absl::Status Sync() = 0;
+  // A hint: what is on disk of the first `size` bytes will not be read soon, and need not take
+  // memory meanwhile.
+  virtual void DropCached(uint64_t size) = 0;
   virtual absl::Status Truncate(uint64_t size) = 0;
   virtual absl::StatusOr<uint64_t> Size() = 0;
 };

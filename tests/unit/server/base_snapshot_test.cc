@@ -68,6 +68,33 @@ TEST_CASE("A base has the documented bytes") {
   CHECK(bytes == std::string(reinterpret_cast<const char*>(expected), sizeof(expected)));
 }
 
+TEST_CASE("A base leaves the page cache as it is written, and as it is read") {
+  FakeFileSystem files;
+  const std::string record(100'000, 'x');
+  BaseWriter writer(files, *files.Create(kPath), {1735689600000, 2, 3}, {});
+  for (int i = 0; i < 100; ++i) REQUIRE(writer.Append(record).ok());
+  REQUIRE(writer.Finish().ok());
+  REQUIRE(writer.WaitSynced().ok());
+  CHECK(files.Dropped(kPath) == writer.bytes());
+
+  files.Put(kPath, files.Contents()[kPath]);
+  auto reader = BaseReader::Open(files, kPath, 2);
+  REQUIRE(reader.ok());
+  const auto ignore = [](std::string_view) { return absl::OkStatus(); };
+  bool in_between = false;
+  for (bool more = true; more;) {
+    const auto read = (*reader)->NextBlock(ignore);
+    REQUIRE(read.ok());
+    more = *read;
+    const uint64_t dropped = files.Dropped(kPath);
+    CHECK(dropped <= (*reader)->offset());
+    CHECK((*reader)->offset() - dropped < 9'000'000);
+    in_between |= more && dropped > 0;
+  }
+  CHECK(in_between);
+  CHECK(files.Dropped(kPath) == writer.bytes());
+}
+
 TEST_CASE("A writer is throttled while the disk is behind, and no longer") {
   FakeFileSystem files;
   std::counting_semaphore<> allowed(0);

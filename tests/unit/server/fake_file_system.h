@@ -110,6 +110,11 @@ class FakeFileSystem final : public server::FileSystem {
     for (const auto& [name, inode] : entries_) contents[name] = inode->content;
     return contents;
   }
+  // The bytes in front of a file that File::DropCached was last called for.
+  uint64_t Dropped(const std::string& path) const {
+    const std::lock_guard lock(mutex_);
+    return entries_.at(path)->dropped;
+  }
   // Puts a file there, synced.
   void Put(const std::string& path, const std::string& content) {
     const std::lock_guard lock(mutex_);
@@ -178,6 +183,7 @@ class FakeFileSystem final : public server::FileSystem {
     std::string content;     // what reads see
     std::string durable;     // what a power loss leaves for certain
     std::set<size_t> dirty;  // sectors that the next Sync makes durable
+    uint64_t dropped = 0;    // bytes in front that are not cached
   };
 
   class FakeFile final : public server::File {
@@ -233,6 +239,11 @@ class FakeFileSystem final : public server::FileSystem {
       // As Linux does: pages whose writing failed are clean afterwards, and never written again.
       if (!system_.crashed_) inode_->dirty.clear();
       return status;
+    }
+
+    void DropCached(uint64_t size) override {
+      const std::lock_guard lock(system_.mutex_);
+      inode_->dropped = size;
     }
 
     absl::Status Truncate(uint64_t size) override {

@@ -55,6 +55,21 @@ TEST_CASE("Files of a real disk are written, read, cut, renamed and removed") {
   CHECK(files.List(directory)->empty());
 }
 
+TEST_CASE("What has left the page cache is read from the disk") {
+  const TemporaryDirectory root;
+  PosixFileSystem files;
+  const std::string path = root / "file";
+  auto file = files.Create(path);
+  REQUIRE(file.ok());
+  const std::string content(3 * 4096 + 5, 'x');
+  REQUIRE(AppendAll(**file, content).ok());
+  REQUIRE((*file)->Sync().ok());
+  (*file)->DropCached(content.size());
+  std::string read(content.size(), '\0');
+  CHECK(*ReadFull(**file, 0, read) == content.size());
+  CHECK(read == content);
+}
+
 TEST_CASE("Errors of a real disk have their code and name the file") {
   const TemporaryDirectory root;
   PosixFileSystem files;
