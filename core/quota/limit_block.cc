@@ -4,6 +4,9 @@ namespace tally {
 namespace {
 
 constexpr int64_t kUnitMs[] = {1, 1000, 3'600'000, 86'400'000};
+constexpr int64_t kMostMs = std::numeric_limits<int64_t>::max();
+constexpr uint64_t kMostUnits[] = {kMostMs / kUnitMs[0], kMostMs / kUnitMs[1], kMostMs / kUnitMs[2],
+                                   kMostMs / kUnitMs[3]};
 
 // The longest unit that divides the window.
 uint32_t UnitOf(int64_t window_ms) {
@@ -17,12 +20,10 @@ bool ReadLimit(PackedInput& in, uint8_t head, LimitEntry& entry) {
   const uint64_t units = in.Varint();
   const uint64_t set_at = in.Fixed((head >> 4 & 7) + 1u);
   if (in.failed() || limit > std::numeric_limits<int32_t>::max()) return false;
-  const int64_t unit_ms = kUnitMs[head >> 2 & 3];
-  if (units == 0 || units > static_cast<uint64_t>(std::numeric_limits<int64_t>::max() / unit_ms)) {
-    return false;
-  }
+  const uint32_t unit = head >> 2 & 3;
+  if (units == 0 || units > kMostUnits[unit]) return false;
   entry.limit = static_cast<int32_t>(limit);
-  entry.window_ms = static_cast<int64_t>(units) * unit_ms;
+  entry.window_ms = static_cast<int64_t>(units) * kUnitMs[unit];
   entry.set_at_ms = WrappingAdd(kTimeBase, PackedDuration(set_at, head & 0x80));
   return true;
 }

@@ -304,13 +304,16 @@ bool QuotaBook::LoadLimits(std::string_view in) {
 }
 
 bool QuotaBook::LoadUsers(std::string_view in) {
-  UserPurchases purchases;
+  UserPurchases with_returns;
   return InsertRecords(in, users_, [&](const RecordTable::Record& record) {
-    if (!DecodePurchases(record.payload(), purchases)) return false;
-    purchase_count_ += purchases.lines.size();
-    int64_t& due = record.segment().due;
-    for (const PurchaseLine& line : purchases.lines) due = std::min(due, line.ts_ms);
-    return true;
+    size_t lines = 0;
+    int64_t due = record.segment().due;
+    PurchaseReader reader(record.payload());
+    for (; reader.Next(); ++lines) due = std::min(due, reader.line().ts_ms);
+    if (reader.malformed() || lines == 0) return false;
+    purchase_count_ += lines;
+    record.segment().due = due;
+    return reader.rest().empty() || DecodePurchases(record.payload(), with_returns);
   });
 }
 
