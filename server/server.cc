@@ -1,7 +1,6 @@
 #include "server/server.h"
 
 #include <absl/strings/str_format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -9,11 +8,8 @@
 #include <random>
 #include <utility>
 
-#include "core/bytes/str_cat.h"
 #include "server/acl/acl_file.h"
 #include "server/commands/families.h"
-#include "server/state/client_text.h"
-#include "server/state/text.h"
 
 namespace tally::server {
 namespace {
@@ -25,12 +21,8 @@ constexpr size_t kReadBytes = 64 * 1024;
 constexpr size_t kReadTogether = 16;
 // Keeps the beginnings of their buffers out of one another's cache lines.
 constexpr size_t kReadStride = kReadBytes + 320;
-constexpr auto kCronInterval = std::chrono::milliseconds(50);
-// What expiry and reclaiming may take of one turn.
-constexpr int64_t kHousekeepingMicros = 1000;
-// And what loading takes of one, before clients are told LOADING.
+// What loading takes of a turn, before clients are told LOADING.
 constexpr int64_t kLoadMicros = 5000;
-constexpr size_t kReclaimSlice = 256;
 // What all connections together may take of a turn, and what one of them may: a request that has
 // just come waits behind the shares of all others, however long their pipelines are.
 constexpr int64_t kServeMicros = 4000;
@@ -39,8 +31,6 @@ constexpr int64_t kMostShareMicros = 1000;
 constexpr size_t kOutputBytes = size_t{2} << 20;
 constexpr size_t kLeastOutputBytes = 16 * 1024;
 constexpr size_t kMostOutputBytes = 64 * 1024;
-// What sweeping quota books may take of one cron tick.
-constexpr int64_t kSweepMicros = 500;
 
 TurnShare ShareAmong(size_t clients) {
   const auto count = static_cast<int64_t>(clients);
@@ -74,6 +64,7 @@ Server::Server(Config& config, Logger& log, const std::string& config_path)
       io_(ASIO_CONCURRENCY_HINT_1),
       signals_(io_),
       cron_(io_),
+      slice_(io_),
       ready_descriptor_(io_, ReadySet::Create()),
       ready_set_(ready_descriptor_.native_handle()),
       read_buffer_(kReadTogether * kReadStride) {
@@ -124,7 +115,7 @@ int Server::Run() {
   if (!state_.loading) log_.Notice("Ready to accept connections");
   while (!stopping_) {
     if (!waiting_) WaitForReady();
-    if (HasWork() || state_.loading || persistence_.BusyRewriting()) {
+    if (HasWork() || state_.loading || SliceIsDue()) {
       io_.poll_one();
     } else {
       io_.run_one();
@@ -180,6 +171,20 @@ bool Server::HasWork() const {
   if (state_.evictor.behind() || !engine_.reclaimer().empty()) return true;
   return std::any_of(queue_.begin(), queue_.end(),
                      [this](const auto& connection) { return MayRun(*connection); });
+}
+
+bool Server::SliceIsDue() {
+  const auto micros = persistence_.NextSliceInMicros();
+  if (micros == 0) return true;
+  if (micros && !slice_awaited_) {
+    slice_awaited_ = true;
+    slice_.expires_after(std::chrono::microseconds(*micros));
+    slice_.async_wait([this](const std::error_code&) {
+      slice_awaited_ = false;
+      io_.poll_one();  // for requests that have come too: the slice is for turns without
+    });
+  }
+  return false;
 }
 
 void Server::TakeQueue() {
@@ -286,19 +291,6 @@ void Server::EraseClosed() {
   for (Client* client : std::exchange(closed_, {})) connections_.erase(client);
 }
 
-// While the log takes nothing, the keys stay: their ends could not be logged.
-bool Server::MayExpire() const {
-  return state_.active_expire && !state_.loading && persistence_.write_error().ok();
-}
-
-void Server::Housekeeping() {
-  const int64_t begin = Clock::MonotonicMicros();
-  const auto more = [&] { return Clock::MonotonicMicros() - begin < kHousekeepingMicros; };
-  if (MayExpire()) engine_.ExpireSome(state_.clock.now_ms(), more);
-  while (!engine_.reclaimer().empty() && more()) engine_.reclaimer().FreeSome(kReclaimSlice);
-  state_.evictor.MakeRoom();
-}
-
 void Server::OnExpired(Keyspace& keyspace, std::string_view key) {
   const size_t database = engine_.IndexOf(keyspace);
   ++state_.stats.expired_keys;
@@ -344,71 +336,6 @@ void Server::WaitForSignal() {
     log_.Notice("Received ", signal == SIGINT ? "SIGINT" : "SIGTERM", " scheduling shutdown...");
     stopping_ = true;
   });
-}
-
-void Server::WaitForCron() {
-  cron_.expires_after(kCronInterval);
-  cron_.async_wait([this](const std::error_code& error) {
-    if (error) return;
-    Begin();
-    if (!state_.script_busy) Cron();
-    WaitForCron();
-  });
-}
-
-void Server::Cron() {
-  const int64_t now_us = Clock::MonotonicMicros();
-  Stats& stats = state_.stats;
-  stats.operations_rate.Sample(stats.commands_processed, now_us);
-  stats.input_rate.Sample(stats.net_input_bytes, now_us);
-  stats.output_rate.Sample(stats.net_output_bytes, now_us);
-  state_.memory.Sample();
-  persistence_.Cron();
-  SweepValues();
-  CloseIdleClients();
-  EvictClients();
-}
-
-void Server::SweepValues() {
-  if (!MayExpire()) return;
-  const int64_t begin = Clock::MonotonicMicros();
-  engine_.SweepSome(state_.clock.now_ms(),
-                    [&] { return Clock::MonotonicMicros() - begin < kSweepMicros; });
-}
-
-void Server::CloseIdleClients() {
-  const int64_t limit_ms = config_.timeout * int64_t{1000};
-  const int64_t now = state_.clock.now_ms();
-  for (const auto& [key, connection] : connections_) {
-    const Client& client = connection->client();
-    const bool idle = limit_ms > 0 && now - client.last_active_ms > limit_ms &&
-                      !client.subscribed() && !client.monitor;
-    if (idle) connection->Close();
-    connection->LimitOutput();
-  }
-}
-
-// maxmemory-clients: those that hold most go first.
-void Server::EvictClients() {
-  const int64_t setting = config_.maxmemory_clients;
-  const int64_t limit = setting < 0 ? config_.maxmemory / 100 * -setting : setting;
-  if (limit == 0) return;
-  int64_t sum = 0;
-  std::vector<std::pair<int64_t, Connection*>> by_memory;
-  for (const auto& [client, connection] : connections_) {
-    const auto bytes = static_cast<int64_t>(ClientMemory(*client));
-    sum += bytes;
-    if (!client->no_evict) by_memory.emplace_back(bytes, connection.get());
-  }
-  if (sum <= limit) return;
-  std::sort(by_memory.rbegin(), by_memory.rend());
-  for (const auto& [bytes, connection] : by_memory) {
-    if (sum <= limit) break;
-    sum -= bytes;
-    ++state_.stats.evicted_clients;
-    log_.Notice("Evicting a client: ", connection->client().address, ", ", bytes, " bytes");
-    connection->Close();
-  }
 }
 
 }  // namespace tally::server

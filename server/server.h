@@ -79,6 +79,8 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   // Those in the queue that may run now get this turn.
   void TakeQueue();
   bool HasWork() const;
+  // If it is not due, it is waited for.
+  bool SliceIsDue();
   bool MayRun(const Connection& connection) const;
   // Reads and runs what the connections of the turn have, some of them at a time.
   void ServeTurn();
@@ -110,6 +112,8 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   asio::io_context io_;
   asio::signal_set signals_;
   asio::steady_timer cron_;
+  asio::steady_timer slice_;  // of a rewrite
+  bool slice_awaited_ = false;
   std::vector<std::unique_ptr<TcpAcceptor>> tcp_;
   std::unique_ptr<UnixAcceptor> unix_;
   std::vector<std::string> addresses_;

@@ -9,13 +9,16 @@
 namespace tally::server {
 namespace {
 
-// A slice of a rewrite may take so long where nobody is being served. Those who are served keep
-// three quarters of the time: a slice waits until three times what the last one took is over. A
-// client that was served counts as one for a while: its next request is still on its way, and would
-// find itself behind a long slice.
+// What a slice of a rewrite takes where nobody is being served, and where somebody is. A client
+// that was served counts for a while: its next request is still on its way, and would find itself
+// behind a long slice.
 constexpr int64_t kSliceMicros = 1000;
-constexpr int64_t kServedShare = 3;
+constexpr int64_t kServedSliceMicros = 250;
 constexpr int64_t kServedMicros = 5000;
+// A slice waits for a turn without requests, and until so many times what the last one took is
+// over; or, where all turns have requests, until so many times of it are.
+constexpr int64_t kIdleTimes = 1;
+constexpr int64_t kBusyTimes = 7;
 constexpr int64_t kRecoveryIntervalMs = 1000;
 
 AppendFsync PolicyOf(FsyncPolicy policy) {
@@ -144,15 +147,21 @@ absl::Status AofPersistence::FlushTurn(RewritePace pace) {
   return writer_->Flush(server_.clock.steady_ms());
 }
 
+bool AofPersistence::Serving(int64_t now_us) const {
+  return now_us - last_served_us_ < kServedMicros;
+}
+
 void AofPersistence::GoOnRewriting() {
   const uint64_t commands = server_.stats.commands_processed;
   const int64_t begin = Clock::MonotonicMicros();
-  if (std::exchange(served_commands_, commands) != commands) last_served_us_ = begin;
-  const bool served = begin - last_served_us_ < kServedMicros;
-  if (served && begin < next_slice_us_) return;
-  RewriteSlice(kSliceMicros / (served ? 1 + kServedShare : 1));
+  const bool idle = std::exchange(served_commands_, commands) == commands;
+  if (!idle) last_served_us_ = begin;
+  const bool serving = Serving(begin);
+  if (serving && begin < (idle ? next_idle_slice_us_ : next_busy_slice_us_)) return;
+  RewriteSlice(serving ? kServedSliceMicros : kSliceMicros);
   const int64_t end = Clock::MonotonicMicros();
-  next_slice_us_ = end + kServedShare * (end - begin);
+  next_idle_slice_us_ = end + kIdleTimes * (end - begin);
+  next_busy_slice_us_ = end + kBusyTimes * (end - begin);
 }
 
 absl::Status AofPersistence::FlushFinished() {

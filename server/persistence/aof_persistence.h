@@ -43,8 +43,9 @@ class AofPersistence : public Persistence {
   absl::Status FlushFinished();
   // Every few dozen milliseconds.
   void Cron();
-  // Whether a rewrite has work for another turn, so that the loop shall not wait for events.
-  bool BusyRewriting();
+  // After how many microseconds a rewrite wants another turn, 0 for at once; nullopt where it waits
+  // for the disk, or there is none.
+  std::optional<int64_t> NextSliceInMicros();
   // See Keyspace::Observer.
   void SaveBeforeChange(size_t database, Keyspace::Segment& segment, std::string_view key,
                         const Keyspace::Entry& entry);
@@ -105,6 +106,8 @@ class AofPersistence : public Persistence {
   void RewriteSlice(int64_t budget_us, Waiting waiting = Waiting::kNo);
   absl::Status AdvanceRewrite(int64_t budget_us, Waiting waiting);
   void GoOnRewriting();
+  // Whether a client was served in the last milliseconds.
+  bool Serving(int64_t now_us) const;
   absl::StatusOr<bool> WorkerDone(Waiting waiting);
   bool MaySwitchLogs();
   absl::Status BeginWalk();
@@ -138,7 +141,8 @@ class AofPersistence : public Persistence {
   std::unique_ptr<Rewrite> rewrite_;
   uint64_t served_commands_ = 0;            // when a slice of a rewrite could last have begun
   int64_t last_served_us_ = INT64_MIN / 2;  // when they had last grown until then
-  int64_t next_slice_us_ = 0;               // if there is somebody to be served
+  int64_t next_idle_slice_us_ = 0;          // in a turn without requests
+  int64_t next_busy_slice_us_ = 0;          // and in one with some
   absl::Status last_rewrite_;
   int64_t last_rewrite_seconds_ = -1;  // of one that has succeeded
   uint64_t epoch_ = 0;

@@ -1,4 +1,5 @@
 // The rewrite of the append-only file: a new log, then a base snapshot of the state before it.
+#include <algorithm>
 #include <utility>
 
 #include "core/bytes/str_cat.h"
@@ -96,8 +97,12 @@ absl::Status AofPersistence::SaveSegments(int64_t budget_us) {
   return rewrite_->writer->Finish();
 }
 
-bool AofPersistence::BusyRewriting() {
-  return rewrite_ != nullptr && rewrite_->walk != nullptr && !rewrite_->writer->Throttled();
+std::optional<int64_t> AofPersistence::NextSliceInMicros() {
+  if (rewrite_ == nullptr || rewrite_->walk == nullptr || rewrite_->writer->Throttled()) {
+    return std::nullopt;
+  }
+  const int64_t now = Clock::MonotonicMicros();
+  return Serving(now) ? std::max<int64_t>(next_idle_slice_us_ - now, 0) : 0;
 }
 
 absl::StatusOr<bool> AofPersistence::WorkerDone(Waiting waiting) {

@@ -1,5 +1,6 @@
 // The rewrite of the append-only file, a step of which may end in a crash.
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <string>
 #include <thread>
 
@@ -64,6 +65,24 @@ TEST_CASE("A rewrite goes on while keys change, and its base and log are the who
   REQUIRE(server.Run("DBSIZE") == ":3000");
   REQUIRE(server.Run("GET key0") == "\"new\"");
   REQUIRE(server.Run("BGREWRITEAOF").starts_with("+"));
+}
+
+TEST_CASE("A rewrite waits between its slices while a client is served, and not otherwise") {
+  FakeFileSystem files;
+  DurableServer server(files, {}, kNow);
+  for (int i = 0; i < 100'000; ++i) server.harness().Run(StrCat("SET key", i, " value").c_str());
+  CHECK(server.persistence().NextSliceInMicros() == std::nullopt);
+  server.Run("BGREWRITEAOF");
+  bool has_waited = false;
+  while (server.rewriting() && !has_waited) {
+    server.Run("PING");
+    has_waited = server.persistence().NextSliceInMicros().value_or(0) > 0;
+  }
+  REQUIRE(has_waited);
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  CHECK(server.persistence().NextSliceInMicros() == 0);
+  while (server.rewriting()) REQUIRE(server.persistence().FlushTurn().ok());
+  CHECK(server.persistence().NextSliceInMicros() == std::nullopt);
 }
 
 TEST_CASE("A rewrite begins anew when databases are emptied or swapped, and ends") {
