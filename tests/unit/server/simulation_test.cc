@@ -20,11 +20,15 @@ TEST_CASE(
   for (const FsyncPolicy policy : kPolicies) {
     INFO("policy " << static_cast<int>(policy));
     Simulation simulation(random, policy);
-    while (simulation.commands() < 200'000 / std::size(kPolicies)) simulation.Turn();
-    // The dice have not spared it.
-    CHECK(simulation.restarts() > 10);
-    CHECK(simulation.refused_turns() > 10);
-    CHECK(simulation.rewrites() > 10);
+    // Until the dice have dealt it enough of everything: most often they have by then.
+    const auto spared = [&] {
+      return simulation.restarts() <= 10 || simulation.refused_turns() <= 10 ||
+             simulation.rewrites() <= 10;
+    };
+    constexpr uint64_t kCommands = 200'000 / std::size(kPolicies);
+    while (simulation.commands() < kCommands || (spared() && simulation.commands() < 5 * kCommands))
+      simulation.Turn();
+    CHECK_FALSE(spared());
   }
 }
 
