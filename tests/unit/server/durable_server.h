@@ -56,6 +56,14 @@ class DurableServer : private Keyspace::Observer {
   void Reload() { REQUIRE(persistence_.Reload().ok()); }
   void Close() { REQUIRE(persistence_.Close().ok()); }
 
+  // Of what INFO tells of the persistence.
+  uint64_t InfoNumber(const std::string& name) {
+    std::string info;
+    persistence_.AppendInfo(info);
+    const size_t begin = info.find("\r\n" + name + ":");
+    REQUIRE(begin != std::string::npos);
+    return std::stoull(info.substr(begin + name.size() + 3));
+  }
   bool rewriting() const { return persistence_.rewriting(); }
   void SetClock(int64_t now_ms) { harness_.state.clock.Set(now_ms); }
   Engine& engine() { return harness_.engine; }

@@ -12,14 +12,6 @@ constexpr int64_t kNow = 1'700'000'000'000;
 constexpr int64_t kBegin = 5'000'000;
 constexpr int64_t kSecond = 1'000'000;
 
-uint64_t Field(DurableServer& server, const std::string& name) {
-  std::string info;
-  server.persistence().AppendInfo(info);
-  const size_t begin = info.find("\r\n" + name + ":");
-  REQUIRE(begin != std::string::npos);
-  return std::stoull(info.substr(begin + name.size() + 3));
-}
-
 }  // namespace
 
 TEST_CASE("progress: the percentage is whole, and 100 only at the end") {
@@ -55,27 +47,27 @@ TEST_CASE("progress: INFO follows a rewrite key by key, large values when they a
   std::string push = "RPUSH list";
   for (int i = 0; i < 5000; ++i) push += " element" + std::to_string(i);
   server.Run(push);
-  CHECK(Field(server, "current_save_keys_total") == 0);
+  CHECK(server.InfoNumber("current_save_keys_total") == 0);
   // From here on each turn is a step: server.Run() would take the rewrite on as long as it may.
   server.harness().Run("BGREWRITEAOF");
   uint64_t last = 0;
   bool between = false;
   while (server.rewriting()) {
     REQUIRE(server.persistence().FlushTurn(AofPersistence::RewritePace::kStep).ok());
-    const uint64_t total = Field(server, "current_save_keys_total");
-    const uint64_t keys = Field(server, "current_save_keys_processed");
+    const uint64_t total = server.InfoNumber("current_save_keys_total");
+    const uint64_t keys = server.InfoNumber("current_save_keys_processed");
     if (total == 0) continue;  // not begun, or done
     CHECK(total == 3001);
     CHECK(keys >= last);
-    CHECK(Field(server, "current_save_perc") == keys * 100 / total);
+    CHECK(server.InfoNumber("current_save_perc") == keys * 100 / total);
     between |= keys > 0 && keys < total;
     last = keys;
     server.harness().Run(("DEL key" + std::to_string(keys)).c_str());
   }
   CHECK(last == 3001);
   CHECK(between);
-  CHECK(Field(server, "current_save_keys_processed") == 0);
-  CHECK(Field(server, "rdb_last_bgsave_time_sec") == 0);
+  CHECK(server.InfoNumber("current_save_keys_processed") == 0);
+  CHECK(server.InfoNumber("rdb_last_bgsave_time_sec") == 0);
 }
 
 TEST_CASE("progress: of a few large values INFO tells in bytes, as the last base had them") {
@@ -89,8 +81,9 @@ TEST_CASE("progress: of a few large values INFO tells in bytes, as the last base
   bool between = false;
   while (server.rewriting()) {
     REQUIRE(server.persistence().FlushTurn(AofPersistence::RewritePace::kStep).ok());
-    const uint64_t percent = Field(server, "current_save_perc");
-    between |= percent > 0 && percent < 100 && Field(server, "current_save_keys_processed") == 0;
+    const uint64_t percent = server.InfoNumber("current_save_perc");
+    between |=
+        percent > 0 && percent < 100 && server.InfoNumber("current_save_keys_processed") == 0;
   }
   CHECK(between);
 }
