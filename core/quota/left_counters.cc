@@ -21,22 +21,25 @@ void LeftCounters::AddSku(int64_t sku, std::string_view limit_block, const Quota
     if (!entry.is_set || !actions.Contains(entry.action)) continue;
     const int64_t deleted_ms =
         entry.deletion ? entry.deletion->deleted_ms : std::numeric_limits<int64_t>::min();
-    counters_.push_back({entry.action, entry.limit, entry.window_ms, deleted_ms, 0, 0});
+    counters_.emplace_back(entry.action, entry.limit, entry.window_ms, deleted_ms);
   }
-  skus_.push_back({sku, begin, counters_.size()});
+  skus_.emplace_back(sku, begin, counters_.size());
 }
 
 const LeftCounters::Sku* LeftCounters::Find(int64_t sku) const {
-  if (skus_.size() <= kFewSkus) {
-    for (const Sku& candidate : skus_) {
-      if (candidate.sku == sku) return &candidate;
-    }
-    return nullptr;
+  const Sku* const end = skus_.data() + skus_.size();
+  if (skus_.size() > kFewSkus) {
+    const Sku* found = std::lower_bound(
+        skus_.data(), end, sku,
+        [](const Sku& candidate, int64_t wanted) { return candidate.sku < wanted; });
+    return found != end && found->sku == sku ? found : nullptr;
   }
-  const auto found =
-      std::lower_bound(skus_.begin(), skus_.end(), sku,
-                       [](const Sku& candidate, int64_t wanted) { return candidate.sku < wanted; });
-  return found != skus_.end() && found->sku == sku ? &*found : nullptr;
+  // Without branches: which of them it is, if any, is as good as random.
+  const Sku* found = nullptr;
+  for (const Sku* candidate = skus_.data(); candidate != end; ++candidate) {
+    found = candidate->sku == sku ? candidate : found;
+  }
+  return found;
 }
 
 bool LeftCounters::Counts(const Counter& counter, const PurchaseLine& line) const {
@@ -78,13 +81,13 @@ void LeftCounters::AppendLeft(int64_t sku, QuotaLefts& out) const {
   out.BeginSku(sku);
   const Sku* found = Find(sku);
   if (found == nullptr || found->begin == found->end) {
-    out.Add({kNoAction, kUnlimited});
+    out.Add(kNoAction, kUnlimited);
     return;
   }
   for (size_t i = found->begin; i < found->end; ++i) {
     const Counter& counter = counters_[i];
     const int64_t left = counter.limit - counter.bought - counter.trial;
-    out.Add({counter.action, std::max<int64_t>(left, 0)});
+    out.Add(counter.action, std::max<int64_t>(left, 0));
   }
 }
 

@@ -78,19 +78,27 @@ class PackedInput {
     } else {
       if (end_ - at_ < bytes) [[unlikely]]
         return Fail();
-      std::memcpy(&value, at_, bytes);
+      value = LastBytes(bytes);
     }
     at_ += bytes;
     return value;
   }
 
-  uint64_t Varint() {
+  [[gnu::always_inline]] uint64_t Varint() {
     if (at_ != end_ && static_cast<uint8_t>(*at_) < 0x80) return static_cast<uint8_t>(*at_++);
-    std::string_view in = rest();
-    uint64_t value = 0;
-    if (!ReadVarint(in, value)) return Fail();
-    at_ = in.data();
-    return value;
+    return LongVarint();
+  }
+
+  // A varint if it is there, else 0. Without a branch on that where it is short: what a line has or
+  // has not is as good as random.
+  [[gnu::always_inline]] uint64_t VarintIf(bool is_there) {
+    const uint64_t kept = is_there ? ~uint64_t{0} : 0;
+    if (at_ == end_) [[unlikely]]
+      return is_there ? Fail() : 0;
+    const uint64_t byte = static_cast<uint8_t>(*at_) & kept;
+    if (byte >= 0x80) return LongVarint();
+    at_ += is_there;
+    return byte;
   }
 
   // A number of 0 to 4 bytes that must be an int32, not negative.
@@ -101,6 +109,32 @@ class PackedInput {
   }
 
  private:
+  // `bytes` of them, where fewer than eight are left: two loads that may overlap, since a copy of
+  // that many bytes would have to be written before it could be read.
+  uint64_t LastBytes(uint32_t bytes) const {
+    if (bytes >= 4) {
+      return Load<uint32_t>(at_) | uint64_t{Load<uint32_t>(at_ + bytes - 4)} << (8 * (bytes - 4));
+    }
+    const auto first = static_cast<uint8_t>(at_[0]);
+    if (bytes == 1) return first;
+    return first | uint64_t{Load<uint16_t>(at_ + bytes - 2)} << (8 * (bytes - 2));
+  }
+
+  template <typename Word>
+  static Word Load(const char* from) {
+    Word word;
+    std::memcpy(&word, from, sizeof word);
+    return word;
+  }
+
+  [[gnu::noinline]] uint64_t LongVarint() {
+    std::string_view in = rest();
+    uint64_t value = 0;
+    if (!ReadVarint(in, value)) return Fail();
+    at_ = in.data();
+    return value;
+  }
+
   uint8_t Fail() {
     failed_ = true;
     at_ = end_;

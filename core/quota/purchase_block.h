@@ -120,7 +120,7 @@ inline bool PurchaseReader::NextOrder() {
 inline bool PurchaseReader::NextLine() {
   const uint8_t head = in_.Byte();
   line_.sku = ZigZagDecode(in_.Fixed((head & 7) + 1u));
-  line_.action = head & 0x08 ? ZigZagDecode(in_.Varint()) : 0;
+  line_.action = ZigZagDecode(in_.VarintIf(head & 0x08));
   more_lines_ = head & 0x10;
   line_.qty = head >> 5;
   line_.resets = kNotReset;

@@ -125,12 +125,15 @@ void QuotaBook::Store(const OpenUser& user) {
   for (const PurchaseLine& line : lines) due = std::min(due, line.ts_ms);
 }
 
+void QuotaBook::AddSku(int64_t sku, uint64_t hash, const QuotaActions& actions,
+                       LeftCounters& counters) const {
+  const RecordTable::Record record = limits_.Find(EntityKey(sku).view(), hash);
+  counters.AddSku(sku, record ? record.payload() : std::string_view(), actions);
+}
+
 void QuotaBook::AddSkus(const Ids& skus, const Places& places, const QuotaActions& actions,
                         LeftCounters& counters) const {
-  for (size_t i = 0; i < skus.size(); ++i) {
-    const RecordTable::Record record = limits_.Find(EntityKey(skus[i]).view(), places.skus[i]);
-    counters.AddSku(skus[i], record ? record.payload() : std::string_view(), actions);
-  }
+  for (size_t i = 0; i < skus.size(); ++i) AddSku(skus[i], places.skus[i], actions, counters);
 }
 
 QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, QuotaLefts& left) {
@@ -207,10 +210,10 @@ void QuotaBook::Left(int64_t user, std::span<const int64_t> skus, int64_t at_ms,
   LeftCounters counters(at_ms);
   Ids distinct(skus.begin(), skus.end());
   LeaveDistinct(distinct);
-  const Places places = Approach(user, distinct);
-  const RecordTable::Record record = users_.Find(EntityKey(user).view(), places.user);
+  const RecordTable::Record record = users_.Find(EntityKey(user).view());
   if (record) record.PrefetchPayload();
-  AddSkus(distinct, places, QuotaActions(), counters);
+  for (const int64_t sku : distinct)
+    AddSku(sku, limits_.Hash(EntityKey(sku).view()), QuotaActions(), counters);
   if (record) {
     const int64_t horizon_ms = retention_.Horizon(now_ms);
     for (PurchaseReader reader(record.payload()); reader.Next();) {

@@ -99,7 +99,8 @@ class QuotaBook {
   // Sets `credited` to the quantity credited of each item. False if the book has not changed.
   bool Return(const QuotaReturn& request, int64_t now_ms, std::vector<int32_t>& credited);
 
-  // Sets `left` to what is left of each SKU at `at_ms`, in the order asked for.
+  // Sets `left` to what is left of each SKU at `at_ms`, in the order asked for. Prefetch() pays
+  // before it, for one call as well.
   void Left(int64_t user, std::span<const int64_t> skus, int64_t at_ms, int64_t now_ms,
             QuotaLefts& left) const;
   // The same for each SKU, ascending, that the user has bought and not wholly returned and that has
@@ -210,6 +211,8 @@ class QuotaBook {
   void SettleRetention(int64_t old_length_ms, int64_t now_ms);
   void SetLimit(const QuotaLimitSpec& spec, int64_t now_ms);
   size_t DelLimitsOf(int64_t sku, const QuotaActions& actions, int64_t now_ms);
+  void AddSku(int64_t sku, uint64_t hash, const QuotaActions& actions,
+              LeftCounters& counters) const;
   void AddSkus(const Ids& skus, const Places& places, const QuotaActions& actions,
                LeftCounters& counters) const;
   size_t SweepUsers(RecordTable::Segment& segment, int64_t horizon_ms, int64_t now_ms);

@@ -67,8 +67,8 @@ class QuotaLefts {
     skus_.clear();
     values_.clear();
   }
-  void BeginSku(int64_t sku) { skus_.push_back({sku, values_.size()}); }
-  void Add(QuotaLeft left) { values_.push_back(left); }
+  void BeginSku(int64_t sku) { skus_.emplace_back(sku, values_.size()); }
+  void Add(int64_t action, int64_t left) { values_.emplace_back(action, left); }
 
   size_t size() const { return skus_.size(); }
   int64_t sku(size_t i) const { return skus_[i].sku; }

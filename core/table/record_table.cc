@@ -104,9 +104,7 @@ RecordTable::Record RecordTable::Insert(std::string_view key, uint64_t hash, siz
   const uint32_t offset =
       Accounted(*segment, [&] { return segment->Add(key, hash, payload_size); });
   ++size_;
-  Record record = segment->At(offset);
-  record.hash_ = hash;
-  return record;
+  return segment->At(offset, hash);
 }
 
 void RecordTable::Reserve(size_t records) {

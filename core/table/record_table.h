@@ -243,7 +243,8 @@ class RecordTable::Segment {
     bool operator()(const Fetch& a, uint32_t b) const { return (*this)(b, a); }
   };
 
-  Record At(uint32_t offset) const;
+  // `hash` is the key's, where the record may be changed by it.
+  Record At(uint32_t offset, uint64_t hash = 0) const;
   Record Find(std::string_view key, uint64_t hash) const;
   // Appends a record to the buffer; the index is the caller's.
   uint32_t Append(std::string_view key, size_t payload_size);

@@ -109,7 +109,7 @@ bool RecordTable::Segment::Equal::operator()(uint32_t a, const Probe& b) const {
   return EqualBytes(GetLength(in, &payload_size), b.key.data(), b.key.size());
 }
 
-RecordTable::Record RecordTable::Segment::At(uint32_t offset) const {
+RecordTable::Record RecordTable::Segment::At(uint32_t offset, uint64_t hash) const {
   Record record;
   uint32_t key_size = 0;
   uint32_t payload_size = 0;
@@ -120,15 +120,13 @@ RecordTable::Record RecordTable::Segment::At(uint32_t offset) const {
   record.key_size_ = key_size >> 1;
   record.payload_size_ = payload_size;
   record.offset_ = offset;
+  record.hash_ = hash;
   return record;
 }
 
 RecordTable::Record RecordTable::Segment::Find(std::string_view key, uint64_t hash) const {
   const auto it = offsets_.find(Probe{key, hash});
-  if (it == offsets_.end()) return {};
-  Record record = At(*it);
-  record.hash_ = hash;
-  return record;
+  return it == offsets_.end() ? Record() : At(*it, hash);
 }
 
 uint32_t RecordTable::Segment::Append(std::string_view key, size_t payload_size) {
@@ -173,9 +171,7 @@ RecordTable::Record RecordTable::Segment::Resize(const Record& record, size_t pa
     // The slot's hash does not change with the place.
     const_cast<uint32_t&>(*slot) = offset;
   }
-  Record resized = At(offset);
-  resized.hash_ = record.hash_;
-  return resized;
+  return At(offset, record.hash_);
 }
 
 // The buffer is going to move, and the record with it.
@@ -186,8 +182,7 @@ RecordTable::Record RecordTable::Segment::ResizeWithMove(const Record& record,
   const Place place{record.offset_, record.hash_};
   MarkDead(record.offset_, RecordBytes(key.size(), record.size()));
   offsets_.erase(offsets_.find(place));
-  Record resized = At(Add(key, place.hash, payload_size));
-  resized.hash_ = place.hash;
+  const Record resized = At(Add(key, place.hash, payload_size), place.hash);
   std::memcpy(resized.data(), kept.data(), kept.size());
   return resized;
 }
