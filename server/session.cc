@@ -107,7 +107,8 @@ size_t Session::RunCommands(std::string_view bytes, const TurnShare& share) {
 // Runs the requests that the parser holds; returns the bytes of those that are done with.
 size_t Session::RunBatch(const TurnShare& share) {
   const std::span<const RequestParser::Request> requests = parser_.requests();
-  if (requests.size() > 1) Prefetch();
+  if (requests.size() > 1) FetchKeys();
+  FetchAhead();
   const bool was_authenticated = client_.authenticated;
   size_t done = 0;
   for (const RequestParser::Request& request : requests) {
@@ -125,14 +126,13 @@ size_t Session::RunBatch(const TurnShare& share) {
 }
 
 // The keys of a batch are looked for together, so that their cache misses overlap.
-void Session::Prefetch() {
+void Session::FetchKeys() {
   std::array<std::string_view, RequestParser::kMaxBatch> keys;
   size_t count = 0;
   for (const RequestParser::Request& request : parser_.requests()) {
     if (const auto key = LikelyKey(parser_.args_of(request))) keys[count++] = *key;
   }
   server_.engine.database(client_.database).Prefetch({keys.data(), count});
-  FetchAhead();
 }
 
 // A client tends to repeat itself: what its last command would like to have fetched is asked for

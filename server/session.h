@@ -52,7 +52,7 @@ class Session {
   size_t RunCommands(std::string_view bytes, const TurnShare& share);
   ParseStatus NextBatch(std::string_view bytes);
   size_t RunBatch(const TurnShare& share);
-  void Prefetch();
+  void FetchKeys();
   void FetchAhead();
   void LimitQuery(size_t unfinished);
   void Keep(size_t done);

@@ -14,7 +14,7 @@ namespace tally::server {
 namespace {
 
 // Whether four characters are those, which are lower case, in any case.
-bool AreLetters(const char* arg, const char* lower) {
+bool SameFour(const char* arg, const char* lower) {
   uint32_t a;
   uint32_t b;
   std::memcpy(&a, arg, sizeof a);
@@ -27,9 +27,8 @@ bool AreLetters(const char* arg, const char* lower) {
 
 }  // namespace
 
-bool IsWord(std::string_view arg, std::string_view lower) {
+bool SameLetters(std::string_view arg, std::string_view lower) {
   const size_t size = lower.size();
-  if (arg.size() != size) return false;
   if (size < 4) {
     return std::equal(arg.begin(), arg.end(), lower.begin(), [](char a, char b) {
       return absl::ascii_tolower(static_cast<unsigned char>(a)) == b;
@@ -37,9 +36,9 @@ bool IsWord(std::string_view arg, std::string_view lower) {
   }
   // Four at a time, the last ones with some of those before them.
   for (size_t i = 0; i + 4 < size; i += 4) {
-    if (!AreLetters(arg.data() + i, lower.data() + i)) return false;
+    if (!SameFour(arg.data() + i, lower.data() + i)) return false;
   }
-  return AreLetters(arg.data() + size - 4, lower.data() + size - 4);
+  return SameFour(arg.data() + size - 4, lower.data() + size - 4);
 }
 
 Keyspace::Entry CommandContext::Find(std::string_view key) {

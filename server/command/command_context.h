@@ -22,8 +22,13 @@ inline constexpr std::string_view kNoSuchKeyError = "ERR no such key";
 inline constexpr std::string_view kBusyError =
     "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
 
+// Whether both, of one size, are the same in any case; `lower` is lower case.
+bool SameLetters(std::string_view arg, std::string_view lower);
+
 // Compares an option word in any case; `lower` is lower case.
-bool IsWord(std::string_view arg, std::string_view lower);
+inline bool IsWord(std::string_view arg, std::string_view lower) {
+  return arg.size() == lower.size() && SameLetters(arg, lower);
+}
 
 class CommandContext {
  public:

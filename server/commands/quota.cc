@@ -188,7 +188,7 @@ void Left(CommandContext& context) {
   } else {
     for (const int64_t sku : skus) {
       lefts.BeginSku(sku);
-      lefts.Add({kNoAction, kUnlimited});
+      lefts.Add(kNoAction, kUnlimited);
     }
   }
   ReplyLefts(context.reply, lefts);
