@@ -6,13 +6,6 @@
 #include "core/saturating.h"
 
 namespace tally {
-namespace {
-
-// Below this many, looking at each SKU in turn is faster than a binary search.
-constexpr size_t kFewSkus = 8;
-
-}  // namespace
-
 void LeftCounters::AddSku(int64_t sku, std::string_view limit_block, const QuotaActions& actions) {
   const size_t begin = counters_.size();
   for (PackedInput in(limit_block); !in.empty();) {

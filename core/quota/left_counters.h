@@ -18,8 +18,11 @@ class LeftCounters {
  public:
   explicit LeftCounters(int64_t now_ms) : now_ms_(now_ms) {}
 
-  // SKUs are added ascending, each once, with the limits that are set on them; deleted ones and
-  // actions outside of `actions` are passed over.
+  // Below so many, looking at each SKU in turn is faster than a binary search.
+  static constexpr size_t kFewSkus = 8;
+
+  // SKUs are added each once, and ascending where they are more than few, with the limits that are
+  // set on them; deleted ones and actions outside of `actions` are passed over.
   void AddSku(int64_t sku, std::string_view limit_block, const QuotaActions& actions);
 
   // Counts a line that is recorded. O(log SKUs).
@@ -34,7 +37,9 @@ class LeftCounters {
   // What is left for the SKU, which was added, ascending by action; kUnlimited where it has no
   // limit.
   void AppendLeft(int64_t sku, QuotaLefts& out) const;
-  // Whether the SKU has a counter at all.
+  // Whether the SKU was added.
+  bool Knows(int64_t sku) const { return Find(sku) != nullptr; }
+  // Whether it has a counter at all.
   bool HasCounters(int64_t sku) const;
 
  private:

@@ -92,11 +92,11 @@ class PackedInput {
   // A varint if it is there, else 0. Without a branch on that where it is short: what a line has or
   // has not is as good as random.
   [[gnu::always_inline]] uint64_t VarintIf(bool is_there) {
-    const uint64_t kept = is_there ? ~uint64_t{0} : 0;
     if (at_ == end_) [[unlikely]]
       return is_there ? Fail() : 0;
-    const uint64_t byte = static_cast<uint8_t>(*at_) & kept;
-    if (byte >= 0x80) return LongVarint();
+    const uint64_t byte = static_cast<uint8_t>(*at_) * uint64_t{is_there};
+    if (byte >= 0x80) [[unlikely]]
+      return LongVarint();
     at_ += is_there;
     return byte;
   }

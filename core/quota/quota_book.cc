@@ -208,12 +208,14 @@ bool QuotaBook::Return(const QuotaReturn& request, int64_t now_ms, std::vector<i
 void QuotaBook::Left(int64_t user, std::span<const int64_t> skus, int64_t at_ms, int64_t now_ms,
                      QuotaLefts& left) const {
   LeftCounters counters(at_ms);
-  Ids distinct(skus.begin(), skus.end());
-  LeaveDistinct(distinct);
   const RecordTable::Record record = users_.Find(EntityKey(user).view());
   if (record) record.PrefetchPayload();
-  for (const int64_t sku : distinct)
+  Ids distinct(skus.begin(), skus.end());
+  if (distinct.size() > LeftCounters::kFewSkus) LeaveDistinct(distinct);
+  for (const int64_t sku : distinct) {
+    if (counters.Knows(sku)) continue;
     AddSku(sku, limits_.Hash(EntityKey(sku).view()), QuotaActions(), counters);
+  }
   if (record) {
     const int64_t horizon_ms = retention_.Horizon(now_ms);
     for (PurchaseReader reader(record.payload()); reader.Next();) {
