@@ -107,8 +107,7 @@ size_t Session::RunCommands(std::string_view bytes, const TurnShare& share) {
 // Runs the requests that the parser holds; returns the bytes of those that are done with.
 size_t Session::RunBatch(const TurnShare& share) {
   const std::span<const RequestParser::Request> requests = parser_.requests();
-  if (requests.size() > 1) FetchKeys();
-  FetchAhead();
+  if (requests.size() > 1) Prefetch();
   const bool was_authenticated = client_.authenticated;
   size_t done = 0;
   for (const RequestParser::Request& request : requests) {
@@ -120,19 +119,21 @@ size_t Session::RunBatch(const TurnShare& share) {
     done += request.consumed;
     if (finished()) break;
   }
+  client_.fetched_command = nullptr;
   if (client_.authenticated != was_authenticated) [[unlikely]]
     ApplyLimits();
   return done;
 }
 
 // The keys of a batch are looked for together, so that their cache misses overlap.
-void Session::FetchKeys() {
+void Session::Prefetch() {
   std::array<std::string_view, RequestParser::kMaxBatch> keys;
   size_t count = 0;
   for (const RequestParser::Request& request : parser_.requests()) {
     if (const auto key = LikelyKey(parser_.args_of(request))) keys[count++] = *key;
   }
   server_.engine.database(client_.database).Prefetch({keys.data(), count});
+  FetchAhead();
 }
 
 // A client tends to repeat itself: what its last command would like to have fetched is asked for
@@ -147,6 +148,7 @@ void Session::FetchAhead() {
     if (args.size() > 1 && IsWord(args[0], last->command->name)) calls[count++] = args;
   }
   last->command->fetch_ahead(server_.engine.database(client_.database), {calls.data(), count});
+  client_.fetched_command = last;
 }
 
 void Session::LimitQuery(size_t unfinished) {

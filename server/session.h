@@ -52,7 +52,7 @@ class Session {
   size_t RunCommands(std::string_view bytes, const TurnShare& share);
   ParseStatus NextBatch(std::string_view bytes);
   size_t RunBatch(const TurnShare& share);
-  void FetchKeys();
+  void Prefetch();
   void FetchAhead();
   void LimitQuery(size_t unfinished);
   void Keep(size_t done);

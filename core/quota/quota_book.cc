@@ -72,11 +72,11 @@ void QuotaBook::Fetch(std::span<const uint64_t> users, std::span<const uint64_t>
   for (const uint64_t hash : skus) limits_.PrefetchRecord(hash);
 }
 
-QuotaBook::Places QuotaBook::Approach(int64_t user, const Ids& skus) const {
+QuotaBook::Places QuotaBook::Approach(int64_t user, const Ids& skus, bool prefetched) const {
   Places places;
   places.user = users_.Hash(EntityKey(user).view());
   for (const int64_t sku : skus) places.skus.push_back(limits_.Hash(EntityKey(sku).view()));
-  Fetch({&places.user, 1}, places.skus);
+  if (!prefetched) Fetch({&places.user, 1}, places.skus);
   return places;
 }
 
@@ -125,15 +125,13 @@ void QuotaBook::Store(const OpenUser& user) {
   for (const PurchaseLine& line : lines) due = std::min(due, line.ts_ms);
 }
 
-void QuotaBook::AddSku(int64_t sku, uint64_t hash, const QuotaActions& actions,
-                       LeftCounters& counters) const {
-  const RecordTable::Record record = limits_.Find(EntityKey(sku).view(), hash);
-  counters.AddSku(sku, record ? record.payload() : std::string_view(), actions);
-}
-
 void QuotaBook::AddSkus(const Ids& skus, const Places& places, const QuotaActions& actions,
                         LeftCounters& counters) const {
-  for (size_t i = 0; i < skus.size(); ++i) AddSku(skus[i], places.skus[i], actions, counters);
+  for (size_t i = 0; i < skus.size(); ++i) {
+    if (counters.Knows(skus[i])) continue;
+    const RecordTable::Record record = limits_.Find(EntityKey(skus[i]).view(), places.skus[i]);
+    counters.AddSku(skus[i], record ? record.payload() : std::string_view(), actions);
+  }
 }
 
 QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, QuotaLefts& left) {
@@ -206,16 +204,14 @@ bool QuotaBook::Return(const QuotaReturn& request, int64_t now_ms, std::vector<i
 }
 
 void QuotaBook::Left(int64_t user, std::span<const int64_t> skus, int64_t at_ms, int64_t now_ms,
-                     QuotaLefts& left) const {
+                     QuotaLefts& left, bool prefetched) const {
   LeftCounters counters(at_ms);
-  const RecordTable::Record record = users_.Find(EntityKey(user).view());
-  if (record) record.PrefetchPayload();
   Ids distinct(skus.begin(), skus.end());
   if (distinct.size() > LeftCounters::kFewSkus) LeaveDistinct(distinct);
-  for (const int64_t sku : distinct) {
-    if (counters.Knows(sku)) continue;
-    AddSku(sku, limits_.Hash(EntityKey(sku).view()), QuotaActions(), counters);
-  }
+  const Places places = Approach(user, distinct, prefetched);
+  const RecordTable::Record record = users_.Find(EntityKey(user).view(), places.user);
+  if (record) record.PrefetchPayload();
+  AddSkus(distinct, places, QuotaActions(), counters);
   if (record) {
     const int64_t horizon_ms = retention_.Horizon(now_ms);
     for (PurchaseReader reader(record.payload()); reader.Next();) {

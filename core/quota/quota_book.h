@@ -99,10 +99,10 @@ class QuotaBook {
   // Sets `credited` to the quantity credited of each item. False if the book has not changed.
   bool Return(const QuotaReturn& request, int64_t now_ms, std::vector<int32_t>& credited);
 
-  // Sets `left` to what is left of each SKU at `at_ms`, in the order asked for. Prefetch() pays
-  // before it, for one call as well.
+  // Sets `left` to what is left of each SKU at `at_ms`, in the order asked for. `prefetched` if
+  // Prefetch() has just been called for it.
   void Left(int64_t user, std::span<const int64_t> skus, int64_t at_ms, int64_t now_ms,
-            QuotaLefts& left) const;
+            QuotaLefts& left, bool prefetched = false) const;
   // The same for each SKU, ascending, that the user has bought and not wholly returned and that has
   // a limit for one of `actions`.
   void LeftAll(int64_t user, const QuotaActions& actions, int64_t now_ms, QuotaLefts& left) const;
@@ -193,8 +193,8 @@ class QuotaBook {
   // Hints the memory that the users and SKUs of these hashes are about to be looked up, step by
   // step for all of them.
   void Fetch(std::span<const uint64_t> users, std::span<const uint64_t> skus) const;
-  // Fetches what a call is going to look up.
-  Places Approach(int64_t user, const Ids& skus) const;
+  // Where a call is going to look. Fetches it, unless that is done.
+  Places Approach(int64_t user, const Ids& skus, bool prefetched = false) const;
   OpenUser Open(int64_t user, uint64_t hash, int64_t now_ms) const;
   OpenUser Open(int64_t user, int64_t now_ms) const;
   void Store(const OpenUser& user);
@@ -211,8 +211,6 @@ class QuotaBook {
   void SettleRetention(int64_t old_length_ms, int64_t now_ms);
   void SetLimit(const QuotaLimitSpec& spec, int64_t now_ms);
   size_t DelLimitsOf(int64_t sku, const QuotaActions& actions, int64_t now_ms);
-  void AddSku(int64_t sku, uint64_t hash, const QuotaActions& actions,
-              LeftCounters& counters) const;
   void AddSkus(const Ids& skus, const Places& places, const QuotaActions& actions,
                LeftCounters& counters) const;
   size_t SweepUsers(RecordTable::Segment& segment, int64_t horizon_ms, int64_t now_ms);

@@ -51,6 +51,9 @@ class CommandContext {
   Engine& engine() { return server.engine; }
   Keyspace& keyspace() { return server.engine.database(client.database); }
 
+  // Whether the command's FetchAhead has just been given this call.
+  bool fetched() const { return client.fetched_command == &item; }
+
   // For commands that read the key: counts a hit or a miss.
   Keyspace::Entry Find(std::string_view key);
   // For commands that are going to change it.
