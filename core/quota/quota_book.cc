@@ -206,12 +206,12 @@ bool QuotaBook::Return(const QuotaReturn& request, int64_t now_ms, std::vector<i
 void QuotaBook::Left(int64_t user, std::span<const int64_t> skus, int64_t at_ms, int64_t now_ms,
                      QuotaLefts& left, bool prefetched) const {
   LeftCounters counters(at_ms);
-  Ids distinct(skus.begin(), skus.end());
-  if (distinct.size() > LeftCounters::kFewSkus) LeaveDistinct(distinct);
-  const Places places = Approach(user, distinct, prefetched);
+  Ids wanted(skus.begin(), skus.end());
+  if (wanted.size() > LeftCounters::kFewSkus) LeaveDistinct(wanted);
+  const Places places = Approach(user, wanted, prefetched);
   const RecordTable::Record record = users_.Find(EntityKey(user).view(), places.user);
   if (record) record.PrefetchPayload();
-  AddSkus(distinct, places, QuotaActions(), counters);
+  AddSkus(wanted, places, QuotaActions(), counters);
   if (record) {
     const int64_t horizon_ms = retention_.Horizon(now_ms);
     for (PurchaseReader reader(record.payload()); reader.Next();) {

@@ -67,6 +67,27 @@ TEST_CASE("the example: an unconfigured action counts for the total alone") {
   REQUIRE(shop.Left() == Lefts{{0, 0}, {1, 10}});
 }
 
+TEST_CASE("few SKUs or many are answered in the order asked for, each as often as asked for") {
+  Shop shop;
+  for (int64_t sku = 0; sku < 40; ++sku) {
+    shop.Set(sku, 0, 100);
+    shop.Buy(sku + 1, {{sku, 0, static_cast<int32_t>(sku)}});
+  }
+  for (const int64_t count : {1, 3, 7, 8, 9, 40}) {
+    std::vector<int64_t> asked;
+    for (int64_t sku = count; sku-- > 0;) asked.insert(asked.end(), sku % 3 == 0 ? 2 : 1, sku);
+    for (const bool prefetched : {false, true}) {
+      QuotaLefts lefts;
+      shop.book.Left(kUser, asked, shop.now, shop.now, lefts, prefetched);
+      REQUIRE(lefts.size() == asked.size());
+      for (size_t i = 0; i < asked.size(); ++i) {
+        REQUIRE(lefts.sku(i) == asked[i]);
+        REQUIRE(test::LeftsOf(lefts, i) == Lefts{{0, 100 - asked[i]}});
+      }
+    }
+  }
+}
+
 TEST_CASE("a SKU without limits reads 0:-1, and purchases of it are kept") {
   Shop shop;
   REQUIRE(shop.Left() == Lefts{{0, -1}});

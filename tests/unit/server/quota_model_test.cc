@@ -92,10 +92,15 @@ class Shop {
         StrAppend(all, all.empty() ? "" : " ", "[:", sku, " ", Show(lefts), "]");
       }
       Expect(StrCat("QUOTA.LEFTALL b ", user), StrCat("[[", all, "]]"));
-      const int64_t sku = Pick(kSkus);
+      std::string asked;
+      std::string lefts;
       const int64_t at_ms = now_ms_ + random_.Between(-50'000, 50'000);
-      Expect(StrCat("QUOTA.LEFT b ", user, " ", sku, At(at_ms)),
-             StrCat("[", Show(model_.Left(user, sku, at_ms)), "]"));
+      for (uint64_t i = 1 + random_.Below(12); i > 0; --i) {
+        const int64_t sku = Pick(kSkus);
+        StrAppend(asked, " ", sku);
+        StrAppend(lefts, lefts.empty() ? "" : " ", Show(model_.Left(user, sku, at_ms)));
+      }
+      Expect(StrCat("QUOTA.LEFT b ", user, asked, At(at_ms)), StrCat("[", lefts, "]"));
     }
     for (const int64_t sku : kSkus) {
       std::string limits;
