@@ -194,7 +194,7 @@ void ChangeList(Keyspace&, const Keyspace::Entry& entry, SeededRandom& random) {
       list.PopBack();
       break;
     case 10:
-      if (random.OneIn(20)) list.Trim(size / 2, size / 2 + 10);
+      if (random.OneIn(20)) list.Trim(size / 2, std::min(size, size / 2 + 10));
       break;
     default:
       list.PushBack(text);
