@@ -98,7 +98,7 @@ TEST_CASE("A base leaves the page cache as it is written, and as it is read") {
 TEST_CASE("A writer is throttled while the disk is behind, and no longer") {
   FakeFileSystem files;
   std::counting_semaphore<> allowed(0);
-  files.OnSync([&] { allowed.acquire(); });
+  files.OnAppend([&] { allowed.acquire(); });
   BaseWriter writer(files, *files.Create(kPath), {1735689600000, 2, 3},
                     {.block_bytes = 100, .sync_bytes = 1000});
   const std::string record(100, 'x');
