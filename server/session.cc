@@ -147,8 +147,9 @@ void Session::FetchAhead() {
     const Args args = parser_.args_of(request);
     if (args.size() > 1 && IsWord(args[0], last->command->name)) calls[count++] = args;
   }
-  last->command->fetch_ahead(server_.engine.database(client_.database), {calls.data(), count});
-  client_.fetched_command = last;
+  const bool all =
+      last->command->fetch_ahead(server_.engine.database(client_.database), {calls.data(), count});
+  if (all) client_.fetched_command = last;
 }
 
 void Session::LimitQuery(size_t unfinished) {

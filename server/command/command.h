@@ -102,8 +102,9 @@ using KeyFinder = bool (*)(Args args, std::vector<KeyReference>& keys);
 using SecretFinder = bool (*)(Args args, size_t index);
 
 // Hints what calls of the command, all of one batch, are about to read behind their keys, so that
-// their cache misses overlap. The calls may be wrong in any way; of no effect but on time.
-using FetchAhead = void (*)(const Keyspace& keyspace, std::span<const Args> calls);
+// their cache misses overlap. The calls may be wrong in any way; of no effect but on time. True if
+// nothing of them was left out.
+using FetchAhead = bool (*)(const Keyspace& keyspace, std::span<const Args> calls);
 
 struct Command {
   std::string_view name;  // lower case; a subcommand's is only its second word

@@ -194,15 +194,18 @@ void Left(CommandContext& context) {
   ReplyLefts(context.reply, lefts);
 }
 
-// The user and the SKUs of each call, of all that ask of the same book as the first one.
-void FetchLefts(const Keyspace& keyspace, std::span<const Args> calls) {
-  if (calls.empty()) return;
+// The user and the SKUs of each call, of all that ask of the same book as the first one, as far as
+// they may be fetched at a time.
+bool FetchLefts(const Keyspace& keyspace, std::span<const Args> calls) {
+  if (calls.empty()) return false;
   const std::string_view key = calls.front()[1];
   const Keyspace::Entry entry = keyspace.Peek(key);
-  if (!entry || entry.type() != kTypeOf<QuotaBook>) return;
+  if (!entry || entry.type() != kTypeOf<QuotaBook>) return false;
   absl::InlinedVector<int64_t, QuotaBook::kMaxPrefetch> users;
   absl::InlinedVector<int64_t, QuotaBook::kMaxPrefetch> skus;
+  bool all = true;
   for (const Args call : calls) {
+    all &= call[1] == key && skus.size() + call.size() <= QuotaBook::kMaxPrefetch;
     if (call[1] != key) continue;
     for (size_t i = 2; i < call.size() && skus.size() < QuotaBook::kMaxPrefetch; ++i) {
       const std::optional<int64_t> id = ParseInt64(call[i]);
@@ -211,6 +214,7 @@ void FetchLefts(const Keyspace& keyspace, std::span<const Args> calls) {
     }
   }
   entry.heap<QuotaBook>().Prefetch(users, skus);
+  return all;
 }
 
 void LeftAll(CommandContext& context) {

@@ -74,7 +74,7 @@ struct Client {
   int64_t created_ms = 0;
   int64_t last_active_ms = 0;
   const CommandTable::Item* last_command = nullptr;
-  // Whose calls in the batch that is being run have been fetched ahead.
+  // Whose calls in the batch that is being run have all been fetched ahead.
   const CommandTable::Item* fetched_command = nullptr;
 
   std::string output;
