@@ -75,7 +75,7 @@ def conversation(server):
         wait_until_busy(other)
         said += [ask(other, "SCRIPT", "KILL")] + [read(runner) for _ in range(5)]
 
-        send(runner, ("EVAL", "redis.call('set', 'w', 1) for i = 1, 4e7 do end return 'done'", 0))
+        send(runner, ("EVAL", "redis.call('set', 'w', 1) for i = 1, 2e8 do end return 'done'", 0))
         wait_until_busy(other)
         said += [ask(other, "SCRIPT", "KILL"), read(runner), ask(other, "GET", "w")]
     return said
@@ -141,7 +141,7 @@ def check_clock(report):
     """A script has one time, also a busy one; redis-server's goes on when it becomes busy."""
     with Server(busy_reply_threshold=THRESHOLD_MS) as server:
         with server.client() as runner, server.client() as other:
-            send(runner, ("EVAL", "local a = redis.call('time') for i = 1, 4e7 do end local b = redis.call('time') "
+            send(runner, ("EVAL", "local a = redis.call('time') for i = 1, 2e8 do end local b = redis.call('time') "
                           "return {b[1] - a[1], b[2] - a[2]}", 0))
             wait_until_busy(other)
             report.equal("the clock of a busy script stands", read(runner), [0, 0])

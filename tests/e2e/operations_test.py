@@ -11,7 +11,7 @@ from lib.report import Report  # noqa: E402
 from lib.resp import ReplyError, RespClient, encode  # noqa: E402
 from lib.server import Server  # noqa: E402
 
-KEYS = 150_000
+KEYS = 500_000  # whose load takes longer than a client to come
 WAIT_SECONDS = 30
 
 
@@ -99,6 +99,12 @@ def lazy_reader(server, *command):
     return client
 
 
+def wait_for_subscriber(client):
+    deadline = time.monotonic() + WAIT_SECONDS
+    while client.call("PUBSUB", "NUMSUB", "news")[1] == 0 and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
 def closed_by_server(server, client, name):
     deadline = time.monotonic() + WAIT_SECONDS
     with server.client() as other:
@@ -115,13 +121,13 @@ def check_output_limits(report):
         report.equal("limits", client.call("CONFIG", "SET", "client-output-buffer-limit",
                                            "pubsub 10mb 4mb 1 normal 64mb 0 0"), "OK")
         with lazy_reader(server, "SUBSCRIBE", "news") as reader:
-            time.sleep(0.1)
+            wait_for_subscriber(client)
             name = "%s:%d" % reader.getsockname()
             for _ in range(40):
                 client.call("PUBLISH", "news", "x" * 500_000)
             report.check("a subscriber beyond the hard limit is closed", closed_by_server(server, reader, name))
         with lazy_reader(server, "SUBSCRIBE", "news") as reader:
-            time.sleep(0.1)
+            wait_for_subscriber(client)
             name = "%s:%d" % reader.getsockname()
             for _ in range(20):
                 client.call("PUBLISH", "news", "x" * 500_000)
