@@ -28,6 +28,10 @@ struct LimitKey {
   int64_t period_ms = 0;
 
   static LimitKey Of(const LimitRule& rule);
+  // Whether its days begin by a zone's clock.
+  bool has_zone() const {
+    return algorithm == LimitAlgorithm::kCalendar || algorithm == LimitAlgorithm::kBase;
+  }
   friend bool operator==(const LimitKey&, const LimitKey&) = default;
 };
 
