@@ -30,7 +30,7 @@ class LoopTurn {
   ~LoopTurn() = default;
 };
 
-class Connection : public Transport, public std::enable_shared_from_this<Connection> {
+class Connection final : public Transport, public std::enable_shared_from_this<Connection> {
  public:
   // `socket` is connected, and is the connection's to close; `ssl` is null for a plain one.
   Connection(int socket, SslPointer ssl, LoopTurn& turn, ServerState& server,

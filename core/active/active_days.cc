@@ -162,7 +162,9 @@ bool ActiveDays::LoadMinutes(std::string_view& run) {
     uint64_t gap = 0;
     uint64_t most = 0;
     if (!ReadVarint(run, gap) || !ReadVarint(run, most)) return false;
-    if (gap > kMaxMinute || most > UINT32_MAX || (minute += gap) > kMaxMinute) return false;
+    if (gap > kMaxMinute || most > UINT32_MAX) return false;
+    minute += gap;
+    if (minute > kMaxMinute) return false;
     const auto at = static_cast<int64_t>(minute);
     if (!minutes_.empty() && minutes_.back().minute >= at) return false;
     minutes_.push_back({at, static_cast<uint32_t>(most)});

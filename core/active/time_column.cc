@@ -18,12 +18,12 @@ uint32_t BytesFor(uint64_t offset) {
 uint64_t TimeColumn::Chunk::OffsetAt(uint32_t place) const {
   // Little-endian, as all that this runs on.
   uint64_t offset = 0;
-  std::memcpy(&offset, offsets.get() + place * width, width);
+  std::memcpy(&offset, offsets.get() + size_t{place} * width, width);
   return offset;
 }
 
 void TimeColumn::Chunk::SetOffset(uint32_t place, uint64_t offset) {
-  std::memcpy(offsets.get() + place * width, &offset, width);
+  std::memcpy(offsets.get() + size_t{place} * width, &offset, width);
 }
 
 void TimeColumn::Widen(Chunk& chunk, uint32_t count, int64_t at) {
@@ -40,7 +40,7 @@ void TimeColumn::Widen(Chunk& chunk, uint32_t count, int64_t at) {
   const uint64_t range = (uint64_t{1} << (8 * wider.width)) - 1;
   const uint64_t spare = range - static_cast<uint64_t>(high - low);
   wider.base = low - static_cast<int64_t>(count > 0 && at == low ? std::min(spare, range / 8) : 0);
-  wider.offsets = std::make_unique<uint8_t[]>(kChunkValues * wider.width);
+  wider.offsets = std::make_unique<uint8_t[]>(size_t{kChunkValues} * wider.width);
   for (uint32_t i = 0; i < count; ++i) {
     const int64_t value = chunk.base + static_cast<int64_t>(chunk.OffsetAt(i));
     wider.SetOffset(i, static_cast<uint64_t>(value - wider.base));
@@ -70,7 +70,7 @@ void TimeColumn::Set(uint32_t number, int64_t at) {
 
 size_t TimeColumn::MemoryBytes() const {
   size_t bytes = chunks_.size() * sizeof(Chunk);
-  for (const Chunk& chunk : chunks_) bytes += HeapBytes(kChunkValues * chunk.width);
+  for (const Chunk& chunk : chunks_) bytes += HeapBytes(size_t{kChunkValues} * chunk.width);
   return bytes;
 }
 

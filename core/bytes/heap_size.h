@@ -1,6 +1,7 @@
 // What an allocation really costs, for honest memory figures.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 
@@ -13,7 +14,7 @@ namespace tally {
 // test build brings. 0 for 0: nothing was asked for.
 constexpr size_t HeapBytes(size_t bytes) {
   if (bytes <= 8) return bytes == 0 ? 0 : 8;
-  const size_t spacing = bytes <= 128 ? 16 : std::bit_floor(bytes - 1) / 4;
+  const size_t spacing = std::max<size_t>(16, std::bit_floor(bytes - 1) / 4);
   return (bytes + spacing - 1) / spacing * spacing;
 }
 

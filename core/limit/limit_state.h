@@ -76,8 +76,8 @@ class LimitState {
   static constexpr size_t kPadding = 8;
 
   LimitState() = default;
-  LimitState(LimitState&&) = default;
-  LimitState& operator=(LimitState&&) = default;
+  LimitState(LimitState&&) noexcept = default;
+  LimitState& operator=(LimitState&&) noexcept = default;
 
   // Adds what Encode or Save wrote; counters that are there already take the hits of logs, and the
   // other counters are replaced. False, with part of it added perhaps, if the bytes are malformed.

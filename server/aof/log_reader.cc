@@ -27,7 +27,7 @@ absl::StatusOr<std::unique_ptr<LogReader>> LogReader::Open(FileSystem& files,
   const auto size = (*file)->Size();
   if (!size.ok()) return size.status();
   std::unique_ptr<LogReader> reader(new LogReader(std::move(*file), sequence, *size));
-  const absl::Status status = reader->ReadHeader();
+  absl::Status status = reader->ReadHeader();
   if (!status.ok()) return status;
   return reader;
 }
@@ -147,7 +147,7 @@ absl::StatusOr<LogReader::Step> LogReader::CheckBatch(size_t length, CommandSink
   std::string expected;
   const uint32_t crc = AppendAnnotation(position_, annotation.synced, batch, expected);
   if (line != expected) return JudgeTail(position_.offset, "the checksum does not match", false);
-  const absl::Status delivered = Deliver(batch, on_command);
+  absl::Status delivered = Deliver(batch, on_command);
   if (!delivered.ok()) return delivered;
   position_.offset = line_offset + kAnnotationBytes;
   position_.crc = crc;

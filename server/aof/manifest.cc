@@ -94,7 +94,7 @@ absl::StatusOr<Manifest> Manifest::Parse(std::string_view text, std::string_view
     if (!ParseEntry(line, entry, type)) {
       return BadLine(file, number, "expected: file <name> seq <number> type b|i|h");
     }
-    const absl::Status added = AddEntry(file, number, std::move(entry), type, manifest);
+    absl::Status added = AddEntry(file, number, std::move(entry), type, manifest);
     if (!added.ok()) return added;
     start = newline + 1;
   }

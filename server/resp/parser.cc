@@ -247,8 +247,9 @@ bool RequestParser::SplitQuotedWords(std::string_view line) {
 }
 
 size_t RequestParser::memory_usage() const {
-  size_t bytes = args_.capacity() * sizeof(args_[0]) + extents_.capacity() * sizeof(extents_[0]) +
-                 unquoted_.capacity() * sizeof(unquoted_[0]) + error_.capacity();
+  size_t bytes = args_.capacity() * sizeof(std::string_view) +
+                 extents_.capacity() * sizeof(extents_[0]) +
+                 unquoted_.capacity() * sizeof(std::string) + error_.capacity();
   for (const std::string& arg : unquoted_) bytes += arg.capacity();
   return bytes;
 }

@@ -88,7 +88,9 @@ const char* PatternMatcher::ClassEnd(const char* pattern) {
   if (*pattern == '^') ++pattern;
   do {
     if (*pattern == '\0') luaL_error(lua_, "malformed pattern (missing ']')");
-    if (*pattern++ == kEscape && *pattern != '\0') ++pattern;
+    const bool escapes = *pattern == kEscape;
+    ++pattern;
+    if (escapes && *pattern != '\0') ++pattern;
   } while (*pattern != ']');
   return pattern + 1;
 }

@@ -29,7 +29,7 @@ const uint64_t* ThreadCounter(const char* name) {
   static constexpr uint64_t kZero = 0;
   uint64_t* counter = nullptr;
   size_t size = sizeof counter;
-  return mallctl(name, &counter, &size, nullptr, 0) == 0 ? counter : &kZero;
+  return mallctl(name, static_cast<void*>(&counter), &size, nullptr, 0) == 0 ? counter : &kZero;
 }
 
 size_t AllocatedByThread() {

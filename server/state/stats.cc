@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
 
 namespace tally::server {
@@ -31,7 +32,7 @@ void DurationHistogram::Add(uint64_t micros) {
 }
 
 uint64_t DurationHistogram::Percentile(double fraction) const {
-  const auto wanted = static_cast<uint64_t>(fraction * static_cast<double>(count_) + 0.5);
+  const auto wanted = static_cast<uint64_t>(std::llround(fraction * static_cast<double>(count_)));
   uint64_t seen = 0;
   for (size_t i = 0; i < buckets_.size(); ++i) {
     seen += buckets_[i];

@@ -4,7 +4,6 @@
 #include <openssl/err.h>
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 
 namespace tally::server {
@@ -20,7 +19,7 @@ absl::Status Failed(const std::string& what) {
 int GivePassword(char* buffer, int size, int, void* password) {
   const auto& text = *static_cast<const std::string*>(password);
   const size_t length = std::min(text.size(), static_cast<size_t>(size));
-  std::memcpy(buffer, text.data(), length);
+  std::copy_n(text.data(), length, buffer);
   return static_cast<int>(length);
 }
 
