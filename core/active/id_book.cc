@@ -29,24 +29,24 @@ uint32_t IdBook::Segment::NumberAt(size_t i) const {
 
 void IdBook::Segment::Append(uint32_t number, uint8_t tag) {
   if (size == capacity) {
-    const size_t grown = HeapBytes(capacity * kSlotBytes + 4 * kSlotBytes) / kSlotBytes;
+    const size_t grown = HeapBytes((size_t{capacity} + 4) * kSlotBytes) / kSlotBytes;
     Check(grown <= UINT16_MAX, "a segment of the id index stays small");
     auto bytes = std::make_unique<char[]>(grown * kSlotBytes);
     if (size > 0) {
-      std::memcpy(bytes.get(), slots.get(), 4 * size);
+      std::memcpy(bytes.get(), slots.get(), size_t{4} * size);
       std::memcpy(bytes.get() + 4 * grown, tags(), size);
     }
     slots = std::move(bytes);
     capacity = static_cast<uint16_t>(grown);
   }
-  std::memcpy(slots.get() + 4 * size, &number, sizeof number);
+  std::memcpy(slots.get() + size_t{4} * size, &number, sizeof number);
   tags()[size] = tag;
   ++size;
 }
 
 void IdBook::Segment::RemoveAt(size_t i) {
   --size;
-  std::memcpy(slots.get() + 4 * i, slots.get() + 4 * size, sizeof(uint32_t));
+  std::memcpy(slots.get() + 4 * i, slots.get() + size_t{4} * size, sizeof(uint32_t));
   tags()[i] = tags()[size];
 }
 
@@ -121,7 +121,7 @@ void IdBook::SplitNext() {
 std::string_view IdBook::IdOf(uint32_t number) const {
   const Chunk& chunk = chunks_[(number - 1) / kChunkIds];
   const uint32_t place = (number - 1) % kChunkIds;
-  if (chunk.ends.empty()) return {chunk.bytes.data() + place * chunk.length, chunk.length};
+  if (chunk.ends.empty()) return {chunk.bytes.data() + size_t{place} * chunk.length, chunk.length};
   const uint32_t begin = place == 0 ? 0 : chunk.ends[place - 1];
   return {chunk.bytes.data() + begin, chunk.ends[place] - begin};
 }

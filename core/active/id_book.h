@@ -60,7 +60,7 @@ class IdBook {
     uint16_t size = 0;
     uint16_t capacity = 0;
 
-    uint8_t* tags() const { return reinterpret_cast<uint8_t*>(slots.get()) + 4 * capacity; }
+    uint8_t* tags() const { return reinterpret_cast<uint8_t*>(slots.get()) + size_t{4} * capacity; }
     uint32_t NumberAt(size_t i) const;
     void Append(uint32_t number, uint8_t tag);
     void RemoveAt(size_t i);

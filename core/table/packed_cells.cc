@@ -101,6 +101,7 @@ void PackedCells::Reallocate(size_t bytes) {
   const bool fresh = block_ == nullptr;
   block_ = static_cast<Block*>(std::realloc(block_, size));
   Check(block_ != nullptr, "memory for packed cells");
+  // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): a size class is not zero
   if (fresh) *block_ = {};
   block_->capacity = static_cast<uint32_t>(size - sizeof(Block));
 }

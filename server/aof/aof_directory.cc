@@ -65,7 +65,7 @@ absl::StatusOr<std::unique_ptr<AofDirectory>> AofDirectory::Open(FileSystem& fil
 absl::StatusOr<std::unique_ptr<AofDirectory>> AofDirectory::OpenForInspection(
     FileSystem& files, const std::string& directory, const std::string& base_name) {
   std::unique_ptr<AofDirectory> opened(new AofDirectory(files, directory, base_name));
-  const absl::Status status = opened->ReadManifest();
+  absl::Status status = opened->ReadManifest();
   if (!status.ok()) return status;
   return opened;
 }
@@ -146,7 +146,7 @@ absl::Status AofDirectory::PublishLog(uint64_t after, uint64_t sequence) {
 absl::StatusOr<AofDirectory::NewLog> AofDirectory::AddLog(uint64_t after) {
   auto log = CreateLog();
   if (!log.ok()) return log;
-  const absl::Status status = PublishLog(after, log->sequence);
+  absl::Status status = PublishLog(after, log->sequence);
   if (status.ok()) return log;
   AbandonLog(log->sequence);
   return status;

@@ -70,7 +70,7 @@ absl::StatusOr<bool> AofLoader::Step(RecordSink on_record, RecordPreview preview
   const auto step = logs_[current_]->NextBatch(on_command);
   if (!step.ok()) return step.status();
   if (*step == LogReader::Step::kBatch) return true;
-  const absl::Status finished = FinishLog(*step);
+  absl::Status finished = FinishLog(*step);
   if (!finished.ok()) return finished;
   return current_ < logs_.size();
 }

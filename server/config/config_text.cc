@@ -18,7 +18,7 @@ absl::Status At(std::string_view place, std::string_view problem) {
 absl::Status ApplyWords(const DirectiveWords& words, std::string_view place, Config& config) {
   const Directive* const directive = FindDirective(words[0]);
   if (directive == nullptr) return At(place, StrCat("unknown directive '", words[0], "'"));
-  const absl::Status status = Assign(*directive, Words(words).subspan(1), config);
+  absl::Status status = Assign(*directive, Words(words).subspan(1), config);
   if (status.ok()) return status;
   return At(place, StrCat("'", words[0], "' ", std::string(status.message())));
 }

@@ -25,7 +25,7 @@ std::string QuoteLine(const std::string& line) {
   return Join(words, " ");
 }
 
-absl::Status Refuse(std::string reason) { return absl::InvalidArgumentError(reason); }
+absl::Status Refuse(const std::string& reason) { return absl::InvalidArgumentError(reason); }
 
 absl::Status CheckRange(int64_t value, int64_t min, int64_t max) {
   if (min <= value && value <= max) return absl::OkStatus();

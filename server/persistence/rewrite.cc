@@ -107,7 +107,7 @@ std::optional<int64_t> AofPersistence::NextSliceInMicros() {
 
 absl::StatusOr<bool> AofPersistence::WorkerDone(Waiting waiting) {
   if (waiting == Waiting::kForTheDisk) {
-    const absl::Status status = worker_->Wait().status;
+    absl::Status status = worker_->Wait().status;
     if (!status.ok()) return status;
     return true;
   }
