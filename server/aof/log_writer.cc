@@ -131,7 +131,7 @@ absl::Status LogWriter::Flush(int64_t now_ms) {
       }
       case AppendFsync::kEverySec:
         if (unsynced_.empty()) unsynced_since_ms_ = now_ms;
-        unsynced_.append(buffer_);
+        unsynced_.Append(buffer_);
         break;
       case AppendFsync::kNo:
         safe_ = written_;
@@ -171,7 +171,7 @@ absl::Status LogWriter::SyncInline(int64_t now_ms) {
   stats_.last_fsync_ms = now_ms;
   safe_ = written_;
   synced_ = written_.offset;
-  Recycle(unsynced_);
+  unsynced_.Clear();
   return status;
 }
 
@@ -185,7 +185,7 @@ void LogWriter::CollectSync(const BackgroundWorker::Result& result, int64_t now_
   stats_.last_fsync_took_us = result.duration_us;
   safe_ = sync_target_;
   synced_ = sync_target_.offset;
-  Recycle(syncing_);
+  syncing_.Clear();
 }
 
 void LogWriter::WaitWhenBehind(int64_t now_ms) {
@@ -245,13 +245,13 @@ absl::Status LogWriter::RecoverInPlace(int64_t now_ms) {
     const absl::Status written = WriteBatch();
     if (!written.ok()) return written;
     // Kept apart from the buffer, so that the batch is not written twice if the sync fails.
-    unsynced_.append(buffer_);
+    unsynced_.Append(buffer_);
     Recycle(buffer_);
   }
   error_ = absl::OkStatus();
   if (options_.policy == AppendFsync::kNo) {
     safe_ = written_;
-    Recycle(unsynced_);
+    unsynced_.Clear();
     return absl::OkStatus();
   }
   return SyncInline(now_ms);
@@ -270,7 +270,7 @@ absl::Status LogWriter::RecoverInNewLog(int64_t now_ms) {
   std::string content = FormatLogHeader(header);
   Check(ParseLogHeader(content, header), "a log header can be read back");
   LogPosition end{log->sequence, kLogHeaderBytes, header.crc};
-  const std::string batch = absl::StrCat(syncing_, unsynced_, buffer_);
+  const std::string batch = absl::StrCat(syncing_.Joined(), unsynced_.Joined(), buffer_);
   if (!batch.empty()) {
     content += batch;
     end.crc = AppendAnnotation(end, 0, batch, content);
@@ -290,8 +290,8 @@ absl::Status LogWriter::RecoverInNewLog(int64_t now_ms) {
   file_distrusted_ = false;
   written_ = safe_ = end;
   synced_ = end.offset;
-  Recycle(syncing_);
-  Recycle(unsynced_);
+  syncing_.Clear();
+  unsynced_.Clear();
   Recycle(buffer_);
   error_ = absl::OkStatus();
   stats_.last_fsync_ms = now_ms;

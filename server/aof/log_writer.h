@@ -22,6 +22,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/aof/aof_directory.h"
+#include "server/aof/byte_blocks.h"
 #include "server/aof/file_system.h"
 #include "server/aof/log_format.h"
 
@@ -119,9 +120,9 @@ class LogWriter {
   uint64_t synced_ = 0;  // bytes of the file that are on disk
   LogPosition safe_;     // end of what need not be kept: on disk, or in policy no, written
 
-  std::string buffer_;    // commands of this turn
-  std::string unsynced_;  // commands behind syncing_ that were written and are not on disk
-  std::string syncing_;   // commands behind safe_ that the running sync covers
+  std::string buffer_;   // commands of this turn
+  ByteBlocks unsynced_;  // commands behind syncing_ that were written and are not on disk
+  ByteBlocks syncing_;   // commands behind safe_ that the running sync covers
   int64_t unsynced_since_ms_ = 0;
   int64_t syncing_since_ms_ = 0;
   LogPosition sync_target_;
