@@ -16,11 +16,15 @@ class ByteBlocks {
 
   // O(bytes).
   void Append(std::string_view bytes) {
-    if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < bytes.size()) {
-      blocks_.emplace_back().reserve(std::max(bytes.size(), kBlockBytes));
-    }
-    blocks_.back().append(bytes);
     size_ += bytes.size();
+    while (!bytes.empty()) {
+      if (blocks_.empty() || blocks_.back().size() == kBlockBytes) {
+        blocks_.emplace_back().reserve(kBlockBytes);
+      }
+      const size_t taken = std::min(bytes.size(), kBlockBytes - blocks_.back().size());
+      blocks_.back().append(bytes.substr(0, taken));
+      bytes.remove_prefix(taken);
+    }
   }
 
   // All of them in one piece.
@@ -34,7 +38,7 @@ class ByteBlocks {
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 
-  // Keeps one block for what comes next.
+  // Keeps one block for what comes next; all are of one size, so that is all it keeps.
   void Clear() {
     if (blocks_.size() > 1) blocks_.resize(1);
     if (!blocks_.empty()) blocks_.front().clear();
