@@ -1,5 +1,5 @@
-// The README's table of commands is made from the rows: when it is stale this test fails, and with
-// UPDATE_README=1 in the environment it writes the table instead.
+// The table of commands in server/commands/README.md is made from the rows: when it is stale this
+// test fails, and with UPDATE_COMMANDS=1 in the environment it writes the table instead.
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_replace.h>
 
@@ -18,7 +18,7 @@
 namespace tally::server {
 namespace {
 
-constexpr char kPath[] = TALLY_SOURCE_DIR "/README.md";
+constexpr char kPath[] = TALLY_SOURCE_DIR "/server/commands/README.md";
 constexpr std::string_view kBegin = "<!-- commands:begin -->\n";
 constexpr std::string_view kEnd = "<!-- commands:end -->\n";
 
@@ -59,20 +59,20 @@ std::string TableText() {
 
 }  // namespace
 
-TEST_CASE("README: the table of commands is that of the rows", "[readme]") {
-  const std::string readme = ReadFile(kPath);
-  const size_t begin = readme.find(kBegin);
-  const size_t end = readme.find(kEnd);
+TEST_CASE("The table of commands is that of the rows", "[commands]") {
+  const std::string page = ReadFile(kPath);
+  const size_t begin = page.find(kBegin);
+  const size_t end = page.find(kEnd);
   REQUIRE(begin != std::string::npos);
   REQUIRE(end != std::string::npos);
   const size_t table = begin + kBegin.size();
   const std::string wanted = TableText();
-  if (std::getenv("UPDATE_README") != nullptr) {
-    std::ofstream(kPath) << readme.substr(0, table) << wanted << readme.substr(end);
+  if (std::getenv("UPDATE_COMMANDS") != nullptr) {
+    std::ofstream(kPath) << page.substr(0, table) << wanted << page.substr(end);
     return;
   }
-  INFO("stale: run server_tests '[readme]' with UPDATE_README=1 in the environment");
-  const bool fresh = readme.substr(table, end - table) == wanted;
+  INFO("stale: run server_tests '[commands]' with UPDATE_COMMANDS=1 in the environment");
+  const bool fresh = page.substr(table, end - table) == wanted;
   CHECK(fresh);
 }
 
