@@ -93,13 +93,11 @@ void Fill(const char* what, const ServerProcess& server, int database, size_t co
 std::string Stats(Connection& control) {
   const std::string reply = control.Call({"QUOTA.STATS", Workload::kBook});
   std::string text;
-  for (size_t begin = 0; begin < reply.size();) {
-    const size_t end = reply.find("\r\n", begin);
-    const std::string_view line = std::string_view(reply).substr(begin, end - begin);
-    if (line[0] != '*' && line[0] != '$') {
-      text += line[0] == ':' ? std::string(line.substr(1)) + "  " : std::string(line) + " ";
-    }
-    begin = end + 2;
+  size_t end = 0;
+  for (const char* name : {"limits", "users", "purchases", "bytes"}) {
+    const size_t begin = reply.find(':', end) + 1;
+    end = reply.find('\r', begin);
+    text += std::string(name) + " " + reply.substr(begin, end - begin) + "  ";
   }
   return text;
 }

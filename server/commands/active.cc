@@ -15,7 +15,6 @@
 #include "core/active/active_set.h"
 #include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
-#include "server/command/named_reply.h"
 #include "server/command/time_args.h"
 #include "server/commands/families.h"
 
@@ -168,11 +167,11 @@ void Seen(CommandContext& context) {
   if (!context.Read(context.args[1], set)) return;
   const auto seen = set == nullptr ? std::nullopt : set->Seen(context.args[2]);
   if (!seen) return context.reply.NullArray();
-  NamedReply fields(context.reply, 4);
-  fields.Integer("number", seen->number);
-  fields.Integer("last_seen_ms", seen->last_seen);
-  fields.Integer("first_seen_ms", seen->first_seen);
-  fields.Integer("online", set->IsOnline(*seen, context.now) ? 1 : 0);
+  context.reply.Array(4);
+  context.reply.Integer(seen->number);
+  context.reply.Integer(seen->last_seen);
+  context.reply.Integer(seen->first_seen);
+  context.reply.Integer(set->IsOnline(*seen, context.now) ? 1 : 0);
 }
 
 struct DayArgs {
@@ -213,9 +212,7 @@ void Peak(CommandContext& context) {
   ActiveSet* set = nullptr;
   if (!context.Read(context.args[1], set)) return;
   const ActiveSet::DayFigures figures = FiguresOf(set, DayNumber(context, set, days));
-  NamedReply fields(context.reply, 2);
-  fields.Integer("peak", figures.peak);
-  fields.Integer("at_ms", figures.peak_at);
+  context.reply.IntegerPair(figures.peak, figures.peak_at);
 }
 
 void Day(CommandContext& context) {
@@ -227,12 +224,12 @@ void Day(CommandContext& context) {
   context.reply.Array(static_cast<size_t>(days.days));
   for (int32_t day = last - static_cast<int32_t>(days.days) + 1; day <= last; ++day) {
     const ActiveSet::DayFigures figures = FiguresOf(set, day);
-    NamedReply fields(context.reply, 5);
-    fields.Bulk("date", FormatDate(day));
-    fields.Integer("active", static_cast<int64_t>(figures.active));
-    fields.Integer("new", figures.fresh);
-    fields.Integer("peak", figures.peak);
-    fields.Integer("peak_at_ms", figures.peak_at);
+    context.reply.Array(5);
+    context.reply.Bulk(FormatDate(day));
+    context.reply.Integer(static_cast<int64_t>(figures.active));
+    context.reply.Integer(figures.fresh);
+    context.reply.Integer(figures.peak);
+    context.reply.Integer(figures.peak_at);
   }
 }
 

@@ -9,6 +9,7 @@
 //   LIMIT.GIVE key n AT t NOW t
 //   LIMIT.RESET key
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include "core/bytes/number.h"
@@ -16,7 +17,6 @@
 #include "core/limit/limit_state.h"
 #include "core/time/duration.h"
 #include "server/command/compact_value.h"
-#include "server/command/named_reply.h"
 #include "server/command/time_args.h"
 #include "server/commands/families.h"
 #include "server/commands/limit_args.h"
@@ -96,12 +96,10 @@ class LimitStates {
 };
 
 void ReplyDecision(ReplyBuilder& reply, const LimitDecision& decision) {
-  NamedReply(reply, 6).Integers({{"allowed", decision.allowed ? 1 : 0},
-                                 {"limit", decision.limit},
-                                 {"remaining", decision.remaining},
-                                 {"retry_after_ms", decision.retry_after_ms},
-                                 {"reset_after_ms", decision.reset_after_ms},
-                                 {"rule", decision.rule}});
+  const int64_t fields[] = {decision.allowed ? 1 : 0, decision.limit,          decision.remaining,
+                            decision.retry_after_ms,  decision.reset_after_ms, decision.rule};
+  reply.Array(std::size(fields));
+  reply.Integers(fields);
 }
 
 void LogTaken(CommandContext& context, const LimitArgs& limit) {

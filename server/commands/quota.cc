@@ -258,14 +258,9 @@ void StatsOfBook(CommandContext& context) {
   QuotaBook* book = nullptr;
   if (!context.Read(context.args[1], book)) return;
   const QuotaBook::Stats stats = book != nullptr ? book->stats() : QuotaBook::Stats();
-  const std::pair<std::string_view, size_t> fields[] = {{"limits", stats.limits},
-                                                        {"users", stats.users},
-                                                        {"purchases", stats.purchases},
-                                                        {"bytes", stats.bytes}};
-  context.reply.Map(std::size(fields));
-  for (const auto& [name, value] : fields) {
-    context.reply.Bulk(name);
-    context.reply.Integer(static_cast<int64_t>(value));
+  context.reply.Array(4);
+  for (const size_t figure : {stats.limits, stats.users, stats.purchases, stats.bytes}) {
+    context.reply.Integer(static_cast<int64_t>(figure));
   }
 }
 

@@ -130,14 +130,6 @@ TEST_CASE("a denial tells the first rule that denied, over all the rules of all 
   CHECK(h.Run("EXISTS a c") == ":0");
 }
 
-TEST_CASE("in RESP3 the answer is a map") {
-  CommandHarness h;
-  h.Run("HELLO 3");
-  CHECK(h.Run("LIMIT.TAKE k FIXED 2 60s") ==
-        "{\"allowed\" :1 \"limit\" :2 \"remaining\" :1 \"retry_after_ms\" :0 "
-        "\"reset_after_ms\" :60000 \"rule\" :0}");
-}
-
 TEST_CASE("FIXED opens a window at the first hit, and its end never moves") {
   CommandHarness h;
   CHECK(Takes(h, "LIMIT.TAKE k FIXED 3 10s") == 3);

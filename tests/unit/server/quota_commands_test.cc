@@ -208,7 +208,7 @@ TEST_CASE("QUOTA.RESET: the user, or the counters of some actions") {
 
 TEST_CASE("QUOTA.HISTORY and QUOTA.STATS") {
   QuotaHarness quota;
-  REQUIRE(quota.Ask("QUOTA.STATS b") == R"(["limits" 0 "users" 0 "purchases" 0 "bytes" 0])");
+  REQUIRE(quota.Ask("QUOTA.STATS b") == "[0 0 0 0]");
   quota.Ask("QUOTA.SETLIMIT b 7 0 10 1d 8 0 10 1d");
   quota.Ask("QUOTA.BUY b -1 -100 ITEMS 7 3 4 -8 0 1");
   quota.Ask("QUOTA.BUY b 2 101 ITEMS 7 0 1");
@@ -216,10 +216,7 @@ TEST_CASE("QUOTA.HISTORY and QUOTA.STATS") {
   REQUIRE(quota.Ask("QUOTA.HISTORY b -1") ==
           "[[-100 7 3 3 1700000000000] [-100 -8 0 1 1700000000000]]");
   REQUIRE(quota.Ask("QUOTA.HISTORY b 3") == "[]");
-  REQUIRE(
-      quota.Ask("QUOTA.STATS b").starts_with(R"(["limits" 2 "users" 2 "purchases" 3 "bytes" )"));
-  quota.self->reply.set_protocol(3);
-  REQUIRE(quota.Ask("QUOTA.STATS b").starts_with(R"({"limits" 2 )"));
+  REQUIRE(quota.Ask("QUOTA.STATS b").starts_with("[2 2 3 "));
   REQUIRE(quota.Ask("QUOTA.LEFT b 2 7") == "[[[0 9]]]");
 }
 
@@ -337,7 +334,7 @@ TEST_CASE("QUOTA: a book lives as long as a limit or a purchase is in it") {
     auto effects = quota.Effects();
     std::sort(effects.begin(), effects.end());
     REQUIRE(effects == std::vector<std::string>{"DEL b", "DEL e", "DEL f"});
-    REQUIRE(quota.Ask("QUOTA.STATS d").starts_with(R"(["limits" 1 "users" 0 "purchases" 0)"));
+    REQUIRE(quota.Ask("QUOTA.STATS d").starts_with("[1 0 0 "));
   }
 }
 

@@ -90,6 +90,16 @@ static void show_databases(redisContext* context, int port) {
   redisFree(other);
 }
 
+static void show_limit(redisContext* context) {
+  int through = 0;
+  for (int i = 0; i < 3; ++i) {
+    redisReply* reply = answered(context, redisCommand(context, "LIMIT.TAKE door FIXED 1 1h"));
+    if (reply->elements > 0 && reply->element[0]->integer) ++through;
+    freeReplyObject(reply);
+  }
+  printf("let through: %d\n", through);
+}
+
 static const char* const strings[] = {
     "PING", "ECHO hello", "SET s value", "GET s", "GET none", "SET s other NX", "APPEND s !",
     "STRLEN s", "MSET a 1 b 2", "MGET a none b", NULL};
@@ -125,6 +135,7 @@ static void run_step(redisContext* context, int port) {
   }
   if (strcmp(step, "pipeline") == 0) show_pipeline(context);
   if (strcmp(step, "databases") == 0) show_databases(context, port);
+  if (strcmp(step, "limit") == 0) show_limit(context);
 }
 
 int main(int argc, char** argv) {

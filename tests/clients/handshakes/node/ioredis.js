@@ -52,4 +52,13 @@ run(connect, (client) => client.quit(), {
   async transaction(client, show) {
     show(await client.multi().incr('t').rpush('tl', 'x').get('none').lrange('tl', 0, -1).exec());
   },
+  // The reply is read by position, as the README shows.
+  async limit(client) {
+    let through = 0;
+    for (let i = 0; i < 3; ++i) {
+      const [allowed] = await client.call('LIMIT.TAKE', 'door', 'FIXED', 1, '1h');
+      if (allowed) ++through;
+    }
+    console.log('let through:', through);
+  },
 });

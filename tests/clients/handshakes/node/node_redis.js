@@ -52,4 +52,13 @@ run(connect, disconnect, {
   async transaction(client, show) {
     show(await client.multi().incr('t').rPush('tl', 'x').get('none').lRange('tl', 0, -1).exec());
   },
+  // The reply is read by position, as the README shows.
+  async limit(client) {
+    let through = 0;
+    for (let i = 0; i < 3; ++i) {
+      const [allowed] = await client.sendCommand(['LIMIT.TAKE', 'door', 'FIXED', '1', '1h']);
+      if (allowed) ++through;
+    }
+    console.log('let through:', through);
+  },
 });

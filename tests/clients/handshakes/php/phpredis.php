@@ -65,4 +65,12 @@ run_steps([
     'transaction' => function ($show) use ($client) {
         $show($client->multi()->incr('t')->rPush('tl', 'x')->get('none')->lRange('tl', 0, -1)->exec());
     },
+    'limit' => function () use ($client) {
+        $through = 0;
+        for ($i = 0; $i < 3; ++$i) {
+            [$allowed] = $client->rawCommand('LIMIT.TAKE', 'door', 'FIXED', '1', '1h');
+            $through += $allowed ? 1 : 0;
+        }
+        echo "let through: $through\n";
+    },
 ]);

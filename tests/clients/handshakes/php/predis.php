@@ -63,4 +63,12 @@ run_steps([
             $transaction->lrange('tl', 0, -1);
         }));
     },
+    'limit' => function () use ($client) {
+        $through = 0;
+        for ($i = 0; $i < 3; ++$i) {
+            [$allowed] = $client->executeRaw(['LIMIT.TAKE', 'door', 'FIXED', '1', '1h']);
+            $through += $allowed ? 1 : 0;
+        }
+        echo "let through: $through\n";
+    },
 ]);

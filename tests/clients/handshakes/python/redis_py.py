@@ -73,6 +73,14 @@ def transaction(client, show):
     show(batch.incr("t").rpush("tl", "x").get("none").lrange("tl", 0, -1).execute())
 
 
+def limit(client, _):
+    through = 0
+    for _ in range(3):
+        allowed, *_ = client.execute_command("LIMIT.TAKE", "door", "FIXED", 1, "1h")
+        through += bool(allowed)
+    print("let through:", through)
+
+
 def main():
     client = connect()
     for step in sys.argv[3:]:

@@ -58,6 +58,13 @@ STEPS = {
   },
   'transaction' => lambda { |client, show|
     show.(client.multi { |t| [t.incr('t'), t.rpush('tl', 'x'), t.get('none'), t.lrange('tl', 0, -1)] })
+  },
+  'limit' => lambda { |client, _|
+    through = 3.times.count do
+      allowed, = client.call('LIMIT.TAKE', 'door', 'FIXED', 1, '1h')
+      allowed == 1  # 0 is true in Ruby
+    end
+    puts "let through: #{through}"
   }
 }.freeze
 

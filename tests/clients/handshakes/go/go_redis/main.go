@@ -111,12 +111,27 @@ func (c client) transaction() {
 	fmt.Println(err)
 }
 
+func (c client) limit() {
+	through := 0
+	for i := 0; i < 3; i++ {
+		reply, err := c.Do(background, "LIMIT.TAKE", "door", "FIXED", 1, "1h").Int64Slice()
+		if err != nil {
+			panic(err)
+		}
+		if reply[0] == 1 {
+			through++
+		}
+	}
+	fmt.Println("let through:", through)
+}
+
 func main() {
 	c := connect(os.Args[1], os.Args[2], 0)
 	defer c.Close()
 	steps := map[string]func(){
 		"strings": c.strings, "counters": c.counters, "expiry": c.expiry, "lists": c.lists,
 		"keys": c.keys, "pipeline": c.pipeline, "databases": c.databases, "transaction": c.transaction,
+		"limit": c.limit,
 	}
 	for _, step := range os.Args[3:] {
 		steps[step]()

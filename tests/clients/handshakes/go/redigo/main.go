@@ -117,12 +117,27 @@ func (c client) transaction() {
 	c.show("EXEC")
 }
 
+func (c client) limit() {
+	through := 0
+	for i := 0; i < 3; i++ {
+		reply, err := redis.Int64s(c.conn.Do("LIMIT.TAKE", "door", "FIXED", 1, "1h"))
+		if err != nil {
+			panic(err)
+		}
+		if reply[0] == 1 {
+			through++
+		}
+	}
+	fmt.Println("let through:", through)
+}
+
 func main() {
 	c := client{dial(os.Args[1], 0), os.Args[1]}
 	defer c.conn.Close()
 	steps := map[string]func(){
 		"strings": c.strings, "counters": c.counters, "expiry": c.expiry, "lists": c.lists,
 		"keys": c.keys, "pipeline": c.pipeline, "databases": c.databases, "transaction": c.transaction,
+		"limit": c.limit,
 	}
 	for _, step := range os.Args[2:] {
 		steps[step]()

@@ -80,6 +80,15 @@ fn run(step: &str, client: &mut Connection, port: &str) -> RedisResult<()> {
             let script = redis::Script::new("return {KEYS[1], ARGV[1], redis.call('incr', KEYS[1])}");
             show(step, script.key("counted").arg(7).invoke::<Value>(client)?);
         }
+        "limit" => {
+            let mut through = 0;
+            for _ in 0..3 {
+                let reply: Vec<i64> =
+                    redis::cmd("LIMIT.TAKE").arg("door").arg("FIXED").arg(1).arg("1h").query(client)?;
+                through += i32::from(reply[0] == 1);
+            }
+            println!("let through: {through}");
+        }
         _ => panic!("no such step: {step}"),
     }
     Ok(())
