@@ -27,9 +27,11 @@ e2e_name() {
   if [[ $1 == */run ]]; then basename "$(dirname "$1")"; else basename "$1" _test.py; fi
 }
 
-# build PRESET TARGET…
+# build PRESET TARGET…: once in a run, since nothing changes between the suites.
+declare -A built=()
 build() {
-  cmake --preset "$1" && cmake --build --preset "$1" --target "${@:2}"
+  [[ -v built[$*] ]] && return
+  cmake --preset "$1" && cmake --build --preset "$1" --target "${@:2}" && built[$*]=yes
 }
 
 limited() { timeout --kill-after=10 "$suite_seconds" "$@"; }

@@ -5,18 +5,26 @@ import shutil
 import subprocess
 import sys
 
+FETCH_SECONDS = 400  # A registry that does not answer must not take a suite's whole time.
+# Few retries, soon: npm waits 70 seconds by itself where nobody listens.
+NPM_CI = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retry-mintimeout=1000",
+          "--fetch-retry-maxtimeout=5000", "--fetch-timeout=60000"]
+
 
 class OutOfReach(Exception):
-    """A registry gave nothing."""
+    """A registry, which it names, gave nothing."""
 
 
-def fetch(command, **options):
-    """Runs what needs a registry."""
-    if subprocess.run(command, check=False, **options).returncode != 0:
-        raise OutOfReach(" ".join(map(str, command)))
+def fetch(registry, command, **options):
+    """Runs what needs the registry. Why that failed, the command says."""
+    try:
+        subprocess.run(command, check=True, timeout=FETCH_SECONDS, **options)
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as failed:
+        print(failed, flush=True)
+        raise OutOfReach(f"{registry} is out of reach") from None
 
 
-def install(lock_files, directory, *commands):
+def install(registry, lock_files, directory, *commands):
     """Runs the commands in `directory`, unless it was installed from the same lock files before."""
     if all((directory / file.name).exists()
            and filecmp.cmp(file, directory / file.name, shallow=False) for file in lock_files):
@@ -28,17 +36,26 @@ def install(lock_files, directory, *commands):
     for file in lock_files:
         shutil.copy(file, staging)
     for command in commands:
-        fetch(command, cwd=staging)
+        fetch(registry, command, cwd=staging)
     staging.rename(directory)
 
 
 def install_npm(source, directory):
     """The packages of source/package-lock.json; what they would run on installation is left out."""
-    install([source / "package.json", source / "package-lock.json"], directory,
-            ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"])
+    install("the npm registry", [source / "package.json", source / "package-lock.json"], directory, NPM_CI)
+
+
+def install_node(source, directory):
+    """Node.js itself, at the version of source/package-lock.json; returns the directory of its program."""
+    install_npm(source, directory)
+    found = next(directory.glob("node_modules/node-linux-*/bin/node"), None)
+    if found is None:  # There is a package for each machine, so that npm takes them for optional.
+        shutil.rmtree(directory)
+        raise OutOfReach("the npm registry is out of reach")
+    return found.parent
 
 
 def install_pip(lock_file, directory):
     """A virtual environment with what the file lists."""
-    install([lock_file], directory, [sys.executable, "-m", "venv", "."],
+    install("PyPI", [lock_file], directory, [sys.executable, "-m", "venv", "."],
             ["bin/python", "-m", "pip", "install", "--quiet", "--require-hashes", "-r", lock_file.name])
