@@ -61,7 +61,8 @@ func (q quota) buy(user, order int64, skus []int64) {
 	for _, sku := range skus {
 		arguments = arguments.Add(sku, 0, 1)
 	}
-	q.do("QUOTA.BUY", arguments...)
+	// As the original does: whatever the limits say.
+	q.do("QUOTA.RECORD", arguments...)
 }
 
 type original struct{ store }

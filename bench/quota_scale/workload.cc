@@ -112,7 +112,7 @@ void Workload::AppendOrder(size_t index, std::string& out) const {
   const size_t end = kLineBegin[round + 1];
   CommandWriter writer(out);
   writer.Begin(5 + 3 * (end - begin) + 2);
-  writer.Word("QUOTA.BUY");
+  writer.Word("QUOTA.RECORD");
   writer.Word(kBook);
   writer.Word(kFirstUser + static_cast<int64_t>(user));
   writer.Word(kFirstOrder + static_cast<int64_t>(index));

@@ -84,6 +84,18 @@ bool AtOption(const QuotaArgs& args) {
   return args.At("at") || args.At("ifleft") || args.At("once");
 }
 
+// What BUY once asked for by IFLEFT it always does now: an order written for the old BUY must not
+// be taken for something else. Logs of that time have both.
+bool TakeIfLeft(QuotaArgs& args, QuotaOrder& order) {
+  if (!args.replaying()) {
+    return args.Fail("syntax error",
+                     ": IFLEFT is gone, since QUOTA.BUY always checks the limits; "
+                     "QUOTA.RECORD records whatever they say");
+  }
+  order.if_left = true;
+  return true;
+}
+
 bool ReadOrder(QuotaArgs& args, QuotaOrder& order, std::vector<QuotaItem>& items) {
   if (!args.Read("user", order.user) || !args.Read("order", order.order)) return false;
   if (!args.Take("items")) return args.Fail("ITEMS", " is missing");
@@ -99,7 +111,7 @@ bool ReadOrder(QuotaArgs& args, QuotaOrder& order, std::vector<QuotaItem>& items
   order.ts_ms = args.now();
   while (!args.done()) {
     if (args.Take("ifleft")) {
-      order.if_left = true;
+      if (!TakeIfLeft(args, order)) return false;
     } else if (args.Take("once")) {
       order.once = true;
     } else if (args.Take("at")) {
@@ -111,20 +123,30 @@ bool ReadOrder(QuotaArgs& args, QuotaOrder& order, std::vector<QuotaItem>& items
   return true;
 }
 
-void Buy(CommandContext& context) {
+// An order, checked or not, as it is logged: see quota_writer.h.
+void Sell(CommandContext& context, bool checked, std::string_view event) {
   QuotaArgs args(context);
   QuotaOrder order;
+  order.if_left = checked && !args.replaying();
   std::vector<QuotaItem> items;
   QuotaWriter writer(context, args);
   if (!ReadOrder(args, order, items) || !writer.Open()) return;
   QuotaLefts lefts;
   const QuotaBook::BuyResult result = writer.book().Buy(order, args.now(), lefts);
-  writer.Close(result.recorded, "quota.buy");
+  if (result.recorded) {
+    args.LogAs("QUOTA.RECORD");
+  } else if (checked) {
+    args.LogAs("QUOTA.BUY", "IFLEFT");
+  }
+  writer.Close(result.recorded, event);
   context.reply.Array(3);
   context.reply.Integer(result.applied ? 1 : 0);
   context.reply.Integer(static_cast<int64_t>(result.item));
   ReplyLefts(context.reply, lefts);
 }
+
+void Buy(CommandContext& context) { Sell(context, true, "quota.buy"); }
+void Record(CommandContext& context) { Sell(context, false, "quota.record"); }
 
 bool ReadReturn(QuotaArgs& args, QuotaReturn& request, std::vector<QuotaReturnItem>& items) {
   if (!args.Read("user", request.user) || !args.Read("order", request.order)) return false;
@@ -217,7 +239,9 @@ bool FetchLefts(const Keyspace& keyspace, std::span<const Args> calls) {
   return all;
 }
 
-void LeftAll(CommandContext& context) {
+// By user: [sku, [[action, left], …]] of each SKU that the user has bought and that has a limit.
+// The SKU is there since the caller did not name it.
+void LeftByUser(CommandContext& context) {
   QuotaArgs args(context);
   QuotaArgs::Ids users;
   QuotaActions actions;
@@ -269,7 +293,7 @@ constexpr uint32_t kStore = kWrite | kDenyOom;
 
 constexpr Command kCommands[] = {
     {"quota.buy", Buy, -8, kStore, kOneKey,
-     "Records an order of a user; with IFLEFT only if every limit leaves room for it.", "0.1.0"},
+     "Records an order of a user if every limit leaves room for it.", "0.1.0"},
     {"quota.dellimit", DelLimit, -3, kWrite, kOneKey,
      "Deletes limits of SKUs; purchases made until then never count for them again.", "0.1.0"},
     {"quota.history", History, 3, kReadOnly, kOneKey, "Returns the purchases kept of a user.",
@@ -285,9 +309,11 @@ constexpr Command kCommands[] = {
      nullptr,
      nullptr,
      FetchLefts},
-    {"quota.leftall", LeftAll, -3, kReadOnly, kOneKey,
+    {"quota.leftbyuser", LeftByUser, -3, kReadOnly, kOneKey,
      "Returns how many users may still buy of each SKU that they have bought.", "0.1.0"},
     {"quota.limits", Limits, -3, kReadOnly, kOneKey, "Returns the limits of SKUs.", "0.1.0"},
+    {"quota.record", Record, -8, kStore, kOneKey,
+     "Records an order of a user, whatever the limits say.", "0.1.0"},
     {"quota.reset", Reset, -3, kWrite, kOneKey,
      "Forgets users, or starts their counters of some actions from 0.", "0.1.0"},
     {"quota.return", Return, -7, kWrite, kOneKey,

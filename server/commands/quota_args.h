@@ -30,6 +30,8 @@ class QuotaArgs {
   std::string_view book() const { return args_[1]; }
   // What the call is judged at: the server's clock, or the logged instant in a replay.
   int64_t now() const { return now_; }
+  // Whether the call is read from a log.
+  bool replaying() const { return context_.server.loading; }
   // The minimal retention that the book shall have; nothing to leave it as it is.
   std::optional<int64_t> retention() const { return retention_; }
 
@@ -55,6 +57,11 @@ class QuotaArgs {
   // Replies what is wrong with the argument. Always false.
   bool Fail(std::string_view name, std::string_view what);
 
+  // Logs the call under this name and, if there is one, with another option.
+  void LogAs(std::string_view name, std::string_view option = {}) {
+    logged_name_ = name;
+    logged_option_ = option;
+  }
   // The call as it is logged: see quota_writer.h. `with_retention` if it changed the book's.
   void Log(bool with_retention);
 
@@ -64,6 +71,8 @@ class QuotaArgs {
   CommandContext& context_;
   Args args_;  // without the words that only the log has
   size_t next_ = 2;
+  std::string_view logged_name_;    // empty: the command's own
+  std::string_view logged_option_;  // empty: none
   int64_t now_;
   std::optional<int64_t> retention_;
 };

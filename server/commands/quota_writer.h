@@ -5,6 +5,10 @@
 // later time gives the same book. `KEEP <ms>` follows when the command found another
 // `quota-retention` than the book's. Both words are understood in a replay only. What has left a
 // book empty is logged as DEL, since a replay may still hold bytes that the server had swept away.
+//
+// An order that BUY has applied is logged as RECORD: the decision is made. In a log BUY means what
+// it did before there was RECORD: it records whatever the limits say unless IFLEFT stands there,
+// and so is logged an order that BUY refused, if only because the retention had changed.
 #pragma once
 
 #include <memory>

@@ -186,7 +186,7 @@ func lookThenBuy(limiter *Limiter, check *Check) {
 	set(limiter, check, Limit{sku, 0, units, month})
 	var sold, failures int64
 	together(clients, func(client int) {
-		applied, err := limiter.AddOrder(Order{User: user, ID: int64(client), IfLeft: true,
+		applied, err := limiter.AddOrder(Order{User: user, ID: int64(client), Check: true,
 			Lines: []Line{{sku, 0, 1}}})
 		if err != nil {
 			atomic.AddInt64(&failures, 1)

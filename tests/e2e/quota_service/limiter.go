@@ -34,7 +34,7 @@ type Order struct {
 	User, ID int64
 	At       time.Time
 	Lines    []Line
-	IfLeft   bool
+	Check    bool // only if the limits leave room for it
 }
 
 // ReturnOrder is what a customer gave back of an order.
@@ -113,10 +113,11 @@ func (l *Limiter) AddOrder(order Order) (bool, error) {
 	if !order.At.IsZero() {
 		args = args.Add("AT", seconds(order.At))
 	}
-	if order.IfLeft {
-		args = args.Add("IFLEFT")
+	command := "QUOTA.RECORD"
+	if order.Check {
+		command = "QUOTA.BUY"
 	}
-	reply, err := redis.Values(l.do("QUOTA.BUY", args.Add("ONCE")))
+	reply, err := redis.Values(l.do(command, args.Add("ONCE")))
 	if err != nil {
 		return false, err
 	}
@@ -159,7 +160,7 @@ func (l *Limiter) LeftBySkus(user int64, skus ...int64) ([]Left, error) {
 // LeftForUsers tells, for each user, what is left of every SKU that the user has bought.
 func (l *Limiter) LeftForUsers(users []int64, actions ...int64) ([]map[int64]Left, error) {
 	byUser, err := redis.Values(
-		l.do("QUOTA.LEFTALL", withActions(redis.Args{l.Book}.AddFlat(users), actions)))
+		l.do("QUOTA.LEFTBYUSER", withActions(redis.Args{l.Book}.AddFlat(users), actions)))
 	if err != nil {
 		return nil, err
 	}

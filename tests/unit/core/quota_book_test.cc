@@ -159,7 +159,7 @@ TEST_CASE("lines of one SKU all count, in one order and under one action too") {
   REQUIRE(shop.after == std::vector<Lefts>(3, Lefts{{0, 4}, {1, 5}}));
 }
 
-TEST_CASE("IFLEFT takes all lines or none and names the first that does not fit") {
+TEST_CASE("a checked order takes all lines or none and names the first that does not fit") {
   Shop shop;
   shop.Set(kSku, 0, 5);
   shop.Set(kSku, 1, 3);
@@ -177,7 +177,7 @@ TEST_CASE("IFLEFT takes all lines or none and names the first that does not fit"
   REQUIRE(shop.BuyIfLeft(3, {{kSku, 2, 1}}).item == 1);  // the total has nothing left
 }
 
-TEST_CASE("IFLEFT looks at the limits that a line falls under, not at the SKU's others") {
+TEST_CASE("a check looks at the limits that a line falls under, not at the SKU's others") {
   Shop shop;
   shop.Set(kSku, 1, 20);
   shop.Set(kSku, 0, 100);
@@ -410,7 +410,7 @@ TEST_CASE("orders from the future count") {
   REQUIRE(shop.Left() == Lefts{{0, 10}});
 }
 
-TEST_CASE("LEFTALL names the SKUs bought that have a limit for the actions") {
+TEST_CASE("what is left by user names the SKUs bought that have a limit for the actions") {
   Shop shop;
   shop.Set(1, 0, 10);
   shop.Set(2, 7, 10);

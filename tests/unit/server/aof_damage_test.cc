@@ -175,7 +175,7 @@ TEST_CASE("aof damage: the corpus holds every command that writes") {
                            "LIMIT.FORCE",  "LIMIT.GIVE",    "LIMIT.RESET",
                            "POLICY.SET",   "POLICY.DEL",    "ACTIVE.CREATE",
                            "ACTIVE.TOUCH", "ACTIVE.FORGET", "QUOTA.SETLIMIT",
-                           "QUOTA.BUY",    "QUOTA.RETURN",  "QUOTA.DELLIMIT",
+                           "QUOTA.RECORD", "QUOTA.RETURN",  "QUOTA.DELLIMIT",
                            "QUOTA.RESET"}) {
     INFO(name);
     CHECK(logged.contains(name));

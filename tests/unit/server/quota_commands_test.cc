@@ -38,6 +38,7 @@ TEST_CASE("QUOTA: the example of the specification") {
   REQUIRE(quota.Ask("QUOTA.BUY b 1 100 ITEMS 7 0 5 7 1 10") ==
           "[1 0 [[[0 15] [1 10]] [[0 15] [1 10]]]]");
   REQUIRE(quota.Ask("QUOTA.BUY b 1 101 ITEMS 7 2 15") == "[1 0 [[[0 0] [1 10]]]]");
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 102 ITEMS 7 2 1") == "[0 1 [[[0 0] [1 10]]]]");
   REQUIRE(quota.Ask("QUOTA.LEFT b 1 7") == "[[[0 0] [1 10]]]");
 }
 
@@ -46,7 +47,7 @@ TEST_CASE("QUOTA: -1 means that there is no limit, and nothing else") {
   REQUIRE(quota.Ask("QUOTA.LEFT b 1 7 8") == "[[[0 -1]] [[0 -1]]]");
   quota.Ask("QUOTA.SETLIMIT b 7 0 2 1d");
   REQUIRE(quota.Ask("QUOTA.LEFT b 1 7 8") == "[[[0 2]] [[0 -1]]]");
-  REQUIRE(quota.Ask("QUOTA.BUY b 1 1 ITEMS 7 0 3") == "[1 0 [[[0 0]]]]");
+  REQUIRE(quota.Ask("QUOTA.RECORD b 1 1 ITEMS 7 0 3") == "[1 0 [[[0 0]]]]");
   REQUIRE(quota.Ask("QUOTA.LEFT b 1 7 8") == "[[[0 0]] [[0 -1]]]");
   quota.Ask("QUOTA.SETLIMIT b 9 5 4 1d");  // a limit of an action only: no total is told
   REQUIRE(quota.Ask("QUOTA.LEFT b 1 9") == "[[[5 4]]]");
@@ -95,19 +96,63 @@ TEST_CASE("QUOTA.DELLIMIT: purchases made until then never count again") {
   REQUIRE(quota.Ask("QUOTA.LEFT b 1 7 8") == "[[[0 -1]] [[0 -1]]]");
 }
 
-TEST_CASE("QUOTA.BUY IFLEFT: all lines or none, and which does not fit") {
+TEST_CASE("QUOTA.BUY: all lines or none, and which does not fit") {
   QuotaHarness quota;
   quota.Ask("QUOTA.SETLIMIT b 7 0 3 1d 8 0 2 1d 8 5 1 1d");
-  REQUIRE(quota.Ask("QUOTA.BUY b 1 1 ITEMS 7 0 3 8 5 2 IFLEFT") == "[0 2 [[[0 3]] [[0 2] [5 1]]]]");
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 1 ITEMS 7 0 3 8 5 2") == "[0 2 [[[0 3]] [[0 2] [5 1]]]]");
   REQUIRE(quota.Ask("QUOTA.HISTORY b 1") == "[]");
-  REQUIRE(quota.Ask("QUOTA.BUY b 1 2 ITEMS 7 0 2 7 9 2 IFLEFT") == "[0 2 [[[0 3]] [[0 3]]]]");
-  REQUIRE(quota.Ask("QUOTA.BUY b 1 3 ITEMS 7 0 2 7 9 1 8 6 2 IFLEFT") ==
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 2 ITEMS 7 0 2 7 9 2") == "[0 2 [[[0 3]] [[0 3]]]]");
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 3 ITEMS 7 0 2 7 9 1 8 6 2") ==
           "[1 0 [[[0 0]] [[0 0]] [[0 0] [5 1]]]]");
-  REQUIRE(quota.Ask("QUOTA.BUY b 1 4 ITEMS 7 0 1 IFLEFT") == "[0 1 [[[0 0]]]]");
-  REQUIRE(quota.Ask("QUOTA.BUY b 1 5 ITEMS 99 0 1000 IFLEFT") == "[1 0 [[[0 -1]]]]");
-  REQUIRE(quota.Ask("QUOTA.BUY b 1 6 ITEMS 7 0 1") == "[1 0 [[[0 0]]]]");  // without it: recorded
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 4 ITEMS 7 0 1") == "[0 1 [[[0 0]]]]");
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 5 ITEMS 99 0 1000") == "[1 0 [[[0 -1]]]]");
   quota.Ask("QUOTA.SETLIMIT b 6 0 0 1d");
-  REQUIRE(quota.Ask("QUOTA.BUY b 1 7 ITEMS 6 0 1 IFLEFT") == "[0 1 [[[0 0]]]]");
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 7 ITEMS 6 0 1") == "[0 1 [[[0 0]]]]");
+}
+
+TEST_CASE("QUOTA.RECORD: every line, whatever the limits say, configured or not") {
+  QuotaHarness quota;
+  quota.Ask("QUOTA.SETLIMIT b 7 0 3 1d 7 5 1 1d");
+  REQUIRE(quota.Ask("QUOTA.RECORD b 1 1 ITEMS 7 5 2 7 5 9 8 0 4 7 6 1") ==
+          "[1 0 [[[0 0] [5 0]] [[0 0] [5 0]] [[0 -1]] [[0 0] [5 0]]]]");
+  REQUIRE(quota.Ask("QUOTA.HISTORY b 1") ==
+          "[[1 7 5 2 1700000000000] [1 7 5 9 1700000000000] [1 8 0 4 1700000000000] "
+          "[1 7 6 1 1700000000000]]");
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 2 ITEMS 7 0 1") == "[0 1 [[[0 0] [5 0]]]]");
+  REQUIRE(quota.Ask("QUOTA.RECORD b 1 1 ITEMS 7 0 1 ONCE") == "[0 0 [[[0 0] [5 0]]]]");
+  REQUIRE(quota.Ask("QUOTA.RECORD b 1 3 ITEMS 7 0 1 AT 1699999999 ONCE") ==
+          "[1 0 [[[0 0] [5 0]]]]");
+}
+
+TEST_CASE("QUOTA: IFLEFT is an error that says what BUY and RECORD do") {
+  QuotaHarness quota;
+  const std::string error =
+      "-ERR syntax error: IFLEFT is gone, since QUOTA.BUY always checks the limits; QUOTA.RECORD "
+      "records whatever they say";
+  for (const std::string_view name : {"QUOTA.BUY", "QUOTA.RECORD"}) {
+    REQUIRE(quota.Run(StrCat(name, " b 1 1 ITEMS 7 0 1 IFLEFT").c_str()) == error);
+    REQUIRE(quota.Run(StrCat(name, " b 1 1 ITEMS 7 0 1 AT 5 ifleft ONCE").c_str()) == error);
+  }
+  REQUIRE(quota.Effects().empty());
+}
+
+TEST_CASE("QUOTA: an order is logged as the decision that was made") {
+  QuotaHarness quota;
+  quota.Ask("QUOTA.SETLIMIT b 7 0 3 1d");
+  quota.Effects();
+  quota.Ask("QUOTA.BUY b 1 1 ITEMS 7 0 2 AT 1699999999 ONCE");
+  quota.Ask("QUOTA.RECORD b 1 2 ITEMS 7 0 2");
+  quota.Ask("QUOTA.BUY b 1 3 ITEMS 7 0 1");
+  REQUIRE(quota.Effects() ==
+          std::vector<std::string>{
+              "QUOTA.RECORD b 1 1 ITEMS 7 0 2 AT 1699999999 ONCE NOW 1700000000000",
+              "QUOTA.RECORD b 1 2 ITEMS 7 0 2 NOW 1700000000000"});
+  // Refused, but the book has got another retention.
+  quota.config.quota_retention = 60 * kDay;
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 3 ITEMS 7 0 1") == "[0 1 [[[0 0]]]]");
+  REQUIRE(quota.Effects() ==
+          std::vector<std::string>{
+              "QUOTA.BUY b 1 3 ITEMS 7 0 1 IFLEFT NOW 1700000000000 KEEP 5184000000"});
 }
 
 TEST_CASE("QUOTA.BUY: sixty-four orders for the last three") {
@@ -116,7 +161,7 @@ TEST_CASE("QUOTA.BUY: sixty-four orders for the last three") {
   int sold = 0;
   for (int order = 0; order < 64; ++order) {
     Client* client = quota.Connect();
-    sold += quota.Run(*client, StrCat("QUOTA.BUY b 1 ", order, " ITEMS 7 0 1 IFLEFT").c_str())
+    sold += quota.Run(*client, StrCat("QUOTA.BUY b 1 ", order, " ITEMS 7 0 1").c_str())
                     .starts_with("[:1")
                 ? 1
                 : 0;
@@ -132,7 +177,7 @@ TEST_CASE("QUOTA.BUY ONCE: a retried delivery is not applied again") {
   REQUIRE(quota.Ask("QUOTA.BUY b 2 55 ITEMS 7 0 4 ONCE") == "[1 0 [[[0 6]]]]");  // another user's
   REQUIRE(quota.Ask("QUOTA.BUY b 1 55 ITEMS 7 0 4") == "[1 0 [[[0 2]]]]");
   quota.Effects();
-  quota.Ask("QUOTA.BUY b 1 55 ITEMS 7 0 4 IFLEFT ONCE");
+  quota.Ask("QUOTA.BUY b 1 55 ITEMS 7 0 1 ONCE");
   REQUIRE(quota.Effects().empty());
 }
 
@@ -182,13 +227,13 @@ TEST_CASE("QUOTA.RETURN ONCE: the same order, SKU and instant is not applied twi
   REQUIRE(quota.Ask("QUOTA.LEFT b 1 7") == "[[[0 8]]]");
 }
 
-TEST_CASE("QUOTA.LEFTALL: by user, by bought SKU with limits") {
+TEST_CASE("QUOTA.LEFTBYUSER: by user, by bought SKU with limits") {
   QuotaHarness quota;
   quota.Ask("QUOTA.SETLIMIT b 7 0 10 1d 7 1 5 1d 8 2 4 1d");
   quota.Ask("QUOTA.BUY b 1 1 ITEMS 8 0 1 7 1 2 9 0 1");
-  REQUIRE(quota.Ask("QUOTA.LEFTALL b 1 2") == "[[[7 [[0 8] [1 3]]] [8 [[2 4]]]] []]");
-  REQUIRE(quota.Ask("QUOTA.LEFTALL b 1 ACTIONS 0 1") == "[[[7 [[0 8] [1 3]]]]]");
-  REQUIRE(quota.Ask("QUOTA.LEFTALL nobook 1 2") == "[[] []]");
+  REQUIRE(quota.Ask("QUOTA.LEFTBYUSER b 1 2") == "[[[7 [[0 8] [1 3]]] [8 [[2 4]]]] []]");
+  REQUIRE(quota.Ask("QUOTA.LEFTBYUSER b 1 ACTIONS 0 1") == "[[[7 [[0 8] [1 3]]]]]");
+  REQUIRE(quota.Ask("QUOTA.LEFTBYUSER nobook 1 2") == "[[] []]");
 }
 
 TEST_CASE("QUOTA.RESET: the user, or the counters of some actions") {
@@ -240,7 +285,7 @@ TEST_CASE("QUOTA: a changed quota-retention holds from the book's next change on
   quota.config.quota_retention = 60 * kDay;
   quota.Ask("QUOTA.BUY b 2 1 ITEMS 7 0 4");
   REQUIRE(quota.Effects().back() ==
-          "QUOTA.BUY b 2 1 ITEMS 7 0 4 NOW 1700000000000 KEEP 5184000000");
+          "QUOTA.RECORD b 2 1 ITEMS 7 0 4 NOW 1700000000000 KEEP 5184000000");
   quota.Advance(31 * kDay);
   quota.Ask("QUOTA.SETLIMIT b 7 0 10 60d");
   REQUIRE(quota.Effects() ==
@@ -278,7 +323,7 @@ TEST_CASE("QUOTA: errors name the argument, and nothing is done") {
       {"QUOTA.LEFT b 1 7 AT x", "-ERR AT must be unix seconds"},
       {"QUOTA.LEFT b 1 7 ACTIONS 1", "-ERR syntax error near 'ACTIONS'"},
       {"QUOTA.LEFT text 1 7", "-" + std::string(kWrongTypeError)},
-      {"QUOTA.LEFTALL b 1 ACTIONS", "-ERR action is missing"},
+      {"QUOTA.LEFTBYUSER b 1 ACTIONS", "-ERR action is missing"},
       {"QUOTA.LIMITS b 1 AT 5", "-ERR syntax error near 'AT'"},
       {"QUOTA.DELLIMIT b ACTIONS 1", "-ERR sku is not an integer or out of range"},
       {"QUOTA.HISTORY b x", "-ERR user is not an integer or out of range"},
@@ -305,7 +350,8 @@ TEST_CASE("QUOTA: a call has at most a thousand entries") {
   REQUIRE(call("QUOTA.BUY b 1 1 ITEMS", "7 0 1", 1001) == "-ERR item at most 1000 in one call");
   REQUIRE(call("QUOTA.RETURN b 1 1 ITEMS", "7 1", 1001) == "-ERR item at most 1000 in one call");
   REQUIRE(call("QUOTA.LEFT b 1", "7", 1001) == "-ERR sku at most 1000 in one call");
-  REQUIRE(call("QUOTA.LEFTALL b 1 ACTIONS", "7", 1001) == "-ERR action at most 1000 in one call");
+  REQUIRE(call("QUOTA.LEFTBYUSER b 1 ACTIONS", "7", 1001) ==
+          "-ERR action at most 1000 in one call");
 }
 
 TEST_CASE("QUOTA: a book lives as long as a limit or a purchase is in it") {
@@ -345,8 +391,8 @@ TEST_CASE("QUOTA: changes are told as events of the module class") {
   Client* listener = quota.Connect();
   quota.state.pubsub.SubscribePattern(*listener, "*");
   quota.Ask("QUOTA.SETLIMIT b 7 0 3 1d");
-  quota.Ask("QUOTA.BUY b 1 1 ITEMS 7 0 2 IFLEFT");
-  quota.Ask("QUOTA.BUY b 1 2 ITEMS 7 0 2 IFLEFT");  // denied: nothing to tell
+  quota.Ask("QUOTA.BUY b 1 1 ITEMS 7 0 2");
+  quota.Ask("QUOTA.BUY b 1 2 ITEMS 7 0 2");  // denied: nothing to tell
   quota.Ask("QUOTA.RETURN b 1 1 ITEMS 7 1");
   quota.Ask("QUOTA.RESET b 1");
   quota.Ask("QUOTA.DELLIMIT b 7");

@@ -91,7 +91,7 @@ class Shop {
       for (const auto& [sku, lefts] : model_.LeftAll(user, QuotaActions())) {
         StrAppend(all, all.empty() ? "" : " ", "[:", sku, " ", Show(lefts), "]");
       }
-      Expect(StrCat("QUOTA.LEFTALL b ", user), StrCat("[[", all, "]]"));
+      Expect(StrCat("QUOTA.LEFTBYUSER b ", user), StrCat("[[", all, "]]"));
       std::string asked;
       std::string lefts;
       const int64_t at_ms = now_ms_ + random_.Between(-50'000, 50'000);
@@ -183,7 +183,9 @@ class Shop {
   void Buy() {
     std::vector<QuotaItem> items;
     QuotaOrder order{Pick(kUsers), random_.Between(1, 8), {}, now_ms_};
-    std::string line = StrCat("QUOTA.BUY b ", order.user, " ", order.order, " ITEMS");
+    order.if_left = random_.OneIn(2);
+    std::string line = StrCat(order.if_left ? "QUOTA.BUY b " : "QUOTA.RECORD b ", order.user, " ",
+                              order.order, " ITEMS");
     for (size_t i = 1 + random_.Below(3); i > 0; --i) {
       const QuotaItem& item = items.emplace_back(
           QuotaItem{Pick(kSkus), Pick(kActions), static_cast<int32_t>(1 + random_.Below(12))});
@@ -194,7 +196,6 @@ class Shop {
       order.ts_ms += random_.Between(random_.OneIn(4) ? -320'000 : -120'000, 40'000);
       line += At(order.ts_ms);
     }
-    if ((order.if_left = random_.OneIn(2))) line += " IFLEFT";
     if ((order.once = random_.OneIn(3))) line += " ONCE";
     const auto [applied, item] = model_.Buy(order);
     std::string lefts;

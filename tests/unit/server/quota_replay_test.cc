@@ -30,9 +30,10 @@ class Traffic {
         return StrCat("QUOTA.RETURN b ", user, " ", random_.Below(20), " ITEMS ", Sku(), " ",
                       1 + random_.Below(3), At(now_ms), random_.Below(2) == 0 ? "" : " ONCE");
       default:
-        return StrCat("QUOTA.BUY b ", user, " ", random_.Below(20), " ITEMS ", Sku(), " ", Action(),
-                      " ", 1 + random_.Below(3), " ", Sku(), " ", Action(), " 1", At(now_ms),
-                      random_.Below(2) == 0 ? "" : " IFLEFT", random_.Below(2) == 0 ? "" : " ONCE");
+        return StrCat(random_.Below(2) == 0 ? "QUOTA.BUY" : "QUOTA.RECORD", " b ", user, " ",
+                      random_.Below(20), " ITEMS ", Sku(), " ", Action(), " ", 1 + random_.Below(3),
+                      " ", Sku(), " ", Action(), " 1", At(now_ms),
+                      random_.Below(2) == 0 ? "" : " ONCE");
     }
   }
 
@@ -50,7 +51,7 @@ class Traffic {
 
 std::string EverythingIn(CommandHarness& harness) {
   std::string text = harness.Run("QUOTA.LIMITS b 0 1 2 3 4");
-  StrAppend(text, harness.Run("QUOTA.LEFTALL b 0 1 2 3"), harness.Run("EXISTS b"));
+  StrAppend(text, harness.Run("QUOTA.LEFTBYUSER b 0 1 2 3"), harness.Run("EXISTS b"));
   for (int user = 0; user < 4; ++user) {
     StrAppend(text, harness.Run(StrCat("QUOTA.HISTORY b ", user).c_str()),
               harness.Run(StrCat("QUOTA.LEFT b ", user, " 0 1 2 3 4").c_str()));
@@ -88,6 +89,40 @@ TEST_CASE("QUOTA: a replay at a later time gives the same book") {
     }
     REQUIRE(EverythingIn(replayed) == EverythingIn(original));
   }
+}
+
+// As a server logged it in which BUY recorded whatever the limits said, unless IFLEFT was there.
+const std::vector<std::string> kOldLog = {
+    "QUOTA.SETLIMIT b 7 0 3 30d 7 1 2 12h 8 5 1 40d NOW 1760000000000",
+    "QUOTA.BUY b 1 100 ITEMS 7 0 5 NOW 1760000000000",
+    "QUOTA.BUY b 2 100 ITEMS 7 1 2 8 5 1 IFLEFT ONCE NOW 1760000000000",
+    "QUOTA.BUY b 2 101 ITEMS 7 0 1 AT 1759900000.125 IFLEFT NOW 1760000001500",
+    "QUOTA.BUY b -3 -9223372036854775808 ITEMS 8 5 2 8 5 1 99 9223372036854775807 1 "
+    "AT 1759999999 ONCE NOW 1760000001500",
+    "QUOTA.BUY b 4 1 ITEMS 7 1 1 NOW 1760000001500 KEEP 5184000000",
+    "QUOTA.RETURN b 1 100 ITEMS 7 4 AT 1760000001 ONCE NOW 1760000001500",
+    "QUOTA.DELLIMIT b 7 ACTIONS 1 NOW 1760000001500",
+    "QUOTA.RESET b 2 ACTIONS 5 NOW 1760000001500",
+    // Refused: what it leaves is the retention.
+    "QUOTA.BUY b 4 2 ITEMS 7 1 3 IFLEFT NOW 1760000001500 KEEP 5184000000",
+};
+
+TEST_CASE("QUOTA: a log of the time before RECORD gives what it gave") {
+  CommandHarness harness;
+  ReplayInto(harness, kOldLog, 1'760'000'100'000);
+  REQUIRE(harness.Run("QUOTA.LIMITS b 7 8") ==
+          "[[[:0 :3 :2592000000 :1760000000000]] [[:5 :1 :3456000000 :1760000000000]]]");
+  REQUIRE(harness.Run("QUOTA.LEFTBYUSER b 1 2 -3 4") ==
+          "[[[:7 [[:0 :2]]]] [[:7 [[:0 :0]]] [:8 [[:5 :1]]]] [[:8 [[:5 :0]]]] [[:7 [[:0 :2]]]]]");
+  REQUIRE(harness.Run("QUOTA.HISTORY b 1") == "[[:100 :7 :0 :1 :1760000000000]]");
+  REQUIRE(harness.Run("QUOTA.HISTORY b 2") ==
+          "[[:100 :7 :1 :2 :1760000000000] [:100 :8 :5 :1 :1760000000000] "
+          "[:101 :7 :0 :1 :1759900000125]]");
+  REQUIRE(harness.Run("QUOTA.HISTORY b -3") ==
+          "[[:-9223372036854775808 :8 :5 :2 :1759999999000] "
+          "[:-9223372036854775808 :8 :5 :1 :1759999999000] "
+          "[:-9223372036854775808 :99 :9223372036854775807 :1 :1759999999000]]");
+  REQUIRE(harness.Run("QUOTA.HISTORY b 4") == "[[:1 :7 :1 :1 :1760000001500]]");
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ inline const std::vector<std::string>& WriteLines() {
       "POLICY.DEL p%", "POLICY.SET q% FIXED 3 1s", "ACTIVE.CREATE page% WINDOW 90s TZ Asia/Tokyo",
       "ACTIVE.TOUCH page% ann bob cid", "ACTIVE.FORGET page% bob",
       "QUOTA.SETLIMIT book% 7 0 100 30d 7 1 20 30d 8 0 5 30d",
-      "QUOTA.BUY book% 1 11 ITEMS 7 0 2 7 1 3", "QUOTA.BUY book% 2 12 ITEMS 8 0 1",
+      "QUOTA.BUY book% 1 11 ITEMS 7 0 2 7 1 3", "QUOTA.RECORD book% 2 12 ITEMS 8 0 9",
       "QUOTA.RETURN book% 1 11 ITEMS 7 1", "QUOTA.DELLIMIT book% 8", "QUOTA.RESET book% 2",
       // several in one turn
       "EVAL redis.call('set',KEYS[1],'x')redis.call('rpush',KEYS[2],1,2) 2 script% scripts%"};
