@@ -114,6 +114,7 @@ struct Command {
   KeyRange keys;
   std::string_view summary;
   std::string_view since;
+  std::string_view arguments = {};  // see arguments.h
   std::span<const Command> subcommands = {};
   KeyFinder find_keys = nullptr;
   SecretFinder is_secret = nullptr;
@@ -125,6 +126,7 @@ struct CommandFamily {
   std::string_view group;     // as COMMAND DOCS names it
   std::string_view category;  // as ACL CAT names it
   std::span<const Command> commands;
+  bool native = false;  // tallyd's own: what is wrong with a call is told with the command's usage
 };
 
 // The keys of a well-formed call, and what is done with each; false for wrong syntax.

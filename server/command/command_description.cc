@@ -5,6 +5,7 @@
 
 #include "core/bytes/str_cat.h"
 #include "server/command/acl_categories.h"
+#include "server/command/arguments.h"
 
 namespace tally::server {
 namespace {
@@ -131,13 +132,17 @@ void ReplyCommandDocs(ReplyBuilder& reply, const CommandTable& table,
                       const CommandTable::Item& item) {
   const Command& command = *item.command;
   reply.Bulk(item.full_name);
-  reply.Map(command.subcommands.empty() ? 3 : 4);
+  reply.Map(3 + (command.arguments.empty() ? 0 : 1) + (command.subcommands.empty() ? 0 : 1));
   reply.Bulk("summary");
   reply.Bulk(command.summary);
   reply.Bulk("since");
   reply.Bulk(command.since);
   reply.Bulk("group");
   reply.Bulk(item.family->group);
+  if (!command.arguments.empty()) {
+    reply.Bulk("arguments");
+    ReplyArguments(reply, ArgumentsOf(command));
+  }
   if (command.subcommands.empty()) return;
   reply.Bulk("subcommands");
   reply.Map(command.subcommands.size());

@@ -305,21 +305,25 @@ constexpr KeyRange kNoKeys;
 
 constexpr Command kSubcommands[] = {
     {"cat", Categories, -2, kAsk, kNoKeys,
-     "Lists the ACL categories, or the commands inside a category.", "6.0.0"},
+     "Lists the ACL categories, or the commands inside a category.", "6.0.0", "[categoryname]"},
     {"deluser", DelUser, -3, kAdminister, kNoKeys,
-     "Deletes ACL users, and terminates their connections.", "6.0.0"},
+     "Deletes ACL users, and terminates their connections.", "6.0.0", "username..."},
     {"dryrun", DryRun, -4, kAdminister, kNoKeys,
-     "Simulates the execution of a command by a user, without executing the command.", "7.0.0"},
+     "Simulates the execution of a command by a user, without executing the command.", "7.0.0",
+     "username command [arg...]"},
     {"genpass", GenPass, -2, kAsk, kNoKeys,
-     "Generates a pseudorandom, secure password that can be used to identify ACL users.", "6.0.0"},
-    {"getuser", GetUser, 3, kAdminister, kNoKeys, "Lists the ACL rules of a user.", "6.0.0"},
+     "Generates a pseudorandom, secure password that can be used to identify ACL users.", "6.0.0",
+     "[bits:int]"},
+    {"getuser", GetUser, 3, kAdminister, kNoKeys, "Lists the ACL rules of a user.", "6.0.0",
+     "username"},
     {"help", AclHelp, 2, kLoading | kStale, kNoKeys, "Returns helpful text about the subcommands.",
      "6.0.0"},
     {"list", List, 2, kAdminister, kNoKeys, "Dumps the effective rules in ACL file format.",
      "6.0.0"},
     {"load", Load, 2, kAdminister, kNoKeys, "Reloads the users from the ACL file.", "6.0.0"},
     {"log", Log, -2, kAdminister, kNoKeys,
-     "Lists recent calls that were denied and logins that failed.", "6.0.0"},
+     "Lists recent calls that were denied and logins that failed.", "6.0.0",
+     "[operation<count:int|RESET>]"},
     {"save", Save, 2, kAdminister, kNoKeys, "Saves the users in the ACL file.", "6.0.0"},
     {.name = "setuser",
      .handler = SetUser,
@@ -328,6 +332,7 @@ constexpr Command kSubcommands[] = {
      .keys = kNoKeys,
      .summary = "Creates and modifies an ACL user and its rules.",
      .since = "6.0.0",
+     .arguments = "username [rule...]",
      .is_secret = IsSecretRule},
     {"users", Users, 2, kAdminister, kNoKeys, "Lists all ACL users.", "6.0.0"},
     {"whoami", WhoAmI, 2, kAsk, kNoKeys,
@@ -335,7 +340,7 @@ constexpr Command kSubcommands[] = {
 };
 
 constexpr Command kCommands[] = {
-    {"acl", nullptr, -2, 0, kNoKeys, "A container for Access List Control commands.", "6.0.0",
+    {"acl", nullptr, -2, 0, kNoKeys, "A container for Access List Control commands.", "6.0.0", "",
      kSubcommands},
 };
 

@@ -181,20 +181,23 @@ constexpr uint32_t kStore = kWrite | kDenyOom;
 
 constexpr Command kCommands[] = {
     {"bitcount", BitCount, -2, kReadOnly, kOneKey,
-     "Counts the set bits (population counting) in a string.", "2.6.0"},
+     "Counts the set bits (population counting) in a string.", "2.6.0",
+     "key#0 [index(start:int end:int [index_unit@7.0.0<BYTE|BIT>])]"},
     {"bitop",
      BitOp,
      -4,
      kStore,
      {2, -1, 1, kOverwritesKey, kReadsKey},
      "Performs bitwise operations on strings and stores the result.",
-     "2.6.0"},
+     "2.6.0",
+     "operation destkey#0 key#1..."},
     {"bitpos", BitPos, -3, kReadOnly, kOneKey, "Finds the first set or clear bit in a string.",
-     "2.8.7"},
-    {"getbit", GetBit, 3, kReadOnly | kFast, kOneKey, "Returns a bit value by its offset.",
-     "2.2.0"},
+     "2.8.7", "key#0 bit:int [index(start:int [end_index(end:int [index_unit@7.0.0<BYTE|BIT>])])]"},
+    {"getbit", GetBit, 3, kReadOnly | kFast, kOneKey, "Returns a bit value by its offset.", "2.2.0",
+     "key#0 offset:int"},
     {"setbit", SetBit, 4, kStore, kOneKey,
-     "Sets or clears the bit at an offset of a string, creating it if it doesn't exist.", "2.2.0"},
+     "Sets or clears the bit at an offset of a string, creating it if it doesn't exist.", "2.2.0",
+     "key#0 offset:int value:int"},
 };
 
 }  // namespace

@@ -292,23 +292,32 @@ constexpr Command kSubcommands[] = {
      "Returns helpful text about the subcommands.", "5.0.0"},
     {"id", ClientId, 2, kOwn, kNoKeys, "Returns the unique client ID of the connection.", "5.0.0"},
     {"info", ClientInfo, 2, kOwn, kNoKeys, "Returns information about the connection.", "6.2.0"},
-    {"kill", ClientKill, -3, kOthers, kNoKeys, "Terminates open connections.", "2.4.0"},
-    {"list", ClientList, -2, kOthers, kNoKeys, "Lists open connections.", "2.4.0"},
+    {"kill", ClientKill, -3, kOthers, kNoKeys, "Terminates open connections.", "2.4.0",
+     "filter<'ip:port'!2.8.12|new-format<[ID client-id:int@2.8.12]|[TYPE "
+     "normal_master_slave_pubsub@2.8.12<NORMAL|MASTER@3.2.0|SLAVE|REPLICA@5.0.0|PUBSUB>]|[USER "
+     "username]|[ADDR 'ip:port']|[LADDR 'ip:port'@6.2.0]|[SKIPME yes/no]>...>"},
+    {"list", ClientList, -2, kOthers, kNoKeys, "Lists open connections.", "2.4.0",
+     "[TYPE normal_master_replica_pubsub@5.0.0<NORMAL|MASTER|REPLICA|PUBSUB>] [ID "
+     "id@6.2.0(client-id:int...)]"},
     {"no-evict", ClientNoEvict, 3, kOthers, kNoKeys,
-     "Sets the client eviction mode of the connection.", "7.0.0"},
+     "Sets the client eviction mode of the connection.", "7.0.0", "enabled<ON|OFF>"},
     {"no-touch", ClientNoTouch, 3, kOwn, kNoKeys,
-     "Controls whether commands of the connection mark the access of keys.", "7.2.0"},
-    {"pause", ClientPause, -3, kOthers, kNoKeys, "Suspends commands processing.", "3.0.0"},
+     "Controls whether commands of the connection mark the access of keys.", "7.2.0",
+     "enabled<ON|OFF>"},
+    {"pause", ClientPause, -3, kOthers, kNoKeys, "Suspends commands processing.", "2.9.50",
+     "timeout:int [mode@6.2.0<WRITE|ALL>]"},
     {"reply", ClientReply, 3, kOwn, kNoKeys, "Instructs the server whether to reply to commands.",
-     "3.2.0"},
+     "3.2.0", "on_off_skip<ON|OFF|SKIP>"},
     {"setinfo", ClientSetInfo, 4, kOwn, kNoKeys,
-     "Sets information specific to the client or connection.", "7.2.0"},
-    {"setname", ClientSetName, 3, kOwn, kNoKeys, "Sets the connection name.", "2.6.9"},
+     "Sets information specific to the client or connection.", "7.2.0",
+     "attr<LIB-NAME libname|LIB-VER libver>"},
+    {"setname", ClientSetName, 3, kOwn, kNoKeys, "Sets the connection name.", "2.6.9",
+     "connection-name"},
     {"unpause", ClientUnpause, 2, kOthers, kNoKeys, "Resumes processing commands.", "6.2.0"},
 };
 
 constexpr Command kCommands[] = {
-    {"client", nullptr, -2, 0, kNoKeys, "A container for client connection commands.", "2.4.0",
+    {"client", nullptr, -2, 0, kNoKeys, "A container for client connection commands.", "2.4.0", "",
      kSubcommands},
 };
 

@@ -101,7 +101,8 @@ constexpr KeyRange kNoKeys;
 
 constexpr Command kSubcommands[] = {
     {"get", ConfigGetCommand, -3, kOperator, kNoKeys,
-     "Returns the effective values of configuration parameters.", "2.0.0"},
+     "Returns the effective values of configuration parameters.", "2.0.0",
+     "parameter(parameter)..."},
     {"help", ConfigHelp, 2, kLoading | kStale, kNoKeys,
      "Returns helpful text about the subcommands.", "5.0.0"},
     {"resetstat", ConfigResetStat, 2, kOperator, kNoKeys, "Resets the server's statistics.",
@@ -115,12 +116,13 @@ constexpr Command kSubcommands[] = {
      .keys = kNoKeys,
      .summary = "Sets configuration parameters in-flight.",
      .since = "2.0.0",
+     .arguments = "parameter_value(parameter value)...",
      .is_secret = IsSecretValue},
 };
 
 constexpr Command kCommands[] = {
     {"config", nullptr, -2, 0, kNoKeys, "A container for server configuration commands.", "2.0.0",
-     kSubcommands},
+     "", kSubcommands},
 };
 
 }  // namespace

@@ -149,14 +149,18 @@ constexpr KeyRange kNoKeys;
 constexpr uint32_t kSecret = kTalk | kNoAuth | kSkipMonitor | kSkipSlowlog;
 
 constexpr Command kCommands[] = {
-    {"auth", Auth, -2, kSecret, kNoKeys, "Authenticates the connection.", "1.0.0"},
-    {"echo", Echo, 2, kLoading | kStale | kFast, kNoKeys, "Returns the given string.", "1.0.0"},
-    {"hello", Hello, -1, kSecret, kNoKeys, "Handshakes with the server.", "6.0.0"},
-    {"ping", Ping, -1, kFast, kNoKeys, "Returns the server's liveliness response.", "1.0.0"},
+    {"auth", Auth, -2, kSecret, kNoKeys, "Authenticates the connection.", "1.0.0",
+     "[username@6.0.0] password"},
+    {"echo", Echo, 2, kLoading | kStale | kFast, kNoKeys, "Returns the given string.", "1.0.0",
+     "message"},
+    {"hello", Hello, -1, kSecret, kNoKeys, "Handshakes with the server.", "6.0.0",
+     "[arguments(protover:int [AUTH username_password(username password)] [SETNAME clientname])]"},
+    {"ping", Ping, -1, kFast, kNoKeys, "Returns the server's liveliness response.", "1.0.0",
+     "[message]"},
     {"quit", Quit, -1, kTalk | kNoAuth, kNoKeys, "Closes the connection.", "1.0.0"},
     {"reset", Reset, 1, kTalk | kNoAuth, kNoKeys, "Resets the connection.", "6.2.0"},
     {"select", Select, 2, kLoading | kStale | kFast, kNoKeys, "Changes the selected database.",
-     "1.0.0"},
+     "1.0.0", "index:int"},
 };
 
 }  // namespace

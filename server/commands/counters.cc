@@ -242,16 +242,22 @@ constexpr KeyRange kOneKey{1, 1, 1};
 constexpr uint32_t kCount = kWrite | kDenyOom | kFast;
 
 constexpr Command kCommands[] = {
-    {"decr", Decr, 2, kCount, kOneKey, "Decrements the integer value of a key by one.", "1.0.0"},
+    {"decr", Decr, 2, kCount, kOneKey, "Decrements the integer value of a key by one.", "1.0.0",
+     "key#0"},
     {"decrby", DecrBy, 3, kCount, kOneKey, "Decrements a number from the integer value of a key.",
-     "1.0.0"},
-    {"incr", Incr, 2, kCount, kOneKey, "Increments the integer value of a key by one.", "1.0.0"},
+     "1.0.0", "key#0 decrement:int"},
+    {"incr", Incr, 2, kCount, kOneKey, "Increments the integer value of a key by one.", "1.0.0",
+     "key#0"},
     {"incrby", IncrBy, 3, kCount, kOneKey, "Increments the integer value of a key by a number.",
-     "1.0.0"},
+     "1.0.0", "key#0 increment:int"},
     {"incrbyfloat", IncrByFloat, 3, kCount, kOneKey,
-     "Increments the floating point value of a key by a number.", "2.6.0"},
+     "Increments the floating point value of a key by a number.", "2.6.0",
+     "key#0 increment:double"},
     {"increx", IncrEx, -2, kCount, kOneKey,
-     "Increments a bounded number and sets its expiration in one step.", "8.8.0"},
+     "Increments a bounded number and sets its expiration in one step.", "8.8.0",
+     "key#0 [increment<BYINT integer:int|BYFLOAT float:double>] [LBOUND lower-bound:double] "
+     "[UBOUND upper-bound:double] [SATURATE] [expiration<EX seconds:int|PX milliseconds:int|EXAT "
+     "unix-time-seconds:time|PXAT unix-time-milliseconds:time|PERSIST>] [ENX]"},
 };
 
 }  // namespace

@@ -76,10 +76,12 @@ constexpr uint32_t kFlush = kWrite | kDangerous | kKeyspaceCategory;
 constexpr Command kCommands[] = {
     {"dbsize", DbSize, 1, kReadOnly | kFast | kKeyspaceCategory, kNoKeys,
      "Returns the number of keys in the database.", "1.0.0"},
-    {"flushall", FlushAll, -1, kFlush, kNoKeys, "Removes all keys from all databases.", "1.0.0"},
+    {"flushall", FlushAll, -1, kFlush, kNoKeys, "Removes all keys from all databases.", "1.0.0",
+     "[async<ASYNC@4.0.0|SYNC@6.2.0>]"},
     {"flushdb", FlushDb, -1, kFlush, kNoKeys, "Removes all keys from the current database.",
-     "1.0.0"},
-    {"swapdb", SwapDb, 3, kFlush | kFast, kNoKeys, "Swaps two databases.", "4.0.0"},
+     "1.0.0", "[async<ASYNC@4.0.0|SYNC@6.2.0>]"},
+    {"swapdb", SwapDb, 3, kFlush | kFast, kNoKeys, "Swaps two databases.", "4.0.0",
+     "index1:int index2:int"},
     {"time", Time, 1, kLoading | kStale | kFast, kNoKeys, "Returns the server's time.", "2.6.0"},
 };
 

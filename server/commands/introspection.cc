@@ -156,7 +156,8 @@ constexpr KeyRange kNoKeys;
 constexpr Command kSubcommands[] = {
     {"count", CommandCount, 2, kAnyTime, kNoKeys, "Returns a count of commands.", "2.8.13"},
     {"docs", CommandDocs, -2, kAnyTime, kNoKeys,
-     "Returns documentary information about one, multiple or all commands.", "7.0.0"},
+     "Returns documentary information about one, multiple or all commands.", "7.0.0",
+     "[command-name...]"},
     {"getkeys", CommandGetKeys, -4, kAnyTime, kNoKeys,
      "Extracts the key names from an arbitrary command.", "2.8.13"},
     {"getkeysandflags", CommandGetKeysAndFlags, -4, kAnyTime, kNoKeys,
@@ -164,13 +165,14 @@ constexpr Command kSubcommands[] = {
     {"help", CommandHelp, 2, kAnyTime, kNoKeys, "Returns helpful text about the subcommands.",
      "5.0.0"},
     {"info", CommandInfo, -2, kAnyTime, kNoKeys,
-     "Returns information about one, multiple or all commands.", "2.8.13"},
-    {"list", CommandList, -2, kAnyTime, kNoKeys, "Returns a list of command names.", "7.0.0"},
+     "Returns information about one, multiple or all commands.", "2.8.13", "[command-name...]"},
+    {"list", CommandList, -2, kAnyTime, kNoKeys, "Returns a list of command names.", "7.0.0",
+     "[FILTERBY filterby<MODULE module-name|ACLCAT category|PATTERN pattern:pattern>]"},
 };
 
 constexpr Command kCommands[] = {
     {"command", AllInfo, -1, kAnyTime, kNoKeys, "Returns detailed information about all commands.",
-     "2.8.13", kSubcommands},
+     "2.8.13", "", kSubcommands},
 };
 
 }  // namespace

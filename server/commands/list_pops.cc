@@ -159,7 +159,8 @@ constexpr uint32_t kStore = kWrite | kDenyOom;
 
 constexpr Command kCommands[] = {
     {"lmove", LMove, 5, kStore, TwoKeys(kTakesFromKey, kInsertsIntoKey),
-     "Pops an element from a list, pushes it to another list and returns it.", "6.2.0"},
+     "Pops an element from a list, pushes it to another list and returns it.", "6.2.0",
+     "source#0 destination#1 wherefrom<LEFT|RIGHT> whereto<LEFT|RIGHT>"},
     {"lmpop",
      LMPop,
      -4,
@@ -167,15 +168,16 @@ constexpr Command kCommands[] = {
      kCountedKeys,
      "Pops elements from the first of several lists that is not empty.",
      "7.0.0",
+     "numkeys:int key#0... where<LEFT|RIGHT> [COUNT count:int]",
      {},
      FindLMPopKeys},
     {"lpop", LPop, -2, kWrite | kFast, OneKey(kTakesFromKey),
-     "Removes and returns the first elements of a list.", "1.0.0"},
+     "Removes and returns the first elements of a list.", "1.0.0", "key#0 [count:int@6.2.0]"},
     {"rpop", RPop, -2, kWrite | kFast, OneKey(kTakesFromKey),
-     "Removes and returns the last elements of a list.", "1.0.0"},
+     "Removes and returns the last elements of a list.", "1.0.0", "key#0 [count:int@6.2.0]"},
     {"rpoplpush", RPopLPush, 3, kStore, TwoKeys(kTakesFromKey, kInsertsIntoKey),
      "Pops the last element of a list, pushes it to the front of another list and returns it.",
-     "1.2.0"},
+     "1.2.0", "source#0 destination#1"},
 };
 
 }  // namespace

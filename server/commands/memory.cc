@@ -174,11 +174,11 @@ constexpr Command kSubcommands[] = {
     {"purge", MemoryPurge, 2, 0, kNoKeys, "Asks the allocator to release memory.", "4.0.0"},
     {"stats", MemoryStats, 2, 0, kNoKeys, "Returns details about memory usage.", "4.0.0"},
     {"usage", MemoryUsage, -3, kReadOnly, kSecondWord, "Estimates the memory usage of a key.",
-     "4.0.0"},
+     "4.0.0", "key#0 [SAMPLES count:int]"},
 };
 
 constexpr Command kCommands[] = {
-    {"memory", nullptr, -2, 0, kNoKeys, "A container for memory diagnostics commands.", "4.0.0",
+    {"memory", nullptr, -2, 0, kNoKeys, "A container for memory diagnostics commands.", "4.0.0", "",
      kSubcommands},
 };
 

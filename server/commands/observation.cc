@@ -200,7 +200,8 @@ constexpr uint32_t kObserve = kOperator | kNoScript;
 constexpr KeyRange kNoKeys;
 
 constexpr Command kSlowlogCommands[] = {
-    {"get", SlowlogGet, -2, kOperator, kNoKeys, "Returns the slow log's entries.", "2.2.12"},
+    {"get", SlowlogGet, -2, kOperator, kNoKeys, "Returns the slow log's entries.", "2.2.12",
+     "[count:int]"},
     {"help", SlowlogHelp, 2, kHelp, kNoKeys, "Returns helpful text about the subcommands.",
      "6.2.0"},
     {"len", SlowlogLen, 2, kOperator, kNoKeys, "Returns the number of entries in the slow log.",
@@ -215,18 +216,19 @@ constexpr Command kLatencyCommands[] = {
     {"help", LatencyHelp, 2, kHelp, kNoKeys, "Returns helpful text about the subcommands.",
      "2.8.13"},
     {"histogram", LatencyHistogram, -2, kObserve, kNoKeys,
-     "Returns the cumulative distribution of latencies of commands.", "7.0.0"},
+     "Returns the cumulative distribution of latencies of commands.", "7.0.0", "[command...]"},
     {"history", LatencyHistory, 3, kObserve, kNoKeys,
-     "Returns timestamp-latency samples for an event.", "2.8.13"},
+     "Returns timestamp-latency samples for an event.", "2.8.13", "event"},
     {"latest", LatencyLatest, 2, kObserve, kNoKeys,
      "Returns the latest latency samples for all events.", "2.8.13"},
-    {"reset", LatencyReset, -2, kObserve, kNoKeys, "Resets the latency data for events.", "2.8.13"},
+    {"reset", LatencyReset, -2, kObserve, kNoKeys, "Resets the latency data for events.", "2.8.13",
+     "[event...]"},
 };
 
 constexpr Command kCommands[] = {
     {"latency", nullptr, -2, 0, kNoKeys, "A container for latency diagnostics commands.", "2.8.13",
-     kLatencyCommands},
-    {"slowlog", nullptr, -2, 0, kNoKeys, "A container for slow log commands.", "2.2.12",
+     "", kLatencyCommands},
+    {"slowlog", nullptr, -2, 0, kNoKeys, "A container for slow log commands.", "2.2.12", "",
      kSlowlogCommands},
 };
 

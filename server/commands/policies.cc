@@ -48,10 +48,31 @@ void List(CommandContext& context) {
 }
 
 constexpr Command kCommands[] = {
-    {"policy.del", Delete, 2, kWrite | kFast, {}, "Deletes the rules under a name.", "1.0.0"},
-    {"policy.get", Get, 2, kReadOnly | kFast, {}, "Returns the rules under a name.", "1.0.0"},
-    {"policy.list", List, 1, kReadOnly, {}, "Returns the names of all policies.", "1.0.0"},
-    {"policy.set", Set, -3, kWrite | kDenyOom | kFast, {}, "Stores rules under a name.", "1.0.0"},
+    {"policy.del",
+     Delete,
+     2,
+     kWrite | kFast,
+     {},
+     "Deletes the rules under a name.",
+     "0.1.0",
+     "name"},
+    {"policy.get",
+     Get,
+     2,
+     kReadOnly | kFast,
+     {},
+     "Returns the rules under a name.",
+     "0.1.0",
+     "name"},
+    {"policy.list", List, 1, kReadOnly, {}, "Returns the names of all policies.", "0.1.0"},
+    {"policy.set",
+     Set,
+     -3,
+     kWrite | kDenyOom | kFast,
+     {},
+     "Stores rules under a name.",
+     "0.1.0",
+     "name rule..."},
 };
 
 }  // namespace

@@ -120,27 +120,30 @@ constexpr uint32_t kLook = kPubSub | kAnyTime;
 constexpr uint32_t kListen = kPubSub | kNoScript | kAnyTime;
 
 constexpr Command kPubSubCommands[] = {
-    {"channels", Channels, -2, kLook, kNoKeys, "Returns the active channels.", "2.8.0"},
+    {"channels", Channels, -2, kLook, kNoKeys, "Returns the active channels.", "2.8.0",
+     "[pattern:pattern]"},
     {"help", Help, 2, kAnyTime, kNoKeys, "Returns helpful text about the subcommands.", "6.2.0"},
     {"numpat", NumPat, 2, kLook, kNoKeys, "Returns the number of patterns that are listened to.",
      "2.8.0"},
     {"numsub", NumSub, -2, kLook, kNoKeys, "Returns the number of subscribers of channels.",
-     "2.8.0"},
+     "2.8.0", "[channel...]"},
 };
 
 constexpr Command kCommands[] = {
     {"psubscribe", PSubscribe, -2, kListen, kNoKeys,
-     "Listens for messages published to channels that match patterns.", "2.0.0"},
+     "Listens for messages published to channels that match patterns.", "2.0.0",
+     "pattern(pattern:pattern)..."},
     {"publish", Publish, 3, kLook | kFast | kMayReplicate, kNoKeys, "Posts a message to a channel.",
-     "2.0.0"},
+     "2.0.0", "channel message"},
     {"pubsub", nullptr, -2, 0, kNoKeys, "A container for commands that look into channels.",
-     "2.8.0", kPubSubCommands},
+     "2.8.0", "", kPubSubCommands},
     {"punsubscribe", PUnsubscribe, -1, kListen, kNoKeys,
-     "Stops listening to messages published to channels that match patterns.", "2.0.0"},
+     "Stops listening to messages published to channels that match patterns.", "2.0.0",
+     "[pattern:pattern...]"},
     {"subscribe", Subscribe, -2, kListen, kNoKeys, "Listens for messages published to channels.",
-     "2.0.0"},
+     "2.0.0", "channel..."},
     {"unsubscribe", Unsubscribe, -1, kListen, kNoKeys,
-     "Stops listening to messages posted to channels.", "2.0.0"},
+     "Stops listening to messages posted to channels.", "2.0.0", "[channel...]"},
 };
 
 }  // namespace

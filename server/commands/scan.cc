@@ -31,7 +31,14 @@ void Scan(CommandContext& context) {
 }
 
 constexpr Command kCommands[] = {
-    {"scan", Scan, -2, kReadOnly, {}, "Iterates over the key names in the database.", "2.8.0"},
+    {"scan",
+     Scan,
+     -2,
+     kReadOnly,
+     {},
+     "Iterates over the key names in the database.",
+     "2.8.0",
+     "cursor:int [MATCH pattern:pattern] [COUNT count:int] [TYPE type@6.0.0]"},
 };
 
 }  // namespace

@@ -142,15 +142,16 @@ constexpr KeyRange kScriptKeys{0, 0, 0, kChangesKey};
 
 constexpr Command kSubcommands[] = {
     {"exists", ScriptExists, -3, kNoScript, kNoKeys,
-     "Determines whether server-side Lua scripts exist in the script cache.", "2.6.0"},
+     "Determines whether server-side Lua scripts exist in the script cache.", "2.6.0", "sha1..."},
     {"flush", ScriptFlush, -2, kNoScript, kNoKeys,
-     "Removes all server-side Lua scripts from the script cache.", "2.6.0"},
+     "Removes all server-side Lua scripts from the script cache.", "2.6.0",
+     "[async@6.2.0<ASYNC|SYNC>]"},
     {"help", ScriptHelp, 2, kLoading | kStale, kNoKeys,
      "Returns helpful text about the subcommands.", "5.0.0"},
     {"kill", ScriptKill, 2, kNoScript | kAllowBusy, kNoKeys,
      "Terminates a server-side Lua script during execution.", "2.6.0"},
     {"load", ScriptLoad, 3, kNoScript | kStale, kNoKeys,
-     "Loads a server-side Lua script to the script cache.", "2.6.0"},
+     "Loads a server-side Lua script to the script cache.", "2.6.0", "script"},
 };
 
 constexpr Command kCommands[] = {
@@ -161,6 +162,7 @@ constexpr Command kCommands[] = {
      kScriptKeys,
      "Executes a server-side Lua script.",
      "2.6.0",
+     "script numkeys:int [key#0...] [arg...]",
      {},
      FindEvalKeys},
     {"eval_ro",
@@ -170,6 +172,7 @@ constexpr Command kCommands[] = {
      kNoKeys,
      "Executes a read-only server-side Lua script.",
      "7.0.0",
+     "script numkeys:int [key#0...] [arg...]",
      {},
      FindEvalKeys},
     {"evalsha",
@@ -179,6 +182,7 @@ constexpr Command kCommands[] = {
      kScriptKeys,
      "Executes a server-side Lua script by SHA1 digest.",
      "2.6.0",
+     "sha1 numkeys:int [key#0...] [arg...]",
      {},
      FindEvalKeys},
     {"evalsha_ro",
@@ -188,10 +192,11 @@ constexpr Command kCommands[] = {
      kNoKeys,
      "Executes a read-only server-side Lua script by SHA1 digest.",
      "7.0.0",
+     "sha1 numkeys:int [key#0...] [arg...]",
      {},
      FindEvalKeys},
     {"script", nullptr, -2, 0, kNoKeys, "A container for Lua scripts management commands.", "2.6.0",
-     kSubcommands},
+     "", kSubcommands},
 };
 
 }  // namespace

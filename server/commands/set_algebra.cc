@@ -189,10 +189,12 @@ constexpr KeyRange kAllKeys{1, -1, 1};
 constexpr uint32_t kStore = kWrite | kDenyOom;
 
 constexpr Command kCommands[] = {
-    {"sdiff", SDiff, -2, kReadOnly, kAllKeys, "Returns the difference of sets.", "1.0.0"},
+    {"sdiff", SDiff, -2, kReadOnly, kAllKeys, "Returns the difference of sets.", "1.0.0",
+     "key#0..."},
     {"sdiffstore", SDiffStore, -3, kStore, AllKeys(kOverwritesKey, kReadsKey),
-     "Stores the difference of sets in a key.", "1.0.0"},
-    {"sinter", SInter, -2, kReadOnly, kAllKeys, "Returns the intersection of sets.", "1.0.0"},
+     "Stores the difference of sets in a key.", "1.0.0", "destination#0 key#1..."},
+    {"sinter", SInter, -2, kReadOnly, kAllKeys, "Returns the intersection of sets.", "1.0.0",
+     "key#0..."},
     {"sintercard",
      SInterCard,
      -3,
@@ -200,13 +202,14 @@ constexpr Command kCommands[] = {
      {},
      "Returns the number of members of the intersection of sets.",
      "7.0.0",
+     "numkeys:int key#0... [LIMIT limit:int]",
      {},
      FindNumberedKeys},
     {"sinterstore", SInterStore, -3, kStore, AllKeys(kUpdatesKey, kReadsKey),
-     "Stores the intersection of sets in a key.", "1.0.0"},
-    {"sunion", SUnion, -2, kReadOnly, kAllKeys, "Returns the union of sets.", "1.0.0"},
+     "Stores the intersection of sets in a key.", "1.0.0", "destination#0 key#1..."},
+    {"sunion", SUnion, -2, kReadOnly, kAllKeys, "Returns the union of sets.", "1.0.0", "key#0..."},
     {"sunionstore", SUnionStore, -3, kStore, AllKeys(kOverwritesKey, kReadsKey),
-     "Stores the union of sets in a key.", "1.0.0"},
+     "Stores the union of sets in a key.", "1.0.0", "destination#0 key#1..."},
 };
 
 }  // namespace

@@ -269,6 +269,8 @@ constexpr Command kCommands[] = {
      .summary =
          "Sorts the elements in a list, a set, or a sorted set, optionally storing the result.",
      .since = "1.0.0",
+     .arguments = "key#0 [BY pattern:pattern#1] [LIMIT offset_count(offset:int count:int)] [GET... "
+                  "pattern:pattern#1] [order<ASC|DESC>] [sorting=ALPHA] [STORE destination#2]",
      .find_keys = FindSortKeys},
     {.name = "sort_ro",
      .handler = SortRo,
@@ -277,6 +279,8 @@ constexpr Command kCommands[] = {
      .keys = OneKey(kReadsKey),
      .summary = "Returns the sorted elements of a list, a set, or a sorted set.",
      .since = "7.0.0",
+     .arguments = "key#0 [BY pattern:pattern#1] [LIMIT offset_count(offset:int count:int)] [GET... "
+                  "pattern:pattern#1] [order<ASC|DESC>] [sorting=ALPHA]",
      .find_keys = FindSortedKey},
 };
 

@@ -111,7 +111,7 @@ constexpr Command kCommands[] = {
     {"multi", Multi, 1, kQuick, {}, "Starts a transaction.", "1.2.0"},
     {"unwatch", Unwatch, 1, kQuick, {}, "Forgets about watched keys of a transaction.", "2.2.0"},
     {"watch", Watch, -2, kQuick, AllKeys(kLooksAtKey),
-     "Monitors changes to keys to determine the execution of a transaction.", "2.2.0"},
+     "Monitors changes to keys to determine the execution of a transaction.", "2.2.0", "key#0..."},
 };
 
 }  // namespace

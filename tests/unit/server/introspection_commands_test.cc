@@ -72,7 +72,8 @@ TEST_CASE("command docs: what redis-cli shows") {
   h.self->reply.set_protocol(3);
   CHECK(h.Run("COMMAND DOCS get foo") ==
         "{\"get\" {\"summary\" \"Returns the string value of a key.\" \"since\" \"1.0.0\" "
-        "\"group\" \"string\"}}");
+        "\"group\" \"string\" \"arguments\" [{\"name\" \"key\" \"type\" \"key\" "
+        "\"key_spec_index\" :0}]}}");
   CHECK(h.Run("COMMAND DOCS client|id") ==
         "{\"client|id\" {\"summary\" \"Returns the unique client ID of the connection.\" \"since\" "
         "\"5.0.0\" \"group\" \"connection\"}}");

@@ -1,0 +1,20 @@
+// What a whole call of a command looks like, and the errors that show it.
+#pragma once
+
+#include <string>
+
+#include "server/command/command_context.h"
+
+namespace tally::server {
+
+// "LIMIT.GIVE key [n] [AT t]".
+std::string UsageOf(const CommandTable::Item& item);
+
+// ". Usage: …" for tallyd's own commands, which nobody knows by heart; nothing for Redis's, whose
+// errors clients compare.
+std::string UsageHint(const CommandTable::Item& item);
+
+// Replies that the words of one of tallyd's own commands are not in its syntax.
+void ReplySyntaxError(CommandContext& context);
+
+}  // namespace tally::server
