@@ -8,6 +8,7 @@
 #include "core/bytes/str_cat.h"
 #include "server/command/acl_guard.h"
 #include "server/command/login.h"
+#include "server/command/usage.h"
 #include "server/state/monitor_feed.h"
 #include "server/state/text.h"
 
@@ -122,7 +123,8 @@ const CommandTable::Item* Dispatcher::Resolve(Client& client, Args args) {
   }
   if (!ArityFits(*item->command, args.size())) {
     Reject(client, item,
-           StrCat("ERR wrong number of arguments for '", item->full_name, "' command"));
+           StrCat("ERR wrong number of arguments for '", item->full_name, "' command",
+                  UsageHint(*item)));
     return nullptr;
   }
   client.last_command = item;
@@ -243,7 +245,7 @@ std::string Dispatcher::ScriptRefusal(const Client& caller, const CommandTable::
   if (item == nullptr || lacks_subcommand) return "ERR Unknown Redis command called from script";
   const Command& command = *item->command;
   if (!ArityFits(command, args.size())) {
-    return "ERR Wrong number of args calling Redis command from script";
+    return StrCat("ERR Wrong number of args calling Redis command from script", UsageHint(*item));
   }
   if ((command.flags & kNoScript) != 0) return "ERR This Redis command is not allowed from script";
   const AclVerdict verdict = GuardCall(server_, caller, *item, args, "lua");

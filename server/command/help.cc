@@ -2,7 +2,10 @@
 
 #include <absl/strings/ascii.h>
 
+#include <vector>
+
 #include "core/bytes/str_cat.h"
+#include "server/command/usage.h"
 
 namespace tally::server {
 
@@ -15,5 +18,25 @@ void ReplyHelp(CommandContext& context, std::span<const std::string_view> lines)
   context.reply.Status("HELP");
   context.reply.Status("    Prints this help.");
 }
+
+void ReplyFamilyHelp(CommandContext& context, std::span<const std::string> more) {
+  std::string name(context.item.parent->name);
+  absl::AsciiStrToUpper(&name);
+  std::vector<std::string> lines = {StrCat(name, " commands are:")};
+  for (const CommandTable::Item& item : context.server.commands.items()) {
+    const bool listed = item.family == context.item.family && item.parent == nullptr &&
+                        item.command->subcommands.empty();
+    if (!listed) continue;
+    lines.push_back(UsageOf(item));
+    lines.push_back(StrCat("    ", item.command->summary));
+  }
+  lines.insert(lines.end(), more.begin(), more.end());
+  lines.push_back(name + " HELP");
+  lines.push_back("    Prints this help.");
+  context.reply.Array(lines.size());
+  for (const std::string& line : lines) context.reply.Status(line);
+}
+
+void FamilyHelp(CommandContext& context) { ReplyFamilyHelp(context, {}); }
 
 }  // namespace tally::server

@@ -3,13 +3,14 @@
 #include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
 #include "core/time/duration.h"
+#include "server/command/usage.h"
 
 namespace tally::server {
 namespace {
 
 bool IsThere(ArgReader in, size_t index) {
   if (index < in.args.size()) return true;
-  in.reply.Error(kSyntaxError);
+  ReplySyntaxError(in.context);
   return false;
 }
 
@@ -69,12 +70,12 @@ bool TimeRange::Read(CommandContext& context, size_t index, size_t max_steps) {
     } else if (IsWord(word, "step")) {
       good = ReadDuration(context, index + 1, "STEP", step_ms);
     } else {
-      context.reply.Error(kSyntaxError);
+      ReplySyntaxError(context);
     }
     if (!good) return false;
   }
   if (from < 0 || to < 0 || step_ms == 0) {
-    context.reply.Error(kSyntaxError);
+    ReplySyntaxError(context);
   } else if (to < from) {
     context.reply.Error("ERR TO must not be before FROM");
   } else if ((to - from + step_ms - 1) / step_ms > static_cast<int64_t>(max_steps)) {
@@ -92,7 +93,7 @@ bool EventTime::ReadOption(CommandContext& context, size_t index) {
   if (replayed_ && IsWord(context.args[index], "now")) {
     return ReadInstant(context, index + 1, "NOW", now_.emplace());
   }
-  context.reply.Error(kSyntaxError);
+  ReplySyntaxError(context);
   return false;
 }
 

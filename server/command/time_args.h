@@ -15,9 +15,11 @@ namespace tally::server {
 
 // The words to read, those of the command unless told otherwise, and where errors go.
 struct ArgReader {
-  ArgReader(CommandContext& context) : args(context.args), reply(context.reply) {}
-  ArgReader(Args words, ReplyBuilder& reply_in) : args(words), reply(reply_in) {}
+  ArgReader(CommandContext& context_in) : ArgReader(context_in, context_in.args) {}
+  ArgReader(CommandContext& context_in, Args words)
+      : context(context_in), args(words), reply(context_in.reply) {}
 
+  CommandContext& context;
   Args args;
   ReplyBuilder& reply;
 };

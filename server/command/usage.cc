@@ -13,6 +13,7 @@ std::string UsageOf(const CommandTable::Item& item) {
   std::string usage = item.full_name;
   absl::AsciiStrToUpper(&usage);
   std::replace(usage.begin(), usage.end(), '|', ' ');
+  if (!item.command->subcommands.empty()) return usage + " HELP";
   const std::string arguments = UsageOf(ArgumentsOf(*item.command));
   if (!arguments.empty()) StrAppend(usage, ' ', arguments);
   return usage;
@@ -22,8 +23,8 @@ std::string UsageHint(const CommandTable::Item& item) {
   return item.family->native ? StrCat(". Usage: ", UsageOf(item)) : std::string();
 }
 
-void ReplySyntaxError(CommandContext& context) {
-  context.reply.Error(StrCat(kSyntaxError, UsageHint(context.item)));
+void ReplySyntaxError(CommandContext& context, std::string_view what) {
+  context.reply.Error(StrCat("ERR ", what, UsageHint(context.item)));
 }
 
 }  // namespace tally::server

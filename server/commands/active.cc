@@ -15,7 +15,9 @@
 #include "core/active/active_set.h"
 #include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
+#include "server/command/help.h"
 #include "server/command/time_args.h"
+#include "server/command/usage.h"
 #include "server/commands/families.h"
 
 namespace tally::server {
@@ -30,7 +32,7 @@ constexpr int64_t kMaxDays = 3'660;
 // Replies the error and returns false.
 bool ReadDate(ArgReader in, size_t index, std::string_view name, std::optional<int32_t>& day) {
   if (index >= in.args.size()) {
-    in.reply.Error(kSyntaxError);
+    ReplySyntaxError(in.context);
     return false;
   }
   day = ParseDate(in.args[index]);
@@ -59,7 +61,7 @@ bool ParseOptions(CommandContext& context, ActiveOptions& options) {
       if (zone != nullptr) options.zone = *zone;
       good = zone != nullptr;
     } else {
-      context.reply.Error(kSyntaxError);
+      ReplySyntaxError(context);
     }
     if (!good) return false;
   }
@@ -156,7 +158,7 @@ void Forget(CommandContext& context) {
 void Online(CommandContext& context) {
   EventTime time(context);
   if (context.args.size() > 2 && !time.ReadOption(context, 2)) return;
-  if (context.args.size() > 4) return context.reply.Error(kSyntaxError);
+  if (context.args.size() > 4) return ReplySyntaxError(context);
   ActiveSet* set = nullptr;
   if (!context.Read(context.args[1], set)) return;
   context.reply.Integer(set == nullptr ? 0 : set->Online(time.at()));
@@ -187,7 +189,7 @@ bool ParseDays(CommandContext& context, bool several, DayArgs& days) {
     } else if (several && IsWord(context.args[i], "days")) {
       good = ReadCount(context, i + 1, "DAYS", 1, days.days);
     } else {
-      context.reply.Error(kSyntaxError);
+      ReplySyntaxError(context);
     }
     if (!good) return false;
   }
@@ -238,10 +240,10 @@ void Users(CommandContext& context) {
   std::optional<int32_t> to;
   for (size_t i = 2; i < context.args.size(); i += 2) {
     const bool is_from = IsWord(context.args[i], "from");
-    if (!is_from && !IsWord(context.args[i], "to")) return context.reply.Error(kSyntaxError);
+    if (!is_from && !IsWord(context.args[i], "to")) return ReplySyntaxError(context);
     if (!ReadDate(context, i + 1, is_from ? "FROM" : "TO", is_from ? from : to)) return;
   }
-  if (!from || !to) return context.reply.Error(kSyntaxError);
+  if (!from || !to) return ReplySyntaxError(context);
   if (*to < *from) return context.reply.Error("ERR TO must not be before FROM");
   ActiveSet* set = nullptr;
   if (!context.Read(context.args[1], set)) return;
@@ -283,7 +285,7 @@ bool ParseScan(CommandContext& context, ScanArgs& scan) {
     } else if (IsWord(args[i], "count")) {
       if (!ReadCount(context, ++i, "COUNT", 1, scan.count)) return false;
     } else {
-      context.reply.Error(kSyntaxError);
+      ReplySyntaxError(context);
       return false;
     }
   }
@@ -312,6 +314,7 @@ void Scan(CommandContext& context) {
 constexpr KeyRange kOneKey{1, 1, 1};
 
 constexpr Command kCommands[] = {
+    {"active", nullptr, -2, 0, {}, "Says how ACTIVE commands are used.", "0.1.0", "", kFamilyHelp},
     {"active.create", Create, -2, kWrite | kDenyOom | kFast, kOneKey,
      "Creates a set of active ids with a window, a zone and a time to keep days.", "0.1.0",
      "key#0 [WINDOW window] [TZ zone] [KEEP d]"},

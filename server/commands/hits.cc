@@ -12,7 +12,9 @@
 #include "core/bytes/number.h"
 #include "server/command/command_context.h"
 #include "server/command/compact_value.h"
+#include "server/command/help.h"
 #include "server/command/time_args.h"
+#include "server/command/usage.h"
 #include "server/commands/families.h"
 
 namespace tally::server {
@@ -93,7 +95,7 @@ void Undo(CommandContext& context) {
   if (context.args.size() > 2 && !ReadCount(context, 2, "n", 0, count)) return;
   // AT stands here in a log only: which hits are the newest does not depend on the time.
   if (context.args.size() > 3) {
-    if (!context.server.loading) return context.reply.Error(kSyntaxError);
+    if (!context.server.loading) return ReplySyntaxError(context);
     if (!time.ReadOption(context, 3)) return;
   }
   CompactValue<Hits> hits(context.server.scratch.hits);
@@ -120,6 +122,7 @@ void Range(CommandContext& context) {
 constexpr KeyRange kOneKey{1, 1, 1};
 
 constexpr Command kCommands[] = {
+    {"hits", nullptr, -2, 0, {}, "Says how HITS commands are used.", "0.1.0", "", kFamilyHelp},
     {"hits.add", Add, -3, kWrite | kDenyOom | kFast, kOneKey,
      "Counts a hit and returns the hits in the window with it.", "0.1.0",
      "key#0 window [COUNT n:int] [AT t:time] [CAP max:int]"},

@@ -1,10 +1,13 @@
 #include "server/commands/limit_args.h"
 
+#include <absl/strings/ascii.h>
+
 #include <iterator>
 #include <string>
 
 #include "core/bytes/str_cat.h"
 #include "core/limit/policy_table.h"
+#include "server/command/usage.h"
 
 namespace tally::server {
 namespace {
@@ -14,15 +17,32 @@ using Algorithm = LimitAlgorithm;
 struct RuleForm {
   std::string_view word;
   Algorithm algorithm;
-  size_t arguments;  // without options
+  size_t arguments;        // without options
+  std::string_view needs;  // their names
+  std::string_view options;
+  std::string_view summary;
 };
 
 constexpr RuleForm kForms[] = {
-    {"fixed", Algorithm::kFixed, 2},     {"calendar", Algorithm::kCalendar, 2},
-    {"sliding", Algorithm::kSliding, 2}, {"rolling", Algorithm::kRolling, 2},
-    {"bucket", Algorithm::kBucket, 3},   {"base", Algorithm::kBase, 3},
-    {"allow", Algorithm::kAllow, 0},     {"deny", Algorithm::kDeny, 0},
+    {"fixed", Algorithm::kFixed, 2, "limit period", "",
+     "A window opens at the first hit and closes a period later."},
+    {"calendar", Algorithm::kCalendar, 2, "limit unit", "[TZ zone] [WEEKSTART monday|sunday]",
+     "Each second, minute, hour, day, week, month or year of the zone's calendar is a window."},
+    {"sliding", Algorithm::kSliding, 2, "limit period", "",
+     "At most limit hits in any window of that length, exact."},
+    {"rolling", Algorithm::kRolling, 2, "limit period", "",
+     "Two counters, weighted: approximate, of constant size."},
+    {"bucket", Algorithm::kBucket, 3, "capacity refill period", "",
+     "A token bucket: refill tokens each period, at most capacity saved."},
+    {"base", Algorithm::kBase, 3, "base limit period", "[TZ zone]",
+     "The day's first base hits are free, from then on limit hits in each period."},
+    {"allow", Algorithm::kAllow, 0, "", "", "Always allows."},
+    {"deny", Algorithm::kDeny, 0, "", "", "Always denies."},
 };
+
+std::string Upper(std::string_view word) {
+  return absl::AsciiStrToUpper({word.data(), word.size()});
+}
 
 // Null if the word begins no rule.
 const RuleForm* FormOf(std::string_view word) {
@@ -100,7 +120,7 @@ bool ReadRule(CommandContext& context, ArgReader in, size_t& index, const RuleFo
     return false;
   }
   if (index + form.arguments >= in.args.size()) {
-    in.reply.Error(kSyntaxError);
+    in.reply.Error(StrCat("ERR ", Upper(form.word), " needs: ", form.needs));
     return false;
   }
   LimitRule& rule = list.rules.emplace_back();
@@ -135,8 +155,12 @@ bool ReadRules(CommandContext& context, Args words, size_t& index, RuleList& lis
   const size_t begin = index;
   while (index < words.size()) {
     if (const RuleForm* form = FormOf(words[index])) {
-      if (!ReadRule(context, {words, context.reply}, index, *form, list)) return false;
-    } else if (IsWord(words[index], "policy") && index + 1 < words.size()) {
+      if (!ReadRule(context, {context, words}, index, *form, list)) return false;
+    } else if (IsWord(words[index], "policy")) {
+      if (index + 1 == words.size()) {
+        context.reply.Error("ERR POLICY needs: name");
+        return false;
+      }
       if (!ReadPolicy(context, words[index + 1], list)) return false;
       index += 2;
     } else {
@@ -144,11 +168,14 @@ bool ReadRules(CommandContext& context, Args words, size_t& index, RuleList& lis
     }
   }
   if (index > begin) return true;
-  context.reply.Error(begin == words.size()
-                          ? std::string(kSyntaxError)
-                          : StrCat("ERR rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, "
-                                   "BASE, ALLOW, DENY or POLICY, not '",
-                                   words[begin].substr(0, 128), "'"));
+  if (begin == words.size()) {
+    ReplySyntaxError(context);
+  } else {
+    context.reply.Error(
+        StrCat("ERR rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, ALLOW, DENY or "
+               "POLICY, not '",
+               words[begin].substr(0, 128), "'"));
+  }
   return false;
 }
 
@@ -162,7 +189,7 @@ bool ReadPlainRules(CommandContext& context, Args words, RuleList& list) {
                  words[index].substr(0, 128), "'"));
       return false;
     }
-    if (!ReadRule(context, {words, context.reply}, index, *form, list)) return false;
+    if (!ReadRule(context, {context, words}, index, *form, list)) return false;
   }
   return true;
 }
@@ -186,6 +213,20 @@ bool LimitArgs::Read(CommandContext& context) {
     if (!good) return false;
   }
   return true;
+}
+
+std::vector<std::string> RuleHelp() {
+  std::vector<std::string> lines = {"Rules are:"};
+  for (const RuleForm& form : kForms) {
+    std::string& syntax = lines.emplace_back(Upper(form.word));
+    for (const std::string_view part : {form.needs, form.options}) {
+      if (!part.empty()) StrAppend(syntax, " ", part);
+    }
+    lines.push_back(StrCat("    ", form.summary));
+  }
+  lines.push_back("POLICY name");
+  lines.push_back("    The rules that POLICY.SET stored under that name.");
+  return lines;
 }
 
 bool FindLimitKeys(Args args, std::vector<KeyReference>& keys) {

@@ -9,7 +9,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/limit/limit_rule.h"
 #include "server/command/command_context.h"
@@ -48,6 +50,9 @@ struct LimitArgs {
   int64_t cost = 1;
   EventTime time;
 };
+
+// Each rule with its syntax and, on the next line, what it does.
+std::vector<std::string> RuleHelp();
 
 // For COMMAND GETKEYS and permissions: the first key, and each after an AND that follows rules.
 bool FindLimitKeys(Args args, std::vector<KeyReference>& keys);

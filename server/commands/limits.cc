@@ -17,7 +17,9 @@
 #include "core/limit/limit_state.h"
 #include "core/time/duration.h"
 #include "server/command/compact_value.h"
+#include "server/command/help.h"
 #include "server/command/time_args.h"
+#include "server/command/usage.h"
 #include "server/commands/families.h"
 #include "server/commands/limit_args.h"
 
@@ -189,7 +191,7 @@ struct ThrottleArgs {
 // The bucket that the arguments mean. False after replying an error.
 bool ParseThrottle(CommandContext& context, ThrottleArgs& throttle, LimitRule& rule) {
   if (context.args.size() > 6) {
-    context.reply.Error(kSyntaxError);
+    ReplySyntaxError(context);
     return false;
   }
   if (!ReadCount(context, 2, "max_burst", 0, throttle.max_burst) ||
@@ -242,12 +244,18 @@ void ThrottleKey(CommandContext& context) {
   LogEffect(context, words, EventTime(context));
 }
 
+void Help(CommandContext& context) { ReplyFamilyHelp(context, RuleHelp()); }
+
 constexpr KeyRange kOneKey{1, 1, 1};
+
+constexpr Command kLimitHelp[] = {
+    {"help", Help, 2, kLoading | kStale, {}, "Says how the commands and rules are used.", "0.1.0"}};
 
 constexpr Command kCommands[] = {
     {"cl.throttle", ThrottleKey, -5, kWrite | kDenyOom | kFast, kOneKey,
      "Takes from a token bucket, as redis-cell does.", "0.1.0",
      "key#0 max_burst:int count:int period:int [quantity:int]"},
+    {"limit", nullptr, -2, 0, {}, "Says how LIMIT commands are used.", "0.1.0", "", kLimitHelp},
     {.name = "limit.force",
      .handler = Force,
      .arity = -3,

@@ -6,6 +6,7 @@
 #include "core/bytes/str_cat.h"
 #include "core/limit/policy_table.h"
 #include "server/command/command_context.h"
+#include "server/command/help.h"
 #include "server/commands/families.h"
 #include "server/commands/limit_args.h"
 
@@ -48,6 +49,7 @@ void List(CommandContext& context) {
 }
 
 constexpr Command kCommands[] = {
+    {"policy", nullptr, -2, 0, {}, "Says how POLICY commands are used.", "0.1.0", "", kFamilyHelp},
     {"policy.del",
      Delete,
      2,

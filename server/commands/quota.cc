@@ -6,6 +6,7 @@
 
 #include "core/bytes/number.h"
 #include "core/quota/quota_book.h"
+#include "server/command/help.h"
 #include "server/commands/families.h"
 #include "server/commands/quota_args.h"
 #include "server/commands/quota_writer.h"
@@ -88,9 +89,9 @@ bool AtOption(const QuotaArgs& args) {
 // be taken for something else. Logs of that time have both.
 bool TakeIfLeft(QuotaArgs& args, QuotaOrder& order) {
   if (!args.replaying()) {
-    return args.Fail("syntax error",
-                     ": IFLEFT is gone, since QUOTA.BUY always checks the limits; "
-                     "QUOTA.RECORD records whatever they say");
+    return args.WrongSyntax(
+        "syntax error: IFLEFT is gone, since QUOTA.BUY always checks the limits; QUOTA.RECORD "
+        "records whatever they say");
   }
   order.if_left = true;
   return true;
@@ -98,7 +99,7 @@ bool TakeIfLeft(QuotaArgs& args, QuotaOrder& order) {
 
 bool ReadOrder(QuotaArgs& args, QuotaOrder& order, std::vector<QuotaItem>& items) {
   if (!args.Read("user", order.user) || !args.Read("order", order.order)) return false;
-  if (!args.Take("items")) return args.Fail("ITEMS", " is missing");
+  if (!args.Take("items")) return args.Missing("ITEMS");
   do {
     if (!args.HasRoom("item", items.size())) return false;
     QuotaItem& item = items.emplace_back();
@@ -150,7 +151,7 @@ void Record(CommandContext& context) { Sell(context, false, "quota.record"); }
 
 bool ReadReturn(QuotaArgs& args, QuotaReturn& request, std::vector<QuotaReturnItem>& items) {
   if (!args.Read("user", request.user) || !args.Read("order", request.order)) return false;
-  if (!args.Take("items")) return args.Fail("ITEMS", " is missing");
+  if (!args.Take("items")) return args.Missing("ITEMS");
   do {
     if (!args.HasRoom("item", items.size())) return false;
     QuotaReturnItem& item = items.emplace_back();
@@ -292,6 +293,7 @@ constexpr KeyRange kOneKey{1, 1, 1};
 constexpr uint32_t kStore = kWrite | kDenyOom;
 
 constexpr Command kCommands[] = {
+    {"quota", nullptr, -2, 0, {}, "Says how QUOTA commands are used.", "0.1.0", "", kFamilyHelp},
     {"quota.buy", Buy, -8, kStore, kOneKey,
      "Records an order of a user if every limit leaves room for it.", "0.1.0",
      "book#0 user order ITEMS item(sku action qty:int)... [AT t:time] [ONCE]"},

@@ -6,6 +6,7 @@
 #include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
 #include "core/time/duration.h"
+#include "server/command/usage.h"
 
 namespace tally::server {
 
@@ -50,6 +51,13 @@ bool QuotaArgs::Fail(std::string_view name, std::string_view what) {
   return false;
 }
 
+bool QuotaArgs::WrongSyntax(std::string_view what) {
+  ReplySyntaxError(context_, what);
+  return false;
+}
+
+bool QuotaArgs::Missing(std::string_view name) { return WrongSyntax(StrCat(name, " is missing")); }
+
 bool QuotaArgs::HasRoom(std::string_view name, size_t count) {
   if (count < kMaxQuotaEntries) return true;
   return Fail(name, StrCat(": at most ", kMaxQuotaEntries, " in one call"));
@@ -62,7 +70,7 @@ bool QuotaArgs::Take(std::string_view word) {
 }
 
 bool QuotaArgs::Read(std::string_view name, int64_t& value) {
-  if (done()) return Fail(name, " is missing");
+  if (done()) return Missing(name);
   const auto number = ParseInt64(args_[next_]);
   if (!number) return Fail(name, " is not an integer or out of range");
   value = *number;
@@ -82,7 +90,7 @@ bool QuotaArgs::ReadCount(std::string_view name, int32_t low, int32_t& value) {
 }
 
 bool QuotaArgs::ReadWindow(int64_t& window_ms) {
-  if (done()) return Fail("window", " is missing");
+  if (done()) return Missing("window");
   const auto window = ParseDuration(args_[next_]);
   if (!window || *window == 0) return Fail("window", " must be a duration above 0, such as 30d");
   window_ms = *window;
@@ -91,7 +99,7 @@ bool QuotaArgs::ReadWindow(int64_t& window_ms) {
 }
 
 bool QuotaArgs::ReadInstant(int64_t& unix_ms) {
-  if (done()) return Fail("AT", " needs an instant");
+  if (done()) return Missing("AT");
   const auto instant = ParseInstant(args_[next_]);
   if (!instant) return Fail("AT", " must be unix seconds");
   unix_ms = *instant;
@@ -117,7 +125,7 @@ bool QuotaArgs::ReadActionsToEnd(QuotaActions& actions) {
 bool QuotaArgs::End() {
   if (done()) return true;
   constexpr size_t kShown = 128;
-  return Fail("syntax error", StrCat(" near '", args_[next_].substr(0, kShown), "'"));
+  return WrongSyntax(StrCat("syntax error near '", args_[next_].substr(0, kShown), "'"));
 }
 
 }  // namespace tally::server

@@ -56,6 +56,9 @@ class QuotaArgs {
   [[nodiscard]] bool HasRoom(std::string_view name, size_t count);
   // Replies what is wrong with the argument. Always false.
   bool Fail(std::string_view name, std::string_view what);
+  // Replies what is wrong, with the command's usage. Always false.
+  bool WrongSyntax(std::string_view what);
+  bool Missing(std::string_view name);
 
   // Logs the call under this name and, if there is one, with another option.
   void LogAs(std::string_view name, std::string_view option = {}) {

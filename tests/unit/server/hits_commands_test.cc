@@ -9,6 +9,7 @@
 #include "random_seed.h"
 #include "server/command_harness.h"
 #include "server/replay.h"
+#include "server/usage_text.h"
 
 namespace tally::server {
 namespace {
@@ -152,15 +153,15 @@ TEST_CASE("errors of HITS name the argument and change nothing") {
         "-ERR CAP must be an integer of at least 0");
   CHECK(h.Run("HITS.ADD k 1s AT 1700000000000") == "-ERR AT" + instant);
   CHECK(h.Run("HITS.ADD k 1s AT -1") == "-ERR AT" + instant);
-  CHECK(h.Run("HITS.ADD k 1s AT") == "-ERR syntax error");
-  CHECK(h.Run("HITS.ADD k 1s NOW 5") == "-ERR syntax error");
-  CHECK(h.Run("HITS.ADD k 1s FOO 5") == "-ERR syntax error");
+  CHECK(WithoutUsage(h.Run("HITS.ADD k 1s AT")) == "-ERR syntax error");
+  CHECK(WithoutUsage(h.Run("HITS.ADD k 1s NOW 5")) == "-ERR syntax error");
+  CHECK(WithoutUsage(h.Run("HITS.ADD k 1s FOO 5")) == "-ERR syntax error");
   CHECK(h.Run("HITS.COUNT k WINDOW 0s") == "-ERR WINDOW" + duration);
   CHECK(h.Run("HITS.UNDO k x") == "-ERR n must be an integer of at least 0");
-  CHECK(h.Run("HITS.UNDO k 1 AT 5") == "-ERR syntax error");
+  CHECK(WithoutUsage(h.Run("HITS.UNDO k 1 AT 5")) == "-ERR syntax error");
   CHECK(h.Run("HITS.RANGE k FROM 1 TO 2 STEP 0") == "-ERR STEP" + duration);
   CHECK(h.Run("HITS.RANGE k FROM 1 TO x STEP 1") == "-ERR TO" + instant);
-  CHECK(h.Run("HITS.RANGE k FROM 1 FROM 2 STEP 1") == "-ERR syntax error");
+  CHECK(WithoutUsage(h.Run("HITS.RANGE k FROM 1 FROM 2 STEP 1")) == "-ERR syntax error");
   CHECK(h.Effects().empty());
   CHECK(h.engine.database(0).size() == 0);
   h.Run("SET s 1");

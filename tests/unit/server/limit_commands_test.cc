@@ -6,6 +6,7 @@
 #include "random_seed.h"
 #include "server/command_harness.h"
 #include "server/replay.h"
+#include "server/usage_text.h"
 
 namespace tally::server {
 namespace {
@@ -240,7 +241,7 @@ TEST_CASE("policies stand for their rules") {
   CHECK(h.Run("POLICY.SET x POLICY abc") ==
         "-ERR rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, ALLOW or DENY in a "
         "policy, not 'POLICY'");
-  CHECK(h.Run("POLICY.SET x FIXED 2") == "-ERR syntax error");
+  CHECK(h.Run("POLICY.SET x FIXED 2") == "-ERR FIXED needs: limit period");
   CHECK(h.Run("POLICY.SET x FIXED a 5s") == "-ERR limit must be an integer of at least 0");
   CHECK(h.Run("LIMIT.TAKE k POLICY api") ==
         "-ERR POLICY must be the name of one, there is no 'api'");
@@ -250,8 +251,8 @@ TEST_CASE("policies stand for their rules") {
 TEST_CASE("errors of LIMIT name the argument and change nothing") {
   CommandHarness h;
   const std::string duration = " must be a duration above 0, as 500ms, 5s, 10m, 24h or 7d";
-  CHECK(h.Run("LIMIT.TAKE k FIXED") == "-ERR syntax error");
-  CHECK(h.Run("LIMIT.TAKE k FIXED 5") == "-ERR syntax error");
+  CHECK(h.Run("LIMIT.TAKE k FIXED") == "-ERR FIXED needs: limit period");
+  CHECK(h.Run("LIMIT.TAKE k FIXED 5") == "-ERR FIXED needs: limit period");
   CHECK(h.Run("LIMIT.TAKE k FIXED -1 5s") == "-ERR limit must be an integer of at least 0");
   CHECK(h.Run("LIMIT.TAKE k FIXED 1 0s") == "-ERR period" + duration);
   CHECK(h.Run("LIMIT.TAKE k FIXED 1 1w") == "-ERR period" + duration);
@@ -270,10 +271,10 @@ TEST_CASE("errors of LIMIT name the argument and change nothing") {
   CHECK(h.Run("LIMIT.TAKE k CALENDAR 1 week WEEKSTART tuesday") ==
         "-ERR WEEKSTART must be monday or sunday");
   CHECK(h.Run("LIMIT.TAKE k FIXED 1 1s COST -1") == "-ERR COST must be an integer of at least 0");
-  CHECK(h.Run("LIMIT.TAKE k FIXED 1 1s COST") == "-ERR syntax error");
-  CHECK(h.Run("LIMIT.TAKE k FIXED 1 1s FOO 1") == "-ERR syntax error");
-  CHECK(h.Run("LIMIT.TAKE k FIXED 1 1s AND") == "-ERR syntax error");
-  CHECK(h.Run("LIMIT.TAKE k FIXED 1 1s AND j") == "-ERR syntax error");
+  CHECK(WithoutUsage(h.Run("LIMIT.TAKE k FIXED 1 1s COST")) == "-ERR syntax error");
+  CHECK(WithoutUsage(h.Run("LIMIT.TAKE k FIXED 1 1s FOO 1")) == "-ERR syntax error");
+  CHECK(WithoutUsage(h.Run("LIMIT.TAKE k FIXED 1 1s AND")) == "-ERR syntax error");
+  CHECK(WithoutUsage(h.Run("LIMIT.TAKE k FIXED 1 1s AND j")) == "-ERR syntax error");
   CHECK(h.Run("LIMIT.TAKE k SOMETIMES") ==
         "-ERR rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, ALLOW, DENY or POLICY, "
         "not 'SOMETIMES'");
@@ -306,7 +307,7 @@ TEST_CASE("CL.THROTTLE answers as redis-cell does") {
   CHECK(h.Run("CL.THROTTLE k 1 0 60") == "-ERR count must be an integer of at least 1");
   CHECK(h.Run("CL.THROTTLE k 1 1 0") == "-ERR period must be an integer of at least 1");
   CHECK(h.Run("CL.THROTTLE k 1 1 1 x") == "-ERR quantity must be an integer of at least 0");
-  CHECK(h.Run("CL.THROTTLE k 1 1 1 1 1") == "-ERR syntax error");
+  CHECK(WithoutUsage(h.Run("CL.THROTTLE k 1 1 1 1 1")) == "-ERR syntax error");
   CHECK(h.Run("CL.THROTTLE k 9223372036854775806 1 60") ==
         "-ERR max_burst is too large for the period");
   CHECK(h.Run("EXISTS k") == ":0");
