@@ -1,14 +1,9 @@
 #include "server/connection.h"
 
+#include <array>
 #include <utility>
 
 namespace tally::server {
-namespace {
-
-// An output buffer larger than this is given back when it has been sent.
-constexpr size_t kKeptCapacity = 64 * 1024;
-
-}  // namespace
 
 Connection::Connection(int socket, SslPointer ssl, LoopTurn& turn, ServerState& server,
                        Dispatcher& dispatcher)
@@ -31,7 +26,7 @@ void Connection::OnReady(bool readable, bool writable, bool hung_up) {
 }
 
 bool Connection::wants_input() const {
-  return readable_ && !closed() && !writing_ && !session_.has_backlog() && !session_.finished();
+  return readable_ && !closed() && !unsent_ && !session_.has_backlog() && !session_.finished();
 }
 
 void Connection::Read(std::span<char> into) {
@@ -45,47 +40,58 @@ void Connection::Read(std::span<char> into) {
 }
 
 void Connection::Run(const TurnShare& share) {
-  if (closed() || writing_) return;
+  if (closed() || unsent_) return;
   session_.Run(share);
   GoOn();
 }
 
 void Connection::GoOn() {
-  if (queued_ || closed() || writing_ || client().running || session_.finished()) return;
+  if (queued_ || closed() || unsent_ || client().running || session_.finished()) return;
   if (!session_.has_backlog() && !wants_input()) return;
   queued_ = true;
   turn_.Enqueue(shared_from_this());
 }
 
-void Connection::FlushOutput() {
-  if (closed()) return;
-  if (writing_) return LimitOutput();
-  std::string& output = client().output;
-  while (sent_ < output.size()) {
-    const Stream::Sent sent = stream_.Write(std::string_view(output).substr(sent_));
-    if (sent.failed) return Close();
-    if (sent.full) {
-      output.erase(0, sent_);
-      sent_ = 0;
-      writing_ = true;
-      return LimitOutput();
+Stream::Sent Connection::SendSome(size_t most) {
+  const ByteBlocks& output = client().output;
+  if (output.pieces() == 1) [[likely]] {
+    std::string_view only;
+    output.Front({&only, 1}, most);
+    return stream_.Write({&only, 1});
+  }
+  std::array<std::string_view, Stream::kMostPieces> pieces;
+  return stream_.Write(std::span(pieces).first(output.Front(pieces, most)));
+}
+
+bool Connection::FlushOutput(size_t most) {
+  if (closed()) return false;
+  ByteBlocks& output = client().output;
+  while (!writing_ && !output.empty() && most > 0) {
+    const Stream::Sent sent = SendSome(most);
+    if (sent.failed) {
+      Close();
+      return false;
     }
-    sent_ += sent.bytes;
+    output.Consume(sent.bytes);
+    most -= sent.bytes;
+    writing_ = sent.full;
     server_.stats.net_output_bytes += sent.bytes;
   }
-  sent_ = 0;
-  output.clear();
-  if (output.capacity() > kKeptCapacity) output.shrink_to_fit();
-  if (session_.finished()) return Close();
-  GoOn();
+  unsent_ = !output.empty() || output.overflowed();
+  if (unsent_) {
+    LimitOutput();
+    return !closed() && !writing_;
+  }
+  over_soft_limit_since_ms_ = 0;
+  session_.finished() ? Close() : GoOn();
+  return false;
 }
 
 void Connection::LimitOutput() {
   if (closed()) return;
-  const ClientClass kind = client().subscribed() ? ClientClass::kPubSub : ClientClass::kNormal;
-  const OutputBufferLimit& limit =
-      server_.config.client_output_buffer_limit[static_cast<size_t>(kind)];
-  const auto waiting = static_cast<int64_t>(client().output.size() - sent_);
+  const OutputBufferLimit& limit = OutputLimitOf(server_.config, client());
+  const ByteBlocks& output = client().output;
+  const auto waiting = static_cast<int64_t>(output.size());
   const int64_t now = server_.clock.now_ms();
   if (limit.soft == 0 || waiting <= limit.soft) {
     over_soft_limit_since_ms_ = 0;
@@ -94,10 +100,11 @@ void Connection::LimitOutput() {
   }
   const bool too_long = over_soft_limit_since_ms_ != 0 &&
                         (now - over_soft_limit_since_ms_) / 1000 > limit.soft_seconds;
-  if (!too_long && (limit.hard == 0 || waiting <= limit.hard)) return;
+  const bool too_much = output.overflowed() || (limit.hard != 0 && waiting > limit.hard);
+  if (!too_long && !too_much) return;
   ++server_.stats.client_output_limit_disconnections;
   server_.log.Warning("Closing a client that does not take its output: ", client().address, ", ",
-                      waiting, " bytes wait");
+                      output.overflowed() ? limit.hard : waiting, " bytes wait");
   Close();
 }
 

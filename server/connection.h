@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "server/session.h"
@@ -42,8 +41,8 @@ class Connection final : public Transport, public std::enable_shared_from_this<C
 
   // The socket became readable, or writable; `hung_up` if its stream ends behind what is there.
   void OnReady(bool readable, bool writable, bool hung_up);
-  // Whether Read would find something, and may be called: nothing is read while commands are left
-  // to run or output to send, so that the peer has to wait.
+  // Whether Read would find something, and may be called: nothing is read or run while commands
+  // are left to run or output to send, so that the peer has to wait.
   bool wants_input() const;
   // Reads once. What came stays in `into` until Run.
   void Read(std::span<char> into);
@@ -51,27 +50,32 @@ class Connection final : public Transport, public std::enable_shared_from_this<C
   std::optional<std::string_view> first_key() const { return session_.first_key(); }
   // Runs what was read, or what was left, within the share.
   void Run(const TurnShare& share);
+  // Keeps what was read for a Run in a later turn.
+  void Hold() { session_.Hold(); }
+  // Whether its last Run took much of a turn.
+  bool heavy() const { return session_.heavy(); }
   // Was taken out of the loop's queue.
   void LeaveQueue() { queued_ = false; }
 
-  void FlushOutput() override;
+  bool FlushOutput(size_t most) override;
   void Close() override;
   // Closes when more output waits for the peer than client-output-buffer-limit lets it.
   void LimitOutput();
 
  private:
   void GoOn();
+  Stream::Sent SendSome(size_t most);
 
   Stream stream_;
   LoopTurn& turn_;
   ServerState& server_;
   Session session_;
-  size_t sent_ = 0;                       // of the client's output
   int64_t over_soft_limit_since_ms_ = 0;  // 0: it is not
   bool readable_ = false;                 // not known to be drained
   bool hung_up_ = false;
   bool queued_ = false;   // stands in the loop's queue
   bool writing_ = false;  // the peer takes no more at present
+  bool unsent_ = false;   // output of an earlier turn is left
 };
 
 }  // namespace tally::server

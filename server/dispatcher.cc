@@ -81,10 +81,8 @@ bool Dispatcher::Execute(Client& client, Args args) {
   client.last_active_ms = server_.clock.now_ms();
   if (client.reply_mode != ReplyMode::kOn) [[unlikely]]
     ApplyReplyMode(client, reply_begin);
-  if (!client.pushes.empty()) [[unlikely]] {
-    client.output.append(client.pushes);
-    client.pushes.clear();
-  }
+  if (!client.pushes.empty() || client.pushes.overflowed()) [[unlikely]]
+    TakePushes(client);
   return true;
 }
 
@@ -296,8 +294,8 @@ void Dispatcher::Account(Client& client, const CommandTable::Item& item, Args ar
   own.durations.Add(static_cast<uint64_t>(micros));
   if (client.output.size() > reply_begin && client.output[reply_begin] == '-') [[unlikely]] {
     ++own.failed;
-    const std::string_view error = std::string_view(client.output).substr(reply_begin + 1);
-    stats.CountError(error.substr(0, error.find('\r')));
+    const std::string error = client.output.Copy(reply_begin + 1, kMaxPrinted);
+    stats.CountError(std::string_view(error).substr(0, error.find('\r')));
   }
   const int64_t slower_than = server_.config.slowlog_log_slower_than;
   if (slower_than >= 0 && micros >= slower_than) [[unlikely]] {
@@ -322,19 +320,25 @@ void Dispatcher::AddToSlowlog(const Client& client, const CommandTable::Item& it
                       static_cast<size_t>(server_.config.slowlog_max_len));
 }
 
+void Dispatcher::TakePushes(Client& client) {
+  if (client.pushes.overflowed()) client.output.Overflow();
+  client.output.Append(client.pushes.Share());
+  client.pushes.Clear();
+}
+
 void Dispatcher::ApplyReplyMode(Client& client, size_t reply_begin) {
   switch (client.reply_mode) {
     case ReplyMode::kOn:
       return;
     case ReplyMode::kOff:
-      client.output.resize(reply_begin);
+      client.output.Truncate(reply_begin);
       return;
     case ReplyMode::kSkipNext:  // set by this very command
-      client.output.resize(reply_begin);
+      client.output.Truncate(reply_begin);
       client.reply_mode = ReplyMode::kSkipThis;
       return;
     case ReplyMode::kSkipThis:
-      client.output.resize(reply_begin);
+      client.output.Truncate(reply_begin);
       client.reply_mode = ReplyMode::kOn;
       return;
   }

@@ -17,7 +17,8 @@ class Dispatcher : public CommandRunner {
 
   // Before the requests of one read: commands are timed from the end of the one before.
   void BeginBatch() { batch_begin_ = last_micros_ = Clock::MonotonicMicros(); }
-  // What the batch's commands have taken so far.
+  // When the last of them ended, and what all of them have taken.
+  int64_t last_micros() const { return last_micros_; }
   int64_t batch_micros() const { return last_micros_ - batch_begin_; }
 
   // A request of a client; its reply is appended to the client's output. Empty requests are none.
@@ -50,6 +51,7 @@ class Dispatcher : public CommandRunner {
                int64_t micros);
   void AddToSlowlog(const Client& client, const CommandTable::Item& item, Args args,
                     int64_t micros);
+  static void TakePushes(Client& client);
   void ApplyReplyMode(Client& client, size_t reply_begin);
 
   ServerState& server_;

@@ -90,12 +90,7 @@ absl::Status Server::LoadUsers() {
 int Server::Run() {
   if (!state_.loading) log_.Notice("Ready to accept connections");
   while (!stopping_) {
-    if (!waiting_) WaitForReady();
-    if (HasWork() || state_.loading || SliceIsDue()) {
-      io_.poll_one();
-    } else {
-      io_.run_one();
-    }
+    Poll(HasWork() || state_.loading || SliceIsDue());
     Begin();
     TakeQueue();
     ServeTurn();
@@ -156,6 +151,9 @@ absl::Status Server::ApplyConfig(std::string_view name) {
   }
   if (name == "maxmemory-policy" || name.starts_with("lfu-")) state_.evictor.ApplyConfig();
   if (name == "loglevel") log_.set_level(config_.loglevel);
+  if (name == "client-output-buffer-limit") {
+    state_.clients.ForEach([this](Client& client) { state_.clients.LimitOutput(client); });
+  }
   if (name.starts_with("tls-") && tls_ != nullptr) return LoadTls();
   if (name == "appendonly" || name == "appendfsync") return persistence_.ApplyConfig();
   return absl::OkStatus();

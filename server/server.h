@@ -21,6 +21,7 @@
 #include "server/ready_set.h"
 #include "server/state/server_state.h"
 #include "server/tls/tls_context.h"
+#include "server/turn_budget.h"
 
 namespace tally::server {
 
@@ -80,24 +81,38 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   void Admit(int socket, Wire wire, std::string peer, std::string local, bool is_local);
   std::string Refusal(bool is_local) const;
 
+  // Connections that get this turn: the first `run` of them have been run, the first `read` read.
+  struct Lane {
+    std::vector<std::shared_ptr<Connection>> connections;
+    size_t read = 0;
+    size_t run = 0;
+  };
+
   // To be called before anything is done in a turn.
   void Begin();
   void EndTurn();
+  // Runs what is ready; waits for it unless the turn has other work.
+  void Poll(bool has_work);
   void WaitForReady();
+  void TakeReady();
   // Those in the queue that may run now get this turn.
   void TakeQueue();
   bool HasWork() const;
   // If it is not due, it is waited for.
   bool SliceIsDue();
   bool MayRun(const Connection& connection) const;
-  // Reads and runs what the connections of the turn have, some of them at a time.
   void ServeTurn();
-  void ReadGroup();
+  // Reads and runs what the connections of the lane have, `together` at a time, as far as the
+  // turn's budget reaches, but at least one.
+  void ServeLane(Lane& lane, size_t together, const TurnShare& share);
+  void ReadGroup(Lane& lane, size_t together);
+  void LeaveRest(Lane& lane);
   void FetchKeys(std::span<const std::shared_ptr<Connection>> connections);
   void LoadSome();
   void FlushLog();
   void CloseUnlogged();
   void FlushClients();
+  void FlushLarge();
   void EraseClosed();
   void Housekeeping();
   bool MayExpire() const;
@@ -125,17 +140,18 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   std::vector<std::unique_ptr<TcpAcceptor>> tcp_;
   std::unique_ptr<UnixAcceptor> unix_;
   std::vector<std::string> addresses_;
-  std::unique_ptr<TlsContext> tls_;  // null without tls-port
+  std::unique_ptr<TlsContext> tls_;             // null without tls-port
   asio::posix::stream_descriptor ready_descriptor_;
   ReadySet ready_set_;
   bool waiting_ = false;  // for the set of sockets
   absl::flat_hash_map<Client*, std::shared_ptr<Connection>> connections_;
   std::vector<std::shared_ptr<Connection>> queue_;
   std::vector<Client*> closed_;  // leave connections_ when the turn ends
-  // The connections of this turn: the first run_ of them have been run, the first read_ read.
-  std::vector<std::shared_ptr<Connection>> turn_;
-  size_t read_ = 0;
-  size_t run_ = 0;
+  // Those of this turn; who took much when it last ran comes after all others.
+  Lane light_;
+  Lane heavy_;
+  TurnBudget budget_;
+  std::vector<Client*> large_;  // of those to flush: have much output
   std::vector<char> read_buffer_;
   bool in_turn_ = false;
   bool stopping_ = false;

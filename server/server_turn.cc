@@ -10,20 +10,27 @@
 namespace tally::server {
 namespace {
 
-// What all connections together may take of a turn, and what one of them may: a request that has
-// just come waits behind the shares of all others, however long their pipelines are.
-constexpr int64_t kServeMicros = 4000;
+// What one connection may take of a turn, in which so many run.
 constexpr int64_t kLeastShareMicros = 50;
 constexpr int64_t kMostShareMicros = 1000;
-constexpr size_t kOutputBytes = size_t{2} << 20;
 constexpr size_t kLeastOutputBytes = 16 * 1024;
 constexpr size_t kMostOutputBytes = 64 * 1024;
 
 TurnShare ShareAmong(size_t clients) {
   const auto count = static_cast<int64_t>(clients);
-  return {.micros = std::clamp(kServeMicros / count, kLeastShareMicros, kMostShareMicros),
-          .output_bytes = std::clamp(kOutputBytes / clients, kLeastOutputBytes, kMostOutputBytes)};
+  return {.micros = std::clamp(TurnBudget::kMicros / count, kLeastShareMicros, kMostShareMicros),
+          .output_bytes =
+              std::clamp(TurnBudget::kBytes / clients, kLeastOutputBytes, kMostOutputBytes)};
 }
+
+// Short output is sent in the turn that wrote it. Of longer ones a turn sends about kSentBytes to
+// all clients, and no less than kLeastSentBytes to one of them.
+constexpr size_t kShortOutput = 16 * 1024;
+constexpr size_t kSentBytes = size_t{1} << 20;
+constexpr size_t kLeastSentBytes = 64 * 1024;
+
+// Handlers of timers and new connections that one turn runs.
+constexpr int kMostHandlers = 64;
 
 }  // namespace
 
@@ -36,14 +43,29 @@ void Server::Begin() {
 // Armed again in the next turn only, so that each turn answers before it looks for more.
 void Server::WaitForReady() {
   waiting_ = true;
-  ready_descriptor_.async_wait(
-      asio::posix::stream_descriptor::wait_read, [this](const std::error_code& error) {
-        waiting_ = false;
-        if (error) return;
-        for (const ReadySet::Ready& ready : ready_set_.Take()) {
-          ready.connection->OnReady(ready.readable, ready.writable, ready.hung_up);
-        }
-      });
+  ready_descriptor_.async_wait(asio::posix::stream_descriptor::wait_read,
+                               [this](const std::error_code& error) {
+                                 waiting_ = false;
+                                 if (!error) TakeReady();
+                               });
+}
+
+void Server::TakeReady() {
+  for (const ReadySet::Ready& ready : ready_set_.Take()) {
+    ready.connection->OnReady(ready.readable, ready.writable, ready.hung_up);
+  }
+}
+
+void Server::Poll(bool has_work) {
+  if (!waiting_) WaitForReady();
+  if (!has_work) {
+    io_.run_one();
+    return;
+  }
+  for (int i = 0; i < kMostHandlers && io_.poll_one() > 0; ++i) {
+  }
+  // The handlers may have been others': who has sent a request waits for no second turn.
+  TakeReady();
 }
 
 void Server::Enqueue(std::shared_ptr<Connection> connection) {
@@ -59,6 +81,7 @@ bool Server::MayRun(const Connection& connection) const {
 
 bool Server::HasWork() const {
   if (state_.evictor.behind() || !engine_.reclaimer().empty()) return true;
+  if (state_.clients.has_pending()) return true;
   return std::any_of(queue_.begin(), queue_.end(),
                      [this](const auto& connection) { return MayRun(*connection); });
 }
@@ -71,49 +94,74 @@ bool Server::SliceIsDue() {
     slice_.expires_after(std::chrono::microseconds(*micros));
     slice_.async_wait([this](const std::error_code&) {
       slice_awaited_ = false;
-      io_.poll_one();  // for requests that have come too: the slice is for turns without
+      TakeReady();  // requests that have come too: the slice is for turns without
     });
   }
   return false;
 }
 
 void Server::TakeQueue() {
-  turn_.swap(queue_);
-  const auto served = std::partition(
-      turn_.begin(), turn_.end(), [this](const auto& connection) { return MayRun(*connection); });
-  queue_.assign(std::make_move_iterator(served), std::make_move_iterator(turn_.end()));
-  turn_.erase(served, turn_.end());
-  for (const auto& connection : turn_) connection->LeaveQueue();
+  size_t waiting = 0;
+  for (std::shared_ptr<Connection>& connection : queue_) {
+    if (MayRun(*connection)) {
+      (connection->heavy() ? heavy_ : light_).connections.push_back(std::move(connection));
+    } else {
+      std::swap(queue_[waiting++], connection);
+    }
+  }
+  queue_.resize(waiting);
 }
 
 // A busy script has the rest of its turn served from inside its own Run.
 void Server::ServeTurn() {
-  const TurnShare share = ShareAmong(std::max<size_t>(turn_.size(), 1));
-  while (run_ < turn_.size()) {
-    if (run_ == read_) ReadGroup();
-    const std::shared_ptr<Connection> connection = std::move(turn_[run_++]);
-    connection->Run(share);
-  }
-  turn_.clear();
-  read_ = run_ = 0;
+  budget_.Begin(Clock::MonotonicMicros());
+  const size_t count = light_.connections.size() + heavy_.connections.size();
+  const TurnShare share = ShareAmong(std::max<size_t>(count, 1));
+  ServeLane(light_, kReadTogether, share);
+  ServeLane(heavy_, 1, share);
 }
 
-void Server::ReadGroup() {
-  const auto group = std::span<const std::shared_ptr<Connection>>(turn_).subspan(read_).first(
-      std::min(kReadTogether, turn_.size() - read_));
+void Server::ServeLane(Lane& lane, size_t together, const TurnShare& share) {
+  bool served = false;
+  while (lane.run < lane.connections.size() && !(served && budget_.used_up())) {
+    if (lane.run == lane.read) ReadGroup(lane, together);
+    const std::shared_ptr<Connection> connection = std::move(lane.connections[lane.run++]);
+    connection->LeaveQueue();
+    const size_t before = connection->client().output.size();
+    connection->Run(share);
+    const size_t after = connection->client().output.size();
+    budget_.Spend(after - std::min(before, after), dispatcher_.last_micros());
+    served = true;
+  }
+  LeaveRest(lane);
+}
+
+// Who got nothing of this turn goes first in the next.
+void Server::LeaveRest(Lane& lane) {
+  const auto rest = lane.connections.begin() + static_cast<ptrdiff_t>(lane.run);
+  for (; lane.run < lane.read; ++lane.run) lane.connections[lane.run]->Hold();
+  queue_.insert(queue_.begin(), std::make_move_iterator(rest),
+                std::make_move_iterator(lane.connections.end()));
+  lane.connections.clear();
+  lane.read = lane.run = 0;
+}
+
+void Server::ReadGroup(Lane& lane, size_t together) {
+  const auto group = std::span<const std::shared_ptr<Connection>>(lane.connections)
+                         .subspan(lane.read)
+                         .first(std::min(together, lane.connections.size() - lane.read));
   for (size_t i = 0; i < group.size(); ++i) {
     if (group[i]->wants_input()) group[i]->Read({&read_buffer_[i * kReadStride], kReadBytes});
   }
   FetchKeys(group);
-  read_ += group.size();
+  lane.read += group.size();
 }
 
 bool Server::ServeOthers() {
   // What has been read of the script's client, and of those that follow it, stands in the buffer.
   std::vector<char> buffer(read_buffer_.size());
   buffer.swap(read_buffer_);
-  if (!waiting_) WaitForReady();
-  io_.poll_one();
+  Poll(true);
   ServeTurn();
   TakeQueue();
   ServeTurn();
@@ -153,7 +201,7 @@ void Server::FlushLog() {
 void Server::CloseUnlogged() {
   state_.clients.ForEach([&](Client& client) {
     if (!client.wrote || client.running || client.transport == nullptr) return;
-    client.output.clear();
+    client.output.Clear();
     client.close_after_reply = true;
     state_.clients.MarkPending(client);
   });
@@ -163,8 +211,30 @@ void Server::FlushClients() {
   for (Client* client : state_.clients.TakePending()) {
     if (client->running) continue;  // It is marked again when what it runs has ended.
     client->wrote = false;
-    client->transport->FlushOutput();
+    if (client->output.size() > kShortOutput) {
+      large_.push_back(client);
+    } else if (client->transport->FlushOutput(kShortOutput)) {
+      state_.clients.MarkPending(*client);
+    }
   }
+  if (!large_.empty()) FlushLarge();
+}
+
+// Who was left out goes first in the next turn, before those that have more to send.
+void Server::FlushLarge() {
+  const size_t share = std::max(kSentBytes / large_.size(), kLeastSentBytes);
+  const int64_t end_us = Clock::MonotonicMicros() + TurnBudget::kMicros;
+  const uint64_t sent_before = state_.stats.net_output_bytes;
+  std::vector<Client*> unfinished;
+  size_t next = 0;
+  while (next < large_.size() && state_.stats.net_output_bytes - sent_before < kSentBytes &&
+         Clock::MonotonicMicros() < end_us) {
+    Client* const client = large_[next++];
+    if (client->transport->FlushOutput(share)) unfinished.push_back(client);
+  }
+  for (; next < large_.size(); ++next) state_.clients.MarkPending(*large_[next]);
+  for (Client* client : unfinished) state_.clients.MarkPending(*client);
+  large_.clear();
 }
 
 void Server::EraseClosed() {

@@ -12,6 +12,10 @@ namespace {
 // Above this a drained buffer is given back.
 constexpr size_t kKeptCapacity = 32 * 1024;
 
+// A Run that writes or takes more than this is heavy.
+constexpr size_t kHeavyBytes = 16 * 1024;
+constexpr int64_t kHeavyMicros = 200;
+
 // What is longer, such as a script's text, is hardly a key, and costs more to hash than a miss.
 constexpr size_t kMaxFetchedKey = 256;
 
@@ -63,6 +67,13 @@ void Session::Run(const TurnShare& share) {
   Keep(RunCommands(input_, share));
 }
 
+void Session::Hold() {
+  if (!ahead_) return;
+  ahead_.reset();
+  Keep(0);
+  backlog_ = true;
+}
+
 void Session::Keep(size_t done) {
   if (input_.data() == buffer_.data()) {
     buffer_.erase(0, done);
@@ -100,7 +111,9 @@ size_t Session::RunCommands(std::string_view bytes, const TurnShare& share) {
     done += RunBatch(share);
     backlog_ |= commands >= share.commands && done < bytes.size();
   }
-  if (!client_.output.empty() || finished()) server_.clients.MarkPending(client_);
+  heavy_ =
+      backlog_ || client_.output.size() > kHeavyBytes || dispatcher_.batch_micros() > kHeavyMicros;
+  if (client_.needs_flush()) server_.clients.MarkPending(client_);
   return finished() ? bytes.size() : done;
 }
 

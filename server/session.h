@@ -41,6 +41,10 @@ class Session {
   // share is used up. More is left when has_backlog().
   void Run(const TurnShare& share = {});
   bool has_backlog() const { return backlog_; }
+  // Instead of Run: keeps what was taken, as a backlog.
+  void Hold();
+  // Whether the last Run took so much that others had better go first.
+  bool heavy() const { return heavy_; }
 
   // The connection is to be closed after the output has been sent.
   bool finished() const { return client_.close_after_reply; }
@@ -67,6 +71,7 @@ class Session {
   std::string_view input_;            // what Take was given, or the buffer
   std::optional<ParseStatus> ahead_;  // of the first batch in the input, when Take has parsed it
   bool backlog_ = false;
+  bool heavy_ = false;
 };
 
 }  // namespace tally::server

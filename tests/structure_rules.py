@@ -11,7 +11,7 @@ MAX_FUNCTION_LINES = 69
 # its own row and those below.
 LAYERS = [
     ("main", ["server/main."]),
-    ("server", ["server/server.", "server/server_", "server/listeners."]),
+    ("server", ["server/server.", "server/server_", "server/listeners.", "server/turn_budget."]),
     ("connection", ["server/connection", "server/ready_set."]),
     ("session", ["server/session"]),
     ("dispatcher", ["server/dispatcher"]),

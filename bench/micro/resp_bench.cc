@@ -41,12 +41,12 @@ BENCHMARK_CAPTURE(ParsePipeline, mset,
 
 template <typename Append>
 void BuildReplies(benchmark::State& state, Append append) {
-  std::string output;
+  ByteBlocks output;
   ReplyBuilder reply(output, 3);
   for (auto _ : state) {
-    output.clear();
+    output.Clear();
     for (int i = 0; i < kPipeline; ++i) append(reply, i);
-    benchmark::DoNotOptimize(output.data());
+    benchmark::DoNotOptimize(output.size());
   }
   state.SetItemsProcessed(state.iterations() * kPipeline);
 }

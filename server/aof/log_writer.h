@@ -21,8 +21,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "core/bytes/byte_blocks.h"
 #include "server/aof/aof_directory.h"
-#include "server/aof/byte_blocks.h"
 #include "server/aof/file_system.h"
 #include "server/aof/log_format.h"
 

@@ -63,7 +63,7 @@ void ScanReply::Finish(uint64_t cursor) {
   reply_.Array(2);
   reply_.Bulk(StrCat(cursor));
   reply_.Array(count_);
-  reply_.Raw(elements_);
+  reply_.output().Append(elements_.Share());
 }
 
 }  // namespace tally::server

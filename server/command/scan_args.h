@@ -42,7 +42,7 @@ class ScanReply {
 
  private:
   ReplyBuilder& reply_;
-  std::string elements_;
+  ByteBlocks elements_;
   ReplyBuilder found_;
   size_t count_ = 0;
 };

@@ -70,7 +70,7 @@ void AddClientsRows(ServerState& server, InfoRows& rows) {
   size_t postponed = 0;
   server.clients.ForEach([&](const Client& client) {
     input = std::max(input, client.query_bytes);
-    output = std::max(output, client.output.capacity());
+    output = std::max(output, ListedOutput(client));
     postponed += client.postponed ? 1 : 0;
   });
   rows.Row("connected_clients", server.clients.size());

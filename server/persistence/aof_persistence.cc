@@ -118,10 +118,11 @@ absl::Status AofPersistence::Replay(Client& client, Args args) {
       !ArityFits(*item->command, args.size())) {
     return absl::DataLossError(StrCat("not a command: ", args[0]));
   }
-  client.output.clear();
+  client.output.Clear();
   runner_.Run(client, *item, args);
-  if (client.output.starts_with('-')) {
-    return absl::DataLossError(StrCat("a command that fails: ", args[0], ": ", client.output));
+  if (!client.output.empty() && client.output[0] == '-') {
+    return absl::DataLossError(
+        StrCat("a command that fails: ", args[0], ": ", client.output.Joined()));
   }
   return absl::OkStatus();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 
 #include "core/bytes/double_format.h"
 #include "core/bytes/number.h"
@@ -12,8 +13,10 @@ namespace {
 
 constexpr std::string_view kCrLf = "\r\n";
 constexpr size_t kMaxHeaderBytes = 1 + kMaxInt64Chars + kCrLf.size();
-// Bulk strings up to this size are put together on the stack and appended at once.
+// Bulk strings and lines up to this size are put together in one piece of room.
 constexpr size_t kShortBulk = 104;
+static_assert(kMaxHeaderBytes + kShortBulk + kCrLf.size() <= ByteBlocks::kMostRoom);
+static_assert(ReplyBuilder::kMaxIntegers * kMaxHeaderBytes <= ByteBlocks::kMostRoom);
 
 // An error may echo what a client sent: it stays on one line.
 inline bool EndsLine(char c) { return c == '\r' || c == '\n'; }
@@ -33,7 +36,7 @@ inline char* WriteHeader(char* to, char type, int64_t value) {
 
 }  // namespace
 
-ReplyBuilder::ReplyBuilder(std::string& output, int protocol) : output_(output), protocol_(2) {
+ReplyBuilder::ReplyBuilder(ByteBlocks& output, int protocol) : output_(output), protocol_(2) {
   set_protocol(protocol);
 }
 
@@ -44,7 +47,7 @@ void ReplyBuilder::set_protocol(int protocol) {
 
 void ReplyBuilder::Status(std::string_view text) { Line('+', text); }
 
-void ReplyBuilder::Ok() { output_.append("+OK\r\n", 5); }
+void ReplyBuilder::Ok() { output_.Append("+OK\r\n"); }
 
 void ReplyBuilder::Error(std::string_view text) { Line('-', text); }
 
@@ -53,54 +56,50 @@ void ReplyBuilder::Line(char type, std::string_view text) {
   while (!text.empty() && EndsLine(text.back())) text.remove_suffix(1);
   const auto blank = [](char c) { return EndsLine(c) ? ' ' : c; };
   if (text.size() > kShortBulk) {
-    output_.push_back(type);
-    std::transform(text.begin(), text.end(), std::back_inserter(output_), blank);
-    output_.append(kCrLf);
-    return;
+    std::string line(1, type);
+    line.reserve(1 + text.size() + kCrLf.size());
+    std::transform(text.begin(), text.end(), std::back_inserter(line), blank);
+    return output_.Append(line.append(kCrLf));
   }
-  char line[1 + kShortBulk + 2];
-  line[0] = type;
-  char* end = std::transform(text.begin(), text.end(), line + 1, blank);
+  char* end = output_.Room(1 + kShortBulk + kCrLf.size());
+  *end++ = type;
+  end = std::transform(text.begin(), text.end(), end, blank);
   *end++ = '\r';
   *end++ = '\n';
-  output_.append(line, static_cast<size_t>(end - line));
+  output_.Commit(end);
 }
 
 void ReplyBuilder::Header(char type, int64_t value) {
-  char header[kMaxHeaderBytes];
-  output_.append(header, static_cast<size_t>(WriteHeader(header, type, value) - header));
+  output_.Commit(WriteHeader(output_.Room(kMaxHeaderBytes), type, value));
 }
 
 void ReplyBuilder::Integer(int64_t value) { Header(':', value); }
 
 void ReplyBuilder::Integers(std::span<const int64_t> values) {
   Check(values.size() <= kMaxIntegers, "few integers are replied in one piece");
-  char headers[kMaxIntegers * kMaxHeaderBytes];
-  char* end = headers;
+  char* end = output_.Room(kMaxIntegers * kMaxHeaderBytes);
   for (const int64_t value : values) end = WriteHeader(end, ':', value);
-  output_.append(headers, static_cast<size_t>(end - headers));
+  output_.Commit(end);
 }
 
 void ReplyBuilder::IntegerPair(int64_t first, int64_t second) {
-  char headers[3 * kMaxHeaderBytes];
-  char* end = WriteHeader(headers, '*', 2);
+  char* end = WriteHeader(output_.Room(3 * kMaxHeaderBytes), '*', 2);
   end = WriteHeader(end, ':', first);
-  end = WriteHeader(end, ':', second);
-  output_.append(headers, static_cast<size_t>(end - headers));
+  output_.Commit(WriteHeader(end, ':', second));
 }
 
 void ReplyBuilder::Bulk(std::string_view value) {
   if (value.size() > kShortBulk) {
     Header('$', static_cast<int64_t>(value.size()));
-    output_.append(value).append(kCrLf);
-    return;
+    output_.Append(value);
+    return output_.Append(kCrLf);
   }
-  char bulk[kMaxHeaderBytes + kShortBulk + 2];
-  char* end = WriteHeader(bulk, '$', static_cast<int64_t>(value.size()));
+  char* end = WriteHeader(output_.Room(kMaxHeaderBytes + kShortBulk + kCrLf.size()), '$',
+                          static_cast<int64_t>(value.size()));
   end = std::copy(value.begin(), value.end(), end);
   *end++ = '\r';
   *end++ = '\n';
-  output_.append(bulk, static_cast<size_t>(end - bulk));
+  output_.Commit(end);
 }
 
 void ReplyBuilder::BulkInteger(int64_t value) { Bulk(Int64Text(value).view()); }
@@ -109,27 +108,29 @@ void ReplyBuilder::Verbatim(std::string_view format, std::string_view text) {
   Check(format.size() == 3, "a verbatim string's format has three letters");
   if (protocol_ == 2) return Bulk(text);
   Header('=', static_cast<int64_t>(text.size() + 4));
-  output_.append(format).append(":").append(text).append(kCrLf);
+  output_.Append(format);
+  output_.Append(":");
+  output_.Append(text);
+  output_.Append(kCrLf);
 }
 
 void ReplyBuilder::Double(double value) {
-  if (protocol_ == 2) {
-    char digits[kMaxDoubleBytes];
-    return Bulk({digits, FormatDouble(value, digits)});
-  }
-  output_.push_back(',');
-  AppendDouble(output_, value);
-  output_.append(kCrLf);
+  char digits[kMaxDoubleBytes];
+  const std::string_view text(digits, FormatDouble(value, digits));
+  if (protocol_ == 2) return Bulk(text);
+  output_.Append(",");
+  output_.Append(text);
+  output_.Append(kCrLf);
 }
 
 void ReplyBuilder::Bool(bool value) {
   if (protocol_ == 2) return Integer(value ? 1 : 0);
-  output_.append(value ? "#t\r\n" : "#f\r\n", 4);
+  output_.Append(value ? "#t\r\n" : "#f\r\n");
 }
 
-void ReplyBuilder::Null() { output_.append(protocol_ == 2 ? "$-1\r\n" : "_\r\n"); }
+void ReplyBuilder::Null() { output_.Append(protocol_ == 2 ? "$-1\r\n" : "_\r\n"); }
 
-void ReplyBuilder::NullArray() { output_.append(protocol_ == 2 ? "*-1\r\n" : "_\r\n"); }
+void ReplyBuilder::NullArray() { output_.Append(protocol_ == 2 ? "*-1\r\n" : "_\r\n"); }
 
 void ReplyBuilder::Array(size_t elements) { Header('*', static_cast<int64_t>(elements)); }
 
@@ -146,10 +147,9 @@ void ReplyBuilder::Push(size_t elements) {
 }
 
 void ReplyBuilder::InsertHeader(size_t mark, char type, size_t value) {
-  Check(mark <= output_.size(), "the mark is of this output");
   char header[kMaxHeaderBytes];
   const char* end = WriteHeader(header, type, static_cast<int64_t>(value));
-  output_.insert(mark, header, static_cast<size_t>(end - header));
+  output_.Insert(mark, {header, static_cast<size_t>(end - header)});
 }
 
 void ReplyBuilder::EndArray(size_t mark, size_t elements) { InsertHeader(mark, '*', elements); }
@@ -162,6 +162,6 @@ void ReplyBuilder::EndSet(size_t mark, size_t elements) {
   InsertHeader(mark, protocol_ == 2 ? '*' : '~', elements);
 }
 
-void ReplyBuilder::Raw(std::string_view bytes) { output_.append(bytes); }
+void ReplyBuilder::Raw(std::string_view bytes) { output_.Append(bytes); }
 
 }  // namespace tally::server

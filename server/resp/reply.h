@@ -1,23 +1,24 @@
-// Builds RESP2 and RESP3 replies at the end of an output buffer that the caller owns. The only
-// place that knows the wire format of a reply.
+// Builds RESP2 and RESP3 replies at the end of an output that the caller owns. The only place that
+// knows the wire format of a reply.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
+
+#include "core/bytes/byte_blocks.h"
 
 namespace tally::server {
 
 class ReplyBuilder {
  public:
   // `output` must outlive the builder and may be cleared between replies. `protocol` is 2 or 3.
-  explicit ReplyBuilder(std::string& output, int protocol = 2);
+  explicit ReplyBuilder(ByteBlocks& output, int protocol = 2);
 
   int protocol() const { return protocol_; }
   void set_protocol(int protocol);
-  std::string& output() { return output_; }
+  ByteBlocks& output() { return output_; }
 
   // Statuses and errors end at a line end, so CR and LF are trimmed off the text's ends and
   // replaced by spaces inside it: no client's bytes can forge a second reply.
@@ -52,7 +53,7 @@ class ReplyBuilder {
   void Push(size_t elements);
 
   // For a number of elements that is known only afterwards: End puts the header before everything
-  // appended since Begin. O(bytes between). They nest, the innermost ends first.
+  // appended since Begin, most of which stays where it is. They nest, the innermost ends first.
   [[nodiscard]] size_t BeginArray() const { return output_.size(); }
   [[nodiscard]] size_t BeginMap() const { return output_.size(); }
   [[nodiscard]] size_t BeginSet() const { return output_.size(); }
@@ -68,7 +69,7 @@ class ReplyBuilder {
   void InsertHeader(size_t mark, char type, size_t value);
   void Line(char type, std::string_view text);
 
-  std::string& output_;
+  ByteBlocks& output_;
   int protocol_;
 };
 

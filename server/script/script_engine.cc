@@ -181,15 +181,13 @@ void ScriptEngine::Run(const Script& script, Client& caller, Args keys, Args arg
   const EffectLog::Block block(server_.effects);
   watch_.Begin(lua_, script.sha.view(), caller);
   if (!CallProtected(invoke_)) {
-    caller.output.resize(reply_begin);
+    caller.output.Truncate(reply_begin);
     caller.reply.Error(StrCat("ERR Error running script ", script.sha.view(), ", ", error_));
   }
   watch_.End();
   caller.wrote |= script_client_.wrote;
-  if (script_client_.output.capacity() > kKeptCapacity) {
-    script_client_.output.clear();
-    script_client_.output.shrink_to_fit();
-  }
+  script_client_.output.Clear();
+  if (joined_.capacity() > kKeptCapacity) joined_ = {};
 }
 
 int ScriptEngine::Invoke(lua_State* lua) {
@@ -250,9 +248,9 @@ bool ScriptEngine::TakeArgs(lua_State* lua) {
 }
 
 std::string_view ScriptEngine::RunTaken() {
-  script_client_.output.clear();
+  script_client_.output.Clear();
   server_.runner->RunFromScript(script_client_, *invocation_.caller, args_, invocation_.rights);
-  return script_client_.output;
+  return script_client_.output.View(joined_);
 }
 
 }  // namespace tally::server

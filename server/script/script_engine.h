@@ -120,6 +120,7 @@ class ScriptEngine {
   std::string error_;
 
   Client script_client_;
+  std::string joined_;  // a reply that lies in several blocks
   std::vector<std::string_view> args_;
   std::vector<std::array<char, kMaxDoubleBytes>> numbers_;  // digits of arguments that are numbers
 };

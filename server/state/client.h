@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/bytes/byte_blocks.h"
 #include "server/command/command_table.h"
 #include "server/resp/reply.h"
 
@@ -20,8 +21,9 @@ struct AclUser;
 // The wire behind a client.
 class Transport {
  public:
-  // Sends what stands in the client's output, at the end of the turn.
-  virtual void FlushOutput() = 0;
+  // Sends at most `most` bytes of the client's output, at the end of the turn. True when it would
+  // have sent more: the peer takes them, and this is to be called again in the next turn.
+  virtual bool FlushOutput(size_t most) = 0;
   // Closes at the end of the turn, after the output has been sent as far as the peer takes it.
   virtual void Close() = 0;
 
@@ -77,10 +79,9 @@ struct Client {
   // Whose calls in the batch that is being run have all been fetched ahead.
   const CommandTable::Item* fetched_command = nullptr;
 
-  std::string output;
+  ByteBlocks output;
   ReplyBuilder reply;
-  std::string
-      pushes;  // messages that came while the client's own command ran: they follow its reply
+  ByteBlocks pushes;  // messages that came while its own command ran: they follow the reply
   ReplyMode reply_mode = ReplyMode::kOn;
   bool close_after_reply = false;
   bool output_pending = false;  // stands in the turn's list of clients to flush
@@ -98,6 +99,12 @@ struct Client {
 
   Transport* transport = nullptr;  // null for a client that is only a script's or the log's
 
+  // Whether the end of the turn has anything to do for it.
+  bool needs_flush() const {
+    return !output.empty() || output.overflowed() || wrote || close_after_reply;
+  }
+  // Where a message goes that is no reply.
+  ByteBlocks& message_output() { return running ? pushes : output; }
   bool subscribed() const { return !channels.empty() || !patterns.empty(); }
 };
 

@@ -8,6 +8,14 @@ namespace tally::server {
 void ClientTable::Add(Client& client) {
   client.id = ++last_id_;
   by_id_.emplace(client.id, &client);
+  LimitOutput(client);
+}
+
+void ClientTable::LimitOutput(Client& client) const {
+  const int64_t hard = OutputLimitOf(config_, client).hard;
+  const size_t most = hard == 0 ? SIZE_MAX : static_cast<size_t>(hard);
+  client.output.set_most(most);
+  client.pushes.set_most(most);
 }
 
 void ClientTable::Remove(Client& client) {

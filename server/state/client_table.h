@@ -6,12 +6,21 @@
 #include <cstdint>
 #include <vector>
 
+#include "server/config/config.h"
 #include "server/state/client.h"
 
 namespace tally::server {
 
+// client-output-buffer-limit for such a client.
+inline const OutputBufferLimit& OutputLimitOf(const Config& config, const Client& client) {
+  const ClientClass kind = client.subscribed() ? ClientClass::kPubSub : ClientClass::kNormal;
+  return config.client_output_buffer_limit[static_cast<size_t>(kind)];
+}
+
 class ClientTable {
  public:
+  explicit ClientTable(const Config& config) : config_(config) {}
+
   // Gives the client its id.
   void Add(Client& client);
   void Remove(Client& client);
@@ -30,9 +39,18 @@ class ClientTable {
     client.output_pending = true;
     pending_.push_back(&client);
   }
+  // A message that is no reply; a client whose command is running gets it after the reply.
+  void Send(Client& client, const SharedBytes& message) {
+    client.message_output().Append(message);
+    MarkPending(client);
+  }
+  // Has the client's output keep the hard limit of client-output-buffer-limit: to be called when
+  // the limit, or what the client is, has changed.
+  void LimitOutput(Client& client) const;
   // Ends a connection. The caller gets its reply first; others are cut off with what they have not
   // read yet.
   void Kill(Client& victim, const Client& caller);
+  bool has_pending() const { return !pending_.empty(); }
   // The clients marked since the last call.
   std::vector<Client*> TakePending();
 
@@ -41,6 +59,7 @@ class ClientTable {
   void SetMonitor(Client& client, bool monitor);
 
  private:
+  const Config& config_;
   uint64_t last_id_ = 0;
   absl::btree_map<uint64_t, Client*> by_id_;
   std::vector<Client*> pending_;

@@ -1,5 +1,8 @@
 #include "server/state/client_text.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "core/bytes/str_cat.h"
 
 namespace tally::server {
@@ -18,15 +21,27 @@ std::string FlagsOf(const Client& client) {
   return flags.empty() ? "N" : flags;
 }
 
+size_t FirstBlock(const ByteBlocks& output) {
+  std::string_view first;
+  output.Front({&first, 1});
+  return first.size();
+}
+
 }  // namespace
 
+size_t ListedOutput(const Client& client) {
+  return client.output.pieces() <= 1 ? 0 : client.output.heap_bytes() - FirstBlock(client.output);
+}
+
 size_t ClientMemory(const Client& client) {
-  return sizeof(Client) + client.output.capacity() + client.query_bytes +
+  return sizeof(Client) + client.output.heap_bytes() + client.query_bytes +
          client.transaction.queued_bytes;
 }
 
 void AppendClientLine(std::string& out, const Client& client, int64_t now_ms) {
   const Transaction& transaction = client.transaction;
+  const size_t listed = ListedOutput(client);
+  const size_t pieces = client.output.pieces();
   StrAppend(out, "id=", client.id, " addr=", client.address, " laddr=", client.local_address,
             " fd=", client.descriptor, " name=", client.name,
             " age=", (now_ms - client.created_ms) / 1000,
@@ -37,8 +52,9 @@ void AppendClientLine(std::string& out, const Client& client, int64_t now_ms) {
   StrAppend(
       out, " qbuf=", client.query_bytes,
       " qbuf-free=0 argv-mem=0 multi-mem=", transaction.queued_bytes,
-      " rbs=", client.output.capacity(), " rbp=", client.output.capacity(),
-      " obl=", client.output.size(), " oll=0 omem=0 tot-mem=", ClientMemory(client),
+      " rbs=", client.output.heap_bytes() - listed, " rbp=", client.output.heap_bytes() - listed,
+      " obl=", FirstBlock(client.output), " oll=", pieces - std::min<size_t>(pieces, 1),
+      " omem=", listed, " tot-mem=", ClientMemory(client),
       " events=r cmd=", client.last_command == nullptr ? "NULL" : client.last_command->full_name,
       " user=", client.user, " redir=-1 resp=", client.reply.protocol(),
       " lib-name=", client.library_name, " lib-ver=", client.library_version, '\n');

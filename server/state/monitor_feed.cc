@@ -18,10 +18,10 @@ void FeedMonitors(ServerState& server, const Client& client, Args args) {
     line += ' ';
     AppendQuoted(line, arg);
   }
-  for (Client* monitor : server.clients.monitors()) {
-    ReplyBuilder(monitor->running ? monitor->pushes : monitor->output).Status(line);
-    server.clients.MarkPending(*monitor);
-  }
+  ByteBlocks status;
+  ReplyBuilder(status).Status(line);
+  const SharedBytes shared = status.Share();
+  for (Client* monitor : server.clients.monitors()) server.clients.Send(*monitor, shared);
 }
 
 }  // namespace tally::server

@@ -1,18 +1,34 @@
 #include "server/state/pubsub.h"
 
+#include <array>
+#include <optional>
+
 #include "core/bytes/glob.h"
 
 namespace tally::server {
+namespace {
+
+SharedBytes Render(std::span<const std::string_view> parts, int protocol) {
+  ByteBlocks bytes;
+  ReplyBuilder message(bytes, protocol);
+  message.Push(parts.size());
+  for (const std::string_view part : parts) message.Bulk(part);
+  return bytes.Share();
+}
+
+}  // namespace
 
 bool PubSub::Subscribe(Client& client, std::string_view channel) {
   if (!client.channels.emplace(channel).second) return false;
   channels_[std::string(channel)].push_back(&client);
+  clients_.LimitOutput(client);
   return true;
 }
 
 bool PubSub::SubscribePattern(Client& client, std::string_view pattern) {
   if (!client.patterns.emplace(pattern).second) return false;
   patterns_[std::string(pattern)].push_back(&client);
+  clients_.LimitOutput(client);
   return true;
 }
 
@@ -25,12 +41,14 @@ void PubSub::Drop(Listeners& listeners, std::string_view name, Client& client) {
 bool PubSub::Unsubscribe(Client& client, std::string_view channel) {
   if (client.channels.erase(std::string(channel)) == 0) return false;
   Drop(channels_, channel, client);
+  clients_.LimitOutput(client);
   return true;
 }
 
 bool PubSub::UnsubscribePattern(Client& client, std::string_view pattern) {
   if (client.patterns.erase(std::string(pattern)) == 0) return false;
   Drop(patterns_, pattern, client);
+  clients_.LimitOutput(client);
   return true;
 }
 
@@ -39,36 +57,31 @@ void PubSub::Forget(Client& client) {
   for (const std::string& pattern : client.patterns) Drop(patterns_, pattern, client);
   client.channels.clear();
   client.patterns.clear();
+  clients_.LimitOutput(client);
 }
 
-ReplyBuilder PubSub::BeginMessage(Client& client, size_t parts) {
-  ReplyBuilder message(client.running ? client.pushes : client.output, client.reply.protocol());
-  message.Push(parts);
-  clients_.MarkPending(client);
-  return message;
+// Rendered once for each protocol, however many get it.
+size_t PubSub::Send(const std::vector<Client*>& listeners,
+                    std::span<const std::string_view> parts) {
+  std::optional<SharedBytes> rendered[2];
+  for (Client* client : listeners) {
+    const int protocol = client->reply.protocol();
+    std::optional<SharedBytes>& message = rendered[protocol - 2];
+    if (!message) message = Render(parts, protocol);
+    clients_.Send(*client, *message);
+  }
+  return listeners.size();
 }
 
 size_t PubSub::Publish(std::string_view channel, std::string_view message) {
   size_t receivers = 0;
   if (const auto it = channels_.find(channel); it != channels_.end()) {
-    for (Client* client : it->second) {
-      ReplyBuilder out = BeginMessage(*client, 3);
-      out.Bulk("message");
-      out.Bulk(channel);
-      out.Bulk(message);
-      ++receivers;
-    }
+    receivers += Send(it->second, std::array{std::string_view("message"), channel, message});
   }
   for (const auto& [pattern, listeners] : patterns_) {
     if (!GlobMatch(pattern, channel)) continue;
-    for (Client* client : listeners) {
-      ReplyBuilder out = BeginMessage(*client, 4);
-      out.Bulk("pmessage");
-      out.Bulk(pattern);
-      out.Bulk(channel);
-      out.Bulk(message);
-      ++receivers;
-    }
+    receivers += Send(listeners, std::array{std::string_view("pmessage"), std::string_view(pattern),
+                                            channel, message});
   }
   return receivers;
 }

@@ -3,6 +3,7 @@
 
 #include <absl/container/btree_map.h>
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,8 +35,8 @@ class PubSub {
   const Listeners& patterns() const { return patterns_; }
 
  private:
-  // Where a message of so many parts to the client goes, its header already in place.
-  ReplyBuilder BeginMessage(Client& client, size_t parts);
+  // Returns how many they are.
+  size_t Send(const std::vector<Client*>& listeners, std::span<const std::string_view> parts);
   static void Drop(Listeners& listeners, std::string_view name, Client& client);
 
   ClientTable& clients_;

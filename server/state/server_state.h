@@ -120,7 +120,7 @@ struct ServerState {
   AclLog acl_log;
   Clock clock;
   Stats stats;
-  ClientTable clients;
+  ClientTable clients{config};
   PubSub pubsub{clients};
   WatchList watches;
   KeyEvents key_events{watches, pubsub};

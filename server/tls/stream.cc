@@ -2,8 +2,10 @@
 
 #include <openssl/err.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 
 namespace tally::server {
@@ -50,16 +52,41 @@ Stream::Received Stream::ReadTls(std::span<char> into) {
   return received;
 }
 
-Stream::Sent Stream::Write(std::string_view bytes) {
+Stream::Sent Stream::Write(std::span<const std::string_view> pieces) {
   if (is_tls()) [[unlikely]]
-    return WriteTls(bytes);
-  const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    return WriteTls(pieces);
+  constexpr int kFlags = MSG_NOSIGNAL | MSG_DONTWAIT;
+  ssize_t sent = 0;
+  if (pieces.size() == 1) [[likely]] {
+    sent = ::send(socket_, pieces.front().data(), pieces.front().size(), kFlags);
+  } else {
+    std::array<iovec, kMostPieces> vectors;
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      vectors[i] = {const_cast<char*>(pieces[i].data()), pieces[i].size()};
+    }
+    msghdr message{};
+    message.msg_iov = vectors.data();
+    message.msg_iovlen = pieces.size();
+    sent = ::sendmsg(socket_, &message, kFlags);
+  }
   if (sent >= 0) return {.bytes = static_cast<size_t>(sent)};
   if (errno == EINTR) return {};
   return {.full = WouldBlock(errno), .failed = !WouldBlock(errno)};
 }
 
-Stream::Sent Stream::WriteTls(std::string_view bytes) {
+// A record at a time. Short pieces are put together, so that not each gets its own. What is given
+// again after a call that was full is never shorter, as OpenSSL wants it.
+Stream::Sent Stream::WriteTls(std::span<const std::string_view> pieces) {
+  constexpr size_t kRecordBytes = 16 * 1024;
+  std::array<char, kRecordBytes> gathered;
+  std::string_view bytes = pieces.front().substr(0, kRecordBytes);
+  if (pieces.size() > 1 && bytes.size() < kRecordBytes) {
+    size_t size = 0;
+    for (const std::string_view piece : pieces) {
+      size += piece.copy(gathered.data() + size, kRecordBytes - size);
+    }
+    bytes = {gathered.data(), size};
+  }
   ERR_clear_error();
   size_t sent = 0;
   const int result = SSL_write_ex(ssl_.get(), bytes.data(), bytes.size(), &sent);

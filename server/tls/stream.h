@@ -34,14 +34,16 @@ class Stream {
     bool full = false;  // no more until the socket becomes writable again (or, TLS, readable)
     bool failed = false;
   };
-  // The bytes of a call that was full are to be given again, at the same place of what is sent.
-  Sent Write(std::string_view bytes);
+  static constexpr size_t kMostPieces = 64;
+  // Some of the pieces, in their order; at most kMostPieces. The bytes of a call that was full are
+  // to be given again, and more may follow them.
+  Sent Write(std::span<const std::string_view> pieces);
 
   void Close();
 
  private:
   Received ReadTls(std::span<char> into);
-  Sent WriteTls(std::string_view bytes);
+  Sent WriteTls(std::span<const std::string_view> pieces);
 
   int socket_;
   SslPointer ssl_;

@@ -143,10 +143,11 @@ bool TakeReply(std::string_view& rest, int depth = 0) {
   return true;
 }
 
-void CheckReplies(std::string& output) {
-  std::string_view rest = output;
+void CheckReplies(ByteBlocks& output) {
+  const std::string joined = output.Joined();
+  std::string_view rest = joined;
   while (!rest.empty()) Check(TakeReply(rest), "the output is whole replies");
-  output.clear();
+  output.Clear();
 }
 
 // Sends the stream in pieces of up to `longest` bytes.
@@ -182,9 +183,10 @@ void Replay(World& world, std::string_view effects) {
     const CommandTable::Item* item = world.state.commands.Resolve(parser.args());
     Check(item != nullptr && ArityFits(*item->command, parser.args().size()),
           "an effect is a command");
-    client.output.clear();
+    client.output.Clear();
     world.dispatcher.Run(client, *item, parser.args());
-    Check(!client.output.starts_with('-'), "an effect is replayed without an error");
+    Check(client.output.empty() || client.output[0] != '-',
+          "an effect is replayed without an error");
     effects.remove_prefix(parser.consumed());
   }
   world.state.loading = false;

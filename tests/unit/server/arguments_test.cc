@@ -17,10 +17,10 @@ namespace {
 std::string DocsOf(std::string_view text) {
   const auto arguments = ParseArguments(text);
   REQUIRE(arguments);
-  std::string wire;
+  ByteBlocks wire;
   ReplyBuilder reply(wire, 3);
   ReplyArguments(reply, *arguments);
-  return ReplyText::Of(wire);
+  return ReplyText::Of(wire.Joined());
 }
 
 std::string UsageOfText(std::string_view text) {

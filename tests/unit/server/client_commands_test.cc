@@ -8,7 +8,7 @@ namespace {
 // A wire that only remembers that it was closed.
 class FakeTransport : public Transport {
  public:
-  void FlushOutput() override {}
+  bool FlushOutput(size_t) override { return false; }
   void Close() override { closed = true; }
   bool closed = false;
 };

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/bytes/byte_blocks.h"
 #include "core/bytes/str_cat.h"
 #include "server/command/login.h"
 #include "server/commands/families.h"
@@ -76,6 +77,13 @@ class FakeProcess : public Process {
   std::function<bool()> serve_others = [] { return true; };
 };
 
+// What was appended, which leaves nothing there.
+inline std::string Taken(ByteBlocks& bytes) {
+  std::string taken = bytes.Joined();
+  bytes.Clear();
+  return taken;
+}
+
 class CommandHarness : private Keyspace::Observer {
  public:
   static constexpr int64_t kBegin = 1'700'000'000'000;  // unix ms
@@ -106,9 +114,9 @@ class CommandHarness : private Keyspace::Observer {
   // The bytes of the reply. A command that waits for CLIENT UNPAUSE gives "postponed".
   std::string Wire(Client& client, const Words& words) {
     const std::vector<std::string_view> args(words.begin(), words.end());
-    client.output.clear();
+    client.output.Clear();
     if (!dispatcher.Execute(client, args)) return "postponed";
-    return std::exchange(client.output, {});
+    return Taken(client.output);
   }
   // The reply as ReplyText shows it.
   std::string Run(Client& client, const Words& words) {
@@ -142,7 +150,7 @@ class CommandHarness : private Keyspace::Observer {
     std::erase_if(clients_, [&](const auto& one) { return one.get() == client; });
   }
   // What has been sent to a client beside the replies to its own commands.
-  std::string Received(Client& client) { return ReplyText::Of(std::exchange(client.output, {})); }
+  std::string Received(Client& client) { return ReplyText::Of(Taken(client.output)); }
 
   int64_t now() const { return state.clock.now_ms(); }
   void Advance(int64_t ms) { REQUIRE(state.clock.Advance(ms)); }

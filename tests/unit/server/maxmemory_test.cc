@@ -122,13 +122,13 @@ TEST_CASE("maxmemory: the longest unused keys go, and each is logged, counted an
       ++deleted;
     }
     effects.clear();
-    listener->output.resize(std::min<size_t>(listener->output.size(), 1000));
+    listener->output.Truncate(1000);
   }
   h.state.effects.set_buffer(nullptr);
   CHECK(deleted > 5000);
   CHECK(h.state.stats.evicted_keys == deleted);
   CHECK(h.engine.database(0).size() == 5000 + kMore - deleted);
-  CHECK(listener->output.find("__keyevent@0__:evicted") != std::string::npos);
+  CHECK(listener->output.Joined().find("__keyevent@0__:evicted") != std::string::npos);
   CHECK(h.Run("INFO stats").find(StrCat("evicted_keys:", deleted)) != std::string::npos);
   CHECK(h.Run("EXISTS k1") == ":0");
   CHECK(h.Run(StrCat("EXISTS n", kMore - 1)) == ":1");

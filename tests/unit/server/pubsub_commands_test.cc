@@ -22,10 +22,10 @@ TEST_CASE("pubsub: a message reaches channels and patterns") {
         "*3\r\n$9\r\nsubscribe\r\n$4\r\nnews\r\n:1\r\n");
   CHECK(h.Wire(*listener, {"PSUBSCRIBE", "n*"}) == "*3\r\n$10\r\npsubscribe\r\n$2\r\nn*\r\n:2\r\n");
   CHECK(h.Run("PUBLISH news hi") == ":2");
-  CHECK(listener->output ==
+  CHECK(listener->output.Joined() ==
         "*3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$2\r\nhi\r\n"
         "*4\r\n$8\r\npmessage\r\n$2\r\nn*\r\n$4\r\nnews\r\n$2\r\nhi\r\n");
-  listener->output.clear();
+  listener->output.Clear();
   CHECK(h.Run("PUBLISH other hi") == ":0");
   h.Disconnect(listener);
   CHECK(h.Run("PUBLISH news hi") == ":0");

@@ -10,10 +10,10 @@ namespace tally::server {
 namespace {
 
 std::string Built(int protocol, const std::function<void(ReplyBuilder&)>& build) {
-  std::string out;
+  ByteBlocks out;
   ReplyBuilder reply(out, protocol);
   build(reply);
-  return out;
+  return out.Joined();
 }
 
 // In both protocols, where they agree.
@@ -51,20 +51,20 @@ TEST_CASE("reply: integers") {
 }
 
 TEST_CASE("reply: several integers in one piece") {
-  std::string output;
+  ByteBlocks output;
   ReplyBuilder reply(output);
   const int64_t values[] = {1, -1, INT64_MIN, INT64_MAX, 0, 10, 99, INT64_MIN};
   reply.Integers(values);
-  CHECK(output ==
+  CHECK(output.Joined() ==
         ":1\r\n:-1\r\n:-9223372036854775808\r\n:9223372036854775807\r\n:0\r\n:10\r\n:99\r\n"
         ":-9223372036854775808\r\n");
-  output.clear();
+  output.Clear();
   reply.IntegerPair(INT64_MIN, 7);
-  CHECK(output == "*2\r\n:-9223372036854775808\r\n:7\r\n");
+  CHECK(output.Joined() == "*2\r\n:-9223372036854775808\r\n:7\r\n");
 }
 
 TEST_CASE("reply: bulks of every length around the short path") {
-  std::string out;
+  ByteBlocks out;
   ReplyBuilder reply(out);
   std::string expected;
   for (size_t length = 0; length < 300; ++length) {
@@ -72,7 +72,7 @@ TEST_CASE("reply: bulks of every length around the short path") {
     reply.Bulk(value);
     expected += "$" + std::to_string(length) + "\r\n" + value + "\r\n";
   }
-  CHECK(out == expected);
+  CHECK(out.Joined() == expected);
 }
 
 TEST_CASE("reply: errors and statuses cannot hold a line end") {
@@ -107,13 +107,13 @@ TEST_CASE("reply: what differs between the protocols") {
 }
 
 TEST_CASE("reply: a protocol changed between replies") {
-  std::string out;
+  ByteBlocks out;
   ReplyBuilder reply(out);
   reply.Null();
   reply.set_protocol(3);
   reply.Null();
   CHECK(reply.protocol() == 3);
-  CHECK(out == "$-1\r\n_\r\n");
+  CHECK(out.Joined() == "$-1\r\n_\r\n");
 }
 
 TEST_CASE("reply: headers put in afterwards") {

@@ -40,7 +40,10 @@ class Peer {
     session_.Run();
     Read();
   }
-  void Read() { received += std::exchange(session_.client().output, {}); }
+  void Read() {
+    received += session_.client().output.Joined();
+    session_.client().output.Clear();
+  }
   bool waiting() { return session_.client().postponed; }
   Session& session() { return session_; }
 
@@ -225,6 +228,80 @@ TEST_CASE("the small limits end with the password, within one pipeline") {
   CHECK(stranger.received ==
         "-NOAUTH Authentication required.\r\n"
         "-ERR Protocol error: unauthenticated bulk length\r\n");
+}
+
+TEST_CASE("what was held back runs later, however it was cut, and in its order") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  CommandHarness harness;
+  std::string stream;
+  std::string expected;
+  for (int i = 1; i <= 200; ++i) {
+    stream += Request({"INCR", "n"});
+    expected += ":" + std::to_string(i) + "\r\n";
+  }
+  stream += "*1\r\n+bad\r\n";
+  expected += "-ERR Protocol error: expected '$', got '+'\r\n";
+  Peer peer(harness);
+  for (size_t at = 0; at < stream.size();) {
+    const std::string piece = stream.substr(at, 1 + random.Below(300));
+    at += piece.size();
+    peer.session().Take(piece);
+    while (random.OneIn(2)) peer.session().Hold();
+    do peer.Run();
+    while (peer.session().has_backlog());
+  }
+  CHECK(peer.received == expected);
+  CHECK(peer.session().finished());
+}
+
+TEST_CASE("a write without a reply is no reason to forget the client at the turn's end") {
+  CommandHarness harness;
+  Peer peer(harness);
+  peer.Send(Request({"CLIENT", "REPLY", "OFF"}));
+  CHECK_FALSE(peer.session().client().needs_flush());
+  peer.Send(Request({"SET", "key", "1"}));
+  CHECK(peer.session().client().output.empty());
+  CHECK(peer.session().client().needs_flush());
+}
+
+TEST_CASE("a client that takes much of a turn, or is not done, is heavy") {
+  CommandHarness harness;
+  harness.Run({"SET", "big", std::string(100'000, 'x')});
+  Peer peer(harness);
+  peer.Send(Request({"GET", "big"}));
+  CHECK(peer.session().heavy());
+  peer.session().Take(Request({"PING"}));
+  peer.session().Run({.output_bytes = 0});
+  CHECK(peer.session().has_backlog());
+  CHECK(peer.session().heavy());
+}
+
+TEST_CASE("output beyond the hard limit is dropped while EXEC still runs") {
+  CommandHarness harness;
+  harness.config.client_output_buffer_limit[0].hard = 1 << 20;
+  harness.Run({"SET", "big", std::string(300'000, 'x')});
+  Peer peer(harness);
+  peer.Send(Request({"MULTI"}));
+  for (int i = 0; i < 100; ++i) peer.Send(Request({"GET", "big"}));
+  peer.Send(Request({"INCR", "ran"}));
+  peer.session().Take(Request({"EXEC"}));
+  peer.session().Run();
+  const Client& client = peer.session().client();
+  CHECK(client.output.overflowed());
+  CHECK(client.needs_flush());
+  CHECK(client.output.heap_bytes() < 300'000);
+  CHECK(harness.Run("GET ran") == ReplyText::Of("$1\r\n1\r\n"));
+
+  SECTION("and so are messages to it") {
+    Peer listener(harness);
+    listener.Send(Request({"SUBSCRIBE", "news"}));
+    harness.config.client_output_buffer_limit[2].hard = 1 << 20;
+    harness.state.clients.LimitOutput(listener.session().client());
+    for (int i = 0; i < 100; ++i) harness.Run({"PUBLISH", "news", std::string(100'000, 'x')});
+    CHECK(listener.session().client().output.overflowed());
+    CHECK(listener.session().client().output.empty());
+  }
 }
 
 }  // namespace tally::server
