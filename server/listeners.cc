@@ -4,13 +4,17 @@
 #include <unistd.h>
 
 #include <asio/ip/v6_only.hpp>
+#include <utility>
 
 #include "core/bytes/str_cat.h"
+#include "server/descriptors.h"
 #include "server/server.h"
 #include "server/state/text.h"
 
 namespace tally::server {
 namespace {
+
+constexpr char kTooManyClients[] = "-ERR max number of clients reached\r\n";
 
 std::string Describe(const asio::ip::tcp::endpoint& endpoint) {
   const std::string host = endpoint.address().to_string();
@@ -118,7 +122,8 @@ void Server::AcceptTcp(TcpAcceptor& acceptor, Wire wire) {
       socket.set_option(asio::socket_base::keep_alive(config_.tcp_keepalive > 0), ignored);
       Admit(socket.release(), wire, Describe(peer), Describe(local), peer.address().is_loopback());
     }
-    AcceptTcp(acceptor, wire);
+    const auto again = [this, &acceptor, wire] { AcceptTcp(acceptor, wire); };
+    if (KeepsAccepting(error, again)) again();
   });
 }
 
@@ -131,13 +136,30 @@ void Server::AcceptUnix(UnixAcceptor& acceptor) {
           const std::string name = config_.unixsocket + ":0";
           Admit(socket.release(), Wire::kPlain, name, name, true);
         }
-        AcceptUnix(acceptor);
+        const auto again = [this, &acceptor] { AcceptUnix(acceptor); };
+        if (KeepsAccepting(error, again)) again();
       });
+}
+
+// Without a free descriptor each attempt would fail, and the next one come at once.
+bool Server::KeepsAccepting(const std::error_code& error, std::function<void()> again) {
+  if (!error || error == asio::error::connection_aborted) return true;
+  if (accept_failed_ms_ == 0) {
+    log_.Warning("Accepting client connection: ", error.message(),
+                 ". No other is accepted until that is over.");
+  }
+  accept_failed_ms_ = state_.clock.now_ms();
+  resting_.push_back(std::move(again));
+  return false;
+}
+
+void Server::WakeListeners() {
+  for (const auto& again : std::exchange(resting_, {})) again();
 }
 
 std::string Server::Refusal(bool is_local) const {
   if (connections_.size() >= static_cast<size_t>(config_.maxclients)) {
-    return "-ERR max number of clients reached\r\n";
+    return kTooManyClients;
   }
   if (config_.protected_mode && config_.requirepass.empty() && !is_local) {
     return "-DENIED tallyd is running in protected mode because protected mode is enabled and no "
@@ -149,7 +171,7 @@ std::string Server::Refusal(bool is_local) const {
 }
 
 void Server::Admit(int socket, Wire wire, std::string peer, std::string local, bool is_local) {
-  const std::string refusal = Refusal(is_local);
+  const std::string refusal = IsReserved(socket) ? kTooManyClients : Refusal(is_local);
   SslPointer ssl;
   if (wire == Wire::kTls && refusal.empty()) ssl = tls_->Accept(socket);
   if (!refusal.empty() || (wire == Wire::kTls && ssl == nullptr)) {

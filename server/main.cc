@@ -1,8 +1,6 @@
 // The command line, and what comes before and after the server.
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <string>
@@ -11,6 +9,7 @@
 #include "core/bytes/str_cat.h"
 #include "server/aof/check_aof.h"
 #include "server/config/config_file.h"
+#include "server/descriptors.h"
 #include "server/server.h"
 
 namespace {
@@ -50,30 +49,15 @@ int CheckFiles(const std::vector<std::string>& arguments) {
   return result.verdict == Verdict::kWhole || result.verdict == Verdict::kFixed ? 0 : 1;
 }
 
-// Clients need descriptors, and a few are the server's own.
-void RaiseDescriptorLimit(Config& config, const Logger& log) {
-  constexpr int64_t kOwn = 32;
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  const auto wanted = static_cast<rlim_t>(config.maxclients + kOwn);
-  if (limit.rlim_cur >= wanted) return;
-  rlimit raised = limit;
-  raised.rlim_cur = wanted;
-  raised.rlim_max = std::max(limit.rlim_max, wanted);
-  if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) return;
-  raised = {std::min(wanted, limit.rlim_max), limit.rlim_max};
-  ::setrlimit(RLIMIT_NOFILE, &raised);
-  config.maxclients = std::max<int64_t>(static_cast<int64_t>(raised.rlim_cur) - kOwn, 1);
-  log.Warning("maxclients reduced to ", config.maxclients,
-              " to fit the limit of open files (ulimit -n)");
-}
-
 int Serve(LoadedConfig& loaded) {
   Config& config = loaded.config;
   auto log = Logger::Open(config.logfile, config.loglevel);
   if (!log.ok()) return Fail(TextOf(log.status()));
   if (::chdir(config.dir.c_str()) != 0) return Fail(StrCat("cannot enter dir ", config.dir));
-  RaiseDescriptorLimit(config, **log);
+  if (const absl::Status status = tally::server::LimitClients(config, **log); !status.ok()) {
+    (*log)->Warning("Cannot start: ", TextOf(status));
+    return 1;
+  }
   (*log)->Notice("tallyd ", TALLYD_VERSION, " starting, pid ", ::getpid());
   tally::server::Server server(config, **log, loaded.path);
   if (const absl::Status status = server.Start(); !status.ok()) {

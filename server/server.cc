@@ -7,6 +7,7 @@
 
 #include "server/acl/acl_file.h"
 #include "server/commands/families.h"
+#include "server/descriptors.h"
 
 namespace tally::server {
 namespace {
@@ -151,6 +152,7 @@ absl::Status Server::ApplyConfig(std::string_view name) {
   }
   if (name == "maxmemory-policy" || name.starts_with("lfu-")) state_.evictor.ApplyConfig();
   if (name == "loglevel") log_.set_level(config_.loglevel);
+  if (name == "maxclients") return MakeRoomForClients(config_.maxclients);
   if (name == "client-output-buffer-limit") {
     state_.clients.ForEach([this](Client& client) { state_.clients.LimitOutput(client); });
   }

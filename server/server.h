@@ -10,9 +10,11 @@
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "server/connection.h"
@@ -80,6 +82,11 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   // Takes the socket over.
   void Admit(int socket, Wire wire, std::string peer, std::string local, bool is_local);
   std::string Refusal(bool is_local) const;
+  // After an attempt to accept: whether the listener goes on at once. If not, it rests, and goes on
+  // with `again`.
+  bool KeepsAccepting(const std::error_code& error, std::function<void()> again);
+  void WakeListeners();
+  void TellOfAccepting();
 
   // Connections that get this turn: the first `run` of them have been run, the first `read` read.
   struct Lane {
@@ -140,6 +147,8 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   std::vector<std::unique_ptr<TcpAcceptor>> tcp_;
   std::unique_ptr<UnixAcceptor> unix_;
   std::vector<std::string> addresses_;
+  std::vector<std::function<void()>> resting_;  // listeners
+  int64_t accept_failed_ms_ = 0;                // when one last failed; 0: it has been told since
   std::unique_ptr<TlsContext> tls_;             // null without tls-port
   asio::posix::stream_descriptor ready_descriptor_;
   ReadySet ready_set_;

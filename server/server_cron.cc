@@ -15,6 +15,8 @@ constexpr auto kCronInterval = std::chrono::milliseconds(50);
 // What expiry and reclaiming may take of one turn.
 constexpr int64_t kHousekeepingMicros = 1000;
 constexpr size_t kReclaimSlice = 256;
+// So long after the last failed accept connections are taken to come in again.
+constexpr int64_t kAcceptingAgainMs = 5000;
 // What sweeping quota books may take of one cron tick.
 constexpr int64_t kSweepMicros = 500;
 
@@ -54,6 +56,17 @@ void Server::Cron() {
   SweepValues();
   CloseIdleClients();
   EvictClients();
+  WakeListeners();
+  TellOfAccepting();
+}
+
+// A while after the last failure: under load each connection that closes lets one more in, and
+// those are no news.
+void Server::TellOfAccepting() {
+  if (accept_failed_ms_ == 0) return;
+  if (state_.clock.now_ms() - accept_failed_ms_ < kAcceptingAgainMs) return;
+  accept_failed_ms_ = 0;
+  log_.Notice("Client connections are accepted again.");
 }
 
 void Server::SweepValues() {

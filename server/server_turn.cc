@@ -238,7 +238,9 @@ void Server::FlushLarge() {
 }
 
 void Server::EraseClosed() {
+  if (closed_.empty()) return;
   for (Client* client : std::exchange(closed_, {})) connections_.erase(client);
+  WakeListeners();
 }
 
 }  // namespace tally::server

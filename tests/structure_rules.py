@@ -11,7 +11,8 @@ MAX_FUNCTION_LINES = 69
 # its own row and those below.
 LAYERS = [
     ("main", ["server/main."]),
-    ("server", ["server/server.", "server/server_", "server/listeners.", "server/turn_budget."]),
+    ("server", ["server/server.", "server/server_", "server/listeners.", "server/turn_budget.",
+                "server/descriptors."]),
     ("connection", ["server/connection", "server/ready_set."]),
     ("session", ["server/session"]),
     ("dispatcher", ["server/dispatcher"]),
