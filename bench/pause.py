@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """What clients feel: the longest pause while keys are inserted, and while one of a million elements
-leaves; the lag of expiry; and the cost of an index into a long list."""
+leaves; what they wait for beside others that take much; the lag of expiry; and the cost of an index
+into a long list."""
 
 import argparse
 import statistics
 import subprocess
 import time
 
+import crowds
 import harness
 
 MILLISECOND = 1_000_000  # in nanoseconds
@@ -68,6 +70,26 @@ def removal_pauses(name, binary, elements):
     return row
 
 
+def crowd_waits(servers, name, prepare, load, seconds, rounds):
+    """What a GET beside the load waits for, in ms, and what the load costs. The servers take turns,
+    so that what else the machine does is the same for all."""
+    times = {server: [] for server, _ in servers}
+    cpu = dict.fromkeys(times, 0)
+    for _ in range(rounds):
+        for server_name, binary in servers:
+            with harness.running(server_name, binary, "--appendonly", "no") as server:
+                prepare(server.client)
+                with crowds.loading(load, server.port):
+                    time.sleep(0.5)
+                    before, until = server.cpu_ns(), time.monotonic() + seconds
+                    times[server_name] += ping_while(
+                        server.client, lambda: time.monotonic() < until, "GET", "key:1")
+                    cpu[server_name] += server.cpu_ns() - before
+    return [[f"{name}: {server}", str(len(waits)), f"{percentile(waits, 0.5):.2f}",
+             f"{percentile(waits, 0.99):.2f}", f"{max(waits):.2f}",
+             f"{cpu[server] / seconds / rounds / 1e7:.0f} %"] for server, waits in times.items()]
+
+
 def expiry_lag(name, binary, due, others, patience):
     """Seconds between a key's deadline and the event of its removal, of the keys that are removed
     within `patience` seconds: redis-server may take an hour for the last."""
@@ -118,7 +140,10 @@ def main():
     parser.add_argument("--patience", type=float, default=60, help="seconds to wait for them")
     parser.add_argument("--list", type=int, default=1_000_000, help="entries of the long list")
     parser.add_argument("--large", type=int, default=1_000_000, help="elements of the large value")
-    parser.add_argument("--only", choices=["pause", "removal", "expiry", "index"])
+    parser.add_argument("--before", help="path of an older tallyd, for the crowds")
+    parser.add_argument("--seconds", type=float, default=3, help="of each round beside a crowd")
+    parser.add_argument("--rounds", type=int, default=3, help="beside each crowd")
+    parser.add_argument("--only", choices=["pause", "removal", "crowds", "expiry", "index"])
     arguments = parser.parse_args()
     servers = [("ours", arguments.ours), ("redis", arguments.redis)]
     parts = [
@@ -138,6 +163,13 @@ def main():
         if arguments.only in (None, part):
             print(title)
             print(harness.table(header, [measure(*server) for server in servers]), end="\n\n")
+    if arguments.only in (None, "crowds"):
+        if arguments.before:
+            servers.append(("before", arguments.before))
+        print("ms of a GET each millisecond beside a crowd; target: p99 under 5")
+        rows = [row for crowd in crowds.LOADS
+                for row in crowd_waits(servers, *crowd, arguments.seconds, arguments.rounds)]
+        print(harness.table(["", "GETs", "p50", "p99", "max", "CPU"], rows))
 
 
 if __name__ == "__main__":
