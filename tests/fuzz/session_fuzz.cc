@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/bytes/byte_blocks.h"
 #include "core/bytes/number.h"
 #include "core/check.h"
 #include "core/engine.h"
@@ -22,6 +23,7 @@
 
 namespace {
 
+using tally::ByteBlocks;
 using tally::Check;
 using tally::Engine;
 using tally::Keyspace;
