@@ -102,7 +102,7 @@ class Server:
         self.port = free_port()
         self.directory = tempfile.mkdtemp(prefix="tally-bench-")
         self.arguments = [str(binary), "--port", str(self.port), "--bind", "127.0.0.1",
-                          "--dir", self.directory, "--save", "", *options]
+                          "--dir", self.directory, "--save", "", "--appendonly", "no", *options]
         self.start()
 
     def start(self, seconds=10):

@@ -58,6 +58,23 @@ std::string_view Printed(std::string_view word, size_t most) {
   return word.substr(0, std::min(word.find('\0'), most));
 }
 
+constexpr std::string_view kSnapshotError =
+    "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to "
+    "disk. Commands that may modify the data set are disabled, because this instance is configured "
+    "to report errors during writes if RDB snapshotting fails (stop-writes-on-bgsave-error "
+    "option). "
+    "Please check the Redis logs for details about the RDB error.";
+
+// Why nothing may be changed while the disk takes nothing; or empty.
+std::string WriteRefusal(const Persistence& persistence, const Config& config) {
+  const absl::Status& error = persistence.write_error();
+  if (!error.ok()) [[unlikely]] {
+    return StrCat("MISCONF Errors writing to the AOF file: ", std::string(error.message()));
+  }
+  const bool refused = config.stop_writes_on_bgsave_error && persistence.snapshot_failed();
+  return refused ? std::string(kSnapshotError) : std::string();
+}
+
 }  // namespace
 
 bool Dispatcher::Execute(Client& client, Args args) {
@@ -205,10 +222,9 @@ bool Dispatcher::Permit(Client& client, const CommandTable::Item& item, Args arg
 }
 
 bool Dispatcher::AdmitWrite(Client& client, const CommandTable::Item& item) {
-  const absl::Status& error = server_.persistence->write_error();
-  if (!error.ok()) [[unlikely]] {
-    Reject(client, &item,
-           StrCat("MISCONF Errors writing to the AOF file: ", std::string(error.message())));
+  const std::string refusal = WriteRefusal(*server_.persistence, server_.config);
+  if (!refusal.empty()) [[unlikely]] {
+    Reject(client, &item, refusal);
     return false;
   }
   return true;
@@ -250,10 +266,8 @@ std::string Dispatcher::ScriptRefusal(const Client& caller, const CommandTable::
   if (verdict.denial != AclDenial::kNone) return std::string(ScriptDenial(verdict.denial));
   if ((command.flags & kWrite) == 0) return {};
   if (!rights.write) return "ERR Write commands are not allowed from read-only scripts.";
-  const absl::Status& error = server_.persistence->write_error();
-  if (!error.ok()) {
-    return StrCat("MISCONF Errors writing to the AOF file: ", std::string(error.message()));
-  }
+  std::string refusal = WriteRefusal(*server_.persistence, server_.config);
+  if (!refusal.empty()) return refusal;
   const bool lacks_memory = (command.flags & kDenyOom) != 0 && server_.evictor.out_of_memory();
   return lacks_memory && !rights.exceed_memory ? std::string(kOutOfMemoryError) : std::string();
 }

@@ -31,18 +31,33 @@ void WriteAll(int descriptor, std::string_view data) {
   }
 }
 
+absl::StatusOr<int> OpenToAppend(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+  if (descriptor >= 0) return descriptor;
+  return absl::ErrnoToStatus(errno, StrCat("can't open the log file '", path, "'"));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Logger>> Logger::Open(std::string_view path, LogLevel level) {
-  int descriptor = STDOUT_FILENO;
-  if (!path.empty()) {
-    const std::string name(path);
-    descriptor = ::open(name.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-    if (descriptor < 0) {
-      return absl::ErrnoToStatus(errno, StrCat("can't open the log file '", name, "'"));
-    }
+  std::string name(path);
+  if (name.empty()) {
+    return std::unique_ptr<Logger>(new Logger(std::move(name), STDOUT_FILENO, level));
   }
-  return std::unique_ptr<Logger>(new Logger(descriptor, level));
+  const absl::StatusOr<int> descriptor = OpenToAppend(name);
+  if (!descriptor.ok()) return descriptor.status();
+  return std::unique_ptr<Logger>(new Logger(std::move(name), *descriptor, level));
+}
+
+// The new file takes the old one's number, so that a line of another thread goes to either.
+absl::Status Logger::Reopen() {
+  if (path_.empty()) return absl::OkStatus();
+  const absl::StatusOr<int> opened = OpenToAppend(path_);
+  if (!opened.ok()) return opened.status();
+  const bool replaced = ::dup3(*opened, descriptor_, O_CLOEXEC) >= 0;
+  const int error = errno;
+  ::close(*opened);
+  return replaced ? absl::OkStatus() : absl::ErrnoToStatus(error, "can't replace the log file");
 }
 
 Logger::~Logger() {

@@ -2,6 +2,7 @@
 // read.
 #pragma once
 
+#include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
 #include <atomic>
@@ -9,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/bytes/str_cat.h"
 #include "server/log_level.h"
@@ -20,6 +22,10 @@ class Logger {
  public:
   // Appends to the file at `path`, created if missing; an empty path means stdout.
   static absl::StatusOr<std::unique_ptr<Logger>> Open(std::string_view path, LogLevel level);
+
+  // Goes on in a new file if the one at the path was renamed or removed (SIGHUP). When that cannot
+  // be opened, the log stays where it is.
+  absl::Status Reopen();
 
   ~Logger();
   Logger(const Logger&) = delete;
@@ -52,13 +58,15 @@ class Logger {
   }
 
  private:
-  Logger(int descriptor, LogLevel level) : descriptor_(descriptor), level_(level) {}
+  Logger(std::string path, int descriptor, LogLevel level)
+      : path_(std::move(path)), descriptor_(descriptor), level_(level) {}
 
   template <typename... Parts>
   void Join(LogLevel level, const Parts&... parts) const {
     if (Enabled(level)) Write(level, StrCat(parts...));
   }
 
+  const std::string path_;  // empty: stdout
   const int descriptor_;
   std::atomic<LogLevel> level_;
 };

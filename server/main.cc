@@ -1,9 +1,13 @@
 // The command line, and what comes before and after the server.
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/bytes/str_cat.h"
@@ -11,6 +15,7 @@
 #include "server/config/config_file.h"
 #include "server/descriptors.h"
 #include "server/server.h"
+#include "server/supervisor.h"
 
 namespace {
 
@@ -19,6 +24,8 @@ using tally::server::CommandLine;
 using tally::server::Config;
 using tally::server::LoadedConfig;
 using tally::server::Logger;
+using tally::server::Supervision;
+using tally::server::Supervisor;
 
 constexpr char kUsage[] =
     "Usage: tallyd [conf] [--directive value ...]\n"
@@ -28,12 +35,18 @@ constexpr char kUsage[] =
     "\n"
     "conf is a file in redis.conf's syntax, or - for standard input. Directives on the\n"
     "command line come after those of the file:\n"
-    "       tallyd conf/tallyd.conf --port 7777 --appendonly yes\n";
+    "       tallyd conf/tallyd.conf --port 7777 --dir /var/lib/tallyd\n"
+    "A redis.conf of Redis 7.0 or later may be given: what has no effect here is told.\n";
 
 std::string TextOf(const absl::Status& status) { return std::string(status.message()); }
 
-int Fail(const std::string& reason) {
-  std::fprintf(stderr, "tallyd: %s\n", reason.c_str());
+// Each line of the reason by itself.
+int Fail(std::string_view reason) {
+  while (!reason.empty()) {
+    const std::string_view line = reason.substr(0, reason.find('\n'));
+    std::fprintf(stderr, "tallyd: %.*s\n", static_cast<int>(line.size()), line.data());
+    reason.remove_prefix(std::min(line.size() + 1, reason.size()));
+  }
   return 1;
 }
 
@@ -49,22 +62,57 @@ int CheckFiles(const std::vector<std::string>& arguments) {
   return result.verdict == Verdict::kWhole || result.verdict == Verdict::kFixed ? 0 : 1;
 }
 
+// Under systemd the process stays in the foreground whatever `daemonize` says, as redis-server
+// does.
+absl::Status GoToBackground(const Config& config, const Supervisor& supervisor) {
+  return config.daemonize && !supervisor.present() ? tally::server::Daemonize() : absl::OkStatus();
+}
+
+void WarnOfSettings(const LoadedConfig& loaded, const Supervisor& supervisor, const Logger& log) {
+  const Config& config = loaded.config;
+  for (const std::string& warning : loaded.warnings) log.Warning(warning);
+  if (config.supervised == Supervision::kSystemd && !supervisor.present()) {
+    log.Warning("supervised systemd: there is no NOTIFY_SOCKET, so nobody is told");
+  }
+  if (!config.appendonly && SaveRulesOf(config).empty()) {
+    log.Warning(
+        "Nothing is kept: with 'appendonly no' and 'save \"\"' all data is gone when the server "
+        "ends. Set 'appendonly yes'.");
+  }
+}
+
+// A file that cannot be written is no reason not to serve.
+void WritePidFile(const std::string& path, const Logger& log) {
+  if (path.empty()) return;
+  std::ofstream file(path);
+  file << ::getpid() << std::endl;
+  if (!file) log.Warning("Failed to write the pidfile ", path);
+}
+
 int Serve(LoadedConfig& loaded) {
   Config& config = loaded.config;
+  // First, so that relative paths are within it.
+  if (::chdir(config.dir.c_str()) != 0) {
+    return Fail(StrCat("cannot enter dir ", config.dir, ": ", std::strerror(errno)));
+  }
   auto log = Logger::Open(config.logfile, config.loglevel);
   if (!log.ok()) return Fail(TextOf(log.status()));
-  if (::chdir(config.dir.c_str()) != 0) return Fail(StrCat("cannot enter dir ", config.dir));
+  auto supervisor = Supervisor::FromEnvironment(config.supervised);
+  if (const absl::Status status = GoToBackground(config, supervisor); !status.ok()) {
+    return Fail(TextOf(status));
+  }
   if (const absl::Status status = tally::server::LimitClients(config, **log); !status.ok()) {
     (*log)->Warning("Cannot start: ", TextOf(status));
     return 1;
   }
   (*log)->Notice("tallyd ", TALLYD_VERSION, " starting, pid ", ::getpid());
-  tally::server::Server server(config, **log, loaded.path);
+  WarnOfSettings(loaded, supervisor, **log);
+  tally::server::Server server(config, **log, supervisor, loaded.path);
   if (const absl::Status status = server.Start(); !status.ok()) {
     (*log)->Warning("Cannot start: ", TextOf(status));
     return 1;
   }
-  if (!config.pidfile.empty()) std::ofstream(config.pidfile) << ::getpid() << '\n';
+  WritePidFile(config.pidfile, **log);
   for (const std::string& address : server.addresses()) (*log)->Notice("Listening on ", address);
   const int code = server.Run();
   if (!config.pidfile.empty()) ::unlink(config.pidfile.c_str());
@@ -85,6 +133,7 @@ int main(int argc, char** argv) {
   auto loaded = tally::server::LoadConfig(*line);
   if (!loaded.ok()) return Fail(TextOf(loaded.status()));
   if (line->action == CommandLine::Action::kCheckConfig) {
+    for (const std::string& warning : loaded->warnings) std::puts(warning.c_str());
     return std::puts("The configuration is valid.") < 0;
   }
   return Serve(*loaded);

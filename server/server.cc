@@ -30,9 +30,10 @@ std::string RandomHex(size_t digits) {
 
 }  // namespace
 
-Server::Server(Config& config, Logger& log, const std::string& config_path)
+Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::string& config_path)
     : config_(config),
       log_(log),
+      supervisor_(supervisor),
       commands_(CommandFamilies(config.scripting)),
       engine_(static_cast<size_t>(config.databases), RandomSeed()),
       state_(commands_, engine_, config, log),
@@ -68,8 +69,8 @@ absl::Status Server::Start() {
   if (absl::Status status = Listen(); !status.ok()) return status;
   signals_.add(SIGINT);
   signals_.add(SIGTERM);
+  signals_.add(SIGHUP);
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGHUP, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is a write that fails
   WaitForSignal();
   WaitForCron();
@@ -89,8 +90,8 @@ absl::Status Server::LoadUsers() {
 }
 
 int Server::Run() {
-  if (!state_.loading) log_.Notice("Ready to accept connections");
-  while (!stopping_) {
+  if (!state_.loading) BeginServing();
+  while (!HasEnded()) {
     Poll(HasWork() || state_.loading || SliceIsDue());
     Begin();
     TakeQueue();
@@ -109,14 +110,36 @@ int Server::Run() {
   return 0;
 }
 
+// What cannot be saved is not given up: the server goes on, as redis-server does.
+bool Server::HasEnded() {
+  if (!stopping_) return false;
+  supervisor_.Stopping().IgnoreError();
+  if (load_failed_ || !save_at_end_) return true;
+  const absl::Status status = persistence_.SaveAtEnd();
+  if (status.ok() || end_is_forced_) return true;
+  log_.Warning("The data cannot be saved, so the server goes on; SHUTDOWN NOSAVE ends it: ",
+               std::string(status.message()));
+  supervisor_.Ready().IgnoreError();
+  stopping_ = false;
+  return false;
+}
+
 void Server::LoadSome() {
   const absl::Status status = persistence_.LoadSlice(kLoadMicros);
   if (!status.ok()) {
     log_.Warning("Cannot start: ", std::string(status.message()));
     stopping_ = load_failed_ = true;
   } else if (!state_.loading) {
-    log_.Notice("Ready to accept connections");
+    BeginServing();
+  } else {
+    supervisor_.Loading(Clock::MonotonicMicros()).IgnoreError();
   }
+}
+
+void Server::BeginServing() {
+  log_.Notice("Ready to accept connections");
+  const absl::Status status = supervisor_.Ready();
+  if (!status.ok()) log_.Warning("systemd was not told: ", std::string(status.message()));
 }
 
 void Server::OnExpired(Keyspace& keyspace, std::string_view key) {
@@ -138,11 +161,13 @@ void Server::BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment, std::s
 
 bool Server::KeepValue(Type, void* value) { return persistence_.KeepValue(value); }
 
-absl::Status Server::Shutdown(bool force) {
+absl::Status Server::Shutdown(bool force, bool save) {
   if (!force && !persistence_.write_error().ok()) {
     return absl::FailedPreconditionError("Errors trying to SHUTDOWN. Check logs.");
   }
   stopping_ = true;
+  save_at_end_ = save && state_.stats.changes_since_save > 0;
+  end_is_forced_ = force;
   return absl::OkStatus();
 }
 
@@ -164,10 +189,22 @@ absl::Status Server::ApplyConfig(std::string_view name) {
 void Server::WaitForSignal() {
   signals_.async_wait([this](const std::error_code& error, int signal) {
     if (error) return;
+    WaitForSignal();
     Begin();
+    if (signal == SIGHUP) return ReopenLog();
     log_.Notice("Received ", signal == SIGINT ? "SIGINT" : "SIGTERM", " scheduling shutdown...");
     stopping_ = true;
+    // A busy script has done the half of something.
+    save_at_end_ = !state_.script_busy;
+    end_is_forced_ = false;
   });
+}
+
+// After logrotate has renamed it. That is all that SIGHUP does: a terminal that goes away sends it.
+void Server::ReopenLog() {
+  const absl::Status status = log_.Reopen();
+  if (status.ok()) return log_.Notice("Received SIGHUP, the log file is open again");
+  log_.Warning("Received SIGHUP: ", std::string(status.message()));
 }
 
 }  // namespace tally::server

@@ -22,6 +22,7 @@
 #include "server/persistence/aof_persistence.h"
 #include "server/ready_set.h"
 #include "server/state/server_state.h"
+#include "server/supervisor.h"
 #include "server/tls/tls_context.h"
 #include "server/turn_budget.h"
 
@@ -30,7 +31,7 @@ namespace tally::server {
 class Server : public LoopTurn, private Process, private Keyspace::Observer {
  public:
   // `config_path` is where CONFIG REWRITE writes; empty if there was no file.
-  Server(Config& config, Logger& log, const std::string& config_path);
+  Server(Config& config, Logger& log, Supervisor& supervisor, const std::string& config_path);
   ~Server();
 
   // Opens the files and the listeners; what fails is told.
@@ -58,7 +59,7 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   static constexpr size_t kReadStride = kReadBytes + 320;
 
   // Process
-  absl::Status Shutdown(bool force) override;
+  absl::Status Shutdown(bool force, bool save) override;
   absl::Status ApplyConfig(std::string_view name) override;
   int64_t started_ms() const override { return started_ms_; }
   bool ServeOthers() override;
@@ -123,7 +124,10 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   void EraseClosed();
   void Housekeeping();
   bool MayExpire() const;
+  void BeginServing();
+  bool HasEnded();
   void WaitForSignal();
+  void ReopenLog();
   void WaitForCron();
   void Cron();
   void SweepValues();
@@ -132,6 +136,7 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
 
   Config& config_;
   Logger& log_;
+  Supervisor& supervisor_;
   CommandTable commands_;
   Engine engine_;
   ServerState state_;
@@ -164,6 +169,9 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   std::vector<char> read_buffer_;
   bool in_turn_ = false;
   bool stopping_ = false;
+  // With stopping_: whether a snapshot is still to be written, and the end comes without it too.
+  bool save_at_end_ = false;
+  bool end_is_forced_ = false;
   bool load_failed_ = false;
   int64_t started_ms_ = 0;
 };

@@ -21,7 +21,7 @@ LAYERS = [
                          "server/acl/", "server/script/", "server/metrics/",
                          "server/info/"]),
     ("services", ["server/resp/", "server/config/", "server/aof/", "server/log", "server/tls/",
-                  "server/version."]),
+                  "server/version.", "server/supervisor."]),
     ("core", ["core/"]),
 ]
 
@@ -30,7 +30,7 @@ NEAR_THE_SYSTEM = [
     "server/main.", "server/server.", "server/server_", "server/listeners.", "server/connection",
     "server/ready_set.",
     "server/tls/", "server/aof/file_system.", "server/aof/fsync_worker.", "server/log.",
-    "server/config/text_file.",
+    "server/supervisor.", "server/config/text_file.",
     # The process reads its own figures, and what the kernel's clock is, from /proc and /sys.
     "server/state/cycle_clock.",
     "server/state/memory_usage.", "server/info/info_process.",

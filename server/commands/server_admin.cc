@@ -86,9 +86,13 @@ void Shutdown(CommandContext& context) {
   if (context.server.script_busy && !options.no_save) return context.reply.Error(kBusyError);
   // It is over within a turn, so that there is never one to be aborted.
   if (options.abort) return context.reply.Error("ERR No shutdown in progress.");
+  const bool save = !options.no_save && !context.server.loading;
+  Persistence& persistence = *context.server.persistence;
   absl::Status status;
-  if (options.save) status = context.server.persistence->SaveNow();
-  if (status.ok() || options.force) status = context.server.process->Shutdown(options.force);
+  if (save) status = options.save ? persistence.SaveNow() : persistence.SaveAtEnd();
+  if (status.ok() || options.force) {
+    status = context.server.process->Shutdown(options.force, save);
+  }
   if (!status.ok()) {
     context.server.log.Warning("SHUTDOWN failed: ", std::string(status.message()));
     context.reply.Error("ERR Errors trying to SHUTDOWN. Check logs.");

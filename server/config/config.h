@@ -4,6 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +29,9 @@ enum class EvictionPolicy : uint8_t {
 
 // Who may use a guarded feature: nobody, everybody, or connections from this machine.
 enum class LocalAccess : uint8_t { kNo, kYes, kLocal };
+
+// Who is told that the server serves: nobody, systemd (or fail), nobody, systemd if it started us.
+enum class Supervision : uint8_t { kNo, kSystemd, kUpstart, kAuto };
 
 enum class TlsClientAuth : uint8_t { kNo, kYes, kOptional };
 
@@ -74,12 +80,12 @@ struct Config {
   TlsClientAuth tls_auth_clients = TlsClientAuth::kYes;
 
   // Process.
-  bool daemonize = false;  // only false is accepted
+  bool daemonize = false;
+  Supervision supervised = Supervision::kNo;
   std::string pidfile;
   LogLevel loglevel = LogLevel::kNotice;
-  std::string logfile;  // empty: stderr
+  std::string logfile;  // empty: stdout
   int64_t databases = 16;
-  int64_t io_threads = 1;  // accepted, without effect
   int64_t hz = 10;
 
   // Access.
@@ -103,26 +109,21 @@ struct Config {
   // Memory.
   int64_t maxmemory = 0;  // bytes; 0: no limit
   EvictionPolicy maxmemory_policy = EvictionPolicy::kNoEviction;
-  int64_t maxmemory_samples = 5;
   int64_t lfu_log_factor = 10;
   int64_t lfu_decay_time = 1;  // minutes
-  bool lazyfree_lazy_eviction = false;
-  bool lazyfree_lazy_expire = false;
-  bool lazyfree_lazy_server_del = false;
-  bool lazyfree_lazy_user_del = false;
-  bool lazyfree_lazy_user_flush = false;
 
   // Persistence.
   std::string dir = ".";
-  bool appendonly = false;
+  bool appendonly = true;
   FsyncPolicy appendfsync = FsyncPolicy::kEverysec;
   std::string appendfilename = "appendonly.aof";
   std::string appenddirname = "appendonlydir";
   bool aof_load_truncated = true;
   int64_t auto_aof_rewrite_percentage = 100;  // 0: never
   int64_t auto_aof_rewrite_min_size = 64 * kMib;
-  std::vector<SaveRule> save;  // accepted, without effect
-  std::string dbfilename = "dump.rdb";
+  std::optional<std::vector<SaveRule>> save;  // not given: see SaveRulesOf
+  bool stop_writes_on_bgsave_error = true;
+  std::string dbfilename = "dump.rdb";  // only to find a file of Redis
 
   // Observation.
   int64_t slowlog_log_slower_than = 10000;  // microseconds; -1: off
@@ -143,6 +144,13 @@ struct Config {
   bool scripting = true;
   int64_t busy_reply_threshold = 5000;                       // milliseconds
   int64_t quota_retention = int64_t{30} * 24 * 3600 * 1000;  // milliseconds
+
+  // The values that were given to directives without effect, by name; see AcceptedField.
+  std::map<std::string, std::string, std::less<>> accepted;
 };
+
+// When a snapshot is due. Where `save` was not given: never with a log, which has it all, and
+// without one by Redis's own default, so that something is kept.
+std::vector<SaveRule> SaveRulesOf(const Config& config);
 
 }  // namespace tally::server

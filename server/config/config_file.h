@@ -4,6 +4,7 @@
 #include <absl/status/statusor.h>
 
 #include <string>
+#include <vector>
 
 #include "server/config/config.h"
 #include "server/config/config_text.h"
@@ -12,11 +13,12 @@ namespace tally::server {
 
 struct LoadedConfig {
   Config config;
-  std::string path;  // absolute path of the file; empty if there was none
+  std::string path;                   // absolute path of the file; empty if there was none
+  std::vector<std::string> warnings;  // of what has no effect, one line each
 };
 
 // The defaults, then the file and what it includes, then the command line's directives. The error's
-// message is ready to be shown: place and reason.
+// message is ready to be shown: a line of place and reason for everything that is wrong.
 absl::StatusOr<LoadedConfig> LoadConfig(const CommandLine& line);
 
 // Brings the file at `path` in line with `config`.

@@ -8,9 +8,16 @@
 #include "server/config/value_text.h"
 
 namespace tally::server {
+
+std::vector<SaveRule> SaveRulesOf(const Config& config) {
+  if (config.save) return *config.save;
+  if (config.appendonly) return {};
+  return {{3600, 1}, {300, 100}, {60, 10000}};
+}
+
 std::string FormatSave(const Config& config) {
   std::string text;
-  for (const SaveRule& rule : config.save) {
+  for (const SaveRule& rule : SaveRulesOf(config)) {
     StrAppend(text, text.empty() ? "" : " ", rule.seconds, ' ', rule.changes);
   }
   return text;
@@ -18,12 +25,12 @@ std::string FormatSave(const Config& config) {
 
 absl::Status AssignSave(Words words, Config& config) {
   if (words.size() == 1 && words[0].empty()) {
-    config.save.clear();
+    config.save.emplace();
     return absl::OkStatus();
   }
   const absl::Status invalid = absl::InvalidArgumentError("Invalid save parameters");
   if (words.empty() || words.size() % 2 != 0) return invalid;
-  std::vector<SaveRule> rules = config.save;
+  std::vector<SaveRule> rules = config.save.value_or(std::vector<SaveRule>());
   for (size_t i = 0; i < words.size(); i += 2) {
     const auto seconds = ParseInt64(words[i]);
     const auto changes = ParseInt64(words[i + 1]);

@@ -1,5 +1,7 @@
 #include "server/config/directive.h"
 
+#include <absl/status/statusor.h>
+
 #include <limits>
 #include <optional>
 
@@ -38,6 +40,31 @@ absl::Status Store(std::optional<int64_t> value, const char* reason, int64_t Con
   if (!value) return Refuse(reason);
   config.*member = *value;
   return absl::OkStatus();
+}
+
+// As CONFIG GET shows it.
+absl::StatusOr<std::string> AcceptedText(AcceptedField::Kind kind, Words words) {
+  using Kind = AcceptedField::Kind;
+  const std::string& word = words[0];
+  switch (kind) {
+    case Kind::kYesNo: {
+      const std::string lower = ToLower(word);
+      if (lower != "yes" && lower != "no") return Refuse("argument must be 'yes' or 'no'");
+      return lower;
+    }
+    case Kind::kInt:
+      if (!ParseInt64(word)) return Refuse("argument couldn't be parsed into an integer");
+      return word;
+    case Kind::kMemory: {
+      const auto bytes = ParseMemory(word);
+      if (!bytes) return Refuse("argument must be a memory value");
+      return StrCat(*bytes);
+    }
+    case Kind::kText:
+    case Kind::kWords:
+      return Join(words, " ");
+  }
+  return word;
 }
 
 // Sets a field of each kind; those of one word get it checked by Assign.
@@ -115,9 +142,20 @@ struct Assigner {
   }
 
   absl::Status operator()(const CustomField& field) const { return field.assign(words, config); }
+
+  absl::Status operator()(const AcceptedField& field) const {
+    absl::StatusOr<std::string> text = AcceptedText(field.kind, words);
+    if (!text.ok()) return text.status();
+    std::string& value = config.accepted[std::string(directive.name)];
+    if (directive.Is(kRepeated) && !value.empty()) value += ' ';
+    if (!directive.Is(kRepeated)) value.clear();
+    value += *text;
+    return absl::OkStatus();
+  }
 };
 
 struct Formatter {
+  const Directive& directive;
   const Config& config;
 
   std::string operator()(const BoolField& field) const {
@@ -141,6 +179,10 @@ struct Formatter {
     return "unknown";
   }
   std::string operator()(const CustomField& field) const { return field.format(config); }
+  std::string operator()(const AcceptedField& field) const {
+    const auto found = config.accepted.find(directive.name);
+    return std::string(found == config.accepted.end() ? field.default_value : found->second);
+  }
 };
 
 }  // namespace
@@ -157,23 +199,33 @@ const Directive* FindDirective(std::string_view name) {
 
 bool IsMultiWord(const Directive& directive) {
   if (const auto* custom = std::get_if<CustomField>(&directive.field)) return custom->multi;
+  if (const auto* accepted = std::get_if<AcceptedField>(&directive.field)) {
+    return accepted->kind == AcceptedField::Kind::kWords;
+  }
   return std::holds_alternative<ListField>(directive.field);
 }
 
 std::string FormatValue(const Directive& directive, const Config& config) {
-  return std::visit(Formatter{config}, directive.field);
+  return std::visit(Formatter{directive, config}, directive.field);
 }
 
 absl::Status Assign(const Directive& directive, Words words, Config& config) {
   if (words.empty() || (words.size() > 1 && !IsMultiWord(directive))) {
     return Refuse("wrong number of arguments");
   }
-  return std::visit(Assigner{directive, words, config}, directive.field);
+  // One argument of several words, as the command line and CONFIG SET give it.
+  const std::vector<std::string> parts = words.size() == 1 && IsMultiWord(directive)
+                                             ? SplitAtSpaces(words[0])
+                                             : std::vector<std::string>();
+  return std::visit(Assigner{directive, parts.size() > 1 ? Words(parts) : words, config},
+                    directive.field);
 }
 
 std::vector<std::string> FormatLines(const Directive& directive, const Config& config) {
   const auto* list = std::get_if<ListField>(&directive.field);
   std::vector<std::string> lines;
+  const bool accepted = std::holds_alternative<AcceptedField>(directive.field);
+  if (accepted && directive.Is(kRepeated)) return lines;
   if (list != nullptr && directive.Is(kRepeated)) {
     for (const std::string& item : config.*list->member) {
       lines.push_back(StrCat(directive.name, ' ', QuoteLine(item)));

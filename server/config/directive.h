@@ -17,7 +17,7 @@ namespace tally::server {
 
 using Words = std::span<const std::string>;
 
-// The kinds of settings. Each but ListField and CustomField takes exactly one word.
+// The kinds of settings. Each takes exactly one word, but for those that IsMultiWord names.
 struct BoolField {
   bool Config::* member;
 };
@@ -58,15 +58,20 @@ struct CustomField {
   absl::Status (*assign)(Words, Config&);
   bool multi;  // the value is several words
 };
+// Has no effect: the text of the value is kept in Config::accepted.
+struct AcceptedField {
+  enum class Kind { kYesNo, kInt, kMemory, kText, kWords };
+  Kind kind;
+  std::string_view default_value;
+};
 using Field = std::variant<BoolField, IntField, MemoryField, OctalField, DurationField, StringField,
-                           ListField, EnumField, CustomField>;
+                           ListField, EnumField, CustomField, AcceptedField>;
 
 enum DirectiveFlag : uint32_t {
   kImmutable = 1 << 0,  // fixed at start: CONFIG SET refuses it
   kSensitive = 1 << 1,  // its value must not reach logs, MONITOR or SLOWLOG
   kHidden = 1 << 2,     // CONFIG GET shows it only by its full name
   kRepeated = 1 << 3,   // a file may hold several lines of it, which add up
-  kNoEffect = 1 << 4,   // accepted for tools that read or set it
 };
 
 struct Directive {
@@ -74,6 +79,7 @@ struct Directive {
   std::string_view alias;  // an older name, or empty
   Field field;
   uint32_t flags = 0;
+  std::string_view no_effect{};  // why it has none, for a warning; empty if it has one
 
   bool Is(DirectiveFlag flag) const { return (flags & flag) != 0; }
 };

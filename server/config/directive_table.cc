@@ -1,7 +1,11 @@
+#include <algorithm>
+#include <array>
+#include <iterator>
 #include <limits>
 #include <type_traits>
 #include <utility>
 
+#include "server/config/accepted_directives.h"
 #include "server/config/custom_fields.h"
 #include "server/config/directive.h"
 
@@ -45,7 +49,12 @@ constexpr EnumOption kTlsClientAuth[] = {
     {"yes", static_cast<int>(TlsClientAuth::kYes)},
     {"optional", static_cast<int>(TlsClientAuth::kOptional)},
 };
-constexpr EnumOption kOnlyNo[] = {{"no", false}};
+constexpr EnumOption kSupervision[] = {
+    {"no", static_cast<int>(Supervision::kNo)},
+    {"systemd", static_cast<int>(Supervision::kSystemd)},
+    {"upstart", static_cast<int>(Supervision::kUpstart)},
+    {"auto", static_cast<int>(Supervision::kAuto)},
+};
 
 template <auto kMember>
 constexpr EnumField Enum(std::span<const EnumOption> options) {
@@ -71,7 +80,7 @@ const char* CheckDirectory(std::string_view text) {
 }
 
 // Grouped as conf/tallyd.conf is.
-constexpr Directive kDirectives[] = {
+constexpr Directive kWithEffect[] = {
     {"bind", "", ListField{&Config::bind}, kImmutable},
     {"port", "", IntField{&Config::port, 0, 65535}, kImmutable},
     {"tcp-backlog", "", IntField{&Config::tcp_backlog, 1, kInt32Max}, kImmutable},
@@ -88,12 +97,12 @@ constexpr Directive kDirectives[] = {
     {"tls-ca-cert-file", "", Text(&Config::tls_ca_cert_file)},
     {"tls-auth-clients", "", Enum<&Config::tls_auth_clients>(kTlsClientAuth)},
 
-    {"daemonize", "", Enum<&Config::daemonize>(kOnlyNo), kImmutable},
+    {"daemonize", "", BoolField{&Config::daemonize}, kImmutable},
+    {"supervised", "", Enum<&Config::supervised>(kSupervision), kImmutable},
     {"pidfile", "", Text(&Config::pidfile), kImmutable},
     {"loglevel", "", Enum<&Config::loglevel>(kLogLevels)},
     {"logfile", "", Text(&Config::logfile), kImmutable},
     {"databases", "", IntField{&Config::databases, 1, 65536}, kImmutable},
-    {"io-threads", "", IntField{&Config::io_threads, 1, 128}, kImmutable | kNoEffect},
     {"hz", "", IntField{&Config::hz, 1, 500}},
 
     {"requirepass", "", StringField{&Config::requirepass, CheckPassword}, kSensitive},
@@ -111,14 +120,8 @@ constexpr Directive kDirectives[] = {
 
     {"maxmemory", "", MemoryField{&Config::maxmemory, 0}},
     {"maxmemory-policy", "", Enum<&Config::maxmemory_policy>(kEvictionPolicies)},
-    {"maxmemory-samples", "", IntField{&Config::maxmemory_samples, 1, 64}, kNoEffect},
     {"lfu-log-factor", "", IntField{&Config::lfu_log_factor, 0, kInt32Max}},
     {"lfu-decay-time", "", IntField{&Config::lfu_decay_time, 0, kInt32Max}},
-    {"lazyfree-lazy-eviction", "", BoolField{&Config::lazyfree_lazy_eviction}, kNoEffect},
-    {"lazyfree-lazy-expire", "", BoolField{&Config::lazyfree_lazy_expire}, kNoEffect},
-    {"lazyfree-lazy-server-del", "", BoolField{&Config::lazyfree_lazy_server_del}, kNoEffect},
-    {"lazyfree-lazy-user-del", "", BoolField{&Config::lazyfree_lazy_user_del}, kNoEffect},
-    {"lazyfree-lazy-user-flush", "", BoolField{&Config::lazyfree_lazy_user_flush}, kNoEffect},
 
     {"dir", "", StringField{&Config::dir, CheckDirectory}, kImmutable},
     {"appendonly", "", BoolField{&Config::appendonly}},
@@ -129,8 +132,10 @@ constexpr Directive kDirectives[] = {
     {"auto-aof-rewrite-percentage", "",
      IntField{&Config::auto_aof_rewrite_percentage, 0, kInt32Max}},
     {"auto-aof-rewrite-min-size", "", MemoryField{&Config::auto_aof_rewrite_min_size, 0}},
-    {"save", "", CustomField{FormatSave, AssignSave, true}, kRepeated | kNoEffect},
-    {"dbfilename", "", StringField{&Config::dbfilename, CheckFileName}, kImmutable | kNoEffect},
+    {"save", "", CustomField{FormatSave, AssignSave, true}, kRepeated},
+    {"stop-writes-on-bgsave-error", "", BoolField{&Config::stop_writes_on_bgsave_error}},
+    {"dbfilename", "", StringField{&Config::dbfilename, CheckFileName}, kImmutable,
+     "snapshots are in appenddirname"},
 
     {"slowlog-log-slower-than", "", IntField{&Config::slowlog_log_slower_than, -1, kInt64Max}},
     {"slowlog-max-len", "", IntField{&Config::slowlog_max_len, 0, kInt64Max}},
@@ -156,8 +161,15 @@ constexpr Directive kDirectives[] = {
     {"quota-retention", "", DurationField{&Config::quota_retention}},
 };
 
+constexpr auto kAll = [] {
+  std::array<Directive, std::size(kWithEffect) + std::size(accepted::kDirectives)> all{};
+  const auto end = std::copy(std::begin(kWithEffect), std::end(kWithEffect), all.begin());
+  std::copy(std::begin(accepted::kDirectives), std::end(accepted::kDirectives), end);
+  return all;
+}();
+
 }  // namespace
 
-std::span<const Directive> Directives() { return kDirectives; }
+std::span<const Directive> Directives() { return kAll; }
 
 }  // namespace tally::server

@@ -1,6 +1,7 @@
 #include "server/config/text_file.h"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -72,6 +73,16 @@ absl::StatusOr<std::string> ReadTextFile(const std::string& path) {
       return absl::InvalidArgumentError(StrCat("'", path, "' is too large for text of its kind"));
     }
   }
+}
+
+std::vector<std::string> MatchingFiles(const std::string& pattern) {
+  std::vector<std::string> paths;
+  glob_t found{};
+  if (::glob(pattern.c_str(), 0, nullptr, &found) == 0) {
+    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  }
+  ::globfree(&found);
+  return paths;
 }
 
 absl::Status ReplaceTextFile(const std::string& path, std::string_view text) {

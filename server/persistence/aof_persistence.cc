@@ -51,6 +51,7 @@ absl::Status AofPersistence::OpenDirectory() {
 
 absl::Status AofPersistence::Open() {
   last_save_ms_ = server_.clock.now_ms();
+  last_save_steady_ms_ = server_.clock.steady_ms();
   const bool exists = files_.List(server_.config.appenddirname).ok();
   if (!server_.config.appendonly && !exists) return absl::OkStatus();
   if (absl::Status status = OpenDirectory(); !status.ok()) return status;
@@ -188,6 +189,11 @@ absl::Status AofPersistence::FlushFinished() {
 
 void AofPersistence::Cron() {
   if (!write_error().ok()) Recover();
+  if (SnapshotIsDue()) {
+    server_.log.Notice(server_.stats.changes_since_save, " changes are not in a snapshot: saving");
+    if (absl::Status status = StartRewrite(); !status.ok()) FailRewrite(status);
+    return;
+  }
   const Config& config = server_.config;
   if (writer_ == nullptr || rewrite_ != nullptr || config.auto_aof_rewrite_percentage == 0) return;
   const auto percentage = static_cast<uint64_t>(config.auto_aof_rewrite_percentage);

@@ -55,7 +55,9 @@ class AofPersistence : public Persistence {
   const absl::Status& write_error() const override;
   absl::Status StartRewrite() override;
   bool rewriting() const override { return rewrite_ != nullptr; }
+  bool snapshot_failed() const override;
   absl::Status SaveNow() override;
+  absl::Status SaveAtEnd() override;
   void RestartRewrite() override;
   absl::Status ApplyConfig() override;
   absl::Status Reload() override;
@@ -81,6 +83,7 @@ class AofPersistence : public Persistence {
     std::unique_ptr<SnapshotWalk> walk;  // in kSaving
     std::optional<Progress> progress;    // of the walk, from its begin on
     uint64_t keys_total = 0;             // when it began
+    uint64_t changes = 0;                // since the one before, when it began
   };
   enum class Waiting { kNo, kForTheDisk };
 
@@ -108,6 +111,8 @@ class AofPersistence : public Persistence {
   void GoOnRewriting();
   // Whether a client was served in the last milliseconds.
   bool Serving(int64_t now_us) const;
+  // Whether a rule of `save` asks for one now.
+  bool SnapshotIsDue() const;
   absl::StatusOr<bool> WorkerDone(Waiting waiting);
   bool MaySwitchLogs();
   absl::Status BeginWalk();
@@ -149,6 +154,9 @@ class AofPersistence : public Persistence {
   uint64_t base_bytes_ = 0;
   uint64_t older_log_bytes_ = 0;  // of logs before the current one that the base does not cover
   int64_t last_save_ms_ = 0;
+  int64_t last_save_steady_ms_ = 0;                 // or the start
+  int64_t last_failure_steady_ms_ = INT64_MIN / 2;  // of a rewrite
+  uint64_t saves_ = 0;
   int64_t last_recovery_ms_ = 0;
   std::unique_ptr<BackgroundWorker> worker_;  // last: it has ended before what it uses goes away
 };

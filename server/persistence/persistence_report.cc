@@ -112,6 +112,7 @@ void AofPersistence::AppendInfo(std::string& out) const {
   Row(out, "rdb_last_bgsave_status", rewrite_status);
   Row(out, "rdb_last_bgsave_time_sec", last_rewrite_seconds_);
   Row(out, "rdb_current_bgsave_time_sec", seconds);
+  Row(out, "rdb_saves", saves_);
   Row(out, "aof_enabled", writer_ != nullptr ? 1 : 0);
   Row(out, "aof_rewrite_in_progress", rewriting() ? 1 : 0);
   Row(out, "aof_rewrite_scheduled", 0);

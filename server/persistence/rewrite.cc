@@ -61,6 +61,7 @@ absl::Status AofPersistence::BeginWalk() {
   rewrite_->walk = std::make_unique<SnapshotWalk>(server_.engine, *rewrite_->writer, ++epoch_);
   rewrite_->progress.emplace(Clock::MonotonicMicros());
   rewrite_->keys_total = CountKeys();
+  rewrite_->changes = server_.stats.changes_since_save;
   rewrite_->stage = Rewrite::Stage::kSaving;
   server_.log.Notice("Rewriting the append-only file: base ", sequence, " begins");
   return absl::OkStatus();
@@ -171,9 +172,11 @@ void AofPersistence::FinishRewrite() {
   server_.log.Notice("Rewrite done: ", rewrite_->writer->records(), " records, ", base_bytes_,
                      " bytes in ", now - rewrite_->started_ms, " ms");
   last_save_ms_ = now;
+  last_save_steady_ms_ = server_.clock.steady_ms();
+  ++saves_;
   last_rewrite_seconds_ = (now - rewrite_->started_ms) / 1000;
   last_rewrite_ = absl::OkStatus();
-  server_.stats.changes_since_save = 0;
+  server_.stats.changes_since_save -= rewrite_->changes;
   rewrite_ = nullptr;
 }
 
@@ -181,6 +184,7 @@ void AofPersistence::FailRewrite(const absl::Status& status) {
   if (worker_->busy()) worker_->Wait();
   server_.log.Warning("Rewriting the append-only file failed: ", std::string(status.message()));
   last_rewrite_ = status;
+  last_failure_steady_ms_ = server_.clock.steady_ms();
   if (rewrite_ == nullptr) return;
   if (rewrite_->base.sequence != 0) directory_->AbandonBase(rewrite_->base.sequence);
   rewrite_->walk = nullptr;
@@ -203,6 +207,10 @@ void AofPersistence::RestartRewrite() {
 }
 
 absl::Status AofPersistence::SaveNow() {
+  // One that began before has the state of then, and no log has what came after.
+  if (rewrite_ != nullptr && writer_ == nullptr) {
+    FailRewrite(absl::CancelledError("another is asked for"));
+  }
   if (rewrite_ == nullptr) {
     if (absl::Status status = StartRewrite(); !status.ok()) return status;
   }

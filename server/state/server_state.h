@@ -37,8 +37,12 @@ class Persistence {
   // Begins a new base snapshot; fails when one is under way.
   virtual absl::Status StartRewrite() = 0;
   virtual bool rewriting() const = 0;
+  // Whether snapshots are all that keeps the data, and the last one failed.
+  virtual bool snapshot_failed() const = 0;
   // Writes everything before it returns.
   virtual absl::Status SaveNow() = 0;
+  // The same where `save` asks for it and no log has it all: when the server ends.
+  virtual absl::Status SaveAtEnd() = 0;
   // A whole database is about to be emptied or swapped. A snapshot under way, which cannot follow
   // that, is given up and begins anew after the command.
   virtual void RestartRewrite() = 0;
@@ -57,8 +61,9 @@ class Persistence {
 // The process, as commands see it.
 class Process {
  public:
-  // Ends the server after this turn; with `force` also when the log cannot be written.
-  virtual absl::Status Shutdown(bool force) = 0;
+  // Ends the server after this turn; with `force` also when the log cannot be written. `save` asks
+  // for what others still change in this turn to be saved as well.
+  virtual absl::Status Shutdown(bool force, bool save) = 0;
   // A directive that the process itself holds (port, maxclients …) has changed.
   virtual absl::Status ApplyConfig(std::string_view name) = 0;
   virtual int64_t started_ms() const = 0;

@@ -43,7 +43,9 @@ class NoFiles : public Persistence {
   const absl::Status& write_error() const override { return ok_; }
   absl::Status StartRewrite() override { return absl::OkStatus(); }
   bool rewriting() const override { return false; }
+  bool snapshot_failed() const override { return false; }
   absl::Status SaveNow() override { return absl::OkStatus(); }
+  absl::Status SaveAtEnd() override { return absl::OkStatus(); }
   void RestartRewrite() override {}
   absl::Status ApplyConfig() override { return absl::OkStatus(); }
   absl::Status Reload() override { return absl::OkStatus(); }
@@ -58,7 +60,7 @@ class NoProcess : public Process {
  public:
   explicit NoProcess(ServerState& server) : server_(server) {}
 
-  absl::Status Shutdown(bool) override { return absl::OkStatus(); }
+  absl::Status Shutdown(bool, bool) override { return absl::OkStatus(); }
   absl::Status ApplyConfig(std::string_view) override { return absl::OkStatus(); }
   int64_t started_ms() const override { return kNow; }
   // Whoever is served while a script keeps busy would end it.

@@ -50,7 +50,9 @@ class Server:
     def __init__(self, binary=None, password=None, **directives):
         self.binary = binary or tallyd()
         self.password = password
-        self.directives = {name.replace("_", "-"): value for name, value in directives.items()}
+        # Nothing is kept unless a test asks for it.
+        self.directives = {"save": "", "appendonly": "no"}
+        self.directives |= {name.replace("_", "-"): value for name, value in directives.items()}
         if password is not None:
             self.directives["requirepass"] = password
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="e2e-"))
@@ -80,7 +82,7 @@ class Server:
     def launch(self):
         """Starts the server and does not wait."""
         arguments = [self.binary, "--port", str(self.port), "--bind", "127.0.0.1",
-                     "--dir", str(self.directory), "--save", ""]
+                     "--dir", str(self.directory)]
         for name, value in self.directives.items():
             arguments += ["--" + name, str(value)]
         with open(self.directory / "log", "ab") as log:

@@ -30,8 +30,13 @@ class FakePersistence : public Persistence {
     return absl::OkStatus();
   }
   bool rewriting() const override { return in_rewrite; }
+  bool snapshot_failed() const override { return snapshot_fails; }
   absl::Status SaveNow() override {
     ++saves;
+    return save_status;
+  }
+  absl::Status SaveAtEnd() override {
+    ++saves_at_end;
     return save_status;
   }
   void RestartRewrite() override { ++restarts; }
@@ -46,16 +51,19 @@ class FakePersistence : public Persistence {
   absl::Status error;
   absl::Status save_status;
   bool in_rewrite = false;
+  bool snapshot_fails = false;
   int saves = 0;
+  int saves_at_end = 0;
   int restarts = 0;
   int reloads = 0;
 };
 
 class FakeProcess : public Process {
  public:
-  absl::Status Shutdown(bool force) override {
+  absl::Status Shutdown(bool force, bool save) override {
     ++shutdowns;
     forced = force;
+    saving = save;
     return shutdown_status;
   }
   absl::Status ApplyConfig(std::string_view name) override {
@@ -69,6 +77,7 @@ class FakeProcess : public Process {
   absl::Status apply_status;
   int shutdowns = 0;
   bool forced = false;
+  bool saving = false;
   int64_t started = 0;
   std::vector<std::string> applied;
   std::function<absl::Status(std::string_view name)> apply = [this](std::string_view) {

@@ -43,7 +43,7 @@ TEST_CASE("rewrite: an unchanged configuration keeps its text") {
 TEST_CASE("rewrite: changes go where the old lines were, new ones behind a signature") {
   Config config = Parse(kFile);
   config.maxmemory = 5;
-  config.save = {{60, 1}};
+  config.save = std::vector<SaveRule>{{60, 1}};
   config.requirepass = "a b\"c";
   config.users = {"alice on nopass", "bob off"};
   const std::string text = RewriteConfigText(kFile, config);
@@ -64,7 +64,7 @@ TEST_CASE("rewrite: changes go where the old lines were, new ones behind a signa
   CHECK(again.users == config.users);
 
   config.users = {"bob off"};
-  config.save.clear();
+  config.save->clear();
   config.hz = 50;
   const std::string later = RewriteConfigText(text, config);
   CHECK(later.find("alice") == std::string::npos);
@@ -77,6 +77,22 @@ TEST_CASE("rewrite: a value set back to its default is written where it was set"
   Config config = Parse("hz 50\n");
   config.hz = Config{}.hz;
   CHECK(RewriteConfigText("hz 50\n", config) == "hz 10\n");
+}
+
+TEST_CASE("rewrite: what has no effect is kept as it is, and changed where it was set") {
+  constexpr std::string_view kRedis =
+      "rename-command CONFIG \"\"\n"
+      "rename-command FLUSHALL gone\n"
+      "oom-score-adj-values 0 200 800\n"
+      "repl-backlog-size 1mb\n";
+  CHECK(RewriteConfigText(kRedis, Parse(kRedis)) == kRedis);
+  Config config = Parse(kRedis);
+  config.accepted["repl-backlog-size"] = "2097152";
+  config.accepted["replica-priority"] = "10";
+  const std::string text = RewriteConfigText(kRedis, config);
+  CHECK(text.starts_with("rename-command CONFIG \"\"\nrename-command FLUSHALL gone\n"));
+  CHECK(text.find("\nrepl-backlog-size 2097152\n") != std::string::npos);
+  CHECK(text.ends_with("replica-priority 10\n"));
 }
 
 TEST_CASE("config file: load, rewrite on disk with its mode kept, load again") {
@@ -100,7 +116,19 @@ TEST_CASE("config file: load, rewrite on disk with its mode kept, load again") {
   CHECK(Content(path).find("# our server\n") != std::string::npos);
   CHECK((std::filesystem::status(path).permissions() == std::filesystem::perms(0640)));
   std::filesystem::remove(path);
-  CHECK(std::filesystem::remove(directory));  // empty: no temporary file is left
+  CHECK(std::filesystem::is_empty(directory));  // no temporary file is left
+
+  for (const char* name : {"b.conf", "a.conf", "c.txt"}) {
+    std::ofstream(std::filesystem::path(directory) / name)
+        << "port " << 7002 + name[0] - 'a' << '\n';
+  }
+  std::ofstream(path) << "include " << directory << "/*.conf.d\ninclude " << directory
+                      << "/[ab].conf\n";
+  line.directives.clear();
+  const auto merged = LoadConfig(line);
+  REQUIRE(merged.ok());
+  CHECK(merged->config.port == 7003);
+  std::filesystem::remove_all(directory);
 
   const auto missing = LoadConfig(line);
   CHECK(std::string(missing.status().message()).find("can't open '" + path.string() + "'") !=

@@ -82,8 +82,9 @@ TEST_CASE("config text: an error names file, line and reason") {
   CHECK(ParseError("port") == "tallyd.conf:1: 'port' wrong number of arguments");
   CHECK(ParseError("port 1 2") == "tallyd.conf:1: 'port' wrong number of arguments");
   CHECK(ParseError("logfile \"x") == "tallyd.conf:1: unbalanced quotes");
-  CHECK(ParseError("daemonize yes") ==
-        "tallyd.conf:1: 'daemonize' argument(s) must be one of the following: no");
+  CHECK(ParseError("supervised maybe") ==
+        "tallyd.conf:1: 'supervised' argument(s) must be one of the following: no, systemd, "
+        "upstart, auto");
   CHECK(ParseError("appendfilename ../x") ==
         "tallyd.conf:1: 'appendfilename' argument can't be a path, just a name");
   CHECK(ParseError("save 1") == "tallyd.conf:1: 'save' Invalid save parameters");
@@ -93,6 +94,72 @@ TEST_CASE("config text: an error names file, line and reason") {
         "tallyd.conf:1: 'quota-retention' argument must be a duration such as 500ms, 5s, 10m or "
         "30d");
   CHECK(ParseError("include other.conf") == "tallyd.conf:1: can't open 'other.conf'");
+}
+
+TEST_CASE("config text: all that is wrong is told at once, and the rest holds") {
+  Config config;
+  CHECK(
+      ParseError("port x\nhz 20\nnosuch 1\ninclude other.conf\nlogfile 'a\ndatabases 0", config) ==
+      "tallyd.conf:1: 'port' argument couldn't be parsed into an integer\n"
+      "tallyd.conf:3: unknown directive 'nosuch'\n"
+      "tallyd.conf:4: can't open 'other.conf'\n"
+      "tallyd.conf:5: unbalanced quotes\n"
+      "tallyd.conf:6: 'databases' argument must be between 1 and 65536 inclusive");
+  CHECK(config.hz == 20);
+}
+
+TEST_CASE("config text: what has no effect is named once, by reason, with its place") {
+  Config config;
+  std::vector<Ignored> ignored;
+  REQUIRE(ParseConfigText("repl-timeout 9\nport 7\nrename-command CONFIG \"\"\n"
+                          "min-slaves-to-write 3\nrename-command FLUSHALL x\nrepl-timeout 10\n",
+                          "redis.conf", NoIncludes, config, &ignored)
+              .ok());
+  REQUIRE(ApplyDirectives({{"io-threads", "4"}}, config, &ignored).ok());
+  CHECK(IgnoredWarnings(ignored) ==
+        std::vector<std::string>{
+            "Without effect here: repl-timeout (redis.conf:1), min-replicas-to-write "
+            "(redis.conf:4). The reason: there is no replication.",
+            "Without effect here: rename-command (redis.conf:3). The reason: commands keep their "
+            "names; forbid them to users by ACL rules, such as -config.",
+            "Without effect here: io-threads (command line). The reason: one thread serves all "
+            "clients."});
+  CHECK(IgnoredWarnings({}).empty());
+}
+
+TEST_CASE("config text: the values of what has no effect are checked and kept") {
+  CHECK(ParseError("rdbcompression maybe") ==
+        "tallyd.conf:1: 'rdbcompression' argument must be 'yes' or 'no'");
+  CHECK(ParseError("repl-timeout soon") ==
+        "tallyd.conf:1: 'repl-timeout' argument couldn't be parsed into an integer");
+  CHECK(ParseError("repl-backlog-size 1x") ==
+        "tallyd.conf:1: 'repl-backlog-size' argument must be a memory value");
+  CHECK(ParseError("masterauth a b") == "tallyd.conf:1: 'masterauth' wrong number of arguments");
+  CHECK(ParseError("oom-score-adj-values") ==
+        "tallyd.conf:1: 'oom-score-adj-values' wrong number of arguments");
+  Config config;
+  CHECK(ParseError("RDBCompression NO\nrepl-backlog-size 1mb\noom-score-adj-values 1 2 3\n"
+                   "slaveof 10.0.0.1 6379\nlua-time-limit 7",
+                   config) == "");
+  const auto value = [&](std::string_view name) {
+    return FormatValue(*FindDirective(name), config);
+  };
+  CHECK(value("rdbcompression") == "no");
+  CHECK(value("repl-backlog-size") == "1048576");
+  CHECK(value("oom-score-adj-values") == "1 2 3");
+  CHECK(value("replicaof") == "10.0.0.1 6379");
+  CHECK(value("repl-diskless-load") == "disabled");
+}
+
+TEST_CASE("config text: when snapshots are due, if save is not given") {
+  Config config;
+  CHECK(SaveRulesOf(config).empty());
+  REQUIRE(ParseError("appendonly no", config) == "");
+  CHECK(SaveRulesOf(config) == std::vector<SaveRule>{{3600, 1}, {300, 100}, {60, 10000}});
+  REQUIRE(ParseError("save ''", config) == "");
+  CHECK(SaveRulesOf(config).empty());
+  REQUIRE(ParseError("appendonly yes\nsave 9 8", config) == "");
+  CHECK(SaveRulesOf(config) == std::vector<SaveRule>{{9, 8}});
 }
 
 TEST_CASE("config text: includes apply in place, name themselves in errors, and end") {
@@ -117,10 +184,10 @@ TEST_CASE("command line: file, directives in order, actions") {
   CHECK(line->config_path == "t.conf");
   REQUIRE(line->directives.size() == 3);
   Config config;
-  config.save = {{1, 1}};
+  config.save.emplace().push_back({1, 1});
   REQUIRE(ApplyDirectives(line->directives, config).ok());
   CHECK(config.port == 7);
-  CHECK(config.save.empty());
+  CHECK(config.save == std::vector<SaveRule>{});
   CHECK(config.bind == std::vector<std::string>{"::1", "*"});
 
   using Action = CommandLine::Action;

@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -48,6 +50,51 @@ TEST_CASE("log: a line has redis-server's form and cannot be forged") {
   CHECK(line.find(":05.007 * Ready\n") != std::string::npos);
   CHECK(FormatLogLine(LogLevel::kWarning, 0, 1, "a\r\nb").find(" # a\\x0d\\x0ab\n") !=
         std::string::npos);
+}
+
+TEST_CASE("log: a file that was renamed is left for a new one, also under another thread") {
+  const TemporaryFile file;
+  const auto logger = Logger::Open(file.path(), LogLevel::kNotice);
+  REQUIRE(logger.ok());
+  constexpr int kLines = 500;
+  std::thread other([&] {
+    for (int i = 0; i < kLines; ++i) (*logger)->Notice("other");
+  });
+  (*logger)->Notice("before");
+  const std::string old = std::string(file.path()) + ".1";
+  REQUIRE(std::rename(file.path(), old.c_str()) == 0);
+  REQUIRE((*logger)->Reopen().ok());
+  (*logger)->Notice("after");
+  other.join();
+  const auto content = [](const std::string& path) {
+    std::stringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  };
+  const std::string first = content(old), second = file.Read();
+  CHECK(first.find("before\n") != std::string::npos);
+  CHECK(first.find("after") == std::string::npos);
+  CHECK(second.find("after\n") != std::string::npos);
+  const std::string both = first + second;
+  CHECK(std::count(both.begin(), both.end(), '\n') == kLines + 2);
+  std::remove(old.c_str());
+}
+
+TEST_CASE("log: where no new file can be opened, the old one goes on") {
+  char directory[] = "/tmp/tally_log_test_XXXXXX";
+  REQUIRE(::mkdtemp(directory) != nullptr);
+  const std::string path = std::string(directory) + "/log";
+  const auto logger = Logger::Open(path, LogLevel::kNotice);
+  REQUIRE(logger.ok());
+  const std::string kept = std::string(directory) + ".log";
+  REQUIRE(std::rename(path.c_str(), kept.c_str()) == 0);
+  REQUIRE(std::remove(directory) == 0);
+  CHECK((*logger)->Reopen().message().find(path) != std::string::npos);
+  (*logger)->Notice("still here");
+  std::stringstream text;
+  text << std::ifstream(kept).rdbuf();
+  CHECK(text.str().find("still here") != std::string::npos);
+  std::remove(kept.c_str());
 }
 
 TEST_CASE("log: only enabled levels are written") {

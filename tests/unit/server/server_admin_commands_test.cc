@@ -136,7 +136,13 @@ TEST_CASE("shutdown: no reply when it works, an error when it does not") {
   CHECK(h.process.shutdowns == 0);
   CHECK(h.Run("SHUTDOWN NOSAVE").empty());
   CHECK(h.process.shutdowns == 1);
+  CHECK_FALSE(h.process.saving);
+  CHECK(h.persistence.saves + h.persistence.saves_at_end == 0);
+  CHECK(h.Run("SHUTDOWN").empty());
+  CHECK(h.process.saving);
   CHECK(h.persistence.saves == 0);
+  CHECK(h.persistence.saves_at_end == 1);
+  h.process.shutdowns = 1;
   CHECK_FALSE(h.process.forced);
   CHECK(h.Run("SHUTDOWN SAVE NOW FORCE").empty());
   CHECK(h.persistence.saves == 1);

@@ -1,4 +1,4 @@
-// conf/tallyd.conf must show every directive with its default, commented out.
+// conf/tallyd.conf must show every directive that has an effect, with its default, commented out.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <map>
@@ -36,10 +36,15 @@ TEST_CASE("conf/tallyd.conf: every directive once, with the default of the table
   for (const Directive& directive : Directives()) {
     INFO(directive.name);
     const std::string name(directive.name);
+    // What has no effect is for the files of others.
+    if (!directive.no_effect.empty()) {
+      CHECK(lines.count(name) == 0);
+      continue;
+    }
     REQUIRE(lines.count(name) == 1);
     Config config;
     // Lines of it add up, and an empty one clears: there must be something to clear.
-    if (directive.name == "save") config.save = {{1, 1}};
+    if (directive.name == "save") config.save.emplace().push_back({1, 1});
     REQUIRE(ParseConfigText(lines.find(name)->second, "line", NoIncludes, config).ok());
     CHECK(FormatValue(directive, config) == FormatValue(directive, Config{}));
   }
