@@ -22,11 +22,11 @@ void ReplyHelp(CommandContext& context, std::span<const std::string_view> lines)
 void ReplyFamilyHelp(CommandContext& context, std::span<const std::string> more) {
   std::string name(context.item.parent->name);
   absl::AsciiStrToUpper(&name);
+  const std::string prefix = StrCat(context.item.parent->name, ".");
   std::vector<std::string> lines = {StrCat(name, " commands are:")};
   for (const CommandTable::Item& item : context.server.commands.items()) {
-    const bool listed = item.family == context.item.family && item.parent == nullptr &&
-                        item.command->subcommands.empty();
-    if (!listed) continue;
+    const bool of_family = item.family == context.item.family || item.full_name.starts_with(prefix);
+    if (!of_family || item.parent != nullptr || !item.command->subcommands.empty()) continue;
     lines.push_back(UsageOf(item));
     lines.push_back(StrCat("    ", item.command->summary));
   }

@@ -12,7 +12,8 @@ namespace tally::server {
 // Replies the lines between the first and the last ones, which are alike for every command.
 void ReplyHelp(CommandContext& context, std::span<const std::string_view> lines);
 
-// Replies each command of the family with its whole syntax and its summary, and then `more`.
+// Replies each command of the family, also those whose rows are in another file, with its whole
+// syntax and its summary, and then `more`.
 void ReplyFamilyHelp(CommandContext& context, std::span<const std::string> more);
 // The same without more.
 void FamilyHelp(CommandContext& context);
