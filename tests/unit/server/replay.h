@@ -27,11 +27,11 @@ inline void ReplayInto(CommandHarness& target, const std::vector<std::string>& e
     const CommandTable::Item* item = target.commands.Resolve(args);
     INFO(line);
     REQUIRE(item != nullptr);
-    target.self->output.clear();
+    target.self->output.Clear();
     target.dispatcher.Run(*target.self, *item, args);
-    REQUIRE(target.self->output.substr(0, 1) != "-");
+    REQUIRE(target.self->output.Copy(0, 1) != "-");
   }
-  target.self->output.clear();
+  target.self->output.Clear();
   target.engine.set_expiring(true);
   target.state.loading = false;
   target.Effects();
