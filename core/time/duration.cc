@@ -75,9 +75,17 @@ std::optional<int64_t> ParseDuration(std::string_view text) {
 }
 
 std::optional<int64_t> ParseInstant(std::string_view text) {
-  const std::optional<int64_t> seconds = TakeDigits(text, kMaxInstantMs);
-  if (!seconds) return std::nullopt;
-  return SecondsToMs(*seconds, text, kMaxInstantMs);
+  const std::optional<int64_t> count = TakeDigits(text, kMaxInstantMs);
+  if (!count || text == "ms") return count;
+  return SecondsToMs(*count, text, kMaxInstantMs);
+}
+
+std::optional<int64_t> ParseLikelyMilliseconds(std::string_view text) {
+  constexpr int64_t kMostSeconds = 100'000'000'000;
+  const std::optional<int64_t> count = TakeDigits(text, kMaxInstantMs);
+  if (!count || *count < kMostSeconds) return std::nullopt;
+  if (text.empty()) return *count > kMostSeconds ? count : std::nullopt;
+  return FractionMs(text) ? count : std::nullopt;
 }
 
 }  // namespace tally

@@ -10,8 +10,7 @@ namespace tally {
 
 // Instants are unix milliseconds in [0, kMaxInstantMs], up to 9999-12-31T23:59:59.999Z, and
 // durations are milliseconds in [0, kMaxDurationMs]. The sum or difference of any two of them stays
-// far inside int64, so that window arithmetic needs no further checks. The bound also catches the
-// usual mistake of giving milliseconds where seconds are meant.
+// far inside int64, so that window arithmetic needs no further checks.
 inline constexpr int64_t kMaxInstantMs = 253'402'300'799'999;
 inline constexpr int64_t kMaxDurationMs = kMaxInstantMs;
 
@@ -20,8 +19,13 @@ inline constexpr int64_t kMaxDurationMs = kMaxInstantMs;
 // for the caller. nullopt for anything else, and beyond kMaxDurationMs.
 std::optional<int64_t> ParseDuration(std::string_view text);
 
-// Unix seconds, with or without a decimal fraction, as unix milliseconds; digits beyond the
-// millisecond are cut off. nullopt for anything else, and beyond kMaxInstantMs.
+// Unix seconds, with or without a decimal fraction, or `1795230400123ms` in whole milliseconds, as
+// unix milliseconds; digits beyond the millisecond are cut off. nullopt for anything else, and
+// beyond kMaxInstantMs.
 std::optional<int64_t> ParseInstant(std::string_view text);
+
+// Of a bare number above 1e11, which as seconds is thousands of years away and as milliseconds is
+// an instant of our time: the milliseconds that were meant. nullopt for anything else.
+std::optional<int64_t> ParseLikelyMilliseconds(std::string_view text);
 
 }  // namespace tally

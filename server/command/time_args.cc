@@ -41,9 +41,18 @@ bool ReadDuration(ArgReader in, size_t index, std::string_view name, int64_t& ms
 
 bool ReadInstant(ArgReader in, size_t index, std::string_view name, int64_t& ms) {
   if (!IsThere(in, index)) return false;
-  const auto value = ParseInstant(in.args[index]);
+  const std::string_view text = in.args[index];
+  const auto likely_ms = in.context.server.loading ? std::nullopt : ParseLikelyMilliseconds(text);
+  if (likely_ms) {
+    in.reply.Error(StrCat("ERR ", name, " ", text.substr(0, 64), " looks like milliseconds: write ",
+                          *likely_ms, "ms"));
+    return false;
+  }
+  const auto value = ParseInstant(text);
   if (!value) {
-    in.reply.Error(StrCat("ERR ", name, " must be unix seconds, with or without a fraction"));
+    in.reply.Error(StrCat("ERR ", name,
+                          " must be unix seconds, with or without a fraction, or milliseconds "
+                          "as 1795230400123ms"));
     return false;
   }
   ms = *value;

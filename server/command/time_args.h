@@ -31,10 +31,11 @@ struct ArgReader {
                              int64_t& count);
 // A duration above 0, in ms.
 [[nodiscard]] bool ReadDuration(ArgReader in, size_t index, std::string_view name, int64_t& ms);
-// An instant, in unix ms.
+// An instant, in unix ms. A bare number above 1e11 is refused, except in a log: milliseconds were
+// meant.
 [[nodiscard]] bool ReadInstant(ArgReader in, size_t index, std::string_view name, int64_t& ms);
 
-// The zone of an IANA name, null after replying an error.
+// The zone of an IANA name in any case, null after replying an error.
 [[nodiscard]] Zone* ReadZone(CommandContext& context, std::string_view name);
 
 // FROM t TO t STEP d, in any order.

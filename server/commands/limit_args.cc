@@ -95,20 +95,24 @@ bool ReadNumbers(ArgReader in, size_t index, LimitRule& rule) {
   }
 }
 
-// TZ and WEEKSTART from `index` on, where the rule takes them.
-bool ReadOptions(CommandContext& context, ArgReader in, size_t& index, LimitRule& rule) {
+// TZ and WEEKSTART from `index` on, where the rule takes them. The words get the zone's own name.
+bool ReadOptions(CommandContext& context, ArgReader in, size_t& index, LimitRule& rule,
+                 EffectWords& words) {
   const bool calendar = rule.algorithm == Algorithm::kCalendar;
   if (!calendar && rule.algorithm != Algorithm::kBase) return true;
   rule.zone = &context.server.zones.utc();
   for (; index + 1 < in.args.size(); index += 2) {
+    std::string_view value = in.args[index + 1];
     if (IsWord(in.args[index], "tz")) {
-      rule.zone = ReadZone(context, in.args[index + 1]);
+      rule.zone = ReadZone(context, value);
       if (rule.zone == nullptr) return false;
+      value = rule.zone->name();
     } else if (calendar && IsWord(in.args[index], "weekstart")) {
       if (!ReadWeekStart(in, index + 1, rule.week_start)) return false;
     } else {
       break;
     }
+    words.insert(words.end(), {in.args[index], value});
   }
   return true;
 }
@@ -125,17 +129,14 @@ bool ReadRule(CommandContext& context, ArgReader in, size_t& index, const RuleFo
   }
   LimitRule& rule = list.rules.emplace_back();
   rule.algorithm = form.algorithm;
-  const size_t begin = index;
-  if (!ReadNumbers(in, begin, rule)) return false;
+  if (!ReadNumbers(in, index, rule)) return false;
+  const auto begin = in.args.begin() + static_cast<std::ptrdiff_t>(index);
   index += 1 + form.arguments;
-  if (!ReadOptions(context, in, index, rule)) return false;
-  if (const std::string_view wrong = WrongWith(rule); !wrong.empty()) {
-    in.reply.Error(StrCat("ERR ", wrong));
-    return false;
-  }
-  list.words.insert(list.words.end(), in.args.begin() + static_cast<std::ptrdiff_t>(begin),
-                    in.args.begin() + static_cast<std::ptrdiff_t>(index));
-  return true;
+  list.words.insert(list.words.end(), begin, in.args.begin() + static_cast<std::ptrdiff_t>(index));
+  if (!ReadOptions(context, in, index, rule, list.words)) return false;
+  const std::string_view wrong = WrongWith(rule);
+  if (!wrong.empty()) in.reply.Error(StrCat("ERR ", wrong));
+  return wrong.empty();
 }
 
 bool ReadPolicy(CommandContext& context, std::string_view name, RuleList& list) {

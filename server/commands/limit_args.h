@@ -23,7 +23,7 @@ inline constexpr size_t kMaxRules = 64;  // of one command, those of policies in
 
 struct RuleList {
   absl::InlinedVector<LimitRule, 4> rules;
-  // Their words, with those of a policy in its name's place.
+  // Their words, with those of a policy in its name's place and zones as tzdata spells them.
   EffectWords words;
 };
 

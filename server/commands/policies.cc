@@ -23,7 +23,10 @@ void Set(CommandContext& context) {
   }
   RuleList list;
   if (!ReadPlainRules(context, words, list)) return;
-  context.engine().policies().Set(context.args[1], PolicyTable::Words(words.begin(), words.end()));
+  context.engine().policies().Set(context.args[1],
+                                  PolicyTable::Words(list.words.begin(), list.words.end()));
+  list.words.insert(list.words.begin(), {"POLICY.SET", context.args[1]});
+  context.LogInstead(Args(list.words.data(), list.words.size()));
   context.CountChange();
   context.reply.Ok();
 }

@@ -6,10 +6,16 @@
 #include <system_error>
 #include <utility>
 
+#include "server/config/value_text.h"
+
 namespace tally::server {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr size_t kMaxNameBytes = 64;
+// Today's tzdata has 1,800. TZDIR may name any directory.
+constexpr size_t kMaxFiles = 20'000;
 
 // The spelling of a file's name under one directory, in one way only: nothing leads out of the
 // directory, and no two spellings name one zone.
@@ -19,12 +25,34 @@ bool IsPlainPath(std::string_view name) {
          name.find('\0') == name.npos;
 }
 
-bool HasFile(const std::string& name) {
+fs::path Directory() {
   const char* directory = std::getenv("TZDIR");
-  const std::filesystem::path path =
-      std::filesystem::path(directory != nullptr ? directory : "/usr/share/zoneinfo") / name;
+  return directory != nullptr ? directory : "/usr/share/zoneinfo";
+}
+
+bool HasFile(const std::string& name) {
   std::error_code error;
-  return std::filesystem::is_regular_file(path, error);
+  return fs::is_regular_file(Directory() / name, error);
+}
+
+// The names of all files of tzdata, by their lower case, but for its two further copies of all
+// zones.
+absl::flat_hash_map<std::string, std::string> ListSpellings() {
+  absl::flat_hash_map<std::string, std::string> spellings{{"utc", "UTC"}};
+  const fs::path directory = Directory();
+  std::error_code error;
+  fs::recursive_directory_iterator files(directory, fs::directory_options::skip_permission_denied,
+                                         error);
+  const fs::recursive_directory_iterator end;
+  for (size_t seen = 0; !error && files != end && seen < kMaxFiles;
+       ++seen, files.increment(error)) {
+    const std::string name = files->path().lexically_relative(directory).string();
+    if (name == "posix" || name == "right") files.disable_recursion_pending();
+    std::error_code unreadable;
+    if (!IsPlainPath(name) || !files->is_regular_file(unreadable)) continue;
+    spellings.try_emplace(ToLower(name), name);
+  }
+  return spellings;
 }
 
 }  // namespace
@@ -33,12 +61,27 @@ ZoneCache::ZoneCache() : utc_(&zones_.try_emplace("UTC").first->second) {}
 
 Zone* ZoneCache::Find(std::string_view name) {
   if (!IsPlainPath(name)) return nullptr;
-  std::string owned(name);
+  const std::string owned(name);
   if (const auto found = zones_.find(owned); found != zones_.end()) return &found->second;
-  if (!HasFile(owned)) return nullptr;
+  // As long as all names are spelled right the files need not be listed.
+  if (spellings_.empty() && HasFile(owned)) return FindOrLoad(owned);
+  const std::string spelling = SpellingOf(name);
+  // A file that is not listed may be new.
+  return FindOrLoad(spelling.empty() ? owned : spelling);
+}
+
+Zone* ZoneCache::FindOrLoad(const std::string& name) {
+  if (const auto found = zones_.find(name); found != zones_.end()) return &found->second;
+  if (!HasFile(name)) return nullptr;
   std::optional<Zone> zone = Zone::Load(name);
   if (!zone) return nullptr;
-  return &zones_.try_emplace(std::move(owned), *std::move(zone)).first->second;
+  return &zones_.try_emplace(name, *std::move(zone)).first->second;
+}
+
+std::string ZoneCache::SpellingOf(std::string_view name) {
+  if (spellings_.empty()) spellings_ = ListSpellings();
+  const auto found = spellings_.find(ToLower(name));
+  return found == spellings_.end() ? std::string() : found->second;
 }
 
 }  // namespace tally::server

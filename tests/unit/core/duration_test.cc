@@ -51,12 +51,30 @@ TEST_CASE("instants are exact to the millisecond where a double is not") {
   }
 }
 
-TEST_CASE("an instant in milliseconds by mistake is refused, as are units") {
-  CHECK_FALSE(ParseInstant("1700000000000"));
-  CHECK_FALSE(ParseInstant("5s"));
-  CHECK_FALSE(ParseInstant("-1"));
+TEST_CASE("an instant may be whole milliseconds with their unit") {
+  CHECK(ParseInstant("1795230400123ms") == 1'795'230'400'123);
+  CHECK(ParseInstant("0ms") == 0);
+  CHECK(ParseInstant("253402300799999ms") == kMaxInstantMs);
+  for (const char* text : {"253402300800000ms", "9223372036854775808ms", "1795230400.123ms", "ms",
+                           "-1ms", "1 ms", "1MS", "1m", "5s", "-1", ""}) {
+    INFO(text);
+    CHECK_FALSE(ParseInstant(text));
+  }
+  CHECK_FALSE(ParseInstant("1795230400123"));
   CHECK(ParseInstant("253402300799.999") == kMaxInstantMs);
   CHECK_FALSE(ParseInstant("253402300800"));
+}
+
+TEST_CASE("a bare number above 1e11 is likely to be milliseconds") {
+  CHECK(ParseLikelyMilliseconds("1795230400123") == 1'795'230'400'123);
+  CHECK(ParseLikelyMilliseconds("1795230400123.5") == 1'795'230'400'123);
+  CHECK(ParseLikelyMilliseconds("100000000001") == 100'000'000'001);
+  CHECK(ParseLikelyMilliseconds("100000000000.001") == 100'000'000'000);
+  for (const char* text : {"100000000000", "1795230400", "1795230400123ms", "1795230400123.",
+                           "1795230400123s", "1795230400123000", "-1795230400123", "x", ""}) {
+    INFO(text);
+    CHECK_FALSE(ParseLikelyMilliseconds(text));
+  }
 }
 
 }  // namespace

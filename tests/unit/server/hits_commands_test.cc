@@ -143,7 +143,8 @@ TEST_CASE("a key of hits lives exactly as long as something in it can count") {
 TEST_CASE("errors of HITS name the argument and change nothing") {
   CommandHarness h;
   const std::string duration = " must be a duration above 0, as 500ms, 5s, 10m, 24h or 7d";
-  const std::string instant = " must be unix seconds, with or without a fraction";
+  const std::string instant =
+      " must be unix seconds, with or without a fraction, or milliseconds as 1795230400123ms";
   CHECK(h.Run("HITS.ADD k x") == "-ERR window" + duration);
   CHECK(h.Run("HITS.ADD k 0") == "-ERR window" + duration);
   CHECK(h.Run("HITS.ADD k -5s") == "-ERR window" + duration);
@@ -151,7 +152,15 @@ TEST_CASE("errors of HITS name the argument and change nothing") {
   CHECK(h.Run("HITS.ADD k 1s COUNT -1") == "-ERR COUNT must be an integer of at least 0");
   CHECK(h.Run("HITS.ADD k 1s CAP 9223372036854775808") ==
         "-ERR CAP must be an integer of at least 0");
-  CHECK(h.Run("HITS.ADD k 1s AT 1700000000000") == "-ERR AT" + instant);
+  CHECK(h.Run("HITS.ADD k 1s AT 1700000000000") ==
+        "-ERR AT 1700000000000 looks like milliseconds: write 1700000000000ms");
+  CHECK(h.Run("HITS.RANGE k FROM 1700000000123.5 TO 2 STEP 1") ==
+        "-ERR FROM 1700000000123.5 looks like milliseconds: write 1700000000123ms");
+  CHECK(h.Run("HITS.RANGE k FROM 1 TO 100000000001 STEP 1") ==
+        "-ERR TO 100000000001 looks like milliseconds: write 100000000001ms");
+  CHECK(h.Run("HITS.ADD k 1s AT 1700000000000000") == "-ERR AT" + instant);
+  CHECK(h.Run("HITS.ADD k 1s AT 253402300800000ms") == "-ERR AT" + instant);
+  CHECK(h.Run("HITS.COUNT k AT 5s") == "-ERR AT" + instant);
   CHECK(h.Run("HITS.ADD k 1s AT -1") == "-ERR AT" + instant);
   CHECK(WithoutUsage(h.Run("HITS.ADD k 1s AT")) == "-ERR syntax error");
   CHECK(WithoutUsage(h.Run("HITS.ADD k 1s NOW 5")) == "-ERR syntax error");
