@@ -42,7 +42,7 @@ uint32_t ActiveSet::Touch(std::span<const std::string_view> ids, int64_t at, int
     }
   }
   NoteOnline();
-  return online_.count();
+  return Online(std::max(now, evaluated_));
 }
 
 void ActiveSet::TouchNew(std::string_view id, int64_t at, int32_t day_number) {

@@ -51,8 +51,9 @@ class ActiveSet {
 
   const ActiveOptions& options() const { return options_; }
 
-  // An event of each id at `at`; ids online at the instant at which it is evaluated. O(1) an id, of
-  // at most IdBook::kMaxIdBytes.
+  // An event of each id at `at`; ids online at `now` (if the clock was set back, at the latest
+  // instant that was evaluated). O(1) an id, of at most IdBook::kMaxIdBytes, and for late events
+  // O(seconds since the latest one), at most the window's.
   uint32_t Touch(std::span<const std::string_view> ids, int64_t at, int64_t now);
 
   // Ids online at `at`. O(seconds since the last event), at most the window's; for instants before

@@ -203,8 +203,8 @@ TEST_CASE("ACTIVE agrees with a list of all events, late and future ones include
       model.events.push_back({id, at, evaluated});
       numbers.emplace(id, static_cast<uint32_t>(numbers.size() + 1));
       INFO("step " << step << " window " << options.window_ms);
+      REQUIRE(Touch(*set, id, at, now) == model.Online(now));
       const uint32_t online = model.Online(evaluated);
-      REQUIRE(Touch(*set, id, at, now) == online);
       auto& [peak, peak_at] = peaks[zone.DayOf(evaluated)];
       if (online > peak) std::tie(peak, peak_at) = std::pair(online, evaluated);
       REQUIRE(set->Online(now) == model.Online(now));

@@ -38,6 +38,37 @@ TEST_CASE("ACTIVE.TOUCH answers the ids online now; an id is counted once") {
   CHECK(h.Run("OBJECT ENCODING k") == "\"dense\"");
 }
 
+TEST_CASE("ACTIVE.TOUCH answers by the server's clock, whenever the ids were active") {
+  CommandHarness h;
+  CHECK(h.Run(StrCat("ACTIVE.TOUCH k ann bob cid AT ", kBeginS - 7'200)) == ":0");
+  CHECK(h.Run("ACTIVE.ONLINE k") == ":0");
+  CHECK(h.Run(StrCat("ACTIVE.TOUCH k ann AT ", kBegin - 299'999, "ms")) == ":1");
+  h.Advance(1);
+  // It is late, and the other one has gone.
+  CHECK(h.Run(StrCat("ACTIVE.TOUCH k bob AT ", kBegin - 200'000, "ms")) == ":1");
+  // From the future, as one that is online now.
+  CHECK(h.Run(StrCat("ACTIVE.TOUCH k cid AT ", kBeginS + 1'000)) == ":2");
+  CHECK(h.Run("ACTIVE.ONLINE k") == ":2");
+  // The clock is set back: the latest instant that was known decides.
+  h.state.clock.Set(kBegin - 3'600'000);
+  CHECK(h.Run("ACTIVE.TOUCH k dan") == ":2");
+}
+
+TEST_CASE("ACTIVE.TOUCH answers what ACTIVE.ONLINE says right after it") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  CommandHarness h;
+  h.Run("ACTIVE.CREATE k WINDOW 10s");
+  for (int step = 0; step < 5'000; ++step) {
+    h.Advance(random.OneIn(20) ? random.Between(0, 30'000) : random.Between(0, 1'500));
+    const std::string at =
+        random.OneIn(2) ? StrCat(" AT ", h.now() - random.Between(-8'000, 20'000), "ms") : "";
+    const std::string touched = h.Run(StrCat("ACTIVE.TOUCH k id", random.Below(40), at));
+    INFO("step " << step << at);
+    REQUIRE(touched == h.Run("ACTIVE.ONLINE k"));
+  }
+}
+
 TEST_CASE("an id gets a dense number once and keeps it, and is last seen at the latest instant") {
   CommandHarness h;
   h.Run("ACTIVE.TOUCH k ann bob");
@@ -79,6 +110,9 @@ TEST_CASE("ACTIVE.CREATE sets window, zone and keeping once") {
   CHECK(h.Run("ACTIVE.CREATE d") == "+OK");
   CHECK(h.Effects() ==
         std::vector<std::string>{"ACTIVE.CREATE d WINDOW 300000ms TZ UTC KEEP 2592000000ms"});
+  CHECK(h.Run("ACTIVE.CREATE z TZ asia/SHANGHAI") == "+OK");
+  CHECK(h.Effects() == std::vector<std::string>{
+                           "ACTIVE.CREATE z WINDOW 300000ms TZ Asia/Shanghai KEEP 2592000000ms"});
   h.Run("ACTIVE.TOUCH k ann");
   // It is the 15th in Shanghai already.
   CHECK(h.Run("ACTIVE.DAY k") == StrCat("[[\"2023-11-15\" :1 :1 :1 :", kBegin, "]]"));
@@ -176,7 +210,8 @@ TEST_CASE("errors of ACTIVE name the argument and change nothing") {
         "-ERR TZ must be an IANA time zone that this system knows, not 'Mars/Base'");
   CHECK(WithoutUsage(h.Run("ACTIVE.CREATE k TZ")) == "-ERR syntax error");
   CHECK(h.Run("ACTIVE.TOUCH k a AT x") ==
-        "-ERR AT must be unix seconds, with or without a fraction");
+        "-ERR AT must be unix seconds, with or without a fraction, or milliseconds as "
+        "1795230400123ms");
   CHECK(h.Run({"ACTIVE.TOUCH", "k", std::string(65'536, 'x')}) ==
         "-ERR id must be at most 65535 bytes long");
   CHECK(WithoutUsage(h.Run("ACTIVE.ONLINE k AT")) == "-ERR syntax error");
@@ -246,7 +281,7 @@ struct ActiveModel {
     return std::count_if(seen.begin(), seen.end(),
                          [&](const auto& entry) { return Last(entry.first) > t - window; });
   }
-  int64_t Touch(const std::vector<std::string>& ids, int64_t at, int64_t now) {
+  void Touch(const std::vector<std::string>& ids, int64_t at, int64_t now) {
     for (const std::string& id : ids) {
       if (!seen.contains(id)) order.push_back(id);
       seen[id].push_back(at);
@@ -259,7 +294,6 @@ struct ActiveModel {
       peak = online;
       peak_at = evaluated;
     }
-    return online;
   }
   std::string Day(int32_t day) {
     int64_t active = 0;
@@ -297,8 +331,8 @@ TEST_CASE("ACTIVE agrees with a list of all events, and its log replays to the s
     for (const std::string& id : ids) line += " " + id;
     if (at != now || random.OneIn(2)) line += " AT " + Instant(at);
     INFO(line);
-    const int64_t online = model.Touch(ids, at, now);
-    REQUIRE(h.Run(line) == StrCat(":", online));
+    model.Touch(ids, at, now);
+    REQUIRE(h.Run(line) == StrCat(":", model.OnlineAt(now)));
     REQUIRE(h.Run("ACTIVE.ONLINE k") == StrCat(":", model.OnlineAt(now)));
     const int64_t then = now - random.Between(-700'000, 700'000);
     REQUIRE(h.Run("ACTIVE.ONLINE k AT " + Instant(then)) == StrCat(":", model.OnlineAt(then)));
