@@ -1,6 +1,7 @@
 #include "core/limit/limit.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "core/limit/limit_math.h"
 
@@ -13,47 +14,34 @@ struct Hit {
   int64_t cost;
   int64_t now;
   int64_t at;
-  // The instant of judgement.
-  int64_t e;
+
+  // The hit as a rule other than SLIDING takes it.
+  Hit NotAhead() const { return {cost, now, std::min(at, now)}; }
 };
 
 struct Verdict {
   bool fits = true;
   int64_t limit = 0;
   int64_t remaining = 0;
+  // Instants: of the judgement, from which the cost fits, and from which the rule is unused.
+  int64_t judged_at = 0;
   int64_t fits_from = 0;
   int64_t unused_from = 0;
 };
 
-bool HasState(const LimitRule& rule) {
-  return rule.algorithm != Algorithm::kAllow && rule.algorithm != Algorithm::kDeny;
-}
-
-// True if a hit at `at` can count in no window of the rule from `now` on. A bucket forgets by
-// itself.
-bool IsOutside(const LimitRule& rule, int64_t at, int64_t now) {
-  if (at >= now || rule.algorithm == Algorithm::kBucket) return false;
-  switch (rule.algorithm) {
-    case Algorithm::kCalendar:
-      return PeriodContaining(at, rule.unit, rule.week_start, rule.zone->time_zone()).end_ms <= now;
-    case Algorithm::kBase:
-      return at < rule.zone->Containing(now, CalendarUnit::kDay).start_ms;
-    default:
-      return at <= now - rule.period_ms;
-  }
-}
-
 Verdict JudgeLog(const LimitRule& rule, const LimitCounter* counter, const Hit& hit) {
-  const int64_t after = hit.e - rule.period_ms;
+  const int64_t e = std::max(hit.now, hit.at);
+  const int64_t after = e - rule.period_ms;
   const TimeLog* log = counter == nullptr ? nullptr : counter->log.get();
   const auto count = log == nullptr ? 0 : static_cast<int64_t>(log->CountAfter(after));
   Verdict verdict;
+  verdict.judged_at = e;
   verdict.limit = rule.limit;
   verdict.fits = !NeverFits(rule, hit.cost) && hit.cost <= rule.limit - count;
   verdict.remaining = std::max<int64_t>(0, rule.limit - count - (verdict.fits ? hit.cost : 0));
   int64_t newest = count > 0 ? log->newest() : after;
   if (verdict.fits) {
-    if (hit.cost > 0) newest = std::max(newest, hit.at > after ? hit.at : hit.e);
+    if (hit.cost > 0) newest = std::max(newest, hit.at > after ? hit.at : e);
   } else if (!NeverFits(rule, hit.cost)) {
     // As many of the oldest must leave as there are too many.
     const auto leaving = static_cast<uint64_t>(count - (rule.limit - hit.cost));
@@ -65,17 +53,21 @@ Verdict JudgeLog(const LimitRule& rule, const LimitCounter* counter, const Hit& 
 
 Verdict JudgeNumbers(const LimitRule& rule, const LimitCounter* counter, const Hit& hit) {
   LimitNumbers numbers = counter == nullptr ? LimitNumbers() : counter->numbers;
-  Roll(numbers, rule, hit.e);
+  Roll(numbers, rule, hit.now);
   Verdict verdict;
+  verdict.judged_at = hit.now;
   verdict.limit = CapacityOf(rule);
-  verdict.fits = Fits(numbers, rule, hit.cost, hit.e);
-  if (verdict.fits) {
-    const int64_t place = IsOutside(rule, hit.at, hit.now) ? hit.e : hit.at;
-    AddHits(numbers, rule, hit.cost, place, hit.e);
-  } else if (!NeverFits(rule, hit.cost)) {
-    verdict.fits_from = FitsFrom(numbers, rule, hit.cost, hit.e);
+  verdict.fits = Fits(numbers, rule, hit.cost, hit.now);
+  if (verdict.fits && hit.cost > 0) {
+    // A hit that is not kept is shown as one now.
+    const int64_t place = IsOutside(rule, hit.at, hit.now) ? hit.now : hit.at;
+    const bool late_in_bucket = rule.algorithm == Algorithm::kBucket && hit.at < hit.now;
+    if (late_in_bucket) numbers = counter == nullptr ? LimitNumbers() : counter->numbers;
+    AddHits(numbers, rule, hit.cost, place, hit.now);
+  } else if (!verdict.fits && !NeverFits(rule, hit.cost)) {
+    verdict.fits_from = FitsFrom(numbers, rule, hit.cost, hit.now);
   }
-  verdict.remaining = RemainingOf(numbers, rule, hit.e);
+  verdict.remaining = RemainingOf(numbers, rule, hit.now);
   verdict.unused_from = ExpiryOf(LimitKey::Of(rule), numbers);
   return verdict;
 }
@@ -84,7 +76,12 @@ Verdict Judge(const LimitRule& rule, const LimitState& state, const Hit& hit) {
   if (rule.algorithm == Algorithm::kDeny) return {.fits = false};
   const LimitCounter* counter = state.Find(LimitKey::Of(rule));
   return rule.algorithm == Algorithm::kSliding ? JudgeLog(rule, counter, hit)
-                                               : JudgeNumbers(rule, counter, hit);
+                                               : JudgeNumbers(rule, counter, hit.NotAhead());
+}
+
+void CountNumbers(const LimitRule& rule, LimitNumbers& numbers, const Hit& hit) {
+  if (rule.algorithm != Algorithm::kBucket) Roll(numbers, rule, hit.now);
+  AddHits(numbers, rule, hit.cost, hit.at, hit.now);
 }
 
 void Count(const LimitRule& rule, LimitState& state, const Hit& hit) {
@@ -93,18 +90,57 @@ void Count(const LimitRule& rule, LimitState& state, const Hit& hit) {
   if (counter.taken) return;
   counter.taken = true;
   if (rule.algorithm == Algorithm::kSliding) {
+    // First, so that a log of INT64_MAX hits that are over has room.
+    counter.log->DropThrough(hit.now - rule.period_ms);
     counter.log->Add(hit.at, static_cast<uint64_t>(hit.cost));
-    return;
+  } else {
+    CountNumbers(rule, counter.numbers, hit.NotAhead());
   }
-  // A late hit has been draining from a bucket since its own instant.
-  Roll(counter.numbers, rule, rule.algorithm == Algorithm::kBucket ? hit.at : hit.e);
-  AddHits(counter.numbers, rule, hit.cost, hit.at, hit.e);
 }
 
-void CountAll(std::span<const LimitUse> uses, const Hit& hit) {
+// The rules of a command, each with what it agrees on with those that share its counter.
+class AgreedRules {
+ public:
+  explicit AgreedRules(std::span<const LimitUse> uses)
+      : uses_(uses), alone_(uses.size() == 1 && uses.front().rules.size() == 1) {}
+
+  // Valid until the next call.
+  const LimitRule& Of(const LimitUse& use, const LimitRule& rule) {
+    if (alone_) return rule;
+    const bool may_differ =
+        rule.algorithm == Algorithm::kBucket || rule.algorithm == Algorithm::kBase;
+    return may_differ ? Agree(use, rule) : rule;
+  }
+
+ private:
+  const LimitRule& Agree(const LimitUse& own, const LimitRule& rule) {
+    int64_t refill = rule.refill;
+    int64_t base = rule.base;
+    for (const LimitUse& use : uses_) {
+      if (use.state != own.state) continue;
+      for (const LimitRule& other : use.rules) {
+        if (&other == &rule || other.algorithm != rule.algorithm) continue;
+        if (LimitKey::Of(other) != LimitKey::Of(rule)) continue;
+        refill = std::min(refill, other.refill);
+        base = std::min(base, other.base);
+      }
+    }
+    if (refill == rule.refill && base == rule.base) return rule;
+    agreed_ = rule;
+    agreed_->refill = refill;
+    agreed_->shared_base = base;
+    return *agreed_;
+  }
+
+  std::span<const LimitUse> uses_;
+  bool alone_;
+  std::optional<LimitRule> agreed_;
+};
+
+void CountAll(std::span<const LimitUse> uses, AgreedRules& agreed, const Hit& hit) {
   for (const LimitUse& use : uses) {
     for (const LimitRule& rule : use.rules) {
-      if (HasState(rule)) Count(rule, *use.state, hit);
+      if (rule.counts()) Count(agreed.Of(use, rule), *use.state, hit);
     }
   }
   for (const LimitUse& use : uses) {
@@ -113,10 +149,10 @@ void CountAll(std::span<const LimitUse> uses, const Hit& hit) {
   }
 }
 
-void ShowFigures(const Verdict& verdict, int64_t e, LimitDecision& decision) {
+void ShowFigures(const Verdict& verdict, LimitDecision& decision) {
   decision.limit = verdict.limit;
   decision.remaining = verdict.remaining;
-  decision.reset_after_ms = std::max<int64_t>(0, verdict.unused_from - e);
+  decision.reset_after_ms = std::max<int64_t>(0, verdict.unused_from - verdict.judged_at);
 }
 
 int64_t SecondsUp(int64_t ms) { return ms / 1000 + (ms % 1000 != 0 ? 1 : 0); }
@@ -125,28 +161,30 @@ int64_t SecondsUp(int64_t ms) { return ms / 1000 + (ms % 1000 != 0 ? 1 : 0); }
 
 LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t now, int64_t at,
                            LimitMode mode) {
-  const Hit hit{.cost = cost, .now = now, .at = at, .e = std::max(now, at)};
+  const Hit hit{.cost = cost, .now = now, .at = at};
+  AgreedRules agreed(uses);
   LimitDecision decision;
   int place = 0;
   for (const LimitUse& use : uses) {
-    for (const LimitRule& rule : use.rules) {
+    for (const LimitRule& given : use.rules) {
       ++place;
-      if (rule.algorithm == Algorithm::kAllow) continue;
+      if (given.algorithm == Algorithm::kAllow) continue;
+      const LimitRule& rule = agreed.Of(use, given);
       const Verdict verdict = Judge(rule, *use.state, hit);
       const bool tighter = decision.remaining < 0 || verdict.remaining < decision.remaining;
       if (verdict.fits ? decision.allowed && tighter : decision.allowed) {
-        ShowFigures(verdict, hit.e, decision);
+        ShowFigures(verdict, decision);
       }
       if (verdict.fits) continue;
       if (decision.allowed) decision.rule = place;
       decision.allowed = false;
       const bool never = decision.retry_after_ms < 0 || NeverFits(rule, cost);
       decision.retry_after_ms =
-          never ? -1 : std::max(decision.retry_after_ms, verdict.fits_from - hit.e);
+          never ? -1 : std::max(decision.retry_after_ms, verdict.fits_from - verdict.judged_at);
     }
   }
   const bool counts = mode == LimitMode::kForce || (mode == LimitMode::kTake && decision.allowed);
-  if (counts && cost > 0) CountAll(uses, hit);
+  if (counts && cost > 0) CountAll(uses, agreed, hit);
   return decision;
 }
 

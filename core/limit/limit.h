@@ -1,12 +1,19 @@
 // One decision over several limits of several keys, all or nothing.
 //
-// A hit has an instant `at`, normally `now`. It is judged at `e`, the later of the two:
-//  * a hit at `at` counts in a window of length w at `e` iff e - w < at; hits from the future
-//  count;
-//  * a late hit (at < now) is judged like a hit now and then counted in its own place: in the log
-//    at `at`, in the calendar period or aligned window of `at`, in a bucket drained from `at` on.
-//    If it is outside every window that it could count in, the reply is the same and nothing is
-//    kept.
+// A hit has an instant `at`, normally `now`, the server's clock.
+//  * SLIDING keeps every hit at its place. A hit at `at` is judged at e, the later of `at` and
+//    `now`, and counts in a window of length w at e iff e - w < at; hits from the future count.
+//  * For every other rule an `at` after `now` is `now`: a client's fast clock opens no new window.
+//  * A late hit (at < now) is judged like a hit now and then counted in its own place: in the log
+//    at `at`, in the calendar period or aligned window of `at`, in a bucket that has been refilled
+//    since `at`. If it is outside every window that it could count in, the reply is the same and
+//    nothing is kept. It never lowers what is left by more than its cost.
+//
+// Rules that differ only in limit, capacity, refill or base share a counter (see limit_state.h),
+// which takes a hit once. In one command, whatever the order of its rules, a bucket gets the
+// slowest of their refills, and hits count in the windows of BASE from the smallest base on. Where
+// the refill has changed, tokens come back at the faster rate until the next hit that is taken, at
+// the rule's own from then on: what is back stays, and a faster refill works at once.
 //
 // The figures of a rule, after the hit where it is allowed and before it where it is denied:
 //   limit           what the rule allows at once when it is unused: its limit or capacity; for
@@ -46,7 +53,8 @@ struct LimitDecision {
   int64_t limit = -1;
   int64_t remaining = -1;
   // 0 if allowed; otherwise the least wait after which every rule would allow the same cost if
-  // nothing else is taken; -1 if some rule can never allow it.
+  // nothing else is taken; -1 if some rule can never allow it. A hit ahead of the clock waits as
+  // much later: its instant moves with it.
   int64_t retry_after_ms = 0;
   int64_t reset_after_ms = -1;
   // The 1-based place, over all uses, of the first rule that denied; 0 if allowed.
@@ -55,7 +63,7 @@ struct LimitDecision {
   friend bool operator==(const LimitDecision&, const LimitDecision&) = default;
 };
 
-// `cost` >= 0; 0 asks whether the rules stand and opens no windows. `now` and `at` are in
+// `cost` >= 0; 0 asks whether the rules stand at all and changes nothing. `now` and `at` are in
 // [0, kMaxInstantMs]. What has expired is forgotten in states that change. O(rules), for SLIDING
 // amortised as TimeLog.
 LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t now, int64_t at,

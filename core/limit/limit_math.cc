@@ -19,8 +19,8 @@ Wide CeilDiv(Wide numerator, Wide denominator) {
   return (numerator + denominator - 1) / denominator;
 }
 
-void RollRolling(LimitNumbers& numbers, int64_t period, int64_t e) {
-  const int64_t start = e - e % period;
+void RollRolling(LimitNumbers& numbers, int64_t period, int64_t now) {
+  const int64_t start = now - now % period;
   const bool used = numbers.hits > 0 || numbers.before > 0;
   if (used && numbers.window.start_ms >= start) return;
   numbers.before = numbers.window.start_ms == start - period ? numbers.hits : 0;
@@ -28,44 +28,79 @@ void RollRolling(LimitNumbers& numbers, int64_t period, int64_t e) {
   numbers.window = {start, start + period};
 }
 
-void RollBucket(LimitNumbers& numbers, const LimitRule& rule, int64_t e) {
-  if (numbers.hits == 0) {
-    numbers.window.start_ms = e;
-  } else if (e > numbers.window.start_ms) {
-    const Wide back = Wide{e - numbers.window.start_ms} * numbers.refill;
-    numbers.hits = back >= numbers.hits ? 0 : numbers.hits - static_cast<int64_t>(back);
-    numbers.window.start_ms = e;
+// What a bucket that gets `refill` back each period misses at `at`.
+int64_t MissingAt(const LimitNumbers& numbers, int64_t refill, int64_t at) {
+  if (at <= numbers.window.start_ms) return numbers.hits;
+  const Wide back = Wide{at - numbers.window.start_ms} * refill;
+  return back >= numbers.hits ? 0 : numbers.hits - static_cast<int64_t>(back);
+}
+
+// At which rate tokens come back until something is taken: a faster refill works at once, and under
+// a slower one those that are back already stay.
+int64_t RefillUntilNow(const LimitNumbers& numbers, const LimitRule& rule) {
+  return std::max(numbers.refill, rule.refill);
+}
+
+void RollBucket(LimitNumbers& numbers, const LimitRule& rule, int64_t now) {
+  const int64_t refill = RefillUntilNow(numbers, rule);
+  numbers.hits = MissingAt(numbers, refill, now);
+  numbers.window.start_ms = numbers.hits == 0 ? now : std::max(numbers.window.start_ms, now);
+  numbers.refill = numbers.hits == 0 ? rule.refill : refill;
+}
+
+// A bucket that is full at `now` is as one that was never used. What a late hit took from another
+// has been coming back since its own instant, or since the newest hit where that is later: what was
+// missing before that is not known any more.
+[[gnu::noinline]] void AddToBucket(LimitNumbers& numbers, const LimitRule& rule, int64_t cost,
+                                   int64_t at, int64_t now) {
+  const int64_t refill = RefillUntilNow(numbers, rule);
+  if (MissingAt(numbers, refill, now) > 0) {
+    BringBucketTo(numbers, refill, at);
+  } else {
+    numbers.hits = 0;
+    numbers.window.start_ms = at;
+    numbers.refill = rule.refill;
   }
+  numbers.hits = SaturatingAdd(numbers.hits, BucketUnits(rule, cost));
+  if (numbers.refill == rule.refill) return;
+  // The rule's own rate holds from now on.
+  BringBucketTo(numbers, refill, now);
   numbers.refill = rule.refill;
 }
 
 // How much of the window before still counts, times the period.
-Wide WeightedBefore(const LimitNumbers& numbers, int64_t period, int64_t e) {
-  const int64_t into = std::max<int64_t>(0, e - numbers.window.start_ms);
+Wide WeightedBefore(const LimitNumbers& numbers, int64_t period, int64_t now) {
+  const int64_t into = std::max<int64_t>(0, now - numbers.window.start_ms);
   return Wide{numbers.before} * (period - into);
 }
 
-// Of the hits that follow the first `day_hits` of the day, those of `cost` that are at or beyond
-// the base-th and so count in the window too.
-int64_t BeyondBase(int64_t day_hits, int64_t base, int64_t cost) {
-  const int64_t free_hits = std::max<int64_t>(0, std::max<int64_t>(0, base - 1) - day_hits);
-  return std::max<int64_t>(0, cost - free_hits);
+// From which hit of the day on hits count in the window too.
+int64_t WindowsFrom(const LimitRule& rule) {
+  return std::max<int64_t>(1, std::min(rule.base, rule.shared_base));
 }
 
-// As if the hits came one by one: the last of them is denied if the day then holds `base` and the
+// Hits of the day that can still come before those that count in the window.
+int64_t FreeHits(int64_t day_hits, const LimitRule& rule) {
+  return std::max<int64_t>(0, WindowsFrom(rule) - 1 - day_hits);
+}
+
+// Of `cost` hits that follow the first `day_hits` of the day, those that count in the window too.
+int64_t InWindow(int64_t day_hits, const LimitRule& rule, int64_t cost) {
+  return std::max<int64_t>(0, cost - FreeHits(day_hits, rule));
+}
+
+// As if the hits came one by one, and the last is denied if the day then holds `base` and the
 // window `limit`.
 bool BaseFits(int64_t day_hits, int64_t window_hits, const LimitRule& rule, int64_t cost) {
-  const int64_t ahead = std::max<int64_t>(0, cost - 1);
-  if (SaturatingAdd(day_hits, ahead) < rule.base) return true;
-  return SaturatingAdd(window_hits, BeyondBase(day_hits, rule.base, ahead)) < rule.limit;
+  if (Wide{day_hits} + cost <= rule.base) return true;
+  return Wide{window_hits} + InWindow(day_hits, rule, cost) <= rule.limit;
 }
 
 int64_t BaseRemaining(const LimitNumbers& numbers, const LimitRule& rule) {
-  const int64_t day_hits = numbers.before;
-  if (day_hits >= rule.base) return std::max<int64_t>(0, rule.limit - numbers.hits);
-  // Up to the base-th they are free, but the base-th counts in the window.
-  const int64_t in_window = SaturatingAdd(numbers.hits, 1);
-  return SaturatingAdd(rule.base - day_hits, std::max<int64_t>(0, rule.limit - in_window));
+  const int64_t by_day = std::max<int64_t>(0, rule.base - numbers.before);
+  if (numbers.hits >= rule.limit) return by_day;
+  const int64_t free_hits = FreeHits(numbers.before, rule);
+  return std::max(by_day, SaturatingAdd(free_hits, rule.limit - numbers.hits));
 }
 
 int64_t RollingFitsFrom(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost) {
@@ -87,7 +122,7 @@ int64_t BucketFitsFrom(const LimitNumbers& numbers, const LimitRule& rule, int64
   const Wide missing =
       Wide{numbers.hits} + Wide{cost} * rule.period_ms - Wide{rule.limit} * rule.period_ms;
   return SaturatingAdd(numbers.window.start_ms,
-                       static_cast<int64_t>(CeilDiv(missing, rule.refill)));
+                       static_cast<int64_t>(CeilDiv(missing, numbers.refill)));
 }
 
 int64_t BaseFitsFrom(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost) {
@@ -103,31 +138,41 @@ int64_t BaseFitsFrom(const LimitNumbers& numbers, const LimitRule& rule, int64_t
 
 }  // namespace
 
-void Roll(LimitNumbers& numbers, const LimitRule& rule, int64_t e) {
+int64_t BucketUnits(const LimitRule& rule, int64_t cost) {
+  int64_t units = 0;
+  return __builtin_mul_overflow(cost, rule.period_ms, &units) ? kMax : units;
+}
+
+void BringBucketTo(LimitNumbers& numbers, int64_t refill, int64_t at) {
+  numbers.hits = MissingAt(numbers, refill, at);
+  numbers.window.start_ms = std::max(numbers.window.start_ms, at);
+}
+
+void Roll(LimitNumbers& numbers, const LimitRule& rule, int64_t now) {
   switch (rule.algorithm) {
     case Algorithm::kRolling:
-      RollRolling(numbers, rule.period_ms, e);
+      RollRolling(numbers, rule.period_ms, now);
       return;
     case Algorithm::kBucket:
-      RollBucket(numbers, rule, e);
+      RollBucket(numbers, rule, now);
       return;
     case Algorithm::kBase:
-      if (numbers.before == 0 || e >= numbers.day.end_ms) {
-        numbers.day = rule.zone->Containing(e, CalendarUnit::kDay);
+      if (numbers.before == 0 || now >= numbers.day.end_ms) {
+        numbers.day = rule.zone->Containing(now, CalendarUnit::kDay);
         numbers.before = 0;
       }
       break;
     default:
       break;
   }
-  if (numbers.hits > 0 && e < numbers.window.end_ms) return;
+  if (numbers.hits > 0 && now < numbers.window.end_ms) return;
   numbers.hits = 0;
   numbers.window = rule.algorithm == Algorithm::kCalendar
-                       ? rule.zone->Containing(e, rule.unit, rule.week_start)
-                       : Period{e, e + rule.period_ms};
+                       ? rule.zone->Containing(now, rule.unit, rule.week_start)
+                       : Period{now, now + rule.period_ms};
 }
 
-void AddHits(LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t at, int64_t e) {
+void AddHits(LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t at, int64_t now) {
   switch (rule.algorithm) {
     case Algorithm::kCalendar:
       numbers.hits = SaturatingAdd(numbers.hits, cost);
@@ -137,18 +182,15 @@ void AddHits(LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t
       hits = SaturatingAdd(hits, cost);
       return;
     }
-    case Algorithm::kBucket: {
-      int64_t units = 0;
-      if (__builtin_mul_overflow(cost, rule.period_ms, &units)) units = kMax;
-      numbers.hits = SaturatingAdd(numbers.hits, units);
+    case Algorithm::kBucket:
+      AddToBucket(numbers, rule, cost, at, now);
       return;
-    }
     default:
       break;
   }
   int64_t in_window = cost;
   if (rule.algorithm == Algorithm::kBase) {
-    in_window = at + rule.period_ms > e ? BeyondBase(numbers.before, rule.base, cost) : 0;
+    in_window = at + rule.period_ms > now ? InWindow(numbers.before, rule, cost) : 0;
     numbers.before = SaturatingAdd(numbers.before, cost);
   }
   // The first hit opens the window.
@@ -156,12 +198,37 @@ void AddHits(LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t
   numbers.hits = SaturatingAdd(numbers.hits, in_window);
 }
 
-bool Fits(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t e) {
+int64_t MissingTokens(const LimitNumbers& numbers, int64_t period_ms, int64_t now) {
+  const int64_t missing = MissingAt(numbers, numbers.refill, now);
+  return missing / period_ms + (missing % period_ms != 0);
+}
+
+int64_t WeightedHits(const LimitNumbers& numbers, int64_t period_ms, int64_t now) {
+  LimitNumbers rolled = numbers;
+  RollRolling(rolled, period_ms, now);
+  const Wide weighted = Wide{rolled.hits} * period_ms + WeightedBefore(rolled, period_ms, now);
+  constexpr Wide kMost = kMax;
+  return static_cast<int64_t>(std::min(kMost, CeilDiv(weighted, period_ms)));
+}
+
+bool IsOutside(const LimitRule& rule, int64_t at, int64_t now) {
+  if (at >= now || rule.algorithm == Algorithm::kBucket) return false;
+  switch (rule.algorithm) {
+    case Algorithm::kCalendar:
+      return PeriodContaining(at, rule.unit, rule.week_start, rule.zone->time_zone()).end_ms <= now;
+    case Algorithm::kBase:
+      return at < rule.zone->Containing(now, CalendarUnit::kDay).start_ms;
+    default:
+      return at <= now - rule.period_ms;
+  }
+}
+
+bool Fits(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t now) {
   if (NeverFits(rule, cost)) return false;
   const Wide period = rule.period_ms;
   switch (rule.algorithm) {
     case Algorithm::kRolling:
-      return (Wide{numbers.hits} + cost) * period + WeightedBefore(numbers, rule.period_ms, e) <=
+      return (Wide{numbers.hits} + cost) * period + WeightedBefore(numbers, rule.period_ms, now) <=
              Wide{rule.limit} * period;
     case Algorithm::kBucket:
       return Wide{numbers.hits} + Wide{cost} * period <= Wide{rule.limit} * period;
@@ -179,22 +246,22 @@ bool NeverFits(const LimitRule& rule, int64_t cost) {
     case Algorithm::kDeny:
       return true;
     case Algorithm::kBase:
-      return !BaseFits(0, 0, rule, cost);
+      return (rule.base == 0 && rule.limit == 0) || !BaseFits(0, 0, rule, cost);
     default:
       return rule.limit == 0 || cost > rule.limit;
   }
 }
 
-int64_t RemainingOf(const LimitNumbers& numbers, const LimitRule& rule, int64_t e) {
+int64_t RemainingOf(const LimitNumbers& numbers, const LimitRule& rule, int64_t now) {
   const Wide period = rule.period_ms;
   switch (rule.algorithm) {
     case Algorithm::kRolling: {
       const Wide room =
-          (Wide{rule.limit} - numbers.hits) * period - WeightedBefore(numbers, rule.period_ms, e);
+          (Wide{rule.limit} - numbers.hits) * period - WeightedBefore(numbers, rule.period_ms, now);
       return room <= 0 ? 0 : static_cast<int64_t>(room / period);
     }
     case Algorithm::kBucket: {
-      const Wide room = Wide{rule.limit} * period - numbers.hits;
+      const Wide room = Wide{rule.limit} * period - MissingAt(numbers, numbers.refill, now);
       return room <= 0 ? 0 : static_cast<int64_t>(room / period);
     }
     case Algorithm::kBase:
@@ -209,16 +276,16 @@ int64_t CapacityOf(const LimitRule& rule) {
   return BaseRemaining(LimitNumbers(), rule);
 }
 
-int64_t FitsFrom(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t e) {
+int64_t FitsFrom(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t now) {
   switch (rule.algorithm) {
     case Algorithm::kRolling:
-      return std::max(e, RollingFitsFrom(numbers, rule, cost));
+      return std::max(now, RollingFitsFrom(numbers, rule, cost));
     case Algorithm::kBucket:
-      return std::max(e, BucketFitsFrom(numbers, rule, cost));
+      return std::max(now, BucketFitsFrom(numbers, rule, cost));
     case Algorithm::kBase:
-      return std::max(e, BaseFitsFrom(numbers, rule, cost));
+      return std::max(now, BaseFitsFrom(numbers, rule, cost));
     default:
-      return std::max(e, numbers.window.end_ms);
+      return std::max(now, numbers.window.end_ms);
   }
 }
 

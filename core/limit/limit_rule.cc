@@ -45,8 +45,7 @@ LimitRule LimitRule::Allow() { return {.algorithm = LimitAlgorithm::kAllow}; }
 LimitRule LimitRule::Deny() { return {.algorithm = LimitAlgorithm::kDeny}; }
 
 std::string_view WrongWith(const LimitRule& rule) {
-  if (rule.algorithm == LimitAlgorithm::kAllow || rule.algorithm == LimitAlgorithm::kDeny)
-    return {};
+  if (!rule.counts()) return {};
   const bool bucket = rule.algorithm == LimitAlgorithm::kBucket;
   if (rule.limit < 0) {
     return bucket ? "capacity must not be negative" : "limit must not be negative";

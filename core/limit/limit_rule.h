@@ -26,6 +26,7 @@ struct LimitRule {
   int64_t period_ms = 0;                      // FIXED, SLIDING, ROLLING, BUCKET, BASE
   int64_t refill = 0;                         // BUCKET: tokens each period
   int64_t base = 0;                           // BASE
+  int64_t shared_base = INT64_MAX;            // BASE: the smallest of rules that share a counter
   CalendarUnit unit = CalendarUnit::kDay;     // CALENDAR
   WeekStart week_start = WeekStart::kMonday;  // CALENDAR week
   Zone* zone = nullptr;                       // CALENDAR, BASE: not owned, outlives the rule's use
@@ -39,6 +40,11 @@ struct LimitRule {
   static LimitRule Base(int64_t base, int64_t limit, int64_t period_ms, Zone& zone);
   static LimitRule Allow();
   static LimitRule Deny();
+
+  // False for ALLOW and DENY, which count nothing.
+  bool counts() const {
+    return algorithm != LimitAlgorithm::kAllow && algorithm != LimitAlgorithm::kDeny;
+  }
 };
 
 // What is wrong with the rule's numbers, naming the argument, or empty. Counts are in [0,

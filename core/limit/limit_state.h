@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -41,7 +42,8 @@ struct LimitKey {
 //   ROLLING   window, hits, before   window: aligned to multiples of the period since 1970;
 //                                    before: the hits of the window before it
 //   BUCKET    window.start_ms, hits, refill   hits: what is missing at that instant, in
-//                                    1/period_ms of a token; refill: tokens each period until then
+//                                    1/period_ms of a token; refill: tokens each period from then
+//                                    on
 //   BASE      day, before; window, hits       before: the hits of the day; hits: of the window
 // A window that has ended, or of which nothing is counted, means nothing.
 struct LimitNumbers {
@@ -94,6 +96,7 @@ class LimitState {
   // it stays as it is. A bucket gets its tokens back whenever they were taken. O(counters + log).
   void Give(int64_t count, int64_t now, int64_t at);
 
+  std::span<const LimitCounter> counters() const { return counters_; }
   // Null if the key has no such counter. O(counters).
   const LimitCounter* Find(const LimitKey& key) const;
   LimitCounter& FindOrAdd(const LimitKey& key);

@@ -2,18 +2,21 @@
 // clients of redis-cell.
 //
 // What is logged says when it happened and by which clock that was judged (see EventTime):
-//   LIMIT.FORCE key rule … [AND key rule …] COST n AT t [NOW t]
+//   LIMIT.TAKE key rule … [AND key rule …] COST n AT t [NOW t]
 //       only if something was taken, whatever command took it: the hits are counted again without
 //       being judged again. Rules stand in place of a policy's name, so that a policy that changes
 //       later does not change the past.
+//   LIMIT.FORCE with the same words, in older logs: counted as the versions that wrote it did.
 //   LIMIT.GIVE key n AT t NOW t
 //   LIMIT.RESET key
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <string_view>
 
 #include "core/bytes/number.h"
 #include "core/limit/limit.h"
+#include "core/limit/limit_replay.h"
 #include "core/limit/limit_state.h"
 #include "core/time/duration.h"
 #include "server/command/compact_value.h"
@@ -34,10 +37,6 @@ LimitState& ScratchState(CommandContext& context, size_t index) {
   return states[index];
 }
 
-bool KeepsState(const LimitRule& rule) {
-  return rule.algorithm != LimitAlgorithm::kAllow && rule.algorithm != LimitAlgorithm::kDeny;
-}
-
 // The states of a command's keys, each once however often the key is named.
 class LimitStates {
  public:
@@ -56,7 +55,7 @@ class LimitStates {
             for_write ? named->state.Write(context, use.key) : named->state.Read(context, use.key);
         if (!opened) return false;
       }
-      named->counts |= std::any_of(rules.begin(), rules.end(), KeepsState);
+      named->counts |= std::any_of(rules.begin(), rules.end(), std::mem_fn(&LimitRule::counts));
       uses_.push_back({&*named->state, rules});
     }
     return true;
@@ -108,7 +107,7 @@ void LogTaken(CommandContext& context, const LimitArgs& limit) {
   // Nothing to write: spare the formatting too.
   if (!context.server.effects.enabled()) return context.LogNothing();
   const Int64Text cost(limit.cost);
-  EffectWords words = {"LIMIT.FORCE"};
+  EffectWords words = {"LIMIT.TAKE"};
   words.insert(words.end(), limit.list.words.begin(), limit.list.words.end());
   words.insert(words.end(), {"COST", cost.view()});
   LogEffect(context, words, limit.time);
@@ -129,11 +128,26 @@ void Decide(CommandContext& context, LimitMode mode) {
   LogTaken(context, limit);
 }
 
-void Take(CommandContext& context) { Decide(context, LimitMode::kTake); }
+// In a log it was taken already.
+void Take(CommandContext& context) {
+  Decide(context, context.server.loading ? LimitMode::kForce : LimitMode::kTake);
+}
 
 void Peek(CommandContext& context) { Decide(context, LimitMode::kPeek); }
 
-void Force(CommandContext& context) { Decide(context, LimitMode::kForce); }
+void CountOlderEffect(CommandContext& context) {
+  LimitArgs limit(context);
+  if (!limit.Read(context) || limit.cost == 0) return;
+  LimitStates states;
+  if (!states.Open(context, limit, true)) return;
+  CountAsBefore(states.uses(), limit.cost, limit.time.now(), limit.time.at());
+  states.Store(context);
+}
+
+void Force(CommandContext& context) {
+  if (context.server.loading) return CountOlderEffect(context);
+  Decide(context, LimitMode::kForce);
+}
 
 struct GiveArgs {
   int64_t count = 1;
@@ -239,7 +253,7 @@ void ThrottleKey(CommandContext& context) {
   const Int64Text refill(rule.refill);
   const DurationText period(rule.period_ms);
   const Int64Text cost(throttle.quantity);
-  EffectWords words = {"LIMIT.FORCE", key,           "BUCKET", capacity.view(),
+  EffectWords words = {"LIMIT.TAKE",  key,           "BUCKET", capacity.view(),
                        refill.view(), period.view(), "COST",   cost.view()};
   LogEffect(context, words, EventTime(context));
 }

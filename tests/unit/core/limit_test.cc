@@ -256,7 +256,6 @@ TEST_CASE("a hit outside every window gets the same reply and is not kept") {
            {LimitRule::Fixed(5, 1'000), kT0 - 1'000},
            {LimitRule::Sliding(5, 1'000), kT0 - 1'000},
            {LimitRule::Rolling(5, 1'000), kT0 - 1'000},
-           {LimitRule::Bucket(5, 1, 1'000), kT0 - 1'000},
            {LimitRule::Calendar(5, CalendarUnit::kDay, utc), today - 1},
            {LimitRule::Base(5, 1, 1'000, utc), today - 1}}) {
     const LimitDecision late = Decide(state, {rule}, kT0, LimitMode::kTake, 1, at);
@@ -267,6 +266,61 @@ TEST_CASE("a hit outside every window gets the same reply and is not kept") {
     CHECK_FALSE(state.empty());
     state = LimitState();
   }
+}
+
+TEST_CASE("a late hit that is back in its bucket is not kept, and shown as it is") {
+  const std::vector<LimitRule> bucket{LimitRule::Bucket(5, 1, 1'000)};
+  LimitState state;
+  CHECK(Decide(state, bucket, kT0, LimitMode::kTake, 1, kT0 - 1'000) == Allowed(5, 5, 0));
+  CHECK(state.empty());
+  CHECK(Decide(state, bucket, kT0, LimitMode::kTake, 1, kT0 - 999) == Allowed(5, 4, 1));
+  CHECK(state.ExpiresAt() == kT0 + 1);
+  // It cannot be taken where the bucket is empty now.
+  CHECK(Decide(state, bucket, kT0, LimitMode::kForce, 5).rule == 1);
+  CHECK_FALSE(Decide(state, bucket, kT0, LimitMode::kTake, 1, kT0 - 999).allowed);
+}
+
+TEST_CASE("a bucket's refill changes at once, and what is back stays") {
+  LimitState state;
+  const std::vector<LimitRule> slow{LimitRule::Bucket(10, 1, 1'000)};
+  const std::vector<LimitRule> fast{LimitRule::Bucket(10, 5, 1'000)};
+  CHECK(Decide(state, slow, kT0, LimitMode::kTake, 10) == Allowed(10, 0, 10'000));
+  CHECK(Decide(state, fast, kT0) == Denied(10, 0, 200, 2'000, 1));
+  CHECK(Decide(state, fast, kT0 + 200) == Allowed(10, 0, 2'000));
+  CHECK(Decide(state, slow, kT0 + 1'200, LimitMode::kPeek, 0) == Allowed(10, 5, 1'000));
+  // Late, at the instant when five were still missing.
+  CHECK(Decide(state, slow, kT0 + 1'800, LimitMode::kTake, 2, kT0 + 1'200) ==
+        Allowed(10, 6, 4'000));
+}
+
+TEST_CASE("a bucket that is full is forgotten, whatever else the key holds") {
+  const std::vector<LimitRule> bucket{LimitRule::Bucket(20, 1, 1'000)};
+  const std::vector<LimitRule> both{bucket[0], LimitRule::Fixed(99, 90'000)};
+  for (const std::vector<LimitRule>& first : {bucket, both}) {
+    LimitState state;
+    CHECK(Decide(state, first, kT0, LimitMode::kTake, 20).allowed);
+    CHECK(Decide(state, bucket, kT0 + 20'000, LimitMode::kTake, 15, kT0 + 10'000) ==
+          Allowed(20, 15, 5'000));
+  }
+}
+
+TEST_CASE("BASE: a cost of 0 asks whether no more is counted than it allows") {
+  Zone utc;
+  LimitState state;
+  const std::vector<LimitRule> rules{LimitRule::Base(2, 1, 1'000, utc)};
+  CHECK(Decide(state, rules, kT0, LimitMode::kTake, 2) == Allowed(2, 0, 6'400'000));
+  CHECK_FALSE(Decide(state, rules, kT0).allowed);
+  CHECK(Decide(state, rules, kT0, LimitMode::kTake, 0) == Allowed(2, 0, 6'400'000));
+  CHECK_FALSE(Decide(state, rules, kT0, LimitMode::kForce).allowed);
+  CHECK_FALSE(Decide(state, rules, kT0, LimitMode::kTake, 0).allowed);
+}
+
+TEST_CASE("a log that was full of hits which are over has room") {
+  LimitState state;
+  const std::vector<LimitRule> rules{LimitRule::Sliding(2, 1'000)};
+  Decide(state, rules, kT0, LimitMode::kForce, kMax);
+  CHECK(Decide(state, rules, kT0 + 1'000, LimitMode::kTake, 2).allowed);
+  CHECK_FALSE(Decide(state, rules, kT0 + 1'000).allowed);
 }
 
 TEST_CASE("hits from the future count") {

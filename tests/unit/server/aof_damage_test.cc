@@ -172,7 +172,7 @@ TEST_CASE("aof damage: the corpus holds every command that writes") {
                            "SETBIT",       "PFADD",         "RENAME",
                            "COPY",         "MOVE",          "SWAPDB",
                            "PERSIST",      "HITS.ADD",      "HITS.UNDO",
-                           "LIMIT.FORCE",  "LIMIT.GIVE",    "LIMIT.RESET",
+                           "LIMIT.TAKE",   "LIMIT.GIVE",    "LIMIT.RESET",
                            "POLICY.SET",   "POLICY.DEL",    "ACTIVE.CREATE",
                            "ACTIVE.TOUCH", "ACTIVE.FORGET", "QUOTA.SETLIMIT",
                            "QUOTA.RECORD", "QUOTA.RETURN",  "QUOTA.DELLIMIT",

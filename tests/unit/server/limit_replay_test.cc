@@ -1,6 +1,7 @@
 // LIMIT through its commands against lists of all events, and its log against its state.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -152,6 +153,8 @@ TEST_CASE("the log of LIMIT replays at any later time to the same answers") {
                                          "SLIDING 5 7s",
                                          "ROLLING 6 9s",
                                          "BUCKET 4 3 5s",
+                                         "BUCKET 7 1 5s",
+                                         "BASE 1 4 8s TZ america/new_york",
                                          "CALENDAR 7 minute TZ Asia/Shanghai",
                                          "BASE 3 2 8s TZ America/New_York",
                                          "POLICY p",
@@ -178,9 +181,10 @@ TEST_CASE("the log of LIMIT replays at any later time to the same answers") {
     } else if (random.OneIn(10)) {
       h.Run(StrCat("CL.THROTTLE ", key, " 5 10 20 ", random.Between(0, 3)));
     } else {
-      h.Run(StrCat(kCommands[random.Below(3)], " ", key, " ", kRules[random.Below(8)], " ",
-                   kRules[random.Below(8)], " AND k", random.Below(4), " ", kRules[random.Below(8)],
-                   " COST ", random.Between(0, 3), at));
+      h.Run(StrCat(kCommands[random.Below(3)], " ", key, " ",
+                   kRules[random.Below(std::size(kRules))], " ",
+                   kRules[random.Below(std::size(kRules))], " AND k", random.Below(4), " ",
+                   kRules[random.Below(std::size(kRules))], " COST ", random.Between(0, 3), at));
     }
     collect();
     if (step % 1'000 != 999) continue;
@@ -199,6 +203,48 @@ TEST_CASE("the log of LIMIT replays at any later time to the same answers") {
       }
     }
     collect();
+  }
+}
+
+TEST_CASE("a log of before hits ahead of the clock were hits now gives the state that it gave") {
+  // Effects and answers of the last version that counted them at their own instant.
+  const std::vector<std::string> effects{
+      "LIMIT.FORCE f FIXED 9 1m COST 4 AT 1900000000.000",
+      "LIMIT.FORCE f FIXED 9 1m COST 2 AT 1900000090.000 NOW 1900000000.000",
+      "LIMIT.FORCE c CALENDAR 9 day TZ Asia/Shanghai COST 3 AT 1900000000.000",
+      "LIMIT.FORCE c CALENDAR 9 day TZ Asia/Shanghai COST 1 AT 1900086400.000 NOW 1900000000.000",
+      "LIMIT.FORCE r ROLLING 9 10s COST 5 AT 1900000000.000",
+      "LIMIT.FORCE r ROLLING 9 10s COST 2 AT 1900000030.000 NOW 1900000000.000",
+      "LIMIT.FORCE d BASE 2 9 1h COST 5 AT 1900000000.000",
+      "LIMIT.FORCE d BASE 2 9 1h COST 3 AT 1900100000.000 NOW 1900000000.000",
+      "LIMIT.FORCE b BUCKET 20 10 10s COST 20 AT 1900000000.000",
+      "LIMIT.FORCE b2 BUCKET 20 2 10s BUCKET 9 1 10s COST 8 AT 1900000000.000",
+      "LIMIT.FORCE b3 BUCKET 20 9 10s FIXED 99 1h COST 18 AT 1900000000.000",
+      "LIMIT.FORCE s BASE 4 9 1h BASE 1 9 1h COST 5 AT 1900000000.000",
+      "LIMIT.FORCE l SLIDING 9 1m SLIDING 7 1m COST 2 AT 1900000020.000 NOW 1900000000.000",
+      "LIMIT.FORCE b BUCKET 20 1 10s COST 1 AT 1900000001.000 NOW 1900000019.000",
+      "LIMIT.FORCE b3 BUCKET 20 1 10s COST 3 AT 1899999996.500 NOW 1900000019.000",
+      "LIMIT.GIVE l 1 AT 1900000025.000 NOW 1900000019.000",
+      "LIMIT.FORCE b2 BUCKET 16 30 10000ms COST 3 AT 1900000019.000",
+      "LIMIT.GIVE l 0 AT 253402300799.999 NOW 1900000019.000",
+  };
+  CommandHarness h;
+  ReplayInto(h, effects, 2'000'000'000'000);
+  h.state.clock.Set(1'900'000'019'000);
+  const std::vector<std::pair<std::string, std::string>> answers{
+      {"f FIXED 9 1m", "[:1 :9 :6 :0 :131000 :0]"},
+      {"c CALENDAR 9 day TZ Asia/Shanghai", "[:1 :9 :7 :0 :166381000 :0]"},
+      {"r ROLLING 9 10s", "[:1 :9 :6 :0 :31000 :0]"},
+      {"d BASE 2 9 1h", "[:1 :10 :6 :0 :108781000 :0]"},
+      {"b BUCKET 20 1 10s", "[:1 :20 :0 :0 :192000 :0]"},
+      {"b2 BUCKET 20 2 10s", "[:1 :20 :11 :0 :41000 :0]"},
+      {"b3 BUCKET 20 1 10s", "[:0 :20 :0 :1000 :191000 :1]"},
+      {"s BASE 4 9 1h", "[:1 :12 :6 :0 :22381000 :0]"},
+      {"l SLIDING 9 1m", "[:1 :9 :7 :0 :61000 :0]"},
+  };
+  for (const auto& [question, answer] : answers) {
+    INFO(question);
+    CHECK(h.Run("LIMIT.PEEK " + question) == answer);
   }
 }
 
