@@ -25,6 +25,7 @@
 #include "server/command/usage.h"
 #include "server/commands/families.h"
 #include "server/commands/limit_args.h"
+#include "server/commands/limit_show.h"
 
 namespace tally::server {
 namespace {
@@ -292,6 +293,8 @@ constexpr Command kCommands[] = {
      .find_keys = FindLimitKeys},
     {"limit.reset", Reset, 2, kWrite | kFast, kOneKey, "Forgets what was counted for a key.",
      "0.1.0", "key#0"},
+    {"limit.show", ShowLimitState, 2, kReadOnly | kFast, kOneKey,
+     "Returns what is counted for a key, for support.", "0.1.0", "key#0"},
     {.name = "limit.take",
      .handler = Take,
      .arity = -3,

@@ -62,7 +62,9 @@ TEST_CASE("COST takes so many; one that can never fit is never retried") {
   CHECK(h.Run("LIMIT.TAKE k FIXED 10 60s COST 4") == Decision(0, 10, 3, 60'000, 60'000, 1));
   CHECK(h.Run("LIMIT.TAKE k FIXED 10 60s COST 11") == Decision(0, 10, 3, -1, 60'000, 1));
   CHECK(h.Run("LIMIT.TAKE k FIXED 10 60s COST 3") == Decision(1, 10, 0, 0, 60'000, 0));
-  // Nothing is taken, and no window opened, for nothing.
+  // Nothing is taken, and no window opened, for nothing: the rules stand, or they do not.
+  CHECK(h.Run("LIMIT.TAKE k FIXED 10 60s COST 0") == Decision(1, 10, 0, 0, 60'000, 0));
+  CHECK(h.Run("LIMIT.TAKE k FIXED 9 60s COST 0") == Decision(0, 9, 0, 60'000, 60'000, 1));
   CHECK(h.Run("LIMIT.TAKE new FIXED 10 60s COST 0") == Decision(1, 10, 10, 0, 0, 0));
   CHECK(h.Run("EXISTS new") == ":0");
 }
@@ -214,6 +216,155 @@ TEST_CASE("BASE lets the first hits of the day pass, then limits by fixed window
   CHECK(Takes(h, take) == 4);
 }
 
+TEST_CASE("a hit ahead of the clock is one now, except for SLIDING") {
+  CommandHarness h;
+  h.state.clock.Set(At2026(6, 1, 12));
+  const std::string tomorrow = StrCat(" AT ", At2026(6, 2, 12), "ms");
+  for (const std::string rule : {"FIXED 3 1h", "CALENDAR 3 day", "ROLLING 3 1h", "BUCKET 3 1 1h",
+                                 "BASE 0 3 1h", "BASE 3 0 1h"}) {
+    INFO(rule);
+    h.Run("DEL k");
+    CHECK(Allowed(h.Run("LIMIT.TAKE k " + rule + " COST 2")));
+    const std::string peeked = h.Run("LIMIT.PEEK k " + rule);
+    CHECK(h.Run("LIMIT.TAKE k " + rule + tomorrow) == peeked);
+    CHECK_FALSE(Allowed(h.Run("LIMIT.TAKE k " + rule)));
+    CHECK_FALSE(Allowed(h.Run("LIMIT.TAKE k " + rule + tomorrow)));
+    // What was taken ahead is given back as one that was taken now.
+    CHECK(h.Run("LIMIT.GIVE k 1" + tomorrow) == ":1");
+    CHECK(h.Run("LIMIT.PEEK k " + rule) == peeked);
+  }
+  CHECK(h.Run("LIMIT.TAKE s SLIDING 3 1h COST 2") == Decision(1, 3, 1, 0, 3'600'000, 0));
+  CHECK(h.Run("LIMIT.TAKE s SLIDING 3 1h" + tomorrow) == Decision(1, 3, 2, 0, 3'600'000, 0));
+  CHECK(h.Run("LIMIT.TAKE s SLIDING 3 1h") == Decision(0, 3, 0, 3'600'000, 25 * 3'600'000, 1));
+}
+
+TEST_CASE("a late hit lowers a bucket by no more than its cost, and its figures are true") {
+  CommandHarness h;
+  const auto at = [&](int64_t seconds) { return StrCat(" AT ", h.now() / 1000 + seconds); };
+  // Refilled since: forgotten, whatever else the key holds.
+  for (const std::string other : {"ALLOW", "FIXED 99 1h"}) {
+    h.Run("DEL k");
+    h.Run("LIMIT.TAKE k BUCKET 20 1 1s " + other + " COST 20");
+    h.Advance(20'000);
+    CHECK(h.Run("LIMIT.TAKE k BUCKET 20 1 1s COST 15" + at(-20)) == Decision(1, 20, 20, 0, 0, 0));
+    CHECK(h.Run("LIMIT.PEEK k BUCKET 20 1 1s COST 0") == Decision(1, 20, 20, 0, 0, 0));
+  }
+  // A slower refill takes none of the tokens that are back.
+  h.Run("LIMIT.TAKE s BUCKET 20 2 1s COST 20");
+  h.Advance(9'000);
+  CHECK(h.Run("LIMIT.PEEK s BUCKET 20 1 1s COST 0") == Decision(1, 20, 18, 0, 1'000, 0));
+  CHECK(h.Run("LIMIT.TAKE s BUCKET 20 1 1s COST 5" + at(-2)) == Decision(1, 20, 13, 0, 7'000, 0));
+  CHECK(h.Run("LIMIT.PEEK s BUCKET 20 1 1s COST 0") == Decision(1, 20, 13, 0, 7'000, 0));
+  // A faster one works at once.
+  h.Run("LIMIT.TAKE f BUCKET 10 1 1h COST 10");
+  h.Advance(1'000);
+  CHECK(h.Run("LIMIT.TAKE f BUCKET 10 3600 1h") == Decision(1, 10, 0, 0, 10'000, 0));
+}
+
+TEST_CASE("rules that share a counter do the same in any order") {
+  for (const auto& [one, other] : std::vector<std::pair<std::string, std::string>>{
+           {"BUCKET 20 1 10s", "BUCKET 9 5 10s"}, {"BASE 1 9 1h", "BASE 4 9 1h"}}) {
+    CommandHarness h;
+    h.Run(StrCat("LIMIT.TAKE a ", one, " ", other, " COST 6"));
+    h.Run(StrCat("LIMIT.TAKE b ", other, " ", one, " COST 6"));
+    h.Run(StrCat("LIMIT.TAKE c ", other, " AND c ", one, " COST 6"));
+    h.Advance(3'000);
+    for (const std::string& rule : {one, other}) {
+      const std::string a = h.Run(StrCat("LIMIT.PEEK a ", rule));
+      CHECK(h.Run(StrCat("LIMIT.PEEK b ", rule)) == a);
+      CHECK(h.Run(StrCat("LIMIT.PEEK c ", rule)) == a);
+    }
+    CHECK(h.Run("LIMIT.SHOW b") == h.Run("LIMIT.SHOW a"));
+    CHECK(h.Run("LIMIT.SHOW c") == h.Run("LIMIT.SHOW a"));
+    CHECK(h.Run("PTTL b") == h.Run("PTTL a"));
+  }
+}
+
+TEST_CASE("LIMIT.SHOW tells what each counter of a key holds") {
+  CommandHarness h;
+  CHECK(h.Run("LIMIT.SHOW k") == "[]");
+  h.state.clock.Set(At2026(6, 1, 15));
+  const int64_t now = h.now();
+  h.Run("LIMIT.TAKE k SLIDING 9 10s FIXED 9 1m COST 2");
+  h.Run("LIMIT.TAKE k BASE 2 9 1h TZ Asia/Shanghai COST 3");
+  h.Advance(4'000);
+  h.Run("LIMIT.TAKE k ROLLING 9 10s CALENDAR 9 week BUCKET 9 1 1m");
+  h.Run(StrCat("LIMIT.TAKE k SLIDING 9 10s AT ", now + 9'000, "ms"));
+  h.Effects();
+  const auto row = [](std::string_view head, int64_t used, int64_t newest, int64_t ends) {
+    return StrCat("[", head, " :", used, " :", newest, " :", ends, "]");
+  };
+  // Ordered by algorithm; week 23 of 2026 begins on the 1st of June.
+  const std::string shown =
+      StrCat("[", row("\"FIXED\" :60000", 2, now, now + 60'000), " ",
+             row("\"CALENDAR\" \"week\"", 1, At2026(6, 1, 0), At2026(6, 8, 0)), " ",
+             row("\"SLIDING\" :10000", 3, now + 9'000, now + 19'000), " ",
+             row("\"ROLLING\" :10000", 1, now, now + 20'000), " ",
+             row("\"BUCKET\" :60000", 1, now + 4'000, now + 64'000), " ",
+             row("\"BASE\" :3600000", 2, now, now + 3'600'000), " ",
+             row("\"BASE\" \"day\"", 3, At2026(5, 31, 16), At2026(6, 1, 16)), "]");
+  CHECK(h.Run("LIMIT.SHOW k") == shown);
+  h.Run("HELLO 3");
+  CHECK(h.Run("LIMIT.SHOW k") == shown);
+  CHECK(h.Effects().empty());
+  // What does not count any more is not shown.
+  h.Advance(70'000);
+  CHECK(h.Run("LIMIT.SHOW k") ==
+        StrCat("[", row("\"CALENDAR\" \"week\"", 1, At2026(6, 1, 0), At2026(6, 8, 0)), " ",
+               row("\"BASE\" :3600000", 2, now, now + 3'600'000), " ",
+               row("\"BASE\" \"day\"", 3, At2026(5, 31, 16), At2026(6, 1, 16)), "]"));
+  h.Run("SET s 1");
+  CHECK(h.Run("LIMIT.SHOW s") ==
+        "-WRONGTYPE Operation against a key holding the wrong kind of value");
+  CHECK(WithoutUsage(h.Run("LIMIT.SHOW")) ==
+        "-ERR wrong number of arguments for 'limit.show' command");
+}
+
+TEST_CASE("a zone may be written in any case and is kept as tzdata spells it") {
+  CommandHarness h;
+  CHECK(h.Run("POLICY.SET p CALENDAR 1 day TZ asia/shanghai WEEKSTART monday ALLOW") == "+OK");
+  const std::string words = "CALENDAR 1 day TZ Asia/Shanghai WEEKSTART monday ALLOW";
+  CHECK(h.Effects() == std::vector<std::string>{"POLICY.SET p " + words});
+  CHECK(h.Run("POLICY.GET p") ==
+        "[\"CALENDAR\" \"1\" \"day\" \"TZ\" \"Asia/Shanghai\" \"WEEKSTART\" \"monday\" \"ALLOW\"]");
+  CHECK(Allowed(h.Run("LIMIT.TAKE k CALENDAR 1 day TZ ASIA/SHANGHAI")));
+  CHECK(h.Effects().back().find("TZ Asia/Shanghai COST") != std::string::npos);
+  CHECK_FALSE(Allowed(h.Run("LIMIT.TAKE k POLICY p")));
+  CHECK(Allowed(h.Run("LIMIT.TAKE u BASE 0 1 1m TZ utc")));
+  CHECK_FALSE(Allowed(h.Run("LIMIT.TAKE u BASE 0 1 1m")));
+  for (const std::string_view zone :
+       {"etc/gmt+1", "gmt", "Zulu", "america/argentina/buenos_aires", "cst6cdt"}) {
+    INFO(zone);
+    CHECK(Allowed(h.Run(StrCat("LIMIT.TAKE z", zone, " CALENDAR 1 day TZ ", zone))));
+  }
+}
+
+TEST_CASE("a zone's name leads nowhere else") {
+  CommandHarness h;
+  for (const std::string& zone :
+       {std::string(), std::string("../../../etc/passwd"), std::string("/usr/share/zoneinfo/UTC"),
+        std::string("Asia/../UTC"), std::string("utc/"), std::string("./UTC"),
+        std::string("UTC\0", 4), std::string("u\0tc", 4), std::string("Asia"), std::string("asia"),
+        std::string("zone.tab"), std::string("localtime"), std::string("LocalTime"),
+        std::string(1 << 20, 'a'), std::string("Europe/Atlantis")}) {
+    const std::string reply = h.Run({"LIMIT.TAKE", "k", "CALENDAR", "1", "day", "TZ", zone});
+    CHECK(reply.starts_with("-ERR TZ must be an IANA time zone that this system knows, not '"));
+    CHECK(reply.size() < 200);
+  }
+  CHECK(h.Effects().empty());
+}
+
+TEST_CASE("instants may be in milliseconds, and are not taken for them by mistake") {
+  CommandHarness h;
+  const int64_t now = h.now();
+  CHECK(Allowed(h.Run(StrCat("LIMIT.TAKE k SLIDING 9 10s AT ", now - 5'000, "ms"))));
+  CHECK(h.Run("LIMIT.PEEK k SLIDING 9 10s COST 0") == Decision(1, 9, 8, 0, 5'000, 0));
+  CHECK(h.Run(StrCat("LIMIT.TAKE k SLIDING 9 10s AT ", now)) ==
+        StrCat("-ERR AT ", now, " looks like milliseconds: write ", now, "ms"));
+  CHECK(h.Run(StrCat("LIMIT.GIVE k 1 AT ", now)) ==
+        StrCat("-ERR AT ", now, " looks like milliseconds: write ", now, "ms"));
+}
+
 TEST_CASE("a changed limit takes effect at once on the state that is there") {
   CommandHarness h;
   CHECK(Takes(h, "LIMIT.TAKE k FIXED 3 60s") == 3);
@@ -321,19 +472,19 @@ TEST_CASE("the effects of LIMIT are what was taken, with absolute times and a po
   CHECK(h.Effects() == std::vector<std::string>{"POLICY.SET p FIXED 2 60s ALLOW"});
   h.Run("LIMIT.TAKE a POLICY p AND b SLIDING 1 10s COST 1");
   CHECK(h.Effects() == std::vector<std::string>{StrCat(
-                           "LIMIT.FORCE a FIXED 2 60s ALLOW AND b SLIDING 1 10s COST 1 AT ", now)});
+                           "LIMIT.TAKE a FIXED 2 60s ALLOW AND b SLIDING 1 10s COST 1 AT ", now)});
   h.Run("LIMIT.TAKE a POLICY p AND b SLIDING 1 10s");  // denied
   h.Run("LIMIT.TAKE a ALLOW");                         // counts nothing
   CHECK(h.Effects().empty());
   h.Run(StrCat("LIMIT.FORCE b SLIDING 1 10s AT ", kBeginS - 5));
-  CHECK(h.Effects() == std::vector<std::string>{StrCat("LIMIT.FORCE b SLIDING 1 10s COST 1 AT ",
+  CHECK(h.Effects() == std::vector<std::string>{StrCat("LIMIT.TAKE b SLIDING 1 10s COST 1 AT ",
                                                        kBeginS - 5, ".000 NOW ", now)});
   h.Run("LIMIT.GIVE b");
   CHECK(h.Effects() ==
         std::vector<std::string>{StrCat("LIMIT.GIVE b 1 AT 253402300799.999 NOW ", now)});
   h.Run("CL.THROTTLE t 15 30 60 2");
   CHECK(h.Effects() ==
-        std::vector<std::string>{StrCat("LIMIT.FORCE t BUCKET 16 30 60000ms COST 2 AT ", now)});
+        std::vector<std::string>{StrCat("LIMIT.TAKE t BUCKET 16 30 60000ms COST 2 AT ", now)});
   h.Run("LIMIT.RESET b");
   CHECK(h.Effects() == std::vector<std::string>{"LIMIT.RESET b"});
 }

@@ -24,6 +24,7 @@ constexpr std::string_view kConversation[] = {
     "LIMIT.TAKE l POLICY p AND m SLIDING 1 60s",
     "LIMIT.PEEK l POLICY p",
     "LIMIT.FORCE l POLICY p COST 5",
+    "LIMIT.SHOW l",
     "LIMIT.GIVE l",
     "LIMIT.RESET l",
     "POLICY.DEL p",

@@ -1,0 +1,96 @@
+#include "core/limit/limit_show.h"
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+
+#include "core/check.h"
+#include "core/limit/limit_math.h"
+
+namespace tally {
+namespace {
+
+using Algorithm = LimitAlgorithm;
+
+LimitShown ShownOf(const LimitCounter& counter, int64_t now) {
+  const LimitNumbers& numbers = counter.numbers;
+  LimitShown shown;
+  shown.algorithm = counter.key.algorithm;
+  shown.period_ms = counter.key.period_ms;
+  shown.newest_ms = numbers.window.start_ms;
+  shown.ends_ms = counter.ExpiresAt();
+  switch (counter.key.algorithm) {
+    case Algorithm::kCalendar:
+      shown.unit = WordOf(counter.key.unit);
+      shown.used = numbers.hits;
+      break;
+    case Algorithm::kSliding:
+      shown.used = static_cast<int64_t>(counter.log->CountAfter(now - counter.key.period_ms));
+      shown.newest_ms = counter.log->empty() ? 0 : counter.log->newest();
+      break;
+    case Algorithm::kRolling:
+      shown.used = WeightedHits(numbers, counter.key.period_ms, now);
+      if (numbers.hits == 0) shown.newest_ms -= counter.key.period_ms;
+      break;
+    case Algorithm::kBucket:
+      shown.used = MissingTokens(numbers, counter.key.period_ms, now);
+      break;
+    default:
+      shown.used = numbers.hits;
+      break;
+  }
+  return shown;
+}
+
+LimitShown DayOf(const LimitCounter& base) {
+  LimitShown shown;
+  shown.algorithm = Algorithm::kBase;
+  shown.unit = WordOf(CalendarUnit::kDay);
+  shown.used = base.numbers.before;
+  shown.newest_ms = base.numbers.day.start_ms;
+  shown.ends_ms = base.numbers.day.end_ms;
+  return shown;
+}
+
+}  // namespace
+
+std::vector<LimitShown> ShowLimits(const LimitState& state, int64_t now) {
+  std::vector<LimitShown> all;
+  const auto show = [&](const LimitShown& shown) {
+    if (shown.used > 0 && shown.ends_ms > now) all.push_back(shown);
+  };
+  for (const LimitCounter& counter : state.counters()) {
+    LimitShown shown = ShownOf(counter, now);
+    if (counter.key.algorithm == Algorithm::kBase) {
+      show(DayOf(counter));
+      shown.ends_ms = counter.numbers.window.end_ms;
+    }
+    show(shown);
+  }
+  std::sort(all.begin(), all.end(), [](const LimitShown& a, const LimitShown& b) {
+    const auto order = [](const LimitShown& one) {
+      return std::tuple(one.algorithm, one.unit, one.period_ms, one.ends_ms, one.newest_ms,
+                        one.used);
+    };
+    return order(a) < order(b);
+  });
+  return all;
+}
+
+std::string_view WordOf(LimitAlgorithm algorithm) {
+  constexpr std::string_view kWords[] = {"FIXED",  "CALENDAR", "SLIDING", "ROLLING",
+                                         "BUCKET", "BASE",     "ALLOW",   "DENY"};
+  const size_t index = static_cast<size_t>(algorithm) - 1;
+  Check(index < std::size(kWords), "each algorithm has a word");
+  return kWords[index];
+}
+
+std::string_view WordOf(CalendarUnit unit) {
+  constexpr std::string_view kWords[] = {"second", "minute", "hour", "day",
+                                         "week",   "month",  "year"};
+  const auto index = static_cast<size_t>(unit);
+  Check(index < std::size(kWords), "each unit has a word");
+  return kWords[index];
+}
+
+}  // namespace tally

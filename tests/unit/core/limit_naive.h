@@ -1,0 +1,422 @@
+// LIMIT as its description says it, without a thought for speed: what was counted is kept as plain
+// numbers by window, and the figures are found by trying.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "core/limit/limit.h"
+
+namespace tally::test {
+
+__extension__ typedef __int128 NaiveWide;
+
+inline constexpr int64_t kNaiveMax = INT64_MAX;
+
+inline int64_t NaiveSum(int64_t a, int64_t b) {
+  return static_cast<int64_t>(std::min<NaiveWide>(kNaiveMax, NaiveWide{a} + b));
+}
+
+// What a key has counted for the rules of one algorithm and period.
+class NaiveCounter {
+ public:
+  explicit NaiveCounter(const LimitRule& rule) : kind_(rule) { kind_.refill = 0; }
+
+  bool IsOf(const LimitRule& rule) const {
+    if (rule.algorithm != kind_.algorithm) return false;
+    if (rule.zone != kind_.zone) return false;
+    if (rule.algorithm != LimitAlgorithm::kCalendar) return rule.period_ms == kind_.period_ms;
+    if (rule.unit != kind_.unit) return false;
+    return rule.unit != CalendarUnit::kWeek || rule.week_start == kind_.week_start;
+  }
+
+  // The instant of judgement.
+  static int64_t JudgedAt(const LimitRule& rule, int64_t now, int64_t at) {
+    return rule.algorithm == LimitAlgorithm::kSliding ? std::max(now, at) : now;
+  }
+
+  bool Fits(const LimitRule& rule, int64_t cost, int64_t e) const {
+    if (Denies(rule)) return false;
+    const NaiveWide period = rule.period_ms;
+    switch (rule.algorithm) {
+      case LimitAlgorithm::kRolling:
+        return Weighted(e) + cost * period <= rule.limit * period;
+      case LimitAlgorithm::kBucket:
+        return Missing(RateUntil(rule), e) + cost * period <= rule.limit * period;
+      case LimitAlgorithm::kBase:
+        return BaseFits(rule, cost, e);
+      default:
+        return NaiveWide{Counted(e)} + cost <= rule.limit;
+    }
+  }
+
+  bool IsDropped(int64_t now, int64_t at) const {
+    switch (kind_.algorithm) {
+      case LimitAlgorithm::kBucket:
+        return false;
+      case LimitAlgorithm::kCalendar:
+        return CalendarPeriod(at).end_ms <= now;
+      case LimitAlgorithm::kBase:
+        return at < DayOf(now).start_ms;
+      default:
+        return at <= now - kind_.period_ms;
+    }
+  }
+
+  void Count(const LimitRule& rule, int64_t cost, int64_t now, int64_t at) {
+    if (rule.algorithm != LimitAlgorithm::kSliding) at = std::min(at, now);
+    if (IsDropped(now, at)) return;
+    switch (rule.algorithm) {
+      case LimitAlgorithm::kFixed:
+        CountInWindow(cost, now, at);
+        break;
+      case LimitAlgorithm::kBase: {
+        const int64_t day_hits = InDay(now);
+        if (day_hits == 0) day_ = DayOf(now);
+        if (at > now - rule.period_ms) CountInWindow(Windowed(rule, day_hits, cost), now, at);
+        in_day_ = NaiveSum(day_hits, cost);
+        break;
+      }
+      case LimitAlgorithm::kBucket:
+        CountInBucket(rule, cost, now, at);
+        break;
+      case LimitAlgorithm::kSliding: {
+        Forget(now);
+        int64_t total = 0;
+        for (const auto& [when, hits] : counts_) total += hits;
+        counts_[at] += std::min(cost, kNaiveMax - total);
+        break;
+      }
+      default: {
+        int64_t& hits = counts_[WindowOf(at)];
+        hits = NaiveSum(hits, cost);
+        break;
+      }
+    }
+    Forget(now);
+  }
+
+  void Give(int64_t n, int64_t now, int64_t not_after) {
+    Forget(now);
+    switch (kind_.algorithm) {
+      case LimitAlgorithm::kBucket:
+        missing_ -= std::min(missing_, NaiveWide{n} * kind_.period_ms);
+        break;
+      case LimitAlgorithm::kFixed:
+      case LimitAlgorithm::kBase:
+        if (not_after >= day_.start_ms) in_day_ -= std::min(n, in_day_);
+        if (not_after >= opened_) in_window_ -= std::min(n, in_window_);
+        break;
+      default:
+        for (auto it = counts_.rbegin(); it != counts_.rend() && n > 0; ++it) {
+          if (it->first > not_after) continue;
+          const int64_t taken = std::min(n, it->second);
+          it->second -= taken;
+          n -= taken;
+        }
+        break;
+    }
+    Forget(now);
+  }
+
+  // From when on the rule, or for one that is given no rule the counter, is wholly unused; `e` if
+  // it is at `e`.
+  int64_t UnusedFrom(const LimitRule& rule, int64_t e) const {
+    const int64_t period = kind_.period_ms;
+    switch (kind_.algorithm) {
+      case LimitAlgorithm::kFixed:
+        return InWindow(e) > 0 ? opened_ + period : e;
+      case LimitAlgorithm::kBase:
+        return std::max(InWindow(e) > 0 ? opened_ + period : e, InDay(e) > 0 ? day_.end_ms : e);
+      case LimitAlgorithm::kBucket:
+        return FirstInstant(e, [&](int64_t t) { return Missing(RateUntil(rule), t) == 0; });
+      default:
+        break;
+    }
+    int64_t unused = e;
+    for (const auto& [when, hits] : counts_) {
+      if (hits > 0) unused = std::max(unused, CountsUntil(when));
+    }
+    return unused;
+  }
+  int64_t UnusedFrom(int64_t e) const { return UnusedFrom(kind_, e); }
+
+  int64_t FitsFrom(const LimitRule& rule, int64_t cost, int64_t e) const {
+    if (rule.algorithm == LimitAlgorithm::kRolling || rule.algorithm == LimitAlgorithm::kBucket) {
+      return FirstInstant(e, [&](int64_t t) { return Fits(rule, cost, t); });
+    }
+    std::set<int64_t> ends;
+    for (const auto& [when, hits] : counts_) ends.insert(CountsUntil(when));
+    ends.insert({opened_ + kind_.period_ms, day_.end_ms});
+    for (const int64_t end : ends) {
+      if (end > e && Fits(rule, cost, end)) return end;
+    }
+    return -1;
+  }
+
+  // Hits of cost 1 that would still be allowed.
+  int64_t Remaining(const LimitRule& rule, int64_t e) const {
+    if (!Fits(rule, 1, e)) return 0;
+    int64_t fits = 1;
+    int64_t step = 1;
+    for (; fits <= kNaiveMax - step && Fits(rule, fits + step, e); step *= 2) {
+      fits += step;
+      if (step > kNaiveMax / 2) break;
+    }
+    for (; step > 0; step /= 2) {
+      if (fits <= kNaiveMax - step && Fits(rule, fits + step, e)) fits += step;
+    }
+    return fits;
+  }
+
+  LimitAlgorithm algorithm() const { return kind_.algorithm; }
+
+  // For LIMIT.SHOW, how much counts and until when: of a BASE's day and its window, of others once.
+  std::vector<std::pair<int64_t, int64_t>> Shown(int64_t now) const {
+    switch (kind_.algorithm) {
+      case LimitAlgorithm::kBucket:
+        return {{PeriodsUp(Missing(rate_, now)), UnusedFrom(now)}};
+      case LimitAlgorithm::kRolling:
+        return {{PeriodsUp(Weighted(now)), UnusedFrom(now)}};
+      case LimitAlgorithm::kBase:
+        return {{InDay(now), day_.end_ms}, {InWindow(now), opened_ + kind_.period_ms}};
+      default:
+        return {{Counted(now), UnusedFrom(now)}};
+    }
+  }
+
+ private:
+  static bool Denies(const LimitRule& rule) {
+    if (rule.algorithm == LimitAlgorithm::kDeny) return true;
+    return rule.limit == 0 && (rule.algorithm != LimitAlgorithm::kBase || rule.base == 0);
+  }
+
+  // The first instant from `e` on at which something holds that holds from then on.
+  template <typename Holds>
+  static int64_t FirstInstant(int64_t e, Holds&& holds) {
+    if (holds(e)) return e;
+    int64_t wait = 1;
+    while (!holds(NaiveSum(e, wait))) {
+      if (NaiveSum(e, wait) == kNaiveMax) return kNaiveMax;
+      wait = NaiveSum(wait, wait);
+    }
+    int64_t low = wait / 2;
+    while (wait - low > 1) {
+      const int64_t middle = low + (wait - low) / 2;
+      (holds(NaiveSum(e, middle)) ? wait : low) = middle;
+    }
+    return NaiveSum(e, wait);
+  }
+
+  Period CalendarPeriod(int64_t at) const {
+    return kind_.zone->Containing(at, kind_.unit, kind_.week_start);
+  }
+  Period DayOf(int64_t at) const { return kind_.zone->Containing(at, CalendarUnit::kDay); }
+
+  // What counts_ is keyed by: the instant of SLIDING, the window's start of CALENDAR and ROLLING.
+  int64_t WindowOf(int64_t at) const {
+    return kind_.algorithm == LimitAlgorithm::kCalendar ? CalendarPeriod(at).start_ms
+                                                        : at - at % kind_.period_ms;
+  }
+  int64_t CountsUntil(int64_t when) const {
+    switch (kind_.algorithm) {
+      case LimitAlgorithm::kCalendar:
+        return CalendarPeriod(when).end_ms;
+      case LimitAlgorithm::kRolling:
+        return when + 2 * kind_.period_ms;
+      default:
+        return when + kind_.period_ms;
+    }
+  }
+  void Forget(int64_t now) {
+    std::erase_if(
+        counts_, [&](const auto& one) { return one.second == 0 || CountsUntil(one.first) <= now; });
+  }
+
+  // FIXED, CALENDAR, SLIDING.
+  int64_t Counted(int64_t e) const {
+    if (kind_.algorithm == LimitAlgorithm::kFixed) return InWindow(e);
+    int64_t counted = 0;
+    for (const auto& [when, hits] : counts_) {
+      if (CountsUntil(when) > e) counted = NaiveSum(counted, hits);
+    }
+    return counted;
+  }
+
+  NaiveWide Weighted(int64_t e) const {
+    NaiveWide weighted = 0;
+    for (const auto& [start, hits] : counts_) {
+      const int64_t overlap = std::min(kind_.period_ms, start + 2 * kind_.period_ms - e);
+      if (overlap > 0) weighted += NaiveWide{hits} * overlap;
+    }
+    return weighted;
+  }
+
+  NaiveWide RateUntil(const LimitRule& rule) const { return std::max(rate_, rule.refill); }
+  NaiveWide Missing(NaiveWide rate, int64_t e) const {
+    return std::max<NaiveWide>(0, missing_ - rate * std::max<int64_t>(0, e - since_));
+  }
+  void CountInBucket(const LimitRule& rule, int64_t cost, int64_t now, int64_t at) {
+    const NaiveWide rate = RateUntil(rule);
+    const bool full = Missing(rate, now) == 0;
+    const int64_t place = full ? at : std::max(at, since_);
+    missing_ = full ? 0 : Missing(rate, place);
+    missing_ = std::min<NaiveWide>(kNaiveMax, missing_ + NaiveWide{cost} * rule.period_ms);
+    since_ = place;
+    if (!full && rate_ != rule.refill) {
+      missing_ = Missing(rate, now);
+      since_ = now;
+    }
+    rate_ = rule.refill;
+  }
+
+  int64_t PeriodsUp(NaiveWide parts) const {
+    const NaiveWide up = (parts + kind_.period_ms - 1) / kind_.period_ms;
+    return static_cast<int64_t>(std::min<NaiveWide>(kNaiveMax, up));
+  }
+
+  int64_t InDay(int64_t e) const { return e < day_.end_ms ? in_day_ : 0; }
+  int64_t InWindow(int64_t e) const { return e < opened_ + kind_.period_ms ? in_window_ : 0; }
+  void CountInWindow(int64_t cost, int64_t now, int64_t at) {
+    if (cost == 0) return;
+    if (InWindow(now) == 0) {
+      opened_ = at;
+      in_window_ = 0;
+    }
+    in_window_ = NaiveSum(in_window_, cost);
+  }
+
+  // Of `cost` hits after the first `day_hits`, those from the base-th on.
+  static int64_t Windowed(const LimitRule& rule, int64_t day_hits, int64_t cost) {
+    const int64_t from = std::min(rule.base, rule.shared_base);
+    // The hits with a number of at least `from`, of the numbers day_hits + 1 ... day_hits + cost.
+    const NaiveWide first = std::max<NaiveWide>(NaiveWide{day_hits} + 1, from);
+    return static_cast<int64_t>(std::max<NaiveWide>(0, NaiveWide{day_hits} + cost - first + 1));
+  }
+  // Whether the last of them is let through when they come one by one.
+  bool BaseFits(const LimitRule& rule, int64_t cost, int64_t e) const {
+    const int64_t day_hits = InDay(e);
+    if (cost == 0) return day_hits <= rule.base || InWindow(e) <= rule.limit;
+    const int64_t ahead = cost - 1;
+    return NaiveWide{day_hits} + ahead < rule.base ||
+           NaiveWide{InWindow(e)} + Windowed(rule, day_hits, ahead) < rule.limit;
+  }
+
+  LimitRule kind_;
+  std::map<int64_t, int64_t> counts_;
+  int64_t opened_ = 0;
+  int64_t in_window_ = 0;
+  Period day_;
+  int64_t in_day_ = 0;
+  NaiveWide missing_ = 0;
+  int64_t since_ = 0;
+  int64_t rate_ = 0;
+};
+
+using NaiveKey = std::vector<NaiveCounter>;
+
+struct NaiveUse {
+  NaiveKey* key;
+  std::vector<LimitRule> rules;
+};
+
+inline NaiveCounter NaiveFind(const NaiveKey& key, const LimitRule& rule) {
+  const auto found =
+      std::find_if(key.begin(), key.end(), [&](const auto& one) { return one.IsOf(rule); });
+  return found == key.end() ? NaiveCounter(rule) : *found;
+}
+
+inline void NaiveCount(const NaiveUse& use, const LimitRule& rule, int64_t cost, int64_t now,
+                       int64_t at) {
+  NaiveCounter counter = NaiveFind(*use.key, rule);
+  counter.Count(rule, cost, now, at);
+  std::erase_if(*use.key, [&](const auto& one) { return one.IsOf(rule); });
+  use.key->push_back(counter);
+}
+
+// The rules with what those that share a counter agree on, in any order of them: the slowest
+// refill, and windows from the smallest base on.
+inline LimitRule NaiveAgreed(const std::vector<NaiveUse>& uses, const NaiveKey* key,
+                             LimitRule rule) {
+  for (const NaiveUse& use : uses) {
+    for (const LimitRule& other : use.rules) {
+      if (use.key != key || !NaiveCounter(rule).IsOf(other)) continue;
+      rule.refill = std::min(rule.refill, other.refill);
+      rule.shared_base = std::min(rule.shared_base, other.base);
+    }
+  }
+  return rule;
+}
+
+// One rule's figures: after the hit if it is allowed, else before it.
+inline LimitDecision NaiveJudge(const NaiveKey& key, const LimitRule& rule, int64_t cost,
+                                int64_t now, int64_t at) {
+  if (rule.algorithm == LimitAlgorithm::kDeny) {
+    return {
+        .allowed = false, .limit = 0, .remaining = 0, .retry_after_ms = -1, .reset_after_ms = 0};
+  }
+  NaiveCounter counter = NaiveFind(key, rule);
+  const int64_t e = NaiveCounter::JudgedAt(rule, now, at);
+  LimitDecision decision;
+  decision.allowed = counter.Fits(rule, cost, e);
+  decision.limit = NaiveCounter(rule).Remaining(rule, e);
+  if (decision.allowed && cost > 0) {
+    // What is dropped is shown as a hit at the instant of judgement.
+    const bool dropped = counter.IsDropped(e, std::min(at, e));
+    counter.Count(rule, cost, e, dropped ? e : std::min(at, e));
+  } else if (!decision.allowed) {
+    decision.retry_after_ms =
+        NaiveCounter(rule).Fits(rule, cost, e) ? counter.FitsFrom(rule, cost, e) - e : -1;
+  }
+  decision.remaining = counter.Remaining(rule, e);
+  decision.reset_after_ms = counter.UnusedFrom(rule, e) - e;
+  return decision;
+}
+
+inline LimitDecision NaiveDecide(const std::vector<NaiveUse>& uses, int64_t cost, int64_t now,
+                                 int64_t at, LimitMode mode) {
+  LimitDecision answer;
+  int place = 0;
+  for (const NaiveUse& use : uses) {
+    for (const LimitRule& given : use.rules) {
+      ++place;
+      if (given.algorithm == LimitAlgorithm::kAllow) continue;
+      const LimitRule rule = NaiveAgreed(uses, use.key, given);
+      const LimitDecision own = NaiveJudge(*use.key, rule, cost, now, at);
+      const bool shown =
+          own.allowed ? answer.allowed && (answer.remaining < 0 || own.remaining < answer.remaining)
+                      : answer.allowed;
+      if (shown) {
+        answer.limit = own.limit;
+        answer.remaining = own.remaining;
+        answer.reset_after_ms = own.reset_after_ms;
+      }
+      if (own.allowed) continue;
+      if (answer.allowed) answer.rule = place;
+      answer.allowed = false;
+      const bool never = answer.retry_after_ms < 0 || own.retry_after_ms < 0;
+      answer.retry_after_ms = never ? -1 : std::max(answer.retry_after_ms, own.retry_after_ms);
+    }
+  }
+  if (mode == LimitMode::kPeek || cost == 0) return answer;
+  if (mode == LimitMode::kTake && !answer.allowed) return answer;
+  std::vector<std::pair<const NaiveKey*, NaiveCounter>> counted;
+  for (const NaiveUse& use : uses) {
+    for (const LimitRule& rule : use.rules) {
+      if (!rule.counts()) continue;
+      const bool already = std::any_of(counted.begin(), counted.end(), [&](const auto& one) {
+        return one.first == use.key && one.second.IsOf(rule);
+      });
+      if (already) continue;
+      counted.emplace_back(use.key, NaiveCounter(rule));
+      NaiveCount(use, NaiveAgreed(uses, use.key, rule), cost, now, at);
+    }
+  }
+  return answer;
+}
+
+}  // namespace tally::test
