@@ -26,9 +26,9 @@ uint64_t DurationHistogram::UpperBound(size_t bucket) {
   return ((uint64_t{4} + bucket % kSub + 1) << (octave - 2)) - 1;
 }
 
-void DurationHistogram::Add(uint64_t micros) {
-  ++buckets_[BucketOf(micros)];
-  ++count_;
+void DurationHistogram::Add(uint64_t micros, uint64_t times) {
+  buckets_[BucketOf(micros)] += times;
+  count_ += times;
 }
 
 uint64_t DurationHistogram::Percentile(double fraction) const {

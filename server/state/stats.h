@@ -14,7 +14,7 @@ namespace tally::server {
 // Counts durations in buckets that double, each cut in four: percentiles within 12.5%.
 class DurationHistogram {
  public:
-  void Add(uint64_t micros);
+  void Add(uint64_t micros, uint64_t times = 1);
   // The upper bound of the bucket in which the fraction (0-1) of the durations is reached.
   uint64_t Percentile(double fraction) const;
   uint64_t count() const { return count_; }
@@ -26,7 +26,7 @@ class DurationHistogram {
   static constexpr int kSub = 4;
   static size_t BucketOf(uint64_t micros);
   static uint64_t UpperBound(size_t bucket);
-  std::array<uint32_t, 40 * kSub> buckets_{};
+  std::array<uint64_t, 40 * kSub> buckets_{};
   uint64_t count_ = 0;
 };
 

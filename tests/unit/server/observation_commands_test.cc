@@ -105,6 +105,15 @@ TEST_CASE("histogram: cumulative steps reach the number of durations") {
   }
 }
 
+TEST_CASE("histogram: more calls than 32 bits count") {
+  constexpr uint64_t kMany = uint64_t{1} << 33;
+  DurationHistogram durations;
+  durations.Add(1, kMany);
+  durations.Add(100, kMany / 100);
+  CHECK(durations.Percentile(0.5) == 1);
+  CHECK(durations.CumulativeByPowers().front().second == kMany);
+}
+
 TEST_CASE("memory: usage grows with the key and its value") {
   CommandHarness h;
   CHECK(h.Run("MEMORY USAGE none") == "nil");
