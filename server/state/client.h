@@ -17,6 +17,7 @@
 namespace tally::server {
 
 struct AclUser;
+struct WatchedKey;
 
 // The wire behind a client.
 class Transport {
@@ -36,13 +37,6 @@ struct QueuedCommand {
   std::vector<std::string> args;
 };
 
-struct WatchedKey {
-  size_t database;
-  std::string key;
-  // Whether the key had already passed its deadline when it was watched.
-  bool was_expired;
-};
-
 // State of MULTI and WATCH.
 struct Transaction {
   bool active = false;
@@ -51,7 +45,7 @@ struct Transaction {
   uint32_t flags = 0;    // CommandFlags of all that is queued
   size_t queued_bytes = 0;
   std::vector<QueuedCommand> queue;
-  std::vector<WatchedKey> watched;
+  std::vector<WatchedKey*> watched;  // WatchList's
 };
 
 enum class ReplyMode : uint8_t { kOn, kOff, kSkipNext, kSkipThis };

@@ -10,21 +10,26 @@ std::string WatchList::Name(size_t database, std::string_view key) {
   return name.append(key);
 }
 
+WatchedKey* WatchList::Find(size_t database, std::string_view key) const {
+  const auto it = keys_.find(Name(database, key));
+  return it == keys_.end() ? nullptr : it->second.get();
+}
+
 void WatchList::Watch(Client& client, size_t database, std::string_view key, bool is_expired) {
-  auto& watched = client.transaction.watched;
-  const bool known = std::any_of(watched.begin(), watched.end(), [&](const WatchedKey& one) {
-    return one.database == database && one.key == key;
-  });
-  if (known) return;
-  watched.push_back({database, std::string(key), is_expired});
-  watchers_[Name(database, key)].push_back(&client);
+  WatchedKey* watched = Find(database, key);
+  if (watched == nullptr) {
+    auto fresh = std::make_unique<WatchedKey>(WatchedKey{database, Name(database, key), {}});
+    watched = fresh.get();
+    keys_.emplace(watched->name, std::move(fresh));
+  }
+  const bool added = watched->watchers.emplace(&client, is_expired).second;
+  if (added) client.transaction.watched.push_back(watched);
 }
 
 void WatchList::UnwatchAll(Client& client) {
-  for (const WatchedKey& one : std::exchange(client.transaction.watched, {})) {
-    const auto it = watchers_.find(Name(one.database, one.key));
-    std::erase(it->second, &client);
-    if (it->second.empty()) watchers_.erase(it);
+  for (WatchedKey* watched : std::exchange(client.transaction.watched, {})) {
+    watched->watchers.erase(&client);
+    if (watched->watchers.empty()) keys_.erase(std::string_view(watched->name));
   }
   client.transaction.touched = false;
 }
@@ -35,40 +40,47 @@ void WatchList::EndTransaction(Client& client) {
 }
 
 void WatchList::Touch(size_t database, std::string_view key) {
-  const auto it = watchers_.find(Name(database, key));
-  if (it == watchers_.end()) return;
-  for (Client* client : it->second) client->transaction.touched = true;
+  WatchedKey* const watched = Find(database, key);
+  if (watched == nullptr) return;
+  for (auto& [client, was_expired] : watched->watchers) client->transaction.touched = true;
 }
 
 void WatchList::TouchExpired(size_t database, std::string_view key) {
-  const auto it = watchers_.find(Name(database, key));
-  if (it == watchers_.end()) return;
-  for (Client* client : it->second) {
-    for (WatchedKey& one : client->transaction.watched) {
-      if (one.database != database || one.key != key) continue;
-      // What was watched dead is gone now; a key that comes after it is another one.
-      if (!std::exchange(one.was_expired, false)) client->transaction.touched = true;
-    }
+  WatchedKey* const watched = Find(database, key);
+  if (watched == nullptr) return;
+  for (auto& [client, was_expired] : watched->watchers) {
+    // What was watched dead is gone now; a key that comes after it is another one.
+    if (!std::exchange(was_expired, false)) client->transaction.touched = true;
   }
 }
 
 void WatchList::TouchAll(size_t database, const Keyspace& keyspace, const Keyspace* other,
                          int64_t now) {
-  const std::string prefix = Name(database, "");
-  for (auto& [name, clients] : watchers_) {
-    if (!name.starts_with(prefix)) continue;
-    const std::string_view key = std::string_view(name).substr(prefix.size());
-    if (!keyspace.Peek(key, now) && (other == nullptr || !other->Peek(key, now))) continue;
-    for (Client* client : clients) client->transaction.touched = true;
+  for (auto& [name, watched] : keys_) {
+    if (watched->database != database) continue;
+    // Without the time Peek shows expired keys too.
+    const bool exists = static_cast<bool>(keyspace.Peek(watched->key()));
+    const bool comes = other != nullptr && other->Peek(watched->key());
+    if (!exists && !comes) continue;
+    const bool comes_expired = comes && !other->Peek(watched->key(), now);
+    for (auto& [client, was_expired] : watched->watchers) {
+      const bool was_dead = was_expired || !exists;
+      // Dead before and after is no change, but only what is there can be removed as expired.
+      if (was_dead && (!comes || comes_expired)) {
+        was_expired = comes_expired;
+      } else {
+        client->transaction.touched = true;
+      }
+    }
   }
 }
 
-bool WatchList::AnyExpired(const Client& client, const Engine& engine, int64_t now) {
+bool WatchList::AnyExpired(Client& client, const Engine& engine, int64_t now) {
   const auto& watched = client.transaction.watched;
-  return std::any_of(watched.begin(), watched.end(), [&](const WatchedKey& one) {
-    if (one.was_expired) return false;
+  return std::any_of(watched.begin(), watched.end(), [&](const WatchedKey* one) {
+    if (one->watchers.at(&client)) return false;
     // Without the time Peek shows expired keys too.
-    const Keyspace::Entry entry = engine.database(one.database).Peek(one.key);
+    const Keyspace::Entry entry = engine.database(one->database).Peek(one->key());
     return entry && entry.expired(now);
   });
 }
