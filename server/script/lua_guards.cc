@@ -1,4 +1,5 @@
 // Functions of Lua's own libraries, replaced where a script could break out or break the process.
+#include <bit>
 #include <climits>
 #include <cstdint>
 #include <cstring>
@@ -252,10 +253,12 @@ int RandomSeed(lua_State* lua) {
 // tohex negates its second argument, and then counts down from it: the one number that stays
 // negative when it is negated would take it out of its buffer.
 int GuardToHex(lua_State* lua) {
+  // The library adds this to a number, and takes the low 32 bits of the sum.
+  constexpr lua_Number kToBits = 0x1.8p52;
   if (lua_isnumber(lua, 2) != 0) {
-    const lua_Number digits = lua_tonumber(lua, 2);
-    if (digits < -8 || digits > 8 || digits != digits) {
-      lua_pushinteger(lua, digits < 0 ? -8 : 8);
+    const auto bits = std::bit_cast<uint64_t>(lua_tonumber(lua, 2) + kToBits);
+    if (static_cast<int32_t>(bits) == INT32_MIN) {
+      lua_pushinteger(lua, -8);
       lua_replace(lua, 2);
     }
   }

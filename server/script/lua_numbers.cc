@@ -15,6 +15,7 @@ namespace {
 constexpr int kDigits = 14;
 // Whole numbers below this come out as such.
 constexpr lua_Number kExponentFrom = 1e14;
+constexpr lua_Number kInt64End = 9223372036854775808.0;
 // Sign, digits, point, "e-308", and more than WriteInt64 needs.
 constexpr size_t kMaxNumberBytes = 32;
 
@@ -42,6 +43,17 @@ std::optional<lua_Number> ParseDecimal(std::string_view text) {
 int CallGuarded(lua_State* lua) { return lua_tocfunction(lua, lua_upvalueindex(1))(lua); }
 
 }  // namespace
+
+int64_t TruncatedToInt64(lua_Number value) {
+  return value >= -kInt64End && value < kInt64End ? static_cast<int64_t>(value) : INT64_MIN;
+}
+
+uint64_t TruncatedToUint64(lua_Number value) {
+  constexpr uint64_t kHighBit = uint64_t{1} << 63;
+  // Compilers put it together from the signed conversion.
+  return value >= kInt64End ? static_cast<uint64_t>(TruncatedToInt64(value - kInt64End)) ^ kHighBit
+                            : static_cast<uint64_t>(TruncatedToInt64(value));
+}
 
 int GuardToString(lua_State* lua) {
   if (lua_type(lua, 1) != LUA_TNUMBER) return CallGuarded(lua);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "server/script/lua_numbers.h"
 #include "server/script/lua_sandbox.h"
 
 namespace tally::server {
@@ -97,8 +98,7 @@ void Control(lua_State* lua, char letter, Format& format) {
 }
 
 void PutInteger(luaL_Buffer& out, lua_Number number, size_t size, bool little) {
-  const uint64_t value = number < 0 ? static_cast<uint64_t>(static_cast<int64_t>(number))
-                                    : static_cast<uint64_t>(number);
+  const uint64_t value = TruncatedToUint64(number);
   char bytes[kMaxIntSize];
   for (size_t i = 0; i < size; ++i) {
     const auto byte = static_cast<char>(i < sizeof(value) ? value >> (8 * i) : 0);
@@ -209,11 +209,10 @@ size_t Get(lua_State* lua, char letter, size_t size, const char* bytes, const ch
         if (lua_gettop(lua) < first_value || lua_isnumber(lua, -1) == 0) {
           luaL_error(lua, "format 'c0' needs a previous size");
         }
-        const lua_Number wanted = lua_tonumber(lua, -1);
+        size = TruncatedToUint64(lua_tonumber(lua, -1));
         lua_pop(lua, 1);
-        const bool fits = wanted >= 0 && wanted <= static_cast<lua_Number>(end - bytes);
+        const bool fits = size <= static_cast<size_t>(end - bytes);
         luaL_argcheck(lua, fits, 2, "data string too short");
-        size = static_cast<size_t>(wanted);
       }
       lua_pushlstring(lua, bytes, size);
       return size;
@@ -235,10 +234,11 @@ int Unpack(lua_State* lua) {
   Format format{luaL_checkstring(lua, 1)};
   size_t length = 0;
   const char* data = luaL_checklstring(lua, 2, &length);
-  const lua_Integer begin = luaL_optinteger(lua, 3, 1);
+  // What is negative is too large.
+  const auto begin = static_cast<size_t>(luaL_optinteger(lua, 3, 1));
   luaL_argcheck(lua, begin > 0, 3, "offset must be 1 or greater");
   lua_settop(lua, 2);
-  size_t position = static_cast<size_t>(begin) - 1;
+  size_t position = begin - 1;
   while (*format.at != '\0') {
     const char letter = *format.at++;
     const size_t size = SizeOf(lua, letter, format);

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "server/script/lua_numbers.h"
+
 namespace tally::server {
 namespace {
 
@@ -22,12 +24,6 @@ bool PushField(lua_State* lua, const char* name, int type) {
   if (lua_type(lua, -1) == type) return true;
   lua_pop(lua, 1);
   return false;
-}
-
-// As the conversion instruction of x86 does it, which redis-server's replies show.
-int64_t Truncated(lua_Number value) {
-  constexpr double kEnd = 9223372036854775808.0;
-  return value >= -kEnd && value < kEnd ? static_cast<int64_t>(value) : INT64_MIN;
 }
 
 void ReplyDouble(ReplyBuilder& reply, double value) {
@@ -162,7 +158,7 @@ void ReplyWithTop(lua_State* lua, ReplyBuilder& reply, int script_protocol) {
       ReplyBool(reply, lua_toboolean(lua, -1) != 0, script_protocol);
       break;
     case LUA_TNUMBER:
-      reply.Integer(Truncated(lua_tonumber(lua, -1)));
+      reply.Integer(TruncatedToInt64(lua_tonumber(lua, -1)));
       break;
     case LUA_TTABLE:
       if (MayHaveNames(lua) && ReplyNamed(lua, reply, script_protocol)) {

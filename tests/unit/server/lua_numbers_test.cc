@@ -1,7 +1,11 @@
 // tostring and tonumber of scripts against Lua's own, with numbers and texts by chance.
+#include "server/script/lua_numbers.h"
+
 #include <bit>
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -105,6 +109,59 @@ TEST_CASE("lua numbers: tonumber answers as Lua's own does") {
                                 "'2.2250738585072011e-308'", "'0x1p4'", "' 10 '", "'1' .. '\\n'"}) {
     compare(arguments);
   }
+}
+
+TEST_CASE("lua numbers: what no integer can hold, as x86-64 converts it") {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(TruncatedToInt64(-1.9) == -1);
+  CHECK(TruncatedToInt64(0x1p63) == INT64_MIN);
+  CHECK(TruncatedToInt64(-0x1p63) == INT64_MIN);
+  for (const double value : {1e300, -1e300, kInf, -kInf, kNan}) {
+    CHECK(TruncatedToInt64(value) == INT64_MIN);
+  }
+  CHECK(TruncatedToUint64(-1.9) == UINT64_MAX);
+  CHECK(TruncatedToUint64(0x1p63) == uint64_t{1} << 63);
+  CHECK(TruncatedToUint64(1e19) == 10'000'000'000'000'000'000u);
+  CHECK(TruncatedToUint64(0x1p64) == 0);
+  CHECK(TruncatedToUint64(1e300) == 0);
+  CHECK(TruncatedToUint64(kInf) == 0);
+  CHECK(TruncatedToUint64(kNan) == uint64_t{1} << 63);
+  CHECK(TruncatedToUint64(-1e300) == uint64_t{1} << 63);
+  CHECK(TruncatedToUint64(-kInf) == uint64_t{1} << 63);
+}
+
+// Answers of redis-server 7.0.15 on x86-64.
+TEST_CASE("lua numbers: struct, cmsgpack and bit take any number") {
+  CommandHarness h;
+  const auto hex = [&](const std::string& packed) {
+    const std::string code = "local s = " + packed +
+                             " return (s:gsub('.', function(c) return "
+                             "string.format('%02x', c:byte()) end))";
+    const std::string shown = Scripted(h, code);
+    return shown.substr(shown.find("string:") + 7);
+  };
+  constexpr const char* kHigh = "0000000000000080";
+  constexpr const char* kZero = "0000000000000000";
+  const std::vector<std::pair<const char*, const char*>> packed = {
+      {"1e300", kZero},          {"1/0", kZero},          {"2^64", kZero},
+      {"-1e300", kHigh},         {"-1/0", kHigh},         {"0/0", kHigh},
+      {"2^63", kHigh},           {"-2^63 - 2048", kHigh}, {"1e19", "0000e8890423c78a"},
+      {"-1", "ffffffffffffffff"}};
+  for (const auto& [value, expected] : packed) {
+    INFO(value);
+    for (const char* letter : {"l", "L", "T", "i8", "I8"}) {
+      CHECK(hex(StrCat("struct.pack('", letter, "', ", value, ")")) == expected);
+    }
+    CHECK(hex(StrCat("struct.pack('i4', ", value, ")")) == std::string(expected).substr(0, 8));
+  }
+  CHECK(hex("cmsgpack.pack(1e300)") == "cb7e37e43c8800759c");
+  CHECK(hex("cmsgpack.pack(2^63)") == "ca5f000000");
+  CHECK(hex("cmsgpack.pack(-2^63)") == "d38000000000000000");
+  CHECK(hex("cmsgpack.pack(-1/0)") == "caff800000");
+  CHECK(Scripted(h, "return bit.tobit(1e300)") == "boolean:true|number:-2013235812");
+  CHECK(Scripted(h, "return bit.tobit(0/0)") == "boolean:true|number:0");
+  CHECK(Scripted(h, "return bit.lshift(1, 1e300)") == "boolean:true|number:268435456");
 }
 
 }  // namespace tally::server
