@@ -210,6 +210,11 @@ bool Dispatcher::Admit(Client& client, const CommandTable::Item& item, Args args
     Reject(client, &item, kBusyError);
     return false;
   }
+  constexpr uint32_t kUsesKeys = kWrite | kReadOnly | kMayReplicate;
+  if (client.monitor && (command.flags & kUsesKeys) != 0) [[unlikely]] {
+    Reject(client, &item, "ERR Replica can't interact with the keyspace");  // as Redis calls it
+    return false;
+  }
   return true;
 }
 

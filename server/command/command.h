@@ -41,6 +41,7 @@ enum CommandFlags : uint32_t {
   kDangerous = 1u << 17,
   kKeyspaceCategory = 1u << 18,  // ACL category @keyspace, beside the family's own
   kCollections = 1u << 19,       // ACL categories @list, @set and @sortedset, likewise
+  kNoExec = 1u << 20,            // may be queued, but EXEC refuses to run it
 };
 
 // What a command does with a key, as COMMAND names it. ACL asks for the right to read where there
@@ -119,6 +120,9 @@ struct Command {
   KeyFinder find_keys = nullptr;
   SecretFinder is_secret = nullptr;
   FetchAhead fetch_ahead = nullptr;
+  // KeyFlags of the policy that the second word names; 0: it names none. A policy is no key, and
+  // COMMAND tells nothing of it, but a user needs the same rights for its name as for a key's.
+  uint16_t policy_use = 0;
 };
 
 // ACL categories and COMMAND DOCS groups, one for each family.

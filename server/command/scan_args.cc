@@ -13,19 +13,28 @@ namespace {
 // A scan that asks for more at once gets it in several calls: no call may stall the others.
 constexpr int64_t kMaxCount = 1'000'000;
 
+// As Redis reads it, by strtoul: up to a NUL, with a sign, and nothing at all is 0.
+std::optional<uint64_t> ParseCursor(std::string_view text) {
+  text = text.substr(0, text.find('\0'));
+  if (text.empty()) return 0;
+  const bool negative = text[0] == '-';
+  if (negative || text[0] == '+') text.remove_prefix(1);
+  uint64_t cursor = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), cursor);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return negative ? 0 - cursor : cursor;
+}
+
 }  // namespace
 
 std::optional<uint64_t> CursorArg(CommandContext& context, size_t index) {
-  const std::string_view text = context.args[index];
-  uint64_t cursor = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), cursor);
-  if (error == std::errc() && end == text.data() + text.size()) return cursor;
-  context.reply.Error("ERR invalid cursor");
-  return std::nullopt;
+  const auto cursor = ParseCursor(context.args[index]);
+  if (!cursor) context.reply.Error("ERR invalid cursor");
+  return cursor;
 }
 
 bool ScanOptions::Matches(std::string_view name) const {
-  return !pattern || GlobMatch(*pattern, name);
+  return !pattern || *pattern == "*" || GlobMatch(*pattern, name);
 }
 
 bool ParseScanOptions(CommandContext& context, size_t first, ScanTarget target,

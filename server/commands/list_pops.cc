@@ -7,6 +7,7 @@
 
 #include "core/bytes/number.h"
 #include "server/command/command_context.h"
+#include "server/command/counted_keys.h"
 #include "server/command/list_value.h"
 #include "server/commands/families.h"
 
@@ -147,13 +148,6 @@ void LMPop(CommandContext& context) {
   context.reply.NullArray();
 }
 
-bool FindLMPopKeys(Args args, std::vector<KeyReference>& keys) {
-  const auto count = ParseInt64(args[1]);
-  if (!count || *count < 1 || static_cast<uint64_t>(*count) >= args.size() - 2) return false;
-  for (size_t i = 0; i < static_cast<size_t>(*count); ++i) keys.push_back({2 + i});
-  return true;
-}
-
 constexpr KeyRange kCountedKeys{0, 0, 0, kTakesFromKey};
 constexpr uint32_t kStore = kWrite | kDenyOom;
 
@@ -170,7 +164,7 @@ constexpr Command kCommands[] = {
      "7.0.0",
      "numkeys:int key#0... where<LEFT|RIGHT> [COUNT count:int]",
      {},
-     FindLMPopKeys},
+     FindFirstCountedKeys},
     {"lpop", LPop, -2, kWrite | kFast, OneKey(kTakesFromKey),
      "Removes and returns the first elements of a list.", "1.0.0", "key#0 [count:int@6.2.0]"},
     {"rpop", RPop, -2, kWrite | kFast, OneKey(kTakesFromKey),

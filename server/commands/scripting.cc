@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/bytes/number.h"
 #include "server/command/command_context.h"
+#include "server/command/counted_keys.h"
 #include "server/command/help.h"
 #include "server/commands/families.h"
 #include "server/script/script_engine.h"
@@ -16,6 +16,7 @@
 namespace tally::server {
 namespace {
 
+constexpr std::string_view kNoScriptError = "NOSCRIPT No matching script. Please use EVAL.";
 constexpr size_t kScriptArg = 1;
 constexpr size_t kCountArg = 2;
 constexpr size_t kFirstKey = 3;
@@ -32,7 +33,7 @@ const Script* FindScript(CommandContext& context, bool by_sha) {
   const std::string_view named = context.args[kScriptArg];
   if (by_sha) {
     const Script* script = scripts.Use(named);
-    if (script == nullptr) context.reply.Error("NOSCRIPT No matching script. Please use EVAL.");
+    if (script == nullptr) context.reply.Error(kNoScriptError);
     return script;
   }
   const auto loaded = scripts.Load(named, false);
@@ -43,6 +44,9 @@ const Script* FindScript(CommandContext& context, bool by_sha) {
 }
 
 void RunScript(CommandContext& context, bool by_sha, bool read_only) {
+  if (by_sha && context.args[kScriptArg].size() != Sha1Hex{}.digits.size()) {
+    return context.reply.Error(kNoScriptError);
+  }
   const auto count = context.Int64Arg(kCountArg);
   if (!count) return;
   const Args rest = context.args.subspan(kFirstKey);
@@ -73,11 +77,9 @@ void EvalSha(CommandContext& context) { RunScript(context, true, false); }
 
 void EvalShaRo(CommandContext& context) { RunScript(context, true, true); }
 
+// There may be none.
 bool FindEvalKeys(Args args, std::vector<KeyReference>& keys) {
-  const auto count = ParseInt64(args[kCountArg]);
-  const auto most = static_cast<int64_t>(args.size() - kFirstKey);
-  if (!count || *count < 0 || *count > most) return true;
-  for (size_t i = 0; i < static_cast<size_t>(*count); ++i) keys.push_back({kFirstKey + i});
+  static_cast<void>(FindCountedKeys(args, kCountArg, keys));
   return true;
 }
 

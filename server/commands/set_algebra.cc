@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "core/bytes/number.h"
 #include "core/set/set.h"
 #include "server/command/command_context.h"
+#include "server/command/counted_keys.h"
 #include "server/command/set_value.h"
 #include "server/commands/families.h"
 
@@ -153,13 +153,6 @@ void SUnionStore(CommandContext& context) { StoreResult(context, Unite, "sunions
 
 void SDiffStore(CommandContext& context) { StoreResult(context, Subtract, "sdiffstore"); }
 
-bool FindNumberedKeys(Args args, std::vector<KeyReference>& keys) {
-  const auto count = ParseInt64(args[1]);
-  if (!count || *count < 1 || *count > static_cast<int64_t>(args.size()) - 2) return false;
-  for (size_t i = 0; i < static_cast<size_t>(*count); ++i) keys.push_back({2 + i});
-  return true;
-}
-
 void SInterCard(CommandContext& context) {
   const Args args = context.args;
   const auto count = context.Int64ArgIn(1, 1, INT64_MAX, "ERR numkeys should be greater than 0");
@@ -204,7 +197,7 @@ constexpr Command kCommands[] = {
      "7.0.0",
      "numkeys:int key#0... [LIMIT limit:int]",
      {},
-     FindNumberedKeys},
+     FindFirstCountedKeys},
     {"sinterstore", SInterStore, -3, kStore, AllKeys(kUpdatesKey, kReadsKey),
      "Stores the intersection of sets in a key.", "1.0.0", "destination#0 key#1..."},
     {"sunion", SUnion, -2, kReadOnly, kAllKeys, "Returns the union of sets.", "1.0.0", "key#0..."},

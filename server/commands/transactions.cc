@@ -1,4 +1,7 @@
 // MULTI, EXEC and WATCH. The dispatcher queues what comes between MULTI and EXEC.
+#include <absl/strings/ascii.h>
+
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -43,6 +46,14 @@ bool StillAllowed(CommandContext& context, const CommandTable::Item& item, Args 
   return false;
 }
 
+// False after an error reply.
+bool RunsInExec(CommandContext& context, const Command& command) {
+  if ((command.flags & kNoExec) == 0) return true;
+  context.reply.Error(StrCat("ERR ", absl::AsciiStrToUpper(std::string(command.name)),
+                             " isn't allowed for DENY BLOCKING client"));
+  return false;
+}
+
 // A turn's effects are logged as one batch, which is loaded whole or not at all: so the commands'
 // own effects, one after the other, make the block atomic in the log too.
 void RunQueue(CommandContext& context, const std::vector<QueuedCommand>& queue) {
@@ -51,6 +62,7 @@ void RunQueue(CommandContext& context, const std::vector<QueuedCommand>& queue) 
   for (const QueuedCommand& queued : queue) {
     args.assign(queued.args.begin(), queued.args.end());
     if (!StillAllowed(context, *queued.item, args)) continue;
+    if (!RunsInExec(context, *queued.item->command)) continue;
     context.server.runner->Run(context.client, *queued.item, args);
   }
 }

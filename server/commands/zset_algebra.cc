@@ -7,6 +7,7 @@
 
 #include "core/set/set.h"
 #include "server/command/command_context.h"
+#include "server/command/counted_keys.h"
 #include "server/commands/families.h"
 #include "server/commands/zset_access.h"
 
@@ -252,19 +253,9 @@ void ZInterCard(CommandContext& context) {
   context.reply.Integer(static_cast<int64_t>(found));
 }
 
-bool CountedKeys(Args args, size_t index, std::vector<KeyReference>& keys) {
-  const auto count = ParseInt64(args[index]);
-  if (!count || *count <= 0 || static_cast<uint64_t>(*count) > args.size() - index - 1) {
-    return false;
-  }
-  for (size_t i = 0; i < static_cast<size_t>(*count); ++i) keys.push_back({index + 1 + i});
-  return true;
-}
-
-bool FindReadKeys(Args args, std::vector<KeyReference>& keys) { return CountedKeys(args, 1, keys); }
 bool FindStoreKeys(Args args, std::vector<KeyReference>& keys) {
   keys.push_back({1});
-  return CountedKeys(args, 2, keys);
+  return FindCountedKeys(args, 2, keys);
 }
 
 constexpr uint32_t kRead = kReadOnly | kMovableKeys;
@@ -281,7 +272,7 @@ constexpr Command kCommands[] = {
      "6.2.0",
      "numkeys:int key#0... [WITHSCORES]",
      {},
-     FindReadKeys},
+     FindFirstCountedKeys},
     {"zdiffstore",
      ZDiffStore,
      -4,
@@ -301,7 +292,7 @@ constexpr Command kCommands[] = {
      "6.2.0",
      "numkeys:int key#0... [WEIGHTS weight:int...] [AGGREGATE aggregate<SUM|MIN|MAX>] [WITHSCORES]",
      {},
-     FindReadKeys},
+     FindFirstCountedKeys},
     {"zintercard",
      ZInterCard,
      -3,
@@ -311,7 +302,7 @@ constexpr Command kCommands[] = {
      "7.0.0",
      "numkeys:int key#0... [LIMIT limit:int]",
      {},
-     FindReadKeys},
+     FindFirstCountedKeys},
     {"zinterstore",
      ZInterStore,
      -4,
@@ -332,7 +323,7 @@ constexpr Command kCommands[] = {
      "6.2.0",
      "numkeys:int key#0... [WEIGHTS weight:int...] [AGGREGATE aggregate<SUM|MIN|MAX>] [WITHSCORES]",
      {},
-     FindReadKeys},
+     FindFirstCountedKeys},
     {"zunionstore",
      ZUnionStore,
      -4,

@@ -6,6 +6,7 @@
 
 #include "core/bytes/double_format.h"
 #include "server/command/command_context.h"
+#include "server/command/counted_keys.h"
 #include "server/command/sample_args.h"
 #include "server/command/scan_args.h"
 #include "server/commands/families.h"
@@ -236,13 +237,6 @@ void Pop(CommandContext& context, bool max) {
 void ZPopMin(CommandContext& context) { Pop(context, false); }
 void ZPopMax(CommandContext& context) { Pop(context, true); }
 
-bool FindCountedKeys(Args args, std::vector<KeyReference>& keys) {
-  const auto count = ParseInt64(args[1]);
-  if (!count || *count <= 0 || static_cast<size_t>(*count) > args.size() - 2) return false;
-  for (size_t i = 0; i < static_cast<size_t>(*count); ++i) keys.push_back({2 + i});
-  return true;
-}
-
 // ZMPOP numkeys key … MIN|MAX [COUNT n]
 void ZMPop(CommandContext& context) {
   const Args args = context.args;
@@ -345,7 +339,7 @@ constexpr Command kCommands[] = {
      "7.0.0",
      "numkeys:int key#0... where<MIN|MAX> [COUNT count:int]",
      {},
-     FindCountedKeys},
+     FindFirstCountedKeys},
     {"zmscore", ZMScore, -3, kReadOnly | kFast, kOneKey,
      "Returns the scores of members in a sorted set.", "6.2.0", "key#0 member..."},
     {"zpopmax", ZPopMax, -2, kWrite | kFast, OneKey(kTakesFromKey),

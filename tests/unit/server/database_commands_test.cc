@@ -85,13 +85,27 @@ TEST_CASE("scan: options and errors") {
   CHECK(h.Run("SCAN 0 TYPE STRING") == "[\"0\" [\"apple\"]]");
   CHECK(h.Run("SCAN 0 TYPE list") == "[\"0\" []]");
   CHECK(h.Run("SCAN 0 TYPE foo") == "[\"0\" []]");
-  CHECK(h.Run("SCAN x") == "-ERR invalid cursor");
-  CHECK(h.Run("SCAN 18446744073709551616") == "-ERR invalid cursor");
-  CHECK(h.Run({"SCAN", " 0"}) == "-ERR invalid cursor");
   CHECK(h.Run("SCAN 0 COUNT 0") == "-ERR syntax error");
   CHECK(h.Run("SCAN 0 COUNT x") == "-ERR value is not an integer or out of range");
   for (const char* line : {"SCAN 0 MATCH", "SCAN 0 COUNT", "SCAN 0 TYPE", "SCAN 0 foo x"}) {
     CHECK(h.Run(line) == "-ERR syntax error");
+  }
+}
+
+TEST_CASE("scan: cursors as strtoul reads them") {
+  CommandHarness h;
+  for (const std::string_view cursor :
+       {"", "0", "+0", "-0", "-1", "+1", "00", "18446744073709551615", "-18446744073709551615"}) {
+    INFO(cursor);
+    CHECK(h.Run({"SCAN", std::string(cursor)}) == "[\"0\" []]");
+    CHECK(h.Run({"HSCAN", "none", std::string(cursor)}) == "[\"0\" []]");
+  }
+  CHECK(h.Run({"SCAN", std::string("0\0x", 3)}) == "[\"0\" []]");
+  for (const char* cursor : {"x", "0x", "0x1", " 0", "0 ", "+", "-", "- 1", "+-1", "\t0", "1.0",
+                             "18446744073709551616", "-18446744073709551616"}) {
+    INFO(cursor);
+    CHECK(h.Run({"SCAN", cursor}) == "-ERR invalid cursor");
+    CHECK(h.Run({"ZSCAN", "none", cursor}) == "-ERR invalid cursor");
   }
 }
 

@@ -160,12 +160,37 @@ TEST_CASE("monitor: shows what others run, but no passwords") {
   CommandHarness h;
   Client& watcher = *h.Connect();
   CHECK(h.Run(watcher, "MONITOR") == "+OK");
-  CHECK(h.Run(watcher, "MONITOR") == "+OK");
+  CHECK(h.Run(watcher, "MONITOR").empty());
   h.Run({"SET", "a", "x\ny"});
   h.Run("AUTH default secret");
   h.Run("HELLO 2 AUTH default secret");
   h.Run("CONFIG SET requirepass secret");
   CHECK(h.Received(watcher) == "+1700000000.000000 [0 127.0.0.1:50001] \"SET\" \"a\" \"x\\ny\"");
+}
+
+TEST_CASE("monitor: not in a transaction, and a monitor does nothing with keys") {
+  CommandHarness h;
+  h.Run("MULTI");
+  CHECK(h.Run("MONITOR") == "+QUEUED");
+  CHECK(h.Run("GET k") == "+QUEUED");
+  CHECK(h.Run("EXEC") == "[-ERR MONITOR isn't allowed for DENY BLOCKING client nil]");
+  CHECK_FALSE(h.self->monitor);
+  CHECK(h.Run("MONITOR") == "+OK");
+  for (const char* line :
+       {"GET k", "SET k 1", "EVAL x 0", "EVAL_RO x 0", "PUBLISH c x", "DBSIZE", "KEYS *",
+        "FLUSHALL", "HITS.ADD k 5m", "LIMIT.PEEK k ALLOW", "POLICY.LIST", "OBJECT ENCODING k"}) {
+    INFO(line);
+    CHECK(h.Run(line) == "-ERR Replica can't interact with the keyspace");
+  }
+  for (const char* line : {"PING", "SELECT 1", "WATCH k", "CONFIG GET port", "ACL WHOAMI"}) {
+    INFO(line);
+    CHECK_FALSE(h.Run(line).starts_with("-"));
+  }
+  h.Run("MULTI");
+  CHECK(h.Run("GET k").starts_with("-ERR Replica"));
+  CHECK(h.Run("EXEC").starts_with("-EXECABORT"));
+  CHECK(h.Run("RESET") == "+RESET");
+  CHECK(h.Run("GET k") == "nil");
 }
 
 TEST_CASE("replication and cluster: there is none") {
