@@ -39,7 +39,7 @@ class Call {
  private:
   Finding AskForKeys(const AclSelector& selector) {
     if (selector.all_keys) return {};
-    for (const KeyReference& key : Keys()) {
+    for (const KeyReference& key : Names()) {
       if (!selector.MayUseKey(args_[key.index], RightsFor(key.use))) {
         return {AclDenial::kKey, key.index};
       }
@@ -63,18 +63,20 @@ class Call {
     return {};
   }
 
-  // None where the call is an error, which the command tells.
-  const std::vector<KeyReference>& Keys() {
-    if (!keys_) {
-      keys_.emplace();
-      if (!FindKeys(*item_.command, args_, *keys_)) keys_->clear();
+  // The keys, and the policy. None where the call is an error, which the command tells.
+  const std::vector<KeyReference>& Names() {
+    if (!names_) {
+      const Command& command = *item_.command;
+      names_.emplace();
+      if (!FindKeys(command, args_, *names_)) names_->clear();
+      if (command.policy_use != 0 && args_.size() > 1) names_->push_back({1, command.policy_use});
     }
-    return *keys_;
+    return *names_;
   }
 
   const CommandTable::Item& item_;
   const Args args_;
-  std::optional<std::vector<KeyReference>> keys_;
+  std::optional<std::vector<KeyReference>> names_;
 };
 
 }  // namespace
@@ -95,13 +97,28 @@ AclVerdict CheckCall(const AclUser& user, const CommandTable::Item& item, Args a
   return {worst.denial, at_command ? std::string_view(item.full_name) : args[worst.index]};
 }
 
-bool MayReadEveryKey(const AclUser& user, const CommandTable::Item& item, Args args) {
-  if (user.unrestricted) return true;
+ReadRights::ReadRights(const AclUser* user, const CommandTable::Item& item, Args args)
+    : unrestricted_(user == nullptr || user->unrestricted) {
+  if (unrestricted_) return;
   Call call(item, args);
-  const auto allows = [&](const AclSelector& selector) {
-    return selector.MayReadEveryKey() && call.Ask(selector).denial == AclDenial::kNone;
+  const auto add = [&](const AclSelector& selector) {
+    if (call.Ask(selector).denial == AclDenial::kNone) selectors_.push_back(&selector);
   };
-  return allows(user.own) || std::any_of(user.selectors.begin(), user.selectors.end(), allows);
+  add(user->own);
+  std::for_each(user->selectors.begin(), user->selectors.end(), add);
+}
+
+bool ReadRights::MayRead(std::string_view key) const {
+  return unrestricted_ ||
+         std::any_of(selectors_.begin(), selectors_.end(), [&](const AclSelector* selector) {
+           return selector->MayUseKey(key, kMayRead);
+         });
+}
+
+bool ReadRights::MayReadEveryKey() const {
+  return unrestricted_ ||
+         std::any_of(selectors_.begin(), selectors_.end(),
+                     [](const AclSelector* selector) { return selector->MayReadEveryKey(); });
 }
 
 std::string DenialError(const AclVerdict& verdict) {

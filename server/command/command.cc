@@ -1,5 +1,7 @@
 #include "server/command/command.h"
 
+#include <cstdlib>
+
 namespace tally::server {
 namespace {
 
@@ -11,10 +13,19 @@ void AddRange(const KeyRange& range, Args args, std::vector<KeyReference>& keys)
   }
 }
 
+// Two uses are two ranges to Redis: the second needs a key too.
+bool LacksKeys(const KeyRange& range, Args args) {
+  return range.others_use != 0 || range.last >= static_cast<int>(args.size());
+}
+
 }  // namespace
 
+// Of a call with too few words, which redis.acl_check_cmd may bring, the keys are those of the
+// row's range, if none of that is missing.
 bool FindKeys(const Command& command, Args args, std::vector<KeyReference>& keys) {
-  if (command.find_keys != nullptr) {
+  const bool is_short = args.size() < static_cast<size_t>(std::abs(command.arity));
+  if (is_short && LacksKeys(command.keys, args)) return false;
+  if (command.find_keys != nullptr && !is_short) {
     if (!command.find_keys(args, keys)) return false;
   } else if (command.keys.first != 0) {
     AddRange(command.keys, args, keys);

@@ -1,10 +1,12 @@
 // POLICY: rules that stand under a name, for LIMIT. They belong to the server, not to a database,
-// and stay when databases are flushed.
+// and stay when databases are flushed. A user's key patterns say which policies it may set, see and
+// delete; to use one in a rule needs no right.
 #include <string>
 #include <utility>
 
 #include "core/bytes/str_cat.h"
 #include "core/limit/policy_table.h"
+#include "server/acl/acl_check.h"
 #include "server/command/command_context.h"
 #include "server/command/help.h"
 #include "server/commands/families.h"
@@ -44,40 +46,55 @@ void Delete(CommandContext& context) {
   context.reply.Integer(erased ? 1 : 0);
 }
 
+// Those that the user may read.
 void List(CommandContext& context) {
-  const PolicyTable& policies = context.engine().policies();
-  context.reply.Array(policies.size());
-  policies.ForEach(
-      [&](std::string_view name, const PolicyTable::Words&) { context.reply.Bulk(name); });
+  const ReadRights rights(context.client.acl.get(), context.item, context.args);
+  const size_t mark = context.reply.BeginArray();
+  size_t shown = 0;
+  context.engine().policies().ForEach([&](std::string_view name, const PolicyTable::Words&) {
+    if (!rights.MayRead(name)) return;
+    context.reply.Bulk(name);
+    ++shown;
+  });
+  context.reply.EndArray(mark, shown);
 }
 
 constexpr Command kCommands[] = {
     {"policy", nullptr, -2, 0, {}, "Says how POLICY commands are used.", "0.1.0", "", kFamilyHelp},
-    {"policy.del",
-     Delete,
-     2,
-     kWrite | kFast,
-     {},
-     "Deletes the rules under a name.",
-     "0.1.0",
-     "name"},
-    {"policy.get",
-     Get,
-     2,
-     kReadOnly | kFast,
-     {},
-     "Returns the rules under a name.",
-     "0.1.0",
-     "name"},
-    {"policy.list", List, 1, kReadOnly, {}, "Returns the names of all policies.", "0.1.0"},
-    {"policy.set",
-     Set,
-     -3,
-     kWrite | kDenyOom | kFast,
-     {},
-     "Stores rules under a name.",
-     "0.1.0",
-     "name rule..."},
+    {.name = "policy.del",
+     .handler = Delete,
+     .arity = 2,
+     .flags = kWrite | kFast,
+     .keys = {},
+     .summary = "Deletes the rules under a name.",
+     .since = "0.1.0",
+     .arguments = "name",
+     .policy_use = kRemovesKey},
+    {.name = "policy.get",
+     .handler = Get,
+     .arity = 2,
+     .flags = kReadOnly | kFast,
+     .keys = {},
+     .summary = "Returns the rules under a name.",
+     .since = "0.1.0",
+     .arguments = "name",
+     .policy_use = kReadsKey},
+    {.name = "policy.list",
+     .handler = List,
+     .arity = 1,
+     .flags = kReadOnly,
+     .keys = {},
+     .summary = "Returns the names of the policies that the user may read.",
+     .since = "0.1.0"},
+    {.name = "policy.set",
+     .handler = Set,
+     .arity = -3,
+     .flags = kWrite | kDenyOom | kFast,
+     .keys = {},
+     .summary = "Stores rules under a name.",
+     .since = "0.1.0",
+     .arguments = "name rule...",
+     .policy_use = kOverwritesKey},
 };
 
 }  // namespace

@@ -43,8 +43,8 @@ struct Element {
 
 // False after an error reply.
 bool MayLookElsewhere(CommandContext& context, std::string_view option) {
-  const AclUser* const user = context.client.acl.get();
-  if (user == nullptr || MayReadEveryKey(*user, context.item, context.args)) return true;
+  const ReadRights rights(context.client.acl.get(), context.item, context.args);
+  if (rights.MayReadEveryKey()) return true;
   context.reply.Error(
       StrCat("ERR ", option, " option of SORT denied due to insufficient ACL permissions"));
   return false;

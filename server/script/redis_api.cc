@@ -1,5 +1,6 @@
 #include "server/script/redis_api.h"
 
+#include <optional>
 #include <string>
 
 #include "server/script/lua_sandbox.h"
@@ -21,18 +22,22 @@ std::string_view TextAt(lua_State* lua, int index) {
   return text != nullptr ? std::string_view(text, size) : std::string_view();
 }
 
+// Takes the arguments, which are a command. False after pushing an error.
+bool TakeCall(lua_State* lua) {
+  if (lua_gettop(lua) == 0) {
+    PushError(lua, "Please specify at least one argument for this redis lib call");
+    return false;
+  }
+  if (EngineOf(lua).TakeArgs(lua)) return true;
+  PushError(lua, "Lua redis lib command arguments must be strings or integers");
+  return false;
+}
+
 // Leaves the reply at the top of the stack; true if it is an error.
 bool RunCommand(lua_State* lua) {
   ScriptEngine& engine = EngineOf(lua);
   engine.watch().Check(lua);
-  if (lua_gettop(lua) == 0) {
-    PushError(lua, "Please specify at least one argument for this redis lib call");
-    return true;
-  }
-  if (!engine.TakeArgs(lua)) {
-    PushError(lua, "Lua redis lib command arguments must be strings or integers");
-    return true;
-  }
+  if (!TakeCall(lua)) return true;
   std::string_view wire = engine.RunTaken();
   const bool failed = wire.starts_with('-');
   PushReply(lua, wire);
@@ -43,6 +48,15 @@ int Call(lua_State* lua) { return RunCommand(lua) ? lua_error(lua) : 1; }
 
 int Pcall(lua_State* lua) {
   RunCommand(lua);
+  return 1;
+}
+
+// Whether the user could run a command, without running it.
+int AclCheckCmd(lua_State* lua) {
+  if (!TakeCall(lua)) return lua_error(lua);
+  const std::optional<bool> allowed = EngineOf(lua).MayRunTaken();
+  if (!allowed) return RaiseError(lua, "Invalid command passed to redis.acl_check_cmd()");
+  lua_pushboolean(lua, *allowed);
   return 1;
 }
 
@@ -136,6 +150,7 @@ struct Function {
 constexpr Function kFunctions[] = {
     {"call", Call},
     {"pcall", Pcall},
+    {"acl_check_cmd", AclCheckCmd},
     {"error_reply", ErrorReply},
     {"status_reply", StatusReply},
     {"sha1hex", Sha1},

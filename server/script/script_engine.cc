@@ -7,6 +7,7 @@
 #include "core/bytes/double_format.h"
 #include "core/bytes/str_cat.h"
 #include "core/check.h"
+#include "server/acl/acl_check.h"
 #include "server/script/lua_sandbox.h"
 #include "server/script/lua_to_reply.h"
 #include "server/script/redis_api.h"
@@ -245,6 +246,15 @@ bool ScriptEngine::TakeArgs(lua_State* lua) {
     }
   }
   return true;
+}
+
+std::optional<bool> ScriptEngine::MayRunTaken() const {
+  const CommandTable::Item* const item = server_.commands.Resolve(args_);
+  const bool lacks_subcommand =
+      item != nullptr && !item->command->subcommands.empty() && args_.size() > 1;
+  if (item == nullptr || lacks_subcommand) return std::nullopt;
+  const AclUser* const user = invocation_.caller->acl.get();
+  return user == nullptr || CheckCall(*user, *item, args_).denial == AclDenial::kNone;
 }
 
 std::string_view ScriptEngine::RunTaken() {

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <list>
 #include <lua.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,6 +68,8 @@ class ScriptEngine {
   bool TakeArgs(lua_State* lua);
   // Runs the command that TakeArgs took. The reply stands until the next call.
   std::string_view RunTaken();
+  // Whether the caller's user may run the command that TakeArgs took; empty if it is none.
+  std::optional<bool> MayRunTaken() const;
   // The protocol that replies come to the script in.
   void set_protocol(int protocol) { script_client_.reply.set_protocol(protocol); }
   ServerState& server() { return server_; }
