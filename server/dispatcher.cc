@@ -52,6 +52,8 @@ std::string_view ScriptDenial(AclDenial denial) {
 constexpr size_t kMaxQueuedBytes = size_t{1} << 30;
 
 constexpr size_t kMaxPrinted = 128;
+// The effects of a script are one batch of the log, whose length has ten digits.
+constexpr size_t kMostScriptEffects = size_t{4} << 30;
 
 // Redis prints words as C strings, which end at a NUL.
 std::string_view Printed(std::string_view word, size_t most) {
@@ -273,6 +275,9 @@ std::string Dispatcher::ScriptRefusal(const Client& caller, const CommandTable::
   if (!rights.write) return "ERR Write commands are not allowed from read-only scripts.";
   std::string refusal = WriteRefusal(*server_.persistence, server_.config);
   if (!refusal.empty()) return refusal;
+  if (server_.effects.unfinished_bytes() > kMostScriptEffects) {
+    return "OOM The effects of this script are too large for the log";
+  }
   const bool lacks_memory = (command.flags & kDenyOom) != 0 && server_.evictor.out_of_memory();
   return lacks_memory && !rights.exceed_memory ? std::string(kOutOfMemoryError) : std::string();
 }

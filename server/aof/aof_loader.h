@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,10 @@ class AofLoader {
   static absl::StatusOr<std::unique_ptr<AofLoader>> Open(const AofDirectory& directory,
                                                          bool load_truncated);
 
+  // Has the logs begin where the base ends.
+  static absl::Status ContinueBase(const BaseHeader& base,
+                                   std::span<const std::unique_ptr<LogReader>> logs);
+
   // Loads one block of the base or one batch of a log; false when all is loaded. DataLoss, with
   // file and offset, for damage.
   absl::StatusOr<bool> Step(RecordSink on_record, RecordPreview preview, CommandSink on_command);
@@ -35,6 +40,8 @@ class AofLoader {
   uint64_t bytes_total() const { return bytes_total_; }
   // Of the base alone.
   uint64_t base_bytes() const { return base_ == nullptr ? 0 : base_->file_size(); }
+  // Of the logs' bytes, those before the place where they continue the base.
+  uint64_t covered_bytes() const { return base_ == nullptr ? 0 : base_->header().first_offset; }
   uint64_t bytes_done() const;
   uint64_t records() const { return base_ == nullptr ? 0 : base_->records(); }
   uint64_t commands() const;

@@ -14,8 +14,14 @@ namespace tally::server {
 namespace {
 
 constexpr std::string_view kMagic = "TALLYBAS";
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
+// The version before has records of one block only, and a header without the place in the log.
+constexpr uint32_t kOldVersion = 1;
+constexpr size_t kOldHeaderBytes = 40;
+constexpr size_t kVersionAt = 8;
 constexpr char kRecordBlock = 'R';
+constexpr char kPieceBlock = 'P';
+constexpr char kLastPieceBlock = 'E';
 constexpr char kFooterBlock = 'F';
 constexpr size_t kBlockHeadBytes = 5;  // type, length
 constexpr size_t kCrcBytes = 4;
@@ -24,8 +30,10 @@ constexpr size_t kFooterBytes = 16;  // records, blocks
 // page cache what other programs read, nor count as memory of this one. So it is dropped from the
 // cache as it is written and read, by steps of so many bytes when it is read.
 constexpr uint64_t kDropBytes = uint64_t{8} << 20;
-// One block holds at least one record, and that many bytes more at most.
-constexpr size_t kMaxPayloadBytes = kMaxRecordBytes + (size_t{1} << 20) + kMaxVarintBytes;
+// In version 1 a record of 16 MiB could end a block.
+constexpr size_t kMaxPayloadBytes = (size_t{17} << 20) + kMaxVarintBytes;
+// A buffer that one large record has blown up is given back.
+constexpr size_t kKeptCapacity = size_t{1} << 20;
 
 template <typename T>
 void PutLittleEndian(T value, std::string& out) {
@@ -54,6 +62,8 @@ BaseWriter::BaseWriter(FileSystem& files, std::unique_ptr<File> file, const Base
   PutLittleEndian(header.created_unix_ms, queued_);
   PutLittleEndian(header.sequence, queued_);
   PutLittleEndian(header.first_log, queued_);
+  PutLittleEndian(header.first_offset, queued_);
+  PutLittleEndian(header.first_crc, queued_);
   crc_ = ExtendCrc32c(0, queued_);
   PutLittleEndian(crc_, queued_);
   Check(queued_.size() == kBaseHeaderBytes, "base header has its length");
@@ -65,12 +75,28 @@ void BaseWriter::BeginBlock() { block_.assign(kBlockHeadBytes, '\0'); }
 
 absl::Status BaseWriter::Append(std::string_view record) {
   Check(!finished_, "a snapshot is appended to before it is finished");
-  Check(!record.empty() && record.size() <= kMaxRecordBytes, "record size in range");
+  Check(!record.empty(), "a record has bytes");
+  // Some callers save what is about to change, and cannot pause.
+  if (status_.ok() && queued_.size() > kMostQueuedSyncs * options_.sync_bytes) {
+    status_ = worker_->Wait().status;
+    StartWriting();
+  }
   if (!status_.ok()) return status_;
-  AppendLengthPrefixed(block_, record);
   ++records_;
+  if (record.size() > options_.block_bytes) return AppendInPieces(record);
+  AppendLengthPrefixed(block_, record);
   if (block_.size() < kBlockHeadBytes + options_.block_bytes) return absl::OkStatus();
   return EndBlock(kRecordBlock);
+}
+
+absl::Status BaseWriter::AppendInPieces(std::string_view record) {
+  if (block_.size() > kBlockHeadBytes) EndBlock(kRecordBlock).IgnoreError();
+  for (; record.size() > options_.block_bytes; record.remove_prefix(options_.block_bytes)) {
+    block_.append(record.substr(0, options_.block_bytes));
+    if (!EndBlock(kPieceBlock).ok()) return status_;
+  }
+  block_.append(record);
+  return EndBlock(kLastPieceBlock);
 }
 
 absl::Status BaseWriter::Finish() {
@@ -94,13 +120,7 @@ absl::Status BaseWriter::EndBlock(char type) {
   bytes_ += block_.size();
   ++blocks_;
   BeginBlock();
-  if (!Advance().ok()) return status_;
-  // Some callers save what is about to change, and cannot pause.
-  if (queued_.size() > kMostQueuedSyncs * options_.sync_bytes) {
-    status_ = worker_->Wait().status;
-    StartWriting();
-  }
-  return status_;
+  return Advance();
 }
 
 absl::Status BaseWriter::Advance() {
@@ -115,6 +135,7 @@ absl::Status BaseWriter::Advance() {
 
 void BaseWriter::StartWriting() {
   if (!status_.ok() || queued_.empty()) return;
+  if (writing_.capacity() > 2 * kMostQueuedSyncs * options_.sync_bytes) writing_ = std::string();
   writing_.clear();
   writing_.swap(queued_);
   unsynced_bytes_ += writing_.size();
@@ -176,28 +197,37 @@ absl::Status BaseReader::ReadExactly(uint64_t offset, std::span<char> out) {
 }
 
 absl::Status BaseReader::ReadHeader(uint64_t sequence) {
-  char bytes[kBaseHeaderBytes];
-  const absl::Status read = ReadExactly(0, bytes);
+  char bytes[kBaseHeaderBytes] = {};
+  absl::Status read = ReadExactly(0, std::span(bytes, kOldHeaderBytes));
   if (!read.ok()) return read;
-  const std::string_view covered(bytes, kBaseHeaderBytes - kCrcBytes);
-  if (!covered.starts_with(kMagic)) return Damaged(0, "not a base snapshot");
+  if (!std::string_view(bytes, kOldHeaderBytes).starts_with(kMagic)) {
+    return Damaged(0, "not a base snapshot");
+  }
+  const auto version = GetLittleEndian<uint32_t>(bytes + kVersionAt);
+  const size_t size = version == kOldVersion ? kOldHeaderBytes : kBaseHeaderBytes;
+  read = ReadExactly(0, std::span(bytes, size));
+  if (!read.ok()) return read;
+  const std::string_view covered(bytes, size - kCrcBytes);
   crc_ = ExtendCrc32c(0, covered);
   if (crc_ != GetLittleEndian<uint32_t>(bytes + covered.size())) {
     return Damaged(0, "the checksum of the header does not match");
   }
-  const auto version = GetLittleEndian<uint32_t>(bytes + 8);
-  if (version != kVersion) {
+  if (version != kVersion && version != kOldVersion) {
     return absl::UnimplementedError(absl::StrCat(path(), ": a base snapshot of format version ",
-                                                 version, "; this server reads version 1"));
+                                                 version, "; this server reads versions 1 and 2"));
   }
   header_.created_unix_ms = GetLittleEndian<int64_t>(bytes + 12);
   header_.sequence = GetLittleEndian<uint64_t>(bytes + 20);
   header_.first_log = GetLittleEndian<uint64_t>(bytes + 28);
+  if (version == kVersion) {
+    header_.first_offset = GetLittleEndian<uint64_t>(bytes + 36);
+    header_.first_crc = GetLittleEndian<uint32_t>(bytes + 44);
+  }
   if (header_.sequence != sequence) {
     return Damaged(
         0, absl::StrCat("this is base ", header_.sequence, ", expected was base ", sequence));
   }
-  offset_ = kBaseHeaderBytes;
+  offset_ = size;
   return absl::OkStatus();
 }
 
@@ -225,22 +255,50 @@ absl::StatusOr<bool> BaseReader::NextBlock(RecordSink on_record, RecordPreview p
   if (crc != GetLittleEndian<uint32_t>(buffer_.data() + length)) {
     return Damaged(offset_, "the checksum of the block does not match");
   }
-  absl::Status status;
-  if (head[0] == kRecordBlock) {
-    status = Deliver(payload, on_record, preview);
-    ++blocks_;
-  } else if (head[0] == kFooterBlock) {
-    status = CheckFooter(payload);
-    at_end_ = true;
-  } else {
-    status = Damaged(offset_, "a block of an unknown type");
-  }
+  const absl::Status status = Take(head[0], payload, on_record, preview);
   if (!status.ok()) return status;
   crc_ = crc;
   offset_ += kBlockHeadBytes + length + kCrcBytes;
   DropWhatWasRead();
   if (at_end_ && offset_ != file_size_) return Damaged(offset_, "bytes behind the footer");
   return !at_end_;
+}
+
+absl::Status BaseReader::Take(char type, std::string_view payload, RecordSink on_record,
+                              RecordPreview preview) {
+  const bool is_piece = type == kPieceBlock || type == kLastPieceBlock;
+  if (is_piece ? payload.empty() : !pieces_.empty()) {
+    return Damaged(offset_, "a record lacks a piece");
+  }
+  if (type == kFooterBlock) {
+    at_end_ = true;
+    return CheckFooter(payload);
+  }
+  ++blocks_;
+  if (is_piece) return TakePiece(payload, type == kLastPieceBlock, on_record, preview);
+  if (type == kRecordBlock) return Deliver(payload, on_record, preview);
+  return Damaged(offset_, "a block of an unknown type");
+}
+
+absl::Status BaseReader::TakePiece(std::string_view piece, bool is_last, RecordSink on_record,
+                                   RecordPreview preview) {
+  pieces_.append(piece);
+  if (!is_last) return absl::OkStatus();
+  const std::string_view record = pieces_;
+  preview({&record, 1});
+  absl::Status status = DeliverOne(record, offset_, on_record);
+  ++records_;
+  if (pieces_.capacity() > kKeptCapacity) pieces_ = std::string();
+  pieces_.clear();
+  return status;
+}
+
+absl::Status BaseReader::DeliverOne(std::string_view record, uint64_t offset,
+                                    RecordSink on_record) {
+  const absl::Status applied = on_record(record);
+  if (applied.ok()) return applied;
+  return absl::Status(applied.code(),
+                      absl::StrCat(path(), " offset ", offset, ": ", applied.message()));
 }
 
 absl::Status BaseReader::Deliver(std::string_view payload, RecordSink on_record,
@@ -260,11 +318,8 @@ absl::Status BaseReader::Deliver(std::string_view payload, RecordSink on_record,
     }
     preview({records.data(), count});
     for (size_t i = 0; i < count; ++i) {
-      const absl::Status applied = on_record(records[i]);
-      if (!applied.ok()) {
-        return absl::Status(applied.code(), absl::StrCat(path(), " offset ", offset_of(begin), ": ",
-                                                         applied.message()));
-      }
+      absl::Status applied = DeliverOne(records[i], offset_of(begin), on_record);
+      if (!applied.ok()) return applied;
       begin = records[i].data() + records[i].size();
     }
     records_ += count;

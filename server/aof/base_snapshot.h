@@ -1,5 +1,6 @@
 // The base snapshot: a header, CRC-chained blocks of records, and a footer with their counts. A
-// record is opaque here. The layout stands in aof_format.md.
+// record is opaque here, and of any size: this is the one place that splits what is longer than a
+// block. The layout stands in aof_format.md.
 #pragma once
 
 #include <cstddef>
@@ -17,19 +18,21 @@
 
 namespace tally::server {
 
-inline constexpr size_t kBaseHeaderBytes = 40;
-// A record must fit here; larger values are cut into several records by whoever writes them.
-inline constexpr size_t kMaxRecordBytes = size_t{16} << 20;
+inline constexpr size_t kBaseHeaderBytes = 52;
 
 struct BaseHeader {
   int64_t created_unix_ms = 0;
   uint64_t sequence = 0;   // the manifest's
   uint64_t first_log = 0;  // no log older than this one continues this snapshot
+  // Where in the first log that begins, and the log's checksum there; what is before it is void.
+  // Offset 0: at the header of the first log, or of a later one.
+  uint64_t first_offset = 0;
+  uint32_t first_crc = 0;
 };
 
 // Writes a snapshot in slices. A thread of its own writes what has been appended, and keeps the
 // disk busy with syncs, so that neither Append nor Finish waits for the disk: unless more than
-// kMostQueuedSyncs times Options::sync_bytes would be waiting in memory.
+// kMostQueuedSyncs times Options::sync_bytes wait in memory when a record is appended.
 class BaseWriter {
  public:
   struct Options {
@@ -46,8 +49,8 @@ class BaseWriter {
   BaseWriter(const BaseWriter&) = delete;
   BaseWriter& operator=(const BaseWriter&) = delete;
 
-  // Requires 1 <= record.size() <= kMaxRecordBytes. After an error, which may be that of an earlier
-  // call's bytes, the snapshot is lost: the caller removes the file.
+  // The record is not empty. After an error, which may be that of an earlier call's bytes, the
+  // snapshot is lost: the caller removes the file.
   absl::Status Append(std::string_view record);
   // Gives the last block and the footer to be written and synced. Nothing may be appended after.
   absl::Status Finish();
@@ -65,6 +68,7 @@ class BaseWriter {
 
  private:
   void BeginBlock();
+  absl::Status AppendInPieces(std::string_view record);
   absl::Status EndBlock(char type);
   // Takes the result of what the thread has done, and gives it all that waits.
   absl::Status Advance();
@@ -98,7 +102,9 @@ class BaseReader {
                                                           uint64_t sequence);
 
   // Delivers the records of one block, after its checksum has been found right; false behind the
-  // footer. DataLoss, with file and offset, for any damage: a snapshot has no excusable tail.
+  // footer. A record in pieces is delivered with its last one, and no memory is taken for a piece
+  // that has not been read. DataLoss, with file and offset, for any damage: a snapshot has no
+  // excusable tail.
   absl::StatusOr<bool> NextBlock(RecordSink on_record, RecordPreview preview = NoPreview);
 
   const BaseHeader& header() const { return header_; }
@@ -114,7 +120,12 @@ class BaseReader {
   absl::Status ReadHeader(uint64_t sequence);
   absl::Status ReadExactly(uint64_t offset, std::span<char> out);
   static void NoPreview(std::span<const std::string_view>) {}
+  absl::Status Take(char type, std::string_view payload, RecordSink on_record,
+                    RecordPreview preview);
   absl::Status Deliver(std::string_view payload, RecordSink on_record, RecordPreview preview);
+  absl::Status DeliverOne(std::string_view record, uint64_t offset, RecordSink on_record);
+  absl::Status TakePiece(std::string_view piece, bool is_last, RecordSink on_record,
+                         RecordPreview preview);
   absl::Status CheckFooter(std::string_view payload);
   absl::Status Damaged(uint64_t offset, std::string_view why) const;
   void DropWhatWasRead();
@@ -129,6 +140,7 @@ class BaseReader {
   uint64_t blocks_ = 0;
   bool at_end_ = false;
   std::vector<char> buffer_;
+  std::string pieces_;  // of a record whose last piece has not been read
 };
 
 }  // namespace tally::server

@@ -57,6 +57,16 @@ absl::Status LogReader::ReadHeader() {
   return absl::OkStatus();
 }
 
+absl::Status LogReader::BeginAt(uint64_t offset, uint32_t crc) {
+  if (offset > end_) return Damaged(end_, absl::StrCat("the base ends at offset ", offset));
+  position_.offset = offset;
+  position_.crc = crc;
+  synced_ = offset;
+  buffer_offset_ = offset;
+  filled_ = 0;
+  return absl::OkStatus();
+}
+
 void LogReader::ExpectEnd(uint64_t offset, uint32_t crc) {
   expected_end_ = LogPosition{position_.sequence, offset, crc};
   end_ = std::min(file_size_, offset);

@@ -38,6 +38,9 @@ class LogReader {
   // Reads one batch. DataLoss, with file and offset, for any damage that no torn append explains.
   absl::StatusOr<Step> NextBatch(CommandSink on_command);
 
+  // Before anything is read: what stands before this place, which is behind a batch or the header,
+  // is void. DataLoss if the log ends before.
+  absl::Status BeginAt(uint64_t offset, uint32_t crc);
   // What the next log's header says of the end of this one: reading stops there, and a log that
   // does not reach exactly this place is damaged, never torn.
   void ExpectEnd(uint64_t offset, uint32_t crc);

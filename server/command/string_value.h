@@ -1,6 +1,7 @@
 // A string value as text, whichever way the keyspace holds it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include "core/bytes/number.h"
 #include "core/keyspace/keyspace.h"
 #include "server/resp/reply.h"
+#include "server/state/server_state.h"
 
 namespace tally::server {
 
@@ -38,6 +40,13 @@ inline void ReplyString(ReplyBuilder& reply, const Keyspace::Entry& entry) {
 // The number that a string entry is the text of.
 inline std::optional<int64_t> IntegerOf(const Keyspace::Entry& entry) {
   return entry.is_integer() ? entry.integer() : ParseInt64(entry.bytes());
+}
+
+// How long a command may make a string. What is in the files was accepted once, under a limit that
+// may have been larger.
+inline int64_t MaxStringBytes(const ServerState& server) {
+  constexpr int64_t kUnlimited = int64_t{1} << 56;
+  return server.loading ? kUnlimited : server.config.proto_max_bulk_len;
 }
 
 }  // namespace tally::server

@@ -209,7 +209,7 @@ void MSetNx(CommandContext& context) {
 
 bool FitsLimit(CommandContext& context, size_t size, size_t more) {
   size_t total = 0;
-  const auto limit = static_cast<size_t>(context.server.config.proto_max_bulk_len);
+  const auto limit = static_cast<size_t>(MaxStringBytes(context.server));
   if (!__builtin_add_overflow(size, more, &total) && total <= limit) return true;
   context.reply.Error(kTooLongError);
   return false;

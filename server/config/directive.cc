@@ -2,7 +2,6 @@
 
 #include <absl/status/statusor.h>
 
-#include <limits>
 #include <optional>
 
 #include "core/bytes/number.h"
@@ -93,7 +92,7 @@ struct Assigner {
   absl::Status operator()(const MemoryField& field) const {
     const auto value = ParseMemory(word());
     if (!value) return Refuse("argument must be a memory value");
-    absl::Status in_range = CheckRange(*value, field.min, std::numeric_limits<int64_t>::max());
+    absl::Status in_range = CheckRange(*value, field.min, field.max);
     if (in_range.ok()) config.*field.member = *value;
     return in_range;
   }

@@ -29,6 +29,7 @@ struct IntField {
 struct MemoryField {  // bytes, with units
   int64_t Config::* member;
   int64_t min;
+  int64_t max = INT64_MAX;
 };
 struct OctalField {
   int64_t Config::* member;

@@ -69,6 +69,9 @@ const char* CheckPassword(std::string_view text) {
   return text.size() > kMaxPasswordLength ? "password is longer than 512 bytes" : nullptr;
 }
 
+// A field and its value are one record of a hash's table, which holds some of them in 4 GiB.
+constexpr int64_t kMaxBulkBytes = 512 * kMib;
+
 const char* CheckFileName(std::string_view text) {
   const bool bare =
       !text.empty() && text.find('/') == std::string_view::npos && text != "." && text != "..";
@@ -113,7 +116,7 @@ constexpr Directive kWithEffect[] = {
 
     {"maxclients", "", IntField{&Config::maxclients, 1, kUint32Max}},
     {"maxmemory-clients", "", CustomField{FormatMaxmemoryClients, AssignMaxmemoryClients, false}},
-    {"proto-max-bulk-len", "", MemoryField{&Config::proto_max_bulk_len, kMib}},
+    {"proto-max-bulk-len", "", MemoryField{&Config::proto_max_bulk_len, kMib, kMaxBulkBytes}},
     {"client-query-buffer-limit", "", MemoryField{&Config::client_query_buffer_limit, kMib}},
     {"client-output-buffer-limit", "",
      CustomField{FormatOutputBufferLimit, AssignOutputBufferLimit, true}},

@@ -1,5 +1,6 @@
 #include "server/persistence/record_codec.h"
 
+#include <algorithm>
 #include <array>
 
 #include "core/bytes/varint.h"
@@ -9,12 +10,13 @@ namespace {
 
 // The first byte of a record. The numbers are part of the format.
 enum RecordKind : char {
-  kInteger = 'i',  // a string that is an integer
-  kBytes = 'b',    // a string, or another packed value
-  kRun = 'r',      // the first run of a heap value
-  kMore = 'm',     // a further run of the same key
-  kPolicy = 'p',   // a policy: no key, its name and its words
-  kKeys = 'n',     // how many keys a database has
+  kInteger = 'i',   // a string that is an integer
+  kBytes = 'b',     // a string, or another packed value
+  kRun = 'r',       // the first run of a heap value
+  kMore = 'm',      // a further run of the same key
+  kManyRuns = 'w',  // several further runs of the same key
+  kPolicy = 'p',    // a policy: no key, its name and its words
+  kKeys = 'n',      // how many keys a database has
 };
 
 void BeginRecord(std::string& record, RecordKind kind, size_t database, std::string_view key) {
@@ -82,6 +84,15 @@ absl::Status DecodeMore(Keyspace& keyspace, std::string_view key, std::string_vi
                                                                : Malformed("a run");
 }
 
+absl::Status DecodeManyRuns(Keyspace& keyspace, std::string_view key, std::string_view runs) {
+  while (!runs.empty()) {
+    std::string_view run;
+    if (!ReadLengthPrefixed(runs, run)) return Malformed("runs");
+    if (absl::Status status = DecodeMore(keyspace, key, run); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status DecodeRun(Keyspace& keyspace, std::string_view key, Type type, int64_t deadline,
                        std::string_view run) {
   const ValueOperations& operations = OperationsOf(type);
@@ -105,6 +116,7 @@ absl::Status EncodeEntry(size_t database, const Keyspace::Entry& entry, size_t r
     return emit(scratch);
   }
   const ValueOperations& operations = OperationsOf(entry.type());
+  run_bytes = RunBytesFor(entry.key(), run_bytes);
   BeginKey(scratch, kRun, database, entry);
   uint64_t cursor = 0;
   while (true) {
@@ -114,12 +126,20 @@ absl::Status EncodeEntry(size_t database, const Keyspace::Entry& entry, size_t r
   }
 }
 
+size_t RunBytesFor(std::string_view key, size_t run_bytes) {
+  return std::max(run_bytes, key.size());
+}
+
 void BeginFirstRun(const ValueHead& head, std::string& record) {
   BeginKey(record, kRun, head.database, head.key, head.type, head.deadline);
 }
 
 void BeginFurtherRun(const ValueHead& head, std::string& record) {
   BeginRecord(record, kMore, head.database, head.key);
+}
+
+void BeginManyRuns(const ValueHead& head, std::string& record) {
+  BeginRecord(record, kManyRuns, head.database, head.key);
 }
 
 void EncodePolicy(std::string_view name, const PolicyTable::Words& words, std::string& record) {
@@ -161,6 +181,7 @@ absl::Status DecodeRecord(std::string_view record, Engine& engine) {
   if (head.database >= engine.databases()) return MoreDatabases();
   Keyspace& keyspace = engine.database(head.database);
   if (head.kind == kMore) return DecodeMore(keyspace, head.key, record);
+  if (head.kind == kManyRuns) return DecodeManyRuns(keyspace, head.key, record);
   if (record.empty() || static_cast<unsigned char>(record.front()) >= kTypeCount) {
     return Malformed("its type");
   }

@@ -16,8 +16,12 @@ namespace tally::server {
 
 using EmitRecord = absl::FunctionRef<absl::Status(std::string_view record)>;
 
-// Emits the key's records, the value cut into runs of about `run_bytes`. `scratch` is reused
-// memory.
+// What a run has at least, if there is so much: each record of a run repeats the key, and those of
+// a key of many megabytes must not make a snapshot many times as large as the data.
+size_t RunBytesFor(std::string_view key, size_t run_bytes);
+
+// Emits the key's records, the value cut into runs of about RunBytesFor(key, run_bytes). `scratch`
+// is reused memory.
 absl::Status EncodeEntry(size_t database, const Keyspace::Entry& entry, size_t run_bytes,
                          std::string& scratch, EmitRecord emit);
 
@@ -32,6 +36,8 @@ struct ValueHead {
 // Begins the record of a heap value's first run, or of a further one; the run is to be appended.
 void BeginFirstRun(const ValueHead& head, std::string& record);
 void BeginFurtherRun(const ValueHead& head, std::string& record);
+// Begins a record of several further runs, which are to be appended with their lengths.
+void BeginManyRuns(const ValueHead& head, std::string& record);
 
 // About how many keys of the database follow, for whoever loads them to be prepared.
 void EncodeKeyCount(size_t database, uint64_t keys, std::string& record);

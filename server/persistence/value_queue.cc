@@ -1,8 +1,10 @@
 #include "server/persistence/value_queue.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/bytes/heap_size.h"
+#include "core/bytes/varint.h"
 
 namespace tally::server {
 namespace {
@@ -12,13 +14,22 @@ constexpr size_t kRunBytes = 64 * 1024;
 constexpr size_t kSmallCost = 4096;
 // And one of so many bytes, that cannot be cut, is rather copied than saved: a few milliseconds.
 constexpr size_t kCopiedBytes = size_t{32} << 20;
-// Of a string, what is saved in the time of an element.
-constexpr size_t kStringBytesAnElement = 64;
+// Of texts, what is saved in the time of an element.
+constexpr size_t kBytesAnElement = 64;
+// Memory that one large element has blown up is given back.
+constexpr size_t kKeptCapacity = size_t{1} << 20;
+
+// Elements of these may be of any size.
+bool HoldsTexts(Type type) {
+  return type == Type::kString || type == Type::kList || type == Type::kHash ||
+         type == Type::kSet || type == Type::kZSet;
+}
 
 size_t CostOf(Type type, const void* value) {
   const ValueOperations& operations = OperationsOf(type);
-  return type == Type::kString ? operations.memory_bytes(value) / kStringBytesAnElement
-                               : operations.weight(value);
+  const size_t elements = operations.weight(value);
+  if (!HoldsTexts(type)) return elements;
+  return std::max(elements, operations.memory_bytes(value) / kBytesAnElement);
 }
 
 }  // namespace
@@ -64,22 +75,45 @@ void ValueQueue::BeginRecord(Item& item) {
 bool ValueQueue::BeginCut(Item& item) {
   const ValueOperations& operations = OperationsFor(item);
   if (operations.begin_cut == nullptr) return false;
-  const bool begun = operations.begin_cut(item.value, [this, &item](std::string_view run) {
-    BeginRecord(item);
-    scratch_.append(run);
-    const absl::Status status = writer_.Append(scratch_);
-    if (cut_status_.ok()) cut_status_ = status;
-  });
+  const bool begun =
+      operations.begin_cut(item.value, [this, &item](std::string_view run) { AddRun(item, run); });
   if (begun) item.progress = Progress::kCut;
   return begun;
+}
+
+void ValueQueue::AddRun(Item& item, std::string_view run) {
+  if (item.has_begun && RunBytesFor(item.head.key, kRunBytes) > kRunBytes) {
+    AppendLengthPrefixed(item.runs, run);
+    if (item.runs.size() >= item.head.key.size()) WriteRuns(item);
+    return;
+  }
+  BeginRecord(item);
+  scratch_.append(run);
+  const absl::Status status = WriteRecord();
+  if (cut_status_.ok()) cut_status_ = status;
+}
+
+void ValueQueue::WriteRuns(Item& item) {
+  if (item.runs.empty()) return;
+  BeginManyRuns(item.head, scratch_);
+  scratch_.append(std::exchange(item.runs, {}));
+  const absl::Status status = WriteRecord();
+  if (cut_status_.ok()) cut_status_ = status;
+}
+
+absl::Status ValueQueue::WriteRecord() {
+  absl::Status status = writer_.Append(scratch_);
+  if (scratch_.capacity() > kKeptCapacity) scratch_ = std::string();
+  return status;
 }
 
 absl::Status ValueQueue::SaveSlice(Place place) {
   Item& item = *place;
   item.progress = Progress::kSlices;
   BeginRecord(item);
-  item.cursor = OperationsFor(item).save(item.value, item.cursor, kRunBytes, scratch_);
-  const absl::Status status = writer_.Append(scratch_);
+  const size_t run_bytes = RunBytesFor(item.head.key, kRunBytes);
+  item.cursor = OperationsFor(item).save(item.value, item.cursor, run_bytes, scratch_);
+  const absl::Status status = WriteRecord();
   if (item.cursor == 0) Remove(place);
   return status;
 }
@@ -102,7 +136,10 @@ absl::Status ValueQueue::SaveSome() {
     return cut_status_;
   }
   if (place->progress != Progress::kCut) return SaveSlice(place);
-  if (!OperationsFor(*place).save_cut(place->value)) Remove(place);
+  if (!OperationsFor(*place).save_cut(place->value)) {
+    WriteRuns(*place);
+    Remove(place);
+  }
   return cut_status_;
 }
 

@@ -54,6 +54,7 @@ class ValueQueue {
     uint64_t cursor = 0;     // of the next slice
     bool has_begun = false;  // its first run is written
     bool is_owned = false;
+    std::string runs;  // of a cut: they wait for more of them, if the key is long
   };
   using Place = std::list<Item>::iterator;
 
@@ -61,6 +62,10 @@ class ValueQueue {
     return OperationsOf(item.head.type);
   }
   bool BeginCut(Item& item);
+  // Takes a run of a cut.
+  void AddRun(Item& item, std::string_view run);
+  void WriteRuns(Item& item);
+  absl::Status WriteRecord();
   // Saves the next slice and removes the item if it was the last.
   absl::Status SaveSlice(Place place);
   absl::Status SaveRest(Place place);

@@ -3,11 +3,13 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cstring>
 #include <memory>
 #include <semaphore>
 #include <thread>
 
 #include "fake_file_system.h"
+#include "server/aof/crc32c.h"
 
 namespace tally::server {
 namespace {
@@ -47,6 +49,18 @@ absl::Status ReadBase(const std::string& bytes, std::vector<std::string>& record
   }
 }
 
+// Makes all checksums of the blocks right.
+void Rechain(std::string& bytes) {
+  uint32_t crc = ExtendCrc32c(0, std::string_view(bytes).substr(0, kBaseHeaderBytes - 4));
+  for (size_t at = kBaseHeaderBytes; at < bytes.size();) {
+    uint32_t length = 0;
+    std::memcpy(&length, bytes.data() + at + 1, sizeof(length));
+    crc = ExtendCrc32c(crc, std::string_view(bytes).substr(at, 5 + length));
+    std::memcpy(bytes.data() + at + 5 + length, &crc, sizeof(crc));
+    at += 5 + length + 4;
+  }
+}
+
 std::vector<std::string> RandomRecords(SeededRandom& random, size_t count) {
   std::vector<std::string> records(count);
   for (std::string& record : records) {
@@ -58,14 +72,41 @@ std::vector<std::string> RandomRecords(SeededRandom& random, size_t count) {
 
 TEST_CASE("A base has the documented bytes") {
   const unsigned char expected[] = {
+      0x54, 0x41, 0x4c, 0x4c, 0x59, 0x42, 0x41, 0x53, 0x02, 0x00, 0x00, 0x00, 0x00, 0x7c,
+      0x29, 0x1f, 0x94, 0x01, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+      0x03, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+      0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x43, 0x10, 0xa9, 0x60, 0x52, 0x0a, 0x00, 0x00,
+      0x00, 0x05, 0x68, 0x65, 0x6c, 0x6c, 0x6f, 0x03, 0x61, 0x62, 0x63, 0x90, 0xf4, 0x74,
+      0x6e, 0x46, 0x10, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+      0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x68, 0x23, 0x68, 0xce};
+  const std::string bytes = WriteBase({"hello", "abc"}, 65536);
+  CHECK(bytes == std::string(reinterpret_cast<const char*>(expected), sizeof(expected)));
+}
+
+TEST_CASE("A base of version 1 is read") {
+  const unsigned char expected[] = {
       0x54, 0x41, 0x4c, 0x4c, 0x59, 0x42, 0x41, 0x53, 0x01, 0x00, 0x00, 0x00, 0x00, 0x7c,
       0x29, 0x1f, 0x94, 0x01, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
       0x03, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x87, 0x42, 0x7b, 0x99, 0x52, 0x0a,
       0x00, 0x00, 0x00, 0x05, 0x68, 0x65, 0x6c, 0x6c, 0x6f, 0x03, 0x61, 0x62, 0x63, 0xae,
       0xcb, 0xe9, 0xb0, 0x46, 0x10, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x00, 0x00,
       0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x04, 0x82, 0xd0, 0x24};
-  const std::string bytes = WriteBase({"hello", "abc"}, 65536);
-  CHECK(bytes == std::string(reinterpret_cast<const char*>(expected), sizeof(expected)));
+  std::vector<std::string> read;
+  CHECK(ReadBase({reinterpret_cast<const char*>(expected), sizeof(expected)}, read).ok());
+  CHECK(read == std::vector<std::string>{"hello", "abc"});
+}
+
+TEST_CASE("A base says where in the first log it is continued") {
+  FakeFileSystem files;
+  BaseWriter writer(files, *files.Create(kPath),
+                    {1735689600000, 2, 3, 4'000'000'000'000, 0xfedcba98}, {});
+  REQUIRE(writer.Finish().ok());
+  REQUIRE(writer.WaitSynced().ok());
+  const auto reader = BaseReader::Open(files, kPath, 2);
+  REQUIRE(reader.ok());
+  CHECK((*reader)->header().first_log == 3);
+  CHECK((*reader)->header().first_offset == 4'000'000'000'000);
+  CHECK((*reader)->header().first_crc == 0xfedcba98);
 }
 
 TEST_CASE("A base leaves the page cache as it is written, and as it is read") {
@@ -231,11 +272,40 @@ TEST_CASE("A record that is not taken is named with its place") {
   CHECK(more.status() == absl::DataLossError("/base offset " + std::to_string(place) + ": no"));
 }
 
-TEST_CASE("The largest record is read back") {
-  const std::vector<std::string> records = {"a", std::string(kMaxRecordBytes, 'x'), "b"};
+TEST_CASE("A record of any size is split and put together again") {
+  SeededRandom random;
+  INFO("seed " << random.seed());
+  for (const size_t block_bytes : {size_t{1}, size_t{100}, size_t{1} << 20}) {
+    std::vector<std::string> records;
+    for (size_t size : {block_bytes - 1, block_bytes, block_bytes + 1, 2 * block_bytes,
+                        2 * block_bytes + 1, block_bytes * 33 + 7}) {
+      records.emplace_back("short");
+      records.emplace_back(std::max<size_t>(size, 1), static_cast<char>(random.Next()));
+    }
+    std::vector<std::string> read;
+    CHECK(ReadBase(WriteBase(records, block_bytes), read).ok());
+    CHECK(read == records);
+  }
+}
+
+TEST_CASE("Pieces that do not make a record are damage, whatever their checksums") {
+  // Blocks of one byte, so that each of these three records has two pieces.
+  const std::string bytes = WriteBase({"ab", "cd", "ef"}, 1);
+  constexpr size_t kBlock = 5 + 1 + 4;
+  REQUIRE(bytes.size() == kBaseHeaderBytes + 6 * kBlock + 5 + 16 + 4);
   std::vector<std::string> read;
-  CHECK(ReadBase(WriteBase(records, size_t{1} << 20), read).ok());
-  CHECK(read == records);
+  REQUIRE(ReadBase(bytes, read).ok());
+  for (size_t block = 0; block < 6; ++block) {
+    for (const char type : {'R', 'P', 'E', 'X'}) {
+      std::string changed = bytes;
+      char& place = changed[kBaseHeaderBytes + block * kBlock];
+      if (place == type) continue;
+      place = type;
+      Rechain(changed);
+      INFO("block " << block << " as " << type);
+      CHECK(absl::IsDataLoss(ReadBase(changed, read)));
+    }
+  }
 }
 
 TEST_CASE("A base that was cut or flipped anywhere is refused, and delivers only right records") {
@@ -261,7 +331,7 @@ TEST_CASE("A base that was cut or flipped anywhere is refused, and delivers only
 }
 
 TEST_CASE("A block that is missing, doubled or swapped is noticed") {
-  const std::string bytes = WriteBase({"aaa", "bbb", "ccc"}, 1);
+  const std::string bytes = WriteBase({"aaa", "bbb", "ccc"}, 3);
   constexpr size_t kBlock = 5 + 4 + 4;
   const auto block = [&](size_t i) { return bytes.substr(kBaseHeaderBytes + i * kBlock, kBlock); };
   const std::string head = bytes.substr(0, kBaseHeaderBytes);

@@ -74,7 +74,7 @@ TEST_CASE("CONFIG SET: error texts") {
         failed + "appendfsync') - argument(s) must be one of the following: everysec, always, no");
   CHECK(SetError({"proto-max-bulk-len", "1k"}) ==
         failed +
-            "proto-max-bulk-len') - argument must be between 1048576 and 9223372036854775807 "
+            "proto-max-bulk-len') - argument must be between 1048576 and 536870912 "
             "inclusive");
   CHECK(SetError({"maxmemory", "1x"}) == failed + "maxmemory') - argument must be a memory value");
   CHECK(SetError({"timeout", "1.5"}) ==

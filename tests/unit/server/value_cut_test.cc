@@ -101,8 +101,16 @@ std::map<std::string, Contents> ContentsOf(Engine& engine) {
   return all;
 }
 
+// A few are longer than a run of the snapshot, and fewer longer than one of its blocks.
 std::string Member(SeededRandom& random) {
-  return StrCat("member:", random.Below(kElements * 2), std::string(random.Below(20), 'x'));
+  const bool is_long = random.OneIn(3000);
+  const uint64_t below = is_long ? uint64_t{100} << random.Below(14) : 20;
+  return StrCat("member:", random.Below(kElements * 2), std::string(random.Below(below), 'x'));
+}
+
+// Short, or longer than a run.
+std::string Key(SeededRandom& random) {
+  return StrCat("value", std::string(random.OneIn(3) ? 100'000 + random.Below(500'000) : 0, 'k'));
 }
 
 struct Kind {
@@ -116,7 +124,7 @@ void ChangeHash(Keyspace&, const Keyspace::Entry& entry, SeededRandom& random) {
   const std::string field = StrCat("field:", random.Below(kElements * 2));
   switch (random.Below(3)) {
     case 0:
-      hash.Set(field, std::string(random.Below(60), 'y'), {});
+      hash.Set(field, StrCat("y", Member(random)), {});
       break;
     case 1:
       hash.Erase(field);
@@ -280,7 +288,8 @@ TEST_CASE("a large value of each kind is saved as it was when the walk began") {
     INFO(kind.name << ", seed " << random.seed());
     for (int round = 0; round < 3; ++round) {
       Walked walked;
-      kind.make(walked.keyspace(), "value", random);
+      const std::string key = Key(random);
+      kind.make(walked.keyspace(), key, random);
       kind.make(walked.keyspace(), "other", random);
       const auto before = ContentsOf(walked.engine);
       walked.Begin();
@@ -289,11 +298,11 @@ TEST_CASE("a large value of each kind is saved as it was when the walk began") {
       const size_t dropped = random.Below(60);
       do {
         for (size_t i = random.Below(5); ++steps >= begun && i > 0; --i) {
-          const Keyspace::Entry entry = walked.keyspace().FindForWrite("value", kNow);
+          const Keyspace::Entry entry = walked.keyspace().FindForWrite(key, kNow);
           if (!entry) break;
           kind.change(walked.keyspace(), entry, random);
           if (steps == dropped) {
-            walked.keyspace().Erase(walked.keyspace().FindForWrite("value", kNow));
+            walked.keyspace().Erase(walked.keyspace().FindForWrite(key, kNow));
           }
         }
       } while (walked.Step());
