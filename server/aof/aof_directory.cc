@@ -106,15 +106,27 @@ absl::Status AofDirectory::CheckNothingWithoutManifest() {
   return absl::OkStatus();
 }
 
-absl::Status AofDirectory::Publish(const Manifest& next) {
-  const std::string temporary =
-      Path(absl::StrCat(std::string(kTemporary), base_name_, ".manifest"));
-  auto file = files_.Create(temporary);
+absl::Status AofDirectory::WriteManifest(const std::string& path, const Manifest& next) {
+  const std::string text = next.Format();
+  // The next start would refuse it.
+  if (text.size() > kMaxManifestBytes) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(ManifestPath(), " would be longer than ", kMaxManifestBytes, " bytes"));
+  }
+  auto file = files_.Create(path);
   if (!file.ok()) return file.status();
-  absl::Status status = AppendAll(**file, next.Format());
+  absl::Status status = AppendAll(**file, text);
   if (status.ok()) status = (*file)->Sync();
   // The files that the manifest lists must be lasting before the manifest is.
   if (status.ok()) status = files_.SyncDirectory(directory_);
+  if (!status.ok()) files_.Remove(path).IgnoreError();
+  return status;
+}
+
+absl::Status AofDirectory::Publish(const Manifest& next) {
+  const std::string temporary =
+      Path(absl::StrCat(std::string(kTemporary), base_name_, ".manifest"));
+  absl::Status status = WriteManifest(temporary, next);
   if (!status.ok()) return status;
   uncertain_ = true;
   status = files_.Rename(temporary, ManifestPath());
@@ -152,6 +164,14 @@ absl::StatusOr<AofDirectory::NewLog> AofDirectory::AddLog(uint64_t after) {
   return status;
 }
 
+absl::Status AofDirectory::RetractLog(uint64_t sequence) {
+  Manifest next = manifest_;
+  std::erase_if(next.logs, [&](const ManifestEntry& log) { return log.sequence == sequence; });
+  const absl::Status status = Publish(next);
+  if (status.ok()) Abandon(LogName(sequence));
+  return status;
+}
+
 void AofDirectory::AbandonLog(uint64_t sequence) { Abandon(LogName(sequence)); }
 
 void AofDirectory::AbandonBase(uint64_t sequence) {
@@ -183,11 +203,16 @@ absl::Status AofDirectory::PublishBase(uint64_t sequence, uint64_t first_log) {
   Manifest next = manifest_;
   next.base = ManifestEntry{name, sequence};
   std::erase_if(next.logs, [&](const ManifestEntry& log) { return log.sequence < first_log; });
-  return Publish(next);
+  status = Publish(next);
+  if (!status.ok()) Abandon(name);
+  return status;
 }
 
 absl::Status AofDirectory::RemoveObsolete() {
-  if (uncertain_) return absl::OkStatus();
+  if (uncertain_) {
+    const absl::Status published = Publish(manifest_);
+    if (!published.ok()) return published;
+  }
   const auto names = files_.List(directory_);
   if (!names.ok()) return names.status();
   absl::Status result;

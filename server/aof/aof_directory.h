@@ -57,6 +57,8 @@ class AofDirectory {
   absl::StatusOr<NewLog> AddLog(uint64_t after);
   // Gives up a log that was created, unless it may be listed already.
   void AbandonLog(uint64_t sequence);
+  // Takes a log that AddLog has listed, and that nobody has written to, off the list again.
+  absl::Status RetractLog(uint64_t sequence);
 
   // Creates the file of a new base under a temporary name.
   absl::StatusOr<NewBase> CreateBase();
@@ -65,7 +67,8 @@ class AofDirectory {
   // Gives up a base that was created and not published.
   void AbandonBase(uint64_t sequence);
 
-  // Removes the files that no manifest needs any more. Slow for large files; may run later.
+  // Removes the files that no manifest needs any more, once it is certain which manifest is on
+  // disk. Slow for large files; may run later.
   absl::Status RemoveObsolete();
 
  private:
@@ -79,6 +82,7 @@ class AofDirectory {
   // True for the data files that this class creates; nothing else is ever removed.
   bool IsOurs(const std::string& name) const;
   void Abandon(const std::string& name);
+  absl::Status WriteManifest(const std::string& path, const Manifest& next);
   absl::Status Publish(const Manifest& next);
 
   FileSystem& files_;

@@ -316,6 +316,12 @@ absl::Status LogWriter::SwitchTo(AofDirectory::NewLog log, int64_t now_ms) {
   return started;
 }
 
+absl::StatusOr<LogPosition> LogWriter::Mark(int64_t now_ms) {
+  Check(buffer_.empty(), "a log is marked behind a Flush");
+  if (absl::Status synced = SyncInline(now_ms); !synced.ok()) return synced;
+  return written_;
+}
+
 absl::Status LogWriter::SetPolicy(AppendFsync policy, int64_t now_ms) {
   if (policy == options_.policy) return absl::OkStatus();
   // Each policy keeps other bytes in memory: begin the new one with none.

@@ -79,6 +79,10 @@ class LogWriter {
   // when the manifest has changed since; the writer then stays where it is.
   absl::Status SwitchTo(AofDirectory::NewLog log, int64_t now_ms);
 
+  // The end of the log, once that is on disk: where a snapshot of what is now may begin. Requires
+  // an empty buffer.
+  absl::StatusOr<LogPosition> Mark(int64_t now_ms);
+
   // Waits for a sync when the new policy promises more than the old.
   absl::Status SetPolicy(AppendFsync policy, int64_t now_ms);
   // Flushes and syncs, whatever the policy.

@@ -29,8 +29,9 @@ std::optional<uint64_t> ParseCursor(std::string_view text) {
 
 std::optional<uint64_t> CursorArg(CommandContext& context, size_t index) {
   const auto cursor = ParseCursor(context.args[index]);
-  if (!cursor) context.reply.Error("ERR invalid cursor");
-  return cursor;
+  if (cursor) return context.server.cursors.Meant(*cursor);
+  context.reply.Error("ERR invalid cursor");
+  return std::nullopt;
 }
 
 bool ScanOptions::Matches(std::string_view name) const {
@@ -70,7 +71,7 @@ void ScanReply::AddDouble(double score) {
 
 void ScanReply::Finish(uint64_t cursor) {
   reply_.Array(2);
-  reply_.Bulk(StrCat(cursor));
+  reply_.Bulk(StrCat(cursors_.Shown(cursor)));
   reply_.Array(count_);
   reply_.output().Append(elements_.Share());
 }

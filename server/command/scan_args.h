@@ -10,7 +10,8 @@
 
 namespace tally::server {
 
-// Replies "ERR invalid cursor" and gives nothing when the argument is no cursor.
+// A cursor as ScanReply has shown it. Replies "ERR invalid cursor" and gives nothing when the
+// argument is no cursor.
 std::optional<uint64_t> CursorArg(CommandContext& context, size_t index);
 
 struct ScanOptions {
@@ -30,7 +31,10 @@ bool ParseScanOptions(CommandContext& context, size_t first, ScanTarget target,
 // [cursor, [element, …]]: the elements are gathered first, since the cursor is known last.
 class ScanReply {
  public:
-  explicit ScanReply(ReplyBuilder& reply) : reply_(reply), found_(elements_, reply.protocol()) {}
+  explicit ScanReply(CommandContext& context)
+      : reply_(context.reply),
+        cursors_(context.server.cursors),
+        found_(elements_, context.reply.protocol()) {}
 
   void Add(std::string_view element) {
     found_.Bulk(element);
@@ -42,6 +46,7 @@ class ScanReply {
 
  private:
   ReplyBuilder& reply_;
+  const CursorCode& cursors_;
   ByteBlocks elements_;
   ReplyBuilder found_;
   size_t count_ = 0;

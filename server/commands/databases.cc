@@ -24,12 +24,12 @@ bool CheckFlushArgs(CommandContext& context) {
 void Clear(CommandContext& context, size_t database) {
   Keyspace& keyspace = context.engine().database(database);
   context.server.watches.TouchAll(database, keyspace, nullptr, context.now);
+  context.server.persistence->BeforeClear(database);
   keyspace.Clear();
 }
 
 void FlushDb(CommandContext& context) {
   if (!CheckFlushArgs(context)) return;
-  context.server.persistence->RestartRewrite();
   Clear(context, context.client.database);
   context.CountChange();
   context.reply.Ok();
@@ -37,7 +37,6 @@ void FlushDb(CommandContext& context) {
 
 void FlushAll(CommandContext& context) {
   if (!CheckFlushArgs(context)) return;
-  context.server.persistence->RestartRewrite();
   for (size_t i = 0; i < context.engine().databases(); ++i) Clear(context, i);
   context.CountChange();
   context.reply.Ok();
@@ -56,7 +55,7 @@ void SwapDb(CommandContext& context) {
     Keyspace& other = context.engine().database(*second);
     context.server.watches.TouchAll(*first, one, &other, context.now);
     context.server.watches.TouchAll(*second, other, &one, context.now);
-    context.server.persistence->RestartRewrite();
+    context.server.persistence->BeforeSwap(*first, *second);
     one.Swap(other);
   }
   context.CountChange();

@@ -191,7 +191,7 @@ void HScan(CommandContext& context) {
   if (!cursor) return;
   Value hash(Scratch(context));
   if (!hash.Read(context, context.args[1])) return;
-  ScanReply found(context.reply);
+  ScanReply found(context);
   if (!hash.exists()) return found.Finish(0);
   ScanOptions options;
   if (!ParseScanOptions(context, 3, ScanTarget::kElements, options)) return;

@@ -14,7 +14,7 @@ void Scan(CommandContext& context) {
   if (!cursor) return;
   ScanOptions options;
   if (!ParseScanOptions(context, 2, ScanTarget::kKeys, options)) return;
-  ScanReply found(context.reply);
+  ScanReply found(context);
   std::vector<std::string> due;
   const uint64_t next =
       context.keyspace().Scan(*cursor, options.count, [&](const Keyspace::Entry& entry) {

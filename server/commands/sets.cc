@@ -167,7 +167,7 @@ void SScan(CommandContext& context) {
   if (!cursor) return;
   Set* set = nullptr;
   if (!context.Read(context.args[1], set)) return;
-  ScanReply found(context.reply);
+  ScanReply found(context);
   if (set == nullptr) return found.Finish(0);
   ScanOptions options;
   if (!ParseScanOptions(context, 3, ScanTarget::kElements, options)) return;

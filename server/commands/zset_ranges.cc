@@ -253,7 +253,7 @@ void ZScan(CommandContext& context) {
   if (!ParseScanOptions(context, 3, ScanTarget::kElements, options)) return;
   ZSet* set = nullptr;
   if (!context.Read(context.args[1], set)) return;
-  ScanReply found(context.reply);
+  ScanReply found(context);
   uint64_t next = 0;
   if (set != nullptr) {
     const bool packed = set->encoding() == std::string_view("listpack");

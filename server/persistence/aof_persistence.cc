@@ -5,6 +5,7 @@
 
 #include "core/bytes/str_cat.h"
 #include "server/persistence/record_codec.h"
+#include "server/persistence/redis_files.h"
 
 namespace tally::server {
 namespace {
@@ -20,6 +21,9 @@ constexpr int64_t kServedMicros = 5000;
 constexpr int64_t kIdleTimes = 1;
 constexpr int64_t kBusyTimes = 7;
 constexpr int64_t kRecoveryIntervalMs = 1000;
+// More logs than this are rewritten however small they are: each recovery from a failed sync may
+// add one, and the manifest lists them all.
+constexpr size_t kMostLogs = 64;
 
 AppendFsync PolicyOf(FsyncPolicy policy) {
   switch (policy) {
@@ -53,8 +57,15 @@ absl::Status AofPersistence::Open() {
   last_save_ms_ = server_.clock.now_ms();
   last_save_steady_ms_ = server_.clock.steady_ms();
   const bool exists = files_.List(server_.config.appenddirname).ok();
-  if (!server_.config.appendonly && !exists) return absl::OkStatus();
+  if (!server_.config.appendonly && !exists) {
+    WarnOfRedisFiles(files_, server_.config, server_.log);
+    return absl::OkStatus();
+  }
   if (absl::Status status = OpenDirectory(); !status.ok()) return status;
+  const Manifest& manifest = directory_->manifest();
+  if (!manifest.base.has_value() && manifest.logs.empty()) {
+    WarnOfRedisFiles(files_, server_.config, server_.log);
+  }
   return BeginLoading();
 }
 
@@ -94,7 +105,8 @@ absl::Status AofPersistence::LoadSlice(int64_t budget_us) {
     ReportLoaded();
     const AofLoader& loader = *loading_->loader;
     base_bytes_ = loader.base_bytes();
-    older_log_bytes_ = loader.bytes_total() - loader.torn_bytes() - base_bytes_ - end.offset;
+    older_log_bytes_ = static_cast<int64_t>(loader.bytes_total() - loader.torn_bytes()) -
+                       static_cast<int64_t>(base_bytes_ + end.offset + loader.covered_bytes());
   }
   loading_ = nullptr;
   server_.stats.changes_since_save = 0;
@@ -108,6 +120,7 @@ absl::Status AofPersistence::OpenLog(const LogPosition& end, uint64_t synced) {
   auto writer = LogWriter::Open(*directory_, end, synced, {PolicyOf(server_.config.appendfsync)});
   if (!writer.ok()) return writer.status();
   writer_ = std::move(*writer);
+  begins_within_log_ = false;
   server_.effects.set_buffer(&writer_->buffer());
   server_.effects.ForgetDatabase();
   return absl::OkStatus();
@@ -129,7 +142,7 @@ absl::Status AofPersistence::Replay(Client& client, Args args) {
 }
 
 absl::Status AofPersistence::Close() {
-  if (rewrite_ != nullptr) FailRewrite(absl::CancelledError("the server stops"));
+  CancelRewrite("the server stops");
   return writer_ == nullptr ? absl::OkStatus() : writer_->Close(server_.clock.steady_ms());
 }
 
@@ -190,19 +203,30 @@ absl::Status AofPersistence::FlushFinished() {
 void AofPersistence::Cron() {
   if (!write_error().ok()) Recover();
   if (SnapshotIsDue()) {
-    server_.log.Notice(server_.stats.changes_since_save, " changes are not in a snapshot: saving");
+    if (rewrite_pause_.failures() == 0) {
+      server_.log.Notice(server_.stats.changes_since_save,
+                         " changes are not in a snapshot: saving");
+    }
     if (absl::Status status = StartRewrite(); !status.ok()) FailRewrite(status);
     return;
   }
+  if (!RewriteIsDue()) return;
+  if (rewrite_pause_.failures() == 0) {
+    server_.log.Notice("The log has grown by ", bytes_since_base(), " bytes: rewriting");
+  }
+  if (absl::Status status = StartRewrite(); !status.ok()) FailRewrite(status);
+}
+
+bool AofPersistence::RewriteIsDue() const {
+  if (writer_ == nullptr || rewrite_ != nullptr || !write_error().ok()) return false;
+  if (!rewrite_pause_.IsDue(server_.clock.steady_ms())) return false;
+  if (directory_->manifest().logs.size() > kMostLogs) return true;
   const Config& config = server_.config;
-  if (writer_ == nullptr || rewrite_ != nullptr || config.auto_aof_rewrite_percentage == 0) return;
+  if (config.auto_aof_rewrite_percentage == 0) return false;
   const auto percentage = static_cast<uint64_t>(config.auto_aof_rewrite_percentage);
   const uint64_t grown = bytes_since_base();
-  if (grown >= static_cast<uint64_t>(config.auto_aof_rewrite_min_size) &&
-      grown * 100 >= base_bytes_ * percentage) {
-    server_.log.Notice("The log has grown by ", grown, " bytes: rewriting");
-    if (absl::Status status = StartRewrite(); !status.ok()) FailRewrite(status);
-  }
+  return grown >= static_cast<uint64_t>(config.auto_aof_rewrite_min_size) &&
+         grown * 100 >= base_bytes_ * percentage;
 }
 
 void AofPersistence::Recover() {
@@ -215,7 +239,9 @@ void AofPersistence::Recover() {
 }
 
 uint64_t AofPersistence::bytes_since_base() const {
-  return writer_ == nullptr ? 0 : older_log_bytes_ + writer_->current_size();
+  if (writer_ == nullptr) return 0;
+  const auto size = static_cast<int64_t>(writer_->current_size());
+  return static_cast<uint64_t>(std::max<int64_t>(older_log_bytes_ + size, 0));
 }
 
 absl::Status AofPersistence::ApplyConfig() {
@@ -228,13 +254,13 @@ absl::Status AofPersistence::ApplyConfig() {
 
 // The base is written at once: what changed while it is written would be in no log yet.
 absl::Status AofPersistence::StartLog() {
-  if (rewrite_ != nullptr) FailRewrite(absl::CancelledError("the log begins behind another base"));
+  CancelRewrite("the log begins behind another base");
   if (absl::Status status = SaveNow(); !status.ok()) return status;
   return OpenLog(LogPosition{}, 0);
 }
 
 absl::Status AofPersistence::StopLog() {
-  if (rewrite_ != nullptr) FailRewrite(absl::CancelledError("the log ends"));
+  CancelRewrite("the log ends");
   if (absl::Status status = writer_->Close(server_.clock.steady_ms()); !status.ok()) return status;
   server_.effects.set_buffer(nullptr);
   writer_ = nullptr;
@@ -242,9 +268,28 @@ absl::Status AofPersistence::StopLog() {
   return absl::OkStatus();
 }
 
+absl::Status AofPersistence::ExamineFiles() const {
+  auto loader = AofLoader::Open(*directory_, server_.config.aof_load_truncated);
+  if (!loader.ok()) return loader.status();
+  absl::StatusOr<bool> more = true;
+  while (more.ok() && *more) {
+    more = (*loader)->Step([](std::string_view) { return absl::OkStatus(); },
+                           [](std::span<const std::string_view>) {},
+                           [](Args) { return absl::OkStatus(); });
+  }
+  return more.status();
+}
+
+// Nothing is dropped before it is known that the files can be read to their ends.
 absl::Status AofPersistence::Reload() {
   if (loading_ != nullptr) return absl::FailedPreconditionError("the data is being loaded");
   if (absl::Status status = SaveNow(); !status.ok()) return status;
+  // What has happened since a base that was under way already began.
+  if (writer_ != nullptr) {
+    if (absl::Status status = writer_->Flush(server_.clock.steady_ms()); !status.ok())
+      return status;
+  }
+  if (absl::Status status = ExamineFiles(); !status.ok()) return status;
   server_.effects.set_buffer(nullptr);
   for (size_t i = 0; i < server_.engine.databases(); ++i) server_.engine.database(i).Clear();
   server_.engine.policies().Clear();

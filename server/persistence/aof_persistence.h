@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "server/aof/aof_directory.h"
 #include "server/aof/aof_loader.h"
@@ -14,6 +15,7 @@
 #include "server/aof/file_system.h"
 #include "server/aof/log_writer.h"
 #include "server/persistence/progress.h"
+#include "server/persistence/retry_pause.h"
 #include "server/persistence/snapshot_walk.h"
 #include "server/state/server_state.h"
 
@@ -58,7 +60,8 @@ class AofPersistence : public Persistence {
   bool snapshot_failed() const override;
   absl::Status SaveNow() override;
   absl::Status SaveAtEnd() override;
-  void RestartRewrite() override;
+  void BeforeClear(size_t database) override;
+  void BeforeSwap(size_t one, size_t other) override;
   absl::Status ApplyConfig() override;
   absl::Status Reload() override;
   void AppendInfo(std::string& out) const override;
@@ -68,16 +71,19 @@ class AofPersistence : public Persistence {
   // A rewrite goes through these in turn. What may take the disk long is done by worker_.
   struct Rewrite {
     enum class Stage {
-      kOpening,     // worker_ makes the new log and the base's file
+      kOpening,     // worker_ makes the base's file and the new log
       kSaving,      // the walk writes the base, between the turns
       kSyncing,     // the base's writer waits for the disk
       kPublishing,  // worker_ replaces the old files
-      kAbandoning,  // worker_ removes the base, for the rewrite to begin anew
+      kAbandoning,  // it has failed, and worker_ removes what it has made
     };
     int64_t started_ms = 0;
     Stage stage = Stage::kOpening;
-    bool seen_sync = false;  // of the old log, since the files are there
-    AofDirectory::NewLog log;
+    bool seen_sync = false;     // of the old log, since the files are there
+    AofDirectory::NewLog log;   // sequence 0: it begins within the current log
+    bool log_in_use = false;    // the writer has gone on in `log`
+    uint64_t first_log = 0;     // that continues the base
+    int64_t covered_bytes = 0;  // of it, from its start, by the base
     AofDirectory::NewBase base;
     std::unique_ptr<BaseWriter> writer;
     std::unique_ptr<SnapshotWalk> walk;  // in kSaving
@@ -98,6 +104,8 @@ class AofPersistence : public Persistence {
 
   absl::Status OpenDirectory();
   absl::Status BeginLoading();
+  // Reads all files to their ends, and loads nothing.
+  absl::Status ExamineFiles() const;
   absl::Status Replay(Client& client, Args args);
   absl::Status OpenLog(const LogPosition& end, uint64_t synced);
   // Tries about once a second to get back to where writes can be acknowledged.
@@ -117,8 +125,16 @@ class AofPersistence : public Persistence {
   bool MaySwitchLogs();
   absl::Status BeginWalk();
   absl::Status SaveSegments(int64_t budget_us);
+  // Where the logs continue the snapshot that begins now.
+  absl::StatusOr<LogPosition> BeginOfLogs();
   void FinishRewrite();
+  // The next automatic one comes after a pause.
   void FailRewrite(const absl::Status& status);
+  // Has worker_ remove what the rewrite under way has made.
+  void AbandonRewrite();
+  // The same, and waits for it.
+  void CancelRewrite(std::string_view why);
+  bool RewriteIsDue() const;
   uint64_t bytes_since_base() const;
   // In all databases.
   uint64_t CountKeys() const;
@@ -149,10 +165,15 @@ class AofPersistence : public Persistence {
   int64_t next_idle_slice_us_ = 0;          // in a turn without requests
   int64_t next_busy_slice_us_ = 0;          // and in one with some
   absl::Status last_rewrite_;
+  RetryPause rewrite_pause_;
+  // The current log was begun by a rewrite that failed: the next one begins within it, so that the
+  // logs do not become more with each failure.
+  bool begins_within_log_ = false;
   int64_t last_rewrite_seconds_ = -1;  // of one that has succeeded
   uint64_t epoch_ = 0;
   uint64_t base_bytes_ = 0;
-  uint64_t older_log_bytes_ = 0;  // of logs before the current one that the base does not cover
+  // Of logs before the current one that the base does not cover; less what it covers of that.
+  int64_t older_log_bytes_ = 0;
   int64_t last_save_ms_ = 0;
   int64_t last_save_steady_ms_ = 0;                 // or the start
   int64_t last_failure_steady_ms_ = INT64_MIN / 2;  // of a rewrite

@@ -119,6 +119,8 @@ void AofPersistence::AppendInfo(std::string& out) const {
   Row(out, "aof_last_rewrite_time_sec", last_rewrite_seconds_);
   Row(out, "aof_current_rewrite_time_sec", seconds);
   Row(out, "aof_last_bgrewrite_status", rewrite_status);
+  Row(out, "aof_rewrite_failures", rewrite_pause_.failures());
+  Row(out, "aof_last_rewrite_error", std::string(last_rewrite_.message()));
   Row(out, "aof_last_write_status", write_error().ok() ? "ok" : "err");
   if (writer_ == nullptr) return;
   Row(out, "aof_current_size", base_bytes_ + bytes_since_base());

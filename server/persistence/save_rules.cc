@@ -6,7 +6,7 @@
 namespace tally::server {
 namespace {
 
-// After one that failed, as Redis.
+// After one that failed, as Redis, where writes are refused meanwhile.
 constexpr int64_t kRetryMs = 5000;
 
 }  // namespace
@@ -14,7 +14,9 @@ constexpr int64_t kRetryMs = 5000;
 bool AofPersistence::SnapshotIsDue() const {
   if (rewrite_ != nullptr || loading_ != nullptr || !write_error().ok()) return false;
   const int64_t now = server_.clock.steady_ms();
-  if (now - last_failure_steady_ms_ < kRetryMs) return false;
+  const bool may_retry =
+      snapshot_failed() ? now - last_failure_steady_ms_ >= kRetryMs : rewrite_pause_.IsDue(now);
+  if (!may_retry) return false;
   const int64_t elapsed = now - last_save_steady_ms_;
   const std::vector<SaveRule> rules = SaveRulesOf(server_.config);
   return std::any_of(rules.begin(), rules.end(), [&](const SaveRule& rule) {

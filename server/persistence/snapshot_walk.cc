@@ -1,7 +1,9 @@
 #include "server/persistence/snapshot_walk.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "core/check.h"
 #include "server/persistence/record_codec.h"
 
 namespace tally::server {
@@ -15,14 +17,22 @@ constexpr size_t kMostValueCost = 1024;
 // So many keys are saved one by one before the rest of their segment is saved too: their names are
 // memory, and the search for them takes time.
 constexpr size_t kMostMarks = 32;
+// Memory that one large record has blown up is given back.
+constexpr size_t kKeptCapacity = size_t{1} << 20;
 
 }  // namespace
 
 SnapshotWalk::SnapshotWalk(Engine& engine, BaseWriter& writer, uint64_t epoch)
-    : engine_(engine), writer_(writer), epoch_(epoch), values_(engine, writer) {
+    : engine_(engine),
+      writer_(writer),
+      epoch_(epoch),
+      parts_(engine.databases()),
+      values_(engine, writer) {
   for (size_t i = 0; i < engine.databases(); ++i) {
     Keyspace& database = engine.database(i);
     database.set_epoch(epoch);
+    parts_[i].keyspace = &database;
+    part_of_.push_back(i);
     if (database.size() == 0) continue;
     EncodeKeyCount(i, database.size(), scratch_);
     writer.Append(scratch_).IgnoreError();  // the next one tells it again
@@ -35,26 +45,28 @@ SnapshotWalk::~SnapshotWalk() {
   for (size_t i = 0; i < engine_.databases(); ++i) engine_.database(i).set_epoch(0);
 }
 
-absl::Status SnapshotWalk::SaveEntry(size_t database, const Keyspace::Entry& entry,
-                                     size_t& most_cost) {
+absl::Status SnapshotWalk::SaveEntry(size_t part, const Keyspace::Entry& entry, size_t& most_cost) {
   ++keys_;
   const size_t cost = SavingCost(entry);
   if (entry.is_heap() && cost > std::min(most_cost, kMostValueCost)) {
-    values_.Add(database, entry);
+    values_.Add(part, entry);
     return absl::OkStatus();
   }
   most_cost -= std::min(cost, most_cost);
-  return EncodeEntry(database, entry, kRunBytes, scratch_,
-                     [&](std::string_view record) { return writer_.Append(record); });
+  absl::Status status = EncodeEntry(part, entry, kRunBytes, scratch_, [&](std::string_view record) {
+    return writer_.Append(record);
+  });
+  if (scratch_.capacity() > kKeptCapacity) scratch_ = std::string();
+  return status;
 }
 
-absl::Status SnapshotWalk::Save(size_t database, Keyspace::Segment& segment) {
+absl::Status SnapshotWalk::Save(size_t part, Keyspace::Segment& segment) {
   segment.epoch = epoch_;
   absl::Status status;
   size_t most_cost = kSegmentCost;
-  engine_.database(database).ForEach(segment, [&](const Keyspace::Entry& entry) {
+  parts_[part].keyspace->ForEach(segment, [&](const Keyspace::Entry& entry) {
     if (!status.ok() || segment.HasMark(epoch_, entry.key())) return;
-    status = SaveEntry(database, entry, most_cost);
+    status = SaveEntry(part, entry, most_cost);
   });
   segment.ClearMarks();
   return status;
@@ -81,27 +93,65 @@ absl::StatusOr<bool> SnapshotWalk::SaveNext() {
     policies_saved_ = true;
     if (absl::Status status = SavePolicies(); !status.ok()) return status;
   }
-  while (database_ < engine_.databases()) {
-    Keyspace::Segment* segment = engine_.database(database_).NextSegment(position_);
+  for (size_t next = NextPart(); next != kNoPart; next = NextPart()) {
+    Part& part = parts_[next];
+    Keyspace::Segment* segment = part.keyspace->NextSegment(part.position);
     if (segment == nullptr) {
-      ++database_;
-      position_ = 0;
+      part.done = true;
+      // No value of it waits any more.
+      if (part.kept != nullptr) --kept_;
+      part.kept = nullptr;
       continue;
     }
     if (segment->epoch >= epoch_) continue;
-    if (absl::Status status = Save(database_, *segment); !status.ok()) return status;
+    if (absl::Status status = Save(next, *segment); !status.ok()) return status;
     return true;
   }
   return false;
 }
 
+size_t SnapshotWalk::NextPart() const {
+  size_t next = kNoPart;
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i].done) continue;
+    if (kept_ == 0 || parts_[i].kept != nullptr) return i;
+    if (next == kNoPart) next = i;
+  }
+  return next;
+}
+
+void SnapshotWalk::BeforeClear(size_t database) {
+  const size_t number = std::exchange(part_of_[database], kNoPart);
+  if (number == kNoPart) return;
+  Part& part = parts_[number];
+  if (part.done && values_.empty()) return;
+  Keyspace& emptied = *part.keyspace;
+  part.kept = std::make_unique<Keyspace>(emptied.seed(), engine_.reclaimer());
+  part.kept->set_epoch(epoch_);
+  part.kept->Swap(emptied);
+  emptied.Clear();  // what is put in from now on is no part of the snapshot
+  part.keyspace = part.kept.get();
+  ++kept_;
+  part.done = false;
+}
+
+void SnapshotWalk::BeforeSwap(size_t one, size_t other) {
+  std::swap(part_of_[one], part_of_[other]);
+  for (const size_t database : {one, other}) {
+    const size_t number = part_of_[database];
+    if (number != kNoPart) parts_[number].keyspace = &engine_.database(database);
+  }
+}
+
 absl::Status SnapshotWalk::SaveBeforeChange(size_t database, Keyspace::Segment& segment,
                                             std::string_view key, const Keyspace::Entry& entry) {
   if (segment.epoch >= epoch_ || segment.HasMark(epoch_, key)) return absl::OkStatus();
-  if (segment.marks(epoch_) >= kMostMarks) return Save(database, segment);
+  const size_t part = part_of_[database];
+  Check(part != kNoPart, "what is newer than the walk is not shown to it");
+  if (segment.marks(epoch_) >= kMostMarks) return Save(part, segment);
   segment.AddMark(epoch_, key);
   size_t most_cost = kSegmentCost;
-  return entry ? SaveEntry(database, entry, most_cost) : absl::OkStatus();
+  return entry ? SaveEntry(part, entry, most_cost) : absl::OkStatus();
 }
 
 }  // namespace tally::server

@@ -16,6 +16,7 @@
 #include "server/log.h"
 #include "server/state/client_table.h"
 #include "server/state/clock.h"
+#include "server/state/cursor_code.h"
 #include "server/state/effect_log.h"
 #include "server/state/evictor.h"
 #include "server/state/key_events.h"
@@ -43,9 +44,9 @@ class Persistence {
   virtual absl::Status SaveNow() = 0;
   // The same where `save` asks for it and no log has it all: when the server ends.
   virtual absl::Status SaveAtEnd() = 0;
-  // A whole database is about to be emptied or swapped. A snapshot under way, which cannot follow
-  // that, is given up and begins anew after the command.
-  virtual void RestartRewrite() = 0;
+  // A whole database is about to be emptied, or two to be swapped: a snapshot under way follows.
+  virtual void BeforeClear(size_t database) = 0;
+  virtual void BeforeSwap(size_t one, size_t other) = 0;
   // CONFIG SET appendonly and appendfsync.
   virtual absl::Status ApplyConfig() = 0;
   // Drops the keyspace and reads it again from the files (DEBUG RELOAD and LOADAOF).
@@ -137,6 +138,7 @@ struct ServerState {
   ZoneCache zones;
   Scratch scratch;
   std::mt19937_64 random{std::random_device{}()};
+  CursorCode cursors{uint64_t{std::random_device{}()} << 32 | std::random_device{}()};
   std::string run_id;
   std::string config_path;  // absolute; empty without a file
   bool loading = false;

@@ -46,7 +46,8 @@ class NoFiles : public Persistence {
   bool snapshot_failed() const override { return false; }
   absl::Status SaveNow() override { return absl::OkStatus(); }
   absl::Status SaveAtEnd() override { return absl::OkStatus(); }
-  void RestartRewrite() override {}
+  void BeforeClear(size_t) override {}
+  void BeforeSwap(size_t, size_t) override {}
   absl::Status ApplyConfig() override { return absl::OkStatus(); }
   absl::Status Reload() override { return absl::OkStatus(); }
   void AppendInfo(std::string&) const override {}

@@ -39,7 +39,10 @@ class FakePersistence : public Persistence {
     ++saves_at_end;
     return save_status;
   }
-  void RestartRewrite() override { ++restarts; }
+  void BeforeClear(size_t database) override { told += StrCat("clear ", database, " "); }
+  void BeforeSwap(size_t one, size_t other) override {
+    told += StrCat("swap ", one, " ", other, " ");
+  }
   absl::Status ApplyConfig() override { return absl::OkStatus(); }
   absl::Status Reload() override {
     ++reloads;
@@ -54,7 +57,7 @@ class FakePersistence : public Persistence {
   bool snapshot_fails = false;
   int saves = 0;
   int saves_at_end = 0;
-  int restarts = 0;
+  std::string told;  // of whole databases
   int reloads = 0;
 };
 

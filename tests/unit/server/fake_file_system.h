@@ -59,6 +59,11 @@ class FakeFileSystem final : public server::FileSystem {
     dice_ = &random;
     one_in_ = one_in;
   }
+  // The disk has room for so many bytes more; SIZE_MAX for any number.
+  void LeaveRoom(size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    capacity_ = bytes == SIZE_MAX ? SIZE_MAX : UsedBytes() + bytes;
+  }
   // Workers from now on have no threads; see DicedWorker.
   void UseDicedWorkers(SeededRandom& random, std::function<void(int64_t us)> on_wait) {
     worker_dice_ = &random;
@@ -169,11 +174,13 @@ class FakeFileSystem final : public server::FileSystem {
   }
   absl::StatusOr<std::vector<std::string>> List(const std::string& path) override {
     const std::lock_guard lock(mutex_);
-    std::vector<std::string> names;
+    std::set<std::string> names;
     for (const auto& [name, inode] : entries_) {
-      if (name.starts_with(path + "/")) names.push_back(name.substr(path.size() + 1));
+      if (!name.starts_with(path + "/")) continue;
+      const size_t begin = path.size() + 1;
+      names.insert(name.substr(begin, name.find('/', begin) - begin));
     }
-    return names;
+    return std::vector<std::string>(names.begin(), names.end());
   }
 
  private:
@@ -206,6 +213,8 @@ class FakeFileSystem final : public server::FileSystem {
       const absl::Status status = system_.Enter("write", path_, &fault);
       if (fault == Fault::kShortWrite) bytes = bytes.substr(0, (bytes.size() + 1) / 2);
       if (fault == Fault::kTornWrite) bytes = bytes.substr(0, bytes.size() / 2);
+      if (status.ok()) bytes = bytes.substr(0, system_.RoomFor(bytes.size()));
+      if (status.ok() && bytes.empty()) return NoSpace("write", path_);
       if (status.ok() || fault == Fault::kTornWrite) {
         const size_t start = inode_->content.size();
         inode_->content.append(bytes);
@@ -271,6 +280,21 @@ class FakeFileSystem final : public server::FileSystem {
     return std::make_unique<FakeFile>(*this, found->second, path);
   }
 
+  static absl::Status NoSpace(const char* call, const std::string& path) {
+    return absl::ResourceExhaustedError(absl::StrCat(call, " ", path, ": no space"));
+  }
+  size_t UsedBytes() const {
+    size_t used = 0;
+    for (const auto& [name, inode] : entries_) used += inode->content.size();
+    return used;
+  }
+  // How many of so many bytes are written: at a full disk the last write is short.
+  size_t RoomFor(size_t bytes) const {
+    if (capacity_ == SIZE_MAX) return bytes;
+    const size_t used = UsedBytes();
+    return std::min(bytes, capacity_ > used ? capacity_ - used : 0);
+  }
+
   // Counts the call and decides its fate.
   absl::Status Enter(const char* call, const std::string& path, Fault* applied = nullptr) {
     if (crashed_) return absl::AbortedError("crashed");
@@ -290,7 +314,7 @@ class FakeFileSystem final : public server::FileSystem {
       case Fault::kShortWrite:
         return absl::OkStatus();
       case Fault::kNoSpace:
-        return absl::ResourceExhaustedError(absl::StrCat(call, " ", path, ": no space"));
+        return NoSpace(call, path);
       case Fault::kCrash:
         crashed_ = true;
         return absl::AbortedError("crashed");
@@ -301,7 +325,7 @@ class FakeFileSystem final : public server::FileSystem {
 
   static void MarkDirty(Inode& inode, size_t from, size_t to) {
     for (size_t sector = from / kSector; sector * kSector < to; ++sector) {
-      inode.dirty.insert(sector);
+      inode.dirty.insert(inode.dirty.end(), sector);
     }
   }
   static void Resize(Inode& inode, size_t size) {
@@ -313,7 +337,8 @@ class FakeFileSystem final : public server::FileSystem {
   static void CopySector(Inode& inode, size_t sector) {
     const size_t end =
         std::min({(sector + 1) * kSector, inode.content.size(), inode.durable.size()});
-    for (size_t i = sector * kSector; i < end; ++i) inode.durable[i] = inode.content[i];
+    const size_t begin = sector * kSector;
+    if (begin < end) std::copy_n(inode.content.data() + begin, end - begin, &inode.durable[begin]);
   }
 
   static void LoseContent(Inode& inode, Loss loss, SeededRandom& random) {
@@ -334,6 +359,7 @@ class FakeFileSystem final : public server::FileSystem {
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Inode>> entries_;
   std::map<std::string, std::shared_ptr<Inode>> durable_entries_;
+  size_t capacity_ = SIZE_MAX;
   uint64_t calls_ = 0;
   uint64_t first_fault_ = 0;
   uint64_t end_fault_ = 0;

@@ -1,8 +1,11 @@
 // The rewrite of the append-only file, a step of which may end in a crash.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "core/bytes/str_cat.h"
 #include "fake_file_system.h"
@@ -85,7 +88,7 @@ TEST_CASE("A rewrite waits between its slices while a client is served, and not 
   CHECK(server.persistence().NextSliceInMicros() == std::nullopt);
 }
 
-TEST_CASE("A rewrite begins anew when databases are emptied or swapped, and ends") {
+TEST_CASE("A rewrite follows databases that are emptied or swapped") {
   for (const char* command : {"FLUSHALL", "FLUSHDB", "SWAPDB 0 1"}) {
     INFO(command);
     FakeFileSystem files;
@@ -116,6 +119,165 @@ TEST_CASE("A rewrite begins anew when databases are emptied or swapped, and ends
     REQUIRE(server.Run("DBSIZE") == keys);
     REQUIRE(server.Run("EXISTS key1") == ":0");
   }
+}
+
+TEST_CASE("A rewrite ends however often databases are emptied and swapped") {
+  FakeFileSystem files;
+  {
+    DurableServer server(files, {}, kNow);
+    for (int i = 0; i < 20'000; ++i) server.harness().Run(StrCat("SET key", i, " old").c_str());
+    server.harness().Run("BGREWRITEAOF");
+    int turns = 0;
+    while (server.rewriting()) {
+      server.harness().Run(StrCat("SET new", ++turns, " 1").c_str());
+      const bool walking = server.InfoNumber("current_save_keys_total") > 0;
+      if (walking)
+        server.harness().Run(turns % 3 == 0   ? "SWAPDB 0 1"
+                             : turns % 3 == 1 ? "FLUSHDB"
+                                              : "FLUSHALL");
+      REQUIRE(server.persistence().FlushTurn(AofPersistence::RewritePace::kStep).ok());
+      std::this_thread::yield();
+    }
+    REQUIRE(server.InfoNumber("aof_rewrite_failures") == 0);
+    // The base holds what was there when it began, and the log all that has happened since.
+    REQUIRE(server.InfoNumber("aof_base_size") > 20'000 * 10);
+    server.Run("SET last 1");
+    server.Close();
+  }
+  DurableServer server(files, {}, kNow);
+  REQUIRE(server.Run("EXISTS key1") == ":0");
+  REQUIRE(server.Run("EXISTS last") == ":1");
+}
+
+// Turns until the rewrite has ended.
+void EndRewrite(DurableServer& server) {
+  while (server.rewriting()) {
+    server.persistence().FlushTurn(AofPersistence::RewritePace::kStep).IgnoreError();
+    std::this_thread::yield();
+  }
+}
+
+std::vector<std::string> Names(FakeFileSystem& files) { return *files.List("appendonlydir"); }
+
+size_t Count(const std::vector<std::string>& names, std::string_view part) {
+  return static_cast<size_t>(
+      std::count_if(names.begin(), names.end(),
+                    [&](const std::string& name) { return name.find(part) != std::string::npos; }));
+}
+
+TEST_CASE("A rewrite that fails at any call leaves nothing behind, and the next one succeeds") {
+  SeededRandom random;
+  INFO("seed " << random.seed());
+  int failures = 0;
+  for (const auto fault : {FakeFileSystem::Fault::kIoError, FakeFileSystem::Fault::kNoSpace}) {
+    for (uint64_t call = 0;; ++call) {
+      INFO("call " << call);
+      FakeFileSystem files;
+      bool reached = false;
+      {
+        DurableServer server(files, {}, kNow);
+        for (int i = 0; i < 20; ++i) server.Run(StrCat("RPUSH list ", i));
+        server.harness().Run("BGREWRITEAOF");
+        const uint64_t before = files.calls();
+        files.FailAfter(call, fault);
+        EndRewrite(server);
+        reached = files.calls() - before > call;
+        files.StopFaults();
+        const bool failed = server.InfoNumber("aof_rewrite_failures") > 0;
+        failures += failed;
+        int64_t steady_ms = 0;
+        while (!server.persistence().write_error().ok()) {
+          server.harness().state.clock.SetSteady(steady_ms += 1000);
+          server.persistence().Cron();
+        }
+        if (failed) {
+          CHECK(Count(Names(files), "temp-") == 0);
+          CHECK(Count(Names(files), ".base.tly") == 0);
+          CHECK(Count(Names(files), ".incr.aof") <= 2);
+        }
+        server.Run("RPUSH list between");
+        server.Run("BGREWRITEAOF");
+        EndRewrite(server);
+        REQUIRE(server.InfoNumber("aof_rewrite_failures") == 0);
+        CHECK(Count(Names(files), "") == 3);  // manifest, base, log
+        server.Run("RPUSH list last");
+      }
+      files.Restart(FakeFileSystem::Loss::kDrop, random);
+      DurableServer server(files, {}, kNow);
+      REQUIRE(server.Run("LRANGE list -3 -1") == "[\"19\" \"between\" \"last\"]");
+      REQUIRE(server.Run("LLEN list") == ":22");
+      if (!reached) break;
+    }
+  }
+  REQUIRE(failures > 10);
+}
+
+TEST_CASE("Failed rewrites come after growing pauses, and the files do not become more") {
+  FakeFileSystem files;
+  Config config;
+  config.appendfsync = FsyncPolicy::kAlways;
+  config.auto_aof_rewrite_percentage = 100;
+  config.auto_aof_rewrite_min_size = 100'000;
+  DurableServer server(files, config);
+  REQUIRE(server.Start().ok());
+  server.Run(StrCat("SET big ", std::string(4'000'000, 'x')));
+  files.LeaveRoom(3'000'000);
+  std::vector<std::string> after_first;
+  std::vector<int64_t> failed_at;
+  for (int64_t ms = 0; ms <= 1'800'000; ms += 500) {
+    server.harness().state.clock.SetSteady(ms);
+    server.persistence().Cron();
+    const bool began = server.rewriting();
+    EndRewrite(server);
+    server.Run(StrCat("SET small ", ms));
+    if (!began) continue;
+    failed_at.push_back(ms);
+    REQUIRE(server.InfoNumber("aof_rewrite_failures") == failed_at.size());
+    if (after_first.empty()) after_first = Names(files);
+    CHECK(Names(files) == after_first);
+  }
+  // After 1, 2, 4 … 256 s, and then each 300 s.
+  REQUIRE(failed_at.size() > 12);
+  CHECK(failed_at[1] - failed_at[0] == 1000);
+  CHECK(failed_at[2] - failed_at[1] == 2000);
+  CHECK(failed_at[9] - failed_at[8] == 256'000);
+  CHECK(failed_at[12] - failed_at[11] == 300'000);
+  // Who asks for one gets it at once.
+  server.harness().Run("BGREWRITEAOF");
+  EndRewrite(server);
+  CHECK(server.InfoNumber("aof_rewrite_failures") == failed_at.size() + 1);
+  files.LeaveRoom(SIZE_MAX);
+  server.Run("BGREWRITEAOF");
+  EndRewrite(server);
+  CHECK(server.InfoNumber("aof_rewrite_failures") == 0);
+  CHECK(Names(files).size() == 3);
+  CHECK(server.Run("GET small") == "\"1800000\"");
+}
+
+TEST_CASE("A snapshot without a log that fails leaves nothing behind") {
+  FakeFileSystem files;
+  CommandHarness harness;
+  AofPersistence persistence(harness.state, harness.dispatcher, files);
+  REQUIRE(persistence.Open().ok());
+  REQUIRE(persistence.LoadSlice(INT64_MAX).ok());
+  harness.Run(StrCat("SET big ", std::string(200'000, 'x')).c_str());
+  REQUIRE(persistence.SaveNow().ok());
+  const std::vector<std::string> names = Names(files);
+  files.LeaveRoom(50'000);
+  for (int i = 0; i < 5; ++i) REQUIRE_FALSE(persistence.SaveNow().ok());
+  CHECK(Names(files) == names);
+}
+
+TEST_CASE("A reload that cannot read the files drops nothing") {
+  FakeFileSystem files;
+  DurableServer server(files, {}, kNow);
+  server.Run("SET key value");
+  files.LeaveRoom(0);
+  REQUIRE_FALSE(server.persistence().Reload().ok());
+  CHECK(server.harness().Run("GET key") == "\"value\"");
+  files.LeaveRoom(SIZE_MAX);
+  server.Reload();
+  CHECK(server.harness().Run("GET key") == "\"value\"");
 }
 
 }  // namespace

@@ -3,11 +3,13 @@
 #include "server/persistence/snapshot_walk.h"
 
 #include <catch2/catch.hpp>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "core/bytes/str_cat.h"
+#include "core/hash/hash.h"
 #include "core/quota/quota_book.h"
 #include "random_seed.h"
 #include "server/walked_engine.h"
@@ -101,6 +103,80 @@ TEST_CASE("A walk that is given up gives back the value that it kept from being 
   REQUIRE(walked.engine.reclaimer().pending() == 1);
   while (!walked.engine.reclaimer().FreeSome(1000)) {
   }
+}
+
+using Contents = std::map<std::string, int64_t>;
+
+Contents ContentsOf(Engine& engine) {
+  Contents contents;
+  for (size_t database = 0; database < engine.databases(); ++database) {
+    uint64_t position = 0;
+    while (Keyspace::Segment* segment = engine.database(database).NextSegment(position)) {
+      engine.database(database).ForEach(*segment, [&](const Keyspace::Entry& entry) {
+        const int64_t value =
+            entry.is_heap() ? static_cast<int64_t>(entry.heap<Hash>().size()) : entry.integer();
+        contents.emplace(StrCat(database, " ", entry.key()), value);
+      });
+    }
+  }
+  return contents;
+}
+
+void SetHash(Keyspace& keyspace, const std::string& key, int fields) {
+  Hash& hash = keyspace.SetHeap(key, new Hash(42), kNoDeadline, kNow);
+  for (int i = 0; i < fields; ++i) hash.Set(StrCat("field", i), "value", {});
+}
+
+TEST_CASE("A walk saves databases as they were, however they are emptied and swapped meanwhile") {
+  SeededRandom random;
+  INFO("seed " << random.seed());
+  for (int round = 0; round < 30; ++round) {
+    Walked walked;
+    for (int i = 0; i < 6000; ++i) {
+      walked.engine.database(random.Below(2)).SetInteger(StrCat("key", i), i, kNoDeadline, kNow);
+    }
+    SetHash(walked.engine.database(0), "hash", 6000);
+    SetHash(walked.engine.database(1), "hash", 7000);
+    const Contents before = ContentsOf(walked.engine);
+    walked.Begin();
+    const uint64_t one_in = 1 + random.Below(30);
+    do {
+      Keyspace& keyspace = walked.engine.database(random.Below(2));
+      keyspace.SetInteger(StrCat("key", random.Below(9000)), -1, kNoDeadline, kNow);
+      if (const auto entry = keyspace.FindForWrite("hash", kNow); entry && random.OneIn(2)) {
+        entry.heap<Hash>().Set(StrCat("field", random.Below(9000)), "changed", {});
+      }
+      if (random.OneIn(one_in)) {
+        walked.walk->BeforeSwap(0, 1);
+        walked.engine.database(0).Swap(walked.engine.database(1));
+      }
+      if (random.OneIn(one_in)) {
+        const size_t database = random.Below(2);
+        walked.walk->BeforeClear(database);
+        walked.engine.database(database).Clear();
+        SetHash(walked.engine.database(database), "hash", 5000);
+      }
+    } while (walked.Step());
+    Engine loaded(2, 7);
+    walked.LoadInto(loaded);
+    REQUIRE(ContentsOf(loaded) == before);
+    while (!walked.engine.reclaimer().FreeSome(10'000)) {
+    }
+  }
+}
+
+TEST_CASE("A walk that is given up frees what it has kept of an emptied database") {
+  Walked walked;
+  Fill(walked);
+  walked.Begin();
+  REQUIRE(walked.Step());
+  walked.walk->BeforeClear(0);
+  walked.keyspace().Clear();
+  walked.walk = nullptr;
+  REQUIRE(walked.engine.reclaimer().pending() > 0);
+  while (!walked.engine.reclaimer().FreeSome(1000)) {
+  }
+  CHECK(walked.engine.reclaimer().freed() == 1);
 }
 
 }  // namespace
