@@ -5,6 +5,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "server/aof/aof_directory.h"
+#include "server/aof/aof_loader.h"
 #include "server/aof/base_snapshot.h"
 #include "server/aof/log_reader.h"
 
@@ -21,14 +22,9 @@ class Checker {
   explicit Checker(AofDirectory& directory) : directory_(directory) {}
 
   CheckAofResult Run(bool fix) {
-    const Manifest& manifest = directory_.manifest();
-    Say(absl::StrCat(directory_.ManifestPath(), ": ", manifest.base.has_value() ? 1 : 0, " base, ",
-                     manifest.logs.size(), " logs"));
-    if (manifest.base.has_value()) CheckBase(*manifest.base);
-    OpenLogs(manifest.logs);
-    for (const auto& log : logs_) CheckLog(*log);
+    Examine();
     // Damage elsewhere: change nothing.
-    if (fix && result_.verdict == Verdict::kTorn) CutTornTail();
+    if (fix && result_.verdict == Verdict::kTorn) CutTornTails();
     static constexpr const char* kConclusion[] = {
         "whole", "whole but for a torn tail: aof-load-truncated yes or --fix cuts it",
         "whole, after the torn tail was cut", "DAMAGED: the server will not start from it"};
@@ -37,6 +33,23 @@ class Checker {
   }
 
  private:
+  struct TornTail {
+    std::string path;
+    uint64_t offset = 0;
+  };
+
+  void Examine() {
+    const Manifest& manifest = directory_.manifest();
+    Say(absl::StrCat(directory_.ManifestPath(), ": ", manifest.base.has_value() ? 1 : 0, " base, ",
+                     manifest.logs.size(), " logs"));
+    BaseHeader base;
+    if (manifest.base.has_value()) CheckBase(*manifest.base, base);
+    OpenLogs(manifest.logs);
+    const absl::Status continued = AofLoader::ContinueBase(base, logs_);
+    if (!continued.ok()) FindDamage(continued);
+    for (const auto& log : logs_) CheckLog(*log);
+  }
+
   void Say(const std::string& line) { absl::StrAppend(&result_.report, line, "\n"); }
 
   void Find(Verdict verdict) { result_.verdict = std::max(result_.verdict, verdict); }
@@ -46,9 +59,10 @@ class Checker {
     Find(Verdict::kDamaged);
   }
 
-  void CheckBase(const ManifestEntry& entry) {
+  void CheckBase(const ManifestEntry& entry, BaseHeader& header) {
     auto base = BaseReader::Open(directory_.files(), directory_.PathOf(entry), entry.sequence);
     if (!base.ok()) return FindDamage(base.status());
+    header = (*base)->header();
     while (true) {
       const auto more = (*base)->NextBlock([](std::string_view) { return absl::OkStatus(); });
       if (more.ok() && *more) continue;
@@ -111,25 +125,25 @@ class Checker {
     const auto count = ReadFull(**file, log.position().offset, excerpt);
     if (!count.ok()) return FindDamage(count.status());
     Say(absl::StrCat("    \"", absl::CHexEscape(excerpt.substr(0, *count)), "\""));
-    torn_path_ = log.path();
-    torn_offset_ = log.position().offset;
+    torn_tails_.push_back({log.path(), log.position().offset});
     Find(Verdict::kTorn);
   }
 
-  void CutTornTail() {
-    auto file = directory_.files().OpenForAppend(torn_path_);
-    absl::Status status = file.status();
-    if (status.ok()) status = (*file)->Truncate(torn_offset_);
-    if (status.ok()) status = (*file)->Sync();
-    if (!status.ok()) return FindDamage(status);
-    Say(absl::StrCat("fixed: ", torn_path_, " was cut to ", torn_offset_, " bytes"));
+  void CutTornTails() {
+    for (const TornTail& tail : torn_tails_) {
+      auto file = directory_.files().OpenForAppend(tail.path);
+      absl::Status status = file.status();
+      if (status.ok()) status = (*file)->Truncate(tail.offset);
+      if (status.ok()) status = (*file)->Sync();
+      if (!status.ok()) return FindDamage(status);
+      Say(absl::StrCat("fixed: ", tail.path, " was cut to ", tail.offset, " bytes"));
+    }
     Find(Verdict::kFixed);
   }
 
   AofDirectory& directory_;
   CheckAofResult result_;
-  std::string torn_path_;
-  uint64_t torn_offset_ = 0;
+  std::vector<TornTail> torn_tails_;
   std::vector<std::unique_ptr<LogReader>> logs_;
 };
 
@@ -137,43 +151,63 @@ CheckAofResult Refuse(const absl::Status& status) {
   return {Verdict::kDamaged, absl::StrCat(status.message(), "\n")};
 }
 
-absl::StatusOr<std::string> FindBaseName(FileSystem& files, const std::string& directory) {
+struct ManifestPlace {
+  std::string directory;
+  std::string base_name;
+};
+
+ManifestPlace PlaceOf(const std::string& directory, const std::string& manifest) {
+  return {directory, manifest.substr(0, manifest.size() - kManifestSuffix.size())};
+}
+
+// The manifests in a directory; none if it is no directory.
+std::vector<ManifestPlace> ManifestsIn(FileSystem& files, const std::string& directory) {
+  std::vector<ManifestPlace> found;
   const auto names = files.List(directory);
-  if (!names.ok()) return names.status();
-  std::string found;
+  if (!names.ok()) return found;
   for (const std::string& name : *names) {
     if (!name.ends_with(kManifestSuffix) || name.starts_with("temp-")) continue;
-    if (!found.empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(directory, " holds several manifests: name the one to check"));
-    }
-    found = name.substr(0, name.size() - kManifestSuffix.size());
+    found.push_back(PlaceOf(directory, name));
   }
-  if (found.empty()) return absl::NotFoundError(absl::StrCat("no manifest in ", directory));
   return found;
+}
+
+// In the directory itself, or, when it is the server's `dir`, one below.
+absl::StatusOr<ManifestPlace> FindManifest(FileSystem& files, const std::string& path) {
+  if (path.ends_with(kManifestSuffix)) {
+    const size_t slash = path.rfind('/');
+    if (slash == std::string::npos) return PlaceOf(".", path);
+    return PlaceOf(path.substr(0, slash), path.substr(slash + 1));
+  }
+  const auto names = files.List(path);
+  if (!names.ok()) return names.status();
+  std::vector<ManifestPlace> found = ManifestsIn(files, path);
+  if (found.empty()) {
+    for (const std::string& name : *names) {
+      for (ManifestPlace& place : ManifestsIn(files, absl::StrCat(path, "/", name))) {
+        found.push_back(std::move(place));
+      }
+    }
+  }
+  if (found.empty()) return absl::NotFoundError(absl::StrCat("no manifest in ", path));
+  if (found.size() == 1) return found.front();
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, " holds several manifests: name the one to check"));
 }
 
 }  // namespace
 
 CheckAofResult CheckAof(FileSystem& files, const std::string& path, bool fix) {
-  std::string directory = path;
-  absl::StatusOr<std::string> base_name;
-  if (path.ends_with(kManifestSuffix)) {
-    const size_t slash = path.rfind('/');
-    directory = slash == std::string::npos ? "." : path.substr(0, slash);
-    const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
-    base_name = name.substr(0, name.size() - kManifestSuffix.size());
-  } else {
-    base_name = FindBaseName(files, directory);
-  }
-  if (!base_name.ok()) return Refuse(base_name.status());
+  const auto place = FindManifest(files, path);
+  if (!place.ok()) return Refuse(place.status());
+  const auto& [directory, base_name] = *place;
   std::unique_ptr<File> lock;
   if (fix) {
-    auto taken = AofDirectory::Lock(files, directory, *base_name);
+    auto taken = AofDirectory::Lock(files, directory, base_name);
     if (!taken.ok()) return Refuse(taken.status());
     lock = std::move(*taken);
   }
-  auto opened = AofDirectory::OpenForInspection(files, directory, *base_name);
+  auto opened = AofDirectory::OpenForInspection(files, directory, base_name);
   if (!opened.ok()) return Refuse(opened.status());
   return Checker(**opened).Run(fix);
 }

@@ -16,8 +16,8 @@ struct CheckAofResult {
   std::string report;  // lines of text for the operator
 };
 
-// `path` is the directory or its manifest. The server must not be running when `fix` is set: the
-// directory is locked meanwhile.
+// `path` is the server's `dir`, the directory of the append-only file, or its manifest. The server
+// must not be running when `fix` is set: the directory is locked meanwhile.
 CheckAofResult CheckAof(FileSystem& files, const std::string& path, bool fix);
 
 }  // namespace tally::server

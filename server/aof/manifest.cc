@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -19,8 +20,33 @@ absl::Status BadLine(std::string_view file, size_t line, std::string_view why) {
       absl::StrCat(std::string(file), " line ", line, ": ", std::string(why)));
 }
 
+// As Redis writes a name: quoted, with escapes, if it has a blank, a quote or what cannot be seen.
+std::string Quoted(const std::string& name) {
+  const std::string escaped = absl::CHexEscape(name);
+  if (escaped == name && name.find(' ') == std::string::npos) return name;
+  return absl::StrCat("\"", escaped, "\"");
+}
+
+// Takes a name, as Quoted() writes it, and the blank behind it off the front of `line`.
+bool TakeName(std::string_view& line, std::string& name) {
+  const bool is_quoted = line.starts_with('"');
+  size_t end = is_quoted ? 1 : 0;
+  while (end < line.size() && line[end] != (is_quoted ? '"' : ' ')) {
+    end += is_quoted && line[end] == '\\' ? 2 : 1;
+  }
+  if (end >= line.size()) return false;
+  const std::string text(line.substr(is_quoted ? 1 : 0, is_quoted ? end - 1 : end));
+  line.remove_prefix(is_quoted ? end + 1 : end);
+  if (!line.starts_with(' ')) return false;
+  line.remove_prefix(1);
+  if (!is_quoted) name = text;
+  if (is_quoted && !absl::CUnescape(text, &name)) return false;
+  return !name.empty() && name.find('/') == std::string::npos;
+}
+
 void AppendEntry(const ManifestEntry& entry, char type, std::string& text) {
-  absl::StrAppendFormat(&text, "file %s seq %d type %c\n", entry.name, entry.sequence, type);
+  absl::StrAppendFormat(&text, "file %s seq %d type %c\n", Quoted(entry.name), entry.sequence,
+                        type);
 }
 
 bool ParseSequence(const std::string& text, uint64_t& sequence) {
@@ -28,16 +54,22 @@ bool ParseSequence(const std::string& text, uint64_t& sequence) {
 }
 
 // One line without its newline; false if it has another form than AppendEntry's.
-bool ParseEntry(const std::string& line, ManifestEntry& entry, char& type) {
-  const std::vector<std::string> words = absl::StrSplit(line, ' ');
-  if (words.size() != 6 || words[0] != "file" || words[2] != "seq" || words[4] != "type") {
-    return false;
-  }
-  if (words[1].empty() || words[1].find('/') != std::string::npos) return false;
-  if (!ParseSequence(words[3], entry.sequence) || words[5].size() != 1) return false;
-  entry.name = words[1];
-  type = words[5][0];
+bool ParseEntry(std::string_view line, ManifestEntry& entry, char& type) {
+  constexpr std::string_view kFile = "file ";
+  if (!line.starts_with(kFile)) return false;
+  line.remove_prefix(kFile.size());
+  if (!TakeName(line, entry.name)) return false;
+  const std::vector<std::string> words = absl::StrSplit(std::string(line), ' ');
+  if (words.size() != 4 || words[0] != "seq" || words[2] != "type") return false;
+  if (!ParseSequence(words[1], entry.sequence) || words[3].size() != 1) return false;
+  type = words[3][0];
   return type == 'b' || type == 'i' || type == 'h';
+}
+
+bool IsOfRedis(const Manifest& manifest) {
+  if (!manifest.base.has_value()) return false;
+  const std::string_view name = manifest.base->name;
+  return name.ends_with(".base.rdb") || name.ends_with(".base.aof");
 }
 
 absl::Status AddEntry(std::string_view file, size_t number, ManifestEntry entry, char type,
@@ -97,6 +129,11 @@ absl::StatusOr<Manifest> Manifest::Parse(std::string_view text, std::string_view
     absl::Status added = AddEntry(file, number, std::move(entry), type, manifest);
     if (!added.ok()) return added;
     start = newline + 1;
+  }
+  if (IsOfRedis(manifest)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        std::string(file), " was written by Redis, whose files are not read. To move its data: ",
+        std::string(kMoveFromRedis)));
   }
   return absl::DataLossError(absl::StrCat(std::string(file), ": no checksum line at the end"));
 }

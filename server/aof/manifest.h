@@ -13,6 +13,12 @@
 
 namespace tally::server {
 
+// How data that is in files of Redis comes here.
+inline constexpr std::string_view kMoveFromRedis =
+    "start redis-server on it, send that CONFIG SET aof-use-rdb-preamble no and BGREWRITEAOF, "
+    "start "
+    "tallyd with another dir, and replay the new appendonlydir/*.base.aof with redis-cli --pipe";
+
 struct ManifestEntry {
   std::string name;  // a file name, without directories
   uint64_t sequence = 0;
@@ -27,8 +33,9 @@ struct Manifest {
   bool Lists(std::string_view name) const;
 
   std::string Format() const;
-  // DataLoss, with the line, on any text that Format() could not have written; `file` is the name
-  // for messages. Entries of Redis's type 'h' (history, to be deleted) are skipped.
+  // DataLoss, with the line, on any text that Format() could not have written; FailedPrecondition
+  // if Redis has written it. `file` is the name for messages. Entries of Redis's type 'h' (history,
+  // to be deleted) are skipped.
   static absl::StatusOr<Manifest> Parse(std::string_view text, std::string_view file);
 
   friend bool operator==(const Manifest&, const Manifest&) = default;

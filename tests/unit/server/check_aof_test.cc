@@ -84,5 +84,64 @@ TEST_CASE("A directory without a manifest, or with a damaged one, is refused") {
   CHECK(Says(result, "appendonly.aof.manifest line 1"));
 }
 
+TEST_CASE("All torn tails are cut: of the last log, and of those that have not begun") {
+  FakeFileSystem files;
+  Fill(files, "*1\r\n");
+  {
+    const auto directory = test::OpenDirectory(files);
+    REQUIRE(directory->AddLog(1).ok());
+  }
+  const std::string second = std::string(kDirectory) + "/appendonly.aof.2.incr.aof";
+  files.Put(second, "#TALLY-LOG 1 00");
+  const CheckAofResult fixed = CheckAof(files, kDirectory, true);
+  INFO(fixed.report);
+  CHECK(fixed.verdict == Verdict::kFixed);
+  CHECK(Says(fixed, kLog + " was cut"));
+  CHECK(Says(fixed, second + " was cut to 0"));
+  CHECK(CheckAof(files, kDirectory, false).verdict == Verdict::kWhole);
+}
+
+TEST_CASE("The directory above is searched too") {
+  FakeFileSystem files;
+  Fill(files, "");
+  CHECK(CheckAof(files, "/data", false).verdict == Verdict::kWhole);
+  files.Put("/data/other/appendonly.aof.manifest", "");
+  const CheckAofResult result = CheckAof(files, "/data", false);
+  CHECK(result.verdict == Verdict::kDamaged);
+  CHECK(Says(result, "several manifests"));
+}
+
+TEST_CASE("A base that is continued within a log is examined from there") {
+  FakeFileSystem files;
+  LogPosition end;
+  const std::string first = test::BuildLog(1, {test::Numbered(1)}, &end);
+  {
+    const auto directory = test::OpenDirectory(files);
+    REQUIRE(directory->AddLog(0).ok());
+    auto base = directory->CreateBase();
+    BaseWriter writer(files, std::move(base->file), {0, 1, 1, end.offset, end.crc}, {});
+    REQUIRE(writer.Finish().ok());
+    REQUIRE(writer.WaitSynced().ok());
+    REQUIRE(directory->PublishBase(1, 1).ok());
+  }
+  std::string log = test::BuildLog(1, {test::Numbered(1), test::Numbered(2)});
+  log[kLogHeaderBytes + 5] ^= 1;  // of what is void
+  files.Put(kLog, log);
+  const CheckAofResult result = CheckAof(files, kDirectory, false);
+  INFO(result.report);
+  CHECK(result.verdict == Verdict::kWhole);
+  CHECK(Says(result, "1 batches, 1 commands"));
+  const auto loaded = test::Load(*test::OpenDirectory(files));
+  REQUIRE(loaded.ok());
+  CHECK(loaded->commands == std::vector<std::string>{"INCR key2"});
+
+  files.Put(kLog, first.substr(0, first.size() - 1));
+  CHECK(CheckAof(files, kDirectory, false).verdict == Verdict::kDamaged);
+  CHECK(absl::IsDataLoss(test::Load(*test::OpenDirectory(files)).status()));
+  files.Put(kLog, "");
+  CHECK(CheckAof(files, kDirectory, false).verdict == Verdict::kDamaged);
+  CHECK(absl::IsDataLoss(test::Load(*test::OpenDirectory(files)).status()));
+}
+
 }  // namespace
 }  // namespace tally::server

@@ -1,6 +1,10 @@
 #include "server/aof/manifest.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <string>
+
+#include "absl/strings/str_cat.h"
 
 namespace tally::server {
 namespace {
@@ -51,6 +55,34 @@ TEST_CASE("A manifest with a right checksum and wrong content is refused with it
   Manifest outside = Example();
   outside.logs[0].name = "../../etc/passwd";
   CHECK(absl::IsDataLoss(Manifest::Parse(outside.Format(), "m").status()));
+}
+
+TEST_CASE("A name with blanks and what cannot be seen is quoted as Redis does it") {
+  for (const std::string& name :
+       {std::string("app only.aof.1.incr.aof"), std::string("a\"b\\c\td\ne'f"),
+        std::string("\"") + '\0' + "\x7f\xff1", std::string(" "), std::string("\\\"")}) {
+    INFO(name);
+    const Manifest manifest{ManifestEntry{name, 1}, {{name, 7}}};
+    const std::string text = manifest.Format();
+    CHECK(std::count(text.begin(), text.end(), '\n') == 3);
+    const auto parsed = Manifest::Parse(text, "m");
+    REQUIRE(parsed.ok());
+    CHECK(*parsed == manifest);
+  }
+  const Manifest blank{{}, {{"app only.aof.1.incr.aof", 1}}};
+  CHECK(blank.Format().starts_with("file \"app only.aof.1.incr.aof\" seq 1 type i\n"));
+}
+
+TEST_CASE("A manifest of Redis is named as that, with what to do") {
+  for (const char* base :
+       {"appendonly.aof.1.base.rdb", "appendonly.aof.1.base.aof", "\"app only.aof.1.base.rdb\""}) {
+    const std::string text = absl::StrCat("file ", base, " seq 1 type b\n",
+                                          "file appendonly.aof.1.incr.aof seq 1 type i\n");
+    const auto status = Manifest::Parse(text, "the-manifest").status();
+    CHECK(absl::IsFailedPrecondition(status));
+    CHECK(status.message().find("the-manifest was written by Redis") == 0);
+    CHECK(status.message().find("redis-cli --pipe") != std::string::npos);
+  }
 }
 
 }  // namespace
