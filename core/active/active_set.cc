@@ -26,8 +26,14 @@ void ActiveSet::AdvanceTo(int64_t now) {
   }
   online_.Advance(now - options_.window_ms);
   evaluated_ = now;
-  days_.KeepFrom(options_.zone.DayOf(std::max<int64_t>(0, now - options_.keep_ms)));
+  KeepDays();
   days_.KeepMinutesFrom(first_kept);
+}
+
+void ActiveSet::KeepDays() {
+  // Which day that is nobody knows where the zone is missing.
+  if (options_.zone.is_missing()) return;
+  days_.KeepFrom(options_.zone.DayOf(std::max<int64_t>(0, evaluated_ - options_.keep_ms)));
 }
 
 uint32_t ActiveSet::Touch(std::span<const std::string_view> ids, int64_t at, int64_t now) {

@@ -128,6 +128,8 @@ class ActiveSet {
     return {number, last_seen_.Get(number), first_seen_.Get(number)};
   }
   void AdvanceTo(int64_t now);
+  // Drops the days that KEEP does not cover.
+  void KeepDays();
   void TouchNew(std::string_view id, int64_t at, int32_t day);
   void TouchKnown(uint32_t number, int64_t at, int32_t day);
   void NoteOnline();

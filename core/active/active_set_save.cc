@@ -106,11 +106,11 @@ bool ActiveSet::LoadHead(std::string_view& run) {
   if (!ReadInstant(run, options_.window_ms) || !ReadInstant(run, options_.keep_ms)) return false;
   if (!ReadLengthPrefixed(run, name)) return false;
   std::optional<Zone> zone = Zone::Load(name);
-  if (!zone) return false;
-  options_.zone = *std::move(zone);
+  if (!zone && !Zone::IsName(name)) return false;
+  options_.zone = zone ? *std::move(zone) : Zone::Missing(name);
   if (!ReadInstant(run, latest_) || !ReadInstant(run, evaluated_)) return false;
   online_.Advance(evaluated_ - options_.window_ms);
-  days_.KeepFrom(options_.zone.DayOf(std::max<int64_t>(0, evaluated_ - options_.keep_ms)));
+  KeepDays();
   return options_.window_ms > 0 && options_.keep_ms > 0;
 }
 

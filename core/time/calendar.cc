@@ -166,6 +166,14 @@ std::optional<Zone> Zone::Load(std::string_view name) {
   return Zone(std::move(owned), zone);
 }
 
+bool Zone::IsName(std::string_view name) { return IsZoneName(name); }
+
+Zone Zone::Missing(std::string_view name) {
+  Zone zone(std::string(name), absl::UTCTimeZone());
+  zone.is_missing_ = true;
+  return zone;
+}
+
 Period Zone::Containing(int64_t at_ms, CalendarUnit unit, WeekStart week_start) {
   const bool sunday_week = unit == CalendarUnit::kWeek && week_start == WeekStart::kSunday;
   Period& found = found_[sunday_week ? kSundayWeekSlot : static_cast<size_t>(unit)];

@@ -56,7 +56,13 @@ class Zone {
   // that clients send before they ask.
   static std::optional<Zone> Load(std::string_view name);
 
+  // Whether a zone may have that name; tzdata need not have it.
+  static bool IsName(std::string_view name);
+  // The zone of a name that tzdata lacks, for what is stored under it: its clocks show UTC.
+  static Zone Missing(std::string_view name);
+
   const std::string& name() const { return name_; }
+  bool is_missing() const { return is_missing_; }
   // A digest of the name, to tell zones apart in compact state: 0 for UTC, different for all the
   // names in today's tzdata.
   uint32_t id() const { return id_; }
@@ -76,6 +82,7 @@ class Zone {
   std::string name_;
   uint32_t id_ = 0;
   absl::TimeZone zone_;
+  bool is_missing_ = false;
   // By unit; the last one is the week that begins on Sunday.
   std::array<Period, 8> found_{};
   NumberedDay found_day_;

@@ -60,7 +60,9 @@ bool ReadInstant(ArgReader in, size_t index, std::string_view name, int64_t& ms)
 }
 
 Zone* ReadZone(CommandContext& context, std::string_view name) {
-  Zone* zone = context.server.zones.Find(name);
+  ZoneCache& zones = context.server.zones;
+  // What was logged where tzdata had the zone is kept where it has not.
+  Zone* zone = context.server.loading ? zones.FindStored(name) : zones.Find(name);
   if (zone == nullptr) {
     context.reply.Error(StrCat("ERR TZ must be an IANA time zone that this system knows, not '",
                                name.substr(0, 64), "'"));

@@ -68,6 +68,14 @@ bool ParseOptions(CommandContext& context, ActiveOptions& options) {
   return true;
 }
 
+// Whether days can be told apart in the set; replies the error.
+bool CheckZone(CommandContext& context, const ActiveSet* set) {
+  if (set == nullptr || !set->options().zone.is_missing() || context.server.loading) return true;
+  context.reply.Error(StrCat("ERR the time zone '", set->options().zone.name(),
+                             "' of this key is not in the tzdata of this machine"));
+  return false;
+}
+
 ActiveSet& NewSet(CommandContext& context, std::string_view key, ActiveOptions options) {
   auto set = std::make_unique<ActiveSet>(context.engine().seed(), std::move(options));
   return context.keyspace().SetHeap(key, set.release(), kNoDeadline, context.now);
@@ -133,7 +141,7 @@ void Touch(CommandContext& context) {
   TouchArgs touch(context);
   if (!ParseTouch(context, touch)) return;
   ActiveSet* set = nullptr;
-  if (!context.Write(key, set)) return;
+  if (!context.Write(key, set) || !CheckZone(context, set)) return;
   if (set == nullptr) set = &NewSet(context, key, ActiveOptions());
   if (touch.ids.size() > IdBook::kMaxNumber - set->last_number()) {
     return context.reply.Error("ERR key has given all its numbers");
@@ -212,7 +220,7 @@ void Peak(CommandContext& context) {
   DayArgs days;
   if (!ParseDays(context, false, days)) return;
   ActiveSet* set = nullptr;
-  if (!context.Read(context.args[1], set)) return;
+  if (!context.Read(context.args[1], set) || !CheckZone(context, set)) return;
   const ActiveSet::DayFigures figures = FiguresOf(set, DayNumber(context, set, days));
   context.reply.IntegerPair(figures.peak, figures.peak_at);
 }
@@ -221,7 +229,7 @@ void Day(CommandContext& context) {
   DayArgs days;
   if (!ParseDays(context, true, days)) return;
   ActiveSet* set = nullptr;
-  if (!context.Read(context.args[1], set)) return;
+  if (!context.Read(context.args[1], set) || !CheckZone(context, set)) return;
   const int32_t last = DayNumber(context, set, days);
   context.reply.Array(static_cast<size_t>(days.days));
   for (int32_t day = last - static_cast<int32_t>(days.days) + 1; day <= last; ++day) {
@@ -246,7 +254,7 @@ void Users(CommandContext& context) {
   if (!from || !to) return ReplySyntaxError(context);
   if (*to < *from) return context.reply.Error("ERR TO must not be before FROM");
   ActiveSet* set = nullptr;
-  if (!context.Read(context.args[1], set)) return;
+  if (!context.Read(context.args[1], set) || !CheckZone(context, set)) return;
   context.reply.Integer(set == nullptr ? 0 : static_cast<int64_t>(set->UsersBetween(*from, *to)));
 }
 

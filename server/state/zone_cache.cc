@@ -84,4 +84,10 @@ std::string ZoneCache::SpellingOf(std::string_view name) {
   return found == spellings_.end() ? std::string() : found->second;
 }
 
+Zone* ZoneCache::FindStored(std::string_view name) {
+  if (Zone* zone = Find(name); zone != nullptr) return zone;
+  if (!Zone::IsName(name)) return nullptr;
+  return &missing_.try_emplace(std::string(name), Zone::Missing(name)).first->second;
+}
+
 }  // namespace tally::server

@@ -20,6 +20,9 @@ class ZoneCache {
   // the library only if tzdata has its file, as the library remembers whatever it was asked for,
   // and names come from clients.
   Zone* Find(std::string_view name);
+  // The same for a name that the files hold, which this machine's tzdata may lack: then a zone that
+  // is_missing(). Null only if no zone has such a name.
+  Zone* FindStored(std::string_view name);
   Zone& utc() { return *utc_; }
 
  private:
@@ -29,6 +32,7 @@ class ZoneCache {
   std::string SpellingOf(std::string_view name);
 
   absl::node_hash_map<std::string, Zone> zones_;
+  absl::node_hash_map<std::string, Zone> missing_;
   Zone* utc_;
   // Names of tzdata by their lower case; empty until one is needed.
   absl::flat_hash_map<std::string, std::string> spellings_;
