@@ -19,6 +19,9 @@ constexpr int kCursorShift = 64 - kCursorBits;
 // So many records on average leave hardly a segment with more than it may have: their numbers
 // differ by no more than a few times the average's square root.
 constexpr size_t kReservedInSegment = 800;
+// A directory of more entries than this doubles only while it has a record for each: records whose
+// hashes agree in many bits make their segment large rather than the directory.
+constexpr size_t kSmallDirectory = 1024;
 // What is reserved is a promise that nobody has checked.
 constexpr size_t kMostReserved = size_t{1} << 28;
 
@@ -97,7 +100,7 @@ auto RecordTable::Accounted(Segment& segment, Change&& change) {
 
 RecordTable::Record RecordTable::Insert(std::string_view key, uint64_t hash, size_t payload_size) {
   Segment* segment = SegmentOf(hash);
-  while (segment->IsFull(key.size() + payload_size)) {
+  while (segment->IsFull(key.size() + payload_size) && MaySplit(*segment)) {
     Split(*segment);
     segment = SegmentOf(hash);
   }
@@ -137,6 +140,11 @@ void RecordTable::Erase(const Record& record) {
 
 void RecordTable::Pack(Segment& segment) {
   Accounted(segment, [&] { segment.Pack(); });
+}
+
+bool RecordTable::MaySplit(const Segment& segment) const {
+  return segment.depth_ < depth_ || directory_.size() <= kSmallDirectory ||
+         directory_.size() < size_;
 }
 
 void RecordTable::DoubleDirectory() {

@@ -157,6 +157,8 @@ class RecordTable {
 
   Segment* SegmentOf(uint64_t hash) const { return directory_[DirectoryIndex(hash)]; }
   size_t DirectoryIndex(uint64_t hash) const { return depth_ == 0 ? 0 : hash >> (64 - depth_); }
+  // False if that would make the directory too large for what the table holds.
+  bool MaySplit(const Segment& segment) const;
   void Split(Segment& segment);
   void DoubleDirectory();
   // Runs `change` on the segment and keeps the count of bytes right.

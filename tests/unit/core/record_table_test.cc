@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstring>
 #include <map>
 #include <set>
 #include <string>
@@ -213,4 +214,44 @@ TEST_CASE("freeing in slices ends, and clear makes the table usable again") {
   REQUIRE(table.empty());
   Put(table, "a", "b");
   REQUIRE(table.Find("a").payload() == "b");
+}
+
+// Of 32 bytes, of which the first eight, with this seed, take eight others out of XXH3's sum: all
+// these keys have one hash.
+std::string CollidingKey(uint64_t seed, uint64_t number) {
+  constexpr unsigned char kSecret[] = {0xb8, 0xfe, 0x6c, 0x39, 0x23, 0xa4, 0x4b, 0xbe};
+  uint64_t cancel = 0;
+  std::memcpy(&cancel, kSecret, sizeof(cancel));
+  cancel += seed;
+  std::string key(32, 'k');
+  std::memcpy(key.data(), &cancel, sizeof(cancel));
+  std::memcpy(key.data() + sizeof(cancel), &number, sizeof(number));
+  return key;
+}
+
+TEST_CASE("keys that all have one hash make a segment large, and nothing else") {
+  constexpr uint64_t kSeed = 42;
+  constexpr uint64_t kKeys = 3000;
+  for (const size_t payload : {size_t{8}, size_t{4000}}) {
+    RecordTable table(kSeed);
+    REQUIRE(table.Hash(CollidingKey(kSeed, 1)) == table.Hash(CollidingKey(kSeed, 2)));
+    for (uint64_t i = 0; i < kKeys; ++i) {
+      Put(table, CollidingKey(kSeed, i), std::string(payload, static_cast<char>(i)));
+    }
+    REQUIRE(table.MemoryBytes() < kKeys * (payload + 100) * 2 + 200'000);
+    for (uint64_t i = 0; i < 20'000; ++i) Put(table, std::to_string(i), "v");
+    REQUIRE(table.size() == kKeys + 20'000);
+    for (uint64_t i = 0; i < kKeys; ++i) {
+      REQUIRE(table.Find(CollidingKey(kSeed, i)).payload() ==
+              std::string(payload, static_cast<char>(i)));
+    }
+    size_t seen = 0;
+    uint64_t cursor = 0;
+    do {
+      cursor = table.Scan(cursor, 100, [&](const RecordTable::Record&) { ++seen; });
+    } while (cursor != 0);
+    REQUIRE(seen == table.size());
+    for (uint64_t i = 0; i < kKeys; ++i) table.Erase(table.Find(CollidingKey(kSeed, i)));
+    REQUIRE(table.size() == 20'000);
+  }
 }
