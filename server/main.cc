@@ -14,6 +14,7 @@
 #include "server/aof/check_aof.h"
 #include "server/config/config_file.h"
 #include "server/descriptors.h"
+#include "server/out_of_memory.h"
 #include "server/server.h"
 #include "server/supervisor.h"
 
@@ -97,6 +98,7 @@ int Serve(LoadedConfig& loaded) {
   }
   auto log = Logger::Open(config.logfile, config.loglevel);
   if (!log.ok()) return Fail(TextOf(log.status()));
+  tally::server::EndWhenOutOfMemory(**log);
   auto supervisor = Supervisor::FromEnvironment(config.supervised);
   if (const absl::Status status = GoToBackground(config, supervisor); !status.ok()) {
     return Fail(TextOf(status));

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 
 #include "core/bytes/heap_size.h"
 #include "core/check.h"
@@ -15,10 +14,10 @@ namespace {
 // The slots that a class's first page starts with.
 constexpr size_t kFirstSlots = 4;
 
-// Pages are resized, so they come from malloc; running out of memory ends as it does for new.
+// Pages are resized, so they come from malloc.
 char* Reallocate(char* block, size_t bytes) {
   auto* resized = static_cast<char*>(std::realloc(block, bytes));
-  if (resized == nullptr) throw std::bad_alloc();
+  Check(resized != nullptr, "memory for a slab's page");
   return resized;
 }
 
