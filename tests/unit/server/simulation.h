@@ -1,8 +1,10 @@
-// A server on files in memory, with dice for everything that chance brings: commands, time, slow
-// disks, faults, crashes, power losses, restarts and rewrites. Beside it a naive model of the data,
+// A server on files in memory, with dice for everything that chance brings: commands, huge values
+// and keys, time, slow disks, full disks, faults, crashes, power losses, restarts, reloads and
+// rewrites. Beside it a naive model of the data,
 // and the promise of appendfsync. One seed gives the same run again.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <memory>
@@ -11,13 +13,15 @@
 
 #include "durable_server.h"
 #include "naive_keyspace.h"
+#include "random_commands.h"
 #include "random_seed.h"
 
 namespace tally::server {
 
 class Simulation {
  public:
-  Simulation(test::SeededRandom& random, FsyncPolicy policy);
+  // No value has more than `largest` bytes, and no key more than a quarter of that.
+  Simulation(test::SeededRandom& random, FsyncPolicy policy, size_t largest = size_t{1} << 20);
 
   // Some commands, and what the loop does behind them. It may end in a crash and a restart.
   void Turn();
@@ -26,6 +30,8 @@ class Simulation {
   uint64_t restarts() const { return restarts_; }
   uint64_t refused_turns() const { return refused_turns_; }
   uint64_t rewrites() const { return rewrites_; }
+  uint64_t full_disks() const { return full_disks_; }
+  size_t largest_value() const { return draw_.largest_value(); }
   uint64_t file_calls() const { return files_.calls(); }
 
  private:
@@ -54,13 +60,13 @@ class Simulation {
   bool Write(size_t database, const Words& words);
   void NoteExpired(size_t database, const std::string& key);
   void Compare();
+  void CompareKeys(size_t database, const std::string& suffix);
   void PassTime();
   void SetClocks();
   void EndTurn(bool wrote);
 
-  Words RandomWrite();
-  std::string Key(char type);
-  std::string Bytes();
+  bool WriteLargeHash(size_t database);
+  void FillOrFreeDisk();
 
   Loss RandomLoss();
   void Stop();
@@ -74,6 +80,7 @@ class Simulation {
 
   test::SeededRandom& random_;
   FsyncPolicy policy_;
+  test::RandomCommands draw_;
   test::FakeFileSystem files_;
   std::unique_ptr<DurableServer> server_;
   std::array<Client*, kDatabases> clients_{};
@@ -93,10 +100,12 @@ class Simulation {
   uint64_t restarts_ = 0;
   uint64_t refused_turns_ = 0;
   uint64_t rewrites_ = 0;
+  uint64_t full_disks_ = 0;
+  bool disk_is_full_ = false;
 };
 
-inline Simulation::Simulation(test::SeededRandom& random, FsyncPolicy policy)
-    : random_(random), policy_(policy) {
+inline Simulation::Simulation(test::SeededRandom& random, FsyncPolicy policy, size_t largest)
+    : random_(random), policy_(policy), draw_(random, largest) {
   files_.UseDicedWorkers(random, [this](int64_t us) {
     steady_us_ += us;
     wall_ms_ += us / 1000;
@@ -110,8 +119,9 @@ inline void Simulation::Turn() {
   bool wrote = false;
   for (uint64_t count = 1 + random_.Below(8); count > 0; --count) {
     const size_t database = random_.Below(kMarkers);
-    wrote |= Write(database, RandomWrite());
+    wrote |= Write(database, draw_.Write(wall_ms_));
   }
+  if (random_.OneIn(5000)) wrote |= WriteLargeHash(random_.Below(kMarkers));
   if (wrote) {
     REQUIRE(Write(kMarkers, {"INCRBY", "turns", "1"}));
     turns_.push_back(std::exchange(current_, {}));
@@ -120,7 +130,14 @@ inline void Simulation::Turn() {
   if (random_.OneIn(100) && !server_->rewriting()) {
     rewrites_ += server_->harness().Run("BGREWRITEAOF").starts_with("+");
   }
+  FillOrFreeDisk();
   EndTurn(wrote);
+  if (random_.OneIn(3000)) {
+    // It fails where the disk does, and then nothing may be gone.
+    REQUIRE_FALSE(absl::IsDataLoss(server_->persistence().Reload()));
+    SetClocks();  // it has waited for the disk
+    Compare();
+  }
   if (files_.crashed() || random_.OneIn(700)) {
     Restart();
   } else if (random_.OneIn(700)) {
@@ -147,8 +164,10 @@ inline bool Simulation::Same(size_t database, const Words& words) {
   ++commands_;
   const std::string expected = model_.Run(database, words, wall_ms_);
   if (reply != expected) {
-    FAIL("database " << database << ": " << absl::StrJoin(words, " ") << " replied " << reply
-                     << ", expected was " << expected);
+    constexpr size_t kShown = 2000;
+    FAIL("database " << database << ": " << absl::StrJoin(words, " ").substr(0, kShown)
+                     << " replied " << reply.substr(0, kShown) << ", expected was "
+                     << expected.substr(0, kShown));
   }
   return true;
 }
@@ -167,21 +186,29 @@ inline void Simulation::NoteExpired(size_t database, const std::string& key) {
 
 inline void Simulation::Compare() {
   for (size_t database = 0; database < kDatabases; ++database) {
-    for (int number = 0; number < 4; ++number) {
-      const auto key = [&](char type) { return absl::StrCat(std::string(1, type), number); };
-      Same(database, {"GET", key('s')});
-      Same(database, {"GET", key('n')});
-      Same(database, {"LRANGE", key('l'), "0", "-1"});
-      Same(database, {"HMGET", key('h'), "f0", "f1", "f2", "f3", "n0", "n1", "n2", "n3"});
-      Same(database, {"SMISMEMBER", key('t'), "m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7"});
-      Same(database, {"ZRANGE", key('z'), "0", "-1", "WITHSCORES"});
-      for (const char type : {'s', 'n', 'l', 'h', 't', 'z'}) {
-        Same(database, {"TYPE", key(type)});
-        Same(database, {"PEXPIRETIME", key(type)});
-      }
-    }
+    for (int number = 0; number < 4; ++number) CompareKeys(database, absl::StrCat(number));
   }
+  if (random_.OneIn(8)) CompareKeys(random_.Below(kMarkers), draw_.LongSuffix());
   Same(kMarkers, {"GET", "turns"});
+  // The base and its temporary file, the manifest, and the logs.
+  constexpr size_t kMostFiles = 150;
+  REQUIRE(files_.List("appendonlydir")->size() < kMostFiles);
+}
+
+inline void Simulation::CompareKeys(size_t database, const std::string& suffix) {
+  const auto key = [&](char type) { return absl::StrCat(std::string(1, type), suffix); };
+  Same(database, {"GET", key('s')});
+  Same(database, {"GET", key('n')});
+  Same(database, {"LRANGE", key('l'), "0", "-1"});
+  Same(database, {"HMGET", key('h'), "f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9",
+                  "n0", "n1", "n2", "n3", absl::StrCat("f", draw_.long_name())});
+  Same(database, {"SMISMEMBER", key('t'), "m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7",
+                  absl::StrCat("m", draw_.long_name())});
+  Same(database, {"ZRANGE", key('z'), "0", "-1", "WITHSCORES"});
+  for (const char type : {'s', 'n', 'l', 'h', 't', 'z'}) {
+    Same(database, {"TYPE", key(type)});
+    Same(database, {"PEXPIRETIME", key(type)});
+  }
 }
 
 inline void Simulation::PassTime() {
@@ -199,79 +226,17 @@ inline void Simulation::SetClocks() {
   server_->harness().state.clock.SetSteady(steady_us_ / 1000);
 }
 
-inline std::string Simulation::Key(char type) {
-  return absl::StrCat(std::string(1, type), random_.Below(4));
+inline bool Simulation::WriteLargeHash(size_t database) {
+  bool wrote = false;
+  for (const Words& words : draw_.LargeHash()) wrote |= Write(database, words);
+  return wrote;
 }
 
-inline std::string Simulation::Bytes() {
-  const uint64_t size = random_.OneIn(10) ? random_.Below(3000) : random_.Below(12);
-  return std::string(size, static_cast<char>('a' + random_.Below(26)));
-}
-
-inline Simulation::Words Simulation::RandomWrite() {
-  const auto field = [&](const char* kind) { return absl::StrCat(kind, random_.Below(4)); };
-  const auto member = [&] { return absl::StrCat("m", random_.Below(8)); };
-  const auto number = [&] { return absl::StrCat(random_.Between(-9, 99)); };
-  const auto ms = [&] { return absl::StrCat(random_.Between(1, 9000)); };
-  switch (random_.Below(24)) {
-    case 0:
-      return {"SET", Key('s'), Bytes()};
-    case 1:
-      return {"SET", Key('s'), Bytes(), "PX", ms()};
-    case 2:
-      return {"APPEND", Key('s'), absl::StrCat("x", number())};
-    case 3:
-    case 4:
-      return {"INCRBY", Key('n'), number()};
-    case 5:
-      return {"RPUSH", Key('l'), number(), Bytes(), number()};
-    case 6:
-      return {"LPUSH", Key('l'), number()};
-    case 7:
-      return {"LPOP", Key('l')};
-    case 8:
-      return {"RPOP", Key('l')};
-    case 9:
-      return {"HSET", Key('h'), field("f"), Bytes()};
-    case 10:
-      return {"HINCRBY", Key('h'), field("n"), number()};
-    case 11:
-      return {"HDEL", Key('h'), field("f")};
-    case 12:
-      return {"SADD", Key('t'), member()};
-    case 13:
-      return {"SREM", Key('t'), member()};
-    case 14:
-      return {"ZADD", Key('z'), number(), member()};
-    case 15:
-      return {"ZINCRBY", Key('z'), number(), member()};
-    case 16:
-      return {"ZPOPMIN", Key('z')};
-    case 17:
-      return {"ZREM", Key('z'), member()};
-    default:
-      break;
-  }
-  constexpr char kTypes[] = {'s', 'n', 'l', 'h', 't', 'z'};
-  const char type = kTypes[random_.Below(std::size(kTypes))];
-  const std::string key = Key(type);
-  const std::string other = absl::StrCat(std::string(1, type), (key[1] - '0' + 1) % 4);
-  switch (random_.Below(12)) {
-    case 0:
-      return {"COPY", key, other, "REPLACE"};
-    case 1:
-      return {"RENAME", key, other};
-    case 2:
-      return {"PERSIST", key};
-    case 3:
-      return {"DEL", key};
-    case 4:
-      return random_.OneIn(10) ? Words{"SWAPDB", "0", "1"} : Words{"DEL", key};
-    case 5:
-      return random_.OneIn(20) ? Words{"FLUSHDB"} : Words{"DEL", key};
-    default:
-      return {"PEXPIREAT", key, absl::StrCat(wall_ms_ + random_.Between(-200, 20'000))};
-  }
+inline void Simulation::FillOrFreeDisk() {
+  if (!random_.OneIn(disk_is_full_ ? 30 : 500)) return;
+  disk_is_full_ = !disk_is_full_;
+  full_disks_ += disk_is_full_;
+  files_.LeaveRoom(disk_is_full_ ? draw_.LargeSize() : SIZE_MAX);
 }
 
 // A clean stop, which may fail as everything else.
@@ -346,6 +311,8 @@ inline void Simulation::Boot() {
   config.appendfsync = policy_;
   config.auto_aof_rewrite_percentage = 100;
   config.auto_aof_rewrite_min_size = 20'000;
+  disk_is_full_ = false;
+  files_.LeaveRoom(SIZE_MAX);
   for (int attempt = 0;; ++attempt) {
     // A start may crash, too, and lose more of what was not on disk.
     files_.StopFaults();
