@@ -1,7 +1,6 @@
 #include "server/out_of_memory.h"
 
-#include <unistd.h>
-
+#include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <string_view>
@@ -9,7 +8,7 @@
 namespace tally::server {
 namespace {
 
-constexpr std::string_view kReason =
+constexpr char kReason[] =
     "Out of memory: the allocator has none to give, and the process ends. Set maxmemory below what "
     "the machine or the limit of the process (ulimit -v) has";
 
@@ -21,11 +20,10 @@ const Logger*& LogOfProcess() {
 void End() {
   // The message takes a little memory; if there is none of that either, it goes to stderr only.
   std::set_new_handler(nullptr);
-  const bool told = ::write(STDERR_FILENO, kReason.data(), kReason.size()) > 0 &&
-                    ::write(STDERR_FILENO, "\n", 1) > 0;
-  static_cast<void>(told);
+  std::fputs(kReason, stderr);
+  std::fputs("\n", stderr);
   try {
-    LogOfProcess()->Warning(kReason);
+    LogOfProcess()->Warning(std::string_view(kReason));
   } catch (const std::bad_alloc&) {
   }
   std::abort();

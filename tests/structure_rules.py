@@ -12,7 +12,7 @@ MAX_FUNCTION_LINES = 69
 LAYERS = [
     ("main", ["server/main."]),
     ("server", ["server/server.", "server/server_", "server/listeners.", "server/turn_budget.",
-                "server/descriptors."]),
+                "server/descriptors.", "server/out_of_memory."]),
     ("connection", ["server/connection", "server/ready_set."]),
     ("session", ["server/session"]),
     ("dispatcher", ["server/dispatcher"]),
