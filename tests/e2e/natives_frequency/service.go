@@ -35,10 +35,10 @@ func (l limiter) do(name string, arguments ...interface{}) interface{} {
 
 // decide is LIMIT.TAKE or LIMIT.PEEK; words are the rules.
 func (l limiter) decide(command, key string, words []string, at string) []int64 {
-	arguments := redis.Args{}.Add(key).AddFlat(words)
 	if at != "" {
-		arguments = arguments.Add("AT", at)
+		l.do("DEBUG", "CLOCK", "SET", at)
 	}
+	arguments := redis.Args{}.Add(key).AddFlat(words)
 	figures, err := redis.Int64s(l.do(command, arguments...), nil)
 	if err != nil || len(figures) != 6 {
 		panic(fmt.Sprint(figures, err))
@@ -86,7 +86,8 @@ func (l limiter) handle(line string) interface{} {
 	case "update":
 		return l.decide("LIMIT.TAKE", key, words[2:last], words[last])
 	case "feedback":
-		l.do("LIMIT.GIVE", key, words[2], "AT", words[3])
+		l.do("DEBUG", "CLOCK", "SET", words[3])
+		l.do("LIMIT.GIVE", key, words[2])
 		return nil
 	case "rush":
 		return l.rush(key, atoi(words[2]), atoi(words[3]), words[4:])
