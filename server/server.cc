@@ -80,6 +80,7 @@ absl::Status Server::Start() {
 absl::Status Server::LoadUsers() {
   if (config_.aclfile.empty()) {
     const std::string error = state_.users.SetFromConfig(config_.users);
+    config_.users.clear();
     return error.empty() ? absl::OkStatus() : absl::InvalidArgumentError(error);
   }
   if (!config_.users.empty()) {

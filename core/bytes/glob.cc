@@ -60,6 +60,7 @@ Element MatchOne(std::string_view pattern, size_t at, char c, GlobCase fold) {
 }  // namespace
 
 bool GlobMatch(std::string_view pattern, std::string_view text, GlobCase fold) {
+  if (text.empty()) return pattern.empty();
   size_t in_pattern = 0;
   size_t in_text = 0;
   size_t after_star = std::string_view::npos;  // the pattern's position after the last `*` seen

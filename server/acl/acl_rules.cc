@@ -66,7 +66,6 @@ bool ApplySelectorWord(AclSelector& selector, std::string_view word) {
   return true;
 }
 
-// Users are written down as words of a line.
 bool IsOneWord(std::string_view text) {
   return std::none_of(text.begin(), text.end(),
                       [](unsigned char c) { return absl::ascii_isspace(c) || c == '\0'; });
@@ -164,11 +163,15 @@ std::string_view ApplyCommandRule(AclSelector& selector, const CommandTable& tab
   const std::string_view error = SetCommands(selector, table, name, lower[0] == '+');
   if (!error.empty()) return error;
   // What older rules said of these commands holds no more.
-  std::erase_if(selector.command_rules, [&](std::string_view older) {
-    older.remove_prefix(1);
-    return older.starts_with(name) && (older.size() == name.size() || older[name.size()] == '|');
+  std::erase_if(selector.command_rules, [&](const std::string& older) {
+    const std::string_view same = std::string_view(older).substr(1, name.size());
+    const size_t end = 1 + name.size();
+    return IsWord(same, name) && (older.size() == end || older[end] == '|');
   });
-  selector.command_rules.push_back(lower);
+  // A first argument is told as it was given.
+  const bool is_first_arg = !name.starts_with('@') && table.FindFullName(name) == nullptr;
+  const size_t told_lower = is_first_arg ? lower.rfind('|') : lower.size();
+  selector.command_rules.push_back(lower.substr(0, told_lower).append(rule.substr(told_lower)));
   return {};
 }
 
@@ -276,6 +279,8 @@ std::string TakeRule(std::span<const std::string_view>& words) {
 }
 
 }  // namespace
+
+bool IsUserName(std::string_view text) { return IsOneWord(text); }
 
 std::optional<AclRuleError> ApplyAclRules(AclUser& user, const CommandTable& table,
                                           std::span<const std::string_view> words) {

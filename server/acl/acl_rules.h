@@ -13,6 +13,11 @@ namespace tally::server {
 
 inline constexpr std::string_view kUnknownCommandReason = "Unknown command or category name in ACL";
 
+// Users are written down as words of a line: neither white space nor NUL. A name may be empty.
+bool IsUserName(std::string_view text);
+inline constexpr std::string_view kBadUserName =
+    "Usernames can't contain spaces or null characters";
+
 struct AclRuleError {
   std::string rule;
   std::string_view reason;  // empty if the rule opens a parenthesis that is not closed

@@ -5,6 +5,8 @@
 #include "core/bytes/glob.h"
 #include "core/bytes/str_cat.h"
 #include "server/command/command_context.h"
+#include "server/config/value_text.h"
+#include "server/state/text.h"
 
 namespace tally::server {
 namespace {
@@ -13,10 +15,11 @@ void AppendWord(std::string& text, std::string_view word) {
   StrAppend(text, text.empty() ? "" : " ", word);
 }
 
-std::string_view PrefixOf(unsigned rights) {
-  if (rights == kMayRead) return "%R~";
-  if (rights == kMayWrite) return "%W~";
-  return "~";
+std::string_view PrefixOf(const KeyPattern& pattern) {
+  if (pattern.rights == kMayRead) return "%R~";
+  if (pattern.rights == kMayWrite) return "%W~";
+  // "~*" would be another rule, which no pattern may follow.
+  return pattern.glob == "*" ? "%RW~" : "~";
 }
 
 }  // namespace
@@ -55,7 +58,7 @@ std::string KeysText(const AclSelector& selector) {
   if (selector.all_keys) return "~*";
   std::string text;
   for (const KeyPattern& one : selector.keys) {
-    AppendWord(text, StrCat(PrefixOf(one.rights), one.glob));
+    AppendWord(text, StrCat(PrefixOf(one), one.glob));
   }
   return text;
 }
@@ -80,6 +83,21 @@ std::string DescribeSelector(const AclSelector& selector) {
   if (!channels.empty()) AppendWord(text, channels);
   AppendWord(text, CommandsText(selector));
   return text;
+}
+
+// No word has a blank in it. One that ends with a parenthesis would end the selector.
+std::string DescribeInParentheses(const AclSelector& selector) {
+  std::string text;
+  for (const std::string& word : SplitAtSpaces(DescribeSelector(selector))) {
+    std::string quoted;
+    if (word.ends_with(')')) {
+      AppendQuoted(quoted, word);
+    } else {
+      quoted = QuoteIfNeeded(word);
+    }
+    AppendWord(text, quoted);
+  }
+  return StrCat("(", text, ")");
 }
 
 }  // namespace tally::server

@@ -49,5 +49,7 @@ std::string KeysText(const AclSelector& selector);
 std::string ChannelsText(const AclSelector& selector);
 std::string CommandsText(const AclSelector& selector);
 std::string DescribeSelector(const AclSelector& selector);
+// The same as one rule, "(~a:* +get)", with words in quotes where they would not be read back.
+std::string DescribeInParentheses(const AclSelector& selector);
 
 }  // namespace tally::server

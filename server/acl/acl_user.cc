@@ -20,15 +20,21 @@ std::vector<std::string_view> FlagsOf(const AclUser& user) {
   return flags;
 }
 
-std::string DescribeUser(const AclUser& user) {
-  std::string text = StrCat("user ", user.name);
-  for (const std::string_view flag : FlagsOf(user)) StrAppend(text, " ", flag);
+std::string RulesText(const AclUser& user) {
+  std::string text;
+  for (const std::string_view flag : FlagsOf(user)) {
+    StrAppend(text, text.empty() ? "" : " ", flag);
+  }
   for (const std::string& hash : user.passwords) StrAppend(text, " #", hash);
   StrAppend(text, " ", DescribeSelector(user.own));
   for (const AclSelector& selector : user.selectors) {
-    StrAppend(text, " (", DescribeSelector(selector), ")");
+    StrAppend(text, " ", DescribeInParentheses(selector));
   }
   return text;
+}
+
+std::string DescribeUser(const AclUser& user) {
+  return StrCat("user ", user.name, " ", RulesText(user));
 }
 
 }  // namespace tally::server

@@ -32,7 +32,10 @@ struct AclUser {
 
 // "on" or "off", and others.
 std::vector<std::string_view> FlagsOf(const AclUser& user);
-// The whole user, in the words that make it again.
+// The words that make its rights again, parted by blanks.
+std::string RulesText(const AclUser& user);
+// The whole user, as a line of an ACL file. The name is what stands between the first two blanks,
+// and may be empty.
 std::string DescribeUser(const AclUser& user);
 
 }  // namespace tally::server

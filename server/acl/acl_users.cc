@@ -3,22 +3,40 @@
 #include <absl/strings/str_split.h>
 #include <openssl/crypto.h>
 
+#include <algorithm>
 #include <set>
 
 #include "core/bytes/str_cat.h"
 #include "core/check.h"
 #include "server/acl/acl_rules.h"
 #include "server/acl/password_hash.h"
+#include "server/config/value_text.h"
+#include "server/resp/split_args.h"
 
 namespace tally::server {
 namespace {
 
 using Words = std::vector<std::string_view>;
 
-Words SplitLine(std::string_view line) {
+constexpr std::string_view kFileBlanks = " \t\r";
+
+std::string_view Trim(std::string_view text) {
+  const size_t begin = std::min(text.find_first_not_of(kFileBlanks), text.size());
+  return text.substr(begin, text.find_last_not_of(kFileBlanks) + 1 - begin);
+}
+
+// What comes before the next space; takes it and the space from the text.
+std::string_view TakeWord(std::string_view& text) {
+  const std::string_view word = text.substr(0, text.find(' '));
+  text.remove_prefix(std::min(word.size() + 1, text.size()));
+  return word;
+}
+
+// The words of rules, of which none is empty.
+Words SplitRules(std::string_view text) {
   Words words;
-  const absl::string_view text(line.data(), line.size());
-  for (const absl::string_view word : absl::StrSplit(text, absl::ByAnyChar(" \t\r"))) {
+  const absl::string_view all(text.data(), text.size());
+  for (const absl::string_view word : absl::StrSplit(all, absl::ByAnyChar(" \t\r"))) {
     if (!word.empty()) words.emplace_back(word.data(), word.size());
   }
   return words;
@@ -28,7 +46,9 @@ std::string SetUserError(const AclRuleError& error) {
   if (error.reason.empty()) {
     return StrCat("Unmatched parenthesis in acl selector starting at '", error.rule, "'.");
   }
-  return StrCat("Error in ACL SETUSER modifier '", error.rule, "': ", error.reason);
+  // As Redis prints it, up to a NUL.
+  const std::string_view rule = std::string_view(error.rule).substr(0, error.rule.find('\0'));
+  return StrCat("Error in ACL SETUSER modifier '", rule, "': ", error.reason);
 }
 
 void Apply(AclUser& user, const CommandTable& table, std::span<const std::string_view> rules) {
@@ -91,12 +111,14 @@ bool AclUsers::Remove(std::string_view name) {
 }
 
 std::string AclUsers::SetFromConfig(std::span<const std::string> lines) {
-  std::set<std::string_view> names;
+  std::set<std::string> names;
   for (const std::string& line : lines) {
-    Words words = SplitLine(line);
-    if (words.empty()) return "A user has a name";
+    const auto read = SplitArgs(line);
+    if (!read || read->empty()) return StrCat("'", line, "' is no user: name rule rule …");
+    Words words(read->begin(), read->end());
     const std::string_view name = words[0];
-    if (!names.insert(name).second) {
+    if (!IsUserName(name)) return StrCat("'", name, "': ", kBadUserName);
+    if (!names.insert(std::string(name)).second) {
       return StrCat("Duplicate user '", name, "' found. A user can only be defined once");
     }
     // Only the default user is there already.
@@ -108,24 +130,29 @@ std::string AclUsers::SetFromConfig(std::span<const std::string> lines) {
 }
 
 std::vector<std::string> AclUsers::ConfigLines() {
-  constexpr std::string_view kWord = "user ";
   std::vector<std::string> lines;
   for (const auto& [name, user] : all()) {
     if (user == default_user_ && !default_has_rules_) continue;
-    lines.push_back(DescribeUser(*user).substr(kWord.size()));
+    std::vector<std::string> words = SplitAtSpaces(RulesText(*user));
+    words.insert(words.begin(), name);
+    lines.push_back(JoinQuoted(words));
   }
   return lines;
 }
 
 std::string AclUsers::LoadLine(std::string_view line, std::string_view place, ByName& users) const {
-  const Words words = SplitLine(line);
-  if (words.empty()) return {};
-  if (words[0] != "user" || words.size() < 2) {
+  line = Trim(line);
+  if (line.empty()) return {};
+  const bool is_alone = line.find(' ') == line.npos;
+  if (TakeWord(line) != "user" || is_alone) {
     return StrCat(place, " should start with user keyword followed by the username. ");
   }
-  const std::string name(words[1]);
+  const std::string name(TakeWord(line));
+  if (!IsUserName(name)) {
+    return StrCat(place, ": username '", name, "' contains invalid characters. ");
+  }
   AclUser user(name);
-  const auto error = ApplyAclRules(user, table_, std::span(words).subspan(2));
+  const auto error = ApplyAclRules(user, table_, SplitRules(line));
   if (error && error->reason.empty()) {
     return StrCat(place, ": Unmatched parenthesis in selector definition.");
   }

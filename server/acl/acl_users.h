@@ -26,6 +26,9 @@ class AclUsers {
   std::shared_ptr<const AclUser> Find(std::string_view name);
   // The default user; requirepass, when it changes, becomes its only password.
   const std::shared_ptr<AclUser>& default_user();
+  // Whether nobody becomes the default user without a word: protected mode lets others in then. As
+  // in Redis it does not matter whether that user is on.
+  bool DefaultNeedsPassword() { return !default_user()->any_password; }
 
   // The rules of ACL SETUSER. Applies all of them, or none: then gives the text of the error. Makes
   // a new user if there is none of that name.
@@ -33,7 +36,8 @@ class AclUsers {
   // False when there is none. Not for the default user.
   bool Remove(std::string_view name);
 
-  // Makes the users of the configuration's lines, "name rule rule …". Empty, or what is wrong.
+  // Makes the users of the configuration's lines, "name rule rule …", with quotes as SplitArgs
+  // reads them. Empty, or what is wrong.
   std::string SetFromConfig(std::span<const std::string> lines);
   // The lines that make all users again; not the default user unless a rule was set for it.
   std::vector<std::string> ConfigLines();

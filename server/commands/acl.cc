@@ -1,4 +1,5 @@
 // ACL: the users, and what they may do.
+#include <absl/container/flat_hash_set.h>
 #include <absl/strings/escaping.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include "core/bytes/str_cat.h"
 #include "server/acl/acl_check.h"
 #include "server/acl/acl_file.h"
+#include "server/acl/acl_rules.h"
 #include "server/command/acl_categories.h"
 #include "server/command/command_context.h"
 #include "server/command/help.h"
@@ -72,19 +74,11 @@ bool ListensRightly(const Client& client) {
   return may_hear(client.channels, false) && may_hear(client.patterns, true);
 }
 
-// Where CONFIG REWRITE finds the users, unless they have a file of their own.
-void WriteDown(ServerState& server) {
-  if (server.config.aclfile.empty()) server.config.users = server.users.ConfigLines();
-}
-
 void SetUser(CommandContext& context) {
   const std::string_view name = context.args[2];
-  if (name.find_first_of(std::string_view(" \t\r\n\v\f\0", 7)) != std::string_view::npos) {
-    return context.reply.Error("ERR Usernames can't contain spaces or null characters");
-  }
+  if (!IsUserName(name)) return context.reply.Error(StrCat("ERR ", kBadUserName));
   const std::string error = context.server.users.Set(name, context.args.subspan(3));
   if (!error.empty()) return context.reply.Error(StrCat("ERR ", error));
-  WriteDown(context.server);
   ClientTable& clients = context.server.clients;
   clients.ForEach([&](Client& client) {
     if (client.user == name && !ListensRightly(client)) clients.Kill(client, context.client);
@@ -109,14 +103,13 @@ void DelUser(CommandContext& context) {
   if (std::find(names.begin(), names.end(), kDefaultUser) != names.end()) {
     return context.reply.Error("ERR The 'default' user cannot be removed");
   }
-  int64_t removed = 0;
+  absl::flat_hash_set<std::string_view> removed;
   for (const std::string_view name : names) {
-    if (!context.server.users.Remove(name)) continue;
-    EndSessions(context, [&](std::string_view user) { return user == name; });
-    ++removed;
+    if (context.server.users.Remove(name)) removed.insert(name);
   }
-  WriteDown(context.server);
-  context.reply.Integer(removed);
+  context.reply.Integer(static_cast<int64_t>(removed.size()));
+  if (removed.empty()) return;
+  EndSessions(context, [&](std::string_view user) { return removed.contains(user); });
 }
 
 // False after an error reply.

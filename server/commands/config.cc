@@ -60,7 +60,10 @@ void ConfigRewrite(CommandContext& context) {
   if (server.config_path.empty()) {
     return context.reply.Error("ERR The server is running without a config file");
   }
-  const absl::Status status = RewriteConfigFile(server.config_path, server.config);
+  Config written = server.config;
+  // Unless they have a file of their own.
+  if (written.aclfile.empty()) written.users = context.server.users.ConfigLines();
+  const absl::Status status = RewriteConfigFile(server.config_path, written);
   if (!status.ok()) {
     server.log.Warning("CONFIG REWRITE failed: ", std::string(status.message()));
     return context.reply.Error(

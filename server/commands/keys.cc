@@ -166,13 +166,14 @@ void RandomKey(CommandContext& context) {
 
 void Keys(CommandContext& context) {
   const std::string_view pattern = context.args[1];
+  const bool all = pattern == "*";  // also the empty key
   const Keyspace& keyspace = context.keyspace();
   const size_t mark = context.reply.BeginArray();
   size_t found = 0;
   uint64_t position = 0;
   while (const Keyspace::Segment* segment = keyspace.NextSegment(position)) {
     keyspace.ForEach(*segment, [&](const Keyspace::Entry& entry) {
-      if (entry.expired(context.now) || !GlobMatch(pattern, entry.key())) return;
+      if (entry.expired(context.now) || !(all || GlobMatch(pattern, entry.key()))) return;
       context.reply.Bulk(entry.key());
       ++found;
     });

@@ -91,7 +91,8 @@ struct Config {
   // Access.
   std::string requirepass;
   std::string aclfile;
-  std::vector<std::string> users;  // the `user` lines, each without that word
+  // The `user` lines at the start, each without that word; what is in force is in AclUsers.
+  std::vector<std::string> users;
   int64_t acllog_max_len = 128;
   LocalAccess enable_debug_command = LocalAccess::kNo;
 

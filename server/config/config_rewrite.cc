@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/bytes/str_cat.h"
@@ -52,10 +53,10 @@ Plan MakePlan(const Directive& directive, const std::vector<Line>& lines, const 
     if (line.directive != &directive) continue;
     if (!Assign(directive, Words(line.words).subspan(1), from_lines).ok()) break;
   }
-  const std::string value = FormatValue(directive, config);
+  std::vector<std::string> written = FormatLines(directive, config);
   Plan plan;
-  plan.keep = FormatValue(directive, from_lines) == value;
-  if (!plan.keep) plan.written = FormatLines(directive, config);
+  plan.keep = FormatLines(directive, from_lines) == written;
+  if (!plan.keep) plan.written = std::move(written);
   return plan;
 }
 

@@ -7,7 +7,6 @@
 #include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
 #include "server/config/value_text.h"
-#include "server/resp/split_args.h"
 
 namespace tally::server {
 namespace {
@@ -16,14 +15,6 @@ std::string Join(Words words, std::string_view separator) {
   std::string text;
   for (const std::string& word : words) StrAppend(text, text.empty() ? "" : separator, word);
   return text;
-}
-
-// Words parted by blanks, so that they are read back as they are.
-std::string QuoteLine(const std::string& line) {
-  std::vector<std::string> words = SplitAtSpaces(line);
-  if (SplitArgs(line) == words) return line;
-  for (std::string& word : words) word = QuoteWord(word);
-  return Join(words, " ");
 }
 
 absl::Status Refuse(const std::string& reason) { return absl::InvalidArgumentError(reason); }
@@ -120,7 +111,7 @@ struct Assigner {
     if (clears) {
       list.clear();
     } else if (directive.Is(kRepeated)) {
-      list.push_back(Join(words, " "));
+      list.push_back(JoinQuoted(words));
     } else {
       list.assign(words.begin(), words.end());
     }
@@ -227,7 +218,7 @@ std::vector<std::string> FormatLines(const Directive& directive, const Config& c
   if (accepted && directive.Is(kRepeated)) return lines;
   if (list != nullptr && directive.Is(kRepeated)) {
     for (const std::string& item : config.*list->member) {
-      lines.push_back(StrCat(directive.name, ' ', QuoteLine(item)));
+      lines.push_back(StrCat(directive.name, ' ', item));
     }
     return lines;
   }

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "core/bytes/str_cat.h"
+#include "server/resp/split_args.h"
 
 namespace tally::server {
 namespace {
@@ -101,6 +102,19 @@ std::string QuoteWord(std::string_view word) {
   }
   quoted += '"';
   return quoted;
+}
+
+std::string QuoteIfNeeded(std::string_view word) {
+  const auto read = SplitArgs(word);
+  const bool is_plain = read && read->size() == 1 && read->front() == word;
+  return is_plain ? std::string(word) : QuoteWord(word);
+}
+
+std::string JoinQuoted(std::span<const std::string> words) {
+  std::string line;
+  for (const std::string& word : words)
+    StrAppend(line, line.empty() ? "" : " ", QuoteIfNeeded(word));
+  return line;
 }
 
 std::vector<std::string> SplitAtSpaces(std::string_view text) {

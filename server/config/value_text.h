@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,11 @@ std::string FormatOctal(int64_t mode);
 
 // As one word of a configuration line: quoted and escaped unless it is plain and not empty.
 std::string QuoteWord(std::string_view word);
+
+// The same, but only in quotes if SplitArgs would not read the word back as it is.
+std::string QuoteIfNeeded(std::string_view word);
+// The line that SplitArgs makes these words of.
+std::string JoinQuoted(std::span<const std::string> words);
 
 // The words between spaces; none for a text without words.
 std::vector<std::string> SplitAtSpaces(std::string_view text);

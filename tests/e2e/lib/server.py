@@ -45,10 +45,12 @@ def free_port():
 
 
 class Server:
-    """A context manager. `directives` become command line options: appendonly="yes" is --appendonly yes."""
+    """A context manager. `directives` become command line options: appendonly="yes" is --appendonly yes.
+    With `config` there is a configuration file too, which begins with that text."""
 
-    def __init__(self, binary=None, password=None, **directives):
+    def __init__(self, binary=None, password=None, config=None, **directives):
         self.binary = binary or tallyd()
+        self.config = config
         self.password = password
         # Nothing is kept unless a test asks for it.
         self.directives = {"save": "", "appendonly": "no"}
@@ -57,6 +59,7 @@ class Server:
             self.directives["requirepass"] = password
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="e2e-"))
         self.port = free_port()
+        self.addresses = ["127.0.0.1"]
         self.process = None
 
     def __enter__(self):
@@ -81,8 +84,13 @@ class Server:
 
     def launch(self):
         """Starts the server and does not wait."""
-        arguments = [self.binary, "--port", str(self.port), "--bind", "127.0.0.1",
-                     "--dir", str(self.directory)]
+        arguments = [self.binary]
+        if self.config is not None:
+            path = self.directory / "server.conf"
+            if not path.exists():
+                path.write_text(self.config)
+            arguments.append(str(path))
+        arguments += ["--port", str(self.port), "--bind", *self.addresses, "--dir", str(self.directory)]
         for name, value in self.directives.items():
             arguments += ["--" + name, str(value)]
         with open(self.directory / "log", "ab") as log:

@@ -2,8 +2,6 @@
 #include <string>
 
 #include "server/command_harness.h"
-#include "server/config/config_rewrite.h"
-#include "server/config/config_text.h"
 
 namespace tally::server {
 namespace {
@@ -123,14 +121,15 @@ TEST_CASE("acl: what is told of users, and their lines in the configuration") {
       "ann on nopass ~a* %R~b* resetchannels &ch* -@all +get -@hash +client|id";
   CHECK(h.Run("ACL LIST") ==
         StrCat("[\"user ", line, "\" \"user default on nopass ~* &* +@all\"]"));
-  CHECK(h.config.users == std::vector<std::string>{line});
+  const std::vector<std::string> lines = h.state.users.ConfigLines();
+  CHECK(lines == std::vector<std::string>{line});
   CommandHarness other;
-  CHECK(other.state.users.SetFromConfig(h.config.users).empty());
+  CHECK(other.state.users.SetFromConfig(lines).empty());
   CHECK(other.Run("ACL GETUSER ann") == h.Run("ACL GETUSER ann"));
   h.Run("ACL SETUSER ann +@all -get -get");
   CHECK(h.Run("ACL GETUSER ann").find("\"+@all -get\"") != std::string::npos);
   CHECK(h.Run("ACL DELUSER ann nosuch") == ":1");
-  CHECK(h.config.users.empty());
+  CHECK(h.state.users.ConfigLines().empty());
   CHECK(h.Run("ACL USERS") == "[\"default\"]");
 }
 
@@ -216,16 +215,34 @@ TEST_CASE("acl file: all users in the place of all there were, or an error for e
   CHECK(h.Run("ACL LOAD").starts_with("-ERR This Redis instance is not configured to use an ACL"));
 }
 
-TEST_CASE("acl: a rule with a quote comes back from the configuration") {
+TEST_CASE("acl: lines of the configuration that are no users") {
   CommandHarness h;
-  CHECK(h.Run("ACL SETUSER ann ~it's* ~plain") == "+OK");
-  const std::string rewritten = RewriteConfigText("", h.config);
-  Config read;
-  const ReadFile none = [](const std::string&) { return absl::NotFoundError("none"); };
-  REQUIRE(ParseConfigText(rewritten, "t", none, read).ok());
-  CHECK(read.users == h.config.users);
-  const std::vector<std::string> twice = {"ann on", "ann off"};
-  CHECK_FALSE(h.state.users.SetFromConfig(twice).empty());
+  for (const std::vector<std::string>& lines : std::vector<std::vector<std::string>>{
+           {"ann on", "ann off"}, {""}, {"\"a b\" on"}, {"\"ann on"}, {"ann nosuch"}}) {
+    INFO(lines[0]);
+    CHECK_FALSE(h.state.users.SetFromConfig(lines).empty());
+  }
+}
+
+TEST_CASE("protected mode: others come in when the default user needs a password") {
+  CommandHarness h;
+  AclUsers& users = h.state.users;
+  CHECK_FALSE(users.DefaultNeedsPassword());
+  h.config.requirepass = "secret";
+  CHECK(users.DefaultNeedsPassword());
+  h.Run("ACL SETUSER default nopass");
+  CHECK_FALSE(users.DefaultNeedsPassword());
+  h.Run("ACL SETUSER default off");
+  CHECK_FALSE(users.DefaultNeedsPassword());
+  h.Run("ACL SETUSER default resetpass");
+  CHECK(users.DefaultNeedsPassword());
+  h.Run("ACL SETUSER default nopass on");
+  h.config.requirepass = "";
+  CHECK_FALSE(users.DefaultNeedsPassword());
+  CHECK(users.Load("user default off\n", "f").empty());
+  CHECK(users.DefaultNeedsPassword());
+  CHECK(users.Load("user ann on nopass\n", "f").empty());
+  CHECK_FALSE(users.DefaultNeedsPassword());
 }
 
 TEST_CASE("acl log: what was denied, the same counted") {
