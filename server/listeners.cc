@@ -157,11 +157,11 @@ void Server::WakeListeners() {
   for (const auto& again : std::exchange(resting_, {})) again();
 }
 
-std::string Server::Refusal(bool is_local) const {
+std::string Server::Refusal(bool is_local) {
   if (connections_.size() >= static_cast<size_t>(config_.maxclients)) {
     return kTooManyClients;
   }
-  if (config_.protected_mode && config_.requirepass.empty() && !is_local) {
+  if (config_.protected_mode && !is_local && !state_.users.DefaultNeedsPassword()) {
     return "-DENIED tallyd is running in protected mode because protected mode is enabled and no "
            "password is set for the default user. In this mode connections are only accepted from "
            "the loopback interface. Set requirepass, or protected-mode no if the network is "

@@ -82,7 +82,7 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   void AcceptUnix(UnixAcceptor& acceptor);
   // Takes the socket over.
   void Admit(int socket, Wire wire, std::string peer, std::string local, bool is_local);
-  std::string Refusal(bool is_local) const;
+  std::string Refusal(bool is_local);
   // After an attempt to accept: whether the listener goes on at once. If not, it rests, and goes on
   // with `again`.
   bool KeepsAccepting(const std::error_code& error, std::function<void()> again);

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Protected mode: whether a client from elsewhere gets in, as redis-server decides it, whatever way
+the default user came to have a password or to have none. The client comes from an address of this
+machine that is not a loopback one; where there is none, from one that the test gives itself."""
+
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from lib.comparison import REFERENCE  # noqa: E402
+from lib.report import Report  # noqa: E402
+from lib.resp import ReplyError, encode  # noqa: E402
+from lib.server import Server  # noqa: E402
+
+OWN_ADDRESS = "198.51.100.1"  # of a documentation network, in a network of the test's own
+INSIDE = "IN_OWN_NETWORK"
+
+# Directives of the start, and the lines of an aclfile.
+STARTS = [
+    ({}, None),
+    ({"requirepass": "secret"}, None),
+    ({"protected_mode": "no"}, None),
+    ({"user": "default on >other ~* &* +@all"}, None),
+    ({"user": "default off"}, None),
+    ({"user": "default off nopass ~* +@all"}, None),
+    ({"requirepass": "secret", "user": "default on nopass ~* &* +@all"}, None),
+    ({}, ""),
+    ({}, "user default off\n"),
+    ({}, "user default on nopass ~* &* +@all\n"),
+    ({}, "user default on >pw ~* &* +@all\n"),
+    ({}, "user ann on >pw ~* &* +@all\n"),
+    ({"requirepass": "secret"}, "user default on nopass ~* &* +@all\n"),
+    ({"requirepass": "secret"}, "user ann on >pw ~* &* +@all\n"),
+]
+
+# What an operator does then, one after the other; a client comes after each.
+CHANGES = [
+    "ACL SETUSER default nopass",
+    "ACL SETUSER default off",
+    "ACL SETUSER default resetpass",
+    "ACL SETUSER default on",
+    "ACL SETUSER default >pw",
+    "CONFIG SET requirepass secret",
+    "ACL SETUSER default nopass",
+    "CONFIG SET requirepass secret",
+    "CONFIG SET requirepass other",
+    'CONFIG SET requirepass ""',
+    "ACL SETUSER default reset",
+    "CONFIG SET protected-mode no",
+    "ACL SETUSER default on nopass ~* &* +@all",
+    "CONFIG SET protected-mode yes",
+    "ACL LOAD",
+]
+
+
+def own_address():
+    """An address of this machine that is not a loopback one, or None."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            return None
+        address = probe.getsockname()[0]
+    return None if address.startswith("127.") else address
+
+
+def enter_own_network():
+    """Runs this test again in a network of its own. Does not return if there may be one."""
+    if INSIDE in os.environ or shutil.which("unshare") is None or shutil.which("ip") is None:
+        return
+    if subprocess.run(["unshare", "-rn", "true"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+        return
+    os.environ[INSIDE] = "1"
+    script = (f"ip link set lo up && ip address add {OWN_ADDRESS}/32 dev lo && "
+              f"exec {sys.executable} {os.path.abspath(__file__)}")
+    os.execvp("unshare", ["unshare", "-rn", "sh", "-c", script])
+
+
+def greet(address, port):
+    """What a client from that address gets for a PING, in short: tallyd words its refusal itself."""
+    with socket.create_connection((address, port), 30) as client:
+        try:
+            client.sendall(encode(["PING"]))
+            reply = client.makefile("rb").readline().decode()
+        except OSError as error:
+            return f"closed: {error.__class__.__name__}"
+    return reply.split()[0] if reply else "closed"
+
+
+class Open(Server):
+    """Listens on another address too, and has an operator whatever becomes of the default user."""
+
+    OPERATOR = "user operator on nopass ~* &* +@all\n"
+
+    def __init__(self, address, binary, aclfile, user=None, **directives):
+        own = "" if user is None else f"user {user}\n"
+        super().__init__(binary, config=own + self.OPERATOR if aclfile is None else "", **directives)
+        self.addresses.append(address)
+        if aclfile is not None:
+            path = self.directory / "users.acl"
+            path.write_text(aclfile + self.OPERATOR)
+            self.directives["aclfile"] = path
+
+    def operator(self):
+        client = self.client()
+        client.call("AUTH", "operator", "x")
+        return client
+
+    def _serves(self):
+        try:
+            self.operator().close()
+            return True
+        except OSError:
+            return False
+
+
+def story(address, binary, directives, aclfile):
+    """What a client from elsewhere, and one from here, get at first and after each change."""
+    told = []
+    with Open(address, binary, aclfile, **directives) as server:
+        operator = server.operator()
+        for change in [None, *CHANGES]:
+            done = "start"
+            if change is not None:
+                try:
+                    done = operator.call(*change.replace('""', "").split(" "))
+                except ReplyError as error:
+                    done = f"-{error}"[:40]
+            told.append(f"{change} {done}: from elsewhere {greet(address, server.port)}, "
+                        f"from here {greet('127.0.0.1', server.port)}")
+        operator.close()
+    return told
+
+
+def main():
+    address = own_address()
+    if address is None:
+        enter_own_network()
+    if INSIDE in os.environ:
+        address = OWN_ADDRESS
+    report = Report()
+    if address is None:
+        report.skip("no address but loopback, and no network of its own")
+        report.finish()
+    for directives, aclfile in STARTS:
+        ours, theirs = (story(address, binary, directives, aclfile) for binary in (None, REFERENCE))
+        wrong = [f"redis-server: {there}\nthis server:  {here}" for here, there in zip(ours, theirs) if here != there]
+        start = ", ".join([f"{name} {value}" for name, value in directives.items()]
+                          + ([] if aclfile is None else [f"aclfile {aclfile!r}"])) or "nothing set"
+        report.check(f"{start}: who gets in, at first and after {len(CHANGES)} changes", not wrong,
+                     "\n".join(wrong))
+    report.finish()
+
+
+main()
