@@ -64,10 +64,10 @@ void BM_LeftOfThreeSkus(benchmark::State& state) {
   tally::QuotaBook& book = Book();
   Traffic traffic;
   tally::QuotaLefts lefts;
-  std::vector<int64_t> skus(3);
+  std::vector<tally::QuotaId> skus(3);
   for (auto _ : state) {
     const int64_t user = traffic.User();
-    for (int64_t& sku : skus) sku = traffic.Sku(user);
+    for (tally::QuotaId& sku : skus) sku = traffic.Sku(user);
     book.Left(user, skus, kNow, kNow, lefts);
     benchmark::DoNotOptimize(lefts.of(0).data());
   }

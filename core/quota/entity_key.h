@@ -1,11 +1,15 @@
-// The table key of a user or SKU: its zigzag in as few bytes as hold it.
+// The table key of a user or a SKU. Of an integer: its zigzag in as few bytes as hold it, so that
+// the last byte of several is not zero. Of a text: its bytes and a zero byte; of the empty text: no
+// byte at all.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 #include <string_view>
 
+#include "core/check.h"
 #include "core/quota/packed_integer.h"
+#include "core/quota/quota_id.h"
 
 namespace tally {
 
@@ -16,18 +20,62 @@ class EntityKey {
     size_ = PackedBytes(zigzag);
     std::memcpy(bytes_, &zigzag, sizeof zigzag);
   }
+  explicit EntityKey(const QuotaId& user) : EntityKey(user.number()) {
+    if (user.is_text()) [[unlikely]]
+      SetText(user.text());
+  }
+  // The key of a text SKU is made from the bytes of its number in the book's dictionary.
+  explicit EntityKey(BookId sku) : EntityKey(sku.value) {
+    if (sku.is_text) [[unlikely]]
+      SetText(std::string_view(bytes_, size_));
+  }
+
+  EntityKey(const EntityKey& other) : size_(other.size_) {
+    std::memcpy(bytes_, other.bytes_, size_);
+  }
+  EntityKey& operator=(const EntityKey&) = delete;
+
   std::string_view view() const { return {bytes_, size_}; }
 
-  // The id of a key; what view() was made from.
-  static int64_t IdOf(std::string_view key) {
+  static bool IsText(std::string_view key) {
+    return key.empty() || (key.size() > 1 && key.back() == '\0');
+  }
+  // The integer of a key that is no text's.
+  static int64_t NumberOf(std::string_view key) {
     uint64_t zigzag = 0;
     std::memcpy(&zigzag, key.data(), key.size());
     return ZigZagDecode(zigzag);
   }
+  // The text of a key that is a text's.
+  static std::string_view TextOf(std::string_view key) {
+    return key.substr(0, key.empty() ? 0 : key.size() - 1);
+  }
+  // What the user's key was made from.
+  static QuotaId UserOf(std::string_view key) {
+    return IsText(key) ? QuotaId::Text(TextOf(key)) : QuotaId(NumberOf(key));
+  }
+  // Whether it is the key of a SKU rather than of any text.
+  static bool IsSku(std::string_view key) {
+    if (!IsText(key)) return true;
+    const std::string_view number = TextOf(key);
+    return !number.empty() && number.size() <= sizeof(int64_t) && !IsText(number);
+  }
+  // What the SKU's key was made from.
+  static BookId SkuOf(std::string_view key) {
+    if (!IsText(key)) return NumberOf(key);
+    return {NumberOf(TextOf(key)), true};
+  }
 
  private:
-  char bytes_[8];
+  void SetText(std::string_view text) {
+    Check(text.size() <= kMaxQuotaIdBytes, "ids are limited where they are read");
+    std::memmove(bytes_, text.data(), text.size());
+    bytes_[text.size()] = '\0';
+    size_ = text.empty() ? 0 : static_cast<uint32_t>(text.size()) + 1;
+  }
+
   uint32_t size_;
+  char bytes_[kMaxQuotaIdBytes + 1];
 };
 
 }  // namespace tally

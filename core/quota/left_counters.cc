@@ -2,11 +2,21 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "core/saturating.h"
 
 namespace tally {
-void LeftCounters::AddSku(int64_t sku, std::string_view limit_block, const QuotaActions& actions) {
+
+BookActions::BookActions(std::vector<BookId> listed) : all_(false), listed_(std::move(listed)) {
+  std::sort(listed_.begin(), listed_.end());
+}
+
+bool BookActions::Lists(BookId action) const {
+  return std::binary_search(listed_.begin(), listed_.end(), action);
+}
+
+void LeftCounters::AddSku(BookId sku, std::string_view limit_block, const BookActions& actions) {
   const size_t begin = counters_.size();
   for (PackedInput in(limit_block); !in.empty();) {
     LimitEntry entry;
@@ -16,21 +26,21 @@ void LeftCounters::AddSku(int64_t sku, std::string_view limit_block, const Quota
         entry.deletion ? entry.deletion->deleted_ms : std::numeric_limits<int64_t>::min();
     counters_.emplace_back(entry.action, entry.limit, entry.window_ms, deleted_ms);
   }
-  skus_.emplace_back(sku, begin, counters_.size());
+  (sku.is_text ? text_skus_ : skus_).emplace_back(sku.value, begin, counters_.size());
 }
 
-const LeftCounters::Sku* LeftCounters::Find(int64_t sku) const {
-  const Sku* const end = skus_.data() + skus_.size();
-  if (skus_.size() > kFewSkus) {
+const LeftCounters::Sku* LeftCounters::Find(const Skus& skus, int64_t value) {
+  const Sku* const end = skus.data() + skus.size();
+  if (skus.size() > kFewSkus) {
     const Sku* found = std::lower_bound(
-        skus_.data(), end, sku,
-        [](const Sku& candidate, int64_t wanted) { return candidate.sku < wanted; });
-    return found != end && found->sku == sku ? found : nullptr;
+        skus.data(), end, value,
+        [](const Sku& candidate, int64_t wanted) { return candidate.value < wanted; });
+    return found != end && found->value == value ? found : nullptr;
   }
   // Without branches: which of them it is, if any, is as good as random.
   const Sku* found = nullptr;
-  for (const Sku* candidate = skus_.data(); candidate != end; ++candidate) {
-    found = candidate->sku == sku ? candidate : found;
+  for (const Sku* candidate = skus.data(); candidate != end; ++candidate) {
+    found = candidate->value == value ? candidate : found;
   }
   return found;
 }
@@ -70,21 +80,29 @@ void LeftCounters::GiveUp() {
   for (Counter& counter : counters_) counter.trial = 0;
 }
 
-void LeftCounters::AppendLeft(int64_t sku, QuotaLefts& out) const {
-  out.BeginSku(sku);
+void LeftCounters::AppendLeft(BookId sku, const QuotaId& name, const TextDictionary* texts,
+                              QuotaLefts& out) const {
+  out.BeginSku(name);
   const Sku* found = Find(sku);
   if (found == nullptr || found->begin == found->end) {
     out.Add(kNoAction, kUnlimited);
     return;
   }
+  size_t text_actions = 0;
   for (size_t i = found->begin; i < found->end; ++i) {
     const Counter& counter = counters_[i];
-    const int64_t left = counter.limit - counter.bought - counter.trial;
-    out.Add(counter.action, std::max<int64_t>(left, 0));
+    const int64_t left = std::max<int64_t>(counter.limit - counter.bought - counter.trial, 0);
+    if (counter.action.is_text) [[unlikely]] {
+      out.Add(QuotaId::Text(texts->TextOf(counter.action.value)), left);
+      ++text_actions;
+    } else {
+      out.Add(counter.action.value, left);
+    }
   }
+  if (text_actions > 1) out.SortLastSku();
 }
 
-bool LeftCounters::HasCounters(int64_t sku) const {
+bool LeftCounters::HasCounters(BookId sku) const {
   const Sku* found = Find(sku);
   return found != nullptr && found->begin < found->end;
 }

@@ -35,8 +35,9 @@ void AppendEntry(std::string& block, const LimitEntry& entry) {
   if (entry.is_set) {
     head |= unit << 2 | (set_at.bytes - 1) << 4 | (set_at.whole_seconds ? 0x80 : 0);
   }
+  if (entry.action.is_text) block.push_back('\0');
   block.push_back(static_cast<char>(head));
-  AppendSignedVarint(block, entry.action);
+  AppendSignedVarint(block, entry.action.value);
   if (entry.is_set) {
     AppendVarint(block, static_cast<uint64_t>(entry.limit));
     AppendVarint(block, static_cast<uint64_t>(entry.window_ms / kUnitMs[unit]));
@@ -51,8 +52,11 @@ void AppendEntry(std::string& block, const LimitEntry& entry) {
 }  // namespace
 
 bool ReadLimitEntry(PackedInput& in, LimitEntry& entry) {
-  const uint8_t head = in.Byte();
-  entry.action = ZigZagDecode(in.Varint());
+  uint8_t head = in.Byte();
+  const bool is_text = head == 0;
+  if (is_text) [[unlikely]]
+    head = in.Byte();
+  entry.action = BookId(ZigZagDecode(in.Varint()), is_text);
   entry.is_set = head & 0x01;
   entry.deletion.reset();
   if (entry.is_set && !ReadLimit(in, head, entry)) return false;

@@ -1,7 +1,8 @@
 // All limits of one SKU in a quota book, packed in one string of bytes.
 //
 //   block := entry+, ascending by action
-//   entry := head, varint(zigzag(action)), [limit], [deletion]
+//   entry := [zero], head, varint(zigzag(action)), [limit], [deletion]
+//     zero      a byte that no head is: the action is the number of a text
 //     head      bit 0 `limit` follows; bit 1 `deletion` follows; bits 2-3 unit of the window
 //               (ms, s, h, d); bits 4-6 bytes of the time of setting - 1; bit 7 it is in seconds
 //   limit := varint(limit), varint(window in its unit), time of setting - kTimeBase (zigzag)
@@ -32,7 +33,7 @@ struct LimitDeletion {
 
 // What is known of one (sku, action): a limit, an earlier deletion, or both.
 struct LimitEntry {
-  int64_t action = kNoAction;
+  BookId action = kNoAction;
   bool is_set = false;
   int32_t limit = 0;  // this and the two below only where is_set
   int64_t window_ms = 0;

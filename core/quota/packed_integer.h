@@ -101,6 +101,16 @@ class PackedInput {
     return byte;
   }
 
+  std::string_view Bytes(size_t count) {
+    if (static_cast<size_t>(end_ - at_) < count) [[unlikely]] {
+      Fail();
+      return {};
+    }
+    const std::string_view bytes(at_, count);
+    at_ += count;
+    return bytes;
+  }
+
   // A number of 0 to 4 bytes that must be an int32, not negative.
   int32_t Quantity(uint32_t bytes) {
     const uint64_t value = bytes == 0 ? 0 : Fixed(bytes);

@@ -28,41 +28,59 @@ std::vector<std::span<const PurchaseLine>> SplitOrders(std::span<const PurchaseL
   return orders;
 }
 
-void AppendOrderHead(std::string& block, const PurchaseLine& line, int64_t previous_order,
+// What the order's id adds to `number`, which becomes the next one's base.
+uint64_t OrderDifference(const QuotaId& order, int64_t& number) {
+  if (order.is_text()) return 0;
+  const uint64_t difference = ZigZagEncode(WrappingSub(order.number(), number));
+  number = order.number();
+  return difference;
+}
+
+void AppendOrderHead(std::string& block, const PurchaseLine& line, uint64_t order,
                      int64_t previous_ts_ms) {
-  const uint64_t order = ZigZagEncode(WrappingSub(line.order, previous_order));
   const uint32_t order_bytes = PackedBytes(order);
   const PackedTime time(WrappingSub(line.ts_ms, previous_ts_ms));
   const bool stamped = line.recorded_ms != line.ts_ms;
   block.push_back(static_cast<char>((order_bytes - 1) | (time.bytes - 1) << 3 |
-                                    (time.whole_seconds ? 0x40 : 0) | (stamped ? 0x80 : 0)));
+                                    (time.whole_seconds ? 0x40 : 0) |
+                                    (stamped || line.order.is_text() ? 0x80 : 0)));
   AppendPacked(block, order, order_bytes);
   AppendPacked(block, time.zigzag, time.bytes);
+  if (line.order.is_text()) {
+    const std::string_view text = line.order.text();
+    AppendVarint(block, 0);
+    AppendVarint(block, text.size() << 1 | (stamped ? 1 : 0));
+    block.append(text);
+  }
   if (stamped) AppendSignedVarint(block, WrappingSub(line.recorded_ms, line.ts_ms));
 }
 
 void AppendLine(std::string& block, const PurchaseLine& line, bool more) {
-  const uint64_t sku = ZigZagEncode(line.sku);
+  const uint64_t sku = ZigZagEncode(line.sku.value);
   const uint32_t sku_bytes = PackedBytes(sku);
-  const bool is_inline = line.resets == kNotReset && line.qty <= kMaxInlineQty;
+  const bool has_text = line.sku.is_text || line.action.is_text;
+  const bool is_inline = line.resets == kNotReset && line.qty <= kMaxInlineQty && !has_text;
   const uint32_t qty_code = is_inline ? static_cast<uint32_t>(line.qty) : kExtraFollows;
-  block.push_back(static_cast<char>((sku_bytes - 1) | (line.action != 0 ? 0x08 : 0) |
+  block.push_back(static_cast<char>((sku_bytes - 1) | (line.action.value != 0 ? 0x08 : 0) |
                                     (more ? 0x10 : 0) | qty_code << 5));
   AppendPacked(block, sku, sku_bytes);
-  if (line.action != 0) AppendSignedVarint(block, line.action);
+  if (line.action.value != 0) AppendSignedVarint(block, line.action.value);
   if (is_inline) return;
   const auto qty = static_cast<uint64_t>(line.qty);
   const uint32_t qty_bytes = qty == 0 ? 0 : PackedBytes(qty);
-  block.push_back(static_cast<char>(line.resets | qty_bytes << 2));
+  block.push_back(static_cast<char>(line.resets | qty_bytes << 2 |
+                                    (line.sku.is_text ? kExtraTextSku : 0) |
+                                    (line.action.is_text ? kExtraTextAction : 0)));
   AppendPacked(block, qty, qty_bytes);
 }
 
 void AppendReturn(std::string& block, const ReturnMark& mark, size_t index, int64_t order_ts_ms) {
-  const uint64_t sku = ZigZagEncode(mark.sku);
+  const uint64_t sku = ZigZagEncode(mark.sku.value);
   const uint32_t sku_bytes = PackedBytes(sku);
   const PackedTime time(WrappingSub(mark.ts_ms, order_ts_ms));
-  block.push_back(
-      static_cast<char>((sku_bytes - 1) | (time.bytes - 1) << 3 | (time.whole_seconds ? 0x40 : 0)));
+  block.push_back(static_cast<char>((sku_bytes - 1) | (time.bytes - 1) << 3 |
+                                    (time.whole_seconds ? 0x40 : 0) |
+                                    (mark.sku.is_text ? 0x80 : 0)));
   AppendVarint(block, index);
   AppendPacked(block, sku, sku_bytes);
   AppendPacked(block, time.zigzag, time.bytes);
@@ -73,6 +91,17 @@ void AppendReturn(std::string& block, const ReturnMark& mark, size_t index, int6
 PurchaseReader::PurchaseReader(std::string_view block) : in_(block) {
   orders_left_ = in_.Varint();
   line_.ts_ms = kTimeBase;
+}
+
+void PurchaseReader::ReadRecordedOrText() {
+  uint64_t recorded = in_.Varint();
+  if (recorded == 0) {
+    const uint64_t size = in_.Varint();
+    line_.order = QuotaId::Text(in_.Bytes(size >> 1));
+    if ((size & 1) == 0) return;
+    recorded = in_.Varint();
+  }
+  line_.recorded_ms = WrappingAdd(line_.ts_ms, ZigZagDecode(recorded));
 }
 
 bool DecodePurchases(std::string_view block, UserPurchases& user) {
@@ -91,7 +120,7 @@ bool DecodePurchases(std::string_view block, UserPurchases& user) {
     const uint64_t time = in.Fixed((head >> 3 & 7) + 1u);
     if (in.failed() || index >= orders.size()) return false;
     const PurchaseLine& order = orders[index].front();
-    user.returns.push_back({order.order, ZigZagDecode(sku),
+    user.returns.push_back({order.order, BookId(ZigZagDecode(sku), head & 0x80),
                             WrappingAdd(order.ts_ms, PackedDuration(time, head & 0x40))});
   }
   return true;
@@ -102,16 +131,16 @@ void EncodePurchases(const UserPurchases& user, std::string& block) {
   const auto orders = SplitOrders(user.lines);
   block.clear();
   AppendVarint(block, orders.size());
-  PurchaseLine previous;
-  previous.ts_ms = kTimeBase;
+  int64_t number = 0;
+  int64_t ts_ms = kTimeBase;
   for (const auto order : orders) {
-    AppendOrderHead(block, order.front(), previous.order, previous.ts_ms);
-    previous = order.front();
+    AppendOrderHead(block, order.front(), OrderDifference(order.front().order, number), ts_ms);
+    ts_ms = order.front().ts_ms;
     for (const PurchaseLine& line : order) AppendLine(block, line, &line != &order.back());
   }
   if (user.returns.empty()) return;
 
-  absl::flat_hash_map<int64_t, size_t> index_of;
+  absl::flat_hash_map<QuotaId, size_t> index_of;
   for (size_t i = 0; i < orders.size(); ++i) index_of.try_emplace(orders[i].front().order, i);
   for (const ReturnMark& mark : user.returns) {
     const auto order = index_of.find(mark.order);

@@ -6,20 +6,26 @@
 //               bit 6 the time is in whole seconds; bit 7 `recorded` follows
 //     order id  zigzag of the difference to the order before (the first: to 0)
 //     time      zigzag of the difference to the order before (the first: to kTimeBase)
-//     recorded  varint, zigzag of recorded_ms - ts_ms; absent where they are the same
+//     recorded  varint, zigzag of recorded_ms - ts_ms; absent where they are the same. Where it is
+//     0
+//               the order's id is a text, and its difference above is 0: a varint follows, twice
+//               the text's bytes and one more if `recorded` follows the text; then the text
 //   line   := head, sku, [action], [extra, qty]
 //     head      bits 0-2 bytes of the sku - 1; bit 3 `action` follows (absent: 0); bit 4 the order
 //               has another line; bits 5-7 the quantity, or 7: `extra` follows
 //     sku       zigzag;  action: varint of the zigzag
-//     extra     bits 0-1 resets; bits 2-4 bytes of the quantity, which follows
+//     extra     bits 0-1 resets; bits 2-4 bytes of the quantity, which follows; bit 5 the sku is
+//     the
+//               number of a text, bit 6 the action is
 //   return := head, varint(index of an order with the order's id), sku, time
-//     head      bits 0-2 bytes of the sku - 1; bits 3-5 bytes of the time - 1; bit 6 whole seconds
+//     head      bits 0-2 bytes of the sku - 1; bits 3-5 bytes of the time - 1; bit 6 whole seconds;
+//               bit 7 the sku is the number of a text
 //     sku       zigzag;  time: zigzag of the difference to the time of the order pointed at
 //
 // Numbers whose length stands in a head are little-endian and cost one load and one mask to read; a
 // purchase in an order of its own takes about 13 bytes. Orders stand in the order of recording.
-// Differences wrap, so that every int64 survives. The block needs no book to be read, so a snapshot
-// is a copy of it.
+// Differences wrap, so that every int64 survives. Only texts cost more than they did when all ids
+// were integers. The block needs no book to be read, so a snapshot is a copy of it.
 #pragma once
 
 #include <cstddef>
@@ -30,6 +36,7 @@
 #include <vector>
 
 #include "core/quota/packed_integer.h"
+#include "core/quota/quota_id.h"
 
 namespace tally {
 
@@ -40,10 +47,11 @@ enum PurchaseResets : uint8_t {
   kResetInTotal = 2,   // the total over all actions
 };
 
+// The text of an order's id is in the block, or with whoever made the line.
 struct PurchaseLine {
-  int64_t order = 0;
-  int64_t sku = 0;
-  int64_t action = 0;
+  QuotaId order;
+  BookId sku;
+  BookId action;
   int64_t ts_ms = 0;        // when it was bought
   int64_t recorded_ms = 0;  // its place among the deletions of limits (RecordingOrder)
   int32_t qty = 0;          // not yet returned; >= 0
@@ -54,8 +62,8 @@ struct PurchaseLine {
 // A return that was credited, so that it is recognised when it is delivered again. It is kept as
 // long as a line of its order is.
 struct ReturnMark {
-  int64_t order = 0;
-  int64_t sku = 0;
+  QuotaId order;
+  BookId sku;
   int64_t ts_ms = 0;
   friend bool operator==(const ReturnMark&, const ReturnMark&) = default;
 };
@@ -79,11 +87,20 @@ class PurchaseReader {
  private:
   bool NextOrder();
   bool NextLine();
+  void ReadRecordedOrText();
 
   PackedInput in_;
   uint64_t orders_left_ = 0;
   bool more_lines_ = false;
+  int64_t order_number_ = 0;  // what the next order's id is the difference to
   PurchaseLine line_;
+};
+
+// Bits of a line's `extra`.
+enum PurchaseExtra : uint8_t {
+  kExtraResets = 0x03,
+  kExtraTextSku = 0x20,
+  kExtraTextAction = 0x40,
 };
 
 struct UserPurchases {
@@ -96,7 +113,8 @@ struct UserPurchases {
   }
 };
 
-// Decodes into `user`, replacing what it held. False, with `user` in any state, if malformed.
+// Decodes into `user`, replacing what it held; texts stay in the block. False, with `user` in any
+// state, if malformed.
 [[nodiscard]] bool DecodePurchases(std::string_view block, UserPurchases& user);
 
 // Replaces `block`. Returns whose order has no line are left out. Needs at least one line.
@@ -108,12 +126,12 @@ inline bool PurchaseReader::NextOrder() {
   const uint8_t head = in_.Byte();
   const uint64_t order = in_.Fixed((head & 7) + 1u);
   const uint64_t time = in_.Fixed((head >> 3 & 7) + 1u);
-  line_.order = WrappingAdd(line_.order, ZigZagDecode(order));
+  order_number_ = WrappingAdd(order_number_, ZigZagDecode(order));
+  line_.order = order_number_;
   line_.ts_ms = WrappingAdd(line_.ts_ms, PackedDuration(time, head & 0x40));
   line_.recorded_ms = line_.ts_ms;
-  if (head & 0x80) [[unlikely]] {
-    line_.recorded_ms = WrappingAdd(line_.ts_ms, ZigZagDecode(in_.Varint()));
-  }
+  if (head & 0x80) [[unlikely]]
+    ReadRecordedOrText();
   return !in_.failed();
 }
 
@@ -126,7 +144,9 @@ inline bool PurchaseReader::NextLine() {
   line_.resets = kNotReset;
   if (line_.qty == 7) {
     const uint8_t extra = in_.Byte();
-    line_.resets = extra & 3;
+    line_.resets = extra & kExtraResets;
+    line_.sku.is_text = extra & kExtraTextSku;
+    line_.action.is_text = extra & kExtraTextAction;
     line_.qty = in_.Quantity(extra >> 2 & 7);
   }
   return !in_.failed();

@@ -7,8 +7,6 @@
 #include <cstring>
 
 #include "core/check.h"
-#include "core/quota/entity_key.h"
-#include "core/quota/left_counters.h"
 
 namespace tally {
 namespace {
@@ -19,7 +17,7 @@ void DropGone(UserPurchases& user, const Retention& retention, int64_t horizon_m
   const size_t gone = std::erase_if(
       user.lines, [&](const PurchaseLine& line) { return !retention.Keeps(line, horizon_ms); });
   if (gone == 0 || user.returns.empty()) return;
-  absl::flat_hash_set<int64_t> orders;
+  absl::flat_hash_set<QuotaId> orders;
   for (const PurchaseLine& line : user.lines) orders.insert(line.order);
   std::erase_if(user.returns, [&](const ReturnMark& mark) { return !orders.contains(mark.order); });
 }
@@ -32,7 +30,7 @@ void LeaveDistinct(Ids& ids) {
 }
 
 // The lines of one order by SKU, and within a SKU in the order of recording.
-std::vector<PurchaseLine*> LinesBySku(std::vector<PurchaseLine>& lines, int64_t order) {
+std::vector<PurchaseLine*> LinesBySku(std::vector<PurchaseLine>& lines, const QuotaId& order) {
   std::vector<PurchaseLine*> found;
   for (PurchaseLine& line : lines) {
     if (line.order == order) found.push_back(&line);
@@ -43,17 +41,17 @@ std::vector<PurchaseLine*> LinesBySku(std::vector<PurchaseLine>& lines, int64_t 
 }
 
 // Takes up to `qty` from the lines of the SKU; returns how much there was to take.
-int32_t Credit(const std::vector<PurchaseLine*>& by_sku, const QuotaReturnItem& item) {
-  int32_t wanted = item.qty;
+int32_t Credit(const std::vector<PurchaseLine*>& by_sku, BookId sku, int32_t qty) {
+  int32_t wanted = qty;
   auto line = std::lower_bound(
-      by_sku.begin(), by_sku.end(), item.sku,
-      [](const PurchaseLine* candidate, int64_t sku) { return candidate->sku < sku; });
-  for (; line != by_sku.end() && (*line)->sku == item.sku && wanted > 0; ++line) {
+      by_sku.begin(), by_sku.end(), sku,
+      [](const PurchaseLine* candidate, BookId sought) { return candidate->sku < sought; });
+  for (; line != by_sku.end() && (*line)->sku == sku && wanted > 0; ++line) {
     const int32_t taken = std::min(wanted, (*line)->qty);
     (*line)->qty -= taken;
     wanted -= taken;
   }
-  return item.qty - wanted;
+  return qty - wanted;
 }
 
 }  // namespace
@@ -72,46 +70,50 @@ void QuotaBook::Fetch(std::span<const uint64_t> users, std::span<const uint64_t>
   for (const uint64_t hash : skus) limits_.PrefetchRecord(hash);
 }
 
-QuotaBook::Places QuotaBook::Approach(int64_t user, const Ids& skus, bool prefetched) const {
+QuotaBook::Places QuotaBook::Approach(const QuotaId& user, const Ids& skus, bool prefetched) const {
   Places places;
   places.user = users_.Hash(EntityKey(user).view());
-  for (const int64_t sku : skus) places.skus.push_back(limits_.Hash(EntityKey(sku).view()));
+  for (const BookId sku : skus) places.skus.push_back(limits_.Hash(EntityKey(sku).view()));
   if (!prefetched) Fetch({&places.user, 1}, places.skus);
   return places;
 }
 
-void QuotaBook::Prefetch(std::span<const int64_t> users, std::span<const int64_t> skus) const {
+void QuotaBook::Prefetch(std::span<const QuotaId> users, std::span<const QuotaId> skus) const {
   using Hashes = std::array<uint64_t, kMaxPrefetch>;
   Check(users.size() <= kMaxPrefetch && skus.size() <= kMaxPrefetch, "few are fetched at a time");
   Hashes of_users;
   Hashes of_skus;
   for (size_t i = 0; i < users.size(); ++i) of_users[i] = users_.Hash(EntityKey(users[i]).view());
-  for (size_t i = 0; i < skus.size(); ++i) of_skus[i] = limits_.Hash(EntityKey(skus[i]).view());
+  for (size_t i = 0; i < skus.size(); ++i) {
+    of_skus[i] = limits_.Hash(EntityKey(Find(skus[i])).view());
+  }
   Fetch({of_users.data(), users.size()}, {of_skus.data(), skus.size()});
 }
 
-QuotaBook::OpenUser QuotaBook::Open(int64_t user, uint64_t hash, int64_t now_ms) const {
-  OpenUser open;
-  open.id = user;
-  open.record = users_.Find(EntityKey(user).view(), hash);
+QuotaBook::OpenUser QuotaBook::Open(const QuotaId& user, uint64_t hash, int64_t now_ms) const {
+  OpenUser open{EntityKey(user), {}, 0, {}, {}};
+  open.record = users_.Find(open.key.view(), hash);
   if (!open.record) return open;
   Check(DecodePurchases(open.record.payload(), open.purchases), "a stored user is well-formed");
   open.stored_lines = open.purchases.lines.size();
+  open.uses.Add(open.purchases, -1);
   DropGone(open.purchases, retention_, retention_.Horizon(now_ms));
   return open;
 }
 
-QuotaBook::OpenUser QuotaBook::Open(int64_t user, int64_t now_ms) const {
+QuotaBook::OpenUser QuotaBook::Open(const QuotaId& user, int64_t now_ms) const {
   return Open(user, users_.Hash(EntityKey(user).view()), now_ms);
 }
 
-void QuotaBook::Store(const OpenUser& user) {
+void QuotaBook::Store(OpenUser& user) {
   const std::vector<PurchaseLine>& lines = user.purchases.lines;
   purchase_count_ += lines.size();
   purchase_count_ -= user.stored_lines;
-  const EntityKey key(user.id);
-  const uint64_t hash = users_.Hash(key.view());
-  BeforeChange(users_, hash, user.id);
+  user.uses.Add(user.purchases, 1);
+  ChangeUses(user.uses);
+  const std::string_view key = user.key.view();
+  const uint64_t hash = users_.Hash(key);
+  BeforeChange(users_, hash, key);
   if (lines.empty()) {
     if (user.record) users_.Erase(user.record);
     return;
@@ -119,13 +121,13 @@ void QuotaBook::Store(const OpenUser& user) {
   std::string block;
   EncodePurchases(user.purchases, block);
   const RecordTable::Record record = user.record ? users_.Resize(user.record, block.size())
-                                                 : users_.Insert(key.view(), hash, block.size());
+                                                 : users_.Insert(key, hash, block.size());
   std::memcpy(record.data(), block.data(), block.size());
   int64_t& due = record.segment().due;
   for (const PurchaseLine& line : lines) due = std::min(due, line.ts_ms);
 }
 
-void QuotaBook::AddSkus(const Ids& skus, const Places& places, const QuotaActions& actions,
+void QuotaBook::AddSkus(const Ids& skus, const Places& places, const BookActions& actions,
                         LeftCounters& counters) const {
   for (size_t i = 0; i < skus.size(); ++i) {
     if (counters.Knows(skus[i])) continue;
@@ -134,14 +136,23 @@ void QuotaBook::AddSkus(const Ids& skus, const Places& places, const QuotaAction
   }
 }
 
+void QuotaBook::NameTexts(std::span<const QuotaItem> items, std::vector<PurchaseLine>& lines) {
+  PurchaseLine* line = lines.data() + (lines.size() - items.size());
+  for (const QuotaItem& item : items) {
+    line->sku = FindOrAdd(item.sku);
+    line->action = FindOrAdd(item.action);
+    ++line;
+  }
+}
+
 QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, QuotaLefts& left) {
-  Ids skus;
-  for (const QuotaItem& item : order.items) skus.push_back(item.sku);
+  Ids skus(order.items.size());
+  for (size_t i = 0; i < skus.size(); ++i) skus[i] = Find(order.items[i].sku);
   LeaveDistinct(skus);
   const Places places = Approach(order.user, skus);
   OpenUser user = Open(order.user, places.user, now_ms);
   LeftCounters counters(now_ms);
-  AddSkus(skus, places, QuotaActions(), counters);
+  AddSkus(skus, places, BookActions(), counters);
 
   bool known = false;
   for (const PurchaseLine& line : user.purchases.lines) {
@@ -157,8 +168,8 @@ QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, Quo
     for (size_t i = 0; i < order.items.size(); ++i) {
       const QuotaItem& item = order.items[i];
       Check(item.qty >= 0, "a quantity is not negative");
-      const PurchaseLine line{order.order, item.sku, item.action, order.ts_ms,
-                              stamp,       item.qty, kNotReset};
+      const PurchaseLine line{order.order, Find(item.sku), Find(item.action), order.ts_ms,
+                              stamp,       item.qty,       kNotReset};
       if (!counters.Try(line) && order.if_left && result.item == 0) result.item = i + 1;
       if (in_retention) user.purchases.lines.push_back(line);
     }
@@ -166,13 +177,16 @@ QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, Quo
     result.recorded = result.applied && in_retention && !order.items.empty();
     if (result.recorded) {
       recording_ = recording;
+      NameTexts(order.items, user.purchases.lines);
       Store(user);
     } else if (!result.applied) {
       counters.GiveUp();
     }
   }
   left.Clear();
-  for (const QuotaItem& item : order.items) counters.AppendLeft(item.sku, left);
+  for (const QuotaItem& item : order.items) {
+    counters.AppendLeft(Find(item.sku), item.sku, texts_.get(), left);
+  }
   return result;
 }
 
@@ -182,19 +196,20 @@ bool QuotaBook::Return(const QuotaReturn& request, int64_t now_ms, std::vector<i
   const std::vector<PurchaseLine*> by_sku = LinesBySku(user.purchases.lines, request.order);
   if (by_sku.empty()) return false;
 
-  absl::flat_hash_set<int64_t> seen;  // SKUs whose return at this instant is remembered
+  absl::flat_hash_set<BookId> seen;  // SKUs whose return at this instant is remembered
   for (const ReturnMark& mark : user.purchases.returns) {
     if (mark.order == request.order && mark.ts_ms == request.ts_ms) seen.insert(mark.sku);
   }
-  absl::flat_hash_set<int64_t> now_seen;
+  absl::flat_hash_set<BookId> now_seen;
   for (size_t i = 0; i < request.items.size(); ++i) {
     const QuotaReturnItem& item = request.items[i];
     Check(item.qty >= 0, "a quantity is not negative");
-    if (request.once && seen.contains(item.sku)) continue;
-    credited[i] = Credit(by_sku, item);
-    if (credited[i] == 0 || seen.contains(item.sku)) continue;
-    if (!now_seen.insert(item.sku).second) continue;
-    user.purchases.returns.push_back({request.order, item.sku, request.ts_ms});
+    const BookId sku = Find(item.sku);
+    if (request.once && seen.contains(sku)) continue;
+    credited[i] = Credit(by_sku, sku, item.qty);
+    if (credited[i] == 0 || seen.contains(sku)) continue;
+    if (!now_seen.insert(sku).second) continue;
+    user.purchases.returns.push_back({request.order, sku, request.ts_ms});
   }
   if (std::all_of(credited.begin(), credited.end(), [](int32_t qty) { return qty == 0; })) {
     return false;
@@ -203,15 +218,16 @@ bool QuotaBook::Return(const QuotaReturn& request, int64_t now_ms, std::vector<i
   return true;
 }
 
-void QuotaBook::Left(int64_t user, std::span<const int64_t> skus, int64_t at_ms, int64_t now_ms,
-                     QuotaLefts& left, bool prefetched) const {
+void QuotaBook::Left(const QuotaId& user, std::span<const QuotaId> skus, int64_t at_ms,
+                     int64_t now_ms, QuotaLefts& left, bool prefetched) const {
   LeftCounters counters(at_ms);
-  Ids wanted(skus.begin(), skus.end());
+  Ids wanted(skus.size());
+  for (size_t i = 0; i < skus.size(); ++i) wanted[i] = Find(skus[i]);
   if (wanted.size() > LeftCounters::kFewSkus) LeaveDistinct(wanted);
   const Places places = Approach(user, wanted, prefetched);
   const RecordTable::Record record = users_.Find(EntityKey(user).view(), places.user);
   if (record) record.PrefetchPayload();
-  AddSkus(wanted, places, QuotaActions(), counters);
+  AddSkus(wanted, places, BookActions(), counters);
   if (record) {
     const int64_t horizon_ms = retention_.Horizon(now_ms);
     for (PurchaseReader reader(record.payload()); reader.Next();) {
@@ -219,10 +235,10 @@ void QuotaBook::Left(int64_t user, std::span<const int64_t> skus, int64_t at_ms,
     }
   }
   left.Clear();
-  for (const int64_t sku : skus) counters.AppendLeft(sku, left);
+  for (const QuotaId& sku : skus) counters.AppendLeft(Find(sku), sku, texts_.get(), left);
 }
 
-void QuotaBook::LeftAll(int64_t user, const QuotaActions& actions, int64_t now_ms,
+void QuotaBook::LeftAll(const QuotaId& user, const QuotaActions& actions, int64_t now_ms,
                         QuotaLefts& left) const {
   left.Clear();
   const OpenUser open = Open(user, now_ms);
@@ -232,21 +248,23 @@ void QuotaBook::LeftAll(int64_t user, const QuotaActions& actions, int64_t now_m
   }
   LeaveDistinct(skus);
   LeftCounters counters(now_ms);
-  AddSkus(skus, Approach(user, skus), actions, counters);
+  AddSkus(skus, Approach(user, skus), Find(actions), counters);
   for (const PurchaseLine& line : open.purchases.lines) counters.Count(line);
-  for (const int64_t sku : skus) {
-    if (counters.HasCounters(sku)) counters.AppendLeft(sku, left);
+  SortByName(skus);
+  for (const BookId sku : skus) {
+    if (counters.HasCounters(sku)) counters.AppendLeft(sku, NameOf(sku), texts_.get(), left);
   }
 }
 
-void QuotaBook::History(int64_t user, int64_t now_ms, std::vector<QuotaPurchase>& lines) const {
+void QuotaBook::History(const QuotaId& user, int64_t now_ms,
+                        std::vector<QuotaPurchase>& lines) const {
   lines.clear();
   for (const PurchaseLine& line : Open(user, now_ms).purchases.lines) {
-    lines.push_back({line.order, line.sku, line.action, line.qty, line.ts_ms});
+    lines.push_back({line.order, NameOf(line.sku), NameOf(line.action), line.qty, line.ts_ms});
   }
 }
 
-bool QuotaBook::Reset(int64_t user, const QuotaActions& actions, int64_t now_ms) {
+bool QuotaBook::Reset(const QuotaId& user, const QuotaActions& actions, int64_t now_ms) {
   OpenUser open = Open(user, now_ms);
   if (!open.record) return false;
   if (actions.all()) {
@@ -255,11 +273,12 @@ bool QuotaBook::Reset(int64_t user, const QuotaActions& actions, int64_t now_ms)
     Store(open);
     return known;
   }
+  const BookActions listed = Find(actions);
   bool changed = false;
   for (PurchaseLine& line : open.purchases.lines) {
     const uint8_t before = line.resets;
-    if (actions.Contains(kNoAction)) line.resets |= kResetInTotal;
-    if (line.action != kNoAction && actions.Contains(line.action)) line.resets |= kResetInAction;
+    if (listed.Contains(kNoAction)) line.resets |= kResetInTotal;
+    if (line.action != kNoAction && listed.Contains(line.action)) line.resets |= kResetInAction;
     changed |= line.resets != before;
   }
   if (changed) Store(open);

@@ -18,6 +18,10 @@
 //   * A return is remembered, whether it said ONCE or not, if it credited anything: one that came
 //     before its order may be tried again. Lines of one SKU in one return are one return.
 //
+// Texts among the SKUs and actions are in a dictionary (text_dictionary.h), once for the book:
+// blocks hold their numbers. A user's text is the key of the user's record, an order's is in it. A
+// book without texts has the same bytes as if there could be none.
+//
 // Every operation is a function of the book, its arguments and `now_ms` alone. Buy and Return take
 // the event's own time besides, which may lie before or after now: they are judged at now.
 //
@@ -29,6 +33,7 @@
 #include <absl/container/flat_hash_set.h>
 #include <absl/container/inlined_vector.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -38,22 +43,24 @@
 #include <string_view>
 #include <vector>
 
+#include "core/quota/entity_key.h"
+#include "core/quota/left_counters.h"
 #include "core/quota/limit_block.h"
 #include "core/quota/purchase_block.h"
 #include "core/quota/quota_types.h"
 #include "core/quota/recording_order.h"
 #include "core/quota/retention.h"
+#include "core/quota/text_dictionary.h"
+#include "core/quota/text_uses.h"
 #include "core/table/record_table.h"
 
 namespace tally {
 
-class LeftCounters;
-
 inline constexpr int64_t kDefaultQuotaRetentionMs = int64_t{30} * 24 * 3600 * 1000;
 
 struct QuotaOrder {
-  int64_t user = 0;
-  int64_t order = 0;
+  QuotaId user;
+  QuotaId order;
   std::span<const QuotaItem> items;
   int64_t ts_ms = 0;
   bool if_left = false;  // only if no item's limits are below zero after it
@@ -61,8 +68,8 @@ struct QuotaOrder {
 };
 
 struct QuotaReturn {
-  int64_t user = 0;
-  int64_t order = 0;
+  QuotaId user;
+  QuotaId order;
   std::span<const QuotaReturnItem> items;
   int64_t ts_ms = 0;
   bool once = false;  // only items whose (order, sku, ts_ms) was not credited before
@@ -90,9 +97,9 @@ class QuotaBook {
   // All of them in one step; the last one wins where a (sku, action) stands twice.
   void SetLimits(std::span<const QuotaLimitSpec> limits, int64_t now_ms);
   // Appends the limits of the SKU, ascending by action.
-  void Limits(int64_t sku, const QuotaActions& actions, std::vector<QuotaLimit>& out) const;
+  void Limits(const QuotaId& sku, const QuotaActions& actions, std::vector<QuotaLimit>& out) const;
   // Returns how many there were.
-  size_t DelLimits(std::span<const int64_t> skus, const QuotaActions& actions, int64_t now_ms);
+  size_t DelLimits(std::span<const QuotaId> skus, const QuotaActions& actions, int64_t now_ms);
 
   // Sets `left` to what is left of each item's SKU, in the order of the items.
   BuyResult Buy(const QuotaOrder& order, int64_t now_ms, QuotaLefts& left);
@@ -101,17 +108,18 @@ class QuotaBook {
 
   // Sets `left` to what is left of each SKU at `at_ms`, in the order asked for. `prefetched` if
   // Prefetch() has just been called for it.
-  void Left(int64_t user, std::span<const int64_t> skus, int64_t at_ms, int64_t now_ms,
+  void Left(const QuotaId& user, std::span<const QuotaId> skus, int64_t at_ms, int64_t now_ms,
             QuotaLefts& left, bool prefetched = false) const;
   // The same for each SKU, ascending, that the user has bought and not wholly returned and that has
   // a limit for one of `actions`.
-  void LeftAll(int64_t user, const QuotaActions& actions, int64_t now_ms, QuotaLefts& left) const;
+  void LeftAll(const QuotaId& user, const QuotaActions& actions, int64_t now_ms,
+               QuotaLefts& left) const;
   // Sets `lines` to what is kept of the user, in the order of recording.
-  void History(int64_t user, int64_t now_ms, std::vector<QuotaPurchase>& lines) const;
+  void History(const QuotaId& user, int64_t now_ms, std::vector<QuotaPurchase>& lines) const;
 
   // Forgets the user; with `actions` other than all, starts their counters from 0 instead. False if
   // the book has not changed.
-  bool Reset(int64_t user, const QuotaActions& actions, int64_t now_ms);
+  bool Reset(const QuotaId& user, const QuotaActions& actions, int64_t now_ms);
 
   int64_t min_retention_ms() const { return retention_.minimum_ms(); }
   void SetMinRetention(int64_t min_retention_ms, int64_t now_ms);
@@ -132,7 +140,7 @@ class QuotaBook {
 
   // Fetches into the cache what calls that name these users and SKUs are going to read, so that
   // their misses overlap. Of no effect but on time; at most kMaxPrefetch of each.
-  void Prefetch(std::span<const int64_t> users, std::span<const int64_t> skus) const;
+  void Prefetch(std::span<const QuotaId> users, std::span<const QuotaId> skus) const;
   static constexpr size_t kMaxPrefetch = RecordTable::kMaxPrefetch;
 
   // An equal book. Linear in the book's bytes.
@@ -142,9 +150,9 @@ class QuotaBook {
   // begins and 0 ends. A run is read by Load() alone, in any order with the others of a snapshot.
   uint64_t Save(uint64_t cursor, size_t max_bytes, std::string& out) const;
   // A snapshot of the book as it is now, taken while the book goes on changing: `sink` gets the
-  // header at once, and then each segment of users or SKUs with a call of SaveCut(), or just before
-  // it changes for the first time. The sink gets runs as Save() writes them, of about 64 KiB. Ends
-  // a cut that was under way.
+  // header at once, and then each segment of texts, SKUs or users with a call of SaveCut(), or just
+  // before it changes for the first time. The sink gets runs as Save() writes them, of about 64
+  // KiB. Ends a cut that was under way.
   using RunSink = std::function<void(std::string_view run)>;
   void BeginCut(RunSink sink);
   // False when the sink has been given everything; then it is not used any more.
@@ -158,31 +166,33 @@ class QuotaBook {
  private:
   // A user taken out of the table to be changed.
   struct OpenUser {
-    int64_t id = 0;
+    EntityKey key;
     RecordTable::Record record;
     size_t stored_lines = 0;
     UserPurchases purchases;  // without what is out of retention
+    TextUses uses;            // what the stored block uses, taken off
   };
 
-  // What BeginCut() began. Segments whose epoch is lower are not saved yet, but for the users and
-  // SKUs that have changed since: what they were before was saved then, one by one, since a segment
-  // for each change would leave little time for anything else.
+  // What BeginCut() began. Segments whose epoch is lower are not saved yet, but for the records
+  // that have changed since: what they were before was saved then, one by one, since a segment for
+  // each change would leave little time for anything else.
   struct Cut {
     struct Part {
       explicit Part(char kind) : run(1, kind) {}
-      absl::flat_hash_set<int64_t> changed;  // in segments that are not saved
-      std::string run;                       // of what they were
+      absl::flat_hash_set<std::string> changed;  // keys in segments that are not saved
+      std::string run;                           // of what they were
     };
     RunSink sink;
     uint64_t epoch = 0;
-    bool in_users = false;
+    size_t table = 0;  // of Tables()
     uint64_t position = 0;
+    Part texts;
     Part limits;
     Part users;
     std::string run;
   };
 
-  using Ids = absl::InlinedVector<int64_t, 8>;
+  using Ids = absl::InlinedVector<BookId, 8>;
 
   // Hashes of what a call is going to look up.
   struct Places {
@@ -194,34 +204,56 @@ class QuotaBook {
   // step for all of them.
   void Fetch(std::span<const uint64_t> users, std::span<const uint64_t> skus) const;
   // Where a call is going to look. Fetches it, unless that is done.
-  Places Approach(int64_t user, const Ids& skus, bool prefetched = false) const;
-  OpenUser Open(int64_t user, uint64_t hash, int64_t now_ms) const;
-  OpenUser Open(int64_t user, int64_t now_ms) const;
-  void Store(const OpenUser& user);
-  void StoreLimits(int64_t sku, const std::vector<LimitEntry>& entries);
-  // To be called before the user or SKU changes or comes to be.
-  void BeforeChange(const RecordTable& table, uint64_t hash, int64_t id) {
-    if (cut_ != nullptr && table.SegmentFor(hash).epoch < cut_->epoch) [[unlikely]]
-      SaveBeforeChange(table, hash, id);
+  Places Approach(const QuotaId& user, const Ids& skus, bool prefetched = false) const;
+  OpenUser Open(const QuotaId& user, uint64_t hash, int64_t now_ms) const;
+  OpenUser Open(const QuotaId& user, int64_t now_ms) const;
+  void Store(OpenUser& user);
+  // Gives the lines of an order that is recorded, the last ones, the numbers of their texts.
+  void NameTexts(std::span<const QuotaItem> items, std::vector<PurchaseLine>& lines);
+  void StoreLimits(BookId sku, const std::vector<LimitEntry>& entries);
+
+  // What the book calls it: a text that the book does not know is 0, which is in no block.
+  BookId Find(const QuotaId& id) const {
+    return id.is_text() ? BookId(FindText(id.text()), true) : BookId(id.number());
   }
-  void SaveBeforeChange(const RecordTable& table, uint64_t hash, int64_t id);
+  int64_t FindText(std::string_view text) const;
+  BookActions Find(const QuotaActions& actions) const;
+  // The same of an id that is about to be used: a text gets a number.
+  BookId FindOrAdd(const QuotaId& id);
+  QuotaId NameOf(BookId id) const;
+  void SortByName(Ids& ids) const;
+  TextDictionary& Texts();
+  void BeforeTextChange(int64_t number);
+  void ChangeUses(const TextUses& uses);
+  [[nodiscard]] bool UseLoaded(BookId id);
+
+  // To be called before a record changes or comes to be.
+  void BeforeChange(const RecordTable& table, uint64_t hash, std::string_view key) {
+    if (cut_ != nullptr && table.SegmentFor(hash).epoch < cut_->epoch) [[unlikely]]
+      SaveBeforeChange(table, hash, key);
+  }
+  void SaveBeforeChange(const RecordTable& table, uint64_t hash, std::string_view key);
+  // The book's tables in the order in which they are saved; null for texts that it has not.
+  std::array<const RecordTable*, 3> Tables() const;
   void SaveSegment(const RecordTable& table, RecordTable::Segment& segment);
   Cut::Part& PartOf(const RecordTable& table);
   void SaveHeader(std::string& out) const;
   void SettleRetention(int64_t old_length_ms, int64_t now_ms);
   void SetLimit(const QuotaLimitSpec& spec, int64_t now_ms);
-  size_t DelLimitsOf(int64_t sku, const QuotaActions& actions, int64_t now_ms);
-  void AddSkus(const Ids& skus, const Places& places, const QuotaActions& actions,
+  size_t DelLimitsOf(BookId sku, const BookActions& actions, int64_t now_ms);
+  void AddSkus(const Ids& skus, const Places& places, const BookActions& actions,
                LeftCounters& counters) const;
   size_t SweepUsers(RecordTable::Segment& segment, int64_t horizon_ms, int64_t now_ms);
   void SweepLimits(RecordTable::Segment& segment, int64_t horizon_ms);
 
   bool LoadHeader(std::string_view in);
+  bool LoadTexts(std::string_view in);
   bool LoadLimits(std::string_view in);
   bool LoadUsers(std::string_view in);
 
-  RecordTable limits_;  // sku -> limit block
-  RecordTable users_;   // user -> purchase block
+  RecordTable limits_;                     // sku -> limit block
+  RecordTable users_;                      // user -> purchase block
+  std::unique_ptr<TextDictionary> texts_;  // null if the book has none
   size_t limit_count_ = 0;
   size_t purchase_count_ = 0;
   Retention retention_;

@@ -3,17 +3,16 @@
 #include <cstring>
 
 #include "core/check.h"
-#include "core/quota/entity_key.h"
 #include "core/quota/quota_book.h"
 
 namespace tally {
 namespace {
 
 // The entry of an action, made if there is none.
-LimitEntry& EntryOf(std::vector<LimitEntry>& entries, int64_t action) {
+LimitEntry& EntryOf(std::vector<LimitEntry>& entries, BookId action) {
   auto at = std::lower_bound(
       entries.begin(), entries.end(), action,
-      [](const LimitEntry& entry, int64_t wanted) { return entry.action < wanted; });
+      [](const LimitEntry& entry, BookId wanted) { return entry.action < wanted; });
   if (at == entries.end() || at->action != action) {
     at = entries.insert(at, LimitEntry{});
     at->action = action;
@@ -29,11 +28,17 @@ std::vector<LimitEntry> Decode(const RecordTable::Record& record) {
 
 }  // namespace
 
-void QuotaBook::StoreLimits(int64_t sku, const std::vector<LimitEntry>& entries) {
+void QuotaBook::StoreLimits(BookId sku, const std::vector<LimitEntry>& entries) {
   const EntityKey key(sku);
   const uint64_t hash = limits_.Hash(key.view());
-  BeforeChange(limits_, hash, sku);
+  BeforeChange(limits_, hash, key.view());
   const RecordTable::Record old = limits_.Find(key.view(), hash);
+  if (texts_ != nullptr) {
+    TextUses uses;
+    uses.Add(sku, Decode(old), -1);
+    uses.Add(sku, entries, 1);
+    ChangeUses(uses);
+  }
   if (entries.empty()) {
     if (old) limits_.Erase(old);
     return;
@@ -51,8 +56,9 @@ void QuotaBook::StoreLimits(int64_t sku, const std::vector<LimitEntry>& entries)
 
 void QuotaBook::SetLimit(const QuotaLimitSpec& spec, int64_t now_ms) {
   Check(spec.limit >= 0 && spec.window_ms > 0, "a limit has a window and is not negative");
-  std::vector<LimitEntry> entries = Decode(limits_.Find(EntityKey(spec.sku).view()));
-  LimitEntry& entry = EntryOf(entries, spec.action);
+  const BookId sku = FindOrAdd(spec.sku);
+  std::vector<LimitEntry> entries = Decode(limits_.Find(EntityKey(sku).view()));
+  LimitEntry& entry = EntryOf(entries, FindOrAdd(spec.action));
   if (entry.is_set) {
     retention_.Remove(entry.window_ms);
   } else {
@@ -63,7 +69,7 @@ void QuotaBook::SetLimit(const QuotaLimitSpec& spec, int64_t now_ms) {
   entry.window_ms = spec.window_ms;
   entry.set_at_ms = now_ms;
   retention_.Add(entry.window_ms);
-  StoreLimits(spec.sku, entries);
+  StoreLimits(sku, entries);
 }
 
 void QuotaBook::SetLimits(std::span<const QuotaLimitSpec> limits, int64_t now_ms) {
@@ -72,21 +78,25 @@ void QuotaBook::SetLimits(std::span<const QuotaLimitSpec> limits, int64_t now_ms
   SettleRetention(old_length_ms, now_ms);
 }
 
-void QuotaBook::Limits(int64_t sku, const QuotaActions& actions,
+void QuotaBook::Limits(const QuotaId& sku, const QuotaActions& actions,
                        std::vector<QuotaLimit>& out) const {
-  for (const LimitEntry& entry : Decode(limits_.Find(EntityKey(sku).view()))) {
-    if (!entry.is_set || !actions.Contains(entry.action)) continue;
-    out.push_back({entry.action, entry.limit, entry.window_ms, entry.set_at_ms});
+  const BookActions listed = Find(actions);
+  const size_t begin = out.size();
+  for (const LimitEntry& entry : Decode(limits_.Find(EntityKey(Find(sku)).view()))) {
+    if (!entry.is_set || !listed.Contains(entry.action)) continue;
+    out.push_back({NameOf(entry.action), entry.limit, entry.window_ms, entry.set_at_ms});
   }
+  std::sort(out.begin() + static_cast<ptrdiff_t>(begin), out.end(),
+            [](const QuotaLimit& a, const QuotaLimit& b) { return a.action < b.action; });
 }
 
-size_t QuotaBook::DelLimitsOf(int64_t sku, const QuotaActions& actions, int64_t now_ms) {
+size_t QuotaBook::DelLimitsOf(BookId sku, const BookActions& actions, int64_t now_ms) {
   std::vector<LimitEntry> entries = Decode(limits_.Find(EntityKey(sku).view()));
   size_t deleted = 0;
   for (LimitEntry& entry : entries) {
     if (!entry.is_set || !actions.Contains(entry.action)) continue;
     retention_.Remove(entry.window_ms);
-    const int64_t action = entry.action;
+    const BookId action = entry.action;
     entry = LimitEntry{};
     entry.action = action;
     // Without purchases there is nothing to exclude.
@@ -103,10 +113,11 @@ size_t QuotaBook::DelLimitsOf(int64_t sku, const QuotaActions& actions, int64_t 
   return deleted;
 }
 
-size_t QuotaBook::DelLimits(std::span<const int64_t> skus, const QuotaActions& actions,
+size_t QuotaBook::DelLimits(std::span<const QuotaId> skus, const QuotaActions& actions,
                             int64_t now_ms) {
+  const BookActions listed = Find(actions);
   size_t deleted = 0;
-  for (const int64_t sku : skus) deleted += DelLimitsOf(sku, actions, now_ms);
+  for (const QuotaId& sku : skus) deleted += DelLimitsOf(Find(sku), listed, now_ms);
   return deleted;
 }
 
@@ -114,19 +125,19 @@ void QuotaBook::SweepLimits(RecordTable::Segment& segment, int64_t horizon_ms) {
   const auto is_void = [&](const LimitEntry& entry) {
     return entry.deletion && (entry.deletion->until_ms <= horizon_ms || users_.empty());
   };
-  std::vector<int64_t> skus;
+  std::vector<BookId> skus;
   segment.due = RecordTable::Segment::kNothingDue;
   limits_.ForEach(segment, [&](const RecordTable::Record& record) {
     const std::vector<LimitEntry> entries = Decode(record);
     if (std::any_of(entries.begin(), entries.end(), is_void)) {
-      skus.push_back(EntityKey::IdOf(record.key()));
+      skus.push_back(EntityKey::SkuOf(record.key()));
       return;
     }
     for (const LimitEntry& entry : entries) {
       if (entry.deletion) segment.due = std::min(segment.due, entry.deletion->until_ms);
     }
   });
-  for (const int64_t sku : skus) {
+  for (const BookId sku : skus) {
     std::vector<LimitEntry> entries = Decode(limits_.Find(EntityKey(sku).view()));
     for (LimitEntry& entry : entries) {
       if (is_void(entry)) entry.deletion.reset();

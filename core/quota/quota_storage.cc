@@ -1,32 +1,39 @@
-// A QuotaBook as bytes: memory, expiry, freeing, copying, snapshots.
+// Snapshots of a QuotaBook.
 //
 // A run of a snapshot is a byte that tells its kind, then
 //   header  signed varints: format, the minimal retention, the recording order's three, then for
 //           each entry of what is gone its recorded_ms and horizon_ms
-//   limits  for each SKU: signed varint, length-prefixed limit block
-//   users   for each user: signed varint, length-prefixed purchase block
+//   texts   for each: signed varint of its number, length-prefixed text; none if there are no texts
+//   limits  for each SKU: id, length-prefixed limit block
+//   users   for each user: id, length-prefixed purchase block
+// An id is the signed varint of an integer, or kTextMark and what is length-prefixed: the text of a
+// user, or the packed number of a SKU's text.
 #include <absl/container/inlined_vector.h>
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "core/check.h"
-#include "core/quota/entity_key.h"
 #include "core/quota/quota_book.h"
 
 namespace tally {
 namespace {
 
-enum RunKind : char { kHeaderRun = 'H', kLimitsRun = 'L', kUsersRun = 'U' };
+enum RunKind : char { kHeaderRun = 'H', kTextsRun = 'T', kLimitsRun = 'L', kUsersRun = 'U' };
+
+// The kinds of Tables().
+constexpr std::array<RunKind, 3> kTableKinds = {kTextsRun, kLimitsRun, kUsersRun};
+
+// How no varint begins: a zero longer than it need be.
+constexpr std::string_view kTextMark("\x80\0", 2);
 
 constexpr int64_t kFormat = 1;
 
-// A cursor is the table in its top bits and the table's own cursor below.
+// A cursor is one more than the table's place in its top bits and the table's own cursor below.
 constexpr int kTableShift = 48;
 constexpr uint64_t kTableCursorMask = (uint64_t{1} << kTableShift) - 1;
-constexpr uint64_t kInLimits = uint64_t{1} << kTableShift;
-constexpr uint64_t kInUsers = uint64_t{2} << kTableShift;
 
 // A run of a cut is passed on when it has this many.
 constexpr size_t kRunBytes = 64 * 1024;
@@ -34,9 +41,27 @@ constexpr size_t kRunBytes = 64 * 1024;
 // Records read from the table at a time: a scan looks at all of a segment, so few is wasteful.
 constexpr size_t kScanRecords = 256;
 
-void AppendRecord(const RecordTable::Record& record, std::string& run) {
-  AppendSignedVarint(run, EntityKey::IdOf(record.key()));
-  AppendLengthPrefixed(run, record.payload());
+void AppendRecord(char kind, const RecordTable::Record& record, std::string& run) {
+  const std::string_view key = record.key();
+  if (EntityKey::IsText(key)) [[unlikely]] {
+    run.append(kTextMark);
+    AppendLengthPrefixed(run, EntityKey::TextOf(key));
+  } else {
+    AppendSignedVarint(run, EntityKey::NumberOf(key));
+  }
+  AppendLengthPrefixed(run, kind == kTextsRun ? TextDictionary::TextOf(record) : record.payload());
+}
+
+std::optional<EntityKey> ReadKey(std::string_view& run) {
+  if (!run.starts_with(kTextMark)) [[likely]] {
+    int64_t id = 0;
+    if (!ReadSignedVarint(run, id)) return std::nullopt;
+    return EntityKey(id);
+  }
+  run.remove_prefix(kTextMark.size());
+  std::string_view text;
+  if (!ReadLengthPrefixed(run, text) || text.size() > kMaxQuotaIdBytes) return std::nullopt;
+  return EntityKey(QuotaId::Text(text));
 }
 
 // Gives the run to the sink, if there is more in it than its kind, and leaves the kind.
@@ -46,12 +71,13 @@ void PassOn(std::string& run, const QuotaBook::RunSink& sink) {
 }
 
 // Appends records until about `max_bytes` are there; returns the table's next cursor.
-uint64_t SaveRecords(const RecordTable& table, uint64_t cursor, size_t max_bytes,
+uint64_t SaveRecords(char kind, const RecordTable& table, uint64_t cursor, size_t max_bytes,
                      std::string& out) {
   const size_t end = out.size() + max_bytes;
   do {
-    cursor = table.Scan(cursor, kScanRecords,
-                        [&](const RecordTable::Record& record) { AppendRecord(record, out); });
+    cursor = table.Scan(cursor, kScanRecords, [&](const RecordTable::Record& record) {
+      AppendRecord(kind, record, out);
+    });
   } while (cursor != 0 && out.size() < end);
   return cursor;
 }
@@ -71,11 +97,10 @@ bool InsertRecords(std::string_view run, RecordTable& table, Note&& note) {
   while (!run.empty()) {
     arrivals.clear();
     while (arrivals.size() < kAtOnce && !run.empty()) {
-      int64_t id = 0;
+      const std::optional<EntityKey> key = ReadKey(run);
       std::string_view block;
-      if (!ReadSignedVarint(run, id) || !ReadLengthPrefixed(run, block)) return false;
-      const EntityKey key(id);
-      arrivals.push_back({key, table.Hash(key.view()), block});
+      if (!key || !ReadLengthPrefixed(run, block)) return false;
+      arrivals.push_back({*key, table.Hash(key->view()), block});
       table.PrefetchSegment(arrivals.back().hash);
     }
     for (const Arrival& arrival : arrivals) table.PrefetchInsertion(arrival.hash);
@@ -89,86 +114,7 @@ bool InsertRecords(std::string_view run, RecordTable& table, Note&& note) {
   return true;
 }
 
-void CopyRecords(const RecordTable& from, RecordTable& to) {
-  uint64_t position = 0;
-  while (RecordTable::Segment* segment = from.NextSegment(position)) {
-    from.ForEach(*segment, [&](const RecordTable::Record& record) {
-      const RecordTable::Record copy = to.Insert(record.key(), record.size());
-      std::memcpy(copy.data(), record.data(), record.size());
-      copy.segment().due = std::min(copy.segment().due, segment->due);
-    });
-  }
-}
-
 }  // namespace
-
-QuotaBook::Stats QuotaBook::stats() const {
-  return {limit_count_, users_.size(), purchase_count_, MemoryBytes()};
-}
-
-size_t QuotaBook::MemoryBytes() const {
-  return sizeof(*this) + limits_.MemoryBytes() + users_.MemoryBytes() + retention_.MemoryBytes();
-}
-
-size_t QuotaBook::SweepUsers(RecordTable::Segment& segment, int64_t horizon_ms, int64_t now_ms) {
-  std::vector<int64_t> users;
-  segment.due = RecordTable::Segment::kNothingDue;
-  users_.ForEach(segment, [&](const RecordTable::Record& record) {
-    bool some_gone = false;
-    for (PurchaseReader reader(record.payload()); reader.Next();) {
-      if (retention_.Keeps(reader.line(), horizon_ms)) {
-        segment.due = std::min(segment.due, reader.line().ts_ms);
-      } else {
-        some_gone = true;
-      }
-    }
-    if (some_gone) users.push_back(EntityKey::IdOf(record.key()));
-  });
-  const size_t before = purchase_count_;
-  for (const int64_t user : users) Store(Open(user, now_ms));
-  return before - purchase_count_;
-}
-
-size_t QuotaBook::ExpireSome(int64_t now_ms, size_t budget) {
-  const int64_t horizon_ms = retention_.Horizon(now_ms);
-  const int64_t widest_horizon_ms = retention_.WidestHorizon(now_ms);
-  size_t freed = 0;
-  while (budget > 0) {
-    const RecordTable& table = sweeping_limits_ ? limits_ : users_;
-    RecordTable::Segment* segment = table.NextSegment(sweep_position_);
-    if (segment == nullptr) {
-      sweep_position_ = 0;
-      sweeping_limits_ = !sweeping_limits_;
-      if (!sweeping_limits_) break;
-      continue;
-    }
-    // A segment in which nothing is due costs one, however many it holds.
-    const bool is_due = segment->due <= (sweeping_limits_ ? horizon_ms : widest_horizon_ms);
-    budget -= std::min(budget, 1 + (is_due ? segment->size() : 0));
-    if (!is_due) continue;
-    if (sweeping_limits_) {
-      SweepLimits(*segment, horizon_ms);
-    } else {
-      freed += SweepUsers(*segment, horizon_ms, now_ms);
-    }
-  }
-  return freed;
-}
-
-bool QuotaBook::FreeSome(size_t segments) {
-  return users_.FreeSome(segments) && limits_.FreeSome(segments);
-}
-
-QuotaBook QuotaBook::Clone() const {
-  QuotaBook copy(seed_, retention_.minimum_ms());
-  CopyRecords(limits_, copy.limits_);
-  CopyRecords(users_, copy.users_);
-  copy.limit_count_ = limit_count_;
-  copy.purchase_count_ = purchase_count_;
-  copy.retention_ = retention_;
-  copy.recording_ = recording_;
-  return copy;
-}
 
 void QuotaBook::SaveHeader(std::string& out) const {
   out.push_back(kHeaderRun);
@@ -182,22 +128,30 @@ void QuotaBook::SaveHeader(std::string& out) const {
   }
 }
 
+std::array<const RecordTable*, 3> QuotaBook::Tables() const {
+  return {texts_ == nullptr ? nullptr : &texts_->table(), &limits_, &users_};
+}
+
 uint64_t QuotaBook::Save(uint64_t cursor, size_t max_bytes, std::string& out) const {
+  const auto tables = Tables();
+  size_t at = 0;
+  uint64_t next = 0;
   if (cursor == 0) {
     SaveHeader(out);
-    return kInLimits;
+  } else {
+    at = (cursor >> kTableShift) - 1;
+    out.push_back(kTableKinds[at]);
+    next = SaveRecords(kTableKinds[at], *tables[at], cursor & kTableCursorMask, max_bytes, out);
+    if (next == 0) ++at;
   }
-  const bool in_limits = cursor < kInUsers;
-  out.push_back(in_limits ? kLimitsRun : kUsersRun);
-  const uint64_t next =
-      SaveRecords(in_limits ? limits_ : users_, cursor & kTableCursorMask, max_bytes, out);
-  if (in_limits) return next == 0 ? kInUsers : kInLimits | next;
-  return next == 0 ? 0 : kInUsers | next;
+  while (at < tables.size() && tables[at] == nullptr) ++at;
+  return at == tables.size() ? 0 : (at + 1) << kTableShift | next;
 }
 
 void QuotaBook::BeginCut(RunSink sink) {
   cut_ = std::make_unique<Cut>(Cut{.sink = std::move(sink),
                                    .epoch = ++cut_epoch_,
+                                   .texts = Cut::Part(kTextsRun),
                                    .limits = Cut::Part(kLimitsRun),
                                    .users = Cut::Part(kUsersRun),
                                    .run = {}});
@@ -206,15 +160,16 @@ void QuotaBook::BeginCut(RunSink sink) {
 }
 
 QuotaBook::Cut::Part& QuotaBook::PartOf(const RecordTable& table) {
-  return &table == &users_ ? cut_->users : cut_->limits;
+  if (&table == &users_) return cut_->users;
+  return &table == &limits_ ? cut_->limits : cut_->texts;
 }
 
-void QuotaBook::SaveBeforeChange(const RecordTable& table, uint64_t hash, int64_t id) {
+void QuotaBook::SaveBeforeChange(const RecordTable& table, uint64_t hash, std::string_view key) {
   Cut::Part& part = PartOf(table);
-  if (!part.changed.insert(id).second) return;
-  const RecordTable::Record record = table.Find(EntityKey(id).view(), hash);
+  if (!part.changed.emplace(key).second) return;
+  const RecordTable::Record record = table.Find(key, hash);
   if (!record) return;  // it was not there when the cut began
-  AppendRecord(record, part.run);
+  AppendRecord(part.run.front(), record, part.run);
   if (part.run.size() >= kRunBytes) PassOn(part.run, cut_->sink);
 }
 
@@ -224,8 +179,8 @@ void QuotaBook::SaveSegment(const RecordTable& table, RecordTable::Segment& segm
   std::string& run = cut_->run;
   run.assign(1, part.run.front());
   table.ForEach(segment, [&](const RecordTable::Record& record) {
-    if (part.changed.erase(EntityKey::IdOf(record.key())) > 0) return;
-    AppendRecord(record, run);
+    if (part.changed.erase(std::string(record.key())) > 0) return;
+    AppendRecord(run.front(), record, run);
     if (run.size() >= kRunBytes) PassOn(run, cut_->sink);
   });
   PassOn(run, cut_->sink);
@@ -233,18 +188,14 @@ void QuotaBook::SaveSegment(const RecordTable& table, RecordTable::Segment& segm
 
 bool QuotaBook::SaveCut() {
   while (cut_ != nullptr) {
-    const RecordTable& table = cut_->in_users ? users_ : limits_;
-    RecordTable::Segment* segment = table.NextSegment(cut_->position);
+    const RecordTable* table = Tables()[cut_->table];
+    RecordTable::Segment* segment = table == nullptr ? nullptr : table->NextSegment(cut_->position);
     if (segment == nullptr) {
-      PassOn(PartOf(table).run, cut_->sink);
-      if (cut_->in_users) {
-        cut_ = nullptr;
-      } else {
-        cut_->in_users = true;
-        cut_->position = 0;
-      }
+      if (table != nullptr) PassOn(PartOf(*table).run, cut_->sink);
+      cut_->position = 0;
+      if (++cut_->table == Tables().size()) cut_ = nullptr;
     } else if (segment->epoch < cut_->epoch) {
-      SaveSegment(table, *segment);
+      SaveSegment(*table, *segment);
       return true;
     }
   }
@@ -257,6 +208,8 @@ bool QuotaBook::Load(std::string_view run) {
   switch (run.front()) {
     case kHeaderRun:
       return LoadHeader(in);
+    case kTextsRun:
+      return LoadTexts(in);
     case kLimitsRun:
       return LoadLimits(in);
     case kUsersRun:
@@ -287,12 +240,25 @@ bool QuotaBook::LoadHeader(std::string_view in) {
   return retention_.set_gone(std::move(all_gone));
 }
 
+bool QuotaBook::LoadTexts(std::string_view in) {
+  while (!in.empty()) {
+    int64_t number = 0;
+    std::string_view text;
+    if (!ReadSignedVarint(in, number) || !ReadLengthPrefixed(in, text)) return false;
+    if (number < 1 || number > TextDictionary::kMaxNumber) return false;
+    if (text.size() > kMaxQuotaIdBytes || !Texts().Restore(number, text)) return false;
+  }
+  return true;
+}
+
 bool QuotaBook::LoadLimits(std::string_view in) {
   std::vector<LimitEntry> entries;
   return InsertRecords(in, limits_, [&](const RecordTable::Record& record) {
+    if (!EntityKey::IsSku(record.key()) || !UseLoaded(EntityKey::SkuOf(record.key()))) return false;
     if (!DecodeLimits(record.payload(), entries)) return false;
     int64_t& due = record.segment().due;
     for (const LimitEntry& entry : entries) {
+      if (!UseLoaded(entry.action)) return false;
       if (entry.is_set) {
         retention_.Add(entry.window_ms);
         ++limit_count_;
@@ -309,11 +275,17 @@ bool QuotaBook::LoadUsers(std::string_view in) {
     size_t lines = 0;
     int64_t due = record.segment().due;
     PurchaseReader reader(record.payload());
-    for (; reader.Next(); ++lines) due = std::min(due, reader.line().ts_ms);
+    for (; reader.Next(); ++lines) {
+      due = std::min(due, reader.line().ts_ms);
+      if (!UseLoaded(reader.line().sku) || !UseLoaded(reader.line().action)) return false;
+    }
     if (reader.malformed() || lines == 0) return false;
     purchase_count_ += lines;
     record.segment().due = due;
-    return reader.rest().empty() || DecodePurchases(record.payload(), with_returns);
+    if (reader.rest().empty()) return true;
+    if (!DecodePurchases(record.payload(), with_returns)) return false;
+    return std::all_of(with_returns.returns.begin(), with_returns.returns.end(),
+                       [&](const ReturnMark& mark) { return UseLoaded(mark.sku); });
   });
 }
 

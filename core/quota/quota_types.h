@@ -1,4 +1,5 @@
-// What goes into and comes out of a quota book. All times are unix milliseconds.
+// What goes into and comes out of a quota book. All times are unix milliseconds. The texts of ids
+// that come out are valid until the book next changes.
 #pragma once
 
 #include <absl/container/inlined_vector.h>
@@ -7,7 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
+
+#include "core/quota/quota_id.h"
 
 namespace tally {
 
@@ -19,14 +23,14 @@ inline constexpr int64_t kNoAction = 0;
 inline constexpr int64_t kUnlimited = -1;
 
 struct QuotaLimitSpec {
-  int64_t sku = 0;
-  int64_t action = kNoAction;
+  QuotaId sku;
+  QuotaId action = kNoAction;
   int32_t limit = 0;      // >= 0
   int64_t window_ms = 0;  // > 0
 };
 
 struct QuotaLimit {
-  int64_t action = kNoAction;
+  QuotaId action = kNoAction;
   int32_t limit = 0;
   int64_t window_ms = 0;
   int64_t set_at_ms = 0;
@@ -34,28 +38,28 @@ struct QuotaLimit {
 };
 
 struct QuotaItem {
-  int64_t sku = 0;
-  int64_t action = kNoAction;
+  QuotaId sku;
+  QuotaId action = kNoAction;
   int32_t qty = 0;  // >= 0
 };
 
 struct QuotaReturnItem {
-  int64_t sku = 0;
+  QuotaId sku;
   int32_t qty = 0;  // >= 0
 };
 
 // A line of an order that is still kept; `qty` is what has not been returned of it.
 struct QuotaPurchase {
-  int64_t order = 0;
-  int64_t sku = 0;
-  int64_t action = kNoAction;
+  QuotaId order;
+  QuotaId sku;
+  QuotaId action = kNoAction;
   int32_t qty = 0;
   int64_t ts_ms = 0;
   friend bool operator==(const QuotaPurchase&, const QuotaPurchase&) = default;
 };
 
 struct QuotaLeft {
-  int64_t action = kNoAction;
+  QuotaId action = kNoAction;
   int64_t left = 0;
   friend bool operator==(const QuotaLeft&, const QuotaLeft&) = default;
 };
@@ -67,11 +71,17 @@ class QuotaLefts {
     skus_.clear();
     values_.clear();
   }
-  void BeginSku(int64_t sku) { skus_.emplace_back(sku, values_.size()); }
-  void Add(int64_t action, int64_t left) { values_.emplace_back(action, left); }
+  void BeginSku(const QuotaId& sku) { skus_.emplace_back(sku, values_.size()); }
+  void Add(const QuotaId& action, int64_t left) { values_.emplace_back(action, left); }
+  // To be called after adding to a SKU actions of which several are texts.
+  void SortLastSku() {
+    const auto begin = values_.begin() + static_cast<ptrdiff_t>(skus_.back().begin);
+    std::sort(begin, values_.end(),
+              [](const QuotaLeft& a, const QuotaLeft& b) { return a.action < b.action; });
+  }
 
   size_t size() const { return skus_.size(); }
-  int64_t sku(size_t i) const { return skus_[i].sku; }
+  const QuotaId& sku(size_t i) const { return skus_[i].sku; }
   // Ascending by action.
   std::span<const QuotaLeft> of(size_t i) const {
     const size_t end = i + 1 < skus_.size() ? skus_[i + 1].begin : values_.size();
@@ -80,7 +90,7 @@ class QuotaLefts {
 
  private:
   struct Sku {
-    int64_t sku;
+    QuotaId sku;
     size_t begin;
   };
   absl::InlinedVector<Sku, 8> skus_;
@@ -91,17 +101,13 @@ class QuotaLefts {
 class QuotaActions {
  public:
   QuotaActions() = default;
-  explicit QuotaActions(std::vector<int64_t> actions) : all_(false), actions_(std::move(actions)) {
-    std::sort(actions_.begin(), actions_.end());
-  }
+  explicit QuotaActions(std::vector<QuotaId> listed) : all_(false), listed_(std::move(listed)) {}
   bool all() const { return all_; }
-  bool Contains(int64_t action) const {
-    return all_ || std::binary_search(actions_.begin(), actions_.end(), action);
-  }
+  std::span<const QuotaId> listed() const { return listed_; }
 
  private:
   bool all_ = true;
-  std::vector<int64_t> actions_;
+  std::vector<QuotaId> listed_;
 };
 
 }  // namespace tally

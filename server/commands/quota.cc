@@ -4,7 +4,6 @@
 #include <optional>
 #include <vector>
 
-#include "core/bytes/number.h"
 #include "core/quota/quota_book.h"
 #include "server/command/help.h"
 #include "server/commands/families.h"
@@ -14,9 +13,31 @@
 namespace tally::server {
 namespace {
 
+// An integer, or a bulk string as it was given.
+void ReplyId(ReplyBuilder& reply, const QuotaId& id) {
+  if (id.is_text()) {
+    reply.Bulk(id.text());
+  } else {
+    reply.Integer(id.number());
+  }
+}
+
+// Apart from the loop that calls it, in which all actions are integers as a rule.
+[[gnu::noinline]] void ReplyTextLeft(ReplyBuilder& reply, const QuotaLeft& left) {
+  reply.Array(2);
+  reply.Bulk(left.action.text());
+  reply.Integer(left.left);
+}
+
 void ReplyLeft(ReplyBuilder& reply, std::span<const QuotaLeft> lefts) {
   reply.Array(lefts.size());
-  for (const QuotaLeft& left : lefts) reply.IntegerPair(left.action, left.left);
+  for (const QuotaLeft& left : lefts) {
+    if (left.action.is_text()) [[unlikely]] {
+      ReplyTextLeft(reply, left);
+    } else {
+      reply.IntegerPair(left.action.number(), left.left);
+    }
+  }
 }
 
 void ReplyLefts(ReplyBuilder& reply, const QuotaLefts& lefts) {
@@ -66,13 +87,13 @@ void Limits(CommandContext& context) {
   if (!context.Read(args.book(), book)) return;
   std::vector<QuotaLimit> limits;
   context.reply.Array(skus.size());
-  for (const int64_t sku : skus) {
+  for (const QuotaId& sku : skus) {
     limits.clear();
     if (book != nullptr) book->Limits(sku, actions, limits);
     context.reply.Array(limits.size());
     for (const QuotaLimit& limit : limits) {
       context.reply.Array(4);
-      context.reply.Integer(limit.action);
+      ReplyId(context.reply, limit.action);
       context.reply.Integer(limit.limit);
       context.reply.Integer(limit.window_ms);
       context.reply.Integer(limit.set_at_ms);
@@ -191,14 +212,14 @@ void Reset(CommandContext& context) {
   QuotaWriter writer(context, args);
   if (!args.ReadIds("user", users) || !args.ReadActionsToEnd(actions) || !writer.Open()) return;
   int64_t reset = 0;
-  for (const int64_t user : users) reset += writer.book().Reset(user, actions, args.now()) ? 1 : 0;
+  for (const QuotaId& user : users) reset += writer.book().Reset(user, actions, args.now()) ? 1 : 0;
   writer.Close(reset > 0, "quota.reset");
   context.reply.Integer(reset);
 }
 
 void Left(CommandContext& context) {
   QuotaArgs args(context);
-  int64_t user = 0;
+  QuotaId user;
   QuotaArgs::Ids skus;
   int64_t at_ms = args.now();
   QuotaBook* book = nullptr;
@@ -209,7 +230,7 @@ void Left(CommandContext& context) {
   if (book != nullptr) {
     book->Left(user, skus, at_ms, args.now(), lefts, context.fetched());
   } else {
-    for (const int64_t sku : skus) {
+    for (const QuotaId& sku : skus) {
       lefts.BeginSku(sku);
       lefts.Add(kNoAction, kUnlimited);
     }
@@ -224,16 +245,16 @@ bool FetchLefts(const Keyspace& keyspace, std::span<const Args> calls) {
   const std::string_view key = calls.front()[1];
   const Keyspace::Entry entry = keyspace.Peek(key);
   if (!entry || entry.type() != kTypeOf<QuotaBook>) return false;
-  absl::InlinedVector<int64_t, QuotaBook::kMaxPrefetch> users;
-  absl::InlinedVector<int64_t, QuotaBook::kMaxPrefetch> skus;
+  absl::InlinedVector<QuotaId, QuotaBook::kMaxPrefetch> users;
+  absl::InlinedVector<QuotaId, QuotaBook::kMaxPrefetch> skus;
   bool all = true;
   for (const Args call : calls) {
     all &= call[1] == key && skus.size() + call.size() <= QuotaBook::kMaxPrefetch;
     if (call[1] != key) continue;
     for (size_t i = 2; i < call.size() && skus.size() < QuotaBook::kMaxPrefetch; ++i) {
-      const std::optional<int64_t> id = ParseInt64(call[i]);
-      if (!id) break;
-      (i == 2 ? users : skus).push_back(*id);
+      QuotaId id;
+      if (!ReadQuotaId(call[i], id) || (i > 3 && id.is_text() && IsWord(call[i], "at"))) break;
+      (i == 2 ? users : skus).push_back(id);
     }
   }
   entry.heap<QuotaBook>().Prefetch(users, skus);
@@ -251,13 +272,13 @@ void LeftByUser(CommandContext& context) {
   if (!context.Read(args.book(), book)) return;
   QuotaLefts lefts;
   context.reply.Array(users.size());
-  for (const int64_t user : users) {
+  for (const QuotaId& user : users) {
     lefts.Clear();
     if (book != nullptr) book->LeftAll(user, actions, args.now(), lefts);
     context.reply.Array(lefts.size());
     for (size_t i = 0; i < lefts.size(); ++i) {
       context.reply.Array(2);
-      context.reply.Integer(lefts.sku(i));
+      ReplyId(context.reply, lefts.sku(i));
       ReplyLeft(context.reply, lefts.of(i));
     }
   }
@@ -265,7 +286,7 @@ void LeftByUser(CommandContext& context) {
 
 void History(CommandContext& context) {
   QuotaArgs args(context);
-  int64_t user = 0;
+  QuotaId user;
   QuotaBook* book = nullptr;
   if (!args.Read("user", user) || !args.End() || !context.Read(args.book(), book)) return;
   std::vector<QuotaPurchase> lines;
@@ -273,9 +294,9 @@ void History(CommandContext& context) {
   context.reply.Array(lines.size());
   for (const QuotaPurchase& line : lines) {
     context.reply.Array(5);
-    for (const int64_t field : {line.order, line.sku, line.action, int64_t{line.qty}, line.ts_ms}) {
-      context.reply.Integer(field);
-    }
+    for (const QuotaId& id : {line.order, line.sku, line.action}) ReplyId(context.reply, id);
+    context.reply.Integer(line.qty);
+    context.reply.Integer(line.ts_ms);
   }
 }
 

@@ -5,7 +5,7 @@
 
 #include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
-#include "core/time/duration.h"
+#include "server/command/time_args.h"
 #include "server/command/usage.h"
 
 namespace tally::server {
@@ -69,57 +69,63 @@ bool QuotaArgs::Take(std::string_view word) {
   return true;
 }
 
-bool QuotaArgs::Read(std::string_view name, int64_t& value) {
+bool QuotaArgs::Read(std::string_view name, QuotaId& id) {
   if (done()) return Missing(name);
-  const auto number = ParseInt64(args_[next_]);
-  if (!number) return Fail(name, " is not an integer or out of range");
-  value = *number;
+  if (!ReadQuotaId(args_[next_], id)) {
+    return Fail(name, StrCat(" must be at most ", kMaxQuotaIdBytes, " bytes"));
+  }
   ++next_;
   return true;
 }
 
 bool QuotaArgs::ReadCount(std::string_view name, int32_t low, int32_t& value) {
-  int64_t number = 0;
-  if (!Read(name, number)) return false;
+  if (done()) return Missing(name);
+  const auto number = ParseInt64(args_[next_]);
+  if (!number) return Fail(name, " is not an integer or out of range");
   constexpr int32_t kHigh = std::numeric_limits<int32_t>::max();
-  if (number < low || number > kHigh) {
+  if (*number < low || *number > kHigh) {
     return Fail(name, StrCat(" must be between ", low, " and ", kHigh));
   }
-  value = static_cast<int32_t>(number);
+  value = static_cast<int32_t>(*number);
+  ++next_;
   return true;
 }
 
 bool QuotaArgs::ReadWindow(int64_t& window_ms) {
   if (done()) return Missing("window");
-  const auto window = ParseDuration(args_[next_]);
-  if (!window || *window == 0) return Fail("window", " must be a duration above 0, such as 30d");
-  window_ms = *window;
+  if (!ReadDuration({context_, args_}, next_, "window", window_ms)) return false;
   ++next_;
   return true;
 }
 
 bool QuotaArgs::ReadInstant(int64_t& unix_ms) {
   if (done()) return Missing("AT");
-  const auto instant = ParseInstant(args_[next_]);
-  if (!instant) return Fail("AT", " must be unix seconds");
-  unix_ms = *instant;
+  if (!server::ReadInstant({context_, args_}, next_, "AT", unix_ms)) return false;
   ++next_;
   return true;
 }
 
+bool QuotaArgs::EndsIds(size_t place) const {
+  return place >= args_.size() || IsWord(args_[place], "actions") || IsWord(args_[place], "at");
+}
+
 bool QuotaArgs::ReadIds(std::string_view name, Ids& ids) {
+  const size_t first = next_;
   do {
     if (!HasRoom(name, ids.size()) || !Read(name, ids.emplace_back())) return false;
-  } while (!done() && !At("actions") && !At("at"));
+  } while (!EndsIds(next_));
+  if (ids.size() > 1 && ids.front().is_text() && EndsIds(first)) return Missing(name);
   return true;
 }
 
 bool QuotaArgs::ReadActionsToEnd(QuotaActions& actions) {
   if (!Take("actions")) return End();
-  Ids listed;
-  if (!ReadIds("action", listed)) return false;
-  actions = QuotaActions(std::vector<int64_t>(listed.begin(), listed.end()));
-  return End();
+  std::vector<QuotaId> listed;
+  do {
+    if (!HasRoom("action", listed.size()) || !Read("action", listed.emplace_back())) return false;
+  } while (!done());
+  actions = QuotaActions(std::move(listed));
+  return true;
 }
 
 bool QuotaArgs::End() {

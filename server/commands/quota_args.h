@@ -23,7 +23,7 @@ inline constexpr size_t kMaxQuotaEntries = 1000;
 // out of range is replied as an error that names it, and the reader returns false.
 class QuotaArgs {
  public:
-  using Ids = absl::InlinedVector<int64_t, 8>;
+  using Ids = absl::InlinedVector<QuotaId, 8>;
 
   explicit QuotaArgs(CommandContext& context);
 
@@ -42,11 +42,12 @@ class QuotaArgs {
   bool Take(std::string_view word);
 
   // `name` is what an error calls the argument.
-  [[nodiscard]] bool Read(std::string_view name, int64_t& value);
+  [[nodiscard]] bool Read(std::string_view name, QuotaId& id);
   [[nodiscard]] bool ReadCount(std::string_view name, int32_t low, int32_t& value);
   [[nodiscard]] bool ReadWindow(int64_t& window_ms);
   [[nodiscard]] bool ReadInstant(int64_t& unix_ms);
-  // One or more, up to the end or an `ACTIONS` or `AT`.
+  // One or more, up to the end or an `ACTIONS` or `AT`. An id that reads like these can be given if
+  // it is the only one; a list that begins with them and goes on is one without ids.
   [[nodiscard]] bool ReadIds(std::string_view name, Ids& ids);
   // `[ACTIONS a …]` and the end.
   [[nodiscard]] bool ReadActionsToEnd(QuotaActions& actions);
@@ -70,6 +71,7 @@ class QuotaArgs {
 
  private:
   void TakeReplayWords();
+  bool EndsIds(size_t place) const;
 
   CommandContext& context_;
   Args args_;  // without the words that only the log has

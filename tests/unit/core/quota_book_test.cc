@@ -28,7 +28,7 @@ struct Shop {
     book.SetLimits(std::vector<QuotaLimitSpec>{{sku, action, limit, window_ms}}, now);
   }
   size_t Del(int64_t sku, QuotaActions actions = {}) {
-    return book.DelLimits(std::vector<int64_t>{sku}, actions, now);
+    return book.DelLimits(std::vector<QuotaId>{sku}, actions, now);
   }
   QuotaBook::BuyResult Buy(int64_t order, std::vector<QuotaItem> items, int64_t ts_ms = 0,
                            bool if_left = false, bool once = false) {
@@ -48,7 +48,7 @@ struct Shop {
     book.Return({kUser, order, items, ts_ms == 0 ? now : ts_ms, once}, now, credited);
     return credited;
   }
-  void Reset(std::vector<int64_t> actions) {
+  void Reset(std::vector<QuotaId> actions) {
     book.Reset(kUser, QuotaActions(std::move(actions)), now);
   }
   Lefts Left(int64_t sku = kSku) const { return test::LeftOf(book, kUser, sku, now); }
@@ -74,7 +74,7 @@ TEST_CASE("few SKUs or many are answered in the order asked for, each as often a
     shop.Buy(sku + 1, {{sku, 0, static_cast<int32_t>(sku)}});
   }
   for (const int64_t count : {1, 3, 7, 8, 9, 40}) {
-    std::vector<int64_t> asked;
+    std::vector<QuotaId> asked;
     for (int64_t sku = count; sku-- > 0;) asked.insert(asked.end(), sku % 3 == 0 ? 2 : 1, sku);
     for (const bool prefetched : {false, true}) {
       QuotaLefts lefts;
@@ -82,7 +82,7 @@ TEST_CASE("few SKUs or many are answered in the order asked for, each as often a
       REQUIRE(lefts.size() == asked.size());
       for (size_t i = 0; i < asked.size(); ++i) {
         REQUIRE(lefts.sku(i) == asked[i]);
-        REQUIRE(test::LeftsOf(lefts, i) == Lefts{{0, 100 - asked[i]}});
+        REQUIRE(test::LeftsOf(lefts, i) == Lefts{{0, 100 - asked[i].number()}});
       }
     }
   }

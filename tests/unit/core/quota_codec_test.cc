@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,8 @@ constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr int32_t kMaxQty = std::numeric_limits<int32_t>::max();
 
-UserPurchases RoundTrip(const UserPurchases& user) {
-  std::string block;
+// The texts of what it returns are in `block`.
+UserPurchases RoundTrip(const UserPurchases& user, std::string& block) {
   EncodePurchases(user, block);
   UserPurchases decoded;
   REQUIRE(DecodePurchases(block, decoded));
@@ -36,6 +37,18 @@ int64_t AnyInt64(test::SeededRandom& random) {
   }
 }
 
+const std::string kMostBytes(kMaxQuotaIdBytes, '\xff');
+const QuotaId kTexts[] = {QuotaId::Text(""),
+                          QuotaId::Text("007"),
+                          QuotaId::Text({"\0\r\n", 3}),
+                          QuotaId::Text("order-1234567890"),
+                          QuotaId::Text(std::string_view(kMostBytes).substr(0, 63)),
+                          QuotaId::Text(std::string_view(kMostBytes).substr(0, 64)),
+                          QuotaId::Text(kMostBytes)};
+
+// Of a text the number is positive, but the block need not know.
+BookId AnyBookId(test::SeededRandom& random) { return {AnyInt64(random), random.OneIn(3)}; }
+
 UserPurchases AnyUser(test::SeededRandom& random) {
   UserPurchases user;
   const size_t lines = 1 + random.Below(20);
@@ -43,19 +56,19 @@ UserPurchases AnyUser(test::SeededRandom& random) {
     PurchaseLine line;
     if (i > 0 && random.OneIn(2)) line = user.lines.back();
     if (i == 0 || random.OneIn(2)) {
-      line.order = AnyInt64(random);
+      line.order = random.OneIn(3) ? kTexts[random.Below(std::size(kTexts))] : AnyInt64(random);
       line.ts_ms = AnyInt64(random);
       line.recorded_ms = random.OneIn(2) ? line.ts_ms : AnyInt64(random);
     }
-    line.sku = AnyInt64(random);
-    line.action = random.OneIn(2) ? 0 : AnyInt64(random);
+    line.sku = AnyBookId(random);
+    line.action = random.OneIn(2) ? 0 : AnyBookId(random);
     line.qty = static_cast<int32_t>(random.Next() & kMaxQty) >> random.Below(31);
     line.resets = static_cast<uint8_t>(random.Below(8) < 4 ? 0 : random.Below(4));
     user.lines.push_back(line);
   }
   for (size_t i = random.Below(5); i > 0; --i) {
     const PurchaseLine& line = user.lines[random.Below(lines)];
-    user.returns.push_back({line.order, AnyInt64(random), AnyInt64(random)});
+    user.returns.push_back({line.order, AnyBookId(random), AnyInt64(random)});
   }
   return user;
 }
@@ -65,7 +78,8 @@ TEST_CASE("purchases of any numbers survive their block") {
   INFO("seed " << random.seed());
   for (int i = 0; i < 3000; ++i) {
     const UserPurchases user = AnyUser(random);
-    const UserPurchases decoded = RoundTrip(user);
+    std::string block;
+    const UserPurchases decoded = RoundTrip(user, block);
     REQUIRE(decoded.lines == user.lines);
     REQUIRE(decoded.returns == user.returns);
   }
@@ -78,7 +92,8 @@ TEST_CASE("a line of extremes survives") {
                               {kMax, kMin, kMax, kMin, kMin, 6, kNotReset},
                               {kMax, kMin, kMax, kMin, kMin, 7, kNotReset}},
                              {{extreme, kMin, kMax}, {kMax, kMax, kMin}}};
-    const UserPurchases decoded = RoundTrip(user);
+    std::string block;
+    const UserPurchases decoded = RoundTrip(user, block);
     REQUIRE(decoded.lines == user.lines);
     REQUIRE(decoded.returns == user.returns);
   }
@@ -87,7 +102,21 @@ TEST_CASE("a line of extremes survives") {
 TEST_CASE("returns of an order without lines are left out of the block") {
   const UserPurchases user{{{5, 1, 0, 1000, 1000, 1, kNotReset}}, {{4, 1, 7}, {5, 1, 8}}};
   const std::vector<ReturnMark> kept = {{5, 1, 8}};
-  REQUIRE(RoundTrip(user).returns == kept);
+  std::string block;
+  REQUIRE(RoundTrip(user, block).returns == kept);
+}
+
+TEST_CASE("texts cost their bytes and a few more in a block, and integers what they always did") {
+  const auto bytes = [](const QuotaId& order, BookId sku, BookId action) {
+    std::string block;
+    EncodePurchases({{{order, sku, action, kTimeBase, kTimeBase, 1, kNotReset}}, {}}, block);
+    return block.size();
+  };
+  REQUIRE(bytes(7, 5, 0) == 6);
+  REQUIRE(bytes(QuotaId::Text("0123456789"), 5, 0) == 6 + 10 + 2);
+  REQUIRE(bytes(7, {5, true}, 0) == 6 + 2);
+  REQUIRE(bytes(7, {5, true}, {1, true}) == 6 + 3);
+  REQUIRE(bytes(7, {5, true}, 1) == 6 + 3);
 }
 
 TEST_CASE("no prefix and no flipped byte of a block is read past its end") {
@@ -118,7 +147,8 @@ TEST_CASE("limits of any numbers survive their block") {
   constexpr int64_t kUnits[] = {1, 1000, 60'000, 3'600'000, 86'400'000};
   for (int i = 0; i < 3000; ++i) {
     std::vector<LimitEntry> entries;
-    for (int64_t action : {kMin, int64_t{-3}, int64_t{0}, int64_t{7}, kMax}) {
+    for (const BookId action : {BookId(kMin), BookId(-3), BookId(0), BookId(7), BookId(kMax),
+                                BookId(1, true), BookId(7, true), BookId(kMax, true)}) {
       LimitEntry entry;
       entry.action = action;
       entry.is_set = random.OneIn(2);
@@ -153,13 +183,73 @@ TEST_CASE("a limit block that no book can have written is refused") {
   REQUIRE_FALSE(DecodeLimits(block, decoded));                         // an action twice
   REQUIRE_FALSE(DecodeLimits("", decoded));                            // nothing known of the SKU
   REQUIRE_FALSE(DecodeLimits(std::string(2, '\0'), decoded));          // neither set nor deleted
+  REQUIRE_FALSE(DecodeLimits(std::string(4, '\0'), decoded));          // the same of a text
   REQUIRE_FALSE(DecodeLimits(std::string("\1\0\1\0\0", 5), decoded));  // a window of nothing
 }
 
-TEST_CASE("an id is its own key again") {
+TEST_CASE("an id is its own key again, and no other's") {
+  std::set<std::string> keys;
   for (const int64_t id : {kMin, int64_t{-129}, int64_t{-1}, int64_t{0}, int64_t{1}, int64_t{127},
                            int64_t{128}, int64_t{1} << 40, kMax}) {
-    REQUIRE(EntityKey::IdOf(EntityKey(id).view()) == id);
+    REQUIRE(EntityKey::UserOf(EntityKey(id).view()) == QuotaId(id));
+    REQUIRE(EntityKey::UserOf(EntityKey(QuotaId(id)).view()) == QuotaId(id));
+    for (const BookId sku : {BookId(id), BookId(id, true)}) {
+      const EntityKey key(sku);
+      REQUIRE(EntityKey::IsSku(key.view()));
+      REQUIRE(EntityKey::SkuOf(key.view()) == sku);
+      REQUIRE(keys.emplace(key.view()).second);
+    }
+  }
+  keys.clear();
+  for (size_t size = 0; size <= kMaxQuotaIdBytes; ++size) {
+    for (const char fill : {'\0', '0', '\xff'}) {
+      const std::string text(size, fill);
+      const EntityKey key(QuotaId::Text(text));
+      REQUIRE(EntityKey::UserOf(key.view()) == QuotaId::Text(text));
+      REQUIRE((keys.emplace(key.view()).second || size == 0));
+    }
+  }
+  for (int64_t id = -70'000; id < 70'000; ++id) {
+    REQUIRE_FALSE(keys.contains(std::string(EntityKey(id).view())));
+  }
+}
+
+QuotaId Read(const char* text) {
+  QuotaId id;
+  REQUIRE(ReadQuotaId(text, id));
+  return id;
+}
+
+TEST_CASE("an id is an integer only as an integer is written") {
+  for (const char* text : {"0", "7", "-7", "9223372036854775807", "-9223372036854775808"}) {
+    REQUIRE_FALSE(Read(text).is_text());
+    REQUIRE(std::to_string(Read(text).number()) == text);
+  }
+  for (const char* text : {"", "007", "-0", "+1", "00", " 7", "7 ", "-", "1e3", "7.0",
+                           "9223372036854775808", "-9223372036854775809"}) {
+    REQUIRE(Read(text).is_text());
+    REQUIRE(Read(text).text() == text);
+  }
+  QuotaId id;
+  REQUIRE(ReadQuotaId(std::string(128, '7'), id));
+  REQUIRE_FALSE(ReadQuotaId(std::string(129, '7'), id));
+  // Integers first, then texts by their bytes.
+  const std::vector<QuotaId> ascending = {kMin,
+                                          -1,
+                                          0,
+                                          7,
+                                          kMax,
+                                          QuotaId::Text(""),
+                                          QuotaId::Text({"\0", 1}),
+                                          QuotaId::Text("007"),
+                                          QuotaId::Text("07"),
+                                          QuotaId::Text("a"),
+                                          QuotaId::Text("\xff")};
+  for (size_t i = 0; i < ascending.size(); ++i) {
+    for (size_t j = 0; j < ascending.size(); ++j) {
+      REQUIRE((ascending[i] < ascending[j]) == (i < j));
+      REQUIRE((ascending[i] == ascending[j]) == (i == j));
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <limits>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,9 +21,21 @@ using test::NaiveBook;
 constexpr int64_t kMinRetention = 100'000;
 constexpr int64_t kBig = std::numeric_limits<int64_t>::max();
 
-const std::vector<int64_t> kUsers = {1, 2, 3, -kBig - 1, kBig};
-const std::vector<int64_t> kSkus = {0, 5, 6, -kBig - 1, kBig};
-const std::vector<int64_t> kActions = {0, 0, 1, 7, kBig, -3};
+// Texts that are all but an integer, with what a reply must not be confused by, and the longest.
+const QuotaId kSeven = QuotaId::Text("007");
+const QuotaId kBlank = QuotaId::Text(" 7");
+const QuotaId kEmpty = QuotaId::Text("");
+const QuotaId kTooBig = QuotaId::Text("9223372036854775808");
+const QuotaId kBinary = QuotaId::Text({"\0\r\n\xff\0", 5});
+const QuotaId kNul = QuotaId::Text({"\0", 1});
+const std::string kManyBytes(kMaxQuotaIdBytes, 'x');
+const QuotaId kLong = QuotaId::Text(kManyBytes);
+
+const std::vector<QuotaId> kUsers = {1,      2,      -kBig - 1, kBig,    7,
+                                     kSeven, kEmpty, kNul,      kBinary, kLong};
+const std::vector<QuotaId> kSkus = {0, 7, -kBig - 1, kBig, kSeven, kBlank, kEmpty, kBinary, kLong};
+const std::vector<QuotaId> kActions = {0, 0, 1, 7, kBig, -3, kSeven, kTooBig, kEmpty, kLong};
+const std::vector<QuotaId> kOrders = {1, 2, 3, 7, -kBig - 1, kSeven, kEmpty, kNul, kBinary, kLong};
 const std::vector<int64_t> kWindows = {1, 1000, 30'000, 99'999, 100'000, 150'000, 300'000};
 
 class Walk {
@@ -58,24 +71,25 @@ class Walk {
 
   void Compare() {
     model_.Tick(now_ms_);
-    for (const int64_t user : kUsers) {
+    for (const QuotaId& user : kUsers) {
       REQUIRE(test::HistoryOf(book_, user, now_ms_) == model_.History(user));
       const QuotaActions actions =
           random_.OneIn(2) ? QuotaActions() : QuotaActions({Pick(kActions), Pick(kActions)});
       QuotaLefts lefts;
       book_.LeftAll(user, actions, now_ms_, lefts);
-      std::map<int64_t, Lefts> all;
+      std::map<QuotaId, Lefts> all;
       for (size_t i = 0; i < lefts.size(); ++i) all[lefts.sku(i)] = test::LeftsOf(lefts, i);
       REQUIRE(all == model_.LeftAll(user, actions));
 
-      const std::vector<int64_t> skus = {Pick(kSkus), Pick(kSkus), Pick(kSkus), 99};
+      const std::vector<QuotaId> skus = {Pick(kSkus), Pick(kSkus), Pick(kSkus), 99,
+                                         QuotaId::Text("99 ")};
       const int64_t at_ms = now_ms_ + random_.Between(-50'000, 50'000);
       book_.Left(user, skus, at_ms, now_ms_, lefts);
       for (size_t i = 0; i < skus.size(); ++i) {
         REQUIRE(test::LeftsOf(lefts, i) == model_.Left(user, skus[i], at_ms));
       }
     }
-    for (const int64_t sku : kSkus) {
+    for (const QuotaId& sku : kSkus) {
       std::vector<QuotaLimit> limits;
       book_.Limits(sku, QuotaActions(), limits);
       REQUIRE(limits == model_.Limits(sku));
@@ -89,7 +103,7 @@ class Walk {
     book_.ExpireSome(now_ms_, 1'000'000);
     size_t users = 0;
     size_t purchases = 0;
-    for (const int64_t user : kUsers) {
+    for (const QuotaId& user : kUsers) {
       const size_t lines = model_.History(user).size();
       purchases += lines;
       users += lines > 0;
@@ -99,7 +113,10 @@ class Walk {
   }
 
  private:
-  int64_t Pick(const std::vector<int64_t>& from) { return from[random_.Below(from.size())]; }
+  template <typename Value>
+  Value Pick(const std::vector<Value>& from) {
+    return from[random_.Below(from.size())];
+  }
 
   int64_t EventTime() {
     if (random_.OneIn(2)) return now_ms_;
@@ -117,7 +134,7 @@ class Walk {
   }
 
   void DelLimits() {
-    const std::vector<int64_t> skus = {Pick(kSkus), Pick(kSkus)};
+    const std::vector<QuotaId> skus = {Pick(kSkus), Pick(kSkus)};
     const QuotaActions actions =
         random_.OneIn(2) ? QuotaActions() : QuotaActions({Pick(kActions), Pick(kActions)});
     REQUIRE(book_.DelLimits(skus, actions, now_ms_) == model_.DelLimits(skus, actions));
@@ -128,8 +145,8 @@ class Walk {
     for (size_t i = 1 + random_.Below(3); i > 0; --i) {
       items.push_back({Pick(kSkus), Pick(kActions), static_cast<int32_t>(random_.Below(12))});
     }
-    const QuotaOrder order{Pick(kUsers), random_.Between(1, 8), items,
-                           EventTime(),  random_.OneIn(2),      random_.OneIn(3)};
+    const QuotaOrder order{Pick(kUsers), Pick(kOrders),    items,
+                           EventTime(),  random_.OneIn(2), random_.OneIn(3)};
     QuotaLefts lefts;
     const QuotaBook::BuyResult result = book_.Buy(order, now_ms_, lefts);
     const auto [applied, item] = model_.Buy(order);
@@ -146,7 +163,7 @@ class Walk {
     for (size_t i = 1 + random_.Below(3); i > 0; --i) {
       items.push_back({Pick(kSkus), static_cast<int32_t>(random_.Below(10))});
     }
-    const QuotaReturn request{Pick(kUsers), random_.Between(1, 8), items, now_ms_ / 20'000 * 20'000,
+    const QuotaReturn request{Pick(kUsers), Pick(kOrders), items, now_ms_ / 20'000 * 20'000,
                               random_.OneIn(2)};
     std::vector<int32_t> credited;
     const bool changed = book_.Return(request, now_ms_, credited);
@@ -156,9 +173,9 @@ class Walk {
   }
 
   void Reset() {
-    const int64_t user = Pick(kUsers);
-    const std::vector<int64_t> listed =
-        random_.OneIn(3) ? std::vector<int64_t>() : std::vector{Pick(kActions), Pick(kActions)};
+    const QuotaId user = Pick(kUsers);
+    const std::vector<QuotaId> listed =
+        random_.OneIn(3) ? std::vector<QuotaId>() : std::vector{Pick(kActions), Pick(kActions)};
     const QuotaActions actions = listed.empty() ? QuotaActions() : QuotaActions(listed);
     REQUIRE(book_.Reset(user, actions, now_ms_) == model_.Reset(user, listed));
   }

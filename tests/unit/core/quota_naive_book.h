@@ -14,6 +14,8 @@
 
 namespace tally::test {
 
+// Ids are kept as they are given: their texts must outlive the book.
+//
 // The clock never goes back here, so what is out of retention can be thrown away at each step.
 class NaiveBook {
  public:
@@ -38,18 +40,18 @@ class NaiveBook {
     }
   }
 
-  size_t DelLimits(const std::vector<int64_t>& skus, const QuotaActions& actions) {
+  size_t DelLimits(const std::vector<QuotaId>& skus, const QuotaActions& actions) {
     ++sequence_;
     return std::erase_if(limits_, [&](const auto& entry) {
       const auto [sku, action] = entry.first;
       const bool listed = std::find(skus.begin(), skus.end(), sku) != skus.end();
-      if (!listed || !actions.Contains(action)) return false;
+      if (!listed || !Contains(actions, action)) return false;
       deleted_[entry.first] = sequence_;
       return true;
     });
   }
 
-  std::vector<QuotaLimit> Limits(int64_t sku) const {
+  std::vector<QuotaLimit> Limits(const QuotaId& sku) const {
     std::vector<QuotaLimit> found;
     for (const auto& [id, limit] : limits_) {
       if (id.first == sku) found.push_back(limit);
@@ -58,7 +60,8 @@ class NaiveBook {
   }
 
   // What is left before it is cut off at zero.
-  int64_t RawLeft(int64_t user, int64_t sku, const QuotaLimit& limit, int64_t at_ms) const {
+  int64_t RawLeft(const QuotaId& user, const QuotaId& sku, const QuotaLimit& limit,
+                  int64_t at_ms) const {
     int64_t left = limit.limit;
     const auto deleted = deleted_.find({sku, limit.action});
     const auto lines = users_.find(user);
@@ -72,7 +75,7 @@ class NaiveBook {
     return left;
   }
 
-  Lefts Left(int64_t user, int64_t sku, int64_t at_ms) const {
+  Lefts Left(const QuotaId& user, const QuotaId& sku, int64_t at_ms) const {
     Lefts lefts;
     for (const QuotaLimit& limit : Limits(sku)) {
       lefts.emplace_back(limit.action, std::max<int64_t>(RawLeft(user, sku, limit, at_ms), 0));
@@ -122,7 +125,7 @@ class NaiveBook {
   }
 
   // No action listed: all. Returns whether that changed anything.
-  bool Reset(int64_t user, const std::vector<int64_t>& listed) {
+  bool Reset(const QuotaId& user, const std::vector<QuotaId>& listed) {
     std::vector<Line>& lines = users_[user];
     if (listed.empty()) {
       std::erase_if(returns_, [&](const auto& key) { return std::get<0>(key) == user; });
@@ -130,7 +133,7 @@ class NaiveBook {
     }
     bool changed = false;
     for (Line& line : lines) {
-      for (const int64_t action : listed) {
+      for (const QuotaId& action : listed) {
         if (action != kNoAction && action != line.purchase.action) continue;
         changed |= line.no_more.insert(action).second;
       }
@@ -138,7 +141,7 @@ class NaiveBook {
     return changed;
   }
 
-  std::vector<QuotaPurchase> History(int64_t user) const {
+  std::vector<QuotaPurchase> History(const QuotaId& user) const {
     std::vector<QuotaPurchase> purchases;
     const auto lines = users_.find(user);
     if (lines == users_.end()) return purchases;
@@ -146,12 +149,12 @@ class NaiveBook {
     return purchases;
   }
 
-  std::map<int64_t, Lefts> LeftAll(int64_t user, const QuotaActions& actions) const {
-    std::map<int64_t, Lefts> all;
+  std::map<QuotaId, Lefts> LeftAll(const QuotaId& user, const QuotaActions& actions) const {
+    std::map<QuotaId, Lefts> all;
     for (const QuotaPurchase& purchase : History(user)) {
       if (purchase.qty == 0) continue;
       Lefts lefts = Limits(purchase.sku).empty() ? Lefts() : Left(user, purchase.sku, now_ms_);
-      std::erase_if(lefts, [&](const auto& left) { return !actions.Contains(left.first); });
+      std::erase_if(lefts, [&](const auto& left) { return !Contains(actions, left.first); });
       if (!lefts.empty()) all[purchase.sku] = lefts;
     }
     return all;
@@ -161,10 +164,15 @@ class NaiveBook {
   struct Line {
     QuotaPurchase purchase;
     int64_t sequence;           // when it was recorded
-    std::set<int64_t> no_more;  // actions whose totals it was reset from
+    std::set<QuotaId> no_more;  // actions whose totals it was reset from
   };
 
-  bool Knows(int64_t user, int64_t order) const {
+  static bool Contains(const QuotaActions& actions, const QuotaId& action) {
+    const auto listed = actions.listed();
+    return actions.all() || std::find(listed.begin(), listed.end(), action) != listed.end();
+  }
+
+  bool Knows(const QuotaId& user, const QuotaId& order) const {
     const auto lines = users_.find(user);
     return lines != users_.end() &&
            std::any_of(lines->second.begin(), lines->second.end(),
@@ -174,10 +182,10 @@ class NaiveBook {
   int64_t min_retention_ms_;
   int64_t now_ms_ = 0;
   int64_t sequence_ = 0;
-  std::map<std::pair<int64_t, int64_t>, QuotaLimit> limits_;
-  std::map<std::pair<int64_t, int64_t>, int64_t> deleted_;
-  std::map<int64_t, std::vector<Line>> users_;
-  std::set<std::tuple<int64_t, int64_t, int64_t, int64_t>> returns_;
+  std::map<std::pair<QuotaId, QuotaId>, QuotaLimit> limits_;
+  std::map<std::pair<QuotaId, QuotaId>, int64_t> deleted_;
+  std::map<QuotaId, std::vector<Line>> users_;
+  std::set<std::tuple<QuotaId, QuotaId, QuotaId, int64_t>> returns_;
 };
 
 }  // namespace tally::test

@@ -1,43 +1,23 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/quota/quota_book.h"
+#include "quota_filled_book.h"
 #include "quota_fixture.h"
 #include "random_seed.h"
 
 namespace tally {
 namespace {
 
+using test::Filled;
 using test::HistoryOf;
 
-constexpr int64_t kNow = 1'760'000'000'000;
+constexpr int64_t kNow = test::kFilledAt;
 constexpr int64_t kRetention = kDefaultQuotaRetentionMs;
-
-// `users` users with ten purchases each over the last 30 days, and limits of two actions on
-// `limits` / 2 SKUs. Order ids rise with time, as a shop's do.
-QuotaBook Filled(test::SeededRandom& random, int64_t users, int64_t limits) {
-  QuotaBook book(random.Next());
-  for (int64_t sku = 0; sku < limits / 2; ++sku) {
-    const int64_t ago = random.Between(0, kRetention);
-    book.SetLimits(std::vector<QuotaLimitSpec>{{sku, 0, 30, kRetention}, {sku, 7, 20, kRetention}},
-                   kNow - ago);
-  }
-  QuotaLefts lefts;
-  const int64_t skus = limits;
-  for (int64_t round = 0; round < 10; ++round) {
-    for (int64_t user = 0; user < users; ++user) {
-      const int64_t ago = kRetention / 10 * (10 - round) - random.Between(1, kRetention / 11);
-      // At full size orders are numbered by the hundred million.
-      const int64_t order = (kRetention - ago) / 26;
-      const std::vector<QuotaItem> items = {
-          {random.Between(0, skus), random.OneIn(3) ? 7 : 0, 1 + static_cast<int32_t>(round % 3)}};
-      book.Buy({user * 97, order, items, kNow - ago}, kNow - ago, lefts);
-    }
-  }
-  return book;
-}
 
 TEST_CASE("a small part of the full size costs that part of 3 GiB") {
   test::SeededRandom random;
@@ -54,10 +34,11 @@ TEST_CASE("a small part of the full size costs that part of 3 GiB") {
   REQUIRE(bytes <= 24);
 }
 
-TEST_CASE("a cut is the book as it was when the cut began, whatever is changed during it") {
-  test::SeededRandom random;
-  INFO("seed " << random.seed());
-  QuotaBook book = Filled(random, 10'000, 8000);
+// Cuts a book twice while users and limits come, change and go.
+void CutUnderChange(test::SeededRandom& random, test::Names& names) {
+  QuotaBook book = Filled(random, 10'000, 8000, names);
+  const auto user = [&](int64_t n) { return names.Of("user ", n * 97); };
+  const auto sku = [&](int64_t n) { return names.Of("sku ", n); };
   for (int round = 0; round < 2; ++round) {  // a second cut finds the marks of the first
     const QuotaBook original = book.Clone();
     std::vector<std::string> runs;
@@ -65,40 +46,55 @@ TEST_CASE("a cut is the book as it was when the cut began, whatever is changed d
     QuotaLefts lefts;
     size_t slices = 0;
     do {
-      const int64_t user = random.Between(0, 12'000) * 97;  // some of them are new
-      const std::vector<QuotaItem> items = {{random.Between(0, 4000), 7, 1}};
-      book.Buy({user, random.Between(0, 1 << 30), items, kNow}, kNow, lefts);
-      book.Reset(random.Between(0, 10'000) * 97, QuotaActions(), kNow);
-      const int64_t sku = random.Between(0, 4000);
-      book.DelLimits(std::vector<int64_t>{sku}, QuotaActions(), kNow);
-      book.SetLimits(std::vector<QuotaLimitSpec>{{sku + 1, 7, 5, kRetention}}, kNow);
+      const std::vector<QuotaItem> items = {
+          {sku(random.Between(0, 12'000)), names.Of("action ", random.Between(1, 1 << 20)), 1}};
+      const int64_t order = random.Between(0, 1 << 30);
+      // Some users, SKUs and actions are new.
+      book.Buy({user(random.Between(0, 12'000)), names.Of("order ", order), items, kNow}, kNow,
+               lefts);
+      book.Reset(user(random.Between(0, 10'000)), QuotaActions(), kNow);
+      const int64_t n = random.Between(0, 4000);
+      book.DelLimits(std::vector<QuotaId>{sku(n)}, QuotaActions(), kNow);
+      book.SetLimits(std::vector<QuotaLimitSpec>{{sku(n + 1), names.Of("action ", n), 5, 1000}},
+                     kNow);
       book.ExpireSome(kNow + kRetention / 2, 1);
       ++slices;
     } while (book.SaveCut());
     REQUIRE(slices > 3);
 
     QuotaBook loaded(random.Next());
+    std::shuffle(runs.begin(), runs.end(), std::mt19937_64(random.Next()));
     for (const std::string& run : runs) REQUIRE(loaded.Load(run));
     REQUIRE(loaded.stats().limits == original.stats().limits);
     REQUIRE(loaded.stats().users == original.stats().users);
     REQUIRE(loaded.stats().purchases == original.stats().purchases);
-    for (int64_t user = 0; user < 12'000; user += 17) {
-      REQUIRE(HistoryOf(loaded, user * 97, kNow) == HistoryOf(original, user * 97, kNow));
+    for (int64_t n = 0; n < 12'000; n += 17) {
+      REQUIRE(HistoryOf(loaded, user(n), kNow) == HistoryOf(original, user(n), kNow));
     }
-    for (int64_t sku = 0; sku < 4002; sku += 5) {
+    for (int64_t n = 0; n < 4002; n += 5) {
       std::vector<QuotaLimit> expected, limits;
-      original.Limits(sku, QuotaActions(), expected);
-      loaded.Limits(sku, QuotaActions(), limits);
+      original.Limits(sku(n), QuotaActions(), expected);
+      loaded.Limits(sku(n), QuotaActions(), limits);
       REQUIRE(limits == expected);
     }
+    REQUIRE(test::TextsIn(loaded) == test::TextsIn(original));
   }
+}
+
+TEST_CASE("a cut is the book as it was when the cut began, whatever is changed during it") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  test::Names integers;
+  CutUnderChange(random, integers);
+  test::TextNames texts;
+  CutUnderChange(random, texts);
 }
 
 TEST_CASE("a snapshot taken run by run is the book, whatever the size of a run") {
   test::SeededRandom random;
   INFO("seed " << random.seed());
   QuotaBook book = Filled(random, 3000, 4000);
-  book.DelLimits(std::vector<int64_t>{1, 2, 3}, QuotaActions(), kNow);
+  book.DelLimits(std::vector<QuotaId>{1, 2, 3}, QuotaActions(), kNow);
   for (const size_t max_bytes : {size_t{1}, size_t{10'000}, size_t{1} << 30}) {
     auto runs = test::SaveAll(book, max_bytes);
     for (const std::string& run : runs) REQUIRE(run.size() < max_bytes + 100'000);
@@ -119,30 +115,59 @@ TEST_CASE("a snapshot taken run by run is the book, whatever the size of a run")
 TEST_CASE("a clone is equal and separate") {
   test::SeededRandom random;
   INFO("seed " << random.seed());
-  QuotaBook book = Filled(random, 2000, 100);
+  test::TextNames names;
+  QuotaBook book = Filled(random, 2000, 100, names);
   QuotaBook copy = book.Clone();
   REQUIRE(copy.stats().purchases == book.stats().purchases);
+  REQUIRE(HistoryOf(copy, names.Of("user ", 97), kNow) ==
+          HistoryOf(book, names.Of("user ", 97), kNow));
   REQUIRE(copy.ExpireSome(kNow + kRetention, 1'000'000) == 20'000);
   REQUIRE(copy.stats().users == 0);
   REQUIRE(book.stats().users == 2000);
-  REQUIRE(HistoryOf(book, 97, kNow).size() == 10);
+  REQUIRE(HistoryOf(book, names.Of("user ", 97), kNow).size() == 10);
+}
+
+// Asks for and changes what a book of Filled() holds.
+void UseAll(QuotaBook& book, test::Names& names) {
+  QuotaLefts lefts;
+  std::vector<QuotaLimit> limits;
+  std::vector<int32_t> credited;
+  for (int64_t n = 0; n < 20; ++n) {
+    const QuotaId user = names.Of("user ", n * 97);
+    const QuotaId sku = names.Of("sku ", n);
+    for (const QuotaPurchase& line : HistoryOf(book, user, kNow)) {
+      // The line's own texts would move with the book.
+      const std::string order(line.order.is_text() ? line.order.text() : "");
+      const std::vector<QuotaReturnItem> items = {{sku, 1}};
+      book.Return({user, QuotaId::Text(order), items, kNow}, kNow, credited);
+    }
+    book.LeftAll(user, QuotaActions(), kNow, lefts);
+    book.Limits(sku, QuotaActions(), limits);
+    const std::vector<QuotaItem> bought = {{sku, names.Of("action ", n), 1}};
+    book.Buy({user, n, bought, kNow}, kNow, lefts);
+    if (n % 3 == 0) book.Reset(user, QuotaActions(), kNow);
+    if (n % 3 == 1) book.DelLimits(std::vector<QuotaId>{sku}, QuotaActions(), kNow);
+  }
 }
 
 TEST_CASE("damaged runs are refused or loaded, and never read past their end") {
   test::SeededRandom random;
   INFO("seed " << random.seed());
-  const QuotaBook book = Filled(random, 20, 20);
+  test::TextNames names;
+  const QuotaBook book = Filled(random, 20, 20, names);
   for (const std::string& run : test::SaveAll(book)) {
-    for (int i = 0; i < 400; ++i) {
+    for (int i = 0; i < 1000; ++i) {
       std::string damaged = run.substr(0, random.OneIn(2) ? run.size() : random.Below(run.size()));
       if (!damaged.empty()) {
         damaged[random.Below(damaged.size())] ^= static_cast<char>(1 << random.Below(8));
       }
       QuotaBook loaded(1);
       if (!loaded.Load(damaged)) continue;
-      // Whatever was taken for a book can be used as one.
-      HistoryOf(loaded, 97, kNow);
-      loaded.ExpireSome(kNow, 1000);
+      // Whatever was taken for a book can be used as one, also if its texts are missing.
+      UseAll(loaded, names);
+      QuotaBook again(2);
+      for (const std::string& saved : test::SaveAll(loaded)) REQUIRE(again.Load(saved));
+      loaded.ExpireSome(kNow + 2 * kRetention, 1000);
     }
   }
   QuotaBook loaded(1);

@@ -25,15 +25,31 @@ constexpr int64_t kFirstOther = 1000;
 constexpr int kOthers = 1200;
 constexpr int64_t kFarFuture = 4'000'000'000'000;
 
-const std::vector<int64_t> kUsers = {1, 2, kMin, kMax};
-const std::vector<int64_t> kSkus = {0, 5, kMin, kMax};
-const std::vector<int64_t> kActions = {0, 0, 1, 7, kMax};
+// Words of a line have no blanks.
+const std::string kManyBytes(kMaxQuotaIdBytes, '7');
+QuotaId Text(std::string_view text) { return QuotaId::Text(text); }
+
+const std::vector<QuotaId> kUsers = {1, 2, kMin, kMax, Text("01"), Text("a\r\n\xff")};
+const std::vector<QuotaId> kSkus = {0, 5, kMin, kMax, Text("05"), Text(kManyBytes)};
+const std::vector<QuotaId> kActions = {0, 0, 1, 7, kMax, Text("-0"), Text("9223372036854775808")};
+const std::vector<QuotaId> kOrders = {1, 2, 3, 4, 5, 6, Text("+1"), Text("006"), Text(kManyBytes)};
 const std::vector<int64_t> kWindows = {1, 1000, 30'000, 99'999, 100'000, 150'000, 300'000};
+
+// An id as it is written, and as it is replied.
+std::string Word(const QuotaId& id) {
+  return id.is_text() ? std::string(id.text()) : std::to_string(id.number());
+}
+std::string Show(const QuotaId& id) {
+  if (!id.is_text()) return StrCat(":", id.number());
+  std::string quoted;
+  AppendQuoted(quoted, id.text());
+  return quoted;
+}
 
 std::string Show(const Lefts& lefts) {
   std::string text = "[";
   for (const auto& [action, left] : lefts) {
-    StrAppend(text, text.size() > 1 ? " " : "", "[:", action, " :", left, "]");
+    StrAppend(text, text.size() > 1 ? " " : "", "[", Show(action), " :", left, "]");
   }
   return text + "]";
 }
@@ -80,35 +96,35 @@ class Shop {
 
   void Compare() {
     model_.Tick(now_ms_);
-    for (const int64_t user : kUsers) {
+    for (const QuotaId& user : kUsers) {
       std::string history;
       for (const QuotaPurchase& line : model_.History(user)) {
-        StrAppend(history, history.empty() ? "" : " ", "[:", line.order, " :", line.sku, " :",
-                  line.action, " :", line.qty, " :", line.ts_ms, "]");
+        StrAppend(history, history.empty() ? "" : " ", "[", Show(line.order), " ", Show(line.sku),
+                  " ", Show(line.action), " :", line.qty, " :", line.ts_ms, "]");
       }
-      Expect(StrCat("QUOTA.HISTORY b ", user), StrCat("[", history, "]"));
+      Expect(StrCat("QUOTA.HISTORY b ", Word(user)), StrCat("[", history, "]"));
       std::string all;
       for (const auto& [sku, lefts] : model_.LeftAll(user, QuotaActions())) {
-        StrAppend(all, all.empty() ? "" : " ", "[:", sku, " ", Show(lefts), "]");
+        StrAppend(all, all.empty() ? "" : " ", "[", Show(sku), " ", Show(lefts), "]");
       }
-      Expect(StrCat("QUOTA.LEFTBYUSER b ", user), StrCat("[[", all, "]]"));
+      Expect(StrCat("QUOTA.LEFTBYUSER b ", Word(user)), StrCat("[[", all, "]]"));
       std::string asked;
       std::string lefts;
       const int64_t at_ms = now_ms_ + random_.Between(-50'000, 50'000);
       for (uint64_t i = 1 + random_.Below(12); i > 0; --i) {
-        const int64_t sku = Pick(kSkus);
-        StrAppend(asked, " ", sku);
+        const QuotaId sku = Pick(kSkus);
+        StrAppend(asked, " ", Word(sku));
         StrAppend(lefts, lefts.empty() ? "" : " ", Show(model_.Left(user, sku, at_ms)));
       }
-      Expect(StrCat("QUOTA.LEFT b ", user, asked, At(at_ms)), StrCat("[", lefts, "]"));
+      Expect(StrCat("QUOTA.LEFT b ", Word(user), asked, At(at_ms)), StrCat("[", lefts, "]"));
     }
-    for (const int64_t sku : kSkus) {
+    for (const QuotaId& sku : kSkus) {
       std::string limits;
       for (const QuotaLimit& limit : model_.Limits(sku)) {
-        StrAppend(limits, limits.empty() ? "" : " ", "[:", limit.action, " :", limit.limit, " :",
-                  limit.window_ms, " :", limit.set_at_ms, "]");
+        StrAppend(limits, limits.empty() ? "" : " ", "[", Show(limit.action), " :", limit.limit,
+                  " :", limit.window_ms, " :", limit.set_at_ms, "]");
       }
-      Expect(StrCat("QUOTA.LIMITS b ", sku), StrCat("[[", limits, "]]"));
+      Expect(StrCat("QUOTA.LIMITS b ", Word(sku)), StrCat("[[", limits, "]]"));
     }
     Expect(StrCat("QUOTA.HISTORY b ", kFirstOther + random_.Below(kOthers)),
            StrCat("[[:1 :5 :0 :1 :", kFarFuture, "]]"));
@@ -117,7 +133,10 @@ class Shop {
   int restarts() const { return restarts_; }
 
  private:
-  int64_t Pick(const std::vector<int64_t>& from) { return from[random_.Below(from.size())]; }
+  template <typename Value>
+  Value Pick(const std::vector<Value>& from) {
+    return from[random_.Below(from.size())];
+  }
 
   void Expect(const std::string& line, const std::string& reply) {
     INFO(line);
@@ -162,19 +181,20 @@ class Shop {
     for (size_t i = 1 + random_.Below(3); i > 0; --i) {
       const QuotaLimitSpec& spec = specs.emplace_back(QuotaLimitSpec{
           Pick(kSkus), Pick(kActions), static_cast<int32_t>(random_.Below(40)), Pick(kWindows)});
-      StrAppend(line, " ", spec.sku, " ", spec.action, " ", spec.limit, " ", spec.window_ms, "ms");
+      StrAppend(line, " ", Word(spec.sku), " ", Word(spec.action), " ", spec.limit, " ",
+                spec.window_ms, "ms");
     }
     Expect(line, StrCat(":", specs.size()));
     model_.SetLimits(specs);
   }
 
   void DelLimits() {
-    const std::vector<int64_t> skus = {Pick(kSkus), Pick(kSkus)};
-    std::string line = StrCat("QUOTA.DELLIMIT b ", skus[0], " ", skus[1]);
+    const std::vector<QuotaId> skus = {Pick(kSkus), Pick(kSkus)};
+    std::string line = StrCat("QUOTA.DELLIMIT b ", Word(skus[0]), " ", Word(skus[1]));
     QuotaActions actions;
     if (random_.OneIn(2)) {
-      const std::vector<int64_t> listed = {Pick(kActions), Pick(kActions)};
-      StrAppend(line, " ACTIONS ", listed[0], " ", listed[1]);
+      const std::vector<QuotaId> listed = {Pick(kActions), Pick(kActions)};
+      StrAppend(line, " ACTIONS ", Word(listed[0]), " ", Word(listed[1]));
       actions = QuotaActions(listed);
     }
     Expect(line, StrCat(":", model_.DelLimits(skus, actions)));
@@ -182,14 +202,14 @@ class Shop {
 
   void Buy() {
     std::vector<QuotaItem> items;
-    QuotaOrder order{Pick(kUsers), random_.Between(1, 8), {}, now_ms_};
+    QuotaOrder order{Pick(kUsers), Pick(kOrders), {}, now_ms_};
     order.if_left = random_.OneIn(2);
-    std::string line = StrCat(order.if_left ? "QUOTA.BUY b " : "QUOTA.RECORD b ", order.user, " ",
-                              order.order, " ITEMS");
+    std::string line = StrCat(order.if_left ? "QUOTA.BUY b " : "QUOTA.RECORD b ", Word(order.user),
+                              " ", Word(order.order), " ITEMS");
     for (size_t i = 1 + random_.Below(3); i > 0; --i) {
       const QuotaItem& item = items.emplace_back(
           QuotaItem{Pick(kSkus), Pick(kActions), static_cast<int32_t>(1 + random_.Below(12))});
-      StrAppend(line, " ", item.sku, " ", item.action, " ", item.qty);
+      StrAppend(line, " ", Word(item.sku), " ", Word(item.action), " ", item.qty);
     }
     order.items = items;
     if (random_.OneIn(2)) {
@@ -207,12 +227,13 @@ class Shop {
 
   void Return() {
     std::vector<QuotaReturnItem> items;
-    QuotaReturn request{Pick(kUsers), random_.Between(1, 8), {}, now_ms_ / 20'000 * 20'000};
-    std::string line = StrCat("QUOTA.RETURN b ", request.user, " ", request.order, " ITEMS");
+    QuotaReturn request{Pick(kUsers), Pick(kOrders), {}, now_ms_ / 20'000 * 20'000};
+    std::string line =
+        StrCat("QUOTA.RETURN b ", Word(request.user), " ", Word(request.order), " ITEMS");
     for (size_t i = 1 + random_.Below(3); i > 0; --i) {
       const QuotaReturnItem& item = items.emplace_back(
           QuotaReturnItem{Pick(kSkus), static_cast<int32_t>(1 + random_.Below(10))});
-      StrAppend(line, " ", item.sku, " ", item.qty);
+      StrAppend(line, " ", Word(item.sku), " ", item.qty);
     }
     request.items = items;
     line += At(request.ts_ms);
@@ -225,12 +246,12 @@ class Shop {
   }
 
   void Reset() {
-    const int64_t user = Pick(kUsers);
-    std::string line = StrCat("QUOTA.RESET b ", user);
-    std::vector<int64_t> listed;
+    const QuotaId user = Pick(kUsers);
+    std::string line = StrCat("QUOTA.RESET b ", Word(user));
+    std::vector<QuotaId> listed;
     if (!random_.OneIn(3)) {
       listed = {Pick(kActions), Pick(kActions)};
-      StrAppend(line, " ACTIONS ", listed[0], " ", listed[1]);
+      StrAppend(line, " ACTIONS ", Word(listed[0]), " ", Word(listed[1]));
     }
     Expect(line, model_.Reset(user, listed) ? ":1" : ":0");
   }

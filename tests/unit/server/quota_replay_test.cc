@@ -1,4 +1,6 @@
 // A log of QUOTA commands gives the same book at any later time.
+#include <absl/strings/str_join.h>
+
 #include <string>
 #include <vector>
 
@@ -11,12 +13,17 @@ namespace {
 
 constexpr int64_t kHour = int64_t{3600} * 1000;
 
+// Texts beside the integers that they look like, and those that only a log gives a meaning.
+const std::vector<std::string> kUsers = {"0", "1", "2", "now", "KEEP", "-0"};
+const std::vector<std::string> kSkus = {"0", "1", "2", "01", "a\r\nb"};
+const std::vector<std::string> kActions = {"0", "1", "2", "001", "spring"};
+
 class Traffic {
  public:
   explicit Traffic(test::SeededRandom& random) : random_(random) {}
 
   std::string Next(int64_t now_ms) {
-    const int64_t user = random_.Below(4);
+    const std::string user = User();
     switch (random_.Below(10)) {
       case 0:
         return StrCat("QUOTA.SETLIMIT b ", Sku(), " ", Action(), " ", random_.Below(9), " ",
@@ -27,19 +34,20 @@ class Traffic {
         return StrCat("QUOTA.RESET b ", user, random_.Below(2) == 0 ? "" : " ACTIONS 1");
       case 3:
       case 4:
-        return StrCat("QUOTA.RETURN b ", user, " ", random_.Below(20), " ITEMS ", Sku(), " ",
+        return StrCat("QUOTA.RETURN b ", user, " ", Order(), " ITEMS ", Sku(), " ",
                       1 + random_.Below(3), At(now_ms), random_.Below(2) == 0 ? "" : " ONCE");
       default:
         return StrCat(random_.Below(2) == 0 ? "QUOTA.BUY" : "QUOTA.RECORD", " b ", user, " ",
-                      random_.Below(20), " ITEMS ", Sku(), " ", Action(), " ", 1 + random_.Below(3),
-                      " ", Sku(), " ", Action(), " 1", At(now_ms),
-                      random_.Below(2) == 0 ? "" : " ONCE");
+                      Order(), " ITEMS ", Sku(), " ", Action(), " ", 1 + random_.Below(3), " ",
+                      Sku(), " ", Action(), " 1", At(now_ms), random_.Below(2) == 0 ? "" : " ONCE");
     }
   }
 
  private:
-  uint64_t Sku() { return random_.Below(5); }
-  uint64_t Action() { return random_.Below(3); }
+  std::string User() { return kUsers[random_.Below(kUsers.size())]; }
+  std::string Sku() { return kSkus[random_.Below(kSkus.size())]; }
+  std::string Action() { return kActions[random_.Below(kActions.size())]; }
+  std::string Order() { return StrCat(random_.OneIn(3) ? "0" : "", random_.Below(20)); }
   std::string At(int64_t now_ms) {
     if (random_.Below(2) == 0) return "";
     return StrCat(" AT ", now_ms / 1000 + static_cast<int64_t>(random_.Below(90 * 24)) * 3600 -
@@ -50,11 +58,13 @@ class Traffic {
 };
 
 std::string EverythingIn(CommandHarness& harness) {
-  std::string text = harness.Run("QUOTA.LIMITS b 0 1 2 3 4");
-  StrAppend(text, harness.Run("QUOTA.LEFTBYUSER b 0 1 2 3"), harness.Run("EXISTS b"));
-  for (int user = 0; user < 4; ++user) {
-    StrAppend(text, harness.Run(StrCat("QUOTA.HISTORY b ", user).c_str()),
-              harness.Run(StrCat("QUOTA.LEFT b ", user, " 0 1 2 3 4").c_str()));
+  const std::string skus = absl::StrJoin(kSkus, " ");
+  std::string text = harness.Run(StrCat("QUOTA.LIMITS b ", skus));
+  StrAppend(text, harness.Run(StrCat("QUOTA.LEFTBYUSER b ", absl::StrJoin(kUsers, " "))),
+            harness.Run("EXISTS b"));
+  for (const std::string& user : kUsers) {
+    StrAppend(text, harness.Run(StrCat("QUOTA.HISTORY b ", user)),
+              harness.Run(StrCat("QUOTA.LEFT b ", user, " ", skus)));
   }
   return text;
 }

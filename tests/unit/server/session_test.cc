@@ -104,7 +104,11 @@ TEST_CASE("calls whose reads are fetched ahead answer as they do one by one") {
       right,
       many,
       many,
-      {"QUOTA.LEFT", "book", "x", "7"},
+      {"QUOTA.LEFT", "book", "x", "7", "007"},
+      {"QUOTA.LEFT", "book", "1", "at"},
+      {"QUOTA.LEFT", "book", "1", "007", "at", "5"},
+      {"QUOTA.LEFT", "book", std::string(129, 'x'), "7"},
+      {"QUOTA.LEFT", "book", "1", std::string(129, 'x')},
       {"QUOTA.LEFT", "book", "1", "7", "AT"},
       {"QUOTA.LEFT", "book"},
       {"QUOTA.LEFT"},
@@ -123,7 +127,8 @@ TEST_CASE("calls whose reads are fetched ahead answer as they do one by one") {
     CommandHarness harness;
     Peer peer(harness);
     const std::vector<std::string> before = {
-        Request({"SET", "text", "x"}), Request({"QUOTA.SETLIMIT", "book", "7", "0", "5", "30d"}),
+        Request({"SET", "text", "x"}),
+        Request({"QUOTA.SETLIMIT", "book", "7", "0", "5", "30d", "007", "-0", "4", "30d"}),
         Request({"QUOTA.BUY", "book", "1", "100", "ITEMS", "7", "0", "2"}), Request(right)};
     for (const std::string& request : before) peer.Send(request);
     CommandHarness single_harness;

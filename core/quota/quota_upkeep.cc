@@ -1,0 +1,99 @@
+// What becomes of a QuotaBook's memory: counting, expiry, freeing, copying.
+#include <algorithm>
+#include <cstring>
+
+#include "core/quota/quota_book.h"
+
+namespace tally {
+namespace {
+
+void CopyRecords(const RecordTable& from, RecordTable& to) {
+  uint64_t position = 0;
+  while (RecordTable::Segment* segment = from.NextSegment(position)) {
+    from.ForEach(*segment, [&](const RecordTable::Record& record) {
+      const RecordTable::Record copy = to.Insert(record.key(), record.size());
+      std::memcpy(copy.data(), record.data(), record.size());
+      copy.segment().due = std::min(copy.segment().due, segment->due);
+    });
+  }
+}
+
+}  // namespace
+
+QuotaBook::Stats QuotaBook::stats() const {
+  return {limit_count_, users_.size(), purchase_count_, MemoryBytes()};
+}
+
+size_t QuotaBook::MemoryBytes() const {
+  return sizeof(*this) + limits_.MemoryBytes() + users_.MemoryBytes() + retention_.MemoryBytes() +
+         (texts_ == nullptr ? 0 : texts_->MemoryBytes());
+}
+
+size_t QuotaBook::SweepUsers(RecordTable::Segment& segment, int64_t horizon_ms, int64_t now_ms) {
+  std::vector<std::string> users;  // keys
+  segment.due = RecordTable::Segment::kNothingDue;
+  users_.ForEach(segment, [&](const RecordTable::Record& record) {
+    bool some_gone = false;
+    for (PurchaseReader reader(record.payload()); reader.Next();) {
+      if (retention_.Keeps(reader.line(), horizon_ms)) {
+        segment.due = std::min(segment.due, reader.line().ts_ms);
+      } else {
+        some_gone = true;
+      }
+    }
+    if (some_gone) users.emplace_back(record.key());
+  });
+  const size_t before = purchase_count_;
+  for (const std::string& key : users) {
+    OpenUser user = Open(EntityKey::UserOf(key), now_ms);
+    Store(user);
+  }
+  return before - purchase_count_;
+}
+
+size_t QuotaBook::ExpireSome(int64_t now_ms, size_t budget) {
+  const int64_t horizon_ms = retention_.Horizon(now_ms);
+  const int64_t widest_horizon_ms = retention_.WidestHorizon(now_ms);
+  size_t freed = 0;
+  while (budget > 0) {
+    const RecordTable& table = sweeping_limits_ ? limits_ : users_;
+    RecordTable::Segment* segment = table.NextSegment(sweep_position_);
+    if (segment == nullptr) {
+      sweep_position_ = 0;
+      sweeping_limits_ = !sweeping_limits_;
+      if (!sweeping_limits_) break;
+      continue;
+    }
+    // A segment in which nothing is due costs one, however many it holds.
+    const bool is_due = segment->due <= (sweeping_limits_ ? horizon_ms : widest_horizon_ms);
+    budget -= std::min(budget, 1 + (is_due ? segment->size() : 0));
+    if (!is_due) continue;
+    if (sweeping_limits_) {
+      SweepLimits(*segment, horizon_ms);
+    } else {
+      freed += SweepUsers(*segment, horizon_ms, now_ms);
+    }
+  }
+  return freed;
+}
+
+bool QuotaBook::FreeSome(size_t segments) {
+  return users_.FreeSome(segments) && limits_.FreeSome(segments) &&
+         (texts_ == nullptr || texts_->FreeSome(segments));
+}
+
+QuotaBook QuotaBook::Clone() const {
+  QuotaBook copy(seed_, retention_.minimum_ms());
+  CopyRecords(limits_, copy.limits_);
+  CopyRecords(users_, copy.users_);
+  if (texts_ != nullptr) {
+    copy.texts_ = std::make_unique<TextDictionary>(texts_->Clone(seed_));
+  }
+  copy.limit_count_ = limit_count_;
+  copy.purchase_count_ = purchase_count_;
+  copy.retention_ = retention_;
+  copy.recording_ = recording_;
+  return copy;
+}
+
+}  // namespace tally
