@@ -18,8 +18,8 @@ bool BookActions::Lists(BookId action) const {
 
 void LeftCounters::AddSku(BookId sku, std::string_view limit_block, const BookActions& actions) {
   const size_t begin = counters_.size();
+  LimitEntry entry;
   for (PackedInput in(limit_block); !in.empty();) {
-    LimitEntry entry;
     if (!ReadLimitEntry(in, entry)) break;
     if (!entry.is_set || !actions.Contains(entry.action)) continue;
     const int64_t deleted_ms =

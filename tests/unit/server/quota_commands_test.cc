@@ -303,8 +303,6 @@ TEST_CASE("QUOTA: errors name the argument, and nothing is done") {
       {"QUOTA.SETLIMIT b 1 0 x 1d", "-ERR limit is not an integer or out of range"},
       {"QUOTA.SETLIMIT b 1 0 -1 1d", "-ERR limit must be between 0 and 2147483647"},
       {"QUOTA.SETLIMIT b 1 0 2147483648 1d", "-ERR limit must be between 0 and 2147483647"},
-      {"QUOTA.SETLIMIT b 1 0 1 0", "-ERR window must be a duration above 0, such as 30d"},
-      {"QUOTA.SETLIMIT b 1 0 1 1y", "-ERR window must be a duration above 0, such as 30d"},
       {"QUOTA.SETLIMIT b 1 0 1 1d 2 0 1", "-ERR window is missing"},
       {"QUOTA.SETLIMIT text 1 0 1 1d", "-" + std::string(kWrongTypeError)},
       {"QUOTA.BUY b 1 1 THINGS 1 0 1", "-ERR ITEMS is missing"},
@@ -312,14 +310,12 @@ TEST_CASE("QUOTA: errors name the argument, and nothing is done") {
       {"QUOTA.BUY b 1 1 ITEMS 1 0 0", "-ERR qty must be between 1 and 2147483647"},
       {"QUOTA.BUY b 1 1 ITEMS 1 0 1 2 0", "-ERR qty is missing"},
       {"QUOTA.BUY b 1 1 ITEMS 1 0 1 AT", "-ERR AT is missing"},
-      {"QUOTA.BUY b 1 1 ITEMS 1 0 1 AT -1", "-ERR AT must be unix seconds"},
       {"QUOTA.BUY b 1 1 ITEMS 1 0 1 ONCE MORE", "-ERR syntax error near 'MORE'"},
       {"QUOTA.BUY b 1 1 ITEMS 1 0 1 ONCE NOW 5", "-ERR syntax error near 'NOW'"},
       {"QUOTA.BUY b 1 1 ITEMS 1 0 1 NOW 5", "-ERR qty is missing"},
       {"QUOTA.BUY text 1 1 ITEMS 1 0 1", "-" + std::string(kWrongTypeError)},
       {"QUOTA.RETURN b 1 1 ITEMS 1 0", "-ERR qty must be between 1 and 2147483647"},
       {"QUOTA.RETURN b 1 1 ITEMS 1 1 IFLEFT", "-ERR syntax error near 'IFLEFT'"},
-      {"QUOTA.LEFT b 1 7 AT x", "-ERR AT must be unix seconds"},
       {"QUOTA.LEFT b 1 7 ACTIONS 1", "-ERR syntax error near 'ACTIONS'"},
       {"QUOTA.LEFT text 1 7", "-" + std::string(kWrongTypeError)},
       {"QUOTA.LEFTBYUSER b 1 ACTIONS", "-ERR action is missing"},
@@ -333,6 +329,14 @@ TEST_CASE("QUOTA: errors name the argument, and nothing is done") {
   for (const auto& [line, error] : cases) {
     INFO(line);
     REQUIRE(WithoutUsage(quota.Run(line.c_str())) == error);
+  }
+  // What a time may be is time_args' to say; that it is asked, and for which argument, is ours.
+  for (const char* line : {"QUOTA.SETLIMIT b 1 0 1 0", "QUOTA.SETLIMIT b 1 0 1 1y"}) {
+    REQUIRE(quota.Run(line).starts_with("-ERR window must be a duration above 0"));
+  }
+  for (const char* line : {"QUOTA.BUY b 1 1 ITEMS 1 0 1 AT -1", "QUOTA.LEFT b 1 7 AT x",
+                           "QUOTA.RETURN b 1 1 ITEMS 1 1 AT 5s"}) {
+    REQUIRE(quota.Run(line).starts_with("-ERR AT must be"));
   }
   REQUIRE(quota.Effects().empty());
   REQUIRE(quota.Ask("EXISTS b") == "0");
