@@ -95,6 +95,12 @@ void Hash::Sample(uint64_t random, Visitor visit) const {
   });
 }
 
+void Hash::SampleRepeated(size_t count, Random random, Visitor visit) const {
+  map_.SampleRepeated(count, random, [&](std::string_view field, std::string_view value) {
+    visit(PlainText(field).view(), PlainText(value).view());
+  });
+}
+
 void Hash::SampleDistinct(size_t count, Random random, Visitor visit) const {
   map_.SampleDistinct(count, random, [&](std::string_view field, std::string_view value) {
     visit(PlainText(field).view(), PlainText(value).view());

@@ -80,7 +80,9 @@ class Hash {
 
   // One field, chosen nearly uniformly; the hash is not empty.
   void Sample(uint64_t random, Visitor visit) const;
-  // `count` <= size() different fields. O(count), or O(n) for more than a third of all.
+  // `count` of them, one after the other: one may come several times.
+  void SampleRepeated(size_t count, Random random, Visitor visit) const;
+  // `count` <= size() different fields. O(count), or O(n) for more than a hundredth of all.
   void SampleDistinct(size_t count, Random random, Visitor visit) const;
 
   // OBJECT ENCODING: "listpack" within the limits, "hashtable" ever after, as Redis calls what it

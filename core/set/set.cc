@@ -94,6 +94,15 @@ void Set::Sample(uint64_t random, Visitor visit) const {
               [&](std::string_view key, std::string_view) { visit(PlainText(key).view()); });
 }
 
+void Set::SampleRepeated(size_t count, Random random, Visitor visit) const {
+  if (is_intset_) {
+    for (; count > 0; --count) Sample(random(), visit);
+    return;
+  }
+  map_.SampleRepeated(
+      count, random, [&](std::string_view key, std::string_view) { visit(PlainText(key).view()); });
+}
+
 void Set::SampleDistinct(size_t count, Random random, Visitor visit) const {
   if (!is_intset_) {
     return map_.SampleDistinct(count, random, [&](std::string_view key, std::string_view) {

@@ -55,7 +55,9 @@ class Set {
 
   // One member, chosen nearly uniformly; the set is not empty.
   void Sample(uint64_t random, Visitor visit) const;
-  // `count` <= size() different members. O(count), or O(n) for more than a third of all.
+  // `count` of them, one after the other: one may come several times.
+  void SampleRepeated(size_t count, Random random, Visitor visit) const;
+  // `count` <= size() different members. O(count), or O(n) for more than a hundredth of all.
   void SampleDistinct(size_t count, Random random, Visitor visit) const;
 
   // OBJECT ENCODING: "intset" or "hashtable", the two that Redis 7.0 has. Small sets of strings are

@@ -16,8 +16,9 @@ namespace {
 // A full segment of a table holds up to 896 records; freeing it takes a few calls to the allocator.
 constexpr size_t kElementsOfASegment = 256;
 
-// From this share of all on, distinct elements are chosen in one pass over all.
-constexpr size_t kFewAreOneIn = 3;
+// From this share of all on, distinct elements are chosen in one pass over all: to choose one alone
+// costs a pass over half a segment.
+constexpr size_t kFewAreOneIn = 100;
 
 }  // namespace
 
@@ -173,6 +174,17 @@ void CompactMap::Sample(uint64_t random, Visitor visit) const {
   }
   const RecordTable::Record record = table_->Sample(random);
   visit(record.key(), record.payload());
+}
+
+void CompactMap::SampleRepeated(size_t count, Random random, Visitor visit) const {
+  Check(size() > 0, "there is something to choose from");
+  if (packed()) {
+    for (; count > 0; --count) Sample(random(), visit);
+    return;
+  }
+  table_->SampleMany(count, random, [&](const RecordTable::Record& record) {
+    visit(record.key(), record.payload());
+  });
 }
 
 void CompactMap::SampleDistinct(size_t count, Random random, Visitor visit) const {

@@ -70,8 +70,10 @@ class CompactMap {
 
   // Visits one key, chosen nearly uniformly; the map is not empty.
   void Sample(uint64_t random, Visitor visit) const;
+  // Visits `count` keys chosen so, one after the other: a key may come several times.
+  void SampleRepeated(size_t count, Random random, Visitor visit) const;
   // Visits `count` <= size() different keys, chosen nearly uniformly, in no random order. O(count),
-  // or O(n) if that is more than a third of all.
+  // or O(n) if that is more than a hundredth of all.
   void SampleDistinct(size_t count, Random random, Visitor visit) const;
 
   // Frees about `count` elements; true when nothing is left. Once begun, the map may only be freed

@@ -242,17 +242,67 @@ uint64_t RecordTable::Scan(uint64_t cursor, size_t count,
   return cursor;
 }
 
-RecordTable::Record RecordTable::Sample(uint64_t random) const {
-  if (empty()) return {};
+RecordTable::Choice RecordTable::Choose(uint64_t random) const {
   // Empty segments are stepped over; that favours their neighbours a little.
   size_t index = DirectoryIndex(random * 0x9E3779B97F4A7C15u);
   while (directory_[index]->size() == 0) index = (index + 1) % directory_.size();
+  return {index, (random >> 7) % directory_[index]->size()};
+}
+
+RecordTable::Record RecordTable::Sample(uint64_t random) const {
+  if (empty()) return {};
+  const auto [index, rank] = Choose(random);
   const Segment& segment = *directory_[index];
   auto it = segment.offsets_.begin();
-  std::advance(it, static_cast<ptrdiff_t>((random >> 7) % segment.size()));
+  std::advance(it, static_cast<ptrdiff_t>(rank));
   Record record = segment.At(*it);
   record.hash_ = Hash(record.key());
   return record;
+}
+
+// The choices are found in the order of their places, and visited in the order they were made in.
+void RecordTable::SampleMany(size_t count, absl::FunctionRef<uint64_t()> random,
+                             absl::FunctionRef<void(const Record&)> visit) const {
+  constexpr size_t kBatch = size_t{1} << 18;
+  struct Chosen {
+    Choice choice;
+    size_t number;
+  };
+  struct Found {
+    const Segment* segment;
+    uint32_t offset;
+  };
+  std::vector<Chosen> chosen;
+  std::vector<Found> found;
+  for (size_t left = empty() ? 0 : count; left > 0; left -= chosen.size()) {
+    chosen.resize(std::min(left, kBatch));
+    found.resize(chosen.size());
+    for (size_t i = 0; i < chosen.size(); ++i) chosen[i] = {Choose(random()), i};
+    std::sort(chosen.begin(), chosen.end(), [](const Chosen& a, const Chosen& b) {
+      return std::pair(a.choice.index, a.choice.rank) < std::pair(b.choice.index, b.choice.rank);
+    });
+    size_t rank = 0;
+    const Segment* segment = nullptr;
+    decltype(segment->offsets_.begin()) place;
+    for (const Chosen& one : chosen) {
+      const Segment* const next = directory_[one.choice.index];
+      if (next != segment || one.choice.rank < rank) {
+        segment = next;
+        place = segment->offsets_.begin();
+        rank = 0;
+      }
+      for (; rank < one.choice.rank; ++rank) ++place;
+      found[one.number] = {segment, *place};
+    }
+    for (size_t i = 0; i < found.size(); ++i) {
+      constexpr size_t kAhead = 8;
+      if (i + kAhead < found.size()) {
+        const Found& later = found[i + kAhead];
+        __builtin_prefetch(later.segment->buffer_ + later.offset);
+      }
+      visit(found[i].segment->At(found[i].offset));
+    }
+  }
 }
 
 RecordTable::Segment* RecordTable::NextSegment(uint64_t& position) const {

@@ -215,10 +215,9 @@ void ReplyRandomFields(CommandContext& context, const Hash& hash, SampleCount wa
     reply.Bulk(field);
     if (with_values) reply.Bulk(value);
   };
-  if (wanted.distinct) {
-    return hash.SampleDistinct(count, [&] { return context.server.random(); }, show);
-  }
-  for (size_t i = 0; i < count; ++i) hash.Sample(context.server.random(), show);
+  const auto random = [&] { return context.server.random(); };
+  if (wanted.distinct) return hash.SampleDistinct(count, random, show);
+  hash.SampleRepeated(count, random, show);
 }
 
 void HRandField(CommandContext& context) {

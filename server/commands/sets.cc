@@ -139,10 +139,9 @@ void SRandMember(CommandContext& context) {
   if (set == nullptr) return context.reply.Array(0);
   const size_t count = wanted->distinct ? std::min(wanted->count, set->size()) : wanted->count;
   context.reply.Array(count);
-  if (wanted->distinct) {
-    return set->SampleDistinct(count, [&] { return context.server.random(); }, show);
-  }
-  for (size_t i = 0; i < count; ++i) set->Sample(context.server.random(), show);
+  const auto random = [&] { return context.server.random(); };
+  if (wanted->distinct) return set->SampleDistinct(count, random, show);
+  set->SampleRepeated(count, random, show);
 }
 
 void SMove(CommandContext& context) {

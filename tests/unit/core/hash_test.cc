@@ -276,6 +276,28 @@ TEST_CASE("hash: samples are distinct where asked for, and reach everything") {
   }
 }
 
+TEST_CASE("hash: samples drawn together are those drawn one by one") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  for (const size_t size : {5, 100, 2000}) {
+    const Hash hash = Filled(size);
+    std::vector<uint64_t> numbers;
+    std::vector<std::string> drawn;
+    hash.SampleRepeated(
+        5000, [&] { return numbers.emplace_back(random.Next()); },
+        [&](std::string_view field, std::string_view value) {
+          REQUIRE(field == "field:" + std::string(value));
+          drawn.emplace_back(field);
+        });
+    std::vector<std::string> alone;
+    for (const uint64_t number : numbers) {
+      hash.Sample(number,
+                  [&](std::string_view field, std::string_view) { alone.emplace_back(field); });
+    }
+    CHECK(drawn == alone);
+  }
+}
+
 TEST_CASE("hash: saves in runs and loads them, in order while a listpack") {
   for (const size_t size : {1, 300, 5000}) {
     const Hash hash = Filled(size);

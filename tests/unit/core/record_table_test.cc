@@ -118,6 +118,29 @@ TEST_CASE("sampling reaches every record and none that is gone") {
   REQUIRE(seen == std::set<std::string>{"0", "1", "2", "3", "4"});
 }
 
+TEST_CASE("samples drawn together are those drawn one by one") {
+  SeededRandom random;
+  INFO("seed " << random.seed());
+  RecordTable table(random.Next());
+  table.SampleMany(
+      3, [&] { return random.Next(); }, [](const auto&) { FAIL("there is nothing to visit"); });
+  for (int i = 0; i < 20'000; ++i) Put(table, "key:" + std::to_string(i), "");
+  for (int i = 0; i < 15'000; ++i) table.Erase(table.Find("key:" + std::to_string(i)));
+  // More than a batch.
+  for (const size_t count : {size_t{0}, size_t{1}, size_t{300'000}}) {
+    std::vector<uint64_t> numbers;
+    size_t visited = 0;
+    table.SampleMany(
+        count, [&] { return numbers.emplace_back(random.Next()); },
+        [&](const RecordTable::Record& record) {
+          const RecordTable::Record alone = table.Sample(numbers[visited++]);
+          if (record.key() != alone.key()) FAIL("sample " << visited << " is another");
+        });
+    REQUIRE(numbers.size() == count);
+    REQUIRE(visited == count);
+  }
+}
+
 TEST_CASE("a key of 15 bytes with a payload of 20 costs at most 52 bytes at any size") {
   RecordTable table(7);
   size_t worst = 0;

@@ -187,6 +187,25 @@ TEST_CASE("set: samples are distinct where asked for, and near uniform") {
   }
 }
 
+TEST_CASE("set: samples drawn together are those drawn one by one") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  for (const auto& members : {Numbered("", 50), Numbered("m", 50), Numbered("m", 3000)}) {
+    const Set set = SetOf(members);
+    std::vector<uint64_t> numbers;
+    std::vector<std::string> drawn;
+    set.SampleRepeated(
+        5000, [&] { return numbers.emplace_back(random.Next()); },
+        [&](std::string_view member) { drawn.emplace_back(member); });
+    REQUIRE(numbers.size() == 5000);
+    std::vector<std::string> alone;
+    for (const uint64_t number : numbers) {
+      set.Sample(number, [&](std::string_view member) { alone.emplace_back(member); });
+    }
+    CHECK(drawn == alone);
+  }
+}
+
 TEST_CASE("set: saves in runs and loads them") {
   for (const auto& members :
        {Numbered("", 1), Numbered("-1", 500), Numbered("m", 30), Numbered("m", 5000)}) {
