@@ -1,5 +1,6 @@
 #include "server/session.h"
 
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -52,8 +53,22 @@ void Session::ApplyLimits() {
 void Session::Take(std::string_view bytes) {
   if (finished()) return;
   input_ = bytes;  // The common case: whole requests, run where they were read.
-  if (!buffer_.empty()) input_ = buffer_.append(bytes);
+  if (!buffer_.empty()) {
+    Buffer(bytes);
+    input_ = buffer_;
+  }
   ahead_ = parser_.NextBatch(input_);
+}
+
+// A long argument's end is known: room beyond it would stay with the value that it may become.
+void Session::Buffer(std::string_view bytes) {
+  const size_t needed = buffer_.size() + bytes.size();
+  if (needed > buffer_.capacity()) {
+    const size_t end = buffer_.size() + parser_.wanted();
+    const size_t roomy = needed + needed / 2;
+    buffer_.Reserve(end > needed ? std::min(end, roomy) : roomy);
+  }
+  buffer_.Append(bytes);
 }
 
 std::optional<std::string_view> Session::first_key() const {
@@ -76,10 +91,10 @@ void Session::Hold() {
 
 void Session::Keep(size_t done) {
   if (input_.data() == buffer_.data()) {
-    buffer_.erase(0, done);
-    if (buffer_.empty() && buffer_.capacity() > kKeptCapacity) buffer_.shrink_to_fit();
+    buffer_.DropFront(done);
+    if (buffer_.empty() && buffer_.capacity() > kKeptCapacity) buffer_ = Text();
   } else {
-    buffer_.assign(input_.substr(done));
+    buffer_.Append(input_.substr(done));
   }
   input_ = {};
   client_.query_bytes = buffer_.size();
@@ -108,8 +123,14 @@ size_t Session::RunCommands(std::string_view bytes, const TurnShare& share) {
       return bytes.size();
     }
     commands += parser_.requests().size();
+    const bool buffered = !buffer_.empty();
     done += RunBatch(share);
     backlog_ |= commands >= share.commands && done < bytes.size();
+    if (buffered && buffer_.empty()) {
+      // The bytes belong to a value now, which the next command may change.
+      backlog_ = done < bytes.size();
+      break;
+    }
   }
   heavy_ =
       backlog_ || client_.output.size() > kHeavyBytes || dispatcher_.batch_micros() > kHeavyMicros;
@@ -122,6 +143,7 @@ size_t Session::RunBatch(const TurnShare& share) {
   const std::span<const RequestParser::Request> requests = parser_.requests();
   if (requests.size() > 1) Prefetch();
   const bool was_authenticated = client_.authenticated;
+  if (requests.size() == 1 && !buffer_.empty()) client_.request = &buffer_;
   size_t done = 0;
   for (const RequestParser::Request& request : requests) {
     // A postponed command, or what comes after too much output or time, is parsed again later.
@@ -132,6 +154,7 @@ size_t Session::RunBatch(const TurnShare& share) {
     done += request.consumed;
     if (finished()) break;
   }
+  client_.request = nullptr;
   client_.fetched_command = nullptr;
   if (client_.authenticated != was_authenticated) [[unlikely]]
     ApplyLimits();

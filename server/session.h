@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/bytes/text.h"
 #include "server/dispatcher.h"
 #include "server/resp/parser.h"
 #include "server/state/client.h"
@@ -58,6 +59,7 @@ class Session {
   size_t RunBatch(const TurnShare& share);
   void Prefetch();
   void FetchAhead();
+  void Buffer(std::string_view bytes);
   void LimitQuery(size_t unfinished);
   void Keep(size_t done);
   void ApplyLimits();
@@ -67,7 +69,7 @@ class Session {
   Dispatcher& dispatcher_;
   Client client_;
   RequestParser parser_;
-  std::string buffer_;                // an unfinished request, or what is left for the next turn
+  Text buffer_;                       // an unfinished request, or what is left for the next turn
   std::string_view input_;            // what Take was given, or the buffer
   std::optional<ParseStatus> ahead_;  // of the first batch in the input, when Take has parsed it
   bool backlog_ = false;

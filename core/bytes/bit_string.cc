@@ -58,7 +58,7 @@ constexpr uint8_t MaskFrom(size_t from) { return static_cast<uint8_t>(0xFF >> fr
 
 // Applies combine(uint64_t, uint64_t) to the common part of both, in words and then in bytes.
 template <typename Combine>
-void Zip(std::string& bytes, std::string_view other, Combine&& combine) {
+void Zip(Text& bytes, std::string_view other, Combine&& combine) {
   const size_t size = std::min(bytes.size(), other.size());
   size_t i = 0;
   for (; i + kWord <= size; i += kWord) {
@@ -71,7 +71,7 @@ void Zip(std::string& bytes, std::string_view other, Combine&& combine) {
 
 }  // namespace
 
-void SetBitAt(std::string& bytes, size_t i, bool value) {
+void SetBitAt(Text& bytes, size_t i, bool value) {
   const auto mask = static_cast<uint8_t>(0x80 >> (i % 8));
   const uint8_t byte = ByteAt(bytes, i / 8);
   bytes[i / 8] = static_cast<char>(value ? byte | mask : byte & ~mask);
@@ -109,26 +109,26 @@ std::optional<size_t> FindBit(std::string_view bytes, bool value, size_t from, s
   return found < to ? std::optional(found) : std::nullopt;
 }
 
-void AndBits(std::string& bytes, std::string_view other) {
+void AndBits(Text& bytes, std::string_view other) {
   Zip(bytes, other, [](auto a, auto b) { return a & b; });
   if (other.size() < bytes.size()) {
-    std::fill(bytes.begin() + static_cast<ptrdiff_t>(other.size()), bytes.end(), '\0');
+    std::fill(bytes.data() + other.size(), bytes.data() + bytes.size(), '\0');
   } else {
-    bytes.resize(other.size());
+    bytes.Resize(other.size());
   }
 }
 
-void OrBits(std::string& bytes, std::string_view other) {
-  bytes.resize(std::max(bytes.size(), other.size()));
+void OrBits(Text& bytes, std::string_view other) {
+  bytes.Resize(std::max(bytes.size(), other.size()));
   Zip(bytes, other, [](auto a, auto b) { return a | b; });
 }
 
-void XorBits(std::string& bytes, std::string_view other) {
-  bytes.resize(std::max(bytes.size(), other.size()));
+void XorBits(Text& bytes, std::string_view other) {
+  bytes.Resize(std::max(bytes.size(), other.size()));
   Zip(bytes, other, [](auto a, auto b) { return a ^ b; });
 }
 
-void InvertBits(std::string& bytes) {
+void InvertBits(Text& bytes) {
   Zip(bytes, bytes, [](auto a, auto) { return ~a; });
 }
 

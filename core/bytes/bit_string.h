@@ -4,8 +4,9 @@
 
 #include <cstddef>
 #include <optional>
-#include <string>
 #include <string_view>
+
+#include "core/bytes/text.h"
 
 namespace tally {
 
@@ -13,7 +14,7 @@ namespace tally {
 inline bool BitAt(std::string_view bytes, size_t i) {
   return ((static_cast<unsigned char>(bytes[i / 8]) >> (7 - i % 8)) & 1) != 0;
 }
-void SetBitAt(std::string& bytes, size_t i, bool value);
+void SetBitAt(Text& bytes, size_t i, bool value);
 
 // Ones among the bits [from, to), which lie inside the string. O(bytes), a word at a time.
 size_t CountOnes(std::string_view bytes, size_t from, size_t to);
@@ -22,9 +23,9 @@ size_t CountOnes(std::string_view bytes, size_t from, size_t to);
 std::optional<size_t> FindBit(std::string_view bytes, bool value, size_t from, size_t to);
 
 // Each combines `other` into `bytes`; the shorter one counts as followed by zeros. O(bytes).
-void AndBits(std::string& bytes, std::string_view other);
-void OrBits(std::string& bytes, std::string_view other);
-void XorBits(std::string& bytes, std::string_view other);
-void InvertBits(std::string& bytes);
+void AndBits(Text& bytes, std::string_view other);
+void OrBits(Text& bytes, std::string_view other);
+void XorBits(Text& bytes, std::string_view other);
+void InvertBits(Text& bytes);
 
 }  // namespace tally

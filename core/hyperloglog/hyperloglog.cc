@@ -34,7 +34,7 @@ uint8_t DenseAt(std::string_view bytes, size_t index) {
   return (pair >> shift) & kRegisterMask;
 }
 
-void SetDense(std::string& bytes, size_t index, uint8_t value) {
+void SetDense(Text& bytes, size_t index, uint8_t value) {
   const size_t at = kHeaderBytes + index * 6 / 8;
   const size_t shift = index * 6 % 8;
   const unsigned mask = unsigned{kRegisterMask} << shift;
@@ -107,7 +107,7 @@ bool LooksValid(std::string_view bytes) {
 
 bool IsDense(std::string_view bytes) { return bytes[kEncodingAt] == kDense; }
 
-Change Add(std::string& bytes, std::string_view element, size_t max_sparse) {
+Change Add(Text& bytes, std::string_view element, size_t max_sparse) {
   const uint64_t hash = MurmurHash64A(element, kSeed);
   const size_t index = hash & (kRegisters - 1);
   // The bit above the hash ends the run.
@@ -115,7 +115,7 @@ Change Add(std::string& bytes, std::string_view element, size_t max_sparse) {
   return RaiseRegister(bytes, index, static_cast<uint8_t>(std::countr_zero(rest) + 1), max_sparse);
 }
 
-Change RaiseRegister(std::string& bytes, size_t index, uint8_t value, size_t max_sparse) {
+Change RaiseRegister(Text& bytes, size_t index, uint8_t value, size_t max_sparse) {
   if (!IsDense(bytes)) {
     switch (RaiseSparse(bytes, index, value, max_sparse)) {
       case SparseChange::kNone:
@@ -133,11 +133,13 @@ Change RaiseRegister(std::string& bytes, size_t index, uint8_t value, size_t max
   return Change::kChanged;
 }
 
-bool MakeDense(std::string& bytes) {
+bool MakeDense(Text& bytes) {
   if (IsDense(bytes)) return true;
-  std::string dense = bytes.substr(0, kHeaderBytes);
+  Text dense;
+  dense.Reserve(kDenseBytes);
+  dense.Append(bytes.view().substr(0, kHeaderBytes));
   dense[kEncodingAt] = kDense;
-  dense.resize(kDenseBytes);
+  dense.Resize(kDenseBytes);
   const bool whole = ForEachSparseRun(RunsOf(bytes), [&](size_t first, const SparseRun& run) {
     if (run.value == 0) return;
     for (size_t i = 0; i < run.length; ++i) SetDense(dense, first + i, run.value);
@@ -187,10 +189,10 @@ std::optional<uint64_t> CachedEstimate(std::string_view bytes) {
   return estimate >> 63 == 0 ? std::optional(estimate) : std::nullopt;
 }
 
-void CacheEstimate(std::string& bytes, uint64_t estimate) {
+void CacheEstimate(Text& bytes, uint64_t estimate) {
   for (size_t i = 0; i < 8; ++i) bytes[kEstimateAt + i] = static_cast<char>(estimate >> (8 * i));
 }
 
-void ForgetEstimate(std::string& bytes) { bytes[kEstimateAt + 7] |= static_cast<char>(0x80); }
+void ForgetEstimate(Text& bytes) { bytes[kEstimateAt + 7] |= static_cast<char>(0x80); }
 
 }  // namespace tally::hyperloglog

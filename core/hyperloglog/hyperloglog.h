@@ -21,6 +21,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/bytes/text.h"
+
 namespace tally::hyperloglog {
 
 inline constexpr size_t kRegisterBits = 14;  // of the hash, to choose a register
@@ -43,11 +45,11 @@ enum class [[nodiscard]] Change { kNone, kChanged, kMalformed };
 
 // Counts an element. A sparse one that would outgrow `max_sparse` bytes becomes dense. O(1) for a
 // dense one, O(bytes) for a sparse one. The estimate in the header is not touched.
-Change Add(std::string& bytes, std::string_view element, size_t max_sparse);
+Change Add(Text& bytes, std::string_view element, size_t max_sparse);
 // Raises a register to `value`, as Add does. 0 < value <= 63.
-Change RaiseRegister(std::string& bytes, size_t index, uint8_t value, size_t max_sparse);
+Change RaiseRegister(Text& bytes, size_t index, uint8_t value, size_t max_sparse);
 // False on malformed bytes, which stay as they are.
-[[nodiscard]] bool MakeDense(std::string& bytes);
+[[nodiscard]] bool MakeDense(Text& bytes);
 
 // Raises each of `registers` to the string's. False on malformed bytes.
 [[nodiscard]] bool MergeInto(std::string_view bytes, Registers& registers);
@@ -59,7 +61,7 @@ std::optional<uint64_t> Estimate(std::string_view bytes);
 
 // The estimate in the header, if it is up to date.
 std::optional<uint64_t> CachedEstimate(std::string_view bytes);
-void CacheEstimate(std::string& bytes, uint64_t estimate);
-void ForgetEstimate(std::string& bytes);
+void CacheEstimate(Text& bytes, uint64_t estimate);
+void ForgetEstimate(Text& bytes);
 
 }  // namespace tally::hyperloglog

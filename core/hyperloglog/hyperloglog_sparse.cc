@@ -35,7 +35,7 @@ void AppendRun(std::string& out, uint8_t value, size_t length) {
 }
 
 // Joins runs of equal values, from `at` on.
-void MergeRuns(std::string& bytes, size_t at) {
+void MergeRuns(Text& bytes, size_t at) {
   for (int runs = kRunsToMerge; runs > 0 && at < bytes.size(); --runs) {
     if (!IsValue(bytes[at])) {
       at += (static_cast<uint8_t>(bytes[at]) & kLongZerosBit) != 0 ? 2 : 1;
@@ -47,7 +47,7 @@ void MergeRuns(std::string& bytes, size_t at) {
       if (left.value == right.value && left.length + right.length <= kMaxValues) {
         std::string merged;
         AppendValues(merged, left.value, left.length + right.length);
-        bytes.replace(at, 2, merged);
+        bytes.Replace(at, 2, merged);
         continue;
       }
     }
@@ -75,14 +75,14 @@ std::string EmptySparseRuns() {
   return runs;
 }
 
-SparseChange RaiseSparse(std::string& bytes, size_t index, uint8_t value, size_t max_bytes) {
+SparseChange RaiseSparse(Text& bytes, size_t index, uint8_t value, size_t max_bytes) {
   if (value > kMaxSparseValue) return SparseChange::kTooLarge;
   size_t previous = kHeaderBytes;
   size_t at = kHeaderBytes;
   size_t first = 0;
   std::optional<SparseRun> run;
   for (;; at += run->bytes, first += run->length) {
-    run = ReadSparseRun(std::string_view(bytes).substr(at));
+    run = ReadSparseRun(bytes.view().substr(at));
     if (!run) return SparseChange::kMalformed;
     if (index < first + run->length) break;
     previous = at;
@@ -95,7 +95,7 @@ SparseChange RaiseSparse(std::string& bytes, size_t index, uint8_t value, size_t
   if (split.size() > run->bytes && bytes.size() + split.size() - run->bytes > max_bytes) {
     return SparseChange::kTooLarge;
   }
-  bytes.replace(at, run->bytes, split);
+  bytes.Replace(at, run->bytes, split);
   MergeRuns(bytes, previous);
   return SparseChange::kChanged;
 }

@@ -46,6 +46,6 @@ enum class [[nodiscard]] SparseChange { kNone, kChanged, kTooLarge, kMalformed }
 
 // Raises a register to `value`, in a string whose runs follow a header. Nothing is changed when the
 // string would outgrow `max_bytes` or the value is above kMaxSparseValue (kTooLarge).
-SparseChange RaiseSparse(std::string& bytes, size_t index, uint8_t value, size_t max_bytes);
+SparseChange RaiseSparse(Text& bytes, size_t index, uint8_t value, size_t max_bytes);
 
 }  // namespace tally::hyperloglog

@@ -44,7 +44,7 @@ void Keyspace::Entry::set_integer(int64_t number) {
 }
 
 std::string_view Keyspace::Entry::bytes() const {
-  if (is_heap()) return heap<std::string>();
+  if (is_heap()) return heap<Text>().view();
   return record_.payload().substr(value_offset());
 }
 
@@ -162,10 +162,15 @@ void Keyspace::SetString(std::string_view key, std::string_view value, int64_t d
     if (const auto number = ParseInt64(value)) return SetInteger(key, *number, deadline, now);
   }
   if (value.size() > kMaxInlineString) {
-    return SetPointer(key, Type::kString, new std::string(value), deadline, now);
+    return SetPointer(key, Type::kString, new Text(value), deadline, now);
   }
   const Entry entry = Shape(key, Type::kString, Storage::kBytes, value.size(), deadline, now);
   std::memcpy(entry.value(), value.data(), value.size());
+}
+
+void Keyspace::SetText(std::string_view key, Text value, int64_t deadline, int64_t now) {
+  Check(value.size() > kMaxInlineString, "a text is too long for its key's record");
+  SetPointer(key, Type::kString, new Text(std::move(value)), deadline, now);
 }
 
 void Keyspace::SetInteger(std::string_view key, int64_t value, int64_t deadline, int64_t now) {
@@ -204,29 +209,25 @@ void Keyspace::SetPointer(std::string_view key, Type type, void* value, int64_t 
   if (OperationsOf(type).sweep != nullptr) aging_.emplace(key);
 }
 
-std::string& Keyspace::MutableString(const Entry& entry) {
+Text& Keyspace::MutableString(const Entry& entry) {
   Check(entry.type() == Type::kString, "only strings are changed as strings");
   BeforeChange(entry);
   Entry place = entry;
   if (entry.is_heap()) {
     BeforeValueChange(entry);
   } else {
-    auto text = std::make_unique<std::string>();
-    if (entry.is_integer()) {
-      AppendInt64(*text, entry.integer());
-    } else {
-      text->assign(entry.bytes());
-    }
+    auto text = std::make_unique<Text>(entry.is_integer() ? Int64Text(entry.integer()).view()
+                                                          : entry.bytes());
     const size_t size = entry.value_offset() + sizeof(void*);
     place = Entry(table_.Resize(entry.record_, size));
-    std::string* pointer = text.release();
+    Text* pointer = text.release();
     std::memcpy(place.value(), &pointer, sizeof pointer);
     const uint8_t kept = place.bits() & (Entry::kTypeMask | Entry::kDeadlineBit);
     place.record_.data()[0] = static_cast<char>(
         kept | static_cast<uint8_t>(Storage::kHeap) << Entry::kStorageShift | Entry::kRawBit);
   }
   place.record_.data()[0] = static_cast<char>(place.bits() | Entry::kRawBit);
-  return place.heap<std::string>();
+  return place.heap<Text>();
 }
 
 Keyspace::Entry Keyspace::SetDeadline(const Entry& entry, int64_t deadline) {

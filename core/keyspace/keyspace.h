@@ -21,6 +21,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/bytes/text.h"
 #include "core/check.h"
 #include "core/keyspace/access.h"
 #include "core/keyspace/reclaimer.h"
@@ -148,6 +149,8 @@ class Keyspace : private RecordTable::SplitObserver {
   // These replace whatever the key holds; `deadline` may be kNoDeadline, or kKeepDeadline.
   static constexpr int64_t kKeepDeadline = INT64_MIN;
   void SetString(std::string_view key, std::string_view value, int64_t deadline, int64_t now);
+  // A long string, which is not copied.
+  void SetText(std::string_view key, Text value, int64_t deadline, int64_t now);
   void SetInteger(std::string_view key, int64_t value, int64_t deadline, int64_t now);
   // A packed value of another type, small enough to be moved around with its record.
   void SetPacked(std::string_view key, Type type, std::string_view bytes, int64_t deadline,
@@ -161,8 +164,8 @@ class Keyspace : private RecordTable::SplitObserver {
   }
   void SetPointer(std::string_view key, Type type, void* value, int64_t deadline, int64_t now);
 
-  // The string as a std::string on the heap, to be changed in place; raw from now on.
-  std::string& MutableString(const Entry& entry);
+  // The string as a Text on the heap, to be changed in place; raw from now on.
+  Text& MutableString(const Entry& entry);
 
   // kNoDeadline takes it off. The entry stays valid for this call only; the new place is returned.
   Entry SetDeadline(const Entry& entry, int64_t deadline);

@@ -4,6 +4,7 @@
 
 #include "core/active/active_set.h"
 #include "core/bytes/heap_size.h"
+#include "core/bytes/text.h"
 #include "core/check.h"
 #include "core/hash/hash.h"
 #include "core/hits/hits.h"
@@ -17,29 +18,27 @@
 namespace tally {
 namespace {
 
-const std::string& AsString(const void* value) { return *static_cast<const std::string*>(value); }
+const Text& AsText(const void* value) { return *static_cast<const Text*>(value); }
 
 constexpr ValueOperations kStringOperations = {
-    .destroy = [](void* value) { delete static_cast<std::string*>(value); },
+    .destroy = [](void* value) { delete static_cast<Text*>(value); },
     .free_some = [](void*, size_t) { return true; },
-    .clone = [](const void* value) -> void* { return new std::string(AsString(value)); },
+    .clone = [](const void* value) -> void* { return new Text(AsText(value).Clone()); },
     .weight = [](const void*) { return size_t{1}; },
     .memory_bytes =
-        [](const void* value) {
-          return HeapBytes(sizeof(std::string)) + HeapBytes(AsString(value).capacity() + 1);
-        },
+        [](const void* value) { return HeapBytes(sizeof(Text)) + AsText(value).MemoryBytes(); },
     .encoding = [](const void*) { return std::string_view("raw"); },
     .save =
         [](const void* value, uint64_t cursor, size_t max_bytes, std::string& out) {
-          const std::string& text = AsString(value);
+          const Text& text = AsText(value);
           const size_t end = std::min(text.size(), cursor + std::max<size_t>(max_bytes, 1));
-          out.append(text, cursor, end - cursor);
+          out.append(text.view(), cursor, end - cursor);
           return end == text.size() ? uint64_t{0} : uint64_t{end};
         },
-    .create = [](uint64_t) -> void* { return new std::string; },
+    .create = [](uint64_t) -> void* { return new Text; },
     .load =
         [](void* value, std::string_view run) {
-          static_cast<std::string*>(value)->append(run);
+          static_cast<Text*>(value)->Append(run);
           return true;
         },
     .is_packed = [](std::string_view) { return true; },

@@ -13,13 +13,14 @@ namespace tally {
 
 class List;
 class QuotaBook;
+class Text;
 class ZSet;
 
 // Which class holds the heap values of which type.
 template <typename T>
 inline constexpr Type kTypeOf = T::kType;
 template <>
-inline constexpr Type kTypeOf<std::string> = Type::kString;
+inline constexpr Type kTypeOf<Text> = Type::kString;
 template <>
 inline constexpr Type kTypeOf<List> = Type::kList;
 template <>

@@ -78,6 +78,12 @@ class CommandContext {
   std::optional<size_t> DatabaseArg(size_t index);
   std::optional<double> DoubleArg(size_t index, std::string_view error = kNotFloatError);
 
+  // The argument with the memory of the request, of which it is the most; empty where that is not
+  // so. For the last thing that is stored: all arguments can be read until that value changes.
+  Text TakeFromRequest(std::string_view arg) {
+    return client.request == nullptr ? Text() : client.request->Take(arg);
+  }
+
   // The key has changed: counts it, tells watchers and listeners.
   void Changed(uint32_t event_class, std::string_view event, std::string_view key) {
     ++changes_;

@@ -33,9 +33,9 @@ void SetBit(CommandContext& context) {
     context.keyspace().SetString(key, "", kNoDeadline, context.now);
     entry = context.FindForWrite(key);
   }
-  std::string& bytes = context.keyspace().MutableString(entry);
+  Text& bytes = context.keyspace().MutableString(entry);
   const bool grows = *offset / 8 >= bytes.size();
-  if (grows) bytes.resize(*offset / 8 + 1);
+  if (grows) bytes.Resize(*offset / 8 + 1);
   const bool old = BitAt(bytes, *offset);
   context.reply.Integer(old ? 1 : 0);
   if (!grows && old == (*bit == 1)) return;
@@ -130,16 +130,16 @@ void BitPos(CommandContext& context) {
   context.reply.Integer(beyond ? static_cast<int64_t>(range->to) : -1);
 }
 
-using Combine = void (*)(std::string& bytes, std::string_view other);
+using Combine = void (*)(Text& bytes, std::string_view other);
 
 // Combines the sources, from argument 3 on. Nothing after an error has been replied.
-std::optional<std::string> CombineSources(CommandContext& context, Combine combine) {
-  std::string result;
+std::optional<Text> CombineSources(CommandContext& context, Combine combine) {
+  Text result;
   for (size_t i = 3; i < context.args.size(); ++i) {
     const Keyspace::Entry entry = context.Find(context.args[i]);
     if (!context.CheckType(entry, Type::kString)) return std::nullopt;
     const auto take = [&](std::string_view source) {
-      i == 3 ? void(result.assign(source)) : combine(result, source);
+      i == 3 ? result.Append(source) : combine(result, source);
     };
     entry ? take(StringText(entry).view()) : take("");
   }
@@ -161,7 +161,7 @@ void BitOp(CommandContext& context) {
   if (invert && context.args.size() != 4) {
     return context.reply.Error("ERR BITOP NOT must be called with a single source key.");
   }
-  std::optional<std::string> result = CombineSources(context, operation->combine);
+  std::optional<Text> result = CombineSources(context, operation->combine);
   if (!result) return;
   if (invert) InvertBits(*result);
   const std::string_view key = context.args[2];

@@ -26,7 +26,7 @@ bool CheckHyperLogLog(CommandContext& context, const Keyspace::Entry& entry) {
 }
 
 // The string at the key, made if absent.
-std::string& Writable(CommandContext& context, std::string_view key, Keyspace::Entry entry) {
+Text& Writable(CommandContext& context, std::string_view key, Keyspace::Entry entry) {
   if (!entry) {
     context.keyspace().SetString(key, hyperloglog::Empty(), kNoDeadline, context.now);
     entry = context.FindForWrite(key);
@@ -44,7 +44,7 @@ void PfAdd(CommandContext& context) {
   if (!CheckHyperLogLog(context, entry)) return;
   bool changed = !entry;
   bool malformed = false;
-  std::string& bytes = Writable(context, key, entry);
+  Text& bytes = Writable(context, key, entry);
   for (const std::string_view element : context.args.subspan(2)) {
     const Change change = hyperloglog::Add(bytes, element, MaxSparse(context));
     changed |= change == Change::kChanged;
@@ -107,7 +107,7 @@ void PfMerge(CommandContext& context) {
   Registers registers{};
   bool dense = false;
   if (!MergeAll(context, registers, dense)) return;
-  std::string& bytes = Writable(context, key, context.FindForWrite(key));
+  Text& bytes = Writable(context, key, context.FindForWrite(key));
   // What has just been merged, or made here, is not malformed.
   bool whole = !dense || hyperloglog::MakeDense(bytes);
   for (size_t i = 0; whole && i < registers.size(); ++i) {

@@ -53,9 +53,19 @@ void LogSet(CommandContext& context, std::string_view key, std::string_view valu
   context.LogInstead({"SET", key, value, "PXAT", at.view()});
 }
 
+// A long value is not copied.
+void PutString(CommandContext& context, std::string_view key, std::string_view value,
+               int64_t deadline) {
+  if (Text text = context.TakeFromRequest(value); !text.empty()) {
+    context.keyspace().SetText(key, std::move(text), deadline, context.now);
+  } else {
+    context.keyspace().SetString(key, value, deadline, context.now);
+  }
+}
+
 void StoreString(CommandContext& context, std::string_view key, std::string_view value,
                  int64_t deadline) {
-  context.keyspace().SetString(key, value, deadline, context.now);
+  PutString(context, key, value, deadline);
   context.Changed(kEventString, "set", key);
   if (deadline != kNoDeadline && deadline != Keyspace::kKeepDeadline) {
     context.Changed(kEventGeneric, "expire", key);
@@ -187,9 +197,12 @@ bool CheckPairs(CommandContext& context) {
 }
 
 void StorePairs(CommandContext& context) {
-  for (size_t i = 1; i < context.args.size(); i += 2) {
-    StoreString(context, context.args[i], context.args[i + 1], kNoDeadline);
+  const size_t last = context.args.size() - 2;
+  for (size_t i = 1; i < last; i += 2) {
+    context.keyspace().SetString(context.args[i], context.args[i + 1], kNoDeadline, context.now);
+    context.Changed(kEventString, "set", context.args[i]);
   }
+  StoreString(context, context.args[last], context.args[last + 1], kNoDeadline);
 }
 
 void MSet(CommandContext& context) {
@@ -222,10 +235,12 @@ void Append(CommandContext& context) {
   if (!context.CheckType(entry, Type::kString)) return;
   size_t size = tail.size();
   if (!entry) {
-    context.keyspace().SetString(key, tail, kNoDeadline, context.now);
+    PutString(context, key, tail, kNoDeadline);
   } else {
     if (!FitsLimit(context, StringText(entry).view().size(), tail.size())) return;
-    size = context.keyspace().MutableString(entry).append(tail).size();
+    Text& text = context.keyspace().MutableString(entry);
+    text.Append(tail);
+    size = text.size();
   }
   context.Changed(kEventString, "append", key);
   context.reply.Integer(static_cast<int64_t>(size));
@@ -272,9 +287,9 @@ void SetRange(CommandContext& context) {
     context.keyspace().SetString(key, "", kNoDeadline, context.now);
     entry = context.FindForWrite(key);
   }
-  std::string& text = context.keyspace().MutableString(entry);
-  text.resize(std::max(text.size(), static_cast<size_t>(*offset) + part.size()));
-  std::copy(part.begin(), part.end(), text.begin() + *offset);
+  Text& text = context.keyspace().MutableString(entry);
+  text.Resize(std::max(text.size(), static_cast<size_t>(*offset) + part.size()));
+  std::copy(part.begin(), part.end(), text.data() + *offset);
   context.Changed(kEventString, "setrange", key);
   context.reply.Integer(static_cast<int64_t>(text.size()));
 }

@@ -22,6 +22,8 @@ constexpr size_t kMinInline = 64;
 constexpr size_t kIdleArgs = 1024;
 // A batch takes up no further request when it has this many.
 constexpr size_t kMaxBatchArgs = 128;
+// A longer request is a batch of its own: there is little to gain, and its memory may be taken.
+constexpr size_t kMaxBatched = 16 * 1024;
 
 // Reads "<digits>\r\n" of up to nine digits. Returns what follows it, or null where the line is cut
 // short or is anything else, for the resumable path to judge.
@@ -92,6 +94,7 @@ ParseStatus RequestParser::NextBatch(std::string_view buffer) {
   if (status != ParseStatus::kCommand) return status;
   size_t first_arg = 0;
   requests_.push_back({first_arg, argc_, consumed_});
+  if (consumed_ > kMaxBatched) return status;
   while (requests_.size() < kMaxBatch) {
     buffer.remove_prefix(consumed_);
     first_arg += argc_;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/bytes/byte_blocks.h"
+#include "core/bytes/text.h"
 #include "server/command/command_table.h"
 #include "server/resp/reply.h"
 
@@ -83,6 +84,8 @@ struct Client {
   bool postponed = false;       // its next command waits for CLIENT UNPAUSE
   bool wrote = false;           // logged an effect in this turn
   size_t query_bytes = 0;       // of an unfinished request
+  // While a request runs that was received alone: the memory in which its arguments lie.
+  Text* request = nullptr;
 
   Transaction transaction;
   absl::flat_hash_set<std::string> channels;

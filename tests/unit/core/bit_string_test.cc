@@ -29,12 +29,12 @@ std::vector<bool> BitsOf(const std::string& bytes) {
 }  // namespace
 
 TEST_CASE("Bit 0 is the most significant one", "[bits]") {
-  std::string bytes(2, '\0');
+  Text bytes(std::string(2, '\0'));
   SetBitAt(bytes, 0, true);
   SetBitAt(bytes, 15, true);
-  CHECK(bytes == "\x80\x01");
+  CHECK(bytes.view() == "\x80\x01");
   SetBitAt(bytes, 0, false);
-  CHECK(bytes == std::string("\0\x01", 2));
+  CHECK(bytes.view() == std::string("\0\x01", 2));
   CHECK(BitAt(bytes, 15));
   CHECK_FALSE(BitAt(bytes, 14));
 }
@@ -75,10 +75,10 @@ TEST_CASE("The shorter operand counts as followed by zeros", "[bits]") {
     const std::string b = RandomBytes(random, random.Below(40));
     const size_t size = std::max(a.size(), b.size());
     const auto byte = [](const std::string& s, size_t i) { return i < s.size() ? s[i] : '\0'; };
-    std::string conjunction = a;
-    std::string disjunction = a;
-    std::string difference = a;
-    std::string inverse = a;
+    Text conjunction(a);
+    Text disjunction(a);
+    Text difference(a);
+    Text inverse(a);
     AndBits(conjunction, b);
     OrBits(disjunction, b);
     XorBits(difference, b);

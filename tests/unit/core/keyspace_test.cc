@@ -90,7 +90,7 @@ TEST_CASE("a keyspace of strings agrees with a map of values and deadlines") {
       }
       case 2:
         if (const auto entry = keyspace.FindForWrite(key, now)) {
-          keyspace.MutableString(entry) += "tail";
+          keyspace.MutableString(entry).Append("tail");
           model[key].value += "tail";
         }
         break;

@@ -96,6 +96,68 @@ TEST_CASE("a session answers the same however its requests are cut") {
   }
 }
 
+// Writes with long values, of which some are taken out of the request, and what follows them in the
+// same bytes.
+std::string WriteLong(test::SeededRandom& random, size_t most) {
+  const std::string key = "k" + std::to_string(random.Below(3));
+  const std::string other = "k" + std::to_string(random.Below(3));
+  const std::string value(random.Below(most), static_cast<char>('a' + random.Below(26)));
+  switch (random.Below(10)) {
+    case 0:
+      return Request({"SET", key, value});
+    case 1:
+      return Request({"SET", key, value, "GET"});
+    case 2:
+      return Request({"SETEX", key, "100", value});
+    case 3:
+      return Request({"GETSET", key, value});
+    case 4:
+      return Request({"MSET", key, value, other, "short"});
+    case 5:
+      return Request({"MSET", other, "short", key, value});
+    case 6:
+      return Request({"APPEND", key, value});
+    case 7:
+      return Request({"SETRANGE", key, "70000", value});
+    case 8:
+      return Request({"DEL", key});
+    default:
+      return Request({"MULTI"}) + Request({"SET", key, value}) + Request({"EXEC"});
+  }
+}
+
+TEST_CASE("long arguments are stored alike however they come, and whatever follows them") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  for (int round = 0; round < 20; ++round) {
+    CommandHarness one_by_one;
+    CommandHarness harness;
+    Peer peer(harness);
+    std::string expected;
+    std::string stream;
+    for (int i = 0; i < 60; ++i) {
+      std::string request = WriteLong(random, random.OneIn(2) ? 200'000 : 20'000);
+      if (random.OneIn(3)) request += Request({"MGET", "k0", "k1", "k2"});
+      Peer alone(one_by_one);
+      alone.Send(request);
+      expected += alone.received;
+      stream += request;
+      // Cut as a socket would, or where a request ends.
+      if (random.OneIn(3)) continue;
+      for (std::string_view rest = stream; !rest.empty();) {
+        const size_t size = std::min(1 + random.Below(30'000), rest.size());
+        peer.Send(rest.substr(0, size));
+        rest.remove_prefix(size);
+      }
+      stream.clear();
+    }
+    peer.Send(stream);
+    if (peer.received != expected) FAIL("the replies are others");
+    CHECK(harness.Effects() == one_by_one.Effects());
+    REQUIRE(peer.session().buffered() == 0);
+  }
+}
+
 TEST_CASE("calls whose reads are fetched ahead answer as they do one by one") {
   const std::vector<std::string> right = {"QUOTA.LEFT", "book", "1", "7", "8"};
   std::vector<std::string> many = {"quota.left", "book", "2"};

@@ -248,7 +248,7 @@ const Kind kKinds[] = {
        keyspace.SetString(key, std::string(1'000'000, 'a'), kNoDeadline, kNow);
      },
      [](Keyspace& keyspace, const Keyspace::Entry& entry, SeededRandom&) {
-       keyspace.MutableString(entry) += "tail";
+       keyspace.MutableString(entry).Append("tail");
      }},
     {"active",
      [](Keyspace& keyspace, const std::string& key, SeededRandom&) {
@@ -374,7 +374,7 @@ TEST_CASE("many values of middling size in a segment, and keys that come, go and
       } else if (random.OneIn(4)) {
         keyspace.SetDeadline(entry, kNow + random.Between(1, 1'000'000));
       } else if (entry.type() == Type::kString) {
-        keyspace.MutableString(entry) += "!";
+        keyspace.MutableString(entry).Append("!");
       } else {
         entry.heap<Hash>().Set(StrCat("f", random.Below(600)), "w", {16, 64});
       }

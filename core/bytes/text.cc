@@ -1,0 +1,112 @@
+#include "core/bytes/text.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "core/bytes/heap_size.h"
+#include "core/check.h"
+
+namespace tally {
+namespace {
+
+// Less is copied as fast as it is taken over.
+constexpr size_t kWorthTaking = 16 * 1024;
+// From here on untouched memory is asked of the system rather than zeroed.
+constexpr size_t kManyZeros = 256 * 1024;
+
+char* Checked(void* block) {
+  if (block == nullptr) throw std::bad_alloc();
+  return static_cast<char*>(block);
+}
+
+}  // namespace
+
+Text::~Text() { std::free(block_); }
+
+void Text::Swap(Text& other) noexcept {
+  std::swap(block_, other.block_);
+  std::swap(begin_, other.begin_);
+  std::swap(size_, other.size_);
+  std::swap(capacity_, other.capacity_);
+}
+
+void Text::Reserve(size_t bytes) {
+  if (bytes > capacity()) MakeRoom(bytes);
+}
+
+void Text::MakeRoom(size_t bytes) {
+  // What was dropped in front is used first, unless moving the rest there would cost too often.
+  if (begin_ > 0 && begin_ >= size_) {
+    std::memmove(block_, block_ + begin_, size_);
+    begin_ = 0;
+    if (bytes <= capacity_) return;
+  }
+  // Size classes are an eighth apart or more, so that rounding up is all that growth needs.
+  const size_t rounded = HeapBytes(begin_ + bytes);
+  block_ = Checked(std::realloc(block_, rounded));
+  capacity_ = rounded;
+}
+
+void Text::Append(std::string_view bytes) {
+  if (bytes.empty()) return;
+  Reserve(size_ + bytes.size());
+  std::memcpy(data() + size_, bytes.data(), bytes.size());
+  size_ += bytes.size();
+}
+
+void Text::Resize(size_t size) {
+  if (size > size_) {
+    if (size > capacity() && size >= kManyZeros && size / 4 > size_) {
+      // calloc() does not touch memory that is new and therefore zero.
+      Text zeros;
+      zeros.size_ = size;
+      zeros.capacity_ = HeapBytes(size);
+      zeros.block_ = Checked(std::calloc(zeros.capacity_, 1));
+      if (size_ > 0) std::memcpy(zeros.block_, data(), size_);
+      Swap(zeros);
+      return;
+    }
+    Reserve(size);
+    std::memset(data() + size_, 0, size - size_);
+  }
+  size_ = size;
+}
+
+void Text::Replace(size_t at, size_t count, std::string_view bytes) {
+  Check(at <= size_ && count <= size_ - at, "what is replaced lies inside the text");
+  const size_t tail = size_ - at - count;
+  const size_t size = size_ - count + bytes.size();
+  Reserve(size);
+  if (tail > 0) std::memmove(data() + at + bytes.size(), data() + at + count, tail);
+  if (!bytes.empty()) std::memcpy(data() + at, bytes.data(), bytes.size());
+  size_ = size;
+}
+
+void Text::DropFront(size_t count) {
+  Check(count <= size_, "no more is dropped than there is");
+  size_ -= count;
+  begin_ = size_ == 0 ? 0 : begin_ + count;
+}
+
+Text Text::Take(std::string_view part) {
+  Text taken;
+  const auto address = reinterpret_cast<uintptr_t>(part.data());
+  const auto begin = reinterpret_cast<uintptr_t>(block_) + begin_;
+  const bool inside = address >= begin && address - begin < size_;
+  if (!inside || part.size() < kWorthTaking || part.size() < capacity_ - capacity_ / 4) {
+    return taken;
+  }
+  const auto offset = static_cast<size_t>(part.data() - block_);
+  Check(part.size() <= begin_ + size_ - offset, "a part lies inside its text");
+  Swap(taken);
+  taken.begin_ = offset;
+  taken.size_ = part.size();
+  return taken;
+}
+
+size_t Text::MemoryBytes() const { return HeapBytes(capacity_); }
+
+}  // namespace tally
