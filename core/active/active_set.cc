@@ -162,15 +162,21 @@ size_t ActiveSet::MemoryBytes() const {
 }
 
 std::unique_ptr<ActiveSet> ActiveSet::Clone() const {
-  constexpr size_t kRunBytes = 1 << 20;
-  auto copy = std::make_unique<ActiveSet>(seed_);
-  for (uint64_t cursor = 0;;) {
-    std::string run;
-    cursor = Save(cursor, kRunBytes, run);
-    Check(copy->Load(run), "what was saved can be loaded");
-    if (cursor == 0) return copy;
-  }
+  return std::unique_ptr<ActiveSet>(new ActiveSet(*this));
 }
+
+// A cut is of the original.
+ActiveSet::ActiveSet(const ActiveSet& other)
+    : seed_(other.seed_),
+      options_(other.options_),
+      ids_(other.ids_),
+      last_seen_(other.last_seen_),
+      first_seen_(other.first_seen_),
+      forgotten_(other.forgotten_),
+      online_(other.online_),
+      days_(other.days_),
+      latest_(other.latest_),
+      evaluated_(other.evaluated_) {}
 
 bool ActiveSet::FreeSome(size_t budget) {
   const bool ids = ids_.FreeSome(budget);

@@ -108,7 +108,7 @@ class ActiveSet {
   uint32_t last_number() const { return ids_.last_number(); }
   size_t Weight() const { return ids_.last_number(); }
   size_t MemoryBytes() const;
-  // O(size).
+  // O(size), by copying its blocks.
   std::unique_ptr<ActiveSet> Clone() const;
   // Frees about `budget` ids; true when nothing is left. Only to be destroyed afterwards.
   bool FreeSome(size_t budget);
@@ -124,6 +124,7 @@ class ActiveSet {
   void EndCut() { cut_ = nullptr; }
 
  private:
+  ActiveSet(const ActiveSet& other);
   Sighting SightingOf(uint32_t number) const {
     return {number, last_seen_.Get(number), first_seen_.Get(number)};
   }

@@ -21,6 +21,12 @@ constexpr size_t kSlotBytes = sizeof(uint32_t) + 1;
 
 IdBook::IdBook(uint64_t seed) : seed_(seed) { segments_.emplace_back(); }
 
+IdBook::Segment::Segment(const Segment& other) : size(other.size), capacity(other.capacity) {
+  if (capacity == 0) return;
+  slots = std::make_unique_for_overwrite<char[]>(capacity * kSlotBytes);
+  std::memcpy(slots.get(), other.slots.get(), capacity * kSlotBytes);
+}
+
 uint32_t IdBook::Segment::NumberAt(size_t i) const {
   uint32_t number = 0;
   std::memcpy(&number, slots.get() + 4 * i, sizeof number);

@@ -60,6 +60,11 @@ class IdBook {
     uint16_t size = 0;
     uint16_t capacity = 0;
 
+    Segment() = default;
+    Segment(const Segment& other);
+    Segment(Segment&&) noexcept = default;
+    Segment& operator=(Segment&&) noexcept = default;
+
     uint8_t* tags() const { return reinterpret_cast<uint8_t*>(slots.get()) + size_t{4} * capacity; }
     uint32_t NumberAt(size_t i) const;
     void Append(uint32_t number, uint8_t tag);

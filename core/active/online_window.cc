@@ -13,6 +13,12 @@ constexpr uint32_t kMillis = 1'000;
 
 }  // namespace
 
+OnlineWindow::Second::Second(const Second& other) : total(other.total), cells(other.cells) {
+  if (other.counters == nullptr) return;
+  counters = std::make_unique_for_overwrite<uint32_t[]>(kMillis);
+  std::copy_n(other.counters.get(), kMillis, counters.get());
+}
+
 void OnlineWindow::Second::MakeDense() {
   counters = std::make_unique<uint32_t[]>(kMillis);
   for (const Cell& cell : cells) counters[cell.ms] = cell.count;

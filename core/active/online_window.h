@@ -39,6 +39,11 @@ class OnlineWindow {
     std::vector<Cell> cells;
     std::unique_ptr<uint32_t[]> counters;
 
+    Second() = default;
+    Second(const Second& other);
+    Second(Second&&) noexcept = default;
+    Second& operator=(Second&&) noexcept = default;
+
     void Add(uint32_t ms);
     void Remove(uint32_t ms);
     uint32_t CountThrough(uint32_t ms) const;

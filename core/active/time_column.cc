@@ -15,6 +15,13 @@ uint32_t BytesFor(uint64_t offset) {
 
 }  // namespace
 
+TimeColumn::Chunk::Chunk(const Chunk& other)
+    : base(other.base),
+      offsets(std::make_unique_for_overwrite<uint8_t[]>(size_t{kChunkValues} * other.width)),
+      width(other.width) {
+  std::memcpy(offsets.get(), other.offsets.get(), size_t{kChunkValues} * width);
+}
+
 uint64_t TimeColumn::Chunk::OffsetAt(uint32_t place) const {
   // Little-endian, as all that this runs on.
   uint64_t offset = 0;

@@ -33,6 +33,11 @@ class TimeColumn {
     std::unique_ptr<uint8_t[]> offsets;
     uint32_t width = 0;
 
+    Chunk() = default;
+    Chunk(const Chunk& other);
+    Chunk(Chunk&&) noexcept = default;
+    Chunk& operator=(Chunk&&) noexcept = default;
+
     uint64_t OffsetAt(uint32_t place) const;
     void SetOffset(uint32_t place, uint64_t offset);
   };
