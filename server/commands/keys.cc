@@ -6,6 +6,7 @@
 #include "core/bytes/glob.h"
 #include "core/bytes/number.h"
 #include "server/command/command_context.h"
+#include "server/command/each_key.h"
 #include "server/command/entry_description.h"
 #include "server/command/help.h"
 #include "server/commands/families.h"
@@ -15,18 +16,18 @@ namespace {
 
 void Delete(CommandContext& context) {
   int64_t deleted = 0;
-  for (const std::string_view key : context.args.subspan(1)) {
+  ForEachKey(context, 1, [&](std::string_view key) {
     const Keyspace::Entry entry = context.FindForWrite(key);
-    if (!entry) continue;
+    if (!entry) return;
     context.Remove(entry);
     ++deleted;
-  }
+  });
   context.reply.Integer(deleted);
 }
 
 void Exists(CommandContext& context) {
   int64_t found = 0;
-  for (const std::string_view key : context.args.subspan(1)) found += context.Find(key) ? 1 : 0;
+  ForEachKey(context, 1, [&](std::string_view key) { found += context.Find(key) ? 1 : 0; });
   context.reply.Integer(found);
 }
 

@@ -76,6 +76,10 @@ Set Subtract(CommandContext& context, const Operands& operands) {
   const Set* minuend = operands[0];
   if (minuend == nullptr) return Set(context.engine().seed());
   const auto others = std::span(operands).subspan(1);
+  // Without a look at its members.
+  if (std::find(others.begin(), others.end(), minuend) != others.end()) {
+    return Set(context.engine().seed());
+  }
   size_t present = 0;
   size_t in_others = 0;
   for (const Set* other : others) {

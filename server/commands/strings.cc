@@ -4,6 +4,7 @@
 
 #include "core/bytes/number.h"
 #include "server/command/command_context.h"
+#include "server/command/each_key.h"
 #include "server/command/expiry_args.h"
 #include "server/command/string_value.h"
 #include "server/commands/families.h"
@@ -180,14 +181,14 @@ void GetEx(CommandContext& context) {
 
 void MGet(CommandContext& context) {
   context.reply.Array(context.args.size() - 1);
-  for (const std::string_view key : context.args.subspan(1)) {
+  ForEachKey(context, 1, [&](std::string_view key) {
     const Keyspace::Entry entry = context.Find(key);
     if (entry && entry.type() == Type::kString) {
       ReplyString(context.reply, entry);
     } else {
       context.reply.Null();
     }
-  }
+  });
 }
 
 bool CheckPairs(CommandContext& context) {

@@ -1,4 +1,6 @@
 // Sorted sets: members and their scores. Ranges stand in zset_ranges.cc, unions in zset_algebra.cc.
+#include <absl/container/flat_hash_set.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -268,20 +270,31 @@ void ZMPop(CommandContext& context) {
 }
 
 void ReplyDistinct(CommandContext& context, const ZSet& set, size_t count, bool with_scores) {
-  // A random offset into a random order would need memory for the whole set: selection sampling
-  // (Knuth, TAOCP 2, 3.4.2, algorithm S) visits the ranks in order and takes each fairly.
   const size_t taken = std::min(count, set.size());
   ReplyHeader(context.reply, taken, with_scores);
+  const auto reply_one = [&](std::string_view member, double score) {
+    with_scores ? ReplyScored(context.reply, member, score) : context.reply.Bulk(member);
+  };
+  // To find a few ranks takes less than a pass over all.
+  constexpr size_t kFewAreOneIn = 100;
+  if (taken < set.size() / kFewAreOneIn) {
+    absl::flat_hash_set<size_t> ranks;
+    while (ranks.size() < taken) {
+      const size_t rank = context.server.random() % set.size();
+      if (!ranks.insert(rank).second) continue;
+      const auto [member, score] = set.At(rank);
+      reply_one(member, score);
+    }
+    return;
+  }
+  // A random offset into a random order would need memory for the whole set: selection sampling
+  // (Knuth, TAOCP 2, 3.4.2, algorithm S) visits the ranks in order and takes each fairly.
   size_t left = set.size();
   size_t wanted = taken;
   set.ForEach({0, set.size()}, false, [&](std::string_view member, double score) {
     if (context.server.random() % left-- < wanted) {
       --wanted;
-      if (with_scores) {
-        ReplyScored(context.reply, member, score);
-      } else {
-        context.reply.Bulk(member);
-      }
+      reply_one(member, score);
     }
     return wanted > 0;
   });

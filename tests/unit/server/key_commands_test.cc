@@ -1,5 +1,8 @@
 // The replies were taken from redis-server 7.0.15.
 #include <catch2/catch.hpp>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "server/command_harness.h"
 
@@ -27,6 +30,49 @@ TEST_CASE("del, unlink, exists, touch, type") {
   CHECK(h.Run("EXISTS") == "-ERR wrong number of arguments for 'exists' command");
   CHECK(h.Run("TYPE") == "-ERR wrong number of arguments for 'type' command");
   CHECK(h.Run("TYPE a b") == "-ERR wrong number of arguments for 'type' command");
+}
+
+TEST_CASE("calls with more keys than are fetched together") {
+  CommandHarness h;
+  std::vector<std::string> pairs{"MSET"};
+  std::vector<std::string> keys;
+  std::string values;
+  for (int i = 0; i < 100; ++i) {
+    const std::string key = "key:" + std::to_string(i);
+    pairs.insert(pairs.end(), {key, std::to_string(i)});
+    keys.push_back(key);
+    keys.push_back("none:" + std::to_string(i));
+    values += (i == 0 ? "\"" : " \"") + std::to_string(i) + "\" nil";
+  }
+  const auto call = [&](const std::string& name) {
+    std::vector<std::string> words{name};
+    words.insert(words.end(), keys.begin(), keys.end());
+    return h.Run(words);
+  };
+  CHECK(h.Run(pairs) == "+OK");
+  CHECK(call("EXISTS") == ":100");
+  CHECK(call("TOUCH") == ":100");
+  CHECK(call("MGET") == "[" + values + "]");
+  CHECK(call("DEL") == ":100");
+  CHECK(call("EXISTS") == ":0");
+}
+
+TEST_CASE("a few random members of a large sorted set are distinct") {
+  CommandHarness h;
+  for (int i = 0; i < 2000; ++i) {
+    h.Run({"ZADD", "z", std::to_string(i), "m" + std::to_string(i)});
+  }
+  for (const int count : {1, 19, 20, 500}) {
+    const std::string reply = h.Run({"ZRANDMEMBER", "z", std::to_string(count)});
+    std::set<std::string> members;
+    for (size_t at = reply.find('m'); at != std::string::npos; at = reply.find('m', at + 1)) {
+      members.insert(reply.substr(at, reply.find('"', at) - at));
+    }
+    CHECK(members.size() == static_cast<size_t>(count));
+    for (const std::string& member : members) {
+      CHECK(h.Run({"ZSCORE", "z", member}) == "\"" + member.substr(1) + "\"");
+    }
+  }
 }
 
 TEST_CASE("rename and renamenx") {
