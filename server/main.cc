@@ -16,6 +16,7 @@
 #include "server/descriptors.h"
 #include "server/out_of_memory.h"
 #include "server/server.h"
+#include "server/state/memory_usage.h"
 #include "server/supervisor.h"
 
 namespace {
@@ -107,6 +108,7 @@ int Serve(LoadedConfig& loaded) {
     (*log)->Warning("Cannot start: ", TextOf(status));
     return 1;
   }
+  tally::server::PurgeInBackground();
   (*log)->Notice("tallyd ", TALLYD_VERSION, " starting, pid ", ::getpid());
   WarnOfSettings(loaded, supervisor, **log);
   tally::server::Server server(config, **log, supervisor, loaded.path);

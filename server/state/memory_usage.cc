@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
+#include <string>
+
+#include "core/bytes/str_cat.h"
 
 #ifdef TALLY_JEMALLOC
 #include <jemalloc/jemalloc.h>
@@ -58,6 +61,22 @@ std::string_view AllocatorName() {
 // 4096 stands for all arenas (MALLCTL_ARENAS_ALL).
 void PurgeAllocator() { mallctl("arena.4096.purge", nullptr, nullptr, nullptr, 0); }
 
+void PurgeInBackground() {
+  // The curve by which pages go: half of them after half of this time. Shorter times cost page
+  // faults where memory comes and goes.
+  ssize_t decay_ms = 5000;
+  mallctl("arenas.dirty_decay_ms", nullptr, nullptr, &decay_ms, sizeof decay_ms);
+  unsigned arenas = 0;
+  size_t size = sizeof arenas;
+  if (mallctl("arenas.narenas", &arenas, &size, nullptr, 0) != 0) return;
+  for (unsigned i = 0; i < arenas; ++i) {
+    const std::string name = StrCat("arena.", i, ".dirty_decay_ms");
+    mallctl(name.c_str(), nullptr, nullptr, &decay_ms, sizeof decay_ms);
+  }
+  bool on = true;
+  mallctl("background_thread", nullptr, nullptr, &on, sizeof on);
+}
+
 #else
 
 AllocatorUsage ReadAllocatorUsage() {
@@ -74,6 +93,8 @@ AllocatorUsage ReadAllocatorUsage() {
 std::string_view AllocatorName() { return "libc"; }
 
 void PurgeAllocator() { malloc_trim(0); }
+
+void PurgeInBackground() {}
 
 #endif
 

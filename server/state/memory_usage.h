@@ -23,6 +23,10 @@ size_t SystemMemoryBytes();
 std::string_view AllocatorName();
 // Gives unused pages back to the system.
 void PurgeAllocator();
+// Has the allocator do so by itself from now on, on a thread of its own, over some seconds after
+// pages have become unused. Without that it does so only while it is asked for memory: after a mass
+// deletion on a quiet server all would stay. Of no effect with other allocators.
+void PurgeInBackground();
 
 // Follows the memory in use, for INFO and maxmemory.
 class MemoryMeter {
