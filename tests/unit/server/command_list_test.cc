@@ -1,5 +1,6 @@
-// The table of commands in server/commands/README.md is made from the rows: when it is stale this
-// test fails, and with UPDATE_COMMANDS=1 in the environment it writes the table instead.
+// The table of commands in server/commands/README.md, and the line of syntax of each command in the
+// native families' pages beside it, are made from the rows: when one is stale this test fails, and
+// with UPDATE_COMMANDS=1 in the environment it writes it instead.
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_replace.h>
 
@@ -7,18 +8,22 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "core/bytes/str_cat.h"
 #include "server/command/command_table.h"
+#include "server/command/usage.h"
 #include "server/commands/families.h"
 
 namespace tally::server {
 namespace {
 
 constexpr char kPath[] = TALLY_SOURCE_DIR "/server/commands/README.md";
+// Each native command has a heading of its own in one of them.
+constexpr const char* kPages[] = {"hits.md", "limit.md", "active.md", "quota.md"};
 constexpr std::string_view kBegin = "<!-- commands:begin -->\n";
 constexpr std::string_view kEnd = "<!-- commands:end -->\n";
 
@@ -57,7 +62,45 @@ std::string TableText() {
   return text + '\n';
 }
 
+bool HasPage(const CommandTable::Item& item) {
+  return item.family->native && item.parent == nullptr && item.command->subcommands.empty();
+}
+
+// The page with the syntax of `item` under its heading; empty if the page lacks the heading.
+std::string WithSyntax(const std::string& page, const CommandTable::Item& item) {
+  const std::string heading = StrCat("\n## ", absl::AsciiStrToUpper(item.full_name), "\n\n    ");
+  const size_t found = page.find(heading);
+  if (found == std::string::npos) return {};
+  const size_t begin = found + heading.size();
+  return page.substr(0, begin) + UsageOf(item) + page.substr(page.find('\n', begin));
+}
+
 }  // namespace
+
+TEST_CASE("Each native command has its syntax in a page of its family", "[commands]") {
+  const CommandTable table{CommandFamilies()};
+  std::map<std::string, std::string> pages;
+  for (const char* name : kPages) {
+    const std::string path = StrCat(TALLY_SOURCE_DIR "/server/commands/", name);
+    pages[path] = ReadFile(path.c_str());
+  }
+  for (const CommandTable::Item& item : table.items()) {
+    if (!HasPage(item)) continue;
+    INFO(item.full_name);
+    int described = 0;
+    for (auto& [path, page] : pages) {
+      const std::string wanted = WithSyntax(page, item);
+      if (wanted.empty()) continue;
+      ++described;
+      const bool fresh = wanted == page;
+      if (std::getenv("UPDATE_COMMANDS") == nullptr) CHECK(fresh);
+      page = wanted;
+    }
+    CHECK(described == 1);
+  }
+  if (std::getenv("UPDATE_COMMANDS") == nullptr) return;
+  for (const auto& [path, page] : pages) std::ofstream(path) << page;
+}
 
 TEST_CASE("The table of commands is that of the rows", "[commands]") {
   const std::string page = ReadFile(kPath);
