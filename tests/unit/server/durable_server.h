@@ -48,10 +48,10 @@ class DurableServer : private Keyspace::Observer {
     REQUIRE(persistence_.FlushTurn().ok());
     return reply;
   }
-  // False if it must not be acknowledged.
+  // False if it was refused, or must not be acknowledged.
   bool TryRun(const std::string& line) {
-    harness_.Run(line.c_str());
-    return persistence_.FlushTurn().ok();
+    const bool refused = harness_.Run(line.c_str()).starts_with("-");
+    return persistence_.FlushTurn().ok() && !refused;
   }
   void Reload() { REQUIRE(persistence_.Reload().ok()); }
   void Close() { REQUIRE(persistence_.Close().ok()); }

@@ -257,6 +257,7 @@ TEST_CASE("Failed rewrites come after growing pauses, and the files do not becom
 TEST_CASE("A snapshot without a log that fails leaves nothing behind") {
   FakeFileSystem files;
   CommandHarness harness;
+  harness.config.appendonly = false;
   AofPersistence persistence(harness.state, harness.dispatcher, files);
   REQUIRE(persistence.Open().ok());
   REQUIRE(persistence.LoadSlice(INT64_MAX).ok());

@@ -338,7 +338,8 @@ TEST_CASE("a client that takes much of a turn, or is not done, is heavy") {
   Peer peer(harness);
   peer.Send(Request({"GET", "big"}));
   CHECK(peer.session().heavy());
-  peer.session().Take(Request({"PING"}));
+  const std::string ping = Request({"PING"});
+  peer.session().Take(ping);
   peer.session().Run({.output_bytes = 0});
   CHECK(peer.session().has_backlog());
   CHECK(peer.session().heavy());
@@ -352,7 +353,8 @@ TEST_CASE("output beyond the hard limit is dropped while EXEC still runs") {
   peer.Send(Request({"MULTI"}));
   for (int i = 0; i < 100; ++i) peer.Send(Request({"GET", "big"}));
   peer.Send(Request({"INCR", "ran"}));
-  peer.session().Take(Request({"EXEC"}));
+  const std::string exec = Request({"EXEC"});
+  peer.session().Take(exec);
   peer.session().Run();
   const Client& client = peer.session().client();
   CHECK(client.output.overflowed());
