@@ -17,9 +17,15 @@ constexpr size_t kWorthTaking = 16 * 1024;
 // From here on untouched memory is asked of the system rather than zeroed.
 constexpr size_t kManyZeros = 256 * 1024;
 
-char* Checked(void* block) {
-  if (block == nullptr) throw std::bad_alloc();
-  return static_cast<char*>(block);
+// As operator new: where there is no memory the process's handler says what becomes of it.
+template <typename Allocate>
+char* Checked(Allocate&& allocate) {
+  for (;;) {
+    if (void* block = allocate()) return static_cast<char*>(block);
+    const std::new_handler handler = std::get_new_handler();
+    if (handler == nullptr) throw std::bad_alloc();
+    handler();
+  }
 }
 
 }  // namespace
@@ -46,7 +52,7 @@ void Text::MakeRoom(size_t bytes) {
   }
   // Size classes are an eighth apart or more, so that rounding up is all that growth needs.
   const size_t rounded = HeapBytes(begin_ + bytes);
-  block_ = Checked(std::realloc(block_, rounded));
+  block_ = Checked([&] { return std::realloc(block_, rounded); });
   capacity_ = rounded;
 }
 
@@ -64,7 +70,7 @@ void Text::Resize(size_t size) {
       Text zeros;
       zeros.size_ = size;
       zeros.capacity_ = HeapBytes(size);
-      zeros.block_ = Checked(std::calloc(zeros.capacity_, 1));
+      zeros.block_ = Checked([&] { return std::calloc(zeros.capacity_, 1); });
       if (size_ > 0) std::memcpy(zeros.block_, data(), size_);
       Swap(zeros);
       return;
