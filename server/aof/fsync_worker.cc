@@ -1,11 +1,22 @@
 #include "server/aof/fsync_worker.h"
 
 #include <chrono>
+#include <system_error>
 #include <utility>
 
 #include "core/check.h"
 
 namespace tally::server {
+namespace {
+
+BackgroundWorker::Result Timed(const std::function<absl::Status()>& operation) {
+  const auto begin = std::chrono::steady_clock::now();
+  absl::Status status = operation();
+  const auto took = std::chrono::steady_clock::now() - begin;
+  return {std::move(status), std::chrono::duration_cast<std::chrono::microseconds>(took).count()};
+}
+
+}  // namespace
 
 FsyncWorker::~FsyncWorker() {
   if (!thread_.joinable()) return;
@@ -20,12 +31,25 @@ FsyncWorker::~FsyncWorker() {
 void FsyncWorker::Start(std::function<absl::Status()> operation) {
   Check(!busy_, "the worker does one operation at a time");
   busy_ = true;
-  if (!thread_.joinable()) thread_ = std::thread([this] { Run(); });
+  if (!HasThread()) {
+    result_ = Timed(operation);
+    return;
+  }
   {
     const std::lock_guard lock(mutex_);
     operation_ = std::move(operation);
   }
   changed_.notify_all();
+}
+
+bool FsyncWorker::HasThread() {
+  if (thread_.joinable()) return true;
+  try {
+    thread_ = std::thread([this] { Run(); });
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return true;
 }
 
 std::optional<FsyncWorker::Result> FsyncWorker::Poll() {
@@ -57,12 +81,9 @@ void FsyncWorker::Run() {
     if (operation_ == nullptr) return;
     const auto operation = std::exchange(operation_, nullptr);
     lock.unlock();
-    const auto begin = std::chrono::steady_clock::now();
-    absl::Status status = operation();
-    const auto took = std::chrono::steady_clock::now() - begin;
+    Result result = Timed(operation);
     lock.lock();
-    result_ = Result{std::move(status),
-                     std::chrono::duration_cast<std::chrono::microseconds>(took).count()};
+    result_ = std::move(result);
     changed_.notify_all();
   }
 }

@@ -18,13 +18,16 @@ class FsyncWorker final : public BackgroundWorker {
   FsyncWorker& operator=(const FsyncWorker&) = delete;
   ~FsyncWorker() override;
 
-  // The thread is created at the first call.
+  // The thread is created at the first call. While the system gives none, for want of memory or by
+  // a limit, the operation is done before this returns: slow, but not lost.
   void Start(std::function<absl::Status()> operation) override;
   bool busy() const override { return busy_; }
   std::optional<Result> Poll() override;
   Result Wait() override;
 
  private:
+  // Creates the thread if there is none; false if the system gives none.
+  bool HasThread();
   void Run();
   Result TakeResult();
 

@@ -65,7 +65,7 @@ def check(report, name, command, size):
         status = server.process.wait(timeout=60)
         report.check(f"{name}: some are acknowledged", acknowledged > 0)
         report.equal(f"{name}: the process aborts", status, -signal.SIGABRT)
-        report.check(f"{name}: it says why", "memory" in server.log().lower())
+        report.check(f"{name}: it says why", "memory" in server.log().lower(), server.log())
         examined = subprocess.run([tallyd(), "--check-aof", str(server.directory)],
                                   capture_output=True, text=True, check=False)
         report.check(f"{name}: the log is whole, or its last batch torn",

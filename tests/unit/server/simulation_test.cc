@@ -28,8 +28,12 @@ TEST_CASE(
              simulation.largest_value() <= 100'000;
     };
     constexpr uint64_t kCommands = 200'000 / std::size(kPolicies);
-    while (simulation.commands() < kCommands || (spared() && simulation.commands() < 5 * kCommands))
+    while (simulation.commands() < kCommands ||
+           (spared() && simulation.commands() < 50 * kCommands))
       simulation.Turn();
+    INFO(simulation.restarts() << " restarts, " << simulation.refused_turns() << " refused turns, "
+                               << simulation.rewrites() << " rewrites, " << simulation.full_disks()
+                               << " full disks, largest value " << simulation.largest_value());
     CHECK_FALSE(spared());
   }
 }
