@@ -19,6 +19,11 @@ namespace tally::server {
 
 #ifdef TALLY_JEMALLOC
 
+// jemalloc reads its options from this name at start. One thread has the data, so one arena does;
+// and a thread that starts when there is no more memory must not need an arena of its own, since
+// jemalloc then reads through a null pointer.
+extern "C" const char* const malloc_conf = "narenas:1";
+
 namespace {
 
 size_t ReadStatistic(const char* name) {
