@@ -87,6 +87,12 @@ def until(condition):
     return True
 
 
+def is_instrumented():
+    """A sanitizer's allocator keeps what was freed, and its checks need descriptors of their own."""
+    with Server() as server, server.client() as client:
+        return b"mem_allocator:jemalloc" not in client.call("INFO", "memory")
+
+
 def row(client, section, name):
     for line in client.call("INFO", section).decode().split("\r\n"):
         if line.startswith(name + ":"):
@@ -162,7 +168,7 @@ def check_half_closed(report, server, dial):
     reader.close()
 
 
-def check_limit_in_a_transaction(report):
+def check_limit_in_a_transaction(report, instrumented):
     """Output beyond the limit is dropped as it comes up, not at the end of EXEC or of a script."""
     with Server() as server, server.client() as client:
         client.call("CONFIG", "SET", "client-output-buffer-limit", "normal 8mb 0 0 pubsub 8mb 0 0")
@@ -180,7 +186,8 @@ def check_limit_in_a_transaction(report):
             reader.close()
             client.call("PING")
             grown = row(client, "memory", "used_memory_peak") - peak
-            report.check(f"{what}: and never takes much more than the limit", grown < 40 * MIB, grown)
+            if not instrumented:
+                report.check(f"{what}: and never takes much more than the limit", grown < 40 * MIB, grown)
         report.equal("the commands behind it have run", client.call("GET", "ran"), b"2")
         report.equal("others go on", client.call("STRLEN", "value"), 4 * MIB)
 
@@ -481,11 +488,13 @@ def main():
             check_nested(report, server)
             check_monitors(report, server)
             check_many_at_once(report, server)
-    check_limit_in_a_transaction(report)
+    instrumented = is_instrumented()
+    check_limit_in_a_transaction(report, instrumented)
     check_messages_for_many(report)
     check_shutdown(report)
     check_unlogged(report)
-    check_no_descriptors(report)
+    if not instrumented:
+        check_no_descriptors(report)
     check_maxclients(report)
     report.finish()
 
