@@ -1,6 +1,6 @@
 #include "server/ready_set.h"
 
-#include "core/check.h"
+#include "core/base/check.h"
 
 namespace tally::server {
 

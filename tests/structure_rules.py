@@ -52,7 +52,7 @@ NOT_IN_CORE = [
      "a file or a log"),
 ]
 # The assertion tells what broke before it aborts.
-CORE_EXCEPTIONS = {("core/check.h", "a file or a log"), ("core/check.cc", "a file or a log")}
+CORE_EXCEPTIONS = {("core/base/check.h", "a file or a log"), ("core/base/check.cc", "a file or a log")}
 
 UNFINISHED = re.compile(r"\b(" + "TO" + "DO|" + "FIX" + "ME|" + "XX" + r"X)\b")
 

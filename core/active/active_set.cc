@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/check.h"
 #include "core/bytes/heap_size.h"
-#include "core/check.h"
 
 namespace tally {
 namespace {

@@ -25,7 +25,7 @@
 #include "core/active/id_book.h"
 #include "core/active/online_window.h"
 #include "core/active/time_column.h"
-#include "core/keyspace/type.h"
+#include "core/base/type.h"
 #include "core/time/calendar.h"
 
 namespace tally {

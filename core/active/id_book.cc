@@ -6,8 +6,8 @@
 #include <bit>
 #include <cstring>
 
+#include "core/base/check.h"
 #include "core/bytes/heap_size.h"
-#include "core/check.h"
 
 namespace tally {
 namespace {

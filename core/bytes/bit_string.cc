@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/check.h"
+#include "core/base/check.h"
 
 namespace tally {
 namespace {

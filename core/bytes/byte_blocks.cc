@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "core/check.h"
+#include "core/base/check.h"
 
 namespace tally {
 namespace {

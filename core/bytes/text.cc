@@ -6,8 +6,8 @@
 #include <cstring>
 #include <new>
 
+#include "core/base/check.h"
 #include "core/bytes/heap_size.h"
-#include "core/check.h"
 
 namespace tally {
 namespace {

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/check.h"
+#include "core/base/type.h"
 #include "core/bytes/compact_text.h"
-#include "core/check.h"
-#include "core/keyspace/type.h"
 #include "core/table/compact_map.h"
 
 namespace tally {

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/keyspace/type.h"
+#include "core/base/type.h"
 #include "core/time/time_log.h"
 
 namespace tally {

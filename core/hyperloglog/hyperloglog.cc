@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/check.h"
+#include "core/base/check.h"
 #include "core/hyperloglog/hyperloglog_sparse.h"
 #include "core/hyperloglog/murmur_hash.h"
 

@@ -21,11 +21,11 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/check.h"
+#include "core/base/type.h"
 #include "core/bytes/text.h"
-#include "core/check.h"
 #include "core/keyspace/access.h"
 #include "core/keyspace/reclaimer.h"
-#include "core/keyspace/type.h"
 #include "core/keyspace/value.h"
 #include "core/table/record_table.h"
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <deque>
 
-#include "core/keyspace/type.h"
+#include "core/base/type.h"
 #include "core/table/record_table.h"
 
 namespace tally {

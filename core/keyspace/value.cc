@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "core/active/active_set.h"
+#include "core/base/check.h"
 #include "core/bytes/heap_size.h"
 #include "core/bytes/text.h"
-#include "core/check.h"
 #include "core/hash/hash.h"
 #include "core/hits/hits.h"
 #include "core/keyspace/quota_value.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/keyspace/type.h"
+#include "core/base/type.h"
 
 namespace tally {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/saturating.h"
 #include "core/limit/limit_math.h"
-#include "core/saturating.h"
 
 namespace tally {
 namespace {

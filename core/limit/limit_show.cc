@@ -4,7 +4,7 @@
 #include <iterator>
 #include <tuple>
 
-#include "core/check.h"
+#include "core/base/check.h"
 #include "core/limit/limit_math.h"
 
 namespace tally {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/base/check.h"
+#include "core/base/saturating.h"
 #include "core/bytes/heap_size.h"
-#include "core/check.h"
 #include "core/limit/limit_codec.h"
-#include "core/saturating.h"
 
 namespace tally {
 namespace {

@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "absl/container/inlined_vector.h"
-#include "core/keyspace/type.h"
+#include "core/base/type.h"
 #include "core/limit/limit_rule.h"
 #include "core/time/time_log.h"
 

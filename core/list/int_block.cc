@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/check.h"
 #include "core/bytes/bit_field.h"
 #include "core/bytes/heap_size.h"
-#include "core/check.h"
 
 namespace tally {
 namespace {

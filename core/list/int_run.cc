@@ -4,9 +4,9 @@
 #include <bit>
 #include <cstring>
 
+#include "core/base/check.h"
 #include "core/bytes/bit_field.h"
 #include "core/bytes/heap_size.h"
-#include "core/check.h"
 
 namespace tally::int_run {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/base/check.h"
 #include "core/bytes/heap_size.h"
 #include "core/bytes/varint.h"
-#include "core/check.h"
 
 namespace tally {
 namespace {

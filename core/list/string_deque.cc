@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/check.h"
+#include "core/base/check.h"
 
 namespace tally {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "core/check.h"
+#include "core/base/check.h"
 #include "core/quota/packed_integer.h"
 #include "core/quota/quota_id.h"
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "core/saturating.h"
+#include "core/base/saturating.h"
 
 namespace tally {
 

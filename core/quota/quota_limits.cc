@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/check.h"
+#include "core/base/check.h"
 #include "core/quota/quota_book.h"
 
 namespace tally {

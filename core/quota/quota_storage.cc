@@ -15,7 +15,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/check.h"
+#include "core/base/check.h"
 #include "core/quota/quota_book.h"
 
 namespace tally {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "core/saturating.h"
+#include "core/base/saturating.h"
 
 namespace tally {
 

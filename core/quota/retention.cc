@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/check.h"
-#include "core/saturating.h"
+#include "core/base/check.h"
+#include "core/base/saturating.h"
 
 namespace tally {
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "core/check.h"
+#include "core/base/check.h"
 #include "core/quota/entity_key.h"
 
 namespace tally {

@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/base/check.h"
 #include "core/bytes/heap_size.h"
-#include "core/check.h"
 
 namespace tally {
 namespace {

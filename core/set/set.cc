@@ -2,10 +2,10 @@
 
 #include <optional>
 
+#include "core/base/check.h"
 #include "core/bytes/compact_text.h"
 #include "core/bytes/number.h"
 #include "core/bytes/varint.h"
-#include "core/check.h"
 
 namespace tally {
 namespace {

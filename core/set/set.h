@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/keyspace/type.h"
+#include "core/base/type.h"
 #include "core/set/int_set.h"
 #include "core/table/compact_map.h"
 

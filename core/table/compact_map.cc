@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "core/base/check.h"
 #include "core/bytes/compact_text.h"
 #include "core/bytes/heap_size.h"
 #include "core/bytes/varint.h"
-#include "core/check.h"
 #include "core/table/compact_map_table.h"
 
 namespace tally {

@@ -9,7 +9,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "core/check.h"
+#include "core/base/check.h"
 #include "core/table/record_table.h"
 
 namespace tally {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/time/civil_time.h"
-#include "core/check.h"
+#include "core/base/check.h"
 
 namespace tally {
 namespace {

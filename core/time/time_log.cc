@@ -4,9 +4,9 @@
 #include <iterator>
 #include <utility>
 
+#include "core/base/check.h"
 #include "core/bytes/heap_size.h"
 #include "core/bytes/varint.h"
-#include "core/check.h"
 #include "core/time/duration.h"
 
 namespace tally {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/base/check.h"
 #include "core/bytes/heap_size.h"
-#include "core/check.h"
 
 namespace tally {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/base/check.h"
 #include "core/bytes/varint.h"
-#include "core/check.h"
 
 namespace tally {
 namespace {

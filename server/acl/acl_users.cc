@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "core/base/check.h"
 #include "core/bytes/str_cat.h"
-#include "core/check.h"
 #include "server/acl/acl_rules.h"
 #include "server/acl/password_hash.h"
 #include "server/config/value_text.h"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "core/base/check.h"
 #include "core/bytes/varint.h"
-#include "core/check.h"
 #include "server/aof/crc32c.h"
 
 namespace tally::server {

@@ -4,7 +4,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/check.h"
+#include "core/base/check.h"
 
 namespace tally::server {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "absl/strings/str_format.h"
-#include "core/check.h"
+#include "core/base/check.h"
 #include "server/aof/crc32c.h"
 #include "server/aof/text_scanner.h"
 

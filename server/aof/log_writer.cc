@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "core/check.h"
+#include "core/base/check.h"
 
 namespace tally::server {
 namespace {

@@ -6,8 +6,8 @@
 #include <iterator>
 #include <utility>
 
+#include "core/base/check.h"
 #include "core/bytes/str_cat.h"
-#include "core/check.h"
 
 namespace tally::server {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <absl/strings/ascii.h>
 
-#include "core/check.h"
+#include "core/base/check.h"
 
 namespace tally::server {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/check.h"
+#include "core/base/check.h"
 #include "core/keyspace/keyspace.h"
 #include "server/command/command_context.h"
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "core/base/check.h"
 #include "core/bytes/glob.h"
 #include "core/bytes/str_cat.h"
-#include "core/check.h"
 #include "server/config/value_text.h"
 
 namespace tally::server {

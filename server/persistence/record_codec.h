@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "absl/functional/function_ref.h"
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "core/limit/policy_table.h"
 
 namespace tally::server {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/check.h"
+#include "core/base/check.h"
 #include "server/persistence/record_codec.h"
 
 namespace tally::server {

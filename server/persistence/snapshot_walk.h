@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "server/aof/base_snapshot.h"
 #include "server/persistence/value_queue.h"
 

@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "server/aof/base_snapshot.h"
 #include "server/persistence/record_codec.h"
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/check.h"
 #include "core/bytes/number.h"
-#include "core/check.h"
 #include "server/resp/split_args.h"
 
 namespace tally::server {

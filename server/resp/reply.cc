@@ -4,9 +4,9 @@
 #include <iterator>
 #include <string>
 
+#include "core/base/check.h"
 #include "core/bytes/double_format.h"
 #include "core/bytes/number.h"
-#include "core/check.h"
 
 namespace tally::server {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "core/check.h"
+#include "core/base/check.h"
 #include "server/script/script_error.h"
 
 namespace tally::server {

@@ -4,9 +4,9 @@
 
 #include <cstdlib>
 
+#include "core/base/check.h"
 #include "core/bytes/double_format.h"
 #include "core/bytes/str_cat.h"
-#include "core/check.h"
 #include "server/acl/acl_check.h"
 #include "server/script/lua_sandbox.h"
 #include "server/script/lua_to_reply.h"

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "core/keyspace/eviction_walk.h"
+#include "core/engine/eviction_walk.h"
 
 namespace tally::server {
 

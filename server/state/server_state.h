@@ -8,7 +8,7 @@
 #include <random>
 #include <string>
 
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "server/acl/acl_log.h"
 #include "server/acl/acl_users.h"
 #include "server/command/command_table.h"

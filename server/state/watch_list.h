@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "server/state/client.h"
 
 namespace tally::server {

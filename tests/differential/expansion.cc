@@ -1,7 +1,7 @@
 // From a line of the grammar to requests.
 #include <absl/strings/ascii.h>
 
-#include "core/check.h"
+#include "core/base/check.h"
 #include "tests/differential/generator.h"
 
 namespace tally::differential {

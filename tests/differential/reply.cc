@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/check.h"
 #include "core/bytes/number.h"
-#include "core/check.h"
 #include "server/state/text.h"
 
 namespace tally::differential {

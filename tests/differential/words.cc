@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/check.h"
 #include "core/bytes/str_cat.h"
-#include "core/check.h"
 
 namespace tally::differential {
 namespace {

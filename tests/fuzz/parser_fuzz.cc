@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/check.h"
+#include "core/base/check.h"
 #include "server/resp/parser.h"
 
 namespace {

@@ -10,10 +10,10 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/check.h"
 #include "core/bytes/byte_blocks.h"
 #include "core/bytes/number.h"
-#include "core/check.h"
-#include "core/engine.h"
+#include "core/engine/engine.h"
 #include "server/commands/families.h"
 #include "server/dispatcher.h"
 #include "server/resp/parser.h"

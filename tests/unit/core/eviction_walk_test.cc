@@ -1,4 +1,4 @@
-#include "core/keyspace/eviction_walk.h"
+#include "core/engine/eviction_walk.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

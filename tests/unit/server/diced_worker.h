@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/check.h"
+#include "core/base/check.h"
 #include "random_seed.h"
 #include "server/aof/background_worker.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "core/check.h"
+#include "core/base/check.h"
 #include "diced_worker.h"
 #include "random_seed.h"
 #include "server/aof/file_system.h"

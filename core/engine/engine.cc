@@ -1,6 +1,6 @@
-#include "core/engine.h"
+#include "core/engine/engine.h"
 
-#include "core/check.h"
+#include "core/base/check.h"
 
 namespace tally {
 
