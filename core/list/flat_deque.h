@@ -72,6 +72,15 @@ class FlatDeque {
     if (count_ * 4 < capacity_) Relocate(count_ + count_ / 4, /*at_front=*/false);
   }
 
+  // Drops those for which drop(const T&) is true. O(size).
+  template <typename Drop>
+  void EraseIf(Drop&& drop) {
+    T* const kept_end = std::remove_if(begin(), end(), drop);
+    for (T* gone = kept_end; gone != end(); ++gone) *gone = T();
+    count_ = static_cast<uint32_t>(kept_end - begin());
+    if (count_ * 4 < capacity_) Relocate(count_ + count_ / 4, /*at_front=*/false);
+  }
+
   // Bytes of the array; not what its elements own.
   size_t HeapUse() const { return HeapBytes(capacity_ * sizeof(T)); }
 

@@ -48,6 +48,19 @@ int32_t ChordSlope(const int64_t* values, size_t count) {
 
 }  // namespace
 
+size_t RemoveEqual(int64_t* values, size_t size, int64_t value, size_t first, size_t count) {
+  size_t equals = 0;
+  size_t left = 0;
+  for (size_t i = 0; i < size; ++i) {
+    if (values[i] == value && equals++ >= first && count > 0) {
+      --count;
+    } else {
+      values[left++] = values[i];
+    }
+  }
+  return left;
+}
+
 size_t IntBlock::slots() const {
   return width_ == 0 ? kMaxEntries : std::min(kMaxEntries, capacity() * 8 / width_);
 }
@@ -177,6 +190,18 @@ void IntBlock::Set(size_t i, int64_t value) {
   Read(0, count_, values);
   values[i] = value;
   Encode(values, count_, count_ == kMaxEntries ? Room::kNone : Room::kBack);
+}
+
+size_t IntBlock::CountEqual(int64_t value) const {
+  size_t equal = 0;
+  for (size_t i = 0; i < count_; ++i) equal += At(i) == value ? 1 : 0;
+  return equal;
+}
+
+void IntBlock::RemoveEqual(int64_t value, size_t first, size_t count) {
+  int64_t values[kMaxEntries];
+  Read(0, count_, values);
+  Assign(values, tally::RemoveEqual(values, count_, value, first, count));
 }
 
 IntBlock IntBlock::Like(const IntBlock& neighbour, int64_t first, bool at_front) {

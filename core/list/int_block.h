@@ -7,6 +7,10 @@
 
 namespace tally {
 
+// Removes the entries that are number `first` to first + count - 1 among those equal to `value`;
+// returns how many are left of `size`.
+size_t RemoveEqual(int64_t* values, size_t size, int64_t value, size_t first, size_t count);
+
 // Frame-of-reference coding (Goldstein, Ramakrishnan, Shaft: "Compressing relations and indexes",
 // 1998) around a line instead of a constant: value = base + slope * slot + a residual of a fixed
 // number of bits. Timestamps grow steadily, so residuals are small; and any entry is read in O(1).
@@ -38,6 +42,10 @@ class IntBlock {
   void DropBack(size_t count);
   // i < size(). O(1) where the value lies near the line, else O(block).
   void Set(size_t i, int64_t value);
+
+  size_t CountEqual(int64_t value) const;
+  // Removes those that are number `first` to first + count - 1 among the entries equal to `value`.
+  void RemoveEqual(int64_t value, size_t first, size_t count);
 
   // A block of the one entry `first`, to be followed (or, at the front, preceded) by others like
   // those of `neighbour`: coded in the same way and with room for a whole block, so that it need

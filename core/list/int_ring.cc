@@ -265,16 +265,46 @@ void IntRing::Erase(size_t i) {
 void IntRing::MergeAround(size_t block) {
   for (const size_t k : {block, block - 1}) {
     if (k >= blocks().span_count() || k + 1 >= blocks().span_count()) continue;
-    const size_t first = blocks()[k].size();
-    const size_t second = blocks()[k + 1].size();
-    if (first + second > IntBlock::kMaxEntries / 2) continue;
-    int64_t values[IntBlock::kMaxEntries];
-    blocks()[k].Read(0, first, values);
-    blocks()[k + 1].Read(0, second, values + first);
-    blocks()[k].Assign(values, first + second);
+    if (!Join(k, k + 1)) continue;
     blocks().EraseMerged(k);
     return;
   }
+}
+
+bool IntRing::Join(size_t k, size_t next) {
+  const size_t first = blocks()[k].size();
+  const size_t second = blocks()[next].size();
+  if (first + second > IntBlock::kMaxEntries / 2) return false;
+  int64_t values[IntBlock::kMaxEntries];
+  blocks()[k].Read(0, first, values);
+  blocks()[next].Read(0, second, values + first);
+  blocks()[k].Assign(values, first + second);
+  return true;
+}
+
+size_t IntRing::RemoveEqual(int64_t value, size_t most, bool from_back) {
+  size_t removed = 0;
+  if (!blocked()) {
+    EditSmall([&](int64_t* values, size_t size) {
+      const auto equal = static_cast<size_t>(std::count(values, values + size, value));
+      removed = std::min(equal, most);
+      return tally::RemoveEqual(values, size, value, from_back ? equal - removed : 0, removed);
+    });
+    return removed;
+  }
+  Blocks& all = blocks();
+  for (size_t i = 0; i < all.span_count() && removed < most; ++i) {
+    IntBlock& block = all[from_back ? all.span_count() - 1 - i : i];
+    const size_t equal = block.CountEqual(value);
+    if (equal == 0) continue;
+    const size_t part = std::min(equal, most - removed);
+    block.RemoveEqual(value, from_back ? equal - part : 0, part);
+    removed += part;
+  }
+  if (removed == 0) return 0;
+  all.Tidy([&](size_t k, size_t next) { return Join(k, next); }, [](size_t) {});
+  Settle();
+  return removed;
 }
 
 size_t IntRing::LowerBound(int64_t value) const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "core/list/int_block.h"
 #include "core/list/int_run.h"
@@ -54,6 +55,18 @@ class IntRing {
   template <typename Visit>
   void ForEach(size_t from, size_t to, Visit&& visit) const;
 
+  // The same from to - 1 down to from.
+  template <typename Visit>
+  void ForEachBackwards(size_t from, size_t to, Visit&& visit) const;
+
+  // Removes the first `most` entries equal to `value`, or the last ones; returns how many there
+  // were. O(n).
+  size_t RemoveEqual(int64_t value, size_t most, bool from_back);
+  // Calls take(IntBlock) for the blocks in order, if the entries are in blocks: then it is empty
+  // afterwards. O(blocks).
+  template <typename Take>
+  void GiveBlocks(Take&& take);
+
   // For a ring whose entries never decrease. The index of the first entry >= value, size() if there
   // is none: O(log n).
   size_t LowerBound(int64_t value) const;
@@ -87,6 +100,8 @@ class IntRing {
   // Splits a full block in two.
   void Split(size_t block);
   void MergeAround(size_t block);
+  // Appends block `next` to block k if they fill half a block together; it stays as it is.
+  bool Join(size_t k, size_t next);
   // Goes back to one small allocation once few entries are left.
   void Settle();
 
@@ -113,6 +128,35 @@ void IntRing::ForEach(size_t from, size_t to, Visit&& visit) const {
     }
     left -= count;
   }
+}
+
+template <typename Visit>
+void IntRing::ForEachBackwards(size_t from, size_t to, Visit&& visit) const {
+  if (from >= to) return;
+  if (!blocked()) {
+    for (size_t i = to; i > from; --i) {
+      if (!visit(int_run::At(run(), i - 1))) return;
+    }
+    return;
+  }
+  auto [k, last] = blocks().Locate(to - 1);
+  size_t end = last + 1;
+  for (size_t left = to - from;;) {
+    const size_t count = std::min(left, end);
+    for (size_t i = end; i > end - count; --i) {
+      if (!visit(blocks()[k].At(i - 1))) return;
+    }
+    left -= count;
+    if (left == 0) return;
+    end = blocks()[--k].size();
+  }
+}
+
+template <typename Take>
+void IntRing::GiveBlocks(Take&& take) {
+  if (!blocked()) return;
+  for (size_t k = 0; k < blocks().span_count(); ++k) take(std::move(blocks()[k]));
+  Clear();
 }
 
 }  // namespace tally

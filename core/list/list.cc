@@ -9,7 +9,7 @@
 namespace tally {
 namespace {
 
-// Up to so many elements are removed one by one; for more the list is built anew.
+// Up to so many elements are removed one by one; for more all blocks are looked at.
 constexpr uint64_t kFewRemovals = 16;
 
 constexpr char kIntRun = 'i';
@@ -17,20 +17,6 @@ constexpr char kStringRun = 's';
 
 uint64_t Difference(int64_t to, int64_t from) {
   return static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
-}
-
-// Appends all of `from` to `to`, except those equal to `unwanted` that are number `first` to `last`
-// among their equals.
-template <typename Sequence, typename Value>
-void CopyWithout(const Sequence& from, const Value& unwanted, size_t first, size_t last,
-                 Sequence& to) {
-  size_t equals = 0;
-  from.ForEach(0, from.size(), [&](const Value& value) {
-    const bool drop = value == unwanted && equals >= first && equals < last;
-    if (value == unwanted) ++equals;
-    if (!drop) to.PushBack(value);
-    return true;
-  });
 }
 
 }  // namespace
@@ -53,6 +39,8 @@ void List::Hold(std::unique_ptr<StringDeque> strings) {
 
 void List::BecomeStrings() {
   auto strings = std::make_unique<StringDeque>();
+  ints().GiveBlocks([&](IntBlock block) { strings->PushBack(std::move(block)); });
+  // What is not in blocks is a few.
   ForEach(0, size(), [&](std::string_view text) {
     strings->PushBack(text);
     return true;
@@ -125,7 +113,7 @@ std::string List::At(size_t i) const {
 
 void List::AppendAt(size_t i, std::string& out) const {
   if (holds_strings()) {
-    out.append(strings()->At(i));
+    strings()->AppendAt(i, out);
   } else {
     AppendInt64(out, ints().At(i));
   }
@@ -161,7 +149,16 @@ void List::Trim(size_t from, size_t to) {
 
 size_t List::RemoveMatching(int64_t count, std::string_view text) {
   const uint64_t magnitude = count < 0 ? 0 - static_cast<uint64_t>(count) : count;
-  if (count == 0 || magnitude > kFewRemovals) return RemoveByRebuilding(count, magnitude, text);
+  if (count == 0 || magnitude > kFewRemovals) {
+    const Wanted wanted(text);
+    const size_t most = count == 0 ? size() : magnitude;
+    if (!holds_strings()) {
+      return wanted.number() ? ints().RemoveEqual(*wanted.number(), most, count < 0) : 0;
+    }
+    const size_t removed = strings()->RemoveMatching(wanted, most, count < 0);
+    BecomeIntsIfEmpty();
+    return removed;
+  }
   size_t removed = 0;
   size_t from = 0;
   size_t to = size();
@@ -180,51 +177,30 @@ size_t List::RemoveMatching(int64_t count, std::string_view text) {
   return removed;
 }
 
-size_t List::RemoveByRebuilding(int64_t count, uint64_t limit, std::string_view text) {
-  const std::optional<int64_t> number = ParseInt64(text);
-  if (!holds_strings() && !number) return 0;
-  size_t total = 0;
-  for (std::optional<size_t> at = Find(text, 0, size()); at; at = Find(text, *at + 1, size())) {
-    ++total;
-  }
-  if (total == 0) return 0;
-  const bool all = count == 0 || limit >= total;
-  const size_t first = all || count > 0 ? 0 : total - limit;
-  const size_t last = all || count < 0 ? total : limit;
-  if (holds_strings()) {
-    auto kept = std::make_unique<StringDeque>();
-    CopyWithout(*strings(), text, first, last, *kept);
-    strings()->PassCut(*kept);
-    Hold(std::move(kept));
-    BecomeIntsIfEmpty();
-  } else {
-    IntRing kept;
-    CopyWithout(ints(), *number, first, last, kept);
-    ints() = std::move(kept);
-  }
-  return last - first;
-}
-
 std::optional<size_t> List::Find(std::string_view text, size_t from, size_t to) const {
+  const Wanted wanted(text);
   size_t at = from;
-  const auto search = [&](const auto& sequence, const auto& wanted) -> std::optional<size_t> {
-    sequence.ForEach(from, to, [&](const auto& value) { return value != wanted && ++at < to; });
-    return at < to ? std::optional(at) : std::nullopt;
-  };
-  if (holds_strings()) return search(*strings(), text);
-  const std::optional<int64_t> number = ParseInt64(text);
-  return number ? search(ints(), *number) : std::nullopt;
+  const auto pass = [&](auto element) { return !wanted(element) && ++at < to; };
+  if (holds_strings()) {
+    strings()->ForEach(from, to, pass);
+  } else if (wanted.number()) {
+    ints().ForEach(from, to, pass);
+  } else {
+    return std::nullopt;
+  }
+  return at < to ? std::optional(at) : std::nullopt;
 }
 
 std::optional<size_t> List::FindLast(std::string_view text, size_t from, size_t to) const {
+  const Wanted wanted(text);
   size_t end = to;
+  const auto pass = [&](auto element) { return !wanted(element) && --end > from; };
   if (holds_strings()) {
-    strings()->ForEachBackwards(
-        from, to, [&](std::string_view value) { return value != text && --end > from; });
+    strings()->ForEachBackwards(from, to, pass);
+  } else if (wanted.number()) {
+    ints().ForEachBackwards(from, to, pass);
   } else {
-    const std::optional<int64_t> number = ParseInt64(text);
-    if (!number) return std::nullopt;
-    while (end > from && ints().At(end - 1) != *number) --end;
+    return std::nullopt;
   }
   return end > from ? std::optional(end - 1) : std::nullopt;
 }

@@ -19,7 +19,8 @@
 namespace tally {
 
 // A text such as "007" would not come back as it went in, so it counts as no integer. The first
-// element that is none turns the list into a StringDeque, in O(n); only an emptied list turns back.
+// element that is none turns the list into a StringDeque, which takes the blocks of integers over
+// as they are; only an emptied list turns back.
 //
 // One word large. Costs are those of IntRing and StringDeque: push and pop O(1), the rest as told.
 // Indexes count from 0 at the front and are below size(); ranges [from, to) lie inside the list.
@@ -52,6 +53,10 @@ class List {
   // Calls visit(std::string_view) for elements [from, to) until it returns false. O(1) an element.
   template <typename Visit>
   void ForEach(size_t from, size_t to, Visit&& visit) const;
+
+  // The same from to - 1 down to from.
+  template <typename Visit>
+  void ForEachBackwards(size_t from, size_t to, Visit&& visit) const;
 
   void Set(size_t i, std::string_view text);
   // Before element i, or at the end for i == size().
@@ -105,7 +110,6 @@ class List {
   // Whether `text` fits the list as it is: if not, the list holds strings from now on. `number` is
   // set only while it holds integers.
   bool TakesAsNumber(std::string_view text, int64_t& number);
-  size_t RemoveByRebuilding(int64_t count, uint64_t limit, std::string_view text);
   void Swap(List& other) noexcept { std::swap(word_, other.word_); }
 
   // An IntRing, or a StringDeque's address with kStringsBit set.
@@ -118,6 +122,16 @@ void List::ForEach(size_t from, size_t to, Visit&& visit) const {
     strings()->ForEach(from, to, visit);
   } else {
     ints().ForEach(from, to, [&](int64_t value) { return visit(Int64Text(value).view()); });
+  }
+}
+
+template <typename Visit>
+void List::ForEachBackwards(size_t from, size_t to, Visit&& visit) const {
+  if (holds_strings()) {
+    strings()->ForEachBackwards(from, to, visit);
+  } else {
+    ints().ForEachBackwards(from, to,
+                            [&](int64_t value) { return visit(Int64Text(value).view()); });
   }
 }
 

@@ -103,6 +103,31 @@ class SpanDeque {
   // Drops span k + 1, whose entries have just been appended to span k.
   void EraseMerged(size_t k) { spans_.Erase(k + 1); }
 
+  // To be told after entries left any spans. Where join(k, next) says that it has appended span
+  // `next` to span k, the only one before it that is not empty or joined, `next` goes; and so do
+  // the empty ones. gone(k) is called for each, the last one first. O(spans).
+  template <typename Join, typename Gone>
+  void Tidy(Join&& join, Gone&& gone) {
+    size_t kept = spans_.size();
+    for (size_t k = 0; k < spans_.size(); ++k) {
+      if (spans_[k].size() == 0) continue;
+      if (kept < k && join(kept, k)) {
+        spans_[k] = Span();
+      } else {
+        kept = k;
+      }
+    }
+    for (size_t k = spans_.size(); k > 0; --k) {
+      if (spans_[k - 1].size() == 0) gone(k - 1);
+    }
+    spans_.EraseIf([](const Span& span) { return span.size() == 0; });
+    size_ = 0;
+    for (Span& span : spans_) {
+      span.start = size_;
+      size_ += span.size();
+    }
+  }
+
   size_t HeapUse() const {
     size_t bytes = spans_.HeapUse();
     for (const Span& span : spans_) bytes += span.HeapUse();

@@ -14,6 +14,25 @@ constexpr size_t kSmallestAllocation = 32;
 
 }  // namespace
 
+StringChunk::StringChunk(IntBlock numbers)
+    : numbers_(std::make_unique<IntBlock>(std::move(numbers))),
+      count_(static_cast<uint32_t>(numbers_->size())) {}
+
+void StringChunk::Spell() {
+  if (numbers_ == nullptr) return;
+  const std::unique_ptr<IntBlock> numbers = std::move(numbers_);
+  count_ = 0;
+  for (size_t i = 0; i < numbers->size(); ++i) Insert(i, Int64Text(numbers->At(i)).view());
+}
+
+void StringChunk::AppendAt(size_t i, std::string& out) const {
+  if (numbers_ == nullptr) {
+    out.append(EntryAt(OffsetOf(i)));
+  } else {
+    AppendInt64(out, numbers_->At(i));
+  }
+}
+
 size_t StringChunk::EntryBytes(size_t length) { return length + 2 * VarintBytes(length); }
 
 bool StringChunk::HasRoomFor(size_t length) const {
@@ -84,13 +103,15 @@ size_t StringChunk::OpenGap(size_t offset, size_t size) {
 }
 
 void StringChunk::ShrinkToUse() {
-  if (count_ > 0 && capacity_ > 2 * kSmallestAllocation && used() * 4 < capacity_) {
+  if (numbers_ == nullptr && count_ > 0 && capacity_ > 2 * kSmallestAllocation &&
+      used() * 4 < capacity_) {
     Relocate(std::max(HeapBytes(used()), kSmallestAllocation), end_, 0);
   }
 }
 
 void StringChunk::Insert(size_t i, std::string_view text) {
   Check(text.size() <= kMaxEntryBytes, "an entry is at most 2 GiB long");
+  Spell();
   const size_t offset = OpenGap(OffsetOf(i), EntryBytes(text.size()));
   char* out = bytes_.get() + offset;
   char length[kMaxVarintBytes];
@@ -102,18 +123,27 @@ void StringChunk::Insert(size_t i, std::string_view text) {
 }
 
 void StringChunk::DropFront(size_t count) {
-  begin_ = static_cast<uint32_t>(OffsetOf(count));
+  if (numbers_ == nullptr) {
+    begin_ = static_cast<uint32_t>(OffsetOf(count));
+  } else {
+    numbers_->DropFront(count);
+  }
   count_ -= static_cast<uint32_t>(count);
   ShrinkToUse();
 }
 
 void StringChunk::DropBack(size_t count) {
-  end_ = static_cast<uint32_t>(OffsetOf(count_ - count));
+  if (numbers_ == nullptr) {
+    end_ = static_cast<uint32_t>(OffsetOf(count_ - count));
+  } else {
+    numbers_->DropBack(count);
+  }
   count_ -= static_cast<uint32_t>(count);
   ShrinkToUse();
 }
 
 void StringChunk::Erase(size_t i) {
+  Spell();
   const size_t offset = OffsetOf(i);
   const size_t size = EntryBytes(EntryAt(offset).size());
   char* at = bytes_.get() + offset;
@@ -124,6 +154,7 @@ void StringChunk::Erase(size_t i) {
 }
 
 StringChunk StringChunk::CutFrom(size_t i) {
+  Spell();
   StringChunk tail;
   const size_t offset = OffsetOf(i);
   const size_t size = end_ - offset;
@@ -142,12 +173,49 @@ void StringChunk::Append(const StringChunk& next) {
   count_ += next.count_;
 }
 
+size_t StringChunk::CountMatching(const Wanted& wanted) const {
+  size_t count = 0;
+  ForEach(0, count_, [&](auto entry) {
+    count += wanted(entry) ? 1 : 0;
+    return true;
+  });
+  return count;
+}
+
+void StringChunk::RemoveMatching(const Wanted& wanted, size_t first, size_t count) {
+  if (numbers_ != nullptr) {
+    numbers_->RemoveEqual(*wanted.number(), first, count);
+    count_ = static_cast<uint32_t>(numbers_->size());
+    return;
+  }
+  uint32_t to = begin_;
+  uint32_t at = begin_;
+  for (size_t matches = 0; at < end_;) {
+    const std::string_view text = EntryAt(at);
+    const auto size = static_cast<uint32_t>(EntryBytes(text.size()));
+    if (wanted(text) && matches++ >= first && count > 0) {
+      --count;
+      --count_;
+    } else {
+      if (to != at) std::memmove(bytes_.get() + to, bytes_.get() + at, size);
+      to += size;
+    }
+    at += size;
+  }
+  end_ = to;
+  ShrinkToUse();
+}
+
 StringChunk StringChunk::Clone() const {
+  if (numbers_ != nullptr) return StringChunk(numbers_->Clone());
   StringChunk copy;
   if (count_ > 0) copy.Append(*this);
   return copy;
 }
 
-size_t StringChunk::HeapUse() const { return HeapBytes(capacity_); }
+size_t StringChunk::HeapUse() const {
+  if (numbers_ == nullptr) return HeapBytes(capacity_);
+  return HeapBytes(sizeof(IntBlock)) + numbers_->HeapUse();
+}
 
 }  // namespace tally

@@ -21,10 +21,10 @@ std::unique_ptr<StringDeque> StringDeque::Clone() const {
   return copy;
 }
 
-std::string_view StringDeque::At(size_t i) const {
+void StringDeque::AppendAt(size_t i, std::string& out) const {
   Check(i < size(), "an index lies inside the deque");
   const auto [k, offset] = chunks_.Locate(i);
-  return chunks_[k].At(offset);
+  chunks_[k].AppendAt(offset, out);
 }
 
 void StringDeque::PushFront(std::string_view text) {
@@ -47,6 +47,11 @@ void StringDeque::PushBack(std::string_view text) {
     chunks_.PushBack(ChunkOf(text));
     if (cut_ != nullptr) cut_->ChunkAdded(chunks_.span_count() - 1);
   }
+}
+
+void StringDeque::PushBack(IntBlock numbers) {
+  Check(cut_ == nullptr, "integers become texts before a snapshot sees them");
+  chunks_.PushBack(StringChunk(std::move(numbers)));
 }
 
 void StringDeque::DropFront(size_t count) {
@@ -131,17 +136,41 @@ void StringDeque::Erase(size_t i) {
 }
 
 void StringDeque::MergeAround(size_t k) {
-  if (k > 0 && chunks_[k - 1].used() + chunks_[k].used() <= StringChunk::kBytes / 2) {
+  if (k > 0 && Join(k - 1, k)) {
     --k;
-  } else if (k + 1 == chunks_.span_count() ||
-             chunks_[k].used() + chunks_[k + 1].used() > StringChunk::kBytes / 2) {
+  } else if (k + 1 == chunks_.span_count() || !Join(k, k + 1)) {
     return;
   }
-  BeforeChange(k);
-  BeforeChange(k + 1);
-  chunks_[k].Append(chunks_[k + 1]);
   chunks_.EraseMerged(k);
   if (cut_ != nullptr) cut_->ChunkGone(k + 1);
+}
+
+bool StringDeque::Join(size_t k, size_t next) {
+  if (chunks_[k].used() + chunks_[next].used() > StringChunk::kBytes / 2) return false;
+  BeforeChange(k);
+  BeforeChange(next);
+  chunks_[k].Append(chunks_[next]);
+  return true;
+}
+
+size_t StringDeque::RemoveMatching(const Wanted& wanted, size_t most, bool from_back) {
+  size_t removed = 0;
+  const size_t count = chunks_.span_count();
+  for (size_t i = 0; i < count && removed < most; ++i) {
+    const size_t k = from_back ? count - 1 - i : i;
+    const size_t matches = chunks_[k].CountMatching(wanted);
+    if (matches == 0) continue;
+    BeforeChange(k);
+    const size_t part = std::min(matches, most - removed);
+    chunks_[k].RemoveMatching(wanted, from_back ? matches - part : 0, part);
+    removed += part;
+  }
+  if (removed == 0) return 0;
+  chunks_.Tidy([&](size_t k, size_t next) { return Join(k, next); },
+               [&](size_t k) {
+                 if (cut_ != nullptr) cut_->ChunkGone(k);
+               });
+  return removed;
 }
 
 void StringDeque::BeginCut(char kind, const StringDequeCut::RunSink& sink) {
@@ -152,12 +181,6 @@ void StringDeque::BeginCut(char kind, const StringDequeCut::RunSink& sink) {
 bool StringDeque::SaveCut() {
   if (cut_ != nullptr && !cut_->SaveSome(chunks_)) cut_ = nullptr;
   return cut_ != nullptr;
-}
-
-void StringDeque::PassCut(StringDeque& heir) {
-  if (cut_ == nullptr) return;
-  cut_->TakeAll(chunks_);
-  heir.cut_ = std::move(cut_);
 }
 
 bool StringDeque::FreeSome(size_t entries) {

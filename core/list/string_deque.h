@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "core/list/span_deque.h"
 #include "core/list/string_chunk.h"
 #include "core/list/string_deque_cut.h"
+#include "core/list/wanted.h"
 
 namespace tally {
 
@@ -23,10 +25,13 @@ class StringDeque {
   std::unique_ptr<StringDeque> Clone() const;
 
   size_t size() const { return chunks_.size(); }
-  std::string_view At(size_t i) const;
+  // Appends entry i to `out`.
+  void AppendAt(size_t i, std::string& out) const;
 
   void PushFront(std::string_view text);
   void PushBack(std::string_view text);
+  // The texts of a block of integers. O(1). Not in a cut.
+  void PushBack(IntBlock numbers);
   // count <= size().
   void DropFront(size_t count);
   void DropBack(size_t count);
@@ -34,8 +39,12 @@ class StringDeque {
   // Before entry i, or at the end for i == size().
   void Insert(size_t i, std::string_view text);
   void Erase(size_t i);
+  // Removes the first `most` entries that are wanted, or the last ones; returns how many there
+  // were. O(n).
+  size_t RemoveMatching(const Wanted& wanted, size_t most, bool from_back);
 
-  // Calls visit(std::string_view) for entries [from, to) until it returns false. O(1) an entry.
+  // Calls visit(std::string_view) for entries [from, to) until it returns false, or visit(int64_t)
+  // where it takes that and an entry is held so. O(1) an entry.
   template <typename Visit>
   void ForEach(size_t from, size_t to, Visit&& visit) const {
     if (from >= to) return;
@@ -70,8 +79,6 @@ class StringDeque {
   void BeginCut(char kind, const StringDequeCut::RunSink& sink);
   bool SaveCut();
   bool in_cut() const { return cut_ != nullptr; }
-  // What is left of it goes over to `heir`, by which this deque is about to be replaced.
-  void PassCut(StringDeque& heir);
   void EndCut() { cut_ = nullptr; }
 
  private:
@@ -82,6 +89,8 @@ class StringDeque {
 
   // Two neighbours that fill half a chunk together become one.
   void MergeAround(size_t k);
+  // Appends chunk `next` to chunk k if they are such; it stays as it is.
+  bool Join(size_t k, size_t next);
 
   SpanDeque<StringChunk> chunks_;
   std::unique_ptr<StringDequeCut> cut_;

@@ -33,11 +33,6 @@ void StringDequeCut::BeforeDropBack(Chunks& chunks) {
   --end_;
 }
 
-void StringDequeCut::TakeAll(Chunks& chunks) {
-  while (begin_ < end_) before_.push_back(std::exchange(chunks[begin_++], StringChunk()));
-  begin_ = end_ = 0;
-}
-
 void StringDequeCut::ChunkAdded(size_t k) {
   if (k > begin_) return;
   ++begin_;

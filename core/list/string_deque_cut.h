@@ -32,8 +32,6 @@ class StringDequeCut {
   // empty afterwards if it was taken.
   void BeforeDropFront(Chunks& chunks);
   void BeforeDropBack(Chunks& chunks);
-  // Takes all that is left in the deque, which is about to be replaced.
-  void TakeAll(Chunks& chunks);
   // To be told after a chunk has come to stand at k, or has gone from there. No such k lies inside
   // the run.
   void ChunkAdded(size_t k);

@@ -27,16 +27,14 @@ void DropEnd(CommandContext& context, std::string_view key, List& list, ListEnd 
 
 // Replies `count` <= size() elements in the order in which they are popped.
 void ReplyEnd(ReplyBuilder& reply, const List& list, ListEnd end, size_t count) {
+  const auto add = [&](std::string_view text) {
+    reply.Bulk(text);
+    return true;
+  };
   reply.Array(count);
-  if (end == ListEnd::kLeft) {
-    list.ForEach(0, count, [&](std::string_view text) {
-      reply.Bulk(text);
-      return true;
-    });
-    return;
-  }
   const size_t size = list.size();
-  for (size_t i = 1; i <= count; ++i) ReplyElement(reply, list, size - i);
+  end == ListEnd::kLeft ? list.ForEach(0, count, add)
+                        : list.ForEachBackwards(size - count, size, add);
 }
 
 void PopOne(CommandContext& context, ListEnd end) {

@@ -140,8 +140,10 @@ TEST_CASE("A list does what a deque does, of integers and of texts", "[list]") {
   for (int round = 0; round < 24; ++round) {
     List list;
     Model model;
+    // Of every third list the first thousand elements are integers.
+    const int texts_from = round % 3 == 0 ? 2000 : round % 3 == 1 ? 0 : 1000;
     for (int step = 0; step < 2000; ++step) {
-      Step(random, round % 2 == 1, step < 1500 ? 8 : 2, list, model);
+      Step(random, step >= texts_from, step < 1500 ? 8 : 2, list, model);
       if (step % 101 == 0) RequireSame(list, model);
     }
     RequireSame(list, model);
@@ -160,6 +162,116 @@ TEST_CASE("A list does what a deque does, of integers and of texts", "[list]") {
     }
     REQUIRE(list.encoding() == "intring");
     REQUIRE(list.MemoryBytes() == 0);
+  }
+}
+
+TEST_CASE("A list of integers stays as small when a text joins it, wherever", "[list]") {
+  for (const size_t at : {size_t{0}, size_t{5000}, size_t{10'000}}) {
+    List list;
+    Model model;
+    for (int64_t i = 0; i < 10'000; ++i) {
+      model.push_back(std::to_string(1'700'000'000 + i * 7));
+      list.PushBack(model.back());
+    }
+    const size_t before = list.MemoryBytes();
+    list.Insert(at, "text");
+    model.insert(model.begin() + static_cast<std::ptrdiff_t>(at), "text");
+    CHECK(list.encoding() == "quicklist");
+    CHECK(list.MemoryBytes() < before + 8000);
+    RequireSame(list, model);
+    RequireSame(list.Clone(), model);
+    CHECK(list.Find("text", 0, list.size()) == at);
+    CHECK(list.Find("1700000007", 0, list.size()) == (at == 0 ? 2 : 1));
+    CHECK(list.FindLast("1700000007", 0, list.size()) == (at == 0 ? 2 : 1));
+    CHECK_FALSE(list.Find("01700000007", 0, list.size()));
+    list.Set(7000, "7000");
+    model[7000] = "7000";
+    list.PushFront("1");
+    model.emplace_front("1");
+    list.PushBack("2");
+    model.emplace_back("2");
+    RequireSame(list, model);
+    Model backwards;
+    list.ForEachBackwards(3, list.size() - 2, [&](std::string_view text) {
+      backwards.emplace_front(text);
+      return true;
+    });
+    CHECK(backwards == Model(model.begin() + 3, model.end() - 2));
+  }
+}
+
+TEST_CASE("Of many equal elements those go that are asked for", "[list]") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  for (int round = 0; round < 60; ++round) {
+    List list;
+    Model model;
+    const size_t size = random.Below(4000);
+    const uint64_t kinds = 1 + random.Below(5);
+    for (size_t i = 0; i < size; ++i) {
+      model.push_back(std::to_string(random.Below(kinds)));
+      list.PushBack(model.back());
+    }
+    if (round % 2 == 0) {
+      list.Insert(size / 2, "a text");
+      model.insert(model.begin() + static_cast<std::ptrdiff_t>(size / 2), "a text");
+    }
+    if (round % 4 == 0) {
+      // All of it texts, as it is after a restart.
+      std::string run;
+      list.Save(0, SIZE_MAX, run);
+      list = List();
+      REQUIRE(list.Load(run));
+    }
+    while (!model.empty() && !random.OneIn(6)) {
+      const std::string text = random.OneIn(9) ? "a text" : std::to_string(random.Below(kinds));
+      const auto most = static_cast<int64_t>(model.size());
+      const int64_t count = random.OneIn(4) ? 0 : random.Between(-most, most);
+      REQUIRE(list.RemoveMatching(count, text) == RemoveFrom(model, count, text));
+      RequireSame(list, model);
+      // Its blocks know where they begin.
+      for (int i = 0; i < 20 && !model.empty(); ++i) {
+        const size_t at = IndexIn(random, model);
+        REQUIRE(list.At(at) == model[at]);
+      }
+      if (random.OneIn(3)) {
+        list.PushFront("0");
+        model.emplace_front("0");
+      }
+    }
+  }
+}
+
+TEST_CASE("A snapshot has what a list held when it began, whatever becomes of the list", "[list]") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  for (int round = 0; round < 20; ++round) {
+    List list;
+    Model model;
+    const size_t size = 1 + random.Below(12'000);
+    for (size_t i = 0; i < size; ++i) {
+      const bool small = random.OneIn(20);
+      model.push_back(round % 2 == 0 || small ? RandomText(random, round % 2 == 0)
+                                              : std::to_string(1'700'000'000'000'000'000 + i));
+      list.PushBack(model.back());
+    }
+    list.PushBack("a text");
+    model.emplace_back("a text");
+    const Model begun = model;
+    List saved;
+    bool right = true;
+    REQUIRE(list.BeginCut([&](std::string_view run) { right &= saved.Load(run); }));
+    while (list.SaveCut()) {
+      for (int step = 0; step < 20 && !model.empty(); ++step) Step(random, true, 4, list, model);
+      if (random.OneIn(3)) {
+        const std::string text = std::to_string(random.Between(-3, 30));
+        REQUIRE(list.RemoveMatching(0, text) == std::erase(model, text));
+      }
+    }
+    RequireSame(list, model);
+    list.EndCut();
+    REQUIRE(right);
+    RequireSame(saved, begun);
   }
 }
 
