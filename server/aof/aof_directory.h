@@ -57,7 +57,8 @@ class AofDirectory {
   absl::StatusOr<NewLog> AddLog(uint64_t after);
   // Gives up a log that was created, unless it may be listed already.
   void AbandonLog(uint64_t sequence);
-  // Takes a log that AddLog has listed, and that nobody has written to, off the list again.
+  // Takes a log that AddLog has listed, and that nobody has written to, off the list again, unless
+  // it is the only one behind a base.
   absl::Status RetractLog(uint64_t sequence);
 
   // Creates the file of a new base under a temporary name.

@@ -51,6 +51,13 @@ class Server {
       server_->persistence().FlushTurn(AofPersistence::RewritePace::kStep).IgnoreError();
     }
   }
+  // To its end, without the attempts to recover.
+  void Rewrite() {
+    CHECK(server_->harness().Run("BGREWRITEAOF")[0] == '+');
+    while (server_->rewriting()) {
+      server_->persistence().FlushTurn(AofPersistence::RewritePace::kStep).IgnoreError();
+    }
+  }
   bool Says(const std::string& row) {
     return Turn("INFO persistence").find(row) != std::string::npos;
   }
@@ -156,6 +163,26 @@ TEST_CASE("faults: with appendfsync no, a new base replaces what a failed sync h
     CHECK(server.Turn("SET b 2") == "+OK");
   }
   CHECK(AfterLoss(files, Loss::kDrop, random) == "[\"1\" \"2\" nil]");
+}
+
+TEST_CASE(
+    "faults: with appendfsync no, a rewrite that fails behind another one leaves a base to load") {
+  SeededRandom random;
+  INFO("TALLY_SEED=" << random.seed());
+  FakeFileSystem files;
+  {
+    Server server(files, FsyncPolicy::kNo, random);
+    CHECK(server.Turn(StrCat("SET a ", std::string(1000, 'x'))) == "+OK");
+    files.FailAfter(0, Fault::kIoError);
+    CHECK(server.Turn("CONFIG SET appendfsync always")[0] == '-');
+    server.Rewrite();
+    CHECK(server.Says("aof_rewrite_failures:0"));
+    files.LeaveRoom(500);
+    server.Rewrite();
+    CHECK(server.Says("aof_rewrite_failures:1"));
+  }
+  files.LeaveRoom(SIZE_MAX);
+  CHECK(AfterLoss(files, Loss::kProcessOnly, random).find("xxx") != std::string::npos);
 }
 
 TEST_CASE("faults: recovery and syncs do not wait for a wall clock that was set back") {
