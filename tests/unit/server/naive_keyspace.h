@@ -15,13 +15,16 @@
 #include <utility>
 #include <vector>
 
+#include "server/state/text.h"
+
 namespace tally::test {
 
 class NaiveKeyspace {
  public:
   using Words = std::vector<std::string>;
 
-  explicit NaiveKeyspace(size_t databases) : databases_(databases) {}
+  // No command makes a string longer than `largest`.
+  NaiveKeyspace(size_t databases, size_t largest) : databases_(databases), largest_(largest) {}
 
   // Executes a command; returns its reply as ReplyText shows it.
   std::string Run(size_t database, const Words& words, int64_t now) {
@@ -44,8 +47,23 @@ class NaiveKeyspace {
     return found != databases_[database].end() && found->second.deadline > now;
   }
 
+  // About as many as its value has.
+  size_t Bytes(size_t database, const std::string& key) const {
+    const auto found = databases_[database].find(key);
+    if (found == databases_[database].end()) return 0;
+    const Value& value = found->second;
+    size_t bytes = value.text.size();
+    for (const std::string& element : value.list) bytes += element.size();
+    for (const auto& [field, text] : value.hash) bytes += field.size() + text.size();
+    for (const std::string& member : value.set) bytes += member.size();
+    for (const auto& [member, score] : value.scores) bytes += member.size();
+    return bytes;
+  }
+
  private:
   static constexpr int64_t kNever = INT64_MAX;
+  static constexpr char kTooLong[] =
+      "-ERR string exceeds maximum allowed size (proto-max-bulk-len)";
   struct Value {
     std::string type;
     std::string text;
@@ -59,7 +77,13 @@ class NaiveKeyspace {
   using Handler = std::string (*)(NaiveKeyspace&, const Words&);
 
   static size_t Number(const std::string& word) { return std::stoull(word); }
-  static std::string Quoted(const std::string& text) { return absl::StrCat("\"", text, "\""); }
+  // Texts are letters, digits and zeros; only zeros are shown in another way.
+  static std::string Quoted(const std::string& text) {
+    if (text.find('\0') == std::string::npos) return absl::StrCat("\"", text, "\"");
+    std::string quoted;
+    server::AppendQuoted(quoted, text);
+    return quoted;
+  }
   static std::string Integer(int64_t value) { return absl::StrCat(":", value); }
   static std::string Array(const Words& elements) {
     return absl::StrCat("[", absl::StrJoin(elements, " "), "]");
@@ -97,8 +121,19 @@ class NaiveKeyspace {
     return value == nullptr ? "nil" : Quoted(value->text);
   }
   std::string Append(const Words& words) {
+    const Value* value = Find(words[1]);
+    const size_t size = value == nullptr ? 0 : value->text.size();
+    if (size + words[2].size() > largest_) return kTooLong;
     std::string& text = Make(words[1], "string").text;
     text += words[2];
+    return Integer(static_cast<int64_t>(text.size()));
+  }
+  std::string SetRange(const Words& words) {
+    const size_t begin = Number(words[2]);
+    if (begin + words[3].size() > largest_) return kTooLong;
+    std::string& text = Make(words[1], "string").text;
+    text.resize(std::max(text.size(), begin + words[3].size()));
+    text.replace(begin, words[3].size(), words[3]);
     return Integer(static_cast<int64_t>(text.size()));
   }
   std::string IncrBy(const Words& words) {
@@ -258,6 +293,7 @@ class NaiveKeyspace {
         {"SET", [](Self& self, const Words& words) { return self.Set(words); }},
         {"GET", [](Self& self, const Words& words) { return self.Get(words); }},
         {"APPEND", [](Self& self, const Words& words) { return self.Append(words); }},
+        {"SETRANGE", [](Self& self, const Words& words) { return self.SetRange(words); }},
         {"INCRBY", [](Self& self, const Words& words) { return self.IncrBy(words); }},
         {"RPUSH", [](Self& self, const Words& words) { return self.Push(words, false); }},
         {"LPUSH", [](Self& self, const Words& words) { return self.Push(words, true); }},
@@ -289,6 +325,7 @@ class NaiveKeyspace {
   }
 
   std::vector<Keys> databases_;
+  size_t largest_;
   Keys* keys_ = nullptr;
   int64_t now_ = 0;
 };

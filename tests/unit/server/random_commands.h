@@ -23,32 +23,41 @@ class RandomCommands {
       : random_(random), largest_(largest), long_name_(SizeUpTo(largest / 4), 'k') {}
 
   Words Write(int64_t now_ms);
+  // A value, or a part of one, of any size.
+  Words LargeWrite();
   // Ten fields of one size, up to 2 MB where values may have 64.
   std::vector<Words> LargeHash();
   size_t LargeSize() { return SizeUpTo(largest_); }
+  size_t largest() const { return largest_; }
 
   // Keys have the letter of their type and then a number below 4, or this.
   std::string LongSuffix() const { return absl::StrCat(4, long_name_); }
   // What follows the letter of a long field or member.
   const std::string& long_name() const { return long_name_; }
-  size_t largest_value() const { return largest_value_; }
 
  private:
-  // Any, one as likely as its double.
+  // Any, one as likely as its double; or beside a bound that the server has.
   size_t SizeUpTo(size_t largest);
   std::string Key(char type);
   std::string Name(char kind, uint64_t below);
   std::string Bytes();
+  std::string Letters(size_t size);
 
   SeededRandom& random_;
   size_t largest_;
   std::string long_name_;
-  size_t largest_value_ = 0;
 };
 
 inline size_t RandomCommands::SizeUpTo(size_t largest) {
   const size_t power = size_t{1} << random_.Below(std::bit_width(largest));
-  return std::min(largest, power + random_.Below(power));
+  size_t size = power + random_.Below(power);
+  if (random_.OneIn(4)) {
+    // A run, a block, what is written before a sync, a block of old bases, what is copied rather
+    // than saved, what may be unsynced.
+    constexpr size_t kBounds[] = {1 << 16, 1 << 20, 4 << 20, 16 << 20, 32 << 20, 64 << 20};
+    size = kBounds[random_.Below(std::size(kBounds))] + random_.Below(5) - 2;
+  }
+  return std::min(largest, size);
 }
 
 inline std::string RandomCommands::Key(char type) {
@@ -64,8 +73,33 @@ inline std::string RandomCommands::Name(char kind, uint64_t below) {
 inline std::string RandomCommands::Bytes() {
   uint64_t size = random_.OneIn(10) ? random_.Below(3000) : random_.Below(12);
   if (random_.OneIn(2000)) size = LargeSize();
-  largest_value_ = std::max<size_t>(largest_value_, size);
+  return Letters(size);
+}
+
+inline std::string RandomCommands::Letters(size_t size) {
   return std::string(size, static_cast<char>('a' + random_.Below(26)));
+}
+
+inline RandomCommands::Words RandomCommands::LargeWrite() {
+  const std::string text = Letters(LargeSize());
+  switch (random_.Below(6)) {
+    case 0:
+      return {"SET", Key('s'), text};
+    case 1:
+      return {"APPEND", Key('s'), text};
+    case 2:
+      // One byte longer than is allowed, or zeros, of which not many: they are shown in four
+      // letters.
+      if (random_.OneIn(2)) return {"SETRANGE", Key('s'), absl::StrCat(largest_ - 1), "xy"};
+      return {"SETRANGE", Key('s'), absl::StrCat(SizeUpTo(largest_ / 64)), "x"};
+    case 3:
+      return {"RPUSH", Key('l'), text, text.substr(0, text.size() / 2)};
+    case 4:
+      return {"HSET", Key('h'), Name('f', 10), text};
+    default:
+      return random_.OneIn(2) ? Words{"SADD", Key('t'), "m" + long_name_}
+                              : Words{"ZADD", Key('z'), "7", "m" + long_name_};
+  }
 }
 
 inline std::vector<RandomCommands::Words> RandomCommands::LargeHash() {

@@ -15,6 +15,7 @@
 #include "naive_keyspace.h"
 #include "random_commands.h"
 #include "random_seed.h"
+#include "simulation_counts.h"
 
 namespace tally::server {
 
@@ -26,12 +27,7 @@ class Simulation {
   // Some commands, and what the loop does behind them. It may end in a crash and a restart.
   void Turn();
 
-  uint64_t commands() const { return commands_; }
-  uint64_t restarts() const { return restarts_; }
-  uint64_t refused_turns() const { return refused_turns_; }
-  uint64_t rewrites() const { return rewrites_; }
-  uint64_t full_disks() const { return full_disks_; }
-  size_t largest_value() const { return draw_.largest_value(); }
+  const SimulationCounts& counts() const { return counts_; }
   uint64_t file_calls() const { return files_.calls(); }
 
  private:
@@ -54,19 +50,27 @@ class Simulation {
     int64_t acknowledged_ms = kNotAcknowledged;
   };
 
+  // The begin of a text that may be huge, and hold any bytes.
+  static std::string Shown(const std::string& text);
   // Runs a command here and there, and compares the replies. False if it was refused.
   bool Same(size_t database, const Words& words);
   // The same with a command that writes.
   bool Write(size_t database, const Words& words);
   void NoteExpired(size_t database, const std::string& key);
-  void Compare();
-  void CompareKeys(size_t database, const std::string& suffix);
+  // kSome leaves out what is large: to compare it takes longer than all else.
+  enum class Extent { kAll, kSome };
+  void Compare(Extent extent);
+  void CompareKeys(size_t database, const std::string& suffix, Extent extent);
   void PassTime();
   void SetClocks();
   void EndTurn(bool wrote);
 
   bool WriteLargeHash(size_t database);
+  bool WriteInNeed(size_t database);
+  void StartRewrite();
+  void CountRewrites();
   void FillOrFreeDisk();
+  void FillDisk();
 
   Loss RandomLoss();
   void Stop();
@@ -85,8 +89,8 @@ class Simulation {
   std::unique_ptr<DurableServer> server_;
   std::array<Client*, kDatabases> clients_{};
 
-  test::NaiveKeyspace model_{kDatabases};
-  test::NaiveKeyspace recovered_{kDatabases};  // what the last start found
+  test::NaiveKeyspace model_;
+  test::NaiveKeyspace recovered_;  // what the last start found
   uint64_t recovered_turns_ = 0;
   std::vector<WrittenTurn> turns_;  // since then
   WrittenTurn current_;
@@ -96,16 +100,17 @@ class Simulation {
   int64_t steady_us_ = 1'000'000'000;
   int64_t wall_ms_ = 1'700'000'000'000;
   int64_t latest_wall_ms_ = wall_ms_;
-  uint64_t commands_ = 0;
-  uint64_t restarts_ = 0;
-  uint64_t refused_turns_ = 0;
-  uint64_t rewrites_ = 0;
-  uint64_t full_disks_ = 0;
+  SimulationCounts counts_;
+  bool rewriting_ = false;
   bool disk_is_full_ = false;
 };
 
 inline Simulation::Simulation(test::SeededRandom& random, FsyncPolicy policy, size_t largest)
-    : random_(random), policy_(policy), draw_(random, largest) {
+    : random_(random),
+      policy_(policy),
+      draw_(random, largest),
+      model_(kDatabases, largest),
+      recovered_(kDatabases, largest) {
   files_.UseDicedWorkers(random, [this](int64_t us) {
     steady_us_ += us;
     wall_ms_ += us / 1000;
@@ -122,23 +127,24 @@ inline void Simulation::Turn() {
     wrote |= Write(database, draw_.Write(wall_ms_));
   }
   if (random_.OneIn(5000)) wrote |= WriteLargeHash(random_.Below(kMarkers));
+  if (random_.OneIn(2000)) wrote |= WriteInNeed(random_.Below(kMarkers));
   if (wrote) {
     REQUIRE(Write(kMarkers, {"INCRBY", "turns", "1"}));
     turns_.push_back(std::exchange(current_, {}));
   }
-  if (random_.OneIn(50)) Compare();
-  if (random_.OneIn(100) && !server_->rewriting()) {
-    rewrites_ += server_->harness().Run("BGREWRITEAOF").starts_with("+");
-  }
+  if (random_.OneIn(50)) Compare(random_.OneIn(20) ? Extent::kAll : Extent::kSome);
+  if (random_.OneIn(100)) StartRewrite();
   FillOrFreeDisk();
   EndTurn(wrote);
   if (random_.OneIn(3000)) {
     // It fails where the disk does, and then nothing may be gone.
     REQUIRE_FALSE(absl::IsDataLoss(server_->persistence().Reload()));
     SetClocks();  // it has waited for the disk
-    Compare();
+    Compare(Extent::kAll);
   }
+  CountRewrites();
   if (files_.crashed() || random_.OneIn(700)) {
+    ++counts_.crashes;
     Restart();
   } else if (random_.OneIn(700)) {
     Stop();
@@ -150,30 +156,40 @@ inline void Simulation::EndTurn(bool wrote) {
   const bool acknowledged =
       server_->persistence().FlushTurn(AofPersistence::RewritePace::kStep).ok();
   if (wrote && acknowledged) turns_.back().acknowledged_ms = steady_us_ / 1000;
-  refused_turns_ += !acknowledged;
+  counts_.refused_turns += !acknowledged;
   if (server_->persistence().write_error().ok()) server_->harness().ExpireDue();
   if (random_.OneIn(2)) server_->persistence().Cron();
+}
+
+inline std::string Simulation::Shown(const std::string& text) {
+  constexpr size_t kShown = 2000;
+  std::string shown = text.substr(0, kShown);
+  std::replace_if(shown.begin(), shown.end(), [](char c) { return c < ' '; }, '.');
+  return absl::StrCat(shown, " (", text.size(), " bytes)");
 }
 
 inline bool Simulation::Same(size_t database, const Words& words) {
   const std::string reply = server_->harness().Run(*clients_[database], words);
   if (reply.starts_with("-MISCONF")) {
     REQUIRE_FALSE(server_->persistence().write_error().ok());
+    ++counts_.refused_commands;
     return false;
   }
-  ++commands_;
+  ++counts_.commands;
   const std::string expected = model_.Run(database, words, wall_ms_);
   if (reply != expected) {
-    constexpr size_t kShown = 2000;
-    FAIL("database " << database << ": " << absl::StrJoin(words, " ").substr(0, kShown)
-                     << " replied " << reply.substr(0, kShown) << ", expected was "
-                     << expected.substr(0, kShown));
+    FAIL("database " << database << ": " << Shown(absl::StrJoin(words, " ")) << " replied "
+                     << Shown(reply) << ", expected was " << Shown(expected));
   }
   return true;
 }
 
 inline bool Simulation::Write(size_t database, const Words& words) {
   if (!Same(database, words)) return false;
+  for (const std::string& word : words) {
+    counts_.large_values += word.size() > 1'000'000;
+    counts_.largest_value = std::max(counts_.largest_value, word.size());
+  }
   current_.changes.push_back({database, words, wall_ms_});
   return true;
 }
@@ -184,27 +200,34 @@ inline void Simulation::NoteExpired(size_t database, const std::string& key) {
   current_.changes.push_back({database, {key}, wall_ms_, true});
 }
 
-inline void Simulation::Compare() {
+inline void Simulation::Compare(Extent extent) {
   for (size_t database = 0; database < kDatabases; ++database) {
-    for (int number = 0; number < 4; ++number) CompareKeys(database, absl::StrCat(number));
+    for (int number = 0; number < 4; ++number) CompareKeys(database, absl::StrCat(number), extent);
   }
-  if (random_.OneIn(8)) CompareKeys(random_.Below(kMarkers), draw_.LongSuffix());
+  if (random_.OneIn(8)) CompareKeys(random_.Below(kMarkers), draw_.LongSuffix(), Extent::kAll);
   Same(kMarkers, {"GET", "turns"});
   // The base and its temporary file, the manifest, and the logs.
   constexpr size_t kMostFiles = 150;
   REQUIRE(files_.List("appendonlydir")->size() < kMostFiles);
 }
 
-inline void Simulation::CompareKeys(size_t database, const std::string& suffix) {
+inline void Simulation::CompareKeys(size_t database, const std::string& suffix, Extent extent) {
   const auto key = [&](char type) { return absl::StrCat(std::string(1, type), suffix); };
-  Same(database, {"GET", key('s')});
-  Same(database, {"GET", key('n')});
-  Same(database, {"LRANGE", key('l'), "0", "-1"});
-  Same(database, {"HMGET", key('h'), "f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9",
-                  "n0", "n1", "n2", "n3", absl::StrCat("f", draw_.long_name())});
-  Same(database, {"SMISMEMBER", key('t'), "m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7",
-                  absl::StrCat("m", draw_.long_name())});
-  Same(database, {"ZRANGE", key('z'), "0", "-1", "WITHSCORES"});
+  constexpr size_t kLarge = 100'000;
+  const auto same = [&](char type, const Words& words) {
+    if (extent == Extent::kAll || model_.Bytes(database, key(type)) < kLarge) Same(database, words);
+  };
+  const auto& long_name = draw_.long_name();
+  const bool named = extent == Extent::kAll || long_name.size() < kLarge;
+  const std::string last = named ? long_name : "none";
+  same('s', {"GET", key('s')});
+  same('n', {"GET", key('n')});
+  same('l', {"LRANGE", key('l'), "0", "-1"});
+  same('h', {"HMGET", key('h'), "f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9", "n0",
+             "n1", "n2", "n3", absl::StrCat("f", last)});
+  same('t', {"SMISMEMBER", key('t'), "m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7",
+             absl::StrCat("m", last)});
+  same('z', {"ZRANGE", key('z'), "0", "-1", "WITHSCORES"});
   for (const char type : {'s', 'n', 'l', 'h', 't', 'z'}) {
     Same(database, {"TYPE", key(type)});
     Same(database, {"PEXPIRETIME", key(type)});
@@ -232,11 +255,37 @@ inline bool Simulation::WriteLargeHash(size_t database) {
   return wrote;
 }
 
+// A large value while a rewrite runs, or the disk has no room for it, or both.
+inline bool Simulation::WriteInNeed(size_t database) {
+  if (random_.OneIn(2)) StartRewrite();
+  if (random_.OneIn(2)) FillDisk();
+  return Write(database, draw_.LargeWrite());
+}
+
+inline void Simulation::StartRewrite() {
+  if (server_->rewriting()) return;
+  server_->harness().Run("BGREWRITEAOF");
+  rewriting_ = server_->rewriting();
+}
+
+// Of one that begins by itself and ends in the same turn it does not know.
+inline void Simulation::CountRewrites() {
+  const bool ended = std::exchange(rewriting_, server_->rewriting()) && !rewriting_;
+  if (!ended) return;
+  ++counts_.rewrites;
+  counts_.failed_rewrites += server_->InfoNumber("aof_rewrite_failures") > 0;
+}
+
 inline void Simulation::FillOrFreeDisk() {
   if (!random_.OneIn(disk_is_full_ ? 30 : 500)) return;
-  disk_is_full_ = !disk_is_full_;
-  full_disks_ += disk_is_full_;
-  files_.LeaveRoom(disk_is_full_ ? draw_.LargeSize() : SIZE_MAX);
+  if (!disk_is_full_) return FillDisk();
+  disk_is_full_ = false;
+  files_.LeaveRoom(SIZE_MAX);
+}
+
+inline void Simulation::FillDisk() {
+  counts_.full_disks += !std::exchange(disk_is_full_, true);
+  files_.LeaveRoom(draw_.LargeSize());
 }
 
 // A clean stop, which may fail as everything else.
@@ -249,10 +298,12 @@ inline Simulation::Loss Simulation::RandomLoss() {
 }
 
 inline void Simulation::Restart() {
-  ++restarts_;
+  ++counts_.restarts;
+  rewriting_ = false;
   server_ = nullptr;
   const Loss loss = RandomLoss();
   power_lost_ = loss != Loss::kProcessOnly;
+  counts_.power_losses += power_lost_;
   files_.Restart(loss, random_);
   wall_ms_ = latest_wall_ms_ + random_.Between(0, 5000);
   Boot();
@@ -282,7 +333,7 @@ inline void Simulation::Recover() {
   turns_.clear();
   current_ = {};
   synced_turns_ = 0;
-  Compare();
+  Compare(Extent::kAll);
 }
 
 inline uint64_t Simulation::PromisedTurns() const {
@@ -311,11 +362,13 @@ inline void Simulation::Boot() {
   config.appendfsync = policy_;
   config.auto_aof_rewrite_percentage = 100;
   config.auto_aof_rewrite_min_size = 20'000;
-  disk_is_full_ = false;
-  files_.LeaveRoom(SIZE_MAX);
+  config.proto_max_bulk_len = draw_.largest();
   for (int attempt = 0;; ++attempt) {
     // A start may crash, too, and lose more of what was not on disk.
     files_.StopFaults();
+    disk_is_full_ = false;
+    files_.LeaveRoom(SIZE_MAX);
+    if (attempt < 5 && random_.OneIn(8)) FillDisk();
     if (attempt < 5 && random_.OneIn(2)) files_.FailAtRandom(random_, 10);
     server_ = std::make_unique<DurableServer>(files_, config);
     server_->set_on_expired(

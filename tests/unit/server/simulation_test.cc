@@ -1,7 +1,6 @@
 // The whole server but for its sockets, for a long time, with everything that can go wrong.
 #include "simulation.h"
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "long_run.h"
@@ -23,17 +22,14 @@ TEST_CASE(
     Simulation simulation(random, policy);
     // Until the dice have dealt it enough of everything: most often they have by then.
     const auto spared = [&] {
-      return simulation.restarts() <= 10 || simulation.refused_turns() <= 10 ||
-             simulation.rewrites() <= 10 || simulation.full_disks() <= 10 ||
-             simulation.largest_value() <= 100'000;
+      const SimulationCounts& counts = simulation.counts();
+      return counts.restarts <= 10 || counts.refused_turns <= 10 || counts.rewrites <= 10 ||
+             counts.full_disks <= 10 || counts.largest_value <= 100'000;
     };
+    const auto commands = [&] { return simulation.counts().commands; };
     constexpr uint64_t kCommands = 200'000 / std::size(kPolicies);
-    while (simulation.commands() < kCommands ||
-           (spared() && simulation.commands() < 50 * kCommands))
-      simulation.Turn();
-    INFO(simulation.restarts() << " restarts, " << simulation.refused_turns() << " refused turns, "
-                               << simulation.rewrites() << " rewrites, " << simulation.full_disks()
-                               << " full disks, largest value " << simulation.largest_value());
+    while (commands() < kCommands || (spared() && commands() < 50 * kCommands)) simulation.Turn();
+    INFO(simulation.counts().Text());
     CHECK_FALSE(spared());
   }
 }
@@ -45,32 +41,25 @@ TEST_CASE("A seed gives the same simulation again") {
   for (uint64_t& count : calls) {
     SeededRandom random(seed);
     Simulation simulation(random, FsyncPolicy::kEverysec);
-    while (simulation.commands() < 3000) simulation.Turn();
+    while (simulation.counts().commands < 3000) simulation.Turn();
     count = simulation.file_calls();
   }
   CHECK(calls[0] == calls[1]);
 }
 
-TEST_CASE("Simulated servers, for hours", "[.long]") {
+TEST_CASE("Simulated servers for hours", "[.long]") {
   constexpr size_t kLargest = size_t{64} << 20;
   const test::LongRun run;
-  uint64_t commands = 0;
-  uint64_t restarts = 0;
-  uint64_t full_disks = 0;
-  size_t largest = 0;
+  SimulationCounts counts;
   while (run.goes_on()) {
     SeededRandom random;
     INFO("TALLY_SEED=" << random.seed());
     const FsyncPolicy policy = kPolicies[random.Below(std::size(kPolicies))];
     Simulation simulation(random, policy, kLargest);
-    while (simulation.commands() < 50'000) simulation.Turn();
-    commands += simulation.commands();
-    restarts += simulation.restarts();
-    full_disks += simulation.full_disks();
-    largest = std::max(largest, simulation.largest_value());
+    while (simulation.counts().commands < 50'000) simulation.Turn();
+    counts += simulation.counts();
   }
-  WARN(commands << " commands, " << restarts << " restarts, " << full_disks
-                << " full disks, values of up to " << largest << " bytes");
+  WARN(counts.Text());
 }
 
 }  // namespace
