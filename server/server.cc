@@ -35,7 +35,7 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
       log_(log),
       supervisor_(supervisor),
       commands_(CommandFamilies(config.scripting)),
-      engine_(static_cast<size_t>(config.databases), RandomSeed()),
+      engine_(static_cast<size_t>(config.databases), RandomSeed(), zones_),
       state_(commands_, engine_, config, log),
       dispatcher_(state_),
       persistence_(state_, dispatcher_, files_),

@@ -17,6 +17,7 @@
 #include <system_error>
 #include <vector>
 
+#include "core/tzdata/tzdata_zones.h"
 #include "server/connection.h"
 #include "server/dispatcher.h"
 #include "server/persistence/aof_persistence.h"
@@ -138,6 +139,7 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   Logger& log_;
   Supervisor& supervisor_;
   CommandTable commands_;
+  TzdataZones zones_;
   Engine engine_;
   ServerState state_;
   Dispatcher dispatcher_;

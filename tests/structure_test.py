@@ -66,6 +66,12 @@ class RuleTest(unittest.TestCase):
             with self.subTest(text):
                 self.check(rules.check_core_purity, {"core/a.cc": text + "\n"},
                            {"core/a.cc": f"// {text}\n", "server/a.cc": text + "\n"})
+        for text in ["absl::LoadTimeZone(name, &zone);", "std::filesystem::path p;",
+                     "std::getenv(name);", "#include <filesystem>",
+                     '#include "core/tzdata/tzdata_zones.h"']:
+            with self.subTest(text):
+                self.check(rules.check_core_purity, {"core/a.cc": text + "\n"},
+                           {"core/tzdata/a.cc": text + "\n", "server/a.cc": text + "\n"})
         self.assertEqual(self.problems(rules.check_core_purity,
                                        {"core/a.cc": 'f("std::mutex"); now.time(); Time(0);\n'}), [])
 

@@ -168,6 +168,7 @@ std::unique_ptr<ActiveSet> ActiveSet::Clone() const {
 // A cut is of the original.
 ActiveSet::ActiveSet(const ActiveSet& other)
     : seed_(other.seed_),
+      zones_(other.zones_),
       options_(other.options_),
       ids_(other.ids_),
       last_seen_(other.last_seen_),

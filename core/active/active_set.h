@@ -27,6 +27,7 @@
 #include "core/active/time_column.h"
 #include "core/base/type.h"
 #include "core/time/calendar.h"
+#include "core/time/zone_source.h"
 
 namespace tally {
 
@@ -46,8 +47,9 @@ class ActiveSet {
 
   // window and keep in (0, kMaxDurationMs].
   ActiveSet(uint64_t seed, ActiveOptions options);
-  // One to Load runs into.
   explicit ActiveSet(uint64_t seed) : ActiveSet(seed, ActiveOptions()) {}
+  // One to Load runs into, which name their zone.
+  ActiveSet(uint64_t seed, ZoneSource& zones) : ActiveSet(seed) { zones_ = &zones; }
 
   const ActiveOptions& options() const { return options_; }
 
@@ -146,6 +148,7 @@ class ActiveSet {
   bool LoadIds(std::string_view& run);
 
   uint64_t seed_;
+  ZoneSource* zones_ = nullptr;
   ActiveOptions options_;
   IdBook ids_;
   TimeColumn last_seen_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/active/active_set.h"
+#include "core/base/check.h"
 #include "core/bytes/varint.h"
 #include "core/time/duration.h"
 
@@ -105,9 +106,10 @@ bool ActiveSet::LoadHead(std::string_view& run) {
   std::string_view name;
   if (!ReadInstant(run, options_.window_ms) || !ReadInstant(run, options_.keep_ms)) return false;
   if (!ReadLengthPrefixed(run, name)) return false;
-  std::optional<Zone> zone = Zone::Load(name);
-  if (!zone && !Zone::IsName(name)) return false;
-  options_.zone = zone ? *std::move(zone) : Zone::Missing(name);
+  Check(zones_ != nullptr, "a set that runs are loaded into has a source of zones");
+  const Zone* zone = zones_->FindStored(name);
+  if (zone == nullptr) return false;
+  options_.zone = *zone;
   if (!ReadInstant(run, latest_) || !ReadInstant(run, evaluated_)) return false;
   online_.Advance(evaluated_ - options_.window_ms);
   KeepDays();

@@ -10,13 +10,14 @@
 #include "core/keyspace/keyspace.h"
 #include "core/keyspace/reclaimer.h"
 #include "core/limit/policy_table.h"
+#include "core/time/zone_source.h"
 
 namespace tally {
 
 class Engine {
  public:
-  // `seed` keys the hash tables.
-  Engine(size_t databases, uint64_t seed);
+  // `seed` keys the hash tables. `zones` outlives the engine: values point into it.
+  Engine(size_t databases, uint64_t seed, ZoneSource& zones);
 
   size_t databases() const { return keyspaces_.size(); }
   Keyspace& database(size_t index) { return *keyspaces_[index]; }
@@ -55,12 +56,14 @@ class Engine {
   PolicyTable& policies() { return policies_; }
   const PolicyTable& policies() const { return policies_; }
   uint64_t seed() const { return seed_; }
+  ZoneSource& zones() { return zones_; }
 
  private:
   // A segment of a quota book: what is looked at without a pause.
   static constexpr size_t kSweepBudget = 1000;
 
   uint64_t seed_;
+  ZoneSource& zones_;
   Reclaimer reclaimer_;
   PolicyTable policies_;
   std::vector<std::unique_ptr<Keyspace>> keyspaces_;

@@ -29,7 +29,7 @@ constexpr ValueOperations kQuotaOperations = {
     .encoding = [](const void*) { return std::string_view("packed"); },
     .save = [](const void* value, uint64_t cursor, size_t max_bytes,
                std::string& out) { return AsBook(value).Save(cursor, max_bytes, out); },
-    .create = [](uint64_t seed) -> void* { return new QuotaBook(seed); },
+    .create = [](uint64_t seed, ZoneSource&) -> void* { return new QuotaBook(seed); },
     .load = [](void* value, std::string_view run) { return AsBook(value).Load(run); },
     .sweep =
         [](void* value, int64_t now, size_t budget) {

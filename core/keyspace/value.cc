@@ -35,7 +35,7 @@ constexpr ValueOperations kStringOperations = {
           out.append(text.view(), cursor, end - cursor);
           return end == text.size() ? uint64_t{0} : uint64_t{end};
         },
-    .create = [](uint64_t) -> void* { return new Text; },
+    .create = [](uint64_t, ZoneSource&) -> void* { return new Text; },
     .load =
         [](void* value, std::string_view run) {
           static_cast<Text*>(value)->Append(run);
@@ -61,7 +61,7 @@ constexpr ValueOperations kListOperations = {
           const size_t next = list.Save(cursor, max_bytes, out);
           return next == list.size() ? uint64_t{0} : uint64_t{next};
         },
-    .create = [](uint64_t) -> void* { return new List; },
+    .create = [](uint64_t, ZoneSource&) -> void* { return new List; },
     .load = [](void* value, std::string_view run) { return static_cast<List*>(value)->Load(run); },
     .begin_cut =
         [](void* value, const ValueOperations::RunSink& sink) {
@@ -90,7 +90,7 @@ constexpr ValueOperations kContainerOperations = {
         [](const void* value, uint64_t cursor, size_t max_bytes, std::string& out) {
           return static_cast<const T*>(value)->Save(cursor, max_bytes, out);
         },
-    .create = [](uint64_t seed) -> void* { return new T(seed); },
+    .create = [](uint64_t seed, ZoneSource&) -> void* { return new T(seed); },
     .load = [](void* value, std::string_view run) { return static_cast<T*>(value)->Load(run); },
     .begin_cut =
         [](void* value, const ValueOperations::RunSink& sink) {
@@ -123,7 +123,7 @@ constexpr ValueOperations kZSetOperations = {
           const size_t next = set.Save(cursor, max_bytes, out);
           return next == set.size() ? uint64_t{0} : uint64_t{next};
         },
-    .create = [](uint64_t seed) -> void* { return new ZSet(seed); },
+    .create = [](uint64_t seed, ZoneSource&) -> void* { return new ZSet(seed); },
     .load = [](void* value,
                std::string_view run) { return static_cast<ZSet*>(value)->Load(run, {}); },
     .begin_cut =

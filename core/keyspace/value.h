@@ -15,6 +15,7 @@ class List;
 class QuotaBook;
 class Text;
 class ZSet;
+class ZoneSource;
 
 // Which class holds the heap values of which type.
 template <typename T>
@@ -40,8 +41,8 @@ struct ValueOperations {
   std::string_view (*encoding)(const void* value);
   // Appends a self-contained run of about `max_bytes` from `cursor` on; 0 begins and 0 ends.
   uint64_t (*save)(const void* value, uint64_t cursor, size_t max_bytes, std::string& out);
-  // A value to load() runs into; false on malformed bytes.
-  void* (*create)(uint64_t seed);
+  // A value to load() runs into, which may name zones; false on malformed bytes.
+  void* (*create)(uint64_t seed, ZoneSource& zones);
   bool (*load)(void* value, std::string_view run);
   // Whether a key's record may hold these bytes as a packed value. Null for types that are always
   // on the heap.

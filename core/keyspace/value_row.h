@@ -28,8 +28,10 @@ constexpr ValueOperations RowOf(std::string_view (*encoding)(const void* value))
           [](const void* value, uint64_t cursor, size_t max_bytes, std::string& out) {
             return static_cast<const T*>(value)->Save(cursor, max_bytes, out);
           },
-      .create = [](uint64_t seed) -> void* {
-        if constexpr (std::is_constructible_v<T, uint64_t>) {
+      .create = [](uint64_t seed, ZoneSource& zones) -> void* {
+        if constexpr (std::is_constructible_v<T, uint64_t, ZoneSource&>) {
+          return new T(seed, zones);
+        } else if constexpr (std::is_constructible_v<T, uint64_t>) {
           return new T(seed);
         } else {
           return new T;

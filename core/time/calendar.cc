@@ -157,15 +157,6 @@ Zone::Zone() : name_("UTC"), zone_(absl::UTCTimeZone()) {}
 Zone::Zone(std::string name, absl::TimeZone zone)
     : name_(std::move(name)), id_(NameDigest(name_)), zone_(zone) {}
 
-std::optional<Zone> Zone::Load(std::string_view name) {
-  if (name == "UTC") return Zone();
-  if (!IsZoneName(name)) return std::nullopt;
-  std::string owned(name);
-  absl::TimeZone zone;
-  if (!absl::LoadTimeZone(owned, &zone)) return std::nullopt;
-  return Zone(std::move(owned), zone);
-}
-
 bool Zone::IsName(std::string_view name) { return IsZoneName(name); }
 
 Zone Zone::Missing(std::string_view name) {

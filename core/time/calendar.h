@@ -50,15 +50,13 @@ class Zone {
   // Coordinated Universal Time.
   Zone();
 
-  // The zone of an IANA name (at most 64 letters, digits and `_+-/`), from the system's tzdata;
-  // nullopt if it has none of that name. Loading reads files, and abseil remembers every name that
-  // it was asked for until the process ends: callers keep what they loaded, and check names
-  // that clients send before they ask.
-  static std::optional<Zone> Load(std::string_view name);
+  // `name` as IsName() says, with the clocks of `zone`. Zones come from a ZoneSource.
+  Zone(std::string name, absl::TimeZone zone);
 
-  // Whether a zone may have that name; tzdata need not have it.
+  // Whether a zone may have that name: at most 64 letters, digits and `_+-/`, no path from the root
+  // and not `localtime`. No source need have it.
   static bool IsName(std::string_view name);
-  // The zone of a name that tzdata lacks, for what is stored under it: its clocks show UTC.
+  // The zone of a name that a source lacks, for what is stored under it: its clocks show UTC.
   static Zone Missing(std::string_view name);
 
   const std::string& name() const { return name_; }
@@ -76,8 +74,6 @@ class Zone {
     Period period;
     int32_t day = 0;
   };
-
-  Zone(std::string name, absl::TimeZone zone);
 
   std::string name_;
   uint32_t id_ = 0;

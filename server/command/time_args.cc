@@ -60,7 +60,7 @@ bool ReadInstant(ArgReader in, size_t index, std::string_view name, int64_t& ms)
 }
 
 Zone* ReadZone(CommandContext& context, std::string_view name) {
-  ZoneCache& zones = context.server.zones;
+  ZoneSource& zones = context.engine().zones();
   // What was logged where tzdata had the zone is kept where it has not.
   Zone* zone = context.server.loading ? zones.FindStored(name) : zones.Find(name);
   if (zone == nullptr) {

@@ -100,7 +100,7 @@ bool ReadOptions(CommandContext& context, ArgReader in, size_t& index, LimitRule
                  EffectWords& words) {
   const bool calendar = rule.algorithm == Algorithm::kCalendar;
   if (!calendar && rule.algorithm != Algorithm::kBase) return true;
-  rule.zone = &context.server.zones.utc();
+  rule.zone = &context.engine().zones().utc();
   for (; index + 1 < in.args.size(); index += 2) {
     std::string_view value = in.args[index + 1];
     if (IsWord(in.args[index], "tz")) {

@@ -93,11 +93,12 @@ absl::Status DecodeManyRuns(Keyspace& keyspace, std::string_view key, std::strin
   return absl::OkStatus();
 }
 
-absl::Status DecodeRun(Keyspace& keyspace, std::string_view key, Type type, int64_t deadline,
+absl::Status DecodeRun(Engine& engine, const RecordHead& head, Type type, int64_t deadline,
                        std::string_view run) {
   const ValueOperations& operations = OperationsOf(type);
-  void* value = operations.create(keyspace.seed());
-  keyspace.SetPointer(key, type, value, deadline, 0);
+  Keyspace& keyspace = engine.database(head.database);
+  void* value = operations.create(keyspace.seed(), engine.zones());
+  keyspace.SetPointer(head.key, type, value, deadline, 0);
   return operations.load(value, run) ? absl::OkStatus() : Malformed("a value");
 }
 
@@ -203,7 +204,7 @@ absl::Status DecodeRecord(std::string_view record, Engine& engine) {
       keyspace.SetPacked(head.key, type, record, deadline, 0);
       return absl::OkStatus();
     case kRun:
-      return DecodeRun(keyspace, head.key, type, deadline, record);
+      return DecodeRun(engine, head, type, deadline, record);
     default:
       return Malformed("its kind");
   }

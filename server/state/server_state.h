@@ -26,7 +26,6 @@
 #include "server/state/slowlog.h"
 #include "server/state/stats.h"
 #include "server/state/watch_list.h"
-#include "server/state/zone_cache.h"
 
 namespace tally::server {
 
@@ -135,7 +134,6 @@ struct ServerState {
   LatencyLog latency;
   MemoryMeter memory;
   Evictor evictor{*this};
-  ZoneCache zones;
   Scratch scratch;
   std::mt19937_64 random{std::random_device{}()};
   CursorCode cursors{uint64_t{std::random_device{}()} << 32 | std::random_device{}()};

@@ -14,6 +14,7 @@
 #include "core/bytes/byte_blocks.h"
 #include "core/bytes/number.h"
 #include "core/engine/engine.h"
+#include "core/tzdata/tzdata_zones.h"
 #include "server/commands/families.h"
 #include "server/dispatcher.h"
 #include "server/resp/parser.h"
@@ -83,7 +84,7 @@ class World : private Keyspace::Observer {
  public:
   explicit World(const Config& config)
       : config_(config),
-        engine(static_cast<size_t>(config.databases), 42),
+        engine(static_cast<size_t>(config.databases), 42, zones_),
         log_(Logger::Open("/dev/null", LogLevel::kWarning).value()),
         state(Commands(), engine, config_, *log_),
         dispatcher(state) {
@@ -104,6 +105,7 @@ class World : private Keyspace::Observer {
                     const Keyspace::Entry&) override {}
 
   Config config_;
+  TzdataZones zones_;
 
  public:
   Engine engine;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/active/active_set.h"
+#include "core/tzdata/tzdata_zones.h"
 #include "random_seed.h"
 
 namespace tally {
@@ -14,12 +15,17 @@ namespace {
 constexpr int64_t kDay = 86'400'000;
 constexpr int64_t kT0 = 1'700'000'000'000;
 
+ZoneSource& Zones() {
+  static TzdataZones zones;
+  return zones;
+}
+
 uint32_t Touch(ActiveSet& set, std::string_view id, int64_t at, int64_t now = -1) {
   return set.Touch({&id, 1}, at, now < 0 ? at : now);
 }
 
 std::unique_ptr<ActiveSet> Reloaded(const ActiveSet& set, size_t run_bytes) {
-  auto loaded = std::make_unique<ActiveSet>(7);
+  auto loaded = std::make_unique<ActiveSet>(7, Zones());
   for (uint64_t cursor = 0;;) {
     std::string run;
     cursor = set.Save(cursor, run_bytes, run);
@@ -124,7 +130,7 @@ TEST_CASE("ACTIVE: days and minutes are kept as long as asked, ids for ever") {
 
 TEST_CASE("ACTIVE: the days are those of the zone, also at daylight-saving changes") {
   ActiveOptions options;
-  options.zone = *Zone::Load("Europe/Berlin");
+  options.zone = *LoadZone("Europe/Berlin");
   ActiveSet set(1, options);
   const int32_t sunday = *ParseDate("2026-03-29");
   const Period day = DayPeriod(sunday, options.zone.time_zone());
@@ -182,7 +188,7 @@ TEST_CASE("ACTIVE agrees with a list of all events, late and future ones include
   for (int round = 0; round < 3; ++round) {
     ActiveOptions options;
     options.window_ms = round == 0 ? 300'000 : random.Between(1, 2'000'000);
-    options.zone = *Zone::Load("Australia/Lord_Howe");
+    options.zone = *LoadZone("Australia/Lord_Howe");
     Zone zone = options.zone;
     auto set = std::make_unique<ActiveSet>(random.Next(), options);
     Model model{{}, options.window_ms};
@@ -269,7 +275,7 @@ TEST_CASE("ACTIVE: malformed runs are refused") {
     if (cursor == 0) break;
   }
   for (int i = 0; i < 5'000; ++i) {
-    ActiveSet loaded(1);
+    ActiveSet loaded(1, Zones());
     const size_t broken = random.Below(runs.size());
     for (size_t r = 0; r < runs.size(); ++r) {
       std::string run = runs[r];

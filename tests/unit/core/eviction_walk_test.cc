@@ -70,7 +70,8 @@ void FillByAge(Engine& engine, SeededRandom& random, int64_t count) {
 TEST_CASE("eviction by last use takes nearly only the oldest") {
   SeededRandom random;
   INFO("seed " << random.seed());
-  Engine engine(1, random.Next());
+  tally::UtcOnly zones;
+  Engine engine(1, random.Next(), zones);
   constexpr int64_t kKeys = 100'000;
   FillByAge(engine, random, kKeys);
   const std::vector<std::string> gone = EvictKeys(engine, {First::kLeastRecent, false}, kKeys / 2);
@@ -87,7 +88,8 @@ TEST_CASE("eviction in a segment of few keys is exact, in their order") {
   for (const First first : {First::kLeastRecent, First::kLeastFrequent, First::kSoonestDue}) {
     SeededRandom random;
     INFO("seed " << random.seed() << ", rule " << static_cast<int>(first));
-    Engine engine(1, random.Next());
+    tally::UtcOnly zones;
+    Engine engine(1, random.Next(), zones);
     engine.set_access_tracking({.by_frequency = first == First::kLeastFrequent, .log_factor = 0});
     // By what decides, which is different for each key.
     std::map<int64_t, std::string> model;
@@ -118,7 +120,8 @@ TEST_CASE("eviction in a segment of few keys is exact, in their order") {
 TEST_CASE("eviction of keys with a deadline spares those without, in all databases") {
   SeededRandom random;
   INFO("seed " << random.seed());
-  Engine engine(4, random.Next());
+  tally::UtcOnly zones;
+  Engine engine(4, random.Next(), zones);
   std::set<std::string> dated;
   for (int64_t i = 0; i < 30'000; ++i) {
     const bool has_deadline = random.OneIn(50);
@@ -138,7 +141,8 @@ TEST_CASE("eviction of keys with a deadline spares those without, in all databas
 }
 
 TEST_CASE("eviction of any key empties everything, and gives its memory back") {
-  Engine engine(2, 7);
+  tally::UtcOnly zones;
+  Engine engine(2, 7, zones);
   EvictionWalk walk;
   EvictionWalk::Batch batch;
   CHECK_FALSE(walk.Next(engine, {First::kAny, false}, kNow, batch));

@@ -10,6 +10,7 @@
 #include "core/limit/limit.h"
 #include "core/limit/limit_show.h"
 #include "core/time/duration.h"
+#include "core/tzdata/tzdata_zones.h"
 #include "limit_naive.h"
 #include "random_seed.h"
 
@@ -298,8 +299,8 @@ class ModelRun {
   static constexpr int64_t kBegin = 1'771'545'600'000;
 
   test::SeededRandom random_;
-  std::vector<Zone> zones_{Zone(), *Zone::Load("America/New_York"),
-                           *Zone::Load("Australia/Lord_Howe"), *Zone::Load("Asia/Shanghai")};
+  std::vector<Zone> zones_{Zone(), *LoadZone("America/New_York"), *LoadZone("Australia/Lord_Howe"),
+                           *LoadZone("Asia/Shanghai")};
   States states_;
   std::array<NaiveKey, kKeys> naive_;
   int64_t now_ = kBegin;
@@ -351,7 +352,7 @@ TEST_CASE("SLIDING never lets more than the limit into any window") {
 TEST_CASE("what was denied is allowed when retry_after_ms has passed, and not before") {
   test::SeededRandom random;
   INFO("seed " << random.seed());
-  Zone zone = *Zone::Load("Europe/Berlin");
+  Zone zone = *LoadZone("Europe/Berlin");
   LimitState state;
   int64_t now = 1'774'000'000'000;
   int denials = 0;
@@ -380,7 +381,7 @@ TEST_CASE("what was denied is allowed when retry_after_ms has passed, and not be
 TEST_CASE("malformed state is refused, never believed") {
   test::SeededRandom random;
   INFO("seed " << random.seed());
-  Zone zone = *Zone::Load("Asia/Shanghai");
+  Zone zone = *LoadZone("Asia/Shanghai");
   LimitState state;
   const int64_t now = 1'700'000'000'000;
   const std::vector<LimitRule> rules{

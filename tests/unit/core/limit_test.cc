@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/time/duration.h"
+#include "core/tzdata/tzdata_zones.h"
 
 namespace tally {
 namespace {
@@ -61,7 +62,7 @@ TEST_CASE("SLIDING: at most the limit in any window, half open") {
 }
 
 TEST_CASE("CALENDAR: the natural day of Asia/Shanghai") {
-  Zone zone = *Zone::Load("Asia/Shanghai");
+  Zone zone = *LoadZone("Asia/Shanghai");
   LimitState state;
   const std::vector<LimitRule> rules{LimitRule::Calendar(2, CalendarUnit::kDay, zone)};
   const int64_t midnight = zone.Containing(kT0, CalendarUnit::kDay).end_ms;
@@ -73,7 +74,7 @@ TEST_CASE("CALENDAR: the natural day of Asia/Shanghai") {
 }
 
 TEST_CASE("CALENDAR: zones and units of one key are counted apart, week starts too") {
-  Zone shanghai = *Zone::Load("Asia/Shanghai");
+  Zone shanghai = *LoadZone("Asia/Shanghai");
   Zone utc;
   LimitState state;
   CHECK(Decide(state, {LimitRule::Calendar(1, CalendarUnit::kDay, shanghai)}, kT0).allowed);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/bytes/str_cat.h"
-#include "core/time/calendar.h"
+#include "core/tzdata/tzdata_zones.h"
 #include "random_seed.h"
 #include "server/command_harness.h"
 #include "server/replay.h"
@@ -315,7 +315,7 @@ TEST_CASE("ACTIVE agrees with a list of all events, and its log replays to the s
   test::SeededRandom random;
   INFO("seed " << random.seed());
   CommandHarness h;
-  Zone zone = *Zone::Load("America/New_York");
+  Zone zone = *LoadZone("America/New_York");
   ActiveModel model(600'000, zone);
   h.state.clock.Set(1'699'160'000'000);  // the change back of November 2023 follows
   h.Run("ACTIVE.CREATE k WINDOW 10m TZ America/New_York KEEP 60d");

@@ -12,6 +12,7 @@
 
 #include "core/bytes/byte_blocks.h"
 #include "core/bytes/str_cat.h"
+#include "core/tzdata/tzdata_zones.h"
 #include "server/command/login.h"
 #include "server/commands/families.h"
 #include "server/dispatcher.h"
@@ -102,7 +103,7 @@ class CommandHarness : private Keyspace::Observer {
 
   explicit CommandHarness(Config config_in = {})
       : config(std::move(config_in)),
-        engine(static_cast<size_t>(config.databases), 42),
+        engine(static_cast<size_t>(config.databases), 42, zones),
         log_(Logger::Open("/dev/null", LogLevel::kWarning).value()),
         state(commands, engine, config, *log_),
         dispatcher(state) {
@@ -193,6 +194,7 @@ class CommandHarness : private Keyspace::Observer {
 
   Config config;
   CommandTable commands{CommandFamilies()};
+  TzdataZones zones;
   Engine engine;
 
  private:

@@ -101,7 +101,7 @@ TEST_CASE("hashes: a copy is a value of its own, also from saved runs") {
   Keyspace& keyspace = server.engine.database(0);
   std::string run;
   CHECK(operations.save(keyspace.Peek("large", server.now()).pointer(), 0, 1000, run) == 0);
-  void* loaded = operations.create(server.engine.seed());
+  void* loaded = operations.create(server.engine.seed(), server.zones);
   CHECK(operations.load(loaded, run));
   CHECK(operations.weight(loaded) == 2);
   CHECK(operations.memory_bytes(loaded) > 0);

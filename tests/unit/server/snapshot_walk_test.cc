@@ -80,7 +80,7 @@ TEST_CASE("A walk saves a large value in slices, as it was when the walk began")
       ++steps;
     } while (walked.Step());
     REQUIRE(steps > 3);
-    Engine loaded(2, 7);
+    Engine loaded(2, 7, walked.zones);
     walked.LoadInto(loaded);
     if (walks == 0) {
       RequireAsFilled(loaded);
@@ -157,7 +157,7 @@ TEST_CASE("A walk saves databases as they were, however they are emptied and swa
         SetHash(walked.engine.database(database), "hash", 5000);
       }
     } while (walked.Step());
-    Engine loaded(2, 7);
+    Engine loaded(2, 7, walked.zones);
     walked.LoadInto(loaded);
     REQUIRE(ContentsOf(loaded) == before);
     while (!walked.engine.reclaimer().FreeSome(10'000)) {

@@ -307,7 +307,7 @@ TEST_CASE("a large value of each kind is saved as it was when the walk began") {
         }
       } while (walked.Step());
       CHECK(steps > 2);
-      Engine loaded(2, 7);
+      Engine loaded(2, 7, walked.zones);
       walked.LoadInto(loaded);
       REQUIRE(ContentsOf(loaded) == before);
       // And once more, as it is now.
@@ -315,7 +315,7 @@ TEST_CASE("a large value of each kind is saved as it was when the walk began") {
       walked.Begin();
       while (walked.Step()) {
       }
-      Engine reloaded(2, 7);
+      Engine reloaded(2, 7, walked.zones);
       walked.LoadInto(reloaded);
       REQUIRE(ContentsOf(reloaded) == after);
     }
@@ -340,7 +340,7 @@ TEST_CASE("a walk that is given up in the middle of a value leaves the value as 
     walked.Begin();
     while (walked.Step()) {
     }
-    Engine loaded(2, 7);
+    Engine loaded(2, 7, walked.zones);
     walked.LoadInto(loaded);
     REQUIRE(ContentsOf(loaded) == before);
   }
@@ -380,7 +380,7 @@ TEST_CASE("many values of middling size in a segment, and keys that come, go and
       }
     }
   } while (walked.Step());
-  Engine loaded(2, 7);
+  Engine loaded(2, 7, walked.zones);
   walked.LoadInto(loaded);
   REQUIRE(ContentsOf(loaded) == before);
 }

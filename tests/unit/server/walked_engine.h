@@ -6,6 +6,7 @@
 #include <memory>
 #include <string_view>
 
+#include "core/tzdata/tzdata_zones.h"
 #include "fake_file_system.h"
 #include "server/persistence/record_codec.h"
 #include "server/persistence/snapshot_walk.h"
@@ -47,7 +48,8 @@ class Walked : private Keyspace::Observer {
 
   Keyspace& keyspace() { return engine.database(0); }
 
-  Engine engine{2, 42};
+  TzdataZones zones;
+  Engine engine{2, 42, zones};
   std::unique_ptr<SnapshotWalk> walk;
 
  private:

@@ -1,4 +1,6 @@
-#include "server/state/zone_cache.h"
+#include "core/tzdata/tzdata_zones.h"
+
+#include <absl/strings/ascii.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -6,9 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "server/config/value_text.h"
-
-namespace tally::server {
+namespace tally {
 namespace {
 
 namespace fs = std::filesystem;
@@ -50,16 +50,24 @@ absl::flat_hash_map<std::string, std::string> ListSpellings() {
     if (name == "posix" || name == "right") files.disable_recursion_pending();
     std::error_code unreadable;
     if (!IsPlainPath(name) || !files->is_regular_file(unreadable)) continue;
-    spellings.try_emplace(ToLower(name), name);
+    spellings.try_emplace(absl::AsciiStrToLower({name.data(), name.size()}), name);
   }
   return spellings;
 }
 
 }  // namespace
 
-ZoneCache::ZoneCache() : utc_(&zones_.try_emplace("UTC").first->second) {}
+std::optional<Zone> LoadZone(std::string_view name) {
+  if (name == "UTC") return Zone();
+  if (!Zone::IsName(name)) return std::nullopt;
+  std::string owned(name);
+  absl::TimeZone zone;
+  if (!absl::LoadTimeZone(owned, &zone)) return std::nullopt;
+  return Zone(std::move(owned), zone);
+}
 
-Zone* ZoneCache::Find(std::string_view name) {
+Zone* TzdataZones::Find(std::string_view name) {
+  if (name == "UTC") return &utc();
   if (!IsPlainPath(name)) return nullptr;
   const std::string owned(name);
   if (const auto found = zones_.find(owned); found != zones_.end()) return &found->second;
@@ -70,24 +78,19 @@ Zone* ZoneCache::Find(std::string_view name) {
   return FindOrLoad(spelling.empty() ? owned : spelling);
 }
 
-Zone* ZoneCache::FindOrLoad(const std::string& name) {
+Zone* TzdataZones::FindOrLoad(const std::string& name) {
+  if (name == "UTC") return &utc();
   if (const auto found = zones_.find(name); found != zones_.end()) return &found->second;
   if (!HasFile(name)) return nullptr;
-  std::optional<Zone> zone = Zone::Load(name);
+  std::optional<Zone> zone = LoadZone(name);
   if (!zone) return nullptr;
   return &zones_.try_emplace(name, *std::move(zone)).first->second;
 }
 
-std::string ZoneCache::SpellingOf(std::string_view name) {
+std::string TzdataZones::SpellingOf(std::string_view name) {
   if (spellings_.empty()) spellings_ = ListSpellings();
-  const auto found = spellings_.find(ToLower(name));
+  const auto found = spellings_.find(absl::AsciiStrToLower({name.data(), name.size()}));
   return found == spellings_.end() ? std::string() : found->second;
 }
 
-Zone* ZoneCache::FindStored(std::string_view name) {
-  if (Zone* zone = Find(name); zone != nullptr) return zone;
-  if (!Zone::IsName(name)) return nullptr;
-  return &missing_.try_emplace(std::string(name), Zone::Missing(name)).first->second;
-}
-
-}  // namespace tally::server
+}  // namespace tally
