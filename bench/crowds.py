@@ -4,6 +4,7 @@ others wait beside."""
 import contextlib
 import multiprocessing
 import os
+import resource
 import selectors
 import socket
 
@@ -14,6 +15,7 @@ READERS = 200
 LARGE = 200 << 20
 SUBSCRIBERS = 20
 MESSAGE = b"m" * 10_000
+DESCRIPTORS = 100
 MIB = 1 << 20
 
 
@@ -113,6 +115,36 @@ def send_slow_commands(port):
             client.read()
 
 
+def connect_without_descriptors(port):
+    """As many clients as the server has descriptors for, and more that keep coming: each is given up
+    after a moment, and a tenth of those inside leave and come again."""
+    inside = []
+    while True:
+        client = socket.socket()
+        client.settimeout(0.02)
+        try:
+            client.connect(("127.0.0.1", port))
+            client.sendall(harness.encode("PING"))
+            served = client.recv(100).startswith(b"+PONG")
+        except OSError:
+            served = False
+        if served:
+            inside.append(client)
+            continue
+        client.close()
+        leaving = len(inside) // 10
+        for one in inside[:leaving]:
+            one.close()
+        del inside[:leaving]
+
+
+def prepare_few_descriptors(client):
+    prepare(client)
+    pid = int(client.info("process_id"))
+    _, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (DESCRIPTORS, hard))
+
+
 # Name, what is to be there, the load.
 LOADS = [
     ("200 clients ask for 64 KB each", prepare, ask_for_values),
@@ -120,6 +152,7 @@ LOADS = [
     ("20 subscribers do not read", prepare, subscribe_and_never_read),
     ("two monitors read along", prepare, monitor_a_load),
     ("one sends slow commands", prepare, send_slow_commands),
+    ("no descriptor is left, new ones come", prepare_few_descriptors, connect_without_descriptors),
 ]
 
 

@@ -144,6 +144,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=3, help="of each round beside a crowd")
     parser.add_argument("--rounds", type=int, default=3, help="beside each crowd")
     parser.add_argument("--only", choices=["pause", "removal", "crowds", "expiry", "index"])
+    parser.add_argument("--crowd", default="", help="crowds whose names contain this")
     arguments = parser.parse_args()
     servers = [("ours", arguments.ours), ("redis", arguments.redis)]
     parts = [
@@ -168,6 +169,7 @@ def main():
             servers.append(("before", arguments.before))
         print("ms of a GET each millisecond beside a crowd; target: p99 under 5")
         rows = [row for crowd in crowds.LOADS
+                if arguments.crowd in crowd[0]
                 for row in crowd_waits(servers, *crowd, arguments.seconds, arguments.rounds)]
         print(harness.table(["", "GETs", "p50", "p99", "max", "CPU"], rows))
 

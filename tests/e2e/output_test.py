@@ -19,9 +19,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from lib.report import Report  # noqa: E402
 from lib.resp import ReplyError, RespClient, encode  # noqa: E402
 from lib.server import Server, free_port  # noqa: E402
+from lib.sockets import (MIB, WAIT_SECONDS, connect, cpu_ticks, descriptors, first_reply,  # noqa: E402
+                         is_instrumented, receive, set_descriptors, until)
 
-MIB = 1 << 20
-WAIT_SECONDS = 30
 LARGE = 48 * MIB
 
 
@@ -38,30 +38,6 @@ def make_certificate(directory):
     return directory / "server.crt", directory / "server.key"
 
 
-def connect(port, buffer=4096):
-    """A socket whose kernel buffer is small, so that output waits in the server."""
-    client = socket.socket()
-    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
-    client.settimeout(WAIT_SECONDS)
-    client.connect(("127.0.0.1", port))
-    return client
-
-
-def receive(client, size):
-    """So many bytes, or those before the end."""
-    parts = []
-    while size > 0:
-        try:
-            part = client.recv(min(size, MIB))
-        except (ConnectionError, ssl.SSLError):
-            break
-        if not part:
-            break
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
-
-
 def is_closed(client):
     """Reads what is left; whether the server has ended the connection."""
     try:
@@ -76,21 +52,6 @@ def is_closed(client):
 
 def bulk(value):
     return b"$%d\r\n%s\r\n" % (len(value), value)
-
-
-def until(condition):
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
-
-
-def is_instrumented():
-    """A sanitizer's allocator keeps what was freed, and its checks need descriptors of their own."""
-    with Server() as server, server.client() as client:
-        return b"mem_allocator:jemalloc" not in client.call("INFO", "memory")
 
 
 def row(client, section, name):
@@ -331,25 +292,6 @@ def check_shutdown(report):
         receive(reader, MIB)
         report.equal("SHUTDOWN does not wait for a client that does not read", server.stop(), 0)
         reader.close()
-
-
-def descriptors(server):
-    return [int(path.name) for path in pathlib.Path(f"/proc/{server.process.pid}/fd").iterdir()]
-
-
-def set_descriptors(server, limit):
-    _, hard = resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE)
-    resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (limit, hard))
-
-
-def cpu_ticks(server):
-    fields = pathlib.Path(f"/proc/{server.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return int(fields[11]) + int(fields[12])
-
-
-def first_reply(client):
-    client.sendall(encode(["PING"]))
-    return client.recv(100)
 
 
 def check_no_descriptors(report):
