@@ -1,7 +1,11 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/bytes/str_cat.h"
+#include "random_seed.h"
 #include "server/command_harness.h"
 
 namespace tally::server {
@@ -92,6 +96,39 @@ TEST_CASE("sort: patterns take the right to read every key") {
   CHECK(h.Run(*ann, "SORT k STORE other").starts_with("-NOPERM"));
   h.Run("ACL SETUSER ann %R~*");
   CHECK(h.Run(*ann, "SORT k BY w* GET w*") == "[nil nil]");
+}
+
+TEST_CASE("sort: a part is what sorting all of it gives") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  for (int round = 0; round < 40; ++round) {
+    CommandHarness h;
+    std::vector<int64_t> numbers;
+    std::vector<std::string> texts;
+    const size_t size = random.Below(400);
+    for (size_t i = 0; i < size; ++i) {
+      numbers.push_back(random.Between(-150, 150));
+      texts.push_back(std::to_string(numbers.back()));
+      h.Run({"RPUSH", "l", texts.back()});
+    }
+    const bool alpha = random.OneIn(2);
+    const bool descending = random.OneIn(2);
+    std::sort(numbers.begin(), numbers.end());
+    std::sort(texts.begin(), texts.end());
+    if (descending) {
+      std::reverse(numbers.begin(), numbers.end());
+      std::reverse(texts.begin(), texts.end());
+    }
+    const size_t from = random.Below(size + 2);
+    const size_t count = random.Below(size + 2);
+    std::string expected = "[";
+    for (size_t i = from; i < std::min(size, from + count); ++i) {
+      const std::string text = alpha ? texts[i] : std::to_string(numbers[i]);
+      StrAppend(expected, i == from ? "\"" : " \"", text, "\"");
+    }
+    CHECK(h.Run({"SORT", "l", "LIMIT", std::to_string(from), std::to_string(count),
+                 alpha ? "ALPHA" : "ASC", descending ? "DESC" : "ASC"}) == expected + "]");
+  }
 }
 
 }  // namespace tally::server
