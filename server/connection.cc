@@ -30,13 +30,14 @@ bool Connection::wants_input() const {
 }
 
 void Connection::Read(std::span<char> into) {
-  const Stream::Received received = stream_.Read(into);
+  const std::span<char> room = session_.LongArgumentRoom(into.size());
+  const Stream::Received received = stream_.Read(room.empty() ? into : room);
   if (received.ended) return Close();
   // A read that leaves room has drained the socket, unless it was the last before the stream's end.
   readable_ = !received.drained || (hung_up_ && received.bytes > 0);
   if (received.bytes == 0) return;
   server_.stats.net_input_bytes += received.bytes;
-  session_.Take({into.data(), received.bytes});
+  room.empty() ? session_.Take({into.data(), received.bytes}) : session_.TakeInRoom(received.bytes);
 }
 
 void Connection::Run(const TurnShare& share) {

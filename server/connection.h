@@ -44,7 +44,7 @@ class Connection final : public Transport, public std::enable_shared_from_this<C
   // Whether Read would find something, and may be called: nothing is read or run while commands
   // are left to run or output to send, so that the peer has to wait.
   bool wants_input() const;
-  // Reads once. What came stays in `into` until Run.
+  // Reads once. What came stays in `into` until Run, or belongs to a long argument.
   void Read(std::span<char> into);
   // The key of a single request that was read, for the keyspace to fetch.
   std::optional<std::string_view> first_key() const { return session_.first_key(); }

@@ -13,6 +13,14 @@ namespace {
 // Above this a drained buffer is given back.
 constexpr size_t kKeptCapacity = 32 * 1024;
 
+// Takes a fraction of a millisecond.
+constexpr size_t kLongestRead = 1024 * 1024;
+
+// The buffer of a long argument grows by this factor: growing moves what it holds, and memory that
+// nothing was written to costs nothing yet. Still it follows what was received, whatever length was
+// declared.
+constexpr size_t kLongArgumentGrowth = 8;
+
 // A Run that writes or takes more than this is heavy.
 constexpr size_t kHeavyBytes = 16 * 1024;
 constexpr int64_t kHeavyMicros = 200;
@@ -60,15 +68,36 @@ void Session::Take(std::string_view bytes) {
   ahead_ = parser_.NextBatch(input_);
 }
 
-// A long argument's end is known: room beyond it would stay with the value that it may become.
-void Session::Buffer(std::string_view bytes) {
-  const size_t needed = buffer_.size() + bytes.size();
-  if (needed > buffer_.capacity()) {
-    const size_t end = buffer_.size() + parser_.wanted();
-    const size_t roomy = needed + needed / 2;
-    buffer_.Reserve(end > needed ? std::min(end, roomy) : roomy);
+std::span<char> Session::LongArgumentRoom(size_t most) {
+  if (buffer_.empty() || backlog_ || finished() || parser_.wanted() < most) return {};
+  const size_t received = buffer_.size();
+  if (buffer_.capacity() < received + most) {
+    const size_t roomy = std::max(received + most, received * kLongArgumentGrowth);
+    buffer_.Reserve(std::min(received + parser_.wanted(), roomy));
   }
+  const size_t room = buffer_.capacity() - received;
+  const size_t size = std::min({room, parser_.wanted(), kLongestRead});
+  return {buffer_.Room(size), size};
+}
+
+void Session::TakeInRoom(size_t bytes) {
+  buffer_.Commit(bytes);
+  input_ = buffer_;
+  ahead_ = parser_.NextBatch(input_);
+}
+
+void Session::Buffer(std::string_view bytes) {
+  MakeRoom(bytes.size());
   buffer_.Append(bytes);
+}
+
+// A long argument's end is known: room beyond it would stay with the value that it may become.
+void Session::MakeRoom(size_t bytes) {
+  const size_t needed = buffer_.size() + bytes;
+  if (needed <= buffer_.capacity()) return;
+  const size_t end = buffer_.size() + parser_.wanted();
+  const size_t roomy = needed + needed / 2;
+  buffer_.Reserve(end > needed ? std::min(end, roomy) : roomy);
 }
 
 std::optional<std::string_view> Session::first_key() const {

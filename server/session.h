@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -36,6 +37,11 @@ class Session {
   // Takes bytes, which may be anything and cut anywhere, and looks at the first requests in them.
   // They must stay where they are until Run.
   void Take(std::string_view bytes);
+  // Where the rest of a long argument is to be read to, if `most` bytes or more of it are missing:
+  // behind what has come of it, so that it need not be copied there. Otherwise empty.
+  std::span<char> LongArgumentRoom(size_t most);
+  // As Take, of bytes that were read there.
+  void TakeInRoom(size_t bytes);
   // The key of the only request that Take saw whole, if it has one.
   std::optional<std::string_view> first_key() const;
   // Runs the commands that are whole in what was taken, or goes on with what was left, until the
@@ -60,6 +66,7 @@ class Session {
   void Prefetch();
   void FetchAhead();
   void Buffer(std::string_view bytes);
+  void MakeRoom(size_t bytes);
   void LimitQuery(size_t unfinished);
   void Keep(size_t done);
   void ApplyLimits();

@@ -37,6 +37,12 @@ class Text {
 
   // Amortised O(bytes), unless memory is short behind a large block. `bytes` must not lie inside.
   void Append(std::string_view bytes);
+  // Where Commit expects up to `bytes` more, which exist from then on.
+  char* Room(size_t bytes) {
+    Reserve(size_ + bytes);
+    return data() + size_;
+  }
+  void Commit(size_t bytes) { size_ += bytes; }
   // What is added is zeros: memory that nobody has used yet is not touched.
   void Resize(size_t size);
   // Puts `bytes`, which must not lie inside, in the place of `count` bytes from `at` on. O(size).

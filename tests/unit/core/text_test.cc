@@ -23,7 +23,13 @@ TEST_CASE("A text is what a string is after the same changes", "[text]") {
       const std::string bytes(random.Below(scale), static_cast<char>('a' + step % 26));
       const size_t at = random.Below(model.size() + 1);
       const size_t count = random.Below(model.size() - at + 1);
-      switch (random.Below(6)) {
+      switch (random.Below(7)) {
+        case 5: {
+          std::copy(bytes.begin(), bytes.end(), text.Room(bytes.size() + count));
+          text.Commit(bytes.size());
+          model.append(bytes);
+          break;
+        }
         case 0:
           text.Append(bytes);
           model.append(bytes);

@@ -1,6 +1,8 @@
 #include "server/session.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +24,8 @@ std::string Request(const std::vector<std::string>& words) {
 // A session fed as a connection feeds it: each piece in a buffer of its own that is gone after Run.
 class Peer {
  public:
+  static constexpr size_t kRead = 1000;
+
   explicit Peer(CommandHarness& harness) : session_(harness.state, harness.dispatcher) {}
 
   void Send(std::string_view bytes) {
@@ -36,6 +40,23 @@ class Peer {
       Read();
     }
   }
+  // As Send, where the rest of a long argument is read to its place.
+  void SendInPlace(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const std::span<char> room = session_.LongArgumentRoom(kRead);
+      const size_t size = std::min(room.empty() ? kRead : room.size(), bytes.size());
+      if (room.empty()) {
+        Send(bytes.substr(0, size));
+      } else {
+        ++read_in_place;
+        std::copy_n(bytes.begin(), size, room.begin());
+        session_.TakeInRoom(size);
+        Run();
+      }
+      while (session_.has_backlog()) Run();
+      bytes.remove_prefix(size);
+    }
+  }
   void Run() {
     session_.Run();
     Read();
@@ -48,12 +69,53 @@ class Peer {
   Session& session() { return session_; }
 
   std::string received;
+  size_t read_in_place = 0;
 
  private:
   Session session_;
 };
 
 }  // namespace
+
+TEST_CASE("a session answers the same wherever long arguments are read to") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  size_t read_in_place = 0;
+  for (int round = 0; round < 30; ++round) {
+    std::string stream;
+    std::string expected;
+    for (int i = 0; i < 12; ++i) {
+      const size_t size = random.OneIn(2) ? random.Below(200'000) : random.Below(3000);
+      const std::string text(size, static_cast<char>('a' + random.Below(26)));
+      const std::string bulk = "$" + std::to_string(size) + "\r\n" + text + "\r\n";
+      switch (random.Below(4)) {
+        case 0:
+          stream += Request({"ECHO", text});
+          expected += bulk;
+          break;
+        case 1:
+          stream += Request({"MSET", "a", text, "b", "1", "c", text});
+          stream += Request({"GET", "a"}) + Request({"STRLEN", "c"});
+          expected += "+OK\r\n" + bulk + ":" + std::to_string(size) + "\r\n";
+          break;
+        case 2:
+          stream += Request({"SET", "a", text}) + Request({"APPEND", "a", text});
+          stream += Request({"GETRANGE", "a", std::to_string(size), "-1"});
+          expected += "+OK\r\n:" + std::to_string(2 * size) + "\r\n" + bulk;
+          break;
+        default:
+          stream += Request({"PING", text});
+          expected += bulk;
+      }
+    }
+    CommandHarness harness;
+    Peer peer(harness);
+    peer.SendInPlace(stream);
+    read_in_place += peer.read_in_place;
+    if (peer.received != expected) FAIL("the replies are others");
+  }
+  CHECK(read_in_place > 100);
+}
 
 TEST_CASE("a session answers the same however its requests are cut") {
   test::SeededRandom random;
