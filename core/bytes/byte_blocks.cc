@@ -14,6 +14,11 @@ constexpr size_t kTrailerBytes = 64;
 
 }  // namespace
 
+SharedBytes::SharedBytes(Text bytes) : size_(bytes.size()) {
+  const auto owner = std::make_shared<Text>(std::move(bytes));
+  pieces_.push_back({{owner, owner->data()}, owner->data(), owner->size()});
+}
+
 ByteBlocks::ByteBlocks(ByteBlocks&& other) noexcept { *this = std::move(other); }
 
 ByteBlocks& ByteBlocks::operator=(ByteBlocks&& other) noexcept {

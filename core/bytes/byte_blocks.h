@@ -13,11 +13,16 @@
 #include <string_view>
 #include <vector>
 
+#include "core/bytes/text.h"
+
 namespace tally {
 
 // Bytes that never change again, which many ByteBlocks may hold at once.
 class SharedBytes {
  public:
+  SharedBytes() = default;
+  // O(1).
+  explicit SharedBytes(Text bytes);
   size_t size() const { return size_; }
 
  private:

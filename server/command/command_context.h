@@ -84,6 +84,10 @@ class CommandContext {
     return client.request == nullptr ? Text() : client.request->Take(arg);
   }
 
+  // Keeps what was taken until the command is over: an output that is full may have dropped it, but
+  // monitors and the slow log still read the arguments.
+  void KeepRequest(const SharedBytes& taken) { request_ = taken; }
+
   // The key has changed: counts it, tells watchers and listeners.
   void Changed(uint32_t event_class, std::string_view event, std::string_view key) {
     ++changes_;
@@ -121,6 +125,7 @@ class CommandContext {
     return true;
   }
 
+  SharedBytes request_;
   uint64_t changes_ = 0;
   bool logged_ = false;
 };

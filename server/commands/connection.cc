@@ -1,6 +1,7 @@
 // The connection itself: protocol, user, database. CLIENT stands in client.cc.
 #include <climits>
 #include <string>
+#include <utility>
 
 #include "core/bytes/str_cat.h"
 #include "server/command/client_name.h"
@@ -98,6 +99,18 @@ void Auth(CommandContext& context) {
   context.reply.Ok();
 }
 
+// A long argument is not copied.
+void ReplyArgument(CommandContext& context, size_t index) {
+  const std::string_view argument = context.args[index];
+  if (Text text = context.TakeFromRequest(argument); !text.empty()) {
+    const SharedBytes shared(std::move(text));
+    context.reply.Bulk(shared);
+    context.KeepRequest(shared);
+  } else {
+    context.reply.Bulk(argument);
+  }
+}
+
 void Ping(CommandContext& context) {
   const Args args = context.args;
   if (args.size() > 2) {
@@ -108,11 +121,11 @@ void Ping(CommandContext& context) {
     context.reply.Bulk("pong");
     return context.reply.Bulk(args.size() == 2 ? args[1] : "");
   }
-  if (args.size() == 2) return context.reply.Bulk(args[1]);
+  if (args.size() == 2) return ReplyArgument(context, 1);
   context.reply.Status("PONG");
 }
 
-void Echo(CommandContext& context) { context.reply.Bulk(context.args[1]); }
+void Echo(CommandContext& context) { ReplyArgument(context, 1); }
 
 void Select(CommandContext& context) {
   const auto database = context.DatabaseArg(1);

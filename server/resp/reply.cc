@@ -102,6 +102,12 @@ void ReplyBuilder::Bulk(std::string_view value) {
   output_.Commit(end);
 }
 
+void ReplyBuilder::Bulk(const SharedBytes& value) {
+  Header('$', static_cast<int64_t>(value.size()));
+  output_.Append(value);
+  output_.Append(kCrLf);
+}
+
 void ReplyBuilder::BulkInteger(int64_t value) { Bulk(Int64Text(value).view()); }
 
 void ReplyBuilder::Verbatim(std::string_view format, std::string_view text) {

@@ -34,6 +34,8 @@ class ReplyBuilder {
   // An array of two.
   void IntegerPair(int64_t first, int64_t second);
   void Bulk(std::string_view value);
+  // The same, not copied.
+  void Bulk(const SharedBytes& value);
   void BulkInteger(int64_t value);
   // Text with a three-letter format ("txt", "mkd") in RESP3, a bulk string in RESP2.
   void Verbatim(std::string_view format, std::string_view text);

@@ -62,7 +62,7 @@ void RequireAll(const Pair& pair) {
 
 void Change(test::SeededRandom& random, Pair& pair) {
   auto& [blocks, model] = pair;
-  switch (random.Below(8)) {
+  switch (random.Below(9)) {
     case 0: {
       const size_t at = random.Below(model.size() + 1);
       const std::string text = RandomText(random).substr(0, random.Below(24));
@@ -86,6 +86,12 @@ void Change(test::SeededRandom& random, Pair& pair) {
       const std::string text = RandomText(random).substr(0, random.Below(200));
       char* const to = blocks.Room(200);
       blocks.Commit(std::copy(text.begin(), text.end(), to));
+      model += text;
+      return;
+    }
+    case 4: {
+      const std::string text = RandomText(random);
+      blocks.Append(SharedBytes(Text(text)));
       model += text;
       return;
     }
