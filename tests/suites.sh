@@ -8,6 +8,7 @@ list_suites() {
   echo unit-server
   echo unit-threads
   echo differential
+  echo embedding
   local path name
   for path in tests/e2e/*/run tests/e2e/*_test.py; do
     [[ -e $path ]] || continue
@@ -76,6 +77,7 @@ run_suite() {
     unit-threads) build tsan thread_tests && limited build/tsan/bin/thread_tests ;;
     # One seed, so that a change is judged by what it changed; other seeds are run by hand.
     differential) build release tallyd differential && limited tests/differential/run 1000000 "${DIFFERENTIAL_SEED:-2174692065}" ;;
+    embedding) limited tests/embedding/run ;;
     asan-e2e-*) run_e2e asan "${1#asan-e2e-}" ;;
     clients-*) run_against release "tests/clients/${1#clients-}/run" ;;
     e2e-*) run_e2e release "${1#e2e-}" ;;

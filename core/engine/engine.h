@@ -1,4 +1,4 @@
-// The databases of one server, and what they share.
+// The databases of one server or program, and what they share. Not for use by two threads at once.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/engine/scratch.h"
 #include "core/keyspace/keyspace.h"
 #include "core/keyspace/reclaimer.h"
 #include "core/limit/policy_table.h"
@@ -57,6 +58,7 @@ class Engine {
   const PolicyTable& policies() const { return policies_; }
   uint64_t seed() const { return seed_; }
   ZoneSource& zones() { return zones_; }
+  EngineScratch& scratch() { return scratch_; }
 
  private:
   // A segment of a quota book: what is looked at without a pause.
@@ -66,6 +68,7 @@ class Engine {
   ZoneSource& zones_;
   Reclaimer reclaimer_;
   PolicyTable policies_;
+  EngineScratch scratch_;
   std::vector<std::unique_ptr<Keyspace>> keyspaces_;
 };
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/bytes/str_cat.h"
-#include "server/persistence/record_codec.h"
+#include "core/snapshot/record_codec.h"
 #include "server/persistence/redis_files.h"
 
 namespace tally::server {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/base/check.h"
-#include "server/persistence/record_codec.h"
+#include "core/snapshot/record_codec.h"
 
 namespace tally::server {
 namespace {

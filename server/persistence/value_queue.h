@@ -16,8 +16,8 @@
 #include <string_view>
 
 #include "core/engine/engine.h"
+#include "core/snapshot/record_codec.h"
 #include "server/aof/base_snapshot.h"
-#include "server/persistence/record_codec.h"
 
 namespace tally::server {
 

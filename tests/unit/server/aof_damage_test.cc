@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "aof_helpers.h"
+#include "core/snapshot/record_codec.h"
 #include "durable_server.h"
 #include "long_run.h"
 #include "server/aof/check_aof.h"
 #include "server/aof/log_reader.h"
-#include "server/persistence/record_codec.h"
 #include "write_corpus.h"
 
 namespace tally::server {

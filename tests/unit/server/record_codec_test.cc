@@ -1,4 +1,4 @@
-#include "server/persistence/record_codec.h"
+#include "core/snapshot/record_codec.h"
 
 #include <catch2/catch.hpp>
 #include <string>

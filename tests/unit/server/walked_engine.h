@@ -6,9 +6,9 @@
 #include <memory>
 #include <string_view>
 
+#include "core/snapshot/record_codec.h"
 #include "core/tzdata/tzdata_zones.h"
 #include "fake_file_system.h"
-#include "server/persistence/record_codec.h"
 #include "server/persistence/snapshot_walk.h"
 
 namespace tally::server {

@@ -1,11 +1,11 @@
-#include "server/persistence/record_codec.h"
+#include "core/snapshot/record_codec.h"
 
 #include <algorithm>
 #include <array>
 
 #include "core/bytes/varint.h"
 
-namespace tally::server {
+namespace tally {
 namespace {
 
 // The first byte of a record. The numbers are part of the format.
@@ -210,4 +210,4 @@ absl::Status DecodeRecord(std::string_view record, Engine& engine) {
   }
 }
 
-}  // namespace tally::server
+}  // namespace tally

@@ -12,7 +12,7 @@
 #include "core/engine/engine.h"
 #include "core/limit/policy_table.h"
 
-namespace tally::server {
+namespace tally {
 
 using EmitRecord = absl::FunctionRef<absl::Status(std::string_view record)>;
 
@@ -52,4 +52,4 @@ void PrefetchForRecords(std::span<const std::string_view> records, const Engine&
 // Adds what a record holds to the engine. DataLoss for a record that EncodeEntry does not write.
 absl::Status DecodeRecord(std::string_view record, Engine& engine);
 
-}  // namespace tally::server
+}  // namespace tally

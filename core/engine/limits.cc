@@ -1,0 +1,162 @@
+#include "core/engine/limits.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "core/keyspace/compact_value.h"
+#include "core/limit/limit_replay.h"
+#include "core/limit/limit_state.h"
+
+namespace tally {
+namespace {
+
+using State = CompactValue<LimitState>;
+
+LimitState& ScratchState(const Place& place, size_t index) {
+  auto& states = place.engine.scratch().limits;
+  while (states.size() <= index) states.emplace_back();
+  return states[index];
+}
+
+// The states of a request's keys, each once however often the key is named.
+class LimitStates {
+ public:
+  LimitStates(const Place& place, LimitResult& result) : place_(place), result_(result) {}
+
+  // False if a key holds a value of another type.
+  [[nodiscard]] bool Open(std::span<const KeyRules> keys, bool for_write) {
+    Keyspace& keyspace = place_.keyspace();
+    for (const auto& [key, rules] : keys) {
+      Named* named = Find(key);
+      if (named == nullptr) {
+        named =
+            &states_.emplace_back(Named{key, State(ScratchState(place_, states_.size())), false});
+        const Keyspace::Entry entry =
+            for_write ? keyspace.FindForWrite(key, place_.now) : keyspace.Find(key, place_.now);
+        LimitResult::Key& outcome = result_.keys.emplace_back();
+        outcome.name = key;
+        outcome.found = static_cast<bool>(entry);
+        if (!named->state.Open(entry)) {
+          outcome.wrong_type = result_.wrong_type = true;
+          return false;
+        }
+      }
+      named->counts |= std::any_of(rules.begin(), rules.end(), std::mem_fn(&LimitRule::counts));
+      uses_.push_back({&*named->state, rules});
+    }
+    return true;
+  }
+
+  std::span<const LimitUse> uses() const { return {uses_.data(), uses_.size()}; }
+  // Whether a hit is counted anywhere.
+  bool counts() const {
+    return std::any_of(states_.begin(), states_.end(), [](const Named& one) { return one.counts; });
+  }
+
+  void Store() {
+    result_.counted = true;
+    Keyspace& keyspace = place_.keyspace();
+    for (size_t i = 0; i < states_.size(); ++i) {
+      Named& one = states_[i];
+      if (!one.counts) continue;
+      if (states_.size() > 1) one.state.FindAgain(keyspace, one.key, place_.now);
+      // A late hit may count nowhere.
+      result_.keys[i].changed = one.state.exists() || !one.state->empty();
+      result_.keys[i].removed =
+          one.state.Store(keyspace, one.key, place_.now, place_.engine.scratch().bytes);
+    }
+  }
+
+ private:
+  struct Named {
+    std::string_view key;
+    State state;
+    bool counts;
+  };
+
+  Named* Find(std::string_view key) {
+    for (Named& one : states_) {
+      if (one.key == key) return &one;
+    }
+    return nullptr;
+  }
+
+  const Place& place_;
+  LimitResult& result_;
+  absl::InlinedVector<Named, 2> states_;
+  absl::InlinedVector<LimitUse, 2> uses_;
+};
+
+}  // namespace
+
+LimitResult Limits::Decide(const LimitRequest& request, LimitMode mode) {
+  LimitResult result;
+  LimitStates states(place_, result);
+  if (!states.Open(request.keys, mode != LimitMode::kPeek)) return result;
+  result.decision =
+      DecideLimits(states.uses(), request.cost, request.time.judged_at, request.time.at, mode);
+  const bool taken =
+      mode == LimitMode::kForce || (mode == LimitMode::kTake && result.decision.allowed);
+  if (taken && request.cost > 0 && states.counts()) states.Store();
+  return result;
+}
+
+LimitResult Limits::CountAsBefore(const LimitRequest& request) {
+  LimitResult result;
+  LimitStates states(place_, result);
+  if (!states.Open(request.keys, true)) return result;
+  tally::CountAsBefore(states.uses(), request.cost, request.time.judged_at, request.time.at);
+  states.Store();
+  return result;
+}
+
+KeyOutcome Limits::Give(std::string_view key, int64_t count, int64_t judged_at, int64_t not_after) {
+  KeyOutcome outcome;
+  State state(ScratchState(place_, 0));
+  outcome.wrong_type = !state.Open(place_.keyspace().FindForWrite(key, place_.now));
+  outcome.found = outcome.wrong_type || state.exists();
+  if (outcome.wrong_type || !outcome.found || count == 0) return outcome;
+  state->Give(count, judged_at, not_after);
+  outcome.changed = true;
+  outcome.removed = state.Store(place_.keyspace(), key, place_.now, place_.engine.scratch().bytes);
+  return outcome;
+}
+
+KeyOutcome Limits::Reset(std::string_view key) {
+  const Keyspace::Entry entry = place_.keyspace().FindForWrite(key, place_.now);
+  KeyOutcome outcome;
+  outcome.found = static_cast<bool>(entry);
+  if (!entry) return outcome;
+  outcome.wrong_type = entry.type() != Type::kLimit;
+  if (outcome.wrong_type) return outcome;
+  place_.keyspace().Erase(entry);
+  outcome.changed = outcome.removed = true;
+  return outcome;
+}
+
+KeyOutcome Limits::Show(std::string_view key, std::vector<LimitShown>& shown) {
+  KeyOutcome outcome;
+  State state(ScratchState(place_, 0));
+  const Keyspace::Entry entry = place_.keyspace().Find(key, place_.now);
+  outcome.found = static_cast<bool>(entry);
+  outcome.wrong_type = !state.Open(entry);
+  if (!outcome.wrong_type) shown = ShowLimits(*state, place_.now);
+  return outcome;
+}
+
+KeyOutcome Limits::Throttle(std::string_view key, const LimitRule& rule, int64_t quantity,
+                            ThrottleReply& reply) {
+  KeyOutcome outcome;
+  State state(ScratchState(place_, 0));
+  const Keyspace::Entry entry = place_.keyspace().FindForWrite(key, place_.now);
+  outcome.found = static_cast<bool>(entry);
+  outcome.wrong_type = !state.Open(entry);
+  if (outcome.wrong_type) return outcome;
+  reply = tally::Throttle(*state, rule, quantity, place_.now);
+  if (reply.limited || quantity == 0) return outcome;
+  outcome.changed = true;
+  outcome.removed = state.Store(place_.keyspace(), key, place_.now, place_.engine.scratch().bytes);
+  return outcome;
+}
+
+}  // namespace tally

@@ -1,0 +1,88 @@
+#include "core/engine/quota_books.h"
+
+#include <memory>
+
+namespace tally {
+namespace {
+
+constexpr Type kType = kTypeOf<QuotaBook>;
+
+QuotaBook* BookOf(const Keyspace::Entry& entry, KeyOutcome& outcome) {
+  outcome.found = static_cast<bool>(entry);
+  outcome.wrong_type = outcome.found && entry.type() != kType;
+  return outcome.found && !outcome.wrong_type ? &entry.heap<QuotaBook>() : nullptr;
+}
+
+}  // namespace
+
+template <typename Change>
+QuotaBooks::Outcome QuotaBooks::Write(const Call& call, Change&& change) {
+  Outcome outcome;
+  Keyspace& keyspace = place_.keyspace();
+  QuotaBook* book = BookOf(keyspace.FindForWrite(call.book, place_.now), outcome);
+  if (outcome.wrong_type) return outcome;
+  std::unique_ptr<QuotaBook> made;
+  if (book == nullptr) {
+    made = std::make_unique<QuotaBook>(place_.engine.seed());
+    book = made.get();
+  }
+  const int64_t retention_ms = call.retention_ms.value_or(book->min_retention_ms());
+  const bool retention_changed = retention_ms != book->min_retention_ms();
+  if (retention_changed) book->SetMinRetention(retention_ms, call.judged_at);
+  const bool changed = change(*book);
+  if (made != nullptr && (!changed || book->Empty())) return outcome;
+  outcome.changed = changed;
+  outcome.retention_changed = retention_changed;
+  if (made != nullptr) {
+    keyspace.SetHeap(call.book, made.release(), kNoDeadline, place_.now);
+  } else if (changed && book->Empty()) {
+    keyspace.Erase(keyspace.FindForWrite(call.book, place_.now));
+    outcome.removed = true;
+  }
+  return outcome;
+}
+
+QuotaBooks::Outcome QuotaBooks::SetLimits(const Call& call,
+                                          std::span<const QuotaLimitSpec> limits) {
+  return Write(call, [&](QuotaBook& book) {
+    book.SetLimits(limits, call.judged_at);
+    return true;
+  });
+}
+
+QuotaBooks::Outcome QuotaBooks::DelLimits(const Call& call, std::span<const QuotaId> skus,
+                                          const QuotaActions& actions, size_t& deleted) {
+  return Write(call, [&](QuotaBook& book) {
+    deleted = book.DelLimits(skus, actions, call.judged_at);
+    return deleted > 0;
+  });
+}
+
+QuotaBooks::Outcome QuotaBooks::Buy(const Call& call, const QuotaOrder& order,
+                                    QuotaBook::BuyResult& result, QuotaLefts& left) {
+  return Write(call, [&](QuotaBook& book) {
+    result = book.Buy(order, call.judged_at, left);
+    return result.recorded;
+  });
+}
+
+QuotaBooks::Outcome QuotaBooks::Return(const Call& call, const QuotaReturn& request,
+                                       std::vector<int32_t>& credited) {
+  return Write(call,
+               [&](QuotaBook& book) { return book.Return(request, call.judged_at, credited); });
+}
+
+QuotaBooks::Outcome QuotaBooks::Reset(const Call& call, std::span<const QuotaId> users,
+                                      const QuotaActions& actions, size_t& reset) {
+  return Write(call, [&](QuotaBook& book) {
+    reset = 0;
+    for (const QuotaId& user : users) reset += book.Reset(user, actions, call.judged_at) ? 1 : 0;
+    return reset > 0;
+  });
+}
+
+const QuotaBook* QuotaBooks::Find(std::string_view book, KeyOutcome& outcome) {
+  return BookOf(place_.keyspace().Find(book, place_.now), outcome);
+}
+
+}  // namespace tally

@@ -1,0 +1,66 @@
+#include "core/words/word_reader.h"
+
+#include <optional>
+#include <utility>
+
+#include "core/bytes/number.h"
+#include "core/bytes/str_cat.h"
+#include "core/time/duration.h"
+
+namespace tally {
+
+bool WordReader::Fail(std::string text) const {
+  error = std::move(text);
+  return false;
+}
+
+bool WordReader::Count(size_t index, std::string_view name, int64_t least, int64_t& count) const {
+  if (index >= words.size()) return false;
+  const auto value = ParseInt64(words[index]);
+  if (!value || *value < least) {
+    return Fail(StrCat(name, " must be an integer of at least ", least));
+  }
+  count = *value;
+  return true;
+}
+
+bool WordReader::Duration(size_t index, std::string_view name, int64_t& ms) const {
+  if (index >= words.size()) return false;
+  const auto value = ParseDuration(words[index]);
+  if (!value || *value == 0) {
+    return Fail(StrCat(name, " must be a duration above 0, as 500ms, 5s, 10m, 24h or 7d"));
+  }
+  ms = *value;
+  return true;
+}
+
+bool WordReader::Instant(size_t index, std::string_view name, int64_t& ms) const {
+  if (index >= words.size()) return false;
+  const std::string_view text = words[index];
+  const bool stored = origin_ == WordOrigin::kStored;
+  if (const auto likely = stored ? std::nullopt : ParseLikelyMilliseconds(text); likely) {
+    return Fail(
+        StrCat(name, " ", text.substr(0, 64), " looks like milliseconds: write ", *likely, "ms"));
+  }
+  const auto value = ParseInstant(text);
+  if (!value) {
+    return Fail(StrCat(name,
+                       " must be unix seconds, with or without a fraction, or milliseconds as "
+                       "1795230400123ms"));
+  }
+  ms = *value;
+  return true;
+}
+
+Zone* WordReader::ZoneAt(size_t index, ZoneSource& zones) const {
+  if (index >= words.size()) return nullptr;
+  const std::string_view name = words[index];
+  Zone* zone = origin_ == WordOrigin::kStored ? zones.FindStored(name) : zones.Find(name);
+  if (zone == nullptr) {
+    Fail(StrCat("TZ must be an IANA time zone that this system knows, not '", name.substr(0, 64),
+                "'"));
+  }
+  return zone;
+}
+
+}  // namespace tally

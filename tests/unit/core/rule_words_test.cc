@@ -1,0 +1,127 @@
+#include "core/limit/rule_words.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "core/bytes/str_cat.h"
+#include "core/limit/limit_state.h"
+#include "core/tzdata/tzdata_zones.h"
+
+namespace tally {
+namespace {
+
+struct Grammar {
+  // The rules that the words say, or nothing and the error.
+  bool Read(const std::string& line, WordOrigin origin = WordOrigin::kCaller) {
+    line_ = line;
+    words.clear();
+    for (std::string_view rest = line_; !rest.empty();) {
+      const size_t end = std::min(rest.find(' '), rest.size());
+      words.push_back(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    list = RuleList();
+    error.clear();
+    index = 0;
+    const RuleParser parser(zones, policies);
+    return parser.Read(WordReader(words, origin, error), index, list);
+  }
+  std::string Error(const std::string& line) {
+    REQUIRE_FALSE(Read(line));
+    return error;
+  }
+
+  TzdataZones zones;
+  PolicyTable policies;
+  std::vector<std::string_view> words;
+  size_t index = 0;
+  RuleList list;
+  std::string error;
+
+ private:
+  std::string line_;
+};
+
+TEST_CASE("words are rules up to the first that begins none") {
+  Grammar grammar;
+  REQUIRE(
+      grammar.Read("fixed 3 10m BUCKET 5 2 1s calendar 9 week weekstart sunday tz asia/SHANGHAI "
+                   "BASE 4 5 60s ALLOW AND key"));
+  CHECK(grammar.index == 19);
+  CHECK(grammar.list.words.size() == 19);
+  CHECK(grammar.list.words[13] == "Asia/Shanghai");
+  REQUIRE(grammar.list.rules.size() == 5);
+  CHECK(LimitKey::Of(grammar.list.rules[0]) == LimitKey::Of(LimitRule::Fixed(3, 600'000)));
+  CHECK(grammar.list.rules[1].refill == 2);
+  CHECK(grammar.list.rules[2].week_start == WeekStart::kSunday);
+  CHECK(grammar.list.rules[2].zone == grammar.zones.Find("Asia/Shanghai"));
+  CHECK(grammar.list.rules[3].zone == &grammar.zones.utc());
+  CHECK(grammar.list.rules[4].algorithm == LimitAlgorithm::kAllow);
+}
+
+TEST_CASE("a policy stands for its rules, and for their words") {
+  Grammar grammar;
+  grammar.policies.Set("login", {"FIXED", "3", "60s", "DENY"});
+  REQUIRE(grammar.Read("SLIDING 1 1s POLICY login"));
+  CHECK(grammar.list.rules.size() == 3);
+  CHECK(grammar.list.words.size() == 7);
+  CHECK(grammar.list.words[3] == "FIXED");
+  std::string error;
+  RuleList list;
+  const RuleParser parser(grammar.zones, grammar.policies);
+  CHECK_FALSE(parser.ReadPlain(WordReader(grammar.words, WordOrigin::kCaller, error), list));
+  CHECK(error ==
+        "rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, ALLOW or DENY in a policy, "
+        "not 'POLICY'");
+}
+
+TEST_CASE("what is wrong with a rule is said by its argument") {
+  Grammar grammar;
+  CHECK(grammar.Error("").empty());
+  CHECK(grammar.Error("FIXED 3") == "FIXED needs: limit period");
+  CHECK(grammar.Error("POLICY") == "POLICY needs: name");
+  CHECK(grammar.Error("POLICY x") == "POLICY must be the name of one, there is no 'x'");
+  CHECK(grammar.Error("FIXED -1 1s") == "limit must be an integer of at least 0");
+  CHECK(grammar.Error("FIXED 1 0") ==
+        "period must be a duration above 0, as 500ms, 5s, 10m, 24h or 7d");
+  CHECK(grammar.Error("CALENDAR 1 fortnight") ==
+        "unit must be second, minute, hour, day, week, month or year");
+  CHECK(grammar.Error("CALENDAR 1 day TZ Asia/Nowhere") ==
+        "TZ must be an IANA time zone that this system knows, not 'Asia/Nowhere'");
+  CHECK(grammar.Error("CALENDAR 1 week WEEKSTART tuesday") == "WEEKSTART must be monday or sunday");
+  CHECK(grammar.Error("BUCKET 9000000000000000000 1 7d") == "capacity is too large for the period");
+  CHECK(grammar.Error("MAYBE") ==
+        "rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, ALLOW, DENY or POLICY, not "
+        "'MAYBE'");
+  std::string many;
+  for (size_t i = 0; i <= kMaxRules; ++i) StrAppend(many, "DENY ");
+  CHECK(grammar.Error(many) == "rules must be at most 64 in one command");
+}
+
+TEST_CASE("what was stored may name zones that are gone") {
+  Grammar grammar;
+  REQUIRE(grammar.Read("CALENDAR 1 day TZ Asia/Nowhere", WordOrigin::kStored));
+  CHECK(grammar.list.rules[0].zone->is_missing());
+}
+
+TEST_CASE("instants from callers are no milliseconds without their unit") {
+  const std::string_view words[] = {"179523040012", "1795230400123ms", "1795230400.5"};
+  std::string error;
+  int64_t at = 0;
+  const WordReader caller(words, WordOrigin::kCaller, error);
+  CHECK_FALSE(caller.Instant(0, "AT", at));
+  CHECK(error == "AT 179523040012 looks like milliseconds: write 179523040012ms");
+  CHECK(caller.Instant(1, "AT", at));
+  CHECK(at == 1'795'230'400'123);
+  CHECK(caller.Instant(2, "AT", at));
+  CHECK(at == 1'795'230'400'500);
+  const WordReader stored(words, WordOrigin::kStored, error);
+  CHECK(stored.Instant(0, "AT", at));
+  error.clear();
+  CHECK_FALSE(caller.Instant(3, "AT", at));
+  CHECK(error.empty());
+}
+
+}  // namespace
+}  // namespace tally
