@@ -136,6 +136,34 @@ TEST_CASE("A base leaves the page cache as it is written, and as it is read") {
   CHECK(files.Dropped(kPath) == writer.bytes());
 }
 
+TEST_CASE("Records on both sides of each bound are read back, or refused by a full disk") {
+  std::vector<std::string> records;
+  // A block, what is written before a sync, a block of old bases, and the largest values.
+  for (const size_t mib : {1, 4, 16, 64}) {
+    for (const size_t size : {(mib << 20) - 1, (mib << 20) + 1}) {
+      records.emplace_back(size, static_cast<char>('a' + records.size()));
+      records.emplace_back("small");
+    }
+  }
+  for (const size_t block_bytes : {size_t{1} << 16, size_t{1} << 20}) {
+    std::vector<std::string> read;
+    REQUIRE(ReadBase(WriteBase(records, block_bytes), read).ok());
+    const bool same = read == records;
+    CHECK(same);
+  }
+  for (const size_t room : {size_t{100}, size_t{1} << 20, size_t{100} << 20}) {
+    FakeFileSystem files;
+    files.LeaveRoom(room);
+    BaseWriter writer(files, *files.Create(kPath), {1735689600000, 2, 3}, {});
+    absl::Status status;
+    for (size_t i = 0; i < records.size() && status.ok(); ++i) status = writer.Append(records[i]);
+    if (status.ok()) status = writer.Finish();
+    if (status.ok()) status = writer.WaitSynced();
+    CHECK(absl::IsResourceExhausted(status));
+    CHECK(files.Contents()[kPath].size() <= room);
+  }
+}
+
 TEST_CASE("A writer is throttled while the disk is behind, and no longer") {
   FakeFileSystem files;
   std::counting_semaphore<> allowed(0);
