@@ -3,9 +3,15 @@
 #include <array>
 #include <utility>
 
+#include "server/config/config.h"
+#include "server/log/log.h"
+#include "server/state/client_table.h"
+#include "server/state/clock.h"
+#include "server/state/stats.h"
+
 namespace tally::server {
 
-Connection::Connection(int socket, SslPointer ssl, LoopTurn& turn, ServerState& server,
+Connection::Connection(int socket, SslPointer ssl, LoopTurn& turn, Services& server,
                        Dispatcher& dispatcher)
     : stream_(socket, std::move(ssl)), turn_(turn), server_(server), session_(server, dispatcher) {
   session_.client().transport = this;

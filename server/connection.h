@@ -32,8 +32,7 @@ class LoopTurn {
 class Connection final : public Transport, public std::enable_shared_from_this<Connection> {
  public:
   // `socket` is connected, and is the connection's to close; `ssl` is null for a plain one.
-  Connection(int socket, SslPointer ssl, LoopTurn& turn, ServerState& server,
-             Dispatcher& dispatcher);
+  Connection(int socket, SslPointer ssl, LoopTurn& turn, Services& server, Dispatcher& dispatcher);
 
   Client& client() { return session_.client(); }
   const Client& client() const { return session_.client(); }
@@ -68,7 +67,7 @@ class Connection final : public Transport, public std::enable_shared_from_this<C
 
   Stream stream_;
   LoopTurn& turn_;
-  ServerState& server_;
+  Services& server_;
   Session session_;
   int64_t over_soft_limit_since_ms_ = 0;  // 0: it is not
   bool readable_ = false;                 // not known to be drained

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "server/config/config.h"
-#include "server/log.h"
+#include "server/log/log.h"
 
 namespace tally::server {
 

@@ -6,11 +6,22 @@
 
 #include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
-#include "server/command/acl_guard.h"
-#include "server/command/login.h"
+#include "server/acl/acl_guard.h"
+#include "server/acl/acl_users.h"
+#include "server/admin/server_context.h"
+#include "server/command/command_table.h"
 #include "server/command/usage.h"
+#include "server/config/config.h"
+#include "server/effects/effect_stream.h"
+#include "server/log/quoted.h"
+#include "server/state/client_table.h"
+#include "server/state/clock.h"
+#include "server/state/evictor.h"
 #include "server/state/monitor_feed.h"
-#include "server/state/text.h"
+#include "server/state/persistence.h"
+#include "server/state/slowlog.h"
+#include "server/state/stats.h"
+#include "server/state/watch_list.h"
 
 namespace tally::server {
 namespace {
@@ -222,7 +233,7 @@ bool Dispatcher::Admit(Client& client, const CommandTable::Item& item, Args args
 
 bool Dispatcher::Permit(Client& client, const CommandTable::Item& item, Args args) {
   const std::string_view place = client.transaction.active ? "multi" : "toplevel";
-  const AclVerdict verdict = GuardCall(server_, client, item, args, place);
+  const AclVerdict verdict = server_.guard.Check(client, item, args, place);
   if (verdict.denial == AclDenial::kNone) return true;
   Reject(client, &item, DenialError(verdict));
   return false;
@@ -269,7 +280,7 @@ std::string Dispatcher::ScriptRefusal(const Client& caller, const CommandTable::
     return StrCat("ERR Wrong number of args calling Redis command from script", UsageHint(*item));
   }
   if ((command.flags & kNoScript) != 0) return "ERR This Redis command is not allowed from script";
-  const AclVerdict verdict = GuardCall(server_, caller, *item, args, "lua");
+  const AclVerdict verdict = server_.guard.Check(caller, *item, args, "lua");
   if (verdict.denial != AclDenial::kNone) return std::string(ScriptDenial(verdict.denial));
   if ((command.flags & kWrite) == 0) return {};
   if (!rights.write) return "ERR Write commands are not allowed from read-only scripts.";
@@ -291,21 +302,47 @@ void Dispatcher::RunFromScript(Client& client, const Client& caller, Args args,
   Run(client, *item, args);
 }
 
+ServerContext Dispatcher::ContextOf(Client& client, const CommandTable::Item& item, Args args,
+                                    bool replaying) {
+  return ServerContext(server_, client,
+                       {.item = item,
+                        .args = args,
+                        .database = client.database,
+                        .now = server_.clock.now_ms(),
+                        .replaying = replaying,
+                        .fetched = client.fetched_command == &item,
+                        .request = client.request});
+}
+
+void Dispatcher::Call(ServerContext& context) {
+  const Handler handler = context.item.command->handler;
+  if (handler.needs_server()) {
+    handler.RunInServer(context);
+  } else {
+    handler.Run(context);
+  }
+  if (context.changes() == 0 && !context.logged()) return;
+  server_.stats.changes_since_save += context.changes();
+  context.client.wrote = true;
+  if (!context.logged()) server_.effects.Append(context.database, context.args);
+}
+
 void Dispatcher::Run(Client& client, const CommandTable::Item& item, Args args) {
   const size_t reply_begin = client.output.size();
   const int64_t begin = last_micros_;
-  CommandContext context(server_, client, item, args);
-  item.command->handler(context);
-  if (context.changes() > 0 || context.logged()) {
-    server_.stats.changes_since_save += context.changes();
-    client.wrote = true;
-    if (!context.logged()) server_.effects.Append(client.database, args);
-  }
-  // Replay is nobody's call.
-  if (server_.loading && client.transport == nullptr) return;
+  ServerContext context =
+      ContextOf(client, item, args, false);  // until all have read the arguments
+  Call(context);
   last_micros_ = Clock::MonotonicMicros();
   Account(client, item, args, reply_begin, last_micros_ - begin);
-  if ((item.command->flags & (kSkipMonitor | kAdmin)) == 0) FeedMonitors(server_, client, args);
+  if ((item.command->flags & (kSkipMonitor | kAdmin)) == 0) {
+    FeedMonitors(server_.clients, server_.clock, client, args);
+  }
+}
+
+void Dispatcher::Replay(Client& client, const CommandTable::Item& item, Args args) {
+  ServerContext context = ContextOf(client, item, args, true);
+  Call(context);
 }
 
 void Dispatcher::Account(Client& client, const CommandTable::Item& item, Args args,

@@ -6,14 +6,17 @@
 #include <string_view>
 
 #include "server/command/command.h"
-#include "server/command/command_context.h"
-#include "server/state/server_state.h"
+#include "server/state/clock.h"
+#include "server/state/command_runner.h"
+#include "server/state/services.h"
 
 namespace tally::server {
 
+class ServerContext;
+
 class Dispatcher : public CommandRunner {
  public:
-  explicit Dispatcher(ServerState& server) : server_(server) {}
+  explicit Dispatcher(Services& server) : server_(server) {}
 
   // Before the requests of one read: commands are timed from the end of the one before.
   void BeginBatch() { batch_begin_ = last_micros_ = Clock::MonotonicMicros(); }
@@ -29,8 +32,13 @@ class Dispatcher : public CommandRunner {
   void Run(Client& client, const CommandTable::Item& item, Args args) override;
   void RunFromScript(Client& client, const Client& caller, Args args,
                      ScriptRights& rights) override;
+  void Replay(Client& client, const CommandTable::Item& item, Args args) override;
 
  private:
+  // Runs the handler and appends the effect to the stream.
+  void Call(ServerContext& context);
+  ServerContext ContextOf(Client& client, const CommandTable::Item& item, Args args,
+                          bool replaying);
   const CommandTable::Item* Resolve(Client& client, Args args);
   bool Admit(Client& client, const CommandTable::Item& item, Args args);
   // Whether the client's user may do it.
@@ -54,7 +62,7 @@ class Dispatcher : public CommandRunner {
   static void TakePushes(Client& client);
   void ApplyReplyMode(Client& client, size_t reply_begin);
 
-  ServerState& server_;
+  Services& server_;
   int64_t batch_begin_ = 0;
   int64_t last_micros_ = 0;  // when the command before ended
 };

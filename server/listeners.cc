@@ -8,8 +8,8 @@
 
 #include "core/bytes/str_cat.h"
 #include "server/descriptors.h"
+#include "server/log/quoted.h"
 #include "server/server.h"
-#include "server/state/text.h"
 
 namespace tally::server {
 namespace {

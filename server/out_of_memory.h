@@ -1,7 +1,7 @@
 // What happens when the allocator has no memory to give.
 #pragma once
 
-#include "server/log.h"
+#include "server/log/log.h"
 
 namespace tally::server {
 

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "server/acl/acl_file.h"
-#include "server/commands/families.h"
+#include "server/admin/families.h"
 #include "server/descriptors.h"
 
 namespace tally::server {

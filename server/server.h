@@ -22,7 +22,7 @@
 #include "server/dispatcher.h"
 #include "server/persistence/aof_persistence.h"
 #include "server/ready_set.h"
-#include "server/state/server_state.h"
+#include "server/server_state.h"
 #include "server/supervisor.h"
 #include "server/tls/tls_context.h"
 #include "server/turn_budget.h"

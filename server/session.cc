@@ -5,7 +5,17 @@
 #include <span>
 
 #include "core/bytes/str_cat.h"
-#include "server/command/login.h"
+#include "core/engine/engine.h"
+#include "server/acl/acl_guard.h"
+#include "server/acl/acl_users.h"
+#include "server/command/command_context.h"
+#include "server/config/config.h"
+#include "server/log/log.h"
+#include "server/state/client_table.h"
+#include "server/state/clock.h"
+#include "server/state/pubsub.h"
+#include "server/state/stats.h"
+#include "server/state/watch_list.h"
 
 namespace tally::server {
 namespace {
@@ -37,7 +47,7 @@ std::optional<std::string_view> LikelyKey(Args args) {
 
 }  // namespace
 
-Session::Session(ServerState& server, Dispatcher& dispatcher)
+Session::Session(Services& server, Dispatcher& dispatcher)
     : server_(server), dispatcher_(dispatcher) {
   client_.created_ms = client_.last_active_ms = server.clock.now_ms();
   LoginAsDefault(server.users, client_);

@@ -12,7 +12,7 @@
 #include "server/dispatcher.h"
 #include "server/resp/parser.h"
 #include "server/state/client.h"
-#include "server/state/server_state.h"
+#include "server/state/services.h"
 
 namespace tally::server {
 
@@ -26,7 +26,7 @@ struct TurnShare {
 
 class Session {
  public:
-  Session(ServerState& server, Dispatcher& dispatcher);
+  Session(Services& server, Dispatcher& dispatcher);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -72,7 +72,7 @@ class Session {
   void ApplyLimits();
   void Fail(std::string_view error);
 
-  ServerState& server_;
+  Services& server_;
   Dispatcher& dispatcher_;
   Client client_;
   RequestParser parser_;

@@ -7,29 +7,26 @@ import re
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 69
 
-# From the top down; a file belongs to the first row that its path begins with, and may include
-# its own row and those below.
+# The files of the process that stand in server/ itself, from the top down; a file belongs to the
+# first row that its path begins with, and may include its own row and those below.
 LAYERS = [
     ("main", ["server/main."]),
-    ("server", ["server/server.", "server/server_", "server/listeners.", "server/turn_budget.",
-                "server/descriptors.", "server/out_of_memory."]),
+    ("server", ["server/server.", "server/server_turn", "server/server_cron", "server/listeners.",
+                "server/turn_budget.", "server/descriptors.", "server/out_of_memory."]),
     ("connection", ["server/connection", "server/ready_set."]),
     ("session", ["server/session"]),
     ("dispatcher", ["server/dispatcher"]),
-    ("command families", ["server/commands/"]),
-    ("command support", ["server/command/", "server/state/", "server/persistence/",
-                         "server/acl/", "server/script/", "server/metrics/",
-                         "server/info/"]),
-    ("services", ["server/resp/", "server/config/", "server/aof/", "server/log", "server/tls/",
-                  "server/version.", "server/supervisor."]),
-    ("core", ["core/"]),
+    ("state", ["server/server_state.", "server/supervisor."]),
 ]
+
+# Commands on values, which are the same in every host: they know these folders and core/ only.
+HOSTED = ["server/resp/", "server/effects/", "server/command/", "server/commands/"]
 
 # What may include Asio or touch a descriptor.
 NEAR_THE_SYSTEM = [
     "server/main.", "server/server.", "server/server_", "server/listeners.", "server/connection",
     "server/ready_set.",
-    "server/tls/", "server/aof/file_system.", "server/aof/fsync_worker.", "server/log.",
+    "server/tls/", "server/aof/file_system.", "server/aof/fsync_worker.", "server/log/log.",
     "server/supervisor.", "server/config/text_file.",
     # The process reads its own figures, and what the kernel's clock is, from /proc and /sys.
     "server/state/cycle_clock.",
@@ -116,7 +113,9 @@ def layer_of(path):
 
 def check_layers(tree):
     problems = []
-    for path, text in tree.sources("core/", "server/"):
+    for path, text in tree.sources("server/"):
+        if path.count("/") > 1:
+            continue
         rank = layer_of(path)
         if rank is None:
             problems.append(f"{path}:1: belongs to no layer; give it one in structure_rules.py")
@@ -126,6 +125,57 @@ def check_layers(tree):
             if target_rank is not None and target_rank < rank:
                 problems.append(f"{path}:{line}: {LAYERS[rank][0]} includes {target} of the layer "
                                 f"above it, {LAYERS[target_rank][0]}")
+    return problems
+
+
+def check_hosted(tree):
+    allowed = (*HOSTED, "core/")
+    return [f"{path}:{line}: {target} is known to the server only"
+            for path, text in tree.sources(*HOSTED) for line, target in includes(text)
+            if target.startswith("server/") and not target.startswith(allowed)]
+
+
+def strongly_connected(graph):
+    """The sets of nodes that reach one another, of two or more. Tarjan's algorithm."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(node):
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for target in sorted(graph.get(node, ())):
+            if target not in index:
+                visit(target)
+                low[node] = min(low[node], low[target])
+            elif target in stack:
+                low[node] = min(low[node], index[target])
+        if low[node] == index[node]:
+            begin = stack.index(node)
+            component = stack[begin:]
+            del stack[begin:]
+            if len(component) > 1:
+                found.append(sorted(component))
+
+    for node in sorted(graph):
+        if node not in index:
+            visit(node)
+    return found
+
+
+def check_folder_cycles(tree):
+    """Every folder counts as itself, so that nothing is hidden in a group."""
+    graph, reasons = {}, {}
+    for path, text in tree.sources("core/", "server/"):
+        folder = path.rpartition("/")[0]
+        for line, target in includes(text):
+            other = target.rpartition("/")[0]
+            if other != folder and other.startswith(("core", "server")):
+                graph.setdefault(folder, set()).add(other)
+                reasons.setdefault((folder, other), f"{path}:{line}: {target}")
+    problems = []
+    for component in strongly_connected(graph):
+        steps = [reasons[a, b] for a in component for b in component if (a, b) in reasons]
+        problems.append(f"{steps[0]} is in a cycle of folders, {', '.join(component)}: "
+                        + "; ".join(steps))
     return problems
 
 
@@ -271,6 +321,6 @@ def check_unfinished(tree):
     return problems
 
 
-RULES = [check_layers, check_system_includes, check_core_purity, check_include_cycles,
-         check_file_sizes, check_function_sizes, check_headers, check_include_paths,
+RULES = [check_layers, check_hosted, check_folder_cycles, check_system_includes,
+         check_core_purity, check_include_cycles, check_file_sizes, check_function_sizes, check_headers, check_include_paths,
          check_unfinished]

@@ -5,6 +5,7 @@ e2e_marker='tests/run: also under asan'
 list_suites() {
   echo structure
   echo unit-core
+  echo unit-hosted
   echo unit-server
   echo unit-threads
   echo differential
@@ -73,6 +74,7 @@ run_suite() {
   case $1 in
     structure) limited python3 tests/structure_test.py ;;
     unit-core) build asan core_tests && limited build/asan/bin/core_tests ;;
+    unit-hosted) build asan hosted_tests && limited build/asan/bin/hosted_tests ;;
     unit-server) build asan server_tests && limited build/asan/bin/server_tests ;;
     unit-threads) build tsan thread_tests && limited build/tsan/bin/thread_tests ;;
     # One seed, so that a change is judged by what it changed; other seeds are run by hand.

@@ -6,7 +6,7 @@
 #include "core/bytes/str_cat.h"
 #include "server/command/command_context.h"
 #include "server/config/value_text.h"
-#include "server/state/text.h"
+#include "server/log/quoted.h"
 
 namespace tally::server {
 namespace {

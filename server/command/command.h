@@ -15,9 +15,30 @@ class Keyspace;
 namespace tally::server {
 
 class CommandContext;
+class ServerContext;
 
 using Args = std::span<const std::string_view>;
-using Handler = void (*)(CommandContext& context);
+
+// The function that runs a command: on values alone, or with what only the server has. No function
+// for a container of subcommands.
+class Handler {
+ public:
+  constexpr Handler(std::nullptr_t = nullptr) {}
+  constexpr Handler(void (*run)(CommandContext& context)) : run_(run) {}
+  constexpr Handler(void (*run)(ServerContext& context)) : run_in_server_(run) {}
+
+  constexpr bool needs_server() const { return run_in_server_ != nullptr; }
+  constexpr bool operator==(std::nullptr_t) const {
+    return run_ == nullptr && run_in_server_ == nullptr;
+  }
+  // Requires one that does not need the server.
+  void Run(CommandContext& context) const { run_(context); }
+  void RunInServer(ServerContext& context) const { run_in_server_(context); }
+
+ private:
+  void (*run_)(CommandContext& context) = nullptr;
+  void (*run_in_server_)(ServerContext& context) = nullptr;
+};
 
 // As COMMAND INFO names them, and a few of our own at the end.
 enum CommandFlags : uint32_t {

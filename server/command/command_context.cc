@@ -44,10 +44,10 @@ bool SameLetters(std::string_view arg, std::string_view lower) {
 Keyspace::Entry CommandContext::Find(std::string_view key) {
   const Keyspace::Entry entry = keyspace().Find(key, now);
   if (entry) {
-    ++server.stats.keyspace_hits;
+    ++host.lookups.hits;
   } else {
-    ++server.stats.keyspace_misses;
-    server.key_events.Notify(kEventKeyMiss, "keymiss", client.database, key);
+    ++host.lookups.misses;
+    host.key_events.Notify(kEventKeyMiss, "keymiss", database, key);
   }
   return entry;
 }
@@ -102,7 +102,7 @@ void CommandContext::RemoveEmpty(std::string_view key) {
   const Keyspace::Entry entry = keyspace().FindForWrite(key, now);
   Check(static_cast<bool>(entry), "an emptied key is there");
   keyspace().Erase(entry);
-  server.key_events.Notify(kEventGeneric, "del", client.database, key);
+  host.key_events.Notify(kEventGeneric, "del", database, key);
 }
 
 }  // namespace tally::server

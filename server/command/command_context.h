@@ -1,5 +1,5 @@
-// What a handler gets: the arguments, the place for its reply, the keyspace, and the ways to tell
-// what it changed.
+// What a handler gets: the arguments, the place for its reply, the keyspace, and the ways to report
+// what it changed. It knows no client, no configuration and no file: see ServerContext for those.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 #include <string_view>
 
 #include "server/command/command.h"
-#include "server/state/server_state.h"
+#include "server/command/command_host.h"
+#include "server/resp/reply.h"
 
 namespace tally::server {
 
@@ -32,27 +33,52 @@ inline bool IsWord(std::string_view arg, std::string_view lower) {
 
 class CommandContext {
  public:
-  CommandContext(ServerState& server_in, Client& client_in, const CommandTable::Item& item_in,
-                 Args args_in)
-      : server(server_in),
-        client(client_in),
-        item(item_in),
-        args(args_in),
-        reply(client_in.reply),
-        now(server_in.clock.now_ms()) {}
+  // One call, of one client or of a log that is replayed.
+  struct Call {
+    const CommandTable::Item& item;
+    Args args;
+    size_t database;
+    int64_t now;  // unix ms
+    // The call is an effect of an earlier one, which was judged then.
+    bool replaying = false;
+    // The command's FetchAhead has just been given this call.
+    bool fetched = false;
+    // The memory in which the arguments lie, if the call was received alone; may be null.
+    Text* request = nullptr;
+  };
 
-  ServerState& server;
-  Client& client;
+  CommandContext(CommandHost& host_in, ReplyBuilder& reply_in, const Call& call)
+      : host(host_in),
+        item(call.item),
+        args(call.args),
+        reply(reply_in),
+        now(call.now),
+        database(call.database),
+        replaying(call.replaying),
+        fetched(call.fetched),
+        request_(call.request) {}
+  virtual ~CommandContext() = default;
+  CommandContext(const CommandContext&) = delete;
+  CommandContext& operator=(const CommandContext&) = delete;
+
+  CommandHost& host;
   const CommandTable::Item& item;
   const Args args;
   ReplyBuilder& reply;
   const int64_t now;  // unix ms
+  const size_t database;
+  const bool replaying;
+  const bool fetched;
 
-  Engine& engine() { return server.engine; }
-  Keyspace& keyspace() { return server.engine.database(client.database); }
+  Engine& engine() { return host.engine; }
+  Keyspace& keyspace() { return host.engine.database(database); }
 
-  // Whether the command's FetchAhead has just been given this call.
-  bool fetched() const { return client.fetched_command == &item; }
+  // What the caller may read beyond the keys that its words name.
+  virtual bool MayRead(std::string_view key) const {
+    (void)key;
+    return true;
+  }
+  virtual bool MayReadEveryKey() const { return true; }
 
   // For commands that read the key: counts a hit or a miss.
   Keyspace::Entry Find(std::string_view key);
@@ -81,17 +107,17 @@ class CommandContext {
   // The argument with the memory of the request, of which it is the most; empty where that is not
   // so. For the last thing that is stored: all arguments can be read until that value changes.
   Text TakeFromRequest(std::string_view arg) {
-    return client.request == nullptr ? Text() : client.request->Take(arg);
+    return request_ == nullptr ? Text() : request_->Take(arg);
   }
 
   // Keeps what was taken until the command is over: an output that is full may have dropped it, but
   // monitors and the slow log still read the arguments.
-  void KeepRequest(const SharedBytes& taken) { request_ = taken; }
+  void KeepRequest(const SharedBytes& taken) { kept_ = taken; }
 
   // The key has changed: counts it, tells watchers and listeners.
   void Changed(uint32_t event_class, std::string_view event, std::string_view key) {
     ++changes_;
-    server.key_events.Changed(event_class, event, client.database, key);
+    host.key_events.Changed(event_class, event, database, key);
   }
   // Counts a change that no single key tells of.
   void CountChange() { ++changes_; }
@@ -106,7 +132,7 @@ class CommandContext {
     LogInstead(Args(words.begin(), words.size()));
   }
   void LogInstead(Args words) {
-    server.effects.Append(client.database, words);
+    host.effects.Append(database, words);
     logged_ = true;
   }
   // The command's effects were logged by the commands it ran.
@@ -125,7 +151,8 @@ class CommandContext {
     return true;
   }
 
-  SharedBytes request_;
+  Text* request_;
+  SharedBytes kept_;
   uint64_t changes_ = 0;
   bool logged_ = false;
 };

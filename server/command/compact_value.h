@@ -51,7 +51,7 @@ class CompactValue {
       if (deadline != Keyspace::kKeepDeadline) keyspace.SetDeadline(entry_, deadline);
       return;
     }
-    std::string& bytes = context.server.scratch.bytes;
+    std::string& bytes = context.host.scratch.bytes;
     bytes.clear();
     if (!scratch_.SavePacked(bytes)) {
       keyspace.SetHeap(key, new T(std::move(scratch_)), deadline, context.now);

@@ -24,7 +24,7 @@ void ReplyFamilyHelp(CommandContext& context, std::span<const std::string> more)
   absl::AsciiStrToUpper(&name);
   const std::string prefix = StrCat(context.item.parent->name, ".");
   std::vector<std::string> lines = {StrCat(name, " commands are:")};
-  for (const CommandTable::Item& item : context.server.commands.items()) {
+  for (const CommandTable::Item& item : context.host.commands.items()) {
     const bool of_family = item.family == context.item.family || item.full_name.starts_with(prefix);
     if (!of_family || item.parent != nullptr || !item.command->subcommands.empty()) continue;
     lines.push_back(UsageOf(item));

@@ -29,7 +29,7 @@ std::optional<uint64_t> ParseCursor(std::string_view text) {
 
 std::optional<uint64_t> CursorArg(CommandContext& context, size_t index) {
   const auto cursor = ParseCursor(context.args[index]);
-  if (cursor) return context.server.cursors.Meant(*cursor);
+  if (cursor) return context.host.cursors.Meant(*cursor);
   context.reply.Error("ERR invalid cursor");
   return std::nullopt;
 }

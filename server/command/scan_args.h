@@ -33,7 +33,7 @@ class ScanReply {
  public:
   explicit ScanReply(CommandContext& context)
       : reply_(context.reply),
-        cursors_(context.server.cursors),
+        cursors_(context.host.cursors),
         found_(elements_, context.reply.protocol()) {}
 
   void Add(std::string_view element) {

@@ -10,7 +10,7 @@
 namespace tally::server {
 
 inline SetLimits SetLimitsOf(const CommandContext& context) {
-  return {static_cast<size_t>(context.server.config.set_max_intset_entries)};
+  return {static_cast<size_t>(context.host.limits.set_max_intset_entries)};
 }
 
 // Replaces whatever the key holds, without a deadline.

@@ -8,8 +8,7 @@
 
 #include "core/bytes/number.h"
 #include "core/keyspace/keyspace.h"
-#include "server/resp/reply.h"
-#include "server/state/server_state.h"
+#include "server/command/command_context.h"
 
 namespace tally::server {
 
@@ -44,9 +43,9 @@ inline std::optional<int64_t> IntegerOf(const Keyspace::Entry& entry) {
 
 // How long a command may make a string. What is in the files was accepted once, under a limit that
 // may have been larger.
-inline int64_t MaxStringBytes(const ServerState& server) {
+inline int64_t MaxStringBytes(const CommandContext& context) {
   constexpr int64_t kUnlimited = int64_t{1} << 56;
-  return server.loading ? kUnlimited : server.config.proto_max_bulk_len;
+  return context.replaying ? kUnlimited : context.host.limits.proto_max_bulk_len;
 }
 
 }  // namespace tally::server

@@ -42,7 +42,7 @@ bool ReadDuration(ArgReader in, size_t index, std::string_view name, int64_t& ms
 bool ReadInstant(ArgReader in, size_t index, std::string_view name, int64_t& ms) {
   if (!IsThere(in, index)) return false;
   const std::string_view text = in.args[index];
-  const auto likely_ms = in.context.server.loading ? std::nullopt : ParseLikelyMilliseconds(text);
+  const auto likely_ms = in.context.replaying ? std::nullopt : ParseLikelyMilliseconds(text);
   if (likely_ms) {
     in.reply.Error(StrCat("ERR ", name, " ", text.substr(0, 64), " looks like milliseconds: write ",
                           *likely_ms, "ms"));
@@ -62,7 +62,7 @@ bool ReadInstant(ArgReader in, size_t index, std::string_view name, int64_t& ms)
 Zone* ReadZone(CommandContext& context, std::string_view name) {
   ZoneSource& zones = context.engine().zones();
   // What was logged where tzdata had the zone is kept where it has not.
-  Zone* zone = context.server.loading ? zones.FindStored(name) : zones.Find(name);
+  Zone* zone = context.replaying ? zones.FindStored(name) : zones.Find(name);
   if (zone == nullptr) {
     context.reply.Error(StrCat("ERR TZ must be an IANA time zone that this system knows, not '",
                                name.substr(0, 64), "'"));

@@ -56,7 +56,7 @@ struct TimeRange {
 class EventTime {
  public:
   explicit EventTime(const CommandContext& context)
-      : clock_(context.now), replayed_(context.server.loading) {}
+      : clock_(context.now), replayed_(context.replaying) {}
 
   // The option AT, or NOW in a log, at `index`; false after replying an error, which it also does
   // when another word stands there.

@@ -70,7 +70,7 @@ bool ParseOptions(CommandContext& context, ActiveOptions& options) {
 
 // Whether days can be told apart in the set; replies the error.
 bool CheckZone(CommandContext& context, const ActiveSet* set) {
-  if (set == nullptr || !set->options().zone.is_missing() || context.server.loading) return true;
+  if (set == nullptr || !set->options().zone.is_missing() || context.replaying) return true;
   context.reply.Error(StrCat("ERR the time zone '", set->options().zone.name(),
                              "' of this key is not in the tzdata of this machine"));
   return false;
@@ -113,7 +113,7 @@ bool ParseTouch(CommandContext& context, TouchArgs& touch) {
   };
   if (option_at(2, "at")) {
     end -= 2;
-  } else if (context.server.loading && option_at(2, "now") && option_at(4, "at")) {
+  } else if (context.replaying && option_at(2, "now") && option_at(4, "at")) {
     end -= 4;
   }
   for (size_t i = end; i < args.size(); i += 2) {
@@ -130,7 +130,7 @@ bool ParseTouch(CommandContext& context, TouchArgs& touch) {
 
 void LogTouch(CommandContext& context, const TouchArgs& touch) {
   // Nothing to write: spare the formatting too.
-  if (!context.server.effects.enabled()) return context.LogNothing();
+  if (!context.host.effects.enabled()) return context.LogNothing();
   EffectWords words = {"ACTIVE.TOUCH", context.args[1]};
   words.insert(words.end(), touch.ids.begin(), touch.ids.end());
   LogEffect(context, words, touch.time);

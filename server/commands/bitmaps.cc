@@ -14,7 +14,7 @@ namespace tally::server {
 namespace {
 
 std::optional<size_t> BitOffsetArg(CommandContext& context, size_t index) {
-  const int64_t bytes = MaxStringBytes(context.server);
+  const int64_t bytes = MaxStringBytes(context);
   const auto offset = context.Int64ArgIn(index, 0, 8 * bytes - 1,
                                          "ERR bit offset is not an integer or out of range");
   if (!offset) return std::nullopt;

@@ -8,7 +8,6 @@
 #include "server/command/command_context.h"
 #include "server/command/expiry_args.h"
 #include "server/commands/families.h"
-#include "server/state/text.h"
 
 namespace tally::server {
 namespace {
@@ -63,7 +62,7 @@ void ExpireKey(CommandContext& context, ExpiryArg kind) {
   const Keyspace::Entry entry = context.FindForWrite(key);
   if (!entry || !conditions.Allow(entry.deadline(), *deadline)) return context.reply.Integer(0);
   // While the log is replayed nothing expires but by its own records.
-  if (*deadline <= context.now && !context.server.loading) {
+  if (*deadline <= context.now && !context.replaying) {
     context.Remove(entry);
     context.LogInstead({"DEL", key});
   } else {

@@ -2,18 +2,8 @@
 
 namespace tally::server {
 
-std::span<const CommandFamily> CommandFamilies(bool scripting) {
+std::span<const CommandFamily> ValueFamilies() {
   static const CommandFamily kFamilies[] = {
-      {"connection", "connection", ConnectionCommands()},
-      {"connection", "connection", ClientCommands()},
-      {"server", "", DatabaseCommands()},
-      {"server", "", ServerAdminCommands()},
-      {"server", "", ConfigCommands()},
-      {"server", "connection", IntrospectionCommands()},
-      {"server", "", ObservationCommands()},
-      {"server", "", MemoryCommands()},
-      {"server", "", DebugCommands()},
-      {"server", "", AclCommands()},
       {"generic", "keyspace", KeyCommands()},
       {"generic", "keyspace", ScanCommands()},
       {"generic", "keyspace", ExpiryCommands()},
@@ -35,12 +25,8 @@ std::span<const CommandFamily> CommandFamilies(bool scripting) {
       {"limit", "limit", PolicyCommands(), true},
       {"active", "active", ActiveCommands(), true},
       {"quota", "quota", QuotaCommands(), true},
-      {"pubsub", "", PubSubCommands()},
-      {"transactions", "transaction", TransactionCommands()},
-      {"scripting", "scripting", ScriptingCommands()},
   };
-  const std::span<const CommandFamily> all(kFamilies);
-  return scripting ? all : all.first(all.size() - 1);
+  return kFamilies;
 }
 
 }  // namespace tally::server

@@ -1,4 +1,4 @@
-// All families of commands, in the order in which the README lists them.
+// The families of commands on values, which every host has.
 #pragma once
 
 #include <span>
@@ -7,20 +7,10 @@
 
 namespace tally::server {
 
-// Without `scripting` the commands that run scripts are unknown.
-std::span<const CommandFamily> CommandFamilies(bool scripting = true);
+// In the order in which the list of commands shows them.
+std::span<const CommandFamily> ValueFamilies();
 
 // Each is defined at the end of its family's file.
-std::span<const Command> ConnectionCommands();
-std::span<const Command> ClientCommands();
-std::span<const Command> DatabaseCommands();
-std::span<const Command> ServerAdminCommands();
-std::span<const Command> ConfigCommands();
-std::span<const Command> IntrospectionCommands();
-std::span<const Command> ObservationCommands();
-std::span<const Command> MemoryCommands();
-std::span<const Command> AclCommands();
-std::span<const Command> DebugCommands();
 std::span<const Command> KeyCommands();
 std::span<const Command> ScanCommands();
 std::span<const Command> ExpiryCommands();
@@ -42,8 +32,5 @@ std::span<const Command> LimitCommands();
 std::span<const Command> PolicyCommands();
 std::span<const Command> ActiveCommands();
 std::span<const Command> QuotaCommands();
-std::span<const Command> PubSubCommands();
-std::span<const Command> TransactionCommands();
-std::span<const Command> ScriptingCommands();
 
 }  // namespace tally::server

@@ -15,14 +15,14 @@ namespace tally::server {
 namespace {
 
 HashLimits LimitsOf(const CommandContext& context) {
-  const Config& config = context.server.config;
-  return {static_cast<size_t>(config.hash_max_listpack_entries),
-          static_cast<size_t>(config.hash_max_listpack_value)};
+  const ValueLimits& limits = context.host.limits;
+  return {static_cast<size_t>(limits.hash_max_listpack_entries),
+          static_cast<size_t>(limits.hash_max_listpack_value)};
 }
 
 using Value = CompactValue<Hash>;
 
-Hash& Scratch(CommandContext& context) { return context.server.scratch.hash; }
+Hash& Scratch(CommandContext& context) { return context.host.scratch.hash; }
 
 void ReplyValue(ReplyBuilder& reply, const std::optional<Hash::Value>& value) {
   if (!value) return reply.Null();
@@ -215,7 +215,7 @@ void ReplyRandomFields(CommandContext& context, const Hash& hash, SampleCount wa
     reply.Bulk(field);
     if (with_values) reply.Bulk(value);
   };
-  const auto random = [&] { return context.server.random(); };
+  const auto random = [&] { return context.host.random(); };
   if (wanted.distinct) return hash.SampleDistinct(count, random, show);
   hash.SampleRepeated(count, random, show);
 }
@@ -226,7 +226,7 @@ void HRandField(CommandContext& context) {
   if (args.size() == 2) {
     if (!hash.Read(context, args[1])) return;
     if (!hash.exists()) return context.reply.Null();
-    return hash->Sample(context.server.random(), [&](std::string_view field, std::string_view) {
+    return hash->Sample(context.host.random(), [&](std::string_view field, std::string_view) {
       context.reply.Bulk(field);
     });
   }

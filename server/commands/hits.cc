@@ -49,7 +49,7 @@ bool ParseAdd(CommandContext& context, AddArgs& add) {
 
 void LogAdd(CommandContext& context, const AddArgs& add) {
   // Nothing to write: spare the formatting too.
-  if (!context.server.effects.enabled()) return context.LogNothing();
+  if (!context.host.effects.enabled()) return context.LogNothing();
   const DurationText window(add.window_ms);
   const Int64Text count(add.count);
   EffectWords words = {"HITS.ADD", context.args[1], window.view(), "COUNT", count.view()};
@@ -60,7 +60,7 @@ void Add(CommandContext& context) {
   const std::string_view key = context.args[1];
   AddArgs add(context);
   if (!ParseAdd(context, add)) return;
-  CompactValue<Hits> hits(context.server.scratch.hits);
+  CompactValue<Hits> hits(context.host.scratch.hits);
   if (!hits.Write(context, key)) return;
   const int64_t now = add.time.now();
   const auto in_window = hits->Add(add.count, add.window_ms, add.time.at(), now, add.cap);
@@ -74,7 +74,7 @@ void Add(CommandContext& context) {
 }
 
 void Count(CommandContext& context) {
-  CompactValue<Hits> hits(context.server.scratch.hits);
+  CompactValue<Hits> hits(context.host.scratch.hits);
   EventTime time(context);
   int64_t window_ms = 0;
   for (size_t i = 2; i < context.args.size(); i += 2) {
@@ -95,10 +95,10 @@ void Undo(CommandContext& context) {
   if (context.args.size() > 2 && !ReadCount(context, 2, "n", 0, count)) return;
   // AT stands here in a log only: which hits are the newest does not depend on the time.
   if (context.args.size() > 3) {
-    if (!context.server.loading) return ReplySyntaxError(context);
+    if (!context.replaying) return ReplySyntaxError(context);
     if (!time.ReadOption(context, 3)) return;
   }
-  CompactValue<Hits> hits(context.server.scratch.hits);
+  CompactValue<Hits> hits(context.host.scratch.hits);
   if (!hits.Write(context, key)) return;
   context.reply.Integer(hits->Undo(count, time.now()));
   if (!hits.exists() || count == 0) return;
@@ -112,7 +112,7 @@ void Undo(CommandContext& context) {
 void Range(CommandContext& context) {
   TimeRange range;
   if (!range.Read(context, 2, Hits::kMaxRangeSteps)) return;
-  CompactValue<Hits> hits(context.server.scratch.hits);
+  CompactValue<Hits> hits(context.host.scratch.hits);
   if (!hits.Read(context, context.args[1])) return;
   const std::vector<int64_t> steps = hits->Range(range.from, range.to, range.step_ms, context.now);
   context.reply.Array(steps.size());

@@ -35,7 +35,7 @@ Text& Writable(CommandContext& context, std::string_view key, Keyspace::Entry en
 }
 
 size_t MaxSparse(const CommandContext& context) {
-  return static_cast<size_t>(context.server.config.hll_sparse_max_bytes);
+  return static_cast<size_t>(context.host.limits.hll_sparse_max_bytes);
 }
 
 void PfAdd(CommandContext& context) {
@@ -89,7 +89,7 @@ void CountOne(CommandContext& context) {
     if (!estimate) return context.reply.Error(kMalformedError);
     // Not logged: it follows from the rest. But the string that a watcher would read is another.
     hyperloglog::CacheEstimate(context.keyspace().MutableString(entry), *estimate);
-    context.server.watches.Touch(context.client.database, key);
+    context.host.key_events.Touched(context.database, key);
   }
   context.reply.Integer(static_cast<int64_t>(*estimate));
 }

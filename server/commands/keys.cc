@@ -100,7 +100,7 @@ void Move(CommandContext& context) {
   const std::string_view key = context.args[1];
   const auto target = context.DatabaseArg(2);
   if (!target) return;
-  if (*target == context.client.database) {
+  if (*target == context.database) {
     return context.reply.Error("ERR source and destination objects are the same");
   }
   Keyspace& to = context.engine().database(*target);
@@ -108,7 +108,7 @@ void Move(CommandContext& context) {
   if (!entry || to.Find(key, context.now)) return context.reply.Integer(0);
   MoveValue(context.keyspace(), entry, to, key, context.now);
   context.Changed(kEventGeneric, "move_from", key);
-  context.server.key_events.Changed(kEventGeneric, "move_to", *target, key);
+  context.host.key_events.Changed(kEventGeneric, "move_to", *target, key);
   context.reply.Integer(1);
 }
 
@@ -136,9 +136,9 @@ bool ParseCopyOptions(CommandContext& context, CopyOptions& options) {
 void Copy(CommandContext& context) {
   const std::string_view from = context.args[1];
   const std::string_view to = context.args[2];
-  CopyOptions options{context.client.database};
+  CopyOptions options{context.database};
   if (!ParseCopyOptions(context, options)) return;
-  if (options.database == context.client.database && from == to) {
+  if (options.database == context.database && from == to) {
     return context.reply.Error("ERR source and destination objects are the same");
   }
   Keyspace& target = context.engine().database(options.database);
@@ -149,7 +149,7 @@ void Copy(CommandContext& context) {
   }
   CopyValue(context.keyspace().Find(from, context.now), target, to, context.now);
   context.CountChange();
-  context.server.key_events.Changed(kEventGeneric, "copy_to", options.database, to);
+  context.host.key_events.Changed(kEventGeneric, "copy_to", options.database, to);
   context.reply.Integer(1);
 }
 
@@ -157,7 +157,7 @@ void Touch(CommandContext& context) { Exists(context); }
 
 void RandomKey(CommandContext& context) {
   Keyspace& keyspace = context.keyspace();
-  while (const Keyspace::Entry entry = keyspace.Sample(context.server.random())) {
+  while (const Keyspace::Entry entry = keyspace.Sample(context.host.random())) {
     const std::string key(entry.key());
     // Looking it up removes it if it has expired.
     if (keyspace.Find(key, context.now)) return context.reply.Bulk(key);

@@ -18,7 +18,7 @@ namespace tally::server {
 //   ends_ms            when nothing of it counts any more, unless something more is taken. BUCKET:
 //                      it is full, at the refill of the last hit
 void ShowLimitState(CommandContext& context) {
-  auto& states = context.server.scratch.limits;
+  auto& states = context.host.scratch.limits;
   if (states.empty()) states.emplace_back();
   CompactValue<LimitState> state(states.front());
   if (!state.Read(context, context.args[1])) return;

@@ -33,7 +33,7 @@ namespace {
 using State = CompactValue<LimitState>;
 
 LimitState& ScratchState(CommandContext& context, size_t index) {
-  auto& states = context.server.scratch.limits;
+  auto& states = context.host.scratch.limits;
   while (states.size() <= index) states.emplace_back();
   return states[index];
 }
@@ -106,7 +106,7 @@ void ReplyDecision(ReplyBuilder& reply, const LimitDecision& decision) {
 
 void LogTaken(CommandContext& context, const LimitArgs& limit) {
   // Nothing to write: spare the formatting too.
-  if (!context.server.effects.enabled()) return context.LogNothing();
+  if (!context.host.effects.enabled()) return context.LogNothing();
   const Int64Text cost(limit.cost);
   EffectWords words = {"LIMIT.TAKE"};
   words.insert(words.end(), limit.list.words.begin(), limit.list.words.end());
@@ -131,7 +131,7 @@ void Decide(CommandContext& context, LimitMode mode) {
 
 // In a log it was taken already.
 void Take(CommandContext& context) {
-  Decide(context, context.server.loading ? LimitMode::kForce : LimitMode::kTake);
+  Decide(context, context.replaying ? LimitMode::kForce : LimitMode::kTake);
 }
 
 void Peek(CommandContext& context) { Decide(context, LimitMode::kPeek); }
@@ -146,7 +146,7 @@ void CountOlderEffect(CommandContext& context) {
 }
 
 void Force(CommandContext& context) {
-  if (context.server.loading) return CountOlderEffect(context);
+  if (context.replaying) return CountOlderEffect(context);
   Decide(context, LimitMode::kForce);
 }
 

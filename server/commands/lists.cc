@@ -99,7 +99,7 @@ void LTrim(CommandContext& context) {
   const auto [from, to] = PlacesOf(*list, *start, *end);
   if (to - from == list->size()) {
     // As Redis has it: nothing to log, but listeners and watchers hear of it.
-    context.server.key_events.Changed(kEventList, "ltrim", context.client.database, key);
+    context.host.key_events.Changed(kEventList, "ltrim", context.database, key);
     return;
   }
   list->Trim(from, to);

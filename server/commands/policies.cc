@@ -6,7 +6,6 @@
 
 #include "core/bytes/str_cat.h"
 #include "core/limit/policy_table.h"
-#include "server/acl/acl_check.h"
 #include "server/command/command_context.h"
 #include "server/command/help.h"
 #include "server/commands/families.h"
@@ -48,11 +47,10 @@ void Delete(CommandContext& context) {
 
 // Those that the user may read.
 void List(CommandContext& context) {
-  const ReadRights rights(context.client.acl.get(), context.item, context.args);
   const size_t mark = context.reply.BeginArray();
   size_t shown = 0;
   context.engine().policies().ForEach([&](std::string_view name, const PolicyTable::Words&) {
-    if (!rights.MayRead(name)) return;
+    if (!context.MayRead(name)) return;
     context.reply.Bulk(name);
     ++shown;
   });

@@ -228,7 +228,7 @@ void Left(CommandContext& context) {
   if (!args.End() || !context.Read(args.book(), book)) return;
   QuotaLefts lefts;
   if (book != nullptr) {
-    book->Left(user, skus, at_ms, args.now(), lefts, context.fetched());
+    book->Left(user, skus, at_ms, args.now(), lefts, context.fetched);
   } else {
     for (const QuotaId& sku : skus) {
       lefts.BeginSku(sku);

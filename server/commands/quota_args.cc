@@ -12,10 +12,10 @@ namespace tally::server {
 
 QuotaArgs::QuotaArgs(CommandContext& context)
     : context_(context), args_(context.args), now_(context.now) {
-  if (context.server.loading) {
+  if (context.replaying) {
     TakeReplayWords();
   } else {
-    retention_ = context.server.config.quota_retention;
+    retention_ = context.host.limits.quota_retention;
   }
 }
 

@@ -31,7 +31,7 @@ class QuotaArgs {
   // What the call is judged at: the server's clock, or the logged instant in a replay.
   int64_t now() const { return now_; }
   // Whether the call is read from a log.
-  bool replaying() const { return context_.server.loading; }
+  bool replaying() const { return context_.replaying; }
   // The minimal retention that the book shall have; nothing to leave it as it is.
   std::optional<int64_t> retention() const { return retention_; }
 

@@ -78,7 +78,7 @@ void PopOne(CommandContext& context) {
   if (!context.Write(key, set)) return;
   if (set == nullptr) return context.reply.Null();
   std::string member;
-  set->Sample(context.server.random(), [&](std::string_view chosen) { member = chosen; });
+  set->Sample(context.host.random(), [&](std::string_view chosen) { member = chosen; });
   set->Erase(member);
   context.Changed(kEventSet, "spop", key);
   context.LogInstead({"SREM", key, member});
@@ -91,7 +91,7 @@ void PopSome(CommandContext& context, std::string_view key, Set& set, size_t cou
   std::vector<std::string> members;
   members.reserve(count);
   set.SampleDistinct(
-      count, [&] { return context.server.random(); },
+      count, [&] { return context.host.random(); },
       [&](std::string_view chosen) { members.emplace_back(chosen); });
   std::vector<std::string_view> effect{"SREM", key};
   effect.insert(effect.end(), members.begin(), members.end());
@@ -130,7 +130,7 @@ void SRandMember(CommandContext& context) {
   if (args.size() == 2) {
     if (!context.Read(args[1], set)) return;
     if (set == nullptr) return context.reply.Null();
-    return set->Sample(context.server.random(), show);
+    return set->Sample(context.host.random(), show);
   }
   if (args.size() > 3) return context.reply.Error(kSyntaxError);
   const auto wanted = SampleCountArg(context, 2);
@@ -139,7 +139,7 @@ void SRandMember(CommandContext& context) {
   if (set == nullptr) return context.reply.Array(0);
   const size_t count = wanted->distinct ? std::min(wanted->count, set->size()) : wanted->count;
   context.reply.Array(count);
-  const auto random = [&] { return context.server.random(); };
+  const auto random = [&] { return context.host.random(); };
   if (wanted->distinct) return set->SampleDistinct(count, random, show);
   set->SampleRepeated(count, random, show);
 }

@@ -15,7 +15,6 @@
 #include "core/list/list.h"
 #include "core/set/set.h"
 #include "core/zset/zset.h"
-#include "server/acl/acl_check.h"
 #include "server/command/command_context.h"
 #include "server/command/compact_value.h"
 #include "server/command/list_value.h"
@@ -60,8 +59,7 @@ struct Elements {
 
 // False after an error reply.
 bool MayLookElsewhere(CommandContext& context, std::string_view option) {
-  const ReadRights rights(context.client.acl.get(), context.item, context.args);
-  if (rights.MayReadEveryKey()) return true;
+  if (context.MayReadEveryKey()) return true;
   context.reply.Error(
       StrCat("ERR ", option, " option of SORT denied due to insufficient ACL permissions"));
   return false;
@@ -114,7 +112,7 @@ Value LookUp(CommandContext& context, std::string_view pattern, std::string_view
     return std::string(StringText(entry).view());
   }
   if (!entry || entry.type() != Type::kHash) return std::nullopt;
-  CompactValue<Hash> hash(context.server.scratch.hash);
+  CompactValue<Hash> hash(context.host.scratch.hash);
   hash.Take(entry);
   const auto value = hash->Find(pattern.substr(end + 2));
   return value ? Value(std::string(value->text().view())) : std::nullopt;

@@ -223,7 +223,7 @@ void MSetNx(CommandContext& context) {
 
 bool FitsLimit(CommandContext& context, size_t size, size_t more) {
   size_t total = 0;
-  const auto limit = static_cast<size_t>(MaxStringBytes(context.server));
+  const auto limit = static_cast<size_t>(MaxStringBytes(context));
   if (!__builtin_add_overflow(size, more, &total) && total <= limit) return true;
   context.reply.Error(kTooLongError);
   return false;

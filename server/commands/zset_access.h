@@ -10,9 +10,9 @@
 
 namespace tally::server {
 
-inline ZSetLimits LimitsOf(const Config& config) {
-  return {static_cast<size_t>(config.zset_max_listpack_entries),
-          static_cast<size_t>(config.zset_max_listpack_value)};
+inline ZSetLimits LimitsOf(const ValueLimits& limits) {
+  return {static_cast<size_t>(limits.zset_max_listpack_entries),
+          static_cast<size_t>(limits.zset_max_listpack_value)};
 }
 
 // The key's set, made if it is absent. Null after replying WRONGTYPE.

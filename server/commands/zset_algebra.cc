@@ -163,7 +163,7 @@ void SortBySize(Request& request) {
 
 std::unique_ptr<ZSet> Compute(CommandContext& context, Request& request, Operation operation) {
   if (operation != Operation::kDifference) SortBySize(request);
-  const ZSetLimits limits = LimitsOf(context.server.config);
+  const ZSetLimits limits = LimitsOf(context.host.limits);
   auto result = std::make_unique<ZSet>(context.keyspace().seed());
   switch (operation) {
     case Operation::kUnion:

@@ -185,7 +185,7 @@ void ZRangeStore(CommandContext& context) {
   Keyspace& keyspace = context.keyspace();
   auto copy = std::make_unique<ZSet>(keyspace.seed());
   if (source != nullptr) {
-    const ZSetLimits limits = LimitsOf(context.server.config);
+    const ZSetLimits limits = LimitsOf(context.host.limits);
     const RankRange range = ApplyLimit(Resolve(*source, request), request);
     source->ForEach(range, false, [&](std::string_view member, double score) {
       copy->Set(member, score, limits);

@@ -91,7 +91,7 @@ AddOutcome AddOne(ZSet& set, std::string_view member, double score, const AddOpt
 // ZADD without INCR: how many were added (or changed).
 int64_t AddPairs(CommandContext& context, ZSet& set, const AddOptions& options,
                  const std::vector<double>& scores) {
-  const ZSetLimits limits = LimitsOf(context.server.config);
+  const ZSetLimits limits = LimitsOf(context.host.limits);
   int64_t counted = 0;
   for (size_t i = 0; i < scores.size(); ++i) {
     const std::string_view member = context.args[options.first_pair + 2 * i + 1];
@@ -105,7 +105,7 @@ int64_t AddPairs(CommandContext& context, ZSet& set, const AddOptions& options,
 
 void ReplyIncremented(CommandContext& context, ZSet& set, const AddOptions& options,
                       std::string_view member, double delta) {
-  const AddOutcome outcome = AddOne(set, member, delta, options, LimitsOf(context.server.config));
+  const AddOutcome outcome = AddOne(set, member, delta, options, LimitsOf(context.host.limits));
   if (outcome.nan) return context.reply.Error(kNanError);
   if (outcome.skipped) return context.reply.Null();
   if (outcome.result != AddResult::kUnchanged) {
@@ -136,7 +136,7 @@ void ZAdd(CommandContext& context) {
   } else {
     const int64_t counted = AddPairs(context, *set, options, scores);
     if (context.changes() > 0) {
-      context.server.key_events.Changed(kEventZset, "zadd", context.client.database, key);
+      context.host.key_events.Changed(kEventZset, "zadd", context.database, key);
     }
     context.reply.Integer(counted);
   }
@@ -280,7 +280,7 @@ void ReplyDistinct(CommandContext& context, const ZSet& set, size_t count, bool 
   if (taken < set.size() / kFewAreOneIn) {
     absl::flat_hash_set<size_t> ranks;
     while (ranks.size() < taken) {
-      const size_t rank = context.server.random() % set.size();
+      const size_t rank = context.host.random() % set.size();
       if (!ranks.insert(rank).second) continue;
       const auto [member, score] = set.At(rank);
       reply_one(member, score);
@@ -292,7 +292,7 @@ void ReplyDistinct(CommandContext& context, const ZSet& set, size_t count, bool 
   size_t left = set.size();
   size_t wanted = taken;
   set.ForEach({0, set.size()}, false, [&](std::string_view member, double score) {
-    if (context.server.random() % left-- < wanted) {
+    if (context.host.random() % left-- < wanted) {
       --wanted;
       reply_one(member, score);
     }
@@ -306,7 +306,7 @@ void ZRandMember(CommandContext& context) {
   if (args.size() == 2) {
     if (!context.Read(args[1], set)) return;
     if (set == nullptr) return context.reply.Null();
-    return context.reply.Bulk(set->At(context.server.random() % set->size()).first);
+    return context.reply.Bulk(set->At(context.host.random() % set->size()).first);
   }
   const auto wanted = SampleCountArg(context, 2);
   if (!wanted) return;
@@ -320,7 +320,7 @@ void ZRandMember(CommandContext& context) {
   if (wanted->distinct) return ReplyDistinct(context, *set, wanted->count, with_scores);
   ReplyHeader(context.reply, wanted->count, with_scores);
   for (size_t i = 0; i < wanted->count; ++i) {
-    const auto [member, score] = set->At(context.server.random() % set->size());
+    const auto [member, score] = set->At(context.host.random() % set->size());
     if (with_scores) {
       ReplyScored(context.reply, member, score);
     } else {

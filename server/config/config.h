@@ -10,7 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "server/log_level.h"
+#include "core/engine/value_limits.h"
+#include "server/log/log_level.h"
 
 namespace tally::server {
 
@@ -60,7 +61,7 @@ inline constexpr int64_t kKib = 1024;
 inline constexpr int64_t kMib = 1024 * kKib;
 inline constexpr int64_t kGib = 1024 * kMib;
 
-struct Config {
+struct Config : ValueLimits {
   // Network. An address that begins with '-' may be missing on this machine.
   std::vector<std::string> bind{"127.0.0.1", "-::1"};
   int64_t port = 6379;  // 0: no TCP
@@ -99,7 +100,6 @@ struct Config {
   // Limits of clients.
   int64_t maxclients = 10000;
   int64_t maxmemory_clients = 0;  // bytes; below 0: minus the percentage of maxmemory
-  int64_t proto_max_bulk_len = 512 * kMib;
   int64_t client_query_buffer_limit = kGib;
   std::array<OutputBufferLimit, kClientClasses> client_output_buffer_limit{
       OutputBufferLimit{kGib, 256 * kMib, 60},
@@ -132,19 +132,9 @@ struct Config {
   int64_t latency_monitor_threshold = 0;  // milliseconds; 0: off
   uint32_t notify_keyspace_events = 0;    // event_classes.h
 
-  // Encodings that OBJECT ENCODING reports.
-  int64_t hash_max_listpack_entries = 512;
-  int64_t hash_max_listpack_value = 64;
-  int64_t set_max_intset_entries = 512;
-  int64_t zset_max_listpack_entries = 128;
-  int64_t zset_max_listpack_value = 64;
-  int64_t list_max_listpack_size = -2;
-  int64_t hll_sparse_max_bytes = 3000;  // a HyperLogLog above is dense
-
-  // Scripts and quotas.
+  // Scripts.
   bool scripting = true;
-  int64_t busy_reply_threshold = 5000;                       // milliseconds
-  int64_t quota_retention = int64_t{30} * 24 * 3600 * 1000;  // milliseconds
+  int64_t busy_reply_threshold = 5000;  // milliseconds
 
   // The values that were given to directives without effect, by name; see AcceptedField.
   std::map<std::string, std::string, std::less<>> accepted;

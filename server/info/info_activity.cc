@@ -1,7 +1,14 @@
 // INFO's sections about what the server has done and what it holds.
 #include <absl/strings/str_format.h>
 
+#include "core/engine/engine.h"
+#include "server/command/command_host.h"
+#include "server/command/command_table.h"
 #include "server/info/info_rows.h"
+#include "server/state/clock.h"
+#include "server/state/persistence.h"
+#include "server/state/pubsub.h"
+#include "server/state/stats.h"
 
 namespace tally::server {
 namespace {
@@ -12,11 +19,11 @@ std::string KibPerSecond(const RateMeter& rate) {
 
 }  // namespace
 
-void AddPersistenceRows(ServerState& server, InfoRows& rows) {
+void AddPersistenceRows(Services& server, InfoRows& rows) {
   server.persistence->AppendInfo(rows.out());
 }
 
-void AddStatsRows(ServerState& server, InfoRows& rows) {
+void AddStatsRows(Services& server, InfoRows& rows) {
   const Stats& stats = server.stats;
   rows.Row("total_connections_received", stats.connections_received);
   rows.Row("total_commands_processed", stats.commands_processed);
@@ -34,8 +41,8 @@ void AddStatsRows(ServerState& server, InfoRows& rows) {
   rows.Row("expired_time_cap_reached_count", 0);
   rows.Row("evicted_keys", stats.evicted_keys);
   rows.Row("evicted_clients", stats.evicted_clients);
-  rows.Row("keyspace_hits", stats.keyspace_hits);
-  rows.Row("keyspace_misses", stats.keyspace_misses);
+  rows.Row("keyspace_hits", stats.lookups.hits);
+  rows.Row("keyspace_misses", stats.lookups.misses);
   rows.Row("pubsub_channels", server.pubsub.channels().size());
   rows.Row("pubsub_patterns", server.pubsub.patterns().size());
   rows.Row("pubsubshard_channels", 0);
@@ -53,7 +60,7 @@ void AddStatsRows(ServerState& server, InfoRows& rows) {
 }
 
 // One server that nobody follows.
-void AddReplicationRows(ServerState& server, InfoRows& rows) {
+void AddReplicationRows(Services& server, InfoRows& rows) {
   rows.Row("role", "master");
   rows.Row("connected_slaves", 0);
   rows.Row("master_failover_state", "no-failover");
@@ -67,9 +74,9 @@ void AddReplicationRows(ServerState& server, InfoRows& rows) {
   rows.Row("repl_backlog_histlen", 0);
 }
 
-void AddModulesRows(ServerState&, InfoRows&) {}
+void AddModulesRows(Services&, InfoRows&) {}
 
-void AddCommandStatsRows(ServerState& server, InfoRows& rows) {
+void AddCommandStatsRows(Services& server, InfoRows& rows) {
   for (const CommandTable::Item& item : server.commands.items()) {
     const CommandStats& stats = server.stats.by_command[item.id];
     if (stats.calls == 0 && stats.rejected == 0) continue;
@@ -82,13 +89,13 @@ void AddCommandStatsRows(ServerState& server, InfoRows& rows) {
   }
 }
 
-void AddErrorStatsRows(ServerState& server, InfoRows& rows) {
+void AddErrorStatsRows(Services& server, InfoRows& rows) {
   for (const auto& [kind, count] : server.stats.errors) {
     rows.Row(StrCat("errorstat_", kind), StrCat("count=", count));
   }
 }
 
-void AddLatencyStatsRows(ServerState& server, InfoRows& rows) {
+void AddLatencyStatsRows(Services& server, InfoRows& rows) {
   for (const CommandTable::Item& item : server.commands.items()) {
     const DurationHistogram& durations = server.stats.by_command[item.id].durations;
     if (durations.count() == 0) continue;
@@ -101,23 +108,23 @@ void AddLatencyStatsRows(ServerState& server, InfoRows& rows) {
   }
 }
 
-void AddClusterRows(ServerState&, InfoRows& rows) { rows.Row("cluster_enabled", 0); }
+void AddClusterRows(Services&, InfoRows& rows) { rows.Row("cluster_enabled", 0); }
 
 // How long the keys of a sample that have a deadline still live, on average; ms.
-int64_t SampledTtl(ServerState& server, const Keyspace& keyspace) {
+int64_t SampledTtl(Services& server, const Keyspace& keyspace) {
   constexpr int kSamples = 64;
   const int64_t now = server.clock.now_ms();
   int64_t average = 0;
   int64_t found = 0;
   for (int i = 0; i < kSamples && keyspace.expires() > 0; ++i) {
-    const Keyspace::Entry entry = keyspace.Sample(server.random());
+    const Keyspace::Entry entry = keyspace.Sample(server.host.random());
     if (entry.deadline() == kNoDeadline || entry.expired(now)) continue;
     average += (entry.deadline() - now - average) / ++found;
   }
   return average;
 }
 
-void AddKeyspaceRows(ServerState& server, InfoRows& rows) {
+void AddKeyspaceRows(Services& server, InfoRows& rows) {
   for (size_t i = 0; i < server.engine.databases(); ++i) {
     const Keyspace& keyspace = server.engine.database(i);
     if (keyspace.size() == 0) continue;

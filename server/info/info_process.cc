@@ -7,11 +7,16 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/engine/engine.h"
+#include "server/config/config.h"
 #include "server/config/directive.h"
+#include "server/config/version.h"
 #include "server/info/info_rows.h"
+#include "server/state/client_table.h"
 #include "server/state/client_text.h"
+#include "server/state/clock.h"
 #include "server/state/memory_usage.h"
-#include "server/version.h"
+#include "server/state/process.h"
 
 namespace tally::server {
 namespace {
@@ -35,7 +40,7 @@ std::string Seconds(const timeval& time) {
 
 }  // namespace
 
-void AddServerRows(ServerState& server, InfoRows& rows) {
+void AddServerRows(Services& server, InfoRows& rows) {
   const int64_t now_ms = server.clock.now_ms();
   const int64_t uptime_s = std::max<int64_t>((now_ms - server.process->started_ms()) / 1000, 0);
   rows.Row("redis_version", kRedisVersion);
@@ -64,7 +69,7 @@ void AddServerRows(ServerState& server, InfoRows& rows) {
   rows.Row("io_threads_active", 0);
 }
 
-void AddClientsRows(ServerState& server, InfoRows& rows) {
+void AddClientsRows(Services& server, InfoRows& rows) {
   size_t input = 0;
   size_t output = 0;
   size_t postponed = 0;
@@ -83,7 +88,7 @@ void AddClientsRows(ServerState& server, InfoRows& rows) {
   rows.Row("clients_in_timeout_table", 0);
 }
 
-void AddMemoryRows(ServerState& server, InfoRows& rows) {
+void AddMemoryRows(Services& server, InfoRows& rows) {
   const size_t used = server.memory.Sample();
   const size_t peak = server.memory.peak();
   const size_t startup = server.memory.startup();
@@ -130,7 +135,7 @@ void AddMemoryRows(ServerState& server, InfoRows& rows) {
   rows.Row("lazyfreed_objects", server.engine.reclaimer().freed());
 }
 
-void AddCpuRows(ServerState&, InfoRows& rows) {
+void AddCpuRows(Services&, InfoRows& rows) {
   rusage self{};
   rusage children{};
   rusage thread{};

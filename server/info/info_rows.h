@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/bytes/str_cat.h"
-#include "server/state/server_state.h"
+#include "server/state/services.h"
 
 namespace tally::server {
 
@@ -35,19 +35,19 @@ class InfoRows {
 std::string HumanBytes(size_t bytes);
 
 // info_process.cc
-void AddServerRows(ServerState& server, InfoRows& rows);
-void AddClientsRows(ServerState& server, InfoRows& rows);
-void AddMemoryRows(ServerState& server, InfoRows& rows);
-void AddCpuRows(ServerState& server, InfoRows& rows);
+void AddServerRows(Services& server, InfoRows& rows);
+void AddClientsRows(Services& server, InfoRows& rows);
+void AddMemoryRows(Services& server, InfoRows& rows);
+void AddCpuRows(Services& server, InfoRows& rows);
 // info_activity.cc
-void AddPersistenceRows(ServerState& server, InfoRows& rows);
-void AddStatsRows(ServerState& server, InfoRows& rows);
-void AddReplicationRows(ServerState& server, InfoRows& rows);
-void AddModulesRows(ServerState& server, InfoRows& rows);
-void AddCommandStatsRows(ServerState& server, InfoRows& rows);
-void AddErrorStatsRows(ServerState& server, InfoRows& rows);
-void AddLatencyStatsRows(ServerState& server, InfoRows& rows);
-void AddClusterRows(ServerState& server, InfoRows& rows);
-void AddKeyspaceRows(ServerState& server, InfoRows& rows);
+void AddPersistenceRows(Services& server, InfoRows& rows);
+void AddStatsRows(Services& server, InfoRows& rows);
+void AddReplicationRows(Services& server, InfoRows& rows);
+void AddModulesRows(Services& server, InfoRows& rows);
+void AddCommandStatsRows(Services& server, InfoRows& rows);
+void AddErrorStatsRows(Services& server, InfoRows& rows);
+void AddLatencyStatsRows(Services& server, InfoRows& rows);
+void AddClusterRows(Services& server, InfoRows& rows);
+void AddKeyspaceRows(Services& server, InfoRows& rows);
 
 }  // namespace tally::server

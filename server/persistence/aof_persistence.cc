@@ -4,8 +4,15 @@
 #include <utility>
 
 #include "core/bytes/str_cat.h"
+#include "core/engine/engine.h"
 #include "core/snapshot/record_codec.h"
+#include "server/command/command_table.h"
+#include "server/config/config.h"
+#include "server/effects/effect_stream.h"
+#include "server/log/log.h"
 #include "server/persistence/redis_files.h"
+#include "server/state/clock.h"
+#include "server/state/stats.h"
 
 namespace tally::server {
 namespace {
@@ -39,10 +46,10 @@ AppendFsync PolicyOf(FsyncPolicy policy) {
 
 }  // namespace
 
-AofPersistence::AofPersistence(ServerState& server, CommandRunner& runner, FileSystem& files)
+AofPersistence::AofPersistence(Services& server, CommandRunner& runner, FileSystem& files)
     : server_(server), runner_(runner), files_(files), worker_(files.NewWorker()) {}
 
-AofPersistence::~AofPersistence() = default;
+AofPersistence::~AofPersistence() { server_.effects.Detach(*this); }
 
 absl::Status AofPersistence::OpenDirectory() {
   if (directory_ != nullptr) return absl::OkStatus();
@@ -119,10 +126,10 @@ absl::Status AofPersistence::LoadSlice(int64_t budget_us) {
 absl::Status AofPersistence::OpenLog(const LogPosition& end, uint64_t synced) {
   auto writer = LogWriter::Open(*directory_, end, synced, {PolicyOf(server_.config.appendfsync)});
   if (!writer.ok()) return writer.status();
+  server_.effects.Detach(*this);
   writer_ = std::move(*writer);
   begins_within_log_ = false;
-  server_.effects.set_buffer(&writer_->buffer());
-  server_.effects.ForgetDatabase();
+  server_.effects.Attach(*this);
   return absl::OkStatus();
 }
 
@@ -133,7 +140,7 @@ absl::Status AofPersistence::Replay(Client& client, Args args) {
     return absl::DataLossError(StrCat("not a command: ", args[0]));
   }
   client.output.Clear();
-  runner_.Run(client, *item, args);
+  runner_.Replay(client, *item, args);
   if (!client.output.empty() && client.output[0] == '-') {
     return absl::DataLossError(
         StrCat("a command that fails: ", args[0], ": ", client.output.Joined()));
@@ -143,6 +150,7 @@ absl::Status AofPersistence::Replay(Client& client, Args args) {
 
 absl::Status AofPersistence::Close() {
   CancelRewrite("the server stops");
+  server_.effects.DeliverAll();
   return writer_ == nullptr ? absl::OkStatus() : writer_->Close(server_.clock.steady_ms());
 }
 
@@ -153,6 +161,7 @@ const absl::Status& AofPersistence::write_error() const {
 
 // The log comes last: what the rewrite waits for must not pass between it and the acknowledgement.
 absl::Status AofPersistence::FlushTurn(RewritePace pace) {
+  server_.effects.Deliver();
   if (rewrite_ != nullptr && pace == RewritePace::kStep) {
     RewriteSlice(0);
   } else if (rewrite_ != nullptr) {
@@ -180,25 +189,12 @@ void AofPersistence::GoOnRewriting() {
 }
 
 absl::Status AofPersistence::FlushFinished() {
+  server_.effects.Deliver();
   if (writer_ == nullptr || writer_->pending_bytes() == 0) return absl::OkStatus();
-  std::string& buffer = writer_->buffer();
-  const size_t finished = buffer.size() - server_.effects.unfinished_bytes();
-  // What stays is set aside; where nothing is finished, which is so most of the time, uncopied.
-  std::string unfinished;
-  if (finished == 0) {
-    unfinished.swap(buffer);
-  } else {
-    unfinished.assign(buffer, finished);
-    buffer.resize(finished);
-  }
-  absl::Status status = writer_->Flush(server_.clock.steady_ms());
-  if (finished == 0) {
-    unfinished.swap(buffer);
-  } else {
-    buffer.append(unfinished);
-  }
-  return status;
+  return writer_->Flush(server_.clock.steady_ms());
 }
+
+void AofPersistence::Receive(uint64_t, std::string_view effects) { writer_->Append(effects); }
 
 void AofPersistence::Cron() {
   if (!write_error().ok()) Recover();
@@ -261,8 +257,9 @@ absl::Status AofPersistence::StartLog() {
 
 absl::Status AofPersistence::StopLog() {
   CancelRewrite("the log ends");
+  server_.effects.DeliverAll();
   if (absl::Status status = writer_->Close(server_.clock.steady_ms()); !status.ok()) return status;
-  server_.effects.set_buffer(nullptr);
+  server_.effects.Detach(*this);
   writer_ = nullptr;
   older_log_bytes_ = 0;
   return absl::OkStatus();
@@ -286,16 +283,17 @@ absl::Status AofPersistence::Reload() {
   if (absl::Status status = SaveNow(); !status.ok()) return status;
   // What has happened since a base that was under way already began.
   if (writer_ != nullptr) {
+    server_.effects.DeliverAll();
     if (absl::Status status = writer_->Flush(server_.clock.steady_ms()); !status.ok())
       return status;
   }
   if (absl::Status status = ExamineFiles(); !status.ok()) return status;
-  server_.effects.set_buffer(nullptr);
+  server_.effects.Detach(*this);
   for (size_t i = 0; i < server_.engine.databases(); ++i) server_.engine.database(i).Clear();
   server_.engine.policies().Clear();
   absl::Status status = BeginLoading();
   if (status.ok()) status = LoadSlice(INT64_MAX);
-  if (writer_ != nullptr) server_.effects.set_buffer(&writer_->buffer());
+  if (writer_ != nullptr) server_.effects.Attach(*this);
   return status;
 }
 

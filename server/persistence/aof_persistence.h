@@ -14,20 +14,24 @@
 #include "server/aof/base_snapshot.h"
 #include "server/aof/file_system.h"
 #include "server/aof/log_writer.h"
+#include "server/effects/effect_stream.h"
 #include "server/persistence/progress.h"
 #include "server/persistence/retry_pause.h"
 #include "server/persistence/snapshot_walk.h"
-#include "server/state/server_state.h"
+#include "server/state/client.h"
+#include "server/state/command_runner.h"
+#include "server/state/persistence.h"
+#include "server/state/services.h"
 
 namespace tally::server {
 
-class AofPersistence : public Persistence {
+class AofPersistence : public Persistence, private EffectSink {
  public:
   // Replay runs the log's commands through `runner`.
-  AofPersistence(ServerState& server, CommandRunner& runner, FileSystem& files);
+  AofPersistence(Services& server, CommandRunner& runner, FileSystem& files);
   ~AofPersistence();
 
-  // Opens the files. What they hold is loaded by LoadSlice, until ServerState::loading ends.
+  // Opens the files. What they hold is loaded by LoadSlice, until Services::loading ends.
   absl::Status Open();
   // Loads for about `budget_us` and, when all is loaded and with `appendonly yes`, opens the log.
   absl::Status LoadSlice(int64_t budget_us);
@@ -41,7 +45,7 @@ class AofPersistence : public Persistence {
   // When that fails nothing of the turn may be acknowledged.
   absl::Status FlushTurn(RewritePace pace = RewritePace::kShared);
   // In the middle of a turn: logs as FlushTurn does what was done before the block of effects that
-  // has not ended (see EffectLog::Block).
+  // has not ended (see EffectStream::Block).
   absl::Status FlushFinished();
   // Every few dozen milliseconds.
   void Cron();
@@ -68,6 +72,9 @@ class AofPersistence : public Persistence {
   int64_t last_save_ms() const override { return last_save_ms_; }
 
  private:
+  // EffectSink: into the batch of the log that is being written.
+  void Receive(uint64_t offset, std::string_view effects) override;
+
   // A rewrite goes through these in turn. What may take the disk long is done by worker_.
   struct Rewrite {
     enum class Stage {
@@ -153,7 +160,7 @@ class AofPersistence : public Persistence {
   void AppendLoadingInfo(std::string& out) const;
   void AppendSavingInfo(std::string& out) const;
 
-  ServerState& server_;
+  Services& server_;
   CommandRunner& runner_;
   FileSystem& files_;
   std::unique_ptr<AofDirectory> directory_;

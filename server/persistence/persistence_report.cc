@@ -2,7 +2,11 @@
 #include <algorithm>
 
 #include "core/bytes/str_cat.h"
+#include "core/engine/engine.h"
+#include "server/log/log.h"
 #include "server/persistence/aof_persistence.h"
+#include "server/state/clock.h"
+#include "server/state/stats.h"
 
 namespace tally::server {
 namespace {

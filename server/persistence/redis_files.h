@@ -3,7 +3,7 @@
 
 #include "server/aof/file_system.h"
 #include "server/config/config.h"
-#include "server/log.h"
+#include "server/log/log.h"
 
 namespace tally::server {
 

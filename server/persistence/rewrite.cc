@@ -3,7 +3,12 @@
 #include <utility>
 
 #include "core/bytes/str_cat.h"
+#include "core/engine/engine.h"
+#include "server/effects/effect_stream.h"
+#include "server/log/log.h"
 #include "server/persistence/aof_persistence.h"
+#include "server/state/clock.h"
+#include "server/state/stats.h"
 
 namespace tally::server {
 
@@ -46,6 +51,7 @@ absl::StatusOr<LogPosition> AofPersistence::BeginOfLogs() {
   if (writer_ == nullptr || writer_->lost()) return header_of_log;
   const int64_t now = server_.clock.steady_ms();
   // Effects of the running turn are in the snapshot.
+  server_.effects.DeliverAll();
   if (absl::Status status = writer_->Flush(now); !status.ok()) return status;
   server_.effects.ForgetDatabase();
   if (rewrite_->log.sequence == 0) return writer_->Mark(now);

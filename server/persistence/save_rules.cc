@@ -1,7 +1,10 @@
 // Snapshots by the rules of `save`.
 #include <algorithm>
 
+#include "server/config/config.h"
 #include "server/persistence/aof_persistence.h"
+#include "server/state/clock.h"
+#include "server/state/stats.h"
 
 namespace tally::server {
 namespace {

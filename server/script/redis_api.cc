@@ -3,11 +3,12 @@
 #include <optional>
 #include <string>
 
+#include "server/config/version.h"
+#include "server/log/log.h"
 #include "server/script/lua_sandbox.h"
 #include "server/script/reply_to_lua.h"
 #include "server/script/script_error.h"
-#include "server/state/server_state.h"
-#include "server/version.h"
+#include "server/state/services.h"
 
 namespace tally::server {
 namespace {

@@ -8,12 +8,15 @@
 #include "core/bytes/double_format.h"
 #include "core/bytes/str_cat.h"
 #include "server/acl/acl_check.h"
+#include "server/command/command_table.h"
+#include "server/effects/effect_stream.h"
 #include "server/script/lua_sandbox.h"
 #include "server/script/lua_to_reply.h"
 #include "server/script/redis_api.h"
 #include "server/script/script_error.h"
 #include "server/script/script_source.h"
-#include "server/state/server_state.h"
+#include "server/state/command_runner.h"
+#include "server/state/services.h"
 
 namespace tally::server {
 namespace {
@@ -44,7 +47,7 @@ std::string_view TextAt(lua_State* lua, int index) {
 
 }  // namespace
 
-ScriptEngine::ScriptEngine(ServerState& server) : server_(server), watch_(server) {
+ScriptEngine::ScriptEngine(Services& server) : server_(server), watch_(server) {
   script_client_.address = "lua";  // as MONITOR shows it
   OpenState();
 }
@@ -179,7 +182,7 @@ void ScriptEngine::Run(const Script& script, Client& caller, Args keys, Args arg
   script_client_.wrote = false;
   set_protocol(2);
   const size_t reply_begin = caller.output.size();
-  const EffectLog::Block block(server_.effects);
+  const EffectStream::Block block(server_.effects);
   watch_.Begin(lua_, script.sha.view(), caller);
   if (!CallProtected(invoke_)) {
     caller.output.Truncate(reply_begin);

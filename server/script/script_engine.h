@@ -21,7 +21,8 @@
 #include "server/script/script_watch.h"
 #include "server/script/sha1.h"
 #include "server/state/client.h"
-#include "server/state/server_state.h"
+#include "server/state/command_runner.h"
+#include "server/state/services.h"
 
 namespace tally::server {
 
@@ -37,7 +38,7 @@ struct Script {
 
 class ScriptEngine {
  public:
-  explicit ScriptEngine(ServerState& server);
+  explicit ScriptEngine(Services& server);
   ~ScriptEngine();
   ScriptEngine(const ScriptEngine&) = delete;
   ScriptEngine& operator=(const ScriptEngine&) = delete;
@@ -72,7 +73,7 @@ class ScriptEngine {
   std::optional<bool> MayRunTaken() const;
   // The protocol that replies come to the script in.
   void set_protocol(int protocol) { script_client_.reply.set_protocol(protocol); }
-  ServerState& server() { return server_; }
+  Services& server() { return server_; }
 
   // What the strings and tables of all scripts may take: enough for the largest value there can be.
   static constexpr size_t kMaxBytes = size_t{512} << 20;
@@ -107,7 +108,7 @@ class ScriptEngine {
   bool CallProtected(int function);
   void ReplyFailure(lua_State* lua);
 
-  ServerState& server_;
+  Services& server_;
   ScriptWatch watch_;
   lua_State* lua_ = nullptr;
   size_t used_bytes_ = 0;

@@ -2,9 +2,15 @@
 
 #include <limits>
 
+#include "server/config/config.h"
+#include "server/effects/effect_stream.h"
+#include "server/log/log.h"
 #include "server/script/script_engine.h"
 #include "server/script/script_error.h"
-#include "server/state/server_state.h"
+#include "server/state/client_table.h"
+#include "server/state/clock.h"
+#include "server/state/process.h"
+#include "server/state/services.h"
 
 namespace tally::server {
 namespace {

@@ -15,11 +15,11 @@
 
 namespace tally::server {
 
-struct ServerState;
+struct Services;
 
 class ScriptWatch {
  public:
-  explicit ScriptWatch(ServerState& server) : server_(server) {}
+  explicit ScriptWatch(Services& server) : server_(server) {}
 
   // The watch of the state that the engine made.
   static ScriptWatch& Of(lua_State* lua);
@@ -49,7 +49,7 @@ class ScriptWatch {
   void BecomeBusy();
   void GiveUp();
 
-  ServerState& server_;
+  Services& server_;
   lua_State* main_ = nullptr;
   std::string_view sha_;
   Client* caller_ = nullptr;

@@ -2,7 +2,15 @@
 
 #include <string>
 
-#include "server/state/server_state.h"
+#include "core/engine/engine.h"
+#include "server/config/config.h"
+#include "server/effects/effect_stream.h"
+#include "server/state/clock.h"
+#include "server/state/key_event_feed.h"
+#include "server/state/memory_usage.h"
+#include "server/state/persistence.h"
+#include "server/state/services.h"
+#include "server/state/stats.h"
 
 namespace tally::server {
 namespace {

@@ -8,14 +8,14 @@
 
 namespace tally::server {
 
-struct ServerState;
+struct Services;
 
 inline constexpr std::string_view kOutOfMemoryError =
     "OOM command not allowed when used memory > 'maxmemory'.";
 
 class Evictor {
  public:
-  explicit Evictor(ServerState& server) : server_(server) {}
+  explicit Evictor(Services& server) : server_(server) {}
 
   // To be called before each command and once a turn. While more than maxmemory is in use it frees,
   // for about half a millisecond; when that was not enough it is behind(). Each evicted key is
@@ -37,7 +37,7 @@ class Evictor {
   bool EvictBatch();
   void Evict(const Keyspace::Entry& entry);
 
-  ServerState& server_;
+  Services& server_;
   EvictionWalk walk_;
   EvictionWalk::Batch batch_;
   bool out_of_memory_ = false;

@@ -4,14 +4,14 @@
 
 #include <string>
 
-#include "server/state/text.h"
+#include "server/log/quoted.h"
 
 namespace tally::server {
 
-void FeedMonitors(ServerState& server, const Client& client, Args args) {
-  if (server.clients.monitors().empty()) [[likely]]
+void FeedMonitors(ClientTable& clients, const Clock& clock, const Client& client, Args args) {
+  if (clients.monitors().empty()) [[likely]]
     return;
-  const int64_t us = server.clock.now_us();
+  const int64_t us = clock.now_us();
   std::string line = absl::StrFormat("%d.%06d [%d %s]", us / 1'000'000, us % 1'000'000,
                                      client.database, client.address);
   for (const std::string_view arg : args) {
@@ -21,7 +21,7 @@ void FeedMonitors(ServerState& server, const Client& client, Args args) {
   ByteBlocks status;
   ReplyBuilder(status).Status(line);
   const SharedBytes shared = status.Share();
-  for (Client* monitor : server.clients.monitors()) server.clients.Send(*monitor, shared);
+  for (Client* monitor : clients.monitors()) clients.Send(*monitor, shared);
 }
 
 }  // namespace tally::server

@@ -3,12 +3,13 @@
 
 #include "server/command/command.h"
 #include "server/state/client.h"
-#include "server/state/server_state.h"
+#include "server/state/client_table.h"
+#include "server/state/clock.h"
 
 namespace tally::server {
 
 // Tells those who watch of a command that `client` ran. One that watches and runs it itself gets
-// the line behind the command's reply.
-void FeedMonitors(ServerState& server, const Client& client, Args args);
+// the line after the command's reply.
+void FeedMonitors(ClientTable& clients, const Clock& clock, const Client& client, Args args);
 
 }  // namespace tally::server

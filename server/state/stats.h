@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "server/command/command_host.h"
+
 namespace tally::server {
 
 // Counts durations in buckets that double, each cut in four: percentiles within 12.5%.
@@ -64,8 +66,7 @@ struct Stats {
   uint64_t commands_processed = 0;
   uint64_t net_input_bytes = 0;
   uint64_t net_output_bytes = 0;
-  uint64_t keyspace_hits = 0;
-  uint64_t keyspace_misses = 0;
+  Lookups lookups;
   uint64_t expired_keys = 0;
   uint64_t evicted_keys = 0;
   uint64_t evicted_clients = 0;

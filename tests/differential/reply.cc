@@ -4,7 +4,7 @@
 
 #include "core/base/check.h"
 #include "core/bytes/number.h"
-#include "server/state/text.h"
+#include "server/log/quoted.h"
 
 namespace tally::differential {
 namespace {

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "server/state/effect_log.h"
+#include "server/effects/effect_stream.h"
 #include "tests/differential/reply.h"
 
 namespace tally::differential {

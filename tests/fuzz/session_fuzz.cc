@@ -15,12 +15,12 @@
 #include "core/bytes/number.h"
 #include "core/engine/engine.h"
 #include "core/tzdata/tzdata_zones.h"
-#include "server/commands/families.h"
+#include "server/admin/families.h"
 #include "server/dispatcher.h"
 #include "server/resp/parser.h"
 #include "server/script/script_engine.h"
+#include "server/server_state.h"
 #include "server/session.h"
-#include "server/state/server_state.h"
 
 namespace {
 
@@ -80,7 +80,7 @@ const CommandTable& Commands() {
   return table;
 }
 
-class World : private Keyspace::Observer {
+class World : private Keyspace::Observer, private EffectSink {
  public:
   explicit World(const Config& config)
       : config_(config),
@@ -92,7 +92,7 @@ class World : private Keyspace::Observer {
     state.persistence = &files_;
     state.process = &process_;
     state.runner = &dispatcher;
-    state.effects.set_buffer(&effects);
+    state.effects.Attach(*this);
     engine.set_observer(this);
   }
   ~World() { engine.set_observer(nullptr); }
@@ -103,6 +103,7 @@ class World : private Keyspace::Observer {
   }
   void BeforeChange(Keyspace&, Keyspace::Segment&, std::string_view,
                     const Keyspace::Entry&) override {}
+  void Receive(uint64_t, std::string_view received) override { effects += received; }
 
   Config config_;
   TzdataZones zones_;
@@ -182,7 +183,6 @@ void Converse(World& world, std::string_view stream, size_t longest) {
 void Replay(World& world, std::string_view effects) {
   Client client;
   client.authenticated = true;
-  world.state.loading = true;
   world.engine.set_expiring(false);
   RequestParser parser;
   while (!effects.empty()) {
@@ -191,12 +191,11 @@ void Replay(World& world, std::string_view effects) {
     Check(item != nullptr && ArityFits(*item->command, parser.args().size()),
           "an effect is a command");
     client.output.Clear();
-    world.dispatcher.Run(client, *item, parser.args());
+    world.dispatcher.Replay(client, *item, parser.args());
     Check(client.output.empty() || client.output[0] != '-',
           "an effect is replayed without an error");
     effects.remove_prefix(parser.consumed());
   }
-  world.state.loading = false;
   world.engine.set_expiring(true);
 }
 

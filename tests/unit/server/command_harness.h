@@ -13,12 +13,12 @@
 #include "core/bytes/byte_blocks.h"
 #include "core/bytes/str_cat.h"
 #include "core/tzdata/tzdata_zones.h"
-#include "server/command/login.h"
-#include "server/commands/families.h"
+#include "server/acl/acl_guard.h"
+#include "server/admin/families.h"
 #include "server/dispatcher.h"
 #include "server/reply_text.h"
 #include "server/resp/parser.h"
-#include "server/state/server_state.h"
+#include "server/server_state.h"
 
 namespace tally::server {
 
@@ -97,6 +97,14 @@ inline std::string Taken(ByteBlocks& bytes) {
   return taken;
 }
 
+// A sink that keeps what it receives.
+class EffectText : public EffectSink {
+ public:
+  void Receive(uint64_t, std::string_view effects) override { text += effects; }
+
+  std::string text;
+};
+
 class CommandHarness : private Keyspace::Observer {
  public:
   static constexpr int64_t kBegin = 1'700'000'000'000;  // unix ms
@@ -112,7 +120,7 @@ class CommandHarness : private Keyspace::Observer {
     state.persistence = &persistence;
     state.process = &process;
     state.runner = &dispatcher;
-    state.effects.set_buffer(&effects_);
+    state.effects.Attach(effects_);
     engine.set_observer(this);
     state.key_events.set_classes(config.notify_keyspace_events);
     self = Connect();
@@ -173,12 +181,15 @@ class CommandHarness : private Keyspace::Observer {
     }
   }
 
+  // From now on Effects() gives nothing, and takes no memory.
+  void StopEffects() { state.effects.Detach(effects_); }
   // The commands logged since the last call, each as its words parted by blanks. The choice of
   // database 0 is left out.
   std::vector<std::string> Effects() {
     std::vector<std::string> lines;
     RequestParser parser;
-    std::string_view rest = effects_;
+    state.effects.Deliver();
+    std::string_view rest = effects_.text;
     while (!rest.empty()) {
       REQUIRE(parser.Next(rest) == ParseStatus::kCommand);
       std::string line;
@@ -188,7 +199,7 @@ class CommandHarness : private Keyspace::Observer {
       if (line != "SELECT 0") lines.push_back(std::move(line));
       rest.remove_prefix(parser.consumed());
     }
-    effects_.clear();
+    effects_.text.clear();
     return lines;
   }
 
@@ -237,7 +248,7 @@ class CommandHarness : private Keyspace::Observer {
                     const Keyspace::Entry&) override {}
 
   std::vector<std::unique_ptr<Client>> clients_;
-  std::string effects_;
+  EffectText effects_;
 };
 
 }  // namespace tally::server

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "core/bytes/str_cat.h"
+#include "server/admin/families.h"
 #include "server/command/command_table.h"
 #include "server/command/usage.h"
-#include "server/commands/families.h"
 
 namespace tally::server {
 namespace {

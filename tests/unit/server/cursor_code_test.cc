@@ -1,4 +1,4 @@
-#include "server/state/cursor_code.h"
+#include "server/command/cursor_code.h"
 
 #include <catch2/catch.hpp>
 #include <set>

@@ -22,6 +22,7 @@ class DurableServer : private Keyspace::Observer {
       : harness_(WithLog(std::move(config))),
         persistence_(harness_.state, harness_.dispatcher, files) {
     harness_.state.persistence = &persistence_;
+    harness_.StopEffects();
     harness_.process.apply = [this](std::string_view name) {
       return name == "appendfsync" ? persistence_.ApplyConfig() : absl::OkStatus();
     };

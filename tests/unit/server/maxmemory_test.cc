@@ -33,7 +33,7 @@ void LimitMemory(CommandHarness& h, std::string_view policy, size_t room = kRoom
   const size_t limit = h.state.memory.Sample() + room;
   REQUIRE(h.Run(StrCat("CONFIG SET maxmemory ", limit, " maxmemory-policy ", policy)) == "+OK");
   h.state.evictor.ApplyConfig();
-  h.state.effects.set_buffer(nullptr);
+  h.StopEffects();
 }
 
 void ExhaustMemory(CommandHarness& h) {
@@ -109,8 +109,8 @@ TEST_CASE("maxmemory: the longest unused keys go, and each is logged, counted an
   Fill(h, 5000);
   LimitMemory(h, "allkeys-lru");
   constexpr int kMore = 30'000;
-  std::string effects;
-  h.state.effects.set_buffer(&effects);
+  EffectText effects;
+  h.state.effects.Attach(effects);
   size_t deleted = 0;
   for (int i = 0; i < kMore; ++i) {
     // One key is used all the time.
@@ -118,13 +118,14 @@ TEST_CASE("maxmemory: the longest unused keys go, and each is logged, counted an
     REQUIRE(h.Run(StrCat("SET n", i, " ", std::string(100, 'v'))) == "+OK");
     h.Advance(1000);
     REQUIRE(h.state.memory.Current() < static_cast<size_t>(h.config.maxmemory) + 64 * 1024);
-    for (size_t at = 0; (at = effects.find("$3\r\nDEL\r\n", at)) != std::string::npos; ++at) {
+    h.state.effects.Deliver();
+    for (size_t at = 0; (at = effects.text.find("$3\r\nDEL\r\n", at)) != std::string::npos; ++at) {
       ++deleted;
     }
-    effects.clear();
+    effects.text.clear();
     listener->output.Truncate(1000);
   }
-  h.state.effects.set_buffer(nullptr);
+  h.state.effects.Detach(effects);
   CHECK(deleted > 5000);
   CHECK(h.state.stats.evicted_keys == deleted);
   CHECK(h.engine.database(0).size() == 5000 + kMore - deleted);

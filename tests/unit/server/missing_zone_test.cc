@@ -25,10 +25,8 @@ void Log(DurableServer& server, const std::string& line) {
   const std::vector<std::string_view> words(texts.begin(), texts.end());
   const CommandTable::Item* item = harness.state.commands.Resolve(words);
   REQUIRE(item != nullptr);
-  harness.state.loading = true;
   harness.self->output.Clear();
-  harness.dispatcher.Run(*harness.self, *item, words);
-  harness.state.loading = false;
+  harness.dispatcher.Replay(*harness.self, *item, words);
   INFO(harness.self->output.Joined());
   REQUIRE(harness.self->output.Copy(0, 1) != "-");
   REQUIRE(server.persistence().FlushTurn().ok());

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/state/text.h"
+#include "server/log/quoted.h"
 
 namespace tally::test {
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/command/command_context.h"
 #include "tests/unit/server/command_harness.h"
 #include "tests/unit/server/usage_text.h"
 

@@ -15,7 +15,6 @@ namespace tally::server {
 inline void ReplayInto(CommandHarness& target, const std::vector<std::string>& effects,
                        int64_t clock_ms) {
   target.state.clock.Set(clock_ms);
-  target.state.loading = true;
   target.engine.set_expiring(false);
   for (const std::string& line : effects) {
     std::vector<std::string_view> args;
@@ -28,12 +27,11 @@ inline void ReplayInto(CommandHarness& target, const std::vector<std::string>& e
     INFO(line);
     REQUIRE(item != nullptr);
     target.self->output.Clear();
-    target.dispatcher.Run(*target.self, *item, args);
+    target.dispatcher.Replay(*target.self, *item, args);
     REQUIRE(target.self->output.Copy(0, 1) != "-");
   }
   target.self->output.Clear();
   target.engine.set_expiring(true);
-  target.state.loading = false;
   target.Effects();
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "server/state/text.h"
+#include "server/log/quoted.h"
 
 namespace tally::server {
 

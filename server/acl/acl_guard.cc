@@ -1,0 +1,74 @@
+#include "server/acl/acl_guard.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "server/state/client_text.h"
+
+namespace tally::server {
+namespace {
+
+std::string_view ReasonOf(AclDenial denial) {
+  switch (denial) {
+    case AclDenial::kCommand:
+      return "command";
+    case AclDenial::kKey:
+      return "key";
+    case AclDenial::kChannel:
+      return "channel";
+    case AclDenial::kNone:
+      break;
+  }
+  return "";
+}
+
+void Become(Client& client, std::shared_ptr<const AclUser> user) {
+  client.user = user->name;
+  client.acl = std::move(user);
+}
+
+}  // namespace
+
+void AclGuard::AddToLog(const Client& client, std::string_view reason, std::string_view place,
+                        std::string_view object, std::string_view user) {
+  AclLog::Entry entry;
+  entry.reason = reason;
+  entry.place = place;
+  entry.object = object;
+  entry.user = user;
+  entry.created_ms = clock_.now_ms();
+  AppendClientLine(entry.client, client, entry.created_ms);
+  if (entry.client.ends_with('\n')) entry.client.pop_back();
+  log_.Add(std::move(entry), static_cast<size_t>(config_.acllog_max_len));
+}
+
+AclVerdict AclGuard::Check(const Client& client, const CommandTable::Item& item, Args args,
+                           std::string_view place) {
+  if (client.acl == nullptr || client.acl->unrestricted) return {};
+  const AclVerdict verdict = CheckCall(*client.acl, item, args);
+  if (verdict.denial != AclDenial::kNone) {
+    AddToLog(client, ReasonOf(verdict.denial), place, verdict.object, client.user);
+  }
+  return verdict;
+}
+
+bool AclGuard::Login(Client& client, std::string_view command, std::string_view user,
+                     std::string_view password) {
+  auto found = users_.Authenticate(user, password);
+  if (found == nullptr) {
+    AddToLog(client, "auth", client.transaction.active ? "multi" : "toplevel", command, user);
+    return false;
+  }
+  Become(client, std::move(found));
+  client.authenticated = true;
+  return true;
+}
+
+void LoginAsDefault(AclUsers& users, Client& client) {
+  const std::shared_ptr<AclUser>& user = users.default_user();
+  client.authenticated = user->enabled && user->any_password;
+  Become(client, user);
+}
+
+}  // namespace tally::server

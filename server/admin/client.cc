@@ -1,0 +1,330 @@
+// CLIENT: connections as their owners and operators see them.
+#include <climits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/bytes/number.h"
+#include "core/bytes/str_cat.h"
+#include "server/acl/acl_guard.h"
+#include "server/acl/acl_users.h"
+#include "server/admin/families.h"
+#include "server/admin/server_context.h"
+#include "server/command/client_name.h"
+#include "server/command/help.h"
+#include "server/state/client_table.h"
+#include "server/state/client_text.h"
+
+namespace tally::server {
+namespace {
+
+void ClientId(ServerContext& context) {
+  context.reply.Integer(static_cast<int64_t>(context.client.id));
+}
+
+void ClientGetName(ServerContext& context) {
+  if (context.client.name.empty()) return context.reply.Null();
+  context.reply.Bulk(context.client.name);
+}
+
+void ClientSetName(ServerContext& context) {
+  if (!IsClientName(context.args[2])) return context.reply.Error(kClientNameError);
+  context.client.name = context.args[2];
+  context.reply.Ok();
+}
+
+void ClientSetInfo(ServerContext& context) {
+  const std::string_view attribute = context.args[2];
+  const std::string_view value = context.args[3];
+  const bool is_name = IsWord(attribute, "lib-name");
+  if (!is_name && !IsWord(attribute, "lib-ver")) {
+    return context.reply.Error(StrCat("ERR Unrecognized option '", attribute, "'"));
+  }
+  if (!IsClientName(value)) {
+    return context.reply.Error(
+        StrCat("ERR ", attribute, " cannot contain spaces, newlines or special characters."));
+  }
+  (is_name ? context.client.library_name : context.client.library_version) = value;
+  context.reply.Ok();
+}
+
+void ClientInfo(ServerContext& context) {
+  std::string text;
+  AppendClientLine(text, context.client, context.now);
+  context.reply.Verbatim("txt", text);
+}
+
+// The classes that CLIENT LIST and KILL take. There are no replicas and no masters here, but tools
+// ask for them.
+enum class ClientType : uint8_t { kNormal, kPubSub, kReplica, kMaster };
+
+// Replies an error and gives nothing when the word is no class.
+std::optional<ClientType> ClientTypeArg(ServerContext& context, size_t index) {
+  const std::string_view word = context.args[index];
+  if (IsWord(word, "normal")) return ClientType::kNormal;
+  if (IsWord(word, "pubsub")) return ClientType::kPubSub;
+  if (IsWord(word, "replica") || IsWord(word, "slave")) return ClientType::kReplica;
+  if (IsWord(word, "master")) return ClientType::kMaster;
+  context.reply.Error(StrCat("ERR Unknown client type '", word, "'"));
+  return std::nullopt;
+}
+
+bool HasType(const Client& client, ClientType type) {
+  return type == (client.subscribed() ? ClientType::kPubSub : ClientType::kNormal);
+}
+
+void ListByIds(ServerContext& context) {
+  std::string text;
+  for (const std::string_view word : context.args.subspan(3)) {
+    const auto id = ParseInt64(word);
+    if (!id) return context.reply.Error("ERR Invalid client ID");
+    const Client* client = context.server.clients.Find(static_cast<uint64_t>(*id));
+    if (client != nullptr) AppendClientLine(text, *client, context.now);
+  }
+  context.reply.Verbatim("txt", text);
+}
+
+void ClientList(ServerContext& context) {
+  const Args args = context.args;
+  std::optional<ClientType> type;
+  if (args.size() == 4 && IsWord(args[2], "type")) {
+    type = ClientTypeArg(context, 3);
+    if (!type) return;
+  } else if (args.size() > 3 && IsWord(args[2], "id")) {
+    return ListByIds(context);
+  } else if (args.size() != 2) {
+    return context.reply.Error(kSyntaxError);
+  }
+  std::string text;
+  context.server.clients.ForEach([&](const Client& client) {
+    if (!type || HasType(client, *type)) AppendClientLine(text, client, context.now);
+  });
+  context.reply.Verbatim("txt", text);
+}
+
+struct KillFilter {
+  std::optional<uint64_t> id;
+  std::optional<ClientType> type;
+  std::optional<std::string_view> address;
+  std::optional<std::string_view> local_address;
+  std::optional<std::string_view> user;
+  bool skip_self = true;
+
+  bool Matches(const Client& client, const Client& self) const {
+    return !(id && client.id != *id) && !(type && !HasType(client, *type)) &&
+           !(address && client.address != *address) &&
+           !(local_address && client.local_address != *local_address) &&
+           !(user && client.user != *user) && !(skip_self && &client == &self);
+  }
+};
+
+// One option and its value; replies the error and returns false.
+bool ParseKillOption(ServerContext& context, size_t index, KillFilter& filter) {
+  const std::string_view option = context.args[index];
+  const std::string_view value = context.args[index + 1];
+  if (IsWord(option, "id")) {
+    const auto id =
+        context.Int64ArgIn(index + 1, 1, INT64_MAX, "ERR client-id should be greater than 0");
+    if (id) filter.id = static_cast<uint64_t>(*id);
+    return id.has_value();
+  }
+  if (IsWord(option, "type")) {
+    filter.type = ClientTypeArg(context, index + 1);
+    return filter.type.has_value();
+  }
+  if (IsWord(option, "user")) {
+    filter.user = value;
+    if (context.server.users.Find(value) != nullptr) return true;
+    context.reply.Error(StrCat("ERR No such user '", value, "'"));
+    return false;
+  }
+  if (IsWord(option, "addr")) {
+    filter.address = value;
+  } else if (IsWord(option, "laddr")) {
+    filter.local_address = value;
+  } else if (IsWord(option, "skipme") && (IsWord(value, "yes") || IsWord(value, "no"))) {
+    filter.skip_self = IsWord(value, "yes");
+  } else {
+    context.reply.Error(kSyntaxError);
+    return false;
+  }
+  return true;
+}
+
+size_t KillMatching(ServerContext& context, const KillFilter& filter) {
+  size_t killed = 0;
+  context.server.clients.ForEach([&](Client& client) {
+    if (client.close_after_reply || !filter.Matches(client, context.client)) return;
+    context.server.clients.Kill(client, context.client);
+    ++killed;
+  });
+  return killed;
+}
+
+void ClientKill(ServerContext& context) {
+  const Args args = context.args;
+  KillFilter filter;
+  if (args.size() == 3) {
+    filter.address = args[2];
+    filter.skip_self = false;
+    if (KillMatching(context, filter) == 0) return context.reply.Error("ERR No such client");
+    return context.reply.Ok();
+  }
+  for (size_t i = 2; i < args.size(); i += 2) {
+    if (i + 1 == args.size()) return context.reply.Error(kSyntaxError);
+    if (!ParseKillOption(context, i, filter)) return;
+  }
+  context.reply.Integer(static_cast<int64_t>(KillMatching(context, filter)));
+}
+
+void ClientPause(ServerContext& context) {
+  const Args args = context.args;
+  Pause pause;
+  if (args.size() == 4) {
+    pause.writes_only = IsWord(args[3], "write");
+    if (!pause.writes_only && !IsWord(args[3], "all")) {
+      return context.reply.Error("ERR CLIENT PAUSE mode must be WRITE or ALL");
+    }
+  } else if (args.size() != 3) {
+    return context.reply.Error(kSyntaxError);
+  }
+  const auto ms = context.Int64Arg(2, "ERR timeout is not an integer or out of range");
+  if (!ms) return;
+  if (*ms < 0) return context.reply.Error("ERR timeout is negative");
+  if (__builtin_add_overflow(context.now, *ms, &pause.until_ms)) {
+    return context.reply.Error("ERR timeout is out of range");
+  }
+  context.server.pause = pause;
+  context.reply.Ok();
+}
+
+void ClientUnpause(ServerContext& context) {
+  context.server.pause = {};
+  context.reply.Ok();
+}
+
+// ON or OFF; replies the error and gives nothing for another word.
+std::optional<bool> SwitchArg(ServerContext& context, size_t index) {
+  if (IsWord(context.args[index], "on")) return true;
+  if (IsWord(context.args[index], "off")) return false;
+  context.reply.Error(kSyntaxError);
+  return std::nullopt;
+}
+
+void ClientNoEvict(ServerContext& context) {
+  const auto on = SwitchArg(context, 2);
+  if (!on) return;
+  context.client.no_evict = *on;
+  context.reply.Ok();
+}
+
+void ClientNoTouch(ServerContext& context) {
+  const auto on = SwitchArg(context, 2);
+  if (!on) return;
+  context.client.no_touch = *on;
+  context.reply.Ok();
+}
+
+void ClientReply(ServerContext& context) {
+  ReplyMode& mode = context.client.reply_mode;
+  const std::string_view word = context.args[2];
+  if (IsWord(word, "on")) {
+    mode = ReplyMode::kOn;
+    context.reply.Ok();
+  } else if (IsWord(word, "off")) {
+    mode = ReplyMode::kOff;
+  } else if (IsWord(word, "skip")) {
+    if (mode != ReplyMode::kOff) mode = ReplyMode::kSkipNext;
+  } else {
+    context.reply.Error(kSyntaxError);
+  }
+}
+
+void ClientHelp(ServerContext& context) {
+  constexpr std::string_view kLines[] = {
+      "GETNAME",
+      "    Return the name of the current connection.",
+      "ID",
+      "    Return the ID of the current connection.",
+      "INFO",
+      "    Return information about the current client connection.",
+      "KILL <ip:port>",
+      "    Kill connection made from <ip:port>.",
+      "KILL <option> <value> [<option> <value> [...]]",
+      "    Kill connections. Options are:",
+      "    * ADDR (<ip:port>|<unixsocket>:0)",
+      "      Kill connections made from the specified address",
+      "    * LADDR (<ip:port>|<unixsocket>:0)",
+      "      Kill connections made to specified local address",
+      "    * TYPE (NORMAL|MASTER|REPLICA|PUBSUB)",
+      "      Kill connections by type.",
+      "    * USER <username>",
+      "      Kill connections authenticated by <username>.",
+      "    * SKIPME (YES|NO)",
+      "      Skip killing current connection (default: yes).",
+      "LIST [options ...]",
+      "    Return information about client connections. Options:",
+      "    * TYPE (NORMAL|MASTER|REPLICA|PUBSUB)",
+      "      Return clients of specified type.",
+      "UNPAUSE",
+      "    Stop the current client pause, resuming traffic.",
+      "PAUSE <timeout> [WRITE|ALL]",
+      "    Suspend all, or just write, clients for <timeout> milliseconds.",
+      "REPLY (ON|OFF|SKIP)",
+      "    Control the replies sent to the current connection.",
+      "SETNAME <name>",
+      "    Assign the name <name> to the current connection.",
+      "SETINFO (LIB-NAME|LIB-VER) <text>",
+      "    Tell the name or the version of the client's library.",
+      "NO-EVICT (ON|OFF)",
+      "    Protect current client connection from eviction.",
+      "NO-TOUCH (ON|OFF)",
+      "    Leave the access times of keys as they are.",
+  };
+  ReplyHelp(context, kLines);
+}
+
+constexpr uint32_t kOwn = kNoScript | kLoading | kStale;
+constexpr uint32_t kOthers = kAdmin | kDangerous | kOwn;
+constexpr KeyRange kNoKeys;
+
+constexpr Command kSubcommands[] = {
+    {"getname", ClientGetName, 2, kOwn, kNoKeys, "Returns the name of the connection.", "2.6.9"},
+    {"help", ClientHelp, 2, kLoading | kStale, kNoKeys,
+     "Returns helpful text about the subcommands.", "5.0.0"},
+    {"id", ClientId, 2, kOwn, kNoKeys, "Returns the unique client ID of the connection.", "5.0.0"},
+    {"info", ClientInfo, 2, kOwn, kNoKeys, "Returns information about the connection.", "6.2.0"},
+    {"kill", ClientKill, -3, kOthers, kNoKeys, "Terminates open connections.", "2.4.0",
+     "filter<'ip:port'!2.8.12|new-format<[ID client-id:int@2.8.12]|[TYPE "
+     "normal_master_slave_pubsub@2.8.12<NORMAL|MASTER@3.2.0|SLAVE|REPLICA@5.0.0|PUBSUB>]|[USER "
+     "username]|[ADDR 'ip:port']|[LADDR 'ip:port'@6.2.0]|[SKIPME yes/no]>...>"},
+    {"list", ClientList, -2, kOthers, kNoKeys, "Lists open connections.", "2.4.0",
+     "[TYPE normal_master_replica_pubsub@5.0.0<NORMAL|MASTER|REPLICA|PUBSUB>] [ID "
+     "id@6.2.0(client-id:int...)]"},
+    {"no-evict", ClientNoEvict, 3, kOthers, kNoKeys,
+     "Sets the client eviction mode of the connection.", "7.0.0", "enabled<ON|OFF>"},
+    {"no-touch", ClientNoTouch, 3, kOwn, kNoKeys,
+     "Controls whether commands of the connection mark the access of keys.", "7.2.0",
+     "enabled<ON|OFF>"},
+    {"pause", ClientPause, -3, kOthers, kNoKeys, "Suspends commands processing.", "2.9.50",
+     "timeout:int [mode@6.2.0<WRITE|ALL>]"},
+    {"reply", ClientReply, 3, kOwn, kNoKeys, "Instructs the server whether to reply to commands.",
+     "3.2.0", "on_off_skip<ON|OFF|SKIP>"},
+    {"setinfo", ClientSetInfo, 4, kOwn, kNoKeys,
+     "Sets information specific to the client or connection.", "7.2.0",
+     "attr<LIB-NAME libname|LIB-VER libver>"},
+    {"setname", ClientSetName, 3, kOwn, kNoKeys, "Sets the connection name.", "2.6.9",
+     "connection-name"},
+    {"unpause", ClientUnpause, 2, kOthers, kNoKeys, "Resumes processing commands.", "6.2.0"},
+};
+
+constexpr Command kCommands[] = {
+    {"client", nullptr, -2, 0, kNoKeys, "A container for client connection commands.", "2.4.0", "",
+     kSubcommands},
+};
+
+}  // namespace
+
+std::span<const Command> ClientCommands() { return kCommands; }
+
+}  // namespace tally::server

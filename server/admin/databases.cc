@@ -1,0 +1,94 @@
+// Whole databases, and the time.
+#include <climits>
+#include <string>
+
+#include "server/admin/families.h"
+#include "server/admin/server_context.h"
+#include "server/state/clock.h"
+#include "server/state/persistence.h"
+#include "server/state/watch_list.h"
+
+namespace tally::server {
+namespace {
+
+void DbSize(ServerContext& context) {
+  context.reply.Integer(static_cast<int64_t>(context.keyspace().size()));
+}
+
+// ASYNC and SYNC are the same here: a cleared keyspace is freed in slices either way.
+bool CheckFlushArgs(ServerContext& context) {
+  const Args args = context.args;
+  if (args.size() == 1) return true;
+  if (args.size() == 2 && (IsWord(args[1], "async") || IsWord(args[1], "sync"))) return true;
+  context.reply.Error(kSyntaxError);
+  return false;
+}
+
+void Clear(ServerContext& context, size_t database) {
+  Keyspace& keyspace = context.engine().database(database);
+  context.server.watches.TouchAll(database, keyspace, nullptr, context.now);
+  context.server.persistence->BeforeClear(database);
+  keyspace.Clear();
+}
+
+void FlushDb(ServerContext& context) {
+  if (!CheckFlushArgs(context)) return;
+  Clear(context, context.client.database);
+  context.CountChange();
+  context.reply.Ok();
+}
+
+void FlushAll(ServerContext& context) {
+  if (!CheckFlushArgs(context)) return;
+  for (size_t i = 0; i < context.engine().databases(); ++i) Clear(context, i);
+  context.CountChange();
+  context.reply.Ok();
+}
+
+void SwapDb(ServerContext& context) {
+  // Both have to be numbers before either is looked for.
+  if (!context.Int64ArgIn(1, INT_MIN, INT_MAX, "ERR invalid first DB index")) return;
+  if (!context.Int64ArgIn(2, INT_MIN, INT_MAX, "ERR invalid second DB index")) return;
+  const auto first = context.DatabaseArg(1);
+  if (!first) return;
+  const auto second = context.DatabaseArg(2);
+  if (!second) return;
+  if (*first != *second) {
+    Keyspace& one = context.engine().database(*first);
+    Keyspace& other = context.engine().database(*second);
+    context.server.watches.TouchAll(*first, one, &other, context.now);
+    context.server.watches.TouchAll(*second, other, &one, context.now);
+    context.server.persistence->BeforeSwap(*first, *second);
+    one.Swap(other);
+  }
+  context.CountChange();
+  context.reply.Ok();
+}
+
+void Time(ServerContext& context) {
+  const int64_t us = context.server.clock.now_us();
+  context.reply.Array(2);
+  context.reply.BulkInteger(us / 1'000'000);
+  context.reply.BulkInteger(us % 1'000'000);
+}
+
+constexpr KeyRange kNoKeys;
+constexpr uint32_t kFlush = kWrite | kDangerous | kKeyspaceCategory;
+
+constexpr Command kCommands[] = {
+    {"dbsize", DbSize, 1, kReadOnly | kFast | kKeyspaceCategory, kNoKeys,
+     "Returns the number of keys in the database.", "1.0.0"},
+    {"flushall", FlushAll, -1, kFlush, kNoKeys, "Removes all keys from all databases.", "1.0.0",
+     "[async<ASYNC@4.0.0|SYNC@6.2.0>]"},
+    {"flushdb", FlushDb, -1, kFlush, kNoKeys, "Removes all keys from the current database.",
+     "1.0.0", "[async<ASYNC@4.0.0|SYNC@6.2.0>]"},
+    {"swapdb", SwapDb, 3, kFlush | kFast, kNoKeys, "Swaps two databases.", "4.0.0",
+     "index1:int index2:int"},
+    {"time", Time, 1, kLoading | kStale | kFast, kNoKeys, "Returns the server's time.", "2.6.0"},
+};
+
+}  // namespace
+
+std::span<const Command> DatabaseCommands() { return kCommands; }
+
+}  // namespace tally::server

@@ -1,0 +1,41 @@
+#include "server/admin/families.h"
+
+#include <vector>
+
+#include "server/commands/families.h"
+
+namespace tally::server {
+namespace {
+
+std::vector<CommandFamily> AllFamilies() {
+  std::vector<CommandFamily> all = {
+      {"connection", "connection", ConnectionCommands()},
+      {"connection", "connection", ClientCommands()},
+      {"server", "", DatabaseCommands()},
+      {"server", "", ServerAdminCommands()},
+      {"server", "", ConfigCommands()},
+      {"server", "connection", IntrospectionCommands()},
+      {"server", "", ObservationCommands()},
+      {"server", "", MemoryCommands()},
+      {"server", "", DebugCommands()},
+      {"server", "", AclCommands()},
+  };
+  const std::span<const CommandFamily> values = ValueFamilies();
+  all.insert(all.end(), values.begin(), values.end());
+  all.insert(all.end(), {
+                            {"pubsub", "", PubSubCommands()},
+                            {"transactions", "transaction", TransactionCommands()},
+                            {"scripting", "scripting", ScriptingCommands()},
+                        });
+  return all;
+}
+
+}  // namespace
+
+std::span<const CommandFamily> CommandFamilies(bool scripting) {
+  static const std::vector<CommandFamily> kAll = AllFamilies();
+  const std::span<const CommandFamily> all(kAll);
+  return scripting ? all : all.first(all.size() - 1);
+}
+
+}  // namespace tally::server

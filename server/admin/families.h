@@ -1,0 +1,29 @@
+// All families of commands: those on values, and those that only a server has.
+#pragma once
+
+#include <span>
+
+#include "server/command/command.h"
+
+namespace tally::server {
+
+// In the order in which the list of commands shows them. Without `scripting` the commands that run
+// scripts are unknown.
+std::span<const CommandFamily> CommandFamilies(bool scripting = true);
+
+// Each is defined at the end of its family's file.
+std::span<const Command> ConnectionCommands();
+std::span<const Command> ClientCommands();
+std::span<const Command> DatabaseCommands();
+std::span<const Command> ServerAdminCommands();
+std::span<const Command> ConfigCommands();
+std::span<const Command> IntrospectionCommands();
+std::span<const Command> ObservationCommands();
+std::span<const Command> MemoryCommands();
+std::span<const Command> DebugCommands();
+std::span<const Command> AclCommands();
+std::span<const Command> PubSubCommands();
+std::span<const Command> TransactionCommands();
+std::span<const Command> ScriptingCommands();
+
+}  // namespace tally::server

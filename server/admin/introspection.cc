@@ -1,0 +1,183 @@
+// COMMAND: what commands there are, for clients that look before they ask.
+#include <string>
+#include <vector>
+
+#include "core/bytes/glob.h"
+#include "server/admin/families.h"
+#include "server/admin/server_context.h"
+#include "server/command/acl_categories.h"
+#include "server/command/command_description.h"
+#include "server/command/command_table.h"
+#include "server/command/help.h"
+
+namespace tally::server {
+namespace {
+
+template <typename Visit>
+void ForEachTopLevel(const CommandTable& table, Visit&& visit) {
+  for (const CommandTable::Item& item : table.items()) {
+    if (item.parent == nullptr) visit(item);
+  }
+}
+
+size_t CountTopLevel(const CommandTable& table) {
+  size_t count = 0;
+  ForEachTopLevel(table, [&](const CommandTable::Item&) { ++count; });
+  return count;
+}
+
+// COMMAND alone, too: another second word is no subcommand, and has been refused before.
+void AllInfo(ServerContext& context) {
+  const CommandTable& table = context.server.commands;
+  context.reply.Array(CountTopLevel(table));
+  ForEachTopLevel(
+      table, [&](const CommandTable::Item& item) { ReplyCommandInfo(context.reply, table, item); });
+}
+
+void CommandCount(ServerContext& context) {
+  context.reply.Integer(static_cast<int64_t>(CountTopLevel(context.server.commands)));
+}
+
+void CommandInfo(ServerContext& context) {
+  const CommandTable& table = context.server.commands;
+  const Args names = context.args.subspan(2);
+  if (names.empty()) return AllInfo(context);
+  context.reply.Array(names.size());
+  for (const std::string_view name : names) {
+    if (const CommandTable::Item* item = table.FindFullName(name)) {
+      ReplyCommandInfo(context.reply, table, *item);
+    } else {
+      context.reply.Null();
+    }
+  }
+}
+
+void CommandDocs(ServerContext& context) {
+  const CommandTable& table = context.server.commands;
+  const size_t mark = context.reply.BeginMap();
+  size_t found = 0;
+  const auto add = [&](const CommandTable::Item& item) {
+    ReplyCommandDocs(context.reply, table, item);
+    ++found;
+  };
+  const Args names = context.args.subspan(2);
+  if (names.empty()) ForEachTopLevel(table, add);
+  for (const std::string_view name : names) {
+    if (const CommandTable::Item* item = table.FindFullName(name)) add(*item);
+  }
+  context.reply.EndMap(mark, found);
+}
+
+void CommandList(ServerContext& context) {
+  const Args args = context.args;
+  const bool filtered = args.size() == 5 && IsWord(args[2], "filterby");
+  const bool by_module = filtered && IsWord(args[3], "module");
+  const bool by_category = filtered && IsWord(args[3], "aclcat");
+  const bool by_pattern = filtered && IsWord(args[3], "pattern");
+  if (args.size() != 2 && !by_module && !by_category && !by_pattern) {
+    return context.reply.Error(kSyntaxError);
+  }
+  const size_t mark = context.reply.BeginArray();
+  size_t found = 0;
+  for (const CommandTable::Item& item : context.server.commands.items()) {
+    if (by_module) continue;  // there are none
+    if (by_category && !HasCategory(item, args[4])) continue;
+    if (by_pattern && !GlobMatch(args[4], item.full_name, GlobCase::kInsensitive)) continue;
+    context.reply.Bulk(item.full_name);
+    ++found;
+  }
+  context.reply.EndArray(mark, found);
+}
+
+// The keys of the command behind the second word. Replies the error and gives false.
+bool KeysArg(ServerContext& context, std::vector<KeyReference>& keys) {
+  const Args call = context.args.subspan(2);
+  const CommandTable::Item* item = context.server.commands.Resolve(call);
+  std::string_view error;
+  if (item == nullptr || item->command->handler == nullptr) {
+    error = "ERR Invalid command specified";
+  } else if (item->command->keys.first == 0 && item->command->find_keys == nullptr) {
+    error = "ERR The command has no key arguments";
+  } else if (!ArityFits(*item->command, call.size())) {
+    error = "ERR Invalid number of arguments specified for command";
+  } else if (!FindKeys(*item->command, call, keys)) {
+    error = "ERR Invalid arguments specified for command";
+  } else {
+    return true;
+  }
+  context.reply.Error(error);
+  return false;
+}
+
+void CommandGetKeys(ServerContext& context) {
+  std::vector<KeyReference> keys;
+  if (!KeysArg(context, keys)) return;
+  context.reply.Array(keys.size());
+  for (const KeyReference& key : keys) context.reply.Bulk(context.args[2 + key.index]);
+}
+
+void CommandGetKeysAndFlags(ServerContext& context) {
+  std::vector<KeyReference> keys;
+  if (!KeysArg(context, keys)) return;
+  context.reply.Array(keys.size());
+  for (const KeyReference& key : keys) {
+    context.reply.Array(2);
+    context.reply.Bulk(context.args[2 + key.index]);
+    ReplyKeyFlags(context.reply, key.use);
+  }
+}
+
+void CommandHelp(ServerContext& context) {
+  constexpr std::string_view kLines[] = {
+      "(no subcommand)",
+      "    Return details about all commands.",
+      "COUNT",
+      "    Return the total number of commands in this server.",
+      "LIST",
+      "    Return a list of all commands in this server.",
+      "INFO [<command-name> ...]",
+      "    Return details about multiple commands.",
+      "    If no command names are given, documentation details for all",
+      "    commands are returned.",
+      "DOCS [<command-name> ...]",
+      "    Return documentation details about multiple commands.",
+      "    If no command names are given, documentation details for all",
+      "    commands are returned.",
+      "GETKEYS <full-command>",
+      "    Return the keys from a full command.",
+      "GETKEYSANDFLAGS <full-command>",
+      "    Return the keys and the access flags from a full command.",
+  };
+  ReplyHelp(context, kLines);
+}
+
+constexpr uint32_t kAnyTime = kLoading | kStale;
+constexpr KeyRange kNoKeys;
+
+constexpr Command kSubcommands[] = {
+    {"count", CommandCount, 2, kAnyTime, kNoKeys, "Returns a count of commands.", "2.8.13"},
+    {"docs", CommandDocs, -2, kAnyTime, kNoKeys,
+     "Returns documentary information about one, multiple or all commands.", "7.0.0",
+     "[command-name...]"},
+    {"getkeys", CommandGetKeys, -4, kAnyTime, kNoKeys,
+     "Extracts the key names from an arbitrary command.", "2.8.13"},
+    {"getkeysandflags", CommandGetKeysAndFlags, -4, kAnyTime, kNoKeys,
+     "Extracts the key names and access flags for an arbitrary command.", "7.0.0"},
+    {"help", CommandHelp, 2, kAnyTime, kNoKeys, "Returns helpful text about the subcommands.",
+     "5.0.0"},
+    {"info", CommandInfo, -2, kAnyTime, kNoKeys,
+     "Returns information about one, multiple or all commands.", "2.8.13", "[command-name...]"},
+    {"list", CommandList, -2, kAnyTime, kNoKeys, "Returns a list of command names.", "7.0.0",
+     "[FILTERBY filterby<MODULE module-name|ACLCAT category|PATTERN pattern:pattern>]"},
+};
+
+constexpr Command kCommands[] = {
+    {"command", AllInfo, -1, kAnyTime, kNoKeys, "Returns detailed information about all commands.",
+     "2.8.13", "", kSubcommands},
+};
+
+}  // namespace
+
+std::span<const Command> IntrospectionCommands() { return kCommands; }
+
+}  // namespace tally::server

@@ -1,0 +1,213 @@
+// EVAL and SCRIPT. A script's commands log their own effects; those of one turn are one batch of
+// the log, so a script is whole there or not there at all.
+#include <absl/strings/ascii.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/admin/families.h"
+#include "server/admin/server_context.h"
+#include "server/command/counted_keys.h"
+#include "server/command/help.h"
+#include "server/log/log.h"
+#include "server/script/script_engine.h"
+#include "server/state/client_table.h"
+#include "server/state/clock.h"
+#include "server/state/evictor.h"
+#include "server/state/monitor_feed.h"
+
+namespace tally::server {
+namespace {
+
+constexpr std::string_view kNoScriptError = "NOSCRIPT No matching script. Please use EVAL.";
+constexpr size_t kScriptArg = 1;
+constexpr size_t kCountArg = 2;
+constexpr size_t kFirstKey = 3;
+
+// Made when the first script comes: most servers never see one.
+ScriptEngine& Scripts(Services& server) {
+  if (server.scripts == nullptr) server.scripts = std::make_shared<ScriptEngine>(server);
+  return *server.scripts;
+}
+
+// The script that the first argument names by its text, or by its SHA1; null after an error reply.
+const Script* FindScript(ServerContext& context, bool by_sha) {
+  ScriptEngine& scripts = Scripts(context.server);
+  const std::string_view named = context.args[kScriptArg];
+  if (by_sha) {
+    const Script* script = scripts.Use(named);
+    if (script == nullptr) context.reply.Error(kNoScriptError);
+    return script;
+  }
+  const auto loaded = scripts.Load(named, false);
+  if (loaded.ok()) return *loaded;
+  const absl::string_view message = loaded.status().message();
+  context.reply.Error({message.data(), message.size()});
+  return nullptr;
+}
+
+void RunScript(ServerContext& context, bool by_sha, bool read_only) {
+  if (by_sha && context.args[kScriptArg].size() != Sha1Hex{}.digits.size()) {
+    return context.reply.Error(kNoScriptError);
+  }
+  const auto count = context.Int64Arg(kCountArg);
+  if (!count) return;
+  const Args rest = context.args.subspan(kFirstKey);
+  if (*count > static_cast<int64_t>(rest.size())) {
+    return context.reply.Error("ERR Number of keys can't be greater than number of args");
+  }
+  if (*count < 0) return context.reply.Error("ERR Number of keys can't be negative");
+  const Script* script = FindScript(context, by_sha);
+  if (script == nullptr) return;
+  if (read_only && script->declares_flags && !script->no_writes) {
+    return context.reply.Error("ERR Can not execute a script with write flag using *_ro command.");
+  }
+  const bool may_need_memory = script->declares_flags && !script->no_writes && !script->allow_oom;
+  if (may_need_memory && context.server.evictor.out_of_memory()) {
+    return context.reply.Error(kOutOfMemoryError);
+  }
+  const auto keys = static_cast<size_t>(*count);
+  FeedMonitors(context.server.clients, context.server.clock, context.client,
+               context.args);  // before the script's own commands
+  Scripts(context.server)
+      .Run(*script, context.client, rest.first(keys), rest.subspan(keys), read_only);
+}
+
+void Eval(ServerContext& context) { RunScript(context, false, false); }
+
+void EvalRo(ServerContext& context) { RunScript(context, false, true); }
+
+void EvalSha(ServerContext& context) { RunScript(context, true, false); }
+
+void EvalShaRo(ServerContext& context) { RunScript(context, true, true); }
+
+// There may be none.
+bool FindEvalKeys(Args args, std::vector<KeyReference>& keys) {
+  static_cast<void>(FindCountedKeys(args, kCountArg, keys));
+  return true;
+}
+
+void ScriptLoad(ServerContext& context) {
+  const auto loaded = Scripts(context.server).Load(context.args[2], true);
+  if (loaded.ok()) return context.reply.Bulk((*loaded)->sha.view());
+  const absl::string_view message = loaded.status().message();
+  context.reply.Error({message.data(), message.size()});
+}
+
+void ScriptExists(ServerContext& context) {
+  const Args names = context.args.subspan(2);
+  context.reply.Array(names.size());
+  for (const std::string_view name : names) {
+    context.reply.Integer(Scripts(context.server).Find(name) != nullptr ? 1 : 0);
+  }
+}
+
+void ScriptFlush(ServerContext& context) {
+  const Args options = context.args.subspan(2);
+  const bool known =
+      options.empty() ||
+      (options.size() == 1 && (IsWord(options[0], "sync") || IsWord(options[0], "async")));
+  if (!known) return context.reply.Error("ERR SCRIPT FLUSH only support SYNC|ASYNC option");
+  Scripts(context.server).Flush();
+  context.reply.Ok();
+}
+
+void ScriptKill(ServerContext& context) {
+  ScriptEngine* scripts = context.server.scripts.get();
+  if (scripts == nullptr || !scripts->watch().running()) {
+    return context.reply.Error("NOTBUSY No scripts in execution right now.");
+  }
+  if (scripts->wrote()) {
+    return context.reply.Error(
+        "UNKILLABLE Sorry the script already executed write commands against the dataset. You can "
+        "either wait the script termination or kill the server in a hard way using the SHUTDOWN "
+        "NOSAVE command.");
+  }
+  context.server.log.Notice("A script is ended by SCRIPT KILL");
+  scripts->watch().Kill();
+  context.reply.Ok();
+}
+
+void ScriptHelp(ServerContext& context) {
+  constexpr std::string_view kLines[] = {
+      "EXISTS <sha1> [<sha1> ...]",
+      "    Return information about the existence of the scripts in the script cache.",
+      "FLUSH [ASYNC|SYNC]",
+      "    Flush the Lua scripts cache.",
+      "KILL",
+      "    Kill the currently executing Lua script.",
+      "LOAD <script>",
+      "    Load a script into the scripts cache without executing it.",
+  };
+  ReplyHelp(context, kLines);
+}
+
+constexpr uint32_t kRunFlags = kNoScript | kStale | kSkipMonitor | kMayReplicate | kMovableKeys;
+constexpr KeyRange kNoKeys;
+constexpr KeyRange kScriptKeys{0, 0, 0, kChangesKey};
+
+constexpr Command kSubcommands[] = {
+    {"exists", ScriptExists, -3, kNoScript, kNoKeys,
+     "Determines whether server-side Lua scripts exist in the script cache.", "2.6.0", "sha1..."},
+    {"flush", ScriptFlush, -2, kNoScript, kNoKeys,
+     "Removes all server-side Lua scripts from the script cache.", "2.6.0",
+     "[async@6.2.0<ASYNC|SYNC>]"},
+    {"help", ScriptHelp, 2, kLoading | kStale, kNoKeys,
+     "Returns helpful text about the subcommands.", "5.0.0"},
+    {"kill", ScriptKill, 2, kNoScript | kAllowBusy, kNoKeys,
+     "Terminates a server-side Lua script during execution.", "2.6.0"},
+    {"load", ScriptLoad, 3, kNoScript | kStale, kNoKeys,
+     "Loads a server-side Lua script to the script cache.", "2.6.0", "script"},
+};
+
+constexpr Command kCommands[] = {
+    {"eval",
+     Eval,
+     -3,
+     kRunFlags,
+     kScriptKeys,
+     "Executes a server-side Lua script.",
+     "2.6.0",
+     "script numkeys:int [key#0...] [arg...]",
+     {},
+     FindEvalKeys},
+    {"eval_ro",
+     EvalRo,
+     -3,
+     kRunFlags | kReadOnly,
+     kNoKeys,
+     "Executes a read-only server-side Lua script.",
+     "7.0.0",
+     "script numkeys:int [key#0...] [arg...]",
+     {},
+     FindEvalKeys},
+    {"evalsha",
+     EvalSha,
+     -3,
+     kRunFlags,
+     kScriptKeys,
+     "Executes a server-side Lua script by SHA1 digest.",
+     "2.6.0",
+     "sha1 numkeys:int [key#0...] [arg...]",
+     {},
+     FindEvalKeys},
+    {"evalsha_ro",
+     EvalShaRo,
+     -3,
+     kRunFlags | kReadOnly,
+     kNoKeys,
+     "Executes a read-only server-side Lua script by SHA1 digest.",
+     "7.0.0",
+     "sha1 numkeys:int [key#0...] [arg...]",
+     {},
+     FindEvalKeys},
+    {"script", nullptr, -2, 0, kNoKeys, "A container for Lua scripts management commands.", "2.6.0",
+     "", kSubcommands},
+};
+
+}  // namespace
+
+std::span<const Command> ScriptingCommands() { return kCommands; }
+
+}  // namespace tally::server

@@ -1,0 +1,164 @@
+// The server as its operator sees it: INFO, saving, shutting down. CONFIG stands in config.cc.
+#include <string>
+
+#include "core/bytes/str_cat.h"
+#include "server/admin/families.h"
+#include "server/admin/server_context.h"
+#include "server/info/info.h"
+#include "server/log/log.h"
+#include "server/state/client_table.h"
+#include "server/state/persistence.h"
+#include "server/state/process.h"
+
+namespace tally::server {
+namespace {
+
+void Info(ServerContext& context) {
+  context.reply.Verbatim("txt", RenderInfo(context.server, context.args.subspan(1)));
+}
+
+void ReplyFailure(ServerContext& context, const absl::Status& status) {
+  context.reply.Error(StrCat("ERR ", std::string(status.message())));
+}
+
+void LastSave(ServerContext& context) {
+  context.reply.Integer(context.server.persistence->last_save_ms() / 1000);
+}
+
+void Save(ServerContext& context) {
+  const absl::Status status = context.server.persistence->SaveNow();
+  if (!status.ok()) return ReplyFailure(context, status);
+  context.reply.Ok();
+}
+
+// There is one kind of snapshot, so that saving in the background and rewriting the log are one.
+void StartSnapshot(ServerContext& context, std::string_view started) {
+  const absl::Status status = context.server.persistence->StartRewrite();
+  if (!status.ok()) return ReplyFailure(context, status);
+  context.reply.Status(started);
+}
+
+void BgSave(ServerContext& context) {
+  const Args args = context.args;
+  const bool schedule = args.size() == 2 && IsWord(args[1], "schedule");
+  if (args.size() > 1 && !schedule) return context.reply.Error(kSyntaxError);
+  if (context.server.persistence->rewriting()) {
+    return context.reply.Error("ERR Background save already in progress");
+  }
+  StartSnapshot(context, "Background saving started");
+}
+
+void BgRewriteAof(ServerContext& context) {
+  if (context.server.persistence->rewriting()) {
+    return context.reply.Error("ERR Background append only file rewriting already in progress");
+  }
+  StartSnapshot(context, "Background append only file rewriting started");
+}
+
+struct ShutdownOptions {
+  bool save = false;
+  bool no_save = false;
+  bool now = false;
+  bool force = false;
+  bool abort = false;
+};
+
+bool ParseShutdown(Args words, ShutdownOptions& options) {
+  for (const std::string_view word : words) {
+    if (IsWord(word, "save")) {
+      options.save = true;
+    } else if (IsWord(word, "nosave")) {
+      options.no_save = true;
+    } else if (IsWord(word, "now")) {
+      options.now = true;
+    } else if (IsWord(word, "force")) {
+      options.force = true;
+    } else if (IsWord(word, "abort")) {
+      options.abort = true;
+    } else {
+      return false;
+    }
+  }
+  const bool other = options.save || options.no_save || options.now || options.force;
+  return !(options.save && options.no_save) && !(options.abort && other);
+}
+
+// A shutdown that succeeds has no reply: the connection ends.
+void Shutdown(ServerContext& context) {
+  ShutdownOptions options;
+  if (!ParseShutdown(context.args.subspan(1), options)) return context.reply.Error(kSyntaxError);
+  if (context.server.script_busy && !options.no_save) return context.reply.Error(kBusyError);
+  // It is over within a turn, so that there is never one to be aborted.
+  if (options.abort) return context.reply.Error("ERR No shutdown in progress.");
+  const bool save = !options.no_save && !context.server.loading;
+  Persistence& persistence = *context.server.persistence;
+  absl::Status status;
+  if (save) status = options.save ? persistence.SaveNow() : persistence.SaveAtEnd();
+  if (status.ok() || options.force) {
+    status = context.server.process->Shutdown(options.force, save);
+  }
+  if (!status.ok()) {
+    context.server.log.Warning("SHUTDOWN failed: ", std::string(status.message()));
+    context.reply.Error("ERR Errors trying to SHUTDOWN. Check logs.");
+  }
+}
+
+// Who watches already gets no reply, as from Redis.
+void Monitor(ServerContext& context) {
+  if (context.client.monitor) return;
+  context.server.clients.SetMonitor(context.client, true);
+  context.reply.Ok();
+}
+
+void Role(ServerContext& context) {
+  context.reply.Array(3);
+  context.reply.Bulk("master");
+  context.reply.Integer(0);
+  context.reply.Array(0);
+}
+
+// To be nobody's replica is all that there is.
+void ReplicaOf(ServerContext& context) {
+  if (IsWord(context.args[1], "no") && IsWord(context.args[2], "one")) return context.reply.Ok();
+  context.reply.Error("ERR tallyd does not replicate");
+}
+
+void Cluster(ServerContext& context) {
+  context.reply.Error("ERR This instance has cluster support disabled");
+}
+
+constexpr KeyRange kNoKeys;
+constexpr uint32_t kOperator = kAdmin | kDangerous | kNoScript;
+
+constexpr Command kCommands[] = {
+    {"bgrewriteaof", BgRewriteAof, 1, kOperator | kNoMulti, kNoKeys,
+     "Rewrites the append-only file in the background.", "1.0.0"},
+    {"bgsave", BgSave, -1, kOperator | kNoMulti, kNoKeys, "Saves the databases in the background.",
+     "1.0.0", "[SCHEDULE@3.2.2]"},
+    {"cluster", Cluster, -2, kStale, kNoKeys, "Tells that there is no cluster.", "3.0.0"},
+    {"info", Info, -1, kLoading | kStale | kDangerous, kNoKeys,
+     "Returns information and statistics about the server.", "1.0.0", "[section...]"},
+    {"lastsave", LastSave, 1, kAdmin | kDangerous | kLoading | kStale | kFast, kNoKeys,
+     "Returns the Unix timestamp of the last successful save.", "1.0.0"},
+    {"monitor", Monitor, 1, kOperator | kLoading | kStale | kNoExec, kNoKeys,
+     "Listens for all requests received by the server in real-time.", "1.0.0"},
+    {"replicaof", ReplicaOf, 3, kOperator | kStale, kNoKeys,
+     "Accepts NO ONE only: there is no replication.", "5.0.0",
+     "args<host-port(host port:int)|no-one(NO ONE)>"},
+    {"role", Role, 1, kAdmin | kDangerous | kNoScript | kLoading | kStale | kFast, kNoKeys,
+     "Returns the replication role.", "2.8.12"},
+    {"save", Save, 1, kOperator | kNoMulti, kNoKeys, "Saves the databases before it returns.",
+     "1.0.0"},
+    {"shutdown", Shutdown, -1, kOperator | kLoading | kStale | kNoMulti | kAllowBusy, kNoKeys,
+     "Saves the databases and stops the server.", "1.0.0",
+     "[nosave_save<NOSAVE|SAVE>] [NOW@7.0.0] [FORCE@7.0.0] [ABORT@7.0.0]"},
+    {"slaveof", ReplicaOf, 3, kOperator | kStale, kNoKeys,
+     "Accepts NO ONE only: there is no replication.", "1.0.0",
+     "args<host-port(host port:int)|no-one(NO ONE)>"},
+};
+
+}  // namespace
+
+std::span<const Command> ServerAdminCommands() { return kCommands; }
+
+}  // namespace tally::server

@@ -1,0 +1,136 @@
+// MULTI, EXEC and WATCH. The dispatcher queues what comes between MULTI and EXEC.
+#include <absl/strings/ascii.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/bytes/str_cat.h"
+#include "server/acl/acl_guard.h"
+#include "server/admin/families.h"
+#include "server/admin/server_context.h"
+#include "server/effects/effect_stream.h"
+#include "server/state/command_runner.h"
+#include "server/state/watch_list.h"
+
+namespace tally::server {
+namespace {
+
+void Multi(ServerContext& context) {
+  Transaction& transaction = context.client.transaction;
+  if (transaction.active) return context.reply.Error("ERR MULTI calls can not be nested");
+  transaction.active = true;
+  context.reply.Ok();
+}
+
+std::string_view ReasonOf(AclDenial denial) {
+  switch (denial) {
+    case AclDenial::kCommand:
+      return "no permission to execute the command or subcommand";
+    case AclDenial::kKey:
+      return "no permission to touch the specified keys";
+    case AclDenial::kChannel:
+      return "no permission to access one of the channels used as arguments";
+    case AclDenial::kNone:
+      break;
+  }
+  return "";
+}
+
+// The user's rules may have changed since the command was queued.
+bool StillAllowed(ServerContext& context, const CommandTable::Item& item, Args args) {
+  const AclDenial denial = context.server.guard.Check(context.client, item, args, "multi").denial;
+  if (denial == AclDenial::kNone) return true;
+  context.reply.Error(
+      StrCat("NOPERM ACLs rules changed between the moment the transaction was accumulated and the "
+             "EXEC call. This command is no longer allowed for the following reason: ",
+             ReasonOf(denial)));
+  return false;
+}
+
+// False after an error reply.
+bool RunsInExec(ServerContext& context, const Command& command) {
+  if ((command.flags & kNoExec) == 0) return true;
+  context.reply.Error(StrCat("ERR ", absl::AsciiStrToUpper(std::string(command.name)),
+                             " isn't allowed for DENY BLOCKING client"));
+  return false;
+}
+
+// A turn's effects are logged as one batch, which is loaded whole or not at all: so the commands'
+// own effects, one after the other, make the block atomic in the log too.
+void RunQueue(ServerContext& context, const std::vector<QueuedCommand>& queue) {
+  const EffectStream::Block block(context.server.effects);
+  std::vector<std::string_view> args;
+  for (const QueuedCommand& queued : queue) {
+    args.assign(queued.args.begin(), queued.args.end());
+    if (!StillAllowed(context, *queued.item, args)) continue;
+    if (!RunsInExec(context, *queued.item->command)) continue;
+    context.server.runner->Run(context.client, *queued.item, args);
+  }
+}
+
+void Exec(ServerContext& context) {
+  Client& client = context.client;
+  Transaction& transaction = client.transaction;
+  if (!transaction.active) return context.reply.Error("ERR EXEC without MULTI");
+  const bool failed = transaction.failed;
+  const bool touched =
+      transaction.touched || WatchList::AnyExpired(client, context.engine(), context.now);
+  const std::vector<QueuedCommand> queue = std::move(transaction.queue);
+  context.server.watches.EndTransaction(client);
+  if (failed) {
+    return context.reply.Error("EXECABORT Transaction discarded because of previous errors.");
+  }
+  if (touched) return context.reply.NullArray();
+  context.reply.Array(queue.size());
+  RunQueue(context, queue);
+}
+
+void Discard(ServerContext& context) {
+  if (!context.client.transaction.active) return context.reply.Error("ERR DISCARD without MULTI");
+  context.server.watches.EndTransaction(context.client);
+  context.reply.Ok();
+}
+
+void Watch(ServerContext& context) {
+  if (context.client.transaction.active) {
+    return context.reply.Error("ERR WATCH inside MULTI is not allowed");
+  }
+  for (const std::string_view key : context.args.subspan(1)) {
+    // Without the time Peek shows expired keys too.
+    const Keyspace::Entry entry = context.keyspace().Peek(key);
+    const bool is_expired = entry && entry.expired(context.now);
+    context.server.watches.Watch(context.client, context.client.database, key, is_expired);
+  }
+  context.reply.Ok();
+}
+
+void Unwatch(ServerContext& context) {
+  context.server.watches.UnwatchAll(context.client);
+  context.reply.Ok();
+}
+
+constexpr uint32_t kControl = kNoScript | kLoading | kStale;
+constexpr uint32_t kQuick = kControl | kFast | kAllowBusy;
+
+constexpr Command kCommands[] = {
+    {"discard", Discard, 1, kQuick, {}, "Discards a transaction.", "2.0.0"},
+    {"exec",
+     Exec,
+     1,
+     kControl | kSkipSlowlog,
+     {},
+     "Executes all commands in a transaction.",
+     "1.2.0"},
+    {"multi", Multi, 1, kQuick, {}, "Starts a transaction.", "1.2.0"},
+    {"unwatch", Unwatch, 1, kQuick, {}, "Forgets about watched keys of a transaction.", "2.2.0"},
+    {"watch", Watch, -2, kQuick, AllKeys(kLooksAtKey),
+     "Monitors changes to keys to determine the execution of a transaction.", "2.2.0", "key#0..."},
+};
+
+}  // namespace
+
+std::span<const Command> TransactionCommands() { return kCommands; }
+
+}  // namespace tally::server

@@ -1,0 +1,35 @@
+// What all calls of one host share: a server, a module, a test. Made once, by the host.
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+#include "core/engine/engine.h"
+#include "core/engine/value_limits.h"
+#include "server/command/command_table.h"
+#include "server/command/cursor_code.h"
+#include "server/command/key_events.h"
+#include "server/command/scratch.h"
+#include "server/effects/effect_stream.h"
+
+namespace tally::server {
+
+// Keys that reading commands looked for: found, and not found.
+struct Lookups {
+  uint64_t hits = 0;
+  uint64_t misses = 0;
+};
+
+struct CommandHost {
+  Engine& engine;
+  const CommandTable& commands;
+  const ValueLimits& limits;
+  EffectStream& effects;
+  KeyEvents& key_events;
+  Lookups& lookups;
+  CursorCode cursors;
+  std::mt19937_64 random;
+  Scratch scratch;
+};
+
+}  // namespace tally::server

@@ -1,0 +1,86 @@
+#include "server/effects/effect_stream.h"
+
+#include <algorithm>
+
+#include "core/bytes/number.h"
+
+namespace tally::server {
+namespace {
+
+// Above this an empty buffer is given back.
+constexpr size_t kKeptBytes = size_t{1} << 20;
+
+char* PutHeader(char* out, char type, size_t value) {
+  *out++ = type;
+  out = WriteInt64(out, static_cast<int64_t>(value));
+  *out++ = '\r';
+  *out++ = '\n';
+  return out;
+}
+
+}  // namespace
+
+void AppendRespCommand(std::string& out, std::span<const std::string_view> args) {
+  char header[kMaxInt64Chars + 3];
+  out.append(header, static_cast<size_t>(PutHeader(header, '*', args.size()) - header));
+  for (const std::string_view arg : args) {
+    out.append(header, static_cast<size_t>(PutHeader(header, '$', arg.size()) - header));
+    out.append(arg);
+    out.append("\r\n", 2);
+  }
+}
+
+void EffectStream::Attach(EffectSink& sink) {
+  DeliverAll();
+  sinks_.push_back(&sink);
+  ForgetDatabase();
+}
+
+void EffectStream::Detach(EffectSink& sink) {
+  DeliverAll();
+  std::erase(sinks_, &sink);
+}
+
+void EffectStream::Append(size_t database, Words args) {
+  if (sinks_.empty() || abandoned_) return;
+  const size_t size = pending_.size();
+  if (database != database_) {
+    const Int64Text index(static_cast<int64_t>(database));
+    const std::string_view select[] = {"SELECT", index.view()};
+    AppendRespCommand(pending_, select);
+    database_ = database;
+  }
+  AppendRespCommand(pending_, args);
+  if (in_block_) block_bytes_ += pending_.size() - size;
+}
+
+void EffectStream::DeliverAll() {
+  DeliverUntil(pending_.size());
+  block_bytes_ = 0;
+}
+
+void EffectStream::DeliverUntil(size_t end) {
+  if (end == 0) return;
+  for (EffectSink* sink : sinks_) {
+    sink->Receive(delivered_, std::string_view(pending_).substr(0, end));
+  }
+  delivered_ += end;
+  pending_.erase(0, end);
+  // One large turn must not keep its memory for ever.
+  if (pending_.empty() && pending_.capacity() > kKeptBytes) std::string().swap(pending_);
+}
+
+void EffectStream::EndBlock() {
+  in_block_ = false;
+  abandoned_ = false;
+  block_bytes_ = 0;
+}
+
+void EffectStream::AbandonBlock() {
+  pending_.resize(pending_.size() - block_bytes_);
+  block_bytes_ = 0;
+  abandoned_ = true;
+  ForgetDatabase();
+}
+
+}  // namespace tally::server

@@ -1,0 +1,89 @@
+#include "server/log/log.h"
+
+#include <absl/strings/str_format.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <ctime>
+
+namespace tally::server {
+namespace {
+
+void AppendPrintable(std::string_view message, std::string& out) {
+  for (const char c : message) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      absl::StrAppendFormat(&out, "\\x%02x", byte);
+    } else {
+      out += c;
+    }
+  }
+}
+
+void WriteAll(int descriptor, std::string_view data) {
+  while (!data.empty()) {
+    const ssize_t written = ::write(descriptor, data.data(), data.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    data.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+absl::StatusOr<int> OpenToAppend(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+  if (descriptor >= 0) return descriptor;
+  return absl::ErrnoToStatus(errno, StrCat("can't open the log file '", path, "'"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Logger>> Logger::Open(std::string_view path, LogLevel level) {
+  std::string name(path);
+  if (name.empty()) {
+    return std::unique_ptr<Logger>(new Logger(std::move(name), STDOUT_FILENO, level));
+  }
+  const absl::StatusOr<int> descriptor = OpenToAppend(name);
+  if (!descriptor.ok()) return descriptor.status();
+  return std::unique_ptr<Logger>(new Logger(std::move(name), *descriptor, level));
+}
+
+// The new file takes the old one's number, so that a line of another thread goes to either.
+absl::Status Logger::Reopen() {
+  if (path_.empty()) return absl::OkStatus();
+  const absl::StatusOr<int> opened = OpenToAppend(path_);
+  if (!opened.ok()) return opened.status();
+  const bool replaced = ::dup3(*opened, descriptor_, O_CLOEXEC) >= 0;
+  const int error = errno;
+  ::close(*opened);
+  return replaced ? absl::OkStatus() : absl::ErrnoToStatus(error, "can't replace the log file");
+}
+
+Logger::~Logger() {
+  if (descriptor_ != STDOUT_FILENO) ::close(descriptor_);
+}
+
+void Logger::Write(LogLevel level, std::string_view message) const {
+  if (!Enabled(level)) return;
+  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+  const int64_t unix_ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count();
+  WriteAll(descriptor_, FormatLogLine(level, unix_ms, ::getpid(), message));
+}
+
+std::string FormatLogLine(LogLevel level, int64_t unix_ms, int64_t pid, std::string_view message) {
+  static constexpr std::string_view kMarks = ".-*#";
+  const std::time_t seconds = unix_ms / 1000;
+  std::tm local{};
+  ::localtime_r(&seconds, &local);
+  char date[32];
+  const size_t length = std::strftime(date, sizeof(date), "%d %b %Y %H:%M:%S", &local);
+  std::string line = absl::StrFormat("%d:M %s.%03d %c ", pid, std::string_view(date, length),
+                                     unix_ms % 1000, kMarks[static_cast<size_t>(level)]);
+  AppendPrintable(message, line);
+  line += '\n';
+  return line;
+}
+
+}  // namespace tally::server

@@ -1,0 +1,60 @@
+// Everything that Services names, in one owner: made once by the process, or by a test.
+#pragma once
+
+#include "core/engine/engine.h"
+#include "server/acl/acl_guard.h"
+#include "server/acl/acl_log.h"
+#include "server/acl/acl_users.h"
+#include "server/command/command_host.h"
+#include "server/command/command_table.h"
+#include "server/config/config.h"
+#include "server/effects/effect_stream.h"
+#include "server/log/log.h"
+#include "server/state/client_table.h"
+#include "server/state/clock.h"
+#include "server/state/command_runner.h"
+#include "server/state/evictor.h"
+#include "server/state/key_event_feed.h"
+#include "server/state/memory_usage.h"
+#include "server/state/persistence.h"
+#include "server/state/process.h"
+#include "server/state/pubsub.h"
+#include "server/state/services.h"
+#include "server/state/slowlog.h"
+#include "server/state/stats.h"
+#include "server/state/watch_list.h"
+
+namespace tally::server {
+
+struct OwnedServices {
+  OwnedServices(Services& services, const CommandTable& commands, Engine& engine, Config& config);
+
+  AclUsers users;
+  AclLog acl_log;
+  Clock clock;
+  AclGuard guard;
+  Stats stats;
+  ClientTable clients;
+  PubSub pubsub{clients};
+  WatchList watches;
+  KeyEventFeed key_events{watches, pubsub};
+  EffectStream effects;
+  Slowlog slowlog;
+  LatencyLog latency;
+  MemoryMeter memory;
+  Evictor evictor;
+  CommandHost host;
+};
+
+// The parts come first, as the references to them are copied when the services are made.
+struct OwnedServicesBase {
+  OwnedServices owned;
+};
+
+struct ServerState : private OwnedServicesBase, public Services {
+  ServerState(const CommandTable& commands, Engine& engine, Config& config, Logger& log);
+  ServerState(const ServerState&) = delete;
+  ServerState& operator=(const ServerState&) = delete;
+};
+
+}  // namespace tally::server

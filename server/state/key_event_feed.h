@@ -1,0 +1,46 @@
+// Gives what commands report of keys to those who watch keys and to those who subscribed to it.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "server/command/key_events.h"
+#include "server/state/pubsub.h"
+#include "server/state/watch_list.h"
+
+namespace tally::server {
+
+class KeyEventFeed final : public KeyEvents {
+ public:
+  KeyEventFeed(WatchList& watches, PubSub& pubsub) : watches_(watches), pubsub_(pubsub) {}
+
+  void set_classes(uint32_t classes) { classes_ = classes; }
+  bool wants(uint32_t event_class) const { return (classes_ & event_class) != 0; }
+
+  void Changed(uint32_t event_class, std::string_view event, size_t database,
+               std::string_view key) override {
+    Touched(database, key);
+    Notify(event_class, event, database, key);
+  }
+  void Touched(size_t database, std::string_view key) override {
+    if (!watches_.empty()) watches_.Touch(database, key);
+  }
+  void Notify(uint32_t event_class, std::string_view event, size_t database,
+              std::string_view key) override {
+    if (wants(event_class)) Publish(event, database, key);
+  }
+  // The key is removed because its deadline has passed.
+  void Expired(size_t database, std::string_view key) {
+    if (!watches_.empty()) watches_.TouchExpired(database, key);
+    Notify(kEventExpired, "expired", database, key);
+  }
+
+ private:
+  void Publish(std::string_view event, size_t database, std::string_view key);
+
+  WatchList& watches_;
+  PubSub& pubsub_;
+  uint32_t classes_ = 0;
+};
+
+}  // namespace tally::server

@@ -1,0 +1,80 @@
+// What the commands that administer the server, and its other parts, may reach. Only names, so that
+// a file includes the headers of what it uses, and no others. ServerState owns all of it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace tally {
+class Engine;
+}  // namespace tally
+
+namespace tally::server {
+
+class AclGuard;
+class AclLog;
+class AclUsers;
+class ClientTable;
+class Clock;
+class CommandRunner;
+class CommandTable;
+class EffectStream;
+class Evictor;
+class KeyEventFeed;
+class LatencyLog;
+class Logger;
+class MemoryMeter;
+class Persistence;
+class Process;
+class PubSub;
+class ScriptEngine;
+class Slowlog;
+class WatchList;
+struct CommandHost;
+struct Config;
+struct Stats;
+
+// CLIENT PAUSE.
+struct Pause {
+  int64_t until_ms = 0;
+  bool writes_only = false;
+};
+
+struct Services {
+  const CommandTable& commands;
+  Engine& engine;
+  Config& config;
+  Logger& log;
+  AclUsers& users;
+  AclLog& acl_log;
+  AclGuard& guard;
+  Clock& clock;
+  Stats& stats;
+  ClientTable& clients;
+  PubSub& pubsub;
+  WatchList& watches;
+  KeyEventFeed& key_events;
+  EffectStream& effects;
+  Slowlog& slowlog;
+  LatencyLog& latency;
+  MemoryMeter& memory;
+  Evictor& evictor;
+  CommandHost& host;
+
+  std::string run_id;
+  std::string config_path;  // absolute; empty without a file
+  bool loading = false;     // clients are answered LOADING
+  bool active_expire = true;
+  // A script has been running for longer than busy-reply-threshold. Commands without kAllowBusy are
+  // answered BUSY; the clock stands, and nothing expires.
+  bool script_busy = false;
+  Pause pause;
+  std::shared_ptr<ScriptEngine> scripts;  // null before the first script
+
+  Persistence* persistence = nullptr;
+  Process* process = nullptr;
+  CommandRunner* runner = nullptr;
+};
+
+}  // namespace tally::server

@@ -1,0 +1,157 @@
+// The stream of effects: offsets, sinks that come and go, blocks.
+#include "server/effects/effect_stream.h"
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "random_seed.h"
+
+namespace tally::server {
+namespace {
+
+class Sink : public EffectSink {
+ public:
+  void Receive(uint64_t offset, std::string_view effects) override {
+    if (text.empty()) begin = offset;
+    CHECK(offset == begin + text.size());
+    CHECK_FALSE(effects.empty());
+    text += effects;
+  }
+
+  std::string text;
+  uint64_t begin = 0;
+};
+
+std::string Resp(const std::vector<std::string_view>& words) {
+  std::string out;
+  AppendRespCommand(out, words);
+  return out;
+}
+
+const std::string kSelect0 = Resp({"SELECT", "0"});
+const std::string kSelect1 = Resp({"SELECT", "1"});
+
+TEST_CASE("effects: without a sink nothing is kept") {
+  EffectStream stream;
+  CHECK_FALSE(stream.enabled());
+  stream.Append(0, {"SET", "a", "1"});
+  CHECK(stream.offset() == 0);
+  Sink sink;
+  stream.Attach(sink);
+  CHECK(stream.enabled());
+  stream.Deliver();
+  CHECK(sink.text.empty());
+}
+
+TEST_CASE("effects: a database is chosen where it changes, and where a reader begins") {
+  EffectStream stream;
+  Sink first;
+  Sink second;
+  stream.Attach(first);
+  stream.Append(0, {"DEL", "a"});
+  stream.Append(0, {"DEL", "b"});
+  stream.Append(1, {"DEL", "c"});
+  stream.Attach(second);  // gets what follows
+  stream.Append(1, {"DEL", "d"});
+  stream.Deliver();
+  const std::string head =
+      kSelect0 + Resp({"DEL", "a"}) + Resp({"DEL", "b"}) + kSelect1 + Resp({"DEL", "c"});
+  const std::string tail = kSelect1 + Resp({"DEL", "d"});
+  CHECK(first.text == head + tail);
+  CHECK(second.text == tail);
+  CHECK(second.begin == head.size());
+  CHECK(stream.offset() == head.size() + tail.size());
+  stream.Detach(first);
+  stream.Append(1, {"DEL", "e"});
+  stream.Deliver();
+  CHECK(first.text == head + tail);
+  CHECK(second.text == tail + Resp({"DEL", "e"}));
+}
+
+TEST_CASE("effects: a block is delivered whole") {
+  EffectStream stream;
+  Sink sink;
+  stream.Attach(sink);
+  stream.Append(0, {"DEL", "before"});
+  const std::string before = kSelect0 + Resp({"DEL", "before"});
+  const std::string inside = Resp({"DEL", "x"}) + Resp({"DEL", "y"});
+  {
+    EffectStream::Block block(stream);
+    stream.Append(0, {"DEL", "x"});
+    EffectStream::Block inner(stream);
+    stream.Append(0, {"DEL", "y"});
+    stream.Deliver();
+    CHECK(sink.text == before);
+    CHECK(stream.unfinished_bytes() == inside.size());
+  }
+  CHECK(stream.unfinished_bytes() == 0);
+  stream.Deliver();
+  CHECK(sink.text == before + inside);
+}
+
+TEST_CASE("effects: an abandoned block leaves nothing") {
+  EffectStream stream;
+  Sink sink;
+  stream.Attach(sink);
+  stream.Append(0, {"DEL", "before"});
+  {
+    EffectStream::Block block(stream);
+    stream.Append(1, {"DEL", "x"});
+    stream.AbandonBlock();
+    stream.Append(1, {"DEL", "y"});
+  }
+  stream.Append(0, {"DEL", "after"});
+  stream.DeliverAll();
+  CHECK(sink.text == kSelect0 + Resp({"DEL", "before"}) + kSelect0 + Resp({"DEL", "after"}));
+}
+
+// Sinks that come and go at any time receive the stream's bytes from where they came to where they
+// went, whatever is asked for in between.
+TEST_CASE("effects: every sink receives what the stream has, by dice") {
+  test::SeededRandom random;
+  EffectStream stream;
+  Sink all;
+  stream.Attach(all);
+  std::vector<std::pair<Sink*, std::pair<uint64_t, uint64_t>>> gone;
+  std::vector<std::unique_ptr<Sink>> sinks;
+  std::vector<std::pair<Sink*, uint64_t>> attached;
+  std::unique_ptr<EffectStream::Block> block;
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string value(random.OneIn(1000) ? random.Below(1 << 20) : random.Below(40), 'v');
+    stream.Append(random.Below(3), {"SET", "k", value});
+    if (random.OneIn(3)) stream.Deliver();
+    if (random.OneIn(50)) stream.DeliverAll();
+    if (random.OneIn(10)) {
+      if (block != nullptr) {
+        block.reset();
+      } else {
+        block = std::make_unique<EffectStream::Block>(stream);
+      }
+    }
+    if (random.OneIn(100)) {
+      sinks.push_back(std::make_unique<Sink>());
+      stream.Attach(*sinks.back());
+      attached.emplace_back(sinks.back().get(), stream.offset());
+    }
+    if (!attached.empty() && random.OneIn(100)) {
+      const auto [sink, begin] = attached.front();
+      attached.erase(attached.begin());
+      stream.Detach(*sink);
+      gone.push_back({sink, {begin, stream.offset()}});
+    }
+  }
+  block.reset();
+  stream.DeliverAll();
+  CHECK(all.text.size() == stream.offset());
+  REQUIRE(gone.size() > 50);
+  for (const auto& [sink, range] : gone) {
+    REQUIRE(sink->text.size() == range.second - range.first);
+    REQUIRE(sink->text == all.text.substr(range.first, range.second - range.first));
+  }
+}
+
+}  // namespace
+}  // namespace tally::server
