@@ -2,7 +2,9 @@
 // comes back must be replies and nothing else, a client that is not logged in must leave no trace
 // and take little memory, and the logged effects must give the same keys again.
 //
-// The first two bytes of the input choose the password and where to cut; the rest is sent.
+// The first two bytes of the input choose the password, the circumstances and where to cut; the
+// rest is sent. Circumstances are memory that is used up, a client that does not read, and a
+// subscriber beside it that does not read either.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -106,7 +108,7 @@ class World : private Keyspace::Observer, private EffectSink {
   void Receive(uint64_t, std::string_view received) override { effects += received; }
 
   Config config_;
-  TzdataZones zones_;
+  tally::TzdataZones zones_;
 
  public:
   Engine engine;
@@ -158,8 +160,21 @@ void CheckReplies(ByteBlocks& output) {
   output.Clear();
 }
 
-// Sends the stream in pieces of up to `longest` bytes.
-void Converse(World& world, std::string_view stream, size_t longest) {
+struct Circumstances {
+  bool full;         // maxmemory is used up
+  bool reads_late;   // the client reads at the end
+  bool is_listened;  // another client hears of all that is published, and reads at the end
+  size_t longest;    // a piece that is sent
+};
+
+// Sends the stream in pieces.
+void Converse(World& world, std::string_view stream, const Circumstances& circumstances) {
+  const size_t longest = circumstances.longest;
+  Session listener(world.state, world.dispatcher);
+  if (circumstances.is_listened) {
+    listener.Take("PSUBSCRIBE *\r\n");
+    listener.Run();
+  }
   Session session(world.state, world.dispatcher);
   size_t seed = longest;
   while (!stream.empty() && !session.finished()) {
@@ -169,15 +184,21 @@ void Converse(World& world, std::string_view stream, size_t longest) {
     session.Run();
     stream.remove_prefix(size);
     for (int turn = 0; turn < kTurns && session.has_backlog(); ++turn) {
-      CheckReplies(session.client().output);
+      if (!circumstances.reads_late) CheckReplies(session.client().output);
       session.Run();
     }
-    CheckReplies(session.client().output);
+    if (!circumstances.reads_late) CheckReplies(session.client().output);
     if (world.state.config.requirepass != kUnknown) continue;
     Check(!session.client().authenticated, "a stranger stays one");
     Check(session.buffered() <= kStrangersBytes, "a stranger's request takes little memory");
     Check(world.effects.empty(), "a stranger changes nothing");
   }
+  for (int turn = 0; turn < kTurns && session.has_backlog(); ++turn) {
+    CheckReplies(session.client().output);
+    session.Run();
+  }
+  CheckReplies(session.client().output);
+  CheckReplies(listener.client().output);
 }
 
 void Replay(World& world, std::string_view effects) {
@@ -229,9 +250,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   config.databases = 2;
   config.busy_reply_threshold = 50;
   config.proto_max_bulk_len = tally::server::kMib;
+  const unsigned bits = data[0] / std::size(kPasswords);
+  const Circumstances circumstances{(bits & 1) != 0, (bits & 2) != 0,
+                                    (bits & 4) != 0 && config.requirepass.empty(),
+                                    size_t{1} << data[1] % 12};
+  if (circumstances.full) config.maxmemory = 1;
   const std::string_view stream(reinterpret_cast<const char*>(data) + kPrologue, size - kPrologue);
   World world(config);
-  Converse(world, stream, size_t{1} << data[1] % 12);
+  Converse(world, stream, circumstances);
   World replayed(config);
   Replay(replayed, world.effects);
   CheckSameKeys(world, replayed);
