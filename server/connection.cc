@@ -11,9 +11,9 @@
 
 namespace tally::server {
 
-Connection::Connection(int socket, SslPointer ssl, LoopTurn& turn, Services& server,
+Connection::Connection(int socket, SslPointer ssl, ConnectionHost host, Services& server,
                        Dispatcher& dispatcher)
-    : stream_(socket, std::move(ssl)), turn_(turn), server_(server), session_(server, dispatcher) {
+    : stream_(socket, std::move(ssl)), host_(host), server_(server), session_(server, dispatcher) {
   session_.client().transport = this;
   session_.client().descriptor = socket;
 }
@@ -56,7 +56,7 @@ void Connection::GoOn() {
   if (queued_ || closed() || unsent_ || client().running || session_.finished()) return;
   if (!session_.has_backlog() && !wants_input()) return;
   queued_ = true;
-  turn_.Enqueue(shared_from_this());
+  host_.queue.Enqueue(shared_from_this());
 }
 
 Stream::Sent Connection::SendSome(size_t most) {
@@ -118,7 +118,7 @@ void Connection::LimitOutput() {
 void Connection::Close() {
   if (closed()) return;
   stream_.Close();
-  turn_.Forget(client());
+  host_.owner.Forget(client());
 }
 
 }  // namespace tally::server

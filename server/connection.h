@@ -16,23 +16,38 @@ namespace tally::server {
 
 class Connection;
 
-// What a connection asks of the loop it lives in.
-class LoopTurn {
+// Where a connection waits to be read and run.
+class ConnectionQueue {
  public:
   // The connection has something to read or to run: in this turn if its commands have not begun
   // to run yet, else in the next.
   virtual void Enqueue(std::shared_ptr<Connection> connection) = 0;
+
+ protected:
+  ~ConnectionQueue() = default;
+};
+
+// Who keeps a connection.
+class ConnectionOwner {
+ public:
   // The connection has closed its socket, and may be forgotten when the turn ends.
   virtual void Forget(Client& client) = 0;
 
  protected:
-  ~LoopTurn() = default;
+  ~ConnectionOwner() = default;
+};
+
+// What a connection knows of the loop it lives in.
+struct ConnectionHost {
+  ConnectionOwner& owner;
+  ConnectionQueue& queue;
 };
 
 class Connection final : public Transport, public std::enable_shared_from_this<Connection> {
  public:
   // `socket` is connected, and is the connection's to close; `ssl` is null for a plain one.
-  Connection(int socket, SslPointer ssl, LoopTurn& turn, Services& server, Dispatcher& dispatcher);
+  Connection(int socket, SslPointer ssl, ConnectionHost host, Services& server,
+             Dispatcher& dispatcher);
 
   Client& client() { return session_.client(); }
   const Client& client() const { return session_.client(); }
@@ -66,7 +81,7 @@ class Connection final : public Transport, public std::enable_shared_from_this<C
   Stream::Sent SendSome(size_t most);
 
   Stream stream_;
-  LoopTurn& turn_;
+  const ConnectionHost host_;
   Services& server_;
   Session session_;
   int64_t over_soft_limit_since_ms_ = 0;  // 0: it is not

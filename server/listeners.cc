@@ -1,18 +1,25 @@
-// The listening side of the server: addresses, protected mode, the limit on clients.
-#include <absl/status/status.h>
+#include "server/listeners.h"
+
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <asio/ip/v6_only.hpp>
+#include <cerrno>
 #include <utility>
 
 #include "core/bytes/str_cat.h"
+#include "server/acl/acl_users.h"
+#include "server/config/config.h"
 #include "server/descriptors.h"
-#include "server/log/quoted.h"
-#include "server/server.h"
+#include "server/log/log.h"
+#include "server/state/clock.h"
+#include "server/state/stats.h"
 
 namespace tally::server {
 namespace {
+
+// After this much time without a failure connections are taken to come in again.
+constexpr int64_t kAcceptingAgainMs = 5000;
 
 constexpr char kTooManyClients[] = "-ERR max number of clients reached\r\n";
 
@@ -30,17 +37,25 @@ asio::ip::address HostAddress(const std::string& host, std::error_code& error) {
 
 }  // namespace
 
-absl::Status Server::Listen() {
+Listeners::Listeners(asio::io_context& io, Services& server, ConnectionTable& connections,
+                     TurnClock& turn_clock)
+    : io_(io),
+      server_(server),
+      config_(server.config),
+      connections_(connections),
+      turn_clock_(turn_clock) {}
+
+absl::Status Listeners::Open() {
   absl::Status status = ListenOnAll(config_.port, Wire::kPlain);
   if (status.ok() && config_.tls_port != 0) status = LoadTls();
   if (status.ok()) status = ListenOnAll(config_.tls_port, Wire::kTls);
   if (!status.ok()) return status;
   if (!config_.unixsocket.empty()) return ListenUnix();
-  if (tcp_.empty()) log_.Warning("No port and no unix socket: nobody can connect.");
+  if (tcp_.empty()) server_.log.Warning("No port and no unix socket: nobody can connect.");
   return absl::OkStatus();
 }
 
-absl::Status Server::ListenOnAll(int64_t port, Wire wire) {
+absl::Status Listeners::ListenOnAll(int64_t port, Wire wire) {
   if (port == 0) return absl::OkStatus();
   const size_t before = tcp_.size();
   for (const std::string& text : config_.bind) {
@@ -52,15 +67,16 @@ absl::Status Server::ListenOnAll(int64_t port, Wire wire) {
                               : absl::UnavailableError("no address to listen on");
 }
 
-// Connections that are there keep what they have.
-absl::Status Server::LoadTls() {
+absl::Status Listeners::ReloadTls() { return tls_ == nullptr ? absl::OkStatus() : LoadTls(); }
+
+absl::Status Listeners::LoadTls() {
   auto loaded = TlsContext::Create(config_);
   if (!loaded.ok()) return loaded.status();
   tls_ = *std::move(loaded);
   return absl::OkStatus();
 }
 
-absl::Status Server::ListenTcp(const std::string& host, int64_t port, Wire wire, bool optional) {
+absl::Status Listeners::ListenTcp(const std::string& host, int64_t port, Wire wire, bool optional) {
   std::error_code error;
   const asio::ip::address address = HostAddress(host, error);
   auto acceptor = std::make_unique<TcpAcceptor>(io_);
@@ -76,7 +92,7 @@ absl::Status Server::ListenTcp(const std::string& host, int64_t port, Wire wire,
     const bool absent = error == asio::error::address_family_not_supported ||
                         error == std::errc::address_not_available;
     if (!optional || !absent) return absl::UnavailableError(reason);
-    log_.Verbose("Skipped: ", reason);
+    server_.log.Verbose("Skipped: ", reason);
     return absl::OkStatus();
   }
   const char* kind = wire == Wire::kTls ? " (TLS)" : "";
@@ -86,7 +102,7 @@ absl::Status Server::ListenTcp(const std::string& host, int64_t port, Wire wire,
   return absl::OkStatus();
 }
 
-absl::Status Server::ListenUnix() {
+absl::Status Listeners::ListenUnix() {
   ::unlink(config_.unixsocket.c_str());
   std::error_code error;
   unix_ = std::make_unique<UnixAcceptor>(io_);
@@ -107,11 +123,11 @@ absl::Status Server::ListenUnix() {
   return absl::OkStatus();
 }
 
-void Server::AcceptTcp(TcpAcceptor& acceptor, Wire wire) {
+void Listeners::AcceptTcp(TcpAcceptor& acceptor, Wire wire) {
   acceptor.async_accept([this, &acceptor, wire](const std::error_code& error,
                                                 asio::ip::tcp::socket socket) {
     if (error == asio::error::operation_aborted) return;
-    Begin();
+    turn_clock_.Begin();
     std::error_code ignored;
     if (!error) {
       const auto peer = socket.remote_endpoint(ignored);
@@ -127,11 +143,11 @@ void Server::AcceptTcp(TcpAcceptor& acceptor, Wire wire) {
   });
 }
 
-void Server::AcceptUnix(UnixAcceptor& acceptor) {
+void Listeners::AcceptUnix(UnixAcceptor& acceptor) {
   acceptor.async_accept(
       [this, &acceptor](const std::error_code& error, asio::local::stream_protocol::socket socket) {
         if (error == asio::error::operation_aborted) return;
-        Begin();
+        turn_clock_.Begin();
         if (!error) {
           const std::string name = config_.unixsocket + ":0";
           Admit(socket.release(), Wire::kPlain, name, name, true);
@@ -142,26 +158,35 @@ void Server::AcceptUnix(UnixAcceptor& acceptor) {
 }
 
 // Without a free descriptor each attempt would fail, and the next one come at once.
-bool Server::KeepsAccepting(const std::error_code& error, std::function<void()> again) {
+bool Listeners::KeepsAccepting(const std::error_code& error, std::function<void()> again) {
   if (!error || error == asio::error::connection_aborted) return true;
-  if (accept_failed_ms_ == 0) {
-    log_.Warning("Accepting client connection: ", error.message(),
-                 ". No other is accepted until that is over.");
+  if (failed_ms_ == 0) {
+    server_.log.Warning("Accepting client connection: ", error.message(),
+                        ". No other is accepted until that is over.");
   }
-  accept_failed_ms_ = state_.clock.now_ms();
+  failed_ms_ = server_.clock.now_ms();
   resting_.push_back(std::move(again));
   return false;
 }
 
-void Server::WakeListeners() {
+void Listeners::Wake() {
   for (const auto& again : std::exchange(resting_, {})) again();
 }
 
-std::string Server::Refusal(bool is_local) {
+// A while later, because under load each connection that closes lets one more in, and those are no
+// news.
+void Listeners::ReportRecovery() {
+  if (failed_ms_ == 0) return;
+  if (server_.clock.now_ms() - failed_ms_ < kAcceptingAgainMs) return;
+  failed_ms_ = 0;
+  server_.log.Notice("Client connections are accepted again.");
+}
+
+std::string Listeners::Refusal(bool is_local) const {
   if (connections_.size() >= static_cast<size_t>(config_.maxclients)) {
     return kTooManyClients;
   }
-  if (config_.protected_mode && !is_local && !state_.users.DefaultNeedsPassword()) {
+  if (config_.protected_mode && !is_local && !server_.users.DefaultNeedsPassword()) {
     return "-DENIED tallyd is running in protected mode because protected mode is enabled and no "
            "password is set for the default user. In this mode connections are only accepted from "
            "the loopback interface. Set requirepass, or protected-mode no if the network is "
@@ -170,12 +195,12 @@ std::string Server::Refusal(bool is_local) {
   return "";
 }
 
-void Server::Admit(int socket, Wire wire, std::string peer, std::string local, bool is_local) {
+void Listeners::Admit(int socket, Wire wire, std::string peer, std::string local, bool is_local) {
   const std::string refusal = IsReserved(socket) ? kTooManyClients : Refusal(is_local);
   SslPointer ssl;
   if (wire == Wire::kTls && refusal.empty()) ssl = tls_->Accept(socket);
   if (!refusal.empty() || (wire == Wire::kTls && ssl == nullptr)) {
-    ++state_.stats.connections_rejected;
+    ++server_.stats.connections_rejected;
     // Whoever expects a handshake could not read it.
     if (wire == Wire::kPlain) {
       static_cast<void>(
@@ -184,14 +209,8 @@ void Server::Admit(int socket, Wire wire, std::string peer, std::string local, b
     ::close(socket);
     return;
   }
-  ++state_.stats.connections_received;
-  auto connection =
-      std::make_shared<Connection>(socket, std::move(ssl), *this, state_, dispatcher_);
-  Client& client = connection->client();
-  client.address = std::move(peer);
-  client.local_address = std::move(local);
-  if (!ready_set_.Add(socket, *connection)) return log_.Warning("A socket could not be watched.");
-  connections_.emplace(&client, std::move(connection));
+  ++server_.stats.connections_received;
+  connections_.Open(socket, std::move(ssl), std::move(peer), std::move(local));
 }
 
 }  // namespace tally::server

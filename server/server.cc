@@ -45,6 +45,9 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
       slice_(io_),
       ready_descriptor_(io_, ReadySet::Create()),
       ready_set_(ready_descriptor_.native_handle()),
+      turn_clock_(state_.clock),
+      connections_(state_, dispatcher_, *this, ready_set_),
+      listeners_(io_, state_, connections_, turn_clock_),
       read_buffer_(kReadTogether * kReadStride) {
   state_.persistence = &persistence_;
   state_.process = this;
@@ -54,10 +57,7 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
   engine_.set_observer(this);
 }
 
-Server::~Server() {
-  connections_.clear();
-  engine_.set_observer(nullptr);
-}
+Server::~Server() { engine_.set_observer(nullptr); }
 
 absl::Status Server::Start() {
   state_.clock.Tick();
@@ -66,7 +66,7 @@ absl::Status Server::Start() {
   if (absl::Status status = LoadUsers(); !status.ok()) return status;
   state_.evictor.ApplyConfig();
   if (absl::Status status = persistence_.Open(); !status.ok()) return status;
-  if (absl::Status status = Listen(); !status.ok()) return status;
+  if (absl::Status status = listeners_.Open(); !status.ok()) return status;
   signals_.add(SIGINT);
   signals_.add(SIGTERM);
   signals_.add(SIGHUP);
@@ -94,7 +94,7 @@ int Server::Run() {
   if (!state_.loading) BeginServing();
   while (!HasEnded()) {
     Poll(HasWork() || state_.loading || SliceIsDue());
-    Begin();
+    turn_clock_.Begin();
     TakeQueue();
     ServeTurn();
     if (state_.loading) LoadSome();
@@ -182,7 +182,7 @@ absl::Status Server::ApplyConfig(std::string_view name) {
   if (name == "client-output-buffer-limit") {
     state_.clients.ForEach([this](Client& client) { state_.clients.LimitOutput(client); });
   }
-  if (name.starts_with("tls-") && tls_ != nullptr) return LoadTls();
+  if (name.starts_with("tls-")) return listeners_.ReloadTls();
   if (name == "appendonly" || name == "appendfsync") return persistence_.ApplyConfig();
   return absl::OkStatus();
 }
@@ -191,7 +191,7 @@ void Server::WaitForSignal() {
   signals_.async_wait([this](const std::error_code& error, int signal) {
     if (error) return;
     WaitForSignal();
-    Begin();
+    turn_clock_.Begin();
     if (signal == SIGHUP) return ReopenLog();
     log_.Notice("Received ", signal == SIGINT ? "SIGINT" : "SIGTERM", " scheduling shutdown...");
     stopping_ = true;

@@ -1,35 +1,32 @@
 // The process: listens, accepts, turns the loop, keeps house.
 #pragma once
 
-#include <absl/container/flat_hash_map.h>
 #include <absl/status/status.h>
 
 #include <asio/io_context.hpp>
-#include <asio/ip/tcp.hpp>
-#include <asio/local/stream_protocol.hpp>
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "core/tzdata/tzdata_zones.h"
 #include "server/connection.h"
+#include "server/connection_table.h"
 #include "server/dispatcher.h"
+#include "server/listeners.h"
 #include "server/persistence/aof_persistence.h"
 #include "server/ready_set.h"
 #include "server/server_state.h"
 #include "server/supervisor.h"
-#include "server/tls/tls_context.h"
 #include "server/turn_budget.h"
+#include "server/turn_clock.h"
 
 namespace tally::server {
 
-class Server : public LoopTurn, private Process, private Keyspace::Observer {
+class Server : public ConnectionQueue, private Process, private Keyspace::Observer {
  public:
   // `config_path` is where CONFIG REWRITE writes; empty if there was no file.
   Server(Config& config, Logger& log, Supervisor& supervisor, const std::string& config_path);
@@ -42,15 +39,11 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   int Run();
 
   void Enqueue(std::shared_ptr<Connection> connection) override;
-  void Forget(Client& client) override;
 
   // Where it listens, for the log and for `port 0`.
-  const std::vector<std::string>& addresses() const { return addresses_; }
+  const std::vector<std::string>& addresses() const { return listeners_.addresses(); }
 
  private:
-  using TcpAcceptor = asio::ip::tcp::acceptor;
-  using UnixAcceptor = asio::local::stream_protocol::acceptor;
-
   // Read at once from a socket.
   static constexpr size_t kReadBytes = 64 * 1024;
   // So many connections are read one after the other before their commands run, for the cache
@@ -73,22 +66,6 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   bool KeepValue(Type type, void* value) override;
 
   absl::Status LoadUsers();
-  absl::Status Listen();
-  enum class Wire { kPlain, kTls };
-  absl::Status ListenOnAll(int64_t port, Wire wire);
-  absl::Status ListenTcp(const std::string& host, int64_t port, Wire wire, bool optional);
-  absl::Status ListenUnix();
-  absl::Status LoadTls();
-  void AcceptTcp(TcpAcceptor& acceptor, Wire wire);
-  void AcceptUnix(UnixAcceptor& acceptor);
-  // Takes the socket over.
-  void Admit(int socket, Wire wire, std::string peer, std::string local, bool is_local);
-  std::string Refusal(bool is_local);
-  // After an attempt to accept: whether the listener goes on at once. If not, it rests, and goes on
-  // with `again`.
-  bool KeepsAccepting(const std::error_code& error, std::function<void()> again);
-  void WakeListeners();
-  void TellOfAccepting();
 
   // Connections that get this turn: the first `run` of them have been run, the first `read` read.
   struct Lane {
@@ -97,8 +74,6 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
     size_t run = 0;
   };
 
-  // To be called before anything is done in a turn.
-  void Begin();
   void EndTurn();
   // Runs what is ready; waits for it unless the turn has other work.
   void Poll(bool has_work);
@@ -151,25 +126,19 @@ class Server : public LoopTurn, private Process, private Keyspace::Observer {
   asio::steady_timer cron_;
   asio::steady_timer slice_;  // of a rewrite
   bool slice_awaited_ = false;
-  std::vector<std::unique_ptr<TcpAcceptor>> tcp_;
-  std::unique_ptr<UnixAcceptor> unix_;
-  std::vector<std::string> addresses_;
-  std::vector<std::function<void()>> resting_;  // listeners
-  int64_t accept_failed_ms_ = 0;                // when one last failed; 0: it has been told since
-  std::unique_ptr<TlsContext> tls_;             // null without tls-port
   asio::posix::stream_descriptor ready_descriptor_;
   ReadySet ready_set_;
   bool waiting_ = false;  // for the set of sockets
-  absl::flat_hash_map<Client*, std::shared_ptr<Connection>> connections_;
+  TurnClock turn_clock_;
+  ConnectionTable connections_;
+  Listeners listeners_;
   std::vector<std::shared_ptr<Connection>> queue_;
-  std::vector<Client*> closed_;  // leave connections_ when the turn ends
   // Those of this turn; who took much when it last ran comes after all others.
   Lane light_;
   Lane heavy_;
   TurnBudget budget_;
   std::vector<Client*> large_;  // of those to flush: have much output
   std::vector<char> read_buffer_;
-  bool in_turn_ = false;
   bool stopping_ = false;
   // With stopping_: whether a snapshot is still to be written, and the end comes without it too.
   bool save_at_end_ = false;

@@ -15,8 +15,6 @@ constexpr auto kCronInterval = std::chrono::milliseconds(50);
 // What expiry and reclaiming may take of one turn.
 constexpr int64_t kHousekeepingMicros = 1000;
 constexpr size_t kReclaimSlice = 256;
-// So long after the last failed accept connections are taken to come in again.
-constexpr int64_t kAcceptingAgainMs = 5000;
 // What sweeping quota books may take of one cron tick.
 constexpr int64_t kSweepMicros = 500;
 
@@ -39,7 +37,7 @@ void Server::WaitForCron() {
   cron_.expires_after(kCronInterval);
   cron_.async_wait([this](const std::error_code& error) {
     if (error) return;
-    Begin();
+    turn_clock_.Begin();
     if (!state_.script_busy) Cron();
     WaitForCron();
   });
@@ -56,17 +54,8 @@ void Server::Cron() {
   SweepValues();
   CloseIdleClients();
   EvictClients();
-  WakeListeners();
-  TellOfAccepting();
-}
-
-// A while after the last failure: under load each connection that closes lets one more in, and
-// those are no news.
-void Server::TellOfAccepting() {
-  if (accept_failed_ms_ == 0) return;
-  if (state_.clock.now_ms() - accept_failed_ms_ < kAcceptingAgainMs) return;
-  accept_failed_ms_ = 0;
-  log_.Notice("Client connections are accepted again.");
+  listeners_.Wake();
+  listeners_.ReportRecovery();
 }
 
 void Server::SweepValues() {
@@ -79,13 +68,13 @@ void Server::SweepValues() {
 void Server::CloseIdleClients() {
   const int64_t limit_ms = config_.timeout * int64_t{1000};
   const int64_t now = state_.clock.now_ms();
-  for (const auto& [key, connection] : connections_) {
-    const Client& client = connection->client();
+  connections_.ForEach([&](Connection& connection) {
+    const Client& client = connection.client();
     const bool idle = limit_ms > 0 && now - client.last_active_ms > limit_ms &&
                       !client.subscribed() && !client.monitor;
-    if (idle) connection->Close();
-    connection->LimitOutput();
-  }
+    if (idle) connection.Close();
+    connection.LimitOutput();
+  });
 }
 
 // maxmemory-clients: those that hold most go first.
@@ -95,11 +84,11 @@ void Server::EvictClients() {
   if (limit == 0) return;
   int64_t sum = 0;
   std::vector<std::pair<int64_t, Connection*>> by_memory;
-  for (const auto& [client, connection] : connections_) {
-    const auto bytes = static_cast<int64_t>(ClientMemory(*client));
+  connections_.ForEach([&](Connection& connection) {
+    const auto bytes = static_cast<int64_t>(ClientMemory(connection.client()));
     sum += bytes;
-    if (!client->no_evict) by_memory.emplace_back(bytes, connection.get());
-  }
+    if (!connection.client().no_evict) by_memory.emplace_back(bytes, &connection);
+  });
   if (sum <= limit) return;
   std::sort(by_memory.rbegin(), by_memory.rend());
   for (const auto& [bytes, connection] : by_memory) {

@@ -34,12 +34,6 @@ constexpr int kMostHandlers = 64;
 
 }  // namespace
 
-void Server::Begin() {
-  if (in_turn_) return;
-  in_turn_ = true;
-  state_.clock.Tick();
-}
-
 // Armed again in the next turn only, so that each turn answers before it looks for more.
 void Server::WaitForReady() {
   waiting_ = true;
@@ -71,8 +65,6 @@ void Server::Poll(bool has_work) {
 void Server::Enqueue(std::shared_ptr<Connection> connection) {
   queue_.push_back(std::move(connection));
 }
-
-void Server::Forget(Client& client) { closed_.push_back(&client); }
 
 // A command that CLIENT PAUSE postponed waits in the queue.
 bool Server::MayRun(const Connection& connection) const {
@@ -189,7 +181,7 @@ void Server::EndTurn() {
   FlushLog();
   FlushClients();
   EraseClosed();
-  in_turn_ = false;
+  turn_clock_.End();
 }
 
 void Server::FlushLog() {
@@ -238,9 +230,7 @@ void Server::FlushLarge() {
 }
 
 void Server::EraseClosed() {
-  if (closed_.empty()) return;
-  for (Client* client : std::exchange(closed_, {})) connections_.erase(client);
-  WakeListeners();
+  if (connections_.EraseClosed()) listeners_.Wake();
 }
 
 }  // namespace tally::server

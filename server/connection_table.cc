@@ -1,0 +1,34 @@
+#include "server/connection_table.h"
+
+#include <utility>
+
+#include "server/log/log.h"
+
+namespace tally::server {
+
+ConnectionTable::ConnectionTable(Services& server, Dispatcher& dispatcher, ConnectionQueue& queue,
+                                 ReadySet& ready_set)
+    : server_(server), dispatcher_(dispatcher), queue_(queue), ready_set_(ready_set) {}
+
+void ConnectionTable::Open(int socket, SslPointer ssl, std::string peer, std::string local) {
+  auto connection = std::make_shared<Connection>(socket, std::move(ssl),
+                                                 ConnectionHost{.owner = *this, .queue = queue_},
+                                                 server_, dispatcher_);
+  Client& client = connection->client();
+  client.address = std::move(peer);
+  client.local_address = std::move(local);
+  if (!ready_set_.Add(socket, *connection)) {
+    return server_.log.Warning("A socket could not be watched.");
+  }
+  by_client_.emplace(&client, std::move(connection));
+}
+
+void ConnectionTable::Forget(Client& client) { closed_.push_back(&client); }
+
+bool ConnectionTable::EraseClosed() {
+  if (closed_.empty()) return false;
+  for (Client* client : std::exchange(closed_, {})) by_client_.erase(client);
+  return true;
+}
+
+}  // namespace tally::server
