@@ -41,13 +41,20 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
       persistence_(state_, dispatcher_, files_),
       io_(ASIO_CONCURRENCY_HINT_1),
       signals_(io_),
-      cron_(io_),
       slice_(io_),
       ready_descriptor_(io_, ReadySet::Create()),
       ready_set_(ready_descriptor_.native_handle()),
       turn_clock_(state_.clock),
       connections_(state_, dispatcher_, *this, ready_set_),
       listeners_(io_, state_, connections_, turn_clock_),
+      client_output_(state_.clients, state_.stats),
+      data_upkeep_(state_),
+      client_limits_(state_, connections_),
+      periodic_work_(io_, state_, turn_clock_,
+                     {.persistence = persistence_,
+                      .data = data_upkeep_,
+                      .clients = client_limits_,
+                      .listeners = listeners_}),
       read_buffer_(kReadTogether * kReadStride) {
   state_.persistence = &persistence_;
   state_.process = this;
@@ -73,7 +80,7 @@ absl::Status Server::Start() {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is a write that fails
   WaitForSignal();
-  WaitForCron();
+  periodic_work_.Start();
   return absl::OkStatus();
 }
 
@@ -101,7 +108,7 @@ int Server::Run() {
     EndTurn();
   }
   if (load_failed_) return 1;
-  FlushClients();
+  client_output_.Flush();
   const absl::Status status = persistence_.Close();
   if (!status.ok()) {
     log_.Warning("The append-only file could not be closed: ", std::string(status.message()));

@@ -13,10 +13,14 @@
 #include <vector>
 
 #include "core/tzdata/tzdata_zones.h"
+#include "server/client_limits.h"
+#include "server/client_output.h"
 #include "server/connection.h"
 #include "server/connection_table.h"
+#include "server/data_upkeep.h"
 #include "server/dispatcher.h"
 #include "server/listeners.h"
+#include "server/periodic_work.h"
 #include "server/persistence/aof_persistence.h"
 #include "server/ready_set.h"
 #include "server/server_state.h"
@@ -94,21 +98,11 @@ class Server : public ConnectionQueue, private Process, private Keyspace::Observ
   void FetchKeys(std::span<const std::shared_ptr<Connection>> connections);
   void LoadSome();
   void FlushLog();
-  void CloseUnlogged();
-  void FlushClients();
-  void FlushLarge();
   void EraseClosed();
-  void Housekeeping();
-  bool MayExpire() const;
   void BeginServing();
   bool HasEnded();
   void WaitForSignal();
   void ReopenLog();
-  void WaitForCron();
-  void Cron();
-  void SweepValues();
-  void CloseIdleClients();
-  void EvictClients();
 
   Config& config_;
   Logger& log_;
@@ -123,7 +117,6 @@ class Server : public ConnectionQueue, private Process, private Keyspace::Observ
 
   asio::io_context io_;
   asio::signal_set signals_;
-  asio::steady_timer cron_;
   asio::steady_timer slice_;  // of a rewrite
   bool slice_awaited_ = false;
   asio::posix::stream_descriptor ready_descriptor_;
@@ -132,12 +125,15 @@ class Server : public ConnectionQueue, private Process, private Keyspace::Observ
   TurnClock turn_clock_;
   ConnectionTable connections_;
   Listeners listeners_;
+  ClientOutput client_output_;
+  DataUpkeep data_upkeep_;
+  ClientLimits client_limits_;
+  PeriodicWork periodic_work_;
   std::vector<std::shared_ptr<Connection>> queue_;
   // Those of this turn; who took much when it last ran comes after all others.
   Lane light_;
   Lane heavy_;
   TurnBudget budget_;
-  std::vector<Client*> large_;  // of those to flush: have much output
   std::vector<char> read_buffer_;
   bool stopping_ = false;
   // With stopping_: whether a snapshot is still to be written, and the end comes without it too.

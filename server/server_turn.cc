@@ -23,12 +23,6 @@ TurnShare ShareAmong(size_t clients) {
               std::clamp(TurnBudget::kBytes / clients, kLeastOutputBytes, kMostOutputBytes)};
 }
 
-// Short output is sent in the turn that wrote it. Of longer ones a turn sends about kSentBytes to
-// all clients, and no less than kLeastSentBytes to one of them.
-constexpr size_t kShortOutput = 16 * 1024;
-constexpr size_t kSentBytes = size_t{1} << 20;
-constexpr size_t kLeastSentBytes = 64 * 1024;
-
 // Handlers of timers and new connections that one turn runs.
 constexpr int kMostHandlers = 64;
 
@@ -72,8 +66,7 @@ bool Server::MayRun(const Connection& connection) const {
 }
 
 bool Server::HasWork() const {
-  if (state_.evictor.behind() || !engine_.reclaimer().empty()) return true;
-  if (state_.clients.has_pending()) return true;
+  if (data_upkeep_.HasWork() || state_.clients.has_pending()) return true;
   return std::any_of(queue_.begin(), queue_.end(),
                      [this](const auto& connection) { return MayRun(*connection); });
 }
@@ -157,8 +150,8 @@ bool Server::ServeOthers() {
   ServeTurn();
   TakeQueue();
   ServeTurn();
-  if (!persistence_.FlushFinished().ok()) CloseUnlogged();
-  FlushClients();
+  if (!persistence_.FlushFinished().ok()) client_output_.DropUnlogged();
+  client_output_.Flush();
   EraseClosed();
   buffer.swap(read_buffer_);
   return !stopping_;
@@ -177,56 +170,15 @@ void Server::FetchKeys(std::span<const std::shared_ptr<Connection>> connections)
 }
 
 void Server::EndTurn() {
-  Housekeeping();
+  data_upkeep_.Slice();
   FlushLog();
-  FlushClients();
+  client_output_.Flush();
   EraseClosed();
   turn_clock_.End();
 }
 
 void Server::FlushLog() {
-  if (!persistence_.FlushTurn().ok()) CloseUnlogged();
-}
-
-// What could not be logged must not be acknowledged: those who wrote lose their connection, and
-// with it the replies of this turn.
-void Server::CloseUnlogged() {
-  state_.clients.ForEach([&](Client& client) {
-    if (!client.wrote || client.running || client.transport == nullptr) return;
-    client.output.Clear();
-    client.close_after_reply = true;
-    state_.clients.MarkPending(client);
-  });
-}
-
-void Server::FlushClients() {
-  for (Client* client : state_.clients.TakePending()) {
-    if (client->running) continue;  // It is marked again when what it runs has ended.
-    client->wrote = false;
-    if (client->output.size() > kShortOutput) {
-      large_.push_back(client);
-    } else if (client->transport->FlushOutput(kShortOutput)) {
-      state_.clients.MarkPending(*client);
-    }
-  }
-  if (!large_.empty()) FlushLarge();
-}
-
-// Who was left out goes first in the next turn, before those that have more to send.
-void Server::FlushLarge() {
-  const size_t share = std::max(kSentBytes / large_.size(), kLeastSentBytes);
-  const int64_t end_us = Clock::MonotonicMicros() + TurnBudget::kMicros;
-  const uint64_t sent_before = state_.stats.net_output_bytes;
-  std::vector<Client*> unfinished;
-  size_t next = 0;
-  while (next < large_.size() && state_.stats.net_output_bytes - sent_before < kSentBytes &&
-         Clock::MonotonicMicros() < end_us) {
-    Client* const client = large_[next++];
-    if (client->transport->FlushOutput(share)) unfinished.push_back(client);
-  }
-  for (; next < large_.size(); ++next) state_.clients.MarkPending(*large_[next]);
-  for (Client* client : unfinished) state_.clients.MarkPending(*client);
-  large_.clear();
+  if (!persistence_.FlushTurn().ok()) client_output_.DropUnlogged();
 }
 
 void Server::EraseClosed() {

@@ -11,11 +11,11 @@ MAX_FUNCTION_LINES = 69
 # first row that its path begins with, and may include its own row and those below.
 LAYERS = [
     ("main", ["server/main."]),
-    ("server", ["server/server.", "server/server_turn", "server/server_cron",
-                "server/out_of_memory."]),
+    ("server", ["server/server.", "server/server_turn", "server/out_of_memory."]),
     # The parts of the loop, which know nothing of the server that ties them together.
-    ("loop", ["server/listeners.", "server/connection_table.", "server/turn_budget.",
-              "server/turn_clock.", "server/descriptors."]),
+    ("loop", ["server/periodic_work.", "server/client_limits.", "server/client_output.",
+              "server/data_upkeep.", "server/listeners.", "server/connection_table.",
+              "server/turn_budget.", "server/turn_clock.", "server/descriptors."]),
     ("connection", ["server/connection.", "server/ready_set."]),
     ("session", ["server/session"]),
     ("dispatcher", ["server/dispatcher"]),
@@ -27,8 +27,8 @@ HOSTED = ["server/resp/", "server/effects/", "server/command/", "server/commands
 
 # What may include Asio or touch a descriptor.
 NEAR_THE_SYSTEM = [
-    "server/main.", "server/server.", "server/server_", "server/listeners.", "server/connection.",
-    "server/ready_set.",
+    "server/main.", "server/server.", "server/server_", "server/listeners.", "server/periodic_work.",
+    "server/connection.", "server/ready_set.",
     "server/tls/", "server/aof/file_system.", "server/aof/fsync_worker.", "server/log/log.",
     "server/supervisor.", "server/config/text_file.",
     # The process reads its own figures, and what the kernel's clock is, from /proc and /sys.

@@ -1,0 +1,47 @@
+#include "server/data_upkeep.h"
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/engine/engine.h"
+#include "server/state/clock.h"
+#include "server/state/evictor.h"
+#include "server/state/persistence.h"
+
+namespace tally::server {
+namespace {
+
+// What expiry and reclaiming may take of one turn.
+constexpr int64_t kSliceMicros = 1000;
+constexpr size_t kReclaimedTogether = 256;
+// What sweeping quota books may take of one tick.
+constexpr int64_t kSweepMicros = 500;
+
+}  // namespace
+
+// While the log takes nothing, the keys stay: their ends could not be logged.
+bool DataUpkeep::MayExpire() const {
+  return server_.active_expire && !server_.loading && server_.persistence->write_error().ok();
+}
+
+bool DataUpkeep::HasWork() const {
+  return server_.evictor.behind() || !server_.engine.reclaimer().empty();
+}
+
+void DataUpkeep::Slice() {
+  const int64_t begin = Clock::MonotonicMicros();
+  const auto more = [&] { return Clock::MonotonicMicros() - begin < kSliceMicros; };
+  Engine& engine = server_.engine;
+  if (MayExpire()) engine.ExpireSome(server_.clock.now_ms(), more);
+  while (!engine.reclaimer().empty() && more()) engine.reclaimer().FreeSome(kReclaimedTogether);
+  server_.evictor.MakeRoom();
+}
+
+void DataUpkeep::Sweep() {
+  if (!MayExpire()) return;
+  const int64_t begin = Clock::MonotonicMicros();
+  server_.engine.SweepSome(server_.clock.now_ms(),
+                           [&] { return Clock::MonotonicMicros() - begin < kSweepMicros; });
+}
+
+}  // namespace tally::server

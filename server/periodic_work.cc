@@ -1,0 +1,46 @@
+#include "server/periodic_work.h"
+
+#include <chrono>
+#include <cstdint>
+#include <system_error>
+
+#include "server/state/clock.h"
+#include "server/state/memory_usage.h"
+#include "server/state/stats.h"
+
+namespace tally::server {
+namespace {
+
+constexpr auto kInterval = std::chrono::milliseconds(50);
+
+}  // namespace
+
+void PeriodicWork::Start() {
+  timer_.expires_after(kInterval);
+  timer_.async_wait([this](const std::error_code& error) {
+    if (error) return;
+    turn_clock_.Begin();
+    if (!server_.script_busy) Tick();
+    Start();
+  });
+}
+
+void PeriodicWork::Tick() {
+  SampleRates();
+  server_.memory.Sample();
+  parts_.persistence.Cron();
+  parts_.data.Sweep();
+  parts_.clients.Apply();
+  parts_.listeners.Wake();
+  parts_.listeners.ReportRecovery();
+}
+
+void PeriodicWork::SampleRates() {
+  const int64_t now_us = Clock::MonotonicMicros();
+  Stats& stats = server_.stats;
+  stats.operations_rate.Sample(stats.commands_processed, now_us);
+  stats.input_rate.Sample(stats.net_input_bytes, now_us);
+  stats.output_rate.Sample(stats.net_output_bytes, now_us);
+}
+
+}  // namespace tally::server

@@ -1,0 +1,43 @@
+// What is done by the clock, every 50 ms, whether or not somebody sends requests: rates, memory
+// figures, the files, upkeep of the data, limits on clients, listeners that rest.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
+
+#include "server/client_limits.h"
+#include "server/data_upkeep.h"
+#include "server/listeners.h"
+#include "server/persistence/aof_persistence.h"
+#include "server/state/services.h"
+#include "server/turn_clock.h"
+
+namespace tally::server {
+
+// What has something to do at each tick.
+struct PeriodicParts {
+  AofPersistence& persistence;
+  DataUpkeep& data;
+  ClientLimits& clients;
+  Listeners& listeners;
+};
+
+class PeriodicWork {
+ public:
+  PeriodicWork(asio::io_context& io, Services& server, TurnClock& turn_clock, PeriodicParts parts)
+      : timer_(io), server_(server), turn_clock_(turn_clock), parts_(parts) {}
+
+  // Sets the timer; each tick sets it for the next.
+  void Start();
+
+ private:
+  void Tick();
+  void SampleRates();
+
+  asio::steady_timer timer_;
+  Services& server_;
+  TurnClock& turn_clock_;
+  const PeriodicParts parts_;
+};
+
+}  // namespace tally::server
