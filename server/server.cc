@@ -2,7 +2,6 @@
 
 #include <absl/strings/str_format.h>
 
-#include <csignal>
 #include <random>
 
 #include "server/acl/acl_file.h"
@@ -39,13 +38,12 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
       state_(commands_, engine_, config, log),
       dispatcher_(state_),
       persistence_(state_, dispatcher_, files_),
+      keyspace_observer_(state_, persistence_),
       io_(ASIO_CONCURRENCY_HINT_1),
-      signals_(io_),
-      slice_(io_),
-      ready_descriptor_(io_, ReadySet::Create()),
-      ready_set_(ready_descriptor_.native_handle()),
+      poller_(io_),
       turn_clock_(state_.clock),
-      connections_(state_, dispatcher_, *this, ready_set_),
+      queue_(state_, dispatcher_),
+      connections_(state_, dispatcher_, queue_, poller_.ready_set()),
       listeners_(io_, state_, connections_, turn_clock_),
       client_output_(state_.clients, state_.stats),
       data_upkeep_(state_),
@@ -55,16 +53,14 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
                       .data = data_upkeep_,
                       .clients = client_limits_,
                       .listeners = listeners_}),
-      read_buffer_(kReadTogether * kReadStride) {
+      end_(state_, supervisor),
+      signals_(io_, log, turn_clock_, end_) {
   state_.persistence = &persistence_;
   state_.process = this;
   state_.runner = &dispatcher_;
   state_.run_id = RandomHex(40);
   state_.config_path = config_path;
-  engine_.set_observer(this);
 }
-
-Server::~Server() { engine_.set_observer(nullptr); }
 
 absl::Status Server::Start() {
   state_.clock.Tick();
@@ -74,12 +70,7 @@ absl::Status Server::Start() {
   state_.evictor.ApplyConfig();
   if (absl::Status status = persistence_.Open(); !status.ok()) return status;
   if (absl::Status status = listeners_.Open(); !status.ok()) return status;
-  signals_.add(SIGINT);
-  signals_.add(SIGTERM);
-  signals_.add(SIGHUP);
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is a write that fails
-  WaitForSignal();
+  signals_.Start();
   periodic_work_.Start();
   return absl::OkStatus();
 }
@@ -99,15 +90,14 @@ absl::Status Server::LoadUsers() {
 
 int Server::Run() {
   if (!state_.loading) BeginServing();
-  while (!HasEnded()) {
-    Poll(HasWork() || state_.loading || SliceIsDue());
+  while (!end_.IsDue()) {
+    poller_.Poll(HasWork() || state_.loading || SliceIsDue());
     turn_clock_.Begin();
-    TakeQueue();
-    ServeTurn();
+    queue_.Serve();
     if (state_.loading) LoadSome();
     EndTurn();
   }
-  if (load_failed_) return 1;
+  if (end_.failed_to_start()) return 1;
   client_output_.Flush();
   const absl::Status status = persistence_.Close();
   if (!status.ok()) {
@@ -118,25 +108,42 @@ int Server::Run() {
   return 0;
 }
 
-// What cannot be saved is not given up: the server goes on, as redis-server does.
-bool Server::HasEnded() {
-  if (!stopping_) return false;
-  supervisor_.Stopping().IgnoreError();
-  if (load_failed_ || !save_at_end_) return true;
-  const absl::Status status = persistence_.SaveAtEnd();
-  if (status.ok() || end_is_forced_) return true;
-  log_.Warning("The data cannot be saved, so the server goes on; SHUTDOWN NOSAVE ends it: ",
-               std::string(status.message()));
-  supervisor_.Ready().IgnoreError();
-  stopping_ = false;
-  return false;
+bool Server::HasWork() const {
+  return data_upkeep_.HasWork() || state_.clients.has_pending() || queue_.HasWork();
+}
+
+// If it is not due, Poll waits for it.
+bool Server::SliceIsDue() {
+  const auto micros = persistence_.NextSliceInMicros();
+  if (micros && *micros > 0) poller_.WakeAfter(*micros);
+  return micros == 0;
+}
+
+// Nothing is sent before the effects of the turn have been logged.
+void Server::EndTurn() {
+  data_upkeep_.Slice();
+  SendOutput(persistence_.FlushTurn());
+  turn_clock_.End();
+}
+
+void Server::SendOutput(const absl::Status& logged) {
+  if (!logged.ok()) client_output_.DropUnlogged();
+  client_output_.Flush();
+  if (connections_.EraseClosed()) listeners_.Wake();
+}
+
+bool Server::ServeOthers() {
+  poller_.Poll(true);
+  queue_.ServeInside();
+  SendOutput(persistence_.FlushFinished());
+  return !end_.asked();
 }
 
 void Server::LoadSome() {
   const absl::Status status = persistence_.LoadSlice(kLoadMicros);
   if (!status.ok()) {
     log_.Warning("Cannot start: ", std::string(status.message()));
-    stopping_ = load_failed_ = true;
+    end_.FailToStart();
   } else if (!state_.loading) {
     BeginServing();
   } else {
@@ -150,34 +157,7 @@ void Server::BeginServing() {
   if (!status.ok()) log_.Warning("systemd was not told: ", std::string(status.message()));
 }
 
-void Server::OnExpired(Keyspace& keyspace, std::string_view key) {
-  const size_t database = engine_.IndexOf(keyspace);
-  ++state_.stats.expired_keys;
-  state_.effects.Append(database, {"DEL", key});
-  state_.key_events.Expired(database, key);
-}
-
-void Server::OnCreated(Keyspace& keyspace, std::string_view key) {
-  if (!state_.key_events.wants(kEventNew)) return;
-  state_.key_events.Notify(kEventNew, "new", engine_.IndexOf(keyspace), key);
-}
-
-void Server::BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment, std::string_view key,
-                          const Keyspace::Entry& entry) {
-  persistence_.SaveBeforeChange(engine_.IndexOf(keyspace), segment, key, entry);
-}
-
-bool Server::KeepValue(Type, void* value) { return persistence_.KeepValue(value); }
-
-absl::Status Server::Shutdown(bool force, bool save) {
-  if (!force && !persistence_.write_error().ok()) {
-    return absl::FailedPreconditionError("Errors trying to SHUTDOWN. Check logs.");
-  }
-  stopping_ = true;
-  save_at_end_ = save && state_.stats.changes_since_save > 0;
-  end_is_forced_ = force;
-  return absl::OkStatus();
-}
+absl::Status Server::Shutdown(bool force, bool save) { return end_.Ask(force, save); }
 
 absl::Status Server::ApplyConfig(std::string_view name) {
   if (name == "notify-keyspace-events") {
@@ -192,27 +172,6 @@ absl::Status Server::ApplyConfig(std::string_view name) {
   if (name.starts_with("tls-")) return listeners_.ReloadTls();
   if (name == "appendonly" || name == "appendfsync") return persistence_.ApplyConfig();
   return absl::OkStatus();
-}
-
-void Server::WaitForSignal() {
-  signals_.async_wait([this](const std::error_code& error, int signal) {
-    if (error) return;
-    WaitForSignal();
-    turn_clock_.Begin();
-    if (signal == SIGHUP) return ReopenLog();
-    log_.Notice("Received ", signal == SIGINT ? "SIGINT" : "SIGTERM", " scheduling shutdown...");
-    stopping_ = true;
-    // A busy script has done the half of something.
-    save_at_end_ = !state_.script_busy;
-    end_is_forced_ = false;
-  });
-}
-
-// After logrotate has renamed it. That is all that SIGHUP does: a terminal that goes away sends it.
-void Server::ReopenLog() {
-  const absl::Status status = log_.Reopen();
-  if (status.ok()) return log_.Notice("Received SIGHUP, the log file is open again");
-  log_.Warning("Received SIGHUP: ", std::string(status.message()));
 }
 
 }  // namespace tally::server

@@ -11,9 +11,10 @@ MAX_FUNCTION_LINES = 69
 # first row that its path begins with, and may include its own row and those below.
 LAYERS = [
     ("main", ["server/main."]),
-    ("server", ["server/server.", "server/server_turn", "server/out_of_memory."]),
+    ("server", ["server/server.", "server/out_of_memory."]),
     # The parts of the loop, which know nothing of the server that ties them together.
-    ("loop", ["server/periodic_work.", "server/client_limits.", "server/client_output.",
+    ("loop", ["server/signals.", "server/process_end.", "server/event_poller.",
+              "server/turn_queue.", "server/keyspace_observer.", "server/periodic_work.", "server/client_limits.", "server/client_output.",
               "server/data_upkeep.", "server/listeners.", "server/connection_table.",
               "server/turn_budget.", "server/turn_clock.", "server/descriptors."]),
     ("connection", ["server/connection.", "server/ready_set."]),
@@ -27,7 +28,8 @@ HOSTED = ["server/resp/", "server/effects/", "server/command/", "server/commands
 
 # What may include Asio or touch a descriptor.
 NEAR_THE_SYSTEM = [
-    "server/main.", "server/server.", "server/server_", "server/listeners.", "server/periodic_work.",
+    "server/main.", "server/server.", "server/listeners.", "server/periodic_work.",
+    "server/event_poller.", "server/signals.",
     "server/connection.", "server/ready_set.",
     "server/tls/", "server/aof/file_system.", "server/aof/fsync_worker.", "server/log/log.",
     "server/supervisor.", "server/config/text_file.",

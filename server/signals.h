@@ -1,0 +1,31 @@
+// The signals of the process: SIGINT and SIGTERM end it, SIGHUP opens the log file again.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <asio/signal_set.hpp>
+
+#include "server/log/log.h"
+#include "server/process_end.h"
+#include "server/turn_clock.h"
+
+namespace tally::server {
+
+class Signals {
+ public:
+  Signals(asio::io_context& io, Logger& log, TurnClock& turn_clock, ProcessEnd& process_end);
+
+  // Begins to receive them, and has the others that would end the process ignored.
+  void Start();
+
+ private:
+  void Wait();
+  void Handle(int signal);
+  void ReopenLog();
+
+  asio::signal_set signals_;
+  Logger& log_;
+  TurnClock& turn_clock_;
+  ProcessEnd& process_end_;
+};
+
+}  // namespace tally::server
