@@ -44,6 +44,7 @@ class Limits {
   explicit Limits(const Place& place) : place_(place) {}
 
   // DecideLimits on the states of the keys: O(rules), and the keys are found once each.
+  LimitResult Decide(const LimitRequest& request, LimitMode mode);
   LimitResult Take(const LimitRequest& request) { return Decide(request, LimitMode::kTake); }
   LimitResult Peek(const LimitRequest& request) { return Decide(request, LimitMode::kPeek); }
   LimitResult Force(const LimitRequest& request) { return Decide(request, LimitMode::kForce); }
@@ -62,8 +63,6 @@ class Limits {
                       ThrottleReply& reply);
 
  private:
-  LimitResult Decide(const LimitRequest& request, LimitMode mode);
-
   Place place_;
 };
 

@@ -1,55 +1,25 @@
 #include "server/command/command_context.h"
 
-#include <absl/strings/ascii.h>
-
-#include <algorithm>
 #include <climits>
-#include <cstring>
 
 #include "core/bytes/double_format.h"
 #include "core/bytes/number.h"
 
 namespace tally::server {
 
-namespace {
-
-// Whether four characters are those, which are lower case, in any case.
-bool SameFour(const char* arg, const char* lower) {
-  uint32_t a;
-  uint32_t b;
-  std::memcpy(&a, arg, sizeof a);
-  std::memcpy(&b, lower, sizeof b);
-  // In each byte bit 5, if the lower case one is a letter. Without the high bits nothing carries.
-  const uint32_t low = b & 0x7F7F7F7F;
-  const uint32_t letters = ((low + 0x1F1F1F1F) & ~(low + 0x05050505) & ~b & 0x80808080) >> 2;
-  return ((a ^ b) & ~letters) == 0;
-}
-
-}  // namespace
-
-bool SameLetters(std::string_view arg, std::string_view lower) {
-  const size_t size = lower.size();
-  if (size < 4) {
-    return std::equal(arg.begin(), arg.end(), lower.begin(), [](char a, char b) {
-      return absl::ascii_tolower(static_cast<unsigned char>(a)) == b;
-    });
-  }
-  // Four at a time, the last ones with some of those before them.
-  for (size_t i = 0; i + 4 < size; i += 4) {
-    if (!SameFour(arg.data() + i, lower.data() + i)) return false;
-  }
-  return SameFour(arg.data() + size - 4, lower.data() + size - 4);
-}
-
 Keyspace::Entry CommandContext::Find(std::string_view key) {
   const Keyspace::Entry entry = keyspace().Find(key, now);
-  if (entry) {
+  NoteLookup(key, static_cast<bool>(entry));
+  return entry;
+}
+
+void CommandContext::NoteLookup(std::string_view key, bool found) {
+  if (found) {
     ++host.lookups.hits;
   } else {
     ++host.lookups.misses;
     host.key_events.Notify(kEventKeyMiss, "keymiss", database, key);
   }
-  return entry;
 }
 
 bool CommandContext::CheckType(const Keyspace::Entry& entry, Type type) {

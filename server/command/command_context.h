@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/words/word.h"
 #include "server/command/command.h"
 #include "server/command/command_host.h"
 #include "server/resp/reply.h"
@@ -22,14 +23,6 @@ inline constexpr std::string_view kSyntaxError = "ERR syntax error";
 inline constexpr std::string_view kNoSuchKeyError = "ERR no such key";
 inline constexpr std::string_view kBusyError =
     "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
-
-// Whether both, of one size, are the same in any case; `lower` is lower case.
-bool SameLetters(std::string_view arg, std::string_view lower);
-
-// Compares an option word in any case; `lower` is lower case.
-inline bool IsWord(std::string_view arg, std::string_view lower) {
-  return arg.size() == lower.size() && SameLetters(arg, lower);
-}
 
 class CommandContext {
  public:
@@ -82,6 +75,8 @@ class CommandContext {
 
   // For commands that read the key: counts a hit or a miss.
   Keyspace::Entry Find(std::string_view key);
+  // Counts a hit or a miss of a key that an operation has looked for.
+  void NoteLookup(std::string_view key, bool found);
   // For commands that are going to change it.
   Keyspace::Entry FindForWrite(std::string_view key) { return keyspace().FindForWrite(key, now); }
   // True when the entry is absent or has the type; otherwise replies WRONGTYPE.

@@ -1,14 +1,10 @@
-// Values and buffers that commands use again and again, so that a decision on a small value
-// allocates nothing. Nothing in here means anything between two commands.
+// A value that commands use again and again, so that a command on a small one allocates nothing. It
+// means nothing between two commands. The engine's operations have their own: see EngineScratch.
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <string>
 
 #include "core/hash/hash.h"
-#include "core/hits/hits.h"
-#include "core/limit/limit_state.h"
 
 namespace tally::server {
 
@@ -17,9 +13,6 @@ struct Scratch {
   explicit Scratch(uint64_t seed) : hash(seed) {}
 
   Hash hash;
-  Hits hits;
-  std::deque<LimitState> limits;  // one for each key of a command; they stay where they are
-  std::string bytes;
 };
 
 }  // namespace tally::server

@@ -1,72 +1,37 @@
 #include "server/command/time_args.h"
 
+#include <string>
+
 #include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
-#include "core/time/duration.h"
+#include "core/words/word_reader.h"
+#include "server/command/engine_call.h"
 #include "server/command/usage.h"
 
 namespace tally::server {
-namespace {
-
-bool IsThere(ArgReader in, size_t index) {
-  if (index < in.args.size()) return true;
-  ReplySyntaxError(in.context);
-  return false;
-}
-
-}  // namespace
-
 bool ReadCount(ArgReader in, size_t index, std::string_view name, int64_t least, int64_t& count) {
-  if (!IsThere(in, index)) return false;
-  const auto value = ParseInt64(in.args[index]);
-  if (!value || *value < least) {
-    in.reply.Error(StrCat("ERR ", name, " must be an integer of at least ", least));
-    return false;
-  }
-  count = *value;
-  return true;
+  std::string error;
+  return WordReader(in.args, OriginOf(in.context), error).Count(index, name, least, count) ||
+         ReplyWordError(in.context, error);
 }
 
 bool ReadDuration(ArgReader in, size_t index, std::string_view name, int64_t& ms) {
-  if (!IsThere(in, index)) return false;
-  const auto value = ParseDuration(in.args[index]);
-  if (!value || *value == 0) {
-    in.reply.Error(
-        StrCat("ERR ", name, " must be a duration above 0, as 500ms, 5s, 10m, 24h or 7d"));
-    return false;
-  }
-  ms = *value;
-  return true;
+  std::string error;
+  return WordReader(in.args, OriginOf(in.context), error).Duration(index, name, ms) ||
+         ReplyWordError(in.context, error);
 }
 
 bool ReadInstant(ArgReader in, size_t index, std::string_view name, int64_t& ms) {
-  if (!IsThere(in, index)) return false;
-  const std::string_view text = in.args[index];
-  const auto likely_ms = in.context.replaying ? std::nullopt : ParseLikelyMilliseconds(text);
-  if (likely_ms) {
-    in.reply.Error(StrCat("ERR ", name, " ", text.substr(0, 64), " looks like milliseconds: write ",
-                          *likely_ms, "ms"));
-    return false;
-  }
-  const auto value = ParseInstant(text);
-  if (!value) {
-    in.reply.Error(StrCat("ERR ", name,
-                          " must be unix seconds, with or without a fraction, or milliseconds "
-                          "as 1795230400123ms"));
-    return false;
-  }
-  ms = *value;
-  return true;
+  std::string error;
+  return WordReader(in.args, OriginOf(in.context), error).Instant(index, name, ms) ||
+         ReplyWordError(in.context, error);
 }
 
 Zone* ReadZone(CommandContext& context, std::string_view name) {
-  ZoneSource& zones = context.engine().zones();
-  // What was logged where tzdata had the zone is kept where it has not.
-  Zone* zone = context.replaying ? zones.FindStored(name) : zones.Find(name);
-  if (zone == nullptr) {
-    context.reply.Error(StrCat("ERR TZ must be an IANA time zone that this system knows, not '",
-                               name.substr(0, 64), "'"));
-  }
+  std::string error;
+  const WordReader in({&name, 1}, OriginOf(context), error);
+  Zone* zone = in.ZoneAt(0, context.engine().zones());
+  if (zone == nullptr) ReplyWordError(context, error);
   return zone;
 }
 

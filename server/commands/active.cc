@@ -6,15 +6,16 @@
 //   ACTIVE.TOUCH key id … AT t [NOW t]
 //   ACTIVE.FORGET key id …
 // The first TOUCH creates with the defaults, at replay too.
-#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "core/active/active_set.h"
 #include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
+#include "core/engine/audiences.h"
+#include "server/command/engine_call.h"
 #include "server/command/help.h"
 #include "server/command/time_args.h"
 #include "server/command/usage.h"
@@ -68,32 +69,31 @@ bool ParseOptions(CommandContext& context, ActiveOptions& options) {
   return true;
 }
 
+void ReplyMissingZone(CommandContext& context, const ActiveSet& set) {
+  context.reply.Error(StrCat("ERR the time zone '", set.options().zone.name(),
+                             "' of this key is not in the tzdata of this machine"));
+}
+
 // Whether days can be told apart in the set; replies the error.
 bool CheckZone(CommandContext& context, const ActiveSet* set) {
   if (set == nullptr || !set->options().zone.is_missing() || context.replaying) return true;
-  context.reply.Error(StrCat("ERR the time zone '", set->options().zone.name(),
-                             "' of this key is not in the tzdata of this machine"));
+  ReplyMissingZone(context, *set);
   return false;
-}
-
-ActiveSet& NewSet(CommandContext& context, std::string_view key, ActiveOptions options) {
-  auto set = std::make_unique<ActiveSet>(context.engine().seed(), std::move(options));
-  return context.keyspace().SetHeap(key, set.release(), kNoDeadline, context.now);
 }
 
 void Create(CommandContext& context) {
   const std::string_view key = context.args[1];
   ActiveOptions options;
   if (!ParseOptions(context, options)) return;
-  ActiveSet* set = nullptr;
-  if (!context.Write(key, set)) return;
-  if (set != nullptr) return context.reply.Error("ERR key exists already");
   const DurationText window(options.window_ms);
   const DurationText keep(options.keep_ms);
-  context.LogInstead({"ACTIVE.CREATE", key, "WINDOW", window.view(), "TZ", options.zone.name(),
-                      "KEEP", keep.view()});
-  NewSet(context, key, std::move(options));
-  context.Changed(kEventModule, "active.create", key);
+  const std::string zone = options.zone.name();
+  const KeyOutcome outcome = Audiences(PlaceOf(context)).Create(key, std::move(options));
+  if (!CheckOutcome(context, outcome)) return;
+  if (outcome.found) return context.reply.Error("ERR key exists already");
+  context.LogInstead(
+      {"ACTIVE.CREATE", key, "WINDOW", window.view(), "TZ", zone, "KEEP", keep.view()});
+  TellChange(context, key, outcome, "active.create");
   context.reply.Ok();
 }
 
@@ -140,26 +140,28 @@ void Touch(CommandContext& context) {
   const std::string_view key = context.args[1];
   TouchArgs touch(context);
   if (!ParseTouch(context, touch)) return;
-  ActiveSet* set = nullptr;
-  if (!context.Write(key, set) || !CheckZone(context, set)) return;
-  if (set == nullptr) set = &NewSet(context, key, ActiveOptions());
-  if (touch.ids.size() > IdBook::kMaxNumber - set->last_number()) {
+  Audiences audiences(PlaceOf(context));
+  const Audiences::Touched touched =
+      audiences.Touch(key, touch.ids, {touch.time.at(), touch.time.now()});
+  if (!CheckOutcome(context, touched)) return;
+  if (touched.refusal == Audiences::Refusal::kMissingZone) {
+    return ReplyMissingZone(context, context.FindForWrite(key).heap<ActiveSet>());
+  }
+  if (touched.refusal == Audiences::Refusal::kNoNumbers) {
     return context.reply.Error("ERR key has given all its numbers");
   }
-  context.reply.Integer(set->Touch(touch.ids, touch.time.at(), touch.time.now()));
-  context.Changed(kEventModule, "active.touch", key);
+  context.reply.Integer(touched.online);
+  TellChange(context, key, touched, "active.touch");
   LogTouch(context, touch);
 }
 
 void Forget(CommandContext& context) {
   const std::string_view key = context.args[1];
-  ActiveSet* set = nullptr;
-  if (!context.Write(key, set)) return;
   int64_t forgotten = 0;
-  for (const std::string_view id : context.args.subspan(2)) {
-    if (set != nullptr && set->Forget(id)) ++forgotten;
-  }
-  if (forgotten > 0) context.Changed(kEventModule, "active.forget", key);
+  const KeyOutcome outcome =
+      Audiences(PlaceOf(context)).Forget(key, context.args.subspan(2), forgotten);
+  if (!CheckOutcome(context, outcome)) return;
+  TellChange(context, key, outcome, "active.forget");
   context.reply.Integer(forgotten);
 }
 

@@ -4,14 +4,14 @@
 // was judged (see EventTime), with options resolved:
 //   HITS.ADD key window COUNT n AT t [NOW t]   without CAP: what was denied is not logged
 //   HITS.UNDO key n AT t                       t is the clock alone
-#include "core/hits/hits.h"
-
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "core/bytes/number.h"
+#include "core/engine/hit_counters.h"
 #include "server/command/command_context.h"
-#include "server/command/compact_value.h"
+#include "server/command/engine_call.h"
 #include "server/command/help.h"
 #include "server/command/time_args.h"
 #include "server/command/usage.h"
@@ -60,21 +60,20 @@ void Add(CommandContext& context) {
   const std::string_view key = context.args[1];
   AddArgs add(context);
   if (!ParseAdd(context, add)) return;
-  CompactValue<Hits> hits(context.host.scratch.hits);
-  if (!hits.Write(context, key)) return;
-  const int64_t now = add.time.now();
-  const auto in_window = hits->Add(add.count, add.window_ms, add.time.at(), now, add.cap);
+  std::optional<int64_t> in_window;
+  const KeyOutcome outcome =
+      HitCounters(PlaceOf(context))
+          .Add(key, {add.window_ms, add.count, add.cap, {add.time.at(), add.time.now()}},
+               in_window);
+  if (!CheckOutcome(context, outcome)) return;
   if (!in_window) return context.reply.Null();
   context.reply.Integer(*in_window);
-  const bool kept = add.count > 0 && add.time.at() > now - hits->window_ms();
-  if (!kept) return;
-  hits.Store(context, key);
-  context.Changed(kEventModule, "hits.add", key);
+  if (!outcome.changed) return;
+  TellChange(context, key, outcome, "hits.add");
   LogAdd(context, add);
 }
 
 void Count(CommandContext& context) {
-  CompactValue<Hits> hits(context.host.scratch.hits);
   EventTime time(context);
   int64_t window_ms = 0;
   for (size_t i = 2; i < context.args.size(); i += 2) {
@@ -83,9 +82,11 @@ void Count(CommandContext& context) {
                           : time.ReadOption(context, i);
     if (!good) return;
   }
-  if (!hits.Read(context, context.args[1])) return;
-  if (window_ms == 0) window_ms = hits->window_ms();
-  context.reply.Integer(hits->Count(window_ms, time.at(), time.now()));
+  int64_t hits = 0;
+  const KeyOutcome outcome = HitCounters(PlaceOf(context))
+                                 .Count(context.args[1], window_ms, {time.at(), time.now()}, hits);
+  context.NoteLookup(context.args[1], outcome.found);
+  if (CheckOutcome(context, outcome)) context.reply.Integer(hits);
 }
 
 void Undo(CommandContext& context) {
@@ -98,12 +99,12 @@ void Undo(CommandContext& context) {
     if (!context.replaying) return ReplySyntaxError(context);
     if (!time.ReadOption(context, 3)) return;
   }
-  CompactValue<Hits> hits(context.host.scratch.hits);
-  if (!hits.Write(context, key)) return;
-  context.reply.Integer(hits->Undo(count, time.now()));
-  if (!hits.exists() || count == 0) return;
-  context.Changed(kEventModule, "hits.undo", key);
-  hits.Store(context, key);
+  int64_t left = 0;
+  const KeyOutcome outcome = HitCounters(PlaceOf(context)).Undo(key, count, time.now(), left);
+  if (!CheckOutcome(context, outcome)) return;
+  context.reply.Integer(left);
+  if (!outcome.changed) return;
+  TellChange(context, key, outcome, "hits.undo");
   const Int64Text text(count);
   EffectWords words = {"HITS.UNDO", key, text.view()};
   LogEffect(context, words, time);
@@ -112,9 +113,12 @@ void Undo(CommandContext& context) {
 void Range(CommandContext& context) {
   TimeRange range;
   if (!range.Read(context, 2, Hits::kMaxRangeSteps)) return;
-  CompactValue<Hits> hits(context.host.scratch.hits);
-  if (!hits.Read(context, context.args[1])) return;
-  const std::vector<int64_t> steps = hits->Range(range.from, range.to, range.step_ms, context.now);
+  std::vector<int64_t> steps;
+  const KeyOutcome outcome =
+      HitCounters(PlaceOf(context))
+          .Range(context.args[1], range.from, range.to, range.step_ms, steps);
+  context.NoteLookup(context.args[1], outcome.found);
+  if (!CheckOutcome(context, outcome)) return;
   context.reply.Array(steps.size());
   for (const int64_t count : steps) context.reply.Integer(count);
 }

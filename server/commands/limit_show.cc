@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "core/limit/limit_show.h"
-#include "server/command/compact_value.h"
+#include "core/engine/limits.h"
+#include "server/command/engine_call.h"
 
 namespace tally::server {
 
@@ -18,11 +18,10 @@ namespace tally::server {
 //   ends_ms            when nothing of it counts any more, unless something more is taken. BUCKET:
 //                      it is full, at the refill of the last hit
 void ShowLimitState(CommandContext& context) {
-  auto& states = context.host.scratch.limits;
-  if (states.empty()) states.emplace_back();
-  CompactValue<LimitState> state(states.front());
-  if (!state.Read(context, context.args[1])) return;
-  const std::vector<LimitShown> all = ShowLimits(*state, context.now);
+  std::vector<LimitShown> all;
+  const KeyOutcome outcome = Limits(PlaceOf(context)).Show(context.args[1], all);
+  context.NoteLookup(context.args[1], outcome.found);
+  if (!CheckOutcome(context, outcome)) return;
   context.reply.Array(all.size());
   for (const LimitShown& one : all) {
     context.reply.Array(5);

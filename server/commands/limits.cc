@@ -9,17 +9,14 @@
 //   LIMIT.FORCE with the same words, in older logs: counted as the versions that wrote it did.
 //   LIMIT.GIVE key n AT t NOW t
 //   LIMIT.RESET key
-#include <algorithm>
-#include <functional>
+#include "core/engine/limits.h"
+
 #include <iterator>
 #include <string_view>
 
 #include "core/bytes/number.h"
-#include "core/limit/limit.h"
-#include "core/limit/limit_replay.h"
-#include "core/limit/limit_state.h"
 #include "core/time/duration.h"
-#include "server/command/compact_value.h"
+#include "server/command/engine_call.h"
 #include "server/command/help.h"
 #include "server/command/time_args.h"
 #include "server/command/usage.h"
@@ -29,73 +26,6 @@
 
 namespace tally::server {
 namespace {
-
-using State = CompactValue<LimitState>;
-
-LimitState& ScratchState(CommandContext& context, size_t index) {
-  auto& states = context.host.scratch.limits;
-  while (states.size() <= index) states.emplace_back();
-  return states[index];
-}
-
-// The states of a command's keys, each once however often the key is named.
-class LimitStates {
- public:
-  // False after replying WRONGTYPE.
-  [[nodiscard]] bool Open(CommandContext& context, const LimitArgs& limit, bool for_write) {
-    size_t begin = 0;
-    for (const LimitArgs::Use& use : limit.uses) {
-      const std::span<const LimitRule> rules(limit.list.rules.data() + begin,
-                                             use.rules_end - begin);
-      begin = use.rules_end;
-      Named* named = Find(use.key);
-      if (named == nullptr) {
-        named = &states_.emplace_back(
-            Named{use.key, State(ScratchState(context, states_.size())), false});
-        const bool opened =
-            for_write ? named->state.Write(context, use.key) : named->state.Read(context, use.key);
-        if (!opened) return false;
-      }
-      named->counts |= std::any_of(rules.begin(), rules.end(), std::mem_fn(&LimitRule::counts));
-      uses_.push_back({&*named->state, rules});
-    }
-    return true;
-  }
-
-  std::span<const LimitUse> uses() const { return {uses_.data(), uses_.size()}; }
-  // Whether a hit is counted anywhere.
-  bool counts() const {
-    return std::any_of(states_.begin(), states_.end(), [](const Named& one) { return one.counts; });
-  }
-
-  void Store(CommandContext& context) {
-    for (Named& one : states_) {
-      if (!one.counts) continue;
-      if (states_.size() > 1) one.state.FindAgain(context, one.key);
-      // A late hit may count nowhere.
-      const bool changed = one.state.exists() || !one.state->empty();
-      if (changed) context.Changed(kEventModule, "limit.take", one.key);
-      one.state.Store(context, one.key);
-    }
-  }
-
- private:
-  struct Named {
-    std::string_view key;
-    State state;
-    bool counts;
-  };
-
-  Named* Find(std::string_view key) {
-    for (Named& one : states_) {
-      if (one.key == key) return &one;
-    }
-    return nullptr;
-  }
-
-  absl::InlinedVector<Named, 2> states_;
-  absl::InlinedVector<LimitUse, 2> uses_;
-};
 
 void ReplyDecision(ReplyBuilder& reply, const LimitDecision& decision) {
   const int64_t fields[] = {decision.allowed ? 1 : 0, decision.limit,          decision.remaining,
@@ -114,18 +44,22 @@ void LogTaken(CommandContext& context, const LimitArgs& limit) {
   LogEffect(context, words, limit.time);
 }
 
+// Tells of what a decision did to its keys.
+void TellTaken(CommandContext& context, const LimitResult& result) {
+  for (const LimitResult::Key& key : result.keys) TellChange(context, key.name, key, "limit.take");
+}
+
 void Decide(CommandContext& context, LimitMode mode) {
   LimitArgs limit(context);
   if (!limit.Read(context)) return;
-  LimitStates states;
-  if (!states.Open(context, limit, mode != LimitMode::kPeek)) return;
-  const EventTime& time = limit.time;
-  const LimitDecision decision =
-      DecideLimits(states.uses(), limit.cost, time.now(), time.at(), mode);
-  ReplyDecision(context.reply, decision);
-  const bool taken = mode == LimitMode::kForce || (mode == LimitMode::kTake && decision.allowed);
-  if (!taken || limit.cost == 0 || !states.counts()) return;
-  states.Store(context);
+  const LimitResult result = Limits(PlaceOf(context)).Decide(limit.request(), mode);
+  if (mode == LimitMode::kPeek) {
+    for (const LimitResult::Key& key : result.keys) context.NoteLookup(key.name, key.found);
+  }
+  if (result.wrong_type) return context.reply.Error(kWrongTypeError);
+  ReplyDecision(context.reply, result.decision);
+  if (!result.counted) return;
+  TellTaken(context, result);
   LogTaken(context, limit);
 }
 
@@ -139,10 +73,9 @@ void Peek(CommandContext& context) { Decide(context, LimitMode::kPeek); }
 void CountOlderEffect(CommandContext& context) {
   LimitArgs limit(context);
   if (!limit.Read(context) || limit.cost == 0) return;
-  LimitStates states;
-  if (!states.Open(context, limit, true)) return;
-  CountAsBefore(states.uses(), limit.cost, limit.time.now(), limit.time.at());
-  states.Store(context);
+  const LimitResult result = Limits(PlaceOf(context)).CountAsBefore(limit.request());
+  if (result.wrong_type) return context.reply.Error(kWrongTypeError);
+  TellTaken(context, result);
 }
 
 void Force(CommandContext& context) {
@@ -175,14 +108,13 @@ void Give(CommandContext& context) {
   const std::string_view key = context.args[1];
   GiveArgs give{.time = EventTime(context)};
   if (!ParseGive(context, give)) return;
-  State state(ScratchState(context, 0));
-  if (!state.Write(context, key)) return;
-  context.reply.Integer(state.exists() ? 1 : 0);
-  if (!state.exists() || give.count == 0) return;
   const int64_t not_after = give.has_at ? give.time.at() : kMaxInstantMs;
-  state->Give(give.count, give.time.now(), not_after);
-  context.Changed(kEventModule, "limit.give", key);
-  state.Store(context, key);
+  const KeyOutcome outcome =
+      Limits(PlaceOf(context)).Give(key, give.count, give.time.now(), not_after);
+  if (!CheckOutcome(context, outcome)) return;
+  context.reply.Integer(outcome.found ? 1 : 0);
+  if (!outcome.changed) return;
+  TellChange(context, key, outcome, "limit.give");
   const Int64Text count(give.count);
   const InstantText at(not_after);
   const InstantText now(give.time.now());
@@ -190,10 +122,10 @@ void Give(CommandContext& context) {
 }
 
 void Reset(CommandContext& context) {
-  const Keyspace::Entry entry = context.FindForWrite(context.args[1]);
-  if (!context.CheckType(entry, Type::kLimit)) return;
-  context.reply.Integer(entry ? 1 : 0);
-  if (entry) context.Remove(entry);
+  const KeyOutcome outcome = Limits(PlaceOf(context)).Reset(context.args[1]);
+  if (!CheckOutcome(context, outcome)) return;
+  context.reply.Integer(outcome.found ? 1 : 0);
+  if (outcome.changed) context.Changed(kEventGeneric, "del", context.args[1]);
 }
 
 struct ThrottleArgs {
@@ -238,18 +170,18 @@ void ThrottleKey(CommandContext& context) {
   ThrottleArgs throttle;
   LimitRule rule;
   if (!ParseThrottle(context, throttle, rule)) return;
-  State state(ScratchState(context, 0));
-  if (!state.Write(context, key)) return;
-  const ThrottleReply answer = Throttle(*state, rule, throttle.quantity, context.now);
+  ThrottleReply answer;
+  const KeyOutcome outcome =
+      Limits(PlaceOf(context)).Throttle(key, rule, throttle.quantity, answer);
+  if (!CheckOutcome(context, outcome)) return;
   context.reply.Array(5);
   context.reply.Integer(answer.limited ? 1 : 0);
   context.reply.Integer(answer.limit);
   context.reply.Integer(answer.remaining);
   context.reply.Integer(answer.retry_after_s);
   context.reply.Integer(answer.reset_after_s);
-  if (answer.limited || throttle.quantity == 0) return;
-  context.Changed(kEventModule, "limit.take", key);
-  state.Store(context, key);
+  if (!outcome.changed) return;
+  TellChange(context, key, outcome, "limit.take");
   const Int64Text capacity(rule.limit);
   const Int64Text refill(rule.refill);
   const DurationText period(rule.period_ms);

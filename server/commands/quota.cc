@@ -1,14 +1,15 @@
-// QUOTA: purchase limits by SKU and marketing action. What is logged stands in quota_writer.h.
+// QUOTA: purchase limits by SKU and marketing action. What is logged is in quota_effects.h.
 #include <absl/container/inlined_vector.h>
 
 #include <optional>
 #include <vector>
 
-#include "core/quota/quota_book.h"
+#include "core/engine/quota_books.h"
+#include "server/command/engine_call.h"
 #include "server/command/help.h"
 #include "server/commands/families.h"
 #include "server/commands/quota_args.h"
-#include "server/commands/quota_writer.h"
+#include "server/commands/quota_effects.h"
 
 namespace tally::server {
 namespace {
@@ -60,10 +61,9 @@ bool ReadLimits(QuotaArgs& args, std::vector<QuotaLimitSpec>& limits) {
 void SetLimit(CommandContext& context) {
   QuotaArgs args(context);
   std::vector<QuotaLimitSpec> limits;
-  QuotaWriter writer(context, args);
-  if (!ReadLimits(args, limits) || !writer.Open()) return;
-  writer.book().SetLimits(limits, args.now());
-  writer.Close(true, "quota.setlimit");
+  if (!ReadLimits(args, limits)) return;
+  const auto outcome = QuotaBooks(PlaceOf(context)).SetLimits(args.call(), limits);
+  if (!CloseBook(context, args, outcome, "quota.setlimit")) return;
   context.reply.Integer(static_cast<int64_t>(limits.size()));
 }
 
@@ -71,10 +71,10 @@ void DelLimit(CommandContext& context) {
   QuotaArgs args(context);
   QuotaArgs::Ids skus;
   QuotaActions actions;
-  QuotaWriter writer(context, args);
-  if (!args.ReadIds("sku", skus) || !args.ReadActionsToEnd(actions) || !writer.Open()) return;
-  const size_t deleted = writer.book().DelLimits(skus, actions, args.now());
-  writer.Close(deleted > 0, "quota.dellimit");
+  if (!args.ReadIds("sku", skus) || !args.ReadActionsToEnd(actions)) return;
+  size_t deleted = 0;
+  const auto outcome = QuotaBooks(PlaceOf(context)).DelLimits(args.call(), skus, actions, deleted);
+  if (!CloseBook(context, args, outcome, "quota.dellimit")) return;
   context.reply.Integer(static_cast<int64_t>(deleted));
 }
 
@@ -145,22 +145,22 @@ bool ReadOrder(QuotaArgs& args, QuotaOrder& order, std::vector<QuotaItem>& items
   return true;
 }
 
-// An order, checked or not, as it is logged: see quota_writer.h.
+// An order, checked or not, as it is logged: see quota_effects.h.
 void Sell(CommandContext& context, bool checked, std::string_view event) {
   QuotaArgs args(context);
   QuotaOrder order;
   order.if_left = checked && !args.replaying();
   std::vector<QuotaItem> items;
-  QuotaWriter writer(context, args);
-  if (!ReadOrder(args, order, items) || !writer.Open()) return;
+  if (!ReadOrder(args, order, items)) return;
   QuotaLefts lefts;
-  const QuotaBook::BuyResult result = writer.book().Buy(order, args.now(), lefts);
+  QuotaBook::BuyResult result;
+  const auto outcome = QuotaBooks(PlaceOf(context)).Buy(args.call(), order, result, lefts);
   if (result.recorded) {
     args.LogAs("QUOTA.RECORD");
   } else if (checked) {
     args.LogAs("QUOTA.BUY", "IFLEFT");
   }
-  writer.Close(result.recorded, event);
+  if (!CloseBook(context, args, outcome, event)) return;
   context.reply.Array(3);
   context.reply.Integer(result.applied ? 1 : 0);
   context.reply.Integer(static_cast<int64_t>(result.item));
@@ -196,11 +196,10 @@ void Return(CommandContext& context) {
   QuotaArgs args(context);
   QuotaReturn request;
   std::vector<QuotaReturnItem> items;
-  QuotaWriter writer(context, args);
-  if (!ReadReturn(args, request, items) || !writer.Open()) return;
+  if (!ReadReturn(args, request, items)) return;
   std::vector<int32_t> credited;
-  const bool changed = writer.book().Return(request, args.now(), credited);
-  writer.Close(changed, "quota.return");
+  const auto outcome = QuotaBooks(PlaceOf(context)).Return(args.call(), request, credited);
+  if (!CloseBook(context, args, outcome, "quota.return")) return;
   context.reply.Array(credited.size());
   for (const int32_t qty : credited) context.reply.Integer(qty);
 }
@@ -209,12 +208,11 @@ void Reset(CommandContext& context) {
   QuotaArgs args(context);
   QuotaArgs::Ids users;
   QuotaActions actions;
-  QuotaWriter writer(context, args);
-  if (!args.ReadIds("user", users) || !args.ReadActionsToEnd(actions) || !writer.Open()) return;
-  int64_t reset = 0;
-  for (const QuotaId& user : users) reset += writer.book().Reset(user, actions, args.now()) ? 1 : 0;
-  writer.Close(reset > 0, "quota.reset");
-  context.reply.Integer(reset);
+  if (!args.ReadIds("user", users) || !args.ReadActionsToEnd(actions)) return;
+  size_t reset = 0;
+  const auto outcome = QuotaBooks(PlaceOf(context)).Reset(args.call(), users, actions, reset);
+  if (!CloseBook(context, args, outcome, "quota.reset")) return;
+  context.reply.Integer(static_cast<int64_t>(reset));
 }
 
 void Left(CommandContext& context) {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/quota/quota_types.h"
+#include "core/engine/quota_books.h"
 #include "server/command/command_context.h"
 
 namespace tally::server {
@@ -32,8 +32,8 @@ class QuotaArgs {
   int64_t now() const { return now_; }
   // Whether the call is read from a log.
   bool replaying() const { return context_.replaying; }
-  // The minimal retention that the book shall have; nothing to leave it as it is.
-  std::optional<int64_t> retention() const { return retention_; }
+  // What a call that may change the book says of it.
+  QuotaBooks::Call call() const { return {book(), now_, retention_}; }
 
   bool done() const { return next_ == args_.size(); }
   // Whether the next argument is this word, given in lower case, in any case.
@@ -66,7 +66,7 @@ class QuotaArgs {
     logged_name_ = name;
     logged_option_ = option;
   }
-  // The call as it is logged: see quota_writer.h. `with_retention` if it changed the book's.
+  // The call as it is logged: see quota_effects.h. `with_retention` if it changed the book's.
   void Log(bool with_retention);
 
  private:
@@ -79,7 +79,7 @@ class QuotaArgs {
   std::string_view logged_name_;    // empty: the command's own
   std::string_view logged_option_;  // empty: none
   int64_t now_;
-  std::optional<int64_t> retention_;
+  std::optional<int64_t> retention_;  // nothing to leave the book's as it is
 };
 
 }  // namespace tally::server

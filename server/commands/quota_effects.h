@@ -1,4 +1,4 @@
-// A quota book that a command is going to change.
+// What a change of a quota book tells and logs.
 //
 // What is logged of a change are the command's own words and `NOW <unix ms>`, the instant that it
 // was judged at: a book is a function of what was done to it and when, so that a replay at any
@@ -11,32 +11,17 @@
 // and so is logged an order that BUY refused, if only because the retention had changed.
 #pragma once
 
-#include <memory>
 #include <string_view>
 
-#include "core/quota/quota_book.h"
+#include "core/engine/quota_books.h"
 #include "server/command/command_context.h"
 #include "server/commands/quota_args.h"
 
 namespace tally::server {
 
-class QuotaWriter {
- public:
-  QuotaWriter(CommandContext& context, QuotaArgs& args) : context_(context), args_(args) {}
-
-  // Finds the book, or makes one that is stored only if the command leaves something in it. False
-  // after replying WRONGTYPE.
-  [[nodiscard]] bool Open();
-  QuotaBook& book() { return *book_; }
-  // Ends the command: stores, logs, and tells of the event if the book has `changed`.
-  void Close(bool changed, std::string_view event);
-
- private:
-  CommandContext& context_;
-  QuotaArgs& args_;
-  QuotaBook* book_ = nullptr;
-  std::unique_ptr<QuotaBook> new_book_;
-  bool retention_changed_ = false;
-};
+// Logs the call as what it did to the book says, and tells of the event if the book has changed.
+// False after replying WRONGTYPE.
+[[nodiscard]] bool CloseBook(CommandContext& context, QuotaArgs& args,
+                             const QuotaBooks::Outcome& outcome, std::string_view event);
 
 }  // namespace tally::server

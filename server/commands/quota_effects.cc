@@ -1,0 +1,19 @@
+#include "server/commands/quota_effects.h"
+
+#include "server/command/engine_call.h"
+
+namespace tally::server {
+
+bool CloseBook(CommandContext& context, QuotaArgs& args, const QuotaBooks::Outcome& outcome,
+               std::string_view event) {
+  if (!CheckOutcome(context, outcome)) return false;
+  TellChange(context, args.book(), outcome, event);
+  if (outcome.removed) {
+    context.LogInstead({"DEL", args.book()});
+  } else if (outcome.changed || outcome.retention_changed) {
+    args.Log(outcome.retention_changed);
+  }
+  return true;
+}
+
+}  // namespace tally::server
