@@ -1,9 +1,6 @@
 // A hash index of 32-bit handles that never rehashes more than about a thousand of them at once.
 //
-// Extendible hashing (Fagin, Nievergelt, Pippenger, Strong: "Extendible hashing", ACM TODS 1979):
-// a directory indexed by the top bits of the hash points to segments, each a flat_hash_set of
-// handles; a full segment splits in two, and the directory doubles when it must. Segments thus hold
-// contiguous intervals of hashes, so that a walk in hash order survives growth and shrinking.
+// Extendible hashing (see directory.h) over segments that are each a flat_hash_set of handles.
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
@@ -15,6 +12,7 @@
 #include <vector>
 
 #include "core/bytes/heap_size.h"
+#include "core/table/directory.h"
 
 namespace tally {
 
@@ -28,9 +26,8 @@ class HandleIndex {
   using Handle = uint32_t;
   using Key = typename Records::Key;
 
-  explicit HandleIndex(const Records& records) : records_(records) {
-    directory_.push_back(new Segment(records_, 0));
-  }
+  explicit HandleIndex(const Records& records)
+      : records_(records), directory_(new Segment(records_, 0)) {}
   ~HandleIndex() { DropSome(SIZE_MAX); }
   HandleIndex(const HandleIndex&) = delete;
   HandleIndex& operator=(const HandleIndex&) = delete;
@@ -39,7 +36,7 @@ class HandleIndex {
 
   // The handle that matches `key`; 0 if there is none. O(1).
   Handle Find(const Key& key) const {
-    const Segment& segment = *directory_[Slot(key.hash)];
+    const Segment& segment = *directory_.Find(key.hash);
     const auto found = segment.handles.find(key);
     return found == segment.handles.end() ? 0 : *found;
   }
@@ -47,9 +44,9 @@ class HandleIndex {
   // Adds a handle that is not in the index and whose record hashes to `hash`. O(1) amortised, and
   // O(kSplitSize) at worst but for the doubling of the directory (8 bytes a segment).
   void Insert(Handle handle, uint64_t hash) {
-    while (directory_[Slot(hash)]->handles.size() >= kSplitSize && Split(hash)) {
+    while (directory_.Find(hash)->handles.size() >= kSplitSize && Split(hash)) {
     }
-    Segment& segment = *directory_[Slot(hash)];
+    Segment& segment = *directory_.Find(hash);
     table_bytes_ -= TableBytes(segment);
     segment.handles.insert(handle);
     table_bytes_ += TableBytes(segment);
@@ -59,7 +56,7 @@ class HandleIndex {
   // Takes out a handle that is in the index, whose record still exists. As fast as Insert.
   void Erase(Handle handle) {
     const uint64_t hash = records_.Hash(handle);
-    Segment& segment = *directory_[Slot(hash)];
+    Segment& segment = *directory_.Find(hash);
     size_ -= segment.handles.erase(handle);
     if (segment.handles.size() <= kMergeSize && segment.depth > 0) Merge(hash);
   }
@@ -74,7 +71,7 @@ class HandleIndex {
     std::vector<std::pair<uint64_t, Handle>> found;
     uint64_t next = cursor & kCursorMask;
     for (size_t wanted = std::max<size_t>(count, 1);;) {
-      const Segment& segment = *directory_[Slot(next << kCursorShift)];
+      const Segment& segment = *directory_.Find(next << kCursorShift);
       found.clear();
       for (const Handle handle : segment.handles) {
         const uint64_t prefix = records_.Hash(handle) >> kCursorShift;
@@ -87,10 +84,9 @@ class HandleIndex {
         visit(found[visited++].second);
       }
       if (visited < found.size()) return found[visited].first;
-      next = (TopBits(next << kCursorShift, segment.depth) + 1) << (kCursorBits - segment.depth);
+      next = Segments::NextInterval(next << kCursorShift, segment.depth) >> kCursorShift;
       wanted -= std::min(wanted, visited);
-      if (next > kCursorMask) return 0;
-      if (wanted == 0) return next;
+      if (next == 0 || wanted == 0) return next;
     }
   }
 
@@ -98,8 +94,7 @@ class HandleIndex {
   // is good for nothing else afterwards. Does not look at records.
   bool DropSome(size_t count) {
     for (size_t dropped = 0; !directory_.empty() && dropped < count;) {
-      const Segment* segment = directory_.back();
-      while (!directory_.empty() && directory_.back() == segment) directory_.pop_back();
+      const Segment* segment = directory_.TakeLast();
       dropped += segment->handles.size();
       size_ -= segment->handles.size();
       table_bytes_ -= TableBytes(*segment);
@@ -111,7 +106,7 @@ class HandleIndex {
 
   size_t MemoryBytes() const {
     return table_bytes_ + segments_ * HeapBytes(sizeof(Segment)) +
-           HeapBytes(directory_.capacity() * sizeof(Segment*));
+           HeapBytes(directory_.capacity_bytes());
   }
 
  private:
@@ -147,27 +142,13 @@ class HandleIndex {
     Set handles;
     unsigned depth;  // hash bits that all its handles agree in
   };
-
-  static uint64_t TopBits(uint64_t hash, unsigned bits) {
-    return bits == 0 ? 0 : hash >> (64 - bits);
-  }
-  size_t Slot(uint64_t hash) const { return TopBits(hash, depth_); }
+  using Segments = Directory<Segment>;
 
   // What flat_hash_set allocates: a control byte and a handle a slot, and one group beyond.
   static size_t TableBytes(const Segment& segment) {
     const size_t capacity = segment.handles.capacity();
     if (capacity == 0) return 0;
     return HeapBytes((capacity + 16 + 3) / 4 * 4 + capacity * sizeof(Handle));
-  }
-
-  // The directory entries of the segment of that depth that `hash` belongs to: the first.
-  size_t FirstSlot(uint64_t hash, unsigned depth) const {
-    return TopBits(hash, depth) << (depth_ - depth);
-  }
-
-  void Fill(uint64_t hash, Segment* segment) {
-    const auto first = directory_.begin() + static_cast<ptrdiff_t>(FirstSlot(hash, segment->depth));
-    std::fill(first, first + (ptrdiff_t{1} << (depth_ - segment->depth)), segment);
   }
 
   // Puts `handles` in `segment`, in a table of the right size.
@@ -181,69 +162,61 @@ class HandleIndex {
 
   // Splits the segment of `hash`; false if that would blow up the directory.
   bool Split(uint64_t hash) {
-    Segment* low = directory_[Slot(hash)];
-    if (low->depth == depth_ && !Double()) return false;
+    Segment* low = directory_.Find(hash);
+    if (low->depth == directory_.depth() && !Double()) return false;
     const unsigned depth = low->depth + 1;
     auto* high = new Segment(records_, depth);
     low->depth = depth;
     ++segments_;
-    if (depth == depth_) deepest_ += 2;
+    if (depth == directory_.depth()) deepest_ += 2;
     std::vector<Handle> zeros, ones;
     for (const Handle handle : low->handles) {
-      (TopBits(records_.Hash(handle), depth) & 1 ? ones : zeros).push_back(handle);
+      (Segments::TopBits(records_.Hash(handle), depth) & 1 ? ones : zeros).push_back(handle);
     }
     Refill(*low, zeros);
     Refill(*high, ones);
     const uint64_t split_bit = uint64_t{1} << (64 - depth);
-    Fill(hash | split_bit, high);
+    directory_.Assign(hash | split_bit, depth, high);
     return true;
   }
 
   bool Double() {
     if (size_ < directory_.size() * kMinHandlesPerEntry) return false;
-    std::vector<Segment*> doubled;
-    doubled.reserve(directory_.size() * 2);
-    for (Segment* segment : directory_) doubled.insert(doubled.end(), 2, segment);
-    directory_.swap(doubled);
-    ++depth_;
+    directory_.Double();
     deepest_ = 0;
     return true;
   }
 
   // Merges the segment of `hash` with its sibling if both are nearly empty.
   void Merge(uint64_t hash) {
-    Segment* segment = directory_[Slot(hash)];
+    Segment* segment = directory_.Find(hash);
     const uint64_t sibling_bit = uint64_t{1} << (64 - segment->depth);
-    Segment* sibling = directory_[Slot(hash ^ sibling_bit)];
+    Segment* sibling = directory_.Find(hash ^ sibling_bit);
     if (sibling->depth != segment->depth) return;
     if (sibling->handles.size() + segment->handles.size() > kMergedSize) return;
     std::vector<Handle> handles(segment->handles.begin(), segment->handles.end());
     handles.insert(handles.end(), sibling->handles.begin(), sibling->handles.end());
     Refill(*segment, handles);
-    if (segment->depth == depth_) deepest_ -= 2;
+    if (segment->depth == directory_.depth()) deepest_ -= 2;
     --segment->depth;
-    Fill(hash, segment);
+    directory_.Assign(hash, segment->depth, segment);
     table_bytes_ -= TableBytes(*sibling);
     --segments_;
     delete sibling;
-    while (deepest_ == 0 && depth_ > 0) Halve();
+    while (deepest_ == 0 && directory_.depth() > 0) Halve();
   }
 
   void Halve() {
-    std::vector<Segment*> halved;
-    halved.reserve(directory_.size() / 2);
-    for (size_t i = 0; i < directory_.size(); i += 2) halved.push_back(directory_[i]);
-    directory_.swap(halved);
-    --depth_;
+    directory_.Halve();
+    const unsigned depth = directory_.depth();
     deepest_ = static_cast<size_t>(std::count_if(
         directory_.begin(), directory_.end(),
-        [this](const Segment* segment) { return segment->depth == depth_ && depth_ > 0; }));
+        [depth](const Segment* segment) { return segment->depth == depth && depth > 0; }));
   }
 
   const Records& records_;
-  std::vector<Segment*> directory_;  // 2^depth_ entries; a segment owns a run of them
-  unsigned depth_ = 0;
-  size_t deepest_ = 0;  // segments of depth depth_, if that is not 0
+  Segments directory_;
+  size_t deepest_ = 0;  // segments of the directory's depth, if that is not 0
   size_t segments_ = 1;
   size_t size_ = 0;
   size_t table_bytes_ = 0;

@@ -52,8 +52,7 @@ RecordTable::~RecordTable() { FreeSome(SIZE_MAX); }
 RecordTable::RecordTable(RecordTable&& other) noexcept
     : seed_(other.seed_),
       observer_(other.observer_),
-      directory_(std::exchange(other.directory_, {})),
-      depth_(std::exchange(other.depth_, 0)),
+      directory_(std::move(other.directory_)),
       size_(std::exchange(other.size_, 0)),
       segment_bytes_(std::exchange(other.segment_bytes_, 0)) {}
 
@@ -61,8 +60,7 @@ RecordTable& RecordTable::operator=(RecordTable&& other) noexcept {
   FreeSome(SIZE_MAX);
   seed_ = other.seed_;
   observer_ = other.observer_;
-  directory_ = std::exchange(other.directory_, {});
-  depth_ = std::exchange(other.depth_, 0);
+  directory_ = std::move(other.directory_);
   size_ = std::exchange(other.size_, 0);
   segment_bytes_ = std::exchange(other.segment_bytes_, 0);
   return *this;
@@ -111,18 +109,19 @@ RecordTable::Record RecordTable::Insert(std::string_view key, uint64_t hash, siz
 }
 
 void RecordTable::Reserve(size_t records) {
-  if (!empty() || depth_ != 0) return;
+  if (!empty() || directory_.depth() != 0) return;
   records = std::min(records, kMostReserved);
   uint32_t depth = 0;
   while (records >> depth > kReservedInSegment) ++depth;
   Segment& first = *directory_[0];
-  directory_.resize(size_t{1} << depth);
+  while (directory_.depth() < depth) directory_.Double();
   for (size_t i = 1; i < directory_.size(); ++i) {
-    directory_[i] = new Segment(seed_, depth);
-    directory_[i]->epoch = first.epoch;
-    segment_bytes_ += directory_[i]->MemoryBytes();
+    auto* segment = new Segment(seed_, depth);
+    segment->epoch = first.epoch;
+    segment_bytes_ += segment->MemoryBytes();
+    directory_.Assign(uint64_t{i} << (64 - depth), depth, segment);
   }
-  first.depth_ = depth_ = depth;
+  first.depth_ = depth;
   for (Segment* segment : directory_) segment->expected_ = static_cast<uint32_t>(records >> depth);
 }
 
@@ -143,19 +142,12 @@ void RecordTable::Pack(Segment& segment) {
 }
 
 bool RecordTable::MaySplit(const Segment& segment) const {
-  return segment.depth_ < depth_ || directory_.size() <= kSmallDirectory ||
+  return segment.depth_ < directory_.depth() || directory_.size() <= kSmallDirectory ||
          directory_.size() < size_;
 }
 
-void RecordTable::DoubleDirectory() {
-  std::vector<Segment*> doubled(directory_.size() * 2);
-  for (size_t i = 0; i < doubled.size(); ++i) doubled[i] = directory_[i / 2];
-  directory_ = std::move(doubled);
-  ++depth_;
-}
-
 void RecordTable::Split(Segment& segment) {
-  if (segment.depth_ == depth_) DoubleDirectory();
+  if (segment.depth_ == directory_.depth()) directory_.Double();
   segment_bytes_ -= segment.MemoryBytes();
 
   const uint32_t depth = segment.depth_ + 1;
@@ -192,10 +184,8 @@ void RecordTable::Split(Segment& segment) {
   if (segment.marks_ != nullptr) {
     high->marks_ = std::make_unique<Segment::Marks>(*segment.marks_);
   }
-  // The directory entries of the old range: its upper half now belongs to `high`.
-  const size_t span = size_t{1} << (depth_ - depth);
-  const size_t first = (DirectoryIndex(any_hash) / (span * 2)) * (span * 2);
-  for (size_t i = first + span; i < first + 2 * span; ++i) directory_[i] = high.get();
+  // The upper half of the old range now belongs to `high`.
+  directory_.Assign(any_hash | uint64_t{1} << (64 - depth), depth, high.get());
   segment_bytes_ += segment.MemoryBytes() + high->MemoryBytes();
   Segment* into = high.release();
   if (observer_ != nullptr) observer_->OnSplit(segment, *into);
@@ -233,18 +223,15 @@ uint64_t RecordTable::Scan(uint64_t cursor, size_t count,
     }
     for (const auto& [prefix, offset] : found) visit(segment.At(offset));
     count -= found.size();
-    if (segment.depth_ == 0) return 0;
-    const int shift = kCursorBits - static_cast<int>(segment.depth_);
-    cursor = ((cursor >> shift) + 1) << shift;
-    if (cursor >> kCursorBits != 0) return 0;
-    if (count == 0) return cursor;
+    cursor = directory_.NextInterval(cursor << kCursorShift, segment.depth_) >> kCursorShift;
+    if (cursor == 0 || count == 0) return cursor;
   }
   return cursor;
 }
 
 RecordTable::Choice RecordTable::Choose(uint64_t random) const {
   // Empty segments are stepped over; that favours their neighbours a little.
-  size_t index = DirectoryIndex(random * 0x9E3779B97F4A7C15u);
+  size_t index = directory_.IndexOf(random * 0x9E3779B97F4A7C15u);
   while (directory_[index]->size() == 0) index = (index + 1) % directory_.size();
   return {index, (random >> 7) % directory_[index]->size()};
 }
@@ -309,22 +296,16 @@ RecordTable::Segment* RecordTable::NextSegment(uint64_t& position) const {
   if (position == kEndPosition || directory_.empty()) return nullptr;
   // A position is the lowest hash of the next range.
   Segment* segment = SegmentOf(position);
-  if (segment->depth_ == 0) {
-    position = kEndPosition;
-    return segment;
-  }
-  const uint32_t shift = 64 - segment->depth_;
-  position = ((position >> shift) + 1) << shift;
+  position = directory_.NextInterval(position, segment->depth_);
   if (position == 0) position = kEndPosition;
   return segment;
 }
 
 bool RecordTable::FreeSome(size_t segments) {
   while (!directory_.empty() && segments-- > 0) {
-    Segment* last = directory_.back();
+    Segment* last = directory_.TakeLast();
     size_ -= last->size();
     segment_bytes_ -= last->MemoryBytes();
-    while (!directory_.empty() && directory_.back() == last) directory_.pop_back();
     delete last;
   }
   return directory_.empty();
@@ -332,13 +313,10 @@ bool RecordTable::FreeSome(size_t segments) {
 
 void RecordTable::Clear() {
   FreeSome(SIZE_MAX);
-  depth_ = 0;
-  directory_ = std::vector<Segment*>(1, new Segment(seed_, 0));
+  directory_ = Directory<Segment>(new Segment(seed_, 0));
   segment_bytes_ = directory_[0]->MemoryBytes();
 }
 
-size_t RecordTable::MemoryBytes() const {
-  return segment_bytes_ + directory_.capacity() * sizeof(Segment*);
-}
+size_t RecordTable::MemoryBytes() const { return segment_bytes_ + directory_.capacity_bytes(); }
 
 }  // namespace tally

@@ -1,10 +1,10 @@
 // A hash table of byte records: key bytes -> payload bytes, packed.
 //
-// The space of 64-bit key hashes is cut into ranges by a directory over the top bits (extendible
-// hashing: Fagin et al., 1979). Each range is a Segment: one byte buffer that holds its records
-// back to back, and an absl::flat_hash_set of 32-bit offsets into it. A record costs its bytes, two
-// length bytes and 6-11 bytes of index; a full segment splits in two, so that no insertion ever
-// moves more than one segment, and a scan in hash order needs no state but a hash prefix.
+// The space of 64-bit key hashes is split into ranges by extendible hashing (see directory.h). Each
+// range is a Segment: one byte buffer that holds its records back to back, and an
+// absl::flat_hash_set of 32-bit offsets into it. A record costs its bytes, two length bytes and
+// 6-11 bytes of index; a full segment splits in two, so that no insertion ever moves more than one
+// segment, and a scan in hash order needs no state but a hash prefix.
 //
 // Not thread-safe. A Record is valid until the next Insert, Resize, Erase or Clear of its table.
 #pragma once
@@ -21,6 +21,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "core/table/directory.h"
 
 namespace tally {
 
@@ -161,8 +163,7 @@ class RecordTable {
   static constexpr uint64_t kEndPosition = ~uint64_t{0};
   static constexpr size_t kCacheLine = 64;
 
-  Segment* SegmentOf(uint64_t hash) const { return directory_[DirectoryIndex(hash)]; }
-  size_t DirectoryIndex(uint64_t hash) const { return depth_ == 0 ? 0 : hash >> (64 - depth_); }
+  Segment* SegmentOf(uint64_t hash) const { return directory_.Find(hash); }
   // False if that would make the directory too large for what the table holds.
   bool MaySplit(const Segment& segment) const;
   // Where Sample() looks for a record: in which entry of the directory, and after how many others.
@@ -172,7 +173,6 @@ class RecordTable {
   };
   Choice Choose(uint64_t random) const;
   void Split(Segment& segment);
-  void DoubleDirectory();
   // Runs `change` on the segment and keeps the count of bytes right.
   template <typename Change>
   auto Accounted(Segment& segment, Change&& change);
@@ -181,8 +181,7 @@ class RecordTable {
 
   uint64_t seed_;
   SplitObserver* observer_;
-  std::vector<Segment*> directory_;
-  uint32_t depth_ = 0;
+  Directory<Segment> directory_;
   size_t size_ = 0;
   size_t segment_bytes_ = 0;
 };
