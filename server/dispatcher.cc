@@ -26,23 +26,6 @@
 namespace tally::server {
 namespace {
 
-// Commands that act on the transaction itself.
-bool RunsInsideMulti(std::string_view name) {
-  constexpr std::string_view kNames[] = {"exec", "discard", "multi", "watch", "quit", "reset"};
-  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
-}
-
-bool EndsTransaction(std::string_view name) {
-  constexpr std::string_view kNames[] = {"exec", "discard", "quit", "reset"};
-  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
-}
-
-bool AllowedWhileSubscribed(std::string_view name) {
-  constexpr std::string_view kNames[] = {"ping",         "subscribe", "unsubscribe", "psubscribe",
-                                         "punsubscribe", "quit",      "reset"};
-  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
-}
-
 std::string_view ScriptDenial(AclDenial denial) {
   switch (denial) {
     case AclDenial::kCommand:
@@ -100,7 +83,7 @@ bool Dispatcher::Execute(Client& client, Args args) {
   }
   client.postponed = false;
   if (item != nullptr && Admit(client, *item, args)) {
-    if (client.transaction.active && !RunsInsideMulti(item->command->name)) {
+    if (client.transaction.active && (item->command->flags & kInMulti) == 0) {
       Queue(client, *item, args);
     } else {
       client.running = true;
@@ -119,14 +102,13 @@ bool Dispatcher::Execute(Client& client, Args args) {
 bool Dispatcher::Paused(const Client& client, const CommandTable::Item& item) const {
   if (server_.pause.until_ms <= server_.clock.now_ms()) [[likely]]
     return false;
-  const Command& command = item.parent != nullptr ? *item.parent : *item.command;
-  if (command.name == "client") return false;  // CLIENT UNPAUSE has to get through
+  if ((item.command->flags & kWhilePaused) != 0) return false;
   return !server_.pause.writes_only || (FlagsOf(client, item) & (kWrite | kMayReplicate)) != 0;
 }
 
 uint32_t Dispatcher::FlagsOf(const Client& client, const CommandTable::Item& item) {
   const uint32_t flags = item.command->flags;
-  if (!client.transaction.active || item.command->name != "exec") [[likely]]
+  if (!client.transaction.active || (flags & kRunsQueue) == 0) [[likely]]
     return flags;
   return flags | (client.transaction.flags & (kWrite | kDenyOom | kMayReplicate));
 }
@@ -171,7 +153,7 @@ void Dispatcher::RejectUnknown(Client& client, Args args) {
 
 void Dispatcher::Reject(Client& client, const CommandTable::Item* item, std::string_view error) {
   if (item != nullptr) ++server_.stats.by_command[item->id].rejected;
-  if (item != nullptr && item->command->name == "exec") {
+  if (item != nullptr && (item->command->flags & kRunsQueue) != 0) {
     server_.watches.EndTransaction(client);
     server_.stats.CountError("EXECABORT");
     if (error.starts_with("ERR ")) error.remove_prefix(4);
@@ -207,8 +189,8 @@ bool Dispatcher::Admit(Client& client, const CommandTable::Item& item, Args args
     Reject(client, &item, "LOADING Redis is loading the dataset in memory");
     return false;
   }
-  if (client.subscribed() && client.reply.protocol() == 2 && !AllowedWhileSubscribed(command.name))
-      [[unlikely]] {
+  const bool only_listens = client.subscribed() && client.reply.protocol() == 2;
+  if (only_listens && (command.flags & kWhileSubscribed) == 0) [[unlikely]] {
     Reject(client, &item,
            StrCat("ERR Can't execute '", item.full_name,
                   "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are "
@@ -251,7 +233,7 @@ bool Dispatcher::AdmitWrite(Client& client, const CommandTable::Item& item) {
 bool Dispatcher::RunsWithoutMemory(const Client& client, const CommandTable::Item& item) {
   if ((FlagsOf(client, item) & kDenyOom) != 0) return false;
   // To queue takes memory too.
-  return !client.transaction.active || EndsTransaction(item.command->name);
+  return !client.transaction.active || (item.command->flags & kEndsMulti) != 0;
 }
 
 void Dispatcher::Queue(Client& client, const CommandTable::Item& item, Args args) {

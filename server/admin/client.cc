@@ -284,13 +284,14 @@ void ClientHelp(ServerContext& context) {
   ReplyHelp(context, kLines);
 }
 
-constexpr uint32_t kOwn = kNoScript | kLoading | kStale;
+// CLIENT UNPAUSE has to get through.
+constexpr uint32_t kOwn = kNoScript | kLoading | kStale | kWhilePaused;
 constexpr uint32_t kOthers = kAdmin | kDangerous | kOwn;
 constexpr KeyRange kNoKeys;
 
 constexpr Command kSubcommands[] = {
     {"getname", ClientGetName, 2, kOwn, kNoKeys, "Returns the name of the connection.", "2.6.9"},
-    {"help", ClientHelp, 2, kLoading | kStale, kNoKeys,
+    {"help", ClientHelp, 2, kLoading | kStale | kWhilePaused, kNoKeys,
      "Returns helpful text about the subcommands.", "5.0.0"},
     {"id", ClientId, 2, kOwn, kNoKeys, "Returns the unique client ID of the connection.", "5.0.0"},
     {"info", ClientInfo, 2, kOwn, kNoKeys, "Returns information about the connection.", "6.2.0"},
@@ -319,8 +320,8 @@ constexpr Command kSubcommands[] = {
 };
 
 constexpr Command kCommands[] = {
-    {"client", nullptr, -2, 0, kNoKeys, "A container for client connection commands.", "2.4.0", "",
-     kSubcommands},
+    {"client", nullptr, -2, kWhilePaused, kNoKeys, "A container for client connection commands.",
+     "2.4.0", "", kSubcommands},
 };
 
 }  // namespace

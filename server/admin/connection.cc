@@ -161,6 +161,8 @@ void Reset(ServerContext& context) {
 }
 
 constexpr uint32_t kTalk = kNoScript | kLoading | kStale | kFast | kAllowBusy;
+// Whatever the client was in the middle of.
+constexpr uint32_t kLeaves = kTalk | kNoAuth | kInMulti | kEndsMulti | kWhileSubscribed;
 constexpr KeyRange kNoKeys;
 
 // Not shown to anybody, since they hold passwords.
@@ -173,10 +175,10 @@ constexpr Command kCommands[] = {
      "message"},
     {"hello", Hello, -1, kSecret, kNoKeys, "Handshakes with the server.", "6.0.0",
      "[arguments(protover:int [AUTH username_password(username password)] [SETNAME clientname])]"},
-    {"ping", Ping, -1, kFast, kNoKeys, "Returns the server's liveliness response.", "1.0.0",
-     "[message]"},
-    {"quit", Quit, -1, kTalk | kNoAuth, kNoKeys, "Closes the connection.", "1.0.0"},
-    {"reset", Reset, 1, kTalk | kNoAuth, kNoKeys, "Resets the connection.", "6.2.0"},
+    {"ping", Ping, -1, kFast | kWhileSubscribed, kNoKeys,
+     "Returns the server's liveliness response.", "1.0.0", "[message]"},
+    {"quit", Quit, -1, kLeaves, kNoKeys, "Closes the connection.", "1.0.0"},
+    {"reset", Reset, 1, kLeaves, kNoKeys, "Resets the connection.", "6.2.0"},
     {"select", Select, 2, kLoading | kStale | kFast, kNoKeys, "Changes the selected database.",
      "1.0.0", "index:int"},
 };

@@ -115,17 +115,17 @@ constexpr uint32_t kControl = kNoScript | kLoading | kStale;
 constexpr uint32_t kQuick = kControl | kFast | kAllowBusy;
 
 constexpr Command kCommands[] = {
-    {"discard", Discard, 1, kQuick, {}, "Discards a transaction.", "2.0.0"},
+    {"discard", Discard, 1, kQuick | kInMulti | kEndsMulti, {}, "Discards a transaction.", "2.0.0"},
     {"exec",
      Exec,
      1,
-     kControl | kSkipSlowlog,
+     kControl | kSkipSlowlog | kInMulti | kEndsMulti | kRunsQueue,
      {},
      "Executes all commands in a transaction.",
      "1.2.0"},
-    {"multi", Multi, 1, kQuick, {}, "Starts a transaction.", "1.2.0"},
+    {"multi", Multi, 1, kQuick | kInMulti, {}, "Starts a transaction.", "1.2.0"},
     {"unwatch", Unwatch, 1, kQuick, {}, "Forgets about watched keys of a transaction.", "2.2.0"},
-    {"watch", Watch, -2, kQuick, AllKeys(kLooksAtKey),
+    {"watch", Watch, -2, kQuick | kInMulti, AllKeys(kLooksAtKey),
      "Monitors changes to keys to determine the execution of a transaction.", "2.2.0", "key#0..."},
 };
 

@@ -63,6 +63,11 @@ enum CommandFlags : uint32_t {
   kKeyspaceCategory = 1u << 18,  // ACL category @keyspace, beside the family's own
   kCollections = 1u << 19,       // ACL categories @list, @set and @sortedset, likewise
   kNoExec = 1u << 20,            // may be queued, but EXEC refuses to run it
+  kInMulti = 1u << 21,           // acts on the transaction itself, so MULTI does not queue it
+  kEndsMulti = 1u << 22,         // the transaction is over when it has run
+  kRunsQueue = 1u << 23,         // runs what was queued, with the flags of that
+  kWhileSubscribed = 1u << 24,   // a subscriber may send it in RESP2
+  kWhilePaused = 1u << 25,       // CLIENT PAUSE does not hold it back
 };
 
 // What a command does with a key, as COMMAND names it. ACL asks for the right to read where there

@@ -57,6 +57,15 @@ TEST_CASE("multi: what is out of place") {
   CHECK(h.Run("EXEC") == kAborted);
 }
 
+// RESET and QUIT act on the transaction; commands of these names below another do not.
+TEST_CASE("multi: subcommands are queued whatever their names") {
+  CommandHarness h;
+  CHECK(h.Run("MULTI") == "+OK");
+  CHECK(h.Run("SLOWLOG RESET") == "+QUEUED");
+  CHECK(h.Run("LATENCY RESET") == "+QUEUED");
+  CHECK(h.Run("EXEC") == "[+OK :0]");
+}
+
 TEST_CASE("multi: a command that cannot be queued aborts it") {
   CommandHarness h;
   for (const char* wrong : {"NOSUCH x", "SET k"}) {
