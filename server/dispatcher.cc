@@ -306,7 +306,8 @@ void Dispatcher::Call(ServerContext& context) {
   if (context.changes() == 0 && !context.logged()) return;
   server_.stats.changes_since_save += context.changes();
   context.client.wrote = true;
-  if (!context.logged()) server_.effects.Append(context.database, context.args);
+  if (context.logged() || context.replaying) return;
+  server_.effects.Append(context.database, context.args);
 }
 
 void Dispatcher::Run(Client& client, const CommandTable::Item& item, Args args) {

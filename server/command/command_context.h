@@ -122,12 +122,13 @@ class CommandContext {
   // the command empties it again.
   void RemoveEmpty(std::string_view key);
 
-  // The effect to log in place of the command's own words; several calls log several commands.
+  // The effect to log in place of the command's own words; several calls log several commands. What
+  // is replayed is in the stream already.
   void LogInstead(std::initializer_list<std::string_view> words) {
     LogInstead(Args(words.begin(), words.size()));
   }
   void LogInstead(Args words) {
-    host.effects.Append(database, words);
+    if (!replaying) host.effects.Append(database, words);
     logged_ = true;
   }
   // The command's effects were logged by the commands it ran.
