@@ -22,7 +22,7 @@ void ClientOutput::DropUnlogged() {
   clients_.ForEach([this](Client& client) {
     if (!client.wrote || client.running || client.transport == nullptr) return;
     client.output.Clear();
-    client.close_after_reply = true;
+    client.state.end.Finish();
     clients_.MarkPending(client);
   });
 }

@@ -22,40 +22,31 @@ void Connection::OnReady(bool readable, bool writable, bool hung_up) {
   if (closed()) return;
   // TLS may have to write before it can go on reading, and the other way round.
   if (stream_.is_tls()) readable = writable = readable || writable;
-  readable_ |= readable;
-  hung_up_ |= hung_up;
-  if (writable && writing_) {
-    writing_ = false;
-    server_.clients.MarkPending(client());
-  }
+  if (readable) state().socket.Edge(hung_up);
+  if (writable && state().output.Unblock()) server_.clients.MarkPending(client());
   GoOn();
-}
-
-bool Connection::wants_input() const {
-  return readable_ && !closed() && !unsent_ && !session_.has_backlog() && !session_.finished();
 }
 
 void Connection::Read(std::span<char> into) {
   const std::span<char> room = session_.LongArgumentRoom(into.size());
   const Stream::Received received = stream_.Read(room.empty() ? into : room);
   if (received.ended) return Close();
-  // A read that leaves room has drained the socket, unless it was the last before the stream's end.
-  readable_ = !received.drained || (hung_up_ && received.bytes > 0);
+  state().socket.Read(received.bytes, received.drained);
   if (received.bytes == 0) return;
   server_.stats.net_input_bytes += received.bytes;
   room.empty() ? session_.Take({into.data(), received.bytes}) : session_.TakeInRoom(received.bytes);
 }
 
 void Connection::Run(const TurnShare& share) {
-  if (closed() || unsent_) return;
-  session_.Run(share);
+  state().place.Begin();
+  if (state().MayBeServed()) session_.Run(share);
+  state().place.End();
   GoOn();
 }
 
 void Connection::GoOn() {
-  if (queued_ || closed() || unsent_ || client().running || session_.finished()) return;
-  if (!session_.has_backlog() && !wants_input()) return;
-  queued_ = true;
+  if (!state().WantsTurn()) return;
+  state().place.Enqueue();
   host_.queue.Enqueue(shared_from_this());
 }
 
@@ -73,7 +64,8 @@ Stream::Sent Connection::SendSome(size_t most) {
 bool Connection::FlushOutput(size_t most) {
   if (closed()) return false;
   ByteBlocks& output = client().output;
-  while (!writing_ && !output.empty() && most > 0) {
+  OutputProgress& progress = state().output;
+  while (!progress.blocked() && !output.empty() && most > 0) {
     const Stream::Sent sent = SendSome(most);
     if (sent.failed) {
       Close();
@@ -81,14 +73,15 @@ bool Connection::FlushOutput(size_t most) {
     }
     output.Consume(sent.bytes);
     most -= sent.bytes;
-    writing_ = sent.full;
+    if (sent.full) progress.Block();
     server_.stats.net_output_bytes += sent.bytes;
   }
-  unsent_ = !output.empty() || output.overflowed();
-  if (unsent_) {
+  if (!output.empty() || output.overflowed()) {
+    progress.Leave();
     LimitOutput();
-    return !closed() && !writing_;
+    return !closed() && !progress.blocked();
   }
+  progress.Clear();
   over_soft_limit_since_ms_ = 0;
   session_.finished() ? Close() : GoOn();
   return false;
@@ -117,6 +110,7 @@ void Connection::LimitOutput() {
 
 void Connection::Close() {
   if (closed()) return;
+  state().end.Close();
   stream_.Close();
   host_.owner.Forget(client());
 }

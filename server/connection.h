@@ -51,25 +51,23 @@ class Connection final : public Transport, public std::enable_shared_from_this<C
 
   Client& client() { return session_.client(); }
   const Client& client() const { return session_.client(); }
-  bool closed() const { return stream_.closed(); }
+  bool closed() const { return state().end.closed(); }
 
-  // The socket became readable, or writable; `hung_up` if its stream ends behind what is there.
+  // The socket became readable, or writable; `hung_up` if its stream ends after what is there.
   void OnReady(bool readable, bool writable, bool hung_up);
-  // Whether Read would find something, and may be called: nothing is read or run while commands
-  // are left to run or output to send, so that the peer has to wait.
-  bool wants_input() const;
+  // Whether Read would find something, and may be called.
+  bool wants_input() const { return state().WantsInput(); }
   // Reads once. What came stays in `into` until Run, or belongs to a long argument.
   void Read(std::span<char> into);
   // The key of a single request that was read, for the keyspace to fetch.
   std::optional<std::string_view> first_key() const { return session_.first_key(); }
-  // Runs what was read, or what was left, within the share.
+  // Its turn, for which it leaves the queue: runs what was read, or what was left, within the
+  // share.
   void Run(const TurnShare& share);
   // Keeps what was read for a Run in a later turn.
   void Hold() { session_.Hold(); }
   // Whether its last Run took much of a turn.
   bool heavy() const { return session_.heavy(); }
-  // Was taken out of the loop's queue.
-  void LeaveQueue() { queued_ = false; }
 
   bool FlushOutput(size_t most) override;
   void Close() override;
@@ -77,6 +75,8 @@ class Connection final : public Transport, public std::enable_shared_from_this<C
   void LimitOutput();
 
  private:
+  ConnectionState& state() { return client().state; }
+  const ConnectionState& state() const { return client().state; }
   void GoOn();
   Stream::Sent SendSome(size_t most);
 
@@ -85,11 +85,6 @@ class Connection final : public Transport, public std::enable_shared_from_this<C
   Services& server_;
   Session session_;
   int64_t over_soft_limit_since_ms_ = 0;  // 0: it is not
-  bool readable_ = false;                 // not known to be drained
-  bool hung_up_ = false;
-  bool queued_ = false;   // stands in the loop's queue
-  bool writing_ = false;  // the peer takes no more at present
-  bool unsent_ = false;   // output of an earlier turn is left
 };
 
 }  // namespace tally::server

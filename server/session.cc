@@ -70,6 +70,7 @@ void Session::ApplyLimits() {
 
 void Session::Take(std::string_view bytes) {
   if (finished()) return;
+  client_.state.requests.Take();
   input_ = bytes;  // The common case: whole requests, run where they were read.
   if (!buffer_.empty()) {
     Buffer(bytes);
@@ -79,7 +80,8 @@ void Session::Take(std::string_view bytes) {
 }
 
 std::span<char> Session::LongArgumentRoom(size_t most) {
-  if (buffer_.empty() || backlog_ || finished() || parser_.wanted() < most) return {};
+  if (buffer_.empty() || !client_.state.requests.idle() || finished() || parser_.wanted() < most)
+    return {};
   const size_t received = buffer_.size();
   if (buffer_.capacity() < received + most) {
     const size_t roomy = std::max(received + most, received * kLongArgumentGrowth);
@@ -91,6 +93,7 @@ std::span<char> Session::LongArgumentRoom(size_t most) {
 }
 
 void Session::TakeInRoom(size_t bytes) {
+  client_.state.requests.Take();
   buffer_.Commit(bytes);
   input_ = buffer_;
   ahead_ = parser_.NextBatch(input_);
@@ -111,21 +114,32 @@ void Session::MakeRoom(size_t bytes) {
 }
 
 std::optional<std::string_view> Session::first_key() const {
-  if (ahead_ != ParseStatus::kCommand || parser_.requests().size() != 1) return std::nullopt;
+  if (!client_.state.requests.taken() || ahead_ != ParseStatus::kCommand) return std::nullopt;
+  if (parser_.requests().size() != 1) return std::nullopt;
   return LikelyKey(parser_.args_of(parser_.requests().front()));
 }
 
 void Session::Run(const TurnShare& share) {
   if (finished()) return;
-  if (!ahead_) input_ = buffer_;
-  Keep(RunCommands(input_, share));
+  std::optional<ParseStatus> ahead;
+  if (client_.state.requests.taken()) {
+    ahead = ahead_;
+  } else {
+    input_ = buffer_;
+  }
+  client_.state.requests.BeginRun();
+  const Progress progress = RunCommands(input_, ahead, share);
+  heavy_ = progress.left || client_.output.size() > kHeavyBytes ||
+           dispatcher_.batch_micros() > kHeavyMicros;
+  client_.state.requests.EndRun(progress.left);
+  if (client_.needs_flush()) server_.clients.MarkPending(client_);
+  Keep(finished() ? input_.size() : progress.done);
 }
 
 void Session::Hold() {
-  if (!ahead_) return;
-  ahead_.reset();
+  if (!client_.state.requests.taken()) return;
+  client_.state.requests.Hold();
   Keep(0);
-  backlog_ = true;
 }
 
 void Session::Keep(size_t done) {
@@ -139,65 +153,57 @@ void Session::Keep(size_t done) {
   client_.query_bytes = buffer_.size();
 }
 
-ParseStatus Session::NextBatch(std::string_view bytes) {
-  if (!ahead_) return parser_.NextBatch(bytes);
-  const ParseStatus status = *ahead_;
-  ahead_.reset();
-  return status;
-}
-
-size_t Session::RunCommands(std::string_view bytes, const TurnShare& share) {
-  size_t done = 0;
+Session::Progress Session::RunCommands(std::string_view bytes, std::optional<ParseStatus> ahead,
+                                       const TurnShare& share) {
+  Progress all;
   size_t commands = 0;
-  backlog_ = false;
   dispatcher_.BeginBatch();
-  while (done < bytes.size() && !backlog_ && !finished()) {
-    const ParseStatus status = NextBatch(bytes.substr(done));
+  while (all.done < bytes.size() && !all.left && !finished()) {
+    const ParseStatus status = ahead ? *ahead : parser_.NextBatch(bytes.substr(all.done));
+    ahead.reset();
     if (status == ParseStatus::kNeedMore) {
-      LimitQuery(bytes.size() - done);
+      LimitQuery(bytes.size() - all.done);
       break;
     }
     if (status == ParseStatus::kError) {
       Fail(parser_.error());
-      return bytes.size();
+      break;
     }
     commands += parser_.requests().size();
     const bool buffered = !buffer_.empty();
-    done += RunBatch(share);
-    backlog_ |= commands >= share.commands && done < bytes.size();
+    const Progress batch = RunBatch(share);
+    all.done += batch.done;
+    all.left = batch.left || (commands >= share.commands && all.done < bytes.size());
     if (buffered && buffer_.empty()) {
       // The bytes belong to a value now, which the next command may change.
-      backlog_ = done < bytes.size();
+      all.left = all.done < bytes.size();
       break;
     }
   }
-  heavy_ =
-      backlog_ || client_.output.size() > kHeavyBytes || dispatcher_.batch_micros() > kHeavyMicros;
-  if (client_.needs_flush()) server_.clients.MarkPending(client_);
-  return finished() ? bytes.size() : done;
+  return all;
 }
 
-// Runs the requests that the parser holds; returns the bytes of those that are done with.
-size_t Session::RunBatch(const TurnShare& share) {
+// Runs the requests that the parser holds.
+Session::Progress Session::RunBatch(const TurnShare& share) {
   const std::span<const RequestParser::Request> requests = parser_.requests();
   if (requests.size() > 1) Prefetch();
   const bool was_authenticated = client_.authenticated;
   if (requests.size() == 1 && !buffer_.empty()) client_.request = &buffer_;
-  size_t done = 0;
+  Progress batch;
   for (const RequestParser::Request& request : requests) {
     // A postponed command, or what comes after too much output or time, is parsed again later.
-    backlog_ = client_.output.size() >= share.output_bytes ||
-               dispatcher_.batch_micros() >= share.micros ||
-               !dispatcher_.Execute(client_, parser_.args_of(request));
-    if (backlog_) break;
-    done += request.consumed;
+    batch.left = client_.output.size() >= share.output_bytes ||
+                 dispatcher_.batch_micros() >= share.micros ||
+                 !dispatcher_.Execute(client_, parser_.args_of(request));
+    if (batch.left) break;
+    batch.done += request.consumed;
     if (finished()) break;
   }
   client_.request = nullptr;
   client_.fetched_command = nullptr;
   if (client_.authenticated != was_authenticated) [[unlikely]]
     ApplyLimits();
-  return done;
+  return batch;
 }
 
 // The keys of a batch are looked for together, so that their cache misses overlap.
@@ -231,13 +237,13 @@ void Session::LimitQuery(size_t unfinished) {
   if (unfinished <= static_cast<size_t>(server_.config.client_query_buffer_limit)) return;
   ++server_.stats.client_query_limit_disconnections;
   server_.log.Warning("Closing client that reached max query buffer length: ", client_.address);
-  client_.close_after_reply = true;
+  client_.state.end.Finish();
 }
 
 void Session::Fail(std::string_view error) {
   server_.stats.CountError("ERR");
   client_.reply.Error(StrCat("ERR ", error));
-  client_.close_after_reply = true;
+  client_.state.end.Finish();
   server_.clients.MarkPending(client_);
 }
 

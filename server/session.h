@@ -47,22 +47,26 @@ class Session {
   // Runs the commands that are whole in what was taken, or goes on with what was left, until the
   // share is used up. More is left when has_backlog().
   void Run(const TurnShare& share = {});
-  bool has_backlog() const { return backlog_; }
+  bool has_backlog() const { return client_.state.requests.has_backlog(); }
   // Instead of Run: keeps what was taken, as a backlog.
   void Hold();
   // Whether the last Run took so much that others had better go first.
   bool heavy() const { return heavy_; }
 
   // The connection is to be closed after the output has been sent.
-  bool finished() const { return client_.close_after_reply; }
+  bool finished() const { return client_.finished(); }
   // Heap bytes of unfinished requests.
   size_t buffered() const { return buffer_.size(); }
 
  private:
-  // Returns how many bytes are done with.
-  size_t RunCommands(std::string_view bytes, const TurnShare& share);
-  ParseStatus NextBatch(std::string_view bytes);
-  size_t RunBatch(const TurnShare& share);
+  struct Progress {
+    size_t done = 0;    // bytes of requests that have been run
+    bool left = false;  // commands may be left to run
+  };
+  // `ahead` is of the first batch in the bytes, if it has been parsed.
+  Progress RunCommands(std::string_view bytes, std::optional<ParseStatus> ahead,
+                       const TurnShare& share);
+  Progress RunBatch(const TurnShare& share);
   void Prefetch();
   void FetchAhead();
   void Buffer(std::string_view bytes);
@@ -76,10 +80,9 @@ class Session {
   Dispatcher& dispatcher_;
   Client client_;
   RequestParser parser_;
-  Text buffer_;                       // an unfinished request, or what is left for the next turn
-  std::string_view input_;            // what Take was given, or the buffer
-  std::optional<ParseStatus> ahead_;  // of the first batch in the input, when Take has parsed it
-  bool backlog_ = false;
+  Text buffer_;             // an unfinished request, or what is left for the next turn
+  std::string_view input_;  // what Take was given, or the buffer
+  ParseStatus ahead_{};     // of the first batch in what was taken
   bool heavy_ = false;
 };
 

@@ -87,7 +87,6 @@ void TurnQueue::ServeLane(Lane& lane, size_t together, const TurnShare& share) {
   while (lane.run < lane.connections.size() && !(served && budget_.used_up())) {
     if (lane.run == lane.read) ReadGroup(lane, together);
     const std::shared_ptr<Connection> connection = std::move(lane.connections[lane.run++]);
-    connection->LeaveQueue();
     const size_t before = connection->client().output.size();
     connection->Run(share);
     const size_t after = connection->client().output.size();

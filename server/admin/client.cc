@@ -154,7 +154,7 @@ bool ParseKillOption(ServerContext& context, size_t index, KillFilter& filter) {
 size_t KillMatching(ServerContext& context, const KillFilter& filter) {
   size_t killed = 0;
   context.server.clients.ForEach([&](Client& client) {
-    if (client.close_after_reply || !filter.Matches(client, context.client)) return;
+    if (client.finished() || !filter.Matches(client, context.client)) return;
     context.server.clients.Kill(client, context.client);
     ++killed;
   });

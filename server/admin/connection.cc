@@ -140,7 +140,7 @@ void Select(ServerContext& context) {
 }
 
 void Quit(ServerContext& context) {
-  context.client.close_after_reply = true;
+  context.client.state.end.Finish();
   context.reply.Ok();
 }
 

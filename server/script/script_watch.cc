@@ -87,7 +87,7 @@ void ScriptWatch::GiveUp() {
   if (!killed_) server_.log.Warning("The script ", sha_, " is given up, with all it has done");
   Kill();
   server_.effects.AbandonBlock();
-  caller_->close_after_reply = true;
+  caller_->state.end.Finish();
   if (caller_->transport != nullptr) caller_->transport->Close();
 }
 

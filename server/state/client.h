@@ -14,6 +14,7 @@
 #include "core/bytes/text.h"
 #include "server/command/command_table.h"
 #include "server/resp/reply.h"
+#include "server/state/connection_state.h"
 
 namespace tally::server {
 
@@ -78,8 +79,8 @@ struct Client {
   ReplyBuilder reply;
   ByteBlocks pushes;  // messages that came while its own command ran: they follow the reply
   ReplyMode reply_mode = ReplyMode::kOn;
-  bool close_after_reply = false;
-  bool output_pending = false;  // stands in the turn's list of clients to flush
+  ConnectionState state;
+  bool output_pending = false;  // is in the turn's list of clients to flush
   bool running = false;         // its command runs: nothing of it is read, run or sent meanwhile
   bool postponed = false;       // its next command waits for CLIENT UNPAUSE
   bool wrote = false;           // logged an effect in this turn
@@ -96,10 +97,10 @@ struct Client {
 
   Transport* transport = nullptr;  // null for a client that is only a script's or the log's
 
+  // Whether its connection ends after the output has been sent, or has ended: no request is run.
+  bool finished() const { return !state.end.open(); }
   // Whether the end of the turn has anything to do for it.
-  bool needs_flush() const {
-    return !output.empty() || output.overflowed() || wrote || close_after_reply;
-  }
+  bool needs_flush() const { return !output.empty() || output.overflowed() || wrote || finished(); }
   // Where a message goes that is no reply.
   ByteBlocks& message_output() { return running ? pushes : output; }
   bool subscribed() const { return !channels.empty() || !patterns.empty(); }

@@ -30,7 +30,7 @@ Client* ClientTable::Find(uint64_t id) const {
 }
 
 void ClientTable::Kill(Client& victim, const Client& caller) {
-  victim.close_after_reply = true;
+  victim.state.end.Finish();
   if (&victim != &caller && victim.transport != nullptr) victim.transport->Close();
   MarkPending(victim);
 }

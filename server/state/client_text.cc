@@ -14,7 +14,7 @@ std::string FlagsOf(const Client& client) {
   if (client.subscribed()) flags += 'P';
   if (client.transaction.active) flags += 'x';
   if (client.transaction.touched) flags += 'd';
-  if (client.close_after_reply) flags += 'c';
+  if (client.finished()) flags += 'c';
   if (client.address.ends_with(":0")) flags += 'U';  // only unix sockets have no port
   if (client.no_evict) flags += 'e';
   if (client.no_touch) flags += 'T';

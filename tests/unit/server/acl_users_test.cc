@@ -72,9 +72,9 @@ TEST_CASE("acl: channels, and a listener whose right is taken") {
   CHECK(h.Run(*client, "SUBSCRIBE ch1 other") == kNoChannel);
   CHECK(h.Run(*client, "SUBSCRIBE ch1") == "[\"subscribe\" \"ch1\" :1]");
   h.Run("ACL SETUSER ann &more*");
-  CHECK_FALSE(client->close_after_reply);
+  CHECK_FALSE(client->finished());
   h.Run("ACL SETUSER ann resetchannels");
-  CHECK(client->close_after_reply);
+  CHECK(client->finished());
 }
 
 TEST_CASE("acl: MULTI asks when queueing, and again at EXEC") {
@@ -143,7 +143,7 @@ TEST_CASE("acl: passwords, the default user, and who is deleted") {
   CHECK(h.Run(*client, "AUTH ann pw").starts_with("-WRONGPASS"));
   CHECK(h.Run("ACL DELUSER default") == "-ERR The 'default' user cannot be removed");
   CHECK(h.Run("ACL DELUSER ann") == ":1");
-  CHECK(client->close_after_reply);
+  CHECK(client->finished());
   h.Run("ACL SETUSER default resetpass >secret");
   Client* late = h.Connect();
   CHECK(h.Run(*late, "PING") == "-NOAUTH Authentication required.");

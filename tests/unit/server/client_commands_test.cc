@@ -103,10 +103,10 @@ TEST_CASE("client: kill by address, the old form") {
   CHECK(h.Run("CLIENT KILL 1.2.3.4:5") == "-ERR No such client");
   CHECK(h.Run({"CLIENT", "KILL", other.address}) == "+OK");
   CHECK(wire.closed);
-  CHECK(other.close_after_reply);
-  CHECK_FALSE(h.self->close_after_reply);
+  CHECK(other.finished());
+  CHECK_FALSE(h.self->finished());
   CHECK(h.Run({"CLIENT", "KILL", h.self->address}) == "+OK");
-  CHECK(h.self->close_after_reply);
+  CHECK(h.self->finished());
 }
 
 TEST_CASE("client: kill by filters, all of which have to fit") {
@@ -117,13 +117,13 @@ TEST_CASE("client: kill by filters, all of which have to fit") {
   CHECK(h.Run("CLIENT KILL ID 1") == ":0");  // oneself is left out
   CHECK(h.Run("CLIENT KILL ID 2 TYPE pubsub") == ":0");
   CHECK(h.Run({"CLIENT", "KILL", "ADDR", second.address, "ID", "2", "USER", "default"}) == ":1");
-  CHECK(second.close_after_reply);
+  CHECK(second.finished());
   CHECK(h.Run("CLIENT KILL ID 2") == ":0");  // it is gone already
   CHECK(h.Run("CLIENT KILL TYPE pubsub LADDR 127.0.0.1:6379") == ":1");
-  CHECK(third.close_after_reply);
+  CHECK(third.finished());
   CHECK(h.Run("CLIENT KILL LADDR 127.0.0.1:1 SKIPME no") == ":0");
   CHECK(h.Run("CLIENT KILL SKIPME no TYPE normal") == ":1");
-  CHECK(h.self->close_after_reply);
+  CHECK(h.self->finished());
 }
 
 TEST_CASE("client: kill refuses filters that it does not know, and kills nobody") {
@@ -137,7 +137,7 @@ TEST_CASE("client: kill refuses filters that it does not know, and kills nobody"
   CHECK(h.Run("CLIENT KILL ID 2 foo") == "-ERR syntax error");
   CHECK(h.Run("CLIENT KILL a b") == "-ERR syntax error");
   CHECK(h.Run("CLIENT KILL") == "-ERR wrong number of arguments for 'client|kill' command");
-  CHECK_FALSE(other.close_after_reply);
+  CHECK_FALSE(other.finished());
 }
 
 TEST_CASE("client: pause makes commands wait until its end or UNPAUSE") {

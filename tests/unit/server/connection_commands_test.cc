@@ -145,7 +145,7 @@ TEST_CASE("reset: ends MONITOR") {
 TEST_CASE("quit: closes after its reply") {
   CommandHarness h;
   CHECK(h.Run("QUIT") == "+OK");
-  CHECK(h.self->close_after_reply);
+  CHECK(h.self->finished());
 }
 
 TEST_CASE("an unknown command is told with its arguments") {

@@ -174,7 +174,7 @@ TEST_CASE("busy script: a server that ends gives it up, and what it did is not l
   h.process.serve_others = [] { return false; };
   h.Run("SET before 1");
   h.Run({"EVAL", "redis.call('set', 'k', 1) while true do end", "0"});
-  CHECK(h.self->close_after_reply);
+  CHECK(h.self->finished());
   CHECK(h.Effects() == Lines{"SET before 1"});
 
   Client& another = *h.Connect();
@@ -183,7 +183,7 @@ TEST_CASE("busy script: a server that ends gives it up, and what it did is not l
   h.Run(another, {"EVAL", "redis.call('set', 'k', 1) while true do end", "0"});
   h.Run(another, "SET b 1");
   h.Run(another, "EXEC");
-  CHECK(another.close_after_reply);
+  CHECK(another.finished());
   CHECK(h.Effects().empty());
   h.Run("SET after 1");
   CHECK(h.Effects() == Lines{"SET after 1"});
