@@ -8,6 +8,7 @@
 
 #include "core/bytes/varint.h"
 #include "core/snapshot/record_codec.h"
+#include "core/snapshot/record_emitter.h"
 
 namespace tally {
 namespace {
@@ -28,18 +29,25 @@ absl::Status Malformed(const char* why) {
   return absl::DataLossError(std::string("malformed stream: ") + why);
 }
 
-class StreamWriter {
+// Frames of the stream, one for each part of a record.
+class StreamWriter : public RecordSink {
  public:
   explicit StreamWriter(ByteSink sink) : sink_(sink) { waiting_ = kMagic; }
 
-  absl::Status Append(std::string_view record) {
-    ++records_;
-    if (record.size() <= kMaxFrameBytes) return AddFrame(kRecord, record);
-    for (; record.size() > kMaxFrameBytes; record.remove_prefix(kMaxFrameBytes)) {
-      absl::Status status = AddFrame(kPiece, record.substr(0, kMaxFrameBytes));
-      if (!status.ok()) return status;
+  size_t max_part_bytes() const override { return kMaxFrameBytes; }
+
+  absl::Status Append(RecordPart part, std::string_view bytes) override {
+    switch (part) {
+      case RecordPart::kPiece:
+        return AddFrame(kPiece, bytes);
+      case RecordPart::kLastPiece:
+        ++records_;
+        return AddFrame(kLastPiece, bytes);
+      case RecordPart::kWhole:
+        break;
     }
-    return AddFrame(kLastPiece, record);
+    ++records_;
+    return AddFrame(kRecord, bytes);
   }
 
   absl::Status Finish() {
@@ -70,17 +78,14 @@ class StreamWriter {
   uint64_t records_ = 0;
 };
 
-absl::Status SaveDatabase(const Engine& engine, size_t index, StreamWriter& writer) {
+absl::Status SaveDatabase(const Engine& engine, size_t index, RecordEmitter& emitter) {
   const Keyspace& keyspace = engine.database(index);
   if (keyspace.size() == 0) return absl::OkStatus();
-  std::string record;
-  EncodeKeyCount(index, keyspace.size(), record);
-  absl::Status status = writer.Append(record);
-  const auto append = [&writer](std::string_view bytes) { return writer.Append(bytes); };
+  absl::Status status = emitter.KeyCount(index, keyspace.size());
   uint64_t position = 0;
   while (const Keyspace::Segment* segment = keyspace.NextSegment(position)) {
     keyspace.ForEach(*segment, [&](const Keyspace::Entry& entry) {
-      if (status.ok()) status = EncodeEntry(index, entry, kRunBytes, record, append);
+      if (status.ok()) status = emitter.Entry(index, entry);
     });
     if (!status.ok()) break;
   }
@@ -91,15 +96,10 @@ absl::Status SaveDatabase(const Engine& engine, size_t index, StreamWriter& writ
 
 absl::Status SaveEngine(const Engine& engine, ByteSink sink) {
   StreamWriter writer(sink);
-  absl::Status status;
-  std::string record;
-  engine.policies().ForEach([&](std::string_view name, const PolicyTable::Words& words) {
-    if (!status.ok()) return;
-    EncodePolicy(name, words, record);
-    status = writer.Append(record);
-  });
+  RecordEmitter emitter(writer, kRunBytes);
+  absl::Status status = emitter.Policies(engine.policies());
   for (size_t i = 0; i < engine.databases() && status.ok(); ++i) {
-    status = SaveDatabase(engine, i, writer);
+    status = SaveDatabase(engine, i, emitter);
   }
   return status.ok() ? writer.Finish() : status;
 }

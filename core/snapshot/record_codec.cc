@@ -1,6 +1,5 @@
 #include "core/snapshot/record_codec.h"
 
-#include <algorithm>
 #include <array>
 
 #include "core/bytes/varint.h"
@@ -104,39 +103,30 @@ absl::Status DecodeRun(Engine& engine, const RecordHead& head, Type type, int64_
 
 }  // namespace
 
-absl::Status EncodeEntry(size_t database, const Keyspace::Entry& entry, size_t run_bytes,
-                         std::string& scratch, EmitRecord emit) {
+void EncodeSmallEntry(size_t database, const Keyspace::Entry& entry, std::string& record) {
   if (entry.is_integer()) {
-    BeginKey(scratch, kInteger, database, entry);
-    AppendSignedVarint(scratch, entry.integer());
-    return emit(scratch);
+    BeginKey(record, kInteger, database, entry);
+    AppendSignedVarint(record, entry.integer());
+    return;
   }
-  if (!entry.is_heap()) {
-    BeginKey(scratch, kBytes, database, entry);
-    scratch.append(entry.bytes());
-    return emit(scratch);
-  }
-  const ValueOperations& operations = OperationsOf(entry.type());
-  run_bytes = RunBytesFor(entry.key(), run_bytes);
-  BeginKey(scratch, kRun, database, entry);
-  uint64_t cursor = 0;
-  while (true) {
-    cursor = operations.save(entry.pointer(), cursor, run_bytes, scratch);
-    if (absl::Status status = emit(scratch); !status.ok() || cursor == 0) return status;
-    BeginRecord(scratch, kMore, database, entry.key());
-  }
+  BeginKey(record, kBytes, database, entry);
+  record.append(entry.bytes());
 }
 
-size_t RunBytesFor(std::string_view key, size_t run_bytes) {
-  return std::max(run_bytes, key.size());
+void BeginFirstRun(size_t database, const Keyspace::Entry& entry, std::string& record) {
+  BeginKey(record, kRun, database, entry);
 }
 
 void BeginFirstRun(const ValueHead& head, std::string& record) {
   BeginKey(record, kRun, head.database, head.key, head.type, head.deadline);
 }
 
+void BeginFurtherRun(size_t database, std::string_view key, std::string& record) {
+  BeginRecord(record, kMore, database, key);
+}
+
 void BeginFurtherRun(const ValueHead& head, std::string& record) {
-  BeginRecord(record, kMore, head.database, head.key);
+  BeginFurtherRun(head.database, head.key, record);
 }
 
 void BeginManyRuns(const ValueHead& head, std::string& record) {

@@ -75,7 +75,7 @@ absl::Status AofLoader::ContinueBase(const BaseHeader& base,
   return logs.front()->BeginAt(base.first_offset, base.first_crc);
 }
 
-absl::StatusOr<bool> AofLoader::Step(RecordSink on_record, RecordPreview preview,
+absl::StatusOr<bool> AofLoader::Step(RecordReader on_record, RecordPreview preview,
                                      CommandSink on_command) {
   if (!base_done_) {
     const auto more = base_->NextBlock(on_record, preview);

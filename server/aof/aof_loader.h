@@ -27,7 +27,7 @@ class AofLoader {
 
   // Loads one block of the base or one batch of a log; false when all is loaded. DataLoss, with
   // file and offset, for damage.
-  absl::StatusOr<bool> Step(RecordSink on_record, RecordPreview preview, CommandSink on_command);
+  absl::StatusOr<bool> Step(RecordReader on_record, RecordPreview preview, CommandSink on_command);
 
   // Where LogWriter::Open goes on.
   const LogPosition& end() const { return end_; }

@@ -56,7 +56,7 @@ T GetLittleEndian(const char* bytes) {
 BaseWriter::BaseWriter(FileSystem& files, std::unique_ptr<File> file, const BaseHeader& header,
                        const Options& options)
     : file_(std::move(file)), options_(options), worker_(files.NewWorker()) {
-  Check(options.block_bytes >= 1 && options.block_bytes <= size_t{1} << 20, "block size in range");
+  Check(options.block_bytes >= 1 && options.block_bytes <= kMaxPartBytes, "block size in range");
   queued_ = kMagic;
   PutLittleEndian(kVersion, queued_);
   PutLittleEndian(header.created_unix_ms, queued_);
@@ -73,30 +73,28 @@ BaseWriter::BaseWriter(FileSystem& files, std::unique_ptr<File> file, const Base
 
 void BaseWriter::BeginBlock() { block_.assign(kBlockHeadBytes, '\0'); }
 
-absl::Status BaseWriter::Append(std::string_view record) {
+absl::Status BaseWriter::Append(RecordPart part, std::string_view bytes) {
   Check(!finished_, "a snapshot is appended to before it is finished");
-  Check(!record.empty(), "a record has bytes");
+  Check(!bytes.empty() && bytes.size() <= options_.block_bytes, "a part has bytes, and is bounded");
+  Check(!in_pieces_ || part != RecordPart::kWhole, "the pieces of a record follow one another");
   // Some callers save what is about to change, and cannot pause.
-  if (status_.ok() && queued_.size() > kMostQueuedSyncs * options_.sync_bytes) {
+  if (!in_pieces_ && status_.ok() && queued_.size() > kMostQueuedSyncs * options_.sync_bytes) {
     status_ = worker_->Wait().status;
     StartWriting();
   }
   if (!status_.ok()) return status_;
-  ++records_;
-  if (record.size() > options_.block_bytes) return AppendInPieces(record);
-  AppendLengthPrefixed(block_, record);
+  if (!in_pieces_) ++records_;
+  if (part != RecordPart::kWhole) return AppendPiece(part == RecordPart::kLastPiece, bytes);
+  AppendLengthPrefixed(block_, bytes);
   if (block_.size() < kBlockHeadBytes + options_.block_bytes) return absl::OkStatus();
   return EndBlock(kRecordBlock);
 }
 
-absl::Status BaseWriter::AppendInPieces(std::string_view record) {
+absl::Status BaseWriter::AppendPiece(bool is_last, std::string_view piece) {
   if (block_.size() > kBlockHeadBytes) EndBlock(kRecordBlock).IgnoreError();
-  for (; record.size() > options_.block_bytes; record.remove_prefix(options_.block_bytes)) {
-    block_.append(record.substr(0, options_.block_bytes));
-    if (!EndBlock(kPieceBlock).ok()) return status_;
-  }
-  block_.append(record);
-  return EndBlock(kLastPieceBlock);
+  in_pieces_ = !is_last;
+  block_.append(piece);
+  return EndBlock(is_last ? kLastPieceBlock : kPieceBlock);
 }
 
 absl::Status BaseWriter::Finish() {
@@ -237,7 +235,7 @@ void BaseReader::DropWhatWasRead() {
   file_->DropCached(dropped_);
 }
 
-absl::StatusOr<bool> BaseReader::NextBlock(RecordSink on_record, RecordPreview preview) {
+absl::StatusOr<bool> BaseReader::NextBlock(RecordReader on_record, RecordPreview preview) {
   if (at_end_) return false;
   char head[kBlockHeadBytes];
   absl::Status read = ReadExactly(offset_, head);
@@ -264,7 +262,7 @@ absl::StatusOr<bool> BaseReader::NextBlock(RecordSink on_record, RecordPreview p
   return !at_end_;
 }
 
-absl::Status BaseReader::Take(char type, std::string_view payload, RecordSink on_record,
+absl::Status BaseReader::Take(char type, std::string_view payload, RecordReader on_record,
                               RecordPreview preview) {
   const bool is_piece = type == kPieceBlock || type == kLastPieceBlock;
   if (is_piece ? payload.empty() : !pieces_.empty()) {
@@ -280,7 +278,7 @@ absl::Status BaseReader::Take(char type, std::string_view payload, RecordSink on
   return Damaged(offset_, "a block of an unknown type");
 }
 
-absl::Status BaseReader::TakePiece(std::string_view piece, bool is_last, RecordSink on_record,
+absl::Status BaseReader::TakePiece(std::string_view piece, bool is_last, RecordReader on_record,
                                    RecordPreview preview) {
   pieces_.append(piece);
   if (!is_last) return absl::OkStatus();
@@ -294,14 +292,14 @@ absl::Status BaseReader::TakePiece(std::string_view piece, bool is_last, RecordS
 }
 
 absl::Status BaseReader::DeliverOne(std::string_view record, uint64_t offset,
-                                    RecordSink on_record) {
+                                    RecordReader on_record) {
   const absl::Status applied = on_record(record);
   if (applied.ok()) return applied;
   return absl::Status(applied.code(),
                       absl::StrCat(path(), " offset ", offset, ": ", applied.message()));
 }
 
-absl::Status BaseReader::Deliver(std::string_view payload, RecordSink on_record,
+absl::Status BaseReader::Deliver(std::string_view payload, RecordReader on_record,
                                  RecordPreview preview) {
   const auto offset_of = [&](const char* place) {
     return offset_ + kBlockHeadBytes + static_cast<uint64_t>(place - payload.data());

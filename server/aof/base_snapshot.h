@@ -1,6 +1,6 @@
 // The base snapshot: a header, CRC-chained blocks of records, and a footer with their counts. A
-// record is opaque here, and of any size: this is the one place that splits what is longer than a
-// block. The layout stands in aof_format.md.
+// record is opaque here, and one that is longer than a block has a block for each of its pieces.
+// The layout is in aof_format.md.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "core/snapshot/record_sink.h"
 #include "server/aof/file_system.h"
 
 namespace tally::server {
@@ -33,10 +34,10 @@ struct BaseHeader {
 // Writes a snapshot in slices. A thread of its own writes what has been appended, and keeps the
 // disk busy with syncs, so that neither Append nor Finish waits for the disk: unless more than
 // kMostQueuedSyncs times Options::sync_bytes wait in memory when a record is appended.
-class BaseWriter {
+class BaseWriter final : public RecordSink {
  public:
   struct Options {
-    size_t block_bytes = size_t{256} << 10;  // 64 KiB to 1 MiB
+    size_t block_bytes = size_t{256} << 10;  // 64 KiB to kMaxPartBytes
     size_t sync_bytes = size_t{4} << 20;     // written bytes after which a sync follows
   };
   static constexpr size_t kMostQueuedSyncs = 4;
@@ -49,9 +50,10 @@ class BaseWriter {
   BaseWriter(const BaseWriter&) = delete;
   BaseWriter& operator=(const BaseWriter&) = delete;
 
-  // The record is not empty. After an error, which may be that of an earlier call's bytes, the
-  // snapshot is lost: the caller removes the file.
-  absl::Status Append(std::string_view record);
+  size_t max_part_bytes() const override { return options_.block_bytes; }
+  // After an error, which may be that of an earlier call's bytes, the snapshot is lost: the caller
+  // removes the file.
+  absl::Status Append(RecordPart part, std::string_view bytes) override;
   // Gives the last block and the footer to be written and synced. Nothing may be appended after.
   absl::Status Finish();
   // After Finish: true when the whole file is on disk; an error when it cannot be.
@@ -68,7 +70,7 @@ class BaseWriter {
 
  private:
   void BeginBlock();
-  absl::Status AppendInPieces(std::string_view record);
+  absl::Status AppendPiece(bool is_last, std::string_view piece);
   absl::Status EndBlock(char type);
   // Takes the result of what the thread has done, and gives it all that waits.
   absl::Status Advance();
@@ -84,13 +86,14 @@ class BaseWriter {
   uint64_t blocks_ = 0;
   uint64_t bytes_ = 0;
   uint64_t unsynced_bytes_ = 0;  // given to the worker since the last operation that syncs
+  bool in_pieces_ = false;       // of a record whose last piece is still to come
   bool finished_ = false;
   absl::Status status_;                       // the first error, kept
   std::unique_ptr<BackgroundWorker> worker_;  // last: it has ended before the file closes
 };
 
-using RecordSink = absl::FunctionRef<absl::Status(std::string_view record)>;
-// Told of the records that the sink is going to get next, at most kPreviewedRecords, so that what
+using RecordReader = absl::FunctionRef<absl::Status(std::string_view record)>;
+// Told of the records that the reader is going to get next, at most kPreviewedRecords, so that what
 // they will touch can be on its way into the cache.
 using RecordPreview = absl::FunctionRef<void(std::span<const std::string_view> records)>;
 inline constexpr size_t kPreviewedRecords = 32;
@@ -105,7 +108,7 @@ class BaseReader {
   // footer. A record in pieces is delivered with its last one, and no memory is taken for a piece
   // that has not been read. DataLoss, with file and offset, for any damage: a snapshot has no
   // excusable tail.
-  absl::StatusOr<bool> NextBlock(RecordSink on_record, RecordPreview preview = NoPreview);
+  absl::StatusOr<bool> NextBlock(RecordReader on_record, RecordPreview preview = NoPreview);
 
   const BaseHeader& header() const { return header_; }
   const std::string& path() const { return file_->path(); }
@@ -120,11 +123,11 @@ class BaseReader {
   absl::Status ReadHeader(uint64_t sequence);
   absl::Status ReadExactly(uint64_t offset, std::span<char> out);
   static void NoPreview(std::span<const std::string_view>) {}
-  absl::Status Take(char type, std::string_view payload, RecordSink on_record,
+  absl::Status Take(char type, std::string_view payload, RecordReader on_record,
                     RecordPreview preview);
-  absl::Status Deliver(std::string_view payload, RecordSink on_record, RecordPreview preview);
-  absl::Status DeliverOne(std::string_view record, uint64_t offset, RecordSink on_record);
-  absl::Status TakePiece(std::string_view piece, bool is_last, RecordSink on_record,
+  absl::Status Deliver(std::string_view payload, RecordReader on_record, RecordPreview preview);
+  absl::Status DeliverOne(std::string_view record, uint64_t offset, RecordReader on_record);
+  absl::Status TakePiece(std::string_view piece, bool is_last, RecordReader on_record,
                          RecordPreview preview);
   absl::Status CheckFooter(std::string_view payload);
   absl::Status Damaged(uint64_t offset, std::string_view why) const;

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/snapshot/snapshot_walk.h"
 #include "server/aof/aof_directory.h"
 #include "server/aof/aof_loader.h"
 #include "server/aof/base_snapshot.h"
@@ -17,7 +18,6 @@
 #include "server/effects/effect_stream.h"
 #include "server/persistence/progress.h"
 #include "server/persistence/retry_pause.h"
-#include "server/persistence/snapshot_walk.h"
 #include "server/state/client.h"
 #include "server/state/command_runner.h"
 #include "server/state/persistence.h"

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "aof_helpers.h"
+#include "core/snapshot/record_emitter.h"
 #include "fake_file_system.h"
 #include "server/aof/base_snapshot.h"
 #include "server/aof/log_writer.h"
@@ -100,7 +101,7 @@ class CountingServer {
   absl::Status WriteBase(std::unique_ptr<File> file, uint64_t sequence, uint64_t first_log,
                          const std::string& snapshot) {
     BaseWriter base(files_, std::move(file), {now_ms_, sequence, first_log}, {});
-    absl::Status status = base.Append(snapshot);
+    absl::Status status = RecordEmitter(base).Append(snapshot);
     if (status.ok()) status = base.Finish();
     if (status.ok()) status = base.WaitSynced();
     return status;

@@ -12,8 +12,9 @@
 #include <vector>
 
 #include "aof_helpers.h"
-#include "core/snapshot/record_codec.h"
+#include "core/snapshot/record_emitter.h"
 #include "durable_server.h"
+#include "kept_records.h"
 #include "long_run.h"
 #include "server/aof/check_aof.h"
 #include "server/aof/log_reader.h"
@@ -33,27 +34,24 @@ using Contents = std::map<std::string, std::string>;
 // All that the databases hold, in an order of its own.
 std::multiset<std::string> RecordsOf(Engine& engine) {
   std::multiset<std::string> records;
-  std::string scratch;
   for (size_t database = 0; database < engine.databases(); ++database) {
     const Keyspace& keyspace = engine.database(database);
     uint64_t position = 0;
     while (Keyspace::Segment* segment = keyspace.NextSegment(position)) {
       keyspace.ForEach(*segment, [&](const Keyspace::Entry& entry) {
-        const auto emit = [&](std::string_view record) {
-          std::string noted(record);
+        test::KeptRecords kept;
+        REQUIRE(RecordEmitter(kept).Entry(database, entry).ok());
+        for (std::string& record : kept.records) {
           // The tables of large values are written in any order.
-          if (entry.is_heap()) std::sort(noted.begin(), noted.end());
-          records.insert(std::move(noted));
-          return absl::OkStatus();
-        };
-        REQUIRE(EncodeEntry(database, entry, 64 * 1024, scratch, emit).ok());
+          if (entry.is_heap()) std::sort(record.begin(), record.end());
+          records.insert(std::move(record));
+        }
       });
     }
   }
-  engine.policies().ForEach([&](std::string_view name, const PolicyTable::Words& words) {
-    EncodePolicy(name, words, scratch);
-    records.insert(scratch);
-  });
+  test::KeptRecords policies;
+  REQUIRE(RecordEmitter(policies).Policies(engine.policies()).ok());
+  records.insert(policies.records.begin(), policies.records.end());
   return records;
 }
 

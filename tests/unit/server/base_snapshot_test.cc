@@ -8,6 +8,7 @@
 #include <semaphore>
 #include <thread>
 
+#include "core/snapshot/record_emitter.h"
 #include "fake_file_system.h"
 #include "server/aof/crc32c.h"
 
@@ -24,7 +25,7 @@ std::string WriteBase(const std::vector<std::string>& records, size_t block_byte
   FakeFileSystem files;
   BaseWriter writer(files, *files.Create(kPath), {1735689600000, 2, 3},
                     {.block_bytes = block_bytes, .sync_bytes = 1000});
-  for (const std::string& record : records) REQUIRE(writer.Append(record).ok());
+  for (const std::string& record : records) REQUIRE(RecordEmitter(writer).Append(record).ok());
   REQUIRE(writer.Finish().ok());
   REQUIRE(writer.WaitSynced().ok());
   CHECK(writer.records() == records.size());
@@ -113,7 +114,7 @@ TEST_CASE("A base leaves the page cache as it is written, and as it is read") {
   FakeFileSystem files;
   const std::string record(100'000, 'x');
   BaseWriter writer(files, *files.Create(kPath), {1735689600000, 2, 3}, {});
-  for (int i = 0; i < 100; ++i) REQUIRE(writer.Append(record).ok());
+  for (int i = 0; i < 100; ++i) REQUIRE(RecordEmitter(writer).Append(record).ok());
   REQUIRE(writer.Finish().ok());
   REQUIRE(writer.WaitSynced().ok());
   CHECK(files.Dropped(kPath) == writer.bytes());
@@ -156,7 +157,8 @@ TEST_CASE("Records on both sides of each bound are read back, or refused by a fu
     files.LeaveRoom(room);
     BaseWriter writer(files, *files.Create(kPath), {1735689600000, 2, 3}, {});
     absl::Status status;
-    for (size_t i = 0; i < records.size() && status.ok(); ++i) status = writer.Append(records[i]);
+    for (size_t i = 0; i < records.size() && status.ok(); ++i)
+      status = RecordEmitter(writer).Append(records[i]);
     if (status.ok()) status = writer.Finish();
     if (status.ok()) status = writer.WaitSynced();
     CHECK(absl::IsResourceExhausted(status));
@@ -172,13 +174,13 @@ TEST_CASE("A writer is throttled while the disk is behind, and no longer") {
                     {.block_bytes = 100, .sync_bytes = 1000});
   const std::string record(100, 'x');
   int records = 0;
-  for (; !writer.Throttled(); ++records) REQUIRE(writer.Append(record).ok());
+  for (; !writer.Throttled(); ++records) REQUIRE(RecordEmitter(writer).Append(record).ok());
   CHECK(records >= 10);
   CHECK(records < 100);
   CHECK(writer.Throttled());
   allowed.release(1000);
   while (writer.Throttled()) std::this_thread::yield();
-  REQUIRE(writer.Append(record).ok());
+  REQUIRE(RecordEmitter(writer).Append(record).ok());
   REQUIRE(writer.Finish().ok());
   REQUIRE(writer.WaitSynced().ok());
 }
@@ -189,7 +191,7 @@ TEST_CASE("Nobody waits for a write that takes long") {
   files.OnAppend([&] { allowed.acquire(); });
   BaseWriter writer(files, *files.Create(kPath), {1735689600000, 2, 3}, {.block_bytes = 100});
   const std::vector<std::string> records(50, std::string(100, 'x'));
-  for (const std::string& record : records) REQUIRE(writer.Append(record).ok());
+  for (const std::string& record : records) REQUIRE(RecordEmitter(writer).Append(record).ok());
   REQUIRE(writer.Finish().ok());
   CHECK_FALSE(*writer.PollSynced());
   CHECK(files.Contents()[kPath].empty());
@@ -219,7 +221,7 @@ TEST_CASE("Who cannot pause is written for too, and no more than a few syncs wai
       allowed.release(1000);
     });
     for (; appended < kRecords; ++appended) {
-      REQUIRE(writer.Append(std::string(100, 'x')).ok());
+      REQUIRE(RecordEmitter(writer).Append(std::string(100, 'x')).ok());
     }
     disk.join();
     CHECK(waited_at < 100);
@@ -237,7 +239,7 @@ TEST_CASE("A base that is given up waits for what is being written, and writes n
   files.OnSync([&] { allowed.acquire(); });
   auto writer = std::make_unique<BaseWriter>(files, *files.Create(kPath), BaseHeader(),
                                              BaseWriter::Options{100, 100});
-  for (int i = 0; i < 3; ++i) REQUIRE(writer->Append(std::string(100, 'x')).ok());
+  for (int i = 0; i < 3; ++i) REQUIRE(RecordEmitter(*writer).Append(std::string(100, 'x')).ok());
   const size_t most = writer->bytes();
   allowed.release(1000);
   writer = nullptr;
@@ -387,7 +389,7 @@ TEST_CASE("A base whose writing failed at any call is never called synced") {
       {
         BaseWriter writer(files, std::move(*file), {}, {.block_bytes = 100, .sync_bytes = 300});
         for (int i = 0; i < 20 && status.ok(); ++i) {
-          status = writer.Append(std::string(50, static_cast<char>(i)));
+          status = RecordEmitter(writer).Append(std::string(50, static_cast<char>(i)));
         }
         if (status.ok()) status = writer.Finish();
         if (status.ok()) status = writer.WaitSynced();
@@ -405,7 +407,7 @@ TEST_CASE("Short writes of a base are finished") {
   auto file = files.Create(kPath);
   files.FailAfter(0, FakeFileSystem::Fault::kShortWrite, 1000);
   BaseWriter writer(files, std::move(*file), {1735689600000, 2, 3}, {.block_bytes = 10});
-  REQUIRE(writer.Append("a record of some length").ok());
+  REQUIRE(RecordEmitter(writer).Append("a record of some length").ok());
   REQUIRE(writer.Finish().ok());
   REQUIRE(writer.WaitSynced().ok());
   std::vector<std::string> read;

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "aof_helpers.h"
+#include "core/snapshot/record_emitter.h"
 #include "fake_file_system.h"
 #include "server/aof/base_snapshot.h"
 
@@ -23,8 +24,8 @@ void Fill(FakeFileSystem& files, const std::string& tail) {
             test::BuildLog(1, {test::Numbered(1), test::Numbered(2) + test::Numbered(3)}) + tail);
   auto base = directory->CreateBase();
   BaseWriter writer(files, std::move(base->file), {0, 1, 1}, {});
-  REQUIRE(writer.Append("one").ok());
-  REQUIRE(writer.Append("two").ok());
+  REQUIRE(RecordEmitter(writer).Append("one").ok());
+  REQUIRE(RecordEmitter(writer).Append("two").ok());
   REQUIRE(writer.Finish().ok());
   REQUIRE(writer.WaitSynced().ok());
   REQUIRE(directory->PublishBase(1, 1).ok());

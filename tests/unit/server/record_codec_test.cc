@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "core/bytes/str_cat.h"
+#include "core/snapshot/record_emitter.h"
+#include "kept_records.h"
 #include "random_seed.h"
 #include "server/command_harness.h"
 
@@ -14,26 +16,19 @@ namespace {
 
 // All that an engine holds, as records.
 std::vector<std::string> RecordsOf(const Engine& engine) {
-  std::vector<std::string> records;
-  const auto keep = [&](std::string_view record) {
-    records.emplace_back(record);
-    return absl::OkStatus();
-  };
-  std::string scratch;
-  engine.policies().ForEach([&](std::string_view name, const PolicyTable::Words& words) {
-    EncodePolicy(name, words, scratch);
-    records.push_back(scratch);
-  });
+  test::KeptRecords kept;
+  RecordEmitter emitter(kept, 100);
+  REQUIRE(emitter.Policies(engine.policies()).ok());
   for (size_t database = 0; database < engine.databases(); ++database) {
     const Keyspace& keyspace = engine.database(database);
     uint64_t position = 0;
     while (const Keyspace::Segment* segment = keyspace.NextSegment(position)) {
       keyspace.ForEach(*segment, [&](const Keyspace::Entry& entry) {
-        REQUIRE(EncodeEntry(database, entry, 100, scratch, keep).ok());
+        REQUIRE(emitter.Entry(database, entry).ok());
       });
     }
   }
-  return records;
+  return kept.records;
 }
 
 }  // namespace

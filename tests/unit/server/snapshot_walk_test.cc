@@ -1,6 +1,6 @@
 // A base snapshot holds the state of the moment in which its walk began, whatever happens to the
 // keys, and inside of very large values, until it ends.
-#include "server/persistence/snapshot_walk.h"
+#include "core/snapshot/snapshot_walk.h"
 
 #include <catch2/catch.hpp>
 #include <map>

@@ -7,9 +7,10 @@
 #include <string_view>
 
 #include "core/snapshot/record_codec.h"
+#include "core/snapshot/snapshot_walk.h"
 #include "core/tzdata/tzdata_zones.h"
 #include "fake_file_system.h"
-#include "server/persistence/snapshot_walk.h"
+#include "server/aof/base_snapshot.h"
 
 namespace tally::server {
 

@@ -1,29 +1,30 @@
-// Writes the base snapshot between loop turns, segment by segment, without fork and without a copy:
-// what is about to change before its segment's turn has come is saved first, so that the snapshot
-// holds the state of the moment in which the walk began. A few keys of a segment are saved one by
-// one; when more of them change, the whole segment is. Large values wait in a queue, and are saved
-// in slices of their own. The walk follows a database that is swapped, and keeps one that is
-// emptied until it is saved.
+// Writes a snapshot of an engine that goes on changing, segment by segment, without fork and
+// without a copy: what is about to change before its segment's turn has come is saved first, so
+// that the snapshot holds the state of the moment in which the walk began. A few keys of a segment
+// are saved one by one; when more of them change, the whole segment is. Large values wait in a
+// queue, and are saved in slices of their own. The walk follows a database that is swapped, and
+// keeps one that is emptied until it is saved.
 #pragma once
 
 #include <absl/status/status.h>
+#include <absl/status/statusor.h>
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/engine/engine.h"
-#include "server/aof/base_snapshot.h"
-#include "server/persistence/value_queue.h"
+#include "core/snapshot/record_emitter.h"
+#include "core/snapshot/record_sink.h"
+#include "core/snapshot/value_queue.h"
 
-namespace tally::server {
+namespace tally {
 
 class SnapshotWalk {
  public:
-  // `epoch` is higher than that of any walk before. The engine's state from now on is saved.
-  SnapshotWalk(Engine& engine, BaseWriter& writer, uint64_t epoch);
+  // `epoch` is higher than that of any walk before. The engine's state of now is saved.
+  SnapshotWalk(Engine& engine, RecordSink& sink, uint64_t epoch);
   ~SnapshotWalk();
   SnapshotWalk(const SnapshotWalk&) = delete;
   SnapshotWalk& operator=(const SnapshotWalk&) = delete;
@@ -61,20 +62,18 @@ class SnapshotWalk {
   // Writes the entry, or has its value wait if saving it takes longer than `most_cost`; takes from
   // that what it cost.
   absl::Status SaveEntry(size_t part, const Keyspace::Entry& entry, size_t& most_cost);
-  absl::Status SavePolicies();
   // The part to go on with, what is kept before the rest; kNoPart when all are done.
   size_t NextPart() const;
 
   Engine& engine_;
-  BaseWriter& writer_;
   const uint64_t epoch_;
   std::vector<Part> parts_;      // by the database's number when the walk began
   std::vector<size_t> part_of_;  // by the database's number now; kNoPart: it holds what is newer
   size_t kept_ = 0;
   uint64_t keys_ = 0;  // written, or waiting in values_
   bool policies_saved_ = false;
-  std::string scratch_;
+  RecordEmitter emitter_;
   ValueQueue values_;
 };
 
-}  // namespace tally::server
+}  // namespace tally

@@ -1,41 +1,36 @@
-#include "server/persistence/snapshot_walk.h"
+#include "core/snapshot/snapshot_walk.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "core/base/check.h"
-#include "core/snapshot/record_codec.h"
 
-namespace tally::server {
+namespace tally {
 namespace {
 
-constexpr size_t kRunBytes = 64 * 1024;
 // What is saved of a segment's values at once, in elements: a fraction of a millisecond.
 constexpr size_t kSegmentCost = 4096;
 // A value that cost more waits in the queue in any case.
 constexpr size_t kMostValueCost = 1024;
-// So many keys are saved one by one before the rest of their segment is saved too: their names are
-// memory, and the search for them takes time.
+// This many keys are saved one by one before the rest of their segment is saved too: their names
+// are memory, and the search for them takes time.
 constexpr size_t kMostMarks = 32;
-// Memory that one large record has blown up is given back.
-constexpr size_t kKeptCapacity = size_t{1} << 20;
 
 }  // namespace
 
-SnapshotWalk::SnapshotWalk(Engine& engine, BaseWriter& writer, uint64_t epoch)
+SnapshotWalk::SnapshotWalk(Engine& engine, RecordSink& sink, uint64_t epoch)
     : engine_(engine),
-      writer_(writer),
       epoch_(epoch),
       parts_(engine.databases()),
-      values_(engine, writer) {
+      emitter_(sink),
+      values_(engine, emitter_) {
   for (size_t i = 0; i < engine.databases(); ++i) {
     Keyspace& database = engine.database(i);
     database.set_epoch(epoch);
     parts_[i].keyspace = &database;
     part_of_.push_back(i);
     if (database.size() == 0) continue;
-    EncodeKeyCount(i, database.size(), scratch_);
-    writer.Append(scratch_).IgnoreError();  // the next one tells it again
+    emitter_.KeyCount(i, database.size()).IgnoreError();  // the next call returns it again
   }
 }
 
@@ -53,11 +48,7 @@ absl::Status SnapshotWalk::SaveEntry(size_t part, const Keyspace::Entry& entry, 
     return absl::OkStatus();
   }
   most_cost -= std::min(cost, most_cost);
-  absl::Status status = EncodeEntry(part, entry, kRunBytes, scratch_, [&](std::string_view record) {
-    return writer_.Append(record);
-  });
-  if (scratch_.capacity() > kKeptCapacity) scratch_ = std::string();
-  return status;
+  return emitter_.Entry(part, entry);
 }
 
 absl::Status SnapshotWalk::Save(size_t part, Keyspace::Segment& segment) {
@@ -72,18 +63,6 @@ absl::Status SnapshotWalk::Save(size_t part, Keyspace::Segment& segment) {
   return status;
 }
 
-// They may be saved at any time of the walk: the log that continues the snapshot holds every change
-// since its begin, and to set or delete a policy once more changes nothing.
-absl::Status SnapshotWalk::SavePolicies() {
-  absl::Status status;
-  engine_.policies().ForEach([&](std::string_view name, const PolicyTable::Words& words) {
-    if (!status.ok()) return;
-    EncodePolicy(name, words, scratch_);
-    status = writer_.Append(scratch_);
-  });
-  return status;
-}
-
 absl::StatusOr<bool> SnapshotWalk::SaveNext() {
   if (!values_.empty()) {
     const absl::Status status = values_.SaveSome();
@@ -91,7 +70,10 @@ absl::StatusOr<bool> SnapshotWalk::SaveNext() {
   }
   if (!policies_saved_) {
     policies_saved_ = true;
-    if (absl::Status status = SavePolicies(); !status.ok()) return status;
+    // At any time of the walk: the log that continues the snapshot holds every change since its
+    // begin, and to set or delete a policy once more changes nothing.
+    absl::Status status = emitter_.Policies(engine_.policies());
+    if (!status.ok()) return status;
   }
   for (size_t next = NextPart(); next != kNoPart; next = NextPart()) {
     Part& part = parts_[next];
@@ -154,4 +136,4 @@ absl::Status SnapshotWalk::SaveBeforeChange(size_t database, Keyspace::Segment& 
   return entry ? SaveEntry(part, entry, most_cost) : absl::OkStatus();
 }
 
-}  // namespace tally::server
+}  // namespace tally

@@ -1,4 +1,4 @@
-#include "server/persistence/value_queue.h"
+#include "core/snapshot/value_queue.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,18 +6,15 @@
 #include "core/bytes/heap_size.h"
 #include "core/bytes/varint.h"
 
-namespace tally::server {
+namespace tally {
 namespace {
 
-constexpr size_t kRunBytes = 64 * 1024;
-// A value of so many elements is saved whole when it changes: a fraction of a millisecond.
+// A value of this many elements is saved whole when it changes: a fraction of a millisecond.
 constexpr size_t kSmallCost = 4096;
-// And one of so many bytes, that cannot be cut, is rather copied than saved: a few milliseconds.
+// And one of this many bytes, that cannot be cut, is rather copied than saved: a few milliseconds.
 constexpr size_t kCopiedBytes = size_t{32} << 20;
 // Of texts, what is saved in the time of an element.
 constexpr size_t kBytesAnElement = 64;
-// Memory that one large element has blown up is given back.
-constexpr size_t kKeptCapacity = size_t{1} << 20;
 
 // Elements of these may be of any size.
 bool HoldsTexts(Type type) {
@@ -66,9 +63,9 @@ bool ValueQueue::Keep(const void* value) {
 
 void ValueQueue::BeginRecord(Item& item) {
   if (std::exchange(item.has_begun, true)) {
-    BeginFurtherRun(item.head, scratch_);
+    emitter_.BeginFurtherRun(item.head);
   } else {
-    BeginFirstRun(item.head, scratch_);
+    emitter_.BeginFirstRun(item.head);
   }
 }
 
@@ -82,38 +79,32 @@ bool ValueQueue::BeginCut(Item& item) {
 }
 
 void ValueQueue::AddRun(Item& item, std::string_view run) {
-  if (item.has_begun && RunBytesFor(item.head.key, kRunBytes) > kRunBytes) {
+  if (item.has_begun && emitter_.RunBytesFor(item.head.key) > emitter_.run_bytes()) {
     AppendLengthPrefixed(item.runs, run);
     if (item.runs.size() >= item.head.key.size()) WriteRuns(item);
     return;
   }
   BeginRecord(item);
-  scratch_.append(run);
-  const absl::Status status = WriteRecord();
+  emitter_.record().append(run);
+  const absl::Status status = emitter_.End();
   if (cut_status_.ok()) cut_status_ = status;
 }
 
 void ValueQueue::WriteRuns(Item& item) {
   if (item.runs.empty()) return;
-  BeginManyRuns(item.head, scratch_);
-  scratch_.append(std::exchange(item.runs, {}));
-  const absl::Status status = WriteRecord();
+  emitter_.BeginManyRuns(item.head);
+  emitter_.record().append(std::exchange(item.runs, {}));
+  const absl::Status status = emitter_.End();
   if (cut_status_.ok()) cut_status_ = status;
-}
-
-absl::Status ValueQueue::WriteRecord() {
-  absl::Status status = writer_.Append(scratch_);
-  if (scratch_.capacity() > kKeptCapacity) scratch_ = std::string();
-  return status;
 }
 
 absl::Status ValueQueue::SaveSlice(Place place) {
   Item& item = *place;
   item.progress = Progress::kSlices;
   BeginRecord(item);
-  const size_t run_bytes = RunBytesFor(item.head.key, kRunBytes);
-  item.cursor = OperationsFor(item).save(item.value, item.cursor, run_bytes, scratch_);
-  const absl::Status status = WriteRecord();
+  const size_t run_bytes = emitter_.RunBytesFor(item.head.key);
+  item.cursor = OperationsFor(item).save(item.value, item.cursor, run_bytes, emitter_.record());
+  const absl::Status status = emitter_.End();
   if (item.cursor == 0) Remove(place);
   return status;
 }
@@ -159,4 +150,4 @@ absl::Status ValueQueue::BeforeChange(void* value) {
   return absl::OkStatus();
 }
 
-}  // namespace tally::server
+}  // namespace tally

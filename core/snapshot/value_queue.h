@@ -17,16 +17,16 @@
 
 #include "core/engine/engine.h"
 #include "core/snapshot/record_codec.h"
-#include "server/aof/base_snapshot.h"
+#include "core/snapshot/record_emitter.h"
 
-namespace tally::server {
+namespace tally {
 
 // How long it takes to save a value, in the time that an element takes.
 size_t SavingCost(const Keyspace::Entry& entry);
 
 class ValueQueue {
  public:
-  ValueQueue(Engine& engine, BaseWriter& writer) : engine_(engine), writer_(writer) {}
+  ValueQueue(Engine& engine, RecordEmitter& emitter) : engine_(engine), emitter_(emitter) {}
   ~ValueQueue();
   ValueQueue(const ValueQueue&) = delete;
   ValueQueue& operator=(const ValueQueue&) = delete;
@@ -65,20 +65,18 @@ class ValueQueue {
   // Takes a run of a cut.
   void AddRun(Item& item, std::string_view run);
   void WriteRuns(Item& item);
-  absl::Status WriteRecord();
   // Saves the next slice and removes the item if it was the last.
   absl::Status SaveSlice(Place place);
   absl::Status SaveRest(Place place);
-  // Makes scratch_ the record of the item's next run, without that.
+  // Makes the emitter's record that of the item's next run, without that.
   void BeginRecord(Item& item);
   void Remove(Place place);
 
   Engine& engine_;
-  BaseWriter& writer_;
+  RecordEmitter& emitter_;
   std::list<Item> items_;
   absl::flat_hash_map<const void*, Place> by_value_;
-  std::string scratch_;
   absl::Status cut_status_;  // the first error of a cut's sink
 };
 
-}  // namespace tally::server
+}  // namespace tally

@@ -1,0 +1,70 @@
+#include "core/snapshot/record_emitter.h"
+
+#include <algorithm>
+
+#include "core/base/check.h"
+
+namespace tally {
+namespace {
+
+// Memory that one large record has taken is given back.
+constexpr size_t kKeptCapacity = size_t{1} << 20;
+
+}  // namespace
+
+RecordEmitter::RecordEmitter(RecordSink& sink, size_t run_bytes)
+    : sink_(sink), run_bytes_(run_bytes), max_part_bytes_(sink.max_part_bytes()) {
+  Check(max_part_bytes_ >= 1 && max_part_bytes_ <= kMaxPartBytes, "a sink's bound is in range");
+}
+
+absl::Status RecordEmitter::Append(std::string_view record) {
+  if (record.size() <= max_part_bytes_) return sink_.Append(RecordPart::kWhole, record);
+  for (; record.size() > max_part_bytes_; record.remove_prefix(max_part_bytes_)) {
+    absl::Status status = sink_.Append(RecordPart::kPiece, record.substr(0, max_part_bytes_));
+    if (!status.ok()) return status;
+  }
+  return sink_.Append(RecordPart::kLastPiece, record);
+}
+
+absl::Status RecordEmitter::End() {
+  absl::Status status = Append(record_);
+  if (record_.capacity() > kKeptCapacity) record_ = std::string();
+  return status;
+}
+
+absl::Status RecordEmitter::KeyCount(size_t database, uint64_t keys) {
+  EncodeKeyCount(database, keys, record_);
+  return End();
+}
+
+absl::Status RecordEmitter::Policies(const PolicyTable& policies) {
+  absl::Status status;
+  policies.ForEach([&](std::string_view name, const PolicyTable::Words& words) {
+    if (!status.ok()) return;
+    EncodePolicy(name, words, record_);
+    status = End();
+  });
+  return status;
+}
+
+absl::Status RecordEmitter::Entry(size_t database, const Keyspace::Entry& entry) {
+  if (!entry.is_heap()) {
+    EncodeSmallEntry(database, entry, record_);
+    return End();
+  }
+  const ValueOperations& operations = OperationsOf(entry.type());
+  const size_t run_bytes = RunBytesFor(entry.key());
+  tally::BeginFirstRun(database, entry, record_);
+  uint64_t cursor = 0;
+  while (true) {
+    cursor = operations.save(entry.pointer(), cursor, run_bytes, record_);
+    if (absl::Status status = End(); !status.ok() || cursor == 0) return status;
+    tally::BeginFurtherRun(database, entry.key(), record_);
+  }
+}
+
+size_t RecordEmitter::RunBytesFor(std::string_view key) const {
+  return std::max(run_bytes_, key.size());
+}
+
+}  // namespace tally
