@@ -1,40 +1,44 @@
-// Snapshots by the rules of `save`.
-#include <algorithm>
+#include "server/persistence/save_rules.h"
 
-#include "server/config/config.h"
-#include "server/persistence/aof_persistence.h"
-#include "server/state/clock.h"
-#include "server/state/stats.h"
+#include <algorithm>
+#include <vector>
 
 namespace tally::server {
 namespace {
 
 // After one that failed, as Redis, where writes are refused meanwhile.
 constexpr int64_t kRetryMs = 5000;
+// More logs than this are rewritten however small they are: each recovery from a failed sync may
+// add one, and the manifest lists them all.
+constexpr size_t kMostLogs = 64;
 
 }  // namespace
 
-bool AofPersistence::SnapshotIsDue() const {
-  if (rewrite_ != nullptr || loading_ != nullptr || !write_error().ok()) return false;
-  const int64_t now = server_.clock.steady_ms();
-  const bool may_retry =
-      snapshot_failed() ? now - last_failure_steady_ms_ >= kRetryMs : rewrite_pause_.IsDue(now);
+bool SaveRules::SnapshotIsDue(const RewriteResults& results, bool log_is_on, uint64_t changes,
+                              int64_t steady_ms) const {
+  const bool refuses_writes = !results.last.ok() && OnlySnapshotsKeep(log_is_on);
+  const bool may_retry = refuses_writes ? steady_ms - results.last_failure_steady_ms >= kRetryMs
+                                        : results.pause.IsDue(steady_ms);
   if (!may_retry) return false;
-  const int64_t elapsed = now - last_save_steady_ms_;
-  const std::vector<SaveRule> rules = SaveRulesOf(server_.config);
+  const int64_t elapsed = steady_ms - results.last_save_steady_ms;
+  const std::vector<SaveRule> rules = SaveRulesOf(config_);
   return std::any_of(rules.begin(), rules.end(), [&](const SaveRule& rule) {
-    return elapsed / 1000 >= rule.seconds &&
-           server_.stats.changes_since_save >= static_cast<uint64_t>(rule.changes);
+    return elapsed / 1000 >= rule.seconds && changes >= static_cast<uint64_t>(rule.changes);
   });
 }
 
-bool AofPersistence::snapshot_failed() const {
-  return !last_rewrite_.ok() && writer_ == nullptr && !SaveRulesOf(server_.config).empty();
+bool SaveRules::RewriteIsDue(const RewriteResults& results, const Log& log,
+                             int64_t steady_ms) const {
+  if (!results.pause.IsDue(steady_ms)) return false;
+  if (log.files > kMostLogs) return true;
+  if (config_.auto_aof_rewrite_percentage == 0) return false;
+  const auto percentage = static_cast<uint64_t>(config_.auto_aof_rewrite_percentage);
+  return log.bytes_since_base >= static_cast<uint64_t>(config_.auto_aof_rewrite_min_size) &&
+         log.bytes_since_base * 100 >= log.base_bytes * percentage;
 }
 
-absl::Status AofPersistence::SaveAtEnd() {
-  const bool kept = writer_ != nullptr || loading_ != nullptr;
-  return kept || SaveRulesOf(server_.config).empty() ? absl::OkStatus() : SaveNow();
+bool SaveRules::OnlySnapshotsKeep(bool log_is_on) const {
+  return !log_is_on && !SaveRulesOf(config_).empty();
 }
 
 }  // namespace tally::server

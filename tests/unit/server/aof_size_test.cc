@@ -17,7 +17,7 @@ std::string Field(DurableServer& server, const std::string& name) {
   return info.substr(value, info.find_first_of("\r\\", value) - value);
 }
 
-void Rewrite(DurableServer& server) {
+void RewriteFiles(DurableServer& server) {
   server.Run("BGREWRITEAOF");
   while (server.rewriting()) server.Run("PING");
 }
@@ -31,7 +31,7 @@ TEST_CASE("the sizes of base and logs are the same after a restart") {
   {
     DurableServer server(files, {}, kNow);
     for (int i = 0; i < 100; ++i) server.Run("SET key" + std::to_string(i) + " value");
-    Rewrite(server);
+    RewriteFiles(server);
     for (int i = 0; i < 50; ++i) server.Run("INCR counter");
     base = Field(server, "aof_base_size");
     current = Field(server, "aof_current_size");

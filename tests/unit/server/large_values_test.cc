@@ -70,7 +70,7 @@ std::vector<std::string> Answers(DurableServer& server, const std::vector<Words>
   return answers;
 }
 
-void Rewrite(DurableServer& server) {
+void RewriteFiles(DurableServer& server) {
   REQUIRE(server.harness().Run("BGREWRITEAOF").starts_with("+"));
   while (server.rewriting()) {
     REQUIRE(server.persistence().FlushTurn(AofPersistence::RewritePace::kStep).ok());
@@ -91,7 +91,7 @@ TEST_CASE("Huge elements, keys and names are logged, saved, reloaded and copied"
         REQUIRE(server.persistence().FlushTurn().ok());
       }
       answers = Answers(server, each.questions);
-      Rewrite(server);
+      RewriteFiles(server);
       server.Reload();
       CHECK(Answers(server, each.questions) == answers);
     }

@@ -1,0 +1,114 @@
+#include "server/persistence/effect_log.h"
+
+#include <utility>
+
+namespace tally::server {
+namespace {
+
+constexpr int64_t kRecoveryIntervalMs = 1000;
+
+AppendFsync PolicyOf(FsyncPolicy policy) {
+  switch (policy) {
+    case FsyncPolicy::kAlways:
+      return AppendFsync::kAlways;
+    case FsyncPolicy::kEverysec:
+      return AppendFsync::kEverySec;
+    case FsyncPolicy::kNo:
+      return AppendFsync::kNo;
+  }
+  return AppendFsync::kAlways;
+}
+
+}  // namespace
+
+EffectLog::EffectLog(const Config& config, const Clock& clock, EffectStream& effects,
+                     DataFiles& files)
+    : config_(config), clock_(clock), effects_(effects), files_(files) {}
+
+EffectLog::~EffectLog() { effects_.Detach(*this); }
+
+absl::Status EffectLog::Open(const LogPosition& end, uint64_t synced) {
+  auto writer = LogWriter::Open(files_.directory(), end, synced, {PolicyOf(config_.appendfsync)});
+  if (!writer.ok()) return writer.status();
+  effects_.Detach(*this);
+  writer_ = std::move(*writer);
+  awaits_base_ = false;
+  effects_.Attach(*this);
+  return absl::OkStatus();
+}
+
+absl::Status EffectLog::TurnOff() {
+  if (absl::Status status = Close(); !status.ok()) return status;
+  effects_.Detach(*this);
+  writer_ = nullptr;
+  files_.LogEnded();
+  return absl::OkStatus();
+}
+
+absl::Status EffectLog::Close() {
+  effects_.DeliverAll();
+  return is_on() ? writer_->Close(clock_.steady_ms()) : absl::OkStatus();
+}
+
+void EffectLog::Resume() {
+  if (is_on()) effects_.Attach(*this);
+}
+
+void EffectLog::Receive(uint64_t, std::string_view effects) { writer_->Append(effects); }
+
+absl::Status EffectLog::Flush() {
+  effects_.Deliver();
+  if (!is_on() || writer_->pending_bytes() == 0) return absl::OkStatus();
+  return writer_->Flush(clock_.steady_ms());
+}
+
+absl::Status EffectLog::FlushAll() {
+  effects_.DeliverAll();
+  return is_on() ? writer_->Flush(clock_.steady_ms()) : absl::OkStatus();
+}
+
+absl::Status EffectLog::ApplyPolicy() {
+  if (!is_on()) return absl::OkStatus();
+  return writer_->SetPolicy(PolicyOf(config_.appendfsync), clock_.steady_ms());
+}
+
+const absl::Status& EffectLog::error() const {
+  static const absl::Status kOk;
+  return is_on() ? writer_->error() : kOk;
+}
+
+bool EffectLog::Recover(absl::FunctionRef<absl::Status()> replace) {
+  const int64_t now = clock_.steady_ms();
+  if (now - last_recovery_ms_ < kRecoveryIntervalMs) return false;
+  last_recovery_ms_ = now;
+  return (lost() ? replace() : writer_->TryRecover(now)).ok();
+}
+
+// The switch waits for a sync of the current log; straight after another one that is short.
+bool EffectLog::MayBeginSnapshot(bool& seen_sync) const {
+  if (!is_on() || writer_->unsynced_bytes() == 0) return true;
+  const bool running = writer_->fsync_running();
+  seen_sync |= running;
+  return seen_sync && !running;
+}
+
+absl::StatusOr<EffectLog::Begin> EffectLog::BeginSnapshot(AofDirectory::NewLog& next) {
+  const LogPosition header_of_next{next.sequence, 0, 0};
+  // A log that is lost is replaced after the snapshot.
+  if (!is_on() || lost()) return Begin{header_of_next};
+  // Effects of the running turn are in the snapshot.
+  if (absl::Status status = FlushAll(); !status.ok()) return status;
+  effects_.ForgetDatabase();
+  const int64_t now = clock_.steady_ms();
+  if (next.sequence == 0) {
+    auto position = writer_->Mark(now);
+    if (!position.ok()) return position.status();
+    return Begin{*position};
+  }
+  const uint64_t bytes = writer_->current_size();
+  if (absl::Status status = writer_->SwitchTo(std::move(next), now); !status.ok()) return status;
+  files_.LogFollowed(bytes);
+  return Begin{header_of_next, true};
+}
+
+}  // namespace tally::server

@@ -1,0 +1,58 @@
+// What the log says of loading, saving and writing.
+#pragma once
+
+#include <absl/status/status.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "core/engine/engine.h"
+#include "server/aof/aof_loader.h"
+#include "server/log/log.h"
+
+namespace tally::server {
+
+// In all databases.
+uint64_t CountKeys(const Engine& engine);
+
+// How much of something is done.
+struct Extent {
+  uint64_t done = 0;
+  uint64_t total = 0;
+};
+
+struct LoadingFigures {
+  int64_t started_ms = 0;  // unix ms
+  Extent bytes;
+  std::optional<int64_t> seconds_left;
+};
+
+struct SavingFigures {
+  Extent keys;
+  uint64_t bytes = 0;
+  Extent extent;  // in keys, or in bytes where keys say little
+  std::optional<int64_t> seconds_left;
+};
+
+class PersistenceReport {
+ public:
+  explicit PersistenceReport(const Logger& log) : log_(log) {}
+
+  void Loading(const LoadingFigures& figures, uint64_t keys) const;
+  void Loaded(const AofLoader& loader, uint64_t keys, int64_t took_us) const;
+
+  void ChangesAreDue(uint64_t changes) const;
+  void LogIsDue(uint64_t bytes) const;
+  void RewriteBegins(uint64_t base) const;
+  void Rewriting(const SavingFigures& figures) const;
+  void RewriteDone(uint64_t records, uint64_t bytes, int64_t took_ms, uint64_t failures) const;
+  void RewriteFailed(const absl::Status& why) const;
+  void RewriteGivenUp(std::string_view why) const;
+  void LogRecovered() const;
+
+ private:
+  const Logger& log_;
+};
+
+}  // namespace tally::server
