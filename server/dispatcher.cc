@@ -284,38 +284,33 @@ void Dispatcher::RunFromScript(Client& client, const Client& caller, Args args,
   Run(client, *item, args);
 }
 
-ServerContext Dispatcher::ContextOf(Client& client, const CommandTable::Item& item, Args args,
-                                    bool replaying) {
-  return ServerContext(server_, client,
-                       {.item = item,
-                        .args = args,
-                        .database = client.database,
-                        .now = server_.clock.now_ms(),
-                        .replaying = replaying,
-                        .fetched = client.fetched_command == &item,
-                        .request = client.request});
+void Dispatcher::Run(Client& client, const CommandTable::Item& item, Args args) {
+  RunAs(Purpose::kRequest, client, item, args);
 }
 
-void Dispatcher::Call(ServerContext& context) {
-  const Handler handler = context.item.command->handler;
-  if (handler.needs_server()) {
+void Dispatcher::Replay(Client& client, const CommandTable::Item& item, Args args) {
+  RunAs(Purpose::kReplay, client, item, args);
+}
+
+void Dispatcher::RunAs(Purpose purpose, Client& client, const CommandTable::Item& item, Args args) {
+  const size_t reply_begin = client.output.size();
+  const int64_t begin = last_micros_;
+  // It lives until all have read the arguments.
+  ServerContext context(server_, client,
+                        {.item = item,
+                         .args = args,
+                         .database = client.database,
+                         .now = server_.clock.now_ms(),
+                         .replaying = purpose == Purpose::kReplay,
+                         .fetched = client.fetched_command == &item,
+                         .request = client.request});
+  if (const Handler handler = item.command->handler; handler.needs_server()) {
     handler.RunInServer(context);
   } else {
     handler.Run(context);
   }
-  if (context.changes() == 0 && !context.logged()) return;
-  server_.stats.changes_since_save += context.changes();
-  context.client.wrote = true;
-  if (context.logged() || context.replaying) return;
-  server_.effects.Append(context.database, context.args);
-}
-
-void Dispatcher::Run(Client& client, const CommandTable::Item& item, Args args) {
-  const size_t reply_begin = client.output.size();
-  const int64_t begin = last_micros_;
-  ServerContext context =
-      ContextOf(client, item, args, false);  // until all have read the arguments
-  Call(context);
+  if (context.changes() > 0 || context.logged()) NoteChange(context);
+  if (purpose == Purpose::kReplay) return;
   last_micros_ = Clock::MonotonicMicros();
   Account(client, item, args, reply_begin, last_micros_ - begin);
   if ((item.command->flags & (kSkipMonitor | kAdmin)) == 0) {
@@ -323,9 +318,11 @@ void Dispatcher::Run(Client& client, const CommandTable::Item& item, Args args) 
   }
 }
 
-void Dispatcher::Replay(Client& client, const CommandTable::Item& item, Args args) {
-  ServerContext context = ContextOf(client, item, args, true);
-  Call(context);
+void Dispatcher::NoteChange(ServerContext& context) {
+  server_.stats.changes_since_save += context.changes();
+  context.client.wrote = true;
+  if (context.logged() || context.replaying) return;
+  server_.effects.Append(context.database, context.args);
 }
 
 void Dispatcher::Account(Client& client, const CommandTable::Item& item, Args args,

@@ -35,10 +35,10 @@ class Dispatcher : public CommandRunner {
   void Replay(Client& client, const CommandTable::Item& item, Args args) override;
 
  private:
-  // Runs the handler and appends the effect to the stream.
-  void Call(ServerContext& context);
-  ServerContext ContextOf(Client& client, const CommandTable::Item& item, Args args,
-                          bool replaying);
+  enum class Purpose : uint8_t { kRequest, kReplay };
+  void RunAs(Purpose purpose, Client& client, const CommandTable::Item& item, Args args);
+  // Appends the effect to the stream, unless the handler has, and counts the changes.
+  void NoteChange(ServerContext& context);
   const CommandTable::Item* Resolve(Client& client, Args args);
   bool Admit(Client& client, const CommandTable::Item& item, Args args);
   // Whether the client's user may do it.
