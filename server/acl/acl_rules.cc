@@ -49,9 +49,13 @@ void SetAllCommands(AclSelector& selector, bool allowed) {
   selector.command_rules.clear();
 }
 
+// Redis compares such a rule as a C string, which ends at a NUL.
+std::string_view CText(std::string_view word) { return word.substr(0, word.find('\0')); }
+
 // Rules of one word. False when it is none of them.
 bool ApplySelectorWord(AclSelector& selector, std::string_view word) {
-  const auto is = [&](std::string_view name) { return IsWord(word, name); };
+  const std::string_view text = CText(word);
+  const auto is = [&](std::string_view name) { return IsWord(text, name); };
   if (is("allkeys") || is("~*") || is("resetkeys")) {
     SetAllKeys(selector, !is("resetkeys"));
   } else if (is("allchannels") || is("&*") || is("resetchannels")) {
@@ -227,7 +231,8 @@ std::string_view AddSelector(AclUser& user, const CommandTable& table, std::stri
 
 // Rules of one word. False when it is none of them.
 bool ApplyUserWord(AclUser& user, std::string_view word) {
-  const auto is = [&](std::string_view name) { return IsWord(word, name); };
+  const std::string_view text = CText(word);
+  const auto is = [&](std::string_view name) { return IsWord(text, name); };
   if (is("on") || is("off")) {
     user.enabled = is("on");
   } else if (is("nopass") || is("resetpass")) {

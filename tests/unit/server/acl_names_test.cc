@@ -87,6 +87,17 @@ TEST_CASE("acl names: white space and NUL are refused everywhere") {
   CHECK(h.Run("ACL USERS") == "[\"\" \"default\"]");
 }
 
+TEST_CASE("acl names: a rule of one word ends at a NUL, as in Redis") {
+  using namespace std::string_literals;
+  CommandHarness h;
+  for (const std::string& rule :
+       {"~*\0ab"s, "ALLCHANNELS\0"s, "on\0x"s, "nopass\0x"s, "+@all\0x"s}) {
+    INFO(rule);
+    CHECK(h.Run({"ACL", "SETUSER", "u", rule}) == "+OK");
+  }
+  CHECK(h.Run("ACL DRYRUN u SET k v") == "+OK");
+}
+
 TEST_CASE("acl names: any users come back from the configuration and from the file") {
   test::SeededRandom random;
   size_t made = 0;
