@@ -27,6 +27,7 @@ void Log(DurableServer& server, const std::string& line) {
   REQUIRE(item != nullptr);
   harness.self->output.Clear();
   harness.dispatcher.Replay(*harness.self, *item, words);
+  harness.state.effects.Append(0, words);  // what is replayed is not logged by itself
   INFO(harness.self->output.Joined());
   REQUIRE(harness.self->output.Copy(0, 1) != "-");
   REQUIRE(server.persistence().FlushTurn().ok());
