@@ -97,7 +97,7 @@ void ActiveSet::NoteOnline() {
 
 uint32_t ActiveSet::Online(int64_t at) const {
   const int64_t after = at - options_.window_ms;
-  if (after >= online_.cut()) return online_.CountAfter(after);
+  if (after >= online_.start()) return online_.CountAfter(after);
   uint32_t online = 0;
   for (uint32_t number = 1; number <= ids_.last_number(); ++number) {
     if (last_seen_.Get(number) > after && !forgotten_.contains(number)) ++online;
@@ -146,8 +146,8 @@ bool ActiveSet::Forget(std::string_view id) {
   const uint32_t number = ids_.Find(id);
   if (number == 0) return false;
   const Sighting sighting = SightingOf(number);
-  if (cut_ != nullptr) {
-    cut_->BeforeForget(number, ids_.IdOf(number), {sighting.last_seen, sighting.first_seen});
+  if (snapshot_ != nullptr) {
+    snapshot_->BeforeForget(number, ids_.IdOf(number), {sighting.last_seen, sighting.first_seen});
   }
   online_.Remove(sighting.last_seen);
   ids_.Forget(number);
@@ -165,7 +165,7 @@ std::unique_ptr<ActiveSet> ActiveSet::Clone() const {
   return std::unique_ptr<ActiveSet>(new ActiveSet(*this));
 }
 
-// A cut is of the original.
+// A snapshot is of the original.
 ActiveSet::ActiveSet(const ActiveSet& other)
     : seed_(other.seed_),
       zones_(other.zones_),

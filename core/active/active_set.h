@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/active/active_cut.h"
 #include "core/active/active_days.h"
+#include "core/active/active_snapshot.h"
 #include "core/active/id_book.h"
 #include "core/active/online_window.h"
 #include "core/active/time_column.h"
@@ -121,9 +121,9 @@ class ActiveSet {
   [[nodiscard]] bool Load(std::string_view run);
 
   // What ValueOperations asks for: runs as those of Save.
-  bool BeginCut(const ActiveCut::RunSink& sink);
-  bool SaveCut();
-  void EndCut() { cut_ = nullptr; }
+  bool BeginSnapshot(const ActiveSnapshot::RunSink& sink);
+  bool SaveSnapshot();
+  void EndSnapshot() { snapshot_ = nullptr; }
 
  private:
   ActiveSet(const ActiveSet& other);
@@ -137,12 +137,14 @@ class ActiveSet {
   void TouchKnown(uint32_t number, int64_t at, int32_t day);
   void NoteOnline();
   void SaveHead(std::string& out) const;
-  // `cut` is null to save what is there now.
-  uint32_t SaveIds(uint32_t after, size_t max_bytes, const ActiveCut* cut, std::string& out) const;
-  uint64_t Save(uint64_t cursor, size_t max_bytes, const ActiveCut* cut, std::string& out) const;
+  // `snapshot` is null to save what is there now.
+  uint32_t SaveIds(uint32_t after, size_t max_bytes, const ActiveSnapshot* snapshot,
+                   std::string& out) const;
+  uint64_t Save(uint64_t cursor, size_t max_bytes, const ActiveSnapshot* snapshot,
+                std::string& out) const;
   void BeforeChange(uint32_t number) {
-    if (cut_ != nullptr) [[unlikely]]
-      cut_->BeforeChange(number, {last_seen_.Get(number), first_seen_.Get(number)});
+    if (snapshot_ != nullptr) [[unlikely]]
+      snapshot_->BeforeChange(number, {last_seen_.Get(number), first_seen_.Get(number)});
   }
   bool LoadHead(std::string_view& run);
   bool LoadIds(std::string_view& run);
@@ -159,7 +161,7 @@ class ActiveSet {
   // The latest instant of an event, and the one at which online was evaluated last.
   int64_t latest_ = 0;
   int64_t evaluated_ = 0;
-  std::unique_ptr<ActiveCut> cut_;
+  std::unique_ptr<ActiveSnapshot> snapshot_;
 };
 
 }  // namespace tally

@@ -38,22 +38,22 @@ void ActiveSet::SaveHead(std::string& out) const {
   AppendVarint(out, static_cast<uint64_t>(evaluated_));
 }
 
-uint32_t ActiveSet::SaveIds(uint32_t after, size_t max_bytes, const ActiveCut* cut,
+uint32_t ActiveSet::SaveIds(uint32_t after, size_t max_bytes, const ActiveSnapshot* snapshot,
                             std::string& out) const {
   const size_t begin = out.size();
-  const uint32_t last = cut != nullptr ? cut->last_number : ids_.last_number();
+  const uint32_t last = snapshot != nullptr ? snapshot->last_number : ids_.last_number();
   out.push_back(kIdsRun);
   AppendVarint(out, after);
   uint32_t number = after;
   while (number < last && out.size() - begin < max_bytes) {
     ++number;
-    const std::string* id = cut != nullptr ? cut->ForgottenId(number) : nullptr;
+    const std::string* id = snapshot != nullptr ? snapshot->ForgottenId(number) : nullptr;
     const bool forgotten = id == nullptr && forgotten_.contains(number);
     out.push_back(forgotten ? 1 : 0);
     if (forgotten) continue;
     AppendLengthPrefixed(out, id != nullptr ? std::string_view(*id) : ids_.IdOf(number));
-    ActiveCut::Seen seen{last_seen_.Get(number), first_seen_.Get(number)};
-    if (cut != nullptr) seen = cut->SeenOf(number, seen);
+    ActiveSnapshot::Seen seen{last_seen_.Get(number), first_seen_.Get(number)};
+    if (snapshot != nullptr) seen = snapshot->SeenOf(number, seen);
     AppendVarint(out, static_cast<uint64_t>(seen.first));
     AppendVarint(out, static_cast<uint64_t>(seen.last - seen.first));
   }
@@ -64,7 +64,7 @@ uint64_t ActiveSet::Save(uint64_t cursor, size_t max_bytes, std::string& out) co
   return Save(cursor, max_bytes, nullptr, out);
 }
 
-uint64_t ActiveSet::Save(uint64_t cursor, size_t max_bytes, const ActiveCut* cut,
+uint64_t ActiveSet::Save(uint64_t cursor, size_t max_bytes, const ActiveSnapshot* snapshot,
                          std::string& out) const {
   if (cursor == 0) {
     SaveHead(out);
@@ -72,33 +72,33 @@ uint64_t ActiveSet::Save(uint64_t cursor, size_t max_bytes, const ActiveCut* cut
   }
   const uint64_t within = cursor & kWithinStage;
   if ((cursor & ~kWithinStage) == kIdsStage) {
-    const uint32_t last = cut != nullptr ? cut->last_number : ids_.last_number();
-    const uint32_t number = SaveIds(static_cast<uint32_t>(within), max_bytes, cut, out);
+    const uint32_t last = snapshot != nullptr ? snapshot->last_number : ids_.last_number();
+    const uint32_t number = SaveIds(static_cast<uint32_t>(within), max_bytes, snapshot, out);
     return number < last ? kIdsStage | number : kDaysStage;
   }
   out.push_back(kDaysRun);
-  const uint64_t next = (cut != nullptr ? cut->days : days_).Save(within, max_bytes, out);
+  const uint64_t next = (snapshot != nullptr ? snapshot->days : days_).Save(within, max_bytes, out);
   return next == 0 ? 0 : kDaysStage | next;
 }
 
-bool ActiveSet::BeginCut(const ActiveCut::RunSink& sink) {
-  cut_ = std::make_unique<ActiveCut>(sink, days_, ids_.last_number());
-  return SaveCut();
+bool ActiveSet::BeginSnapshot(const ActiveSnapshot::RunSink& sink) {
+  snapshot_ = std::make_unique<ActiveSnapshot>(sink, days_, ids_.last_number());
+  return SaveSnapshot();
 }
 
-bool ActiveSet::SaveCut() {
-  if (cut_ == nullptr) return false;
+bool ActiveSet::SaveSnapshot() {
+  if (snapshot_ == nullptr) return false;
   constexpr size_t kRunBytes = 64 * 1024;
   std::string run;
-  cut_->cursor = Save(cut_->cursor, kRunBytes, cut_.get(), run);
-  cut_->sink(run);
-  if (cut_->cursor == 0) {
-    cut_ = nullptr;
+  snapshot_->cursor = Save(snapshot_->cursor, kRunBytes, snapshot_.get(), run);
+  snapshot_->sink(run);
+  if (snapshot_->cursor == 0) {
+    snapshot_ = nullptr;
     return false;
   }
-  const bool in_ids = (cut_->cursor & ~kWithinStage) == kIdsStage;
-  cut_->saved_number =
-      in_ids ? static_cast<uint32_t>(cut_->cursor & kWithinStage) : cut_->last_number;
+  const bool in_ids = (snapshot_->cursor & ~kWithinStage) == kIdsStage;
+  snapshot_->saved_number =
+      in_ids ? static_cast<uint32_t>(snapshot_->cursor & kWithinStage) : snapshot_->last_number;
   return true;
 }
 

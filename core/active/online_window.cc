@@ -81,13 +81,13 @@ uint32_t OnlineWindow::Second::DropThrough(uint32_t ms) {
 }
 
 void OnlineWindow::Add(int64_t at) {
-  if (at <= cut_) return;
+  if (at <= start_) return;
   seconds_[at / kMillis].Add(static_cast<uint32_t>(at % kMillis));
   ++count_;
 }
 
 void OnlineWindow::Remove(int64_t at) {
-  if (at <= cut_) return;
+  if (at <= start_) return;
   const auto second = seconds_.find(at / kMillis);
   Check(second != seconds_.end(), "what is removed was added");
   second->second.Remove(static_cast<uint32_t>(at % kMillis));
@@ -95,15 +95,15 @@ void OnlineWindow::Remove(int64_t at) {
   --count_;
 }
 
-void OnlineWindow::Advance(int64_t cut) {
-  if (cut <= cut_) return;
-  cut_ = cut;
+void OnlineWindow::Advance(int64_t start) {
+  if (start <= start_) return;
+  start_ = start;
   while (!seconds_.empty()) {
     const auto oldest = seconds_.begin();
     const int64_t first_ms = oldest->first * kMillis;
-    if (first_ms > cut) return;
-    if (first_ms + kMillis - 1 > cut) {
-      count_ -= oldest->second.DropThrough(static_cast<uint32_t>(cut - first_ms));
+    if (first_ms > start) return;
+    if (first_ms + kMillis - 1 > start) {
+      count_ -= oldest->second.DropThrough(static_cast<uint32_t>(start - first_ms));
       if (oldest->second.total == 0) seconds_.erase(oldest);
       return;
     }

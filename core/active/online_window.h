@@ -1,5 +1,6 @@
-// How many ids were last seen after a moving cut, exact to the millisecond without visiting ids: a
-// histogram of last-seen instants, by second and then by millisecond, of those after the cut.
+// How many ids were last seen after the moving start of a window, exact to the millisecond without
+// visiting ids: a histogram of last-seen instants, by second and then by millisecond, of those
+// after the start.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +14,17 @@ namespace tally {
 
 class OnlineWindow {
  public:
-  // Ids last seen after the cut.
+  // Ids last seen after the start.
   uint32_t count() const { return count_; }
-  int64_t cut() const { return cut_; }
+  int64_t start() const { return start_; }
 
-  // An id is last seen at `at`; at or before the cut it is not counted. O(log seconds).
+  // An id is last seen at `at`; at or before the start it is not counted. O(log seconds).
   void Add(int64_t at);
   // The same id is no longer last seen at `at`.
   void Remove(int64_t at);
-  // Moves the cut forward. Amortised O(1) for each instant that is left behind.
-  void Advance(int64_t cut);
-  // Ids last seen after `after`, which is not before the cut. O(seconds between).
+  // Moves the start forward. Amortised O(1) for each instant that is left behind.
+  void Advance(int64_t start);
+  // Ids last seen after `after`, which is not before the start. O(seconds between).
   uint32_t CountAfter(int64_t after) const;
 
   size_t MemoryBytes() const;
@@ -53,7 +54,7 @@ class OnlineWindow {
   };
 
   absl::btree_map<int64_t, Second> seconds_;
-  int64_t cut_ = INT64_MIN;
+  int64_t start_ = INT64_MIN;
   uint32_t count_ = 0;
 };
 

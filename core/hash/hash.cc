@@ -142,8 +142,8 @@ uint64_t Hash::Save(uint64_t cursor, size_t max_bytes, std::string& out) const {
   return map_.Save(cursor, max_bytes, out);
 }
 
-bool Hash::BeginCut(const CompactMap::RunSink& sink) {
-  return map_.BeginCut(beyond_listpack_ ? kHashtableRun : kListpackRun, sink);
+bool Hash::BeginSnapshot(const CompactMap::RunSink& sink) {
+  return map_.BeginSnapshot(beyond_listpack_ ? kHashtableRun : kListpackRun, sink);
 }
 
 bool Hash::Load(std::string_view run) {

@@ -116,9 +116,9 @@ class Hash {
   // Adds what a run holds. False if it is malformed; the hash is to be thrown away then.
   [[nodiscard]] bool Load(std::string_view run);
   // What ValueOperations asks for: runs as those of Save.
-  bool BeginCut(const CompactMap::RunSink& sink);
-  bool SaveCut() { return map_.SaveCut(); }
-  void EndCut() { map_.EndCut(); }
+  bool BeginSnapshot(const CompactMap::RunSink& sink);
+  bool SaveSnapshot() { return map_.SaveSnapshot(); }
+  void EndSnapshot() { map_.EndSnapshot(); }
 
  private:
   static constexpr char kListpackRun = 'l';

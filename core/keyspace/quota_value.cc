@@ -36,13 +36,13 @@ constexpr ValueOperations kQuotaOperations = {
           AsBook(value).ExpireSome(now, budget);
           return AsBook(value).Empty();
         },
-    .begin_cut =
+    .begin_snapshot =
         [](void* value, const ValueOperations::RunSink& sink) {
-          AsBook(value).BeginCut(sink);
+          AsBook(value).BeginSnapshot(sink);
           return true;
         },
-    .save_cut = [](void* value) { return AsBook(value).SaveCut(); },
-    .end_cut = [](void* value) { AsBook(value).EndCut(); },
+    .save_snapshot = [](void* value) { return AsBook(value).SaveSnapshot(); },
+    .end_snapshot = [](void* value) { AsBook(value).EndSnapshot(); },
 };
 
 }  // namespace

@@ -63,12 +63,12 @@ constexpr ValueOperations kListOperations = {
         },
     .create = [](uint64_t, ZoneSource&) -> void* { return new List; },
     .load = [](void* value, std::string_view run) { return static_cast<List*>(value)->Load(run); },
-    .begin_cut =
+    .begin_snapshot =
         [](void* value, const ValueOperations::RunSink& sink) {
-          return static_cast<List*>(value)->BeginCut(sink);
+          return static_cast<List*>(value)->BeginSnapshot(sink);
         },
-    .save_cut = [](void* value) { return static_cast<List*>(value)->SaveCut(); },
-    .end_cut = [](void* value) { static_cast<List*>(value)->EndCut(); },
+    .save_snapshot = [](void* value) { return static_cast<List*>(value)->SaveSnapshot(); },
+    .end_snapshot = [](void* value) { static_cast<List*>(value)->EndSnapshot(); },
 };
 
 // For a class that saves itself from a cursor on, 0 to 0.
@@ -92,12 +92,12 @@ constexpr ValueOperations kContainerOperations = {
         },
     .create = [](uint64_t seed, ZoneSource&) -> void* { return new T(seed); },
     .load = [](void* value, std::string_view run) { return static_cast<T*>(value)->Load(run); },
-    .begin_cut =
+    .begin_snapshot =
         [](void* value, const ValueOperations::RunSink& sink) {
-          return static_cast<T*>(value)->BeginCut(sink);
+          return static_cast<T*>(value)->BeginSnapshot(sink);
         },
-    .save_cut = [](void* value) { return static_cast<T*>(value)->SaveCut(); },
-    .end_cut = [](void* value) { static_cast<T*>(value)->EndCut(); },
+    .save_snapshot = [](void* value) { return static_cast<T*>(value)->SaveSnapshot(); },
+    .end_snapshot = [](void* value) { static_cast<T*>(value)->EndSnapshot(); },
 };
 
 constexpr ValueOperations kHashOperations = [] {
@@ -126,12 +126,12 @@ constexpr ValueOperations kZSetOperations = {
     .create = [](uint64_t seed, ZoneSource&) -> void* { return new ZSet(seed); },
     .load = [](void* value,
                std::string_view run) { return static_cast<ZSet*>(value)->Load(run, {}); },
-    .begin_cut =
+    .begin_snapshot =
         [](void* value, const ValueOperations::RunSink& sink) {
-          return static_cast<ZSet*>(value)->BeginCut(sink);
+          return static_cast<ZSet*>(value)->BeginSnapshot(sink);
         },
-    .save_cut = [](void* value) { return static_cast<ZSet*>(value)->SaveCut(); },
-    .end_cut = [](void* value) { static_cast<ZSet*>(value)->EndCut(); },
+    .save_snapshot = [](void* value) { return static_cast<ZSet*>(value)->SaveSnapshot(); },
+    .end_snapshot = [](void* value) { static_cast<ZSet*>(value)->EndSnapshot(); },
 };
 
 constexpr ValueOperations kHitsOperations =

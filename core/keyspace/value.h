@@ -53,13 +53,13 @@ struct ValueOperations {
   bool (*sweep)(void* value, int64_t now, size_t budget) = nullptr;
   // A snapshot of a large value as it is when it begins, taken while it goes on changing. `sink`
   // gets runs that load() reads, the first of them at once, the others with each call of
-  // save_cut(), which is false when all are given, and whenever something is about to change.
-  // begin_cut() takes no longer than a slice; it is false, and has done nothing, for a value that
-  // cannot be saved so in its present form. Null for types of which none can.
+  // save_snapshot(), which is false when all are given, and whenever something is about to change.
+  // begin_snapshot() takes no longer than a slice; it is false, and has done nothing, for a value
+  // that cannot be saved so in its present form. Null for types of which none can.
   using RunSink = std::function<void(std::string_view run)>;
-  bool (*begin_cut)(void* value, const RunSink& sink) = nullptr;
-  bool (*save_cut)(void* value) = nullptr;
-  void (*end_cut)(void* value) = nullptr;
+  bool (*begin_snapshot)(void* value, const RunSink& sink) = nullptr;
+  bool (*save_snapshot)(void* value) = nullptr;
+  void (*end_snapshot)(void* value) = nullptr;
 };
 
 const ValueOperations& OperationsOf(Type type);

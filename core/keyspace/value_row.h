@@ -1,5 +1,6 @@
 // The row of ValueOperations for a class that offers MemoryBytes, Weight, Clone, FreeSome, Save and
-// Load as the containers of core/ do, and BeginCut, SaveCut and EndCut if it can be cut.
+// Load as the containers of core/ do, and BeginSnapshot, SaveSnapshot and EndSnapshot if a snapshot
+// of it can be taken while it changes.
 #pragma once
 
 #include <cstddef>
@@ -43,13 +44,13 @@ constexpr ValueOperations RowOf(std::string_view (*encoding)(const void* value))
     row.is_packed = [](std::string_view bytes) { return T().LoadPacked(bytes); };
   }
   if constexpr (requires(T& value, const ValueOperations::RunSink& sink) {
-                  value.BeginCut(sink);
+                  value.BeginSnapshot(sink);
                 }) {
-    row.begin_cut = [](void* value, const ValueOperations::RunSink& sink) {
-      return static_cast<T*>(value)->BeginCut(sink);
+    row.begin_snapshot = [](void* value, const ValueOperations::RunSink& sink) {
+      return static_cast<T*>(value)->BeginSnapshot(sink);
     };
-    row.save_cut = [](void* value) { return static_cast<T*>(value)->SaveCut(); };
-    row.end_cut = [](void* value) { static_cast<T*>(value)->EndCut(); };
+    row.save_snapshot = [](void* value) { return static_cast<T*>(value)->SaveSnapshot(); };
+    row.end_snapshot = [](void* value) { static_cast<T*>(value)->EndSnapshot(); };
   }
   return row;
 }

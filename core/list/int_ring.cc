@@ -234,7 +234,7 @@ void IntRing::Split(size_t block) {
   blocks()[block].Assign(values, kHalf);
   IntBlock tail;
   tail.Assign(values + kHalf, count - kHalf);
-  blocks().InsertCut(block, std::move(tail));
+  blocks().InsertSplit(block, std::move(tail));
 }
 
 void IntRing::Erase(size_t i) {

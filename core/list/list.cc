@@ -49,7 +49,7 @@ void List::BecomeStrings() {
 }
 
 void List::BecomeIntsIfEmpty() {
-  if (!holds_strings() || strings()->size() > 0 || strings()->in_cut()) return;
+  if (!holds_strings() || strings()->size() > 0 || strings()->in_snapshot()) return;
   delete strings();
   new (word_) IntRing();
 }
@@ -240,16 +240,16 @@ size_t List::Save(size_t from, size_t max_bytes, std::string& out) const {
   return next;
 }
 
-bool List::BeginCut(const RunSink& sink) {
+bool List::BeginSnapshot(const RunSink& sink) {
   if (!holds_strings()) return false;
-  strings()->BeginCut(kStringRun, sink);
+  strings()->BeginSnapshot(kStringRun, sink);
   return true;
 }
 
-bool List::SaveCut() { return holds_strings() && strings()->SaveCut(); }
+bool List::SaveSnapshot() { return holds_strings() && strings()->SaveSnapshot(); }
 
-void List::EndCut() {
-  if (holds_strings()) strings()->EndCut();
+void List::EndSnapshot() {
+  if (holds_strings()) strings()->EndSnapshot();
 }
 
 bool List::Load(std::string_view run) {

@@ -88,12 +88,12 @@ class List {
   // appended, and the list is to be thrown away.
   [[nodiscard]] bool Load(std::string_view run);
 
-  // What ValueOperations asks for. Only strings can be cut: integers take so few bytes that a copy
-  // of millions is made in milliseconds.
+  // What ValueOperations asks for. Only of strings can a snapshot be taken: integers take so few
+  // bytes that a copy of millions is made in milliseconds.
   using RunSink = std::function<void(std::string_view run)>;
-  bool BeginCut(const RunSink& sink);
-  bool SaveCut();
-  void EndCut();
+  bool BeginSnapshot(const RunSink& sink);
+  bool SaveSnapshot();
+  void EndSnapshot();
 
  private:
   // The tag tells a StringDeque's address from an IntRing.

@@ -1,5 +1,5 @@
-// A sequence cut into spans of neighbouring entries, with the arithmetic that finds the span of an
-// index.
+// A sequence split into spans of neighbouring entries, with the arithmetic that finds the span of
+// an index.
 #pragma once
 
 #include <algorithm>
@@ -95,8 +95,8 @@ class SpanDeque {
     if (spans_[k].size() == 0) spans_.Erase(k);
   }
 
-  // Puts `tail`, entries that have just been cut off the end of span k, behind it.
-  void InsertCut(size_t k, Span tail) {
+  // Puts `tail`, entries that have just been split off the end of span k, after it.
+  void InsertSplit(size_t k, Span tail) {
     tail.start = spans_[k].start + spans_[k].size();
     spans_.Insert(k + 1, std::move(tail));
   }

@@ -153,7 +153,7 @@ void StringChunk::Erase(size_t i) {
   ShrinkToUse();
 }
 
-StringChunk StringChunk::CutFrom(size_t i) {
+StringChunk StringChunk::SplitFrom(size_t i) {
   Spell();
   StringChunk tail;
   const size_t offset = OffsetOf(i);

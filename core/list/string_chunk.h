@@ -53,8 +53,8 @@ class StringChunk {
   void DropBack(size_t count);
   // i < size(). O(bytes).
   void Erase(size_t i);
-  // Cuts the entries from i on off; 0 < i < size().
-  StringChunk CutFrom(size_t i);
+  // Splits the entries from i on off; 0 < i < size().
+  StringChunk SplitFrom(size_t i);
   // Appends copies of all entries of `next`.
   void Append(const StringChunk& next);
 

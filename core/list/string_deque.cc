@@ -34,7 +34,7 @@ void StringDeque::PushFront(std::string_view text) {
     chunks_.GrewFront();
   } else {
     chunks_.PushFront(ChunkOf(text));
-    if (cut_ != nullptr) cut_->ChunkAdded(0);
+    if (snapshot_ != nullptr) snapshot_->ChunkAdded(0);
   }
 }
 
@@ -45,12 +45,12 @@ void StringDeque::PushBack(std::string_view text) {
     chunks_.GrewBack();
   } else {
     chunks_.PushBack(ChunkOf(text));
-    if (cut_ != nullptr) cut_->ChunkAdded(chunks_.span_count() - 1);
+    if (snapshot_ != nullptr) snapshot_->ChunkAdded(chunks_.span_count() - 1);
   }
 }
 
 void StringDeque::PushBack(IntBlock numbers) {
-  Check(cut_ == nullptr, "integers become texts before a snapshot sees them");
+  Check(snapshot_ == nullptr, "integers become texts before a snapshot sees them");
   chunks_.PushBack(StringChunk(std::move(numbers)));
 }
 
@@ -59,12 +59,12 @@ void StringDeque::DropFront(size_t count) {
   while (count > 0) {
     const size_t part = std::min(count, chunks_.front().size());
     const bool is_whole = part == chunks_.front().size();
-    if (cut_ != nullptr) {
-      is_whole ? cut_->BeforeDropFront(chunks_) : cut_->BeforeChange(chunks_, 0);
+    if (snapshot_ != nullptr) {
+      is_whole ? snapshot_->BeforeDropFront(chunks_) : snapshot_->BeforeChange(chunks_, 0);
     }
     if (chunks_.front().size() > 0) chunks_.front().DropFront(part);
     chunks_.ShrankFront(part);
-    if (is_whole && cut_ != nullptr) cut_->ChunkGone(0);
+    if (is_whole && snapshot_ != nullptr) snapshot_->ChunkGone(0);
     count -= part;
   }
 }
@@ -74,13 +74,13 @@ void StringDeque::DropBack(size_t count) {
   while (count > 0) {
     const size_t part = std::min(count, chunks_.back().size());
     const bool is_whole = part == chunks_.back().size();
-    if (cut_ != nullptr) {
-      is_whole ? cut_->BeforeDropBack(chunks_)
-               : cut_->BeforeChange(chunks_, chunks_.span_count() - 1);
+    if (snapshot_ != nullptr) {
+      is_whole ? snapshot_->BeforeDropBack(chunks_)
+               : snapshot_->BeforeChange(chunks_, chunks_.span_count() - 1);
     }
     if (chunks_.back().size() > 0) chunks_.back().DropBack(part);
     chunks_.ShrankBack(part);
-    if (is_whole && cut_ != nullptr) cut_->ChunkGone(chunks_.span_count());
+    if (is_whole && snapshot_ != nullptr) snapshot_->ChunkGone(chunks_.span_count());
     count -= part;
   }
 }
@@ -99,16 +99,16 @@ void StringDeque::Insert(size_t i, std::string_view text) {
   BeforeChange(k);
   if (!chunks_[k].HasRoomFor(text.size()) && offset > 0) {
     // The entry follows the head of the chunk, with the tail in a chunk of its own.
-    chunks_.InsertCut(k, chunks_[k].CutFrom(offset));
-    if (cut_ != nullptr) cut_->ChunkAdded(k + 1);
+    chunks_.InsertSplit(k, chunks_[k].SplitFrom(offset));
+    if (snapshot_ != nullptr) snapshot_->ChunkAdded(k + 1);
     ++k;
     offset = 0;
   }
   if (offset == 0 && !chunks_[k].HasRoomFor(text.size())) {
     // Neither side of the border has room: k > 0, for i > 0.
     if (!chunks_[k - 1].HasRoomFor(text.size())) {
-      chunks_.InsertCut(k - 1, StringChunk());
-      if (cut_ != nullptr) cut_->ChunkAdded(k);
+      chunks_.InsertSplit(k - 1, StringChunk());
+      if (snapshot_ != nullptr) snapshot_->ChunkAdded(k);
       chunks_[k].Insert(0, text);
       chunks_.Changed(k, 1);
       return;
@@ -130,8 +130,8 @@ void StringDeque::Erase(size_t i) {
   chunks_.Changed(k, -1);
   if (!emptied) {
     MergeAround(k);
-  } else if (cut_ != nullptr) {
-    cut_->ChunkGone(k);
+  } else if (snapshot_ != nullptr) {
+    snapshot_->ChunkGone(k);
   }
 }
 
@@ -142,7 +142,7 @@ void StringDeque::MergeAround(size_t k) {
     return;
   }
   chunks_.EraseMerged(k);
-  if (cut_ != nullptr) cut_->ChunkGone(k + 1);
+  if (snapshot_ != nullptr) snapshot_->ChunkGone(k + 1);
 }
 
 bool StringDeque::Join(size_t k, size_t next) {
@@ -168,19 +168,19 @@ size_t StringDeque::RemoveMatching(const Wanted& wanted, size_t most, bool from_
   if (removed == 0) return 0;
   chunks_.Tidy([&](size_t k, size_t next) { return Join(k, next); },
                [&](size_t k) {
-                 if (cut_ != nullptr) cut_->ChunkGone(k);
+                 if (snapshot_ != nullptr) snapshot_->ChunkGone(k);
                });
   return removed;
 }
 
-void StringDeque::BeginCut(char kind, const StringDequeCut::RunSink& sink) {
-  cut_ = std::make_unique<StringDequeCut>(chunks_, kind, sink);
-  SaveCut();
+void StringDeque::BeginSnapshot(char kind, const StringDequeSnapshot::RunSink& sink) {
+  snapshot_ = std::make_unique<StringDequeSnapshot>(chunks_, kind, sink);
+  SaveSnapshot();
 }
 
-bool StringDeque::SaveCut() {
-  if (cut_ != nullptr && !cut_->SaveSome(chunks_)) cut_ = nullptr;
-  return cut_ != nullptr;
+bool StringDeque::SaveSnapshot() {
+  if (snapshot_ != nullptr && !snapshot_->SaveSome(chunks_)) snapshot_ = nullptr;
+  return snapshot_ != nullptr;
 }
 
 bool StringDeque::FreeSome(size_t entries) {

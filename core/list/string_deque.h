@@ -11,7 +11,7 @@
 
 #include "core/list/span_deque.h"
 #include "core/list/string_chunk.h"
-#include "core/list/string_deque_cut.h"
+#include "core/list/string_deque_snapshot.h"
 #include "core/list/wanted.h"
 
 namespace tally {
@@ -30,7 +30,7 @@ class StringDeque {
 
   void PushFront(std::string_view text);
   void PushBack(std::string_view text);
-  // The texts of a block of integers. O(1). Not in a cut.
+  // The texts of a block of integers. O(1). Not in a snapshot.
   void PushBack(IntBlock numbers);
   // count <= size().
   void DropFront(size_t count);
@@ -76,15 +76,15 @@ class StringDeque {
 
   // A snapshot of the entries as they are now, taken while they change: see ValueOperations. Each
   // run is `kind` and then length-prefixed texts.
-  void BeginCut(char kind, const StringDequeCut::RunSink& sink);
-  bool SaveCut();
-  bool in_cut() const { return cut_ != nullptr; }
-  void EndCut() { cut_ = nullptr; }
+  void BeginSnapshot(char kind, const StringDequeSnapshot::RunSink& sink);
+  bool SaveSnapshot();
+  bool in_snapshot() const { return snapshot_ != nullptr; }
+  void EndSnapshot() { snapshot_ = nullptr; }
 
  private:
   void BeforeChange(size_t k) {
-    if (cut_ != nullptr) [[unlikely]]
-      cut_->BeforeChange(chunks_, k);
+    if (snapshot_ != nullptr) [[unlikely]]
+      snapshot_->BeforeChange(chunks_, k);
   }
 
   // Two neighbours that fill half a chunk together become one.
@@ -93,7 +93,7 @@ class StringDeque {
   bool Join(size_t k, size_t next);
 
   SpanDeque<StringChunk> chunks_;
-  std::unique_ptr<StringDequeCut> cut_;
+  std::unique_ptr<StringDequeSnapshot> snapshot_;
 };
 
 }  // namespace tally

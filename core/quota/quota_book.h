@@ -150,14 +150,14 @@ class QuotaBook {
   // begins and 0 ends. A run is read by Load() alone, in any order with the others of a snapshot.
   uint64_t Save(uint64_t cursor, size_t max_bytes, std::string& out) const;
   // A snapshot of the book as it is now, taken while the book goes on changing: `sink` gets the
-  // header at once, and then each segment of texts, SKUs or users with a call of SaveCut(), or just
-  // before it changes for the first time. The sink gets runs as Save() writes them, of about 64
-  // KiB. Ends a cut that was under way.
+  // header at once, and then each segment of texts, SKUs or users with a call of SaveSnapshot(), or
+  // just before it changes for the first time. The sink gets runs as Save() writes them, of about
+  // 64 KiB. Ends a snapshot that was under way.
   using RunSink = std::function<void(std::string_view run)>;
-  void BeginCut(RunSink sink);
+  void BeginSnapshot(RunSink sink);
   // False when the sink has been given everything; then it is not used any more.
-  bool SaveCut();
-  void EndCut() { cut_ = nullptr; }
+  bool SaveSnapshot();
+  void EndSnapshot() { snapshot_ = nullptr; }
 
   // Adds a run to a book that had only runs of the same snapshot. False if it is malformed; the
   // book is then good for nothing but to be destroyed.
@@ -173,10 +173,10 @@ class QuotaBook {
     TextUses uses;            // what the stored block uses, taken off
   };
 
-  // What BeginCut() began. Segments whose epoch is lower are not saved yet, but for the records
-  // that have changed since: what they were before was saved then, one by one, since a segment for
-  // each change would leave little time for anything else.
-  struct Cut {
+  // What BeginSnapshot() began. Segments whose epoch is lower are not saved yet, but for the
+  // records that have changed since: what they were before was saved then, one by one, since a
+  // segment for each change would leave little time for anything else.
+  struct Snapshot {
     struct Part {
       explicit Part(char kind) : run(1, kind) {}
       absl::flat_hash_set<std::string> changed;  // keys in segments that are not saved
@@ -229,14 +229,14 @@ class QuotaBook {
 
   // To be called before a record changes or comes to be.
   void BeforeChange(const RecordTable& table, uint64_t hash, std::string_view key) {
-    if (cut_ != nullptr && table.SegmentFor(hash).epoch < cut_->epoch) [[unlikely]]
+    if (snapshot_ != nullptr && table.SegmentFor(hash).epoch < snapshot_->epoch) [[unlikely]]
       SaveBeforeChange(table, hash, key);
   }
   void SaveBeforeChange(const RecordTable& table, uint64_t hash, std::string_view key);
   // The book's tables in the order in which they are saved; null for texts that it has not.
   std::array<const RecordTable*, 3> Tables() const;
   void SaveSegment(const RecordTable& table, RecordTable::Segment& segment);
-  Cut::Part& PartOf(const RecordTable& table);
+  Snapshot::Part& PartOf(const RecordTable& table);
   void SaveHeader(std::string& out) const;
   void SettleRetention(int64_t old_length_ms, int64_t now_ms);
   void SetLimit(const QuotaLimitSpec& spec, int64_t now_ms);
@@ -259,8 +259,8 @@ class QuotaBook {
   Retention retention_;
   RecordingOrder recording_;
   uint64_t seed_;
-  std::unique_ptr<Cut> cut_;
-  uint64_t cut_epoch_ = 0;
+  std::unique_ptr<Snapshot> snapshot_;
+  uint64_t snapshot_epoch_ = 0;
   uint64_t sweep_position_ = 0;
   bool sweeping_limits_ = false;
 };

@@ -101,8 +101,8 @@ size_t QuotaBook::DelLimitsOf(BookId sku, const BookActions& actions, int64_t no
     entry.action = action;
     // Without purchases there is nothing to exclude.
     if (!users_.empty()) {
-      const int64_t cut_ms = recording_.Cut(now_ms);
-      entry.deletion = {cut_ms, std::max(cut_ms, recording_.latest_future_ms)};
+      const int64_t mark_ms = recording_.Mark(now_ms);
+      entry.deletion = {mark_ms, std::max(mark_ms, recording_.latest_future_ms)};
     }
     ++deleted;
   }

@@ -35,7 +35,7 @@ constexpr int64_t kFormat = 1;
 constexpr int kTableShift = 48;
 constexpr uint64_t kTableCursorMask = (uint64_t{1} << kTableShift) - 1;
 
-// A run of a cut is passed on when it has this many.
+// A run of a snapshot is passed on when it has this many.
 constexpr size_t kRunBytes = 64 * 1024;
 
 // Records read from the table at a time: a scan looks at all of a segment, so few is wasteful.
@@ -118,7 +118,7 @@ bool InsertRecords(std::string_view run, RecordTable& table, Note&& note) {
 
 void QuotaBook::SaveHeader(std::string& out) const {
   out.push_back(kHeaderRun);
-  for (const int64_t value : {kFormat, retention_.minimum_ms(), recording_.latest_cut_ms,
+  for (const int64_t value : {kFormat, retention_.minimum_ms(), recording_.latest_mark_ms,
                               recording_.latest_stamp_ms, recording_.latest_future_ms}) {
     AppendSignedVarint(out, value);
   }
@@ -148,53 +148,54 @@ uint64_t QuotaBook::Save(uint64_t cursor, size_t max_bytes, std::string& out) co
   return at == tables.size() ? 0 : (at + 1) << kTableShift | next;
 }
 
-void QuotaBook::BeginCut(RunSink sink) {
-  cut_ = std::make_unique<Cut>(Cut{.sink = std::move(sink),
-                                   .epoch = ++cut_epoch_,
-                                   .texts = Cut::Part(kTextsRun),
-                                   .limits = Cut::Part(kLimitsRun),
-                                   .users = Cut::Part(kUsersRun),
-                                   .run = {}});
-  SaveHeader(cut_->run);
-  cut_->sink(cut_->run);
+void QuotaBook::BeginSnapshot(RunSink sink) {
+  snapshot_ = std::make_unique<Snapshot>(Snapshot{.sink = std::move(sink),
+                                                  .epoch = ++snapshot_epoch_,
+                                                  .texts = Snapshot::Part(kTextsRun),
+                                                  .limits = Snapshot::Part(kLimitsRun),
+                                                  .users = Snapshot::Part(kUsersRun),
+                                                  .run = {}});
+  SaveHeader(snapshot_->run);
+  snapshot_->sink(snapshot_->run);
 }
 
-QuotaBook::Cut::Part& QuotaBook::PartOf(const RecordTable& table) {
-  if (&table == &users_) return cut_->users;
-  return &table == &limits_ ? cut_->limits : cut_->texts;
+QuotaBook::Snapshot::Part& QuotaBook::PartOf(const RecordTable& table) {
+  if (&table == &users_) return snapshot_->users;
+  return &table == &limits_ ? snapshot_->limits : snapshot_->texts;
 }
 
 void QuotaBook::SaveBeforeChange(const RecordTable& table, uint64_t hash, std::string_view key) {
-  Cut::Part& part = PartOf(table);
+  Snapshot::Part& part = PartOf(table);
   if (!part.changed.emplace(key).second) return;
   const RecordTable::Record record = table.Find(key, hash);
-  if (!record) return;  // it was not there when the cut began
+  if (!record) return;  // it was not there when the snapshot began
   AppendRecord(part.run.front(), record, part.run);
-  if (part.run.size() >= kRunBytes) PassOn(part.run, cut_->sink);
+  if (part.run.size() >= kRunBytes) PassOn(part.run, snapshot_->sink);
 }
 
 void QuotaBook::SaveSegment(const RecordTable& table, RecordTable::Segment& segment) {
-  Cut::Part& part = PartOf(table);
-  segment.epoch = cut_->epoch;
-  std::string& run = cut_->run;
+  Snapshot::Part& part = PartOf(table);
+  segment.epoch = snapshot_->epoch;
+  std::string& run = snapshot_->run;
   run.assign(1, part.run.front());
   table.ForEach(segment, [&](const RecordTable::Record& record) {
     if (part.changed.erase(std::string(record.key())) > 0) return;
     AppendRecord(run.front(), record, run);
-    if (run.size() >= kRunBytes) PassOn(run, cut_->sink);
+    if (run.size() >= kRunBytes) PassOn(run, snapshot_->sink);
   });
-  PassOn(run, cut_->sink);
+  PassOn(run, snapshot_->sink);
 }
 
-bool QuotaBook::SaveCut() {
-  while (cut_ != nullptr) {
-    const RecordTable* table = Tables()[cut_->table];
-    RecordTable::Segment* segment = table == nullptr ? nullptr : table->NextSegment(cut_->position);
+bool QuotaBook::SaveSnapshot() {
+  while (snapshot_ != nullptr) {
+    const RecordTable* table = Tables()[snapshot_->table];
+    RecordTable::Segment* segment =
+        table == nullptr ? nullptr : table->NextSegment(snapshot_->position);
     if (segment == nullptr) {
-      if (table != nullptr) PassOn(PartOf(*table).run, cut_->sink);
-      cut_->position = 0;
-      if (++cut_->table == Tables().size()) cut_ = nullptr;
-    } else if (segment->epoch < cut_->epoch) {
+      if (table != nullptr) PassOn(PartOf(*table).run, snapshot_->sink);
+      snapshot_->position = 0;
+      if (++snapshot_->table == Tables().size()) snapshot_ = nullptr;
+    } else if (segment->epoch < snapshot_->epoch) {
       SaveSegment(*table, *segment);
       return true;
     }
@@ -225,7 +226,7 @@ bool QuotaBook::LoadHeader(std::string_view in) {
   int64_t min_retention_ms = 0;
   if (!ReadSignedVarint(in, min_retention_ms) || min_retention_ms <= 0) return false;
   retention_.set_minimum_ms(min_retention_ms);
-  if (!ReadSignedVarint(in, recording_.latest_cut_ms) ||
+  if (!ReadSignedVarint(in, recording_.latest_mark_ms) ||
       !ReadSignedVarint(in, recording_.latest_stamp_ms) ||
       !ReadSignedVarint(in, recording_.latest_future_ms)) {
     return false;

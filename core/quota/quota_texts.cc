@@ -54,8 +54,8 @@ void QuotaBook::ChangeUses(const TextUses& uses) {
     BeforeTextChange(number);
     texts_->ChangeUses(number, by);
   }
-  // A cut still asks the tables that it began with.
-  if (texts_->empty() && cut_ == nullptr) texts_ = nullptr;
+  // A snapshot still asks the tables that it began with.
+  if (texts_->empty() && snapshot_ == nullptr) texts_ = nullptr;
 }
 
 bool QuotaBook::UseLoaded(BookId id) {

@@ -10,27 +10,27 @@
 
 namespace tally {
 
-// Each purchase gets a stamp and each cut a time such that stamp <= cut iff the purchase was
+// Each purchase gets a stamp and each mark a time such that stamp <= mark iff the purchase was
 // recorded first (a hybrid logical clock: Kulkarni et al., 2014). A purchase's stamp is its own
-// ts_ms, which costs nothing to keep, unless a cut came after ts_ms (a late order, or one in the
+// ts_ms, which costs nothing to keep, unless a mark came after ts_ms (a late order, or one in the
 // same millisecond) or ts_ms lies in the future.
 struct RecordingOrder {
   static constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
 
   int64_t Stamp(int64_t ts_ms, int64_t now_ms) {
     if (ts_ms > now_ms) latest_future_ms = std::max(latest_future_ms, ts_ms);
-    const bool plain = ts_ms > latest_cut_ms && ts_ms <= now_ms;
-    const int64_t stamp = plain ? ts_ms : std::max(now_ms, SaturatingAdd(latest_cut_ms, 1));
+    const bool plain = ts_ms > latest_mark_ms && ts_ms <= now_ms;
+    const int64_t stamp = plain ? ts_ms : std::max(now_ms, SaturatingAdd(latest_mark_ms, 1));
     latest_stamp_ms = std::max(latest_stamp_ms, stamp);
     return stamp;
   }
 
-  int64_t Cut(int64_t now_ms) {
-    latest_cut_ms = std::max({now_ms, latest_stamp_ms, latest_cut_ms});
-    return latest_cut_ms;
+  int64_t Mark(int64_t now_ms) {
+    latest_mark_ms = std::max({now_ms, latest_stamp_ms, latest_mark_ms});
+    return latest_mark_ms;
   }
 
-  int64_t latest_cut_ms = kNever;
+  int64_t latest_mark_ms = kNever;
   int64_t latest_stamp_ms = kNever;
   int64_t latest_future_ms = kNever;  // of the ts_ms that were ahead of the clock
 };

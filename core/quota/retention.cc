@@ -20,7 +20,7 @@ int64_t Retention::length_ms() const {
 
 void Retention::Settle(int64_t old_length_ms, int64_t now_ms, RecordingOrder& recording) {
   if (length_ms() <= old_length_ms) return;
-  const Gone gone{recording.Cut(now_ms), SaturatingSub(now_ms, old_length_ms)};
+  const Gone gone{recording.Mark(now_ms), SaturatingSub(now_ms, old_length_ms)};
   while (!gone_.empty() && gone_.back().horizon_ms <= gone.horizon_ms) gone_.pop_back();
   if (gone_.empty() || gone_.back().recorded_ms < gone.recorded_ms) gone_.push_back(gone);
 }

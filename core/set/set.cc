@@ -141,7 +141,9 @@ uint64_t Set::SaveIntegers(uint64_t from, size_t max_bytes, std::string& out) co
   return rank < ints_.size() ? rank : 0;
 }
 
-bool Set::BeginCut(const CompactMap::RunSink& sink) { return map_.BeginCut(kStringRun, sink); }
+bool Set::BeginSnapshot(const CompactMap::RunSink& sink) {
+  return map_.BeginSnapshot(kStringRun, sink);
+}
 
 bool Set::Load(std::string_view run) {
   if (run.empty()) return false;

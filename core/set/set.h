@@ -77,10 +77,10 @@ class Set {
   uint64_t Save(uint64_t cursor, size_t max_bytes, std::string& out) const;
   // Adds what a run holds. False if it is malformed; the set is to be thrown away then.
   [[nodiscard]] bool Load(std::string_view run);
-  // What ValueOperations asks for: runs as those of Save. An intset, being small, cannot be cut.
-  bool BeginCut(const CompactMap::RunSink& sink);
-  bool SaveCut() { return map_.SaveCut(); }
-  void EndCut() { map_.EndCut(); }
+  // What ValueOperations asks for: runs as those of Save. Not of an intset, which is small.
+  bool BeginSnapshot(const CompactMap::RunSink& sink);
+  bool SaveSnapshot() { return map_.SaveSnapshot(); }
+  void EndSnapshot() { map_.EndSnapshot(); }
 
  private:
   Set(IntSet ints, CompactMap map, bool is_intset)

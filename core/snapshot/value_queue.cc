@@ -11,7 +11,8 @@ namespace {
 
 // A value of this many elements is saved whole when it changes: a fraction of a millisecond.
 constexpr size_t kSmallCost = 4096;
-// And one of this many bytes, that cannot be cut, is rather copied than saved: a few milliseconds.
+// And one of this many bytes, that has no snapshot of its own, is rather copied than saved: a few
+// milliseconds.
 constexpr size_t kCopiedBytes = size_t{32} << 20;
 // Of texts, what is saved in the time of an element.
 constexpr size_t kBytesAnElement = 64;
@@ -46,7 +47,7 @@ void ValueQueue::Add(size_t database, const Keyspace::Entry& entry) {
 }
 
 void ValueQueue::Remove(Place place) {
-  if (place->progress == Progress::kCut) OperationsFor(*place).end_cut(place->value);
+  if (place->progress == Progress::kSnapshot) OperationsFor(*place).end_snapshot(place->value);
   // A copy is not in the map, and its original may have been added again.
   const auto named = by_value_.find(place->value);
   if (named != by_value_.end() && named->second == place) by_value_.erase(named);
@@ -69,12 +70,12 @@ void ValueQueue::BeginRecord(Item& item) {
   }
 }
 
-bool ValueQueue::BeginCut(Item& item) {
+bool ValueQueue::BeginSnapshot(Item& item) {
   const ValueOperations& operations = OperationsFor(item);
-  if (operations.begin_cut == nullptr) return false;
-  const bool begun =
-      operations.begin_cut(item.value, [this, &item](std::string_view run) { AddRun(item, run); });
-  if (begun) item.progress = Progress::kCut;
+  if (operations.begin_snapshot == nullptr) return false;
+  const bool begun = operations.begin_snapshot(
+      item.value, [this, &item](std::string_view run) { AddRun(item, run); });
+  if (begun) item.progress = Progress::kSnapshot;
   return begun;
 }
 
@@ -87,7 +88,7 @@ void ValueQueue::AddRun(Item& item, std::string_view run) {
   BeginRecord(item);
   emitter_.record().append(run);
   const absl::Status status = emitter_.End();
-  if (cut_status_.ok()) cut_status_ = status;
+  if (snapshot_status_.ok()) snapshot_status_ = status;
 }
 
 void ValueQueue::WriteRuns(Item& item) {
@@ -95,7 +96,7 @@ void ValueQueue::WriteRuns(Item& item) {
   emitter_.BeginManyRuns(item.head);
   emitter_.record().append(std::exchange(item.runs, {}));
   const absl::Status status = emitter_.End();
-  if (cut_status_.ok()) cut_status_ = status;
+  if (snapshot_status_.ok()) snapshot_status_ = status;
 }
 
 absl::Status ValueQueue::SaveSlice(Place place) {
@@ -120,28 +121,28 @@ absl::Status ValueQueue::SaveRest(Place place) {
 }
 
 absl::Status ValueQueue::SaveSome() {
-  if (!cut_status_.ok()) return cut_status_;
+  if (!snapshot_status_.ok()) return snapshot_status_;
   const Place place = items_.begin();
   if (place->progress == Progress::kWaiting &&
-      CostOf(place->head.type, place->value) > kSmallCost && BeginCut(*place)) {
-    return cut_status_;
+      CostOf(place->head.type, place->value) > kSmallCost && BeginSnapshot(*place)) {
+    return snapshot_status_;
   }
-  if (place->progress != Progress::kCut) return SaveSlice(place);
-  if (!OperationsFor(*place).save_cut(place->value)) {
+  if (place->progress != Progress::kSnapshot) return SaveSlice(place);
+  if (!OperationsFor(*place).save_snapshot(place->value)) {
     WriteRuns(*place);
     Remove(place);
   }
-  return cut_status_;
+  return snapshot_status_;
 }
 
 absl::Status ValueQueue::BeforeChange(void* value) {
   const auto named = by_value_.find(value);
   if (named == by_value_.end()) return absl::OkStatus();
   Item& item = *named->second;
-  if (item.progress == Progress::kCut) return cut_status_;
+  if (item.progress == Progress::kSnapshot) return snapshot_status_;
   const bool is_small = CostOf(item.head.type, value) <= kSmallCost;
   if (is_small) return SaveRest(named->second);
-  if (item.progress == Progress::kWaiting && BeginCut(item)) return cut_status_;
+  if (item.progress == Progress::kWaiting && BeginSnapshot(item)) return snapshot_status_;
   const ValueOperations& operations = OperationsFor(item);
   if (operations.memory_bytes(value) > kCopiedBytes) return SaveRest(named->second);
   item.value = operations.clone(value);

@@ -1,10 +1,10 @@
 // Heap values whose keys a snapshot has passed, but that are too large to be saved on the way. Each
 // is saved in slices, as it was when it was added: a value that is about to change first begins a
-// cut of its own (ValueOperations::begin_cut), is saved whole if it is not that large, or is
-// copied; one that is about to be freed is kept.
+// snapshot of its own (ValueOperations::begin_snapshot), is saved whole if it is not that large, or
+// is copied; one that is about to be freed is kept.
 //
-// What cannot be cut is copied, or if larger than 32 MiB saved, whole when it changes: strings, hit
-// logs, limits, and lists of integers, which take two bytes for each.
+// What no such snapshot can be taken of is copied, or if larger than 32 MiB saved, whole when it
+// changes: strings, hit logs, limits, and lists of integers, which take two bytes for each.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -46,7 +46,7 @@ class ValueQueue {
   bool Keep(const void* value);
 
  private:
-  enum class Progress { kWaiting, kSlices, kCut };
+  enum class Progress { kWaiting, kSlices, kSnapshot };
   struct Item {
     ValueHead head;
     void* value = nullptr;
@@ -54,15 +54,15 @@ class ValueQueue {
     uint64_t cursor = 0;     // of the next slice
     bool has_begun = false;  // its first run is written
     bool is_owned = false;
-    std::string runs;  // of a cut: they wait for more of them, if the key is long
+    std::string runs;  // of its snapshot: they wait for more of them, if the key is long
   };
   using Place = std::list<Item>::iterator;
 
   const ValueOperations& OperationsFor(const Item& item) const {
     return OperationsOf(item.head.type);
   }
-  bool BeginCut(Item& item);
-  // Takes a run of a cut.
+  bool BeginSnapshot(Item& item);
+  // Takes a run of a snapshot.
   void AddRun(Item& item, std::string_view run);
   void WriteRuns(Item& item);
   // Saves the next slice and removes the item if it was the last.
@@ -76,7 +76,7 @@ class ValueQueue {
   RecordEmitter& emitter_;
   std::list<Item> items_;
   absl::flat_hash_map<const void*, Place> by_value_;
-  absl::Status cut_status_;  // the first error of a cut's sink
+  absl::Status snapshot_status_;  // the first error of a snapshot's sink
 };
 
 }  // namespace tally

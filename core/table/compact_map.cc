@@ -74,7 +74,7 @@ std::span<char> CompactMap::FindMutable(std::string_view key) {
   }
   const RecordTable::Record record = table_->Find(key);
   if (!record) return {};
-  if (table_->cut != nullptr) [[unlikely]]
+  if (table_->snapshot != nullptr) [[unlikely]]
     BeforeChange(record.segment(), key, record);
   return {record.data(), record.size()};
 }
@@ -97,7 +97,7 @@ bool CompactMap::SetPacked(std::string_view key, std::string_view value) {
 bool CompactMap::SetInTable(std::string_view key, std::string_view value) {
   const uint64_t hash = table_->Hash(key);
   RecordTable::Record record = table_->Find(key, hash);
-  if (table_->cut != nullptr) [[unlikely]]
+  if (table_->snapshot != nullptr) [[unlikely]]
     BeforeChange(table_->SegmentFor(hash), key, record);
   const bool added = !record;
   // A value that grows is inserted anew, because only insertions split a segment that is full.
@@ -119,7 +119,7 @@ bool CompactMap::Erase(std::string_view key) {
   }
   const RecordTable::Record record = table_->Find(key);
   if (!record) return false;
-  if (table_->cut != nullptr) [[unlikely]]
+  if (table_->snapshot != nullptr) [[unlikely]]
     BeforeChange(record.segment(), key, record);
   table_->Erase(record);
   return true;

@@ -87,14 +87,14 @@ class CompactMap {
   // `max_bytes` are reached or somewhat more, a packed map whole. 0 begins and 0 ends.
   uint64_t Save(uint64_t cursor, size_t max_bytes, std::string& out) const;
 
-  // What ValueOperations asks for; runs begin with `kind`. A packed map cannot be cut.
+  // What ValueOperations asks for; runs begin with `kind`. Not of a packed map.
   using RunSink = std::function<void(std::string_view run)>;
-  bool BeginCut(char kind, const RunSink& sink);
-  bool SaveCut();
-  void EndCut();
+  bool BeginSnapshot(char kind, const RunSink& sink);
+  bool SaveSnapshot();
+  void EndSnapshot();
 
  private:
-  struct Cut;
+  struct Snapshot;
   struct Table;
 
   size_t stride() const { return shape_ == Shape::kPairs ? 2 : 1; }
@@ -103,7 +103,7 @@ class CompactMap {
   bool SetPacked(std::string_view key, std::string_view value);
   bool SetInTable(std::string_view key, std::string_view value);
   void AppendTexts(std::string_view key, std::string_view value, std::string& out) const;
-  // During a cut: the key is about to change, or to be added: then there is no record.
+  // During a snapshot: the key is about to change, or to be added: then there is no record.
   void BeforeChange(RecordTable::Segment& segment, std::string_view key,
                     const RecordTable::Record& record);
   void SaveSegment(RecordTable::Segment& segment);

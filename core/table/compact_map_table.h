@@ -1,4 +1,4 @@
-// The large form of a CompactMap: a table, and the cut of it that may be under way.
+// The large form of a CompactMap: a table, and the snapshot of it that may be under way.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,9 @@
 
 namespace tally {
 
-// What is left to be saved of the map as it was when the cut began: the records of segments whose
-// epoch is lower, but for those that are marked.
-struct CompactMap::Cut {
+// What is left to be saved of the map as it was when the snapshot began: the records of segments
+// whose epoch is lower, but for those that are marked.
+struct CompactMap::Snapshot {
   RunSink sink;
   char kind = 0;
   uint64_t epoch = 0;
@@ -21,8 +21,8 @@ struct CompactMap::Cut {
 struct CompactMap::Table : RecordTable {
   using RecordTable::RecordTable;
 
-  std::unique_ptr<Cut> cut;
-  uint64_t cut_epoch = 0;  // of the last one
+  std::unique_ptr<Snapshot> snapshot;
+  uint64_t snapshot_epoch = 0;  // of the last one
 };
 
 }  // namespace tally

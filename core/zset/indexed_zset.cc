@@ -27,14 +27,14 @@ AddResult IndexedZSet::Set(double score, const MemberName& name) {
   if (handle == Slab::kNull) {
     handle = store_.Add(score, name);
     if (handle == Slab::kNull) return AddResult::kFull;
-    if (cut_ != nullptr) cut_->Mark(handle);
+    if (snapshot_ != nullptr) snapshot_->Mark(handle);
     index_.Insert(handle, key.hash);
     order_.Insert(handle);
     return AddResult::kAdded;
   }
   const double old_score = store_.Score(handle);
   if (old_score == score) return AddResult::kUnchanged;
-  if (cut_ != nullptr) SaveForCut(handle);
+  if (snapshot_ != nullptr) SaveForSnapshot(handle);
   order_.EraseRun(order_.RankOf(Position::Before(old_score, name.text)), 1, [](Handle) {});
   store_.SetScore(handle, score);
   order_.Insert(handle);
@@ -60,7 +60,7 @@ void IndexedZSet::EraseRange(RankRange range) {
   Check(range.begin <= range.end && range.end <= size(), "rank range");
   for (size_t left = range.size(); left > 0;) {
     left -= order_.EraseRun(range.begin, left, [this](Handle handle) {
-      if (cut_ != nullptr) SaveForCut(handle);
+      if (snapshot_ != nullptr) SaveForSnapshot(handle);
       index_.Erase(handle);
       store_.Free(handle);
     });
@@ -82,37 +82,38 @@ bool IndexedZSet::FreeSome(size_t count) {
   return size() == 0;
 }
 
-void IndexedZSet::BeginCut(const ZSetCut::RunSink& sink) {
-  cut_ = std::make_unique<ZSetCut>(sink);
+void IndexedZSet::BeginSnapshot(const ZSetSnapshot::RunSink& sink) {
+  snapshot_ = std::make_unique<ZSetSnapshot>(sink);
   sink({});
 }
 
-void IndexedZSet::SaveForCut(Handle handle) {
-  if (cut_->Mark(handle)) cut_->Save(store_.Text(handle).view(), store_.Score(handle));
+void IndexedZSet::SaveForSnapshot(Handle handle) {
+  if (snapshot_->Mark(handle)) snapshot_->Save(store_.Text(handle).view(), store_.Score(handle));
 }
 
-bool IndexedZSet::SaveCut() {
-  if (cut_ == nullptr) return false;
+bool IndexedZSet::SaveSnapshot() {
+  if (snapshot_ == nullptr) return false;
   // Those that are marked already take little time, so it is the elements looked at that count.
   constexpr size_t kElementsASlice = 1000;
-  ZSetCut& cut = *cut_;
+  ZSetSnapshot& snapshot = *snapshot_;
   const size_t from =
-      cut.begun ? order_.RankOf({cut.score, Position::Tie::kAfterMember, cut.member}) : 0;
+      snapshot.begun ? order_.RankOf({snapshot.score, Position::Tie::kAfterMember, snapshot.member})
+                     : 0;
   const size_t to = std::min(size(), from + kElementsASlice);
   Handle last = Slab::kNull;
   order_.ForEach({from, to}, false, [&](Handle handle) {
-    SaveForCut(handle);
+    SaveForSnapshot(handle);
     last = handle;
     return true;
   });
   if (to == size()) {
-    cut.Flush();
-    cut_ = nullptr;
+    snapshot.Flush();
+    snapshot_ = nullptr;
     return false;
   }
-  cut.begun = true;
-  cut.score = store_.Score(last);
-  cut.member = store_.Text(last).view();
+  snapshot.begun = true;
+  snapshot.score = store_.Score(last);
+  snapshot.member = store_.Text(last).view();
   return true;
 }
 

@@ -13,7 +13,7 @@
 #include "core/zset/member_store.h"
 #include "core/zset/position.h"
 #include "core/zset/rank_tree.h"
-#include "core/zset/zset_cut.h"
+#include "core/zset/zset_snapshot.h"
 
 namespace tally {
 
@@ -58,20 +58,20 @@ class IndexedZSet {
 
   size_t MemoryBytes() const;
 
-  // See ValueOperations::begin_cut.
-  void BeginCut(const ZSetCut::RunSink& sink);
-  bool SaveCut();
-  void EndCut() { cut_ = nullptr; }
+  // See ValueOperations::begin_snapshot.
+  void BeginSnapshot(const ZSetSnapshot::RunSink& sink);
+  bool SaveSnapshot();
+  void EndSnapshot() { snapshot_ = nullptr; }
 
  private:
   using Handle = MemberStore::Handle;
 
-  void SaveForCut(Handle handle);
+  void SaveForSnapshot(Handle handle);
 
   MemberStore store_;
   HandleIndex<MemberStore> index_;
   RankTree order_;
-  std::unique_ptr<ZSetCut> cut_;
+  std::unique_ptr<ZSetSnapshot> snapshot_;
 };
 
 }  // namespace tally

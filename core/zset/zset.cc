@@ -184,20 +184,20 @@ size_t ZSet::Save(size_t from_rank, size_t max_bytes, std::string& out) const {
   return rank;
 }
 
-bool ZSet::BeginCut(const ZSetCut::RunSink& sink) {
+bool ZSet::BeginSnapshot(const ZSetSnapshot::RunSink& sink) {
   auto* large = std::get_if<Large>(&form_);
   if (large == nullptr) return false;
-  (*large)->BeginCut(sink);
+  (*large)->BeginSnapshot(sink);
   return true;
 }
 
-bool ZSet::SaveCut() {
+bool ZSet::SaveSnapshot() {
   auto* large = std::get_if<Large>(&form_);
-  return large != nullptr && (*large)->SaveCut();
+  return large != nullptr && (*large)->SaveSnapshot();
 }
 
-void ZSet::EndCut() {
-  if (auto* large = std::get_if<Large>(&form_)) (*large)->EndCut();
+void ZSet::EndSnapshot() {
+  if (auto* large = std::get_if<Large>(&form_)) (*large)->EndSnapshot();
 }
 
 bool ZSet::Load(std::string_view run, const ZSetLimits& limits) {

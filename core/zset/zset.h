@@ -101,15 +101,15 @@ class ZSet {
   // length-prefixed member (core/bytes/varint.h).
   size_t Save(size_t from_rank, size_t max_bytes, std::string& out) const;
 
-  // Adds the elements of a run. False if it is malformed: cut short, a NaN, a member that is in the
+  // Adds the elements of a run. False if it is malformed: too short, a NaN, a member that is in the
   // set already; what came before stays added. Runs in order are loaded fastest.
   [[nodiscard]] bool Load(std::string_view run, const ZSetLimits& limits);
 
-  // What ValueOperations asks for: runs as those of Save, but not in order. A small set cannot be
-  // cut.
-  bool BeginCut(const ZSetCut::RunSink& sink);
-  bool SaveCut();
-  void EndCut();
+  // What ValueOperations asks for: runs as those of Save, but not in order. Not of a small
+  // set.
+  bool BeginSnapshot(const ZSetSnapshot::RunSink& sink);
+  bool SaveSnapshot();
+  void EndSnapshot();
 
  private:
   using Large = std::unique_ptr<IndexedZSet>;

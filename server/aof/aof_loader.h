@@ -17,7 +17,7 @@ namespace tally::server {
 
 class AofLoader {
  public:
-  // `load_truncated` is aof-load-truncated: whether a torn tail is cut or stops the start.
+  // `load_truncated` is aof-load-truncated: whether a torn tail is truncated or stops the start.
   static absl::StatusOr<std::unique_ptr<AofLoader>> Open(const AofDirectory& directory,
                                                          bool load_truncated);
 
@@ -33,7 +33,7 @@ class AofLoader {
   const LogPosition& end() const { return end_; }
   // How much of that log is known to have been on disk.
   uint64_t synced() const { return synced_; }
-  // What is cut off the last log: its file and bytes; empty and 0 when it is whole.
+  // What is truncated of the last log: its file and bytes; empty and 0 when it is whole.
   const std::string& torn_path() const { return torn_path_; }
   uint64_t torn_bytes() const { return torn_bytes_; }
 

@@ -24,10 +24,10 @@ class Checker {
   CheckAofResult Run(bool fix) {
     Examine();
     // Damage elsewhere: change nothing.
-    if (fix && result_.verdict == Verdict::kTorn) CutTornTails();
+    if (fix && result_.verdict == Verdict::kTorn) TruncateTornTails();
     static constexpr const char* kConclusion[] = {
-        "whole", "whole but for a torn tail: aof-load-truncated yes or --fix cuts it",
-        "whole, after the torn tail was cut", "DAMAGED: the server will not start from it"};
+        "whole", "whole but for a torn tail: aof-load-truncated yes or --fix truncates it",
+        "whole, after the torn tail was truncated", "DAMAGED: the server will not start from it"};
     Say(absl::StrCat("result: ", kConclusion[static_cast<size_t>(result_.verdict)]));
     return std::move(result_);
   }
@@ -129,14 +129,14 @@ class Checker {
     Find(Verdict::kTorn);
   }
 
-  void CutTornTails() {
+  void TruncateTornTails() {
     for (const TornTail& tail : torn_tails_) {
       auto file = directory_.files().OpenForAppend(tail.path);
       absl::Status status = file.status();
       if (status.ok()) status = (*file)->Truncate(tail.offset);
       if (status.ok()) status = (*file)->Sync();
       if (!status.ok()) return FindDamage(status);
-      Say(absl::StrCat("fixed: ", tail.path, " was cut to ", tail.offset, " bytes"));
+      Say(absl::StrCat("fixed: ", tail.path, " was truncated to ", tail.offset, " bytes"));
     }
     Find(Verdict::kFixed);
   }

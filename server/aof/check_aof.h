@@ -9,8 +9,8 @@
 namespace tally::server {
 
 struct CheckAofResult {
-  // kTorn: whole but for a torn tail, which --fix cuts (kFixed) and aof-load-truncated forgives.
-  // kDamaged: the server will not start from it.
+  // kTorn: whole but for a torn tail, which --fix truncates (kFixed) and aof-load-truncated
+  // forgives. kDamaged: the server will not start from it.
   enum class Verdict { kWhole, kTorn, kFixed, kDamaged };
   Verdict verdict = Verdict::kWhole;
   std::string report;  // lines of text for the operator

@@ -50,7 +50,7 @@ class LogReader {
   // Behind the last whole batch.
   const LogPosition& position() const { return position_; }
   uint64_t file_size() const { return file_size_; }
-  // From position() to the end of what is to be read: what a cut would lose.
+  // From position() to the end of what is to be read: what truncating would lose.
   uint64_t tail_bytes() const { return end_ - position_.offset; }
   // So much of the file is known to have been on disk, from what the batches read tell.
   uint64_t synced() const { return synced_; }

@@ -61,8 +61,8 @@ absl::Status LogWriter::OpenExisting(const LogPosition& end, uint64_t synced) {
           absl::StrCat(file_->path(), " has become shorter than ", end.offset, " bytes"));
     }
     if (*size > end.offset) {
-      const absl::Status cut = file_->Truncate(end.offset);
-      if (!cut.ok()) return cut;
+      const absl::Status truncated = file_->Truncate(end.offset);
+      if (!truncated.ok()) return truncated;
     }
     const absl::Status again = WriteAgain(synced, end.offset);
     if (!again.ok()) return again;
@@ -284,7 +284,7 @@ absl::Status LogWriter::RecoverInNewLog(int64_t now_ms) {
     return status;
   }
   // What the new log repeats is void in the old one. Our loader knows; other readers of the file
-  // are helped by the cut, and nothing depends on it.
+  // are helped by the truncation, and nothing depends on it.
   if (safe_.sequence == written_.sequence) file_->Truncate(safe_.offset).IgnoreError();
   file_ = std::move(log->file);
   file_distrusted_ = false;

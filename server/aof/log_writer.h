@@ -46,7 +46,7 @@ class LogWriter {
     size_t max_unsynced_bytes = size_t{64} << 20;
   };
 
-  // Continues behind `end`, which the loader found (see aof_loader.h): cuts a torn tail off the
+  // Continues behind `end`, which the loader found (see aof_loader.h): truncates a torn tail of the
   // last log, or creates the first log. Everything before `end` is synced; what lies behind the
   // first `synced` bytes is written once more before, because it may be in the page cache only: a
   // sync that failed in the last process has left those pages clean.
@@ -132,7 +132,7 @@ class LogWriter {
   LogPosition sync_target_;
 
   absl::Status error_;
-  bool file_distrusted_ = false;  // a sync or a cut failed: never append to this file again
+  bool file_distrusted_ = false;  // a sync or a truncation failed: never append to this file again
   bool lost_ = false;             // a sync failed in policy no: what it covered is in no memory
   LogStats stats_;
   std::unique_ptr<BackgroundWorker> worker_;  // last: it has ended before the file closes

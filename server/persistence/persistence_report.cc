@@ -27,7 +27,8 @@ void PersistenceReport::Loading(const LoadingFigures& figures, uint64_t keys) co
 
 void PersistenceReport::Loaded(const AofLoader& loader, uint64_t keys, int64_t took_us) const {
   if (loader.torn_bytes() > 0) {
-    log_.Warning("Cutting a torn tail of ", loader.torn_bytes(), " bytes off ", loader.torn_path());
+    log_.Warning("Truncating a torn tail of ", loader.torn_bytes(), " bytes of ",
+                 loader.torn_path());
   }
   log_.Notice("Loaded ", keys, " keys from ", loader.bytes_total(), " bytes in ", took_us / 1000,
               " ms");

@@ -260,8 +260,8 @@ TEST_CASE("A snapshot has what a list held when it began, whatever becomes of th
     const Model begun = model;
     List saved;
     bool right = true;
-    REQUIRE(list.BeginCut([&](std::string_view run) { right &= saved.Load(run); }));
-    while (list.SaveCut()) {
+    REQUIRE(list.BeginSnapshot([&](std::string_view run) { right &= saved.Load(run); }));
+    while (list.SaveSnapshot()) {
       for (int step = 0; step < 20 && !model.empty(); ++step) Step(random, true, 4, list, model);
       if (random.OneIn(3)) {
         const std::string text = std::to_string(random.Between(-3, 30));
@@ -269,7 +269,7 @@ TEST_CASE("A snapshot has what a list held when it began, whatever becomes of th
       }
     }
     RequireSame(list, model);
-    list.EndCut();
+    list.EndSnapshot();
     REQUIRE(right);
     RequireSame(saved, begun);
   }

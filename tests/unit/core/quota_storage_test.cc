@@ -34,15 +34,15 @@ TEST_CASE("a small part of the full size costs that part of 3 GiB") {
   REQUIRE(bytes <= 24);
 }
 
-// Cuts a book twice while users and limits come, change and go.
-void CutUnderChange(test::SeededRandom& random, test::Names& names) {
+// Takes two snapshots of a book while users and limits come, change and go.
+void SnapshotUnderChange(test::SeededRandom& random, test::Names& names) {
   QuotaBook book = Filled(random, 10'000, 8000, names);
   const auto user = [&](int64_t n) { return names.Of("user ", n * 97); };
   const auto sku = [&](int64_t n) { return names.Of("sku ", n); };
-  for (int round = 0; round < 2; ++round) {  // a second cut finds the marks of the first
+  for (int round = 0; round < 2; ++round) {  // a second snapshot finds the marks of the first
     const QuotaBook original = book.Clone();
     std::vector<std::string> runs;
-    book.BeginCut([&](std::string_view run) { runs.emplace_back(run); });
+    book.BeginSnapshot([&](std::string_view run) { runs.emplace_back(run); });
     QuotaLefts lefts;
     size_t slices = 0;
     do {
@@ -59,7 +59,7 @@ void CutUnderChange(test::SeededRandom& random, test::Names& names) {
                      kNow);
       book.ExpireSome(kNow + kRetention / 2, 1);
       ++slices;
-    } while (book.SaveCut());
+    } while (book.SaveSnapshot());
     REQUIRE(slices > 3);
 
     QuotaBook loaded(random.Next());
@@ -81,13 +81,13 @@ void CutUnderChange(test::SeededRandom& random, test::Names& names) {
   }
 }
 
-TEST_CASE("a cut is the book as it was when the cut began, whatever is changed during it") {
+TEST_CASE("a snapshot is the book as it was when it began, whatever is changed during it") {
   test::SeededRandom random;
   INFO("seed " << random.seed());
   test::Names integers;
-  CutUnderChange(random, integers);
+  SnapshotUnderChange(random, integers);
   test::TextNames texts;
-  CutUnderChange(random, texts);
+  SnapshotUnderChange(random, texts);
 }
 
 TEST_CASE("a snapshot taken run by run is the book, whatever the size of a run") {

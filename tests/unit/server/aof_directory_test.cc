@@ -128,7 +128,7 @@ TEST_CASE("A log that is cut at the end of a batch is noticed by the log after i
   CHECK(test::Load(*directory)->commands.size() == 3);
 }
 
-TEST_CASE("A torn tail stops the start unless it may be cut") {
+TEST_CASE("A torn tail stops the start unless it may be truncated") {
   FakeFileSystem files;
   const auto directory = OpenDirectory(files);
   REQUIRE(directory->AddLog(0).ok());

@@ -47,7 +47,7 @@ TEST_CASE("A whole set is reported part by part") {
   }
 }
 
-TEST_CASE("A torn tail is shown, and cut only on request") {
+TEST_CASE("A torn tail is shown, and truncated only on request") {
   FakeFileSystem files;
   Fill(files, "*2\r\n$4\r\nINCR\r\n$9\r\nlost");
   const auto before = files.Contents();
@@ -85,7 +85,7 @@ TEST_CASE("A directory without a manifest, or with a damaged one, is refused") {
   CHECK(Says(result, "appendonly.aof.manifest line 1"));
 }
 
-TEST_CASE("All torn tails are cut: of the last log, and of those that have not begun") {
+TEST_CASE("All torn tails are truncated: of the last log, and of those that have not begun") {
   FakeFileSystem files;
   Fill(files, "*1\r\n");
   {
@@ -97,8 +97,8 @@ TEST_CASE("All torn tails are cut: of the last log, and of those that have not b
   const CheckAofResult fixed = CheckAof(files, kDirectory, true);
   INFO(fixed.report);
   CHECK(fixed.verdict == Verdict::kFixed);
-  CHECK(Says(fixed, kLog + " was cut"));
-  CHECK(Says(fixed, second + " was cut to 0"));
+  CHECK(Says(fixed, kLog + " was truncated"));
+  CHECK(Says(fixed, second + " was truncated to 0"));
   CHECK(CheckAof(files, kDirectory, false).verdict == Verdict::kWhole);
 }
 

@@ -22,7 +22,7 @@ class TemporaryDirectory {
   std::string path_;
 };
 
-TEST_CASE("Files of a real disk are written, read, cut, renamed and removed") {
+TEST_CASE("Files of a real disk are written, read, truncated, renamed and removed") {
   const TemporaryDirectory root;
   PosixFileSystem files;
   const std::string directory = root / "aof";

@@ -96,7 +96,7 @@ TEST_CASE("A walk that is given up gives back the value that it kept from being 
   Walked walked;
   Fill(walked);
   walked.Begin();
-  Buy(walked, 1, 2);  // begins the cut
+  Buy(walked, 1, 2);  // begins the snapshot of the book
   walked.keyspace().Erase(walked.keyspace().FindForWrite("book", kNow));
   REQUIRE(walked.engine.reclaimer().pending() == 0);
   walked.walk = nullptr;

@@ -15,7 +15,7 @@
 
 namespace tally {
 
-class ActiveCut {
+class ActiveSnapshot {
  public:
   using RunSink = std::function<void(std::string_view run)>;
   struct Seen {
@@ -24,7 +24,7 @@ class ActiveCut {
   };
 
   // The days are copied, a bit for each id and day: milliseconds for millions of ids.
-  ActiveCut(const RunSink& sink_in, const ActiveDays& days_in, uint32_t last_number_in)
+  ActiveSnapshot(const RunSink& sink_in, const ActiveDays& days_in, uint32_t last_number_in)
       : sink(sink_in),
         days(days_in),
         last_number(last_number_in),

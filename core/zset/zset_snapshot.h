@@ -16,12 +16,12 @@ namespace tally {
 // An element of a run: its score, 8 bytes little-endian, and its length-prefixed member.
 void AppendElement(std::string_view member, double score, std::string& run);
 
-class ZSetCut {
+class ZSetSnapshot {
  public:
   using RunSink = std::function<void(std::string_view run)>;
   using Handle = Slab::Handle;
 
-  explicit ZSetCut(const RunSink& sink) : sink_(sink) {}
+  explicit ZSetSnapshot(const RunSink& sink) : sink_(sink) {}
 
   // Marks the record as one that is not, or not any more, to be saved; false if it was marked.
   bool Mark(Handle handle);

@@ -1,4 +1,4 @@
-#include "core/zset/zset_cut.h"
+#include "core/zset/zset_snapshot.h"
 
 #include <bit>
 #include <cstring>
@@ -22,7 +22,7 @@ void AppendElement(std::string_view member, double score, std::string& run) {
   AppendLengthPrefixed(run, member);
 }
 
-bool ZSetCut::Mark(Handle handle) {
+bool ZSetSnapshot::Mark(Handle handle) {
   const size_t word = handle / kBitsAWord;
   const uint64_t bit = uint64_t{1} << (handle % kBitsAWord);
   if (word >= marks_.size()) marks_.resize(word + word / 8 + 1);
@@ -31,12 +31,12 @@ bool ZSetCut::Mark(Handle handle) {
   return true;
 }
 
-void ZSetCut::Save(std::string_view text, double value) {
+void ZSetSnapshot::Save(std::string_view text, double value) {
   AppendElement(text, value, run_);
   if (run_.size() >= kRunBytes) Flush();
 }
 
-void ZSetCut::Flush() {
+void ZSetSnapshot::Flush() {
   if (!run_.empty()) sink_(run_);
   run_.clear();
 }

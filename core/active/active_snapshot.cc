@@ -1,10 +1,10 @@
-#include "core/active/active_cut.h"
+#include "core/active/active_snapshot.h"
 
 #include <algorithm>
 
 namespace tally {
 
-void ActiveCut::BeforeChange(uint32_t number, const Seen& seen) {
+void ActiveSnapshot::BeforeChange(uint32_t number, const Seen& seen) {
   if (number > last_number || number <= saved_number) return;
   std::vector<Change>& chunk = changed_[number / kChunkIds];
   const auto place = static_cast<uint8_t>(number % kChunkIds);
@@ -13,13 +13,13 @@ void ActiveCut::BeforeChange(uint32_t number, const Seen& seen) {
   if (!is_known) chunk.push_back({place, seen});
 }
 
-void ActiveCut::BeforeForget(uint32_t number, std::string_view id, const Seen& seen) {
+void ActiveSnapshot::BeforeForget(uint32_t number, std::string_view id, const Seen& seen) {
   if (number > last_number || number <= saved_number) return;
   BeforeChange(number, seen);
   forgotten_.emplace(number, id);
 }
 
-ActiveCut::Seen ActiveCut::SeenOf(uint32_t number, const Seen& now) const {
+ActiveSnapshot::Seen ActiveSnapshot::SeenOf(uint32_t number, const Seen& now) const {
   const std::vector<Change>& chunk = changed_[number / kChunkIds];
   const auto place = static_cast<uint8_t>(number % kChunkIds);
   const auto found = std::find_if(chunk.begin(), chunk.end(),
@@ -27,7 +27,7 @@ ActiveCut::Seen ActiveCut::SeenOf(uint32_t number, const Seen& now) const {
   return found == chunk.end() ? now : found->seen;
 }
 
-const std::string* ActiveCut::ForgottenId(uint32_t number) const {
+const std::string* ActiveSnapshot::ForgottenId(uint32_t number) const {
   const auto found = forgotten_.find(number);
   return found == forgotten_.end() ? nullptr : &found->second;
 }

@@ -12,32 +12,32 @@ constexpr size_t kMostMarks = 32;
 
 }  // namespace
 
-bool CompactMap::BeginCut(char kind, const RunSink& sink) {
+bool CompactMap::BeginSnapshot(char kind, const RunSink& sink) {
   if (packed()) return false;
-  auto cut = std::make_unique<Cut>();
-  cut->sink = sink;
-  cut->kind = kind;
-  cut->epoch = ++table_->cut_epoch;
-  cut->run.assign(1, kind);
-  cut->sink(cut->run);
-  table_->cut = std::move(cut);
+  auto snapshot = std::make_unique<Snapshot>();
+  snapshot->sink = sink;
+  snapshot->kind = kind;
+  snapshot->epoch = ++table_->snapshot_epoch;
+  snapshot->run.assign(1, kind);
+  snapshot->sink(snapshot->run);
+  table_->snapshot = std::move(snapshot);
   return true;
 }
 
-void CompactMap::EndCut() {
-  if (!packed()) table_->cut = nullptr;
+void CompactMap::EndSnapshot() {
+  if (!packed()) table_->snapshot = nullptr;
 }
 
 void CompactMap::SaveRecord(const RecordTable::Record& record) {
-  Cut& cut = *table_->cut;
-  AppendTexts(record.key(), record.payload(), cut.run);
-  if (cut.run.size() < kRunBytes) return;
-  cut.sink(cut.run);
-  cut.run.assign(1, cut.kind);
+  Snapshot& snapshot = *table_->snapshot;
+  AppendTexts(record.key(), record.payload(), snapshot.run);
+  if (snapshot.run.size() < kRunBytes) return;
+  snapshot.sink(snapshot.run);
+  snapshot.run.assign(1, snapshot.kind);
 }
 
 void CompactMap::SaveSegment(RecordTable::Segment& segment) {
-  const uint64_t epoch = table_->cut->epoch;
+  const uint64_t epoch = table_->snapshot->epoch;
   segment.epoch = epoch;
   table_->ForEach(segment, [&](const RecordTable::Record& record) {
     if (!segment.HasMark(epoch, record.key())) SaveRecord(record);
@@ -47,23 +47,23 @@ void CompactMap::SaveSegment(RecordTable::Segment& segment) {
 
 void CompactMap::BeforeChange(RecordTable::Segment& segment, std::string_view key,
                               const RecordTable::Record& record) {
-  const uint64_t epoch = table_->cut->epoch;
+  const uint64_t epoch = table_->snapshot->epoch;
   if (segment.epoch >= epoch || segment.HasMark(epoch, key)) return;
   if (segment.marks(epoch) >= kMostMarks) return SaveSegment(segment);
   if (record) SaveRecord(record);
   segment.AddMark(epoch, key);
 }
 
-bool CompactMap::SaveCut() {
-  if (packed() || table_->cut == nullptr) return false;
-  Cut& cut = *table_->cut;
-  while (RecordTable::Segment* segment = table_->NextSegment(cut.position)) {
-    if (segment->epoch >= cut.epoch) continue;
+bool CompactMap::SaveSnapshot() {
+  if (packed() || table_->snapshot == nullptr) return false;
+  Snapshot& snapshot = *table_->snapshot;
+  while (RecordTable::Segment* segment = table_->NextSegment(snapshot.position)) {
+    if (segment->epoch >= snapshot.epoch) continue;
     SaveSegment(*segment);
     return true;
   }
-  if (cut.run.size() > 1) cut.sink(cut.run);
-  table_->cut = nullptr;
+  if (snapshot.run.size() > 1) snapshot.sink(snapshot.run);
+  table_->snapshot = nullptr;
   return false;
 }
 

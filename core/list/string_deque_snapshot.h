@@ -16,14 +16,14 @@
 
 namespace tally {
 
-class StringDequeCut {
+class StringDequeSnapshot {
  public:
   using Chunks = SpanDeque<StringChunk>;
 
   using RunSink = std::function<void(std::string_view run)>;
 
   // The sink gets runs that are `kind` and then length-prefixed texts.
-  StringDequeCut(const Chunks& chunks, char kind, const RunSink& sink)
+  StringDequeSnapshot(const Chunks& chunks, char kind, const RunSink& sink)
       : end_(chunks.span_count()), kind_(kind), sink_(sink) {}
 
   // To be told before anything happens to chunk k.

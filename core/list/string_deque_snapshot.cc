@@ -1,4 +1,4 @@
-#include "core/list/string_deque_cut.h"
+#include "core/list/string_deque_snapshot.h"
 
 #include <utility>
 
@@ -11,7 +11,7 @@ constexpr size_t kRunBytes = 64 * 1024;
 
 }  // namespace
 
-void StringDequeCut::BeforeChange(const Chunks& chunks, size_t k) {
+void StringDequeSnapshot::BeforeChange(const Chunks& chunks, size_t k) {
   while (begin_ <= k && k < end_) {
     if (k - begin_ < end_ - k) {
       before_.push_back(chunks[begin_++].Clone());
@@ -21,31 +21,31 @@ void StringDequeCut::BeforeChange(const Chunks& chunks, size_t k) {
   }
 }
 
-void StringDequeCut::BeforeDropFront(Chunks& chunks) {
+void StringDequeSnapshot::BeforeDropFront(Chunks& chunks) {
   if (begin_ != 0 || end_ == 0) return;
   before_.push_back(std::exchange(chunks.front(), StringChunk()));
   ++begin_;
 }
 
-void StringDequeCut::BeforeDropBack(Chunks& chunks) {
+void StringDequeSnapshot::BeforeDropBack(Chunks& chunks) {
   if (begin_ == end_ || end_ != chunks.span_count()) return;
   after_.push_front(std::exchange(chunks.back(), StringChunk()));
   --end_;
 }
 
-void StringDequeCut::ChunkAdded(size_t k) {
+void StringDequeSnapshot::ChunkAdded(size_t k) {
   if (k > begin_) return;
   ++begin_;
   ++end_;
 }
 
-void StringDequeCut::ChunkGone(size_t k) {
+void StringDequeSnapshot::ChunkGone(size_t k) {
   if (k >= begin_) return;
   --begin_;
   --end_;
 }
 
-bool StringDequeCut::SaveSome(const Chunks& chunks) {
+bool StringDequeSnapshot::SaveSome(const Chunks& chunks) {
   run_.assign(1, kind_);
   while (run_.size() < kRunBytes) {
     const StringChunk* chunk = Next(chunks);
@@ -60,7 +60,7 @@ bool StringDequeCut::SaveSome(const Chunks& chunks) {
   return true;
 }
 
-const StringChunk* StringDequeCut::Next(const Chunks& chunks) {
+const StringChunk* StringDequeSnapshot::Next(const Chunks& chunks) {
   if (begin_ == end_ && before_.empty()) std::swap(before_, after_);
   if (!before_.empty()) {
     given_ = std::move(before_.front());
