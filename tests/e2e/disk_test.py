@@ -8,30 +8,12 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from lib.disk import last_log, limit_files, reply_of  # noqa: E402
 from lib.report import Report  # noqa: E402
-from lib.resp import ReplyError, RespClient  # noqa: E402
+from lib.resp import RespClient  # noqa: E402
 from lib.server import Server, tallyd  # noqa: E402
 
 WAIT_SECONDS = 20
-
-
-def log_of(server):
-    """The last incremental log."""
-    logs = (server.directory / "appendonlydir").glob("*.incr.aof")
-    return max(logs, key=lambda path: int(path.name.split(".")[2]))
-
-
-def reply(client, *command):
-    try:
-        return client.call(*command)
-    except ReplyError as error:
-        return str(error)
-    except ConnectionError:
-        return "closed"
-
-
-def limit_files(server, size):
-    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
 
 def write_status(client):
@@ -42,20 +24,20 @@ def write_status(client):
 def check_full_disk(report, policy):
     with Server(appendonly="yes", appendfsync=policy) as server, server.client() as reader:
         with server.client() as writer:
-            acknowledged = [key for key in range(100) if reply(writer, "SET", key, key) == "OK"]
+            acknowledged = [key for key in range(100) if reply_of(writer, "SET", key, key) == "OK"]
         report.equal(f"{policy}: writes are acknowledged", len(acknowledged), 100)
-        limit_files(server, log_of(server).stat().st_size + 30)
+        limit_files(server, last_log(server).stat().st_size + 30)
         with server.client() as writer:
             report.equal(f"{policy}: a write that the disk does not take has no reply",
-                         reply(writer, "SET", "big", "x" * 1000), "closed")
+                         reply_of(writer, "SET", "big", "x" * 1000), "closed")
         with server.client() as writer:
             report.check(f"{policy}: later ones are told MISCONF",
-                         reply(writer, "SET", "more", 1).startswith("MISCONF Errors writing to the AOF"))
+                         reply_of(writer, "SET", "more", 1).startswith("MISCONF Errors writing to the AOF"))
         report.equal(f"{policy}: reads go on", reader.call("GET", 7), b"7")
         report.equal(f"{policy}: INFO tells", write_status(reader), "aof_last_write_status:err")
         limit_files(server, resource.RLIM_INFINITY)
         deadline = time.monotonic() + WAIT_SECONDS
-        while reply(reader, "SET", "after", 1) != "OK" and time.monotonic() < deadline:
+        while reply_of(reader, "SET", "after", 1) != "OK" and time.monotonic() < deadline:
             time.sleep(0.1)
         report.equal(f"{policy}: writing resumes by itself", write_status(reader),
                      "aof_last_write_status:ok")
@@ -88,7 +70,7 @@ def fill(server):
 def check_torn_tail(report):
     with Server(appendonly="yes", appendfsync="always") as server:
         fill(server)
-        log = log_of(server)
+        log = last_log(server)
         whole = log.read_bytes()
         code, told = check_aof(server)
         # Ten keys, and a record that tells how many.
@@ -110,7 +92,7 @@ def check_torn_tail(report):
 def check_damage(report):
     with Server(appendonly="yes", appendfsync="always") as server:
         fill(server)
-        log = log_of(server)
+        log = last_log(server)
         whole = log.read_bytes()
         offset = len(whole) // 2
         log.write_bytes(whole[:offset] + bytes([whole[offset] ^ 1]) + whole[offset + 1:])

@@ -9,32 +9,15 @@ import resource
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from lib.disk import last_log, limit_files, reply_of  # noqa: E402
 from lib.report import Report  # noqa: E402
-from lib.resp import ReplyError, encode  # noqa: E402
+from lib.resp import encode  # noqa: E402
 from lib.server import Server  # noqa: E402
 from lib.sockets import (MIB, connect, descriptors, first_reply, is_instrumented, receive,  # noqa: E402
                          set_descriptors, until)
 
 ROUNDS = 20
 ENDLESS = 1 << 40
-
-
-def ask(client, *command):
-    try:
-        return client.call(*command)
-    except ReplyError as error:
-        return str(error)
-    except ConnectionError:
-        return "closed"
-
-
-def limit_files(server, size):
-    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
-
-
-def log_size(server):
-    logs = (server.directory / "appendonlydir").glob("*.incr.aof")
-    return max(logs, key=lambda path: int(path.name.split(".")[2])).stat().st_size
 
 
 def says(client, text):
@@ -64,16 +47,16 @@ def check_reader_on_full_disk(report, policy):
             reader.sendall((encode(["GET", "value"]) + encode(["INCR", f"n{number}"])) * ROUNDS + encode(["QUIT"]))
         report.check(f"{policy}: all are being served", until(lambda: client.call(
             "EXISTS", "n0", "n1", "n2") == 3))
-        limit_files(server, log_size(server) + 30)
+        limit_files(server, last_log(server).stat().st_size + 30)
         with server.client() as writer:
             report.equal(f"{policy}: a write that the disk does not take has no reply",
-                         ask(writer, "SET", "big", "x" * 1000), "closed")
+                         reply_of(writer, "SET", "big", "x" * 1000), "closed")
         got = [receive(reader, 2 * len(value)) for reader in readers]
         report.check(f"{policy}: others read meanwhile", client.call("STRLEN", "value") == MIB)
         for number in (1, 2):
             got[number] += receive(readers[number], ENDLESS)
         limit_files(server, resource.RLIM_INFINITY)
-        report.check(f"{policy}: writing resumes", until(lambda: ask(client, "SET", "after", 1) == "OK"))
+        report.check(f"{policy}: writing resumes", until(lambda: reply_of(client, "SET", "after", 1) == "OK"))
         got[0] += receive(readers[0], ENDLESS)
         for reader in readers:
             reader.close()
@@ -103,12 +86,12 @@ def check_rewrite_of_huge_member(report, policy):
 
         def write():
             with server.client() as writer:
-                written[0] += ask(writer, "SADD", "set", f"later{written[0]}") == 1
+                written[0] += reply_of(writer, "SADD", "set", f"later{written[0]}") == 1
             return written[0] >= 3
 
         report.check(f"{policy}: writing goes on", until(write))
         report.check(f"{policy}: the rewrite is tried again and succeeds", until(
-            lambda: ask(client, "BGREWRITEAOF") and says(client, "aof_last_bgrewrite_status:ok")
+            lambda: reply_of(client, "BGREWRITEAOF") and says(client, "aof_last_bgrewrite_status:ok")
             and says(client, "aof_rewrite_in_progress:0")))
         left = [path.name for path in (server.directory / "appendonlydir").glob("temp-*")]
         report.equal(f"{policy}: and leaves nothing behind", left, [])
