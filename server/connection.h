@@ -1,4 +1,4 @@
-// A socket and the session behind it. The server reads for it when there is something to read, runs
+// A socket and its session. The server reads for it when there is something to read, runs
 // what came, and has the output sent when the turn ends.
 #pragma once
 

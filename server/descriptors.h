@@ -13,7 +13,7 @@ namespace tally::server {
 // At the start: raises the limit to what maxclients needs, or else lowers maxclients.
 absl::Status LimitClients(Config& config, const Logger& log);
 
-// Later: raises the limit to what so many clients need. An error says how many it is enough for.
+// Later: raises the limit to what this many clients need. An error says how many it is enough for.
 absl::Status MakeRoomForClients(int64_t clients);
 
 // Whether a new socket is one of the descriptors that no client gets, because they are for the

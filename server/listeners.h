@@ -26,7 +26,7 @@ class Listeners {
   Listeners(asio::io_context& io, Services& server, ConnectionTable& connections,
             TurnClock& turn_clock);
 
-  // Opens all that the configuration names; what fails is told.
+  // Opens all that the configuration names; what fails is reported.
   absl::Status Open();
   // Reads the certificates again. Connections that are there keep what they have.
   absl::Status ReloadTls();

@@ -2,7 +2,7 @@
 //
 // A socket is registered once, edge-triggered for both directions, and costs no system call more:
 // with a wait of its own for each read, arming it would be a third of the calls that a request
-// takes. Who is told of an edge remembers it until a read or write says that the socket is drained.
+// takes. Who hears of an edge remembers it until a read or write says that the socket is drained.
 #pragma once
 
 #include <sys/epoll.h>

@@ -11,7 +11,7 @@
 namespace tally::server {
 namespace {
 
-// What loading takes of a turn, before clients are told LOADING.
+// What loading takes of a turn, before clients are answered LOADING.
 constexpr int64_t kLoadMicros = 5000;
 
 uint64_t RandomSeed() {

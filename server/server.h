@@ -37,7 +37,7 @@ class Server : private Process {
   // `config_path` is where CONFIG REWRITE writes; empty if there was no file.
   Server(Config& config, Logger& log, Supervisor& supervisor, const std::string& config_path);
 
-  // Opens the files and the listeners; what fails is told.
+  // Opens the files and the listeners; what fails is reported.
   absl::Status Start();
   // Loads the data, answering LOADING meanwhile, and serves until SIGINT, SIGTERM or SHUTDOWN.
   // Returns the process's exit code.

@@ -38,7 +38,7 @@ class Session {
   // They must stay where they are until Run.
   void Take(std::string_view bytes);
   // Where the rest of a long argument is to be read to, if `most` bytes or more of it are missing:
-  // behind what has come of it, so that it need not be copied there. Otherwise empty.
+  // after what has come of it, so that it need not be copied there. Otherwise empty.
   std::span<char> LongArgumentRoom(size_t most);
   // As Take, of bytes that were read there.
   void TakeInRoom(size_t bytes);

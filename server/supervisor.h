@@ -1,4 +1,4 @@
-// Tells systemd how far the server is: the datagrams of sd_notify(3), without its library.
+// Reports to systemd how far the server is: the datagrams of sd_notify(3), without its library.
 #pragma once
 
 #include <absl/status/status.h>

@@ -14,7 +14,7 @@ constexpr char kHeadRun = 'h';
 constexpr char kIdsRun = 'i';
 constexpr char kDaysRun = 'd';
 
-// A cursor tells its stage, 1 ids and 2 days, above the cursor within that stage.
+// A cursor says its stage, 1 ids and 2 days, above the cursor within that stage.
 constexpr int kStageShift = 62;
 constexpr uint64_t kIdsStage = uint64_t{1} << kStageShift;
 constexpr uint64_t kDaysStage = uint64_t{2} << kStageShift;

@@ -30,7 +30,7 @@ class ActiveSnapshot {
         last_number(last_number_in),
         changed_(last_number / kChunkIds + 1) {}
 
-  // To be told before what is known of the number changes, or its id is forgotten.
+  // To be called before what is known of the number changes, or its id is forgotten.
   void BeforeChange(uint32_t number, const Seen& seen);
   void BeforeForget(uint32_t number, std::string_view id, const Seen& seen);
 

@@ -1,6 +1,6 @@
 // Ids with dense numbers: the first id is 1, the next 2, and a number is never given again.
 //
-// The bytes of ids stand in chunks in the order of their numbers, without lengths while all ids of
+// The bytes of ids are in chunks in the order of their numbers, without lengths while all ids of
 // a chunk are of one length. The index holds a number and eight bits of hash for each id, in
 // segments of some fifty that are split one at a time (linear hashing: W. Litwin, "Linear hashing:
 // a new tool for file and table addressing", VLDB 1980), so that no insertion moves more than one

@@ -6,7 +6,7 @@
 
 namespace tally {
 
-// The numbers stand in snapshot files: never renumber.
+// The numbers are in snapshot files: never renumber.
 enum class Type : uint8_t {
   kString = 0,
   kList = 1,

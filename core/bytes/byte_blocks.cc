@@ -9,7 +9,7 @@
 namespace tally {
 namespace {
 
-// What follows a large value, such as its line end, finds room behind it.
+// What follows a large value, such as its line end, finds room after it.
 constexpr size_t kTrailerBytes = 64;
 
 }  // namespace

@@ -35,7 +35,7 @@ class Text {
   // The size up to which it grows without asking the allocator.
   size_t capacity() const { return capacity_ - begin_; }
 
-  // Amortised O(bytes), unless memory is short behind a large block. `bytes` must not lie inside.
+  // Amortised O(bytes), unless there is no room after a large block. `bytes` must not lie inside.
   void Append(std::string_view bytes);
   // Where Commit expects up to `bytes` more, which exist from then on.
   char* Room(size_t bytes) {
@@ -49,7 +49,7 @@ class Text {
   void Replace(size_t at, size_t count, std::string_view bytes);
   // O(1); the memory is used again by what is appended.
   void DropFront(size_t count);
-  // Has a capacity of at least so many bytes from now on, rounded up as the allocator does.
+  // Has a capacity of at least this many bytes from now on, rounded up as the allocator does.
   void Reserve(size_t bytes);
 
   // If `part` lies in here and is most of the allocation, gives it away with the allocation: it is

@@ -109,7 +109,7 @@ constexpr uint64_t JoinSevenBits(uint64_t bytes) {
   return true;
 }
 
-// A byte string behind its length.
+// A byte string after its length.
 inline void AppendLengthPrefixed(std::string& out, std::string_view bytes) {
   AppendVarint(out, bytes.size());
   out.append(bytes);

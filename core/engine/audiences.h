@@ -21,7 +21,7 @@ class Audiences {
 
   enum class Refusal {
     kNone,
-    kMissingZone,  // days cannot be told apart: the set's zone is_missing()
+    kMissingZone,  // days cannot be distinguished: the set's zone is_missing()
     kNoNumbers     // the set has given all its numbers
   };
   struct Touched : KeyOutcome {

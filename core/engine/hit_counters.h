@@ -22,7 +22,7 @@ class HitCounters {
   struct Addition {
     int64_t window_ms = 0;
     int64_t count = 1;
-    int64_t cap = Hits::kNoCap;  // add nothing if the window holds so many
+    int64_t cap = Hits::kNoCap;  // add nothing if the window holds this many
     EventInstants time;
   };
   // Sets `in_window` to the hits in the window with these; to nothing where `cap` is reached.

@@ -24,7 +24,7 @@ struct KeyRules {
 
 struct LimitRequest {
   std::span<const KeyRules> keys;  // a key may be named several times
-  int64_t cost = 1;                // >= 0; 0 asks whether the rules stand, and counts nothing
+  int64_t cost = 1;                // >= 0; 0 only asks, and counts nothing
   EventInstants time;
 };
 

@@ -28,7 +28,7 @@ struct EventInstants {
 };
 
 // What an operation found under a key and did to it. Whoever keeps a log writes down what has
-// changed it; whoever watches keys tells of it.
+// changed it; whoever watches keys reports it.
 struct KeyOutcome {
   bool wrong_type = false;  // it holds a value of another type, and nothing was done
   bool found = false;

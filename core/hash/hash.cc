@@ -16,7 +16,7 @@ constexpr size_t kMaxListpackBytes = 128 * 1024;
 constexpr size_t kFewFields = 64;
 constexpr size_t kFewBytes = 4096;
 
-// A field and a value, each with its length and its marker, take so much more than their texts.
+// A field and a value, each with its length and its marker, take that much more than their texts.
 constexpr size_t kMaxOverhead = 2 * (kMaxVarintBytes + 1);
 
 constexpr HashLimits kNoLimits{std::numeric_limits<size_t>::max(),
@@ -151,7 +151,7 @@ bool Hash::Load(std::string_view run) {
   const char form = run.front();
   run.remove_prefix(1);
   if (form != kListpackRun && form != kHashtableRun) return false;
-  // The form is told, so that a restart does not change it.
+  // The form is saved, so that a restart does not change it.
   beyond_listpack_ |= form == kHashtableRun;
   while (!run.empty()) {
     std::string_view field;

@@ -26,11 +26,11 @@ struct HashLimits {
   size_t max_size = 64;
 };
 
-// Costs are O(1) on a table and O(bytes) while packed, unless told; n is size().
+// Costs are O(1) on a table and O(bytes) while packed, unless said otherwise; n is size().
 class Hash {
  public:
   static constexpr Type kType = Type::kHash;
-  // Hashes up to this are worth copying for each command and stand in the key's record.
+  // Hashes up to this are worth copying for each command and are in the key's record.
   static constexpr size_t kMaxPackedBytes = 128;
 
   // A value, still coded; lives until the hash changes.
@@ -58,7 +58,7 @@ class Hash {
 
   std::optional<Value> Find(std::string_view field) const;
 
-  // Adds the field, or gives it another value where it stands. True if it was added.
+  // Adds the field, or gives it another value where it is. True if it was added.
   bool Set(std::string_view field, std::string_view value, const HashLimits& limits);
 
   enum class IncrementStatus : uint8_t { kOk, kNotInteger, kOverflow };
@@ -100,7 +100,7 @@ class Hash {
   // Makes it empty, but keeps room: for one that is loaded again and again.
   void Clear() { Check(LoadPacked({&kListpackRun, 1}), "an empty hash is well formed"); }
   // What the key's record holds of a small hash: 'l' or 'h' as in a run, then for each field its
-  // code and that of its value, each behind its length. False, with something appended perhaps, if
+  // code and that of its value, each after its length. False, with something appended perhaps, if
   // the hash is too large for that.
   [[nodiscard]] bool SavePacked(std::string& out) const;
   // Holds these bytes' fields instead of its own. False if they are malformed: but that each cell
@@ -111,7 +111,7 @@ class Hash {
   static std::string_view EncodingOfPacked(std::string_view bytes);
 
   // Appends a run of about `max_bytes` from `cursor` on; 0 begins and 0 ends. A run is 'l' for a
-  // listpack or 'h' for a hashtable, then fields and values, each behind its length as a varint.
+  // listpack or 'h' for a hashtable, then fields and values, each after its length as a varint.
   uint64_t Save(uint64_t cursor, size_t max_bytes, std::string& out) const;
   // Adds what a run holds. False if it is malformed; the hash is to be thrown away then.
   [[nodiscard]] bool Load(std::string_view run);

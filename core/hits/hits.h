@@ -23,7 +23,7 @@ namespace tally {
 class Hits {
  public:
   static constexpr Type kType = Type::kHits;
-  // Saved values up to this are worth loading for each command and stand in the key's record.
+  // Saved values up to this are worth loading for each command and are in the key's record.
   static constexpr size_t kMaxPackedBytes = 128;
   static constexpr size_t kMaxRangeSteps = 100'000;
   static constexpr int64_t kNoCap = INT64_MAX;

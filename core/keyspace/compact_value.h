@@ -1,4 +1,4 @@
-// A value that stands packed in its key's record while it is small, and on the heap beyond that.
+// A value that is packed in its key's record while it is small, and on the heap beyond that.
 #pragma once
 
 #include <cstdint>

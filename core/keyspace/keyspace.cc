@@ -189,7 +189,7 @@ void Keyspace::UpdatePacked(const Entry& entry, std::string_view bytes, int64_t 
   Check(entry.storage() == Storage::kBytes, "the entry holds a packed value");
   const bool keeps_deadline = deadline == kKeepDeadline;
   if (!keeps_deadline && (!entry.has_deadline() || deadline == kNoDeadline)) {
-    // The key stands in the record that is about to move.
+    // The key is in the record that is about to move.
     const std::string key(entry.key());
     return SetPacked(key, entry.type(), bytes, deadline, now);
   }

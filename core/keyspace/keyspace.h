@@ -143,7 +143,7 @@ class Keyspace : private RecordTable::SplitObserver {
   void PrefetchInsertions(std::span<const std::string_view> keys) const {
     table_.PrefetchInsertions(keys);
   }
-  // Prepares a new keyspace for about so many keys; see RecordTable::Reserve.
+  // Prepares a new keyspace for about this many keys; see RecordTable::Reserve.
   void Reserve(size_t keys) { table_.Reserve(keys); }
 
   // These replace whatever the key holds; `deadline` may be kNoDeadline, or kKeepDeadline.
@@ -170,7 +170,7 @@ class Keyspace : private RecordTable::SplitObserver {
   // kNoDeadline takes it off. The entry stays valid for this call only; the new place is returned.
   Entry SetDeadline(const Entry& entry, int64_t deadline);
   void Erase(const Entry& entry);
-  // Takes the heap value out, leaving no key behind.
+  // Takes the heap value out, leaving no key.
   void* Release(const Entry& entry);
 
   size_t size() const { return table_.size(); }

@@ -40,7 +40,7 @@ enum class LimitMode : uint8_t {
   kForce,  // the answer of kTake, counts in any case
 };
 
-// The rules of one key, each valid as WrongWith tells. The same state may stand in several uses:
+// The rules of one key, each valid as WrongWith says. The same state may come in several uses:
 // its counters take the hit once, and so do counters that several rules share.
 struct LimitUse {
   LimitState* state = nullptr;
@@ -63,7 +63,7 @@ struct LimitDecision {
   friend bool operator==(const LimitDecision&, const LimitDecision&) = default;
 };
 
-// `cost` >= 0; 0 asks whether the rules stand at all and changes nothing. `now` and `at` are in
+// `cost` >= 0; 0 only asks, and changes nothing. `now` and `at` are in
 // [0, kMaxInstantMs]. What has expired is forgotten in states that change. O(rules), for SLIDING
 // amortised as TimeLog.
 LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t now, int64_t at,

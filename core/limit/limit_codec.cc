@@ -109,7 +109,7 @@ void AppendLimitNumbers(std::string& out, const LimitKey& key, const LimitNumber
       AppendDates(out, numbers.window);
       break;
     case Algorithm::kRolling:
-      // Windows are aligned, so the number of the window tells its start.
+      // Windows are aligned, so the number of the window says its start.
       AppendVarint(out, start / static_cast<uint64_t>(key.period_ms));
       AppendVarint(out, static_cast<uint64_t>(numbers.before));
       break;

@@ -1,8 +1,8 @@
 // The bytes that a limit's counter is kept and saved as.
 //
-// A counter is a head byte, the fields that tell its key, and its numbers, all varints:
+// A counter is a head byte, the fields that say its key, and its numbers, all varints:
 //   head: bits 0-2 algorithm; bits 3-7 by algorithm
-//   FIXED, SLIDING, ROLLING, BUCKET, BASE: head bit 3 tells that the period is in whole seconds
+//   FIXED, SLIDING, ROLLING, BUCKET, BASE: head bit 3 says that the period is in whole seconds
 //   CALENDAR: head bits 3-5 unit, bit 6 week start; CALENDAR, BASE: bit 7 zone present, 4 bytes
 // SLIDING has a TimeLog's bytes in place of numbers. A head of 0 is no algorithm's.
 #pragma once

@@ -8,7 +8,7 @@
 
 namespace tally {
 
-// The numbers stand in stored state: never renumber.
+// The numbers are in stored state: never renumber.
 enum class LimitAlgorithm : uint8_t {
   kFixed = 1,     // a window opens at the first hit; its end never moves
   kCalendar = 2,  // the calendar period of a zone

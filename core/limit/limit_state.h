@@ -3,7 +3,7 @@
 // State is kept by algorithm and period (and unit, week start and zone), never by limit: a limit
 // that changes takes effect at once on what has been counted, and two rules that differ only in
 // their limits share their state. A state without logs is a few bytes (FIXED 10-12, BUCKET 11-17),
-// small enough to stand in the key's own record; the same bytes are its saved form.
+// small enough for the key's own record; the same bytes are its saved form.
 #pragma once
 
 #include <cstddef>
@@ -72,7 +72,7 @@ int64_t ExpiryOf(const LimitKey& key, const LimitNumbers& numbers);
 class LimitState {
  public:
   static constexpr Type kType = Type::kLimit;
-  // Encodings up to this are worth decoding for each decision and stand in the key's record; a
+  // Encodings up to this are worth decoding for each decision and are in the key's record; a
   // state that outgrows it is better kept as an object.
   static constexpr size_t kMaxPackedBytes = 128;
   static constexpr size_t kPadding = 8;

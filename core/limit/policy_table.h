@@ -1,4 +1,4 @@
-// The rules that stand under a name. They are kept as the words they were given in: what a word
+// The rules with a name. They are kept as the words they were given in: what a word
 // means is the command layer's, which has found them right before they come here.
 #pragma once
 
@@ -17,7 +17,7 @@ class PolicyTable {
  public:
   using Words = std::vector<std::string>;
 
-  // Replaces what stands there. O(log policies).
+  // Replaces what is there. O(log policies).
   void Set(std::string_view name, Words words);
   // Null if there is none; valid until the table changes.
   const Words* Find(std::string_view name) const;

@@ -17,7 +17,7 @@ namespace tally {
 // (int_run.h), more are blocks of up to 240 (int_block.h).
 //
 // Push and pop at the ends are amortised O(1), At is O(1) unless entries were inserted inside
-// (then O(log n)), other operations as told. Indexes count from 0 and must be below size().
+// (then O(log n)), other operations as said. Indexes count from 0 and must be below size().
 class IntRing {
  public:
   // An IntRing is one machine word, in which this bit is always 0: an owner may use it for a tag.

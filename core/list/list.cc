@@ -9,7 +9,7 @@
 namespace tally {
 namespace {
 
-// Up to so many elements are removed one by one; for more all blocks are looked at.
+// Up to this many elements are removed one by one; for more all blocks are looked at.
 constexpr uint64_t kFewRemovals = 16;
 
 constexpr char kIntRun = 'i';

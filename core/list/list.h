@@ -22,7 +22,7 @@ namespace tally {
 // element that is none turns the list into a StringDeque, which takes the blocks of integers over
 // as they are; only an emptied list turns back.
 //
-// One word large. Costs are those of IntRing and StringDeque: push and pop O(1), the rest as told.
+// One word large. Costs are those of IntRing and StringDeque: push and pop O(1), the rest as said.
 // Indexes count from 0 at the front and are below size(); ranges [from, to) lie inside the list.
 // Views that are passed in must not lie inside the list.
 class List {
@@ -80,7 +80,7 @@ class List {
   bool FreeSome(size_t elements);
 
   // Appends a run of elements from `from` on to `out`: as many as it takes to reach `max_bytes`, at
-  // least one. Returns the index after them. A run is a byte that tells the kind, then either
+  // least one. Returns the index after them. A run is a byte that says the kind, then either
   // signed varints (the first integer, then differences modulo 2^64) or length-prefixed texts, to
   // its end.
   size_t Save(size_t from, size_t max_bytes, std::string& out) const;
@@ -96,7 +96,7 @@ class List {
   void EndSnapshot();
 
  private:
-  // The tag tells a StringDeque's address from an IntRing.
+  // The tag distinguishes a StringDeque's address from an IntRing.
   static constexpr uintptr_t kStringsBit = IntRing::kUnusedBit;
 
   uintptr_t word() const;

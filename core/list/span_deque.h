@@ -66,7 +66,7 @@ class SpanDeque {
     spans_.PushFront(std::move(span));
   }
 
-  // To be told after entries joined or left the ends.
+  // To be called after entries joined or left the ends.
   void GrewBack() { ++size_; }
   void GrewFront() {
     ++size_;
@@ -82,7 +82,7 @@ class SpanDeque {
     if (spans_.front().size() == 0) spans_.Erase(0);
   }
 
-  // To be told after `entries` joined (or, negative, left) span k somewhere inside. Renumbers the
+  // To be called after `entries` joined (or, negative, left) span k somewhere inside. Renumbers the
   // spans on the shorter side: O(distance to the nearer end, in spans).
   void Changed(size_t k, int64_t entries) {
     const auto delta = static_cast<uint64_t>(entries);
@@ -103,7 +103,7 @@ class SpanDeque {
   // Drops span k + 1, whose entries have just been appended to span k.
   void EraseMerged(size_t k) { spans_.Erase(k + 1); }
 
-  // To be told after entries left any spans. Where join(k, next) says that it has appended span
+  // To be called after entries left any spans. Where join(k, next) says that it has appended span
   // `next` to span k, the only one before it that is not empty or joined, `next` goes; and so do
   // the empty ones. gone(k) is called for each, the last one first. O(spans).
   template <typename Join, typename Gone>

@@ -26,13 +26,13 @@ class StringDequeSnapshot {
   StringDequeSnapshot(const Chunks& chunks, char kind, const RunSink& sink)
       : end_(chunks.span_count()), kind_(kind), sink_(sink) {}
 
-  // To be told before anything happens to chunk k.
+  // To be called before anything happens to chunk k.
   void BeforeChange(const Chunks& chunks, size_t k);
   // The same for an end whose whole chunk is to go: it is taken instead of copied. The chunk is
   // empty afterwards if it was taken.
   void BeforeDropFront(Chunks& chunks);
   void BeforeDropBack(Chunks& chunks);
-  // To be told after a chunk has come to stand at k, or has gone from there. No such k lies inside
+  // To be called after a chunk has moved to k, or has gone from there. No such k lies inside
   // the run.
   void ChunkAdded(size_t k);
   void ChunkGone(size_t k);

@@ -1,4 +1,4 @@
-// A slab arena of small records behind 32-bit handles: half the pointer, no header a record, and
+// A slab arena of small records, found by 32-bit handles: half the pointer, no header a record, and
 // memory that goes back page by page as the records go.
 //
 // Records are grouped by size class (multiples of 4 bytes) in pages of 4 KiB. A class's first page

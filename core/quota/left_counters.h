@@ -1,5 +1,5 @@
-// The counters behind `left`: the limits of a few SKUs, and what of a user's purchases counts for
-// each of them. They live for one command.
+// The counters that `left` answers from: the limits of a few SKUs, and what of a user's purchases
+// counts for each of them. They live for one command.
 #pragma once
 
 #include <absl/container/inlined_vector.h>
@@ -35,7 +35,7 @@ class LeftCounters {
  public:
   explicit LeftCounters(int64_t now_ms) : now_ms_(now_ms) {}
 
-  // Below so many, looking at each SKU in turn is faster than a binary search.
+  // Below this many, looking at each SKU in turn is faster than a binary search.
   static constexpr size_t kFewSkus = 8;
 
   // SKUs are added each once, and ascending where they are more than few, with the limits that are

@@ -22,8 +22,8 @@
 //               bit 7 the sku is the number of a text
 //     sku       zigzag;  time: zigzag of the difference to the time of the order pointed at
 //
-// Numbers whose length stands in a head are little-endian and cost one load and one mask to read; a
-// purchase in an order of its own takes about 13 bytes. Orders stand in the order of recording.
+// Numbers whose length is in a head are little-endian and cost one load and one mask to read; a
+// purchase in an order of its own takes about 13 bytes. Orders are in the order of recording.
 // Differences wrap, so that every int64 survives. Only texts cost more than they did when all ids
 // were integers. The block needs no book to be read, so a snapshot is a copy of it.
 #pragma once

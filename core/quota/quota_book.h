@@ -94,7 +94,7 @@ class QuotaBook {
   QuotaBook(QuotaBook&&) noexcept = default;
   QuotaBook& operator=(QuotaBook&&) noexcept = default;
 
-  // All of them in one step; the last one wins where a (sku, action) stands twice.
+  // All of them in one step; the last one wins where a (sku, action) is there twice.
   void SetLimits(std::span<const QuotaLimitSpec> limits, int64_t now_ms);
   // Appends the limits of the SKU, ascending by action.
   void Limits(const QuotaId& sku, const QuotaActions& actions, std::vector<QuotaLimit>& out) const;

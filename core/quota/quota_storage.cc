@@ -1,6 +1,6 @@
 // Snapshots of a QuotaBook.
 //
-// A run of a snapshot is a byte that tells its kind, then
+// A run of a snapshot is a byte that says its kind, then
 //   header  signed varints: format, the minimal retention, the recording order's three, then for
 //           each entry of what is gone its recorded_ms and horizon_ms
 //   texts   for each: signed varint of its number, length-prefixed text; none if there are no texts

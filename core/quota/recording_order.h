@@ -1,5 +1,5 @@
-// Tells what was recorded before an instant of the book's life from what was recorded after it,
-// without a number on every purchase and whatever the clock does.
+// Distinguishes what was recorded before an instant of the book's life from what was recorded after
+// it, without a number on every purchase and whatever the clock does.
 #pragma once
 
 #include <algorithm>

@@ -16,7 +16,7 @@ namespace tally {
 
 class TextDictionary {
  public:
-  // The highest number that a snapshot may tell; a book that gives one each microsecond gets there
+  // The highest number that a snapshot may say; a book that gives one each microsecond gets there
   // in nine years.
   static constexpr int64_t kMaxNumber = (int64_t{1} << 48) - 1;
 
@@ -33,7 +33,7 @@ class TextDictionary {
   // So many uses more of the number, or less: without any the text is forgotten. A number need not
   // have a text yet: a snapshot is read in any order.
   void ChangeUses(int64_t number, int64_t by);
-  // Gives the number that text, as a snapshot tells. False if it has one.
+  // Gives the number that text, as a snapshot says. False if it has one.
   [[nodiscard]] bool Restore(int64_t number, std::string_view text);
 
   bool empty() const { return texts_.empty(); }

@@ -47,7 +47,7 @@ class IntSet {
   size_t LowerBound(int64_t value) const;
   template <typename Int>
   size_t LowerBoundAs(int64_t value) const;
-  // Room for so many elements of a width that is no less than now.
+  // Room for this many elements of a width that is no less than now.
   void Reserve(size_t elements, uint32_t width);
 
   Block* block_ = nullptr;

@@ -151,7 +151,7 @@ bool Set::Load(std::string_view run) {
   run.remove_prefix(1);
   if (form == kIntegerRun) return LoadIntegers(run);
   if (form != kStringRun) return false;
-  // The form is told, so that a restart does not change it.
+  // The form is saved, so that a restart does not change it.
   if (is_intset_) BecomeMap();
   while (!run.empty()) {
     std::string_view member;

@@ -22,7 +22,7 @@ struct SetLimits {
 };
 
 // Costs are O(log n) on an intset (changes O(n), bounded by the limit), O(bytes) while packed and
-// O(1) on a table, unless told; n is size().
+// O(1) on a table, unless said otherwise; n is size().
 class Set {
  public:
   static constexpr Type kType = Type::kSet;
@@ -73,7 +73,7 @@ class Set {
 
   // Appends a run of about `max_bytes` from `cursor` on; 0 begins and 0 ends. A run is 'i', then
   // rising integers, each as its difference from the one before (at first 0), modulo 2^64, in a
-  // signed varint; or 's', then each member behind its length as a varint.
+  // signed varint; or 's', then each member after its length as a varint.
   uint64_t Save(uint64_t cursor, size_t max_bytes, std::string& out) const;
   // Adds what a run holds. False if it is malformed; the set is to be thrown away then.
   [[nodiscard]] bool Load(std::string_view run);

@@ -53,7 +53,7 @@ class CompactMap {
   // The same, to be changed in place. No data() if the key is absent.
   std::span<char> FindMutable(std::string_view key);
 
-  // Adds the key, or gives it another value, where it stands. True if it was added. Neither may lie
+  // Adds the key, or gives it another value, where it is. True if it was added. Neither may lie
   // in the map.
   bool Set(std::string_view key, std::string_view value);
   bool Erase(std::string_view key);
@@ -83,7 +83,7 @@ class CompactMap {
   // What it has allocated, beside itself. O(1).
   size_t MemoryBytes() const;
 
-  // Appends the texts of keys and values, each behind its length, from `cursor` on: until
+  // Appends the texts of keys and values, each after its length, from `cursor` on: until
   // `max_bytes` are reached or somewhat more, a packed map whole. 0 begins and 0 ends.
   uint64_t Save(uint64_t cursor, size_t max_bytes, std::string& out) const;
 

@@ -14,7 +14,7 @@ namespace tally {
 
 class PackedCells {
  public:
-  // Where a cell begins; end() is behind the last one. Changes make positions behind it invalid.
+  // Where a cell begins; end() is after the last one. Changes make positions after it invalid.
   using Position = uint32_t;
   static constexpr Position kNone = UINT32_MAX;
   // What may be held; callers see to it.
@@ -33,7 +33,7 @@ class PackedCells {
   size_t size() const { return block_ == nullptr ? 0 : block_->cells; }
   // Bytes of all cells with their lengths.
   size_t bytes() const { return end(); }
-  // All cells as they stand, for Assign.
+  // All cells as they are, for Assign.
   std::string_view contents() const { return {data(), end()}; }
   Position end() const { return block_ == nullptr ? 0 : block_->used; }
 

@@ -103,9 +103,9 @@ class RecordTable {
     return Insert(key, Hash(key), payload_size);
   }
 
-  // Prepares a table that is as it was made for about so many records: the segments are there from
-  // the start, none of them splits, and each gets memory for its share with its first record. Of no
-  // effect on other tables. O(records / 400).
+  // Prepares a table that is as it was made for about this many records: the segments are there
+  // from the start, none of them splits, and each gets memory for its share with its first record.
+  // Of no effect on other tables. O(records / 400).
   void Reserve(size_t records);
 
   // Gives a record a payload of another size; the common prefix of the payload stays.
@@ -122,7 +122,7 @@ class RecordTable {
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 
-  // Visits at least `count` records, if there are so many, in the order of their hashes, from
+  // Visits at least `count` records, if there are this many, in the order of their hashes, from
   // `cursor` on, and returns the next cursor: 0 begins and 0 ends. A cursor is below 2^48. Each
   // record that is in the table during a whole scan is visited exactly once, whatever else comes,
   // goes and splits. At most `kScanSegments` segments are looked at in one call. `visit` must not

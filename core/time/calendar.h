@@ -61,7 +61,7 @@ class Zone {
 
   const std::string& name() const { return name_; }
   bool is_missing() const { return is_missing_; }
-  // A digest of the name, to tell zones apart in compact state: 0 for UTC, different for all the
+  // A digest of the name, to distinguish zones in compact state: 0 for UTC, different for all the
   // names in today's tzdata.
   uint32_t id() const { return id_; }
   const absl::TimeZone& time_zone() const { return zone_; }

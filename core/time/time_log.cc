@@ -282,7 +282,7 @@ uint64_t TimeLog::Save(uint64_t cursor, size_t max_bytes, std::string& out) cons
   for (; index < end; ++index) {
     const Block& block = blocks_[index];
     if (block.pairs == 0) continue;
-    // Only the first pair is told otherwise: by its distance from the block before.
+    // Only the first pair is given otherwise: by its distance from the block before.
     std::string_view rest = std::string_view(block.bytes).substr(block.begin);
     uint64_t head = 0;
     Check(ReadVarint(rest, head), "a block of a time log holds whole pairs");

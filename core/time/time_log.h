@@ -1,6 +1,6 @@
 // A sorted log of instants with repeats, for exact sliding windows.
 //
-// Runs of equal instants are one (time, count) pair; pairs stand delta-coded in blocks of at most
+// Runs of equal instants are one (time, count) pair; pairs are delta-coded in blocks of at most
 // kBlockBytes, so a busy log costs 1-2 bytes an event and a thousand events of one instant cost
 // three. Events normally arrive at the back and leave at the front: both amortised O(1). A late
 // event rewrites the one block it belongs to.
@@ -58,7 +58,7 @@ class TimeLog {
     }
   }
 
-  // The heap bytes behind it, without the object itself.
+  // The heap bytes that it owns, without the object itself.
   size_t HeapBytesUsed() const;
   // Frees about `budget` events, whole blocks at a time; true when nothing is left.
   bool FreeSome(size_t budget);
@@ -81,7 +81,7 @@ class TimeLog {
   };
 
   // Pairs are varint(delta << 1 | repeated) and, if repeated, varint(count). The delta is to the
-  // pair before; that of the first pair still there has no meaning, as `first` tells its time.
+  // pair before; that of the first pair still there has no meaning, as `first` says its time.
   struct Block {
     int64_t first = 0;
     int64_t last = 0;

@@ -27,7 +27,7 @@ class TzdataZones final : public ZoneSource {
 
  private:
   Zone* FindOrLoad(const std::string& name);
-  // How tzdata spells a name that has no file as it stands; empty if it has none at all. Lists the
+  // How tzdata spells a name that has no file as it is; empty if it has none at all. Lists the
   // files of tzdata the first time.
   std::string SpellingOf(std::string_view name);
 

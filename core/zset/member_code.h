@@ -1,4 +1,4 @@
-// How one member of a sorted set is held in memory: behind a tag byte, as text or, if the text is
+// How one member of a sorted set is held in memory: after a tag byte, as text or, if the text is
 // the canonical text of an int64, as an integer of 1 to 8 bytes.
 //
 //   tag 0..246    text of that many bytes, which follow

@@ -1,4 +1,4 @@
-// The records of a large sorted set: a score and a member each, behind 32-bit handles.
+// The records of a large sorted set: a score and a member each, found by 32-bit handles.
 //
 // A record is an 8-byte score and the encoded member (core/zset/member_code.h) in a slab; a member
 // too long for that is in a block of its own, which the record points to.

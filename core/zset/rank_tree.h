@@ -56,7 +56,7 @@ class RankTree {
   Handle Last() const;
 
   // Returns the new right-hand sibling if the node had to be split. `position` is null to append;
-  // `at_edge` tells that no node of this level is further right.
+  // `at_edge` says that no node of this level is further right.
   Node* InsertBelow(Node* node, unsigned level, const Position* position, bool at_edge,
                     Handle handle);
   Leaf* InsertInLeaf(Leaf* leaf, const Position* position, bool at_edge, Handle handle);

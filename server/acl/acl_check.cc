@@ -63,7 +63,7 @@ class Call {
     return {};
   }
 
-  // The keys, and the policy. None where the call is an error, which the command tells.
+  // The keys, and the policy. None where the call is an error, which the command says.
   const std::vector<KeyReference>& Names() {
     if (!names_) {
       const Command& command = *item_.command;
@@ -88,7 +88,7 @@ AclVerdict CheckCall(const AclUser& user, const CommandTable::Item& item, Args a
   for (const AclSelector& selector : user.selectors) {
     if (worst.denial == AclDenial::kNone) break;
     const Finding finding = call.Ask(selector);
-    // The selector that came furthest tells what is wrong.
+    // The selector that came furthest says what is wrong.
     const bool further = finding.denial > worst.denial ||
                          (finding.denial == worst.denial && finding.index > worst.index);
     if (further || finding.denial == AclDenial::kNone) worst = finding;

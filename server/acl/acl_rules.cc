@@ -172,7 +172,7 @@ std::string_view ApplyCommandRule(AclSelector& selector, const CommandTable& tab
     const size_t end = 1 + name.size();
     return IsWord(same, name) && (older.size() == end || older[end] == '|');
   });
-  // A first argument is told as it was given.
+  // A first argument is shown as it was given.
   const bool is_first_arg = !name.starts_with('@') && table.FindFullName(name) == nullptr;
   const size_t told_lower = is_first_arg ? lower.rfind('|') : lower.size();
   selector.command_rules.push_back(lower.substr(0, told_lower).append(rule.substr(told_lower)));

@@ -22,11 +22,11 @@ struct KeyPattern {
 
 struct AclSelector {
   bool new_commands = false;  // whether what no rule names is allowed
-  // By CommandTable::Item::id, as the rules came out; those behind the end are as new ones.
+  // By CommandTable::Item::id, as the rules came out; those after the end are as new ones.
   std::vector<bool> commands;
   // Of commands that are allowed with some first arguments only, in lower case.
   std::map<size_t, std::vector<std::string>> first_args;
-  // "+get", "-@set", in their order; "+@all" and "-@all" are told by new_commands.
+  // "+get", "-@set", in their order; "+@all" and "-@all" are given by new_commands.
   std::vector<std::string> command_rules;
 
   bool all_keys = false;

@@ -18,7 +18,7 @@ struct AclUser {
   bool any_password = false;           // "nopass"
   std::vector<std::string> passwords;  // SHA-256 in hexadecimal
   // "sanitize-payload" or "skip-sanitize-payload", if one was set: for RESTORE, which there is none
-  // of, and to be told.
+  // of, and to be shown.
   std::string_view sanitizing;
   AclSelector own;
   std::vector<AclSelector> selectors;  // those in parentheses
@@ -34,7 +34,7 @@ struct AclUser {
 std::vector<std::string_view> FlagsOf(const AclUser& user);
 // The words that make its rights again, parted by blanks.
 std::string RulesText(const AclUser& user);
-// The whole user, as a line of an ACL file. The name is what stands between the first two blanks,
+// The whole user, as a line of an ACL file. The name is what is between the first two blanks,
 // and may be empty.
 std::string DescribeUser(const AclUser& user);
 

@@ -1,4 +1,4 @@
-// The connection itself: protocol, user, database. CLIENT stands in client.cc.
+// The connection itself: protocol, user, database. CLIENT is in client.cc.
 #include <climits>
 #include <string>
 #include <utility>

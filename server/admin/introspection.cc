@@ -89,7 +89,7 @@ void CommandList(ServerContext& context) {
   context.reply.EndArray(mark, found);
 }
 
-// The keys of the command behind the second word. Replies the error and gives false.
+// The keys of the command after the second word. Replies the error and gives false.
 bool KeysArg(ServerContext& context, std::vector<KeyReference>& keys) {
   const Args call = context.args.subspan(2);
   const CommandTable::Item* item = context.server.commands.Resolve(call);

@@ -1,4 +1,4 @@
-// The server as its operator sees it: INFO, saving, shutting down. CONFIG stands in config.cc.
+// The server as its operator sees it: INFO, saving, shutting down. CONFIG is in config.cc.
 #include <string>
 
 #include "core/bytes/str_cat.h"

@@ -167,7 +167,7 @@ absl::StatusOr<AofDirectory::NewLog> AofDirectory::AddLog(uint64_t after) {
 absl::Status AofDirectory::RetractLog(uint64_t sequence) {
   Manifest next = manifest_;
   std::erase_if(next.logs, [&](const ManifestEntry& log) { return log.sequence == sequence; });
-  // A base without a log behind it would not be loaded; one that is empty does no harm.
+  // A base without a log after it would not be loaded; one that is empty does no harm.
   if (next.logs.empty() && next.base.has_value()) return absl::OkStatus();
   const absl::Status status = Publish(next);
   if (status.ok()) Abandon(LogName(sequence));

@@ -50,7 +50,7 @@ class AofDirectory {
   // Creates an empty log that is in no manifest yet.
   absl::StatusOr<NewLog> CreateLog();
   // Makes the log `sequence` follow the log `after` (0: follow nothing); what the manifest listed
-  // behind `after` leaves it. The log's own content must be on disk before.
+  // after `after` leaves it. The log's own content must be on disk before.
   absl::Status PublishLog(uint64_t after, uint64_t sequence);
   // CreateLog and PublishLog: the first step of a rewrite, with `after` the writer's sequence().
   // LogWriter::SwitchTo takes the result; the snapshot then continues in that log.
@@ -58,7 +58,7 @@ class AofDirectory {
   // Gives up a log that was created, unless it may be listed already.
   void AbandonLog(uint64_t sequence);
   // Takes a log that AddLog has listed, and that nobody has written to, off the list again, unless
-  // it is the only one behind a base.
+  // it is the only one after a base.
   absl::Status RetractLog(uint64_t sequence);
 
   // Creates the file of a new base under a temporary name.

@@ -28,7 +28,7 @@ constexpr size_t kCrcBytes = 4;
 constexpr size_t kFooterBytes = 16;  // records, blocks
 // A snapshot may be as large as the memory, and is read once: its bytes must not drive out of the
 // page cache what other programs read, nor count as memory of this one. So it is dropped from the
-// cache as it is written and read, by steps of so many bytes when it is read.
+// cache as it is written and read, by steps of this many bytes when it is read.
 constexpr uint64_t kDropBytes = uint64_t{8} << 20;
 // In version 1 a record of 16 MiB could end a block.
 constexpr size_t kMaxPayloadBytes = (size_t{17} << 20) + kMaxVarintBytes;

@@ -104,7 +104,7 @@ class BaseReader {
                                                           const std::string& path,
                                                           uint64_t sequence);
 
-  // Delivers the records of one block, after its checksum has been found right; false behind the
+  // Delivers the records of one block, after its checksum has been found right; false after the
   // footer. A record in pieces is delivered with its last one, and no memory is taken for a piece
   // that has not been read. DataLoss, with file and offset, for any damage: a snapshot has no
   // excusable tail.

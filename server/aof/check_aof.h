@@ -1,4 +1,4 @@
-// tallyd --check-aof DIR [--fix]: examines a stopped server's append-only file and tells, for each
+// tallyd --check-aof DIR [--fix]: examines a stopped server's append-only file and says, for each
 // part, what it holds and where it is first bad.
 #pragma once
 

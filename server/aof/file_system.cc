@@ -36,7 +36,7 @@ class PosixFile final : public File {
   PosixFile& operator=(const PosixFile&) = delete;
   ~PosixFile() override { ::close(descriptor_); }
 
-  // Append writes behind what is there.
+  // Append writes after what is there.
   absl::Status SeekEnd() {
     const auto size = Size();
     if (size.ok()) end_ = *size;

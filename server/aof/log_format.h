@@ -1,5 +1,5 @@
 // The bytes of an incremental log: header line, RESP commands in batches, and after each batch an
-// annotation line with its checksum. The grammar stands in aof_format.md.
+// annotation line with its checksum. The grammar is in aof_format.md.
 #pragma once
 
 #include <cstddef>
@@ -62,7 +62,7 @@ bool MayBeginAnnotation(const LogPosition& start, std::string_view batch, std::s
 // A strict scanner of multi-bulk commands: only "*<n>\r\n($<length>\r\n<bytes>\r\n){n}", n >= 1,
 // numbers without sign or leading zeros.
 enum class ScanResult : uint8_t { kCommand, kIncomplete, kInvalid };
-// Reads one command at `position`. kCommand: `args` are views into `bytes` and `position` is behind
+// Reads one command at `position`. kCommand: `args` are views into `bytes` and `position` is after
 // it. kIncomplete: `bytes` end within a command, and at least up to `position` are needed to go on.
 // kInvalid: they cannot begin a command; `position` is the first bad byte.
 ScanResult ScanCommand(std::string_view bytes, size_t& position,

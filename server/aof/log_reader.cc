@@ -187,7 +187,7 @@ absl::StatusOr<LogReader::Step> LogReader::JudgeTail(uint64_t offset, std::strin
   if (expected_end_.has_value()) return Damaged(offset, why);
   const auto evidence = ExamineTail();
   if (!evidence.ok()) return evidence.status();
-  // A batch that is there up to its own annotation, or with another behind it, was written as a
+  // A batch that is there up to its own annotation, or with another after it, was written as a
   // whole; then only a sector of it that never reached the disk excuses it, and that only if no
   // later batch knows better.
   const bool was_synced = evidence->synced > position_.offset;
@@ -231,7 +231,7 @@ void LogReader::FindAnnotations(std::string_view bytes, size_t from, uint64_t by
        at = bytes.find("#TALLY ", at + 1)) {
     Annotation annotation;
     if (!ParseAnnotation(bytes.substr(at, kAnnotationBytes), annotation)) continue;
-    // Only a batch that stands where its annotation says; a value may contain any text.
+    // Only a batch that is where its annotation says; a value may contain any text.
     if (annotation.offset < position_.offset ||
         annotation.offset + annotation.length != bytes_offset + at) {
       continue;

@@ -26,7 +26,7 @@ class LogReader {
  public:
   enum class Step : uint8_t {
     kBatch,  // one batch was delivered
-    kEnd,    // the log ends behind a whole batch
+    kEnd,    // the log ends after a whole batch
     kTorn,   // the last batch is incomplete, as a crash leaves it: nothing of it was delivered
   };
 
@@ -38,7 +38,7 @@ class LogReader {
   // Reads one batch. DataLoss, with file and offset, for any damage that no torn append explains.
   absl::StatusOr<Step> NextBatch(CommandSink on_command);
 
-  // Before anything is read: what stands before this place, which is behind a batch or the header,
+  // Before anything is read: what is before this place, which is after a batch or the header,
   // is void. DataLoss if the log ends before.
   absl::Status BeginAt(uint64_t offset, uint32_t crc);
   // What the next log's header says of the end of this one: reading stops there, and a log that
@@ -52,17 +52,17 @@ class LogReader {
   uint64_t file_size() const { return file_size_; }
   // From position() to the end of what is to be read: what truncating would lose.
   uint64_t tail_bytes() const { return end_ - position_.offset; }
-  // So much of the file is known to have been on disk, from what the batches read tell.
+  // This much of the file is known to have been on disk, from what the batches read say.
   uint64_t synced() const { return synced_; }
   uint64_t batches() const { return batches_; }
   uint64_t commands() const { return commands_; }
 
  private:
-  // What stands behind the last whole batch.
+  // What is after the last whole batch.
   struct TailEvidence {
     bool own_annotation = false;               // the end of the batch that starts there
-    std::optional<uint64_t> later_batch;       // offset of the first batch behind that one
-    uint64_t synced = 0;                       // the most that a later batch tells to be on disk
+    std::optional<uint64_t> later_batch;       // offset of the first batch after that one
+    uint64_t synced = 0;                       // the most that a later batch says to be on disk
     std::optional<uint64_t> unwritten_sector;  // offset of the first disk sector of zeros only
   };
 
@@ -73,7 +73,7 @@ class LogReader {
   std::string_view Window() const;
   // Makes the window at least `size` bytes long; false when the log ends before.
   absl::StatusOr<bool> Grow(size_t size);
-  // The log ends within a batch, of which `scanned` bytes are whole commands, or behind one.
+  // The log ends within a batch, of which `scanned` bytes are whole commands, or after one.
   absl::StatusOr<Step> AtEndOfFile(size_t scanned);
   absl::StatusOr<Step> CheckBatch(size_t length, CommandSink on_command);
   absl::Status Deliver(std::string_view batch, CommandSink on_command);

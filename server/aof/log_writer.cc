@@ -38,7 +38,7 @@ absl::StatusOr<std::unique_ptr<LogWriter>> LogWriter::Open(AofDirectory& directo
   }
   const auto& logs = directory.manifest().logs;
   if (!logs.empty() && logs.back().sequence == end.sequence) return writer;
-  // There is no log yet, or what is listed behind `end` has not even a header: a new log takes its
+  // There is no log yet, or what is listed after `end` has not even a header: a new log takes its
   // place.
   auto log = directory.AddLog(end.sequence);
   if (!log.ok()) return log.status();

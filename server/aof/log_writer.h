@@ -46,8 +46,8 @@ class LogWriter {
     size_t max_unsynced_bytes = size_t{64} << 20;
   };
 
-  // Continues behind `end`, which the loader found (see aof_loader.h): truncates a torn tail of the
-  // last log, or creates the first log. Everything before `end` is synced; what lies behind the
+  // Continues after `end`, which the loader found (see aof_loader.h): truncates a torn tail of the
+  // last log, or creates the first log. Everything before `end` is synced; what lies after the
   // first `synced` bytes is written once more before, because it may be in the page cache only: a
   // sync that failed in the last process has left those pages clean.
   static absl::StatusOr<std::unique_ptr<LogWriter>> Open(AofDirectory& directory,
@@ -125,8 +125,8 @@ class LogWriter {
   LogPosition safe_;     // end of what need not be kept: on disk, or in policy no, written
 
   std::string buffer_;   // commands of this turn
-  ByteBlocks unsynced_;  // commands behind syncing_ that were written and are not on disk
-  ByteBlocks syncing_;   // commands behind safe_ that the running sync covers
+  ByteBlocks unsynced_;  // commands after syncing_ that were written and are not on disk
+  ByteBlocks syncing_;   // commands after safe_ that the running sync covers
   int64_t unsynced_since_ms_ = 0;
   int64_t syncing_since_ms_ = 0;
   LogPosition sync_target_;

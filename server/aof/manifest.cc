@@ -27,7 +27,7 @@ std::string Quoted(const std::string& name) {
   return absl::StrCat("\"", escaped, "\"");
 }
 
-// Takes a name, as Quoted() writes it, and the blank behind it off the front of `line`.
+// Takes a name, as Quoted() writes it, and the blank after it off the front of `line`.
 bool TakeName(std::string_view& line, std::string& name) {
   const bool is_quoted = line.starts_with('"');
   size_t end = is_quoted ? 1 : 0;

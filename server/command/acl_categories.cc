@@ -7,7 +7,7 @@
 namespace tally::server {
 namespace {
 
-// Those of Redis; tallyd's own families come behind them.
+// Those of Redis; tallyd's own families come after them.
 constexpr std::string_view kRedisCategories[] = {
     "keyspace", "read",   "write",       "set",       "sortedset",  "list",        "hash",
     "string",   "bitmap", "hyperloglog", "geo",       "stream",     "pubsub",      "admin",

@@ -9,7 +9,7 @@
 //   name(a b)         all of them, in this order
 //   [argument]        may be left out
 //   argument...       once or more; WORD... argument: each time with its word
-// After a name may stand, in this order: its type, one of :int :double :time :pattern :key, a
+// After a name may come, in this order: its type, one of :int :double :time :pattern :key, a
 // string if there is none; #n, the key specification of COMMAND INFO that it belongs to, a key if
 // it has no other type; @version, since when; !version, since when it is deprecated.
 #pragma once

@@ -96,7 +96,7 @@ inline constexpr uint16_t kOverwritesKey = kKeyOverwrite | kKeyUpdate;
 inline constexpr uint16_t kCreatesKey = kKeyOverwrite | kKeyInsert;
 inline constexpr uint16_t kRemovesKey = kKeyRemove | kKeyDelete;
 
-// Where the keys stand among the arguments, as COMMAND tells it, and what becomes of them: a last
+// Where the keys are among the arguments, as COMMAND says, and what becomes of them: a last
 // of -1 is the last argument.
 struct KeyRange {
   int first = 0;
@@ -117,7 +117,7 @@ constexpr KeyRange AllKeys(uint16_t use, uint16_t others_use = 0) {
 
 struct KeyReference {
   size_t index;      // among the arguments
-  uint16_t use = 0;  // KeyFlags; 0: as the row tells
+  uint16_t use = 0;  // KeyFlags; 0: as the row says
 
   bool operator==(const KeyReference&) const = default;
 };
@@ -128,7 +128,7 @@ using KeyFinder = bool (*)(Args args, std::vector<KeyReference>& keys);
 // Whether SLOWLOG has to hide an argument.
 using SecretFinder = bool (*)(Args args, size_t index);
 
-// Hints what calls of the command, all of one batch, are about to read behind their keys, so that
+// Hints what calls of the command, all of one batch, are about to read of their keys, so that
 // their cache misses overlap. The calls may be wrong in any way; of no effect but on time. True if
 // nothing of them was left out.
 using FetchAhead = bool (*)(const Keyspace& keyspace, std::span<const Args> calls);
@@ -136,7 +136,7 @@ using FetchAhead = bool (*)(const Keyspace& keyspace, std::span<const Args> call
 struct Command {
   std::string_view name;  // lower case; a subcommand's is only its second word
   Handler handler = nullptr;
-  int arity = 0;  // the name counts; negative: at least so many
+  int arity = 0;  // the name counts; negative: at least this many
   uint32_t flags = 0;
   KeyRange keys;
   std::string_view summary;
@@ -147,7 +147,7 @@ struct Command {
   SecretFinder is_secret = nullptr;
   FetchAhead fetch_ahead = nullptr;
   // KeyFlags of the policy that the second word names; 0: it names none. A policy is no key, and
-  // COMMAND tells nothing of it, but a user needs the same rights for its name as for a key's.
+  // COMMAND says nothing of it, but a user needs the same rights for its name as for a key's.
   uint16_t policy_use = 0;
 };
 
@@ -156,7 +156,8 @@ struct CommandFamily {
   std::string_view group;     // as COMMAND DOCS names it
   std::string_view category;  // as ACL CAT names it
   std::span<const Command> commands;
-  bool native = false;  // tallyd's own: what is wrong with a call is told with the command's usage
+  bool native =
+      false;  // tallyd's own: what is wrong with a call is reported with the command's usage
 };
 
 // The keys of a well-formed call, and what is done with each; false for wrong syntax.

@@ -85,7 +85,7 @@ void ReplyKeySpec(ReplyBuilder& reply, uint16_t use, int first, int last, int st
   reply.Integer(0);
 }
 
-// Only ranges have a specification; where the keys are to be searched for, COMMAND GETKEYS tells.
+// Only ranges have a specification; where the keys are to be searched for, COMMAND GETKEYS says.
 void ReplyKeySpecs(ReplyBuilder& reply, const Command& command) {
   const KeyRange& keys = command.keys;
   if (keys.first == 0) return reply.Set(0);
@@ -99,7 +99,7 @@ void ReplyKeySpecs(ReplyBuilder& reply, const Command& command) {
   ReplyKeySpec(reply, KeyUse(command, false), second, last_from(second), keys.step);
 }
 
-// The item of each subcommand; they stand behind their parent in the table.
+// The item of each subcommand; they come after their parent in the table.
 template <typename Visit>
 void ForEachSubcommand(const CommandTable& table, const CommandTable::Item& item, Visit&& visit) {
   for (size_t i = 1; i <= item.command->subcommands.size(); ++i) visit(table.items()[item.id + i]);

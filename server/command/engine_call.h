@@ -25,7 +25,7 @@ bool ReplyWordError(CommandContext& context, std::string_view error);
 // False after replying WRONGTYPE.
 [[nodiscard]] bool CheckOutcome(CommandContext& context, const KeyOutcome& outcome);
 
-// Tells of a key that has changed, as `event`, and of its end if it became empty.
+// Reports a key that has changed, as `event`, and its end if it became empty.
 void TellChange(CommandContext& context, std::string_view key, const KeyOutcome& outcome,
                 std::string_view event);
 

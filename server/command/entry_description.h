@@ -1,4 +1,4 @@
-// What OBJECT, MEMORY USAGE and DEBUG OBJECT tell of a key.
+// What OBJECT, MEMORY USAGE and DEBUG OBJECT say of a key.
 #pragma once
 
 #include <cstddef>

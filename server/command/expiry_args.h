@@ -1,4 +1,4 @@
-// Arguments that tell when a key dies.
+// Arguments that say when a key dies.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +29,12 @@ std::optional<int64_t> DeadlineArg(CommandContext& context, size_t index, Expiry
 
 // The expiry option of a command that takes at most one kind of it. The kind may be repeated, the
 // last one counts; it is read when all options have been parsed, as Redis does, so that a wrong
-// syntax is told before a wrong number.
+// syntax is reported before a wrong number.
 struct ExpiryOption {
   std::optional<ExpiryArg> kind;
   size_t index = 0;  // of the number
 
-  // Takes the word at `at` and the number behind it; false when the word is none, or of another
+  // Takes the word at `at` and the number after it; false when the word is none, or of another
   // kind than before, or the last.
   bool Take(Args args, size_t& at);
   // Replies the error and returns false for a number that is no expiry. Without the option

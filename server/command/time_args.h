@@ -13,7 +13,7 @@
 
 namespace tally::server {
 
-// The words to read, those of the command unless told otherwise, and where errors go.
+// The words to read, those of the command unless given, and where errors go.
 struct ArgReader {
   ArgReader(CommandContext& context_in) : ArgReader(context_in, context_in.args) {}
   ArgReader(CommandContext& context_in, Args words)
@@ -59,7 +59,7 @@ class EventTime {
       : clock_(context.now), replayed_(context.replaying) {}
 
   // The option AT, or NOW in a log, at `index`; false after replying an error, which it also does
-  // when another word stands there.
+  // when another word is there.
   [[nodiscard]] bool ReadOption(CommandContext& context, size_t index);
 
   int64_t now() const { return now_.value_or(replayed_ && at_ ? *at_ : clock_); }

@@ -74,7 +74,7 @@ void ReplyMissingZone(CommandContext& context, const ActiveSet& set) {
                              "' of this key is not in the tzdata of this machine"));
 }
 
-// Whether days can be told apart in the set; replies the error.
+// Whether days can be distinguished in the set; replies the error.
 bool CheckZone(CommandContext& context, const ActiveSet* set) {
   if (set == nullptr || !set->options().zone.is_missing() || context.replaying) return true;
   ReplyMissingZone(context, *set);
@@ -97,7 +97,7 @@ void Create(CommandContext& context) {
   context.reply.Ok();
 }
 
-// The ids of TOUCH, and when they were seen. Options are the last words, behind one id at least.
+// The ids of TOUCH, and when they were seen. Options are the last words, after one id at least.
 struct TouchArgs {
   explicit TouchArgs(const CommandContext& context) : time(context) {}
 

@@ -74,7 +74,7 @@ bool CheckUnit(CommandContext& context, size_t index) {
 }
 
 // The bits that `[start [end [BYTE|BIT]]]` from argument `index` on stand for, in a string of so
-// many bytes: empty when start is behind end. Replies the error and gives nothing when they are
+// many bytes: empty when start is after end. Replies the error and gives nothing when they are
 // wrong. BITPOS looks at the unit before the end; for BITCOUNT places before the string's begin
 // that are in the wrong order are no range, where BITPOS takes both for the first.
 std::optional<BitRange> BitRangeArgs(CommandContext& context, size_t index, size_t bytes,

@@ -80,7 +80,7 @@ void ExpireAt(CommandContext& context) { ExpireKey(context, {TimeUnit::kSeconds,
 void PExpireAt(CommandContext& context) { ExpireKey(context, {TimeUnit::kMilliseconds, true}); }
 
 // -2 for an absent key, -1 for one without a deadline, else the deadline less `base`, rounded to
-// units of so many milliseconds.
+// units of this many milliseconds.
 void ReplyDeadline(CommandContext& context, int64_t base, int64_t unit_ms) {
   const Keyspace::Entry entry = context.Find(context.args[1]);
   if (!entry) return context.reply.Integer(-2);

@@ -94,7 +94,7 @@ void Undo(CommandContext& context) {
   EventTime time(context);
   int64_t count = 1;
   if (context.args.size() > 2 && !ReadCount(context, 2, "n", 0, count)) return;
-  // AT stands here in a log only: which hits are the newest does not depend on the time.
+  // AT is here in a log only: which hits are the newest does not depend on the time.
   if (context.args.size() > 3) {
     if (!context.replaying) return ReplySyntaxError(context);
     if (!time.ReadOption(context, 3)) return;

@@ -62,7 +62,7 @@ void PfAdd(CommandContext& context) {
 }
 
 // Merges the HyperLogLogs of all keys from argument 1 on; false after replying an error. `dense`
-// tells whether one of them was.
+// says whether one of them was.
 bool MergeAll(CommandContext& context, Registers& registers, bool& dense) {
   dense = false;
   for (const std::string_view key : context.args.subspan(1)) {

@@ -1,4 +1,4 @@
-// Keys whatever they hold: existence, names, copies. Expiry stands in expiry.cc, SCAN in scan.cc.
+// Keys whatever they hold: existence, names, copies. Expiry is in expiry.cc, SCAN in scan.cc.
 #include <algorithm>
 #include <string>
 #include <vector>

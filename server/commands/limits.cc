@@ -4,7 +4,7 @@
 // What is logged says when it happened and by which clock that was judged (see EventTime):
 //   LIMIT.TAKE key rule … [AND key rule …] COST n AT t [NOW t]
 //       only if something was taken, whatever command took it: the hits are counted again without
-//       being judged again. Rules stand in place of a policy's name, so that a policy that changes
+//       being judged again. Rules replace a policy's name, so that a policy that changes
 //       later does not change the past.
 //   LIMIT.FORCE with the same words, in older logs: counted as the versions that wrote it did.
 //   LIMIT.GIVE key n AT t NOW t
@@ -44,7 +44,7 @@ void LogTaken(CommandContext& context, const LimitArgs& limit) {
   LogEffect(context, words, limit.time);
 }
 
-// Tells of what a decision did to its keys.
+// Reports what a decision did to its keys.
 void TellTaken(CommandContext& context, const LimitResult& result) {
   for (const LimitResult::Key& key : result.keys) TellChange(context, key.name, key, "limit.take");
 }
@@ -86,7 +86,7 @@ void Force(CommandContext& context) {
 struct GiveArgs {
   int64_t count = 1;
   EventTime time;
-  // The newest first, whenever they were taken, unless AT tells which.
+  // The newest first, whenever they were taken, unless AT says which.
   bool has_at = false;
 };
 

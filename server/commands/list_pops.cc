@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kNotPositiveError = "ERR value is out of range, must be positive";
 
-// Drops `count` elements and tells of it; a list without elements ends its key.
+// Drops `count` elements and reports it; a list without elements ends its key.
 void DropEnd(CommandContext& context, std::string_view key, List& list, ListEnd end, size_t count) {
   const size_t size = list.size();
   end == ListEnd::kLeft ? list.Trim(count, size) : list.Trim(0, size - count);

@@ -1,4 +1,4 @@
-// Lists: pushing, looking and changing in place. What pops stands in list_pops.cc.
+// Lists: pushing, looking and changing in place. What pops is in list_pops.cc.
 #include <algorithm>
 #include <optional>
 #include <string_view>
@@ -153,8 +153,8 @@ constexpr std::string_view kRankRangeError =
     "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807";
 
 struct PositionOptions {
-  int64_t rank = 1;              // which match is the first told; negative: from the end
-  std::optional<int64_t> count;  // how many to tell, 0 for all
+  int64_t rank = 1;              // which match is the first shown; negative: from the end
+  std::optional<int64_t> count;  // how many to show, 0 for all
   int64_t max_length = 0;        // how many elements to look at, 0 for all
 };
 

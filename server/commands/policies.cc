@@ -1,4 +1,4 @@
-// POLICY: rules that stand under a name, for LIMIT. They belong to the server, not to a database,
+// POLICY: rules with a name, for LIMIT. They belong to the server, not to a database,
 // and stay when databases are flushed. A user's key patterns say which policies it may set, see and
 // delete; to use one in a rule needs no right.
 #include <string>

@@ -19,7 +19,7 @@ namespace tally::server {
 // loop.
 inline constexpr size_t kMaxQuotaEntries = 1000;
 
-// Reads the arguments behind the book's key from left to right. Whatever is missing, malformed or
+// Reads the arguments after the book's key from left to right. Whatever is missing, malformed or
 // out of range is replied as an error that names it, and the reader returns false.
 class QuotaArgs {
  public:

@@ -1,4 +1,4 @@
-// Sets: members of one key. What combines several sets stands in set_algebra.cc.
+// Sets: members of one key. What combines several sets is in set_algebra.cc.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// Strings: SET and GET in all their forms. Counters stand in counters.cc.
+// Strings: SET and GET in all their forms. Counters are in counters.cc.
 #include <algorithm>
 #include <string>
 

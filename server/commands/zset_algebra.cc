@@ -65,7 +65,7 @@ double Combine(double a, double b, Aggregate aggregate) {
   return std::isnan(sum) ? 0 : sum;
 }
 
-// numkeys at `index` and the keys behind it. Replies the error and returns false.
+// numkeys at `index` and the keys after it. Replies the error and returns false.
 bool ReadSources(CommandContext& context, size_t index, Request& request) {
   const auto count = context.Int64Arg(index);
   if (!count) return false;

@@ -31,7 +31,7 @@ struct RangeRequest {
   LexBound max_member{LexBound::Kind::kHighest};
 };
 
-// The two bounds at `index` and behind it. Replies the error and returns false.
+// The two bounds at `index` and after it. Replies the error and returns false.
 bool ParseBounds(CommandContext& context, size_t index, RangeRequest& request) {
   if (request.by == RangeBy::kRank) {
     const auto first = context.Int64Arg(index);
@@ -94,7 +94,7 @@ RankRange ApplyLimit(RankRange range, const RangeRequest& request) {
                          : RankRange{range.begin + skipped, range.begin + skipped + taken};
 }
 
-// The words behind the bounds. Replies the error and returns false.
+// The words after the bounds. Replies the error and returns false.
 struct OptionWords {
   bool by_allowed;      // BYSCORE, BYLEX and REV are words of this command
   bool scores_allowed;  // WITHSCORES is
@@ -236,7 +236,7 @@ void ZRemRangeByLex(CommandContext& context) {
   RemoveRange(context, RangeBy::kMember, "zremrangebylex");
 }
 
-// Redis's packed sets hold whole scores as integers, and a scan tells what they hold.
+// Redis's packed sets hold whole scores as integers, and a scan says what they hold.
 void AddScore(ScanReply& found, double score, bool packed) {
   constexpr double kMostHeld = 0x1p62;
   if (packed && std::trunc(score) == score && std::abs(score) <= kMostHeld) {

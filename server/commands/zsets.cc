@@ -1,4 +1,4 @@
-// Sorted sets: members and their scores. Ranges stand in zset_ranges.cc, unions in zset_algebra.cc.
+// Sorted sets: members and their scores. Ranges are in zset_ranges.cc, unions in zset_algebra.cc.
 #include <absl/container/flat_hash_set.h>
 
 #include <algorithm>

@@ -31,12 +31,13 @@ enum class EvictionPolicy : uint8_t {
 // Who may use a guarded feature: nobody, everybody, or connections from this machine.
 enum class LocalAccess : uint8_t { kNo, kYes, kLocal };
 
-// Who is told that the server serves: nobody, systemd (or fail), nobody, systemd if it started us.
+// Who is notified that the server serves: nobody, systemd (or fail), nobody, systemd if it started
+// us.
 enum class Supervision : uint8_t { kNo, kSystemd, kUpstart, kAuto };
 
 enum class TlsClientAuth : uint8_t { kNo, kYes, kOptional };
 
-// A client is closed when its output buffer exceeds the hard limit, or the soft limit for so many
+// A client is closed when its output buffer exceeds the hard limit, or the soft limit for this many
 // seconds on end. Bytes; 0 is no limit.
 struct OutputBufferLimit {
   int64_t hard = 0;

@@ -25,7 +25,7 @@ struct ConfigChange {
 };
 
 // Applies name-value pairs (an even number of words) to a copy: all of them or none. The error's
-// message is the error reply's text behind "ERR ".
+// message is the error reply's text after "ERR ".
 absl::StatusOr<ConfigChange> ConfigSet(const Config& current,
                                        std::span<const std::string_view> pairs);
 

@@ -44,7 +44,7 @@ struct CommandLine {
   std::vector<DirectiveWords> directives;
 };
 
-// The arguments behind the program's name: [conf] [--directive value …]…, --check-config, --help,
+// The arguments after the program's name: [conf] [--directive value …]…, --check-config, --help,
 // --version. A `--save` or `--user` without a value clears, as in Redis.
 absl::StatusOr<CommandLine> ParseCommandLine(Words arguments);
 

@@ -24,7 +24,7 @@ absl::Status CheckRange(int64_t value, int64_t min, int64_t max) {
   return Refuse(StrCat("argument must be between ", min, " and ", max, " inclusive"));
 }
 
-// Stores a number that was parsed, or tells what the text is not.
+// Stores a number that was parsed, or says what the text is not.
 absl::Status Store(std::optional<int64_t> value, const char* reason, int64_t Config::* member,
                    Config& config) {
   if (!value) return Refuse(reason);

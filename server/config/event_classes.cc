@@ -8,7 +8,7 @@ struct Letter {
   uint32_t classes;
 };
 
-// A stands first, so that a set that holds all of it is written with it.
+// A comes first, so that a set that holds all of it is written with it.
 constexpr Letter kLetters[] = {
     {'A', kEventAll},      {'g', kEventGeneric},  {'$', kEventString},  {'l', kEventList},
     {'s', kEventSet},      {'h', kEventHash},     {'z', kEventZset},    {'x', kEventExpired},

@@ -41,7 +41,7 @@ class Rewriter {
   void Cancel(std::string_view why);
 
   // How far a turn takes a rewrite: by the time that those who are served leave it, or, for tests
-  // that shall be the same each time, one step.
+  // that are to be the same each time, one step.
   enum class Pace { kShared, kStep };
   // At each turn's end.
   void TakeTurn(Pace pace);

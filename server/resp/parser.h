@@ -29,7 +29,7 @@ struct ParserLimits {
 enum class ParseStatus {
   kCommand,   // args() and consumed() are set; args() may be empty, the caller skips those
   kNeedMore,  // the request goes on beyond the buffer by at least wanted() bytes
-  kError,     // error() tells; there is no way to resynchronise, the connection must be closed
+  kError,     // error() says; there is no way to resynchronise, the connection must be closed
 };
 
 class RequestParser {
@@ -40,12 +40,12 @@ class RequestParser {
   void set_limits(const ParserLimits& limits);
 
   // Parses one request from the front of `buffer`. After kNeedMore call again with the same bytes
-  // and more behind them, at any address: what was parsed is not parsed again, so a request costs
+  // and more after them, at any address: what was parsed is not parsed again, so a request costs
   // O(1) for each byte however it is cut. After kCommand the next buffer begins consumed() bytes
   // further on. Memory grows with the bytes received, never with a length declared.
   [[nodiscard]] ParseStatus Next(std::string_view buffer);
 
-  // As Next, and goes on with the requests behind the first one as long as they are whole and
+  // As Next, and goes on with the requests after the first one as long as they are whole and
   // well-formed, so that what they need can be fetched together: requests() has one or more.
   [[nodiscard]] ParseStatus NextBatch(std::string_view buffer);
   static constexpr size_t kMaxBatch = 16;
@@ -68,7 +68,7 @@ class RequestParser {
   // Bytes still missing at the least, after kNeedMore. The client declares this number: use it to
   // size a read, not to allocate.
   size_t wanted() const { return wanted_; }
-  // After kError: what to reply behind "ERR ". It may hold a byte of the client, CR and LF too.
+  // After kError: what to reply after "ERR ". It may hold a byte of the client, CR and LF too.
   std::string_view error() const { return error_; }
   // Bytes held on the heap. O(arguments that were quoted).
   size_t memory_usage() const;

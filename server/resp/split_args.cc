@@ -59,7 +59,7 @@ class Splitter {
     return true;
   }
 
-  // Both read to behind the closing quote, or fail at the end of the line.
+  // Both read to after the closing quote, or fail at the end of the line.
   bool ReadDoubleQuoted(std::string& word) {
     while (at_ < line_.size()) {
       const char c = line_[at_++];

@@ -104,7 +104,7 @@ void PackHeader(Output& out, size_t size, unsigned small, unsigned medium) {
   out.Tagged(medium + 1, size, 4);
 }
 
-// Whether the keys of the table at the top are 1 to n; tells how many pairs it has.
+// Whether the keys of the table at the top are 1 to n; says how many pairs it has.
 bool IsArray(lua_State* lua, size_t& pairs) {
   pairs = 0;
   lua_Number highest = 0;
@@ -286,7 +286,7 @@ class Input {
   std::string_view rest_;
 };
 
-// With neither limit nor offset all values; otherwise the offset behind them, -1 at the end, comes
+// With neither limit nor offset all values; otherwise the offset after them, -1 at the end, comes
 // first.
 int UnpackFull(lua_State* lua, lua_Integer limit, lua_Integer offset) {
   size_t size = 0;

@@ -13,7 +13,7 @@
 namespace tally::server {
 namespace {
 
-// The function that a guard stands before is its first upvalue. It runs in the guard's own frame,
+// The function that a guard protects is its first upvalue. It runs in the guard's own frame,
 // so its error messages are as they were; it must have no upvalues itself.
 int CallGuarded(lua_State* lua) { return lua_tocfunction(lua, lua_upvalueindex(1))(lua); }
 

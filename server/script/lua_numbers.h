@@ -13,7 +13,7 @@ namespace tally::server {
 int64_t TruncatedToInt64(lua_Number value);
 uint64_t TruncatedToUint64(lua_Number value);
 
-// Each has the function that it stands before as its first upvalue, and leaves everything else to
+// Each has the function that it protects as its first upvalue, and leaves everything else to
 // it.
 int GuardToString(lua_State* lua);
 int GuardToNumber(lua_State* lua);

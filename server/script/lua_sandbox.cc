@@ -111,7 +111,7 @@ void OpenOwn(lua_State* lua, const char* name, lua_CFunction open) {
   Publish(lua, name);
 }
 
-// Behind the globals a function that tells of names that are not there; before them the proxy.
+// After the globals a function that reports names that are not there; before them the proxy.
 void CloseGlobals(lua_State* lua) {
   PushGlobals(lua);
   lua_newtable(lua);

@@ -21,7 +21,7 @@ struct Format {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// The number behind a format letter, or `otherwise`.
+// The number after a format letter, or `otherwise`.
 int TakeSize(lua_State* lua, Format& format, int otherwise) {
   if (!IsDigit(*format.at)) return otherwise;
   int size = 0;
@@ -205,7 +205,7 @@ size_t Get(lua_State* lua, char letter, size_t size, const char* bytes, const ch
       lua_pushnumber(lua, GetFloat<double>(bytes, format.little));
       return size;
     case 'c': {
-      if (size == 0) {  // the value before tells the length
+      if (size == 0) {  // the value before says the length
         if (lua_gettop(lua) < first_value || lua_isnumber(lua, -1) == 0) {
           luaL_error(lua, "format 'c0' needs a previous size");
         }

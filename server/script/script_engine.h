@@ -67,7 +67,7 @@ class ScriptEngine {
 
   // Takes the arguments of a call from the stack; false if one is neither string nor number.
   bool TakeArgs(lua_State* lua);
-  // Runs the command that TakeArgs took. The reply stands until the next call.
+  // Runs the command that TakeArgs took. The reply is valid until the next call.
   std::string_view RunTaken();
   // Whether the caller's user may run the command that TakeArgs took; empty if it is none.
   std::optional<bool> MayRunTaken() const;

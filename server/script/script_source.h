@@ -1,4 +1,4 @@
-// The first line of a script may tell how it is to be run: "#!lua flags=no-writes,allow-oom".
+// The first line of a script may say how it is to be run: "#!lua flags=no-writes,allow-oom".
 #pragma once
 
 #include <cstdint>

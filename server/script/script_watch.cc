@@ -50,7 +50,7 @@ void ScriptWatch::End() {
   server_.script_busy = false;
   const int64_t stood_at = server_.clock.now_ms();
   server_.clock.Tick();
-  // Whoever spoke while the clock stood seems to have done so when the script began.
+  // Whoever spoke while the clock was stopped seems to have done so when the script began.
   const int64_t now = server_.clock.now_ms();
   server_.clients.ForEach([&](Client& client) {
     if (client.last_active_ms == stood_at) client.last_active_ms = now;

@@ -19,10 +19,10 @@ class Clock {
   // The same in ms, for what must not depend on anybody's setting of a clock, such as how long
   // data has waited for the disk.
   int64_t steady_ms() const { return set_steady_ms_.value_or(MonotonicMicros() / 1000); }
-  // For simulations: steady_ms() stands at `ms` from now on.
+  // For simulations: steady_ms() stays at `ms` from now on.
   void SetSteady(int64_t ms) { set_steady_ms_ = ms; }
 
-  // The clock stands at `unix_ms` until it is advanced or made real again.
+  // The clock is stopped at `unix_ms` until it is advanced or made real again.
   void Set(int64_t unix_ms);
   // Moves a set clock on, or sets the real one ahead and stops it. False when it would overflow.
   bool Advance(int64_t ms);

@@ -95,7 +95,7 @@ bool Evictor::EvictBatch() {
     if (!entry) continue;  // its deadline had passed
     const bool frees_at_once = entry.is_heap();
     Evict(entry);
-    // What stands in the segment is given back for all keys together.
+    // What is in the segment is given back for all keys together.
     if (frees_at_once && (!server_.engine.reclaimer().empty() || !OverLimit())) break;
   }
   keyspace.Pack(*batch_.segment);

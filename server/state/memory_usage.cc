@@ -49,7 +49,7 @@ size_t AllocatedByThread() {
 }  // namespace
 
 AllocatorUsage ReadAllocatorUsage() {
-  // jemalloc's statistics stand still until the epoch is advanced.
+  // jemalloc's statistics do not change until the epoch is advanced.
   uint64_t epoch = 1;
   size_t size = sizeof epoch;
   mallctl("epoch", &epoch, &size, &epoch, size);
@@ -87,7 +87,7 @@ void PurgeInBackground() {
 AllocatorUsage ReadAllocatorUsage() {
   const struct mallinfo2 info = mallinfo2();
   const size_t mapped = info.arena + info.hblkhd;
-  // A sanitizer's allocator tells nothing: the resident size is the nearest that is known.
+  // A sanitizer's allocator says nothing: the resident size is the nearest that is known.
   if (mapped == 0) {
     const size_t resident = ReadResidentBytes();
     return {resident, resident, resident};

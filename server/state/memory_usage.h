@@ -1,4 +1,4 @@
-// How much memory the process uses, as the allocator and the kernel tell it.
+// How much memory the process uses, as the allocator and the kernel report it.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct AllocatorUsage {
 
 // Takes some microseconds.
 AllocatorUsage ReadAllocatorUsage();
-// The process's resident set; 0 where the kernel does not tell.
+// The process's resident set; 0 where the kernel does not say.
 size_t ReadResidentBytes();
 size_t SystemMemoryBytes();
 std::string_view AllocatorName();
@@ -33,7 +33,7 @@ class MemoryMeter {
  public:
   MemoryMeter() : startup_(Sample()) {}
 
-  // Has the bytes in use be told by something else than the allocator, for tests: a sanitizer's
+  // Has the bytes in use come from something else than the allocator, for tests: a sanitizer's
   // keeps what has been freed.
   void set_source(std::function<size_t()> source) { source_ = std::move(source); }
 

@@ -8,7 +8,7 @@
 
 namespace tally::server {
 
-// Tells those who watch of a command that `client` ran. One that watches and runs it itself gets
+// Shows those who watch a command that `client` ran. One that watches and runs it itself gets
 // the line after the command's reply.
 void FeedMonitors(ClientTable& clients, const Clock& clock, const Client& client, Args args);
 

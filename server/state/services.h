@@ -67,7 +67,7 @@ struct Services {
   bool loading = false;     // clients are answered LOADING
   bool active_expire = true;
   // A script has been running for longer than busy-reply-threshold. Commands without kAllowBusy are
-  // answered BUSY; the clock stands, and nothing expires.
+  // answered BUSY; the clock stops, and nothing expires.
   bool script_busy = false;
   Pause pause;
   std::shared_ptr<ScriptEngine> scripts;  // null before the first script

@@ -1,4 +1,4 @@
-// Counters behind INFO. Plain numbers: one thread writes and reads them.
+// Counters for INFO. Plain numbers: one thread writes and reads them.
 #pragma once
 
 #include <array>

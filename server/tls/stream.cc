@@ -99,7 +99,7 @@ void Stream::Close() {
   if (closed()) return;
   if (is_tls()) {
     ERR_clear_error();
-    // Tells the peer that nothing is cut off, if its socket takes that now.
+    // Lets the peer know that nothing is cut off, if its socket takes that now.
     if (SSL_is_init_finished(ssl_.get())) SSL_shutdown(ssl_.get());
     ERR_clear_error();
   }
