@@ -61,11 +61,17 @@ void EffectStream::DeliverAll() {
 
 void EffectStream::DeliverUntil(size_t end) {
   if (end == 0) return;
+  const bool whole = end == pending_.size();
   for (EffectSink* sink : sinks_) {
-    sink->Receive(delivered_, std::string_view(pending_).substr(0, end));
+    if (whole && sink == sinks_.back()) {
+      sink->ReceiveAndTake(delivered_, pending_);
+      pending_.clear();
+    } else {
+      sink->Receive(delivered_, std::string_view(pending_).substr(0, end));
+    }
   }
   delivered_ += end;
-  pending_.erase(0, end);
+  if (!whole) pending_.erase(0, end);
   // One large turn must not keep its memory for ever.
   if (pending_.empty() && pending_.capacity() > kKeptBytes) std::string().swap(pending_);
 }

@@ -20,6 +20,9 @@ class EffectSink {
  public:
   // `effects` are whole commands; `offset` is where they begin in the stream.
   virtual void Receive(uint64_t offset, std::string_view effects) = 0;
+  // The same with bytes that nobody needs afterwards: the sink may take the string and leave
+  // another in its place, so that a large value is not copied.
+  virtual void ReceiveAndTake(uint64_t offset, std::string& effects) { Receive(offset, effects); }
 
  protected:
   ~EffectSink() = default;
@@ -34,7 +37,7 @@ class EffectStream {
   void Attach(EffectSink& sink);
   // The sink first receives what was appended before. Nothing happens if it is not attached.
   void Detach(EffectSink& sink);
-  // Without a sink nothing is kept, and the offset stands.
+  // Without a sink nothing is kept, and the offset stays.
   bool enabled() const { return !sinks_.empty(); }
   // Bytes that were appended so far.
   uint64_t offset() const { return delivered_ + pending_.size(); }

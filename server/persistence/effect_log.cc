@@ -56,6 +56,11 @@ void EffectLog::Resume() {
 
 void EffectLog::Receive(uint64_t, std::string_view effects) { writer_->Append(effects); }
 
+void EffectLog::ReceiveAndTake(uint64_t, std::string& effects) {
+  if (!writer_->buffer().empty()) return writer_->Append(effects);
+  writer_->buffer().swap(effects);
+}
+
 absl::Status EffectLog::Flush() {
   effects_.Deliver();
   if (!is_on() || writer_->pending_bytes() == 0) return absl::OkStatus();

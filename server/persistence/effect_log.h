@@ -78,6 +78,7 @@ class EffectLog : private EffectSink {
  private:
   // EffectSink.
   void Receive(uint64_t offset, std::string_view effects) override;
+  void ReceiveAndTake(uint64_t offset, std::string& effects) override;
 
   const Config& config_;
   const Clock& clock_;

@@ -14,6 +14,7 @@ namespace {
 
 class Sink : public EffectSink {
  public:
+  virtual ~Sink() = default;
   void Receive(uint64_t offset, std::string_view effects) override {
     if (text.empty()) begin = offset;
     CHECK(offset == begin + text.size());
@@ -23,6 +24,19 @@ class Sink : public EffectSink {
 
   std::string text;
   uint64_t begin = 0;
+};
+
+// Takes the memory where it may, and leaves bytes of its own in it.
+class TakingSink : public Sink {
+ public:
+  void ReceiveAndTake(uint64_t offset, std::string& effects) override {
+    Receive(offset, effects);
+    std::string mine = "left over";
+    mine.swap(effects);
+    ++taken;
+  }
+
+  int taken = 0;
 };
 
 std::string Resp(const std::vector<std::string_view>& words) {
@@ -108,6 +122,29 @@ TEST_CASE("effects: an abandoned block leaves nothing") {
   CHECK(sink.text == kSelect0 + Resp({"DEL", "before"}) + kSelect0 + Resp({"DEL", "after"}));
 }
 
+TEST_CASE("effects: the last sink may take the bytes, but not those of a block") {
+  EffectStream stream;
+  Sink first;
+  TakingSink last;
+  stream.Attach(first);
+  stream.Attach(last);
+  stream.Append(0, {"SET", "a", "1"});
+  stream.Deliver();
+  CHECK(last.taken == 1);
+  {
+    EffectStream::Block block(stream);
+    stream.Append(0, {"SET", "b", "2"});
+    stream.Deliver();
+  }
+  CHECK(last.taken == 1);
+  stream.Append(0, {"SET", "c", "3"});
+  stream.Deliver();
+  CHECK(last.taken == 2);
+  CHECK(last.text ==
+        kSelect0 + Resp({"SET", "a", "1"}) + Resp({"SET", "b", "2"}) + Resp({"SET", "c", "3"}));
+  CHECK(first.text == last.text);
+}
+
 // Sinks that come and go at any time receive the stream's bytes from where they came to where they
 // went, whatever is asked for in between.
 TEST_CASE("effects: every sink receives what the stream has, by dice") {
@@ -132,7 +169,8 @@ TEST_CASE("effects: every sink receives what the stream has, by dice") {
       }
     }
     if (random.OneIn(100)) {
-      sinks.push_back(std::make_unique<Sink>());
+      sinks.push_back(random.OneIn(2) ? std::make_unique<Sink>()
+                                      : std::unique_ptr<Sink>(std::make_unique<TakingSink>()));
       stream.Attach(*sinks.back());
       attached.emplace_back(sinks.back().get(), stream.offset());
     }
