@@ -42,7 +42,7 @@ std::string_view ScriptDenial(AclDenial denial) {
   return "";
 }
 
-// What a client may queue in MULTI before it is told to stop.
+// What a client may queue in MULTI before it is asked to stop.
 constexpr size_t kMaxQueuedBytes = size_t{1} << 30;
 
 constexpr size_t kMaxPrinted = 128;
@@ -295,7 +295,6 @@ void Dispatcher::Replay(Client& client, const CommandTable::Item& item, Args arg
 void Dispatcher::RunAs(Purpose purpose, Client& client, const CommandTable::Item& item, Args args) {
   const size_t reply_begin = client.output.size();
   const int64_t begin = last_micros_;
-  // It lives until all have read the arguments.
   ServerContext context(server_, client,
                         {.item = item,
                          .args = args,
@@ -316,6 +315,8 @@ void Dispatcher::RunAs(Purpose purpose, Client& client, const CommandTable::Item
   if ((item.command->flags & (kSkipMonitor | kAdmin)) == 0) {
     FeedMonitors(server_.clients, server_.clock, client, args);
   }
+  if (client.taken_request.size() > 0) [[unlikely]]
+    client.taken_request = {};
 }
 
 void Dispatcher::NoteChange(ServerContext& context) {

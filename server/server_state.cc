@@ -26,8 +26,7 @@ OwnedServices::OwnedServices(Services& services, const CommandTable& commands, E
            .key_events = key_events,
            .lookups = stats.lookups,
            .cursors = CursorCode(RandomKey()),
-           .random = std::mt19937_64(RandomKey()),
-           .scratch = Scratch(engine.seed())} {}
+           .random = std::mt19937_64(RandomKey())} {}
 
 ServerState::ServerState(const CommandTable& commands_in, Engine& engine_in, Config& config_in,
                          Logger& log_in)

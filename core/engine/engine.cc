@@ -4,7 +4,8 @@
 
 namespace tally {
 
-Engine::Engine(size_t databases, uint64_t seed, ZoneSource& zones) : seed_(seed), zones_(zones) {
+Engine::Engine(size_t databases, uint64_t seed, ZoneSource& zones)
+    : seed_(seed), zones_(zones), scratch_(seed) {
   for (size_t i = 0; i < databases; ++i) {
     keyspaces_.push_back(std::make_unique<Keyspace>(seed, reclaimer_));
   }

@@ -2,7 +2,7 @@
 // parts of the server.
 #pragma once
 
-#include <optional>
+#include <memory>
 
 #include "server/acl/acl_check.h"
 #include "server/command/command_context.h"
@@ -21,16 +21,20 @@ class ServerContext final : public CommandContext {
   Services& server;
   Client& client;
 
+  // Keeps what was taken from the request until the command is over: an output that is full may
+  // have dropped it, but monitors and the slow log still read the arguments.
+  void KeepRequest(const SharedBytes& taken) { client.taken_request = taken; }
+
   bool MayRead(std::string_view key) const override { return rights().MayRead(key); }
   bool MayReadEveryKey() const override { return rights().MayReadEveryKey(); }
 
  private:
   const ReadRights& rights() const {
-    if (!rights_) rights_.emplace(client.acl.get(), item, args);
+    if (rights_ == nullptr) rights_ = std::make_unique<ReadRights>(client.acl.get(), item, args);
     return *rights_;
   }
 
-  mutable std::optional<ReadRights> rights_;
+  mutable std::unique_ptr<ReadRights> rights_;  // null until it is asked for
 };
 
 }  // namespace tally::server

@@ -13,13 +13,9 @@ Keyspace::Entry CommandContext::Find(std::string_view key) {
   return entry;
 }
 
-void CommandContext::NoteLookup(std::string_view key, bool found) {
-  if (found) {
-    ++host.lookups.hits;
-  } else {
-    ++host.lookups.misses;
-    host.key_events.Notify(kEventKeyMiss, "keymiss", database, key);
-  }
+void CommandContext::NoteMiss(std::string_view key) {
+  ++host.lookups.misses;
+  host.key_events.Notify(kEventKeyMiss, "keymiss", database, key);
 }
 
 bool CommandContext::CheckType(const Keyspace::Entry& entry, Type type) {

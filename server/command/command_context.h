@@ -76,7 +76,13 @@ class CommandContext {
   // For commands that read the key: counts a hit or a miss.
   Keyspace::Entry Find(std::string_view key);
   // Counts a hit or a miss of a key that an operation has looked for.
-  void NoteLookup(std::string_view key, bool found);
+  void NoteLookup(std::string_view key, bool found) {
+    if (found) [[likely]] {
+      ++host.lookups.hits;
+    } else {
+      NoteMiss(key);
+    }
+  }
   // For commands that are going to change it.
   Keyspace::Entry FindForWrite(std::string_view key) { return keyspace().FindForWrite(key, now); }
   // True when the entry is absent or has the type; otherwise replies WRONGTYPE.
@@ -105,18 +111,14 @@ class CommandContext {
     return request_ == nullptr ? Text() : request_->Take(arg);
   }
 
-  // Keeps what was taken until the command is over: an output that is full may have dropped it, but
-  // monitors and the slow log still read the arguments.
-  void KeepRequest(const SharedBytes& taken) { kept_ = taken; }
-
-  // The key has changed: counts it, tells watchers and listeners.
+  // The key has changed: counts it, reports it to watchers and listeners.
   void Changed(uint32_t event_class, std::string_view event, std::string_view key) {
     ++changes_;
     host.key_events.Changed(event_class, event, database, key);
   }
-  // Counts a change that no single key tells of.
+  // Counts a change that is of no single key.
   void CountChange() { ++changes_; }
-  // Erases the key and tells of it as `event`.
+  // Erases the key and reports it as `event`.
   void Remove(const Keyspace::Entry& entry, std::string_view event = "del");
   // A container that became empty ends its key, without an effect of its own in the log: replay of
   // the command empties it again.
@@ -138,6 +140,7 @@ class CommandContext {
   bool logged() const { return logged_; }
 
  private:
+  void NoteMiss(std::string_view key);
   template <typename T>
   bool Unwrap(const Keyspace::Entry& entry, T*& out) {
     out = nullptr;
@@ -148,7 +151,6 @@ class CommandContext {
   }
 
   Text* request_;
-  SharedBytes kept_;
   uint64_t changes_ = 0;
   bool logged_ = false;
 };

@@ -9,7 +9,6 @@
 #include "server/command/command_table.h"
 #include "server/command/cursor_code.h"
 #include "server/command/key_events.h"
-#include "server/command/scratch.h"
 #include "server/effects/effect_stream.h"
 
 namespace tally::server {
@@ -29,7 +28,6 @@ struct CommandHost {
   Lookups& lookups;
   CursorCode cursors;
   std::mt19937_64 random;
-  Scratch scratch;
 };
 
 }  // namespace tally::server

@@ -22,7 +22,7 @@ HashLimits LimitsOf(const CommandContext& context) {
 
 using Value = CompactValue<Hash>;
 
-Hash& Scratch(CommandContext& context) { return context.host.scratch.hash; }
+Hash& Scratch(CommandContext& context) { return context.engine().scratch().hash; }
 
 void ReplyValue(ReplyBuilder& reply, const std::optional<Hash::Value>& value) {
   if (!value) return reply.Null();

@@ -1,4 +1,4 @@
-// SORT: lists, sets and sorted sets in another order, and what stands elsewhere for their elements.
+// SORT: lists, sets and sorted sets in another order, and what is elsewhere for their elements.
 #include <algorithm>
 #include <cstring>
 #include <memory_resource>
@@ -96,7 +96,7 @@ bool ReadOption(CommandContext& context, bool may_store, size_t& i, SortOptions&
   return true;
 }
 
-// What stands at the pattern for an element: `#` is itself, `a*b` the string at that key, and
+// What is at the pattern for an element: `#` is itself, `a*b` the string at that key, and
 // `a*b->field` the field of the hash there.
 Value LookUp(CommandContext& context, std::string_view pattern, std::string_view element) {
   if (pattern == "#") return std::string(element);
@@ -112,7 +112,7 @@ Value LookUp(CommandContext& context, std::string_view pattern, std::string_view
     return std::string(StringText(entry).view());
   }
   if (!entry || entry.type() != Type::kHash) return std::nullopt;
-  CompactValue<Hash> hash(context.host.scratch.hash);
+  CompactValue<Hash> hash(context.engine().scratch().hash);
   hash.Take(entry);
   const auto value = hash->Find(pattern.substr(end + 2));
   return value ? Value(std::string(value->text().view())) : std::nullopt;

@@ -21,7 +21,7 @@ namespace tally::server {
 struct AclUser;
 struct WatchedKey;
 
-// The wire behind a client.
+// The connection of a client.
 class Transport {
  public:
   // Sends at most `most` bytes of the client's output, at the end of the turn. True when it would
@@ -60,7 +60,7 @@ struct Client {
   uint64_t id = 0;
   std::string address;
   std::string local_address;
-  int descriptor = -1;  // only to be told in CLIENT LIST
+  int descriptor = -1;  // only to be shown in CLIENT LIST
   std::string name;
   std::string library_name;
   std::string library_version;
@@ -87,6 +87,8 @@ struct Client {
   size_t query_bytes = 0;       // of an unfinished request
   // While a request runs that was received alone: the memory in which its arguments lie.
   Text* request = nullptr;
+  // What a command has taken of that memory and others still read; empty between two commands.
+  SharedBytes taken_request;
 
   Transaction transaction;
   absl::flat_hash_set<std::string> channels;

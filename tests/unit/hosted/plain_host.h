@@ -98,8 +98,7 @@ class PlainHost : private Keyspace::Observer, private KeyEvents, private EffectS
                     .key_events = *this,
                     .lookups = lookups_,
                     .cursors = CursorCode(1),
-                    .random = std::mt19937_64(1),
-                    .scratch = Scratch(42)};
+                    .random = std::mt19937_64(1)};
 };
 
 }  // namespace tally::server
