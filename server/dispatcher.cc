@@ -61,14 +61,22 @@ constexpr std::string_view kSnapshotError =
     "option). "
     "Please check the Redis logs for details about the RDB error.";
 
-// Why nothing may be changed while the disk takes nothing; or empty.
+bool SnapshotsAreMissed(const Persistence& persistence, const Config& config) {
+  return config.stop_writes_on_bgsave_error && persistence.snapshot_failed();
+}
+
+// Whether anything may be changed: not while the disk takes nothing.
+bool MayWrite(const Persistence& persistence, const Config& config) {
+  return persistence.write_error().ok() && !SnapshotsAreMissed(persistence, config);
+}
+
+// Why nothing may be changed; empty if MayWrite.
 std::string WriteRefusal(const Persistence& persistence, const Config& config) {
   const absl::Status& error = persistence.write_error();
-  if (!error.ok()) [[unlikely]] {
+  if (!error.ok()) {
     return StrCat("MISCONF Errors writing to the AOF file: ", std::string(error.message()));
   }
-  const bool refused = config.stop_writes_on_bgsave_error && persistence.snapshot_failed();
-  return refused ? std::string(kSnapshotError) : std::string();
+  return SnapshotsAreMissed(persistence, config) ? std::string(kSnapshotError) : std::string();
 }
 
 }  // namespace
@@ -222,12 +230,10 @@ bool Dispatcher::Permit(Client& client, const CommandTable::Item& item, Args arg
 }
 
 bool Dispatcher::AdmitWrite(Client& client, const CommandTable::Item& item) {
-  const std::string refusal = WriteRefusal(*server_.persistence, server_.config);
-  if (!refusal.empty()) [[unlikely]] {
-    Reject(client, &item, refusal);
-    return false;
-  }
-  return true;
+  if (MayWrite(*server_.persistence, server_.config)) [[likely]]
+    return true;
+  Reject(client, &item, WriteRefusal(*server_.persistence, server_.config));
+  return false;
 }
 
 bool Dispatcher::RunsWithoutMemory(const Client& client, const CommandTable::Item& item) {

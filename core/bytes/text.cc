@@ -30,7 +30,7 @@ char* Checked(Allocate&& allocate) {
 
 }  // namespace
 
-Text::~Text() { std::free(block_); }
+void Text::Free() { std::free(block_); }
 
 void Text::Swap(Text& other) noexcept {
   std::swap(block_, other.block_);

@@ -23,7 +23,9 @@ class Text {
     Swap(taken);
     return *this;
   }
-  ~Text();
+  ~Text() {
+    if (block_ != nullptr) Free();
+  }
   Text Clone() const { return Text(view()); }
 
   size_t size() const { return size_; }
@@ -63,6 +65,7 @@ class Text {
  private:
   void Swap(Text& other) noexcept;
   void MakeRoom(size_t bytes);
+  void Free();
 
   char* block_ = nullptr;
   size_t begin_ = 0;  // of the bytes, in the block

@@ -105,6 +105,8 @@ class CommandContext {
   std::optional<size_t> DatabaseArg(size_t index);
   std::optional<double> DoubleArg(size_t index, std::string_view error = kNotFloatError);
 
+  // Whether the call was received alone, in memory of its own.
+  bool came_alone() const { return request_ != nullptr; }
   // The argument with the memory of the request, of which it is the most; empty where that is not
   // so. For the last thing that is stored: all arguments can be read until that value changes.
   Text TakeFromRequest(std::string_view arg) {

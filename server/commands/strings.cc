@@ -57,11 +57,12 @@ void LogSet(CommandContext& context, std::string_view key, std::string_view valu
 // A long value is not copied.
 void PutString(CommandContext& context, std::string_view key, std::string_view value,
                int64_t deadline) {
-  if (Text text = context.TakeFromRequest(value); !text.empty()) {
-    context.keyspace().SetText(key, std::move(text), deadline, context.now);
-  } else {
-    context.keyspace().SetString(key, value, deadline, context.now);
+  if (context.came_alone()) {
+    if (Text text = context.TakeFromRequest(value); !text.empty()) {
+      return context.keyspace().SetText(key, std::move(text), deadline, context.now);
+    }
   }
+  context.keyspace().SetString(key, value, deadline, context.now);
 }
 
 void StoreString(CommandContext& context, std::string_view key, std::string_view value,

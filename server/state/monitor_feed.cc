@@ -8,9 +8,7 @@
 
 namespace tally::server {
 
-void FeedMonitors(ClientTable& clients, const Clock& clock, const Client& client, Args args) {
-  if (clients.monitors().empty()) [[likely]]
-    return;
+void ShowToMonitors(ClientTable& clients, const Clock& clock, const Client& client, Args args) {
   const int64_t us = clock.now_us();
   std::string line = absl::StrFormat("%d.%06d [%d %s]", us / 1'000'000, us % 1'000'000,
                                      client.database, client.address);

@@ -9,7 +9,12 @@
 namespace tally::server {
 
 // Shows those who watch a command that `client` ran. One that watches and runs it itself gets
-// the line after the command's reply.
-void FeedMonitors(ClientTable& clients, const Clock& clock, const Client& client, Args args);
+// the line after the command's reply. Nearly always there is nobody.
+void ShowToMonitors(ClientTable& clients, const Clock& clock, const Client& client, Args args);
+inline void FeedMonitors(ClientTable& clients, const Clock& clock, const Client& client,
+                         Args args) {
+  if (!clients.monitors().empty()) [[unlikely]]
+    ShowToMonitors(clients, clock, client, args);
+}
 
 }  // namespace tally::server
