@@ -9,14 +9,14 @@ namespace tally::server {
 void Clock::Tick() {
   if (!real_) return;
   const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
-  now_us_ = std::chrono::duration_cast<std::chrono::microseconds>(since_epoch).count();
+  SetMicros(std::chrono::duration_cast<std::chrono::microseconds>(since_epoch).count());
 }
 
 int64_t Clock::MonotonicMicros() { return CycleMicros(); }
 
 void Clock::Set(int64_t unix_ms) {
   real_ = false;
-  now_us_ = unix_ms * 1000;
+  SetMicros(unix_ms * 1000);
 }
 
 bool Clock::Advance(int64_t ms) {
@@ -25,7 +25,7 @@ bool Clock::Advance(int64_t ms) {
     return false;
   }
   real_ = false;
-  now_us_ = us;
+  SetMicros(us);
   return true;
 }
 

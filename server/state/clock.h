@@ -12,7 +12,7 @@ class Clock {
   void Tick();
 
   // Unix ms and us of this turn.
-  int64_t now_ms() const { return now_us_ / 1000; }
+  int64_t now_ms() const { return now_ms_; }
   int64_t now_us() const { return now_us_; }
   // Microseconds that only rise, for durations; reads the clock now.
   static int64_t MonotonicMicros();
@@ -30,8 +30,14 @@ class Clock {
   bool is_real() const { return real_; }
 
  private:
+  void SetMicros(int64_t us) {
+    now_us_ = us;
+    now_ms_ = us / 1000;
+  }
+
   bool real_ = true;
   int64_t now_us_ = 0;
+  int64_t now_ms_ = 0;  // the same, as every command asks for it
   std::optional<int64_t> set_steady_ms_;
 };
 
