@@ -8,7 +8,6 @@
 #include "server/config/config.h"
 #include "server/log/log.h"
 #include "server/state/client_text.h"
-#include "server/state/clock.h"
 #include "server/state/stats.h"
 
 namespace tally::server {
@@ -19,13 +18,8 @@ void ClientLimits::Apply() {
 }
 
 void ClientLimits::CloseIdle() {
-  const int64_t limit_ms = server_.config.timeout * int64_t{1000};
-  const int64_t now = server_.clock.now_ms();
-  connections_.ForEach([&](Connection& connection) {
-    const Client& client = connection.client();
-    const bool idle = limit_ms > 0 && now - client.last_active_ms > limit_ms &&
-                      !client.subscribed() && !client.monitor;
-    if (idle) connection.Close();
+  connections_.ForEach([](Connection& connection) {
+    connection.LimitTime();
     connection.LimitOutput();
   });
 }

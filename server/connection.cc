@@ -12,10 +12,14 @@
 namespace tally::server {
 
 Connection::Connection(int socket, SslPointer ssl, ConnectionHost host, Services& server,
-                       Dispatcher& dispatcher)
-    : stream_(socket, std::move(ssl)), host_(host), server_(server), session_(server, dispatcher) {
-  session_.client().transport = this;
-  session_.client().descriptor = socket;
+                       std::unique_ptr<Conversation> conversation)
+    : stream_(socket, std::move(ssl)),
+      host_(host),
+      server_(server),
+      conversation_(std::move(conversation)),
+      client_(conversation_->client()) {
+  client_.transport = this;
+  client_.descriptor = socket;
 }
 
 void Connection::OnReady(bool readable, bool writable, bool hung_up) {
@@ -28,18 +32,19 @@ void Connection::OnReady(bool readable, bool writable, bool hung_up) {
 }
 
 void Connection::Read(std::span<char> into) {
-  const std::span<char> room = session_.LongArgumentRoom(into.size());
+  const std::span<char> room = conversation_->LongArgumentRoom(into.size());
   const Stream::Received received = stream_.Read(room.empty() ? into : room);
   if (received.ended) return Close();
   state().socket.Read(received.bytes, received.drained);
   if (received.bytes == 0) return;
   server_.stats.net_input_bytes += received.bytes;
-  room.empty() ? session_.Take({into.data(), received.bytes}) : session_.TakeInRoom(received.bytes);
+  room.empty() ? conversation_->Take({into.data(), received.bytes})
+               : conversation_->TakeInRoom(received.bytes);
 }
 
 void Connection::Run(const TurnShare& share) {
   state().place.Begin();
-  if (state().MayBeServed()) session_.Run(share);
+  if (state().MayBeServed()) conversation_->Run(share);
   state().place.End();
   GoOn();
 }
@@ -83,8 +88,12 @@ bool Connection::FlushOutput(size_t most) {
   }
   progress.Clear();
   over_soft_limit_since_ms_ = 0;
-  session_.finished() ? Close() : GoOn();
+  client_.finished() ? Close() : GoOn();
   return false;
+}
+
+void Connection::LimitTime() {
+  if (conversation_->OutOfTime()) Close();
 }
 
 void Connection::LimitOutput() {

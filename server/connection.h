@@ -1,5 +1,5 @@
-// A socket and its session. The server reads for it when there is something to read, runs
-// what came, and has the output sent when the turn ends.
+// A socket and the conversation on it. The server reads for it when there is something to read,
+// runs what came, and has the output sent when the turn ends.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,9 @@
 #include <span>
 #include <string_view>
 
-#include "server/session.h"
 #include "server/state/client.h"
+#include "server/state/conversation.h"
+#include "server/state/services.h"
 #include "server/tls/stream.h"
 
 namespace tally::server {
@@ -47,10 +48,10 @@ class Connection final : public Transport, public std::enable_shared_from_this<C
  public:
   // `socket` is connected, and is the connection's to close; `ssl` is null for a plain one.
   Connection(int socket, SslPointer ssl, ConnectionHost host, Services& server,
-             Dispatcher& dispatcher);
+             std::unique_ptr<Conversation> conversation);
 
-  Client& client() { return session_.client(); }
-  const Client& client() const { return session_.client(); }
+  Client& client() { return client_; }
+  const Client& client() const { return client_; }
   bool closed() const { return state().end.closed(); }
 
   // The socket became readable, or writable; `hung_up` if its stream ends after what is there.
@@ -60,17 +61,19 @@ class Connection final : public Transport, public std::enable_shared_from_this<C
   // Reads once. What came stays in `into` until Run, or belongs to a long argument.
   void Read(std::span<char> into);
   // The key of a single request that was read, for the keyspace to fetch.
-  std::optional<std::string_view> first_key() const { return session_.first_key(); }
+  std::optional<std::string_view> first_key() const { return conversation_->first_key(); }
   // Its turn, for which it leaves the queue: runs what was read, or what was left, within the
   // share.
   void Run(const TurnShare& share);
   // Keeps what was read for a Run in a later turn.
-  void Hold() { session_.Hold(); }
+  void Hold() { conversation_->Hold(); }
   // Whether its last Run took much of a turn.
-  bool heavy() const { return session_.heavy(); }
+  bool heavy() const { return conversation_->heavy(); }
 
   bool FlushOutput(size_t most) override;
   void Close() override;
+  // Closes when the peer has been silent for longer than it may be.
+  void LimitTime();
   // Closes when more output waits for the peer than client-output-buffer-limit lets it.
   void LimitOutput();
 
@@ -83,7 +86,8 @@ class Connection final : public Transport, public std::enable_shared_from_this<C
   Stream stream_;
   const ConnectionHost host_;
   Services& server_;
-  Session session_;
+  const std::unique_ptr<Conversation> conversation_;
+  Client& client_;                        // the conversation's
   int64_t over_soft_limit_since_ms_ = 0;  // 0: it is not
 };
 

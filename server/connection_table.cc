@@ -2,18 +2,26 @@
 
 #include <utility>
 
+#include "server/http/http_session.h"
 #include "server/log/log.h"
+#include "server/session.h"
 
 namespace tally::server {
 
-ConnectionTable::ConnectionTable(Services& server, Dispatcher& dispatcher, ConnectionQueue& queue,
-                                 ReadySet& ready_set)
-    : server_(server), dispatcher_(dispatcher), queue_(queue), ready_set_(ready_set) {}
+ConnectionTable::ConnectionTable(Services& server, Dispatcher& dispatcher, HttpSite& site,
+                                 ConnectionQueue& queue, ReadySet& ready_set)
+    : server_(server), dispatcher_(dispatcher), site_(site), queue_(queue), ready_set_(ready_set) {}
 
-void ConnectionTable::Open(int socket, SslPointer ssl, std::string peer, std::string local) {
+std::unique_ptr<Conversation> ConnectionTable::Converse(Protocol protocol) {
+  if (protocol == Protocol::kHttp) return std::make_unique<HttpSession>(server_, site_);
+  return std::make_unique<Session>(server_, dispatcher_);
+}
+
+void ConnectionTable::Open(int socket, SslPointer ssl, Protocol protocol, std::string peer,
+                           std::string local) {
   auto connection = std::make_shared<Connection>(socket, std::move(ssl),
                                                  ConnectionHost{.owner = *this, .queue = queue_},
-                                                 server_, dispatcher_);
+                                                 server_, Converse(protocol));
   Client& client = connection->client();
   client.address = std::move(peer);
   client.local_address = std::move(local);

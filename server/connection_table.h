@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "server/connection.h"
+#include "server/dispatcher.h"
+#include "server/http/http_site.h"
 #include "server/ready_set.h"
 #include "server/state/services.h"
 
@@ -16,12 +18,13 @@ namespace tally::server {
 
 class ConnectionTable final : private ConnectionOwner {
  public:
-  // New connections are watched by `ready_set`, and wait for their turn in `queue`.
-  ConnectionTable(Services& server, Dispatcher& dispatcher, ConnectionQueue& queue,
+  // New connections are watched by `ready_set`, and wait for their turn in `queue`. Those of HTTP
+  // see `site`.
+  ConnectionTable(Services& server, Dispatcher& dispatcher, HttpSite& site, ConnectionQueue& queue,
                   ReadySet& ready_set);
 
   // Takes the socket over; `ssl` is null for a plain one.
-  void Open(int socket, SslPointer ssl, std::string peer, std::string local);
+  void Open(int socket, SslPointer ssl, Protocol protocol, std::string peer, std::string local);
   size_t size() const { return by_client_.size(); }
   // In no order; `visit` may close connections.
   template <typename Visit>
@@ -34,9 +37,11 @@ class ConnectionTable final : private ConnectionOwner {
 
  private:
   void Forget(Client& client) override;
+  std::unique_ptr<Conversation> Converse(Protocol protocol);
 
   Services& server_;
   Dispatcher& dispatcher_;
+  HttpSite& site_;
   ConnectionQueue& queue_;
   ReadySet& ready_set_;
   absl::flat_hash_map<Client*, std::shared_ptr<Connection>> by_client_;

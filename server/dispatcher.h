@@ -14,19 +14,21 @@ namespace tally::server {
 
 class ServerContext;
 
-class Dispatcher : public CommandRunner {
+class Dispatcher final : public CommandRunner {
  public:
   explicit Dispatcher(Services& server) : server_(server) {}
 
   // Before the requests of one read: commands are timed from the end of the one before.
-  void BeginBatch() { batch_begin_ = last_micros_ = Clock::MonotonicMicros(); }
+  void BeginBatch() override { batch_begin_ = last_micros_ = Clock::MonotonicMicros(); }
   // When the last of them ended, and what all of them have taken.
   int64_t last_micros() const { return last_micros_; }
   int64_t batch_micros() const { return last_micros_ - batch_begin_; }
+  int64_t MeasureBatch() override {
+    last_micros_ = Clock::MonotonicMicros();
+    return batch_micros();
+  }
 
-  // A request of a client; its reply is appended to the client's output. Empty requests are none.
-  // False when it has to be given again later, because clients are paused.
-  bool Execute(Client& client, Args args);
+  bool Execute(Client& client, Args args) override;
 
   // A command without the checks that only a request needs: from EXEC, a script or the log.
   void Run(Client& client, const CommandTable::Item& item, Args args) override;

@@ -11,6 +11,7 @@
 #include "server/acl/acl_users.h"
 #include "server/config/config.h"
 #include "server/descriptors.h"
+#include "server/http/http_response.h"
 #include "server/log/log.h"
 #include "server/state/clock.h"
 #include "server/state/stats.h"
@@ -21,7 +22,18 @@ namespace {
 // After this much time without a failure connections are taken to come in again.
 constexpr int64_t kAcceptingAgainMs = 5000;
 
-constexpr char kTooManyClients[] = "-ERR max number of clients reached\r\n";
+constexpr std::string_view kTooManyClients = "max number of clients reached";
+constexpr std::string_view kProtected =
+    "tallyd is running in protected mode because protected mode is enabled and no password is set "
+    "for the default user. In this mode connections are only accepted from the loopback interface. "
+    "Set requirepass, or protected-mode no if the network is trusted.";
+
+// What is sent before a connection is closed that is not admitted.
+std::string RefusalText(Protocol protocol, int http_status, std::string_view resp_code,
+                        std::string_view text) {
+  return protocol == Protocol::kHttp ? WholeErrorResponse(http_status, text)
+                                     : StrCat("-", resp_code, " ", text, "\r\n");
+}
 
 std::string Describe(const asio::ip::tcp::endpoint& endpoint) {
   const std::string host = endpoint.address().to_string();
@@ -46,19 +58,24 @@ Listeners::Listeners(asio::io_context& io, Services& server, ConnectionTable& co
       turn_clock_(turn_clock) {}
 
 absl::Status Listeners::Open() {
-  absl::Status status = ListenOnAll(config_.port, Wire::kPlain);
-  if (status.ok() && config_.tls_port != 0) status = LoadTls();
-  if (status.ok()) status = ListenOnAll(config_.tls_port, Wire::kTls);
+  const bool https = config_.http_port != 0 && config_.http_tls;
+  absl::Status status = ListenOnAll(config_.bind, config_.port, {false, Protocol::kResp});
+  if (status.ok() && (config_.tls_port != 0 || https)) status = LoadTls();
+  if (status.ok()) status = ListenOnAll(config_.bind, config_.tls_port, {true, Protocol::kResp});
+  if (status.ok()) {
+    status = ListenOnAll(config_.http_bind, config_.http_port, {https, Protocol::kHttp});
+  }
   if (!status.ok()) return status;
   if (!config_.unixsocket.empty()) return ListenUnix();
   if (tcp_.empty()) server_.log.Warning("No port and no unix socket: nobody can connect.");
   return absl::OkStatus();
 }
 
-absl::Status Listeners::ListenOnAll(int64_t port, Wire wire) {
+absl::Status Listeners::ListenOnAll(const std::vector<std::string>& hosts, int64_t port,
+                                    Wire wire) {
   if (port == 0) return absl::OkStatus();
   const size_t before = tcp_.size();
-  for (const std::string& text : config_.bind) {
+  for (const std::string& text : hosts) {
     const bool optional = text.starts_with('-');
     absl::Status status = ListenTcp(optional ? text.substr(1) : text, port, wire, optional);
     if (!status.ok()) return status;
@@ -95,7 +112,8 @@ absl::Status Listeners::ListenTcp(const std::string& host, int64_t port, Wire wi
     server_.log.Verbose("Skipped: ", reason);
     return absl::OkStatus();
   }
-  const char* kind = wire == Wire::kTls ? " (TLS)" : "";
+  const char* kind = wire.protocol == Protocol::kHttp ? (wire.tls ? " (HTTPS)" : " (HTTP)")
+                                                      : (wire.tls ? " (TLS)" : "");
   addresses_.push_back(Describe(acceptor->local_endpoint()) + kind);
   tcp_.push_back(std::move(acceptor));
   AcceptTcp(*tcp_.back(), wire);
@@ -134,7 +152,7 @@ void Listeners::AcceptTcp(TcpAcceptor& acceptor, Wire wire) {
       const auto local = socket.local_endpoint(ignored);
       socket.set_option(asio::ip::tcp::no_delay(true), ignored);
       // Plain ones are read and written with calls that do not block.
-      if (wire == Wire::kTls) socket.native_non_blocking(true, ignored);
+      if (wire.tls) socket.native_non_blocking(true, ignored);
       socket.set_option(asio::socket_base::keep_alive(config_.tcp_keepalive > 0), ignored);
       Admit(socket.release(), wire, Describe(peer), Describe(local), peer.address().is_loopback());
     }
@@ -150,7 +168,7 @@ void Listeners::AcceptUnix(UnixAcceptor& acceptor) {
         turn_clock_.Begin();
         if (!error) {
           const std::string name = config_.unixsocket + ":0";
-          Admit(socket.release(), Wire::kPlain, name, name, true);
+          Admit(socket.release(), {false, Protocol::kResp}, name, name, true);
         }
         const auto again = [this, &acceptor] { AcceptUnix(acceptor); };
         if (KeepsAccepting(error, again)) again();
@@ -182,27 +200,26 @@ void Listeners::ReportRecovery() {
   server_.log.Notice("Client connections are accepted again.");
 }
 
-std::string Listeners::Refusal(bool is_local) const {
+std::string Listeners::Refusal(bool is_local, Protocol protocol) const {
   if (connections_.size() >= static_cast<size_t>(config_.maxclients)) {
-    return kTooManyClients;
+    return RefusalText(protocol, 503, "ERR", kTooManyClients);
   }
   if (config_.protected_mode && !is_local && !server_.users.DefaultNeedsPassword()) {
-    return "-DENIED tallyd is running in protected mode because protected mode is enabled and no "
-           "password is set for the default user. In this mode connections are only accepted from "
-           "the loopback interface. Set requirepass, or protected-mode no if the network is "
-           "trusted.\r\n";
+    return RefusalText(protocol, 403, "DENIED", kProtected);
   }
   return "";
 }
 
 void Listeners::Admit(int socket, Wire wire, std::string peer, std::string local, bool is_local) {
-  const std::string refusal = IsReserved(socket) ? kTooManyClients : Refusal(is_local);
+  const std::string refusal = IsReserved(socket)
+                                  ? RefusalText(wire.protocol, 503, "ERR", kTooManyClients)
+                                  : Refusal(is_local, wire.protocol);
   SslPointer ssl;
-  if (wire == Wire::kTls && refusal.empty()) ssl = tls_->Accept(socket);
-  if (!refusal.empty() || (wire == Wire::kTls && ssl == nullptr)) {
+  if (wire.tls && refusal.empty()) ssl = tls_->Accept(socket);
+  if (!refusal.empty() || (wire.tls && ssl == nullptr)) {
     ++server_.stats.connections_rejected;
     // Whoever expects a handshake could not read it.
-    if (wire == Wire::kPlain) {
+    if (!wire.tls) {
       static_cast<void>(
           ::send(socket, refusal.data(), refusal.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
     }
@@ -210,7 +227,7 @@ void Listeners::Admit(int socket, Wire wire, std::string peer, std::string local
     return;
   }
   ++server_.stats.connections_received;
-  connections_.Open(socket, std::move(ssl), std::move(peer), std::move(local));
+  connections_.Open(socket, std::move(ssl), wire.protocol, std::move(peer), std::move(local));
 }
 
 }  // namespace tally::server

@@ -42,9 +42,12 @@ class Listeners {
   using TcpAcceptor = asio::ip::tcp::acceptor;
   using UnixAcceptor = asio::local::stream_protocol::acceptor;
 
-  enum class Wire { kPlain, kTls };
+  struct Wire {
+    bool tls;
+    Protocol protocol;
+  };
 
-  absl::Status ListenOnAll(int64_t port, Wire wire);
+  absl::Status ListenOnAll(const std::vector<std::string>& hosts, int64_t port, Wire wire);
   absl::Status ListenTcp(const std::string& host, int64_t port, Wire wire, bool optional);
   absl::Status ListenUnix();
   absl::Status LoadTls();
@@ -52,8 +55,8 @@ class Listeners {
   void AcceptUnix(UnixAcceptor& acceptor);
   // Takes the socket over.
   void Admit(int socket, Wire wire, std::string peer, std::string local, bool is_local);
-  // Why a new connection is not admitted; empty if it is.
-  std::string Refusal(bool is_local) const;
+  // Why a new connection is not admitted, as it is to be told; empty if it is.
+  std::string Refusal(bool is_local, Protocol protocol) const;
   // After an attempt to accept: whether the listener goes on at once. If not, it rests, and goes on
   // with `again`.
   bool KeepsAccepting(const std::error_code& error, std::function<void()> again);
@@ -66,7 +69,7 @@ class Listeners {
   std::vector<std::unique_ptr<TcpAcceptor>> tcp_;
   std::unique_ptr<UnixAcceptor> unix_;
   std::vector<std::string> addresses_;
-  std::unique_ptr<TlsContext> tls_;             // null without tls-port
+  std::unique_ptr<TlsContext> tls_;             // null without tls-port and http-tls
   std::vector<std::function<void()>> resting_;  // what has them try again
   int64_t failed_ms_ = 0;  // when accepting last failed; 0: the log has said since that it works
 };

@@ -7,11 +7,13 @@
 #include "server/state/clock.h"
 #include "server/state/memory_usage.h"
 #include "server/state/stats.h"
+#include "server/web/live_figures.h"
 
 namespace tally::server {
 namespace {
 
 constexpr auto kInterval = std::chrono::milliseconds(50);
+constexpr int64_t kPublishMicros = 1'000'000;
 
 }  // namespace
 
@@ -33,6 +35,7 @@ void PeriodicWork::Tick() {
   parts_.clients.Apply();
   parts_.listeners.Wake();
   parts_.listeners.ReportRecovery();
+  PublishEvents();
 }
 
 void PeriodicWork::SampleRates() {
@@ -41,6 +44,14 @@ void PeriodicWork::SampleRates() {
   stats.operations_rate.Sample(stats.commands_processed, now_us);
   stats.input_rate.Sample(stats.net_input_bytes, now_us);
   stats.output_rate.Sample(stats.net_output_bytes, now_us);
+}
+
+void PeriodicWork::PublishEvents() {
+  if (parts_.events.empty()) return;
+  const int64_t now_us = Clock::MonotonicMicros();
+  if (now_us - published_us_ < kPublishMicros) return;
+  published_us_ = now_us;
+  parts_.events.Publish(kLiveEvent, LiveFigures(server_));
 }
 
 }  // namespace tally::server

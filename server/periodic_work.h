@@ -1,5 +1,6 @@
 // What is done by the clock, every 50 ms, whether or not somebody sends requests: rates, memory
-// figures, the files, upkeep of the data, limits on clients, listeners that rest.
+// figures, the files, upkeep of the data, limits on clients, listeners that rest, the events of the
+// page.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -7,6 +8,7 @@
 
 #include "server/client_limits.h"
 #include "server/data_upkeep.h"
+#include "server/http/event_streams.h"
 #include "server/listeners.h"
 #include "server/persistence/aof_persistence.h"
 #include "server/state/services.h"
@@ -20,6 +22,7 @@ struct PeriodicParts {
   DataUpkeep& data;
   ClientLimits& clients;
   Listeners& listeners;
+  EventStreams& events;
 };
 
 class PeriodicWork {
@@ -33,11 +36,14 @@ class PeriodicWork {
  private:
   void Tick();
   void SampleRates();
+  // Once a second, and only if somebody listens.
+  void PublishEvents();
 
   asio::steady_timer timer_;
   Services& server_;
   TurnClock& turn_clock_;
   const PeriodicParts parts_;
+  int64_t published_us_ = 0;
 };
 
 }  // namespace tally::server

@@ -7,6 +7,7 @@
 #include "server/acl/acl_file.h"
 #include "server/admin/families.h"
 #include "server/descriptors.h"
+#include "server/web/routes.h"
 
 namespace tally::server {
 namespace {
@@ -43,7 +44,8 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
       poller_(io_),
       turn_clock_(state_.clock),
       queue_(state_, dispatcher_),
-      connections_(state_, dispatcher_, queue_, poller_.ready_set()),
+      site_(Routes(), state_.clients),
+      connections_(state_, dispatcher_, site_, queue_, poller_.ready_set()),
       listeners_(io_, state_, connections_, turn_clock_),
       client_output_(state_.clients, state_.stats),
       data_upkeep_(state_),
@@ -52,7 +54,8 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
                      {.persistence = persistence_,
                       .data = data_upkeep_,
                       .clients = client_limits_,
-                      .listeners = listeners_}),
+                      .listeners = listeners_,
+                      .events = site_.events}),
       end_(state_, supervisor),
       signals_(io_, log, turn_clock_, end_) {
   state_.persistence = &persistence_;

@@ -19,6 +19,7 @@
 #include "server/data_upkeep.h"
 #include "server/dispatcher.h"
 #include "server/event_poller.h"
+#include "server/http/http_site.h"
 #include "server/keyspace_observer.h"
 #include "server/listeners.h"
 #include "server/periodic_work.h"
@@ -78,6 +79,7 @@ class Server : private Process {
   EventPoller poller_;
   TurnClock turn_clock_;
   TurnQueue queue_;
+  HttpSite site_;
   ConnectionTable connections_;
   Listeners listeners_;
   ClientOutput client_output_;

@@ -233,6 +233,12 @@ void Session::FetchAhead() {
   if (all) client_.fetched_command = last;
 }
 
+bool Session::OutOfTime() {
+  const int64_t limit_ms = server_.config.timeout * int64_t{1000};
+  return limit_ms > 0 && server_.clock.now_ms() - client_.last_active_ms > limit_ms &&
+         !client_.subscribed() && !client_.monitor;
+}
+
 void Session::LimitQuery(size_t unfinished) {
   if (unfinished <= static_cast<size_t>(server_.config.client_query_buffer_limit)) return;
   ++server_.stats.client_query_limit_disconnections;

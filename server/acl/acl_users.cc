@@ -80,6 +80,7 @@ std::shared_ptr<const AclUser> AclUsers::Find(std::string_view name) {
 
 const std::shared_ptr<AclUser>& AclUsers::default_user() {
   if (config_.requirepass != applied_requirepass_) {
+    ++version_;
     applied_requirepass_ = config_.requirepass;
     const std::string password = StrCat(">", applied_requirepass_);
     const std::string_view rules[] = {
@@ -93,6 +94,7 @@ std::string AclUsers::Set(std::string_view name, std::span<const std::string_vie
   const auto old = Find(name);
   AclUser changed = old != nullptr ? *old : AclUser(std::string(name));
   if (const auto error = ApplyAclRules(changed, table_, rules)) return SetUserError(*error);
+  ++version_;
   default_has_rules_ |= old == default_user_;
   if (old != nullptr) {
     *users_.find(name)->second = std::move(changed);
@@ -107,7 +109,13 @@ bool AclUsers::Remove(std::string_view name) {
   const auto it = users_.find(name);
   if (it == users_.end()) return false;
   users_.erase(it);
+  ++version_;
   return true;
+}
+
+uint64_t AclUsers::version() {
+  static_cast<void>(default_user());  // with the requirepass of now
+  return version_;
 }
 
 std::string AclUsers::SetFromConfig(std::span<const std::string> lines) {
@@ -187,6 +195,7 @@ std::string AclUsers::Load(std::string_view text, std::string_view file_name) {
   applied_requirepass_ = config_.requirepass;
   users.insert_or_assign(std::string(kDefaultUser), default_user_);
   users_ = std::move(users);
+  ++version_;
   return {};
 }
 

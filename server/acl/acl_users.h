@@ -1,6 +1,7 @@
 // All users of the server, by name.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <span>
@@ -52,6 +53,9 @@ class AclUsers {
   // of the password is right.
   std::shared_ptr<const AclUser> Authenticate(std::string_view name, std::string_view password);
 
+  // Rises whenever a password, or who may log in, may have changed.
+  uint64_t version();
+
   using ByName = std::map<std::string, std::shared_ptr<AclUser>, std::less<>>;
   const ByName& all();
 
@@ -65,6 +69,7 @@ class AclUsers {
   std::shared_ptr<AclUser> default_user_;
   bool default_has_rules_ = false;
   std::string applied_requirepass_;
+  uint64_t version_ = 1;
 };
 
 }  // namespace tally::server

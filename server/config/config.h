@@ -81,6 +81,13 @@ struct Config : ValueLimits {
   std::string tls_ca_cert_file;
   TlsClientAuth tls_auth_clients = TlsClientAuth::kYes;
 
+  // HTTP.
+  int64_t http_port = 0;  // 0: no HTTP
+  std::vector<std::string> http_bind{"127.0.0.1", "-::1"};
+  bool http_tls = false;
+  std::vector<std::string> http_hosts;  // names that requests may give for this server
+  int64_t http_max_body = kMib;         // bytes of one request's body
+
   // Process.
   bool daemonize = false;
   Supervision supervised = Supervision::kNo;

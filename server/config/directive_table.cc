@@ -72,6 +72,9 @@ const char* CheckPassword(std::string_view text) {
 // A field and its value are one record of a hash's table, which holds some of them in 4 GiB.
 constexpr int64_t kMaxBulkBytes = 512 * kMib;
 
+// A body is held whole.
+constexpr int64_t kMaxHttpBody = 64 * kMib;
+
 const char* CheckFileName(std::string_view text) {
   const bool bare =
       !text.empty() && text.find('/') == std::string_view::npos && text != "." && text != "..";
@@ -99,6 +102,12 @@ constexpr Directive kWithEffect[] = {
     {"tls-key-file-pass", "", Text(&Config::tls_key_file_pass), kSensitive},
     {"tls-ca-cert-file", "", Text(&Config::tls_ca_cert_file)},
     {"tls-auth-clients", "", Enum<&Config::tls_auth_clients>(kTlsClientAuth)},
+
+    {"http-port", "", IntField{&Config::http_port, 0, 65535}, kImmutable},
+    {"http-bind", "", ListField{&Config::http_bind}, kImmutable},
+    {"http-tls", "", BoolField{&Config::http_tls}, kImmutable},
+    {"http-hosts", "", ListField{&Config::http_hosts}},
+    {"http-max-body", "", MemoryField{&Config::http_max_body, kKib, kMaxHttpBody}},
 
     {"daemonize", "", BoolField{&Config::daemonize}, kImmutable},
     {"supervised", "", Enum<&Config::supervised>(kSupervision), kImmutable},

@@ -94,6 +94,7 @@ struct Client {
   absl::flat_hash_set<std::string> channels;
   absl::flat_hash_set<std::string> patterns;
   bool monitor = false;
+  bool takes_events = false;  // of HTTP: is one of EventStreams
   bool no_evict = false;
   bool no_touch = false;
 

@@ -13,7 +13,8 @@ namespace tally::server {
 
 // client-output-buffer-limit for such a client.
 inline const OutputBufferLimit& OutputLimitOf(const Config& config, const Client& client) {
-  const ClientClass kind = client.subscribed() ? ClientClass::kPubSub : ClientClass::kNormal;
+  const bool listens = client.subscribed() || client.takes_events;
+  const ClientClass kind = listens ? ClientClass::kPubSub : ClientClass::kNormal;
   return config.client_output_buffer_limit[static_cast<size_t>(kind)];
 }
 

@@ -14,9 +14,17 @@ struct ScriptRights {
   bool exceed_memory = false;
 };
 
-// Runs commands that are no requests of a connection.
+// Runs commands for those who do not know the dispatcher.
 class CommandRunner {
  public:
+  // Before the requests of one read: from here they are timed.
+  virtual void BeginBatch() = 0;
+  // A request of a client, with all checks; its reply is appended to the client's output. Empty
+  // requests are none. False when it has to be given again later, because clients are paused.
+  virtual bool Execute(Client& client, Args args) = 0;
+  // Microseconds since the batch began, whoever has spent them; the next command is timed from now.
+  virtual int64_t MeasureBatch() = 0;
+
   // Without the checks of a request: for EXEC, which made them when it queued, and for the log.
   virtual void Run(Client& client, const CommandTable::Item& item, Args args) = 0;
   // A command that the script of `caller` calls as `client`, and which may be any words. The reply

@@ -54,11 +54,13 @@ TEST_CASE("conf/tallyd.conf: every directive once, with the default of the table
   }
 }
 
-TEST_CASE("conf/tallyd.conf: as shipped it changes nothing") {
+TEST_CASE("conf/tallyd.conf: as shipped it serves HTTP, and changes nothing else") {
   std::stringstream text;
   text << std::ifstream(kPath).rdbuf();
   Config config;
   REQUIRE(ParseConfigText(text.str(), kPath, NoIncludes, config).ok());
+  CHECK(config.http_port == 8379);
+  config.http_port = 0;
   for (const Directive& directive : Directives()) {
     CHECK(FormatValue(directive, config) == FormatValue(directive, Config{}));
   }

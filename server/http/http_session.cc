@@ -1,0 +1,241 @@
+#include "server/http/http_session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/bytes/str_cat.h"
+#include "server/acl/acl_check.h"
+#include "server/acl/acl_guard.h"
+#include "server/acl/acl_users.h"
+#include "server/command/command_table.h"
+#include "server/config/config.h"
+#include "server/http/http_limits.h"
+#include "server/http/same_site.h"
+#include "server/state/client_table.h"
+#include "server/state/clock.h"
+#include "server/state/command_runner.h"
+#include "server/state/pubsub.h"
+#include "server/state/stats.h"
+#include "server/state/watch_list.h"
+
+namespace tally::server {
+namespace {
+
+// A Run that writes or takes more than this is heavy.
+constexpr size_t kHeavyBytes = 16 * 1024;
+constexpr int64_t kHeavyMicros = 200;
+
+bool Matches(const Route& route, std::string_view path) {
+  if (!route.path.ends_with('*')) return path == route.path;
+  return path.starts_with(route.path.substr(0, route.path.size() - 1));
+}
+
+bool Allows(const Route& route, HttpMethod method) {
+  const bool head = method == kHttpHead && (route.methods & kHttpGet) != 0;
+  return head || (route.methods & method) != 0;
+}
+
+HttpResponse MethodError(uint8_t methods) {
+  HttpResponse response = ErrorResponse(405, "this path has no such method");
+  response.headers = StrCat("Allow: ", (methods & kHttpGet) != 0 ? "GET, HEAD" : "",
+                            (methods & kHttpGet) != 0 && (methods & kHttpPost) != 0 ? ", " : "",
+                            (methods & kHttpPost) != 0 ? "POST" : "", "\r\n");
+  return response;
+}
+
+HttpResponse LoginError() {
+  HttpResponse response = ErrorResponse(401, "NOAUTH Authentication required.");
+  response.headers = "WWW-Authenticate: Basic realm=\"tallyd\", charset=\"UTF-8\"\r\n";
+  return response;
+}
+
+}  // namespace
+
+HttpSession::HttpSession(Services& server, HttpSite& site) : server_(server), site_(site) {
+  client_.created_ms = client_.last_active_ms = server.clock.now_ms();
+  client_.reply.set_protocol(3);
+  client_.library_name = "http";
+  LoginAsDefault(server.users, client_);
+  server_.clients.Add(client_);
+}
+
+HttpSession::~HttpSession() {
+  site_.events.Remove(client_);
+  server_.watches.UnwatchAll(client_);
+  server_.pubsub.Forget(client_);
+  server_.clients.Remove(client_);
+}
+
+int64_t HttpSession::now_ms() const { return server_.clock.now_ms(); }
+
+HttpCall HttpSession::Call() const {
+  return {.server = server_, .client = client_, .request = reader_.request(), .now_ms = now_ms()};
+}
+
+void HttpSession::Take(std::string_view bytes) {
+  if (finished()) return;
+  client_.state.requests.Take();
+  input_ = bytes;
+}
+
+void HttpSession::Hold() {
+  if (!client_.state.requests.taken()) return;
+  client_.state.requests.Hold();
+  buffer_.append(input_);
+  input_ = {};
+}
+
+void HttpSession::Run(const TurnShare& share) {
+  if (finished()) return;
+  std::string held;
+  std::string_view bytes = input_;
+  if (!buffer_.empty()) {
+    held = std::exchange(buffer_, {});
+    held.append(input_);
+    bytes = held;
+  }
+  client_.state.requests.BeginRun();
+  server_.runner->BeginBatch();
+  const bool left = RunRequests(bytes, share);
+  heavy_ =
+      left || client_.output.size() > kHeavyBytes || server_.runner->MeasureBatch() > kHeavyMicros;
+  client_.state.requests.EndRun(left);
+  if (client_.needs_flush()) server_.clients.MarkPending(client_);
+  if (!finished()) buffer_ = bytes;
+  input_ = {};
+  client_.query_bytes = buffered();
+}
+
+// Whether requests, or a part of one, are left to run.
+bool HttpSession::RunRequests(std::string_view& bytes, const TurnShare& share) {
+  for (size_t requests = 0; !finished(); ++requests) {
+    if (client_.takes_events) bytes = {};
+    if (bytes.empty() && long_answer_ == nullptr) return false;
+    const bool used_up = requests >= share.commands ||
+                         client_.output.size() >= share.output_bytes ||
+                         server_.runner->MeasureBatch() >= share.micros;
+    if (used_up && requests > 0) return true;
+    if (long_answer_ == nullptr) ReadRequest(bytes);
+    if (long_answer_ != nullptr && !ContinueAnswer(share)) return true;
+  }
+  return false;
+}
+
+// Answers the request if it is whole, or begins to.
+void HttpSession::ReadRequest(std::string_view& bytes) {
+  if (reader_.idle()) reader_.set_max_body(static_cast<size_t>(server_.config.http_max_body));
+  switch (reader_.Read(bytes)) {
+    case HttpRequestReader::Status::kNeedMore:
+      if (reader_.TakeExpectation()) AppendContinue(client_.output);
+      if (begun_ms_ == 0 && !reader_.idle()) begun_ms_ = server_.clock.steady_ms();
+      return;
+    case HttpRequestReader::Status::kError:
+      return Refuse(reader_.error_status(), reader_.error_text());
+    case HttpRequestReader::Status::kRequest:
+      begun_ms_ = 0;
+      client_.last_active_ms = now_ms();
+      return Answer();
+  }
+}
+
+void HttpSession::Answer() {
+  HttpResponse response = Respond();
+  if (response.long_answer != nullptr) {
+    long_answer_ = std::move(response.long_answer);
+  } else {
+    Send(response);
+  }
+}
+
+HttpResponse HttpSession::Respond() {
+  HttpRequest& request = reader_.request();
+  const bool old_and_silent = request.is_http_1_0 && request.authority.empty();
+  if (!old_and_silent && !IsOurHost(request.authority, server_.config.http_hosts)) {
+    return ErrorResponse(421, "this server has no such name; http-hosts lists those that it has");
+  }
+  uint8_t others = 0;
+  for (const Route& route : site_.routes) {
+    if (!Matches(route, request.path)) continue;
+    others |= route.methods;
+    if (!Allows(route, request.method)) continue;
+    HttpResponse refusal;
+    if (!Admit(route, refusal)) return refusal;
+    if (route.path.ends_with('*')) {
+      auto rest = PercentDecoded(request.path.substr(route.path.size() - 1));
+      if (!rest) return ErrorResponse(400, "the path is not well encoded");
+      request.rest = *std::move(rest);
+    }
+    return route.handler(Call());
+  }
+  return others == 0 ? ErrorResponse(404, "there is nothing under this path") : MethodError(others);
+}
+
+bool HttpSession::Admit(const Route& route, HttpResponse& refusal) {
+  const HttpRequest& request = reader_.request();
+  const bool changes = request.method == kHttpPost || route.get_changes;
+  if (changes && IsFromAnotherSite(request)) {
+    refusal = ErrorResponse(403, "a page of another site may not do this");
+    return false;
+  }
+  if (route.access == HttpAccess::kEverybody) return true;
+  if (!login_.Login(server_, client_, request)) {
+    refusal = LoginError();
+    return false;
+  }
+  if (route.command.empty()) return true;
+  const CommandTable::Item* item = server_.commands.FindFullName(route.command);
+  if (item == nullptr) return true;
+  const std::string_view words[] = {route.command};
+  const AclVerdict verdict = server_.guard.Check(client_, *item, words, "toplevel");
+  if (verdict.denial == AclDenial::kNone) return true;
+  refusal = ErrorResponse(403, DenialError(verdict));
+  return false;
+}
+
+bool HttpSession::ContinueAnswer(const TurnShare& share) {
+  HttpResponse response;
+  if (!long_answer_->GoOn(Call(), share, response)) return false;
+  long_answer_ = nullptr;
+  Send(response);
+  return true;
+}
+
+void HttpSession::Send(const HttpResponse& response) {
+  const HttpRequest& request = reader_.request();
+  const ResponseForm form{.body = request.method != kHttpHead,
+                          .keep_alive = request.keep_alive && !response.streams,
+                          .is_http_1_0 = request.is_http_1_0,
+                          .date = site_.date.At(now_ms())};
+  AppendResponse(client_.output, response, form);
+  if (response.streams && form.body) {
+    site_.events.Add(client_);
+  } else if (!form.keep_alive) {
+    client_.state.end.Finish();
+  }
+  reader_.Clear();
+}
+
+// For what is no request that could be answered.
+void HttpSession::Refuse(int status, std::string_view text) {
+  const ResponseForm form{.keep_alive = false, .date = site_.date.At(now_ms())};
+  AppendResponse(client_.output, ErrorResponse(status, text), form);
+  client_.state.end.Finish();
+  server_.clients.MarkPending(client_);
+}
+
+bool HttpSession::OutOfTime() {
+  if (finished() || client_.takes_events || long_answer_ != nullptr) return false;
+  if (begun_ms_ != 0) {
+    if (server_.clock.steady_ms() - begun_ms_ > kMaxRequestMs) {
+      Refuse(408, "the request took too long to come");
+    }
+    return false;
+  }
+  // Whoever takes its response is not idle.
+  const size_t unsent = client_.output.size();
+  if (std::exchange(unsent_, unsent) != unsent) client_.last_active_ms = now_ms();
+  const int64_t limit_ms = std::max(server_.config.timeout * 1000, kLeastIdleMs);
+  return now_ms() - client_.last_active_ms > limit_ms;
+}
+
+}  // namespace tally::server

@@ -1,0 +1,93 @@
+#include "server/http/json_text.h"
+
+#include <absl/strings/escaping.h>
+
+#include <cstdint>
+
+#include "core/bytes/str_cat.h"
+
+namespace tally::server {
+namespace {
+
+uint8_t At(std::string_view bytes, size_t i) { return static_cast<uint8_t>(bytes[i]); }
+
+bool Continues(std::string_view bytes, size_t begin, size_t count) {
+  for (size_t i = begin; i < begin + count; ++i) {
+    if ((At(bytes, i) & 0xC0) != 0x80) return false;
+  }
+  return true;
+}
+
+// The length of the character that begins here; 0 if none does.
+size_t CharacterLength(std::string_view bytes, size_t begin) {
+  const uint8_t first = At(bytes, begin);
+  const size_t left = bytes.size() - begin;
+  if (first < 0x80) return 1;
+  if (first < 0xC2 || left < 2) return 0;
+  const uint8_t second = At(bytes, begin + 1);
+  if (first < 0xE0) return Continues(bytes, begin + 1, 1) ? 2 : 0;
+  if (first < 0xF0) {
+    const bool overlong = first == 0xE0 && second < 0xA0;
+    const bool surrogate = first == 0xED && second > 0x9F;
+    return left >= 3 && !overlong && !surrogate && Continues(bytes, begin + 1, 2) ? 3 : 0;
+  }
+  const bool overlong = first == 0xF0 && second < 0x90;
+  const bool too_high = first > 0xF4 || (first == 0xF4 && second > 0x8F);
+  return left >= 4 && !overlong && !too_high && Continues(bytes, begin + 1, 3) ? 4 : 0;
+}
+
+void AppendEscaped(std::string& out, char character) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  switch (character) {
+    case '"':
+      out += "\\\"";
+      break;
+    case '\\':
+      out += "\\\\";
+      break;
+    case '\n':
+      out += "\\n";
+      break;
+    case '\r':
+      out += "\\r";
+      break;
+    case '\t':
+      out += "\\t";
+      break;
+    default:
+      StrAppend(out, "\\u00", kHex[static_cast<uint8_t>(character) >> 4], kHex[character & 15]);
+  }
+}
+
+}  // namespace
+
+bool IsUtf8(std::string_view bytes) {
+  for (size_t i = 0; i < bytes.size();) {
+    const size_t length = CharacterLength(bytes, i);
+    if (length == 0) return false;
+    i += length;
+  }
+  return true;
+}
+
+void AppendJsonString(std::string& out, std::string_view bytes) {
+  if (!IsUtf8(bytes)) {
+    std::string encoded;
+    absl::Base64Escape({bytes.data(), bytes.size()}, &encoded);
+    StrAppend(out, "{\"base64\":\"", encoded, "\"}");
+    return;
+  }
+  out += '"';
+  for (const char character : bytes) {
+    const bool plain = static_cast<uint8_t>(character) >= 0x20 && character != '"' &&
+                       character != '\\' && character != 0x7f;
+    if (plain) {
+      out += character;
+    } else {
+      AppendEscaped(out, character);
+    }
+  }
+  out += '"';
+}
+
+}  // namespace tally::server

@@ -1,0 +1,18 @@
+// Strings of any bytes as JSON. A string of JSON is Unicode text, so bytes that are not valid UTF-8
+// are written as an object, {"base64": "…"}.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tally::server {
+
+inline constexpr std::string_view kJsonType = "application/json";
+
+// Whether it is UTF-8 as RFC 3629 defines it: nothing overlong, no surrogates. O(bytes).
+bool IsUtf8(std::string_view bytes);
+
+// Appends the string with its quotes, or the object. O(bytes).
+void AppendJsonString(std::string& out, std::string_view bytes);
+
+}  // namespace tally::server

@@ -1,0 +1,24 @@
+#include "server/web/health.h"
+
+#include <absl/status/status.h>
+
+#include "server/config/config.h"
+#include "server/http/http_response.h"
+#include "server/state/persistence.h"
+
+namespace tally::server {
+
+HttpResponse Health(const HttpCall&) { return {.body = "ok\n"}; }
+
+HttpResponse Readiness(const HttpCall& call) {
+  const Services& server = call.server;
+  if (server.loading) return ErrorResponse(503, "LOADING the data is being loaded");
+  const bool snapshots_fail =
+      server.config.stop_writes_on_bgsave_error && server.persistence->snapshot_failed();
+  if (!server.persistence->write_error().ok() || snapshots_fail) {
+    return ErrorResponse(503, "MISCONF writes are refused: the files cannot be written");
+  }
+  return {.body = "ok\n"};
+}
+
+}  // namespace tally::server

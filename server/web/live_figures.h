@@ -1,0 +1,21 @@
+// GET /events: what the page shows live, as server-sent events.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "server/http/http_message.h"
+#include "server/state/services.h"
+
+namespace tally::server {
+
+// The name of the event that is published once a second.
+inline constexpr std::string_view kLiveEvent = "figures";
+
+// Its data: a JSON object on one line.
+std::string LiveFigures(Services& server);
+
+// Has the connection take the events from now on.
+HttpResponse OpenEvents(const HttpCall& call);
+
+}  // namespace tally::server

@@ -1,0 +1,19 @@
+#include "server/web/routes.h"
+
+#include "server/web/health.h"
+#include "server/web/live_figures.h"
+
+namespace tally::server {
+namespace {
+
+constexpr Route kRoutes[] = {
+    {kHttpGet, "/healthz", Health, HttpAccess::kEverybody},
+    {kHttpGet, "/readyz", Readiness, HttpAccess::kEverybody},
+    {kHttpGet, "/events", OpenEvents, HttpAccess::kUser, "info"},
+};
+
+}  // namespace
+
+std::span<const Route> Routes() { return kRoutes; }
+
+}  // namespace tally::server
