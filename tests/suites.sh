@@ -40,6 +40,7 @@ limited() { timeout --kill-after=10 "$suite_seconds" "$@"; }
 
 # run_e2e PRESET NAME
 run_e2e() {
+  if [[ $2 == module_* ]]; then build "$1" tallyd tally_module || return; fi
   if [[ -e tests/e2e/$2/run ]]; then
     run_against "$1" "tests/e2e/$2/run"
   else

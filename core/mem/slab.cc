@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <cstring>
 
 #include "core/base/check.h"
 #include "core/bytes/heap_size.h"
+#include "core/mem/blocks.h"
 
 namespace tally {
 namespace {
@@ -14,19 +14,14 @@ namespace {
 // The slots that a class's first page starts with.
 constexpr size_t kFirstSlots = 4;
 
-// Pages are resized, so they come from malloc.
-char* Reallocate(char* block, size_t bytes) {
-  auto* resized = static_cast<char*>(std::realloc(block, bytes));
-  Check(resized != nullptr, "memory for a slab's page");
-  return resized;
-}
+char* Reallocate(char* page, size_t bytes) { return static_cast<char*>(ResizeBlock(page, bytes)); }
 
 }  // namespace
 
 Slab::Slab() = default;
 
 Slab::~Slab() {
-  for (char* page : pages_) std::free(page);
+  for (char* page : pages_) FreeBlock(page);
 }
 
 Slab::Handle Slab::Allocate(size_t bytes) {
@@ -102,7 +97,7 @@ uint32_t Slab::AddPage(uint16_t slot_units) {
 void Slab::DropPage(uint32_t page) {
   --classes_[Header(page).slot_units].pages;
   page_bytes_ -= HeapBytes(Header(page).capacity * kUnit);
-  std::free(pages_[page]);
+  FreeBlock(pages_[page]);
   pages_[page] = nullptr;
   page_holes_.push_back(page);
 }

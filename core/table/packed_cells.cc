@@ -1,10 +1,9 @@
 #include "core/table/packed_cells.h"
 
-#include <cstdlib>
-
 #include "core/base/check.h"
 #include "core/bytes/heap_size.h"
 #include "core/bytes/varint.h"
+#include "core/mem/blocks.h"
 
 namespace tally {
 
@@ -58,7 +57,7 @@ void PackedCells::Erase(Position position, size_t cells) {
 }
 
 void PackedCells::Clear() {
-  std::free(block_);
+  FreeBlock(block_);
   block_ = nullptr;
 }
 
@@ -99,9 +98,7 @@ void PackedCells::Reallocate(size_t bytes) {
   // The whole size class: there are four to each doubling, so that growth is amortised.
   const size_t size = HeapBytes(sizeof(Block) + bytes);
   const bool fresh = block_ == nullptr;
-  block_ = static_cast<Block*>(std::realloc(block_, size));
-  Check(block_ != nullptr, "memory for packed cells");
-  // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): a size class is not zero
+  block_ = static_cast<Block*>(ResizeBlock(block_, size));
   if (fresh) *block_ = {};
   block_->capacity = static_cast<uint32_t>(size - sizeof(Block));
 }

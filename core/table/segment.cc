@@ -2,7 +2,6 @@
 //
 // A record is: varint(key size * 2 + dead), varint(payload size), key, payload.
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -10,6 +9,7 @@
 #include <xxhash.h>
 
 #include "core/base/check.h"
+#include "core/mem/blocks.h"
 #include "core/table/record_table.h"
 
 namespace tally {
@@ -81,7 +81,7 @@ size_t RecordBytes(size_t key_size, size_t payload_size) {
 
 }  // namespace
 
-RecordTable::Segment::~Segment() { std::free(buffer_); }
+RecordTable::Segment::~Segment() { FreeBlock(buffer_); }
 
 bool RecordTable::Segment::HasMark(uint64_t mark_epoch, std::string_view key) const {
   return marks(mark_epoch) > 0 &&
@@ -229,17 +229,12 @@ void RecordTable::Segment::MakeRoom(size_t more) {
   Check(needed < UINT32_MAX, "a segment stays below 4 GiB");
   // Allocators have four or more size classes for each doubling: growing by an eighth is in step.
   const size_t capacity = std::max<size_t>(needed + needed / 8, 32);
-  buffer_ = static_cast<char*>(std::realloc(buffer_, capacity));
-  Check(buffer_ != nullptr, "memory for a segment");
+  buffer_ = static_cast<char*>(ResizeBlock(buffer_, capacity));
   capacity_ = static_cast<uint32_t>(capacity);
 }
 
 void RecordTable::Segment::Compact(size_t capacity) {
-  char* packed = nullptr;
-  if (capacity > 0) {
-    packed = static_cast<char*>(std::malloc(capacity));
-    Check(packed != nullptr, "memory for a segment");
-  }
+  char* packed = capacity > 0 ? static_cast<char*>(ResizeBlock(nullptr, capacity)) : nullptr;
   uint32_t used = 0;
   for (const uint32_t& offset : offsets_) {
     const Record record = At(offset);
@@ -249,7 +244,7 @@ void RecordTable::Segment::Compact(size_t capacity) {
     const_cast<uint32_t&>(offset) = used;
     used += static_cast<uint32_t>(bytes);
   }
-  std::free(buffer_);
+  FreeBlock(buffer_);
   buffer_ = packed;
   used_ = used;
   capacity_ = static_cast<uint32_t>(capacity);

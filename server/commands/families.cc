@@ -1,5 +1,8 @@
 #include "server/commands/families.h"
 
+#include <iterator>
+#include <vector>
+
 namespace tally::server {
 
 std::span<const CommandFamily> ValueFamilies() {
@@ -20,13 +23,14 @@ std::span<const CommandFamily> ValueFamilies() {
       {"sorted-set", "sortedset", ZSetCommands()},
       {"sorted-set", "sortedset", ZSetRangeCommands()},
       {"sorted-set", "sortedset", ZSetAlgebraCommands()},
-      {"hits", "hits", HitsCommands(), true},
-      {"limit", "limit", LimitCommands(), true},
-      {"limit", "limit", PolicyCommands(), true},
-      {"active", "active", ActiveCommands(), true},
-      {"quota", "quota", QuotaCommands(), true},
   };
-  return kFamilies;
+  static const std::vector<CommandFamily> kAll = [] {
+    std::vector<CommandFamily> all(std::begin(kFamilies), std::end(kFamilies));
+    const std::span<const CommandFamily> native = NativeFamilies();
+    all.insert(all.end(), native.begin(), native.end());
+    return all;
+  }();
+  return kAll;
 }
 
 }  // namespace tally::server

@@ -9,6 +9,8 @@ namespace tally::server {
 
 // In the order in which the list of commands shows them.
 std::span<const CommandFamily> ValueFamilies();
+// tallyd's own among them, for hosts that have Redis's commands already.
+std::span<const CommandFamily> NativeFamilies();
 
 // Each is defined at the end of its family's file.
 std::span<const Command> KeyCommands();

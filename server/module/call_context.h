@@ -1,0 +1,31 @@
+// A call of a command as the family's handler sees it, and the rights of its user, whom the server
+// knows.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "server/command/command_context.h"
+#include "server/module/redis_module.h"
+
+namespace tally::module {
+
+// Whether the call's user may do with a key what `use` (KeyFlags) says.
+bool UserMay(redis::Context* context, std::string_view key, uint16_t use);
+
+class CallContext : public server::CommandContext {
+ public:
+  CallContext(redis::Context* context, server::CommandHost& command_host,
+              server::ReplyBuilder& reply_builder, const Call& call)
+      : CommandContext(command_host, reply_builder, call), context_(context) {}
+
+  bool MayRead(std::string_view key) const override {
+    return UserMay(context_, key, server::kReadsKey);
+  }
+  bool MayReadEveryKey() const override { return false; }
+
+ private:
+  redis::Context* context_;
+};
+
+}  // namespace tally::module

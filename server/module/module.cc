@@ -1,0 +1,125 @@
+#include "server/module/module.h"
+
+#include <absl/container/inlined_vector.h>
+
+#include <algorithm>
+#include <random>
+#include <span>
+#include <string>
+
+#include "server/commands/families.h"
+#include "server/module/call_context.h"
+#include "server/module/loan.h"
+#include "server/module/module_api.h"
+
+namespace tally::module {
+namespace {
+
+using ArgumentViews = absl::InlinedVector<std::string_view, 16>;
+
+ArgumentViews ViewsOf(redis::String** argv, int argc) {
+  ArgumentViews views;
+  for (redis::String* const argument : std::span(argv, static_cast<size_t>(argc))) {
+    size_t size = 0;
+    const char* bytes = redis::Functions().StringPtrLen(argument, &size);
+    views.emplace_back(bytes, size);
+  }
+  return views;
+}
+
+// The server asks where the keys of a call are.
+int TellKeys(redis::Context* context, const server::Command& command, server::Args args) {
+  std::vector<server::KeyReference> keys;
+  if (!server::FindKeys(command, args, keys)) return redis::kError;
+  for (const server::KeyReference& key : keys) {
+    redis::Functions().KeyAtPosWithFlags(context, static_cast<int>(key.index),
+                                         key.use & static_cast<int>(redis::kKeyUseMask));
+  }
+  return redis::kOk;
+}
+
+}  // namespace
+
+bool Module::IsReplayed(redis::Context* context) {
+  const int flags = redis::Functions().GetContextFlags(context);
+  if ((flags & redis::kContextReplicated) != 0) return true;
+  return (flags & redis::kContextLoading) != 0 && (flags & redis::kContextAsyncLoading) == 0;
+}
+
+Module::Module(const ModuleOptions& options, uint64_t seed)
+    : engine_(1, seed, zones_),
+      commands_(server::NativeFamilies()),
+      host_{.engine = engine_,
+            .commands = commands_,
+            .limits = limits_,
+            .effects = effects_,
+            .key_events = key_events_,
+            .lookups = lookups_,
+            .cursors = server::CursorCode(seed),
+            .random = std::mt19937_64(seed)},
+      policy_files_(engine_) {
+  limits_.quota_retention = options.quota_retention_ms;
+  engine_.set_observer(this);
+  effects_.Attach(effect_bridge_);
+}
+
+void Module::OnExpired(Keyspace&, std::string_view key) {
+  effects_.Append(0, {"DEL", key});
+  key_events_.Expired(key);
+}
+
+int Module::Run(size_t id, redis::Context* context, redis::String** argv, int argc) {
+  const Item& item = commands_.items()[id];
+  const ArgumentViews args = ViewsOf(argv, argc);
+  const redis::Api& api = redis::Functions();
+  if (api.IsKeysPositionRequest(context) != 0) {
+    return TellKeys(context, *item.command, {args.data(), args.size()});
+  }
+  if (running_) return api.ReplyWithError(context, "ERR a tally command is running");
+  running_ = true;
+  RunCall(item, context, argv, {args.data(), args.size()});
+  running_ = false;
+  key_events_.Send(context);
+  return redis::kOk;
+}
+
+void Module::RunCall(const Item& item, redis::Context* context, redis::String** argv,
+                     server::Args args) {
+  const redis::Api& api = redis::Functions();
+  const server::Command& command = *item.command;
+  const bool writes = (command.flags & server::kWrite) != 0;
+  const bool replaying = writes && IsReplayed(context);
+  if (command.policy_use != 0 && !replaying && !UserMay(context, args[1], command.policy_use)) {
+    api.ReplyWithError(context,
+                       "NOPERM this user has no permissions to access one of the keys used as "
+                       "arguments");
+    return;
+  }
+  const int64_t now = clock_.now_ms();
+  Keyspace& keyspace = engine_.database(0);
+  Loan loan({context, keyspace, types_, now, writes});
+  key_events_.Begin(loan);
+  std::vector<server::KeyReference> keys;
+  if (server::FindKeys(command, args, keys)) {
+    for (const server::KeyReference& key : keys) loan.Take(argv[key.index], args[key.index]);
+  }
+  effect_bridge_.set_context(context);
+  keyspace.set_expiring(!replaying);
+  server::ReplyBuilder reply(output_);
+  CallContext call(context, host_, reply,
+                   {.item = item, .args = args, .database = 0, .now = now, .replaying = replaying});
+  command.handler.Run(call);
+  if (replaying) {
+    api.ReplicateVerbatim(context);
+  } else if (call.changes() > 0 && !call.logged()) {
+    effects_.Append(0, args);
+  }
+  loan.Return();
+  engine_.reclaimer().FreeSome(SIZE_MAX);
+  effects_.Deliver();
+  std::string joined;
+  reply_bridge_.Send(context, output_.View(joined));
+  output_.Clear();
+}
+
+}  // namespace tally::module

@@ -1,0 +1,84 @@
+#include "server/module/stored_value.h"
+
+#include <cstring>
+
+#include "core/base/check.h"
+#include "core/bytes/heap_size.h"
+#include "core/keyspace/value.h"
+
+namespace tally::module {
+namespace {
+
+// A byte for the length, then the bytes.
+constexpr size_t kMaxPackedBytes = 255;
+
+size_t BlockBytes(size_t size) { return HeapBytes(size + 1); }
+
+void Write(char* block, std::string_view bytes) {
+  block[0] = static_cast<char>(static_cast<uint8_t>(bytes.size()));
+  std::memcpy(block + 1, bytes.data(), bytes.size());
+}
+
+}  // namespace
+
+StoredValue StoredValue::OfBlock(char* block) {
+  StoredValue value;
+  value.raw_ = reinterpret_cast<uintptr_t>(block) | kPackedBit;
+  return value;
+}
+
+StoredValue StoredValue::Pack(std::string_view bytes) {
+  Check(bytes.size() <= kMaxPackedBytes, "a packed value is short");
+  char* block = static_cast<char*>(::operator new(BlockBytes(bytes.size())));
+  Write(block, bytes);
+  return OfBlock(block);
+}
+
+std::string_view StoredValue::packed() const {
+  const char* bytes = block();
+  return {bytes + 1, static_cast<uint8_t>(bytes[0])};
+}
+
+bool StoredValue::Repack(std::string_view bytes) const {
+  if (BlockBytes(packed().size()) != BlockBytes(bytes.size())) return false;
+  Write(block(), bytes);
+  return true;
+}
+
+void StoredValue::Free(Type type) const {
+  if (raw_ == 0) return;
+  if (is_packed()) {
+    ::operator delete(block());
+  } else {
+    OperationsOf(type).destroy(heap());
+  }
+}
+
+StoredValue StoredValue::Clone(Type type) const {
+  if (raw_ == 0) return {};
+  return is_packed() ? Pack(packed()) : OfHeap(OperationsOf(type).clone(heap()));
+}
+
+size_t StoredValue::MemoryBytes(Type type) const {
+  if (raw_ == 0) return 0;
+  return is_packed() ? BlockBytes(packed().size()) : OperationsOf(type).memory_bytes(heap());
+}
+
+size_t StoredValue::Weight(Type type) const {
+  return raw_ == 0 || is_packed() ? 1 : OperationsOf(type).weight(heap());
+}
+
+bool IsPackedValue(Type type, std::string_view bytes) {
+  const auto is_packed = OperationsOf(type).is_packed;
+  return bytes.size() <= kMaxPackedBytes && is_packed != nullptr && is_packed(bytes);
+}
+
+void* NewHeapValue(Type type, uint64_t seed, ZoneSource& zones) {
+  return OperationsOf(type).create(seed, zones);
+}
+
+bool LoadRun(Type type, void* value, std::string_view run) {
+  return OperationsOf(type).load(value, run);
+}
+
+}  // namespace tally::module

@@ -1,0 +1,81 @@
+#include "server/module/value_digest.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/bytes/varint.h"
+#include "core/keyspace/value.h"
+#include "core/quota/quota_book.h"
+#include "server/module/module_api.h"
+
+namespace tally::module {
+namespace {
+
+void Add(redis::Digest* digest, std::string_view bytes) {
+  redis::Functions().DigestAddStringBuffer(digest, bytes.data(), bytes.size());
+}
+
+// Sequences that end are summed up in any order.
+void AddUnordered(redis::Digest* digest, std::string_view bytes) {
+  Add(digest, bytes);
+  redis::Functions().DigestEndSequence(digest);
+}
+
+std::string SavedAtOnce(Type type, const void* value) {
+  std::string bytes;
+  uint64_t cursor = 0;
+  do {
+    cursor = OperationsOf(type).save(value, cursor, SIZE_MAX / 2, bytes);
+  } while (cursor != 0);
+  return bytes;
+}
+
+// An id and a block, as quota_storage.cc writes them.
+bool ReadBookRecord(std::string_view& run, std::string_view& record) {
+  constexpr std::string_view kTextMark("\x80\0", 2);
+  const std::string_view begin = run;
+  std::string_view bytes;
+  int64_t number = 0;
+  if (run.starts_with(kTextMark)) {
+    run.remove_prefix(kTextMark.size());
+    if (!ReadLengthPrefixed(run, bytes)) return false;
+  } else if (!ReadSignedVarint(run, number)) {
+    return false;
+  }
+  if (!ReadLengthPrefixed(run, bytes)) return false;
+  record = begin.substr(0, begin.size() - run.size());
+  return true;
+}
+
+// A book's records come in the order of their hashes, which is another one in each process.
+void DigestBook(redis::Digest* digest, const void* value) {
+  std::string run;
+  uint64_t cursor = 0;
+  bool is_header = true;
+  do {
+    run.clear();
+    cursor = OperationsOf(Type::kQuota).save(value, cursor, size_t{64} << 10, run);
+    if (is_header) {
+      AddUnordered(digest, run);
+    } else {
+      std::string_view rest = std::string_view(run).substr(1);
+      std::string_view record;
+      while (!rest.empty() && ReadBookRecord(rest, record)) {
+        AddUnordered(digest, std::string(1, run.front()).append(record));
+      }
+    }
+    is_header = false;
+  } while (cursor != 0);
+}
+
+}  // namespace
+
+void DigestValue(redis::Digest* digest, Type type, StoredValue value) {
+  if (!value) return;
+  if (value.is_packed()) return AddUnordered(digest, value.packed());
+  if (type == Type::kQuota) return DigestBook(digest, value.heap());
+  AddUnordered(digest, SavedAtOnce(type, value.heap()));
+}
+
+}  // namespace tally::module

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""redis-server with tally.so answers tallyd's own commands as tallyd does, reply for reply: one seeded stream
+goes to both, in both protocols, in transactions and in scripts. MODULE_COMMANDS (100,000) is how many,
+MODULE_SEED the seed."""
+
+import os
+import pathlib
+import random
+import re
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from lib.module_server import RawClient, module_server  # noqa: E402
+from lib.native_commands import NativeCommands  # noqa: E402
+from lib.report import Report  # noqa: E402
+from lib.server import Server  # noqa: E402
+
+BATCH = 100
+# The server itself judges the number of words, and says so in its own way.
+USAGE = re.compile(rb"\. Usage: .*")
+SCRIPT = "return redis.call(unpack(ARGV))"
+
+
+def wrapped(calls, dice):
+    """Commands as they are, in a transaction or in scripts."""
+    kind = dice.random()
+    if kind < 0.15:
+        return [["MULTI"], *calls, ["EXEC"]]
+    if kind < 0.25:
+        return [["EVAL", SCRIPT, "0", *call] if call[0] != "EVAL" else call for call in calls]
+    return calls
+
+
+def comparable(reply):
+    kind, value = reply
+    if isinstance(value, list):
+        return kind, [comparable(one) for one in value]
+    if kind == b"-":
+        return kind, USAGE.sub(b"", value).split(b" script: ")[0]
+    return kind, value
+
+
+def first_difference(clients, now_ms, commands, seed):
+    """None, or (command, tallyd's reply, the module's)."""
+    dice = random.Random(seed)
+    stream = NativeCommands(seed, now_ms)
+    set_clock = [["DEBUG", "CLOCK", "SET"], ["TALLY.CLOCK", "SET"]]
+    sent = 0
+    while sent < commands:
+        stream.now += dice.choice([0, 1, 7, 250, 1000, 30_000, 600_000, 3_600_000])
+        if dice.random() < 0.02:
+            protocol = dice.choice([2, 3])
+            for client in clients:
+                client.call("HELLO", protocol)
+        for client, words in zip(clients, set_clock):
+            client.call(*words, stream.now)
+        calls = wrapped([stream.call() for _ in range(BATCH)], dice)
+        for client in clients:
+            client.send(calls)
+        for call in calls:
+            expected, actual = [comparable(client.read()) for client in clients]
+            if expected != actual:
+                return call, expected, actual
+        sent += len(calls)
+    return None
+
+
+def main():
+    report = Report()
+    commands = int(os.environ.get("MODULE_COMMANDS", "100000"))
+    seed = int(os.environ.get("MODULE_SEED", "20260722"))
+    # The module's clock must not be before that of redis-server, which ends keys by its own.
+    begin = int(time.time() * 1000) + 86_400_000
+    with Server(enable_debug_command="yes") as tallyd, module_server() as redis:
+        clients = [RawClient(tallyd.port), RawClient(redis.port)]
+        difference = first_difference(clients, begin, commands, seed)
+        report.check(f"{commands} commands of seed {seed} have the same replies", difference is None,
+                     difference and "%r\ntallyd: %r\nmodule: %r" % difference)
+        report.check("redis-server is alive", redis.process.poll() is None, redis.log()[-3000:])
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()
