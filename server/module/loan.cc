@@ -1,9 +1,16 @@
 #include "server/module/loan.h"
 
 #include "core/base/check.h"
+#include "core/keyspace/value.h"
 #include "server/module/module_api.h"
 
 namespace tally::module {
+namespace {
+
+// Segments of a quota book, or what is in one of them, for each call that writes to it.
+constexpr size_t kSweepBudget = 16;
+
+}  // namespace
 
 Loan::~Loan() {
   for (const Lent& lent : lent_) {
@@ -55,6 +62,15 @@ void Loan::Lend(Lent& lent) {
     keyspace.SetPacked(lent.key, lent.type, lent.value.packed(), deadline, terms_.now);
   } else {
     keyspace.SetPointer(lent.key, lent.type, lent.value.heap(), deadline, terms_.now);
+  }
+}
+
+void Loan::Sweep() {
+  for (const Lent& lent : lent_) {
+    const auto sweep = OperationsOf(lent.type).sweep;
+    if (!lent.is_lent || lent.is_foreign || lent.value.is_packed() || sweep == nullptr) continue;
+    const Keyspace::Entry entry = terms_.keyspace.Peek(lent.key);
+    if (entry && entry.type() == lent.type) sweep(entry.pointer(), terms_.now, kSweepBudget);
   }
 }
 

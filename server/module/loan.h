@@ -36,6 +36,8 @@ class Loan {
 
   // Lends the key's value, if there is one. A key may be lent several times.
   void Take(redis::String* name, std::string_view key);
+  // Frees some of what is out of date in values that age by themselves.
+  void Sweep();
   // Gives all of them back, as they are now.
   void Return();
 

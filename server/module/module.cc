@@ -114,6 +114,7 @@ void Module::RunCall(const Item& item, redis::Context* context, redis::String** 
   } else if (call.changes() > 0 && !call.logged()) {
     effects_.Append(0, args);
   }
+  if (writes) loan.Sweep();
   loan.Return();
   engine_.reclaimer().FreeSome(SIZE_MAX);
   effects_.Deliver();

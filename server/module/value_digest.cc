@@ -7,6 +7,7 @@
 #include "core/bytes/varint.h"
 #include "core/keyspace/value.h"
 #include "core/quota/quota_book.h"
+#include "server/module/module.h"
 #include "server/module/module_api.h"
 
 namespace tally::module {
@@ -48,14 +49,17 @@ bool ReadBookRecord(std::string_view& run, std::string_view& record) {
   return true;
 }
 
-// A book's records come in the order of their hashes, which is another one in each process.
-void DigestBook(redis::Digest* digest, const void* value) {
+// A book's records come in the order of their hashes, which is another one in each process; and how
+// much of what is out of date has been freed is each server's own.
+void DigestBook(redis::Digest* digest, const QuotaBook& book) {
+  QuotaBook swept = book.Clone();
+  swept.ExpireSome(TheModule().clock().now_ms(), SIZE_MAX);
   std::string run;
   uint64_t cursor = 0;
   bool is_header = true;
   do {
     run.clear();
-    cursor = OperationsOf(Type::kQuota).save(value, cursor, size_t{64} << 10, run);
+    cursor = swept.Save(cursor, size_t{64} << 10, run);
     if (is_header) {
       AddUnordered(digest, run);
     } else {
@@ -74,7 +78,7 @@ void DigestBook(redis::Digest* digest, const void* value) {
 void DigestValue(redis::Digest* digest, Type type, StoredValue value) {
   if (!value) return;
   if (value.is_packed()) return AddUnordered(digest, value.packed());
-  if (type == Type::kQuota) return DigestBook(digest, value.heap());
+  if (type == Type::kQuota) return DigestBook(digest, *static_cast<const QuotaBook*>(value.heap()));
   AddUnordered(digest, SavedAtOnce(type, value.heap()));
 }
 

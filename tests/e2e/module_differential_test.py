@@ -41,6 +41,15 @@ def comparable(reply):
     return kind, value
 
 
+def narrowed(calls, call, expected, actual):
+    """Of a transaction the command whose replies differ."""
+    both = [expected[1], actual[1]]
+    if call != ["EXEC"] or not all(isinstance(one, list) for one in both):
+        return call, expected, actual
+    index = next(i for i, pair in enumerate(zip(*both)) if pair[0] != pair[1])
+    return calls[1 + index], both[0][index], both[1][index]
+
+
 def first_difference(clients, now_ms, commands, seed):
     """None, or (command, tallyd's reply, the module's)."""
     dice = random.Random(seed)
@@ -61,7 +70,7 @@ def first_difference(clients, now_ms, commands, seed):
         for call in calls:
             expected, actual = [comparable(client.read()) for client in clients]
             if expected != actual:
-                return call, expected, actual
+                return narrowed(calls, call, expected, actual)
         sent += len(calls)
     return None
 

@@ -29,7 +29,8 @@ class NativeCommands:
             call = self.policy_call()
         else:
             call = self.other_call()
-        return self.spoiled(call) if self.random.random() < 0.02 else call
+        is_native = "." in call[0]
+        return self.spoiled(call) if is_native and self.random.random() < 0.02 else call
 
     def pick(self, *values):
         return self.random.choice(values)
