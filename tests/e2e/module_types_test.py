@@ -7,10 +7,9 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from lib.module_server import module_server  # noqa: E402
+from lib.module_server import Caller, module_server  # noqa: E402
 from lib.native_commands import NativeCommands  # noqa: E402
 from lib.report import Report  # noqa: E402
-from lib.resp import ReplyError, encode  # noqa: E402
 
 LARGE_HITS = 20_000
 DAY_MS = 86_400_000
@@ -31,61 +30,33 @@ def fill(client, seed, calls=3000):
     client.pipeline_of_any([["QUOTA.BUY", "large:quota", i, f"order{i}", "ITEMS", 1, 0, 1] for i in range(LARGE_HITS)])
 
 
-class Caller:
-    """A client whose pipeline may get errors."""
-
-    def __init__(self, client):
-        self.client = client
-
-    def call(self, *words):
-        try:
-            return self.client.call(*words)
-        except ReplyError as error:
-            return f"-{error}"
-
-    def read(self):
-        try:
-            return self.client.read()
-        except ReplyError as error:
-            return f"-{error}"
-
-    def pipeline_of_any(self, calls):
-        """The replies of the calls, which are sent together."""
-        replies = []
-        for start in range(0, len(calls), 500):
-            batch = calls[start:start + 500]
-            self.client.socket.sendall(b"".join(map(encode, batch)))
-            replies += [self.read() for _ in batch]
-        return replies
-
-
 def check_files(report):
     for preamble in ("yes", "no"):
         with module_server(appendonly="yes", appendfsync="always", aof_use_rdb_preamble=preamble) as server:
-            caller = Caller(server.client())
+            caller = Caller(server.port)
             fill(caller, 7)
             name = f"AOF, preamble {preamble}"
             digest, policies = caller.call("DEBUG", "DIGEST"), caller.call("POLICY.LIST")
             report.check(f"{name}: there are keys and policies", digest != "0" * 40 and len(policies) > 0)
             server.kill()
             server.start()
-            caller = Caller(server.client())
+            caller = Caller(server.port)
             report.equal(f"{name}: kill -9", caller.call("DEBUG", "DIGEST"), digest)
             caller.call("BGREWRITEAOF")
-            wait_for(lambda: info(caller, "persistence", "aof_rewrite_in_progress") == "0")
+            wait_for(lambda: caller.info("persistence", "aof_rewrite_in_progress") == "0")
             caller.call("POLICY.SET", "{k}:policy:later", "ALLOW")
             caller.call("POLICY.DEL", "{k}:policy:kept")
             expected = sorted(set(policies + [b"{k}:policy:later"]) - {b"{k}:policy:kept"})
             server.kill()
             server.start()
-            caller = Caller(server.client())
+            caller = Caller(server.port)
             report.equal(f"{name}: rewritten and killed", caller.call("DEBUG", "DIGEST"), digest)
             report.equal(f"{name}: policies", sorted(caller.call("POLICY.LIST")), expected)
 
 
 def check_rdb(report):
     with module_server() as server:
-        caller = Caller(server.client())
+        caller = Caller(server.port)
         fill(caller, 8)
         digest, policies = caller.call("DEBUG", "DIGEST"), caller.call("POLICY.LIST")
         report.equal("RDB: reloaded", caller.call("DEBUG", "RELOAD"), "OK")
@@ -94,7 +65,7 @@ def check_rdb(report):
         caller.call("SAVE")
         server.kill()
         server.start()
-        caller = Caller(server.client())
+        caller = Caller(server.port)
         report.equal("RDB: another process", caller.call("DEBUG", "DIGEST"), digest)
         same = []
         for key in sorted(server.client().scan()):
@@ -115,7 +86,7 @@ def check_corrupt_payloads(report):
     """Bytes of payloads are changed; the server checks no sum of them then."""
     dice = random.Random(9)
     with module_server(sanitize_dump_payload="no") as server:
-        caller = Caller(server.client())
+        caller = Caller(server.port)
         fill(caller, 10, 500)
         caller.call("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 1)
         keys = sorted(server.client().scan())
@@ -145,7 +116,7 @@ def use(caller):
 
 def check_keys(report):
     with module_server(options="") as server:
-        caller = Caller(server.client())
+        caller = Caller(server.port)
         caller.call("LIMIT.TAKE", "l", "FIXED", 2, "10s")
         report.check("a limit's key lives as long as its window", 0 < caller.call("PTTL", "l") <= 10_000)
         caller.call("HITS.ADD", "h", "500ms")
@@ -158,15 +129,15 @@ def check_keys(report):
         report.check("WRONGTYPE of Redis's commands", caller.call("GET", "l").startswith("-WRONGTYPE"))
         report.check("no clock to set", caller.call("TALLY.CLOCK", "REAL").startswith("-ERR unknown"))
         report.check("no values by hand", caller.call("TALLY.LOAD", "x", "hits", "PACKED", "").startswith("-ERR"))
-        used = int(info(caller, "memory", "used_memory"))
+        used = int(caller.info("memory", "used_memory"))
         caller.pipeline_of_any([["QUOTA.BUY", "book", i, i, "ITEMS", 1, 0, 1] for i in range(20_000)])
-        grown = int(info(caller, "memory", "used_memory")) - used
+        grown = int(caller.info("memory", "used_memory")) - used
         report.check("the server counts the memory of a book",
                      0.6 < caller.call("MEMORY", "USAGE", "book") / grown < 1.4,
                      f"{caller.call('MEMORY', 'USAGE', 'book')} of {grown}")
         caller.call("UNLINK", "book")
-        wait_for(lambda: int(info(caller, "memory", "used_memory")) < used + grown / 5)
-        report.check("and that it is given back", int(info(caller, "memory", "used_memory")) < used + grown / 5)
+        wait_for(lambda: int(caller.info("memory", "used_memory")) < used + grown / 5)
+        report.check("and that it is given back", int(caller.info("memory", "used_memory")) < used + grown / 5)
         caller.call("CONFIG", "SET", "maxmemory", 1)
         report.check("OOM", caller.call("LIMIT.TAKE", "l", "FIXED", 2, "10s").startswith("-OOM"))
         report.equal("reads go on", caller.call("HITS.COUNT", "h"), 0)
@@ -174,7 +145,7 @@ def check_keys(report):
 
 def check_transactions(report):
     with module_server() as server:
-        caller, other = Caller(server.client()), Caller(server.client())
+        caller, other = Caller(server.port), Caller(server.port)
         caller.call("LIMIT.TAKE", "l", "FIXED", 1, "1h")
         for what, words, result in [("a denial leaves a WATCH whole", ["LIMIT.TAKE", "l", "FIXED", 1, "1h"], ["PONG"]),
                                     ("a hit does not", ["LIMIT.TAKE", "l", "FIXED", 2, "1h"], None)]:
@@ -188,7 +159,7 @@ def check_transactions(report):
         for words in (["LIMIT.TAKE", "n", "FIXED", 1, "1h"], ["LIMIT.TAKE", "n", "FIXED", 1, "1h"],
                       ["LIMIT.RESET", "n"], ["HITS.ADD", "m", "1h"], ["HITS.UNDO", "m"]):
             caller.call(*words)
-        events = [other.client.read()[2:] for _ in range(5)]
+        events = [other.read()[2:] for _ in range(5)]
         report.equal("events", events, [[b"__keyspace@0__:" + key, event] for key, event in
                                         [(b"n", b"limit.take"), (b"n", b"del"), (b"m", b"hits.add"),
                                          (b"m", b"hits.undo"), (b"m", b"del")]])
@@ -196,7 +167,7 @@ def check_transactions(report):
 
 def check_rights(report):
     with module_server() as server:
-        admin, caller = Caller(server.client()), Caller(server.client())
+        admin, caller = Caller(server.port), Caller(server.port)
         admin.call("POLICY.SET", "a:p", "ALLOW")
         admin.call("POLICY.SET", "b:p", "ALLOW")
         admin.call("ACL", "SETUSER", "ann", "on", "nopass", "+@all", "~a:*", "%R~b:*")
@@ -216,7 +187,7 @@ def check_rights(report):
 
 def check_descriptions(report):
     with module_server() as server:
-        caller = Caller(server.client())
+        caller = Caller(server.port)
         keys = caller.call("COMMAND", "GETKEYS", "LIMIT.TAKE", "a", "FIXED", 1, 2, "AND", "b", "ALLOW", "COST", 2)
         report.equal("COMMAND GETKEYS", keys, [b"a", b"b"])
         take = caller.call("COMMAND", "INFO", "LIMIT.TAKE")[0]
@@ -226,11 +197,6 @@ def check_descriptions(report):
         fields = dict(zip(docs[::2], docs[1::2]))
         report.equal("COMMAND DOCS: arguments", [len(fields[b"arguments"]), fields[b"arguments"][0][1]], [6, b"book"])
         report.check("HELP", any("LIMIT.RESET key" in line for line in caller.call("LIMIT", "HELP")))
-
-
-def info(caller, section, field):
-    text = caller.call("INFO", section).decode()
-    return next(line.split(":")[1] for line in text.split("\r\n") if line.startswith(field + ":"))
 
 
 def wait_for(condition, seconds=30):

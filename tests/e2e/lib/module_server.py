@@ -3,7 +3,7 @@
 import os
 import pathlib
 
-from lib.resp import RespClient, encode
+from lib.resp import ReplyError, RespClient, encode
 from lib.server import Server, tallyd
 
 
@@ -42,3 +42,26 @@ class RawClient(RespClient):
 
     def send(self, commands):
         self.socket.sendall(b"".join(map(encode, commands)))
+
+
+class Caller(RespClient):
+    """Errors are replies that begin with '-'."""
+
+    def read(self):
+        try:
+            return super().read()
+        except ReplyError as error:
+            return f"-{error}"
+
+    def pipeline_of_any(self, calls):
+        """The replies of the calls, which are sent together."""
+        replies = []
+        for start in range(0, len(calls), 500):
+            batch = calls[start:start + 500]
+            self.socket.sendall(b"".join(map(encode, batch)))
+            replies += [self.read() for _ in batch]
+        return replies
+
+    def info(self, section, field):
+        text = self.call("INFO", section).decode()
+        return next((line.split(":")[1] for line in text.split("\r\n") if line.startswith(field + ":")), None)
