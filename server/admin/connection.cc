@@ -162,11 +162,12 @@ void Reset(ServerContext& context) {
 
 constexpr uint32_t kTalk = kNoScript | kLoading | kStale | kFast | kAllowBusy;
 // Whatever the client was in the middle of.
-constexpr uint32_t kLeaves = kTalk | kNoAuth | kInMulti | kEndsMulti | kWhileSubscribed;
+constexpr uint32_t kLeaves =
+    kTalk | kConnection | kNoAuth | kInMulti | kEndsMulti | kWhileSubscribed;
 constexpr KeyRange kNoKeys;
 
 // Not shown to anybody, since they hold passwords.
-constexpr uint32_t kSecret = kTalk | kNoAuth | kSkipMonitor | kSkipSlowlog;
+constexpr uint32_t kSecret = kTalk | kConnection | kNoAuth | kSkipMonitor | kSkipSlowlog;
 
 constexpr Command kCommands[] = {
     {"auth", Auth, -2, kSecret, kNoKeys, "Authenticates the connection.", "1.0.0",

@@ -119,7 +119,7 @@ void Help(ServerContext& context) {
 constexpr KeyRange kNoKeys;
 constexpr uint32_t kAnyTime = kLoading | kStale;
 constexpr uint32_t kLook = kPubSub | kAnyTime;
-constexpr uint32_t kListen = kPubSub | kNoScript | kAnyTime | kWhileSubscribed;
+constexpr uint32_t kListen = kPubSub | kConnection | kNoScript | kAnyTime | kWhileSubscribed;
 
 constexpr Command kPubSubCommands[] = {
     {"channels", Channels, -2, kLook, kNoKeys, "Returns the active channels.", "2.8.0",

@@ -140,7 +140,7 @@ constexpr Command kCommands[] = {
      "Returns information and statistics about the server.", "1.0.0", "[section...]"},
     {"lastsave", LastSave, 1, kAdmin | kDangerous | kLoading | kStale | kFast, kNoKeys,
      "Returns the Unix timestamp of the last successful save.", "1.0.0"},
-    {"monitor", Monitor, 1, kOperator | kLoading | kStale | kNoExec, kNoKeys,
+    {"monitor", Monitor, 1, kOperator | kConnection | kLoading | kStale | kNoExec, kNoKeys,
      "Listens for all requests received by the server in real-time.", "1.0.0"},
     {"replicaof", ReplicaOf, 3, kOperator | kStale, kNoKeys,
      "Accepts NO ONE only: there is no replication.", "5.0.0",

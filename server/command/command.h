@@ -68,6 +68,7 @@ enum CommandFlags : uint32_t {
   kRunsQueue = 1u << 23,         // runs what was queued, with the flags of that
   kWhileSubscribed = 1u << 24,   // a subscriber may send it in RESP2
   kWhilePaused = 1u << 25,       // CLIENT PAUSE does not hold it back
+  kConnection = 1u << 26,        // changes how its connection goes on, which HTTP's cannot
 };
 
 // What a command does with a key, as COMMAND names it. ACL asks for the right to read where there
@@ -149,7 +150,16 @@ struct Command {
   // KeyFlags of the policy that the second word names; 0: it names none. A policy is no key, and
   // COMMAND says nothing of it, but a user needs the same rights for its name as for a key's.
   uint16_t policy_use = 0;
+  // What the elements of the reply are called, for JSON: "a b" for an array of two, "[a b]" for an
+  // array of such arrays, "a b:[c d]" where b is one. Empty: they have no names.
+  std::string_view reply_names = {};
 };
+
+// The row of a command whose reply has names.
+constexpr Command Replying(std::string_view names, Command row) {
+  row.reply_names = names;
+  return row;
+}
 
 // ACL categories and COMMAND DOCS groups, one for each family.
 struct CommandFamily {

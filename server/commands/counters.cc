@@ -253,11 +253,14 @@ constexpr Command kCommands[] = {
     {"incrbyfloat", IncrByFloat, 3, kCount, kOneKey,
      "Increments the floating point value of a key by a number.", "2.6.0",
      "key#0 increment:double"},
-    {"increx", IncrEx, -2, kCount, kOneKey,
-     "Increments a bounded number and sets its expiration in one step.", "8.8.0",
-     "key#0 [increment<BYINT integer:int|BYFLOAT float:double>] [LBOUND lower-bound:double] "
-     "[UBOUND upper-bound:double] [SATURATE] [expiration<EX seconds:int|PX milliseconds:int|EXAT "
-     "unix-time-seconds:time|PXAT unix-time-milliseconds:time|PERSIST>] [ENX]"},
+    Replying(
+        "value applied",
+        {"increx", IncrEx, -2, kCount, kOneKey,
+         "Increments a bounded number and sets its expiration in one step.", "8.8.0",
+         "key#0 [increment<BYINT integer:int|BYFLOAT float:double>] [LBOUND lower-bound:double] "
+         "[UBOUND upper-bound:double] [SATURATE] [expiration<EX seconds:int|PX "
+         "milliseconds:int|EXAT "
+         "unix-time-seconds:time|PXAT unix-time-milliseconds:time|PERSIST>] [ENX]"}),
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <absl/strings/escaping.h>
 
 #include <cstdint>
+#include <cstring>
 
 #include "core/bytes/str_cat.h"
 
@@ -59,10 +60,25 @@ void AppendEscaped(std::string& out, char character) {
   }
 }
 
+// Whether it may be in a string of JSON as it is.
+bool IsPlain(char character) {
+  return static_cast<uint8_t>(character) >= 0x20 && character != '"' && character != '\\' &&
+         character != 0x7f;
+}
+
 }  // namespace
 
 bool IsUtf8(std::string_view bytes) {
-  for (size_t i = 0; i < bytes.size();) {
+  size_t i = 0;
+  while (i < bytes.size()) {
+    uint64_t eight;
+    if (bytes.size() - i >= sizeof eight) {
+      std::memcpy(&eight, bytes.data() + i, sizeof eight);
+      if ((eight & 0x8080808080808080) == 0) {
+        i += sizeof eight;
+        continue;
+      }
+    }
     const size_t length = CharacterLength(bytes, i);
     if (length == 0) return false;
     i += length;
@@ -78,15 +94,14 @@ void AppendJsonString(std::string& out, std::string_view bytes) {
     return;
   }
   out += '"';
-  for (const char character : bytes) {
-    const bool plain = static_cast<uint8_t>(character) >= 0x20 && character != '"' &&
-                       character != '\\' && character != 0x7f;
-    if (plain) {
-      out += character;
-    } else {
-      AppendEscaped(out, character);
-    }
+  size_t written = 0;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    if (IsPlain(bytes[i])) continue;
+    out.append(bytes, written, i - written);
+    AppendEscaped(out, bytes[i]);
+    written = i + 1;
   }
+  out.append(bytes, written);
   out += '"';
 }
 

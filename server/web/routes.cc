@@ -1,5 +1,7 @@
 #include "server/web/routes.h"
 
+#include "server/web/api.h"
+#include "server/web/check.h"
 #include "server/web/health.h"
 #include "server/web/live_figures.h"
 
@@ -9,6 +11,8 @@ namespace {
 constexpr Route kRoutes[] = {
     {kHttpGet, "/healthz", Health, HttpAccess::kEverybody},
     {kHttpGet, "/readyz", Readiness, HttpAccess::kEverybody},
+    {kHttpPost, "/api", RunApi},
+    {kHttpGet | kHttpPost, "/check/*", CheckLimit, HttpAccess::kUser, {}, true},
     {kHttpGet, "/events", OpenEvents, HttpAccess::kUser, "info"},
 };
 

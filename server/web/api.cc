@@ -1,0 +1,79 @@
+#include "server/web/api.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/bytes/str_cat.h"
+#include "server/http/http_response.h"
+#include "server/http/json_text.h"
+#include "server/state/command_runner.h"
+#include "server/web/api_request.h"
+#include "server/web/command_call.h"
+#include "server/web/reply_json.h"
+
+namespace tally::server {
+namespace {
+
+constexpr std::string_view kTooMuch =
+    "ERR not run: the replies before it are larger than the 16 MiB that HTTP may have";
+
+// The commands of one body, as many in a turn as its share allows.
+class ApiAnswer final : public LongAnswer {
+ public:
+  explicit ApiAnswer(ApiRequest request) : request_(std::move(request)) {}
+
+  bool GoOn(const HttpCall& call, const TurnShare& share, HttpResponse& response) override {
+    if (next_ == 0) call.client.database = 0;
+    while (next_ < request_.commands()) {
+      // At least one, so that whatever the share it comes to its end.
+      if (!RunNext(call)) return false;
+      if (next_ < request_.commands() && call.server.runner->MeasureBatch() >= share.micros) {
+        return false;
+      }
+    }
+    response.status = status_;
+    response.content_type = kJsonType;
+    body_ += request_.is_batch() ? "]\n" : "\n";
+    response.body = std::move(body_);
+    return true;
+  }
+
+ private:
+  // False when clients are paused.
+  bool RunNext(const HttpCall& call) {
+    CommandReply reply;
+    if (body_.size() > kMaxReplyBytes) {
+      reply.wire = StrCat("-", kTooMuch, "\r\n");
+    } else {
+      auto run = RunCommand(call, request_.Command(next_, args_));
+      if (!run) return false;
+      reply = *std::move(run);
+    }
+    if (request_.is_batch()) body_ += next_ == 0 ? '[' : ',';
+    AppendReplyJson(body_, reply.wire, reply.names);
+    if (!request_.is_batch() && reply.is_error()) status_ = StatusOfError(reply.error());
+    ++next_;
+    return true;
+  }
+
+  const ApiRequest request_;
+  size_t next_ = 0;  // of the commands: this one is to be run
+  int status_ = 200;
+  std::string body_;
+  std::vector<std::string_view> args_;
+};
+
+}  // namespace
+
+HttpResponse RunApi(const HttpCall& call) {
+  ApiRequest request;
+  const std::string error = request.Parse(call.request.body);
+  if (!error.empty()) return ErrorResponse(400, StrCat("ERR ", error));
+  HttpResponse response;
+  response.long_answer = std::make_unique<ApiAnswer>(std::move(request));
+  return response;
+}
+
+}  // namespace tally::server

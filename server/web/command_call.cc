@@ -1,0 +1,63 @@
+#include "server/web/command_call.h"
+
+#include "core/bytes/str_cat.h"
+#include "server/command/command_table.h"
+#include "server/state/command_runner.h"
+#include "server/web/reply_json.h"
+
+namespace tally::server {
+namespace {
+
+struct CodeStatus {
+  std::string_view code;
+  int status;
+};
+
+constexpr CodeStatus kStatuses[] = {
+    {"NOAUTH", 401},     {"WRONGPASS", 401},  {"NOPERM", 403}, {"OOM", 503},
+    {"MISCONF", 503},    {"LOADING", 503},    {"BUSY", 503},   {"READONLY", 503},
+    {"MASTERDOWN", 503}, {"NOREPLICAS", 503},
+};
+
+CommandReply Error(std::string_view text) { return {.wire = StrCat("-", text, "\r\n")}; }
+
+// Takes what the command has appended back from the output.
+std::string TakeReply(ByteBlocks& output, size_t begin) {
+  std::string reply = output.Copy(begin, output.size() - begin);
+  output.Truncate(begin);
+  return reply;
+}
+
+}  // namespace
+
+std::string_view CommandReply::error() const {
+  return std::string_view(wire).substr(1, wire.find('\r') - 1);
+}
+
+std::optional<CommandReply> RunCommand(const HttpCall& call, Args args) {
+  const CommandTable::Item* item = call.server.commands.Resolve(args);
+  constexpr uint32_t kNotHere = kConnection | kBlocking;
+  if (item != nullptr && (item->command->flags & kNotHere) != 0) {
+    return Error(StrCat("ERR '", item->full_name, "' is only for connections of RESP"));
+  }
+  ByteBlocks& output = call.client.output;
+  const size_t begin = output.size();
+  if (!call.server.runner->Execute(call.client, args)) return std::nullopt;
+  if (output.overflowed()) return Error("ERR the output is larger than the client may have");
+  if (output.size() - begin > kMaxReplyBytes) {
+    output.Truncate(begin);
+    return Error("ERR the reply is larger than the 16 MiB that HTTP may have");
+  }
+  return CommandReply{.wire = TakeReply(output, begin),
+                      .names = item == nullptr ? std::string_view() : item->command->reply_names};
+}
+
+int StatusOfError(std::string_view text) {
+  const std::string_view code = ErrorCode(text);
+  for (const CodeStatus& row : kStatuses) {
+    if (row.code == code) return row.status;
+  }
+  return 400;
+}
+
+}  // namespace tally::server

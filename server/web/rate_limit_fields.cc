@@ -1,0 +1,79 @@
+#include "server/web/rate_limit_fields.h"
+
+#include <algorithm>
+
+#include "core/bytes/str_cat.h"
+
+namespace tally::server {
+namespace {
+
+// The largest integer of structured fields.
+constexpr int64_t kMaxInteger = 999'999'999'999'999;
+
+int64_t CeilSeconds(int64_t ms) { return ms / 1000 + (ms % 1000 > 0 ? 1 : 0); }
+
+// In quotes, as RFC 8941 has it: printable ASCII.
+std::string QuotedName(std::string_view name) {
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  std::string quoted = "\"";
+  for (const char character : name) {
+    const auto byte = static_cast<uint8_t>(character);
+    if (byte < 0x20 || byte > 0x7e || character == '%') {
+      StrAppend(quoted, '%', kHex[byte >> 4], kHex[byte & 15]);
+    } else {
+      if (character == '"' || character == '\\') quoted += '\\';
+      quoted += character;
+    }
+  }
+  quoted += '"';
+  return quoted;
+}
+
+// 0 if it has none of fixed length.
+int64_t WindowMs(const LimitRule& rule) {
+  switch (rule.algorithm) {
+    case LimitAlgorithm::kFixed:
+    case LimitAlgorithm::kSliding:
+    case LimitAlgorithm::kRolling:
+    case LimitAlgorithm::kBase:
+      return rule.period_ms;
+    case LimitAlgorithm::kBucket:
+      // From empty to full.
+      return static_cast<int64_t>(static_cast<double>(rule.period_ms) *
+                                  static_cast<double>(rule.limit) /
+                                  static_cast<double>(rule.refill));
+    default:
+      return 0;
+  }
+}
+
+// Of the only rule with the limit that was answered; 0 if there is none.
+int64_t WindowOf(std::span<const LimitRule> rules, int64_t limit) {
+  int64_t window = 0;
+  for (const LimitRule& rule : rules) {
+    if (!rule.counts() || rule.limit != limit) continue;
+    if (window != 0) return 0;
+    window = WindowMs(rule);
+  }
+  return window;
+}
+
+}  // namespace
+
+std::string RateLimitFields(std::string_view policy, std::span<const LimitRule> rules,
+                            const LimitAnswer& answer) {
+  const std::string name = QuotedName(policy);
+  const int64_t window_ms = WindowOf(rules, answer.limit);
+  std::string fields =
+      StrCat("RateLimit-Policy: ", name, ";q=", std::min(answer.limit, kMaxInteger));
+  if (window_ms > 0) StrAppend(fields, ";w=", CeilSeconds(window_ms));
+  StrAppend(fields, "\r\nRateLimit: ", name, ";r=", std::min(answer.remaining, kMaxInteger),
+            ";t=", CeilSeconds(answer.reset_after_ms), "\r\n");
+  if (!answer.allowed && answer.retry_after_ms >= 0) {
+    StrAppend(fields, "Retry-After: ", std::max<int64_t>(CeilSeconds(answer.retry_after_ms), 1),
+              "\r\n");
+  }
+  return fields;
+}
+
+}  // namespace tally::server

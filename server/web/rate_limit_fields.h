@@ -1,0 +1,30 @@
+// The fields RateLimit-Policy and RateLimit of draft-ietf-httpapi-ratelimit-headers-10, and
+// Retry-After.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/limit/limit_rule.h"
+
+namespace tally::server {
+
+// A reply of LIMIT.TAKE.
+struct LimitAnswer {
+  bool allowed;
+  int64_t limit;
+  int64_t remaining;
+  int64_t retry_after_ms;  // -1: it can never be allowed
+  int64_t reset_after_ms;
+};
+
+// Header lines, each with its CR LF, for a decision under the rules of a policy. `w`, the window,
+// is there if one of the rules has the limit of the answer and a window of fixed length. A name
+// that cannot be a string of structured fields is percent-encoded.
+std::string RateLimitFields(std::string_view policy, std::span<const LimitRule> rules,
+                            const LimitAnswer& answer);
+
+}  // namespace tally::server

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""Limits in front of a real backend by /check: nginx, Caddy and HAProxy with the configurations of
+conf/examples, of which only the ports are changed. Of many requests at once exactly those that the
+policy allows reach the backend, and the others are told when to come again."""
+
+import concurrent.futures
+import http.client
+import http.server
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from lib.report import Report  # noqa: E402
+from lib.server import ROOT, START_SECONDS, Server, die_with_parent, free_port  # noqa: E402
+
+EXAMPLES = ROOT / "conf/examples"
+REQUESTS = 60
+ALLOWED = 25
+CONCURRENT = 12
+# What a browser says to the application, and tallyd must not judge.
+BROWSERS = {"Authorization": "Bearer of-the-application", "Origin": "https://shop.example",
+            "Sec-Fetch-Site": "cross-site"}
+
+
+WITHOUT_TALLYD = {"nginx": 500, "caddy": 502, "haproxy": 200}
+
+
+class Backend(http.server.ThreadingHTTPServer):
+    """Counts what reaches it, and answers some paths with 403 of its own."""
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Answer)
+        self.port = self.server_address[1]
+        self.requests = 0
+        self.lock = threading.Lock()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+    def handle_error(self, *_):
+        """A proxy may close a connection that it keeps at any time."""
+
+
+class Answer(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        with self.server.lock:
+            self.server.requests += 1
+        self.send_response(403 if self.path == "/forbidden" else 200)
+        body = " ".join(self.headers.get(name, "none") for name in BROWSERS).encode()
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def nginx(directory):
+    example = directory / "nginx.conf"
+    whole = directory / "whole.conf"
+    whole.write_text(f"daemon off; pid {directory}/pid; error_log {directory}/error.log;\n"
+                     "events {}\nhttp {\naccess_log off;\n"
+                     f"client_body_temp_path {directory}/body; proxy_temp_path {directory}/proxy;\n"
+                     f"fastcgi_temp_path {directory}/fastcgi; uwsgi_temp_path {directory}/uwsgi;\n"
+                     f"scgi_temp_path {directory}/scgi; include {example};\n}}\n")
+    return ["nginx", "-e", str(directory / "error.log"), "-c", str(whole)]
+
+
+def caddy(directory):
+    return ["caddy", "run", "--config", str(directory / "Caddyfile"), "--adapter", "caddyfile"]
+
+
+def haproxy(directory):
+    return ["haproxy", "-db", "-f", str(directory / "haproxy.cfg")]
+
+
+PROXIES = {"nginx": nginx, "caddy": caddy, "haproxy": haproxy}
+
+
+class Proxy:
+    """One of them, with the examples, in front of the backend."""
+
+    def __init__(self, name, tallyd_port, backend_port):
+        self.port = free_port()
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="e2e-proxy-"))
+        self.directory.chmod(0o755)
+        ports = {"8379": tallyd_port, "8080": self.port, "9000": backend_port}
+        for example in EXAMPLES.iterdir():
+            if example.is_file():
+                text = re.sub(r"(?<=:)(8379|8080|9000)\b", lambda m: str(ports[m.group(0)]),
+                              example.read_text())
+                (self.directory / example.name).write_text(text)
+        environment = dict(os.environ, HOME=str(self.directory), XDG_DATA_HOME=str(self.directory))
+        self.log = open(self.directory / "log", "wb")
+        self.process = subprocess.Popen(PROXIES[name](self.directory), cwd=self.directory,
+                                        stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
+                                        env=environment, preexec_fn=die_with_parent)
+
+    def __enter__(self):
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline and self.process.poll() is None:
+            try:
+                http.client.HTTPConnection("127.0.0.1", self.port, timeout=5).connect()
+                return self
+            except OSError:
+                time.sleep(0.05)
+        raise RuntimeError((self.directory / "log").read_text(errors="replace"))
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(timeout=START_SECONDS)
+        self.log.close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def get(self, path="/", headers=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=START_SECONDS)
+        connection.request("GET", path, headers=headers or {})
+        response = connection.getresponse()
+        body = response.read().decode()
+        connection.close()
+        return response.status, response.headers, body
+
+
+def check_burst(report, name, proxy, backend):
+    """Exactly the allowed number passes, however many ask at once."""
+    before = backend.requests
+    with concurrent.futures.ThreadPoolExecutor(CONCURRENT) as pool:
+        answers = list(pool.map(lambda _: proxy.get(), range(REQUESTS)))
+    passed = [headers for status, headers, _ in answers if status == 200]
+    denied = [headers for status, headers, _ in answers if status == 429]
+    report.equal(f"{name}: {ALLOWED} of {REQUESTS} pass", (len(passed), len(denied)),
+                 (ALLOWED, REQUESTS - ALLOWED))
+    report.equal(f"{name}: and reach the backend", backend.requests - before, ALLOWED)
+    left = sorted(int(re.search(r";r=(\d+)", headers["RateLimit"]).group(1)) for headers in passed)
+    report.equal(f"{name}: each is told what is left", left, list(range(ALLOWED)))
+    report.equal(f"{name}: of which policy",
+                 {headers["RateLimit-Policy"] for headers in passed + denied},
+                 {f'"web";q={ALLOWED};w=3600'})
+    waits = {int(headers["Retry-After"]) for headers in denied}
+    report.check(f"{name}: the others are told when to come again",
+                 all(3000 < wait <= 3600 for wait in waits), waits)
+
+
+def check_browser(report, name, proxy):
+    """What a browser says reaches the application."""
+    status, _, body = proxy.get(headers=BROWSERS | {"Host": "shop.example"})
+    report.equal(f"{name}: a browser's request passes", (status, body),
+                 (200, " ".join(BROWSERS.values())))
+    status, _, _ = proxy.get("/forbidden")
+    report.equal(f"{name}: a 403 of the backend stays one", status, 403)
+
+
+def check_outage(report, name, proxy):
+    """What each example says of itself."""
+    status, _, _ = proxy.get()
+    report.equal(f"{name}: while tallyd cannot be asked", status, WITHOUT_TALLYD[name])
+
+
+def main():
+    report = Report()
+    backend = Backend()
+    for name in PROXIES:
+        port = free_port()
+        with Server(http_port=port) as server:
+            with server.client() as client:
+                client.call("POLICY.SET", "web", "SLIDING", ALLOWED, "1h")
+                with Proxy(name, port, backend.port) as proxy:
+                    check_burst(report, name, proxy, backend)
+                    client.call("DEL", "127.0.0.1")
+                    check_browser(report, name, proxy)
+                    server.kill()
+                    check_outage(report, name, proxy)
+    backend.shutdown()
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()
