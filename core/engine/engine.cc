@@ -1,15 +1,18 @@
 #include "core/engine/engine.h"
 
 #include "core/base/check.h"
+#include "core/engine/scratch.h"
 
 namespace tally {
 
 Engine::Engine(size_t databases, uint64_t seed, ZoneSource& zones)
-    : seed_(seed), zones_(zones), scratch_(seed) {
+    : seed_(seed), zones_(zones), scratch_(std::make_unique<EngineScratch>(seed)) {
   for (size_t i = 0; i < databases; ++i) {
     keyspaces_.push_back(std::make_unique<Keyspace>(seed, reclaimer_));
   }
 }
+
+Engine::~Engine() = default;
 
 size_t Engine::IndexOf(const Keyspace& keyspace) const {
   for (size_t i = 0; i < keyspaces_.size(); ++i) {

@@ -7,7 +7,6 @@
 #include <memory>
 #include <vector>
 
-#include "core/engine/scratch.h"
 #include "core/keyspace/keyspace.h"
 #include "core/keyspace/reclaimer.h"
 #include "core/limit/policy_table.h"
@@ -15,10 +14,15 @@
 
 namespace tally {
 
+struct EngineScratch;
+
 class Engine {
  public:
   // `seed` keys the hash tables. `zones` outlives the engine: values point into it.
   Engine(size_t databases, uint64_t seed, ZoneSource& zones);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
 
   size_t databases() const { return keyspaces_.size(); }
   Keyspace& database(size_t index) { return *keyspaces_[index]; }
@@ -58,7 +62,8 @@ class Engine {
   const PolicyTable& policies() const { return policies_; }
   uint64_t seed() const { return seed_; }
   ZoneSource& zones() { return zones_; }
-  EngineScratch& scratch() { return scratch_; }
+  // Who uses it includes its header: it names values, which most users of an engine do not.
+  EngineScratch& scratch() { return *scratch_; }
 
  private:
   // A segment of a quota book: what is looked at without a pause.
@@ -68,7 +73,7 @@ class Engine {
   ZoneSource& zones_;
   Reclaimer reclaimer_;
   PolicyTable policies_;
-  EngineScratch scratch_;
+  std::unique_ptr<EngineScratch> scratch_;
   std::vector<std::unique_ptr<Keyspace>> keyspaces_;
 };
 

@@ -1,5 +1,6 @@
 #include "core/engine/hit_counters.h"
 
+#include "core/engine/scratch.h"
 #include "core/keyspace/compact_value.h"
 
 namespace tally {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/engine/scratch.h"
 #include "core/keyspace/compact_value.h"
 #include "core/limit/limit_replay.h"
 #include "core/limit/limit_state.h"

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "core/engine/scratch.h"
 #include "core/keyspace/compact_value.h"
 #include "server/command/command_context.h"
 

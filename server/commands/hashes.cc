@@ -4,6 +4,7 @@
 
 #include "core/bytes/double_format.h"
 #include "core/bytes/str_cat.h"
+#include "core/engine/scratch.h"
 #include "core/hash/hash.h"
 #include "server/command/command_context.h"
 #include "server/command/compact_value.h"

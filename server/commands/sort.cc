@@ -11,6 +11,7 @@
 
 #include "core/bytes/double_format.h"
 #include "core/bytes/str_cat.h"
+#include "core/engine/scratch.h"
 #include "core/hash/hash.h"
 #include "core/list/list.h"
 #include "core/set/set.h"
