@@ -11,10 +11,13 @@
 #include <vector>
 
 #include "core/bytes/str_cat.h"
+#include "server/aof/backup.h"
 #include "server/aof/check_aof.h"
 #include "server/config/config_file.h"
+#include "server/config/environment.h"
 #include "server/descriptors.h"
 #include "server/out_of_memory.h"
+#include "server/ping.h"
 #include "server/server.h"
 #include "server/state/memory_usage.h"
 #include "server/supervisor.h"
@@ -32,7 +35,9 @@ using tally::server::Supervisor;
 constexpr char kUsage[] =
     "Usage: tallyd [conf] [--directive value ...]\n"
     "       tallyd --check-config [conf] [--directive value ...]\n"
+    "       tallyd --ping [conf] [--directive value ...]\n"
     "       tallyd --check-aof DIR [--fix]\n"
+    "       tallyd --backup DIR TO\n"
     "       tallyd --help | --version\n"
     "\n"
     "conf is a file in redis.conf's syntax, or - for standard input. Directives on the\n"
@@ -55,13 +60,31 @@ int Fail(std::string_view reason) {
 int CheckFiles(const std::vector<std::string>& arguments) {
   const bool fix = arguments.size() == 3 && arguments[2] == "--fix";
   if (arguments.size() < 2 || (arguments.size() == 3 && !fix) || arguments.size() > 3) {
-    return Fail("--check-aof takes a directory, and --fix behind it");
+    return Fail("--check-aof takes a directory, and --fix after it");
   }
   tally::server::PosixFileSystem files;
   const auto result = tally::server::CheckAof(files, arguments[1], fix);
   std::fputs(result.report.c_str(), stdout);
   using Verdict = tally::server::CheckAofResult::Verdict;
   return result.verdict == Verdict::kWhole || result.verdict == Verdict::kFixed ? 0 : 1;
+}
+
+int BackUpFiles(const std::vector<std::string>& arguments) {
+  if (arguments.size() != 3) return Fail("--backup takes a server's dir, and an empty directory");
+  tally::server::PosixFileSystem files;
+  const auto report = tally::server::Backup(files, arguments[1], arguments[2]);
+  if (!report.ok()) return Fail(StrCat("the backup failed: ", TextOf(report.status())));
+  return std::fputs(report->c_str(), stdout) < 0;
+}
+
+int PingServer(const Config& config) {
+  // As the server does, which may be given a relative path.
+  if (::chdir(config.dir.c_str()) != 0) {
+    return Fail(StrCat("cannot enter dir ", config.dir, ": ", std::strerror(errno)));
+  }
+  const auto reply = tally::server::Ping(config);
+  if (!reply.ok()) return Fail(TextOf(reply.status()));
+  return std::puts(reply->c_str()) < 0;
 }
 
 // Under systemd the process stays in the foreground whatever `daemonize` says, as redis-server
@@ -128,17 +151,21 @@ int Serve(LoadedConfig& loaded) {
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   if (!arguments.empty() && arguments[0] == "--check-aof") return CheckFiles(arguments);
-  const auto line = tally::server::ParseCommandLine(arguments);
+  if (!arguments.empty() && arguments[0] == "--backup") return BackUpFiles(arguments);
+  auto line = tally::server::ParseCommandLine(arguments);
   if (!line.ok()) return Fail(TextOf(line.status()));
   if (line->action == CommandLine::Action::kHelp) return std::fputs(kUsage, stdout) < 0;
   if (line->action == CommandLine::Action::kVersion) {
     return std::printf("tallyd %s\n", TALLYD_VERSION) < 0;
   }
+  const absl::Status environment = tally::server::AddEnvironment(*line);
+  if (!environment.ok()) return Fail(TextOf(environment));
   auto loaded = tally::server::LoadConfig(*line);
   if (!loaded.ok()) return Fail(TextOf(loaded.status()));
   if (line->action == CommandLine::Action::kCheckConfig) {
     for (const std::string& warning : loaded->warnings) std::puts(warning.c_str());
     return std::puts("The configuration is valid.") < 0;
   }
+  if (line->action == CommandLine::Action::kPing) return PingServer(loaded->config);
   return Serve(*loaded);
 }

@@ -117,6 +117,8 @@ absl::StatusOr<CommandLine> ParseCommandLine(Words arguments) {
       line.action = CommandLine::Action::kVersion;
     } else if (argument == "--check-config") {
       line.action = CommandLine::Action::kCheckConfig;
+    } else if (argument == "--ping") {
+      line.action = CommandLine::Action::kPing;
     } else if (IsOption(argument)) {
       DirectiveWords words{argument.substr(2)};
       while (i + 1 < arguments.size() && !IsOption(arguments[i + 1])) {

@@ -37,15 +37,15 @@ absl::Status ParseConfigText(std::string_view text, const std::string& file_name
 using DirectiveWords = std::vector<std::string>;
 
 struct CommandLine {
-  enum class Action { kServe, kCheckConfig, kHelp, kVersion };
+  enum class Action { kServe, kCheckConfig, kPing, kHelp, kVersion };
 
   Action action = Action::kServe;
   std::optional<std::string> config_path;  // "-" is standard input
   std::vector<DirectiveWords> directives;
 };
 
-// The arguments after the program's name: [conf] [--directive value …]…, --check-config, --help,
-// --version. A `--save` or `--user` without a value clears, as in Redis.
+// The arguments after the program's name: [conf] [--directive value …]…, --check-config, --ping,
+// --help, --version. A `--save` or `--user` without a value clears, as in Redis.
 absl::StatusOr<CommandLine> ParseCommandLine(Words arguments);
 
 // Applies the directives of the command line, which come after those of the file.

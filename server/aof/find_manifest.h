@@ -1,0 +1,21 @@
+// Where the append-only file of a server is, as an operator names it: for what examines or copies
+// the files from outside the server.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "server/aof/file_system.h"
+
+namespace tally::server {
+
+struct ManifestPlace {
+  std::string directory;
+  std::string base_name;  // the manifest is directory/base_name.manifest
+};
+
+// `path` is the server's `dir`, the directory of the append-only file, or its manifest. NotFound if
+// there is none, InvalidArgument if there are several.
+absl::StatusOr<ManifestPlace> FindManifest(FileSystem& files, const std::string& path);
+
+}  // namespace tally::server
