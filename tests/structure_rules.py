@@ -10,7 +10,7 @@ MAX_FUNCTION_LINES = 69
 # The files of the process that stand in server/ itself, from the top down; a file belongs to the
 # first row that its path begins with, and may include its own row and those below.
 LAYERS = [
-    ("main", ["server/main."]),
+    ("main", ["server/main.", "server/ping."]),
     ("server", ["server/server.", "server/out_of_memory."]),
     # The parts of the loop, which know nothing of the server that ties them together.
     ("loop", ["server/signals.", "server/process_end.", "server/event_poller.",
@@ -28,7 +28,7 @@ HOSTED = ["server/resp/", "server/effects/", "server/command/", "server/commands
 
 # What may include Asio or touch a descriptor.
 NEAR_THE_SYSTEM = [
-    "server/main.", "server/server.", "server/listeners.", "server/periodic_work.",
+    "server/main.", "server/ping.", "server/server.", "server/listeners.", "server/periodic_work.",
     "server/event_poller.", "server/signals.",
     "server/connection.", "server/ready_set.",
     "server/tls/", "server/aof/file_system.", "server/aof/fsync_worker.", "server/log/log.",
