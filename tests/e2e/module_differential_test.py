@@ -19,6 +19,8 @@ from lib.server import Server  # noqa: E402
 BATCH = 100
 # The server itself judges the number of words, and says so in its own way.
 USAGE = re.compile(rb"\. Usage: .*")
+# Valkey's errors do not name Redis.
+NAME = re.compile(rb"calling Redis command")
 SCRIPT = "return redis.call(unpack(ARGV))"
 
 
@@ -37,7 +39,7 @@ def comparable(reply):
     if isinstance(value, list):
         return kind, [comparable(one) for one in value]
     if kind == b"-":
-        return kind, USAGE.sub(b"", value).split(b" script: ")[0]
+        return kind, NAME.sub(b"calling command", USAGE.sub(b"", value)).split(b" script: ")[0]
     return kind, value
 
 

@@ -24,9 +24,11 @@ QUORUM = 1
 
 def wait_for(condition, seconds=60):
     deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
+    while time.monotonic() < deadline:
+        if condition():
+            return True
         time.sleep(0.05)
-    return condition()
+    return False
 
 
 def in_sync(primary, replica):
@@ -99,7 +101,8 @@ def check_replica_reads(report, name, primary, replica):
 def check_replica_log(report, name, copy, digest, now):
     # After it has taken a primary's data over, a replica begins its log anew.
     replica = Caller(copy.port)
-    wait_for(lambda: {replica.info("persistence", f"aof_rewrite_{state}") for state in ("in_progress", "scheduled")} == {"0"})
+    wait_for(lambda: {replica.info("persistence", f"aof_rewrite_{state}")
+                      for state in ("in_progress", "scheduled")} == {"0"})
     copy.kill()
     copy.directives["replicaof"] = "no one"
     copy.start()

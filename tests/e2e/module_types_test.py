@@ -172,7 +172,6 @@ def check_rights(report):
         admin.call("POLICY.SET", "b:p", "ALLOW")
         admin.call("ACL", "SETUSER", "ann", "on", "nopass", "+@all", "~a:*", "%R~b:*")
         caller.call("AUTH", "ann", "x")
-        denied = "-NOPERM this user has no permissions to access one of the keys used as arguments"
         for words, allowed in [(["LIMIT.TAKE", "a:1", "ALLOW"], True), (["LIMIT.TAKE", "b:1", "ALLOW"], False),
                                (["LIMIT.PEEK", "b:1", "ALLOW"], True),
                                (["LIMIT.TAKE", "a:1", "ALLOW", "AND", "b:1", "ALLOW"], False),
@@ -180,7 +179,7 @@ def check_rights(report):
                                (["POLICY.SET", "a:q", "ALLOW"], True), (["POLICY.SET", "b:q", "ALLOW"], False),
                                (["POLICY.GET", "b:p"], True), (["POLICY.DEL", "b:p"], False)]:
             reply = caller.call(*words)
-            report.check(f"{' '.join(words)}: {'allowed' if allowed else 'denied'}", (reply == denied) != allowed, reply)
+            report.check(f"{' '.join(words)}: {'allowed' if allowed else 'denied'}", str(reply).startswith("-NOPERM") != allowed, reply)
         admin.call("ACL", "SETUSER", "ann", "resetkeys", "~b:*")
         report.equal("POLICY.LIST shows what may be read", caller.call("POLICY.LIST"), [b"b:p"])
 

@@ -16,8 +16,9 @@ def module_path():
     return path
 
 
-def module_server(options="debug-clock yes", config="", binary="redis-server", **directives):
-    """A Server that has loaded the module."""
+def module_server(options="debug-clock yes", config="", **directives):
+    """A Server that has loaded the module: redis-server, or another one that $MODULE_SERVER names."""
+    binary = os.environ.get("MODULE_SERVER", "redis-server")
     directives.setdefault("enable_debug_command", "yes")
     text = f"loadmodule {module_path()} {options}\n{config}"
     return Server(binary=binary, config=text, **directives)
