@@ -13,6 +13,7 @@
 #include "server/command/usage.h"
 #include "server/config/config.h"
 #include "server/effects/effect_stream.h"
+#include "server/log/log.h"
 #include "server/log/quoted.h"
 #include "server/state/client_table.h"
 #include "server/state/clock.h"
@@ -46,6 +47,7 @@ std::string_view ScriptDenial(AclDenial denial) {
 constexpr size_t kMaxQueuedBytes = size_t{1} << 30;
 
 constexpr size_t kMaxPrinted = 128;
+constexpr int64_t kWarningPauseMs = 60'000;
 // The effects of a script are one batch of the log, whose length has ten digits.
 constexpr size_t kMostScriptEffects = size_t{4} << 30;
 
@@ -149,7 +151,21 @@ const CommandTable::Item* Dispatcher::Resolve(Client& client, Args args) {
   return item;
 }
 
+// A browser that a page of another site has talk to us: what is in its request must not be run.
+bool Dispatcher::RefuseBrowser(Client& client, std::string_view word) {
+  if (!IsWord(word, "post") && !IsWord(word, "host:")) return false;
+  const int64_t now = server_.clock.now_ms();
+  if (now - browser_warned_ms_ > kWarningPauseMs) {
+    browser_warned_ms_ = now;
+    server_.log.Warning("HTTP from ", client.address,
+                        " on the port of RESP. The connection is closed.");
+  }
+  client.state.end.Finish();
+  return true;
+}
+
 void Dispatcher::RejectUnknown(Client& client, Args args) {
+  if (RefuseBrowser(client, args[0])) return;
   std::string shown;
   for (size_t i = 1; i < args.size() && shown.size() < kMaxPrinted; ++i) {
     StrAppend(shown, "'", Printed(args[i], kMaxPrinted - shown.size()), "' ");

@@ -56,6 +56,8 @@ class Dispatcher final : public CommandRunner {
   static uint32_t FlagsOf(const Client& client, const CommandTable::Item& item);
   void Reject(Client& client, const CommandTable::Item* item, std::string_view error);
   void RejectUnknown(Client& client, Args args);
+  // Ends the connection if the word is one of HTTP's, as Redis does.
+  bool RefuseBrowser(Client& client, std::string_view word);
   void Queue(Client& client, const CommandTable::Item& item, Args args);
   void Account(Client& client, const CommandTable::Item& item, Args args, size_t reply_begin,
                int64_t micros);
@@ -67,6 +69,7 @@ class Dispatcher final : public CommandRunner {
   Services& server_;
   int64_t batch_begin_ = 0;
   int64_t last_micros_ = 0;  // when the command before ended
+  int64_t browser_warned_ms_ = 0;
 };
 
 }  // namespace tally::server

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every transcript of the documents is what the server answers.
 
-A transcript is a block of ```console lines: `$ redis-cli …` and what it prints. The blocks of a page
+A transcript is a block of ```console lines: `$ redis-cli …` or `$ curl …` and what it prints. The blocks of a page
 run in order against one server, whose clock stands at 2026-11-22 12:00 UTC; a comment of its own line
 in the page, <!-- advance MS -->, moves it on. A block of ```python runs too, with the server's port in
 place of the default one, and prints what its last comment says. UPDATE_DOCS=1 in the environment writes what the server answers into the pages.
@@ -16,25 +16,29 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from lib.report import Report  # noqa: E402
-from lib.server import ROOT, Server  # noqa: E402
+from lib.server import ROOT, Server, free_port  # noqa: E402
 
 NOON_MS = 1795348800000
 RUN_SECONDS = 60
 PAGES = ["README.md", *sorted(str(page.relative_to(ROOT)) for page in ROOT.glob("server/commands/*.md")),
+         "server/http/http.md",
          *sorted(str(page.relative_to(ROOT)) for page in ROOT.glob("conf/**/*.md"))]
-STEP = re.compile(r"^```console\n(?P<console>\$ redis-cli .*?)^```$|^```python\n(?P<python>.*?)^```$"
+STEP = re.compile(r"^```console\n(?P<console>\$ (?:redis-cli|curl) .*?)^```$|^```python\n(?P<python>.*?)^```$"
                   r"|^<!-- advance (?P<advance>\d+) -->$", re.DOTALL | re.MULTILINE)
 COMMAND = re.compile(r"^\$ (.*)\n", re.MULTILINE)
 
 
 class Shell:
-    """A shell in which redis-cli talks to the server as a person at a terminal sees it."""
+    """A shell in which redis-cli and curl talk to the server as a person at a terminal sees it."""
 
-    def __init__(self, server, directory):
+    def __init__(self, server, http_port, directory):
         self.port = server.port
         wrapper = pathlib.Path(directory, "redis-cli")
         wrapper.write_text(f'#!/bin/sh\nexec /usr/bin/redis-cli -p {server.port} --no-raw "$@"\n')
         wrapper.chmod(0o755)
+        curl = pathlib.Path(directory, "curl")
+        curl.write_text(f'#!/bin/sh\nexec /usr/bin/curl -s --connect-to ::127.0.0.1:{http_port} "$@"\n')
+        curl.chmod(0o755)
         self.environment = dict(os.environ, PATH=f"{directory}:{os.environ['PATH']}")
 
     def run(self, command):
@@ -58,10 +62,11 @@ def transcript(shell, text):
 def check_page(report, page):
     text = (ROOT / page).read_text()
     answered = []
-    with Server(enable_debug_command="yes") as server, tempfile.TemporaryDirectory() as directory, \
+    http_port = free_port()
+    with Server(enable_debug_command="yes", http_port=http_port) as server, tempfile.TemporaryDirectory() as directory, \
             server.client() as client:
         client.call("DEBUG", "CLOCK", "SET", NOON_MS)
-        shell = Shell(server, directory)
+        shell = Shell(server, http_port, directory)
         checked = end = 0
         for step in STEP.finditer(text):
             answered.append(text[end:step.start()])

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""HTTP as clients and attackers meet it: keep-alive of a thousand requests, TLS, protected mode, the
+other protocol on either port, ten thousand requests that never end, clients that do not read.
+
+tests/run: also under asan"""
+
+import http.client
+import json
+import pathlib
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from lib.report import Report  # noqa: E402
+from lib.server import Server, free_port  # noqa: E402
+from lib.sockets import connect, is_instrumented, receive, until  # noqa: E402
+
+HALF_REQUESTS = 2000
+SECOND_HALF = 8000
+HALF = b"POST /api HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\nX: " + b"x" * 2000
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+def api(connection, command, headers=None):
+    """The status and the reply."""
+    connection.request("POST", "/api", json.dumps(command), headers or {})
+    response = connection.getresponse()
+    return response.status, json.loads(response.read())
+
+
+def resident(server):
+    status = pathlib.Path(f"/proc/{server.process.pid}/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0]) * 1024
+
+
+def talk(port, data):
+    """All that is answered until the server closes."""
+    with connect(port) as client:
+        client.sendall(data)
+        try:
+            client.shutdown(socket.SHUT_WR)
+        except OSError:
+            return b""  # it has closed already
+        return receive(client, 1 << 20)
+
+
+def check_api(report, server, port):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    for number in range(1, 1001):
+        if api(connection, ["INCR", "counter"]) != (200, number):
+            report.check("a thousand requests on one connection", False, number)
+            return
+    report.check("a thousand requests on one connection", True)
+    with server.client() as client:
+        listed = client.call("CLIENT", "LIST").decode()
+        report.equal("which CLIENT LIST shows", listed.count("lib-name=http"), 1)
+        report.equal("what they wrote is there", client.call("GET", "counter"), b"1000")
+
+
+def check_pipeline(report, port):
+    """More than one turn takes, to a client that reads late."""
+    with connect(port) as client:
+        requests = 3000
+        for _ in range(requests // 100):
+            client.sendall(HEALTH * 100)
+        client.shutdown(socket.SHUT_WR)
+        answered = receive(client, 1 << 24)
+        report.equal("a pipeline is answered to its end", answered.count(b"HTTP/1.1 200"), requests)
+
+
+def check_wrong_protocol(report, server, port):
+    report.check("RESP on the HTTP port: 400",
+                 talk(port, b"*1\r\n$4\r\nPING\r\n").startswith(b"HTTP/1.1 400"))
+    for attack in [b"POST / HTTP/1.1\r\nHost: x\r\n\r\nSET stolen 1\r\n",
+                   b"GET / HTTP/1.1\r\nHost: x\r\n\r\nSET stolen 1\r\n"]:
+        talk(server.port, attack)
+        with server.client() as client:
+            report.equal("HTTP on the RESP port: nothing that follows is run",
+                         client.call("EXISTS", "stolen"), 0)
+
+
+def check_smuggling(report, port):
+    head = b"POST /healthz HTTP/1.1\r\nHost: localhost\r\n"
+    for lines in [b"Content-Length: 5\r\nContent-Length: 50\r\n\r\n",
+                  b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+                  b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
+                  b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+                  b"Content-Length : 5\r\n\r\n", b"Transfer-Encoding:\x0bchunked\r\n\r\n"]:
+        answered = talk(port, head + lines + HEALTH)
+        report.check(f"{lines[:40]!r}: one answer, and the end",
+                     answered.count(b"HTTP/1.1 ") == 1 and b" 200 " not in answered, answered)
+
+
+def check_half_requests(report):
+    """Memory follows what came, not how many wait; all are ended in time."""
+    if is_instrumented():
+        return
+    port = free_port()
+    with Server(http_port=port, maxclients=20000) as server:
+        sockets = [open_half(port) for _ in range(HALF_REQUESTS)]
+        until(lambda: count_clients(server) > HALF_REQUESTS)
+        before = resident(server)
+        begin = time.monotonic()
+        sockets += [open_half(port) for _ in range(SECOND_HALF)]
+        grown = (resident(server) - before) / SECOND_HALF
+        report.check("a request that does not end takes less than 12 KiB", grown < 12288, grown)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        report.equal("others are served meanwhile", api(connection, ["PING"]), (200, "PONG"))
+        ended = until(lambda: count_clients(server) < 10)
+        report.check("all are ended after ten seconds", ended, time.monotonic() - begin)
+        report.check("and are told so", receive(sockets[-1], 100).startswith(b"HTTP/1.1 408"))
+        for one in sockets:
+            one.close()
+
+
+def open_half(port):
+    client = socket.create_connection(("127.0.0.1", port))
+    client.sendall(HALF)
+    return client
+
+
+def count_clients(server):
+    with server.client() as client:
+        return len(client.call("CLIENT", "LIST").splitlines())
+
+
+def head_size(answer):
+    """Bytes of the status line and the headers."""
+    return len("HTTP/1.1 200 OK\r\n\r\n") + sum(len(name) + len(value) + 4
+                                               for name, value in answer.getheaders())
+
+
+def check_slow_readers(report):
+    """Who asks for much and does not read costs the output limit, and no more."""
+    port = free_port()
+    limits = "normal 4mb 0 0 pubsub 1mb 0 0 replica 0 0 0"
+    with Server(config=f"client-output-buffer-limit {limits}\n", http_port=port) as server:
+        with server.client() as client:
+            client.call("SET", "large", b"x" * (1 << 20))
+            body = json.dumps(["GET", "large"]).encode()
+            request = b"POST /api HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s"
+            one = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+            one.request("POST", "/api", body)
+            answer = one.getresponse()
+            whole = 20 * (len(answer.read()) + head_size(answer))
+            slow = [connect(port) for _ in range(20)]
+            for one in slow:
+                one.sendall((request % (len(body), body)) * 20)
+            events = [connect(port) for _ in range(20)]
+            for one in events:
+                one.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            time.sleep(1.5)
+            report.equal("others are served meanwhile", client.call("PING"), "PONG")
+            listed = client.call("CLIENT", "LIST").decode()
+            waiting = max(int(line.split("omem=")[1].split()[0]) for line in listed.splitlines())
+            report.check("output waits within the limit", waiting < 5 << 20, waiting)
+            answered = receive(slow[0], whole)
+            report.equal("who reads at last gets all", answered.count(b"x" * (1 << 20)), 20)
+            report.check("events come", b"event: figures" in receive(events[0], 600))
+
+
+def check_tls(report):
+    with tempfile.TemporaryDirectory() as directory:
+        certificate, key = f"{directory}/cert.pem", f"{directory}/key.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1",
+                        "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
+                        "-keyout", key, "-out", certificate], check=True, capture_output=True)
+        port = free_port()
+        with Server(http_port=port, http_tls="yes", tls_cert_file=certificate, tls_key_file=key,
+                    tls_auth_clients="no"):
+            context = ssl.create_default_context(cafile=certificate)
+            connection = http.client.HTTPSConnection("localhost", port, context=context, timeout=30)
+            report.equal("HTTPS", api(connection, ["ECHO", "x" * 100_000]), (200, "x" * 100_000))
+            report.equal("plain HTTP there gets nothing", talk(port, HEALTH), b"")
+
+
+def main():
+    report = Report()
+    port = free_port()
+    with Server(http_port=port) as server:
+        check_api(report, server, port)
+        check_pipeline(report, port)
+        check_wrong_protocol(report, server, port)
+        check_smuggling(report, port)
+    check_tls(report)
+    check_slow_readers(report)
+    check_half_requests(report)
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()
