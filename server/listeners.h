@@ -55,7 +55,7 @@ class Listeners {
   void AcceptUnix(UnixAcceptor& acceptor);
   // Takes the socket over.
   void Admit(int socket, Wire wire, std::string peer, std::string local, bool is_local);
-  // Why a new connection is not admitted, as it is to be told; empty if it is.
+  // Why a new connection is not admitted, as an error reply; empty if it is.
   std::string Refusal(bool is_local, Protocol protocol) const;
   // After an attempt to accept: whether the listener goes on at once. If not, it rests, and goes on
   // with `again`.

@@ -43,7 +43,7 @@ constexpr char kUsage[] =
     "conf is a file in redis.conf's syntax, or - for standard input. Directives on the\n"
     "command line come after those of the file:\n"
     "       tallyd conf/tallyd.conf --port 7777 --dir /var/lib/tallyd\n"
-    "A redis.conf of Redis 7.0 or later may be given: what has no effect here is told.\n";
+    "A redis.conf of Redis 7.0 or later may be given: it says what has no effect here.\n";
 
 std::string TextOf(const absl::Status& status) { return std::string(status.message()); }
 
@@ -97,7 +97,7 @@ void WarnOfSettings(const LoadedConfig& loaded, const Supervisor& supervisor, co
   const Config& config = loaded.config;
   for (const std::string& warning : loaded.warnings) log.Warning(warning);
   if (config.supervised == Supervision::kSystemd && !supervisor.present()) {
-    log.Warning("supervised systemd: there is no NOTIFY_SOCKET, so nobody is told");
+    log.Warning("supervised systemd: there is no NOTIFY_SOCKET, so nobody is notified");
   }
   if (!config.appendonly && SaveRulesOf(config).empty()) {
     log.Warning(

@@ -86,7 +86,7 @@ absl::Status Server::LoadUsers() {
   }
   if (!config_.users.empty()) {
     return absl::InvalidArgumentError(
-        "users stand either in the configuration or in aclfile, not in both");
+        "users are either in the configuration or in aclfile, not in both");
   }
   return LoadAclFile(config_.aclfile, state_.users);
 }
@@ -157,7 +157,7 @@ void Server::LoadSome() {
 void Server::BeginServing() {
   log_.Notice("Ready to accept connections");
   const absl::Status status = supervisor_.Ready();
-  if (!status.ok()) log_.Warning("systemd was not told: ", std::string(status.message()));
+  if (!status.ok()) log_.Warning("systemd was not notified: ", std::string(status.message()));
 }
 
 absl::Status Server::Shutdown(bool force, bool save) { return end_.Ask(force, save); }

@@ -109,7 +109,7 @@ void Set::SampleDistinct(size_t count, Random random, Visitor visit) const {
       visit(PlainText(key).view());
     });
   }
-  Check(count <= ints_.size(), "there are so many to choose from");
+  Check(count <= ints_.size(), "no more are chosen than there are");
   // Selection sampling, as in CompactMap.
   for (size_t left = ints_.size(); count > 0; --left) {
     if (random() % left >= count) continue;

@@ -188,7 +188,7 @@ void CompactMap::SampleRepeated(size_t count, Random random, Visitor visit) cons
 }
 
 void CompactMap::SampleDistinct(size_t count, Random random, Visitor visit) const {
-  Check(count <= size(), "there are so many to choose from");
+  Check(count <= size(), "no more are chosen than there are");
   if (packed() || count > size() / kFewAreOneIn) {
     // Selection sampling: Knuth, The Art of Computer Programming, vol. 2, 3.4.2, algorithm S.
     size_t left = size();

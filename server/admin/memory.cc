@@ -71,7 +71,7 @@ void AddDatabaseRows(ServerContext& context, MapRows& rows) {
     rows.Name(StrCat("db.", i));
     MapRows row(context.reply);
     row.Size("overhead.hashtable.main", keyspace.table_bytes());
-    row.Integer("overhead.hashtable.expires", 0);  // deadlines stand in the records
+    row.Integer("overhead.hashtable.expires", 0);  // deadlines are in the records
     row.Integer("overhead.hashtable.slot-to-keys", 0);
     row.End();
   }

@@ -132,7 +132,7 @@ void LatencyDoctor(ServerContext& context) {
     size_t number = 0;
     for (const auto& [name, event] : events) AppendEventReport(text, ++number, name, event);
     text +=
-        "\nSLOWLOG GET tells which commands are slow. Commands that look at many elements "
+        "\nSLOWLOG GET says which commands are slow. Commands that look at many elements "
         "(KEYS, LRANGE, HGETALL, SMEMBERS, ZRANGE … of large values) hold up all clients.\n";
   }
   context.reply.Verbatim("txt", text);

@@ -258,7 +258,7 @@ absl::StatusOr<bool> BaseReader::NextBlock(RecordReader on_record, RecordPreview
   crc_ = crc;
   offset_ += kBlockHeadBytes + length + kCrcBytes;
   DropWhatWasRead();
-  if (at_end_ && offset_ != file_size_) return Damaged(offset_, "bytes behind the footer");
+  if (at_end_ && offset_ != file_size_) return Damaged(offset_, "bytes after the footer");
   return !at_end_;
 }
 

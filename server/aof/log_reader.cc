@@ -197,7 +197,7 @@ absl::StatusOr<LogReader::Step> LogReader::JudgeTail(uint64_t offset, std::strin
   if (!was_synced && (has_hole || ends_early)) return Step::kTorn;
   if (!evidence->later_batch) return Damaged(offset, why);
   return Damaged(offset, absl::StrCat(std::string(why), "; the batch that starts at offset ",
-                                      *evidence->later_batch, " is behind it"));
+                                      *evidence->later_batch, " comes after it"));
 }
 
 absl::StatusOr<LogReader::TailEvidence> LogReader::ExamineTail() {

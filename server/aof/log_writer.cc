@@ -300,7 +300,7 @@ absl::Status LogWriter::RecoverInNewLog(int64_t now_ms) {
 }
 
 absl::Status LogWriter::SwitchTo(AofDirectory::NewLog log, int64_t now_ms) {
-  Check(buffer_.empty(), "a log is switched behind a Flush");
+  Check(buffer_.empty(), "a log is switched after a Flush");
   const auto& logs = directory_.manifest().logs;
   if (logs.size() < 2 || logs.back().sequence != log.sequence ||
       logs[logs.size() - 2].sequence != written_.sequence) {
@@ -317,7 +317,7 @@ absl::Status LogWriter::SwitchTo(AofDirectory::NewLog log, int64_t now_ms) {
 }
 
 absl::StatusOr<LogPosition> LogWriter::Mark(int64_t now_ms) {
-  Check(buffer_.empty(), "a log is marked behind a Flush");
+  Check(buffer_.empty(), "a log is marked after a Flush");
   if (absl::Status synced = SyncInline(now_ms); !synced.ok()) return synced;
   return written_;
 }

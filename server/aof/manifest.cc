@@ -118,7 +118,7 @@ absl::StatusOr<Manifest> Manifest::Parse(std::string_view text, std::string_view
       if (crc != ExtendCrc32c(0, text.substr(0, start))) {
         return BadLine(file, number, "the checksum does not match");
       }
-      if (newline + 1 != text.size()) return BadLine(file, number, "text behind the checksum");
+      if (newline + 1 != text.size()) return BadLine(file, number, "text after the checksum");
       return manifest;
     }
     ManifestEntry entry;

@@ -40,7 +40,7 @@ void CommandTable::Add(const CommandFamily& family, const Command& command, cons
   if (parent != nullptr) name.insert(0, std::string(parent->name) + "|");
   Check(name.size() <= kMaxName, "a command's name is short");
   const bool fresh = by_name_.emplace(name, items_.size()).second;
-  Check(fresh, "a command stands in one row");
+  Check(fresh, "a command has one row");
   items_.push_back({&command, &family, parent, items_.size(), std::move(name)});
   for (const Command& sub : command.subcommands) Add(family, sub, &command);
 }

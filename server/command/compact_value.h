@@ -1,4 +1,4 @@
-// CompactValue for commands: what they look up is counted and told of.
+// CompactValue for commands: what they look up is counted and reported.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// Between a command and an operation of the engine: where the operation works, and who is told of
-// what it did.
+// Between a command and an operation of the engine: where the operation works, and who is notified
+// of what it did.
 #pragma once
 
 #include <string_view>

@@ -34,7 +34,7 @@ void KeyEventQueue::Notify(uint32_t event_class, std::string_view event, size_t,
 void KeyEventQueue::Send(redis::Context* context) {
   const redis::Api& api = redis::Functions();
   if (events_.empty()) return;
-  // Whoever is told may call one of our commands.
+  // Who is notified may call one of our commands.
   std::vector<Event> events = std::exchange(events_, {});
   for (const Event& event : events) {
     if (event.changed) api.SignalModifiedKey(context, event.key);

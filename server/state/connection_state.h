@@ -9,8 +9,8 @@
 
 namespace tally::server {
 
-// What the socket has for the server. Edges are told once, so they are remembered until a read has
-// met the end of what is there.
+// What the socket has for the server. The kernel reports an edge once, so they are remembered until
+// a read has met the end of what is there.
 class SocketInput {
  public:
   enum class State : uint8_t {

@@ -149,7 +149,7 @@ def check_limit_in_a_transaction(report, instrumented):
             grown = row(client, "memory", "used_memory_peak") - peak
             if not instrumented:
                 report.check(f"{what}: and never takes much more than the limit", grown < 40 * MIB, grown)
-        report.equal("the commands behind it have run", client.call("GET", "ran"), b"2")
+        report.equal("the commands after it have run", client.call("GET", "ran"), b"2")
         report.equal("others go on", client.call("STRLEN", "value"), 4 * MIB)
 
 

@@ -16,7 +16,7 @@ using Verdict = CheckAofResult::Verdict;
 
 const std::string kLog = std::string(kDirectory) + "/appendonly.aof.1.incr.aof";
 
-// A directory with a base of two records and a log of two batches, `tail` behind it.
+// A directory with a base of two records and a log of two batches, `tail` after it.
 void Fill(FakeFileSystem& files, const std::string& tail) {
   const auto directory = test::OpenDirectory(files);
   REQUIRE(directory->AddLog(0).ok());

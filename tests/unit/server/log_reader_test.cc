@@ -156,7 +156,7 @@ TEST_CASE("A batch that is missing, doubled, swapped or of another log is notice
   CHECK(absl::IsDataLoss(Read(log, 2).last.status()));
 }
 
-TEST_CASE("Damage with a whole batch behind it is never taken for a torn tail") {
+TEST_CASE("Damage with a whole batch after it is never taken for a torn tail") {
   // The flipped length leads beyond the end of the file, as a torn command would.
   const std::vector<std::string> batches = {Numbered(1), Encode({"SET", "k", "123"}), Numbered(3)};
   std::string log = BuildLog(1, batches);
@@ -186,7 +186,7 @@ TEST_CASE("Sectors that never reached the disk make a torn tail, but not before 
   CHECK(absl::IsDataLoss(Read(middle).last.status()));
 }
 
-TEST_CASE("A hole in what was not synced is a torn tail, though whole batches stand behind it") {
+TEST_CASE("A hole in what was not synced is a torn tail, though whole batches come after it") {
   const std::vector<std::string> batches = {
       Numbered(1), Encode({"SET", "k", std::string(2000, 'v')}), Numbered(3), Numbered(4)};
   const std::vector<size_t> ends = Ends(batches);
