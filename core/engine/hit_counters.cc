@@ -70,4 +70,14 @@ KeyOutcome HitCounters::Range(std::string_view key, int64_t from_ms, int64_t to_
   return open.outcome;
 }
 
+KeyOutcome HitCounters::Show(std::string_view key, HitsShown& shown) {
+  OpenHits open(place_, key, false);
+  if (open.outcome.wrong_type || !open.outcome.found) return open.outcome;
+  shown = {.window_ms = open->window_ms(),
+           .hits = open->Count(open->window_ms(), place_.now, place_.now),
+           .newest_ms = open->newest(),
+           .ends_ms = open->ExpiresAt()};
+  return open.outcome;
+}
+
 }  // namespace tally

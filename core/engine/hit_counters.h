@@ -14,6 +14,14 @@
 
 namespace tally {
 
+// What a key holds. Instants in unix ms.
+struct HitsShown {
+  int64_t window_ms = 0;  // for how long hits are kept
+  int64_t hits = 0;       // in that window now
+  int64_t newest_ms = 0;
+  int64_t ends_ms = 0;  // when nothing of it counts any more
+};
+
 // Arguments are in the ranges that Hits says.
 class HitCounters {
  public:
@@ -38,6 +46,9 @@ class HitCounters {
   // Sets `hits` to those of each step of [from_ms, to_ms); at most Hits::kMaxRangeSteps.
   KeyOutcome Range(std::string_view key, int64_t from_ms, int64_t to_ms, int64_t step_ms,
                    std::vector<int64_t>& hits);
+
+  // Leaves `shown` as it is if there is no such key. As Count.
+  KeyOutcome Show(std::string_view key, HitsShown& shown);
 
  private:
   Place place_;

@@ -47,8 +47,10 @@ class Hits {
   // 0 before the first Add.
   int64_t window_ms() const { return window_ms_; }
   bool empty() const { return log_.empty(); }
+  // The newest hit; 0 if empty.
+  int64_t newest() const { return empty() ? 0 : log_.newest(); }
   // From this instant on nothing in it can count any more; 0 if empty.
-  int64_t ExpiresAt() const { return empty() ? 0 : log_.newest() + window_ms_; }
+  int64_t ExpiresAt() const { return empty() ? 0 : newest() + window_ms_; }
 
   // Makes it as new, but keeps room: for one that is loaded again and again.
   void Clear() {

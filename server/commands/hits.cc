@@ -123,6 +123,19 @@ void Range(CommandContext& context) {
   for (const int64_t count : steps) context.reply.Integer(count);
 }
 
+void Show(CommandContext& context) {
+  HitsShown shown;
+  const KeyOutcome outcome = HitCounters(PlaceOf(context)).Show(context.args[1], shown);
+  context.NoteLookup(context.args[1], outcome.found);
+  if (!CheckOutcome(context, outcome)) return;
+  if (!outcome.found) return context.reply.NullArray();
+  context.reply.Array(4);
+  context.reply.Integer(shown.window_ms);
+  context.reply.Integer(shown.hits);
+  context.reply.Integer(shown.newest_ms);
+  context.reply.Integer(shown.ends_ms);
+}
+
 constexpr KeyRange kOneKey{1, 1, 1};
 
 constexpr Command kCommands[] = {
@@ -135,6 +148,9 @@ constexpr Command kCommands[] = {
     {"hits.range", Range, 8, kReadOnly, kOneKey,
      "Returns the hits of each step of a range of time.", "0.1.0",
      "key#0 FROM t:time TO t:time STEP d"},
+    {"hits.show", Show, 2, kReadOnly | kFast, kOneKey,
+     "Returns how long hits are kept, how many there are, the newest and the end.", "0.2.0",
+     "key#0"},
     {"hits.undo", Undo, -2, kWrite | kFast, kOneKey,
      "Takes the newest hits back and returns the hits that are left.", "0.1.0", "key#0 [n:int]"},
 };

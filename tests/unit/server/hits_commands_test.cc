@@ -98,6 +98,28 @@ TEST_CASE("HITS.RANGE counts the hits of each step, the last of which may be sho
   CHECK(range(2, 1, "1s") == "-ERR TO must not be before FROM");
 }
 
+TEST_CASE("HITS.SHOW answers the key's window, its hits, the newest and the end") {
+  CommandHarness h;
+  CHECK(h.Run("HITS.SHOW k") == "nil[]");
+  h.Run("HITS.ADD k 10s COUNT 3");
+  h.Advance(4'000);
+  h.Run("HITS.ADD k 5s");
+  const auto shown = [&](int64_t hits, int64_t newest) {
+    return StrCat("[:10000 :", hits, " :", newest, " :", newest + 10'000, "]");
+  };
+  CHECK(h.Run("HITS.SHOW k") == shown(4, CommandHarness::kBegin + 4'000));
+  h.Advance(6'000);  // the first hits are ten seconds old: outside
+  CHECK(h.Run("HITS.SHOW k") == shown(1, CommandHarness::kBegin + 4'000));
+  // Hits from the future count, and are the newest.
+  h.Run(StrCat("HITS.ADD k 10s AT ", kBeginS + 60));
+  CHECK(h.Run("HITS.SHOW k") == shown(2, CommandHarness::kBegin + 60'000));
+  CHECK(h.Effects().size() == 3);
+  h.Advance(60'000);
+  CHECK(h.Run("HITS.SHOW k") == "nil[]");
+  h.Run("SET text a");
+  CHECK(h.Run("HITS.SHOW text").substr(0, 10) == "-WRONGTYPE");
+}
+
 TEST_CASE("durations have a unit or are seconds, with a fraction") {
   CommandHarness h;
   const std::map<std::string, int64_t> durations = {

@@ -15,6 +15,7 @@ constexpr std::string_view kConversation[] = {
     "HITS.ADD hits 1d CAP 1",
     "HITS.COUNT hits",
     "HITS.RANGE hits FROM 1699999000 TO 1700000001 STEP 10m",
+    "HITS.SHOW hits",
     "HITS.UNDO hits",
     "POLICY.SET p FIXED 2 60s",
     "POLICY.GET p",
