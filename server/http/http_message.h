@@ -53,6 +53,9 @@ struct HttpResponse {
   std::string_view content_type = "text/plain; charset=utf-8";  // a literal
   std::string headers = {};  // further ones: whole lines, each with its CR LF
   std::string body = {};
+  // Whoever has it may keep it, and asks each time whether it is still the same. Otherwise nobody
+  // keeps it: what is sent changes from one moment to the next.
+  bool may_be_kept = false;
   // There is no end of the body: what comes before the first event is in `body`, and the rest from
   // EventStreams.
   bool streams = false;

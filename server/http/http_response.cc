@@ -10,13 +10,11 @@
 namespace tally::server {
 namespace {
 
-// Every response has them. The page needs nothing from elsewhere, and nobody may frame it; what is
-// sent changes from one moment to the next.
+// Every response has them. The page needs nothing from elsewhere, and nobody may frame it.
 constexpr std::string_view kFixedHeaders =
     "Content-Security-Policy: default-src 'self'; frame-ancestors 'none'\r\n"
     "X-Content-Type-Options: nosniff\r\n"
-    "Referrer-Policy: no-referrer\r\n"
-    "Cache-Control: no-store\r\n";
+    "Referrer-Policy: no-referrer\r\n";
 
 std::string_view ReasonOf(int status) {
   struct Reason {
@@ -75,7 +73,8 @@ void AppendResponse(ByteBlocks& output, const HttpResponse& response, const Resp
   } else if (form.is_http_1_0) {
     head += "Connection: keep-alive\r\n";
   }
-  StrAppend(head, response.headers, kFixedHeaders, "\r\n");
+  StrAppend(head, "Cache-Control: ", response.may_be_kept ? "no-cache" : "no-store", "\r\n",
+            response.headers, kFixedHeaders, "\r\n");
   output.Append(head);
   if (form.body) output.Append(response.body);
 }

@@ -1,17 +1,116 @@
 #include "server/web/live_figures.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
+#include "core/engine/engine.h"
+#include "server/config/config.h"
+#include "server/config/version.h"
+#include "server/http/json_text.h"
 #include "server/state/client_table.h"
 #include "server/state/clock.h"
+#include "server/state/memory_usage.h"
+#include "server/state/persistence.h"
+#include "server/state/process.h"
 #include "server/state/stats.h"
 
 namespace tally::server {
+namespace {
+
+// An object of JSON that is written member by member; the names are ours and need no escapes.
+class JsonObject {
+ public:
+  explicit JsonObject(std::string& out) : out_(out) { out_ += '{'; }
+
+  template <typename Number>
+  void Add(std::string_view name, Number value) {
+    Name(name);
+    StrAppend(out_, value);
+  }
+  void AddText(std::string_view name, std::string_view text) {
+    Name(name);
+    AppendJsonString(out_, text);
+  }
+  // What is written next is the member's value.
+  std::string& Name(std::string_view name) {
+    StrAppend(out_, first_ ? "" : ",", "\"", name, "\":");
+    first_ = false;
+    return out_;
+  }
+  void End() { out_ += '}'; }
+
+ private:
+  std::string& out_;
+  bool first_ = true;
+};
+
+void AddMemory(Services& server, std::string& out) {
+  JsonObject memory(out);
+  memory.Add("used", server.memory.Current());
+  memory.Add("resident", ReadResidentBytes());
+  memory.Add("peak", server.memory.peak());
+  memory.Add("limit", server.config.maxmemory);
+  memory.End();
+}
+
+void AddKeys(Services& server, JsonObject& all) {
+  size_t keys = 0;
+  size_t deadlines = 0;
+  for (size_t i = 0; i < server.engine.databases(); ++i) {
+    const Keyspace& keyspace = server.engine.database(i);
+    keys += keyspace.size();
+    deadlines += keyspace.expires();
+  }
+  all.Add("keys", keys);
+  all.Add("deadlines", deadlines);
+}
+
+// The rows of INFO persistence under their names, numbers as such.
+void AddPersistence(const Persistence& files, std::string& out) {
+  std::string rows;
+  files.AppendInfo(rows);
+  JsonObject persistence(out);
+  for (std::string_view rest = rows; !rest.empty();) {
+    const std::string_view row = rest.substr(0, rest.find("\r\n"));
+    rest.remove_prefix(std::min(row.size() + 2, rest.size()));
+    if (row.empty()) continue;
+    const size_t colon = std::min(row.find(':'), row.size() - 1);
+    const std::string_view name = row.substr(0, colon);
+    const std::string_view value = row.substr(colon + 1);
+    if (const auto number = ParseInt64(value)) {
+      persistence.Add(name, *number);
+    } else {
+      persistence.AddText(name, value);
+    }
+  }
+  persistence.End();
+}
+
+}  // namespace
 
 std::string LiveFigures(Services& server) {
   const Stats& stats = server.stats;
-  return StrCat("{\"now_ms\":", server.clock.now_ms(), ",\"clients\":", server.clients.size(),
-                ",\"commands\":", stats.commands_processed,
-                ",\"commands_per_second\":", stats.operations_rate.per_second(), "}");
+  const int64_t now_ms = server.clock.now_ms();
+  std::string out;
+  JsonObject all(out);
+  all.Add("now_ms", now_ms);
+  all.AddText("run_id", server.run_id);
+  all.AddText("version", kTallydVersion);
+  all.Add("uptime_s", std::max<int64_t>((now_ms - server.process->started_ms()) / 1000, 0));
+  all.Add("clients", server.clients.size());
+  all.Add("connections", stats.connections_received);
+  all.Add("commands", stats.commands_processed);
+  all.Add("errors", stats.error_replies);
+  all.Add("expired", stats.expired_keys);
+  all.Add("evicted", stats.evicted_keys);
+  AddMemory(server, all.Name("memory"));
+  AddKeys(server, all);
+  AddPersistence(*server.persistence, all.Name("persistence"));
+  all.End();
+  return out;
 }
 
 HttpResponse OpenEvents(const HttpCall& call) {

@@ -4,11 +4,14 @@
 #include "server/web/check.h"
 #include "server/web/health.h"
 #include "server/web/live_figures.h"
+#include "server/web/page.h"
 
 namespace tally::server {
 namespace {
 
 constexpr Route kRoutes[] = {
+    {kHttpGet, "/", PageIndex, HttpAccess::kEverybody},
+    {kHttpGet, "/page/*", PageFile, HttpAccess::kEverybody},
     {kHttpGet, "/healthz", Health, HttpAccess::kEverybody},
     {kHttpGet, "/readyz", Readiness, HttpAccess::kEverybody},
     {kHttpPost, "/api", RunApi},
