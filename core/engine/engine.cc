@@ -1,12 +1,16 @@
 #include "core/engine/engine.h"
 
 #include "core/base/check.h"
+#include "core/engine/decisions.h"
 #include "core/engine/scratch.h"
 
 namespace tally {
 
 Engine::Engine(size_t databases, uint64_t seed, ZoneSource& zones)
-    : seed_(seed), zones_(zones), scratch_(std::make_unique<EngineScratch>(seed)) {
+    : seed_(seed),
+      zones_(zones),
+      decisions_(std::make_unique<Decisions>(seed)),
+      scratch_(std::make_unique<EngineScratch>(seed)) {
   for (size_t i = 0; i < databases; ++i) {
     keyspaces_.push_back(std::make_unique<Keyspace>(seed, reclaimer_));
   }

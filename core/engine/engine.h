@@ -14,6 +14,7 @@
 
 namespace tally {
 
+class Decisions;
 struct EngineScratch;
 
 class Engine {
@@ -62,7 +63,10 @@ class Engine {
   const PolicyTable& policies() const { return policies_; }
   uint64_t seed() const { return seed_; }
   ZoneSource& zones() { return zones_; }
-  // Who uses it includes its header: it names values, which most users of an engine do not.
+  // Who uses these two includes their headers: they name values, which most users of an engine do
+  // not.
+  Decisions& decisions() { return *decisions_; }
+  const Decisions& decisions() const { return *decisions_; }
   EngineScratch& scratch() { return *scratch_; }
 
  private:
@@ -73,6 +77,7 @@ class Engine {
   ZoneSource& zones_;
   Reclaimer reclaimer_;
   PolicyTable policies_;
+  std::unique_ptr<Decisions> decisions_;
   std::unique_ptr<EngineScratch> scratch_;
   std::vector<std::unique_ptr<Keyspace>> keyspaces_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/engine/decisions.h"
 #include "core/engine/scratch.h"
 #include "core/keyspace/compact_value.h"
 #include "core/limit/limit_replay.h"
@@ -96,8 +97,13 @@ LimitResult Limits::Decide(const LimitRequest& request, LimitMode mode) {
   if (!states.Open(request.keys, mode != LimitMode::kPeek)) return result;
   result.decision =
       DecideLimits(states.uses(), request.cost, request.time.judged_at, request.time.at, mode);
-  const bool taken =
-      mode == LimitMode::kForce || (mode == LimitMode::kTake && result.decision.allowed);
+  const bool force = mode == LimitMode::kForce;
+  if (mode != LimitMode::kPeek && request.cost > 0 && !place_.replaying) {
+    using Command = Decisions::Command;
+    place_.engine.decisions().Count(force ? Command::kForce : Command::kTake, request.keys,
+                                    result.decision, place_.now);
+  }
+  const bool taken = force || (mode == LimitMode::kTake && result.decision.allowed);
   if (taken && request.cost > 0 && states.counts()) states.Store();
   return result;
 }
@@ -154,6 +160,12 @@ KeyOutcome Limits::Throttle(std::string_view key, const LimitRule& rule, int64_t
   outcome.wrong_type = !state.Open(entry);
   if (outcome.wrong_type) return outcome;
   reply = tally::Throttle(*state, rule, quantity, place_.now);
+  if (quantity > 0) {
+    const KeyRules judged{key, {&rule, 1}};
+    place_.engine.decisions().Count(Decisions::Command::kThrottle, {&judged, 1},
+                                    {.allowed = !reply.limited, .rule = reply.limited ? 1 : 0},
+                                    place_.now);
+  }
   if (reply.limited || quantity == 0) return outcome;
   outcome.changed = true;
   outcome.removed = state.Store(place_.keyspace(), key, place_.now, place_.engine.scratch().bytes);

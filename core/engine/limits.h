@@ -17,11 +17,6 @@
 
 namespace tally {
 
-struct KeyRules {
-  std::string_view key;
-  std::span<const LimitRule> rules;  // each valid as WrongWith says
-};
-
 struct LimitRequest {
   std::span<const KeyRules> keys;  // a key may be named several times
   int64_t cost = 1;                // >= 0; 0 only asks, and counts nothing

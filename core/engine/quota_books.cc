@@ -1,11 +1,19 @@
 #include "core/engine/quota_books.h"
 
 #include <memory>
+#include <string>
+
+#include "core/bytes/str_cat.h"
+#include "core/engine/decisions.h"
 
 namespace tally {
 namespace {
 
 constexpr Type kType = kTypeOf<QuotaBook>;
+
+std::string TextOf(const QuotaId& id) {
+  return id.is_text() ? std::string(id.text()) : StrCat(id.number());
+}
 
 QuotaBook* BookOf(const Keyspace::Entry& entry, KeyOutcome& outcome) {
   outcome.found = static_cast<bool>(entry);
@@ -60,10 +68,25 @@ QuotaBooks::Outcome QuotaBooks::DelLimits(const Call& call, std::span<const Quot
 
 QuotaBooks::Outcome QuotaBooks::Buy(const Call& call, const QuotaOrder& order,
                                     QuotaBook::BuyResult& result, QuotaLefts& left) {
-  return Write(call, [&](QuotaBook& book) {
+  const Outcome outcome = Write(call, [&](QuotaBook& book) {
     result = book.Buy(order, call.judged_at, left);
     return result.recorded;
   });
+  if (order.if_left && !place_.replaying && !outcome.wrong_type) CountSale(call, order, result);
+  return outcome;
+}
+
+// An order that was applied before is no decision.
+void QuotaBooks::CountSale(const Call& call, const QuotaOrder& order,
+                           const QuotaBook::BuyResult& result) {
+  Decisions& decisions = place_.engine.decisions();
+  if (result.applied) return decisions.CountSold();
+  if (result.item == 0) return;
+  const QuotaItem& item = order.items[result.item - 1];
+  decisions.CountUnsold(
+      call.book,
+      StrCat("QUOTA ", TextOf(item.sku), ' ', TextOf(item.action), ' ', TextOf(order.user)),
+      place_.now);
 }
 
 QuotaBooks::Outcome QuotaBooks::Return(const Call& call, const QuotaReturn& request,

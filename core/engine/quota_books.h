@@ -55,6 +55,9 @@ class QuotaBooks {
   template <typename Change>
   Outcome Write(const Call& call, Change&& change);
 
+  // Counts a purchase that was checked.
+  void CountSale(const Call& call, const QuotaOrder& order, const QuotaBook::BuyResult& result);
+
   Place place_;
 };
 

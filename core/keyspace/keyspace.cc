@@ -135,8 +135,8 @@ Keyspace::Entry Keyspace::Shape(std::string_view key, Type type, Storage storage
   if (record) {
     const Entry old(record);
     FreeValue(old);
-    if (old.has_deadline()) --expires_;
     if (deadline == kKeepDeadline) deadline = old.deadline();
+    Uncount(old);
   } else if (deadline == kKeepDeadline) {
     deadline = kNoDeadline;
   }
@@ -144,6 +144,7 @@ Keyspace::Entry Keyspace::Shape(std::string_view key, Type type, Storage storage
   const size_t size = (dated ? 12 : 4) + value_size;
   record = record ? table_.Resize(record, size) : table_.Insert(key, hash, size);
   char* data = record.data();
+  ++CountOf(type);
   data[0] = static_cast<char>(static_cast<uint8_t>(type) | (dated ? Entry::kDeadlineBit : 0) |
                               static_cast<uint8_t>(storage) << Entry::kStorageShift);
   Entry entry(record);
@@ -252,7 +253,7 @@ Keyspace::Entry Keyspace::SetDeadline(const Entry& entry, int64_t deadline) {
 void Keyspace::Erase(const Entry& entry) {
   BeforeChange(entry);
   FreeValue(entry);
-  if (entry.has_deadline()) --expires_;
+  Uncount(entry);
   table_.Erase(entry.record_);
 }
 
@@ -260,7 +261,7 @@ void* Keyspace::Release(const Entry& entry) {
   BeforeChange(entry);
   void* value = entry.is_heap() ? entry.pointer() : nullptr;
   if (value != nullptr) ForgetAging(entry);
-  if (entry.has_deadline()) --expires_;
+  Uncount(entry);
   table_.Erase(entry.record_);
   return value;
 }
@@ -269,6 +270,7 @@ void Keyspace::Clear() {
   due_.clear();
   aging_.clear();
   expires_ = 0;
+  by_type_ = {};
   reclaimer_.Add(std::exchange(table_, RecordTable(seed_, this)));
   // What is put in from now on is no part of a snapshot under way.
   uint64_t position = 0;
@@ -283,6 +285,7 @@ void Keyspace::Swap(Keyspace& other) {
   std::swap(due_, other.due_);
   std::swap(aging_, other.aging_);
   std::swap(expires_, other.expires_);
+  std::swap(by_type_, other.by_type_);
 }
 
 void Keyspace::OnSplit(Segment& from, Segment& into) {

@@ -14,6 +14,7 @@
 
 #include <absl/container/btree_set.h>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -176,6 +177,12 @@ class Keyspace : private RecordTable::SplitObserver {
   size_t size() const { return table_.size(); }
   // Keys with a deadline.
   size_t expires() const { return expires_; }
+  // Keys that hold a value of the type.
+  size_t size_of(Type type) const { return by_type_[static_cast<size_t>(type)]; }
+  // How long keys may have been due that are still there, in ms; 0 if none is.
+  int64_t expiry_lag_ms(int64_t now) const {
+    return due_.empty() || due_.begin()->first > now ? 0 : now - due_.begin()->first;
+  }
   // Sum over the table; heap values are counted by the allocator.
   size_t table_bytes() const { return table_.MemoryBytes(); }
 
@@ -245,6 +252,12 @@ class Keyspace : private RecordTable::SplitObserver {
   // The entry is about to lose its heap value.
   void ForgetAging(const Entry& entry);
   void FreeValue(const Entry& entry);
+  size_t& CountOf(Type type) { return by_type_[static_cast<size_t>(type)]; }
+  // The entry is about to lose its place.
+  void Uncount(const Entry& entry) {
+    --CountOf(entry.type());
+    if (entry.has_deadline()) --expires_;
+  }
   // The key's record with room for a value of the given size; its old value is freed.
   Entry Shape(std::string_view key, Type type, Storage storage, size_t value_size, int64_t deadline,
               int64_t now);
@@ -261,6 +274,7 @@ class Keyspace : private RecordTable::SplitObserver {
   uint64_t random_;
   bool expiring_ = true;
   size_t expires_ = 0;
+  std::array<size_t, kTypeCount> by_type_{};
 };
 
 }  // namespace tally

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "core/time/calendar.h"
@@ -19,6 +20,9 @@ enum class LimitAlgorithm : uint8_t {
   kAllow = 7,
   kDeny = 8,
 };
+inline constexpr size_t kLimitAlgorithms = 9;  // with 0, which is none of them
+
+struct PolicyTally;
 
 struct LimitRule {
   LimitAlgorithm algorithm = LimitAlgorithm::kAllow;
@@ -30,6 +34,7 @@ struct LimitRule {
   CalendarUnit unit = CalendarUnit::kDay;     // CALENDAR
   WeekStart week_start = WeekStart::kMonday;  // CALENDAR week
   Zone* zone = nullptr;                       // CALENDAR, BASE: not owned, outlives the rule's use
+  PolicyTally* policy = nullptr;              // of the policy that it came from, if any: not owned
 
   static LimitRule Fixed(int64_t limit, int64_t period_ms);
   static LimitRule Calendar(int64_t limit, CalendarUnit unit, Zone& zone,
@@ -51,5 +56,10 @@ struct LimitRule {
 // INT64_MAX], periods in (0, kMaxDurationMs], a refill at least 1, and capacity * period and refill
 // * period must fit int64. A limit of 0 is valid: it denies everything.
 std::string_view WrongWith(const LimitRule& rule);
+
+struct KeyRules {
+  std::string_view key;
+  std::span<const LimitRule> rules;  // each valid as WrongWith says
+};
 
 }  // namespace tally

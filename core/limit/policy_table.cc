@@ -7,12 +7,39 @@
 namespace tally {
 
 void PolicyTable::Set(std::string_view name, Words words) {
-  policies_[std::string(name)] = std::move(words);
+  Policy& policy = policies_[std::string(name)];
+  policy.words = std::move(words);
+  const bool may_have_own = name.size() <= kMaxTallyName && name != kOthers;
+  if (policy.tally == nullptr && may_have_own && tallies_ < kMaxTallies) {
+    policy.tally = std::make_unique<PolicyTally>(PolicyTally{std::string(name), {}});
+    ++tallies_;
+  }
 }
 
 const PolicyTable::Words* PolicyTable::Find(std::string_view name) const {
+  PolicyTally* tally = nullptr;
+  return Find(name, tally);
+}
+
+const PolicyTable::Words* PolicyTable::Find(std::string_view name, PolicyTally*& tally) const {
   const auto found = policies_.find(name);
-  return found == policies_.end() ? nullptr : &found->second;
+  if (found == policies_.end()) return nullptr;
+  const Policy& policy = found->second;
+  tally = policy.tally != nullptr ? policy.tally.get() : others_.get();
+  return &policy.words;
+}
+
+bool PolicyTable::Erase(std::string_view name) {
+  const auto found = policies_.find(name);
+  if (found == policies_.end()) return false;
+  if (found->second.tally != nullptr) --tallies_;
+  policies_.erase(found);
+  return true;
+}
+
+void PolicyTable::Clear() {
+  policies_.clear();
+  tallies_ = 0;
 }
 
 void PolicyTable::Save(std::string_view name, const Words& words, std::string& out) {

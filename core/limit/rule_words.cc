@@ -143,13 +143,17 @@ bool RuleParser::ReadRule(const WordReader& in, size_t& index, const RuleForm& f
 bool RuleParser::ReadPolicy(const WordReader& in, size_t index, RuleList& list) const {
   if (index == in.words.size()) return in.Fail("POLICY needs: name");
   const std::string_view name = in.words[index];
-  const PolicyTable::Words* words = policies_.Find(name);
+  PolicyTally* tally = nullptr;
+  const PolicyTable::Words* words = policies_.Find(name, tally);
   if (words == nullptr) {
     return in.Fail(
         StrCat("POLICY must be the name of one, there is no '", name.substr(0, 128), "'"));
   }
   const WordList views(words->begin(), words->end());
-  return ReadPlain(in.Of(Words(views.data(), views.size())), list);
+  const size_t begin = list.rules.size();
+  if (!ReadPlain(in.Of(Words(views.data(), views.size())), list)) return false;
+  for (size_t i = begin; i < list.rules.size(); ++i) list.rules[i].policy = tally;
+  return true;
 }
 
 bool RuleParser::Read(const WordReader& in, size_t& index, RuleList& list) const {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+
+#include "core/bytes/str_cat.h"
 
 namespace tally {
 namespace {
@@ -72,6 +75,15 @@ std::optional<int64_t> ParseDuration(std::string_view text) {
     }
   }
   return SecondsToMs(*count, text, kMaxDurationMs);
+}
+
+std::string FormatDuration(int64_t ms) {
+  constexpr std::pair<int64_t, std::string_view> kUnits[] = {
+      {86'400'000, "d"}, {3'600'000, "h"}, {60'000, "m"}, {1000, "s"}};
+  for (const auto& [length, unit] : kUnits) {
+    if (ms != 0 && ms % length == 0) return StrCat(ms / length, unit);
+  }
+  return StrCat(ms, "ms");
 }
 
 std::optional<int64_t> ParseInstant(std::string_view text) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace tally {
@@ -18,6 +19,9 @@ inline constexpr int64_t kMaxDurationMs = kMaxInstantMs;
 // decimal fraction; digits beyond the millisecond are cut off. Zero parses: whether it is meant is
 // for the caller. nullopt for anything else, and beyond kMaxDurationMs.
 std::optional<int64_t> ParseDuration(std::string_view text);
+
+// As ParseDuration reads it, in the largest unit of which it is a whole number: 90000 is "90s".
+std::string FormatDuration(int64_t ms);
 
 // Unix seconds, with or without a decimal fraction, or `1795230400123ms` in whole milliseconds, as
 // unix milliseconds; digits beyond the millisecond are cut off. nullopt for anything else, and

@@ -77,5 +77,17 @@ TEST_CASE("a bare number above 1e11 is likely to be milliseconds") {
   }
 }
 
+TEST_CASE("a duration is written in the largest unit of which it is a whole number") {
+  CHECK(FormatDuration(0) == "0ms");
+  CHECK(FormatDuration(1) == "1ms");
+  CHECK(FormatDuration(1'500) == "1500ms");
+  CHECK(FormatDuration(90'000) == "90s");
+  CHECK(FormatDuration(600'000) == "10m");
+  CHECK(FormatDuration(3 * 86'400'000) == "3d");
+  for (int64_t ms = 1; ms < kMaxDurationMs; ms = ms * 3 + 7) {
+    CHECK(ParseDuration(FormatDuration(ms)) == ms);
+  }
+}
+
 }  // namespace
 }  // namespace tally

@@ -228,3 +228,44 @@ TEST_CASE("packed values are updated in place or moved, with their deadlines") {
     REQUIRE(static_cast<bool>(keyspace.Peek(key, now)) == (modelled.deadline > now + 30'000));
   }
 }
+
+TEST_CASE("keys are counted by their types through all that changes them") {
+  SeededRandom random;
+  Reclaimer reclaimer;
+  Keyspace keyspaces[] = {{1, reclaimer}, {1, reclaimer}};
+  for (int i = 0; i < 4000; ++i) {
+    Keyspace& keyspace = keyspaces[random.Below(2)];
+    const std::string key = std::to_string(random.Below(60));
+    const int64_t deadline = random.OneIn(2) ? kNoDeadline : i + random.Between(1, 50);
+    const Keyspace::Entry entry = keyspace.FindForWrite(key, i);
+    const uint64_t action = random.Below(8);
+    if (action < 2) keyspace.SetString(key, "text", deadline, i);
+    if (action == 2) keyspace.SetInteger(key, i, deadline, i);
+    if (action == 3) keyspace.SetPacked(key, Type::kLimit, "abc", deadline, i);
+    if (action == 4 && entry) keyspace.Erase(entry);
+    if (action == 5 && entry && entry.type() == Type::kString) keyspace.MutableString(entry);
+    if (action == 6) ExpireAll(keyspace, i, 1);
+    if (random.OneIn(200)) keyspaces[0].Swap(keyspaces[1]);
+    if (random.OneIn(300)) keyspace.Clear();
+    if (i % 10 != 0) continue;
+    for (const Keyspace& one : keyspaces) {
+      size_t strings = 0;
+      one.Scan(0, 1000, [&](const Keyspace::Entry& each) {
+        strings += each.type() == Type::kString ? 1 : 0;
+      });
+      REQUIRE(one.size_of(Type::kString) == strings);
+      REQUIRE(one.size_of(Type::kString) + one.size_of(Type::kLimit) == one.size());
+    }
+  }
+}
+
+TEST_CASE("the lag of expiry is how long something has been due") {
+  Reclaimer reclaimer;
+  Keyspace keyspace(1, reclaimer);
+  CHECK(keyspace.expiry_lag_ms(1000) == 0);
+  keyspace.SetString("a", "text", 1500, 1000);
+  CHECK(keyspace.expiry_lag_ms(1499) == 0);
+  CHECK(keyspace.expiry_lag_ms(1900) == 400);
+  ExpireAll(keyspace, 1900, 200);
+  CHECK(keyspace.expiry_lag_ms(1900) == 0);
+}

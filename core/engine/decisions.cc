@@ -1,0 +1,58 @@
+#include "core/engine/decisions.h"
+
+#include "core/limit/rule_text.h"
+
+namespace tally {
+
+void Decisions::Count(Command command, std::span<const KeyRules> keys,
+                      const LimitDecision& decision, int64_t now) {
+  if (!decision.allowed) [[unlikely]] {
+    ++Of(command).denied;
+    return CountDenied(keys, decision.rule, now);
+  }
+  ++Of(command).allowed;
+  for (const KeyRules& one : keys) CountAllowed(one.rules);
+}
+
+// The rules of a policy come one after the other.
+void Decisions::CountAllowed(std::span<const LimitRule> rules) {
+  uint32_t counted = 0;
+  const PolicyTally* last = nullptr;
+  for (const LimitRule& rule : rules) {
+    const uint32_t bit = uint32_t{1} << static_cast<uint32_t>(rule.algorithm);
+    if ((counted & bit) == 0) ++Of(rule).allowed;
+    counted |= bit;
+    if (rule.policy != nullptr && rule.policy != last) ++rule.policy->count.allowed;
+    last = rule.policy;
+  }
+}
+
+void Decisions::CountDenied(std::span<const KeyRules> keys, int rule, int64_t now) {
+  auto place = static_cast<size_t>(rule);  // 1-based, over all keys
+  for (const KeyRules& one : keys) {
+    if (place > one.rules.size()) {
+      place -= one.rules.size();
+      continue;
+    }
+    const LimitRule& denied = one.rules[place - 1];
+    ++Of(denied).denied;
+    if (denied.policy == nullptr) {
+      return denials_.Add(one.key, RuleText(denied), Denials::kRule, now);
+    }
+    ++denied.policy->count.denied;
+    return denials_.Add(one.key, denied.policy->name, Denials::kPolicy, now);
+  }
+}
+
+void Decisions::CountUnsold(std::string_view book, std::string_view limit, int64_t now) {
+  ++Of(Command::kBuy).denied;
+  denials_.Add(book, limit, Denials::kRule, now);
+}
+
+std::string_view NameOf(Decisions::Command command) {
+  constexpr std::string_view kNames[Decisions::kCommands] = {"limit.take", "limit.force",
+                                                             "cl.throttle", "quota.buy"};
+  return kNames[static_cast<size_t>(command)];
+}
+
+}  // namespace tally

@@ -1,0 +1,64 @@
+// Counts what the engine decides: how often something was allowed and denied, by command, algorithm
+// and policy, and who was denied.
+//
+// Only decisions count that were to take something: not those that only ask, and not those that are
+// read from a log. A denial counts once, under the rule that denied first. What is allowed counts
+// once for its command, and of each of its keys once under each algorithm and each policy that
+// judged that key. Policies keep their own counts: see PolicyTally.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "core/engine/denials.h"
+#include "core/limit/limit.h"
+#include "core/limit/limit_rule.h"
+#include "core/limit/policy_table.h"
+
+namespace tally {
+
+class Decisions {
+ public:
+  enum class Command : uint8_t { kTake, kForce, kThrottle, kBuy };
+  static constexpr size_t kCommands = 4;
+
+  // `seed` keys the hashes of denied keys.
+  explicit Decisions(uint64_t seed) : denials_(seed) {}
+
+  // A decision over the rules of the keys, at `now` in unix ms. What kForce takes although it is
+  // denied counts as denied.
+  void Count(Command command, std::span<const KeyRules> keys, const LimitDecision& decision,
+             int64_t now);
+  // A purchase from a quota book.
+  void CountSold() { ++Of(Command::kBuy).allowed; }
+  // One that a limit of the book did not allow; `limit` says which, and to whom.
+  void CountUnsold(std::string_view book, std::string_view limit, int64_t now);
+
+  const DecisionCount& by_command(Command command) const {
+    return by_command_[static_cast<size_t>(command)];
+  }
+  const DecisionCount& by_algorithm(LimitAlgorithm algorithm) const {
+    return by_algorithm_[static_cast<size_t>(algorithm)];
+  }
+  const Denials& denials() const { return denials_; }
+
+ private:
+  DecisionCount& Of(Command command) { return by_command_[static_cast<size_t>(command)]; }
+  DecisionCount& Of(const LimitRule& rule) {
+    return by_algorithm_[static_cast<size_t>(rule.algorithm)];
+  }
+  void CountDenied(std::span<const KeyRules> keys, int rule, int64_t now);
+  void CountAllowed(std::span<const LimitRule> rules);
+
+  std::array<DecisionCount, kCommands> by_command_{};
+  std::array<DecisionCount, kLimitAlgorithms> by_algorithm_{};
+  Denials denials_;
+};
+
+// "limit.take", "limit.force", "cl.throttle" or "quota.buy".
+std::string_view NameOf(Decisions::Command command);
+
+}  // namespace tally

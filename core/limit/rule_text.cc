@@ -1,0 +1,51 @@
+#include "core/limit/rule_text.h"
+
+#include <absl/strings/ascii.h>
+
+#include "core/bytes/str_cat.h"
+#include "core/time/duration.h"
+
+namespace tally {
+namespace {
+
+using Algorithm = LimitAlgorithm;
+
+constexpr std::string_view kNames[kLimitAlgorithms] = {
+    "", "fixed", "calendar", "sliding", "rolling", "bucket", "base", "allow", "deny"};
+
+constexpr std::string_view kUnits[] = {"second", "minute", "hour", "day", "week", "month", "year"};
+
+void AppendZone(std::string& text, const LimitRule& rule) {
+  if (rule.zone != nullptr && rule.zone->id() != 0) StrAppend(text, " TZ ", rule.zone->name());
+}
+
+}  // namespace
+
+std::string_view NameOf(LimitAlgorithm algorithm) { return kNames[static_cast<size_t>(algorithm)]; }
+
+std::string RuleText(const LimitRule& rule) {
+  std::string text(NameOf(rule.algorithm));
+  absl::AsciiStrToUpper(&text);
+  switch (rule.algorithm) {
+    case Algorithm::kAllow:
+    case Algorithm::kDeny:
+      break;
+    case Algorithm::kCalendar:
+      StrAppend(text, ' ', rule.limit, ' ', kUnits[static_cast<size_t>(rule.unit)]);
+      AppendZone(text, rule);
+      if (rule.week_start == WeekStart::kSunday) text += " WEEKSTART sunday";
+      break;
+    case Algorithm::kBucket:
+      StrAppend(text, ' ', rule.limit, ' ', rule.refill, ' ', FormatDuration(rule.period_ms));
+      break;
+    case Algorithm::kBase:
+      StrAppend(text, ' ', rule.base, ' ', rule.limit, ' ', FormatDuration(rule.period_ms));
+      AppendZone(text, rule);
+      break;
+    default:
+      StrAppend(text, ' ', rule.limit, ' ', FormatDuration(rule.period_ms));
+  }
+  return text;
+}
+
+}  // namespace tally

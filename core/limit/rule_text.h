@@ -1,0 +1,17 @@
+// Rules of rate limiting as texts, for people.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/limit/limit_rule.h"
+
+namespace tally {
+
+// "fixed", "calendar", "sliding", "rolling", "bucket", "base", "allow" or "deny".
+std::string_view NameOf(LimitAlgorithm algorithm);
+
+// The rule as RuleParser reads it, without what is so by default: "SLIDING 5 10m".
+std::string RuleText(const LimitRule& rule);
+
+}  // namespace tally

@@ -1,0 +1,88 @@
+#include "core/sketch/window_top.h"
+
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+
+namespace tally {
+
+WindowTop::WindowTop(int64_t window_ms, size_t capacity)
+    : step_ms_(window_ms / static_cast<int64_t>(kSteps)), steps_(kSteps, Step(capacity)) {}
+
+template <typename Visit>
+void WindowTop::ForEachStep(int64_t now, Visit&& visit) const {
+  const int64_t last = now / step_ms_;
+  for (const Step& step : steps_) {
+    if (step.number >= 0 && step.number <= last &&
+        step.number > last - static_cast<int64_t>(kSteps)) {
+      visit(step.sketch);
+    }
+  }
+}
+
+void WindowTop::Add(uint64_t hash, const SketchName& name, uint64_t weight, int64_t now) {
+  const int64_t number = now / step_ms_;
+  Step& step = steps_[static_cast<size_t>(number) % kSteps];
+  if (step.number != number) {
+    step.sketch.Clear();
+    step.number = number;
+  }
+  step.sketch.Add(hash, name, weight, now);
+}
+
+uint64_t WindowTop::bound(int64_t now) const {
+  uint64_t sum = 0;
+  ForEachStep(now, [&](const SpaceSaving& sketch) { sum += sketch.bound(); });
+  return sum;
+}
+
+// A step that does not hold a name may have counted it up to the step's bound.
+std::vector<TopItem> WindowTop::Top(int64_t now) const {
+  struct Sum {
+    TopItem item;
+    uint64_t bounds = 0;  // of the steps that hold it
+  };
+  absl::flat_hash_map<uint64_t, Sum> sums;
+  ForEachStep(now, [&](const SpaceSaving& sketch) {
+    for (const TopItem& item : sketch.items()) {
+      const auto [found, fresh] = sums.try_emplace(item.hash, Sum{item, sketch.bound()});
+      if (fresh) continue;
+      Sum& sum = found->second;
+      sum.item.count += item.count;
+      sum.item.error += item.error;
+      sum.item.last_ms = std::max(sum.item.last_ms, item.last_ms);
+      sum.bounds += sketch.bound();
+    }
+  });
+  const uint64_t all = bound(now);
+  std::vector<TopItem> top;
+  for (auto& [hash, sum] : sums) {
+    if (sum.item.count == sum.item.error) continue;
+    sum.item.count += all - sum.bounds;
+    sum.item.error += all - sum.bounds;
+    top.push_back(sum.item);
+  }
+  std::sort(top.begin(), top.end(), [](const TopItem& a, const TopItem& b) {
+    const uint64_t sure_a = a.count - a.error;
+    const uint64_t sure_b = b.count - b.error;
+    return sure_a != sure_b         ? sure_a > sure_b
+           : a.last_ms != b.last_ms ? a.last_ms > b.last_ms
+                                    : a.hash < b.hash;
+  });
+  return top;
+}
+
+void WindowTop::Clear() {
+  for (Step& step : steps_) {
+    step.number = -1;
+    step.sketch.Clear();
+  }
+}
+
+size_t WindowTop::MemoryBytes() const {
+  size_t bytes = 0;
+  for (const Step& step : steps_) bytes += sizeof(Step) + step.sketch.MemoryBytes();
+  return bytes;
+}
+
+}  // namespace tally

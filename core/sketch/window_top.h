@@ -1,0 +1,55 @@
+// Which names weighed most in the last minutes: space-saving sketches of successive steps of time.
+//
+// A window is six steps, each a sixth of it, that begin at multiples of their length since 1970.
+// What is shown at `now` is the step of `now` and the five before: between five sixths of the
+// window and all of it, and never anything older than the window.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/sketch/space_saving.h"
+
+namespace tally {
+
+// An item over all steps of a window. `count` is never below the true weight and at most `error`
+// above it.
+using TopItem = SpaceSaving::Item;
+
+class WindowTop {
+ public:
+  static constexpr size_t kSteps = 6;
+
+  // `window_ms` is a multiple of kSteps; `capacity` names are held in each step.
+  WindowTop(int64_t window_ms, size_t capacity);
+
+  // As SpaceSaving::Add, at `now` in unix ms. A step whose time is over is forgotten when its place
+  // is needed.
+  void Add(uint64_t hash, const SketchName& name, uint64_t weight, int64_t now);
+  // Those that have any weight, by the weight that is certain (count - error), the heaviest first.
+  // O(capacity log capacity).
+  std::vector<TopItem> Top(int64_t now) const;
+  // The most that a name which Top does not hold can weigh: what all steps weigh by their capacity,
+  // at most.
+  uint64_t bound(int64_t now) const;
+  int64_t window_ms() const { return step_ms_ * static_cast<int64_t>(kSteps); }
+  void Clear();
+  size_t MemoryBytes() const;
+
+ private:
+  struct Step {
+    explicit Step(size_t capacity) : sketch(capacity) {}
+    int64_t number = -1;  // since 1970; -1 if there was none
+    SpaceSaving sketch;
+  };
+
+  template <typename Visit>
+  void ForEachStep(int64_t now, Visit&& visit) const;
+
+  int64_t step_ms_;
+  std::vector<Step> steps_;
+};
+
+}  // namespace tally

@@ -1,0 +1,179 @@
+// What the engine counts of its decisions, and who was denied.
+#include "core/engine/decisions.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "core/engine/limits.h"
+#include "core/engine/quota_books.h"
+#include "core/limit/rule_text.h"
+#include "core/limit/rule_words.h"
+
+namespace tally {
+namespace {
+
+constexpr int64_t kNow = 1'795'230'400'000;
+using Command = Decisions::Command;
+
+std::string Text(const DecisionCount& count) {
+  return std::to_string(count.allowed) + " " + std::to_string(count.denied);
+}
+
+struct TestEngine {
+  Place place(bool replaying = false) { return {engine, 0, kNow, replaying}; }
+  const Decisions& decisions() const { return engine.decisions(); }
+  std::string Of(Command command) const { return Text(decisions().by_command(command)); }
+  std::string Of(LimitAlgorithm algorithm) const {
+    return Text(decisions().by_algorithm(algorithm));
+  }
+  std::string OfPolicy(std::string_view name) {
+    PolicyTally* tally = nullptr;
+    REQUIRE(engine.policies().Find(name, tally) != nullptr);
+    return Text(tally->count);
+  }
+  RuleList Rules(const std::vector<std::string_view>& words) {
+    std::string error;
+    RuleList list;
+    size_t index = 0;
+    const WordReader in(words, WordOrigin::kCaller, error);
+    REQUIRE(RuleParser(zones, engine.policies()).Read(in, index, list));
+    return list;
+  }
+  bool Take(std::span<const KeyRules> keys, LimitMode mode = LimitMode::kTake, int64_t cost = 1,
+            bool replaying = false) {
+    return Limits(place(replaying))
+        .Decide({keys, cost, EventInstants::Now(kNow)}, mode)
+        .decision.allowed;
+  }
+  std::vector<std::string> Denied() {
+    std::vector<std::string> lines;
+    for (const TopItem& item : decisions().denials().Top(Denials::Window::kMinute, kNow)) {
+      lines.push_back(std::string(item.key.view()) + " " + std::string(item.label.view()) + " " +
+                      std::to_string(item.count));
+    }
+    return lines;
+  }
+
+  UtcOnly zones;
+  Engine engine{1, 42, zones};
+};
+
+TEST_CASE("what is taken counts by command, algorithm and policy; what only asks does not") {
+  TestEngine test;
+  test.engine.policies().Set("login", {"FIXED", "2", "60s", "SLIDING", "5", "1h"});
+  const RuleList list = test.Rules({"POLICY", "login", "BUCKET", "9", "1", "1s"});
+  const KeyRules keys[] = {{"ann", {list.rules.data(), list.rules.size()}}};
+  CHECK(test.Take(keys, LimitMode::kPeek));
+  CHECK(test.Take(keys, LimitMode::kTake, 0));
+  CHECK(test.Take(keys, LimitMode::kForce, 1, true));
+  CHECK(test.Of(Command::kTake) == "0 0");
+  CHECK(test.OfPolicy("login") == "0 0");
+  CHECK(test.Take(keys));
+  CHECK_FALSE(test.Take(keys));
+  CHECK_FALSE(test.Take(keys, LimitMode::kForce));
+  CHECK(test.Of(Command::kTake) == "1 1");
+  CHECK(test.Of(Command::kForce) == "0 1");
+  CHECK(test.Of(LimitAlgorithm::kFixed) == "1 2");
+  CHECK(test.Of(LimitAlgorithm::kSliding) == "1 0");
+  CHECK(test.Of(LimitAlgorithm::kBucket) == "1 0");
+  CHECK(test.OfPolicy("login") == "1 2");
+  CHECK(test.Denied() == std::vector<std::string>{"ann login 2"});
+}
+
+TEST_CASE("a denial counts under the rule that denied first, and for its key") {
+  TestEngine test;
+  const LimitRule many[] = {LimitRule::Fixed(100, 60'000), LimitRule::Sliding(100, 1'000)};
+  const LimitRule none[] = {LimitRule::Allow(), LimitRule::Bucket(0, 1, 90'000), LimitRule::Deny()};
+  const KeyRules keys[] = {{"ann", many}, {"all", none}};
+  CHECK_FALSE(test.Take(keys));
+  CHECK(test.Of(LimitAlgorithm::kBucket) == "0 1");
+  CHECK(test.Of(LimitAlgorithm::kDeny) == "0 0");
+  CHECK(test.Of(LimitAlgorithm::kFixed) == "0 0");
+  CHECK(test.Denied() == std::vector<std::string>{"all BUCKET 0 1 90s 1"});
+}
+
+TEST_CASE("CL.THROTTLE and checked purchases are decisions too") {
+  TestEngine test;
+  const LimitRule rule = ThrottleRule(0, 1, 60'000);
+  ThrottleReply reply;
+  for (const int64_t quantity : {0, 1, 1}) {
+    Limits(test.place()).Throttle("t", rule, quantity, reply);
+  }
+  CHECK(test.Of(Command::kThrottle) == "1 1");
+  CHECK(test.Of(LimitAlgorithm::kBucket) == "1 1");
+  QuotaBooks books(test.place());
+  const QuotaLimitSpec limit{.sku = 4711, .limit = 2, .window_ms = 1'000};
+  books.SetLimits({"shop", kNow}, {&limit, 1});
+  const QuotaItem item{.sku = 4711, .qty = 2};
+  QuotaOrder order{.user = QuotaId::Text("ann"), .order = 1, .items = {&item, 1}, .ts_ms = kNow};
+  QuotaBook::BuyResult result;
+  QuotaLefts lefts;
+  const auto buy = [&](bool checked, bool once) {
+    order.if_left = checked;
+    order.once = once;
+    books.Buy({"shop", kNow}, order, result, lefts);
+  };
+  buy(true, false);
+  buy(true, true);    // a retry: no decision
+  buy(false, false);  // recorded, not checked
+  buy(true, false);
+  CHECK(test.Of(Command::kBuy) == "1 1");
+  const auto denied = test.Denied();
+  REQUIRE(denied.size() == 2);
+  CHECK((denied[0] == "shop QUOTA 4711 0 ann 1" || denied[1] == "shop QUOTA 4711 0 ann 1"));
+}
+
+TEST_CASE("policies beyond those that have a tally of their own share one") {
+  PolicyTable table;
+  const auto name = [](size_t i) { return "p" + std::to_string(10'000 + i); };
+  const auto tally = [&](std::string_view of) {
+    PolicyTally* found = nullptr;
+    REQUIRE(table.Find(of, found) != nullptr);
+    return found;
+  };
+  const auto names = [&] {
+    std::vector<std::string> all;
+    table.ForEachTally([&](const PolicyTally& one) { all.push_back(one.name); });
+    return all;
+  };
+  for (size_t i = 0; i < PolicyTable::kMaxTallies; ++i) table.Set(name(i), {"DENY"});
+  CHECK(names().size() == PolicyTable::kMaxTallies);
+  table.Set("late", {"DENY"});
+  table.Set(std::string(129, 'x'), {"DENY"});
+  CHECK(tally("late")->name == "other");
+  CHECK(tally("late") == tally(std::string(129, 'x')));
+  CHECK(names().size() == PolicyTable::kMaxTallies + 1);
+  CHECK(names().back() == "other");
+  // Whose rules change keeps its tally; a place that is free is given to the next.
+  PolicyTally* first = tally(name(0));
+  first->count.allowed = 7;
+  table.Set(name(0), {"ALLOW"});
+  CHECK(tally(name(0))->count.allowed == 7);
+  REQUIRE(table.Erase(name(1)));
+  table.Set("later", {"DENY"});
+  CHECK(tally("later")->name == "later");
+  table.Set("other", {"DENY"});
+  CHECK(tally("other") == tally("late"));
+  table.Clear();
+  CHECK(names().empty());
+  table.Set("late", {"DENY"});
+  CHECK(names() == std::vector<std::string>{"late"});
+}
+
+TEST_CASE("a rule as text is read as the same rule") {
+  TestEngine test;
+  for (const char* text :
+       {"FIXED 2 90s", "CALENDAR 5 day", "CALENDAR 5 week WEEKSTART sunday", "SLIDING 5 10m",
+        "ROLLING 1 1500ms", "BUCKET 10 1 1d", "BASE 1 2 36h", "ALLOW", "DENY"}) {
+    std::vector<std::string_view> words;
+    for (std::string_view rest = text; !rest.empty();) {
+      words.push_back(rest.substr(0, rest.find(' ')));
+      rest.remove_prefix(std::min(rest.size(), words.back().size() + 1));
+    }
+    CHECK(RuleText(test.Rules(words).rules.front()) == text);
+  }
+}
+
+}  // namespace
+}  // namespace tally
