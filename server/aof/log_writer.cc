@@ -1,6 +1,7 @@
 #include "server/aof/log_writer.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -162,13 +163,16 @@ absl::Status LogWriter::WriteBatch() {
 absl::Status LogWriter::SyncInline(int64_t now_ms) {
   if (worker_->busy()) CollectSync(worker_->Wait(), now_ms);
   if (!error_.ok()) return error_;
+  const auto begin = std::chrono::steady_clock::now();
   const absl::Status status = file_->Sync();
   if (!status.ok()) {
     file_distrusted_ = true;
     lost_ = options_.policy == AppendFsync::kNo;
     return Fail(status);
   }
+  const auto took = std::chrono::steady_clock::now() - begin;
   stats_.last_fsync_ms = now_ms;
+  stats_.last_fsync_took_us = std::chrono::duration_cast<std::chrono::microseconds>(took).count();
   safe_ = written_;
   synced_ = written_.offset;
   unsynced_.Clear();

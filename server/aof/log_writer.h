@@ -35,7 +35,7 @@ struct LogStats {
   uint64_t batches = 0;
   uint64_t delayed_fsyncs = 0;     // how often Flush had to wait for a slow disk
   int64_t last_fsync_ms = 0;       // when the last successful sync was seen; 0: never
-  int64_t last_fsync_took_us = 0;  // in everysec; 0 otherwise
+  int64_t last_fsync_took_us = 0;  // that one; 0 where it is not known
 };
 
 class LogWriter {

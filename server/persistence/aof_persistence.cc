@@ -165,4 +165,25 @@ void AofPersistence::AppendInfo(std::string& out) const {
   AppendPersistenceInfo(figures, rewriter_.results(), log_.writer(), out);
 }
 
+PersistenceState AofPersistence::State() const {
+  PersistenceState state;
+  const RewriteResults& results = rewriter_.results();
+  state.base_bytes = files_.base_bytes();
+  state.log_bytes = files_.base_bytes() + bytes_since_base();
+  if (const LogWriter* log = log_.writer()) {
+    state.log_on = true;
+    state.pending_bytes = log->pending_bytes();
+    state.last_fsync_micros = log->stats().last_fsync_took_us;
+    state.delayed_fsyncs = log->stats().delayed_fsyncs;
+  }
+  state.rewriting = rewriting();
+  if (const auto saving = rewriter_.figures()) state.rewrite_done = saving->extent.share();
+  state.rewrite_failed = !results.last.ok();
+  state.rewrite_failures = results.pause.failures();
+  state.saves = results.saves;
+  state.last_save_ms = results.last_save_ms;
+  if (loader_.loading()) state.load_done = loader_.figures().bytes.share();
+  return state;
+}
+
 }  // namespace tally::server

@@ -3,6 +3,7 @@
 
 #include <absl/status/status.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -20,6 +21,11 @@ uint64_t CountKeys(const Engine& engine);
 struct Extent {
   uint64_t done = 0;
   uint64_t total = 0;
+
+  // 0 to 1; 0 of nothing.
+  double share() const {
+    return total == 0 ? 0 : static_cast<double>(std::min(done, total)) / static_cast<double>(total);
+  }
 };
 
 struct LoadingFigures {

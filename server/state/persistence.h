@@ -9,6 +9,23 @@
 
 namespace tally::server {
 
+// What metrics show of the files. Times are in microseconds, instants in unix ms.
+struct PersistenceState {
+  bool log_on = false;
+  uint64_t log_bytes = 0;      // of the base and the logs after it
+  uint64_t base_bytes = 0;     // of the base alone
+  uint64_t pending_bytes = 0;  // that are not known to be on disk
+  int64_t last_fsync_micros = 0;
+  uint64_t delayed_fsyncs = 0;
+  bool rewriting = false;
+  double rewrite_done = 0;  // of the one under way: 0 to 1
+  bool rewrite_failed = false;
+  uint64_t rewrite_failures = 0;  // one after the other
+  uint64_t saves = 0;
+  int64_t last_save_ms = 0;
+  double load_done = 1;
+};
+
 // The files, as commands see them.
 class Persistence {
  public:
@@ -32,6 +49,7 @@ class Persistence {
   virtual absl::Status Reload() = 0;
   // The rows of INFO persistence.
   virtual void AppendInfo(std::string& out) const = 0;
+  virtual PersistenceState State() const { return {}; }
   virtual int64_t last_save_ms() const = 0;
 
  protected:

@@ -53,6 +53,16 @@ std::vector<std::pair<uint64_t, uint64_t>> DurationHistogram::CumulativeByPowers
   return steps;
 }
 
+void DurationHistogram::CountsBelow(std::span<const uint64_t> bounds,
+                                    std::span<uint64_t> counts) const {
+  uint64_t seen = 0;
+  size_t next = 0;
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    for (; next < buckets_.size() && UpperBound(next) < bounds[i]; ++next) seen += buckets_[next];
+    counts[i] = seen;
+  }
+}
+
 void RateMeter::Sample(uint64_t total, int64_t now_us) {
   const int64_t passed = now_us - last_us_;
   if (last_us_ != 0 && passed > 0 && total >= last_total_) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +21,9 @@ class DurationHistogram {
   // The upper bound of the bucket in which the fraction (0-1) of the durations is reached.
   uint64_t Percentile(double fraction) const;
   uint64_t count() const { return count_; }
+  // Sets counts[i] to how many durations were below bounds[i], which are powers of two of at least
+  // 4 microseconds, ascending. O(buckets).
+  void CountsBelow(std::span<const uint64_t> bounds, std::span<uint64_t> counts) const;
   // How many durations were at most 1, 2, 4, 8 … microseconds, up to the bucket's precision; only
   // the steps at which the number grows.
   std::vector<std::pair<uint64_t, uint64_t>> CumulativeByPowers() const;
