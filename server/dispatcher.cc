@@ -18,6 +18,8 @@
 #include "server/state/client_table.h"
 #include "server/state/clock.h"
 #include "server/state/evictor.h"
+#include "server/state/hot_keys.h"
+#include "server/state/loop_stats.h"
 #include "server/state/monitor_feed.h"
 #include "server/state/persistence.h"
 #include "server/state/slowlog.h"
@@ -352,6 +354,7 @@ void Dispatcher::Account(Client& client, const CommandTable::Item& item, Args ar
                          size_t reply_begin, int64_t micros) {
   Stats& stats = server_.stats;
   ++stats.commands_processed;
+  server_.loop.NoteCommand(item.id, micros);
   CommandStats& own = stats.by_command[item.id];
   ++own.calls;
   own.micros += static_cast<uint64_t>(micros);
@@ -360,6 +363,12 @@ void Dispatcher::Account(Client& client, const CommandTable::Item& item, Args ar
     ++own.failed;
     const std::string error = client.output.Copy(reply_begin + 1, kMaxPrinted);
     stats.CountError(std::string_view(error).substr(0, error.find('\r')));
+  }
+  // What a script calls is its own time: the keys of the script's call count.
+  if (server_.hot_keys.active() && client.running) [[unlikely]] {
+    const size_t written = client.output.size();
+    server_.hot_keys.Note(*item.command, args, static_cast<uint64_t>(micros),
+                          written - std::min(written, reply_begin), server_.clock.now_ms());
   }
   const int64_t slower_than = server_.config.slowlog_log_slower_than;
   if (slower_than >= 0 && micros >= slower_than) [[unlikely]] {

@@ -42,7 +42,7 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
       keyspace_observer_(state_, persistence_),
       io_(ASIO_CONCURRENCY_HINT_1),
       poller_(io_),
-      turn_clock_(state_.clock),
+      turn_clock_(state_.clock, state_.loop),
       queue_(state_, dispatcher_),
       site_(Routes(), state_.clients),
       connections_(state_, dispatcher_, site_, queue_, poller_.ready_set()),
@@ -96,8 +96,13 @@ int Server::Run() {
   while (!end_.IsDue()) {
     poller_.Poll(HasWork() || state_.loading || SliceIsDue());
     turn_clock_.Begin();
+    turn_clock_.EndPart(TurnPart::kEvents);
     queue_.Serve();
-    if (state_.loading) LoadSome();
+    turn_clock_.EndPart(TurnPart::kCommands);
+    if (state_.loading) {
+      LoadSome();
+      turn_clock_.EndPart(TurnPart::kLoading);
+    }
     EndTurn();
   }
   if (end_.failed_to_start()) return 1;
@@ -125,7 +130,11 @@ bool Server::SliceIsDue() {
 // Nothing is sent before the effects of the turn have been logged.
 void Server::EndTurn() {
   data_upkeep_.Slice();
-  SendOutput(persistence_.FlushTurn());
+  turn_clock_.EndPart(TurnPart::kUpkeep);
+  const absl::Status logged = persistence_.FlushTurn();
+  turn_clock_.EndPart(TurnPart::kLog);
+  SendOutput(logged);
+  turn_clock_.EndPart(TurnPart::kReplies);
   turn_clock_.End();
 }
 

@@ -14,7 +14,9 @@
 #include "server/state/clock.h"
 #include "server/state/command_runner.h"
 #include "server/state/evictor.h"
+#include "server/state/hot_keys.h"
 #include "server/state/key_event_feed.h"
+#include "server/state/loop_stats.h"
 #include "server/state/memory_usage.h"
 #include "server/state/persistence.h"
 #include "server/state/process.h"
@@ -41,6 +43,8 @@ struct OwnedServices {
   EffectStream effects;
   Slowlog slowlog;
   LatencyLog latency;
+  LoopStats loop;
+  HotKeys hot_keys;
   MemoryMeter memory;
   Evictor evictor;
   CommandHost host;

@@ -1,24 +1,34 @@
-// Reads the clock once a turn: whatever happens first in a turn begins it.
+// Reads the clock once a turn, as whatever happens first in a turn begins it, and measures what the
+// parts of a turn take.
 #pragma once
 
 #include "server/state/clock.h"
+#include "server/state/cycle_clock.h"
+#include "server/state/loop_stats.h"
 
 namespace tally::server {
 
 class TurnClock {
  public:
-  explicit TurnClock(Clock& clock) : clock_(clock) {}
+  TurnClock(Clock& clock, LoopStats& stats) : clock_(clock), stats_(stats) {}
 
   // To be called before anything is done in a turn; only the first call reads the clock.
   void Begin() {
     if (in_turn_) return;
     in_turn_ = true;
     clock_.Tick();
+    stats_.BeginTurn(CycleMicros());
   }
-  void End() { in_turn_ = false; }
+  // What has been done since the begin, or since the last call, was this part.
+  void EndPart(TurnPart part) { stats_.EndPart(part, CycleMicros()); }
+  void End() {
+    in_turn_ = false;
+    stats_.EndTurn(clock_.now_ms());
+  }
 
  private:
   Clock& clock_;
+  LoopStats& stats_;
   bool in_turn_ = false;
 };
 

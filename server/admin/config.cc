@@ -13,6 +13,7 @@
 #include "server/config/config_command.h"
 #include "server/config/config_file.h"
 #include "server/log/log.h"
+#include "server/state/loop_stats.h"
 #include "server/state/process.h"
 #include "server/state/stats.h"
 
@@ -81,6 +82,7 @@ void ConfigRewrite(ServerContext& context) {
 
 void ConfigResetStat(ServerContext& context) {
   context.server.stats.Reset();
+  context.server.loop.Reset();
   context.reply.Ok();
 }
 

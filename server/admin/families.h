@@ -19,6 +19,7 @@ std::span<const Command> ServerAdminCommands();
 std::span<const Command> ConfigCommands();
 std::span<const Command> IntrospectionCommands();
 std::span<const Command> ObservationCommands();
+std::span<const Command> HotKeyCommands();
 std::span<const Command> MemoryCommands();
 std::span<const Command> DebugCommands();
 std::span<const Command> AclCommands();

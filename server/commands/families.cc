@@ -28,6 +28,7 @@ std::span<const CommandFamily> ValueFamilies() {
     std::vector<CommandFamily> all(std::begin(kFamilies), std::end(kFamilies));
     const std::span<const CommandFamily> native = NativeFamilies();
     all.insert(all.end(), native.begin(), native.end());
+    all.push_back({"limit", "limit", DenialCommands(), true});
     return all;
   }();
   return kAll;

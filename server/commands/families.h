@@ -32,6 +32,7 @@ std::span<const Command> ZSetAlgebraCommands();
 std::span<const Command> HitsCommands();
 std::span<const Command> LimitCommands();
 std::span<const Command> PolicyCommands();
+std::span<const Command> DenialCommands();
 std::span<const Command> ActiveCommands();
 std::span<const Command> QuotaCommands();
 

@@ -30,6 +30,8 @@ constexpr Section kSections[] = {
     {"errorstats", "Errorstats", AddErrorStatsRows, true},
     {"latencystats", "Latencystats", AddLatencyStatsRows, false},
     {"cluster", "Cluster", AddClusterRows, true},
+    {"limits", "Limits", AddLimitsRows, false},
+    {"eventloop", "Eventloop", AddEventLoopRows, false},
     {"keyspace", "Keyspace", AddKeyspaceRows, true},
 };
 

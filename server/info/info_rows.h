@@ -49,5 +49,8 @@ void AddErrorStatsRows(Services& server, InfoRows& rows);
 void AddLatencyStatsRows(Services& server, InfoRows& rows);
 void AddClusterRows(Services& server, InfoRows& rows);
 void AddKeyspaceRows(Services& server, InfoRows& rows);
+// info_observation.cc
+void AddLimitsRows(Services& server, InfoRows& rows);
+void AddEventLoopRows(Services& server, InfoRows& rows);
 
 }  // namespace tally::server

@@ -4,6 +4,7 @@
 #include "server/web/check.h"
 #include "server/web/health.h"
 #include "server/web/live_figures.h"
+#include "server/web/metrics_page.h"
 #include "server/web/page.h"
 
 namespace tally::server {
@@ -17,6 +18,7 @@ constexpr Route kRoutes[] = {
     {kHttpPost, "/api", RunApi},
     {kHttpGet | kHttpPost, "/check/*", CheckLimit, HttpAccess::kUser, {}, true},
     {kHttpGet, "/events", OpenEvents, HttpAccess::kUser, "info"},
+    {kHttpGet, "/metrics", Metrics, HttpAccess::kUser, "info"},
 };
 
 }  // namespace

@@ -37,8 +37,8 @@ TEST_CASE("info: sections by name, each once, in their order") {
       "CPU",    "Modules", "Errorstats", "Cluster",     "Keyspace"};
   CHECK(Titles(InfoText(h)) == by_default);
   CHECK(Titles(InfoText(h, {"DEFAULT"})) == by_default);
-  CHECK(Titles(InfoText(h, {"all"})).size() == 13);
-  CHECK(Titles(InfoText(h, {"everything", "cpu"})).size() == 13);
+  CHECK(Titles(InfoText(h, {"all"})).size() == 15);
+  CHECK(Titles(InfoText(h, {"everything", "cpu"})).size() == 15);
   CHECK(Titles(InfoText(h, {"keyspace", "Stats", "stats"})) ==
         std::vector<std::string>{"Stats", "Keyspace"});
   CHECK(InfoText(h, {"foo"}).empty());

@@ -1,0 +1,27 @@
+// The metrics in groups, each of one part of the server.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "server/metrics/metrics_writer.h"
+#include "server/state/services.h"
+
+namespace tally::server {
+
+// The buckets of all durations, in microseconds.
+inline constexpr std::array<uint64_t, 14> kDurationBounds = {
+    4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16'384, 65'536, 262'144, 1'048'576};
+
+// process_metrics.cc
+void WriteProcessMetrics(Services& server, MetricsWriter& writer);  // version, clients, network
+void WriteMemoryMetrics(Services& server, MetricsWriter& writer);
+// data_metrics.cc
+void WriteKeyspaceMetrics(Services& server, MetricsWriter& writer);
+void WritePersistenceMetrics(Services& server, MetricsWriter& writer);
+// activity_metrics.cc
+void WriteLoopMetrics(Services& server, MetricsWriter& writer);
+void WriteDecisionMetrics(Services& server, MetricsWriter& writer);
+void WriteCommandMetrics(Services& server, MetricsWriter& writer);
+
+}  // namespace tally::server

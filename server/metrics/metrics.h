@@ -1,0 +1,15 @@
+// The metrics of a server, as Prometheus scrapes them. Labels are names of commands, policies,
+// databases and the like, of which there are at most some thousands; never keys.
+#pragma once
+
+#include <string>
+
+#include "server/metrics/metrics_writer.h"
+#include "server/state/services.h"
+
+namespace tally::server {
+
+// Appends all of them. O(commands called + policies + databases): nothing walks keys or clients.
+void WriteMetrics(Services& server, MetricsFormat format, std::string& out);
+
+}  // namespace tally::server
