@@ -224,6 +224,7 @@ void HttpSession::Refuse(int status, std::string_view text) {
 }
 
 bool HttpSession::OutOfTime() {
+  if (TakesNothing()) return true;
   if (finished() || client_.takes_events || long_answer_ != nullptr) return false;
   if (begun_ms_ != 0) {
     if (server_.clock.steady_ms() - begun_ms_ > kMaxRequestMs) {
@@ -231,11 +232,24 @@ bool HttpSession::OutOfTime() {
     }
     return false;
   }
-  // Whoever takes its response is not idle.
-  const size_t unsent = client_.output.size();
-  if (std::exchange(unsent_, unsent) != unsent) client_.last_active_ms = now_ms();
+  if (unsent_ > 0) return false;
   const int64_t limit_ms = std::max(server_.config.timeout * 1000, kLeastIdleMs);
   return now_ms() - client_.last_active_ms > limit_ms;
+}
+
+// Whether output has waited for long of which the peer took nothing.
+bool HttpSession::TakesNothing() {
+  const size_t before = std::exchange(unsent_, client_.output.size());
+  if (unsent_ == 0) {
+    unsent_since_ms_ = 0;
+    return false;
+  }
+  const int64_t steady_ms = server_.clock.steady_ms();
+  if (unsent_ < before || unsent_since_ms_ == 0) {
+    unsent_since_ms_ = steady_ms;
+    client_.last_active_ms = now_ms();  // who takes its response is not idle
+  }
+  return steady_ms - unsent_since_ms_ > kLeastIdleMs;
 }
 
 }  // namespace tally::server

@@ -40,7 +40,7 @@ class HttpSession final : public Conversation {
   void Hold() override;
   bool heavy() const override { return heavy_; }
   // A request that takes too long to come is answered 408. Between requests the connection closes
-  // after a while.
+  // after a while, and so it does when the peer takes nothing of what waits for it.
   bool OutOfTime() override;
 
   bool finished() const { return client_.finished(); }
@@ -54,6 +54,7 @@ class HttpSession final : public Conversation {
   HttpResponse Respond();
   // Whether the request may have what the route serves; otherwise `refusal` says why not.
   bool Admit(const Route& route, HttpResponse& refusal);
+  bool TakesNothing();
   bool ContinueAnswer(const TurnShare& share);
   void Send(const HttpResponse& response);
   void Refuse(int status, std::string_view text);
@@ -70,6 +71,8 @@ class HttpSession final : public Conversation {
   std::string_view input_;  // what Take was given
   int64_t begun_ms_ = 0;    // steady time of an unfinished request's first byte; 0: there is none
   size_t unsent_ = 0;       // of the output, at the last tick
+  // Steady time since when nothing of it was sent; 0: there is none.
+  int64_t unsent_since_ms_ = 0;
   bool heavy_ = false;
 };
 

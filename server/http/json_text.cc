@@ -10,6 +10,9 @@
 namespace tally::server {
 namespace {
 
+constexpr uint64_t kOnes = 0x0101010101010101;
+constexpr uint64_t kHighBits = 0x8080808080808080;
+
 uint8_t At(std::string_view bytes, size_t i) { return static_cast<uint8_t>(bytes[i]); }
 
 bool Continues(std::string_view bytes, size_t begin, size_t count) {
@@ -66,6 +69,24 @@ bool IsPlain(char character) {
          character != 0x7f;
 }
 
+// Whether one of eight bytes is this one.
+bool HasByte(uint64_t eight, uint8_t byte) {
+  const uint64_t same_is_zero = eight ^ (kOnes * byte);
+  return ((same_is_zero - kOnes) & ~same_is_zero & kHighBits) != 0;
+}
+
+// The first byte from `i` on that is not plain; eight at a time, since values may be megabytes.
+size_t PlainUntil(std::string_view bytes, size_t i) {
+  uint64_t eight;
+  for (; bytes.size() - i >= sizeof eight; i += sizeof eight) {
+    std::memcpy(&eight, bytes.data() + i, sizeof eight);
+    const bool control = ((eight - kOnes * 0x20) & ~eight & kHighBits) != 0;
+    if (control || HasByte(eight, '"') || HasByte(eight, '\\') || HasByte(eight, 0x7f)) break;
+  }
+  while (i < bytes.size() && IsPlain(bytes[i])) ++i;
+  return i;
+}
+
 }  // namespace
 
 bool IsUtf8(std::string_view bytes) {
@@ -74,7 +95,7 @@ bool IsUtf8(std::string_view bytes) {
     uint64_t eight;
     if (bytes.size() - i >= sizeof eight) {
       std::memcpy(&eight, bytes.data() + i, sizeof eight);
-      if ((eight & 0x8080808080808080) == 0) {
+      if ((eight & kHighBits) == 0) {
         i += sizeof eight;
         continue;
       }
@@ -94,14 +115,12 @@ void AppendJsonString(std::string& out, std::string_view bytes) {
     return;
   }
   out += '"';
-  size_t written = 0;
   for (size_t i = 0; i < bytes.size(); ++i) {
-    if (IsPlain(bytes[i])) continue;
-    out.append(bytes, written, i - written);
-    AppendEscaped(out, bytes[i]);
-    written = i + 1;
+    const size_t end = PlainUntil(bytes, i);
+    out.append(bytes, i, end - i);
+    if (end < bytes.size()) AppendEscaped(out, bytes[end]);
+    i = end;
   }
-  out.append(bytes, written);
   out += '"';
 }
 

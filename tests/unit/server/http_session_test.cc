@@ -207,6 +207,33 @@ TEST_CASE("http: a request that does not come to its end is ended, a silent clie
   CHECK_FALSE(silent.session.OutOfTime());
 }
 
+TEST_CASE("http: a client that takes nothing of its response is closed", "[http]") {
+  CommandHarness harness;
+  harness.state.clock.SetSteady(1000);
+  HttpPeer peer(harness);
+  peer.session.Take(kHealth);
+  peer.session.Run();
+  ByteBlocks& output = peer.session.client().output;
+  CHECK_FALSE(peer.session.OutOfTime());
+  harness.state.clock.SetSteady(1000 + kLeastIdleMs);
+  CHECK_FALSE(peer.session.OutOfTime());
+  output.Consume(1);
+  harness.state.clock.SetSteady(1001 + kLeastIdleMs);
+  CHECK_FALSE(peer.session.OutOfTime());
+  harness.state.clock.SetSteady(1002 + 2 * kLeastIdleMs);
+  CHECK(peer.session.OutOfTime());
+  peer.Read();
+  CHECK_FALSE(peer.session.OutOfTime());
+  // One that takes events, and gets more of them, is no exception.
+  HttpPeer listener(harness);
+  listener.session.Take("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  listener.session.Run();
+  CHECK_FALSE(listener.session.OutOfTime());
+  listener.site.events.Publish("figures", "{}");
+  harness.state.clock.SetSteady(1003 + 3 * kLeastIdleMs);
+  CHECK(listener.session.OutOfTime());
+}
+
 TEST_CASE("http: readiness says when writes would be refused", "[http]") {
   CommandHarness harness;
   HttpPeer peer(harness);

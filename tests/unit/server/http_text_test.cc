@@ -63,6 +63,17 @@ TEST_CASE("json: a string of any bytes is read back by a JSON parser", "[http]")
   }
 }
 
+TEST_CASE("json: every byte at every place of a longer string", "[http]") {
+  for (int byte = 0; byte < 128; ++byte) {
+    for (size_t at = 0; at < 20; ++at) {
+      std::string bytes = "abcdefgh\xc3\xa9jklmnopqrst";
+      bytes[at] = static_cast<char>(byte);
+      if (!IsUtf8(bytes)) continue;
+      if (Json::parse(JsonString(bytes)).get<std::string>() != bytes) FAIL(byte << " at " << at);
+    }
+  }
+}
+
 // The library's own judgement: it throws for what is no UTF-8.
 TEST_CASE("json: UTF-8 is what a JSON library takes for it", "[http]") {
   const auto agrees = [](const std::string& bytes) {

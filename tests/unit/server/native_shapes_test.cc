@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "server/web/reply_json.h"
 #include "tests/unit/server/command_harness.h"
 
 namespace tally::server {
@@ -59,6 +60,16 @@ constexpr std::string_view kConversation[] = {
     "QUOTA HELP",
 };
 
+std::vector<std::string> WordsOf(std::string_view line) {
+  std::vector<std::string> words;
+  for (size_t begin = 0; begin < line.size();) {
+    const size_t end = std::min(line.find(' ', begin), line.size());
+    words.emplace_back(line.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
 // The wire has one null in RESP3 and two in RESP2, which clients take for the same.
 std::string WithOneNull(std::string wire) {
   for (const std::string_view null : {"$-1\r\n", "*-1\r\n"}) {
@@ -78,12 +89,7 @@ TEST_CASE("natives: the bytes of every reply are the same in RESP2 and RESP3") {
   std::set<std::string> asked;
   for (const std::string_view line : kConversation) {
     INFO(line);
-    std::vector<std::string> words;
-    for (size_t begin = 0; begin < line.size();) {
-      const size_t end = std::min(line.find(' ', begin), line.size());
-      words.emplace_back(line.substr(begin, end - begin));
-      begin = end + 1;
-    }
+    const std::vector<std::string> words = WordsOf(line);
     const std::string wire = resp2.Wire(*resp2.self, words);
     CHECK(wire.front() != '-');
     CHECK(WithOneNull(wire) == WithOneNull(resp3.Wire(*resp3.self, words)));
@@ -93,6 +99,30 @@ TEST_CASE("natives: the bytes of every reply are the same in RESP2 and RESP3") {
   for (const CommandTable::Item& item : resp2.commands.items()) {
     const bool calls = item.family->native && item.command->handler != nullptr;
     if (calls) CHECK(asked.contains(item.full_name));
+  }
+}
+
+// Names that fit nothing would leave an array without anybody noticing.
+TEST_CASE("natives: where a reply has names, they are those of all its elements", "[http]") {
+  CommandHarness harness;
+  harness.self->reply.set_protocol(3);
+  std::set<std::string> named;
+  for (const std::string_view line : kConversation) {
+    const std::vector<std::string> words = WordsOf(line);
+    const std::vector<std::string_view> args(words.begin(), words.end());
+    const CommandTable::Item& item = *harness.commands.Resolve(args);
+    const std::string wire = harness.Wire(*harness.self, words);
+    if (item.command->reply_names.empty() || !wire.starts_with('*') || wire == "*0\r\n") continue;
+    INFO(line);
+    std::string json;
+    AppendReplyJson(json, wire, item.command->reply_names);
+    CHECK(json.find('{') != json.npos);
+    named.insert(item.full_name);
+  }
+  for (const CommandTable::Item& item : harness.commands.items()) {
+    if (!item.family->native || item.command->reply_names.empty()) continue;
+    INFO(item.full_name);
+    CHECK(named.contains(item.full_name));
   }
 }
 
