@@ -7,6 +7,7 @@ list_suites() {
   echo unit-core
   echo unit-hosted
   echo unit-server
+  echo unit-module
   echo unit-threads
   echo differential
   echo embedding
@@ -77,6 +78,7 @@ run_suite() {
     unit-core) build asan core_tests && limited build/asan/bin/core_tests ;;
     unit-hosted) build asan hosted_tests && limited build/asan/bin/hosted_tests ;;
     unit-server) build asan server_tests && limited build/asan/bin/server_tests ;;
+    unit-module) build asan module_tests && limited build/asan/bin/module_tests ;;
     unit-threads) build tsan thread_tests && limited build/tsan/bin/thread_tests ;;
     # One seed, so that a change is judged by what it changed; other seeds are run by hand.
     differential) build release tallyd differential && limited tests/differential/run 1000000 "${DIFFERENTIAL_SEED:-2174692065}" ;;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/time/duration.h"
 #include "core/words/word.h"
@@ -91,7 +92,8 @@ bool Load(redis::Context* context, redis::String** argv, int argc) {
   unsigned char bytes[sizeof seed];
   api.GetRandomBytes(bytes, sizeof bytes);
   std::memcpy(&seed, bytes, sizeof seed);
-  g_module = new Module(options, seed);
+  // A load that failed may be tried again.
+  delete std::exchange(g_module, new Module(options, seed));
   return g_module->types().Register(context) && g_module->policy_files().Subscribe(context) &&
          RegisterCommands(context, g_module->commands()) &&
          RegisterOwnCommands(context, options.debug_clock);

@@ -1,7 +1,6 @@
 #include "server/module/value_codec.h"
 
 #include <cstddef>
-#include <optional>
 #include <string>
 
 #include "core/keyspace/value.h"
@@ -10,7 +9,7 @@
 namespace tally::module {
 namespace {
 
-enum Part : uint64_t { kPacked = 0, kRun = 1, kEnd = 2 };
+enum Part : char { kPacked = 'P', kRun = 'R', kLastRun = 'L' };
 
 constexpr size_t kRunBytes = size_t{64} << 10;
 
@@ -19,7 +18,7 @@ class LoadedString {
  public:
   explicit LoadedString(redis::Io* io) {
     bytes_ = redis::Functions().LoadStringBuffer(io, &size_);
-    good_ = bytes_ != nullptr && redis::Functions().IsIOError(io) == 0;
+    good_ = bytes_ != nullptr && size_ > 0 && redis::Functions().IsIOError(io) == 0;
   }
   ~LoadedString() {
     if (bytes_ != nullptr) redis::Functions().Free(bytes_);
@@ -28,7 +27,9 @@ class LoadedString {
   LoadedString& operator=(const LoadedString&) = delete;
 
   bool good() const { return good_; }
-  std::string_view view() const { return {bytes_, size_}; }
+  // Only of a good one.
+  char part() const { return bytes_[0]; }
+  std::string_view rest() const { return {bytes_ + 1, size_ - 1}; }
 
  private:
   char* bytes_;
@@ -36,63 +37,48 @@ class LoadedString {
   bool good_;
 };
 
-std::optional<uint64_t> LoadPart(redis::Io* io) {
-  const uint64_t part = redis::Functions().LoadUnsigned(io);
-  if (redis::Functions().IsIOError(io) != 0) return std::nullopt;
-  return part;
-}
-
-// Loads runs into the value to the end; false if they are malformed. The first kRun is read.
-bool LoadRuns(redis::Io* io, Type type, void* value) {
-  while (true) {
-    const LoadedString run(io);
-    if (!run.good() || !LoadRun(type, value, run.view())) return false;
-    const auto part = LoadPart(io);
-    if (part == kEnd) return true;
-    if (part != kRun) return false;
-  }
-}
-
-// Calls take(run) for each run of the heap value.
+// Calls take(run, is_last) for each run of the heap value.
 template <typename Take>
 void ForEachRun(Type type, const void* value, Take&& take) {
   std::string run;
   uint64_t cursor = 0;
   do {
-    run.clear();
+    run.assign(1, kRun);
     cursor = OperationsOf(type).save(value, cursor, kRunBytes, run);
-    take(std::string_view(run));
+    take(run, cursor == 0);
   } while (cursor != 0);
 }
 
 }  // namespace
 
 void SaveValue(redis::Io* io, Type type, StoredValue value) {
-  const redis::Api& api = redis::Functions();
-  if (value.is_packed()) {
-    api.SaveUnsigned(io, kPacked);
-    api.SaveStringBuffer(io, value.packed().data(), value.packed().size());
-    return;
-  }
-  ForEachRun(type, value.heap(), [&](std::string_view run) {
-    api.SaveUnsigned(io, kRun);
-    api.SaveStringBuffer(io, run.data(), run.size());
+  const auto save = [&](std::string_view part) {
+    redis::Functions().SaveStringBuffer(io, part.data(), part.size());
+  };
+  if (value.is_packed()) return save(std::string(1, kPacked).append(value.packed()));
+  ForEachRun(type, value.heap(), [&](std::string& run, bool is_last) {
+    if (is_last) run.front() = kLastRun;
+    save(run);
   });
-  api.SaveUnsigned(io, kEnd);
 }
 
 StoredValue LoadValue(redis::Io* io, Type type, int encoding_version, uint64_t seed,
                       ZoneSource& zones) {
   if (encoding_version != kEncodingVersion) return {};
-  const auto part = LoadPart(io);
-  if (part == kPacked) {
-    const LoadedString bytes(io);
-    if (!bytes.good() || !IsPackedValue(type, bytes.view())) return {};
-    return StoredValue::Pack(bytes.view());
+  StoredValue value;
+  while (true) {
+    const LoadedString string(io);
+    if (!string.good()) break;
+    const char part = string.part();
+    if (part == kPacked && !value) {
+      if (!IsPackedValue(type, string.rest())) break;
+      return StoredValue::Pack(string.rest());
+    }
+    if (part != kRun && part != kLastRun) break;
+    if (!value) value = StoredValue::OfHeap(NewHeapValue(type, seed, zones));
+    if (!LoadRun(type, value.heap(), string.rest())) break;
+    if (part == kLastRun) return value;
   }
-  if (part != kRun) return {};
-  const StoredValue value = StoredValue::OfHeap(NewHeapValue(type, seed, zones));
-  if (LoadRuns(io, type, value.heap())) return value;
   value.Free(type);
   return {};
 }
@@ -105,8 +91,8 @@ void RewriteValue(redis::Io* io, redis::String* key, Type type, StoredValue valu
   };
   if (value.is_packed()) return emit(kLoadPacked, value.packed());
   std::string_view part = kLoadFirst;
-  ForEachRun(type, value.heap(), [&](std::string_view run) {
-    emit(part, run);
+  ForEachRun(type, value.heap(), [&](std::string_view run, bool) {
+    emit(part, run.substr(1));
     part = kLoadMore;
   });
 }

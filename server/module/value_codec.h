@@ -1,10 +1,10 @@
 // Values in RDB payloads (which DUMP and MIGRATE use too) and in an AOF without a preamble.
 //
-//   payload = 0 bytes               a packed value
-//           | ( 1 run )+ 2          a heap value, in the runs of ValueOperations::save
+//   payload = "P" bytes                        a packed value
+//           | ( "R" run )* "L" run             a heap value, in the runs of ValueOperations::save
 //
-// 0, 1 and 2 are unsigned integers of the RDB, bytes and run its strings. In an AOF each of them is
-// a command: TALLY.LOAD key type PACKED|FIRST|MORE bytes.
+// Each letter with what follows it is a string of the RDB. In an AOF each is a command:
+// TALLY.LOAD key type PACKED|FIRST|MORE bytes.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""tally.so in a redis-server: CPU per decision against the best Lua script for the same decision on the same
+server, memory per key against tallyd, and how long redis-server loads limits against as many strings.
+
+The scripts are those of natives.py; only the time of the server's threads on a CPU counts.
+"""
+
+import argparse
+import statistics
+import sys
+import time
+
+import harness
+from compare import CONNECTIONS, measure
+from natives import COMMANDS, DECISIONS, KEY, Decision, words
+from workloads import RAND, Workload
+
+MODULE = harness.ROOT / "build/release/lib/tally.so"
+TARGETS = {1: 0.65, 16: 0.25}
+MEMORY_TARGET = 1.3
+LOAD_TARGET = 1.0
+USERS = 100_000
+
+# KEYS: the limits' hash, the user's. ARGV: sku. What is left.
+LEFT_SCRIPT = """
+local limit = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '-1')
+if limit < 0 then return -1 end
+return math.max(0, limit - tonumber(redis.call('HGET', KEYS[2], ARGV[1]) or '0'))
+"""
+LEFT = Decision("QUOTA.LEFT", ["QUOTA.LEFT", "book", RAND, 1], LEFT_SCRIPT, "limits", [KEY, 1])
+
+
+def left_setup(_):
+    yield ["QUOTA.SETLIMIT", "book", 1, 0, 5, "30d"]
+    yield ["HSET", "limits", 1, 5]
+    for user in range(USERS):
+        yield ["QUOTA.BUY", "book", f"{user:012d}", user, "ITEMS", 1, 0, 1]
+        yield ["HSET", f"k:{user:012d}", 1, 1]
+
+
+def compare_decision(server, decision, depth, count, rounds):
+    """Medians: the module's, the script's, their ratio."""
+    sha = server.client.call("SCRIPT", "LOAD", decision.script).decode()
+    setup = list(harness.batches(left_setup(count), 100)) if decision is LEFT else []
+    keys = [decision.key, *decision.arguments]
+    native = Workload(decision.name, words(decision.ours))
+    script = Workload(decision.name, words(["EVALSHA", sha, 2 if decision is LEFT else 1, *keys]))
+    rows = []
+    for _ in range(rounds):
+        cost = measure(server, native, setup, depth, count)
+        reference = measure(server, script, setup, depth, count)
+        rows.append((cost, reference, cost / reference))
+    return [statistics.median(column) for column in zip(*rows)]
+
+
+def decisions(server, arguments):
+    rows, missed = [], 0
+    for depth in map(int, arguments.pipelines.split(",")):
+        count = int(COMMANDS.get(depth, 400_000) * arguments.scale)
+        for decision in [*DECISIONS, LEFT]:
+            cost, script, ratio = compare_decision(server, decision, depth, count, arguments.rounds)
+            late = ratio > TARGETS.get(depth, 1)
+            missed += late
+            rows.append([decision.name, str(depth), f"{cost:.0f}", f"{script:.0f}", f"{ratio:.2f}",
+                         "missed" if late else ""])
+            print(".", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    print(f"server CPU ns per decision, {CONNECTIONS} connections, median of {arguments.rounds}")
+    print(harness.table(["decision", "pipeline", "module", "script", "ratio", ""], rows))
+    return missed
+
+
+def limits(keys):
+    return (["LIMIT.TAKE", f"limit:{i:010d}", "FIXED", 5, "30d"] for i in range(keys))
+
+
+def hits(keys):
+    return (["HITS.ADD", f"hits:{i:010d}", "30d"] for i in range(keys))
+
+
+def bytes_per_key(server, calls, keys):
+    server.client.call("FLUSHALL")
+    empty = server.used_memory()
+    server.client.load(calls(keys))
+    return (server.used_memory() - empty) / keys
+
+
+def memory(module, ours, keys):
+    missed = 0
+    for name, calls in (("FIXED limit", limits), ("HITS of one", hits)):
+        sizes = [bytes_per_key(server, calls, keys) for server in (module, ours)]
+        ratio = sizes[0] / sizes[1]
+        missed += ratio > MEMORY_TARGET
+        print(f"{name}: {sizes[0]:.0f} bytes a key in the module, {sizes[1]:.0f} in tallyd: {ratio:.2f}")
+    return missed
+
+
+def load_seconds(server, calls, keys):
+    """Of a restart on a saved RDB with these keys."""
+    server.client.call("FLUSHALL")
+    server.client.load(calls(keys))
+    server.client.call("SAVE")
+    server.stop()
+    begin = time.monotonic()
+    server.start(300)
+    return time.monotonic() - begin
+
+
+def strings(keys):
+    return (["SET", f"limit:{i:010d}", "1", "PX", 2_592_000_000] for i in range(keys))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    harness.add_server_arguments(parser)
+    parser.add_argument("--module", default=str(MODULE), help="path of tally.so")
+    parser.add_argument("--pipelines", default="1,16", help="depths, with commas between")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--scale", type=float, default=1, help="times the number of commands and keys")
+    parser.add_argument("--check", action="store_true", help="fail if a target is missed")
+    arguments = parser.parse_args()
+    keys = int(1_000_000 * arguments.scale)
+    with harness.running("module", arguments.redis, "--loadmodule", arguments.module) as module:
+        missed = decisions(module, arguments)
+        with harness.running("ours", arguments.ours, "--appendonly", "no") as ours:
+            missed += memory(module, ours, keys)
+        times = [load_seconds(module, calls, keys) for calls in (limits, strings)]
+        missed += times[0] > LOAD_TARGET * times[1]
+        print(f"RDB of {keys} keys: limits {times[0]:.2f} s, strings with a deadline {times[1]:.2f} s")
+    return 1 if arguments.check and missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,163 @@
+// The module in a server of a few lines: what it does with keys, deadlines, effects and payloads.
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "fake_server.h"
+#include "random_seed.h"
+
+namespace tally::module {
+namespace {
+
+TEST_CASE("module: a server that is too old, or an option that is wrong") {
+  FakeServer server;
+  server.version = 0x00060212;
+  CHECK_FALSE(server.Load({}));
+  server.version = 0x00070000;
+  CHECK_FALSE(server.Load({"debug-clock"}));
+  CHECK_FALSE(server.Load({"debug-clock", "maybe"}));
+  CHECK_FALSE(server.Load({"quota-retention", "-1"}));
+  CHECK_FALSE(server.Load({"what", "x"}));
+  CHECK(server.Load({"quota-retention", "7d", "DEBUG-CLOCK", "yes"}));
+}
+
+TEST_CASE("module: a limit's key comes, lives and ends as its window says") {
+  FakeServer server;
+  REQUIRE(server.Load({}));
+  CHECK(server.Run({"LIMIT.TAKE", "k", "FIXED", "2", "10s"}) == "*6 :1 :2 :1 :0 :10000 :0");
+  CHECK(server.keys.at("k").expire == server.now_ms + 10'000);
+  CHECK(server.replicated ==
+        std::vector<std::string>{"LIMIT.TAKE k FIXED 2 10s COST 1 AT 1700000000.000"});
+  CHECK(server.events == std::vector<std::string>{"limit.take k"});
+  server.Run({"LIMIT.TAKE", "k", "FIXED", "2", "10s"});
+  server.replicated.clear();
+  server.events.clear();
+  CHECK(server.Run({"LIMIT.TAKE", "k", "FIXED", "2", "10s"}) == "*6 :0 :2 :0 :10000 :10000 :1");
+  CHECK(server.replicated.empty());
+  CHECK(server.events.empty());
+  // The server has not ended the key yet.
+  server.now_ms += 10'000;
+  CHECK(server.Run({"LIMIT.PEEK", "k", "FIXED", "2", "10s"}) == "*6 :1 :2 :1 :0 :10000 :0");
+  CHECK(server.keys.size() == 1);
+  CHECK(server.Run({"LIMIT.RESET", "k"}) == ":0");
+  CHECK(server.keys.empty());
+  CHECK(server.replicated == std::vector<std::string>{"DEL k"});
+  CHECK(server.events == std::vector<std::string>{"expired k"});
+}
+
+TEST_CASE("module: a key that has ended may come to be again with another type") {
+  FakeServer server;
+  REQUIRE(server.Load({}));
+  for (int i = 0; i < 300; ++i) server.Run({"HITS.ADD", "k", "10s", "COUNT", "3"});
+  server.now_ms += 60'000;
+  CHECK(server.Run({"LIMIT.TAKE", "k", "SLIDING", "500", "1m", "COST", "400"}) ==
+        "*6 :1 :500 :100 :0 :60000 :0");
+  CHECK(server.keys.at("k").type->name == "tallylimt");
+  server.now_ms += 60'000;
+  CHECK(server.Run({"ACTIVE.TOUCH", "k", "ann"}) == ":1");
+  CHECK(server.keys.at("k").type->name == "tallyactv");
+  CHECK(server.keys.at("k").expire == redis::kNoExpire);
+}
+
+TEST_CASE("module: keys of other types") {
+  FakeServer server;
+  REQUIRE(server.Load({}));
+  server.keys["s"] = {};
+  CHECK(server.Run({"HITS.ADD", "s", "1m"}).starts_with("-WRONGTYPE"));
+  CHECK(server.Run({"LIMIT.RESET", "s"}).starts_with("-WRONGTYPE"));
+  CHECK(server.keys.contains("s"));
+  server.Run({"HITS.ADD", "h", "1m"});
+  CHECK(server.Run({"QUOTA.LEFT", "h", "ann", "1"}).starts_with("-WRONGTYPE"));
+}
+
+TEST_CASE("module: the same key twice in one call") {
+  FakeServer server;
+  REQUIRE(server.Load({}));
+  CHECK(server.Run({"LIMIT.TAKE", "k", "FIXED", "5", "1m", "AND", "k", "SLIDING", "3", "1m"}) ==
+        "*6 :1 :3 :2 :0 :60000 :0");
+  CHECK(server.keys.size() == 1);
+  CHECK(server.Run({"LIMIT.PEEK", "k", "FIXED", "5", "1m"}) == "*6 :1 :5 :3 :0 :60000 :0");
+}
+
+// An effect is counted as it was judged, at any later time, and passed on as it is.
+TEST_CASE("module: what is replicated makes the same values again") {
+  FakeServer server;
+  REQUIRE(server.Load({}));
+  server.context_flags = redis::kContextReplicated;
+  server.now_ms += 59'000;
+  for (int i = 0; i < 3; ++i) {
+    server.Run({"LIMIT.TAKE", "k", "FIXED", "2", "1m", "COST", "1", "AT", "1700000000.000"});
+  }
+  CHECK(server.replicated.size() == 3);
+  CHECK(server.keys.at("k").expire == 1'700'000'060'000);
+  server.context_flags = 0;
+  CHECK(server.Run({"LIMIT.SHOW", "k"}) == "*1 *5 $FIXED :60000 :3 :1700000000000 :1700000060000");
+  CHECK(server.Run({"LIMIT.TAKE", "k", "FIXED", "2", "1m", "AT", "1", "NOW", "1"}).front() == '-');
+}
+
+void Fill(FakeServer& server, test::SeededRandom& random) {
+  for (int i = 0; i < 400; ++i) {
+    const std::string n = std::to_string(random.Below(50));
+    server.now_ms += static_cast<long long>(random.Below(100));
+    server.Run({"HITS.ADD", "hits" + n, "1h", "COUNT", n});
+    server.Run({"HITS.ADD", "hits", "1h"});
+    server.Run({"LIMIT.TAKE", "limit" + n, "SLIDING", "900", "1h", "BUCKET", "9", "1", "1m"});
+    server.Run({"LIMIT.TAKE", "limit", "SLIDING", "900", "1h"});
+    server.Run({"ACTIVE.TOUCH", "active", "id" + std::to_string(i), n});
+    server.Run({"QUOTA.BUY", "quota", n, std::to_string(i), "ITEMS", "sku" + n, "0", "1"});
+    server.Run({"QUOTA.SETLIMIT", "quota", "sku" + n, "0", "100", "30d"});
+  }
+}
+
+redis::Io SavedValue(const FakeServer::KeyValue& key) {
+  redis::Io io;
+  key.type->methods.rdb_save(&io, key.value);
+  return io;
+}
+
+TEST_CASE("module: a payload gives the value that was saved") {
+  test::SeededRandom random;
+  FakeServer server;
+  REQUIRE(server.Load({}));
+  Fill(server, random);
+  REQUIRE(server.keys.size() > 80);
+  for (auto& [name, key] : server.keys) {
+    INFO(name);
+    redis::Io io = SavedValue(key);
+    void* loaded = key.type->methods.rdb_load(&io, 1);
+    REQUIRE(loaded != nullptr);
+    CHECK(io.at == io.bytes.size());
+    FakeServer::KeyValue again{key.type, loaded};
+    CHECK(SavedValue(again).bytes.size() == io.bytes.size());
+    void* copy = key.type->methods.copy(nullptr, nullptr, loaded);
+    CHECK(key.type->methods.mem_usage(copy) > 0);
+    key.type->methods.free(copy);
+    key.type->methods.free(loaded);
+    CHECK(key.type->methods.rdb_load(&io, 2) == nullptr);
+  }
+}
+
+TEST_CASE("module: a payload that ends early, or of which bytes are changed") {
+  test::SeededRandom random;
+  FakeServer server;
+  REQUIRE(server.Load({}));
+  Fill(server, random);
+  std::vector<std::pair<redis::Type*, std::string>> payloads;
+  for (auto& [name, key] : server.keys) payloads.emplace_back(key.type, SavedValue(key).bytes);
+  size_t refused = 0;
+  for (int i = 0; i < 3000; ++i) {
+    auto& [type, bytes] = payloads[random.Below(payloads.size())];
+    redis::Io io{bytes};
+    if (random.OneIn(2)) io.bytes.resize(random.Below(io.bytes.size()));
+    for (int change = 0; change < 2 && !io.bytes.empty(); ++change) {
+      io.bytes[random.Below(io.bytes.size())] = static_cast<char>(random.Below(256));
+    }
+    void* loaded = type->methods.rdb_load(&io, 1);
+    refused += loaded == nullptr ? 1 : 0;
+    type->methods.free(loaded);
+  }
+  CHECK(refused > 1000);
+}
+
+}  // namespace
+}  // namespace tally::module
