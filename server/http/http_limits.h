@@ -14,4 +14,7 @@ inline constexpr int64_t kMaxRequestMs = 10'000;
 // Between two requests; longer if `timeout` is. Proxies keep connections for up to a minute.
 inline constexpr int64_t kLeastIdleMs = 75'000;
 
+// For how long the rest of a refused request is read, for the client to take the response.
+inline constexpr int64_t kLingerMs = 1000;
+
 }  // namespace tally::server

@@ -86,7 +86,8 @@ void HttpSession::Hold() {
 }
 
 void HttpSession::Run(const TurnShare& share) {
-  if (finished()) return;
+  if (client_.finished()) return;
+  if (refused_ms_ != 0) return Discard();
   std::string held;
   std::string_view bytes = input_;
   if (!buffer_.empty()) {
@@ -104,6 +105,14 @@ void HttpSession::Run(const TurnShare& share) {
   if (!finished()) buffer_ = bytes;
   input_ = {};
   client_.query_bytes = buffered();
+}
+
+// What comes after a refusal.
+void HttpSession::Discard() {
+  client_.state.requests.BeginRun();
+  client_.state.requests.EndRun(false);
+  buffer_ = {};
+  input_ = {};
 }
 
 // Whether requests, or a part of one, are left to run.
@@ -215,17 +224,19 @@ void HttpSession::Send(const HttpResponse& response) {
   reader_.Clear();
 }
 
-// For what is no request that could be answered.
+// For what is no request that could be answered. The rest of it is read for a moment: to close a
+// socket with bytes that nobody has read would take the response from the client too.
 void HttpSession::Refuse(int status, std::string_view text) {
   const ResponseForm form{.keep_alive = false, .date = site_.date.At(now_ms())};
   AppendResponse(client_.output, ErrorResponse(status, text), form);
-  client_.state.end.Finish();
+  refused_ms_ = server_.clock.steady_ms();
   server_.clients.MarkPending(client_);
 }
 
 bool HttpSession::OutOfTime() {
   if (TakesNothing()) return true;
-  if (finished() || client_.takes_events || long_answer_ != nullptr) return false;
+  if (refused_ms_ != 0) return server_.clock.steady_ms() - refused_ms_ > kLingerMs;
+  if (client_.finished() || client_.takes_events || long_answer_ != nullptr) return false;
   if (begun_ms_ != 0) {
     if (server_.clock.steady_ms() - begun_ms_ > kMaxRequestMs) {
       Refuse(408, "the request took too long to come");

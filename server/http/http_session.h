@@ -43,12 +43,14 @@ class HttpSession final : public Conversation {
   // after a while, and so it does when the peer takes nothing of what waits for it.
   bool OutOfTime() override;
 
-  bool finished() const { return client_.finished(); }
+  // No further request is answered.
+  bool finished() const { return client_.finished() || refused_ms_ != 0; }
   // Heap bytes of an unfinished request and of what follows it.
   size_t buffered() const { return buffer_.capacity() + reader_.heap_bytes(); }
 
  private:
   bool RunRequests(std::string_view& bytes, const TurnShare& share);
+  void Discard();
   void ReadRequest(std::string_view& bytes);
   void Answer();
   HttpResponse Respond();
@@ -70,7 +72,9 @@ class HttpSession final : public Conversation {
   std::string buffer_;      // what came after a request that is not answered yet
   std::string_view input_;  // what Take was given
   int64_t begun_ms_ = 0;    // steady time of an unfinished request's first byte; 0: there is none
-  size_t unsent_ = 0;       // of the output, at the last tick
+  // Steady time at which what came was refused, and the connection was to be closed; 0: it was not.
+  int64_t refused_ms_ = 0;
+  size_t unsent_ = 0;  // of the output, at the last tick
   // Steady time since when nothing of it was sent; 0: there is none.
   int64_t unsent_since_ms_ = 0;
   bool heavy_ = false;

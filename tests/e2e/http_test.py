@@ -61,6 +61,12 @@ def check_api(report, server, port):
         report.equal("what they wrote is there", client.call("GET", "counter"), b"1000")
 
 
+def check_large_body(report, port):
+    """Whoever sends a body that is too large learns it, though the server reads no more of it."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    report.equal("a body of 5 MB: 413", api(connection, ["ECHO", "x" * 5_000_000])[0], 413)
+
+
 def check_pipeline(report, port):
     """More than one turn takes, to a client that reads late."""
     with connect(port) as client:
@@ -183,6 +189,7 @@ def main():
     port = free_port()
     with Server(http_port=port) as server:
         check_api(report, server, port)
+        check_large_body(report, port)
         check_pipeline(report, port)
         check_wrong_protocol(report, server, port)
         check_smuggling(report, port)

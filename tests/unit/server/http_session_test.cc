@@ -234,6 +234,28 @@ TEST_CASE("http: a client that takes nothing of its response is closed", "[http]
   CHECK(listener.session.OutOfTime());
 }
 
+TEST_CASE("http: after a refusal what comes is discarded, and soon the connection is closed",
+          "[http]") {
+  CommandHarness harness;
+  harness.state.clock.SetSteady(1000);
+  HttpPeer peer(harness);
+  peer.Send("nonsense\r\n");
+  CHECK(peer.Take().status == 400);
+  CHECK(peer.session.finished());
+  CHECK_FALSE(peer.session.client().finished());
+  for (int i = 0; i < 3; ++i) {
+    peer.session.Take(kHealth);
+    i == 1 ? peer.session.Hold() : peer.session.Run();
+    peer.session.Run();
+    CHECK_FALSE(peer.has_backlog());
+  }
+  peer.Read();
+  CHECK(peer.received.empty());
+  CHECK_FALSE(peer.session.OutOfTime());
+  harness.state.clock.SetSteady(1001 + kLingerMs);
+  CHECK(peer.session.OutOfTime());
+}
+
 TEST_CASE("http: readiness says when writes would be refused", "[http]") {
   CommandHarness harness;
   HttpPeer peer(harness);
