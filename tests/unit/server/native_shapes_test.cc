@@ -26,6 +26,7 @@ constexpr std::string_view kConversation[] = {
     "LIMIT.TAKE l POLICY p AND m SLIDING 1 60s",
     "LIMIT.PEEK l POLICY p",
     "LIMIT.FORCE l POLICY p COST 5",
+    "DENIALS",
     "LIMIT.SHOW l",
     "LIMIT.GIVE l",
     "LIMIT.RESET l",
