@@ -1,8 +1,30 @@
 #include "core/engine/decisions.h"
 
+#include <xxhash.h>
+
+#include <string>
+
 #include "core/limit/rule_text.h"
 
 namespace tally {
+namespace {
+
+uint64_t IdOf(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
+
+// Of all that RuleText shows.
+uint64_t IdOf(const LimitRule& rule) {
+  const int64_t parts[] = {static_cast<int64_t>(rule.algorithm),
+                           rule.limit,
+                           rule.period_ms,
+                           rule.refill,
+                           rule.base,
+                           static_cast<int64_t>(rule.unit),
+                           static_cast<int64_t>(rule.week_start),
+                           rule.zone == nullptr ? 0 : rule.zone->id()};
+  return XXH3_64bits(parts, sizeof(parts));
+}
+
+}  // namespace
 
 void Decisions::Count(Command command, std::span<const KeyRules> keys,
                       const LimitDecision& decision, int64_t now) {
@@ -37,16 +59,18 @@ void Decisions::CountDenied(std::span<const KeyRules> keys, int rule, int64_t no
     const LimitRule& denied = one.rules[place - 1];
     ++Of(denied).denied;
     if (denied.policy == nullptr) {
-      return denials_.Add(one.key, RuleText(denied), Denials::kRule, now);
+      const auto text = [&] { return RuleText(denied); };
+      return denials_.Add(one.key, {Denials::kRule, IdOf(denied), text}, now);
     }
     ++denied.policy->count.denied;
-    return denials_.Add(one.key, denied.policy->name, Denials::kPolicy, now);
+    const auto name = [&] { return denied.policy->name; };
+    return denials_.Add(one.key, {Denials::kPolicy, IdOf(denied.policy->name), name}, now);
   }
 }
 
 void Decisions::CountUnsold(std::string_view book, std::string_view limit, int64_t now) {
   ++Of(Command::kBuy).denied;
-  denials_.Add(book, limit, Denials::kRule, now);
+  denials_.Add(book, {Denials::kRule, IdOf(limit), [&] { return std::string(limit); }}, now);
 }
 
 std::string_view NameOf(Decisions::Command command) {

@@ -43,6 +43,7 @@ class Decisions {
   const DecisionCount& by_algorithm(LimitAlgorithm algorithm) const {
     return by_algorithm_[static_cast<size_t>(algorithm)];
   }
+  Denials& denials() { return denials_; }
   const Denials& denials() const { return denials_; }
 
  private:

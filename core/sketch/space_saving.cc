@@ -69,40 +69,44 @@ void SpaceSaving::MoveDown(size_t place) {
   }
 }
 
-void SpaceSaving::Add(uint64_t hash, const SketchName& name, uint64_t weight, int64_t at_ms) {
+SpaceSaving::Item SpaceSaving::ItemOf(uint64_t hash, const SketchName& name, uint64_t weight,
+                                      int64_t at_ms) {
+  return {.hash = hash,
+          .count = weight,
+          .error = 0,
+          .last_ms = at_ms,
+          .key = ShortText<64>(name.key),
+          .label = ShortText<40>(name.label),
+          .kind = name.kind};
+}
+
+void SpaceSaving::Add(const Item& item) {
   if (index_.empty()) Reserve();
-  const size_t slot = Slot(hash);
+  const size_t slot = Slot(item.hash);
   if (index_[slot] != 0) {
-    Item& item = items_[index_[slot] - 1];
-    item.count += weight;
-    item.last_ms = std::max(item.last_ms, at_ms);
+    Item& known = items_[index_[slot] - 1];
+    known.count += item.count;
+    known.last_ms = std::max(known.last_ms, item.last_ms);
     return MoveDown(place_[index_[slot] - 1]);
   }
-  const Item fresh{.hash = hash,
-                   .count = weight,
-                   .error = 0,
-                   .last_ms = at_ms,
-                   .key = ShortText<64>(name.key),
-                   .label = ShortText<40>(name.label),
-                   .kind = name.kind};
   if (items_.size() < capacity_) {
     const auto number = static_cast<uint16_t>(items_.size());
-    items_.push_back(fresh);
+    items_.push_back(item);
     heap_.push_back(number);
     place_.push_back(number);
     index_[slot] = static_cast<uint16_t>(number + 1);
     return MoveUp(number);
   }
-  const uint16_t lightest = heap_[0];
+  Replace(heap_[0], item);
+}
+
+void SpaceSaving::Replace(uint16_t lightest, const Item& item) {
   const uint64_t before = items_[lightest].count;
   EraseSlot(Slot(items_[lightest].hash));
-  items_[lightest] = fresh;
+  items_[lightest] = item;
   items_[lightest].count += before;
   items_[lightest].error = before;
-  // The erasure may have moved the empty place.
-  size_t place = hash & (index_.size() - 1);
-  while (index_[place] != 0) place = (place + 1) & (index_.size() - 1);
-  index_[place] = static_cast<uint16_t>(lightest + 1);
+  index_[Slot(item.hash)] = static_cast<uint16_t>(lightest + 1);
   MoveDown(0);
 }
 

@@ -49,9 +49,11 @@ class SpaceSaving {
   // Room for `capacity` names, in [1, kMaxCapacity]. Takes its memory at the first Add.
   explicit SpaceSaving(size_t capacity) : capacity_(capacity) {}
 
-  // `hash` is HashOf(name); `weight` may be 0. Weights of all calls together fit uint64. O(log
+  // An item to add: `hash` tells the name apart from all others, `weight` may be 0.
+  static Item ItemOf(uint64_t hash, const SketchName& name, uint64_t weight, int64_t at_ms);
+  // Adds the count of an item without an error. The counts of all calls together fit uint64. O(log
   // capacity).
-  void Add(uint64_t hash, const SketchName& name, uint64_t weight, int64_t at_ms);
+  void Add(const Item& item);
   // In no order.
   std::span<const Item> items() const { return items_; }
   // The most that a name which is not held can weigh.
@@ -66,6 +68,8 @@ class SpaceSaving {
   size_t Slot(uint64_t hash) const;
   void EraseSlot(size_t slot);
   void Reserve();
+  // The item takes the place, and the weight, of the lightest.
+  void Replace(uint16_t lightest, const Item& item);
   void Swap(size_t one, size_t other);
   void MoveUp(size_t place);
   void MoveDown(size_t place);

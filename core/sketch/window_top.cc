@@ -20,14 +20,15 @@ void WindowTop::ForEachStep(int64_t now, Visit&& visit) const {
   }
 }
 
-void WindowTop::Add(uint64_t hash, const SketchName& name, uint64_t weight, int64_t now) {
-  const int64_t number = now / step_ms_;
+void WindowTop::Add(const TopItem& item, int64_t now) {
+  const int64_t number = item.last_ms / step_ms_;
+  if (number <= now / step_ms_ - static_cast<int64_t>(kSteps)) return;
   Step& step = steps_[static_cast<size_t>(number) % kSteps];
   if (step.number != number) {
     step.sketch.Clear();
     step.number = number;
   }
-  step.sketch.Add(hash, name, weight, now);
+  step.sketch.Add(item);
 }
 
 uint64_t WindowTop::bound(int64_t now) const {

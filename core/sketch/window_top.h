@@ -25,9 +25,10 @@ class WindowTop {
   // `window_ms` is a multiple of kSteps; `capacity` names are held in each step.
   WindowTop(int64_t window_ms, size_t capacity);
 
-  // As SpaceSaving::Add, at `now` in unix ms. A step whose time is over is forgotten when its place
-  // is needed.
-  void Add(uint64_t hash, const SketchName& name, uint64_t weight, int64_t now);
+  // As SpaceSaving::Add, of what was all in the step of item.last_ms, in unix ms: of no effect if
+  // the window of `now` is past that. A step whose time is over is forgotten when its place is
+  // needed.
+  void Add(const TopItem& item, int64_t now);
   // Those that have any weight, by the weight that is certain (count - error), the heaviest first.
   // O(capacity log capacity).
   std::vector<TopItem> Top(int64_t now) const;

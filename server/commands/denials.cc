@@ -88,7 +88,7 @@ void ReplyDenial(ReplyBuilder& reply, const TopItem& item) {
 void ShowDenials(CommandContext& context) {
   DenialArgs wanted;
   if (!ReadArgs(context, wanted)) return;
-  const Denials& denials = context.engine().decisions().denials();
+  Denials& denials = context.engine().decisions().denials();
   const size_t mark = context.reply.BeginArray();
   int64_t shown = 0;
   for (const TopItem& item : denials.Top(wanted.window, context.now)) {

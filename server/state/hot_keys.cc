@@ -44,8 +44,10 @@ void HotKeys::Note(const Command& command, Args args, uint64_t micros, uint64_t 
   for (const KeyReference& key : keys_) {
     const SketchName name{.key = args[key.index]};
     const uint64_t hash = HashOf(name, seed_);
-    if (options_.cpu) by_micros_.Add(hash, name, micros / keys_.size(), now_ms);
-    if (options_.net) by_bytes_.Add(hash, name, bytes / keys_.size(), now_ms);
+    SpaceSaving::Item item = SpaceSaving::ItemOf(hash, name, micros / keys_.size(), now_ms);
+    if (options_.cpu) by_micros_.Add(item);
+    item.count = bytes / keys_.size();
+    if (options_.net) by_bytes_.Add(item);
   }
 }
 

@@ -2,13 +2,16 @@
 #include "core/engine/decisions.h"
 
 #include <catch2/catch.hpp>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/engine/limits.h"
 #include "core/engine/quota_books.h"
 #include "core/limit/rule_text.h"
 #include "core/limit/rule_words.h"
+#include "random_seed.h"
 
 namespace tally {
 namespace {
@@ -22,11 +25,9 @@ std::string Text(const DecisionCount& count) {
 
 struct TestEngine {
   Place place(bool replaying = false) { return {engine, 0, kNow, replaying}; }
-  const Decisions& decisions() const { return engine.decisions(); }
-  std::string Of(Command command) const { return Text(decisions().by_command(command)); }
-  std::string Of(LimitAlgorithm algorithm) const {
-    return Text(decisions().by_algorithm(algorithm));
-  }
+  Decisions& decisions() { return engine.decisions(); }
+  std::string Of(Command command) { return Text(decisions().by_command(command)); }
+  std::string Of(LimitAlgorithm algorithm) { return Text(decisions().by_algorithm(algorithm)); }
   std::string OfPolicy(std::string_view name) {
     PolicyTally* tally = nullptr;
     REQUIRE(engine.policies().Find(name, tally) != nullptr);
@@ -172,6 +173,32 @@ TEST_CASE("a rule as text is read as the same rule") {
       rest.remove_prefix(std::min(rest.size(), words.back().size() + 1));
     }
     CHECK(RuleText(test.Rules(words).rules.front()) == text);
+  }
+}
+
+TEST_CASE("denials are exact while their keys are few, however they come and whenever one asks") {
+  test::SeededRandom random;
+  Denials denials(3);
+  std::vector<std::pair<int64_t, std::string>> all;
+  int64_t now = kNow;
+  for (int i = 0; i < 20'000; ++i) {
+    now += static_cast<int64_t>(random.OneIn(100) ? random.Below(20'000) : random.Below(30));
+    const std::string key = std::to_string(random.Below(random.OneIn(3) ? 200 : 3));
+    denials.Add(key, {Denials::kRule, 1, [] { return std::string("DENY"); }}, now);
+    all.emplace_back(now, key);
+    if (!random.OneIn(500)) continue;
+    std::map<std::string, std::pair<uint64_t, int64_t>> exact;
+    for (const auto& [at, one] : all) {
+      if (at / 10'000 > now / 10'000 - 6) exact[one] = {exact[one].first + 1, at};
+    }
+    const auto top = denials.Top(Denials::Window::kMinute, now);
+    REQUIRE(top.size() == exact.size());
+    for (const TopItem& item : top) {
+      const auto& [count, last] = exact.at(std::string(item.key.view()));
+      REQUIRE(item.count == count);
+      REQUIRE(item.error == 0);
+      REQUIRE(item.last_ms == last);
+    }
   }
 }
 
