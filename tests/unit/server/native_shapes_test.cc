@@ -25,6 +25,8 @@ constexpr std::string_view kConversation[] = {
     "LIMIT.TAKE l POLICY p AND m SLIDING 1 60s",
     "LIMIT.TAKE l POLICY p AND m SLIDING 1 60s",
     "LIMIT.PEEK l POLICY p",
+    "DENIALS",
+    "DENIALS POLICY none",
     "LIMIT.FORCE l POLICY p COST 5",
     "DENIALS",
     "LIMIT.SHOW l",
