@@ -1,0 +1,4 @@
+<?php
+// Laravel looks for views where it answers in plain text too.
+
+return ['paths' => [], 'compiled' => storage_path()];
