@@ -148,9 +148,10 @@ constexpr Command kCommands[] = {
     {"hits.range", Range, 8, kReadOnly, kOneKey,
      "Returns the hits of each step of a range of time.", "0.1.0",
      "key#0 FROM t:time TO t:time STEP d"},
-    {"hits.show", Show, 2, kReadOnly | kFast, kOneKey,
-     "Returns how long hits are kept, how many there are, the newest and the end.", "0.2.0",
-     "key#0"},
+    Replying("window_ms hits newest_ms ends_ms",
+             {"hits.show", Show, 2, kReadOnly | kFast, kOneKey,
+              "Returns how long hits are kept, how many there are, the newest and the end.",
+              "0.2.0", "key#0"}),
     {"hits.undo", Undo, -2, kWrite | kFast, kOneKey,
      "Takes the newest hits back and returns the hits that are left.", "0.1.0", "key#0 [n:int]"},
 };

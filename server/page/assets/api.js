@@ -122,6 +122,7 @@ export async function tryLogin(user, password) {
     await post(["PING"], false);
     return null;
   } catch (error) {
+    if (error.status === 401) return "The user or the password is wrong.";
     return error.forbidden ? null : error.message;
   }
 }

@@ -51,7 +51,7 @@ export class Overview {
       (point) => [point.requests, point.allowed, point.denials]),
       make("turns", "Turns of the event loop", [{ name: "p50", colour: "--series-1" },
         { name: "p99", colour: "--series-4", dashed: true }, { name: "longest of the last minute", colour: "--series-2" }], micros,
-      (point) => [point.p50, point.p99, point.longest], { logscale: true, includeZero: false }),
+      (point) => [point.p50, point.p99, point.longest], { logscale: true, includeZero: false, valueRange: [1, null] }),
       make("memory", "Memory", [{ name: "in use", colour: "--series-1" }, { name: "resident", colour: "--series-4", dashed: true }],
         bytes, (point) => [point.used, point.resident]),
     ];

@@ -118,6 +118,8 @@ class NativeCommands:
             return ["HITS.COUNT", key] + window + self.at()
         if choice < 0.9:
             return ["HITS.UNDO", key] + ([self.pick(0, 1, 4, 1000)] if self.random.random() < 0.5 else [])
+        if choice < 0.93:
+            return ["HITS.SHOW", key]
         begin = self.now - self.pick(1000, 60_000, DAY_MS)
         return ["HITS.RANGE", key, "FROM", f"{begin}ms", "TO", f"{self.now}ms", "STEP", self.pick("1", "10s", "1h")]
 
