@@ -63,6 +63,17 @@ void DurationHistogram::CountsBelow(std::span<const uint64_t> bounds,
   }
 }
 
+std::vector<std::pair<uint64_t, uint64_t>> DurationHistogram::Cumulative() const {
+  std::vector<std::pair<uint64_t, uint64_t>> steps;
+  uint64_t seen = 0;
+  for (size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
+    if (buckets_[bucket] == 0) continue;
+    seen += buckets_[bucket];
+    steps.emplace_back(UpperBound(bucket), seen);
+  }
+  return steps;
+}
+
 void RateMeter::Sample(uint64_t total, int64_t now_us) {
   const int64_t passed = now_us - last_us_;
   if (last_us_ != 0 && passed > 0 && total >= last_total_) {

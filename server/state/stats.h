@@ -27,6 +27,8 @@ class DurationHistogram {
   // How many durations were at most 1, 2, 4, 8 … microseconds, up to the bucket's precision; only
   // the steps at which the number grows.
   std::vector<std::pair<uint64_t, uint64_t>> CumulativeByPowers() const;
+  // The same at the upper bound of each bucket that holds any.
+  std::vector<std::pair<uint64_t, uint64_t>> Cumulative() const;
 
  private:
   static constexpr int kSub = 4;

@@ -1,17 +1,21 @@
 #include "server/web/live_figures.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 
 #include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
+#include "core/engine/decisions.h"
 #include "core/engine/engine.h"
 #include "server/config/config.h"
 #include "server/config/version.h"
 #include "server/http/json_text.h"
 #include "server/state/client_table.h"
 #include "server/state/clock.h"
+#include "server/state/cycle_clock.h"
+#include "server/state/loop_stats.h"
 #include "server/state/memory_usage.h"
 #include "server/state/persistence.h"
 #include "server/state/process.h"
@@ -47,6 +51,37 @@ class JsonObject {
   bool first_ = true;
 };
 
+void AddDecisions(Services& server, JsonObject& all) {
+  const Decisions& decisions = server.engine.decisions();
+  uint64_t allowed = 0;
+  uint64_t denied = 0;
+  for (size_t i = 0; i < Decisions::kCommands; ++i) {
+    const DecisionCount& count = decisions.by_command(static_cast<Decisions::Command>(i));
+    allowed += count.allowed;
+    denied += count.denied;
+  }
+  all.Add("allowed", allowed);
+  all.Add("denied", denied);
+}
+
+void AddTurns(Services& server, std::string& out) {
+  JsonObject turns(out);
+  const Turn longest = server.loop.Longest(CycleMicros());
+  turns.Add("longest_us", longest.micros);
+  if (longest.micros > 0) turns.AddText("longest_part", NameOf(longest.main_part()));
+  if (longest.commands > 0) {
+    turns.AddText("slowest_command", server.commands.items()[longest.slowest].full_name);
+  }
+  std::string& steps = turns.Name("upto");
+  std::string_view separator = "[";
+  for (const auto& [micros, count] : server.loop.durations().Cumulative()) {
+    StrAppend(steps, separator, "[", micros, ",", count, "]");
+    separator = ",";
+  }
+  steps += separator == "[" ? "[]" : "]";
+  turns.End();
+}
+
 void AddMemory(Services& server, std::string& out) {
   JsonObject memory(out);
   memory.Add("used", server.memory.Current());
@@ -59,13 +94,22 @@ void AddMemory(Services& server, std::string& out) {
 void AddKeys(Services& server, JsonObject& all) {
   size_t keys = 0;
   size_t deadlines = 0;
+  std::array<size_t, kTypeCount> by_type{};
   for (size_t i = 0; i < server.engine.databases(); ++i) {
     const Keyspace& keyspace = server.engine.database(i);
     keys += keyspace.size();
     deadlines += keyspace.expires();
+    for (int type = 0; type < kTypeCount; ++type) {
+      by_type[type] += keyspace.size_of(static_cast<Type>(type));
+    }
   }
   all.Add("keys", keys);
   all.Add("deadlines", deadlines);
+  JsonObject types(all.Name("types"));
+  for (int type = 0; type < kTypeCount; ++type) {
+    types.Add(TypeName(static_cast<Type>(type)), by_type[type]);
+  }
+  types.End();
 }
 
 // The rows of INFO persistence under their names, numbers as such.
@@ -106,6 +150,8 @@ std::string LiveFigures(Services& server) {
   all.Add("errors", stats.error_replies);
   all.Add("expired", stats.expired_keys);
   all.Add("evicted", stats.evicted_keys);
+  AddDecisions(server, all);
+  AddTurns(server, all.Name("turns"));
   AddMemory(server, all.Name("memory"));
   AddKeys(server, all);
   AddPersistence(*server.persistence, all.Name("persistence"));

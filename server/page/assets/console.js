@@ -57,7 +57,7 @@ export class Console {
     el("b", {}, one.name), ` ${one.syntax}`, el("small", {}, one.summary))));
     this.#open(found.length > 0);
     if (known) setText(this.#hint, `${known.name} ${known.syntax}: ${known.summary}`);
-    else setText(this.#hint, line.trim() === "" ? "Tab completes, the arrows choose or bring earlier lines back, Escape closes the list." : "");
+    else setText(this.#hint, line.trim() === "" ? "Tab completes; the arrows choose, or bring earlier lines back; Escape closes the list." : "");
   }
 
   #open(open) {

@@ -122,7 +122,7 @@ export class Limits {
 
   #showAlgorithms(info, now) {
     if (info instanceof ApiError) return this.#algorithms.failed(info);
-    const rows = [...decisions(info, "algorithm")].sort((a, b) => b[1].allowed + b[1].denied - a[1].allowed - a[1].denied);
+    const rows = [...decisions(info, "algorithm")].filter(([, one]) => one.allowed + one.denied > 0).sort((a, b) => b[1].allowed + b[1].denied - a[1].allowed - a[1].denied);
     this.#since(this.#algorithms, now, "Counts");
     if (rows.length === 0) return this.#algorithms.empty("Nothing has been decided yet.");
     this.#algorithms.show(table("Decisions by algorithm", [{ name: "Algorithm" }, { name: "Allowed", number: true },

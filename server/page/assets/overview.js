@@ -50,7 +50,7 @@ export class Overview {
         { name: "allowed", colour: "--series-3", dashed: true }, { name: "denied", colour: "--series-2" }], rate,
       (point) => [point.requests, point.allowed, point.denials]),
       make("turns", "Turns of the event loop", [{ name: "p50", colour: "--series-1" },
-        { name: "p99", colour: "--series-4", dashed: true }, { name: "longest of the last minute", colour: "--series-2" }], micros,
+        { name: "p99", colour: "--series-4", dashed: true }, { name: "longest in a minute", colour: "--series-2" }], micros,
       (point) => [point.p50, point.p99, point.longest], { logscale: true, includeZero: false, valueRange: [1, null] }),
       make("memory", "Memory", [{ name: "in use", colour: "--series-1" }, { name: "resident", colour: "--series-4", dashed: true }],
         bytes, (point) => [point.used, point.resident]),
@@ -81,7 +81,7 @@ export class Overview {
 
   #showTiles(event) {
     const latest = this.#samples.latest, tiles = this.#tiles;
-    const over = latest === null ? "from the second second on" : `a second, over ${span(this.#samples.span)}, to ${clock(event.now_ms)}`;
+    const over = latest === null ? "soon" : `a second, over ${span(this.#samples.span)}, to ${clock(event.now_ms)}`;
     tiles.requests.set(rate(latest?.requests), over);
     const decided = (latest?.allowed ?? NaN) + (latest?.denials ?? NaN);
     tiles.denials.set(rate(latest?.denials), Number.isFinite(decided) && decided > 0

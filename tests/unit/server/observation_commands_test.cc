@@ -92,17 +92,20 @@ TEST_CASE("latency: histograms of commands that were called") {
 TEST_CASE("histogram: cumulative steps reach the number of durations") {
   DurationHistogram durations;
   CHECK(durations.CumulativeByPowers().empty());
+  CHECK(durations.Cumulative().empty());
   uint64_t added = 0;
   for (uint64_t micros = 0; micros < uint64_t{1} << 50; micros = micros * 3 + 1) {
     durations.Add(micros);
     ++added;
   }
-  const auto steps = durations.CumulativeByPowers();
-  CHECK(steps.back().second == added);
-  for (size_t i = 1; i < steps.size(); ++i) {
-    CHECK(steps[i].first > steps[i - 1].first);
-    CHECK(steps[i].second > steps[i - 1].second);
+  for (const auto& steps : {durations.CumulativeByPowers(), durations.Cumulative()}) {
+    CHECK(steps.back().second == added);
+    for (size_t i = 1; i < steps.size(); ++i) {
+      CHECK(steps[i].first > steps[i - 1].first);
+      CHECK(steps[i].second > steps[i - 1].second);
+    }
   }
+  CHECK(durations.Cumulative().back().first == durations.Percentile(1));
 }
 
 TEST_CASE("histogram: more calls than 32 bits count") {
