@@ -33,7 +33,7 @@ class Denials {
   };
 
   // Each step of each window holds this many names, and its error is at most the denials in it by
-  // this number. All together take less than 1.8 MiB, from the first denial on.
+  // this number. All together take less than 1.9 MB, from the first denial on.
   static constexpr size_t kNames = 600;
 
   // `seed` keys the hashes of names.
@@ -47,7 +47,7 @@ class Denials {
   size_t MemoryBytes() const;
 
  private:
-  static constexpr size_t kPending = 64;
+  static constexpr size_t kPending = 256;
   static constexpr int64_t kStepMs = 10'000;  // the steps of every window are multiples of it
 
   // Puts it into the windows, and leaves its place free.

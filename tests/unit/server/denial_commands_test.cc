@@ -84,7 +84,7 @@ TEST_CASE("denials: the memory of all windows is bounded, whatever keys come") {
     h.Advance(10'000);
   }
   Denials& denials = h.engine.decisions().denials();
-  CHECK(denials.MemoryBytes() < 1'800'000);
+  CHECK(denials.MemoryBytes() < 1'900'000);
   CHECK(denials.Top(Denials::Window::kHour, h.now()).size() <= 6 * Denials::kNames);
 }
 
