@@ -93,11 +93,28 @@ absl::Status GoToBackground(const Config& config, const Supervisor& supervisor) 
   return config.daemonize && !supervisor.present() ? tally::server::Daemonize() : absl::OkStatus();
 }
 
+bool IsLoopback(std::string_view address) {
+  if (address.starts_with('-')) address.remove_prefix(1);
+  return address.starts_with("127.") || address == "::1";
+}
+
+// Otherwise whoever starts it in a container learns only from its clients that they are refused.
+bool RefusesOtherMachines(const Config& config) {
+  const bool is_open = config.requirepass.empty() && config.users.empty() && config.aclfile.empty();
+  return config.protected_mode && is_open &&
+         !std::all_of(config.bind.begin(), config.bind.end(), IsLoopback);
+}
+
 void WarnOfSettings(const LoadedConfig& loaded, const Supervisor& supervisor, const Logger& log) {
   const Config& config = loaded.config;
   for (const std::string& warning : loaded.warnings) log.Warning(warning);
   if (config.supervised == Supervision::kSystemd && !supervisor.present()) {
     log.Warning("supervised systemd: there is no NOTIFY_SOCKET, so nobody is notified");
+  }
+  if (RefusesOtherMachines(config)) {
+    log.Warning(
+        "Clients of other machines, and of other containers, are refused: nobody needs a password. "
+        "Set requirepass, or TALLYD_PASSWORD or TALLYD_PASSWORD_FILE in the environment.");
   }
   if (!config.appendonly && SaveRulesOf(config).empty()) {
     log.Warning(

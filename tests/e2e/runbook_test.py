@@ -159,6 +159,8 @@ def main():
             report.equal(f"{section}: {match['lines'].splitlines()[0]}", (done.returncode, done.stderr.strip()), (0, ""))
             after(section, machine, report, done)
         report.check("there were blocks to run", ran > 10, ran)
+        alerts = re.findall(r"- alert: (\w+)", (ROOT / "conf/alerts.yml").read_text())
+        report.equal("the page knows every alert", [name for name in alerts if name not in PAGE.read_text()], [])
     finally:
         machine.end()
         shutil.rmtree(folder)

@@ -1,0 +1,16 @@
+# bash completion for tallyd: its actions, and the directives that its configuration shows.
+
+_tallyd() {
+  local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} directives
+  case $previous in
+    --check-aof | --backup | --dir) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
+  esac
+  if [[ $word == --* ]]; then
+    directives=$(sed -n 's/^#\{0,1\}\([a-z][a-z0-9-]*\) .*/--\1/p' /etc/tallyd/tallyd.conf 2>/dev/null)
+    mapfile -t COMPREPLY < <(compgen -W \
+      "--help --version --check-config --check-aof --fix --backup --ping $directives" -- "$word")
+  else
+    mapfile -t COMPREPLY < <(compgen -f -- "$word")
+  fi
+}
+complete -F _tallyd tallyd
