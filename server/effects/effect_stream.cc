@@ -42,6 +42,7 @@ void EffectStream::Detach(EffectSink& sink) {
 }
 
 void EffectStream::Append(size_t database, Words args) {
+  if (word_sink_ != nullptr) return word_sink_->ReceiveWords(args);
   if (sinks_.empty() || abandoned_) return;
   const size_t size = pending_.size();
   if (database != database_) {

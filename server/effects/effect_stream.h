@@ -28,9 +28,22 @@ class EffectSink {
   ~EffectSink() = default;
 };
 
+// Gets each effect as soon as it is appended, as words: for a host that passes them on itself.
+class EffectWordSink {
+ public:
+  virtual void ReceiveWords(std::span<const std::string_view> words) = 0;
+
+ protected:
+  ~EffectWordSink() = default;
+};
+
 class EffectStream {
  public:
   using Words = std::span<const std::string_view>;
+
+  EffectStream() = default;
+  // A stream that keeps nothing. Requires that the sink outlives it.
+  explicit EffectStream(EffectWordSink& sink) : word_sink_(&sink) {}
 
   // The sink receives what is appended from now on, beginning with the choice of a database.
   // Requires that the sink outlives the stream, or is detached.
@@ -38,7 +51,7 @@ class EffectStream {
   // The sink first receives what was appended before. Nothing happens if it is not attached.
   void Detach(EffectSink& sink);
   // Without a sink nothing is kept, and the offset stays.
-  bool enabled() const { return !sinks_.empty(); }
+  bool enabled() const { return !sinks_.empty() || word_sink_ != nullptr; }
   // Bytes that were appended so far.
   uint64_t offset() const { return delivered_ + pending_.size(); }
   // The next effect is preceded by a SELECT, as a reader needs it who begins there.
@@ -83,6 +96,7 @@ class EffectStream {
 
   static constexpr size_t kNone = SIZE_MAX;
   std::vector<EffectSink*> sinks_;
+  EffectWordSink* word_sink_ = nullptr;
   std::string pending_;     // appended, and not delivered
   uint64_t delivered_ = 0;  // bytes before pending_
   size_t database_ = kNone;

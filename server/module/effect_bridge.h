@@ -1,33 +1,39 @@
 // Effects of the families' handlers as what the server sends to its replicas and writes to its AOF.
 #pragma once
 
-#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "server/effects/effect_stream.h"
 #include "server/module/redis_module.h"
-#include "server/resp/parser.h"
 
 namespace tally::module {
 
-class EffectBridge : public server::EffectSink {
+class EffectBridge : public server::EffectWordSink {
  public:
-  EffectBridge();
+  // The call that is running, whose effects these are: its arguments, which many words of them are,
+  // and how they look. The server knows in which database it runs.
+  void Begin(redis::Context* context, std::span<redis::String* const> argv,
+             std::span<const std::string_view> args) {
+    context_ = context;
+    argv_ = argv;
+    args_ = args;
+  }
 
-  // The call that is running, whose effects these are.
-  void set_context(redis::Context* context) { context_ = context; }
-
-  void Receive(uint64_t offset, std::string_view effects) override;
+  void ReceiveWords(std::span<const std::string_view> words) override;
 
  private:
-  void Replicate(server::EffectStream::Words words);
+  // The call's argument that is this word, in the same memory; null if there is none.
+  redis::String* ArgumentOf(std::string_view word) const;
 
   redis::Context* context_ = nullptr;
-  server::RequestParser parser_;
+  std::span<redis::String* const> argv_;
+  std::span<const std::string_view> args_;
   std::string name_;                     // reused memory
   std::vector<redis::String*> strings_;  // likewise
+  std::vector<redis::String*> made_;     // likewise
 };
 
 }  // namespace tally::module

@@ -60,7 +60,6 @@ Module::Module(const ModuleOptions& options, uint64_t seed)
       policy_files_(engine_) {
   limits_.quota_retention = options.quota_retention_ms;
   engine_.set_observer(this);
-  effects_.Attach(effect_bridge_);
 }
 
 void Module::OnExpired(Keyspace&, std::string_view key) {
@@ -103,7 +102,7 @@ void Module::RunCall(const Item& item, redis::Context* context, redis::String** 
   if (server::FindKeys(command, args, keys)) {
     for (const server::KeyReference& key : keys) loan.Take(argv[key.index], args[key.index]);
   }
-  effect_bridge_.set_context(context);
+  effect_bridge_.Begin(context, {argv, args.size()}, args);
   keyspace.set_expiring(!replaying);
   server::ReplyBuilder reply(output_);
   CallContext call(context, host_, reply,
@@ -117,7 +116,6 @@ void Module::RunCall(const Item& item, redis::Context* context, redis::String** 
   if (writes) loan.Sweep();
   loan.Return();
   engine_.reclaimer().FreeSome(SIZE_MAX);
-  effects_.Deliver();
   std::string joined;
   reply_bridge_.Send(context, output_.View(joined));
   output_.Clear();

@@ -28,7 +28,7 @@ struct ModuleOptions {
   int64_t quota_retention_ms = ValueLimits().quota_retention;
 };
 
-class Module : private Keyspace::Observer {
+class Module final : private Keyspace::Observer {
  public:
   // `seed` keys the hash tables.
   Module(const ModuleOptions& options, uint64_t seed);
@@ -61,7 +61,7 @@ class Module : private Keyspace::Observer {
   server::CommandTable commands_;
   ValueLimits limits_;
   EffectBridge effect_bridge_;
-  server::EffectStream effects_;
+  server::EffectStream effects_{effect_bridge_};
   KeyEventQueue key_events_;
   server::Lookups lookups_;
   server::CommandHost host_;
