@@ -14,19 +14,17 @@ class RateLimit
     {
         try {
             $take = ['LIMIT.TAKE', 'web:'.$request->ip(), 'SLIDING', $limit, '1m'];
-            $reply = Redis::connection('tallyd')->executeRaw($take); // false: tallyd refused the command.
+            $reply = Redis::connection('tallyd')->executeRaw($take) ?: throw new \RedisException('refused');
         } catch (\RedisException $error) {
             Log::error('no decision: '.$error->getMessage());
-        }
-        if (! is_array($reply ?? null)) {
             return config('database.redis.tallyd.fail_open') ? $next($request) : response('try again later', 503);
         }
         [$allowed, $limit, $remaining, $retryAfterMs, $resetAfterMs] = $reply;
         $response = $allowed ? $next($request) : response('too many requests', 429);
         $response->headers->set('RateLimit-Policy', "\"web\";q=$limit;w=60");
-        $response->headers->set('RateLimit', "\"web\";r=$remaining;t=".ceil($resetAfterMs / 1000));
+        $response->headers->set('RateLimit', "\"web\";r=$remaining;t=".(int) ceil($resetAfterMs / 1000));
         if (! $allowed) {
-            $response->headers->set('Retry-After', ceil($retryAfterMs / 1000));
+            $response->headers->set('Retry-After', (int) ceil($retryAfterMs / 1000));
         }
         return $response;
     }

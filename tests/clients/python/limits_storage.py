@@ -26,7 +26,8 @@ class User:
 
     def show(self, hits):
         stats = self.limiter.get_window_stats(RATE, *self.keys)
-        near = abs(stats.reset_time - time.time()) <= DAY_SECONDS + 1  # 0 if asked in the same millisecond.
+        left = stats.reset_time - time.time()
+        near = -1 <= left <= DAY_SECONDS + 1  # 0 if asked in the same millisecond.
         print(*self.keys, hits, self.limiter.test(RATE, *self.keys), stats.remaining, near, flush=True)
 
 
