@@ -3,8 +3,8 @@
 the page's view of limits does, ask for its tables every five seconds."""
 
 import argparse
-import http.client
 import json
+import socket
 import threading
 import time
 
@@ -14,22 +14,28 @@ TABLES = [["POLICY.LIST"], ["INFO", "limits"], ["DENIALS", "WINDOW", "5m", "COUN
           ["INFO", "server"]]
 
 
+def open_request(port, first_line, body=b""):
+    """A connection on which one request has been sent."""
+    connection = socket.create_connection(("127.0.0.1", port), timeout=10)
+    head = f"{first_line} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
+    connection.sendall(head.encode() + body)
+    return connection
+
+
 def watch(port, stop):
     """Reads events until the time is over, as a tab does."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-    connection.request("GET", "/events")
-    response = connection.getresponse()
-    while not stop.is_set():
-        if not response.readline():
-            raise SystemExit("the stream of events ended")
-    connection.close()
+    with open_request(port, "GET /events") as connection:
+        while not stop.is_set():
+            if not connection.recv(65536):
+                raise SystemExit("the stream of events ended")
 
 
 def ask(port, stop):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    body = json.dumps(TABLES).encode()
     while not stop.wait(5):
-        connection.request("POST", "/api", json.dumps(TABLES), {"Content-Type": "application/json"})
-        connection.getresponse().read()
+        with open_request(port, "POST /api", body) as connection:
+            if not connection.recv(65536).startswith(b"HTTP/1.1 200"):
+                raise SystemExit("the tables are refused")
 
 
 def share(server, http_port, tabs, seconds, asks):
