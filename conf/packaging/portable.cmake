@@ -4,6 +4,7 @@
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 set(CMAKE_LIBRARY_PATH ${TALLY_PORTABLE})
 set(OPENSSL_USE_STATIC_LIBS ON)
+set(CMAKE_SKIP_RPATH ON)
 add_link_options(-static-libstdc++ -static-libgcc)
 
 # The archive of a shared library; stops if there is none.
