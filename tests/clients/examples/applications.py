@@ -57,8 +57,7 @@ def net_http():
 def spring():
     packages, classes = BUILD / "spring", BUILD / "classes"
     install("Maven Central", [HERE / "spring/pom.xml"], packages,
-            ["mvn", "--quiet", "--batch-mode", "-Dstyle.color=never", "dependency:copy-dependencies",
-             "-DoutputDirectory=jars"])
+            ["mvn", "--quiet", "--batch-mode", "dependency:copy-dependencies", "-DoutputDirectory=jars"])
     sources = [*(EXAMPLES / "spring").glob("*.java"), *(HERE / "spring").glob("*.java")]
     subprocess.run(["javac", "-parameters", "-d", classes, "-cp", f"{packages / 'jars'}/*", *sources], check=True)
     return (["java", "-XX:TieredStopAtLevel=1", "-Xmx256m", "-cp",
