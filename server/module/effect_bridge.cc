@@ -5,6 +5,29 @@
 #include "server/module/module_api.h"
 
 namespace tally::module {
+namespace {
+
+constexpr std::array<std::string_view, 5> kCommonWords = {"AT", "COST", "COUNT", "NOW", "1"};
+
+}  // namespace
+
+EffectBridge::~EffectBridge() {
+  for (redis::String* string : common_) {
+    if (string != nullptr) redis::Functions().FreeString(nullptr, string);
+  }
+}
+
+redis::String* EffectBridge::CommonWord(std::string_view word) {
+  if (word.size() > 5) return nullptr;
+  for (size_t i = 0; i < kCommonWords.size(); ++i) {
+    if (word != kCommonWords[i]) continue;
+    if (common_[i] == nullptr) {
+      common_[i] = redis::Functions().CreateString(nullptr, word.data(), word.size());
+    }
+    return common_[i];
+  }
+  return nullptr;
+}
 
 redis::String* EffectBridge::ArgumentOf(std::string_view word) const {
   for (size_t i = 0; i < args_.size(); ++i) {
@@ -20,6 +43,7 @@ void EffectBridge::ReceiveWords(std::span<const std::string_view> words) {
   made_.clear();
   for (const std::string_view word : words.subspan(1)) {
     redis::String* string = ArgumentOf(word);
+    if (string == nullptr) string = CommonWord(word);
     if (string == nullptr) {
       string = api.CreateString(nullptr, word.data(), word.size());
       made_.push_back(string);
