@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 namespace tally {
@@ -15,7 +14,7 @@ class ShortText {
   ShortText() = default;
   explicit ShortText(std::string_view text)
       : size_(static_cast<uint32_t>(std::min<size_t>(text.size(), UINT32_MAX))) {
-    std::memcpy(chars_, text.data(), kept());
+    std::copy_n(text.data(), kept(), chars_);
   }
 
   // What was kept: the first kBytes bytes at most.
