@@ -135,9 +135,12 @@ void UseAll(QuotaBook& book, test::Names& names) {
   for (int64_t n = 0; n < 20; ++n) {
     const QuotaId user = names.Of("user ", n * 97);
     const QuotaId sku = names.Of("sku ", n);
+    // The lines' own texts move with the book.
+    std::vector<std::string> orders;
     for (const QuotaPurchase& line : HistoryOf(book, user, kNow)) {
-      // The line's own texts would move with the book.
-      const std::string order(line.order.is_text() ? line.order.text() : "");
+      orders.emplace_back(line.order.is_text() ? line.order.text() : "");
+    }
+    for (const std::string& order : orders) {
       const std::vector<QuotaReturnItem> items = {{sku, 1}};
       book.Return({user, QuotaId::Text(order), items, kNow}, kNow, credited);
     }
