@@ -21,48 +21,24 @@
 #include "server/http/http_session.h"
 #include "server/server_state.h"
 #include "server/web/routes.h"
+#include "tests/fuzz/no_files.h"
 
 namespace {
 
 using tally::Check;
 using tally::Engine;
+using tally::fuzz::kNow;
+using tally::fuzz::NoFiles;
+using tally::fuzz::NoProcess;
 using namespace tally::server;
 
 constexpr size_t kPrologue = 2;
 // A password that no input guesses.
 constexpr std::string_view kUnknown = "9c1e7a52d0b34f68a7e1c5d2f09b6384";
-constexpr int64_t kNow = 1'700'000'000'000;  // unix ms
 constexpr size_t kMaxBody = 4096;
 // Beside the limits of one request: what a string takes more than it holds, and one read.
 constexpr size_t kMostHeld = 2 * (kMaxHttpHead + kMaxBody) + 8192;
 constexpr int kTurns = 64;
-
-class NoFiles : public Persistence {
- public:
-  const absl::Status& write_error() const override { return ok_; }
-  absl::Status StartRewrite() override { return absl::OkStatus(); }
-  bool rewriting() const override { return false; }
-  bool snapshot_failed() const override { return false; }
-  absl::Status SaveNow() override { return absl::OkStatus(); }
-  absl::Status SaveAtEnd() override { return absl::OkStatus(); }
-  void BeforeClear(size_t) override {}
-  void BeforeSwap(size_t, size_t) override {}
-  absl::Status ApplyConfig() override { return absl::OkStatus(); }
-  absl::Status Reload() override { return absl::OkStatus(); }
-  void AppendInfo(std::string&) const override {}
-  int64_t last_save_ms() const override { return kNow; }
-
- private:
-  absl::Status ok_;
-};
-
-class NoProcess : public Process {
- public:
-  absl::Status Shutdown(bool, bool) override { return absl::OkStatus(); }
-  absl::Status ApplyConfig(std::string_view) override { return absl::OkStatus(); }
-  int64_t started_ms() const override { return kNow; }
-  bool ServeOthers() override { return true; }
-};
 
 // Without scripts, which the sessions of RESP are fuzzed with.
 const CommandTable& Commands() {

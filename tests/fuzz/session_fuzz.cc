@@ -23,6 +23,7 @@
 #include "server/script/script_engine.h"
 #include "server/server_state.h"
 #include "server/session.h"
+#include "tests/fuzz/no_files.h"
 
 namespace {
 
@@ -30,44 +31,23 @@ using tally::ByteBlocks;
 using tally::Check;
 using tally::Engine;
 using tally::Keyspace;
+using tally::fuzz::kNow;
+using tally::fuzz::NoFiles;
 using namespace tally::server;
 
 constexpr size_t kPrologue = 2;
 // A password that no input guesses.
 constexpr std::string_view kUnknown = "9c1e7a52d0b34f68a7e1c5d2f09b6384";
-constexpr int64_t kNow = 1'700'000'000'000;  // unix ms
 // What a session may hold of a request before AUTH: ten arguments, see ParserLimits.
 constexpr size_t kStrangersBytes = 10 * (16384 + 64) + 64;
 // Backlogs are resumed as the loop does, but a paused client's never ends.
 constexpr int kTurns = 64;
 
-class NoFiles : public Persistence {
+// Whoever is served while a script keeps busy would end it.
+class EndsScripts : public tally::fuzz::NoProcess {
  public:
-  const absl::Status& write_error() const override { return ok_; }
-  absl::Status StartRewrite() override { return absl::OkStatus(); }
-  bool rewriting() const override { return false; }
-  bool snapshot_failed() const override { return false; }
-  absl::Status SaveNow() override { return absl::OkStatus(); }
-  absl::Status SaveAtEnd() override { return absl::OkStatus(); }
-  void BeforeClear(size_t) override {}
-  void BeforeSwap(size_t, size_t) override {}
-  absl::Status ApplyConfig() override { return absl::OkStatus(); }
-  absl::Status Reload() override { return absl::OkStatus(); }
-  void AppendInfo(std::string&) const override {}
-  int64_t last_save_ms() const override { return kNow; }
+  explicit EndsScripts(ServerState& server) : server_(server) {}
 
- private:
-  absl::Status ok_;
-};
-
-class NoProcess : public Process {
- public:
-  explicit NoProcess(ServerState& server) : server_(server) {}
-
-  absl::Status Shutdown(bool, bool) override { return absl::OkStatus(); }
-  absl::Status ApplyConfig(std::string_view) override { return absl::OkStatus(); }
-  int64_t started_ms() const override { return kNow; }
-  // Whoever is served while a script keeps busy would end it.
   bool ServeOthers() override {
     server_.scripts->watch().Kill();
     return true;
@@ -123,7 +103,7 @@ class World : private Keyspace::Observer, private EffectSink {
   std::string effects;
 
  private:
-  NoProcess process_{state};
+  EndsScripts process_{state};
 };
 
 // A client's view of the wire: takes one reply off the front of `rest`, false when there is none.

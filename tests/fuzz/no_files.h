@@ -1,0 +1,45 @@
+// The process around a session under fuzz: nothing is ever written, and nothing fails.
+#pragma once
+
+#include <absl/status/status.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "server/state/persistence.h"
+#include "server/state/process.h"
+
+namespace tally::fuzz {
+
+inline constexpr int64_t kNow = 1'700'000'000'000;  // unix ms
+
+class NoFiles : public server::Persistence {
+ public:
+  const absl::Status& write_error() const override { return ok_; }
+  absl::Status StartRewrite() override { return absl::OkStatus(); }
+  bool rewriting() const override { return false; }
+  bool snapshot_failed() const override { return false; }
+  absl::Status SaveNow() override { return absl::OkStatus(); }
+  absl::Status SaveAtEnd() override { return absl::OkStatus(); }
+  void BeforeClear(size_t) override {}
+  void BeforeSwap(size_t, size_t) override {}
+  absl::Status ApplyConfig() override { return absl::OkStatus(); }
+  absl::Status Reload() override { return absl::OkStatus(); }
+  void AppendInfo(std::string&) const override {}
+  int64_t last_save_ms() const override { return kNow; }
+
+ private:
+  absl::Status ok_;
+};
+
+class NoProcess : public server::Process {
+ public:
+  absl::Status Shutdown(bool, bool) override { return absl::OkStatus(); }
+  absl::Status ApplyConfig(std::string_view) override { return absl::OkStatus(); }
+  int64_t started_ms() const override { return kNow; }
+  bool ServeOthers() override { return true; }
+};
+
+}  // namespace tally::fuzz
