@@ -20,7 +20,7 @@ BATCH = 100
 # The server itself judges the number of words, and says so in its own way.
 USAGE = re.compile(rb"\. Usage: .*")
 # Valkey's errors do not name Redis.
-NAME = re.compile(rb"calling Redis command")
+NAME = re.compile(rb"(calling|Unknown) Redis command")
 SCRIPT = "return redis.call(unpack(ARGV))"
 
 
@@ -39,7 +39,7 @@ def comparable(reply):
     if isinstance(value, list):
         return kind, [comparable(one) for one in value]
     if kind == b"-":
-        return kind, NAME.sub(b"calling command", USAGE.sub(b"", value)).split(b" script: ")[0]
+        return kind, NAME.sub(rb"\1 command", USAGE.sub(b"", value)).split(b" script: ")[0]
     return kind, value
 
 

@@ -162,6 +162,7 @@ void Converse(World& world, std::string_view stream, const Circumstances& circum
     const size_t size = std::min(stream.size(), 1 + (seed >> 16) % longest);
     session.Take(stream.substr(0, size));
     session.Run();
+    world.state.effects.Deliver();
     stream.remove_prefix(size);
     for (int turn = 0; turn < kTurns && session.has_backlog(); ++turn) {
       if (!circumstances.reads_late) CheckReplies(session.client().output);
@@ -179,6 +180,7 @@ void Converse(World& world, std::string_view stream, const Circumstances& circum
   }
   CheckReplies(session.client().output);
   CheckReplies(listener.client().output);
+  world.state.effects.Deliver();
 }
 
 void Replay(World& world, std::string_view effects) {
