@@ -1,6 +1,9 @@
 #include "core/engine/denials.h"
 
+#define XXH_INLINE_ALL
 #include <xxhash.h>
+
+#include <algorithm>
 
 namespace tally {
 
@@ -10,42 +13,47 @@ Denials::Denials(uint64_t seed)
                WindowTop(3'600'000, kNames)} {}
 
 void Denials::Add(std::string_view key, const Cause& cause, int64_t now) {
-  if (pending_.empty()) pending_.resize(kPending);
-  const uint64_t hash =
-      XXH3_64bits_withSeed(key.data(), key.size(), seed_ + cause.id * 2 + cause.kind);
-  TopItem& pending = pending_[hash % kPending];
-  if (pending.hash == hash && pending.count > 0 && pending.last_ms / kStepMs == now / kStepMs) {
-    ++pending.count;
-    pending.last_ms = now;
-    return;
+  if (now / kStepMs != recent_step_) {
+    Flush(now);
+    recent_step_ = now / kStepMs;
   }
-  Flush(pending, now);
-  const std::string label = cause.label();
-  pending = SpaceSaving::ItemOf(hash, {.key = key, .label = label, .kind = cause.kind}, 1, now);
+  const uint64_t id = (cause.id * 2 + cause.kind) | 1;
+  const uint64_t hash = XXH3_64bits_withSeed(key.data(), key.size(), seed_ + id);
+  recent_.Add(std::max<uint64_t>(hash, 1), now, [&](TopItem& item) {
+    item.key.Set(key);
+    item.label = LabelOf(id, cause);
+    item.kind = cause.kind;
+  });
 }
 
-void Denials::Flush(TopItem& pending, int64_t now) {
-  if (pending.count == 0) return;
-  for (WindowTop& window : windows_) window.Add(pending, now);
-  pending.count = 0;
+// Rules and policies are few; of many the last ones are kept.
+const ShortText<40>& Denials::LabelOf(uint64_t id, const Cause& cause) {
+  Label& label = labels_[(id >> 1) % kLabels];
+  if (label.cause != id) label = {id, ShortText<40>(cause.label())};
+  return label.text;
 }
 
-void Denials::FlushAll(int64_t now) {
-  for (TopItem& pending : pending_) Flush(pending, now);
+void Denials::Flush(int64_t now) {
+  const uint64_t missed = recent_.bound();
+  for (WindowTop& window : windows_) {
+    window.AddMissed(missed, recent_step_ * kStepMs, now);
+    recent_.ForEach([&](const TopItem& item) { window.Add(item, now); });
+  }
+  recent_.Clear();
 }
 
 std::vector<TopItem> Denials::Top(Window window, int64_t now) {
-  FlushAll(now);
+  Flush(now);
   return windows_[static_cast<size_t>(window)].Top(now);
 }
 
 uint64_t Denials::bound(Window window, int64_t now) {
-  FlushAll(now);
+  Flush(now);
   return windows_[static_cast<size_t>(window)].bound(now);
 }
 
 size_t Denials::MemoryBytes() const {
-  size_t bytes = pending_.capacity() * sizeof(TopItem);
+  size_t bytes = recent_.MemoryBytes();
   for (const WindowTop& window : windows_) bytes += window.MemoryBytes();
   return bytes;
 }

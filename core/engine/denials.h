@@ -1,7 +1,7 @@
 // Who was denied most in the last minute, five minutes and hour, and by which policy or rule.
 //
-// Denials of one key come one after the other, so they are counted in a small table first, and go
-// into the windows together: when another name needs the place, in the next ten seconds, or when
+// A denial must cost little beside the decision. So those of ten seconds are counted in a sketch
+// that costs next to nothing, and go into the windows together, when the ten seconds are over or
 // somebody asks.
 #pragma once
 
@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/sketch/misra_gries.h"
 #include "core/sketch/window_top.h"
 
 namespace tally {
@@ -32,9 +33,9 @@ class Denials {
     absl::FunctionRef<std::string()> label;
   };
 
-  // Each step of each window holds this many names, and its error is at most the denials in it by
-  // this number. All together take less than 1.9 MB, from the first denial on.
-  static constexpr size_t kNames = 600;
+  // Each step of each window holds this many names. All together take less than 1.9 MB, from the
+  // first denial on.
+  static constexpr size_t kNames = 540;
 
   // `seed` keys the hashes of names.
   explicit Denials(uint64_t seed);
@@ -47,18 +48,24 @@ class Denials {
   size_t MemoryBytes() const;
 
  private:
-  static constexpr size_t kPending = 256;
+  static constexpr size_t kSets = 128;
+  static constexpr size_t kLabels = 64;
   static constexpr int64_t kStepMs = 10'000;  // the steps of every window are multiples of it
 
-  // Puts it into the windows, and leaves its place free.
-  void Flush(TopItem& pending, int64_t now);
-  void FlushAll(int64_t now);
+  struct Label {
+    uint64_t cause = 0;  // 0 if there is none
+    ShortText<40> text;
+  };
+
+  const ShortText<40>& LabelOf(uint64_t id, const Cause& cause);
+  // Puts what is recent into the windows.
+  void Flush(int64_t now);
 
   uint64_t seed_;
   std::array<WindowTop, kWindows> windows_;
-  // By their hashes, each with what one step of kStepMs has had of it; a count of 0 is a free
-  // place. Empty before the first denial.
-  std::vector<TopItem> pending_;
+  int64_t recent_step_ = 0;  // since 1970, of kStepMs
+  MisraGries recent_{kSets};
+  std::array<Label, kLabels> labels_{};  // of causes that denied lately, by their hashes
 };
 
 }  // namespace tally

@@ -12,8 +12,10 @@ template <size_t kBytes>
 class ShortText {
  public:
   ShortText() = default;
-  explicit ShortText(std::string_view text)
-      : size_(static_cast<uint32_t>(std::min<size_t>(text.size(), UINT32_MAX))) {
+  explicit ShortText(std::string_view text) { Set(text); }
+
+  void Set(std::string_view text) {
+    size_ = static_cast<uint32_t>(std::min<size_t>(text.size(), UINT32_MAX));
     std::copy_n(text.data(), kept(), chars_);
   }
 

@@ -15,36 +15,48 @@ void WindowTop::ForEachStep(int64_t now, Visit&& visit) const {
   for (const Step& step : steps_) {
     if (step.number >= 0 && step.number <= last &&
         step.number > last - static_cast<int64_t>(kSteps)) {
-      visit(step.sketch);
+      visit(step);
     }
   }
 }
 
-void WindowTop::Add(const TopItem& item, int64_t now) {
-  const int64_t number = item.last_ms / step_ms_;
-  if (number <= now / step_ms_ - static_cast<int64_t>(kSteps)) return;
+WindowTop::Step* WindowTop::StepOf(int64_t at_ms, int64_t now) {
+  const int64_t number = at_ms / step_ms_;
+  if (number <= now / step_ms_ - static_cast<int64_t>(kSteps)) return nullptr;
   Step& step = steps_[static_cast<size_t>(number) % kSteps];
   if (step.number != number) {
     step.sketch.Clear();
+    step.missed = 0;
     step.number = number;
   }
-  step.sketch.Add(item);
+  return &step;
+}
+
+void WindowTop::Add(const TopItem& item, int64_t now) {
+  if (Step* step = StepOf(item.last_ms, now)) step->sketch.Add(item);
+}
+
+void WindowTop::AddMissed(uint64_t weight, int64_t at_ms, int64_t now) {
+  if (weight == 0) return;
+  if (Step* step = StepOf(at_ms, now)) step->missed += weight;
 }
 
 uint64_t WindowTop::bound(int64_t now) const {
   uint64_t sum = 0;
-  ForEachStep(now, [&](const SpaceSaving& sketch) { sum += sketch.bound(); });
+  ForEachStep(now, [&](const Step& step) { sum += step.bound(); });
   return sum;
 }
 
-// A step that does not hold a name may have counted it up to the step's bound.
+// A step that does not hold a name may have counted it up to the step's bound; one that holds it
+// may have missed some more of it.
 std::vector<TopItem> WindowTop::Top(int64_t now) const {
   struct Sum {
     TopItem item;
-    uint64_t bounds = 0;  // of the steps that hold it
+    uint64_t bounds = 0;  // of the sketches that hold it
   };
   absl::flat_hash_map<uint64_t, Sum> sums;
-  ForEachStep(now, [&](const SpaceSaving& sketch) {
+  ForEachStep(now, [&](const Step& step) {
+    const SpaceSaving& sketch = step.sketch;
     for (const TopItem& item : sketch.items()) {
       const auto [found, fresh] = sums.try_emplace(item.hash, Sum{item, sketch.bound()});
       if (fresh) continue;
@@ -76,6 +88,7 @@ std::vector<TopItem> WindowTop::Top(int64_t now) const {
 void WindowTop::Clear() {
   for (Step& step : steps_) {
     step.number = -1;
+    step.missed = 0;
     step.sketch.Clear();
   }
 }

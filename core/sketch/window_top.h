@@ -29,11 +29,13 @@ class WindowTop {
   // the window of `now` is past that. A step whose time is over is forgotten when its place is
   // needed.
   void Add(const TopItem& item, int64_t now);
+  // The step of `at_ms` has had names of which nobody knows; none of them weighs more than this.
+  void AddMissed(uint64_t weight, int64_t at_ms, int64_t now);
   // Those that have any weight, by the weight that is certain (count - error), the heaviest first.
   // O(capacity log capacity).
   std::vector<TopItem> Top(int64_t now) const;
-  // The most that a name which Top does not hold can weigh: what all steps weigh by their capacity,
-  // at most.
+  // The most that a name which Top does not hold can weigh: at most what all steps weigh by their
+  // capacity, and what was missed.
   uint64_t bound(int64_t now) const;
   int64_t window_ms() const { return step_ms_ * static_cast<int64_t>(kSteps); }
   void Clear();
@@ -42,10 +44,15 @@ class WindowTop {
  private:
   struct Step {
     explicit Step(size_t capacity) : sketch(capacity) {}
+    uint64_t bound() const { return sketch.bound() + missed; }
+
     int64_t number = -1;  // since 1970; -1 if there was none
+    uint64_t missed = 0;
     SpaceSaving sketch;
   };
 
+  // Null if the time is too long ago.
+  Step* StepOf(int64_t at_ms, int64_t now);
   template <typename Visit>
   void ForEachStep(int64_t now, Visit&& visit) const;
 

@@ -1,0 +1,113 @@
+// Which names come most often in a stream of them, at the cost of a few instructions each: the step
+// before sketches that are more exact and cost more.
+//
+// The algorithm of Misra and Gries, "Finding repeated elements", 1982, in many small sets. A name's
+// hash gives it two sets, and it is held in one of them. When a name comes and all places of both
+// are taken, one is taken off every count of one set, and the name's own; a place whose count is
+// used up is free. With two sets to choose from, that hardly happens before nine of ten places are
+// taken.
+//
+// After n names were added:
+//   * a held name came at least `count` times, and at most bound() times more;
+//   * a name that is not held came at most bound() times;
+//   * bound() is at most 2n / 9, and about n by the number of places where names are many.
+#pragma once
+
+#include <absl/functional/function_ref.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/sketch/space_saving.h"
+
+namespace tally {
+
+class MisraGries {
+ public:
+  static constexpr size_t kWays = 8;
+  using Item = SpaceSaving::Item;
+  // Writes the name of an item. Its other members need not be written.
+  using Name = absl::FunctionRef<void(Item&)>;
+
+  // A power of two of sets. Takes its memory at the first Add.
+  explicit MisraGries(size_t sets) : mask_(sets - 1) {}
+
+  // One more of the name with this hash, which is not 0. `name` is asked only where it is not
+  // known. O(1).
+  void Add(uint64_t hash, int64_t at_ms, Name name);
+  // Calls visit(const Item&) for what is held: `count` is the least that the name came. In no
+  // order.
+  template <typename Visit>
+  void ForEach(Visit&& visit) const;
+  uint64_t bound() const;
+  // Begins anew. A name that comes again need not be written again.
+  void Clear();
+  size_t MemoryBytes() const;
+
+ private:
+  // `base` was taken off all counts: so a count that is not above it is used up.
+  struct Set {
+    uint64_t tags =
+        0;  // a byte of each hash, so that one look finds nearly always one place or none
+    uint64_t base = 0;
+    std::array<uint64_t, kWays> counts{};
+    std::array<uint64_t, kWays> hashes{};
+  };
+
+  static uint64_t TagOf(uint64_t hash) { return hash >> 56; }
+  size_t FirstOf(uint64_t hash) const { return hash & mask_; }
+  size_t SecondOf(uint64_t hash) const { return (hash >> 32) & mask_; }
+  // False if the set does not hold the name.
+  bool CountIn(size_t number, uint64_t hash, int64_t at_ms);
+  void Insert(uint64_t hash, int64_t at_ms, Name name);
+  void Reserve();
+  // Takes one off the set of the two that has lost less.
+  void TakeOff(uint64_t hash);
+
+  size_t mask_;
+  std::vector<Set> sets_;
+  std::vector<Item> items_;  // kWays for each set, with names and times
+};
+
+inline bool MisraGries::CountIn(size_t number, uint64_t hash, int64_t at_ms) {
+  constexpr uint64_t kLow = 0x0101010101010101;
+  constexpr uint64_t kHigh = 0x8080808080808080;
+  Set& set = sets_[number];
+  const uint64_t differing = set.tags ^ (TagOf(hash) * kLow);
+  // The high bit of each byte that is 0, and perhaps of some above it.
+  for (uint64_t found = (differing - kLow) & ~differing & kHigh; found != 0; found &= found - 1) {
+    const auto way = static_cast<size_t>(std::countr_zero(found)) / 8;
+    if (set.hashes[way] != hash) continue;
+    set.counts[way] = std::max(set.counts[way], set.base) + 1;
+    items_[number * kWays + way].last_ms = at_ms;
+    return true;
+  }
+  return false;
+}
+
+inline void MisraGries::Add(uint64_t hash, int64_t at_ms, Name name) {
+  if (sets_.empty()) Reserve();
+  if (CountIn(FirstOf(hash), hash, at_ms) || CountIn(SecondOf(hash), hash, at_ms)) return;
+  Insert(hash, at_ms, name);
+}
+
+template <typename Visit>
+void MisraGries::ForEach(Visit&& visit) const {
+  for (size_t i = 0; i < sets_.size(); ++i) {
+    const Set& set = sets_[i];
+    for (size_t way = 0; way < kWays; ++way) {
+      if (set.counts[way] <= set.base) continue;
+      Item item = items_[i * kWays + way];
+      item.hash = set.hashes[way];
+      item.count = set.counts[way] - set.base;
+      item.error = 0;
+      visit(item);
+    }
+  }
+}
+
+}  // namespace tally
