@@ -37,6 +37,9 @@ build() {
   cmake --preset "$1" && cmake --build --preset "$1" --target "${@:2}" && built[$*]=yes
 }
 
+# scaled N: that many, times SCALE.
+scaled() { awk "BEGIN { print int($1 * ${SCALE:-1}) }"; }
+
 limited() { timeout --kill-after=10 "$suite_seconds" "$@"; }
 
 # run_e2e PRESET NAME
@@ -58,11 +61,11 @@ run_against() {
 # The corpus in the repository is read; what the fuzzer finds goes to the build directory, and what
 # makes it crash to the logs. Of itself libFuzzer ends with 77 then, which means skipped here.
 run_fuzz() {
-  build fuzz "$1_fuzz" || return
-  local found=build/fuzz/corpus/$1 words=()
+  build asan "$1_fuzz" || return
+  local found=build/asan/corpus/$1 words=()
   mkdir -p "$found"
   if [[ -e tests/fuzz/$1.dict ]]; then words=(-dict="tests/fuzz/$1.dict"); fi
-  limited "build/fuzz/bin/$1_fuzz" -max_total_time="${FUZZ_SECONDS:-60}" -timeout=10 \
+  limited "build/asan/bin/$1_fuzz" -max_total_time="$(scaled 20)" -timeout=10 \
     -rss_limit_mb=2048 -error_exitcode=1 "${words[@]}" -artifact_prefix="$logs/fuzz-$1-" "$found" "tests/fuzz/corpus/$1"
 }
 
@@ -81,7 +84,7 @@ run_suite() {
     unit-module) build asan module_tests && limited build/asan/bin/module_tests ;;
     unit-threads) build tsan thread_tests && limited build/tsan/bin/thread_tests ;;
     # One seed, so that a change is judged by what it changed; other seeds are run by hand.
-    differential) build release tallyd differential && limited tests/differential/run 1000000 "${DIFFERENTIAL_SEED:-2174692065}" ;;
+    differential) build release tallyd differential && limited tests/differential/run "$(scaled 1000000)" "${DIFFERENTIAL_SEED:-2174692065}" ;;
     embedding) limited tests/embedding/run ;;
     asan-e2e-*) run_e2e asan "${1#asan-e2e-}" ;;
     clients-*) run_against release "tests/clients/${1#clients-}/run" ;;

@@ -34,7 +34,7 @@ namespace tally {
 
 inline constexpr int64_t kNoDeadline = INT64_MAX;
 
-class Keyspace : private RecordTable::SplitObserver {
+class Keyspace final : private RecordTable::SplitObserver {
  public:
   using Segment = RecordTable::Segment;
 

@@ -54,7 +54,7 @@ class ValueQueue {
     uint64_t cursor = 0;     // of the next slice
     bool has_begun = false;  // its first run is written
     bool is_owned = false;
-    std::string runs;  // of its snapshot: they wait for more of them, if the key is long
+    std::string runs{};  // of its snapshot: they wait for more of them, if the key is long
   };
   using Place = std::list<Item>::iterator;
 

@@ -34,7 +34,9 @@ class PackedCells {
   // Bytes of all cells with their lengths.
   size_t bytes() const { return end(); }
   // All cells as they are, for Assign.
-  std::string_view contents() const { return {data(), end()}; }
+  std::string_view contents() const {
+    return block_ == nullptr ? std::string_view() : std::string_view(data(), end());
+  }
   Position end() const { return block_ == nullptr ? 0 : block_->used; }
 
   std::string_view At(Position position) const {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """kill -9 under load: what was acknowledged is there after the restart, command by command.
 
-CRASH_CYCLES kills (20), CRASH_APPENDFSYNC (always) and CRASH_SEED can be set. Each connection works
+SCALE times 20 kills; CRASH_APPENDFSYNC (always) and CRASH_SEED can be set. Each connection works
 on keys of its own, in pipelines, with commands of every type; a model beside it knows the state
 after each command. What the next process holds must be the state after one of the commands from the
 last acknowledged one to the last one sent. Rewrites go on meanwhile.
@@ -18,6 +18,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from lib.report import Report  # noqa: E402
 from lib.resp import ReplyError, RespClient, encode  # noqa: E402
+from lib.scale import scaled  # noqa: E402
 from lib.server import Server, tallyd  # noqa: E402
 from lib.write_model import WriteModel  # noqa: E402
 
@@ -98,7 +99,7 @@ def check_files(server):
 
 
 def main():
-    cycles = int(os.environ.get("CRASH_CYCLES", "20"))
+    cycles = scaled(20)
     policy = os.environ.get("CRASH_APPENDFSYNC", "always")
     seed = int(os.environ.get("CRASH_SEED", time.time_ns() % 1_000_000))
     report = Report()

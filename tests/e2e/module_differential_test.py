@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """redis-server with tally.so answers tallyd's own commands as tallyd does, reply for reply: one seeded stream
-goes to both, in both protocols, in transactions and in scripts. MODULE_COMMANDS (100,000) is how many,
-MODULE_SEED the seed."""
+goes to both, in both protocols, in transactions and in scripts. MODULE_SEED is the seed."""
 
 import os
 import pathlib
@@ -14,6 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from lib.module_server import RawClient, module_server  # noqa: E402
 from lib.native_commands import NativeCommands  # noqa: E402
 from lib.report import Report  # noqa: E402
+from lib.scale import scaled  # noqa: E402
 from lib.server import Server  # noqa: E402
 
 BATCH = 100
@@ -79,7 +79,7 @@ def first_difference(clients, now_ms, commands, seed):
 
 def main():
     report = Report()
-    commands = int(os.environ.get("MODULE_COMMANDS", "100000"))
+    commands = scaled(100_000)
     seed = int(os.environ.get("MODULE_SEED", "20260722"))
     # The module's clock must not be before that of redis-server, which ends keys by its own.
     begin = int(time.time() * 1000) + 86_400_000

@@ -15,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from lib.module_server import Caller, module_server  # noqa: E402
 from lib.native_commands import NativeCommands  # noqa: E402
 from lib.report import Report  # noqa: E402
+from lib.scale import scaled  # noqa: E402
 from lib.server import die_with_parent, free_port  # noqa: E402
 
 DAY_MS = 86_400_000
@@ -52,7 +53,7 @@ def breaking_link(kind, primary, replica, dice):
 def check_stream(report, name, **directives):
     """Random calls, some of them in transactions; the clock of the primary runs ahead in jumps."""
     dice = random.Random(name)
-    commands = int(os.environ.get("MODULE_COMMANDS", "20000"))
+    commands = scaled(20_000)
     with module_server(repl_diskless_sync_delay=0, **directives) as server, \
             module_server(repl_diskless_sync_delay=0, appendonly="yes", **directives) as copy:
         primary, replica = Caller(server.port), Caller(copy.port)

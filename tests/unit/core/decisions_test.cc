@@ -12,6 +12,8 @@
 #include "core/limit/rule_text.h"
 #include "core/limit/rule_words.h"
 #include "random_seed.h"
+#include "scale.h"
+#include "zipf.h"
 
 namespace tally {
 namespace {
@@ -200,6 +202,37 @@ TEST_CASE("denials are exact while their keys are few, however they come and whe
       REQUIRE(item.last_ms == last);
     }
   }
+}
+
+TEST_CASE("of denials by chance each above the bound is there, and none is off by more") {
+  test::SeededRandom random;
+  INFO("TALLY_SEED=" << random.seed());
+  const test::Zipf zipf(50'000, 1.05);
+  Denials denials(random.Next());
+  std::map<std::string, uint64_t> exact;
+  const uint64_t events = test::Scaled(200'000);
+  constexpr int64_t kBegin = kNow - kNow % 3'600'000;
+  for (uint64_t i = 0; i < events; ++i) {
+    const std::string key = std::to_string(zipf.Next(random));
+    ++exact[key];
+    denials.Add(key, {Denials::kRule, 1, [] { return std::string("DENY"); }},
+                kBegin + static_cast<int64_t>(i * 250'000 / events));
+  }
+  const int64_t now = kBegin + 249'999;
+  for (const Denials::Window window : {Denials::Window::kFiveMinutes, Denials::Window::kHour}) {
+    const uint64_t bound = denials.bound(window, now);
+    CHECK(bound <= events / 200);
+    auto missing = exact;
+    for (const TopItem& item : denials.Top(window, now)) {
+      const uint64_t count = exact.at(std::string(item.key.view()));
+      REQUIRE(count <= item.count);
+      REQUIRE(item.count - item.error <= count);
+      REQUIRE(item.error <= bound);
+      missing.erase(std::string(item.key.view()));
+    }
+    for (const auto& [key, count] : missing) REQUIRE(count <= bound);
+  }
+  CHECK(denials.MemoryBytes() < 1'900'000);
 }
 
 }  // namespace

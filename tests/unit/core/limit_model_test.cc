@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "core/tzdata/tzdata_zones.h"
 #include "limit_naive.h"
 #include "random_seed.h"
+#include "scale.h"
 
 namespace tally {
 namespace {
@@ -308,12 +308,9 @@ class ModelRun {
 };
 
 TEST_CASE("LIMIT answers as the naive model does") {
-  // TALLY_LIMIT_STEPS for more.
-  const char* more = std::getenv("TALLY_LIMIT_STEPS");
-  const int64_t steps = more != nullptr ? std::atoll(more) : 30'000;
   ModelRun run;
   INFO("seed " << run.seed());
-  for (int64_t step = 0; step < steps; ++step) {
+  for (uint64_t step = 0; step < test::Scaled(30'000); ++step) {
     INFO("step " << step);
     run.Step();
   }

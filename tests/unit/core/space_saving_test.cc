@@ -1,10 +1,8 @@
-// Space-saving against exact counts. TALLY_SKETCH_EVENTS=10000000 makes the Zipf streams as long.
+// Space-saving against exact counts; SCALE=50 makes the Zipf streams ten million events long.
 #include "core/sketch/space_saving.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cmath>
-#include <cstdlib>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -12,36 +10,16 @@
 
 #include "core/sketch/window_top.h"
 #include "random_seed.h"
+#include "scale.h"
+#include "zipf.h"
 
 namespace tally {
 namespace {
 
 using test::SeededRandom;
+using test::Zipf;
 
-size_t Events() {
-  const char* given = std::getenv("TALLY_SKETCH_EVENTS");
-  return given != nullptr ? std::strtoull(given, nullptr, 10) : 200'000;
-}
-
-// Ranks from 0 on, the i-th with a chance in proportion to 1 / (i + 1)^exponent.
-class Zipf {
- public:
-  Zipf(size_t names, double exponent) {
-    double sum = 0;
-    for (size_t i = 0; i < names; ++i) {
-      sum += std::pow(static_cast<double>(i + 1), -exponent);
-      sums_.push_back(sum);
-    }
-  }
-  size_t Next(SeededRandom& random) const {
-    const double at = static_cast<double>(random.Next() >> 11) * 0x1p-53 * sums_.back();
-    const auto found = std::upper_bound(sums_.begin(), sums_.end(), at);
-    return std::min(static_cast<size_t>(found - sums_.begin()), sums_.size() - 1);
-  }
-
- private:
-  std::vector<double> sums_;
-};
+size_t Events() { return test::Scaled(200'000); }
 
 std::string NameOf(size_t rank) { return "user:" + std::to_string(rank); }
 

@@ -66,7 +66,7 @@ TEST_CASE("A backup that a rewrite overtakes is of the files that were there bef
     REQUIRE(next.ok());
     LogPosition end;
     test::BuildLog(1, {test::Numbered(1), test::Numbered(2)}, &end);
-    LogHeader header{2, 0, end.offset, end.crc};
+    LogHeader header{.sequence = 2, .previous_offset = end.offset, .previous_crc = end.crc};
     files.Put(std::string(kDirectory) + "/appendonly.aof.2.incr.aof", FormatLogHeader(header));
     WriteBase(files, *directory, 2);
     REQUIRE(directory->RemoveObsolete().ok());

@@ -15,7 +15,7 @@ namespace tally::server {
 
 // One process's life: from its start on the files to its destruction, which is a crash unless
 // Close() was called.
-class DurableServer : private Keyspace::Observer {
+class DurableServer final : private Keyspace::Observer {
  public:
   // With the log on, and appendfsync as told.
   DurableServer(test::FakeFileSystem& files, Config config)

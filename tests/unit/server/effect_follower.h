@@ -14,7 +14,7 @@
 
 namespace tally::server {
 
-class EffectFollower : private EffectSink {
+class EffectFollower final : private EffectSink {
  public:
   // Begins with what the followed server holds now. Nothing of that server may go away before.
   explicit EffectFollower(CommandHarness& followed)

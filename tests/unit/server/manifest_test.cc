@@ -60,7 +60,7 @@ TEST_CASE("A manifest with a right checksum and wrong content is refused with it
 TEST_CASE("A name with blanks and what cannot be seen is quoted as Redis does it") {
   for (const std::string& name :
        {std::string("app only.aof.1.incr.aof"), std::string("a\"b\\c\td\ne'f"),
-        std::string("\"") + '\0' + "\x7f\xff1", std::string(" "), std::string("\\\"")}) {
+        std::string("\"") + '\0' + "\x7f\xff" + "1", std::string(" "), std::string("\\\"")}) {
     INFO(name);
     const Manifest manifest{ManifestEntry{name, 1}, {{name, 7}}};
     const std::string text = manifest.Format();

@@ -134,13 +134,13 @@ TEST_CASE("busy script: nothing that it does keeps it alive") {
       "while true do pcall(function() while true do end end) end",
       "local function f() while true do xpcall(f, function() while true do end end) end end f()",
       "while true do coroutine.wrap(function() pcall(function() while true do end end) end)() end",
-      "local function f() for i = 1, 50 do local c = coroutine.create(f) coroutine.resume(c) end "
-      "end "
-      "while true do f() end",
+      ("local function f() for i = 1, 50 do local c = coroutine.create(f) coroutine.resume(c) end "
+       "end "
+       "while true do f() end"),
       "while true do redis.pcall('get', 'k') end",
       "while true do local f = loadstring('while true do end') pcall(f) end",
-      "local t = setmetatable({}, {__index = function(t, k) return t[k + 1] end}) "
-      "while true do pcall(function() return t[1] end) end",
+      ("local t = setmetatable({}, {__index = function(t, k) return t[k + 1] end}) "
+       "while true do pcall(function() return t[1] end) end"),
       "return string.find(string.rep('a', 5000), string.rep('a*', 20) .. 'b')",
       "return string.match(string.rep('a', 1e6), '(.-)(.-)(.-)b')",
       "return string.gsub(string.rep('a', 1e5), '.-.-.-b', '')",

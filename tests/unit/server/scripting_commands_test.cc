@@ -179,8 +179,8 @@ TEST_CASE("scripts: nothing outside can be reached, and nothing shared can be ch
       "local t = {} for i = 1, 1e9 do t[i] = {} end",
       "return unpack({}, -2147483648, 2147483647)",
       "return unpack({}, 1, 1e7)",
-      "local s = string.rep('x', 2^24) local t = {} for i = 1, 64 do t[i] = s end "
-      "return cjson.encode(t)",
+      ("local s = string.rep('x', 2^24) local t = {} for i = 1, 64 do t[i] = s end "
+       "return cjson.encode(t)"),
       "local function f() return f() .. 'x' end return f()",
   };
   for (const char* script : refused) {

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "long_run.h"
+#include "scale.h"
 
 namespace tally::server {
 namespace {
@@ -27,8 +28,8 @@ TEST_CASE(
              counts.full_disks <= 10 || counts.largest_value <= 100'000;
     };
     const auto commands = [&] { return simulation.counts().commands; };
-    constexpr uint64_t kCommands = 200'000 / std::size(kPolicies);
-    while (commands() < kCommands || (spared() && commands() < 50 * kCommands)) simulation.Turn();
+    const uint64_t most = test::Scaled(200'000 / std::size(kPolicies));
+    while (commands() < most || (spared() && commands() < 50 * most)) simulation.Turn();
     INFO(simulation.counts().Text());
     CHECK_FALSE(spared());
   }
