@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/bytes/str_cat.h"
+#include "core/engine/decisions.h"
 #include "core/engine/engine.h"
 #include "server/admin/families.h"
 #include "server/admin/server_context.h"
@@ -87,7 +88,8 @@ void MemoryStats(ServerContext& context) {
   server.clients.ForEach([&](const Client& client) { clients += ClientMemory(client); });
   size_t keys = 0;
   for (size_t i = 0; i < server.engine.databases(); ++i) keys += server.engine.database(i).size();
-  const size_t overhead = std::min(startup + clients, used);
+  const size_t denials = server.engine.decisions().denials().MemoryBytes();
+  const size_t overhead = std::min(startup + clients + denials, used);
   const size_t dataset = used - overhead;
 
   MapRows rows(context.reply);
@@ -97,6 +99,7 @@ void MemoryStats(ServerContext& context) {
   rows.Integer("replication.backlog", 0);
   rows.Integer("clients.slaves", 0);
   rows.Size("clients.normal", clients);
+  rows.Size("denials", denials);
   AddDatabaseRows(context, rows);
   rows.Size("overhead.total", overhead);
   rows.Size("keys.count", keys);

@@ -101,14 +101,15 @@ void ShowDenials(CommandContext& context) {
 }
 
 constexpr Command kCommands[] = {
-    {"denials",
-     ShowDenials,
-     -1,
-     kReadOnly,
-     {},
-     "Returns the keys that are denied most.",
-     "0.2.0",
-     "[WINDOW window<1m|5m|1h>] [COUNT n:int] [POLICY name]"},
+    Replying("[key rule denied error last_ms shadow]",
+             {"denials",
+              ShowDenials,
+              -1,
+              kReadOnly,
+              {},
+              "Returns the keys that are denied most.",
+              "0.2.0",
+              "[WINDOW window<1m|5m|1h>] [COUNT n:int] [POLICY name]"}),
 };
 
 }  // namespace
