@@ -37,8 +37,8 @@ build() {
   cmake --preset "$1" && cmake --build --preset "$1" --target "${@:2}" && built[$*]=yes
 }
 
-# scaled N: that many, times SCALE.
-scaled() { awk "BEGIN { print int($1 * ${SCALE:-1}) }"; }
+# scaled N: that many, times SCALE, and at least 1: to a fuzzer 0 seconds are no limit.
+scaled() { awk "BEGIN { n = int($1 * ${SCALE:-1}); print n < 1 ? 1 : n }"; }
 
 limited() { timeout --kill-after=10 "$suite_seconds" "$@"; }
 

@@ -17,7 +17,7 @@ void Denials::Add(std::string_view key, const Cause& cause, int64_t now) {
     Flush(now);
     recent_step_ = now / kStepMs;
   }
-  const uint64_t id = (cause.id * 2 + cause.kind) | 1;
+  const uint64_t id = cause.id * 2 + cause.kind;
   const uint64_t hash = XXH3_64bits_withSeed(key.data(), key.size(), seed_ + id);
   recent_.Add(std::max<uint64_t>(hash, 1), now, [&](TopItem& item) {
     item.key.Set(key);

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,7 +54,7 @@ class Denials {
   static constexpr int64_t kStepMs = 10'000;  // the steps of every window are multiples of it
 
   struct Label {
-    uint64_t cause = 0;  // 0 if there is none
+    std::optional<uint64_t> cause;
     ShortText<40> text;
   };
 

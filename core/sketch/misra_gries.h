@@ -51,8 +51,7 @@ class MisraGries {
  private:
   // `base` was taken off all counts: so a count that is not above it is used up.
   struct Set {
-    uint64_t tags =
-        0;  // a byte of each hash, so that one look finds nearly always one place or none
+    uint64_t tags = 0;  // a byte of each hash: one look finds nearly always one place, or none
     uint64_t base = 0;
     std::array<uint64_t, kWays> counts{};
     std::array<uint64_t, kWays> hashes{};

@@ -3,7 +3,6 @@
 stream, with links that break, primary and replica hold the same. A replica answers reads by its own clock and
 writes nothing. Redis Sentinel makes a replica the primary, which goes on counting."""
 
-import os
 import pathlib
 import random
 import subprocess

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-from lib.packages import fetch, install, install_node, install_npm, install_pip
+from lib.packages import build_go, install_maven, install_node, install_npm, install_pip
 from lib.server import ROOT, build_directory, die_with_parent, free_port
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -48,16 +48,13 @@ def net_http():
     source.mkdir(exist_ok=True)
     for file in (EXAMPLES / "net_http.go", *(HERE / "go").iterdir()):
         shutil.copy(file, source)
-    options = {"cwd": source, "env": dict(os.environ, GOFLAGS="-mod=readonly", GO111MODULE="on")}
-    fetch("the Go module proxy", ["go", "mod", "download"], **options)
-    subprocess.run(["go", "build", "-o", "example", "."], check=True, **options)
+    build_go(source, "-o", "example", ".")
     return [str(source / "example")], {"TALLYD": "127.0.0.1:{tallyd}"}
 
 
 def spring():
     packages, classes = BUILD / "spring", BUILD / "classes"
-    install("Maven Central", [HERE / "spring/pom.xml"], packages,
-            ["mvn", "--quiet", "--batch-mode", "dependency:copy-dependencies", "-DoutputDirectory=jars"])
+    install_maven(HERE / "spring/pom.xml", packages)
     sources = [*(EXAMPLES / "spring").glob("*.java"), *(HERE / "spring").glob("*.java")]
     subprocess.run(["javac", "-parameters", "-d", classes, "-cp", f"{packages / 'jars'}/*", *sources], check=True)
     return (["java", "-XX:TieredStopAtLevel=1", "-Xmx256m", "-cp",

@@ -1,6 +1,7 @@
 """Packages of the languages' registries, at the versions of lock files, kept under build/ between runs."""
 
 import filecmp
+import os
 import shutil
 import subprocess
 import sys
@@ -59,3 +60,16 @@ def install_pip(lock_file, directory):
     """A virtual environment with what the file lists."""
     install("PyPI", [lock_file], directory, [sys.executable, "-m", "venv", "."],
             ["bin/python", "-m", "pip", "install", "--quiet", "--require-hashes", "-r", lock_file.name])
+
+
+def install_maven(pom, directory):
+    """What the file depends on, in directory/jars."""
+    install("Maven Central", [pom], directory,
+            ["mvn", "--quiet", "--batch-mode", "dependency:copy-dependencies", "-DoutputDirectory=jars"])
+
+
+def build_go(module, *arguments):
+    """`go build` with these arguments in the folder of a module, at the versions of its go.sum."""
+    options = {"cwd": module, "env": dict(os.environ, GOFLAGS="-mod=readonly", GO111MODULE="on")}
+    fetch("the Go module proxy", ["go", "mod", "download"], **options)
+    subprocess.run(["go", "build", *map(str, arguments)], check=True, **options)

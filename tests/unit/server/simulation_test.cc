@@ -28,8 +28,9 @@ TEST_CASE(
              counts.full_disks <= 10 || counts.largest_value <= 100'000;
     };
     const auto commands = [&] { return simulation.counts().commands; };
-    const uint64_t most = test::Scaled(200'000 / std::size(kPolicies));
-    while (commands() < most || (spared() && commands() < 50 * most)) simulation.Turn();
+    constexpr uint64_t kUsual = 200'000 / std::size(kPolicies);
+    const uint64_t least = test::Scaled(kUsual);
+    while (commands() < least || (spared() && commands() < 50 * kUsual)) simulation.Turn();
     INFO(simulation.counts().Text());
     CHECK_FALSE(spared());
   }
