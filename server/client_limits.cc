@@ -24,7 +24,7 @@ void ClientLimits::CloseIdle() {
   });
 }
 
-// maxmemory-clients: those that hold most go first.
+// For maxmemory-clients: closes the clients that hold the most memory first.
 void ClientLimits::Evict() {
   const int64_t setting = server_.config.maxmemory_clients;
   const int64_t limit = setting < 0 ? server_.config.maxmemory / 100 * -setting : setting;

@@ -1,5 +1,6 @@
-// Closes the connections that exceed a limit over time: idle for longer than `timeout`, output that
-// waits for too long, and more memory for all clients than maxmemory-clients.
+// Closes connections that exceed a limit: silent for too long (`timeout`), over
+// client-output-buffer-limit, or the largest ones while all clients together hold more than
+// maxmemory-clients.
 #pragma once
 
 #include "server/connection_table.h"
@@ -12,7 +13,7 @@ class ClientLimits {
   ClientLimits(Services& server, ConnectionTable& connections)
       : server_(server), connections_(connections) {}
 
-  // At each tick of the clock.
+  // Called at each tick of PeriodicWork.
   void Apply();
 
  private:

@@ -10,8 +10,9 @@
 namespace tally::server {
 namespace {
 
-// Short output is sent in the turn that wrote it. Of longer ones a turn sends about kSentBytes to
-// all clients, and no less than kLeastSentBytes to one of them.
+// Output of at most kShortOutput bytes is sent in the turn that wrote it. Of longer output a turn
+// sends about kSentBytes to all clients together; the share of one client is at least
+// kLeastSentBytes.
 constexpr size_t kShortOutput = 16 * 1024;
 constexpr size_t kSentBytes = size_t{1} << 20;
 constexpr size_t kLeastSentBytes = 64 * 1024;
@@ -29,7 +30,7 @@ void ClientOutput::DropUnlogged() {
 
 void ClientOutput::Flush() {
   for (Client* client : clients_.TakePending()) {
-    if (client->running) continue;  // It is marked again when what it runs has ended.
+    if (client->running) continue;  // It is marked again when its command has ended.
     client->wrote = false;
     if (client->output.size() > kShortOutput) {
       large_.push_back(client);
@@ -40,7 +41,8 @@ void ClientOutput::Flush() {
   if (!large_.empty()) FlushLarge();
 }
 
-// Who was left out goes first in the next turn, before those that have more to send.
+// Clients that this turn did not reach go first in the next turn, before those that have more to
+// send.
 void ClientOutput::FlushLarge() {
   const size_t share = std::max(kSentBytes / large_.size(), kLeastSentBytes);
   const int64_t end_us = Clock::MonotonicMicros() + TurnBudget::kMicros;

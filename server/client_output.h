@@ -1,5 +1,6 @@
-// Sends what the clients are to get, when what they wrote has been logged: short output at once,
-// and long output in shares, so that those who get much leave time for the others.
+// Sends the output of the clients at the end of a turn, after the effects of their commands have
+// been logged. Short output is sent at once. Long output is sent in shares, so that clients with
+// much output leave time for the others.
 #pragma once
 
 #include <vector>
@@ -13,10 +14,11 @@ class ClientOutput {
  public:
   ClientOutput(ClientTable& clients, const Stats& stats) : clients_(clients), stats_(stats) {}
 
-  // Sends to all that are marked in the table. Who has more to send is marked again.
+  // Sends the output of all clients that are marked in the table. A client that has more to send is
+  // marked again.
   void Flush();
-  // When the log could not be written: what is not logged must not be acknowledged, so those who
-  // wrote lose the replies of this turn, and their connection.
+  // Called when the log could not be written. What is not logged must not be acknowledged, so the
+  // clients that wrote in this turn lose their unsent output and their connection.
   void DropUnlogged();
 
  private:
@@ -24,7 +26,7 @@ class ClientOutput {
 
   ClientTable& clients_;
   const Stats& stats_;
-  std::vector<Client*> large_;  // of those to flush: have much output
+  std::vector<Client*> large_;  // clients of this flush that have much output
 };
 
 }  // namespace tally::server

@@ -1,5 +1,5 @@
-// A socket and the conversation on it. The server reads for it when there is something to read,
-// runs what came, and has the output sent when the turn ends.
+// A socket and the conversation on it. The server reads from it when there is something to read,
+// runs what was read, and has the output sent when the turn ends.
 #pragma once
 
 #include <cstdint>
@@ -17,28 +17,28 @@ namespace tally::server {
 
 class Connection;
 
-// Where a connection waits to be read and run.
+// The queue in which connections wait to be read and run.
 class ConnectionQueue {
  public:
-  // The connection has something to read or to run: in this turn if its commands have not begun
-  // to run yet, else in the next.
+  // Adds a connection that has something to read or to run. It is served in this turn if the turn
+  // has not begun to run commands yet, otherwise in the next turn.
   virtual void Enqueue(std::shared_ptr<Connection> connection) = 0;
 
  protected:
   ~ConnectionQueue() = default;
 };
 
-// Who keeps a connection.
+// The owner of a connection.
 class ConnectionOwner {
  public:
-  // The connection has closed its socket, and may be forgotten when the turn ends.
+  // Called when the connection has closed its socket. The owner drops it when the turn ends.
   virtual void Forget(Client& client) = 0;
 
  protected:
   ~ConnectionOwner() = default;
 };
 
-// What a connection knows of the loop it lives in.
+// The parts of the event loop that a connection uses.
 struct ConnectionHost {
   ConnectionOwner& owner;
   ConnectionQueue& queue;
@@ -46,7 +46,8 @@ struct ConnectionHost {
 
 class Connection final : public Transport, public std::enable_shared_from_this<Connection> {
  public:
-  // `socket` is connected, and is the connection's to close; `ssl` is null for a plain one.
+  // `socket` is connected. The connection owns it and closes it. `ssl` is null for a connection
+  // without TLS.
   Connection(int socket, SslPointer ssl, ConnectionHost host, Services& server,
              std::unique_ptr<Conversation> conversation);
 
@@ -54,16 +55,18 @@ class Connection final : public Transport, public std::enable_shared_from_this<C
   const Client& client() const { return client_; }
   bool closed() const { return state().end.closed(); }
 
-  // The socket became readable, or writable; `hung_up` if its stream ends after what is there.
+  // Called when the socket becomes readable or writable. `hung_up`: after the bytes that are there,
+  // the stream ends.
   void OnReady(bool readable, bool writable, bool hung_up);
   // Whether Read would find something, and may be called.
   bool wants_input() const { return state().WantsInput(); }
-  // Reads once. What came stays in `into` until Run, or belongs to a long argument.
+  // Reads once. The bytes stay in `into`, which must not change until Run or Hold, unless they
+  // belong to a long argument: then they are read into its buffer.
   void Read(std::span<char> into);
-  // The key of a single request that was read, for the keyspace to fetch.
+  // The key of the request that was read, if it was only one, so that the keyspace can prefetch it.
   std::optional<std::string_view> first_key() const { return conversation_->first_key(); }
-  // Its turn, for which it leaves the queue: runs what was read, or what was left, within the
-  // share.
+  // Gives the connection its turn: it leaves the queue, and runs what was just read or was left
+  // from an earlier turn, within the share.
   void Run(const TurnShare& share);
   // Keeps what was read for a Run in a later turn.
   void Hold() { conversation_->Hold(); }
@@ -72,9 +75,9 @@ class Connection final : public Transport, public std::enable_shared_from_this<C
 
   bool FlushOutput(size_t most) override;
   void Close() override;
-  // Closes when the peer has been silent for longer than it may be.
+  // Closes the connection if the peer has been silent for longer than is allowed.
   void LimitTime();
-  // Closes when more output waits for the peer than client-output-buffer-limit lets it.
+  // Closes the connection if more output waits for the peer than client-output-buffer-limit allows.
   void LimitOutput();
 
  private:
@@ -87,8 +90,8 @@ class Connection final : public Transport, public std::enable_shared_from_this<C
   const ConnectionHost host_;
   Services& server_;
   const std::unique_ptr<Conversation> conversation_;
-  Client& client_;                        // the conversation's
-  int64_t over_soft_limit_since_ms_ = 0;  // 0: it is not
+  Client& client_;                        // owned by the conversation
+  int64_t over_soft_limit_since_ms_ = 0;  // unix ms; 0: not over it
 };
 
 }  // namespace tally::server

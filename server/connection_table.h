@@ -18,12 +18,12 @@ namespace tally::server {
 
 class ConnectionTable final : private ConnectionOwner {
  public:
-  // New connections are watched by `ready_set`, and wait for their turn in `queue`. Those of HTTP
-  // see `site`.
+  // `ready_set` watches the sockets of new connections, which wait for their turn in `queue`. HTTP
+  // connections serve `site`.
   ConnectionTable(Services& server, Dispatcher& dispatcher, HttpSite& site, ConnectionQueue& queue,
                   ReadySet& ready_set);
 
-  // Takes the socket over; `ssl` is null for a plain one.
+  // Takes ownership of the socket. `ssl` is null for a connection without TLS.
   void Open(int socket, SslPointer ssl, Protocol protocol, std::string peer, std::string local);
   size_t size() const { return by_client_.size(); }
   // In no order; `visit` may close connections.
@@ -32,7 +32,8 @@ class ConnectionTable final : private ConnectionOwner {
     for (const auto& [client, connection] : by_client_) visit(*connection);
   }
 
-  // At the turn's end: drops those that have closed. False when there were none.
+  // Drops the connections that have closed. Called at the end of a turn. Returns false if there
+  // were none.
   bool EraseClosed();
 
  private:
@@ -45,7 +46,7 @@ class ConnectionTable final : private ConnectionOwner {
   ConnectionQueue& queue_;
   ReadySet& ready_set_;
   absl::flat_hash_map<Client*, std::shared_ptr<Connection>> by_client_;
-  // They stay until the turn ends, as lists of this turn may name them.
+  // Closed connections stay until the turn ends, because lists of this turn may point to them.
   std::vector<Client*> closed_;
 };
 

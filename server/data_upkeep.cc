@@ -11,15 +11,15 @@
 namespace tally::server {
 namespace {
 
-// What expiry and reclaiming may take of one turn.
+// The time that expiry and reclaiming may take of one turn.
 constexpr int64_t kSliceMicros = 1000;
 constexpr size_t kReclaimedTogether = 256;
-// What sweeping quota books may take of one tick.
+// The time that sweeping quota books may take of one tick.
 constexpr int64_t kSweepMicros = 500;
 
 }  // namespace
 
-// While the log takes nothing, the keys stay: their ends could not be logged.
+// While the log cannot be written, keys do not expire, because their deletion could not be logged.
 bool DataUpkeep::MayExpire() const {
   return server_.active_expire && !server_.loading && server_.persistence->write_error().ok();
 }

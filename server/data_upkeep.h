@@ -1,5 +1,5 @@
-// Gives back the memory of what is no longer wanted: expired keys, deleted values, old entries of
-// quota books, and whatever maxmemory asks for, each in slices with a budget of time.
+// Frees the memory of what is no longer needed: expired keys, deleted values, old entries of quota
+// books, and keys that maxmemory evicts. Works in slices, each with a time budget.
 #pragma once
 
 #include "server/state/services.h"
@@ -10,11 +10,12 @@ class DataUpkeep {
  public:
   explicit DataUpkeep(Services& server) : server_(server) {}
 
-  // Whether a slice would find something at once, so that the loop must not wait.
+  // Whether a slice has work to do now. The loop must not wait then.
   bool HasWork() const;
-  // At each turn's end.
+  // Called at the end of each turn.
   void Slice();
-  // At each tick of the clock: what is found only by looking at values one after the other.
+  // Called at each tick of PeriodicWork. Frees what can be found only by looking at one value after
+  // the other.
   void Sweep();
 
  private:

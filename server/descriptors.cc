@@ -17,7 +17,7 @@ int64_t DescriptorLimit() {
   return static_cast<int64_t>(limit.rlim_cur);
 }
 
-// As far as the process may; returns the limit.
+// Raises the limit as far as the process is allowed to. Returns the limit that then holds.
 int64_t RaiseDescriptorLimit(int64_t clients) {
   const auto needed = static_cast<rlim_t>(clients + kReserved);
   rlimit limit{};

@@ -10,14 +10,17 @@
 
 namespace tally::server {
 
-// At the start: raises the limit to what maxclients needs, or else lowers maxclients.
+// At start: raises the limit to what maxclients needs. If that is not possible, lowers maxclients,
+// or fails if no descriptor would be left for clients.
 absl::Status LimitClients(Config& config, const Logger& log);
 
-// Later: raises the limit to what this many clients need. An error says how many it is enough for.
+// After the start: raises the limit to what this many clients need. The error says for how many
+// clients the limit is enough.
 absl::Status MakeRoomForClients(int64_t clients);
 
-// Whether a new socket is one of the descriptors that no client gets, because they are for the
-// listeners, the log, a rewrite and the like: the kernel gives out the lowest one that is free.
+// Whether a new socket has one of the highest descriptors. No client gets them, so that enough are
+// left for the listeners, the log, a rewrite and so on: the kernel always gives out the lowest free
+// descriptor, so a high one means that few are left.
 bool IsReserved(int socket);
 
 }  // namespace tally::server

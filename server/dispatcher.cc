@@ -45,12 +45,14 @@ std::string_view ScriptDenial(AclDenial denial) {
   return "";
 }
 
-// What a client may queue in MULTI before it is asked to stop.
+// The bytes of arguments that a client may queue in MULTI; the command that exceeds them is
+// refused.
 constexpr size_t kMaxQueuedBytes = size_t{1} << 30;
 
 constexpr size_t kMaxPrinted = 128;
 constexpr int64_t kWarningPauseMs = 60'000;
-// The effects of a script are one batch of the log, whose length has ten digits.
+// All effects of a script are one batch of the log, and the log has ten digits for the length of a
+// batch. Above this many bytes a script may not write any more.
 constexpr size_t kMostScriptEffects = size_t{4} << 30;
 
 // Redis prints words as C strings, which end at a NUL.
@@ -69,12 +71,12 @@ bool SnapshotsAreMissed(const Persistence& persistence, const Config& config) {
   return config.stop_writes_on_bgsave_error && persistence.snapshot_failed();
 }
 
-// Whether anything may be changed: not while the disk takes nothing.
+// Whether writes are allowed: not while the log cannot be written or needed snapshots fail.
 bool MayWrite(const Persistence& persistence, const Config& config) {
   return persistence.write_error().ok() && !SnapshotsAreMissed(persistence, config);
 }
 
-// Why nothing may be changed; empty if MayWrite.
+// The error for a write that is refused; empty if MayWrite.
 std::string WriteRefusal(const Persistence& persistence, const Config& config) {
   const absl::Status& error = persistence.write_error();
   if (!error.ok()) {
@@ -126,7 +128,7 @@ uint32_t Dispatcher::FlagsOf(const Client& client, const CommandTable::Item& ite
 }
 
 const CommandTable::Item* Dispatcher::Resolve(Client& client, Args args) {
-  // A client tends to repeat itself.
+  // A client often repeats its last command.
   const CommandTable::Item* last = client.last_command;
   if (last != nullptr && last->parent == nullptr && last->command->subcommands.empty() &&
       IsWord(args[0], last->command->name)) {
@@ -153,7 +155,8 @@ const CommandTable::Item* Dispatcher::Resolve(Client& client, Args args) {
   return item;
 }
 
-// A browser that a page of another site has talk to us: what is in its request must not be run.
+// Protects against a browser that a page of another site makes connect to this port: nothing in its
+// HTTP request may be run as a command.
 bool Dispatcher::RefuseBrowser(Client& client, std::string_view word) {
   if (!IsWord(word, "post") && !IsWord(word, "host:")) return false;
   const int64_t now = server_.clock.now_ms();
@@ -193,7 +196,7 @@ void Dispatcher::Reject(Client& client, const CommandTable::Item* item, std::str
 bool Dispatcher::Admit(Client& client, const CommandTable::Item& item, Args args) {
   const Command& command = *item.command;
   if (!client.authenticated && (command.flags & kNoAuth) == 0) [[unlikely]] {
-    // The default user may have lost its password since the client came.
+    // The default user may have lost its password since the client connected.
     LoginAsDefault(server_.users, client);
     if (!client.authenticated) {
       Reject(client, &item, "NOAUTH Authentication required.");
@@ -256,7 +259,7 @@ bool Dispatcher::AdmitWrite(Client& client, const CommandTable::Item& item) {
 
 bool Dispatcher::RunsWithoutMemory(const Client& client, const CommandTable::Item& item) {
   if ((FlagsOf(client, item) & kDenyOom) != 0) return false;
-  // To queue takes memory too.
+  // Queueing takes memory too.
   return !client.transaction.active || (item.command->flags & kEndsMulti) != 0;
 }
 
@@ -364,7 +367,8 @@ void Dispatcher::Account(Client& client, const CommandTable::Item& item, Args ar
     const std::string error = client.output.Copy(reply_begin + 1, kMaxPrinted);
     stats.CountError(std::string_view(error).substr(0, error.find('\r')));
   }
-  // What a script calls is its own time: the keys of the script's call count.
+  // Calls that a script makes are not counted: their time is part of the script's own call, and the
+  // keys of that call count.
   if (server_.hot_keys.active() && client.running) [[unlikely]] {
     const size_t written = client.output.size();
     server_.hot_keys.Note(*item.command, args, static_cast<uint64_t>(micros),
@@ -406,7 +410,7 @@ void Dispatcher::ApplyReplyMode(Client& client, size_t reply_begin) {
     case ReplyMode::kOff:
       client.output.Truncate(reply_begin);
       return;
-    case ReplyMode::kSkipNext:  // set by this very command
+    case ReplyMode::kSkipNext:  // this command has set it
       client.output.Truncate(reply_begin);
       client.reply_mode = ReplyMode::kSkipThis;
       return;

@@ -1,5 +1,5 @@
-// The one way to a handler: checks arity, authentication, permissions, the state of MULTI, memory
-// and log, runs the command, and logs its effect.
+// The only way to a command handler: checks arity, authentication, permissions, the state of MULTI,
+// memory and the log, then runs the command and logs its effect.
 #pragma once
 
 #include <string>
@@ -18,9 +18,11 @@ class Dispatcher final : public CommandRunner {
  public:
   explicit Dispatcher(Services& server) : server_(server) {}
 
-  // Before the requests of one read: commands are timed from the end of the one before.
+  // Called before the requests of one read. Each command is timed from the end of the one before
+  // it.
   void BeginBatch() override { batch_begin_ = last_micros_ = Clock::MonotonicMicros(); }
-  // When the last of them ended, and what all of them have taken.
+  // When the last command ended (Clock::MonotonicMicros), and how many microseconds the batch had
+  // taken by then.
   int64_t last_micros() const { return last_micros_; }
   int64_t batch_micros() const { return last_micros_ - batch_begin_; }
   int64_t MeasureBatch() override {
@@ -30,7 +32,8 @@ class Dispatcher final : public CommandRunner {
 
   bool Execute(Client& client, Args args) override;
 
-  // A command without the checks that only a request needs: from EXEC, a script or the log.
+  // These run a command without the checks that only a request needs: for EXEC, for a script, and
+  // for the log.
   void Run(Client& client, const CommandTable::Item& item, Args args) override;
   void RunFromScript(Client& client, const Client& caller, Args args,
                      ScriptRights& rights) override;
@@ -39,24 +42,28 @@ class Dispatcher final : public CommandRunner {
  private:
   enum class Purpose : uint8_t { kRequest, kReplay };
   void RunAs(Purpose purpose, Client& client, const CommandTable::Item& item, Args args);
-  // Appends the effect to the stream, unless the handler has, and counts the changes.
+  // Counts the changes. Appends the command to the stream of effects, unless the handler has
+  // appended its own effect.
   void NoteChange(ServerContext& context);
   const CommandTable::Item* Resolve(Client& client, Args args);
   bool Admit(Client& client, const CommandTable::Item& item, Args args);
-  // Whether the client's user may do it.
+  // Whether ACL allows the call to the client's user. Replies the error if not.
   bool Permit(Client& client, const CommandTable::Item& item, Args args);
   bool AdmitWrite(Client& client, const CommandTable::Item& item);
-  // Whether it may be run, or queued, although no memory can be had.
+  // Whether the command may run, or be queued, although maxmemory is exceeded and nothing can be
+  // evicted.
   static bool RunsWithoutMemory(const Client& client, const CommandTable::Item& item);
-  // Why a script may not call it; empty if it may.
+  // The error of a call that a script may not make; empty if it may.
   std::string ScriptRefusal(const Client& caller, const CommandTable::Item* item, Args args,
                             const ScriptRights& rights) const;
   bool Paused(const Client& client, const CommandTable::Item& item) const;
-  // The command's, and for EXEC those of what it is going to run.
+  // The flags of the command. For EXEC also those of the queued commands: kWrite, kDenyOom and
+  // kMayReplicate.
   static uint32_t FlagsOf(const Client& client, const CommandTable::Item& item);
   void Reject(Client& client, const CommandTable::Item* item, std::string_view error);
   void RejectUnknown(Client& client, Args args);
-  // Ends the connection if the word is one of HTTP's, as Redis does.
+  // Ends the connection if the word shows that the request is HTTP (POST or Host:), as Redis does.
+  // Returns whether it did.
   bool RefuseBrowser(Client& client, std::string_view word);
   void Queue(Client& client, const CommandTable::Item& item, Args args);
   void Account(Client& client, const CommandTable::Item& item, Args args, size_t reply_begin,
@@ -68,7 +75,7 @@ class Dispatcher final : public CommandRunner {
 
   Services& server_;
   int64_t batch_begin_ = 0;
-  int64_t last_micros_ = 0;  // when the command before ended
+  int64_t last_micros_ = 0;  // when the last command ended
   int64_t browser_warned_ms_ = 0;
 };
 

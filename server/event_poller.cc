@@ -8,7 +8,7 @@
 namespace tally::server {
 namespace {
 
-// Handlers of timers and new connections that one turn runs.
+// The most handlers, of timers, new connections and so on, that one turn runs.
 constexpr int kMostHandlers = 64;
 
 }  // namespace
@@ -27,11 +27,13 @@ void EventPoller::Poll(bool has_work) {
   }
   for (int i = 0; i < kMostHandlers && io_.poll_one() > 0; ++i) {
   }
-  // The handlers may have been others': who has sent a request waits for no second turn.
+  // The handlers that ran may all have been for other events. A request that has come must not wait
+  // for another turn.
   TakeReady();
 }
 
-// Armed again in the next turn only, so that each turn answers before it looks for more.
+// The wait is armed again only in the next turn, so that each turn answers before it looks for
+// more.
 void EventPoller::WaitForReady() {
   waits_for_ready_ = true;
   ready_descriptor_.async_wait(asio::posix::stream_descriptor::wait_read,
@@ -53,7 +55,7 @@ void EventPoller::WakeAfter(int64_t micros) {
   timer_.expires_after(std::chrono::microseconds(micros));
   timer_.async_wait([this](const std::error_code&) {
     waits_for_timer_ = false;
-    TakeReady();  // Requests that have come too: what it was set for is for turns without.
+    TakeReady();  // Takes requests too: the timer is for work of turns without requests.
   });
 }
 

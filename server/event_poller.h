@@ -1,5 +1,5 @@
-// Waits for the kernel, and hands out what it says: to the connections what their sockets have, and
-// to the handlers of timers, signals and listeners that their time has come.
+// Waits for events from the kernel and passes them on: what happened on sockets to their
+// connections, and timers, signals and new connections to their handlers.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -15,12 +15,14 @@ class EventPoller {
  public:
   explicit EventPoller(asio::io_context& io);
 
-  // Where the sockets of connections are registered.
+  // The sockets of connections are registered here.
   ReadySet& ready_set() { return ready_set_; }
 
-  // Handles what has come; waits for something unless the turn has other work.
+  // Handles the events that have come. If there are none, waits for one, unless `has_work` says
+  // that the turn has other work.
   void Poll(bool has_work);
-  // Has the next Poll wait for at most this long, if no earlier call has asked for that yet.
+  // Makes the next Poll wait at most this long. Has no effect while the timer of an earlier call
+  // runs.
   void WakeAfter(int64_t micros);
 
  private:

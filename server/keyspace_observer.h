@@ -1,5 +1,5 @@
-// Passes on what the keyspace does: expired keys to the stream of effects, new keys to their
-// readers, and values that are about to change to the snapshot under way.
+// Passes on what the keyspaces report: expired keys to the stream of effects and the key events,
+// new keys to the key events, and values that are about to change to the snapshot under way.
 #pragma once
 
 #include <string_view>

@@ -19,7 +19,7 @@
 namespace tally::server {
 namespace {
 
-// After this much time without a failure connections are taken to come in again.
+// After this long without a failure, connections count as accepted again.
 constexpr int64_t kAcceptingAgainMs = 5000;
 
 constexpr std::string_view kTooManyClients = "max number of clients reached";
@@ -28,7 +28,7 @@ constexpr std::string_view kProtected =
     "for the default user. In this mode connections are only accepted from the loopback interface. "
     "Set requirepass, or protected-mode no if the network is trusted.";
 
-// What is sent before a connection is closed that is not admitted.
+// The text that a connection gets before it is closed because it is not admitted.
 std::string RefusalText(Protocol protocol, int http_status, std::string_view resp_code,
                         std::string_view text) {
   return protocol == Protocol::kHttp ? WholeErrorResponse(http_status, text)
@@ -151,7 +151,7 @@ void Listeners::AcceptTcp(TcpAcceptor& acceptor, Wire wire) {
       const auto peer = socket.remote_endpoint(ignored);
       const auto local = socket.local_endpoint(ignored);
       socket.set_option(asio::ip::tcp::no_delay(true), ignored);
-      // Plain ones are read and written with calls that do not block.
+      // Sockets without TLS are read and written with calls that do not block anyway.
       if (wire.tls) socket.native_non_blocking(true, ignored);
       socket.set_option(asio::socket_base::keep_alive(config_.tcp_keepalive > 0), ignored);
       Admit(socket.release(), wire, Describe(peer), Describe(local), peer.address().is_loopback());
@@ -175,7 +175,7 @@ void Listeners::AcceptUnix(UnixAcceptor& acceptor) {
       });
 }
 
-// Without a free descriptor each attempt would fail, and the next one come at once.
+// Without a free descriptor each attempt would fail and be repeated at once.
 bool Listeners::KeepsAccepting(const std::error_code& error, std::function<void()> again) {
   if (!error || error == asio::error::connection_aborted) return true;
   if (failed_ms_ == 0) {
@@ -191,8 +191,8 @@ void Listeners::Wake() {
   for (const auto& again : std::exchange(resting_, {})) again();
 }
 
-// A while later, because under load each connection that closes lets one more in, and those are no
-// news.
+// Waits before it reports, because under load each connection that closes lets one more in, and
+// that is no recovery.
 void Listeners::ReportRecovery() {
   if (failed_ms_ == 0) return;
   if (server_.clock.now_ms() - failed_ms_ < kAcceptingAgainMs) return;
@@ -218,7 +218,7 @@ void Listeners::Admit(int socket, Wire wire, std::string peer, std::string local
   if (wire.tls && refusal.empty()) ssl = tls_->Accept(socket);
   if (!refusal.empty() || (wire.tls && ssl == nullptr)) {
     ++server_.stats.connections_rejected;
-    // Whoever expects a handshake could not read it.
+    // A client that expects a TLS handshake could not read it.
     if (!wire.tls) {
       static_cast<void>(
           ::send(socket, refusal.data(), refusal.size(), MSG_NOSIGNAL | MSG_DONTWAIT));

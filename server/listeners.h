@@ -1,5 +1,5 @@
-// Listens: opens the addresses, accepts who may come in, refuses the others, and rests while the
-// process has no descriptor left.
+// Opens the addresses to listen on, accepts the connections that are allowed, refuses the others,
+// and pauses while the process has no free descriptor.
 #pragma once
 
 #include <absl/status/status.h>
@@ -26,16 +26,17 @@ class Listeners {
   Listeners(asio::io_context& io, Services& server, ConnectionTable& connections,
             TurnClock& turn_clock);
 
-  // Opens all that the configuration names; what fails is reported.
+  // Opens all addresses of the configuration. Returns the first error. An address that begins with
+  // '-' may be missing on this machine.
   absl::Status Open();
-  // Reads the certificates again. Connections that are there keep what they have.
+  // Reads the certificates again. Existing connections keep the old ones.
   absl::Status ReloadTls();
-  // Where it listens, for the log and for `port 0`.
+  // The addresses that it listens on, for the log.
   const std::vector<std::string>& addresses() const { return addresses_; }
 
-  // Has those that rest try again: a connection has closed, or some time has passed.
+  // Makes the paused listeners try again: a connection has closed, or some time has passed.
   void Wake();
-  // Says in the log, a while after the last failure, that connections come in again.
+  // Logs that connections are accepted again, once some time has passed since the last failure.
   void ReportRecovery();
 
  private:
@@ -53,12 +54,12 @@ class Listeners {
   absl::Status LoadTls();
   void AcceptTcp(TcpAcceptor& acceptor, Wire wire);
   void AcceptUnix(UnixAcceptor& acceptor);
-  // Takes the socket over.
+  // Takes ownership of the socket: opens a connection on it, or refuses it and closes it.
   void Admit(int socket, Wire wire, std::string peer, std::string local, bool is_local);
-  // Why a new connection is not admitted, as an error reply; empty if it is.
+  // The error reply for a new connection that is not admitted; empty if it is admitted.
   std::string Refusal(bool is_local, Protocol protocol) const;
-  // After an attempt to accept: whether the listener goes on at once. If not, it rests, and goes on
-  // with `again`.
+  // Called after an attempt to accept. Returns whether the listener accepts the next connection
+  // now. If not, it pauses until Wake calls `again`.
   bool KeepsAccepting(const std::error_code& error, std::function<void()> again);
 
   asio::io_context& io_;
@@ -70,8 +71,8 @@ class Listeners {
   std::unique_ptr<UnixAcceptor> unix_;
   std::vector<std::string> addresses_;
   std::unique_ptr<TlsContext> tls_;             // null without tls-port and http-tls
-  std::vector<std::function<void()>> resting_;  // what has them try again
-  int64_t failed_ms_ = 0;  // when accepting last failed; 0: the log has said since that it works
+  std::vector<std::function<void()>> resting_;  // each makes a paused listener try again
+  int64_t failed_ms_ = 0;  // when accepting last failed (unix ms); 0: recovery is logged
 };
 
 }  // namespace tally::server

@@ -1,4 +1,5 @@
-// The command line, and what comes before and after the server.
+// The main program: reads the command line, prepares the process for the server, and cleans up
+// after it.
 #include <unistd.h>
 
 #include <algorithm>
@@ -47,7 +48,7 @@ constexpr char kUsage[] =
 
 std::string TextOf(const absl::Status& status) { return std::string(status.message()); }
 
-// Each line of the reason by itself.
+// Prints each line of the reason as a message. Returns the exit code.
 int Fail(std::string_view reason) {
   while (!reason.empty()) {
     const std::string_view line = reason.substr(0, reason.find('\n'));
@@ -78,7 +79,7 @@ int BackUpFiles(const std::vector<std::string>& arguments) {
 }
 
 int PingServer(const Config& config) {
-  // As the server does, which may be given a relative path.
+  // The server does this too, and the path of its unix socket may be relative.
   if (::chdir(config.dir.c_str()) != 0) {
     return Fail(StrCat("cannot enter dir ", config.dir, ": ", std::strerror(errno)));
   }
@@ -98,7 +99,8 @@ bool IsLoopback(std::string_view address) {
   return address.starts_with("127.") || address == "::1";
 }
 
-// Otherwise whoever starts it in a container learns only from its clients that they are refused.
+// Whether clients of other machines will be refused. The log warns of that, because otherwise a
+// user who starts the server in a container would learn it only from the refused clients.
 bool RefusesOtherMachines(const Config& config) {
   const bool is_open = config.requirepass.empty() && config.users.empty() && config.aclfile.empty();
   return config.protected_mode && is_open &&
@@ -123,7 +125,7 @@ void WarnOfSettings(const LoadedConfig& loaded, const Supervisor& supervisor, co
   }
 }
 
-// A file that cannot be written is no reason not to serve.
+// A pid file that cannot be written is no reason to stop.
 void WritePidFile(const std::string& path, const Logger& log) {
   if (path.empty()) return;
   std::ofstream file(path);
@@ -133,7 +135,7 @@ void WritePidFile(const std::string& path, const Logger& log) {
 
 int Serve(LoadedConfig& loaded) {
   Config& config = loaded.config;
-  // First, so that relative paths are within it.
+  // This comes first, so that relative paths are relative to `dir`.
   if (::chdir(config.dir.c_str()) != 0) {
     return Fail(StrCat("cannot enter dir ", config.dir, ": ", std::strerror(errno)));
   }

@@ -18,7 +18,7 @@ const Logger*& LogOfProcess() {
 }
 
 void End() {
-  // The message takes a little memory; if there is none of that either, it goes to stderr only.
+  // Logging the message needs a little memory. If there is none, the message goes to stderr only.
   std::set_new_handler(nullptr);
   std::fputs(kReason, stderr);
   std::fputs("\n", stderr);

@@ -5,9 +5,10 @@
 
 namespace tally::server {
 
-// From now on the process ends at once, and says so: a command that stops in its middle would leave
-// data that its log does not have. Nothing is lost that appendfsync has promised, since what the
-// turn did has not been acknowledged. `log` lives as long as the process.
+// From now on the process ends at once, with a message, when an allocation fails. It cannot go on:
+// a command that stops half-way would leave data that is not in the log. Nothing that appendfsync
+// has promised is lost, because what the turn did has not been acknowledged. `log` must live as
+// long as the process.
 void EndWhenOutOfMemory(const Logger& log);
 
 }  // namespace tally::server

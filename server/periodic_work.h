@@ -1,5 +1,5 @@
-// What is done by the clock, every 50 ms, whether or not somebody sends requests: rates, memory
-// figures, the files, upkeep of the data, limits on clients, listeners that rest, the events of the
+// The work that is done every 50 ms, whether or not clients send requests: rates, memory figures,
+// the files, upkeep of the data, limits on clients, paused listeners, and the events of the web
 // page.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace tally::server {
 
-// What has something to do at each tick.
+// The parts that have work at each tick.
 struct PeriodicParts {
   AofPersistence& persistence;
   DataUpkeep& data;
@@ -36,7 +36,7 @@ class PeriodicWork {
  private:
   void Tick();
   void SampleRates();
-  // Once a second, and only if somebody listens.
+  // Publishes once a second, and only if a client reads the events.
   void PublishEvents();
 
   asio::steady_timer timer_;

@@ -30,7 +30,7 @@ asio::ip::address Reachable(const std::string& host, std::error_code& error) {
   return asio::ip::make_address(host.starts_with('-') ? host.substr(1) : host, error);
 }
 
-// The limit holds for connecting too.
+// Sets the time limit of the socket; the limit for sending holds for connecting too.
 template <typename Socket>
 void LimitWaiting(Socket& socket) {
   const timeval limit{kWaitSeconds, 0};

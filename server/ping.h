@@ -1,5 +1,5 @@
-// tallyd --ping: asks the server of a configuration whether it serves, for the health checks of
-// containers and scripts, which may have no redis-cli.
+// tallyd --ping: asks the server that a configuration describes whether it serves. For the health
+// checks of containers and scripts, which may have no redis-cli.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -11,9 +11,9 @@
 namespace tally::server {
 
 // Sends PING to the unix socket if there is one, else to the first address of `bind` and `port`.
-// Returns the reply, without its line end. A server that asks for a password serves. Unavailable
-// if nobody answers within 5 s, FailedPrecondition if the answer is an error, such as LOADING, or
-// if the configuration listens for TLS only.
+// Returns the reply without its line end. A server that asks for a password counts as serving.
+// Errors: Unavailable if no server answers within 5 s; FailedPrecondition if the answer is an
+// error, such as LOADING, or if the configuration listens for TLS only.
 absl::StatusOr<std::string> Ping(const Config& config);
 
 }  // namespace tally::server

@@ -20,14 +20,14 @@ absl::Status ProcessEnd::Ask(bool force, bool save) {
 
 void ProcessEnd::AskBySignal() {
   asked_ = true;
-  // A busy script has done the half of something.
+  // A busy script has done only a part of its work, which must not be saved.
   saves_ = !server_.script_busy;
   forced_ = false;
 }
 
 void ProcessEnd::FailToStart() { asked_ = failed_to_start_ = true; }
 
-// What cannot be saved is not given up: the server goes on, as redis-server does.
+// If the data cannot be saved, it is not given up: the server goes on, as redis-server does.
 bool ProcessEnd::IsDue() {
   if (!asked_) return false;
   supervisor_.Stopping().IgnoreError();

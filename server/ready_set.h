@@ -1,8 +1,9 @@
-// The sockets of all connections, as one descriptor that is readable while any of them has news.
+// Holds the sockets of all connections behind one descriptor, which is readable while any of them
+// has an event.
 //
-// A socket is registered once, edge-triggered for both directions, and costs no system call more:
-// with a wait of its own for each read, arming it would be a third of the calls that a request
-// takes. Who hears of an edge remembers it until a read or write says that the socket is drained.
+// A socket is registered once, edge-triggered for both directions, and needs no system call after
+// that. Arming a separate wait for each read would be a third of the system calls of a request. The
+// receiver of an edge remembers it until a read or write says that the socket is drained.
 #pragma once
 
 #include <sys/epoll.h>
@@ -16,7 +17,7 @@ class Connection;
 
 class ReadySet {
  public:
-  // `descriptor` is of epoll_create1; the owner closes it.
+  // `descriptor` comes from Create. The owner of the descriptor closes it.
   explicit ReadySet(int descriptor) : descriptor_(descriptor) {}
 
   static int Create();
@@ -28,10 +29,12 @@ class ReadySet {
     bool hung_up;  // what is left to read ends with the end of the stream, or an error
   };
 
-  // False when the kernel has no room for it. A socket leaves the set when it is closed.
+  // Returns false if the kernel has no room for the socket. A socket leaves the set when it is
+  // closed.
   bool Add(int socket, Connection& connection);
 
-  // What has happened since the last call, as far as kMaxAtOnce; never waits. Valid until the next.
+  // Returns the events since the last call, at most kMaxAtOnce of them. Never waits. Valid until
+  // the next call.
   std::span<const Ready> Take();
   static constexpr int kMaxAtOnce = 512;
 

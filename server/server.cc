@@ -12,7 +12,7 @@
 namespace tally::server {
 namespace {
 
-// What loading takes of a turn, before clients are answered LOADING.
+// How long a turn loads data before clients are answered LOADING.
 constexpr int64_t kLoadMicros = 5000;
 
 uint64_t RandomSeed() {
@@ -120,7 +120,7 @@ bool Server::HasWork() const {
   return data_upkeep_.HasWork() || state_.clients.has_pending() || queue_.HasWork();
 }
 
-// If it is not due, Poll waits for it.
+// Whether a rewrite needs a slice now. If it needs one later, Poll waits no longer than until then.
 bool Server::SliceIsDue() {
   const auto micros = persistence_.NextSliceInMicros();
   if (micros && *micros > 0) poller_.WakeAfter(*micros);

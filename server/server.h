@@ -1,4 +1,4 @@
-// The process: ties the parts of the server together, and turns the loop that they live in.
+// The process: owns the parts of the server, connects them, and runs the event loop.
 #pragma once
 
 #include <absl/status/status.h>
@@ -38,13 +38,13 @@ class Server : private Process {
   // `config_path` is where CONFIG REWRITE writes; empty if there was no file.
   Server(Config& config, Logger& log, Supervisor& supervisor, const std::string& config_path);
 
-  // Opens the files and the listeners; what fails is reported.
+  // Opens the files and the listeners. Returns the first error.
   absl::Status Start();
   // Loads the data, answering LOADING meanwhile, and serves until SIGINT, SIGTERM or SHUTDOWN.
   // Returns the process's exit code.
   int Run();
 
-  // Where it listens, for the log and for `port 0`.
+  // The addresses that it listens on, for the log.
   const std::vector<std::string>& addresses() const { return listeners_.addresses(); }
 
  private:
@@ -60,7 +60,8 @@ class Server : private Process {
   bool HasWork() const;
   bool SliceIsDue();
   void EndTurn();
-  // What could not be logged is not sent.
+  // Sends the output of the clients. `logged` is the result of logging this turn: if it is an
+  // error, the clients that wrote get no reply.
   void SendOutput(const absl::Status& logged);
 
   Config& config_;

@@ -1,4 +1,4 @@
-// Everything that Services names, in one owner: made once by the process, or by a test.
+// Owns everything that Services refers to. The process makes one, and so does a test.
 #pragma once
 
 #include "core/engine/engine.h"
@@ -50,7 +50,7 @@ struct OwnedServices {
   CommandHost host;
 };
 
-// The parts come first, as the references to them are copied when the services are made.
+// A base class, so that the parts exist before ServerState copies references to them into Services.
 struct OwnedServicesBase {
   OwnedServices owned;
 };

@@ -20,26 +20,27 @@
 namespace tally::server {
 namespace {
 
-// Above this a drained buffer is given back.
+// A drained buffer with more capacity than this is freed.
 constexpr size_t kKeptCapacity = 32 * 1024;
 
-// Takes a fraction of a millisecond.
+// The most that is read of a long argument at once. It takes a fraction of a millisecond.
 constexpr size_t kLongestRead = 1024 * 1024;
 
-// The buffer of a long argument grows by this factor: growing moves what it holds, and memory that
-// nothing was written to costs nothing yet. Still it follows what was received, whatever length was
-// declared.
+// The buffer of a long argument grows by this factor, because each growth may copy the bytes that
+// it holds, and memory that was never written costs nothing yet. Its size still depends on the
+// bytes received, whatever length the client declared.
 constexpr size_t kLongArgumentGrowth = 8;
 
-// A Run that writes or takes more than this is heavy.
+// A Run that leaves more output than this, or takes longer, is heavy.
 constexpr size_t kHeavyBytes = 16 * 1024;
 constexpr int64_t kHeavyMicros = 200;
 
-// What is longer, such as a script's text, is hardly a key, and costs more to hash than a miss.
+// A longer argument, such as the text of a script, is hardly a key, and to hash it costs more than
+// a cache miss.
 constexpr size_t kMaxFetchedKey = 256;
 
-// The first argument, which is the key of nearly every command; of the others it costs little to
-// look for it.
+// Returns the first argument, which is the key of nearly every command. For the other commands a
+// useless look-up costs little.
 std::optional<std::string_view> LikelyKey(Args args) {
   if (args.size() < 2 || args[1].size() > kMaxFetchedKey) return std::nullopt;
   return args[1];
@@ -104,7 +105,8 @@ void Session::Buffer(std::string_view bytes) {
   buffer_.Append(bytes);
 }
 
-// A long argument's end is known: room beyond it would stay with the value that it may become.
+// The end of a long argument is known. No room is reserved after it, because the argument may
+// become a value together with its buffer, and the value would keep that room.
 void Session::MakeRoom(size_t bytes) {
   const size_t needed = buffer_.size() + bytes;
   if (needed <= buffer_.capacity()) return;
@@ -175,7 +177,8 @@ Session::Progress Session::RunCommands(std::string_view bytes, std::optional<Par
     all.done += batch.done;
     all.left = batch.left || (commands >= share.commands && all.done < bytes.size());
     if (buffered && buffer_.empty()) {
-      // The bytes belong to a value now, which the next command may change.
+      // A value has taken over the buffer, and the next command may change that value. So the rest
+      // of the bytes is kept for a later turn.
       all.left = all.done < bytes.size();
       break;
     }
@@ -191,7 +194,8 @@ Session::Progress Session::RunBatch(const TurnShare& share) {
   if (requests.size() == 1 && !buffer_.empty()) client_.request = &buffer_;
   Progress batch;
   for (const RequestParser::Request& request : requests) {
-    // A postponed command, or what comes after too much output or time, is parsed again later.
+    // A postponed command, and everything after the share of output or time is used up, is parsed
+    // again in a later turn.
     batch.left = client_.output.size() >= share.output_bytes ||
                  dispatcher_.batch_micros() >= share.micros ||
                  !dispatcher_.Execute(client_, parser_.args_of(request));
@@ -206,7 +210,7 @@ Session::Progress Session::RunBatch(const TurnShare& share) {
   return batch;
 }
 
-// The keys of a batch are looked for together, so that their cache misses overlap.
+// Looks up the keys of a batch together, so that their cache misses overlap.
 void Session::Prefetch() {
   std::array<std::string_view, RequestParser::kMaxBatch> keys;
   size_t count = 0;
@@ -217,8 +221,8 @@ void Session::Prefetch() {
   FetchAhead();
 }
 
-// A client tends to repeat itself: what its last command would like to have fetched is asked for
-// all calls of it at once.
+// A client often repeats its last command. So all calls of that command in the batch are passed to
+// its fetch_ahead at once.
 void Session::FetchAhead() {
   const CommandTable::Item* last = client_.last_command;
   if (last == nullptr || last->command->fetch_ahead == nullptr) return;

@@ -1,5 +1,5 @@
-// The conversation with a client that speaks RESP: commands out to the dispatcher, replies in the
-// client's output.
+// The conversation with a client that speaks RESP: passes its commands to the dispatcher, which
+// puts the replies into the client's output.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class Session final : public Conversation {
   Client& client() override { return client_; }
   const Client& client() const { return client_; }
 
-  // Looks at the first requests in the bytes too.
+  // Also parses the first batch of requests in the bytes.
   void Take(std::string_view bytes) override;
   std::span<char> LongArgumentRoom(size_t most) override;
   void TakeInRoom(size_t bytes) override;
@@ -36,12 +36,12 @@ class Session final : public Conversation {
   bool has_backlog() const { return client_.state.requests.has_backlog(); }
   void Hold() override;
   bool heavy() const override { return heavy_; }
-  // As `timeout` says.
+  // Whether the client was idle for longer than `timeout`. Never true for subscribers and monitors.
   bool OutOfTime() override;
 
-  // The connection is to be closed after the output has been sent.
+  // Whether the connection closes when its output has been sent, or is closed.
   bool finished() const { return client_.finished(); }
-  // Heap bytes of unfinished requests.
+  // Bytes that were received and are kept: an unfinished request, or requests for a later turn.
   size_t buffered() const { return buffer_.size(); }
 
  private:
@@ -49,7 +49,7 @@ class Session final : public Conversation {
     size_t done = 0;    // bytes of requests that have been run
     bool left = false;  // commands may be left to run
   };
-  // `ahead` is of the first batch in the bytes, if it has been parsed.
+  // `ahead` is the status of the first batch in `bytes`, if that has been parsed already.
   Progress RunCommands(std::string_view bytes, std::optional<ParseStatus> ahead,
                        const TurnShare& share);
   Progress RunBatch(const TurnShare& share);
@@ -67,8 +67,8 @@ class Session final : public Conversation {
   Client client_;
   RequestParser parser_;
   Text buffer_;             // an unfinished request, or what is left for the next turn
-  std::string_view input_;  // what Take was given, or the buffer
-  ParseStatus ahead_{};     // of the first batch in what was taken
+  std::string_view input_;  // the bytes that Take got, or buffer_
+  ParseStatus ahead_{};     // status of the first batch in what was taken
   bool heavy_ = false;
 };
 

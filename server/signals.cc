@@ -16,7 +16,7 @@ void Signals::Start() {
   signals_.add(SIGTERM);
   signals_.add(SIGHUP);
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is a write that fails
+  std::signal(SIGXFSZ, SIG_IGN);  // writing to a file at its size limit fails instead
   Wait();
 }
 
@@ -35,7 +35,8 @@ void Signals::Handle(int signal) {
   process_end_.AskBySignal();
 }
 
-// After logrotate has renamed it. That is all that SIGHUP does: a terminal that goes away sends it.
+// Opens the log file again after logrotate has renamed it. SIGHUP does nothing else, because a
+// terminal that goes away sends it too.
 void Signals::ReopenLog() {
   const absl::Status status = log_.Reopen();
   if (status.ok()) return log_.Notice("Received SIGHUP, the log file is open again");

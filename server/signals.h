@@ -14,7 +14,7 @@ class Signals {
  public:
   Signals(asio::io_context& io, Logger& log, TurnClock& turn_clock, ProcessEnd& process_end);
 
-  // Begins to receive them, and has the others that would end the process ignored.
+  // Starts to receive the signals, and ignores SIGPIPE and SIGXFSZ, which would end the process.
   void Start();
 
  private:

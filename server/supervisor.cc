@@ -33,7 +33,7 @@ absl::Status Supervisor::Loading(int64_t now_us) {
 
 absl::Status Supervisor::Stopping() const { return Tell("STOPPING=1\nSTATUS=Stopping"); }
 
-// Never waits: a supervisor that does not read must not hold the server up.
+// Never waits: a supervisor that does not read must not delay the server.
 absl::Status Supervisor::Tell(std::string_view state) const {
   if (!present()) return absl::OkStatus();
   sockaddr_un address{};

@@ -1,4 +1,5 @@
-// Reports to systemd how far the server is: the datagrams of sd_notify(3), without its library.
+// Reports the state of the server to systemd, with the datagrams of sd_notify(3) but without its
+// library.
 #pragma once
 
 #include <absl/status/status.h>
@@ -14,19 +15,20 @@ namespace tally::server {
 
 class Supervisor {
  public:
-  // `socket` is where the datagrams go: a path, or an abstract name that begins with '@'; empty for
-  // nobody.
+  // `socket` is the address for the datagrams: a path, or an abstract name that begins with '@'. If
+  // it is empty, nothing is sent.
   explicit Supervisor(std::string socket) : socket_(std::move(socket)) {}
-  // As `supervised` says, to $NOTIFY_SOCKET.
+  // Reports to $NOTIFY_SOCKET if `supervised` is systemd or auto, otherwise to nobody.
   static Supervisor FromEnvironment(Supervision supervision);
 
   bool present() const { return !socket_.empty(); }
 
-  // The data is loaded, and clients are served.
+  // Reports that the data is loaded and clients are served.
   absl::Status Ready() const;
-  // Loading goes on: asks for more time, at most once a second.
+  // Reports that loading goes on and asks for 60 s more, at most once a second. `now_us` is of a
+  // monotonic clock.
   absl::Status Loading(int64_t now_us);
-  // The server ends, which may take as long as writing a snapshot.
+  // Reports that the server is ending, which may take as long as writing a snapshot.
   absl::Status Stopping() const;
 
  private:
@@ -36,7 +38,7 @@ class Supervisor {
   std::optional<int64_t> told_us_;
 };
 
-// Leaves the terminal and goes on in the background; the process that was started ends with 0.
+// Goes on in the background without a terminal. The process that was started exits with 0.
 absl::Status Daemonize();
 
 }  // namespace tally::server

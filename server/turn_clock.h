@@ -1,4 +1,4 @@
-// Reads the clock once a turn, as whatever happens first in a turn begins it, and measures what the
+// Reads the clock once a turn, when the first event of the turn happens, and measures how long the
 // parts of a turn take.
 #pragma once
 
@@ -12,14 +12,15 @@ class TurnClock {
  public:
   TurnClock(Clock& clock, LoopStats& stats) : clock_(clock), stats_(stats) {}
 
-  // To be called before anything is done in a turn; only the first call reads the clock.
+  // Must be called before anything is done in a turn. Only the first call in a turn reads the
+  // clock.
   void Begin() {
     if (in_turn_) return;
     in_turn_ = true;
     clock_.Tick();
     stats_.BeginTurn(CycleMicros());
   }
-  // What has been done since the begin, or since the last call, was this part.
+  // Counts the time since Begin, or since the last EndPart, as time of this part.
   void EndPart(TurnPart part) { stats_.EndPart(part, CycleMicros()); }
   void End() {
     in_turn_ = false;

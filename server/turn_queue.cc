@@ -14,7 +14,8 @@
 namespace tally::server {
 namespace {
 
-// What one connection may take of a turn, which it shares with the others that run in it.
+// The bounds of what one connection may take of a turn. Between them, a turn is divided among the
+// connections that run in it.
 constexpr int64_t kLeastShareMicros = 50;
 constexpr int64_t kMostShareMicros = 1000;
 constexpr size_t kLeastOutputBytes = 16 * 1024;
@@ -52,7 +53,8 @@ void TurnQueue::Serve() {
 }
 
 void TurnQueue::ServeInside() {
-  // What has been read of the caller's connection, and of those that follow it, is in the buffer.
+  // The buffer holds what was read for the connection of the caller and for those after it, so that
+  // other reads need another buffer.
   std::vector<char> buffer(read_buffer_.size());
   buffer.swap(read_buffer_);
   ServeLanes();
@@ -73,7 +75,8 @@ void TurnQueue::FillLanes() {
   queue_.resize(waiting);
 }
 
-// A busy script has the rest of its turn served from inside its own Run.
+// While a busy script runs, this is called again from inside the script's own Run, and serves the
+// rest of the turn.
 void TurnQueue::ServeLanes() {
   budget_.Begin(Clock::MonotonicMicros());
   const size_t count = light_.connections.size() + heavy_.connections.size();
@@ -119,7 +122,7 @@ void TurnQueue::FetchKeys(std::span<const std::shared_ptr<Connection>> connectio
   server_.engine.database(database).Prefetch({keys.data(), count});
 }
 
-// Who got nothing of this turn goes first in the next.
+// Connections that did not run in this turn go first in the next one.
 void TurnQueue::LeaveRest(Lane& lane) {
   const auto rest = lane.connections.begin() + static_cast<ptrdiff_t>(lane.run);
   for (; lane.run < lane.read; ++lane.run) lane.connections[lane.run]->Hold();

@@ -1,6 +1,6 @@
-// Says who is read and run in a turn, in which order, and for how long: so that the work of all
-// clients together fits in the turn, and whoever asks for little does not wait for those who ask
-// for much.
+// Decides which connections are read and run in a turn, in which order, and for how long. The work
+// of all clients together must fit into the turn, and a client that asks for little must not wait
+// for those that ask for much.
 #pragma once
 
 #include <cstddef>
@@ -17,29 +17,31 @@ namespace tally::server {
 
 class TurnQueue final : public ConnectionQueue {
  public:
-  // Commands run by `dispatcher`.
+  // `dispatcher` runs the commands: the queue asks it when the last one ended.
   TurnQueue(Services& server, const Dispatcher& dispatcher);
 
   void Enqueue(std::shared_ptr<Connection> connection) override;
-  // Whether one of those that wait may run now.
+  // Whether a waiting connection may run now.
   bool HasWork() const;
-  // Reads and runs those that may run now, as far as the turn's budget reaches. The rest goes first
-  // in the next turn.
+  // Reads and runs the connections that may run now, until the budget of the turn is used up. The
+  // rest goes first in the next turn.
   void Serve();
-  // The same from inside a command of this turn, which goes on afterwards: the rest of the turn,
-  // and those that have come meanwhile.
+  // As Serve, but from inside a command of this turn, which goes on afterwards. Serves the rest of
+  // this turn, and then the connections that have come meanwhile.
   void ServeInside();
 
  private:
-  // Read at once from a socket.
+  // The most bytes that one read takes from a socket.
   static constexpr size_t kReadBytes = 64 * 1024;
-  // This many connections are read one after the other before their commands run, for the cache
-  // misses of their keys to overlap.
+  // This many connections are read one after the other before their commands run, so that the cache
+  // misses of their keys overlap.
   static constexpr size_t kReadTogether = 16;
-  // Keeps the beginnings of their buffers out of one another's cache lines.
+  // The distance between two of these buffers. It is not a power of two, so that the beginnings of
+  // the buffers do not compete for the same lines of the cache.
   static constexpr size_t kReadStride = kReadBytes + 320;
 
-  // Connections that get this turn: the first `run` of them have been run, the first `read` read.
+  // The connections of this turn. The first `read` of them have been read, and the first `run` have
+  // been run.
   struct Lane {
     std::vector<std::shared_ptr<Connection>> connections;
     size_t read = 0;
@@ -47,11 +49,11 @@ class TurnQueue final : public ConnectionQueue {
   };
 
   bool MayRun(const Connection& connection) const;
-  // Those in the queue that may run now get this turn.
+  // Moves the connections that may run now from the queue to the lanes.
   void FillLanes();
   void ServeLanes();
-  // Reads and runs what the connections of the lane have, `together` at a time, as far as the
-  // turn's budget reaches, but at least one.
+  // Reads and runs the connections of the lane until the budget of the turn is used up, but at
+  // least one connection. Reads `together` of them at a time.
   void ServeLane(Lane& lane, size_t together, const TurnShare& share);
   void ReadGroup(Lane& lane, size_t together);
   void FetchKeys(std::span<const std::shared_ptr<Connection>> connections);
@@ -60,7 +62,7 @@ class TurnQueue final : public ConnectionQueue {
   Services& server_;
   const Dispatcher& dispatcher_;
   std::vector<std::shared_ptr<Connection>> queue_;
-  // Those of this turn; who took much when it last ran comes after all others.
+  // The connections of this turn. Those that took much in their last Run come after all others.
   Lane light_;
   Lane heavy_;
   TurnBudget budget_;

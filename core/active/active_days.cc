@@ -72,8 +72,9 @@ bool ActiveDays::FreeSome() {
   return days_.empty();
 }
 
-// Numbers as runs of (gap, length), from `from` on; `from` becomes where the next run goes on, or 0
-// where the bitmap ends.
+// Appends the figures of the day and a part of its active ids, from number `from` on, as pairs
+// (gap, length) of about `max_bytes`. Sets `from` to the number at which the next call continues,
+// or to 0 if the bitmap is finished.
 void ActiveDays::AppendDay(std::string& out, int32_t number, const Day& day, uint32_t& from,
                            size_t max_bytes) const {
   std::string runs;
@@ -102,7 +103,8 @@ void ActiveDays::AppendDay(std::string& out, int32_t number, const Day& day, uin
 }
 
 uint64_t ActiveDays::Save(uint64_t cursor, size_t max_bytes, std::string& out) const {
-  // The cursor is 1 + the day's place above the id to go on from; the minutes come after the days.
+  // The high 32 bits of the cursor are 1 + the index of the day, the low 32 bits the id number to
+  // continue from. Indices after the last day stand for runs of minutes.
   constexpr int kNumberBits = 32;
   uint64_t index = cursor == 0 ? 0 : (cursor >> kNumberBits) - 1;
   auto from = static_cast<uint32_t>(cursor);

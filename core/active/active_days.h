@@ -1,5 +1,5 @@
-// What is known of each day: who was active, who was new, and the peak; and of each minute, the
-// most that were online.
+// Figures by day and by minute: for each day, which ids were active, how many were new, and the
+// peak; for each minute, the most ids that were online.
 #pragma once
 
 #include <absl/container/btree_map.h>
@@ -13,7 +13,7 @@
 
 namespace tally {
 
-// Days are numbered from 1970-01-01 in the zone of whoever uses this, numbers of ids from 1.
+// Days are numbered from 1970-01-01 in the caller's time zone; ids are numbers from 1 on.
 class ActiveDays {
  public:
   struct Day {
@@ -27,26 +27,26 @@ class ActiveDays {
     uint32_t most;
   };
 
-  // Null for a day of which nothing is known.
+  // Returns null if nothing is known about the day.
   const Day* Find(int32_t day) const;
-  // The day, for changing; null if it is before the first that is kept.
+  // Returns the day to be changed, created if needed; null if it is before the first day kept.
   Day* Kept(int32_t day);
-  // Forgets the days before `first`, and does not take them any more.
+  // Drops the days before `first`; from then on Kept() returns null for them.
   void KeepFrom(int32_t first);
-  // Distinct ids active on any of the days. O(containers of the bitmaps).
+  // Counts the distinct ids active on any day of [from, to]. O(containers of the bitmaps).
   uint64_t UsersBetween(int32_t from, int32_t to) const;
 
-  // `online` ids at an instant of `minute`, which is not before those noted already.
+  // Notes `online` ids at an instant of `minute`, which must not be before one noted already.
   void NoteOnline(int64_t minute, uint32_t online);
   void KeepMinutesFrom(int64_t first);
-  // The most at any time that was noted of the minutes [from, to). O(log minutes + minutes).
+  // The most ids noted in the minutes [from, to), or 0. O(log minutes + minutes of the range).
   uint32_t MostBetween(int64_t from, int64_t to) const;
 
   size_t MemoryBytes() const;
-  // Frees one day at least; true when nothing is left.
+  // Frees all minutes and one day; returns true when nothing is left.
   bool FreeSome();
 
-  // Saves as ActiveSet does: from a cursor on, 0 begins and 0 ends.
+  // Saves as ActiveSet::Save does: appends a run from `cursor` on; 0 begins and 0 ends.
   uint64_t Save(uint64_t cursor, size_t max_bytes, std::string& out) const;
   [[nodiscard]] bool Load(std::string_view run, uint32_t last_number);
 

@@ -17,7 +17,7 @@ ActiveSet::ActiveSet(uint64_t seed, ActiveOptions options)
 
 void ActiveSet::AdvanceTo(int64_t now) {
   if (now <= evaluated_) return;
-  // Online between events only falls: what a minute began with is the most of what it inherits.
+  // Between events, online only falls. So what a minute without events begins with is its most.
   const int64_t first_kept = (now - options_.keep_ms) / kMinuteMs;
   for (int64_t minute = std::max(evaluated_ / kMinuteMs + 1, first_kept);
        online_.count() > 0 && minute * kMinuteMs <= now; ++minute) {
@@ -31,7 +31,7 @@ void ActiveSet::AdvanceTo(int64_t now) {
 }
 
 void ActiveSet::KeepDays() {
-  // Which day that is nobody knows where the zone is missing.
+  // If the zone is missing, nobody knows which day is the first to be kept.
   if (options_.zone.is_missing()) return;
   days_.KeepFrom(options_.zone.DayOf(std::max<int64_t>(0, evaluated_ - options_.keep_ms)));
 }
@@ -64,7 +64,7 @@ void ActiveSet::TouchNew(std::string_view id, int64_t at, int32_t day_number) {
 
 void ActiveSet::TouchKnown(uint32_t number, int64_t at, int32_t day_number) {
   const int64_t last = last_seen_.Get(number);
-  // Almost always the id was seen earlier today: then the day has it already.
+  // The id was almost always seen on the same day already; then the day has it.
   if (!options_.zone.Containing(at, CalendarUnit::kDay).Contains(last)) {
     if (ActiveDays::Day* day = days_.Kept(day_number)) day->active.add(number);
   }
@@ -122,7 +122,7 @@ std::vector<std::pair<int64_t, uint32_t>> ActiveSet::Series(int64_t from, int64_
   Check(step_ms > 0 && step_ms % kMinuteMs == 0, "a step is whole minutes");
   from -= from % kMinuteMs;
   const int64_t steps = std::max<int64_t>(0, (to - from + step_ms - 1) / step_ms);
-  // The part of a minute before `from` may make one more.
+  // A minute that begins before `from` and reaches into the range may need one step more.
   Check(static_cast<size_t>(steps) <= kMaxSeriesSteps + 1, "the caller limits the steps");
   std::vector<std::pair<int64_t, uint32_t>> series;
   bool falling_ended = false;
@@ -130,7 +130,8 @@ std::vector<std::pair<int64_t, uint32_t>> ActiveSet::Series(int64_t from, int64_
     const int64_t begin = from + i * step_ms;
     const int64_t end = std::min(to, begin + step_ms);
     uint32_t most = days_.MostBetween(begin / kMinuteMs, (end + kMinuteMs - 1) / kMinuteMs);
-    // After the last event online falls, so that the first minute of a step has the most of it.
+    // After the last evaluation online only falls. So the most of the minutes after it, within a
+    // step, is at the beginning of the first of them.
     const int64_t inherited = std::max(begin, (evaluated_ / kMinuteMs + 1) * kMinuteMs);
     if (!falling_ended && inherited < end && inherited <= now) {
       const uint32_t online = Online(inherited);
@@ -165,7 +166,7 @@ std::unique_ptr<ActiveSet> ActiveSet::Clone() const {
   return std::unique_ptr<ActiveSet>(new ActiveSet(*this));
 }
 
-// A snapshot is of the original.
+// Does not copy the snapshot, which belongs to the original.
 ActiveSet::ActiveSet(const ActiveSet& other)
     : seed_(other.seed_),
       zones_(other.zones_),

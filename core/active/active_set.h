@@ -1,13 +1,15 @@
-// Who is online, the peak, and who was new and active on each day: exact, without a sweep.
+// Who is online, the peak, and who was new and active on each day: exact, without a periodic pass
+// over the ids.
 //
-// An id gets a dense number once and keeps it. Its last seen is the latest of its events, its first
-// seen the earliest. It is online at t iff t - window < last seen.
+// An id gets a dense number once and keeps it. Its last-seen instant is that of its latest event,
+// its first-seen instant that of its earliest. It is online at t iff t - window < last seen.
 //
-// Events may come late. Online is evaluated at every event, at the latest instant that any event
-// has had so far (but not after the server's clock: an event from the future counts as one now).
-// For events in order that is the event's own instant. A late event is evaluated with what is known
-// then: it can raise the online of that latest instant, never that of the past. It counts for its
-// own day (active, and new if no earlier event of the id is known).
+// Events may come late. At every event the set evaluates how many ids are online, at one instant:
+// the latest that any event has had so far, but not after the server's clock (an event from the
+// future is evaluated as one of now). For events in order this is the event's own instant. A late
+// event is evaluated with what is known then: it can raise the number at the latest instant, never
+// that of an earlier one. It counts for its own day: as active, and as new if no earlier event of
+// the id is known.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +40,7 @@ struct ActiveOptions {
   Zone zone;
 };
 
-// Instants are in [0, kMaxInstantMs]. Nothing in it expires: whoever has a number keeps it.
+// Instants are in [0, kMaxInstantMs]. Ids do not expire: an id keeps its number until Forget().
 class ActiveSet {
  public:
   static constexpr Type kType = Type::kActive;
@@ -48,18 +50,18 @@ class ActiveSet {
   // window and keep in (0, kMaxDurationMs].
   ActiveSet(uint64_t seed, ActiveOptions options);
   explicit ActiveSet(uint64_t seed) : ActiveSet(seed, ActiveOptions()) {}
-  // One to Load runs into, which name their zone.
+  // For an empty set that Load() fills: the runs name a zone, which is looked up in `zones`.
   ActiveSet(uint64_t seed, ZoneSource& zones) : ActiveSet(seed) { zones_ = &zones; }
 
   const ActiveOptions& options() const { return options_; }
 
-  // An event of each id at `at`; ids online at `now` (if the clock was set back, at the latest
-  // instant that was evaluated). O(1) an id, of at most IdBook::kMaxIdBytes, and for late events
-  // O(seconds since the latest one), at most the window's.
+  // Notes an event of each id at `at`. Returns how many ids are online at `now`, or at the latest
+  // instant evaluated if the clock was set back. An id has at most IdBook::kMaxIdBytes. O(1) an id;
+  // if the latest event is before `now`, also O(seconds since it), at most the window's.
   uint32_t Touch(std::span<const std::string_view> ids, int64_t at, int64_t now);
 
-  // Ids online at `at`. O(seconds since the last event), at most the window's; for instants before
-  // that event O(ids).
+  // Counts the ids online at `at`. O(seconds since the last event), at most the window's; O(ids)
+  // for instants before that event.
   uint32_t Online(int64_t at) const;
 
   struct Sighting {
@@ -78,20 +80,22 @@ class ActiveSet {
     uint32_t peak = 0;
     int64_t peak_at = 0;  // the first instant of the peak; 0 if there was none
   };
-  // Days numbered as by Zone::DayOf; zeros for days of which nothing is known (any more).
+  // Days are numbered as by Zone::DayOf. Zeros for a day of which nothing is known (any more).
   DayFigures DayOf(int32_t day) const;
   int32_t DayNumber(int64_t at) { return options_.zone.DayOf(at); }
   // Distinct ids active on any day of [from, to].
   uint64_t UsersBetween(int32_t from, int32_t to) const { return days_.UsersBetween(from, to); }
 
-  // The most ids online at once in each step of [from, to), also between events, with the instant
-  // at which the step begins. Kept by the minute: `from` is moved back to a minute's begin, and
-  // `step_ms` is a multiple of kMinuteMs; at most kMaxSeriesSteps steps. O(steps + minutes).
+  // Returns, for each step of [from, to), the instant at which it begins and the most ids that were
+  // online at once in it, also between events. Figures are kept by the minute: `from` is rounded
+  // down to a whole minute, and `step_ms` must be a multiple of kMinuteMs (asserted). At most
+  // kMaxSeriesSteps steps. O(steps + minutes).
   std::vector<std::pair<int64_t, uint32_t>> Series(int64_t from, int64_t to, int64_t step_ms,
                                                    int64_t now) const;
 
-  // Calls visit(id, sighting) for the ids among the next `count` numbers after `cursor`; the next
-  // cursor, 0 at the end. An id that is there throughout is shown exactly once.
+  // Calls visit(id, sighting) for the ids among the next `count` numbers after `cursor`, which is 0
+  // at first. Returns the next cursor, 0 at the end. An id that is in the set all the time is
+  // visited exactly once.
   template <typename Visit>
   uint64_t Scan(uint64_t cursor, size_t count, Visit&& visit) const {
     for (; count > 0 && cursor < ids_.last_number(); --count) {
@@ -101,8 +105,8 @@ class ActiveSet {
     return cursor < ids_.last_number() ? cursor : 0;
   }
 
-  // The id is not known any more; its number is not given again, and what was counted of past days
-  // and minutes stays. False if it was not known.
+  // Removes the id. Its number is not given to another id, and the figures of past days and minutes
+  // stay as they are. Returns false if the id is not known.
   bool Forget(std::string_view id);
 
   uint32_t size() const { return ids_.size(); }
@@ -112,15 +116,16 @@ class ActiveSet {
   size_t MemoryBytes() const;
   // O(size), by copying its blocks.
   std::unique_ptr<ActiveSet> Clone() const;
-  // Frees about `budget` ids; true when nothing is left. Only to be destroyed afterwards.
+  // Frees about `budget` ids; returns true when nothing is left. The set may then only be freed
+  // further or destroyed.
   bool FreeSome(size_t budget);
-  // A self-contained run of about `max_bytes` for Load, from `cursor` on: 0 begins; the result is
-  // the next cursor, 0 at the end. Runs are loaded in their order.
+  // Appends a self-contained run of about `max_bytes`, from `cursor` on (0 begins). Returns the
+  // next cursor, 0 at the end. The runs must be loaded in the order in which they were saved.
   uint64_t Save(uint64_t cursor, size_t max_bytes, std::string& out) const;
-  // Takes one run at a time. False if it is malformed; the set is then only good to be destroyed.
+  // Loads one run. Returns false if it is malformed; the set may then only be destroyed.
   [[nodiscard]] bool Load(std::string_view run);
 
-  // What ValueOperations asks for: runs as those of Save.
+  // For ValueOperations (core/keyspace/value.h); the runs have the form of those of Save().
   bool BeginSnapshot(const ActiveSnapshot::RunSink& sink);
   bool SaveSnapshot();
   void EndSnapshot() { snapshot_ = nullptr; }
@@ -131,13 +136,13 @@ class ActiveSet {
     return {number, last_seen_.Get(number), first_seen_.Get(number)};
   }
   void AdvanceTo(int64_t now);
-  // Drops the days that KEEP does not cover.
+  // Drops the days older than options_.keep_ms.
   void KeepDays();
   void TouchNew(std::string_view id, int64_t at, int32_t day);
   void TouchKnown(uint32_t number, int64_t at, int32_t day);
   void NoteOnline();
   void SaveHead(std::string& out) const;
-  // `snapshot` is null to save what is there now.
+  // `snapshot` is null to save the present state.
   uint32_t SaveIds(uint32_t after, size_t max_bytes, const ActiveSnapshot* snapshot,
                    std::string& out) const;
   uint64_t Save(uint64_t cursor, size_t max_bytes, const ActiveSnapshot* snapshot,
@@ -158,7 +163,7 @@ class ActiveSet {
   Roaring forgotten_;
   OnlineWindow online_;
   ActiveDays days_;
-  // The latest instant of an event, and the one at which online was evaluated last.
+  // The latest instant of any event, and the instant at which online was evaluated last.
   int64_t latest_ = 0;
   int64_t evaluated_ = 0;
   std::unique_ptr<ActiveSnapshot> snapshot_;

@@ -1,5 +1,6 @@
-// The saved form of an active set: runs of a head, then ids with their instants in the order of
-// their numbers, then days and minutes. What is online follows from them.
+// The saved form of an active set: a run with the head, then runs with the ids and their instants
+// in the order of the numbers, then runs with days and minutes. Who is online is not saved: it
+// follows from the instants.
 #include <algorithm>
 
 #include "core/active/active_set.h"
@@ -14,7 +15,8 @@ constexpr char kHeadRun = 'h';
 constexpr char kIdsRun = 'i';
 constexpr char kDaysRun = 'd';
 
-// A cursor says its stage, 1 ids and 2 days, above the cursor within that stage.
+// The top two bits of a cursor are its stage, 1 for ids and 2 for days; the rest is the cursor
+// within that stage.
 constexpr int kStageShift = 62;
 constexpr uint64_t kIdsStage = uint64_t{1} << kStageShift;
 constexpr uint64_t kDaysStage = uint64_t{2} << kStageShift;

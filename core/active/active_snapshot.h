@@ -1,5 +1,6 @@
-// What an ActiveSet keeps of its past while a snapshot of it is taken and it goes on changing: the
-// days as they were, and what was known of the ids that have changed before they were saved.
+// The past of an ActiveSet that changes while a snapshot of it is taken: a copy of the days as they
+// were, and the old instants (and the id, if forgotten) of each number that changes before it is
+// saved.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -23,28 +24,29 @@ class ActiveSnapshot {
     int64_t first = 0;
   };
 
-  // The days are copied, a bit for each id and day: milliseconds for millions of ids.
+  // Copies the days, one bit for each id and day: this takes milliseconds for millions of ids.
   ActiveSnapshot(const RunSink& sink_in, const ActiveDays& days_in, uint32_t last_number_in)
       : sink(sink_in),
         days(days_in),
         last_number(last_number_in),
         changed_(last_number / kChunkIds + 1) {}
 
-  // To be called before what is known of the number changes, or its id is forgotten.
+  // Must be called before the instants of the number change, or before its id is forgotten; `seen`
+  // are the instants before the change.
   void BeforeChange(uint32_t number, const Seen& seen);
   void BeforeForget(uint32_t number, std::string_view id, const Seen& seen);
 
-  // As it was; `now` if it has not changed.
+  // The instants when the snapshot began; `now` if they have not changed since.
   Seen SeenOf(uint32_t number, const Seen& now) const;
-  // Null if it has not been forgotten since.
+  // Returns the id of a number that was forgotten since the snapshot began, otherwise null.
   const std::string* ForgottenId(uint32_t number) const;
 
   RunSink sink;
   ActiveDays days;
   uint32_t last_number;
-  // Where ActiveSet::Save goes on.
+  // The cursor at which ActiveSet::Save continues.
   uint64_t cursor = 0;
-  uint32_t saved_number = 0;  // the last of which all is saved
+  uint32_t saved_number = 0;  // all numbers up to this one are saved
 
  private:
   static constexpr uint32_t kChunkIds = 256;
@@ -53,7 +55,7 @@ class ActiveSnapshot {
     Seen seen;
   };
 
-  // By chunk, each short: few of a chunk change before it is saved.
+  // A list for each chunk. The lists are short: few numbers of a chunk change before it is saved.
   std::vector<std::vector<Change>> changed_;
   absl::flat_hash_map<uint32_t, std::string> forgotten_;
 };

@@ -12,8 +12,8 @@
 namespace tally {
 namespace {
 
-// Ids a segment on average: more make the scan of tags longer and its false matches more frequent,
-// fewer cost more in segment heads.
+// The average number of ids in a segment. With more, the scan of tags is longer and finds more
+// false matches; with fewer, the segments' heads take more memory.
 constexpr size_t kSegmentIds = 48;
 constexpr size_t kSlotBytes = sizeof(uint32_t) + 1;
 
@@ -85,7 +85,7 @@ uint32_t IdBook::Find(std::string_view id) const {
 void IdBook::AppendBytes(std::string_view id) {
   Check(id.size() <= kMaxIdBytes && last_number_ < kMaxNumber, "the caller limits ids");
   if (last_number_ % kChunkIds == 0) {
-    // A full chunk keeps no room to grow.
+    // Gives back the room to grow of the chunk that is now full.
     if (!chunks_.empty()) chunks_.back().bytes.shrink_to_fit();
     chunks_.emplace_back();
   }

@@ -1,10 +1,10 @@
 // Ids with dense numbers: the first id is 1, the next 2, and a number is never given again.
 //
-// The bytes of ids are in chunks in the order of their numbers, without lengths while all ids of
-// a chunk are of one length. The index holds a number and eight bits of hash for each id, in
-// segments of some fifty that are split one at a time (linear hashing: W. Litwin, "Linear hashing:
-// a new tool for file and table addressing", VLDB 1980), so that no insertion moves more than one
-// segment. About 6 bytes an id beside its own bytes.
+// The bytes of the ids are in chunks, in the order of their numbers, and without lengths while all
+// ids of a chunk have the same length. The index holds the number and eight bits of the hash of
+// each id, in segments of about fifty ids. Segments are split one at a time (linear hashing: W.
+// Litwin, "Linear hashing: a new tool for file and table addressing", VLDB 1980), so that no
+// insertion moves more than one segment. An id takes about 6 bytes beside its own bytes.
 #pragma once
 
 #include <cstddef>
@@ -25,11 +25,13 @@ class IdBook {
 
   // The id's number, 0 if it has none. O(1).
   uint32_t Find(std::string_view id) const;
-  // Gives the next number to an id that has none, of at most kMaxIdBytes. O(1).
+  // Gives the next number to an id that has none. Asserts that the id has at most kMaxIdBytes and
+  // that last_number() is below kMaxNumber. O(1).
   uint32_t Add(std::string_view id);
-  // Uses up a number without an id, as one that was forgotten.
+  // Uses up the next number without an id, as if its id had been forgotten.
   void SkipNumber();
-  // The id of a number given and not forgotten; valid until the next Add or Forget.
+  // Returns the id of a number that was given and is not forgotten. Valid until the next Add,
+  // SkipNumber or Forget.
   std::string_view IdOf(uint32_t number) const;
   // The id has no number from now on, its bytes are wiped, and the number is not given again.
   void Forget(uint32_t number);
@@ -40,7 +42,8 @@ class IdBook {
   uint32_t size() const { return size_; }
 
   size_t MemoryBytes() const;
-  // Frees about `budget` ids; true when nothing is left. Only to be destroyed afterwards.
+  // Frees about `budget` ids; returns true when nothing is left. The book may then only be freed
+  // further or destroyed.
   bool FreeSome(size_t budget);
 
  private:

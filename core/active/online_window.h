@@ -1,6 +1,6 @@
-// How many ids were last seen after the moving start of a window, exact to the millisecond without
-// visiting ids: a histogram of last-seen instants, by second and then by millisecond, of those
-// after the start.
+// Counts the ids that were last seen after the moving start of a window, exact to the millisecond,
+// without visiting ids. It keeps a histogram of the last-seen instants after the start, by second
+// and within a second by millisecond.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@ class OnlineWindow {
   uint32_t count() const { return count_; }
   int64_t start() const { return start_; }
 
-  // An id is last seen at `at`; at or before the start it is not counted. O(log seconds).
+  // Counts an id that was last seen at `at`, if that is after the start. O(log seconds).
   void Add(int64_t at);
-  // The same id is no longer last seen at `at`.
+  // Undoes an Add(at): that id is no longer last seen at `at`.
   void Remove(int64_t at);
-  // Moves the start forward. Amortised O(1) for each instant that is left behind.
+  // Moves the start forward, never back. Amortised O(1) for each instant that leaves the window.
   void Advance(int64_t start);
-  // Ids last seen after `after`, which is not before the start. O(seconds between).
+  // Ids last seen after `after`, which must not be before the start. O(seconds between the two).
   uint32_t CountAfter(int64_t after) const;
 
   size_t MemoryBytes() const;
@@ -34,7 +34,7 @@ class OnlineWindow {
     uint16_t ms;
     uint16_t count;
   };
-  // Cells in order while they are few; from then on, a counter for each millisecond.
+  // Sorted cells while there are few; after that, a counter for each millisecond.
   struct Second {
     uint32_t total = 0;
     std::vector<Cell> cells;
@@ -48,7 +48,7 @@ class OnlineWindow {
     void Add(uint32_t ms);
     void Remove(uint32_t ms);
     uint32_t CountThrough(uint32_t ms) const;
-    // Forgets what is at or before `ms`; returns how many there were.
+    // Drops the ids last seen at or before `ms`; returns how many there were.
     uint32_t DropThrough(uint32_t ms);
     void MakeDense();
   };

@@ -23,7 +23,7 @@ TimeColumn::Chunk::Chunk(const Chunk& other)
 }
 
 uint64_t TimeColumn::Chunk::OffsetAt(uint32_t place) const {
-  // Little-endian, as all that this runs on.
+  // Needs a little-endian machine, which all supported machines are.
   uint64_t offset = 0;
   std::memcpy(&offset, offsets.get() + size_t{place} * width, width);
   return offset;
@@ -43,7 +43,8 @@ void TimeColumn::Widen(Chunk& chunk, uint32_t count, int64_t at) {
   }
   Chunk wider;
   wider.width = std::max(3u, BytesFor(static_cast<uint64_t>(high - low)));
-  // Where values come in descending order, an eighth of the range below keeps this rare.
+  // Keeps an eighth of the range free below a new lowest value, so that values in descending order
+  // rarely rewrite the chunk.
   const uint64_t range = (uint64_t{1} << (8 * wider.width)) - 1;
   const uint64_t spare = range - static_cast<uint64_t>(high - low);
   wider.base = low - static_cast<int64_t>(count > 0 && at == low ? std::min(spare, range / 8) : 0);
@@ -69,7 +70,8 @@ void TimeColumn::Set(uint32_t number, int64_t at) {
   Chunk& chunk = chunks_[index];
   if (at < chunk.base || BytesFor(static_cast<uint64_t>(at - chunk.base)) > chunk.width) {
     const bool last = index == chunks_.size() - 1;
-    // The value being appended has no offset yet, or one that its chunk began with.
+    // In the last chunk the count includes a value that is being appended. Its offset is still the
+    // 0 that the chunk began with, which stands for the base.
     Widen(chunk, last ? (size_ - 1) % kChunkValues + 1 : kChunkValues, at);
   }
   chunk.SetOffset((number - 1) % kChunkValues, static_cast<uint64_t>(at - chunk.base));

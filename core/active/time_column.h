@@ -1,5 +1,5 @@
-// An instant for each number 1, 2, 3 …, in chunks that use as many bytes a value as the spread of
-// their values needs: 3 bytes within 4.6 hours, 4 within 49 days.
+// An instant for each number 1, 2, 3 …, in chunks. A chunk uses as many bytes for a value as the
+// spread of its values needs: 3, the least, up to 4.6 hours, and 4 up to 49 days.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,8 @@ class TimeColumn {
   void Set(uint32_t number, int64_t at);
 
   size_t MemoryBytes() const;
-  // Frees about `budget` values; true when nothing is left. Only to be destroyed afterwards.
+  // Frees about `budget` values; returns true when nothing is left. The column may then only be
+  // freed further or destroyed.
   bool FreeSome(size_t budget);
 
  private:
@@ -42,7 +43,7 @@ class TimeColumn {
     void SetOffset(uint32_t place, uint64_t offset);
   };
 
-  // Makes room for `at` beside the first `count` values.
+  // Rewrites the chunk so that `at` fits in beside the first `count` values.
   static void Widen(Chunk& chunk, uint32_t count, int64_t at);
 
   std::deque<Chunk> chunks_;

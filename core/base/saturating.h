@@ -1,4 +1,4 @@
-// Sums that stay at the ends of their range.
+// Sums and differences of int64_t that stop at the ends of the range instead of overflowing.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace tally {
 
-// a + b and a - b, held at the ends of the range.
+// a + b and a - b, clamped to the range of int64_t.
 constexpr int64_t SaturatingAdd(int64_t a, int64_t b) {
   int64_t sum = 0;
   if (!__builtin_add_overflow(a, b, &sum)) return sum;

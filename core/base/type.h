@@ -20,7 +20,7 @@ enum class Type : uint8_t {
 };
 inline constexpr int kTypeCount = 9;
 
-// As TYPE and SCAN … TYPE name them.
+// The name that the commands TYPE and SCAN … TYPE use.
 constexpr std::string_view TypeName(Type type) {
   constexpr std::string_view kNames[kTypeCount] = {"string", "list",  "hash",   "set",  "zset",
                                                    "hits",   "limit", "active", "quota"};

@@ -15,7 +15,7 @@ constexpr uint64_t LowBits(unsigned width) {
 }
 constexpr size_t BitFieldBytes(size_t count, unsigned width) { return (count * width + 7) / 8; }
 
-// Number `index` of those of `width` bits at `bytes`, an array of `size` bytes that holds it. O(1).
+// Reads number `index` of the numbers of `width` bits at `bytes`, an array of `size` bytes. O(1).
 inline uint64_t ReadBitField(const uint8_t* bytes, size_t size, size_t index, unsigned width) {
   if (width == 0) return 0;
   const size_t bit = index * width;

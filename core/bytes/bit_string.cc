@@ -22,9 +22,9 @@ void StoreWord(char* to, uint64_t word) { std::memcpy(to, &word, kWord); }
 
 uint8_t ByteAt(std::string_view bytes, size_t i) { return static_cast<uint8_t>(bytes[i]); }
 
-// Ones of whole bytes. Machines of the baseline have no instruction for it, and the library's
-// function is slow; so the bytes of up to 31 words are counted side by side (each has at most 8
-// ones, and 31 * 8 fits a byte) before they are added up. Warren: "Hacker's Delight", 5-1.
+// Counts the ones of whole bytes. The baseline machine has no instruction for it, and the library's
+// function is slow. So the bytes of up to 31 words are counted side by side before they are added
+// up: each has at most 8 ones, and 31 * 8 fits in a byte. Warren: "Hacker's Delight", 5-1.
 size_t CountWhole(const char* from, size_t size) {
   constexpr size_t kSideBySide = 31;
   constexpr uint64_t kPairs = 0x5555555555555555;
@@ -53,7 +53,7 @@ size_t CountWhole(const char* from, size_t size) {
   return ones;
 }
 
-// The bits of a byte from number `from` on, counted from its most significant one.
+// A mask of the bits of a byte from bit `from` on, where bit 0 is the most significant one.
 constexpr uint8_t MaskFrom(size_t from) { return static_cast<uint8_t>(0xFF >> from); }
 
 // Applies combine(uint64_t, uint64_t) to the common part of both, in words and then in bytes.
@@ -83,7 +83,7 @@ size_t CountOnes(std::string_view bytes, size_t from, size_t to) {
   const size_t first = from / 8;
   const size_t last = (to - 1) / 8;
   size_t ones = CountWhole(bytes.data() + first, last - first + 1);
-  // What the first and the last byte have outside the range.
+  // Subtracts the ones that the first and the last byte have outside the range.
   const auto before = static_cast<uint8_t>(ByteAt(bytes, first) & ~MaskFrom(from % 8));
   const size_t kept = (to - 1) % 8 + 1;
   const auto after = static_cast<uint8_t>(ByteAt(bytes, last) & (0xFF >> kept));

@@ -16,13 +16,15 @@ inline bool BitAt(std::string_view bytes, size_t i) {
 }
 void SetBitAt(Text& bytes, size_t i, bool value);
 
-// Ones among the bits [from, to), which lie inside the string. O(bytes), a word at a time.
+// Counts the ones in [from, to), which must lie inside the string (asserted). O(bytes), by words.
 size_t CountOnes(std::string_view bytes, size_t from, size_t to);
 
-// The first bit of [from, to), which lies inside the string, that is `value`. O(bytes).
+// The first bit in [from, to) that is `value`; nullopt if there is none. O(bytes). The range must
+// lie inside the string (asserted).
 std::optional<size_t> FindBit(std::string_view bytes, bool value, size_t from, size_t to);
 
-// Each combines `other` into `bytes`; the shorter one counts as followed by zeros. O(bytes).
+// Each combines `other` into `bytes`, which gets the length of the longer one. The shorter one
+// counts as followed by zeros. O(bytes).
 void AndBits(Text& bytes, std::string_view other);
 void OrBits(Text& bytes, std::string_view other);
 void XorBits(Text& bytes, std::string_view other);

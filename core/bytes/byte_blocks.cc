@@ -9,7 +9,7 @@
 namespace tally {
 namespace {
 
-// What follows a large value, such as its line end, finds room after it.
+// Extra room in the block of a large value, for what follows it, such as its line end.
 constexpr size_t kTrailerBytes = 64;
 
 }  // namespace
@@ -34,7 +34,7 @@ ByteBlocks& ByteBlocks::operator=(ByteBlocks&& other) noexcept {
   return *this;
 }
 
-// What is left of the block is filled first, so that small and large appends leave no gaps.
+// Fills the rest of the block first, so that small and large appends leave no gaps.
 void ByteBlocks::AppendToBlocks(std::string_view bytes) {
   while (!bytes.empty()) {
     if (room() == 0) AddBlock(bytes.size() + kTrailerBytes);
@@ -52,7 +52,7 @@ void ByteBlocks::AddBlock(size_t bytes) {
     if (bytes <= room() || room() == kBlockBytes) return;
   }
   Seal();
-  // Including what is before the open bytes; of a block that is shared nothing is known.
+  // The size of the whole last block; 0 if there is none (Rewind() gives up a shared block).
   const size_t before = block_ == nullptr ? 0 : static_cast<size_t>(limit_ - block_.get());
   const size_t wanted = std::max({bytes, 2 * before, kFirstBlockBytes});
   const size_t capacity = std::min(wanted, kBlockBytes);
@@ -68,7 +68,7 @@ void ByteBlocks::Seal() {
   open_ = end_;
 }
 
-// Nothing is held: the block may be written from its beginning, if nobody else reads it.
+// Drops all bytes. The block is used again from its beginning, unless others share it.
 void ByteBlocks::Rewind() {
   sealed_.clear();
   if (sealed_.capacity() > kBlockBytes / sizeof(Piece)) sealed_.shrink_to_fit();
@@ -102,8 +102,8 @@ SharedBytes ByteBlocks::Share() {
   return shared;
 }
 
-// The piece with the byte at `position`, which is left as the place in that piece. Positions are
-// asked for near the end, or once.
+// Returns the index of the piece with the byte at `position`, and makes `position` the offset
+// within that piece. Searches from the end: callers ask for positions near the end, or only once.
 size_t ByteBlocks::PieceAt(size_t& position) const {
   size_t begin = sealed_bytes_;
   size_t index = sealed_.size();
@@ -117,7 +117,7 @@ char ByteBlocks::SealedByte(size_t position) const {
   return sealed_[index].data[position];
 }
 
-// Has a piece begin at `position`; returns its index.
+// Splits a piece if needed, so that one begins at `position`; returns the index of that one.
 size_t ByteBlocks::Divide(size_t position) {
   const size_t index = PieceAt(position);
   if (position == 0) return index;
@@ -182,8 +182,8 @@ void ByteBlocks::ConsumeBlocks(size_t bytes) {
     ++consumed_;
   }
   open_ += bytes;
-  // The places of those that are gone are given back when they are the half, so that it costs each
-  // piece one move.
+  // The used-up pieces are erased when they are at least half of all, so that each remaining piece
+  // is moved once (amortised).
   if (consumed_ * 2 < sealed_.size()) return;
   sealed_.erase(sealed_.begin(), sealed_.begin() + static_cast<ptrdiff_t>(consumed_));
   consumed_ = 0;

@@ -1,7 +1,7 @@
-// Bytes in blocks, for what is appended at one end and taken from the other, as the output of a
-// client and the log's unwritten bytes are. A string of megabytes that grows, or loses its front,
-// copies all of it and holds up everybody for milliseconds; here nothing that was appended moves,
-// and large messages are held once for all who are to get them.
+// A queue of bytes, held in blocks: bytes are appended at one end and taken from the other. It
+// holds the output of a client and the unwritten bytes of the log. A string of megabytes copies all
+// its bytes when it grows or loses its front, which stops everybody for milliseconds. Here appended
+// bytes do not move when others come or go, and a large message is held once for all its receivers.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace tally {
 
-// Bytes that never change again, which many ByteBlocks may hold at once.
+// Bytes that never change again; many ByteBlocks may hold the same ones.
 class SharedBytes {
  public:
   SharedBytes() = default;
@@ -28,7 +28,7 @@ class SharedBytes {
  private:
   friend class ByteBlocks;
   struct Piece {
-    std::shared_ptr<char[]> block;  // where the bytes are
+    std::shared_ptr<char[]> block;  // owns the bytes
     const char* data;
     size_t size;
   };
@@ -38,13 +38,13 @@ class SharedBytes {
 
 class ByteBlocks {
  public:
-  // The first blocks are smaller, each twice as large as the one before. A little is left of a
-  // power of two for the block's own count.
+  // The largest and the first block; up to the largest, each is at least twice the one before. Both
+  // sizes are 64 bytes below a power of two, to leave room for the block's reference count.
   static constexpr size_t kBlockBytes = 64 * 1024 - 64;
   static constexpr size_t kFirstBlockBytes = 512 - 64;
-  // What is shorter is copied rather than shared: a piece of its own costs more.
+  // Shorter messages are copied, not shared: a piece of their own costs more.
   static constexpr size_t kSharedFrom = 1024;
-  // The most that Room gives.
+  // The most bytes that may be asked of Room(), which does not check this.
   static constexpr size_t kMostRoom = 256;
 
   ByteBlocks() = default;
@@ -58,10 +58,10 @@ class ByteBlocks {
       return AppendToBlocks(bytes);
     end_ = std::copy(bytes.begin(), bytes.end(), end_);
   }
-  // O(pieces), or O(bytes) when they are few.
+  // O(pieces); O(bytes) if they are fewer than kSharedFrom, as those are copied.
   void Append(const SharedBytes& bytes);
 
-  // Where up to `bytes` may be written; what was written becomes part with Commit.
+  // Returns where up to `bytes` bytes may be written; Commit(end of what was written) appends them.
   char* Room(size_t bytes) {
     if (bytes > room()) [[unlikely]]
       AddBlock(bytes);
@@ -69,12 +69,12 @@ class ByteBlocks {
   }
   void Commit(char* end) { end_ = end; }
 
-  // Puts bytes, at most kMostRoom, in at a position that counts from the first byte held. Moves at
-  // most one block.
+  // Inserts bytes, at most kMostRoom (asserted), at `position`, counted from the first byte held.
+  // Moves at most one block.
   void Insert(size_t position, std::string_view bytes);
-  // Drops what is after the first `size` bytes.
+  // Drops the bytes after the first `size` ones.
   void Truncate(size_t size);
-  // Drops what is before. The blocks are freed one by one.
+  // Drops the first `bytes` bytes; a block is freed when all its bytes are dropped.
   void Consume(size_t bytes) {
     if (bytes == open_bytes() && sealed_bytes_ == 0 && block_.use_count() == 1) [[likely]] {
       open_ = end_ = block_.get();
@@ -82,9 +82,9 @@ class ByteBlocks {
       ConsumeBlocks(bytes);
     }
   }
-  // Keeps one block for what comes next.
+  // Drops all bytes and ends an overflow. Keeps one block for the next bytes.
   void Clear();
-  // All of them, for others to hold too. Leaves nothing here.
+  // Moves all bytes out as pieces that other objects may share; this object is empty afterwards.
   SharedBytes Share();
 
   size_t size() const { return sealed_bytes_ + open_bytes(); }
@@ -92,22 +92,24 @@ class ByteBlocks {
   char operator[](size_t position) const {
     return position >= sealed_bytes_ ? open_[position - sealed_bytes_] : SealedByte(position);
   }
-  // How many pieces in a row they lie in.
+  // The number of pieces that the bytes are in.
   size_t pieces() const { return sealed_.size() - consumed_ + (open_bytes() > 0 ? 1 : 0); }
-  // The first of them, as many as fit and as make up at most `most` bytes; returns how many.
+  // Writes views of the first pieces to `into`, as many as fit and at most `most` bytes in all;
+  // returns how many views.
   size_t Front(std::span<std::string_view> into, size_t most = SIZE_MAX) const;
-  // At most `most` bytes from `position` on.
+  // Copies at most `most` bytes from `position` on.
   std::string Copy(size_t position, size_t most) const;
   std::string Joined() const { return Copy(0, size()); }
-  // All of them in one piece: where they are, or copied to `joined` when they lie in several.
+  // Returns all bytes in one piece: in place, or copied to `joined` if they are in several pieces.
   std::string_view View(std::string& joined) const;
-  // What they take of the heap; what is shared counts in full.
+  // The bytes used on the heap; shared bytes count in full.
   size_t heap_bytes() const {
     return size() + room() + sealed_.capacity() * sizeof(SharedBytes::Piece);
   }
 
-  // With more than this, give or take a block, everything is dropped, and so is what is appended
-  // from then on until Clear: whoever appends need not ask, and cannot use up the memory.
+  // Limits the size: if more than `most` bytes are held when a block or shared bytes are to be
+  // added, all bytes are dropped, and so is everything that is appended until Clear(). So a caller
+  // need not check before it appends, and cannot use up the memory.
   void set_most(size_t most) { most_ = most; }
   bool overflowed() const { return overflowed_; }
   void Overflow();
@@ -120,15 +122,15 @@ class ByteBlocks {
   void AppendToBlocks(std::string_view bytes);
   void ConsumeBlocks(size_t bytes);
   void AddBlock(size_t bytes);
-  // The open bytes become a piece.
+  // Makes a piece of the open bytes.
   void Seal();
   void Rewind();
   size_t PieceAt(size_t& position) const;
   size_t Divide(size_t position);
   char SealedByte(size_t position) const;
 
-  // The open bytes, from open_ to end_, are the last ones; they can grow until limit_, where their
-  // block ends. Those before them are in pieces, of which the first consumed_ are gone.
+  // The open bytes, from open_ to end_, are the last ones. They can grow until limit_, where their
+  // block ends. The bytes before them are in pieces, of which the first consumed_ are used up.
   std::shared_ptr<char[]> block_;
   char* open_ = nullptr;
   char* end_ = nullptr;

@@ -15,7 +15,7 @@ constexpr size_t kMaxZeroRun = 255;
 constexpr char kDigits[] = "0123456789abcdef";
 constexpr uint8_t kNoDigit = 0xFF;
 
-// What each byte is worth as a lower-case hexadecimal digit.
+// The value of each byte as a lower-case hexadecimal digit; kNoDigit if it is none.
 constexpr auto kNibbles = [] {
   std::array<uint8_t, 256> nibbles{};
   nibbles.fill(kNoDigit);
@@ -25,7 +25,7 @@ constexpr auto kNibbles = [] {
 
 uint8_t NibbleOf(char digit) { return kNibbles[static_cast<uint8_t>(digit)]; }
 
-// The fewest bytes that sign extension restores the number from: 1 to 8.
+// The smallest number of bytes, 1 to 8, from which sign extension restores the number.
 size_t BytesOf(int64_t number) {
   const auto magnitude = static_cast<uint64_t>(number < 0 ? ~number : number);
   return static_cast<size_t>(std::bit_width(magnitude)) / 8 + 1;

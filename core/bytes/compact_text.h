@@ -1,14 +1,15 @@
 // Byte strings as the packed containers hold them: integers and hexadecimal ids in binary, and
-// binary records, which are mostly zeros, without those.
+// binary records, which are mostly zeros, with short codes for runs of zeros.
 //
 // The code of a text begins with a marker only where it must:
 //   0xF7 … 0xFE   the canonical text of an int64: its 1 to 8 bytes follow, little-endian
 //   0xF6          lower-case hexadecimal digits, two a byte: an even number from 8 to 128
 //   0xF5          a text that itself begins with a byte of 0xF4 or above follows
-//   0xF4          at most 256 bytes, in which a run of 1 to 255 zeros is a zero and a byte with
-//                 their number, if that is shorter
-// and is the text itself otherwise; UTF-8 texts begin so only with a private character. Each text
-// has exactly one code, so that codes may be hashed and compared in place of texts.
+//   0xF4          at most 256 bytes, in which a run of 1 to 255 zeros is a zero and a byte with its
+//                 length; only if this is shorter than the text
+// Otherwise the code is the text itself. A UTF-8 text begins with such a byte only if its first
+// character is a private one (from U+100000 on). Each text has exactly one code, so that codes can
+// be hashed and compared in place of texts.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@
 
 namespace tally {
 
-// The code of a text. Holds a view of the text where that is its own code. O(text).
+// The code of a text. If the text is its own code, only a view of it is held. O(text).
 class CompactText {
  public:
   explicit CompactText(std::string_view text);
@@ -37,7 +38,7 @@ class CompactText {
   static constexpr uint8_t kSparseMarker = 0xF4;
   static constexpr uint8_t kEscapeMarker = 0xF5;
   static constexpr uint8_t kHexMarker = 0xF6;
-  // Of an integer of n bytes it is kIntegerMarker + n.
+  // The marker of an integer of n bytes is kIntegerMarker + n.
   static constexpr uint8_t kIntegerMarker = 0xF6;
   static constexpr size_t kMaxIntegerCode = 1 + sizeof(int64_t);
   static constexpr size_t kMinHexDigits = 8;
@@ -54,7 +55,7 @@ class CompactText {
   char buffer_[kMaxSparseText];
 };
 
-// The number that a code stands for, if it stands for one. O(1).
+// Returns the integer that `code` stands for; nullopt if it is not the code of an integer. O(1).
 inline std::optional<int64_t> IntegerOfCode(std::string_view code) {
   if (code.size() < 2 || code.size() > CompactText::kMaxIntegerCode) return std::nullopt;
   const size_t bytes = code.size() - 1;

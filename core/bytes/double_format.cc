@@ -20,7 +20,8 @@ constexpr size_t kMaxLongDoubleBytes = 5 * 1024;
 
 bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-// strtod or strtold over all of `text`. They skip leading blanks, and stop at a NUL.
+// Calls strtod or strtold for all of `text`. They skip leading blanks and stop at a NUL, so texts
+// with these are refused here.
 template <typename Float>
 std::optional<Float> ParseWhole(std::string_view text, Float (*convert)(const char*, char**)) {
   if (text.empty() || IsSpace(text.front())) return std::nullopt;
@@ -68,8 +69,8 @@ void AppendHumanLongDouble(std::string& out, long double value) {
 std::optional<double> ParseDouble(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  // What from_chars does not read (a plus sign, hexadecimal) or judges otherwise (the edges of the
-  // range, NaN) is left to strtod.
+  // strtod reads what from_chars does not read (a plus sign, hexadecimal) or treats differently
+  // (the ends of the range, NaN).
   if (error == std::errc() && end == text.data() + text.size() && std::isnormal(value)) {
     return value;
   }

@@ -1,5 +1,5 @@
-// Floating-point numbers as text, digit for digit as Redis writes and reads them. Nothing here
-// depends on a locale other than "C" being set.
+// Floating-point numbers as text, digit for digit as Redis writes and reads them. The process must
+// keep the locale "C", on which strtod and printf depend.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +17,17 @@ inline constexpr size_t kMaxDoubleBytes = 32;
 size_t FormatDouble(double value, char* to);
 void AppendDouble(std::string& out, double value);
 
-// As INCRBYFLOAT stores a sum: "%.17Lf" without trailing zeros, never "-0", never an exponent; up
-// to about 5,000 bytes.
+// Appends the text that INCRBYFLOAT stores: "%.17Lf" without trailing zeros, never "-0", never an
+// exponent, up to about 5,000 bytes; "inf" or "-inf" for an infinity.
 void AppendHumanLongDouble(std::string& out, long double value);
 
-// The whole text as a number, as Redis takes a score: decimal or hexadecimal (0x1p-3) with an
-// optional sign, or inf/infinity in any case. Empty for NaN, empty text, blanks, trailing bytes,
-// and what overflows or underflows to zero.
+// Reads the whole text as Redis reads a score: decimal or hexadecimal (0x1p-3) with an optional
+// sign, or inf/infinity in any case. Returns nullopt for NaN, empty text, leading blanks, trailing
+// bytes, and numbers that overflow or underflow to zero.
 std::optional<double> ParseDouble(std::string_view text);
 
-// As ParseDouble, in long double's range, as Redis takes the argument of INCRBYFLOAT; text of 5 KiB
-// or more is refused.
+// Reads the argument of INCRBYFLOAT: as ParseDouble, but in the range of long double. Refuses text
+// of 5 KiB or more.
 std::optional<long double> ParseLongDouble(std::string_view text);
 
 }  // namespace tally

@@ -8,14 +8,15 @@ namespace tally {
 
 enum class GlobCase : uint8_t { kSensitive, kInsensitive };
 
-// Whether the whole of `text` matches `pattern`: `*` any bytes, `?` one byte, `[abc]`, `[a-z]` and
-// `[^a]` a class, `\x` the byte x itself. A class that is not closed ends with the pattern, a range
-// written backwards is taken forwards, a backslash at the end is itself, and an empty text matches
-// the empty pattern only, all as in Redis's stringmatchlen. Bytes compare unsigned; case folding is
-// of ASCII letters only.
+// Returns whether the whole of `text` matches `pattern`: `*` any bytes, `?` one byte, `[abc]`,
+// `[a-z]` and `[^a]` a class, `\x` the byte x itself. As in Redis's stringmatchlen, a class that is
+// not closed ends with the pattern, a range may be written backwards, a backslash at the end stands
+// for itself, and an empty text matches only the empty pattern. Bytes compare unsigned; only ASCII
+// letters are folded.
 //
-// Every element but `*` takes exactly one byte, so a mismatch needs to be retried from the last `*`
-// alone. That bounds the work by |pattern| * |text| with no recursion, whatever a client sends.
+// Every element but `*` takes exactly one byte, so after a mismatch it is enough to retry from the
+// last `*`. The work is therefore at most |pattern| * |text|, and needs no recursion, whatever a
+// client sends.
 [[nodiscard]] bool GlobMatch(std::string_view pattern, std::string_view text,
                              GlobCase fold = GlobCase::kSensitive);
 

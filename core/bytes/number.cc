@@ -8,16 +8,16 @@ namespace tally {
 
 namespace {
 
-// So many digits cannot overflow.
+// A number of this many digits cannot overflow.
 constexpr size_t kSafeDigits = 18;
 
-// Eight at once: digits become pairs, pairs fours, and fours the number, each step in all parts of
-// a word at the same time.
+// Reads eight digits at once; returns false if one is no digit. Joins digits to pairs, pairs to
+// fours, and fours to the number; each step works on all parts of a word at the same time.
 bool ParseEightDigits(const char* text, uint64_t& number) {
   static_assert(std::endian::native == std::endian::little, "the first digit is the lowest byte");
   uint64_t word = 0;
   std::memcpy(&word, text, sizeof word);
-  // The high half of each byte is 3, also with 6 added to it: so the low half is 0 to 9.
+  // A byte is a digit (low half 0 to 9) if its high half is 3, and still 3 after 6 is added.
   constexpr uint64_t kHighHalves = 0xF0F0F0F0F0F0F0F0;
   constexpr uint64_t kThrees = 0x3030303030303030;
   if ((word & kHighHalves) != kThrees) return false;
@@ -47,7 +47,7 @@ std::optional<int64_t> ParseInt64(std::string_view text) {
   }
   if (text.empty() || text.size() > kMaxInt64Chars) return std::nullopt;
   if (text == "0") return 0;
-  // from_chars takes a '-' but neither '+' nor spaces; leading zeros are ours to refuse.
+  // from_chars takes a '-', but no '+' and no spaces; leading zeros must be refused here.
   const char first_digit = text.front() == '-' && text.size() > 1 ? text[1] : text.front();
   if (first_digit < '1' || first_digit > '9') return std::nullopt;
   int64_t value = 0;

@@ -12,9 +12,9 @@ namespace tally {
 // "-9223372036854775808", the longest.
 inline constexpr size_t kMaxInt64Chars = 20;
 
-// The number that `text` is the canonical text of, with the strictness of Redis's string2ll: no
-// spaces, no '+', no leading zeros, no "-0", nothing out of range. So a text that parses is exactly
-// what WriteInt64 gives back for its number.
+// Returns the number whose canonical text is `text`, else nullopt. As strict as Redis's string2ll:
+// no spaces, no '+', no leading zeros, no "-0", nothing out of range. So WriteInt64 of the result
+// gives exactly `text` again.
 std::optional<int64_t> ParseInt64(std::string_view text);
 
 // Writes the decimal text of `value` at `out`, which has room for kMaxInt64Chars, without a
@@ -23,7 +23,7 @@ char* WriteInt64(char* out, int64_t value);
 
 void AppendInt64(std::string& out, int64_t value);
 
-// The decimal text of a number in a buffer of its own, for where a view is wanted.
+// The decimal text of a number in its own buffer, for callers that need a view.
 class Int64Text {
  public:
   explicit Int64Text(int64_t value)

@@ -6,8 +6,8 @@
 namespace tally {
 namespace {
 
-// The length of the valid UTF-8 character at the begin of the bytes, which are some; 0 if there is
-// none: RFC 3629, so no overlong forms, no surrogates, nothing above U+10FFFF.
+// Returns the length of the valid UTF-8 character at the beginning of `bytes`, which must not be
+// empty; 0 if there is none. By RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF.
 size_t Utf8Length(std::string_view bytes) {
   const auto at = [&](size_t i) { return i < bytes.size() ? static_cast<uint8_t>(bytes[i]) : 0; };
   const auto continues = [&](size_t i) { return (at(i) & 0xC0) == 0x80; };

@@ -1,4 +1,4 @@
-// Any bytes as text that can stand in a line of UTF-8.
+// Turns any bytes into text that fits in one line of UTF-8.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace tally {
 
-// The text with each byte that is a control character, a backslash, one of `special` or no part of
-// valid UTF-8 as "\xNN". Different bytes give different texts. O(bytes).
+// Returns the text, with "\xNN" for each byte that is an ASCII control character, a backslash, one
+// of `special`, or not part of valid UTF-8. Different bytes give different texts. O(bytes).
 std::string Printable(std::string_view bytes, std::string_view special = {});
 
 }  // namespace tally

@@ -12,12 +12,12 @@
 namespace tally {
 namespace {
 
-// Less is copied as fast as it is taken over.
+// Below this size, copying is as fast as taking over.
 constexpr size_t kWorthTaking = 16 * 1024;
-// From here on untouched memory is asked of the system rather than zeroed.
+// From this size on, zeros are asked of the system instead of written.
 constexpr size_t kManyZeros = 256 * 1024;
 
-// As operator new: where there is no memory the process's handler says what becomes of it.
+// Without memory, does as operator new: calls the process's handler, or throws if it has none.
 template <typename Allocate>
 char* Checked(Allocate&& allocate) {
   for (;;) {
@@ -44,13 +44,14 @@ void Text::Reserve(size_t bytes) {
 }
 
 void Text::MakeRoom(size_t bytes) {
-  // What was dropped in front is used first, unless moving the rest there would cost too often.
+  // Reuses the room of the dropped front first, unless the move of the rest would cost too much:
+  // the front must be at least as long as the rest.
   if (begin_ > 0 && begin_ >= size_) {
     std::memmove(block_, block_ + begin_, size_);
     begin_ = 0;
     if (bytes <= capacity_) return;
   }
-  // Size classes are an eighth apart or more, so that rounding up is all that growth needs.
+  // Rounding up is enough for amortised growth: size classes are an eighth apart or more.
   const size_t rounded = HeapBytes(begin_ + bytes);
   block_ = Checked([&] { return std::realloc(block_, rounded); });
   capacity_ = rounded;
@@ -66,7 +67,7 @@ void Text::Append(std::string_view bytes) {
 void Text::Resize(size_t size) {
   if (size > size_) {
     if (size > capacity() && size >= kManyZeros && size / 4 > size_) {
-      // calloc() does not touch memory that is new and therefore zero.
+      // calloc() does not touch memory that is new from the system, as it is zero already.
       Text zeros;
       zeros.size_ = size;
       zeros.capacity_ = HeapBytes(size);

@@ -1,9 +1,9 @@
 // A byte string that may be hundreds of megabytes large and is changed in place.
 //
-// A std::string moves all its bytes when it grows. This one grows where it lies if the allocator
-// has room there, which for large blocks is the rule, so that appending to 100 MB takes no longer
-// than to 100 bytes. And it can take over a part of another one's memory, so that a value is not
-// copied out of the buffer in which it was received.
+// A std::string moves all its bytes when it grows. This one grows in place if the allocator has
+// room after it, which is usual for large blocks; so appending to 100 MB takes no longer than to
+// 100 bytes. It can also take over a part of another text's memory, so that a value is not copied
+// out of the buffer in which it was received.
 #pragma once
 
 #include <cstddef>
@@ -34,29 +34,32 @@ class Text {
   char& operator[](size_t i) { return data()[i]; }
   std::string_view view() const { return {block_ + begin_, size_}; }
   operator std::string_view() const { return view(); }
-  // The size up to which it grows without asking the allocator.
+  // The size up to which it can grow without the allocator.
   size_t capacity() const { return capacity_ - begin_; }
 
-  // Amortised O(bytes), unless there is no room after a large block. `bytes` must not lie inside.
+  // Amortised O(bytes), but O(size) if a large block cannot grow in place. `bytes` must not lie
+  // inside this text.
   void Append(std::string_view bytes);
-  // Where Commit expects up to `bytes` more, which exist from then on.
+  // Returns where up to `bytes` more bytes may be written; Commit() then appends those written.
   char* Room(size_t bytes) {
     Reserve(size_ + bytes);
     return data() + size_;
   }
   void Commit(size_t bytes) { size_ += bytes; }
-  // What is added is zeros: memory that nobody has used yet is not touched.
+  // Added bytes are zeros. Large amounts come from the system as zeros and are not touched.
   void Resize(size_t size);
-  // Puts `bytes`, which must not lie inside, in the place of `count` bytes from `at` on. O(size).
+  // Replaces `count` bytes from `at` on (inside the text, asserted) by `bytes`, which must not lie
+  // inside this text. O(size).
   void Replace(size_t at, size_t count, std::string_view bytes);
-  // O(1); the memory is used again by what is appended.
+  // Drops the first `count` bytes (asserted to exist). O(1); later appends reuse their memory.
   void DropFront(size_t count);
-  // Has a capacity of at least this many bytes from now on, rounded up as the allocator does.
+  // Makes the capacity at least this many bytes, rounded up as the allocator does.
   void Reserve(size_t bytes);
 
-  // If `part` lies in here and is most of the allocation, gives it away with the allocation: it is
-  // the text that is returned, and this one is empty. Views of both, whatever they show, are good
-  // until the new one changes. Otherwise the text returned is empty, and nothing has changed.
+  // If `part` lies in this text, has 16 KiB or more and is at least three quarters of the
+  // allocation, returns it as a text that takes over the allocation, and this text becomes empty.
+  // Views into the old text stay valid until the new one changes. Otherwise returns an empty text
+  // and changes nothing.
   Text Take(std::string_view part);
 
   // Bytes on the heap, rounded to size classes.
@@ -68,9 +71,9 @@ class Text {
   void Free();
 
   char* block_ = nullptr;
-  size_t begin_ = 0;  // of the bytes, in the block
+  size_t begin_ = 0;  // where the bytes begin in the block
   size_t size_ = 0;
-  size_t capacity_ = 0;  // of the block
+  size_t capacity_ = 0;  // the size of the block
 };
 
 }  // namespace tally

@@ -58,13 +58,13 @@ constexpr uint64_t JoinSevenBits(uint64_t bytes) {
   return (bytes & 0x000000000fffffff) | (bytes & 0x0fffffff00000000) >> 4;
 }
 
-// ReadVarint for those that take two bytes or more. Not inlined, so that the rest of it is,
-// wherever short ones are read in a row.
+// ReadVarint for varints of two bytes or more. Not inlined, so that ReadVarint itself stays small
+// enough to be inlined where many short varints are read in a row.
 [[nodiscard, gnu::noinline]] inline bool ReadLongVarint(std::string_view& in, uint64_t& value) {
   uint64_t result = 0;
   size_t at = 0;
   if (in.size() >= kMaxVarintBytes) {
-    // Eight bytes at once, as far as they belong to the number.
+    // Reads eight bytes at once, and uses those that belong to the number.
     static_assert(std::endian::native == std::endian::little);
     uint64_t bytes = 0;
     std::memcpy(&bytes, in.data(), sizeof bytes);
@@ -109,7 +109,7 @@ constexpr uint64_t JoinSevenBits(uint64_t bytes) {
   return true;
 }
 
-// A byte string after its length.
+// Appends the length of `bytes` as a varint, then the bytes.
 inline void AppendLengthPrefixed(std::string& out, std::string_view bytes) {
   AppendVarint(out, bytes.size());
   out.append(bytes);

@@ -1,6 +1,7 @@
 // ACTIVE: who is online, the peaks, and the new and active users of each day.
 //
-// The effect of what has changed a key is the same call with the same instants, at any later time.
+// The effect of a call that has changed a key is the same call with the same instants. It can be
+// replayed at any later time.
 #pragma once
 
 #include <cstdint>
@@ -16,27 +17,27 @@ class Audiences {
  public:
   explicit Audiences(const Place& place) : place_(place) {}
 
-  // Makes an empty set, unless the key is there.
+  // Creates an empty set, unless the key exists.
   KeyOutcome Create(std::string_view key, ActiveOptions options);
 
   enum class Refusal {
     kNone,
-    kMissingZone,  // days cannot be distinguished: the set's zone is_missing()
-    kNoNumbers     // the set has given all its numbers
+    kMissingZone,  // the set's zone is_missing(), so it is not known where days begin
+    kNoNumbers     // the set has fewer numbers left than the call has ids
   };
   struct Touched : KeyOutcome {
     Refusal refusal = Refusal::kNone;
     uint32_t online = 0;
   };
-  // An event of each id, of at most IdBook::kMaxIdBytes; the first makes a set with the defaults.
-  // As ActiveSet::Touch.
+  // Records an event of each id; an id has at most IdBook::kMaxIdBytes bytes. If the key is absent,
+  // creates a set with the default options. See ActiveSet::Touch.
   Touched Touch(std::string_view key, std::span<const std::string_view> ids, EventInstants time);
 
   // Sets `forgotten` to how many of the ids were known.
   KeyOutcome Forget(std::string_view key, std::span<const std::string_view> ids,
                     int64_t& forgotten);
 
-  // For everything that only reads: the set, null if the key is absent or of another type. Valid
+  // Returns the set, for calls that only read; null if the key is absent or has another type. Valid
   // until the engine next changes.
   ActiveSet* Find(std::string_view key, KeyOutcome& outcome);
 

@@ -13,7 +13,8 @@ namespace {
 
 uint64_t IdOf(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
 
-// Of all that RuleText shows. Cheap: what it tells apart is a label.
+// Hashes all that RuleText shows. A cheap hash is enough: a collision only gives a denial the wrong
+// label.
 uint64_t IdOf(const LimitRule& rule) {
   constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15;
   uint64_t id = static_cast<uint64_t>(rule.algorithm) << 16 |
@@ -37,7 +38,7 @@ void Decisions::Count(Command command, std::span<const KeyRules> keys,
   for (const KeyRules& one : keys) CountAllowed(one.rules);
 }
 
-// The rules of a policy come one after the other.
+// The rules of a policy are consecutive, so it is enough to compare a policy with the last one.
 void Decisions::CountAllowed(std::span<const LimitRule> rules) {
   uint32_t counted = 0;
   const PolicyTally* last = nullptr;

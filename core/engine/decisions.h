@@ -1,10 +1,11 @@
 // Counts what the engine decides: how often something was allowed and denied, by command, algorithm
 // and policy, and who was denied.
 //
-// Only decisions count that were to take something: not those that only ask, and not those that are
-// read from a log. A denial counts once, under the rule that denied first. What is allowed counts
-// once for its command, and of each of its keys once under each algorithm and each policy that
-// judged that key. Policies keep their own counts: see PolicyTally.
+// Only decisions that were to take something are counted: not those that only ask, and not those
+// that are replayed from a log. A denial counts once under its command, and once under the first
+// rule that denied. An allowed decision counts once under its command and, for each of its keys,
+// once under each algorithm and each policy that judged the key. The counts of a policy are in its
+// PolicyTally.
 #pragma once
 
 #include <array>
@@ -28,13 +29,14 @@ class Decisions {
   // `seed` keys the hashes of denied keys.
   explicit Decisions(uint64_t seed) : denials_(seed) {}
 
-  // A decision over the rules of the keys, at `now` in unix ms. What kForce takes although it is
-  // denied counts as denied.
+  // Counts a decision over the rules of the keys; `now` is in unix ms. A denied decision counts as
+  // denied even if kForce took the hits.
   void Count(Command command, std::span<const KeyRules> keys, const LimitDecision& decision,
              int64_t now);
-  // A purchase from a quota book.
+  // Counts an allowed purchase from a quota book.
   void CountSold() { ++Of(Command::kBuy).allowed; }
-  // One that a limit of the book did not allow; `limit` says which, and to whom.
+  // Counts a purchase that a limit of the book did not allow. `limit` is a text that names the
+  // limit and the user.
   void CountUnsold(std::string_view book, std::string_view limit, int64_t now);
 
   const DecisionCount& by_command(Command command) const {

@@ -26,7 +26,8 @@ void Denials::Add(std::string_view key, const Cause& cause, int64_t now) {
   });
 }
 
-// Rules and policies are few; of many the last ones are kept.
+// There are few rules and policies. If there are more than places, a label replaces the one in its
+// place.
 const ShortText<40>& Denials::LabelOf(uint64_t id, const Cause& cause) {
   Label& label = labels_[(id >> 1) % kLabels];
   if (label.cause != id) label = {id, ShortText<40>(cause.label())};

@@ -1,8 +1,8 @@
 // Who was denied most in the last minute, five minutes and hour, and by which policy or rule.
 //
-// A denial must cost little beside the decision. So those of ten seconds are counted in a sketch
-// that costs next to nothing, and go into the windows together, when the ten seconds are over or
-// somebody asks.
+// Counting a denial must cost little compared with the decision. So denials are first counted in a
+// cheap sketch, for ten seconds. They go into the windows together: at the first denial after the
+// ten seconds, or when somebody asks.
 #pragma once
 
 #include <absl/functional/function_ref.h>
@@ -24,26 +24,27 @@ class Denials {
  public:
   enum class Window : uint8_t { kMinute, kFiveMinutes, kHour };
   static constexpr size_t kWindows = 3;
-  // The kinds of names: `label` is a policy's name, or a rule.
+  // Whether a label is the text of a rule or the name of a policy.
   enum Kind : uint8_t { kRule, kPolicy };
 
-  // What has denied: the same for the same `id` and kind. The label is made when it is needed.
+  // What has denied. Causes with the same `id` and kind are the same. `label` is called only when
+  // its text is needed.
   struct Cause {
     Kind kind = kRule;
     uint64_t id = 0;
     absl::FunctionRef<std::string()> label;
   };
 
-  // Each step of each window holds this many names. All together take less than 1.9 MB, from the
-  // first denial on.
+  // Each step of each window holds this many names. All steps together take less than 1.9 MB; the
+  // memory is allocated from the first denial on.
   static constexpr size_t kNames = 540;
 
   // `seed` keys the hashes of names.
   explicit Denials(uint64_t seed);
 
-  // `now` in unix ms.
+  // Counts one denial of the key. `now` is in unix ms here and below.
   void Add(std::string_view key, const Cause& cause, int64_t now);
-  // As WindowTop.
+  // See WindowTop.
   std::vector<TopItem> Top(Window window, int64_t now);
   uint64_t bound(Window window, int64_t now);
   size_t MemoryBytes() const;
@@ -59,14 +60,14 @@ class Denials {
   };
 
   const ShortText<40>& LabelOf(uint64_t id, const Cause& cause);
-  // Puts what is recent into the windows.
+  // Moves the denials of the sketch into the windows.
   void Flush(int64_t now);
 
   uint64_t seed_;
   std::array<WindowTop, kWindows> windows_;
-  int64_t recent_step_ = 0;  // since 1970, of kStepMs
+  int64_t recent_step_ = 0;  // the step of `recent_`, in steps of kStepMs since 1970
   MisraGries recent_{kSets};
-  std::array<Label, kLabels> labels_{};  // of causes that denied lately, by their hashes
+  std::array<Label, kLabels> labels_{};  // a cache of recent labels, by the id of the cause
 };
 
 }  // namespace tally

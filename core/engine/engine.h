@@ -19,7 +19,7 @@ struct EngineScratch;
 
 class Engine {
  public:
-  // `seed` keys the hash tables. `zones` outlives the engine: values point into it.
+  // `seed` keys the hash tables. `zones` must outlive the engine: values point into it.
   Engine(size_t databases, uint64_t seed, ZoneSource& zones);
   ~Engine();
   Engine(const Engine&) = delete;
@@ -46,8 +46,8 @@ class Engine {
     return left;
   }
 
-  // Lets each value that ages by itself free some of what is out of date in it, while `more()` says
-  // to go on; the next call goes on where this one stopped.
+  // Sweeps the values that age by themselves (ValueOperations::sweep), while `more()` says to go
+  // on: each frees some of what is out of date in it. The next call continues after the last value.
   template <typename More>
   void SweepSome(int64_t now, More&& more) {
     size_t rounds = 0;
@@ -63,14 +63,14 @@ class Engine {
   const PolicyTable& policies() const { return policies_; }
   uint64_t seed() const { return seed_; }
   ZoneSource& zones() { return zones_; }
-  // Who uses these two includes their headers: they name values, which most users of an engine do
-  // not.
+  // To use these, include decisions.h or scratch.h. They are only declared here, because their
+  // headers include those of values, which most users of an engine do not need.
   Decisions& decisions() { return *decisions_; }
   const Decisions& decisions() const { return *decisions_; }
   EngineScratch& scratch() { return *scratch_; }
 
  private:
-  // A segment of a quota book: what is looked at without a pause.
+  // In elements: about one segment of a quota book, since a sweep does not stop inside a segment.
   static constexpr size_t kSweepBudget = 1000;
 
   uint64_t seed_;

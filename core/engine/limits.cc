@@ -20,7 +20,7 @@ LimitState& ScratchState(const Place& place, size_t index) {
   return states[index];
 }
 
-// The states of a request's keys, each once however often the key is named.
+// The states of a request's keys. A key that is named several times has one state.
 class LimitStates {
  public:
   LimitStates(const Place& place, LimitResult& result) : place_(place), result_(result) {}
@@ -50,7 +50,7 @@ class LimitStates {
   }
 
   std::span<const LimitUse> uses() const { return {uses_.data(), uses_.size()}; }
-  // Whether a hit is counted anywhere.
+  // Whether any of the rules counts hits.
   bool counts() const {
     return std::any_of(states_.begin(), states_.end(), [](const Named& one) { return one.counts; });
   }
@@ -62,7 +62,7 @@ class LimitStates {
       Named& one = states_[i];
       if (!one.counts) continue;
       if (states_.size() > 1) one.state.FindAgain(keyspace, one.key, place_.now);
-      // A late hit may count nowhere.
+      // A late hit may be outside all windows; the state of a new key is then still empty.
       result_.keys[i].changed = one.state.exists() || !one.state->empty();
       result_.keys[i].removed =
           one.state.Store(keyspace, one.key, place_.now, place_.engine.scratch().bytes);

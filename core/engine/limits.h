@@ -1,7 +1,8 @@
 // LIMIT: may this happen now, under all the rules of all the keys.
 //
-// The effect of a decision that has counted is the same request given to Force, with the same `at`
-// and `judged_at`, at any later time: the hits are counted again without being judged again.
+// If a decision has counted hits, its effect is the same request passed to Force with the same `at`
+// and `judged_at`. It can be replayed at any later time: the hits are counted without being judged
+// again.
 #pragma once
 
 #include <absl/container/inlined_vector.h>
@@ -29,16 +30,17 @@ struct LimitResult {
   };
 
   LimitDecision decision;
-  bool wrong_type = false;           // of some key: nothing was decided
-  bool counted = false;              // there is an effect
-  absl::InlinedVector<Key, 2> keys;  // each once, in the order in which they were named
+  bool wrong_type = false;           // some key holds another type: nothing was decided
+  bool counted = false;              // hits were counted, so there is an effect
+  absl::InlinedVector<Key, 2> keys;  // each key once, in the order of the request
 };
 
 class Limits {
  public:
   explicit Limits(const Place& place) : place_(place) {}
 
-  // DecideLimits on the states of the keys: O(rules), and the keys are found once each.
+  // Runs DecideLimits on the states of the keys and costs as it does; each distinct key is looked
+  // up once, and its name is compared with those before it.
   LimitResult Decide(const LimitRequest& request, LimitMode mode);
   LimitResult Take(const LimitRequest& request) { return Decide(request, LimitMode::kTake); }
   LimitResult Peek(const LimitRequest& request) { return Decide(request, LimitMode::kPeek); }
@@ -46,14 +48,14 @@ class Limits {
   // Counts what an older log says was taken: see limit_replay.h.
   LimitResult CountAsBefore(const LimitRequest& request);
 
-  // Gives `count` hits back, the newest first of those not after `not_after`, never below empty.
-  // Nothing changes if `count` is 0.
+  // Refunds `count` hits, never more than are counted: of the hits at or before `not_after`, the
+  // newest first. See LimitState::Give. Nothing changes if `count` is 0.
   KeyOutcome Give(std::string_view key, int64_t count, int64_t judged_at, int64_t not_after);
   KeyOutcome Reset(std::string_view key);
-  // What the key's limits have counted.
+  // Sets `shown` to what the key's limits have counted; see ShowLimits.
   KeyOutcome Show(std::string_view key, std::vector<LimitShown>& shown);
 
-  // As redis-cell does. `rule` is ThrottleRule's.
+  // Decides as redis-cell does. `rule` must come from ThrottleRule().
   KeyOutcome Throttle(std::string_view key, const LimitRule& rule, int64_t quantity,
                       ThrottleReply& reply);
 

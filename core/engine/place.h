@@ -12,8 +12,9 @@ namespace tally {
 struct Place {
   Engine& engine;
   size_t database = 0;
-  int64_t now = 0;  // unix ms, the clock: keys whose deadlines have passed are gone
-  // What is done was done before, and is read from a log: it is not judged again.
+  int64_t now = 0;  // unix ms, of the clock: keys whose deadlines have passed are expired
+  // The operation is read from a log. It was judged when it was first done, and is not judged
+  // again.
   bool replaying = false;
 
   Keyspace& keyspace() const { return engine.database(database); }
@@ -21,19 +22,19 @@ struct Place {
 
 // When something happens, in unix ms.
 struct EventInstants {
-  int64_t at = 0;         // its own instant, which may be early or late
-  int64_t judged_at = 0;  // what the clock showed when it was judged
+  int64_t at = 0;         // the event's own instant, which may be before or after `judged_at`
+  int64_t judged_at = 0;  // what the clock showed when the event was judged
 
   static EventInstants Now(int64_t now) { return {now, now}; }
 };
 
-// What an operation found under a key and did to it. Whoever keeps a log writes down what has
-// changed it; whoever watches keys reports it.
+// What an operation found under a key and did to it. A host that keeps a log writes the calls that
+// changed a key; a host that reports key events reports the change.
 struct KeyOutcome {
-  bool wrong_type = false;  // it holds a value of another type, and nothing was done
+  bool wrong_type = false;  // the key holds another type, and nothing was done
   bool found = false;
   bool changed = false;
-  bool removed = false;  // by becoming empty; `changed` too
+  bool removed = false;  // the value became empty or was reset; `changed` is true too
 };
 
 }  // namespace tally

@@ -76,7 +76,7 @@ QuotaBooks::Outcome QuotaBooks::Buy(const Call& call, const QuotaOrder& order,
   return outcome;
 }
 
-// An order that was applied before is no decision.
+// An order that was not applied and has no `item` is known already (`once`): no decision was made.
 void QuotaBooks::CountSale(const Call& call, const QuotaOrder& order,
                            const QuotaBook::BuyResult& result) {
   Decisions& decisions = place_.engine.decisions();

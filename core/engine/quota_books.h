@@ -1,9 +1,10 @@
 // QUOTA: purchase limits by SKU and marketing action, and purchases.
 //
-// The effect of what has changed a book and not removed it is the same call with the same
-// `judged_at` and retention, at any later time; an order that was applied is recorded, whatever the
-// limits say. The effect of what has removed the book is its deletion, since a replay may still
-// hold bytes that were swept away here.
+// If a call has changed a book and not removed it, its effect is the same call with the same
+// `judged_at` and retention. It can be replayed at any later time. The effect of an order that was
+// applied records it whatever the limits say. If a call has removed the book, its effect is the
+// deletion of the book: in a replay the book may still hold bytes that were swept away here, so the
+// call might not remove it.
 #pragma once
 
 #include <cstddef>
@@ -22,40 +23,41 @@ class QuotaBooks {
  public:
   explicit QuotaBooks(const Place& place) : place_(place) {}
 
-  // What each call that may change a book says of it.
+  // The arguments that all calls that may change a book have in common.
   struct Call {
     std::string_view book;
     int64_t judged_at = 0;                     // unix ms
-    std::optional<int64_t> retention_ms = {};  // the least that the book keeps from now on, > 0
+    std::optional<int64_t> retention_ms = {};  // the new minimum retention, > 0; nullopt: as before
   };
   struct Outcome : KeyOutcome {
-    bool retention_changed = false;  // also where nothing else has
+    bool retention_changed = false;  // may be true although `changed` is false
   };
 
   Outcome SetLimits(const Call& call, std::span<const QuotaLimitSpec> limits);
-  // Sets `deleted` to how many there were.
+  // Sets `deleted` to the number of limits that were deleted.
   Outcome DelLimits(const Call& call, std::span<const QuotaId> skus, const QuotaActions& actions,
                     size_t& deleted);
-  // Sets `left` to what is left of each item's SKU. With `order.if_left` only if every limit leaves
-  // room for all of it. As QuotaBook::Buy.
+  // Sets `left` to what is left of each item's SKU. If `order.if_left` is true, applies the order
+  // only if every limit leaves room for all of it. See QuotaBook::Buy.
   Outcome Buy(const Call& call, const QuotaOrder& order, QuotaBook::BuyResult& result,
               QuotaLefts& left);
   // Sets `credited` to the quantity credited of each item.
   Outcome Return(const Call& call, const QuotaReturn& request, std::vector<int32_t>& credited);
-  // Sets `reset` to the users of whom anything was forgotten.
+  // Sets `reset` to the number of users of whom anything was forgotten.
   Outcome Reset(const Call& call, std::span<const QuotaId> users, const QuotaActions& actions,
                 size_t& reset);
 
-  // For everything that only reads: the book, null if the key is absent or of another type. Valid
-  // until the engine next changes.
+  // Returns the book, for calls that only read; null if the key is absent or has another type.
+  // Valid until the engine next changes.
   const QuotaBook* Find(std::string_view book, KeyOutcome& outcome);
 
  private:
-  // change(book) says whether it has changed the book; one that is made for it is kept only then.
+  // Calls change(book), which returns whether it has changed the book. A book that was created for
+  // the call is kept only if it was changed and is not empty.
   template <typename Change>
   Outcome Write(const Call& call, Change&& change);
 
-  // Counts a purchase that was checked.
+  // Counts an order that was checked against the limits, as sold or denied.
   void CountSale(const Call& call, const QuotaOrder& order, const QuotaBook::BuyResult& result);
 
   Place place_;

@@ -1,5 +1,5 @@
-// Values and buffers that operations, and the commands of a host, use again and again, so that what
-// is done to a small value allocates nothing. Nothing in here means anything between two of them.
+// Values and buffers that the engine's operations and a host's commands reuse, so that an operation
+// on a small value allocates nothing. Their content has no meaning between two operations.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 namespace tally {
 
 struct EngineScratch {
-  // `seed` is of the fields' hash in hashes that outgrow it.
+  // `seed` keys the hash table of fields, for a Hash that grows too large to be packed.
   explicit EngineScratch(uint64_t seed) : hash(seed) {}
 
   Hash hash;
   Hits hits;
-  std::deque<LimitState> limits;  // one for each key of a decision; they stay where they are
+  std::deque<LimitState> limits;  // one for each key of a decision; references stay valid
   std::string bytes;
 };
 

@@ -1,4 +1,4 @@
-// The sizes that the host's configuration bounds values to, under the names of Redis's directives.
+// The limits on values that the host's configuration sets, with the names of Redis's directives.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@ namespace tally {
 struct ValueLimits {
   int64_t proto_max_bulk_len = int64_t{512} << 20;  // bytes of a string
 
-  // Encodings that OBJECT ENCODING reports.
+  // The largest sizes of the small encodings that OBJECT ENCODING reports.
   int64_t hash_max_listpack_entries = 512;
   int64_t hash_max_listpack_value = 64;
   int64_t set_max_intset_entries = 512;
   int64_t zset_max_listpack_entries = 128;
   int64_t zset_max_listpack_value = 64;
   int64_t list_max_listpack_size = -2;
-  int64_t hll_sparse_max_bytes = 3000;  // a HyperLogLog above is dense
+  int64_t hll_sparse_max_bytes = 3000;  // a larger HyperLogLog becomes dense
 
-  // Milliseconds after which a quota book that sets none forgets a purchase.
+  // Minimum retention of purchases in quota books, in ms; each write gives its book this value.
   int64_t quota_retention = int64_t{30} * 24 * 3600 * 1000;
 };
 

@@ -11,12 +11,12 @@ namespace {
 // A listpack of more bytes than this becomes a table, whatever the limits say.
 constexpr size_t kMaxListpackBytes = 128 * 1024;
 
-// Up to these sizes a hash stays packed although it is beyond the limits: a few long values cost
-// less so, and to search them costs no more.
+// Up to these sizes a hash stays packed although it exceeds the limits: a few long values take less
+// memory packed, and a search among them costs no more.
 constexpr size_t kFewFields = 64;
 constexpr size_t kFewBytes = 4096;
 
-// A field and a value, each with its length and its marker, take that much more than their texts.
+// The most that the lengths and markers of a field and its value add to their texts.
 constexpr size_t kMaxOverhead = 2 * (kMaxVarintBytes + 1);
 
 constexpr HashLimits kNoLimits{std::numeric_limits<size_t>::max(),

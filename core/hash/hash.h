@@ -1,6 +1,6 @@
-// The hash value: fields with values, both byte strings. Packed in one allocation while small, in
-// the order of insertion; a table of packed records beyond. Integers and hexadecimal ids are held
-// in binary in both (core/bytes/compact_text.h).
+// The hash value: fields with values, both byte strings. A small hash is packed in one allocation,
+// in the order of insertion; a larger one is a table of packed records. Both forms hold integers
+// and hexadecimal ids in binary (core/bytes/compact_text.h).
 #pragma once
 
 #include <absl/functional/function_ref.h>
@@ -19,8 +19,8 @@
 
 namespace tally {
 
-// What a hash may hold and still be called a listpack (hash-max-listpack-entries,
-// hash-max-listpack-value); the size is that of a field or a value.
+// The limits up to which a hash is called a listpack (hash-max-listpack-entries,
+// hash-max-listpack-value). max_size is in bytes, and applies to each field and each value.
 struct HashLimits {
   size_t max_fields = 512;
   size_t max_size = 64;
@@ -30,10 +30,11 @@ struct HashLimits {
 class Hash {
  public:
   static constexpr Type kType = Type::kHash;
-  // Hashes up to this are worth copying for each command and are in the key's record.
+  // A saved hash of at most this many bytes is kept in the key's record and copied for each
+  // command.
   static constexpr size_t kMaxPackedBytes = 128;
 
-  // A value, still coded; lives until the hash changes.
+  // A value in its coded form; valid until the hash changes.
   class Value {
    public:
     explicit Value(std::string_view code) : code_(code) {}
@@ -48,7 +49,7 @@ class Hash {
   using Visitor = absl::FunctionRef<void(std::string_view field, std::string_view value)>;
   using Random = CompactMap::Random;
 
-  // `seed` is of the fields' hash: random, and not known to clients.
+  // `seed` is for the hash of the fields; it must be random and unknown to clients.
   explicit Hash(uint64_t seed) : map_(seed, CompactMap::Shape::kPairs) {}
   // O(n).
   Hash Clone() const { return {map_.Clone(), beyond_listpack_}; }
@@ -58,7 +59,7 @@ class Hash {
 
   std::optional<Value> Find(std::string_view field) const;
 
-  // Adds the field, or gives it another value where it is. True if it was added.
+  // Adds the field, or replaces its value in place. Returns true if it was added.
   bool Set(std::string_view field, std::string_view value, const HashLimits& limits);
 
   enum class IncrementStatus : uint8_t { kOk, kNotInteger, kOverflow };
@@ -66,56 +67,57 @@ class Hash {
     IncrementStatus status;
     int64_t value;  // afterwards; 0 unless kOk
   };
-  // Adds `delta` to the field's value, 0 if it is absent. Nothing changes unless kOk.
+  // Adds `delta` to the field's value; an absent field counts as 0. Nothing changes unless kOk.
   IncrementResult Increment(std::string_view field, int64_t delta, const HashLimits& limits);
 
   // True if the field was there.
   bool Erase(std::string_view field) { return map_.Erase(CompactText(field).code()); }
 
-  // All fields, while packed in the order of insertion.
+  // Visits all fields, in the order of insertion while packed.
   void ForEach(Visitor visit) const;
 
   // A step of an iteration; see CompactMap::Scan for what it promises.
   uint64_t Scan(uint64_t cursor, size_t count, Visitor visit) const;
 
-  // One field, chosen nearly uniformly; the hash is not empty.
+  // Visits one field, chosen nearly uniformly. The hash must not be empty (asserted).
   void Sample(uint64_t random, Visitor visit) const;
-  // `count` of them, one after the other: one may come several times.
+  // Visits `count` fields, each chosen as by Sample, so that one may come several times.
   void SampleRepeated(size_t count, Random random, Visitor visit) const;
-  // `count` <= size() different fields. O(count), or O(n) for more than a hundredth of all.
+  // Visits `count` <= size() different fields. O(count), or O(n) if packed or if `count` is more
+  // than a hundredth of n.
   void SampleDistinct(size_t count, Random random, Visitor visit) const;
 
-  // OBJECT ENCODING: "listpack" within the limits, "hashtable" ever after, as Redis calls what it
-  // holds itself in these cases. A hash of a few long values is called a hashtable although it is
-  // packed: clients know by that name that the limits were exceeded.
+  // The reply of OBJECT ENCODING: "listpack" until the limits are exceeded, "hashtable" from then
+  // on; Redis gives the same names in these cases. A hash of a few long values is called a
+  // hashtable although it is packed: the name tells clients that the limits were exceeded.
   std::string_view encoding() const { return beyond_listpack_ ? "hashtable" : "listpack"; }
 
-  // What it has allocated, beside itself. O(1).
+  // The bytes on the heap, without the object itself. O(1).
   size_t MemoryBytes() const { return map_.MemoryBytes(); }
 
   // Frees about `count` fields; true when nothing is left. Once begun, the hash may only be freed
   // further or destroyed.
   bool FreeSome(size_t count) { return map_.FreeSome(count); }
 
-  // Makes it empty, but keeps room: for one that is loaded again and again.
+  // Empties the hash but keeps its packed allocation, for an object that is loaded again and again.
   void Clear() { Check(LoadPacked({&kListpackRun, 1}), "an empty hash is well formed"); }
-  // What the key's record holds of a small hash: 'l' or 'h' as in a run, then for each field its
-  // code and that of its value, each after its length. False, with something appended perhaps, if
-  // the hash is too large for that.
+  // Appends the form in which the key's record holds a small hash: 'l' or 'h' as in a run, then the
+  // codes of each field and its value, each after its length. Returns false if the hash is too
+  // large; `out` may then hold a part of it.
   [[nodiscard]] bool SavePacked(std::string& out) const;
-  // Holds these bytes' fields instead of its own. False if they are malformed: but that each cell
-  // is a code is left to IsPacked, for bytes that come from elsewhere. O(bytes).
+  // Replaces the fields by those of `bytes`. Returns false if `bytes` are malformed, but does not
+  // check that each cell is a code: bytes from elsewhere must be checked with IsPacked. O(bytes).
   [[nodiscard]] bool LoadPacked(std::string_view bytes);
   static bool IsPacked(std::string_view bytes);
-  // OBJECT ENCODING of packed bytes.
+  // The encoding() of a hash in packed form.
   static std::string_view EncodingOfPacked(std::string_view bytes);
 
   // Appends a run of about `max_bytes` from `cursor` on; 0 begins and 0 ends. A run is 'l' for a
-  // listpack or 'h' for a hashtable, then fields and values, each after its length as a varint.
+  // listpack or 'h' for a hashtable, then the fields and values, each after its length as a varint.
   uint64_t Save(uint64_t cursor, size_t max_bytes, std::string& out) const;
-  // Adds what a run holds. False if it is malformed; the hash is to be thrown away then.
+  // Adds the fields of a run. Returns false if it is malformed; the hash must then be thrown away.
   [[nodiscard]] bool Load(std::string_view run);
-  // What ValueOperations asks for: runs as those of Save.
+  // For ValueOperations (core/keyspace/value.h); the runs have the form of those of Save().
   bool BeginSnapshot(const CompactMap::RunSink& sink);
   bool SaveSnapshot() { return map_.SaveSnapshot(); }
   void EndSnapshot() { map_.EndSnapshot(); }

@@ -12,7 +12,7 @@ namespace tally {
 std::optional<int64_t> Hits::Add(int64_t count, int64_t window_ms, int64_t at, int64_t now,
                                  int64_t cap) {
   const int64_t kept_ms = std::max(window_ms_, window_ms);
-  // By the former window: what it has let go does not come back when a longer one is given.
+  // Uses the former window: hits that have left it do not come back when a longer one is given.
   log_.DropThrough(now - window_ms_);
   const auto held = static_cast<int64_t>(log_.CountAfter(std::max(now, at) - window_ms));
   if (held >= cap && cap < kNoCap) return std::nullopt;

@@ -17,7 +17,7 @@ constexpr size_t kEncodingAt = 4;
 constexpr size_t kEstimateAt = 8;
 constexpr char kDense = 0;
 constexpr char kSparse = 1;
-// Of the hash, those that choose no register.
+// The number of bits of the hash that do not choose the register.
 constexpr int kHashBits = 64 - static_cast<int>(kRegisterBits);
 constexpr uint64_t kSeed = 0xadc83b19;
 constexpr uint8_t kRegisterMask = 63;
@@ -29,7 +29,7 @@ uint8_t DenseAt(std::string_view bytes, size_t index) {
   const size_t at = kHeaderBytes + index * 6 / 8;
   const size_t shift = index * 6 % 8;
   unsigned pair = static_cast<uint8_t>(bytes[at]);
-  // The last register ends with the string.
+  // The last register ends in the last byte of the string.
   if (at + 1 < bytes.size()) pair |= unsigned{static_cast<uint8_t>(bytes[at + 1])} << 8;
   return (pair >> shift) & kRegisterMask;
 }
@@ -85,7 +85,7 @@ uint64_t EstimateOf(const Histogram& counts) {
     z *= 0.5;
   }
   z += m * Sigma(counts[0] / m);
-  // Registers that no hash can give: the string was made up.
+  // No hash gives such registers: the string was made up.
   if (z <= 0) return 0;
   return static_cast<uint64_t>(std::llround(kAlphaInf * m * m / z));
 }
@@ -110,7 +110,7 @@ bool IsDense(std::string_view bytes) { return bytes[kEncodingAt] == kDense; }
 Change Add(Text& bytes, std::string_view element, size_t max_sparse) {
   const uint64_t hash = MurmurHash64A(element, kSeed);
   const size_t index = hash & (kRegisters - 1);
-  // The bit above the hash ends the run.
+  // A one above the bits of the hash ends the run of zeros.
   const uint64_t rest = hash >> kRegisterBits | uint64_t{1} << kHashBits;
   return RaiseRegister(bytes, index, static_cast<uint8_t>(std::countr_zero(rest) + 1), max_sparse);
 }

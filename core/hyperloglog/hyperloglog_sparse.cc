@@ -7,7 +7,7 @@ namespace {
 
 constexpr size_t kMaxZeros = 64;
 constexpr size_t kMaxValues = 4;
-// Runs that a change may have made equal to their neighbours.
+// From the run before a change on, this many runs may have become equal to a neighbour.
 constexpr int kRunsToMerge = 5;
 
 constexpr uint8_t kValueBit = 0x80;
@@ -34,7 +34,7 @@ void AppendRun(std::string& out, uint8_t value, size_t length) {
   value == 0 ? AppendZeros(out, length) : AppendValues(out, value, length);
 }
 
-// Joins runs of equal values, from `at` on.
+// Joins neighbouring runs of the same value, other than 0, from the run at `at` on.
 void MergeRuns(Text& bytes, size_t at) {
   for (int runs = kRunsToMerge; runs > 0 && at < bytes.size(); --runs) {
     if (!IsValue(bytes[at])) {

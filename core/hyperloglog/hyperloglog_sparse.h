@@ -22,13 +22,14 @@ struct SparseRun {
   size_t bytes;  // 1 or 2
 };
 
-// The run at the beginning of `runs`; nothing if it is cut off.
+// Returns the run at the beginning of `runs`; nullopt if `runs` ends before the run does.
 std::optional<SparseRun> ReadSparseRun(std::string_view runs);
 
-// All registers are 0.
+// The runs of a string in which all registers are 0.
 std::string EmptySparseRuns();
 
-// Calls visit(first register, run) for each run. False unless they cover exactly all registers.
+// Calls visit(first register, run) for each run. Returns false unless the runs cover all registers
+// exactly.
 template <typename Visit>
 [[nodiscard]] bool ForEachSparseRun(std::string_view runs, Visit&& visit) {
   size_t first = 0;
@@ -44,8 +45,8 @@ template <typename Visit>
 
 enum class [[nodiscard]] SparseChange { kNone, kChanged, kTooLarge, kMalformed };
 
-// Raises a register to `value`, in a string whose runs follow a header. Nothing is changed when the
-// string would outgrow `max_bytes` or the value is above kMaxSparseValue (kTooLarge).
+// Raises a register to `value`, in a string whose runs follow a header. Returns kTooLarge, and
+// changes nothing, if the string would exceed `max_bytes` or the value is above kMaxSparseValue.
 SparseChange RaiseSparse(Text& bytes, size_t index, uint8_t value, size_t max_bytes);
 
 }  // namespace tally::hyperloglog

@@ -6,7 +6,7 @@ namespace {
 constexpr uint64_t kMultiplier = 0xc6a4a7935bd1e995;
 constexpr int kShift = 47;
 
-// Little endian on every machine; compilers make one load of it where they can.
+// Reads little endian on every machine; compilers make this one load where they can.
 uint64_t LoadTail(const char* from, size_t count) {
   uint64_t word = 0;
   for (size_t i = 0; i < count; ++i) {

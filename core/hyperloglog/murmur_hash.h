@@ -1,5 +1,5 @@
-// MurmurHash64A (Austin Appleby, 2008): not for tables that strangers fill, but what HyperLogLogs
-// that came from Redis were counted with.
+// MurmurHash64A (Austin Appleby, 2008), with which Redis counts in its HyperLogLogs, so that those
+// from Redis can be counted on here. Not for tables that strangers fill.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,9 @@
-// What a key's 24 bits of access mark say: when it was last used, or how often.
+// The access mark of a key: 24 bits that say when the key was last used, or how often.
 //
-// By time the mark is a second, modulo 2^24 (194 days). By frequency it is a minute, modulo 2^16,
-// over a logarithmic counter of 8 bits that new keys begin at 5, that grows with a probability that
-// falls as it grows, and that is decremented for each period without use: both are Redis's.
+// By time, the mark is the unix second of the last use, modulo 2^24 (194 days). By frequency, its
+// upper 16 bits are the unix minute of the last use, modulo 2^16, and its lower 8 bits are a
+// logarithmic counter. The counter starts at 5 for a new key, grows at a use with a probability
+// that falls as it grows, and loses 1 for each period without use. Both schemes are Redis's.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +17,17 @@ struct AccessTracking {
   bool by_frequency = false;
   // How slowly a counter grows: at 10 about a million uses saturate it.
   int64_t log_factor = 10;
-  // Minutes without use that take 1 off a counter; 0: never.
+  // A counter loses 1 for each of this many minutes without use; 0: never.
   int64_t decay_minutes = 1;
 };
 
-// `now` is unix ms, `random` any number that is uniform in 64 bits.
+// `now` is in unix ms; `random` is a uniformly distributed 64-bit number.
 inline uint32_t TimeMark(int64_t now) { return static_cast<uint32_t>(now / 1000) & kAccessMask; }
 uint32_t IdleSeconds(uint32_t mark, int64_t now);
 uint32_t NewFrequencyMark(int64_t now);
 uint32_t UsedFrequencyMark(uint32_t mark, const AccessTracking& tracking, int64_t now,
                            uint64_t random);
-// The counter as it is by now.
+// The counter of a mark by frequency at `now`, without what it has lost since its last use.
 uint32_t FrequencyOf(uint32_t mark, const AccessTracking& tracking, int64_t now);
 
 }  // namespace tally

@@ -1,4 +1,4 @@
-// A value that is packed in its key's record while it is small, and on the heap beyond that.
+// A value that is packed in its key's record while it is small, and on the heap when it is larger.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,16 @@
 
 namespace tally {
 
-// T has Clear, LoadPacked, SavePacked and empty. If it has ExpiresAt, that is the key's deadline:
-// the key lives exactly as long as something in it can count.
+// T has Clear, LoadPacked, SavePacked and empty. If T has ExpiresAt, Store makes that the key's
+// deadline: the key lives exactly as long as something in it can count.
 template <typename T>
 class CompactValue {
  public:
   // Small values are read into `scratch`.
   explicit CompactValue(T& scratch) : scratch_(scratch), value_(&scratch) {}
 
-  // The value of a key's entry, empty if there is none. False if it is of another type.
+  // Opens the value of a key's entry, or an empty value if there is no entry. Returns false if the
+  // entry has another type.
   [[nodiscard]] bool Open(const Keyspace::Entry& entry) {
     if (!entry) {
       scratch_.Clear();
@@ -30,18 +31,19 @@ class CompactValue {
     return true;
   }
 
-  // Whether the key was there.
+  // Whether the key existed at Open.
   bool exists() const { return static_cast<bool>(entry_); }
   T& operator*() const { return *value_; }
   T* operator->() const { return value_; }
 
-  // To be called before Store where other keys were looked up since Open: they may have moved it.
+  // Must be called before Store if other keys were looked up or stored since Open: that may have
+  // moved this key's record.
   void FindAgain(Keyspace& keyspace, std::string_view key, int64_t now) {
     if (exists()) entry_ = keyspace.FindForWrite(key, now);
   }
 
-  // Puts back what was changed since Open, whose entry was found to be written. `bytes` is reused
-  // memory. True if the value became empty and has ended its key.
+  // Writes the value back after changes. The entry given to Open must come from FindForWrite.
+  // `bytes` is a buffer to reuse. Returns true if the value is empty and its key was erased.
   bool Store(Keyspace& keyspace, std::string_view key, int64_t now, std::string& bytes) {
     if (value_->empty()) {
       if (exists()) keyspace.Erase(entry_);
@@ -64,7 +66,7 @@ class CompactValue {
     return false;
   }
 
-  // Takes the value of an entry of the type.
+  // Opens the value of an entry whose type is T::kType (not checked).
   void Take(const Keyspace::Entry& entry) {
     entry_ = entry;
     if (entry.is_heap()) {

@@ -78,7 +78,7 @@ Keyspace::Entry Keyspace::FindForWrite(std::string_view key, int64_t now) {
   Entry entry = Find(key, now);
   if (!entry) return entry;
   BeforeChange(entry);
-  // Of strings only those that become mutable are changed in place.
+  // A string on the heap changes in place only through MutableString, which notifies by itself.
   if (entry.is_heap() && entry.type() != Type::kString) BeforeValueChange(entry);
   return entry;
 }
@@ -190,7 +190,7 @@ void Keyspace::UpdatePacked(const Entry& entry, std::string_view bytes, int64_t 
   Check(entry.storage() == Storage::kBytes, "the entry holds a packed value");
   const bool keeps_deadline = deadline == kKeepDeadline;
   if (!keeps_deadline && (!entry.has_deadline() || deadline == kNoDeadline)) {
-    // The key is in the record that is about to move.
+    // A copy: the entry's key is in the record that is about to move.
     const std::string key(entry.key());
     return SetPacked(key, entry.type(), bytes, deadline, now);
   }
@@ -272,7 +272,7 @@ void Keyspace::Clear() {
   expires_ = 0;
   by_type_ = {};
   reclaimer_.Add(std::exchange(table_, RecordTable(seed_, this)));
-  // What is put in from now on is no part of a snapshot under way.
+  // Keys that are set from now on are not part of a snapshot that is under way.
   uint64_t position = 0;
   table_.NextSegment(position)->epoch = epoch_;
 }

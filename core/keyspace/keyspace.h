@@ -5,11 +5,13 @@
 //   3 bytes  access mark
 //   8 bytes  deadline, unix ms, if it has one
 //   value    bytes of a short string or of another packed value; or an int64; or a heap pointer
-// so that a counter with a deadline costs 22 bytes beside its key and its place in the index.
+// With the record's two length bytes, a counter with a deadline costs 22 bytes beside its key and
+// its place in the index.
 //
-// Deadlines need no memory of their own: each segment knows a lower bound of what is due in it, and
-// the segments are ordered by that bound. Not thread-safe; an Entry is valid until the next call
-// that changes the keyspace.
+// There is no index of single deadlines. Each segment has an instant at which it is searched for
+// expired keys: its earliest deadline or an earlier instant, or a little later if it has just been
+// searched (see ExpireSegment). The segments are ordered by that instant. Not thread-safe; an Entry
+// is valid until the next call that changes the keyspace.
 #pragma once
 
 #include <absl/container/btree_set.h>
@@ -54,14 +56,14 @@ class Keyspace final : private RecordTable::SplitObserver {
 
     bool is_integer() const { return storage() == Storage::kInteger; }
     bool is_heap() const { return storage() == Storage::kHeap; }
-    // Strings changed in place count as raw for OBJECT ENCODING.
+    // Whether the string has been changed in place: OBJECT ENCODING then reports raw.
     bool is_raw() const { return (bits() & kRawBit) != 0; }
     int64_t integer() const;
-    // Only if is_integer().
+    // Requires is_integer() (asserted), as integer() does.
     void set_integer(int64_t value);
     // The bytes of a string that is no integer, or of a packed value.
     std::string_view bytes() const;
-    // The heap value; only if is_heap() and the type fits.
+    // The heap value. Requires is_heap() and that T is the class of type() (asserted).
     template <typename T>
     T& heap() const {
       Check(is_heap() && type() == kTypeOf<T>, "the entry holds a heap value of this type");
@@ -87,7 +89,7 @@ class Keyspace final : private RecordTable::SplitObserver {
     RecordTable::Record record_;
   };
 
-  // Told of what the keyspace does by itself.
+  // Is notified of keys that expire or are created, and of changes while there is an epoch.
   class Observer {
    public:
     // The key is about to be removed because its deadline has passed.
@@ -97,14 +99,15 @@ class Keyspace final : private RecordTable::SplitObserver {
       (void)keyspace;
       (void)key;
     }
-    // In a segment of an older epoch the key is about to change, or to be made: then there is no
-    // entry. Told of each change until the observer raises the segment's epoch.
+    // The key, in a segment of an older epoch than the keyspace's, is about to change or to be
+    // created; if it is to be created, `entry` is empty. Called for each change in the segment
+    // until the observer raises the segment's epoch.
     virtual void BeforeChange(Keyspace& keyspace, Segment& segment, std::string_view key,
                               const Entry& entry) = 0;
-    // While there is an epoch: a heap value may be about to change in place.
+    // A heap value may be about to change in place. Called while there is an epoch.
     virtual void BeforeValueChange(void* value) { (void)value; }
-    // And a heap value is about to be freed. True if the observer keeps it, to give it to the
-    // reclaimer later.
+    // A heap value is about to be freed. Returns true if the observer keeps it; the observer then
+    // gives it to the reclaimer later. Called while there is an epoch.
     virtual bool KeepValue(Type type, void* value) {
       (void)type;
       (void)value;
@@ -121,24 +124,28 @@ class Keyspace final : private RecordTable::SplitObserver {
   Keyspace& operator=(const Keyspace&) = delete;
 
   void set_observer(Observer* observer) { observer_ = observer; }
-  // Segments whose epoch is lower are shown to the observer before they change; 0 for none.
+  // Sets the keyspace's epoch: the observer, which must be set, is notified before a change in a
+  // segment with a lower epoch. 0: there is no epoch.
   void set_epoch(uint64_t epoch) { epoch_ = epoch; }
-  // How access marks are kept from now on; those that are there are read that way too.
+  // Sets how access marks are kept from now on. Existing marks are not converted, but are read in
+  // the new way.
   void set_access_tracking(const AccessTracking& tracking) { tracking_ = tracking; }
   const AccessTracking& access_tracking() const { return tracking_; }
-  // While a log is replayed keys end by its records only, never by their deadlines.
+  // False while a log is replayed: only the log's records then remove keys, not their deadlines.
   void set_expiring(bool expiring) { expiring_ = expiring; }
 
-  // All that take `now` remove the key first if its deadline has passed. O(1).
-  // Find marks the access; Peek does not, and leaves expired keys where they are, unseen, or seen
-  // if it is not given the time.
+  // Find, FindForWrite, ExpireIfDue and the Set functions below first remove the key if its
+  // deadline has passed. O(1). Find and FindForWrite mark the access. FindForWrite also notifies
+  // the observer: use it before changing an integer or a heap value in place. Peek changes nothing:
+  // it does not mark the access and does not remove an expired key. It returns an expired key only
+  // if it is called without `now`.
   Entry Find(std::string_view key, int64_t now);
   Entry FindForWrite(std::string_view key, int64_t now);
   Entry Peek(std::string_view key, int64_t now = INT64_MIN) const;
   void ExpireIfDue(std::string_view key, int64_t now);
 
-  // Brings into the cache what finding these keys will read. For a few keys at a time: it overlaps
-  // misses that would otherwise come one after the other.
+  // Fetches into the CPU cache what finding these keys will read, so that the cache misses overlap
+  // instead of following one another. At most RecordTable::kMaxPrefetch keys (asserted).
   void Prefetch(std::span<const std::string_view> keys) const { table_.Prefetch(keys); }
   // The same for keys, most of them absent, that are about to be set.
   void PrefetchInsertions(std::span<const std::string_view> keys) const {
@@ -147,17 +154,20 @@ class Keyspace final : private RecordTable::SplitObserver {
   // Prepares a new keyspace for about this many keys; see RecordTable::Reserve.
   void Reserve(size_t keys) { table_.Reserve(keys); }
 
-  // These replace whatever the key holds; `deadline` may be kNoDeadline, or kKeepDeadline.
+  // The Set functions replace whatever the key holds. `deadline` is in unix ms, or kNoDeadline, or
+  // kKeepDeadline to keep the key's deadline if it has one.
   static constexpr int64_t kKeepDeadline = INT64_MIN;
   void SetString(std::string_view key, std::string_view value, int64_t deadline, int64_t now);
-  // A long string, which is not copied.
+  // Sets a string of more than 192 bytes (asserted), which is not copied.
   void SetText(std::string_view key, Text value, int64_t deadline, int64_t now);
   void SetInteger(std::string_view key, int64_t value, int64_t deadline, int64_t now);
-  // A packed value of another type, small enough to be moved around with its record.
+  // Sets a packed value of another type. It should be small, because it moves with its record.
   void SetPacked(std::string_view key, Type type, std::string_view bytes, int64_t deadline,
                  int64_t now);
-  // The same for a key that holds a packed value of that type already: in place, if size allows.
+  // Replaces the packed value of a key that already holds one (asserted); in place if the size and
+  // the deadline allow it.
   void UpdatePacked(const Entry& entry, std::string_view bytes, int64_t deadline, int64_t now);
+  // Set a heap value and take ownership of it.
   template <typename T>
   T& SetHeap(std::string_view key, T* value, int64_t deadline, int64_t now) {
     SetPointer(key, kTypeOf<T>, value, deadline, now);
@@ -165,13 +175,15 @@ class Keyspace final : private RecordTable::SplitObserver {
   }
   void SetPointer(std::string_view key, Type type, void* value, int64_t deadline, int64_t now);
 
-  // The string as a Text on the heap, to be changed in place; raw from now on.
+  // Returns the string as a Text that may be changed in place; moves it to the heap if it is not
+  // there. The key is_raw() from now on.
   Text& MutableString(const Entry& entry);
 
-  // kNoDeadline takes it off. The entry stays valid for this call only; the new place is returned.
+  // kNoDeadline removes the deadline. `entry` is not valid afterwards; the new entry is returned.
   Entry SetDeadline(const Entry& entry, int64_t deadline);
   void Erase(const Entry& entry);
-  // Takes the heap value out, leaving no key.
+  // Erases the key but does not free its heap value. Returns the value, which the caller then owns;
+  // null if the value is not on the heap.
   void* Release(const Entry& entry);
 
   size_t size() const { return table_.size(); }
@@ -179,40 +191,41 @@ class Keyspace final : private RecordTable::SplitObserver {
   size_t expires() const { return expires_; }
   // Keys that hold a value of the type.
   size_t size_of(Type type) const { return by_type_[static_cast<size_t>(type)]; }
-  // How long keys may have been due that are still there, in ms; 0 if none is.
+  // For how many ms the keys that are due but not yet removed may have been due; 0 if none is due.
   int64_t expiry_lag_ms(int64_t now) const {
     return due_.empty() || due_.begin()->first > now ? 0 : now - due_.begin()->first;
   }
-  // Sum over the table; heap values are counted by the allocator.
+  // The bytes of the table without those of heap values, which the allocator counts.
   size_t table_bytes() const { return table_.MemoryBytes(); }
 
-  // Hands the content to the reclaimer. O(1).
+  // Hands the whole content to the reclaimer. O(segments with deadlines + aging()).
   void Clear();
   void Swap(Keyspace& other);
 
-  // Removes the keys due in the segment that has been due longest; false when none is due.
-  // `interval_ms`: a segment is looked at no more often than this.
+  // Removes the expired keys of the segment that has been due longest; returns false if no segment
+  // is due. The segment is not searched again for `interval_ms`, unless a key in it gets a deadline
+  // before the next search.
   bool ExpireSegment(int64_t now, int64_t interval_ms = 200);
-  // Lets the next one, in turn, of the values that age by themselves (ValueOperations::sweep) free
-  // what is out of date in it, and removes its key as an expired one when nothing is left.
+  // Takes the next, in turn, of the values that age by themselves (ValueOperations::sweep), and
+  // lets it free what is out of date in it. If nothing is left, removes its key as an expired one.
   void SweepNext(int64_t now, size_t budget);
-  // How many such values there are.
+  // The number of values that age by themselves.
   size_t aging() const { return aging_.size(); }
-  // Keys that are due are shown too.
+  // As RecordTable::Scan; shows expired keys too.
   uint64_t Scan(uint64_t cursor, size_t count,
                 const std::function<void(const Entry&)>& visit) const;
   Entry Sample(uint64_t random) const { return Entry(table_.Sample(random)); }
   Segment* NextSegment(uint64_t& position) const { return table_.NextSegment(position); }
-  // The segments with deadlines in turn, and perhaps some of which the last deadline has gone. A
-  // default place begins; null at the end. O(log segments).
+  // Returns the segments with deadlines, one with each call, and perhaps some whose last deadline
+  // is gone; null at the end. Begins with a default-constructed place. O(log segments).
   struct DuePlace {
     int64_t due = INT64_MIN;
     Segment* segment = nullptr;
   };
   Segment* NextDueSegment(DuePlace& place) const;
-  // It has turned out that no key in the segment has a deadline.
+  // To be called when no key in the segment has a deadline any more: NextDueSegment then skips it.
   void NothingDue(Segment& segment) { Schedule(segment, Segment::kNothingDue); }
-  // Gives back what erased keys of the segment took.
+  // Frees the memory that erased keys of the segment took. Its entries are not valid afterwards.
   void Pack(Segment& segment) { table_.Pack(segment); }
   template <typename Visit>
   void ForEach(const Segment& segment, Visit&& visit) const {
@@ -221,7 +234,7 @@ class Keyspace final : private RecordTable::SplitObserver {
 
   uint64_t seed() const { return seed_; }
 
-  // The heap value of a record, null if it has none.
+  // The type of a record's value, and its heap value; null if it is not on the heap.
   static std::pair<Type, void*> HeapValueOf(const RecordTable::Record& record);
 
  private:
@@ -240,7 +253,7 @@ class Keyspace final : private RecordTable::SplitObserver {
       observer_->BeforeValueChange(entry.pointer());
   }
   void Expire(const Entry& entry);
-  // The mark of a key that is being used, and of one that is being made.
+  // The new access mark of a key that is used, and the mark of a key that is created.
   uint32_t UsedMark(const Entry& entry, int64_t now) {
     return tracking_.by_frequency ? UsedFrequencyMark(entry.access(), tracking_, now, NextRandom())
                                   : TimeMark(now);
@@ -249,16 +262,17 @@ class Keyspace final : private RecordTable::SplitObserver {
     return tracking_.by_frequency ? NewFrequencyMark(now) : TimeMark(now);
   }
   uint64_t NextRandom();
-  // The entry is about to lose its heap value.
+  // Both are called before the entry loses its heap value.
   void ForgetAging(const Entry& entry);
   void FreeValue(const Entry& entry);
   size_t& CountOf(Type type) { return by_type_[static_cast<size_t>(type)]; }
-  // The entry is about to lose its place.
+  // Takes the entry out of the counts, before it is erased or its type and deadline are replaced.
   void Uncount(const Entry& entry) {
     --CountOf(entry.type());
     if (entry.has_deadline()) --expires_;
   }
-  // The key's record with room for a value of the given size; its old value is freed.
+  // Makes or resizes the key's record: writes all but the value, and leaves `value_size` bytes for
+  // it. Frees the old value.
   Entry Shape(std::string_view key, Type type, Storage storage, size_t value_size, int64_t deadline,
               int64_t now);
 

@@ -10,7 +10,7 @@ namespace {
 QuotaBook& AsBook(void* value) { return *static_cast<QuotaBook*>(value); }
 const QuotaBook& AsBook(const void* value) { return *static_cast<const QuotaBook*>(value); }
 
-// Users or SKUs that take as long to free as a segment of them does, which is freed as a whole.
+// Freeing a segment of users or SKUs as a whole takes as long as freeing this many elements.
 constexpr size_t kFreedAsASegment = 64;
 
 constexpr ValueOperations kQuotaOperations = {

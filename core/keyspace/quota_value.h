@@ -1,4 +1,4 @@
-// What the keyspace asks of quota books.
+// The operations that the keyspace needs for quota books (see ValueOperations).
 #pragma once
 
 #include "core/keyspace/value.h"

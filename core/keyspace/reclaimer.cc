@@ -9,7 +9,7 @@
 namespace tally {
 namespace {
 
-// Values of so few elements are freed where they are.
+// Values of at most this many elements are freed at once.
 constexpr size_t kSmallValue = 256;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Frees what is large in slices, so that no deletion stalls the loop.
+// Frees large values and whole tables in slices, so that no deletion stalls the event loop.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ class Reclaimer {
 
   // Takes ownership; small values are freed at once.
   void Add(Type type, void* value);
-  // The records of a whole keyspace, with their heap values.
+  // Takes the records of a whole keyspace, with their heap values.
   void Add(RecordTable&& table);
 
-  // Frees about `budget` elements; true when nothing is left.
+  // Frees about `budget` elements; returns true when nothing is left.
   bool FreeSome(size_t budget);
   bool empty() const { return values_.empty() && tables_.empty(); }
   size_t pending() const { return values_.size() + tables_.size(); }

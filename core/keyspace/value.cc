@@ -71,7 +71,7 @@ constexpr ValueOperations kListOperations = {
     .end_snapshot = [](void* value) { static_cast<List*>(value)->EndSnapshot(); },
 };
 
-// For a class that saves itself from a cursor on, 0 to 0.
+// For a class whose Save has the cursors of ValueOperations::save: 0 begins and 0 ends.
 template <typename T>
 constexpr ValueOperations kContainerOperations = {
     .destroy = [](void* value) { delete static_cast<T*>(value); },

@@ -1,4 +1,5 @@
-// Values too large for a key's record live on the heap; this is what the keyspace asks of each.
+// Values that are too large for their key's record are on the heap. These are the operations that
+// the keyspace needs for them.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ class Text;
 class ZSet;
 class ZoneSource;
 
-// Which class holds the heap values of which type.
+// The type whose heap values the class T holds.
 template <typename T>
 inline constexpr Type kTypeOf = T::kType;
 template <>
@@ -29,33 +30,35 @@ inline constexpr Type kTypeOf<ZSet> = Type::kZSet;
 template <>
 inline constexpr Type kTypeOf<QuotaBook> = Type::kQuota;
 
-// One row for each type, so that the keyspace needs no virtual calls and no eight bytes a value.
+// One row of functions for each type. Virtual functions would cost eight bytes in each value.
 struct ValueOperations {
   void (*destroy)(void* value);
-  // Frees a slice of about `budget` elements; true when nothing is left, then destroy() is cheap.
+  // Frees about `budget` elements; returns true when nothing is left: then destroy() is cheap.
   bool (*free_some)(void* value, size_t budget);
   void* (*clone)(const void* value);
-  // Elements, as far as freeing them takes time.
+  // The number of elements that take time to free.
   size_t (*weight)(const void* value);
   size_t (*memory_bytes)(const void* value);
   std::string_view (*encoding)(const void* value);
-  // Appends a self-contained run of about `max_bytes` from `cursor` on; 0 begins and 0 ends.
+  // Appends a self-contained run of about `max_bytes`, from `cursor` on (0 begins), and returns the
+  // next cursor; 0 at the end.
   uint64_t (*save)(const void* value, uint64_t cursor, size_t max_bytes, std::string& out);
-  // A value to load() runs into, which may name zones; false on malformed bytes.
+  // create() makes an empty value, to which load() adds runs. A run may name zones of `zones`,
+  // which must outlive the value. load() returns false if the run is malformed.
   void* (*create)(uint64_t seed, ZoneSource& zones);
   bool (*load)(void* value, std::string_view run);
-  // Whether a key's record may hold these bytes as a packed value. Null for types that are always
-  // on the heap.
+  // Whether a key's record may hold these bytes as a packed value. Null for types whose values are
+  // always on the heap.
   bool (*is_packed)(std::string_view bytes) = nullptr;
-  // Frees what is out of date, going on where the last call stopped, until it has looked at about
-  // `budget` elements; true when nothing is left that the key should live for. Null for types in
-  // which nothing ages before its key does.
+  // Frees what is out of date. Continues where the last call stopped, and stops when it has looked
+  // at about `budget` elements. Returns true if the value is empty, so that the key should go. Null
+  // for types in which nothing gets out of date before the key expires.
   bool (*sweep)(void* value, int64_t now, size_t budget) = nullptr;
-  // A snapshot of a large value as it is when it begins, taken while it goes on changing. `sink`
-  // gets runs that load() reads, the first of them at once, the others with each call of
-  // save_snapshot(), which is false when all are given, and whenever something is about to change.
-  // begin_snapshot() takes no longer than a slice; it is false, and has done nothing, for a value
-  // that cannot be saved so in its present form. Null for types of which none can.
+  // A snapshot saves a large value as it is at begin_snapshot(), while the value goes on changing.
+  // `sink` gets runs for load(): the first one from begin_snapshot(), the others from
+  // save_snapshot() and before a part of the value changes. save_snapshot() returns false when
+  // `sink` has all runs. begin_snapshot() takes no longer than a slice. It returns false, and does
+  // nothing, if a value in its present form has no snapshots. Null for types without snapshots.
   using RunSink = std::function<void(std::string_view run)>;
   bool (*begin_snapshot)(void* value, const RunSink& sink) = nullptr;
   bool (*save_snapshot)(void* value) = nullptr;

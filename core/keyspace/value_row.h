@@ -1,6 +1,7 @@
-// The row of ValueOperations for a class that offers MemoryBytes, Weight, Clone, FreeSome, Save and
-// Load as the containers of core/ do, and BeginSnapshot, SaveSnapshot and EndSnapshot if a snapshot
-// of it can be taken while it changes.
+// Makes the row of ValueOperations for a class that has MemoryBytes, Weight, Clone, FreeSome, Save
+// and Load as the containers of core/ do. The class may also have LoadPacked, if its values can be
+// packed, and BeginSnapshot, SaveSnapshot and EndSnapshot, if a snapshot can be taken while it
+// changes.
 #pragma once
 
 #include <cstddef>

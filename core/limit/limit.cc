@@ -15,7 +15,7 @@ struct Hit {
   int64_t now;
   int64_t at;
 
-  // The hit as a rule other than SLIDING takes it.
+  // The hit for a rule other than SLIDING: an `at` after `now` becomes `now`.
   Hit NotAhead() const { return {cost, now, std::min(at, now)}; }
 };
 
@@ -23,7 +23,7 @@ struct Verdict {
   bool fits = true;
   int64_t limit = 0;
   int64_t remaining = 0;
-  // Instants: of the judgement, from which the cost fits, and from which the rule is unused.
+  // Instants: when the hit is judged, from when the cost fits, and from when the rule is unused.
   int64_t judged_at = 0;
   int64_t fits_from = 0;
   int64_t unused_from = 0;
@@ -43,7 +43,7 @@ Verdict JudgeLog(const LimitRule& rule, const LimitCounter* counter, const Hit& 
   if (verdict.fits) {
     if (hit.cost > 0) newest = std::max(newest, hit.at > after ? hit.at : e);
   } else if (!NeverFits(rule, hit.cost)) {
-    // As many of the oldest must leave as there are too many.
+    // The cost fits when this many of the oldest hits have left the window.
     const auto leaving = static_cast<uint64_t>(count - (rule.limit - hit.cost));
     verdict.fits_from = log->NthAfter(after, leaving) + rule.period_ms;
   }
@@ -59,7 +59,7 @@ Verdict JudgeNumbers(const LimitRule& rule, const LimitCounter* counter, const H
   verdict.limit = CapacityOf(rule);
   verdict.fits = Fits(numbers, rule, hit.cost, hit.now);
   if (verdict.fits && hit.cost > 0) {
-    // A hit that is not kept is shown as one now.
+    // For a hit that will not be kept, the figures are those of a hit at `now`.
     const int64_t place = IsOutside(rule, hit.at, hit.now) ? hit.now : hit.at;
     const bool late_in_bucket = rule.algorithm == Algorithm::kBucket && hit.at < hit.now;
     if (late_in_bucket) numbers = counter == nullptr ? LimitNumbers() : counter->numbers;
@@ -90,7 +90,7 @@ void Count(const LimitRule& rule, LimitState& state, const Hit& hit) {
   if (counter.taken) return;
   counter.taken = true;
   if (rule.algorithm == Algorithm::kSliding) {
-    // First, so that a log of INT64_MAX hits that are over has room.
+    // Expired hits are dropped first: a log that is full (INT64_MAX hits) may have only those.
     counter.log->DropThrough(hit.now - rule.period_ms);
     counter.log->Add(hit.at, static_cast<uint64_t>(hit.cost));
   } else {
@@ -98,13 +98,14 @@ void Count(const LimitRule& rule, LimitState& state, const Hit& hit) {
   }
 }
 
-// The rules of a command, each with what it agrees on with those that share its counter.
+// The rules of a command. Rules that share a counter all use the smallest refill and the smallest
+// base that one of them has.
 class AgreedRules {
  public:
   explicit AgreedRules(std::span<const LimitUse> uses)
       : uses_(uses), alone_(uses.size() == 1 && uses.front().rules.size() == 1) {}
 
-  // Valid until the next call.
+  // Returns the rule with the agreed values; valid until the next call.
   const LimitRule& Of(const LimitUse& use, const LimitRule& rule) {
     if (alone_) return rule;
     const bool may_differ =

@@ -1,29 +1,34 @@
 // One decision over several limits of several keys, all or nothing.
 //
 // A hit has an instant `at`, normally `now`, the server's clock.
-//  * SLIDING keeps every hit at its place. A hit at `at` is judged at e, the later of `at` and
-//    `now`, and counts in a window of length w at e iff e - w < at; hits from the future count.
-//  * For every other rule an `at` after `now` is `now`: a client's fast clock opens no new window.
-//  * A late hit (at < now) is judged like a hit now and then counted in its own place: in the log
-//    at `at`, in the calendar period or aligned window of `at`, in a bucket that has been refilled
-//    since `at`. If it is outside every window that it could count in, the reply is the same and
-//    nothing is kept. It never lowers what is left by more than its cost.
+//  * SLIDING keeps every hit at its own instant. A hit is judged at e, the later of `at` and `now`.
+//    A hit at t counts in the window of length w at e iff e - w < t; hits from the future count.
+//  * Every other rule takes an `at` after `now` as `now`, so that a client's fast clock opens no
+//    new window.
+//  * A late hit (at < now) is judged like a hit at `now` and then counted at its own instant: in
+//    the log at `at`, in the calendar period or aligned window of `at`, in a bucket whose tokens
+//    come back from `at` on. If `at` is outside every window in which the hit could count, the
+//    reply is the same and nothing is kept. A late hit never lowers what is left by more than its
+//    cost.
 //
 // Rules that differ only in limit, capacity, refill or base share a counter (see limit_state.h),
-// which takes a hit once. In one command, whatever the order of its rules, a bucket gets the
-// slowest of their refills, and hits count in the windows of BASE from the smallest base on. Where
-// the refill has changed, tokens come back at the faster rate until the next hit that is taken, at
-// the rule's own from then on: what is back stays, and a faster refill works at once.
+// which counts the hit of a command once. The order of such rules in a command does not matter: a
+// bucket gets the smallest of their refills, and hits count in the window of BASE from the smallest
+// base on. If a bucket's refill has changed since the last hit that was taken, tokens come back at
+// the faster of the two rates until the next hit is taken, and at the rule's own rate after it. So
+// tokens that are back stay, and a faster refill works at once.
 //
-// The figures of a rule, after the hit where it is allowed and before it where it is denied:
+// The figures of a rule are those after the hit if the rule allows it, and before it if not:
 //   limit           what the rule allows at once when it is unused: its limit or capacity; for
-//                   BASE the free hits and the limit together
+//                   BASE the free hits (those before the base-th of the day) and the limit
+//                   together, and at least the base
 //   remaining       hits of cost 1 that would still be allowed, at least 0
-//   reset_after_ms  until the rule is wholly unused again if nothing more is taken. FIXED,
-//                   CALENDAR: the window's end. SLIDING: the newest hit leaves. ROLLING: both
-//                   counters are over. BUCKET: it is full. BASE: window and day are over.
-// "Tightest" is the smallest `remaining`, the earliest of equals. ALLOW has no figures: all are -1
-// where no other rule is given. DENY has a limit of 0.
+//   reset_after_ms  ms until the rule is wholly unused again if nothing more is taken. FIXED,
+//                   CALENDAR: until the window ends. SLIDING: until the newest hit leaves. ROLLING:
+//                   until both windows are over. BUCKET: until it is full. BASE: until window and
+//                   day are over.
+// The tightest rule is the one with the smallest `remaining`; of equals, the first. ALLOW has no
+// figures: if no other rule is given, all are -1. DENY has a limit of 0.
 #pragma once
 
 #include <cstdint>
@@ -35,13 +40,13 @@
 namespace tally {
 
 enum class LimitMode : uint8_t {
-  kTake,   // counts where every rule allows
-  kPeek,   // the answer of kTake, counts nothing
-  kForce,  // the answer of kTake, counts in any case
+  kTake,   // counts the hit if every rule allows it
+  kPeek,   // answers as kTake, but counts nothing
+  kForce,  // answers as kTake, but counts the hit in any case
 };
 
-// The rules of one key, each valid as WrongWith says. The same state may come in several uses:
-// its counters take the hit once, and so do counters that several rules share.
+// The rules of one key, each valid (see WrongWith), and its state. The same state may be in several
+// uses. A counter counts the hit once, also if several uses or rules share it.
 struct LimitUse {
   LimitState* state = nullptr;
   std::span<const LimitRule> rules;
@@ -49,28 +54,28 @@ struct LimitUse {
 
 struct LimitDecision {
   bool allowed = true;
-  // Of the tightest rule, or of the first that denied.
+  // The figures (see above) of the first rule that denied; if allowed, of the tightest rule.
   int64_t limit = -1;
   int64_t remaining = -1;
-  // 0 if allowed; otherwise the least wait after which every rule would allow the same cost if
-  // nothing else is taken; -1 if some rule can never allow it. A hit ahead of the clock waits as
-  // much later: its instant moves with it.
+  // 0 if allowed. Otherwise the shortest wait after which every rule would allow the same cost if
+  // nothing else is taken, or -1 if some rule can never allow it. If `at` is ahead of the clock,
+  // the hit after the wait is ahead of it too: its `at` is later by the wait.
   int64_t retry_after_ms = 0;
   int64_t reset_after_ms = -1;
-  // The 1-based place, over all uses, of the first rule that denied; 0 if allowed.
+  // The 1-based number, over all uses, of the first rule that denied; 0 if allowed.
   int rule = 0;
 
   friend bool operator==(const LimitDecision&, const LimitDecision&) = default;
 };
 
-// `cost` >= 0; 0 only asks, and changes nothing. `now` and `at` are in
-// [0, kMaxInstantMs]. What has expired is forgotten in states that change. O(rules), for SLIDING
-// amortised as TimeLog.
+// `cost` is >= 0; 0 only asks, and changes nothing. `now` and `at` are in [0, kMaxInstantMs].
+// States that change also forget what has expired. O(rules), but each BUCKET or BASE rule is
+// compared with all others; SLIDING costs as TimeLog, amortised.
 LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t now, int64_t at,
                            LimitMode mode);
 
 // The reply of redis-cell's CL.THROTTLE (https://github.com/brandur/redis-cell), in seconds rounded
-// up; retry_after_s is -1 where the action is allowed and where it can never be.
+// up. retry_after_s is -1 if the action is allowed, and if it can never be allowed.
 struct ThrottleReply {
   bool limited = false;
   int64_t limit = 0;
@@ -81,8 +86,9 @@ struct ThrottleReply {
   friend bool operator==(const ThrottleReply&, const ThrottleReply&) = default;
 };
 
-// The bucket that `CL.THROTTLE key max_burst count period` means: max_burst + 1 tokens, `count` of
-// them back each period. max_burst in [0, INT64_MAX); the result is for WrongWith to judge.
+// The bucket that `CL.THROTTLE key max_burst count period` means: it holds max_burst + 1 tokens,
+// and `count` tokens come back each period. max_burst is in [0, INT64_MAX). The result may be
+// invalid: check it with WrongWith().
 LimitRule ThrottleRule(int64_t max_burst, int64_t count, int64_t period_ms);
 ThrottleReply Throttle(LimitState& state, const LimitRule& rule, int64_t quantity, int64_t now);
 

@@ -15,9 +15,10 @@ constexpr int kUnitShift = 3;
 constexpr uint8_t kUnitMask = 0x07;
 constexpr uint8_t kSundayWeek = 0x40;
 constexpr uint8_t kHasZone = 0x80;
-// Windows end at most this long after the last instant.
+// An upper bound of stored instants: a window that is open at kMaxInstantMs ends before it.
 constexpr uint64_t kMaxTime = 3 * static_cast<uint64_t>(kMaxInstantMs);
-// Starts of days and of calendar periods may lie before 1970 by as much as a year and an offset.
+// Days and calendar periods may start before 1970, by up to a year and a zone's UTC offset. Stored
+// starts are shifted by this, so that they are not negative.
 constexpr int64_t kSecondsBefore1970 = int64_t{400} * 86'400;
 
 using Algorithm = LimitAlgorithm;
@@ -36,7 +37,7 @@ bool ReadCount(std::string_view& in, int64_t& count) {
   return true;
 }
 
-// Calendar periods are whole seconds; the start may lie a little before 1970.
+// Calendar periods start and end at whole seconds; the start may be before 1970.
 void AppendDates(std::string& out, const Period& period) {
   AppendVarint(out, static_cast<uint64_t>(period.start_ms / 1000 + kSecondsBefore1970));
   AppendVarint(out, static_cast<uint64_t>((period.end_ms - period.start_ms) / 1000));

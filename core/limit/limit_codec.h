@@ -1,10 +1,11 @@
-// The bytes that a limit's counter is kept and saved as.
+// The bytes of a limit's counter, in a key's record and in its saved form.
 //
-// A counter is a head byte, the fields that say its key, and its numbers, all varints:
+// A counter is a head byte, the other fields of its key, and its numbers, which are varints:
 //   head: bits 0-2 algorithm; bits 3-7 by algorithm
 //   FIXED, SLIDING, ROLLING, BUCKET, BASE: head bit 3 says that the period is in whole seconds
 //   CALENDAR: head bits 3-5 unit, bit 6 week start; CALENDAR, BASE: bit 7 zone present, 4 bytes
-// SLIDING has a TimeLog's bytes in place of numbers. A head of 0 is no algorithm's.
+// The key of each algorithm but CALENDAR ends with the period, a varint. SLIDING has the bytes of a
+// TimeLog in place of numbers. No algorithm has a head of 0.
 #pragma once
 
 #include <string>
@@ -17,8 +18,8 @@ namespace tally {
 void AppendLimitKey(std::string& out, const LimitKey& key);
 void AppendLimitNumbers(std::string& out, const LimitKey& key, const LimitNumbers& numbers);
 
-// These take what they read off the front of `in`. False, with part of the result set perhaps, if
-// the bytes are malformed. `key` and `numbers` are as made before.
+// These remove what they read from the front of `in`. They return false if the bytes are malformed;
+// a part of the result may then be set. ReadLimitKey needs a default-constructed `key`.
 [[nodiscard]] bool ReadLimitKey(std::string_view& in, LimitKey& key);
 [[nodiscard]] bool ReadLimitNumbers(std::string_view& in, const LimitKey& key,
                                     LimitNumbers& numbers);

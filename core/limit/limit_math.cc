@@ -10,7 +10,7 @@ namespace {
 
 using Algorithm = LimitAlgorithm;
 
-// Weighted hits and fractions of tokens: hits times milliseconds.
+// For weighted hits and fractions of tokens, in hits (or tokens) times milliseconds.
 __extension__ typedef __int128 Wide;
 
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
@@ -28,15 +28,16 @@ void RollRolling(LimitNumbers& numbers, int64_t period, int64_t now) {
   numbers.window = {start, start + period};
 }
 
-// What a bucket that gets `refill` back each period misses at `at`.
+// What is missing in a bucket at `at`, if `refill` tokens come back each period; in the unit of
+// LimitNumbers::hits.
 int64_t MissingAt(const LimitNumbers& numbers, int64_t refill, int64_t at) {
   if (at <= numbers.window.start_ms) return numbers.hits;
   const Wide back = Wide{at - numbers.window.start_ms} * refill;
   return back >= numbers.hits ? 0 : numbers.hits - static_cast<int64_t>(back);
 }
 
-// At which rate tokens come back until something is taken: a faster refill works at once, and under
-// a slower one those that are back already stay.
+// The rate at which tokens come back until the next hit is taken: the faster of the old refill and
+// the rule's. So a faster refill works at once, and a slower one takes back no token.
 int64_t RefillUntilNow(const LimitNumbers& numbers, const LimitRule& rule) {
   return std::max(numbers.refill, rule.refill);
 }
@@ -48,9 +49,9 @@ void RollBucket(LimitNumbers& numbers, const LimitRule& rule, int64_t now) {
   numbers.refill = numbers.hits == 0 ? rule.refill : refill;
 }
 
-// A bucket that is full at `now` is as one that was never used. What a late hit took from another
-// has been coming back since its own instant, or since the newest hit where that is later: what was
-// missing before that is not known any more.
+// A bucket that is full at `now` is treated as if it was never used. In another bucket, what a late
+// hit took has been coming back since the hit's own instant, or since the newest hit if that is
+// later, because what was missing before the newest hit is not known any more.
 [[gnu::noinline]] void AddToBucket(LimitNumbers& numbers, const LimitRule& rule, int64_t cost,
                                    int64_t at, int64_t now) {
   const int64_t refill = RefillUntilNow(numbers, rule);
@@ -68,29 +69,29 @@ void RollBucket(LimitNumbers& numbers, const LimitRule& rule, int64_t now) {
   numbers.refill = rule.refill;
 }
 
-// How much of the window before still counts, times the period.
+// How many hits of the previous window still count, times the period.
 Wide WeightedBefore(const LimitNumbers& numbers, int64_t period, int64_t now) {
   const int64_t into = std::max<int64_t>(0, now - numbers.window.start_ms);
   return Wide{numbers.before} * (period - into);
 }
 
-// From which hit of the day on hits count in the window too.
+// The number of the day's first hit, from 1, that counts in the window too.
 int64_t WindowsFrom(const LimitRule& rule) {
   return std::max<int64_t>(1, std::min(rule.base, rule.shared_base));
 }
 
-// Hits of the day that can still come before those that count in the window.
+// How many hits after the day's first `day_hits` do not count in the window.
 int64_t FreeHits(int64_t day_hits, const LimitRule& rule) {
   return std::max<int64_t>(0, WindowsFrom(rule) - 1 - day_hits);
 }
 
-// Of `cost` hits that follow the first `day_hits` of the day, those that count in the window too.
+// How many of the `cost` hits that follow the day's first `day_hits` count in the window too.
 int64_t InWindow(int64_t day_hits, const LimitRule& rule, int64_t cost) {
   return std::max<int64_t>(0, cost - FreeHits(day_hits, rule));
 }
 
-// As if the hits came one by one, and the last is denied if the day then holds `base` and the
-// window `limit`.
+// Judges as if the hits came one by one: the last one is denied if, before it, the day already
+// holds `base` hits and the window already holds `limit`.
 bool BaseFits(int64_t day_hits, int64_t window_hits, const LimitRule& rule, int64_t cost) {
   if (Wide{day_hits} + cost <= rule.base) return true;
   return Wide{window_hits} + InWindow(day_hits, rule, cost) <= rule.limit;
@@ -113,7 +114,7 @@ int64_t RollingFitsFrom(const LimitNumbers& numbers, const LimitRule& rule, int6
         numbers.before == 0 ? Wide{0} : Wide{period} - Wide{room} * period / numbers.before;
     return start + static_cast<int64_t>(std::max<Wide>(0, into));
   }
-  // In the next one, this one's hits weigh less and less.
+  // In the next window, the hits of this window weigh less and less.
   const Wide into = Wide{period} - Wide{rule.limit - cost} * period / numbers.hits;
   return start + period + static_cast<int64_t>(std::max<Wide>(0, into));
 }
@@ -126,7 +127,7 @@ int64_t BucketFitsFrom(const LimitNumbers& numbers, const LimitRule& rule, int64
 }
 
 int64_t BaseFitsFrom(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost) {
-  // A window that is not open ends before anything does.
+  // The end of a window or day without hits is taken as 0, which is before any other end.
   const int64_t window_end = numbers.hits > 0 ? numbers.window.end_ms : 0;
   const int64_t day_end = numbers.before > 0 ? numbers.day.end_ms : 0;
   const int64_t first = std::min(window_end, day_end);

@@ -1,7 +1,7 @@
 // The arithmetic of each limit algorithm on its numbers: exact, in integers.
 //
-// Hits are judged at the server's clock, `now`, and counted in the place of their own instant,
-// `at`, which is not after it. SLIDING has a log and no numbers.
+// Hits are judged at `now`, the server's clock, and counted at their own instant `at`, which must
+// not be after `now`. SLIDING has a log and no numbers.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +11,31 @@
 
 namespace tally {
 
-// Empties windows that are over at `now` and begins those of `now`; gives a bucket the tokens that
-// came back until then. Numbers from the future (the clock was set back) stay: their hits count.
+// Replaces windows that are over at `now` by empty ones that hold `now`; gives a bucket the tokens
+// that came back until `now`. Numbers from the future (the clock was set back) stay: their hits
+// count.
 void Roll(LimitNumbers& numbers, const LimitRule& rule, int64_t now);
 
-// Counts `cost` hits, at least one, of the instant `at`. Numbers are rolled to `now`, except a
-// bucket's, where what is missing at `at` matters.
+// Counts `cost` >= 1 hits of the instant `at`. The numbers must be rolled to `now`; those of a
+// bucket must not be rolled past `at`, because what is missing at `at` matters.
 void AddHits(LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t at, int64_t now);
 
-// What `cost` tokens are in a bucket's numbers.
+// `cost` tokens in the unit of a bucket's `hits`, 1/period_ms of a token; at most INT64_MAX.
 int64_t BucketUnits(const LimitRule& rule, int64_t cost);
-// Gives a bucket what comes back until `at` at `refill` tokens each period.
+// Gives a bucket the tokens that come back until `at`, if `refill` tokens come back each period.
 void BringBucketTo(LimitNumbers& numbers, int64_t refill, int64_t at);
 
-// Tokens that a bucket misses at `now`, and hits that count in ROLLING's windows; rounded up.
+// The tokens that are missing in a bucket at `now`, and the weighted hits of ROLLING at `now`. Both
+// are rounded up.
 int64_t MissingTokens(const LimitNumbers& numbers, int64_t period_ms, int64_t now);
 int64_t WeightedHits(const LimitNumbers& numbers, int64_t period_ms, int64_t now);
 
-// True if a hit at `at` can count in no window of the rule from `now` on. For every algorithm; a
-// bucket has no windows.
+// Returns true if a hit at `at` cannot count in any window of the rule from `now` on; false for a
+// bucket, which has no windows. For every algorithm that counts.
 bool IsOutside(const LimitRule& rule, int64_t at, int64_t now);
 
-// The other functions take rolled numbers, or a bucket's after AddHits.
-// A cost of 0 fits while no more is counted than the rule allows.
+// The functions below take numbers that are rolled to `now`, or a bucket's numbers after AddHits.
+// A cost of 0 fits unless more is counted than the rule allows, or NeverFits().
 bool Fits(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t now);
 
 // True if not even an unused rule would allow `cost` at once. For every algorithm.
@@ -45,7 +47,8 @@ int64_t RemainingOf(const LimitNumbers& numbers, const LimitRule& rule, int64_t 
 // What an unused rule would allow at once. For every algorithm but ALLOW.
 int64_t CapacityOf(const LimitRule& rule);
 
-// The first instant at which `cost`, which does not fit at `now` but could fit, will fit.
+// The first instant at which `cost` will fit if nothing more is taken. Only for a cost that does
+// not fit at `now`, and for which NeverFits() is false.
 int64_t FitsFrom(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t now);
 
 }  // namespace tally

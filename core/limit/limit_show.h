@@ -9,27 +9,27 @@
 
 namespace tally {
 
-// One counter; a BASE has two, the day's and its window's.
+// One counter. BASE is shown as two: the day and the window.
 struct LimitShown {
   LimitAlgorithm algorithm = LimitAlgorithm::kFixed;
-  // Empty where the period is one of `period_ms`.
+  // The calendar unit; empty if the period has a length, `period_ms`.
   std::string_view unit;
   int64_t period_ms = 0;
   // Hits that count at present. ROLLING: weighted; BUCKET: missing tokens; both rounded up.
   int64_t used = 0;
-  // The newest hit, as far as it is kept. FIXED, BASE: when the window or day began. CALENDAR,
-  // ROLLING: when the newest period with hits began.
+  // The instant of the newest hit, as exactly as it is stored. FIXED, BASE: when the window or day
+  // began. CALENDAR, ROLLING: when the newest period with hits began.
   int64_t newest_ms = 0;
-  // From then on nothing of it counts any more, if nothing more is taken.
+  // The instant from which nothing of it counts any more, if nothing more is taken.
   int64_t ends_ms = 0;
 };
 
-// The counters in which anything counts at `now`, ordered by algorithm, unit and period, so that
-// the order in which they came to be does not show. O(counters), for SLIDING as
-// TimeLog::CountAfter.
+// Returns the counters in which something counts at `now`, sorted by algorithm, unit and period, so
+// that the result does not depend on the order in which they were created. O(n log n) for n
+// counters; SLIDING costs as TimeLog::CountAfter.
 std::vector<LimitShown> ShowLimits(const LimitState& state, int64_t now);
 
-// As the rules' words are written: "FIXED", "day".
+// The words as rules write them: "FIXED", "day".
 std::string_view WordOf(LimitAlgorithm algorithm);
 std::string_view WordOf(CalendarUnit unit);
 

@@ -11,7 +11,7 @@
 namespace tally {
 namespace {
 
-// In place of a counter's head: nothing but padding follows.
+// In place of a counter's head it says that only padding follows.
 constexpr char kPad = 0;
 
 using Algorithm = LimitAlgorithm;
@@ -212,7 +212,7 @@ bool LimitState::FreeSome(size_t budget) {
 }
 
 uint64_t LimitState::Save(uint64_t cursor, size_t max_bytes, std::string& out) const {
-  // The cursor is the counter's place above the cursor in its log.
+  // The upper 16 bits of the cursor are the counter's index, the lower 48 the cursor in its log.
   constexpr int kLogCursorBits = 48;
   constexpr uint64_t kLogCursorMask = (uint64_t{1} << kLogCursorBits) - 1;
   const size_t begin = out.size();

@@ -1,8 +1,8 @@
 // What a key remembers for its limits.
 //
-// State is kept by algorithm and period (and unit, week start and zone), never by limit: a limit
-// that changes takes effect at once on what has been counted, and two rules that differ only in
-// their limits share their state. A state without logs is a few bytes (FIXED 10-12, BUCKET 11-17),
+// Counters are kept by algorithm and period (and unit, week start and zone), never by limit. So a
+// changed limit takes effect at once on what has been counted, and two rules that differ only in
+// their limits share a counter. A state without logs is a few bytes (FIXED 10-12, BUCKET 11-17),
 // small enough for the key's own record; the same bytes are its saved form.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace tally {
 
-// Which counters a rule reads: those of its algorithm and period.
+// Identifies the counter that a rule uses: that of its algorithm and period.
 struct LimitKey {
   LimitAlgorithm algorithm = LimitAlgorithm::kFixed;
   CalendarUnit unit = CalendarUnit::kDay;
@@ -29,7 +29,7 @@ struct LimitKey {
   int64_t period_ms = 0;
 
   static LimitKey Of(const LimitRule& rule);
-  // Whether its days begin by a zone's clock.
+  // Whether the counter's periods or days begin by the clock of a zone.
   bool has_zone() const {
     return algorithm == LimitAlgorithm::kCalendar || algorithm == LimitAlgorithm::kBase;
   }
@@ -41,11 +41,10 @@ struct LimitKey {
 //   CALENDAR  window, hits           window: the calendar period
 //   ROLLING   window, hits, before   window: aligned to multiples of the period since 1970;
 //                                    before: the hits of the window before it
-//   BUCKET    window.start_ms, hits, refill   hits: what is missing at that instant, in
-//                                    1/period_ms of a token; refill: tokens each period from then
-//                                    on
+//   BUCKET    window.start_ms, hits, refill   hits: what is missing at start_ms, in 1/period_ms of
+//                                    a token; refill: tokens each period from start_ms on
 //   BASE      day, before; window, hits       before: the hits of the day; hits: of the window
-// A window that has ended, or of which nothing is counted, means nothing.
+// A window that has ended, or in which nothing is counted, has no meaning.
 struct LimitNumbers {
   Period window;
   int64_t hits = 0;
@@ -57,23 +56,24 @@ struct LimitNumbers {
 struct LimitCounter {
   LimitKey key;
   LimitNumbers numbers;
-  // SLIDING only, which uses no numbers.
+  // Only SLIDING has a log, and it uses no numbers.
   std::unique_ptr<TimeLog> log;
-  // Set while one operation applies several rules, so that rules that share this count once.
+  // Set when an operation has counted its hit here, so that rules that share the counter count the
+  // hit once.
   bool taken = false;
 
-  // The instant from which nothing in it counts; 0 if nothing does.
+  // The instant from which nothing in it counts any more; 0 if nothing counts.
   int64_t ExpiresAt() const;
 };
 
-// As LimitCounter::ExpiresAt, of an algorithm that keeps numbers.
+// As LimitCounter::ExpiresAt, for an algorithm that uses numbers.
 int64_t ExpiryOf(const LimitKey& key, const LimitNumbers& numbers);
 
 class LimitState {
  public:
   static constexpr Type kType = Type::kLimit;
-  // Encodings up to this are worth decoding for each decision and are in the key's record; a
-  // state that outgrows it is better kept as an object.
+  // A state with an encoding of at most this many bytes is in the key's record and is decoded for
+  // each decision. A larger state is kept as an object, since decoding it would take too long.
   static constexpr size_t kMaxPackedBytes = 128;
   static constexpr size_t kPadding = 8;
 
@@ -81,44 +81,46 @@ class LimitState {
   LimitState(LimitState&&) noexcept = default;
   LimitState& operator=(LimitState&&) noexcept = default;
 
-  // Adds what Encode or Save wrote; counters that are there already take the hits of logs, and the
-  // other counters are replaced. False, with part of it added perhaps, if the bytes are malformed.
-  // O(bytes).
+  // Adds the counters that Encode or Save wrote. If a counter is there already, a log's hits are
+  // added to it, and other numbers are replaced. Returns false if the bytes are malformed; a part
+  // of them may then be added. O(bytes).
   [[nodiscard]] bool Load(std::string_view bytes);
   // Appends the whole state. O(size).
   void Encode(std::string& out) const;
   bool empty() const { return counters_.empty(); }
-  // From this instant on nothing in it can count any more, and the key should be gone; 0 if empty.
+  // The instant from which nothing in it counts any more, so that the key should go; 0 if empty.
   int64_t ExpiresAt() const;
 
-  // Gives `count` hits back to every counter, the newest first, never below empty. `at` is the
-  // instant of the hit that is taken back: of a log, hits after it stay; a window that opened after
-  // it stays as it is. A bucket gets its tokens back whenever they were taken. O(counters + log).
+  // Refunds `count` hits in every counter, the newest first, and never more than are counted. `at`
+  // is the instant of the refunded hit: a log keeps the hits after it, and a window that opened
+  // after it stays as it is. A bucket gets its tokens back whenever they were taken. Also prunes.
+  // O(counters + log).
   void Give(int64_t count, int64_t now, int64_t at);
 
   std::span<const LimitCounter> counters() const { return counters_; }
-  // Null if the key has no such counter. O(counters).
+  // Returns null if there is no such counter. O(counters).
   const LimitCounter* Find(const LimitKey& key) const;
   LimitCounter& FindOrAdd(const LimitKey& key);
   void EndOperation() {
     for (LimitCounter& counter : counters_) counter.taken = false;
   }
-  // Forgets the counters of which nothing counts any more, and the expired part of logs.
+  // Forgets the counters in which nothing counts at `now`, and the expired hits of logs.
   void Prune(int64_t now);
-  // Makes it as new, but keeps room for a log: for one that is loaded again and again.
+  // Empties the state, but keeps the memory of a log, for a state that is loaded again and again.
   void Clear();
 
-  // Hits and counters, as far as freeing them takes time.
+  // The number of counters and of hits in logs, which take time to free.
   size_t Weight() const;
   size_t MemoryBytes() const;
   std::unique_ptr<LimitState> Clone() const;
   bool FreeSome(size_t budget);
-  // A self-contained run of about `max_bytes` for Load, from `cursor` on: 0 begins; the result is
-  // the next cursor, 0 at the end.
+  // Appends a self-contained run of about `max_bytes` for Load, from `cursor` on (0 begins).
+  // Returns the next cursor, 0 at the end.
   uint64_t Save(uint64_t cursor, size_t max_bytes, std::string& out) const;
-  // The whole state, for the key's record. False, with something appended, if it is too large.
-  // With a log it ends in zeros up to a multiple of kPadding: the record need not move each time
-  // that the log grows by a byte or two.
+  // Appends the whole state, for the key's record, to `out`, which must be empty (asserted).
+  // Returns false if the state is too large; `out` may then hold a part of it. A state with a log
+  // is padded with zeros to a multiple of kPadding, so that the record does not move each time that
+  // the log grows by a byte or two.
   [[nodiscard]] bool SavePacked(std::string& out) const;
   [[nodiscard]] bool LoadPacked(std::string_view bytes) {
     Clear();

@@ -1,5 +1,5 @@
-// The rules with a name, and what they have decided. They are kept as the words they were given in:
-// what a word means is the command layer's, which has found them right before they come here.
+// The policies: named rules, and how often they have allowed and denied. A policy is kept as the
+// words in which it was given. The table does not know what words mean; callers check them first.
 #pragma once
 
 #include <absl/container/btree_map.h>
@@ -20,8 +20,8 @@ struct DecisionCount {
   uint64_t denied = 0;
 };
 
-// What the rules of a policy have decided since it was first set, or since the start. Several
-// policies may share one.
+// How often the rules of a policy have allowed and denied, since the policy was first set or since
+// the start of the program. Several policies may share one tally.
 struct PolicyTally {
   std::string name;
   DecisionCount count;
@@ -31,19 +31,20 @@ class PolicyTable {
  public:
   using Words = std::vector<std::string>;
 
-  // This many policies have a tally of their own, if their names have at most kMaxTallyName bytes;
-  // those beyond share the tally that is called kOthers, and so does a policy of that name.
+  // At most this many policies have a tally of their own; their names have at most kMaxTallyName
+  // bytes. All other policies share the tally that is named kOthers, as does a policy of that name.
   static constexpr size_t kMaxTallies = 1000;
   static constexpr size_t kMaxTallyName = 128;
   static constexpr std::string_view kOthers = "other";
 
   // Replaces what is there. O(log policies).
   void Set(std::string_view name, Words words);
-  // Null if there is none; valid until the table changes.
+  // Returns null if there is no such policy. Valid until the table changes.
   const Words* Find(std::string_view name) const;
-  // The same, and its tally, which is there until the policy is erased; a shared one stays.
+  // The same; also sets `tally` to the policy's tally, unless there is no such policy. A tally of
+  // its own is valid until the policy is erased, the shared one as long as the table.
   const Words* Find(std::string_view name, PolicyTally*& tally) const;
-  // False if there is none.
+  // Returns false if there is no such policy.
   bool Erase(std::string_view name);
   void Clear();
   size_t size() const { return policies_.size(); }
@@ -53,7 +54,8 @@ class PolicyTable {
   void ForEach(Visit&& visit) const {
     for (const auto& [name, policy] : policies_) visit(std::string_view(name), policy.words);
   }
-  // Calls visit(tally) for each that is in use, at most kMaxTallies and one, the shared one last.
+  // Calls visit(tally) for each tally in use: at most kMaxTallies in the order of the policies'
+  // names, and then the shared one.
   template <typename Visit>
   void ForEachTally(Visit&& visit) const {
     for (const auto& [name, policy] : policies_) {
@@ -70,7 +72,7 @@ class PolicyTable {
  private:
   struct Policy {
     Words words;
-    std::unique_ptr<PolicyTally> tally;  // null for those that share one
+    std::unique_ptr<PolicyTally> tally;  // null if the policy uses the shared one
   };
 
   absl::btree_map<std::string, Policy, std::less<>> policies_;

@@ -11,7 +11,7 @@ namespace tally {
 // "fixed", "calendar", "sliding", "rolling", "bucket", "base", "allow" or "deny".
 std::string_view NameOf(LimitAlgorithm algorithm);
 
-// The rule as RuleParser reads it, without what is so by default: "SLIDING 5 10m".
+// The rule as RuleParser reads it, without options that have their default: "SLIDING 5 10m".
 std::string RuleText(const LimitRule& rule);
 
 }  // namespace tally

@@ -13,8 +13,8 @@ using Algorithm = LimitAlgorithm;
 struct RuleForm {
   std::string_view word;
   Algorithm algorithm;
-  size_t arguments;        // without options
-  std::string_view needs;  // their names
+  size_t arguments;        // how many, without options
+  std::string_view needs;  // the names of the arguments
   std::string_view options;
   std::string_view summary;
 };
@@ -42,7 +42,7 @@ std::string Upper(std::string_view word) {
   return absl::AsciiStrToUpper({word.data(), word.size()});
 }
 
-// Null if the word begins no rule.
+// Returns null if the word begins no rule.
 const RuleForm* FormOf(std::string_view word) {
   for (const RuleForm& form : kForms) {
     if (IsWord(word, form.word)) return &form;
@@ -70,7 +70,7 @@ bool ReadWeekStart(const WordReader& in, size_t index, WeekStart& start) {
   return true;
 }
 
-// The numbers that follow the rule's word at `index`.
+// Reads the arguments that follow the rule's word at `index`.
 bool ReadNumbers(const WordReader& in, size_t index, LimitRule& rule) {
   switch (rule.algorithm) {
     case Algorithm::kAllow:
@@ -99,7 +99,8 @@ bool NoRule(const WordReader& in, size_t index, std::string_view those) {
 
 }  // namespace
 
-// TZ and WEEKSTART from `index` on, where the rule takes them. The words get the zone's own name.
+// Reads TZ and WEEKSTART from `index` on, if the rule has these options. `list.words` gets the
+// zone's own name.
 bool RuleParser::ReadOptions(const WordReader& in, size_t& index, RuleList& list) const {
   LimitRule& rule = list.rules.back();
   const bool calendar = rule.algorithm == Algorithm::kCalendar;

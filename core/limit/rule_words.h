@@ -20,7 +20,7 @@
 
 namespace tally {
 
-inline constexpr size_t kMaxRules = 64;  // of one decision, those of policies included
+inline constexpr size_t kMaxRules = 64;  // in one decision, including the rules of policies
 
 using WordList = absl::InlinedVector<std::string_view, 16>;
 
@@ -28,8 +28,9 @@ struct RuleForm;
 
 struct RuleList {
   absl::InlinedVector<LimitRule, 4> rules;
-  // Their words, with those of a policy in its name's place and zones as their source spells them.
-  // Valid as long as the words that were read, the policies and the zones.
+  // The words of the rules. The words of a policy replace POLICY and its name, and zones are
+  // spelled as in their source. Valid as long as the words that were read, the policies and the
+  // zones.
   WordList words;
 };
 
@@ -38,10 +39,11 @@ class RuleParser {
  public:
   RuleParser(ZoneSource& zones, const PolicyTable& policies) : zones_(zones), policies_(policies) {}
 
-  // Appends the rules in the words from `index` on, at least one, up to a word that begins none,
-  // where it leaves `index`. False with the reader's error set, or empty where words are missing.
+  // Appends the rules that begin at `index`, at least one, and stops at the first word that begins
+  // no rule: `index` is then there. Returns false on an error, with the reader's error set; the
+  // error stays empty if there is no word at `index`.
   [[nodiscard]] bool Read(const WordReader& in, size_t& index, RuleList& list) const;
-  // The same for words that are all rules and name no policy.
+  // Reads all words as rules, perhaps none. POLICY is an error here.
   [[nodiscard]] bool ReadPlain(const WordReader& in, RuleList& list) const;
 
  private:
@@ -53,7 +55,8 @@ class RuleParser {
   const PolicyTable& policies_;
 };
 
-// How many words the rule takes that begins with this one, without options; 0 if it begins none.
+// Returns how many words a rule that begins with `word` has, without options; 0 if `word` begins no
+// rule (POLICY does not).
 size_t RuleLength(std::string_view word);
 
 // For people: each rule with its syntax and, on the next line, what it does.

@@ -11,10 +11,10 @@
 
 namespace tally {
 
-// Push and pop at both ends amortised O(1), insert and erase inside O(distance to the nearer end),
-// random access as in an array. Grows by a quarter only, since it indexes the parts of small
-// values; std::deque would take 600 bytes for the first element. T is default-constructible and
-// cheap to move. Fewer than 2^32 elements.
+// Push and pop at both ends are amortised O(1), Insert and Erase inside are O(distance to the
+// nearer end), and random access is as in an array. The array grows by only a quarter, because it
+// indexes the parts of small values; std::deque would take 600 bytes for the first element. T must
+// be default-constructible and cheap to move. A deque holds fewer than 2^32 elements.
 template <typename T>
 class FlatDeque {
  public:
@@ -35,7 +35,7 @@ class FlatDeque {
   const T* begin() const { return slots_.get() + first_; }
   const T* end() const { return begin() + count_; }
 
-  // Puts `value` before element `at`; at <= size().
+  // Inserts `value` before element `at`; at <= size().
   void Insert(size_t at, T value) {
     const bool at_front = at < count_ - at;
     if (at_front ? first_ == 0 : first_ + count_ == capacity_) MakeRoom(at_front);
@@ -72,7 +72,7 @@ class FlatDeque {
     if (count_ * 4 < capacity_) Relocate(count_ + count_ / 4, /*at_front=*/false);
   }
 
-  // Drops those for which drop(const T&) is true. O(size).
+  // Removes the elements for which drop(const T&) returns true. O(size).
   template <typename Drop>
   void EraseIf(Drop&& drop) {
     T* const kept_end = std::remove_if(begin(), end(), drop);
@@ -81,19 +81,20 @@ class FlatDeque {
     if (count_ * 4 < capacity_) Relocate(count_ + count_ / 4, /*at_front=*/false);
   }
 
-  // Bytes of the array; not what its elements own.
+  // Bytes of the array, without what its elements own.
   size_t HeapUse() const { return HeapBytes(capacity_ * sizeof(T)); }
 
  private:
   void MakeRoom(bool at_front) {
-    // Moving within the array is enough while the room regained pays for the move.
+    // While there is enough free room, the elements are moved without growing the array: the pushes
+    // that then use this room pay for the move.
     const size_t free = capacity_ - count_;
     const bool grow = free == 0 || free < count_ / 8;
     Relocate(grow ? count_ + count_ / 4 + 1 : capacity_, at_front);
   }
 
-  // Leaves three quarters of the room at one end: not all, or else pushes at alternate ends would
-  // move everything each time.
+  // Leaves three quarters of the free room at one end and the rest at the other. If one end got all
+  // of it, pushes at alternating ends would move everything each time.
   void Relocate(size_t capacity, bool at_front) {
     const size_t free = capacity - count_;
     const size_t larger = free - free / 4;

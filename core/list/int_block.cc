@@ -18,7 +18,8 @@ uint64_t Rise(int32_t slope, size_t slot) {
   return static_cast<uint64_t>((int64_t{slope} * static_cast<int64_t>(slot)) >> kSlopeBits);
 }
 
-// The lowest and highest distance of values from a line through 0, the first at `slot`.
+// The lowest and highest distance of values from a line that is 0 at slot 0. BandAround puts the
+// first value at `slot`.
 struct Band {
   int64_t low;
   int64_t high;
@@ -92,8 +93,8 @@ void IntBlock::Encode(const int64_t* values, size_t count, Room room) {
   const Band tilted = BandAround(chord, values, count, 0);
   slope_ = tilted.range() <= flat.range() ? chord : 0;
   auto width = static_cast<unsigned>(std::bit_width(std::min(tilted.range(), flat.range())));
-  // A block that will grow gets a bit to spare, so that few of the values to come widen it again.
-  // It also covers the rounding of the line when entries do not begin at slot 0.
+  // A block that will grow gets a spare bit, so that few later values make it wider again. The bit
+  // also covers the rounding of the line when entries do not begin at slot 0.
   if (room != Room::kNone) width = std::min(width + 1, 64U);
   width_ = static_cast<uint8_t>(width);
 
@@ -120,7 +121,7 @@ void IntBlock::Assign(const int64_t* values, size_t count) {
   Encode(values, count, Room::kNone);
 }
 
-// A full block stays as it is for long, so it is worth a second look at the tightest coding.
+// A full block often stays unchanged for long, so it is coded once more with the fewest bits.
 void IntBlock::Seal() {
   int64_t values[kMaxEntries];
   Read(0, count_, values);
@@ -129,7 +130,8 @@ void IntBlock::Seal() {
 
 bool IntBlock::PushBack(int64_t value) {
   const size_t slot = head_ + size_t{count_};
-  // Fewer than a quarter of the slots to regain would mean to rewrite the block too often.
+  // Coding the block again would free the head_ slots. For less than a quarter of the block it
+  // would be coded again too often.
   if (slot >= kMaxEntries && head_ < kMaxEntries / 4) return false;
   if (slot < slots() && Store(slot, value)) {
     ++count_;
@@ -168,7 +170,7 @@ void IntBlock::DropFront(size_t count) {
   Check(count <= count_, "a block gives up no more than it has");
   head_ = static_cast<uint8_t>(head_ + count);
   count_ = static_cast<uint8_t>(count_ - count);
-  // Gives the memory of what is gone back in steps of a quarter block.
+  // Frees the memory of dropped entries in steps of a quarter block.
   if (head_ < kMaxEntries / 4) return;
   int64_t values[kMaxEntries];
   Read(0, count_, values);

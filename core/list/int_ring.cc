@@ -8,9 +8,11 @@
 namespace tally {
 namespace {
 
-// Of the 32 that a run may hold: lower, so that pushes and pops at the border do not convert.
+// With this many entries or fewer, blocks become a run again. A run may hold 32; the limit is lower
+// so that pushes and pops around it do not convert each time.
 constexpr size_t kSettleEntries = 16;
-// From here on a new block is allocated whole; before, the empty room would weigh too much.
+// In a ring of this many blocks or more, a new block is allocated at full size. In a smaller ring
+// the empty room would weigh too much.
 constexpr size_t kLargeBlocks = 16;
 
 }  // namespace
@@ -260,8 +262,8 @@ void IntRing::Erase(size_t i) {
   Settle();
 }
 
-// Two neighbours that fill half a block together become one, so that erasing inside cannot leave a
-// ring of crumbs.
+// Merges two neighbours that together fill at most half a block, so that erasing inside cannot
+// leave a ring of many nearly empty blocks.
 void IntRing::MergeAround(size_t block) {
   for (const size_t k : {block, block - 1}) {
     if (k >= blocks().span_count() || k + 1 >= blocks().span_count()) continue;

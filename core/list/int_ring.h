@@ -12,12 +12,13 @@
 
 namespace tally {
 
-// Any int64 may be held; values that lie near a line through their neighbours, as unix seconds or
-// milliseconds of successive events do, take least. Up to 32 entries are one allocation
-// (int_run.h), more are blocks of up to 240 (int_block.h).
+// Entries may be any int64. Values near a line through their neighbours, such as unix seconds or
+// milliseconds of successive events, take the fewest bytes. Up to 32 entries are in one allocation
+// (int_run.h). A larger ring has blocks of up to 240 entries (int_block.h) until it has shrunk to
+// 16 entries.
 //
-// Push and pop at the ends are amortised O(1), At is O(1) unless entries were inserted inside
-// (then O(log n)), other operations as said. Indexes count from 0 and must be below size().
+// Push and pop at the ends are amortised O(1). At is O(1) unless entries were inserted inside; then
+// it is O(log n). Other costs are given below. Indexes count from 0 and must be below size().
 class IntRing {
  public:
   // An IntRing is one machine word, in which this bit is always 0: an owner may use it for a tag.
@@ -38,7 +39,7 @@ class IntRing {
 
   void PushFront(int64_t value);
   void PushBack(int64_t value);
-  // Not empty.
+  // The ring must not be empty.
   int64_t PopFront();
   int64_t PopBack();
   // count <= size(). O(block + blocks dropped).
@@ -51,27 +52,27 @@ class IntRing {
   void Insert(size_t i, int64_t value);
   void Erase(size_t i);
 
-  // Calls visit(int64_t) for entries [from, to) until it returns false. O(1) an entry.
+  // Calls visit(int64_t) for entries [from, to) until it returns false. O(1) per entry.
   template <typename Visit>
   void ForEach(size_t from, size_t to, Visit&& visit) const;
 
-  // The same from to - 1 down to from.
+  // The same in reverse order, from entry to - 1 down to entry `from`.
   template <typename Visit>
   void ForEachBackwards(size_t from, size_t to, Visit&& visit) const;
 
-  // Removes the first `most` entries equal to `value`, or the last ones; returns how many there
-  // were. O(n).
+  // Removes the first `most` entries equal to `value`, or the last `most` if `from_back`; returns
+  // how many were removed. O(n).
   size_t RemoveEqual(int64_t value, size_t most, bool from_back);
-  // Calls take(IntBlock) for the blocks in order, if the entries are in blocks: then it is empty
-  // afterwards. O(blocks).
+  // If the entries are in blocks, calls take(IntBlock) for each block in order and leaves the ring
+  // empty. Otherwise does nothing. O(blocks).
   template <typename Take>
   void GiveBlocks(Take&& take);
 
-  // For a ring whose entries never decrease. The index of the first entry >= value, size() if there
-  // is none: O(log n).
+  // Returns the index of the first entry >= value, or size() if there is none. The entries must be
+  // in ascending order; equal ones are allowed. O(log n).
   size_t LowerBound(int64_t value) const;
-  // Inserts `value` where order is kept and returns where: O(1) for the latest, as Insert
-  // otherwise.
+  // Inserts `value` into a ring in ascending order, keeps the order, and returns the new entry's
+  // index. O(1) if no entry is larger, otherwise as Insert.
   size_t InsertSorted(int64_t value);
 
   // Whether the entries are one small allocation.
@@ -80,8 +81,8 @@ class IntRing {
   size_t MemoryBytes() const;
 
   void Clear();
-  // Frees about `entries` entries (whole blocks) from the back; true if none is left. For freeing
-  // millions in slices.
+  // Frees about `entries` entries (whole blocks) from the back; returns true when none is left. It
+  // serves to free millions of entries in slices.
   bool FreeSome(size_t entries);
 
  private:
@@ -91,7 +92,7 @@ class IntRing {
   bool blocked() const { return (word_ & kBlockedBit) != 0; }
   uint8_t* run() const { return reinterpret_cast<uint8_t*>(word_); }
   Blocks& blocks() const { return *reinterpret_cast<Blocks*>(word_ & ~kBlockedBit); }
-  // Takes the place of what is held, with the entries of `values`.
+  // Replaces all entries by the `count` entries of `values`.
   void AssignSmall(const int64_t* values, size_t count);
   // Applies `edit(int64_t* values, size_t count) -> new count` to the entries of a small ring.
   template <typename Edit>
@@ -100,12 +101,13 @@ class IntRing {
   // Splits a full block in two.
   void Split(size_t block);
   void MergeAround(size_t block);
-  // Appends block `next` to block k if they fill half a block together; it stays as it is.
+  // Appends block `next` to block k if both together fill at most half a block; otherwise returns
+  // false. Does not remove or change block `next`.
   bool Join(size_t k, size_t next);
   // Goes back to one small allocation once few entries are left.
   void Settle();
 
-  // A run's address, or a Blocks' with kBlockedBit set, or 0 while empty.
+  // The address of a run, or the address of a Blocks object with kBlockedBit set; 0 while empty.
   uintptr_t word_ = 0;
 };
 

@@ -62,8 +62,8 @@ bool TryPushBack(uint8_t* run, int64_t value) {
   const unsigned width = run[1];
   const uint64_t residual = static_cast<uint64_t>(value) - Lowest(run);
   if (count == kMaxEntries || residual > LowBits(width)) return false;
-  // A residual that fits by wrapping around belongs to a value below the lowest: exact all the
-  // same.
+  // The value may also be far below the base, so that its residual fits by wrapping around. It is
+  // read back exactly all the same.
   const size_t size = HeapUse(run);
   if (kHeader + BitFieldBytes(count + 1, width) > size) return false;
   WriteBitField(run + kHeader, size - kHeader, count, width, residual);

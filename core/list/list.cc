@@ -9,7 +9,7 @@
 namespace tally {
 namespace {
 
-// Up to this many elements are removed one by one; for more all blocks are looked at.
+// RemoveMatching removes up to this many elements one by one; for more it visits all blocks once.
 constexpr uint64_t kFewRemovals = 16;
 
 constexpr char kIntRun = 'i';
@@ -40,7 +40,7 @@ void List::Hold(std::unique_ptr<StringDeque> strings) {
 void List::BecomeStrings() {
   auto strings = std::make_unique<StringDeque>();
   ints().GiveBlocks([&](IntBlock block) { strings->PushBack(std::move(block)); });
-  // What is not in blocks is a few.
+  // Entries that are not in blocks are few.
   ForEach(0, size(), [&](std::string_view text) {
     strings->PushBack(text);
     return true;
@@ -268,7 +268,8 @@ bool List::Load(std::string_view run) {
     return true;
   }
   if (kind != kStringRun) return false;
-  // Also where all texts are integers, so that a restart does not change the encoding.
+  // The list becomes one of strings even if all texts are integers, so that a restart does not
+  // change the encoding.
   if (!holds_strings()) BecomeStrings();
   while (!run.empty()) {
     std::string_view text;

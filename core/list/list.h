@@ -18,13 +18,13 @@
 
 namespace tally {
 
-// A text such as "007" would not come back as it went in, so it counts as no integer. The first
-// element that is none turns the list into a StringDeque, which takes the blocks of integers over
-// as they are; only an emptied list turns back.
+// A text such as "007" does not count as an integer, because it would be read back as "7". The
+// first element that is not an integer turns the list into a StringDeque, which takes over the
+// blocks of integers as they are. Only an emptied list turns back into integers.
 //
-// One word large. Costs are those of IntRing and StringDeque: push and pop O(1), the rest as said.
-// Indexes count from 0 at the front and are below size(); ranges [from, to) lie inside the list.
-// Views that are passed in must not lie inside the list.
+// A list is one word large. Costs are those of IntRing and StringDeque: push and pop are O(1), the
+// others are given below. Indexes count from 0 at the front and must be below size(); ranges
+// [from, to) must lie inside the list. Views that are passed in must not lie inside the list.
 class List {
  public:
   List() { new (word_) IntRing(); }
@@ -43,53 +43,54 @@ class List {
 
   void PushFront(std::string_view text);
   void PushBack(std::string_view text);
-  // Not empty.
+  // The list must not be empty.
   std::string PopFront();
   std::string PopBack();
 
   std::string At(size_t i) const;
-  // Appends the element's text to `out`: needs no allocation of its own.
+  // Appends the element's text to `out`, without a temporary string.
   void AppendAt(size_t i, std::string& out) const;
-  // Calls visit(std::string_view) for elements [from, to) until it returns false. O(1) an element.
+  // Calls visit(std::string_view) for elements [from, to) until it returns false. O(1) per element.
   template <typename Visit>
   void ForEach(size_t from, size_t to, Visit&& visit) const;
 
-  // The same from to - 1 down to from.
+  // The same in reverse order, from element to - 1 down to element `from`.
   template <typename Visit>
   void ForEachBackwards(size_t from, size_t to, Visit&& visit) const;
 
   void Set(size_t i, std::string_view text);
-  // Before element i, or at the end for i == size().
+  // Inserts `text` before element i, or at the end if i == size().
   void Insert(size_t i, std::string_view text);
   void Erase(size_t i);
-  // Keeps [from, to). O(what goes, in chunks).
+  // Keeps elements [from, to) and drops all others. O(chunk + chunks dropped).
   void Trim(size_t from, size_t to);
-  // LREM: removes the first `count` elements equal to `text`, or the last -count, or all for 0;
-  // returns how many there were. O(n).
+  // LREM: removes the first `count` elements equal to `text`, the last -count of them if `count` is
+  // negative, or all of them if it is 0; returns how many were removed. O(n).
   size_t RemoveMatching(int64_t count, std::string_view text);
-  // The first and the last element of [from, to) equal to `text`. O(to - from).
+  // Return the index of the first and of the last element of [from, to) that equals `text`, or
+  // nullopt if there is none. O(to - from).
   std::optional<size_t> Find(std::string_view text, size_t from, size_t to) const;
   std::optional<size_t> FindLast(std::string_view text, size_t from, size_t to) const;
 
   // For OBJECT ENCODING: "intring" or "quicklist".
   std::string_view encoding() const { return holds_strings() ? "quicklist" : "intring"; }
-  // Bytes on the heap, rounded to size classes; the word itself is the owner's.
+  // Bytes on the heap, rounded to size classes, without the word of the list itself.
   size_t MemoryBytes() const;
-  // Frees about `elements` elements from the back; true if none is left. For freeing millions in
-  // slices.
+  // Frees about `elements` elements from the back; returns true when none is left. It serves to
+  // free millions of elements in slices.
   bool FreeSome(size_t elements);
 
-  // Appends a run of elements from `from` on to `out`: as many as it takes to reach `max_bytes`, at
-  // least one. Returns the index after them. A run is a byte that says the kind, then either
-  // signed varints (the first integer, then differences modulo 2^64) or length-prefixed texts, to
-  // its end.
+  // Appends one run to `out`. It begins with element `from` < size() and ends when it has
+  // `max_bytes` bytes, but has at least one element. Returns the index after its last element. A
+  // run is one byte for the kind, then up to its end either signed varints (the first integer, then
+  // differences modulo 2^64) or length-prefixed texts.
   size_t Save(size_t from, size_t max_bytes, std::string& out) const;
-  // Appends the elements of one run. False on malformed bytes: elements before them have been
-  // appended, and the list is to be thrown away.
+  // Appends the elements of one run. Returns false if the run is malformed; the list may then hold
+  // a part of it and must be discarded.
   [[nodiscard]] bool Load(std::string_view run);
 
-  // What ValueOperations asks for. Only of strings can a snapshot be taken: integers take so few
-  // bytes that a copy of millions is made in milliseconds.
+  // See ValueOperations. BeginSnapshot returns false for a list of integers: they take so few bytes
+  // that millions of them can be copied in milliseconds.
   using RunSink = std::function<void(std::string_view run)>;
   bool BeginSnapshot(const RunSink& sink);
   bool SaveSnapshot();
@@ -107,8 +108,8 @@ class List {
   void Hold(std::unique_ptr<StringDeque> strings);
   void BecomeStrings();
   void BecomeIntsIfEmpty();
-  // Whether `text` fits the list as it is: if not, the list holds strings from now on. `number` is
-  // set only while it holds integers.
+  // If the list holds integers and `text` is one, sets `number` and returns true. Otherwise returns
+  // false, and the list holds strings from now on.
   bool TakesAsNumber(std::string_view text, int64_t& number);
   void Swap(List& other) noexcept { std::swap(word_, other.word_); }
 

@@ -11,9 +11,10 @@
 
 namespace tally {
 
-// Span has size() and a public `uint64_t start`, which this class keeps: the sequence number of the
-// span's first entry. Numbers are relative (the first span's may be anything, and wraps), so that
-// pushing and popping at the front renumbers one span only. No span is empty between calls.
+// Span has size() and a public `uint64_t start`, which this class sets: the sequence number of the
+// span's first entry. Only differences of these numbers matter: the first span's number may be any
+// value and may wrap around, so a push or pop at the front renumbers only one span. Between calls
+// no span is empty.
 template <typename Span>
 class SpanDeque {
  public:
@@ -34,8 +35,8 @@ class SpanDeque {
   const Span* begin() const { return spans_.begin(); }
   const Span* end() const { return spans_.end(); }
 
-  // Where entry i lies; i < size(). O(1) while spans are about equally full, as pushes leave them;
-  // otherwise O(log spans).
+  // Returns the place of entry i; i < size(). O(1) while the spans are about equally full, as they
+  // are after pushes; otherwise O(log spans).
   Position Locate(size_t i) const {
     const uint64_t origin = spans_.front().start;
     size_t k = i * spans_.size() / size_;
@@ -66,7 +67,8 @@ class SpanDeque {
     spans_.PushFront(std::move(span));
   }
 
-  // To be called after entries joined or left the ends.
+  // One of these must be called after the first or last span has gained one entry or lost `entries`
+  // entries at its outer end. Removes a span that has become empty.
   void GrewBack() { ++size_; }
   void GrewFront() {
     ++size_;
@@ -82,8 +84,9 @@ class SpanDeque {
     if (spans_.front().size() == 0) spans_.Erase(0);
   }
 
-  // To be called after `entries` joined (or, negative, left) span k somewhere inside. Renumbers the
-  // spans on the shorter side: O(distance to the nearer end, in spans).
+  // Must be called after span k has gained `entries` entries at any place (or lost them, if
+  // negative). Removes the span if it has become empty. Renumbers the spans on the shorter side:
+  // O(distance to the nearer end, in spans).
   void Changed(size_t k, int64_t entries) {
     const auto delta = static_cast<uint64_t>(entries);
     size_ += delta;
@@ -95,7 +98,7 @@ class SpanDeque {
     if (spans_[k].size() == 0) spans_.Erase(k);
   }
 
-  // Puts `tail`, entries that have just been split off the end of span k, after it.
+  // Inserts `tail`, whose entries have just been split off the end of span k, as span k + 1.
   void InsertSplit(size_t k, Span tail) {
     tail.start = spans_[k].start + spans_[k].size();
     spans_.Insert(k + 1, std::move(tail));
@@ -103,9 +106,10 @@ class SpanDeque {
   // Drops span k + 1, whose entries have just been appended to span k.
   void EraseMerged(size_t k) { spans_.Erase(k + 1); }
 
-  // To be called after entries left any spans. Where join(k, next) says that it has appended span
-  // `next` to span k, the only one before it that is not empty or joined, `next` goes; and so do
-  // the empty ones. gone(k) is called for each, the last one first. O(spans).
+  // Must be called after entries were removed from any spans. Removes the empty spans. Calls
+  // join(k, next) for each other span `next`, where span k is the last one before it that stays;
+  // join returns true if it has appended span `next` to span k, and then `next` is removed too.
+  // Calls gone(k) for each span to be removed, the last one first. O(spans).
   template <typename Join, typename Gone>
   void Tidy(Join&& join, Gone&& gone) {
     size_t kept = spans_.size();
@@ -134,7 +138,7 @@ class SpanDeque {
     return bytes;
   }
 
-  // Frees whole spans from the back until `entries` or more are gone, or none is left.
+  // Frees whole spans from the back until `entries` or more entries are gone, or none is left.
   void FreeBack(size_t entries) {
     const size_t keep = entries < size_ ? size_ - entries : 0;
     while (size_ > keep) {

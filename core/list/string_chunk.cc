@@ -73,7 +73,7 @@ size_t StringChunk::Relocate(size_t capacity, size_t offset, size_t hole) {
   const size_t before = offset - begin_;
   const size_t after = end_ - offset;
   const size_t total = before + hole + after;
-  // Room goes where entries are being added.
+  // The free room is left at the end at which an entry is being added.
   const size_t begin = before == 0 && after > 0 && hole > 0 ? capacity - total : 0;
   if (before > 0) std::memcpy(moved.get() + begin, bytes_.get() + begin_, before);
   if (after > 0) {

@@ -1,5 +1,5 @@
-// Consecutive byte strings of a StringDeque in one allocation, or as the block of integers that
-// they were before.
+// Consecutive byte strings of a StringDeque in one allocation. If they were integers of an IntRing
+// before, the chunk may hold them as their IntBlock instead.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,9 @@ namespace tally {
 // that entries can be walked both ways, as in Redis's listpack. Entries are found by walking from
 // the nearer end: O(entries of a chunk).
 //
-// A list of millions of integers becomes one of texts without a pause: its blocks are taken over as
-// they are, and one is written out only when an entry inside it changes. They count as full.
+// A list of millions of integers becomes a list of texts without a pause: each chunk takes over a
+// block of integers as it is, and writes it out as texts only when an entry inside it changes.
+// Until then such a chunk counts as full.
 class StringChunk {
  public:
   // Entries share a chunk up to this size; a larger one has a chunk of its own.
@@ -30,41 +31,42 @@ class StringChunk {
   // Longest entry.
   static constexpr size_t kMaxEntryBytes = size_t{1} << 31;
 
-  // The sequence number of the first entry: SpanDeque's.
+  // The sequence number of the first entry; SpanDeque sets it.
   uint64_t start = 0;
 
   StringChunk() = default;
-  // The texts of the entries of `numbers`.
+  // The entries are the texts of `numbers`, still held as integers.
   explicit StringChunk(IntBlock numbers);
 
   size_t size() const { return count_; }
-  // Bytes of all entries with their lengths.
+  // Bytes of all entries with their lengths; kBytes while they are held as integers.
   size_t used() const { return numbers_ == nullptr ? end_ - begin_ : kBytes; }
-  // Whether another entry of `length` bytes belongs into this chunk.
+  // Whether an entry of `length` bytes may be added to this chunk.
   bool HasRoomFor(size_t length) const;
 
   // Appends entry i < size() to `out`.
   void AppendAt(size_t i, std::string& out) const;
-  // Puts `text` before entry i <= size(); it does not lie in this chunk. O(1) at the ends while
-  // the allocation lasts, else O(bytes).
+  // Inserts `text` before entry i <= size(). `text` must not lie in this chunk, and must have at
+  // most kMaxEntryBytes (asserted). O(1) at the ends while the allocation has room, else O(bytes).
   void Insert(size_t i, std::string_view text);
   // count <= size().
   void DropFront(size_t count);
   void DropBack(size_t count);
   // i < size(). O(bytes).
   void Erase(size_t i);
-  // Splits the entries from i on off; 0 < i < size().
+  // Moves the entries from i on to a new chunk and returns it; 0 < i < size().
   StringChunk SplitFrom(size_t i);
-  // Appends copies of all entries of `next`.
+  // Appends copies of all entries of `next`. Neither chunk may hold integers.
   void Append(const StringChunk& next);
 
   size_t CountMatching(const Wanted& wanted) const;
-  // Removes those that are number `first` to first + count - 1 among the entries that are wanted.
+  // Removes number `first` to first + count - 1 of the entries that `wanted` matches, counted from
+  // 0.
   void RemoveMatching(const Wanted& wanted, size_t first, size_t count);
 
-  // Calls visit(std::string_view) for `count` entries from `from` on until it returns false; false
-  // if it did. A visit that takes int64_t as well gets integers as they are held. O(1) an entry
-  // after finding the first.
+  // Calls visit(std::string_view) for `count` entries from `from` on until it returns false;
+  // returns false in that case. If `visit` also takes int64_t, it gets entries that are held as
+  // integers as int64_t. O(1) per entry after finding the first.
   template <typename Visit>
   bool ForEach(size_t from, size_t count, Visit&& visit) const {
     if (numbers_ != nullptr) {
@@ -80,7 +82,7 @@ class StringChunk {
     }
     return true;
   }
-  // The same backwards: entries before `to`.
+  // The same in reverse order for the `count` entries before `to`.
   template <typename Visit>
   bool ForEachBackwards(size_t to, size_t count, Visit&& visit) const {
     if (numbers_ != nullptr) {
@@ -109,22 +111,23 @@ class StringChunk {
     }
   }
 
-  // Writes the integers out as texts: what changes the inside of the chunk needs them so.
+  // Writes integers out as texts. A change inside the chunk needs all entries as texts.
   void Spell();
   static size_t EntryBytes(size_t length);
   std::string_view EntryAt(size_t offset) const;
-  // Where the entry that ends at `offset` begins.
+  // Returns the offset at which the entry that ends at `offset` begins.
   size_t OffsetBefore(size_t offset) const;
-  // Where entry i begins; end_ for i == size().
+  // Returns the offset at which entry i begins; end_ if i == size().
   size_t OffsetOf(size_t i) const;
-  // Makes a gap of `size` bytes before those at `offset`; returns where it begins.
+  // Makes a gap of `size` bytes before the entry at `offset`; returns the offset of the gap.
   size_t OpenGap(size_t offset, size_t size);
-  // Moves to an allocation of `capacity` bytes with a hole of `hole` bytes at `offset`.
+  // Moves the entries to a new allocation of `capacity` bytes and leaves a gap of `hole` bytes
+  // before the entry at `offset`; returns the new offset of the gap.
   size_t Relocate(size_t capacity, size_t offset, size_t hole);
   void ShrinkToUse();
 
   std::unique_ptr<char[]> bytes_;
-  // Instead of bytes_, or null.
+  // The entries while they are held as integers (bytes_ is then unused); otherwise null.
   std::unique_ptr<IntBlock> numbers_;
   uint32_t capacity_ = 0;
   uint32_t begin_ = 0;

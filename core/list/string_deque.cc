@@ -86,7 +86,7 @@ void StringDeque::DropBack(size_t count) {
 }
 
 void StringDeque::Set(size_t i, std::string_view text) {
-  // The new entry first: a chunk must not become empty in between.
+  // Inserts the new entry first, because a chunk must not become empty in between.
   Insert(i, text);
   Erase(i + 1);
 }
@@ -98,14 +98,15 @@ void StringDeque::Insert(size_t i, std::string_view text) {
   auto [k, offset] = chunks_.Locate(i);
   BeforeChange(k);
   if (!chunks_[k].HasRoomFor(text.size()) && offset > 0) {
-    // The entry follows the head of the chunk, with the tail in a chunk of its own.
+    // Splits the chunk: its tail becomes chunk k + 1, and the entry goes between head and tail.
     chunks_.InsertSplit(k, chunks_[k].SplitFrom(offset));
     if (snapshot_ != nullptr) snapshot_->ChunkAdded(k + 1);
     ++k;
     offset = 0;
   }
   if (offset == 0 && !chunks_[k].HasRoomFor(text.size())) {
-    // Neither side of the border has room: k > 0, for i > 0.
+    // The entry belongs between chunks k - 1 and k, where k > 0 because i > 0. If chunk k - 1 has
+    // no room either, the entry gets a chunk of its own.
     if (!chunks_[k - 1].HasRoomFor(text.size())) {
       chunks_.InsertSplit(k - 1, StringChunk());
       if (snapshot_ != nullptr) snapshot_->ChunkAdded(k);

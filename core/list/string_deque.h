@@ -1,5 +1,5 @@
-// A double-ended queue of byte strings, packed into chunks: what a list is that holds other things
-// than integers. The idea is Redis's quicklist.
+// A double-ended queue of byte strings, packed into chunks: the form of a list that does not hold
+// only integers. The idea is Redis's quicklist.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,10 @@
 
 namespace tally {
 
-// Two bytes of overhead for an entry of less than 128. Push and pop at the ends are amortised O(1),
-// the rest O(chunk), and Insert and Erase also step over the chunks between i and the nearer end.
-// Indexes are below size(); views live until the deque changes, and none that is passed in may lie
-// inside it.
+// An entry of less than 128 bytes has two bytes of overhead. Push and pop at the ends are amortised
+// O(1), other operations are O(chunk) unless said otherwise; Insert and Erase also step over the
+// chunks between i and the nearer end. Indexes must be below size(). Views that a visitor gets are
+// valid until the deque changes; a view that is passed in must not lie inside the deque.
 class StringDeque {
  public:
   std::unique_ptr<StringDeque> Clone() const;
@@ -30,21 +30,22 @@ class StringDeque {
 
   void PushFront(std::string_view text);
   void PushBack(std::string_view text);
-  // The texts of a block of integers. O(1). Not in a snapshot.
+  // Appends the texts of a block of integers. O(1). Must not be called during a snapshot
+  // (asserted).
   void PushBack(IntBlock numbers);
   // count <= size().
   void DropFront(size_t count);
   void DropBack(size_t count);
   void Set(size_t i, std::string_view text);
-  // Before entry i, or at the end for i == size().
+  // Inserts `text` before entry i, or at the end if i == size().
   void Insert(size_t i, std::string_view text);
   void Erase(size_t i);
-  // Removes the first `most` entries that are wanted, or the last ones; returns how many there
-  // were. O(n).
+  // Removes the first `most` entries that `wanted` matches, or the last `most` if `from_back`;
+  // returns how many were removed. O(n).
   size_t RemoveMatching(const Wanted& wanted, size_t most, bool from_back);
 
-  // Calls visit(std::string_view) for entries [from, to) until it returns false, or visit(int64_t)
-  // where it takes that and an entry is held so. O(1) an entry.
+  // Calls visit(std::string_view) for entries [from, to) until it returns false. If `visit` also
+  // takes int64_t, calls visit(int64_t) for entries that are held as integers. O(1) per entry.
   template <typename Visit>
   void ForEach(size_t from, size_t to, Visit&& visit) const {
     if (from >= to) return;
@@ -55,7 +56,7 @@ class StringDeque {
       left -= count;
     }
   }
-  // The same from to - 1 down to from.
+  // The same in reverse order, from entry to - 1 down to entry `from`.
   template <typename Visit>
   void ForEachBackwards(size_t from, size_t to, Visit&& visit) const {
     if (from >= to) return;
@@ -71,11 +72,11 @@ class StringDeque {
   }
 
   size_t HeapUse() const { return chunks_.HeapUse(); }
-  // Frees about `entries` entries (whole chunks) from the back; true if none is left.
+  // Frees about `entries` entries (whole chunks) from the back; returns true when none is left.
   bool FreeSome(size_t entries);
 
-  // A snapshot of the entries as they are now, taken while they change: see ValueOperations. Each
-  // run is `kind` and then length-prefixed texts.
+  // Takes a snapshot of the entries as they are now, while the deque goes on changing: see
+  // ValueOperations. Each run is `kind` and then length-prefixed texts.
   void BeginSnapshot(char kind, const StringDequeSnapshot::RunSink& sink);
   bool SaveSnapshot();
   bool in_snapshot() const { return snapshot_ != nullptr; }
@@ -87,9 +88,10 @@ class StringDeque {
       snapshot_->BeforeChange(chunks_, k);
   }
 
-  // Two neighbours that fill half a chunk together become one.
+  // Merges chunk k with a neighbour if both together fill at most half a chunk.
   void MergeAround(size_t k);
-  // Appends chunk `next` to chunk k if they are such; it stays as it is.
+  // Appends chunk `next` to chunk k if both together fill at most half a chunk; otherwise returns
+  // false. Does not remove or change chunk `next`.
   bool Join(size_t k, size_t next);
 
   SpanDeque<StringChunk> chunks_;

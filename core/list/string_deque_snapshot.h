@@ -1,8 +1,9 @@
-// What is left to be saved of a StringDeque as it was when a snapshot of it began, while it
-// changes: a run of its chunks that has not changed yet, with those on either side of it that had
-// to be put aside. A chunk that is dropped is put aside as it is, one that changes is copied
-// before. A change far inside the run parts it: the shorter side is copied, which in a list of
-// millions takes milliseconds; searching a list for such a place takes as long.
+// The part of a StringDeque's snapshot that is still to be saved, while the deque goes on changing:
+// a range of chunks that have not changed yet, and the chunks before and after this range that had
+// to be put aside. A chunk that is dropped is moved here; a chunk that changes is copied first. A
+// change far inside the range makes it shorter: the chunks on the shorter side of the change are
+// copied. In a list of millions this takes milliseconds, as long as it takes to search the list for
+// such a place.
 #pragma once
 
 #include <cstddef>
@@ -26,26 +27,27 @@ class StringDequeSnapshot {
   StringDequeSnapshot(const Chunks& chunks, char kind, const RunSink& sink)
       : end_(chunks.span_count()), kind_(kind), sink_(sink) {}
 
-  // To be called before anything happens to chunk k.
+  // Must be called before chunk k changes in any way.
   void BeforeChange(const Chunks& chunks, size_t k);
-  // The same for an end whose whole chunk is to go: it is taken instead of copied. The chunk is
-  // empty afterwards if it was taken.
+  // Must be called instead before the whole first or last chunk is dropped. If the chunk is still
+  // to be saved, it is moved here instead of copied, and the chunk in the deque is empty
+  // afterwards.
   void BeforeDropFront(Chunks& chunks);
   void BeforeDropBack(Chunks& chunks);
-  // To be called after a chunk has moved to k, or has gone from there. No such k lies inside
-  // the run.
+  // Must be called after a chunk was inserted at index k, or removed from it. Index k is never
+  // inside the range.
   void ChunkAdded(size_t k);
   void ChunkGone(size_t k);
 
-  // Gives the sink a run; false when nothing is left.
+  // Passes one run to the sink; returns false when nothing is left.
   bool SaveSome(const Chunks& chunks);
 
  private:
-  // The next chunk to be saved, which is given up with the following call; null at the end.
+  // Returns the next chunk to save, valid until the following call; null at the end.
   const StringChunk* Next(const Chunks& chunks);
 
   std::deque<StringChunk> before_;
-  // Chunks of the deque from begin_ to end_ are left; they come after before_.
+  // Chunks [begin_, end_) of the deque are the range. They are saved after before_.
   size_t begin_ = 0;
   size_t end_;
   std::deque<StringChunk> after_;

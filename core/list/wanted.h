@@ -9,12 +9,13 @@
 
 namespace tally {
 
-// Elements may be held as texts or as integers; an integer is compared as it is.
+// Elements may be held as texts or as integers; integers are compared as numbers. The text must
+// outlive this object.
 class Wanted {
  public:
   explicit Wanted(std::string_view text) : text_(text), number_(ParseInt64(text)) {}
 
-  // Nothing where the text is no integer's: then no integer is equal to it.
+  // nullopt if the text is not the canonical text of an integer; then no integer equals it.
   const std::optional<int64_t>& number() const { return number_; }
 
   bool operator()(std::string_view element) const { return element == text_; }

@@ -1,15 +1,16 @@
-// Blocks of memory that grow in place where they can, from malloc. A program that has an allocator
-// of its own for what it counts as data links other definitions of these.
+// Blocks of memory from malloc, which grow in place if they can. A program that must count its data
+// in an allocator of its own links other definitions of these functions.
 #pragma once
 
 #include <cstddef>
 
 namespace tally {
 
-// A block of `bytes` > 0 with the content of `block`, which may be null, as far as both go; it
-// replaces that. Never null: without memory the program ends.
+// Resizes `block` to `bytes` > 0, or allocates a new block if `block` is null. Keeps the content up
+// to the smaller of the two sizes; `block` is not valid afterwards. Never returns null: if there is
+// no memory, the program ends.
 [[nodiscard]] void* ResizeBlock(void* block, size_t bytes);
-// Null is no block.
+// `block` may be null.
 void FreeBlock(void* block);
 
 }  // namespace tally

@@ -11,7 +11,7 @@
 namespace tally {
 namespace {
 
-// The slots that a class's first page starts with.
+// The first page of a size class starts with room for at least this many slots.
 constexpr size_t kFirstSlots = 4;
 
 char* Reallocate(char* page, size_t bytes) { return static_cast<char*>(ResizeBlock(page, bytes)); }

@@ -1,5 +1,5 @@
-// A slab arena of small records, found by 32-bit handles: half the pointer, no header a record, and
-// memory that goes back page by page as the records go.
+// A slab arena of small records, named by 32-bit handles. A handle is half the size of a pointer, a
+// record has no header, and a page is freed when its last record is freed.
 //
 // Records are grouped by size class (multiples of 4 bytes) in pages of 4 KiB. A class's first page
 // starts small and doubles, so that an arena of a few records does not pay for whole pages.
@@ -27,12 +27,12 @@ class Slab {
   Slab(const Slab&) = delete;
   Slab& operator=(const Slab&) = delete;
 
-  // Room for a record of 1 to kMaxRecordBytes bytes, uninitialised and aligned to kUnit. kNull if
-  // the handles are used up, which takes 16 GiB of records. O(1). Pointers into the arena are stale
-  // afterwards; handles never are.
+  // Allocates a record of 1 to kMaxRecordBytes bytes (asserted), uninitialised and aligned to
+  // kUnit. Returns kNull if the handles are used up, which takes 16 GiB of pages. O(1). Pointers
+  // into the arena are not valid afterwards; handles are valid until Free.
   [[nodiscard]] Handle Allocate(size_t bytes);
 
-  // Takes a record back. O(1).
+  // Frees a record. O(1).
   void Free(Handle handle);
 
   char* At(Handle handle) const {
@@ -42,8 +42,9 @@ class Slab {
   size_t MemoryBytes() const;
 
  private:
-  // A handle is a page's number above the record's offset in it, counted in units. The page's
-  // header takes the first units, so no record has the handle 0.
+  // The upper bits of a handle are the number of a page, the lower kUnitBits are the record's
+  // offset in the page, in units. A page's header takes the first units, so no record has the
+  // handle 0.
   static constexpr unsigned kUnitBits = 10;
   static constexpr uint32_t kPageUnits = 1u << kUnitBits;
   static constexpr uint32_t kMaxPages = 1u << (32 - kUnitBits);
@@ -57,7 +58,7 @@ class Slab {
     uint16_t live;       // records in use
     uint16_t free_slot;  // head of the list of freed slots, 0 if there is none
     uint16_t unused;     // start of the part that has never held a record
-    uint16_t capacity;   // what is allocated of the page
+    uint16_t capacity;   // allocated size of the page
     uint32_t previous;   // in the list of this class's pages with room
     uint32_t next;
   };
@@ -79,8 +80,8 @@ class Slab {
   void Link(uint32_t page);
   void Unlink(uint32_t page);
 
-  std::vector<char*> pages_;          // nullptr where a page was given back
-  std::vector<uint32_t> page_holes_;  // their numbers
+  std::vector<char*> pages_;          // by number; nullptr where a page was freed
+  std::vector<uint32_t> page_holes_;  // the numbers of freed pages, to be used again
   std::array<SizeClass, kClasses> classes_;
   size_t page_bytes_ = 0;
 };

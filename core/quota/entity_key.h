@@ -1,6 +1,6 @@
-// The table key of a user or a SKU. Of an integer: its zigzag in as few bytes as hold it, so that
-// the last byte of several is not zero. Of a text: its bytes and a zero byte; of the empty text: no
-// byte at all.
+// The table key of a user or a SKU. The key of an integer is its zigzag in as few bytes as hold it,
+// so the last byte of a key of several bytes is not zero. The key of a text is its bytes and a zero
+// byte; the key of the empty text has no bytes. So the two kinds can be told apart.
 #pragma once
 
 #include <cstdint>
@@ -40,27 +40,27 @@ class EntityKey {
   static bool IsText(std::string_view key) {
     return key.empty() || (key.size() > 1 && key.back() == '\0');
   }
-  // The integer of a key that is no text's.
+  // Returns the integer of a key; IsText(key) must be false.
   static int64_t NumberOf(std::string_view key) {
     uint64_t zigzag = 0;
     std::memcpy(&zigzag, key.data(), key.size());
     return ZigZagDecode(zigzag);
   }
-  // The text of a key that is a text's.
+  // Returns the text of a key, a view into it; IsText(key) must be true.
   static std::string_view TextOf(std::string_view key) {
     return key.substr(0, key.empty() ? 0 : key.size() - 1);
   }
-  // What the user's key was made from.
+  // Returns the user that the key was made from; a text is a view into the key.
   static QuotaId UserOf(std::string_view key) {
     return IsText(key) ? QuotaId::Text(TextOf(key)) : QuotaId(NumberOf(key));
   }
-  // Whether it is the key of a SKU rather than of any text.
+  // Whether the key can be that of a SKU: an integer, or a text that is the bytes of a number.
   static bool IsSku(std::string_view key) {
     if (!IsText(key)) return true;
     const std::string_view number = TextOf(key);
     return !number.empty() && number.size() <= sizeof(int64_t) && !IsText(number);
   }
-  // What the SKU's key was made from.
+  // Returns the SKU that the key was made from.
   static BookId SkuOf(std::string_view key) {
     if (!IsText(key)) return NumberOf(key);
     return {NumberOf(TextOf(key)), true};

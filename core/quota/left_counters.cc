@@ -37,7 +37,7 @@ const LeftCounters::Sku* LeftCounters::Find(const Skus& skus, int64_t value) {
         [](const Sku& candidate, int64_t wanted) { return candidate.value < wanted; });
     return found != end && found->value == value ? found : nullptr;
   }
-  // Without branches: which of them it is, if any, is as good as random.
+  // Without branches, because a branch predictor cannot guess which SKU matches, if any.
   const Sku* found = nullptr;
   for (const Sku* candidate = skus.data(); candidate != end; ++candidate) {
     found = candidate->value == value ? candidate : found;

@@ -1,5 +1,5 @@
-// The counters that `left` answers from: the limits of a few SKUs, and what of a user's purchases
-// counts for each of them. They live for one command.
+// The counters that `left` is computed from: the limits of a few SKUs, and the quantity of a user's
+// purchases that counts for each limit. They live for one command.
 #pragma once
 
 #include <absl/container/inlined_vector.h>
@@ -16,7 +16,7 @@
 
 namespace tally {
 
-// The ACTIONS of a command as the book knows them: all, or some.
+// The ACTIONS of a command as ids of the book: all actions, or the ones listed.
 class BookActions {
  public:
   BookActions() = default;
@@ -35,29 +35,29 @@ class LeftCounters {
  public:
   explicit LeftCounters(int64_t now_ms) : now_ms_(now_ms) {}
 
-  // Below this many, looking at each SKU in turn is faster than a binary search.
+  // Up to this many SKUs, a linear search is faster than a binary search.
   static constexpr size_t kFewSkus = 8;
 
-  // SKUs are added each once, and ascending where they are more than few, with the limits that are
-  // set on them; deleted ones and actions outside of `actions` are passed over.
+  // Adds a SKU with the limits that are set on it, except those of actions outside of `actions`.
+  // Each SKU must be added only once, and in ascending order if there are more than kFewSkus.
   void AddSku(BookId sku, std::string_view limit_block, const BookActions& actions);
 
-  // Counts a line that is recorded. O(log SKUs).
+  // Counts a line that is recorded. O(log SKUs + limits of the line's SKU).
   void Count(const PurchaseLine& line);
 
-  // Counts a line on trial. False if a limit that it falls under (its action's, or the total's) is
-  // below zero with it.
+  // Counts a line on trial. Returns false if a limit for its SKU (that of its action, or the total
+  // one) is then exceeded.
   bool Try(const PurchaseLine& line);
-  // Takes all lines on trial back.
+  // Undoes all calls of Try().
   void GiveUp();
 
-  // What is left for the SKU, ascending by action; kUnlimited where it has no limit. `name` is what
-  // a caller calls the SKU, and `texts`, null if the book has none, those of its actions.
+  // Appends what is left for the SKU, ascending by action, or kUnlimited if it has no limit. `name`
+  // is the caller's id of the SKU. `texts` holds the texts of actions; null if the book has none.
   void AppendLeft(BookId sku, const QuotaId& name, const TextDictionary* texts,
                   QuotaLefts& out) const;
   // Whether the SKU was added.
   bool Knows(BookId sku) const { return Find(sku) != nullptr; }
-  // Whether it has a counter at all.
+  // Whether the SKU was added and has at least one limit.
   bool HasCounters(BookId sku) const;
 
  private:
@@ -84,7 +84,7 @@ class LeftCounters {
 
   int64_t now_ms_;
   Skus skus_;
-  Skus text_skus_;  // by the numbers of their texts
+  Skus text_skus_;  // the values are the numbers of their texts
   absl::InlinedVector<Counter, 16> counters_;
 };
 

@@ -1,5 +1,5 @@
-// Integers of 1 to 8 little-endian bytes whose length is kept elsewhere (in a head byte that they
-// share), and an input that reads them without ever passing the end of its bytes.
+// Integers of 1 to 8 little-endian bytes whose lengths are kept elsewhere (several share a head
+// byte), and an input that reads them and never reads past the end of its bytes.
 #pragma once
 
 #include <bit>
@@ -15,8 +15,8 @@ namespace tally {
 
 static_assert(std::endian::native == std::endian::little, "packed integers are read in place");
 
-// Zero point of packed times: 2023-11-14T22:13:20Z. Near it an instant of this decade takes five
-// bytes instead of six.
+// Zero point of packed times, in unix ms: 2023-11-14T22:13:20Z. The distance from it to an instant
+// of this decade takes five bytes; unix ms would take six.
 inline constexpr int64_t kTimeBase = 1'700'000'000'000;
 
 constexpr int64_t WrappingAdd(int64_t a, int64_t b) {
@@ -26,7 +26,7 @@ constexpr int64_t WrappingSub(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
 }
 
-// Bytes that hold `value`: 1 to 8.
+// Returns the number of bytes that hold `value`: 1 to 8.
 constexpr uint32_t PackedBytes(uint64_t value) {
   return value == 0 ? 1 : (static_cast<uint32_t>(std::bit_width(value)) + 7) / 8;
 }
@@ -37,7 +37,7 @@ inline void AppendPacked(std::string& out, uint64_t value, uint32_t bytes) {
   out.append(buffer, bytes);
 }
 
-// A difference of times as zigzag, counted in seconds where it is a whole number of them.
+// A difference of times as zigzag, in seconds if it is a whole number of seconds, otherwise in ms.
 struct PackedTime {
   explicit PackedTime(int64_t difference_ms)
       : whole_seconds(difference_ms % 1000 == 0),
@@ -53,8 +53,8 @@ constexpr int64_t PackedDuration(uint64_t zigzag, bool whole_seconds) {
   return static_cast<int64_t>(whole_seconds ? value * 1000 : value);
 }
 
-// Reads from the front. Past the end every read is 0 and failed() stays true, so that a decoder may
-// look once for several reads.
+// Reads from the front. After a failed read (past the end, or malformed) every read returns 0 and
+// failed() stays true, so a decoder may check once after several reads.
 class PackedInput {
  public:
   explicit PackedInput(std::string_view bytes) : at_(bytes.data()), end_(at_ + bytes.size()) {}
@@ -89,8 +89,8 @@ class PackedInput {
     return LongVarint();
   }
 
-  // A varint if it is there, else 0. Without a branch on that where it is short: what a line has or
-  // has not is as good as random.
+  // Reads a varint if `is_there`, else returns 0. For a varint of one byte it does not branch on
+  // `is_there`, because a branch predictor cannot guess which parts a line has.
   [[gnu::always_inline]] uint64_t VarintIf(bool is_there) {
     if (at_ == end_) [[unlikely]]
       return is_there ? Fail() : 0;
@@ -111,7 +111,7 @@ class PackedInput {
     return bytes;
   }
 
-  // A number of 0 to 4 bytes that must be an int32, not negative.
+  // Reads a number of `bytes` bytes, 0 to 8; returns 0 for 0 bytes. Fails if it is above INT32_MAX.
   int32_t Quantity(uint32_t bytes) {
     const uint64_t value = bytes == 0 ? 0 : Fixed(bytes);
     if (value > std::numeric_limits<int32_t>::max()) return Fail();
@@ -119,8 +119,8 @@ class PackedInput {
   }
 
  private:
-  // `bytes` of them, where fewer than eight are left: two loads that may overlap, since a copy of
-  // that many bytes would have to be written before it could be read.
+  // Reads `bytes` bytes, 1 to 7, where fewer than eight are left. Uses two loads that may overlap,
+  // because a copy of a variable number of bytes would have to be stored before it could be loaded.
   uint64_t LastBytes(uint32_t bytes) const {
     if (bytes >= 4) {
       return Load<uint32_t>(at_) | uint64_t{Load<uint32_t>(at_ + bytes - 4)} << (8 * (bytes - 4));

@@ -16,7 +16,7 @@ bool SameOrder(const PurchaseLine& a, const PurchaseLine& b) {
   return a.order == b.order && a.ts_ms == b.ts_ms && a.recorded_ms == b.recorded_ms;
 }
 
-// The orders of `lines`, as consecutive runs of lines.
+// Splits `lines` into orders, each a group of consecutive lines.
 std::vector<std::span<const PurchaseLine>> SplitOrders(std::span<const PurchaseLine> lines) {
   std::vector<std::span<const PurchaseLine>> orders;
   for (size_t begin = 0; begin < lines.size();) {
@@ -28,7 +28,8 @@ std::vector<std::span<const PurchaseLine>> SplitOrders(std::span<const PurchaseL
   return orders;
 }
 
-// What the order's id adds to `number`, which becomes the next one's base.
+// Returns the zigzag of the order's id minus `number`, and sets `number` to that id. For a text,
+// returns 0 and leaves `number` as it is.
 uint64_t OrderDifference(const QuotaId& order, int64_t& number) {
   if (order.is_text()) return 0;
   const uint64_t difference = ZigZagEncode(WrappingSub(order.number(), number));

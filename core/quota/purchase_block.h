@@ -1,31 +1,30 @@
-// All that a quota book holds of one user, packed in one string of bytes.
+// All that a quota book holds about one user, packed into one string of bytes.
 //
 //   block  := varint(number of orders) order* return*
-//   order  := head, order id, time, [recorded], line+
-//     head      bits 0-2 bytes of the order id - 1; bits 3-5 bytes of the time - 1;
-//               bit 6 the time is in whole seconds; bit 7 `recorded` follows
-//     order id  zigzag of the difference to the order before (the first: to 0)
+//   order  := head, order id, time, [recorded | text order id], line+
+//     head      bits 0-2: bytes of the order id - 1; bits 3-5: bytes of the time - 1;
+//               bit 6: the time is in whole seconds; bit 7: `recorded` or a text order id follows
+//     order id  zigzag of the difference to the last order id that is an integer (at first: to 0);
+//               a difference of 0 if the order id is a text
 //     time      zigzag of the difference to the order before (the first: to kTimeBase)
-//     recorded  varint, zigzag of recorded_ms - ts_ms; absent where they are the same. Where it is
-//     0
-//               the order's id is a text, and its difference above is 0: a varint follows, twice
-//               the text's bytes and one more if `recorded` follows the text; then the text
+//     recorded  varint(zigzag(recorded_ms - ts_ms)), never 0; absent if both times are the same
+//     text order id := varint(0), varint(2 * bytes of the text + r), text, [recorded]
+//               r is 1 if `recorded` follows, else 0
 //   line   := head, sku, [action], [extra, qty]
-//     head      bits 0-2 bytes of the sku - 1; bit 3 `action` follows (absent: 0); bit 4 the order
-//               has another line; bits 5-7 the quantity, or 7: `extra` follows
-//     sku       zigzag;  action: varint of the zigzag
-//     extra     bits 0-1 resets; bits 2-4 bytes of the quantity, which follows; bit 5 the sku is
-//     the
-//               number of a text, bit 6 the action is
+//     head      bits 0-2: bytes of the sku - 1; bit 3: `action` follows (absent: 0);
+//               bit 4: the order has another line; bits 5-7: the quantity, or 7 if `extra` follows
+//     sku       zigzag;  action: varint(zigzag)
+//     extra     bits 0-1: resets; bits 2-4: bytes of the quantity, which follows;
+//               bit 5: the sku is the number of a text; bit 6: the action is the number of a text
 //   return := head, varint(index of an order with the order's id), sku, time
-//     head      bits 0-2 bytes of the sku - 1; bits 3-5 bytes of the time - 1; bit 6 whole seconds;
-//               bit 7 the sku is the number of a text
-//     sku       zigzag;  time: zigzag of the difference to the time of the order pointed at
+//     head      bits 0-2: bytes of the sku - 1; bits 3-5: bytes of the time - 1;
+//               bit 6: the time is in whole seconds; bit 7: the sku is the number of a text
+//     sku       zigzag;  time: zigzag of the difference to the time of the order at that index
 //
 // Numbers whose length is in a head are little-endian and cost one load and one mask to read; a
 // purchase in an order of its own takes about 13 bytes. Orders are in the order of recording.
-// Differences wrap, so that every int64 survives. Only texts cost more than they did when all ids
-// were integers. The block needs no book to be read, so a snapshot is a copy of it.
+// Differences wrap, so that every int64 survives. Only lines and orders with texts take extra bytes
+// for them. A block can be read without its book, so a snapshot is a copy of it.
 #pragma once
 
 #include <cstddef>
@@ -40,27 +39,27 @@
 
 namespace tally {
 
-// Totals that a line no longer counts for, since they were reset.
+// The totals for which a line no longer counts, because they were reset.
 enum PurchaseResets : uint8_t {
   kNotReset = 0,
   kResetInAction = 1,  // the total of the line's own action, where that is not kNoAction
   kResetInTotal = 2,   // the total over all actions
 };
 
-// The text of an order's id is in the block, or with whoever made the line.
+// The text of an order id is a view into the block, or into memory of whoever made the line.
 struct PurchaseLine {
   QuotaId order;
   BookId sku;
   BookId action;
   int64_t ts_ms = 0;        // when it was bought
-  int64_t recorded_ms = 0;  // its place among the deletions of limits (RecordingOrder)
-  int32_t qty = 0;          // not yet returned; >= 0
+  int64_t recorded_ms = 0;  // the stamp that RecordingOrder gave it
+  int32_t qty = 0;          // what has not been returned; >= 0
   uint8_t resets = kNotReset;
   friend bool operator==(const PurchaseLine&, const PurchaseLine&) = default;
 };
 
-// A return that was credited, so that it is recognised when it is delivered again. It is kept as
-// long as a line of its order is.
+// Remembers a return that was credited, so that it is recognised when it is delivered again. It is
+// kept as long as a line of its order is kept.
 struct ReturnMark {
   QuotaId order;
   BookId sku;
@@ -74,14 +73,14 @@ class PurchaseReader {
  public:
   explicit PurchaseReader(std::string_view block);
 
-  // Moves to the next line; false at the end of the lines, or where the block is malformed.
+  // Moves to the next line; returns false after the last one, and if the block is malformed.
   bool Next() {
     if (!more_lines_ && !NextOrder()) return false;
     return NextLine();
   }
   const PurchaseLine& line() const { return line_; }
   bool malformed() const { return in_.failed(); }
-  // After the last line: the returns.
+  // Must be called after the last line: returns the part of the block that holds the returns.
   std::string_view rest() const { return in_.rest(); }
 
  private:
@@ -92,7 +91,7 @@ class PurchaseReader {
   PackedInput in_;
   uint64_t orders_left_ = 0;
   bool more_lines_ = false;
-  int64_t order_number_ = 0;  // what the next order's id is the difference to
+  int64_t order_number_ = 0;  // the base of the next order id's difference
   PurchaseLine line_;
 };
 
@@ -113,11 +112,12 @@ struct UserPurchases {
   }
 };
 
-// Decodes into `user`, replacing what it held; texts stay in the block. False, with `user` in any
-// state, if malformed.
+// Decodes into `user`, which it replaces; texts are views into the block. Returns false if the
+// block is malformed or has no line; `user` may then hold anything.
 [[nodiscard]] bool DecodePurchases(std::string_view block, UserPurchases& user);
 
-// Replaces `block`. Returns whose order has no line are left out. Needs at least one line.
+// Replaces `block`. Leaves out returns of orders that have no line. `user` must have at least one
+// line (asserted).
 void EncodePurchases(const UserPurchases& user, std::string& block);
 
 inline bool PurchaseReader::NextOrder() {

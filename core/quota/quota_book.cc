@@ -11,8 +11,8 @@
 namespace tally {
 namespace {
 
-// Leaves out what is gone, and the returns of orders of which no line is left: if the order's id
-// comes again, it is another order.
+// Removes the lines that are gone, and the returns of orders that have no line left: if such an
+// order id comes again, it is another order.
 void DropGone(UserPurchases& user, const Retention& retention, int64_t horizon_ms) {
   const size_t gone = std::erase_if(
       user.lines, [&](const PurchaseLine& line) { return !retention.Keeps(line, horizon_ms); });
@@ -22,14 +22,14 @@ void DropGone(UserPurchases& user, const Retention& retention, int64_t horizon_m
   std::erase_if(user.returns, [&](const ReturnMark& mark) { return !orders.contains(mark.order); });
 }
 
-// Sorts the ids and leaves each of them once.
+// Sorts the ids and removes duplicates.
 template <typename Ids>
 void LeaveDistinct(Ids& ids) {
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
 }
 
-// The lines of one order by SKU, and within a SKU in the order of recording.
+// Returns the lines of one order, sorted by SKU, and within a SKU in the order of recording.
 std::vector<PurchaseLine*> LinesBySku(std::vector<PurchaseLine>& lines, const QuotaId& order) {
   std::vector<PurchaseLine*> found;
   for (PurchaseLine& line : lines) {
@@ -40,7 +40,7 @@ std::vector<PurchaseLine*> LinesBySku(std::vector<PurchaseLine>& lines, const Qu
   return found;
 }
 
-// Takes up to `qty` from the lines of the SKU; returns how much there was to take.
+// Takes up to `qty` from the lines of the SKU, and returns how much it took.
 int32_t Credit(const std::vector<PurchaseLine*>& by_sku, BookId sku, int32_t qty) {
   int32_t wanted = qty;
   auto line = std::lower_bound(
@@ -196,7 +196,7 @@ bool QuotaBook::Return(const QuotaReturn& request, int64_t now_ms, std::vector<i
   const std::vector<PurchaseLine*> by_sku = LinesBySku(user.purchases.lines, request.order);
   if (by_sku.empty()) return false;
 
-  absl::flat_hash_set<BookId> seen;  // SKUs whose return at this instant is remembered
+  absl::flat_hash_set<BookId> seen;  // SKUs with a remembered return of this order and ts_ms
   for (const ReturnMark& mark : user.purchases.returns) {
     if (mark.order == request.order && mark.ts_ms == request.ts_ms) seen.insert(mark.sku);
   }
@@ -286,7 +286,7 @@ bool QuotaBook::Reset(const QuotaId& user, const QuotaActions& actions, int64_t 
 }
 
 void QuotaBook::SettleRetention(int64_t old_length_ms, int64_t now_ms) {
-  // Without purchases nothing can be gone.
+  // If there are no purchases, none can be gone.
   if (!users_.empty()) retention_.Settle(old_length_ms, now_ms, recording_);
 }
 

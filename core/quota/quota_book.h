@@ -1,33 +1,38 @@
 // Purchase limits by SKU and marketing action, and the purchases they are counted from.
 //
-//   left(sku, a) = limit(sku, a) - sum of the quantities that the user bought of the sku under a,
-//   for a = 0 under any action; a purchase counts iff now < ts + the limit's current window.
+//   left(sku, a) = limit(sku, a) - sum of the quantities of the sku that the user bought under a,
+//   or under any action if a is 0; at least 0. A purchase counts iff now < ts + the limit's current
+//   window.
 //
-// Where a rule needs more words:
-//   * A book keeps purchases, not counters: a limit that is set later, or changed, counts what was
-//     bought before it, under actions that had no limit too.
-//   * Kept is what is younger than the longest window of the book's limits and than a minimum
-//     (Retention). What is older is gone for every answer at once; its bytes follow when the user
-//     next buys or returns, or in ExpireSome(). Reads write nothing.
-//   * Deleting a limit excludes the purchases *recorded* until then from that (sku, action), for
-//     good; their ts does not matter. Those recorded afterwards count, in the same millisecond too.
-//   * A reset of some actions excludes the user's purchases recorded until then from the totals of
-//     these actions: resetting 7 leaves the zero total, resetting 0 leaves that of 7.
-//   * An order is known by its id as long as a line of it is kept, returned lines included, so that
-//     a purchase that is delivered again after its return is not applied again.
-//   * A return is remembered, whether it said ONCE or not, if it credited anything: one that came
-//     before its order may be tried again. Lines of one SKU in one return are one return.
+// Rules that need more words:
+//   * A book keeps purchases, not counters. So a limit that is set or changed later also counts
+//     what was bought before, even under actions that had no limit.
+//   * The book keeps purchases that are younger than the longest window of its limits, and at least
+//     for a minimum time (Retention). Older ones are gone for every answer at once. Their bytes are
+//     freed when the user's record is next written, or by ExpireSome(). Reads write nothing.
+//   * Deleting a limit excludes the purchases that were *recorded* until then from that (sku,
+//     action) for good; their ts does not matter. Purchases recorded afterwards count, even in the
+//     same millisecond.
+//   * A reset of some actions excludes the user's purchases that were recorded until then from the
+//     totals of these actions: resetting 7 does not change the total over all actions, and
+//     resetting 0 does not change the total of 7.
+//   * An order is known by its id as long as a line of it is kept, even if all of the line was
+//     returned. So a purchase that is delivered again after its return is not applied again.
+//   * A return that credited anything is remembered, with ONCE or without. One that credited
+//     nothing, because it came before its order, may be tried again. All lines of one SKU in one
+//     return are one return.
 //
-// Texts among the SKUs and actions are in a dictionary (text_dictionary.h), once for the book:
-// blocks hold their numbers. A user's text is the key of the user's record, an order's is in it. A
-// book without texts has the same bytes as if there could be none.
+// Texts among the SKUs and actions are in a dictionary (text_dictionary.h), each once for the whole
+// book; blocks hold their numbers. A user's text is in the key of the user's record, and an order's
+// text is in its payload. A book without texts needs no extra bytes.
 //
-// Every operation is a function of the book, its arguments and `now_ms` alone. Buy and Return take
-// the event's own time besides, which may lie before or after now: they are judged at now.
+// The result of every operation depends only on the book, its arguments and `now_ms`. Buy and
+// Return also take the time of the event, which may be before or after `now_ms`; what counts and
+// what is kept is decided at `now_ms`.
 //
 // Users and SKUs are records of packed bytes (purchase_block.h, limit_block.h) in two RecordTables,
 // so no operation moves more than one segment of a table. Costs are linear in the purchases of the
-// users and the limits of the SKUs named. Not thread-safe.
+// named users and the limits of the named SKUs. Not thread-safe.
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
@@ -63,8 +68,8 @@ struct QuotaOrder {
   QuotaId order;
   std::span<const QuotaItem> items;
   int64_t ts_ms = 0;
-  bool if_left = false;  // only if no item's limits are below zero after it
-  bool once = false;     // only if the user has no order of that id
+  bool if_left = false;  // apply it only if it exceeds no limit of its items
+  bool once = false;     // apply it only if the user has no order with this id
 };
 
 struct QuotaReturn {
@@ -72,119 +77,123 @@ struct QuotaReturn {
   QuotaId order;
   std::span<const QuotaReturnItem> items;
   int64_t ts_ms = 0;
-  bool once = false;  // only items whose (order, sku, ts_ms) was not credited before
+  bool once = false;  // credit only items whose (order, sku, ts_ms) was not credited before
 };
 
 class QuotaBook {
  public:
   struct BuyResult {
     bool applied = false;
-    size_t item = 0;        // 1-based, the first that does not fit; 0 if that was not the reason
-    bool recorded = false;  // the book has changed: not so for an order that is too late to count
+    size_t item = 0;        // if if_left refused: the first item that does not fit, from 1; else 0
+    bool recorded = false;  // the book has changed; false for an order that is too late to count
   };
   struct Stats {
     size_t limits = 0;
-    size_t users = 0;      // with purchases; like `purchases`, including what is out of retention
-    size_t purchases = 0;  // lines, and whose bytes are not freed yet
+    size_t users = 0;      // with lines that are not freed yet
+    size_t purchases = 0;  // lines that are not freed yet, in or out of retention
     size_t bytes = 0;
   };
 
-  // `seed` keys the hashes; `min_retention_ms` > 0.
+  // `seed` keys the hashes; `min_retention_ms` > 0 (asserted).
   explicit QuotaBook(uint64_t seed, int64_t min_retention_ms = kDefaultQuotaRetentionMs);
   QuotaBook(QuotaBook&&) noexcept = default;
   QuotaBook& operator=(QuotaBook&&) noexcept = default;
 
-  // All of them in one step; the last one wins where a (sku, action) is there twice.
+  // Sets all limits in one step; if a (sku, action) is there twice, the last one wins. Asserts
+  // limit >= 0 and window_ms > 0.
   void SetLimits(std::span<const QuotaLimitSpec> limits, int64_t now_ms);
-  // Appends the limits of the SKU, ascending by action.
+  // Appends the limits of the SKU for these actions, ascending by action.
   void Limits(const QuotaId& sku, const QuotaActions& actions, std::vector<QuotaLimit>& out) const;
-  // Returns how many there were.
+  // Returns how many limits were deleted.
   size_t DelLimits(std::span<const QuotaId> skus, const QuotaActions& actions, int64_t now_ms);
 
-  // Sets `left` to what is left of each item's SKU, in the order of the items.
+  // Sets `left` to what is left of each item's SKU afterwards, in the order of the items.
   BuyResult Buy(const QuotaOrder& order, int64_t now_ms, QuotaLefts& left);
-  // Sets `credited` to the quantity credited of each item. False if the book has not changed.
+  // Sets `credited` to the quantity credited for each item. Returns false if the book has not
+  // changed.
   bool Return(const QuotaReturn& request, int64_t now_ms, std::vector<int32_t>& credited);
 
-  // Sets `left` to what is left of each SKU at `at_ms`, in the order asked for. `prefetched` if
-  // Prefetch() has just been called for it.
+  // Sets `left` to what is left of each SKU at `at_ms`, in the order of `skus`. `prefetched` says
+  // that Prefetch() has just been called for the user and the SKUs.
   void Left(const QuotaId& user, std::span<const QuotaId> skus, int64_t at_ms, int64_t now_ms,
             QuotaLefts& left, bool prefetched = false) const;
-  // The same for each SKU, ascending, that the user has bought and not wholly returned and that has
-  // a limit for one of `actions`.
+  // The same at `now_ms` for each SKU, ascending, that the user has bought and not wholly returned
+  // and that has a limit for one of `actions`. Gives only the limits for these actions.
   void LeftAll(const QuotaId& user, const QuotaActions& actions, int64_t now_ms,
                QuotaLefts& left) const;
-  // Sets `lines` to what is kept of the user, in the order of recording.
+  // Sets `lines` to the lines that are kept for the user, in the order of recording.
   void History(const QuotaId& user, int64_t now_ms, std::vector<QuotaPurchase>& lines) const;
 
-  // Forgets the user; with `actions` other than all, starts their counters from 0 instead. False if
-  // the book has not changed.
+  // Forgets the user if `actions` is all; otherwise starts the user's totals of these actions from
+  // 0. Returns false if this has changed no line that is kept.
   bool Reset(const QuotaId& user, const QuotaActions& actions, int64_t now_ms);
 
   int64_t min_retention_ms() const { return retention_.minimum_ms(); }
   void SetMinRetention(int64_t min_retention_ms, int64_t now_ms);
 
-  // No limits and no purchases.
+  // Whether there are no limits and no purchases.
   bool Empty() const { return limit_count_ == 0 && users_.empty(); }
   Stats stats() const;
-  // Heap bytes and the object itself. O(1).
+  // Heap bytes, without those of a snapshot in progress, and the size of the object itself. O(1).
   size_t MemoryBytes() const;
 
-  // Frees what is out of retention, going on where the last call stopped, until it has looked at
-  // about `budget` users and SKUs or the round is complete. Returns the purchases freed.
+  // Frees what is out of retention. Continues where the last call stopped, until it has looked at
+  // about `budget` users and SKUs or the round over both tables is complete. Returns the number of
+  // purchases freed.
   size_t ExpireSome(int64_t now_ms, size_t budget);
 
-  // Frees about `segments` segments (of up to 896 users or SKUs) and returns true when none is
-  // left. After the first call the book may only be freed on or destroyed.
+  // Frees about `segments` segments (of up to 896 users, SKUs or texts) and returns true when none
+  // is left. After the first call, only FreeSome() and the destructor may be called.
   bool FreeSome(size_t segments);
 
-  // Fetches into the cache what calls that name these users and SKUs are going to read, so that
-  // their misses overlap. Of no effect but on time; at most kMaxPrefetch of each.
+  // Prefetches into the cache what calls for these users and SKUs will read, so that their cache
+  // misses overlap. Changes nothing but speed. At most kMaxPrefetch of each (asserted).
   void Prefetch(std::span<const QuotaId> users, std::span<const QuotaId> skus) const;
   static constexpr size_t kMaxPrefetch = RecordTable::kMaxPrefetch;
 
-  // An equal book. Linear in the book's bytes.
+  // Returns an equal book. Linear in the book's bytes.
   QuotaBook Clone() const;
 
-  // Appends one run of a snapshot, of about `max_bytes`, and returns the cursor of the next one; 0
-  // begins and 0 ends. A run is read by Load() alone, in any order with the others of a snapshot.
+  // Appends one run of a snapshot, of about `max_bytes` bytes, and returns the cursor of the next
+  // run. Cursor 0 begins a snapshot, and a returned 0 ends it. Load() reads each run by itself, and
+  // the runs of a snapshot in any order.
   uint64_t Save(uint64_t cursor, size_t max_bytes, std::string& out) const;
-  // A snapshot of the book as it is now, taken while the book goes on changing: `sink` gets the
-  // header at once, and then each segment of texts, SKUs or users with a call of SaveSnapshot(), or
-  // just before it changes for the first time. The sink gets runs as Save() writes them, of about
-  // 64 KiB. Ends a snapshot that was under way.
+  // Takes a snapshot of the book as it is now, while the book goes on changing. `sink` gets the
+  // header at once and a segment of texts, SKUs or users with each call of SaveSnapshot(). If a
+  // record changes before its segment is saved, its old state is saved first. The runs are like
+  // those of Save(), of about 64 KiB. Ends a snapshot that is in progress.
   using RunSink = std::function<void(std::string_view run)>;
   void BeginSnapshot(RunSink sink);
-  // False when the sink has been given everything; then it is not used any more.
+  // Returns false when the sink has got everything; the sink is then not used any more.
   bool SaveSnapshot();
   void EndSnapshot() { snapshot_ = nullptr; }
 
-  // Adds a run to a book that had only runs of the same snapshot. False if it is malformed; the
-  // book is then good for nothing but to be destroyed.
+  // Adds a run to a book that has only got runs of the same snapshot. Returns false if the run is
+  // malformed; the book must then be destroyed.
   [[nodiscard]] bool Load(std::string_view run);
 
  private:
-  // A user taken out of the table to be changed.
+  // A user, decoded so that it can be changed and stored again.
   struct OpenUser {
     EntityKey key;
     RecordTable::Record record;
     size_t stored_lines = 0;
     UserPurchases purchases;  // without what is out of retention
-    TextUses uses;            // what the stored block uses, taken off
+    TextUses uses;            // minus the uses of the stored block; Store() adds the new ones
   };
 
-  // What BeginSnapshot() began. Segments whose epoch is lower are not saved yet, but for the
-  // records that have changed since: what they were before was saved then, one by one, since a
-  // segment for each change would leave little time for anything else.
+  // A snapshot in progress. Segments with a lower epoch are not saved yet, except for records that
+  // have changed since it began: each of them was saved just before its first change. Saving a
+  // whole segment before each change would leave little time for anything else.
   struct Snapshot {
     struct Part {
       explicit Part(char kind) : run(1, kind) {}
-      absl::flat_hash_set<std::string> changed;  // keys in segments that are not saved
-      std::string run;                           // of what they were
+      absl::flat_hash_set<std::string> changed;  // keys of such records and of new ones
+      std::string run;                           // such records as they were, not yet passed on
     };
     RunSink sink;
     uint64_t epoch = 0;
-    size_t table = 0;  // of Tables()
+    size_t table = 0;  // index in Tables()
     uint64_t position = 0;
     Part texts;
     Part limits;
@@ -194,31 +203,33 @@ class QuotaBook {
 
   using Ids = absl::InlinedVector<BookId, 8>;
 
-  // Hashes of what a call is going to look up.
+  // Hashes of the user and the SKUs that a call is going to look up.
   struct Places {
     uint64_t user;
     absl::InlinedVector<uint64_t, 8> skus;
   };
 
-  // Hints the memory that the users and SKUs of these hashes are about to be looked up, step by
-  // step for all of them.
+  // Prefetches the users and SKUs with these hashes into the cache. Does each step of the lookup
+  // for all of them before the next step, so that the cache misses overlap.
   void Fetch(std::span<const uint64_t> users, std::span<const uint64_t> skus) const;
-  // Where a call is going to look. Fetches it, unless that is done.
+  // Returns the hashes that a call is going to look up, and prefetches them unless `prefetched`.
   Places Approach(const QuotaId& user, const Ids& skus, bool prefetched = false) const;
   OpenUser Open(const QuotaId& user, uint64_t hash, int64_t now_ms) const;
   OpenUser Open(const QuotaId& user, int64_t now_ms) const;
   void Store(OpenUser& user);
-  // Gives the lines of an order that is recorded, the last ones, the numbers of their texts.
+  // Sets the SKUs and actions of the order that is being recorded, the last items.size() lines.
+  // Adds its new texts to the dictionary.
   void NameTexts(std::span<const QuotaItem> items, std::vector<PurchaseLine>& lines);
   void StoreLimits(BookId sku, const std::vector<LimitEntry>& entries);
 
-  // What the book calls it: a text that the book does not know is 0, which is in no block.
+  // Returns the book's own id. A text that the book does not know becomes number 0, which is in no
+  // block.
   BookId Find(const QuotaId& id) const {
     return id.is_text() ? BookId(FindText(id.text()), true) : BookId(id.number());
   }
   int64_t FindText(std::string_view text) const;
   BookActions Find(const QuotaActions& actions) const;
-  // The same of an id that is about to be used: a text gets a number.
+  // The same for an id that is about to be used: an unknown text gets a number.
   BookId FindOrAdd(const QuotaId& id);
   QuotaId NameOf(BookId id) const;
   void SortByName(Ids& ids) const;
@@ -227,13 +238,14 @@ class QuotaBook {
   void ChangeUses(const TextUses& uses);
   [[nodiscard]] bool UseLoaded(BookId id);
 
-  // To be called before a record changes or comes to be.
+  // Must be called before a record is inserted, changed or erased.
   void BeforeChange(const RecordTable& table, uint64_t hash, std::string_view key) {
     if (snapshot_ != nullptr && table.SegmentFor(hash).epoch < snapshot_->epoch) [[unlikely]]
       SaveBeforeChange(table, hash, key);
   }
   void SaveBeforeChange(const RecordTable& table, uint64_t hash, std::string_view key);
-  // The book's tables in the order in which they are saved; null for texts that it has not.
+  // The tables of texts, SKUs and users, in the order in which they are saved; the first is null if
+  // the book has no texts.
   std::array<const RecordTable*, 3> Tables() const;
   void SaveSegment(const RecordTable& table, RecordTable::Segment& segment);
   Snapshot::Part& PartOf(const RecordTable& table);

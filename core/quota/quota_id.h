@@ -1,4 +1,4 @@
-// Ids of SKUs, actions, users and orders, as callers of a quota book give and get them.
+// Ids of SKUs, actions, users and orders, as callers of a quota book pass and receive them.
 #pragma once
 
 #include <compare>
@@ -14,13 +14,13 @@ namespace tally {
 inline constexpr size_t kMaxQuotaIdBytes = 128;
 
 // An int64, or any other text. `7` is an integer; `007`, `+7` and `-0` are texts, each its own id.
-// Integers come before texts; those are in the order of their bytes. A text is not copied: it lives
-// as long as whoever gave it says.
+// Integers come before texts; texts are in the order of their bytes. A text is not copied, so it is
+// valid only as long as the memory that it was made from.
 class QuotaId {
  public:
   constexpr QuotaId(int64_t number = 0) : number_(number) {}
 
-  // A text that is no integer.
+  // `text` must not be the canonical text of an integer.
   static constexpr QuotaId Text(std::string_view text) {
     QuotaId id;
     id.text_ = text.empty() ? "" : text.data();
@@ -49,7 +49,8 @@ class QuotaId {
   size_t text_size_ = 0;
 };
 
-// Reads what a caller wrote; false if it is longer than kMaxQuotaIdBytes.
+// Reads an id that a caller wrote; returns false if it is longer than kMaxQuotaIdBytes. A text is
+// not copied.
 [[nodiscard]] inline bool ReadQuotaId(std::string_view written, QuotaId& id) {
   if (const auto number = ParseInt64(written)) {
     id = QuotaId(*number);
@@ -59,8 +60,8 @@ class QuotaId {
   return written.size() <= kMaxQuotaIdBytes;
 }
 
-// A SKU or an action as a book's own records hold it: an integer, or the number of a text in the
-// book's dictionary.
+// A SKU or an action in the form in which a book's records hold it: an integer, or the number of a
+// text in the book's dictionary.
 struct BookId {
   constexpr BookId(int64_t value_in = 0, bool is_text_in = false)
       : is_text(is_text_in), value(value_in) {}
@@ -68,7 +69,8 @@ struct BookId {
   bool is_text;
   int64_t value;
 
-  // Integers first; texts in the order of their numbers, which are given as they come.
+  // Integers come first. Texts are in the order of their numbers, which is the order in which the
+  // dictionary got them.
   friend constexpr auto operator<=>(const BookId&, const BookId&) = default;
   template <typename H>
   friend H AbslHashValue(H hash, const BookId& id) {

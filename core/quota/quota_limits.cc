@@ -1,4 +1,4 @@
-// The limits of a QuotaBook.
+// The operations of QuotaBook on limits.
 #include <algorithm>
 #include <cstring>
 
@@ -8,7 +8,7 @@
 namespace tally {
 namespace {
 
-// The entry of an action, made if there is none.
+// Returns the entry of the action; inserts an empty one if there is none.
 LimitEntry& EntryOf(std::vector<LimitEntry>& entries, BookId action) {
   auto at = std::lower_bound(
       entries.begin(), entries.end(), action,

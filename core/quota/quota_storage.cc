@@ -1,12 +1,13 @@
 // Snapshots of a QuotaBook.
 //
-// A run of a snapshot is a byte that says its kind, then
-//   header  signed varints: format, the minimal retention, the recording order's three, then for
-//           each entry of what is gone its recorded_ms and horizon_ms
-//   texts   for each: signed varint of its number, length-prefixed text; none if there are no texts
+// A run of a snapshot is one byte for its kind, then
+//   header  signed varints: format, minimum retention in ms, the three fields of RecordingOrder,
+//           then recorded_ms and horizon_ms of each entry of Retention::gone()
+//   texts   for each text: signed varint of its number, length-prefixed text; there is no such run
+//           if the book has no texts
 //   limits  for each SKU: id, length-prefixed limit block
 //   users   for each user: id, length-prefixed purchase block
-// An id is the signed varint of an integer, or kTextMark and what is length-prefixed: the text of a
+// An id is the signed varint of an integer, or kTextMark and a length-prefixed text: the text of a
 // user, or the packed number of a SKU's text.
 #include <absl/container/inlined_vector.h>
 
@@ -23,22 +24,24 @@ namespace {
 
 enum RunKind : char { kHeaderRun = 'H', kTextsRun = 'T', kLimitsRun = 'L', kUsersRun = 'U' };
 
-// The kinds of Tables().
+// The kinds of the runs of Tables(), in the same order.
 constexpr std::array<RunKind, 3> kTableKinds = {kTextsRun, kLimitsRun, kUsersRun};
 
-// How no varint begins: a zero longer than it need be.
+// No varint begins with these bytes: they would be a zero that is longer than necessary.
 constexpr std::string_view kTextMark("\x80\0", 2);
 
 constexpr int64_t kFormat = 1;
 
-// A cursor is one more than the table's place in its top bits and the table's own cursor below.
+// The top 16 bits of a cursor are the index in Tables() plus 1; the low 48 bits are the cursor of
+// that table.
 constexpr int kTableShift = 48;
 constexpr uint64_t kTableCursorMask = (uint64_t{1} << kTableShift) - 1;
 
-// A run of a snapshot is passed on when it has this many.
+// A run of a snapshot is passed to the sink when it has this many bytes.
 constexpr size_t kRunBytes = 64 * 1024;
 
-// Records read from the table at a time: a scan looks at all of a segment, so few is wasteful.
+// The number of records for one scan of a table. A scan looks at a whole segment, so a small number
+// would be wasteful.
 constexpr size_t kScanRecords = 256;
 
 void AppendRecord(char kind, const RecordTable::Record& record, std::string& run) {
@@ -64,13 +67,13 @@ std::optional<EntityKey> ReadKey(std::string_view& run) {
   return EntityKey(QuotaId::Text(text));
 }
 
-// Gives the run to the sink, if there is more in it than its kind, and leaves the kind.
+// Passes the run to the sink if it has more than its kind, and then truncates it to its kind.
 void PassOn(std::string& run, const QuotaBook::RunSink& sink) {
   if (run.size() > 1) sink(run);
   run.resize(1);
 }
 
-// Appends records until about `max_bytes` are there; returns the table's next cursor.
+// Appends records until about `max_bytes` bytes are appended; returns the table's next cursor.
 uint64_t SaveRecords(char kind, const RecordTable& table, uint64_t cursor, size_t max_bytes,
                      std::string& out) {
   const size_t end = out.size() + max_bytes;
@@ -82,9 +85,9 @@ uint64_t SaveRecords(char kind, const RecordTable& table, uint64_t cursor, size_
   return cursor;
 }
 
-// Puts the records of a run, all of them absent, into the table, and shows each to `note`, which is
-// false for a malformed block. Some at a time, so that their cache misses overlap. False if the run
-// is malformed.
+// Inserts the records of a run into the table and calls `note` for each; `note` returns false for a
+// malformed block. Handles several records at a time, so that their cache misses overlap. Returns
+// false if the run is malformed, or a record is already in the table.
 template <typename Note>
 bool InsertRecords(std::string_view run, RecordTable& table, Note&& note) {
   struct Arrival {
@@ -168,7 +171,7 @@ void QuotaBook::SaveBeforeChange(const RecordTable& table, uint64_t hash, std::s
   Snapshot::Part& part = PartOf(table);
   if (!part.changed.emplace(key).second) return;
   const RecordTable::Record record = table.Find(key, hash);
-  if (!record) return;  // it was not there when the snapshot began
+  if (!record) return;  // the record did not exist when the snapshot began
   AppendRecord(part.run.front(), record, part.run);
   if (part.run.size() >= kRunBytes) PassOn(part.run, snapshot_->sink);
 }

@@ -1,4 +1,4 @@
-// The texts of a QuotaBook: what its SKUs and actions are called.
+// The texts of a QuotaBook: SKUs and actions that are not integers.
 #include <algorithm>
 
 #include "core/quota/quota_book.h"
@@ -54,7 +54,7 @@ void QuotaBook::ChangeUses(const TextUses& uses) {
     BeforeTextChange(number);
     texts_->ChangeUses(number, by);
   }
-  // A snapshot still asks the tables that it began with.
+  // A snapshot still reads the tables that the book had when it began.
   if (texts_->empty() && snapshot_ == nullptr) texts_ = nullptr;
 }
 

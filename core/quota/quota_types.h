@@ -1,5 +1,5 @@
-// What goes into and comes out of a quota book. All times are unix milliseconds. The texts of ids
-// that come out are valid until the book next changes.
+// The arguments and results of a quota book. All times are unix milliseconds. The texts of ids that
+// it returns are valid until the book next changes.
 #pragma once
 
 #include <absl/container/inlined_vector.h>
@@ -19,7 +19,7 @@ namespace tally {
 // action.
 inline constexpr int64_t kNoAction = 0;
 
-// What `left` reads where a SKU has no limit at all; nothing else is ever negative.
+// The value of `left` for a SKU without any limit. No other value of `left` is negative.
 inline constexpr int64_t kUnlimited = -1;
 
 struct QuotaLimitSpec {
@@ -48,7 +48,7 @@ struct QuotaReturnItem {
   int32_t qty = 0;  // >= 0
 };
 
-// A line of an order that is still kept; `qty` is what has not been returned of it.
+// A line of an order that is still kept; `qty` is the quantity that has not been returned.
 struct QuotaPurchase {
   QuotaId order;
   QuotaId sku;
@@ -64,7 +64,7 @@ struct QuotaLeft {
   friend bool operator==(const QuotaLeft&, const QuotaLeft&) = default;
 };
 
-// What is left of several SKUs, in two flat arrays that a caller can use again and again.
+// What is left of several SKUs, in two flat arrays that a caller can reuse.
 class QuotaLefts {
  public:
   void Clear() {
@@ -73,7 +73,8 @@ class QuotaLefts {
   }
   void BeginSku(const QuotaId& sku) { skus_.emplace_back(sku, values_.size()); }
   void Add(const QuotaId& action, int64_t left) { values_.emplace_back(action, left); }
-  // To be called after adding to a SKU actions of which several are texts.
+  // Must be called after several actions that are texts were added to the last SKU: they are added
+  // in the order of their numbers, not of their texts.
   void SortLastSku() {
     const auto begin = values_.begin() + static_cast<ptrdiff_t>(skus_.back().begin);
     std::sort(begin, values_.end(),

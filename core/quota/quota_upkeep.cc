@@ -1,4 +1,4 @@
-// What becomes of a QuotaBook's memory: counting, expiry, freeing, copying.
+// The memory of a QuotaBook: statistics, expiry, freeing and copying.
 #include <algorithm>
 #include <cstring>
 
@@ -64,7 +64,7 @@ size_t QuotaBook::ExpireSome(int64_t now_ms, size_t budget) {
       if (!sweeping_limits_) break;
       continue;
     }
-    // A segment in which nothing is due costs one, however many it holds.
+    // A segment in which nothing is due costs one, however many records it holds.
     const bool is_due = segment->due <= (sweeping_limits_ ? horizon_ms : widest_horizon_ms);
     budget -= std::min(budget, 1 + (is_due ? segment->size() : 0));
     if (!is_due) continue;

@@ -1,5 +1,5 @@
-// Distinguishes what was recorded before an instant of the book's life from what was recorded after
-// it, without a number on every purchase and whatever the clock does.
+// Decides whether a purchase was recorded before or after an instant (a mark) in the life of a
+// quota book, without an extra number on every purchase, and whatever the clock does.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 
 namespace tally {
 
-// Each purchase gets a stamp and each mark a time such that stamp <= mark iff the purchase was
-// recorded first (a hybrid logical clock: Kulkarni et al., 2014). A purchase's stamp is its own
-// ts_ms, which costs nothing to keep, unless a mark came after ts_ms (a late order, or one in the
-// same millisecond) or ts_ms lies in the future.
+// Each purchase gets a stamp and each mark a time, such that stamp <= mark iff the purchase was
+// recorded before the mark (a hybrid logical clock: Kulkarni et al., 2014). The stamp of a purchase
+// is its own ts_ms, which costs nothing to keep, unless a mark has a time >= ts_ms (the order is
+// late, or in the same millisecond) or ts_ms is in the future.
 struct RecordingOrder {
   static constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
 
@@ -32,7 +32,7 @@ struct RecordingOrder {
 
   int64_t latest_mark_ms = kNever;
   int64_t latest_stamp_ms = kNever;
-  int64_t latest_future_ms = kNever;  // of the ts_ms that were ahead of the clock
+  int64_t latest_future_ms = kNever;  // the latest ts_ms that was in the future when recorded
 };
 
 }  // namespace tally

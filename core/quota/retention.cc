@@ -33,7 +33,7 @@ int64_t Retention::WidestHorizon(int64_t now_ms) const {
 }
 
 bool Retention::WasGone(const PurchaseLine& line) const {
-  // Of those recorded late enough to cover the line, the first has the latest horizon.
+  // Of the entries that cover the line's stamp, the first one has the latest horizon.
   const auto covers = std::lower_bound(
       gone_.begin(), gone_.end(), line.recorded_ms,
       [](const Gone& gone, int64_t recorded_ms) { return gone.recorded_ms < recorded_ms; });

@@ -12,12 +12,13 @@
 
 namespace tally {
 
-// Purchases are kept for the longest window of the book's limits, and at least for a minimum. What
-// has once been out of retention is gone: a longer window set afterwards does not bring it back,
-// so that no answer depends on when the bytes were really freed.
+// Purchases are kept for the longest window of the book's limits, and at least for a minimum. A
+// purchase that was out of retention once is gone for ever: a longer window set afterwards does not
+// bring it back. So no answer depends on when its bytes were really freed.
 class Retention {
  public:
-  // Purchases recorded until then, with ts_ms up to the horizon, were gone when the retention grew.
+  // One growth of the retention: purchases with a stamp <= recorded_ms and a ts_ms <= horizon_ms
+  // were gone before it.
   struct Gone {
     int64_t recorded_ms = 0;
     int64_t horizon_ms = 0;
@@ -26,7 +27,8 @@ class Retention {
 
   explicit Retention(int64_t minimum_ms) : minimum_ms_(minimum_ms) {}
 
-  // One limit more, or less, of that window. O(log of the distinct windows).
+  // Adds or removes one limit with this window; Remove asserts that there is one. O(log distinct
+  // windows).
   void Add(int64_t window_ms) { ++windows_[window_ms]; }
   void Remove(int64_t window_ms);
 
@@ -34,22 +36,26 @@ class Retention {
   void set_minimum_ms(int64_t minimum_ms) { minimum_ms_ = minimum_ms; }
   int64_t length_ms() const;
 
-  // To be called after changes at `now_ms`, with the length before them.
+  // Must be called after changes at `now_ms`, with length_ms() from before them. Notes what is gone
+  // if the retention has grown.
   void Settle(int64_t old_length_ms, int64_t now_ms, RecordingOrder& recording);
 
-  // Purchases of this instant and before are out of retention.
+  // Returns the instant (unix ms) up to which, inclusive, purchases are out of retention by their
+  // ts_ms.
   int64_t Horizon(int64_t now_ms) const;
-  // The same including what was gone at an earlier time: only lines up to here can be gone.
+  // The same, including lines that were gone at an earlier time: no line with a later ts_ms can be
+  // gone.
   int64_t WidestHorizon(int64_t now_ms) const;
-  // Whether a line is kept, with the horizon of now.
+  // Whether a line is kept; `horizon_ms` is Horizon() of now.
   bool Keeps(const PurchaseLine& line, int64_t horizon_ms) const {
     if (line.ts_ms <= horizon_ms) return false;
     return gone_.empty() || line.ts_ms > gone_.front().horizon_ms || !WasGone(line);
   }
 
-  // What of it a snapshot must carry; the windows come with the limits.
+  // The part of the state that a snapshot must hold besides the minimum; Load() adds the windows
+  // again with the limits.
   const std::vector<Gone>& gone() const { return gone_; }
-  // False if they are not in order.
+  // Returns false and changes nothing if the entries are not in the order described below.
   [[nodiscard]] bool set_gone(std::vector<Gone> gone);
 
   size_t MemoryBytes() const;
@@ -58,8 +64,9 @@ class Retention {
   bool WasGone(const PurchaseLine& line) const;
 
   int64_t minimum_ms_;
-  absl::btree_map<int64_t, uint64_t> windows_;  // window -> limits that have it
-  // recorded_ms ascending, horizon_ms descending: one with both less would say nothing.
+  absl::btree_map<int64_t, uint64_t> windows_;  // window -> number of limits that have it
+  // Ascending by recorded_ms, descending by horizon_ms. An entry whose two values are both at most
+  // another entry's adds nothing and is left out.
   std::vector<Gone> gone_;
 };
 

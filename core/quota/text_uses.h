@@ -1,4 +1,4 @@
-// By how much a change of some blocks changes the uses of the texts in a book's dictionary.
+// Collects by how much changed blocks change the uses of the texts in a book's dictionary.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -25,14 +25,15 @@ class TextUses {
     }
     for (const ReturnMark& mark : user.returns) Add(mark.sku, by);
   }
-  // Of a SKU's record in the table of limits; none if there are no entries.
+  // Adds the uses of a SKU's record in the table of limits. Without entries there is no record and
+  // so no use.
   void Add(BookId sku, const std::vector<LimitEntry>& entries, int64_t by) {
     if (!entries.empty()) Add(sku, by);
     for (const LimitEntry& entry : entries) Add(entry.action, by);
   }
 
   bool empty() const { return changes_.empty(); }
-  // Number of a text, and by how much.
+  // The number of a text -> the change of its uses, which may be 0.
   const absl::flat_hash_map<int64_t, int64_t>& changes() const { return changes_; }
 
  private:

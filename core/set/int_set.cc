@@ -125,7 +125,7 @@ size_t IntSet::MemoryBytes() const {
 
 void IntSet::Reserve(size_t elements, uint32_t width) {
   if (block_ != nullptr && block_->width == width && elements <= block_->capacity) return;
-  // The whole size class: there are four to each doubling, so that growth is amortised.
+  // Takes the whole size class. There are four classes to each doubling, so growth is amortised.
   const size_t bytes = HeapBytes(sizeof(Block) + elements * width);
   const uint32_t old_width = block_ == nullptr ? width : block_->width;
   const bool fresh = block_ == nullptr;
@@ -134,7 +134,7 @@ void IntSet::Reserve(size_t elements, uint32_t width) {
   if (fresh) *block_ = {};
   block_->width = old_width;
   if (width != old_width) {
-    // From the back on, so that no element is overwritten before it is read.
+    // From the last element to the first, so that none is overwritten before it is read.
     for (size_t rank = block_->size; rank-- > 0;) {
       block_->width = old_width;
       const int64_t value = At(rank);

@@ -1,5 +1,5 @@
-// A set of integers: sorted, in one allocation, each in as many bytes as the widest needs. What
-// Redis calls an intset.
+// A set of integers: sorted, in one allocation, each in as many bytes as the widest of them needs.
+// Redis calls this an intset.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +21,11 @@ class IntSet {
   IntSet Clone() const;
 
   size_t size() const { return block_ == nullptr ? 0 : block_->size; }
-  // The element of that rank, from the smallest on. O(1).
+  // The element of that rank; the smallest has rank 0. O(1).
   int64_t At(size_t rank) const;
 
   bool Contains(int64_t value) const;
-  // False if it is in the set already. The set holds less than 2^29 elements.
+  // False if it is in the set already. The set may hold at most 2^29 elements (asserted).
   bool Insert(int64_t value);
   // False if it is not in the set.
   bool Erase(int64_t value);
@@ -36,7 +36,7 @@ class IntSet {
  private:
   struct Block {
     uint32_t size;
-    uint32_t capacity;  // elements of that width
+    uint32_t capacity;  // in elements of `width` bytes
     uint32_t width;     // bytes an element: 2, 4 or 8
   };
 
@@ -47,7 +47,7 @@ class IntSet {
   size_t LowerBound(int64_t value) const;
   template <typename Int>
   size_t LowerBoundAs(int64_t value) const;
-  // Room for this many elements of a width that is no less than now.
+  // Makes room for this many elements of `width` bytes, which must not be less than the width now.
   void Reserve(size_t elements, uint32_t width);
 
   Block* block_ = nullptr;

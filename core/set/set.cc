@@ -10,7 +10,7 @@
 namespace tally {
 namespace {
 
-// Up to these sizes a set of strings is packed: to search it costs no more than to hash.
+// Up to these sizes a set of strings is packed: a search of it costs no more than hashing.
 constexpr size_t kFewMembers = 64;
 constexpr size_t kFewBytes = 4096;
 

@@ -1,5 +1,5 @@
-// The set value: distinct byte strings. Sorted integers in one allocation while it is an intset;
-// packed in one allocation while small otherwise, and a table of packed records beyond.
+// The set value: distinct byte strings. An intset holds sorted integers in one allocation. Any
+// other set is packed in one allocation while small, and is a table of packed records when larger.
 #pragma once
 
 #include <absl/functional/function_ref.h>
@@ -33,7 +33,7 @@ class Set {
   using StoppingVisitor = absl::FunctionRef<bool(std::string_view member)>;
   using Random = CompactMap::Random;
 
-  // `seed` is of the members' hash: random, and not known to clients.
+  // `seed` is for the hash of the members; it must be random and unknown to clients.
   explicit Set(uint64_t seed) : map_(seed, CompactMap::Shape::kKeys) {}
   // O(n).
   Set Clone() const { return {ints_.Clone(), map_.Clone(), is_intset_}; }
@@ -47,37 +47,39 @@ class Set {
   // False if it is not in the set.
   bool Erase(std::string_view member);
 
-  // All members: an intset in their order, a small set in the order of insertion.
+  // Visits all members: of an intset in rising order, of a packed set in the order of insertion.
   void ForEach(StoppingVisitor visit) const;
 
   // A step of an iteration; see CompactMap::Scan for what it promises. An intset is visited whole.
   uint64_t Scan(uint64_t cursor, size_t count, Visitor visit) const;
 
-  // One member, chosen nearly uniformly; the set is not empty.
+  // Visits one member, chosen nearly uniformly. The set must not be empty (asserted).
   void Sample(uint64_t random, Visitor visit) const;
-  // `count` of them, one after the other: one may come several times.
+  // Visits `count` members, each chosen as by Sample, so that one may come several times.
   void SampleRepeated(size_t count, Random random, Visitor visit) const;
-  // `count` <= size() different members. O(count), or O(n) for more than a hundredth of all.
+  // Visits `count` <= size() different members. O(count), or O(n) if this is no table or if `count`
+  // is more than a hundredth of n.
   void SampleDistinct(size_t count, Random random, Visitor visit) const;
 
-  // OBJECT ENCODING: "intset" or "hashtable", the two that Redis 7.0 has. Small sets of strings are
-  // packed here, but clients know no such set and take the name of what Redis would hold.
+  // The reply of OBJECT ENCODING: "intset" or "hashtable", the two that Redis 7.0 has. A small set
+  // of strings is packed here, but it is called a hashtable, as Redis would hold one.
   std::string_view encoding() const { return is_intset_ ? "intset" : "hashtable"; }
 
-  // What it has allocated, beside itself. O(1).
+  // The bytes on the heap, without the object itself. O(1).
   size_t MemoryBytes() const { return ints_.MemoryBytes() + map_.MemoryBytes(); }
 
   // Frees about `count` members; true when nothing is left. Once begun, the set may only be freed
   // further or destroyed.
   bool FreeSome(size_t count);
 
-  // Appends a run of about `max_bytes` from `cursor` on; 0 begins and 0 ends. A run is 'i', then
-  // rising integers, each as its difference from the one before (at first 0), modulo 2^64, in a
-  // signed varint; or 's', then each member after its length as a varint.
+  // Appends a run of about `max_bytes` from `cursor` on; 0 begins and 0 ends. A run is 'i' and then
+  // rising integers, each as the difference from the one before (the first from 0), modulo 2^64, in
+  // a signed varint; or 's' and then the members, each after its length as a varint.
   uint64_t Save(uint64_t cursor, size_t max_bytes, std::string& out) const;
-  // Adds what a run holds. False if it is malformed; the set is to be thrown away then.
+  // Adds the members of a run. Returns false if it is malformed; the set must then be thrown away.
   [[nodiscard]] bool Load(std::string_view run);
-  // What ValueOperations asks for: runs as those of Save. Not of an intset, which is small.
+  // For ValueOperations (core/keyspace/value.h); the runs have the form of those of Save(). Not for
+  // an intset, which is small: BeginSnapshot returns false.
   bool BeginSnapshot(const CompactMap::RunSink& sink);
   bool SaveSnapshot() { return map_.SaveSnapshot(); }
   void EndSnapshot() { map_.EndSnapshot(); }

@@ -15,12 +15,13 @@ void MisraGries::TakeOff(uint64_t hash) {
   ++(first.base <= second.base ? first : second).base;
 }
 
-// Into the set with more room, so that both are full late.
+// The name goes into the set with more free places, so that both sets become full as late as
+// possible.
 void MisraGries::Insert(uint64_t hash, int64_t at_ms, Name name) {
   struct Room {
     size_t set = 0;
-    size_t free = 0;  // places
-    size_t way = 0;   // one of them
+    size_t free = 0;  // number of free places
+    size_t way = 0;   // one of the free places
   };
   const auto room_of = [&](size_t number) {
     Room room{.set = number};
@@ -45,7 +46,7 @@ void MisraGries::Insert(uint64_t hash, int64_t at_ms, Name name) {
   set.counts[room.way] = set.base + 1;
 }
 
-// What a name has lost, it has lost in its two sets.
+// A name can have lost counts only in its two sets: at most the two highest bases together.
 uint64_t MisraGries::bound() const {
   uint64_t most = 0;
   uint64_t next = 0;

@@ -1,16 +1,16 @@
-// Which names come most often in a stream of them, at the cost of a few instructions each: the step
-// before sketches that are more exact and cost more.
+// Finds the names that come most often in a stream of names, at the cost of a few instructions per
+// name. It is the first step before sketches that are more exact and cost more.
 //
-// The algorithm of Misra and Gries, "Finding repeated elements", 1982, in many small sets. A name's
-// hash gives it two sets, and it is held in one of them. When a name comes and all places of both
-// are taken, one is taken off every count of one set, and the name's own; a place whose count is
-// used up is free. With two sets to choose from, that hardly happens before nine of ten places are
-// taken.
+// The algorithm of Misra and Gries, "Finding repeated elements", 1982, in many small sets. The hash
+// of a name selects two sets, and the name is held in one of them. If a name is not held and all
+// places of both sets are taken, it is not counted, and 1 is subtracted from every count of one of
+// the sets; a place whose count has become 0 is free. Because a name can choose between two sets,
+// this hardly happens before nine of ten places are taken.
 //
 // After n names were added:
 //   * a held name came at least `count` times, and at most bound() times more;
 //   * a name that is not held came at most bound() times;
-//   * bound() is at most 2n / 9, and about n by the number of places where names are many.
+//   * bound() is at most 2n / 9, and about n / (number of places) if there are many names.
 #pragma once
 
 #include <absl/functional/function_ref.h>
@@ -30,28 +30,28 @@ class MisraGries {
  public:
   static constexpr size_t kWays = 8;
   using Item = SpaceSaving::Item;
-  // Writes the name of an item. Its other members need not be written.
+  // Writes the name into an item; it need not write the other members.
   using Name = absl::FunctionRef<void(Item&)>;
 
-  // A power of two of sets. Takes its memory at the first Add.
+  // `sets` must be a power of two. Allocates its memory at the first Add.
   explicit MisraGries(size_t sets) : mask_(sets - 1) {}
 
-  // One more of the name with this hash, which is not 0. `name` is asked only where it is not
-  // known. O(1).
+  // Counts the name with this hash, which must not be 0, once more. Calls `name` only if the name
+  // gets a new place. `at_ms` is in unix ms. O(1).
   void Add(uint64_t hash, int64_t at_ms, Name name);
-  // Calls visit(const Item&) for what is held: `count` is the least that the name came. In no
-  // order.
+  // Calls visit(const Item&) for each held name, in no order. The name came at least `count` times.
   template <typename Visit>
   void ForEach(Visit&& visit) const;
   uint64_t bound() const;
-  // Begins anew. A name that comes again need not be written again.
+  // Sets all counts to 0. A name that comes again before its place is taken is not written again.
   void Clear();
   size_t MemoryBytes() const;
 
  private:
-  // `base` was taken off all counts: so a count that is not above it is used up.
+  // `base` is the sum that was subtracted from every count: a count <= base is really 0, and its
+  // place is free.
   struct Set {
-    uint64_t tags = 0;  // a byte of each hash: one look finds nearly always one place, or none
+    uint64_t tags = 0;  // a byte of each hash: comparing it nearly always leaves one place, or none
     uint64_t base = 0;
     std::array<uint64_t, kWays> counts{};
     std::array<uint64_t, kWays> hashes{};
@@ -60,11 +60,11 @@ class MisraGries {
   static uint64_t TagOf(uint64_t hash) { return hash >> 56; }
   size_t FirstOf(uint64_t hash) const { return hash & mask_; }
   size_t SecondOf(uint64_t hash) const { return (hash >> 32) & mask_; }
-  // False if the set does not hold the name.
+  // Counts the name in this set; returns false if the set does not hold it.
   bool CountIn(size_t number, uint64_t hash, int64_t at_ms);
   void Insert(uint64_t hash, int64_t at_ms, Name name);
   void Reserve();
-  // Takes one off the set of the two that has lost less.
+  // Subtracts 1 from every count of that set of the two which has lost less.
   void TakeOff(uint64_t hash);
 
   size_t mask_;
@@ -77,7 +77,8 @@ inline bool MisraGries::CountIn(size_t number, uint64_t hash, int64_t at_ms) {
   constexpr uint64_t kHigh = 0x8080808080808080;
   Set& set = sets_[number];
   const uint64_t differing = set.tags ^ (TagOf(hash) * kLow);
-  // The high bit of each byte that is 0, and perhaps of some above it.
+  // `found` has the high bit of each byte of `differing` that is 0, and perhaps of some bytes above
+  // it, so the whole hash is compared below.
   for (uint64_t found = (differing - kLow) & ~differing & kHigh; found != 0; found &= found - 1) {
     const auto way = static_cast<size_t>(std::countr_zero(found)) / 8;
     if (set.hashes[way] != hash) continue;

@@ -1,4 +1,4 @@
-// A text of which only the beginning is kept, in a fixed number of bytes.
+// A text of which only the beginning is kept, in a fixed number of bytes, and its full size.
 #pragma once
 
 #include <algorithm>
@@ -19,12 +19,12 @@ class ShortText {
     std::copy_n(text.data(), kept(), chars_);
   }
 
-  // What was kept: the first kBytes bytes at most.
+  // The part that was kept: at most the first kBytes bytes.
   std::string_view view() const { return {chars_, kept()}; }
-  // Of the whole text, in bytes; a text of 4 GiB or more counts as one byte less than that.
+  // The size of the whole text in bytes; for a text of 4 GiB or more, 4 GiB - 1.
   size_t full_size() const { return size_; }
   bool truncated() const { return size_ > kBytes; }
-  // Whether `text` may be it: its size, and all that was kept of it, are the same.
+  // Whether `text` may be the whole text: it has the same size and the same first kBytes bytes.
   bool Matches(std::string_view text) const {
     return text.size() == size_ && text.substr(0, kept()) == view();
   }

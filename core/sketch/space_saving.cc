@@ -27,7 +27,7 @@ size_t SpaceSaving::Slot(uint64_t hash) const {
   return slot;
 }
 
-// Moves those after it back, as far as their own places allow, so that no mark has to stay.
+// Moves the entries after it back, but not before their home slots, so that no tombstone is needed.
 void SpaceSaving::EraseSlot(size_t slot) {
   const size_t mask = index_.size() - 1;
   size_t hole = slot;

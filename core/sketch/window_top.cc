@@ -47,12 +47,12 @@ uint64_t WindowTop::bound(int64_t now) const {
   return sum;
 }
 
-// A step that does not hold a name may have counted it up to the step's bound; one that holds it
-// may have missed some more of it.
+// If a step does not hold a name, the name may weigh up to step.bound() in it. If a step holds the
+// name, up to step.missed may be missing in its count.
 std::vector<TopItem> WindowTop::Top(int64_t now) const {
   struct Sum {
     TopItem item;
-    uint64_t bounds = 0;  // of the sketches that hold it
+    uint64_t bounds = 0;  // sum of the bounds of the sketches that hold the name
   };
   absl::flat_hash_map<uint64_t, Sum> sums;
   ForEachStep(now, [&](const Step& step) {

@@ -1,8 +1,9 @@
-// Which names weighed most in the last minutes: space-saving sketches of successive steps of time.
+// Finds the names with the highest weight in the last minutes, with a space-saving sketch for each
+// step of time.
 //
-// A window is six steps, each a sixth of it, that begin at multiples of their length since 1970.
-// What is shown at `now` is the step of `now` and the five before: between five sixths of the
-// window and all of it, and never anything older than the window.
+// A window consists of six steps of equal length, which begin at multiples of this length since
+// 1970. An answer at `now` covers the step of `now` and the five steps before it: between five
+// sixths of the window and all of it, and never anything older than the window.
 #pragma once
 
 #include <array>
@@ -14,7 +15,7 @@
 
 namespace tally {
 
-// An item over all steps of a window. `count` is never below the true weight and at most `error`
+// An item over all steps of a window. `count` is never below the true weight, and at most `error`
 // above it.
 using TopItem = SpaceSaving::Item;
 
@@ -22,20 +23,21 @@ class WindowTop {
  public:
   static constexpr size_t kSteps = 6;
 
-  // `window_ms` is a multiple of kSteps; `capacity` names are held in each step.
+  // `window_ms` must be a multiple of kSteps; each step holds up to `capacity` names.
   WindowTop(int64_t window_ms, size_t capacity);
 
-  // As SpaceSaving::Add, of what was all in the step of item.last_ms, in unix ms: of no effect if
-  // the window of `now` is past that. A step whose time is over is forgotten when its place is
-  // needed.
+  // Adds an item as SpaceSaving::Add. All of its count must belong to the step of item.last_ms
+  // (unix ms). Has no effect if this step is older than the window at `now`. A step that has become
+  // too old is cleared when its place is needed.
   void Add(const TopItem& item, int64_t now);
-  // The step of `at_ms` has had names of which nobody knows; none of them weighs more than this.
+  // Notes that the step of `at_ms` had names that were not added, and that none of them weighs more
+  // than `weight`. The weights of several calls for one step are added up.
   void AddMissed(uint64_t weight, int64_t at_ms, int64_t now);
-  // Those that have any weight, by the weight that is certain (count - error), the heaviest first.
+  // Returns the names whose certain weight (count - error) is above 0, the highest first.
   // O(capacity log capacity).
   std::vector<TopItem> Top(int64_t now) const;
-  // The most that a name which Top does not hold can weigh: at most what all steps weigh by their
-  // capacity, and what was missed.
+  // The highest weight that a name which Top() does not return can have. It is at most the weight
+  // of all steps divided by their capacity, plus what AddMissed() noted.
   uint64_t bound(int64_t now) const;
   int64_t window_ms() const { return step_ms_ * static_cast<int64_t>(kSteps); }
   void Clear();
@@ -46,12 +48,12 @@ class WindowTop {
     explicit Step(size_t capacity) : sketch(capacity) {}
     uint64_t bound() const { return sketch.bound() + missed; }
 
-    int64_t number = -1;  // since 1970; -1 if there was none
+    int64_t number = -1;  // number of the step since 1970; -1 if nothing was added yet
     uint64_t missed = 0;
     SpaceSaving sketch;
   };
 
-  // Null if the time is too long ago.
+  // Returns null if the step of `at_ms` is older than the window at `now`.
   Step* StepOf(int64_t at_ms, int64_t now);
   template <typename Visit>
   void ForEachStep(int64_t now, Visit&& visit) const;

@@ -29,7 +29,7 @@ absl::Status Malformed(const char* why) {
   return absl::DataLossError(std::string("malformed stream: ") + why);
 }
 
-// Frames of the stream, one for each part of a record.
+// Writes the frames of the stream, one for each part of a record.
 class StreamWriter : public RecordSink {
  public:
   explicit StreamWriter(ByteSink sink) : sink_(sink) { waiting_ = kMagic; }
@@ -154,7 +154,7 @@ absl::Status EngineLoader::TakeFrame(bool& taken) {
 
 absl::Status EngineLoader::Add(std::string_view bytes) {
   if (ended_ && !bytes.empty()) return Malformed("bytes after its end");
-  // Kept is no more than a frame that is not whole yet.
+  // What remains of earlier bytes is at most one incomplete frame.
   waiting_.erase(0, taken_);
   taken_ = 0;
   waiting_.append(bytes);
@@ -178,7 +178,7 @@ absl::Status EngineLoader::Finish() const {
 
 absl::Status LoadEngine(Engine& engine, std::string_view bytes) {
   EngineLoader loader(engine);
-  // In parts, so that no second copy of it all is made.
+  // Passed on in parts, so that the loader does not copy the whole stream.
   for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kMaxFrameBytes))) {
     absl::Status status = loader.Add(bytes.substr(0, kMaxFrameBytes));
     if (!status.ok()) return status;

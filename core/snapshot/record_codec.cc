@@ -61,7 +61,7 @@ bool HasKey(std::string_view record) {
   return !record.empty() && record.front() != kPolicy && record.front() != kKeys;
 }
 
-// `record` is what follows its kind.
+// `record` is the record without its first byte, which is `kind`.
 absl::Status DecodeWithoutKey(char kind, std::string_view record, Engine& engine) {
   if (kind == kPolicy) {
     return engine.policies().Load(record) ? absl::OkStatus() : Malformed("a policy");

@@ -1,5 +1,5 @@
-// What the records of a key and of a policy are, and how they are read: see aof_format.md,
-// "Records". They are written by RecordEmitter.
+// Encodes and decodes the records of keys and policies. aof_format.md, "Records", describes the
+// format. RecordEmitter writes the records.
 #pragma once
 
 #include <absl/status/status.h>
@@ -14,10 +14,10 @@
 
 namespace tally {
 
-// The record of a key whose value is not on the heap.
+// Sets `record` to the record of a key whose value is not on the heap.
 void EncodeSmallEntry(size_t database, const Keyspace::Entry& entry, std::string& record);
 
-// What comes before a heap value's first run.
+// The fields that precede a heap value's first run in its record.
 struct ValueHead {
   size_t database = 0;
   std::string key;
@@ -25,25 +25,27 @@ struct ValueHead {
   int64_t deadline = kNoDeadline;
 };
 
-// Begins the record of a heap value's first run, or of a further one; the run is to be appended.
+// Replace `record` by the beginning of the record of a heap value's first run, or of a further run.
+// The caller then appends the run.
 void BeginFirstRun(const ValueHead& head, std::string& record);
 void BeginFirstRun(size_t database, const Keyspace::Entry& entry, std::string& record);
 void BeginFurtherRun(const ValueHead& head, std::string& record);
 void BeginFurtherRun(size_t database, std::string_view key, std::string& record);
-// Begins a record of several further runs, which are to be appended with their lengths.
+// Begins a record of several further runs. The caller then appends each run after its length.
 void BeginManyRuns(const ValueHead& head, std::string& record);
 
-// About how many keys of the database follow, for whoever loads them to be prepared.
+// Says about how many keys of the database follow, so that the loader can reserve space for them.
 void EncodeKeyCount(size_t database, uint64_t keys, std::string& record);
 
-// The one record of a policy.
+// Sets `record` to the record of a policy; a policy has only this one.
 void EncodePolicy(std::string_view name, const PolicyTable::Words& words, std::string& record);
 
-// Brings into the cache what DecodeRecord will touch for each of a few records: their number times
-// a cache miss is most of the time that it takes.
+// Prefetches what DecodeRecord will touch for each of a few records: without this, one cache miss
+// per record is most of the time that decoding takes.
 void PrefetchForRecords(std::span<const std::string_view> records, const Engine& engine);
 
-// Adds what a record holds to the engine. DataLoss for a record that RecordEmitter does not write.
+// Adds the content of a record to the engine. Returns DataLoss for a record that RecordEmitter does
+// not write, and FailedPrecondition if the engine lacks the record's database.
 absl::Status DecodeRecord(std::string_view record, Engine& engine);
 
 }  // namespace tally

@@ -7,7 +7,7 @@
 namespace tally {
 namespace {
 
-// Memory that one large record has taken is given back.
+// A record buffer with more capacity than this is freed, so that one large record does not keep it.
 constexpr size_t kKeptCapacity = size_t{1} << 20;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Writes keys and policies as records to a sink, and keeps the sink's bound: a value is written in
-// runs, and a record that is too long all the same is split into pieces.
+// Writes keys and policies as records to a sink and keeps within the sink's bound: a value is
+// written in runs, and a record that is still too long is split into pieces.
 #pragma once
 
 #include <absl/status/status.h>
@@ -20,31 +20,32 @@ class RecordEmitter {
  public:
   static constexpr size_t kRunBytes = size_t{64} << 10;
 
-  // A run of a value has about `run_bytes`.
+  // `sink` must outlive the emitter. A run of a value has about `run_bytes` bytes.
   explicit RecordEmitter(RecordSink& sink, size_t run_bytes = kRunBytes);
 
-  // All of these return the sink's error.
-  // About how many keys of the database follow, for whoever loads them to be prepared.
+  // The next three write records and return the sink's first error. KeyCount says about how many
+  // keys of the database follow, so that the loader can reserve space for them.
   absl::Status KeyCount(size_t database, uint64_t keys);
   absl::Status Policies(const PolicyTable& policies);
-  // The key with its whole value. O(bytes).
+  // Writes the key with its whole value. O(bytes).
   absl::Status Entry(size_t database, const Keyspace::Entry& entry);
 
-  // For a heap value that is saved in slices: begins the record of its first run, or of a further
-  // one, or of several further ones, which are appended with their lengths. The caller appends to
-  // record() and calls End().
+  // For a heap value that is saved in slices: these begin the record of its first run, of a further
+  // run, or of several further runs. The caller then appends the run (or each of the several runs
+  // with its length before it) to record() and calls End(), which writes the record to the sink.
   void BeginFirstRun(const ValueHead& head) { tally::BeginFirstRun(head, record_); }
   void BeginFurtherRun(const ValueHead& head) { tally::BeginFurtherRun(head, record_); }
   void BeginManyRuns(const ValueHead& head) { tally::BeginManyRuns(head, record_); }
   std::string& record() { return record_; }
   absl::Status End();
 
-  // What a run has at least, if there is that much: each record of a run repeats the key, and those
-  // of a key of many megabytes must not make a snapshot many times as large as the data.
+  // The fewest bytes of a run of this key, if the value has that many left: max(run_bytes, key
+  // size). Each run's record repeats the key. If runs were short, a key of many megabytes would
+  // make the snapshot many times as large as the data.
   size_t RunBytesFor(std::string_view key) const;
   size_t run_bytes() const { return run_bytes_; }
 
-  // A record of any size that is there already; it is not empty.
+  // Writes an encoded record of any size; it must not be empty.
   absl::Status Append(std::string_view record);
 
  private:

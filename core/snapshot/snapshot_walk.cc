@@ -8,12 +8,13 @@
 namespace tally {
 namespace {
 
-// What is saved of a segment's values at once, in elements: a fraction of a millisecond.
+// At most this many elements of a segment's values are saved at once, which takes a fraction of a
+// millisecond.
 constexpr size_t kSegmentCost = 4096;
-// A value that cost more waits in the queue in any case.
+// A value that costs more than this always waits in the queue.
 constexpr size_t kMostValueCost = 1024;
-// This many keys are saved one by one before the rest of their segment is saved too: their names
-// are memory, and the search for them takes time.
+// After this many keys of a segment were saved one by one, the next one saves the whole rest of the
+// segment: the names of saved keys take memory, and searching for a key among them takes time.
 constexpr size_t kMostMarks = 32;
 
 }  // namespace
@@ -30,12 +31,12 @@ SnapshotWalk::SnapshotWalk(Engine& engine, RecordSink& sink, uint64_t epoch)
     parts_[i].keyspace = &database;
     part_of_.push_back(i);
     if (database.size() == 0) continue;
-    emitter_.KeyCount(i, database.size()).IgnoreError();  // the next call returns it again
+    emitter_.KeyCount(i, database.size()).IgnoreError();  // the next call returns the error
   }
 }
 
-// Segments keep their epochs and marks; nobody asks for them until the next walk begins with a
-// higher epoch.
+// Segments keep their epochs and marks. That is harmless: nothing reads them before the next walk
+// begins, and its epoch is higher.
 SnapshotWalk::~SnapshotWalk() {
   for (size_t i = 0; i < engine_.databases(); ++i) engine_.database(i).set_epoch(0);
 }
@@ -70,8 +71,8 @@ absl::StatusOr<bool> SnapshotWalk::SaveNext() {
   }
   if (!policies_saved_) {
     policies_saved_ = true;
-    // At any time of the walk: the log that continues the snapshot holds every change since its
-    // begin, and to set or delete a policy once more changes nothing.
+    // Policies may be saved at any time of the walk: the log that continues the snapshot holds
+    // every change since the walk began, and setting or deleting a policy again changes nothing.
     absl::Status status = emitter_.Policies(engine_.policies());
     if (!status.ok()) return status;
   }
@@ -80,7 +81,7 @@ absl::StatusOr<bool> SnapshotWalk::SaveNext() {
     Keyspace::Segment* segment = part.keyspace->NextSegment(part.position);
     if (segment == nullptr) {
       part.done = true;
-      // No value of it waits any more.
+      // No value of this part waits in the queue any more.
       if (part.kept != nullptr) --kept_;
       part.kept = nullptr;
       continue;
@@ -111,7 +112,7 @@ void SnapshotWalk::BeforeClear(size_t database) {
   part.kept = std::make_unique<Keyspace>(emptied.seed(), engine_.reclaimer());
   part.kept->set_epoch(epoch_);
   part.kept->Swap(emptied);
-  emptied.Clear();  // what is put in from now on is no part of the snapshot
+  emptied.Clear();  // keys added from now on are not in the snapshot
   part.keyspace = part.kept.get();
   ++kept_;
   part.done = false;

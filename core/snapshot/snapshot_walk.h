@@ -1,9 +1,9 @@
 // Writes a snapshot of an engine that goes on changing, segment by segment, without fork and
-// without a copy: what is about to change before its segment's turn has come is saved first, so
-// that the snapshot holds the state of the moment in which the walk began. A few keys of a segment
-// are saved one by one; when more of them change, the whole segment is. Large values wait in a
-// queue, and are saved in slices of their own. The walk follows a database that is swapped, and
-// keeps one that is emptied until it is saved.
+// without a full copy. The snapshot holds the state of the moment in which the walk began: a key
+// that is about to change before its segment's turn has come is saved first. A few keys of a
+// segment are saved one by one; if more of them change, the whole segment is saved. Large values
+// wait in a queue and are saved in slices. If a database is swapped, the walk follows it; if a
+// database is emptied, the walk keeps its content until it is saved.
 #pragma once
 
 #include <absl/status/status.h>
@@ -23,20 +23,20 @@ namespace tally {
 
 class SnapshotWalk {
  public:
-  // `epoch` is higher than that of any walk before. The engine's state of now is saved.
+  // `epoch` must be higher than that of any walk before. Saves the engine's state of this moment.
   SnapshotWalk(Engine& engine, RecordSink& sink, uint64_t epoch);
   ~SnapshotWalk();
   SnapshotWalk(const SnapshotWalk&) = delete;
   SnapshotWalk& operator=(const SnapshotWalk&) = delete;
 
-  // Saves the next segment, or a slice of a value; false when all is saved. After an error, of any
-  // call, the snapshot is lost.
+  // Saves the next segment, or a slice of a value; returns false when all is saved. After an error
+  // of any call the snapshot is lost.
   absl::StatusOr<bool> SaveNext();
 
-  // The database is about to be emptied. It is empty afterwards, and the walk has what was in it.
-  // O(1).
+  // To be called before the database is emptied. If the walk still needs the content, it takes the
+  // content over and leaves the database empty; otherwise it changes nothing. O(1).
   void BeforeClear(size_t database);
-  // The two are about to be swapped. O(1).
+  // To be called before the two databases are swapped. O(1).
   void BeforeSwap(size_t one, size_t other);
 
   // See Keyspace::Observer.
@@ -45,30 +45,30 @@ class SnapshotWalk {
   absl::Status SaveBeforeValueChange(void* value) { return values_.BeforeChange(value); }
   bool KeepValue(const void* value) { return values_.Keep(value); }
 
-  // Keys whose records are written.
+  // The number of keys whose records are completely written.
   uint64_t keys_saved() const { return keys_ - values_.size(); }
 
  private:
-  // What was a database when the walk began.
+  // A database as it was when the walk began.
   struct Part {
     Keyspace* keyspace = nullptr;    // where it is now: in the engine, or kept
-    std::unique_ptr<Keyspace> kept;  // has been emptied since
+    std::unique_ptr<Keyspace> kept;  // set if the database was emptied since
     uint64_t position = 0;           // of the walk
     bool done = false;
   };
   static constexpr size_t kNoPart = SIZE_MAX;
 
   absl::Status Save(size_t part, Keyspace::Segment& segment);
-  // Writes the entry, or has its value wait if saving it takes longer than `most_cost`; takes from
-  // that what it cost.
+  // Writes the entry and subtracts its cost from `most_cost`. If a heap value costs more than
+  // `most_cost` or kMostValueCost, puts it in the queue instead.
   absl::Status SaveEntry(size_t part, const Keyspace::Entry& entry, size_t& most_cost);
-  // The part to go on with, what is kept before the rest; kNoPart when all are done.
+  // Returns the part to go on with, kept parts first; kNoPart when all are done.
   size_t NextPart() const;
 
   Engine& engine_;
   const uint64_t epoch_;
   std::vector<Part> parts_;      // by the database's number when the walk began
-  std::vector<size_t> part_of_;  // by the database's number now; kNoPart: it holds what is newer
+  std::vector<size_t> part_of_;  // by the database's number now; kNoPart: content is newer
   size_t kept_ = 0;
   uint64_t keys_ = 0;  // written, or waiting in values_
   bool policies_saved_ = false;

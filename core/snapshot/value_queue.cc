@@ -9,15 +9,16 @@
 namespace tally {
 namespace {
 
-// A value of this many elements is saved whole when it changes: a fraction of a millisecond.
+// A value of at most this many elements is saved whole before it changes, which takes a fraction of
+// a millisecond.
 constexpr size_t kSmallCost = 4096;
-// And one of this many bytes, that has no snapshot of its own, is rather copied than saved: a few
-// milliseconds.
+// A larger value that cannot begin a snapshot of its own is copied if it has at most this many
+// bytes, which takes a few milliseconds; above this it is saved whole.
 constexpr size_t kCopiedBytes = size_t{32} << 20;
-// Of texts, what is saved in the time of an element.
+// Saving this many bytes of texts takes about as long as saving one element.
 constexpr size_t kBytesAnElement = 64;
 
-// Elements of these may be of any size.
+// Whether the elements of this type may have any size.
 bool HoldsTexts(Type type) {
   return type == Type::kString || type == Type::kList || type == Type::kHash ||
          type == Type::kSet || type == Type::kZSet;
@@ -48,7 +49,7 @@ void ValueQueue::Add(size_t database, const Keyspace::Entry& entry) {
 
 void ValueQueue::Remove(Place place) {
   if (place->progress == Progress::kSnapshot) OperationsFor(*place).end_snapshot(place->value);
-  // A copy is not in the map, and its original may have been added again.
+  // An item that holds a copy is not in the map; its original may be there for another item.
   const auto named = by_value_.find(place->value);
   if (named != by_value_.end() && named->second == place) by_value_.erase(named);
   if (place->is_owned) engine_.reclaimer().Add(place->head.type, place->value);

@@ -1,10 +1,11 @@
-// Heap values whose keys a snapshot has passed, but that are too large to be saved on the way. Each
-// is saved in slices, as it was when it was added: a value that is about to change first begins a
-// snapshot of its own (ValueOperations::begin_snapshot), is saved whole if it is not that large, or
-// is copied; one that is about to be freed is kept.
+// Holds the heap values that a snapshot walk has passed because they are too large to be saved at
+// once. Each is saved in slices, with the content that it had when it was added. Before a queued
+// value changes, a small one is saved whole; a larger one begins a snapshot of its own
+// (ValueOperations::begin_snapshot) or is copied. A value that is about to be freed is kept.
 //
-// What no such snapshot can be taken of is copied, or if larger than 32 MiB saved, whole when it
-// changes: strings, hit logs, limits, and lists of integers, which take two bytes for each.
+// A value that cannot begin such a snapshot is copied before it changes, or saved whole if it is
+// larger than 32 MiB: strings, hit logs, limits, lists of integers (two bytes per integer), and any
+// value of which some slices are already saved.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -21,7 +22,7 @@
 
 namespace tally {
 
-// How long it takes to save a value, in the time that an element takes.
+// How long saving the value takes, in units of the time that one element takes.
 size_t SavingCost(const Keyspace::Entry& entry);
 
 class ValueQueue {
@@ -31,18 +32,19 @@ class ValueQueue {
   ValueQueue(const ValueQueue&) = delete;
   ValueQueue& operator=(const ValueQueue&) = delete;
 
-  // The entry's heap value as it is now is to be saved. O(1).
+  // Adds the entry's heap value, to be saved as it is now. O(1).
   void Add(size_t database, const Keyspace::Entry& entry);
   bool empty() const { return items_.empty(); }
-  // Values that are not saved to their end. O(1).
+  // The number of values that are not completely saved. O(1).
   size_t size() const { return items_.size(); }
-  // Saves a slice; not when empty. After an error, of any call, the snapshot is lost.
+  // Saves a slice of the first value; the queue must not be empty. After an error of any call the
+  // snapshot is lost.
   absl::Status SaveSome();
 
-  // The value, which need not be in the queue, is about to change.
+  // To be called before a value changes; the value need not be in the queue.
   absl::Status BeforeChange(void* value);
-  // It is about to be freed. True if the queue takes it over; it goes to the engine's reclaimer in
-  // the end.
+  // To be called before a value is freed. Returns true if the queue takes the value over; it gives
+  // the value to the engine's reclaimer later.
   bool Keep(const void* value);
 
  private:
@@ -54,7 +56,7 @@ class ValueQueue {
     uint64_t cursor = 0;     // of the next slice
     bool has_begun = false;  // its first run is written
     bool is_owned = false;
-    std::string runs{};  // of its snapshot: they wait for more of them, if the key is long
+    std::string runs{};  // of its snapshot; if the key is long, several runs share a record
   };
   using Place = std::list<Item>::iterator;
 
@@ -62,13 +64,13 @@ class ValueQueue {
     return OperationsOf(item.head.type);
   }
   bool BeginSnapshot(Item& item);
-  // Takes a run of a snapshot.
+  // Receives a run of the item's snapshot.
   void AddRun(Item& item, std::string_view run);
   void WriteRuns(Item& item);
   // Saves the next slice and removes the item if it was the last.
   absl::Status SaveSlice(Place place);
   absl::Status SaveRest(Place place);
-  // Makes the emitter's record that of the item's next run, without that.
+  // Begins the record of the item's next run in the emitter; the caller appends the run.
   void BeginRecord(Item& item);
   void Remove(Place place);
 

@@ -13,11 +13,12 @@
 namespace tally {
 namespace {
 
-// A full segment of a table holds up to 896 records; freeing it takes a few calls to the allocator.
+// FreeSome counts a segment of a table as this many elements. A full one holds up to 896 records,
+// but freeing it takes only a few calls to the allocator.
 constexpr size_t kElementsOfASegment = 256;
 
-// From this share of all on, distinct elements are chosen in one pass over all: to choose one alone
-// costs a pass over half a segment.
+// If more than 1 / kFewAreOneIn of all elements are wanted, distinct elements are chosen in one
+// pass over all: choosing a single element costs a pass over half a segment.
 constexpr size_t kFewAreOneIn = 100;
 
 }  // namespace

@@ -1,8 +1,10 @@
-// A map of byte strings that is packed in one allocation while small and a RecordTable beyond: what
-// hashes and sets have in common. Keys and values are codes (core/bytes/compact_text.h).
+// A map of byte strings that is packed in one allocation while it is small, and a RecordTable when
+// it is large: the common base of hashes and sets. Keys and values are codes
+// (core/bytes/compact_text.h).
 //
-// The owner says when the map is large (Unpack); it never becomes small again. Packed, it keeps the
-// order of insertion, and everything takes O(bytes); a table takes O(1) a key.
+// The owner decides when the map becomes large (Unpack); after that only AssignPacked makes it
+// packed again. A packed map keeps the order of insertion, and its operations take O(bytes). In a
+// table they take O(1) per key.
 #pragma once
 
 #include <absl/functional/function_ref.h>
@@ -31,7 +33,7 @@ class CompactMap {
   using StoppingVisitor = absl::FunctionRef<bool(std::string_view key, std::string_view value)>;
   using Random = absl::FunctionRef<uint64_t()>;
 
-  // `seed` is of the keys' hash: random, and not known to clients.
+  // `seed` is the seed of the keys' hash: random, and not known to clients.
   CompactMap(uint64_t seed, Shape shape);
   CompactMap(CompactMap&&) noexcept;
   CompactMap& operator=(CompactMap&&) noexcept;
@@ -44,17 +46,17 @@ class CompactMap {
   size_t packed_bytes() const { return cells_.bytes(); }
   // While packed: all keys and values, for AssignPacked.
   std::string_view packed_contents() const { return cells_.contents(); }
-  // Makes it a packed map of these contents, and keeps its allocation for them if that is packed
-  // already. False, and it is empty, if they are malformed. O(bytes).
+  // Makes it a packed map of these contents; reuses the allocation if the map is packed and they
+  // fit. Returns false, and the map is empty, if they are malformed. O(bytes).
   [[nodiscard]] bool AssignPacked(std::string_view contents);
 
-  // The value of a key; lives until the map changes.
+  // The value of a key, nullopt if the key is absent. The view lives until the map changes.
   std::optional<std::string_view> Find(std::string_view key) const;
-  // The same, to be changed in place. No data() if the key is absent.
+  // The same for changing the value in place; only for kPairs. data() is null if the key is absent.
   std::span<char> FindMutable(std::string_view key);
 
-  // Adds the key, or gives it another value, where it is. True if it was added. Neither may lie
-  // in the map.
+  // Adds the key, or replaces its value; a packed map keeps the order. Returns true if the key was
+  // added. `key` and `value` must not lie in the map.
   bool Set(std::string_view key, std::string_view value);
   bool Erase(std::string_view key);
 
@@ -63,31 +65,33 @@ class CompactMap {
 
   void ForEach(StoppingVisitor visit) const;
 
-  // One step of an iteration: begins with cursor 0, is over when 0 is returned; cursors are below
-  // 2^48. A key that is in the map all the while is visited exactly once, whatever changes between
-  // the steps (at least once if the map was packed when it began: that is visited whole).
+  // One step of an iteration. The first step takes cursor 0, and the iteration is over when 0 is
+  // returned; cursors are below 2^48. A key that is in the map during the whole iteration is
+  // visited exactly once, whatever changes between the steps. One step visits all of a packed map.
   uint64_t Scan(uint64_t cursor, size_t count, Visitor visit) const;
 
-  // Visits one key, chosen nearly uniformly; the map is not empty.
+  // Visits one key, chosen nearly uniformly. The map must not be empty (asserted).
   void Sample(uint64_t random, Visitor visit) const;
-  // Visits `count` keys chosen so, one after the other: a key may come several times.
+  // Chooses `count` times like Sample, so a key may be visited several times.
   void SampleRepeated(size_t count, Random random, Visitor visit) const;
-  // Visits `count` <= size() different keys, chosen nearly uniformly, in no random order. O(count),
-  // or O(n) if that is more than a hundredth of all.
+  // Visits `count` different keys, at most size() (asserted). They are chosen nearly uniformly, but
+  // their order is not random. O(count), or O(n) if the map is packed or `count` is above n / 100.
   void SampleDistinct(size_t count, Random random, Visitor visit) const;
 
-  // Frees about `count` elements; true when nothing is left. Once begun, the map may only be freed
-  // further or destroyed.
+  // Frees about `count` elements; returns true when nothing is left. After the first call the map
+  // may only be freed further or destroyed.
   bool FreeSome(size_t count);
 
-  // What it has allocated, beside itself. O(1).
+  // Heap bytes of the map, without the object itself and a snapshot under way. O(1).
   size_t MemoryBytes() const;
 
-  // Appends the texts of keys and values, each after its length, from `cursor` on: until
-  // `max_bytes` are reached or somewhat more, a packed map whole. 0 begins and 0 ends.
+  // Appends the texts of keys and values, each after its length, until there are `max_bytes` or
+  // somewhat more; of a packed map always all. Begins at `cursor` and returns the next one: 0
+  // begins, and 0 is returned at the end.
   uint64_t Save(uint64_t cursor, size_t max_bytes, std::string& out) const;
 
-  // What ValueOperations asks for; runs begin with `kind`. Not of a packed map.
+  // See ValueOperations::begin_snapshot. Runs begin with the byte `kind`. BeginSnapshot returns
+  // false for a packed map.
   using RunSink = std::function<void(std::string_view run)>;
   bool BeginSnapshot(char kind, const RunSink& sink);
   bool SaveSnapshot();
@@ -103,7 +107,8 @@ class CompactMap {
   bool SetPacked(std::string_view key, std::string_view value);
   bool SetInTable(std::string_view key, std::string_view value);
   void AppendTexts(std::string_view key, std::string_view value, std::string& out) const;
-  // During a snapshot: the key is about to change, or to be added: then there is no record.
+  // To be called during a snapshot before the key changes or is added; `record` is empty if the key
+  // is added.
   void BeforeChange(RecordTable::Segment& segment, std::string_view key,
                     const RecordTable::Record& record);
   void SaveSegment(RecordTable::Segment& segment);

@@ -1,5 +1,5 @@
 // A snapshot of a large CompactMap while it changes. A record that is about to change is saved
-// before, and its segment as a whole when that has happened to a few.
+// first. After kMostMarks such records of a segment, the whole segment is saved.
 #include <utility>
 
 #include "core/table/compact_map_table.h"

@@ -1,4 +1,4 @@
-// The large form of a CompactMap: a table, and the snapshot of it that may be under way.
+// The large form of a CompactMap: a table and, while one is under way, its snapshot.
 #pragma once
 
 #include <memory>
@@ -8,21 +8,21 @@
 
 namespace tally {
 
-// What is left to be saved of the map as it was when the snapshot began: the records of segments
-// whose epoch is lower, but for those that are marked.
+// The state of a snapshot. Still to be saved are the records of the segments whose epoch is lower
+// than `epoch`, except the records that are marked in their segment.
 struct CompactMap::Snapshot {
   RunSink sink;
   char kind = 0;
   uint64_t epoch = 0;
   uint64_t position = 0;
-  std::string run;  // begun, with what has been saved ahead of its turn
+  std::string run;  // begun; also holds records that are saved ahead of their turn
 };
 
 struct CompactMap::Table : RecordTable {
   using RecordTable::RecordTable;
 
   std::unique_ptr<Snapshot> snapshot;
-  uint64_t snapshot_epoch = 0;  // of the last one
+  uint64_t snapshot_epoch = 0;  // of the last snapshot
 };
 
 }  // namespace tally

@@ -1,8 +1,8 @@
 // The directory of extendible hashing (Fagin, Nievergelt, Pippenger, Strong: "Extendible hashing",
-// ACM TODS 1979): 2^depth entries, chosen by the top bits of a 64-bit hash, point to segments. A
-// segment of depth d has the run of entries whose hashes agree in their top d bits, so segments are
-// intervals of hashes, and a walk in the order of hashes survives growth and shrinking. Segments
-// belong to the index that uses the directory.
+// ACM TODS 1979). The top bits of a 64-bit hash choose one of 2^depth entries, which point to
+// segments. A segment of depth d has all entries whose hashes have the same top d bits, so it is an
+// interval of hashes. A walk in hash order therefore stays correct while the directory grows and
+// shrinks. The index that uses the directory owns the segments.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class Directory {
 
   size_t size() const { return entries_.size(); }
   bool empty() const { return entries_.empty(); }
-  // Top bits of a hash that choose an entry.
+  // How many top bits of a hash choose an entry.
   unsigned depth() const { return depth_; }
   Segment* operator[](size_t index) const { return entries_[index]; }
   auto begin() const { return entries_.begin(); }
@@ -39,41 +39,42 @@ class Directory {
   }
   size_t IndexOf(uint64_t hash) const { return TopBits(hash, depth_); }
   Segment* Find(uint64_t hash) const { return entries_[IndexOf(hash)]; }
-  // The lowest hash after the interval of that depth that has `hash`; 0 after the last one.
+  // The lowest hash after the interval of this depth that contains `hash`; 0 if that is the last
+  // interval.
   static uint64_t NextInterval(uint64_t hash, unsigned depth) {
     return depth == 0 ? 0 : (TopBits(hash, depth) + 1) << (64 - depth);
   }
 
-  // Gives the interval of that depth that has `hash` to the segment. Requires depth <= depth().
-  // O(entries of the interval).
+  // Makes the entries of the interval of this depth that contains `hash` point to the segment.
+  // Requires depth <= depth(). O(entries of the interval).
   void Assign(uint64_t hash, unsigned depth, Segment* segment) {
     const size_t first = TopBits(hash, depth) << (depth_ - depth);
     std::fill_n(entries_.begin() + static_cast<ptrdiff_t>(first), size_t{1} << (depth_ - depth),
                 segment);
   }
-  // Makes room for segments of a depth one higher. O(size()).
+  // Raises depth() by one, so that segments may be one deeper. O(size()).
   void Double() {
     std::vector<Segment*> doubled(entries_.size() * 2);
     for (size_t i = 0; i < doubled.size(); ++i) doubled[i] = entries_[i / 2];
     entries_.swap(doubled);
     ++depth_;
   }
-  // The inverse. Requires that no segment has depth(). O(size()).
+  // The inverse of Double. Requires that no segment has the depth depth(). O(size()).
   void Halve() {
     std::vector<Segment*> halved(entries_.size() / 2);
     for (size_t i = 0; i < halved.size(); ++i) halved[i] = entries_[2 * i];
     entries_.swap(halved);
     --depth_;
   }
-  // Takes the last segment out, and its entries; afterwards only this may be called, until the
-  // directory is empty. Requires !empty().
+  // Removes the last segment with its entries and returns it. Afterwards only TakeLast and empty()
+  // may be called, until the directory is empty. Requires !empty().
   Segment* TakeLast() {
     Segment* const last = entries_.back();
     while (!entries_.empty() && entries_.back() == last) entries_.pop_back();
     return last;
   }
 
-  // What the allocator was asked for.
+  // The bytes that the allocator was asked for.
   size_t capacity_bytes() const { return entries_.capacity() * sizeof(Segment*); }
 
  private:

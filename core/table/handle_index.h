@@ -41,8 +41,8 @@ class HandleIndex {
     return found == segment.handles.end() ? 0 : *found;
   }
 
-  // Adds a handle that is not in the index and whose record hashes to `hash`. O(1) amortised, and
-  // O(kSplitSize) at worst but for the doubling of the directory (8 bytes a segment).
+  // Adds a handle that is not in the index; `hash` is the hash of its record. Amortised O(1). One
+  // call takes at most O(kSplitSize), except when the directory doubles (8 bytes per entry).
   void Insert(Handle handle, uint64_t hash) {
     while (directory_.Find(hash)->handles.size() >= kSplitSize && Split(hash)) {
     }
@@ -53,7 +53,7 @@ class HandleIndex {
     ++size_;
   }
 
-  // Takes out a handle that is in the index, whose record still exists. As fast as Insert.
+  // Removes a handle that is in the index and whose record still exists. As fast as Insert.
   void Erase(Handle handle) {
     const uint64_t hash = records_.Hash(handle);
     Segment& segment = *directory_.Find(hash);
@@ -61,11 +61,11 @@ class HandleIndex {
     if (segment.handles.size() <= kMergeSize && segment.depth > 0) Merge(hash);
   }
 
-  // Calls visit(handle) for `count` handles (or a few more: those with one 48-bit hash prefix go
-  // together), in the order of their hashes, from `cursor` on; returns the cursor to go on from, 0
-  // at the end. Cursors are below 2^48. A walk from 0 to 0 visits every handle that was in the
-  // index all the while exactly once, whatever is inserted and erased between the calls. O(count +
-  // kSplitSize).
+  // Calls visit(handle) for `count` handles in hash order, beginning at `cursor`; returns the
+  // cursor to go on from, 0 at the end. Visits a few more if they have the same 48-bit hash prefix
+  // as the last one. Cursors are below 2^48. A walk from 0 to 0 visits every handle that is in the
+  // index during the whole walk exactly once, whatever is inserted and erased between the calls.
+  // O(count + kSplitSize).
   template <class Visit>
   uint64_t Scan(uint64_t cursor, size_t count, Visit visit) const {
     std::vector<std::pair<uint64_t, Handle>> found;
@@ -90,8 +90,8 @@ class HandleIndex {
     }
   }
 
-  // Gives back the memory of at least `count` handles, or of all; true when all are gone. The index
-  // is good for nothing else afterwards. Does not look at records.
+  // Frees the memory of at least `count` handles, or of all; returns true when all are gone. Does
+  // not read records. After the first call the index may only be dropped further or destroyed.
   bool DropSome(size_t count) {
     for (size_t dropped = 0; !directory_.empty() && dropped < count;) {
       const Segment* segment = directory_.TakeLast();
@@ -110,13 +110,14 @@ class HandleIndex {
   }
 
  private:
-  // A table of 1023 slots grows beyond 895 handles, or 799 where it has seen many erasures.
+  // A table of 1023 slots grows when it has more than 896 handles, or more than 799 after many
+  // erasures; a segment splits before that.
   static constexpr size_t kSplitSize = 768;
-  // Far below half of kSplitSize, so that a segment does not split and merge by turns.
+  // Far below half of kSplitSize, so that a segment does not split and merge alternately.
   static constexpr size_t kMergeSize = kSplitSize / 8;
   static constexpr size_t kMergedSize = kSplitSize / 4;
-  // A directory with fewer handles than this for each entry does not double: hashes that agree in
-  // many bits make a segment large rather than the directory.
+  // The directory does not double while it has fewer handles per entry than this. Hashes that agree
+  // in many bits then make their segment large instead of the directory.
   static constexpr size_t kMinHandlesPerEntry = 64;
   static constexpr unsigned kCursorBits = 48;
   static constexpr unsigned kCursorShift = 64 - kCursorBits;
@@ -144,14 +145,15 @@ class HandleIndex {
   };
   using Segments = Directory<Segment>;
 
-  // What flat_hash_set allocates: a control byte and a handle a slot, and one group beyond.
+  // What flat_hash_set allocates: a control byte and a handle per slot, and one more group of
+  // control bytes.
   static size_t TableBytes(const Segment& segment) {
     const size_t capacity = segment.handles.capacity();
     if (capacity == 0) return 0;
     return HeapBytes((capacity + 16 + 3) / 4 * 4 + capacity * sizeof(Handle));
   }
 
-  // Puts `handles` in `segment`, in a table of the right size.
+  // Replaces the segment's handles by `handles`, in a table of the right size.
   void Refill(Segment& segment, const std::vector<Handle>& handles) {
     table_bytes_ -= TableBytes(segment);
     Set table(handles.size(), Hasher{&records_}, Equal{&records_});
@@ -160,7 +162,8 @@ class HandleIndex {
     table_bytes_ += TableBytes(segment);
   }
 
-  // Splits the segment of `hash`; false if that would blow up the directory.
+  // Splits the segment of `hash`. Returns false if the directory would have to double and has too
+  // few handles for that.
   bool Split(uint64_t hash) {
     Segment* low = directory_.Find(hash);
     if (low->depth == directory_.depth() && !Double()) return false;
@@ -216,7 +219,7 @@ class HandleIndex {
 
   const Records& records_;
   Segments directory_;
-  size_t deepest_ = 0;  // segments of the directory's depth, if that is not 0
+  size_t deepest_ = 0;  // segments of the directory's depth; 0 if that depth is 0
   size_t segments_ = 1;
   size_t size_ = 0;
   size_t table_bytes_ = 0;

@@ -95,7 +95,8 @@ char* PackedCells::Splice(Position position, size_t old, size_t room) {
 }
 
 void PackedCells::Reallocate(size_t bytes) {
-  // The whole size class: there are four to each doubling, so that growth is amortised.
+  // Takes the allocator's whole size class. There are four classes per doubling, so that growth is
+  // amortised.
   const size_t size = HeapBytes(sizeof(Block) + bytes);
   const bool fresh = block_ == nullptr;
   block_ = static_cast<Block*>(ResizeBlock(block_, size));

@@ -1,7 +1,7 @@
 // Byte strings back to back in one allocation: the small form of hashes and sets. The idea is
-// Redis's listpack, without its links backwards.
+// Redis's listpack, without its backward links.
 //
-// A cell is varint(size), bytes. Everything but Append, At and Next is O(bytes held).
+// A cell is varint(size), bytes. Operations take O(bytes held), except Append, At and Next.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,11 @@ namespace tally {
 
 class PackedCells {
  public:
-  // Where a cell begins; end() is after the last one. Changes make positions after it invalid.
+  // Where a cell begins; end() is after the last one. A change at a position makes the positions
+  // after it invalid.
   using Position = uint32_t;
   static constexpr Position kNone = UINT32_MAX;
-  // What may be held; callers see to it.
+  // The most bytes of all cells; callers must not exceed it (asserted, but not by Assign).
   static constexpr size_t kMaxBytes = size_t{1} << 30;
 
   PackedCells() = default;
@@ -29,9 +30,9 @@ class PackedCells {
   }
   PackedCells Clone() const;
 
-  // Cells.
+  // The number of cells.
   size_t size() const { return block_ == nullptr ? 0 : block_->cells; }
-  // Bytes of all cells with their lengths.
+  // Bytes of all cells, with their lengths.
   size_t bytes() const { return end(); }
   // All cells as they are, for Assign.
   std::string_view contents() const {
@@ -50,19 +51,19 @@ class PackedCells {
   // The bytes of a cell, to be changed in place.
   char* MutableAt(Position position) { return const_cast<char*>(CellAt(position).data); }
 
-  // The cell equal to `bytes` among every `stride`-th one from the first on; kNone if there is
-  // none.
+  // Looks at every `stride`-th cell, beginning with the first. Returns the position of the one that
+  // equals `bytes`, kNone if there is none.
   Position Find(std::string_view bytes, size_t stride) const;
-  // The position of the cell with that number, which is at most size().
+  // The position of cell number `index`, counted from 0; `index` is at most size().
   Position PositionOf(size_t index) const;
 
-  // The bytes passed in must not lie inside.
+  // The bytes passed in must not lie in this object.
   void Append(std::string_view bytes);
   void Replace(Position position, std::string_view bytes);
   void Erase(Position position, size_t cells);
   void Clear();
-  // Holds these contents instead of its own, in the same allocation if they fit. False, and it
-  // holds nothing, if they do not end with a cell.
+  // Replaces all cells by these contents, in the same allocation if they fit. Returns false, and
+  // then holds nothing, if they do not end with a whole cell.
   [[nodiscard]] bool Assign(std::string_view contents);
 
   size_t MemoryBytes() const;
@@ -81,7 +82,8 @@ class PackedCells {
   const char* data() const { return reinterpret_cast<const char*>(block_ + 1); }
   char* data() { return reinterpret_cast<char*>(block_ + 1); }
   Cell CellAt(Position position) const;
-  // Makes `room` bytes at `position` out of `old` ones, and gives back where they are.
+  // Replaces the `old` bytes at `position` by room for `room` bytes, which the caller writes;
+  // returns where they are.
   char* Splice(Position position, size_t old, size_t room);
   void Reallocate(size_t bytes);
 

@@ -12,24 +12,25 @@
 namespace tally {
 namespace {
 
-// A cursor is this many top bits of a hash, so that it survives clients that hold it in a double.
+// A cursor is this many top bits of a hash. It stays exact even in a client that holds it in a
+// double.
 constexpr int kCursorBits = 48;
 constexpr int kCursorShift = 64 - kCursorBits;
 
-// So many records on average leave hardly a segment with more than it may have: their numbers
-// differ by no more than a few times the average's square root.
+// With this many records per segment on average, hardly any segment gets more than it may have: the
+// numbers differ from the average by no more than a few times its square root.
 constexpr size_t kReservedInSegment = 800;
-// A directory of more entries than this doubles only while it has a record for each: records whose
-// hashes agree in many bits make their segment large rather than the directory.
+// A directory with more entries than this doubles only if the table has more records than entries.
+// Records whose hashes agree in many bits then make their segment large instead of the directory.
 constexpr size_t kSmallDirectory = 1024;
-// What is reserved is a promise that nobody has checked.
+// Reserve's number is limited to this, because nobody has checked it.
 constexpr size_t kMostReserved = size_t{1} << 28;
 
 uint64_t PrefixOf(uint64_t hash) { return hash >> kCursorShift; }
 
 using Hashes = std::array<uint64_t, RecordTable::kMaxPrefetch>;
 
-// The first step of fetching ahead; the keys' hashes are for the others.
+// The first step of prefetching. Returns the keys' hashes for the other steps.
 Hashes PrefetchSegments(const RecordTable& table, std::span<const std::string_view> keys) {
   Check(keys.size() <= RecordTable::kMaxPrefetch, "few keys are prefetched at a time");
   Hashes hashes;
@@ -167,7 +168,7 @@ void RecordTable::Split(Segment& segment) {
     std::copy_n(record.data(), record.size(), target.At(at).data());
   }
 
-  // The segment's own object becomes the low half, so that the owner's references to it stay good.
+  // The segment's own object becomes the low half, so that the owner's references to it stay valid.
   std::swap(segment.buffer_, low->buffer_);
   std::swap(segment.used_, low->used_);
   std::swap(segment.capacity_, low->capacity_);
@@ -209,7 +210,8 @@ uint64_t RecordTable::Scan(uint64_t cursor, size_t count,
     const Segment& segment = *SegmentOf(cursor << kCursorShift);
     auto found = RecordsFrom(segment, cursor);
     if (found.size() > count) {
-      // The `count` smallest, and all that share the last one's prefix: a cursor cannot part them.
+      // Visits the `count` smallest prefixes and all others that equal the last of these: a cursor
+      // cannot separate equal prefixes.
       std::nth_element(found.begin(), found.begin() + static_cast<ptrdiff_t>(count), found.end());
       const uint64_t last =
           count == 0
@@ -230,7 +232,7 @@ uint64_t RecordTable::Scan(uint64_t cursor, size_t count,
 }
 
 RecordTable::Choice RecordTable::Choose(uint64_t random) const {
-  // Empty segments are stepped over; that favours their neighbours a little.
+  // Empty segments are skipped, which favours the segments after them a little.
   size_t index = directory_.IndexOf(random * 0x9E3779B97F4A7C15u);
   while (directory_[index]->size() == 0) index = (index + 1) % directory_.size();
   return {index, (random >> 7) % directory_[index]->size()};
@@ -247,7 +249,8 @@ RecordTable::Record RecordTable::Sample(uint64_t random) const {
   return record;
 }
 
-// The choices are found in the order of their places, and visited in the order they were made in.
+// The records are looked up in the order of their places, and visited in the order in which they
+// were chosen.
 void RecordTable::SampleMany(size_t count, absl::FunctionRef<uint64_t()> random,
                              absl::FunctionRef<void(const Record&)> visit) const {
   constexpr size_t kBatch = size_t{1} << 18;

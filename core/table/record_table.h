@@ -3,10 +3,11 @@
 // The space of 64-bit key hashes is split into ranges by extendible hashing (see directory.h). Each
 // range is a Segment: one byte buffer that holds its records back to back, and an
 // absl::flat_hash_set of 32-bit offsets into it. A record costs its bytes, two length bytes and
-// 6-11 bytes of index; a full segment splits in two, so that no insertion ever moves more than one
-// segment, and a scan in hash order needs no state but a hash prefix.
+// 6-11 bytes of index. A full segment splits in two, so that no insertion ever moves more than one
+// segment. A scan in hash order has no state but a hash prefix.
 //
-// Not thread-safe. A Record is valid until the next Insert, Resize, Erase or Clear of its table.
+// Not thread-safe. A Record is valid until the next Insert, Resize, Erase, Pack or Clear of its
+// table.
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
@@ -30,7 +31,7 @@ class RecordTable {
  public:
   class Segment;
 
-  // A place in the table. Contextually false when nothing was found.
+  // A record's place in the table. False in a condition if no record was found.
   class Record {
    public:
     Record() = default;
@@ -40,7 +41,7 @@ class RecordTable {
     char* data() const { return key_ + key_size_; }
     size_t size() const { return payload_size_; }
     std::string_view payload() const { return {data(), payload_size_}; }
-    // A hint that the whole payload, up to some hundreds of bytes, will be read soon.
+    // Prefetches the payload, but at most 512 bytes of it.
     void PrefetchPayload() const;
     Segment& segment() const { return *segment_; }
 
@@ -55,7 +56,8 @@ class RecordTable {
     uint64_t hash_ = 0;
   };
 
-  // Hears of a segment's split: `into` took some of the records of `from`, and its notes.
+  // Is called after a segment's split: `into` is new and has some of the records of `from` and a
+  // copy of its notes (due, epoch, marks).
   class SplitObserver {
    public:
     virtual void OnSplit(Segment& from, Segment& into) = 0;
@@ -64,7 +66,8 @@ class RecordTable {
     ~SplitObserver() = default;
   };
 
-  // `seed` keys the hash; make it unpredictable where keys come from strangers.
+  // `seed` is the seed of the hash; it must be unpredictable where clients choose the keys.
+  // `observer` may be null.
   explicit RecordTable(uint64_t seed, SplitObserver* observer = nullptr);
   ~RecordTable();
   RecordTable(RecordTable&&) noexcept;
@@ -78,14 +81,15 @@ class RecordTable {
   Record Find(std::string_view key) const { return Find(key, Hash(key)); }
   Record Find(std::string_view key, uint64_t hash) const;
 
-  // Fetches into the cache what Find will read for each key, step by step for all of them, so that
-  // their misses overlap (as in Chen et al., "Improving Hash Join Performance through Prefetching",
-  // 2004). Of no effect but on time; at most kMaxPrefetch keys.
+  // Prefetches what Find will read for each key. Takes each step for all keys before the next step,
+  // so that their cache misses overlap (as in Chen et al., "Improving Hash Join Performance through
+  // Prefetching", 2004). Affects nothing but time. At most kMaxPrefetch keys (asserted).
   void Prefetch(std::span<const std::string_view> keys) const;
   // The same for keys that are about to be inserted.
   void PrefetchInsertions(std::span<const std::string_view> keys) const;
   static constexpr size_t kMaxPrefetch = 64;
-  // The steps, for keys of several tables: each to be taken for all keys before the next one.
+  // The single steps, for callers that have keys of several tables. Take each step for all keys
+  // before the next step.
   void PrefetchSegment(uint64_t hash) const {
     const char* segment = reinterpret_cast<const char*>(SegmentOf(hash));
     __builtin_prefetch(segment);
@@ -93,70 +97,72 @@ class RecordTable {
   }
   void PrefetchIndex(uint64_t hash) const;
   void PrefetchRecord(uint64_t hash) const;
-  // After PrefetchSegment(), instead of the others, where an insertion follows.
+  // To be called after PrefetchSegment(), instead of the other two, if the key is going to be
+  // inserted.
   void PrefetchInsertion(uint64_t hash) const;
 
-  // Adds a record for a key that is absent (not checked again), its payload uninitialised.
+  // Adds a record for a key, which must be absent (not checked). The payload is uninitialised.
   // Amortised O(1); at most one segment is moved.
   Record Insert(std::string_view key, uint64_t hash, size_t payload_size);
   Record Insert(std::string_view key, size_t payload_size) {
     return Insert(key, Hash(key), payload_size);
   }
 
-  // Prepares a table that is as it was made for about this many records: the segments are there
-  // from the start, none of them splits, and each gets memory for its share with its first record.
-  // Of no effect on other tables. O(records / 400).
+  // Prepares a new table for about this many records. All segments exist from then on, so that none
+  // has to split; each allocates memory for its share when it gets its first record. Does nothing
+  // if the table is not empty or has split before. O(records / 400).
   void Reserve(size_t records);
 
-  // Gives a record a payload of another size; the common prefix of the payload stays.
+  // Changes the size of the record's payload and returns the record's new place. The payload's
+  // bytes are kept, as far as the new size allows; bytes added are uninitialised.
   Record Resize(const Record& record, size_t payload_size);
 
   void Erase(const Record& record);
-  // Gives back what erased records of the segment took. Erasing does so by itself when they take
-  // more than half of it. O(segment). Records and entries of the segment are not valid any more.
+  // Frees the memory of the segment's erased records. Erase does so itself when they take more than
+  // half of the segment. O(segment). Records and entries of the segment are invalid afterwards.
   void Pack(Segment& segment);
 
-  // Where a key of this hash is or would be.
+  // The segment that holds, or would hold, a key with this hash.
   Segment& SegmentFor(uint64_t hash) const { return *SegmentOf(hash); }
 
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 
-  // Visits at least `count` records, if there are this many, in the order of their hashes, from
-  // `cursor` on, and returns the next cursor: 0 begins and 0 ends. A cursor is below 2^48. Each
-  // record that is in the table during a whole scan is visited exactly once, whatever else comes,
-  // goes and splits. At most `kScanSegments` segments are looked at in one call. `visit` must not
-  // change the table.
+  // Visits at least `count` records, if there are this many, in hash order, beginning at `cursor`,
+  // and returns the next cursor: 0 begins, and 0 is returned at the end. Cursors are below 2^48. A
+  // record that is in the table during the whole scan is visited exactly once, whatever is
+  // inserted, erased and split between the calls. One call looks at no more than `kScanSegments`
+  // segments, even if it then visits fewer records. `visit` must not change the table.
   uint64_t Scan(uint64_t cursor, size_t count,
                 const std::function<void(const Record&)>& visit) const;
   static constexpr size_t kScanSegments = 256;
 
-  // A record chosen near uniformly by the random number; false only when the table is empty.
+  // A record that the random number chooses nearly uniformly; false only if the table is empty.
   Record Sample(uint64_t random) const;
-  // Visits the record that Sample() would choose for each of `count` numbers from `random`, in
-  // their order. O(count log count), and one pass over the records for each quarter of a million:
-  // to find the records one by one costs a pass over half a segment for each.
+  // For each of `count` numbers from `random`, in their order, visits the record that Sample()
+  // would choose; visits nothing if the table is empty. O(count log count), and one pass over the
+  // records for each 2^18 numbers. Finding each record alone would cost a pass over half a segment.
   void SampleMany(size_t count, absl::FunctionRef<uint64_t()> random,
                   absl::FunctionRef<void(const Record&)> visit) const;
 
-  // The segments in hash order. `position` starts at 0; null at the end. Splits in between are no
-  // harm: a range is never visited twice.
+  // Returns the segments in hash order, null at the end. `position` starts at 0. Segments may split
+  // between the calls: no range of hashes is visited twice.
   Segment* NextSegment(uint64_t& position) const;
   bool AtEnd(uint64_t position) const { return position == kEndPosition; }
 
-  // All records of a segment. `visit` must not change the table.
+  // Visits all records of a segment. `visit` must not change the table.
   template <typename Visit>
   void ForEach(const Segment& segment, Visit&& visit) const;
   template <typename Visit>
   void ForEach(Visit&& visit) const;
 
-  // Frees about `segments` segments and returns true when none is left; the table may only be
-  // freed on or destroyed after the first call.
+  // Frees up to `segments` segments; returns true when none is left. After the first call the table
+  // may only be freed further or destroyed.
   bool FreeSome(size_t segments);
 
   void Clear();
 
-  // Heap bytes held, everything included. O(1).
+  // Heap bytes of segments and directory; the marks of segments are not counted. O(1).
   size_t MemoryBytes() const;
 
  private:
@@ -164,16 +170,17 @@ class RecordTable {
   static constexpr size_t kCacheLine = 64;
 
   Segment* SegmentOf(uint64_t hash) const { return directory_.Find(hash); }
-  // False if that would make the directory too large for what the table holds.
+  // False if a split would make the directory too large for the number of records.
   bool MaySplit(const Segment& segment) const;
-  // Where Sample() looks for a record: in which entry of the directory, and after how many others.
+  // Where Sample() finds its record: `index` is the entry of the directory, `rank` the number of
+  // records before it in that segment.
   struct Choice {
     size_t index;
     size_t rank;
   };
   Choice Choose(uint64_t random) const;
   void Split(Segment& segment);
-  // Runs `change` on the segment and keeps the count of bytes right.
+  // Runs `change` on the segment and updates segment_bytes_.
   template <typename Change>
   auto Accounted(Segment& segment, Change&& change);
   std::vector<std::pair<uint64_t, uint32_t>> RecordsFrom(const Segment& segment,
@@ -186,19 +193,20 @@ class RecordTable {
   size_t segment_bytes_ = 0;
 };
 
-// One range of the hash space. Public are the notes that an owner may keep on it.
+// One range of the hash space. Its public members are notes that the table's owner keeps on it.
 class RecordTable::Segment {
  public:
   static constexpr int64_t kNothingDue = INT64_MAX;
 
-  // Lower bound of what falls due in here (for example the earliest deadline), as the owner likes.
+  // A lower bound of the instants at which something in here falls due, for example the earliest
+  // deadline. The owner sets it.
   int64_t due = kNothingDue;
   // The owner's mark, for example the number of the snapshot that has saved this segment.
   uint64_t epoch = 0;
 
-  // Notes on single keys, which need not be in the segment: for example those that a snapshot has
-  // saved before the segment's turn came. They hold for one epoch, and stay with both halves when
-  // the segment splits. For few keys: O(marks).
+  // Marks on single keys, for example on the keys that a snapshot has saved before the segment's
+  // turn came. A marked key need not be in the segment. Marks are valid for one epoch; when the
+  // segment splits, both halves get them. For few keys only: O(marks).
   bool HasMark(uint64_t mark_epoch, std::string_view key) const;
   void AddMark(uint64_t mark_epoch, std::string_view key);
   size_t marks(uint64_t mark_epoch) const {
@@ -229,7 +237,7 @@ class RecordTable::Segment {
     uint32_t offset;
     uint64_t hash;
   };
-  // Equals nothing, but fetches each record it is compared with.
+  // Equals no record; the comparison with a record prefetches that record.
   struct Fetch {
     uint64_t hash;
   };
@@ -256,10 +264,10 @@ class RecordTable::Segment {
     bool operator()(const Fetch& a, uint32_t b) const { return (*this)(b, a); }
   };
 
-  // `hash` is the key's, where the record may be changed by it.
+  // `hash` must be the key's hash if the returned record is passed to Resize or Erase.
   Record At(uint32_t offset, uint64_t hash = 0) const;
   Record Find(std::string_view key, uint64_t hash) const;
-  // Appends a record to the buffer; the index is the caller's.
+  // Appends a record to the buffer and returns its offset; the caller adds that to the index.
   uint32_t Append(std::string_view key, size_t payload_size);
   uint32_t Add(std::string_view key, uint64_t hash, size_t payload_size);
   Record Resize(const Record& record, size_t payload_size);
@@ -281,7 +289,7 @@ class RecordTable::Segment {
   uint32_t dead_ = 0;
   const uint64_t seed_;
   uint32_t depth_ = 0;
-  uint32_t expected_ = 0;  // records; until the first one is added
+  uint32_t expected_ = 0;  // reserved records; 0 after the first one is added
   std::unique_ptr<Marks> marks_;
 };
 

@@ -17,10 +17,11 @@ namespace {
 
 // 7/8 of 1,024 slots: what abseil fills before it would double.
 constexpr size_t kMaxRecords = 896;
-// Buffers above this split too, unless so few records share them that a split gains little.
+// A segment whose buffer would exceed this splits too, unless it has so few records that a split
+// gains little.
 constexpr size_t kMaxBytes = 128 * 1024;
 constexpr size_t kFewRecords = 64;
-// Offsets have 32 bits.
+// Above this every segment of two or more records splits: offsets have 32 bits.
 constexpr size_t kHardBytes = size_t{1} << 30;
 
 // Lengths below 2^31 as little-endian base-128.
@@ -58,7 +59,7 @@ bool SameWord(const char* a, const char* b) {
   return x == y;
 }
 
-// Most keys are short: two words that may overlap cost less than a call.
+// Most keys are short: comparing two words, which may overlap, costs less than a call.
 bool EqualBytes(const char* a, const char* b, size_t size) {
   if (size > 16) return std::memcmp(a, b, size) == 0;
   if (size >= 8) return SameWord<uint64_t>(a, b) && SameWord<uint64_t>(a + size - 8, b + size - 8);
@@ -168,13 +169,13 @@ RecordTable::Record RecordTable::Segment::Resize(const Record& record, size_t pa
     MarkDead(offset, old_size);
     offset = Append(record.key(), payload_size);
     std::memcpy(At(offset).data(), record.data(), std::min<size_t>(record.size(), payload_size));
-    // The slot's hash does not change with the place.
+    // The slot's hash depends on the key only, so the offset may be changed in place.
     const_cast<uint32_t&>(*slot) = offset;
   }
   return At(offset, record.hash_);
 }
 
-// The buffer is going to move, and the record with it.
+// For a new size that does not fit in the buffer: the buffer moves, so the record is copied first.
 RecordTable::Record RecordTable::Segment::ResizeWithMove(const Record& record,
                                                          size_t payload_size) {
   const std::string key(record.key());
@@ -203,8 +204,8 @@ void RecordTable::Segment::Pack() {
   if (offsets_.size() * 8 < offsets_.capacity()) offsets_.rehash(0);
 }
 
-// The records may turn out smaller than the first one: the buffer begins with a part of what they
-// would take.
+// The other records may be smaller than the first one. So the buffer begins with a quarter of what
+// all would take at the first one's size, at most 32 KiB, but with room for the first one.
 void RecordTable::Segment::MakeRoomForExpected(size_t record_size) {
   const size_t expected = std::exchange(expected_, 0);
   offsets_.reserve(expected);
@@ -227,7 +228,8 @@ void RecordTable::Segment::MakeRoom(size_t more) {
     return;
   }
   Check(needed < UINT32_MAX, "a segment stays below 4 GiB");
-  // Allocators have four or more size classes for each doubling: growing by an eighth is in step.
+  // Allocators have four or more size classes per doubling, so growing by an eighth goes about one
+  // class up.
   const size_t capacity = std::max<size_t>(needed + needed / 8, 32);
   buffer_ = static_cast<char*>(ResizeBlock(buffer_, capacity));
   capacity_ = static_cast<uint32_t>(capacity);
@@ -240,7 +242,7 @@ void RecordTable::Segment::Compact(size_t capacity) {
     const Record record = At(offset);
     const size_t bytes = RecordBytes(record.key_size_, record.payload_size_);
     std::memcpy(packed + used, buffer_ + offset, bytes);
-    // The slot's hash does not change with the place, so it may be changed where it lies.
+    // The slot's hash depends on the key only, so the offset may be changed in place.
     const_cast<uint32_t&>(offset) = used;
     used += static_cast<uint32_t>(bytes);
   }
@@ -252,7 +254,8 @@ void RecordTable::Segment::Compact(size_t capacity) {
 }
 
 size_t RecordTable::Segment::MemoryBytes() const {
-  // A flat_hash_set holds a control byte and a slot for each of its capacity, and 16 more.
+  // A flat_hash_set allocates a slot and a control byte for each unit of its capacity, and 17 bytes
+  // more: 16 control bytes and padding.
   const size_t slots = offsets_.capacity();
   return sizeof(Segment) + capacity_ + (slots == 0 ? 0 : slots * (sizeof(uint32_t) + 1) + 17);
 }

@@ -12,7 +12,8 @@ constexpr size_t kMaxZoneNameBytes = 64;
 constexpr size_t kSundayWeekSlot = 7;
 
 int64_t StartMs(absl::CivilDay day, const absl::TimeZone& zone) {
-  // FromCivil gives the first of two midnights, and the change itself where midnight is skipped.
+  // FromCivil returns the first of two midnights, and the instant of the change if midnight is
+  // skipped.
   return absl::ToUnixMillis(absl::FromCivil(absl::CivilSecond(day), zone));
 }
 
@@ -20,7 +21,7 @@ int64_t OffsetSeconds(int64_t at_s, const absl::TimeZone& zone) {
   return zone.At(absl::FromUnixSeconds(at_s)).offset;
 }
 
-// The first second in (low, high] whose offset is that of `high`, where `low` has another.
+// The first second in (low, high] that has the offset of `high`; `low` has another offset.
 int64_t ChangeBetween(int64_t low, int64_t high, const absl::TimeZone& zone) {
   const int64_t offset = OffsetSeconds(high, zone);
   while (high - low > 1) {
@@ -81,8 +82,8 @@ DatedPeriod DatePeriod(int64_t at_ms, CalendarUnit unit, WeekStart week_start,
                        const absl::TimeZone& zone) {
   const absl::CivilDay day = absl::ToCivilDay(absl::FromUnixMillis(at_ms), zone);
   absl::CivilDay first = FirstDay(day, unit, week_start);
-  // Just after a change that sets the clock back over midnight, it shows a date whose next day has
-  // begun already.
+  // Just after a change that sets the clock back over midnight, the clock shows the old date again,
+  // although the next day has begun already.
   absl::CivilDay next = Neighbour(first, unit, 1);
   while (StartMs(next, zone) <= at_ms) {
     first = next;
@@ -100,7 +101,7 @@ uint32_t NameDigest(std::string_view name) {
 
 bool IsZoneName(std::string_view name) {
   if (name.empty() || name.size() > kMaxZoneNameBytes || name.front() == '/') return false;
-  // Not a zone of its own but the host's, which must not decide what a limit means.
+  // `localtime` is the host's zone, and the host must not decide what a limit means.
   if (name == "localtime") return false;
   for (const char c : name) {
     const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');

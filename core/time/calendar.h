@@ -1,13 +1,13 @@
 // Calendar periods in IANA time zones: the second, minute, hour, day, week, month or year that an
-// instant falls in, right over daylight-saving changes.
+// instant falls in, correct across daylight-saving changes.
 //
 // The periods of one unit in one zone cover the time line without gaps or overlaps:
-//  * Days and longer begin where the zone's clocks first show midnight; where a change skips
-//    midnight, at that change. So days of 23, 24 or 25 hours (and of any length that a zone's law
-//    makes) are single periods.
-//  * Hours, minutes and seconds follow the clock's face but are never longer than their name: an
-//    hour shown twice is two periods, and a change in the middle of an hour ends it. In
-//    Australia/Lord_Howe, whose change is 30 minutes, that gives half hours.
+//  * Days and longer periods begin when the zone's clocks first show midnight or, if a change skips
+//    midnight, at that change. So a day of 23, 24 or 25 hours (or of any other length that a zone's
+//    law makes) is one period.
+//  * Hours, minutes and seconds follow the local clock but are never longer than their unit. An
+//    hour that the clock shows twice is two periods, and a change in the middle of an hour ends the
+//    period. In Australia/Lord_Howe, where clocks change by 30 minutes, this gives half hours.
 #pragma once
 
 #include <array>
@@ -39,30 +39,32 @@ Period PeriodContaining(int64_t at_ms, CalendarUnit unit, WeekStart week_start,
 // Days are numbered from 1970-01-01 = 0, by the zone's calendar.
 Period DayPeriod(int32_t day, const absl::TimeZone& zone);
 
-// `yyyy-mm-dd`, digit for digit, a date that exists, 1970 to 9999; nullopt for anything else.
+// Parses `yyyy-mm-dd` in exactly this form: an existing date, 1970 to 9999. Returns nullopt for
+// anything else.
 std::optional<int32_t> ParseDate(std::string_view text);
 std::string FormatDate(int32_t day);
 
-// A zone with the periods last found in it, so that a decision inside the current period costs two
-// comparisons. Not for use by two threads at once.
+// A zone that remembers the period that it last found for each unit, so that a decision inside that
+// period costs two comparisons. Must not be used by two threads at once.
 class Zone {
  public:
   // Coordinated Universal Time.
   Zone();
 
-  // `name` as IsName() says, with the clocks of `zone`. Zones come from a ZoneSource.
+  // `name` satisfies IsName(); the clocks are those of `zone`. Other code gets its zones from a
+  // ZoneSource.
   Zone(std::string name, absl::TimeZone zone);
 
-  // Whether a zone may have that name: at most 64 letters, digits and `_+-/`, no path from the root
-  // and not `localtime`. No source need have it.
+  // Whether a zone may have this name: 1 to 64 letters, digits and `_+-/`, not `/` first, and not
+  // `localtime`. It does not say that a source has the zone.
   static bool IsName(std::string_view name);
-  // The zone of a name that a source lacks, for what is stored under it: its clocks show UTC.
+  // A zone for a stored name that a source lacks. It keeps the name, and its clocks show UTC.
   static Zone Missing(std::string_view name);
 
   const std::string& name() const { return name_; }
   bool is_missing() const { return is_missing_; }
-  // A digest of the name, to distinguish zones in compact state: 0 for UTC, different for all the
-  // names in today's tzdata.
+  // A digest of the name that distinguishes zones in compact state: 0 for UTC. All names in today's
+  // tzdata have different digests.
   uint32_t id() const { return id_; }
   const absl::TimeZone& time_zone() const { return zone_; }
 
@@ -79,7 +81,7 @@ class Zone {
   uint32_t id_ = 0;
   absl::TimeZone zone_;
   bool is_missing_ = false;
-  // By unit; the last one is the week that begins on Sunday.
+  // Indexed by unit; the last one is for weeks that begin on Sunday.
   std::array<Period, 8> found_{};
   NumberedDay found_day_;
 };

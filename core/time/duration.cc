@@ -14,8 +14,8 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 static_assert(std::max(kMaxDurationMs, kMaxInstantMs) < INT64_MAX / 16);
 
-// Takes the leading digits off `text` as a number of at most `max`, one of those above; nullopt if
-// there are none.
+// Removes the leading digits from `text` and returns their number. Returns nullopt if there are
+// none or if the number exceeds `max`, which is kMaxDurationMs or kMaxInstantMs.
 std::optional<int64_t> TakeDigits(std::string_view& text, int64_t max) {
   size_t digits = 0;
   int64_t value = 0;
@@ -28,7 +28,7 @@ std::optional<int64_t> TakeDigits(std::string_view& text, int64_t max) {
   return value;
 }
 
-// `.` and at least one digit, to the end of the text, as whole milliseconds.
+// Parses `.` and at least one digit, up to the end of the text, as whole milliseconds.
 std::optional<int64_t> FractionMs(std::string_view text) {
   if (text.size() < 2 || text.front() != '.') return std::nullopt;
   int64_t ms = 0;

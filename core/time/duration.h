@@ -1,5 +1,6 @@
-// The texts of durations and instants in tallyd's own commands. Decimal arithmetic only: a double
-// would move an instant by a millisecond, and window edges are exact to the millisecond.
+// Parses and formats durations and instants in tallyd's own commands. Uses decimal arithmetic only,
+// because a double could move an instant by a millisecond, and window edges are exact to the
+// millisecond.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +16,24 @@ namespace tally {
 inline constexpr int64_t kMaxInstantMs = 253'402'300'799'999;
 inline constexpr int64_t kMaxDurationMs = kMaxInstantMs;
 
-// `500ms`, `5s`, `10m`, `24h`, `7d` in whole units, or a bare number of seconds that may have a
-// decimal fraction; digits beyond the millisecond are cut off. Zero parses: whether it is meant is
-// for the caller. nullopt for anything else, and beyond kMaxDurationMs.
+// Parses `500ms`, `5s`, `10m`, `24h`, `7d` in whole units, or a bare number of seconds, which may
+// have a decimal fraction; digits beyond the millisecond are dropped. Returns ms. Zero is accepted:
+// the caller decides whether it is allowed. Returns nullopt for anything else, and beyond
+// kMaxDurationMs.
 std::optional<int64_t> ParseDuration(std::string_view text);
 
-// As ParseDuration reads it, in the largest unit of which it is a whole number: 90000 is "90s".
+// Formats a duration so that ParseDuration can read it, in the largest unit that divides it: 90000
+// gives "90s".
 std::string FormatDuration(int64_t ms);
 
-// Unix seconds, with or without a decimal fraction, or `1795230400123ms` in whole milliseconds, as
-// unix milliseconds; digits beyond the millisecond are cut off. nullopt for anything else, and
-// beyond kMaxInstantMs.
+// Parses unix seconds, with or without a decimal fraction, or whole milliseconds such as
+// `1795230400123ms`. Returns unix ms; digits beyond the millisecond are dropped. Returns nullopt
+// for anything else, and beyond kMaxInstantMs.
 std::optional<int64_t> ParseInstant(std::string_view text);
 
-// Of a bare number above 1e11, which as seconds is thousands of years away and as milliseconds is
-// an instant of our time: the milliseconds that were meant. nullopt for anything else.
+// Recognises milliseconds that were given without `ms`: a bare number above 1e11, which as seconds
+// is thousands of years away and as milliseconds is an instant of our time. Returns these
+// milliseconds without a fraction; nullopt for anything else.
 std::optional<int64_t> ParseLikelyMilliseconds(std::string_view text);
 
 }  // namespace tally

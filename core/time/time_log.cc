@@ -95,7 +95,7 @@ void TimeLog::Add(int64_t at, uint64_t count) {
     return;
   }
   if (!empty() && at == newest()) {
-    // One more of the last pair, which is written anew.
+    // The events belong to the last pair, which is written again with the higher count.
     Block& block = blocks_.back();
     const uint64_t before = LastCount(block);
     if (block.last_pair + kMaxPairBytes <= kBlockBytes) {
@@ -105,7 +105,8 @@ void TimeLog::Add(int64_t at, uint64_t count) {
       block.bytes.resize(block.last_pair);
       block.count -= before;
       --block.pairs;
-      // AppendPair takes the delta from `last`; where nothing is left it begins a block.
+      // AppendPair computes the delta from `last`. If no other pair is left, it begins the block
+      // again, and `begin` is where it writes.
       block.last = at - static_cast<int64_t>(head >> 1);
       if (block.count == 0) block.begin = block.last_pair;
       AppendPair(block, at, before + count);
@@ -120,7 +121,7 @@ void TimeLog::Add(int64_t at, uint64_t count) {
 
 TimeLog::Block& TimeLog::BeginBlock() {
   if (!empty()) {
-    // Most of a long log are full blocks: they keep no room to grow.
+    // Most blocks of a long log are full, so a full block keeps no room to grow.
     blocks_.back().bytes.shrink_to_fit();
     return blocks_.emplace_back();
   }
@@ -178,7 +179,8 @@ void TimeLog::DropFrontBlock() {
   // Assigning an empty string would keep the heap bytes.
   std::string().swap(block.bytes);
   ++head_;
-  // Erasing costs a move of the rest: only when a third as much is gone as stays.
+  // Erasing moves the remaining blocks. So it waits until there are a third as many empty blocks as
+  // remaining ones.
   if (head_ * 4 >= blocks_.size()) {
     blocks_.erase(blocks_.begin(), blocks_.begin() + static_cast<std::ptrdiff_t>(head_));
     head_ = 0;
@@ -269,7 +271,7 @@ bool TimeLog::FreeSome(size_t budget) {
 }
 
 uint64_t TimeLog::Save(uint64_t cursor, size_t max_bytes, std::string& out) const {
-  // The cursor is 1 + the place of the next block; blocks are small enough to be saved whole.
+  // The cursor is 1 + the index of the next block. Blocks are small enough to be saved whole.
   size_t index = cursor == 0 ? head_ : static_cast<size_t>(cursor - 1);
   size_t end = index;
   uint64_t pairs = 0;
@@ -282,7 +284,8 @@ uint64_t TimeLog::Save(uint64_t cursor, size_t max_bytes, std::string& out) cons
   for (; index < end; ++index) {
     const Block& block = blocks_[index];
     if (block.pairs == 0) continue;
-    // Only the first pair is given otherwise: by its distance from the block before.
+    // Only the block's first pair is encoded again: its delta is the distance from the last pair of
+    // the block before, or from 0 in the first block.
     std::string_view rest = std::string_view(block.bytes).substr(block.begin);
     uint64_t head = 0;
     Check(ReadVarint(rest, head), "a block of a time log holds whole pairs");
@@ -331,7 +334,7 @@ bool TimeLog::LoadSome(std::string_view& in, uint64_t& pairs, uint64_t& at) {
 
 bool TimeLog::Load(std::string_view& in) {
   uint64_t pairs = 0;
-  // A pair takes a byte at least, so a count beyond the bytes is a lie.
+  // A pair takes at least one byte, so a number of pairs above the number of bytes is malformed.
   if (!ReadVarint(in, pairs) || pairs > in.size()) return false;
   for (uint64_t at = 0; pairs > 0;) {
     if (!LoadSome(in, pairs, at)) return false;

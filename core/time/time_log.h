@@ -1,9 +1,9 @@
-// A sorted log of instants with repeats, for exact sliding windows.
+// A sorted log of instants, which may repeat, for exact sliding windows.
 //
-// Runs of equal instants are one (time, count) pair; pairs are delta-coded in blocks of at most
-// kBlockBytes, so a busy log costs 1-2 bytes an event and a thousand events of one instant cost
-// three. Events normally arrive at the back and leave at the front: both amortised O(1). A late
-// event rewrites the one block it belongs to.
+// Equal instants are one (time, count) pair. Pairs are delta-coded in blocks of at most
+// kBlockBytes, so a busy log costs 1-2 bytes per event, and a thousand events of one instant cost
+// three bytes. Events normally arrive at the back and leave at the front; both are amortised O(1).
+// A late event rewrites the one block it belongs to.
 #pragma once
 
 #include <cstddef>
@@ -20,32 +20,34 @@ namespace tally {
 class TimeLog {
  public:
   static constexpr int64_t kEndOfTime = std::numeric_limits<int64_t>::max();
-  // Whatever is counted, size() stays at or below this.
+  // size() never exceeds this: Add ignores what goes beyond.
   static constexpr uint64_t kMaxSize = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
 
-  // Events, not pairs. O(1).
+  // The number of events, not of pairs. O(1).
   uint64_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  // Only of a log that is not empty. O(1).
+  // The log must not be empty. O(1).
   int64_t oldest() const { return blocks_[head_].first; }
   int64_t newest() const { return blocks_.back().last; }
 
-  // Adds `count` events at `at`, in [0, kMaxInstantMs]; what goes beyond kMaxSize is not counted.
-  // Amortised O(1) at the back, otherwise O(log blocks + block) and rarely O(blocks).
+  // Adds `count` events at the instant `at`, in [0, kMaxInstantMs]; events beyond kMaxSize are
+  // ignored. Amortised O(1) at the back, otherwise O(log blocks + block), or O(blocks) when a block
+  // has to be split.
   void Add(int64_t at, uint64_t count);
 
   // Forgets the events at or before `at`. Amortised O(1) an event.
   void DropThrough(int64_t at);
 
-  // Takes away the `count` newest of the events at or before `not_after`; returns how many there
-  // were. O(block) for each block that it empties.
+  // Removes the `count` newest of the events at or before `not_after`; returns how many it removed,
+  // fewer if there were fewer. O(block) for each block that it changes.
   uint64_t RemoveNewest(uint64_t count, int64_t not_after = kEndOfTime);
 
-  // Events after `after`. O(blocks up to `after` + block); O(1) if that is all of them.
+  // The number of events after `after`. O(blocks up to `after` + block); O(1) if all events are
+  // after it, or none.
   uint64_t CountAfter(int64_t after) const;
 
-  // The instant of the `rank`-th event after `after`, from 1; there must be that many.
-  // O(blocks before it + block).
+  // The instant of the `rank`-th event after `after`, counted from 1; there must be that many
+  // (asserted). O(blocks before it + block).
   int64_t NthAfter(int64_t after, uint64_t rank) const;
 
   // Calls visit(at, count) for each pair after `after`, oldest first; O(log blocks + pairs).
@@ -58,18 +60,21 @@ class TimeLog {
     }
   }
 
-  // The heap bytes that it owns, without the object itself.
+  // The heap bytes of the log, without the object itself.
   size_t HeapBytesUsed() const;
-  // Frees about `budget` events, whole blocks at a time; true when nothing is left.
+  // Frees whole blocks from the back until they had `budget` encoded bytes or more; returns true
+  // when nothing is left.
   bool FreeSome(size_t budget);
-  // Forgets everything but keeps room for a block, so that Load and Add after it do not allocate.
+  // Removes all events but keeps the memory of one block, so that Load and Add after it need not
+  // allocate.
   void Clear();
 
-  // Appends runs, as AppendRuns writes them, of about `max_bytes` from `cursor` on: 0 begins; the
-  // result is the next cursor, 0 at the end. The log must not change between calls.
+  // Appends a run of about `max_bytes` that begins at `cursor`; returns the next cursor. 0 begins,
+  // and 0 is returned at the end. A run is varint(number of pairs) and then the pairs, the first of
+  // which has its instant as delta. The log must not change between the calls.
   uint64_t Save(uint64_t cursor, size_t max_bytes, std::string& out) const;
-  // Adds the runs at the front of `in` and takes them off; false, with some of them added perhaps,
-  // if they are malformed.
+  // Adds the run at the front of `in` and removes it from `in`. Returns false if the run is
+  // malformed; a part of it may then have been added.
   [[nodiscard]] bool Load(std::string_view& in);
 
  private:
@@ -80,16 +85,17 @@ class TimeLog {
     uint64_t count;
   };
 
-  // Pairs are varint(delta << 1 | repeated) and, if repeated, varint(count). The delta is to the
-  // pair before; that of the first pair still there has no meaning, as `first` says its time.
+  // A pair is varint(delta << 1 | repeated) and, if repeated, varint(count). The delta is the
+  // distance to the pair before. The first remaining pair's delta has no meaning: `first` is its
+  // instant.
   struct Block {
     int64_t first = 0;
     int64_t last = 0;
     uint64_t count = 0;
-    // Where the first pair that is still there, and the last pair, begin.
+    // The offsets in `bytes` of the first remaining pair and of the last pair.
     uint16_t begin = 0;
     uint16_t last_pair = 0;
-    // From `begin` on.
+    // The number of pairs from `begin` on.
     uint32_t pairs = 0;
     std::string bytes;
   };
@@ -123,16 +129,18 @@ class TimeLog {
   // The first block whose last event is after `after`; blocks_.size() if there is none.
   size_t FirstBlockAfter(int64_t after) const;
   void InsertLate(int64_t at, uint64_t count);
-  // Puts the pairs in the place of block `index`, as one block or two.
+  // Replaces block `index` by one or two blocks with these pairs.
   void Rewrite(size_t index, const std::vector<Pair>& pairs);
   void DropFrontBlock();
-  // An empty block at the back, for an event after all others.
+  // Returns an empty block at the back, for an event that is at newest() or after it.
   Block& BeginBlock();
-  // Takes at most `pairs` pairs, of times from `at` on, off the front of `in`: as a block in one
-  // piece if they follow what is there, else the first of them. Counts `pairs` down and `at` up.
+  // Adds pairs from the front of `in`, at most `pairs`, whose deltas count from `at`. If the first
+  // one is after all events, adds as many as fit in a block, without encoding them again; otherwise
+  // adds only the first. Removes them from `in` and `pairs`, and sets `at` to the last one's
+  // instant. Returns false if they are malformed.
   [[nodiscard]] bool LoadSome(std::string_view& in, uint64_t& pairs, uint64_t& at);
 
-  // Blocks before head_ are empty: they have left at the front, and are erased now and then.
+  // Blocks before head_ are empty: they were dropped at the front, and are erased now and then.
   absl::InlinedVector<Block, 1> blocks_;
   size_t head_ = 0;
   uint64_t size_ = 0;

@@ -1,4 +1,5 @@
-// Where time zones come from: rules and values name them, and core reads no files.
+// Finds time zones by their names. Rules and values name zones, but core reads no files, so it gets
+// them through this interface.
 #pragma once
 
 #include <absl/container/node_hash_map.h>
@@ -10,8 +11,8 @@
 
 namespace tally {
 
-// Zones live as long as their source, at one place: rules and values point there. Not for use by
-// two threads at once.
+// Zones live as long as their source and do not move, because rules and values point to them. Must
+// not be used by two threads at once.
 class ZoneSource {
  public:
   ZoneSource() = default;
@@ -19,9 +20,9 @@ class ZoneSource {
   ZoneSource(const ZoneSource&) = delete;
   ZoneSource& operator=(const ZoneSource&) = delete;
 
-  // The zone of an IANA name, null if the source has none of that name. A name may be any bytes.
+  // The zone of an IANA name, null if the source has none of that name. `name` may be any bytes.
   virtual Zone* Find(std::string_view name) = 0;
-  // The same for a name that was stored, which this source may lack: then a zone that is_missing().
+  // The same for a name that was stored. If this source lacks it, returns a zone that is_missing().
   // Null only if no zone can have such a name.
   Zone* FindStored(std::string_view name);
   Zone& utc() { return utc_; }

@@ -14,11 +14,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxNameBytes = 64;
-// Today's tzdata has 1,800. TZDIR may name any directory.
+// The tzdata of today has 1,800 files. The limit is there because TZDIR may name any directory.
 constexpr size_t kMaxFiles = 20'000;
 
-// The spelling of a file's name under one directory, in one way only: nothing leads out of the
-// directory, and no two spellings name one zone.
+// Whether the name is a plain relative path without dots, of at most kMaxNameBytes. Such a path
+// does not lead out of the directory, and a file has only one such spelling.
 bool IsPlainPath(std::string_view name) {
   return !name.empty() && name.size() <= kMaxNameBytes && name.front() != '/' &&
          name.back() != '/' && name.find("//") == name.npos && name.find('.') == name.npos &&
@@ -35,8 +35,8 @@ bool HasFile(const std::string& name) {
   return fs::is_regular_file(Directory() / name, error);
 }
 
-// The names of all files of tzdata, by their lower case, but for its two further copies of all
-// zones.
+// Returns the names of all files of tzdata, keyed by the name in lower case, without the two
+// further copies of all zones in posix/ and right/.
 absl::flat_hash_map<std::string, std::string> ListSpellings() {
   absl::flat_hash_map<std::string, std::string> spellings{{"utc", "UTC"}};
   const fs::path directory = Directory();
@@ -71,10 +71,10 @@ Zone* TzdataZones::Find(std::string_view name) {
   if (!IsPlainPath(name)) return nullptr;
   const std::string owned(name);
   if (const auto found = zones_.find(owned); found != zones_.end()) return &found->second;
-  // As long as all names are spelled right the files need not be listed.
+  // As long as all names are spelled as in tzdata, its files need not be listed.
   if (spellings_.empty() && HasFile(owned)) return FindOrLoad(owned);
   const std::string spelling = SpellingOf(name);
-  // A file that is not listed may be new.
+  // A file that is not in the list may be newer than the list.
   return FindOrLoad(spelling.empty() ? owned : spelling);
 }
 

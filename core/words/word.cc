@@ -10,13 +10,15 @@
 namespace tally {
 namespace {
 
-// Whether four characters are those, which are lower case, in any case.
+// Whether the four characters at `word` equal those at `lower`, which are in lower case, if the
+// case of ASCII letters is ignored.
 bool SameFour(const char* word, const char* lower) {
   uint32_t a;
   uint32_t b;
   std::memcpy(&a, word, sizeof a);
   std::memcpy(&b, lower, sizeof b);
-  // In each byte bit 5, if the lower case one is a letter. Without the high bits nothing carries.
+  // `letters` has bit 5 set in each byte in which `b` is a letter. The high bits are masked off so
+  // that no addition carries into the next byte.
   const uint32_t low = b & 0x7F7F7F7F;
   const uint32_t letters = ((low + 0x1F1F1F1F) & ~(low + 0x05050505) & ~b & 0x80808080) >> 2;
   return ((a ^ b) & ~letters) == 0;
@@ -31,7 +33,7 @@ bool SameLetters(std::string_view word, std::string_view lower) {
       return absl::ascii_tolower(static_cast<unsigned char>(a)) == b;
     });
   }
-  // Four at a time, the last ones with some of those before them.
+  // Compares four characters at a time; the last four may overlap the four before.
   for (size_t i = 0; i + 4 < size; i += 4) {
     if (!SameFour(word.data() + i, lower.data() + i)) return false;
   }

@@ -1,4 +1,4 @@
-// Words: what a request, a rule or a logged effect is made of.
+// Words: the parts of a request, a rule or a logged effect.
 #pragma once
 
 #include <span>
@@ -8,10 +8,11 @@ namespace tally {
 
 using Words = std::span<const std::string_view>;
 
-// Whether both, of one size, are the same in any case; `lower` is lower case.
+// Whether both are equal if the case of ASCII letters is ignored. They must have the same size, and
+// `lower` must be in lower case.
 bool SameLetters(std::string_view word, std::string_view lower);
 
-// Compares a word in any case; `lower` is lower case.
+// The same for any two sizes; `lower` must be in lower case.
 inline bool IsWord(std::string_view word, std::string_view lower) {
   return word.size() == lower.size() && SameLetters(word, lower);
 }

@@ -93,7 +93,8 @@ void IndexedZSet::SaveForSnapshot(Handle handle) {
 
 bool IndexedZSet::SaveSnapshot() {
   if (snapshot_ == nullptr) return false;
-  // Those that are marked already take little time, so it is the elements looked at that count.
+  // Counts the elements that a slice looks at. Not all of them are saved: those that are marked
+  // already take little time.
   constexpr size_t kElementsASlice = 1000;
   ZSetSnapshot& snapshot = *snapshot_;
   const size_t from =

@@ -17,14 +17,14 @@
 
 namespace tally {
 
-// What adding a member came to. kFull: the set's 32-bit handles are used up, at some 16 GiB of
-// members, and it is unchanged.
+// The result of adding a member. kFull: the set's 32-bit handles are used up, which takes about
+// 16 GiB of members; the set is unchanged.
 enum class AddResult { kAdded, kUpdated, kUnchanged, kFull };
 
-// Its parts refer to each other, so it stays where it is made.
+// Its parts refer to each other, so it cannot be moved.
 class IndexedZSet {
  public:
-  // `seed` is of the members' hash.
+  // `seed` is the seed of the members' hash.
   explicit IndexedZSet(uint64_t seed) : store_(seed), index_(store_), order_(store_) {}
   ~IndexedZSet();
   IndexedZSet(const IndexedZSet&) = delete;
@@ -52,8 +52,8 @@ class IndexedZSet {
   uint64_t Scan(uint64_t cursor, size_t count,
                 absl::FunctionRef<void(std::string_view, double)> visit) const;
 
-  // Gives back the memory of about `count` members; true when nothing is left. Once begun, the set
-  // is good for nothing else.
+  // Frees the memory of about `count` members; returns true when nothing is left. After the first
+  // call the set may only be freed further or destroyed.
   bool FreeSome(size_t count);
 
   size_t MemoryBytes() const;

@@ -26,7 +26,7 @@ inline constexpr size_t kMaxInlineText = kLongTextTag - 1;
 // The longest encoded member, tag included.
 inline constexpr size_t kMaxEncodedBytes = 1 + kMaxInlineText;
 
-// A member as a caller names it: its text, and its number if it is one. A view.
+// A member as a caller names it: its text, and its number if it is one. Holds a view of the text.
 struct MemberName {
   explicit MemberName(std::string_view member) : text(member), number(ParseInt64(member)) {}
 
@@ -34,7 +34,7 @@ struct MemberName {
   std::optional<int64_t> number;
 };
 
-// The bytes that hold `value`, 1 to 8, so that sign extension gives it back.
+// How many bytes, 1 to 8, hold `value` so that sign extension restores it.
 constexpr size_t IntegerBytes(int64_t value) {
   const auto magnitude = static_cast<uint64_t>(value < 0 ? ~value : value);
   return static_cast<size_t>(std::bit_width(magnitude)) / 8 + 1;

@@ -1,7 +1,7 @@
-// The records of a large sorted set: a score and a member each, found by 32-bit handles.
+// The records of a large sorted set, found by 32-bit handles. Each has a score and a member.
 //
-// A record is an 8-byte score and the encoded member (core/zset/member_code.h) in a slab; a member
-// too long for that is in a block of its own, which the record points to.
+// A record is an 8-byte score and the encoded member (core/zset/member_code.h) in a slab. A member
+// that is too long for the slab is in a block of its own, to which the record points.
 #pragma once
 
 #include <xxhash.h>
@@ -30,7 +30,7 @@ class MemberStore {
   MemberStore(const MemberStore&) = delete;
   MemberStore& operator=(const MemberStore&) = delete;
 
-  // Slab::kNull if the store is full.
+  // Returns Slab::kNull if the store is full.
   [[nodiscard]] Handle Add(double score, const MemberName& name);
   void Free(Handle handle);
 
@@ -50,7 +50,7 @@ class MemberStore {
     return MemberText(encoded);
   }
 
-  // As memcmp, between the member's text and `text`.
+  // Compares the member's text with `text`, as memcmp does.
   int Compare(Handle handle, std::string_view text) const {
     return Text(handle).view().compare(text);
   }
@@ -62,7 +62,8 @@ class MemberStore {
   uint64_t Hash(Handle handle) const;
   bool Matches(Handle handle, const Key& key) const;
 
-  // Members in blocks of their own: those a teardown must visit one by one.
+  // The number of members in blocks of their own. If there are any, the destruction of the set must
+  // free them one by one.
   size_t long_members() const { return long_members_; }
   size_t MemoryBytes() const { return slab_.MemoryBytes() + long_bytes_; }
 

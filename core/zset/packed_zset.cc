@@ -67,7 +67,7 @@ size_t PackedZSet::RankOf(const Position& position) const {
 void PackedZSet::ForEach(RankRange range, bool reverse,
                          absl::FunctionRef<bool(std::string_view, double)> visit) const {
   Check(range.begin <= range.end && range.end <= count_, "rank range");
-  // Entries only say where the next one starts.
+  // An entry says only where the next one begins, so a reverse walk needs all positions first.
   absl::InlinedVector<const char*, 128> entries(range.size());
   const char* entry = Entry(range.begin);
   for (const char*& place : entries) {

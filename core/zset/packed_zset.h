@@ -17,7 +17,7 @@ namespace tally {
 
 class PackedZSet {
  public:
-  // Beyond this a set is not small, whatever the limits say.
+  // A set of more bytes is never packed, whatever the limits say.
   static constexpr size_t kMaxBytes = size_t{1} << 20;
 
   size_t size() const { return count_; }
@@ -26,7 +26,7 @@ class PackedZSet {
   bool HasRoomFor(const MemberName& name) const;
 
   std::optional<double> Find(const MemberName& name) const;
-  // The member is not in the set, and HasRoomFor it.
+  // Requires that the member is not in the set and that HasRoomFor(name).
   void Insert(double score, const MemberName& name);
   // False if the member is not in the set.
   bool Erase(const MemberName& name);

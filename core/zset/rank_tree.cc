@@ -11,7 +11,7 @@ struct RankTree::Node {
   uint32_t size = 0;
 };
 
-// Half a kilobyte: a search in it costs as much as one in smaller nodes, and a move little.
+// Half a kilobyte: a search costs no more than in smaller nodes, and moving the items costs little.
 struct RankTree::Leaf : Node {
   using Item = Handle;
   static constexpr uint32_t kCapacity = 127;
@@ -20,7 +20,7 @@ struct RankTree::Leaf : Node {
 
 struct RankTree::Child {
   Node* node;
-  uint32_t count;  // elements below; handles are 32 bits, so more cannot be
+  uint32_t count;  // elements below; cannot be more, as handles have 32 bits
   Handle first;
   double first_score;
 };
@@ -33,12 +33,13 @@ struct RankTree::Inner : Node {
 
 namespace {
 
-// A node other than those at the right edge is at least this full, a third, or has no sibling.
+// The fewest items of a node, a third of its capacity. Nodes at the right edge, and nodes without a
+// sibling, may have fewer.
 template <class N>
 constexpr uint32_t kMinItems = N::kCapacity / 3;
 
-// Two siblings become one if they fill it to no more than this, so that the next insertion does not
-// split them again.
+// Two siblings are merged if the merged node has at most this many items, so that the next
+// insertion does not split it again.
 template <class N>
 constexpr uint32_t kMaxMerged = N::kCapacity * 3 / 4;
 
@@ -72,8 +73,8 @@ void Distribute(N* left, N* right, uint32_t left_size) {
   left->size = left_size;
 }
 
-// Inserts in a node that is full, and so in it or in `right`, its new and empty sibling. At the
-// right edge, where rising scores arrive, the left one stays as full as it can be.
+// Inserts an item in the full node `left`, of which a part moves to `right`, its new, empty
+// sibling. At the right edge, where rising scores arrive, `left` stays as full as it can be.
 template <class N>
 void SplitInsert(N* left, N* right, uint32_t index, bool at_edge, const typename N::Item& item) {
   uint32_t left_size = N::kCapacity / 2;
@@ -86,7 +87,8 @@ void SplitInsert(N* left, N* right, uint32_t index, bool at_edge, const typename
   }
 }
 
-// Merges two neighbours into the left one, or evens them out. True if the right one is left empty.
+// Merges two neighbours into the left one, or gives both the same number of items. Returns true if
+// the right one is empty afterwards.
 template <class N>
 bool MergeOrEven(N* left, N* right) {
   const uint32_t total = left->size + right->size;
@@ -164,7 +166,8 @@ bool RankTree::IsBefore(Handle handle, double score, const Position& position) c
       score, [&](std::string_view text) { return members_.Compare(handle, text); }, position);
 }
 
-// The child that `position` leads to: the last one whose first element lies before it.
+// The child that `position` leads to: the last one whose first element lies before `position`, or
+// child 0 if there is none.
 uint32_t RankTree::ChildBefore(const Inner& inner, const Position& position) const {
   const Child* after = std::partition_point(
       inner.items, inner.items + inner.size,
@@ -210,7 +213,7 @@ RankTree::Node* RankTree::InsertBelow(Node* node, unsigned level, const Position
     ++child.count;
     return nullptr;
   }
-  // Only the first child's first element can have changed otherwise.
+  // The child was split, or it is child 0, whose first element may have changed.
   child = Describe(child.node, level - 1);
   if (right == nullptr) return nullptr;
   return AddChild(inner, index + 1, Describe(right, level - 1), at_edge);

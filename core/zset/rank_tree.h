@@ -1,7 +1,7 @@
-// The order of a large sorted set: a B+tree of record handles that knows how many are below each
-// node, so that ranks are found, and found by, in O(log n).
+// The order of a large sorted set: a B+tree of record handles that knows how many elements are
+// below each node. So it finds an element's rank, and the element at a rank, in O(log n).
 //
-// Inner nodes keep the score of each child's first element beside its handle: a descent looks at
+// Inner nodes keep the score of each child's first element beside its handle. So a descent reads
 // records only where scores are equal, and in the leaf.
 #pragma once
 
@@ -27,7 +27,7 @@ class RankTree {
 
   size_t size() const { return size_; }
 
-  // Adds a record, in its place. O(log n); without a search if it goes to the end.
+  // Adds a record at its place in the order. O(log n), without a search if that is the end.
   void Insert(Handle handle);
 
   // How many elements lie before `position`. O(log n).
@@ -36,9 +36,9 @@ class RankTree {
   // Calls visit(handle) in order, or in reverse, until it returns false. O(log n + visited).
   void ForEach(RankRange range, bool reverse, absl::FunctionRef<bool(Handle)> visit) const;
 
-  // Takes out elements from `rank` on: up to `max_count`, but none beyond the leaf that holds
-  // `rank`; returns how many, at least 1. Hands each to `removed`, which may destroy its record.
-  // O(log n + removed).
+  // Removes up to `max_count` elements from `rank` on, but none beyond the leaf that holds `rank`;
+  // returns how many, at least 1. Requires rank < size() and max_count > 0 (asserted). Passes each
+  // to `removed`, which may destroy its record. O(log n + removed).
   size_t EraseRun(size_t rank, size_t max_count, absl::FunctionRef<void(Handle)> removed);
 
   size_t MemoryBytes() const;
@@ -55,8 +55,8 @@ class RankTree {
   Child Describe(Node* node, unsigned level) const;
   Handle Last() const;
 
-  // Returns the new right-hand sibling if the node had to be split. `position` is null to append;
-  // `at_edge` says that no node of this level is further right.
+  // Returns the new right-hand sibling if the node had to be split, else null. `position` is null
+  // to append; `at_edge` says that no node of this level is further right.
   Node* InsertBelow(Node* node, unsigned level, const Position* position, bool at_edge,
                     Handle handle);
   Leaf* InsertInLeaf(Leaf* leaf, const Position* position, bool at_edge, Handle handle);

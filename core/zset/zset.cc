@@ -34,7 +34,7 @@ std::optional<double> ZSet::Score(std::string_view member) const {
 
 AddResult ZSet::Set(std::string_view member, double score, const ZSetLimits& limits) {
   Check(!std::isnan(score), "a score is a number");
-  if (score == 0) score = 0;  // of the two zeros one is enough
+  if (score == 0) score = 0;  // stores -0 as 0
   const MemberName name(member);
   if (auto* packed = std::get_if<PackedZSet>(&form_)) {
     return SetPacked(*packed, name, score, limits);

@@ -1,9 +1,10 @@
-// The sorted set value: members are byte strings, scores doubles; ordered by score, then by the
-// members' bytes. Small sets are packed in one allocation, larger ones are indexed.
+// The sorted set value: members are byte strings, scores are doubles. Elements are ordered by
+// score, then by the members' bytes. Small sets are packed in one allocation, larger ones are
+// indexed.
 //
-// Ranges of every kind are intervals of ranks: find one with ScoreRange, LexRange or from ranks,
-// then count it (size()), walk it (ForEach) or erase it (EraseRange). n is size() below; small sets
-// take O(n), bounded by the limits, for everything.
+// Ranges of every kind are intervals of ranks: make one with ScoreRange, LexRange or from ranks,
+// then count it (size()), walk it (ForEach) or erase it (EraseRange). Below, n is size(). In small
+// sets everything takes O(n), and the limits bound n.
 #pragma once
 
 #include <absl/functional/function_ref.h>
@@ -23,8 +24,8 @@
 
 namespace tally {
 
-// Up to where a set stays packed (zset-max-listpack-entries, zset-max-listpack-value). Lower limits
-// apply where a set cannot be packed: 246 bytes a member, 1 MiB a set.
+// The limits up to which a set stays packed (zset-max-listpack-entries, zset-max-listpack-value).
+// Whatever they are, a packed set has at most 246 bytes per member and 1 MiB in total.
 struct ZSetLimits {
   size_t max_packed_entries = 128;
   size_t max_packed_member = 64;
@@ -36,8 +37,8 @@ class ZSet {
   // Must not change the set.
   using Visitor = absl::FunctionRef<bool(std::string_view, double)>;
 
-  // `seed` is of the members' hash: random, and not known to clients, so that they cannot choose
-  // members that collide.
+  // `seed` is the seed of the members' hash: random, and not known to clients, so that they cannot
+  // choose members that collide.
   explicit ZSet(uint64_t seed) : seed_(seed) {}
 
   size_t size() const;
@@ -49,8 +50,8 @@ class ZSet {
   // The member's score. O(1).
   std::optional<double> Score(std::string_view member) const;
 
-  // Adds the member, or gives it a new score, which must not be NaN. As in Redis, 0 and -0 are
-  // equal scores: the older one stays. O(log n); amortised O(1) for what goes to the end.
+  // Adds the member, or gives it a new score, which must not be NaN (asserted). 0 and -0 are equal
+  // scores, as in Redis; -0 is stored as 0. O(log n), without a search for what goes to the end.
   AddResult Set(std::string_view member, double score, const ZSetLimits& limits);
 
   // False if the member is not in the set. O(log n).
@@ -75,38 +76,42 @@ class ZSet {
   // O(log n + range.size()).
   void EraseRange(RankRange range);
 
-  // Takes out and returns the element with the lowest, the highest score. Not from an empty set.
+  // Removes and returns the element with the lowest or the highest score. The set must not be empty
+  // (asserted).
   std::pair<std::string, double> PopMin();
   std::pair<std::string, double> PopMax();
 
-  // One step of an iteration in hash order. Begins with cursor 0 and is over when 0 is returned;
-  // cursors are below 2^48. Every element that is in the set all the while is visited exactly once,
-  // whatever changes between the steps (at least once if the set grows out of the small form, which
-  // one step visits whole). `count` elements are visited, sometimes a few more.
+  // One step of an iteration in hash order. The first step takes cursor 0, and the iteration is
+  // over when 0 is returned; cursors are below 2^48. An element that is in the set during the whole
+  // iteration is visited exactly once, whatever changes between the steps. A step visits `count`
+  // elements, sometimes a few more; a small set is visited whole in one step.
   uint64_t Scan(uint64_t cursor, size_t count,
                 absl::FunctionRef<void(std::string_view, double)> visit) const;
 
-  // O(n log n) on the members' hash and order.
+  // The copy of a small set becomes large if it exceeds `limits`; that of a large set stays large.
+  // O(n log n), because every member is hashed and put in order again.
   ZSet Clone(const ZSetLimits& limits) const;
 
-  // Takes the set apart in slices: frees about `count` elements; true when nothing is left. Once
-  // begun, the set may only be taken apart further or destroyed.
+  // Frees the set in slices of about `count` elements; returns true when nothing is left. After the
+  // first call the set may only be freed further or destroyed.
   bool FreeSome(size_t count);
 
-  // Everything that the set has allocated, as HeapBytes counts; not sizeof(ZSet). O(1).
+  // Heap bytes of the set, counted as HeapBytes does, without sizeof(ZSet) and without a snapshot
+  // under way. O(1).
   size_t MemoryBytes() const;
 
-  // Appends a run of elements to `out`, from `from_rank` < size() on, until it has max_bytes or
-  // more; returns the rank to go on from. An element is its score (8 bytes, little-endian) and its
-  // length-prefixed member (core/bytes/varint.h).
+  // Appends a run of elements to `out`, beginning at `from_rank` < size(), until it has `max_bytes`
+  // or more; returns the rank to go on from, size() at the end. An element is its score (8 bytes,
+  // little-endian) and its length-prefixed member (core/bytes/varint.h).
   size_t Save(size_t from_rank, size_t max_bytes, std::string& out) const;
 
-  // Adds the elements of a run. False if it is malformed: too short, a NaN, a member that is in the
-  // set already; what came before stays added. Runs in order are loaded fastest.
+  // Adds the elements of a run. Returns false if the run is malformed: it is too short, has a NaN,
+  // or has a member that is in the set already. The elements before that stay added. Runs in the
+  // order of ranks load fastest.
   [[nodiscard]] bool Load(std::string_view run, const ZSetLimits& limits);
 
-  // What ValueOperations asks for: runs as those of Save, but not in order. Not of a small
-  // set.
+  // See ValueOperations::begin_snapshot. Runs are like those of Save, but not in order.
+  // BeginSnapshot returns false for a small set.
   bool BeginSnapshot(const ZSetSnapshot::RunSink& sink);
   bool SaveSnapshot();
   void EndSnapshot();

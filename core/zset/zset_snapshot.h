@@ -1,5 +1,5 @@
-// What is under way of a snapshot of a large sorted set that changes meanwhile: each element is
-// saved in the order of ranks, or just before it changes.
+// The state of a snapshot of a large sorted set that changes meanwhile. Elements are saved in the
+// order of ranks, but an element that is about to change is saved first.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace tally {
 
-// An element of a run: its score, 8 bytes little-endian, and its length-prefixed member.
+// Appends an element to a run: its score, 8 bytes little-endian, and its length-prefixed member.
 void AppendElement(std::string_view member, double score, std::string& run);
 
 class ZSetSnapshot {
@@ -23,12 +23,14 @@ class ZSetSnapshot {
 
   explicit ZSetSnapshot(const RunSink& sink) : sink_(sink) {}
 
-  // Marks the record as one that is not, or not any more, to be saved; false if it was marked.
+  // Marks a record that must not be saved (again): it is saved, or newer than the snapshot. Returns
+  // false if it was marked before.
   bool Mark(Handle handle);
   void Save(std::string_view member, double score);
   void Flush();
 
-  // The element that the walk has come to; what lies before is marked.
+  // The last element that the walk has reached, if it has `begun`. This element and all before it
+  // are marked.
   bool begun = false;
   double score = 0;
   std::string member;
@@ -36,7 +38,7 @@ class ZSetSnapshot {
  private:
   RunSink sink_;
   std::string run_;
-  // A bit for each place that a record may have in the slab: 3% of the records' bytes.
+  // One bit for each place where a record may begin in the slab: 3% of the records' bytes.
   std::vector<uint64_t> marks_;
 };
 

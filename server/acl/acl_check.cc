@@ -17,19 +17,19 @@ unsigned RightsFor(uint16_t use) {
   return rights;
 }
 
-// What one selector says, and the argument it takes offence at.
+// The verdict of one selector, and the index of the argument that it denies.
 struct Finding {
   AclDenial denial = AclDenial::kNone;
   size_t index = 0;
 };
 
-// One call, for the selectors that are asked one after the other.
+// One call, which is checked against one selector after the other. Its keys are found only once.
 class Call {
  public:
   Call(const CommandTable::Item& item, Args args) : item_(item), args_(args) {}
 
   Finding Ask(const AclSelector& selector) {
-    // Who is not logged in yet has to get that far.
+    // A client that is not logged in needs these commands to log in, so every user may run them.
     const bool is_login = (item_.command->flags & kNoAuth) != 0;
     if (!is_login && !selector.MayRun(item_.id, args_)) return {AclDenial::kCommand, 0};
     const Finding finding = AskForKeys(selector);
@@ -63,7 +63,8 @@ class Call {
     return {};
   }
 
-  // The keys, and the policy. None where the call is an error, which the command says.
+  // The keys and the policy that the call names. There are no keys if the call is malformed: the
+  // command itself replies with the error.
   const std::vector<KeyReference>& Names() {
     if (!names_) {
       const Command& command = *item_.command;
@@ -88,7 +89,7 @@ AclVerdict CheckCall(const AclUser& user, const CommandTable::Item& item, Args a
   for (const AclSelector& selector : user.selectors) {
     if (worst.denial == AclDenial::kNone) break;
     const Finding finding = call.Ask(selector);
-    // The selector that came furthest says what is wrong.
+    // The result names what was denied by the selector that allowed the most.
     const bool further = finding.denial > worst.denial ||
                          (finding.denial == worst.denial && finding.index > worst.index);
     if (further || finding.denial == AclDenial::kNone) worst = finding;

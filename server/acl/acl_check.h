@@ -1,4 +1,4 @@
-// Whether a user may make a call.
+// Decides whether a user may make a call, and what a call may read.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@ enum class AclDenial : uint8_t { kNone, kCommand, kKey, kChannel };
 
 struct AclVerdict {
   AclDenial denial = AclDenial::kNone;
-  std::string_view object;  // the command, key or channel that is denied
+  std::string_view object;  // the denied command, key or channel; a view into the call
 };
 
-// A policy's name is checked as a key is. The call's arity may be wrong. O(selectors * keys *
-// patterns).
+// Checks the command, its keys and its channels. The name of a policy is checked like a key. The
+// call may have a wrong number of arguments. O(selectors * keys * patterns).
 AclVerdict CheckCall(const AclUser& user, const CommandTable::Item& item, Args args);
 
-// What a call may read beyond the keys that its words name: what the selectors that allow the call
-// as a whole let it read.
+// The keys that a call may read in addition to those that its arguments name. They are given by the
+// selectors that allow the whole call.
 class ReadRights {
  public:
-  // Null may read everything. The user outlives the rights.
+  // A null `user` may read everything. The user must outlive this object.
   ReadRights(const AclUser* user, const CommandTable::Item& item, Args args);
 
   bool MayRead(std::string_view key) const;
@@ -37,7 +37,7 @@ class ReadRights {
   std::vector<const AclSelector*> selectors_;
 };
 
-// The error to reply to a denied request, with its prefix.
+// Returns the error reply for a denied request, with the NOPERM prefix; empty if nothing is denied.
 std::string DenialError(const AclVerdict& verdict);
 
 }  // namespace tally::server

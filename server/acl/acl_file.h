@@ -1,4 +1,4 @@
-// The users of aclfile.
+// Loads all users from the file that `aclfile` names, and saves them there.
 #pragma once
 
 #include <absl/status/status.h>
@@ -9,8 +9,8 @@
 
 namespace tally::server {
 
-// Puts the users of the file in the place of all there are. On an error, whose message is ready to
-// be shown, nothing has changed.
+// Replaces all users by those of the file. On an error nothing changes; the message of the error
+// can be shown as it is.
 absl::Status LoadAclFile(const std::string& path, AclUsers& users);
 
 // Writes all users into the file.

@@ -1,5 +1,5 @@
-// Stands before every call of a client: who it is, and whether its user may make the call. What is
-// refused gets a line in ACL LOG.
+// Checks every call of a client: which user the client is, and whether this user may make the call.
+// Each denied call and each failed login is added to ACL LOG.
 #pragma once
 
 #include <string_view>
@@ -21,11 +21,12 @@ class AclGuard {
   AclGuard(AclUsers& users, AclLog& log, const Clock& clock, const Config& config)
       : users_(users), log_(log), clock_(clock), config_(config) {}
 
-  // `place` is where the call comes from: toplevel, multi or lua.
+  // `place` says where the call comes from: "toplevel", "multi" or "lua". ACL LOG keeps the view,
+  // so it must be a string literal.
   AclVerdict Check(const Client& client, const CommandTable::Item& item, Args args,
                    std::string_view place);
-  // Makes the client the user's if the password fits; otherwise nothing changes. `command` is the
-  // word by which it logs in.
+  // Logs the client in as `user` and returns true if the password is right. Otherwise nothing
+  // changes and ACL LOG gets an entry, in which `command` says how the client tried to log in.
   bool Login(Client& client, std::string_view command, std::string_view user,
              std::string_view password);
 
@@ -39,7 +40,8 @@ class AclGuard {
   const Config& config_;
 };
 
-// The user that a client is before it has said a word.
+// Makes a new client the default user. The client counts as logged in if that user is on and needs
+// no password.
 void LoginAsDefault(AclUsers& users, Client& client);
 
 }  // namespace tally::server

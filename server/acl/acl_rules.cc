@@ -49,10 +49,10 @@ void SetAllCommands(AclSelector& selector, bool allowed) {
   selector.command_rules.clear();
 }
 
-// Redis compares such a rule as a C string, which ends at a NUL.
+// Redis compares a rule that is one fixed word as a C string, which ends at a NUL.
 std::string_view CText(std::string_view word) { return word.substr(0, word.find('\0')); }
 
-// Rules of one word. False when it is none of them.
+// Applies a rule for selectors that is one fixed word. Returns false if `word` is no such rule.
 bool ApplySelectorWord(AclSelector& selector, std::string_view word) {
   const std::string_view text = CText(word);
   const auto is = [&](std::string_view name) { return IsWord(text, name); };
@@ -128,7 +128,7 @@ std::string_view SetCategory(AclSelector& selector, const CommandTable& table,
   return {};
 }
 
-// "+select|0": the command, which has no subcommands, with this first argument.
+// "+select|0": allows the command with this first argument. The command must have no subcommands.
 std::string_view AllowFirstArg(AclSelector& selector, const CommandTable& table,
                                std::string_view name, size_t bar) {
   const CommandTable::Item* const command = table.FindFullName(name.substr(0, bar));
@@ -142,7 +142,8 @@ std::string_view AllowFirstArg(AclSelector& selector, const CommandTable& table,
   return {};
 }
 
-// A category, a command with its subcommands, one subcommand, or a first argument; lower case.
+// `name` is in lower case: a category, a command (with all its subcommands), one subcommand, or a
+// command with a first argument.
 std::string_view SetCommands(AclSelector& selector, const CommandTable& table,
                              std::string_view name, bool allowed) {
   selector.commands.resize(table.items().size(), selector.new_commands);
@@ -166,13 +167,14 @@ std::string_view ApplyCommandRule(AclSelector& selector, const CommandTable& tab
   const std::string_view name = std::string_view(lower).substr(1);
   const std::string_view error = SetCommands(selector, table, name, lower[0] == '+');
   if (!error.empty()) return error;
-  // What older rules said of these commands holds no more.
+  // The new rule replaces older rules for the same name, and for its subcommands and first
+  // arguments.
   std::erase_if(selector.command_rules, [&](const std::string& older) {
     const std::string_view same = std::string_view(older).substr(1, name.size());
     const size_t end = 1 + name.size();
     return IsWord(same, name) && (older.size() == end || older[end] == '|');
   });
-  // A first argument is shown as it was given.
+  // A first argument keeps the letter case in which it was given; all else is shown in lower case.
   const bool is_first_arg = !name.starts_with('@') && table.FindFullName(name) == nullptr;
   const size_t told_lower = is_first_arg ? lower.rfind('|') : lower.size();
   selector.command_rules.push_back(lower.substr(0, told_lower).append(rule.substr(told_lower)));
@@ -229,7 +231,7 @@ std::string_view AddSelector(AclUser& user, const CommandTable& table, std::stri
   return {};
 }
 
-// Rules of one word. False when it is none of them.
+// Applies a rule for users that is one fixed word. Returns false if `word` is no such rule.
 bool ApplyUserWord(AclUser& user, std::string_view word) {
   const std::string_view text = CText(word);
   const auto is = [&](std::string_view name) { return IsWord(text, name); };
@@ -270,7 +272,8 @@ std::string_view ApplyRule(AclUser& user, const CommandTable& table, std::string
   }
 }
 
-// Takes one rule's words from the front: several for a selector. Empty when it is not closed.
+// Removes the words of one rule from the front of `words` and returns the rule. A selector in
+// parentheses may take several words; returns an empty string if it is not closed.
 std::string TakeRule(std::span<const std::string_view>& words) {
   const bool opens = words.front().starts_with('(');
   std::string rule;

@@ -1,4 +1,4 @@
-// The words of ACL SETUSER.
+// The rules of ACL SETUSER: parses them and applies them to a user.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,8 @@ namespace tally::server {
 
 inline constexpr std::string_view kUnknownCommandReason = "Unknown command or category name in ACL";
 
-// Users are written down as words of a line: neither white space nor NUL. A name may be empty.
+// Returns true if `text` has neither white space nor NUL, because a user is saved as words of one
+// line. A name may be empty.
 bool IsUserName(std::string_view text);
 inline constexpr std::string_view kBadUserName =
     "Usernames can't contain spaces or null characters";
@@ -24,8 +25,8 @@ struct AclRuleError {
 };
 
 // Applies rules such as "on", ">secret", "~orders:*", "+@read" or "(~a:* +get)" to the user, in
-// their order; a selector in parentheses may be spread over several words. Gives the first that is
-// no rule; then the user may be changed in part.
+// their order. A selector in parentheses may be spread over several words. Returns the first
+// invalid rule, or nullopt; after an error the user may be changed in part.
 std::optional<AclRuleError> ApplyAclRules(AclUser& user, const CommandTable& table,
                                           std::span<const std::string_view> words);
 

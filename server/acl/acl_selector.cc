@@ -18,7 +18,7 @@ void AppendWord(std::string& text, std::string_view word) {
 std::string_view PrefixOf(const KeyPattern& pattern) {
   if (pattern.rights == kMayRead) return "%R~";
   if (pattern.rights == kMayWrite) return "%W~";
-  // "~*" would be another rule, which no pattern may follow.
+  // "~*" would be the rule for all keys, and no pattern may follow that rule.
   return pattern.glob == "*" ? "%RW~" : "~";
 }
 
@@ -85,7 +85,8 @@ std::string DescribeSelector(const AclSelector& selector) {
   return text;
 }
 
-// No word has a blank in it. One that ends with a parenthesis would end the selector.
+// No word contains a blank, so the text can be split at spaces. A word that ends with a parenthesis
+// needs quotes, because it would end the selector.
 std::string DescribeInParentheses(const AclSelector& selector) {
   std::string text;
   for (const std::string& word : SplitAtSpaces(DescribeSelector(selector))) {

@@ -1,5 +1,5 @@
-// What may be done: a set of commands, key patterns and channels. A user has one of its own, and
-// may have more; a call has to fit one of them as a whole.
+// A selector says what may be done: a set of commands, key patterns and channels. A user has one
+// selector of its own and may have more. A call is allowed if one of them allows all of it.
 #pragma once
 
 #include <cstddef>
@@ -21,12 +21,15 @@ struct KeyPattern {
 };
 
 struct AclSelector {
-  bool new_commands = false;  // whether what no rule names is allowed
-  // By CommandTable::Item::id, as the rules came out; those after the end are as new ones.
+  bool new_commands = false;  // whether commands that no rule names are allowed
+  // Whether each command is allowed, by CommandTable::Item::id. For ids after the end, new_commands
+  // says it.
   std::vector<bool> commands;
-  // Of commands that are allowed with some first arguments only, in lower case.
+  // By command id: the first arguments, in lower case, with which a command is allowed that is not
+  // allowed as a whole.
   std::map<size_t, std::vector<std::string>> first_args;
-  // "+get", "-@set", in their order; "+@all" and "-@all" are given by new_commands.
+  // Rules such as "+get" and "-@set", in their order. "+@all" and "-@all" are never in here: they
+  // set new_commands.
   std::vector<std::string> command_rules;
 
   bool all_keys = false;
@@ -34,22 +37,23 @@ struct AclSelector {
   bool all_channels = false;
   std::vector<std::string> channels;
 
-  // Nothing needs to be checked.
+  // Returns true if the selector allows everything, so that no call needs to be checked.
   bool IsUnrestricted() const;
   bool MayRun(size_t command_id, Args args) const;
-  // One pattern has to give all the rights.
+  // A single pattern must give all of `rights`; the rights of several patterns are not combined.
   bool MayUseKey(std::string_view key, unsigned rights) const;
   bool MayReadEveryKey() const;
-  // A pattern to listen to has to be one of the selector's own, word for word.
+  // A channel must match one of the patterns. A pattern to subscribe to (`is_pattern`) must be
+  // equal to one of them, byte for byte.
   bool MayUseChannel(std::string_view channel, bool is_pattern) const;
 };
 
-// As ACL LIST and ACL GETUSER show them, in the words that make them again.
+// The texts that ACL LIST and ACL GETUSER show. As rules they make the same selector again.
 std::string KeysText(const AclSelector& selector);
 std::string ChannelsText(const AclSelector& selector);
 std::string CommandsText(const AclSelector& selector);
 std::string DescribeSelector(const AclSelector& selector);
-// The same as one rule, "(~a:* +get)", with words in quotes where they would not be read back.
+// The same as one rule, "(~a:* +get)". Words that would not be read back unchanged are in quotes.
 std::string DescribeInParentheses(const AclSelector& selector);
 
 }  // namespace tally::server

@@ -25,14 +25,14 @@ std::string_view Trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kFileBlanks) + 1 - begin);
 }
 
-// What comes before the next space; takes it and the space from the text.
+// Removes the text up to the next space, and that space. Returns the text without the space.
 std::string_view TakeWord(std::string_view& text) {
   const std::string_view word = text.substr(0, text.find(' '));
   text.remove_prefix(std::min(word.size() + 1, text.size()));
   return word;
 }
 
-// The words of rules, of which none is empty.
+// Splits a text of rules at blanks. No word is empty.
 Words SplitRules(std::string_view text) {
   Words words;
   const absl::string_view all(text.data(), text.size());
@@ -46,7 +46,7 @@ std::string SetUserError(const AclRuleError& error) {
   if (error.reason.empty()) {
     return StrCat("Unmatched parenthesis in acl selector starting at '", error.rule, "'.");
   }
-  // As Redis prints it, up to a NUL.
+  // Redis prints the rule only up to a NUL.
   const std::string_view rule = std::string_view(error.rule).substr(0, error.rule.find('\0'));
   return StrCat("Error in ACL SETUSER modifier '", rule, "': ", error.reason);
 }
@@ -114,7 +114,7 @@ bool AclUsers::Remove(std::string_view name) {
 }
 
 uint64_t AclUsers::version() {
-  static_cast<void>(default_user());  // with the requirepass of now
+  static_cast<void>(default_user());  // applies requirepass if it has changed
   return version_;
 }
 
@@ -129,7 +129,7 @@ std::string AclUsers::SetFromConfig(std::span<const std::string> lines) {
     if (!names.insert(std::string(name)).second) {
       return StrCat("Duplicate user '", name, "' found. A user can only be defined once");
     }
-    // Only the default user is there already.
+    // Only the default user can exist already; its old rules are reset.
     words[0] = Find(name) != nullptr ? "reset" : "";
     const std::string error = Set(name, words);
     if (!error.empty()) return StrCat("User '", name, "': ", error);
@@ -189,7 +189,7 @@ std::string AclUsers::Load(std::string_view text, std::string_view file_name) {
                   "WARNING: ACL errors detected, no change to the previously active ACL rules was "
                   "performed");
   }
-  // Clients hold the default user, so it is changed where it is.
+  // Clients hold pointers to the default user, so it is changed in place.
   const auto loaded = users.find(kDefaultUser);
   *default_user_ = loaded != users.end() ? *loaded->second : MakeDefaultUser(table_);
   applied_requirepass_ = config_.requirepass;

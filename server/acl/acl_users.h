@@ -17,50 +17,53 @@ namespace tally::server {
 
 inline constexpr std::string_view kDefaultUser = "default";
 
-// Who holds a user keeps it, also when it is no longer among them.
+// A user stays valid for everyone who holds its shared_ptr, even after it has been removed here.
 class AclUsers {
  public:
-  // Both outlive the users. There is always the default user, at first allowed to do everything.
+  // `table` and `config` must outlive this object. The default user always exists; at first it may
+  // do everything.
   AclUsers(const CommandTable& table, const Config& config);
 
   // Null when there is none.
   std::shared_ptr<const AclUser> Find(std::string_view name);
-  // The default user; requirepass, when it changes, becomes its only password.
+  // The default user. If requirepass has changed, it first becomes the only password of this user;
+  // with an empty requirepass no password is needed.
   const std::shared_ptr<AclUser>& default_user();
-  // Whether nobody becomes the default user without a word: protected mode lets others in then. As
-  // in Redis it does not matter whether that user is on.
+  // Returns true if the default user needs a password. If it needs none, protected mode refuses
+  // clients of other machines. As in Redis it does not matter whether this user is on.
   bool DefaultNeedsPassword() { return !default_user()->any_password; }
 
-  // The rules of ACL SETUSER. Applies all of them, or none: then gives the text of the error. Makes
-  // a new user if there is none of that name.
+  // Applies the rules of ACL SETUSER to the user, which is created if it does not exist. Applies
+  // all rules and returns an empty string, or applies none and returns the text of the error.
   std::string Set(std::string_view name, std::span<const std::string_view> rules);
-  // False when there is none. Not for the default user.
+  // Returns false if there is no such user. Must not be called for the default user (asserted).
   bool Remove(std::string_view name);
 
-  // Makes the users of the configuration's lines, "name rule rule …", with quotes as SplitArgs
-  // reads them. Empty, or what is wrong.
+  // Makes the users of the configuration's `user` lines, "name rule rule …", with quotes as
+  // SplitArgs reads them. Returns an empty string, or what is wrong.
   std::string SetFromConfig(std::span<const std::string> lines);
-  // The lines that make all users again; not the default user unless a rule was set for it.
+  // The configuration lines that make all users again. The default user is left out unless Set has
+  // changed it.
   std::vector<std::string> ConfigLines();
 
-  // Puts the users of an ACL file, with lines of "user name rule …", in the place of all there are.
-  // Empty, or what is wrong with its lines; then nothing has changed.
+  // Replaces all users by those of an ACL file, which has lines of "user name rule …". Returns an
+  // empty string, or what is wrong with the lines; then nothing has changed.
   std::string Load(std::string_view text, std::string_view file_name);
-  // An ACL file of all users.
+  // The text of an ACL file with all users.
   std::string Text();
 
-  // The user, if it is enabled and the password is its own; else null. Takes as long whatever part
-  // of the password is right.
+  // Returns the user if it is enabled and either has this password or needs none; else null. A
+  // password that is right in part takes as long to check as any other.
   std::shared_ptr<const AclUser> Authenticate(std::string_view name, std::string_view password);
 
-  // Rises whenever a password, or who may log in, may have changed.
+  // Increases whenever a password may have changed, or the set of users who may log in.
   uint64_t version();
 
   using ByName = std::map<std::string, std::shared_ptr<AclUser>, std::less<>>;
   const ByName& all();
 
  private:
-  // Reads a line of an ACL file into `users`. Empty, or what is wrong.
+  // Adds the user of one line of an ACL file to `users`. Returns an empty string, or what is wrong.
   std::string LoadLine(std::string_view line, std::string_view place, ByName& users) const;
 
   const CommandTable& table_;

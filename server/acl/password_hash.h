@@ -1,4 +1,4 @@
-// How passwords are kept.
+// The form in which passwords are kept: as a hash, never as plain text.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace tally::server {
 
-// SHA-256 in hexadecimal, as ACL shows passwords.
+// Returns the SHA-256 in lower-case hexadecimal, 64 characters, as ACL shows passwords.
 std::string PasswordHash(std::string_view password);
 
 }  // namespace tally::server

@@ -55,7 +55,7 @@ absl::StatusOr<std::unique_ptr<AofDirectory>> AofDirectory::Open(FileSystem& fil
   if (!lock.ok()) return lock.status();
   opened->lock_ = std::move(*lock);
   status = opened->ReadManifest();
-  // What the manifest says must be lasting before anything that it does not list is removed.
+  // The manifest must be durable before any file is removed that it does not list.
   if (status.ok()) status = files.SyncDirectory(directory);
   if (status.ok()) status = opened->RemoveObsolete();
   if (!status.ok()) return status;
@@ -97,7 +97,8 @@ absl::Status AofDirectory::CheckNothingWithoutManifest() {
     if (!file.ok()) return file.status();
     const auto size = (*file)->Size();
     if (!size.ok()) return size.status();
-    // The first log is still empty when its manifest is written, so this is no leftover.
+    // An empty file may be a leftover: the first log is still empty when its manifest is written. A
+    // file with data is not.
     if (*size > 0) {
       return absl::FailedPreconditionError(
           absl::StrCat(ManifestPath(), " is missing, but ", Path(name), " holds data"));
@@ -108,7 +109,7 @@ absl::Status AofDirectory::CheckNothingWithoutManifest() {
 
 absl::Status AofDirectory::WriteManifest(const std::string& path, const Manifest& next) {
   const std::string text = next.Format();
-  // The next start would refuse it.
+  // The next start would refuse to read a longer manifest.
   if (text.size() > kMaxManifestBytes) {
     return absl::ResourceExhaustedError(
         absl::StrCat(ManifestPath(), " would be longer than ", kMaxManifestBytes, " bytes"));
@@ -117,7 +118,7 @@ absl::Status AofDirectory::WriteManifest(const std::string& path, const Manifest
   if (!file.ok()) return file.status();
   absl::Status status = AppendAll(**file, text);
   if (status.ok()) status = (*file)->Sync();
-  // The files that the manifest lists must be lasting before the manifest is.
+  // The files that the manifest lists must be durable before the manifest is.
   if (status.ok()) status = files_.SyncDirectory(directory_);
   if (!status.ok()) files_.Remove(path).IgnoreError();
   return status;
@@ -167,7 +168,7 @@ absl::StatusOr<AofDirectory::NewLog> AofDirectory::AddLog(uint64_t after) {
 absl::Status AofDirectory::RetractLog(uint64_t sequence) {
   Manifest next = manifest_;
   std::erase_if(next.logs, [&](const ManifestEntry& log) { return log.sequence == sequence; });
-  // A base without a log after it would not be loaded; one that is empty does no harm.
+  // A base without a log after it could not be loaded. An empty log does no harm, so it stays.
   if (next.logs.empty() && next.base.has_value()) return absl::OkStatus();
   const absl::Status status = Publish(next);
   if (status.ok()) Abandon(LogName(sequence));
@@ -182,7 +183,7 @@ void AofDirectory::AbandonBase(uint64_t sequence) {
 
 void AofDirectory::Abandon(const std::string& name) {
   unpublished_.erase(name);
-  // What cannot be removed now is removed as obsolete later, at the latest at the next start.
+  // A file that is not removed now is removed by RemoveObsolete, at the latest at the next start.
   if (!uncertain_) files_.Remove(Path(name)).IgnoreError();
 }
 

@@ -38,7 +38,8 @@ absl::Status AofLoader::OpenLogs(const AofDirectory& directory) {
     auto log = LogReader::Open(directory.files(), directory.PathOf(entry), entry.sequence);
     if (!log.ok()) return log.status();
     if (!(*log)->header().has_value()) {
-      // A rewrite that had not begun, or of which nothing reached the disk: nothing may follow.
+      // The log of a rewrite that had not begun to write, or of which nothing reached the disk. No
+      // log with a header may follow it.
       if (headless.empty()) headless = (*log)->path();
       continue;
     }

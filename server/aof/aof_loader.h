@@ -1,5 +1,5 @@
-// Loads the data set that a manifest names: the base, then its logs, one block or batch a step, so
-// that the server can answer LOADING between the steps.
+// Loads the data set that a manifest names: the base, then its logs. Each step loads one block or
+// batch, so that the server can answer LOADING between the steps.
 #pragma once
 
 #include <cstdint>
@@ -17,30 +17,34 @@ namespace tally::server {
 
 class AofLoader {
  public:
-  // `load_truncated` is aof-load-truncated: whether a torn tail is truncated or stops the start.
+  // `load_truncated` is the setting aof-load-truncated. If it is true, a torn tail is to be
+  // truncated; otherwise it stops the start (DataLoss).
   static absl::StatusOr<std::unique_ptr<AofLoader>> Open(const AofDirectory& directory,
                                                          bool load_truncated);
 
-  // Has the logs begin where the base ends.
+  // Makes the first of `logs` begin at the offset where it continues the base. DataLoss if that log
+  // is missing or ends before this offset.
   static absl::Status ContinueBase(const BaseHeader& base,
                                    std::span<const std::unique_ptr<LogReader>> logs);
 
-  // Loads one block of the base or one batch of a log; false when all is loaded. DataLoss, with
-  // file and offset, for damage.
+  // Loads one block of the base or one batch of a log; returns false when all is loaded. DataLoss,
+  // with file and offset, for damage.
   absl::StatusOr<bool> Step(RecordReader on_record, RecordPreview preview, CommandSink on_command);
 
-  // Where LogWriter::Open goes on.
+  // The position at which LogWriter::Open continues.
   const LogPosition& end() const { return end_; }
-  // How much of that log is known to have been on disk.
+  // This many bytes of that log are known to have been on disk.
   uint64_t synced() const { return synced_; }
-  // What is truncated of the last log: its file and bytes; empty and 0 when it is whole.
+  // The torn tail of the last log: the path of the file and the number of bytes to truncate. Empty
+  // and 0 if the log is whole.
   const std::string& torn_path() const { return torn_path_; }
   uint64_t torn_bytes() const { return torn_bytes_; }
 
   uint64_t bytes_total() const { return bytes_total_; }
-  // Of the base alone.
+  // The part of bytes_total() that is the base.
   uint64_t base_bytes() const { return base_ == nullptr ? 0 : base_->file_size(); }
-  // Of the logs' bytes, those before the place where they continue the base.
+  // The part of bytes_total() that is skipped, because the base covers it: the bytes of the first
+  // log before the offset where it continues the base.
   uint64_t covered_bytes() const { return base_ == nullptr ? 0 : base_->header().first_offset; }
   uint64_t bytes_done() const;
   uint64_t records() const { return base_ == nullptr ? 0 : base_->records(); }

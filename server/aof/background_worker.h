@@ -1,6 +1,6 @@
-// Does one slow file operation at a time beside the event loop, which does not wait for the disk.
-// It is an interface, so that a simulation can choose when an operation happens and when it is
-// known to have ended; FsyncWorker, a thread, is the real one.
+// Does one slow file operation at a time, so that the event loop does not wait for the disk. It is
+// an interface, so that a simulation can choose when an operation happens and when its end is
+// noticed. The real implementation is FsyncWorker, a thread.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tally::server {
 
-// All methods are for the one thread that owns the worker.
+// Only the thread that owns the worker may call its methods.
 class BackgroundWorker {
  public:
   struct Result {
@@ -22,13 +22,14 @@ class BackgroundWorker {
   // Waits for a running operation.
   virtual ~BackgroundWorker() = default;
 
-  // Starts the operation. Requires !busy(); what it uses must stay until the result is taken.
+  // Starts the operation. Requires !busy(). Whatever the operation uses must stay alive until its
+  // result has been taken.
   virtual void Start(std::function<absl::Status()> operation) = 0;
-  // True from Start until the result is taken by Poll or Wait.
+  // True from Start until Poll or Wait has returned the result.
   virtual bool busy() const = 0;
-  // The result of the operation, if it has ended. Requires busy().
+  // Returns the result of the operation, or nullopt if it has not ended. Requires busy().
   virtual std::optional<Result> Poll() = 0;
-  // The same, waiting for it. Requires busy().
+  // Waits for the operation and returns its result. Requires busy().
   virtual Result Wait() = 0;
 };
 

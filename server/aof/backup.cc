@@ -16,14 +16,15 @@ namespace {
 constexpr size_t kChunkBytes = size_t{1} << 20;
 constexpr int kMostAttempts = 10;
 
-// The last part of a path, which may end in slashes. A path without a name is the usual directory.
+// The last component of a path, which may end in slashes. If it is missing or begins with a dot,
+// the default name of the directory.
 std::string NameOf(std::string path) {
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   const std::string name = path.substr(path.rfind('/') + 1);
   return name.empty() || name.starts_with('.') ? "appendonlydir" : name;
 }
 
-// A file of the data set, open, and the bytes of it that belong to the copy.
+// An open file of the data set. Its first `size` bytes are copied.
 struct Part {
   std::string name;
   std::unique_ptr<File> file;
@@ -43,8 +44,8 @@ absl::StatusOr<Part> OpenPart(const AofDirectory& directory, const ManifestEntry
   return Part{entry.name, std::move(*file), *size};
 }
 
-// The newest log first: while it is empty the one before may still grow, and when it has begun, all
-// that it continues is there.
+// Opens the newest log first. While it is empty, the log before it may still grow. Once it has
+// content, all that it continues is complete.
 absl::Status OpenParts(const AofDirectory& directory, DataSet& set) {
   const Manifest& manifest = set.manifest = directory.manifest();
   std::vector<ManifestEntry> entries(manifest.logs.rbegin(), manifest.logs.rend());
@@ -57,8 +58,8 @@ absl::Status OpenParts(const AofDirectory& directory, DataSet& set) {
   return absl::OkStatus();
 }
 
-// Once they are open a rewrite may remove the files. They belong together if the manifest is the
-// same before and after.
+// Opens all files of the data set; a rewrite may remove them afterwards. They belong together if
+// the manifest is the same before and after they were opened.
 absl::StatusOr<DataSet> OpenDataSet(FileSystem& files, const ManifestPlace& place) {
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
     const auto directory = AofDirectory::OpenForInspection(files, place.directory, place.base_name);
@@ -92,7 +93,7 @@ absl::Status CopyPart(FileSystem& files, const Part& part, const std::string& pa
   return (*copy)->Sync();
 }
 
-// The manifest comes last: without it the files are nobody's data.
+// Writes the manifest last: without it no server takes the files for data.
 absl::Status CopyAll(FileSystem& files, const DataSet& set, const std::string& to,
                      const std::string& manifest_path) {
   for (const Part& part : set.parts) {
@@ -133,7 +134,7 @@ absl::StatusOr<std::string> Backup(FileSystem& files, const std::string& from,
   const std::string manifest = absl::StrCat(directory, "/", place->base_name, ".manifest");
   status = CopyAll(files, *set, directory, manifest);
   CheckAofResult checked;
-  // The last batch may have been copied in part, as a crash would leave it.
+  // The last batch may have been copied in part, as after a crash: CheckAof truncates it.
   if (status.ok()) checked = CheckAof(files, directory, true);
   if (checked.verdict == CheckAofResult::Verdict::kDamaged) {
     status = absl::DataLossError(absl::StrCat("what was copied is damaged\n", checked.report));

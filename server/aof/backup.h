@@ -1,5 +1,5 @@
-// tallyd --backup FROM TO: copies the append-only file of a server, which may be running and
-// writing, as it is at one instant. The copy is a directory that a server starts from.
+// tallyd --backup FROM TO: copies the append-only file of a server as it is at one instant. The
+// server may be running and writing. The copy is a directory from which a server can start.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 namespace tally::server {
 
 // `from` is the server's `dir`, the directory of the append-only file, or its manifest. `to`
-// becomes a `dir`: it is created, or is empty. Returns what --check-aof says of the copy.
+// becomes a `dir`: it is created, or must be empty. Returns the report of --check-aof on the copy.
 //
-// The copy holds every write that was acknowledged before the call, and a prefix of those that came
-// meanwhile. It is on disk when this returns. AlreadyExists if `to` holds anything, Aborted if
-// rewrites end faster than the files can be opened, DataLoss if what was copied is damaged. After
-// an error the copy has no manifest, so that no server takes it for data. O(bytes), in 1 MiB of
-// memory.
+// The copy holds every write that was acknowledged before the call, and a prefix of the writes that
+// came during the call. It is on disk when this returns. AlreadyExists if `to` is not empty,
+// Aborted if rewrites end faster than the files can be opened, DataLoss if the copied files are
+// damaged. After an error the copy has no manifest, so that no server takes it for data. O(bytes),
+// with 1 MiB of memory.
 absl::StatusOr<std::string> Backup(FileSystem& files, const std::string& from,
                                    const std::string& to);
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kMagic = "TALLYBAS";
 constexpr uint32_t kVersion = 2;
-// The version before has records of one block only, and a header without the place in the log.
+// Version 1 never splits a record, and its header has no first_offset and no first_crc.
 constexpr uint32_t kOldVersion = 1;
 constexpr size_t kOldHeaderBytes = 40;
 constexpr size_t kVersionAt = 8;
@@ -26,13 +26,14 @@ constexpr char kFooterBlock = 'F';
 constexpr size_t kBlockHeadBytes = 5;  // type, length
 constexpr size_t kCrcBytes = 4;
 constexpr size_t kFooterBytes = 16;  // records, blocks
-// A snapshot may be as large as the memory, and is read once: its bytes must not drive out of the
-// page cache what other programs read, nor count as memory of this one. So it is dropped from the
-// cache as it is written and read, by steps of this many bytes when it is read.
+// A snapshot may be as large as the memory, and is read only once. In the page cache its bytes
+// would push out what other programs read, and would count as memory of this process. So they are
+// dropped from the cache while the file is written and read; a reader drops them each time it has
+// read this many bytes.
 constexpr uint64_t kDropBytes = uint64_t{8} << 20;
-// In version 1 a record of 16 MiB could end a block.
+// In version 1 a record of up to 16 MiB could end a block.
 constexpr size_t kMaxPayloadBytes = (size_t{17} << 20) + kMaxVarintBytes;
-// A buffer that one large record has blown up is given back.
+// A buffer that has grown beyond this for one large record is freed.
 constexpr size_t kKeptCapacity = size_t{1} << 20;
 
 template <typename T>
@@ -77,7 +78,8 @@ absl::Status BaseWriter::Append(RecordPart part, std::string_view bytes) {
   Check(!finished_, "a snapshot is appended to before it is finished");
   Check(!bytes.empty() && bytes.size() <= options_.block_bytes, "a part has bytes, and is bounded");
   Check(!in_pieces_ || part != RecordPart::kWhole, "the pieces of a record follow one another");
-  // Some callers save what is about to change, and cannot pause.
+  // Append itself waits because some callers save a value that is about to change, and cannot
+  // pause.
   if (!in_pieces_ && status_.ok() && queued_.size() > kMostQueuedSyncs * options_.sync_bytes) {
     status_ = worker_->Wait().status;
     StartWriting();
@@ -241,7 +243,7 @@ absl::StatusOr<bool> BaseReader::NextBlock(RecordReader on_record, RecordPreview
   absl::Status read = ReadExactly(offset_, head);
   if (!read.ok()) return read;
   const auto length = GetLittleEndian<uint32_t>(head + 1);
-  // Nothing is allocated for a length that the file does not hold.
+  // A length that the file cannot hold is refused before memory is allocated for it.
   if (length > kMaxPayloadBytes || length > file_size_ - offset_) {
     return Damaged(offset_, "the block's length is impossible");
   }

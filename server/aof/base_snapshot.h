@@ -1,6 +1,6 @@
-// The base snapshot: a header, CRC-chained blocks of records, and a footer with their counts. A
-// record is opaque here, and one that is longer than a block has a block for each of its pieces.
-// The layout is in aof_format.md.
+// The base file, which holds a snapshot: a header, CRC-chained blocks of records, and a footer with
+// their counts. The content of a record means nothing here. A record that is longer than a block is
+// split into pieces, each in a block of its own. The layout is in aof_format.md.
 #pragma once
 
 #include <cstddef>
@@ -24,55 +24,59 @@ inline constexpr size_t kBaseHeaderBytes = 52;
 struct BaseHeader {
   int64_t created_unix_ms = 0;
   uint64_t sequence = 0;   // the manifest's
-  uint64_t first_log = 0;  // no log older than this one continues this snapshot
-  // Where in the first log that begins, and the log's checksum there; what is before it is void.
-  // Offset 0: at the header of the first log, or of a later one.
+  uint64_t first_log = 0;  // the oldest log that may continue this snapshot
+  // The offset in `first_log` at which it continues the snapshot, and the log's checksum there; the
+  // bytes of the log before it are void. Offset 0: the snapshot is continued at the header of that
+  // log, or of the first one listed.
   uint64_t first_offset = 0;
   uint32_t first_crc = 0;
 };
 
 // Writes a snapshot in slices. A thread of its own writes what has been appended, and keeps the
-// disk busy with syncs, so that neither Append nor Finish waits for the disk: unless more than
-// kMostQueuedSyncs times Options::sync_bytes wait in memory when a record is appended.
+// disk busy with syncs, so neither Append nor Finish waits for the disk. There is one exception:
+// Append waits before it begins a record if more than kMostQueuedSyncs * Options::sync_bytes wait
+// in memory.
 class BaseWriter final : public RecordSink {
  public:
   struct Options {
-    size_t block_bytes = size_t{256} << 10;  // 64 KiB to kMaxPartBytes
-    size_t sync_bytes = size_t{4} << 20;     // written bytes after which a sync follows
+    size_t block_bytes = size_t{256} << 10;  // 1 to kMaxPartBytes (asserted)
+    size_t sync_bytes = size_t{4} << 20;     // syncs each time this many bytes are written
   };
   static constexpr size_t kMostQueuedSyncs = 4;
 
-  // `file` is a new one of `files`.
+  // `file` must be a new, empty file of `files`.
   BaseWriter(FileSystem& files, std::unique_ptr<File> file, const BaseHeader& header,
              const Options& options);
-  // Waits for what the thread is at. What was not written by then never is.
+  // Waits for the running operation of the thread. Bytes that are still queued are never written.
   ~BaseWriter() = default;
   BaseWriter(const BaseWriter&) = delete;
   BaseWriter& operator=(const BaseWriter&) = delete;
 
   size_t max_part_bytes() const override { return options_.block_bytes; }
-  // After an error, which may be that of an earlier call's bytes, the snapshot is lost: the caller
-  // removes the file.
+  // An error may come from the bytes of an earlier call. After an error the snapshot is lost, and
+  // the caller removes the file.
   absl::Status Append(RecordPart part, std::string_view bytes) override;
-  // Gives the last block and the footer to be written and synced. Nothing may be appended after.
+  // Queues the last block and the footer to be written and synced. Nothing may be appended after it
+  // (asserted).
   absl::Status Finish();
-  // After Finish: true when the whole file is on disk; an error when it cannot be.
+  // Requires Finish (asserted). Returns true when the whole file is on disk; an error if it cannot
+  // be.
   absl::StatusOr<bool> PollSynced();
-  // As PollSynced, but waits.
+  // Like PollSynced, but waits until the whole file is on disk.
   absl::Status WaitSynced();
 
-  // True while a sync's worth of bytes waits to be written: the caller does better to pause, and to
+  // True while at least Options::sync_bytes are queued to be written: the caller should pause and
   // ask again later. False after an error, which the next Append returns.
   bool Throttled();
   uint64_t records() const { return records_; }
-  // Appended so far, with what is still to be written.
+  // Bytes of the header and of all complete blocks, including those that are not written yet.
   uint64_t bytes() const { return bytes_; }
 
  private:
   void BeginBlock();
   absl::Status AppendPiece(bool is_last, std::string_view piece);
   absl::Status EndBlock(char type);
-  // Takes the result of what the thread has done, and gives it all that waits.
+  // Takes the result of the thread if its operation has ended; then gives it all queued bytes.
   absl::Status Advance();
   void StartWriting();
 
@@ -80,21 +84,21 @@ class BaseWriter final : public RecordSink {
   Options options_;
   std::string block_;
   std::string queued_;   // whole blocks that wait to be written
-  std::string writing_;  // the worker's while it is busy
+  std::string writing_;  // belongs to the worker while it is busy
   uint32_t crc_ = 0;
   uint64_t records_ = 0;
   uint64_t blocks_ = 0;
   uint64_t bytes_ = 0;
-  uint64_t unsynced_bytes_ = 0;  // given to the worker since the last operation that syncs
-  bool in_pieces_ = false;       // of a record whose last piece is still to come
+  uint64_t unsynced_bytes_ = 0;  // given to the worker since its last sync was started
+  bool in_pieces_ = false;       // the last piece of a record is still to come
   bool finished_ = false;
   absl::Status status_;                       // the first error, kept
-  std::unique_ptr<BackgroundWorker> worker_;  // last: it has ended before the file closes
+  std::unique_ptr<BackgroundWorker> worker_;  // last member: ends before file_ closes
 };
 
 using RecordReader = absl::FunctionRef<absl::Status(std::string_view record)>;
-// Told of the records that the reader is going to get next, at most kPreviewedRecords, so that what
-// they will touch can be on its way into the cache.
+// Called with the records that the RecordReader gets next, at most kPreviewedRecords, so that the
+// memory that they will touch can be prefetched.
 using RecordPreview = absl::FunctionRef<void(std::span<const std::string_view> records)>;
 inline constexpr size_t kPreviewedRecords = 32;
 
@@ -104,10 +108,9 @@ class BaseReader {
                                                           const std::string& path,
                                                           uint64_t sequence);
 
-  // Delivers the records of one block, after its checksum has been found right; false after the
-  // footer. A record in pieces is delivered with its last one, and no memory is taken for a piece
-  // that has not been read. DataLoss, with file and offset, for any damage: a snapshot has no
-  // excusable tail.
+  // Checks the checksum of one block, then delivers its records; returns false after the footer. A
+  // split record is delivered with its last piece. No memory is taken for a piece that has not been
+  // read. DataLoss, with file and offset, for any damage: a snapshot never has a torn tail.
   absl::StatusOr<bool> NextBlock(RecordReader on_record, RecordPreview preview = NoPreview);
 
   const BaseHeader& header() const { return header_; }
@@ -137,13 +140,13 @@ class BaseReader {
   uint64_t file_size_;
   BaseHeader header_;
   uint64_t offset_ = 0;
-  uint64_t dropped_ = 0;  // of the bytes before offset_, from the page cache
+  uint64_t dropped_ = 0;  // bytes of the file dropped from the page cache
   uint32_t crc_ = 0;
   uint64_t records_ = 0;
   uint64_t blocks_ = 0;
   bool at_end_ = false;
   std::vector<char> buffer_;
-  std::string pieces_;  // of a record whose last piece has not been read
+  std::string pieces_;  // read pieces of a record that is not complete
 };
 
 }  // namespace tally::server

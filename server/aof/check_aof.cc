@@ -23,7 +23,7 @@ class Checker {
 
   CheckAofResult Run(bool fix) {
     Examine();
-    // Damage elsewhere: change nothing.
+    // If anything is damaged, nothing is changed.
     if (fix && result_.verdict == Verdict::kTorn) TruncateTornTails();
     static constexpr const char* kConclusion[] = {
         "whole", "whole but for a torn tail: aof-load-truncated yes or --fix truncates it",

@@ -36,7 +36,7 @@ class PosixFile final : public File {
   PosixFile& operator=(const PosixFile&) = delete;
   ~PosixFile() override { ::close(descriptor_); }
 
-  // Append writes after what is there.
+  // Makes Append write after the existing content.
   absl::Status SeekEnd() {
     const auto size = Size();
     if (size.ok()) end_ = *size;
@@ -83,7 +83,7 @@ class PosixFile final : public File {
     return absl::OkStatus();
   }
 
-  // False, with errno, when it is locked already, or cannot be.
+  // Returns false and sets errno if the file is already locked or cannot be locked.
   bool TryLock() { return ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0; }
 
   absl::StatusOr<uint64_t> Size() override {

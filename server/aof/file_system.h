@@ -1,8 +1,8 @@
-// The append-only file's only way to a disk. It is an interface, so that tests can fail, shorten,
-// tear or stop at any single call; PosixFileSystem is the real one.
+// All disk access of the append-only file goes through this interface, so that tests can make any
+// single call fail, stop, or write only a part. The real implementation is PosixFileSystem.
 //
-// Operating errors are absl::Status with the errno's canonical code; the message names the call and
-// the path. No call retries anything but EINTR.
+// Errors of the operating system are absl::Status with the errno's canonical code; the message
+// names the call and the path. No call is retried except after EINTR.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@
 
 namespace tally::server {
 
-// One open file, which nobody else writes; the destructor closes it. Sync may run in another thread
-// beside Append.
+// One open file; the destructor closes it. Nobody else writes to the file. Sync may run in another
+// thread at the same time as Append.
 class File {
  public:
   virtual ~File() = default;
@@ -30,13 +30,14 @@ class File {
   virtual absl::StatusOr<size_t> ReadAt(uint64_t offset, std::span<char> out) = 0;
   // One write at the end of the file: the count may be short.
   virtual absl::StatusOr<size_t> Append(std::string_view bytes) = 0;
-  // One write over what is there, within the file: the count may be short.
+  // One write over existing bytes, within the file: the count may be short.
   virtual absl::StatusOr<size_t> Overwrite(uint64_t offset, std::string_view bytes) = 0;
-  // fdatasync: content and length are on disk. After a failure nothing written since the last
-  // success may be believed, whatever a later Sync says: the kernel has dropped the dirty pages.
+  // fdatasync: content and length are on disk. After a failure nothing that was written since the
+  // last successful Sync can be trusted, even if a later Sync succeeds: the kernel has dropped the
+  // dirty pages.
   virtual absl::Status Sync() = 0;
-  // A hint: what is on disk of the first `size` bytes will not be read soon, and need not take
-  // memory meanwhile.
+  // A hint that the first `size` bytes will not be read soon: those that are on disk need not stay
+  // in the page cache.
   virtual void DropCached(uint64_t size) = 0;
   virtual absl::Status Truncate(uint64_t size) = 0;
   virtual absl::StatusOr<uint64_t> Size() = 0;
@@ -47,15 +48,15 @@ class FileSystem {
   virtual ~FileSystem() = default;
 
   virtual absl::StatusOr<std::unique_ptr<File>> OpenForRead(const std::string& path) = 0;
-  // An existing file, for appending and reading.
+  // Opens an existing file, for appending and reading.
   virtual absl::StatusOr<std::unique_ptr<File>> OpenForAppend(const std::string& path) = 0;
-  // A new empty file, for appending and reading; an old one of that name is emptied.
+  // Creates an empty file, for appending and reading. If a file of that name exists, it is emptied.
   virtual absl::StatusOr<std::unique_ptr<File>> Create(const std::string& path) = 0;
-  // Takes an exclusive advisory lock, held until the returned file is destroyed. Unavailable when
-  // another process holds it.
+  // Takes an exclusive advisory lock, which is held until the returned file is destroyed.
+  // Unavailable if another process holds it.
   virtual absl::StatusOr<std::unique_ptr<File>> Lock(const std::string& path) = 0;
 
-  // Replaces `to` atomically. Lasting only after SyncDirectory.
+  // Replaces `to` atomically. The change is durable only after SyncDirectory.
   virtual absl::Status Rename(const std::string& from, const std::string& to) = 0;
   virtual absl::Status Remove(const std::string& path) = 0;
   // OK also when the directory exists.
@@ -64,7 +65,7 @@ class FileSystem {
   // The names in a directory, sorted, without "." and "..".
   virtual absl::StatusOr<std::vector<std::string>> List(const std::string& path) = 0;
 
-  // What does slow calls on these files beside the caller.
+  // Returns a worker that makes slow calls on these files while the caller continues.
   virtual std::unique_ptr<BackgroundWorker> NewWorker() = 0;
 };
 
@@ -82,11 +83,11 @@ class PosixFileSystem final : public FileSystem {
   std::unique_ptr<BackgroundWorker> NewWorker() override;
 };
 
-// Appends all of `bytes`, going on after short writes.
+// Appends all of `bytes`; continues after short writes.
 absl::Status AppendAll(File& file, std::string_view bytes);
 // Reads until `out` is full or the file ends; returns the bytes read.
 absl::StatusOr<size_t> ReadFull(File& file, uint64_t offset, std::span<char> out);
-// The whole content of a small file. OutOfRange when it is longer than `limit` bytes.
+// Returns the whole content of a small file. OutOfRange if it is longer than `limit` bytes.
 absl::StatusOr<std::string> ReadSmallFile(FileSystem& files, const std::string& path, size_t limit);
 
 }  // namespace tally::server

@@ -15,7 +15,7 @@ ManifestPlace PlaceOf(const std::string& directory, const std::string& manifest)
   return {directory, manifest.substr(0, manifest.size() - kManifestSuffix.size())};
 }
 
-// The manifests in a directory; none if it is no directory.
+// The manifests in a directory; none if it is not a directory.
 std::vector<ManifestPlace> ManifestsIn(FileSystem& files, const std::string& directory) {
   std::vector<ManifestPlace> found;
   const auto names = files.List(directory);
@@ -29,7 +29,7 @@ std::vector<ManifestPlace> ManifestsIn(FileSystem& files, const std::string& dir
 
 }  // namespace
 
-// In the directory itself, or, when it is the server's `dir`, one below.
+// Looks in the directory itself; if there is none, in its subdirectories (`path` is then a `dir`).
 absl::StatusOr<ManifestPlace> FindManifest(FileSystem& files, const std::string& path) {
   if (path.ends_with(kManifestSuffix)) {
     const size_t slash = path.rfind('/');

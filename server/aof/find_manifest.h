@@ -1,5 +1,5 @@
-// Where the append-only file of a server is, as an operator names it: for what examines or copies
-// the files from outside the server.
+// Finds the append-only file of a server from a path that an operator names. It is for tools that
+// examine or copy the files from outside the server.
 #pragma once
 
 #include <string>
@@ -15,7 +15,8 @@ struct ManifestPlace {
 };
 
 // `path` is the server's `dir`, the directory of the append-only file, or its manifest. NotFound if
-// there is none, InvalidArgument if there are several.
+// there is no manifest, InvalidArgument if there are several. A path that ends in .manifest is not
+// looked up.
 absl::StatusOr<ManifestPlace> FindManifest(FileSystem& files, const std::string& path);
 
 }  // namespace tally::server

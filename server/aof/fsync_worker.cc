@@ -77,7 +77,8 @@ void FsyncWorker::Run() {
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return stopping_ || operation_ != nullptr; });
-    // A sync that was started is done before stopping: its bytes were promised.
+    // An operation that was started is run even if the thread is to stop, because its bytes were
+    // promised.
     if (operation_ == nullptr) return;
     const auto operation = std::exchange(operation_, nullptr);
     lock.unlock();

@@ -1,4 +1,4 @@
-// A thread that does one slow file operation at a time, a sync mostly.
+// A thread that does one slow file operation at a time, usually a sync.
 #pragma once
 
 #include <condition_variable>
@@ -18,20 +18,20 @@ class FsyncWorker final : public BackgroundWorker {
   FsyncWorker& operator=(const FsyncWorker&) = delete;
   ~FsyncWorker() override;
 
-  // The thread is created at the first call. While the system gives none, for want of memory or by
-  // a limit, the operation is done before this returns: slow, but not lost.
+  // Creates the thread at the first call. If the system gives no thread (out of memory, or a
+  // limit), runs the operation before it returns: slow, but no operation is lost.
   void Start(std::function<absl::Status()> operation) override;
   bool busy() const override { return busy_; }
   std::optional<Result> Poll() override;
   Result Wait() override;
 
  private:
-  // Creates the thread if there is none; false if the system gives none.
+  // Creates the thread if there is none; returns false if the system gives none.
   bool HasThread();
   void Run();
   Result TakeResult();
 
-  bool busy_ = false;  // the owner's
+  bool busy_ = false;  // only for the owner
   std::mutex mutex_;
   std::condition_variable changed_;
   std::function<absl::Status()> operation_;  // guarded by mutex_

@@ -125,7 +125,7 @@ bool ParseAnnotation(std::string_view line, Annotation& annotation) {
 
 bool MayBeginAnnotation(const LogPosition& start, std::string_view batch, std::string_view part) {
   constexpr size_t kSyncedAt = kAnnotationMark.size() + kLengthDigits + 1 + kOffsetDigits + 1;
-  // Only the writer knew this number: any digits are right.
+  // Only the writer knew the `synced` number, so any digits are accepted.
   const std::string_view digits = part.substr(std::min(part.size(), kSyncedAt), kOffsetDigits);
   if (digits.find_first_not_of("0123456789") != std::string_view::npos) return false;
   uint64_t synced = 0;

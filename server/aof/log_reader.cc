@@ -40,7 +40,7 @@ absl::Status LogReader::ReadHeader() {
   while (Window().size() < kLogHeaderBytes) {
     const auto grown = Grow(kLogHeaderBytes);
     if (!grown.ok()) return grown.status();
-    // Shorter than a header: no batch was ever in it.
+    // The file is shorter than a header, so it never held a batch.
     if (!*grown) return absl::OkStatus();
   }
   LogHeader header;
@@ -98,7 +98,7 @@ absl::StatusOr<bool> LogReader::Grow(size_t size) {
 
 absl::StatusOr<LogReader::Step> LogReader::NextBatch(CommandSink on_command) {
   if (!header_.has_value()) return file_size_ == 0 ? Step::kEnd : Step::kTorn;
-  size_t scanned = 0;  // whole commands of the batch
+  size_t scanned = 0;  // bytes of the batch that are whole commands
   while (true) {
     const std::string_view window = Window();
     size_t cursor = scanned;
@@ -124,7 +124,8 @@ absl::StatusOr<LogReader::Step> LogReader::NextBatch(CommandSink on_command) {
 }
 
 absl::StatusOr<LogReader::Step> LogReader::AtEndOfFile(size_t scanned) {
-  // What is left is not in memory as a whole when a declared length leads beyond the file.
+  // The window may lack bytes of the tail: a command may declare a length that exceeds the file,
+  // and then the rest is not read. So this asks tail_bytes().
   if (tail_bytes() == 0) {
     if (!expected_end_.has_value() || *expected_end_ == position_) return Step::kEnd;
     return Damaged(position_.offset,
@@ -187,9 +188,9 @@ absl::StatusOr<LogReader::Step> LogReader::JudgeTail(uint64_t offset, std::strin
   if (expected_end_.has_value()) return Damaged(offset, why);
   const auto evidence = ExamineTail();
   if (!evidence.ok()) return evidence.status();
-  // A batch that is there up to its own annotation, or with another after it, was written as a
-  // whole; then only a sector of it that never reached the disk excuses it, and that only if no
-  // later batch knows better.
+  // A batch was written completely if its own annotation is there or another batch follows it. Such
+  // a batch is torn only if one of its sectors never reached the disk, and if no later batch says
+  // that it was on disk.
   const bool was_synced = evidence->synced > position_.offset;
   const bool has_hole = evidence->unwritten_sector.has_value() &&
                         *evidence->unwritten_sector < evidence->later_batch.value_or(end_);
@@ -215,8 +216,8 @@ absl::StatusOr<LogReader::TailEvidence> LogReader::ExamineTail() {
       const size_t from = std::max(at, skip);
       if (from >= bytes.size() || from >= at + kSectorBytes) continue;
       const std::string_view sector = bytes.substr(from, at + kSectorBytes - from);
-      // Where a batch has but one byte in the sector, that is a '*' or a newline: no single bit
-      // makes a zero of it.
+      // If only one byte of the batch is in this sector, it is a '*' or a newline. Both have
+      // several bits set, so no single flipped bit makes it a zero.
       if (!evidence.unwritten_sector && sector.find_first_not_of('\0') == std::string_view::npos) {
         evidence.unwritten_sector = start + from;
       }
@@ -231,7 +232,8 @@ void LogReader::FindAnnotations(std::string_view bytes, size_t from, uint64_t by
        at = bytes.find("#TALLY ", at + 1)) {
     Annotation annotation;
     if (!ParseAnnotation(bytes.substr(at, kAnnotationBytes), annotation)) continue;
-    // Only a batch that is where its annotation says; a value may contain any text.
+    // Counts only an annotation that is at the offset that it names, because a value may contain
+    // any text.
     if (annotation.offset < position_.offset ||
         annotation.offset + annotation.length != bytes_offset + at) {
       continue;

@@ -11,11 +11,11 @@ namespace tally::server {
 namespace {
 
 constexpr int64_t kSyncAfterMs = 500;   // everysec: the oldest batch waits this long for a sync
-constexpr int64_t kWaitAfterMs = 1000;  // everysec: and this long before Flush waits with it
+constexpr int64_t kWaitAfterMs = 1000;  // everysec: and this long before Flush waits for it
 constexpr size_t kKeptCapacity = size_t{1} << 20;
 constexpr size_t kCopyBytes = size_t{1} << 20;
 
-// Empties the buffer; one that a large batch has blown up is given back.
+// Empties the buffer; frees its memory if a large batch has made it grow.
 void Recycle(std::string& buffer) {
   if (buffer.capacity() > kKeptCapacity) {
     buffer = std::string();
@@ -39,8 +39,8 @@ absl::StatusOr<std::unique_ptr<LogWriter>> LogWriter::Open(AofDirectory& directo
   }
   const auto& logs = directory.manifest().logs;
   if (!logs.empty() && logs.back().sequence == end.sequence) return writer;
-  // There is no log yet, or what is listed after `end` has not even a header: a new log takes its
-  // place.
+  // There is no log yet, or the logs listed after `end` do not even have a header: a new log
+  // replaces them.
   auto log = directory.AddLog(end.sequence);
   if (!log.ok()) return log.status();
   absl::Status status = writer->StartLog(std::move(log->file), log->sequence);
@@ -74,7 +74,7 @@ absl::Status LogWriter::OpenExisting(const LogPosition& end, uint64_t synced) {
       absl::StrCat("log ", end.sequence, " is not in ", directory_.ManifestPath()));
 }
 
-// The same bytes in the same place, so that a crash meanwhile changes nothing.
+// Writes the same bytes to the same place, so a crash meanwhile changes nothing.
 absl::Status LogWriter::WriteAgain(uint64_t from, uint64_t to) {
   std::string bytes(std::min<uint64_t>(to - from, kCopyBytes), '\0');
   while (from < to) {
@@ -199,7 +199,7 @@ void LogWriter::WaitWhenBehind(int64_t now_ms) {
     waited = true;
     if (!worker_->busy()) StartSync();
     const BackgroundWorker::Result result = worker_->Wait();
-    // What was written while the disk was slow has become older meanwhile.
+    // The waiting batches have become older while the disk was slow.
     now_ms += result.duration_us / 1000;
     CollectSync(result, now_ms);
   }
@@ -248,7 +248,7 @@ absl::Status LogWriter::RecoverInPlace(int64_t now_ms) {
   if (!buffer_.empty()) {
     const absl::Status written = WriteBatch();
     if (!written.ok()) return written;
-    // Kept apart from the buffer, so that the batch is not written twice if the sync fails.
+    // The batch leaves the buffer, so that it is not written twice if the sync fails.
     unsynced_.Append(buffer_);
     Recycle(buffer_);
   }
@@ -263,7 +263,8 @@ absl::Status LogWriter::RecoverInPlace(int64_t now_ms) {
 
 absl::Status LogWriter::RecoverInNewLog(int64_t now_ms) {
   if (options_.policy == AppendFsync::kNo) {
-    // What follows must not survive what precedes, and nothing of that is kept.
+    // The new log must not survive without the bytes before it. In this policy they are not kept in
+    // memory, so they must be on disk first.
     const absl::Status synced = file_->Sync();
     lost_ = !synced.ok();
     if (lost_) return synced;
@@ -287,8 +288,8 @@ absl::Status LogWriter::RecoverInNewLog(int64_t now_ms) {
     directory_.AbandonLog(log->sequence);
     return status;
   }
-  // What the new log repeats is void in the old one. Our loader knows; other readers of the file
-  // are helped by the truncation, and nothing depends on it.
+  // The bytes that the new log repeats are void in the old log. Our loader knows this from the
+  // header. The truncation only helps other readers of the file, so it may fail.
   if (safe_.sequence == written_.sequence) file_->Truncate(safe_.offset).IgnoreError();
   file_ = std::move(log->file);
   file_distrusted_ = false;
@@ -313,8 +314,8 @@ absl::Status LogWriter::SwitchTo(AofDirectory::NewLog log, int64_t now_ms) {
   }
   const absl::Status synced = SyncInline(now_ms);
   if (!synced.ok()) return synced;
-  // safe_ stays at the end of the old log until the new one has been synced: if that fails, the
-  // log that takes its place follows the old one.
+  // safe_ stays at the end of the old log until the new log has been synced. If that sync fails,
+  // the log that replaces the new one follows the old one.
   const absl::Status started = StartLog(std::move(log.file), log.sequence);
   if (started.ok() && options_.policy == AppendFsync::kNo) safe_ = written_;
   return started;
@@ -328,7 +329,7 @@ absl::StatusOr<LogPosition> LogWriter::Mark(int64_t now_ms) {
 
 absl::Status LogWriter::SetPolicy(AppendFsync policy, int64_t now_ms) {
   if (policy == options_.policy) return absl::OkStatus();
-  // Each policy keeps other bytes in memory: begin the new one with none.
+  // The policies keep different bytes in memory, so the new policy begins with none.
   const absl::Status synced = SyncInline(now_ms);
   if (synced.ok()) options_.policy = policy;
   return synced;

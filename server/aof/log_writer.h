@@ -1,16 +1,16 @@
 // Appends batches to the incremental log and keeps the promise of appendfsync.
 //
 //   always    Flush returns OK only when the batch is on disk.
-//   everysec  A thread syncs half a second after the oldest batch that is not on disk was written.
-//             When a batch has waited for the disk for one second, Flush waits instead of letting
-//             more be acknowledged: at most one second of acknowledged writes can be lost, however
-//             slow the disk is.
-//   no        The kernel decides; Flush hands it the bytes.
+//   everysec  A thread starts a sync half a second after the oldest batch that is not on disk was
+//             written. If a batch has waited for the disk for one second, Flush waits for the sync,
+//             so that no more writes are acknowledged. So at most one second of acknowledged writes
+//             can be lost, however slow the disk is.
+//   no        Flush only gives the bytes to the kernel, which decides when they go to the disk.
 //
 // After a failed write or sync nothing is acknowledged (every Flush returns the error) until
-// TryRecover succeeds. What was written but is not known to be on disk is kept in memory until it
-// is; after a failed sync it is written again, into a new log, because a second sync of the same
-// pages proves nothing (the kernel marks them clean when it drops them).
+// TryRecover succeeds. Except with policy `no`, bytes are kept in memory until they are known to be
+// on disk. After a failed sync they are written again, into a new log. A second sync of the same
+// pages would prove nothing, because the kernel marks pages clean when it drops them.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +34,8 @@ enum class AppendFsync : uint8_t { kAlways, kEverySec, kNo };
 struct LogStats {
   uint64_t batches = 0;
   uint64_t delayed_fsyncs = 0;     // how often Flush had to wait for a slow disk
-  int64_t last_fsync_ms = 0;       // when the last successful sync was seen; 0: never
-  int64_t last_fsync_took_us = 0;  // that one; 0 where it is not known
+  int64_t last_fsync_ms = 0;       // when the end of the last successful sync was seen; 0: never
+  int64_t last_fsync_took_us = 0;  // of the last sync that was timed; 0: none was
 };
 
 class LogWriter {
@@ -47,43 +47,45 @@ class LogWriter {
   };
 
   // Continues after `end`, which the loader found (see aof_loader.h): truncates a torn tail of the
-  // last log, or creates the first log. Everything before `end` is synced; what lies after the
-  // first `synced` bytes is written once more before, because it may be in the page cache only: a
-  // sync that failed in the last process has left those pages clean.
+  // last log, or creates the first log. Syncs everything before `end`. Before that it writes the
+  // bytes after the first `synced` ones again: if a sync failed in the last process, they may be
+  // only in the page cache, in pages that are marked clean.
   static absl::StatusOr<std::unique_ptr<LogWriter>> Open(AofDirectory& directory,
                                                          const LogPosition& end, uint64_t synced,
                                                          const Options& options);
   ~LogWriter() = default;
 
-  // The batch of this turn: append RESP commands, whole ones, and call Flush at the turn's end.
+  // The batch of this turn. Append only whole RESP commands, and call Flush at the end of the turn.
   std::string& buffer() { return buffer_; }
   void Append(std::string_view commands) { buffer_.append(commands); }
 
-  // Once each turn, and at least every 100 ms while pending_bytes() > 0: writes the batch with one
-  // system call and syncs as the policy says. OK: what was appended may be acknowledged. Otherwise
-  // it must not be, although it stays in the buffer and is logged when TryRecover succeeds.
-  // `now_ms`, here and below, is of a clock that never goes back.
+  // To be called once each turn, and at least every 100 ms while pending_bytes() > 0. Writes the
+  // batch with one system call and syncs as the policy says. OK: what was appended may be
+  // acknowledged. After an error it must not be acknowledged; it stays in the buffer and is logged
+  // when TryRecover succeeds. `now_ms`, here and below, must come from a clock that never goes
+  // back.
   absl::Status Flush(int64_t now_ms);
 
-  // OK, or why nothing is acknowledged at present.
+  // OK, or the reason why nothing is acknowledged now.
   const absl::Status& error() const { return error_; }
-  // Tries to get everything that is in memory only onto the disk; then error() is OK again. It may
-  // wait for the disk: call it about once a second.
+  // Tries to write to disk everything that is only in memory; if it succeeds, error() is OK again.
+  // It may wait for the disk: call it about once a second.
   absl::Status TryRecover(int64_t now_ms);
-  // A sync failed in policy no, so that TryRecover cannot succeed: only a new base can replace what
-  // was lost, and a new writer this one.
+  // True if a sync failed in policy `no`. TryRecover cannot succeed then: only a new base can
+  // replace the lost bytes, and a new writer must replace this one.
   bool lost() const { return lost_; }
 
-  // Goes on in `log`, which AofDirectory::AddLog made. Requires an empty buffer, straight after a
-  // Flush. Waits for a sync of the old log: what follows must not survive what precedes. Aborted
-  // when the manifest has changed since; the writer then stays where it is.
+  // Continues in `log`, which AofDirectory::AddLog made. Call it straight after a Flush; the buffer
+  // must be empty (asserted). Syncs the old log and waits for it, because the new log must not
+  // survive without the old one. Aborted if the manifest has changed since; after any error the
+  // writer continues in the old log.
   absl::Status SwitchTo(AofDirectory::NewLog log, int64_t now_ms);
 
-  // The end of the log, once that is on disk: where a snapshot of what is now may begin. Requires
-  // an empty buffer.
+  // Syncs the log, waits for it, and returns the end of the log: a snapshot of the present data is
+  // continued there. The buffer must be empty (asserted).
   absl::StatusOr<LogPosition> Mark(int64_t now_ms);
 
-  // Waits for a sync when the new policy promises more than the old.
+  // If the policy changes, syncs first and waits for it. After an error the old policy stays.
   absl::Status SetPolicy(AppendFsync policy, int64_t now_ms);
   // Flushes and syncs, whatever the policy.
   absl::Status Close(int64_t now_ms);
@@ -93,9 +95,9 @@ class LogWriter {
   uint64_t sequence() const { return written_.sequence; }
   // Bytes in the current log.
   uint64_t current_size() const { return written_.offset; }
-  // Bytes appended or written that are not known to be on disk (in policy no: not written).
+  // Bytes that were appended and are not known to be on disk (in policy `no`: not written).
   uint64_t pending_bytes() const { return buffer_.size() + unsynced_bytes(); }
-  // The same without those of this turn.
+  // The same without the bytes of this turn.
   uint64_t unsynced_bytes() const { return unsynced_.size() + syncing_.size(); }
   bool fsync_running() const { return worker_->busy(); }
 
@@ -104,7 +106,7 @@ class LogWriter {
 
   absl::Status OpenExisting(const LogPosition& end, uint64_t synced);
   absl::Status WriteAgain(uint64_t from, uint64_t to);
-  // Writes the header of an empty log that follows written_, and goes on there.
+  // Writes the header of the new log `file`, which continues written_, and continues there.
   absl::Status StartLog(std::unique_ptr<File> file, uint64_t sequence);
   absl::Status WriteBatch();
   absl::Status SyncInline(int64_t now_ms);
@@ -120,12 +122,12 @@ class LogWriter {
   AofDirectory& directory_;
   Options options_;
   std::unique_ptr<File> file_;
-  LogPosition written_;  // end of what the kernel has
+  LogPosition written_;  // end of the bytes that the kernel has
   uint64_t synced_ = 0;  // bytes of the file that are on disk
-  LogPosition safe_;     // end of what need not be kept: on disk, or in policy no, written
+  LogPosition safe_;     // end of the bytes not needed in memory: on disk, or in policy no, written
 
   std::string buffer_;   // commands of this turn
-  ByteBlocks unsynced_;  // commands after syncing_ that were written and are not on disk
+  ByteBlocks unsynced_;  // commands after syncing_: written, not known to be on disk
   ByteBlocks syncing_;   // commands after safe_ that the running sync covers
   int64_t unsynced_since_ms_ = 0;
   int64_t syncing_since_ms_ = 0;
@@ -133,9 +135,9 @@ class LogWriter {
 
   absl::Status error_;
   bool file_distrusted_ = false;  // a sync or a truncation failed: never append to this file again
-  bool lost_ = false;             // a sync failed in policy no: what it covered is in no memory
+  bool lost_ = false;             // a sync failed in policy no: its bytes are not in memory
   LogStats stats_;
-  std::unique_ptr<BackgroundWorker> worker_;  // last: it has ended before the file closes
+  std::unique_ptr<BackgroundWorker> worker_;  // last member: ends before file_ closes
 };
 
 }  // namespace tally::server

@@ -20,14 +20,16 @@ absl::Status BadLine(std::string_view file, size_t line, std::string_view why) {
       absl::StrCat(std::string(file), " line ", line, ": ", std::string(why)));
 }
 
-// As Redis writes a name: quoted, with escapes, if it has a blank, a quote or what cannot be seen.
+// Writes a name like Redis: quoted, with escapes, if it has a space, a quote, a backslash or an
+// unprintable byte.
 std::string Quoted(const std::string& name) {
   const std::string escaped = absl::CHexEscape(name);
   if (escaped == name && name.find(' ') == std::string::npos) return name;
   return absl::StrCat("\"", escaped, "\"");
 }
 
-// Takes a name, as Quoted() writes it, and the blank after it off the front of `line`.
+// Removes a name, in the form of Quoted(), and the space after it from the front of `line`. Returns
+// false if there is none or the name has a slash.
 bool TakeName(std::string_view& line, std::string& name) {
   const bool is_quoted = line.starts_with('"');
   size_t end = is_quoted ? 1 : 0;
@@ -53,7 +55,7 @@ bool ParseSequence(const std::string& text, uint64_t& sequence) {
   return absl::SimpleAtoi(text, &sequence) && sequence > 0 && text == absl::StrCat(sequence);
 }
 
-// One line without its newline; false if it has another form than AppendEntry's.
+// Parses one line without its newline. Returns false if it does not have AppendEntry's form.
 bool ParseEntry(std::string_view line, ManifestEntry& entry, char& type) {
   constexpr std::string_view kFile = "file ";
   if (!line.starts_with(kFile)) return false;

@@ -1,6 +1,6 @@
-// The manifest names the files that together are the data set: at most one base snapshot and the
-// incremental logs that continue it. The text is Redis 7's syntax and ends in a checksum line;
-// see aof_format.md.
+// The manifest names the files that together are the data set: at most one base file, and the
+// incremental logs that continue it. The text has the syntax of Redis 7 and ends in a checksum
+// line; see aof_format.md.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace tally::server {
 
-// How data that is in files of Redis comes here.
+// How an operator moves data from files of Redis to tallyd; a part of error messages.
 inline constexpr std::string_view kMoveFromRedis =
     "start redis-server on it, send that CONFIG SET aof-use-rdb-preamble no and BGREWRITEAOF, "
     "start "
@@ -33,8 +33,8 @@ struct Manifest {
   bool Lists(std::string_view name) const;
 
   std::string Format() const;
-  // DataLoss, with the line, on any text that Format() could not have written; FailedPrecondition
-  // if Redis has written it. `file` is the name for messages. Entries of Redis's type 'h' (history,
+  // DataLoss, with the line, for any text that Format() could not have written; FailedPrecondition
+  // if Redis wrote it. `file` is the name for messages. Entries of Redis's type 'h' (history, files
   // to be deleted) are skipped.
   static absl::StatusOr<Manifest> Parse(std::string_view text, std::string_view file);
 

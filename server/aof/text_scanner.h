@@ -1,5 +1,5 @@
-// Takes the fixed pieces of a line apart, strictly: what was not written by our own formatter
-// fails.
+// Reads the fixed fields of a line, strictly: a text that our own formatter cannot have written is
+// refused.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class TextScanner {
     return true;
   }
 
-  // Exactly `width` decimal digits (at most 18, so that no value overflows).
+  // Exactly `width` decimal digits (at most 18, so that the value does not overflow).
   bool Decimal(size_t width, uint64_t& value) {
     if (rest_.size() < width) return false;
     value = 0;

@@ -7,7 +7,7 @@
 namespace tally::server {
 namespace {
 
-// Those of Redis; tallyd's own families come after them.
+// The categories of Redis. The categories of tallyd's own families come after them.
 constexpr std::string_view kRedisCategories[] = {
     "keyspace", "read",   "write",       "set",       "sortedset",  "list",        "hash",
     "string",   "bitmap", "hyperloglog", "geo",       "stream",     "pubsub",      "admin",
@@ -18,7 +18,7 @@ bool IsRedisCategory(std::string_view category) {
          std::end(kRedisCategories);
 }
 
-// Category names are given in lower case here.
+// `category` must be in lower case.
 bool Has(const CommandTable::Item& item, std::string_view category) {
   const uint32_t flags = item.command->flags;
   const auto any = [&](uint32_t wanted) { return (flags & wanted) != 0; };

@@ -9,11 +9,12 @@
 
 namespace tally::server {
 
-// Without the "@", in ACL CAT's order.
+// Returns the categories of an item without the "@", in the order of ACL CAT.
 std::vector<std::string_view> CategoriesOf(const CommandTable::Item& item);
-// In any case.
+// The name of the category may be in any case.
 bool HasCategory(const CommandTable::Item& item, std::string_view category);
-// All that a command of the table has, and those of Redis that none has.
+// Returns all categories of Redis, also those that no command has, and after them the other
+// categories of the table's families.
 std::vector<std::string_view> AllCategories(const CommandTable& table);
 
 }  // namespace tally::server

@@ -15,7 +15,7 @@ namespace {
 struct TypeName {
   ArgumentType type;
   std::string_view in_docs;  // as COMMAND DOCS names it
-  std::string_view in_text;  // as rows write it; empty where they do not
+  std::string_view in_text;  // as rows write it; empty if rows do not write it
 };
 
 constexpr TypeName kTypeNames[] = {
@@ -46,7 +46,8 @@ bool IsToken(std::string_view word) {
          std::none_of(word.begin(), word.end(), is_lower);
 }
 
-// Each Read… takes what it reads off the text, and gives false where that is not what it expects.
+// Each Read… function removes what it reads from the front of the text. It returns false if the
+// text is not what it expects.
 class Parser {
  public:
   explicit Parser(std::string_view text) : rest_(text) {}
@@ -95,7 +96,7 @@ class Parser {
     return !optional || Take("]");
   }
 
-  // Up to what is in brackets.
+  // Reads an argument up to its first bracket; the caller reads what is in the brackets.
   bool ReadWords(Argument& argument) {
     const std::string_view word = TakeWhile(IsNameByte);
     if (!IsToken(word)) return ReadValue(word, argument);
@@ -110,7 +111,7 @@ class Parser {
     return !argument.multiple_token && ReadVersions(argument);
   }
 
-  // Rather than another word, or nothing.
+  // Whether a value follows, and not another word or the end.
   bool ValueFollows() const {
     const auto end = std::find_if_not(rest_.begin(), rest_.end(), IsNameByte);
     const std::string_view word(rest_.begin(), end);
@@ -180,7 +181,7 @@ void AppendUsages(std::string& out, const Arguments& arguments, std::string_view
   }
 }
 
-// Without what says how often it is given.
+// Appends one occurrence of the argument, without the marks for optional and repeated.
 void AppendOnce(std::string& out, const Argument& argument) {
   switch (argument.type) {
     case ArgumentType::kPureToken:
@@ -188,7 +189,7 @@ void AppendOnce(std::string& out, const Argument& argument) {
     case ArgumentType::kBlock:
       return AppendUsages(out, argument.arguments, " ");
     case ArgumentType::kOneOf: {
-      // Brackets of an option hold the alternatives together, too.
+      // The brackets of an optional argument also show where its alternatives end.
       const bool bracketed = argument.optional && !argument.token && !argument.multiple;
       if (!bracketed) out += '<';
       AppendUsages(out, argument.arguments, " | ");

@@ -13,15 +13,15 @@ void AddRange(const KeyRange& range, Args args, std::vector<KeyReference>& keys)
   }
 }
 
-// Two uses are two ranges to Redis: the second needs a key too.
+// For Redis a range with two uses is two ranges, and the second one needs a key too.
 bool LacksKeys(const KeyRange& range, Args args) {
   return range.others_use != 0 || range.last >= static_cast<int>(args.size());
 }
 
 }  // namespace
 
-// Of a call with too few words, which redis.acl_check_cmd may bring, the keys are those of the
-// row's range, if none of that is missing.
+// A call may have too few words, since redis.acl_check_cmd accepts any. Its keys are then those of
+// the row's range, if none of them is missing.
 bool FindKeys(const Command& command, Args args, std::vector<KeyReference>& keys) {
   const bool is_short = args.size() < static_cast<size_t>(std::abs(command.arity));
   if (is_short && LacksKeys(command.keys, args)) return false;

@@ -1,5 +1,5 @@
-// A command is a row: its name, handler and all that COMMAND, ACL and the dispatcher need to know.
-// Each family's file in server/commands/ ends with its rows.
+// Each command is described by a row: its name, its handler and all that COMMAND, ACL and the
+// dispatcher need to know. Each file of a family in server/commands/ ends with its rows.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ class ServerContext;
 
 using Args = std::span<const std::string_view>;
 
-// The function that runs a command: on values alone, or with what only the server has. No function
-// for a container of subcommands.
+// The function that runs a command. It takes a CommandContext if it works on values alone, or a
+// ServerContext if it needs what only the server has. A container of subcommands has no function.
 class Handler {
  public:
   constexpr Handler(std::nullptr_t = nullptr) {}
@@ -31,7 +31,7 @@ class Handler {
   constexpr bool operator==(std::nullptr_t) const {
     return run_ == nullptr && run_in_server_ == nullptr;
   }
-  // Requires one that does not need the server.
+  // Run() may be called only if needs_server() is false, RunInServer() only if it is true.
   void Run(CommandContext& context) const { run_(context); }
   void RunInServer(ServerContext& context) const { run_in_server_(context); }
 
@@ -40,7 +40,7 @@ class Handler {
   void (*run_in_server_)(ServerContext& context) = nullptr;
 };
 
-// As COMMAND INFO names them, and a few of our own at the end.
+// The flags that COMMAND INFO shows, and after them a few of our own.
 enum CommandFlags : uint32_t {
   kWrite = 1u << 0,
   kReadOnly = 1u << 1,
@@ -49,7 +49,7 @@ enum CommandFlags : uint32_t {
   kPubSub = 1u << 4,
   kNoScript = 1u << 5,
   kBlocking = 1u << 6,
-  kLoading = 1u << 7,  // allowed while the data is loaded
+  kLoading = 1u << 7,  // allowed while the data is being loaded
   kStale = 1u << 8,
   kSkipMonitor = 1u << 9,
   kSkipSlowlog = 1u << 10,
@@ -60,29 +60,29 @@ enum CommandFlags : uint32_t {
   kAllowBusy = 1u << 15,
   kMovableKeys = 1u << 16,
   kDangerous = 1u << 17,
-  kKeyspaceCategory = 1u << 18,  // ACL category @keyspace, beside the family's own
-  kCollections = 1u << 19,       // ACL categories @list, @set and @sortedset, likewise
+  kKeyspaceCategory = 1u << 18,  // ACL category @keyspace, besides the family's own
+  kCollections = 1u << 19,       // ACL categories @list, @set and @sortedset, besides its own
   kNoExec = 1u << 20,            // may be queued, but EXEC refuses to run it
   kInMulti = 1u << 21,           // acts on the transaction itself, so MULTI does not queue it
-  kEndsMulti = 1u << 22,         // the transaction is over when it has run
-  kRunsQueue = 1u << 23,         // runs what was queued, with the flags of that
+  kEndsMulti = 1u << 22,         // the transaction is over after this command
+  kRunsQueue = 1u << 23,         // runs the queued commands, whose flags are checked with its own
   kWhileSubscribed = 1u << 24,   // a subscriber may send it in RESP2
   kWhilePaused = 1u << 25,       // CLIENT PAUSE does not hold it back
-  kConnection = 1u << 26,        // changes how its connection goes on, which HTTP's cannot
+  kConnection = 1u << 26,        // changes the connection's state; refused over HTTP
 };
 
-// What a command does with a key, as COMMAND names it. ACL asks for the right to read where there
-// is kKeyAccess, and for the right to write where there is one of kKeyUpdate to kKeyDelete.
+// What a command does with a key, as COMMAND names it. For ACL, kKeyAccess needs the right to read
+// the key, and each of kKeyUpdate, kKeyInsert and kKeyDelete the right to write it.
 enum KeyFlags : uint16_t {
   kKeyReadOnly = 1u << 0,
   kKeyReadWrite = 1u << 1,
-  kKeyOverwrite = 1u << 2,  // whatever was there
+  kKeyOverwrite = 1u << 2,  // replaces the value, whatever it was
   kKeyRemove = 1u << 3,
-  kKeyAccess = 1u << 4,  // what the value holds gets out: into the reply, or into another key
+  kKeyAccess = 1u << 4,  // the value's content gets into the reply or into another key
   kKeyUpdate = 1u << 5,
   kKeyInsert = 1u << 6,
   kKeyDelete = 1u << 7,
-  kKeyVariable = 1u << 8,  // less for some arguments
+  kKeyVariable = 1u << 8,  // some arguments need fewer of the flags
 };
 
 // The usual combinations.
@@ -97,8 +97,9 @@ inline constexpr uint16_t kOverwritesKey = kKeyOverwrite | kKeyUpdate;
 inline constexpr uint16_t kCreatesKey = kKeyOverwrite | kKeyInsert;
 inline constexpr uint16_t kRemovesKey = kKeyRemove | kKeyDelete;
 
-// Where the keys are among the arguments, as COMMAND says, and what becomes of them: a last
-// of -1 is the last argument.
+// Where the keys are among the arguments, as COMMAND shows it, and what is done with them. `first`
+// is 0 if the range describes no keys. A negative `last` counts from the end: -1 is the last
+// argument.
 struct KeyRange {
   int first = 0;
   int last = 0;
@@ -111,7 +112,7 @@ constexpr KeyRange OneKey(uint16_t use) { return {1, 1, 1, use}; }
 constexpr KeyRange TwoKeys(uint16_t first_use, uint16_t second_use) {
   return {1, 2, 1, first_use, second_use};
 }
-// Every argument.
+// Every argument is a key.
 constexpr KeyRange AllKeys(uint16_t use, uint16_t others_use = 0) {
   return {1, -1, 1, use, others_use};
 }
@@ -123,21 +124,22 @@ struct KeyReference {
   bool operator==(const KeyReference&) const = default;
 };
 
-// For commands whose keys no range describes: appends the keys; false for wrong syntax.
+// For commands whose keys no KeyRange describes: appends the keys, returns false if the syntax is
+// wrong.
 using KeyFinder = bool (*)(Args args, std::vector<KeyReference>& keys);
 
-// Whether SLOWLOG has to hide an argument.
+// Whether SLOWLOG has to hide the argument at `index`.
 using SecretFinder = bool (*)(Args args, size_t index);
 
-// Hints what calls of the command, all of one batch, are about to read of their keys, so that
-// their cache misses overlap. The calls may be wrong in any way; of no effect but on time. True if
-// nothing of them was left out.
+// Brings into the cache what calls of the command will read from their keys, so that the cache
+// misses of a whole batch overlap. The calls may be malformed in any way. Affects nothing but time.
+// Returns true if nothing of the calls was left out.
 using FetchAhead = bool (*)(const Keyspace& keyspace, std::span<const Args> calls);
 
 struct Command {
   std::string_view name;  // lower case; a subcommand's is only its second word
   Handler handler = nullptr;
-  int arity = 0;  // the name counts; negative: at least this many
+  int arity = 0;  // number of words with the name; negative: at least this many (-2: 2 or more)
   uint32_t flags = 0;
   KeyRange keys;
   std::string_view summary;
@@ -147,15 +149,17 @@ struct Command {
   KeyFinder find_keys = nullptr;
   SecretFinder is_secret = nullptr;
   FetchAhead fetch_ahead = nullptr;
-  // KeyFlags of the policy that the second word names; 0: it names none. A policy is no key, and
-  // COMMAND says nothing of it, but a user needs the same rights for its name as for a key's.
+  // KeyFlags of the policy that the second word names; 0 if the command names none. A policy is not
+  // a key, and COMMAND does not show it, but a user needs the same rights for its name as for a
+  // key.
   uint16_t policy_use = 0;
-  // What the elements of the reply are called, for JSON: "a b" for an array of two, "[a b]" for an
-  // array of such arrays, "a b:[c d]" where b is one. Empty: they have no names.
+  // The names of the elements of the reply, for JSON: "a b" for an array of two elements, "[a b]"
+  // for an array of such arrays, "a b:[c d]" if b is such an array of arrays. Empty: they have no
+  // names.
   std::string_view reply_names = {};
 };
 
-// The row of a command whose reply has names.
+// Returns the row with `names` as the names of its reply.
 constexpr Command Replying(std::string_view names, Command row) {
   row.reply_names = names;
   return row;
@@ -166,13 +170,13 @@ struct CommandFamily {
   std::string_view group;     // as COMMAND DOCS names it
   std::string_view category;  // as ACL CAT names it
   std::span<const Command> commands;
-  bool native =
-      false;  // tallyd's own: what is wrong with a call is reported with the command's usage
+  bool native = false;  // tallyd's own: error replies about the syntax show the command's usage
 };
 
-// The keys of a well-formed call, and what is done with each; false for wrong syntax.
+// Appends the keys of a call with their KeyFlags, which are never 0. Returns false if the syntax is
+// wrong; `keys` may then hold some of them.
 bool FindKeys(const Command& command, Args args, std::vector<KeyReference>& keys);
-// KeyFlags of the command's first key, or of the others.
+// Returns the KeyFlags of the command's first key, or those of its other keys.
 uint16_t KeyUse(const Command& command, bool first);
 
 constexpr bool ArityFits(const Command& command, size_t argc) {

@@ -26,17 +26,18 @@ inline constexpr std::string_view kBusyError =
 
 class CommandContext {
  public:
-  // One call, of one client or of a log that is replayed.
+  // One call, from a client or from a log that is replayed.
   struct Call {
     const CommandTable::Item& item;
     Args args;
     size_t database;
     int64_t now;  // unix ms
-    // The call is an effect of an earlier one, which was judged then.
+    // The call comes from a log: it is the effect of an earlier call, and is not judged again.
     bool replaying = false;
-    // The command's FetchAhead has just been given this call.
+    // The command's FetchAhead has just fetched all that this call will read.
     bool fetched = false;
-    // The memory in which the arguments lie, if the call was received alone; may be null.
+    // The memory that holds the arguments, if the call was received alone in memory of its own;
+    // otherwise null.
     Text* request = nullptr;
   };
 
@@ -66,16 +67,16 @@ class CommandContext {
   Engine& engine() { return host.engine; }
   Keyspace& keyspace() { return host.engine.database(database); }
 
-  // What the caller may read beyond the keys that its words name.
+  // Whether the caller may read a key that its arguments do not name.
   virtual bool MayRead(std::string_view key) const {
     (void)key;
     return true;
   }
   virtual bool MayReadEveryKey() const { return true; }
 
-  // For commands that read the key: counts a hit or a miss.
+  // Finds a key for a command that reads it, and counts a hit or a miss.
   Keyspace::Entry Find(std::string_view key);
-  // Counts a hit or a miss of a key that an operation has looked for.
+  // Counts a hit or a miss for a key that an operation has already looked for.
   void NoteLookup(std::string_view key, bool found) {
     if (found) [[likely]] {
       ++host.lookups.hits;
@@ -83,11 +84,12 @@ class CommandContext {
       NoteMiss(key);
     }
   }
-  // For commands that are going to change it.
+  // Finds a key for a command that may change it; counts neither a hit nor a miss.
   Keyspace::Entry FindForWrite(std::string_view key) { return keyspace().FindForWrite(key, now); }
   // True when the entry is absent or has the type; otherwise replies WRONGTYPE.
   bool CheckType(const Keyspace::Entry& entry, Type type);
-  // The heap value of a key in `out`, null if the key is absent. False after replying WRONGTYPE.
+  // Sets `out` to the heap value of a key, or to null if the key is absent. Returns false after
+  // replying WRONGTYPE. Read finds the key as Find() does, Write as FindForWrite() does.
   template <typename T>
   [[nodiscard]] bool Read(std::string_view key, T*& out) {
     return Unwrap(Find(key), out);
@@ -97,37 +99,39 @@ class CommandContext {
     return Unwrap(FindForWrite(key), out);
   }
 
-  // These reply the usual error, or `error`, and give nothing when the argument is no such number.
+  // Each returns the number that is the argument at `index`. If the argument is no such number, it
+  // replies the usual error, or `error`, and returns nothing.
   std::optional<int64_t> Int64Arg(size_t index, std::string_view error = kNotIntegerError);
   std::optional<int64_t> Int64ArgIn(size_t index, int64_t low, int64_t high,
                                     std::string_view error = kNotIntegerError);
-  // The index of a database.
+  // The index of a database that exists.
   std::optional<size_t> DatabaseArg(size_t index);
   std::optional<double> DoubleArg(size_t index, std::string_view error = kNotFloatError);
 
   // Whether the call was received alone, in memory of its own.
   bool came_alone() const { return request_ != nullptr; }
-  // The argument with the memory of the request, of which it is the most; empty where that is not
-  // so. For the last thing that is stored: all arguments can be read until that value changes.
+  // Returns the argument in the memory of the request, without a copy. Returns an empty text if the
+  // call did not come alone, or if the argument is not most of that memory. Only for the last thing
+  // that a command stores: all arguments can be read until the stored value changes.
   Text TakeFromRequest(std::string_view arg) {
     return request_ == nullptr ? Text() : request_->Take(arg);
   }
 
-  // The key has changed: counts it, reports it to watchers and listeners.
+  // Counts a change of the key, and reports it to watchers and listeners.
   void Changed(uint32_t event_class, std::string_view event, std::string_view key) {
     ++changes_;
     host.key_events.Changed(event_class, event, database, key);
   }
-  // Counts a change that is of no single key.
+  // Counts a change without reporting a key.
   void CountChange() { ++changes_; }
   // Erases the key and reports it as `event`.
   void Remove(const Keyspace::Entry& entry, std::string_view event = "del");
-  // A container that became empty ends its key, without an effect of its own in the log: replay of
-  // the command empties it again.
+  // Erases the key of a container that became empty; asserts that the key exists. This has no
+  // effect of its own in the log, because a replay of the command empties the container again.
   void RemoveEmpty(std::string_view key);
 
-  // The effect to log in place of the command's own words; several calls log several commands. What
-  // is replayed is in the stream already.
+  // Logs these words in place of the command's own; several calls log several commands. In a replay
+  // nothing is logged, because the log has the effect already.
   void LogInstead(std::initializer_list<std::string_view> words) {
     LogInstead(Args(words.begin(), words.size()));
   }
@@ -135,7 +139,7 @@ class CommandContext {
     if (!replaying) host.effects.Append(database, words);
     logged_ = true;
   }
-  // The command's effects were logged by the commands it ran.
+  // Logs nothing for this call, not even the command's own words.
   void LogNothing() { logged_ = true; }
 
   uint64_t changes() const { return changes_; }

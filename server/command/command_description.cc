@@ -58,7 +58,8 @@ void ReplyCategories(ReplyBuilder& reply, const CommandTable::Item& item) {
   for (const std::string_view category : categories) reply.Status(StrCat('@', category));
 }
 
-// Keys from argument `first` to `last`, which is counted from `first`, or from the end if negative.
+// Replies the specification of the keys from argument `first` to `last`. `last` counts from
+// `first`, or from the end of the call if it is negative.
 void ReplyKeySpec(ReplyBuilder& reply, uint16_t use, int first, int last, int step) {
   reply.Map(3);
   reply.Bulk("flags");
@@ -85,7 +86,8 @@ void ReplyKeySpec(ReplyBuilder& reply, uint16_t use, int first, int last, int st
   reply.Integer(0);
 }
 
-// Only ranges have a specification; where the keys are to be searched for, COMMAND GETKEYS says.
+// Only a range of keys has a specification. For keys that must be searched for, a client can ask
+// COMMAND GETKEYS.
 void ReplyKeySpecs(ReplyBuilder& reply, const Command& command) {
   const KeyRange& keys = command.keys;
   if (keys.first == 0) return reply.Set(0);
@@ -99,7 +101,8 @@ void ReplyKeySpecs(ReplyBuilder& reply, const Command& command) {
   ReplyKeySpec(reply, KeyUse(command, false), second, last_from(second), keys.step);
 }
 
-// The item of each subcommand; they come after their parent in the table.
+// Calls visit(item) for each subcommand. Subcommands follow directly after their parent in the
+// table.
 template <typename Visit>
 void ForEachSubcommand(const CommandTable& table, const CommandTable::Item& item, Visit&& visit) {
   for (size_t i = 1; i <= item.command->subcommands.size(); ++i) visit(table.items()[item.id + i]);

@@ -10,13 +10,13 @@
 
 namespace tally::server {
 
-// An entry of COMMAND and COMMAND INFO.
+// Replies the entry of a command in COMMAND and COMMAND INFO.
 void ReplyCommandInfo(ReplyBuilder& reply, const CommandTable& table,
                       const CommandTable::Item& item);
-// A name and a map of COMMAND DOCS.
+// Replies the name and the map of a command in COMMAND DOCS.
 void ReplyCommandDocs(ReplyBuilder& reply, const CommandTable& table,
                       const CommandTable::Item& item);
-// What a command does with a key (KeyFlags): a set of RO, RW, access, update …
+// Replies KeyFlags as a set of RO, RW, access, update …
 void ReplyKeyFlags(ReplyBuilder& reply, uint16_t use);
 
 }  // namespace tally::server

@@ -1,4 +1,4 @@
-// What all calls of one host share: a server, a module, a test. Made once, by the host.
+// What all calls of one host share. A host is a server, a module or a test; it makes this once.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace tally::server {
 
-// Keys that reading commands looked for: found, and not found.
+// How often reading commands have looked for a key and found it (hits) or not (misses).
 struct Lookups {
   uint64_t hits = 0;
   uint64_t misses = 0;

@@ -7,7 +7,7 @@
 namespace tally::server {
 namespace {
 
-// Longer than any name: what is longer is no command.
+// The most bytes that a name may have; a longer word is no command.
 constexpr size_t kMaxName = 64;
 
 struct LowerName {
@@ -23,7 +23,7 @@ struct LowerName {
 }  // namespace
 
 size_t CommandTable::TextHash::operator()(std::string_view text) const {
-  // FNV-1a: names are short, few, and ours.
+  // FNV-1a is good enough: the names are short, few, and not chosen by clients.
   uint64_t hash = 0xcbf29ce484222325u;
   for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return hash;

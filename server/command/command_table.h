@@ -14,12 +14,13 @@ namespace tally::server {
 
 class CommandTable {
  public:
-  // One for each row and subcommand, in the families' order.
+  // One item for each row and subcommand, in the order of the families. Subcommands follow directly
+  // after their parent.
   struct Item {
     const Command* command;
     const CommandFamily* family;
     const Command* parent;  // null for a top-level command
-    size_t id;              // dense, for tables of statistics
+    size_t id;              // index in items(), for tables of statistics
     std::string full_name;  // "client|id"
   };
 
@@ -27,13 +28,14 @@ class CommandTable {
   CommandTable(const CommandTable&) = delete;
   CommandTable& operator=(const CommandTable&) = delete;
 
-  // By name in any case. Null when there is none.
+  // Returns the top-level command of this name, in any case; null if there is none.
   const Item* Find(std::string_view name) const;
-  // A subcommand by its second word. Null when there is none.
+  // Returns the subcommand that has this second word, in any case; null if there is none.
   const Item* FindSub(const Item& parent, std::string_view name) const;
-  // The item that a call runs: a subcommand where the command has some and the word is one.
+  // Returns the item that a call runs: the subcommand that its second word names, if there is one,
+  // otherwise the command. Null if the first word is no command.
   const Item* Resolve(Args args) const;
-  // "get", "client|id".
+  // Returns the item of a full name ("get", "client|id"), in any case; null if there is none.
   const Item* FindFullName(std::string_view name) const;
 
   std::span<const Item> items() const { return items_; }

@@ -1,4 +1,4 @@
-// CompactValue for commands: what they look up is counted and reported.
+// CompactValue for commands: counts lookups, replies WRONGTYPE and reports removed keys.
 #pragma once
 
 #include <string_view>
@@ -14,7 +14,8 @@ class CompactValue : public tally::CompactValue<T> {
  public:
   using tally::CompactValue<T>::CompactValue;
 
-  // The value of the key, empty if it is absent. False after replying WRONGTYPE.
+  // Opens the value of the key; it is empty if the key is absent. Returns false after replying
+  // WRONGTYPE.
   [[nodiscard]] bool Read(CommandContext& context, std::string_view key) {
     return Open(context, context.Find(key));
   }
@@ -22,7 +23,8 @@ class CompactValue : public tally::CompactValue<T> {
     return Open(context, context.FindForWrite(key));
   }
 
-  // Puts back what was changed since Write; a value that became empty ends its key.
+  // Stores what was changed since Write. Erases the key and reports "del" if the value became
+  // empty.
   void Store(CommandContext& context, std::string_view key) {
     std::string& bytes = context.engine().scratch().bytes;
     if (tally::CompactValue<T>::Store(context.keyspace(), key, context.now, bytes)) {

@@ -9,7 +9,8 @@
 namespace tally::server {
 namespace {
 
-// atoi: the number that the text begins with, of 32 bits; 0 if it begins with none.
+// Returns the number at the beginning of the text as atoi does, truncated to 32 bits; 0 if there is
+// none.
 int32_t LeadingNumber(std::string_view text) {
   while (!text.empty() && absl::ascii_isspace(static_cast<unsigned char>(text.front()))) {
     text.remove_prefix(1);

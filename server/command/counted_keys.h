@@ -1,4 +1,4 @@
-// Keys that an argument counts: "numkeys key [key …]".
+// Keys whose number is given by an argument: "numkeys key [key …]".
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,12 @@
 
 namespace tally::server {
 
-// Appends the keys that follow the count at `index`. False if there are not as many, or none is
-// asked for. The count is read as Redis reads it for COMMAND GETKEYS and for permissions, by atoi:
-// "+1", "01" and "1x" are 1. Whoever runs the command takes integers only.
+// Appends the keys that follow the count at `index`. Returns false if the count is below 1 or
+// larger than the number of arguments after it. The count is read with atoi, as Redis does for
+// COMMAND GETKEYS and for permissions: "+1", "01" and "1x" are 1. The command itself accepts only
+// integers.
 bool FindCountedKeys(Args args, size_t index, std::vector<KeyReference>& keys);
-// The count is the first argument.
+// The same with the count as the first argument.
 bool FindFirstCountedKeys(Args args, std::vector<KeyReference>& keys);
 
 }  // namespace tally::server

@@ -1,6 +1,6 @@
-// What clients see of a scan's cursor. A cursor is the beginning of a key's hash, and from a few
-// hashes of known keys the seed of the hash tables can be computed; who knows that can make keys
-// that all collide. So cursors are enciphered, with a key that no client sees.
+// Enciphers the cursors of scans for clients. A cursor is the beginning of a key's hash. From a few
+// hashes of known keys a client could compute the seed of the hash tables, and with the seed make
+// keys that all collide. So cursors are enciphered with a key that no client sees.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,10 @@ class CursorCode {
  public:
   explicit CursorCode(uint64_t key) : key_(key) {}
 
-  // One to one on cursors below 2^48; 0, which begins and ends a scan, stays 0.
+  // Returns what clients see for a cursor. One to one on cursors below 2^48. 0, which begins and
+  // ends a scan, stays 0; numbers of 2^48 or more stay what they are.
   uint64_t Shown(uint64_t cursor) const;
-  // The inverse. What is no cursor stays none.
+  // The inverse of Shown(). A number that is no cursor stays what it is.
   uint64_t Meant(uint64_t shown) const;
 
  private:

@@ -8,8 +8,8 @@
 
 namespace tally::server {
 
-// Calls visit(key) for each argument from `first` on. What finding them will read is fetched ahead,
-// a few keys at a time, so that their cache misses overlap.
+// Calls visit(key) for each argument from `first` on. Prefetches what the lookups will read for 16
+// keys at a time, so that their cache misses overlap.
 template <typename Visit>
 void ForEachKey(CommandContext& context, size_t first, Visit&& visit) {
   constexpr size_t kTogether = 16;

@@ -1,5 +1,5 @@
-// Between a command and an operation of the engine: where the operation works, and who is notified
-// of what it did.
+// Helpers for a command that calls an operation of the engine: they say where the operation works,
+// and report what it did.
 #pragma once
 
 #include <string_view>
@@ -14,18 +14,18 @@ inline Place PlaceOf(CommandContext& context) {
   return {context.engine(), context.database, context.now, context.replaying};
 }
 
-// Words of a log were right when they were written.
+// Words from a log are trusted: they were right when they were written.
 inline WordOrigin OriginOf(const CommandContext& context) {
   return context.replaying ? WordOrigin::kStored : WordOrigin::kCaller;
 }
 
-// Replies what a WordReader found wrong. Always false.
+// Replies the error of a WordReader; a syntax error if it is empty. Always returns false.
 bool ReplyWordError(CommandContext& context, std::string_view error);
 
 // False after replying WRONGTYPE.
 [[nodiscard]] bool CheckOutcome(CommandContext& context, const KeyOutcome& outcome);
 
-// Reports a key that has changed, as `event`, and its end if it became empty.
+// Reports the key as `event` if it has changed, and as "del" if it became empty and was removed.
 void TellChange(CommandContext& context, std::string_view key, const KeyOutcome& outcome,
                 std::string_view event);
 

@@ -20,7 +20,8 @@ std::string_view EncodingOf(const Keyspace::Entry& entry) {
     if (entry.is_heap()) return OperationsOf(entry.type()).encoding(entry.pointer());
     return entry.type() == Type::kHash ? Hash::EncodingOfPacked(entry.bytes()) : "packed";
   }
-  // Redis holds strings of up to 44 bytes in one piece with their key's value, until they change.
+  // Redis holds a string of up to 44 bytes in one piece with its value object, until the string
+  // changes.
   constexpr size_t kEmbedded = 44;
   return entry.is_raw() || entry.bytes().size() > kEmbedded ? "raw" : "embstr";
 }

@@ -1,4 +1,4 @@
-// What OBJECT, MEMORY USAGE and DEBUG OBJECT say of a key.
+// What OBJECT, MEMORY USAGE and DEBUG OBJECT reply about a key.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace tally::server {
 
-// How the value is held.
+// How the value is held, as OBJECT ENCODING names it.
 std::string_view EncodingOf(const Keyspace::Entry& entry);
 
-// Bytes of the key, its value and its place in the table. The last is an average.
+// Bytes of the key, of its value and of its place in the table; the place is counted as an average.
 size_t BytesOf(const Keyspace::Entry& entry);
 
 }  // namespace tally::server

@@ -27,7 +27,7 @@ std::optional<int64_t> DeadlineArg(CommandContext& context, size_t index, Expiry
         StrCat("ERR invalid expire time in '", context.item.full_name, "' command"));
     return std::nullopt;
   }
-  // The largest number means that there is no deadline: a millisecond less.
+  // kNoDeadline is the largest number, so the latest deadline is 1 ms before it.
   return std::min(deadline, kNoDeadline - 1);
 }
 

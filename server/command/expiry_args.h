@@ -1,4 +1,4 @@
-// Arguments that say when a key dies.
+// Arguments that set the deadline of a key.
 #pragma once
 
 #include <cstdint>
@@ -19,26 +19,27 @@ struct ExpiryArg {
   bool operator==(const ExpiryArg&) const = default;
 };
 
-// EX, PX, EXAT and PXAT, in any case; nothing for another word.
+// Reads EX, PX, EXAT or PXAT, in any case; returns nothing for another word.
 std::optional<ExpiryArg> ParseExpiryWord(std::string_view word);
 
-// The deadline (unix ms) that an argument stands for. Replies an error and gives nothing when it is
-// no integer, or out of range; a zero or negative argument is one too unless `any_sign`.
+// Returns the deadline (unix ms) that an argument means. Replies an error and returns nothing if
+// the argument is not an integer or out of range; 0 and negative numbers are out of range unless
+// `any_sign`.
 std::optional<int64_t> DeadlineArg(CommandContext& context, size_t index, ExpiryArg kind,
                                    bool any_sign = false);
 
-// The expiry option of a command that takes at most one kind of it. The kind may be repeated, the
-// last one counts; it is read when all options have been parsed, as Redis does, so that a wrong
-// syntax is reported before a wrong number.
+// The expiry option of a command that allows only one kind of it in a call. The same kind may be
+// repeated; the last one counts. The number is read after all options have been parsed, as in
+// Redis, so that wrong syntax is reported before a wrong number.
 struct ExpiryOption {
   std::optional<ExpiryArg> kind;
   size_t index = 0;  // of the number
 
-  // Takes the word at `at` and the number after it; false when the word is none, or of another
-  // kind than before, or the last.
+  // Takes the word at `at` and the number after it, to which it moves `at`. Returns false if the
+  // word is no expiry word, is of another kind than before, or is the last word.
   bool Take(Args args, size_t& at);
-  // Replies the error and returns false for a number that is no expiry. Without the option
-  // `deadline` stays as it is.
+  // Sets `deadline` (unix ms); leaves it as it is if the call has no expiry option. Returns false
+  // after replying an error if the number is not valid.
   bool Read(CommandContext& context, std::optional<int64_t>& deadline) const;
 };
 

@@ -9,13 +9,13 @@
 
 namespace tally::server {
 
-// Replies the lines between the first and the last ones, which are alike for every command.
+// Replies `lines` between the first line and the last ones, which are the same for every command.
 void ReplyHelp(CommandContext& context, std::span<const std::string_view> lines);
 
-// Replies each command of the family, also those whose rows are in another file, with its whole
-// syntax and its summary, and then `more`.
+// Replies the whole syntax and the summary of each command of the family, also of those whose rows
+// are in another file, and after them the lines of `more`.
 void ReplyFamilyHelp(CommandContext& context, std::span<const std::string> more);
-// The same without more.
+// The same without more lines.
 void FamilyHelp(CommandContext& context);
 
 inline constexpr Command kFamilyHelp[] = {

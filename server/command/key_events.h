@@ -1,4 +1,4 @@
-// What the commands report of keys beside the change itself, for WATCH and keyspace notifications.
+// What commands report about keys, for WATCH and for keyspace notifications.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace tally::server {
 
-// Bits of a set of classes.
+// The classes of events, as bits of a set. The letters are those of notify-keyspace-events.
 enum EventClass : uint32_t {
   kEventKeyspace = 1 << 0,  // K: publish on __keyspace@<db>__:<key>
   kEventKeyevent = 1 << 1,  // E: publish on __keyevent@<db>__:<event>
@@ -30,15 +30,16 @@ inline constexpr uint32_t kEventAll = kEventGeneric | kEventString | kEventList 
                                       kEventHash | kEventZset | kEventExpired | kEventEvicted |
                                       kEventStream | kEventModule;
 
-// Each call is about a key of the database with that index.
+// Each function is about a key of the database with the index `database`.
 class KeyEvents {
  public:
   // The key's value or deadline has changed.
   virtual void Changed(uint32_t event_class, std::string_view event, size_t database,
                        std::string_view key) = 0;
-  // The key's value has changed, and nothing else is reported of it.
+  // The key's value has changed, but there is no event for it: only watchers are told.
   virtual void Touched(size_t database, std::string_view key) = 0;
-  // Something happened to the key that is no change (a miss, a new key).
+  // Something happened to the key that does not count as a change: a miss, a new key, or the "del"
+  // of a container that a reported change has emptied.
   virtual void Notify(uint32_t event_class, std::string_view event, size_t database,
                       std::string_view key) = 0;
 

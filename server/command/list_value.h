@@ -20,7 +20,7 @@ inline void Push(List& list, ListEnd end, std::string_view text) {
   end == ListEnd::kLeft ? list.PushFront(text) : list.PushBack(text);
 }
 
-// A list that is about to get its first element.
+// Creates an empty list at the key, replacing its value. The caller must add an element to it.
 inline List& CreateList(CommandContext& context, std::string_view key) {
   return context.keyspace().SetHeap(key, new List, kNoDeadline, context.now);
 }

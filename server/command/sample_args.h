@@ -9,16 +9,17 @@
 
 namespace tally::server {
 
-// How many elements to choose; below 0 on the wire they may repeat.
+// How many elements to choose. With a negative argument elements may repeat.
 struct SampleCount {
   size_t count = 0;
   bool distinct = true;
 };
 
-// More repeated elements in one reply are refused: they would not end before memory does.
+// The most repeated elements in one reply. Larger counts are refused, because such a reply could
+// fill the memory.
 inline constexpr int64_t kMaxRepeated = int64_t{1} << 24;
 
-// Replies an error and gives nothing when the argument is no such count.
+// Returns nothing after replying an error if the argument is not a valid count.
 std::optional<SampleCount> SampleCountArg(CommandContext& context, size_t index);
 
 }  // namespace tally::server

@@ -10,10 +10,12 @@
 namespace tally::server {
 namespace {
 
-// A scan that asks for more at once gets it in several calls: no call may stall the others.
+// The most elements that one call looks at, so that no call stalls the others. A scan that asks for
+// more takes several calls.
 constexpr int64_t kMaxCount = 1'000'000;
 
-// As Redis reads it, by strtoul: up to a NUL, with a sign, and nothing at all is 0.
+// Reads a cursor as Redis does, with strtoul: the text ends at a NUL, may begin with a sign, and is
+// 0 if it is empty.
 std::optional<uint64_t> ParseCursor(std::string_view text) {
   text = text.substr(0, text.find('\0'));
   if (text.empty()) return 0;

@@ -10,12 +10,12 @@
 
 namespace tally::server {
 
-// A cursor as ScanReply has shown it. Replies "ERR invalid cursor" and gives nothing when the
-// argument is no cursor.
+// Returns the cursor that ScanReply showed to the client as this argument. If the argument is no
+// cursor, replies "ERR invalid cursor" and returns nothing.
 std::optional<uint64_t> CursorArg(CommandContext& context, size_t index);
 
 struct ScanOptions {
-  size_t count = 10;                        // elements to look at, more or less
+  size_t count = 10;                        // about how many elements to look at
   std::optional<std::string_view> pattern;  // glob
   std::optional<std::string_view> type;     // as TYPE names it, in any case
 
@@ -24,11 +24,13 @@ struct ScanOptions {
 
 enum class ScanTarget : uint8_t { kKeys, kElements };
 
-// MATCH, COUNT and, for keys, TYPE from `first` on. Replies the error and returns false.
+// Reads MATCH, COUNT and, for keys, TYPE from argument `first` on. Returns false after replying an
+// error.
 bool ParseScanOptions(CommandContext& context, size_t first, ScanTarget target,
                       ScanOptions& options);
 
-// [cursor, [element, …]]: the elements are gathered first, since the cursor is known last.
+// The reply [cursor, [element, …]]. The elements are collected first, because the cursor is known
+// only at the end.
 class ScanReply {
  public:
   explicit ScanReply(CommandContext& context)
@@ -40,7 +42,7 @@ class ScanReply {
     found_.Bulk(element);
     ++count_;
   }
-  // A score: in RESP3 too a bulk string, as Redis sends it here.
+  // Adds a score as a bulk string, in RESP3 too, as Redis does here.
   void AddDouble(double score);
   void Finish(uint64_t cursor);
 

@@ -13,7 +13,7 @@ inline SetLimits SetLimitsOf(const CommandContext& context) {
   return {static_cast<size_t>(context.host.limits.set_max_intset_entries)};
 }
 
-// Replaces whatever the key holds, without a deadline.
+// Stores the set at the key without a deadline; replaces whatever the key holds.
 inline Set& StoreSet(CommandContext& context, std::string_view key, Set&& set) {
   return context.keyspace().SetHeap(key, new Set(std::move(set)), kNoDeadline, context.now);
 }

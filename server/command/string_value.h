@@ -1,4 +1,4 @@
-// A string value as text, whichever way the keyspace holds it.
+// Strings as text and as numbers, in whichever form the keyspace holds them.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace tally::server {
 
-// The text of a string entry; a view of the entry, so it lives no longer than that.
+// The text of a string entry. It may be a view of the entry, so it must not outlive the entry.
 class StringText {
  public:
   explicit StringText(const Keyspace::Entry& entry)
@@ -36,13 +36,13 @@ inline void ReplyString(ReplyBuilder& reply, const Keyspace::Entry& entry) {
   }
 }
 
-// The number that a string entry is the text of.
+// Returns the integer that a string entry holds, or nothing if its text is no integer.
 inline std::optional<int64_t> IntegerOf(const Keyspace::Entry& entry) {
   return entry.is_integer() ? entry.integer() : ParseInt64(entry.bytes());
 }
 
-// How long a command may make a string. What is in the files was accepted once, under a limit that
-// may have been larger.
+// The most bytes that a command may make a string. A replay has no limit: the values of a log were
+// accepted before, perhaps under a larger limit.
 inline int64_t MaxStringBytes(const CommandContext& context) {
   constexpr int64_t kUnlimited = int64_t{1} << 56;
   return context.replaying ? kUnlimited : context.host.limits.proto_max_bulk_len;

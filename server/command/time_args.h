@@ -1,5 +1,5 @@
 // Instants, durations and counts among the arguments of tallyd's own commands, and in the effects
-// that they log. An argument that is missing is a syntax error; errors about a value name it.
+// that they log. A missing argument is a syntax error; an error about a value names the argument.
 #pragma once
 
 #include <absl/container/inlined_vector.h>
@@ -13,7 +13,7 @@
 
 namespace tally::server {
 
-// The words to read, those of the command unless given, and where errors go.
+// The words to read, by default those of the command, and where errors are replied.
 struct ArgReader {
   ArgReader(CommandContext& context_in) : ArgReader(context_in, context_in.args) {}
   ArgReader(CommandContext& context_in, Args words)
@@ -24,24 +24,24 @@ struct ArgReader {
   ReplyBuilder& reply;
 };
 
-// Each reads the argument at `index`; false after replying an error.
+// Each function reads the argument at `index` and returns false after replying an error.
 
 // An integer of at least `least`.
 [[nodiscard]] bool ReadCount(ArgReader in, size_t index, std::string_view name, int64_t least,
                              int64_t& count);
 // A duration above 0, in ms.
 [[nodiscard]] bool ReadDuration(ArgReader in, size_t index, std::string_view name, int64_t& ms);
-// An instant, in unix ms. A bare number above 1e11 is refused, except in a log: milliseconds were
-// meant.
+// An instant, in unix ms. A bare number means seconds. Above 1e11 it is refused, since milliseconds
+// were meant, but in a log it is accepted.
 [[nodiscard]] bool ReadInstant(ArgReader in, size_t index, std::string_view name, int64_t& ms);
 
-// The zone of an IANA name in any case, null after replying an error.
+// Returns the zone of an IANA name, in any case; null after replying an error.
 [[nodiscard]] Zone* ReadZone(CommandContext& context, std::string_view name);
 
 // FROM t TO t STEP d, in any order.
 struct TimeRange {
-  // From `index` to the end; false after replying an error, also if there are more than
-  // `max_steps`.
+  // Reads the arguments from `index` to the end. Returns false after replying an error, also if the
+  // range has more than `max_steps` steps.
   [[nodiscard]] bool Read(CommandContext& context, size_t index, size_t max_steps);
 
   int64_t from = -1;
@@ -49,17 +49,17 @@ struct TimeRange {
   int64_t step_ms = 0;
 };
 
-// When something happens, and the clock by which that is judged.
+// When something happens (at), and the clock by which this is judged (now).
 //
-// In the log an effect says both, as `AT t` and, where the clock showed something else, `NOW t`: so
-// that it is judged again as it was, at whatever time the log is read.
+// A logged effect has both: `AT t` and, if the clock showed another instant, `NOW t`. So a replay
+// uses the same two instants, however late the log is read.
 class EventTime {
  public:
   explicit EventTime(const CommandContext& context)
       : clock_(context.now), replayed_(context.replaying) {}
 
-  // The option AT, or NOW in a log, at `index`; false after replying an error, which it also does
-  // when another word is there.
+  // Reads the option at `index`: AT, or in a replay also NOW. Returns false after replying an
+  // error, also if another word is there.
   [[nodiscard]] bool ReadOption(CommandContext& context, size_t index);
 
   int64_t now() const { return now_.value_or(replayed_ && at_ ? *at_ : clock_); }
@@ -72,7 +72,7 @@ class EventTime {
   std::optional<int64_t> now_;
 };
 
-// Unix seconds with three decimals, as ReadInstant takes them.
+// An instant as unix seconds with three decimals, as ReadInstant reads them.
 class InstantText {
  public:
   explicit InstantText(int64_t unix_ms);
@@ -83,7 +83,7 @@ class InstantText {
   size_t length_;
 };
 
-// Milliseconds with their unit, as ReadDuration takes them.
+// A duration as milliseconds with their unit, as ReadDuration reads them.
 class DurationText {
  public:
   explicit DurationText(int64_t ms);
@@ -96,7 +96,8 @@ class DurationText {
 
 using EffectWords = absl::InlinedVector<std::string_view, 16>;
 
-// Logs the words, and when it happened, in place of the command's own.
+// Logs `words` with AT and NOW in place of the command's own words. `words` gets views that are not
+// valid after the call.
 void LogEffect(CommandContext& context, EffectWords& words, const EventTime& time);
 
 }  // namespace tally::server

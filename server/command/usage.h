@@ -1,4 +1,4 @@
-// What a whole call of a command looks like, and the errors that show it.
+// The usage of a command, and the errors that show it.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace tally::server {
 
-// "LIMIT.GIVE key [n] [AT t]"; of a command with subcommands, its HELP.
+// Returns a usage as "LIMIT.GIVE key [n] [AT t]"; for a command with subcommands its HELP.
 std::string UsageOf(const CommandTable::Item& item);
 
-// ". Usage: …" for tallyd's own commands, which nobody knows by heart; nothing for Redis's, whose
-// errors clients compare.
+// Returns ". Usage: …" for tallyd's own commands, which nobody knows by heart. Returns nothing for
+// Redis's commands, because clients compare their errors.
 std::string UsageHint(const CommandTable::Item& item);
 
-// Replies that the words of one of tallyd's own commands are not in its syntax, or `what` is wrong.
+// Replies the error `what`, with the usage if the command is one of tallyd's own.
 void ReplySyntaxError(CommandContext& context, std::string_view what = "syntax error");
 
 }  // namespace tally::server

@@ -1,11 +1,12 @@
-// ACTIVE: who is online, the peaks, and the new and active users of each day, exact.
+// ACTIVE: who is online, the peaks, and the new and active users of each day. All numbers are
+// exact.
 //
-// A log is read at any later time, so what is logged has every option in it, and says when it
-// happened and by which clock that was judged (see EventTime):
+// A log may be read at any later time. So the logged calls have every option, and say when
+// something happened and by which clock this was judged (see EventTime):
 //   ACTIVE.CREATE key WINDOW d TZ zone KEEP d
 //   ACTIVE.TOUCH key id … AT t [NOW t]
 //   ACTIVE.FORGET key id …
-// The first TOUCH creates with the defaults, at replay too.
+// The first TOUCH creates the key with the default options, in a replay too.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,12 +26,12 @@ namespace tally::server {
 namespace {
 
 constexpr int64_t kDayMs = 86'400'000;
-// One event may have to note every minute of a window.
+// This bounds the work of one event, which may have to note every minute of a window.
 constexpr int64_t kMaxWindowMs = 31 * kDayMs;
 constexpr int64_t kMaxKeepMs = 3'660 * kDayMs;
 constexpr int64_t kMaxDays = 3'660;
 
-// Replies the error and returns false.
+// Returns false after replying an error.
 bool ReadDate(ArgReader in, size_t index, std::string_view name, std::optional<int32_t>& day) {
   if (index >= in.args.size()) {
     ReplySyntaxError(in.context);
@@ -74,7 +75,8 @@ void ReplyMissingZone(CommandContext& context, const ActiveSet& set) {
                              "' of this key is not in the tzdata of this machine"));
 }
 
-// Whether days can be distinguished in the set; replies the error.
+// Whether the zone of the set is known, without which its days cannot be distinguished. Returns
+// false after replying an error; always true in a replay.
 bool CheckZone(CommandContext& context, const ActiveSet* set) {
   if (set == nullptr || !set->options().zone.is_missing() || context.replaying) return true;
   ReplyMissingZone(context, *set);
@@ -97,7 +99,7 @@ void Create(CommandContext& context) {
   context.reply.Ok();
 }
 
-// The ids of TOUCH, and when they were seen. Options are the last words, after one id at least.
+// The ids of TOUCH, and when they were seen. The options are the last words, after at least one id.
 struct TouchArgs {
   explicit TouchArgs(const CommandContext& context) : time(context) {}
 
@@ -129,7 +131,7 @@ bool ParseTouch(CommandContext& context, TouchArgs& touch) {
 }
 
 void LogTouch(CommandContext& context, const TouchArgs& touch) {
-  // Nothing to write: spare the formatting too.
+  // Nobody reads the effect, so the words need not be formatted.
   if (!context.host.effects.enabled()) return context.LogNothing();
   EffectWords words = {"ACTIVE.TOUCH", context.args[1]};
   words.insert(words.end(), touch.ids.begin(), touch.ids.end());
@@ -187,7 +189,7 @@ void Seen(CommandContext& context) {
 }
 
 struct DayArgs {
-  std::optional<int32_t> day;  // today
+  std::optional<int32_t> day;  // nothing: today
   int64_t days = 1;
 };
 
@@ -208,7 +210,8 @@ bool ParseDays(CommandContext& context, bool several, DayArgs& days) {
   return false;
 }
 
-// The day that the arguments name, or today in the set's zone.
+// Returns the day that the arguments name, otherwise today in the set's zone, or in UTC without a
+// set.
 int32_t DayNumber(const CommandContext& context, ActiveSet* set, const DayArgs& days) {
   if (days.day) return *days.day;
   return set != nullptr ? set->DayNumber(context.now) : static_cast<int32_t>(context.now / kDayMs);

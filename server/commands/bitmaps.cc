@@ -60,12 +60,13 @@ struct BitRange {
   bool has_end = false;  // the end was given
 };
 
-// The place of an index that may count from the end of `size`.
+// Returns the place of an index. A negative index counts from the end of `size` places; if it lies
+// before the first place, the first one is meant.
 int64_t PlaceOf(int64_t index, int64_t size) {
   return index < 0 ? std::max<int64_t>(size + index, 0) : index;
 }
 
-// Whether the argument, if there is one, is a unit; replies the error.
+// Whether the argument at `index` is a unit or absent; replies the error if it is not.
 bool CheckUnit(CommandContext& context, size_t index) {
   if (context.args.size() <= index) return true;
   if (IsWord(context.args[index], "bit") || IsWord(context.args[index], "byte")) return true;
@@ -73,10 +74,11 @@ bool CheckUnit(CommandContext& context, size_t index) {
   return false;
 }
 
-// The bits that `[start [end [BYTE|BIT]]]` from argument `index` on stand for, in a string of so
-// many bytes: empty when start is after end. Replies the error and gives nothing when they are
-// wrong. BITPOS looks at the unit before the end; for BITCOUNT places before the string's begin
-// that are in the wrong order are no range, where BITPOS takes both for the first.
+// Returns the bits that the arguments `[start [end [BYTE|BIT]]]` from `index` on mean in a string
+// of `bytes` bytes; an empty range if start is after end. Returns nothing after replying an error.
+// BITPOS (`for_position`) checks the unit before it reads the end. If start and end are both before
+// the beginning of the string, and start is after end, the range is empty for BITCOUNT, but BITPOS
+// takes both for the first place.
 std::optional<BitRange> BitRangeArgs(CommandContext& context, size_t index, size_t bytes,
                                      bool for_position) {
   const size_t given = context.args.size() - index;
@@ -125,14 +127,15 @@ void BitPos(CommandContext& context) {
   if (!range) return;
   const auto found = FindBit(text.view(), *bit == 1, range->from, range->to);
   if (found) return context.reply.Integer(static_cast<int64_t>(*found));
-  // Without an end the string counts as followed by zeros.
+  // Without an end the string is treated as if zeros followed it.
   const bool beyond = *bit == 0 && !range->has_end && range->from < range->to;
   context.reply.Integer(beyond ? static_cast<int64_t>(range->to) : -1);
 }
 
 using Combine = void (*)(Text& bytes, std::string_view other);
 
-// Combines the sources, from argument 3 on. Nothing after an error has been replied.
+// Combines the source strings, which are the arguments from 3 on. Returns nothing after replying an
+// error.
 std::optional<Text> CombineSources(CommandContext& context, Combine combine) {
   Text result;
   for (size_t i = 3; i < context.args.size(); ++i) {

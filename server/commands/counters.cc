@@ -1,4 +1,5 @@
-// Counters: strings that hold a number. INCREX bounds a counter and dates it in one step.
+// Counters: strings that hold a number. INCREX changes a counter within bounds and sets its
+// deadline in one step.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -51,7 +52,8 @@ void DecrBy(CommandContext& context) {
   IncrementBy(context, -*delta);
 }
 
-// The long double that a key holds, 0 if it is absent. Replies the error and gives nothing.
+// Returns the number that a key holds as a long double, 0 if the key is absent. Returns nothing
+// after replying an error.
 std::optional<long double> FloatOf(CommandContext& context, const Keyspace::Entry& entry) {
   if (!entry) return 0.0L;
   const auto value = ParseLongDouble(StringText(entry).view());
@@ -80,7 +82,7 @@ void IncrByFloat(CommandContext& context) {
   std::string text;
   StoreFloat(context, key, value, Keyspace::kKeepDeadline, text);
   context.Changed(kEventString, "incrbyfloat", key);
-  // Sums of floats may round otherwise elsewhere: the result is logged, not the sum.
+  // Logs the result and not the sum, because sums of floats may be rounded differently elsewhere.
   context.LogInstead({"SET", key, text, "KEEPTTL"});
   context.reply.Bulk(text);
 }
@@ -96,7 +98,7 @@ struct IncrExOptions {
   std::optional<int64_t> deadline;
 };
 
-// Replies the error and returns false.
+// Returns false after replying an error.
 bool ParseIncrExOptions(CommandContext& context, IncrExOptions& options) {
   const Args args = context.args;
   for (size_t i = 2; i < args.size(); ++i) {

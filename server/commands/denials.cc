@@ -64,7 +64,8 @@ bool IsWanted(const TopItem& item, const std::optional<std::string_view>& policy
   return !policy || (item.kind == Denials::kPolicy && item.label.Matches(*policy));
 }
 
-// Of a key that is not known whole nobody can say whether a pattern fits it.
+// Nobody can say whether a pattern matches a truncated key, so it is shown only to users who may
+// read every key.
 bool MayShow(const CommandContext& context, const TopItem& item) {
   return item.key.truncated() ? context.MayReadEveryKey() : context.MayRead(item.key.view());
 }
@@ -82,7 +83,7 @@ void ReplyDenial(ReplyBuilder& reply, const TopItem& item) {
   reply.Integer(static_cast<int64_t>(item.count));
   reply.Integer(static_cast<int64_t>(item.error));
   reply.Integer(item.last_ms);
-  reply.Integer(0);  // no rule denies without effect
+  reply.Integer(0);  // "shadow": always 0, since every denial takes effect
 }
 
 void ShowDenials(CommandContext& context) {

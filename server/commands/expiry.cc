@@ -1,4 +1,4 @@
-// When keys die: EXPIRE and its kin.
+// Commands on the deadlines of keys: EXPIRE, TTL, PERSIST and their variants.
 
 #include <optional>
 #include <string>
@@ -18,7 +18,8 @@ struct ExpireConditions {
   bool gt = false;
   bool lt = false;
 
-  // Whether a key with the deadline `old` (kNoDeadline counts as for ever) may get `fresh`.
+  // Whether a key with the deadline `old` may get the deadline `fresh`. kNoDeadline is later than
+  // every other deadline.
   bool Allow(int64_t old, int64_t fresh) const {
     if (nx && old != kNoDeadline) return false;
     if (xx && old == kNoDeadline) return false;
@@ -61,7 +62,7 @@ void ExpireKey(CommandContext& context, ExpiryArg kind) {
   if (!deadline) return;
   const Keyspace::Entry entry = context.FindForWrite(key);
   if (!entry || !conditions.Allow(entry.deadline(), *deadline)) return context.reply.Integer(0);
-  // While the log is replayed nothing expires but by its own records.
+  // In a replay only a record of the log removes a key; a deadline in the past does not.
   if (*deadline <= context.now && !context.replaying) {
     context.Remove(entry);
     context.LogInstead({"DEL", key});
@@ -79,8 +80,8 @@ void PExpire(CommandContext& context) { ExpireKey(context, {TimeUnit::kMilliseco
 void ExpireAt(CommandContext& context) { ExpireKey(context, {TimeUnit::kSeconds, true}); }
 void PExpireAt(CommandContext& context) { ExpireKey(context, {TimeUnit::kMilliseconds, true}); }
 
-// -2 for an absent key, -1 for one without a deadline, else the deadline less `base`, rounded to
-// units of this many milliseconds.
+// Replies -2 if the key is absent, -1 if it has no deadline, otherwise the deadline minus `base`,
+// rounded to units of `unit_ms`.
 void ReplyDeadline(CommandContext& context, int64_t base, int64_t unit_ms) {
   const Keyspace::Entry entry = context.Find(context.args[1]);
   if (!entry) return context.reply.Integer(-2);

@@ -9,10 +9,10 @@ namespace tally::server {
 
 // In the order in which the list of commands shows them.
 std::span<const CommandFamily> ValueFamilies();
-// tallyd's own among them, for hosts that have Redis's commands already.
+// tallyd's own families without DENIALS, for hosts that have Redis's commands already.
 std::span<const CommandFamily> NativeFamilies();
 
-// Each is defined at the end of its family's file.
+// Each function is defined at the end of the file of its family.
 std::span<const Command> KeyCommands();
 std::span<const Command> ScanCommands();
 std::span<const Command> ExpiryCommands();

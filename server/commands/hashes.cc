@@ -182,7 +182,7 @@ void HIncrByFloat(CommandContext& context) {
   hash->Set(field, text, LimitsOf(context));
   hash.Store(context, key);
   context.Changed(kEventHash, "hincrbyfloat", key);
-  // By its result, so that replay does not depend on this machine's long double.
+  // Logs the result, so that a replay does not depend on the long double of this machine.
   context.LogInstead({"HSET", key, field, text});
   context.reply.Bulk(text);
 }

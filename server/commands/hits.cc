@@ -1,9 +1,9 @@
-// HITS: how often something has happened in a sliding window, exact.
+// HITS: exact counts of how often something has happened in a sliding window.
 //
-// A log is read at any later time, so what is logged says when it happened and by which clock that
-// was judged (see EventTime), with options resolved:
-//   HITS.ADD key window COUNT n AT t [NOW t]   without CAP: what was denied is not logged
-//   HITS.UNDO key n AT t                       t is the clock alone
+// A log may be read at any later time. So the logged calls say when something happened and by which
+// clock this was judged (see EventTime), and have the values of all options:
+//   HITS.ADD key window COUNT n AT t [NOW t]   without CAP, since a denied call is not logged
+//   HITS.UNDO key n AT t                       t is what the clock showed
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -29,7 +29,7 @@ struct AddArgs {
   EventTime time;
 };
 
-// Replies the error and returns false.
+// Returns false after replying an error.
 bool ParseAdd(CommandContext& context, AddArgs& add) {
   const Args args = context.args;
   if (!ReadDuration(context, 2, "window", add.window_ms)) return false;
@@ -48,7 +48,7 @@ bool ParseAdd(CommandContext& context, AddArgs& add) {
 }
 
 void LogAdd(CommandContext& context, const AddArgs& add) {
-  // Nothing to write: spare the formatting too.
+  // Nobody reads the effect, so the words need not be formatted.
   if (!context.host.effects.enabled()) return context.LogNothing();
   const DurationText window(add.window_ms);
   const Int64Text count(add.count);
@@ -94,7 +94,7 @@ void Undo(CommandContext& context) {
   EventTime time(context);
   int64_t count = 1;
   if (context.args.size() > 2 && !ReadCount(context, 2, "n", 0, count)) return;
-  // AT is here in a log only: which hits are the newest does not depend on the time.
+  // AT is accepted only in a log, because which hits are the newest does not depend on the time.
   if (context.args.size() > 3) {
     if (!context.replaying) return ReplySyntaxError(context);
     if (!time.ReadOption(context, 3)) return;

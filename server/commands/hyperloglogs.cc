@@ -16,7 +16,7 @@ using hyperloglog::Registers;
 
 constexpr std::string_view kMalformedError = "INVALIDOBJ Corrupted HLL object detected";
 
-// False after replying an error: the entry is there, and is no HyperLogLog.
+// Returns false after replying an error if the entry exists and is no HyperLogLog.
 bool CheckHyperLogLog(CommandContext& context, const Keyspace::Entry& entry) {
   if (!entry) return true;
   if (!context.CheckType(entry, Type::kString)) return false;
@@ -25,7 +25,7 @@ bool CheckHyperLogLog(CommandContext& context, const Keyspace::Entry& entry) {
   return false;
 }
 
-// The string at the key, made if absent.
+// Returns the string at the key for changes in place; it is created empty if the key is absent.
 Text& Writable(CommandContext& context, std::string_view key, Keyspace::Entry entry) {
   if (!entry) {
     context.keyspace().SetString(key, hyperloglog::Empty(), kNoDeadline, context.now);
@@ -53,7 +53,8 @@ void PfAdd(CommandContext& context) {
   }
   if (changed) hyperloglog::ForgetEstimate(bytes);
   if (malformed) {
-    // What came before the error stays, as in Redis; but the command itself cannot be replayed.
+    // Elements before the error stay added, as in Redis. But the command itself cannot be replayed,
+    // so its result is logged.
     if (changed) context.LogInstead({"SET", key, bytes, "KEEPTTL"});
     return context.reply.Error(kMalformedError);
   }
@@ -61,8 +62,8 @@ void PfAdd(CommandContext& context) {
   context.reply.Integer(changed ? 1 : 0);
 }
 
-// Merges the HyperLogLogs of all keys from argument 1 on; false after replying an error. `dense`
-// says whether one of them was.
+// Merges the HyperLogLogs of all keys from argument 1 on, and sets `dense` to whether one of them
+// was dense. Returns false after replying an error.
 bool MergeAll(CommandContext& context, Registers& registers, bool& dense) {
   dense = false;
   for (const std::string_view key : context.args.subspan(1)) {
@@ -87,7 +88,8 @@ void CountOne(CommandContext& context) {
   if (!estimate) {
     estimate = hyperloglog::Estimate(entry.bytes());
     if (!estimate) return context.reply.Error(kMalformedError);
-    // Not logged: it follows from the rest. But the string that a watcher would read is another.
+    // The cached estimate is not logged, because it follows from the rest of the string. But the
+    // string has changed for a watcher.
     hyperloglog::CacheEstimate(context.keyspace().MutableString(entry), *estimate);
     context.host.key_events.Touched(context.database, key);
   }
@@ -108,7 +110,7 @@ void PfMerge(CommandContext& context) {
   bool dense = false;
   if (!MergeAll(context, registers, dense)) return;
   Text& bytes = Writable(context, key, context.FindForWrite(key));
-  // What has just been merged, or made here, is not malformed.
+  // The string was merged above or has just been created, so it is not malformed.
   bool whole = !dense || hyperloglog::MakeDense(bytes);
   for (size_t i = 0; whole && i < registers.size(); ++i) {
     if (registers[i] == 0) continue;

@@ -1,4 +1,4 @@
-// Keys whatever they hold: existence, names, copies. Expiry is in expiry.cc, SCAN in scan.cc.
+// Commands on keys of any type: existence, names, copies. Expiry is in expiry.cc, SCAN in scan.cc.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -43,7 +43,8 @@ void StorePointer(Keyspace& to, std::string_view key, Type type, void* value, in
   if (raw) to.MutableString(to.FindForWrite(key, now));
 }
 
-// A copy of an entry's value under another key, in the same keyspace or another.
+// Stores a copy of an entry's value, with its deadline, at another key, in the same keyspace or
+// another.
 void CopyValue(const Keyspace::Entry& from, Keyspace& to, std::string_view key, int64_t now) {
   const int64_t deadline = from.deadline();
   if (from.is_integer()) return to.SetInteger(key, from.integer(), deadline, now);
@@ -52,12 +53,12 @@ void CopyValue(const Keyspace::Entry& from, Keyspace& to, std::string_view key, 
     void* value = OperationsOf(type).clone(from.pointer());
     return StorePointer(to, key, type, value, deadline, from.is_raw(), now);
   }
-  // The bytes lie in the record that the next call may move.
+  // The bytes are copied, because they lie in the record, which the next call may move.
   const std::string bytes(from.bytes());
   to.SetPacked(key, from.type(), bytes, deadline, now);
 }
 
-// As CopyValue, but a heap value changes hands and `from` is gone.
+// As CopyValue, but removes `from`; a heap value is handed over instead of copied.
 void MoveValue(Keyspace& source, const Keyspace::Entry& from, Keyspace& to, std::string_view key,
                int64_t now) {
   if (!from.is_heap()) {
@@ -159,7 +160,7 @@ void RandomKey(CommandContext& context) {
   Keyspace& keyspace = context.keyspace();
   while (const Keyspace::Entry entry = keyspace.Sample(context.host.random())) {
     const std::string key(entry.key());
-    // Looking it up removes it if it has expired.
+    // Find removes the key if it has expired.
     if (keyspace.Find(key, context.now)) return context.reply.Bulk(key);
   }
   context.reply.Null();
@@ -167,7 +168,7 @@ void RandomKey(CommandContext& context) {
 
 void Keys(CommandContext& context) {
   const std::string_view pattern = context.args[1];
-  const bool all = pattern == "*";  // also the empty key
+  const bool all = pattern == "*";  // matches the empty key too
   const Keyspace& keyspace = context.keyspace();
   const size_t mark = context.reply.BeginArray();
   size_t found = 0;
@@ -182,7 +183,7 @@ void Keys(CommandContext& context) {
   context.reply.EndArray(mark, found);
 }
 
-// The entry that OBJECT looks at, without touching it; replies null when it is absent.
+// Returns the entry that OBJECT looks at, without marking an access; replies null if it is absent.
 Keyspace::Entry PeekOrNull(CommandContext& context) {
   const std::string_view key = context.args[2];
   context.keyspace().ExpireIfDue(key, context.now);

@@ -24,7 +24,7 @@ bool LimitArgs::ReadKeys(CommandContext& context, size_t& index) {
   std::string error;
   const WordReader in(args, OriginOf(context), error);
   const RuleParser parser = ParserOf(context);
-  absl::InlinedVector<size_t, 2> ends;  // of each key's rules
+  absl::InlinedVector<size_t, 2> ends;  // where each key's rules end in list.rules
   while (true) {
     keys.push_back({args[index], {}});
     list.words.push_back(args[index]);
@@ -66,7 +66,7 @@ bool FindLimitKeys(Args args, std::vector<KeyReference>& keys) {
       keys.push_back({i + 1});
       i += 2;
     } else {
-      // POLICY and the options, a word and a value each.
+      // POLICY and each option are a word with a value.
       i += 2;
     }
   }

@@ -1,4 +1,4 @@
-// LIMIT's and POLICY's arguments; the rules among them are rule_words.h's.
+// Arguments of the LIMIT and POLICY commands. rule_words.h reads the rules among them.
 #pragma once
 
 #include <absl/container/inlined_vector.h>
@@ -15,8 +15,8 @@
 
 namespace tally::server {
 
-// Appends the rules in `words`, which are all rules and name no policy. False after replying an
-// error.
+// Appends the rules in `words` to `list`. All words must be rules, and none may name a policy.
+// Returns false after replying an error.
 [[nodiscard]] bool ReadPlainRules(CommandContext& context, Args words, RuleList& list);
 
 // The arguments of LIMIT.TAKE, LIMIT.PEEK and LIMIT.FORCE.
@@ -25,13 +25,13 @@ struct LimitArgs {
   // False after replying an error.
   [[nodiscard]] bool Read(CommandContext& context);
 
-  // Valid as long as the arguments.
+  // Valid as long as this object and the arguments of the call.
   LimitRequest request() const {
     return {.keys = {keys.data(), keys.size()}, .cost = cost, .time = {time.at(), time.now()}};
   }
 
   absl::InlinedVector<KeyRules, 2> keys;
-  // `words` are those of all the keys, with AND between them.
+  // The rules of all keys. Its `words` are each key with its rules, with AND between the keys.
   RuleList list;
   int64_t cost = 1;
   EventTime time;
@@ -40,7 +40,8 @@ struct LimitArgs {
   bool ReadKeys(CommandContext& context, size_t& index);
 };
 
-// For COMMAND GETKEYS and permissions: the first key, and each after an AND that follows rules.
+// Appends the keys for COMMAND GETKEYS and permissions: the first one, and each one that follows an
+// AND after rules.
 bool FindLimitKeys(Args args, std::vector<KeyReference>& keys);
 
 }  // namespace tally::server

@@ -7,16 +7,18 @@
 
 namespace tally::server {
 
-// A row for each counter that counts anything, a BASE's day and window apart:
+// Replies a row for each counter in which anything counts; a BASE has one row for its day and one
+// for its window:
 //   algorithm          as in a rule: FIXED, SLIDING …
-//   period_ms or unit  as in a rule, in ms; of CALENDAR the unit; "day" for BASE's free hits
-//   used               hits in the window that is open, or in the calendar period; SLIDING: in the
-//                      period until now, with those ahead of it; ROLLING: by their weight; BUCKET:
-//                      tokens that are missing. Parts are rounded up.
-//   newest_ms          the newest hit. Where it is not kept, FIXED and BASE: when the window or day
-//                      began; CALENDAR, ROLLING: when the newest period with hits began
-//   ends_ms            when nothing of it counts any more, unless something more is taken. BUCKET:
-//                      it is full, at the refill of the last hit
+//   period_ms or unit  the period of the rule in ms; the unit of a CALENDAR; "day" for the free
+//                      hits of a BASE
+//   used               hits in the open window or calendar period. SLIDING: hits in the period up
+//                      to now, and hits ahead of now. ROLLING: weighted hits. BUCKET: missing
+//                      tokens. Fractions are rounded up.
+//   newest_ms          the newest hit, if it is kept. FIXED, BASE: when the window or day began.
+//                      CALENDAR, ROLLING: when the newest period with hits began
+//   ends_ms            when nothing of it counts any more, if nothing more is taken. BUCKET: when
+//                      it is full, with the refill of the last hit
 void ShowLimitState(CommandContext& context) {
   std::vector<LimitShown> all;
   const KeyOutcome outcome = Limits(PlaceOf(context)).Show(context.args[1], all);

@@ -1,12 +1,12 @@
-// LIMIT: may this happen now, under all the rules of all the keys. CL.THROTTLE is the same for
-// clients of redis-cell.
+// LIMIT: decides whether something may happen now under all rules of all keys. CL.THROTTLE does the
+// same for clients of redis-cell.
 //
-// What is logged says when it happened and by which clock that was judged (see EventTime):
+// The logged calls say when something happened and by which clock this was judged (see EventTime):
 //   LIMIT.TAKE key rule … [AND key rule …] COST n AT t [NOW t]
-//       only if something was taken, whatever command took it: the hits are counted again without
-//       being judged again. Rules replace a policy's name, so that a policy that changes
-//       later does not change the past.
-//   LIMIT.FORCE with the same words, in older logs: counted as the versions that wrote it did.
+//       Logged only if something was taken, by whichever command. A replay counts the hits again
+//       without judging them again. The rules of a policy are logged in place of its name, so that
+//       a later change of the policy does not change the past.
+//   LIMIT.FORCE with the same words, only in older logs: counted as the versions that wrote it did.
 //   LIMIT.GIVE key n AT t NOW t
 //   LIMIT.RESET key
 #include "core/engine/limits.h"
@@ -35,7 +35,7 @@ void ReplyDecision(ReplyBuilder& reply, const LimitDecision& decision) {
 }
 
 void LogTaken(CommandContext& context, const LimitArgs& limit) {
-  // Nothing to write: spare the formatting too.
+  // Nobody reads the effect, so the words need not be formatted.
   if (!context.host.effects.enabled()) return context.LogNothing();
   const Int64Text cost(limit.cost);
   EffectWords words = {"LIMIT.TAKE"};
@@ -63,7 +63,7 @@ void Decide(CommandContext& context, LimitMode mode) {
   LogTaken(context, limit);
 }
 
-// In a log it was taken already.
+// In a replay it was allowed before, so it is counted without being judged.
 void Take(CommandContext& context) {
   Decide(context, context.replaying ? LimitMode::kForce : LimitMode::kTake);
 }
@@ -86,7 +86,8 @@ void Force(CommandContext& context) {
 struct GiveArgs {
   int64_t count = 1;
   EventTime time;
-  // The newest first, whenever they were taken, unless AT says which.
+  // Without AT the newest hits are given back, whenever they were taken; with AT the newest of
+  // those that are not after it.
   bool has_at = false;
 };
 
@@ -135,7 +136,7 @@ struct ThrottleArgs {
   int64_t quantity = 1;
 };
 
-// The bucket that the arguments mean. False after replying an error.
+// Sets `rule` to the bucket that the arguments mean. Returns false after replying an error.
 bool ParseThrottle(CommandContext& context, ThrottleArgs& throttle, LimitRule& rule) {
   if (context.args.size() > 6) {
     ReplySyntaxError(context);
@@ -198,7 +199,7 @@ constexpr KeyRange kOneKey{1, 1, 1};
 constexpr Command kLimitHelp[] = {
     {"help", Help, 2, kLoading | kStale, {}, "Says how the commands and rules are used.", "0.1.0"}};
 
-// Of the commands that decide: what they reply, and what they are given.
+// The names of the reply, and the arguments, of the commands that decide.
 constexpr std::string_view kDecision = "allowed limit remaining retry_after_ms reset_after_ms rule";
 constexpr std::string_view kDecisionArguments =
     "key#0 rule... [AND... more(key:key rule...)] [COST n:int] [AT t:time]";

@@ -1,4 +1,5 @@
-// Lists: what takes elements off the ends, to reply them or to move them to another list.
+// Commands that remove elements from the ends of lists, to reply them or to move them to another
+// list.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr std::string_view kNotPositiveError = "ERR value is out of range, must be positive";
 
-// Drops `count` elements and reports it; a list without elements ends its key.
+// Removes `count` elements from an end and reports it; erases the key if the list became empty.
 void DropEnd(CommandContext& context, std::string_view key, List& list, ListEnd end, size_t count) {
   const size_t size = list.size();
   end == ListEnd::kLeft ? list.Trim(count, size) : list.Trim(0, size - count);
@@ -82,17 +83,18 @@ void MoveElement(CommandContext& context, ListEnd from_end, ListEnd to_end) {
   if (from == nullptr) return context.reply.Null();
   List* to = nullptr;
   if (!context.Write(to_key, to)) return;
-  // A new key moves records, but not the lists that they point to.
+  // A new key may move records, but not the lists that they point to, so `from` stays valid.
   if (to == nullptr) to = &CreateList(context, to_key);
   const std::string element = from->At(from_end == ListEnd::kLeft ? 0 : from->size() - 1);
   Push(*to, to_end, element);
   context.Changed(kEventList, PushEvent(to_end), to_key);
-  // On one key and at one end this would take the copy; it is the same text.
+  // If both ends are the same end of one list, this removes the new copy; it has the same text.
   DropEnd(context, from_key, *from, from_end, 1);
   context.reply.Bulk(element);
 }
 
-// LEFT or RIGHT; replies an error and gives nothing for another word.
+// Returns the end that LEFT or RIGHT names. Returns nothing after replying an error for another
+// word.
 std::optional<ListEnd> EndArg(CommandContext& context, size_t index) {
   if (IsWord(context.args[index], "left")) return ListEnd::kLeft;
   if (IsWord(context.args[index], "right")) return ListEnd::kRight;

@@ -1,4 +1,5 @@
-// Lists: pushing, looking and changing in place. What pops is in list_pops.cc.
+// Commands that push to lists, look at them and change them in place. Those that pop are in
+// list_pops.cc.
 #include <algorithm>
 #include <optional>
 #include <string_view>
@@ -37,7 +38,8 @@ void LLen(CommandContext& context) {
   context.reply.Integer(list == nullptr ? 0 : static_cast<int64_t>(list->size()));
 }
 
-// The place of an index that may count from the end; nothing when it lies outside the list.
+// Returns the place of an index; a negative index counts from the end. Returns nothing if it lies
+// outside the list.
 std::optional<size_t> PlaceOf(const List& list, int64_t index) {
   const auto size = static_cast<int64_t>(list.size());
   const int64_t place = index < 0 ? index + size : index;
@@ -61,7 +63,8 @@ struct Places {
   size_t to = 0;
 };
 
-// The places of an inclusive range of indexes that may count from the end; both 0 if it is empty.
+// Returns the places of an inclusive range of indexes; negative indexes count from the end. Both
+// places are 0 if the range is empty.
 Places PlacesOf(const List& list, int64_t start, int64_t end) {
   const auto size = static_cast<int64_t>(list.size());
   if (start < 0) start = std::max<int64_t>(start + size, 0);
@@ -98,7 +101,7 @@ void LTrim(CommandContext& context) {
   if (list == nullptr) return;
   const auto [from, to] = PlacesOf(*list, *start, *end);
   if (to - from == list->size()) {
-    // As Redis has it: nothing to log, but listeners and watchers hear of it.
+    // As in Redis there is nothing to log, but watchers and listeners are told.
     context.host.key_events.Changed(kEventList, "ltrim", context.database, key);
     return;
   }
@@ -158,7 +161,7 @@ struct PositionOptions {
   int64_t max_length = 0;        // how many elements to look at, 0 for all
 };
 
-// Replies the error and returns false.
+// Returns false after replying an error.
 bool ParsePositionOptions(CommandContext& context, PositionOptions& options) {
   const auto take = [&](std::optional<int64_t> value, auto& option) {
     if (value) option = *value;
@@ -168,7 +171,7 @@ bool ParsePositionOptions(CommandContext& context, PositionOptions& options) {
     const std::string_view word = context.args[i];
     const bool has_value = i + 1 < context.args.size();
     if (has_value && IsWord(word, "rank")) {
-      // It has to be negated.
+      // INT64_MIN cannot be negated, so it has an error of its own.
       const bool negatable = ParseInt64(context.args[i + 1]) != INT64_MIN;
       const auto rank = context.Int64ArgIn(i + 1, -INT64_MAX, INT64_MAX,
                                            negatable ? kNotIntegerError : kRankRangeError);
@@ -193,7 +196,8 @@ bool ParsePositionOptions(CommandContext& context, PositionOptions& options) {
   return true;
 }
 
-// Calls tell(place) for the matches that the options ask for, nearest first.
+// Calls tell(place) for the matches that the options ask for, from the last match backwards if the
+// rank is negative.
 template <typename Tell>
 void FindPositions(const List& list, std::string_view element, const PositionOptions& options,
                    Tell&& tell) {

@@ -1,6 +1,6 @@
-// POLICY: rules with a name, for LIMIT. They belong to the server, not to a database,
-// and stay when databases are flushed. A user's key patterns say which policies it may set, see and
-// delete; to use one in a rule needs no right.
+// POLICY: rules with a name, for LIMIT. Policies belong to the server, not to a database, and stay
+// when databases are flushed. A user's key patterns say which policies the user may set, see and
+// delete; no right is needed to use a policy in a rule.
 #include <string>
 #include <utility>
 
@@ -45,7 +45,7 @@ void Delete(CommandContext& context) {
   context.reply.Integer(erased ? 1 : 0);
 }
 
-// Those that the user may read.
+// Replies the policies that the user may read.
 void List(CommandContext& context) {
   const size_t mark = context.reply.BeginArray();
   size_t shown = 0;

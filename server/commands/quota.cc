@@ -14,7 +14,7 @@
 namespace tally::server {
 namespace {
 
-// An integer, or a bulk string as it was given.
+// Replies an id: an integer, or a bulk string as it was given.
 void ReplyId(ReplyBuilder& reply, const QuotaId& id) {
   if (id.is_text()) {
     reply.Bulk(id.text());
@@ -23,7 +23,7 @@ void ReplyId(ReplyBuilder& reply, const QuotaId& id) {
   }
 }
 
-// Apart from the loop that calls it, in which all actions are integers as a rule.
+// Kept out of the loop that calls it, because the actions there are nearly always integers.
 [[gnu::noinline]] void ReplyTextLeft(ReplyBuilder& reply, const QuotaLeft& left) {
   reply.Array(2);
   reply.Bulk(left.action.text());
@@ -106,8 +106,9 @@ bool AtOption(const QuotaArgs& args) {
   return args.At("at") || args.At("ifleft") || args.At("once");
 }
 
-// What BUY once asked for by IFLEFT it always does now: an order written for the old BUY must not
-// be taken for something else. Logs of that time have both.
+// BUY now always does what it once did only with IFLEFT. So a caller's IFLEFT is an error: an order
+// written for the old BUY must not be taken for something else. Logs have orders with and without
+// it.
 bool TakeIfLeft(QuotaArgs& args, QuotaOrder& order) {
   if (!args.replaying()) {
     return args.WrongSyntax(
@@ -145,7 +146,7 @@ bool ReadOrder(QuotaArgs& args, QuotaOrder& order, std::vector<QuotaItem>& items
   return true;
 }
 
-// An order, checked or not, as it is logged: see quota_effects.h.
+// Runs BUY (`checked`) and RECORD. How the order is logged: see quota_effects.h.
 void Sell(CommandContext& context, bool checked, std::string_view event) {
   QuotaArgs args(context);
   QuotaOrder order;
@@ -236,8 +237,8 @@ void Left(CommandContext& context) {
   ReplyLefts(context.reply, lefts);
 }
 
-// The user and the SKUs of each call, of all that ask of the same book as the first one, as far as
-// they may be fetched at a time.
+// Prefetches the user and the SKUs of each call that names the same book as the first call, up to
+// kMaxPrefetch SKUs in all.
 bool FetchLefts(const Keyspace& keyspace, std::span<const Args> calls) {
   if (calls.empty()) return false;
   const std::string_view key = calls.front()[1];
@@ -259,8 +260,8 @@ bool FetchLefts(const Keyspace& keyspace, std::span<const Args> calls) {
   return all;
 }
 
-// By user: [sku, [[action, left], …]] of each SKU that the user has bought and that has a limit.
-// The SKU is there since the caller did not name it.
+// Replies for each user [sku, [[action, left], …]] of each SKU that the user has bought and that
+// has a limit. The SKU is part of the reply because the caller did not name it.
 void LeftByUser(CommandContext& context) {
   QuotaArgs args(context);
   QuotaArgs::Ids users;

@@ -15,12 +15,12 @@
 
 namespace tally::server {
 
-// Of SKUs, users, actions, limits or lines of an order in one call: so that no call stalls the
-// loop.
+// The most SKUs, users, actions, limits or lines of an order in one call, so that no call stalls
+// the loop.
 inline constexpr size_t kMaxQuotaEntries = 1000;
 
-// Reads the arguments after the book's key from left to right. Whatever is missing, malformed or
-// out of range is replied as an error that names it, and the reader returns false.
+// Reads the arguments after the book's key from left to right. If an argument is missing, malformed
+// or out of range, a reading function replies an error that names it and returns false.
 class QuotaArgs {
  public:
   using Ids = absl::InlinedVector<QuotaId, 8>;
@@ -28,45 +28,48 @@ class QuotaArgs {
   explicit QuotaArgs(CommandContext& context);
 
   std::string_view book() const { return args_[1]; }
-  // What the call is judged at: the server's clock, or the logged instant in a replay.
+  // The instant (unix ms) at which the call is judged: the server's clock, or in a replay the
+  // logged instant.
   int64_t now() const { return now_; }
   // Whether the call is read from a log.
   bool replaying() const { return context_.replaying; }
-  // What a call that may change the book says of it.
+  // What QuotaBooks must know of a call that may change the book.
   QuotaBooks::Call call() const { return {book(), now_, retention_}; }
 
   bool done() const { return next_ == args_.size(); }
-  // Whether the next argument is this word, given in lower case, in any case.
+  // Whether the next argument is this word, in any case; `word` must be in lower case.
   bool At(std::string_view word) const { return !done() && IsWord(args_[next_], word); }
-  // As At(), and steps over it.
+  // As At(); if true, also steps over the word.
   bool Take(std::string_view word);
 
-  // `name` is what an error calls the argument.
+  // Each function reads the next argument; errors call it `name`.
   [[nodiscard]] bool Read(std::string_view name, QuotaId& id);
   [[nodiscard]] bool ReadCount(std::string_view name, int32_t low, int32_t& value);
   [[nodiscard]] bool ReadWindow(int64_t& window_ms);
   [[nodiscard]] bool ReadInstant(int64_t& unix_ms);
-  // One or more, up to the end or an `ACTIONS` or `AT`. An id that reads like these can be given if
-  // it is the only one; a list that begins with them and goes on is one without ids.
+  // Reads one or more ids, up to the end or to the word ACTIONS or AT. An id may be spelt like one
+  // of these words only if it is the only id. A longer list that begins with such a word counts as
+  // a list without ids, which is an error.
   [[nodiscard]] bool ReadIds(std::string_view name, Ids& ids);
-  // `[ACTIONS a …]` and the end.
+  // Reads `[ACTIONS a …]` and expects the end after it.
   [[nodiscard]] bool ReadActionsToEnd(QuotaActions& actions);
-  // Replies an error if there is an argument left.
+  // Replies an error and returns false if there is an argument left.
   [[nodiscard]] bool End();
-  // Whether a list of `count` may have one more; if not, replies an error.
+  // Whether a list of `count` entries may have one more; replies an error if not.
   [[nodiscard]] bool HasRoom(std::string_view name, size_t count);
-  // Replies what is wrong with the argument. Always false.
+  // Replies the error `name` followed by `what`. Always returns false.
   bool Fail(std::string_view name, std::string_view what);
-  // Replies what is wrong, with the command's usage. Always false.
+  // Replies the error `what` with the command's usage. Always returns false.
   bool WrongSyntax(std::string_view what);
   bool Missing(std::string_view name);
 
-  // Logs the call under this name and, if there is one, with another option.
+  // Makes Log() use this name for the command, and append `option` if it is not empty.
   void LogAs(std::string_view name, std::string_view option = {}) {
     logged_name_ = name;
     logged_option_ = option;
   }
-  // The call as it is logged: see quota_effects.h. `with_retention` if it changed the book's.
+  // Logs the call as quota_effects.h describes. `with_retention` says whether the call has changed
+  // the retention of the book.
   void Log(bool with_retention);
 
  private:
@@ -79,7 +82,7 @@ class QuotaArgs {
   std::string_view logged_name_;    // empty: the command's own
   std::string_view logged_option_;  // empty: none
   int64_t now_;
-  std::optional<int64_t> retention_;  // nothing to leave the book's as it is
+  std::optional<int64_t> retention_;  // if nothing, the book keeps its own
 };
 
 }  // namespace tally::server

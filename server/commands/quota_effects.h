@@ -1,14 +1,15 @@
 // What a change of a quota book reports and logs.
 //
-// What is logged of a change are the command's own words and `NOW <unix ms>`, the instant that it
-// was judged at: a book is a function of what was done to it and when, so that a replay at any
-// later time gives the same book. `KEEP <ms>` follows when the command found another
-// `quota-retention` than the book's. Both words are understood in a replay only. What has left a
-// book empty is logged as DEL, since a replay may still hold bytes that the server had swept away.
+// A change is logged as the command's own words and `NOW <unix ms>`, the instant at which it was
+// judged. A book depends only on what was done to it and when, so a replay at any later time gives
+// the same book. `KEEP <ms>` follows if `quota-retention` was not the same as the book's own. Both
+// words are understood only in a replay. A change that has left the book empty is logged as DEL,
+// since a replay may still hold bytes that the server had swept away.
 //
-// An order that BUY has applied is logged as RECORD: the decision is made. In a log BUY means what
-// it did before there was RECORD: it records whatever the limits say unless IFLEFT is there,
-// and so is logged an order that BUY refused, if only because the retention had changed.
+// An order that BUY has recorded is logged as RECORD, because the decision is made. An order that
+// BUY has not recorded is logged only if the retention has changed, as BUY with IFLEFT. In a log
+// BUY has the meaning that it had before there was RECORD: without IFLEFT it records the order,
+// whatever the limits say.
 #pragma once
 
 #include <string_view>
@@ -19,8 +20,8 @@
 
 namespace tally::server {
 
-// Logs the call as what it did to the book says, and reports the event if the book has changed.
-// False after replying WRONGTYPE.
+// Logs the call as `outcome` requires, and reports `event` if the book has changed. Returns false
+// after replying WRONGTYPE.
 [[nodiscard]] bool CloseBook(CommandContext& context, QuotaArgs& args,
                              const QuotaBooks::Outcome& outcome, std::string_view event);
 

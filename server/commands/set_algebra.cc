@@ -19,7 +19,7 @@ using Visitor = Set::StoppingVisitor;
 
 enum class Access : uint8_t { kRead, kStore };
 
-// The sets of `keys`. False after replying WRONGTYPE.
+// Appends the sets of `keys` to `operands`. Returns false after replying WRONGTYPE.
 bool ReadOperands(CommandContext& context, Args keys, Access access, Operands& operands) {
   for (const std::string_view key : keys) {
     Set* set = nullptr;
@@ -35,8 +35,8 @@ bool IsIn(const Set* set, std::string_view member) {
   return set != nullptr && set->Contains(member);
 }
 
-// Calls visit(member) for each member of all the sets until it returns false. Looks up each member
-// of the smallest set in the others, in the order of their sizes.
+// Calls visit(member) for each member that all sets have, until it returns false. Looks up each
+// member of the smallest set in the other sets, the smaller ones first.
 void ForEachInAll(Operands operands, Visitor visit) {
   if (std::find(operands.begin(), operands.end(), nullptr) != operands.end()) return;
   std::sort(operands.begin(), operands.end(),
@@ -76,7 +76,7 @@ Set Subtract(CommandContext& context, const Operands& operands) {
   const Set* minuend = operands[0];
   if (minuend == nullptr) return Set(context.engine().seed());
   const auto others = std::span(operands).subspan(1);
-  // Without a look at its members.
+  // The result is empty; the members need not be looked at.
   if (std::find(others.begin(), others.end(), minuend) != others.end()) {
     return Set(context.engine().seed());
   }
@@ -87,8 +87,9 @@ Set Subtract(CommandContext& context, const Operands& operands) {
     ++present;
     in_others += other->size();
   }
-  // Either the others' members are erased from a copy, or those of the first are looked up in each:
-  // as Redis chooses, since the encoding of the result follows from it.
+  // Either erases the members of the other sets from a copy of the first set, or looks up its
+  // members in each other set. Chooses as Redis does, because the encoding of the result depends on
+  // it.
   const size_t lookups = minuend->size() * (present + 1);
   if (lookups / 2 > minuend->size() + in_others) {
     Set result = Unite(context, {minuend});
@@ -177,7 +178,7 @@ void SInterCard(CommandContext& context) {
   Operands operands;
   if (!ReadOperands(context, args.subspan(2, options - 2), Access::kRead, operands)) return;
   size_t found = 0;
-  // A limit of 0 is none.
+  // A limit of 0 means no limit.
   ForEachInAll(operands, [&](std::string_view) { return ++found != limit; });
   context.reply.Integer(static_cast<int64_t>(found));
 }

@@ -1,4 +1,4 @@
-// Sets: members of one key. What combines several sets is in set_algebra.cc.
+// Commands on the members of a set. Those that combine several sets are in set_algebra.cc.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -1,4 +1,5 @@
-// SORT: lists, sets and sorted sets in another order, and what is elsewhere for their elements.
+// SORT: sorts the elements of lists, sets and sorted sets, and looks up values at other keys for
+// them.
 #include <algorithm>
 #include <cstring>
 #include <memory_resource>
@@ -27,7 +28,7 @@ namespace {
 
 struct SortOptions {
   std::optional<std::string_view> by;
-  bool sorts = true;  // a BY without a star leaves the order as it is
+  bool sorts = true;  // false: a BY without a star keeps the order as it is
   bool descending = false;
   bool as_text = false;
   int64_t offset = 0;
@@ -40,12 +41,12 @@ using Value = std::optional<std::string>;
 
 struct Element {
   std::string_view text;
-  std::optional<std::string_view> weight;  // by which it is sorted ALPHA, if it is not the text
-  double score = 0;                        // by which it is sorted otherwise
+  std::optional<std::string_view> weight;  // sort key for ALPHA, if it is not the text
+  double score = 0;                        // sort key without ALPHA
 };
 
-// The elements, with the memory in which their texts and weights are. A million of them are sorted
-// faster as views.
+// The elements, and the memory that holds their texts and weights. Elements have views of it,
+// because a million of them are sorted faster as views.
 struct Elements {
   std::string_view Keep(std::string_view text) {
     if (text.empty()) return {};
@@ -97,8 +98,9 @@ bool ReadOption(CommandContext& context, bool may_store, size_t& i, SortOptions&
   return true;
 }
 
-// What is at the pattern for an element: `#` is itself, `a*b` the string at that key, and
-// `a*b->field` the field of the hash there.
+// Returns the value that a pattern names for an element: `#` is the element itself, `a*b` the
+// string at that key with the element in place of the star, and `a*b->field` the field of the hash
+// at that key. Returns nothing if there is no such value.
 Value LookUp(CommandContext& context, std::string_view pattern, std::string_view element) {
   if (pattern == "#") return std::string(element);
   const size_t star = pattern.find('*');
@@ -119,7 +121,7 @@ Value LookUp(CommandContext& context, std::string_view pattern, std::string_view
   return value ? Value(std::string(value->text().view())) : std::nullopt;
 }
 
-// The elements of the key in their own order. False after replying WRONGTYPE.
+// Reads the elements of the key in their own order. Returns false after replying WRONGTYPE.
 bool ReadElements(CommandContext& context, SortOptions& options, Elements& elements) {
   const auto add = [&](std::string_view text) {
     elements.all.push_back({elements.Keep(text), std::nullopt, 0});
@@ -136,7 +138,7 @@ bool ReadElements(CommandContext& context, SortOptions& options, Elements& eleme
     }
   } else if (entry.type() == Type::kSet) {
     entry.heap<Set>().ForEach(add);
-    // Sets have no order of their own, and what is stored has to come out the same of the log.
+    // A set has no order of its own, but a replay of the log must store the same list.
     if (!options.sorts && options.target) {
       options.sorts = options.as_text = true;
       options.by = std::nullopt;
@@ -152,7 +154,8 @@ bool ReadElements(CommandContext& context, SortOptions& options, Elements& eleme
   return true;
 }
 
-// As strtod reads it: nothing at all is 0.
+// Returns the number as strtod reads it, where an empty text is 0; nothing if the text is no
+// number.
 std::optional<double> ScoreOf(std::string_view text) {
   if (const auto number = ParseInt64(text)) return static_cast<double>(*number);
   text = text.substr(0, text.find('\0'));
@@ -160,7 +163,7 @@ std::optional<double> ScoreOf(std::string_view text) {
   return text.empty() ? 0 : ParseDouble(text.substr(std::min(begin, text.size())));
 }
 
-// False after replying that a weight is no number.
+// Sets what each element is sorted by. Returns false after replying that a weight is no number.
 bool Weigh(CommandContext& context, const SortOptions& options, Elements& elements) {
   if (options.as_text && !options.by) return true;
   for (Element& element : elements.all) {
@@ -183,7 +186,7 @@ bool Weigh(CommandContext& context, const SortOptions& options, Elements& elemen
   return true;
 }
 
-// What LIMIT asks for, of all elements.
+// Returns the part of the elements that LIMIT asks for.
 std::span<Element> Limited(const SortOptions& options, std::vector<Element>& elements) {
   const auto size = static_cast<int64_t>(elements.size());
   const int64_t from = std::clamp<int64_t>(options.offset, 0, size);
@@ -195,11 +198,13 @@ std::span<Element> Limited(const SortOptions& options, std::vector<Element>& ele
 bool Precedes(const Element& a, const Element& b) {
   if (a.score != b.score) return a.score < b.score;
   if (a.weight != b.weight) return a.weight < b.weight;
-  // Whatever order a set gives its elements in, what is stored comes out the same of the log.
+  // Ties are ordered by text, so that a replay of the log stores the same list, whatever order a
+  // set gives its elements in.
   return a.text < b.text;
 }
 
-// Orders no more of the elements than is `wanted`, a part of them.
+// Sorts only as much of `elements` as is needed to have the right ones in `wanted`, in order.
+// `wanted` is a part of `elements`.
 template <typename Less>
 void OrderPart(std::vector<Element>& elements, std::span<Element> wanted, Less&& less) {
   Element* const begin = elements.data();
@@ -220,8 +225,8 @@ void Order(const SortOptions& options, std::vector<Element>& elements, std::span
   }
 }
 
-// Calls give(std::optional<std::string_view>) with one value for each element, or as many as there
-// are GETs.
+// Calls give(std::optional<std::string_view>) for each element: once with the element, or once for
+// each GET with the value of its pattern.
 template <typename Give>
 void ForEachValue(CommandContext& context, const SortOptions& options,
                   std::span<const Element> elements, Give&& give) {
@@ -241,10 +246,10 @@ void Reply(CommandContext& context, const SortOptions& options, std::span<const 
   });
 }
 
-// What is absent is stored as an empty element.
+// Stores the values as a list at the target; an absent value becomes an empty element.
 void Store(CommandContext& context, const SortOptions& options, std::span<const Element> elements) {
   const std::string_view target = *options.target;
-  // The target may be among what the patterns name: it is overwritten when all has been looked up.
+  // The patterns may name the target, so it is overwritten only after all lookups.
   List stored;
   ForEachValue(context, options, elements, [&](std::optional<std::string_view> value) {
     stored.PushBack(value.value_or(std::string_view()));

@@ -23,7 +23,7 @@ struct SetOptions {
   std::optional<int64_t> deadline;
 };
 
-// Replies the error and returns false.
+// Returns false after replying an error.
 bool ParseSetOptions(CommandContext& context, SetOptions& options) {
   ExpiryOption expiry;
   for (size_t i = 3; i < context.args.size(); ++i) {
@@ -54,7 +54,7 @@ void LogSet(CommandContext& context, std::string_view key, std::string_view valu
   context.LogInstead({"SET", key, value, "PXAT", at.view()});
 }
 
-// A long value is not copied.
+// Stores a string. A long value of a call that came alone is taken from the request, not copied.
 void PutString(CommandContext& context, std::string_view key, std::string_view value,
                int64_t deadline) {
   if (context.came_alone()) {
@@ -122,7 +122,7 @@ void SetNx(CommandContext& context) {
   context.reply.Integer(exists ? 0 : 1);
 }
 
-// Replies the string, or null; false after an error.
+// Replies the string, or null if the key is absent. Returns false after replying an error.
 bool ReplyGet(CommandContext& context, const Keyspace::Entry& entry) {
   if (!entry) {
     context.reply.Null();
@@ -296,7 +296,7 @@ void SetRange(CommandContext& context) {
   context.reply.Integer(static_cast<int64_t>(text.size()));
 }
 
-// Without GET nothing of the old value gets out.
+// Without GET the command does not reply the old value, so it only overwrites the key.
 bool FindSetKey(Args args, std::vector<KeyReference>& keys) {
   const bool gets = std::any_of(args.begin() + 3, args.end(),
                                 [](std::string_view arg) { return IsWord(arg, "get"); });

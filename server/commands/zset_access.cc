@@ -30,7 +30,8 @@ void ReplyHeader(ReplyBuilder& reply, size_t count, bool with_scores) {
 std::optional<ScoreBound> ParseScoreBound(std::string_view text) {
   ScoreBound bound{0, text.starts_with('(')};
   if (bound.exclusive) text.remove_prefix(1);
-  // As Redis reads it: more than a score may be, with leading blanks, out of range, or nothing.
+  // Redis reads a bound with strtod, which accepts more than a score may be: leading blanks,
+  // numbers out of range, and an empty text.
   const std::string terminated(text);
   char* end = nullptr;
   bound.score = std::strtod(terminated.c_str(), &end);

@@ -15,20 +15,22 @@ inline ZSetLimits LimitsOf(const ValueLimits& limits) {
           static_cast<size_t>(limits.zset_max_listpack_value)};
 }
 
-// The key's set, made if it is absent. Null after replying WRONGTYPE.
+// Returns the sorted set of the key, and creates it if the key is absent. Returns null after
+// replying WRONGTYPE.
 ZSet* SetForWrite(CommandContext& context, std::string_view key);
 
-// A member with its score: two elements of a flat array in RESP2, a pair in RESP3.
+// Replies a member with its score: two elements of a flat array in RESP2, a pair in RESP3.
 void ReplyScored(ReplyBuilder& reply, std::string_view member, double score);
-// The header of `count` members, each with its score if `with_scores`.
+// Replies the header of an array of `count` members, each with its score if `with_scores`.
 void ReplyHeader(ReplyBuilder& reply, size_t count, bool with_scores);
 
-// "5", "(5", "-inf". Nothing if it is no such bound.
+// Reads "5", "(5" or "-inf". Returns nothing for any other text.
 std::optional<ScoreBound> ParseScoreBound(std::string_view text);
-// "-", "+", "[a", "(a". Nothing if it is no such bound.
+// Reads "-", "+", "[a" or "(a". Returns nothing for any other text.
 std::optional<LexBound> ParseLexBound(std::string_view text);
 
-// Ranks from indexes as ZRANGE takes them: negative ones count from the end.
+// Returns the ranks from index `first` to `last` inclusive, as in ZRANGE: negative indexes count
+// from the end.
 RankRange RanksBetween(int64_t first, int64_t last, size_t size);
 
 }  // namespace tally::server

@@ -49,7 +49,7 @@ struct Request {
   std::vector<Source> sources;
   Aggregate aggregate = Aggregate::kSum;
   bool with_scores = false;
-  size_t limit = SIZE_MAX;  // ZINTERCARD
+  size_t limit = SIZE_MAX;  // of ZINTERCARD
 };
 
 double Weighted(double score, double weight) {
@@ -61,11 +61,11 @@ double Combine(double a, double b, Aggregate aggregate) {
   if (aggregate == Aggregate::kMin) return std::min(a, b);
   if (aggregate == Aggregate::kMax) return std::max(a, b);
   const double sum = a + b;
-  // Infinities of both signs: Redis answers 0.
+  // The sum of infinities of both signs is NaN; Redis answers 0 then.
   return std::isnan(sum) ? 0 : sum;
 }
 
-// numkeys at `index` and the keys after it. Replies the error and returns false.
+// Reads numkeys at `index` and the keys after it. Returns false after replying an error.
 bool ReadSources(CommandContext& context, size_t index, Request& request) {
   const auto count = context.Int64Arg(index);
   if (!count) return false;
@@ -142,20 +142,21 @@ bool ReadOptions(CommandContext& context, size_t from, AllowedWords allowed, Req
   return true;
 }
 
-// The score that a member of the first source has in the intersection, if it is in all.
+// Returns the score that a member of the first source has in the intersection; nothing if another
+// source lacks the member.
 std::optional<double> Intersected(const Request& request, std::string_view member, double score) {
   double combined = Weighted(score, request.sources[0].weight);
   for (size_t i = 1; i < request.sources.size(); ++i) {
     const auto other = request.sources[i].Score(member);
     if (!other) return std::nullopt;
-    // NaN, which is an infinity times 0, is left to Combine here, as in Redis.
+    // An infinity times 0 is NaN. As in Redis it is not replaced by 0 here, but left to Combine.
     combined = Combine(combined, *other * request.sources[i].weight, request.aggregate);
   }
   return combined;
 }
 
-// The smallest first: it bounds an intersection's work; and sums come out as in Redis, which has
-// the same order.
+// The smallest source comes first, because it bounds the work of an intersection. Redis has the
+// same order, so sums of floats come out the same.
 void SortBySize(Request& request) {
   std::stable_sort(request.sources.begin(), request.sources.end(),
                    [](const Source& a, const Source& b) { return a.size() < b.size(); });

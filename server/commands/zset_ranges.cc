@@ -22,7 +22,8 @@ struct RangeRequest {
   bool limited = false;
   int64_t offset = 0;
   int64_t count = -1;
-  // Of the kind that `by` says; for a reversed range the words were swapped.
+  // Bounds; those of the kind `by` are set. In a reversed range by score or member the higher bound
+  // comes first in the call, so the two words were swapped.
   int64_t first = 0;
   int64_t last = 0;
   ScoreBound min_score{};
@@ -31,7 +32,7 @@ struct RangeRequest {
   LexBound max_member{LexBound::Kind::kHighest};
 };
 
-// The two bounds at `index` and after it. Replies the error and returns false.
+// Reads the two bounds, at `index` and `index` + 1. Returns false after replying an error.
 bool ParseBounds(CommandContext& context, size_t index, RangeRequest& request) {
   if (request.by == RangeBy::kRank) {
     const auto first = context.Int64Arg(index);
@@ -82,7 +83,8 @@ RankRange Resolve(const ZSet& set, const RangeRequest& request) {
   return {};
 }
 
-// The part of the range that LIMIT leaves, counted from the end that comes first.
+// Returns the part of the range that LIMIT leaves. LIMIT counts in the order of the reply: from the
+// end if the range is reversed.
 RankRange ApplyLimit(RankRange range, const RangeRequest& request) {
   if (!request.limited) return range;
   if (request.offset < 0 || static_cast<uint64_t>(request.offset) >= range.size()) return {};
@@ -94,12 +96,13 @@ RankRange ApplyLimit(RankRange range, const RangeRequest& request) {
                          : RankRange{range.begin + skipped, range.begin + skipped + taken};
 }
 
-// The words after the bounds. Replies the error and returns false.
+// Which words a command accepts after the bounds.
 struct OptionWords {
-  bool by_allowed;      // BYSCORE, BYLEX and REV are words of this command
-  bool scores_allowed;  // WITHSCORES is
+  bool by_allowed;      // BYSCORE, BYLEX and REV
+  bool scores_allowed;  // WITHSCORES
 };
 
+// Reads the words from argument `from` on. Returns false after replying an error.
 bool ParseRangeOptions(CommandContext& context, size_t from, OptionWords words,
                        RangeRequest& request) {
   const Args args = context.args;
@@ -127,7 +130,7 @@ bool ParseRangeOptions(CommandContext& context, size_t from, OptionWords words,
       return false;
     }
   }
-  // Redis takes a LIMIT to all that is left for none.
+  // Redis ignores LIMIT in a range by rank if its count is -1, which means all that is left.
   if (request.by == RangeBy::kRank && request.count == -1) request.limited = false;
   std::string_view error;
   if (request.limited && request.by == RangeBy::kRank) {
@@ -236,7 +239,8 @@ void ZRemRangeByLex(CommandContext& context) {
   RemoveRange(context, RangeBy::kMember, "zremrangebylex");
 }
 
-// Redis's packed sets hold whole scores as integers, and a scan says what they hold.
+// Redis's packed sets hold whole scores as integers, and ZSCAN replies a score in the form in which
+// it is held.
 void AddScore(ScanReply& found, double score, bool packed) {
   constexpr double kMostHeld = 0x1p62;
   if (packed && std::trunc(score) == score && std::abs(score) <= kMostHeld) {

@@ -29,7 +29,7 @@ struct AddOptions {
   size_t first_pair = 2;
 };
 
-// Replies the error and returns false.
+// Returns false after replying an error.
 bool ParseAddOptions(CommandContext& context, AddOptions& options) {
   const Args args = context.args;
   size_t i = 2;
@@ -88,7 +88,7 @@ AddOutcome AddOne(ZSet& set, std::string_view member, double score, const AddOpt
   return outcome;
 }
 
-// ZADD without INCR: how many were added (or changed).
+// Runs ZADD without INCR. Returns how many members were added, or with CH added or changed.
 int64_t AddPairs(CommandContext& context, ZSet& set, const AddOptions& options,
                  const std::vector<double>& scores) {
   const ZSetLimits limits = LimitsOf(context.host.limits);
@@ -144,7 +144,7 @@ void ZAdd(CommandContext& context) {
 }
 
 void ZIncrBy(CommandContext& context) {
-  // It is ZADD … INCR to Redis, which looks for options first.
+  // For Redis this is ZADD … INCR, which looks for options first.
   AddOptions options;
   if (!ParseAddOptions(context, options)) return;
   const auto delta = context.DoubleArg(2);
@@ -205,7 +205,7 @@ void ReplyRank(CommandContext& context, bool reverse) {
 void ZRank(CommandContext& context) { ReplyRank(context, false); }
 void ZRevRank(CommandContext& context) { ReplyRank(context, true); }
 
-// Takes `count` from one end and replies them flat, or each as a pair.
+// Removes `count` members from one end and replies them flat, or each as a pair.
 void PopScored(CommandContext& context, ZSet& set, std::string_view key, size_t count, bool max,
                bool pairs) {
   for (size_t i = 0; i < count; ++i) {
@@ -275,7 +275,7 @@ void ReplyDistinct(CommandContext& context, const ZSet& set, size_t count, bool 
   const auto reply_one = [&](std::string_view member, double score) {
     with_scores ? ReplyScored(context.reply, member, score) : context.reply.Bulk(member);
   };
-  // To find a few ranks takes less than a pass over all.
+  // Finding a few ranks costs less than a pass over all members.
   constexpr size_t kFewAreOneIn = 100;
   if (taken < set.size() / kFewAreOneIn) {
     absl::flat_hash_set<size_t> ranks;
@@ -287,8 +287,8 @@ void ReplyDistinct(CommandContext& context, const ZSet& set, size_t count, bool 
     }
     return;
   }
-  // A random offset into a random order would need memory for the whole set: selection sampling
-  // (Knuth, TAOCP 2, 3.4.2, algorithm S) visits the ranks in order and takes each fairly.
+  // Shuffling would need memory for the whole set. Selection sampling (Knuth, TAOCP 2, 3.4.2,
+  // algorithm S) visits the ranks in order and takes each with the same probability.
   size_t left = set.size();
   size_t wanted = taken;
   set.ForEach({0, set.size()}, false, [&](std::string_view member, double score) {

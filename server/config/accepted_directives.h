@@ -1,6 +1,7 @@
-// The directives that a redis.conf may hold and that have no effect here, each with the reason: of
-// Redis 7.0, and, hidden from the patterns of CONFIG GET, of newer and older Redis and Valkey.
-// Their values are kept for CONFIG GET, SET and REWRITE.
+// The directives that a redis.conf may hold but that have no effect here, each with the reason.
+// They are those of Redis 7.0, and those of newer and older versions of Redis and of Valkey; the
+// latter are hidden from the patterns of CONFIG GET. The values are kept for CONFIG GET, SET and
+// REWRITE.
 #pragma once
 
 #include "server/config/directive.h"

@@ -1,5 +1,5 @@
-// The settings of one server, typed. A default-constructed Config holds every default; the names,
-// ranges and texts of the directives are in directive.cc.
+// The typed settings of one server. A default-constructed Config holds every default. The names,
+// ranges and texts of the directives are in directive_table.cc.
 #pragma once
 
 #include <array>
@@ -28,17 +28,17 @@ enum class EvictionPolicy : uint8_t {
   kNoEviction,
 };
 
-// Who may use a guarded feature: nobody, everybody, or connections from this machine.
+// Who may use a guarded feature: nobody, everybody, or only connections from this machine.
 enum class LocalAccess : uint8_t { kNo, kYes, kLocal };
 
-// Who is notified that the server serves: nobody, systemd (or fail), nobody, systemd if it started
-// us.
+// Who is notified when the server is ready: nobody, systemd (a warning if NOTIFY_SOCKET is
+// missing), nobody, or systemd if NOTIFY_SOCKET is set.
 enum class Supervision : uint8_t { kNo, kSystemd, kUpstart, kAuto };
 
 enum class TlsClientAuth : uint8_t { kNo, kYes, kOptional };
 
-// A client is closed when its output buffer exceeds the hard limit, or the soft limit for this many
-// seconds on end. Bytes; 0 is no limit.
+// A client is closed when its output buffer exceeds the hard limit, or stays above the soft limit
+// for `soft_seconds`. The limits are in bytes; 0 is no limit.
 struct OutputBufferLimit {
   int64_t hard = 0;
   int64_t soft = 0;
@@ -50,7 +50,7 @@ struct OutputBufferLimit {
 enum class ClientClass : uint8_t { kNormal, kReplica, kPubSub };
 inline constexpr size_t kClientClasses = 3;
 
-// "after `seconds` if at least `changes` keys changed".
+// A snapshot is due after `seconds` if at least `changes` keys changed.
 struct SaveRule {
   int64_t seconds;
   int64_t changes;
@@ -85,8 +85,8 @@ struct Config : ValueLimits {
   int64_t http_port = 0;  // 0: no HTTP
   std::vector<std::string> http_bind{"127.0.0.1", "-::1"};
   bool http_tls = false;
-  std::vector<std::string> http_hosts;  // names that requests may give for this server
-  int64_t http_max_body = kMib;         // bytes of one request's body
+  std::vector<std::string> http_hosts;  // host names that requests may use for this server
+  int64_t http_max_body = kMib;         // bytes of the body of one request
 
   // Process.
   bool daemonize = false;
@@ -100,14 +100,15 @@ struct Config : ValueLimits {
   // Access.
   std::string requirepass;
   std::string aclfile;
-  // The `user` lines at the start, each without that word; what is in force is in AclUsers.
+  // The `user` lines read at the start, without the word `user`. The users in force are in
+  // AclUsers.
   std::vector<std::string> users;
   int64_t acllog_max_len = 128;
   LocalAccess enable_debug_command = LocalAccess::kNo;
 
   // Limits of clients.
   int64_t maxclients = 10000;
-  int64_t maxmemory_clients = 0;  // bytes; below 0: minus the percentage of maxmemory
+  int64_t maxmemory_clients = 0;  // bytes; if negative, -n is n percent of maxmemory
   int64_t client_query_buffer_limit = kGib;
   std::array<OutputBufferLimit, kClientClasses> client_output_buffer_limit{
       OutputBufferLimit{kGib, 256 * kMib, 60},
@@ -144,12 +145,13 @@ struct Config : ValueLimits {
   bool scripting = true;
   int64_t busy_reply_threshold = 5000;  // milliseconds
 
-  // The values that were given to directives without effect, by name; see AcceptedField.
+  // By name, the values given to directives without effect; see AcceptedField.
   std::map<std::string, std::string, std::less<>> accepted;
 };
 
-// When a snapshot is due. Where `save` was not given: never with a log, which has it all, and
-// without one by Redis's own default, so that something is kept.
+// The rules that say when a snapshot is due: those of `save` if it was given. Otherwise none if the
+// log is on, because the log has all data; and the default of Redis if the log is off, so that not
+// all data is lost.
 std::vector<SaveRule> SaveRulesOf(const Config& config);
 
 }  // namespace tally::server

@@ -27,7 +27,7 @@ absl::Status Failure(std::string_view name, std::string_view reason) {
   return absl::InvalidArgumentError(ConfigSetFailure(name, reason));
 }
 
-// The directives that the pairs name, all of which may be set.
+// Returns the directives that the pairs name; an error if one of them may not be set.
 absl::StatusOr<std::vector<const Directive*>> Resolve(std::span<const std::string_view> pairs) {
   std::vector<const Directive*> directives;
   for (size_t i = 0; i < pairs.size(); i += 2) {
@@ -54,7 +54,7 @@ absl::Status Replace(const Directive& directive, std::string_view value, Config&
     const std::string nothing;
     Check(Assign(directive, {&nothing, 1}, config).ok(), "a repeated directive can be cleared");
   }
-  // It arrives as one argument.
+  // All words of the value arrive as one argument.
   std::vector<std::string> words = SplitAtSpaces(value);
   if (words.empty()) words.emplace_back();
   return Assign(directive, words, config);

@@ -1,4 +1,4 @@
-// What CONFIG GET and CONFIG SET mean, apart from any connection.
+// CONFIG GET and CONFIG SET as functions, independent of any connection.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -14,22 +14,25 @@
 
 namespace tally::server {
 
-// Name and value of every directive that a pattern matches, each once, in the table's order. An
-// alias counts as a directive of its own; a name without wildcards is given back as it was asked.
+// Returns name and value of every directive that a pattern matches, each once: in the order of the
+// patterns, and for each pattern in the order of the table. An alias counts as a directive of its
+// own. A name without wildcards is returned as it was asked for; hidden directives are found only
+// so.
 std::vector<std::pair<std::string, std::string>> ConfigGet(
     const Config& config, std::span<const std::string_view> patterns);
 
 struct ConfigChange {
   Config config;                          // with all the pairs applied
-  std::vector<const Directive*> touched;  // what was named, in the order given
+  std::vector<const Directive*> touched;  // the named directives, in the order given
 };
 
-// Applies name-value pairs (an even number of words) to a copy: all of them or none. The error's
-// message is the error reply's text after "ERR ".
+// Applies name-value pairs to a copy of `current`: all of them or none. The number of words must be
+// even (asserted). The message of an error is the text of the error reply after "ERR ".
 absl::StatusOr<ConfigChange> ConfigSet(const Config& current,
                                        std::span<const std::string_view> pairs);
 
-// The same text for a directive that was valid but could not be put into effect.
+// The text of the error reply for a directive whose value was valid but could not be put into
+// effect.
 std::string ConfigSetFailure(std::string_view name, std::string_view reason);
 
 }  // namespace tally::server

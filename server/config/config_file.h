@@ -1,4 +1,4 @@
-// The configuration on disk.
+// Loads the configuration from its file and the command line, and writes it back to the file.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -14,14 +14,15 @@ namespace tally::server {
 struct LoadedConfig {
   Config config;
   std::string path;                   // absolute path of the file; empty if there was none
-  std::vector<std::string> warnings;  // of what has no effect, one line each
+  std::vector<std::string> warnings;  // of directives without effect, one line for each reason
 };
 
-// The defaults, then the file and what it includes, then the command line's directives. The error's
-// message is ready to be shown: a line of place and reason for everything that is wrong.
+// Applies to the defaults first the file with the files that it includes, then the directives of
+// the command line. The message of an error can be shown as it is: it has a line with place and
+// reason for everything that is wrong.
 absl::StatusOr<LoadedConfig> LoadConfig(const CommandLine& line);
 
-// Brings the file at `path` in line with `config`.
+// Rewrites the file at `path` so that it gives `config`.
 absl::Status RewriteConfigFile(const std::string& path, const Config& config);
 
 }  // namespace tally::server

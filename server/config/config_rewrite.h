@@ -1,4 +1,4 @@
-// CONFIG REWRITE as a function over text.
+// CONFIG REWRITE as a function from text to text.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace tally::server {
 
-// The text of a configuration file that gives `config`, made from the file's present text:
-// comments, blank lines, includes and order stay; a directive's lines stay as they are while they
-// give its value, and else its new value takes their place; what differs from the default and
-// is nowhere is appended. What an included file sets is not known here, so that it may be
-// repeated at the end.
+// Returns the text of a configuration file that gives `config`, made from the present text of the
+// file. Comments, blank lines, includes and the order stay. The lines of a directive stay if they
+// give its value; otherwise lines with the new value replace them. A value that differs from the
+// default and has no line is appended. Values set in included files are not known here, so they may
+// be repeated at the end.
 std::string RewriteConfigText(std::string_view text, const Config& config);
 
 }  // namespace tally::server

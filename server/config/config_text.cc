@@ -11,7 +11,7 @@
 namespace tally::server {
 namespace {
 
-// Deep enough for any sane layout, and an end to files that include each other.
+// Deep enough for any sensible layout; stops files that include each other.
 constexpr int kMaxIncludeDepth = 16;
 
 std::string At(std::string_view place, std::string_view problem) {
@@ -74,7 +74,8 @@ class FileParser {
 
   void Include(const DirectiveWords& words, const std::string& place, int depth) {
     if (words.size() != 2) return applier_.Complain(place, "'include' wrong number of arguments");
-    // One complaint, and not one for each way through files that include each other.
+    // Complains only once: files that include each other would give one complaint for each path
+    // through them.
     if (too_deep_) return;
     too_deep_ = depth == kMaxIncludeDepth;
     if (too_deep_) return applier_.Complain(place, "files include each other too deeply");

@@ -15,25 +15,26 @@
 
 namespace tally::server {
 
-// Gives the content of an included file; the error's message says why it can't be read.
+// Returns the content of an included file; the message of an error says why it cannot be read.
 using ReadFile = std::function<absl::StatusOr<std::string>(const std::string& path)>;
 
-// A directive that was given and has no effect, and where: "tallyd.conf:12".
+// A directive that was given but has no effect, and its place: "tallyd.conf:12".
 struct Ignored {
   const Directive* directive;
   std::string place;
 };
 
-// Applies every line of `text` to `config`, in order; of a directive that is given twice the later
-// one holds. A line is a comment (#), blank, `include path`, where the path may be a pattern
-// that matches none or some files, or a directive with its words. The
-// error has a line for everything that is wrong, with its place and reason: "tallyd.conf:12:
-// 'maxclients' argument must be between 1 and …". What has no effect is added to `ignored`.
+// Applies every line of `text` to `config`, in order. If a directive is given twice, the later
+// value counts, but the values of a kRepeated one add up. A line is blank, a comment (#), a
+// directive with its words, or `include path`, where the path may be a pattern that matches any
+// number of files. The error has a line with place and reason for everything that is wrong:
+// "tallyd.conf:12: 'maxclients' argument must be between 1 and …". Directives without effect are
+// added to `ignored`, which may be null.
 absl::Status ParseConfigText(std::string_view text, const std::string& file_name,
                              const ReadFile& read_file, Config& config,
                              std::vector<Ignored>* ignored = nullptr);
 
-// One directive's words, its name first.
+// The words of one directive, its name first.
 using DirectiveWords = std::vector<std::string>;
 
 struct CommandLine {
@@ -44,15 +45,16 @@ struct CommandLine {
   std::vector<DirectiveWords> directives;
 };
 
-// The arguments after the program's name: [conf] [--directive value …]…, --check-config, --ping,
-// --help, --version. A `--save` or `--user` without a value clears, as in Redis.
+// Parses the arguments after the program's name: [conf] [--directive value …]…, --check-config,
+// --ping, --help, --version.
 absl::StatusOr<CommandLine> ParseCommandLine(Words arguments);
 
-// Applies the directives of the command line, which come after those of the file.
+// Applies the directives of the command line, which come after those of the file. `--save`,
+// `--user` or another kRepeated directive without a value clears it, as in Redis.
 absl::Status ApplyDirectives(const std::vector<DirectiveWords>& directives, Config& config,
                              std::vector<Ignored>* ignored = nullptr);
 
-// One line for each reason, which names all directives that it holds for.
+// Returns one line for each reason, which names all directives that it applies to.
 std::vector<std::string> IgnoredWarnings(std::span<const Ignored> ignored);
 
 }  // namespace tally::server

@@ -43,7 +43,7 @@ absl::Status AssignSave(Words words, Config& config) {
 
 namespace {
 
-// Redis writes "slave" where it reads "replica" too.
+// Redis writes "slave", but reads "replica" too.
 constexpr std::string_view kClassNames[kClientClasses] = {"normal", "slave", "pubsub"};
 
 std::optional<size_t> FindClientClass(std::string_view name) {

@@ -1,4 +1,5 @@
-// The functions of settings whose value has a form of its own, for the directive table.
+// Functions for the directive table: they format and assign settings whose value has a form of its
+// own.
 #pragma once
 
 #include "server/config/directive.h"

@@ -24,7 +24,7 @@ absl::Status CheckRange(int64_t value, int64_t min, int64_t max) {
   return Refuse(StrCat("argument must be between ", min, " and ", max, " inclusive"));
 }
 
-// Stores a number that was parsed, or says what the text is not.
+// Stores a parsed number; returns an error with `reason` if parsing failed.
 absl::Status Store(std::optional<int64_t> value, const char* reason, int64_t Config::* member,
                    Config& config) {
   if (!value) return Refuse(reason);
@@ -32,7 +32,7 @@ absl::Status Store(std::optional<int64_t> value, const char* reason, int64_t Con
   return absl::OkStatus();
 }
 
-// As CONFIG GET shows it.
+// Checks the value of a directive without effect and returns it as CONFIG GET shows it.
 absl::StatusOr<std::string> AcceptedText(AcceptedField::Kind kind, Words words) {
   using Kind = AcceptedField::Kind;
   const std::string& word = words[0];
@@ -57,7 +57,7 @@ absl::StatusOr<std::string> AcceptedText(AcceptedField::Kind kind, Words words) 
   return word;
 }
 
-// Sets a field of each kind; those of one word get it checked by Assign.
+// Sets a field of each kind. Assign has checked the number of words for fields of one word.
 struct Assigner {
   const Directive& directive;
   Words words;
@@ -203,7 +203,7 @@ absl::Status Assign(const Directive& directive, Words words, Config& config) {
   if (words.empty() || (words.size() > 1 && !IsMultiWord(directive))) {
     return Refuse("wrong number of arguments");
   }
-  // One argument of several words, as the command line and CONFIG SET give it.
+  // The command line and CONFIG SET give several words as one argument.
   const std::vector<std::string> parts = words.size() == 1 && IsMultiWord(directive)
                                              ? SplitAtSpaces(words[0])
                                              : std::vector<std::string>();

@@ -1,5 +1,5 @@
-// The table of directives: one row for each setting, from which the configuration file, the command
-// line, CONFIG GET, SET and REWRITE and the test of conf/tallyd.conf all work.
+// The table of directives has one row for each setting. The configuration file, the command line,
+// CONFIG GET, SET and REWRITE and the test of conf/tallyd.conf all use it.
 #pragma once
 
 #include <absl/status/status.h>
@@ -17,7 +17,7 @@ namespace tally::server {
 
 using Words = std::span<const std::string>;
 
-// The kinds of settings. Each takes exactly one word, but for those that IsMultiWord names.
+// The kinds of settings. Each takes exactly one word, unless IsMultiWord is true for the directive.
 struct BoolField {
   bool Config::* member;
 };
@@ -39,7 +39,7 @@ struct DurationField {  // held in milliseconds
 };
 struct StringField {
   std::string Config::* member;
-  // What is wrong with the text, or null. May be null itself.
+  // Returns what is wrong with the text, or null. The function pointer may be null: no check.
   const char* (*check)(std::string_view text);
 };
 struct ListField {
@@ -59,7 +59,7 @@ struct CustomField {
   absl::Status (*assign)(Words, Config&);
   bool multi;  // the value is several words
 };
-// Has no effect: the text of the value is kept in Config::accepted.
+// A setting without effect: only the text of its value is kept, in Config::accepted.
 struct AcceptedField {
   enum class Kind { kYesNo, kInt, kMemory, kText, kWords };
   Kind kind;
@@ -72,7 +72,7 @@ enum DirectiveFlag : uint32_t {
   kImmutable = 1 << 0,  // fixed at start: CONFIG SET refuses it
   kSensitive = 1 << 1,  // its value must not reach logs, MONITOR or SLOWLOG
   kHidden = 1 << 2,     // CONFIG GET shows it only by its full name
-  kRepeated = 1 << 3,   // a file may hold several lines of it, which add up
+  kRepeated = 1 << 3,   // a file may have several lines of it, whose values add up
 };
 
 struct Directive {
@@ -80,28 +80,29 @@ struct Directive {
   std::string_view alias;  // an older name, or empty
   Field field;
   uint32_t flags = 0;
-  std::string_view no_effect{};  // why it has none, for a warning; empty if it has one
+  std::string_view no_effect{};  // why it has no effect, for a warning; else empty
 
   bool Is(DirectiveFlag flag) const { return (flags & flag) != 0; }
 };
 
 std::span<const Directive> Directives();
 
-// By name or alias, in any case; null if there is none.
+// Finds a directive by name or alias, in any letter case; null if there is none.
 const Directive* FindDirective(std::string_view name);
 
-// Whether a value is written as several words on a line.
+// Returns true if the value may be several words on a line.
 bool IsMultiWord(const Directive& directive);
 
 // The value as CONFIG GET shows it.
 std::string FormatValue(const Directive& directive, const Config& config);
 
-// Sets the value. On an error, whose message is the reason without the directive's name ("argument
-// must be 'yes' or 'no'"), `config` is unchanged. A kRepeated directive adds to the value that is
-// there, and one empty word clears it.
+// Sets the value. After an error `config` is unchanged; the message is the reason without the name
+// of the directive ("argument must be 'yes' or 'no'"). The value of a kRepeated directive is added
+// to the present one; one empty word clears it.
 absl::Status Assign(const Directive& directive, Words words, Config& config);
 
-// Its value as lines of a file; none for a kRepeated list that is empty.
+// The value as lines of a file. There are none for an empty kRepeated list, and for a kRepeated
+// directive without effect.
 std::vector<std::string> FormatLines(const Directive& directive, const Config& config);
 
 }  // namespace tally::server

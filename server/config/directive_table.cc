@@ -69,10 +69,11 @@ const char* CheckPassword(std::string_view text) {
   return text.size() > kMaxPasswordLength ? "password is longer than 512 bytes" : nullptr;
 }
 
-// A field and its value are one record of a hash's table, which holds some of them in 4 GiB.
+// A field and its value are one record in a segment of a hash's table. A segment holds several
+// records and stays below 4 GiB.
 constexpr int64_t kMaxBulkBytes = 512 * kMib;
 
-// A body is held whole.
+// The whole body of a request is held in memory.
 constexpr int64_t kMaxHttpBody = 64 * kMib;
 
 const char* CheckFileName(std::string_view text) {

@@ -1,5 +1,5 @@
-// What the environment says, for containers: there a password is not written into a file of the
-// image, nor on a command line that everybody can list.
+// Settings from environment variables, for containers. There a password should not be in a file of
+// the image, nor on a command line that everybody can list.
 #pragma once
 
 #include <absl/status/status.h>
@@ -8,9 +8,10 @@
 
 namespace tally::server {
 
-// The password of the default user: TALLYD_PASSWORD, or the first line of the file that
-// TALLYD_PASSWORD_FILE names. It comes after the configuration file's requirepass, and before the
-// command line's. InvalidArgument if both are set, or there is no password in the file.
+// Adds the password of the default user to `line`: TALLYD_PASSWORD, or the first line of the file
+// that TALLYD_PASSWORD_FILE names. It overrides requirepass of the configuration file, and
+// requirepass on the command line overrides it. InvalidArgument if both variables are set, or if
+// the first line of the file is empty.
 absl::Status AddEnvironment(CommandLine& line);
 
 }  // namespace tally::server

@@ -8,7 +8,7 @@ struct Letter {
   uint32_t classes;
 };
 
-// A comes first, so that a set that holds all of it is written with it.
+// A comes first: a set that holds all its classes is then written with A in place of their letters.
 constexpr Letter kLetters[] = {
     {'A', kEventAll},      {'g', kEventGeneric},  {'$', kEventString},  {'l', kEventList},
     {'s', kEventSet},      {'h', kEventHash},     {'z', kEventZset},    {'x', kEventExpired},

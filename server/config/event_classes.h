@@ -1,4 +1,4 @@
-// The letters of the classes of keyspace notifications in `notify-keyspace-events`.
+// Converts `notify-keyspace-events` between letters and a set of event classes.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace tally::server {
 
-// Nothing if a letter is unknown.
+// Returns nullopt if a letter is unknown.
 std::optional<uint32_t> ParseEventClasses(std::string_view letters);
 
-// In the order in which Redis writes them.
+// Writes the letters in the order that Redis uses.
 std::string FormatEventClasses(uint32_t classes);
 
 }  // namespace tally::server

@@ -14,7 +14,7 @@
 namespace tally::server {
 namespace {
 
-// Such files are small; a huge one is a mistake, such as a path to a device.
+// These files are small. A huge one is a mistake, such as the path of a device.
 constexpr size_t kMaxFileBytes = size_t{16} << 20;
 
 absl::Status FileError(const char* what, const std::string& path) {

@@ -1,4 +1,4 @@
-// Small files of text: the configuration, and the users of aclfile.
+// Reads and replaces small text files: the configuration, and the users of aclfile.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -9,15 +9,17 @@
 
 namespace tally::server {
 
-// The whole file; "-" is standard input. The error's message names the path and the reason.
+// Returns the whole file; "-" is standard input. The message of an error names the path and the
+// reason. InvalidArgument for more than 16 MiB.
 absl::StatusOr<std::string> ReadTextFile(const std::string& path);
 
-// Those that a shell would put in place of the pattern, in alphabetical order.
+// Returns the paths that match the pattern of a shell, in alphabetical order; none if nothing
+// matches.
 std::vector<std::string> MatchingFiles(const std::string& pattern);
 
-// Puts `text` in the file's place: a temporary file beside it, synced, then renamed over it, so
-// that a crash leaves the old file or the new one. The old file's mode stays; a new file is for its
-// owner alone.
+// Replaces the content of the file by `text`. It writes and syncs a temporary file beside it and
+// renames that over the file, so a crash leaves the old file or the new one. The mode of an old
+// file stays; a new file is only for its owner.
 absl::Status ReplaceTextFile(const std::string& path, std::string_view text);
 
 }  // namespace tally::server

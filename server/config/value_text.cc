@@ -25,7 +25,7 @@ constexpr Unit kMemoryUnits[] = {
     {"gb", 1024 * 1024 * 1024},
 };
 
-// The largest first, for FormatDuration.
+// From the largest to the smallest, as FormatDuration needs it.
 constexpr Unit kTimeUnits[] = {
     {"d", 24 * 3600 * 1000}, {"h", 3600 * 1000}, {"m", 60 * 1000}, {"s", 1000}, {"ms", 1},
 };

@@ -1,4 +1,4 @@
-// What the server says it is.
+// The versions that the server reports about itself.
 #pragma once
 
 #include <string_view>
@@ -6,7 +6,7 @@
 namespace tally::server {
 
 inline constexpr std::string_view kTallydVersion = TALLYD_VERSION;
-// The version whose replies are given, for clients that choose their commands by it.
+// The version of Redis that clients are told, because some choose their commands by it.
 inline constexpr std::string_view kRedisVersion = "7.0.15";
 
 }  // namespace tally::server

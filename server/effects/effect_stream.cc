@@ -7,7 +7,7 @@
 namespace tally::server {
 namespace {
 
-// Above this an empty buffer is given back.
+// An empty buffer with more capacity than this is freed.
 constexpr size_t kKeptBytes = size_t{1} << 20;
 
 char* PutHeader(char* out, char type, size_t value) {

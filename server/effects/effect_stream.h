@@ -1,6 +1,6 @@
-// The effects of commands as one stream of RESP commands that give the same state at any later
-// time. Its sinks (the append-only file is one) receive each byte once, in order, and only whole
-// transactions and scripts.
+// The effects of commands as one stream of RESP commands, which give the same state whenever they
+// are replayed. Its sinks (the append-only file is one) receive each byte once, in order. Deliver()
+// gives them only whole transactions and scripts.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,16 @@ class EffectSink {
  public:
   // `effects` are whole commands; `offset` is where they begin in the stream.
   virtual void Receive(uint64_t offset, std::string_view effects) = 0;
-  // The same with bytes that nobody needs afterwards: the sink may take the string and leave
-  // another in its place, so that a large value is not copied.
+  // The same for bytes that the stream does not need afterwards: the sink may swap the string for
+  // another one, so that a large value is not copied.
   virtual void ReceiveAndTake(uint64_t offset, std::string& effects) { Receive(offset, effects); }
 
  protected:
   ~EffectSink() = default;
 };
 
-// Gets each effect as soon as it is appended, as words: for a host that passes them on itself.
+// Receives each effect as words, as soon as it is appended: for a host that passes the effects on
+// itself.
 class EffectWordSink {
  public:
   virtual void ReceiveWords(std::span<const std::string_view> words) = 0;
@@ -42,33 +43,34 @@ class EffectStream {
   using Words = std::span<const std::string_view>;
 
   EffectStream() = default;
-  // A stream that keeps nothing. Requires that the sink outlives it.
+  // A stream that keeps nothing: it passes all effects to `sink`, which must outlive the stream.
   explicit EffectStream(EffectWordSink& sink) : word_sink_(&sink) {}
 
-  // The sink receives what is appended from now on, beginning with the choice of a database.
-  // Requires that the sink outlives the stream, or is detached.
+  // The sink receives what is appended from now on, beginning with a SELECT. Before that,
+  // DeliverAll is called for the other sinks. The sink must outlive the stream or be detached.
   void Attach(EffectSink& sink);
-  // The sink first receives what was appended before. Nothing happens if it is not attached.
+  // Calls DeliverAll, then removes the sink if it is attached.
   void Detach(EffectSink& sink);
-  // Without a sink nothing is kept, and the offset stays.
+  // False if there is no sink. Then nothing is kept, and the offset does not change.
   bool enabled() const { return !sinks_.empty() || word_sink_ != nullptr; }
-  // Bytes that were appended so far.
+  // The number of bytes appended so far.
   uint64_t offset() const { return delivered_ + pending_.size(); }
-  // The next effect is preceded by a SELECT, as a reader needs it who begins there.
+  // Puts a SELECT before the next effect, for a reader that begins there.
   void ForgetDatabase() { database_ = kNone; }
 
   void Append(size_t database, Words args);
   void Append(size_t database, std::initializer_list<std::string_view> args) {
     Append(database, Words(args.begin(), args.size()));
   }
-  // Gives the sinks what was appended since the last call, but nothing of a block that has not
-  // ended. Once a turn. O(bytes).
+  // Gives the sinks what was appended since the last call, except the effects of a block that has
+  // not ended. Called once per turn. O(bytes).
   void Deliver() { DeliverUntil(pending_.size() - block_bytes_); }
-  // Also what there is of a block that has not ended.
+  // The same, but includes the effects so far of a block that has not ended; AbandonBlock cannot
+  // remove them any more.
   void DeliverAll();
 
-  // While one lives the effects belong together: a transaction's, or a script's. Those of a block
-  // inside another belong to that.
+  // The effects that are appended while a Block lives belong together: those of a transaction or of
+  // a script. If a block is inside another one, its effects belong to the outer block.
   class Block {
    public:
     explicit Block(EffectStream& stream) : stream_(stream), is_outermost_(!stream.in_block_) {
@@ -84,10 +86,10 @@ class EffectStream {
     EffectStream& stream_;
     const bool is_outermost_;
   };
-  // Takes the effects of the block back, and drops those that still come in it: for a server that
-  // ends in the middle of one.
+  // Removes the effects of the unfinished block, and drops those that are still appended in it: for
+  // a server that ends in the middle of a block.
   void AbandonBlock();
-  // This many bytes at the stream's end are of a block that has not ended.
+  // This many bytes at the stream's end belong to a block that has not ended.
   size_t unfinished_bytes() const { return block_bytes_; }
 
  private:

@@ -8,7 +8,7 @@
 namespace tally::server {
 namespace {
 
-// A client with more than this to read misses what is published.
+// A client with more bytes of unsent output than this misses the events that are published.
 constexpr size_t kMostBehind = 256 * 1024;
 
 bool HasLineEnd(std::string_view text) { return text.find_first_of("\r\n") != text.npos; }

@@ -1,9 +1,10 @@
-// The clients that read GET /events, and what is published to them.
+// The clients that read GET /events, and the sending of events to them.
 //
-// A handler makes the connection one of them by a response that `streams`. PeriodicWork publishes
-// once a second, and only while there are some, so that nobody pays who does not look. A client
-// that does not read misses events, and is closed at the limit for subscribers of
-// client-output-buffer-limit.
+// A connection becomes such a client when a handler returns a response with `streams` set.
+// PeriodicWork publishes once a second, and only while there is such a client, so that events cost
+// nothing when nobody reads them. A client that reads too slowly misses events. Its output has the
+// pubsub limit of client-output-buffer-limit, and it is closed if it takes no output for 75 s (see
+// HttpSession::OutOfTime).
 #pragma once
 
 #include <string_view>
@@ -17,14 +18,15 @@ class EventStreams {
  public:
   explicit EventStreams(ClientTable& clients) : clients_(clients) {}
 
-  // Until Remove; a client that is not among them may be removed.
+  // The client gets events until Remove, and must live until then. Remove does nothing for a client
+  // that was not added.
   void Add(Client& client);
   void Remove(Client& client);
   bool empty() const { return streams_.empty(); }
   size_t size() const { return streams_.size(); }
 
-  // Sends an event to all whose earlier ones are sent. Neither text has a line end.
-  // O(bytes + clients).
+  // Sends an event to each client that has at most 256 KiB of unsent output. Neither text may
+  // contain CR or LF; this is asserted. O(bytes + clients).
   void Publish(std::string_view event, std::string_view data);
 
  private:

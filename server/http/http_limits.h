@@ -1,4 +1,4 @@
-// What one request, and a connection that waits for one, may take. `http-max-body` bounds the body.
+// Limits of one request, and of a connection that waits for one. `http-max-body` limits the body.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,12 @@ inline constexpr size_t kMaxHttpHead = 16 * 1024;
 inline constexpr size_t kMaxHttpHeaders = 100;
 // From a request's first byte to its last.
 inline constexpr int64_t kMaxRequestMs = 10'000;
-// Between two requests; longer if `timeout` is. Proxies keep connections for up to a minute.
+// A connection may be idle this long between two requests, or for `timeout` if that is longer.
+// Proxies keep connections for up to a minute. A peer may also take none of its output this long.
 inline constexpr int64_t kLeastIdleMs = 75'000;
 
-// For how long the rest of a refused request is read, for the client to take the response.
+// After a refusal the rest of the request is read for this long before the connection is closed, so
+// that the client can receive the response.
 inline constexpr int64_t kLingerMs = 1000;
 
 }  // namespace tally::server

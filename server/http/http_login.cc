@@ -13,7 +13,7 @@
 namespace tally::server {
 namespace {
 
-// The word that ACL LOG shows as what was tried.
+// ACL LOG shows this word as the object of a failed login.
 constexpr std::string_view kPlace = "http";
 
 struct Credentials {

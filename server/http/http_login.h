@@ -4,9 +4,9 @@
 //     Bearer user:password            the same
 //     Bearer password                 the default user
 //
-// Without the header it is the default user, if that needs no password. Each request is judged by
-// itself. What was last found right is kept, so that the requests of one connection cost one look
-// at the passwords; when the users change it is judged again.
+// A request without the header comes from the default user, if that user needs no password. Each
+// request is checked on its own. The last header that was accepted is kept, so that a connection
+// which repeats it checks the password only once. When the ACL users change, it is checked again.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,14 @@ namespace tally::server {
 
 class HttpLogin {
  public:
-  // Makes the client the user of the request. False if there is none: the password is wrong, and
-  // ACL LOG says so, or one is needed.
+  // Logs the client in as the user of the request. Returns false, and leaves the client
+  // unauthenticated, if the user or password is wrong (ACL LOG records this), if the header is
+  // malformed, or if there is no header and the default user needs a password.
   bool Login(Services& server, Client& client, const HttpRequest& request);
 
  private:
-  std::string accepted_;  // the header that made the client what it is; empty: there was none
-  uint64_t version_ = 0;  // of the users, then
+  std::string accepted_;  // the header that was last checked; empty: there was none
+  uint64_t version_ = 0;  // version of the users at that check
 };
 
 }  // namespace tally::server

@@ -24,25 +24,26 @@ enum HttpMethod : uint8_t {
 };
 
 struct HttpHeader {
-  std::string_view name;  // as it came
+  std::string_view name;  // as received, in any case
   std::string_view value;
 };
 
-// Views of what the reader holds: good until the response is written.
+// Its views point into the request reader and are valid until the response is written.
 struct HttpRequest {
   HttpMethod method = kHttpOther;
-  std::string_view authority;  // of the target, if that has one; otherwise of Host; may be empty
+  std::string_view authority;  // from the target if it has one, otherwise from Host; may be empty
   std::string_view path;       // of the target, still encoded
-  std::string rest;            // decoded: what of the path is after the route's
+  std::string rest;            // decoded: the part of the path that a route's final '*' matches
   QueryFields query;           // decoded
   std::span<const HttpHeader> headers;
   std::string_view body;
   bool is_http_1_0 = false;
   bool keep_alive = false;
 
-  // The first header of that name, which is lower case; theirs may be in any case.
+  // Returns the value of the first header with this name. `name` must be lower case; the headers'
+  // own names may be in any case.
   std::optional<std::string_view> Header(std::string_view name) const;
-  // The first field of that name.
+  // Returns the value of the first query field with this name.
   std::optional<std::string_view> Query(std::string_view name) const;
 };
 
@@ -51,15 +52,14 @@ class LongAnswer;
 struct HttpResponse {
   int status = 200;
   std::string_view content_type = "text/plain; charset=utf-8";  // a literal
-  std::string headers = {};  // further ones: whole lines, each with its CR LF
+  std::string headers = {};  // further headers: whole lines, each with its CR LF
   std::string body = {};
-  // Whoever has it may keep it, and asks each time whether it is still the same. Otherwise nobody
-  // keeps it: what is sent changes from one moment to the next.
+  // True: caches may keep the response, but must ask each time whether it is still the same
+  // (no-cache). False: nobody may keep it (no-store), because it changes from moment to moment.
   bool may_be_kept = false;
-  // There is no end of the body: what comes before the first event is in `body`, and the rest from
-  // EventStreams.
+  // The body has no end: `body` holds its beginning, and EventStreams sends the rest.
   bool streams = false;
-  // If there is one, it makes the response that is sent, and this one is not.
+  // If not null, it makes the response that is sent, and this response is ignored.
   std::unique_ptr<LongAnswer> long_answer = nullptr;
 };
 
@@ -77,8 +77,8 @@ using HttpHandler = HttpResponse (*)(const HttpCall& call);
 class LongAnswer {
  public:
   virtual ~LongAnswer() = default;
-  // Goes on within the share of this turn. True when `response` is complete. Otherwise it is called
-  // again in a later turn, with the same call.
+  // Continues within the share of this turn. Returns true when `response` is complete. Otherwise it
+  // is called again in a later turn, for the same request.
   virtual bool GoOn(const HttpCall& call, const TurnShare& share, HttpResponse& response) = 0;
 };
 

@@ -10,7 +10,8 @@
 namespace tally::server {
 namespace {
 
-// Every response has them. The page needs nothing from elsewhere, and nobody may frame it.
+// Every response has these headers. The page loads nothing from other sites, and no site may show
+// it in a frame.
 constexpr std::string_view kFixedHeaders =
     "Content-Security-Policy: default-src 'self'; frame-ancestors 'none'\r\n"
     "X-Content-Type-Options: nosniff\r\n"

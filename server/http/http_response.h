@@ -13,7 +13,7 @@ namespace tally::server {
 // The Date header, formatted once a second.
 class HttpDate {
  public:
-  // "Sun, 06 Nov 1994 08:49:37 GMT"; good until the next call.
+  // Returns a text such as "Sun, 06 Nov 1994 08:49:37 GMT", which is valid until the next call.
   std::string_view At(int64_t unix_ms);
 
  private:
@@ -33,9 +33,10 @@ void AppendResponse(ByteBlocks& output, const HttpResponse& response, const Resp
 // "HTTP/1.1 100 Continue"
 void AppendContinue(ByteBlocks& output);
 
-// An error that is text: {"error": text} as JSON.
+// Returns a response whose body is the JSON object {"error": text}.
 HttpResponse ErrorResponse(int status, std::string_view text);
-// The same as whole bytes, after which the connection is closed.
+// Returns the same response as the bytes to send. It says `Connection: close`: the caller must
+// close the connection after it.
 std::string WholeErrorResponse(int status, std::string_view text);
 
 }  // namespace tally::server

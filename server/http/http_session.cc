@@ -21,7 +21,7 @@
 namespace tally::server {
 namespace {
 
-// A Run that writes or takes more than this is heavy.
+// A Run is heavy if it leaves more bytes of output than this, or takes longer than this.
 constexpr size_t kHeavyBytes = 16 * 1024;
 constexpr int64_t kHeavyMicros = 200;
 
@@ -107,7 +107,7 @@ void HttpSession::Run(const TurnShare& share) {
   client_.query_bytes = buffered();
 }
 
-// What comes after a refusal.
+// Drops the bytes that arrive after a refusal.
 void HttpSession::Discard() {
   client_.state.requests.BeginRun();
   client_.state.requests.EndRun(false);
@@ -115,7 +115,8 @@ void HttpSession::Discard() {
   input_ = {};
 }
 
-// Whether requests, or a part of one, are left to run.
+// Runs requests until the share is used up. Returns whether requests, or a part of one, are left to
+// run.
 bool HttpSession::RunRequests(std::string_view& bytes, const TurnShare& share) {
   for (size_t requests = 0; !finished(); ++requests) {
     if (client_.takes_events) bytes = {};
@@ -130,7 +131,7 @@ bool HttpSession::RunRequests(std::string_view& bytes, const TurnShare& share) {
   return false;
 }
 
-// Answers the request if it is whole, or begins to.
+// Takes bytes of the next request. If it is whole, answers it or begins a long answer.
 void HttpSession::ReadRequest(std::string_view& bytes) {
   if (reader_.idle()) reader_.set_max_body(static_cast<size_t>(server_.config.http_max_body));
   switch (reader_.Read(bytes)) {
@@ -224,8 +225,8 @@ void HttpSession::Send(const HttpResponse& response) {
   reader_.Clear();
 }
 
-// For what is no request that could be answered. The rest of it is read for a moment: to close a
-// socket with bytes that nobody has read would take the response from the client too.
+// Refuses a request that is malformed or too slow. The rest of it is still read for kLingerMs:
+// closing a socket that has unread bytes could make the client lose the response.
 void HttpSession::Refuse(int status, std::string_view text) {
   const ResponseForm form{.keep_alive = false, .date = site_.date.At(now_ms())};
   AppendResponse(client_.output, ErrorResponse(status, text), form);
@@ -248,7 +249,7 @@ bool HttpSession::OutOfTime() {
   return now_ms() - client_.last_active_ms > limit_ms;
 }
 
-// Whether output has waited for long of which the peer took nothing.
+// Whether output has waited for more than kLeastIdleMs while the peer took none of it.
 bool HttpSession::TakesNothing() {
   const size_t before = std::exchange(unsent_, client_.output.size());
   if (unsent_ == 0) {
@@ -258,7 +259,7 @@ bool HttpSession::TakesNothing() {
   const int64_t steady_ms = server_.clock.steady_ms();
   if (unsent_ < before || unsent_since_ms_ == 0) {
     unsent_since_ms_ = steady_ms;
-    client_.last_active_ms = now_ms();  // who takes its response is not idle
+    client_.last_active_ms = now_ms();  // a client that takes its response is not idle
   }
   return steady_ms - unsent_since_ms_ > kLeastIdleMs;
 }

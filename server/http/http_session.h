@@ -1,9 +1,9 @@
-// The conversation with a client that speaks HTTP/1.1 or 1.0: requests out to the handlers of the
-// routes, responses in the client's output.
+// The conversation with a client that speaks HTTP/1.1 or 1.0: passes requests to the handlers of
+// the routes, and writes their responses to the client's output.
 //
-// It is a wire of the same connections that RESP has, and not a server of a library such as
-// RESTinio: a response must wait until the effects of its turn are logged, and HTTP clients share
-// the turns, the limits and CLIENT LIST with all others, which a reactor of its own could not do.
+// It runs on the same connections as RESP, and not in the server of a library such as RESTinio. A
+// response must wait until the effects of its turn are logged, and HTTP clients share the turns,
+// the limits and CLIENT LIST with all other clients. A server with its own reactor cannot do this.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ namespace tally::server {
 
 class HttpSession final : public Conversation {
  public:
-  // Both outlive it.
+  // `server` and `site` must outlive the session.
   HttpSession(Services& server, HttpSite& site);
   ~HttpSession() override;
   HttpSession(const HttpSession&) = delete;
@@ -39,13 +39,14 @@ class HttpSession final : public Conversation {
   void Run(const TurnShare& share = {}) override;
   void Hold() override;
   bool heavy() const override { return heavy_; }
-  // A request that takes too long to come is answered 408. Between requests the connection closes
-  // after a while, and so it does when the peer takes nothing of what waits for it.
+  // Answers 408 to a request that takes too long to arrive. Returns true if the connection must be
+  // closed: a while after a refusal, when it is idle between requests for too long, or when the
+  // peer takes none of its output for too long (see http_limits.h).
   bool OutOfTime() override;
 
-  // No further request is answered.
+  // Whether no further request will be answered.
   bool finished() const { return client_.finished() || refused_ms_ != 0; }
-  // Heap bytes of an unfinished request and of what follows it.
+  // Heap bytes of an unfinished request and of the bytes after it.
   size_t buffered() const { return buffer_.capacity() + reader_.heap_bytes(); }
 
  private:
@@ -54,7 +55,7 @@ class HttpSession final : public Conversation {
   void ReadRequest(std::string_view& bytes);
   void Answer();
   HttpResponse Respond();
-  // Whether the request may have what the route serves; otherwise `refusal` says why not.
+  // Returns whether the request may use the route; if not, `refusal` is the response.
   bool Admit(const Route& route, HttpResponse& refusal);
   bool TakesNothing();
   bool ContinueAnswer(const TurnShare& share);
@@ -69,13 +70,13 @@ class HttpSession final : public Conversation {
   HttpRequestReader reader_;
   HttpLogin login_;
   std::unique_ptr<LongAnswer> long_answer_;
-  std::string buffer_;      // what came after a request that is not answered yet
-  std::string_view input_;  // what Take was given
+  std::string buffer_;      // received bytes that the reader has not taken yet
+  std::string_view input_;  // the bytes of the last Take, which come after buffer_
   int64_t begun_ms_ = 0;    // steady time of an unfinished request's first byte; 0: there is none
-  // Steady time at which what came was refused, and the connection was to be closed; 0: it was not.
+  // Steady time of the refusal after which the connection is to be closed; 0: nothing was refused.
   int64_t refused_ms_ = 0;
-  size_t unsent_ = 0;  // of the output, at the last tick
-  // Steady time since when nothing of it was sent; 0: there is none.
+  size_t unsent_ = 0;  // bytes of output at the last tick
+  // Steady time since which none of them was sent; 0: there are none.
   int64_t unsent_since_ms_ = 0;
   bool heavy_ = false;
 };

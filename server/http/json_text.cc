@@ -22,7 +22,7 @@ bool Continues(std::string_view bytes, size_t begin, size_t count) {
   return true;
 }
 
-// The length of the character that begins here; 0 if none does.
+// Returns the length in bytes of the UTF-8 character at `begin`; 0 if no valid one begins there.
 size_t CharacterLength(std::string_view bytes, size_t begin) {
   const uint8_t first = At(bytes, begin);
   const size_t left = bytes.size() - begin;
@@ -63,19 +63,20 @@ void AppendEscaped(std::string& out, char character) {
   }
 }
 
-// Whether it may be in a string of JSON as it is.
+// Whether the character needs no escape in a JSON string.
 bool IsPlain(char character) {
   return static_cast<uint8_t>(character) >= 0x20 && character != '"' && character != '\\' &&
          character != 0x7f;
 }
 
-// Whether one of eight bytes is this one.
+// Whether one of the eight bytes is `byte`.
 bool HasByte(uint64_t eight, uint8_t byte) {
   const uint64_t same_is_zero = eight ^ (kOnes * byte);
   return ((same_is_zero - kOnes) & ~same_is_zero & kHighBits) != 0;
 }
 
-// The first byte from `i` on that is not plain; eight at a time, since values may be megabytes.
+// Returns the position of the first byte from `i` on that is not plain, or the size if all are.
+// Looks at eight bytes at a time, since values may have megabytes.
 size_t PlainUntil(std::string_view bytes, size_t i) {
   uint64_t eight;
   for (; bytes.size() - i >= sizeof eight; i += sizeof eight) {

@@ -1,5 +1,5 @@
-// Strings of any bytes as JSON. A string of JSON is Unicode text, so bytes that are not valid UTF-8
-// are written as an object, {"base64": "…"}.
+// Writes strings of any bytes as JSON. A JSON string is Unicode text, so bytes that are not valid
+// UTF-8 are written as an object, {"base64": "…"}.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace tally::server {
 
 inline constexpr std::string_view kJsonType = "application/json";
 
-// Whether it is UTF-8 as RFC 3629 defines it: nothing overlong, no surrogates. O(bytes).
+// Whether the bytes are UTF-8 as RFC 3629 defines it: no overlong forms, no surrogates. O(bytes).
 bool IsUtf8(std::string_view bytes);
 
 // Appends the string with its quotes, or the object. O(bytes).

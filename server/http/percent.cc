@@ -11,7 +11,8 @@ int HexValue(char digit) {
   return -1;
 }
 
-// What is before the separator; takes both from the text.
+// Returns the part of `text` before the separator, and removes it and the separator from `text`.
+// Without a separator that is all of the text.
 std::string_view TakeUntil(std::string_view& text, char separator) {
   const size_t end = text.find(separator);
   const std::string_view part = text.substr(0, end);

@@ -11,7 +11,7 @@
 namespace tally::server {
 namespace {
 
-// Above this the room of a request is given back after it.
+// A buffer with more capacity than this is freed after the request.
 constexpr size_t kKeptBytes = 32 * 1024;
 
 bool IsTokenByte(char byte) {
@@ -42,7 +42,7 @@ HttpMethod MethodOf(unsigned method) {
   }
 }
 
-// Gives the memory of a large one back.
+// Clears the text, and frees its memory if it is large.
 void Empty(std::string& text) {
   if (text.capacity() > kKeptBytes) {
     text = std::string();
@@ -149,7 +149,7 @@ bool HttpRequestReader::Grow(Extent& extent, std::string_view bytes) {
 
 int HttpRequestReader::OnUrl(std::string_view bytes) { return Grow(url_, bytes) ? 0 : 1; }
 
-// What comes after the body, the trailers, counts for nothing.
+// Trailers, which are headers after the body, are ignored.
 int HttpRequestReader::OnName(std::string_view bytes) {
   if (head_done_) return 0;
   if (in_value_ || extents_.empty()) {
@@ -175,7 +175,7 @@ int HttpRequestReader::OnHead() {
   if (parser_.http_major != 1) return Fail(505, "HTTP/1.0 and 1.1 are spoken here");
   if (parser_.method == HTTP_CONNECT) return Fail(405, "this is no proxy");
   if (!CheckHeaders() || !CheckLengths() || !CheckExpectation()) return 1;
-  // Whoever would like to speak another protocol is answered in this one.
+  // A request to upgrade to another protocol is answered in HTTP/1.
   parser_.upgrade = 0;
   return 0;
 }
@@ -260,7 +260,8 @@ bool HttpRequestReader::FillTarget() {
   };
   if (!field(UF_USERINFO).empty()) return false;
   if (const std::string_view host = field(UF_HOST); !host.empty()) {
-    // With the port, if there is one, and the brackets that UF_HOST leaves out.
+    // The authority includes the port, if there is one, and an IPv6 address's brackets, which
+    // UF_HOST leaves out.
     const size_t begin = target.find("//") + 2;
     request_.authority = target.substr(begin, target.find_first_of("/?#", begin) - begin);
   }

@@ -1,9 +1,9 @@
-// Reads requests out of bytes that are cut anywhere, with http-parser, and bounds what one of them
-// may hold. No sockets, no clock.
+// Parses requests with http-parser from bytes that may be split anywhere, and limits the size of a
+// request. It uses no sockets and no clock.
 //
-// http-parser knows the grammar. What it lets through, but two readers may understand differently,
-// is refused here: a header's name with a blank in it, two lengths, a length beside a transfer
-// coding, a coding other than "chunked".
+// http-parser checks the grammar. This class also refuses what http-parser accepts, but two servers
+// may read differently: a blank in a header's name, two lengths, a length together with a transfer
+// coding, and a transfer coding other than "chunked".
 #pragma once
 
 #include <http_parser.h>
@@ -19,20 +19,20 @@ namespace tally::server {
 class HttpRequestReader {
  public:
   enum class Status {
-    kNeedMore,  // all bytes were taken, and the request goes on
-    kRequest,   // request() is whole; what was not taken follows it
-    kError,     // error_status() and error_text() say; the connection is to be closed
+    kNeedMore,  // all bytes were taken; the request is not whole yet
+    kRequest,   // request() is whole; the bytes that were not taken come after it
+    kError,     // see error_status() and error_text(); the connection must be closed
   };
 
   HttpRequestReader();
   HttpRequestReader(const HttpRequestReader&) = delete;
   HttpRequestReader& operator=(const HttpRequestReader&) = delete;
 
-  // Bytes of a body; may be changed between two requests.
+  // The most bytes that a body may have. May be changed between two requests.
   void set_max_body(size_t most) { max_body_ = most; }
 
-  // Takes bytes from the front. Not after a kRequest before Clear, and not after kError. O(bytes).
-  // Memory grows with the bytes that came, up to the limits.
+  // Takes bytes from the front of `bytes`. After kRequest it must not be called before Clear, and
+  // after kError never again. O(bytes). Memory grows with the bytes received, up to the limits.
   Status Read(std::string_view& bytes);
   // Valid after kRequest, until Clear.
   const HttpRequest& request() const { return request_; }
@@ -40,9 +40,10 @@ class HttpRequestReader {
   // Forgets the request, for the next one.
   void Clear();
 
-  // Whether nothing of a request has come.
+  // Whether no request has begun since the last Clear.
   bool idle() const { return !begun_; }
-  // Whether the client waits to be told that it may send the body. Says so once.
+  // Whether the client waits for "100 Continue" before it sends the body. True only once for each
+  // request.
   bool TakeExpectation();
 
   int error_status() const { return error_status_; }
@@ -72,7 +73,8 @@ class HttpRequestReader {
   int OnBody(std::string_view bytes);
   int OnEnd();
 
-  // Adds bytes of the head to an extent that ends where the text does.
+  // Appends bytes of the head to text_ and to `extent`, which must be empty or end where text_
+  // ends. Returns false, with the error set, if the head becomes too large.
   bool Grow(Extent& extent, std::string_view bytes);
   void FillRequest();
   bool FillTarget();

@@ -1,4 +1,4 @@
-// A row of the table of routes: what is served under a path, and who may have it.
+// A row of the table of routes: the handler of a path, and who may use it.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,14 @@ enum class HttpAccess : uint8_t {
 
 struct Route {
   uint8_t methods;        // HttpMethod; kHttpGet allows HEAD too
-  std::string_view path;  // still encoded; one that ends with '*' is any path that begins so
+  std::string_view path;  // still encoded; a '*' at the end matches any rest of a path
   HttpHandler handler;
   HttpAccess access = HttpAccess::kUser;
-  // The user needs the right to this command, "info" or "limit|take". Empty: no right is asked for
-  // here; the handler runs commands that ask for theirs.
+  // The user needs the right to run this command, such as "info" or "limit|take". Empty: no right
+  // is checked here, because the commands that the handler runs are checked themselves.
   std::string_view command = {};
-  // Whether a GET changes something. What changes something is refused to the pages of other sites.
+  // Whether a GET changes something. A request that changes something is refused if it comes from a
+  // page of another site.
   bool get_changes = false;
 };
 

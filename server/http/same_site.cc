@@ -15,13 +15,14 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
-// What is left of an authority without its port; an IPv6 address keeps its brackets.
+// Returns the authority without its port. An IPv6 address keeps its brackets.
 std::string_view WithoutPort(std::string_view authority) {
   if (authority.starts_with('[')) return authority.substr(0, authority.find(']') + 1);
   return authority.substr(0, authority.find(':'));
 }
 
-// No name is written so: the last part of a name is never a number, and brackets are no letters.
+// Whether the host begins with a bracket, or has only digits and dots. It cannot be a name then:
+// the last part of a name is never a number, and a name has no brackets.
 bool IsAddress(std::string_view host) {
   if (host.starts_with('[')) return true;
   return !host.empty() && host.find_first_not_of("0123456789.") == std::string_view::npos;
@@ -43,7 +44,7 @@ bool IsFromAnotherSite(const HttpRequest& request) {
   const auto origin = request.Header("origin");
   if (!origin) return false;
   const size_t scheme = origin->find("://");
-  if (scheme == std::string_view::npos) return true;  // "null", of a page that hides where it is
+  if (scheme == std::string_view::npos) return true;  // "null": a page that hides its origin
   return Lower(origin->substr(scheme + 3)) != Lower(request.authority);
 }
 

@@ -1,8 +1,8 @@
-// Keeps the pages of other sites from driving this server through somebody's browser.
+// Prevents pages of other sites from using this server through a user's browser.
 //
-// Host: a name that an attacker owns may be made to lead here (DNS rebinding), so that only
-// addresses, "localhost" and the names of `http-hosts` are answered. Origin and Sec-Fetch-Site: a
-// browser says there which page asks.
+// Host: an attacker can make a name of their own point to this server (DNS rebinding), so requests
+// are answered only for addresses, "localhost" and the names in `http-hosts`. Origin and
+// Sec-Fetch-Site: in these headers a browser says which page sends the request.
 #pragma once
 
 #include <span>
@@ -13,11 +13,11 @@
 
 namespace tally::server {
 
-// Whether a request for this host, "name", "name:port" or "[address]:port", is meant for us.
-// `names` are http-hosts, without ports.
+// Whether this server answers requests for the host `authority`, which is "name", "name:port" or
+// "[address]:port". `names` is http-hosts, without ports.
 bool IsOurHost(std::string_view authority, std::span<const std::string> names);
 
-// Whether it comes from a page of another site.
+// Whether the request comes from a page of another site.
 bool IsFromAnotherSite(const HttpRequest& request);
 
 }  // namespace tally::server

@@ -9,8 +9,8 @@
 
 namespace tally::server {
 
-// The sections named by `words`, in any case, each once and in INFO's order; none is as "default".
-// "all" and "everything" are every section. Unknown names give nothing.
+// Returns the sections that `words` name, in any case, each once and in the order of INFO. No words
+// mean "default"; "all" and "everything" mean every section. Unknown names give nothing.
 std::string RenderInfo(Services& server, Args words);
 
 }  // namespace tally::server

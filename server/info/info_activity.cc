@@ -59,7 +59,7 @@ void AddStatsRows(Services& server, InfoRows& rows) {
   rows.Row("client_output_buffer_limit_disconnections", stats.client_output_limit_disconnections);
 }
 
-// One server that nobody follows.
+// A server without replicas.
 void AddReplicationRows(Services& server, InfoRows& rows) {
   rows.Row("role", "master");
   rows.Row("connected_slaves", 0);
@@ -110,7 +110,7 @@ void AddLatencyStatsRows(Services& server, InfoRows& rows) {
 
 void AddClusterRows(Services&, InfoRows& rows) { rows.Row("cluster_enabled", 0); }
 
-// How long the keys of a sample that have a deadline still live, on average; ms.
+// Returns the average time in ms that keys with a deadline still live, from a sample of keys.
 int64_t SampledTtl(Services& server, const Keyspace& keyspace) {
   constexpr int kSamples = 64;
   const int64_t now = server.clock.now_ms();

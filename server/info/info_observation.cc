@@ -1,4 +1,4 @@
-// INFO's sections about what was decided and about the turns of the event loop.
+// INFO's sections about decisions of limits and about turns of the event loop.
 #include "core/bytes/printable.h"
 #include "core/engine/decisions.h"
 #include "core/engine/engine.h"

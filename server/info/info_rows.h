@@ -19,9 +19,9 @@ class InfoRows {
     StrAppend(out_, name, ':', value, "\r\n");
   }
   void Row(std::string_view name, bool value) { Row(name, value ? 1 : 0); }
-  // The bytes, and as a second row "name_human" for people.
+  // Adds the bytes, and a second row "name_human" for people.
   void Bytes(std::string_view name, size_t bytes);
-  // With two decimals.
+  // Each adds part / whole with two decimals, as a ratio or in percent; 0 if `whole` is 0.
   void Ratio(std::string_view name, double part, double whole);
   void Percent(std::string_view name, double part, double whole);
 
@@ -31,7 +31,7 @@ class InfoRows {
   std::string& out_;
 };
 
-// "1.50K", "12B".
+// Returns bytes for people: "1.50K", "12B".
 std::string HumanBytes(size_t bytes);
 
 // info_process.cc

@@ -49,7 +49,8 @@ absl::StatusOr<std::unique_ptr<Logger>> Logger::Open(std::string_view path, LogL
   return std::unique_ptr<Logger>(new Logger(std::move(name), *descriptor, level));
 }
 
-// The new file takes the old one's number, so that a line of another thread goes to either.
+// The new file gets the old one's descriptor number. So a line that another thread writes meanwhile
+// goes to one of the two files.
 absl::Status Logger::Reopen() {
   if (path_.empty()) return absl::OkStatus();
   const absl::StatusOr<int> opened = OpenToAppend(path_);

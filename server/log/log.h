@@ -17,14 +17,16 @@
 
 namespace tally::server {
 
-// Safe to call from any thread: a line leaves in one write(2) to a descriptor opened for appending.
+// Safe to call from any thread: a line is written by one write(2), and the file is opened for
+// appending.
 class Logger {
  public:
   // Appends to the file at `path`, created if missing; an empty path means stdout.
   static absl::StatusOr<std::unique_ptr<Logger>> Open(std::string_view path, LogLevel level);
 
-  // Goes on in a new file if the one at the path was renamed or removed (SIGHUP). When that cannot
-  // be opened, the log stays where it is.
+  // Opens the path again and goes on there, in case the file was renamed or removed (SIGHUP). If
+  // the path cannot be opened, returns the error and goes on in the old file. Does nothing for
+  // stdout.
   absl::Status Reopen();
 
   ~Logger();

@@ -1,4 +1,4 @@
-// Bytes as text for people: log lines, MONITOR, error messages.
+// Formats bytes as text for people: in log lines, MONITOR and error messages.
 #pragma once
 
 #include <string>
@@ -6,7 +6,8 @@
 
 namespace tally::server {
 
-// In double quotes, with everything that is not printable ASCII escaped, as redis-cli reads it.
+// Appends the bytes in double quotes. Everything that is not printable ASCII is escaped in the form
+// that redis-cli reads.
 void AppendQuoted(std::string& out, std::string_view bytes);
 
 }  // namespace tally::server

@@ -1,4 +1,4 @@
-// Metrics of the data: keys by type and database, what ends them, and the files that keep them.
+// Metrics of the data: keys by type and database, expiry and eviction, and the files on disk.
 #include <algorithm>
 
 #include "core/bytes/str_cat.h"

@@ -1,4 +1,4 @@
-// The metrics in groups, each of one part of the server.
+// The metrics in groups: each group is about one part of the server.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace tally::server {
 
-// The buckets of all durations, in microseconds.
+// The upper bounds of the buckets of all durations, in microseconds.
 inline constexpr std::array<uint64_t, 14> kDurationBounds = {
     4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16'384, 65'536, 262'144, 1'048'576};
 

@@ -9,7 +9,8 @@
 
 namespace tally::server {
 
-// Appends all of them. O(commands called + policies + databases): nothing walks keys or clients.
+// Appends all metrics to `out`. O(commands called + policies + databases): does not walk keys or
+// clients.
 void WriteMetrics(Services& server, MetricsFormat format, std::string& out);
 
 }  // namespace tally::server

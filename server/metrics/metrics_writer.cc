@@ -15,7 +15,7 @@ void AppendSeconds(std::string& out, uint64_t micros) {
   StrAppend(out, micros / 1'000'000, '.', std::string_view(digits, 6));
 }
 
-// A quote is "\x22", and a backslash that Printable writes is doubled, as a backslash has to be.
+// Printable writes a quote as "\x22". Its backslashes are doubled, because the format requires it.
 void AppendLabelValue(std::string& out, std::string_view value) {
   for (const char c : Printable(value, "\"")) {
     if (c == '\\') out += '\\';

@@ -13,7 +13,7 @@ namespace tally::server {
 
 enum class MetricsFormat : uint8_t { kOpenMetrics, kText };
 
-// As a Content-Type header says it.
+// Returns the format as a value of the Content-Type header.
 std::string_view ContentTypeOf(MetricsFormat format);
 
 class MetricsWriter {
@@ -23,7 +23,8 @@ class MetricsWriter {
 
   MetricsWriter(MetricsFormat format, std::string& out) : format_(format), out_(out) {}
 
-  // Each begins a family, whose samples follow at once. The name of a counter has no "_total".
+  // Each function begins a family, whose samples must follow at once; `name` must stay valid for
+  // them. The name of a counter is given without "_total".
   void Counter(std::string_view name, std::string_view help);
   void Gauge(std::string_view name, std::string_view help);
   void Histogram(std::string_view name, std::string_view help);
@@ -33,20 +34,22 @@ class MetricsWriter {
   void Sample(std::initializer_list<Label> labels, uint64_t value) {
     Sample(Labels(labels.begin(), labels.size()), value);
   }
-  // A value given in microseconds, as seconds.
+  // Writes a value that is given in microseconds as seconds.
   void Seconds(uint64_t micros) { Seconds({}, micros); }
   void Seconds(std::initializer_list<Label> labels, uint64_t micros);
-  // In [0, 1].
+  // `value` is in [0, 1].
   void Ratio(double value);
-  // A histogram of durations: counts[i] of them took less than bounds[i], in microseconds.
+  // Writes a histogram of `count` durations: counts[i] of them took less than bounds[i], in
+  // microseconds.
   void Durations(std::initializer_list<Label> labels, std::span<const uint64_t> bounds,
                  std::span<const uint64_t> counts, uint64_t count, uint64_t sum_micros);
-  // After the last family.
+  // Must be called after the last family.
   void End();
 
  private:
   void Family(std::string_view name, std::string_view type, std::string_view help);
-  // The name, a suffix and the labels, up to the value.
+  // Writes a sample up to its value: the name, a suffix and the labels, with `bound` as the label
+  // "le" if it is not empty.
   void Begin(std::string_view suffix, Labels labels, std::string_view bound = {});
 
   MetricsFormat format_;
@@ -55,7 +58,7 @@ class MetricsWriter {
   bool is_counter_ = false;
 };
 
-// "0.000250" of 250.
+// Returns seconds as text: "0.000250" for 250.
 std::string SecondsText(uint64_t micros);
 
 }  // namespace tally::server

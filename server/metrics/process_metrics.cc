@@ -1,4 +1,4 @@
-// Metrics of the process: who is connected, what is sent, where the bytes are.
+// Metrics of the process: clients, network traffic and memory.
 #include <algorithm>
 
 #include "core/engine/decisions.h"

@@ -10,7 +10,7 @@ bool UserMay(redis::Context* context, std::string_view key, uint16_t use) {
   if (name == nullptr) return true;
   redis::User* user = api.GetModuleUserFromUserName(name);
   api.FreeString(context, name);
-  // A user who was deleted while connected.
+  // The user was deleted while connected.
   if (user == nullptr) return false;
   redis::String* text = api.CreateString(nullptr, key.data(), key.size());
   const bool may =

@@ -1,5 +1,5 @@
-// A call of a command as the family's handler sees it, and the rights of its user, whom the server
-// knows.
+// The context that a family's handler gets for a call. Only the server knows the call's user, so
+// the rights are checked there.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace tally::module {
 
-// Whether the call's user may do with a key what `use` (KeyFlags) says.
+// Whether the call's user has the rights to use a key as `use` (KeyFlags) says.
 bool UserMay(redis::Context* context, std::string_view key, uint16_t use);
 
 class CallContext : public server::CommandContext {

@@ -39,10 +39,10 @@ redis::ArgType TypeOf(ArgumentType type) {
   return redis::ArgType::kString;
 }
 
-// Holds what the server is shown, and copies, until it has.
+// Owns the description of a command until the server has copied it.
 class Description {
  public:
-  // Null if there are none. The last one is all zeros.
+  // Returns an array whose last element is all zeros; null if there are no arguments.
   redis::CommandArg* ArgsOf(const server::Arguments& arguments) {
     if (arguments.empty()) return nullptr;
     std::vector<redis::CommandArg>& args = lists_.emplace_back();
@@ -61,7 +61,7 @@ class Description {
     redis::CommandArg arg{};
     arg.name = Text(argument.name);
     arg.type = TypeOf(argument.type);
-    // The server asks for a specification of each; the first one is of the keys after AND too.
+    // The server asks for the specification of each key. Keys after AND, too, belong to the first.
     arg.key_spec_index = argument.type == ArgumentType::kKey ? std::max(argument.key_spec, 0) : -1;
     if (argument.token) arg.token = Text(*argument.token);
     arg.since = Text(argument.since);
@@ -80,7 +80,7 @@ class Description {
 redis::KeySpec KeySpecOf(const server::Command& command) {
   redis::KeySpec spec{};
   spec.flags = server::KeyUse(command, true) & redis::kKeyUseMask;
-  // Where the keys are found by asking us, the range has the first of them only.
+  // If the server must ask the module where the keys are, the range has only the first of them.
   if (command.find_keys != nullptr) spec.flags |= redis::kKeysIncomplete;
   spec.begin_search_type = redis::kBeginAtIndex;
   spec.begin.index.pos = command.keys.first;

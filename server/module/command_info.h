@@ -1,4 +1,4 @@
-// What COMMAND INFO and COMMAND DOCS say of a command, handed to the server.
+// Gives the server what COMMAND INFO and COMMAND DOCS say about a command.
 #pragma once
 
 #include "server/command/command.h"
@@ -6,7 +6,7 @@
 
 namespace tally::module {
 
-// False if the server refuses it.
+// Returns false if the server refuses the description.
 bool DescribeCommand(redis::Command* made, const server::Command& command);
 
 }  // namespace tally::module

@@ -17,7 +17,7 @@ namespace {
 
 using Item = server::CommandTable::Item;
 
-// A callback brings nothing with it that says which command it is of, so each has its own.
+// The server does not say to a callback which command is called, so each command has its own one.
 constexpr size_t kMostItems = 64;
 
 template <size_t kId>
@@ -52,7 +52,8 @@ std::string FlagsOf(const server::Command& command) {
   return flags;
 }
 
-// Redis knows no families of ours before 7.4; then the usual categories are all there is.
+// Before Redis 7.4 a module cannot add categories for its families, so the commands are only in the
+// usual ones; before 7.2 they are in none.
 void SetCategories(redis::Context* context, redis::Command* command, const Item& item) {
   const redis::Api& api = redis::Functions();
   if (api.SetCommandACLCategories == nullptr) return;

@@ -1,5 +1,5 @@
-// The commands of our families as commands of the server: names, flags, keys, and all that COMMAND
-// INFO and DOCS say of them, from the same rows that tallyd has.
+// Registers the commands of our families with the server: their names, flags, keys, and all that
+// COMMAND INFO and DOCS say about them. All of it comes from the same rows that tallyd uses.
 #pragma once
 
 #include "server/command/command_table.h"
@@ -7,7 +7,7 @@
 
 namespace tally::module {
 
-// While the server loads the module. False if it refuses one.
+// Must be called while the server loads the module. Returns false if the server refuses a command.
 bool RegisterCommands(redis::Context* context, const server::CommandTable& commands);
 
 }  // namespace tally::module

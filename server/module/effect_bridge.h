@@ -1,4 +1,5 @@
-// Effects of the families' handlers as what the server sends to its replicas and writes to its AOF.
+// Gives the effects of the families' handlers to the server, which sends them to its replicas and
+// writes them to its AOF.
 #pragma once
 
 #include <array>
@@ -19,8 +20,9 @@ class EffectBridge final : public server::EffectWordSink {
   EffectBridge(const EffectBridge&) = delete;
   EffectBridge& operator=(const EffectBridge&) = delete;
 
-  // The call that is running, whose effects these are: its arguments, which many words of them are,
-  // and how they look. The server knows in which database it runs.
+  // Sets the call whose effects come next. `argv` is its arguments, and `args` the views of their
+  // bytes: many words of effects are arguments of the call, and are passed on without a copy. The
+  // server itself knows the call's database.
   void Begin(redis::Context* context, std::span<redis::String* const> argv,
              std::span<const std::string_view> args) {
     context_ = context;
@@ -31,9 +33,10 @@ class EffectBridge final : public server::EffectWordSink {
   void ReceiveWords(std::span<const std::string_view> words) override;
 
  private:
-  // The call's argument that is this word, in the same memory; null if there is none.
+  // Returns the call's argument whose memory `word` is; null if there is none.
   redis::String* ArgumentOf(std::string_view word) const;
-  // A word that most effects have, made once; null for another one.
+  // Returns a string for a word that many effects have, which is made only once; null for other
+  // words.
   redis::String* CommonWord(std::string_view word);
 
   redis::Context* context_ = nullptr;

@@ -7,14 +7,14 @@
 namespace tally::module {
 namespace {
 
-// The server counts its classes as we do, but for its modules'.
+// The server's classes have the same numbers as ours, except the class of modules.
 int TypeOf(uint32_t event_class) {
   return event_class == server::kEventModule ? redis::kNotifyModule : static_cast<int>(event_class);
 }
 
 }  // namespace
 
-// Events have names that are literals, so they end in a zero.
+// The names of events are string literals, so data() ends with a zero byte.
 void KeyEventQueue::Changed(uint32_t event_class, std::string_view event, size_t,
                             std::string_view key) {
   Add(TypeOf(event_class), event.data(), loan_->NameOf(key), true);
@@ -34,13 +34,13 @@ void KeyEventQueue::Notify(uint32_t event_class, std::string_view event, size_t,
 void KeyEventQueue::Send(redis::Context* context) {
   const redis::Api& api = redis::Functions();
   if (events_.empty()) return;
-  // Who is notified may call one of our commands.
+  // A listener may call one of our commands, which adds events, while they are sent.
   std::vector<Event> events = std::exchange(events_, {});
   for (const Event& event : events) {
     if (event.changed) api.SignalModifiedKey(context, event.key);
     if (event.name != nullptr) api.NotifyKeyspaceEvent(context, event.type, event.name, event.key);
   }
-  // Its memory is used again.
+  // Reuses the memory for later events.
   events.clear();
   if (events_.empty()) events_ = std::move(events);
 }

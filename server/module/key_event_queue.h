@@ -1,5 +1,5 @@
-// What a call reports of its keys. It goes to the server when the call is over and the keys have
-// their new values: whoever listens may read them.
+// Collects what a call reports about its keys. It is sent to the server when the call is over and
+// the keys have their new values, because listeners may read them.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@ namespace tally::module {
 
 class KeyEventQueue : public server::KeyEvents {
  public:
-  // The call's keys, of which all that follows is.
+  // Sets the call's keys; all later reports must be about them. The loan must live until the last.
   void Begin(const Loan& loan) { loan_ = &loan; }
   void Expired(std::string_view key) {
     Add(redis::kNotifyExpired, "expired", loan_->NameOf(key), true);
   }
-  // Tells the server, in their order.
+  // Sends the events to the server, in their order.
   void Send(redis::Context* context);
 
   // KeyEvents
@@ -33,7 +33,7 @@ class KeyEventQueue : public server::KeyEvents {
  private:
   struct Event {
     int type;
-    const char* name;  // null: nothing to notify of
+    const char* name;  // null: there is no notification
     redis::String* key;
     bool changed;
   };

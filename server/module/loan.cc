@@ -7,7 +7,8 @@
 namespace tally::module {
 namespace {
 
-// Segments of a quota book, or what is in one of them, for each call that writes to it.
+// How much of a quota book each call that writes to it sweeps: a segment counts as one, and a
+// segment with something to free also counts each of its users or SKUs.
 constexpr size_t kSweepBudget = 16;
 
 }  // namespace
@@ -84,7 +85,7 @@ void Loan::Return() {
   }
 }
 
-// Out of the keyspace, without freeing what the server owns.
+// Removes the value from the keyspace and does not free it, because the server owns it.
 void Loan::TakeOut(const Lent& lent) {
   if (const Keyspace::Entry entry = terms_.keyspace.Peek(lent.key)) {
     terms_.keyspace.Release(entry);
@@ -126,9 +127,9 @@ void Loan::SetValue(Lent& lent, Type type, StoredValue value) {
     Replace(lent, value);
     return;
   }
-  // The key ended, and came to be again with another type.
+  // The key ended in the call and was then made again with another type.
   if (lent.value && !lent.value.is_packed()) Replace(lent, StoredValue());
-  // The server frees what is there, and takes its deadline off.
+  // The server frees the old value and removes the key's deadline.
   const int status = api.ModuleTypeSetValue(lent.place, terms_.types.Of(type), value.raw());
   Check(status == redis::kOk, "a key gets a value");
   lent.value = value;
@@ -136,7 +137,7 @@ void Loan::SetValue(Lent& lent, Type type, StoredValue value) {
   lent.deadline = kNoDeadline;
 }
 
-// A heap value that is replaced was freed when it left the keyspace.
+// Only a packed value is freed here: a heap value was freed when it left the keyspace.
 void Loan::Replace(Lent& lent, StoredValue value) {
   void* old = nullptr;
   const int status = redis::Functions().ModuleTypeReplaceValue(

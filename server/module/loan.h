@@ -1,8 +1,8 @@
-// The values of a call's keys, lent by the server for the call: each is moved, not copied, into an
-// empty keyspace under its key's name, where the families' handlers find it, and afterwards back
-// into the server with what has become of it. Deadlines go the same way.
+// Lends the values of a call's keys from the server to the call. Each value is moved, not copied,
+// into an empty keyspace under its key's name, where the families' handlers find it. After the call
+// the value, as it then is, is moved back into the server. Deadlines go the same way.
 //
-// A key of a type that is not ours is a string here: whoever finds it replies WRONGTYPE.
+// A key of a type that is not ours is a string in the keyspace, so that handlers reply WRONGTYPE.
 #pragma once
 
 #include <absl/container/inlined_vector.h>
@@ -21,11 +21,11 @@ class Loan {
  public:
   struct Terms {
     redis::Context* context;
-    Keyspace& keyspace;  // empty but for what is lent
+    Keyspace& keyspace;  // empty except for lent values
     const ValueTypes& types;
     int64_t now;  // unix ms
-    // Of a call that only reads: nothing is given back, and keys whose deadlines have passed are
-    // not lent.
+    // False for a call that only reads: nothing is given back, and keys whose deadlines have passed
+    // are not lent.
     bool for_write;
   };
 
@@ -34,14 +34,15 @@ class Loan {
   Loan(const Loan&) = delete;
   Loan& operator=(const Loan&) = delete;
 
-  // Lends the key's value, if there is one. A key may be lent several times.
+  // Lends the key's value, if there is one. To take the same key again does nothing.
   void Take(redis::String* name, std::string_view key);
-  // Frees some of what is out of date in values that age by themselves.
+  // Frees some of the outdated content of lent values.
   void Sweep();
-  // Gives all of them back, as they are now.
+  // Takes all values out of the keyspace. After a call that writes, the server gets them as they
+  // are now.
   void Return();
 
-  // The name of a key that was lent; null if it was not.
+  // Returns the name of a key that was taken; null for other keys.
   redis::String* NameOf(std::string_view key) const;
 
  private:
@@ -53,7 +54,7 @@ class Loan {
     StoredValue value;
     int64_t deadline = kNoDeadline;
     bool is_foreign = false;
-    bool is_lent = false;  // it is in the keyspace
+    bool is_lent = false;  // the key was put into the keyspace
   };
 
   void Lend(Lent& lent);

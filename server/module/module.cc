@@ -27,7 +27,7 @@ ArgumentViews ViewsOf(redis::String** argv, int argc) {
   return views;
 }
 
-// The server asks where the keys of a call are.
+// Answers the server's question where the keys of a call are.
 int TellKeys(redis::Context* context, const server::Command& command, server::Args args) {
   std::vector<server::KeyReference> keys;
   if (!server::FindKeys(command, args, keys)) return redis::kError;

@@ -1,5 +1,5 @@
-// The module: one engine, whose keyspace is empty between two calls since the server owns the keys,
-// and what the commands of tallyd's own families need to run on it.
+// The module: one engine, and what the commands of tallyd's own families need to run on it. The
+// engine's keyspace is empty between two calls, because the server owns the keys.
 #pragma once
 
 #include <cstddef>
@@ -22,22 +22,23 @@
 
 namespace tally::module {
 
-// What `MODULE LOAD tally.so …` says.
+// The options of `MODULE LOAD tally.so …`.
 struct ModuleOptions {
-  bool debug_clock = false;  // TALLY.CLOCK is there
+  bool debug_clock = false;  // whether there is TALLY.CLOCK
   int64_t quota_retention_ms = ValueLimits().quota_retention;
 };
 
 class Module final : private Keyspace::Observer {
  public:
-  // `seed` keys the hash tables.
+  // `seed` is the key of the tables' hash function.
   Module(const ModuleOptions& options, uint64_t seed);
   ~Module() { engine_.set_observer(nullptr); }
 
-  // Runs a call of the table's item with this id.
+  // Runs a call of the command that has this id in commands(), or tells the server where the call's
+  // keys are, if that is what it asks. Returns what the server's callback must return.
   int Run(size_t id, redis::Context* context, redis::String** argv, int argc);
 
-  // Whether the call is an effect: of a primary's call, or in the AOF.
+  // Whether the call is an effect that comes from a primary or from the AOF.
   static bool IsReplayed(redis::Context* context);
 
   Engine& engine() { return engine_; }
@@ -73,7 +74,8 @@ class Module final : private Keyspace::Observer {
   bool running_ = false;
 };
 
-// The one that is loaded: callbacks of the server bring nothing of ours with them.
+// Returns the loaded module. It is global, because the server passes no pointer of ours to
+// callbacks.
 Module& TheModule();
 
 }  // namespace tally::module

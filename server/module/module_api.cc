@@ -8,7 +8,7 @@ Api g_api;
 
 using GetApi = int (*)(const char* name, void* function);
 
-// The first word of every context.
+// The first word of every context is a pointer to this function of the server.
 GetApi GetApiOf(Context* context) { return *reinterpret_cast<GetApi*>(context); }
 
 struct Row {

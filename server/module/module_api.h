@@ -1,6 +1,5 @@
-// The functions of the server that we call. The server gives them by name when it loads us; a
-// callback of the server brings a context and nothing of ours, so they are in one place for the
-// whole process.
+// The functions of the server that we call. The server gives them by name when it loads the module.
+// They are global, because the server passes only a context, and no pointer of ours, to callbacks.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +9,7 @@
 
 namespace tally::redis {
 
-// Each is RedisModule_<name>.
+// Each member is the server's function RedisModule_<name>.
 struct Api {
   void (*SetModuleAttribs)(Context* context, const char* name, int version, int api_version);
   int (*IsModuleNameBusy)(const char* name);
@@ -88,7 +87,7 @@ struct Api {
   int (*ReplyWithSimpleString)(Context* context, const char* text);
   int (*ReplyWithError)(Context* context, const char* text);
 
-  // Null where the server is too old to have them.
+  // Each of these is null if the server is too old to have it.
   long long (*CachedMicroseconds)();
   int (*AddACLCategory)(Context* context, const char* name);
   int (*SetCommandACLCategories)(Command* command, const char* names);
@@ -97,7 +96,8 @@ struct Api {
 // Requires that LoadApi has succeeded.
 const Api& Functions();
 
-// Asks the server that is loading us for all of them. Null, or the name of one that it lacks.
+// Asks the server that is loading the module for all functions. Returns null, or the name of one
+// that the module needs and the server lacks.
 const char* LoadApi(Context* context);
 // Whether the server has a function of this name.
 bool ServerHas(Context* context, const char* name);

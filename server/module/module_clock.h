@@ -1,7 +1,7 @@
-// The time by which commands are judged: the server's, or for tests one that is set.
+// The clock of the module's commands: the server's time, or for tests a time that was set.
 //
-// Keys end by the server's own clock: a set one must not be before it, or the server ends them
-// while they still count here.
+// Keys end by the server's own clock. A set time must not be before the server's time, because then
+// the server would end keys that still count here.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@ namespace tally::module {
 
 class ModuleClock {
  public:
-  // Unix ms. Inside a transaction or a script it stands still, where the server says so.
+  // Unix ms. Inside a transaction or a script the time stands still, if the server has
+  // CachedMicroseconds.
   int64_t now_ms() const {
     if (set_ms_) [[unlikely]]
       return *set_ms_;
@@ -24,7 +25,7 @@ class ModuleClock {
 
   // The clock is stopped at `unix_ms` until it is advanced or made real again.
   void Set(int64_t unix_ms) { set_ms_ = unix_ms; }
-  // False when it would leave the range of instants.
+  // Stops the clock at `ms` after now. Returns false if that is not in the range of instants.
   bool Advance(int64_t ms) {
     const int64_t now = now_ms();
     if (now > kMaxInstantMs - ms) return false;

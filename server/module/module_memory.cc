@@ -1,9 +1,9 @@
-// The memory of the module's values comes from the server's allocator, so that maxmemory, MEMORY
-// and eviction count it: operator new and delete, and the blocks of core/mem/. Only bitmaps, which
-// are CRoaring's, are from malloc.
+// Has operator new and delete, and the blocks of core/mem/, use the server's allocator, so that
+// maxmemory, MEMORY and eviction count the memory of the module's values. Only the bitmaps of
+// CRoaring use malloc.
 //
-// Static objects are made before the server has given us its functions. What they take is from a
-// small block of our own, and is never given back.
+// Static objects are made before the server has given us its functions. Their memory comes from a
+// small block of our own and is never freed.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -38,7 +38,7 @@ class EarlyBlock {
     const auto begin = reinterpret_cast<uintptr_t>(bytes_.data());
     return address - begin < bytes_.size();
   }
-  // At least as many as were taken at `memory`.
+  // Returns at least the number of bytes that were taken at `memory`.
   size_t BytesFrom(const void* memory) const {
     return static_cast<size_t>(bytes_.data() + used_ - static_cast<const char*>(memory));
   }
@@ -68,7 +68,7 @@ void* Reallocate(void* memory, size_t bytes) {
   return moved;
 }
 
-// Before the bytes is where their block begins.
+// Stores a pointer to the begin of the block right before the memory that it returns.
 void* AllocateAligned(size_t bytes, size_t alignment) {
   char* block = static_cast<char*>(Allocate(bytes + alignment + sizeof(void*)));
   const auto begin = reinterpret_cast<uintptr_t>(block) + sizeof(void*);

@@ -1,7 +1,7 @@
 // What the server calls when it loads the module: MODULE LOAD tally.so [option value …].
 //
-//   zone-dir DIRECTORY          the time zones' files (TZDIR of the process)
-//   debug-clock yes|no          TALLY.CLOCK is there; for tests
+//   zone-dir DIRECTORY          the time zones' files; sets TZDIR of the process
+//   debug-clock yes|no          whether there is TALLY.CLOCK; for tests
 //   quota-retention DURATION    as tallyd's directive
 #include <cstdlib>
 #include <cstring>
@@ -92,7 +92,7 @@ bool Load(redis::Context* context, redis::String** argv, int argc) {
   unsigned char bytes[sizeof seed];
   api.GetRandomBytes(bytes, sizeof bytes);
   std::memcpy(&seed, bytes, sizeof seed);
-  // A load that failed may be tried again.
+  // If an earlier load failed, its module is still there and is replaced.
   delete std::exchange(g_module, new Module(options, seed));
   return g_module->types().Register(context) && g_module->policy_files().Subscribe(context) &&
          RegisterCommands(context, g_module->commands()) &&

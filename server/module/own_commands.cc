@@ -27,7 +27,7 @@ std::optional<Type> TypeNamed(std::string_view name) {
   return std::nullopt;
 }
 
-// A value of the first bytes; null if they are malformed.
+// Makes a value from the first bytes. Returns a null value if they are malformed.
 StoredValue FirstValue(Type type, bool packed, std::string_view bytes) {
   if (packed) return IsPackedValue(type, bytes) ? StoredValue::Pack(bytes) : StoredValue();
   Engine& engine = TheModule().engine();
@@ -37,7 +37,7 @@ StoredValue FirstValue(Type type, bool packed, std::string_view bytes) {
   return {};
 }
 
-// False if the words are not those of value_codec.h.
+// Returns false if the arguments are malformed (see value_codec.h), or do not fit the key's value.
 bool LoadIntoKey(redis::Key* key, Type type, std::string_view part, std::string_view bytes) {
   const redis::Api& api = redis::Functions();
   redis::Type* server_type = TheModule().types().Of(type);

@@ -9,7 +9,7 @@
 
 namespace tally::module {
 
-// While the server loads the module. False if it refuses one.
+// Must be called while the server loads the module. Returns false if the server refuses a command.
 bool RegisterOwnCommands(redis::Context* context, bool debug_clock);
 
 }  // namespace tally::module

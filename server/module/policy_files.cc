@@ -41,7 +41,7 @@ bool IsRewritingAof(redis::Context* context) {
   return error != 0 || is_rewriting != 0;
 }
 
-// To the AOF only: replicas have them.
+// Writes a POLICY.SET to the AOF only, because replicas have the policy already.
 void LogPolicy(redis::Context* context, std::string_view name, const PolicyTable::Words& words) {
   const redis::Api& api = redis::Functions();
   std::vector<redis::String*> strings = {api.CreateString(nullptr, name.data(), name.size())};

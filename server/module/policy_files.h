@@ -1,9 +1,10 @@
-// The policies in what the server saves. They are of no key, and belong to the server as a whole:
-//   * in an RDB, and so on a replica that takes over a primary's data, they come before the keys;
-//   * an AOF that begins with a preamble has them in that. For one without, each rewrite puts them
-//     into the log that the new base is continued by: rules that effects name are spelled out, so
-//     nothing in the base needs them.
-// A replica that serves its old data while it takes over new data has the old policies until then.
+// Saves the policies in the server's files and loads them. Policies belong to no key, but to the
+// server as a whole:
+//   * In an RDB, which is also what a replica loads from its primary, they come before the keys.
+//   * An AOF that begins with a preamble has them in the preamble. Without one, each rewrite writes
+//     them into the log that continues the new base. Nothing in the base needs them, because
+//     effects spell out the rules of a policy.
+// A replica that serves its old data while it loads new data keeps the old policies until the end.
 #pragma once
 
 #include "core/engine/engine.h"
@@ -16,18 +17,19 @@ class PolicyFiles {
  public:
   explicit PolicyFiles(Engine& engine) : engine_(engine) {}
 
-  // Subscribes to what the server says of its data. False if it refuses.
+  // Subscribes to the server's events about loading and forks. Returns false if the server refuses.
   bool Subscribe(redis::Context* context);
 
   void Save(redis::Io* io) const;
-  // False for what Save does not write.
+  // Returns false for data that Save does not write, or that cannot be read.
   [[nodiscard]] bool Load(redis::Io* io);
 
-  // The server begins to load data in place of what it has.
+  // The server begins to load data that replaces its own. An asynchronous load keeps the old
+  // policies until EndAsyncLoad.
   void BeginLoad();
   void BeginAsyncLoad();
   void EndAsyncLoad(bool completed);
-  // A child process was made, perhaps for a rewrite of the AOF.
+  // The server has forked a child. If that rewrites the AOF, the policies are written to the log.
   void AfterFork(redis::Context* context) const;
 
  private:
@@ -38,7 +40,7 @@ class PolicyFiles {
   PolicyTable loading_;
 };
 
-// The callbacks by which a type saves and loads the policies.
+// Sets the callbacks with which a type saves and loads the policies.
 void AddPolicyMethods(redis::TypeMethods& methods);
 
 }  // namespace tally::module

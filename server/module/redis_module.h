@@ -1,7 +1,7 @@
 // The part of the module interface of Redis and Valkey that we use, written from its documentation
 // (https://redis.io/docs/latest/develop/reference/modules/modules-api-ref/). Names, numbers and
-// layouts are those of the servers: all of it is called through pointers that the server gives by
-// name (see module_api.h), so nothing here is compiled against a server's own files.
+// layouts are those of the servers. No file of a server is needed to compile this, because all
+// functions are called through pointers that the server gives by name (see module_api.h).
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace tally::redis {
 
-// What the server hands out and takes back; we never look inside.
+// The server gives us pointers to these and takes them back; what is inside is not our concern.
 struct Context;
 struct String;
 struct Key;
@@ -126,9 +126,9 @@ struct CommandArg {
   CommandArg* subargs;  // the last one is all zeros
 };
 
-// Of a key: what is done with it (bits 0 to 7 as in KeyFlags), and:
+// Flags of a key specification. Bits 0 to 7 say what is done with the key, as in KeyFlags.
 inline constexpr uint64_t kKeyUseMask = 0xff;
-// Those that ask for rights.
+// The bits of a use for which the user needs rights.
 inline constexpr int kKeyRightsMask = 0xf0;
 inline constexpr uint64_t kKeysIncomplete = 1 << 9;
 
@@ -168,7 +168,7 @@ struct HistoryEntry {
   const char* changes;
 };
 
-// By these sizes a newer server knows which fields we have.
+// From these sizes a newer server knows which fields our structs have.
 struct CommandInfoVersion {
   int version;
   size_t sizeof_history_entry;

@@ -22,7 +22,7 @@ void ReplyBridge::SendPart(redis::Context* context, std::string_view& reply) {
   reply.remove_prefix(end + 2);
   if (kind == '+' || kind == '-') {
     line_.assign(text);
-    // A zero would end it.
+    // A zero byte would end the C string.
     std::replace(line_.begin(), line_.end(), '\0', ' ');
     (kind == '+' ? api.ReplyWithSimpleString : api.ReplyWithError)(context, line_.c_str());
     return;

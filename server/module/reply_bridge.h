@@ -1,4 +1,4 @@
-// Replies of the families' handlers as replies of the server.
+// Sends the replies of the families' handlers through the server.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@ namespace tally::module {
 
 class ReplyBridge {
  public:
-  // Replies what is in `reply`, which is one whole reply in RESP2; the server turns it into the
-  // client's protocol. O(bytes).
+  // Sends `reply`, which must be one whole reply in RESP2. The server converts it to the client's
+  // protocol. O(bytes).
   void Send(redis::Context* context, std::string_view reply);
 
  private:
-  // The next one of a reply's parts, which is taken off the front.
+  // Sends the first part of `reply` and removes it from the front.
   void SendPart(redis::Context* context, std::string_view& reply);
 
   std::string line_;  // reused memory

@@ -9,7 +9,7 @@
 namespace tally::module {
 namespace {
 
-// A byte for the length, then the bytes.
+// A packed block has one byte for the length, then the bytes.
 constexpr size_t kMaxPackedBytes = 255;
 
 size_t BlockBytes(size_t size) { return HeapBytes(size + 1); }

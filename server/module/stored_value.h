@@ -1,8 +1,8 @@
-// A value of ours as the server keeps it: one pointer. Small values are packed bytes (as in the
-// record of a key of tallyd), others the heap value itself; the pointer's lowest bit says which. A
-// null pointer is a value that has been taken out, and stands for nothing.
+// One of our values as the server keeps it: one pointer. A small value is a block of packed bytes
+// (as in the record of a key of tallyd), any other value is the heap value itself. The pointer's
+// lowest bit is 1 for packed bytes. A null pointer means that the value has been taken out.
 //
-// Freeing may happen on any thread: a value shares nothing.
+// A value may be freed on any thread, because it shares nothing with others.
 #pragma once
 
 #include <cstddef>
@@ -26,18 +26,19 @@ class StoredValue {
   explicit operator bool() const { return raw_ != 0; }
   bool is_packed() const { return (raw_ & kPackedBit) != 0; }
   std::string_view packed() const;
-  // Of a value that is not packed.
+  // Requires a value that is not packed.
   void* heap() const { return raw(); }
 
-  // Puts other bytes in, if they take as much memory. Requires a packed value.
+  // Replaces the bytes in place. Returns false, and changes nothing, if they need another amount of
+  // memory. Requires a packed value.
   [[nodiscard]] bool Repack(std::string_view bytes) const;
 
   void Free(Type type) const;
   StoredValue Clone(Type type) const;
   size_t MemoryBytes(Type type) const;
-  // Elements, as far as freeing them takes time.
+  // The number of elements whose freeing takes time; 1 for a packed or null value.
   size_t Weight(Type type) const;
-  // The packed bytes' allocation, to be moved elsewhere by whoever owns the value.
+  // The allocation of the packed bytes. The value's owner may move it, and then needs OfBlock.
   char* block() const { return reinterpret_cast<char*>(raw_ & ~kPackedBit); }
   static StoredValue OfBlock(char* block);
 
@@ -50,7 +51,7 @@ class StoredValue {
 // Whether the bytes are those of a packed value of the type.
 bool IsPackedValue(Type type, std::string_view bytes);
 
-// An empty heap value that runs are loaded into.
+// Makes an empty heap value, into which LoadRun loads runs. The caller owns it.
 void* NewHeapValue(Type type, uint64_t seed, ZoneSource& zones);
 // False on malformed bytes.
 [[nodiscard]] bool LoadRun(Type type, void* value, std::string_view run);

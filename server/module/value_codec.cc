@@ -13,7 +13,7 @@ enum Part : char { kPacked = 'P', kRun = 'R', kLastRun = 'L' };
 
 constexpr size_t kRunBytes = size_t{64} << 10;
 
-// A string of the payload, in memory of the server.
+// A string of the payload. Its memory is the server's; the destructor frees it.
 class LoadedString {
  public:
   explicit LoadedString(redis::Io* io) {
@@ -27,7 +27,7 @@ class LoadedString {
   LoadedString& operator=(const LoadedString&) = delete;
 
   bool good() const { return good_; }
-  // Only of a good one.
+  // part() and rest() require good().
   char part() const { return bytes_[0]; }
   std::string_view rest() const { return {bytes_ + 1, size_ - 1}; }
 
@@ -37,7 +37,7 @@ class LoadedString {
   bool good_;
 };
 
-// Calls take(run, is_last) for each run of the heap value.
+// Calls take(run, is_last) for each run of the heap value. `run` begins with kRun.
 template <typename Take>
 void ForEachRun(Type type, const void* value, Take&& take) {
   std::string run;

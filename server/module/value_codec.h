@@ -1,9 +1,10 @@
-// Values in RDB payloads (which DUMP and MIGRATE use too) and in an AOF without a preamble.
+// Writes and reads values in RDB payloads (which DUMP and MIGRATE use too) and in an AOF without a
+// preamble.
 //
 //   payload = "P" bytes                        a packed value
 //           | ( "R" run )* "L" run             a heap value, in the runs of ValueOperations::save
 //
-// Each letter with what follows it is a string of the RDB. In an AOF each is a command:
+// Each letter, with what follows it, is one string of the RDB. In an AOF each is one command:
 // TALLY.LOAD key type PACKED|FIRST|MORE bytes.
 #pragma once
 
@@ -25,11 +26,11 @@ inline constexpr std::string_view kLoadFirst = "FIRST";
 inline constexpr std::string_view kLoadMore = "MORE";
 
 void SaveValue(redis::Io* io, Type type, StoredValue value);
-// None for a payload that SaveValue does not write, or that ends early.
+// Returns a null value for a payload that SaveValue does not write, or that ends early.
 StoredValue LoadValue(redis::Io* io, Type type, int encoding_version, uint64_t seed,
                       ZoneSource& zones);
 
-// Writes the commands that make the key's value again.
+// Writes the commands that make the key's value again to an AOF.
 void RewriteValue(redis::Io* io, redis::String* key, Type type, StoredValue value);
 
 }  // namespace tally::module

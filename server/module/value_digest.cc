@@ -17,7 +17,7 @@ void Add(redis::Digest* digest, std::string_view bytes) {
   redis::Functions().DigestAddStringBuffer(digest, bytes.data(), bytes.size());
 }
 
-// Sequences that end are summed up in any order.
+// Adds the bytes as a sequence of their own. The order of the sequences does not change the digest.
 void AddUnordered(redis::Digest* digest, std::string_view bytes) {
   Add(digest, bytes);
   redis::Functions().DigestEndSequence(digest);
@@ -32,7 +32,8 @@ std::string SavedAtOnce(Type type, const void* value) {
   return bytes;
 }
 
-// An id and a block, as quota_storage.cc writes them.
+// Removes a record from the front of `run`: an id and a block, as quota_storage.cc writes them.
+// Returns false if the run is malformed.
 bool ReadBookRecord(std::string_view& run, std::string_view& record) {
   constexpr std::string_view kTextMark("\x80\0", 2);
   const std::string_view begin = run;
@@ -49,8 +50,9 @@ bool ReadBookRecord(std::string_view& run, std::string_view& record) {
   return true;
 }
 
-// A book's records come in the order of their hashes, which is another one in each process; and how
-// much of what is out of date has been freed is each server's own.
+// Two things differ between servers and must not change the digest: the order of a book's records,
+// which are saved by their hashes, and how much outdated content has been freed. So the records are
+// added without an order, from a copy in which all outdated content is freed.
 void DigestBook(redis::Digest* digest, const QuotaBook& book) {
   QuotaBook swept = book.Clone();
   swept.ExpireSome(TheModule().clock().now_ms(), SIZE_MAX);

@@ -1,5 +1,6 @@
-// What DEBUG DIGEST says of a value: the same for the same content, in whatever order, tables and
-// blocks it is held, so that a primary and its replica can be compared.
+// Computes what DEBUG DIGEST says about a value. It depends only on the content, not on the order,
+// tables and blocks in which the content is held, so that a primary and its replica can be
+// compared.
 #pragma once
 
 #include "core/base/type.h"

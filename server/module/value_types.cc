@@ -11,7 +11,7 @@
 namespace tally::module {
 namespace {
 
-// The server's names of types are nine characters long, and are in RDB files: never change them.
+// The server's names of types must have nine characters. They are in RDB files: never change them.
 const char* NameOf(Type type) {
   switch (type) {
     case Type::kHits:
@@ -28,7 +28,7 @@ const char* NameOf(Type type) {
   }
 }
 
-// Callbacks bring no type of ours with them, so each type has its own.
+// The server does not say to a callback which type it is for, so each type has its own callbacks.
 template <Type kType>
 redis::TypeMethods Methods() {
   redis::TypeMethods methods{};
@@ -59,7 +59,7 @@ redis::TypeMethods Methods() {
   methods.copy = [](redis::String*, redis::String*, const void* value) {
     return StoredValue(const_cast<void*>(value)).Clone(kType).raw();
   };
-  // Heap values stay where they are: others may point into them.
+  // Only packed values are moved. A heap value stays where it is: something may point into it.
   methods.defrag = [](redis::DefragContext* context, redis::String*, void** raw) {
     const StoredValue value(*raw);
     if (!value.is_packed()) return 0;
@@ -88,7 +88,7 @@ redis::TypeMethods MethodsOf(Type type) {
 bool ValueTypes::Register(redis::Context* context) {
   for (const Type type : kModuleTypes) {
     redis::TypeMethods methods = MethodsOf(type);
-    // Policies are of no key; they go with the limits' type.
+    // Policies belong to no key; they are saved and loaded with the type of limits.
     if (type == Type::kLimit) AddPolicyMethods(methods);
     redis::Type* made =
         redis::Functions().CreateDataType(context, NameOf(type), kEncodingVersion, &methods);

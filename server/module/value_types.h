@@ -1,4 +1,4 @@
-// Our types as data types of the server.
+// Registers our types as data types of the server.
 #pragma once
 
 #include <array>
@@ -13,11 +13,12 @@ inline constexpr std::array kModuleTypes = {Type::kHits, Type::kLimit, Type::kAc
 
 class ValueTypes {
  public:
-  // Makes them known to the server, while it loads the module. False if it refuses one.
+  // Registers all types. Must be called while the server loads the module. Returns false if the
+  // server refuses one.
   bool Register(redis::Context* context);
 
   redis::Type* Of(Type type) const { return types_[static_cast<size_t>(type)]; }
-  // Nothing for a type that is not ours.
+  // Returns nullopt for a type that is not ours.
   std::optional<Type> Find(const redis::Type* type) const {
     for (const Type ours : kModuleTypes) {
       if (Of(ours) == type) return ours;

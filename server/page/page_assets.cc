@@ -17,7 +17,7 @@ const PageAsset* FindPageAsset(std::string_view name) {
 
 std::string PlainBytes(const PageAsset& asset) {
   std::string plain(asset.plain_bytes, '\0');
-  // The library takes what it only reads as bytes that it might write.
+  // A copy, since the library takes a pointer to writable bytes, although it only reads them.
   std::string gzip(asset.gzip);
   inflate_state state;
   isal_inflate_init(&state);

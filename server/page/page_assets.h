@@ -1,4 +1,4 @@
-// The files of the page that a browser shows, as they were when the server was built.
+// The files of the page that a browser shows. The build embeds them in the server.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,18 @@ namespace tally::server {
 struct PageAsset {
   std::string_view name;  // "index.html"
   std::string_view content_type;
-  std::string_view etag;  // with its quotes; another one if the bytes are others
+  std::string_view etag;  // with its quotes; differs if the bytes differ
   std::string_view gzip;
   size_t plain_bytes;
 };
 
-// In the order of the build; generated.
+// Returns all files in the order of the build. Its definition is generated.
 std::span<const PageAsset> PageAssets();
 
-// Null if there is no such file.
+// Returns the file of this name, or null if there is none.
 const PageAsset* FindPageAsset(std::string_view name);
 
-// The file as it was before it was compressed. O(bytes).
+// Returns the file as it was before it was compressed. O(bytes).
 std::string PlainBytes(const PageAsset& asset);
 
 }  // namespace tally::server

@@ -60,7 +60,8 @@ absl::Status AofPersistence::Close() {
   return log_.Close();
 }
 
-// The log comes last: what the rewrite waits for must not pass between it and the acknowledgement.
+// The log is flushed last. The rewrite may wait for the disk, and that time must not pass between
+// the flush and the acknowledgement.
 absl::Status AofPersistence::FlushTurn(RewritePace pace) {
   server_.effects.Deliver();
   rewriter_.TakeTurn(pace);
@@ -123,7 +124,7 @@ absl::Status AofPersistence::ApplyConfig() {
   return wanted ? StartLog() : StopLog();
 }
 
-// The base is written at once: what changed while it is written would be in no log yet.
+// Writes the whole base before the log opens: changes made while it is written would be in no log.
 absl::Status AofPersistence::StartLog() {
   rewriter_.Cancel("the log begins after another base");
   if (absl::Status status = SaveNow(); !status.ok()) return status;
@@ -135,10 +136,10 @@ absl::Status AofPersistence::StopLog() {
   return log_.TurnOff();
 }
 
-// Nothing is dropped before it is known that the files can be read to their ends.
+// No data is dropped before it is known that all files can be read to their ends.
 absl::Status AofPersistence::Reload() {
   if (absl::Status status = SaveNow(); !status.ok()) return status;
-  // What has happened since a base that was under way already began.
+  // SaveNow may have finished a base that was under way: the log must hold all changes since then.
   if (log_.is_on()) {
     if (absl::Status status = log_.FlushAll(); !status.ok()) return status;
   }

@@ -1,5 +1,5 @@
-// Ties the append-only file to the server: what is done at the start, at each turn's end, by the
-// cron and when a command asks, with the parts that do it.
+// Connects the append-only file to the server: owns the parts that load, log and rewrite, and has
+// them work at the start, at each turn's end, in the cron and when a command asks.
 #pragma once
 
 #include <absl/status/status.h>
@@ -27,21 +27,23 @@ class AofPersistence : public Persistence {
   // Replay runs the log's commands through `runner`.
   AofPersistence(Services& server, CommandRunner& runner, FileSystem& files);
 
-  // Opens the files. What they hold is loaded by LoadSlice, until Services::loading ends.
+  // Opens the files and begins to load them. LoadSlice must then be called until Services::loading
+  // is false.
   absl::Status Open();
-  // Loads for about `budget_us` and, when all is loaded and with `appendonly yes`, opens the log.
+  // Loads for about `budget_us`. When all is loaded, opens the log if `appendonly` is yes.
   absl::Status LoadSlice(int64_t budget_us);
-  // Gives up a rewrite under way, flushes and syncs.
+  // Cancels a running rewrite, then flushes and syncs the log.
   absl::Status Close();
 
   using RewritePace = Rewriter::Pace;
-  // At each turn's end: goes on with a rewrite, and logs the turn's effects, as appendfsync says.
-  // When that fails nothing of the turn may be acknowledged.
+  // Called at each turn's end: continues a rewrite, and logs the turn's effects as appendfsync
+  // says. If it fails, nothing of the turn may be acknowledged.
   absl::Status FlushTurn(RewritePace pace = RewritePace::kShared);
-  // In the middle of a turn: logs as FlushTurn does what was done before the block of effects that
-  // has not ended (see EffectStream::Block).
+  // Called in the middle of a turn: logs, as FlushTurn does, the effects that come before an
+  // unfinished block (see EffectStream::Block).
   absl::Status FlushFinished() { return log_.Flush(); }
-  // Every few dozen milliseconds.
+  // Called every few dozen milliseconds: recovers a log that failed, or starts a rewrite that is
+  // due.
   void Cron();
   // See Rewriter.
   std::optional<int64_t> NextSliceInMicros() { return rewriter_.NextSliceInMicros(); }
@@ -71,10 +73,10 @@ class AofPersistence : public Persistence {
   absl::Status BeginLoading();
   // OK unless the data is being loaded.
   absl::Status CheckLoaded() const;
-  // CONFIG SET appendonly.
+  // For CONFIG SET appendonly. StartLog also replaces a log that is lost.
   absl::Status StartLog();
   absl::Status StopLog();
-  // Begins what the rules say is due.
+  // Starts the snapshot or rewrite that is due by the rules, if any.
   void SaveIfDue();
   uint64_t bytes_since_base() const;
 
@@ -84,7 +86,7 @@ class AofPersistence : public Persistence {
   DataFiles files_;
   EffectLog log_;
   Loader loader_;
-  Rewriter rewriter_;  // after what it uses
+  Rewriter rewriter_;  // declared after the members that it uses
 };
 
 }  // namespace tally::server

@@ -1,5 +1,5 @@
-// The files of the data set: their directory, which is opened when it is first needed, and how much
-// is in them.
+// The files of the data set: their directory, which is opened when it is first needed, and their
+// sizes.
 #pragma once
 
 #include <absl/status/status.h>
@@ -21,23 +21,25 @@ class DataFiles {
 
   // Whether the directory is on the disk.
   bool Exists() const;
-  // Opens the directory, or makes it. Nothing happens if it is open.
+  // Opens the directory, and creates it if it does not exist. Does nothing if it is open already.
   absl::Status Open();
 
   FileSystem& system() const { return system_; }
-  // Requires that it is open.
+  // Requires that the directory is open; this is asserted.
   AofDirectory& directory() const;
 
   uint64_t base_bytes() const { return base_bytes_; }
-  // Of the logs, what the base does not have, when the current log has `current` bytes.
+  // Returns how many bytes of the logs the base does not cover, when the current log has `current`
+  // bytes.
   uint64_t BytesSinceBase(uint64_t current) const;
 
-  // The files have been loaded: their base has `base` bytes, and the logs before the current one
-  // have `older_logs`, less what the base has of the current one.
+  // The files have been loaded. The base has `base` bytes. `older_logs` is the bytes of the logs
+  // before the current one, minus the bytes of the logs that the base covers; it may be negative.
   void Loaded(uint64_t base, int64_t older_logs);
-  // Another log follows the current one, which has `bytes`.
+  // A new log follows the log that was current, which has `bytes` bytes.
   void LogFollowed(uint64_t bytes);
-  // A new base has `base` bytes, and the first `covered` of the log that continues it are in it.
+  // A new base of `base` bytes replaces the old one. It covers the first `covered` bytes of the log
+  // that continues it.
   void BaseReplaced(uint64_t base, uint64_t covered);
   // No log is written any more.
   void LogEnded() { older_log_bytes_ = 0; }

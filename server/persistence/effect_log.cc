@@ -89,7 +89,8 @@ bool EffectLog::Recover(absl::FunctionRef<absl::Status()> replace) {
   return (lost() ? replace() : writer_->TryRecover(now)).ok();
 }
 
-// The switch waits for a sync of the current log; straight after another one that is short.
+// BeginSnapshot waits for a sync of the current log. That sync is short right after another one, so
+// this waits until it has seen a sync run and end.
 bool EffectLog::MayBeginSnapshot(bool& seen_sync) const {
   if (!is_on() || writer_->unsynced_bytes() == 0) return true;
   const bool running = writer_->fsync_running();
@@ -99,9 +100,9 @@ bool EffectLog::MayBeginSnapshot(bool& seen_sync) const {
 
 absl::StatusOr<EffectLog::Begin> EffectLog::BeginSnapshot(AofDirectory::NewLog& next) {
   const LogPosition header_of_next{next.sequence, 0, 0};
-  // A log that is lost is replaced after the snapshot.
+  // A lost log is replaced after the snapshot.
   if (!is_on() || lost()) return Begin{header_of_next};
-  // Effects of the running turn are in the snapshot.
+  // The snapshot holds the effects of the running turn, so the log must have them before it begins.
   if (absl::Status status = FlushAll(); !status.ok()) return status;
   effects_.ForgetDatabase();
   const int64_t now = clock_.steady_ms();

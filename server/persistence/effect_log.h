@@ -1,5 +1,5 @@
-// The append-only log while it is on: takes the effects of commands and writes them once a turn, as
-// appendfsync says.
+// The append-only log. While it is on, it takes the effects of commands and writes them once a
+// turn, as appendfsync says.
 #pragma once
 
 #include <absl/functional/function_ref.h>
@@ -26,52 +26,53 @@ class EffectLog : private EffectSink {
   EffectLog(const EffectLog&) = delete;
   EffectLog& operator=(const EffectLog&) = delete;
 
-  // Takes effects from now on, and writes them after `end`; see LogWriter::Open. A log that was
-  // written before is given up.
+  // Turns the log on: it takes effects from now on and writes them after `end`; see
+  // LogWriter::Open. If it was on before, the old writer is dropped.
   absl::Status Open(const LogPosition& end, uint64_t synced);
   // Null while the log is off.
   const LogWriter* writer() const { return writer_.get(); }
   bool is_on() const { return writer_ != nullptr; }
-  // Writes and syncs what there is, and takes no more.
+  // Writes and syncs the effects so far, then turns the log off.
   absl::Status TurnOff();
-  // The same when the server ends.
+  // Writes and syncs the effects so far, when the server ends. The log stays on.
   absl::Status Close();
 
-  // Takes no effects until Resume, such as those of loading.
+  // The log takes no effects until Resume. Effects that come from loading must not be logged again.
   void Pause() { effects_.Detach(*this); }
   void Resume();
 
-  // Writes what was done before the block of effects that has not ended. Until this is OK, nothing
-  // of it may be acknowledged.
+  // Writes the effects that come before an unfinished block (see EffectStream::Block). Until this
+  // returns OK, nothing of them may be acknowledged.
   absl::Status Flush();
-  // The same with what there is of that block.
+  // The same, with what the unfinished block has so far.
   absl::Status FlushAll();
-  // CONFIG SET appendfsync.
+  // For CONFIG SET appendfsync.
   absl::Status ApplyPolicy();
 
   // OK, or why nothing can be acknowledged. OK while the log is off.
   const absl::Status& error() const;
-  // What was lost can only be replaced: by a new base, and a log after it.
+  // Whether logged bytes are lost, so that only a new base, and a log after it, can replace them.
   bool lost() const { return is_on() && writer_->lost(); }
-  // With an error(), about once a second: tries to get back to where writes are acknowledged. Calls
-  // `replace`, which is to open another log, if the log is lost. True if it has succeeded.
+  // To be called while error() is not OK: tries, at most once a second, to make the log work again.
+  // If the log is lost, it calls `replace`, which must open another log. Returns true on success.
   bool Recover(absl::FunctionRef<absl::Status()> replace);
 
-  // What a rewrite asks for.
-  // The current log; 0 while the log is off.
+  // The rest of the interface is for rewrites.
+  // The current log's sequence; 0 while the log is off.
   uint64_t sequence() const { return is_on() ? writer_->sequence() : 0; }
-  // The current log was begun by a rewrite that failed. The next one begins within it, so that the
-  // logs do not become more with each failure.
+  // Whether the current log was begun by a rewrite that failed. The next rewrite then begins within
+  // this log, so that failures do not each add a log.
   bool awaits_base() const { return awaits_base_ && is_on() && !lost(); }
   void set_awaits_base(bool awaits) { awaits_base_ = awaits; }
-  // Whether BeginSnapshot need not wait long for the disk. `seen_sync` is false at first, and is
-  // kept from call to call.
+  // Whether BeginSnapshot would not wait long for the disk. `seen_sync` must be false at the first
+  // call; the caller keeps it from call to call.
   bool MayBeginSnapshot(bool& seen_sync) const;
-  // Where the logs continue a snapshot of what is now: at the start of `next`, in which the log
-  // goes on if it is on, or within the current one if `next` has the sequence 0.
+  // Where the logs continue a snapshot of the present state. With sequence 0 in `next` that is the
+  // end of the current log. Otherwise it is the start of `next`, and the log goes on in `next`,
+  // unless it is off or lost.
   struct Begin {
     LogPosition position;
-    bool in_next = false;  // the log has gone on in `next`
+    bool in_next = false;  // the log now writes to `next`
   };
   absl::StatusOr<Begin> BeginSnapshot(AofDirectory::NewLog& next);
 

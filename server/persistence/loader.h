@@ -1,5 +1,5 @@
-// Loads the files into the engine in slices: the records of the base, and the commands of the logs,
-// which are run again.
+// Loads the files into the engine in slices: adds the records of the base, and runs the commands of
+// the logs again.
 #pragma once
 
 #include <absl/status/status.h>
@@ -33,23 +33,23 @@ class Loader {
   };
   explicit Loader(const Parts& parts) : parts_(parts) {}
 
-  // The directory is open. `load_truncated` is aof-load-truncated. Keys do not expire until all is
-  // loaded.
+  // Begins to load. The directory must be open. `load_truncated` is aof-load-truncated. Keys do not
+  // expire until all is loaded.
   absl::Status Begin(bool load_truncated);
   bool loading() const { return files_ != nullptr; }
-  // Where the log goes on after what was loaded; see LogWriter::Open.
+  // Where the log continues after the loaded data; see LogWriter::Open.
   struct End {
     LogPosition position;
     uint64_t synced = 0;
   };
-  // Loads for about `budget_us`. The end, when all is loaded; after that, or after an error, it is
-  // not loading any more.
+  // Loads for about `budget_us`. Returns the end when all is loaded, before that nullopt. After the
+  // end or an error loading() is false.
   absl::StatusOr<std::optional<End>> LoadSlice(int64_t budget_us);
 
-  // Reads all files to their ends, and loads nothing.
+  // Reads all files to their ends to check them, and loads nothing.
   absl::Status Examine(bool load_truncated) const;
 
-  // Only while loading.
+  // Requires loading().
   LoadingFigures figures() const;
 
  private:
@@ -58,8 +58,8 @@ class Loader {
   void CountFiles() const;
 
   const Parts parts_;
-  std::unique_ptr<AofLoader> files_;  // null when all is loaded
-  std::unique_ptr<Client> client_;    // who runs what the logs hold
+  std::unique_ptr<AofLoader> files_;  // null unless loading
+  std::unique_ptr<Client> client_;    // runs the commands of the logs; null unless loading
   std::optional<Progress> progress_;
   int64_t started_ms_ = 0;
 };

@@ -23,8 +23,8 @@ void AppendLoading(const LoadingFigures& loading, std::string& out) {
   Row(out, "loading_eta_seconds", loading.seconds_left.value_or(-1));
 }
 
-// Beside the names of Redis there are current_save_perc and current_save_eta_seconds, which is -1
-// while it is not known.
+// Redis does not have current_save_perc and current_save_eta_seconds. The latter is -1 while it is
+// unknown.
 void AppendSaving(const std::optional<SavingFigures>& saving, std::string& out) {
   Row(out, "current_save_keys_processed", saving ? saving->keys.done : 0);
   Row(out, "current_save_keys_total", saving ? saving->keys.total : 0);
@@ -34,7 +34,7 @@ void AppendSaving(const std::optional<SavingFigures>& saving, std::string& out) 
 
 }  // namespace
 
-// A base is what both BGSAVE and BGREWRITEAOF write.
+// BGSAVE and BGREWRITEAOF both write a base, so the rdb_ and aof_ rows report the same rewrites.
 void AppendPersistenceInfo(const PersistenceFigures& figures, const RewriteResults& results,
                            const LogWriter* log, std::string& out) {
   const std::string_view rewrite_status = results.last.ok() ? "ok" : "err";

@@ -17,13 +17,13 @@ struct PersistenceFigures {
   std::optional<LoadingFigures> loading;
   bool rewriting = false;
   int64_t rewriting_seconds = -1;
-  std::optional<SavingFigures> saving;  // from the begin of the snapshot on
+  std::optional<SavingFigures> saving;  // set from the begin of the snapshot on
   uint64_t changes_since_save = 0;
   uint64_t base_bytes = 0;
   uint64_t bytes_since_base = 0;
 };
 
-// `log` is null while the log is off.
+// Appends the rows. `log` is null while the log is off.
 void AppendPersistenceInfo(const PersistenceFigures& figures, const RewriteResults& results,
                            const LogWriter* log, std::string& out);
 

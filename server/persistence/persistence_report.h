@@ -1,4 +1,4 @@
-// What the log says of loading, saving and writing.
+// The messages in the server's own log about loading, saving and writing.
 #pragma once
 
 #include <absl/status/status.h>
@@ -14,7 +14,7 @@
 
 namespace tally::server {
 
-// In all databases.
+// Returns the number of keys in all databases.
 uint64_t CountKeys(const Engine& engine);
 
 // How much of something is done.
@@ -22,7 +22,7 @@ struct Extent {
   uint64_t done = 0;
   uint64_t total = 0;
 
-  // 0 to 1; 0 of nothing.
+  // From 0 to 1; 0 if `total` is 0.
   double share() const {
     return total == 0 ? 0 : static_cast<double>(std::min(done, total)) / static_cast<double>(total);
   }
@@ -37,7 +37,7 @@ struct LoadingFigures {
 struct SavingFigures {
   Extent keys;
   uint64_t bytes = 0;
-  Extent extent;  // in keys, or in bytes where keys say little
+  Extent extent;  // counted in keys, or in bytes if there are few keys
   std::optional<int64_t> seconds_left;
 };
 

@@ -1,4 +1,4 @@
-// How far a long work has come, and how long the rest will take if it goes on as it has so far.
+// How far a long task has come, and how long the rest will take at the average speed so far.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@ namespace tally::server {
 
 class Progress {
  public:
-  // Times are microseconds of a clock that only rises.
+  // Times are microseconds of a clock that never goes back.
   explicit Progress(int64_t now_us) : started_us_(now_us), reported_us_(now_us) {}
 
-  // How much of `total` units is done, in whole percent; 100 of nothing.
+  // How much of `total` units is done, in whole percent; 100 if `total` is 0.
   static uint64_t Percent(uint64_t done, uint64_t total);
-  // Nothing while nothing is done.
+  // Returns nullopt while `done` is 0 and less than `total`.
   std::optional<int64_t> SecondsLeft(uint64_t done, uint64_t total, int64_t now_us) const;
   int64_t started_us() const { return started_us_; }
 
-  // True at most once in kReportMicros: when the log shall hear of it.
+  // Whether the caller should now report to the server's log. True at most once in kReportMicros.
   bool ReportDue(int64_t now_us);
   static constexpr int64_t kReportMicros = 3'000'000;
 

@@ -1,4 +1,4 @@
-// Files of Redis that are where a server starts with nothing.
+// Finds files of Redis in the working directory of a server that starts with no data.
 #pragma once
 
 #include "server/aof/file_system.h"
@@ -7,7 +7,7 @@
 
 namespace tally::server {
 
-// Warns of a snapshot or a log of Redis in the working directory, which is not read.
+// Warns if the working directory has a snapshot or a log of Redis, because such a file is not read.
 void WarnOfRedisFiles(FileSystem& files, const Config& config, const Logger& log);
 
 }  // namespace tally::server

@@ -20,7 +20,7 @@ class RetryPause {
   void Succeeded() { *this = RetryPause(); }
 
   bool IsDue(int64_t now_ms) const { return failures_ == 0 || now_ms >= next_ms_; }
-  // Since the last success.
+  // How many failures there were since the last success.
   uint64_t failures() const { return failures_; }
 
  private:

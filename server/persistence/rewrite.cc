@@ -6,7 +6,8 @@
 namespace tally::server {
 namespace {
 
-// Of fewer keys each may be most of the data.
+// With fewer keys than this, a single key may be most of the data, so keys say little about
+// progress.
 constexpr uint64_t kFewKeys = 1000;
 
 }  // namespace
@@ -137,7 +138,7 @@ void Rewrite::Abandon() {
   progress_.reset();
   stage_ = Stage::kAbandoning;
   AofDirectory& directory = parts_.files.directory();
-  // To close and to remove a large file takes long.
+  // Closing and removing a large file takes long, so the worker does it.
   parts_.worker.Start([this, &directory] {
     writer_ = nullptr;
     if (base_.sequence != 0) directory.AbandonBase(base_.sequence);
@@ -153,8 +154,8 @@ uint64_t Rewrite::keys_saved() const {
   return walk_ != nullptr ? walk_->keys_saved() : keys_total_;
 }
 
-// In keys. In bytes, which the new base is likely to have about as many of as the last one, where
-// keys say little.
+// Counts in keys. With few keys it counts in bytes instead: the new base is likely to be about as
+// large as the last one. It then shows at most 99% until the walk has ended.
 Extent Rewrite::Saved() const {
   const uint64_t last_bytes = parts_.files.base_bytes();
   const bool by_bytes = keys_total_ < kFewKeys && last_bytes > 0;

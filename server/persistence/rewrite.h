@@ -1,5 +1,5 @@
-// One rewrite of the append-only file: a base snapshot of the state at its begin, and a new log for
-// what comes after, in the place of the old files.
+// One rewrite of the append-only file: writes a base of the state at its begin, begins a new log
+// for what comes after, and replaces the old files by these two.
 #pragma once
 
 #include <absl/status/status.h>
@@ -30,48 +30,49 @@ class Rewrite {
     const Stats& stats;
     DataFiles& files;
     EffectLog& log;
-    BackgroundWorker& worker;  // idle; the rewrite's until it has ended
+    BackgroundWorker& worker;  // must be idle; only the rewrite may use it until it has ended
     const PersistenceReport& report;
   };
   enum class Waiting { kNo, kForTheDisk };
 
-  // Begins. The directory is open. `epoch` is higher than that of any snapshot before. `is_retry`:
-  // the log need not hear again that a base begins.
+  // Begins the rewrite. The directory must be open. `epoch` must be higher than that of any earlier
+  // snapshot. With `is_retry` the begin of the base is not reported to the server's log again.
   Rewrite(const Parts& parts, uint64_t epoch, bool is_retry);
   Rewrite(const Rewrite&) = delete;
   Rewrite& operator=(const Rewrite&) = delete;
 
-  // Goes on, through one stage at most. After an error Abandon() is to be called.
+  // Continues, at most to the end of the present stage. After an error the caller must call
+  // Abandon().
   absl::Status Advance(int64_t budget_us, Waiting waiting);
-  // Has the worker remove what the rewrite has made.
+  // Waits for the worker, then has it remove what the rewrite has made.
   void Abandon();
-  // Nothing is left to do.
+  // Whether nothing is left to do.
   bool has_ended() const { return stage_ == Stage::kPublished || stage_ == Stage::kRemoved; }
   bool succeeded() const { return stage_ == Stage::kPublished; }
 
   // Null unless the snapshot is being written.
   SnapshotWalk* walk() { return walk_.get(); }
-  // Whether there is something to do that needs not wait for the disk.
+  // Whether there is work to do that need not wait for the disk.
   bool HasWork() { return walk_ != nullptr && !writer_->Throttled(); }
 
   int64_t started_ms() const { return started_ms_; }
-  // Nothing before the snapshot begins, and after it was given up.
+  // Returns nullopt before the snapshot begins and after Abandon().
   std::optional<SavingFigures> figures() const;
-  // Of the state that is saved: changes since the snapshot before.
+  // How many changes the saved state has that the previous snapshot does not have.
   uint64_t changes() const { return changes_; }
-  // Only when it has succeeded.
+  // base() and covered_bytes() are valid only if succeeded().
   const BaseWriter& base() const { return *writer_; }
   uint64_t covered_bytes() const { return covered_bytes_; }
 
  private:
-  // What may take the disk long is done by the worker.
+  // The worker does what may wait long for the disk.
   enum class Stage {
     kOpening,     // the worker makes the base's file and the new log
     kSaving,      // the walk writes the base, between the turns
     kSyncing,     // the base's writer waits for the disk
     kPublishing,  // the worker replaces the old files
     kPublished,
-    kAbandoning,  // it has failed, and the worker removes what it has made
+    kAbandoning,  // the rewrite has failed; the worker removes what it has made
     kRemoved,
   };
 
@@ -89,16 +90,16 @@ class Rewrite {
   const int64_t started_ms_;
   Stage stage_ = Stage::kOpening;
   bool seen_sync_ = false;      // see EffectLog::MayBeginSnapshot
-  AofDirectory::NewLog log_;    // sequence 0: it begins within the current log
-  bool log_in_use_ = false;     // effects have gone on in log_
-  uint64_t first_log_ = 0;      // that continues the base
-  uint64_t covered_bytes_ = 0;  // of it, from its start, by the base
+  AofDirectory::NewLog log_;    // sequence 0: the snapshot begins within the current log
+  bool log_in_use_ = false;     // effects are written to log_
+  uint64_t first_log_ = 0;      // sequence of the first log that continues the base
+  uint64_t covered_bytes_ = 0;  // bytes at the start of that log that the base covers
   AofDirectory::NewBase base_;
   std::unique_ptr<BaseWriter> writer_;
-  std::unique_ptr<SnapshotWalk> walk_;  // in kSaving
-  std::optional<Progress> progress_;    // of the walk, from its begin on
-  uint64_t keys_total_ = 0;             // when it began
-  uint64_t changes_ = 0;                // since the one before, when it began
+  std::unique_ptr<SnapshotWalk> walk_;  // null unless in kSaving
+  std::optional<Progress> progress_;    // of the walk; set when it begins
+  uint64_t keys_total_ = 0;             // keys when the walk began
+  uint64_t changes_ = 0;                // changes since the previous snapshot, when the walk began
 };
 
 }  // namespace tally::server

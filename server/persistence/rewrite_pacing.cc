@@ -6,14 +6,14 @@
 namespace tally::server {
 namespace {
 
-// What a slice takes where nobody is being served, and where somebody is. A client that was served
-// counts for a while: its next request is still on its way, and would have to wait for a long
-// slice.
+// How long a slice takes while no client is being served, and while one is. A client counts as
+// being served for kServedMicros after a request: its next request may be on its way, and would
+// have to wait for a long slice.
 constexpr int64_t kSliceMicros = 1000;
 constexpr int64_t kServedSliceMicros = 250;
 constexpr int64_t kServedMicros = 5000;
-// A slice waits for a turn without requests, and until this many times what the last one took is
-// over; or, where all turns have requests, until kBusyTimes of it are.
+// While clients are being served, the next slice comes after a pause: kIdleTimes the time that the
+// last slice took, if the turn has no requests, or kBusyTimes that time, if it has some.
 constexpr int64_t kIdleTimes = 1;
 constexpr int64_t kBusyTimes = 7;
 

@@ -14,8 +14,8 @@ struct RewriteResults {
   absl::Status last;
   RetryPause pause;
   uint64_t saves = 0;
-  int64_t last_seconds = -1;  // that the last one took that has succeeded
-  int64_t last_save_ms = 0;   // unix ms; the start, before the first
+  int64_t last_seconds = -1;  // how long the last successful rewrite took; -1: there was none
+  int64_t last_save_ms = 0;   // unix ms; before the first save: when the server started
   int64_t last_save_steady_ms = 0;
   int64_t last_failure_steady_ms = INT64_MIN / 2;
 

@@ -30,7 +30,7 @@ void Rewriter::StartAutomatic() {
 }
 
 absl::Status Rewriter::SaveNow() {
-  // One that began before has the state of then, and no log has what came after.
+  // A rewrite that is under way saves an older state, and without a log later changes are nowhere.
   if (running() && !log_.is_on()) Cancel("another is asked for");
   if (!running()) {
     if (absl::Status status = Start(); !status.ok()) return status;
@@ -80,7 +80,7 @@ void Rewriter::Succeed() {
   stats_.changes_since_save -= rewrite_->changes();
 }
 
-// The log hears of it once, not each time that it is tried again in vain.
+// Reports a failure to the server's log once, and not again while retries fail with the same error.
 void Rewriter::Fail(const absl::Status& status) {
   const bool is_new = results_.pause.failures() == 0 || status.message() != results_.last.message();
   if (is_new) report_.RewriteFailed(status);

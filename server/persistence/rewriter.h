@@ -1,5 +1,5 @@
-// Rewrites the append-only file between the turns: begins a rewrite, takes it on slice by slice,
-// and keeps how it has ended.
+// Rewrites the append-only file between the turns: begins a rewrite, continues it slice by slice,
+// and keeps its result.
 #pragma once
 
 #include <absl/status/status.h>
@@ -30,25 +30,26 @@ class Rewriter {
   Rewriter(const Rewriter&) = delete;
   Rewriter& operator=(const Rewriter&) = delete;
 
-  // Fails when one is under way.
+  // Begins a rewrite. Returns AlreadyExists if one is running.
   absl::Status Start();
-  // The same, by nobody's order: if it fails, that counts as a rewrite that has failed.
+  // The same for a rewrite that no command asked for. If it cannot begin, that counts as a failed
+  // rewrite.
   void StartAutomatic();
   bool running() const { return rewrite_ != nullptr; }
-  // Writes everything before it returns.
+  // Returns when a whole base is written and published; it waits for the disk.
   absl::Status SaveNow();
-  // Gives one up that is under way, and removes what it has made.
+  // Cancels a running rewrite, if any, and removes what it has made; it waits for the disk.
   void Cancel(std::string_view why);
 
-  // How far a turn takes a rewrite: by the time that those who are served leave it, or, for tests
-  // that are to be the same each time, one step.
+  // How far one turn continues a rewrite. kShared: for the time that RewritePacing gives it. kStep:
+  // by one step, for tests that must be deterministic.
   enum class Pace { kShared, kStep };
-  // At each turn's end.
+  // Called at each turn's end: continues the rewrite.
   void TakeTurn(Pace pace);
-  // After how many microseconds a rewrite wants another turn, 0 for at once; nullopt where it waits
-  // for the disk, or there is none.
+  // Returns after how many microseconds the rewrite needs another turn; 0: at once; nullopt: it
+  // waits for the disk, or no rewrite is running.
   std::optional<int64_t> NextSliceInMicros();
-  // Whether it may be changing the directory just now, beside the loop.
+  // Whether the worker may be changing the directory now, in parallel with the loop.
   bool changes_files() const { return worker_->busy(); }
 
   // See Keyspace::Observer.
@@ -61,9 +62,9 @@ class Rewriter {
   void BeforeSwap(size_t one, size_t other);
 
   const RewriteResults& results() const { return results_; }
-  // Times from now on count from the start of the server, which is now.
+  // Called when the server starts: until the first save, now counts as the time of the last save.
   void ServerStarts() { results_.Started(clock_.now_ms(), clock_.steady_ms()); }
-  // -1 when none is under way.
+  // -1 if no rewrite is running.
   int64_t running_seconds() const;
   std::optional<SavingFigures> figures() const;
 
@@ -72,7 +73,7 @@ class Rewriter {
   SnapshotWalk* walk() { return rewrite_ == nullptr ? nullptr : rewrite_->walk(); }
   void RunSlice(int64_t budget_us, Rewrite::Waiting waiting);
   void Succeed();
-  // The next automatic one comes after a pause.
+  // Records the failure and abandons the rewrite. The next automatic one comes after a pause.
   void Fail(const absl::Status& status);
 
   Engine& engine_;
@@ -85,7 +86,7 @@ class Rewriter {
   RewriteResults results_;
   uint64_t epoch_ = 0;
   std::unique_ptr<Rewrite> rewrite_;
-  std::unique_ptr<BackgroundWorker> worker_;  // last: it has ended before what it uses goes away
+  std::unique_ptr<BackgroundWorker> worker_;  // last: it must end before what it uses is destroyed
 };
 
 }  // namespace tally::server

@@ -6,10 +6,10 @@
 namespace tally::server {
 namespace {
 
-// After one that failed, as Redis, where writes are refused meanwhile.
+// The pause after a failed snapshot if writes are refused meanwhile, as in Redis.
 constexpr int64_t kRetryMs = 5000;
-// More logs than this are rewritten however small they are: each recovery from a failed sync may
-// add one, and the manifest lists them all.
+// If there are more logs than this, they are rewritten however small they are: each recovery from a
+// failed sync may add a log, and the manifest lists them all.
 constexpr size_t kMostLogs = 64;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// When a snapshot or a rewrite is due that nobody asks for: by the rules of `save`, and by the
-// growth of the log.
+// Decides when an automatic snapshot or rewrite is due: by the rules of `save`, and by the growth
+// of the log.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +20,14 @@ class SaveRules {
     uint64_t bytes_since_base = 0;
   };
 
-  // Whether a rule of `save` asks for a snapshot. `steady_ms` is of the clock of the results.
+  // Whether a rule of `save` asks for a snapshot. `steady_ms` is now, by the steady clock of
+  // `results`.
   bool SnapshotIsDue(const RewriteResults& results, bool log_is_on, uint64_t changes,
                      int64_t steady_ms) const;
-  // Whether the log, which is on, has grown so much that it is to be rewritten.
+  // Whether the log has grown so much that it must be rewritten. Requires that the log is on.
   bool RewriteIsDue(const RewriteResults& results, const Log& log, int64_t steady_ms) const;
 
-  // Whether snapshots are all that keeps the data.
+  // Whether only snapshots keep the data: the log is off and `save` has rules.
   bool OnlySnapshotsKeep(bool log_is_on) const;
 
  private:

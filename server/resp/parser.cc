@@ -16,17 +16,19 @@ constexpr size_t kUnauthenticatedMaxArgs = 10;
 constexpr size_t kUnauthenticatedMaxBulk = 16384;
 constexpr size_t kMinBulkBytes = 6;  // "$0\r\n\r\n"
 constexpr size_t kLineEndBytes = 2;
-// No limit may cut a length line that ParseWhole reads without looking at it.
+// The least value of max_inline. ParseWhole does not check max_inline, so this must not be shorter
+// than a length line that it reads.
 constexpr size_t kMinInline = 64;
-// A connection keeps room for this many arguments between requests; more is given back.
+// A connection keeps room for this many arguments between requests; more room is freed.
 constexpr size_t kIdleArgs = 1024;
-// A batch takes up no further request when it has this many.
+// A batch that has this many arguments takes no further request.
 constexpr size_t kMaxBatchArgs = 128;
-// A longer request is a batch of its own: there is little to gain, and its memory may be taken.
+// If the first request is longer than this many bytes, it is a batch of its own: a larger batch
+// would gain little, and its command may take over the memory in which its arguments lie.
 constexpr size_t kMaxBatched = 16 * 1024;
 
-// Reads "<digits>\r\n" of up to nine digits. Returns what follows it, or null where the line is cut
-// short or is anything else, for the resumable path to judge.
+// Reads "<digits>\r\n" with at most nine digits. Returns the position after it. Returns null if the
+// line is incomplete or is anything else; the resumable path then decides what it is.
 inline const char* ReadShortLength(const char* p, const char* end, size_t* value) {
   if (end - p < 3) return nullptr;
   size_t length = static_cast<unsigned char>(*p) - size_t{'0'};
@@ -105,8 +107,8 @@ ParseStatus RequestParser::NextBatch(std::string_view buffer) {
   return status;
 }
 
-// The common case: the buffer holds all of a well-formed multibulk request. Anything else is left,
-// from the request's begin, to the resumable path.
+// The common case: the buffer begins with a whole, well-formed multibulk request. For anything else
+// it returns false, and the resumable path parses the request from its begin.
 bool RequestParser::ParseWhole(std::string_view buffer, size_t first_arg) {
   const char* const end = buffer.data() + buffer.size();
   size_t count = 0;
@@ -156,7 +158,7 @@ ParseStatus RequestParser::ParseMultibulk(std::string_view buffer) {
   return Complete(argc, position_);
 }
 
-// Reads "*<count>\r\n"; kCommand means that it has.
+// Reads "*<count>\r\n". Returns kCommand when it has read all of it.
 ParseStatus RequestParser::ReadCount(std::string_view buffer) {
   size_t end = 0;
   const ParseStatus status =
@@ -172,7 +174,7 @@ ParseStatus RequestParser::ReadCount(std::string_view buffer) {
   return ParseStatus::kCommand;
 }
 
-// Reads "$<length>\r\n"; kCommand means that it has.
+// Reads "$<length>\r\n". Returns kCommand when it has read all of it.
 ParseStatus RequestParser::ReadBulkLength(std::string_view buffer) {
   size_t end = 0;
   const ParseStatus status =
@@ -192,8 +194,9 @@ ParseStatus RequestParser::ReadBulkLength(std::string_view buffer) {
   return ParseStatus::kCommand;
 }
 
-// Finds the terminator of the line at position_, within max_inline bytes, so that a line is too
-// long or is not, however it was cut. kCommand means found; a CR needs the byte after it, too.
+// Finds the terminator of the line at position_ and returns kCommand; a CR is found only when the
+// byte after it is there too. Fails with `too_big` if the line is longer than max_inline bytes. It
+// never searches further, so the result does not depend on how the bytes were split.
 ParseStatus RequestParser::FindLineEnd(std::string_view buffer, char terminator,
                                        const char* too_big, size_t* end) {
   const size_t available = buffer.size() - position_;

@@ -1,9 +1,8 @@
 // Parses RESP requests (multibulk and inline) out of a buffer that the caller owns and fills.
 // Sans-IO: it sees bytes, never a socket. Arguments are views into the caller's buffer.
 //
-// The grammar, the limits and the error texts are those of redis-server 7.0: as there, a length
-// line ends at its CR, and neither the byte after it nor the two bytes after a bulk are compared
-// with CR LF.
+// The grammar, the limits and the error texts are those of redis-server 7.0. As there, a length
+// line ends at its CR: neither the byte after the CR nor the two bytes after a bulk are checked.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +18,7 @@ namespace tally::server {
 struct ParserLimits {
   size_t max_args = std::numeric_limits<int32_t>::max();  // of one multibulk request
   size_t max_bulk = size_t{512} << 20;                    // bytes (proto-max-bulk-len)
-  // Bytes of an inline request or of a length line; 64 at least.
+  // The most bytes of an inline request or of a length line. Values below 64 count as 64.
   size_t max_inline = size_t{64} << 10;
   // Until a client has authenticated, a request has at most 10 arguments of 16384 bytes, whatever
   // the limits above say.
@@ -27,26 +26,27 @@ struct ParserLimits {
 };
 
 enum class ParseStatus {
-  kCommand,   // args() and consumed() are set; args() may be empty, the caller skips those
-  kNeedMore,  // the request goes on beyond the buffer by at least wanted() bytes
-  kError,     // error() says; there is no way to resynchronise, the connection must be closed
+  kCommand,   // args() and consumed() are set; the caller skips a request whose args() is empty
+  kNeedMore,  // the buffer lacks at least wanted() bytes of the request
+  kError,     // see error(); the parser cannot resynchronise, the connection must be closed
 };
 
 class RequestParser {
  public:
   explicit RequestParser(const ParserLimits& limits = {}) { set_limits(limits); }
 
-  // May be called at any time; a length that was already accepted is not judged again.
+  // May be called at any time; a length that was already accepted is not checked again.
   void set_limits(const ParserLimits& limits);
 
-  // Parses one request from the front of `buffer`. After kNeedMore call again with the same bytes
-  // and more after them, at any address: what was parsed is not parsed again, so a request costs
-  // O(1) for each byte however it is cut. After kCommand the next buffer begins consumed() bytes
-  // further on. Memory grows with the bytes received, never with a length declared.
+  // Parses one request from the front of `buffer`. After kNeedMore call it again with the same
+  // bytes and more after them, at any address. Parsed bytes are not parsed again, so a request
+  // costs O(1) for each byte, however it is split. After kCommand the next buffer must begin
+  // consumed() bytes later. Memory grows with the bytes received, never with a declared length.
   [[nodiscard]] ParseStatus Next(std::string_view buffer);
 
-  // As Next, and goes on with the requests after the first one as long as they are whole and
-  // well-formed, so that what they need can be fetched together: requests() has one or more.
+  // As Next, but also parses the requests after the first one as long as they are whole and
+  // well-formed, so that the data of all of them can be prefetched together. After kCommand
+  // requests() has 1 to kMaxBatch of them.
   [[nodiscard]] ParseStatus NextBatch(std::string_view buffer);
   static constexpr size_t kMaxBatch = 16;
 
@@ -55,7 +55,8 @@ class RequestParser {
     size_t arg_count;
     size_t consumed;  // bytes of this request alone
   };
-  // Valid after kCommand from NextBatch, as args_of() of each, until the next call.
+  // requests() and args_of() are valid after kCommand from NextBatch, until the buffer changes or
+  // Next or NextBatch is called.
   std::span<const Request> requests() const { return requests_; }
   std::span<const std::string_view> args_of(const Request& request) const {
     return {args_.data() + request.first_arg, request.arg_count};
@@ -65,17 +66,19 @@ class RequestParser {
   std::span<const std::string_view> args() const { return {args_.data(), argc_}; }
   // Bytes of the request that kCommand delivered; 0 after any other status.
   size_t consumed() const { return consumed_; }
-  // Bytes still missing at the least, after kNeedMore. The client declares this number: use it to
-  // size a read, not to allocate.
+  // After kNeedMore: at least this many bytes are missing. The client declares this number: use it
+  // to size a read, not to allocate memory.
   size_t wanted() const { return wanted_; }
-  // After kError: what to reply after "ERR ". It may hold a byte of the client, CR and LF too.
+  // After kError: the text to reply after "ERR ". It may contain a byte that the client sent, even
+  // CR or LF.
   std::string_view error() const { return error_; }
   // Bytes held on the heap. O(arguments that were quoted).
   size_t memory_usage() const;
 
  private:
   enum class Stage : uint8_t { kStart, kInline, kCount, kBulkLength, kBulkData, kFailed };
-  // An argument of a request in progress, relative to the request's begin: the buffer may move.
+  // An argument of a request in progress. The offset counts from the request's begin, because the
+  // buffer may move.
   struct Extent {
     size_t offset;
     size_t length;
@@ -97,10 +100,10 @@ class RequestParser {
   ParseStatus Fail(std::string_view error);
 
   ParserLimits limits_;
-  size_t max_args_ = 0;  // the limits in force, authentication considered
+  size_t max_args_ = 0;  // the limits that apply, with or without authentication
   size_t max_bulk_ = 0;
 
-  std::vector<std::string_view> args_;  // the first argc_ are the request's, or a batch's
+  std::vector<std::string_view> args_;  // of one request (the first argc_), or of a whole batch
   std::vector<Request> requests_;
   size_t argc_ = 0;
   size_t consumed_ = 0;
@@ -108,13 +111,13 @@ class RequestParser {
 
   // The request in progress.
   Stage stage_ = Stage::kStart;
-  bool oversized_ = false;  // memory is held that an ordinary request does not need
+  bool oversized_ = false;  // holds memory that an ordinary request does not need
   size_t position_ = 0;     // parsed up to here
   size_t scanned_ = 0;      // no line end up to here
   size_t bulks_left_ = 0;
   size_t bulk_length_ = 0;
   std::vector<Extent> extents_;
-  std::vector<std::string> unquoted_;  // what inline arguments with quotes point to
+  std::vector<std::string> unquoted_;  // words of an inline request with quotes; args_ views them
   std::string error_;
 };
 

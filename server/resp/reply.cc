@@ -13,12 +13,13 @@ namespace {
 
 constexpr std::string_view kCrLf = "\r\n";
 constexpr size_t kMaxHeaderBytes = 1 + kMaxInt64Chars + kCrLf.size();
-// Bulk strings and lines up to this size are put together in one piece of room.
+// Bulk strings and lines with at most this many bytes are written into one contiguous piece of the
+// output.
 constexpr size_t kShortBulk = 104;
 static_assert(kMaxHeaderBytes + kShortBulk + kCrLf.size() <= ByteBlocks::kMostRoom);
 static_assert(ReplyBuilder::kMaxIntegers * kMaxHeaderBytes <= ByteBlocks::kMostRoom);
 
-// An error may echo what a client sent: it stays on one line.
+// Line ends are removed from an error, because it may echo what a client sent.
 inline bool EndsLine(char c) { return c == '\r' || c == '\n'; }
 
 // Writes "<type><value>\r\n"; `to` has room for kMaxHeaderBytes. Returns the end.

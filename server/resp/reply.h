@@ -20,26 +20,27 @@ class ReplyBuilder {
   void set_protocol(int protocol);
   ByteBlocks& output() { return output_; }
 
-  // Statuses and errors end at a line end, so CR and LF are trimmed off the text's ends and
-  // replaced by spaces inside it: no client's bytes can forge a second reply.
+  // A status or error ends at its line end. So CR and LF are trimmed off both ends of the text and
+  // replaced by spaces inside it: bytes that a client sent cannot forge a second reply.
   void Status(std::string_view text);
   void Ok();
   // `text` begins with its code: "ERR …", "WRONGTYPE …".
   void Error(std::string_view text);
 
   void Integer(int64_t value);
-  // Each of them, in one piece; at most kMaxIntegers.
+  // Appends each value as an integer, all in one contiguous piece. At most kMaxIntegers values;
+  // this is asserted.
   static constexpr size_t kMaxIntegers = 8;
   void Integers(std::span<const int64_t> values);
-  // An array of two.
+  // An array of two integers.
   void IntegerPair(int64_t first, int64_t second);
   void Bulk(std::string_view value);
-  // The same, not copied.
+  // The same, but shares the bytes; only short values are copied.
   void Bulk(const SharedBytes& value);
   void BulkInteger(int64_t value);
   // Text with a three-letter format ("txt", "mkd") in RESP3, a bulk string in RESP2.
   void Verbatim(std::string_view format, std::string_view text);
-  // A double in RESP3, a bulk string in RESP2; see AppendDouble for the digits. Not NaN.
+  // A double in RESP3, a bulk string in RESP2; see FormatDouble for the digits. Must not be NaN.
   void Double(double value);
   // #t or #f in RESP3, 1 or 0 in RESP2.
   void Bool(bool value);
@@ -54,8 +55,9 @@ class ReplyBuilder {
   void Set(size_t elements);
   void Push(size_t elements);
 
-  // For a number of elements that is known only afterwards: End puts the header before everything
-  // appended since Begin, most of which stays where it is. They nest, the innermost ends first.
+  // For an aggregate whose number of elements is known only afterwards: End inserts the header
+  // before everything that was appended since Begin. Most of those bytes do not move. Aggregates
+  // may be nested; the innermost must end first.
   [[nodiscard]] size_t BeginArray() const { return output_.size(); }
   [[nodiscard]] size_t BeginMap() const { return output_.size(); }
   [[nodiscard]] size_t BeginSet() const { return output_.size(); }

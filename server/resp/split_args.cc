@@ -59,7 +59,7 @@ class Splitter {
     return true;
   }
 
-  // Both read to after the closing quote, or fail at the end of the line.
+  // Both read the rest of a quoted part with its closing quote; false if the line ends before it.
   bool ReadDoubleQuoted(std::string& word) {
     while (at_ < line_.size()) {
       const char c = line_[at_++];

@@ -9,9 +9,10 @@
 
 namespace tally::server {
 
-// Words are separated by white space. "…" takes \xHH, \n, \r, \t, \b, \a and \<any other byte> for
-// itself; '…' takes only \' for a quote. A quote may begin inside a word, but a closing one must be
-// followed by white space or the end. Empty if the quotes are unbalanced. O(line).
+// Words are separated by white space. Inside "…" the escapes are \xHH, \n, \r, \t, \b and \a; a
+// backslash before any other byte stands for that byte. Inside '…' the only escape is \'. A quote
+// may begin inside a word, but white space or the end of the line must follow a closing quote.
+// Returns nullopt if the quotes are unbalanced. O(line).
 std::optional<std::vector<std::string>> SplitArgs(std::string_view line);
 
 }  // namespace tally::server

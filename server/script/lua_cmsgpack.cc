@@ -1,5 +1,5 @@
-// cmsgpack: Lua values as MessagePack, with the choices of Salvatore Sanfilippo's library of that
-// name, version 0.4, which scripts expect.
+// cmsgpack: converts Lua values to MessagePack and back. It chooses the encodings as Salvatore
+// Sanfilippo's library of that name, version 0.4, does, because scripts expect them.
 #include <bit>
 #include <climits>
 #include <cmath>
@@ -12,11 +12,11 @@
 namespace tally::server {
 namespace {
 
-constexpr int kMaxNesting = 16;  // what lies deeper is packed as nil
+constexpr int kMaxNesting = 16;  // deeper values are packed as nil
 constexpr char kStackError[] = "in function mp_encode_lua_type";
 
-// Bytes that grow in a userdata of a fixed place on the stack: a raised error leaves it to the
-// collector.
+// Growing bytes in a userdata at a fixed place on the stack, so that the collector frees them after
+// an error.
 struct Output {
   lua_State* lua;
   int slot;
@@ -44,7 +44,7 @@ struct Output {
     Append(&byte, 1);
   }
 
-  // `type`, then the low `count` bytes of the value, the highest first.
+  // Appends `type` and then the low `count` bytes of the value, the highest byte first.
   void Tagged(unsigned type, uint64_t value, size_t count) {
     unsigned char text[9];
     text[0] = static_cast<unsigned char>(type);
@@ -104,7 +104,7 @@ void PackHeader(Output& out, size_t size, unsigned small, unsigned medium) {
   out.Tagged(medium + 1, size, 4);
 }
 
-// Whether the keys of the table at the top are 1 to n; says how many pairs it has.
+// Whether the keys of the table at the top are exactly 1 to n. Sets `pairs` to the number of pairs.
 bool IsArray(lua_State* lua, size_t& pairs) {
   pairs = 0;
   lua_Number highest = 0;
@@ -146,7 +146,7 @@ void PackTable(Output& out, int nesting) {
   }
 }
 
-// Packs the value at the top and pops it.
+// Packs the value at the top of the stack, and pops it.
 void PackTop(Output& out, int nesting) {
   lua_State* lua = out.lua;
   luaL_checkstack(lua, 6, kStackError);
@@ -190,7 +190,7 @@ class Input {
 
   size_t left() const { return rest_.size(); }
 
-  // Pushes the value that comes next.
+  // Pushes the next value.
   void PushValue() {
     luaL_checkstack(lua_, 4, "too many nested values");
     const auto type = static_cast<unsigned>(Number(1));
@@ -286,8 +286,8 @@ class Input {
   std::string_view rest_;
 };
 
-// With neither limit nor offset all values; otherwise the offset after them, -1 at the end, comes
-// first.
+// If limit and offset are both 0, returns all values. Otherwise returns the offset after the last
+// value, or -1 at the end of the text, and then the values.
 int UnpackFull(lua_State* lua, lua_Integer limit, lua_Integer offset) {
   size_t size = 0;
   const char* text = luaL_checklstring(lua, 1, &size);

@@ -1,4 +1,5 @@
-// Functions of Lua's own libraries, replaced where a script could break out or break the process.
+// Replaces functions of Lua's own libraries with which a script could leave the sandbox or damage
+// the process.
 #include <bit>
 #include <climits>
 #include <cstdint>
@@ -13,11 +14,12 @@
 namespace tally::server {
 namespace {
 
-// The function that a guard protects is its first upvalue. It runs in the guard's own frame,
-// so its error messages are as they were; it must have no upvalues itself.
+// Calls the function that a guard replaces, which is the first upvalue of the guard. It runs in the
+// frame of the guard, so its error messages stay the same. It must have no upvalues itself.
 int CallGuarded(lua_State* lua) { return lua_tocfunction(lua, lua_upvalueindex(1))(lua); }
 
-// Puts `guard` before the function `name` of the table at the top.
+// Replaces the function `name` of the table at the top by `guard`, which has that function as its
+// upvalue.
 void Guard(lua_State* lua, const char* name, lua_CFunction guard) {
   lua_getfield(lua, -1, name);
   lua_pushcclosure(lua, guard, 1);
@@ -29,7 +31,7 @@ void Replace(lua_State* lua, const char* name, lua_CFunction function) {
   lua_setfield(lua, -2, name);
 }
 
-// For what writes into its first argument past its metatable.
+// For functions that write into their first argument and bypass its metatable.
 int GuardWrite(lua_State* lua) {
   if (PushProtected(lua, 1)) {
     lua_pushliteral(lua, "Attempt to modify a readonly table");
@@ -38,7 +40,7 @@ int GuardWrite(lua_State* lua) {
   return CallGuarded(lua);
 }
 
-// For what reads its first argument past its metatable.
+// For functions that read their first argument and bypass its metatable.
 int GuardRead(lua_State* lua) {
   if (PushProtected(lua, 1)) lua_replace(lua, 1);
   return CallGuarded(lua);
@@ -50,7 +52,8 @@ int GuardMetatable(lua_State* lua) {
   return 1;
 }
 
-// A proxy is walked by the `next` that looks behind it, so that what is behind is never handed out.
+// For a proxy, pairs returns the `next` that reads from the real table, and the proxy itself, so
+// that a script never gets the real table.
 int Pairs(lua_State* lua) {
   luaL_checktype(lua, 1, LUA_TTABLE);
   const bool is_proxy = PushProtected(lua, 1);
@@ -60,7 +63,8 @@ int Pairs(lua_State* lua) {
   return 3;
 }
 
-// Errors that are tables with an `err`, as redis.call raises them, arrive as that text.
+// An error that is a table with a field `err`, as redis.call raises it, is returned as the text of
+// that field.
 int Pcall(lua_State* lua) {
   luaL_checkany(lua, 1);
   const int arguments = lua_gettop(lua) - 1;
@@ -77,9 +81,9 @@ int Pcall(lua_State* lua) {
   return 2;
 }
 
-// Lua's own calls the handler where the error is raised, and with that in the middle of the hook
-// that ends a script: a handler that does not return could not be ended. Scripts have no `debug` to
-// see the difference.
+// Lua's own xpcall calls the handler where the error is raised. That may be inside the hook that
+// ends a script, and a handler that does not return could not be ended there. This one calls it
+// afterwards. Scripts have no `debug`, so they cannot see the difference.
 int XPcall(lua_State* lua) {
   luaL_checkany(lua, 2);
   lua_settop(lua, 2);
@@ -101,7 +105,8 @@ int XPcall(lua_State* lua) {
   return 2;
 }
 
-// Lua takes a text for bytecode when that begins it, so each begins with a blank.
+// Lua takes a text for bytecode if it begins with the signature of bytecode. So a blank is put
+// before each text.
 constexpr std::string_view kBlank = " ";
 
 struct Text {
@@ -117,7 +122,7 @@ const char* ReadText(lua_State*, void* source, size_t* size) {
   return piece.data();
 }
 
-// Pieces come from the function in slot 1; the piece in use is kept in slot 3.
+// The function in slot 1 returns the pieces of the text. Slot 3 keeps the piece that is in use.
 const char* ReadPiece(lua_State* lua, void* begun, size_t* size) {
   if (!std::exchange(*static_cast<bool*>(begun), true)) {
     *size = kBlank.size();
@@ -136,7 +141,7 @@ const char* ReadPiece(lua_State* lua, void* begun, size_t* size) {
   return lua_tolstring(lua, 3, size);
 }
 
-// What load and loadstring give: the function, or nil and why not.
+// Returns what load and loadstring return: the function, or nil and the error.
 int Loaded(lua_State* lua, int status) {
   if (status == 0) return 1;
   lua_pushnil(lua);
@@ -155,12 +160,13 @@ int Load(lua_State* lua) {
   luaL_checktype(lua, 1, LUA_TFUNCTION);
   const char* name = luaL_optstring(lua, 2, "=(load)");
   lua_settop(lua, 3);
-  lua_pushstring(lua, name);  // as in LoadText
+  lua_pushstring(lua, name);  // kept alive as in LoadText
   bool begun = false;
   return Loaded(lua, lua_load(lua, ReadPiece, &begun, name));
 }
 
-// Stopping the collector, or tuning it, would outlive the script.
+// Allows only what has no lasting effect: a script that stops or tunes the collector would affect
+// later scripts.
 int CollectGarbage(lua_State* lua) {
   const char* option = luaL_optstring(lua, 1, "collect");
   const bool harmless = std::strcmp(option, "collect") == 0 || std::strcmp(option, "count") == 0 ||
@@ -170,7 +176,7 @@ int CollectGarbage(lua_State* lua) {
   return 1;
 }
 
-// unpack of Lua 5.1 counts its results in an int, and writes past the stack when that overflows
+// unpack of Lua 5.1 counts its results in an int, and writes beyond the stack when that overflows
 // (CVE-2025-46817).
 int GuardUnpack(lua_State* lua) {
   luaL_checktype(lua, 1, LUA_TTABLE);
@@ -181,7 +187,8 @@ int GuardUnpack(lua_State* lua) {
   return CallGuarded(lua);
 }
 
-// Each coroutine has its instructions counted anew, so that many short ones would go unseen.
+// Each coroutine counts its instructions from zero, so the hook would never see many short
+// coroutines.
 int GuardCreate(lua_State* lua) {
   ScriptWatch::Of(lua).Check(lua);
   return CallGuarded(lua);
@@ -193,8 +200,8 @@ int LessThan(lua_State* lua) {
   return 1;
 }
 
-// Sorting is quadratic in the worst case. A function of the script's that compares is watched as
-// all of its code is.
+// Sorting is quadratic in the worst case, so long tables are sorted with a comparison that asks the
+// watch. A comparison function of the script is watched like all of its code.
 int GuardSort(lua_State* lua) {
   constexpr size_t kSoonSorted = 4096;
   if (lua_istable(lua, 1) && lua_isnoneornil(lua, 2) && lua_objlen(lua, 1) > kSoonSorted) {
@@ -204,8 +211,8 @@ int GuardSort(lua_State* lua) {
   return GuardWrite(lua);
 }
 
-// The generator of POSIX's lrand48, as redis-server has it: after math.randomseed scripts draw the
-// same numbers on both.
+// The generator of POSIX's lrand48, as in redis-server: after the same math.randomseed, scripts get
+// the same numbers on both.
 struct RandomState {
   uint64_t x = 0x1234ABCD330E;
 };
@@ -250,10 +257,11 @@ int RandomSeed(lua_State* lua) {
   return 0;
 }
 
-// tohex negates its second argument, and then counts down from it: the one number that stays
-// negative when it is negated would take it out of its buffer.
+// tohex negates a negative second argument, and then counts down from it. INT32_MIN stays negative
+// when it is negated, and tohex would write outside its buffer.
 int GuardToHex(lua_State* lua) {
-  // The library adds this to a number, and takes the low 32 bits of the sum.
+  // The library converts a number to bits this way: it adds this constant and takes the low 32 bits
+  // of the sum.
   constexpr lua_Number kToBits = 0x1.8p52;
   if (lua_isnumber(lua, 2) != 0) {
     const auto bits = std::bit_cast<uint64_t>(lua_tonumber(lua, 2) + kToBits);
@@ -269,7 +277,7 @@ int GuardToHex(lua_State* lua) {
 
 int LoadText(lua_State* lua, std::string_view text, const char* name) {
   Text source{text};
-  lua_pushstring(lua, name);  // lua_load itself does not keep its copy alive (CVE-2025-49844)
+  lua_pushstring(lua, name);  // lua_load does not keep its copy alive (CVE-2025-49844)
   const int status = lua_load(lua, ReadText, &source, name);
   lua_remove(lua, -2);
   return status;
@@ -281,7 +289,7 @@ void GuardBase(lua_State* lua) {
   lua_pushcclosure(lua, GuardRead, 1);
   lua_pushvalue(lua, -1);
   lua_setfield(lua, -4, "next");
-  lua_pushcclosure(lua, Pairs, 2);  // over both of them
+  lua_pushcclosure(lua, Pairs, 2);  // its upvalues: both versions of next
   lua_setfield(lua, -2, "pairs");
   Guard(lua, "rawget", GuardRead);
   Guard(lua, "rawset", GuardWrite);

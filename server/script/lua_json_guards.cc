@@ -1,7 +1,8 @@
-// The functions of cjson that count bytes in an int, and end the process when they cannot go on:
-// what could become too long is refused before (CVE-2022-24834).
+// Guards for the functions of cjson, which count bytes in an int and end the process when they
+// cannot go on. A value whose text could become too long is refused before (CVE-2022-24834).
 //
-// Their settings are their first upvalue, and so the guard's, whose second is the function.
+// The first upvalue of these functions holds the settings of cjson. So it is also the first upvalue
+// of a guard, and the second one is the function.
 #include <algorithm>
 
 #include "server/script/lua_sandbox.h"
@@ -12,14 +13,14 @@ namespace {
 
 constexpr double kMaxBytes = 256.0 * 1024 * 1024;
 
-// The most that a script may set, for the bound to hold.
+// The highest settings that a script may choose. With higher ones the bound would not hold.
 constexpr lua_Integer kMaxDepth = 1000;  // cjson's default
 constexpr lua_Integer kMaxSparseRatio = 100;
 constexpr lua_Integer kMaxSparseSafe = 10000;
 
 int CallGuarded(lua_State* lua) { return lua_tocfunction(lua, lua_upvalueindex(2))(lua); }
 
-// Puts `guard` before the function `name` of the table at the top.
+// Replaces the function `name` of the table at the top by `guard`.
 void Guard(lua_State* lua, const char* name, lua_CFunction guard) {
   lua_getfield(lua, -1, name);
   lua_getupvalue(lua, -1, 1);
@@ -28,7 +29,7 @@ void Guard(lua_State* lua, const char* name, lua_CFunction guard) {
   lua_setfield(lua, -2, name);
 }
 
-// The most bytes that a value takes as JSON.
+// Computes the most bytes that a value can take as JSON.
 class JsonBound {
  public:
   explicit JsonBound(lua_State* lua) : lua_(lua), steps_(lua) {}
@@ -36,7 +37,7 @@ class JsonBound {
   double Of(int index, lua_Integer depth) {
     steps_.Step();
     if (lua_type(lua_, index) == LUA_TSTRING) return OfString(index);
-    // What is nested too deep cjson refuses itself.
+    // cjson itself refuses a value that is nested too deep.
     if (!lua_istable(lua_, index) || depth > kMaxDepth) return 40;
     luaL_checkstack(lua_, 4, "excessive nesting");
     double bytes = 2;
@@ -55,13 +56,14 @@ class JsonBound {
         return bytes;
       }
     }
-    // What an array lacks is written as null, unless it lacks so much that it is no array.
+    // Missing elements of an array are written as null, unless so many are missing that the table
+    // counts as an object.
     const bool is_array = highest <= std::max(count * kMaxSparseRatio, double{kMaxSparseSafe});
     return bytes + (is_array ? 5 * std::max(highest - count, 0.0) : 0);
   }
 
  private:
-  // A byte becomes six at most.
+  // A byte takes six bytes at most.
   double OfString(int index) { return 6.0 * static_cast<double>(lua_objlen(lua_, index)) + 2; }
 
   lua_State* lua_;
@@ -95,7 +97,8 @@ int GuardSparseArray(lua_State* lua) {
   return CallGuarded(lua);
 }
 
-// cjson.new gives another cjson. It is its own only upvalue.
+// cjson.new makes another cjson, which needs guards too. The only upvalue of this guard is
+// cjson.new itself.
 int GuardNew(lua_State* lua) {
   lua_pushvalue(lua, lua_upvalueindex(1));
   lua_call(lua, 0, 1);

@@ -11,12 +11,12 @@
 namespace tally::server {
 namespace {
 
-// As many digits as Lua shows of a number: printf's "%.14g".
+// The number of digits that Lua shows of a number: printf's "%.14g".
 constexpr int kDigits = 14;
-// Whole numbers below this come out as such.
+// Whole numbers below this are written without an exponent.
 constexpr lua_Number kExponentFrom = 1e14;
 constexpr lua_Number kInt64End = 9223372036854775808.0;
-// Sign, digits, point, "e-308", and more than WriteInt64 needs.
+// Enough for a sign, digits, a point and "e-308", and more than WriteInt64 needs.
 constexpr size_t kMaxNumberBytes = 32;
 
 size_t WriteNumber(lua_Number value, char* to) {
@@ -29,8 +29,8 @@ size_t WriteNumber(lua_Number value, char* to) {
   return static_cast<size_t>(end - to);
 }
 
-// The number if the text is a decimal one, whole and in range. What else strtod takes (blanks, a
-// plus sign, hexadecimal, "inf") is for Lua to judge.
+// Returns the number if all of the text is a decimal number in range. Other texts that strtod takes
+// (blanks, a plus sign, hexadecimal, "inf") are left to Lua's own function.
 std::optional<lua_Number> ParseDecimal(std::string_view text) {
   const size_t first = text.starts_with('-') ? 1 : 0;
   if (first == text.size() || text[first] < '0' || text[first] > '9') return std::nullopt;
@@ -50,7 +50,7 @@ int64_t TruncatedToInt64(lua_Number value) {
 
 uint64_t TruncatedToUint64(lua_Number value) {
   constexpr uint64_t kHighBit = uint64_t{1} << 63;
-  // Compilers put it together from the signed conversion.
+  // x86-64 has no such instruction: compilers build it from the signed conversion.
   return value >= kInt64End ? static_cast<uint64_t>(TruncatedToInt64(value - kInt64End)) ^ kHighBit
                             : static_cast<uint64_t>(TruncatedToInt64(value));
 }

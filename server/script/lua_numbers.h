@@ -1,6 +1,6 @@
-// Lua's numbers as integers and as text. tostring and tonumber are for what scripts convert most:
-// numbers, and texts of decimal digits. They answer as Lua's own, which go through printf and
-// strtod (tonumber twice), in a fifth of the time.
+// Converts Lua's numbers to integers and to text. tostring and tonumber are replaced for what
+// scripts convert most: numbers, and texts of decimal digits. The results are those of Lua's own
+// functions, which use printf and strtod (tonumber calls it twice), in a fifth of the time.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace tally::server {
 
-// The number without its fraction. What fits no integer, or is none, becomes what the instructions
-// of x86-64 make of it, since that is what redis-server answers.
+// The number without its fraction. A number that fits no integer, or NaN, becomes what the
+// instructions of x86-64 make of it, because redis-server answers that.
 int64_t TruncatedToInt64(lua_Number value);
 uint64_t TruncatedToUint64(lua_Number value);
 
-// Each has the function that it protects as its first upvalue, and leaves everything else to
-// it.
+// The first upvalue of each guard is the function of Lua that it replaces. The guard calls it for
+// all other arguments.
 int GuardToString(lua_State* lua);
 int GuardToNumber(lua_State* lua);
 

@@ -49,7 +49,7 @@ bool IsOfClass(int c, int letter) {
 
 int Byte(const char* at) { return static_cast<unsigned char>(*at); }
 
-// `set` is at the '[', `last` at the ']' that closes it.
+// `set` points to the '[', `last` to the ']' that closes it.
 bool IsOfSet(int c, const char* set, const char* last) {
   bool listed = true;
   if (set[1] == '^') {
@@ -217,7 +217,7 @@ const char* PatternMatcher::MatchFrontier(const char* at, const char*& pattern) 
 
 const char* PatternMatcher::MatchCapture(const char* at, char digit) {
   const Capture& capture = captures_[static_cast<size_t>(Checked(digit))];
-  // That of a position is longer than what is left.
+  // For a position capture this is a huge number, so it never matches.
   const auto size = static_cast<size_t>(capture.size);
   if (static_cast<size_t>(end_ - at) < size || std::memcmp(capture.begin, at, size) != 0) {
     return nullptr;

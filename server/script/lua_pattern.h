@@ -1,6 +1,6 @@
-// Lua's patterns, matched as lstrlib.c of Lua 5.1 matches them (Copyright (C) 1994-2012 Lua.org,
-// PUC-Rio; MIT), with two differences: the watch is asked on the way, for a short pattern can take
-// for ever, and a pattern that would need a deep stack is refused.
+// Matches the patterns of Lua as lstrlib.c of Lua 5.1 does (Copyright (C) 1994-2012 Lua.org,
+// PUC-Rio; MIT), with two differences: the matcher asks the watch from time to time, because a
+// short pattern can take for ever, and a pattern that would need a deep stack is refused.
 #pragma once
 
 #include <array>
@@ -12,28 +12,28 @@
 
 namespace tally::server {
 
-// Raises Lua's errors for malformed patterns. Both texts must end with a NUL, as Lua's strings do,
-// and stay where they are.
+// Raises Lua's errors for malformed patterns. The subject and the pattern must end with a NUL, as
+// Lua's strings do, and must not move.
 class PatternMatcher {
  public:
   PatternMatcher(lua_State* lua, std::string_view subject)
       : lua_(lua), begin_(subject.data()), end_(begin_ + subject.size()), steps_(lua) {}
 
-  // The end of the match that begins at `at`, or null. Exponential in the number of quantifiers, in
-  // the worst case.
+  // Returns the end of the match that begins at `at`, or null. In the worst case the time is
+  // exponential in the number of quantifiers.
   const char* Match(const char* at, const char* pattern);
 
-  // After a match that began at `at` and ended at `end`.
-  // Pushes all captures and returns their number; with `or_whole` the match itself if there is
-  // none.
+  // For a match that began at `at` and ended at `end`: pushes all captures and returns their
+  // number. If there are none and `or_whole` is set, pushes the match itself.
   int PushCaptures(const char* at, const char* end, bool or_whole);
-  // Pushes capture `index`, from 0. Index 0 of a pattern without captures is the match itself.
+  // Pushes the capture `index`, counted from 0. In a pattern without captures, index 0 is the match
+  // itself.
   void PushCapture(int index, const char* at, const char* end);
 
   const char* begin() const { return begin_; }
   const char* end() const { return end_; }
 
-  // Matches inside one another: each quantifier and capture of the pattern is one.
+  // The most nested matches. Each quantifier and each capture of the pattern nests one more.
   static constexpr int kMaxDepth = 220;
 
  private:
@@ -42,11 +42,12 @@ class PatternMatcher {
 
   struct Capture {
     const char* begin;
-    ptrdiff_t size;  // or one of the above
+    ptrdiff_t size;  // or kUnfinished or kPosition
   };
 
   const char* MatchHere(const char* at, const char* pattern);
-  // What begins with '%' and is no single character; `handled` is false if it is one.
+  // Matches an item that begins with '%' and is not a single character. If it is one, sets
+  // `handled` to false.
   const char* MatchEscape(const char* at, const char*& pattern, bool& handled);
   const char* MatchBalance(const char* at, const char* pattern);
   const char* MatchFrontier(const char* at, const char*& pattern);
@@ -64,7 +65,7 @@ class PatternMatcher {
   const char* const end_;
   StepCounter steps_;
   int depth_ = 0;
-  int count_ = 0;  // of the captures
+  int count_ = 0;  // of captures
   std::array<Capture, LUA_MAXCAPTURES> captures_;
 };
 

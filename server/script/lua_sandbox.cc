@@ -8,7 +8,7 @@ extern "C" {
 namespace tally::server {
 namespace {
 
-// Their addresses are keys that no script can make.
+// The addresses of these are registry and metatable keys that no script can make.
 constexpr char kProtectedKey = 0;
 constexpr char kGlobalsKey = 0;
 constexpr char kEnvironmentKey = 0;
@@ -31,14 +31,15 @@ int RefuseMissing(lua_State* lua) {
                     name != nullptr ? name : "?");
 }
 
-// What scripts get of the base library, as redis-server 7.0 chooses.
+// The functions of the base library that scripts get, as redis-server 7.0 chooses them.
 constexpr const char* kBaseFunctions[] = {
     "assert", "collectgarbage", "error",  "gcinfo",       "getmetatable", "ipairs",
     "load",   "loadstring",     "next",   "pairs",        "pcall",        "rawequal",
     "rawget", "rawset",         "select", "setmetatable", "tonumber",     "tostring",
     "type",   "unpack",         "xpcall", "_VERSION"};
 
-// Opens a library and leaves its table, in the real globals under its name, at the top.
+// Opens a library, which puts its table into the real globals under its name. Leaves the table at
+// the top of the stack.
 void Open(lua_State* lua, const char* name, lua_CFunction open) {
   lua_pushcfunction(lua, open);
   lua_pushstring(lua, name);
@@ -46,7 +47,7 @@ void Open(lua_State* lua, const char* name, lua_CFunction open) {
   lua_getfield(lua, LUA_GLOBALSINDEX, name);
 }
 
-// The library at the top becomes the global `name`, protected.
+// Makes the library at the top of the stack, behind a proxy, the global `name`. Pops it.
 void Publish(lua_State* lua, const char* name) {
   ProtectTop(lua);
   PushGlobals(lua);
@@ -75,7 +76,7 @@ void OpenString(lua_State* lua) {
   Open(lua, LUA_STRLIBNAME, luaopen_string);
   GuardString(lua);
   Publish(lua, LUA_STRLIBNAME);
-  // The metatable of all strings: getmetatable gives a proxy of one like it.
+  // For the metatable of all strings, getmetatable returns a proxy of a table like it.
   lua_pushliteral(lua, "");
   lua_getmetatable(lua, -1);
   lua_newtable(lua);
@@ -88,7 +89,7 @@ void OpenString(lua_State* lua) {
   lua_pop(lua, 2);
 }
 
-// Only the processor time of os.
+// Of the library `os`, scripts get only the processor time.
 void OpenClock(lua_State* lua) {
   Open(lua, LUA_OSLIBNAME, luaopen_os);
   lua_newtable(lua);
@@ -111,7 +112,7 @@ void OpenOwn(lua_State* lua, const char* name, lua_CFunction open) {
   Publish(lua, name);
 }
 
-// After the globals a function that reports names that are not there; before them the proxy.
+// Closes the globals: an unknown name raises an error, and scripts get only a proxy of the table.
 void CloseGlobals(lua_State* lua) {
   PushGlobals(lua);
   lua_newtable(lua);

@@ -1,9 +1,9 @@
-// What a script finds in its global table, and what it must not reach: files, processes, bytecode,
-// and the tables that it shares with the scripts after it.
+// The global table of scripts. It keeps scripts away from files, processes and bytecode, and from
+// changing the tables that they share with later scripts.
 //
 // Lua 5.1 has no read-only tables, so a script gets proxies: empty tables whose metatable reads
-// from the real table and refuses writes. The functions that go round metatables (rawset,
-// table.insert …) are replaced by ones that know proxies.
+// from the real table and refuses writes. Functions that bypass metatables (rawset, table.insert …)
+// are replaced by functions that know proxies.
 //
 // Everything here raises Lua errors and must run inside a protected call.
 #pragma once
@@ -13,21 +13,23 @@
 
 namespace tally::server {
 
-// Fills the state's globals and makes their proxy the environment of all code loaded from now on.
+// Fills the globals of the state, and makes their proxy the environment of all code that is loaded
+// from now on.
 void OpenSandbox(lua_State* lua);
 
-// Pushes the real table of globals: what is set there, scripts see.
+// Pushes the real table of globals. Scripts see what is set in it.
 void PushGlobals(lua_State* lua);
-// Pushes the proxy, the environment that each script runs in.
+// Pushes the proxy of the globals, which is the environment of each script.
 void PushEnvironment(lua_State* lua);
 
 // Replaces the table at the top of the stack by a proxy.
 void ProtectTop(lua_State* lua);
-// Pushes the table behind the proxy at `index`; pushes nothing and gives false when that is none.
+// Pushes the real table of the proxy at `index`. If there is no proxy, pushes nothing and returns
+// false.
 bool PushProtected(lua_State* lua, int index);
 
-// Replace functions that Lua has by those that know proxies, limits and the watch. The table of the
-// library is at the top of the stack.
+// These replace functions of a Lua library by functions that know proxies, limits and the watch.
+// The table of the library must be at the top of the stack.
 void GuardBase(lua_State* lua);
 void GuardCoroutine(lua_State* lua);
 void GuardString(lua_State* lua);

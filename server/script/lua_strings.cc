@@ -1,5 +1,5 @@
-// The functions of Lua's string library that can take long, as lstrlib.c of Lua 5.1 has them
-// (Copyright (C) 1994-2012 Lua.org, PUC-Rio; MIT), but open to the watch.
+// Replaces the functions of Lua's string library that can take long. They work as in lstrlib.c of
+// Lua 5.1 (Copyright (C) 1994-2012 Lua.org, PUC-Rio; MIT), but the watch can interrupt them.
 #include <cctype>
 #include <cstring>
 
@@ -17,7 +17,8 @@ std::string_view TextArg(lua_State* lua, int index) {
   return {text, size};
 }
 
-// Where the search begins that `index` gives, from 0: a negative number counts from the end.
+// Returns where the search begins, from 0, for the argument `index`. A negative argument counts
+// from the end.
 size_t BeginArg(lua_State* lua, int index, size_t size) {
   ptrdiff_t begin = luaL_optinteger(lua, index, 1);
   if (begin < 0) begin += static_cast<ptrdiff_t>(size) + 1;
@@ -26,7 +27,7 @@ size_t BeginArg(lua_State* lua, int index, size_t size) {
 }
 
 int FindPlain(lua_State* lua, std::string_view text, std::string_view wanted, size_t begin) {
-  // Linear, where std::string_view::find is not.
+  // memmem takes linear time; std::string_view::find does not.
   const void* found =
       ::memmem(text.data() + begin, text.size() - begin, wanted.data(), wanted.size());
   if (found == nullptr) {
@@ -67,7 +68,7 @@ int Find(lua_State* lua) { return FindOrMatch(lua, true); }
 
 int Match(lua_State* lua) { return FindOrMatch(lua, false); }
 
-// The text, the pattern, and where to go on are upvalues.
+// The upvalues are the text, the pattern, and the position at which to go on.
 int NextMatch(lua_State* lua) {
   const std::string_view text = TextArg(lua, lua_upvalueindex(1));
   const char* pattern = lua_tostring(lua, lua_upvalueindex(2));
@@ -92,7 +93,7 @@ int GMatch(lua_State* lua) {
   return 1;
 }
 
-// The replacement is a string, in which %0 to %9 stand for captures.
+// Adds the replacement when it is a string, in which %0 to %9 stand for captures.
 void AddTemplate(lua_State* lua, PatternMatcher& matcher, luaL_Buffer& out, const char* at,
                  const char* end) {
   size_t size = 0;

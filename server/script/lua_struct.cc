@@ -1,5 +1,5 @@
-// struct: numbers and strings as bytes, in the format letters of Roberto Ierusalimschy's library of
-// that name, which scripts expect.
+// struct: converts numbers and strings to bytes and back, with the format letters of Roberto
+// Ierusalimschy's library of that name, because scripts expect them.
 #include <climits>
 #include <cstdint>
 #include <cstring>
@@ -21,7 +21,7 @@ struct Format {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// The number after a format letter, or `otherwise`.
+// Reads the number after a format letter; returns `otherwise` if there is none.
 int TakeSize(lua_State* lua, Format& format, int otherwise) {
   if (!IsDigit(*format.at)) return otherwise;
   int size = 0;
@@ -34,7 +34,7 @@ int TakeSize(lua_State* lua, Format& format, int otherwise) {
   return size;
 }
 
-// Bytes of what `letter` stands for.
+// The number of bytes that `letter` stands for; 0 for control letters and `s`.
 size_t SizeOf(lua_State* lua, char letter, Format& format) {
   switch (letter) {
     case 'B':
@@ -74,7 +74,7 @@ size_t Padding(size_t total, size_t size, char letter, const Format& format) {
   return align > 1 ? (align - (total & (align - 1))) & (align - 1) : 0;
 }
 
-// The letters that take no value.
+// Handles the letters that take no value.
 void Control(lua_State* lua, char letter, Format& format) {
   switch (letter) {
     case ' ':
@@ -116,7 +116,7 @@ void PutFloat(luaL_Buffer& out, Float value, bool little) {
   }
 }
 
-// Puts the value of one letter, argument `index`. Returns its bytes.
+// Appends the value of one letter, which is argument `index`. Returns the number of bytes.
 size_t Put(lua_State* lua, luaL_Buffer& out, char letter, size_t size, int index,
            const Format& format) {
   switch (letter) {
@@ -131,7 +131,7 @@ size_t Put(lua_State* lua, luaL_Buffer& out, char letter, size_t size, int index
       size_t length = 0;
       const char* text = luaL_checklstring(lua, index, &length);
       if (size == 0) size = length;
-      luaL_argcheck(lua, length >= size, index + 1, "string too short");  // as scripts know it
+      luaL_argcheck(lua, length >= size, index + 1, "string too short");  // + 1: as the original
       luaL_addlstring(&out, text, size);
       if (letter == 'c') return size;
       luaL_addchar(&out, '\0');
@@ -150,7 +150,7 @@ int Pack(lua_State* lua) {
   luaL_Buffer out;
   size_t total = 0;
   int index = 1;
-  lua_pushnil(lua);  // parts the arguments from what the buffer puts on the stack
+  lua_pushnil(lua);  // separates the arguments from the stack slots of the buffer
   luaL_buffinit(lua, &out);
   while (*format.at != '\0') {
     const char letter = *format.at++;
@@ -194,7 +194,8 @@ Float GetFloat(const char* bytes, bool little) {
   return value;
 }
 
-// Pushes the value of one letter from `bytes`; the text ends at `end`. Returns its bytes.
+// Pushes the value of one letter from `bytes`. The data ends at `end`. Returns the number of bytes
+// used.
 size_t Get(lua_State* lua, char letter, size_t size, const char* bytes, const char* end,
            const Format& format, int first_value) {
   switch (letter) {
@@ -205,7 +206,7 @@ size_t Get(lua_State* lua, char letter, size_t size, const char* bytes, const ch
       lua_pushnumber(lua, GetFloat<double>(bytes, format.little));
       return size;
     case 'c': {
-      if (size == 0) {  // the value before says the length
+      if (size == 0) {  // the value before is the length
         if (lua_gettop(lua) < first_value || lua_isnumber(lua, -1) == 0) {
           luaL_error(lua, "format 'c0' needs a previous size");
         }
@@ -234,7 +235,7 @@ int Unpack(lua_State* lua) {
   Format format{luaL_checkstring(lua, 1)};
   size_t length = 0;
   const char* data = luaL_checklstring(lua, 2, &length);
-  // What is negative is too large.
+  // A negative position becomes a number that is too large, and is refused below.
   const auto begin = static_cast<size_t>(luaL_optinteger(lua, 3, 1));
   luaL_argcheck(lua, begin > 0, 3, "offset must be 1 or greater");
   lua_settop(lua, 2);

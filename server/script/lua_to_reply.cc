@@ -17,7 +17,8 @@ std::string_view TextAt(lua_State* lua, int index) {
   return {text, size};
 }
 
-// Pushes the field if it has the type; pushes nothing otherwise.
+// Pushes the field of the table at the top if it has the type. Otherwise pushes nothing and returns
+// false.
 bool PushField(lua_State* lua, const char* name, int type) {
   lua_pushstring(lua, name);
   lua_rawget(lua, -2);
@@ -75,7 +76,8 @@ void ReplyBigNumber(ReplyBuilder& reply, std::string_view digits) {
   reply.Raw("\r\n");
 }
 
-// The table at the top is {string = …, format = …}; false if it is not.
+// Replies for a table {string = …, format = …} at the top of the stack. Returns false if it is not
+// such a table.
 bool ReplyVerbatim(lua_State* lua, ReplyBuilder& reply) {
   if (!PushField(lua, "format", LUA_TSTRING)) return false;
   lua_insert(lua, -2);
@@ -104,8 +106,8 @@ void ReplyArray(lua_State* lua, ReplyBuilder& reply, int script_protocol) {
   reply.EndArray(mark, static_cast<size_t>(elements));
 }
 
-// False if the table at the top holds numbered elements only, as most replies do: a walk over a few
-// costs less than to look for each name.
+// Returns false if the table at the top has only a few elements and all keys are numbers, as for
+// most replies. A short walk costs less than looking for each name.
 bool MayHaveNames(lua_State* lua) {
   constexpr int kFew = 8;
   lua_pushnil(lua);
@@ -118,8 +120,8 @@ bool MayHaveNames(lua_State* lua) {
   return true;
 }
 
-// A table with one of the fields that name a type. The field is left at the top of the stack; false
-// when there is none.
+// Replies for a table with one of the fields that name a type, and leaves the field at the top of
+// the stack. Returns false if there is no such field.
 bool ReplyNamed(lua_State* lua, ReplyBuilder& reply, int script_protocol) {
   if (PushField(lua, "err", LUA_TSTRING)) {
     reply.Error(TextAt(lua, -1));

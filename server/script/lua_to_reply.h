@@ -1,4 +1,4 @@
-// What a script returns as a reply.
+// Makes a reply of the value that a script returns.
 #pragma once
 
 #include <lua.hpp>
@@ -7,10 +7,10 @@
 
 namespace tally::server {
 
-// Appends the reply for the value at the top of the stack and pops it. Numbers lose their fraction,
-// arrays end before their first nil, false and nil are null. After redis.setresp(3),
-// `script_protocol` is 3 and booleans stay booleans where the client's protocol has them. May raise
-// for want of memory; what is in the output is then not a whole reply. O(size).
+// Appends the reply for the value at the top of the stack, and pops the value. Numbers lose their
+// fraction, arrays end before their first nil, and false and nil become null. `script_protocol` is
+// 3 after redis.setresp(3): booleans then stay booleans if the protocol of the client has them. May
+// raise an error for lack of memory; the output then ends with an incomplete reply. O(size).
 void ReplyWithTop(lua_State* lua, ReplyBuilder& reply, int script_protocol);
 
 }  // namespace tally::server

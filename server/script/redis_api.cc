@@ -23,7 +23,7 @@ std::string_view TextAt(lua_State* lua, int index) {
   return text != nullptr ? std::string_view(text, size) : std::string_view();
 }
 
-// Takes the arguments, which are a command. False after pushing an error.
+// Takes the arguments of a command. Returns false after pushing an error.
 bool TakeCall(lua_State* lua) {
   if (lua_gettop(lua) == 0) {
     PushError(lua, "Please specify at least one argument for this redis lib call");
@@ -34,7 +34,7 @@ bool TakeCall(lua_State* lua) {
   return false;
 }
 
-// Leaves the reply at the top of the stack; true if it is an error.
+// Leaves the reply at the top of the stack. Returns true if the reply is an error.
 bool RunCommand(lua_State* lua) {
   ScriptEngine& engine = EngineOf(lua);
   engine.watch().Check(lua);
@@ -52,7 +52,7 @@ int Pcall(lua_State* lua) {
   return 1;
 }
 
-// Whether the user could run a command, without running it.
+// Pushes whether the user may run a command. The command is not run.
 int AclCheckCmd(lua_State* lua) {
   if (!TakeCall(lua)) return lua_error(lua);
   const std::optional<bool> allowed = EngineOf(lua).MayRunTaken();
@@ -126,7 +126,7 @@ int SetResp(lua_State* lua) {
   return 0;
 }
 
-// Which of a script's effects are logged cannot be chosen here: all are.
+// Has no effect: a script cannot choose which of its effects are logged. All are.
 int SetRepl(lua_State* lua) {
   constexpr lua_Integer kAll = 3;
   if (lua_gettop(lua) != 1) return RaiseError(lua, "redis.set_repl() requires two arguments.");

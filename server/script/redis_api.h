@@ -1,4 +1,4 @@
-// The table `redis` of scripts: redis.call and what goes with it.
+// The table `redis` of scripts: redis.call and its other functions.
 #pragma once
 
 #include <lua.hpp>
@@ -7,7 +7,8 @@
 
 namespace tally::server {
 
-// Adds it to the globals. Must run inside a protected call; the engine must outlive the state.
+// Adds the table to the globals. Must run inside a protected call. The engine must outlive the
+// state.
 void OpenRedis(lua_State* lua, ScriptEngine& engine);
 
 }  // namespace tally::server

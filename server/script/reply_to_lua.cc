@@ -32,7 +32,7 @@ void PushText(lua_State* lua, std::string_view text) {
   lua_pushlstring(lua, text.data(), text.size());
 }
 
-// The value at the top becomes the only field of a table, which takes its place.
+// Replaces the value at the top of the stack by a table that has it as its only field.
 void Wrap(lua_State* lua, const char* name) {
   lua_createtable(lua, 0, 1);
   lua_insert(lua, -2);
@@ -83,7 +83,7 @@ void PushVerbatim(lua_State* lua, std::string_view& wire, int64_t size) {
   Wrap(lua, "verbatim_string");
 }
 
-// A command's error: scripts in the wild look at both fields.
+// Pushes the error of a command. Existing scripts look at both fields.
 void PushCommandError(lua_State* lua, std::string_view line_with_type) {
   PushError(lua, line_with_type);
   lua_pushboolean(lua, 1);

@@ -1,4 +1,4 @@
-// A command's reply as a script gets it.
+// Converts the reply of a command to a value for a script.
 #pragma once
 
 #include <lua.hpp>
@@ -6,10 +6,10 @@
 
 namespace tally::server {
 
-// Pushes the reply that `wire` begins with, one of ReplyBuilder's, and takes it off `wire`. Nulls
-// of RESP2 become false, those of RESP3 nil; a status {ok = …}, an error {err = …}; a map, set,
-// double, big number or verbatim string a table with one field of that name. May raise for want of
-// memory or of stack. O(bytes).
+// Pushes the reply at the begin of `wire`, which ReplyBuilder wrote, and removes it from `wire`.
+// Null becomes false in RESP2 and nil in RESP3; a status becomes {ok = …}, an error {err = …}; a
+// map, set, double, big number or verbatim string becomes a table with one field of that name. May
+// raise an error for lack of memory or stack. O(bytes).
 void PushReply(lua_State* lua, std::string_view& wire);
 
 }  // namespace tally::server

@@ -22,7 +22,7 @@ namespace tally::server {
 namespace {
 
 constexpr char kChunkName[] = "@user_script";
-// Above this a reply's buffer is given back after the script.
+// If the buffer of a reply has more capacity than this, it is freed after the script.
 constexpr size_t kKeptCapacity = 64 * 1024;
 
 ScriptEngine* EngineAt(lua_State* lua) {
@@ -62,7 +62,7 @@ void* ScriptEngine::Allocate(void* engine, void* block, size_t old_size, size_t 
     return nullptr;
   }
   if (new_size > old_size && used + (new_size - old_size) > kMaxBytes) return nullptr;
-  // malloc has a shorter way than realloc of nothing.
+  // malloc is quicker than realloc of a null pointer.
   void* grown = block == nullptr ? std::malloc(new_size) : std::realloc(block, new_size);
   if (grown != nullptr) used = used - old_size + new_size;
   return grown;
@@ -203,7 +203,7 @@ int ScriptEngine::Invoke(lua_State* lua) {
   lua_rawgeti(lua, LUA_REGISTRYINDEX, engine.add_place_);
   const int handler = lua_gettop(lua);
   lua_rawgeti(lua, LUA_REGISTRYINDEX, invocation.script->function);
-  // The script before may have given its own function another environment.
+  // An earlier run of the script may have given its function another environment.
   PushEnvironment(lua);
   lua_setfenv(lua, -2);
   const int status = lua_pcall(lua, 0, 1, handler);
@@ -215,9 +215,9 @@ int ScriptEngine::Invoke(lua_State* lua) {
   return 0;
 }
 
-// The error is at the top of the stack.
+// Replies with the error at the top of the stack.
 void ScriptEngine::ReplyFailure(lua_State* lua) {
-  // Neither memory nor stack was left to say where: Run replies.
+  // There was no memory or stack left to add the place. The error goes on to Run, which replies.
   if (!lua_istable(lua, -1)) lua_error(lua);
   lua_getfield(lua, -1, "err");
   lua_getfield(lua, -2, "source");

@@ -1,7 +1,8 @@
-// Runs Lua scripts, one at a time, and keeps those it has compiled.
+// Runs Lua scripts, one at a time, and keeps the scripts that it has compiled.
 //
-// liblua raises its errors by longjmp, past every destructor: no object that has one may live in a
-// frame that a raise can leave. What scripts' calls need of memory is therefore the engine's.
+// liblua raises its errors by longjmp, which skips every destructor. So no object that has a
+// destructor may live in a frame that an error can leave. The memory that calls of scripts need
+// therefore belongs to the engine.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -28,12 +29,12 @@ namespace tally::server {
 
 struct Script {
   Sha1Hex sha;
-  int function = 0;  // in Lua's registry
+  int function = 0;  // reference in Lua's registry
   bool declares_flags = false;
   bool no_writes = false;
   bool allow_oom = false;
-  bool pinned = false;                            // came by SCRIPT LOAD
-  std::list<std::array<char, 40>>::iterator use;  // its place in the order of use, if not pinned
+  bool pinned = false;                            // loaded by SCRIPT LOAD
+  std::list<std::array<char, 40>>::iterator use;  // place in by_use_, if not pinned
 };
 
 class ScriptEngine {
@@ -43,41 +44,45 @@ class ScriptEngine {
   ScriptEngine(const ScriptEngine&) = delete;
   ScriptEngine& operator=(const ScriptEngine&) = delete;
 
-  // The script of that SHA1, in hex of any case; null if it is not kept.
+  // Returns the script with this SHA1, in hex of any case; null if it is not kept.
   const Script* Find(std::string_view sha) const;
-  // Find, for a script that is going to be run.
+  // As Find, for a script that is going to be run: marks it as the last used.
   const Script* Use(std::string_view sha);
-  // Compiles a script, unless it is kept already, and keeps it: until Flush if it is `pinned`,
-  // otherwise as long as it is among the last kMaxUnpinned that were used. Fails with an error
-  // reply's text. The pointer is good until the next Load or Flush.
+  // Compiles and keeps a script, unless it is kept already. A `pinned` script is kept until Flush;
+  // any other as long as it is among the kMaxUnpinned that were used last. The message of an error
+  // is the text of the error reply. The pointer is valid until the next Load or Flush.
   absl::StatusOr<const Script*> Load(std::string_view body, bool pinned);
   void Flush();
   size_t size() const { return scripts_.size(); }
   size_t memory_usage() const { return used_bytes_; }
 
-  // Runs the script for `caller` and appends one reply to its output. With `read_only` the script's
-  // writes fail.
+  // Runs the script for `caller` and appends one reply to the output of `caller`. With `read_only`
+  // the script may not write.
   void Run(const Script& script, Client& caller, Args keys, Args args, bool read_only);
 
-  // Whether the script that is running has changed anything.
+  // Whether the running script has changed anything.
   bool wrote() const { return script_client_.wrote; }
   ScriptWatch& watch() { return watch_; }
 
-  // The rest is for the running script's calls.
+  // The functions below are for the calls of the running script.
 
-  // Takes the arguments of a call from the stack; false if one is neither string nor number.
+  // Takes the arguments of a call from the stack. Returns false if one is neither a string nor a
+  // number.
   bool TakeArgs(lua_State* lua);
   // Runs the command that TakeArgs took. The reply is valid until the next call.
   std::string_view RunTaken();
-  // Whether the caller's user may run the command that TakeArgs took; empty if it is none.
+  // Whether the user of the caller may run the command that TakeArgs took; nullopt if there is no
+  // such command.
   std::optional<bool> MayRunTaken() const;
-  // The protocol that replies come to the script in.
+  // Sets the protocol of the replies that the script gets.
   void set_protocol(int protocol) { script_client_.reply.set_protocol(protocol); }
   Services& server() { return server_; }
 
-  // What the strings and tables of all scripts may take: enough for the largest value there can be.
+  // The most bytes that the Lua state, with the strings and tables of all scripts, may take: enough
+  // for the largest possible value.
   static constexpr size_t kMaxBytes = size_t{512} << 20;
-  // Clients that put their arguments into the text make a new script with each call.
+  // The most scripts that are kept without SCRIPT LOAD. There must be a limit, because clients that
+  // put their arguments into the text make a new script with each call.
   static constexpr size_t kMaxUnpinned = 500;
 
  private:
@@ -91,20 +96,22 @@ class ScriptEngine {
   struct Compilation {
     std::string_view code;
     int function = 0;
-    int dropped = LUA_NOREF;  // a function that goes first
+    int dropped = LUA_NOREF;  // reference of a function to free first
   };
 
   static void* Allocate(void* engine, void* block, size_t old_size, size_t new_size);
-  // These run inside protected calls; the engine is their argument.
+  // These run inside protected calls. Their argument is the engine.
   static int Open(lua_State* lua);
   static int Compile(lua_State* lua);
   static int Invoke(lua_State* lua);
 
   void OpenState();
   void CloseState();
-  // Takes the script that was used longest ago off the books. Returns its function.
+  // Removes the script that was used longest ago from scripts_ and by_use_. Returns its `function`,
+  // which the caller frees.
   int DropOldest();
-  // Calls one of the functions above. False after an error, whose text is put into `error_`.
+  // Calls one of the functions above. After an error, puts its text into `error_` and returns
+  // false.
   bool CallProtected(int function);
   void ReplyFailure(lua_State* lua);
 
@@ -112,19 +119,19 @@ class ScriptEngine {
   ScriptWatch watch_;
   lua_State* lua_ = nullptr;
   size_t used_bytes_ = 0;
-  int compile_ = 0;  // in Lua's registry, so that calling them takes no memory
+  int compile_ = 0;  // references in Lua's registry: to call them takes no memory
   int invoke_ = 0;
   int add_place_ = 0;
 
   Sha1Memo names_;
   absl::flat_hash_map<std::array<char, 40>, Script> scripts_;  // by Sha1Hex::digits
-  std::list<std::array<char, 40>> by_use_;  // those not pinned, the last used first
+  std::list<std::array<char, 40>> by_use_;  // scripts not pinned, last used first
   Invocation invocation_;
   Compilation compilation_;
   std::string error_;
 
   Client script_client_;
-  std::string joined_;  // a reply that lies in several blocks
+  std::string joined_;  // holds a reply that was in several blocks
   std::vector<std::string_view> args_;
   std::vector<std::array<char, kMaxDoubleBytes>> numbers_;  // digits of arguments that are numbers
 };

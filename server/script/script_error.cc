@@ -29,7 +29,7 @@ int RaiseError(lua_State* lua, std::string_view text) {
 int AddErrorPlace(lua_State* lua) {
   lua_settop(lua, 1);
   if (!lua_istable(lua, 1)) {
-    // As tostring gives it, and without calling a metamethod.
+    // Makes the same text as tostring, but without calling a metamethod.
     if (lua_isstring(lua, 1) == 0) {
       if (lua_isboolean(lua, 1)) {
         lua_pushstring(lua, lua_toboolean(lua, 1) != 0 ? "true" : "false");

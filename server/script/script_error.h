@@ -1,4 +1,4 @@
-// Errors as scripts see them: a table whose `err` begins with an error code.
+// Errors as scripts see them: a table with a field `err`, which begins with an error code.
 #pragma once
 
 #include <lua.hpp>
@@ -6,15 +6,16 @@
 
 namespace tally::server {
 
-// Pushes {err = …}. `text` is an error's words: with '-' before them the first word is the code,
-// if more than one follows, and otherwise it is ERR. May raise for want of memory.
+// Pushes {err = …}. If `text` begins with '-' and has a blank, its first word is the error code;
+// otherwise the code ERR is put before it. May raise an error for lack of memory.
 void PushError(lua_State* lua, std::string_view text);
 
-// Raises PushError's table. Does not return; the int is for `return RaiseError(…)`.
+// Raises the table of PushError as an error. Does not return; the int allows
+// `return RaiseError(…)`.
 int RaiseError(lua_State* lua, std::string_view text);
 
-// The message handler of a script's call: adds to the error where in the script it was raised
-// (`source` and `line`), and makes a table of an error that is none.
+// The message handler for running a script. Makes a table of an error that is not a table, and adds
+// to the table where in the script the error was raised (`source` and `line`).
 int AddErrorPlace(lua_State* lua);
 
 }  // namespace tally::server

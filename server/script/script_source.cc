@@ -7,7 +7,8 @@
 namespace tally::server {
 namespace {
 
-// Takes the text up to `separator` off the front.
+// Returns the text before the first `separator`, or all of it, and removes it and the separator
+// from `text`.
 std::string_view TakeUntil(std::string_view& text, char separator) {
   const size_t end = std::min(text.find(separator), text.size());
   const std::string_view part = text.substr(0, end);

@@ -1,4 +1,5 @@
-// The first line of a script may say how it is to be run: "#!lua flags=no-writes,allow-oom".
+// Parses the first line of a script, which may say how the script is to be run: "#!lua
+// flags=no-writes,allow-oom".
 #pragma once
 
 #include <cstdint>
@@ -8,12 +9,12 @@
 namespace tally::server {
 
 struct ScriptSource {
-  // Lua code; its line numbers are those of the whole text.
+  // The Lua code. Its line numbers are those of the whole text.
   std::string_view code;
-  bool declares_flags = false;  // there is such a first line
+  bool declares_flags = false;  // the script has such a first line
   bool no_writes = false;
   bool allow_oom = false;
-  std::string error;  // empty, or why the first line is not understood
+  std::string error;  // why the first line is wrong; empty if it is right
 };
 
 // The result refers to `body`.

@@ -15,7 +15,7 @@
 namespace tally::server {
 namespace {
 
-// While a script is busy it has about as long for itself before the others are served again.
+// A busy script runs for about this long before the other clients are served again.
 constexpr int64_t kOwnMicros = 1000;
 
 void Hook(lua_State* lua, lua_Debug*) { ScriptWatch::Of(lua).Check(lua); }
@@ -50,7 +50,8 @@ void ScriptWatch::End() {
   server_.script_busy = false;
   const int64_t stood_at = server_.clock.now_ms();
   server_.clock.Tick();
-  // Whoever spoke while the clock was stopped seems to have done so when the script began.
+  // Clients that were active while the clock was stopped have the time of the script's begin. Give
+  // them the present time.
   const int64_t now = server_.clock.now_ms();
   server_.clients.ForEach([&](Client& client) {
     if (client.last_active_ms == stood_at) client.last_active_ms = now;
@@ -66,7 +67,8 @@ void ScriptWatch::Overdue(lua_State* lua) {
       return;
     }
   }
-  // A script that catches the error gets the next one at its next line, or turn of a loop.
+  // If the script catches the error, it gets the next one at its next line or in the next round of
+  // a loop.
   lua_sethook(main_, Hook, LUA_MASKLINE, 0);
   lua_sethook(lua, Hook, LUA_MASKLINE, 0);
   RaiseError(lua, "Script killed by user with SCRIPT KILL...");
@@ -81,8 +83,8 @@ void ScriptWatch::BecomeBusy() {
       sha_);
 }
 
-// The server is ending. What the script did, or the transaction that it is part of, is not logged,
-// so nothing of it may be acknowledged.
+// The server is ending. What the script has done, or the transaction that it is part of, is not
+// logged, so nothing of it may be acknowledged.
 void ScriptWatch::GiveUp() {
   if (!killed_) server_.log.Warning("The script ", sha_, " is given up, with all it has done");
   Kill();

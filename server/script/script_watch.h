@@ -1,8 +1,9 @@
-// Watches over the time that a script takes. Past busy-reply-threshold the other clients are served
-// in between, and the script can be ended: an error is raised in it that no pcall holds up.
+// Watches how long a script runs. After busy-reply-threshold the other clients are served in
+// between, and the script can be ended: an error is raised in it that no pcall can stop.
 //
-// A hook looks at the clock every kInstructions of Lua's. What a library function does is no
-// instruction, so the functions that a script can keep busy for long call Check themselves.
+// A hook looks at the clock after every kInstructions instructions of Lua. The work of a library
+// function is not counted in instructions, so the functions that a script can keep busy for long
+// call Check themselves.
 #pragma once
 
 #include <cstddef>
@@ -21,22 +22,22 @@ class ScriptWatch {
  public:
   explicit ScriptWatch(Services& server) : server_(server) {}
 
-  // The watch of the state that the engine made.
+  // Returns the watch of the engine that made this Lua state.
   static ScriptWatch& Of(lua_State* lua);
 
-  // From now on `main` runs the script `sha`, for `caller`; until End.
+  // Begins to watch: until End, `main` runs the script `sha` for `caller`.
   void Begin(lua_State* main, std::string_view sha, Client& caller);
   void End();
   bool running() const { return main_ != nullptr; }
 
-  // Ends the script when it is asked next.
+  // Makes the next Check end the script.
   void Kill() {
     killed_ = true;
     due_us_ = 0;
   }
 
-  // Asks: serves the others if that is due, and raises an error in `lua`, the state or one of its
-  // coroutines, if the script has to end. Call where an error may be raised.
+  // Serves the other clients if that is due. If the script has to end, raises an error in `lua`,
+  // which is the state or one of its coroutines. Call only where an error may be raised.
   void Check(lua_State* lua) {
     if (Clock::MonotonicMicros() >= due_us_) [[unlikely]]
       Overdue(lua);
@@ -53,11 +54,11 @@ class ScriptWatch {
   lua_State* main_ = nullptr;
   std::string_view sha_;
   Client* caller_ = nullptr;
-  int64_t due_us_ = 0;  // when there is next something to do
+  int64_t due_us_ = 0;  // when Check has to do something next
   bool killed_ = false;
 };
 
-// Counts the steps of a library function's loops, and asks the watch now and then.
+// Counts the steps in the loops of a library function, and calls Check every kSteps steps.
 class StepCounter {
  public:
   explicit StepCounter(lua_State* lua) : lua_(lua) {}

@@ -10,7 +10,8 @@
 namespace tally::server {
 
 Sha1Hex Sha1Of(std::string_view bytes) {
-  // Fetched once: looking an algorithm up costs more than a short script's digest.
+  // Fetched only once, because looking up an algorithm costs more than the digest of a short
+  // script.
   static EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA1", nullptr);
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned size = 0;
@@ -25,7 +26,8 @@ Sha1Hex Sha1Of(std::string_view bytes) {
   return hex;
 }
 
-// Of a few bytes, not of all: the comparison reads them anyway.
+// Hashes only a few bytes, because the comparison reads all of them anyway. Requires at least 16
+// bytes.
 size_t Sha1Memo::PlaceOf(std::string_view bytes) {
   constexpr uint64_t kMix = 0x9E3779B97F4A7C15;
   uint64_t hash = bytes.size();

@@ -16,8 +16,8 @@ struct Sha1Hex {
 // O(bytes).
 Sha1Hex Sha1Of(std::string_view bytes);
 
-// Sha1Of for texts that come again and again, as those of EVAL do: costs a comparison for one that
-// came lately. Holds up to kEntries texts of up to kMaxBytes.
+// Sha1Of for texts that are repeated, as those of EVAL are. For a text that was given lately it
+// costs only a comparison. Holds up to kEntries texts of up to kMaxBytes each.
 class Sha1Memo {
  public:
   Sha1Hex Of(std::string_view bytes);
@@ -32,7 +32,7 @@ class Sha1Memo {
   };
   static size_t PlaceOf(std::string_view bytes);
 
-  std::array<Entry, kEntries> entries_;  // each text has one place
+  std::array<Entry, kEntries> entries_;  // a text can be in one place only
 };
 
 }  // namespace tally::server

@@ -1,4 +1,4 @@
-// What the server knows of a connected client, as commands see it. No sockets here.
+// What the server knows about a connected client, as commands see it. There are no sockets here.
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
@@ -24,10 +24,10 @@ struct WatchedKey;
 // The connection of a client.
 class Transport {
  public:
-  // Sends at most `most` bytes of the client's output, at the end of the turn. True when it would
-  // have sent more: the peer takes them, and this is to be called again in the next turn.
+  // Sends at most `most` bytes of the client's output. Called at the end of a turn. Returns true if
+  // more output is left and the peer may take it: then it must be called again in the next turn.
   virtual bool FlushOutput(size_t most) = 0;
-  // Closes at the end of the turn, after the output has been sent as far as the peer takes it.
+  // Closes the socket at once. Output that has not been sent is lost.
   virtual void Close() = 0;
 
  protected:
@@ -47,7 +47,7 @@ struct Transaction {
   uint32_t flags = 0;    // CommandFlags of all that is queued
   size_t queued_bytes = 0;
   std::vector<QueuedCommand> queue;
-  std::vector<WatchedKey*> watched;  // WatchList's
+  std::vector<WatchedKey*> watched;  // owned by the WatchList
 };
 
 enum class ReplyMode : uint8_t { kOn, kOff, kSkipNext, kSkipThis };
@@ -60,51 +60,55 @@ struct Client {
   uint64_t id = 0;
   std::string address;
   std::string local_address;
-  int descriptor = -1;  // only to be shown in CLIENT LIST
+  int descriptor = -1;  // only shown in CLIENT LIST
   std::string name;
   std::string library_name;
   std::string library_version;
 
   size_t database = 0;
   std::string user = "default";
-  std::shared_ptr<const AclUser> acl;  // null may do everything: the log's client
+  std::shared_ptr<const AclUser> acl;  // null for the log's client, which may do everything
   bool authenticated = false;
   int64_t created_ms = 0;
   int64_t last_active_ms = 0;
   const CommandTable::Item* last_command = nullptr;
-  // Whose calls in the batch that is being run have all been fetched ahead.
+  // The command whose calls in the running batch have all been fetched ahead; null if there is
+  // none.
   const CommandTable::Item* fetched_command = nullptr;
 
   ByteBlocks output;
   ReplyBuilder reply;
-  ByteBlocks pushes;  // messages that came while its own command ran: they follow the reply
+  ByteBlocks pushes;  // messages that came while its own command ran; sent after the reply
   ReplyMode reply_mode = ReplyMode::kOn;
   ConnectionState state;
   bool output_pending = false;  // is in the turn's list of clients to flush
-  bool running = false;         // its command runs: nothing of it is read, run or sent meanwhile
-  bool postponed = false;       // its next command waits for CLIENT UNPAUSE
+  bool running = false;         // its command runs; it is not read, run or sent to meanwhile
+  bool postponed = false;       // its next command waits for the end of CLIENT PAUSE
   bool wrote = false;           // logged an effect in this turn
-  size_t query_bytes = 0;       // of an unfinished request
-  // While a request runs that was received alone: the memory in which its arguments lie.
+  size_t query_bytes = 0;       // received and not run yet
+  // While a request runs that was received alone, this is the memory that holds its arguments;
+  // otherwise null.
   Text* request = nullptr;
-  // What a command has taken of that memory and others still read; empty between two commands.
+  // The memory that a command has taken from `request` while others still read the arguments; empty
+  // between two commands.
   SharedBytes taken_request;
 
   Transaction transaction;
   absl::flat_hash_set<std::string> channels;
   absl::flat_hash_set<std::string> patterns;
   bool monitor = false;
-  bool takes_events = false;  // of HTTP: is one of EventStreams
+  bool takes_events = false;  // an HTTP client that EventStreams holds
   bool no_evict = false;
   bool no_touch = false;
 
-  Transport* transport = nullptr;  // null for a client that is only a script's or the log's
+  Transport* transport = nullptr;  // null for the client of the scripts or of the log
 
-  // Whether its connection ends after the output has been sent, or has ended: no request is run.
+  // Whether the connection is closed, or closes when its output has been sent. No request is run
+  // then.
   bool finished() const { return !state.end.open(); }
-  // Whether the end of the turn has anything to do for it.
+  // Whether the end of the turn has to do anything for this client.
   bool needs_flush() const { return !output.empty() || output.overflowed() || wrote || finished(); }
-  // Where a message goes that is no reply.
+  // The output for a message that is not a reply.
   ByteBlocks& message_output() { return running ? pushes : output; }
   bool subscribed() const { return !channels.empty() || !patterns.empty(); }
 };

@@ -11,7 +11,7 @@
 
 namespace tally::server {
 
-// client-output-buffer-limit for such a client.
+// The limits of client-output-buffer-limit for the class of this client.
 inline const OutputBufferLimit& OutputLimitOf(const Config& config, const Client& client) {
   const bool listens = client.subscribed() || client.takes_events;
   const ClientClass kind = listens ? ClientClass::kPubSub : ClientClass::kNormal;
@@ -34,28 +34,29 @@ class ClientTable {
     for (const auto& [id, client] : by_id_) visit(*client);
   }
 
-  // Has the client's output sent at the turn's end. Call after appending to its output.
+  // Marks the client, so that its output is sent at the end of the turn. Call after appending to
+  // its output.
   void MarkPending(Client& client) {
     if (client.output_pending || client.transport == nullptr) return;
     client.output_pending = true;
     pending_.push_back(&client);
   }
-  // A message that is no reply; a client whose command is running gets it after the reply.
+  // Sends a message that is not a reply. A client whose command is running gets it after the reply.
   void Send(Client& client, const SharedBytes& message) {
     client.message_output().Append(message);
     MarkPending(client);
   }
-  // Has the client's output keep the hard limit of client-output-buffer-limit: to be called when
-  // the limit, or what the client is, has changed.
+  // Makes the client's output keep the hard limit of client-output-buffer-limit. Must be called
+  // when the limit or the class of the client has changed.
   void LimitOutput(Client& client) const;
-  // Ends a connection. The caller gets its reply first; others are cut off with what they have not
-  // read yet.
+  // Ends a connection. If `victim` is the caller, it still gets its reply. Any other connection
+  // closes at once, and loses the output that has not been sent.
   void Kill(Client& victim, const Client& caller);
   bool has_pending() const { return !pending_.empty(); }
   // The clients marked since the last call.
   std::vector<Client*> TakePending();
 
-  // MONITOR's readers.
+  // The clients that run MONITOR.
   const std::vector<Client*>& monitors() const { return monitors_; }
   void SetMonitor(Client& client, bool monitor);
 

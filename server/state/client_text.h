@@ -8,14 +8,15 @@
 
 namespace tally::server {
 
-// Heap bytes that the client holds: its output, its unfinished request, its transaction.
+// Bytes that the client holds: the Client itself, its output, the requests that have not run, and
+// its transaction.
 size_t ClientMemory(const Client& client);
 
-// What of its output does not lie in its first block, as bytes that are held: what
-// client-output-buffer-limit is about.
+// Bytes of the output after its first block, counted by the memory that they hold. CLIENT LIST
+// shows them as `omem`; 0 if there is at most one block.
 size_t ListedOutput(const Client& client);
 
-// "id=3 addr=127.0.0.1:50000 …" with a line feed at its end; now in unix ms.
+// "id=3 addr=127.0.0.1:50000 …" with a line feed at its end. `now_ms` is in unix ms.
 void AppendClientLine(std::string& out, const Client& client, int64_t now_ms);
 
 }  // namespace tally::server

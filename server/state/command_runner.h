@@ -1,4 +1,4 @@
-// Running commands from inside others: transactions, scripts, the log.
+// Runs commands for other parts of the server: transactions, scripts, HTTP and the log.
 #pragma once
 
 #include "server/command/command_table.h"
@@ -9,30 +9,33 @@ namespace tally::server {
 // What a script's commands may do.
 struct ScriptRights {
   bool write = true;
-  // Run commands that need memory though there is none (maxmemory). A script that has written
-  // anything may, so that it is not cut in the middle.
+  // Whether commands that need memory run although maxmemory is exceeded. A script that has written
+  // anything has this right, so that it does not stop half-way.
   bool exceed_memory = false;
 };
 
-// Runs commands for those who do not know the dispatcher.
+// Runs commands for callers that do not know the dispatcher.
 class CommandRunner {
  public:
-  // Before the requests of one read: from here they are timed.
+  // Called before the requests of one read. Their time is measured from here.
   virtual void BeginBatch() = 0;
-  // A request of a client, with all checks; its reply is appended to the client's output. Empty
-  // requests are none. False when it has to be given again later, because clients are paused.
+  // Runs a request of a client, with all checks, and appends the reply to the client's output. An
+  // empty request has no effect. Returns false if the request must be given again later, because
+  // clients are paused.
   virtual bool Execute(Client& client, Args args) = 0;
-  // Microseconds since the batch began, whoever has spent them; the next command is timed from now.
+  // Returns the microseconds since the batch began, whatever has used them. The next command is
+  // timed from now on.
   virtual int64_t MeasureBatch() = 0;
 
-  // Without the checks of a request: for EXEC, which made them when it queued, and for the log.
+  // Runs a command without the checks of a request, for EXEC: they were made when the command was
+  // queued.
   virtual void Run(Client& client, const CommandTable::Item& item, Args args) = 0;
-  // A command that the script of `caller` calls as `client`, and which may be any words. The reply
-  // is an error when it is none, or none that scripts or the caller's user may call, or not within
-  // `rights`, which it may extend.
+  // Runs a command that the script of `caller` calls as `client`. `args` may be any words: the
+  // reply is an error if they are no command, if scripts or the user of the caller may not run it,
+  // or if `rights` do not allow it. May extend `rights`.
   virtual void RunFromScript(Client& client, const Client& caller, Args args,
                              ScriptRights& rights) = 0;
-  // An effect of an earlier call: nothing is judged or reported again.
+  // Runs an effect of an earlier call, which is neither checked nor reported again.
   virtual void Replay(Client& client, const CommandTable::Item& item, Args args) = 0;
 
  protected:

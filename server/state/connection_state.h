@@ -1,6 +1,6 @@
-// What a connection is doing, as five states that change independently of one another, and the only
-// transitions that each of them allows. A transition that is not allowed is a programmer's error
-// and ends the process: it would mean a request that is run twice, or a reply that is lost.
+// The state of a connection: five states that change independently of one another, and the only
+// transitions that each of them allows. Any other transition is a programming error and ends the
+// process, because it could mean that a request is run twice or a reply is lost.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,21 @@
 
 namespace tally::server {
 
-// What the socket has for the server. The kernel reports an edge once, so they are remembered until
-// a read has met the end of what is there.
+// Whether the socket has anything to read. The kernel reports an edge only once, so this state
+// remembers it until a read has met the end of the available bytes.
 class SocketInput {
  public:
   enum class State : uint8_t {
     kDrained,   // nothing to read before the next edge
     kReadable,  // not known to be drained
-    kEnding,    // the same, and after it comes the end of the stream, for which there is no edge
+    kEnding,    // kReadable, then the end of the stream, which brings no edge
   };
 
   State state() const { return state_; }
   bool readable() const { return state_ != State::kDrained; }
 
-  // The socket became readable; `hung_up` if its stream ends after what is there.
+  // Called when the socket becomes readable. `hung_up`: after the bytes that are there, the stream
+  // ends.
   void Edge(bool hung_up) {
     if (hung_up) {
       state_ = State::kEnding;
@@ -30,8 +31,8 @@ class SocketInput {
       state_ = State::kReadable;
     }
   }
-  // A read found this many bytes; `drained` if no more was there. Bytes before the end of a stream
-  // say nothing about the end, which has to be read as well.
+  // Called after a read of `bytes` bytes; `drained` if no more was there. A read that finds bytes
+  // before the end of the stream does not drain the socket, because the end must be read too.
   void Read(uint64_t bytes, bool drained) {
     Check(readable(), "a socket is read after an edge");
     if (drained && !(state_ == State::kEnding && bytes > 0)) state_ = State::kDrained;
@@ -41,12 +42,12 @@ class SocketInput {
   State state_ = State::kDrained;
 };
 
-// The requests that were received and are not done with.
+// The requests that were received and have not all been run.
 class RequestInput {
  public:
   enum class State : uint8_t {
-    kIdle,     // none that is whole
-    kTaken,    // bytes were read, and are to be run or held before others are read to their place
+    kIdle,     // no whole request
+    kTaken,    // bytes were read; run or hold them before their place is read into again
     kRunning,  // commands are being run
     kBacklog,  // the rest is kept for a later turn
   };
@@ -56,12 +57,12 @@ class RequestInput {
   bool taken() const { return state_ == State::kTaken; }
   bool has_backlog() const { return state_ == State::kBacklog; }
 
-  // New bytes, which follow those that were kept.
+  // New bytes were read. They follow the bytes that were kept.
   void Take() {
     Check(idle() || has_backlog(), "bytes are taken when those before them are run or kept");
     state_ = State::kTaken;
   }
-  // What was taken is kept for a later turn.
+  // The bytes that were taken are kept for a later turn.
   void Hold() {
     Check(taken(), "bytes that were taken are held");
     state_ = State::kBacklog;
@@ -85,7 +86,7 @@ class TurnPlace {
   enum class State : uint8_t {
     kResting,  // has nothing to do, or must not do it yet
     kQueued,   // is in the loop's queue, once
-    kRunning,  // it is its turn
+    kRunning,  // has its turn
   };
 
   State state() const { return state_; }
@@ -126,17 +127,17 @@ class OutputProgress {
     Check(!blocked(), "nothing is sent to a peer that takes no more");
     state_ = State::kBlocked;
   }
-  // The socket became writable: true if that was waited for.
+  // Called when the socket becomes writable. Returns true if the output was waiting for that.
   bool Unblock() {
     if (!blocked()) return false;
     state_ = State::kLeft;
     return true;
   }
-  // The end of a flush that could not send all.
+  // Called after a flush that could not send all output.
   void Leave() {
     if (clear()) state_ = State::kLeft;
   }
-  // Of one that did, or that found the output dropped.
+  // Called after a flush that sent all output, or found none because it was dropped.
   void Clear() { state_ = State::kClear; }
 
  private:
@@ -156,7 +157,7 @@ class ConnectionEnd {
   bool open() const { return state_ == State::kOpen; }
   bool closed() const { return state_ == State::kClosed; }
 
-  // For QUIT, CLIENT KILL, a protocol error and the like, each of which may follow another.
+  // For QUIT, CLIENT KILL, a protocol error and the like. May be called again, in any state.
   void Finish() {
     if (open()) state_ = State::kFinishing;
   }
@@ -176,11 +177,11 @@ struct ConnectionState {
   OutputProgress output;
   ConnectionEnd end;
 
-  // Nothing is read or run while output is left, so that the peer has to wait.
+  // Nothing is read or run while output is left. This is the backpressure on the peer.
   bool MayBeServed() const { return end.open() && output.clear(); }
-  // Whether a read would find something, and is allowed. What is kept is run first.
+  // Whether a read is allowed and would find something. Kept requests are run first.
   bool WantsInput() const { return MayBeServed() && requests.idle() && socket.readable(); }
-  // Whether it is to be put in the queue.
+  // Whether the connection must be put into the queue.
   bool WantsTurn() const {
     return place.resting() && MayBeServed() && (requests.has_backlog() || socket.readable());
   }

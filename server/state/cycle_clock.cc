@@ -21,7 +21,8 @@ int64_t SteadyNanos() {
 #if defined(__x86_64__)
 uint64_t Cycles() { return __rdtsc(); }
 
-// It rises at one rate on all processors, also while they sleep.
+// Whether the kernel trusts the counter: it then rises at one rate on all processors, also while
+// they sleep.
 bool CyclesAreTrusted() {
   std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   std::string name;
@@ -33,7 +34,7 @@ uint64_t Cycles() { return 0; }
 bool CyclesAreTrusted() { return false; }
 #endif
 
-// Compares both clocks for a millisecond.
+// Compares both clocks for a millisecond. Returns 0 if the counter is not trusted.
 double MicrosPerCycle() {
   constexpr int64_t kCalibrationNanos = 1'000'000;
   if (!CyclesAreTrusted()) return 0;

@@ -1,13 +1,13 @@
-// Durations for less than the system's clock costs.
+// A clock for durations that costs less to read than the clock of the system.
 #pragma once
 
 #include <cstdint>
 
 namespace tally::server {
 
-// Microseconds that only rise, since some instant before. Reads the processor's time stamp counter
-// where the kernel itself takes it for its clock (12 ns against 30), and the monotonic clock
-// elsewhere. Calibrated for a millisecond at the first call, and right to 1 in 100.
+// Microseconds since some instant in the past; never goes back. Reads the processor's time stamp
+// counter where the kernel itself uses it as its clock (12 ns instead of 30), and the monotonic
+// clock elsewhere. The first call calibrates it for a millisecond; it is right to 1 in 100.
 int64_t CycleMicros();
 
 }  // namespace tally::server

@@ -49,7 +49,8 @@ void Evictor::ApplyConfig() {
                                       config.lfu_log_factor, config.lfu_decay_time});
 }
 
-// What is evicted has to be logged; and a client that has paused all others wants no change.
+// An eviction must be logged, so it needs a log that can be written. And during CLIENT PAUSE
+// nothing should change.
 bool Evictor::MayEvict() const {
   return !server_.loading && server_.persistence->write_error().ok() &&
          server_.pause.until_ms <= server_.clock.now_ms();
@@ -69,7 +70,8 @@ void Evictor::MakeRoom() {
       return;
     }
     if (Clock::MonotonicMicros() - begin < kSliceMicros) continue;
-    // With a policy the rest may wait for the next commands: each frees at least a batch of keys.
+    // If keys may be evicted, the rest may wait for the next commands: each of them frees at least
+    // a batch of keys.
     behind_ = true;
     out_of_memory_ = server_.config.maxmemory_policy == EvictionPolicy::kNoEviction;
     return;
@@ -92,10 +94,11 @@ bool Evictor::EvictBatch() {
   Keyspace& keyspace = server_.engine.database(batch_.database);
   for (const std::string& key : batch_.keys) {
     const Keyspace::Entry entry = keyspace.FindForWrite(key, now);
-    if (!entry) continue;  // its deadline had passed
+    if (!entry) continue;  // its deadline has passed
     const bool frees_at_once = entry.is_heap();
     Evict(entry);
-    // What is in the segment is given back for all keys together.
+    // Memory of the segment itself is given back only by Pack, for all keys together. So only the
+    // erasure of a heap value can be reason to stop here.
     if (frees_at_once && (!server_.engine.reclaimer().empty() || !OverLimit())) break;
   }
   keyspace.Pack(*batch_.segment);

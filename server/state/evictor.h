@@ -1,5 +1,5 @@
-// Holds the memory in use to maxmemory, by freeing what waits to be freed and by evicting keys as
-// maxmemory-policy says.
+// Keeps the memory in use within maxmemory: frees what waits to be freed, and evicts keys by
+// maxmemory-policy.
 #pragma once
 
 #include <string_view>
@@ -17,22 +17,22 @@ class Evictor {
  public:
   explicit Evictor(Services& server) : server_(server) {}
 
-  // To be called before each command and once a turn. While more than maxmemory is in use it frees,
-  // for about half a millisecond; when that was not enough it is behind(). Each evicted key is
-  // logged as a deletion.
+  // Called before each command and once a turn. While more than maxmemory is in use, it frees
+  // memory, for about half a millisecond. If that was not enough, behind() is true. Each evicted
+  // key is logged as a deletion.
   void MakeRoom();
-  // The last call left more than maxmemory in use and nothing that may be evicted: commands that
-  // need memory are refused.
+  // Whether the last call left more than maxmemory in use and nothing that may be evicted. Commands
+  // that need memory are refused then.
   bool out_of_memory() const { return out_of_memory_; }
   bool behind() const { return behind_; }
 
-  // The policy, or one of the lfu directives, may have changed.
+  // Called when the policy or one of the lfu directives may have changed.
   void ApplyConfig();
 
  private:
   bool MayEvict() const;
   bool OverLimit() const;
-  // False if there was nothing to free.
+  // Returns false if there was nothing to free.
   bool FreeSome();
   bool EvictBatch();
   void Evict(const Keyspace::Entry& entry);

@@ -1,4 +1,5 @@
-// Which keys take the most time and bytes: a session of tracking, as HOTKEYS starts and stops it.
+// Finds the keys that take the most time and bytes, in a session of tracking that HOTKEYS starts
+// and stops.
 #pragma once
 
 #include <cstddef>
@@ -16,40 +17,42 @@ class HotKeys {
   struct Options {
     bool cpu = false;
     bool net = false;
-    size_t count = 10;        // how many are shown of each
+    size_t count = 10;        // how many keys each list shows
     int64_t duration_ms = 0;  // 0: until it is stopped
-    uint64_t sample = 1;      // one call in this many is looked at, chosen by chance
+    uint64_t sample = 1;      // one call in this many is sampled, at random
   };
-  // Of the whole process, in ms.
+  // The CPU time of the whole process, in ms.
   struct CpuTime {
     int64_t user_ms = 0;
     int64_t system_ms = 0;
   };
-  // What all calls have taken since the start, looked at or not.
+  // What all calls have taken since Start, sampled or not.
   struct Totals {
     uint64_t micros = 0;
     uint64_t bytes = 0;
   };
 
-  // Both sketches together take less than 200 KiB, from the first call that is looked at until
-  // Reset.
+  // The number of names that each sketch holds. Both sketches together take less than 200 KiB, from
+  // the first sampled call until Reset.
   static constexpr size_t kNames = 512;
 
   explicit HotKeys(uint64_t seed) : seed_(seed), random_(seed) {}
 
-  // Times in unix ms. Requires !active(); what an earlier session has left is forgotten.
+  // Starts a session and forgets the results of an earlier one. Requires !active(). Times are in
+  // unix ms.
   void Start(const Options& options, int64_t now_ms, const CpuTime& cpu);
   void Stop(int64_t now_ms);
-  // Gives back the memory.
+  // Forgets the session and frees its memory.
   void Reset();
-  // A session may end by its duration: to be called before the rest is asked for.
+  // Ends the session if its duration is over. Must be called before the state or the results are
+  // read.
   void StopIfDue(int64_t now_ms);
 
   bool active() const { return active_; }
   // Whether there is, or was, a session to show.
   bool started() const { return started_ms_ != 0; }
-  // A call that is over, with the bytes of its arguments and of its reply. Its keys share what it
-  // has taken.
+  // Counts a call that has ended: its time, and the bytes of its arguments and its reply. They are
+  // divided evenly among its keys.
   void Note(const Command& command, Args args, uint64_t micros, uint64_t reply_bytes,
             int64_t now_ms);
 
@@ -60,7 +63,8 @@ class HotKeys {
     return (active_ ? now_ms : stopped_ms_) - started_ms_;
   }
   const CpuTime& cpu_at_start() const { return cpu_at_start_; }
-  // The heaviest first, at most options().count, and scaled up by the sample.
+  // The heaviest keys first, at most options().count; their counts are multiplied by
+  // options().sample.
   std::vector<SpaceSaving::Item> ByMicros() const { return Top(by_micros_); }
   std::vector<SpaceSaving::Item> ByBytes() const { return Top(by_bytes_); }
   size_t MemoryBytes() const { return by_micros_.MemoryBytes() + by_bytes_.MemoryBytes(); }

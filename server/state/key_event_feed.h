@@ -1,4 +1,5 @@
-// Gives what commands report of keys to those who watch keys and to those who subscribed to it.
+// Passes the key events that commands report to the clients that watch keys, and to the subscribers
+// of keyspace notifications.
 #pragma once
 
 #include <cstdint>

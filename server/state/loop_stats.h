@@ -1,4 +1,5 @@
-// What the turns of the event loop take, part by part, and which was the longest of late.
+// Measures how long the turns of the event loop take, part by part, and keeps the longest recent
+// turn.
 #pragma once
 
 #include <array>
@@ -12,11 +13,11 @@ namespace tally::server {
 
 // The parts of a turn, in their order.
 enum class TurnPart : uint8_t {
-  kEvents,    // new connections, and what is done by the clock
+  kEvents,    // new connections and timers
   kCommands,  // requests are read and run
   kLoading,
   kUpkeep,  // expiry, eviction and freeing
-  kLog,     // the log is written and synced, a snapshot taken on
+  kLog,     // the log is written and synced; a rewrite gets its slice
   kReplies,
 };
 inline constexpr size_t kTurnParts = 6;
@@ -28,7 +29,7 @@ struct Turn {
   int64_t ended_ms = 0;  // unix ms
   std::array<int64_t, kTurnParts> parts{};
   uint64_t commands = 0;
-  size_t slowest = 0;  // the id of the command that took longest, if there was any
+  size_t slowest = 0;  // id of the command that took longest, if commands > 0
   int64_t slowest_micros = 0;
 
   // The part that took longest.
@@ -37,31 +38,31 @@ struct Turn {
 
 class LoopStats {
  public:
-  // `now_us` of CycleMicros, which must not go back.
+  // `now_us` is of CycleMicros and must not go back.
   void BeginTurn(int64_t now_us);
-  // What has been done since the last call was this part.
+  // Counts the time since the last call, or since BeginTurn, as time of this part.
   void EndPart(TurnPart part, int64_t now_us) {
     turn_.parts[static_cast<size_t>(part)] += now_us - part_begin_us_;
     part_begin_us_ = now_us;
   }
-  // A command of this turn, by its id in the table.
+  // Counts a command of this turn. `id` is its id in the command table.
   void NoteCommand(size_t id, int64_t micros) {
     ++turn_.commands;
     if (micros < turn_.slowest_micros) return;
     turn_.slowest_micros = micros;
     turn_.slowest = id;
   }
-  // After the last part; `ended_ms` in unix ms.
+  // Called after the last part. `ended_ms` is in unix ms.
   void EndTurn(int64_t ended_ms);
 
   uint64_t turns() const { return durations_.count(); }
   uint64_t micros() const { return micros_; }
   uint64_t micros(TurnPart part) const { return by_part_[static_cast<size_t>(part)]; }
   const DurationHistogram& durations() const { return durations_; }
-  // Of the last minute, to ten seconds: a turn is forgotten 50 to 60 s after it has ended. With
-  // micros of 0 if there was none.
+  // Returns the longest turn of the last minute; its `micros` is 0 if there was none. Works in
+  // steps of ten seconds: a turn is forgotten 50 to 60 s after it has ended.
   Turn Longest(int64_t now_us) const;
-  // The turn under way goes on.
+  // Forgets all turns that have ended. The turn under way is still measured.
   void Reset();
 
  private:

@@ -19,9 +19,9 @@ namespace tally::server {
 
 #ifdef TALLY_JEMALLOC
 
-// jemalloc reads its options from this name at start. One thread has the data, so one arena does;
-// and a thread that starts when there is no more memory must not need an arena of its own, since
-// jemalloc then reads through a null pointer.
+// jemalloc reads its options from this name at start. One arena is enough, because one thread has
+// the data. More arenas would be a risk: a thread that starts when there is no more memory would
+// need an arena of its own, and jemalloc then reads through a null pointer.
 extern "C" const char* const malloc_conf = "narenas:1";
 
 namespace {
@@ -32,7 +32,8 @@ size_t ReadStatistic(const char* name) {
   return mallctl(name, &value, &size, nullptr, 0) == 0 ? value : 0;
 }
 
-// A count of jemalloc's that only the calling thread changes.
+// Returns a counter of jemalloc that only the calling thread changes; one that stays 0 if jemalloc
+// has none.
 const uint64_t* ThreadCounter(const char* name) {
   static constexpr uint64_t kZero = 0;
   uint64_t* counter = nullptr;
@@ -58,7 +59,7 @@ AllocatorUsage ReadAllocatorUsage() {
 }
 
 std::string_view AllocatorName() {
-  // Without the commit that follows the number.
+  // Leaves out the commit that follows the version.
   constexpr std::string_view kName = "jemalloc-" JEMALLOC_VERSION;
   return kName.substr(0, kName.find('-', kName.find('-') + 1));
 }
@@ -67,8 +68,8 @@ std::string_view AllocatorName() {
 void PurgeAllocator() { mallctl("arena.4096.purge", nullptr, nullptr, nullptr, 0); }
 
 void PurgeInBackground() {
-  // The curve by which pages go: half of them after half of this time. Shorter times cost page
-  // faults where memory comes and goes.
+  // Unused pages are given back over this time: half of them after half of it. A shorter time costs
+  // page faults where memory is freed and allocated again soon.
   ssize_t decay_ms = 5000;
   mallctl("arenas.dirty_decay_ms", nullptr, nullptr, &decay_ms, sizeof decay_ms);
   unsigned arenas = 0;
@@ -87,7 +88,7 @@ void PurgeInBackground() {
 AllocatorUsage ReadAllocatorUsage() {
   const struct mallinfo2 info = mallinfo2();
   const size_t mapped = info.arena + info.hblkhd;
-  // A sanitizer's allocator says nothing: the resident size is the nearest that is known.
+  // A sanitizer's allocator reports nothing; the resident size is the nearest figure.
   if (mapped == 0) {
     const size_t resident = ReadResidentBytes();
     return {resident, resident, resident};

@@ -10,7 +10,7 @@ namespace tally::server {
 
 // Bytes.
 struct AllocatorUsage {
-  size_t allocated = 0;  // by us
+  size_t allocated = 0;  // by the process
   size_t active = 0;     // in pages that hold anything allocated
   size_t resident = 0;   // in pages that the allocator keeps mapped
 };
@@ -23,9 +23,10 @@ size_t SystemMemoryBytes();
 std::string_view AllocatorName();
 // Gives unused pages back to the system.
 void PurgeAllocator();
-// Has the allocator do so by itself from now on, on a thread of its own, over some seconds after
-// pages have become unused. Without that it does so only while it is asked for memory: after a mass
-// deletion on a quiet server all would stay. Of no effect with other allocators.
+// Makes the allocator give unused pages back by itself from now on, on a thread of its own, over
+// some seconds after they became unused. Without that it does so only when it is asked for memory,
+// so after a mass deletion a quiet server would keep all of it. Has no effect with allocators other
+// than jemalloc.
 void PurgeInBackground();
 
 // Follows the memory in use, for INFO and maxmemory.
@@ -33,25 +34,26 @@ class MemoryMeter {
  public:
   MemoryMeter() : startup_(Sample()) {}
 
-  // Has the bytes in use come from something else than the allocator, for tests: a sanitizer's
-  // keeps what has been freed.
+  // Replaces the allocator as the source of the bytes in use. For tests, because the allocator of a
+  // sanitizer keeps what has been freed.
   void set_source(std::function<size_t()> source) { source_ = std::move(source); }
 
-  // Asks the allocator.
+  // Asks the allocator for the bytes in use.
   size_t Sample();
-  // In use now. With jemalloc this costs two loads: what the calling thread, the loop's, has
-  // allocated and freed since the last sample is added to it, what other threads have is not.
+  // The bytes in use now. With jemalloc this costs two loads: to the last sample it adds what the
+  // calling thread, which is that of the loop, has allocated and freed since. Other threads count
+  // only at the next sample.
   size_t Current();
-  // As of the last sample.
+  // The bytes in use at the last sample.
   size_t used() const { return used_; }
-  // Of all samples.
+  // The highest of all samples.
   size_t peak() const { return peak_; }
   size_t startup() const { return startup_; }
 
  private:
   std::function<size_t()> source_;
   size_t used_ = 0;
-  size_t thread_used_ = 0;  // by the calling thread, at the last sample; modulo 2^64
+  size_t thread_used_ = 0;  // of the calling thread, at the last sample; modulo 2^64
   size_t peak_ = 0;
   size_t startup_;
 };

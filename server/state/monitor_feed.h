@@ -1,4 +1,4 @@
-// What MONITOR shows.
+// Shows commands to the clients that run MONITOR.
 #pragma once
 
 #include "server/command/command.h"
@@ -8,8 +8,9 @@
 
 namespace tally::server {
 
-// Shows those who watch a command that `client` ran. One that watches and runs it itself gets
-// the line after the command's reply. Nearly always there is nobody.
+// Shows a command that `client` ran to all monitors. A monitor that ran it itself gets the line
+// after the reply of the command. FeedMonitors is quick if there are no monitors, which is nearly
+// always so.
 void ShowToMonitors(ClientTable& clients, const Clock& clock, const Client& client, Args args);
 inline void FeedMonitors(ClientTable& clients, const Clock& clock, const Client& client,
                          Args args) {

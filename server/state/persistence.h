@@ -1,4 +1,4 @@
-// Saving and loading, as commands know it.
+// Saving and loading the data, as commands see it.
 #pragma once
 
 #include <absl/status/status.h>
@@ -9,18 +9,18 @@
 
 namespace tally::server {
 
-// What metrics show of the files. Times are in microseconds, instants in unix ms.
+// What metrics show about the files. Durations are in microseconds, instants in unix ms.
 struct PersistenceState {
   bool log_on = false;
-  uint64_t log_bytes = 0;      // of the base and the logs after it
-  uint64_t base_bytes = 0;     // of the base alone
-  uint64_t pending_bytes = 0;  // that are not known to be on disk
+  uint64_t log_bytes = 0;      // of the base file and the logs after it
+  uint64_t base_bytes = 0;     // of the base file alone
+  uint64_t pending_bytes = 0;  // of the log, not known to be on disk yet
   int64_t last_fsync_micros = 0;
   uint64_t delayed_fsyncs = 0;
   bool rewriting = false;
-  double rewrite_done = 0;  // of the one under way: 0 to 1
+  double rewrite_done = 0;  // share of the rewrite under way, 0 to 1
   bool rewrite_failed = false;
-  uint64_t rewrite_failures = 0;  // one after the other
+  uint64_t rewrite_failures = 0;  // since the last success
   uint64_t saves = 0;
   int64_t last_save_ms = 0;
   double load_done = 1;
@@ -31,23 +31,25 @@ class Persistence {
  public:
   // OK, or why no write is acknowledged at present.
   virtual const absl::Status& write_error() const = 0;
-  // Begins a new base snapshot; fails when one is under way.
+  // Begins to write a new base file. Fails while one is being written or the data is being loaded.
   virtual absl::Status StartRewrite() = 0;
   virtual bool rewriting() const = 0;
-  // Whether snapshots are all that keeps the data, and the last one failed.
+  // Whether the data is kept by snapshots only, without a log, and the last snapshot failed.
   virtual bool snapshot_failed() const = 0;
-  // Writes everything before it returns.
+  // Writes all data before it returns.
   virtual absl::Status SaveNow() = 0;
-  // The same where `save` asks for it and no log has it all: when the server ends.
+  // As SaveNow, for the end of the server. Does nothing if `save` asks for no snapshots or a log
+  // has all data.
   virtual absl::Status SaveAtEnd() = 0;
-  // A whole database is about to be emptied, or two to be swapped: a snapshot under way follows.
+  // Must be called before a whole database is emptied, or two are swapped, so that a snapshot under
+  // way stays correct.
   virtual void BeforeClear(size_t database) = 0;
   virtual void BeforeSwap(size_t one, size_t other) = 0;
   // CONFIG SET appendonly and appendfsync.
   virtual absl::Status ApplyConfig() = 0;
   // Drops the keyspace and reads it again from the files (DEBUG RELOAD and LOADAOF).
   virtual absl::Status Reload() = 0;
-  // The rows of INFO persistence.
+  // Appends the rows of INFO persistence.
   virtual void AppendInfo(std::string& out) const = 0;
   virtual PersistenceState State() const { return {}; }
   virtual int64_t last_save_ms() const = 0;

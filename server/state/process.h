@@ -1,4 +1,4 @@
-// Ending and changing the process, as commands know it.
+// Ending and changing the process, as commands see it.
 #pragma once
 
 #include <absl/status/status.h>
@@ -11,14 +11,16 @@ namespace tally::server {
 // The process, as commands see it.
 class Process {
  public:
-  // Ends the server after this turn; with `force` also when the log cannot be written. `save` asks
-  // for what others still change in this turn to be saved as well.
+  // Ends the server after this turn. Fails if the log cannot be written, unless `force` is set.
+  // With `save`, and if there are unsaved changes now, the data is saved once more at the end of
+  // the turn, with what other clients change until then.
   virtual absl::Status Shutdown(bool force, bool save) = 0;
-  // A directive that the process itself holds (port, maxclients …) has changed.
+  // Called when CONFIG SET has changed a directive; applies those that the process itself holds
+  // (maxclients, loglevel …).
   virtual absl::Status ApplyConfig(std::string_view name) = 0;
   virtual int64_t started_ms() const = 0;
   // Lets the other clients have their turn while a script is busy; see Services::script_busy.
-  // False when the server is ending, and the script has to end.
+  // Returns false if the server is ending: then the script must end.
   virtual bool ServeOthers() = 0;
 
  protected:

@@ -60,7 +60,7 @@ void PubSub::Forget(Client& client) {
   clients_.LimitOutput(client);
 }
 
-// Rendered once for each protocol, however many get it.
+// The message is rendered once for each protocol, however many clients get it.
 size_t PubSub::Send(const std::vector<Client*>& listeners,
                     std::span<const std::string_view> parts) {
   std::optional<SharedBytes> rendered[2];

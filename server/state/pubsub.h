@@ -1,4 +1,4 @@
-// Channels and patterns, and who listens.
+// Channels and patterns, and the clients that subscribe to them.
 #pragma once
 
 #include <absl/container/btree_map.h>
@@ -17,17 +17,17 @@ class PubSub {
  public:
   explicit PubSub(ClientTable& clients) : clients_(clients) {}
 
-  // False when the client was subscribed, or was not, already.
+  // These return false if the client already was, or was not, subscribed, and so nothing changes.
   bool Subscribe(Client& client, std::string_view channel);
   bool Unsubscribe(Client& client, std::string_view channel);
   bool SubscribePattern(Client& client, std::string_view pattern);
   bool UnsubscribePattern(Client& client, std::string_view pattern);
   void Forget(Client& client);
 
-  // How many received it. A client whose command is running gets it after the command's reply, not
-  // inside it.
+  // Returns how many subscriptions received the message. A client whose command is running gets it
+  // after the reply of the command, not inside it.
   size_t Publish(std::string_view channel, std::string_view message);
-  // Whether anything could be received at all.
+  // Whether there are no subscriptions at all, so that nobody can receive anything.
   bool idle() const { return channels_.empty() && patterns_.empty(); }
 
   using Listeners = absl::btree_map<std::string, std::vector<Client*>, std::less<>>;
@@ -35,7 +35,7 @@ class PubSub {
   const Listeners& patterns() const { return patterns_; }
 
  private:
-  // Returns how many they are.
+  // Returns the number of listeners.
   size_t Send(const std::vector<Client*>& listeners, std::span<const std::string_view> parts);
   static void Drop(Listeners& listeners, std::string_view name, Client& client);
 

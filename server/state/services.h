@@ -1,5 +1,6 @@
-// What the commands that administer the server, and its other parts, may reach. Only names, so that
-// a file includes the headers of what it uses, and no others. ServerState owns all of it.
+// References to the parts of the server, for the commands that administer it and for the parts
+// themselves. The types are only declared here, so that a file includes the headers of the parts
+// that it uses, and no others. ServerState owns all of them.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +38,7 @@ struct CommandHost;
 struct Config;
 struct Stats;
 
-// CLIENT PAUSE.
+// The state of CLIENT PAUSE; `until_ms` is in unix ms.
 struct Pause {
   int64_t until_ms = 0;
   bool writes_only = false;

@@ -8,7 +8,8 @@
 namespace tally::server {
 namespace {
 
-// More kinds of errors than this are counted as one: a client could invent them in scripts.
+// Only this many kinds of errors are counted one by one; further kinds count only in error_replies.
+// A client could invent any number of them in scripts.
 constexpr size_t kMaxErrorKinds = 128;
 
 }  // namespace

@@ -14,20 +14,23 @@
 
 namespace tally::server {
 
-// Counts durations in buckets that double, each cut in four: percentiles within 12.5%.
+// Counts durations in buckets. Each power of two is divided into four buckets, so a percentile, the
+// upper bound of a bucket, is less than 25% too high.
 class DurationHistogram {
  public:
   void Add(uint64_t micros, uint64_t times = 1);
-  // The upper bound of the bucket in which the fraction (0-1) of the durations is reached.
+  // Returns the upper bound, in microseconds, of the bucket in which this fraction (0-1) of the
+  // durations is reached; 0 if there are none.
   uint64_t Percentile(double fraction) const;
   uint64_t count() const { return count_; }
   // Sets counts[i] to how many durations were below bounds[i], which are powers of two of at least
   // 4 microseconds, ascending. O(buckets).
   void CountsBelow(std::span<const uint64_t> bounds, std::span<uint64_t> counts) const;
-  // How many durations were at most 1, 2, 4, 8 … microseconds, up to the bucket's precision; only
-  // the steps at which the number grows.
+  // Returns how many durations were at most 1, 2, 4, 8 … microseconds, as pairs of bound and
+  // number. Only bounds at which the number grows are listed. A bucket counts at the first of these
+  // bounds that is not below its upper bound.
   std::vector<std::pair<uint64_t, uint64_t>> CumulativeByPowers() const;
-  // The same at the upper bound of each bucket that holds any.
+  // The same, with the upper bound of each bucket that is not empty.
   std::vector<std::pair<uint64_t, uint64_t>> Cumulative() const;
 
  private:
@@ -46,7 +49,8 @@ struct CommandStats {
   DurationHistogram durations;
 };
 
-// A rate over the last seconds, from samples of a growing count.
+// The rate of a growing count: the mean of the rates between the last kSamples + 1 samples.
+// PeriodicWork samples every 50 ms, so this covers 0.8 s.
 class RateMeter {
  public:
   void Sample(uint64_t total, int64_t now_us);
@@ -62,9 +66,9 @@ class RateMeter {
 
 struct Stats {
   explicit Stats(size_t commands) : by_command(commands) {}
-  // What CONFIG RESETSTAT sets back to zero.
+  // Sets everything to zero that CONFIG RESETSTAT resets: all but changes_since_save.
   void Reset();
-  // `error` is a reply's text: its first word is counted.
+  // Counts an error reply. `error` is its text; its first word is the kind of error.
   void CountError(std::string_view error);
 
   uint64_t connections_received = 0;

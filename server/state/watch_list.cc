@@ -49,7 +49,8 @@ void WatchList::TouchExpired(size_t database, std::string_view key) {
   WatchedKey* const watched = Find(database, key);
   if (watched == nullptr) return;
   for (auto& [client, was_expired] : watched->watchers) {
-    // What was watched dead is gone now; a key that comes after it is another one.
+    // The key was past its deadline when it was watched, and is gone now. A key that is set
+    // afterwards is another one: its end is a change.
     if (!std::exchange(was_expired, false)) client->transaction.touched = true;
   }
 }
@@ -58,14 +59,15 @@ void WatchList::TouchAll(size_t database, const Keyspace& keyspace, const Keyspa
                          int64_t now) {
   for (auto& [name, watched] : keys_) {
     if (watched->database != database) continue;
-    // Without the time Peek shows expired keys too.
+    // Peek without the time also finds expired keys.
     const bool exists = static_cast<bool>(keyspace.Peek(watched->key()));
     const bool comes = other != nullptr && other->Peek(watched->key());
     if (!exists && !comes) continue;
     const bool comes_expired = comes && !other->Peek(watched->key(), now);
     for (auto& [client, was_expired] : watched->watchers) {
       const bool was_dead = was_expired || !exists;
-      // Dead before and after is no change, but only what is there can be removed as expired.
+      // A key that is dead before and after has not changed. was_expired may be true only for a key
+      // that is there, because only such a key can be removed as expired.
       if (was_dead && (!comes || comes_expired)) {
         was_expired = comes_expired;
       } else {
@@ -79,7 +81,7 @@ bool WatchList::AnyExpired(Client& client, const Engine& engine, int64_t now) {
   const auto& watched = client.transaction.watched;
   return std::any_of(watched.begin(), watched.end(), [&](const WatchedKey* one) {
     if (one->watchers.at(&client)) return false;
-    // Without the time Peek shows expired keys too.
+    // Peek without the time also finds expired keys.
     const Keyspace::Entry entry = engine.database(one->database).Peek(one->key());
     return entry && entry.expired(now);
   });

@@ -1,4 +1,4 @@
-// Who watches which key (WATCH), so that a change marks their transactions.
+// Which clients watch which key (WATCH), so that a change of the key marks their transactions.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -25,27 +25,30 @@ class WatchList {
  public:
   bool empty() const { return keys_.empty(); }
 
-  // Nothing happens when the client watches the key already. O(1).
+  // Has no effect if the client watches the key already. O(1).
   void Watch(Client& client, size_t database, std::string_view key, bool is_expired);
-  // Also forgets that a watched key has changed. O(keys that the client watches).
+  // Ends all watches of the client, and forgets that a watched key has changed. O(keys that the
+  // client watches).
   void UnwatchAll(Client& client);
-  // The client's MULTI is over, run or not, and with it its watching.
+  // Called when the MULTI of the client is over, run or not. Ends its watches too.
   void EndTransaction(Client& client);
 
   void Touch(size_t database, std::string_view key);
-  // The key is removed because its deadline has passed: news only to those who watched it alive.
+  // Called when the key is removed because its deadline has passed. That is a change only for
+  // clients that watched the key before its deadline.
   void TouchExpired(size_t database, std::string_view key);
-  // A whole database is about to be emptied, or changed for `other` (null: none): its watched keys
-  // that exist in either are touched.
+  // Called before a whole database is emptied, or exchanged with `other` (null if it is emptied).
+  // Touches its watched keys that exist in either of them, but not for a watcher to which the key
+  // is dead (absent, or past its deadline) both before and after.
   void TouchAll(size_t database, const Keyspace& keyspace, const Keyspace* other, int64_t now);
-  // Whether a key that lived when it was watched has passed its deadline since.
+  // Whether the client watches a key that has passed its deadline since it was watched.
   static bool AnyExpired(Client& client, const Engine& engine, int64_t now);
 
  private:
   static std::string Name(size_t database, std::string_view key);
   WatchedKey* Find(size_t database, std::string_view key) const;
 
-  // By the name that each holds. A client holds pointers to those that it watches.
+  // Indexed by the name in each WatchedKey. A client holds pointers to the keys that it watches.
   absl::flat_hash_map<std::string_view, std::unique_ptr<WatchedKey>> keys_;
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 bool WouldBlock(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
 
-// Whether a failed call may be repeated when the socket has news.
+// Returns true if the failed call may be repeated when the socket becomes readable or writable.
 bool MayRepeat(const SSL* ssl, int result) {
   const int error = SSL_get_error(ssl, result);
   return error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE;
@@ -33,7 +33,7 @@ Stream::Received Stream::Read(std::span<char> into) {
   return {.drained = true, .ended = received == 0 || !WouldBlock(errno)};
 }
 
-// Records of TLS come one by one, at most 16 KiB each.
+// SSL_read_ex returns at most one TLS record (16 KiB), so this calls it until `into` is full.
 Stream::Received Stream::ReadTls(std::span<char> into) {
   Received received;
   while (received.bytes < into.size()) {
@@ -43,7 +43,7 @@ Stream::Received Stream::ReadTls(std::span<char> into) {
     const int result = SSL_read_ex(ssl_.get(), rest.data(), rest.size(), &bytes);
     if (result != 1) {
       received.drained = MayRepeat(ssl_.get(), result);
-      // Behind the last bytes the end is met again.
+      // If this call has read bytes, the end is reported by the next call, which meets it again.
       received.ended = !received.drained && received.bytes == 0;
       return received;
     }
@@ -74,8 +74,9 @@ Stream::Sent Stream::Write(std::span<const std::string_view> pieces) {
   return {.full = WouldBlock(errno), .failed = !WouldBlock(errno)};
 }
 
-// A record at a time. Short pieces are put together, so that not each gets its own. What is given
-// again after a call that was full is never shorter, as OpenSSL wants it.
+// Writes at most one TLS record (16 KiB). Gathers short pieces, so that not each of them gets a
+// record of its own. OpenSSL requires that the call after a full one gives at least as many bytes;
+// callers ensure it by giving the same bytes again.
 Stream::Sent Stream::WriteTls(std::span<const std::string_view> pieces) {
   constexpr size_t kRecordBytes = 16 * 1024;
   std::array<char, kRecordBytes> gathered;
@@ -99,7 +100,8 @@ void Stream::Close() {
   if (closed()) return;
   if (is_tls()) {
     ERR_clear_error();
-    // Lets the peer know that nothing is cut off, if its socket takes that now.
+    // Sends close_notify if the socket takes it now, so that the peer knows that no data is
+    // missing.
     if (SSL_is_init_finished(ssl_.get())) SSL_shutdown(ssl_.get());
     ERR_clear_error();
   }

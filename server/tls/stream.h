@@ -1,4 +1,4 @@
-// A connected socket that never blocks, plain or with TLS on top.
+// A connected socket that never blocks: plain, or with TLS.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace tally::server {
 
 class Stream {
  public:
-  // Owns the socket. `ssl` is null for a plain one.
+  // Takes ownership of `socket`. `ssl` is null for a plain connection.
   explicit Stream(int socket, SslPointer ssl = nullptr) : socket_(socket), ssl_(std::move(ssl)) {}
   ~Stream() { Close(); }
   Stream(const Stream&) = delete;
@@ -22,21 +22,22 @@ class Stream {
 
   struct Received {
     size_t bytes = 0;
-    // Nothing more is there until the socket becomes readable again. (With TLS it may also have to
-    // become writable.)
+    // There is nothing more to read until the socket becomes readable again. (With TLS it may have
+    // to become writable instead.)
     bool drained = false;
-    bool ended = false;  // nothing will ever come, or an error
+    bool ended = false;  // the peer has closed, or an error: nothing more will come
   };
   Received Read(std::span<char> into);
 
   struct Sent {
     size_t bytes = 0;
-    bool full = false;  // no more until the socket becomes writable again (or, TLS, readable)
+    bool full = false;  // nothing more until the socket is writable again (TLS: or readable)
     bool failed = false;
   };
   static constexpr size_t kMostPieces = 64;
-  // Some of the pieces, in their order; at most kMostPieces. The bytes of a call that was full are
-  // to be given again, and more may follow them.
+  // Sends the pieces in their order, as far as the socket takes them: 1 to kMostPieces pieces.
+  // After a call with `full`, the next call must give the same unsent bytes again; more may follow
+  // them.
   Sent Write(std::span<const std::string_view> pieces);
 
   void Close();

@@ -73,7 +73,8 @@ absl::StatusOr<std::unique_ptr<TlsContext>> TlsContext::Create(const Config& con
   if (context == nullptr) return Failed("TLS");
   std::unique_ptr<TlsContext> made(new TlsContext(context));
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
-  // The output is sent from a buffer that grows, as far as the socket takes it.
+  // Output is sent as far as the socket takes it (partial writes), from a buffer that may grow and
+  // move between two calls.
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                 SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);

@@ -1,4 +1,4 @@
-// What the TLS of all connections shares: certificate, key, and whom to trust.
+// What all TLS connections share: the certificate, the key and the trusted CAs.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -18,11 +18,12 @@ using SslPointer = std::unique_ptr<SSL, SslFree>;
 
 class TlsContext {
  public:
-  // Reads the files that the tls directives name. TLS 1.2 and later.
+  // Reads the files that the tls-* directives name; InvalidArgument if that fails. Only TLS 1.2 and
+  // later are accepted.
   static absl::StatusOr<std::unique_ptr<TlsContext>> Create(const Config& config);
 
-  // The server's side of a handshake that has not begun; null if there is no memory for it. It
-  // keeps what it needs of the context.
+  // Returns the server's side of a connection whose handshake has not begun; null if OpenSSL fails,
+  // for example for lack of memory. It may outlive this object. It does not own the socket.
   SslPointer Accept(int socket) const;
 
  private:

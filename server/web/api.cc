@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kTooMuch =
     "ERR not run: the replies before it are larger than the 16 MiB that HTTP may have";
 
-// The commands of one body, as many in a turn as its share allows.
+// Runs the commands of one body, in each turn as many as the turn's share allows.
 class ApiAnswer final : public LongAnswer {
  public:
   explicit ApiAnswer(ApiRequest request) : request_(std::move(request)) {}
@@ -27,7 +27,7 @@ class ApiAnswer final : public LongAnswer {
   bool GoOn(const HttpCall& call, const TurnShare& share, HttpResponse& response) override {
     if (next_ == 0) call.client.database = 0;
     while (next_ < request_.commands()) {
-      // At least one, so that whatever the share it comes to its end.
+      // Runs at least one command in each turn, so that the answer ends whatever the share is.
       if (!RunNext(call)) return false;
       if (next_ < request_.commands() && call.server.runner->MeasureBatch() >= share.micros) {
         return false;
@@ -41,7 +41,7 @@ class ApiAnswer final : public LongAnswer {
   }
 
  private:
-  // False when clients are paused.
+  // Returns false if the command did not run because clients are paused.
   bool RunNext(const HttpCall& call) {
     CommandReply reply;
     if (body_.size() > kMaxReplyBytes) {
@@ -59,7 +59,7 @@ class ApiAnswer final : public LongAnswer {
   }
 
   const ApiRequest request_;
-  size_t next_ = 0;  // of the commands: this one is to be run
+  size_t next_ = 0;  // index of the command to run next
   int status_ = 200;
   std::string body_;
   std::vector<std::string_view> args_;

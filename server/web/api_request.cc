@@ -15,7 +15,8 @@ constexpr char kForm[] =
 
 }  // namespace
 
-// Hears of one value after the other; a member that returns false ends the parsing.
+// Receives the values of the JSON text one after the other (SAX). A function that returns false
+// ends the parsing.
 class ApiRequest::Builder final : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit Builder(ApiRequest& request) : request_(request) {}
@@ -33,7 +34,7 @@ class ApiRequest::Builder final : public nlohmann::json_sax<nlohmann::json> {
   bool start_array(size_t) override {
     if (in_object_ || depth_ == 2) return Fail(kForm);
     if (++depth_ == 2 && !request_.is_batch_) {
-      // The first element says what the body is.
+      // Only the first element can make the body a batch.
       if (!request_.ends_.empty()) return Fail(kForm);
       request_.is_batch_ = true;
       request_.first_words_.clear();
@@ -92,10 +93,10 @@ class ApiRequest::Builder final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   ApiRequest& request_;
-  int depth_ = 0;  // of arrays
+  int depth_ = 0;  // open arrays
   size_t elements_ = 0;
   bool in_object_ = false;
-  bool has_value_ = false;  // the object has its base64
+  bool has_value_ = false;  // the object has its "base64" member
 };
 
 std::string ApiRequest::Parse(std::string_view body) {

@@ -30,7 +30,7 @@ struct CheckArgs {
   int deny = kDenied;
 };
 
-// Empty, or what is wrong with the query.
+// Reads the query into `args`. Returns an empty text, or what is wrong with the query.
 std::string_view ReadQuery(const HttpRequest& request, CheckArgs& args) {
   bool has_key = false;
   for (const auto& [name, value] : request.query) {
@@ -50,7 +50,7 @@ std::string_view ReadQuery(const HttpRequest& request, CheckArgs& args) {
   return has_key && !args.key.empty() ? "" : "a key is missing: ?key=…";
 }
 
-// The six integers of LIMIT.TAKE.
+// Parses a reply of LIMIT.TAKE, an array of six integers. Returns nullopt for any other reply.
 std::optional<LimitAnswer> ParseAnswer(std::string_view wire) {
   constexpr size_t kFields = 6;
   int64_t fields[kFields];
@@ -79,7 +79,8 @@ std::string FieldsOf(Engine& engine, std::string_view policy, const LimitAnswer&
   return RateLimitFields(policy, {list.rules.data(), list.rules.size()}, answer);
 }
 
-// An error of the command. 503 says that nothing was decided.
+// Returns the response for an error reply of the command. Status 503 means that nothing was
+// decided.
 HttpResponse CommandError(std::string_view text) {
   HttpResponse response = ErrorResponse(StatusOfError(text), {});
   response.body.clear();

@@ -21,7 +21,7 @@ constexpr CodeStatus kStatuses[] = {
 
 CommandReply Error(std::string_view text) { return {.wire = StrCat("-", text, "\r\n")}; }
 
-// Takes what the command has appended back from the output.
+// Removes what the command has appended to the output from `begin` on, and returns it.
 std::string TakeReply(ByteBlocks& output, size_t begin) {
   std::string reply = output.Copy(begin, output.size() - begin);
   output.Truncate(begin);

@@ -1,5 +1,5 @@
-// Runs commands for a request of HTTP, with all the checks that a request of RESP meets: rights,
-// memory, the state of the log, the slow log, statistics and MONITOR.
+// Runs the commands of an HTTP request in the same way as those of a RESP request: rights, memory
+// and the state of the log are checked; the slow log, statistics and MONITOR see them.
 #pragma once
 
 #include <optional>
@@ -12,23 +12,25 @@
 namespace tally::server {
 
 struct CommandReply {
-  std::string wire;             // in RESP3
-  std::string_view names = {};  // the row's reply_names
+  std::string wire;             // the reply in RESP3
+  std::string_view names = {};  // see Command::reply_names
 
   bool is_error() const { return wire.starts_with('-'); }
-  // The text of an error.
+  // The text of the error, with its code. Requires is_error().
   std::string_view error() const;
 };
 
-// The longest reply that is made into JSON, and the most that all replies of a batch may take.
+// The most bytes of a reply that is converted to JSON. When the JSON of a batch's replies has more
+// bytes than this, no further command of the batch is run.
 inline constexpr size_t kMaxReplyBytes = size_t{16} << 20;
 
-// Nothing when it has to be run again in a later turn, because clients are paused. Commands that
-// change the connection are refused.
+// Runs the command and returns its reply. Returns nullopt if clients are paused: the caller must
+// run it again in a later turn. A command that changes the connection, or may block it, is not run:
+// the reply is an error.
 std::optional<CommandReply> RunCommand(const HttpCall& call, Args args);
 
-// The status for an error of a single command: 401 and 403 for want of rights, 503 while the server
-// cannot decide, otherwise 400.
+// Returns the HTTP status for the error of a single command: 401 if the user is not logged in, 403
+// if a right is missing, 503 while the server cannot run the command, otherwise 400.
 int StatusOfError(std::string_view text);
 
 }  // namespace tally::server

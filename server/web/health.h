@@ -5,10 +5,10 @@
 
 namespace tally::server {
 
-// 200 while the loop turns, whatever else is wrong.
+// Returns 200 as long as the event loop runs, whatever else is wrong.
 HttpResponse Health(const HttpCall& call);
-// 200, or 503 while the data is loaded, and while the disk takes nothing so that writes are
-// refused.
+// Returns 200, or 503 while the data is being loaded and while writes are refused because the files
+// cannot be written.
 HttpResponse Readiness(const HttpCall& call);
 
 }  // namespace tally::server

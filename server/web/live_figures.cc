@@ -24,7 +24,7 @@
 namespace tally::server {
 namespace {
 
-// An object of JSON that is written member by member; the names are ours and need no escapes.
+// Writes a JSON object member by member. The names are our own and need no escapes.
 class JsonObject {
  public:
   explicit JsonObject(std::string& out) : out_(out) { out_ += '{'; }
@@ -38,7 +38,7 @@ class JsonObject {
     Name(name);
     AppendJsonString(out_, text);
   }
-  // What is written next is the member's value.
+  // Writes a member's name. The caller must append the value to the text that it returns.
   std::string& Name(std::string_view name) {
     StrAppend(out_, first_ ? "" : ",", "\"", name, "\":");
     first_ = false;
@@ -112,7 +112,7 @@ void AddKeys(Services& server, JsonObject& all) {
   types.End();
 }
 
-// The rows of INFO persistence under their names, numbers as such.
+// Adds each row of INFO persistence as a member with the row's name. Integers become numbers.
 void AddPersistence(const Persistence& files, std::string& out) {
   std::string rows;
   files.AppendInfo(rows);
@@ -160,7 +160,7 @@ std::string LiveFigures(Services& server) {
 }
 
 HttpResponse OpenEvents(const HttpCall& call) {
-  // Who asks need not wait for the first second to pass.
+  // The first event is in the response, so that the client need not wait a second for it.
   return {.content_type = "text/event-stream",
           .body = StrCat("retry: 2000\nevent: ", kLiveEvent, "\ndata: ", LiveFigures(call.server),
                          "\n\n"),

@@ -12,10 +12,10 @@ namespace tally::server {
 // The name of the event that is published once a second.
 inline constexpr std::string_view kLiveEvent = "figures";
 
-// Its data: a JSON object on one line.
+// Returns the data of that event: a JSON object on one line.
 std::string LiveFigures(Services& server);
 
-// Has the connection take the events from now on.
+// Returns the response after which the connection gets the events.
 HttpResponse OpenEvents(const HttpCall& call);
 
 }  // namespace tally::server

@@ -5,7 +5,7 @@
 
 namespace tally::server {
 
-// In OpenMetrics for those who accept it, in the older text format for others.
+// Answers in OpenMetrics if the request accepts that, otherwise in the older text format.
 HttpResponse Metrics(const HttpCall& call);
 
 }  // namespace tally::server

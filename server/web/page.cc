@@ -9,7 +9,8 @@
 namespace tally::server {
 namespace {
 
-// Whether one of the items of a header's list is the word, whatever parameters follow it.
+// Whether the list of a header has the item `word`. Parameters of the items, after a ';', are
+// ignored.
 bool Lists(std::string_view list, std::string_view word) {
   while (!list.empty()) {
     const size_t end = std::min(list.find(','), list.size());
@@ -28,7 +29,8 @@ bool HasAlready(const HttpRequest& request, const PageAsset& asset) {
   return tags && (Lists(*tags, asset.etag) || Lists(*tags, StrCat("W/", asset.etag)));
 }
 
-// Browsers keep the file and ask each time whether it is still the same: another build has others.
+// Browsers keep the file and ask each time whether it is still the same, because another build of
+// the server has other files.
 HttpResponse Send(const HttpRequest& request, const PageAsset& asset) {
   HttpResponse response;
   response.headers = StrCat("ETag: ", asset.etag, "\r\nVary: Accept-Encoding\r\n");

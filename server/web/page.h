@@ -1,4 +1,4 @@
-// GET / and GET /page/*: the page that shows what the server does, and its files.
+// GET / and GET /page/*: the page that shows what the server does, and the files of this page.
 #pragma once
 
 #include "server/http/http_message.h"
@@ -7,7 +7,7 @@ namespace tally::server {
 
 // The page itself.
 HttpResponse PageIndex(const HttpCall& call);
-// The file that is named by the rest of the path; 404 if there is none.
+// Returns the file that the rest of the path names; 404 if there is none.
 HttpResponse PageFile(const HttpCall& call);
 
 }  // namespace tally::server

@@ -7,12 +7,13 @@
 namespace tally::server {
 namespace {
 
-// The largest integer of structured fields.
+// The largest integer that structured fields (RFC 8941) allow.
 constexpr int64_t kMaxInteger = 999'999'999'999'999;
 
 int64_t CeilSeconds(int64_t ms) { return ms / 1000 + (ms % 1000 > 0 ? 1 : 0); }
 
-// In quotes, as RFC 8941 has it: printable ASCII.
+// Returns the name as a string of RFC 8941: in quotes, of printable ASCII. Other bytes, and '%',
+// are percent-encoded.
 std::string QuotedName(std::string_view name) {
   constexpr std::string_view kHex = "0123456789ABCDEF";
   std::string quoted = "\"";
@@ -29,7 +30,7 @@ std::string QuotedName(std::string_view name) {
   return quoted;
 }
 
-// 0 if it has none of fixed length.
+// Returns the length of the rule's window in ms; 0 if it has no window of fixed length.
 int64_t WindowMs(const LimitRule& rule) {
   switch (rule.algorithm) {
     case LimitAlgorithm::kFixed:
@@ -38,7 +39,7 @@ int64_t WindowMs(const LimitRule& rule) {
     case LimitAlgorithm::kBase:
       return rule.period_ms;
     case LimitAlgorithm::kBucket:
-      // From empty to full.
+      // The time in which an empty bucket becomes full.
       return static_cast<int64_t>(static_cast<double>(rule.period_ms) *
                                   static_cast<double>(rule.limit) /
                                   static_cast<double>(rule.refill));
@@ -47,7 +48,8 @@ int64_t WindowMs(const LimitRule& rule) {
   }
 }
 
-// Of the only rule with the limit that was answered; 0 if there is none.
+// Returns the window in ms of the only rule with this limit; 0 if there is no such rule, or if more
+// rules have this limit after one with a window.
 int64_t WindowOf(std::span<const LimitRule> rules, int64_t limit) {
   int64_t window = 0;
   for (const LimitRule& rule : rules) {

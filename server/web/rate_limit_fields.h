@@ -21,9 +21,9 @@ struct LimitAnswer {
   int64_t reset_after_ms;
 };
 
-// Header lines, each with its CR LF, for a decision under the rules of a policy. `w`, the window,
-// is there if one of the rules has the limit of the answer and a window of fixed length. A name
-// that cannot be a string of structured fields is percent-encoded.
+// Returns header lines, each with its CR LF, for a decision under the rules of a policy. They
+// include `w`, the window, if only one of the rules has the limit of the answer and its window has
+// a fixed length. Bytes of the name that structured fields do not allow are percent-encoded.
 std::string RateLimitFields(std::string_view policy, std::span<const LimitRule> rules,
                             const LimitAnswer& answer);
 

@@ -11,10 +11,11 @@
 namespace tally::server {
 namespace {
 
-// Scripts may nest their replies; what is deeper is shown as null.
+// Scripts may nest their replies. A value that is nested deeper than this becomes null.
 constexpr int kMaxDepth = 100;
 
-// Takes the next of the names; its own names follow after a colon.
+// Removes the next name from `names` and returns it. `own` is set to what follows the name's colon:
+// the names of the elements of that element.
 std::string_view TakeName(std::string_view& names, std::string_view& own) {
   size_t end = 0;
   for (int depth = 0; end < names.size() && (depth > 0 || names[end] != ' '); ++end) {
@@ -46,7 +47,7 @@ class ReplyReader {
   void Object(size_t count, std::string_view names, int depth);
   void Map(size_t pairs, int depth);
   void Double(std::string_view text);
-  // Whether the next values, pairs of a key and a value, have keys that are text.
+  // Whether the keys of the next `pairs` pairs of key and value are all UTF-8 text.
   bool HasTextKeys(size_t pairs) const;
   void Skip();
 
@@ -91,7 +92,7 @@ void ReplyReader::Value(std::string_view names, int depth) {
   } else if (type == '$') {
     AppendJsonString(out_, TakeBytes(text));
   } else if (type == '=') {
-    // "txt:" comes before the text.
+    // The format, such as "txt:", comes before the text.
     AppendJsonString(out_, TakeBytes(text).substr(4));
   } else if (type == ',') {
     Double(text);
@@ -146,7 +147,7 @@ void ReplyReader::Map(size_t pairs, int depth) {
   out_ += object ? '}' : ']';
 }
 
-// JSON has no numbers for infinities.
+// An infinity becomes a string, because JSON has no number for it.
 void ReplyReader::Double(std::string_view text) {
   const bool finite = text.find_first_not_of("+-0123456789.e") == std::string_view::npos;
   if (finite) {
@@ -169,7 +170,7 @@ bool ReplyReader::HasTextKeys(size_t pairs) const {
   return true;
 }
 
-// Passes over one value.
+// Skips one value, with all values inside it.
 void ReplyReader::Skip() {
   for (size_t values = 1; values > 0 && !rest_.empty(); --values) {
     const std::string_view line = TakeLine();

@@ -1,9 +1,9 @@
-// Replies of RESP3 as JSON.
+// Converts RESP3 replies to JSON.
 //
-// Integers, doubles, booleans and null are what they are, infinities strings; statuses and bulk
-// strings are strings (see json_text.h); arrays and sets are arrays, or objects where the command's
-// row has names for their elements; maps are objects, or arrays of pairs where a key is no text; an
-// error is {"error": text, "code": its first word}.
+// Integers, doubles, booleans and null stay what they are; infinities become strings. Statuses and
+// bulk strings become strings (see json_text.h). Arrays and sets become arrays, or objects if the
+// command's row has names for their elements. Maps become objects, or arrays of pairs if a key is
+// not text. An error becomes {"error": text, "code": its first word}.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@
 
 namespace tally::server {
 
-// Appends the reply, which is whole; `names` as Command::reply_names. Elements that are more or
-// fewer than their names stay an array. O(bytes).
+// Appends the reply, which must be whole. `names` is as in Command::reply_names. An array with more
+// or fewer elements than names stays an array. O(bytes).
 void AppendReplyJson(std::string& out, std::string_view reply, std::string_view names);
 
-// `text` is that of an error reply, "WRONGTYPE …".
+// Appends an error. `text` is the text of an error reply, such as "WRONGTYPE …".
 void AppendErrorJson(std::string& out, std::string_view text);
-// Its first word.
+// Returns the first word of an error's text.
 std::string_view ErrorCode(std::string_view text);
 
 }  // namespace tally::server

@@ -7,7 +7,7 @@
 
 namespace tally::server {
 
-// The first row that fits a path and a method answers it.
+// A request is answered by the first row whose path and methods fit it.
 std::span<const Route> Routes();
 
 }  // namespace tally::server
