@@ -4,7 +4,7 @@
 #pragma once
 
 #include "server/connection_table.h"
-#include "server/state/services.h"
+#include "server/services.h"
 
 namespace tally::server {
 

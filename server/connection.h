@@ -8,9 +8,9 @@
 #include <span>
 #include <string_view>
 
+#include "server/services.h"
 #include "server/state/client.h"
 #include "server/state/conversation.h"
-#include "server/state/services.h"
 #include "server/tls/stream.h"
 
 namespace tally::server {

@@ -13,7 +13,7 @@ ConnectionTable::ConnectionTable(Services& server, Dispatcher& dispatcher, HttpS
     : server_(server), dispatcher_(dispatcher), site_(site), queue_(queue), ready_set_(ready_set) {}
 
 std::unique_ptr<Conversation> ConnectionTable::Converse(Protocol protocol) {
-  if (protocol == Protocol::kHttp) return std::make_unique<HttpSession>(server_, site_);
+  if (protocol == Protocol::kHttp) return std::make_unique<HttpSession>(server_.http, site_);
   return std::make_unique<Session>(server_, dispatcher_);
 }
 

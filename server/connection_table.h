@@ -12,7 +12,7 @@
 #include "server/dispatcher.h"
 #include "server/http/http_site.h"
 #include "server/ready_set.h"
-#include "server/state/services.h"
+#include "server/services.h"
 
 namespace tally::server {
 

@@ -2,7 +2,7 @@
 // books, and keys that maxmemory evicts. Works in slices, each with a time budget.
 #pragma once
 
-#include "server/state/services.h"
+#include "server/services.h"
 
 namespace tally::server {
 

@@ -322,7 +322,7 @@ void Dispatcher::Replay(Client& client, const CommandTable::Item& item, Args arg
 void Dispatcher::RunAs(Purpose purpose, Client& client, const CommandTable::Item& item, Args args) {
   const size_t reply_begin = client.output.size();
   const int64_t begin = last_micros_;
-  ServerContext context(server_, client,
+  ServerContext context(server_.host, server_.admin, client,
                         {.item = item,
                          .args = args,
                          .database = client.database,

@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "server/command/command.h"
+#include "server/services.h"
 #include "server/state/clock.h"
 #include "server/state/command_runner.h"
-#include "server/state/services.h"
 
 namespace tally::server {
 

@@ -6,7 +6,7 @@
 
 #include "core/engine/engine.h"
 #include "server/persistence/aof_persistence.h"
-#include "server/state/services.h"
+#include "server/services.h"
 
 namespace tally::server {
 

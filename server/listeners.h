@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "server/connection_table.h"
-#include "server/state/services.h"
+#include "server/services.h"
 #include "server/tls/tls_context.h"
 #include "server/turn_clock.h"
 

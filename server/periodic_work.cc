@@ -51,7 +51,7 @@ void PeriodicWork::PublishEvents() {
   const int64_t now_us = Clock::MonotonicMicros();
   if (now_us - published_us_ < kPublishMicros) return;
   published_us_ = now_us;
-  parts_.events.Publish(kLiveEvent, LiveFigures(server_));
+  parts_.events.Publish(kLiveEvent, LiveFigures(server_.figures));
 }
 
 }  // namespace tally::server

@@ -11,7 +11,7 @@
 #include "server/http/event_streams.h"
 #include "server/listeners.h"
 #include "server/persistence/aof_persistence.h"
-#include "server/state/services.h"
+#include "server/services.h"
 #include "server/turn_clock.h"
 
 namespace tally::server {

@@ -3,7 +3,7 @@
 
 #include <absl/status/status.h>
 
-#include "server/state/services.h"
+#include "server/services.h"
 #include "server/supervisor.h"
 
 namespace tally::server {

@@ -38,7 +38,7 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
       engine_(static_cast<size_t>(config.databases), RandomSeed(), zones_),
       state_(commands_, engine_, config, log),
       dispatcher_(state_),
-      persistence_(state_, dispatcher_, files_),
+      persistence_(state_.for_persistence, dispatcher_, files_),
       keyspace_observer_(state_, persistence_),
       io_(ASIO_CONCURRENCY_HINT_1),
       poller_(io_),

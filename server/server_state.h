@@ -5,11 +5,17 @@
 #include "server/acl/acl_guard.h"
 #include "server/acl/acl_log.h"
 #include "server/acl/acl_users.h"
+#include "server/admin/parts.h"
 #include "server/command/command_host.h"
 #include "server/command/command_table.h"
 #include "server/config/config.h"
 #include "server/effects/effect_stream.h"
+#include "server/http/http_parts.h"
+#include "server/info/server_figures.h"
 #include "server/log/log.h"
+#include "server/persistence/persistence_parts.h"
+#include "server/script/script_parts.h"
+#include "server/services.h"
 #include "server/state/client_table.h"
 #include "server/state/clock.h"
 #include "server/state/command_runner.h"
@@ -21,7 +27,6 @@
 #include "server/state/persistence.h"
 #include "server/state/process.h"
 #include "server/state/pubsub.h"
-#include "server/state/services.h"
 #include "server/state/slowlog.h"
 #include "server/state/stats.h"
 #include "server/state/watch_list.h"
@@ -59,6 +64,15 @@ struct ServerState : private OwnedServicesBase, public Services {
   ServerState(const CommandTable& commands, Engine& engine, Config& config, Logger& log);
   ServerState(const ServerState&) = delete;
   ServerState& operator=(const ServerState&) = delete;
+
+  const PersistenceParts for_persistence;
+
+ private:
+  // What the folders below the process reach.
+  const ScriptParts for_scripts_;
+  const ServerFigures figures_;
+  const AdminParts admin_;
+  const HttpParts http_;
 };
 
 }  // namespace tally::server

@@ -11,9 +11,9 @@
 #include "core/bytes/text.h"
 #include "server/dispatcher.h"
 #include "server/resp/parser.h"
+#include "server/services.h"
 #include "server/state/client.h"
 #include "server/state/conversation.h"
-#include "server/state/services.h"
 
 namespace tally::server {
 

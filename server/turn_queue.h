@@ -10,7 +10,7 @@
 
 #include "server/connection.h"
 #include "server/dispatcher.h"
-#include "server/state/services.h"
+#include "server/services.h"
 #include "server/turn_budget.h"
 
 namespace tally::server {

@@ -14,6 +14,7 @@
 #include "server/acl/acl_rules.h"
 #include "server/acl/acl_users.h"
 #include "server/admin/families.h"
+#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/command/acl_categories.h"
 #include "server/command/command_table.h"
@@ -27,14 +28,14 @@ namespace {
 
 void WhoAmI(ServerContext& context) { context.reply.Bulk(context.client.user); }
 
-void Users(ServerContext& context) {
-  const auto& users = context.server.users.all();
+void Users(ServerContext& context, const AclParts& server) {
+  const auto& users = server.users.all();
   context.reply.Array(users.size());
   for (const auto& [name, user] : users) context.reply.Bulk(name);
 }
 
-void List(ServerContext& context) {
-  const auto& users = context.server.users.all();
+void List(ServerContext& context, const AclParts& server) {
+  const auto& users = server.users.all();
   context.reply.Array(users.size());
   for (const auto& [name, user] : users) context.reply.Bulk(DescribeUser(*user));
 }
@@ -49,9 +50,9 @@ void ReplySelector(ReplyBuilder& reply, const AclSelector& selector) {
   reply.Bulk(ChannelsText(selector));
 }
 
-void GetUser(ServerContext& context) {
+void GetUser(ServerContext& context, const AclParts& server) {
   ReplyBuilder& reply = context.reply;
-  const auto user = context.server.users.Find(context.args[2]);
+  const auto user = server.users.Find(context.args[2]);
   if (user == nullptr) return reply.Null();
   reply.Map(6);
   reply.Bulk("flags");
@@ -80,12 +81,12 @@ bool ListensRightly(const Client& client) {
   return may_hear(client.channels, false) && may_hear(client.patterns, true);
 }
 
-void SetUser(ServerContext& context) {
+void SetUser(ServerContext& context, const AclParts& server) {
   const std::string_view name = context.args[2];
   if (!IsUserName(name)) return context.reply.Error(StrCat("ERR ", kBadUserName));
-  const std::string error = context.server.users.Set(name, context.args.subspan(3));
+  const std::string error = server.users.Set(name, context.args.subspan(3));
   if (!error.empty()) return context.reply.Error(StrCat("ERR ", error));
-  ClientTable& clients = context.server.clients;
+  ClientTable& clients = server.clients;
   clients.ForEach([&](Client& client) {
     if (client.user == name && !ListensRightly(client)) clients.Kill(client, context.client);
   });
@@ -94,8 +95,7 @@ void SetUser(ServerContext& context) {
 
 // Ends the connections of users that are no more. The caller gets its reply first.
 template <typename IsGone>
-void EndSessions(ServerContext& context, IsGone&& is_gone) {
-  Services& server = context.server;
+void EndSessions(ServerContext& context, const AclParts& server, IsGone&& is_gone) {
   server.clients.ForEach([&](Client& client) {
     if (!is_gone(client.user)) return;
     LoginAsDefault(server.users, client);
@@ -104,23 +104,23 @@ void EndSessions(ServerContext& context, IsGone&& is_gone) {
   });
 }
 
-void DelUser(ServerContext& context) {
+void DelUser(ServerContext& context, const AclParts& server) {
   const Args names = context.args.subspan(2);
   if (std::find(names.begin(), names.end(), kDefaultUser) != names.end()) {
     return context.reply.Error("ERR The 'default' user cannot be removed");
   }
   absl::flat_hash_set<std::string_view> removed;
   for (const std::string_view name : names) {
-    if (context.server.users.Remove(name)) removed.insert(name);
+    if (server.users.Remove(name)) removed.insert(name);
   }
   context.reply.Integer(static_cast<int64_t>(removed.size()));
   if (removed.empty()) return;
-  EndSessions(context, [&](std::string_view user) { return removed.contains(user); });
+  EndSessions(context, server, [&](std::string_view user) { return removed.contains(user); });
 }
 
 // False after an error reply.
-bool HasAclFile(ServerContext& context) {
-  if (!context.server.config.aclfile.empty()) return true;
+bool HasAclFile(ServerContext& context, const AclParts& server) {
+  if (!server.config.aclfile.empty()) return true;
   context.reply.Error(
       "ERR This Redis instance is not configured to use an ACL file. You may want to specify users "
       "via the ACL SETUSER command and then issue a CONFIG REWRITE (assuming you have a Redis "
@@ -129,18 +129,16 @@ bool HasAclFile(ServerContext& context) {
 }
 
 // All users but the default one are new ones, as in Redis: their connections end.
-void Load(ServerContext& context) {
-  if (!HasAclFile(context)) return;
-  Services& server = context.server;
+void Load(ServerContext& context, const AclParts& server) {
+  if (!HasAclFile(context, server)) return;
   const absl::Status status = LoadAclFile(server.config.aclfile, server.users);
   if (!status.ok()) return context.reply.Error(StrCat("ERR ", std::string(status.message())));
-  EndSessions(context, [](std::string_view user) { return user != kDefaultUser; });
+  EndSessions(context, server, [](std::string_view user) { return user != kDefaultUser; });
   context.reply.Ok();
 }
 
-void Save(ServerContext& context) {
-  if (!HasAclFile(context)) return;
-  Services& server = context.server;
+void Save(ServerContext& context, const AclParts& server) {
+  if (!HasAclFile(context, server)) return;
   const absl::Status status = SaveAclFile(server.config.aclfile, server.users);
   if (status.ok()) return context.reply.Ok();
   server.log.Warning("ACL SAVE failed: ", std::string(status.message()));
@@ -163,12 +161,12 @@ void ReplyDryRun(ServerContext& context, const AclVerdict& verdict) {
   }
 }
 
-void DryRun(ServerContext& context) {
+void DryRun(ServerContext& context, const AclParts& server) {
   ReplyBuilder& reply = context.reply;
   const Args call = context.args.subspan(3);
-  const auto user = context.server.users.Find(context.args[2]);
+  const auto user = server.users.Find(context.args[2]);
   if (user == nullptr) return reply.Error(StrCat("ERR User '", context.args[2], "' not found"));
-  const CommandTable::Item* const item = context.server.commands.Resolve(call);
+  const CommandTable::Item* const item = server.commands.Resolve(call);
   if (item == nullptr || (!item->command->subcommands.empty() && call.size() > 1)) {
     return reply.Error(StrCat("ERR Command '", call[0], "' not found"));
   }
@@ -196,8 +194,8 @@ void ReplyLogEntry(ReplyBuilder& reply, const AclLog::Entry& entry, int64_t now)
   reply.Bulk(entry.client);
 }
 
-void Log(ServerContext& context) {
-  AclLog& log = context.server.acl_log;
+void Log(ServerContext& context, const AclParts& server) {
+  AclLog& log = server.acl_log;
   size_t count = 10;
   if (context.args.size() == 3) {
     if (IsWord(context.args[2], "reset")) {
@@ -216,8 +214,8 @@ void Log(ServerContext& context) {
   for (size_t i = 0; i < count; ++i) ReplyLogEntry(context.reply, log.entries()[i], context.now);
 }
 
-void Categories(ServerContext& context) {
-  const CommandTable& table = context.server.commands;
+void Categories(ServerContext& context, const AclParts& server) {
+  const CommandTable& table = server.commands;
   const auto categories = AllCategories(table);
   if (context.args.size() == 2) {
     context.reply.Array(categories.size());
@@ -303,29 +301,29 @@ constexpr uint32_t kAdminister = kAsk | kAdmin | kDangerous;
 constexpr KeyRange kNoKeys;
 
 constexpr Command kSubcommands[] = {
-    {"cat", Categories, -2, kAsk, kNoKeys,
+    {"cat", Serve<Categories>, -2, kAsk, kNoKeys,
      "Lists the ACL categories, or the commands inside a category.", "6.0.0", "[categoryname]"},
-    {"deluser", DelUser, -3, kAdminister, kNoKeys,
+    {"deluser", Serve<DelUser>, -3, kAdminister, kNoKeys,
      "Deletes ACL users, and terminates their connections.", "6.0.0", "username..."},
-    {"dryrun", DryRun, -4, kAdminister, kNoKeys,
+    {"dryrun", Serve<DryRun>, -4, kAdminister, kNoKeys,
      "Simulates the execution of a command by a user, without executing the command.", "7.0.0",
      "username command [arg...]"},
     {"genpass", GenPass, -2, kAsk, kNoKeys,
      "Generates a pseudorandom, secure password that can be used to identify ACL users.", "6.0.0",
      "[bits:int]"},
-    {"getuser", GetUser, 3, kAdminister, kNoKeys, "Lists the ACL rules of a user.", "6.0.0",
+    {"getuser", Serve<GetUser>, 3, kAdminister, kNoKeys, "Lists the ACL rules of a user.", "6.0.0",
      "username"},
     {"help", AclHelp, 2, kLoading | kStale, kNoKeys, "Returns helpful text about the subcommands.",
      "6.0.0"},
-    {"list", List, 2, kAdminister, kNoKeys, "Dumps the effective rules in ACL file format.",
+    {"list", Serve<List>, 2, kAdminister, kNoKeys, "Dumps the effective rules in ACL file format.",
      "6.0.0"},
-    {"load", Load, 2, kAdminister, kNoKeys, "Reloads the users from the ACL file.", "6.0.0"},
-    {"log", Log, -2, kAdminister, kNoKeys,
+    {"load", Serve<Load>, 2, kAdminister, kNoKeys, "Reloads the users from the ACL file.", "6.0.0"},
+    {"log", Serve<Log>, -2, kAdminister, kNoKeys,
      "Lists recent calls that were denied and logins that failed.", "6.0.0",
      "[operation<count:int|RESET>]"},
-    {"save", Save, 2, kAdminister, kNoKeys, "Saves the users in the ACL file.", "6.0.0"},
+    {"save", Serve<Save>, 2, kAdminister, kNoKeys, "Saves the users in the ACL file.", "6.0.0"},
     {.name = "setuser",
-     .handler = SetUser,
+     .handler = Serve<SetUser>,
      .arity = -3,
      .flags = kAdminister,
      .keys = kNoKeys,
@@ -333,7 +331,7 @@ constexpr Command kSubcommands[] = {
      .since = "6.0.0",
      .arguments = "username [rule...]",
      .is_secret = IsSecretRule},
-    {"users", Users, 2, kAdminister, kNoKeys, "Lists all ACL users.", "6.0.0"},
+    {"users", Serve<Users>, 2, kAdminister, kNoKeys, "Lists all ACL users.", "6.0.0"},
     {"whoami", WhoAmI, 2, kAsk, kNoKeys,
      "Returns the authenticated username of the current connection.", "6.0.0"},
 };

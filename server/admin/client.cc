@@ -9,11 +9,13 @@
 #include "server/acl/acl_guard.h"
 #include "server/acl/acl_users.h"
 #include "server/admin/families.h"
+#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/command/client_name.h"
 #include "server/command/help.h"
 #include "server/state/client_table.h"
 #include "server/state/client_text.h"
+#include "server/state/pause.h"
 
 namespace tally::server {
 namespace {
@@ -73,30 +75,30 @@ bool HasType(const Client& client, ClientType type) {
   return type == (client.subscribed() ? ClientType::kPubSub : ClientType::kNormal);
 }
 
-void ListByIds(ServerContext& context) {
+void ListByIds(ServerContext& context, const ClientParts& server) {
   std::string text;
   for (const std::string_view word : context.args.subspan(3)) {
     const auto id = ParseInt64(word);
     if (!id) return context.reply.Error("ERR Invalid client ID");
-    const Client* client = context.server.clients.Find(static_cast<uint64_t>(*id));
+    const Client* client = server.clients.Find(static_cast<uint64_t>(*id));
     if (client != nullptr) AppendClientLine(text, *client, context.now);
   }
   context.reply.Verbatim("txt", text);
 }
 
-void ClientList(ServerContext& context) {
+void ClientList(ServerContext& context, const ClientParts& server) {
   const Args args = context.args;
   std::optional<ClientType> type;
   if (args.size() == 4 && IsWord(args[2], "type")) {
     type = ClientTypeArg(context, 3);
     if (!type) return;
   } else if (args.size() > 3 && IsWord(args[2], "id")) {
-    return ListByIds(context);
+    return ListByIds(context, server);
   } else if (args.size() != 2) {
     return context.reply.Error(kSyntaxError);
   }
   std::string text;
-  context.server.clients.ForEach([&](const Client& client) {
+  server.clients.ForEach([&](const Client& client) {
     if (!type || HasType(client, *type)) AppendClientLine(text, client, context.now);
   });
   context.reply.Verbatim("txt", text);
@@ -119,7 +121,8 @@ struct KillFilter {
 };
 
 // One option and its value; replies the error and returns false.
-bool ParseKillOption(ServerContext& context, size_t index, KillFilter& filter) {
+bool ParseKillOption(ServerContext& context, const ClientParts& server, size_t index,
+                     KillFilter& filter) {
   const std::string_view option = context.args[index];
   const std::string_view value = context.args[index + 1];
   if (IsWord(option, "id")) {
@@ -134,7 +137,7 @@ bool ParseKillOption(ServerContext& context, size_t index, KillFilter& filter) {
   }
   if (IsWord(option, "user")) {
     filter.user = value;
-    if (context.server.users.Find(value) != nullptr) return true;
+    if (server.users.Find(value) != nullptr) return true;
     context.reply.Error(StrCat("ERR No such user '", value, "'"));
     return false;
   }
@@ -151,33 +154,34 @@ bool ParseKillOption(ServerContext& context, size_t index, KillFilter& filter) {
   return true;
 }
 
-size_t KillMatching(ServerContext& context, const KillFilter& filter) {
+size_t KillMatching(ServerContext& context, const ClientParts& server, const KillFilter& filter) {
   size_t killed = 0;
-  context.server.clients.ForEach([&](Client& client) {
+  server.clients.ForEach([&](Client& client) {
     if (client.finished() || !filter.Matches(client, context.client)) return;
-    context.server.clients.Kill(client, context.client);
+    server.clients.Kill(client, context.client);
     ++killed;
   });
   return killed;
 }
 
-void ClientKill(ServerContext& context) {
+void ClientKill(ServerContext& context, const ClientParts& server) {
   const Args args = context.args;
   KillFilter filter;
   if (args.size() == 3) {
     filter.address = args[2];
     filter.skip_self = false;
-    if (KillMatching(context, filter) == 0) return context.reply.Error("ERR No such client");
+    if (KillMatching(context, server, filter) == 0)
+      return context.reply.Error("ERR No such client");
     return context.reply.Ok();
   }
   for (size_t i = 2; i < args.size(); i += 2) {
     if (i + 1 == args.size()) return context.reply.Error(kSyntaxError);
-    if (!ParseKillOption(context, i, filter)) return;
+    if (!ParseKillOption(context, server, i, filter)) return;
   }
-  context.reply.Integer(static_cast<int64_t>(KillMatching(context, filter)));
+  context.reply.Integer(static_cast<int64_t>(KillMatching(context, server, filter)));
 }
 
-void ClientPause(ServerContext& context) {
+void ClientPause(ServerContext& context, const ClientParts& server) {
   const Args args = context.args;
   Pause pause;
   if (args.size() == 4) {
@@ -194,12 +198,12 @@ void ClientPause(ServerContext& context) {
   if (__builtin_add_overflow(context.now, *ms, &pause.until_ms)) {
     return context.reply.Error("ERR timeout is out of range");
   }
-  context.server.pause = pause;
+  server.pause = pause;
   context.reply.Ok();
 }
 
-void ClientUnpause(ServerContext& context) {
-  context.server.pause = {};
+void ClientUnpause(ServerContext& context, const ClientParts& server) {
+  server.pause = {};
   context.reply.Ok();
 }
 
@@ -295,11 +299,11 @@ constexpr Command kSubcommands[] = {
      "Returns helpful text about the subcommands.", "5.0.0"},
     {"id", ClientId, 2, kOwn, kNoKeys, "Returns the unique client ID of the connection.", "5.0.0"},
     {"info", ClientInfo, 2, kOwn, kNoKeys, "Returns information about the connection.", "6.2.0"},
-    {"kill", ClientKill, -3, kOthers, kNoKeys, "Terminates open connections.", "2.4.0",
+    {"kill", Serve<ClientKill>, -3, kOthers, kNoKeys, "Terminates open connections.", "2.4.0",
      "filter<'ip:port'!2.8.12|new-format<[ID client-id:int@2.8.12]|[TYPE "
      "normal_master_slave_pubsub@2.8.12<NORMAL|MASTER@3.2.0|SLAVE|REPLICA@5.0.0|PUBSUB>]|[USER "
      "username]|[ADDR 'ip:port']|[LADDR 'ip:port'@6.2.0]|[SKIPME yes/no]>...>"},
-    {"list", ClientList, -2, kOthers, kNoKeys, "Lists open connections.", "2.4.0",
+    {"list", Serve<ClientList>, -2, kOthers, kNoKeys, "Lists open connections.", "2.4.0",
      "[TYPE normal_master_replica_pubsub@5.0.0<NORMAL|MASTER|REPLICA|PUBSUB>] [ID "
      "id@6.2.0(client-id:int...)]"},
     {"no-evict", ClientNoEvict, 3, kOthers, kNoKeys,
@@ -307,7 +311,7 @@ constexpr Command kSubcommands[] = {
     {"no-touch", ClientNoTouch, 3, kOwn, kNoKeys,
      "Controls whether commands of the connection mark the access of keys.", "7.2.0",
      "enabled<ON|OFF>"},
-    {"pause", ClientPause, -3, kOthers, kNoKeys, "Suspends commands processing.", "2.9.50",
+    {"pause", Serve<ClientPause>, -3, kOthers, kNoKeys, "Suspends commands processing.", "2.9.50",
      "timeout:int [mode@6.2.0<WRITE|ALL>]"},
     {"reply", ClientReply, 3, kOwn | kConnection, kNoKeys,
      "Instructs the server whether to reply to commands.", "3.2.0", "on_off_skip<ON|OFF|SKIP>"},
@@ -316,7 +320,7 @@ constexpr Command kSubcommands[] = {
      "attr<LIB-NAME libname|LIB-VER libver>"},
     {"setname", ClientSetName, 3, kOwn, kNoKeys, "Sets the connection name.", "2.6.9",
      "connection-name"},
-    {"unpause", ClientUnpause, 2, kOthers, kNoKeys, "Resumes processing commands.", "6.2.0"},
+    {"unpause", Serve<ClientUnpause>, 2, kOthers, kNoKeys, "Resumes processing commands.", "6.2.0"},
 };
 
 constexpr Command kCommands[] = {

@@ -8,6 +8,7 @@
 #include "core/bytes/str_cat.h"
 #include "server/acl/acl_users.h"
 #include "server/admin/families.h"
+#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/command/help.h"
 #include "server/config/config_command.h"
@@ -20,8 +21,8 @@
 namespace tally::server {
 namespace {
 
-void ConfigGetCommand(ServerContext& context) {
-  const auto values = ConfigGet(context.server.config, context.args.subspan(2));
+void ConfigGetCommand(ServerContext& context, const ConfigParts& server) {
+  const auto values = ConfigGet(server.config, context.args.subspan(2));
   context.reply.Map(values.size());
   for (const auto& [name, value] : values) {
     context.reply.Bulk(name);
@@ -30,9 +31,9 @@ void ConfigGetCommand(ServerContext& context) {
 }
 
 // Puts the new values into effect. When one cannot be, all go back to what they were.
-void Apply(ServerContext& context, ConfigChange change) {
-  Config& config = context.server.config;
-  Process& process = *context.server.process;
+void Apply(ServerContext& context, const ConfigParts& server, ConfigChange change) {
+  Config& config = server.config;
+  Process& process = *server.process;
   const Config before = std::exchange(config, std::move(change.config));
   for (size_t i = 0; i < change.touched.size(); ++i) {
     const std::string_view name = change.touched[i]->name;
@@ -42,8 +43,8 @@ void Apply(ServerContext& context, ConfigChange change) {
     for (size_t j = 0; j <= i; ++j) {
       const absl::Status undone = process.ApplyConfig(change.touched[j]->name);
       if (!undone.ok()) {
-        context.server.log.Warning("The setting ", change.touched[j]->name,
-                                   " could not be restored: ", std::string(undone.message()));
+        server.log.Warning("The setting ", change.touched[j]->name,
+                           " could not be restored: ", std::string(undone.message()));
       }
     }
     return context.reply.Error(
@@ -52,24 +53,23 @@ void Apply(ServerContext& context, ConfigChange change) {
   context.reply.Ok();
 }
 
-void ConfigSetCommand(ServerContext& context) {
+void ConfigSetCommand(ServerContext& context, const ConfigParts& server) {
   const Args pairs = context.args.subspan(2);
   if (pairs.size() % 2 != 0) return context.reply.Error(kSyntaxError);
-  auto change = ConfigSet(context.server.config, pairs);
+  auto change = ConfigSet(server.config, pairs);
   if (!change.ok()) {
     return context.reply.Error(StrCat("ERR ", std::string(change.status().message())));
   }
-  Apply(context, *std::move(change));
+  Apply(context, server, *std::move(change));
 }
 
-void ConfigRewrite(ServerContext& context) {
-  const Services& server = context.server;
+void ConfigRewrite(ServerContext& context, const ConfigParts& server) {
   if (server.config_path.empty()) {
     return context.reply.Error("ERR The server is running without a config file");
   }
   Config written = server.config;
   // Unless they have a file of their own.
-  if (written.aclfile.empty()) written.users = context.server.users.ConfigLines();
+  if (written.aclfile.empty()) written.users = server.users.ConfigLines();
   const absl::Status status = RewriteConfigFile(server.config_path, written);
   if (!status.ok()) {
     server.log.Warning("CONFIG REWRITE failed: ", std::string(status.message()));
@@ -80,9 +80,9 @@ void ConfigRewrite(ServerContext& context) {
   context.reply.Ok();
 }
 
-void ConfigResetStat(ServerContext& context) {
-  context.server.stats.Reset();
-  context.server.loop.Reset();
+void ConfigResetStat(ServerContext& context, const ConfigParts& server) {
+  server.stats.Reset();
+  server.loop.Reset();
   context.reply.Ok();
 }
 
@@ -111,17 +111,17 @@ constexpr uint32_t kOperator = kAdmin | kDangerous | kNoScript | kLoading | kSta
 constexpr KeyRange kNoKeys;
 
 constexpr Command kSubcommands[] = {
-    {"get", ConfigGetCommand, -3, kOperator, kNoKeys,
+    {"get", Serve<ConfigGetCommand>, -3, kOperator, kNoKeys,
      "Returns the effective values of configuration parameters.", "2.0.0",
      "parameter(parameter)..."},
     {"help", ConfigHelp, 2, kLoading | kStale, kNoKeys,
      "Returns helpful text about the subcommands.", "5.0.0"},
-    {"resetstat", ConfigResetStat, 2, kOperator, kNoKeys, "Resets the server's statistics.",
+    {"resetstat", Serve<ConfigResetStat>, 2, kOperator, kNoKeys, "Resets the server's statistics.",
      "2.0.0"},
-    {"rewrite", ConfigRewrite, 2, kOperator, kNoKeys,
+    {"rewrite", Serve<ConfigRewrite>, 2, kOperator, kNoKeys,
      "Persists the effective configuration to file.", "2.8.0"},
     {.name = "set",
-     .handler = ConfigSetCommand,
+     .handler = Serve<ConfigSetCommand>,
      .arity = -4,
      .flags = kOperator,
      .keys = kNoKeys,

@@ -7,6 +7,7 @@
 #include "server/acl/acl_guard.h"
 #include "server/acl/acl_users.h"
 #include "server/admin/families.h"
+#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/command/client_name.h"
 #include "server/config/version.h"
@@ -55,12 +56,12 @@ bool ParseHello(ServerContext& context, HelloOptions& options) {
   return true;
 }
 
-void Hello(ServerContext& context) {
+void Hello(ServerContext& context, const ConnectionParts& server) {
   HelloOptions options;
   if (!ParseHello(context, options)) return;
   Client& client = context.client;
-  if (options.user != nullptr && !context.server.guard.Login(context.client, context.args[0],
-                                                             *options.user, *options.password)) {
+  if (options.user != nullptr &&
+      !server.guard.Login(context.client, context.args[0], *options.user, *options.password)) {
     return context.reply.Error(kWrongPasswordError);
   }
   if (!client.authenticated) {
@@ -89,16 +90,16 @@ void Hello(ServerContext& context) {
   reply.Array(0);
 }
 
-void Auth(ServerContext& context) {
+void Auth(ServerContext& context, const ConnectionParts& server) {
   const Args args = context.args;
   if (args.size() > 3) return context.reply.Error(kSyntaxError);
-  if (args.size() == 2 && context.server.users.default_user()->any_password) {
+  if (args.size() == 2 && server.users.default_user()->any_password) {
     return context.reply.Error(
         "ERR AUTH <password> called without any password configured for the default user. Are you "
         "sure your configuration is correct?");
   }
   const std::string_view user = args.size() == 3 ? args[1] : kDefaultUser;
-  if (!context.server.guard.Login(context.client, args[0], user, args.back())) {
+  if (!server.guard.Login(context.client, args[0], user, args.back())) {
     return context.reply.Error(kWrongPasswordError);
   }
   context.reply.Ok();
@@ -144,9 +145,8 @@ void Quit(ServerContext& context) {
   context.reply.Ok();
 }
 
-void Reset(ServerContext& context) {
+void Reset(ServerContext& context, const ConnectionParts& server) {
   Client& client = context.client;
-  Services& server = context.server;
   server.watches.EndTransaction(client);
   server.pubsub.Forget(client);
   server.clients.SetMonitor(client, false);
@@ -170,16 +170,16 @@ constexpr KeyRange kNoKeys;
 constexpr uint32_t kSecret = kTalk | kConnection | kNoAuth | kSkipMonitor | kSkipSlowlog;
 
 constexpr Command kCommands[] = {
-    {"auth", Auth, -2, kSecret, kNoKeys, "Authenticates the connection.", "1.0.0",
+    {"auth", Serve<Auth>, -2, kSecret, kNoKeys, "Authenticates the connection.", "1.0.0",
      "[username@6.0.0] password"},
     {"echo", Echo, 2, kLoading | kStale | kFast, kNoKeys, "Returns the given string.", "1.0.0",
      "message"},
-    {"hello", Hello, -1, kSecret, kNoKeys, "Handshakes with the server.", "6.0.0",
+    {"hello", Serve<Hello>, -1, kSecret, kNoKeys, "Handshakes with the server.", "6.0.0",
      "[arguments(protover:int [AUTH username_password(username password)] [SETNAME clientname])]"},
     {"ping", Ping, -1, kFast | kWhileSubscribed, kNoKeys,
      "Returns the server's liveliness response.", "1.0.0", "[message]"},
     {"quit", Quit, -1, kLeaves, kNoKeys, "Closes the connection.", "1.0.0"},
-    {"reset", Reset, 1, kLeaves, kNoKeys, "Resets the connection.", "6.2.0"},
+    {"reset", Serve<Reset>, 1, kLeaves, kNoKeys, "Resets the connection.", "6.2.0"},
     {"select", Select, 2, kLoading | kStale | kFast, kNoKeys, "Changes the selected database.",
      "1.0.0", "index:int"},
 };

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "server/admin/families.h"
+#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/state/clock.h"
 #include "server/state/persistence.h"
@@ -24,28 +25,28 @@ bool CheckFlushArgs(ServerContext& context) {
   return false;
 }
 
-void Clear(ServerContext& context, size_t database) {
+void Clear(ServerContext& context, const DatabaseParts& server, size_t database) {
   Keyspace& keyspace = context.engine().database(database);
-  context.server.watches.TouchAll(database, keyspace, nullptr, context.now);
-  context.server.persistence->BeforeClear(database);
+  server.watches.TouchAll(database, keyspace, nullptr, context.now);
+  server.persistence->BeforeClear(database);
   keyspace.Clear();
 }
 
-void FlushDb(ServerContext& context) {
+void FlushDb(ServerContext& context, const DatabaseParts& server) {
   if (!CheckFlushArgs(context)) return;
-  Clear(context, context.client.database);
+  Clear(context, server, context.client.database);
   context.CountChange();
   context.reply.Ok();
 }
 
-void FlushAll(ServerContext& context) {
+void FlushAll(ServerContext& context, const DatabaseParts& server) {
   if (!CheckFlushArgs(context)) return;
-  for (size_t i = 0; i < context.engine().databases(); ++i) Clear(context, i);
+  for (size_t i = 0; i < context.engine().databases(); ++i) Clear(context, server, i);
   context.CountChange();
   context.reply.Ok();
 }
 
-void SwapDb(ServerContext& context) {
+void SwapDb(ServerContext& context, const DatabaseParts& server) {
   // Both have to be numbers before either is looked for.
   if (!context.Int64ArgIn(1, INT_MIN, INT_MAX, "ERR invalid first DB index")) return;
   if (!context.Int64ArgIn(2, INT_MIN, INT_MAX, "ERR invalid second DB index")) return;
@@ -56,17 +57,17 @@ void SwapDb(ServerContext& context) {
   if (*first != *second) {
     Keyspace& one = context.engine().database(*first);
     Keyspace& other = context.engine().database(*second);
-    context.server.watches.TouchAll(*first, one, &other, context.now);
-    context.server.watches.TouchAll(*second, other, &one, context.now);
-    context.server.persistence->BeforeSwap(*first, *second);
+    server.watches.TouchAll(*first, one, &other, context.now);
+    server.watches.TouchAll(*second, other, &one, context.now);
+    server.persistence->BeforeSwap(*first, *second);
     one.Swap(other);
   }
   context.CountChange();
   context.reply.Ok();
 }
 
-void Time(ServerContext& context) {
-  const int64_t us = context.server.clock.now_us();
+void Time(ServerContext& context, const DatabaseParts& server) {
+  const int64_t us = server.clock.now_us();
   context.reply.Array(2);
   context.reply.BulkInteger(us / 1'000'000);
   context.reply.BulkInteger(us % 1'000'000);
@@ -78,13 +79,14 @@ constexpr uint32_t kFlush = kWrite | kDangerous | kKeyspaceCategory;
 constexpr Command kCommands[] = {
     {"dbsize", DbSize, 1, kReadOnly | kFast | kKeyspaceCategory, kNoKeys,
      "Returns the number of keys in the database.", "1.0.0"},
-    {"flushall", FlushAll, -1, kFlush, kNoKeys, "Removes all keys from all databases.", "1.0.0",
-     "[async<ASYNC@4.0.0|SYNC@6.2.0>]"},
-    {"flushdb", FlushDb, -1, kFlush, kNoKeys, "Removes all keys from the current database.",
+    {"flushall", Serve<FlushAll>, -1, kFlush, kNoKeys, "Removes all keys from all databases.",
      "1.0.0", "[async<ASYNC@4.0.0|SYNC@6.2.0>]"},
-    {"swapdb", SwapDb, 3, kFlush | kFast, kNoKeys, "Swaps two databases.", "4.0.0",
+    {"flushdb", Serve<FlushDb>, -1, kFlush, kNoKeys, "Removes all keys from the current database.",
+     "1.0.0", "[async<ASYNC@4.0.0|SYNC@6.2.0>]"},
+    {"swapdb", Serve<SwapDb>, 3, kFlush | kFast, kNoKeys, "Swaps two databases.", "4.0.0",
      "index1:int index2:int"},
-    {"time", Time, 1, kLoading | kStale | kFast, kNoKeys, "Returns the server's time.", "2.6.0"},
+    {"time", Serve<Time>, 1, kLoading | kStale | kFast, kNoKeys, "Returns the server's time.",
+     "2.6.0"},
 };
 
 }  // namespace

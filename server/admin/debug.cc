@@ -9,6 +9,7 @@
 #include "core/bytes/str_cat.h"
 #include "core/time/duration.h"
 #include "server/admin/families.h"
+#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/command/entry_description.h"
 #include "server/config/config.h"
@@ -22,8 +23,8 @@ bool IsLocal(std::string_view address) {
   return address.starts_with("127.") || address.starts_with("[::1]") || address.ends_with(":0");
 }
 
-bool MayDebug(const ServerContext& context) {
-  switch (context.server.config.enable_debug_command) {
+bool MayDebug(const ServerContext& context, const DebugParts& server) {
+  switch (server.config.enable_debug_command) {
     case LocalAccess::kYes:
       return true;
     case LocalAccess::kLocal:
@@ -35,7 +36,7 @@ bool MayDebug(const ServerContext& context) {
 }
 
 // Holds up everybody, as a slow command would.
-void Sleep(ServerContext& context) {
+void Sleep(ServerContext& context, const DebugParts&) {
   constexpr double kMaxSeconds = 3600;
   const double seconds = ParseDouble(context.args[2]).value_or(0);
   if (seconds > 0) {
@@ -44,20 +45,20 @@ void Sleep(ServerContext& context) {
   context.reply.Ok();
 }
 
-void SetActiveExpire(ServerContext& context) {
-  context.server.active_expire = context.args[2] != "0";
+void SetActiveExpire(ServerContext& context, const DebugParts& server) {
+  server.active_expire = context.args[2] != "0";
   context.reply.Ok();
 }
 
-void Reload(ServerContext& context) {
-  const absl::Status status = context.server.persistence->Reload();
+void Reload(ServerContext& context, const DebugParts& server) {
+  const absl::Status status = server.persistence->Reload();
   if (!status.ok()) {
     return context.reply.Error(StrCat("ERR ", std::string(status.message())));
   }
   context.reply.Ok();
 }
 
-void DescribeObject(ServerContext& context) {
+void DescribeObject(ServerContext& context, const DebugParts&) {
   const Keyspace::Entry entry = context.keyspace().Peek(context.args[2]);
   if (!entry) return context.reply.Error(kNoSuchKeyError);
   context.reply.Status(StrCat("Value type:", TypeName(entry.type()),
@@ -65,29 +66,29 @@ void DescribeObject(ServerContext& context) {
                               " access:", entry.access()));
 }
 
-void SetClock(ServerContext& context) {
+void SetClock(ServerContext& context, const DebugParts& server) {
   const auto at = context.Int64ArgIn(3, 0, kMaxInstantMs, "ERR the clock's time is out of range");
   if (!at) return;
-  context.server.clock.Set(*at);
+  server.clock.Set(*at);
   context.reply.Ok();
 }
 
-void AdvanceClock(ServerContext& context) {
+void AdvanceClock(ServerContext& context, const DebugParts& server) {
   const auto by = ParseDuration(context.args[3]);
   if (!by) return context.reply.Error("ERR ADVANCE takes a duration, as 500ms, 5s, 10m, 24h or 7d");
-  Clock& clock = context.server.clock;
+  Clock& clock = server.clock;
   if (clock.now_ms() > kMaxInstantMs - *by || !clock.Advance(*by)) {
     return context.reply.Error("ERR the clock's time is out of range");
   }
   context.reply.Ok();
 }
 
-void MakeClockReal(ServerContext& context) {
-  context.server.clock.MakeReal();
+void MakeClockReal(ServerContext& context, const DebugParts& server) {
+  server.clock.MakeReal();
   context.reply.Ok();
 }
 
-void Help(ServerContext& context) {
+void Help(ServerContext& context, const DebugParts&) {
   constexpr std::string_view kLines[] = {
       "DEBUG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
       "CLOCK SET <unix ms> | ADVANCE <duration> | REAL",
@@ -114,7 +115,7 @@ struct Mode {
   std::string_view name;
   std::string_view second;  // a further word; empty: none
   size_t args;
-  void (*run)(ServerContext& context);
+  void (*run)(ServerContext& context, const DebugParts& server);
 };
 
 constexpr Mode kModes[] = {
@@ -129,8 +130,8 @@ constexpr Mode kModes[] = {
     {"sleep", "", 3, Sleep},
 };
 
-void Debug(ServerContext& context) {
-  if (!MayDebug(context)) {
+void Debug(ServerContext& context, const DebugParts& server) {
+  if (!MayDebug(context, server)) {
     return context.reply.Error(
         "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", "
         "you can run it from a local connection, otherwise you need to set this option in the "
@@ -139,7 +140,8 @@ void Debug(ServerContext& context) {
   const Args args = context.args;
   for (const Mode& mode : kModes) {
     const bool fits = args.size() == mode.args && IsWord(args[1], mode.name);
-    if (fits && (mode.second.empty() || IsWord(args[2], mode.second))) return mode.run(context);
+    if (fits && (mode.second.empty() || IsWord(args[2], mode.second)))
+      return mode.run(context, server);
   }
   context.reply.Error(StrCat("ERR unknown subcommand or wrong number of arguments for '", args[1],
                              "'. Try DEBUG HELP."));
@@ -147,7 +149,7 @@ void Debug(ServerContext& context) {
 
 constexpr Command kCommands[] = {
     {"debug",
-     Debug,
+     Serve<Debug>,
      -2,
      kAdmin | kDangerous | kNoScript | kLoading | kStale,
      {},

@@ -9,6 +9,7 @@
 
 #include "core/bytes/str_cat.h"
 #include "server/admin/families.h"
+#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/command/help.h"
 
@@ -87,8 +88,8 @@ bool ReadOptions(ServerContext& context, HotKeys::Options& options) {
   return false;
 }
 
-void Start(ServerContext& context) {
-  HotKeys& hot_keys = context.server.hot_keys;
+void Start(ServerContext& context, const HotKeysParts& server) {
+  HotKeys& hot_keys = server.hot_keys;
   HotKeys::Options options;
   if (!ReadOptions(context, options)) return;
   hot_keys.StopIfDue(context.now);
@@ -97,16 +98,16 @@ void Start(ServerContext& context) {
   context.reply.Ok();
 }
 
-void Stop(ServerContext& context) {
-  HotKeys& hot_keys = context.server.hot_keys;
+void Stop(ServerContext& context, const HotKeysParts& server) {
+  HotKeys& hot_keys = server.hot_keys;
   hot_keys.StopIfDue(context.now);
   if (!hot_keys.active()) return context.reply.Null();
   hot_keys.Stop(context.now);
   context.reply.Ok();
 }
 
-void Reset(ServerContext& context) {
-  HotKeys& hot_keys = context.server.hot_keys;
+void Reset(ServerContext& context, const HotKeysParts& server) {
+  HotKeys& hot_keys = server.hot_keys;
   hot_keys.StopIfDue(context.now);
   if (hot_keys.active()) {
     return context.reply.Error("ERR hot keys are being tracked: HOTKEYS STOP comes first");
@@ -132,8 +133,8 @@ void ReplyTop(ReplyBuilder& reply, std::string_view name,
   }
 }
 
-void Get(ServerContext& context) {
-  HotKeys& hot_keys = context.server.hot_keys;
+void Get(ServerContext& context, const HotKeysParts& server) {
+  HotKeys& hot_keys = server.hot_keys;
   hot_keys.StopIfDue(context.now);
   if (!hot_keys.started()) return context.reply.NullArray();
   const HotKeys::Options& options = hot_keys.options();
@@ -179,7 +180,7 @@ void Help(ServerContext& context) {
 constexpr uint32_t kObserve = kAdmin | kDangerous | kNoScript;
 
 constexpr Command kSubcommands[] = {
-    {"get", Get, 2, kObserve, {}, "Returns the hot keys of a tracking session.", "8.6.0"},
+    {"get", Serve<Get>, 2, kObserve, {}, "Returns the hot keys of a tracking session.", "8.6.0"},
     {"help",
      Help,
      2,
@@ -187,9 +188,9 @@ constexpr Command kSubcommands[] = {
      {},
      "Returns helpful text about the subcommands.",
      "8.6.0"},
-    {"reset", Reset, 2, kObserve, {}, "Forgets a tracking session.", "8.6.0"},
+    {"reset", Serve<Reset>, 2, kObserve, {}, "Forgets a tracking session.", "8.6.0"},
     {"start",
-     Start,
+     Serve<Start>,
      -4,
      kObserve,
      {},
@@ -197,7 +198,7 @@ constexpr Command kSubcommands[] = {
      "8.6.0",
      "metrics(METRICS count:int [CPU] [NET]) [COUNT k:int] [DURATION seconds:int] "
      "[SAMPLE ratio:int]"},
-    {"stop", Stop, 2, kObserve, {}, "Stops tracking hot keys.", "8.6.0"},
+    {"stop", Serve<Stop>, 2, kObserve, {}, "Stops tracking hot keys.", "8.6.0"},
 };
 
 constexpr Command kCommands[] = {

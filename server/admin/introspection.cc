@@ -4,6 +4,7 @@
 
 #include "core/bytes/glob.h"
 #include "server/admin/families.h"
+#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/command/acl_categories.h"
 #include "server/command/command_description.h"
@@ -27,21 +28,21 @@ size_t CountTopLevel(const CommandTable& table) {
 }
 
 // COMMAND alone, too: another second word is no subcommand, and has been refused before.
-void AllInfo(ServerContext& context) {
-  const CommandTable& table = context.server.commands;
+void AllInfo(ServerContext& context, const IntrospectionParts& server) {
+  const CommandTable& table = server.commands;
   context.reply.Array(CountTopLevel(table));
   ForEachTopLevel(
       table, [&](const CommandTable::Item& item) { ReplyCommandInfo(context.reply, table, item); });
 }
 
-void CommandCount(ServerContext& context) {
-  context.reply.Integer(static_cast<int64_t>(CountTopLevel(context.server.commands)));
+void CommandCount(ServerContext& context, const IntrospectionParts& server) {
+  context.reply.Integer(static_cast<int64_t>(CountTopLevel(server.commands)));
 }
 
-void CommandInfo(ServerContext& context) {
-  const CommandTable& table = context.server.commands;
+void CommandInfo(ServerContext& context, const IntrospectionParts& server) {
+  const CommandTable& table = server.commands;
   const Args names = context.args.subspan(2);
-  if (names.empty()) return AllInfo(context);
+  if (names.empty()) return AllInfo(context, server);
   context.reply.Array(names.size());
   for (const std::string_view name : names) {
     if (const CommandTable::Item* item = table.FindFullName(name)) {
@@ -52,8 +53,8 @@ void CommandInfo(ServerContext& context) {
   }
 }
 
-void CommandDocs(ServerContext& context) {
-  const CommandTable& table = context.server.commands;
+void CommandDocs(ServerContext& context, const IntrospectionParts& server) {
+  const CommandTable& table = server.commands;
   const size_t mark = context.reply.BeginMap();
   size_t found = 0;
   const auto add = [&](const CommandTable::Item& item) {
@@ -68,7 +69,7 @@ void CommandDocs(ServerContext& context) {
   context.reply.EndMap(mark, found);
 }
 
-void CommandList(ServerContext& context) {
+void CommandList(ServerContext& context, const IntrospectionParts& server) {
   const Args args = context.args;
   const bool filtered = args.size() == 5 && IsWord(args[2], "filterby");
   const bool by_module = filtered && IsWord(args[3], "module");
@@ -79,7 +80,7 @@ void CommandList(ServerContext& context) {
   }
   const size_t mark = context.reply.BeginArray();
   size_t found = 0;
-  for (const CommandTable::Item& item : context.server.commands.items()) {
+  for (const CommandTable::Item& item : server.commands.items()) {
     if (by_module) continue;  // there are none
     if (by_category && !HasCategory(item, args[4])) continue;
     if (by_pattern && !GlobMatch(args[4], item.full_name, GlobCase::kInsensitive)) continue;
@@ -90,9 +91,10 @@ void CommandList(ServerContext& context) {
 }
 
 // The keys of the command after the second word. Replies the error and gives false.
-bool KeysArg(ServerContext& context, std::vector<KeyReference>& keys) {
+bool KeysArg(ServerContext& context, const IntrospectionParts& server,
+             std::vector<KeyReference>& keys) {
   const Args call = context.args.subspan(2);
-  const CommandTable::Item* item = context.server.commands.Resolve(call);
+  const CommandTable::Item* item = server.commands.Resolve(call);
   std::string_view error;
   if (item == nullptr || item->command->handler == nullptr) {
     error = "ERR Invalid command specified";
@@ -109,16 +111,16 @@ bool KeysArg(ServerContext& context, std::vector<KeyReference>& keys) {
   return false;
 }
 
-void CommandGetKeys(ServerContext& context) {
+void CommandGetKeys(ServerContext& context, const IntrospectionParts& server) {
   std::vector<KeyReference> keys;
-  if (!KeysArg(context, keys)) return;
+  if (!KeysArg(context, server, keys)) return;
   context.reply.Array(keys.size());
   for (const KeyReference& key : keys) context.reply.Bulk(context.args[2 + key.index]);
 }
 
-void CommandGetKeysAndFlags(ServerContext& context) {
+void CommandGetKeysAndFlags(ServerContext& context, const IntrospectionParts& server) {
   std::vector<KeyReference> keys;
-  if (!KeysArg(context, keys)) return;
+  if (!KeysArg(context, server, keys)) return;
   context.reply.Array(keys.size());
   for (const KeyReference& key : keys) {
     context.reply.Array(2);
@@ -155,25 +157,25 @@ constexpr uint32_t kAnyTime = kLoading | kStale;
 constexpr KeyRange kNoKeys;
 
 constexpr Command kSubcommands[] = {
-    {"count", CommandCount, 2, kAnyTime, kNoKeys, "Returns a count of commands.", "2.8.13"},
-    {"docs", CommandDocs, -2, kAnyTime, kNoKeys,
+    {"count", Serve<CommandCount>, 2, kAnyTime, kNoKeys, "Returns a count of commands.", "2.8.13"},
+    {"docs", Serve<CommandDocs>, -2, kAnyTime, kNoKeys,
      "Returns documentary information about one, multiple or all commands.", "7.0.0",
      "[command-name...]"},
-    {"getkeys", CommandGetKeys, -4, kAnyTime, kNoKeys,
+    {"getkeys", Serve<CommandGetKeys>, -4, kAnyTime, kNoKeys,
      "Extracts the key names from an arbitrary command.", "2.8.13"},
-    {"getkeysandflags", CommandGetKeysAndFlags, -4, kAnyTime, kNoKeys,
+    {"getkeysandflags", Serve<CommandGetKeysAndFlags>, -4, kAnyTime, kNoKeys,
      "Extracts the key names and access flags for an arbitrary command.", "7.0.0"},
     {"help", CommandHelp, 2, kAnyTime, kNoKeys, "Returns helpful text about the subcommands.",
      "5.0.0"},
-    {"info", CommandInfo, -2, kAnyTime, kNoKeys,
+    {"info", Serve<CommandInfo>, -2, kAnyTime, kNoKeys,
      "Returns information about one, multiple or all commands.", "2.8.13", "[command-name...]"},
-    {"list", CommandList, -2, kAnyTime, kNoKeys, "Returns a list of command names.", "7.0.0",
+    {"list", Serve<CommandList>, -2, kAnyTime, kNoKeys, "Returns a list of command names.", "7.0.0",
      "[FILTERBY filterby<MODULE module-name|ACLCAT category|PATTERN pattern:pattern>]"},
 };
 
 constexpr Command kCommands[] = {
-    {"command", AllInfo, -1, kAnyTime, kNoKeys, "Returns detailed information about all commands.",
-     "2.8.13", "", kSubcommands},
+    {"command", Serve<AllInfo>, -1, kAnyTime, kNoKeys,
+     "Returns detailed information about all commands.", "2.8.13", "", kSubcommands},
 };
 
 }  // namespace

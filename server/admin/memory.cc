@@ -6,6 +6,7 @@
 #include "core/engine/decisions.h"
 #include "core/engine/engine.h"
 #include "server/admin/families.h"
+#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/command/entry_description.h"
 #include "server/command/help.h"
@@ -13,6 +14,7 @@
 #include "server/info/info_rows.h"
 #include "server/state/client_table.h"
 #include "server/state/client_text.h"
+#include "server/state/hot_keys.h"
 #include "server/state/memory_usage.h"
 
 namespace tally::server {
@@ -78,8 +80,7 @@ void AddDatabaseRows(ServerContext& context, MapRows& rows) {
   }
 }
 
-void MemoryStats(ServerContext& context) {
-  Services& server = context.server;
+void MemoryStats(ServerContext& context, const MemoryParts& server) {
   const size_t used = server.memory.Sample();
   const size_t startup = server.memory.startup();
   const size_t rss = ReadResidentBytes();
@@ -87,9 +88,11 @@ void MemoryStats(ServerContext& context) {
   size_t clients = 0;
   server.clients.ForEach([&](const Client& client) { clients += ClientMemory(client); });
   size_t keys = 0;
-  for (size_t i = 0; i < server.engine.databases(); ++i) keys += server.engine.database(i).size();
-  const size_t denials = server.engine.decisions().denials().MemoryBytes();
-  const size_t overhead = std::min(startup + clients + denials, used);
+  for (size_t i = 0; i < context.engine().databases(); ++i)
+    keys += context.engine().database(i).size();
+  const size_t denials = context.engine().decisions().denials().MemoryBytes();
+  const size_t hot_keys = server.hot_keys.MemoryBytes();
+  const size_t overhead = std::min(startup + clients + denials + hot_keys, used);
   const size_t dataset = used - overhead;
 
   MapRows rows(context.reply);
@@ -100,6 +103,7 @@ void MemoryStats(ServerContext& context) {
   rows.Integer("clients.slaves", 0);
   rows.Size("clients.normal", clients);
   rows.Size("denials", denials);
+  rows.Size("hot.keys", hot_keys);
   AddDatabaseRows(context, rows);
   rows.Size("overhead.total", overhead);
   rows.Size("keys.count", keys);
@@ -121,10 +125,9 @@ void MemoryStats(ServerContext& context) {
   rows.End();
 }
 
-void MemoryDoctor(ServerContext& context) {
+void MemoryDoctor(ServerContext& context, const MemoryParts& server) {
   constexpr size_t kLittle = size_t{5} << 20;
   constexpr double kHighRatio = 1.4;
-  Services& server = context.server;
   const size_t used = server.memory.Sample();
   const AllocatorUsage allocator = ReadAllocatorUsage();
   const auto limit = static_cast<size_t>(server.config.maxmemory);
@@ -174,11 +177,11 @@ constexpr KeyRange kNoKeys;
 constexpr KeyRange kSecondWord{2, 2, 1, kLooksAtKey};
 
 constexpr Command kSubcommands[] = {
-    {"doctor", MemoryDoctor, 2, 0, kNoKeys, "Outputs a memory problems report.", "4.0.0"},
+    {"doctor", Serve<MemoryDoctor>, 2, 0, kNoKeys, "Outputs a memory problems report.", "4.0.0"},
     {"help", MemoryHelp, 2, kLoading | kStale, kNoKeys,
      "Returns helpful text about the subcommands.", "4.0.0"},
     {"purge", MemoryPurge, 2, 0, kNoKeys, "Asks the allocator to release memory.", "4.0.0"},
-    {"stats", MemoryStats, 2, 0, kNoKeys, "Returns details about memory usage.", "4.0.0"},
+    {"stats", Serve<MemoryStats>, 2, 0, kNoKeys, "Returns details about memory usage.", "4.0.0"},
     {"usage", MemoryUsage, -3, kReadOnly, kSecondWord, "Estimates the memory usage of a key.",
      "4.0.0", "key#0 [SAMPLES count:int]"},
 };

@@ -8,6 +8,7 @@
 
 #include "core/bytes/str_cat.h"
 #include "server/admin/families.h"
+#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/command/command_table.h"
 #include "server/command/help.h"
@@ -18,9 +19,9 @@
 namespace tally::server {
 namespace {
 
-void SlowlogGet(ServerContext& context) {
+void SlowlogGet(ServerContext& context, const ObservationParts& server) {
   constexpr int64_t kDefaultCount = 10;
-  const auto& entries = context.server.slowlog.entries();
+  const auto& entries = server.slowlog.entries();
   int64_t wanted = kDefaultCount;
   if (context.args.size() == 3) {
     const auto count =
@@ -46,12 +47,12 @@ void SlowlogGet(ServerContext& context) {
   }
 }
 
-void SlowlogLen(ServerContext& context) {
-  context.reply.Integer(static_cast<int64_t>(context.server.slowlog.entries().size()));
+void SlowlogLen(ServerContext& context, const ObservationParts& server) {
+  context.reply.Integer(static_cast<int64_t>(server.slowlog.entries().size()));
 }
 
-void SlowlogReset(ServerContext& context) {
-  context.server.slowlog.Clear();
+void SlowlogReset(ServerContext& context, const ObservationParts& server) {
+  server.slowlog.Clear();
   context.reply.Ok();
 }
 
@@ -70,8 +71,8 @@ void SlowlogHelp(ServerContext& context) {
   ReplyHelp(context, kLines);
 }
 
-void LatencyLatest(ServerContext& context) {
-  const auto& events = context.server.latency.events();
+void LatencyLatest(ServerContext& context, const ObservationParts& server) {
+  const auto& events = server.latency.events();
   context.reply.Array(events.size());
   for (const auto& [name, event] : events) {
     const LatencyLog::Sample& last = event.samples.back();
@@ -83,8 +84,8 @@ void LatencyLatest(ServerContext& context) {
   }
 }
 
-void LatencyHistory(ServerContext& context) {
-  const auto& events = context.server.latency.events();
+void LatencyHistory(ServerContext& context, const ObservationParts& server) {
+  const auto& events = server.latency.events();
   const auto it = events.find(context.args[2]);
   if (it == events.end()) return context.reply.Array(0);
   context.reply.Array(it->second.samples.size());
@@ -95,8 +96,8 @@ void LatencyHistory(ServerContext& context) {
   }
 }
 
-void LatencyReset(ServerContext& context) {
-  LatencyLog& latency = context.server.latency;
+void LatencyReset(ServerContext& context, const ObservationParts& server) {
+  LatencyLog& latency = server.latency;
   const Args names = context.args.subspan(2);
   size_t reset = names.empty() ? latency.ResetAll() : 0;
   for (const std::string_view name : names) reset += latency.Reset(name) ? 1 : 0;
@@ -118,10 +119,10 @@ void AppendEventReport(std::string& text, size_t number, std::string_view name,
             "ms.\n");
 }
 
-void LatencyDoctor(ServerContext& context) {
-  const auto& events = context.server.latency.events();
+void LatencyDoctor(ServerContext& context, const ObservationParts& server) {
+  const auto& events = server.latency.events();
   std::string text;
-  if (context.server.config.latency_monitor_threshold == 0) {
+  if (server.config.latency_monitor_threshold == 0) {
     text =
         "Latency monitoring is disabled. CONFIG SET latency-monitor-threshold <milliseconds> "
         "enables it.\n";
@@ -152,8 +153,7 @@ void ReplyHistogram(ReplyBuilder& reply, const CommandStats& stats) {
   }
 }
 
-void LatencyHistogram(ServerContext& context) {
-  const Services& server = context.server;
+void LatencyHistogram(ServerContext& context, const ObservationParts& server) {
   const Args names = context.args.subspan(2);
   const size_t mark = context.reply.BeginMap();
   size_t found = 0;
@@ -204,29 +204,29 @@ constexpr uint32_t kObserve = kOperator | kNoScript;
 constexpr KeyRange kNoKeys;
 
 constexpr Command kSlowlogCommands[] = {
-    {"get", SlowlogGet, -2, kOperator, kNoKeys, "Returns the slow log's entries.", "2.2.12",
+    {"get", Serve<SlowlogGet>, -2, kOperator, kNoKeys, "Returns the slow log's entries.", "2.2.12",
      "[count:int]"},
     {"help", SlowlogHelp, 2, kHelp, kNoKeys, "Returns helpful text about the subcommands.",
      "6.2.0"},
-    {"len", SlowlogLen, 2, kOperator, kNoKeys, "Returns the number of entries in the slow log.",
-     "2.2.12"},
-    {"reset", SlowlogReset, 2, kOperator, kNoKeys, "Clears all entries from the slow log.",
+    {"len", Serve<SlowlogLen>, 2, kOperator, kNoKeys,
+     "Returns the number of entries in the slow log.", "2.2.12"},
+    {"reset", Serve<SlowlogReset>, 2, kOperator, kNoKeys, "Clears all entries from the slow log.",
      "2.2.12"},
 };
 
 constexpr Command kLatencyCommands[] = {
-    {"doctor", LatencyDoctor, 2, kObserve, kNoKeys,
+    {"doctor", Serve<LatencyDoctor>, 2, kObserve, kNoKeys,
      "Returns a human-readable latency analysis report.", "2.8.13"},
     {"help", LatencyHelp, 2, kHelp, kNoKeys, "Returns helpful text about the subcommands.",
      "2.8.13"},
-    {"histogram", LatencyHistogram, -2, kObserve, kNoKeys,
+    {"histogram", Serve<LatencyHistogram>, -2, kObserve, kNoKeys,
      "Returns the cumulative distribution of latencies of commands.", "7.0.0", "[command...]"},
-    {"history", LatencyHistory, 3, kObserve, kNoKeys,
+    {"history", Serve<LatencyHistory>, 3, kObserve, kNoKeys,
      "Returns timestamp-latency samples for an event.", "2.8.13", "event"},
-    {"latest", LatencyLatest, 2, kObserve, kNoKeys,
+    {"latest", Serve<LatencyLatest>, 2, kObserve, kNoKeys,
      "Returns the latest latency samples for all events.", "2.8.13"},
-    {"reset", LatencyReset, -2, kObserve, kNoKeys, "Resets the latency data for events.", "2.8.13",
-     "[event...]"},
+    {"reset", Serve<LatencyReset>, -2, kObserve, kNoKeys, "Resets the latency data for events.",
+     "2.8.13", "[event...]"},
 };
 
 constexpr Command kCommands[] = {

@@ -8,6 +8,7 @@
 
 #include "core/bytes/glob.h"
 #include "server/admin/families.h"
+#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/command/help.h"
 
@@ -33,46 +34,48 @@ void ReplySubscription(ServerContext& context, std::string_view kind,
 
 using Change = bool (PubSub::*)(Client& client, std::string_view name);
 
-void ChangeEach(ServerContext& context, Args names, std::string_view kind, Change change) {
+void ChangeEach(ServerContext& context, const PubSubParts& server, Args names,
+                std::string_view kind, Change change) {
   for (const std::string_view name : names) {
-    (context.server.pubsub.*change)(context.client, name);
+    (server.pubsub.*change)(context.client, name);
     ReplySubscription(context, kind, &name);
   }
 }
 
 // Without names: leaves all that the client has, in the order of their names.
-void Leave(ServerContext& context, const absl::flat_hash_set<std::string>& held,
-           std::string_view kind, Change change) {
-  if (context.args.size() > 1) return ChangeEach(context, context.args.subspan(1), kind, change);
+void Leave(ServerContext& context, const PubSubParts& server,
+           const absl::flat_hash_set<std::string>& held, std::string_view kind, Change change) {
+  if (context.args.size() > 1)
+    return ChangeEach(context, server, context.args.subspan(1), kind, change);
   if (held.empty()) return ReplySubscription(context, kind, nullptr);
   std::vector<std::string> all(held.begin(), held.end());
   std::sort(all.begin(), all.end());
   const std::vector<std::string_view> names(all.begin(), all.end());
-  ChangeEach(context, names, kind, change);
+  ChangeEach(context, server, names, kind, change);
 }
 
-void Subscribe(ServerContext& context) {
-  ChangeEach(context, context.args.subspan(1), "subscribe", &PubSub::Subscribe);
+void Subscribe(ServerContext& context, const PubSubParts& server) {
+  ChangeEach(context, server, context.args.subspan(1), "subscribe", &PubSub::Subscribe);
 }
 
-void PSubscribe(ServerContext& context) {
-  ChangeEach(context, context.args.subspan(1), "psubscribe", &PubSub::SubscribePattern);
+void PSubscribe(ServerContext& context, const PubSubParts& server) {
+  ChangeEach(context, server, context.args.subspan(1), "psubscribe", &PubSub::SubscribePattern);
 }
 
-void Unsubscribe(ServerContext& context) {
-  Leave(context, context.client.channels, "unsubscribe", &PubSub::Unsubscribe);
+void Unsubscribe(ServerContext& context, const PubSubParts& server) {
+  Leave(context, server, context.client.channels, "unsubscribe", &PubSub::Unsubscribe);
 }
 
-void PUnsubscribe(ServerContext& context) {
-  Leave(context, context.client.patterns, "punsubscribe", &PubSub::UnsubscribePattern);
+void PUnsubscribe(ServerContext& context, const PubSubParts& server) {
+  Leave(context, server, context.client.patterns, "punsubscribe", &PubSub::UnsubscribePattern);
 }
 
-void Publish(ServerContext& context) {
-  const size_t receivers = context.server.pubsub.Publish(context.args[1], context.args[2]);
+void Publish(ServerContext& context, const PubSubParts& server) {
+  const size_t receivers = server.pubsub.Publish(context.args[1], context.args[2]);
   context.reply.Integer(static_cast<int64_t>(receivers));
 }
 
-void Channels(ServerContext& context) {
+void Channels(ServerContext& context, const PubSubParts& server) {
   if (context.args.size() > 3) {
     return context.reply.Error("ERR unknown subcommand or wrong number of arguments for '" +
                                std::string(context.args[1]) + "'. Try PUBSUB HELP.");
@@ -80,7 +83,7 @@ void Channels(ServerContext& context) {
   const std::string_view pattern = context.args.size() == 3 ? context.args[2] : "*";
   const size_t mark = context.reply.BeginArray();
   size_t matches = 0;
-  for (const auto& [channel, listeners] : context.server.pubsub.channels()) {
+  for (const auto& [channel, listeners] : server.pubsub.channels()) {
     if (!GlobMatch(pattern, channel)) continue;
     context.reply.Bulk(channel);
     ++matches;
@@ -88,9 +91,9 @@ void Channels(ServerContext& context) {
   context.reply.EndArray(mark, matches);
 }
 
-void NumSub(ServerContext& context) {
+void NumSub(ServerContext& context, const PubSubParts& server) {
   const Args names = context.args.subspan(2);
-  const PubSub::Listeners& channels = context.server.pubsub.channels();
+  const PubSub::Listeners& channels = server.pubsub.channels();
   context.reply.Array(2 * names.size());
   for (const std::string_view name : names) {
     const auto it = channels.find(name);
@@ -99,8 +102,8 @@ void NumSub(ServerContext& context) {
   }
 }
 
-void NumPat(ServerContext& context) {
-  context.reply.Integer(static_cast<int64_t>(context.server.pubsub.patterns().size()));
+void NumPat(ServerContext& context, const PubSubParts& server) {
+  context.reply.Integer(static_cast<int64_t>(server.pubsub.patterns().size()));
 }
 
 void Help(ServerContext& context) {
@@ -122,29 +125,29 @@ constexpr uint32_t kLook = kPubSub | kAnyTime;
 constexpr uint32_t kListen = kPubSub | kConnection | kNoScript | kAnyTime | kWhileSubscribed;
 
 constexpr Command kPubSubCommands[] = {
-    {"channels", Channels, -2, kLook, kNoKeys, "Returns the active channels.", "2.8.0",
+    {"channels", Serve<Channels>, -2, kLook, kNoKeys, "Returns the active channels.", "2.8.0",
      "[pattern:pattern]"},
     {"help", Help, 2, kAnyTime, kNoKeys, "Returns helpful text about the subcommands.", "6.2.0"},
-    {"numpat", NumPat, 2, kLook, kNoKeys, "Returns the number of patterns that are listened to.",
-     "2.8.0"},
-    {"numsub", NumSub, -2, kLook, kNoKeys, "Returns the number of subscribers of channels.",
+    {"numpat", Serve<NumPat>, 2, kLook, kNoKeys,
+     "Returns the number of patterns that are listened to.", "2.8.0"},
+    {"numsub", Serve<NumSub>, -2, kLook, kNoKeys, "Returns the number of subscribers of channels.",
      "2.8.0", "[channel...]"},
 };
 
 constexpr Command kCommands[] = {
-    {"psubscribe", PSubscribe, -2, kListen, kNoKeys,
+    {"psubscribe", Serve<PSubscribe>, -2, kListen, kNoKeys,
      "Listens for messages published to channels that match patterns.", "2.0.0",
      "pattern(pattern:pattern)..."},
-    {"publish", Publish, 3, kLook | kFast | kMayReplicate, kNoKeys, "Posts a message to a channel.",
-     "2.0.0", "channel message"},
+    {"publish", Serve<Publish>, 3, kLook | kFast | kMayReplicate, kNoKeys,
+     "Posts a message to a channel.", "2.0.0", "channel message"},
     {"pubsub", nullptr, -2, 0, kNoKeys, "A container for commands that look into channels.",
      "2.8.0", "", kPubSubCommands},
-    {"punsubscribe", PUnsubscribe, -1, kListen, kNoKeys,
+    {"punsubscribe", Serve<PUnsubscribe>, -1, kListen, kNoKeys,
      "Stops listening to messages published to channels that match patterns.", "2.0.0",
      "[pattern:pattern...]"},
-    {"subscribe", Subscribe, -2, kListen, kNoKeys, "Listens for messages published to channels.",
-     "2.0.0", "channel..."},
-    {"unsubscribe", Unsubscribe, -1, kListen, kNoKeys,
+    {"subscribe", Serve<Subscribe>, -2, kListen, kNoKeys,
+     "Listens for messages published to channels.", "2.0.0", "channel..."},
+    {"unsubscribe", Serve<Unsubscribe>, -1, kListen, kNoKeys,
      "Stops listening to messages posted to channels.", "2.0.0", "[channel...]"},
 };
 

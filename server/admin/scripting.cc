@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "server/admin/families.h"
+#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/command/counted_keys.h"
 #include "server/command/help.h"
@@ -26,14 +27,15 @@ constexpr size_t kCountArg = 2;
 constexpr size_t kFirstKey = 3;
 
 // Made when the first script comes: most servers never see one.
-ScriptEngine& Scripts(Services& server) {
-  if (server.scripts == nullptr) server.scripts = std::make_shared<ScriptEngine>(server);
+ScriptEngine& Scripts(const ScriptingParts& server) {
+  if (server.scripts == nullptr)
+    server.scripts = std::make_shared<ScriptEngine>(server.for_scripts);
   return *server.scripts;
 }
 
 // The script that the first argument names by its text, or by its SHA1; null after an error reply.
-const Script* FindScript(ServerContext& context, bool by_sha) {
-  ScriptEngine& scripts = Scripts(context.server);
+const Script* FindScript(ServerContext& context, const ScriptingParts& server, bool by_sha) {
+  ScriptEngine& scripts = Scripts(server);
   const std::string_view named = context.args[kScriptArg];
   if (by_sha) {
     const Script* script = scripts.Use(named);
@@ -47,7 +49,7 @@ const Script* FindScript(ServerContext& context, bool by_sha) {
   return nullptr;
 }
 
-void RunScript(ServerContext& context, bool by_sha, bool read_only) {
+void RunScript(ServerContext& context, const ScriptingParts& server, bool by_sha, bool read_only) {
   if (by_sha && context.args[kScriptArg].size() != Sha1Hex{}.digits.size()) {
     return context.reply.Error(kNoScriptError);
   }
@@ -58,29 +60,36 @@ void RunScript(ServerContext& context, bool by_sha, bool read_only) {
     return context.reply.Error("ERR Number of keys can't be greater than number of args");
   }
   if (*count < 0) return context.reply.Error("ERR Number of keys can't be negative");
-  const Script* script = FindScript(context, by_sha);
+  const Script* script = FindScript(context, server, by_sha);
   if (script == nullptr) return;
   if (read_only && script->declares_flags && !script->no_writes) {
     return context.reply.Error("ERR Can not execute a script with write flag using *_ro command.");
   }
   const bool may_need_memory = script->declares_flags && !script->no_writes && !script->allow_oom;
-  if (may_need_memory && context.server.evictor.out_of_memory()) {
+  if (may_need_memory && server.evictor.out_of_memory()) {
     return context.reply.Error(kOutOfMemoryError);
   }
   const auto keys = static_cast<size_t>(*count);
-  FeedMonitors(context.server.clients, context.server.clock, context.client,
+  FeedMonitors(server.clients, server.clock, context.client,
                context.args);  // before the script's own commands
-  Scripts(context.server)
-      .Run(*script, context.client, rest.first(keys), rest.subspan(keys), read_only);
+  Scripts(server).Run(*script, context.client, rest.first(keys), rest.subspan(keys), read_only);
 }
 
-void Eval(ServerContext& context) { RunScript(context, false, false); }
+void Eval(ServerContext& context, const ScriptingParts& server) {
+  RunScript(context, server, false, false);
+}
 
-void EvalRo(ServerContext& context) { RunScript(context, false, true); }
+void EvalRo(ServerContext& context, const ScriptingParts& server) {
+  RunScript(context, server, false, true);
+}
 
-void EvalSha(ServerContext& context) { RunScript(context, true, false); }
+void EvalSha(ServerContext& context, const ScriptingParts& server) {
+  RunScript(context, server, true, false);
+}
 
-void EvalShaRo(ServerContext& context) { RunScript(context, true, true); }
+void EvalShaRo(ServerContext& context, const ScriptingParts& server) {
+  RunScript(context, server, true, true);
+}
 
 // There may be none.
 bool FindEvalKeys(Args args, std::vector<KeyReference>& keys) {
@@ -88,33 +97,33 @@ bool FindEvalKeys(Args args, std::vector<KeyReference>& keys) {
   return true;
 }
 
-void ScriptLoad(ServerContext& context) {
-  const auto loaded = Scripts(context.server).Load(context.args[2], true);
+void ScriptLoad(ServerContext& context, const ScriptingParts& server) {
+  const auto loaded = Scripts(server).Load(context.args[2], true);
   if (loaded.ok()) return context.reply.Bulk((*loaded)->sha.view());
   const absl::string_view message = loaded.status().message();
   context.reply.Error({message.data(), message.size()});
 }
 
-void ScriptExists(ServerContext& context) {
+void ScriptExists(ServerContext& context, const ScriptingParts& server) {
   const Args names = context.args.subspan(2);
   context.reply.Array(names.size());
   for (const std::string_view name : names) {
-    context.reply.Integer(Scripts(context.server).Find(name) != nullptr ? 1 : 0);
+    context.reply.Integer(Scripts(server).Find(name) != nullptr ? 1 : 0);
   }
 }
 
-void ScriptFlush(ServerContext& context) {
+void ScriptFlush(ServerContext& context, const ScriptingParts& server) {
   const Args options = context.args.subspan(2);
   const bool known =
       options.empty() ||
       (options.size() == 1 && (IsWord(options[0], "sync") || IsWord(options[0], "async")));
   if (!known) return context.reply.Error("ERR SCRIPT FLUSH only support SYNC|ASYNC option");
-  Scripts(context.server).Flush();
+  Scripts(server).Flush();
   context.reply.Ok();
 }
 
-void ScriptKill(ServerContext& context) {
-  ScriptEngine* scripts = context.server.scripts.get();
+void ScriptKill(ServerContext& context, const ScriptingParts& server) {
+  ScriptEngine* scripts = server.scripts.get();
   if (scripts == nullptr || !scripts->watch().running()) {
     return context.reply.Error("NOTBUSY No scripts in execution right now.");
   }
@@ -124,7 +133,7 @@ void ScriptKill(ServerContext& context) {
         "either wait the script termination or kill the server in a hard way using the SHUTDOWN "
         "NOSAVE command.");
   }
-  context.server.log.Notice("A script is ended by SCRIPT KILL");
+  server.log.Notice("A script is ended by SCRIPT KILL");
   scripts->watch().Kill();
   context.reply.Ok();
 }
@@ -148,22 +157,22 @@ constexpr KeyRange kNoKeys;
 constexpr KeyRange kScriptKeys{0, 0, 0, kChangesKey};
 
 constexpr Command kSubcommands[] = {
-    {"exists", ScriptExists, -3, kNoScript, kNoKeys,
+    {"exists", Serve<ScriptExists>, -3, kNoScript, kNoKeys,
      "Determines whether server-side Lua scripts exist in the script cache.", "2.6.0", "sha1..."},
-    {"flush", ScriptFlush, -2, kNoScript, kNoKeys,
+    {"flush", Serve<ScriptFlush>, -2, kNoScript, kNoKeys,
      "Removes all server-side Lua scripts from the script cache.", "2.6.0",
      "[async@6.2.0<ASYNC|SYNC>]"},
     {"help", ScriptHelp, 2, kLoading | kStale, kNoKeys,
      "Returns helpful text about the subcommands.", "5.0.0"},
-    {"kill", ScriptKill, 2, kNoScript | kAllowBusy, kNoKeys,
+    {"kill", Serve<ScriptKill>, 2, kNoScript | kAllowBusy, kNoKeys,
      "Terminates a server-side Lua script during execution.", "2.6.0"},
-    {"load", ScriptLoad, 3, kNoScript | kStale, kNoKeys,
+    {"load", Serve<ScriptLoad>, 3, kNoScript | kStale, kNoKeys,
      "Loads a server-side Lua script to the script cache.", "2.6.0", "script"},
 };
 
 constexpr Command kCommands[] = {
     {"eval",
-     Eval,
+     Serve<Eval>,
      -3,
      kRunFlags,
      kScriptKeys,
@@ -173,7 +182,7 @@ constexpr Command kCommands[] = {
      {},
      FindEvalKeys},
     {"eval_ro",
-     EvalRo,
+     Serve<EvalRo>,
      -3,
      kRunFlags | kReadOnly,
      kNoKeys,
@@ -183,7 +192,7 @@ constexpr Command kCommands[] = {
      {},
      FindEvalKeys},
     {"evalsha",
-     EvalSha,
+     Serve<EvalSha>,
      -3,
      kRunFlags,
      kScriptKeys,
@@ -193,7 +202,7 @@ constexpr Command kCommands[] = {
      {},
      FindEvalKeys},
     {"evalsha_ro",
-     EvalShaRo,
+     Serve<EvalShaRo>,
      -3,
      kRunFlags | kReadOnly,
      kNoKeys,

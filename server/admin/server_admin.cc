@@ -3,6 +3,7 @@
 
 #include "core/bytes/str_cat.h"
 #include "server/admin/families.h"
+#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/info/info.h"
 #include "server/log/log.h"
@@ -13,46 +14,47 @@
 namespace tally::server {
 namespace {
 
-void Info(ServerContext& context) {
-  context.reply.Verbatim("txt", RenderInfo(context.server, context.args.subspan(1)));
+void Info(ServerContext& context, const ServerAdminParts& server) {
+  context.reply.Verbatim("txt", RenderInfo(server.figures, context.args.subspan(1)));
 }
 
 void ReplyFailure(ServerContext& context, const absl::Status& status) {
   context.reply.Error(StrCat("ERR ", std::string(status.message())));
 }
 
-void LastSave(ServerContext& context) {
-  context.reply.Integer(context.server.persistence->last_save_ms() / 1000);
+void LastSave(ServerContext& context, const ServerAdminParts& server) {
+  context.reply.Integer(server.persistence->last_save_ms() / 1000);
 }
 
-void Save(ServerContext& context) {
-  const absl::Status status = context.server.persistence->SaveNow();
+void Save(ServerContext& context, const ServerAdminParts& server) {
+  const absl::Status status = server.persistence->SaveNow();
   if (!status.ok()) return ReplyFailure(context, status);
   context.reply.Ok();
 }
 
 // There is one kind of snapshot, so that saving in the background and rewriting the log are one.
-void StartSnapshot(ServerContext& context, std::string_view started) {
-  const absl::Status status = context.server.persistence->StartRewrite();
+void StartSnapshot(ServerContext& context, const ServerAdminParts& server,
+                   std::string_view started) {
+  const absl::Status status = server.persistence->StartRewrite();
   if (!status.ok()) return ReplyFailure(context, status);
   context.reply.Status(started);
 }
 
-void BgSave(ServerContext& context) {
+void BgSave(ServerContext& context, const ServerAdminParts& server) {
   const Args args = context.args;
   const bool schedule = args.size() == 2 && IsWord(args[1], "schedule");
   if (args.size() > 1 && !schedule) return context.reply.Error(kSyntaxError);
-  if (context.server.persistence->rewriting()) {
+  if (server.persistence->rewriting()) {
     return context.reply.Error("ERR Background save already in progress");
   }
-  StartSnapshot(context, "Background saving started");
+  StartSnapshot(context, server, "Background saving started");
 }
 
-void BgRewriteAof(ServerContext& context) {
-  if (context.server.persistence->rewriting()) {
+void BgRewriteAof(ServerContext& context, const ServerAdminParts& server) {
+  if (server.persistence->rewriting()) {
     return context.reply.Error("ERR Background append only file rewriting already in progress");
   }
-  StartSnapshot(context, "Background append only file rewriting started");
+  StartSnapshot(context, server, "Background append only file rewriting started");
 }
 
 struct ShutdownOptions {
@@ -84,29 +86,29 @@ bool ParseShutdown(Args words, ShutdownOptions& options) {
 }
 
 // A shutdown that succeeds has no reply: the connection ends.
-void Shutdown(ServerContext& context) {
+void Shutdown(ServerContext& context, const ServerAdminParts& server) {
   ShutdownOptions options;
   if (!ParseShutdown(context.args.subspan(1), options)) return context.reply.Error(kSyntaxError);
-  if (context.server.script_busy && !options.no_save) return context.reply.Error(kBusyError);
+  if (server.script_busy && !options.no_save) return context.reply.Error(kBusyError);
   // It is over within a turn, so that there is never one to be aborted.
   if (options.abort) return context.reply.Error("ERR No shutdown in progress.");
-  const bool save = !options.no_save && !context.server.loading;
-  Persistence& persistence = *context.server.persistence;
+  const bool save = !options.no_save && !server.loading;
+  Persistence& persistence = *server.persistence;
   absl::Status status;
   if (save) status = options.save ? persistence.SaveNow() : persistence.SaveAtEnd();
   if (status.ok() || options.force) {
-    status = context.server.process->Shutdown(options.force, save);
+    status = server.process->Shutdown(options.force, save);
   }
   if (!status.ok()) {
-    context.server.log.Warning("SHUTDOWN failed: ", std::string(status.message()));
+    server.log.Warning("SHUTDOWN failed: ", std::string(status.message()));
     context.reply.Error("ERR Errors trying to SHUTDOWN. Check logs.");
   }
 }
 
 // Who watches already gets no reply, as from Redis.
-void Monitor(ServerContext& context) {
+void Monitor(ServerContext& context, const ServerAdminParts& server) {
   if (context.client.monitor) return;
-  context.server.clients.SetMonitor(context.client, true);
+  server.clients.SetMonitor(context.client, true);
   context.reply.Ok();
 }
 
@@ -131,26 +133,26 @@ constexpr KeyRange kNoKeys;
 constexpr uint32_t kOperator = kAdmin | kDangerous | kNoScript;
 
 constexpr Command kCommands[] = {
-    {"bgrewriteaof", BgRewriteAof, 1, kOperator | kNoMulti, kNoKeys,
+    {"bgrewriteaof", Serve<BgRewriteAof>, 1, kOperator | kNoMulti, kNoKeys,
      "Rewrites the append-only file in the background.", "1.0.0"},
-    {"bgsave", BgSave, -1, kOperator | kNoMulti, kNoKeys, "Saves the databases in the background.",
-     "1.0.0", "[SCHEDULE@3.2.2]"},
+    {"bgsave", Serve<BgSave>, -1, kOperator | kNoMulti, kNoKeys,
+     "Saves the databases in the background.", "1.0.0", "[SCHEDULE@3.2.2]"},
     {"cluster", Cluster, -2, kStale, kNoKeys, "Tells that there is no cluster.", "3.0.0"},
-    {"info", Info, -1, kLoading | kStale | kDangerous, kNoKeys,
+    {"info", Serve<Info>, -1, kLoading | kStale | kDangerous, kNoKeys,
      "Returns information and statistics about the server.", "1.0.0", "[section...]"},
-    {"lastsave", LastSave, 1, kAdmin | kDangerous | kLoading | kStale | kFast, kNoKeys,
+    {"lastsave", Serve<LastSave>, 1, kAdmin | kDangerous | kLoading | kStale | kFast, kNoKeys,
      "Returns the Unix timestamp of the last successful save.", "1.0.0"},
-    {"monitor", Monitor, 1, kOperator | kConnection | kLoading | kStale | kNoExec, kNoKeys,
+    {"monitor", Serve<Monitor>, 1, kOperator | kConnection | kLoading | kStale | kNoExec, kNoKeys,
      "Listens for all requests received by the server in real-time.", "1.0.0"},
     {"replicaof", ReplicaOf, 3, kOperator | kStale, kNoKeys,
      "Accepts NO ONE only: there is no replication.", "5.0.0",
      "args<host-port(host port:int)|no-one(NO ONE)>"},
     {"role", Role, 1, kAdmin | kDangerous | kNoScript | kLoading | kStale | kFast, kNoKeys,
      "Returns the replication role.", "2.8.12"},
-    {"save", Save, 1, kOperator | kNoMulti, kNoKeys, "Saves the databases before it returns.",
-     "1.0.0"},
-    {"shutdown", Shutdown, -1, kOperator | kLoading | kStale | kNoMulti | kAllowBusy, kNoKeys,
-     "Saves the databases and stops the server.", "1.0.0",
+    {"save", Serve<Save>, 1, kOperator | kNoMulti, kNoKeys,
+     "Saves the databases before it returns.", "1.0.0"},
+    {"shutdown", Serve<Shutdown>, -1, kOperator | kLoading | kStale | kNoMulti | kAllowBusy,
+     kNoKeys, "Saves the databases and stops the server.", "1.0.0",
      "[nosave_save<NOSAVE|SAVE>] [NOW@7.0.0] [FORCE@7.0.0] [ABORT@7.0.0]"},
     {"slaveof", ReplicaOf, 3, kOperator | kStale, kNoKeys,
      "Accepts NO ONE only: there is no replication.", "1.0.0",

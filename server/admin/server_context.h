@@ -1,24 +1,22 @@
-// What the handler of a command that administers the server gets: the call, who made it, and the
-// parts of the server.
+// What the handler of a command that administers the server gets: the call, and the client that
+// made it. A handler that needs parts of the server takes those of its family as a second argument.
 #pragma once
 
 #include <memory>
+#include <tuple>
 
 #include "server/acl/acl_check.h"
+#include "server/admin/parts.h"
 #include "server/command/command_context.h"
 #include "server/state/client.h"
-#include "server/state/services.h"
 
 namespace tally::server {
 
 class ServerContext final : public CommandContext {
  public:
-  ServerContext(Services& server_in, Client& client_in, const Call& call)
-      : CommandContext(server_in.host, client_in.reply, call),
-        server(server_in),
-        client(client_in) {}
+  ServerContext(CommandHost& host_in, const AdminParts& parts, Client& client_in, const Call& call)
+      : CommandContext(host_in, client_in.reply, call), client(client_in), parts_(parts) {}
 
-  Services& server;
   Client& client;
 
   // Keeps what was taken from the request until the command is over: an output that is full may
@@ -29,12 +27,27 @@ class ServerContext final : public CommandContext {
   bool MayReadEveryKey() const override { return rights().MayReadEveryKey(); }
 
  private:
+  template <auto kRun>
+  friend void Serve(ServerContext& context);
+
+  template <typename Parts>
+  void RunWithParts(void (*run)(ServerContext& context, const Parts& server)) {
+    run(*this, std::get<Parts>(parts_.families));
+  }
+
   const ReadRights& rights() const {
     if (rights_ == nullptr) rights_ = std::make_unique<ReadRights>(client.acl.get(), item, args);
     return *rights_;
   }
 
+  const AdminParts& parts_;
   mutable std::unique_ptr<ReadRights> rights_;  // null until it is asked for
 };
+
+// The handler of a row whose function takes its family's parts.
+template <auto kRun>
+void Serve(ServerContext& context) {
+  context.RunWithParts(kRun);
+}
 
 }  // namespace tally::server

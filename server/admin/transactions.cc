@@ -9,6 +9,7 @@
 #include "core/bytes/str_cat.h"
 #include "server/acl/acl_guard.h"
 #include "server/admin/families.h"
+#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/effects/effect_stream.h"
 #include "server/state/command_runner.h"
@@ -39,8 +40,9 @@ std::string_view ReasonOf(AclDenial denial) {
 }
 
 // The user's rules may have changed since the command was queued.
-bool StillAllowed(ServerContext& context, const CommandTable::Item& item, Args args) {
-  const AclDenial denial = context.server.guard.Check(context.client, item, args, "multi").denial;
+bool StillAllowed(ServerContext& context, const TransactionParts& server,
+                  const CommandTable::Item& item, Args args) {
+  const AclDenial denial = server.guard.Check(context.client, item, args, "multi").denial;
   if (denial == AclDenial::kNone) return true;
   context.reply.Error(
       StrCat("NOPERM ACLs rules changed between the moment the transaction was accumulated and the "
@@ -59,18 +61,19 @@ bool RunsInExec(ServerContext& context, const Command& command) {
 
 // A turn's effects are logged as one batch, which is loaded whole or not at all: so the commands'
 // own effects, one after the other, make the block atomic in the log too.
-void RunQueue(ServerContext& context, const std::vector<QueuedCommand>& queue) {
-  const EffectStream::Block block(context.server.effects);
+void RunQueue(ServerContext& context, const TransactionParts& server,
+              const std::vector<QueuedCommand>& queue) {
+  const EffectStream::Block block(server.effects);
   std::vector<std::string_view> args;
   for (const QueuedCommand& queued : queue) {
     args.assign(queued.args.begin(), queued.args.end());
-    if (!StillAllowed(context, *queued.item, args)) continue;
+    if (!StillAllowed(context, server, *queued.item, args)) continue;
     if (!RunsInExec(context, *queued.item->command)) continue;
-    context.server.runner->Run(context.client, *queued.item, args);
+    server.runner->Run(context.client, *queued.item, args);
   }
 }
 
-void Exec(ServerContext& context) {
+void Exec(ServerContext& context, const TransactionParts& server) {
   Client& client = context.client;
   Transaction& transaction = client.transaction;
   if (!transaction.active) return context.reply.Error("ERR EXEC without MULTI");
@@ -78,22 +81,22 @@ void Exec(ServerContext& context) {
   const bool touched =
       transaction.touched || WatchList::AnyExpired(client, context.engine(), context.now);
   const std::vector<QueuedCommand> queue = std::move(transaction.queue);
-  context.server.watches.EndTransaction(client);
+  server.watches.EndTransaction(client);
   if (failed) {
     return context.reply.Error("EXECABORT Transaction discarded because of previous errors.");
   }
   if (touched) return context.reply.NullArray();
   context.reply.Array(queue.size());
-  RunQueue(context, queue);
+  RunQueue(context, server, queue);
 }
 
-void Discard(ServerContext& context) {
+void Discard(ServerContext& context, const TransactionParts& server) {
   if (!context.client.transaction.active) return context.reply.Error("ERR DISCARD without MULTI");
-  context.server.watches.EndTransaction(context.client);
+  server.watches.EndTransaction(context.client);
   context.reply.Ok();
 }
 
-void Watch(ServerContext& context) {
+void Watch(ServerContext& context, const TransactionParts& server) {
   if (context.client.transaction.active) {
     return context.reply.Error("ERR WATCH inside MULTI is not allowed");
   }
@@ -101,13 +104,13 @@ void Watch(ServerContext& context) {
     // Without the time Peek shows expired keys too.
     const Keyspace::Entry entry = context.keyspace().Peek(key);
     const bool is_expired = entry && entry.expired(context.now);
-    context.server.watches.Watch(context.client, context.client.database, key, is_expired);
+    server.watches.Watch(context.client, context.client.database, key, is_expired);
   }
   context.reply.Ok();
 }
 
-void Unwatch(ServerContext& context) {
-  context.server.watches.UnwatchAll(context.client);
+void Unwatch(ServerContext& context, const TransactionParts& server) {
+  server.watches.UnwatchAll(context.client);
   context.reply.Ok();
 }
 
@@ -116,14 +119,14 @@ constexpr uint32_t kQuick = kControl | kFast | kAllowBusy;
 
 constexpr Command kCommands[] = {
     {"discard",
-     Discard,
+     Serve<Discard>,
      1,
      kQuick | kConnection | kInMulti | kEndsMulti,
      {},
      "Discards a transaction.",
      "2.0.0"},
     {"exec",
-     Exec,
+     Serve<Exec>,
      1,
      kControl | kConnection | kSkipSlowlog | kInMulti | kEndsMulti | kRunsQueue,
      {},
@@ -131,13 +134,13 @@ constexpr Command kCommands[] = {
      "1.2.0"},
     {"multi", Multi, 1, kQuick | kConnection | kInMulti, {}, "Starts a transaction.", "1.2.0"},
     {"unwatch",
-     Unwatch,
+     Serve<Unwatch>,
      1,
      kQuick | kConnection,
      {},
      "Forgets about watched keys of a transaction.",
      "2.2.0"},
-    {"watch", Watch, -2, kQuick | kConnection | kInMulti, AllKeys(kLooksAtKey),
+    {"watch", Serve<Watch>, -2, kQuick | kConnection | kInMulti, AllKeys(kLooksAtKey),
      "Monitors changes to keys to determine the execution of a transaction.", "2.2.0", "key#0..."},
 };
 

@@ -42,7 +42,7 @@ std::optional<Credentials> ParseCredentials(std::string_view header) {
 
 }  // namespace
 
-bool HttpLogin::Login(Services& server, Client& client, const HttpRequest& request) {
+bool HttpLogin::Login(const HttpParts& server, Client& client, const HttpRequest& request) {
   const std::string_view header = request.Header("authorization").value_or("");
   const uint64_t version = server.users.version();
   if (client.authenticated && header == accepted_ && version == version_) return true;

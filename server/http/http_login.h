@@ -13,8 +13,8 @@
 #include <string>
 
 #include "server/http/http_message.h"
+#include "server/http/http_parts.h"
 #include "server/state/client.h"
-#include "server/state/services.h"
 
 namespace tally::server {
 
@@ -23,7 +23,7 @@ class HttpLogin {
   // Logs the client in as the user of the request. Returns false, and leaves the client
   // unauthenticated, if the user or password is wrong (ACL LOG records this), if the header is
   // malformed, or if there is no header and the default user needs a password.
-  bool Login(Services& server, Client& client, const HttpRequest& request);
+  bool Login(const HttpParts& server, Client& client, const HttpRequest& request);
 
  private:
   std::string accepted_;  // the header that was last checked; empty: there was none

@@ -15,18 +15,18 @@
 
 #include "server/http/http_login.h"
 #include "server/http/http_message.h"
+#include "server/http/http_parts.h"
 #include "server/http/http_site.h"
 #include "server/http/request_reader.h"
 #include "server/state/client.h"
 #include "server/state/conversation.h"
-#include "server/state/services.h"
 
 namespace tally::server {
 
 class HttpSession final : public Conversation {
  public:
   // `server` and `site` must outlive the session.
-  HttpSession(Services& server, HttpSite& site);
+  HttpSession(const HttpParts& server, HttpSite& site);
   ~HttpSession() override;
   HttpSession(const HttpSession&) = delete;
   HttpSession& operator=(const HttpSession&) = delete;
@@ -64,7 +64,7 @@ class HttpSession final : public Conversation {
   HttpCall Call() const;
   int64_t now_ms() const;
 
-  Services& server_;
+  const HttpParts& server_;
   HttpSite& site_;
   mutable Client client_;
   HttpRequestReader reader_;

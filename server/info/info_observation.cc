@@ -15,7 +15,7 @@ std::string CountText(const DecisionCount& count) {
   return StrCat("allowed=", count.allowed, ",denied=", count.denied);
 }
 
-void AddLongestTurn(Services& server, InfoRows& rows) {
+void AddLongestTurn(const ServerFigures& server, InfoRows& rows) {
   const Turn longest = server.loop.Longest(CycleMicros());
   rows.Row("eventloop_longest_usec", longest.micros);
   if (longest.micros == 0) return;
@@ -34,7 +34,7 @@ void AddLongestTurn(Services& server, InfoRows& rows) {
 
 }  // namespace
 
-void AddLimitsRows(Services& server, InfoRows& rows) {
+void AddLimitsRows(const ServerFigures& server, InfoRows& rows) {
   const Decisions& decisions = server.engine.decisions();
   for (size_t i = 0; i < Decisions::kCommands; ++i) {
     const auto command = static_cast<Decisions::Command>(i);
@@ -53,7 +53,7 @@ void AddLimitsRows(Services& server, InfoRows& rows) {
   rows.Row("denials_bytes", decisions.denials().MemoryBytes());
 }
 
-void AddEventLoopRows(Services& server, InfoRows& rows) {
+void AddEventLoopRows(const ServerFigures& server, InfoRows& rows) {
   const LoopStats& loop = server.loop;
   rows.Row("eventloop_cycles", loop.turns());
   rows.Row("eventloop_duration_sum", loop.micros());

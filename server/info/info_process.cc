@@ -40,7 +40,7 @@ std::string Seconds(const timeval& time) {
 
 }  // namespace
 
-void AddServerRows(Services& server, InfoRows& rows) {
+void AddServerRows(const ServerFigures& server, InfoRows& rows) {
   const int64_t now_ms = server.clock.now_ms();
   const int64_t uptime_s = std::max<int64_t>((now_ms - server.process->started_ms()) / 1000, 0);
   rows.Row("redis_version", kRedisVersion);
@@ -69,7 +69,7 @@ void AddServerRows(Services& server, InfoRows& rows) {
   rows.Row("io_threads_active", 0);
 }
 
-void AddClientsRows(Services& server, InfoRows& rows) {
+void AddClientsRows(const ServerFigures& server, InfoRows& rows) {
   size_t input = 0;
   size_t output = 0;
   size_t postponed = 0;
@@ -88,7 +88,7 @@ void AddClientsRows(Services& server, InfoRows& rows) {
   rows.Row("clients_in_timeout_table", 0);
 }
 
-void AddMemoryRows(Services& server, InfoRows& rows) {
+void AddMemoryRows(const ServerFigures& server, InfoRows& rows) {
   const size_t used = server.memory.Sample();
   const size_t peak = server.memory.peak();
   const size_t startup = server.memory.startup();
@@ -135,7 +135,7 @@ void AddMemoryRows(Services& server, InfoRows& rows) {
   rows.Row("lazyfreed_objects", server.engine.reclaimer().freed());
 }
 
-void AddCpuRows(Services&, InfoRows& rows) {
+void AddCpuRows(const ServerFigures&, InfoRows& rows) {
   rusage self{};
   rusage children{};
   rusage thread{};

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/bytes/str_cat.h"
-#include "server/state/services.h"
+#include "server/info/server_figures.h"
 
 namespace tally::server {
 
@@ -35,22 +35,22 @@ class InfoRows {
 std::string HumanBytes(size_t bytes);
 
 // info_process.cc
-void AddServerRows(Services& server, InfoRows& rows);
-void AddClientsRows(Services& server, InfoRows& rows);
-void AddMemoryRows(Services& server, InfoRows& rows);
-void AddCpuRows(Services& server, InfoRows& rows);
+void AddServerRows(const ServerFigures& server, InfoRows& rows);
+void AddClientsRows(const ServerFigures& server, InfoRows& rows);
+void AddMemoryRows(const ServerFigures& server, InfoRows& rows);
+void AddCpuRows(const ServerFigures& server, InfoRows& rows);
 // info_activity.cc
-void AddPersistenceRows(Services& server, InfoRows& rows);
-void AddStatsRows(Services& server, InfoRows& rows);
-void AddReplicationRows(Services& server, InfoRows& rows);
-void AddModulesRows(Services& server, InfoRows& rows);
-void AddCommandStatsRows(Services& server, InfoRows& rows);
-void AddErrorStatsRows(Services& server, InfoRows& rows);
-void AddLatencyStatsRows(Services& server, InfoRows& rows);
-void AddClusterRows(Services& server, InfoRows& rows);
-void AddKeyspaceRows(Services& server, InfoRows& rows);
+void AddPersistenceRows(const ServerFigures& server, InfoRows& rows);
+void AddStatsRows(const ServerFigures& server, InfoRows& rows);
+void AddReplicationRows(const ServerFigures& server, InfoRows& rows);
+void AddModulesRows(const ServerFigures& server, InfoRows& rows);
+void AddCommandStatsRows(const ServerFigures& server, InfoRows& rows);
+void AddErrorStatsRows(const ServerFigures& server, InfoRows& rows);
+void AddLatencyStatsRows(const ServerFigures& server, InfoRows& rows);
+void AddClusterRows(const ServerFigures& server, InfoRows& rows);
+void AddKeyspaceRows(const ServerFigures& server, InfoRows& rows);
 // info_observation.cc
-void AddLimitsRows(Services& server, InfoRows& rows);
-void AddEventLoopRows(Services& server, InfoRows& rows);
+void AddLimitsRows(const ServerFigures& server, InfoRows& rows);
+void AddEventLoopRows(const ServerFigures& server, InfoRows& rows);
 
 }  // namespace tally::server

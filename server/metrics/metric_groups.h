@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#include "server/info/server_figures.h"
 #include "server/metrics/metrics_writer.h"
-#include "server/state/services.h"
 
 namespace tally::server {
 
@@ -14,14 +14,15 @@ inline constexpr std::array<uint64_t, 14> kDurationBounds = {
     4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16'384, 65'536, 262'144, 1'048'576};
 
 // process_metrics.cc
-void WriteProcessMetrics(Services& server, MetricsWriter& writer);  // version, clients, network
-void WriteMemoryMetrics(Services& server, MetricsWriter& writer);
+void WriteProcessMetrics(const ServerFigures& server,
+                         MetricsWriter& writer);  // version, clients, network
+void WriteMemoryMetrics(const ServerFigures& server, MetricsWriter& writer);
 // data_metrics.cc
-void WriteKeyspaceMetrics(Services& server, MetricsWriter& writer);
-void WritePersistenceMetrics(Services& server, MetricsWriter& writer);
+void WriteKeyspaceMetrics(const ServerFigures& server, MetricsWriter& writer);
+void WritePersistenceMetrics(const ServerFigures& server, MetricsWriter& writer);
 // activity_metrics.cc
-void WriteLoopMetrics(Services& server, MetricsWriter& writer);
-void WriteDecisionMetrics(Services& server, MetricsWriter& writer);
-void WriteCommandMetrics(Services& server, MetricsWriter& writer);
+void WriteLoopMetrics(const ServerFigures& server, MetricsWriter& writer);
+void WriteDecisionMetrics(const ServerFigures& server, MetricsWriter& writer);
+void WriteCommandMetrics(const ServerFigures& server, MetricsWriter& writer);
 
 }  // namespace tally::server

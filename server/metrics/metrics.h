@@ -4,13 +4,13 @@
 
 #include <string>
 
+#include "server/info/server_figures.h"
 #include "server/metrics/metrics_writer.h"
-#include "server/state/services.h"
 
 namespace tally::server {
 
 // Appends all metrics to `out`. O(commands called + policies + databases): does not walk keys or
 // clients.
-void WriteMetrics(Services& server, MetricsFormat format, std::string& out);
+void WriteMetrics(const ServerFigures& server, MetricsFormat format, std::string& out);
 
 }  // namespace tally::server

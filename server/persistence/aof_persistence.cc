@@ -10,7 +10,8 @@
 
 namespace tally::server {
 
-AofPersistence::AofPersistence(Services& server, CommandRunner& runner, FileSystem& files)
+AofPersistence::AofPersistence(const PersistenceParts& server, CommandRunner& runner,
+                               FileSystem& files)
     : server_(server),
       report_(server.log),
       rules_(server.config),

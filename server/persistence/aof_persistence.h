@@ -13,21 +13,21 @@
 #include "server/persistence/data_files.h"
 #include "server/persistence/effect_log.h"
 #include "server/persistence/loader.h"
+#include "server/persistence/persistence_parts.h"
 #include "server/persistence/persistence_report.h"
 #include "server/persistence/rewriter.h"
 #include "server/persistence/save_rules.h"
 #include "server/state/command_runner.h"
 #include "server/state/persistence.h"
-#include "server/state/services.h"
 
 namespace tally::server {
 
 class AofPersistence : public Persistence {
  public:
   // Replay runs the log's commands through `runner`.
-  AofPersistence(Services& server, CommandRunner& runner, FileSystem& files);
+  AofPersistence(const PersistenceParts& server, CommandRunner& runner, FileSystem& files);
 
-  // Opens the files and begins to load them. LoadSlice must then be called until Services::loading
+  // Opens the files and begins to load them. LoadSlice must then be called until PersistenceParts::loading
   // is false.
   absl::Status Open();
   // Loads for about `budget_us`. When all is loaded, opens the log if `appendonly` is yes.
@@ -80,7 +80,7 @@ class AofPersistence : public Persistence {
   void SaveIfDue();
   uint64_t bytes_since_base() const;
 
-  Services& server_;
+  const PersistenceParts& server_;
   PersistenceReport report_;
   SaveRules rules_;
   DataFiles files_;

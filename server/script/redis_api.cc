@@ -8,7 +8,7 @@
 #include "server/script/lua_sandbox.h"
 #include "server/script/reply_to_lua.h"
 #include "server/script/script_error.h"
-#include "server/state/services.h"
+#include "server/script/script_parts.h"
 
 namespace tally::server {
 namespace {

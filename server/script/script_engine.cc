@@ -14,9 +14,9 @@
 #include "server/script/lua_to_reply.h"
 #include "server/script/redis_api.h"
 #include "server/script/script_error.h"
+#include "server/script/script_parts.h"
 #include "server/script/script_source.h"
 #include "server/state/command_runner.h"
-#include "server/state/services.h"
 
 namespace tally::server {
 namespace {
@@ -47,7 +47,7 @@ std::string_view TextAt(lua_State* lua, int index) {
 
 }  // namespace
 
-ScriptEngine::ScriptEngine(Services& server) : server_(server), watch_(server) {
+ScriptEngine::ScriptEngine(const ScriptParts& server) : server_(server), watch_(server) {
   script_client_.address = "lua";  // as MONITOR shows it
   OpenState();
 }

@@ -19,11 +19,11 @@
 
 #include "core/bytes/double_format.h"
 #include "server/command/command.h"
+#include "server/script/script_parts.h"
 #include "server/script/script_watch.h"
 #include "server/script/sha1.h"
 #include "server/state/client.h"
 #include "server/state/command_runner.h"
-#include "server/state/services.h"
 
 namespace tally::server {
 
@@ -39,7 +39,7 @@ struct Script {
 
 class ScriptEngine {
  public:
-  explicit ScriptEngine(Services& server);
+  explicit ScriptEngine(const ScriptParts& server);
   ~ScriptEngine();
   ScriptEngine(const ScriptEngine&) = delete;
   ScriptEngine& operator=(const ScriptEngine&) = delete;
@@ -76,7 +76,7 @@ class ScriptEngine {
   std::optional<bool> MayRunTaken() const;
   // Sets the protocol of the replies that the script gets.
   void set_protocol(int protocol) { script_client_.reply.set_protocol(protocol); }
-  Services& server() { return server_; }
+  const ScriptParts& server() { return server_; }
 
   // The most bytes that the Lua state, with the strings and tables of all scripts, may take: enough
   // for the largest possible value.
@@ -115,7 +115,7 @@ class ScriptEngine {
   bool CallProtected(int function);
   void ReplyFailure(lua_State* lua);
 
-  Services& server_;
+  const ScriptParts& server_;
   ScriptWatch watch_;
   lua_State* lua_ = nullptr;
   size_t used_bytes_ = 0;

@@ -7,10 +7,10 @@
 #include "server/log/log.h"
 #include "server/script/script_engine.h"
 #include "server/script/script_error.h"
+#include "server/script/script_parts.h"
 #include "server/state/client_table.h"
 #include "server/state/clock.h"
 #include "server/state/process.h"
-#include "server/state/services.h"
 
 namespace tally::server {
 namespace {

@@ -8,8 +8,8 @@
 #include "server/state/clock.h"
 #include "server/state/key_event_feed.h"
 #include "server/state/memory_usage.h"
+#include "server/state/pause.h"
 #include "server/state/persistence.h"
-#include "server/state/services.h"
 #include "server/state/stats.h"
 
 namespace tally::server {

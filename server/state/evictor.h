@@ -8,14 +8,34 @@
 
 namespace tally::server {
 
-struct Services;
+class Clock;
+class EffectStream;
+class KeyEventFeed;
+class MemoryMeter;
+class Persistence;
+struct Config;
+struct Pause;
+struct Stats;
 
 inline constexpr std::string_view kOutOfMemoryError =
     "OOM command not allowed when used memory > 'maxmemory'.";
 
+struct EvictorParts {
+  Engine& engine;
+  const Config& config;
+  const Clock& clock;
+  Stats& stats;
+  EffectStream& effects;
+  KeyEventFeed& key_events;
+  MemoryMeter& memory;
+  const bool& loading;
+  const Pause& pause;
+  Persistence* const& persistence;  // set before the first command
+};
+
 class Evictor {
  public:
-  explicit Evictor(Services& server) : server_(server) {}
+  explicit Evictor(const EvictorParts& server) : server_(server) {}
 
   // Called before each command and once a turn. While more than maxmemory is in use, it frees
   // memory, for about half a millisecond. If that was not enough, behind() is true. Each evicted
@@ -37,7 +57,7 @@ class Evictor {
   bool EvictBatch();
   void Evict(const Keyspace::Entry& entry);
 
-  Services& server_;
+  EvictorParts server_;
   EvictionWalk walk_;
   EvictionWalk::Batch batch_;
   bool out_of_memory_ = false;

@@ -4,6 +4,7 @@
 
 #include "server/config/config.h"
 #include "server/http/http_response.h"
+#include "server/info/server_figures.h"
 #include "server/state/persistence.h"
 
 namespace tally::server {
@@ -11,7 +12,7 @@ namespace tally::server {
 HttpResponse Health(const HttpCall&) { return {.body = "ok\n"}; }
 
 HttpResponse Readiness(const HttpCall& call) {
-  const Services& server = call.server;
+  const ServerFigures& server = call.server.figures;
   if (server.loading) return ErrorResponse(503, "LOADING the data is being loaded");
   const bool snapshots_fail =
       server.config.stop_writes_on_bgsave_error && server.persistence->snapshot_failed();

@@ -51,7 +51,7 @@ class JsonObject {
   bool first_ = true;
 };
 
-void AddDecisions(Services& server, JsonObject& all) {
+void AddDecisions(const ServerFigures& server, JsonObject& all) {
   const Decisions& decisions = server.engine.decisions();
   uint64_t allowed = 0;
   uint64_t denied = 0;
@@ -64,7 +64,7 @@ void AddDecisions(Services& server, JsonObject& all) {
   all.Add("denied", denied);
 }
 
-void AddTurns(Services& server, std::string& out) {
+void AddTurns(const ServerFigures& server, std::string& out) {
   JsonObject turns(out);
   const Turn longest = server.loop.Longest(CycleMicros());
   turns.Add("longest_us", longest.micros);
@@ -82,7 +82,7 @@ void AddTurns(Services& server, std::string& out) {
   turns.End();
 }
 
-void AddMemory(Services& server, std::string& out) {
+void AddMemory(const ServerFigures& server, std::string& out) {
   JsonObject memory(out);
   memory.Add("used", server.memory.Current());
   memory.Add("resident", ReadResidentBytes());
@@ -91,7 +91,7 @@ void AddMemory(Services& server, std::string& out) {
   memory.End();
 }
 
-void AddKeys(Services& server, JsonObject& all) {
+void AddKeys(const ServerFigures& server, JsonObject& all) {
   size_t keys = 0;
   size_t deadlines = 0;
   std::array<size_t, kTypeCount> by_type{};
@@ -135,7 +135,7 @@ void AddPersistence(const Persistence& files, std::string& out) {
 
 }  // namespace
 
-std::string LiveFigures(Services& server) {
+std::string LiveFigures(const ServerFigures& server) {
   const Stats& stats = server.stats;
   const int64_t now_ms = server.clock.now_ms();
   std::string out;
@@ -162,8 +162,8 @@ std::string LiveFigures(Services& server) {
 HttpResponse OpenEvents(const HttpCall& call) {
   // The first event is in the response, so that the client need not wait a second for it.
   return {.content_type = "text/event-stream",
-          .body = StrCat("retry: 2000\nevent: ", kLiveEvent, "\ndata: ", LiveFigures(call.server),
-                         "\n\n"),
+          .body = StrCat("retry: 2000\nevent: ", kLiveEvent,
+                         "\ndata: ", LiveFigures(call.server.figures), "\n\n"),
           .streams = true};
 }
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "server/http/http_message.h"
-#include "server/state/services.h"
+#include "server/info/server_figures.h"
 
 namespace tally::server {
 
@@ -13,7 +13,7 @@ namespace tally::server {
 inline constexpr std::string_view kLiveEvent = "figures";
 
 // Returns the data of that event: a JSON object on one line.
-std::string LiveFigures(Services& server);
+std::string LiveFigures(const ServerFigures& server);
 
 // Returns the response after which the connection gets the events.
 HttpResponse OpenEvents(const HttpCall& call);

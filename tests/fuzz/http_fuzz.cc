@@ -112,7 +112,7 @@ void CheckResponses(HttpSession& session) {
 }
 
 void Converse(World& world, HttpSite& site, std::string_view stream, size_t longest) {
-  HttpSession session(world.state, site);
+  HttpSession session(world.state.http, site);
   size_t seed = longest;
   while (!stream.empty() && !session.finished()) {
     seed = seed * 1664525 + 1013904223;

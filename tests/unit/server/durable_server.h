@@ -20,7 +20,7 @@ class DurableServer final : private Keyspace::Observer {
   // With the log on, and appendfsync as told.
   DurableServer(test::FakeFileSystem& files, Config config)
       : harness_(WithLog(std::move(config))),
-        persistence_(harness_.state, harness_.dispatcher, files) {
+        persistence_(harness_.state.for_persistence, harness_.dispatcher, files) {
     harness_.state.persistence = &persistence_;
     harness_.StopEffects();
     harness_.process.apply = [this](std::string_view name) {

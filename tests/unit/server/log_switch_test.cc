@@ -18,7 +18,8 @@ using Loss = FakeFileSystem::Loss;
 class Life : private Keyspace::Observer {
  public:
   Life(FakeFileSystem& files, bool appendonly)
-      : harness_(ConfigWith(appendonly)), persistence_(harness_.state, harness_.dispatcher, files) {
+      : harness_(ConfigWith(appendonly)),
+        persistence_(harness_.state.for_persistence, harness_.dispatcher, files) {
     harness_.state.persistence = &persistence_;
     harness_.engine.set_observer(this);
   }

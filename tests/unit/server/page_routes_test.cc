@@ -14,7 +14,7 @@ using Json = nlohmann::json;
 
 std::string With(std::string_view header) { return StrCat("Host: localhost\r\n", header, "\r\n"); }
 
-Json Figures(CommandHarness& harness) { return Json::parse(LiveFigures(harness.state)); }
+Json Figures(CommandHarness& harness) { return Json::parse(LiveFigures(harness.state.figures)); }
 
 }  // namespace
 

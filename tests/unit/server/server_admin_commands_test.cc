@@ -25,7 +25,7 @@ std::vector<std::string> Titles(const std::string& text) {
 }
 
 std::string InfoText(CommandHarness& h, std::vector<std::string_view> words = {}) {
-  return RenderInfo(h.state, words);
+  return RenderInfo(h.state.figures, words);
 }
 
 }  // namespace

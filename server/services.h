@@ -1,11 +1,12 @@
-// References to the parts of the server, for the commands that administer it and for the parts
-// themselves. The types are only declared here, so that a file includes the headers of the parts
-// that it uses, and no others. ServerState owns all of them.
+// What the parts of the process itself share: the dispatcher, connections, the loop. Folders below
+// know nothing of it; each has a struct of its own with what it reaches. Names only: a file
+// includes the headers of what it uses.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
+
+#include "server/state/pause.h"
 
 namespace tally {
 class Engine;
@@ -34,15 +35,12 @@ class PubSub;
 class ScriptEngine;
 class Slowlog;
 class WatchList;
+struct AdminParts;
 struct CommandHost;
 struct Config;
+struct HttpParts;
+struct ServerFigures;
 struct Stats;
-
-// The state of CLIENT PAUSE; `until_ms` is in unix ms.
-struct Pause {
-  int64_t until_ms = 0;
-  bool writes_only = false;
-};
 
 struct Services {
   const CommandTable& commands;
@@ -66,14 +64,15 @@ struct Services {
   MemoryMeter& memory;
   Evictor& evictor;
   CommandHost& host;
+  const ServerFigures& figures;
+  const AdminParts& admin;
+  const HttpParts& http;
 
   std::string run_id;
   std::string config_path;  // absolute; empty without a file
   bool loading = false;     // clients are answered LOADING
   bool active_expire = true;
-  // A script has been running for longer than busy-reply-threshold. Commands without kAllowBusy are
-  // answered BUSY; the clock stops, and nothing expires.
-  bool script_busy = false;
+  bool script_busy = false;  // see ScriptParts
   Pause pause;
   std::shared_ptr<ScriptEngine> scripts;  // null before the first script
 

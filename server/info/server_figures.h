@@ -1,0 +1,46 @@
+// What INFO, the metrics and the page read. Names only: a file includes the headers of what it
+// shows.
+#pragma once
+
+#include <random>
+#include <string>
+
+namespace tally {
+class Engine;
+}  // namespace tally
+
+namespace tally::server {
+
+class ClientTable;
+class Clock;
+class CommandTable;
+class HotKeys;
+class LoopStats;
+class MemoryMeter;
+class Persistence;
+class Process;
+class PubSub;
+struct Config;
+struct Stats;
+
+struct ServerFigures {
+  const CommandTable& commands;
+  const Engine& engine;
+  const Config& config;
+  const Clock& clock;
+  const Stats& stats;
+  const ClientTable& clients;
+  const PubSub& pubsub;
+  const LoopStats& loop;
+  const HotKeys& hot_keys;
+  MemoryMeter& memory;      // takes a sample when it is asked
+  std::mt19937_64& random;  // for what is estimated from a sample of keys
+  const std::string& run_id;
+  const std::string& config_path;  // absolute; empty if there is no file
+  const bool& loading;
+  // Made by the process after this struct; set before the first command.
+  Persistence* const& persistence;
+  Process* const& process;
+};
+
+}  // namespace tally::server
