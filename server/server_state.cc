@@ -10,6 +10,64 @@ uint64_t RandomKey() {
   return uint64_t{device()} << 32 | device();
 }
 
+PersistenceParts PersistencePartsOf(Services& all) {
+  return {.commands = all.commands,
+          .engine = all.engine,
+          .config = all.config,
+          .log = all.log,
+          .clock = all.clock,
+          .stats = all.stats,
+          .effects = all.effects,
+          .loading = all.loading};
+}
+
+ScriptParts ScriptPartsOf(Services& all) {
+  return {.commands = all.commands,
+          .config = all.config,
+          .log = all.log,
+          .clock = all.clock,
+          .clients = all.clients,
+          .effects = all.effects,
+          .script_busy = all.script_busy,
+          .runner = all.runner,
+          .process = all.process};
+}
+
+ServerFigures FiguresOf(Services& all) {
+  return {.commands = all.commands,
+          .engine = all.engine,
+          .config = all.config,
+          .clock = all.clock,
+          .stats = all.stats,
+          .clients = all.clients,
+          .pubsub = all.pubsub,
+          .loop = all.loop,
+          .hot_keys = all.hot_keys,
+          .memory = all.memory,
+          .random = all.host.random,
+          .run_id = all.run_id,
+          .config_path = all.config_path,
+          .loading = all.loading,
+          .persistence = all.persistence,
+          .process = all.process};
+}
+
+HttpParts HttpPartsOf(Services& all) {
+  return {.commands = all.commands,
+          .config = all.config,
+          .clock = all.clock,
+          .users = all.users,
+          .guard = all.guard,
+          .clients = all.clients,
+          .pubsub = all.pubsub,
+          .watches = all.watches,
+          .runner = all.runner,
+          .site = {.commands = all.commands,
+                   .engine = all.engine,
+                   .figures = all.figures,
+                   .runner = all.runner}};
+}
+
 AdminParts AdminPartsOf(Services& all, const ScriptParts& for_scripts) {
   return {{AclParts{all.commands, all.config, all.log, all.users, all.acl_log, all.clients},
            ClientParts{all.users, all.clients, all.pause},
@@ -87,51 +145,10 @@ ServerState::ServerState(const CommandTable& commands_in, Engine& engine_in, Con
                .config_path = {},
                .pause = {},
                .scripts = {}},
-      for_persistence{.commands = commands,
-                      .engine = engine,
-                      .config = config,
-                      .log = log,
-                      .clock = clock,
-                      .stats = stats,
-                      .effects = effects,
-                      .loading = loading},
-      for_scripts_{.commands = commands,
-                   .config = config,
-                   .log = log,
-                   .clock = clock,
-                   .clients = clients,
-                   .effects = effects,
-                   .script_busy = script_busy,
-                   .runner = runner,
-                   .process = process},
-      figures_{.commands = commands,
-               .engine = engine,
-               .config = config,
-               .clock = clock,
-               .stats = stats,
-               .clients = clients,
-               .pubsub = pubsub,
-               .loop = loop,
-               .hot_keys = hot_keys,
-               .memory = memory,
-               .random = host.random,
-               .run_id = run_id,
-               .config_path = config_path,
-               .loading = loading,
-               .persistence = persistence,
-               .process = process},
-      admin_{AdminPartsOf(*this, for_scripts_)},
-      http_{
-          .commands = commands,
-          .config = config,
-          .clock = clock,
-          .users = users,
-          .guard = guard,
-          .clients = clients,
-          .pubsub = pubsub,
-          .watches = watches,
-          .runner = runner,
-          .site = {.commands = commands, .engine = engine, .figures = figures_, .runner = runner}} {
-}
+      for_persistence(PersistencePartsOf(*this)),
+      for_scripts_(ScriptPartsOf(*this)),
+      figures_(FiguresOf(*this)),
+      admin_(AdminPartsOf(*this, for_scripts_)),
+      http_(HttpPartsOf(*this)) {}
 
 }  // namespace tally::server

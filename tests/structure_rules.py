@@ -12,6 +12,8 @@ MAX_FUNCTION_LINES = 69
 LAYERS = [
     ("main", ["server/main.", "server/ping."]),
     ("server", ["server/server.", "server/out_of_memory."]),
+    # Makes the parts; nobody but the server knows all of them.
+    ("wiring", ["server/server_state."]),
     # The parts of the loop, which know nothing of the server that ties them together.
     ("loop", ["server/signals.", "server/process_end.", "server/event_poller.",
               "server/turn_queue.", "server/keyspace_observer.", "server/periodic_work.", "server/client_limits.", "server/client_output.",
@@ -20,7 +22,7 @@ LAYERS = [
     ("connection", ["server/connection.", "server/ready_set."]),
     ("session", ["server/session"]),
     ("dispatcher", ["server/dispatcher"]),
-    ("state", ["server/server_state.", "server/supervisor."]),
+    ("services", ["server/services.", "server/supervisor."]),
 ]
 
 # Commands on values, which are the same in every host: they know these folders and core/ only.

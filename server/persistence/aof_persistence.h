@@ -27,8 +27,8 @@ class AofPersistence : public Persistence {
   // Replay runs the log's commands through `runner`.
   AofPersistence(const PersistenceParts& server, CommandRunner& runner, FileSystem& files);
 
-  // Opens the files and begins to load them. LoadSlice must then be called until PersistenceParts::loading
-  // is false.
+  // Opens the files and begins to load them. LoadSlice must then be called until
+  // PersistenceParts::loading is false.
   absl::Status Open();
   // Loads for about `budget_us`. When all is loaded, opens the log if `appendonly` is yes.
   absl::Status LoadSlice(int64_t budget_us);
