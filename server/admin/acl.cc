@@ -40,7 +40,7 @@ void List(ServerContext& context, const AclParts& server) {
   for (const auto& [name, user] : users) context.reply.Bulk(DescribeUser(*user));
 }
 
-// Three fields of a map.
+// Replies three fields of a map.
 void ReplySelector(ReplyBuilder& reply, const AclSelector& selector) {
   reply.Bulk("commands");
   reply.Bulk(CommandsText(selector));
@@ -71,7 +71,7 @@ void GetUser(ServerContext& context, const AclParts& server) {
   }
 }
 
-// Whether the client listens only to what its user may hear.
+// Returns whether the client is subscribed only to channels and patterns that its user may hear.
 bool ListensRightly(const Client& client) {
   const auto may_hear = [&](const auto& names, bool patterns) {
     return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
@@ -93,7 +93,8 @@ void SetUser(ServerContext& context, const AclParts& server) {
   context.reply.Ok();
 }
 
-// Ends the connections of users that are no more. The caller gets its reply first.
+// Ends the connections of the users for which is_gone(name) is true. If the caller is one of them,
+// it still gets its reply.
 template <typename IsGone>
 void EndSessions(ServerContext& context, const AclParts& server, IsGone&& is_gone) {
   server.clients.ForEach([&](Client& client) {
@@ -118,7 +119,7 @@ void DelUser(ServerContext& context, const AclParts& server) {
   EndSessions(context, server, [&](std::string_view user) { return removed.contains(user); });
 }
 
-// False after an error reply.
+// Returns false, after an error reply, if no ACL file is configured.
 bool HasAclFile(ServerContext& context, const AclParts& server) {
   if (!server.config.aclfile.empty()) return true;
   context.reply.Error(
@@ -128,7 +129,7 @@ bool HasAclFile(ServerContext& context, const AclParts& server) {
   return false;
 }
 
-// All users but the default one are new ones, as in Redis: their connections end.
+// Loading makes all users anew except the default one, as in Redis. So their connections end.
 void Load(ServerContext& context, const AclParts& server) {
   if (!HasAclFile(context, server)) return;
   const absl::Status status = LoadAclFile(server.config.aclfile, server.users);
@@ -240,7 +241,8 @@ void Categories(ServerContext& context, const AclParts& server) {
   context.reply.EndArray(mark, found);
 }
 
-// A password from the system's source of entropy, four bits a digit.
+// Replies a random password in hexadecimal digits, four bits each, from the source of entropy of
+// the system.
 void GenPass(ServerContext& context) {
   constexpr int64_t kMaxBits = 4096;
   int64_t bits = 256;
@@ -293,7 +295,7 @@ void AclHelp(ServerContext& context) {
   ReplyHelp(context, kLines);
 }
 
-// ACL SETUSER user rule …
+// The secret words of ACL SETUSER user rule …: a rule may hold a password.
 bool IsSecretRule(Args, size_t index) { return index >= 2; }
 
 constexpr uint32_t kAsk = kNoScript | kLoading | kStale;

@@ -60,7 +60,7 @@ void ClientInfo(ServerContext& context) {
 // ask for them.
 enum class ClientType : uint8_t { kNormal, kPubSub, kReplica, kMaster };
 
-// Replies an error and gives nothing when the word is no class.
+// Returns nullopt, after an error reply, if the word is not a class.
 std::optional<ClientType> ClientTypeArg(ServerContext& context, size_t index) {
   const std::string_view word = context.args[index];
   if (IsWord(word, "normal")) return ClientType::kNormal;
@@ -120,7 +120,7 @@ struct KillFilter {
   }
 };
 
-// One option and its value; replies the error and returns false.
+// Reads the option at `index` and its value. Returns false after an error reply.
 bool ParseKillOption(ServerContext& context, const ClientParts& server, size_t index,
                      KillFilter& filter) {
   const std::string_view option = context.args[index];
@@ -207,7 +207,7 @@ void ClientUnpause(ServerContext& context, const ClientParts& server) {
   context.reply.Ok();
 }
 
-// ON or OFF; replies the error and gives nothing for another word.
+// Reads ON or OFF. Returns nullopt, after an error reply, for another word.
 std::optional<bool> SwitchArg(ServerContext& context, size_t index) {
   if (IsWord(context.args[index], "on")) return true;
   if (IsWord(context.args[index], "off")) return false;
@@ -288,7 +288,7 @@ void ClientHelp(ServerContext& context) {
   ReplyHelp(context, kLines);
 }
 
-// CLIENT UNPAUSE has to get through.
+// Commands of CLIENT run during a pause, so that CLIENT UNPAUSE can end it.
 constexpr uint32_t kOwn = kNoScript | kLoading | kStale | kWhilePaused;
 constexpr uint32_t kOthers = kAdmin | kDangerous | kOwn;
 constexpr KeyRange kNoKeys;

@@ -30,7 +30,7 @@ void ConfigGetCommand(ServerContext& context, const ConfigParts& server) {
   }
 }
 
-// Puts the new values into effect. When one cannot be, all go back to what they were.
+// Puts the new values into effect. If one of them fails, all directives get their old values back.
 void Apply(ServerContext& context, const ConfigParts& server, ConfigChange change) {
   Config& config = server.config;
   Process& process = *server.process;
@@ -68,7 +68,7 @@ void ConfigRewrite(ServerContext& context, const ConfigParts& server) {
     return context.reply.Error("ERR The server is running without a config file");
   }
   Config written = server.config;
-  // Unless they have a file of their own.
+  // Users are in the configuration file, unless they have a file of their own.
   if (written.aclfile.empty()) written.users = server.users.ConfigLines();
   const absl::Status status = RewriteConfigFile(server.config_path, written);
   if (!status.ok()) {
@@ -100,7 +100,7 @@ void ConfigHelp(ServerContext& context) {
   ReplyHelp(context, kLines);
 }
 
-// CONFIG SET name value …
+// The secret words of CONFIG SET name value …: the values of directives such as requirepass.
 bool IsSecretValue(Args args, size_t index) {
   if (index < 3 || index % 2 == 0) return false;
   const Directive* const directive = FindDirective(args[index - 1]);

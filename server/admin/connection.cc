@@ -1,4 +1,5 @@
-// The connection itself: protocol, user, database. CLIENT is in client.cc.
+// HELLO, AUTH, PING, SELECT …: the protocol, the user and the database of one connection. CLIENT is
+// in client.cc.
 #include <climits>
 #include <string>
 #include <utility>
@@ -19,13 +20,13 @@ namespace tally::server {
 namespace {
 
 struct HelloOptions {
-  int protocol = 0;  // 0: stays as it is
+  int protocol = 0;  // 0: no change
   const std::string_view* user = nullptr;
   const std::string_view* password = nullptr;
   const std::string_view* name = nullptr;
 };
 
-// Replies the error and returns false.
+// Returns false after an error reply.
 bool ParseHello(ServerContext& context, HelloOptions& options) {
   const Args args = context.args;
   if (args.size() < 2) return true;
@@ -105,7 +106,7 @@ void Auth(ServerContext& context, const ConnectionParts& server) {
   context.reply.Ok();
 }
 
-// A long argument is not copied.
+// Replies the argument. A long one is not copied: the reply shares the memory of the request.
 void ReplyArgument(ServerContext& context, size_t index) {
   const std::string_view argument = context.args[index];
   if (Text text = context.TakeFromRequest(argument); !text.empty()) {
@@ -161,12 +162,12 @@ void Reset(ServerContext& context, const ConnectionParts& server) {
 }
 
 constexpr uint32_t kTalk = kNoScript | kLoading | kStale | kFast | kAllowBusy;
-// Whatever the client was in the middle of.
+// Flags of the commands that leave every state: MULTI, subscriptions, a missing login.
 constexpr uint32_t kLeaves =
     kTalk | kConnection | kNoAuth | kInMulti | kEndsMulti | kWhileSubscribed;
 constexpr KeyRange kNoKeys;
 
-// Not shown to anybody, since they hold passwords.
+// Flags of commands with a password, which MONITOR and SLOWLOG must not show.
 constexpr uint32_t kSecret = kTalk | kConnection | kNoAuth | kSkipMonitor | kSkipSlowlog;
 
 constexpr Command kCommands[] = {

@@ -1,4 +1,4 @@
-// Whole databases, and the time.
+// FLUSHALL, FLUSHDB, SWAPDB, DBSIZE: commands on whole databases. Also TIME.
 #include <climits>
 #include <string>
 
@@ -47,7 +47,7 @@ void FlushAll(ServerContext& context, const DatabaseParts& server) {
 }
 
 void SwapDb(ServerContext& context, const DatabaseParts& server) {
-  // Both have to be numbers before either is looked for.
+  // Redis checks that both are numbers before it checks that the databases exist.
   if (!context.Int64ArgIn(1, INT_MIN, INT_MAX, "ERR invalid first DB index")) return;
   if (!context.Int64ArgIn(2, INT_MIN, INT_MAX, "ERR invalid second DB index")) return;
   const auto first = context.DatabaseArg(1);

@@ -1,5 +1,5 @@
-// DEBUG: for tests, and only with enable-debug-command. DEBUG CLOCK moves the server's time, so
-// that windows of a month are tested in milliseconds.
+// DEBUG: commands for tests, allowed only by enable-debug-command. DEBUG CLOCK changes the server's
+// time, so that a test of a window of a month takes milliseconds.
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -35,7 +35,7 @@ bool MayDebug(const ServerContext& context, const DebugParts& server) {
   return false;
 }
 
-// Holds up everybody, as a slow command would.
+// Blocks the whole server, as a slow command would.
 void Sleep(ServerContext& context, const DebugParts&) {
   constexpr double kMaxSeconds = 3600;
   const double seconds = ParseDouble(context.args[2]).value_or(0);
@@ -113,7 +113,7 @@ void Help(ServerContext& context, const DebugParts&) {
 
 struct Mode {
   std::string_view name;
-  std::string_view second;  // a further word; empty: none
+  std::string_view second;  // the word after the name; empty if there is none
   size_t args;
   void (*run)(ServerContext& context, const DebugParts& server);
 };

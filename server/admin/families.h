@@ -1,4 +1,4 @@
-// All families of commands: those on values, and those that only a server has.
+// All families of commands: those on values (server/commands/) and those that only a server has.
 #pragma once
 
 #include <span>
@@ -7,11 +7,11 @@
 
 namespace tally::server {
 
-// In the order in which the list of commands shows them. Without `scripting` the commands that run
-// scripts are unknown.
+// Returns the families in the order in which COMMAND lists them. If `scripting` is false, the
+// commands that run scripts are left out.
 std::span<const CommandFamily> CommandFamilies(bool scripting = true);
 
-// Each is defined at the end of its family's file.
+// Each function is defined at the end of its family's file.
 std::span<const Command> ConnectionCommands();
 std::span<const Command> ClientCommands();
 std::span<const Command> DatabaseCommands();

@@ -1,4 +1,5 @@
-// HOTKEYS: which keys take the most time and bytes, while somebody wants to know. As in Redis 8.6.
+// HOTKEYS: which keys take the most CPU time and network bytes, between START and STOP. As in Redis
+// 8.6.
 #include "server/state/hot_keys.h"
 
 #include <sys/resource.h>
@@ -26,7 +27,8 @@ HotKeys::CpuTime ReadCpuTime() {
   return {Milliseconds(self.ru_utime), Milliseconds(self.ru_stime)};
 }
 
-// METRICS count [CPU] [NET] from `index` on, which moves past it. False after replying an error.
+// Reads METRICS count [CPU] [NET] at `index` and moves `index` after it. Returns false after an
+// error reply.
 bool ReadMetrics(ServerContext& context, size_t& index, HotKeys::Options& options) {
   const auto count = context.Int64ArgIn(index + 1, 1, 2,
                                         "ERR METRICS count must be the number of metrics, 1 or 2");
@@ -46,7 +48,8 @@ bool ReadMetrics(ServerContext& context, size_t& index, HotKeys::Options& option
   return false;
 }
 
-// An option and its number at `index`, which moves past them. False after replying an error.
+// Reads an option and its number at `index` and moves `index` after them. Returns false after an
+// error reply.
 bool ReadOption(ServerContext& context, size_t& index, HotKeys::Options& options) {
   const std::string_view word = context.args[index];
   const auto number = [&](int64_t most, std::string_view error) {

@@ -1,4 +1,4 @@
-// COMMAND: what commands there are, for clients that look before they ask.
+// COMMAND: which commands exist, with their arguments, flags and keys. Client libraries ask it.
 #include <string>
 #include <vector>
 
@@ -27,7 +27,7 @@ size_t CountTopLevel(const CommandTable& table) {
   return count;
 }
 
-// COMMAND alone, too: another second word is no subcommand, and has been refused before.
+// Also runs COMMAND without a second word. An unknown second word was refused by the dispatcher.
 void AllInfo(ServerContext& context, const IntrospectionParts& server) {
   const CommandTable& table = server.commands;
   context.reply.Array(CountTopLevel(table));
@@ -90,7 +90,7 @@ void CommandList(ServerContext& context, const IntrospectionParts& server) {
   context.reply.EndArray(mark, found);
 }
 
-// The keys of the command after the second word. Replies the error and gives false.
+// Finds the keys of the call that follows the second word. Returns false after an error reply.
 bool KeysArg(ServerContext& context, const IntrospectionParts& server,
              std::vector<KeyReference>& keys) {
   const Args call = context.args.subspan(2);

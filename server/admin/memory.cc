@@ -1,4 +1,4 @@
-// MEMORY: where the bytes are.
+// MEMORY: how many bytes keys, clients and the server take.
 #include <algorithm>
 #include <string>
 
@@ -24,7 +24,7 @@ void MemoryUsage(ServerContext& context) {
   const Args args = context.args;
   if (args.size() > 3) {
     if (args.size() != 5 || !IsWord(args[3], "samples")) return context.reply.Error(kSyntaxError);
-    // Sizes are known exactly, so that nothing is sampled.
+    // SAMPLES is checked but has no effect: sizes are known exactly.
     const auto samples = context.Int64Arg(4);
     if (!samples) return;
     if (*samples < 0) return context.reply.Error(kSyntaxError);
@@ -42,7 +42,7 @@ double Ratio(size_t part, size_t whole) { return Share(part, whole) / 100; }
 
 int64_t Difference(size_t a, size_t b) { return static_cast<int64_t>(a) - static_cast<int64_t>(b); }
 
-// Counts the pairs of a map while they are appended.
+// Appends the pairs of a map and counts them.
 class MapRows {
  public:
   explicit MapRows(ReplyBuilder& reply) : reply_(reply), mark_(reply.BeginMap()) {}

@@ -1,4 +1,4 @@
-// SLOWLOG and LATENCY: what took long.
+// SLOWLOG and LATENCY: which calls and events took long.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -139,7 +139,8 @@ void LatencyDoctor(ServerContext& context, const ObservationParts& server) {
   context.reply.Verbatim("txt", text);
 }
 
-// How many calls took less than each power of two of microseconds, as far as the counts differ.
+// Replies how many calls took at most each power of two of microseconds; a power at which the count
+// does not change is left out.
 void ReplyHistogram(ReplyBuilder& reply, const CommandStats& stats) {
   const auto steps = stats.durations.CumulativeByPowers();
   reply.Map(2);
@@ -171,7 +172,7 @@ void LatencyHistogram(ServerContext& context, const ObservationParts& server) {
     const CommandTable::Item* item = server.commands.FindFullName(name);
     if (item == nullptr) continue;
     add(*item);
-    // A container stands for its subcommands.
+    // The name of a container means all its subcommands.
     for (size_t i = 1; i <= item->command->subcommands.size(); ++i) {
       add(server.commands.items()[item->id + i]);
     }

@@ -1,4 +1,4 @@
-// Channels: subscribing, publishing, and who listens.
+// SUBSCRIBE, PUBLISH, PUBSUB …: channels and their subscribers.
 #include "server/state/pubsub.h"
 
 #include <algorithm>
@@ -15,8 +15,9 @@
 namespace tally::server {
 namespace {
 
-// Names of channels or of patterns; `name` is null when there was none to leave. It is a message as
-// those of the channel are, and no reply that CLIENT REPLY would keep back.
+// Sends the message that confirms one subscription. `name` is a channel or a pattern; null if there
+// was none to leave. It is a message like those of the channel, so CLIENT REPLY OFF does not
+// suppress it.
 void ReplySubscription(ServerContext& context, std::string_view kind,
                        const std::string_view* name) {
   Client& client = context.client;
@@ -42,7 +43,8 @@ void ChangeEach(ServerContext& context, const PubSubParts& server, Args names,
   }
 }
 
-// Without names: leaves all that the client has, in the order of their names.
+// Unsubscribes from the names of the call. A call without names leaves everything in `held`, in the
+// order of the names.
 void Leave(ServerContext& context, const PubSubParts& server,
            const absl::flat_hash_set<std::string>& held, std::string_view kind, Change change) {
   if (context.args.size() > 1)

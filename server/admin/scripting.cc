@@ -1,5 +1,5 @@
-// EVAL and SCRIPT. A script's commands log their own effects; those of one turn are one batch of
-// the log, so a script is whole there or not there at all.
+// EVAL and SCRIPT. The commands of a script append their own effects. The effects of a turn are one
+// batch of the log, so the log holds either all effects of a script or none.
 #include <absl/strings/ascii.h>
 
 #include <memory>
@@ -26,14 +26,15 @@ constexpr size_t kScriptArg = 1;
 constexpr size_t kCountArg = 2;
 constexpr size_t kFirstKey = 3;
 
-// Made when the first script comes: most servers never see one.
+// Returns the script engine, and makes it on the first use: most servers never run a script.
 ScriptEngine& Scripts(const ScriptingParts& server) {
   if (server.scripts == nullptr)
     server.scripts = std::make_shared<ScriptEngine>(server.for_scripts);
   return *server.scripts;
 }
 
-// The script that the first argument names by its text, or by its SHA1; null after an error reply.
+// Returns the script that the first argument gives as text, or names by its SHA1. Null after an
+// error reply.
 const Script* FindScript(ServerContext& context, const ScriptingParts& server, bool by_sha) {
   ScriptEngine& scripts = Scripts(server);
   const std::string_view named = context.args[kScriptArg];
@@ -71,7 +72,7 @@ void RunScript(ServerContext& context, const ScriptingParts& server, bool by_sha
   }
   const auto keys = static_cast<size_t>(*count);
   FeedMonitors(server.clients, server.clock, context.client,
-               context.args);  // before the script's own commands
+               context.args);  // MONITOR shows the call before the script's commands
   Scripts(server).Run(*script, context.client, rest.first(keys), rest.subspan(keys), read_only);
 }
 
@@ -91,7 +92,7 @@ void EvalShaRo(ServerContext& context, const ScriptingParts& server) {
   RunScript(context, server, true, true);
 }
 
-// There may be none.
+// Finds the keys of EVAL. A wrong number of keys is not an error here: the handler replies it.
 bool FindEvalKeys(Args args, std::vector<KeyReference>& keys) {
   static_cast<void>(FindCountedKeys(args, kCountArg, keys));
   return true;

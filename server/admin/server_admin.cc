@@ -1,4 +1,4 @@
-// The server as its operator sees it: INFO, saving, shutting down. CONFIG is in config.cc.
+// INFO, SAVE, SHUTDOWN, MONITOR …: commands for the operator. CONFIG is in config.cc.
 #include <string>
 
 #include "core/bytes/str_cat.h"
@@ -32,7 +32,7 @@ void Save(ServerContext& context, const ServerAdminParts& server) {
   context.reply.Ok();
 }
 
-// There is one kind of snapshot, so that saving in the background and rewriting the log are one.
+// BGSAVE and BGREWRITEAOF do the same: there is one kind of snapshot, the base file of the log.
 void StartSnapshot(ServerContext& context, const ServerAdminParts& server,
                    std::string_view started) {
   const absl::Status status = server.persistence->StartRewrite();
@@ -85,12 +85,12 @@ bool ParseShutdown(Args words, ShutdownOptions& options) {
   return !(options.save && options.no_save) && !(options.abort && other);
 }
 
-// A shutdown that succeeds has no reply: the connection ends.
+// A shutdown that succeeds sends no reply: it closes the connection.
 void Shutdown(ServerContext& context, const ServerAdminParts& server) {
   ShutdownOptions options;
   if (!ParseShutdown(context.args.subspan(1), options)) return context.reply.Error(kSyntaxError);
   if (server.script_busy && !options.no_save) return context.reply.Error(kBusyError);
-  // It is over within a turn, so that there is never one to be aborted.
+  // A shutdown ends within one turn, so there is never one to abort.
   if (options.abort) return context.reply.Error("ERR No shutdown in progress.");
   const bool save = !options.no_save && !server.loading;
   Persistence& persistence = *server.persistence;
@@ -105,7 +105,7 @@ void Shutdown(ServerContext& context, const ServerAdminParts& server) {
   }
 }
 
-// Who watches already gets no reply, as from Redis.
+// A client that is a monitor already gets no reply, as in Redis.
 void Monitor(ServerContext& context, const ServerAdminParts& server) {
   if (context.client.monitor) return;
   server.clients.SetMonitor(context.client, true);
@@ -119,7 +119,7 @@ void Role(ServerContext& context) {
   context.reply.Array(0);
 }
 
-// To be nobody's replica is all that there is.
+// There is no replication: only REPLICAOF NO ONE succeeds.
 void ReplicaOf(ServerContext& context) {
   if (IsWord(context.args[1], "no") && IsWord(context.args[2], "one")) return context.reply.Ok();
   context.reply.Error("ERR tallyd does not replicate");

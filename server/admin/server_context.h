@@ -19,8 +19,8 @@ class ServerContext final : public CommandContext {
 
   Client& client;
 
-  // Keeps what was taken from the request until the command is over: an output that is full may
-  // have dropped it, but monitors and the slow log still read the arguments.
+  // Keeps the memory taken from the request until the command ends. Monitors and the slow log read
+  // the arguments after the handler, when an output that is full may have dropped that memory.
   void KeepRequest(const SharedBytes& taken) { client.taken_request = taken; }
 
   bool MayRead(std::string_view key) const override { return rights().MayRead(key); }
@@ -41,7 +41,7 @@ class ServerContext final : public CommandContext {
   }
 
   const AdminParts& parts_;
-  mutable std::unique_ptr<ReadRights> rights_;  // null until it is asked for
+  mutable std::unique_ptr<ReadRights> rights_;  // null before the first use
 };
 
 // The handler of a row whose function takes its family's parts.

@@ -39,7 +39,8 @@ std::string_view ReasonOf(AclDenial denial) {
   return "";
 }
 
-// The user's rules may have changed since the command was queued.
+// Checks the user's rights again, as they may have changed since the command was queued. Returns
+// false after an error reply.
 bool StillAllowed(ServerContext& context, const TransactionParts& server,
                   const CommandTable::Item& item, Args args) {
   const AclDenial denial = server.guard.Check(context.client, item, args, "multi").denial;
@@ -51,7 +52,7 @@ bool StillAllowed(ServerContext& context, const TransactionParts& server,
   return false;
 }
 
-// False after an error reply.
+// Returns false, after an error reply, if EXEC must not run the command.
 bool RunsInExec(ServerContext& context, const Command& command) {
   if ((command.flags & kNoExec) == 0) return true;
   context.reply.Error(StrCat("ERR ", absl::AsciiStrToUpper(std::string(command.name)),
@@ -59,8 +60,8 @@ bool RunsInExec(ServerContext& context, const Command& command) {
   return false;
 }
 
-// A turn's effects are logged as one batch, which is loaded whole or not at all: so the commands'
-// own effects, one after the other, make the block atomic in the log too.
+// Runs the queued commands; each appends its own effects. The effects of a turn are one batch of
+// the log, which is loaded whole or not at all, so the transaction is atomic in the log too.
 void RunQueue(ServerContext& context, const TransactionParts& server,
               const std::vector<QueuedCommand>& queue) {
   const EffectStream::Block block(server.effects);
@@ -101,7 +102,7 @@ void Watch(ServerContext& context, const TransactionParts& server) {
     return context.reply.Error("ERR WATCH inside MULTI is not allowed");
   }
   for (const std::string_view key : context.args.subspan(1)) {
-    // Without the time Peek shows expired keys too.
+    // Peek without `now` also finds a key that has expired.
     const Keyspace::Entry entry = context.keyspace().Peek(key);
     const bool is_expired = entry && entry.expired(context.now);
     server.watches.Watch(context.client, context.client.database, key, is_expired);
