@@ -3,6 +3,7 @@
 
 import pathlib
 import socket
+import subprocess
 import sys
 import time
 
@@ -149,6 +150,25 @@ def check_max_clients(report):
             report.equal("one too many is told so", answers(third, ("PING",)), ["ERR max number of clients reached"])
 
 
+def ping(server, port):
+    """What --ping says of a port: its exit status, its text and the seconds it took."""
+    start = time.monotonic()
+    done = subprocess.run([server.binary, "--ping", "--bind", "127.0.0.1", "--port", str(port)],
+                          capture_output=True, timeout=WAIT_SECONDS, text=True)
+    return done.returncode, done.stdout + done.stderr, time.monotonic() - start
+
+
+def check_ping(report):
+    with Server() as server:
+        report.equal("--ping of a server that serves", ping(server, server.port)[:2], (0, "+PONG\n"))
+        with socket.socket() as silent:
+            silent.bind(("127.0.0.1", 0))
+            silent.listen()
+            code, text, seconds = ping(server, silent.getsockname()[1])
+        report.equal("--ping of one that takes connections and says nothing fails", code, 1)
+        report.check("after five seconds", 5 <= seconds < 15 and "no answer" in text, (seconds, text))
+
+
 def stat(client, name):
     rows = dict(row.split(":", 1) for row in client.call("INFO", "stats").decode().split("\r\n") if ":" in row)
     return int(rows[name])
@@ -160,6 +180,7 @@ def main():
     check_switching(report)
     check_output_limits(report)
     check_max_clients(report)
+    check_ping(report)
     report.finish()
 
 
