@@ -4,6 +4,7 @@
 #include <absl/status/status.h>
 
 #include "server/services.h"
+#include "server/state/process.h"
 #include "server/supervisor.h"
 
 namespace tally::server {
@@ -13,9 +14,9 @@ class ProcessEnd {
   ProcessEnd(Services& server, Supervisor& supervisor) : server_(server), supervisor_(supervisor) {}
 
   // For SHUTDOWN: asks for the end after this turn. Fails if the log cannot be written, unless
-  // `force` is set. With `save`, and if there are unsaved changes now, the data is saved once more
-  // at the end of the turn, with what other clients change until then.
-  absl::Status Ask(bool force, bool save);
+  // `force` is set. The caller has saved the data as `save` says; what other clients change in the
+  // rest of the turn, which they are told is done, is saved in the same way at its end.
+  absl::Status Ask(bool force, EndSave save);
   void AskBySignal();
   // Asks for the end because the data cannot be loaded. There is nothing to save then.
   void FailToStart();
@@ -27,12 +28,15 @@ class ProcessEnd {
   bool IsDue();
 
  private:
+  absl::Status Save();
+
   Services& server_;
   Supervisor& supervisor_;
   bool asked_ = false;
-  // Valid with asked_: whether the data is to be saved before the end, and whether the process ends
-  // even if that fails.
-  bool saves_ = false;
+  // Valid with asked_: how the data is to be saved before the end, whether it was saved when the
+  // end was asked for, and whether the process ends even if saving fails.
+  EndSave save_ = EndSave::kNone;
+  bool saved_ = false;
   bool forced_ = false;
   bool failed_to_start_ = false;
 };

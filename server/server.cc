@@ -169,7 +169,7 @@ void Server::BeginServing() {
   if (!status.ok()) log_.Warning("systemd was not notified: ", std::string(status.message()));
 }
 
-absl::Status Server::Shutdown(bool force, bool save) { return end_.Ask(force, save); }
+absl::Status Server::Shutdown(bool force, EndSave save) { return end_.Ask(force, save); }
 
 absl::Status Server::ApplyConfig(std::string_view name) {
   if (name == "notify-keyspace-events") {

@@ -49,7 +49,7 @@ class Server : private Process {
 
  private:
   // Process
-  absl::Status Shutdown(bool force, bool save) override;
+  absl::Status Shutdown(bool force, EndSave save) override;
   absl::Status ApplyConfig(std::string_view name) override;
   int64_t started_ms() const override { return started_ms_; }
   bool ServeOthers() override;

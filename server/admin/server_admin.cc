@@ -92,10 +92,12 @@ void Shutdown(ServerContext& context, const ServerAdminParts& server) {
   if (server.script_busy && !options.no_save) return context.reply.Error(kBusyError);
   // A shutdown ends within one turn, so there is never one to abort.
   if (options.abort) return context.reply.Error("ERR No shutdown in progress.");
-  const bool save = !options.no_save && !server.loading;
+  EndSave save = options.save ? EndSave::kAlways : EndSave::kAsConfigured;
+  if (options.no_save || server.loading) save = EndSave::kNone;
   Persistence& persistence = *server.persistence;
   absl::Status status;
-  if (save) status = options.save ? persistence.SaveNow() : persistence.SaveAtEnd();
+  if (save == EndSave::kAlways) status = persistence.SaveNow();
+  if (save == EndSave::kAsConfigured) status = persistence.SaveAtEnd();
   if (status.ok() || options.force) {
     status = server.process->Shutdown(options.force, save);
   }

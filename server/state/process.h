@@ -8,13 +8,17 @@
 
 namespace tally::server {
 
+// Whether SHUTDOWN saves the data: not at all; if only snapshots keep it (Persistence::SaveAtEnd);
+// or in any case.
+enum class EndSave : uint8_t { kNone, kAsConfigured, kAlways };
+
 // The process, as commands see it.
 class Process {
  public:
   // Ends the server after this turn. Fails if the log cannot be written, unless `force` is set.
-  // With `save`, and if there are unsaved changes now, the data is saved once more at the end of
-  // the turn, with what other clients change until then.
-  virtual absl::Status Shutdown(bool force, bool save) = 0;
+  // The caller has saved the data as `save` says. What other clients change in the rest of the turn
+  // is saved at its end, in the same way.
+  virtual absl::Status Shutdown(bool force, EndSave save) = 0;
   // Called when CONFIG SET has changed a directive; applies those that the process itself holds
   // (maxclients, loglevel …).
   virtual absl::Status ApplyConfig(std::string_view name) = 0;

@@ -11,10 +11,11 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from lib.report import Report  # noqa: E402
-from lib.resp import ReplyError  # noqa: E402
+from lib.resp import ReplyError, encode  # noqa: E402
 from lib.server import Server  # noqa: E402
 
 WAIT_SECONDS = 30
+CALLS = 150
 NOTHING_KEPT = "Nothing is kept"
 
 
@@ -86,6 +87,36 @@ def check_end(report):
                          client.call("CONFIG", "GET", "save"), [b"save", b"3600 1 300 100 60 10000"])
         server.stop()
         report.equal("and keep the data", value_after_restart(server, "a"), b"1")
+
+
+def check_end_of_turn(report):
+    """A client with a long pipeline runs in the turn of SHUTDOWN too: what it is told is done then is kept."""
+    slow = "for i = 1, 30000 do end return redis.call('INCR', 'n')"
+    for words, rules in (("SHUTDOWN", "60 1"), ("SHUTDOWN SAVE", "")):
+        with Server(save=rules) as server:
+            with server.client() as busy, server.client() as client:
+                # The server reads them all at once, so that the connection ends without losing replies.
+                sha = busy.call("SCRIPT", "LOAD", slow)
+                busy.socket.sendall(encode(["EVALSHA", sha, 0]) * CALLS)
+                told = int(busy.read())
+                client.socket.sendall(words.encode() + b"\r\n")
+                told = last_integer(busy.socket, told)
+            server.process.wait(WAIT_SECONDS)
+            kept = int(value_after_restart(server, "n") or 0)
+            report.check(f"{words} comes within a pipeline", 0 < told < CALLS, told)
+            report.equal(f"and what the turn of {words} has done is kept", kept, told)
+
+
+def last_integer(connection, last):
+    """The last whole reply before the server closes the connection."""
+    data = b""
+    try:
+        while part := connection.recv(1 << 20):
+            data = data[-32:] + part
+    except OSError:
+        pass
+    replies = data.split(b"\r\n")[:-1]
+    return int(replies[-1][1:]) if replies else last
 
 
 def check_due(report):
@@ -167,6 +198,7 @@ def main():
     report = Report()
     check_defaults(report)
     check_end(report)
+    check_end_of_turn(report)
     check_due(report)
     check_failure(report)
     check_during_snapshot(report)

@@ -36,7 +36,7 @@ class NoFiles : public server::Persistence {
 
 class NoProcess : public server::Process {
  public:
-  absl::Status Shutdown(bool, bool) override { return absl::OkStatus(); }
+  absl::Status Shutdown(bool, server::EndSave) override { return absl::OkStatus(); }
   absl::Status ApplyConfig(std::string_view) override { return absl::OkStatus(); }
   int64_t started_ms() const override { return kNow; }
   bool ServeOthers() override { return true; }

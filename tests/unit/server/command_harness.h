@@ -64,10 +64,10 @@ class FakePersistence : public Persistence {
 
 class FakeProcess : public Process {
  public:
-  absl::Status Shutdown(bool force, bool save) override {
+  absl::Status Shutdown(bool force, EndSave save) override {
     ++shutdowns;
     forced = force;
-    saving = save;
+    saving = save != EndSave::kNone;
     return shutdown_status;
   }
   absl::Status ApplyConfig(std::string_view name) override {
