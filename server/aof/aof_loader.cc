@@ -1,7 +1,6 @@
 #include "server/aof/aof_loader.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "absl/strings/str_cat.h"
 
@@ -53,27 +52,26 @@ absl::Status AofLoader::OpenLogs(const AofDirectory& directory) {
     logs_.push_back(std::move(*log));
     bytes_total_ += logs_.back()->file_size();
   }
-  if (base_ != nullptr) {
-    const absl::Status status = ContinueBase(base_->header(), logs_);
-    if (!status.ok()) return status;
-  }
-  if (base_ == nullptr && !logs_.empty() && logs_[0]->header()->previous_offset != 0) {
-    return absl::DataLossError(absl::StrCat(directory.ManifestPath(), ": ", logs_[0]->path(),
-                                            " continues a log that is not listed"));
-  }
-  return absl::OkStatus();
+  std::optional<BaseHeader> base;
+  if (base_ != nullptr) base = base_->header();
+  return BeginLogs(base, logs_);
 }
 
-absl::Status AofLoader::ContinueBase(const BaseHeader& base,
-                                     std::span<const std::unique_ptr<LogReader>> logs) {
-  if (base.first_offset == 0) return absl::OkStatus();
+absl::Status AofLoader::BeginLogs(const std::optional<BaseHeader>& base,
+                                  std::span<const std::unique_ptr<LogReader>> logs) {
   const std::optional<LogHeader> header = logs.empty() ? std::nullopt : logs.front()->header();
-  if (!header.has_value() || header->sequence != base.first_log) {
-    return absl::DataLossError(absl::StrCat("the base is continued by log ", base.first_log,
-                                            " from offset ", base.first_offset,
+  if (!base.has_value()) {
+    if (!header.has_value() || header->previous_offset == 0) return absl::OkStatus();
+    return absl::DataLossError(
+        absl::StrCat(logs.front()->path(), " continues a log that is not listed"));
+  }
+  if (base->first_offset == 0) return absl::OkStatus();
+  if (!header.has_value() || header->sequence != base->first_log) {
+    return absl::DataLossError(absl::StrCat("the base is continued by log ", base->first_log,
+                                            " from offset ", base->first_offset,
                                             " on, which is not there"));
   }
-  return logs.front()->BeginAt(base.first_offset, base.first_crc);
+  return logs.front()->BeginAt(base->first_offset, base->first_crc);
 }
 
 absl::StatusOr<bool> AofLoader::Step(RecordReader on_record, RecordPreview preview,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,9 +24,9 @@ class AofLoader {
                                                          bool load_truncated);
 
   // Makes the first of `logs` begin at the offset where it continues the base. DataLoss if that log
-  // is missing or ends before this offset.
-  static absl::Status ContinueBase(const BaseHeader& base,
-                                   std::span<const std::unique_ptr<LogReader>> logs);
+  // is missing or ends before this offset; without a base, if the first log is not the beginning.
+  static absl::Status BeginLogs(const std::optional<BaseHeader>& base,
+                                std::span<const std::unique_ptr<LogReader>> logs);
 
   // Loads one block of the base or one batch of a log; returns false when all is loaded. DataLoss,
   // with file and offset, for damage.

@@ -1,6 +1,7 @@
 #include "server/aof/check_aof.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -42,11 +43,10 @@ class Checker {
     const Manifest& manifest = directory_.manifest();
     Say(absl::StrCat(directory_.ManifestPath(), ": ", manifest.base.has_value() ? 1 : 0, " base, ",
                      manifest.logs.size(), " logs"));
-    BaseHeader base;
-    if (manifest.base.has_value()) CheckBase(*manifest.base, base);
+    std::optional<BaseHeader> base;
+    if (manifest.base.has_value()) base = CheckBase(*manifest.base);
     OpenLogs(manifest.logs);
-    const absl::Status continued = AofLoader::ContinueBase(base, logs_);
-    if (!continued.ok()) FindDamage(continued);
+    BeginLogs(base);
     for (const auto& log : logs_) CheckLog(*log);
   }
 
@@ -59,10 +59,13 @@ class Checker {
     Find(Verdict::kDamaged);
   }
 
-  void CheckBase(const ManifestEntry& entry, BaseHeader& header) {
+  // Returns the header; nullopt if there is none that can be read.
+  std::optional<BaseHeader> CheckBase(const ManifestEntry& entry) {
     auto base = BaseReader::Open(directory_.files(), directory_.PathOf(entry), entry.sequence);
-    if (!base.ok()) return FindDamage(base.status());
-    header = (*base)->header();
+    if (!base.ok()) {
+      FindDamage(base.status());
+      return std::nullopt;
+    }
     while (true) {
       const auto more = (*base)->NextBlock([](std::string_view) { return absl::OkStatus(); });
       if (more.ok() && *more) continue;
@@ -75,6 +78,7 @@ class Checker {
     if (logs.empty() || logs.front().sequence < (*base)->header().first_log) {
       FindDamage(absl::DataLossError("the base is not continued by the first log"));
     }
+    return (*base)->header();
   }
 
   void OpenLogs(const std::vector<ManifestEntry>& entries) {
@@ -96,7 +100,24 @@ class Checker {
     }
   }
 
+  // If the base or the first log could not be opened, that has been said, and how the one continues
+  // the other is not known.
+  void BeginLogs(const std::optional<BaseHeader>& base) {
+    const Manifest& manifest = directory_.manifest();
+    if (manifest.base.has_value() && !base.has_value()) return;
+    const bool first_is_open =
+        !logs_.empty() && logs_.front()->position().sequence == manifest.logs.front().sequence;
+    if (!first_is_open && !manifest.logs.empty()) return;
+    const absl::Status status = AofLoader::BeginLogs(base, logs_);
+    if (!status.ok()) FindDamage(status);
+  }
+
   void CheckLog(LogReader& log) {
+    // The server skips such a log, whatever aof-load-truncated says: not even its header was
+    // written.
+    if (!log.header().has_value()) {
+      return Say(absl::StrCat(log.path(), ": log, ", log.file_size(), " bytes, has not begun"));
+    }
     while (true) {
       const auto step =
           log.NextBatch([](std::span<const std::string_view>) { return absl::OkStatus(); });

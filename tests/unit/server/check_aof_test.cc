@@ -85,21 +85,44 @@ TEST_CASE("A directory without a manifest, or with a damaged one, is refused") {
   CHECK(Says(result, "appendonly.aof.manifest line 1"));
 }
 
-TEST_CASE("All torn tails are truncated: of the last log, and of those that have not begun") {
+TEST_CASE("A log that has not begun is no torn tail: it is skipped, as at a start") {
   FakeFileSystem files;
-  Fill(files, "*1\r\n");
+  Fill(files, "");
   {
     const auto directory = test::OpenDirectory(files);
     REQUIRE(directory->AddLog(1).ok());
   }
   const std::string second = std::string(kDirectory) + "/appendonly.aof.2.incr.aof";
-  files.Put(second, "#TALLY-LOG 1 00");
-  const CheckAofResult fixed = CheckAof(files, kDirectory, true);
-  INFO(fixed.report);
-  CHECK(fixed.verdict == Verdict::kFixed);
-  CHECK(Says(fixed, kLog + " was truncated"));
-  CHECK(Says(fixed, second + " was truncated to 0"));
+  for (const char* content : {"", "#TALLY-LOG 1 00"}) {
+    files.Put(second, content);
+    const CheckAofResult result = CheckAof(files, kDirectory, true);
+    INFO(result.report);
+    CHECK(result.verdict == Verdict::kWhole);
+    CHECK(Says(result, second + ": log, "));
+    CHECK(Says(result, " bytes, has not begun"));
+    CHECK(files.Contents()[second] == content);
+    CHECK(test::Load(*test::OpenDirectory(files), false).ok());
+  }
+  files.Put(kLog, files.Contents()[kLog] + "*1\r\n");
+  CHECK(CheckAof(files, kDirectory, false).verdict == Verdict::kTorn);
+  CHECK_FALSE(test::Load(*test::OpenDirectory(files), false).ok());
+  CHECK(CheckAof(files, kDirectory, true).verdict == Verdict::kFixed);
   CHECK(CheckAof(files, kDirectory, false).verdict == Verdict::kWhole);
+}
+
+TEST_CASE("Without a base, a first log that continues another is damage, as at a start") {
+  FakeFileSystem files;
+  REQUIRE(test::OpenDirectory(files)->AddLog(0).ok());
+  files.Put(kLog, FormatLogHeader({1, 100, 7, 0}));
+  const CheckAofResult result = CheckAof(files, kDirectory, false);
+  INFO(result.report);
+  CHECK(result.verdict == Verdict::kDamaged);
+  CHECK(Says(result, kLog + " continues a log that is not listed"));
+  CHECK(absl::IsDataLoss(test::Load(*test::OpenDirectory(files)).status()));
+
+  files.Put(kLog, FormatLogHeader({1, 0, 0, 0}));
+  CHECK(CheckAof(files, kDirectory, false).verdict == Verdict::kWhole);
+  CHECK(test::Load(*test::OpenDirectory(files)).ok());
 }
 
 TEST_CASE("The directory above is searched too") {
