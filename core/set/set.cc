@@ -1,5 +1,6 @@
 #include "core/set/set.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "core/base/check.h"
@@ -16,7 +17,6 @@ constexpr size_t kFewBytes = 4096;
 
 constexpr char kIntegerRun = 'i';
 constexpr char kStringRun = 's';
-constexpr size_t kMaxLoadedIntegers = size_t{1} << 20;
 
 uint64_t Difference(int64_t to, int64_t from) {
   return static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
@@ -34,7 +34,7 @@ bool Set::Insert(std::string_view member, const SetLimits& limits) {
   if (is_intset_) {
     if (const std::optional<int64_t> number = ParseInt64(member)) {
       const bool added = ints_.Insert(*number);
-      if (ints_.size() > limits.max_integers) BecomeMap();
+      if (ints_.size() > std::min(limits.max_integers, kMaxIntegers)) BecomeMap();
       return added;
     }
     BecomeMap();
@@ -170,7 +170,7 @@ bool Set::LoadIntegers(std::string_view run) {
     value += static_cast<uint64_t>(difference);
     const auto number = static_cast<int64_t>(value);
     if (!first && number <= previous) return false;
-    Insert(Int64Text(number).view(), {kMaxLoadedIntegers});
+    Insert(Int64Text(number).view(), {kMaxIntegers});
   }
   return true;
 }

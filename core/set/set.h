@@ -16,16 +16,20 @@
 
 namespace tally {
 
-// Integers that a set may hold and still be an intset (set-max-intset-entries).
+// Integers that a set may hold and still be an intset (set-max-intset-entries). Whatever it says, a
+// set of more than Set::kMaxIntegers is a hashtable.
 struct SetLimits {
   size_t max_integers = 512;
 };
 
-// Costs are O(log n) on an intset (changes O(n), bounded by the limit), O(bytes) while packed and
-// O(1) on a table, unless said otherwise; n is size().
+// Costs are O(log n) on an intset (changes O(n), bounded by kMaxIntegers), O(bytes) while packed
+// and O(1) on a table, unless said otherwise; n is size().
 class Set {
  public:
   static constexpr Type kType = Type::kSet;
+  // An intset has at most this many members, because a change moves the members after it. It is the
+  // same for sets that are loaded, so that a restart does not change the form.
+  static constexpr size_t kMaxIntegers = size_t{1} << 20;
 
   // The view lives only during the call, which must not change the set.
   using Visitor = absl::FunctionRef<void(std::string_view member)>;

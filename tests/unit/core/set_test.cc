@@ -120,6 +120,21 @@ TEST_CASE("set: integers are an intset, in their order, within the limit") {
   }
 }
 
+TEST_CASE("set: an intset has a bound that no limit moves, and keeps its form up to there") {
+  constexpr SetLimits kNone{SIZE_MAX};
+  Set set(kSeed);
+  for (size_t i = 0; i < Set::kMaxIntegers; ++i) set.Insert(std::to_string(i), kNone);
+  CHECK(set.encoding() == "intset");
+  std::string run;
+  REQUIRE(set.Save(0, SIZE_MAX, run) == 0);
+  Set loaded(kSeed);
+  REQUIRE(loaded.Load(run));
+  CHECK(loaded.encoding() == "intset");
+  set.Insert("-1", kNone);
+  CHECK(set.encoding() == "hashtable");
+  CHECK(set.size() == Set::kMaxIntegers + 1);
+}
+
 TEST_CASE("set: an intset takes two bytes for a short integer") {
   Set set(kSeed);
   const size_t empty = set.MemoryBytes();
