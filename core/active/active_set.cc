@@ -125,6 +125,7 @@ std::vector<std::pair<int64_t, uint32_t>> ActiveSet::Series(int64_t from, int64_
   // A minute that begins before `from` and reaches into the range may need one step more.
   Check(static_cast<size_t>(steps) <= kMaxSeriesSteps + 1, "the caller limits the steps");
   std::vector<std::pair<int64_t, uint32_t>> series;
+  OnlineWindow::Falling falling(online_);
   bool falling_ended = false;
   for (int64_t i = 0; i < steps; ++i) {
     const int64_t begin = from + i * step_ms;
@@ -134,7 +135,7 @@ std::vector<std::pair<int64_t, uint32_t>> ActiveSet::Series(int64_t from, int64_
     // step, is at the beginning of the first of them.
     const int64_t inherited = std::max(begin, (evaluated_ / kMinuteMs + 1) * kMinuteMs);
     if (!falling_ended && inherited < end && inherited <= now) {
-      const uint32_t online = Online(inherited);
+      const uint32_t online = falling.CountAfter(inherited - options_.window_ms);
       falling_ended = online == 0;
       most = std::max(most, online);
     }

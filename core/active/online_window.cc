@@ -112,16 +112,18 @@ void OnlineWindow::Advance(int64_t start) {
   }
 }
 
-uint32_t OnlineWindow::CountAfter(int64_t after) const {
-  uint32_t gone = 0;
-  for (const auto& [second, cells] : seconds_) {
-    const int64_t first_ms = second * kMillis;
-    if (first_ms > after) break;
-    gone += first_ms + kMillis - 1 <= after
-                ? cells.total
-                : cells.CountThrough(static_cast<uint32_t>(after - first_ms));
+uint32_t OnlineWindow::CountAfter(int64_t after) const { return Falling(*this).CountAfter(after); }
+
+uint32_t OnlineWindow::Falling::CountAfter(int64_t after) {
+  const auto end = window_.seconds_.end();
+  for (; next_ != end && next_->first * kMillis + kMillis - 1 <= after; ++next_) {
+    gone_ += next_->second.total;
   }
-  return count_ - gone;
+  uint32_t partly = 0;
+  if (next_ != end && next_->first * kMillis <= after) {
+    partly = next_->second.CountThrough(static_cast<uint32_t>(after - next_->first * kMillis));
+  }
+  return window_.count_ - gone_ - partly;
 }
 
 size_t OnlineWindow::MemoryBytes() const {

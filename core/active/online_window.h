@@ -29,6 +29,8 @@ class OnlineWindow {
 
   size_t MemoryBytes() const;
 
+  class Falling;
+
  private:
   struct Cell {
     uint16_t ms;
@@ -53,9 +55,27 @@ class OnlineWindow {
     void MakeDense();
   };
 
-  absl::btree_map<int64_t, Second> seconds_;
+  using Seconds = absl::btree_map<int64_t, Second>;
+
+  Seconds seconds_;
   int64_t start_ = INT64_MIN;
   uint32_t count_ = 0;
+};
+
+// Counts as CountAfter for instants that only rise, in one walk over the seconds for all of them.
+// The window must not change meanwhile.
+class OnlineWindow::Falling {
+ public:
+  explicit Falling(const OnlineWindow& window) : window_(window), next_(window.seconds_.begin()) {}
+
+  // `after` must not be before that of the last call. O(seconds between the two).
+  uint32_t CountAfter(int64_t after);
+
+ private:
+  const OnlineWindow& window_;
+  // The first second that does not end at or before `after`, and the ids of those before it.
+  Seconds::const_iterator next_;
+  uint32_t gone_ = 0;
 };
 
 }  // namespace tally

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <map>
 #include <set>
 #include <string>
@@ -245,6 +246,32 @@ TEST_CASE("ACTIVE agrees with a list of all events, late and future ones include
       all.insert(ids.begin(), ids.end());
       REQUIRE(set->UsersBetween(active.begin()->first, day) == all.size());
     }
+  }
+}
+
+TEST_CASE("ACTIVE: a series is exact in a long silence, and quick") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  ActiveOptions options;
+  options.window_ms = 31 * kDay + random.Between(0, 2'000);
+  ActiveSet set(1, options);
+  int64_t now = kT0;
+  std::vector<int64_t> seen;
+  for (int i = 0; i < 50'000; ++i) {
+    now += random.Between(1, 107'000);
+    Touch(set, std::to_string(i), now);
+    seen.push_back(now);
+  }
+  const int64_t begin = now - now % ActiveSet::kMinuteMs + ActiveSet::kMinuteMs;
+  const int64_t end = begin + static_cast<int64_t>(ActiveSet::kMaxSeriesSteps) * 60'000;
+  const auto start = std::chrono::steady_clock::now();
+  const auto series = set.Series(begin, end, 60'000, end);
+  // To count anew for each step would take seconds.
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::milliseconds(500));
+  REQUIRE(series.size() == ActiveSet::kMaxSeriesSteps);
+  for (const auto& [at, online] : series) {
+    const auto first = std::upper_bound(seen.begin(), seen.end(), at - options.window_ms);
+    REQUIRE(online == seen.end() - first);
   }
 }
 
