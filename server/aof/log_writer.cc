@@ -105,6 +105,7 @@ absl::Status LogWriter::StartLog(std::unique_ptr<File> file, uint64_t sequence) 
   file_ = std::move(file);
   file_distrusted_ = false;
   synced_ = 0;
+  previous_ = written_;
   written_ = {sequence, kLogHeaderBytes, header.crc};
   return absl::OkStatus();
 }
@@ -163,19 +164,25 @@ absl::Status LogWriter::WriteBatch() {
 absl::Status LogWriter::SyncInline(int64_t now_ms) {
   if (worker_->busy()) CollectSync(worker_->Wait(), now_ms);
   if (!error_.ok()) return error_;
-  const auto begin = std::chrono::steady_clock::now();
-  const absl::Status status = file_->Sync();
+  const absl::Status status = TimedSync(*file_, now_ms);
   if (!status.ok()) {
     file_distrusted_ = true;
     lost_ = options_.policy == AppendFsync::kNo;
     return Fail(status);
   }
-  const auto took = std::chrono::steady_clock::now() - begin;
-  stats_.last_fsync_ms = now_ms;
-  stats_.last_fsync_took_us = std::chrono::duration_cast<std::chrono::microseconds>(took).count();
   safe_ = written_;
   synced_ = written_.offset;
   unsynced_.Clear();
+  return status;
+}
+
+absl::Status LogWriter::TimedSync(File& file, int64_t now_ms) {
+  const auto begin = std::chrono::steady_clock::now();
+  absl::Status status = file.Sync();
+  if (!status.ok()) return status;
+  const auto took = std::chrono::steady_clock::now() - begin;
+  stats_.last_fsync_ms = now_ms;
+  stats_.last_fsync_took_us = std::chrono::duration_cast<std::chrono::microseconds>(took).count();
   return status;
 }
 
@@ -282,7 +289,7 @@ absl::Status LogWriter::RecoverInNewLog(int64_t now_ms) {
     end.offset = content.size();
   }
   absl::Status status = AppendAll(*log->file, content);
-  if (status.ok()) status = log->file->Sync();
+  if (status.ok()) status = TimedSync(*log->file, now_ms);
   if (status.ok()) status = directory_.PublishLog(safe_.sequence, log->sequence);
   if (!status.ok()) {
     directory_.AbandonLog(log->sequence);
@@ -293,13 +300,13 @@ absl::Status LogWriter::RecoverInNewLog(int64_t now_ms) {
   if (safe_.sequence == written_.sequence) file_->Truncate(safe_.offset).IgnoreError();
   file_ = std::move(log->file);
   file_distrusted_ = false;
+  previous_ = safe_;
   written_ = safe_ = end;
   synced_ = end.offset;
   syncing_.Clear();
   unsynced_.Clear();
   Recycle(buffer_);
   error_ = absl::OkStatus();
-  stats_.last_fsync_ms = now_ms;
   ++stats_.batches;
   return absl::OkStatus();
 }

@@ -93,6 +93,9 @@ class LogWriter {
   AppendFsync policy() const { return options_.policy; }
   const LogStats& stats() const { return stats_; }
   uint64_t sequence() const { return written_.sequence; }
+  // The end of the log before the current one, as the current log's header says; sequence 0 if this
+  // writer began no log.
+  const LogPosition& previous() const { return previous_; }
   // Bytes in the current log.
   uint64_t current_size() const { return written_.offset; }
   // Bytes that were appended and are not known to be on disk (in policy `no`: not written).
@@ -110,6 +113,7 @@ class LogWriter {
   absl::Status StartLog(std::unique_ptr<File> file, uint64_t sequence);
   absl::Status WriteBatch();
   absl::Status SyncInline(int64_t now_ms);
+  absl::Status TimedSync(File& file, int64_t now_ms);
   void WaitWhenBehind(int64_t now_ms);
   bool IsBehind(int64_t now_ms) const;
   void StartSyncIfDue(int64_t now_ms);
@@ -122,6 +126,7 @@ class LogWriter {
   AofDirectory& directory_;
   Options options_;
   std::unique_ptr<File> file_;
+  LogPosition previous_;
   LogPosition written_;  // end of the bytes that the kernel has
   uint64_t synced_ = 0;  // bytes of the file that are on disk
   LogPosition safe_;     // end of the bytes not needed in memory: on disk, or in policy no, written

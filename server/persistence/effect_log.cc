@@ -86,7 +86,16 @@ bool EffectLog::Recover(absl::FunctionRef<absl::Status()> replace) {
   const int64_t now = clock_.steady_ms();
   if (now - last_recovery_ms_ < kRecoveryIntervalMs) return false;
   last_recovery_ms_ = now;
-  return (lost() ? replace() : writer_->TryRecover(now)).ok();
+  if (lost()) return replace().ok();
+  const uint64_t sequence = writer_->sequence();
+  if (!writer_->TryRecover(now).ok()) return false;
+  // The writer may have gone on in a new log. The old one counts up to where the new one follows,
+  // unless it was dropped because nothing in it was on disk.
+  const LogPosition& previous = writer_->previous();
+  if (writer_->sequence() != sequence && previous.sequence == sequence) {
+    files_.LogFollowed(previous.offset);
+  }
+  return true;
 }
 
 // BeginSnapshot waits for a sync of the current log. That sync is short right after another one, so

@@ -44,6 +44,27 @@ TEST_CASE("the sizes of base and logs are the same after a restart") {
   CHECK(Field(server, "aof_current_size") == current);
 }
 
+TEST_CASE("a log that another follows after a failed sync is counted on") {
+  test::FakeFileSystem files;
+  std::string current;
+  {
+    DurableServer server(files, {}, kNow);
+    for (int i = 0; i < 100; ++i) server.Run("SET key" + std::to_string(i) + " value");
+    const uint64_t before = std::stoull(Field(server, "aof_current_size"));
+    files.FailAfter(1, test::FakeFileSystem::Fault::kIoError);  // the sync after the write
+    CHECK_FALSE(server.TryRun("SET lost 1"));
+    server.harness().state.clock.SetSteady(kNow);
+    server.persistence().Cron();
+    REQUIRE(server.persistence().write_error().ok());
+    server.Run("SET after 1");
+    current = Field(server, "aof_current_size");
+    CHECK(std::stoull(current) > before);
+    server.Close();
+  }
+  DurableServer server(files, {}, kNow);
+  CHECK(Field(server, "aof_current_size") == current);
+}
+
 TEST_CASE("logs without a base are counted after a restart") {
   test::FakeFileSystem files;
   {

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <semaphore>
 #include <thread>
 
@@ -189,6 +190,18 @@ TEST_CASE("After a failed sync the bytes are written again, into a new log") {
   CHECK(log.writer->sequence() > 1);
   CHECK(log.Write(3, 1400).ok());
   CHECK(CommandsAfter(files, Loss::kDrop) == Increments(3));
+}
+
+TEST_CASE("The sync that ends a recovery is the last one that was timed") {
+  FakeFileSystem files;
+  Log log(files, AppendFsync::kAlways);
+  files.FailAfter(1, Fault::kIoError);
+  CHECK(!log.Write(1, 1000).ok());
+  files.OnSync([] { std::this_thread::sleep_for(std::chrono::milliseconds(3)); });
+  CHECK(log.writer->TryRecover(1100).ok());
+  CHECK(log.writer->stats().last_fsync_ms == 1100);
+  CHECK(log.writer->stats().last_fsync_took_us >= 3000);
+  files.OnSync(nullptr);
 }
 
 TEST_CASE("everysec keeps what a failed sync in the thread has lost") {
