@@ -33,13 +33,17 @@ struct CheckArgs {
 // Reads the query into `args`. Returns an empty text, or what is wrong with the query.
 std::string_view ReadQuery(const HttpRequest& request, CheckArgs& args) {
   bool has_key = false;
+  bool has_cost = false;
+  bool has_deny = false;
   for (const auto& [name, value] : request.query) {
     if (name == "key" && !has_key) {
       has_key = true;
       args.key = value;
-    } else if (name == "cost") {
+    } else if (name == "cost" && !has_cost) {
+      has_cost = true;
       args.cost = value;
-    } else if (name == "deny") {
+    } else if (name == "deny" && !has_deny) {
+      has_deny = true;
       const auto status = ParseInt64(value);
       if (!status || *status < 400 || *status > 599) return "deny must be a status from 400 to 599";
       args.deny = static_cast<int>(*status);

@@ -9,17 +9,31 @@
 namespace tally::server {
 namespace {
 
-// Whether the list of a header has the item `word`. Parameters of the items, after a ';', are
-// ignored.
+// Cuts `text` at the first `separator`: returns what is before it, without blanks around it, and
+// leaves what is after it.
+std::string_view Next(std::string_view& text, char separator) {
+  const size_t end = std::min(text.find(separator), text.size());
+  const std::string_view part = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  const size_t begin = std::min(part.find_first_not_of(" \t"), part.size());
+  return part.substr(begin, part.find_last_not_of(" \t") + 1 - begin);
+}
+
+// Whether one of an item's parameters is a weight of zero, such as q=0.0, which refuses the item.
+bool IsRefused(std::string_view parameters) {
+  while (!parameters.empty()) {
+    const std::string_view parameter = Next(parameters, ';');
+    if (!parameter.starts_with("q=") && !parameter.starts_with("Q=")) continue;
+    return parameter.find_first_not_of("0.", 2) == std::string_view::npos;
+  }
+  return false;
+}
+
+// Whether the list of a header has the item `word` and does not refuse it.
 bool Lists(std::string_view list, std::string_view word) {
   while (!list.empty()) {
-    const size_t end = std::min(list.find(','), list.size());
-    std::string_view item = list.substr(0, end);
-    list.remove_prefix(std::min(end + 1, list.size()));
-    item = item.substr(0, item.find(';'));
-    const size_t begin = std::min(item.find_first_not_of(" \t"), item.size());
-    item = item.substr(begin, item.find_last_not_of(" \t") + 1 - begin);
-    if (item == word) return true;
+    std::string_view item = Next(list, ',');
+    if (Next(item, ';') == word) return !IsRefused(item);
   }
   return false;
 }

@@ -48,16 +48,15 @@ int64_t WindowMs(const LimitRule& rule) {
   }
 }
 
-// Returns the window in ms of the only rule with this limit; 0 if there is no such rule, or if more
-// rules have this limit after one with a window.
+// Returns the window in ms of the only rule with this limit; 0 if no rule or several rules have it.
 int64_t WindowOf(std::span<const LimitRule> rules, int64_t limit) {
-  int64_t window = 0;
+  const LimitRule* only = nullptr;
   for (const LimitRule& rule : rules) {
     if (!rule.counts() || rule.limit != limit) continue;
-    if (window != 0) return 0;
-    window = WindowMs(rule);
+    if (only != nullptr) return 0;
+    only = &rule;
   }
-  return window;
+  return only == nullptr ? 0 : WindowMs(*only);
 }
 
 }  // namespace

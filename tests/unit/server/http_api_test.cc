@@ -318,6 +318,8 @@ TEST_CASE("check: what is asked wrongly, and what cannot be decided", "[http]") 
   CHECK(status("GET /check/p") == 400);
   CHECK(status("GET /check/p?key=") == 400);
   CHECK(status("GET /check/p?key=a&key=b") == 400);
+  CHECK(status("GET /check/p?key=a&cost=1&cost=1") == 400);
+  CHECK(status("GET /check/p?key=a&deny=403&deny=403") == 400);
   CHECK(status("GET /check/p?key=a&cots=2") == 400);
   CHECK(status("GET /check/p?key=a&cost=-1") == 400);
   CHECK(status("GET /check/p?key=a&cost=x") == 400);

@@ -1,6 +1,7 @@
 // Texts of HTTP: percent-encoding, JSON strings, replies as JSON, the fields of rate limits.
 #include <absl/strings/escaping.h>
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -151,6 +152,12 @@ TEST_CASE("rate limit fields: as the draft has them", "[http]") {
   const LimitRule twins[] = {LimitRule::Sliding(5, 1000), LimitRule::Sliding(5, 2000)};
   CHECK(RateLimitFields("a\"\\%\n", twins, {false, 5, 5, -1, 0}) ==
         "RateLimit-Policy: \"a\\\"\\\\%25%0A\";q=5\r\nRateLimit: \"a\\\"\\\\%25%0A\";r=5;t=0\r\n");
+  // Whichever of them comes first.
+  Zone utc;
+  const LimitRule daily = LimitRule::Calendar(5, CalendarUnit::kDay, utc);
+  for (const auto& pair : {std::array{daily, twins[0]}, std::array{twins[0], daily}}) {
+    CHECK(RateLimitFields("d", pair, {true, 5, 4, 0, 1000}).find(";w=") == std::string::npos);
+  }
   const LimitRule bucket[] = {LimitRule::Bucket(20, 10, 1000)};
   CHECK(RateLimitFields("b", bucket, {true, 20, 19, 0, 100}) ==
         "RateLimit-Policy: \"b\";q=20;w=2\r\nRateLimit: \"b\";r=19;t=1\r\n");

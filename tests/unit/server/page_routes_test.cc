@@ -35,6 +35,15 @@ TEST_CASE("page: its files are for everybody, compressed for who takes that", "[
   CHECK(peer.Ask("GET /page/main.js", With("Accept-Encoding: x-gzip"))
             .Header("Content-Encoding")
             .empty());
+  const auto encoding = [&](std::string_view accepted) {
+    return peer.Ask("GET /page/main.js", With(StrCat("Accept-Encoding: ", accepted)))
+        .Header("Content-Encoding");
+  };
+  for (const char* refused : {"gzip;q=0", "gzip; q=0.000 , br", "br,gzip ;Q=0."}) {
+    CAPTURE(refused);
+    CHECK(encoding(refused).empty());
+  }
+  CHECK(encoding("br;q=0, gzip ; q=0.001") == "gzip");
   CHECK(peer.Ask("HEAD /").status == 200);
   for (const char* path :
        {"/page/", "/page/none.js", "/page/../main.js", "/page/%2e%2e", "/index"}) {
