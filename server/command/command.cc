@@ -5,9 +5,13 @@
 namespace tally::server {
 namespace {
 
+int LastKey(const KeyRange& range, Args args) {
+  return range.last < 0 ? static_cast<int>(args.size()) + range.last : range.last;
+}
+
 void AddRange(const KeyRange& range, Args args, std::vector<KeyReference>& keys) {
   const auto argc = static_cast<int>(args.size());
-  const int last = range.last < 0 ? argc + range.last : range.last;
+  const int last = LastKey(range, args);
   for (int i = range.first; i <= last && i < argc; i += range.step) {
     keys.push_back({static_cast<size_t>(i)});
   }
@@ -15,7 +19,9 @@ void AddRange(const KeyRange& range, Args args, std::vector<KeyReference>& keys)
 
 // For Redis a range with two uses is two ranges, and the second one needs a key too.
 bool LacksKeys(const KeyRange& range, Args args) {
-  return range.others_use != 0 || range.last >= static_cast<int>(args.size());
+  const int last = LastKey(range, args);
+  const bool lacks_second = range.others_use != 0 && last < range.first + range.step;
+  return lacks_second || last >= static_cast<int>(args.size());
 }
 
 }  // namespace
