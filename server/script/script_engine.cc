@@ -141,8 +141,7 @@ absl::StatusOr<const Script*> ScriptEngine::Load(std::string_view body, bool pin
   }
   const ScriptSource source = ParseScript(body);
   if (!source.error.empty()) return absl::InvalidArgumentError(StrCat("ERR ", source.error));
-  compilation_ = {source.code, 0, LUA_NOREF};
-  if (!pinned && by_use_.size() >= kMaxUnpinned) compilation_.dropped = DropOldest();
+  compilation_ = {source.code, !pinned && by_use_.size() >= kMaxUnpinned};
   if (!CallProtected(compile_)) {
     return absl::InvalidArgumentError(
         StrCat("ERR Error compiling script (new function): ", error_));
@@ -156,10 +155,12 @@ absl::StatusOr<const Script*> ScriptEngine::Load(std::string_view body, bool pin
 }
 
 int ScriptEngine::Compile(lua_State* lua) {
-  Compilation& compilation = EngineAt(lua)->compilation_;
-  luaL_unref(lua, LUA_REGISTRYINDEX, compilation.dropped);
+  ScriptEngine& engine = *EngineAt(lua);
+  Compilation& compilation = engine.compilation_;
   const int status = LoadText(lua, compilation.code, kChunkName);
   if (status != 0) return lua_error(lua);
+  // Only now, so that a script that does not compile drops none.
+  if (compilation.replaces_oldest) luaL_unref(lua, LUA_REGISTRYINDEX, engine.DropOldest());
   compilation.function = luaL_ref(lua, LUA_REGISTRYINDEX);
   return 0;
 }

@@ -95,8 +95,8 @@ class ScriptEngine {
   };
   struct Compilation {
     std::string_view code;
+    bool replaces_oldest = false;  // there is no more room, so that one script is dropped
     int function = 0;
-    int dropped = LUA_NOREF;  // reference of a function to free first
   };
 
   static void* Allocate(void* engine, void* block, size_t old_size, size_t new_size);

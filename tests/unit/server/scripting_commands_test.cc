@@ -127,6 +127,9 @@ TEST_CASE("scripts: of those that came with EVAL the last used are kept") {
   CHECK(Eval(h, text(2)) == ":2");
   for (size_t n = 3; n <= ScriptEngine::kMaxUnpinned; ++n) Eval(h, text(n));
   CHECK(kept(1));
+  // One that does not compile takes nobody's place.
+  CHECK(Eval(h, "return (").starts_with("-ERR Error compiling script"));
+  CHECK(kept(1));
   CHECK(h.Run({"EVALSHA", std::string(Sha1Of(text(1)).view()), "0"}) == ":1");
   CHECK(Eval(h, text(1000)) == ":1000");
   CHECK(kept(0));
