@@ -32,6 +32,8 @@ void ClientLimits::Evict() {
   int64_t sum = 0;
   std::vector<std::pair<int64_t, Connection*>> by_memory;
   connections_.ForEach([&](Connection& connection) {
+    // One that has closed in this turn stays in the table until the turn ends.
+    if (connection.closed()) return;
     const auto bytes = static_cast<int64_t>(ClientMemory(connection.client()));
     sum += bytes;
     if (!connection.client().no_evict) by_memory.emplace_back(bytes, &connection);
