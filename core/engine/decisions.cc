@@ -3,6 +3,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
 #include <bit>
 #include <string>
 
@@ -26,6 +27,13 @@ uint64_t IdOf(const LimitRule& rule) {
   return id;
 }
 
+// Whether a rule has this tally. There are few rules, and those of a policy are consecutive, so
+// this looks from the last one back.
+bool HasPolicy(std::span<const LimitRule> rules, const PolicyTally* policy) {
+  return std::any_of(rules.rbegin(), rules.rend(),
+                     [policy](const LimitRule& rule) { return rule.policy == policy; });
+}
+
 }  // namespace
 
 void Decisions::Count(Command command, std::span<const KeyRules> keys,
@@ -38,16 +46,16 @@ void Decisions::Count(Command command, std::span<const KeyRules> keys,
   for (const KeyRules& one : keys) CountAllowed(one.rules);
 }
 
-// The rules of a policy are consecutive, so it is enough to compare a policy with the last one.
 void Decisions::CountAllowed(std::span<const LimitRule> rules) {
   uint32_t counted = 0;
-  const PolicyTally* last = nullptr;
-  for (const LimitRule& rule : rules) {
+  for (size_t i = 0; i < rules.size(); ++i) {
+    const LimitRule& rule = rules[i];
     const uint32_t bit = uint32_t{1} << static_cast<uint32_t>(rule.algorithm);
     if ((counted & bit) == 0) ++Of(rule).allowed;
     counted |= bit;
-    if (rule.policy != nullptr && rule.policy != last) ++rule.policy->count.allowed;
-    last = rule.policy;
+    if (rule.policy != nullptr && !HasPolicy(rules.first(i), rule.policy)) {
+      ++rule.policy->count.allowed;
+    }
   }
 }
 

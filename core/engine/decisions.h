@@ -5,7 +5,7 @@
 // that are replayed from a log. A denial counts once under its command, and once under the first
 // rule that denied. An allowed decision counts once under its command and, for each of its keys,
 // once under each algorithm and each policy that judged the key. The counts of a policy are in its
-// PolicyTally.
+// PolicyTally; policies that share one count as one.
 #pragma once
 
 #include <array>

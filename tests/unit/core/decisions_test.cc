@@ -84,6 +84,20 @@ TEST_CASE("what is taken counts by command, algorithm and policy; what only asks
   CHECK(test.Denied() == std::vector<std::string>{"ann login 2"});
 }
 
+TEST_CASE("a policy counts once for a key, however often the call names it") {
+  TestEngine test;
+  test.engine.policies().Set("login", {"FIXED", "9", "60s"});
+  const RuleList list =
+      test.Rules({"POLICY", "login", "BUCKET", "9", "1", "1s", "POLICY", "login"});
+  const std::span<const LimitRule> rules(list.rules.data(), list.rules.size());
+  const KeyRules one[] = {{"ann", rules}};
+  CHECK(test.Take(one));
+  CHECK(test.OfPolicy("login") == "1 0");
+  const KeyRules two[] = {{"bob", rules}, {"eve", rules}};
+  CHECK(test.Take(two));
+  CHECK(test.OfPolicy("login") == "3 0");
+}
+
 TEST_CASE("a denial counts under the rule that denied first, and for its key") {
   TestEngine test;
   const LimitRule many[] = {LimitRule::Fixed(100, 60'000), LimitRule::Sliding(100, 1'000)};
