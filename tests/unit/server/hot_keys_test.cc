@@ -76,6 +76,24 @@ TEST_CASE("hot keys: what a script takes is of the keys that it was called with"
   CHECK(seen.find("hidden") == std::string::npos);
 }
 
+TEST_CASE("hot keys: what runs in a transaction counts once") {
+  CommandHarness h;
+  const auto bytes = [&](bool in_transaction) {
+    h.Run("HOTKEYS START METRICS 1 NET");
+    if (in_transaction) h.Run("MULTI");
+    h.Run({"SET", "large", std::string(10'000, 'x')});
+    h.Run("GET large");
+    if (in_transaction) h.Run("EXEC");
+    h.Run("HOTKEYS STOP");
+    const std::string total = Between(h.Run("HOTKEYS GET"), "total-net-bytes\" :", " \"by-net");
+    h.Run("HOTKEYS RESET");
+    return std::stoll(total.substr(total.find(':') + 1));
+  };
+  const int64_t alone = bytes(false);
+  CHECK(alone > 20'000);
+  CHECK(bytes(true) < alone + 100);
+}
+
 TEST_CASE("hot keys: what is wrong with a call is said") {
   CommandHarness h;
   for (const char* call :
