@@ -63,7 +63,7 @@ bool TextDictionary::Restore(int64_t number, std::string_view text) {
   const EntityKey key(number);
   RecordTable::Record record = FindNumber(number);
   if (record) {
-    if (!TextOf(record).empty()) return false;
+    if (awaited_.erase(number) == 0) return false;
     record = texts_.Resize(record, kUsesBytes + text.size());
   } else {
     record = texts_.Insert(key.view(), kUsesBytes + text.size());
@@ -82,6 +82,7 @@ void TextDictionary::ChangeUses(int64_t number, int64_t by) {
     record = texts_.Insert(EntityKey(number).view(), kUsesBytes);
     std::memset(record.data(), 0, kUsesBytes);
     last_number_ = std::max(last_number_, number);
+    awaited_.insert(number);
   }
   Uses uses = 0;
   std::memcpy(&uses, record.data(), sizeof uses);
@@ -91,6 +92,7 @@ void TextDictionary::ChangeUses(int64_t number, int64_t by) {
   uses = static_cast<Uses>(std::min<int64_t>(changed, kMany));
   std::memcpy(record.data(), &uses, sizeof uses);
   if (uses > 0) return;
+  awaited_.erase(number);
   Unindex(TextOf(record), number);
   texts_.Erase(record);
 }
@@ -125,6 +127,7 @@ TextDictionary TextDictionary::Clone(uint64_t seed) const {
     Check(copy.Restore(number, TextOf(record)), "each number is there once");
     std::memcpy(copy.FindNumber(number).data(), record.data(), kUsesBytes);
   });
+  copy.awaited_ = awaited_;
   copy.last_number_ = last_number_;
   return copy;
 }

@@ -6,6 +6,8 @@
 // besides its own.
 #pragma once
 
+#include <absl/container/flat_hash_set.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -65,6 +67,9 @@ class TextDictionary {
 
   RecordTable texts_;    // number -> uses, text
   RecordTable numbers_;  // some bits of a text's hash -> numbers of the texts with it, as varints
+  // The numbers that are used and have no text yet. Only while a snapshot is loaded there are any,
+  // and few, because its texts are saved first.
+  absl::flat_hash_set<int64_t> awaited_;
   int64_t last_number_ = 0;
 };
 

@@ -286,6 +286,7 @@ TEST_CASE("runs that no book can have written are refused") {
   REQUIRE_FALSE(loads(std::string("T\0\1a", 4)));                      // the number 0
   REQUIRE_FALSE(loads(std::string("T\1\1a", 4)));                      // a number below it
   REQUIRE_FALSE(loads(std::string("T\2\1a\2\1b", 7)));                 // a number twice
+  REQUIRE_FALSE(loads(std::string("T\2\0\2\0", 5)));                   // with the empty text
   REQUIRE_FALSE(loads(std::string("T\2\2a", 4)));                      // cut off
   REQUIRE_FALSE(loads("T\xfe\xff\xff\xff\xff\xff\xff\xff\xff\1\1a"));  // too high
   std::string too_long("T\2\x81\1", 4);
