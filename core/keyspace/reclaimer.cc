@@ -45,7 +45,8 @@ bool Reclaimer::FreeTableSlice(Table& table, size_t& budget) {
   }
   if (!table.table.AtEnd(table.position)) return false;
   constexpr size_t kElementsOfASegment = 64;
-  return table.table.FreeSome(budget / kElementsOfASegment);
+  // At least one segment, so that a caller who loops with a small budget comes to an end.
+  return table.table.FreeSome(std::max<size_t>(budget / kElementsOfASegment, 1));
 }
 
 bool Reclaimer::FreeSome(size_t budget) {

@@ -182,6 +182,16 @@ TEST_CASE("clear and swap leave both keyspaces whole") {
   REQUIRE(a.size() == 5000);
 }
 
+TEST_CASE("a small budget frees something at each call") {
+  Reclaimer reclaimer;
+  Keyspace keyspace(1, reclaimer);
+  for (int i = 0; i < 5000; ++i) keyspace.SetInteger(std::to_string(i), i, kNoDeadline, 0);
+  keyspace.Clear();
+  int calls = 1;
+  while (!reclaimer.FreeSome(1) && calls < 100'000) ++calls;
+  REQUIRE(reclaimer.empty());
+}
+
 TEST_CASE("a counter with a deadline and a 15-byte key stays within 56 bytes") {
   Reclaimer reclaimer;
   Keyspace keyspace(1, reclaimer);
