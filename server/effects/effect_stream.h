@@ -89,8 +89,15 @@ class EffectStream {
   // Removes the effects of the unfinished block, and drops those that are still appended in it: for
   // a server that ends in the middle of a block.
   void AbandonBlock();
+  // Whether a block has begun and not ended.
+  bool in_block() const { return in_block_; }
   // This many bytes at the stream's end belong to a block that has not ended.
   size_t unfinished_bytes() const { return block_bytes_; }
+  // Whether the unfinished block has so many bytes that no more writes may be added to it. A block
+  // is in one batch of the log, and the log has ten digits for the length of a batch.
+  bool block_is_full() const { return block_bytes_ > most_block_bytes_; }
+  // For tests, which cannot fill a block of that size.
+  void set_most_block_bytes(size_t bytes) { most_block_bytes_ = bytes; }
 
  private:
   void EndBlock();
@@ -103,6 +110,7 @@ class EffectStream {
   uint64_t delivered_ = 0;  // bytes before pending_
   size_t database_ = kNone;
   size_t block_bytes_ = 0;
+  size_t most_block_bytes_ = size_t{4} << 30;
   bool in_block_ = false;
   bool abandoned_ = false;
 };

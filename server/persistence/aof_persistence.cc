@@ -56,6 +56,12 @@ absl::Status AofPersistence::CheckLoaded() const {
                            : absl::OkStatus();
 }
 
+absl::Status AofPersistence::CheckNoTransaction() const {
+  return server_.effects.in_block()
+             ? absl::FailedPreconditionError("not allowed inside a transaction")
+             : absl::OkStatus();
+}
+
 absl::Status AofPersistence::Close() {
   rewriter_.Cancel("the server stops");
   return log_.Close();
@@ -122,6 +128,7 @@ absl::Status AofPersistence::ApplyConfig() {
   if (absl::Status status = CheckLoaded(); !status.ok()) return status;
   const bool wanted = server_.config.appendonly;
   if (wanted == log_.is_on()) return log_.ApplyPolicy();
+  if (absl::Status status = CheckNoTransaction(); !status.ok()) return status;
   return wanted ? StartLog() : StopLog();
 }
 
@@ -139,6 +146,7 @@ absl::Status AofPersistence::StopLog() {
 
 // No data is dropped before it is known that all files can be read to their ends.
 absl::Status AofPersistence::Reload() {
+  if (absl::Status status = CheckNoTransaction(); !status.ok()) return status;
   if (absl::Status status = SaveNow(); !status.ok()) return status;
   // SaveNow may have finished a base that was under way: the log must hold all changes since then.
   if (log_.is_on()) {

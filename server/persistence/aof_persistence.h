@@ -73,6 +73,8 @@ class AofPersistence : public Persistence {
   absl::Status BeginLoading();
   // OK unless the data is being loaded.
   absl::Status CheckLoaded() const;
+  // Files that begin or end within a transaction would hold a part of it.
+  absl::Status CheckNoTransaction() const;
   // For CONFIG SET appendonly. StartLog also replaces a log that is lost.
   absl::Status StartLog();
   absl::Status StopLog();

@@ -111,6 +111,24 @@ TEST_CASE("log switch: what is loaded cannot be disturbed") {
   CHECK(life.harness().Run("ECHO x") == "\"x\"");
 }
 
+TEST_CASE("log switch: not within a transaction, of which the files would hold a part") {
+  FakeFileSystem files;
+  Life life(files, true);
+  REQUIRE(life.Start().ok());
+  life.harness().config.enable_debug_command = LocalAccess::kYes;
+  life.harness().process.apply = [&](std::string_view) { return life.persistence().ApplyConfig(); };
+  constexpr const char* kQueue[] = {"MULTI", "SET a 1", "CONFIG SET appendonly no", "DEBUG RELOAD",
+                                    "SET b 1"};
+  for (const char* line : kQueue) REQUIRE(life.Run(line));
+  const std::string reply = life.harness().Run("EXEC");
+  CAPTURE(reply);
+  CHECK(reply ==
+        "[+OK -ERR CONFIG SET failed (possibly related to argument 'appendonly') - not allowed "
+        "inside a transaction -ERR not allowed inside a transaction +OK]");
+  CHECK(life.State() == "[\"1\" \"1\"]");
+  CHECK(life.Run("CONFIG SET appendonly no"));
+}
+
 TEST_CASE("log switch: a crash anywhere leaves the old files or the new, never both") {
   SeededRandom random;
   INFO("seed " << random.seed());
