@@ -51,9 +51,6 @@ constexpr size_t kMaxQueuedBytes = size_t{1} << 30;
 
 constexpr size_t kMaxPrinted = 128;
 constexpr int64_t kWarningPauseMs = 60'000;
-// All effects of a script are one batch of the log, and the log has ten digits for the length of a
-// batch. Above this many bytes a script may not write any more.
-constexpr size_t kMostScriptEffects = size_t{4} << 30;
 
 // Redis prints words as C strings, which end at a NUL.
 std::string_view Printed(std::string_view word, size_t most) {
@@ -295,7 +292,7 @@ std::string Dispatcher::ScriptRefusal(const Client& caller, const CommandTable::
   if (!rights.write) return "ERR Write commands are not allowed from read-only scripts.";
   std::string refusal = WriteRefusal(*server_.persistence, server_.config);
   if (!refusal.empty()) return refusal;
-  if (server_.effects.unfinished_bytes() > kMostScriptEffects) {
+  if (server_.effects.block_is_full()) {
     return "OOM The effects of this script are too large for the log";
   }
   const bool lacks_memory = (command.flags & kDenyOom) != 0 && server_.evictor.out_of_memory();

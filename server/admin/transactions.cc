@@ -53,7 +53,11 @@ bool StillAllowed(ServerContext& context, const TransactionParts& server,
 }
 
 // Returns false, after an error reply, if EXEC must not run the command.
-bool RunsInExec(ServerContext& context, const Command& command) {
+bool RunsInExec(ServerContext& context, const TransactionParts& server, const Command& command) {
+  if ((command.flags & kWrite) != 0 && server.effects.block_is_full()) {
+    context.reply.Error("OOM The effects of this transaction are too large for the log");
+    return false;
+  }
   if ((command.flags & kNoExec) == 0) return true;
   context.reply.Error(StrCat("ERR ", absl::AsciiStrToUpper(std::string(command.name)),
                              " isn't allowed for DENY BLOCKING client"));
@@ -69,7 +73,7 @@ void RunQueue(ServerContext& context, const TransactionParts& server,
   for (const QueuedCommand& queued : queue) {
     args.assign(queued.args.begin(), queued.args.end());
     if (!StillAllowed(context, server, *queued.item, args)) continue;
-    if (!RunsInExec(context, *queued.item->command)) continue;
+    if (!RunsInExec(context, server, *queued.item->command)) continue;
     server.runner->Run(context.client, *queued.item, args);
   }
 }

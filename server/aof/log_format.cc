@@ -155,4 +155,16 @@ ScanResult ScanCommand(std::string_view bytes, size_t& position,
   return ScanResult::kCommand;
 }
 
+std::string_view FirstCommands(std::string_view commands, uint64_t most) {
+  if (commands.size() <= most) return commands;
+  std::vector<std::string_view> args;
+  size_t end = 0;
+  for (size_t next = 0; next < commands.size() && (end == 0 || next <= most);) {
+    end = next;
+    Check(ScanCommand(commands, next, args) == ScanResult::kCommand, "a batch has whole commands");
+    if (end == 0) end = next;
+  }
+  return commands.substr(0, end);
+}
+
 }  // namespace tally::server

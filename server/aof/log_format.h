@@ -25,7 +25,7 @@ struct LogPosition {
 inline constexpr size_t kLogHeaderBytes = 59;
 // "#TALLY <length> <offset> <synced> <previous crc> <crc>\r\n"
 inline constexpr size_t kAnnotationBytes = 69;
-// The length field of an annotation has ten digits.
+// The length field of an annotation has ten digits. LogWriter splits what is longer.
 inline constexpr uint64_t kMaxBatchBytes = 9'999'999'999;
 
 struct LogHeader {
@@ -67,5 +67,9 @@ enum class ScanResult : uint8_t { kCommand, kIncomplete, kInvalid };
 // continue. kInvalid: the bytes cannot begin a command; `position` is the first bad byte.
 ScanResult ScanCommand(std::string_view bytes, size_t& position,
                        std::vector<std::string_view>& args);
+
+// Returns the first commands of `commands`, which are whole: as many as have at most `most` bytes
+// together, but at least one.
+std::string_view FirstCommands(std::string_view commands, uint64_t most);
 
 }  // namespace tally::server

@@ -146,6 +146,8 @@ absl::Status LogWriter::Flush(int64_t now_ms) {
 }
 
 absl::Status LogWriter::WriteBatch() {
+  if (buffer_.size() > options_.max_batch_bytes) [[unlikely]]
+    return WriteBatches();
   const size_t length = buffer_.size();
   const uint32_t crc = AppendAnnotation(written_, synced_, buffer_, buffer_);
   const absl::Status status = AppendAll(*file_, buffer_);
@@ -158,6 +160,28 @@ absl::Status LogWriter::WriteBatch() {
     return status;
   }
   if (!file_->Truncate(written_.offset).ok()) file_distrusted_ = true;
+  return status;
+}
+
+// Writes a buffer that is too large for one batch.
+absl::Status LogWriter::WriteBatches() {
+  absl::Status status;
+  LogPosition end = written_;
+  for (std::string_view rest = buffer_; !rest.empty() && status.ok();) {
+    const std::string_view batch = FirstCommands(rest, options_.max_batch_bytes);
+    std::string annotation;
+    end.crc = AppendAnnotation(end, synced_, batch, annotation);
+    end.offset += batch.size() + annotation.size();
+    status = AppendAll(*file_, batch);
+    if (status.ok()) status = AppendAll(*file_, annotation);
+    rest.remove_prefix(batch.size());
+  }
+  if (status.ok()) {
+    written_ = end;
+    ++stats_.batches;
+  } else if (!file_->Truncate(written_.offset).ok()) {
+    file_distrusted_ = true;
+  }
   return status;
 }
 
@@ -282,11 +306,13 @@ absl::Status LogWriter::RecoverInNewLog(int64_t now_ms) {
   std::string content = FormatLogHeader(header);
   Check(ParseLogHeader(content, header), "a log header can be read back");
   LogPosition end{log->sequence, kLogHeaderBytes, header.crc};
-  const std::string batch = absl::StrCat(syncing_.Joined(), unsynced_.Joined(), buffer_);
-  if (!batch.empty()) {
+  const std::string commands = absl::StrCat(syncing_.Joined(), unsynced_.Joined(), buffer_);
+  for (std::string_view rest = commands; !rest.empty();) {
+    const std::string_view batch = FirstCommands(rest, options_.max_batch_bytes);
     content += batch;
     end.crc = AppendAnnotation(end, 0, batch, content);
     end.offset = content.size();
+    rest.remove_prefix(batch.size());
   }
   absl::Status status = AppendAll(*log->file, content);
   if (status.ok()) status = TimedSync(*log->file, now_ms);

@@ -44,6 +44,9 @@ class LogWriter {
     AppendFsync policy = AppendFsync::kEverySec;
     // everysec: bytes that may wait for the disk, and be kept in memory, before Flush waits.
     size_t max_unsynced_bytes = size_t{64} << 20;
+    // What is appended in a turn is one batch, unless it has more bytes than this. Then it is split
+    // between commands, so that a crash may leave a part of it.
+    uint64_t max_batch_bytes = kMaxBatchBytes;
   };
 
   // Continues after `end`, which the loader found (see aof_loader.h): truncates a torn tail of the
@@ -112,6 +115,7 @@ class LogWriter {
   // Writes the header of the new log `file`, which continues written_, and continues there.
   absl::Status StartLog(std::unique_ptr<File> file, uint64_t sequence);
   absl::Status WriteBatch();
+  absl::Status WriteBatches();
   absl::Status SyncInline(int64_t now_ms);
   absl::Status TimedSync(File& file, int64_t now_ms);
   void WaitWhenBehind(int64_t now_ms);

@@ -86,6 +86,23 @@ void PopOne(CommandContext& context) {
   context.reply.Bulk(member);
 }
 
+// Logs that the members were removed, in commands of about kEffectBytes: in one command they could
+// be larger than a batch of the log can be.
+void LogRemoval(CommandContext& context, std::string_view key,
+                const std::vector<std::string>& members) {
+  constexpr size_t kEffectBytes = size_t{1} << 20;
+  std::vector<std::string_view> effect{"SREM", key};
+  size_t bytes = 0;
+  for (const std::string& member : members) {
+    effect.emplace_back(member);
+    bytes += member.size();
+    if (bytes < kEffectBytes && &member != &members.back()) continue;
+    context.LogInstead(effect);
+    effect.resize(2);
+    bytes = 0;
+  }
+}
+
 // Pops `count` members of a set that has more.
 void PopSome(CommandContext& context, std::string_view key, Set& set, size_t count) {
   std::vector<std::string> members;
@@ -93,9 +110,7 @@ void PopSome(CommandContext& context, std::string_view key, Set& set, size_t cou
   set.SampleDistinct(
       count, [&] { return context.host.random(); },
       [&](std::string_view chosen) { members.emplace_back(chosen); });
-  std::vector<std::string_view> effect{"SREM", key};
-  effect.insert(effect.end(), members.begin(), members.end());
-  context.LogInstead(effect);
+  LogRemoval(context, key, members);
   context.reply.Set(count);
   for (const std::string& member : members) {
     set.Erase(member);

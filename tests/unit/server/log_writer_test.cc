@@ -192,6 +192,41 @@ TEST_CASE("After a failed sync the bytes are written again, into a new log") {
   CHECK(CommandsAfter(files, Loss::kDrop) == Increments(3));
 }
 
+TEST_CASE("A turn that is too large for a batch is split between its commands") {
+  const std::string path = std::string(test::kDirectory) + "/appendonly.aof.1.incr.aof";
+  for (const Fault fault : {Fault::kNone, Fault::kTornWrite}) {
+    FakeFileSystem files;
+    const size_t size = Numbered(1).size();
+    Log log(files,
+            LogWriter::Options{.policy = AppendFsync::kAlways, .max_batch_bytes = 2 * size + 1});
+    for (uint64_t i = 1; i <= 4; ++i) log.writer->Append(Numbered(i));
+    files.FailAfter(2, fault);  // the second batch
+    CHECK(log.Write(5, 1000).ok() == (fault == Fault::kNone));
+    files.StopFaults();
+    if (fault != Fault::kNone) {
+      CHECK(files.Contents()[path].size() == kLogHeaderBytes);
+      CHECK(log.writer->TryRecover(1100).ok());
+    }
+    CHECK(log.Write(6, 1200).ok());
+    // Two, two, one; and the one after them.
+    CHECK(files.Contents()[path].size() == kLogHeaderBytes + 6 * size + 4 * kAnnotationBytes);
+    CHECK(CommandsAfter(files, Loss::kDrop) == Increments(6));
+  }
+}
+
+TEST_CASE("What is written again after a failed sync is split too") {
+  FakeFileSystem files;
+  const uint64_t one = Numbered(1).size();
+  Log log(files, LogWriter::Options{.policy = AppendFsync::kAlways, .max_batch_bytes = one});
+  files.FailAfter(6, Fault::kIoError);  // the sync after three batches, each of two writes
+  for (uint64_t i = 1; i <= 2; ++i) log.writer->Append(Numbered(i));
+  CHECK_FALSE(log.Write(3, 1000).ok());
+  CHECK(log.writer->TryRecover(1100).ok());
+  CHECK(log.writer->sequence() == 2);
+  CHECK(log.writer->current_size() == kLogHeaderBytes + 3 * (one + kAnnotationBytes));
+  CHECK(CommandsAfter(files, Loss::kDrop) == Increments(3));
+}
+
 TEST_CASE("The sync that ends a recovery is the last one that was timed") {
   FakeFileSystem files;
   Log log(files, AppendFsync::kAlways);

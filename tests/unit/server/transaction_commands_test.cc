@@ -28,6 +28,23 @@ TEST_CASE("multi: what is queued runs at EXEC, errors and all") {
   CHECK(h.Run("EXEC") == "[]");
 }
 
+TEST_CASE("multi: a block that is too large for a batch of the log takes no more writes") {
+  CommandHarness h;
+  h.state.effects.set_most_block_bytes(100);
+  const std::string large(100, 'x');
+  h.Run("MULTI");
+  h.Run({"SET", "a", large});
+  h.Run("SET b 1");
+  h.Run("STRLEN a");
+  CHECK(h.Run("EXEC") ==
+        "[+OK -OOM The effects of this transaction are too large for the log :100]");
+  CHECK(h.Effects() == Lines{"SET a " + large});
+  CHECK(h.Run("SET b 1") == "+OK");
+  CHECK(h.Run({"EVAL", "redis.call('set', 'a', ARGV[1]) redis.call('set', 'b', 2)", "0", large})
+            .starts_with("-OOM The effects of this script are too large for the log"));
+  CHECK(h.Run("GET b") == "\"1\"");
+}
+
 TEST_CASE("multi: DISCARD forgets the queue and the watching") {
   CommandHarness h;
   Client* other = h.Connect();
