@@ -48,6 +48,23 @@ TEST_CASE("sets: integers are an intset in their order, up to the configured num
   CHECK(server.Run("OBJECT ENCODING t") == "\"hashtable\"");
 }
 
+TEST_CASE("sets: many large popped members are logged in several commands") {
+  CommandHarness server;
+  for (int i = 0; i < 9; ++i) {
+    server.Run({"SADD", "s", StrCat(i, std::string(400'000, 'x'))});
+  }
+  server.Effects();
+  server.Wire(*server.self, {"SPOP", "s", "8"});
+  const Lines effects = server.Effects();
+  REQUIRE(effects.size() == 3);  // of three, three and two members
+  CommandHarness replica;
+  for (int i = 0; i < 9; ++i) {
+    replica.Run({"SADD", "s", StrCat(i, std::string(400'000, 'x'))});
+  }
+  for (const std::string& effect : effects) replica.Run(effect.c_str());
+  CHECK(replica.Run("SMEMBERS s") == server.Run("SMEMBERS s"));
+}
+
 TEST_CASE("sets: a popped member is logged as removed") {
   CommandHarness server;
   server.Run("SADD s 1 2 3 4 5");
