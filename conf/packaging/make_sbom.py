@@ -5,7 +5,7 @@
 import datetime
 import json
 import pathlib
-import re
+import shlex
 import subprocess
 import sys
 
@@ -17,7 +17,7 @@ def command(*words):
 def archives(build):
     """The archives in the link command, with those that g++ adds."""
     line = command("ninja", "-C", build, "-t", "commands", "tallyd").splitlines()[-1]
-    found = {path for path in re.findall(r"(\S+\.a)(?=\s|$)", line) if path.startswith("/")}
+    found = {word for word in shlex.split(line) if word.startswith("/") and word.endswith(".a")}
     for name in ("libstdc++.a", "libgcc.a"):
         found.add(command("g++", f"-print-file-name={name}").strip())
     return sorted(str(pathlib.Path(path).resolve()) for path in found)
