@@ -2,6 +2,15 @@
 
 e2e_marker='tests/run: also under asan'
 
+# Suites that build, install, or keep the machine busy by themselves. All others mostly wait, and are run two at a
+# time after these.
+runs_alone() {
+  case $1 in
+    structure | unit-* | differential | embedding | bench-* | e2e-package | e2e-portable | e2e-module_cluster) true ;;
+    *) false ;;
+  esac
+}
+
 list_suites() {
   echo structure
   echo unit-core
@@ -41,6 +50,16 @@ build() {
 scaled() { awk "BEGIN { n = int($1 * ${SCALE:-1}); print n < 1 ? 1 : n }"; }
 
 limited() { timeout --kill-after=10 "$suite_seconds" "$@"; }
+
+# What the suite runs, so that suites that run at the same time build nothing.
+build_for() {
+  case $1 in
+    asan-e2e-*) build asan tallyd ;;
+    e2e-module_*) build release tallyd tally_module ;;
+    e2e-* | clients-*) build release tallyd ;;
+    fuzz-*) build asan "${1#fuzz-}_fuzz" ;;
+  esac
+}
 
 # run_e2e PRESET NAME
 run_e2e() {

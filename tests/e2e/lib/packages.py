@@ -1,5 +1,6 @@
 """Packages of the languages' registries, at the versions of lock files, kept under build/ between runs."""
 
+import fcntl
 import filecmp
 import os
 import shutil
@@ -26,7 +27,15 @@ def fetch(registry, command, **options):
 
 
 def install(registry, lock_files, directory, *commands):
-    """Runs the commands in `directory`, unless it was installed from the same lock files before."""
+    """Runs the commands in `directory`, unless it was installed from the same lock files before. Suites that run at
+    the same time may ask for the same directory."""
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    with open(directory.with_name(directory.name + ".lock"), "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        install_once(registry, lock_files, directory, commands)
+
+
+def install_once(registry, lock_files, directory, commands):
     if all((directory / file.name).exists()
            and filecmp.cmp(file, directory / file.name, shallow=False) for file in lock_files):
         return

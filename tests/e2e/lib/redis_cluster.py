@@ -19,14 +19,6 @@ def wait_for(condition, seconds=60):
     return False
 
 
-def low_port():
-    """The nodes talk to each other at a port that is higher by 10,000."""
-    while True:
-        port = free_port()
-        if port < 55_000:
-            return port
-
-
 class Cluster:
     """A context manager."""
 
@@ -38,7 +30,7 @@ class Cluster:
         for _ in range(6):
             server = module_server(options="", cluster_enabled="yes", cluster_node_timeout=NODE_TIMEOUT_MS,
                                    repl_diskless_sync_delay=0)
-            server.port = low_port()
+            server.port = free_port()
             self.servers.append(self.stack.enter_context(server))
         addresses = [f"127.0.0.1:{server.port}" for server in self.servers]
         self.manage("create", *addresses, "--cluster-replicas", "1", "--cluster-yes")

@@ -1,8 +1,10 @@
 """A server under test: its own port and directory, gone when the test is gone."""
 
+import contextlib
 import ctypes
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -39,9 +41,13 @@ def die_with_parent():
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port below those that the kernel gives to outgoing connections, which another suite may be making. The port
+    10,000 above it, which a cluster's node listens at too, is also below them."""
+    while True:
+        port = random.SystemRandom().randrange(10_000, 20_000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 class Server:
