@@ -2,11 +2,11 @@
 
 e2e_marker='tests/run: also under asan'
 
-# Suites that build, install, or keep the machine busy by themselves. All others mostly wait, and are run two at a
-# time after these.
+# Suites that build or install by themselves, or keep both processors busy. All others are run two at a time after
+# these.
 runs_alone() {
   case $1 in
-    structure | unit-* | differential | embedding | bench-* | e2e-package | e2e-portable | e2e-module_cluster) true ;;
+    structure | embedding | bench-* | e2e-package | e2e-portable | e2e-module_cluster) true ;;
     *) false ;;
   esac
 }
@@ -54,6 +54,9 @@ limited() { timeout --kill-after=10 "$suite_seconds" "$@"; }
 # What the suite runs, so that suites that run at the same time build nothing.
 build_for() {
   case $1 in
+    unit-threads) build tsan thread_tests ;;
+    unit-*) build asan "${1#unit-}_tests" ;;
+    differential) build release tallyd differential ;;
     asan-e2e-*) build asan tallyd ;;
     e2e-module_*) build release tallyd tally_module ;;
     e2e-* | clients-*) build release tallyd ;;
