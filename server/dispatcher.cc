@@ -366,8 +366,8 @@ void Dispatcher::Account(Client& client, const CommandTable::Item& item, Args ar
   }
   // Calls that a script makes are not counted: their time is part of the script's own call, and the
   // keys of that call count. EXEC is not counted either: what it ran has been counted.
-  const bool counts = client.running && (item.command->flags & kRunsQueue) == 0;
-  if (server_.hot_keys.active() && counts) [[unlikely]] {
+  if (server_.hot_keys.active() && client.running && (item.command->flags & kRunsQueue) == 0)
+      [[unlikely]] {
     const size_t written = client.output.size();
     server_.hot_keys.Note(*item.command, args, static_cast<uint64_t>(micros),
                           written - std::min(written, reply_begin), server_.clock.now_ms());

@@ -13,9 +13,9 @@ namespace tally::server {
 
 // Sends PING to the unix socket if there is one, else to the first address of `bind` and `port`.
 // Returns the reply without its line end. A server that asks for a password counts as serving.
-// Errors: Unavailable if no server answers within `wait`, which holds
-// for connecting, sending and receiving together; FailedPrecondition if the answer is an
-// error, such as LOADING, or if the configuration listens for TLS only.
+// Errors: Unavailable if no server answers within `wait`, which is the limit for connecting,
+// sending and receiving together; FailedPrecondition if the answer is an error, such as LOADING, or
+// if the configuration listens for TLS only.
 absl::StatusOr<std::string> Ping(const Config& config,
                                  std::chrono::milliseconds wait = std::chrono::seconds(5));
 

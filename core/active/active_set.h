@@ -89,8 +89,7 @@ class ActiveSet {
   // Returns, for each step of [from, to), the instant at which it begins and the most ids that were
   // online at once in it, also between events. Figures are kept by the minute: `from` is rounded
   // down to a whole minute, and `step_ms` must be a multiple of kMinuteMs (asserted). At most
-  // kMaxSeriesSteps steps. O(steps + minutes + seconds of the
-  // window).
+  // kMaxSeriesSteps steps. O(steps + minutes + seconds of the window).
   std::vector<std::pair<int64_t, uint32_t>> Series(int64_t from, int64_t to, int64_t step_ms,
                                                    int64_t now) const;
 

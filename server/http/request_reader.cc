@@ -6,6 +6,7 @@
 
 #include "core/words/word.h"
 #include "server/config/config.h"
+#include "server/http/header_text.h"
 #include "server/http/http_limits.h"
 
 namespace tally::server {
@@ -22,11 +23,6 @@ bool IsTokenByte(char byte) {
 
 bool IsToken(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), IsTokenByte);
-}
-
-std::string_view Trim(std::string_view text) {
-  const size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
-  return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
 }
 
 HttpMethod MethodOf(unsigned method) {

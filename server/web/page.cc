@@ -3,26 +3,17 @@
 #include <algorithm>
 
 #include "core/bytes/str_cat.h"
+#include "server/http/header_text.h"
 #include "server/http/http_response.h"
 #include "server/page/page_assets.h"
 
 namespace tally::server {
 namespace {
 
-// Cuts `text` at the first `separator`: returns what is before it, without blanks around it, and
-// leaves what is after it.
-std::string_view Next(std::string_view& text, char separator) {
-  const size_t end = std::min(text.find(separator), text.size());
-  const std::string_view part = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  const size_t begin = std::min(part.find_first_not_of(" \t"), part.size());
-  return part.substr(begin, part.find_last_not_of(" \t") + 1 - begin);
-}
-
 // Whether one of an item's parameters is a weight of zero, such as q=0.0, which refuses the item.
 bool IsRefused(std::string_view parameters) {
   while (!parameters.empty()) {
-    const std::string_view parameter = Next(parameters, ';');
+    const std::string_view parameter = TakePart(parameters, ';');
     if (!parameter.starts_with("q=") && !parameter.starts_with("Q=")) continue;
     return parameter.find_first_not_of("0.", 2) == std::string_view::npos;
   }
@@ -32,8 +23,8 @@ bool IsRefused(std::string_view parameters) {
 // Whether the list of a header has the item `word` and does not refuse it.
 bool Lists(std::string_view list, std::string_view word) {
   while (!list.empty()) {
-    std::string_view item = Next(list, ',');
-    if (Next(item, ';') == word) return !IsRefused(item);
+    std::string_view item = TakePart(list, ',');
+    if (TakePart(item, ';') == word) return !IsRefused(item);
   }
   return false;
 }
