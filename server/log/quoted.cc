@@ -2,25 +2,43 @@
 
 #include <absl/strings/ascii.h>
 
-namespace tally::server {
+#include <algorithm>
 
-void AppendQuoted(std::string& out, std::string_view bytes) {
+namespace tally::server {
+namespace {
+
+bool IsPlain(char c) {
+  return absl::ascii_isprint(static_cast<unsigned char>(c)) && c != '"' && c != '\\';
+}
+
+void AppendEscaped(std::string& out, char c) {
   constexpr std::string_view kSpecial = "\n\r\t\a\b\\\"";
   constexpr std::string_view kLetters = "nrtab\\\"";
   constexpr char kHex[] = "0123456789abcdef";
+  out += '\\';
+  if (const size_t at = kSpecial.find(c); at != std::string_view::npos) {
+    out += kLetters[at];
+    return;
+  }
+  const auto byte = static_cast<unsigned char>(c);
+  out += 'x';
+  out += kHex[byte >> 4];
+  out += kHex[byte & 15];
+}
+
+}  // namespace
+
+// Plain bytes are appended together: a value of many megabytes is nearly always only such.
+void AppendQuoted(std::string& out, std::string_view bytes) {
   out += '"';
-  for (char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (const size_t at = kSpecial.find(c); at != std::string_view::npos) {
-      out += '\\';
-      out += kLetters[at];
-    } else if (absl::ascii_isprint(byte)) {
-      out += c;
-    } else {
-      out += "\\x";
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
-    }
+  while (!bytes.empty()) {
+    const auto end = std::find_if_not(bytes.begin(), bytes.end(), IsPlain);
+    const auto plain = static_cast<size_t>(end - bytes.begin());
+    out.append(bytes.data(), plain);
+    bytes.remove_prefix(plain);
+    if (bytes.empty()) break;
+    AppendEscaped(out, bytes.front());
+    bytes.remove_prefix(1);
   }
   out += '"';
 }

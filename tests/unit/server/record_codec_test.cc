@@ -149,11 +149,12 @@ TEST_CASE("a packed value that no command can have left is refused") {
   std::vector<std::string> records = RecordsOf(h.engine);
   REQUIRE(records.size() == 2);
   size_t refused = 0;
+  CommandHarness other;
   for (std::string& record : records) {
     for (char& byte : record) {
       for (int flipped = 1; flipped < 256; ++flipped) {
         byte = static_cast<char>(byte ^ flipped);
-        CommandHarness other;
+        other.Run("FLUSHALL");
         refused += DecodeRecord(record, other.engine).ok() ? 0 : 1;
         // Whatever was accepted can be used.
         other.Run("HGETALL h");

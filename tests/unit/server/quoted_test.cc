@@ -1,0 +1,27 @@
+#include "server/log/quoted.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+namespace tally::server {
+namespace {
+
+std::string Quoted(std::string_view bytes) {
+  std::string out = "before ";
+  AppendQuoted(out, bytes);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("bytes are quoted as redis-cli reads them") {
+  CHECK(Quoted("") == "before \"\"");
+  CHECK(Quoted("plain text") == "before \"plain text\"");
+  CHECK(Quoted("\"a\\b\"") == R"(before "\"a\\b\"")");
+  CHECK(Quoted("\n\r\t\a\b") == R"(before "\n\r\t\a\b")");
+  CHECK(Quoted({"\0\x7f\xff x", 5}) == R"(before "\x00\x7f\xff x")");
+  CHECK(Quoted(std::string(100'000, 'x') + "\1") ==
+        "before \"" + std::string(100'000, 'x') + "\\x01\"");
+}
+
+}  // namespace tally::server
