@@ -64,6 +64,14 @@ build_for() {
   esac
 }
 
+# Whether the suite runs the program as it is released.
+needs_program() {
+  case $1 in
+    differential | e2e-* | clients-* | bench-*) true ;;
+    *) false ;;
+  esac
+}
+
 # run_e2e PRESET NAME
 run_e2e() {
   if [[ $2 == module_* ]]; then build "$1" tallyd tally_module || return; fi
