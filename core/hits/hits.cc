@@ -13,10 +13,12 @@ std::optional<int64_t> Hits::Add(int64_t count, int64_t window_ms, int64_t at, i
                                  int64_t cap) {
   const int64_t kept_ms = std::max(window_ms_, window_ms);
   // Uses the former window: hits that have left it do not come back when a longer one is given.
-  log_.DropThrough(now - window_ms_);
-  const auto held = static_cast<int64_t>(log_.CountAfter(std::max(now, at) - window_ms));
+  const int64_t expired = now - window_ms_;
+  const int64_t before = std::max(std::max(now, at) - window_ms, expired);
+  const auto held = static_cast<int64_t>(log_.CountAfter(before));
   if (held >= cap && cap < kNoCap) return std::nullopt;
   if (at > now - kept_ms && count > 0) {
+    log_.DropThrough(expired);
     log_.Add(at, static_cast<uint64_t>(count));
     window_ms_ = kept_ms;
   }
@@ -29,6 +31,7 @@ int64_t Hits::Count(int64_t window_ms, int64_t at, int64_t now) const {
 }
 
 int64_t Hits::Undo(int64_t count, int64_t now) {
+  if (count == 0) return Count(window_ms_, now, now);
   log_.DropThrough(now - window_ms_);
   log_.RemoveNewest(static_cast<uint64_t>(count));
   return static_cast<int64_t>(log_.size());

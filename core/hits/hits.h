@@ -31,8 +31,9 @@ class Hits {
   static constexpr int64_t kNoCap = INT64_MAX;
 
   // Adds `count` hits at the instant `at`. Returns the hits in `window_ms`, including these;
-  // nullopt, with no hit added, if the window holds `cap` hits or more already. Amortised O(1) for
-  // hits in order.
+  // nullopt, with no hit added, if the window holds `cap` hits or more already. Where no hit is
+  // kept, nothing changes: expired hits stay too, so that a copy that is told of changes only is
+  // the same. Amortised O(1) for hits in order that are kept.
   std::optional<int64_t> Add(int64_t count, int64_t window_ms, int64_t at, int64_t now,
                              int64_t cap = kNoCap);
 
@@ -41,7 +42,8 @@ class Hits {
   // the key's window once Add has dropped the expired hits.
   int64_t Count(int64_t window_ms, int64_t at, int64_t now) const;
 
-  // Removes the `count` newest hits; returns how many are left in the key's window.
+  // Removes the `count` newest hits; returns how many are left in the key's window. With 0 nothing
+  // changes.
   int64_t Undo(int64_t count, int64_t now);
 
   // Returns the hits of each step of `step_ms` from `from` on; the last step ends at `to` and may

@@ -40,6 +40,22 @@ TEST_CASE("HITS: a full window answers nothing, adds nothing, and recovers by it
   CHECK(none.empty());
 }
 
+TEST_CASE("HITS: what keeps no hit changes nothing, not even what has expired") {
+  Hits hits;
+  for (int i = 0; i < 10; ++i) hits.Add(1, 1'000, kT0 + i * 100, kT0 + i * 100);
+  std::string before;
+  hits.Save(0, 10'000, before);
+  const int64_t now = kT0 + 1'500;
+  CHECK_FALSE(hits.Add(1, 1'000, now, now, 0));
+  CHECK(hits.Add(0, 1'000, now, now) == 4);
+  CHECK(hits.Add(1, 1'000, now - 1'000, now) == 5);  // too late to be kept
+  CHECK(hits.Undo(0, now) == 4);
+  std::string after;
+  hits.Save(0, 10'000, after);
+  CHECK(after == before);
+  CHECK(hits.Undo(1, now) == 3);
+}
+
 TEST_CASE("HITS: a late hit outside the window gets the same reply and is not kept") {
   Hits hits;
   CHECK(hits.Add(1, 1'000, kT0 - 1'000, kT0) == 1);
