@@ -66,12 +66,12 @@ void Loan::Lend(Lent& lent) {
   }
 }
 
-void Loan::Sweep() {
+void Loan::Sweep(int64_t now) {
   for (const Lent& lent : lent_) {
     const auto sweep = OperationsOf(lent.type).sweep;
     if (!lent.is_lent || lent.is_foreign || lent.value.is_packed() || sweep == nullptr) continue;
     const Keyspace::Entry entry = terms_.keyspace.Peek(lent.key);
-    if (entry && entry.type() == lent.type) sweep(entry.pointer(), terms_.now, kSweepBudget);
+    if (entry && entry.type() == lent.type) sweep(entry.pointer(), now, kSweepBudget);
   }
 }
 
@@ -99,7 +99,7 @@ void Loan::GiveBack(Lent& lent) {
     return;
   }
   if (entry.type() != Type::kString) Store(lent, entry);
-  TakeOut(lent);
+  terms_.keyspace.Release(entry);
 }
 
 void Loan::Store(Lent& lent, const Keyspace::Entry& entry) {

@@ -36,8 +36,8 @@ class Loan {
 
   // Lends the key's value, if there is one. To take the same key again does nothing.
   void Take(redis::String* name, std::string_view key);
-  // Frees some of the outdated content of lent values.
-  void Sweep();
+  // Frees some of what is outdated in the lent values at `now`, in unix ms.
+  void Sweep(int64_t now);
   // Takes all values out of the keyspace. After a call that writes, the server gets them as they
   // are now.
   void Return();

@@ -3,10 +3,13 @@
 #include <absl/container/inlined_vector.h>
 
 #include <algorithm>
+#include <optional>
 #include <random>
 #include <span>
 #include <string>
 
+#include "core/bytes/number.h"
+#include "core/words/word.h"
 #include "server/commands/families.h"
 #include "server/module/call_context.h"
 #include "server/module/loan.h"
@@ -36,6 +39,17 @@ int TellKeys(redis::Context* context, const server::Command& command, server::Ar
                                          key.use & static_cast<int>(redis::kKeyUseMask));
   }
   return redis::kOk;
+}
+
+// The instant at which an effect was judged, if its words say so: they end with NOW <unix ms>, and
+// perhaps KEEP <ms>. The effects of all values that age do.
+std::optional<int64_t> InstantOf(server::Args effect) {
+  for (const size_t from_end : {size_t{2}, size_t{4}}) {
+    if (effect.size() < from_end) break;
+    const server::Args last = effect.last(from_end);
+    if (IsWord(last[0], "now")) return ParseInt64(last[1]);
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -98,9 +112,9 @@ void Module::RunCall(const Item& item, redis::Context* context, redis::String** 
   Keyspace& keyspace = engine_.database(0);
   Loan loan({context, keyspace, types_, now, writes});
   key_events_.Begin(loan);
-  std::vector<server::KeyReference> keys;
-  if (server::FindKeys(command, args, keys)) {
-    for (const server::KeyReference& key : keys) loan.Take(argv[key.index], args[key.index]);
+  keys_.clear();
+  if (server::FindKeys(command, args, keys_)) {
+    for (const server::KeyReference& key : keys_) loan.Take(argv[key.index], args[key.index]);
   }
   effect_bridge_.Begin(context, {argv, args.size()}, args);
   keyspace.set_expiring(!replaying);
@@ -113,7 +127,9 @@ void Module::RunCall(const Item& item, redis::Context* context, redis::String** 
   } else if (call.changes() > 0 && !call.logged()) {
     effects_.Append(0, args);
   }
-  if (writes) loan.Sweep();
+  // An effect is of its own instant: what is outdated today may have counted then.
+  const std::optional<int64_t> swept_at = replaying ? InstantOf(args) : now;
+  if (writes && swept_at) loan.Sweep(*swept_at);
   loan.Return();
   engine_.reclaimer().FreeSome(SIZE_MAX);
   std::string joined;

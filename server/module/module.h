@@ -69,6 +69,7 @@ class Module final : private Keyspace::Observer {
   ModuleClock clock_;
   ValueTypes types_;
   PolicyFiles policy_files_;
+  std::vector<server::KeyReference> keys_;  // of the running call
   ByteBlocks output_;
   ReplyBridge reply_bridge_;
   bool running_ = false;

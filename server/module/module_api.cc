@@ -67,6 +67,7 @@ const Row kRows[] = {
     {"RedisModule_NotifyKeyspaceEvent", &g_api.NotifyKeyspaceEvent},
     {"RedisModule_Replicate", &g_api.Replicate},
     {"RedisModule_ReplicateVerbatim", &g_api.ReplicateVerbatim},
+    {"RedisModule_AvoidReplicaTraffic", &g_api.AvoidReplicaTraffic},
     {"RedisModule_SubscribeToServerEvent", &g_api.SubscribeToServerEvent},
     {"RedisModule_GetServerInfo", &g_api.GetServerInfo},
     {"RedisModule_FreeServerInfo", &g_api.FreeServerInfo},

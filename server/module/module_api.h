@@ -69,6 +69,7 @@ struct Api {
   int (*NotifyKeyspaceEvent)(Context* context, int type, const char* event, String* key);
   int (*Replicate)(Context* context, const char* command, const char* format, ...);
   int (*ReplicateVerbatim)(Context* context);
+  int (*AvoidReplicaTraffic)();
   int (*SubscribeToServerEvent)(Context* context, Event event, EventFunction function);
   ServerInfo* (*GetServerInfo)(Context* context, const char* section);
   void (*FreeServerInfo)(Context* context, ServerInfo* info);

@@ -94,9 +94,11 @@ bool Load(redis::Context* context, redis::String** argv, int argc) {
   std::memcpy(&seed, bytes, sizeof seed);
   // If an earlier load failed, its module is still there and is replaced.
   delete std::exchange(g_module, new Module(options, seed));
-  return g_module->types().Register(context) && g_module->policy_files().Subscribe(context) &&
-         RegisterCommands(context, g_module->commands()) &&
-         RegisterOwnCommands(context, options.debug_clock);
+  // Subscribing comes last: a server may go on calling the listeners of a module that it has
+  // unloaded because its load failed.
+  return g_module->types().Register(context) && RegisterCommands(context, g_module->commands()) &&
+         RegisterOwnCommands(context, options.debug_clock) &&
+         g_module->policy_files().Subscribe(context);
 }
 
 }  // namespace

@@ -31,6 +31,10 @@ void OnForkChild(redis::Context* context, redis::Event, uint64_t subevent, void*
   if (subevent == redis::kForkChildBorn) TheModule().policy_files().AfterFork(context);
 }
 
+void OnCronLoop(redis::Context* context, redis::Event, uint64_t, void*) {
+  TheModule().policy_files().LogIfDue(context);
+}
+
 bool IsRewritingAof(redis::Context* context) {
   const redis::Api& api = redis::Functions();
   redis::ServerInfo* info = api.GetServerInfo(context, "persistence");
@@ -58,7 +62,8 @@ bool PolicyFiles::Subscribe(redis::Context* context) {
   const auto subscribe = redis::Functions().SubscribeToServerEvent;
   return subscribe(context, redis::kLoadingEvent, OnLoading) == redis::kOk &&
          subscribe(context, redis::kAsyncLoadEvent, OnAsyncLoad) == redis::kOk &&
-         subscribe(context, redis::kForkChildEvent, OnForkChild) == redis::kOk;
+         subscribe(context, redis::kForkChildEvent, OnForkChild) == redis::kOk &&
+         subscribe(context, redis::kCronLoopEvent, OnCronLoop) == redis::kOk;
 }
 
 void PolicyFiles::Save(redis::Io* io) const {
@@ -99,8 +104,15 @@ void PolicyFiles::EndAsyncLoad(bool completed) {
   loading_ = PolicyTable();
 }
 
-void PolicyFiles::AfterFork(redis::Context* context) const {
+void PolicyFiles::AfterFork(redis::Context* context) {
   if (engine_.policies().size() == 0 || !IsRewritingAof(context)) return;
+  is_log_due_ = true;
+  LogIfDue(context);
+}
+
+void PolicyFiles::LogIfDue(redis::Context* context) {
+  if (!is_log_due_ || redis::Functions().AvoidReplicaTraffic() != 0) return;
+  is_log_due_ = false;
   engine_.policies().ForEach([&](std::string_view name, const PolicyTable::Words& words) {
     LogPolicy(context, name, words);
   });

@@ -61,6 +61,7 @@ struct Event {
   uint64_t data_version;
 };
 inline constexpr Event kLoadingEvent{3, 1};
+inline constexpr Event kCronLoopEvent{8, 1};
 inline constexpr Event kForkChildEvent{13, 1};
 inline constexpr Event kAsyncLoadEvent{14, 1};
 inline constexpr uint64_t kLoadingRdbStart = 0;

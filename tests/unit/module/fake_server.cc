@@ -202,6 +202,7 @@ void AddProcess(FunctionTable& table) {
       "GetRandomBytes", +[](unsigned char* bytes, size_t size) { std::memset(bytes, 7, size); });
   table.Add("Replicate", FakeApi::Replicate);
   table.Add("ReplicateVerbatim", FakeApi::ReplicateVerbatim);
+  table.Add("AvoidReplicaTraffic", +[] { return 0; });
   table.Add(
       "SubscribeToServerEvent",
       +[](Context*, redis::Event, redis::EventFunction) { return redis::kOk; });

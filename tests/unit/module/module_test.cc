@@ -1,4 +1,6 @@
 // The module in a server of a few lines: what it does with keys, deadlines, effects and payloads.
+#include <absl/strings/str_split.h>
+
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
@@ -93,6 +95,27 @@ TEST_CASE("module: what is replicated makes the same values again") {
   server.context_flags = 0;
   CHECK(server.Run({"LIMIT.SHOW", "k"}) == "*1 *5 $FIXED :60000 :3 :1700000000000 :1700000060000");
   CHECK(server.Run({"LIMIT.TAKE", "k", "FIXED", "2", "1m", "AT", "1", "NOW", "1"}).front() == '-');
+}
+
+TEST_CASE("module: purchases that count are kept, however late their effects are replayed") {
+  FakeServer server;
+  REQUIRE(server.Load({"quota-retention", "1s"}));
+  server.Run({"QUOTA.SETLIMIT", "b", "1", "0", "5", "1s"});
+  server.Run({"QUOTA.BUY", "b", "ann", "7", "ITEMS", "1", "0", "1"});
+  server.Run({"QUOTA.SETLIMIT", "b", "1", "0", "5", "1h"});
+  server.now_ms += 2'000;
+  const std::string left = server.Run({"QUOTA.LEFT", "b", "ann", "1"});
+  const std::vector<std::string> effects = server.replicated;
+  REQUIRE(effects.size() == 3);
+
+  const long long instant = server.now_ms;
+  server.Erase("b");
+  server.context_flags = redis::kContextReplicated;
+  server.now_ms += 60'000;
+  for (const std::string& effect : effects) server.Run(absl::StrSplit(effect, ' '));
+  server.context_flags = 0;
+  server.now_ms = instant;
+  CHECK(server.Run({"QUOTA.LEFT", "b", "ann", "1"}) == left);
 }
 
 void Fill(FakeServer& server, test::SeededRandom& random) {
