@@ -14,6 +14,20 @@ namespace {
 
 using State = CompactValue<LimitState>;
 
+// Whether the key may get the counters that these rules need.
+bool HasRoom(const LimitState& state, std::span<const LimitRule> rules, int64_t now) {
+  const auto counters = state.counters();
+  if (counters.size() + rules.size() <= Limits::kMaxCounters) [[likely]]
+    return true;
+  const auto counting =
+      std::count_if(counters.begin(), counters.end(),
+                    [now](const LimitCounter& counter) { return counter.ExpiresAt() > now; });
+  const auto added = std::count_if(rules.begin(), rules.end(), [&](const LimitRule& rule) {
+    return rule.counts() && state.Find(LimitKey::Of(rule)) == nullptr;
+  });
+  return added == 0 || static_cast<size_t>(counting + added) <= Limits::kMaxCounters;
+}
+
 LimitState& ScratchState(const Place& place, size_t index) {
   auto& states = place.engine.scratch().limits;
   while (states.size() <= index) states.emplace_back();
@@ -53,6 +67,12 @@ class LimitStates {
   // Whether any of the rules counts hits.
   bool counts() const {
     return std::any_of(states_.begin(), states_.end(), [](const Named& one) { return one.counts; });
+  }
+
+  bool HaveRoom() const {
+    return std::all_of(uses_.begin(), uses_.end(), [this](const LimitUse& use) {
+      return HasRoom(*use.state, use.rules, place_.now);
+    });
   }
 
   void Store() {
@@ -95,6 +115,10 @@ LimitResult Limits::Decide(const LimitRequest& request, LimitMode mode) {
   LimitResult result;
   LimitStates states(place_, result);
   if (!states.Open(request.keys, mode != LimitMode::kPeek)) return result;
+  if (mode != LimitMode::kPeek && !place_.replaying && !states.HaveRoom()) {
+    result.full = true;
+    return result;
+  }
   result.decision =
       DecideLimits(states.uses(), request.cost, request.time.judged_at, request.time.at, mode);
   const bool force = mode == LimitMode::kForce;
@@ -159,6 +183,8 @@ KeyOutcome Limits::Throttle(std::string_view key, const LimitRule& rule, int64_t
   outcome.found = static_cast<bool>(entry);
   outcome.wrong_type = !state.Open(entry);
   if (outcome.wrong_type) return outcome;
+  outcome.full = !place_.replaying && !HasRoom(*state, {&rule, 1}, place_.now);
+  if (outcome.full) return outcome;
   reply = tally::Throttle(*state, rule, quantity, place_.now);
   if (quantity > 0) {
     const KeyRules judged{key, {&rule, 1}};

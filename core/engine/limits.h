@@ -31,12 +31,17 @@ struct LimitResult {
 
   LimitDecision decision;
   bool wrong_type = false;           // some key holds another type: nothing was decided
+  bool full = false;                 // some key would get too many counters: nothing was decided
   bool counted = false;              // hits were counted, so there is an effect
   absl::InlinedVector<Key, 2> keys;  // each key once, in the order of the request
 };
 
 class Limits {
  public:
+  // A key has one counter for each combination of algorithm and period that its rules had and that
+  // still counts. No decision but a replayed one gives a key more than about this many.
+  static constexpr size_t kMaxCounters = 1'000;
+
   explicit Limits(const Place& place) : place_(place) {}
 
   // Runs DecideLimits on the states of the keys and costs as it does; each distinct key is looked

@@ -33,6 +33,7 @@ struct EventInstants {
 struct KeyOutcome {
   bool wrong_type = false;  // the key holds another type, and nothing was done
   bool found = false;
+  bool full = false;  // the value holds as much as it may, and nothing was done
   bool changed = false;
   bool removed = false;  // the value became empty or was reset; `changed` is true too
 };

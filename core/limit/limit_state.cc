@@ -150,7 +150,7 @@ bool LimitState::Load(std::string_view bytes) {
   while (!bytes.empty()) {
     if (bytes.front() == kPad) return bytes.find_first_not_of(kPad) == std::string_view::npos;
     LimitKey key;
-    if (!ReadLimitKey(bytes, key)) return false;
+    if (!ReadLimitKey(bytes, key) || counters_.size() >= kMaxCounters) return false;
     LimitCounter& counter = FindOrAdd(key);
     if (key.algorithm != Algorithm::kSliding) {
       if (!ReadLimitNumbers(bytes, key, counter.numbers)) return false;

@@ -76,6 +76,8 @@ class LimitState {
   // each decision. A larger state is kept as an object, since decoding it would take too long.
   static constexpr size_t kMaxPackedBytes = 128;
   static constexpr size_t kPadding = 8;
+  // Load refuses more counters. Their number must be bounded, because they are found one by one.
+  static constexpr size_t kMaxCounters = 65'535;
 
   LimitState() = default;
   LimitState(LimitState&&) noexcept = default;

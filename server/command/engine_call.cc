@@ -15,8 +15,8 @@ bool ReplyWordError(CommandContext& context, std::string_view error) {
 }
 
 bool CheckOutcome(CommandContext& context, const KeyOutcome& outcome) {
-  if (!outcome.wrong_type) return true;
-  context.reply.Error(kWrongTypeError);
+  if (!outcome.wrong_type && !outcome.full) return true;
+  context.reply.Error(outcome.full ? kFullError : kWrongTypeError);
   return false;
 }
 

@@ -22,7 +22,10 @@ inline WordOrigin OriginOf(const CommandContext& context) {
 // Replies the error of a WordReader; a syntax error if it is empty. Always returns false.
 bool ReplyWordError(CommandContext& context, std::string_view error);
 
-// False after replying WRONGTYPE.
+inline constexpr std::string_view kFullError =
+    "ERR the key has 1000 counters of different rules already, which is the most";
+
+// False after replying WRONGTYPE or kFullError.
 [[nodiscard]] bool CheckOutcome(CommandContext& context, const KeyOutcome& outcome);
 
 // Reports the key as `event` if it has changed, and as "del" if it became empty and was removed.

@@ -57,6 +57,7 @@ void Decide(CommandContext& context, LimitMode mode) {
     for (const LimitResult::Key& key : result.keys) context.NoteLookup(key.name, key.found);
   }
   if (result.wrong_type) return context.reply.Error(kWrongTypeError);
+  if (result.full) return context.reply.Error(kFullError);
   ReplyDecision(context.reply, result.decision);
   if (!result.counted) return;
   TellTaken(context, result);

@@ -399,6 +399,23 @@ TEST_CASE("policies stand for their rules") {
   CHECK(h.Effects().empty());
 }
 
+TEST_CASE("a key has so many counters at most, and room again when some count no more") {
+  CommandHarness h;
+  const auto take = [&](int64_t period_ms) {
+    return h.Run(StrCat("LIMIT.TAKE k FIXED 9 ", period_ms, "ms")).substr(0, 4);
+  };
+  for (int i = 0; i < 1'000; ++i) REQUIRE(take(1'000'000 + i) == "[:1 ");
+  CHECK(take(1'001'000) == "-ERR");
+  CHECK(h.Run("LIMIT.FORCE k FIXED 9 2h").starts_with("-ERR the key has 1000 counters"));
+  CHECK(h.Run("CL.THROTTLE k 5 10 60").starts_with("-ERR the key has 1000 counters"));
+  CHECK(h.Run("LIMIT.TAKE other FIXED 9 1h AND k FIXED 9 2h").starts_with("-ERR"));
+  CHECK(h.Run("EXISTS other") == ":0");
+  CHECK(take(1'000'007) == "[:1 ");
+  CHECK(h.Run("LIMIT.PEEK k FIXED 9 2h").starts_with("[:1 "));
+  h.Advance(1'000'001);
+  CHECK(take(1'001'000) == "[:1 ");
+}
+
 TEST_CASE("errors of LIMIT name the argument and change nothing") {
   CommandHarness h;
   const std::string duration = " must be a duration above 0, as 500ms, 5s, 10m, 24h or 7d";
