@@ -11,6 +11,17 @@
 namespace tally::server {
 namespace {
 
+// A table may hold itself, or the same table many times. So the reply for a small value can have
+// no end, and no other client is served while it is made.
+constexpr size_t kMaxElements = size_t{1} << 24;
+
+struct Conversion {
+  int protocol;  // the script's
+  size_t elements_left = kMaxElements;
+};
+
+void Append(lua_State* lua, ReplyBuilder& reply, Conversion& script);
+
 std::string_view TextAt(lua_State* lua, int index) {
   size_t size = 0;
   const char* text = lua_tolstring(lua, index, &size);
@@ -36,32 +47,32 @@ void ReplyDouble(ReplyBuilder& reply, double value) {
   reply.Raw("\r\n");
 }
 
-void ReplyBool(ReplyBuilder& reply, bool value, int script_protocol) {
-  if (script_protocol == 3) return reply.Bool(value);
+void ReplyBool(ReplyBuilder& reply, bool value, const Conversion& script) {
+  if (script.protocol == 3) return reply.Bool(value);
   value ? reply.Integer(1) : reply.Null();
 }
 
-void ReplyMap(lua_State* lua, ReplyBuilder& reply, int script_protocol) {
+void ReplyMap(lua_State* lua, ReplyBuilder& reply, Conversion& script) {
   const size_t mark = reply.BeginMap();
   size_t pairs = 0;
   lua_pushnil(lua);
   while (lua_next(lua, -2) != 0) {
     lua_pushvalue(lua, -2);
-    ReplyWithTop(lua, reply, script_protocol);
-    ReplyWithTop(lua, reply, script_protocol);
+    Append(lua, reply, script);
+    Append(lua, reply, script);
     ++pairs;
   }
   reply.EndMap(mark, pairs);
 }
 
-void ReplySet(lua_State* lua, ReplyBuilder& reply, int script_protocol) {
+void ReplySet(lua_State* lua, ReplyBuilder& reply, Conversion& script) {
   const size_t mark = reply.BeginSet();
   size_t members = 0;
   lua_pushnil(lua);
   while (lua_next(lua, -2) != 0) {
     lua_pop(lua, 1);
     lua_pushvalue(lua, -1);
-    ReplyWithTop(lua, reply, script_protocol);
+    Append(lua, reply, script);
     ++members;
   }
   reply.EndSet(mark, members);
@@ -93,13 +104,13 @@ bool ReplyVerbatim(lua_State* lua, ReplyBuilder& reply) {
   return true;
 }
 
-void ReplyArray(lua_State* lua, ReplyBuilder& reply, int script_protocol) {
+void ReplyArray(lua_State* lua, ReplyBuilder& reply, Conversion& script) {
   const size_t mark = reply.BeginArray();
   int elements = 0;
   while (true) {
     lua_rawgeti(lua, -1, elements + 1);
     if (lua_isnil(lua, -1)) break;
-    ReplyWithTop(lua, reply, script_protocol);
+    Append(lua, reply, script);
     ++elements;
   }
   lua_pop(lua, 1);
@@ -122,7 +133,7 @@ bool MayHaveNames(lua_State* lua) {
 
 // Replies for a table with one of the fields that name a type, and leaves the field at the top of
 // the stack. Returns false if there is no such field.
-bool ReplyNamed(lua_State* lua, ReplyBuilder& reply, int script_protocol) {
+bool ReplyNamed(lua_State* lua, ReplyBuilder& reply, Conversion& script) {
   if (PushField(lua, "err", LUA_TSTRING)) {
     reply.Error(TextAt(lua, -1));
   } else if (PushField(lua, "ok", LUA_TSTRING)) {
@@ -130,9 +141,9 @@ bool ReplyNamed(lua_State* lua, ReplyBuilder& reply, int script_protocol) {
   } else if (PushField(lua, "double", LUA_TNUMBER)) {
     ReplyDouble(reply, lua_tonumber(lua, -1));
   } else if (PushField(lua, "map", LUA_TTABLE)) {
-    ReplyMap(lua, reply, script_protocol);
+    ReplyMap(lua, reply, script);
   } else if (PushField(lua, "set", LUA_TTABLE)) {
-    ReplySet(lua, reply, script_protocol);
+    ReplySet(lua, reply, script);
   } else if (PushField(lua, "big_number", LUA_TSTRING)) {
     ReplyBigNumber(reply, TextAt(lua, -1));
   } else if (PushField(lua, "verbatim_string", LUA_TTABLE)) {
@@ -145,9 +156,10 @@ bool ReplyNamed(lua_State* lua, ReplyBuilder& reply, int script_protocol) {
   return true;
 }
 
-}  // namespace
-
-void ReplyWithTop(lua_State* lua, ReplyBuilder& reply, int script_protocol) {
+void Append(lua_State* lua, ReplyBuilder& reply, Conversion& script) {
+  if (script.elements_left-- == 0 || reply.output().overflowed()) {
+    luaL_error(lua, "the reply is too large");
+  }
   if (lua_checkstack(lua, 6) == 0) {
     reply.Error("ERR reached lua stack limit");
     return lua_pop(lua, 1);
@@ -157,22 +169,29 @@ void ReplyWithTop(lua_State* lua, ReplyBuilder& reply, int script_protocol) {
       reply.Bulk(TextAt(lua, -1));
       break;
     case LUA_TBOOLEAN:
-      ReplyBool(reply, lua_toboolean(lua, -1) != 0, script_protocol);
+      ReplyBool(reply, lua_toboolean(lua, -1) != 0, script);
       break;
     case LUA_TNUMBER:
       reply.Integer(TruncatedToInt64(lua_tonumber(lua, -1)));
       break;
     case LUA_TTABLE:
-      if (MayHaveNames(lua) && ReplyNamed(lua, reply, script_protocol)) {
+      if (MayHaveNames(lua) && ReplyNamed(lua, reply, script)) {
         lua_pop(lua, 1);
       } else {
-        ReplyArray(lua, reply, script_protocol);
+        ReplyArray(lua, reply, script);
       }
       break;
     default:
       reply.Null();
   }
   lua_pop(lua, 1);
+}
+
+}  // namespace
+
+void ReplyWithTop(lua_State* lua, ReplyBuilder& reply, int script_protocol) {
+  Conversion script{.protocol = script_protocol};
+  Append(lua, reply, script);
 }
 
 }  // namespace tally::server

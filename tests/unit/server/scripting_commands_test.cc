@@ -101,6 +101,19 @@ TEST_CASE("scripts: a script that may not write is told so, and so is one whose 
   CHECK(h.Run("EXISTS a") == ":0");
 }
 
+TEST_CASE("scripts: a reply without an end is an error") {
+  CommandHarness h;
+  for (const char* script : {"local t = {} t[1] = t t[2] = t return t",
+                             "local t = {} for i = 1, 60 do t = {t, t} end return t",
+                             "local t = {} t.map = {[1] = t, [2] = t} return t"}) {
+    INFO(script);
+    const std::string reply = h.Run(CommandHarness::Words{"EVAL", script, "0"});
+    CHECK(reply.starts_with("-ERR Error running script"));
+    CHECK(reply.find("the reply is too large") != std::string::npos);
+  }
+  CHECK(h.Run(CommandHarness::Words{"EVAL", "return 1", "0"}) == ":1");
+}
+
 TEST_CASE("scripts: they are kept by the SHA1 of their text") {
   CommandHarness h;
   const std::string sha = "e0e1f9fabfc9d4800c877a703b823ac0578ff8db";  // of "return 1"
