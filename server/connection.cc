@@ -70,6 +70,11 @@ bool Connection::FlushOutput(size_t most) {
   if (closed()) return false;
   ByteBlocks& output = client().output;
   OutputProgress& progress = state().output;
+  // What is left of an output that was too large is no reply: nothing of it may be sent.
+  if (output.overflowed()) {
+    LimitOutput();
+    return false;
+  }
   while (!progress.blocked() && !output.empty() && most > 0) {
     const Stream::Sent sent = SendSome(most);
     if (sent.failed) {
@@ -81,7 +86,7 @@ bool Connection::FlushOutput(size_t most) {
     if (sent.full) progress.Block();
     server_.stats.net_output_bytes += sent.bytes;
   }
-  if (!output.empty() || output.overflowed()) {
+  if (!output.empty()) {
     progress.Leave();
     LimitOutput();
     return !closed() && !progress.blocked();

@@ -9,6 +9,8 @@
 namespace tally::server {
 namespace {
 
+// How many descriptors are not for clients. Half of them are open before the first client comes and
+// have the lowest numbers; the other half are the highest numbers, for files that are opened later.
 constexpr int64_t kReserved = 32;
 
 int64_t DescriptorLimit() {
@@ -62,6 +64,6 @@ absl::Status MakeRoomForClients(int64_t clients) {
       most));
 }
 
-bool IsReserved(int socket) { return socket >= DescriptorLimit() - kReserved; }
+bool IsReserved(int socket) { return socket >= DescriptorLimit() - kReserved / 2; }
 
 }  // namespace tally::server

@@ -327,14 +327,34 @@ def limits(server):
     return resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE)
 
 
+def check_overflow(report):
+    """Nothing is sent of a reply that alone is larger than the client may have."""
+    with Server(client_output_buffer_limit="normal 1mb 0 0") as server, server.client() as client:
+        client.socket.sendall(encode(["EVAL", "local s, t = string.rep(':1\\r\\n', 1e5), {} "
+                                      "for i = 1, 50 do t[i] = s end return t", 0]))
+        try:
+            received = client.socket.recv(1000)
+        except ConnectionError:
+            received = b""
+        report.equal("a reply beyond the limit: closed, and nothing sent", received, b"")
+
+
 def check_maxclients(report):
     with Server(maxclients=50) as server, server.client() as client:
-        soft, hard = limits(server)
-        wanted = soft + 100
+        own, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        soft, wanted = 1024, 1124
+        resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (soft, hard))
         if hard == resource.RLIM_INFINITY or hard >= wanted + 32:
             report.equal("CONFIG SET maxclients raises the limit of open files",
                          client.call("CONFIG", "SET", "maxclients", wanted), "OK")
             report.check("as far as it has to", limits(server)[0] >= wanted + 32, limits(server))
+            others = [RespClient(server.port) for _ in range(wanted - 1)]
+            report.equal("and so many clients come in", {other.call("PING") for other in others}, {"PONG"})
+            for other in others:
+                other.close()
+            report.check("and leave", until(lambda: b"connected_clients:1\r\n" in client.call("INFO", "clients")))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (own, hard))
         before = client.call("CONFIG", "GET", "maxclients")
         try:
             client.call("CONFIG", "SET", "maxclients", (1 << 32) - 1)
@@ -437,6 +457,7 @@ def main():
     check_unlogged(report)
     if not instrumented:
         check_no_descriptors(report)
+    check_overflow(report)
     check_maxclients(report)
     report.finish()
 
