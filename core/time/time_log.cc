@@ -203,6 +203,15 @@ void TimeLog::DropThrough(int64_t at) {
 
 uint64_t TimeLog::RemoveNewest(uint64_t count, int64_t not_after) {
   uint64_t left = count;
+  // The blocks that have become empty are next to each other, and are erased together.
+  size_t empty_begin = 0;
+  size_t empty_end = 0;
+  const auto erase_empty = [&] {
+    const auto begin = blocks_.begin();
+    blocks_.erase(begin + static_cast<std::ptrdiff_t>(empty_begin),
+                  begin + static_cast<std::ptrdiff_t>(empty_end));
+    empty_begin = empty_end = 0;
+  };
   size_t index = blocks_.size();
   while (left > 0 && index > head_) {
     --index;
@@ -217,11 +226,14 @@ uint64_t TimeLog::RemoveNewest(uint64_t count, int64_t not_after) {
     }
     std::erase_if(pairs, [](const Pair& pair) { return pair.count == 0; });
     if (pairs.empty()) {
-      blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(index));
+      if (empty_end == 0) empty_end = index + 1;
+      empty_begin = index;
     } else {
+      erase_empty();
       Rewrite(index, pairs);
     }
   }
+  erase_empty();
   return count - left;
 }
 

@@ -116,6 +116,22 @@ TEST_CASE("many events of one instant cost no more than one") {
   CHECK(log.size() == TimeLog::kMaxSize);
 }
 
+TEST_CASE("the newest up to an instant in the middle of many blocks are removed") {
+  TimeLog log;
+  constexpr int64_t kStep = 10'000;
+  constexpr int64_t kPairs = 100'000;
+  for (int64_t i = 0; i < kPairs; ++i) log.Add(i * kStep, 1);
+  constexpr int64_t kMiddle = kPairs / 2 * kStep;
+  CHECK(log.RemoveNewest(1'000, kMiddle) == 1'000);
+  CHECK(log.CountAfter(kMiddle - 1'000 * kStep) == kPairs / 2 - 1);
+  CHECK(log.RemoveNewest(TimeLog::kMaxSize, kMiddle) == kPairs / 2 + 1 - 1'000);
+  CHECK(log.size() == kPairs / 2 - 1);
+  CHECK(log.oldest() == kMiddle + kStep);
+  CHECK(log.RemoveNewest(1, kMiddle) == 0);
+  log.Add(0, 3);
+  CHECK(log.size() == kPairs / 2 + 2);
+}
+
 TEST_CASE("malformed runs are refused") {
   TimeLog log;
   log.Add(1'000'000, 3);
