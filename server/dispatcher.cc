@@ -377,7 +377,7 @@ void Dispatcher::Account(Client& client, const CommandTable::Item& item, Args ar
     if ((item.command->flags & kSkipSlowlog) == 0) AddToSlowlog(client, item, args, micros);
   }
   const int64_t threshold_ms = server_.config.latency_monitor_threshold;
-  if (threshold_ms > 0 && micros >= threshold_ms * 1000) [[unlikely]] {
+  if (threshold_ms > 0 && micros / 1000 >= threshold_ms) [[unlikely]] {
     server_.latency.Add((item.command->flags & kFast) != 0 ? "fast-command" : "command",
                         server_.clock.now_ms() / 1000, micros / 1000);
   }

@@ -79,7 +79,10 @@ constexpr int64_t kMaxHttpBody = 64 * kMib;
 const char* CheckFileName(std::string_view text) {
   const bool bare =
       !text.empty() && text.find('/') == std::string_view::npos && text != "." && text != "..";
-  return bare ? nullptr : "argument can't be a path, just a name";
+  if (!bare) return "argument can't be a path, just a name";
+  // With what the server adds to it ("temp-", a number, a suffix) a name has 255 bytes at most.
+  constexpr size_t kMaxBytes = 200;
+  return text.size() <= kMaxBytes ? nullptr : "argument must be at most 200 bytes long";
 }
 
 const char* CheckDirectory(std::string_view text) {

@@ -85,6 +85,8 @@ TEST_CASE("config text: an error names file, line and reason") {
   CHECK(ParseError("supervised maybe") ==
         "tallyd.conf:1: 'supervised' argument(s) must be one of the following: no, systemd, "
         "upstart, auto");
+  CHECK(ParseError("appendfilename " + std::string(201, 'x')) ==
+        "tallyd.conf:1: 'appendfilename' argument must be at most 200 bytes long");
   CHECK(ParseError("appendfilename ../x") ==
         "tallyd.conf:1: 'appendfilename' argument can't be a path, just a name");
   CHECK(ParseError("save 1") == "tallyd.conf:1: 'save' Invalid save parameters");
