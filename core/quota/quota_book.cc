@@ -105,6 +105,16 @@ QuotaBook::OpenUser QuotaBook::Open(const QuotaId& user, int64_t now_ms) const {
   return Open(user, users_.Hash(EntityKey(user).view()), now_ms);
 }
 
+// A large block that grows is inserted anew, because only insertions split a segment that is full.
+RecordTable::Record QuotaBook::Replace(RecordTable& table, const RecordTable::Record& old,
+                                       std::string_view key, uint64_t hash, size_t size) {
+  constexpr size_t kLarge = size_t{4} << 10;
+  if (!old) return table.Insert(key, hash, size);
+  if (size <= kLarge || size <= old.size()) return table.Resize(old, size);
+  table.Erase(old);
+  return table.Insert(key, hash, size);
+}
+
 void QuotaBook::Store(OpenUser& user) {
   const std::vector<PurchaseLine>& lines = user.purchases.lines;
   purchase_count_ += lines.size();
@@ -120,8 +130,7 @@ void QuotaBook::Store(OpenUser& user) {
   }
   std::string block;
   EncodePurchases(user.purchases, block);
-  const RecordTable::Record record = user.record ? users_.Resize(user.record, block.size())
-                                                 : users_.Insert(key, hash, block.size());
+  const RecordTable::Record record = Replace(users_, user.record, key, hash, block.size());
   std::memcpy(record.data(), block.data(), block.size());
   int64_t& due = record.segment().due;
   for (const PurchaseLine& line : lines) due = std::min(due, line.ts_ms);

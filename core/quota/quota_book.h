@@ -217,6 +217,9 @@ class QuotaBook {
   OpenUser Open(const QuotaId& user, uint64_t hash, int64_t now_ms) const;
   OpenUser Open(const QuotaId& user, int64_t now_ms) const;
   void Store(OpenUser& user);
+  // Returns a record of `size` bytes for the key in place of `old`, which may be none.
+  static RecordTable::Record Replace(RecordTable& table, const RecordTable::Record& old,
+                                     std::string_view key, uint64_t hash, size_t size);
   // Sets the SKUs and actions of the order that is being recorded, the last items.size() lines.
   // Adds its new texts to the dictionary.
   void NameTexts(std::span<const QuotaItem> items, std::vector<PurchaseLine>& lines);
@@ -251,7 +254,8 @@ class QuotaBook {
   Snapshot::Part& PartOf(const RecordTable& table);
   void SaveHeader(std::string& out) const;
   void SettleRetention(int64_t old_length_ms, int64_t now_ms);
-  void SetLimit(const QuotaLimitSpec& spec, int64_t now_ms);
+  // `limits` are of one SKU, whose block is read and stored once.
+  void SetLimitsOfSku(std::span<const QuotaLimitSpec> limits, int64_t now_ms);
   size_t DelLimitsOf(BookId sku, const BookActions& actions, int64_t now_ms);
   void AddSkus(const Ids& skus, const Places& places, const BookActions& actions,
                LeftCounters& counters) const;

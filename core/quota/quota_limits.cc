@@ -45,8 +45,7 @@ void QuotaBook::StoreLimits(BookId sku, const std::vector<LimitEntry>& entries) 
   }
   std::string block;
   EncodeLimits(entries, block);
-  const RecordTable::Record record =
-      old ? limits_.Resize(old, block.size()) : limits_.Insert(key.view(), hash, block.size());
+  const RecordTable::Record record = Replace(limits_, old, key.view(), hash, block.size());
   std::memcpy(record.data(), block.data(), block.size());
   int64_t& due = record.segment().due;
   for (const LimitEntry& entry : entries) {
@@ -54,27 +53,36 @@ void QuotaBook::StoreLimits(BookId sku, const std::vector<LimitEntry>& entries) 
   }
 }
 
-void QuotaBook::SetLimit(const QuotaLimitSpec& spec, int64_t now_ms) {
-  Check(spec.limit >= 0 && spec.window_ms > 0, "a limit has a window and is not negative");
-  const BookId sku = FindOrAdd(spec.sku);
+void QuotaBook::SetLimitsOfSku(std::span<const QuotaLimitSpec> limits, int64_t now_ms) {
+  const BookId sku = FindOrAdd(limits.front().sku);
   std::vector<LimitEntry> entries = Decode(limits_.Find(EntityKey(sku).view()));
-  LimitEntry& entry = EntryOf(entries, FindOrAdd(spec.action));
-  if (entry.is_set) {
-    retention_.Remove(entry.window_ms);
-  } else {
-    ++limit_count_;
+  for (const QuotaLimitSpec& spec : limits) {
+    Check(spec.limit >= 0 && spec.window_ms > 0, "a limit has a window and is not negative");
+    LimitEntry& entry = EntryOf(entries, FindOrAdd(spec.action));
+    if (entry.is_set) {
+      retention_.Remove(entry.window_ms);
+    } else {
+      ++limit_count_;
+    }
+    entry.is_set = true;
+    entry.limit = spec.limit;
+    entry.window_ms = spec.window_ms;
+    entry.set_at_ms = now_ms;
+    retention_.Add(entry.window_ms);
   }
-  entry.is_set = true;
-  entry.limit = spec.limit;
-  entry.window_ms = spec.window_ms;
-  entry.set_at_ms = now_ms;
-  retention_.Add(entry.window_ms);
   StoreLimits(sku, entries);
 }
 
 void QuotaBook::SetLimits(std::span<const QuotaLimitSpec> limits, int64_t now_ms) {
   const int64_t old_length_ms = retention_.length_ms();
-  for (const QuotaLimitSpec& spec : limits) SetLimit(spec, now_ms);
+  while (!limits.empty()) {
+    const auto other = std::find_if(limits.begin(), limits.end(), [&](const QuotaLimitSpec& spec) {
+      return spec.sku != limits.front().sku;
+    });
+    const auto same = static_cast<size_t>(other - limits.begin());
+    SetLimitsOfSku(limits.first(same), now_ms);
+    limits = limits.subspan(same);
+  }
   SettleRetention(old_length_ms, now_ms);
 }
 
