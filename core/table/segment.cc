@@ -194,7 +194,14 @@ void RecordTable::Segment::Erase(const Record& record) {
   Check(it != offsets_.end(), "an erased record is in its segment");
   offsets_.erase(it);
   MarkDead(record.offset_, record_size);
+  // A small buffer is kept, for tables that are emptied and filled again all the time.
+  constexpr uint32_t kWorthFreeing = 256;
   constexpr uint32_t kWorthCompacting = 512;
+  if (offsets_.empty() && capacity_ <= kWorthFreeing) {
+    used_ = 0;
+    dead_ = 0;
+    return;
+  }
   if (dead_ * 2 > used_ && (used_ > kWorthCompacting || offsets_.empty())) Pack();
 }
 
@@ -236,6 +243,7 @@ void RecordTable::Segment::MakeRoom(size_t more) {
 }
 
 void RecordTable::Segment::Compact(size_t capacity) {
+  Check(capacity < UINT32_MAX, "a segment stays below 4 GiB");
   char* packed = capacity > 0 ? static_cast<char*>(ResizeBlock(nullptr, capacity)) : nullptr;
   uint32_t used = 0;
   for (const uint32_t& offset : offsets_) {
