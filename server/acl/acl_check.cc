@@ -48,15 +48,10 @@ class Call {
   }
 
   Finding AskForChannels(const AclSelector& selector) const {
-    if (selector.all_channels || (item_.command->flags & kPubSub) == 0) return {};
-    const std::string_view name = item_.full_name;
-    const bool patterns = name == "psubscribe";
-    size_t end = args_.size();
-    if (name == "publish") {
-      end = 2;
-    } else if (!patterns && name != "subscribe") {
-      return {};
-    }
+    const ChannelWords channels = item_.command->channels;
+    if (selector.all_channels || channels == ChannelWords::kNone) return {};
+    const bool patterns = channels == ChannelWords::kAllPatterns;
+    const size_t end = channels == ChannelWords::kFirst ? 2 : args_.size();
     for (size_t i = 1; i < end; ++i) {
       if (!selector.MayUseChannel(args_[i], patterns)) return {AclDenial::kChannel, i};
     }

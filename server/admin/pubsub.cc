@@ -137,18 +137,21 @@ constexpr Command kPubSubCommands[] = {
 };
 
 constexpr Command kCommands[] = {
-    {"psubscribe", Serve<PSubscribe>, -2, kListen, kNoKeys,
-     "Listens for messages published to channels that match patterns.", "2.0.0",
-     "pattern(pattern:pattern)..."},
-    {"publish", Serve<Publish>, 3, kLook | kFast | kMayReplicate, kNoKeys,
-     "Posts a message to a channel.", "2.0.0", "channel message"},
+    Naming(ChannelWords::kAllPatterns,
+           Command{"psubscribe", Serve<PSubscribe>, -2, kListen, kNoKeys,
+                   "Listens for messages published to channels that match patterns.", "2.0.0",
+                   "pattern(pattern:pattern)..."}),
+    Naming(ChannelWords::kFirst,
+           Command{"publish", Serve<Publish>, 3, kLook | kFast | kMayReplicate, kNoKeys,
+                   "Posts a message to a channel.", "2.0.0", "channel message"}),
     {"pubsub", nullptr, -2, 0, kNoKeys, "A container for commands that look into channels.",
      "2.8.0", "", kPubSubCommands},
     {"punsubscribe", Serve<PUnsubscribe>, -1, kListen, kNoKeys,
      "Stops listening to messages published to channels that match patterns.", "2.0.0",
      "[pattern:pattern...]"},
-    {"subscribe", Serve<Subscribe>, -2, kListen, kNoKeys,
-     "Listens for messages published to channels.", "2.0.0", "channel..."},
+    Naming(ChannelWords::kAll,
+           Command{"subscribe", Serve<Subscribe>, -2, kListen, kNoKeys,
+                   "Listens for messages published to channels.", "2.0.0", "channel..."}),
     {"unsubscribe", Serve<Unsubscribe>, -1, kListen, kNoKeys,
      "Stops listening to messages posted to channels.", "2.0.0", "[channel...]"},
 };

@@ -136,6 +136,9 @@ using SecretFinder = bool (*)(Args args, size_t index);
 // Returns true if nothing of the calls was left out.
 using FetchAhead = bool (*)(const Keyspace& keyspace, std::span<const Args> calls);
 
+// The words of a call that name channels, for which a user needs rights.
+enum class ChannelWords : uint8_t { kNone, kFirst, kAll, kAllPatterns };
+
 struct Command {
   std::string_view name;  // lower case; a subcommand's is only its second word
   Handler handler = nullptr;
@@ -153,11 +156,18 @@ struct Command {
   // a key, and COMMAND does not show it, but a user needs the same rights for its name as for a
   // key.
   uint16_t policy_use = 0;
+  ChannelWords channels = ChannelWords::kNone;
   // The names of the elements of the reply, for JSON: "a b" for an array of two elements, "[a b]"
   // for an array of such arrays, "a b:[c d]" if b is such an array of arrays. Empty: they have no
   // names.
   std::string_view reply_names = {};
 };
+
+// Returns the row with these words as names of channels.
+constexpr Command Naming(ChannelWords channels, Command row) {
+  row.channels = channels;
+  return row;
+}
 
 // Returns the row with `names` as the names of its reply.
 constexpr Command Replying(std::string_view names, Command row) {
