@@ -115,14 +115,13 @@ LimitResult Limits::Decide(const LimitRequest& request, LimitMode mode) {
   LimitResult result;
   LimitStates states(place_, result);
   if (!states.Open(request.keys, mode != LimitMode::kPeek)) return result;
-  if (mode != LimitMode::kPeek && !place_.replaying && !states.HaveRoom()) {
-    result.full = true;
-    return result;
-  }
+  const bool may_count = mode != LimitMode::kPeek && request.cost > 0;
+  result.full = may_count && !place_.replaying && !states.HaveRoom();
+  if (result.full) return result;
   result.decision =
       DecideLimits(states.uses(), request.cost, request.time.judged_at, request.time.at, mode);
   const bool force = mode == LimitMode::kForce;
-  if (mode != LimitMode::kPeek && request.cost > 0 && !place_.replaying) {
+  if (may_count && !place_.replaying) {
     using Command = Decisions::Command;
     place_.engine.decisions().Count(force ? Command::kForce : Command::kTake, request.keys,
                                     result.decision, place_.now);
@@ -183,7 +182,7 @@ KeyOutcome Limits::Throttle(std::string_view key, const LimitRule& rule, int64_t
   outcome.found = static_cast<bool>(entry);
   outcome.wrong_type = !state.Open(entry);
   if (outcome.wrong_type) return outcome;
-  outcome.full = !place_.replaying && !HasRoom(*state, {&rule, 1}, place_.now);
+  outcome.full = quantity > 0 && !place_.replaying && !HasRoom(*state, {&rule, 1}, place_.now);
   if (outcome.full) return outcome;
   reply = tally::Throttle(*state, rule, quantity, place_.now);
   if (quantity > 0) {

@@ -150,7 +150,8 @@ bool LimitState::Load(std::string_view bytes) {
   while (!bytes.empty()) {
     if (bytes.front() == kPad) return bytes.find_first_not_of(kPad) == std::string_view::npos;
     LimitKey key;
-    if (!ReadLimitKey(bytes, key) || counters_.size() >= kMaxCounters) return false;
+    if (!ReadLimitKey(bytes, key)) return false;
+    if (counters_.size() >= kMostLoaded && Find(key) == nullptr) return false;
     LimitCounter& counter = FindOrAdd(key);
     if (key.algorithm != Algorithm::kSliding) {
       if (!ReadLimitNumbers(bytes, key, counter.numbers)) return false;
@@ -212,8 +213,9 @@ bool LimitState::FreeSome(size_t budget) {
 }
 
 uint64_t LimitState::Save(uint64_t cursor, size_t max_bytes, std::string& out) const {
-  // The upper 16 bits of the cursor are the counter's index, the lower 48 the cursor in its log.
-  constexpr int kLogCursorBits = 48;
+  // The upper 24 bits of the cursor are the counter's index, the lower 40 the cursor in its log,
+  // which counts blocks.
+  constexpr int kLogCursorBits = 40;
   constexpr uint64_t kLogCursorMask = (uint64_t{1} << kLogCursorBits) - 1;
   const size_t begin = out.size();
   size_t index = static_cast<size_t>(cursor >> kLogCursorBits);

@@ -77,7 +77,8 @@ class LimitState {
   static constexpr size_t kMaxPackedBytes = 128;
   static constexpr size_t kPadding = 8;
   // Load refuses more counters. Their number must be bounded, because they are found one by one.
-  static constexpr size_t kMaxCounters = 65'535;
+  // Far above what decisions give a key: see Limits::kMaxCounters.
+  static constexpr size_t kMostLoaded = 65'535;
 
   LimitState() = default;
   LimitState(LimitState&&) noexcept = default;

@@ -27,6 +27,8 @@
 namespace tally::server {
 namespace {
 
+static_assert(Limits::kMaxCounters == 1'000, "kFullError says so");
+
 void ReplyDecision(ReplyBuilder& reply, const LimitDecision& decision) {
   const int64_t fields[] = {decision.allowed ? 1 : 0, decision.limit,          decision.remaining,
                             decision.retry_after_ms,  decision.reset_after_ms, decision.rule};

@@ -157,13 +157,14 @@ bool ReplyNamed(lua_State* lua, ReplyBuilder& reply, Conversion& script) {
 }
 
 void Append(lua_State* lua, ReplyBuilder& reply, Conversion& script) {
-  if (script.elements_left-- == 0 || reply.output().overflowed()) {
-    luaL_error(lua, "the reply is too large");
-  }
+  const bool is_too_large = script.elements_left == 0 || reply.output().overflowed();
+  if (!is_too_large) --script.elements_left;
+  // Without stack no error can be raised either: then it is raised further up.
   if (lua_checkstack(lua, 6) == 0) {
-    reply.Error("ERR reached lua stack limit");
+    if (!is_too_large) reply.Error("ERR reached lua stack limit");
     return lua_pop(lua, 1);
   }
+  if (is_too_large) luaL_error(lua, "the reply is too large");
   switch (lua_type(lua, -1)) {
     case LUA_TSTRING:
       reply.Bulk(TextAt(lua, -1));

@@ -239,6 +239,20 @@ TEST_CASE("freeing in slices ends, and clear makes the table usable again") {
   REQUIRE(table.Find("a").payload() == "b");
 }
 
+TEST_CASE("a table that is emptied keeps a small buffer, and gives a large one back") {
+  for (const size_t size : {size_t{100}, size_t{1'000}}) {
+    RecordTable table(7);
+    const size_t empty = table.MemoryBytes();
+    Put(table, "key", std::string(size, 'x'));
+    const size_t filled = table.MemoryBytes();
+    table.Erase(table.Find("key"));
+    CHECK((table.MemoryBytes() == (size == 100 ? filled : empty)));
+    Put(table, "key", std::string(size, 'y'));
+    CHECK(table.MemoryBytes() == filled);
+    CHECK(table.Find("key").payload() == std::string(size, 'y'));
+  }
+}
+
 // Of 32 bytes, of which the first eight, with this seed, take eight others out of XXH3's sum: all
 // these keys have one hash.
 std::string CollidingKey(uint64_t seed, uint64_t number) {

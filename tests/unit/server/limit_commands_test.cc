@@ -412,6 +412,8 @@ TEST_CASE("a key has so many counters at most, and room again when some count no
   CHECK(h.Run("EXISTS other") == ":0");
   CHECK(take(1'000'007) == "[:1 ");
   CHECK(h.Run("LIMIT.PEEK k FIXED 9 2h").starts_with("[:1 "));
+  CHECK(h.Run("LIMIT.TAKE k FIXED 9 2h COST 0").starts_with("[:1 "));
+  CHECK(h.Run("CL.THROTTLE k 5 10 60 0").starts_with("[:0 "));
   h.Advance(1'000'001);
   CHECK(take(1'001'000) == "[:1 ");
 }
