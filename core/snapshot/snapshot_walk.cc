@@ -33,6 +33,8 @@ SnapshotWalk::SnapshotWalk(Engine& engine, RecordSink& sink, uint64_t epoch)
     if (database.size() == 0) continue;
     emitter_.KeyCount(i, database.size()).IgnoreError();  // the next call returns the error
   }
+  // At once, because nothing saves a policy before it changes.
+  emitter_.Policies(engine.policies()).IgnoreError();
 }
 
 // Segments keep their epochs and marks. That is harmless: nothing reads them before the next walk
@@ -68,13 +70,6 @@ absl::StatusOr<bool> SnapshotWalk::SaveNext() {
   if (!values_.empty()) {
     const absl::Status status = values_.SaveSome();
     return status.ok() ? absl::StatusOr<bool>(true) : status;
-  }
-  if (!policies_saved_) {
-    policies_saved_ = true;
-    // Policies may be saved at any time of the walk: the log that continues the snapshot holds
-    // every change since the walk began, and setting or deleting a policy again changes nothing.
-    absl::Status status = emitter_.Policies(engine_.policies());
-    if (!status.ok()) return status;
   }
   for (size_t next = NextPart(); next != kNoPart; next = NextPart()) {
     Part& part = parts_[next];

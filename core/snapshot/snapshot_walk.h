@@ -23,7 +23,8 @@ namespace tally {
 
 class SnapshotWalk {
  public:
-  // `epoch` must be higher than that of any walk before. Saves the engine's state of this moment.
+  // `epoch` must be higher than that of any walk before. Saves the engine's state of this moment;
+  // policies are written here. O(policies).
   SnapshotWalk(Engine& engine, RecordSink& sink, uint64_t epoch);
   ~SnapshotWalk();
   SnapshotWalk(const SnapshotWalk&) = delete;
@@ -71,7 +72,6 @@ class SnapshotWalk {
   std::vector<size_t> part_of_;  // by the database's number now; kNoPart: content is newer
   size_t kept_ = 0;
   uint64_t keys_ = 0;  // written, or waiting in values_
-  bool policies_saved_ = false;
   RecordEmitter emitter_;
   ValueQueue values_;
 };

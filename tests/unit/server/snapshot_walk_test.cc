@@ -105,6 +105,25 @@ TEST_CASE("A walk that is given up gives back the value that it kept from being 
   }
 }
 
+TEST_CASE("A walk saves policies as they were when it began") {
+  Walked walked;
+  PolicyTable& policies = walked.engine.policies();
+  policies.Set("changed", {"FIXED", "1", "1s"});
+  policies.Set("erased", {"ALLOW"});
+  walked.Begin();
+  policies.Set("changed", {"DENY"});
+  policies.Erase("erased");
+  policies.Set("later", {"ALLOW"});
+  while (walked.Step()) {
+  }
+  Engine loaded(2, 7, walked.zones);
+  walked.LoadInto(loaded);
+  CHECK(loaded.policies().size() == 2);
+  REQUIRE(loaded.policies().Find("changed") != nullptr);
+  CHECK(loaded.policies().Find("changed")->front() == "FIXED");
+  CHECK(loaded.policies().Find("erased") != nullptr);
+}
+
 using Contents = std::map<std::string, int64_t>;
 
 Contents ContentsOf(Engine& engine) {
