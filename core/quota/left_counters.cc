@@ -55,24 +55,41 @@ bool LeftCounters::Counts(const Counter& counter, const PurchaseLine& line) cons
          now_ms_ < SaturatingAdd(line.ts_ms, counter.window_ms);
 }
 
+template <typename Call>
+void LeftCounters::ForEachConcerned(const Sku& sku, BookId action, Call call) {
+  Counter* const begin = counters_.data() + sku.begin;
+  Counter* const end = counters_.data() + sku.end;
+  if (sku.end - sku.begin <= kFewCounters) {
+    std::for_each(begin, end, call);
+    return;
+  }
+  const auto visit = [&](BookId wanted) {
+    Counter* found = std::lower_bound(
+        begin, end, wanted,
+        [](const Counter& counter, const BookId& one) { return counter.action < one; });
+    if (found != end && found->action == wanted) call(*found);
+  };
+  visit(kNoAction);
+  if (action != kNoAction) visit(action);
+}
+
 void LeftCounters::Count(const PurchaseLine& line) {
   const Sku* sku = Find(line.sku);
   if (sku == nullptr) return;
-  for (size_t i = sku->begin; i < sku->end; ++i) {
-    if (Counts(counters_[i], line)) counters_[i].bought += line.qty;
-  }
+  ForEachConcerned(*sku, line.action, [&](Counter& counter) {
+    if (Counts(counter, line)) counter.bought += line.qty;
+  });
 }
 
 bool LeftCounters::Try(const PurchaseLine& line) {
   const Sku* sku = Find(line.sku);
   if (sku == nullptr) return true;
   bool fits = true;
-  for (size_t i = sku->begin; i < sku->end; ++i) {
-    Counter& counter = counters_[i];
-    if (counter.action != kNoAction && counter.action != line.action) continue;
+  ForEachConcerned(*sku, line.action, [&](Counter& counter) {
+    if (counter.action != kNoAction && counter.action != line.action) return;
     if (Counts(counter, line)) counter.trial += line.qty;
     if (counter.bought + counter.trial > counter.limit) fits = false;
-  }
+  });
   return fits;
 }
 

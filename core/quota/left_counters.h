@@ -37,12 +37,15 @@ class LeftCounters {
 
   // Up to this many SKUs, a linear search is faster than a binary search.
   static constexpr size_t kFewSkus = 8;
+  // Up to this many counters of a SKU, all are visited for each line. Of more, two are looked up:
+  // thousands of lines meet thousands of limits otherwise.
+  static constexpr size_t kFewCounters = 16;
 
   // Adds a SKU with the limits that are set on it, except those of actions outside of `actions`.
   // Each SKU must be added only once, and in ascending order if there are more than kFewSkus.
   void AddSku(BookId sku, std::string_view limit_block, const BookActions& actions);
 
-  // Counts a line that is recorded. O(log SKUs + limits of the line's SKU).
+  // Counts a line that is recorded. O(log SKUs + log limits of the line's SKU).
   void Count(const PurchaseLine& line);
 
   // Counts a line on trial. Returns false if a limit for its SKU (that of its action, or the total
@@ -81,11 +84,15 @@ class LeftCounters {
     return sku.is_text ? Find(text_skus_, sku.value) : Find(skus_, sku.value);
   }
   bool Counts(const Counter& counter, const PurchaseLine& line) const;
+  // Calls `call` for the counters of the SKU that a line of that action can concern, and for no
+  // more than kFewCounters others.
+  template <typename Call>
+  void ForEachConcerned(const Sku& sku, BookId action, Call call);
 
   int64_t now_ms_;
   Skus skus_;
-  Skus text_skus_;  // the values are the numbers of their texts
-  absl::InlinedVector<Counter, 16> counters_;
+  Skus text_skus_;                             // the values are the numbers of their texts
+  absl::InlinedVector<Counter, 16> counters_;  // of a SKU: ascending by action
 };
 
 }  // namespace tally

@@ -34,7 +34,11 @@ const QuotaId kLong = QuotaId::Text(kManyBytes);
 const std::vector<QuotaId> kUsers = {1,      2,      -kBig - 1, kBig,    7,
                                      kSeven, kEmpty, kNul,      kBinary, kLong};
 const std::vector<QuotaId> kSkus = {0, 7, -kBig - 1, kBig, kSeven, kBlank, kEmpty, kBinary, kLong};
-const std::vector<QuotaId> kActions = {0, 0, 1, 7, kBig, -3, kSeven, kTooBig, kEmpty, kLong};
+const std::vector<QuotaId> kActions = {0,      0,       1,      7,     kBig, -3,
+                                       kSeven, kTooBig, kEmpty, kLong, 101,  119};
+// With these a SKU has more limits than are visited for each purchase.
+constexpr int64_t kFirstOfMany = 100;
+constexpr int64_t kMany = 20;
 const std::vector<QuotaId> kOrders = {1, 2, 3, 7, -kBig - 1, kSeven, kEmpty, kNul, kBinary, kLong};
 const std::vector<int64_t> kWindows = {1, 1000, 30'000, 99'999, 100'000, 150'000, 300'000};
 
@@ -128,6 +132,12 @@ class Walk {
     for (size_t i = 1 + random_.Below(3); i > 0; --i) {
       specs.push_back(
           {Pick(kSkus), Pick(kActions), static_cast<int32_t>(random_.Below(40)), Pick(kWindows)});
+    }
+    if (random_.OneIn(10)) {
+      const QuotaId sku = Pick(kSkus);
+      for (int64_t action = kFirstOfMany; action < kFirstOfMany + kMany; ++action) {
+        specs.push_back({sku, action, static_cast<int32_t>(random_.Below(40)), Pick(kWindows)});
+      }
     }
     book_.SetLimits(specs, now_ms_);
     model_.SetLimits(specs);
