@@ -13,9 +13,10 @@
 
 #include "durable_server.h"
 #include "effect_follower.h"
-#include "naive_keyspace.h"
 #include "random_commands.h"
+#include "random_natives.h"
 #include "random_seed.h"
+#include "reference_keyspace.h"
 #include "simulation_counts.h"
 
 namespace tally::server {
@@ -33,7 +34,7 @@ class Simulation {
 
  private:
   using Loss = test::FakeFileSystem::Loss;
-  using Words = test::NaiveKeyspace::Words;
+  using Words = ReferenceKeyspace::Words;
 
   static constexpr size_t kDatabases = 3;
   static constexpr size_t kMarkers = 2;  // the database of the key that counts the turns
@@ -88,13 +89,14 @@ class Simulation {
   test::SeededRandom& random_;
   FsyncPolicy policy_;
   test::RandomCommands draw_;
+  test::RandomNatives draw_natives_;
   test::FakeFileSystem files_;
   std::unique_ptr<DurableServer> server_;
   std::unique_ptr<EffectFollower> follower_;  // of server_; null in half of its lives
   std::array<Client*, kDatabases> clients_{};
 
-  test::NaiveKeyspace model_;
-  test::NaiveKeyspace recovered_;  // what the last start found
+  ReferenceKeyspace model_;
+  ReferenceKeyspace recovered_;  // what the last start found
   uint64_t recovered_turns_ = 0;
   std::vector<WrittenTurn> turns_;  // since then
   WrittenTurn current_;
@@ -113,6 +115,7 @@ inline Simulation::Simulation(test::SeededRandom& random, FsyncPolicy policy, si
     : random_(random),
       policy_(policy),
       draw_(random, largest),
+      draw_natives_(random, draw_.long_name()),
       model_(kDatabases, largest),
       recovered_(kDatabases, largest) {
   files_.UseDicedWorkers(random, [this](int64_t us) {
@@ -128,7 +131,8 @@ inline void Simulation::Turn() {
   bool wrote = false;
   for (uint64_t count = 1 + random_.Below(8); count > 0; --count) {
     const size_t database = random_.Below(kMarkers);
-    wrote |= Write(database, draw_.Write(wall_ms_));
+    wrote |=
+        Write(database, random_.OneIn(3) ? draw_natives_.Write(wall_ms_) : draw_.Write(wall_ms_));
   }
   if (random_.OneIn(5000)) wrote |= WriteLargeHash(random_.Below(kMarkers));
   if (random_.OneIn(2000)) wrote |= WriteInNeed(random_.Below(kMarkers));
@@ -250,6 +254,7 @@ inline void Simulation::CompareKeys(size_t database, const std::string& suffix, 
     SameOfAll(database, {"TYPE", key(type)});
     SameOfAll(database, {"PEXPIRETIME", key(type)});
   }
+  for (const Words& words : draw_natives_.Questions(suffix, wall_ms_)) SameOfAll(database, words);
 }
 
 inline void Simulation::PassTime() {
