@@ -1,10 +1,25 @@
-// Splits the value of a header into its parts.
+// The bytes of names in headers, and the parts of their values.
 #pragma once
 
+#include <absl/strings/ascii.h>
+
 #include <algorithm>
+#include <string>
 #include <string_view>
 
 namespace tally::server {
+
+// Whether the byte may be in the name of a header.
+inline bool IsTokenByte(char byte) {
+  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
+  return absl::ascii_isalnum(static_cast<unsigned char>(byte)) ||
+         kMarks.find(byte) != std::string_view::npos;
+}
+
+// Whether the byte may be in the value of a header, or in other text of a line.
+inline bool IsTextByte(char byte) {
+  return byte == '\t' || !absl::ascii_iscntrl(static_cast<unsigned char>(byte));
+}
 
 // Returns the text without the spaces and tabs around it.
 inline std::string_view Trim(std::string_view text) {
