@@ -1,4 +1,6 @@
 // Limits of one request, and of a connection that waits for one. `http-max-body` limits the body.
+// Before the body is awaited the head is judged, so that strangers cannot make the server hold
+// large bodies.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +11,8 @@ namespace tally::server {
 // Bytes of the request line and the headers together.
 inline constexpr size_t kMaxHttpHead = 16 * 1024;
 inline constexpr size_t kMaxHttpHeaders = 100;
+// Bytes of the body where no user is asked for.
+inline constexpr size_t kMaxOpenBody = 16 * 1024;
 // From a request's first byte to its last.
 inline constexpr int64_t kMaxRequestMs = 10'000;
 // A connection may be idle this long between two requests, or for `timeout` if that is longer.

@@ -25,6 +25,9 @@ namespace {
 constexpr size_t kHeavyBytes = 16 * 1024;
 constexpr int64_t kHeavyMicros = 200;
 
+constexpr std::string_view kOtherHost =
+    "this server has no such name; http-hosts lists those that it has";
+
 bool Matches(const Route& route, std::string_view path) {
   if (!route.path.ends_with('*')) return path == route.path;
   return path.starts_with(route.path.substr(0, route.path.size() - 1));
@@ -41,6 +44,10 @@ HttpResponse MethodError(uint8_t methods) {
                             (methods & kHttpGet) != 0 && (methods & kHttpPost) != 0 ? ", " : "",
                             (methods & kHttpPost) != 0 ? "POST" : "", "\r\n");
   return response;
+}
+
+size_t MostBody(const Route& route) {
+  return route.access == HttpAccess::kEverybody ? kMaxOpenBody : SIZE_MAX;
 }
 
 HttpResponse LoginError() {
@@ -137,16 +144,30 @@ void HttpSession::ReadRequest(std::string_view& bytes) {
   if (reader_.idle()) reader_.set_max_body(static_cast<size_t>(server_.config.http_max_body));
   switch (reader_.Read(bytes)) {
     case HttpRequestReader::Status::kNeedMore:
-      if (reader_.TakeExpectation()) AppendContinue(client_.output);
       if (begun_ms_ == 0 && !reader_.idle()) begun_ms_ = server_.clock.steady_ms();
+      if (reader_.awaits_body() && !admitted_) AwaitBody();
       return;
     case HttpRequestReader::Status::kError:
-      return Refuse(reader_.error_status(), reader_.error_text());
+      return Refuse(ErrorResponse(reader_.error_status(), reader_.error_text()));
     case HttpRequestReader::Status::kRequest:
       begun_ms_ = 0;
+      admitted_ = false;
       client_.last_active_ms = now_ms();
       return Answer();
   }
+}
+
+// Judges a request whose body has not come with its head. What will be refused is refused at once,
+// so that no memory is held for its body.
+void HttpSession::AwaitBody() {
+  HttpResponse refusal;
+  const Route* route = Judge(refusal);
+  if (route == nullptr) return Refuse(refusal);
+  if (!reader_.LimitBody(MostBody(*route))) {
+    return Refuse(ErrorResponse(reader_.error_status(), reader_.error_text()));
+  }
+  admitted_ = true;
+  if (reader_.expects_continue()) AppendContinue(client_.output);
 }
 
 void HttpSession::Answer() {
@@ -160,25 +181,36 @@ void HttpSession::Answer() {
 
 HttpResponse HttpSession::Respond() {
   HttpRequest& request = reader_.request();
+  HttpResponse refusal;
+  route_ = Judge(refusal);
+  if (route_ == nullptr) return refusal;
+  if (!reader_.LimitBody(MostBody(*route_))) {
+    return ErrorResponse(reader_.error_status(), reader_.error_text());
+  }
+  if (route_->path.ends_with('*')) {
+    auto rest = PercentDecoded(request.path.substr(route_->path.size() - 1));
+    if (!rest) return ErrorResponse(400, "the path is not well encoded");
+    request.rest = *std::move(rest);
+  }
+  return route_->handler(Call());
+}
+
+const Route* HttpSession::Judge(HttpResponse& refusal) {
+  const HttpRequest& request = reader_.request();
   const bool old_and_silent = request.is_http_1_0 && request.authority.empty();
   if (!old_and_silent && !IsOurHost(request.authority, server_.config.http_hosts)) {
-    return ErrorResponse(421, "this server has no such name; http-hosts lists those that it has");
+    refusal = ErrorResponse(421, kOtherHost);
+    return nullptr;
   }
   uint8_t others = 0;
   for (const Route& route : site_.routes) {
     if (!Matches(route, request.path)) continue;
     others |= route.methods;
-    if (!Allows(route, request.method)) continue;
-    HttpResponse refusal;
-    if (!Admit(route, refusal)) return refusal;
-    if (route.path.ends_with('*')) {
-      auto rest = PercentDecoded(request.path.substr(route.path.size() - 1));
-      if (!rest) return ErrorResponse(400, "the path is not well encoded");
-      request.rest = *std::move(rest);
-    }
-    return route.handler(Call());
+    if (Allows(route, request.method)) return Admit(route, refusal) ? &route : nullptr;
   }
-  return others == 0 ? ErrorResponse(404, "there is nothing under this path") : MethodError(others);
+  refusal =
+      others == 0 ? ErrorResponse(404, "there is nothing under this path") : MethodError(others);
+  return nullptr;
 }
 
 bool HttpSession::Admit(const Route& route, HttpResponse& refusal) {
@@ -226,11 +258,15 @@ void HttpSession::Send(const HttpResponse& response) {
   reader_.Clear();
 }
 
-// Refuses a request that is malformed or too slow. The rest of it is still read for kLingerMs:
-// closing a socket that has unread bytes could make the client lose the response.
-void HttpSession::Refuse(int status, std::string_view text) {
-  const ResponseForm form{.keep_alive = false, .date = site_.date.At(now_ms())};
-  AppendResponse(client_.output, ErrorResponse(status, text), form);
+// Refuses a request that is malformed, too slow, or not admitted before its body has come. The rest
+// of it is still read for kLingerMs: closing a socket that has unread bytes could make the client
+// lose the response.
+void HttpSession::Refuse(const HttpResponse& response) {
+  const ResponseForm form{.body = reader_.request().method != kHttpHead,
+                          .keep_alive = false,
+                          .date = site_.date.At(now_ms())};
+  AppendResponse(client_.output, response, form);
+  reader_.Clear();
   refused_ms_ = server_.clock.steady_ms();
   server_.clients.MarkPending(client_);
 }
@@ -241,7 +277,7 @@ bool HttpSession::OutOfTime() {
   if (client_.finished() || client_.takes_events || long_answer_ != nullptr) return false;
   if (begun_ms_ != 0) {
     if (server_.clock.steady_ms() - begun_ms_ > kMaxRequestMs) {
-      Refuse(408, "the request took too long to come");
+      Refuse(ErrorResponse(408, "the request took too long to come"));
     }
     return false;
   }

@@ -53,14 +53,17 @@ class HttpSession final : public Conversation {
   bool RunRequests(std::string_view& bytes, const TurnShare& share);
   void Discard();
   void ReadRequest(std::string_view& bytes);
+  void AwaitBody();
   void Answer();
   HttpResponse Respond();
-  // Returns whether the request may use the route; if not, `refusal` is the response.
+  // Judges the head of the request. Returns the route that it may use; null if there is none, then
+  // `refusal` is the response.
+  const Route* Judge(HttpResponse& refusal);
   bool Admit(const Route& route, HttpResponse& refusal);
   bool TakesNothing();
   bool ContinueAnswer(const TurnShare& share);
   void Send(const HttpResponse& response);
-  void Refuse(int status, std::string_view text);
+  void Refuse(const HttpResponse& response);
   HttpCall Call() const;
   int64_t now_ms() const;
 
@@ -69,6 +72,8 @@ class HttpSession final : public Conversation {
   mutable Client client_;
   HttpRequestReader reader_;
   HttpLogin login_;
+  const Route* route_ = nullptr;  // of the last request that was admitted
+  bool admitted_ = false;         // the request whose body is awaited
   std::unique_ptr<LongAnswer> long_answer_;
   std::string buffer_;      // received bytes that the reader has not taken yet
   std::string_view input_;  // the bytes of the last Take, which come after buffer_

@@ -1,7 +1,5 @@
 #include "server/http/request_reader.h"
 
-#include <absl/strings/ascii.h>
-
 #include <algorithm>
 
 #include "core/words/word.h"
@@ -12,14 +10,8 @@
 namespace tally::server {
 namespace {
 
-// A buffer with more capacity than this is freed after the request.
-constexpr size_t kKeptBytes = 32 * 1024;
-
-bool IsTokenByte(char byte) {
-  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
-  return absl::ascii_isalnum(static_cast<unsigned char>(byte)) ||
-         kMarks.find(byte) != std::string_view::npos;
-}
+constexpr std::string_view kTooLarge =
+    "the body is larger than http-max-body, or than 16 KiB where no user is asked for";
 
 bool IsToken(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), IsTokenByte);
@@ -35,15 +27,6 @@ HttpMethod MethodOf(unsigned method) {
       return kHttpPost;
     default:
       return kHttpOther;
-  }
-}
-
-// Clears the text, and frees its memory if it is large.
-void Empty(std::string& text) {
-  if (text.capacity() > kKeptBytes) {
-    text = std::string();
-  } else {
-    text.clear();
   }
 }
 
@@ -69,30 +52,68 @@ const http_parser_settings& HttpRequestReader::Settings() {
     settings.on_header_field = OnData<&Reader::OnName>;
     settings.on_header_value = OnData<&Reader::OnValue>;
     settings.on_headers_complete = OnEvent<&Reader::OnHead>;
-    settings.on_body = OnData<&Reader::OnBody>;
-    settings.on_message_complete = OnEvent<&Reader::OnEnd>;
+    settings.on_message_complete = OnEvent<&Reader::OnHeadEnd>;
     return settings;
   }();
   return kSettings;
 }
 
-HttpRequestReader::HttpRequestReader() : max_body_(static_cast<size_t>(kMib)) {
+HttpRequestReader::HttpRequestReader() {
+  body_.set_most(static_cast<size_t>(kMib));
   http_parser_init(&parser_, HTTP_REQUEST);
   parser_.data = this;
 }
 
 HttpRequestReader::Status HttpRequestReader::Read(std::string_view& bytes) {
-  const size_t taken = http_parser_execute(&parser_, &Settings(), bytes.data(), bytes.size());
-  bytes.remove_prefix(std::min(taken, bytes.size()));
+  if (!head_done_) ReadHead(bytes);
+  if (awaits_body()) ReadBody(bytes);
   if (error_status_ != 0) return Status::kError;
-  if (complete_) {
+  return complete_ ? Status::kRequest : Status::kNeedMore;
+}
+
+void HttpRequestReader::ReadHead(std::string_view& bytes) {
+  const size_t taken = http_parser_execute(&parser_, &Settings(), bytes.data(), bytes.size());
+  const std::string_view head = bytes.substr(0, taken);
+  bytes.remove_prefix(head.size());
+  if (error_status_ != 0) return;
+  if (head_done_) {
     http_parser_pause(&parser_, 0);
-    FillRequest();
-    return error_status_ == 0 ? Status::kRequest : Status::kError;
+  } else if (HTTP_PARSER_ERRNO(&parser_) != HPE_OK || !bytes.empty()) {
+    return FailAsParser();
   }
-  if (HTTP_PARSER_ERRNO(&parser_) == HPE_OK && bytes.empty()) return Status::kNeedMore;
-  FailAsParser();
-  return Status::kError;
+  if (!HasProperLines(head)) Fail(400, "the head's lines are not well formed");
+}
+
+bool HttpRequestReader::HasProperLines(std::string_view head) {
+  for (const char byte : head) {
+    const bool lone_cr = last_ == '\r' && byte != '\n';
+    const bool goes_on = last_ == '\n' && (byte == ' ' || byte == '\t');
+    const bool is_line_end = byte == '\r' || byte == '\n';
+    if (lone_cr || goes_on || !(is_line_end || IsTextByte(byte))) return false;
+    last_ = byte;
+  }
+  return true;
+}
+
+void HttpRequestReader::ReadBody(std::string_view& bytes) {
+  switch (body_.Read(bytes)) {
+    case HttpBodyReader::Status::kNeedMore:
+      return;
+    case HttpBodyReader::Status::kWhole:
+      complete_ = true;
+      request_.body = body_.body();
+      return;
+    case HttpBodyReader::Status::kTooLarge:
+      Fail(413, kTooLarge);
+      return;
+    case HttpBodyReader::Status::kMalformed:
+      Fail(400, "the chunks of the body are not well formed");
+  }
+}
+
+bool HttpRequestReader::LimitBody(size_t most) {
+  body_.set_most(std::min(most, body_.most()));
+  return !body_.too_large() || Fail(413, kTooLarge) == 0;
 }
 
 void HttpRequestReader::FailAsParser() {
@@ -116,15 +137,11 @@ void HttpRequestReader::Clear() {
   url_ = {};
   extents_.clear();
   headers_.clear();
-  Empty(text_);
-  Empty(body_);
+  EmptyText(text_);
+  body_.Clear();
+  last_ = 0;
+  error_status_ = 0;
   request_ = {};
-}
-
-bool HttpRequestReader::TakeExpectation() {
-  const bool expects = expects_continue_ && head_done_ && body_.empty() && !complete_;
-  expects_continue_ = false;
-  return expects;
 }
 
 int HttpRequestReader::OnBegin() {
@@ -145,9 +162,7 @@ bool HttpRequestReader::Grow(Extent& extent, std::string_view bytes) {
 
 int HttpRequestReader::OnUrl(std::string_view bytes) { return Grow(url_, bytes) ? 0 : 1; }
 
-// Trailers, which are headers after the body, are ignored.
 int HttpRequestReader::OnName(std::string_view bytes) {
-  if (head_done_) return 0;
   if (in_value_ || extents_.empty()) {
     if (extents_.size() == kMaxHttpHeaders) return Fail(431, "too many headers");
     extents_.emplace_back();
@@ -157,11 +172,11 @@ int HttpRequestReader::OnName(std::string_view bytes) {
 }
 
 int HttpRequestReader::OnValue(std::string_view bytes) {
-  if (head_done_) return 0;
   in_value_ = true;
   return Grow(extents_.back().value, bytes) ? 0 : 1;
 }
 
+// Always returns 1. For http-parser this means that the message ends with the head.
 int HttpRequestReader::OnHead() {
   head_done_ = true;
   for (const HeaderExtents& header : extents_) {
@@ -173,7 +188,8 @@ int HttpRequestReader::OnHead() {
   if (!CheckHeaders() || !CheckLengths() || !CheckExpectation()) return 1;
   // A request to upgrade to another protocol is answered in HTTP/1.
   parser_.upgrade = 0;
-  return 0;
+  FillRequest();
+  return 1;
 }
 
 bool HttpRequestReader::CheckHeaders() {
@@ -206,10 +222,18 @@ bool HttpRequestReader::CheckLengths() {
   if (lengths + codings > 1) {
     return Fail(400, "two lengths, or a length beside a transfer coding") == 0;
   }
-  if (lengths == 1 && parser_.content_length > max_body_) {
-    return Fail(413, "the body is larger than http-max-body") == 0;
+  return BeginBody(lengths == 1, codings == 1);
+}
+
+bool HttpRequestReader::BeginBody(bool has_length, bool is_chunked) {
+  if (is_chunked) {
+    // A server of HTTP/1.0 does not know chunks, and would take them for another request.
+    if (parser_.http_minor == 0) return Fail(400, "a transfer coding in HTTP/1.0") == 0;
+    body_.BeginChunks();
+  } else {
+    body_.BeginLength(has_length ? parser_.content_length : 0);
   }
-  return true;
+  return !body_.too_large() || Fail(413, kTooLarge) == 0;
 }
 
 bool HttpRequestReader::CheckExpectation() {
@@ -222,23 +246,13 @@ bool HttpRequestReader::CheckExpectation() {
   return true;
 }
 
-int HttpRequestReader::OnBody(std::string_view bytes) {
-  if (body_.size() + bytes.size() > max_body_) {
-    return Fail(413, "the body is larger than http-max-body");
-  }
-  body_ += bytes;
-  return 0;
-}
-
-int HttpRequestReader::OnEnd() {
-  complete_ = true;
+int HttpRequestReader::OnHeadEnd() {
   http_parser_pause(&parser_, 1);
   return 0;
 }
 
 void HttpRequestReader::FillRequest() {
   request_.method = MethodOf(parser_.method);
-  request_.body = body_;
   request_.is_http_1_0 = parser_.http_minor == 0;
   request_.keep_alive = http_should_keep_alive(&parser_) != 0;
   request_.authority = request_.Header("host").value_or("");
@@ -247,6 +261,7 @@ void HttpRequestReader::FillRequest() {
 
 bool HttpRequestReader::FillTarget() {
   const std::string_view target = View(url_);
+  if (target.find('\t') != std::string_view::npos) return false;
   http_parser_url url;
   http_parser_url_init(&url);
   if (http_parser_parse_url(target.data(), target.size(), 0, &url) != 0) return false;

@@ -1,9 +1,11 @@
-// Parses requests with http-parser from bytes that may be split anywhere, and limits the size of a
-// request. It uses no sockets and no clock.
+// Parses requests from bytes that may be split anywhere, and limits the size of a request. It uses
+// no sockets and no clock.
 //
-// http-parser checks the grammar. This class also refuses what http-parser accepts, but two servers
-// may read differently: a blank in a header's name, two lengths, a length together with a transfer
-// coding, and a transfer coding other than "chunked".
+// http-parser reads the head and checks its grammar; HttpBodyReader reads the body. This class also
+// refuses what http-parser accepts, but two servers may read differently: a blank in a header's
+// name or in the target, a byte that is no text, a CR that ends no line, a header that goes on in
+// the next line, two lengths, a length together with a transfer coding, a transfer coding other
+// than "chunked", and one in HTTP/1.0.
 #pragma once
 
 #include <http_parser.h>
@@ -12,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "server/http/body_reader.h"
 #include "server/http/http_message.h"
 
 namespace tally::server {
@@ -29,12 +32,15 @@ class HttpRequestReader {
   HttpRequestReader& operator=(const HttpRequestReader&) = delete;
 
   // The most bytes that a body may have. May be changed between two requests.
-  void set_max_body(size_t most) { max_body_ = most; }
+  void set_max_body(size_t most) { body_.set_most(most); }
+  // The same for the body of this request, while it is awaited. Returns false, with the error set,
+  // if more bytes have come or are announced.
+  bool LimitBody(size_t most);
 
   // Takes bytes from the front of `bytes`. After kRequest it must not be called before Clear, and
   // after kError never again. O(bytes). Memory grows with the bytes received, up to the limits.
   Status Read(std::string_view& bytes);
-  // Valid after kRequest, until Clear.
+  // Valid after kRequest, until Clear. While the body is awaited, valid without the body.
   const HttpRequest& request() const { return request_; }
   HttpRequest& request() { return request_; }
   // Forgets the request, for the next one.
@@ -42,13 +48,14 @@ class HttpRequestReader {
 
   // Whether no request has begun since the last Clear.
   bool idle() const { return !begun_; }
-  // Whether the client waits for "100 Continue" before it sends the body. True only once for each
-  // request.
-  bool TakeExpectation();
+  // Whether the head has come, and the body has not come to its end.
+  bool awaits_body() const { return head_done_ && !complete_ && error_status_ == 0; }
+  // Whether the client waits for "100 Continue" before it sends the body.
+  bool expects_continue() const { return expects_continue_ && body_.body().empty(); }
 
   int error_status() const { return error_status_; }
   std::string_view error_text() const { return error_text_; }
-  size_t heap_bytes() const { return text_.capacity() + body_.capacity(); }
+  size_t heap_bytes() const { return text_.capacity() + body_.heap_bytes(); }
 
  private:
   struct Extent {
@@ -70,8 +77,12 @@ class HttpRequestReader {
   int OnName(std::string_view bytes);
   int OnValue(std::string_view bytes);
   int OnHead();
-  int OnBody(std::string_view bytes);
-  int OnEnd();
+  int OnHeadEnd();
+
+  void ReadHead(std::string_view& bytes);
+  void ReadBody(std::string_view& bytes);
+  // Checks bytes of the head for what http-parser does not check in all places.
+  bool HasProperLines(std::string_view head);
 
   // Appends bytes of the head to text_ and to `extent`, which must be empty or end where text_
   // ends. Returns false, with the error set, if the head becomes too large.
@@ -80,6 +91,8 @@ class HttpRequestReader {
   bool FillTarget();
   bool CheckHeaders();
   bool CheckLengths();
+  // Begins the body that the headers announce.
+  bool BeginBody(bool has_length, bool is_chunked);
   bool CheckExpectation();
   int Fail(int status, std::string_view text);
   void FailAsParser();
@@ -88,17 +101,17 @@ class HttpRequestReader {
   }
 
   http_parser parser_;
-  size_t max_body_;
   bool begun_ = false;
   bool head_done_ = false;
   bool in_value_ = false;
   bool expects_continue_ = false;
   bool complete_ = false;
+  char last_ = 0;     // the last byte of the head that has come
   std::string text_;  // of the request line and the headers
   Extent url_;
   std::vector<HeaderExtents> extents_;
   std::vector<HttpHeader> headers_;
-  std::string body_;
+  HttpBodyReader body_;
   HttpRequest request_;
   int error_status_ = 0;
   std::string_view error_text_;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""HTTP as clients and attackers meet it: keep-alive of a thousand requests, TLS, protected mode, the
-other protocol on either port, ten thousand requests that never end, clients that do not read.
+"""HTTP as clients and attackers meet it: keep-alive of a thousand requests, TLS, the other protocol
+on either port, bodies of strangers, ten thousand requests that never end, clients that do not read.
 
 tests/run: also under asan"""
 
@@ -95,10 +95,52 @@ def check_smuggling(report, port):
                   b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
                   b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
                   b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
-                  b"Content-Length : 5\r\n\r\n", b"Transfer-Encoding:\x0bchunked\r\n\r\n"]:
+                  b"Content-Length : 5\r\n\r\n", b"Transfer-Encoding:\x0bchunked\r\n\r\n",
+                  b"X: 1\r\n Transfer-Encoding: chunked\r\n\r\n", b"X:\rY\r\n\r\n", b"X: 1\r\n\rZ"]:
         answered = talk(port, head + lines + HEALTH)
         report.check(f"{lines[:40]!r}: one answer, and the end",
                      answered.count(b"HTTP/1.1 ") == 1 and b" 200 " not in answered, answered)
+    for version, chunks in [(b"1.0", b"8\r\n%s\r\n0\r\n\r\n"), (b"1.1", b"8;\n%s\r\n0\r\n\r\n"),
+                            (b"1.1", b"8\n%s\r\n0\r\n\r\n"), (b"1.1", b"8\rX%s\r\n0\r\n\r\n"),
+                            (b"1.1", b"8\r\n%sXX0\r\n\r\n"), (b"1.1", b"8\r\n%s\r\n0\r\n\rX")]:
+        answered = talk(port, b"POST /api HTTP/" + version + b"\r\nHost: localhost\r\n"
+                        b"Transfer-Encoding: chunked\r\n\r\n" + chunks % b'["PING"]' + HEALTH)
+        report.check(f"HTTP/{version.decode()} {chunks!r}: 400, and the end",
+                     answered.startswith(b"HTTP/1.1 400") and answered.count(b"HTTP/1.1 ") == 1, answered)
+
+
+def check_strangers(report):
+    """Who is not logged in learns it before he sends a body, and keeps no memory."""
+    port = free_port()
+    with Server(http_port=port) as server:
+        with server.client() as client:
+            client.call("CONFIG", "SET", "requirepass", "secret")
+        expects = b"POST /api HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
+        for head, status in [(expects, b"401"), (expects.replace(b"localhost", b"evil.example"), b"421"),
+                             (expects.replace(b"/api", b"/healthz"), b"405"),
+                             (expects.replace(b"POST /api", b"GET /healthz"), b"413")]:
+            answered = talk(port, head + b"Content-Length: 1000000\r\n\r\n")
+            report.check(f"a body is announced: {status.decode()}, and no 100",
+                         answered.startswith(b"HTTP/1.1 " + status) and answered.count(b"HTTP/1.1 ") == 1,
+                         answered)
+        strangers = [connect(port) for _ in range(100)]
+        for one in strangers:
+            one.sendall(b"POST /api HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")
+        for one in strangers:
+            try:
+                one.sendall(b"x" * 900_000)
+            except OSError:
+                pass  # it has closed already
+        with server.client() as client:
+            client.call("AUTH", "secret")
+            listed = client.call("CLIENT", "LIST").decode()
+        held = sum(int(line.split("qbuf=")[1].split()[0]) for line in listed.splitlines())
+        report.check("a hundred bodies of strangers take no memory", held < 1 << 20, held)
+        report.check("and each is told", all(receive(one, 12) == b"HTTP/1.1 401" for one in strangers))
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        report.equal("who is logged in sends what he likes",
+                     api(connection, ["ECHO", "x" * 900_000], {"Authorization": "Bearer secret"}),
+                     (200, "x" * 900_000))
 
 
 def check_half_requests(report):
@@ -193,6 +235,7 @@ def main():
         check_pipeline(report, port)
         check_wrong_protocol(report, server, port)
         check_smuggling(report, port)
+    check_strangers(report)
     check_tls(report)
     check_slow_readers(report)
     check_half_requests(report)

@@ -2,9 +2,9 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "core/bytes/str_cat.h"
 #include "server/http/body_reader.h"
 #include "server/http/http_limits.h"
+#include "server/http_peer.h"
 
 namespace tally::server {
 namespace {
@@ -41,6 +41,20 @@ Status StatusOf(std::string_view bytes, size_t most_body = 100) {
   }
   return status;
 }
+
+// The statuses of the responses to a request with these lines, and to a GET after it.
+std::vector<int> Statuses(std::string_view bytes, size_t most = SIZE_MAX) {
+  CommandHarness harness;
+  HttpPeer peer(harness);
+  peer.Send(StrCat(bytes, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"), most);
+  std::vector<int> statuses;
+  for (auto response = peer.Take(); response.status != 0; response = peer.Take()) {
+    statuses.push_back(response.status);
+  }
+  return statuses;
+}
+
+const std::vector<int> kRefused = {400};
 
 }  // namespace
 
@@ -122,6 +136,60 @@ TEST_CASE("chunks: after Clear another body may begin", "[http]") {
   CHECK(reader.body().empty());
   reader.BeginLength(11);
   CHECK(reader.too_large());
+}
+
+TEST_CASE("http: chunks that http-parser would accept are refused", "[http]") {
+  const auto chunked = [](std::string_view body, std::string_view version = "1.1") {
+    return StrCat("POST /api HTTP/", version, "\r\nHost: localhost\r\n",
+                  "Transfer-Encoding: chunked\r\n\r\n", body);
+  };
+  for (const size_t most : {size_t{1}, size_t{50}, SIZE_MAX}) {
+    CHECK(Statuses(chunked("8;x=y\r\n[\"PING\"]\r\n0\r\n\r\n"), most) ==
+          std::vector<int>{200, 200});
+    for (const std::string_view body :
+         {"8;x\n[\"PING\"]\r\n0\r\n\r\n", "8\n[\"PING\"]\r\n0\r\n\r\n",
+          "8\rX[\"PING\"]\r\n0\r\n\r\n", "8\r\n[\"PING\"]XX0\r\n\r\n",
+          "8\r\n[\"PING\"]\r\n0\r\n\rX"}) {
+      INFO(body);
+      CHECK(Statuses(chunked(body), most) == kRefused);
+    }
+    CHECK(Statuses(chunked("8\r\n[\"PING\"]\r\n0\r\n\r\n", "1.0"), most) == kRefused);
+  }
+}
+
+TEST_CASE("http: the lines of a head end as RFC 9112 says", "[http]") {
+  const auto with = [](std::string_view lines) {
+    return StrCat("GET /healthz HTTP/1.1\r\nHost: localhost\r\n", lines);
+  };
+  for (const size_t most : {size_t{1}, size_t{30}, SIZE_MAX}) {
+    for (const std::string_view lines : {
+             "X: a\rb\r\n\r\n",     // CR before another byte, in a value
+             "X:\rb\r\n\r\n",       // before it
+             "X: \rYb\r\n\r\n",     //
+             "X: a\r\r\n\r\n",      //
+             "X: a\r\n\rZ",         // at the end of the head
+             "X: a\r\n b\r\n\r\n",  // a value that goes on in the next line
+             "X:\r\n\tb\r\n\r\n",   //
+             " X: a\r\n\r\n",       // a blank before the name
+             "X : a\r\n\r\n",
+             "X\t: a\r\n\r\n",
+             "X Y: a\r\n\r\n",
+             ": a\r\n\r\n",
+             "X\r\n\r\n",
+             "X: a\x01\r\n\r\n",
+             "X: a\x7f\r\n\r\n",
+         }) {
+      INFO(lines);
+      CHECK(Statuses(with(lines), most) == kRefused);
+    }
+    CHECK(Statuses(with(std::string_view("X: \0\r\n\r\n", 8)), most) == kRefused);
+    CHECK(Statuses("GET /healthz\t HTTP/1.1\r\nHost: localhost\r\n\r\n", most) == kRefused);
+    CHECK(Statuses("GET /healthz\f HTTP/1.1\r\nHost: localhost\r\n\r\n", most) == kRefused);
+    CHECK(Statuses("GET /healthz HTTP/1.1\r\n Host: localhost\r\n\r\n", most) == kRefused);
+    // LF alone may end a line of a head.
+    CHECK(Statuses("GET /healthz HTTP/1.1\nHost: localhost\n\n", most) ==
+          std::vector<int>{200, 200});
+  }
 }
 
 }  // namespace tally::server
