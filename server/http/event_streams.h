@@ -3,8 +3,8 @@
 // A connection becomes such a client when a handler returns a response with `streams` set.
 // PeriodicWork publishes once a second, and only while there is such a client, so that events cost
 // nothing when nobody reads them. A client that reads too slowly misses events. Its output has the
-// pubsub limit of client-output-buffer-limit, and it is closed if it takes no output for 75 s (see
-// HttpSession::OutOfTime).
+// pubsub limit of client-output-buffer-limit, and it is closed if it takes no output for 75 s, or
+// if its user may no longer read events (see HttpSession::OutOfTime).
 #pragma once
 
 #include <string_view>

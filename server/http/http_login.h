@@ -11,8 +11,8 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
-#include "server/http/http_message.h"
 #include "server/http/http_parts.h"
 #include "server/state/client.h"
 
@@ -20,10 +20,15 @@ namespace tally::server {
 
 class HttpLogin {
  public:
-  // Logs the client in as the user of the request. Returns false, and leaves the client
-  // unauthenticated, if the user or password is wrong (ACL LOG records this), if the header is
-  // malformed, or if there is no header and the default user needs a password.
-  bool Login(const HttpParts& server, Client& client, const HttpRequest& request);
+  // Logs the client in as the user of a request's Authorization header; empty: it has none. Returns
+  // false, and leaves the client unauthenticated, if the user or password is wrong (ACL LOG records
+  // this), if the header is malformed, or if there is no header and the default user needs a
+  // password.
+  bool Login(const HttpParts& server, Client& client, std::string_view header);
+  // Whether the users have changed since the last login.
+  bool outdated(const HttpParts& server) const;
+  // Repeats the last login.
+  bool Renew(const HttpParts& server, Client& client);
 
  private:
   std::string accepted_;  // the header that was last checked; empty: there was none

@@ -221,10 +221,15 @@ bool HttpSession::Admit(const Route& route, HttpResponse& refusal) {
     return false;
   }
   if (route.access == HttpAccess::kEverybody) return true;
-  if (!login_.Login(server_, client_, request)) {
+  if (!login_.Login(server_, client_, request.Header("authorization").value_or(""))) {
     refusal = LoginError();
     return false;
   }
+  return MayUse(route, refusal);
+}
+
+// Whether the user has the right that the route asks for.
+bool HttpSession::MayUse(const Route& route, HttpResponse& refusal) {
   if (route.command.empty()) return true;
   const CommandTable::Item* item = server_.commands.FindFullName(route.command);
   if (item == nullptr) return true;
@@ -272,7 +277,7 @@ void HttpSession::Refuse(const HttpResponse& response) {
 }
 
 bool HttpSession::OutOfTime() {
-  if (TakesNothing()) return true;
+  if (TakesNothing() || (client_.takes_events && !MayTakeEvents())) return true;
   if (refused_ms_ != 0) return server_.clock.steady_ms() - refused_ms_ > kLingerMs;
   if (client_.finished() || client_.takes_events || long_answer_ != nullptr) return false;
   if (begun_ms_ != 0) {
@@ -284,6 +289,14 @@ bool HttpSession::OutOfTime() {
   if (unsent_ > 0) return false;
   const int64_t limit_ms = std::max(server_.config.timeout * 1000, kLeastIdleMs);
   return now_ms() - client_.last_active_ms > limit_ms;
+}
+
+// Whether the client may still read the events that it gets. They end when its password has
+// changed, or its user has lost the right to them. Until the users change nothing is checked.
+bool HttpSession::MayTakeEvents() {
+  if (!login_.outdated(server_)) return true;
+  HttpResponse refusal;
+  return login_.Renew(server_, client_) && MayUse(*route_, refusal);
 }
 
 // Whether output has waited for more than kLeastIdleMs while the peer took none of it.

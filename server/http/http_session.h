@@ -60,6 +60,8 @@ class HttpSession final : public Conversation {
   // `refusal` is the response.
   const Route* Judge(HttpResponse& refusal);
   bool Admit(const Route& route, HttpResponse& refusal);
+  bool MayUse(const Route& route, HttpResponse& refusal);
+  bool MayTakeEvents();
   bool TakesNothing();
   bool ContinueAnswer(const TurnShare& share);
   void Send(const HttpResponse& response);

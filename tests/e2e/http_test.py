@@ -143,6 +143,20 @@ def check_strangers(report):
                      (200, "x" * 900_000))
 
 
+def check_events_end(report, server, port):
+    """A stream ends with the right to it."""
+    with server.client() as client:
+        for change in [["ACL", "SETUSER", "ann", "-info"], ["ACL", "SETUSER", "ann", "resetpass", ">other"],
+                       ["ACL", "DELUSER", "ann"]]:
+            client.call("ACL", "SETUSER", "ann", "reset", "on", ">pw", "+info")
+            with connect(port) as listener:
+                listener.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ann:pw\r\n\r\n")
+                begun = receive(listener, 500)
+                client.call(*change)
+                ended = until(lambda: b"user=ann" not in client.call("CLIENT", "LIST"))
+                report.check(f"{' '.join(change)} ends the events", ended and b"event: figures" in begun, begun)
+
+
 def check_half_requests(report):
     """Memory follows what came, not how many wait; all are ended in time."""
     if is_instrumented():
@@ -235,6 +249,7 @@ def main():
         check_pipeline(report, port)
         check_wrong_protocol(report, server, port)
         check_smuggling(report, port)
+        check_events_end(report, server, port)
     check_strangers(report)
     check_tls(report)
     check_slow_readers(report)

@@ -1,4 +1,4 @@
-// Which HTTP requests are refused before their bodies come.
+// Which HTTP requests are refused before their bodies come, and when event streams end.
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -140,6 +140,32 @@ TEST_CASE("http: where no user is asked for a body has at most 16 KiB", "[http]"
                    std::string(30000, 'x')));
   next.Send("\"]");
   CHECK(next.Take().status == 200);
+}
+
+TEST_CASE("http: events end when their reader loses his rights", "[http]") {
+  const auto ends_after = [](std::string_view change, std::string_view token = "ann:pw") {
+    CommandHarness harness;
+    harness.Run("ACL SETUSER ann on >pw +info");
+    harness.Run("ACL SETUSER bob on >pw +info");
+    HttpPeer peer(harness);
+    peer.Send(StrCat("GET /events HTTP/1.1\r\n", kHost,
+                     token.empty() ? "" : StrCat("Authorization: Bearer ", token, "\r\n"), "\r\n"));
+    REQUIRE(peer.Take().status == 200);
+    REQUIRE_FALSE(peer.session.OutOfTime());
+    CHECK(harness.Run(change) != "");
+    return peer.session.OutOfTime() || peer.session.client().finished();
+  };
+  CHECK_FALSE(ends_after("PING"));
+  CHECK_FALSE(ends_after("ACL SETUSER bob reset"));
+  CHECK_FALSE(ends_after("ACL SETUSER ann +get"));
+  CHECK(ends_after("ACL SETUSER ann -info"));
+  CHECK(ends_after("ACL SETUSER ann off"));
+  CHECK(ends_after("ACL SETUSER ann resetpass >other"));
+  CHECK(ends_after("ACL DELUSER ann"));
+  CHECK_FALSE(ends_after("CONFIG SET requirepass secret"));
+  CHECK(ends_after("CONFIG SET requirepass secret", ""));
+  CHECK(ends_after("ACL SETUSER default -info", ""));
+  CHECK_FALSE(ends_after("ACL DELUSER ann", ""));
 }
 
 }  // namespace tally::server
