@@ -26,6 +26,7 @@ class ConnectionTable final : private ConnectionOwner {
   // Takes ownership of the socket. `ssl` is null for a connection without TLS.
   void Open(int socket, SslPointer ssl, Protocol protocol, std::string peer, std::string local);
   size_t size() const { return by_client_.size(); }
+  size_t http_size() const { return site_.sessions; }
   // In no order; `visit` may close connections.
   template <typename Visit>
   void ForEach(Visit&& visit) {

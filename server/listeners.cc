@@ -201,7 +201,10 @@ void Listeners::ReportRecovery() {
 }
 
 std::string Listeners::Refusal(bool is_local, Protocol protocol) const {
-  if (connections_.size() >= static_cast<size_t>(config_.maxclients)) {
+  const auto most = static_cast<size_t>(config_.maxclients);
+  // HTTP may have half of the places, so that slow clients of HTTP cannot keep out those of RESP.
+  const bool http_full = protocol == Protocol::kHttp && connections_.http_size() >= (most + 1) / 2;
+  if (connections_.size() >= most || http_full) {
     return RefusalText(protocol, 503, "ERR", kTooManyClients);
   }
   if (config_.protected_mode && !is_local && !server_.users.DefaultNeedsPassword()) {

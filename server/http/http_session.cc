@@ -64,6 +64,7 @@ HttpSession::HttpSession(const HttpParts& server, HttpSite& site) : server_(serv
   client_.library_name = "http";
   LoginAsDefault(server.users, client_);
   server_.clients.Add(client_);
+  ++site_.sessions;
 }
 
 HttpSession::~HttpSession() {
@@ -71,6 +72,7 @@ HttpSession::~HttpSession() {
   server_.watches.UnwatchAll(client_);
   server_.pubsub.Forget(client_);
   server_.clients.Remove(client_);
+  --site_.sessions;
 }
 
 int64_t HttpSession::now_ms() const { return server_.clock.now_ms(); }

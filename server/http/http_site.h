@@ -1,6 +1,7 @@
 // What all HTTP connections of a server share.
 #pragma once
 
+#include <cstddef>
 #include <span>
 
 #include "server/http/event_streams.h"
@@ -17,6 +18,7 @@ struct HttpSite {
   const std::span<const Route> routes;
   EventStreams events;
   HttpDate date;
+  size_t sessions = 0;  // that there are; HttpSession counts itself
 };
 
 }  // namespace tally::server

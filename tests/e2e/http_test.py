@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """HTTP as clients and attackers meet it: keep-alive of a thousand requests, TLS, the other protocol
-on either port, bodies of strangers, ten thousand requests that never end, clients that do not read.
+on either port, bodies of strangers, nine thousand requests that never end, clients that do not read.
 
 tests/run: also under asan"""
 
@@ -20,7 +20,7 @@ from lib.server import Server, free_port  # noqa: E402
 from lib.sockets import connect, is_instrumented, receive, until  # noqa: E402
 
 HALF_REQUESTS = 2000
-SECOND_HALF = 8000
+SECOND_HALF = 7000
 HALF = b"POST /api HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\nX: " + b"x" * 2000
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -157,12 +157,28 @@ def check_events_end(report, server, port):
                 report.check(f"{' '.join(change)} ends the events", ended and b"event: figures" in begun, begun)
 
 
+def check_places(report):
+    """HTTP leaves places of maxclients to RESP."""
+    port = free_port()
+    with Server(http_port=port, maxclients=9) as server:
+        taken = [connect(port) for _ in range(5)]
+        for one in taken:
+            one.sendall(HEALTH)
+            receive(one, 15)
+        report.check("one more than half of maxclients is refused", talk(port, b"").startswith(b"HTTP/1.1 503"))
+        with server.client() as client:
+            report.equal("RESP gets in", client.call("PING"), "PONG")
+            taken.pop().close()
+            until(lambda: len(client.call("CLIENT", "LIST").splitlines()) == 5)
+        report.check("a place that is free again is given", b" 200 " in talk(port, HEALTH))
+
+
 def check_half_requests(report):
     """Memory follows what came, not how many wait; all are ended in time."""
     if is_instrumented():
         return
     port = free_port()
-    with Server(http_port=port, maxclients=20000) as server:
+    with Server(http_port=port, maxclients=2 * (HALF_REQUESTS + SECOND_HALF + 10)) as server:
         sockets = [open_half(port) for _ in range(HALF_REQUESTS)]
         until(lambda: count_clients(server) > HALF_REQUESTS)
         before = resident(server)
@@ -251,6 +267,7 @@ def main():
         check_smuggling(report, port)
         check_events_end(report, server, port)
     check_strangers(report)
+    check_places(report)
     check_tls(report)
     check_slow_readers(report)
     check_half_requests(report)
