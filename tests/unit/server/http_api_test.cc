@@ -173,7 +173,9 @@ TEST_CASE("api: commands that change the connection are refused", "[http]") {
   for (const std::string_view command :
        {R"(["MULTI"])", R"(["EXEC"])", R"(["WATCH","a"])", R"(["SUBSCRIBE","c"])",
         R"(["PSUBSCRIBE","*"])", R"(["UNSUBSCRIBE"])", R"(["MONITOR"])", R"(["AUTH","x"])",
-        R"(["HELLO",2])", R"(["QUIT"])", R"(["RESET"])", R"(["CLIENT","REPLY","OFF"])"}) {
+        R"(["HELLO",2])", R"(["QUIT"])", R"(["RESET"])", R"(["CLIENT","REPLY","OFF"])",
+        R"(["CLIENT","SETNAME","n"])", R"(["CLIENT","SETINFO","LIB-NAME","l"])",
+        R"(["CLIENT","NO-EVICT","ON"])", R"(["CLIENT","NO-TOUCH","ON"])"}) {
     INFO(command);
     const ResponseText response = peer.Post(command);
     CHECK(response.status == 400);
