@@ -10,7 +10,9 @@ namespace {
 // The largest integer that structured fields (RFC 8941) allow.
 constexpr int64_t kMaxInteger = 999'999'999'999'999;
 
-int64_t CeilSeconds(int64_t ms) { return ms / 1000 + (ms % 1000 > 0 ? 1 : 0); }
+int64_t Bounded(int64_t value) { return std::min(value, kMaxInteger); }
+
+int64_t CeilSeconds(int64_t ms) { return Bounded(ms / 1000 + (ms % 1000 > 0 ? 1 : 0)); }
 
 // Returns the name as a string of RFC 8941: in quotes, of printable ASCII. Other bytes, and '%',
 // are percent-encoded.
@@ -39,10 +41,11 @@ int64_t WindowMs(const LimitRule& rule) {
     case LimitAlgorithm::kBase:
       return rule.period_ms;
     case LimitAlgorithm::kBucket:
-      // The time in which an empty bucket becomes full.
-      return static_cast<int64_t>(static_cast<double>(rule.period_ms) *
-                                  static_cast<double>(rule.limit) /
-                                  static_cast<double>(rule.refill));
+      // The time in which an empty bucket becomes full. It may have more ms than an int64.
+      return static_cast<int64_t>(
+          std::min(static_cast<double>(rule.period_ms) * static_cast<double>(rule.limit) /
+                       static_cast<double>(rule.refill),
+                   static_cast<double>(kMaxInteger) * 1000));
     default:
       return 0;
   }
@@ -65,10 +68,9 @@ std::string RateLimitFields(std::string_view policy, std::span<const LimitRule> 
                             const LimitAnswer& answer) {
   const std::string name = QuotedName(policy);
   const int64_t window_ms = WindowOf(rules, answer.limit);
-  std::string fields =
-      StrCat("RateLimit-Policy: ", name, ";q=", std::min(answer.limit, kMaxInteger));
+  std::string fields = StrCat("RateLimit-Policy: ", name, ";q=", Bounded(answer.limit));
   if (window_ms > 0) StrAppend(fields, ";w=", CeilSeconds(window_ms));
-  StrAppend(fields, "\r\nRateLimit: ", name, ";r=", std::min(answer.remaining, kMaxInteger),
+  StrAppend(fields, "\r\nRateLimit: ", name, ";r=", Bounded(answer.remaining),
             ";t=", CeilSeconds(answer.reset_after_ms), "\r\n");
   if (!answer.allowed && answer.retry_after_ms >= 0) {
     StrAppend(fields, "Retry-After: ", std::max<int64_t>(CeilSeconds(answer.retry_after_ms), 1),

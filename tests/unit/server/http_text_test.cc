@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "core/bytes/str_cat.h"
 #include "random_seed.h"
 #include "server/http/json_text.h"
 #include "server/http/percent.h"
@@ -161,8 +162,15 @@ TEST_CASE("rate limit fields: as the draft has them", "[http]") {
   const LimitRule bucket[] = {LimitRule::Bucket(20, 10, 1000)};
   CHECK(RateLimitFields("b", bucket, {true, 20, 19, 0, 100}) ==
         "RateLimit-Policy: \"b\";q=20;w=2\r\nRateLimit: \"b\";r=19;t=1\r\n");
-  CHECK(RateLimitFields("c", {}, {true, INT64_MAX, INT64_MAX, 0, 0}).find("999999999999999;") !=
-        std::string::npos);
+  // Integers have at most 15 digits.
+  const std::string most(15, '9');
+  const LimitRule longest[] = {LimitRule::Fixed(INT64_MAX, INT64_MAX)};
+  CHECK(RateLimitFields("c", longest, {false, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX}) ==
+        StrCat("RateLimit-Policy: \"c\";q=", most, ";w=", most, "\r\nRateLimit: \"c\";r=", most,
+               ";t=", most, "\r\nRetry-After: ", most, "\r\n"));
+  const LimitRule slowest[] = {LimitRule::Bucket(int64_t{1} << 60, 1, int64_t{1} << 40)};
+  CHECK(RateLimitFields("b", slowest, {true, int64_t{1} << 60, 1, 0, 0})
+            .find(StrCat(";w=", most, "\r\n")) != std::string::npos);
 }
 
 }  // namespace tally::server
