@@ -17,20 +17,39 @@ uint64_t KeysOf(const Engine& engine, Type type) {
   return keys;
 }
 
+// Writes a sample for each of the first databases that have keys, and their sum for all further
+// ones. There may be 65,536 databases, and each label is a time series.
+template <typename Count>
+void WriteDatabases(const Engine& engine, MetricsWriter& writer, Count&& count) {
+  constexpr size_t kMostLabels = 100;
+  size_t labels = 0;
+  uint64_t others = 0;
+  for (size_t i = 0; i < engine.databases(); ++i) {
+    const Keyspace& database = engine.database(i);
+    if (database.size() == 0) continue;
+    if (++labels <= kMostLabels) {
+      writer.Sample({{"database", StrCat(i)}}, count(database));
+    } else {
+      others += count(database);
+    }
+  }
+  if (labels > kMostLabels) writer.Sample({{"database", "other"}}, others);
+}
+
+void WriteByDatabase(const Engine& engine, MetricsWriter& writer) {
+  writer.Gauge("tallyd_database_keys", "Keys by database.");
+  WriteDatabases(engine, writer, [](const Keyspace& database) { return database.size(); });
+  writer.Gauge("tallyd_database_expiring_keys", "Keys with a deadline, by database.");
+  WriteDatabases(engine, writer, [](const Keyspace& database) { return database.expires(); });
+}
+
 void WriteKeys(const Engine& engine, MetricsWriter& writer) {
   writer.Gauge("tallyd_keys", "Keys by the type of their values.");
   for (int i = 0; i < kTypeCount; ++i) {
     const auto type = static_cast<Type>(i);
     writer.Sample({{"type", TypeName(type)}}, KeysOf(engine, type));
   }
-  writer.Gauge("tallyd_database_keys", "Keys by database.");
-  for (size_t i = 0; i < engine.databases(); ++i) {
-    writer.Sample({{"database", StrCat(i)}}, engine.database(i).size());
-  }
-  writer.Gauge("tallyd_database_expiring_keys", "Keys with a deadline, by database.");
-  for (size_t i = 0; i < engine.databases(); ++i) {
-    writer.Sample({{"database", StrCat(i)}}, engine.database(i).expires());
-  }
+  WriteByDatabase(engine, writer);
   writer.Gauge("tallyd_quota_books", "Quota books.");
   writer.Sample(KeysOf(engine, Type::kQuota));
   writer.Gauge("tallyd_audiences", "Audiences: the keys of ACTIVE.");

@@ -146,6 +146,39 @@ TEST_CASE("metrics: 2,000 policies are at most 1,001 labels", "[metrics]") {
         }) == 2 * 1001);
 }
 
+TEST_CASE("metrics: 65,536 databases are at most 101 labels", "[metrics]") {
+  Config config;
+  config.databases = 65536;
+  CommandHarness h(config);
+  const auto of_databases = [&](std::string_view family) {
+    std::map<std::string, std::string> found;
+    for (const auto& [name, value] : Samples(Text(h))) {
+      if (name.starts_with(StrCat(family, "{"))) found.emplace(name, value);
+    }
+    return found;
+  };
+  CHECK(of_databases("tallyd_database_keys").empty());
+  for (int i = 1; i <= 100; ++i) {
+    h.Run({"SELECT", StrCat(i)});
+    h.Run("SET k 1");
+  }
+  CHECK(of_databases("tallyd_database_keys").size() == 100);
+  CHECK(of_databases("tallyd_database_keys").contains("tallyd_database_keys{database=\"100\"}"));
+  for (const std::string_view database : {"65535", "200"}) {
+    h.Run({"SELECT", std::string(database)});
+    h.Run("MSET a 1 b 2");
+    h.Run("SET c 1 EX 100");
+  }
+  auto keys = of_databases("tallyd_database_keys");
+  CHECK(keys.size() == 101);
+  CHECK(keys["tallyd_database_keys{database=\"1\"}"] == "1");
+  CHECK(keys["tallyd_database_keys{database=\"other\"}"] == "6");
+  auto expiring = of_databases("tallyd_database_expiring_keys");
+  CHECK(expiring.size() == 101);
+  CHECK(expiring["tallyd_database_expiring_keys{database=\"1\"}"] == "0");
+  CHECK(expiring["tallyd_database_expiring_keys{database=\"other\"}"] == "2");
+}
+
 TEST_CASE("metrics: over HTTP in the form that is accepted, for those who may read INFO",
           "[metrics]") {
   CommandHarness h;
