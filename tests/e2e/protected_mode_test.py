@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Protected mode: whether a client from elsewhere gets in, as redis-server decides it, whatever way
-the default user came to have a password or to have none. The client comes from an address of this
+the default user came to have a password or to have none, and HTTP decides likewise. The client comes from an address of this
 machine that is not a loopback one; where there is none, from one that the test gives itself."""
 
 import os
 import pathlib
+import select
 import shutil
 import socket
 import subprocess
@@ -14,7 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from lib.comparison import REFERENCE  # noqa: E402
 from lib.report import Report  # noqa: E402
 from lib.resp import ReplyError, encode  # noqa: E402
-from lib.server import Server  # noqa: E402
+from lib.server import Server, free_port  # noqa: E402
 
 OWN_ADDRESS = "198.51.100.1"  # of a documentation network, in a network of the test's own
 INSIDE = "IN_OWN_NETWORK"
@@ -136,6 +137,29 @@ def story(address, binary, directives, aclfile):
     return told
 
 
+def ask_over_http(address, port):
+    """The status that a client from that address gets: at once, or else for a command."""
+    with socket.create_connection((address, port), 30) as client:
+        if not select.select([client], [], [], 0.5)[0]:
+            client.sendall(b'POST /api HTTP/1.1\r\nHost: localhost\r\nContent-Length: 8\r\n\r\n["PING"]')
+        return int(client.makefile("rb").readline().split()[1])
+
+
+def check_http(report, address):
+    """HTTP lets in whom RESP lets in."""
+    port = free_port()
+    with Open(address, None, None, http_port=port, http_bind=f"127.0.0.1 {address}") as server:
+        operator = server.operator()
+        for change, elsewhere, here in [("PING", 403, 200), ("CONFIG SET requirepass secret", 401, 401),
+                                        ("ACL SETUSER default nopass", 403, 200),
+                                        ("CONFIG SET protected-mode no", 200, 200),
+                                        ("CONFIG SET protected-mode yes", 403, 200)]:
+            operator.call(*change.split(" "))
+            report.equal(f"over HTTP, after {change}: from elsewhere, and from here",
+                         (ask_over_http(address, port), ask_over_http("127.0.0.1", port)), (elsewhere, here))
+        operator.close()
+
+
 def main():
     address = own_address()
     if address is None:
@@ -153,6 +177,7 @@ def main():
                           + ([] if aclfile is None else [f"aclfile {aclfile!r}"])) or "nothing set"
         report.check(f"{start}: who gets in, at first and after {len(CHANGES)} changes", not wrong,
                      "\n".join(wrong))
+    check_http(report, address)
     report.finish()
 
 
