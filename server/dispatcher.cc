@@ -133,7 +133,7 @@ const CommandTable::Item* Dispatcher::Resolve(Client& client, Args args) {
   }
   const CommandTable::Item* item = server_.commands.Resolve(args);
   if (item == nullptr) {
-    RejectUnknown(client, args);
+    if (!RefuseBrowser(client, args[0])) RejectUnknown(client, args);
     return nullptr;
   }
   if (!item->command->subcommands.empty() && args.size() > 1) {
@@ -167,7 +167,6 @@ bool Dispatcher::RefuseBrowser(Client& client, std::string_view word) {
 }
 
 void Dispatcher::RejectUnknown(Client& client, Args args) {
-  if (RefuseBrowser(client, args[0])) return;
   std::string shown;
   for (size_t i = 1; i < args.size() && shown.size() < kMaxPrinted; ++i) {
     StrAppend(shown, "'", Printed(args[i], kMaxPrinted - shown.size()), "' ");

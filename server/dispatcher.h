@@ -31,6 +31,7 @@ class Dispatcher final : public CommandRunner {
   }
 
   bool Execute(Client& client, Args args) override;
+  void RejectUnknown(Client& client, Args args) override;
 
   // These run a command without the checks that only a request needs: for EXEC, for a script, and
   // for the log.
@@ -61,7 +62,6 @@ class Dispatcher final : public CommandRunner {
   // kMayReplicate.
   static uint32_t FlagsOf(const Client& client, const CommandTable::Item& item);
   void Reject(Client& client, const CommandTable::Item* item, std::string_view error);
-  void RejectUnknown(Client& client, Args args);
   // Ends the connection if the word shows that the request is HTTP (POST or Host:), as Redis does.
   // Returns whether it did.
   bool RefuseBrowser(Client& client, std::string_view word);

@@ -23,6 +23,9 @@ class CommandRunner {
   // empty request has no effect. Returns false if the request must be given again later, because
   // clients are paused.
   virtual bool Execute(Client& client, Args args) = 0;
+  // Replies the error for a request that is no command. Unlike Execute it never closes the
+  // connection of a client that sends what a browser would send to the port of RESP.
+  virtual void RejectUnknown(Client& client, Args args) = 0;
   // Returns the microseconds since the batch began, whatever has used them. The next command is
   // timed from now on.
   virtual int64_t MeasureBatch() = 0;

@@ -18,6 +18,9 @@ namespace {
 
 constexpr std::string_view kTooMuch =
     "ERR not run: the replies before it are larger than the 16 MiB that HTTP may have";
+constexpr std::string_view kClosed = "ERR not run: a command before it has closed the connection";
+
+CommandReply NotRun(std::string_view error) { return {.wire = StrCat("-", error, "\r\n")}; }
 
 // Runs the commands of one body, in each turn as many as the turn's share allows.
 class ApiAnswer final : public LongAnswer {
@@ -29,6 +32,8 @@ class ApiAnswer final : public LongAnswer {
     while (next_ < request_.commands()) {
       // Runs at least one command in each turn, so that the answer ends whatever the share is.
       if (!RunNext(call)) return false;
+      // A client that is to be closed gets no further turn: it must be answered in this one.
+      if (call.client.finished()) continue;
       if (next_ < request_.commands() && call.server.runner->MeasureBatch() >= share.micros) {
         return false;
       }
@@ -44,8 +49,10 @@ class ApiAnswer final : public LongAnswer {
   // Returns false if the command did not run because clients are paused.
   bool RunNext(const HttpCall& call) {
     CommandReply reply;
-    if (body_.size() > kMaxReplyBytes) {
-      reply.wire = StrCat("-", kTooMuch, "\r\n");
+    if (call.client.finished()) {
+      reply = NotRun(kClosed);
+    } else if (body_.size() > kMaxReplyBytes) {
+      reply = NotRun(kTooMuch);
     } else {
       auto run = RunCommand(call, request_.Command(next_, args_));
       if (!run) return false;

@@ -42,7 +42,11 @@ std::optional<CommandReply> RunCommand(const HttpCall& call, Args args) {
   }
   ByteBlocks& output = call.client.output;
   const size_t begin = output.size();
-  if (!call.server.runner->Execute(call.client, args)) return std::nullopt;
+  if (item == nullptr) {
+    call.server.runner->RejectUnknown(call.client, args);
+  } else if (!call.server.runner->Execute(call.client, args)) {
+    return std::nullopt;
+  }
   if (output.overflowed()) return Error("ERR the output is larger than the client may have");
   if (output.size() - begin > kMaxReplyBytes) {
     output.Truncate(begin);
