@@ -90,7 +90,7 @@ HttpResponse ErrorResponse(int status, std::string_view text) {
   response.status = status;
   response.content_type = kJsonType;
   response.body = "{\"error\":";
-  AppendJsonString(response.body, text);
+  AppendJsonText(response.body, text);
   response.body += "}\n";
   return response;
 }

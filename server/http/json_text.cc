@@ -2,8 +2,11 @@
 
 #include <absl/strings/escaping.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 
 #include "core/bytes/str_cat.h"
 
@@ -40,33 +43,54 @@ size_t CharacterLength(std::string_view bytes, size_t begin) {
   return left >= 4 && !overlong && !too_high && Continues(bytes, begin + 1, 3) ? 4 : 0;
 }
 
-void AppendEscaped(std::string& out, char character) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  switch (character) {
-    case '"':
-      out += "\\\"";
-      break;
-    case '\\':
-      out += "\\\\";
-      break;
-    case '\n':
-      out += "\\n";
-      break;
-    case '\r':
-      out += "\\r";
-      break;
-    case '\t':
-      out += "\\t";
-      break;
-    default:
-      StrAppend(out, "\\u00", kHex[static_cast<uint8_t>(character) >> 4], kHex[character & 15]);
-  }
-}
-
 // Whether the character needs no escape in a JSON string.
 bool IsPlain(char character) {
   return static_cast<uint8_t>(character) >= 0x20 && character != '"' && character != '\\' &&
          character != 0x7f;
+}
+
+// The letter after the backslash in the short escape of the character; 0 if it has none.
+char ShortEscape(char character) {
+  switch (character) {
+    case '"':
+    case '\\':
+      return character;
+    case '\n':
+      return 'n';
+    case '\r':
+      return 'r';
+    case '\t':
+      return 't';
+    default:
+      return 0;
+  }
+}
+
+// Writes the escape of a character that is not plain, and returns the end of what was written.
+char* WriteEscape(char* to, char character) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  const char letter = ShortEscape(character);
+  if (letter == 0) {
+    const char escape[] = {'\\', 'u', '0', '0', kHex[character >> 4], kHex[character & 15]};
+    return std::copy(std::begin(escape), std::end(escape), to);
+  }
+  *to++ = '\\';
+  *to++ = letter;
+  return to;
+}
+
+// Appends the escapes of the characters from `i` on that are not plain, up to the first one that
+// is. Returns where that is. Appends many at a time, since values may have megabytes of them.
+size_t AppendEscapes(std::string& out, std::string_view text, size_t i) {
+  std::array<char, 384> escapes;
+  constexpr size_t kLongest = 6;
+  while (i < text.size() && !IsPlain(text[i])) {
+    char* end = escapes.data();
+    char* const last = escapes.data() + escapes.size() - kLongest;
+    while (i < text.size() && end <= last && !IsPlain(text[i])) end = WriteEscape(end, text[i++]);
+    out.append(escapes.data(), end);
+  }
+  return i;
 }
 
 // Whether one of the eight bytes is `byte`.
@@ -86,6 +110,17 @@ size_t PlainUntil(std::string_view bytes, size_t i) {
   }
   while (i < bytes.size() && IsPlain(bytes[i])) ++i;
   return i;
+}
+
+// Appends UTF-8 text with its quotes.
+void AppendQuoted(std::string& out, std::string_view text) {
+  out += '"';
+  for (size_t i = 0; i < text.size();) {
+    const size_t end = PlainUntil(text, i);
+    out.append(text, i, end - i);
+    i = AppendEscapes(out, text, end);
+  }
+  out += '"';
 }
 
 }  // namespace
@@ -115,14 +150,18 @@ void AppendJsonString(std::string& out, std::string_view bytes) {
     StrAppend(out, "{\"base64\":\"", encoded, "\"}");
     return;
   }
-  out += '"';
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    const size_t end = PlainUntil(bytes, i);
-    out.append(bytes, i, end - i);
-    if (end < bytes.size()) AppendEscaped(out, bytes[end]);
-    i = end;
+  AppendQuoted(out, bytes);
+}
+
+void AppendJsonText(std::string& out, std::string_view text) {
+  if (IsUtf8(text)) return AppendQuoted(out, text);
+  std::string valid;
+  for (size_t i = 0; i < text.size();) {
+    const size_t length = CharacterLength(text, i);
+    valid += length == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(i, length);
+    i += std::max<size_t>(length, 1);
   }
-  out += '"';
+  AppendQuoted(out, valid);
 }
 
 }  // namespace tally::server

@@ -1,5 +1,5 @@
-// Writes strings of any bytes as JSON. A JSON string is Unicode text, so bytes that are not valid
-// UTF-8 are written as an object, {"base64": "…"}.
+// Writes strings of any bytes as JSON. A JSON string is Unicode text, so values with bytes that are
+// not valid UTF-8 are written as an object, {"base64": "…"}.
 #pragma once
 
 #include <string>
@@ -14,5 +14,9 @@ bool IsUtf8(std::string_view bytes);
 
 // Appends the string with its quotes, or the object. O(bytes).
 void AppendJsonString(std::string& out, std::string_view bytes);
+
+// Appends a text that people read, such as an error's, always as a string: each byte of it that is
+// not valid UTF-8 becomes U+FFFD. O(bytes).
+void AppendJsonText(std::string& out, std::string_view text);
 
 }  // namespace tally::server

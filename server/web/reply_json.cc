@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
@@ -34,35 +35,28 @@ size_t CountNames(std::string_view names) {
   return count;
 }
 
-class ReplyReader {
+// Takes a reply apart, from its front.
+class ReplyBytes {
  public:
-  ReplyReader(std::string& out, std::string_view reply) : out_(out), rest_(reply) {}
+  explicit ReplyBytes(std::string_view reply) : rest_(reply) {}
 
-  void Value(std::string_view names, int depth);
+  bool empty() const { return rest_.empty(); }
+  std::string_view TakeLine();
+  // Takes the bytes of a string after its line, which gives their number.
+  std::string_view TakeBytes(std::string_view size);
 
  private:
-  std::string_view TakeLine();
-  std::string_view TakeBytes(std::string_view size);
-  void Array(size_t count, std::string_view names, int depth);
-  void Object(size_t count, std::string_view names, int depth);
-  void Map(size_t pairs, int depth);
-  void Double(std::string_view text);
-  // Whether the keys of the next `pairs` pairs of key and value are all UTF-8 text.
-  bool HasTextKeys(size_t pairs) const;
-  void Skip();
-
-  std::string& out_;
   std::string_view rest_;
 };
 
-std::string_view ReplyReader::TakeLine() {
+std::string_view ReplyBytes::TakeLine() {
   const size_t end = rest_.find("\r\n");
   const std::string_view line = rest_.substr(0, end);
   rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 2);
   return line;
 }
 
-std::string_view ReplyReader::TakeBytes(std::string_view size) {
+std::string_view ReplyBytes::TakeBytes(std::string_view size) {
   const auto bytes = static_cast<size_t>(ParseInt64(size).value_or(0));
   const std::string_view taken = rest_.substr(0, bytes);
   rest_.remove_prefix(std::min(bytes + 2, rest_.size()));
@@ -75,25 +69,86 @@ size_t CountOf(std::string_view text) {
   return static_cast<size_t>(std::max<int64_t>(ParseInt64(text).value_or(0), 0));
 }
 
+bool HasBytes(std::string_view line) {
+  return !line.empty() && (line[0] == '$' || line[0] == '=') && line.substr(1) != "-1";
+}
+
+// Whether a map with this key may be a JSON object. Keys that mark errors and strings of bytes may
+// not: a map of users' data must not look like one of these.
+bool MayBeMember(std::string_view key) { return key != "error" && key != "base64" && IsUtf8(key); }
+
+// Returns for each map of the reply, in the order in which they begin, whether it becomes an
+// object. All are judged in one pass, since maps may be nested: to look through each map when it
+// begins would take O(bytes * depth).
+std::vector<bool> FindObjects(std::string_view reply) {
+  struct Open {
+    size_t left;  // values that are still to come; of a map the even ones are keys
+    size_t map;   // index in `objects`; of an array kNoMap
+  };
+  constexpr size_t kNoMap = SIZE_MAX;
+  std::vector<bool> objects;
+  if (reply.find('%') == std::string_view::npos) return objects;
+  std::vector<Open> open{{1, kNoMap}};
+  for (ReplyBytes bytes(reply); !bytes.empty();) {
+    while (!open.empty() && open.back().left == 0) open.pop_back();
+    if (open.empty()) break;
+    Open& parent = open.back();
+    const bool is_key = parent.map != kNoMap && parent.left % 2 == 0;
+    --parent.left;
+    const std::string_view line = bytes.TakeLine();
+    const char type = line.empty() ? '_' : line[0];
+    const std::string_view text = line.substr(line.empty() ? 0 : 1);
+    const std::string_view value = HasBytes(line) ? bytes.TakeBytes(text) : text;
+    const bool is_text = type == '+' || (type == '$' && HasBytes(line));
+    if (is_key && !(is_text && MayBeMember(value))) objects[parent.map] = false;
+    if (type == '%') objects.push_back(true);
+    if (IsAggregate(type)) {
+      const bool map = type == '%';
+      open.push_back({CountOf(text) * (map ? 2 : 1), map ? objects.size() - 1 : kNoMap});
+    }
+  }
+  return objects;
+}
+
+class ReplyReader {
+ public:
+  ReplyReader(std::string& out, std::string_view reply)
+      : out_(out), rest_(reply), objects_(FindObjects(reply)) {}
+
+  void Value(std::string_view names, int depth);
+
+ private:
+  void Array(size_t count, std::string_view names, int depth);
+  void Object(size_t count, std::string_view names, int depth);
+  void Map(size_t pairs, int depth);
+  void Double(std::string_view text);
+  void Skip();
+
+  std::string& out_;
+  ReplyBytes rest_;
+  const std::vector<bool> objects_;  // see FindObjects
+  size_t next_map_ = 0;              // index in objects_ of the map that begins next
+};
+
 void ReplyReader::Value(std::string_view names, int depth) {
   if (depth > kMaxDepth || rest_.empty()) {
     Skip();
     out_ += "null";
     return;
   }
-  const std::string_view line = TakeLine();
+  const std::string_view line = rest_.TakeLine();
   const char type = line.empty() ? '_' : line[0];
   const std::string_view text = line.substr(line.empty() ? 0 : 1);
-  const bool is_null = type == '_' || text == "-1";
+  const bool is_null = type == '_' || ((type == '$' || type == '*') && text == "-1");
   if (type == ':' || type == '(') {
     out_ += text;
   } else if (is_null) {
     out_ += "null";
   } else if (type == '$') {
-    AppendJsonString(out_, TakeBytes(text));
+    AppendJsonString(out_, rest_.TakeBytes(text));
   } else if (type == '=') {
     // The format, such as "txt:", comes before the text.
-    AppendJsonString(out_, TakeBytes(text).substr(4));
+    AppendJsonString(out_, rest_.TakeBytes(text).substr(4));
   } else if (type == ',') {
     Double(text);
   } else if (type == '#') {
@@ -134,7 +189,7 @@ void ReplyReader::Object(size_t count, std::string_view names, int depth) {
 }
 
 void ReplyReader::Map(size_t pairs, int depth) {
-  const bool object = HasTextKeys(pairs);
+  const bool object = objects_[next_map_++];
   out_ += object ? '{' : '[';
   for (size_t i = 0; i < pairs; ++i) {
     if (i > 0) out_ += ',';
@@ -157,26 +212,14 @@ void ReplyReader::Double(std::string_view text) {
   }
 }
 
-bool ReplyReader::HasTextKeys(size_t pairs) const {
-  std::string ignored;
-  ReplyReader ahead(ignored, rest_);
-  for (size_t i = 0; i < pairs; ++i) {
-    const std::string_view line = ahead.TakeLine();
-    if (line.empty() || (line[0] != '$' && line[0] != '+')) return false;
-    const std::string_view key = line[0] == '$' ? ahead.TakeBytes(line.substr(1)) : line.substr(1);
-    if (!IsUtf8(key)) return false;
-    ahead.Skip();
-  }
-  return true;
-}
-
 // Skips one value, with all values inside it.
 void ReplyReader::Skip() {
   for (size_t values = 1; values > 0 && !rest_.empty(); --values) {
-    const std::string_view line = TakeLine();
+    const std::string_view line = rest_.TakeLine();
     if (line.empty()) continue;
     const std::string_view text = line.substr(1);
-    if ((line[0] == '$' || line[0] == '=') && text != "-1") TakeBytes(text);
+    if (HasBytes(line)) rest_.TakeBytes(text);
+    if (line[0] == '%') ++next_map_;
     if (IsAggregate(line[0])) values += CountOf(text) * (line[0] == '%' ? 2 : 1);
   }
 }
@@ -191,9 +234,9 @@ std::string_view ErrorCode(std::string_view text) { return text.substr(0, text.f
 
 void AppendErrorJson(std::string& out, std::string_view text) {
   out += "{\"error\":";
-  AppendJsonString(out, text);
+  AppendJsonText(out, text);
   out += ",\"code\":";
-  AppendJsonString(out, ErrorCode(text));
+  AppendJsonText(out, ErrorCode(text));
   out += '}';
 }
 

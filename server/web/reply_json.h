@@ -3,7 +3,8 @@
 // Integers, doubles, booleans and null stay what they are; infinities become strings. Statuses and
 // bulk strings become strings (see json_text.h). Arrays and sets become arrays, or objects if the
 // command's row has names for their elements. Maps become objects, or arrays of pairs if a key is
-// not text. An error becomes {"error": text, "code": its first word}.
+// not text, or is "error" or "base64". An error becomes {"error": text, "code": its first word}. So
+// no map, whatever users put into it, can be mistaken for an error or for a string of bytes.
 #pragma once
 
 #include <string>
