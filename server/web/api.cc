@@ -16,8 +16,12 @@
 namespace tally::server {
 namespace {
 
+// When the JSON of a batch's replies has more bytes than this, no further command of it is run. The
+// whole response is copied to the output within one turn.
+constexpr size_t kMaxBatchBytes = size_t{4} << 20;
+
 constexpr std::string_view kTooMuch =
-    "ERR not run: the replies before it are larger than the 16 MiB that HTTP may have";
+    "ERR not run: the replies before it are larger than the 4 MiB that HTTP may have";
 constexpr std::string_view kClosed = "ERR not run: a command before it has closed the connection";
 
 CommandReply NotRun(std::string_view error) { return {.wire = StrCat("-", error, "\r\n")}; }
@@ -51,7 +55,7 @@ class ApiAnswer final : public LongAnswer {
     CommandReply reply;
     if (call.client.finished()) {
       reply = NotRun(kClosed);
-    } else if (body_.size() > kMaxReplyBytes) {
+    } else if (body_.size() > kMaxBatchBytes) {
       reply = NotRun(kTooMuch);
     } else {
       auto run = RunCommand(call, request_.Command(next_, args_));

@@ -50,7 +50,7 @@ std::optional<CommandReply> RunCommand(const HttpCall& call, Args args) {
   if (output.overflowed()) return Error("ERR the output is larger than the client may have");
   if (output.size() - begin > kMaxReplyBytes) {
     output.Truncate(begin);
-    return Error("ERR the reply is larger than the 16 MiB that HTTP may have");
+    return Error("ERR the reply is larger than the 1 MiB that HTTP may have");
   }
   return CommandReply{.wire = TakeReply(output, begin),
                       .names = item == nullptr ? std::string_view() : item->command->reply_names};

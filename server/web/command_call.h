@@ -20,9 +20,9 @@ struct CommandReply {
   std::string_view error() const;
 };
 
-// The most bytes of a reply that is converted to JSON. When the JSON of a batch's replies has more
-// bytes than this, no further command of the batch is run.
-inline constexpr size_t kMaxReplyBytes = size_t{16} << 20;
+// The most bytes of a reply that is converted to JSON. A reply is converted within one turn, so
+// this limits how long other clients wait for it.
+inline constexpr size_t kMaxReplyBytes = size_t{1} << 20;
 
 // Runs the command and returns its reply. Returns nullopt if clients are paused: the caller must
 // run it again in a later turn. A command that changes the connection, or may block it, is not run:
