@@ -82,6 +82,7 @@ void ConfigRewrite(ServerContext& context, const ConfigParts& server) {
 
 void ConfigResetStat(ServerContext& context, const ConfigParts& server) {
   server.stats.Reset();
+  server.stats.reset_ms = context.now;
   server.loop.Reset();
   context.reply.Ok();
 }

@@ -71,6 +71,7 @@ struct Stats {
   // Counts an error reply. `error` is its text; its first word is the kind of error.
   void CountError(std::string_view error);
 
+  int64_t reset_ms = 0;  // unix time of the last CONFIG RESETSTAT; 0: there was none
   uint64_t connections_received = 0;
   uint64_t connections_rejected = 0;
   uint64_t commands_processed = 0;

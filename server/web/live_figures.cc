@@ -36,7 +36,7 @@ class JsonObject {
   }
   void AddText(std::string_view name, std::string_view text) {
     Name(name);
-    AppendJsonString(out_, text);
+    AppendJsonText(out_, text);
   }
   // Writes a member's name. The caller must append the value to the text that it returns.
   std::string& Name(std::string_view name) {
@@ -144,6 +144,8 @@ std::string LiveFigures(const ServerFigures& server) {
   all.AddText("run_id", server.run_id);
   all.AddText("version", kTallydVersion);
   all.Add("uptime_s", std::max<int64_t>((now_ms - server.process->started_ms()) / 1000, 0));
+  // Since when the counts that CONFIG RESETSTAT resets are counted.
+  all.Add("counted_since_ms", stats.reset_ms != 0 ? stats.reset_ms : server.process->started_ms());
   all.Add("clients", server.clients.size());
   all.Add("connections", stats.connections_received);
   all.Add("commands", stats.commands_processed);

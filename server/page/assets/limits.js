@@ -3,14 +3,21 @@
 import { ApiError, batch, call, fields, infoPairs, infoRows } from "./api.js";
 import { bar, el, field, panel, table } from "./dom.js";
 import { bytes, clock, count, instant, lately, micros, percent, rate } from "./format.js";
-import { packKey, quoteLine, readKey, showKey } from "./words.js";
+import { isShortened, packKey, quoteLine, readKey, shortened, showKey } from "./words.js";
 
 const EVERY_MS = 5000;
 const MOST_POLICIES = 200;
+// What DENIALS and HOTKEYS keep of a key, and DENIALS of a rule or a policy's name.
+const KEY_BYTES = 64, RULE_BYTES = 40;
 const SPANS = { "1m": "minute", "5m": "5 minutes", "1h": "hour" };
 
-// A link to the look-up of a key, and to the policy by which it is judged.
+// A link to the look-up of a key, and to the policy by which it is judged. What is not the whole key has none:
+// it would lead to another key.
 function keyLink(key, policy) {
+  if (isShortened(key, KEY_BYTES)) {
+    return el("span", { class: "key", title: `Only the first ${KEY_BYTES} bytes of a key are kept here. Look it up by its whole name.` },
+      showKey(key));
+  }
   const target = `#lookup?key=${encodeURIComponent(packKey(key))}${policy ? `&policy=${encodeURIComponent(packKey(policy))}` : ""}`;
   return el("a", { href: target, class: "key" }, showKey(key));
 }
@@ -18,6 +25,11 @@ function keyLink(key, policy) {
 function share(allowed, denied) {
   const part = denied / (allowed + denied);
   return el("span", { class: "share" }, bar(part, "denied"), ` ${percent(part)}`);
+}
+
+// Stands where a number would, and says why there is none.
+function unknown(why) {
+  return el("span", { title: why }, "–");
 }
 
 // Names may be texts or bytes.
@@ -95,7 +107,8 @@ export class Limits {
   }
 
   #since(panelOf, now, what) {
-    panelOf.span(`${what} since ${clock(this.#started)}, at ${clock(now)}`);
+    const since = Number.isFinite(this.#started) ? ` since ${clock(this.#started)}` : "";
+    panelOf.span(`${what}${since}, at ${clock(now)}`);
   }
 
   #showPolicies(list, names, rules, info, now) {
@@ -103,15 +116,18 @@ export class Limits {
     this.#since(this.#policies, now, "Counts");
     if (names.length === 0) return this.#policies.empty("No policy is stored. POLICY.SET in the console stores one.");
     const decided = decisions(info, "policy");
+    const why = info instanceof ApiError ? `Not known: ${info.message}`
+      : "Not known: this policy is counted together with others, since it came after 1,000 others or has a name of more than 128 bytes.";
     const before = this.#before;
     this.#before = { at: now, decided };
     const rows = names.map((name, i) => {
-      const counts = decided.get(identity(name)) ?? { allowed: 0, denied: 0 };
+      const counts = decided.get(identity(name)) ?? null;
       const earlier = before?.decided.get(identity(name));
       const words = rules[i] instanceof ApiError || rules[i] === null ? [] : rules[i];
-      const recent = earlier && now > before.at ? ((counts.denied - earlier.denied) * 1000) / (now - before.at) : NaN;
-      return [showKey(name), el("code", {}, quoteLine(words)), count(counts.allowed), count(counts.denied),
-        share(counts.allowed, counts.denied), rate(recent),
+      const recent = counts && earlier && now > before.at ? ((counts.denied - earlier.denied) * 1000) / (now - before.at) : NaN;
+      const figures = counts === null ? Array.from({ length: 4 }, () => unknown(why))
+        : [count(counts.allowed), count(counts.denied), share(counts.allowed, counts.denied), rate(recent)];
+      return [showKey(name), el("code", {}, quoteLine(words)), ...figures,
         el("a", { href: `#console?run=${encodeURIComponent(quoteLine(["POLICY.SET", name, ...words]))}`,
           "aria-label": `Change policy ${showKey(name)}` }, "Change")];
     });
@@ -136,8 +152,8 @@ export class Limits {
     if (reply.length === 0) return this.#denials.empty(`Nobody was denied in the last ${SPANS[window]}.`);
     const rows = reply.map((entry) => {
       const [key, rule, denied, error, last] = fields(entry);
-      const policy = this.#names.find((name) => identity(name) === identity(rule));
-      return [keyLink(key, policy), showKey(rule), error > 0 ? `${count(denied)} (at most ${count(error)} too many)` : count(denied),
+      const named = this.#names.filter((name) => identity(shortened(name, RULE_BYTES)) === identity(rule));
+      return [keyLink(key, named.length === 1 ? named[0] : undefined), showKey(rule), error > 0 ? `${count(denied)} (at most ${count(error)} too many)` : count(denied),
         instant(Number(last), now)];
     });
     this.#denials.show(table(`Who was denied most in the last ${SPANS[window]}`, [{ name: "Key" }, { name: "Rule" },

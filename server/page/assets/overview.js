@@ -131,8 +131,10 @@ export class Overview {
   }
 
   #showAbout(event) {
-    this.#about.span(`since ${clock(event.now_ms - event.uptime_s * 1000)}, ${span(event.uptime_s * 1000) || "just now"}`);
-    this.#about.show(facts([["Version", event.version], ["Commands run", count(event.commands)],
+    // CONFIG RESETSTAT sets these counts to 0.
+    this.#about.span(`Counts since ${clock(event.counted_since_ms)}, at ${clock(event.now_ms)}`);
+    const started = `${clock(event.now_ms - event.uptime_s * 1000)}, ${span(event.uptime_s * 1000) || "just now"}`;
+    this.#about.show(facts([["Version", event.version], ["Runs since", started], ["Commands run", count(event.commands)],
       ["Errors answered", count(event.errors)], ["Connections taken", count(event.connections)],
       ["Keys expired", count(event.expired)], ["Keys evicted", count(event.evicted)]]));
   }

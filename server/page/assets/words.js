@@ -127,6 +127,20 @@ export function showKey(value) {
   return String(value).startsWith('"') ? `"${inner}"` : String(value);
 }
 
+// Lists of the server keep the first bytes of a long name, and say how many are left out. Whether a name is
+// such a beginning, of which `kept` bytes were kept: then nobody knows the whole.
+export function isShortened(value, kept) {
+  const text = Array.from(toBytes(value), (byte) => String.fromCharCode(byte)).join("");
+  return /^\.\.\. \(\d+ more bytes\)$/.test(text.slice(kept));
+}
+
+// A name as such a list writes it.
+export function shortened(value, kept) {
+  const all = toBytes(value);
+  if (all.length <= kept) return value;
+  return fromBytes([...all.slice(0, kept), ...encoder.encode(`... (${all.length - kept} more bytes)`)]);
+}
+
 // For an address: a key of any bytes as one hash parameter.
 export function packKey(value) {
   return isBytes(value) ? `64:${value.base64}` : `t:${value}`;

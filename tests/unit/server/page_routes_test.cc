@@ -96,4 +96,15 @@ TEST_CASE("page: the figures are an object whose totals grow", "[http]") {
   CHECK(after["persistence"].is_object());
 }
 
+TEST_CASE("page: the figures say since when they are counted") {
+  CommandHarness harness;
+  CHECK(Figures(harness)["counted_since_ms"] == CommandHarness::kBegin);
+  harness.Advance(5000);
+  harness.Run("PING");
+  CHECK(Figures(harness)["counted_since_ms"] == CommandHarness::kBegin);
+  harness.Run("CONFIG RESETSTAT");
+  harness.Advance(5000);
+  CHECK(Figures(harness)["counted_since_ms"] == CommandHarness::kBegin + 5000);
+}
+
 }  // namespace tally::server

@@ -4,6 +4,11 @@ export const XSS_KEY = '<img src=x onerror="alert(1)">';
 export const XSS_POLICY = "<b onmouseover=alert(2)>p</b>";
 export const ODD_KEY = Buffer.from([0x61, 0xff, 0x00, 0x0a, 0x7a]);
 
+// Longer than what DENIALS keeps of them, and a policy that is counted with others.
+export const LONG_KEY = `long:${"k".repeat(90)}`;
+export const LONG_POLICY = `api-of-${"p".repeat(50)}`;
+export const SHARED_POLICY = `shared-${"s".repeat(130)}`;
+
 export async function fill(wire) {
   const now = Math.floor(Date.now() / 1000);
   await wire.call("POLICY.SET", "login", "FIXED", "5", "10m");
@@ -11,6 +16,10 @@ export async function fill(wire) {
   for (let i = 0; i < 9; i += 1) await wire.call("LIMIT.TAKE", "user:7", "POLICY", "login");
   for (let i = 0; i < 4; i += 1) await wire.call("LIMIT.TAKE", XSS_KEY, "POLICY", XSS_POLICY);
   for (let i = 0; i < 4; i += 1) await wire.call("LIMIT.TAKE", ODD_KEY, "FIXED", "1", "1h");
+  await wire.call("POLICY.SET", LONG_POLICY, "FIXED", "1", "1h");
+  await wire.call("POLICY.SET", SHARED_POLICY, "FIXED", "1", "1h");
+  for (let i = 0; i < 3; i += 1) await wire.call("LIMIT.TAKE", LONG_KEY, "POLICY", LONG_POLICY);
+  for (let i = 0; i < 3; i += 1) await wire.call("LIMIT.TAKE", "short", "POLICY", LONG_POLICY);
   for (let i = 0; i < 37; i += 1) await wire.call("HITS.ADD", "said:hello", "24h", "AT", now - i * 2000);
   for (let day = 20; day > 0; day -= 1) {
     await wire.call("ACTIVE.TOUCH", "shop", `u${day}`, `u${day + 1}`, "AT", now - day * 86400);

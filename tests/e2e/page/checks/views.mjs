@@ -1,6 +1,6 @@
 // What each view shows, and that it is right.
 
-import { ODD_KEY, XSS_KEY, load } from "./data.mjs";
+import { LONG_POLICY, ODD_KEY, XSS_KEY, load } from "./data.mjs";
 import { openPage, report, shot, shows, textOf, until, visit } from "./harness.mjs";
 
 const CLOCK = "\\d\\d:\\d\\d:\\d\\d";
@@ -40,7 +40,7 @@ export async function overview(browser, server) {
   await shows("denials a second with their share, and the span", page, ".tiles li:nth-child(2)",
     new RegExp(`Denied\\s+[1-9][\\d,.]*\\s+(4\\d|5\\d)(\\.\\d)?% of decisions, a second, over \\d+ seconds?, to ${CLOCK}`));
   await shows("the p99 of a turn", page, ".tiles li:nth-child(3)", /Turn, p99\s+[\d.,]+ (µs|ms)/);
-  await shows("keys by type", page, "#types", /limit\s+3[\s\S]*hits\s+1/);
+  await shows("keys by type", page, "#types", /limit\s+5[\s\S]*hits\s+1/);
   await shows("the state of persistence", page, "#persistence", /off: only snapshots[\s\S]*Last write\s+ok/);
   await shows("a chart says its span", page, "#rates .span", new RegExp(`^the last [\\da-z ]+, to ${CLOCK}$`));
   const drawn = await until(() => page.evaluate(() => [...document.querySelectorAll("#view-overview canvas")].filter((canvas) =>
@@ -50,7 +50,33 @@ export async function overview(browser, server) {
   await shot(page, "overview");
   await stop();
   await shows("requests fall when it ends", page, ".tiles li:nth-child(1)", /Requests\s+\d\d?(\.\d)?\s/);
+  await resets(page, server);
   await quiet(page, "overview");
+}
+
+async function resets(page, server) {
+  const since = () => page.$eval("#about .span", (node) => node.textContent.replace(/, at .*/, ""));
+  const started = await since();
+  const wire = server.wire();
+  await wire.call("CONFIG", "RESETSTAT");
+  wire.close();
+  report.check("after CONFIG RESETSTAT counts are said to be since then", await until(async () => await since() !== started),
+    `still ${started}`);
+}
+
+// Long and odd names: none leads to another key.
+async function longNames(page, server) {
+  const rows = await page.$$eval("#denials tbody tr", (all) => all.map((row) => [row.querySelector("a.key")?.hash ?? null, row.innerText]));
+  const of = (pattern) => rows.find(([, text]) => pattern.test(text)) ?? [];
+  report.equal("a key of which only the beginning is known is no link", of(/^long:k+\.\.\. \(31 more bytes\)/)[0], null);
+  report.equal("a short key leads to its policy of a long name", of(/^short\s/)[0],
+    `#lookup?key=t%3Ashort&policy=t%3A${LONG_POLICY}`);
+  await shows("a policy that is counted with others has no numbers", page, "#policies", /shared-s+\s+FIXED 1 1h\s+–\s+–\s+–\s+–/);
+  report.check("and it is said why", await page.$eval("#policies [title]", (node) => /counted together with others/.test(node.title)));
+  const odd = of(/^"a\\xff/)[0];
+  await visit(page, server, odd);
+  await shows("a key of odd bytes leads to itself", page, "#limit-state", /FIXED\s+1 hour\s+1/);
+  await visit(page, server, "#limits");
 }
 
 export async function limits(browser, server) {
@@ -64,6 +90,7 @@ export async function limits(browser, server) {
   await shows("markup in keys and policies is text", page, "#denials", /<img src=x onerror="alert\(1\)">\s+<b onmouseover/);
   report.equal("no element is made of it", await page.$$eval("main img, main b[onmouseover], main script", (all) => all.length), 0);
   await shot(page, "limits");
+  await longNames(page, server);
   await page.select("#denials select[name=window]", "1h");
   await shows("another span", page, "#denials .span", /^in the last hour, at/);
   await page.evaluate(() => [...document.querySelectorAll("#denials select[name=policy] option")]
