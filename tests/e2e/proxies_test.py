@@ -59,6 +59,22 @@ class Answer(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
+    def do_POST(self):
+        """Answers with the body."""
+        if self.headers.get("Transfer-Encoding") == "chunked":
+            body = b"".join(iter(self.read_chunk, b""))
+        else:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def read_chunk(self):
+        chunk = self.rfile.read(int(self.rfile.readline(), 16))
+        self.rfile.readline()
+        return chunk
+
     def log_message(self, *_):
         pass
 
@@ -121,8 +137,11 @@ class Proxy:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def get(self, path="/", headers=None):
+        return self.ask("GET", path, headers or {})
+
+    def ask(self, method, path, headers, body=None):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=START_SECONDS)
-        connection.request("GET", path, headers=headers or {})
+        connection.request(method, path, body=body, headers=headers)
         response = connection.getresponse()
         body = response.read().decode()
         connection.close()
@@ -158,6 +177,23 @@ def check_browser(report, name, proxy):
     report.equal(f"{name}: a 403 of the backend stays one", status, 403)
 
 
+def check_bodies(report, name, proxy, client):
+    """A request's body reaches the backend whole, and tallyd is not confused by it: neither by its
+    length, nor by what it says."""
+    client.call("DEL", "127.0.0.1")
+    for what, body in (("a short body", b"x=1"), ("an empty body", b""),
+                       ("a body of 300 KiB", bytes(range(32, 127)) * 3200),
+                       ("a body that is a request", b"POST /api HTTP/1.1\r\nHost: localhost\r\n"
+                                                    b"Content-Length: 12\r\n\r\n[\"FLUSHALL\"]")):
+        status, _, answer = proxy.ask("POST", "/", {}, body)
+        report.check(f"{name}: {what} reaches the backend", (status, answer) == (200, body.decode()),
+                     (status, answer[:80]))
+    status, _, answer = proxy.ask("POST", "/", {}, iter([b"one ", b"two"]))
+    report.equal(f"{name}: a chunked body reaches the backend", (status, answer), (200, "one two"))
+    [[_, _, used, *_]] = client.call("LIMIT.SHOW", "127.0.0.1")
+    report.equal(f"{name}: each of them counts once", used, 5)
+
+
 def check_outage(report, name, proxy):
     """What each example says of itself."""
     status, _, _ = proxy.get()
@@ -176,6 +212,7 @@ def main():
                     check_burst(report, name, proxy, backend)
                     client.call("DEL", "127.0.0.1")
                     check_browser(report, name, proxy)
+                    check_bodies(report, name, proxy, client)
                     server.kill()
                     check_outage(report, name, proxy)
     backend.shutdown()
