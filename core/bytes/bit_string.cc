@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/base/check.h"
+#include "core/bytes/text.h"
 
 namespace tally {
 namespace {

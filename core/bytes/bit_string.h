@@ -6,9 +6,10 @@
 #include <optional>
 #include <string_view>
 
-#include "core/bytes/text.h"
 
 namespace tally {
+
+class Text;
 
 // i < 8 * bytes.size().
 inline bool BitAt(std::string_view bytes, size_t i) {

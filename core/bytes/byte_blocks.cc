@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/bytes/text.h"
 
 namespace tally {
 namespace {

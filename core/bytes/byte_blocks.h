@@ -13,9 +13,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/bytes/text.h"
 
 namespace tally {
+
+class Text;
 
 // Bytes that never change again; many ByteBlocks may hold the same ones.
 class SharedBytes {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/base/check.h"
+#include "core/bytes/text.h"
 #include "core/hyperloglog/hyperloglog_sparse.h"
 #include "core/hyperloglog/murmur_hash.h"
 

@@ -21,7 +21,10 @@
 #include <string>
 #include <string_view>
 
-#include "core/bytes/text.h"
+
+namespace tally {
+class Text;
+}  // namespace tally
 
 namespace tally::hyperloglog {
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/bytes/text.h"
+
 namespace tally::hyperloglog {
 namespace {
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/bytes/number.h"
+#include "core/bytes/text.h"
 
 namespace tally {
 namespace {

@@ -26,7 +26,6 @@
 
 #include "core/base/check.h"
 #include "core/base/type.h"
-#include "core/bytes/text.h"
 #include "core/keyspace/access.h"
 #include "core/keyspace/reclaimer.h"
 #include "core/keyspace/value.h"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/bytes/str_cat.h"
+#include "core/bytes/text.h"
 #include "server/acl/acl_guard.h"
 #include "server/acl/acl_users.h"
 #include "server/admin/families.h"

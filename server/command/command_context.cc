@@ -4,6 +4,7 @@
 
 #include "core/bytes/double_format.h"
 #include "core/bytes/number.h"
+#include "core/bytes/text.h"
 
 namespace tally::server {
 
@@ -11,6 +12,10 @@ Keyspace::Entry CommandContext::Find(std::string_view key) {
   const Keyspace::Entry entry = keyspace().Find(key, now);
   NoteLookup(key, static_cast<bool>(entry));
   return entry;
+}
+
+Text CommandContext::TakeFromRequest(std::string_view arg) {
+  return request_ == nullptr ? Text() : request_->Take(arg);
 }
 
 void CommandContext::NoteMiss(std::string_view key) {

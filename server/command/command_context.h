@@ -113,9 +113,7 @@ class CommandContext {
   // Returns the argument in the memory of the request, without a copy. Returns an empty text if the
   // call did not come alone, or if the argument is not most of that memory. Only for the last thing
   // that a command stores: all arguments can be read until the stored value changes.
-  Text TakeFromRequest(std::string_view arg) {
-    return request_ == nullptr ? Text() : request_->Take(arg);
-  }
+  Text TakeFromRequest(std::string_view arg);
 
   // Counts a change of the key, and reports it to watchers and listeners.
   void Changed(uint32_t event_class, std::string_view event, std::string_view key) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/bytes/text.h"
 #include "core/hyperloglog/hyperloglog.h"
 #include "server/command/command_context.h"
 #include "server/commands/families.h"

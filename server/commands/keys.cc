@@ -5,6 +5,7 @@
 
 #include "core/bytes/glob.h"
 #include "core/bytes/number.h"
+#include "core/bytes/text.h"
 #include "server/command/command_context.h"
 #include "server/command/each_key.h"
 #include "server/command/entry_description.h"

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/bytes/number.h"
+#include "core/bytes/text.h"
 #include "server/command/command_context.h"
 #include "server/command/each_key.h"
 #include "server/command/expiry_args.h"

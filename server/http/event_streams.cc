@@ -4,6 +4,7 @@
 
 #include "core/base/check.h"
 #include "core/bytes/str_cat.h"
+#include "core/bytes/text.h"
 
 namespace tally::server {
 namespace {

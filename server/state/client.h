@@ -11,10 +11,13 @@
 #include <vector>
 
 #include "core/bytes/byte_blocks.h"
-#include "core/bytes/text.h"
 #include "server/command/command_table.h"
 #include "server/resp/reply.h"
 #include "server/state/connection_state.h"
+
+namespace tally {
+class Text;
+}  // namespace tally
 
 namespace tally::server {
 

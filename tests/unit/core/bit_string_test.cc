@@ -1,4 +1,5 @@
 #include "core/bytes/bit_string.h"
+#include "core/bytes/text.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

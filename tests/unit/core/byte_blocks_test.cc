@@ -1,4 +1,5 @@
 #include "core/bytes/byte_blocks.h"
+#include "core/bytes/text.h"
 
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+#include "core/bytes/text.h"
 #include "core/hyperloglog/hyperloglog.h"
 
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+#include "core/bytes/text.h"
 #include "core/keyspace/keyspace.h"
 
 #include <catch2/catch.hpp>

@@ -8,6 +8,7 @@
 
 #include "core/active/active_set.h"
 #include "core/bytes/str_cat.h"
+#include "core/bytes/text.h"
 #include "core/hash/hash.h"
 #include "core/hits/hits.h"
 #include "core/list/list.h"
