@@ -330,16 +330,6 @@ size_t IntRing::LowerBound(int64_t value) const {
   return low;
 }
 
-size_t IntRing::InsertSorted(int64_t value) {
-  const size_t at = empty() || Back() <= value ? size() : LowerBound(value);
-  if (at == size()) {
-    PushBack(value);
-  } else {
-    Insert(at, value);
-  }
-  return at;
-}
-
 size_t IntRing::MemoryBytes() const {
   if (blocked()) return HeapBytes(sizeof(Blocks)) + blocks().HeapUse();
   return empty() ? 0 : int_run::HeapUse(run());

@@ -71,12 +71,6 @@ class IntRing {
   // Returns the index of the first entry >= value, or size() if there is none. The entries must be
   // in ascending order; equal ones are allowed. O(log n).
   size_t LowerBound(int64_t value) const;
-  // Inserts `value` into a ring in ascending order, keeps the order, and returns the new entry's
-  // index. O(1) if no entry is larger, otherwise as Insert.
-  size_t InsertSorted(int64_t value);
-
-  // Whether the entries are one small allocation.
-  bool compact() const { return !blocked(); }
   // Bytes on the heap, rounded to size classes.
   size_t MemoryBytes() const;
 

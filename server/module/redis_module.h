@@ -49,7 +49,6 @@ inline constexpr int kOptionHandleAsyncLoad = 1 << 2;
 inline constexpr int kOptionHandleSlotMigration = 1 << 5;
 
 // NotifyKeyspaceEvent.
-inline constexpr int kNotifyGeneric = 1 << 2;
 inline constexpr int kNotifyExpired = 1 << 8;
 inline constexpr int kNotifyModule = 1 << 13;
 
@@ -69,7 +68,6 @@ inline constexpr uint64_t kLoadingAofStart = 1;
 inline constexpr uint64_t kLoadingReplicaStart = 2;
 inline constexpr uint64_t kForkChildBorn = 0;
 inline constexpr uint64_t kAsyncLoadStarted = 0;
-inline constexpr uint64_t kAsyncLoadAborted = 1;
 inline constexpr uint64_t kAsyncLoadCompleted = 2;
 
 using CommandFunction = int (*)(Context* context, String** argv, int argc);

@@ -28,7 +28,6 @@ class Clock {
   // the time would overflow.
   bool Advance(int64_t ms);
   void MakeReal();
-  bool is_real() const { return real_; }
 
  private:
   void SetMicros(int64_t us) {
