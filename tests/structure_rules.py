@@ -1,7 +1,9 @@
 """The rules of the house, each a function from a Tree to a list of problems ("path:line: what")."""
 
 import ast
+import fnmatch
 import pathlib
+import posixpath
 import re
 
 MAX_FILE_LINES = 600
@@ -59,6 +61,12 @@ NOT_IN_CORE = [
 ]
 # The assertion tells what broke before it aborts.
 CORE_EXCEPTIONS = {("core/base/check.h", "a file or a log"), ("core/base/check.cc", "a file or a log")}
+
+# What a key's value is: of all .cc files less than this part may depend on one of these headers.
+VALUE_HEADERS = ["core/bytes/text.h", "core/list/list.h", "core/hash/hash.h", "core/set/set.h",
+                 "core/zset/zset.h", "core/hits/hits.h", "core/limit/limit_state.h",
+                 "core/active/active_set.h", "core/quota/quota_book.h"]
+MOST_DEPENDENTS = 0.25
 
 UNFINISHED = re.compile(r"\b(" + "TO" + "DO|" + "FIX" + "ME|" + "XX" + r"X)\b")
 
@@ -328,6 +336,64 @@ def check_unfinished(tree):
     return problems
 
 
+def sources_named(path, text):
+    """What a CMakeLists.txt names as sources: (pattern, whether it reaches the folders below)."""
+    folder = posixpath.dirname(path)
+    for call in re.finditer(r"(\w+)\s*\(([^()]*)\)", re.sub(r"#.*", "", text)):
+        if call.group(1) == "list":
+            continue  # removes what is in another target
+        for word in call.group(2).split():
+            if word.endswith(".cc"):
+                from_root = word.removeprefix("${PROJECT_SOURCE_DIR}/")
+                place = from_root if from_root != word else posixpath.join(folder, word)
+                yield place, "GLOB_RECURSE" in call.group(2)
+
+
+def check_targets(tree):
+    """A file that no target has compiles nowhere, and its tests run nowhere."""
+    lists = {path: text for path, text in tree.text.items() if path.endswith("CMakeLists.txt")}
+    top = tree.root / "CMakeLists.txt"
+    lists["CMakeLists.txt"] = top.read_text(encoding="utf-8") if top.exists() else ""
+    named = [one for path, text in lists.items() for one in sources_named(path, text)]
+
+    def is_named(path):
+        return any(fnmatch.fnmatch(path, pattern) and (deep or path.count("/") == pattern.count("/"))
+                   for pattern, deep in named)
+
+    return [f"{path}:1: is in no target" for path, _ in tree.sources(*tree.FOLDERS)
+            if path.endswith(".cc") and not is_named(path)]
+
+
+def dependents(tree, header, sources):
+    """How many of the sources include the header, or what includes it."""
+    includers = {}
+    for path, text in tree.sources(*tree.FOLDERS):
+        for _, target in includes(text):
+            beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+            for place in (target, beside, "tests/unit/" + target):
+                if place in tree.text:
+                    includers.setdefault(place, []).append(path)
+                    break
+    reached, waiting = set(), [header]
+    while waiting:
+        for path in includers.get(waiting.pop(), []):
+            if path not in reached:
+                reached.add(path)
+                waiting.append(path)
+    return len(reached & sources)
+
+
+def check_value_headers(tree):
+    """Whoever changes how a type is kept must not wait for the whole tree to be built."""
+    sources = {path for path, _ in tree.sources(*tree.FOLDERS) if path.endswith(".cc")}
+    problems = []
+    for header in VALUE_HEADERS:
+        count = dependents(tree, header, sources)
+        if header in tree.text and count >= MOST_DEPENDENTS * len(sources):
+            problems.append(f"{header}:1: {count} of {len(sources)} files depend on it")
+    return problems
+
+
 RULES = [check_layers, check_hosted, check_folder_cycles, check_system_includes,
          check_core_purity, check_include_cycles, check_file_sizes, check_function_sizes, check_headers, check_include_paths,
-         check_unfinished]
+         check_unfinished, check_targets, check_value_headers]

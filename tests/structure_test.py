@@ -130,6 +130,24 @@ class RuleTest(unittest.TestCase):
         self.check(rules.check_unfinished, {"core/a.cc": f"// {word}: more\n"},
                    {"core/a.cc": "// mastodon\n"})
 
+    def test_targets(self):
+        lists = {"CMakeLists.txt": "file(GLOB_RECURSE sources server/*.cc)\n"
+                                   "list(REMOVE_ITEM sources bench/d.cc)\n",
+                 "tests/CMakeLists.txt": "file(GLOB tests unit/*_test.cc) # unit/c.cc\n"
+                                         "add_executable(b ${PROJECT_SOURCE_DIR}/core/b.cc)\n"}
+        named = ["server/a/a.cc", "core/b.cc", "tests/unit/c_test.cc"]
+        for stray in ["core/c.cc", "tests/unit/c.cc", "tests/unit/a/c_test.cc", "bench/d.cc"]:
+            with self.subTest(stray):
+                good = {**lists, **dict.fromkeys(named, "")}
+                self.check(rules.check_targets, {**good, stray: ""}, good)
+
+    def test_value_headers(self):
+        header = "core/list/list.h"
+        near = {header: "", "core/list/list.cc": f'#include "{header}"\n',
+                **{f"server/{i}.cc": "" for i in range(6)}}
+        far = {**near, "server/a.h": f'#include "{header}"\n', "server/1.cc": '#include "server/a.h"\n'}
+        self.check(rules.check_value_headers, far, near)
+
 
 if __name__ == "__main__":
     unittest.main()
