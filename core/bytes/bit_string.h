@@ -6,7 +6,6 @@
 #include <optional>
 #include <string_view>
 
-
 namespace tally {
 
 class Text;

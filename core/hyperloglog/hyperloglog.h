@@ -21,7 +21,6 @@
 #include <string>
 #include <string_view>
 
-
 namespace tally {
 class Text;
 }  // namespace tally

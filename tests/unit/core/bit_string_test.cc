@@ -1,11 +1,11 @@
 #include "core/bytes/bit_string.h"
-#include "core/bytes/text.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
+#include "core/bytes/text.h"
 #include "random_seed.h"
 
 namespace tally {

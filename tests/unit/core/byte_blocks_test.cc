@@ -1,5 +1,4 @@
 #include "core/bytes/byte_blocks.h"
-#include "core/bytes/text.h"
 
 #include <algorithm>
 #include <array>
@@ -9,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/bytes/text.h"
 #include "random_seed.h"
 
 namespace tally {

@@ -1,4 +1,3 @@
-#include "core/bytes/text.h"
 #include "core/hyperloglog/hyperloglog.h"
 
 #include <catch2/catch.hpp>
@@ -6,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/bytes/text.h"
 #include "core/hyperloglog/hyperloglog_sparse.h"
 #include "core/hyperloglog/murmur_hash.h"
 #include "random_seed.h"

@@ -1,4 +1,3 @@
-#include "core/bytes/text.h"
 #include "core/keyspace/keyspace.h"
 
 #include <catch2/catch.hpp>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "core/bytes/number.h"
+#include "core/bytes/text.h"
 #include "random_seed.h"
 
 using tally::Keyspace;
