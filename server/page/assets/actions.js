@@ -1,4 +1,4 @@
-// Buttons that change a key, each after a question that shows the command whole.
+// Buttons that change a key, after a question that shows the command.
 
 import { el } from "./dom.js";
 import { quoteLine } from "./words.js";

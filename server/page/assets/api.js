@@ -99,7 +99,7 @@ export async function call(...words) {
   return value;
 }
 
-// The replies of several, each a value or an ApiError. Throws where none could be asked.
+// The replies of several, each a value or an ApiError. Throws if none can be asked.
 export async function batch(commands) {
   if (commands.length === 0) return [];
   const values = await post(commands, true);

@@ -1,4 +1,4 @@
-// A form that asks something of a key, and a place for the answer, which is read out.
+// A form that asks something of a key; the answer is read out.
 
 import { el } from "./dom.js";
 

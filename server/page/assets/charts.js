@@ -3,7 +3,7 @@
 import { el, setText } from "./dom.js";
 
 const shown = new Set();
-// Its own legend writes styles into markup, which the page's policy forbids; ours is beside the chart.
+// Its own legend writes styles into markup, which the page's policy forbids.
 Dygraph.PLUGINS = Dygraph.PLUGINS.filter((plugin) => plugin !== Dygraph.Plugins.Legend);
 
 // What a custom property of the style sheet comes to, light or dark.

@@ -1,4 +1,4 @@
-// The fourth view: commands by hand, completed and explained while they are typed.
+// The fourth view: commands by hand, completed while they are typed.
 
 import { confirmRun } from "./actions.js";
 import { ApiError, inDatabase } from "./api.js";

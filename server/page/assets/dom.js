@@ -1,4 +1,4 @@
-// Builds elements. Whatever comes from the server becomes text here, never markup.
+// Builds elements. What comes from the server becomes text, never markup.
 
 // el("td", {class: "number", title: "…", onclick: f}, "text", node, …). A property that is null,
 // undefined or false is left out; true is an empty attribute.
@@ -14,12 +14,12 @@ export function el(tag, properties = {}, ...children) {
   return node;
 }
 
-// Sets the text only where it changed: a live region that is written anew is read out anew.
+// Sets a text that has changed: a live region that is written is read out.
 export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-// A panel with a heading and a place for its content, which may say that it loads or failed.
+// A panel with a heading and content, which may say that it loads or failed.
 export function panel(title, { id, wide, note } = {}) {
   const heading = el("h3", { id: id && `${id}-title` }, title);
   const span = el("p", { class: "span" });
@@ -43,8 +43,8 @@ export function panel(title, { id, wide, note } = {}) {
   };
 }
 
-// The roles are said, since a narrow window lays rows out as lists. columns: [{name, number: true if it is right aligned}]; rows: arrays of nodes or texts. The caption is
-// seen where no heading says the same, and read out always.
+// Roles are given, since a narrow window lays rows out as lists. columns: [{name, number: right aligned}];
+// rows: nodes or texts. The caption is always read out, and seen where no heading says the same.
 export function table(caption, columns, rows, { captioned = false } = {}) {
   const cells = (row) => row.map((cell, i) => {
     const first = i === 0;
@@ -64,7 +64,7 @@ export function facts(pairs) {
     pairs.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
 }
 
-// A bar for a share of 0 to 1, beside a number that says the same.
+// A bar for a share of 0 to 1, beside the number.
 export function bar(share, kind = "") {
   const fill = el("span", { class: `fill ${kind}` });
   fill.style.width = `${Math.max(0, Math.min(1, share || 0)) * 100}%`;

@@ -1,5 +1,5 @@
-// The stream of events: one object a second, read with fetch, since EventSource sends no headers.
-// Comes back by itself after a break, and ends while nobody looks at the page.
+// The stream of events: an object a second, read with fetch: EventSource sends no headers.
+// Comes back after a break, and ends while nobody looks at the page.
 
 import { login } from "./api.js";
 

@@ -50,8 +50,8 @@ function plural(n, unit) {
   return `${n} ${unit}${n === 1 ? "" : "s"}`;
 }
 
-// "24 hours", "10 minutes", "1 day 2 hours", "350 ms": at most two units. A day is said in hours up to
-// two of them, for that is what windows are called.
+// "24 hours", "10 minutes", "1 day 2 hours", "350 ms": at most two units. Up to two
+// days are said in hours, as windows are.
 export function span(ms) {
   if (!Number.isFinite(ms)) return "–";
   if (ms < SECOND) return `${whole.format(ms)} ms`;
@@ -77,7 +77,7 @@ export function lately(ms) {
 const time = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 const date = new Intl.DateTimeFormat("en-CA", { year: "numeric", month: "2-digit", day: "2-digit" });
 
-// "12:03:10", and with its date where that is not today's. Times are those of the reader's zone.
+// "12:03:10" in the reader's zone, with its date if that is not today's.
 export function clock(ms) {
   if (!Number.isFinite(ms) || Math.abs(ms) > 8.64e15) return "–";
   const at = new Date(ms);

@@ -1,22 +1,19 @@
-// The second view: policies and what they decided, who is denied most, which keys are hot.
+// The second view: policies, who is denied most, which keys are hot.
 
 import { ApiError, batch, call, fields, infoPairs, infoRows } from "./api.js";
 import { bar, el, field, panel, table } from "./dom.js";
 import { bytes, clock, count, instant, lately, micros, percent, rate } from "./format.js";
-import { isShortened, packKey, quoteLine, readKey, shortened, showKey } from "./words.js";
+import { isShortened, packKey, quoteLine, readKey, showKey } from "./words.js";
 
 const EVERY_MS = 5000;
 const MOST_POLICIES = 200;
-// What DENIALS and HOTKEYS keep of a key, and DENIALS of a rule or a policy's name.
-const KEY_BYTES = 64, RULE_BYTES = 40;
+const KEY_BYTES = 64;  // what DENIALS and HOTKEYS keep of a key
 const SPANS = { "1m": "minute", "5m": "5 minutes", "1h": "hour" };
 
-// A link to the look-up of a key, and to the policy by which it is judged. What is not the whole key has none:
-// it would lead to another key.
+// A link to the look-up of a key, and to the policy by which it is judged. What is not the whole key has none.
 function keyLink(key, policy) {
   if (isShortened(key, KEY_BYTES)) {
-    return el("span", { class: "key", title: `Only the first ${KEY_BYTES} bytes of a key are kept here. Look it up by its whole name.` },
-      showKey(key));
+    return el("span", { class: "key", title: `Of a key ${KEY_BYTES} bytes are kept here.` }, showKey(key));
   }
   const target = `#lookup?key=${encodeURIComponent(packKey(key))}${policy ? `&policy=${encodeURIComponent(packKey(policy))}` : ""}`;
   return el("a", { href: target, class: "key" }, showKey(key));
@@ -25,11 +22,6 @@ function keyLink(key, policy) {
 function share(allowed, denied) {
   const part = denied / (allowed + denied);
   return el("span", { class: "share" }, bar(part, "denied"), ` ${percent(part)}`);
-}
-
-// Stands where a number would, and says why there is none.
-function unknown(why) {
-  return el("span", { title: why }, "–");
 }
 
 // Names may be texts or bytes.
@@ -117,7 +109,7 @@ export class Limits {
     if (names.length === 0) return this.#policies.empty("No policy is stored. POLICY.SET in the console stores one.");
     const decided = decisions(info, "policy");
     const why = info instanceof ApiError ? `Not known: ${info.message}`
-      : "Not known: this policy is counted together with others, since it came after 1,000 others or has a name of more than 128 bytes.";
+      : "Counted with others, as the list has over 1,000 or the name over 128 bytes.";
     const before = this.#before;
     this.#before = { at: now, decided };
     const rows = names.map((name, i) => {
@@ -125,7 +117,7 @@ export class Limits {
       const earlier = before?.decided.get(identity(name));
       const words = rules[i] instanceof ApiError || rules[i] === null ? [] : rules[i];
       const recent = counts && earlier && now > before.at ? ((counts.denied - earlier.denied) * 1000) / (now - before.at) : NaN;
-      const figures = counts === null ? Array.from({ length: 4 }, () => unknown(why))
+      const figures = counts === null ? Array.from("1234", () => el("span", { title: why }, "–"))
         : [count(counts.allowed), count(counts.denied), share(counts.allowed, counts.denied), rate(recent)];
       return [showKey(name), el("code", {}, quoteLine(words)), ...figures,
         el("a", { href: `#console?run=${encodeURIComponent(quoteLine(["POLICY.SET", name, ...words]))}`,
@@ -152,8 +144,8 @@ export class Limits {
     if (reply.length === 0) return this.#denials.empty(`Nobody was denied in the last ${SPANS[window]}.`);
     const rows = reply.map((entry) => {
       const [key, rule, denied, error, last] = fields(entry);
-      const named = this.#names.filter((name) => identity(shortened(name, RULE_BYTES)) === identity(rule));
-      return [keyLink(key, named.length === 1 ? named[0] : undefined), showKey(rule), error > 0 ? `${count(denied)} (at most ${count(error)} too many)` : count(denied),
+      const policy = this.#names.find((name) => identity(name) === identity(rule));
+      return [keyLink(key, policy), showKey(rule), error > 0 ? `${count(denied)} (at most ${count(error)} too many)` : count(denied),
         instant(Number(last), now)];
     });
     this.#denials.show(table(`Who was denied most in the last ${SPANS[window]}`, [{ name: "Key" }, { name: "Rule" },
@@ -198,7 +190,7 @@ function decisions(info, kind) {
   return found;
 }
 
-// A session of HOTKEYS: the keys of both lists, each with its time in µs and its bytes.
+// The keys of both lists of HOTKEYS, each with its time in µs and its bytes.
 function hotKeys(reply) {
   const found = new Map();
   ["by-cpu-time-us", "by-net-bytes"].forEach((name, place) => {

@@ -14,7 +14,7 @@ import { packKey, readKey, showKey } from "./words.js";
 
 const SHOWS = { limit: showLimit, hits: showHits, active: showActive, quota: showQuota };
 
-// Words that ask nothing for change, and are refused to those who may not change the key.
+// Words that change nothing, and are refused to those who may not change the key.
 const writeProbe = (key) => ["LIMIT.GIVE", key, "0"];
 
 export class Lookup {

@@ -1,4 +1,4 @@
-// An audience: who is online, the peak, new and active users by day.
+// An audience: who is online, peak, new and active users by day.
 
 import { actions } from "./actions.js";
 import { ApiError, fields, named } from "./api.js";

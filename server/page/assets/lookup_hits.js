@@ -1,4 +1,4 @@
-// How often something has happened, in which span of time, and its course as a chart.
+// How often something has happened, in which span of time, and a chart of it.
 
 import { actions } from "./actions.js";
 import { ApiError, named } from "./api.js";

@@ -1,4 +1,4 @@
-// What a limit's key holds, and when its policies, or any rules, allow again.
+// What a limit's key holds, and when its policies or any rules allow again.
 
 import { actions } from "./actions.js";
 import { ApiError, batch, call, named } from "./api.js";

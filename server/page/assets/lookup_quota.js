@@ -1,4 +1,4 @@
-// A quota book: its size, the limits of a product, what a user bought and may still buy.
+// A quota book: its size, a product's limits, what a user bought and may still buy.
 
 import { actions } from "./actions.js";
 import { fields, named } from "./api.js";

@@ -1,4 +1,4 @@
-// Starts the page: the views, the stream of events, the login, light and dark.
+// Starts the page: views, the stream of events, login, light and dark.
 
 import { ApiError, batch, login, tryLogin } from "./api.js";
 import { recolour } from "./charts.js";
@@ -82,7 +82,7 @@ function startEvents() {
   events.start();
 }
 
-// Shows who is logged in, and whether that user may change anything at all.
+// Shows who is logged in, and whether that user may change anything.
 async function showRights() {
   const badge = byId("rights");
   setText(byId("login"), login.user === null ? "Log in" : `User ${login.user}`);

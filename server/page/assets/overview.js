@@ -1,4 +1,4 @@
-// The first view: what the server does now, from the stream of events alone.
+// The first view: what the server does now, from the stream of events.
 
 import { Chart } from "./charts.js";
 import { bar, el, facts, panel, setText, table } from "./dom.js";
@@ -131,7 +131,6 @@ export class Overview {
   }
 
   #showAbout(event) {
-    // CONFIG RESETSTAT sets these counts to 0.
     this.#about.span(`Counts since ${clock(event.counted_since_ms)}, at ${clock(event.now_ms)}`);
     const started = `${clock(event.now_ms - event.uptime_s * 1000)}, ${span(event.uptime_s * 1000) || "just now"}`;
     this.#about.show(facts([["Version", event.version], ["Runs since", started], ["Commands run", count(event.commands)],

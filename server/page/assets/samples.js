@@ -1,9 +1,9 @@
-// What is kept of the stream of events: totals become rates between two events, for ten minutes.
+// Ten minutes of the stream of events: totals become rates between two events.
 
 const KEPT = 600;
 
-// From cumulative counts [[upper bound in µs, how many up to it], …] of two events: the bound within which
-// `share` of what lies between them is. NaN where nothing does.
+// From cumulative counts [[upper bound in µs, how many up to it], …] of two events: the bound within
+// which `share` of what lies between them is; NaN if nothing does.
 function percentile(before, after, share) {
   const known = new Map(before);
   let earlier = 0;

@@ -1,4 +1,4 @@
-// The syntax of commands, from COMMAND DOCS, and which of them complete what is typed.
+// The syntax of commands, from COMMAND DOCS, to complete what is typed.
 
 import { ApiError, call } from "./api.js";
 

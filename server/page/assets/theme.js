@@ -1,4 +1,4 @@
-// The choice of light or dark. Runs before the page is drawn, so that it never flashes.
+// Light or dark. Runs before the page is drawn, which would flash otherwise.
 (() => {
   const root = document.documentElement;
   let chosen = "auto";

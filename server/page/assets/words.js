@@ -1,7 +1,7 @@
 // Words of a command, as text that people write and as values that the server takes.
 //
-// A value is a string, or {base64: "…"} for bytes that are not UTF-8. As text it is a bare word, or in
-// double quotes with \xNN, \n, \r, \t, \", \\ as redis-cli writes it.
+// A value is a string, or {base64: "…"} for bytes that are not UTF-8. As text it is a bare word, or
+// quoted as redis-cli quotes.
 
 const encoder = new TextEncoder();
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -32,7 +32,7 @@ function toBytes(value) {
   }
 }
 
-// Reads one quoted word from `text` at `at`, which is after the quote. Gives [bytes, next] or null.
+// Reads a quoted word from `at` on, which is after the quote: [bytes, next] or null.
 function readQuoted(text, at, quote) {
   const out = [];
   while (at < text.length) {
@@ -62,7 +62,7 @@ function readQuoted(text, at, quote) {
   return null;
 }
 
-// The words of a line, quotes as in redis-cli; null while a quote is open or a quote ends inside a word.
+// The words of a line; null while a quote is open, or if it ends inside a word.
 export function splitWords(line) {
   const words = [];
   let at = 0;
@@ -100,7 +100,7 @@ function escaped(value) {
   }).join("");
 }
 
-// In quotes where it must be, so that splitWords gives the same value again.
+// In quotes where it must be; splitWords gives the value again.
 export function quoteWord(value) {
   const inner = escaped(value);
   const plain = !isBytes(value) && inner === String(value) && inner !== "" && !/[\s'"]/.test(inner);
@@ -111,7 +111,7 @@ export function quoteLine(words) {
   return words.map(quoteWord).join(" ");
 }
 
-// What a field for one key holds: the text itself, or one word in double quotes.
+// The key in a field: its text, or one word in double quotes.
 export function readKey(text) {
   if (text.length > 1 && text.startsWith('"') && text.endsWith('"')) {
     const words = splitWords(text);
@@ -120,25 +120,16 @@ export function readKey(text) {
   return text;
 }
 
-// The text of such a field, and how a key is shown: as it is unless something in it cannot be seen.
+// How a key is shown, and the text of such a field: as it is, if all of it can be seen.
 export function showKey(value) {
   const inner = escaped(value);
   if (isBytes(value) || value === "" || inner.replace(/\\(["\\])/g, "$1") !== String(value)) return `"${inner}"`;
   return String(value).startsWith('"') ? `"${inner}"` : String(value);
 }
 
-// Lists of the server keep the first bytes of a long name, and say how many are left out. Whether a name is
-// such a beginning, of which `kept` bytes were kept: then nobody knows the whole.
+// Whether this is only the begin of a name: lists keep `kept` bytes of it, and say how many more it has.
 export function isShortened(value, kept) {
-  const text = Array.from(toBytes(value), (byte) => String.fromCharCode(byte)).join("");
-  return /^\.\.\. \(\d+ more bytes\)$/.test(text.slice(kept));
-}
-
-// A name as such a list writes it.
-export function shortened(value, kept) {
-  const all = toBytes(value);
-  if (all.length <= kept) return value;
-  return fromBytes([...all.slice(0, kept), ...encoder.encode(`... (${all.length - kept} more bytes)`)]);
+  return /^\.\.\. \(\d+ more bytes\)$/.test(String.fromCharCode(...toBytes(value).slice(kept)));
 }
 
 // For an address: a key of any bytes as one hash parameter.
