@@ -1,6 +1,7 @@
 #include "core/snapshot/record_emitter.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/check.h"
 
@@ -26,7 +27,29 @@ absl::Status RecordEmitter::Append(std::string_view record) {
   return sink_.Append(RecordPart::kLastPiece, record);
 }
 
+absl::Status RecordEmitter::WriteHeld() {
+  absl::Status status;
+  for (size_t left = kHeldBytes; left > 0 && !held_.empty() && status.ok();) {
+    std::string_view rest = std::string_view(held_.front()).substr(held_written_);
+    const bool is_last = rest.size() <= max_part_bytes_;
+    rest = rest.substr(0, max_part_bytes_);
+    const RecordPart whole_or_last =
+        held_written_ == 0 ? RecordPart::kWhole : RecordPart::kLastPiece;
+    status = sink_.Append(is_last ? whole_or_last : RecordPart::kPiece, rest);
+    left -= std::min(left, rest.size());
+    held_written_ += rest.size();
+    if (!is_last) continue;
+    held_.pop_front();
+    held_written_ = 0;
+  }
+  return status;
+}
+
 absl::Status RecordEmitter::End() {
+  if (holds_ && (has_held() || record_.size() > kHeldBytes)) {
+    held_.push_back(std::exchange(record_, {}));
+    return absl::OkStatus();
+  }
   absl::Status status = Append(record_);
   if (record_.capacity() > kKeptCapacity) record_ = std::string();
   return status;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 
@@ -45,6 +46,14 @@ class RecordEmitter {
   size_t RunBytesFor(std::string_view key) const;
   size_t run_bytes() const { return run_bytes_; }
 
+  // From now on a record of more than kHeldBytes is not written at once. It is held in memory, and
+  // so are the records that come after it, until WriteHeld() has written them.
+  void HoldLargeRecords() { holds_ = true; }
+  bool has_held() const { return !held_.empty(); }
+  // Writes about kHeldBytes of what is held; requires has_held().
+  absl::Status WriteHeld();
+  static constexpr size_t kHeldBytes = size_t{1} << 20;
+
   // Writes an encoded record of any size; it must not be empty.
   absl::Status Append(std::string_view record);
 
@@ -53,6 +62,9 @@ class RecordEmitter {
   size_t run_bytes_;
   size_t max_part_bytes_;
   std::string record_;  // reused memory
+  bool holds_ = false;
+  std::deque<std::string> held_;
+  size_t held_written_ = 0;  // bytes of the first held record that are written
 };
 
 }  // namespace tally

@@ -1,5 +1,8 @@
 // A snapshot of a large CompactMap while it changes. A record that is about to change is saved
-// first. After kMostMarks such records of a segment, the whole segment is saved.
+// first. After kMostMarks such records of a segment, the whole segment is saved. Of a segment of
+// large records only the hashes are listed, and each step saves one record. The list stays right
+// whatever the table does: a record that changes is saved and leaves the list, and a split or a
+// move of records changes no hash.
 #include <utility>
 
 #include "core/table/compact_map_table.h"
@@ -9,6 +12,9 @@ namespace {
 
 constexpr size_t kRunBytes = 64 * 1024;
 constexpr size_t kMostMarks = 32;
+// A segment of more bytes is saved record by record, so that no step takes long. It has few
+// records, because a segment of 64 records or more splits above 128 KiB.
+constexpr size_t kMostSegmentBytes = 512 * 1024;
 
 }  // namespace
 
@@ -33,30 +39,50 @@ void CompactMap::SaveRecord(const RecordTable::Record& record) {
   AppendTexts(record.key(), record.payload(), snapshot.run);
   if (snapshot.run.size() < kRunBytes) return;
   snapshot.sink(snapshot.run);
+  // One large record must not keep its memory until the end.
+  if (snapshot.run.capacity() > 2 * kRunBytes) snapshot.run = std::string();
   snapshot.run.assign(1, snapshot.kind);
 }
 
 void CompactMap::SaveSegment(RecordTable::Segment& segment) {
-  const uint64_t epoch = table_->snapshot->epoch;
-  segment.epoch = epoch;
+  Snapshot& snapshot = *table_->snapshot;
+  const bool is_large = segment.bytes() > kMostSegmentBytes;
+  segment.epoch = snapshot.epoch;
   table_->ForEach(segment, [&](const RecordTable::Record& record) {
-    if (!segment.HasMark(epoch, record.key())) SaveRecord(record);
+    if (segment.HasMark(snapshot.epoch, record.key())) return;
+    if (is_large) {
+      snapshot.listed.insert(table_->Hash(record.key()));
+    } else {
+      SaveRecord(record);
+    }
   });
   segment.ClearMarks();
 }
 
+bool CompactMap::SaveListed(uint64_t hash) {
+  if (table_->snapshot->listed.erase(hash) == 0) return false;
+  table_->ForEachWithHash(hash, [&](const RecordTable::Record& record) { SaveRecord(record); });
+  return true;
+}
+
 void CompactMap::BeforeChange(RecordTable::Segment& segment, std::string_view key,
                               const RecordTable::Record& record) {
-  const uint64_t epoch = table_->snapshot->epoch;
-  if (segment.epoch >= epoch || segment.HasMark(epoch, key)) return;
-  if (segment.marks(epoch) >= kMostMarks) return SaveSegment(segment);
+  const Snapshot& snapshot = *table_->snapshot;
+  if (!snapshot.listed.empty() && SaveListed(table_->Hash(key))) return;
+  if (segment.epoch >= snapshot.epoch || segment.HasMark(snapshot.epoch, key)) return;
+  if (segment.marks(snapshot.epoch) >= kMostMarks) {
+    SaveSegment(segment);
+    SaveListed(table_->Hash(key));
+    return;
+  }
   if (record) SaveRecord(record);
-  segment.AddMark(epoch, key);
+  segment.AddMark(snapshot.epoch, key);
 }
 
 bool CompactMap::SaveSnapshot() {
   if (packed() || table_->snapshot == nullptr) return false;
   Snapshot& snapshot = *table_->snapshot;
+  if (!snapshot.listed.empty()) return SaveListed(*snapshot.listed.begin());
   while (RecordTable::Segment* segment = table_->NextSegment(snapshot.position)) {
     if (segment->epoch >= snapshot.epoch) continue;
     SaveSegment(*segment);

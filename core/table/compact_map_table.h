@@ -1,7 +1,9 @@
 // The large form of a CompactMap: a table and, while one is under way, its snapshot.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "core/table/compact_map.h"
@@ -9,12 +11,14 @@
 namespace tally {
 
 // The state of a snapshot. Still to be saved are the records of the segments whose epoch is lower
-// than `epoch`, except the records that are marked in their segment.
+// than `epoch`, except the records that are marked in their segment, and the records whose keys'
+// hashes are in `listed`.
 struct CompactMap::Snapshot {
   RunSink sink;
   char kind = 0;
   uint64_t epoch = 0;
   uint64_t position = 0;
+  std::set<uint64_t> listed;
   std::string run;  // begun; also holds records that are saved ahead of their turn
 };
 

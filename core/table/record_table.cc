@@ -75,6 +75,14 @@ RecordTable::Record RecordTable::Find(std::string_view key, uint64_t hash) const
   return SegmentOf(hash)->Find(key, hash);
 }
 
+void RecordTable::ForEachWithHash(uint64_t hash,
+                                  absl::FunctionRef<void(const Record&)> visit) const {
+  const Segment& segment = *SegmentOf(hash);
+  std::vector<uint32_t> offsets;
+  static_cast<void>(segment.offsets_.find(Segment::Collect{hash, &offsets}));
+  for (const uint32_t offset : offsets) visit(segment.At(offset, hash));
+}
+
 void RecordTable::Prefetch(std::span<const std::string_view> keys) const {
   const Hashes hashes = PrefetchSegments(*this, keys);
   for (size_t i = 0; i < keys.size(); ++i) PrefetchIndex(hashes[i]);

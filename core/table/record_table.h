@@ -80,6 +80,9 @@ class RecordTable {
   // O(1).
   Record Find(std::string_view key) const { return Find(key, Hash(key)); }
   Record Find(std::string_view key, uint64_t hash) const;
+  // Visits the records whose keys have this hash: hardly ever more than one. `visit` must not
+  // change the table. O(bytes of their keys).
+  void ForEachWithHash(uint64_t hash, absl::FunctionRef<void(const Record&)> visit) const;
 
   // Prefetches what Find will read for each key. Takes each step for all keys before the next step,
   // so that their cache misses overlap (as in Chen et al., "Improving Hash Join Performance through
@@ -215,6 +218,8 @@ class RecordTable::Segment {
   void ClearMarks() { marks_ = nullptr; }
 
   size_t size() const { return offsets_.size(); }
+  // Bytes of the records: keys, payloads and lengths.
+  size_t bytes() const { return used_ - dead_; }
 
   Segment(uint64_t seed, uint32_t depth)
       : offsets_(0, Hasher{this}, Equal{this}), seed_(seed), depth_(depth) {}
@@ -241,6 +246,11 @@ class RecordTable::Segment {
   struct Fetch {
     uint64_t hash;
   };
+  // Equals no record; the comparison notes the record's offset if its key has this hash.
+  struct Collect {
+    uint64_t hash;
+    std::vector<uint32_t>* offsets;
+  };
   struct Hasher {
     using is_transparent = void;
     const Segment* segment;
@@ -248,6 +258,7 @@ class RecordTable::Segment {
     size_t operator()(const Probe& probe) const { return probe.hash; }
     size_t operator()(const Place& place) const { return place.hash; }
     size_t operator()(const Fetch& fetch) const { return fetch.hash; }
+    size_t operator()(const Collect& collect) const { return collect.hash; }
   };
   struct Equal {
     using is_transparent = void;
@@ -262,6 +273,8 @@ class RecordTable::Segment {
       return false;
     }
     bool operator()(const Fetch& a, uint32_t b) const { return (*this)(b, a); }
+    bool operator()(uint32_t a, const Collect& b) const;
+    bool operator()(const Collect& a, uint32_t b) const { return (*this)(b, a); }
   };
 
   // `hash` must be the key's hash if the returned record is passed to Resize or Erase.

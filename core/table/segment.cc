@@ -110,6 +110,14 @@ bool RecordTable::Segment::Equal::operator()(uint32_t a, const Probe& b) const {
   return EqualBytes(GetLength(in, &payload_size), b.key.data(), b.key.size());
 }
 
+bool RecordTable::Segment::Equal::operator()(uint32_t a, const Collect& b) const {
+  // In a debug build abseil compares more often than once.
+  std::vector<uint32_t>& found = *b.offsets;
+  const bool is_new = std::find(found.begin(), found.end(), a) == found.end();
+  if (is_new && Hasher{segment}(a) == b.hash) found.push_back(a);
+  return false;
+}
+
 RecordTable::Record RecordTable::Segment::At(uint32_t offset, uint64_t hash) const {
   Record record;
   uint32_t key_size = 0;

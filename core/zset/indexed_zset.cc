@@ -93,19 +93,23 @@ void IndexedZSet::SaveForSnapshot(Handle handle) {
 
 bool IndexedZSet::SaveSnapshot() {
   if (snapshot_ == nullptr) return false;
-  // Counts the elements that a slice looks at. Not all of them are saved: those that are marked
-  // already take little time.
+  // Counts the elements that a slice looks at, and their bytes. Not all of them are saved: those
+  // that are marked already take little time.
   constexpr size_t kElementsASlice = 1000;
+  constexpr size_t kBytesASlice = size_t{256} << 10;
   ZSetSnapshot& snapshot = *snapshot_;
   const size_t from =
       snapshot.begun ? order_.RankOf({snapshot.score, Position::Tie::kAfterMember, snapshot.member})
                      : 0;
-  const size_t to = std::min(size(), from + kElementsASlice);
   Handle last = Slab::kNull;
-  order_.ForEach({from, to}, false, [&](Handle handle) {
+  size_t to = from;
+  size_t bytes = 0;
+  order_.ForEach({from, std::min(size(), from + kElementsASlice)}, false, [&](Handle handle) {
     SaveForSnapshot(handle);
     last = handle;
-    return true;
+    ++to;
+    bytes += store_.Text(handle).view().size();
+    return bytes < kBytesASlice;
   });
   if (to == size()) {
     snapshot.Flush();

@@ -38,6 +38,8 @@ void ZSetSnapshot::Save(std::string_view text, double value) {
 
 void ZSetSnapshot::Flush() {
   if (!run_.empty()) sink_(run_);
+  // One large member must not keep its memory until the end.
+  if (run_.capacity() > 2 * kRunBytes) run_ = std::string();
   run_.clear();
 }
 
