@@ -32,7 +32,9 @@ void KeyspaceObserver::BeforeChange(Keyspace& keyspace, Keyspace::Segment& segme
   persistence_.SaveBeforeChange(server_.engine.IndexOf(keyspace), segment, key, entry);
 }
 
-void KeyspaceObserver::BeforeValueChange(void* value) { persistence_.SaveBeforeValueChange(value); }
+void KeyspaceObserver::BeforeValueChange(void* value, ByteRange bytes) {
+  persistence_.SaveBeforeValueChange(value, bytes);
+}
 
 bool KeyspaceObserver::KeepValue(Type, void* value) { return persistence_.KeepValue(value); }
 

@@ -23,7 +23,7 @@ class KeyspaceObserver final : private Keyspace::Observer {
   void OnCreated(Keyspace& keyspace, std::string_view key) override;
   void BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment, std::string_view key,
                     const Keyspace::Entry& entry) override;
-  void BeforeValueChange(void* value) override;
+  void BeforeValueChange(void* value, ByteRange bytes) override;
   bool KeepValue(Type type, void* value) override;
 
   Services& server_;

@@ -211,12 +211,12 @@ void Keyspace::SetPointer(std::string_view key, Type type, void* value, int64_t 
   if (OperationsOf(type).sweep != nullptr) aging_.emplace(key);
 }
 
-Text& Keyspace::MutableString(const Entry& entry) {
+Text& Keyspace::MutableString(const Entry& entry, ByteRange bytes) {
   Check(entry.type() == Type::kString, "only strings are changed as strings");
   BeforeChange(entry);
   Entry place = entry;
   if (entry.is_heap()) {
-    BeforeValueChange(entry);
+    BeforeValueChange(entry, bytes);
   } else {
     auto text = std::make_unique<Text>(entry.is_integer() ? Int64Text(entry.integer()).view()
                                                           : entry.bytes());

@@ -26,6 +26,7 @@
 
 #include "core/base/check.h"
 #include "core/base/type.h"
+#include "core/bytes/byte_range.h"
 #include "core/keyspace/access.h"
 #include "core/keyspace/reclaimer.h"
 #include "core/keyspace/value.h"
@@ -103,8 +104,12 @@ class Keyspace final : private RecordTable::SplitObserver {
     // until the observer raises the segment's epoch.
     virtual void BeforeChange(Keyspace& keyspace, Segment& segment, std::string_view key,
                               const Entry& entry) = 0;
-    // A heap value may be about to change in place. Called while there is an epoch.
-    virtual void BeforeValueChange(void* value) { (void)value; }
+    // A heap value may be about to change in place: of a string only these bytes, and its size.
+    // Called while there is an epoch.
+    virtual void BeforeValueChange(void* value, ByteRange bytes) {
+      (void)value;
+      (void)bytes;
+    }
     // A heap value is about to be freed. Returns true if the observer keeps it; the observer then
     // gives it to the reclaimer later. Called while there is an epoch.
     virtual bool KeepValue(Type type, void* value) {
@@ -175,8 +180,9 @@ class Keyspace final : private RecordTable::SplitObserver {
   void SetPointer(std::string_view key, Type type, void* value, int64_t deadline, int64_t now);
 
   // Returns the string as a Text that may be changed in place; moves it to the heap if it is not
-  // there. The key is_raw() from now on.
-  Text& MutableString(const Entry& entry);
+  // there. The key is_raw() from now on. The caller may change only `bytes` of the string, and may
+  // append to it, so that a snapshot need not copy the rest.
+  Text& MutableString(const Entry& entry, ByteRange bytes = {});
 
   // kNoDeadline removes the deadline. `entry` is not valid afterwards; the new entry is returned.
   Entry SetDeadline(const Entry& entry, int64_t deadline);
@@ -231,6 +237,13 @@ class Keyspace final : private RecordTable::SplitObserver {
     table_.ForEach(segment, [&](const RecordTable::Record& record) { visit(Entry(record)); });
   }
 
+  // The hash of a key, and the keys that have it: hardly ever more than one.
+  uint64_t Hash(std::string_view key) const { return table_.Hash(key); }
+  template <typename Visit>
+  void ForEachWithHash(uint64_t hash, Visit&& visit) const {
+    table_.ForEachWithHash(hash, [&](const RecordTable::Record& record) { visit(Entry(record)); });
+  }
+
   uint64_t seed() const { return seed_; }
 
   // The type of a record's value, and its heap value; null if it is not on the heap.
@@ -247,9 +260,9 @@ class Keyspace final : private RecordTable::SplitObserver {
     if (segment.epoch < epoch_) [[unlikely]]
       observer_->BeforeChange(*this, segment, entry.key(), entry);
   }
-  void BeforeValueChange(const Entry& entry) {
+  void BeforeValueChange(const Entry& entry, ByteRange bytes = {}) {
     if (epoch_ != 0) [[unlikely]]
-      observer_->BeforeValueChange(entry.pointer());
+      observer_->BeforeValueChange(entry.pointer(), bytes);
   }
   void Expire(const Entry& entry);
   // The new access mark of a key that is used, and the mark of a key that is created.

@@ -16,18 +16,21 @@ constexpr size_t kMostValueCost = 1024;
 // After this many keys of a segment were saved one by one, the next one saves the whole rest of the
 // segment: the names of saved keys take memory, and searching for a key among them takes time.
 constexpr size_t kMostMarks = 32;
+// A segment of more bytes is saved key by key.
+constexpr size_t kMostSegmentBytes = size_t{512} << 10;
 
 }  // namespace
 
 SnapshotWalk::SnapshotWalk(Engine& engine, RecordSink& sink, uint64_t epoch)
     : engine_(engine),
-      epoch_(epoch),
+      epoch_(2 * epoch),  // listed_epoch() must be higher than that of any walk before, too
       parts_(engine.databases()),
       emitter_(sink),
       values_(engine, emitter_) {
+  emitter_.HoldLargeRecords();
   for (size_t i = 0; i < engine.databases(); ++i) {
     Keyspace& database = engine.database(i);
-    database.set_epoch(epoch);
+    database.set_epoch(epoch_);
     parts_[i].keyspace = &database;
     part_of_.push_back(i);
     if (database.size() == 0) continue;
@@ -55,24 +58,46 @@ absl::Status SnapshotWalk::SaveEntry(size_t part, const Keyspace::Entry& entry, 
 }
 
 absl::Status SnapshotWalk::Save(size_t part, Keyspace::Segment& segment) {
-  segment.epoch = epoch_;
+  Keyspace& keyspace = *parts_[part].keyspace;
+  const bool is_large = segment.bytes() > kMostSegmentBytes;
+  segment.epoch = is_large ? listed_epoch() : epoch_;
   absl::Status status;
   size_t most_cost = kSegmentCost;
-  parts_[part].keyspace->ForEach(segment, [&](const Keyspace::Entry& entry) {
+  keyspace.ForEach(segment, [&](const Keyspace::Entry& entry) {
     if (!status.ok() || segment.HasMark(epoch_, entry.key())) return;
-    status = SaveEntry(part, entry, most_cost);
+    if (is_large) {
+      parts_[part].listed.insert(keyspace.Hash(entry.key()));
+    } else {
+      status = SaveEntry(part, entry, most_cost);
+    }
   });
   segment.ClearMarks();
   return status;
 }
 
+// A key that changes leaves the list, and no split of its segment changes its hash. So the list
+// stays right whatever happens to the keyspace.
+absl::Status SnapshotWalk::SaveListed(size_t part, uint64_t hash) {
+  if (parts_[part].listed.erase(hash) == 0) return absl::OkStatus();
+  absl::Status status;
+  size_t most_cost = kSegmentCost;
+  parts_[part].keyspace->ForEachWithHash(hash, [&](const Keyspace::Entry& entry) {
+    if (status.ok()) status = SaveEntry(part, entry, most_cost);
+  });
+  return status;
+}
+
 absl::StatusOr<bool> SnapshotWalk::SaveNext() {
-  if (!values_.empty()) {
-    const absl::Status status = values_.SaveSome();
+  if (emitter_.has_held() || !values_.empty()) {
+    const absl::Status status = emitter_.has_held() ? emitter_.WriteHeld() : values_.SaveSome();
     return status.ok() ? absl::StatusOr<bool>(true) : status;
   }
   for (size_t next = NextPart(); next != kNoPart; next = NextPart()) {
     Part& part = parts_[next];
+    if (!part.listed.empty()) {
+      const absl::Status status = SaveListed(next, *part.listed.begin());
+      return status.ok() ? absl::StatusOr<bool>(true) : status;
+    }
     Keyspace::Segment* segment = part.keyspace->NextSegment(part.position);
     if (segment == nullptr) {
       part.done = true;
@@ -81,11 +106,11 @@ absl::StatusOr<bool> SnapshotWalk::SaveNext() {
       part.kept = nullptr;
       continue;
     }
-    if (segment->epoch >= epoch_) continue;
+    if (segment->epoch >= listed_epoch()) continue;
     if (absl::Status status = Save(next, *segment); !status.ok()) return status;
     return true;
   }
-  return false;
+  return emitter_.has_held();
 }
 
 size_t SnapshotWalk::NextPart() const {
@@ -126,7 +151,14 @@ absl::Status SnapshotWalk::SaveBeforeChange(size_t database, Keyspace::Segment& 
   if (segment.epoch >= epoch_ || segment.HasMark(epoch_, key)) return absl::OkStatus();
   const size_t part = part_of_[database];
   Check(part != kNoPart, "what is newer than the walk is not shown to it");
-  if (segment.marks(epoch_) >= kMostMarks) return Save(part, segment);
+  const bool is_listed = segment.epoch == listed_epoch();
+  if (is_listed || segment.marks(epoch_) >= kMostMarks) {
+    if (absl::Status status = is_listed ? absl::OkStatus() : Save(part, segment); !status.ok()) {
+      return status;
+    }
+    const bool may_be_listed = !parts_[part].listed.empty();
+    return may_be_listed ? SaveListed(part, parts_[part].keyspace->Hash(key)) : absl::OkStatus();
+  }
   segment.AddMark(epoch_, key);
   size_t most_cost = kSegmentCost;
   return entry ? SaveEntry(part, entry, most_cost) : absl::OkStatus();

@@ -1,9 +1,11 @@
 // Writes a snapshot of an engine that goes on changing, segment by segment, without fork and
 // without a full copy. The snapshot holds the state of the moment in which the walk began: a key
 // that is about to change before its segment's turn has come is saved first. A few keys of a
-// segment are saved one by one; if more of them change, the whole segment is saved. Large values
-// wait in a queue and are saved in slices. If a database is swapped, the walk follows it; if a
-// database is emptied, the walk keeps its content until it is saved.
+// segment are saved one by one; if more of them change, the whole segment is saved. Of a segment of
+// many bytes (long keys, or large values in the keys' records) only the hashes of the keys are
+// listed, and then one of its keys is saved at a time. Large values wait in a queue and are saved
+// in slices, and a large record is written in parts. If a database is swapped, the walk follows it;
+// if a database is emptied, the walk keeps its content until it is saved.
 #pragma once
 
 #include <absl/status/status.h>
@@ -11,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -30,8 +33,8 @@ class SnapshotWalk {
   SnapshotWalk(const SnapshotWalk&) = delete;
   SnapshotWalk& operator=(const SnapshotWalk&) = delete;
 
-  // Saves the next segment, or a slice of a value; returns false when all is saved. After an error
-  // of any call the snapshot is lost.
+  // Saves the next segment, a key, or a slice of a value; returns false when all is saved. After an
+  // error of any call the snapshot is lost.
   absl::StatusOr<bool> SaveNext();
 
   // To be called before the database is emptied. If the walk still needs the content, it takes the
@@ -43,7 +46,9 @@ class SnapshotWalk {
   // See Keyspace::Observer.
   absl::Status SaveBeforeChange(size_t database, Keyspace::Segment& segment, std::string_view key,
                                 const Keyspace::Entry& entry);
-  absl::Status SaveBeforeValueChange(void* value) { return values_.BeforeChange(value); }
+  absl::Status SaveBeforeValueChange(void* value, ByteRange bytes) {
+    return values_.BeforeChange(value, bytes);
+  }
   bool KeepValue(const void* value) { return values_.Keep(value); }
 
   // The number of keys whose records are completely written.
@@ -55,11 +60,17 @@ class SnapshotWalk {
     Keyspace* keyspace = nullptr;    // where it is now: in the engine, or kept
     std::unique_ptr<Keyspace> kept;  // set if the database was emptied since
     uint64_t position = 0;           // of the walk
+    std::set<uint64_t> listed;       // hashes of keys still to be saved
     bool done = false;
   };
   static constexpr size_t kNoPart = SIZE_MAX;
 
+  // A segment of this epoch has only those keys still to be saved whose hashes are listed.
+  uint64_t listed_epoch() const { return epoch_ - 1; }
+  // Saves the segment, or lists its keys if they have too many bytes to be saved at once.
   absl::Status Save(size_t part, Keyspace::Segment& segment);
+  // Saves the keys with this hash, if it is listed.
+  absl::Status SaveListed(size_t part, uint64_t hash);
   // Writes the entry and subtracts its cost from `most_cost`. If a heap value costs more than
   // `most_cost` or kMostValueCost, puts it in the queue instead.
   absl::Status SaveEntry(size_t part, const Keyspace::Entry& entry, size_t& most_cost);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/bytes/heap_size.h"
+#include "core/bytes/text.h"
 #include "core/bytes/varint.h"
 
 namespace tally {
@@ -100,14 +101,28 @@ void ValueQueue::WriteRuns(Item& item) {
   if (snapshot_status_.ok()) snapshot_status_ = status;
 }
 
+TextSnapshot& ValueQueue::TextOf(Item& item) {
+  if (item.text == nullptr) {
+    item.text = std::make_unique<TextSnapshot>(*static_cast<const Text*>(item.value));
+  }
+  return *item.text;
+}
+
+bool ValueQueue::AppendSlice(Item& item) {
+  const size_t run_bytes = emitter_.RunBytesFor(item.head.key);
+  std::string& record = emitter_.record();
+  if (item.head.type == Type::kString) return TextOf(item).SaveSome(run_bytes, record);
+  item.cursor = OperationsFor(item).save(item.value, item.cursor, run_bytes, record);
+  return item.cursor != 0;
+}
+
 absl::Status ValueQueue::SaveSlice(Place place) {
   Item& item = *place;
   item.progress = Progress::kSlices;
   BeginRecord(item);
-  const size_t run_bytes = emitter_.RunBytesFor(item.head.key);
-  item.cursor = OperationsFor(item).save(item.value, item.cursor, run_bytes, emitter_.record());
+  const bool more = AppendSlice(item);
   const absl::Status status = emitter_.End();
-  if (item.cursor == 0) Remove(place);
+  if (!more) Remove(place);
   return status;
 }
 
@@ -136,13 +151,17 @@ absl::Status ValueQueue::SaveSome() {
   return snapshot_status_;
 }
 
-absl::Status ValueQueue::BeforeChange(void* value) {
+absl::Status ValueQueue::BeforeChange(void* value, ByteRange bytes) {
   const auto named = by_value_.find(value);
   if (named == by_value_.end()) return absl::OkStatus();
   Item& item = *named->second;
   if (item.progress == Progress::kSnapshot) return snapshot_status_;
   const bool is_small = CostOf(item.head.type, value) <= kSmallCost;
   if (is_small) return SaveRest(named->second);
+  if (item.head.type == Type::kString) {
+    TextOf(item).BeforeChange(bytes);
+    return absl::OkStatus();
+  }
   if (item.progress == Progress::kWaiting && BeginSnapshot(item)) return snapshot_status_;
   const ValueOperations& operations = OperationsFor(item);
   if (operations.memory_bytes(value) > kCopiedBytes) return SaveRest(named->second);

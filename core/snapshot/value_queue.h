@@ -1,11 +1,12 @@
 // Holds the heap values that a snapshot walk has passed because they are too large to be saved at
 // once. Each is saved in slices, with the content that it had when it was added. Before a queued
 // value changes, a small one is saved whole; a larger one begins a snapshot of its own
-// (ValueOperations::begin_snapshot) or is copied. A value that is about to be freed is kept.
+// (ValueOperations::begin_snapshot, or TextSnapshot for a string) or is copied. A value that is
+// about to be freed is kept.
 //
 // A value that cannot begin such a snapshot is copied before it changes, or saved whole if it is
-// larger than 32 MiB: strings, hit logs, limits, lists of integers (two bytes per integer), and any
-// value of which some slices are already saved.
+// larger than 32 MiB: hit logs, limits, lists of integers (two bytes per integer), and any value of
+// which some slices are already saved.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -13,12 +14,14 @@
 
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "core/engine/engine.h"
 #include "core/snapshot/record_codec.h"
 #include "core/snapshot/record_emitter.h"
+#include "core/snapshot/text_snapshot.h"
 
 namespace tally {
 
@@ -41,8 +44,9 @@ class ValueQueue {
   // snapshot is lost.
   absl::Status SaveSome();
 
-  // To be called before a value changes; the value need not be in the queue.
-  absl::Status BeforeChange(void* value);
+  // To be called before a value changes, a string only in these bytes; the value need not be in
+  // the queue.
+  absl::Status BeforeChange(void* value, ByteRange bytes = {});
   // To be called before a value is freed. Returns true if the queue takes the value over; it gives
   // the value to the engine's reclaimer later.
   bool Keep(const void* value);
@@ -56,6 +60,7 @@ class ValueQueue {
     uint64_t cursor = 0;     // of the next slice
     bool has_begun = false;  // its first run is written
     bool is_owned = false;
+    std::unique_ptr<TextSnapshot> text{};  // of a string that is being saved or has changed
     std::string runs{};  // of its snapshot; if the key is long, several runs share a record
   };
   using Place = std::list<Item>::iterator;
@@ -64,6 +69,9 @@ class ValueQueue {
     return OperationsOf(item.head.type);
   }
   bool BeginSnapshot(Item& item);
+  static TextSnapshot& TextOf(Item& item);
+  // Appends the next slice to the emitter's record; returns false if it is the last.
+  bool AppendSlice(Item& item);
   // Receives a run of the item's snapshot.
   void AddRun(Item& item, std::string_view run);
   void WriteRuns(Item& item);

@@ -34,7 +34,8 @@ void SetBit(CommandContext& context) {
     context.keyspace().SetString(key, "", kNoDeadline, context.now);
     entry = context.FindForWrite(key);
   }
-  Text& bytes = context.keyspace().MutableString(entry);
+  Text& bytes =
+      context.keyspace().MutableString(entry, {.begin = *offset / 8, .end = *offset / 8 + 1});
   const bool grows = *offset / 8 >= bytes.size();
   if (grows) bytes.Resize(*offset / 8 + 1);
   const bool old = BitAt(bytes, *offset);

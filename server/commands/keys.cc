@@ -41,7 +41,7 @@ void TypeOfKey(CommandContext& context) {
 void StorePointer(Keyspace& to, std::string_view key, Type type, void* value, int64_t deadline,
                   bool raw, int64_t now) {
   to.SetPointer(key, type, value, deadline, now);
-  if (raw) to.MutableString(to.FindForWrite(key, now));
+  if (raw) to.MutableString(to.FindForWrite(key, now), {.begin = 0, .end = 0});
 }
 
 // Stores a copy of an entry's value, with its deadline, at another key, in the same keyspace or

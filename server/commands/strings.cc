@@ -240,8 +240,9 @@ void Append(CommandContext& context) {
   if (!entry) {
     PutString(context, key, tail, kNoDeadline);
   } else {
-    if (!FitsLimit(context, StringText(entry).view().size(), tail.size())) return;
-    Text& text = context.keyspace().MutableString(entry);
+    size = StringText(entry).view().size();
+    if (!FitsLimit(context, size, tail.size())) return;
+    Text& text = context.keyspace().MutableString(entry, {.begin = size});
     text.Append(tail);
     size = text.size();
   }
@@ -290,7 +291,9 @@ void SetRange(CommandContext& context) {
     context.keyspace().SetString(key, "", kNoDeadline, context.now);
     entry = context.FindForWrite(key);
   }
-  Text& text = context.keyspace().MutableString(entry);
+  const auto begin = static_cast<size_t>(*offset);
+  Text& text =
+      context.keyspace().MutableString(entry, {.begin = begin, .end = begin + part.size()});
   text.Resize(std::max(text.size(), static_cast<size_t>(*offset) + part.size()));
   std::copy(part.begin(), part.end(), text.data() + *offset);
   context.Changed(kEventString, "setrange", key);

@@ -52,7 +52,9 @@ class AofPersistence : public Persistence {
                         const Keyspace::Entry& entry) {
     rewriter_.SaveBeforeChange(database, segment, key, entry);
   }
-  void SaveBeforeValueChange(void* value) { rewriter_.SaveBeforeValueChange(value); }
+  void SaveBeforeValueChange(void* value, ByteRange bytes) {
+    rewriter_.SaveBeforeValueChange(value, bytes);
+  }
   bool KeepValue(const void* value) { return rewriter_.KeepValue(value); }
 
   const absl::Status& write_error() const override { return log_.error(); }

@@ -95,9 +95,9 @@ void Rewriter::SaveBeforeChange(size_t database, Keyspace::Segment& segment, std
   if (!status.ok()) Fail(status);
 }
 
-void Rewriter::SaveBeforeValueChange(void* value) {
+void Rewriter::SaveBeforeValueChange(void* value, ByteRange bytes) {
   if (walk() == nullptr) return;
-  const absl::Status status = walk()->SaveBeforeValueChange(value);
+  const absl::Status status = walk()->SaveBeforeValueChange(value, bytes);
   if (!status.ok()) Fail(status);
 }
 

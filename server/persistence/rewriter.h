@@ -55,7 +55,7 @@ class Rewriter {
   // See Keyspace::Observer.
   void SaveBeforeChange(size_t database, Keyspace::Segment& segment, std::string_view key,
                         const Keyspace::Entry& entry);
-  void SaveBeforeValueChange(void* value);
+  void SaveBeforeValueChange(void* value, ByteRange bytes);
   bool KeepValue(const void* value);
   // See SnapshotWalk.
   void BeforeClear(size_t database);

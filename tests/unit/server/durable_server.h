@@ -95,7 +95,9 @@ class DurableServer final : private Keyspace::Observer {
                     const Keyspace::Entry& entry) override {
     persistence_.SaveBeforeChange(harness_.engine.IndexOf(keyspace), segment, key, entry);
   }
-  void BeforeValueChange(void* value) override { persistence_.SaveBeforeValueChange(value); }
+  void BeforeValueChange(void* value, ByteRange bytes) override {
+    persistence_.SaveBeforeValueChange(value, bytes);
+  }
   bool KeepValue(Type, void* value) override { return persistence_.KeepValue(value); }
 
   std::function<void(size_t database, std::string_view key)> on_expired_;

@@ -60,7 +60,9 @@ class Life : private Keyspace::Observer {
                     const Keyspace::Entry& entry) override {
     persistence_.SaveBeforeChange(harness_.engine.IndexOf(keyspace), segment, key, entry);
   }
-  void BeforeValueChange(void* value) override { persistence_.SaveBeforeValueChange(value); }
+  void BeforeValueChange(void* value, ByteRange bytes) override {
+    persistence_.SaveBeforeValueChange(value, bytes);
+  }
   bool KeepValue(Type, void* value) override { return persistence_.KeepValue(value); }
 
   CommandHarness harness_;

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/bytes/str_cat.h"
@@ -179,6 +180,94 @@ TEST_CASE("A walk saves databases as they were, however they are emptied and swa
     Engine loaded(2, 7, walked.zones);
     walked.LoadInto(loaded);
     REQUIRE(ContentsOf(loaded) == before);
+    while (!walked.engine.reclaimer().FreeSome(10'000)) {
+    }
+  }
+}
+
+// Counts what a step writes.
+class CountingSink final : public RecordSink {
+ public:
+  size_t max_part_bytes() const override { return size_t{256} << 10; }
+  absl::Status Append(RecordPart, std::string_view bytes) override {
+    bytes_ += bytes.size();
+    return absl::OkStatus();
+  }
+  size_t BytesSince() { return std::exchange(bytes_, 0); }
+
+ private:
+  size_t bytes_ = 0;
+};
+
+TEST_CASE("A step of a walk writes little, however large keys, fields and strings are") {
+  constexpr size_t kLarge = 3'000'000;
+  TzdataZones zones;
+  Engine engine(2, 42, zones);
+  Keyspace& keyspace = engine.database(0);
+  for (int i = 0; i < 50; ++i) {
+    keyspace.SetInteger(StrCat(i, std::string(kLarge, 'k')), i, kNoDeadline, kNow);
+  }
+  keyspace.SetString("string", std::string(10 * kLarge, 's'), kNoDeadline, kNow);
+  Hash& hash = keyspace.SetHeap("hash", new Hash(42), kNoDeadline, kNow);
+  for (int i = 0; i < 50; ++i) hash.Set(StrCat("field", i), std::string(kLarge, 'v'), {});
+  CountingSink sink;
+  SnapshotWalk walk(engine, sink, 1);
+  size_t written = 0;
+  for (bool more = true; more;) {
+    const uint64_t saved = walk.keys_saved();
+    const auto next = walk.SaveNext();
+    REQUIRE(next.ok());
+    more = *next;
+    const size_t bytes = sink.BytesSince();
+    CHECK(bytes <= 2'000'000);
+    CHECK(walk.keys_saved() <= saved + 1);
+    written += bytes;
+  }
+  CHECK(written >= 110 * kLarge);
+  CHECK(walk.keys_saved() == 52);
+}
+
+TEST_CASE("A walk saves keys with long names as they were, whatever happens to them meanwhile") {
+  SeededRandom random;
+  INFO("seed " << random.seed());
+  // Always the same name for the same number; most are long.
+  const auto name = [](size_t number) {
+    return StrCat("key", number, std::string(number % 4 == 0 ? 0 : 1000 + number * 500, 'k'));
+  };
+  for (int round = 0; round < 10; ++round) {
+    Walked walked;
+    const size_t keys = 1 + random.Below(150);
+    for (size_t i = 0; i < keys; ++i) {
+      walked.engine.database(random.Below(2)).SetInteger(name(i), 1, kNoDeadline, kNow);
+    }
+    const Contents before = ContentsOf(walked.engine);
+    walked.Begin();
+    const uint64_t one_in = 20 + random.Below(300);
+    do {
+      for (size_t i = random.Below(6); i > 0; --i) {
+        Keyspace& keyspace = walked.engine.database(random.Below(2));
+        const std::string key = name(random.Below(2 * keys));
+        const Keyspace::Entry entry = keyspace.FindForWrite(key, kNow);
+        if (entry && random.OneIn(2)) {
+          keyspace.Erase(entry);
+        } else {
+          keyspace.SetInteger(key, 2, random.OneIn(2) ? kNoDeadline : kNow + 10'000, kNow);
+        }
+      }
+      if (random.OneIn(one_in)) {
+        walked.walk->BeforeSwap(0, 1);
+        walked.engine.database(0).Swap(walked.engine.database(1));
+      }
+      if (random.OneIn(one_in)) {
+        const size_t database = random.Below(2);
+        walked.walk->BeforeClear(database);
+        walked.engine.database(database).Clear();
+      }
+    } while (walked.Step());
+    Engine loaded(2, 7, walked.zones);
+    walked.LoadInto(loaded);
+    const bool same = ContentsOf(loaded) == before;
+    REQUIRE(same);
     while (!walked.engine.reclaimer().FreeSome(10'000)) {
     }
   }

@@ -60,8 +60,8 @@ class Walked : private Keyspace::Observer {
     if (walk == nullptr) return;
     REQUIRE(walk->SaveBeforeChange(engine.IndexOf(keyspace), segment, key, entry).ok());
   }
-  void BeforeValueChange(void* value) override {
-    if (walk != nullptr) REQUIRE(walk->SaveBeforeValueChange(value).ok());
+  void BeforeValueChange(void* value, ByteRange bytes) override {
+    if (walk != nullptr) REQUIRE(walk->SaveBeforeValueChange(value, bytes).ok());
   }
   bool KeepValue(Type, void* value) override { return walk != nullptr && walk->KeepValue(value); }
 
