@@ -1,16 +1,14 @@
 // The part of a StringDeque's snapshot that is still to be saved, while the deque goes on changing:
-// a range of chunks that have not changed yet, and the chunks before and after this range that had
-// to be put aside. A chunk that is dropped is moved here; a chunk that changes is copied first. A
-// change far inside the range makes it shorter: the chunks on the shorter side of the change are
-// copied. In a list of millions this takes milliseconds, as long as it takes to search the list for
-// such a place.
+// ranges of chunks that have not changed yet, and chunks that had to be put aside. A chunk that is
+// dropped is moved here; a chunk that changes is copied first. A change inside a range divides it.
 #pragma once
 
 #include <cstddef>
-#include <deque>
 #include <functional>
+#include <list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/list/span_deque.h"
 #include "core/list/string_chunk.h"
@@ -24,10 +22,10 @@ class StringDequeSnapshot {
   using RunSink = std::function<void(std::string_view run)>;
 
   // The sink gets runs that are `kind` and then length-prefixed texts.
-  StringDequeSnapshot(const Chunks& chunks, char kind, const RunSink& sink)
-      : end_(chunks.span_count()), kind_(kind), sink_(sink) {}
+  StringDequeSnapshot(const Chunks& chunks, char kind, const RunSink& sink);
 
-  // Must be called before chunk k changes in any way.
+  // Must be called before chunk k changes in any way. O(log ranges), but O(ranges) if chunk k lies
+  // inside a range.
   void BeforeChange(const Chunks& chunks, size_t k);
   // Must be called instead before the whole first or last chunk is dropped. If the chunk is still
   // to be saved, it is moved here instead of copied, and the chunk in the deque is empty
@@ -35,7 +33,7 @@ class StringDequeSnapshot {
   void BeforeDropFront(Chunks& chunks);
   void BeforeDropBack(Chunks& chunks);
   // Must be called after a chunk was inserted at index k, or removed from it. Index k is never
-  // inside the range.
+  // inside a range. O(ranges).
   void ChunkAdded(size_t k);
   void ChunkGone(size_t k);
 
@@ -43,14 +41,24 @@ class StringDequeSnapshot {
   bool SaveSome(const Chunks& chunks);
 
  private:
+  // Chunks [begin, end) of the deque, which may be none, and then these chunks.
+  struct Part {
+    size_t begin = 0;
+    size_t end = 0;
+    std::list<StringChunk> after{};
+  };
+
+  // The number of the part that has chunk k in its range; kNoPart if the chunk need not be saved.
+  size_t PartOf(size_t k) const;
+  static constexpr size_t kNoPart = SIZE_MAX;
+  // Takes chunk k out of the range of that part, and puts `aside` in its place.
+  void Replace(size_t part, size_t k, StringChunk aside);
   // Returns the next chunk to save, valid until the following call; null at the end.
   const StringChunk* Next(const Chunks& chunks);
 
-  std::deque<StringChunk> before_;
-  // Chunks [begin_, end_) of the deque are the range. They are saved after before_.
-  size_t begin_ = 0;
-  size_t end_;
-  std::deque<StringChunk> after_;
+  // In the order of the deque. The parts before first_ are saved. Part 0 has no range.
+  std::vector<Part> parts_;
+  size_t first_ = 1;
   StringChunk given_;
   char kind_;
   RunSink sink_;
