@@ -35,6 +35,8 @@ constexpr uint64_t kDropBytes = uint64_t{8} << 20;
 constexpr size_t kMaxPayloadBytes = (size_t{17} << 20) + kMaxVarintBytes;
 // A buffer that has grown beyond this for one large record is freed.
 constexpr size_t kKeptCapacity = size_t{1} << 20;
+// The same for the bytes being written: this many syncs' bytes.
+constexpr size_t kMostKeptSyncs = 8;
 
 template <typename T>
 void PutLittleEndian(T value, std::string& out) {
@@ -78,12 +80,7 @@ absl::Status BaseWriter::Append(RecordPart part, std::string_view bytes) {
   Check(!finished_, "a snapshot is appended to before it is finished");
   Check(!bytes.empty() && bytes.size() <= options_.block_bytes, "a part has bytes, and is bounded");
   Check(!in_pieces_ || part != RecordPart::kWhole, "the pieces of a record follow one another");
-  // Append itself waits because some callers save a value that is about to change, and cannot
-  // pause.
-  if (!in_pieces_ && status_.ok() && queued_.size() > kMostQueuedSyncs * options_.sync_bytes) {
-    status_ = worker_->Wait().status;
-    StartWriting();
-  }
+  if (!in_pieces_ && queued_.size() > options_.most_queued_bytes) WaitWhileThrottled();
   if (!status_.ok()) return status_;
   if (!in_pieces_) ++records_;
   if (part != RecordPart::kWhole) return AppendPiece(part == RecordPart::kLastPiece, bytes);
@@ -135,7 +132,7 @@ absl::Status BaseWriter::Advance() {
 
 void BaseWriter::StartWriting() {
   if (!status_.ok() || queued_.empty()) return;
-  if (writing_.capacity() > 2 * kMostQueuedSyncs * options_.sync_bytes) writing_ = std::string();
+  if (writing_.capacity() > kMostKeptSyncs * options_.sync_bytes) writing_ = std::string();
   writing_.clear();
   writing_.swap(queued_);
   unsynced_bytes_ += writing_.size();
@@ -152,6 +149,13 @@ void BaseWriter::StartWriting() {
 bool BaseWriter::Throttled() {
   return queued_.size() >= options_.sync_bytes && Advance().ok() &&
          queued_.size() >= options_.sync_bytes;
+}
+
+void BaseWriter::WaitWhileThrottled() {
+  while (Throttled()) {
+    status_ = worker_->Wait().status;
+    StartWriting();
+  }
 }
 
 absl::StatusOr<bool> BaseWriter::PollSynced() {

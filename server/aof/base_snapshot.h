@@ -33,16 +33,17 @@ struct BaseHeader {
 };
 
 // Writes a snapshot in slices. A thread of its own writes what has been appended, and keeps the
-// disk busy with syncs, so neither Append nor Finish waits for the disk. There is one exception:
-// Append waits before it begins a record if more than kMostQueuedSyncs * Options::sync_bytes wait
-// in memory.
+// disk busy with syncs, so neither Append nor Finish waits for the disk. The caller pauses while
+// Throttled(). What is saved because it is about to change cannot pause, so it is queued in memory.
+// Only if Options::most_queued_bytes are queued, Append waits for the disk before it begins a
+// record: more could take the memory that the data need.
 class BaseWriter final : public RecordSink {
  public:
   struct Options {
     size_t block_bytes = size_t{256} << 10;  // 1 to kMaxPartBytes (asserted)
     size_t sync_bytes = size_t{4} << 20;     // syncs each time this many bytes are written
+    size_t most_queued_bytes = size_t{512} << 20;
   };
-  static constexpr size_t kMostQueuedSyncs = 4;
 
   // `file` must be a new, empty file of `files`.
   BaseWriter(FileSystem& files, std::unique_ptr<File> file, const BaseHeader& header,
@@ -68,6 +69,8 @@ class BaseWriter final : public RecordSink {
   // True while at least Options::sync_bytes are queued to be written: the caller should pause and
   // ask again later. False after an error, which the next Append returns.
   bool Throttled();
+  // Waits until Throttled() is false.
+  void WaitWhileThrottled();
   uint64_t records() const { return records_; }
   // Bytes of the header and of all complete blocks, including those that are not written yet.
   uint64_t bytes() const { return bytes_; }

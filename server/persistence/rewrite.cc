@@ -36,8 +36,7 @@ absl::Status Rewrite::Advance(int64_t budget_us, Waiting waiting) {
     case Stage::kOpening:
       return FinishOpening(waiting);
     case Stage::kSaving:
-      if (waiting == Waiting::kNo && writer_->Throttled()) return absl::OkStatus();
-      return SaveSegments(budget_us);
+      return SaveSegments(budget_us, waiting);
     case Stage::kSyncing:
       return FinishSyncing(waiting);
     case Stage::kPublishing: {
@@ -87,10 +86,13 @@ absl::Status Rewrite::BeginWalk() {
   return absl::OkStatus();
 }
 
-absl::Status Rewrite::SaveSegments(int64_t budget_us) {
+// Stops while the disk is behind: the walk goes on in a later turn.
+absl::Status Rewrite::SaveSegments(int64_t budget_us, Waiting waiting) {
   const int64_t begin = Clock::MonotonicMicros();
   absl::StatusOr<bool> more = true;
   do {
+    if (waiting == Waiting::kForTheDisk) writer_->WaitWhileThrottled();
+    if (writer_->Throttled()) return absl::OkStatus();
     more = walk_->SaveNext();
     if (progress_->ReportDue(Clock::MonotonicMicros())) parts_.report.Rewriting(*figures());
   } while (more.ok() && *more && Clock::MonotonicMicros() - begin < budget_us);

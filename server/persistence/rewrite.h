@@ -78,7 +78,7 @@ class Rewrite {
 
   absl::Status FinishOpening(Waiting waiting);
   absl::Status BeginWalk();
-  absl::Status SaveSegments(int64_t budget_us);
+  absl::Status SaveSegments(int64_t budget_us, Waiting waiting);
   absl::Status FinishSyncing(Waiting waiting);
   absl::StatusOr<bool> WorkerDone(Waiting waiting);
   Extent Saved() const;

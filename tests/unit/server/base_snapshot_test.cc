@@ -202,14 +202,14 @@ TEST_CASE("Nobody waits for a write that takes long") {
   CHECK(read == records);
 }
 
-TEST_CASE("Who cannot pause is written for too, and no more than a few syncs wait") {
+TEST_CASE("Who cannot pause is written for too, and no more waits in memory than is allowed") {
   FakeFileSystem files;
   std::counting_semaphore<> allowed(0);
   files.OnSync([&] { allowed.acquire(); });
   constexpr int kRecords = 500;
   {
     BaseWriter writer(files, *files.Create(kPath), {1735689600000, 2, 3},
-                      {.block_bytes = 100, .sync_bytes = 1000});
+                      {.block_bytes = 100, .sync_bytes = 1000, .most_queued_bytes = 4000});
     std::atomic<int> appended = 0;
     int waited_at = 0;
     std::thread disk([&] {

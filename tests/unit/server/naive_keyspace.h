@@ -159,6 +159,14 @@ class NaiveKeyspace {
     RemoveEmpty(words[1]);
     return Quoted(element);
   }
+  std::string SetElement(const Words& words) {
+    Value* value = Find(words[1]);
+    if (value == nullptr) return "-ERR no such key";
+    const size_t at = Number(words[2]);
+    if (at >= value->list.size()) return "-ERR index out of range";
+    value->list[at] = words[3];
+    return "+OK";
+  }
   std::string Range(const Words& words) {
     Words shown;
     if (const Value* value = Find(words[1])) {
@@ -299,6 +307,7 @@ class NaiveKeyspace {
         {"LPUSH", [](Self& self, const Words& words) { return self.Push(words, true); }},
         {"RPOP", [](Self& self, const Words& words) { return self.Pop(words, false); }},
         {"LPOP", [](Self& self, const Words& words) { return self.Pop(words, true); }},
+        {"LSET", [](Self& self, const Words& words) { return self.SetElement(words); }},
         {"LRANGE", [](Self& self, const Words& words) { return self.Range(words); }},
         {"HSET", [](Self& self, const Words& words) { return self.HSet(words); }},
         {"HINCRBY", [](Self& self, const Words& words) { return self.HIncrBy(words); }},

@@ -93,6 +93,7 @@ inline RandomCommands::Words RandomCommands::LargeWrite() {
       if (random_.OneIn(2)) return {"SETRANGE", Key('s'), absl::StrCat(largest_ - 1), "xy"};
       return {"SETRANGE", Key('s'), absl::StrCat(SizeUpTo(largest_ / 64)), "x"};
     case 3:
+      if (random_.OneIn(2)) return {"LSET", Key('l'), absl::StrCat(random_.Below(4)), text};
       return {"RPUSH", Key('l'), text, text.substr(0, text.size() / 2)};
     case 4:
       return {"HSET", Key('h'), Name('f', 10), text};

@@ -1,5 +1,6 @@
 // The rewrite of the append-only file, a step of which may end in a crash.
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <string>
@@ -88,6 +89,80 @@ TEST_CASE("A rewrite waits between its slices while a client is served, and not 
   CHECK(server.persistence().NextSliceInMicros() == std::nullopt);
 }
 
+// Turns until the rewrite has ended.
+void EndRewrite(DurableServer& server) {
+  while (server.rewriting()) {
+    server.persistence().FlushTurn(AofPersistence::RewritePace::kStep).IgnoreError();
+    std::this_thread::yield();
+  }
+}
+
+// Changes each kind of large value.
+void ChangeLarge(DurableServer& server, int turn) {
+  CommandHarness& harness = server.harness();
+  harness.Run("APPEND string tail");
+  harness.Run(StrCat("SETRANGE string ", turn * 70'000, " new"));
+  harness.Run(StrCat("LSET list ", 100 + turn * 13 % 300, " new"));
+  harness.Run(StrCat("HSET hash f", turn % 40, " new"));
+}
+
+TEST_CASE(
+    "A turn waits for no disk that stands still, whatever is saved and changed in a rewrite") {
+  FakeFileSystem files;
+  const auto loop = std::this_thread::get_id();
+  std::atomic<bool> stands_still = false;
+  std::atomic<int> turn = 0;
+  std::atomic<bool> waited = false;
+  files.OnSync([&] {
+    while (stands_still && std::this_thread::get_id() != loop) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  const std::string large(1'000'000, 'x');
+  {
+    Config config;
+    config.appendfsync = FsyncPolicy::kNo;
+    DurableServer server(files, config);
+    REQUIRE(server.Start().ok());
+    server.harness().Run(StrCat("SET string ", std::string(60'000'000, 's')));
+    for (int i = 0; i < 40; ++i) server.harness().Run(StrCat("HSET hash f", i, " ", large));
+    for (int i = 0; i < 400; ++i)
+      server.harness().Run(StrCat("RPUSH list ", large.substr(0, 99'999)));
+    REQUIRE(server.persistence().FlushTurn().ok());
+    server.harness().Run("BGREWRITEAOF");
+    while (server.InfoNumber("current_save_keys_total") == 0) {
+      REQUIRE(server.persistence().FlushTurn(AofPersistence::RewritePace::kStep).ok());
+    }
+    stands_still = true;
+    std::thread watch([&] {
+      int seen = -1;
+      while (stands_still && seen != turn) {
+        seen = turn;
+        std::this_thread::sleep_for(std::chrono::seconds(2));
+      }
+      waited = stands_still.exchange(false);
+    });
+    for (; turn < 300; ++turn) {
+      ChangeLarge(server, turn);
+      REQUIRE(server.persistence().FlushTurn(AofPersistence::RewritePace::kStep).ok());
+    }
+    stands_still = false;
+    watch.join();
+    CHECK_FALSE(waited);
+    REQUIRE(server.rewriting());
+    EndRewrite(server);
+    REQUIRE(server.InfoNumber("aof_rewrite_failures") == 0);
+    server.Close();
+  }
+  DurableServer server(files, {}, kNow);
+  CHECK(server.Run("STRLEN string") == StrCat(":", 60'000'000 + 300 * 4));
+  CHECK(server.Run("GETRANGE string 69999 70003") == "\"snews\"");
+  CHECK(server.Run("HGET hash f7") == "\"new\"");
+  CHECK(server.Run("LINDEX list 113") == "\"new\"");
+  const bool is_kept = server.Run("LINDEX list 50") == StrCat("\"", large.substr(0, 99'999), "\"");
+  CHECK(is_kept);
+}
+
 TEST_CASE("A rewrite follows databases that are emptied or swapped") {
   for (const char* command : {"FLUSHALL", "FLUSHDB", "SWAPDB 0 1"}) {
     INFO(command);
@@ -147,14 +222,6 @@ TEST_CASE("A rewrite ends however often databases are emptied and swapped") {
   DurableServer server(files, {}, kNow);
   REQUIRE(server.Run("EXISTS key1") == ":0");
   REQUIRE(server.Run("EXISTS last") == ":1");
-}
-
-// Turns until the rewrite has ended.
-void EndRewrite(DurableServer& server) {
-  while (server.rewriting()) {
-    server.persistence().FlushTurn(AofPersistence::RewritePace::kStep).IgnoreError();
-    std::this_thread::yield();
-  }
 }
 
 std::vector<std::string> Names(FakeFileSystem& files) { return *files.List("appendonlydir"); }

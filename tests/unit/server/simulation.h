@@ -27,7 +27,9 @@ class Simulation {
   Simulation(test::SeededRandom& random, FsyncPolicy policy, size_t largest = size_t{1} << 20);
 
   // Some commands, and what the loop does behind them. It may end in a crash and a restart.
-  void Turn();
+  void Turn() { Turn(Load::kUsual); }
+  // The same, and large values are written, most often while a rewrite runs.
+  void LargeTurn() { Turn(Load::kLarge); }
 
   const SimulationCounts& counts() const { return counts_; }
   uint64_t file_calls() const { return files_.calls(); }
@@ -36,6 +38,7 @@ class Simulation {
   using Loss = test::FakeFileSystem::Loss;
   using Words = ReferenceKeyspace::Words;
 
+  enum class Load { kUsual, kLarge };
   static constexpr size_t kDatabases = 3;
   static constexpr size_t kMarkers = 2;  // the database of the key that counts the turns
   static constexpr int64_t kNotAcknowledged = -1;
@@ -52,6 +55,7 @@ class Simulation {
     int64_t acknowledged_ms = kNotAcknowledged;
   };
 
+  void Turn(Load load);
   // The begin of a text that may be huge, and hold any bytes.
   static std::string Shown(const std::string& text);
   // Runs a command here and there, and compares the replies. False if it was refused.
@@ -126,7 +130,8 @@ inline Simulation::Simulation(test::SeededRandom& random, FsyncPolicy policy, si
   Boot();
 }
 
-inline void Simulation::Turn() {
+inline void Simulation::Turn(Load load) {
+  const bool is_large = load == Load::kLarge;
   PassTime();
   bool wrote = false;
   for (uint64_t count = 1 + random_.Below(8); count > 0; --count) {
@@ -134,8 +139,8 @@ inline void Simulation::Turn() {
     wrote |=
         Write(database, random_.OneIn(3) ? draw_natives_.Write(wall_ms_) : draw_.Write(wall_ms_));
   }
-  if (random_.OneIn(5000)) wrote |= WriteLargeHash(random_.Below(kMarkers));
-  if (random_.OneIn(2000)) wrote |= WriteInNeed(random_.Below(kMarkers));
+  if (random_.OneIn(is_large ? 4 : 5000)) wrote |= WriteLargeHash(random_.Below(kMarkers));
+  if (is_large || random_.OneIn(2000)) wrote |= WriteInNeed(random_.Below(kMarkers));
   if (wrote) {
     REQUIRE(Write(kMarkers, {"INCRBY", "turns", "1"}));
     turns_.push_back(std::exchange(current_, {}));

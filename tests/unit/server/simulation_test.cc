@@ -36,6 +36,23 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("Simulated servers change values of up to 64 MB while they rewrite to bad disks") {
+  SeededRandom random;
+  INFO("TALLY_SEED=" << random.seed());
+  constexpr size_t kLargest = size_t{64} << 20;
+  const FsyncPolicy policy = kPolicies[random.Below(std::size(kPolicies))];
+  Simulation simulation(random, policy, kLargest);
+  const SimulationCounts& counts = simulation.counts();
+  const auto spared = [&] {
+    return counts.rewrites < 2 || counts.large_values < 10 || counts.largest_value < kLargest / 4;
+  };
+  for (int turn = 0; turn < 50'000 && (turn < 40 || spared()); ++turn) {
+    turn % 8 == 0 ? simulation.LargeTurn() : simulation.Turn();
+  }
+  INFO(counts.Text());
+  CHECK_FALSE(spared());
+}
+
 TEST_CASE("A seed gives the same simulation again") {
   const uint64_t seed = SeededRandom().seed();
   INFO("TALLY_SEED=" << seed);
