@@ -14,6 +14,8 @@ constexpr int64_t kSyncAfterMs = 500;   // everysec: the oldest batch waits this
 constexpr int64_t kWaitAfterMs = 1000;  // everysec: and this long before Flush waits for it
 constexpr size_t kKeptCapacity = size_t{1} << 20;
 constexpr size_t kCopyBytes = size_t{1} << 20;
+constexpr uint64_t kLittleToSync = uint64_t{64} << 10;  // takes no longer than to sync one byte
+constexpr int kMostSyncsAhead = 8;
 
 // Empties the buffer; frees its memory if a large batch has made it grow.
 void Recycle(std::string& buffer) {
@@ -211,14 +213,17 @@ absl::Status LogWriter::TimedSync(File& file, int64_t now_ms) {
 }
 
 void LogWriter::CollectSync(const BackgroundWorker::Result& result, int64_t now_ms) {
+  const bool keeps_nothing = options_.policy == AppendFsync::kNo;
   if (!result.status.ok()) {
     file_distrusted_ = true;
+    lost_ = keeps_nothing;
     Fail(result.status).IgnoreError();
     return;
   }
   stats_.last_fsync_ms = now_ms;
   stats_.last_fsync_took_us = result.duration_us;
-  safe_ = sync_target_;
+  // With policy `no`, safe_ is the end of what is written, which may be further.
+  if (!keeps_nothing) safe_ = sync_target_;
   synced_ = sync_target_.offset;
   syncing_.Clear();
 }
@@ -335,6 +340,19 @@ absl::Status LogWriter::RecoverInNewLog(int64_t now_ms) {
   error_ = absl::OkStatus();
   ++stats_.batches;
   return absl::OkStatus();
+}
+
+bool LogWriter::SyncAhead(int64_t now_ms, int& syncs) {
+  if (worker_->busy()) {
+    const auto result = worker_->Poll();
+    if (!result.has_value()) return false;
+    CollectSync(*result, now_ms);
+  }
+  const bool is_done = written_.offset - synced_ <= kLittleToSync || syncs == kMostSyncsAhead;
+  if (!error_.ok() || is_done) return true;
+  ++syncs;
+  StartSync();
+  return false;
 }
 
 absl::Status LogWriter::SwitchTo(AofDirectory::NewLog log, int64_t now_ms) {

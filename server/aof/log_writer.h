@@ -5,7 +5,8 @@
 //             written. If a batch has waited for the disk for one second, Flush waits for the sync,
 //             so that no more writes are acknowledged. So at most one second of acknowledged writes
 //             can be lost, however slow the disk is.
-//   no        Flush only gives the bytes to the kernel, which decides when they go to the disk.
+//   no        Flush only gives the bytes to the kernel, which decides when they go to the disk. A
+//             thread syncs only before a rewrite begins (SyncAhead).
 //
 // After a failed write or sync nothing is acknowledged (every Flush returns the error) until
 // TryRecover succeeds. Except with policy `no`, bytes are kept in memory until they are known to be
@@ -77,6 +78,12 @@ class LogWriter {
   // True if a sync failed in policy `no`. TryRecover cannot succeed then: only a new base can
   // replace the lost bytes, and a new writer must replace this one.
   bool lost() const { return lost_; }
+
+  // With policy `no` there may be gigabytes that are not on disk, and SwitchTo and Mark sync them.
+  // So they are synced by the thread first: call this each turn until it returns true. `syncs` must
+  // be 0 at the first call; the caller keeps it from call to call. Returns true once little is
+  // left to sync, or after several syncs if more is written meanwhile; also after an error.
+  bool SyncAhead(int64_t now_ms, int& syncs);
 
   // Continues in `log`, which AofDirectory::AddLog made. Call it straight after a Flush; the buffer
   // must be empty (asserted). Syncs the old log and waits for it, because the new log must not

@@ -86,7 +86,7 @@ bool EffectLog::Recover(absl::FunctionRef<absl::Status()> replace) {
   const int64_t now = clock_.steady_ms();
   if (now - last_recovery_ms_ < kRecoveryIntervalMs) return false;
   last_recovery_ms_ = now;
-  if (lost()) return replace().ok();
+  if (lost()) return ReplaceLost(replace);
   const uint64_t sequence = writer_->sequence();
   if (!writer_->TryRecover(now).ok()) return false;
   // The writer may have gone on in a new log. The old one counts up to where the new one follows,
@@ -98,13 +98,28 @@ bool EffectLog::Recover(absl::FunctionRef<absl::Status()> replace) {
   return true;
 }
 
+// A new log needs a new base, which takes long to write, and the loop waits for it. While the disk
+// has no room for it the loop must not do that each second.
+bool EffectLog::ReplaceLost(absl::FunctionRef<absl::Status()> replace) {
+  if (!replace_pause_.IsDue(clock_.steady_ms())) return false;
+  const bool replaced = replace().ok();
+  if (replaced) {
+    replace_pause_.Succeeded();
+  } else {
+    replace_pause_.Failed(clock_.steady_ms());
+  }
+  return replaced;
+}
+
 // BeginSnapshot waits for a sync of the current log. That sync is short right after another one, so
 // this waits until it has seen a sync run and end.
-bool EffectLog::MayBeginSnapshot(bool& seen_sync) const {
-  if (!is_on() || writer_->unsynced_bytes() == 0) return true;
+bool EffectLog::MayBeginSnapshot(int& syncs) {
+  if (!is_on()) return true;
+  if (writer_->policy() == AppendFsync::kNo) return writer_->SyncAhead(clock_.steady_ms(), syncs);
+  if (writer_->unsynced_bytes() == 0) return true;
   const bool running = writer_->fsync_running();
-  seen_sync |= running;
-  return seen_sync && !running;
+  if (running) syncs = 1;
+  return syncs > 0 && !running;
 }
 
 absl::StatusOr<EffectLog::Begin> EffectLog::BeginSnapshot(AofDirectory::NewLog& next) {

@@ -15,6 +15,7 @@
 #include "server/config/config.h"
 #include "server/effects/effect_stream.h"
 #include "server/persistence/data_files.h"
+#include "server/persistence/retry_pause.h"
 #include "server/state/clock.h"
 
 namespace tally::server {
@@ -54,7 +55,8 @@ class EffectLog : private EffectSink {
   // Whether logged bytes are lost, so that only a new base, and a log after it, can replace them.
   bool lost() const { return is_on() && writer_->lost(); }
   // To be called while error() is not OK: tries, at most once a second, to make the log work again.
-  // If the log is lost, it calls `replace`, which must open another log. Returns true on success.
+  // If the log is lost, it calls `replace`, which must open another log, and after each failure of
+  // that it waits longer. Returns true on success.
   bool Recover(absl::FunctionRef<absl::Status()> replace);
 
   // The rest of the interface is for rewrites.
@@ -64,9 +66,9 @@ class EffectLog : private EffectSink {
   // this log, so that failures do not each add a log.
   bool awaits_base() const { return awaits_base_ && is_on() && !lost(); }
   void set_awaits_base(bool awaits) { awaits_base_ = awaits; }
-  // Whether BeginSnapshot would not wait long for the disk. `seen_sync` must be false at the first
-  // call; the caller keeps it from call to call.
-  bool MayBeginSnapshot(bool& seen_sync) const;
+  // Whether BeginSnapshot would not wait long for the disk; with appendfsync no it starts the syncs
+  // for that. `syncs` must be 0 at the first call; the caller keeps it from call to call.
+  bool MayBeginSnapshot(int& syncs);
   // Where the logs continue a snapshot of the present state. With sequence 0 in `next` that is the
   // end of the current log. Otherwise it is the start of `next`, and the log goes on in `next`,
   // unless it is off or lost.
@@ -77,6 +79,7 @@ class EffectLog : private EffectSink {
   absl::StatusOr<Begin> BeginSnapshot(AofDirectory::NewLog& next);
 
  private:
+  bool ReplaceLost(absl::FunctionRef<absl::Status()> replace);
   // EffectSink.
   void Receive(uint64_t offset, std::string_view effects) override;
   void ReceiveAndTake(uint64_t offset, std::string& effects) override;
@@ -88,6 +91,7 @@ class EffectLog : private EffectSink {
   std::unique_ptr<LogWriter> writer_;
   bool awaits_base_ = false;
   int64_t last_recovery_ms_ = 0;
+  RetryPause replace_pause_;
 };
 
 }  // namespace tally::server

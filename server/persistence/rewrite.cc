@@ -61,7 +61,7 @@ absl::Status Rewrite::FinishOpening(Waiting waiting) {
     const auto done = WorkerDone(waiting);
     if (!done.ok() || !*done) return done.status();
   }
-  const bool may_begin = waiting == Waiting::kForTheDisk || parts_.log.MayBeginSnapshot(seen_sync_);
+  const bool may_begin = waiting == Waiting::kForTheDisk || parts_.log.MayBeginSnapshot(syncs_);
   return may_begin ? BeginWalk() : absl::OkStatus();
 }
 

@@ -89,7 +89,7 @@ class Rewrite {
   const bool is_retry_;
   const int64_t started_ms_;
   Stage stage_ = Stage::kOpening;
-  bool seen_sync_ = false;      // see EffectLog::MayBeginSnapshot
+  int syncs_ = 0;               // see EffectLog::MayBeginSnapshot
   AofDirectory::NewLog log_;    // sequence 0: the snapshot begins within the current log
   bool log_in_use_ = false;     // effects are written to log_
   uint64_t first_log_ = 0;      // sequence of the first log that continues the base

@@ -264,6 +264,67 @@ TEST_CASE("With appendfsync no, what a failed sync has lost is told to be lost")
   CHECK(!log.Write(2, 1300).ok());
 }
 
+TEST_CASE("With appendfsync no, the thread syncs what is much before a log is switched or marked") {
+  FakeFileSystem files;
+  Log log(files, AppendFsync::kNo);
+  const auto loop = std::this_thread::get_id();
+  std::atomic<int> of_loop = 0;
+  std::atomic<int> of_thread = 0;
+  std::counting_semaphore<> allowed(0);
+  files.OnSync([&] {
+    if (std::this_thread::get_id() == loop) {
+      ++of_loop;
+    } else {
+      ++of_thread;
+      allowed.acquire();
+    }
+  });
+  const std::string large = absl::StrCat("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000000\r\n",
+                                         std::string(1'000'000, 'v'), "\r\n");
+  int syncs = 0;
+  CHECK(log.writer->SyncAhead(1000, syncs));  // there is little to sync
+  log.writer->Append(large);
+  CHECK(log.writer->Flush(1000).ok());
+  for (int turn = 0; turn < 100; ++turn) {
+    CHECK_FALSE(log.writer->SyncAhead(1000, syncs));
+    CHECK(log.Write(1 + turn, 1000).ok());  // the loop goes on
+  }
+  CHECK(syncs == 1);
+  CHECK(of_loop == 0);
+  allowed.release(1000);
+  while (!log.writer->SyncAhead(1000, syncs)) std::this_thread::yield();
+  CHECK(syncs == 1);
+  CHECK(of_thread == 1);
+  CHECK(log.writer->Mark(1000).ok());
+  const auto commands = CommandsAfter(files, Loss::kDrop);
+  CHECK(commands.size() == 101);
+}
+
+TEST_CASE("With appendfsync no, syncs before a rewrite end though more is written all the time") {
+  FakeFileSystem files;
+  Log log(files, AppendFsync::kNo);
+  int syncs = 0;
+  uint64_t number = 0;
+  do {
+    for (int i = 0; i < 5000; ++i) log.writer->Append(Numbered(++number));
+    CHECK(log.writer->Flush(1000).ok());
+  } while (!log.writer->SyncAhead(1000, syncs));
+  CHECK(syncs < 20);
+}
+
+TEST_CASE("With appendfsync no, a failed sync before a rewrite is told to have lost the log") {
+  FakeFileSystem files;
+  Log log(files, AppendFsync::kNo);
+  for (int i = 1; i <= 5000; ++i) log.writer->Append(Numbered(static_cast<uint64_t>(i)));
+  CHECK(log.writer->Flush(1000).ok());
+  files.FailAfter(0, Fault::kIoError);
+  int syncs = 0;
+  while (!log.writer->SyncAhead(1000, syncs)) std::this_thread::yield();
+  CHECK_FALSE(log.writer->error().ok());
+  CHECK(log.writer->lost());
+  CHECK(absl::IsDataLoss(log.writer->TryRecover(1200)));
+}
+
 TEST_CASE("A stricter policy begins with everything on disk") {
   FakeFileSystem files;
   Log log(files, AppendFsync::kNo);
