@@ -23,14 +23,22 @@ std::string_view TextAt(lua_State* lua, int index) {
   return text != nullptr ? std::string_view(text, size) : std::string_view();
 }
 
+// A call may have one string many times, so its arguments may have any number of bytes together.
+// The append-only file holds no command of 10 GB or more.
+constexpr size_t kMostCallBytes = size_t{8} << 30;
+
 // Takes the arguments of a command. Returns false after pushing an error.
 bool TakeCall(lua_State* lua) {
   if (lua_gettop(lua) == 0) {
     PushError(lua, "Please specify at least one argument for this redis lib call");
     return false;
   }
-  if (EngineOf(lua).TakeArgs(lua)) return true;
-  PushError(lua, "Lua redis lib command arguments must be strings or integers");
+  if (!EngineOf(lua).TakeArgs(lua)) {
+    PushError(lua, "Lua redis lib command arguments must be strings or integers");
+    return false;
+  }
+  if (EngineOf(lua).TakenBytes() <= kMostCallBytes) return true;
+  PushError(lua, "Lua redis lib command arguments must have at most 8 GiB together");
   return false;
 }
 

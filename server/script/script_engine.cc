@@ -252,6 +252,12 @@ bool ScriptEngine::TakeArgs(lua_State* lua) {
   return true;
 }
 
+size_t ScriptEngine::TakenBytes() const {
+  size_t bytes = 0;
+  for (const std::string_view arg : args_) bytes += arg.size();
+  return bytes;
+}
+
 std::optional<bool> ScriptEngine::MayRunTaken() const {
   const CommandTable::Item* const item = server_.commands.Resolve(args_);
   const bool lacks_subcommand =

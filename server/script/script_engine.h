@@ -69,6 +69,8 @@ class ScriptEngine {
   // Takes the arguments of a call from the stack. Returns false if one is neither a string nor a
   // number.
   bool TakeArgs(lua_State* lua);
+  // How many bytes the arguments that TakeArgs took have together.
+  size_t TakenBytes() const;
   // Runs the command that TakeArgs took. The reply is valid until the next call.
   std::string_view RunTaken();
   // Whether the user of the caller may run the command that TakeArgs took; nullopt if there is no

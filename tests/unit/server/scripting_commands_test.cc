@@ -88,6 +88,16 @@ TEST_CASE("scripts: an error ends the script and tells its place; what it did st
         "-ERR Error compiling script (new function): user_script:1: unexpected symbol near '='");
 }
 
+TEST_CASE("scripts: a call has at most 8 GiB of arguments, which may be one string many times") {
+  CommandHarness h;
+  const std::string call =
+      "local s, t = string.rep('x', 2 ^ 26), {} "
+      "for i = 1, 129 do t[i] = s end "
+      "return redis.call('PING', unpack(t))";
+  CHECK(EvalError(h, call) ==
+        "-ERR Lua redis lib command arguments must have at most 8 GiB together");
+}
+
 TEST_CASE("scripts: a script that may not write is told so, and so is one whose log is broken") {
   CommandHarness h;
   const std::string set = "return redis.call('set', 'a', 1)";
