@@ -86,7 +86,7 @@ bool EffectLog::Recover(absl::FunctionRef<absl::Status()> replace) {
   const int64_t now = clock_.steady_ms();
   if (now - last_recovery_ms_ < kRecoveryIntervalMs) return false;
   last_recovery_ms_ = now;
-  if (lost()) return ReplaceLost(replace);
+  if (lost()) return replace().ok();
   const uint64_t sequence = writer_->sequence();
   if (!writer_->TryRecover(now).ok()) return false;
   // The writer may have gone on in a new log. The old one counts up to where the new one follows,
@@ -96,19 +96,6 @@ bool EffectLog::Recover(absl::FunctionRef<absl::Status()> replace) {
     files_.LogFollowed(previous.offset);
   }
   return true;
-}
-
-// A new log needs a new base, which takes long to write, and the loop waits for it. While the disk
-// has no room for it the loop must not do that each second.
-bool EffectLog::ReplaceLost(absl::FunctionRef<absl::Status()> replace) {
-  if (!replace_pause_.IsDue(clock_.steady_ms())) return false;
-  const bool replaced = replace().ok();
-  if (replaced) {
-    replace_pause_.Succeeded();
-  } else {
-    replace_pause_.Failed(clock_.steady_ms());
-  }
-  return replaced;
 }
 
 // BeginSnapshot waits for a sync of the current log. That sync is short right after another one, so

@@ -15,7 +15,6 @@
 #include "server/config/config.h"
 #include "server/effects/effect_stream.h"
 #include "server/persistence/data_files.h"
-#include "server/persistence/retry_pause.h"
 #include "server/state/clock.h"
 
 namespace tally::server {
@@ -55,8 +54,7 @@ class EffectLog : private EffectSink {
   // Whether logged bytes are lost, so that only a new base, and a log after it, can replace them.
   bool lost() const { return is_on() && writer_->lost(); }
   // To be called while error() is not OK: tries, at most once a second, to make the log work again.
-  // If the log is lost, it calls `replace`, which must open another log, and after each failure of
-  // that it waits longer. Returns true on success.
+  // If the log is lost, it calls `replace`, which must open another log. Returns true on success.
   bool Recover(absl::FunctionRef<absl::Status()> replace);
 
   // The rest of the interface is for rewrites.
@@ -79,7 +77,6 @@ class EffectLog : private EffectSink {
   absl::StatusOr<Begin> BeginSnapshot(AofDirectory::NewLog& next);
 
  private:
-  bool ReplaceLost(absl::FunctionRef<absl::Status()> replace);
   // EffectSink.
   void Receive(uint64_t offset, std::string_view effects) override;
   void ReceiveAndTake(uint64_t offset, std::string& effects) override;
@@ -91,7 +88,6 @@ class EffectLog : private EffectSink {
   std::unique_ptr<LogWriter> writer_;
   bool awaits_base_ = false;
   int64_t last_recovery_ms_ = 0;
-  RetryPause replace_pause_;
 };
 
 }  // namespace tally::server

@@ -157,31 +157,12 @@ TEST_CASE("faults: with appendfsync no, a new base replaces what a failed sync h
     files.FailAfter(0, Fault::kIoError, 5);
     CHECK(server.Turn("CONFIG SET appendfsync always")[0] == '-');
     CHECK(server.Turn("SET b 2").starts_with("-MISCONF"));
-    server.Idle(60'000);  // the pauses grow, and the waits for the disk take their time
+    server.Idle(8000);
     CHECK(server.Says("aof_last_write_status:ok"));
     CHECK(server.Turn("CONFIG SET appendfsync always") == "+OK");
     CHECK(server.Turn("SET b 2") == "+OK");
   }
   CHECK(AfterLoss(files, Loss::kDrop, random) == "[\"1\" \"2\" nil]");
-}
-
-TEST_CASE(
-    "faults: with appendfsync no, a base that cannot replace the log is tried less and less") {
-  SeededRandom random;
-  INFO("TALLY_SEED=" << random.seed());
-  FakeFileSystem files;
-  Server server(files, FsyncPolicy::kNo, random);
-  CHECK(server.Turn("SET a 1") == "+OK");
-  files.FailAfter(0, Fault::kIoError, 1'000'000);
-  CHECK(server.Turn("CONFIG SET appendfsync always")[0] == '-');
-  server.Idle(600'000);
-  const uint64_t failures = server.durable().InfoNumber("aof_rewrite_failures");
-  CHECK(failures >= 4);
-  CHECK(failures <= 12);
-  files.StopFaults();
-  server.Idle(400'000);
-  CHECK(server.Says("aof_last_write_status:ok"));
-  CHECK(server.Turn("SET b 2") == "+OK");
 }
 
 TEST_CASE(
