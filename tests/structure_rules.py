@@ -336,6 +336,16 @@ def check_unfinished(tree):
     return problems
 
 
+EMPTY_STRING = re.compile(r"[^=!<>]= std::string(\(\)|\{\});")
+
+
+def check_freed_strings(tree):
+    """libstdc++ keeps the memory of a string to which an empty one is assigned."""
+    return [f"{path}:{number}: frees nothing; see core/bytes/recycle.h"
+            for path, text in tree.sources("core/", "server/")
+            for number, line in enumerate(text.splitlines(), 1) if EMPTY_STRING.search(line)]
+
+
 def sources_named(path, text):
     """What a CMakeLists.txt names as sources: (pattern, whether it reaches the folders below)."""
     folder = posixpath.dirname(path)
@@ -396,4 +406,4 @@ def check_value_headers(tree):
 
 RULES = [check_layers, check_hosted, check_folder_cycles, check_system_includes,
          check_core_purity, check_include_cycles, check_file_sizes, check_function_sizes, check_headers, check_include_paths,
-         check_unfinished, check_targets, check_value_headers]
+         check_unfinished, check_freed_strings, check_targets, check_value_headers]

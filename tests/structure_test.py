@@ -130,6 +130,10 @@ class RuleTest(unittest.TestCase):
         self.check(rules.check_unfinished, {"core/a.cc": f"// {word}: more\n"},
                    {"core/a.cc": "// mastodon\n"})
 
+    def test_freed_strings(self):
+        self.check(rules.check_freed_strings, {"core/a.cc": "text_ = std::string();\n"},
+                   {"core/a.cc": "if (text_ == std::string()) Recycle(text_);\n"})
+
     def test_targets(self):
         lists = {"CMakeLists.txt": "file(GLOB_RECURSE sources server/*.cc)\n"
                                    "list(REMOVE_ITEM sources bench/d.cc)\n",

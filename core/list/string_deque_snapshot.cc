@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/bytes/recycle.h"
 #include "core/bytes/varint.h"
 
 namespace tally {
@@ -89,7 +90,7 @@ bool StringDequeSnapshot::SaveSome(const Chunks& chunks) {
   if (run_.size() == 1) return false;
   sink_(run_);
   // One large text must not keep its memory until the end.
-  if (run_.capacity() > 2 * kRunBytes) run_ = std::string();
+  Recycle(run_, 2 * kRunBytes);
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/bytes/recycle.h"
 
 namespace tally {
 namespace {
@@ -51,7 +52,7 @@ absl::Status RecordEmitter::End() {
     return absl::OkStatus();
   }
   absl::Status status = Append(record_);
-  if (record_.capacity() > kKeptCapacity) record_ = std::string();
+  Recycle(record_, kKeptCapacity);
   return status;
 }
 

@@ -5,6 +5,8 @@
 // move of records changes no hash.
 #include <utility>
 
+#include "core/bytes/recycle.h"
+
 #include "core/table/compact_map_table.h"
 
 namespace tally {
@@ -40,7 +42,7 @@ void CompactMap::SaveRecord(const RecordTable::Record& record) {
   if (snapshot.run.size() < kRunBytes) return;
   snapshot.sink(snapshot.run);
   // One large record must not keep its memory until the end.
-  if (snapshot.run.capacity() > 2 * kRunBytes) snapshot.run = std::string();
+  Recycle(snapshot.run, 2 * kRunBytes);
   snapshot.run.assign(1, snapshot.kind);
 }
 

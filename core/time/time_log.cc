@@ -6,6 +6,7 @@
 
 #include "core/base/check.h"
 #include "core/bytes/heap_size.h"
+#include "core/bytes/recycle.h"
 #include "core/bytes/varint.h"
 #include "core/time/duration.h"
 
@@ -176,8 +177,7 @@ void TimeLog::DropFrontBlock() {
   Block& block = blocks_[head_];
   size_ -= block.count;
   block.count = 0;
-  // Assigning an empty string would keep the heap bytes.
-  std::string().swap(block.bytes);
+  Recycle(block.bytes);
   ++head_;
   // Erasing moves the remaining blocks. So it waits until there are a third as many empty blocks as
   // remaining ones.

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "core/bytes/recycle.h"
 #include "core/bytes/varint.h"
 
 namespace tally {
@@ -39,8 +40,7 @@ void ZSetSnapshot::Save(std::string_view text, double value) {
 void ZSetSnapshot::Flush() {
   if (!run_.empty()) sink_(run_);
   // One large member must not keep its memory until the end.
-  if (run_.capacity() > 2 * kRunBytes) run_ = std::string();
-  run_.clear();
+  Recycle(run_, 2 * kRunBytes);
 }
 
 }  // namespace tally

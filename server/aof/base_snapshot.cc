@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/base/check.h"
+#include "core/bytes/recycle.h"
 #include "core/bytes/varint.h"
 #include "server/aof/crc32c.h"
 
@@ -132,8 +133,7 @@ absl::Status BaseWriter::Advance() {
 
 void BaseWriter::StartWriting() {
   if (!status_.ok() || queued_.empty()) return;
-  if (writing_.capacity() > kMostKeptSyncs * options_.sync_bytes) writing_ = std::string();
-  writing_.clear();
+  Recycle(writing_, kMostKeptSyncs * options_.sync_bytes);
   writing_.swap(queued_);
   unsynced_bytes_ += writing_.size();
   const bool sync = finished_ || unsynced_bytes_ >= options_.sync_bytes;
@@ -292,8 +292,7 @@ absl::Status BaseReader::TakePiece(std::string_view piece, bool is_last, RecordR
   preview({&record, 1});
   absl::Status status = DeliverOne(record, offset_, on_record);
   ++records_;
-  if (pieces_.capacity() > kKeptCapacity) pieces_ = std::string();
-  pieces_.clear();
+  Recycle(pieces_, kKeptCapacity);
   return status;
 }
 

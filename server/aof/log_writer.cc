@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/base/check.h"
+#include "core/bytes/recycle.h"
 
 namespace tally::server {
 namespace {
@@ -16,15 +17,6 @@ constexpr size_t kKeptCapacity = size_t{1} << 20;
 constexpr size_t kCopyBytes = size_t{1} << 20;
 constexpr uint64_t kLittleToSync = uint64_t{64} << 10;  // takes no longer than to sync one byte
 constexpr int kMostSyncsAhead = 8;
-
-// Empties the buffer; frees its memory if a large batch has made it grow.
-void Recycle(std::string& buffer) {
-  if (buffer.capacity() > kKeptCapacity) {
-    buffer = std::string();
-  } else {
-    buffer.clear();
-  }
-}
 
 }  // namespace
 
@@ -141,7 +133,7 @@ absl::Status LogWriter::Flush(int64_t now_ms) {
         safe_ = written_;
         break;
     }
-    Recycle(buffer_);
+    Recycle(buffer_, kKeptCapacity);
   }
   StartSyncIfDue(now_ms);
   return absl::OkStatus();
@@ -286,7 +278,7 @@ absl::Status LogWriter::RecoverInPlace(int64_t now_ms) {
     if (!written.ok()) return written;
     // The batch leaves the buffer, so that it is not written twice if the sync fails.
     unsynced_.Append(buffer_);
-    Recycle(buffer_);
+    Recycle(buffer_, kKeptCapacity);
   }
   error_ = absl::OkStatus();
   if (options_.policy == AppendFsync::kNo) {
@@ -336,7 +328,7 @@ absl::Status LogWriter::RecoverInNewLog(int64_t now_ms) {
   synced_ = end.offset;
   syncing_.Clear();
   unsynced_.Clear();
-  Recycle(buffer_);
+  Recycle(buffer_, kKeptCapacity);
   error_ = absl::OkStatus();
   ++stats_.batches;
   return absl::OkStatus();

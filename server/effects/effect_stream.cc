@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/bytes/number.h"
+#include "core/bytes/recycle.h"
 
 namespace tally::server {
 namespace {
@@ -74,7 +75,7 @@ void EffectStream::DeliverUntil(size_t end) {
   delivered_ += end;
   if (!whole) pending_.erase(0, end);
   // One large turn must not keep its memory for ever.
-  if (pending_.empty() && pending_.capacity() > kKeptBytes) std::string().swap(pending_);
+  if (pending_.empty()) Recycle(pending_, kKeptBytes);
 }
 
 void EffectStream::EndBlock() {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/bytes/recycle.h"
 #include "server/http/header_text.h"
 #include "server/http/http_limits.h"
 
@@ -21,14 +22,6 @@ uint64_t DigitValue(char digit) {
 
 }  // namespace
 
-void EmptyText(std::string& text) {
-  if (text.capacity() > kKeptBytes) {
-    text = std::string();
-  } else {
-    text.clear();
-  }
-}
-
 void HttpBodyReader::BeginLength(uint64_t bytes) {
   chunked_ = false;
   left_ = bytes;
@@ -40,7 +33,7 @@ void HttpBodyReader::Clear() {
   chunked_ = true;
   digits_ = 0;
   size_ = left_ = ignored_ = 0;
-  EmptyText(body_);
+  Recycle(body_, kKeptBytes);
 }
 
 HttpBodyReader::Status HttpBodyReader::Read(std::string_view& bytes) {

@@ -13,9 +13,6 @@
 
 namespace tally::server {
 
-// Clears the text, and frees its memory if it is large.
-void EmptyText(std::string& text);
-
 class HttpBodyReader {
  public:
   enum class Status { kNeedMore, kWhole, kTooLarge, kMalformed };

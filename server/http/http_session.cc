@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/bytes/recycle.h"
 #include "core/bytes/str_cat.h"
 #include "server/acl/acl_check.h"
 #include "server/acl/acl_guard.h"
@@ -121,7 +122,8 @@ void HttpSession::Run(const TurnShare& share) {
 void HttpSession::Discard() {
   client_.state.requests.BeginRun();
   client_.state.requests.EndRun(false);
-  buffer_ = {};
+  Recycle(buffer_);
+  client_.query_bytes = buffered();
   input_ = {};
 }
 

@@ -137,7 +137,7 @@ void HttpRequestReader::Clear() {
   url_ = {};
   extents_.clear();
   headers_.clear();
-  EmptyText(text_);
+  text_.clear();
   body_.Clear();
   last_ = 0;
   error_status_ = 0;
