@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/bytes/recycle.h"
-
 #include "core/table/compact_map_table.h"
 
 namespace tally {
