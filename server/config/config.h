@@ -86,7 +86,7 @@ struct Config : ValueLimits {
   std::vector<std::string> http_bind{"127.0.0.1", "-::1"};
   bool http_tls = false;
   std::vector<std::string> http_hosts;  // host names that requests may use for this server
-  int64_t http_max_body = kMib;         // bytes of the body of one request
+  int64_t http_max_body = 256 * kKib;   // bytes of the body of one request
 
   // Process.
   bool daemonize = false;
