@@ -1,10 +1,12 @@
-// The only way to a command handler: checks arity, authentication, permissions, the state of MULTI,
-// memory and the log, then runs the command and logs its effect.
+// The only way to a command handler: finds the command, asks whether it may run now (Admission),
+// runs or queues it, appends its effect to the stream, and has the call counted (CallRecorder).
 #pragma once
 
 #include <string>
 #include <string_view>
 
+#include "server/admission.h"
+#include "server/call_recorder.h"
 #include "server/command/command.h"
 #include "server/services.h"
 #include "server/state/clock.h"
@@ -16,7 +18,7 @@ class ServerContext;
 
 class Dispatcher final : public CommandRunner {
  public:
-  explicit Dispatcher(Services& server) : server_(server) {}
+  explicit Dispatcher(Services& server) : server_(server), admission_(server), recorder_(server) {}
 
   // Called before the requests of one read. Each command is timed from the end of the one before
   // it.
@@ -48,32 +50,17 @@ class Dispatcher final : public CommandRunner {
   void NoteChange(ServerContext& context);
   const CommandTable::Item* Resolve(Client& client, Args args);
   bool Admit(Client& client, const CommandTable::Item& item, Args args);
-  // Whether ACL allows the call to the client's user. Replies the error if not.
-  bool Permit(Client& client, const CommandTable::Item& item, Args args);
-  bool AdmitWrite(Client& client, const CommandTable::Item& item);
-  // Whether the command may run, or be queued, although maxmemory is exceeded and nothing can be
-  // evicted.
-  static bool RunsWithoutMemory(const Client& client, const CommandTable::Item& item);
-  // The error of a call that a script may not make; empty if it may.
-  std::string ScriptRefusal(const Client& caller, const CommandTable::Item* item, Args args,
-                            const ScriptRights& rights) const;
-  bool Paused(const Client& client, const CommandTable::Item& item) const;
-  // The flags of the command. For EXEC also those of the queued commands: kWrite, kDenyOom and
-  // kMayReplicate.
-  static uint32_t FlagsOf(const Client& client, const CommandTable::Item& item);
   void Reject(Client& client, const CommandTable::Item* item, std::string_view error);
   // Ends the connection if the word shows that the request is HTTP (POST or Host:), as Redis does.
   // Returns whether it did.
   bool RefuseBrowser(Client& client, std::string_view word);
   void Queue(Client& client, const CommandTable::Item& item, Args args);
-  void Account(Client& client, const CommandTable::Item& item, Args args, size_t reply_begin,
-               int64_t micros);
-  void AddToSlowlog(const Client& client, const CommandTable::Item& item, Args args,
-                    int64_t micros);
   static void TakePushes(Client& client);
   void ApplyReplyMode(Client& client, size_t reply_begin);
 
   Services& server_;
+  Admission admission_;
+  CallRecorder recorder_;
   int64_t batch_begin_ = 0;
   int64_t last_micros_ = 0;  // when the last command ended
   int64_t browser_warned_ms_ = 0;

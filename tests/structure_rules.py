@@ -23,7 +23,7 @@ LAYERS = [
               "server/turn_budget.", "server/turn_clock.", "server/descriptors."]),
     ("connection", ["server/connection.", "server/ready_set."]),
     ("session", ["server/session"]),
-    ("dispatcher", ["server/dispatcher"]),
+    ("dispatcher", ["server/dispatcher.", "server/admission.", "server/call_recorder."]),
     ("services", ["server/services.", "server/supervisor."]),
 ]
 
