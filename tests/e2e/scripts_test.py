@@ -18,6 +18,7 @@ from lib.comparison import REFERENCE  # noqa: E402
 from lib.report import Report  # noqa: E402
 from lib.resp import encode  # noqa: E402
 from lib.server import Server  # noqa: E402
+from lib.sockets import is_instrumented  # noqa: E402
 
 KEYS = ["key:{one}", "key:{two}"]
 ARGUMENTS = ["10", "-3.5", "some text"]
@@ -70,8 +71,22 @@ def compare(report, path, protocol):
                  f"{len(different)} differ:\n" + "\n".join(different))
 
 
+def check_endless(report):
+    """A table that holds itself makes a reply without an end. It is an error once it is too large."""
+    with Server() as server:
+        wire = Wire(server.port, 2)
+        for script in ["local t = {} t[1] = t t[2] = t return t",
+                       "local t = {} for i = 1, 60 do t = {t, t} end return t",
+                       "local t = {} t.map = {[1] = t, [2] = t} return t"]:
+            report.check(f"{script} is an error", b"the reply is too large" in wire.ask("EVAL", script, "0"))
+        report.check("the next script runs", wire.ask("EVAL", "return 1", "0").startswith(b":1\r\n"))
+        wire.close()
+
+
 def main():
     report = Report()
+    if not is_instrumented():  # it would take minutes
+        check_endless(report)
     for path in sorted((HERE / "scripts").glob("*.lua")):
         for protocol in (2, 3):
             compare(report, path, protocol)

@@ -113,14 +113,9 @@ TEST_CASE("scripts: a script that may not write is told so, and so is one whose 
 
 TEST_CASE("scripts: a reply without an end is an error") {
   CommandHarness h;
-  for (const char* script : {"local t = {} t[1] = t t[2] = t return t",
-                             "local t = {} for i = 1, 60 do t = {t, t} end return t",
-                             "local t = {} t.map = {[1] = t, [2] = t} return t"}) {
-    INFO(script);
-    const std::string reply = h.Run(CommandHarness::Words{"EVAL", script, "0"});
-    CHECK(reply.starts_with("-ERR Error running script"));
-    CHECK(reply.find("the reply is too large") != std::string::npos);
-  }
+  const std::string reply = h.Run({"EVAL", "local t = {} t[1] = t t[2] = t return t", "0"});
+  CHECK(reply.starts_with("-ERR Error running script"));
+  CHECK(reply.find("the reply is too large") != std::string::npos);
   CHECK(h.Run(CommandHarness::Words{"EVAL", "return 1", "0"}) == ":1");
 }
 
