@@ -113,7 +113,8 @@ TEST_CASE("scripts: a script that may not write is told so, and so is one whose 
 
 TEST_CASE("scripts: a reply without an end is an error") {
   CommandHarness h;
-  const std::string reply = h.Run({"EVAL", "local t = {} t[1] = t t[2] = t return t", "0"});
+  const std::string reply =
+      h.Run({"EVAL", "local t = {} for i = 1, 60 do t = {t, t} end return t", "0"});
   CHECK(reply.starts_with("-ERR Error running script"));
   CHECK(reply.find("the reply is too large") != std::string::npos);
   CHECK(h.Run(CommandHarness::Words{"EVAL", "return 1", "0"}) == ":1");
