@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 """Limits in front of a real backend by /check: nginx, Caddy and HAProxy with the configurations of
 conf/examples, of which only the ports are changed. Of many requests at once exactly those that the
-policy allows reach the backend, and the others are told when to come again."""
+policy allows reach the backend, and the others are told when to come again. Without a decision each does
+soon what the one line of its example says."""
 
 import concurrent.futures
+import contextlib
 import http.client
 import http.server
 import os
 import pathlib
 import re
 import shutil
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -29,9 +33,25 @@ BROWSERS = {"Authorization": "Bearer of-the-application", "Origin": "https://sho
             "Sec-Fetch-Site": "cross-site"}
 
 
-WITHOUT_TALLYD = {"nginx": 500, "caddy": 502, "haproxy": 200}
-
-
+MOST_LINES = 30
+ANSWER_SECONDS = 10
+SOON_SECONDS = 1  # of a machine that does other things too; the examples wait 50 ms
+# The line that lets a request pass without a decision, and what its comment says to write to answer 503.
+OPEN_AND_CLOSED = {
+    "nginx": ("{ proxy_pass http://127.0.0.1:9000; }", "{ return 503; }"),
+    "caddy": ("\t\treverse_proxy 127.0.0.1:9000", "\t\trespond 503"),
+    "haproxy": ("presetenv FAIL_OPEN true", "presetenv FAIL_OPEN false"),
+}
+# What gives tallyd's password, in the place of what.
+WITH_PASSWORD = {
+    "nginx": ("proxy_set_header Host localhost;",
+              'proxy_set_header Host localhost; proxy_set_header Authorization "Bearer of-tallyd";'),
+    "caddy": ("header_up -Authorization", 'header_up Authorization "Bearer of-tallyd"'),
+    "haproxy": ('["host"] = {"localhost"}',
+                '["host"] = {"localhost"}, ["authorization"] = {"Bearer of-tallyd"}'),
+}
+LONG_BODY = b"x=1&" * 80_000
+FILES = {"nginx": ["nginx.conf"], "caddy": ["Caddyfile"], "haproxy": ["haproxy.cfg", "haproxy.lua"]}
 class Backend(http.server.ThreadingHTTPServer):
     """Counts what reaches it, and answers some paths with 403 of its own."""
 
@@ -39,9 +59,21 @@ class Backend(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Answer)
         self.port = self.server_address[1]
         self.requests = 0
+        self.connections = []
         self.lock = threading.Lock()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
+    def process_request(self, request, client_address):
+        self.connections.append(request)
+        super().process_request(request, client_address)
+
+    def shut(self):
+        """The proxies keep connections, which end too."""
+        self.shutdown()
+        self.server_close()
+        for connection in self.connections:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, *_):
         """A proxy may close a connection that it keeps at any time."""
@@ -91,7 +123,9 @@ def nginx(directory):
 
 
 def caddy(directory):
-    return ["caddy", "run", "--config", str(directory / "Caddyfile"), "--adapter", "caddyfile"]
+    whole = directory / "whole"
+    whole.write_text(f"{{\n\tadmin off\n}}\nimport {directory}/Caddyfile\n")
+    return ["caddy", "run", "--config", str(whole), "--adapter", "caddyfile"]
 
 
 def haproxy(directory):
@@ -102,17 +136,20 @@ PROXIES = {"nginx": nginx, "caddy": caddy, "haproxy": haproxy}
 
 
 class Proxy:
-    """One of them, with the examples, in front of the backend."""
+    """One of them, with the examples, in front of the backend. Of the examples each pair of `changes` is changed."""
 
-    def __init__(self, name, tallyd_port, backend_port):
+    def __init__(self, name, tallyd_port, backend_port, changes=()):
         self.port = free_port()
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="e2e-proxy-"))
         self.directory.chmod(0o755)
         ports = {"8379": tallyd_port, "8080": self.port, "9000": backend_port}
         for example in EXAMPLES.iterdir():
             if example.is_file():
+                whole = example.read_text()
+                for old, new in [*changes, ("abns@tallyd", f"abns@tallyd-{self.port}")]:
+                    whole = whole.replace(old, new)
                 text = re.sub(r"(?<=:)(8379|8080|9000)\b", lambda m: str(ports[m.group(0)]),
-                              example.read_text())
+                              whole)
                 (self.directory / example.name).write_text(text)
         environment = dict(os.environ, HOME=str(self.directory), XDG_DATA_HOME=str(self.directory))
         self.log = open(self.directory / "log", "wb")
@@ -140,9 +177,12 @@ class Proxy:
         return self.ask("GET", path, headers or {})
 
     def ask(self, method, path, headers, body=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=START_SECONDS)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER_SECONDS)
         connection.request(method, path, body=body, headers=headers)
-        response = connection.getresponse()
+        try:
+            response = connection.getresponse()
+        except TimeoutError:
+            return None, {}, "no answer"
         body = response.read().decode()
         connection.close()
         return response.status, response.headers, body
@@ -194,28 +234,76 @@ def check_bodies(report, name, proxy, client):
     report.equal(f"{name}: each of them counts once", used, 5)
 
 
-def check_outage(report, name, proxy):
-    """What each example says of itself."""
-    status, _, _ = proxy.get()
-    report.equal(f"{name}: while tallyd cannot be asked", status, WITHOUT_TALLYD[name])
+def check_example(report, name):
+    lines = [len((EXAMPLES / file).read_text().splitlines()) for file in FILES[name]]
+    report.check(f"{name}: the example is short", max(lines) <= MOST_LINES, lines)
+    text = "".join((EXAMPLES / file).read_text() for file in FILES[name])
+    report.equal(f"{name}: one line says what happens without a decision", text.count(OPEN_AND_CLOSED[name][0]), 1)
+
+
+def undecided(server, client):
+    """Each way in which there is no decision, while it lasts."""
+    client.call("CONFIG", "SET", "requirepass", "of-tallyd")
+    yield "with a wrong password"
+    client.call("CONFIG", "SET", "requirepass", "")
+    client.call("ACL", "SETUSER", "default", "-limit.take")
+    yield "without the right"
+    client.call("ACL", "SETUSER", "default", "+limit.take")
+    client.call("POLICY.DEL", "web")
+    yield "with a policy that there is not"
+    client.call("POLICY.SET", "web", "SLIDING", ALLOWED, "1h")
+    server.process.send_signal(signal.SIGSTOP)
+    yield "while tallyd does not answer"
+    server.process.send_signal(signal.SIGCONT)
+    server.kill()
+    yield "while tallyd does not run"
+
+
+def check_undecided(report, name, server, client, proxies, backend):
+    """Proxies by the status that their line gives."""
+    for what in undecided(server, client):
+        for expected, proxy in proxies.items():
+            before = backend.requests
+            start = time.monotonic()
+            status, _, _ = proxy.get()
+            seconds = time.monotonic() - start
+            report.equal(f"{name}, {expected} {what}", (status, backend.requests - before),
+                         (expected, 1 if expected == 200 else 0))
+            report.check(f"{name}, {expected} {what}: soon", seconds < SOON_SECONDS, seconds)
+            status, _, answer = proxy.ask("POST", "/", {}, LONG_BODY)
+            if expected == 200:
+                report.equal(f"{name}: {what} a body passes whole", (status, answer.encode() == LONG_BODY), (200, True))
+    backend.shut()
+    statuses = {expected: proxy.get()[0] for expected, proxy in proxies.items()}
+    report.check(f"{name}: a backend that is down too is an error", min(statuses.values()) >= 500, statuses)
+
+
+def check_password(report, name, proxy, client):
+    client.call("DEL", "127.0.0.1")
+    client.call("CONFIG", "SET", "requirepass", "of-tallyd")
+    status, headers, _ = proxy.get()
+    report.check(f"{name}: with the password there are decisions",
+                 status == 200 and "RateLimit" in headers, (status, str(headers)))
+    client.call("CONFIG", "SET", "requirepass", "")
 
 
 def main():
     report = Report()
-    backend = Backend()
     for name in PROXIES:
+        check_example(report, name)
         port = free_port()
-        with Server(http_port=port) as server:
-            with server.client() as client:
-                client.call("POLICY.SET", "web", "SLIDING", ALLOWED, "1h")
-                with Proxy(name, port, backend.port) as proxy:
-                    check_burst(report, name, proxy, backend)
-                    client.call("DEL", "127.0.0.1")
-                    check_browser(report, name, proxy)
-                    check_bodies(report, name, proxy, client)
-                    server.kill()
-                    check_outage(report, name, proxy)
-    backend.shutdown()
+        backend = Backend()
+        with Server(http_port=port) as server, server.client() as client:
+            client.call("POLICY.SET", "web", "SLIDING", ALLOWED, "1h")
+            with (Proxy(name, port, backend.port) as proxy,
+                  Proxy(name, port, backend.port, [OPEN_AND_CLOSED[name]]) as closed,
+                  Proxy(name, port, backend.port, [WITH_PASSWORD[name]]) as with_password):
+                check_burst(report, name, proxy, backend)
+                client.call("DEL", "127.0.0.1")
+                check_browser(report, name, proxy)
+                check_bodies(report, name, proxy, client)
+                check_password(report, name, with_password, client)
+                check_undecided(report, name, server, client, {200: proxy, 503: closed}, backend)
     report.finish()
 
 
