@@ -1,5 +1,6 @@
 // The main program: reads the command line, prepares the process for the server, and cleans up
 // after it.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -72,6 +73,8 @@ int CheckFiles(const std::vector<std::string>& arguments) {
 
 int BackUpFiles(const std::vector<std::string>& arguments) {
   if (arguments.size() != 3) return Fail("--backup takes a server's dir, and an empty directory");
+  // What is in the copy is its owner's alone, whatever the owner's shell says.
+  ::umask(077);
   tally::server::PosixFileSystem files;
   const auto report = tally::server::Backup(files, arguments[1], arguments[2]);
   if (!report.ok()) return Fail(StrCat("the backup failed: ", TextOf(report.status())));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "server/aof/aof_directory.h"
 #include "server/aof/check_aof.h"
 #include "server/aof/find_manifest.h"
@@ -110,38 +111,94 @@ absl::Status CopyAll(FileSystem& files, const DataSet& set, const std::string& t
   return status;
 }
 
-absl::Status MakeEmptyDirectory(FileSystem& files, const std::string& path) {
-  absl::Status status = files.CreateDirectory(path);
+// Where the copy is made, and the name that it gets when it is whole.
+struct Target {
+  std::string directory;  // of the append-only file, within `work` or `work` itself
+  std::string work;
+  std::string whole;
+};
+
+// A directory that is there may be the root of a disk, which cannot be renamed: then what is in it
+// is.
+absl::StatusOr<Target> PrepareTarget(FileSystem& files, std::string to, const std::string& name) {
+  if (to.empty()) return absl::InvalidArgumentError("the backup has no name");
+  while (to.size() > 1 && to.ends_with('/')) to.pop_back();
+  const auto present = files.List(to);
+  if (present.ok() && !present->empty()) {
+    return absl::AlreadyExistsError(absl::StrCat(to, " is not empty"));
+  }
+  if (!present.ok() && !absl::IsNotFound(present.status())) return present.status();
+  Target target;
+  target.whole = present.ok() ? absl::StrCat(to, "/", name) : to;
+  target.work = absl::StrCat(target.whole, kUnfinishedSuffix);
+  target.directory = present.ok() ? target.work : absl::StrCat(target.work, "/", name);
+  const auto left = files.List(target.work);
+  if (left.ok() && !left->empty()) {
+    return absl::AlreadyExistsError(absl::StrCat(
+        target.work, " is there: a backup runs, or did not end. If none runs, remove it"));
+  }
+  return target;
+}
+
+void RemoveCopy(FileSystem& files, const std::string& directory, const std::string& outer) {
+  const auto names = files.List(directory);
+  for (const std::string& name : names.ok() ? *names : std::vector<std::string>{}) {
+    files.Remove(absl::StrCat(directory, "/", name)).IgnoreError();
+  }
+  files.Remove(directory).IgnoreError();
+  if (outer != directory) files.Remove(outer).IgnoreError();
+}
+
+// The report of CheckAof on the copy. The last batch may have been copied in part, as after a
+// crash: CheckAof truncates it.
+absl::StatusOr<std::string> CopyAndCheck(FileSystem& files, const ManifestPlace& place,
+                                         const Target& target) {
+  absl::Status status = files.CreateDirectory(target.work);
+  if (status.ok()) status = files.CreateDirectory(target.directory);
   if (!status.ok()) return status;
-  const auto names = files.List(path);
-  if (!names.ok()) return names.status();
-  if (names->empty()) return absl::OkStatus();
-  return absl::AlreadyExistsError(absl::StrCat(path, " is not empty"));
+  const auto set = OpenDataSet(files, place);
+  if (!set.ok()) return set.status();
+  status = CopyAll(files, *set, target.directory,
+                   absl::StrCat(target.directory, "/", place.base_name, ".manifest"));
+  if (!status.ok()) return status;
+  CheckAofResult checked = CheckAof(files, target.directory, true);
+  if (checked.verdict == CheckAofResult::Verdict::kDamaged) {
+    return absl::DataLossError(absl::StrCat("what was copied is damaged\n", checked.report));
+  }
+  status = files.SyncDirectory(target.work);
+  if (!status.ok()) return status;
+  return std::move(checked.report);
+}
+
+absl::Status GiveName(FileSystem& files, const Target& target) {
+  absl::Status status = files.Rename(target.work, target.whole);
+  if (!status.ok()) return status;
+  const size_t slash = target.whole.rfind('/');
+  const std::string parent = slash == std::string::npos ? "." : target.whole.substr(0, slash + 1);
+  status = files.SyncDirectory(parent);
+  if (status.ok()) return status;
+  // Without a name that is on disk the copy is as lost as the others.
+  RemoveCopy(files, target.whole + target.directory.substr(target.work.size()), target.whole);
+  return status;
 }
 
 }  // namespace
 
 absl::StatusOr<std::string> Backup(FileSystem& files, const std::string& from,
                                    const std::string& to) {
-  auto place = FindManifest(files, from);
+  const auto place = FindManifest(files, from);
   if (!place.ok()) return place.status();
-  const std::string directory = absl::StrCat(to, "/", NameOf(place->directory));
-  absl::Status status = MakeEmptyDirectory(files, to);
-  if (status.ok()) status = files.CreateDirectory(directory);
-  if (!status.ok()) return status;
-  const auto set = OpenDataSet(files, *place);
-  if (!set.ok()) return set.status();
-  const std::string manifest = absl::StrCat(directory, "/", place->base_name, ".manifest");
-  status = CopyAll(files, *set, directory, manifest);
-  CheckAofResult checked;
-  // The last batch may have been copied in part, as after a crash: CheckAof truncates it.
-  if (status.ok()) checked = CheckAof(files, directory, true);
-  if (checked.verdict == CheckAofResult::Verdict::kDamaged) {
-    status = absl::DataLossError(absl::StrCat("what was copied is damaged\n", checked.report));
+  const auto target = PrepareTarget(files, to, NameOf(place->directory));
+  if (!target.ok()) return target.status();
+  auto report = CopyAndCheck(files, *place, *target);
+  if (report.ok()) {
+    absl::StrReplaceAll({{target->work, target->whole}}, &*report);
+    const absl::Status status = GiveName(files, *target);
+    if (status.ok()) return report;
+    report = status;
   }
-  if (status.ok()) return std::move(checked.report);
-  files.Remove(manifest).IgnoreError();
-  return status;
+  RemoveCopy(files, target->directory, target->work);
+  return report;
 }
 
 }  // namespace tally::server

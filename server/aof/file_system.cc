@@ -135,7 +135,7 @@ absl::Status PosixFileSystem::Rename(const std::string& from, const std::string&
 }
 
 absl::Status PosixFileSystem::Remove(const std::string& path) {
-  return ::unlink(path.c_str()) == 0 ? absl::OkStatus() : ErrorOf("remove", path);
+  return std::remove(path.c_str()) == 0 ? absl::OkStatus() : ErrorOf("remove", path);
 }
 
 absl::Status PosixFileSystem::CreateDirectory(const std::string& path) {

@@ -58,6 +58,7 @@ class FileSystem {
 
   // Replaces `to` atomically. The change is durable only after SyncDirectory.
   virtual absl::Status Rename(const std::string& from, const std::string& to) = 0;
+  // Removes a file, or a directory that is empty.
   virtual absl::Status Remove(const std::string& path) = 0;
   // OK also when the directory exists.
   virtual absl::Status CreateDirectory(const std::string& path) = 0;

@@ -41,6 +41,7 @@ absl::StatusOr<ManifestPlace> FindManifest(FileSystem& files, const std::string&
   std::vector<ManifestPlace> found = ManifestsIn(files, path);
   if (found.empty()) {
     for (const std::string& name : *names) {
+      if (name.ends_with(kUnfinishedSuffix)) continue;
       for (ManifestPlace& place : ManifestsIn(files, absl::StrCat(path, "/", name))) {
         found.push_back(std::move(place));
       }

@@ -9,6 +9,9 @@
 
 namespace tally::server {
 
+// The end of the name of a copy that is being made. FindManifest does not look into it.
+inline constexpr char kUnfinishedSuffix[] = ".unfinished";
+
 struct ManifestPlace {
   std::string directory;
   std::string base_name;  // the manifest is directory/base_name.manifest

@@ -6,6 +6,7 @@
 #include "core/snapshot/record_emitter.h"
 #include "fake_file_system.h"
 #include "server/aof/base_snapshot.h"
+#include "server/aof/find_manifest.h"
 #include "server/aof/log_format.h"
 
 namespace tally::server {
@@ -88,17 +89,43 @@ TEST_CASE("A backup goes into an empty directory only") {
   CHECK(Backup(files, "/nothing", "/other").status().code() == absl::StatusCode::kNotFound);
 }
 
-TEST_CASE("A backup of damaged files is refused, and is nobody's data") {
+TEST_CASE("A backup of damaged files is refused, and nothing of it is left") {
   FakeFileSystem files;
   Fill(files, "");
   std::string log = files.Contents().at(kLog);
   log[log.size() / 2] ^= 1;
   files.Put(kLog, log);
   CHECK(Backup(files, "/data", "/backup").status().code() == absl::StatusCode::kDataLoss);
-  CHECK(files.Contents().count(kCopy + "/appendonly.aof.manifest") == 0);
+  CHECK(files.List("/backup")->empty());
 }
 
-TEST_CASE("A backup that fails at any call is an error, and nobody's data") {
+TEST_CASE("A backup that is killed at any call is unfinished by its name, and nobody's data") {
+  test::SeededRandom random(1);
+  for (uint64_t call = 0;; ++call) {
+    FakeFileSystem files;
+    Fill(files, "");
+    files.FailAfter(call, FakeFileSystem::Fault::kCrash);
+    const auto report = Backup(files, "/data", "/backup");
+    if (!files.crashed()) {
+      CHECK(report.ok());
+      CHECK(call > 8);
+      break;
+    }
+    INFO(call);
+    CHECK(!report.ok());
+    files.Restart(FakeFileSystem::Loss::kProcessOnly, random);
+    const auto left = *files.List("/backup");
+    if (left == std::vector<std::string>{"appendonlydir"}) {
+      CHECK(CommandsOf(files, kCopy) == std::vector<std::string>{"INCR key1", "INCR key2"});
+    } else if (!left.empty()) {
+      CHECK(left == std::vector<std::string>{"appendonlydir.unfinished"});
+      CHECK(absl::IsNotFound(FindManifest(files, "/backup").status()));
+      CHECK(absl::IsAlreadyExists(Backup(files, "/data", "/backup").status()));
+    }
+  }
+}
+
+TEST_CASE("A backup that fails at any call is an error, and nothing of it is left") {
   for (const auto fault : {FakeFileSystem::Fault::kNoSpace, FakeFileSystem::Fault::kTornWrite}) {
     for (uint64_t call = 0;; ++call) {
       FakeFileSystem files;
@@ -113,7 +140,7 @@ TEST_CASE("A backup that fails at any call is an error, and nobody's data") {
       }
       INFO(call);
       CHECK(!report.ok());
-      CHECK(files.Contents().count(kCopy + "/appendonly.aof.manifest") == 0);
+      CHECK(files.List("/backup")->empty());
     }
   }
 }

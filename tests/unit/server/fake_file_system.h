@@ -151,10 +151,16 @@ class FakeFileSystem final : public server::FileSystem {
   absl::Status Rename(const std::string& from, const std::string& to) override {
     const std::lock_guard lock(mutex_);
     if (const absl::Status status = Enter("rename", from); !status.ok()) return status;
-    const auto found = entries_.find(from);
-    if (found == entries_.end()) return absl::NotFoundError(from);
-    entries_[to] = found->second;
-    entries_.erase(from);
+    // A directory is the files in it.
+    std::map<std::string, std::shared_ptr<Inode>> moved;
+    std::erase_if(entries_, [&](const auto& entry) {
+      const auto& [name, inode] = entry;
+      if (name != from && !name.starts_with(from + "/")) return false;
+      moved[to + name.substr(from.size())] = inode;
+      return true;
+    });
+    if (moved.empty()) return absl::NotFoundError(from);
+    for (auto& [name, inode] : moved) entries_[name] = std::move(inode);
     return absl::OkStatus();
   }
   absl::Status Remove(const std::string& path) override {

@@ -53,6 +53,8 @@ TEST_CASE("Files of a real disk are written, read, truncated, renamed and remove
   CHECK(absl::IsOutOfRange(ReadSmallFile(files, directory + "/a", 7).status()));
   CHECK(files.Remove(directory + "/a").ok());
   CHECK(files.List(directory)->empty());
+  CHECK(files.Remove(directory).ok());
+  CHECK(absl::IsNotFound(files.List(directory).status()));
 }
 
 TEST_CASE("What has left the page cache is read from the disk") {
