@@ -108,8 +108,13 @@ class Machine:
         return (self.root / "calls").read_text().splitlines()
 
     def run(self, lines):
+        """Each line has to succeed."""
+        return self.paste("set -euo pipefail\n" + lines)
+
+    def paste(self, lines):
+        """As into a shell of an operator, which goes on after a line that fails."""
         here = re.sub(r"(?<![\w.])/(etc|var|usr/bin)/", rf"{self.root}/\1/", lines)
-        return subprocess.run(["bash", "-euo", "pipefail", "-c", here], capture_output=True, text=True, check=False,
+        return subprocess.run(["bash", "-c", here], capture_output=True, text=True, check=False,
                               env=self.environment, timeout=RUN_SECONDS, cwd=self.root / "here")
 
     def client(self):
@@ -170,7 +175,7 @@ def is_it_well(machine, report, blocks):
 
 def back_up(machine, report, blocks):
     backup, age = blocks["Back up"]
-    report.check("that there was never a backup is seen", machine.run(age).returncode == 1)
+    report.check("that there was never a backup is seen", machine.paste(age).returncode == 1)
     said = run_block(machine, report, "Back up", backup)
     report.check("the backup is whole", "result: whole" in said, said)
     [made] = machine.backups()
@@ -181,8 +186,8 @@ def back_up(machine, report, blocks):
     (made.parent / "2000-01-01-000000.unfinished").mkdir()
     past = time.time() - 2 * DAY_SECONDS
     os.utime(made, (past, past))
-    report.check("that the last backup is old is seen", machine.run(age).returncode == 1)
-    failed = machine.run(backup.replace("/var/lib/tallyd", "/var/lib/nothing"))
+    report.check("that the last backup is old is seen", machine.paste(age).returncode == 1)
+    failed = machine.paste(backup.replace("/var/lib/tallyd", "/var/lib/nothing"))
     report.check("a backup that fails says so", failed.returncode == 1 and "the backup failed" in failed.stderr, failed)
     report.equal("and leaves nothing", len(machine.backups()), 2)
     past -= 31 * DAY_SECONDS
@@ -213,13 +218,14 @@ def restore(machine, report, blocks):
         report.equal("a new machine has it too", client.call("DBSIZE"), KEYS)
     time.sleep(1)
     machine.tool("cp", "#!/bin/sh\nexit 1\n")
-    failed = machine.run(lines)
+    failed = machine.paste(lines)
     (machine.root / "bin/cp").unlink()
     report.check("nothing goes on after a failure", failed.returncode == 1 and not machine.serves(), failed)
+    report.equal("and nothing is started", machine.calls()[-1].split()[1:2], ["--check-aof"])
     report.equal("and nothing is lost", len(list(replaced.iterdir())), 4)
     run_block(machine, report, "Restore after a failure", lines)
     damage(machine.backups()[-1])
-    failed = machine.run(lines)
+    failed = machine.paste(lines)
     report.check("a damaged backup is not restored", failed.returncode == 1 and machine.serves(), failed)
     shutil.rmtree(machine.backups()[-1])
     time.sleep(1)
@@ -250,7 +256,7 @@ def upgrade(machine, report, blocks):
     machine.put_package("refuses")
     machine.program("refuses", machine.root / "here/tallyd")
     for lines in (package, archive):
-        failed = machine.run(lines)
+        failed = machine.paste(lines)
         report.check("one that refuses the configuration is not installed", failed.returncode == 1 and
                      "archive" in (machine.root / "usr/bin/tallyd").read_text() and machine.serves(), failed)
 
