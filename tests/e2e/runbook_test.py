@@ -47,11 +47,13 @@ case "$1" in
 esac
 """
 
-# In place of apt-get: what the package's scripts do with the program and the service.
+# In place of apt-get: dpkg into the folder, and what the package's scripts do with the service.
 APT_GET = """#!/bin/sh -e
-for package; do :; done
-dpkg-deb -x "$package" {root}/unpacked
-install -D {root}/unpacked/usr/bin/tallyd {root}/usr/bin/tallyd
+options=
+for argument; do
+  case "$argument" in Dpkg::Options::=*) options="$options ${{argument#*=}}" ;; esac
+done
+dpkg --root={root} --force-not-root --force-bad-path $options -i "$argument" </dev/null >>{root}/dpkg.log 2>&1
 if kill -0 "$(cat {root}/pid 2>/dev/null)" 2>/dev/null; then systemctl restart; else systemctl start; fi
 """
 
@@ -69,11 +71,13 @@ class Machine:
     def __init__(self, folder):
         self.root = folder
         self.port = free_port()
-        for path in ("etc/tallyd/tls", "var/lib/tallyd", "var/log/tallyd", "bin", "here"):
+        for path in ("etc/tallyd/tls", "var/lib/tallyd", "var/log/tallyd", "bin", "here", "var/lib/dpkg/updates",
+                     "var/lib/dpkg/info"):
             (folder / path).mkdir(parents=True)
+        (folder / "var/lib/dpkg/status").touch()
         configuration = (ROOT / "conf/tallyd.conf").read_text().replace("\nhttp-port 8379\n", "\n")
         self.configuration = folder / "etc/tallyd/tallyd.conf"
-        self.configuration.write_text(
+        self.packaged = (
             configuration + f"port {self.port}\nappendfsync always\nlogfile {folder}/var/log/tallyd/tallyd.log\n"
             f"pidfile {folder}/var/lib/tallyd/tallyd.pid\n")
         self.tool("systemctl", SYSTEMCTL.format(root=folder, port=self.port))
@@ -94,12 +98,15 @@ class Machine:
         self.put_program(path, PROGRAM.format(name=name, root=self.root, tallyd=tallyd()))
 
     def put_package(self, name):
-        """The only package in the folder in which the blocks are run."""
+        """The only package in the folder in which the blocks are run. Each has a configuration of its own."""
         for old in (self.root / "here").glob("*.deb"):
             old.unlink()
         tree = self.root / "tree"
         self.program(name, tree / "usr/bin/tallyd")
-        (tree / "DEBIAN").mkdir(exist_ok=True)
+        for path in ("DEBIAN", "etc/tallyd"):
+            (tree / path).mkdir(parents=True, exist_ok=True)
+        (tree / "etc/tallyd/tallyd.conf").write_text(f"# as packed with {name}\n{self.packaged}")
+        (tree / "DEBIAN/conffiles").write_text("/etc/tallyd/tallyd.conf\n")
         (tree / "DEBIAN/control").write_text("Package: tallyd\nVersion: 1\nArchitecture: all\nMaintainer: nobody\n"
                                              "Description: stand-in\n")
         subprocess.run(["dpkg-deb", "-b", tree, self.root / f"here/tallyd_{name}.deb"], check=True, capture_output=True)
@@ -243,6 +250,9 @@ def damage(directory):
 def upgrade(machine, report, blocks):
     package, archive = blocks["Upgrade"]
     machine.put_package("second")
+    with machine.client() as client:
+        client.call("CONFIG", "SET", "slowlog-max-len", "77")
+        client.call("CONFIG", "REWRITE")
     said = run_block(machine, report, "Upgrade", package)
     report.check("it says which version runs", "tallyd_version:" in said, said)
     seen = [call for call in machine.calls() if call.startswith("second")]
@@ -250,6 +260,9 @@ def upgrade(machine, report, blocks):
                  "--check-config" in seen[0] and any("--daemonize no" in call for call in seen[1:]), seen)
     with machine.client() as client:
         report.equal("with the data of the old one", client.call("DBSIZE"), KEYS)
+        report.equal("and what CONFIG REWRITE wrote", client.call("CONFIG", "GET", "slowlog-max-len")[1], b"77")
+    beside = machine.configuration.with_name("tallyd.conf.dpkg-dist")
+    report.check("the package's own configuration is beside it", "packed with second" in beside.read_text())
     machine.program("archive", machine.root / "here/tallyd")
     run_block(machine, report, "Upgrade", archive)
     report.check("that of the archive runs", "archive" in machine.calls()[-1], machine.calls()[-3:])
