@@ -29,8 +29,8 @@ export async function fill(wire) {
   await wire.call("QUOTA.BUY", "book", "ann", "order-1", "ITEMS", "4711", "0", "5", "4711", "1", "10");
   await wire.call("SET", "greeting", "hello <script>alert(3)</script>");
   await wire.call("HSET", "colours", "sky", "blue", "grass", "green");
-  await wire.call("ACL", "SETUSER", "reader", "on", ">secret", "~*", "+@read", "+@connection", "+info", "+time", "+command|docs",
-    "+policy.list", "+policy.get", "+denials", "+hotkeys|get");
+  await wire.call("ACL", "SETUSER", "reader", "on", ">secret", "~*", "+@read", "+@connection", "-client",
+    "+info", "+time", "+command|docs", "+policy.list", "+policy.get", "+denials", "+hotkeys|get");
 }
 
 // Decisions that go on until the function that it gives is called; half of them are denied.
