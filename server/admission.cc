@@ -39,6 +39,9 @@ constexpr std::string_view kSnapshotError =
     "option). "
     "Please check the Redis logs for details about the RDB error.";
 
+constexpr std::string_view kNoAuthError = "NOAUTH Authentication required.";
+constexpr std::string_view kLoadingError = "LOADING Redis is loading the dataset in memory";
+
 bool SnapshotsAreMissed(const Persistence& persistence, const Config& config) {
   return config.stop_writes_on_bgsave_error && persistence.snapshot_failed();
 }
@@ -82,7 +85,11 @@ bool Admission::Admits(Client& client, const CommandTable::Item& item, Args args
                        std::string& refusal) const {
   if (!client.authenticated && (item.command->flags & kNoAuth) == 0) [[unlikely]] {
     LoginAsDefault(server_.users, client);
-    if (!client.authenticated) return Refuse(refusal, "NOAUTH Authentication required.");
+    if (!client.authenticated) {
+      const std::string trouble =
+          (item.command->flags & kTellsHealth) != 0 ? Trouble() : std::string();
+      return Refuse(refusal, trouble.empty() ? kNoAuthError : trouble);
+    }
   }
   const bool unrestricted = client.acl == nullptr || client.acl->unrestricted;
   if (!unrestricted) [[unlikely]] {
@@ -96,8 +103,8 @@ bool Admission::Admits(Client& client, const CommandTable::Item& item, Args args
       return Refuse(refusal, kOutOfMemoryError);
     }
   }
-  const bool writes = (FlagsOf(client, item) & kWrite) != 0;
-  if (writes && !MayWrite(*server_.persistence, server_.config)) [[unlikely]]
+  const bool needs_disk = (FlagsOf(client, item) & (kWrite | kTellsHealth)) != 0;
+  if (needs_disk && !MayWrite(*server_.persistence, server_.config)) [[unlikely]]
     return Refuse(refusal, WriteRefusal(*server_.persistence, server_.config));
   return AdmitsInState(client, item, refusal);
 }
@@ -106,7 +113,7 @@ bool Admission::AdmitsInState(const Client& client, const CommandTable::Item& it
                               std::string& refusal) const {
   const uint32_t flags = item.command->flags;
   if (server_.loading && (flags & kLoading) == 0) [[unlikely]]
-    return Refuse(refusal, "LOADING Redis is loading the dataset in memory");
+    return Refuse(refusal, kLoadingError);
   const bool only_listens = client.subscribed() && client.reply.protocol() == 2;
   if (only_listens && (flags & kWhileSubscribed) == 0) [[unlikely]] {
     return Refuse(refusal,
@@ -123,6 +130,11 @@ bool Admission::AdmitsInState(const Client& client, const CommandTable::Item& it
   if (client.monitor && (flags & kUsesKeys) != 0) [[unlikely]]
     return Refuse(refusal, "ERR Replica can't interact with the keyspace");
   return true;
+}
+
+std::string Admission::Trouble() const {
+  return server_.loading ? std::string(kLoadingError)
+                         : WriteRefusal(*server_.persistence, server_.config);
 }
 
 bool Admission::RunsWithoutMemory(const Client& client, const CommandTable::Item& item) {

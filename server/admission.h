@@ -37,6 +37,8 @@ class Admission {
   // Whether the command may run, or be queued, although maxmemory is exceeded and nothing can be
   // evicted.
   static bool RunsWithoutMemory(const Client& client, const CommandTable::Item& item);
+  // Why the server does not serve: LOADING or MISCONF. Empty if it does.
+  std::string Trouble() const;
   // Whether the state of the server and of the connection allows the command.
   bool AdmitsInState(const Client& client, const CommandTable::Item& item,
                      std::string& refusal) const;

@@ -84,7 +84,8 @@ absl::Status Listeners::ListenOnAll(const std::vector<std::string>& hosts, int64
                               : absl::UnavailableError("no address to listen on");
 }
 
-absl::Status Listeners::ReloadTls() { return tls_ == nullptr ? absl::OkStatus() : LoadTls(); }
+// Without a TLS port the files are only tried, so that a wrong path is not found at the next start.
+absl::Status Listeners::ReloadTls() { return tls_ == nullptr ? CheckTls(config_) : LoadTls(); }
 
 absl::Status Listeners::LoadTls() {
   auto loaded = TlsContext::Create(config_);

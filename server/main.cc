@@ -23,6 +23,7 @@
 #include "server/server.h"
 #include "server/state/memory_usage.h"
 #include "server/supervisor.h"
+#include "server/tls/tls_context.h"
 
 namespace {
 
@@ -81,11 +82,25 @@ int BackUpFiles(const std::vector<std::string>& arguments) {
   return std::fputs(report->c_str(), stdout) < 0;
 }
 
+// This comes first, so that relative paths are relative to `dir`.
+absl::Status EnterDirectory(const Config& config) {
+  if (::chdir(config.dir.c_str()) == 0) return absl::OkStatus();
+  return absl::UnavailableError(
+      StrCat("cannot enter dir ", config.dir, ": ", std::strerror(errno)));
+}
+
+int CheckConfig(const LoadedConfig& loaded) {
+  // What is checked here may be for another machine: only relative paths need `dir`.
+  EnterDirectory(loaded.config).IgnoreError();
+  const absl::Status status = tally::server::CheckTls(loaded.config);
+  if (!status.ok()) return Fail(TextOf(status));
+  for (const std::string& warning : loaded.warnings) std::puts(warning.c_str());
+  return std::puts("The configuration is valid.") < 0;
+}
+
 int PingServer(const Config& config) {
-  // The server does this too, and the path of its unix socket may be relative.
-  if (::chdir(config.dir.c_str()) != 0) {
-    return Fail(StrCat("cannot enter dir ", config.dir, ": ", std::strerror(errno)));
-  }
+  const absl::Status status = EnterDirectory(config);
+  if (!status.ok()) return Fail(TextOf(status));
   const auto reply = tally::server::Ping(config);
   if (!reply.ok()) return Fail(TextOf(reply.status()));
   return std::puts(reply->c_str()) < 0;
@@ -138,9 +153,8 @@ void WritePidFile(const std::string& path, const Logger& log) {
 
 int Serve(LoadedConfig& loaded) {
   Config& config = loaded.config;
-  // This comes first, so that relative paths are relative to `dir`.
-  if (::chdir(config.dir.c_str()) != 0) {
-    return Fail(StrCat("cannot enter dir ", config.dir, ": ", std::strerror(errno)));
+  if (const absl::Status status = EnterDirectory(config); !status.ok()) {
+    return Fail(TextOf(status));
   }
   auto log = Logger::Open(config.logfile, config.loglevel);
   if (!log.ok()) return Fail(TextOf(log.status()));
@@ -184,10 +198,7 @@ int main(int argc, char** argv) {
   if (!environment.ok()) return Fail(TextOf(environment));
   auto loaded = tally::server::LoadConfig(*line);
   if (!loaded.ok()) return Fail(TextOf(loaded.status()));
-  if (line->action == CommandLine::Action::kCheckConfig) {
-    for (const std::string& warning : loaded->warnings) std::puts(warning.c_str());
-    return std::puts("The configuration is valid.") < 0;
-  }
+  if (line->action == CommandLine::Action::kCheckConfig) return CheckConfig(*loaded);
   if (line->action == CommandLine::Action::kPing) return PingServer(loaded->config);
   return Serve(*loaded);
 }

@@ -11,11 +11,12 @@
 
 namespace tally::server {
 
-// Sends PING to the unix socket if there is one, else to the first address of `bind` and `port`.
-// Returns the reply without its line end. A server that asks for a password counts as serving.
+// Sends PING to the unix socket if there is one, else to the first address of `bind`: to `port`, or
+// with TLS to `tls-port` if `port` is 0. Returns the reply without its line end. A server that asks
+// for a password counts as serving, since it answers LOADING and MISCONF before that.
 // Errors: Unavailable if no server answers within `wait`, which is the limit for connecting,
 // sending and receiving together; FailedPrecondition if the answer is an error, such as LOADING, or
-// if the configuration listens for TLS only.
+// if the configuration listens nowhere.
 absl::StatusOr<std::string> Ping(const Config& config,
                                  std::chrono::milliseconds wait = std::chrono::seconds(5));
 

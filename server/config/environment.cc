@@ -27,6 +27,10 @@ absl::Status AddEnvironment(CommandLine& line) {
     return absl::InvalidArgumentError(
         StrCat("both ", kPassword, " and ", kPasswordFile, " are set: set one"));
   }
+  // Empty, it would open to everybody a server that the configuration closes.
+  if (password != nullptr && *password == '\0') {
+    return absl::InvalidArgumentError(StrCat(kPassword, " is empty: set a password, or unset it"));
+  }
   if (password != nullptr) AddPassword(password, line);
   if (path == nullptr) return absl::OkStatus();
   absl::StatusOr<std::string> text = ReadTextFile(path);

@@ -86,6 +86,12 @@ absl::StatusOr<std::unique_ptr<TlsContext>> TlsContext::Create(const Config& con
   return made;
 }
 
+absl::Status CheckTls(const Config& config) {
+  const bool used = config.tls_port != 0 || (config.http_port != 0 && config.http_tls);
+  const bool named = !config.tls_cert_file.empty() && !config.tls_key_file.empty();
+  return used || named ? TlsContext::Create(config).status() : absl::OkStatus();
+}
+
 SslPointer TlsContext::Accept(int socket) const {
   SslPointer ssl(SSL_new(context_.get()));
   if (ssl == nullptr || SSL_set_fd(ssl.get(), socket) != 1) {

@@ -32,4 +32,8 @@ class TlsContext {
   std::unique_ptr<SSL_CTX, SslFree> context_;
 };
 
+// Whether what the tls-* directives name can be read. Without a TLS port only a certificate and a
+// key that are both named are tried, because they may be set one after the other.
+absl::Status CheckTls(const Config& config);
+
 }  // namespace tally::server
