@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""make_sbom.py BUILD VERSION EPOCH: prints what the program in the folder BUILD links statically, as CycloneDX
-1.4. An archive that lies in a Debian package is named by that package; the others by their source package."""
+"""make_sbom.py BUILD VERSION EPOCH: prints what is in the program that was built in the folder BUILD, as CycloneDX
+1.4: the archives of which the linker took something, by its map, and what the program was compiled from, by ninja:
+headers and the page's files. Each is named by its Debian source package; stops if a file is in none."""
 
 import datetime
 import json
 import pathlib
-import shlex
+import re
 import subprocess
 import sys
 
@@ -14,42 +15,49 @@ def command(*words):
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
 
+# glibc is not in the program: it takes that of the machine. Its headers and start files are an interface.
+NO_PART = {"glibc", "linux"}
+
+
 def archives(build):
-    """The archives in the link command, with those that g++ adds."""
-    line = command("ninja", "-C", build, "-t", "commands", "tallyd").splitlines()[-1]
-    found = {word for word in shlex.split(line) if word.startswith("/") and word.endswith(".a")}
-    for name in ("libstdc++.a", "libgcc.a"):
-        found.add(command("g++", f"-print-file-name={name}").strip())
-    return sorted(str(pathlib.Path(path).resolve()) for path in found)
+    """The archives of which members were linked in."""
+    members = re.findall(r"^(/\S+\.a)\(", (build / "link.map").read_text(), re.MULTILINE)
+    return {pathlib.Path(path).resolve() for path in members}
 
 
-def debian_package(path):
-    """(source package, version) of an archive."""
-    if "/package/libraries/" in path:
-        name = {"libroaring.a": "croaring", "libisal.a": "libisal"}[pathlib.Path(path).name]
-        folder = pathlib.Path(path).parents[1] / "sources"
-        version = next(folder.glob(f"{name}_*.orig.tar.*")).name.split("_", 1)[1].split(".orig")[0]
-        return name, version
-    owner = command("dpkg", "-S", path).split(":")[0]
-    fields = command("dpkg-query", "-W", "-f", "${source:Package} ${source:Version}", owner)
-    return tuple(fields.split(" "))
+def compiled(build):
+    """The files outside of our sources that ninja made the program from."""
+    inputs = command("ninja", "-C", build, "-t", "inputs", "tallyd").splitlines()
+    headers = re.findall(r"^    (.*)$", command("ninja", "-C", build, "-t", "deps"), re.MULTILINE)
+    paths = {pathlib.Path(build, path).resolve() for path in inputs + headers}
+    # The tools that ninja runs are inputs of rules, and leave nothing in the program.
+    return {path for path in paths if path.is_relative_to("/usr/include") or path.is_relative_to("/usr/lib/gcc")
+            or path.is_relative_to("/usr/share") and "cmake" not in str(path)}
 
 
-# Headers only: they leave code in the program, and no archive on the link line.
-HEADER_ONLY = ("libasio-dev", "nlohmann-json3-dev")
+def debian_parts(paths):
+    """{source package: version} of the files of Debian's packages."""
+    owners = {line.split(":")[0] for line in command("dpkg", "-S", *map(str, paths)).splitlines()}
+    fields = command("dpkg-query", "-W", "-f", "${source:Package} ${source:Version}\n", *sorted(owners))
+    return dict(line.split(" ") for line in fields.splitlines())
 
 
-def header_packages():
-    for name in HEADER_ONLY:
-        found = subprocess.run(["dpkg-query", "-W", "-f", "${source:Package} ${source:Version}", name],
-                               capture_output=True, text=True, check=False)
-        if found.returncode == 0:
-            yield tuple(found.stdout.split(" "))
+def fetched_parts(paths):
+    """The same of the archives that server/package built from source packages."""
+    parts = {}
+    for path in paths:
+        name = {"libroaring.a": "croaring", "libisal.a": "libisal"}[path.name]
+        source = next((path.parents[1] / "sources").glob(f"{name}_*.orig.tar.*"))
+        parts[name] = source.name.split("_", 1)[1].split(".orig")[0]
+    return parts
 
 
 def main():
-    build, version, epoch = sys.argv[1:]
-    parts = sorted({debian_package(path) for path in archives(build)} | set(header_packages()))
+    build, version, epoch = pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:]
+    paths = archives(build) | compiled(build)
+    fetched = {path for path in paths if "/package/libraries/" in str(path)}
+    parts = debian_parts(paths - fetched) | fetched_parts(fetched)
+    listed = sorted(item for item in parts.items() if item[0] not in NO_PART)
     print(json.dumps({
         "bomFormat": "CycloneDX", "specVersion": "1.4", "version": 1,
         "metadata": {
@@ -58,7 +66,7 @@ def main():
             "component": {"type": "application", "name": "tallyd", "version": version, "licenses":
                           [{"license": {"id": "MIT"}}]}},
         "components": [{"type": "library", "name": name, "version": release,
-                        "purl": f"pkg:deb/debian/{name}@{release}"} for name, release in parts],
+                        "purl": f"pkg:deb/debian/{name}@{release}"} for name, release in listed],
     }, indent=2))
 
 

@@ -5,7 +5,8 @@ set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 set(CMAKE_LIBRARY_PATH ${TALLY_PORTABLE})
 set(OPENSSL_USE_STATIC_LIBS ON)
 set(CMAKE_SKIP_RPATH ON)
-add_link_options(-static-libstdc++ -static-libgcc)
+# The map says what was linked in, for make_sbom.py.
+add_link_options(-static-libstdc++ -static-libgcc -Wl,-Map=${CMAKE_BINARY_DIR}/link.map)
 
 # The archive of a shared library; stops if there is none.
 function(find_archive shared out)
