@@ -1,4 +1,5 @@
-# bash completion for tallyd: its actions, and the directives that its configuration shows.
+# bash completion for tallyd: its actions, and the directives of the configuration as it is shipped. That of
+# the server, in /etc/tallyd, is for its user and root alone.
 
 _tallyd() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} directives
@@ -6,7 +7,7 @@ _tallyd() {
     --check-aof | --backup | --dir) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
   esac
   if [[ $word == --* ]]; then
-    directives=$(sed -n 's/^#\{0,1\}\([a-z][a-z0-9-]*\) .*/--\1/p' /etc/tallyd/tallyd.conf 2>/dev/null)
+    directives=$(sed -n 's/^#\{0,1\}\([a-z][a-z0-9-]*\) .*/--\1/p' /usr/share/tallyd/tallyd.conf 2>/dev/null)
     mapfile -t COMPREPLY < <(compgen -W \
       "--help --version --check-config --check-aof --fix --backup --ping $directives" -- "$word")
   else

@@ -61,23 +61,35 @@ def reference_page(name, source):
 
 
 def configuration_page():
+    """A directive without a text of its own shares that of the ones before it, as in the file."""
     text = [title("tallyd.conf", 5, "tallyd configuration"), "# NAME\n\ntallyd.conf - configuration of tallyd\n"]
-    prose, heading = [], "# DESCRIPTION\n"
-    text.append(heading)
+    prose, terms, words = [], [], ""
+    text.append("# DESCRIPTION\n")
+
+    def finish_entry():
+        if terms:
+            text.append(f"{', '.join(terms)}\n: {words}\n".replace("<", "\\<"))
+        terms.clear()
+
     for line in (ROOT / "conf/tallyd.conf").read_text().splitlines():
         section = re.fullmatch(r"#{4,} (.*) #{4,}", line)
         directive = re.fullmatch(r"#([a-z][a-z0-9-]*) ?(.*)", line)
+        if directive:
+            if prose:
+                finish_entry()
+                words = " ".join(prose)
+            terms.append(f"**{directive[1]}** {directive[2]}".strip())
+            prose = []
+            continue
+        finish_entry()
         if section:
             text.append(f"# {section[1].upper()}\n")
-        elif directive:
-            words = " ".join(prose) or "As the one before."
-            text.append(f"**{directive[1]}** {directive[2]}\n: {words}\n".replace("<", "\\<"))
-            prose = []
         elif line.startswith("# "):
             prose.append(line[2:].strip())
         elif prose and not line:
             text.append(" ".join(prose) + "\n")
             prose = []
+    finish_entry()
     return "\n".join(text) + SEE_ALSO
 
 
