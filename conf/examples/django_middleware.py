@@ -1,7 +1,4 @@
-"""Django: at most 100 requests a minute from each address. tallyd counts them.
-
-Goes first into MIDDLEWARE, as "django_middleware.rate_limit".
-"""
+"""Django: at most 100 requests a minute from each address. First in MIDDLEWARE: "django_middleware.rate_limit"."""
 import logging
 import math
 import os
@@ -11,7 +8,6 @@ from redis import Redis, RedisError
 
 LIMIT = os.environ.get("LIMIT", "100")
 FAIL_OPEN = os.environ.get("FAIL_OPEN") != "false"  # Without a decision: true lets it pass, false answers 503.
-
 # A decision is given up when tallyd takes longer than 50 ms, and is not tried again.
 tallyd = Redis.from_url(os.environ.get("TALLYD", "redis://127.0.0.1:6379"),
                         socket_timeout=0.05, socket_connect_timeout=0.05, retry=None)

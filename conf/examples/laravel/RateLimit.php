@@ -23,9 +23,6 @@ class RateLimit
         $response = $allowed ? $next($request) : response('too many requests', 429);
         $response->headers->set('RateLimit-Policy', "\"web\";q=$limit;w=60");
         $response->headers->set('RateLimit', "\"web\";r=$remaining;t=".(int) ceil($resetAfterMs / 1000));
-        if (! $allowed) {
-            $response->headers->set('Retry-After', (int) ceil($retryAfterMs / 1000));
-        }
-        return $response;
+        return $allowed ? $response : $response->header('Retry-After', (int) ceil($retryAfterMs / 1000));
     }
 }

@@ -35,7 +35,8 @@ def python():
 
 
 def fastapi():
-    return [python(), "-m", "uvicorn", "--app-dir", str(EXAMPLES), "fastapi_app:app", "--port", "{port}"], {}
+    return ([python(), "-m", "uvicorn", "fastapi_site:app", "--port", "{port}"],
+            {"PYTHONPATH": f"{EXAMPLES}:{HERE / 'python'}"})
 
 
 def django():

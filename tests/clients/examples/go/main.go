@@ -14,6 +14,16 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	hello := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "hello") })
-	log.Fatal(http.ListenAndServe("127.0.0.1:"+os.Getenv("PORT"), rateLimit(limit, hello)))
+	tallyd.Options().Addr = os.Getenv("TALLYD")
+	if os.Getenv("FAIL_OPEN") == "false" {
+		withoutDecision = http.StatusServiceUnavailable
+	}
+	page := func(w http.ResponseWriter, r *http.Request) {
+		if status := rateLimit(w, r, limit); status == 200 {
+			fmt.Fprint(w, "hello")
+		} else {
+			w.WriteHeader(status)
+		}
+	}
+	log.Fatal(http.ListenAndServe("127.0.0.1:"+os.Getenv("PORT"), http.HandlerFunc(page)))
 }
