@@ -164,7 +164,7 @@ def run_nicely(load, port):
 
 @contextlib.contextmanager
 def loading(load, port):
-    """The load in a process, which leaves the CPU to whoever measures."""
+    """The load in a process, which leaves the CPU to the process that measures."""
     process = multiprocessing.Process(target=run_nicely, args=(load, port), daemon=True)
     process.start()
     try:

@@ -39,7 +39,7 @@ def ask(port, stop):
 
 
 def share(server, http_port, tabs, seconds, asks):
-    """CPU of the server as a share of a core, with so many tabs open."""
+    """CPU of the server as a share of a core, with this many tabs open."""
     stop = threading.Event()
     threads = [threading.Thread(target=job, args=(http_port, stop), daemon=True)
                for job in [watch] * tabs + [ask] * (tabs if asks else 0)]

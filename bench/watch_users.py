@@ -21,7 +21,7 @@ def spent_ms(server, *commands):
 
 
 def watch(name, binary, counts):
-    """WATCH of so many keys in commands of PIPELINE, EXEC of a transaction that watches them, and
+    """WATCH of this many keys in commands of PIPELINE, EXEC of a transaction that watches them, and
     what ends one."""
     row = [name]
     with harness.running(name, binary, "--appendonly", "no") as server:
@@ -35,7 +35,7 @@ def watch(name, binary, counts):
 
 
 def users(name, binary, counts):
-    """The median of a call, with so many users."""
+    """The median of a call, with this many users."""
     row = [name]
     with harness.running(name, binary, "--appendonly", "no") as server:
         made = 0

@@ -59,7 +59,7 @@ NOT_IN_CORE = [
     (re.compile(r"\babsl::(LoadTimeZone|LocalTimeZone)\b|\bstd::filesystem\b|\bgetenv\b"
                 r"|#include\s*(<filesystem>|\"core/tzdata/)"), "tzdata"),
 ]
-# The assertion tells what broke before it aborts.
+# The assertion says what broke before it aborts.
 CORE_EXCEPTIONS = {("core/base/check.h", "a file or a log"), ("core/base/check.cc", "a file or a log")}
 
 # What a key's value is: of all .cc files less than this part may depend on one of these headers.
@@ -394,7 +394,7 @@ def dependents(tree, header, sources):
 
 
 def check_value_headers(tree):
-    """Whoever changes how a type is kept must not wait for the whole tree to be built."""
+    """A change to how a type is kept must not wait for the whole tree to be built."""
     sources = {path for path, _ in tree.sources(*tree.FOLDERS) if path.endswith(".cc")}
     problems = []
     for header in VALUE_HEADERS:

@@ -27,7 +27,7 @@ class CommandWriter {
 
 class Connection {
  public:
-  // Gives up the program when nobody listens, unless `may_fail`: then connected() tells.
+  // Gives up the program when nobody listens, unless `may_fail`: then connected() says so.
   explicit Connection(int port, bool may_fail = false);
   ~Connection();
   Connection(const Connection&) = delete;

@@ -78,7 +78,7 @@ bool SameWithin(const Reply& ours, const Reply& theirs, int64_t tolerance) {
          *right - *left <= tolerance;
 }
 
-// What the README's table of differences tells: lists of integers, and whole numbers that Redis
+// What the README's table of differences says: lists of integers, and whole numbers that Redis
 // keeps as the text that a command made.
 bool SameEncoding(const Reply& ours, const Reply& theirs) {
   return (ours.text == "intring" && theirs.text == "quicklist") ||

@@ -9,7 +9,7 @@
 
 namespace tally::differential {
 
-// Errors and nulls are always compared byte for byte; the rules are for what stands in other
+// Errors and nulls are always compared byte for byte; the rules are for what is in other
 // replies.
 enum class Rule {
   kExact,

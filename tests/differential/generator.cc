@@ -25,7 +25,7 @@ bool FitsInline(const Request& request) {
   });
 }
 
-// What chooses at random stands only in lines that know what it chose from, and a SCAN only where
+// What chooses at random is only in lines that know what it chose from, and a SCAN only where
 // it is whole; the sets of equal scores stay so.
 bool MayMutate(const Request& request) {
   const std::string name = absl::AsciiStrToUpper(request[0]);

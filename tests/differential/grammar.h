@@ -5,7 +5,7 @@
 //   [ a b ]       with or without
 //   ( a | b c )   one of them
 //   { a }         one to five times, each made anew
-//   a ; b         two commands, one right behind the other
+//   a ; b         two commands, one right after the other
 //   $             the line's first key, again
 #pragma once
 

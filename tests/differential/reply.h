@@ -1,4 +1,4 @@
-// Replies as bytes: where one ends, what stands in it, how it looks to a person.
+// Replies as bytes: where one ends, what is in it, how it looks to a person.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace tally::differential {
 struct Reply {
   std::string_view bytes;  // all of it, with its header
   char type = 0;           // the first byte; 0 when nothing could be parsed
-  std::string_view text;   // the line behind the type, or what a bulk string holds
+  std::string_view text;   // the line after the type, or what a bulk string holds
   bool null = false;
   std::vector<Reply> parts;  // of an aggregate; a map's are key, value, key, value …
 

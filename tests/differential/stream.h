@@ -21,7 +21,7 @@ struct Options {
   uint16_t redis_port = 0;
   uint64_t seed = 1;
   uint64_t commands = 1'000'000;
-  // After so many differences it ends; after each but the last both servers are emptied, and one
+  // After this many differences it ends; after each but the last both servers are emptied, and one
   // that looks like an earlier one is not shown again.
   uint64_t max_differences = 1;
 };

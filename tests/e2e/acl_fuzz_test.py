@@ -3,7 +3,7 @@
 user is told it may do, also in scripts, and what comes back from files. SEED repeats a run.
 
 The rights of POLICY are those of SET, GET and DEL: a user that has both is told the same of a policy
-here as redis-server tells it of a key of that name."""
+here as redis-server answers it of a key of that name."""
 
 import os
 import pathlib

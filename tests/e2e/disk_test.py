@@ -34,7 +34,7 @@ def check_full_disk(report, policy):
             report.check(f"{policy}: later ones are told MISCONF",
                          reply_of(writer, "SET", "more", 1).startswith("MISCONF Errors writing to the AOF"))
         report.equal(f"{policy}: reads go on", reader.call("GET", 7), b"7")
-        report.equal(f"{policy}: INFO tells", write_status(reader), "aof_last_write_status:err")
+        report.equal(f"{policy}: INFO says so", write_status(reader), "aof_last_write_status:err")
         limit_files(server, resource.RLIM_INFINITY)
         deadline = time.monotonic() + WAIT_SECONDS
         while reply_of(reader, "SET", "after", 1) != "OK" and time.monotonic() < deadline:
@@ -73,7 +73,7 @@ def check_torn_tail(report):
         log = last_log(server)
         whole = log.read_bytes()
         code, told = check_aof(server)
-        # Ten keys, and a record that tells how many.
+        # Ten keys, and a record that says how many.
         report.check("--check-aof: whole files, part by part", code == 0
                      and "11 records" in told and "10 batches" in told and "result: whole" in told, told)
         log.write_bytes(whole + b"*3\r\n$3\r\nSET\r\n$5\r\nhalfw")
@@ -102,7 +102,7 @@ def check_damage(report):
                      and log.read_bytes() != whole, told)
         server.launch()
         report.check("the server does not start from it", server.process.wait(WAIT_SECONDS) != 0)
-        report.check("and tells file and offset", f"{log.name} offset " in server.log(), server.log())
+        report.check("and names file and offset", f"{log.name} offset " in server.log(), server.log())
         log.write_bytes(whole)
         server.start()
         with RespClient(server.port) as client:

@@ -2,7 +2,7 @@
 """Every transcript of the documents is what the server answers.
 
 A transcript is a block of ```console lines: `$ redis-cli …` or `$ curl …` and what it prints. The blocks of a page
-run in order against one server, whose clock stands at 2026-11-22 12:00 UTC; a comment of its own line
+run in order against one server, whose clock is set to 2026-11-22 12:00 UTC; a comment of its own line
 in the page, <!-- advance MS -->, moves it on. A block of ```python runs too, with the server's port in
 place of the default one, and prints what its last comment says. UPDATE_DOCS=1 in the environment writes what the server answers into the pages.
 """

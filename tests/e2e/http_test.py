@@ -63,7 +63,7 @@ def check_api(report, server, port):
 
 
 def check_large_body(report, port):
-    """Whoever sends a body that is too large learns it, though the server reads no more of it."""
+    """A client that sends a body that is too large gets an answer, though the server reads no more of it."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     report.equal("a body of 5 MB: 413", api(connection, ["ECHO", "x" * 5_000_000])[0], 413)
 

@@ -54,7 +54,7 @@ def check_loading(report):
             loading = "LOADING Redis is loading the dataset in memory"
             report.equal("commands on data are told LOADING", told[:4], [loading] * 4)
             report.equal("other commands are served", told[4:6], ["OK", b"still here"])
-            report.check("INFO tells how far it is", b"loading:1\r\n" in told[6]
+            report.check("INFO says how far it is", b"loading:1\r\n" in told[6]
                          and b"loading_total_bytes:" in told[6], told[6])
             report.check("what would disturb the load is refused",
                          all("is being loaded" in text for text in told[7:]), told[7:])

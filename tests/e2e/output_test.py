@@ -95,7 +95,7 @@ def check_ends(report, kind, server, dial):
         reader.sendall(encode(["CLIENT", "SETNAME", "slow"]) + encode(["GET", "value"]))
         receive(reader, MIB)
         fields = listed(client, "slow")
-        report.check(f"{kind}: CLIENT LIST tells what waits for it",
+        report.check(f"{kind}: CLIENT LIST says what waits for it",
                      int(fields["oll"]) > 0 and LARGE // 2 < int(fields["omem"]) < LARGE * 2, fields)
         client.call("CLIENT", "KILL", "ID", fields["id"])
         report.check(f"{kind}: CLIENT KILL ends a client that waits", is_closed(reader))
@@ -170,7 +170,7 @@ def read3(stream):
 
 
 def check_pushes(report, server):
-    """Messages come between replies, never inside one, however many blocks a reply lies in."""
+    """Messages come between replies, never inside one, however many blocks a reply is in."""
     value = pattern(MIB)
     with server.client() as client:
         client.call("SET", "value", value)
@@ -209,7 +209,7 @@ def check_reply_mode(report, server):
 
 
 def check_nested(report, server):
-    """Counts that are known only at the end go in front of what lies in several blocks."""
+    """Counts that are known only at the end go in front of what is in several blocks."""
     text = "t" * 1000
     with server.client() as client:
         for i in range(3000):
@@ -350,7 +350,7 @@ def check_maxclients(report):
                          client.call("CONFIG", "SET", "maxclients", wanted), "OK")
             report.check("as far as it has to", limits(server)[0] >= wanted + 32, limits(server))
             others = [RespClient(server.port) for _ in range(wanted - 1)]
-            report.equal("and so many clients come in", {other.call("PING") for other in others}, {"PONG"})
+            report.equal("and this many clients come in", {other.call("PING") for other in others}, {"PONG"})
             for other in others:
                 other.close()
             report.check("and leave", until(lambda: b"connected_clients:1\r\n" in client.call("INFO", "clients")))
@@ -378,7 +378,7 @@ def check_maxclients(report):
 
 
 def check_unlogged(report):
-    """A log that fails closes those whose writes it lost, not whoever wrote long before."""
+    """A log that fails closes those whose writes it lost, not those that wrote long before."""
     with Server(appendonly="yes") as server, server.client() as quiet, server.client() as client:
         quiet.socket.sendall(encode(["CLIENT", "REPLY", "OFF"]) + encode(["SET", "quiet", 1]))
         report.check("a write without a reply", until(lambda: client.call("GET", "quiet") == b"1"))

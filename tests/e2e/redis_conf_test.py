@@ -173,7 +173,7 @@ def check_systemd(report):
         while received(notices) != ["nothing"]:
             pass
         with FileServer(CONF, environment={"NOTIFY_SOCKET": path}, supervised="no", daemonize="no"):
-            report.equal("supervised no tells nobody", received(notices), ["nothing"])
+            report.equal("supervised no notifies nobody", received(notices), ["nothing"])
         with FileServer(CONF, environment={"NOTIFY_SOCKET": ""}, supervised="systemd", daemonize="no") as server:
             report.check("without a socket it serves, and says so", "NOTIFY_SOCKET" in server.log(), server.log())
 

@@ -2,7 +2,7 @@
 """Half a minute of keys that come and go: resident memory and the lag of expiry stay flat.
 
 SCALE=120 makes it an hour. Keys of all kinds live for half a second to three; of some of them
-the name is their deadline, and the event that tells their end shows how late it came."""
+the name is their deadline, and the event of their end shows how late it came."""
 
 import os
 import pathlib

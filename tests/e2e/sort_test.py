@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """SORT as redis-server has it, reply by reply, also after both have loaded what they stored.
 
-It stands in no random stream: Redis's answers to numbers out of range depend on what an earlier
+It is in no random stream: Redis's answers to numbers out of range depend on what an earlier
 command left in errno, and those to texts end at a NUL."""
 
 import pathlib

@@ -43,7 +43,7 @@ constexpr size_t kStrangersBytes = 10 * (16384 + 64) + 64;
 // Backlogs are resumed as the loop does, but a paused client's never ends.
 constexpr int kTurns = 64;
 
-// Whoever is served while a script keeps busy would end it.
+// A client that is served while a script keeps busy would end it.
 class EndsScripts : public tally::fuzz::NoProcess {
  public:
   explicit EndsScripts(ServerState& server) : server_(server) {}

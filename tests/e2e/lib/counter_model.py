@@ -175,7 +175,7 @@ class CounterModel:
         return self._hlen(key, now)
 
     def _zremrangebyscore(self, key, _, highest, now):
-        """From -inf to a score, which is not meant itself behind a parenthesis."""
+        """From -inf to a score, which is not included after a parenthesis."""
         bound = float(highest.lstrip(b"("))
         gone = [member for member, score in self.values.get(key, {}).items()
                 if score < bound or score == bound and not highest.startswith(b"(")]

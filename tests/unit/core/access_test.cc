@@ -44,7 +44,7 @@ TEST_CASE("access marks by frequency grow with the logarithm of the uses") {
   SeededRandom random;
   INFO("seed " << random.seed());
   const AccessTracking tracking{.by_frequency = true};
-  // Redis's documentation tells, for a factor of 10: 10 after 100 hits, 18 after 1,000, 142 after
+  // Redis's documentation says, for a factor of 10: 10 after 100 hits, 18 after 1,000, 142 after
   // 100,000, 255 after a million. One key's count scatters (by 1.2, 2.2 and 7); the means of so
   // many keys stay within these bounds but for once in 10^12 runs.
   std::vector<uint32_t> marks(64, NewFrequencyMark(kNow));

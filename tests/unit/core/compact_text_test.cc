@@ -70,7 +70,7 @@ TEST_CASE("compact text: records of binary numbers are held without their zeros"
   CHECK(CodeOf("a\0\0\0\0b"s).size() == 5);
 }
 
-TEST_CASE("compact text: tells codes from other bytes") {
+TEST_CASE("compact text: distinguishes codes from other bytes") {
   test::SeededRandom random;
   INFO("seed " << random.seed());
   size_t codes = 0;

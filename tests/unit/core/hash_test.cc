@@ -181,7 +181,7 @@ TEST_CASE("hash: keeps the order of insertion while it is a listpack, also throu
   CHECK(FieldsOf(hash) == std::vector<Field>{{"a", "1000002"}, {"7", "3"}, {"b", ""}});
 }
 
-TEST_CASE("hash: encoding tells when the limits were exceeded") {
+TEST_CASE("hash: encoding says when the limits were exceeded") {
   Hash hash = Filled(512);
   CHECK(hash.encoding() == "listpack");
   hash.Set("field:0", std::string(64, 'x'), kLimits);
@@ -356,7 +356,7 @@ TEST_CASE("hash: packed bytes that are malformed are refused") {
   for (size_t cut = 0; cut < bytes.size(); ++cut) {
     INFO(cut);
     const std::string_view part = std::string_view(bytes).substr(0, cut);
-    CHECK((!Hash::IsPacked(part) || cut == 12 || cut == 23));  // behind a value
+    CHECK((!Hash::IsPacked(part) || cut == 12 || cut == 23));  // after a value
     Hash hash(kSeed);
     if (!hash.LoadPacked(part)) CHECK(hash.empty());
   }

@@ -155,7 +155,7 @@ TEST_CASE("Malformed strings are told, and harmless", "[hyperloglog]") {
   CHECK(Estimate(made_up) == 0);
 }
 
-TEST_CASE("Random bytes behind a header never do harm", "[hyperloglog]") {
+TEST_CASE("Random bytes after a header never do harm", "[hyperloglog]") {
   test::SeededRandom random;
   INFO("seed " << random.seed());
   const std::string header = Empty().substr(0, kHeaderBytes);

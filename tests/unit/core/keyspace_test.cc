@@ -121,7 +121,7 @@ TEST_CASE("a keyspace of strings agrees with a map of values and deadlines") {
   REQUIRE(keyspace.expires() == 0);
 }
 
-TEST_CASE("active expiry removes exactly what is due, and tells of it") {
+TEST_CASE("active expiry removes exactly what is due, and reports it") {
   Reclaimer reclaimer;
   Keyspace keyspace(1, reclaimer);
   Recorder recorder;

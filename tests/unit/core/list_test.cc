@@ -296,7 +296,7 @@ TEST_CASE("Elements come back as they went in", "[list]") {
   }
 }
 
-TEST_CASE("The encoding tells how elements are held", "[list]") {
+TEST_CASE("The encoding says how elements are held", "[list]") {
   List list;
   for (int i = 0; i < 40; ++i) list.PushBack(std::to_string(i));
   CHECK(list.encoding() == "intring");
@@ -311,7 +311,7 @@ TEST_CASE("The encoding tells how elements are held", "[list]") {
   CHECK(list.encoding() == "intring");
 }
 
-TEST_CASE("Removal counts from the end that its sign tells", "[list]") {
+TEST_CASE("Removal counts from the end that its sign names", "[list]") {
   for (const std::string& other : {std::string("5"), std::string("x")}) {
     List list = ListOf({"1", other, "1", "2", "1"});
     CHECK(list.RemoveMatching(-2, "1") == 2);

@@ -20,19 +20,19 @@ std::string_view ViewOf(const std::vector<char>& bytes) { return {bytes.data(), 
 
 }  // namespace
 
-TEST_CASE("packed integers of every length are read, with much behind them and with nothing") {
+TEST_CASE("packed integers of every length are read, with much after them and with nothing") {
   SeededRandom random;
   INFO("seed " << random.seed());
   for (uint32_t bytes = 1; bytes <= 8; ++bytes) {
-    for (size_t behind = 0; behind <= 9; ++behind) {
+    for (size_t after = 0; after <= 9; ++after) {
       const uint64_t value = random.Next() >> (64 - 8 * bytes) | uint64_t{1} << (8 * bytes - 1);
       std::string packed;
       AppendPacked(packed, value, bytes);
       CHECK(PackedBytes(value) == bytes);
-      const auto exact = Exact(packed + std::string(behind, '\xff'));
+      const auto exact = Exact(packed + std::string(after, '\xff'));
       PackedInput in(ViewOf(exact));
       CHECK(in.Fixed(bytes) == value);
-      CHECK(in.rest().size() == behind);
+      CHECK(in.rest().size() == after);
       CHECK_FALSE(in.failed());
     }
   }

@@ -45,7 +45,7 @@ TEST_CASE("a saved policy is loaded as it was; a shorter one is refused") {
     PolicyTable part;
     if (!part.Load(std::string_view(bytes).substr(0, length))) ++refused;
   }
-  // What ends behind a whole word is a policy of fewer words.
+  // What ends after a whole word is a policy of fewer words.
   CHECK(refused == bytes.size() - (words.size() - 1));
 }
 

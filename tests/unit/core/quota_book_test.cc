@@ -431,7 +431,7 @@ TEST_CASE("what is left by user names the SKUs bought that have a limit for the 
   REQUIRE(lefts.size() == 0);
 }
 
-TEST_CASE("LIMITS tells what was set and when") {
+TEST_CASE("LIMITS says what was set and when") {
   Shop shop;
   shop.Set(kSku, 7, 5, 1500);
   shop.now += 10;

@@ -54,7 +54,7 @@ TEST_CASE("acl: keys, for reading and for writing") {
   CHECK(h.Run(*client, "SET out1 x GET") == kNoKey);
   CHECK(h.Run(*client, "GET out1") == kNoKey);
   CHECK(h.Run(*client, "INCR out2") == kNoKey);
-  CHECK(h.Run(*client, "EXISTS in1 out1") == ":1");  // tells nothing of the value
+  CHECK(h.Run(*client, "EXISTS in1 out1") == ":1");  // says nothing of the value
   CHECK(h.Run(*client, "COPY in1 out1") == ":0");
   CHECK(h.Run(*client, "COPY out1 in1") == kNoKey);
   CHECK(h.Run(*client, "SUNIONSTORE out1 in1 in2") == ":0");

@@ -235,7 +235,7 @@ TEST_CASE("errors of ACTIVE name the argument and change nothing") {
   }
 }
 
-TEST_CASE("the effects of ACTIVE carry absolute times; AT is an option behind one id at least") {
+TEST_CASE("the effects of ACTIVE carry absolute times; AT is an option after one id at least") {
   CommandHarness h;
   h.Run("ACTIVE.TOUCH k ann bob");
   h.Run(StrCat("ACTIVE.TOUCH k cid at ", kBeginS - 5));
@@ -248,7 +248,7 @@ TEST_CASE("the effects of ACTIVE carry absolute times; AT is an option behind on
   CHECK(h.Run("ACTIVE.ONLINE k") == ":5");
 }
 
-TEST_CASE("ACTIVE tells listeners and watchers") {
+TEST_CASE("ACTIVE notifies listeners and watchers") {
   CommandHarness h;
   h.state.key_events.set_classes(kEventKeyevent | kEventModule);
   Client& listener = *h.Connect();

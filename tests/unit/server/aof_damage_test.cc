@@ -1,5 +1,5 @@
-// Files that were cut or changed behind the server's back: what was lost is known exactly, and a
-// wrong value is never served.
+// Files that were cut or changed without the server's knowledge: what was lost is known exactly,
+// and a wrong value is never served.
 #include <absl/strings/escaping.h>
 #include <absl/strings/str_join.h>
 
@@ -108,8 +108,8 @@ void CheckCut(const Corpus& corpus, size_t offset) {
   PutAll(files, corpus.files);
   files.Put(corpus.log, corpus.files.at(corpus.log).substr(0, offset));
   DurableServer server(files, {}, kNow);
-  const auto behind = std::upper_bound(corpus.ends.begin(), corpus.ends.end(), offset);
-  const size_t whole = std::max<size_t>(1, static_cast<size_t>(behind - corpus.ends.begin())) - 1;
+  const auto after = std::upper_bound(corpus.ends.begin(), corpus.ends.end(), offset);
+  const size_t whole = std::max<size_t>(1, static_cast<size_t>(after - corpus.ends.begin())) - 1;
   const auto found = RecordsOf(server.engine());
   const auto& expected = corpus.states[whole];
   std::vector<std::string> wrong;
@@ -129,7 +129,7 @@ void CheckRefused(const Contents& contents) {
   const absl::Status status = server.Start();
   INFO(status.ToString());
   CHECK_FALSE(status.ok());
-  CHECK(status.message().find(kDirectory) == 0);  // tells the file
+  CHECK(status.message().find(kDirectory) == 0);  // says which file
   const CheckAofResult checked = CheckAof(files, kDirectory, false);
   INFO(checked.report);
   CHECK(checked.verdict == Verdict::kDamaged);

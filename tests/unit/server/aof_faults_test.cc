@@ -118,7 +118,7 @@ TEST_CASE("faults: after a failed sync nothing counts as safe that was not writt
   {
     Server server(files, FsyncPolicy::kAlways, random);
     CHECK(server.Turn("SET a 1") == "+OK");
-    files.FailAfter(1, Fault::kIoError);  // the sync behind the write
+    files.FailAfter(1, Fault::kIoError);  // the sync after the write
     CHECK(server.Turn("SET b 2") == "lost");
     server.Idle(1100);
     CHECK(server.Turn("SET c 3") == "+OK");
@@ -166,7 +166,7 @@ TEST_CASE("faults: with appendfsync no, a new base replaces what a failed sync h
 }
 
 TEST_CASE(
-    "faults: with appendfsync no, a rewrite that fails behind another one leaves a base to load") {
+    "faults: with appendfsync no, a rewrite that fails after another one leaves a base to load") {
   SeededRandom random;
   INFO("TALLY_SEED=" << random.seed());
   FakeFileSystem files;

@@ -80,7 +80,7 @@ inline std::unique_ptr<server::AofDirectory> OpenDirectory(server::FileSystem& f
 }
 
 // A log as LogWriter would write it: one batch for each element, each synced before the next, or
-// none behind the first `synced` bytes.
+// none after the first `synced` bytes.
 inline std::string BuildLog(uint64_t sequence, const std::vector<std::string>& batches,
                             server::LogPosition* end = nullptr, uint64_t synced = UINT64_MAX) {
   server::LogHeader header{sequence, 0, 0, 0};

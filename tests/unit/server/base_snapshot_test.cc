@@ -298,7 +298,7 @@ TEST_CASE("A record that is not taken is named with its place") {
   const auto more = (*reader)->NextBlock([](std::string_view record) {
     return record == "bad" ? absl::DataLossError("no") : absl::OkStatus();
   });
-  const size_t place = kBaseHeaderBytes + 5 + 5;  // behind the block's head and the first record
+  const size_t place = kBaseHeaderBytes + 5 + 5;  // after the block's head and the first record
   CHECK(more.status() == absl::DataLossError("/base offset " + std::to_string(place) + ": no"));
 }
 

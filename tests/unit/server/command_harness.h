@@ -1,5 +1,5 @@
 // The server without sockets and files: commands in, replies and logged effects out, under a clock
-// that stands until it is moved.
+// that does not move by itself.
 #pragma once
 
 #include <catch2/catch.hpp>

@@ -40,7 +40,7 @@ TEST_CASE("rewrite: an unchanged configuration keeps its text") {
   CHECK(RewriteConfigText("", Config{}) == "");
 }
 
-TEST_CASE("rewrite: changes go where the old lines were, new ones behind a signature") {
+TEST_CASE("rewrite: changes go where the old lines were, new ones after a signature") {
   Config config = Parse(kFile);
   config.maxmemory = 5;
   config.save = std::vector<SaveRule>{{60, 1}};

@@ -17,7 +17,7 @@ Config WithPassword() {
 
 }  // namespace
 
-TEST_CASE("hello: tells of the server and changes the protocol") {
+TEST_CASE("hello: describes the server and changes the protocol") {
   CommandHarness h;
   CHECK(h.Run("HELLO") ==
         "[\"server\" \"redis\" \"version\" \"7.0.15\" \"proto\" :2 \"id\" :1 \"mode\" "

@@ -7,7 +7,7 @@
 namespace tally::server {
 namespace {
 
-// How many keys are found behind a count, of four that are there; -1 if it is none.
+// How many keys are found after a count, of four that are there; -1 if it is none.
 int Found(std::string_view count) {
   const std::string_view args[] = {"zunion", count, "a", "b", "c", "d"};
   std::vector<KeyReference> keys;

@@ -57,7 +57,7 @@ class DurableServer final : private Keyspace::Observer {
   void Reload() { REQUIRE(persistence_.Reload().ok()); }
   void Close() { REQUIRE(persistence_.Close().ok()); }
 
-  // Of what INFO tells of the persistence.
+  // From what INFO says of the persistence.
   uint64_t InfoNumber(const std::string& name) {
     std::string info;
     persistence_.AppendInfo(info);

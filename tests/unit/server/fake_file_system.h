@@ -59,7 +59,7 @@ class FakeFileSystem final : public server::FileSystem {
     dice_ = &random;
     one_in_ = one_in;
   }
-  // The disk has room for so many bytes more; SIZE_MAX for any number.
+  // The disk has room for this many bytes more; SIZE_MAX for any number.
   void LeaveRoom(size_t bytes) {
     const std::lock_guard lock(mutex_);
     capacity_ = bytes == SIZE_MAX ? SIZE_MAX : UsedBytes() + bytes;
@@ -294,7 +294,7 @@ class FakeFileSystem final : public server::FileSystem {
     for (const auto& [name, inode] : entries_) used += inode->content.size();
     return used;
   }
-  // How many of so many bytes are written: at a full disk the last write is short.
+  // How many of `bytes` are written: at a full disk the last write is short.
   size_t RoomFor(size_t bytes) const {
     if (capacity_ == SIZE_MAX) return bytes;
     const size_t used = UsedBytes();

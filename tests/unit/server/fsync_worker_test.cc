@@ -12,7 +12,7 @@ namespace {
 
 using test::FakeFileSystem;
 
-TEST_CASE("The worker syncs beside its owner and tells the result once") {
+TEST_CASE("The worker syncs beside its owner and reports the result once") {
   FakeFileSystem files;
   std::counting_semaphore<> allowed(0);
   files.OnSync([&] { allowed.acquire(); });

@@ -191,7 +191,7 @@ TEST_CASE("hashes: wrong types, arities and arguments") {
   CHECK(server.Run("EXISTS h") == ":0");
 }
 
-TEST_CASE("hashes: RESP3 tells maps and pairs") {
+TEST_CASE("hashes: RESP3 has maps and pairs") {
   CommandHarness server;
   server.self->reply.set_protocol(3);
   server.Run("HSET h a 1 b 2");

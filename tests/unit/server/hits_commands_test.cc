@@ -75,7 +75,7 @@ TEST_CASE("HITS.UNDO takes the newest back and answers what is left; the last on
   CHECK(h.Run("PTTL k") == ":10000");
   CHECK(h.Run("HITS.UNDO k") == ":4");
   CHECK(h.Run("HITS.UNDO k 2") == ":2");
-  // The newest that is left tells when the key ends.
+  // The newest that is left says when the key ends.
   CHECK(h.Run("PTTL k") == ":6000");
   CHECK(h.Run("HITS.UNDO k 0") == ":2");
   CHECK(h.Run("HITS.UNDO k 9") == ":0");
@@ -215,7 +215,7 @@ TEST_CASE("the effects of HITS carry absolute times, and NOW where the clock sho
                            StrCat("HITS.UNDO k 1 AT ", now)});
 }
 
-TEST_CASE("HITS tells listeners and watchers") {
+TEST_CASE("HITS notifies listeners and watchers") {
   CommandHarness h;
   h.state.key_events.set_classes(kEventKeyevent | kEventModule | kEventGeneric);
   Client& listener = *h.Connect();

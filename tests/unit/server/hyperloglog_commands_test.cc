@@ -5,7 +5,7 @@
 
 namespace tally::server {
 
-TEST_CASE("hyperloglogs: adding tells whether anything is new") {
+TEST_CASE("hyperloglogs: adding says whether anything is new") {
   CommandHarness h;
   CHECK(h.Run("PFADD k") == ":1");
   CHECK(h.Run("PFADD k") == ":0");

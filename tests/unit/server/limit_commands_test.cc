@@ -56,7 +56,7 @@ TEST_CASE("LIMIT.TAKE takes from every rule of every key, or from none") {
   CHECK(h.Run("LIMIT.PEEK k FIXED 9 60s COST 0") == Decision(1, 9, 6, 0, 60'000, 0));
 }
 
-TEST_CASE("COST takes so many; one that can never fit is never retried") {
+TEST_CASE("COST is how many are taken; one that can never fit is never retried") {
   CommandHarness h;
   CHECK(h.Run("LIMIT.TAKE k FIXED 10 60s COST 7") == Decision(1, 10, 3, 0, 60'000, 0));
   CHECK(h.Run("LIMIT.TAKE k FIXED 10 60s COST 4") == Decision(0, 10, 3, 60'000, 60'000, 1));
@@ -121,7 +121,7 @@ TEST_CASE("LIMIT.RESET forgets the key") {
   CHECK(h.Run("LIMIT.TAKE k FIXED 1 60s") == Decision(1, 1, 0, 0, 60'000, 0));
 }
 
-TEST_CASE("a denial tells the first rule that denied, over all the rules of all the keys") {
+TEST_CASE("a denial names the first rule that denied, over all the rules of all the keys") {
   CommandHarness h;
   h.Run("LIMIT.TAKE b FIXED 1 10s FIXED 1 20s");
   CHECK(h.Run("LIMIT.TAKE a ALLOW FIXED 5 1s AND b FIXED 2 10s FIXED 1 20s") ==
@@ -280,7 +280,7 @@ TEST_CASE("rules that share a counter do the same in any order") {
   }
 }
 
-TEST_CASE("LIMIT.SHOW tells what each counter of a key holds") {
+TEST_CASE("LIMIT.SHOW says what each counter of a key holds") {
   CommandHarness h;
   CHECK(h.Run("LIMIT.SHOW k") == "[]");
   h.state.clock.Set(At2026(6, 1, 15));
@@ -399,7 +399,7 @@ TEST_CASE("policies stand for their rules") {
   CHECK(h.Effects().empty());
 }
 
-TEST_CASE("a key has so many counters at most, and room again when some count no more") {
+TEST_CASE("a key has a limited number of counters, and room again when some count no more") {
   CommandHarness h;
   const auto take = [&](int64_t period_ms) {
     return h.Run(StrCat("LIMIT.TAKE k FIXED 9 ", period_ms, "ms")).substr(0, 4);
@@ -508,7 +508,7 @@ TEST_CASE("the effects of LIMIT are what was taken, with absolute times and a po
   CHECK(h.Effects() == std::vector<std::string>{"LIMIT.RESET b"});
 }
 
-TEST_CASE("LIMIT tells listeners and watchers of every key that it took from") {
+TEST_CASE("LIMIT notifies listeners and watchers of every key that it took from") {
   CommandHarness h;
   h.state.key_events.set_classes(kEventKeyevent | kEventModule);
   Client& listener = *h.Connect();

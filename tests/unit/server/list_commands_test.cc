@@ -152,7 +152,7 @@ TEST_CASE("lists: LMPOP takes from the first list that is there, and is logged a
   CHECK(h.Run("LMPOP 1 a LEFT COUNT 1 COUNT 1") == "-ERR syntax error");
 }
 
-TEST_CASE("lists: the encoding tells whether a list is integers") {
+TEST_CASE("lists: the encoding says whether a list is integers") {
   CommandHarness h;
   h.Run("RPUSH k 1700000000");
   CHECK(h.Run("OBJECT ENCODING k") == "\"intring\"");

@@ -79,7 +79,7 @@ void LeaveStaleFiles(FakeFileSystem& files) {
 
 }  // namespace
 
-TEST_CASE("log switch: on behind a base of what is there, off, and on again") {
+TEST_CASE("log switch: on after a base of what is there, off, and on again") {
   FakeFileSystem files;
   LeaveStaleFiles(files);
   {

@@ -31,7 +31,7 @@ class TemporaryFile {
   char path_[32] = "/tmp/tally_log_test_XXXXXX";
 };
 
-// Digits as 9, letters as x or X behind the role, anything else as it is.
+// Digits as 9, letters as x or X after the role, anything else as it is.
 std::string Shape(std::string line) {
   for (size_t i = line.find(":M") + 2; i < line.size(); ++i) {
     if (line[i] >= 'a' && line[i] <= 'z') line[i] = 'x';

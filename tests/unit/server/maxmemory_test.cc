@@ -172,7 +172,7 @@ TEST_CASE("maxmemory: large values are freed before more is evicted") {
   CHECK(h.Run("EXISTS l3") == ":1");
 }
 
-TEST_CASE("maxmemory: the marks that OBJECT tells") {
+TEST_CASE("maxmemory: the marks that OBJECT shows") {
   CommandHarness h;
   LimitMemory(h, "allkeys-lfu");
   CHECK(h.Run("SET a 1") == "+OK");

@@ -70,7 +70,7 @@ TEST_CASE("progress: INFO follows a rewrite key by key, large values when they a
   CHECK(server.InfoNumber("rdb_last_bgsave_time_sec") == 0);
 }
 
-TEST_CASE("progress: of a few large values INFO tells in bytes, as the last base had them") {
+TEST_CASE("progress: of a few large values INFO counts bytes, as the last base had them") {
   test::FakeFileSystem files;
   DurableServer server(files, {}, kNow);
   std::string push = "RPUSH list";

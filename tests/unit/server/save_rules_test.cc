@@ -14,7 +14,7 @@ namespace {
 
 using test::FakeFileSystem;
 
-// A server without a log, whose steady clock stands at 0.
+// A server without a log, whose steady clock is at 0.
 class SavingServer {
  public:
   SavingServer(FakeFileSystem& files, std::vector<SaveRule> rules) : server_(files, {}) {

@@ -189,7 +189,7 @@ TEST_CASE("busy script: a server that ends gives it up, and what it did is not l
   CHECK(h.Effects() == Lines{"SET after 1"});
 }
 
-TEST_CASE("busy script: so many bytes of the log are of a block that has not ended") {
+TEST_CASE("busy script: the bytes of the log that are of a block that has not ended") {
   BusyHarness h;
   size_t unfinished = 0;
   h.Run("SET before 1");

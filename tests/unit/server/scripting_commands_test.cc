@@ -14,7 +14,7 @@ std::string Eval(CommandHarness& h, const std::string& script) {
   return h.Run({"EVAL", script, "0"});
 }
 
-// The reply without what tells the script's place.
+// The reply without the script's place.
 std::string EvalError(CommandHarness& h, const std::string& script) {
   const std::string reply = Eval(h, script);
   return reply.substr(0, reply.find(" script: "));
@@ -69,7 +69,7 @@ TEST_CASE("scripts: what they change is logged, and not their text") {
   CHECK_FALSE(h.self->wrote);
 }
 
-TEST_CASE("scripts: an error ends the script and tells its place; what it did stays done") {
+TEST_CASE("scripts: an error ends the script and says its place; what it did stays done") {
   CommandHarness h;
   const std::string script = "redis.call('set', 'a', 1)\nreturn redis.call('incr', 'a', 'b')";
   const std::string reply = Eval(h, script);

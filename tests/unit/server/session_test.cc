@@ -332,7 +332,7 @@ TEST_CASE("what a pause postpones runs once, after it, and in its order") {
   CHECK_FALSE(peer.session().has_backlog());
 }
 
-TEST_CASE("nothing is run behind QUIT or a protocol error") {
+TEST_CASE("nothing is run after QUIT or a protocol error") {
   CommandHarness harness;
   Peer peer(harness);
   peer.Send(Request({"QUIT"}) + Request({"SET", "a", "1"}));

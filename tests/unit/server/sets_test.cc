@@ -246,7 +246,7 @@ TEST_CASE("sets: wrong types") {
   }
 }
 
-TEST_CASE("sets: RESP3 tells sets") {
+TEST_CASE("sets: RESP3 has sets") {
   CommandHarness server;
   server.self->reply.set_protocol(3);
   server.Run("SADD s 1 2");

@@ -26,7 +26,7 @@ class Simulation {
   // No value has more than `largest` bytes, and no key more than a quarter of that.
   Simulation(test::SeededRandom& random, FsyncPolicy policy, size_t largest = size_t{1} << 20);
 
-  // Some commands, and what the loop does behind them. It may end in a crash and a restart.
+  // Some commands, and what the loop does after them. It may end in a crash and a restart.
   void Turn() { Turn(Load::kUsual); }
   // The same, and large values are written, most often while a rewrite runs.
   void LargeTurn() { Turn(Load::kLarge); }

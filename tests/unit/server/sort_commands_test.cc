@@ -31,7 +31,7 @@ TEST_CASE("sort: as numbers, as texts, a part") {
   CHECK(h.Run("SORT z BY nosort DESC LIMIT 0 2") == "[\"1\" \"2\"]");
 }
 
-TEST_CASE("sort: by and for what stands elsewhere") {
+TEST_CASE("sort: by and for what is elsewhere") {
   CommandHarness h;
   h.Run("RPUSH l 1 2 3");
   h.Run("MSET weight:1 30 weight:2 10 weight:3 20 name:1 one name:3 three");

@@ -25,7 +25,7 @@ TEST_CASE("usage: a wrong number of arguments is told with the usage, for comman
   CHECK(h.Run("CLIENT ID x") == "-ERR wrong number of arguments for 'client|id' command");
 }
 
-TEST_CASE("usage: every one of our commands says it, in few bytes and for whoever calls") {
+TEST_CASE("usage: every one of our commands says it, in few bytes and for each caller") {
   CommandHarness h;
   for (const CommandTable::Item& item : h.commands.items()) {
     if (!item.family->native || item.parent != nullptr) continue;
