@@ -28,6 +28,7 @@
 #include "core/active/online_window.h"
 #include "core/active/time_column.h"
 #include "core/base/type.h"
+#include "core/bytes/run_sink.h"
 #include "core/time/calendar.h"
 #include "core/time/zone_source.h"
 
@@ -126,7 +127,7 @@ class ActiveSet {
   [[nodiscard]] bool Load(std::string_view run);
 
   // For ValueOperations (core/keyspace/value.h); the runs have the form of those of Save().
-  bool BeginSnapshot(const ActiveSnapshot::RunSink& sink);
+  bool BeginSnapshot(const RunSink& sink);
   bool SaveSnapshot();
   void EndSnapshot() { snapshot_ = nullptr; }
 

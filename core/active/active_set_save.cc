@@ -5,6 +5,7 @@
 
 #include "core/active/active_set.h"
 #include "core/base/check.h"
+#include "core/bytes/run_sink.h"
 #include "core/bytes/varint.h"
 #include "core/time/duration.h"
 
@@ -83,14 +84,13 @@ uint64_t ActiveSet::Save(uint64_t cursor, size_t max_bytes, const ActiveSnapshot
   return next == 0 ? 0 : kDaysStage | next;
 }
 
-bool ActiveSet::BeginSnapshot(const ActiveSnapshot::RunSink& sink) {
+bool ActiveSet::BeginSnapshot(const RunSink& sink) {
   snapshot_ = std::make_unique<ActiveSnapshot>(sink, days_, ids_.last_number());
   return SaveSnapshot();
 }
 
 bool ActiveSet::SaveSnapshot() {
   if (snapshot_ == nullptr) return false;
-  constexpr size_t kRunBytes = 64 * 1024;
   std::string run;
   snapshot_->cursor = Save(snapshot_->cursor, kRunBytes, snapshot_.get(), run);
   snapshot_->sink(run);

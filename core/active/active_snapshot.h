@@ -6,19 +6,18 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/active/active_days.h"
+#include "core/bytes/run_sink.h"
 
 namespace tally {
 
 class ActiveSnapshot {
  public:
-  using RunSink = std::function<void(std::string_view run)>;
   struct Seen {
     int64_t last = 0;
     int64_t first = 0;

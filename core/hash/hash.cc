@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/bytes/run_sink.h"
 #include "core/bytes/varint.h"
 
 namespace tally {
@@ -142,7 +143,7 @@ uint64_t Hash::Save(uint64_t cursor, size_t max_bytes, std::string& out) const {
   return map_.Save(cursor, max_bytes, out);
 }
 
-bool Hash::BeginSnapshot(const CompactMap::RunSink& sink) {
+bool Hash::BeginSnapshot(const RunSink& sink) {
   return map_.BeginSnapshot(beyond_listpack_ ? kHashtableRun : kListpackRun, sink);
 }
 

@@ -15,6 +15,7 @@
 #include "core/base/check.h"
 #include "core/base/type.h"
 #include "core/bytes/compact_text.h"
+#include "core/bytes/run_sink.h"
 #include "core/table/compact_map.h"
 
 namespace tally {
@@ -118,7 +119,7 @@ class Hash {
   // Adds the fields of a run. Returns false if it is malformed; the hash must then be thrown away.
   [[nodiscard]] bool Load(std::string_view run);
   // For ValueOperations (core/keyspace/value.h); the runs have the form of those of Save().
-  bool BeginSnapshot(const CompactMap::RunSink& sink);
+  bool BeginSnapshot(const RunSink& sink);
   bool SaveSnapshot() { return map_.SaveSnapshot(); }
   void EndSnapshot() { map_.EndSnapshot(); }
 

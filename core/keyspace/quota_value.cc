@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/bytes/run_sink.h"
 #include "core/quota/quota_book.h"
 
 namespace tally {
@@ -37,7 +38,7 @@ constexpr ValueOperations kQuotaOperations = {
           return AsBook(value).Empty();
         },
     .begin_snapshot =
-        [](void* value, const ValueOperations::RunSink& sink) {
+        [](void* value, const RunSink& sink) {
           AsBook(value).BeginSnapshot(sink);
           return true;
         },

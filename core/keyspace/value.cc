@@ -5,6 +5,7 @@
 #include "core/active/active_set.h"
 #include "core/base/check.h"
 #include "core/bytes/heap_size.h"
+#include "core/bytes/run_sink.h"
 #include "core/bytes/text.h"
 #include "core/hash/hash.h"
 #include "core/hits/hits.h"
@@ -64,7 +65,7 @@ constexpr ValueOperations kListOperations = {
     .create = [](uint64_t, ZoneSource&) -> void* { return new List; },
     .load = [](void* value, std::string_view run) { return static_cast<List*>(value)->Load(run); },
     .begin_snapshot =
-        [](void* value, const ValueOperations::RunSink& sink) {
+        [](void* value, const RunSink& sink) {
           return static_cast<List*>(value)->BeginSnapshot(sink);
         },
     .save_snapshot = [](void* value) { return static_cast<List*>(value)->SaveSnapshot(); },
@@ -93,7 +94,7 @@ constexpr ValueOperations kContainerOperations = {
     .create = [](uint64_t seed, ZoneSource&) -> void* { return new T(seed); },
     .load = [](void* value, std::string_view run) { return static_cast<T*>(value)->Load(run); },
     .begin_snapshot =
-        [](void* value, const ValueOperations::RunSink& sink) {
+        [](void* value, const RunSink& sink) {
           return static_cast<T*>(value)->BeginSnapshot(sink);
         },
     .save_snapshot = [](void* value) { return static_cast<T*>(value)->SaveSnapshot(); },
@@ -127,7 +128,7 @@ constexpr ValueOperations kZSetOperations = {
     .load = [](void* value,
                std::string_view run) { return static_cast<ZSet*>(value)->Load(run, {}); },
     .begin_snapshot =
-        [](void* value, const ValueOperations::RunSink& sink) {
+        [](void* value, const RunSink& sink) {
           return static_cast<ZSet*>(value)->BeginSnapshot(sink);
         },
     .save_snapshot = [](void* value) { return static_cast<ZSet*>(value)->SaveSnapshot(); },

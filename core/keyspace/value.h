@@ -4,11 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 
 #include "core/base/type.h"
+#include "core/bytes/run_sink.h"
 
 namespace tally {
 
@@ -59,7 +59,6 @@ struct ValueOperations {
   // save_snapshot() and before a part of the value changes. save_snapshot() returns false when
   // `sink` has all runs. begin_snapshot() takes no longer than a slice. It returns false, and does
   // nothing, if a value in its present form has no snapshots. Null for types without snapshots.
-  using RunSink = std::function<void(std::string_view run)>;
   bool (*begin_snapshot)(void* value, const RunSink& sink) = nullptr;
   bool (*save_snapshot)(void* value) = nullptr;
   void (*end_snapshot)(void* value) = nullptr;

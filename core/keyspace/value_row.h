@@ -10,6 +10,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "core/bytes/run_sink.h"
 #include "core/keyspace/value.h"
 
 namespace tally {
@@ -44,10 +45,8 @@ constexpr ValueOperations RowOf(std::string_view (*encoding)(const void* value))
   if constexpr (requires(T& value) { value.LoadPacked({}); }) {
     row.is_packed = [](std::string_view bytes) { return T().LoadPacked(bytes); };
   }
-  if constexpr (requires(T& value, const ValueOperations::RunSink& sink) {
-                  value.BeginSnapshot(sink);
-                }) {
-    row.begin_snapshot = [](void* value, const ValueOperations::RunSink& sink) {
+  if constexpr (requires(T& value, const RunSink& sink) { value.BeginSnapshot(sink); }) {
+    row.begin_snapshot = [](void* value, const RunSink& sink) {
       return static_cast<T*>(value)->BeginSnapshot(sink);
     };
     row.save_snapshot = [](void* value) { return static_cast<T*>(value)->SaveSnapshot(); };

@@ -4,6 +4,7 @@
 
 #include "core/base/check.h"
 #include "core/bytes/heap_size.h"
+#include "core/bytes/run_sink.h"
 #include "core/bytes/varint.h"
 
 namespace tally {

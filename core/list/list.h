@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "core/bytes/number.h"
+#include "core/bytes/run_sink.h"
 #include "core/list/int_ring.h"
 #include "core/list/string_deque.h"
 
@@ -91,7 +91,6 @@ class List {
 
   // See ValueOperations. BeginSnapshot returns false for a list of integers: they take so few bytes
   // that millions of them can be copied in milliseconds.
-  using RunSink = std::function<void(std::string_view run)>;
   bool BeginSnapshot(const RunSink& sink);
   bool SaveSnapshot();
   void EndSnapshot();

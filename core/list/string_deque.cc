@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/bytes/run_sink.h"
 
 namespace tally {
 namespace {
@@ -174,7 +175,7 @@ size_t StringDeque::RemoveMatching(const Wanted& wanted, size_t most, bool from_
   return removed;
 }
 
-void StringDeque::BeginSnapshot(char kind, const StringDequeSnapshot::RunSink& sink) {
+void StringDeque::BeginSnapshot(char kind, const RunSink& sink) {
   snapshot_ = std::make_unique<StringDequeSnapshot>(chunks_, kind, sink);
   SaveSnapshot();
 }

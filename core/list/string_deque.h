@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/bytes/run_sink.h"
 #include "core/list/span_deque.h"
 #include "core/list/string_chunk.h"
 #include "core/list/string_deque_snapshot.h"
@@ -77,7 +78,7 @@ class StringDeque {
 
   // Takes a snapshot of the entries as they are now, while the deque goes on changing: see
   // ValueOperations. Each run is `kind` and then length-prefixed texts.
-  void BeginSnapshot(char kind, const StringDequeSnapshot::RunSink& sink);
+  void BeginSnapshot(char kind, const RunSink& sink);
   bool SaveSnapshot();
   bool in_snapshot() const { return snapshot_ != nullptr; }
   void EndSnapshot() { snapshot_ = nullptr; }

@@ -4,14 +4,10 @@
 #include <utility>
 
 #include "core/bytes/recycle.h"
+#include "core/bytes/run_sink.h"
 #include "core/bytes/varint.h"
 
 namespace tally {
-namespace {
-
-constexpr size_t kRunBytes = 64 * 1024;
-
-}  // namespace
 
 StringDequeSnapshot::StringDequeSnapshot(const Chunks& chunks, char kind, const RunSink& sink)
     : parts_(2), kind_(kind), sink_(sink) {

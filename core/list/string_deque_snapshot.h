@@ -4,12 +4,12 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <list>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/bytes/run_sink.h"
 #include "core/list/span_deque.h"
 #include "core/list/string_chunk.h"
 
@@ -18,8 +18,6 @@ namespace tally {
 class StringDequeSnapshot {
  public:
   using Chunks = SpanDeque<StringChunk>;
-
-  using RunSink = std::function<void(std::string_view run)>;
 
   // The sink gets runs that are `kind` and then length-prefixed texts.
   StringDequeSnapshot(const Chunks& chunks, char kind, const RunSink& sink);

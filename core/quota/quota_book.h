@@ -41,13 +41,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/bytes/run_sink.h"
 #include "core/quota/entity_key.h"
 #include "core/quota/left_counters.h"
 #include "core/quota/limit_block.h"
@@ -162,7 +162,6 @@ class QuotaBook {
   // header at once and a segment of texts, SKUs or users with each call of SaveSnapshot(). If a
   // record changes before its segment is saved, its old state is saved first. The runs are like
   // those of Save(), of about 64 KiB. Ends a snapshot that is in progress.
-  using RunSink = std::function<void(std::string_view run)>;
   void BeginSnapshot(RunSink sink);
   // Returns false when the sink has got everything; the sink is then not used any more.
   bool SaveSnapshot();

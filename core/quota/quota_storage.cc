@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/bytes/run_sink.h"
 #include "core/quota/quota_book.h"
 
 namespace tally {
@@ -36,9 +37,6 @@ constexpr int64_t kFormat = 1;
 // that table.
 constexpr int kTableShift = 48;
 constexpr uint64_t kTableCursorMask = (uint64_t{1} << kTableShift) - 1;
-
-// A run of a snapshot is passed to the sink when it has this many bytes.
-constexpr size_t kRunBytes = 64 * 1024;
 
 // The number of records for one scan of a table. A scan looks at a whole segment, so a small number
 // would be wasteful.
@@ -68,7 +66,7 @@ std::optional<EntityKey> ReadKey(std::string_view& run) {
 }
 
 // Passes the run to the sink if it has more than its kind, and then truncates it to its kind.
-void PassOn(std::string& run, const QuotaBook::RunSink& sink) {
+void PassOn(std::string& run, const RunSink& sink) {
   if (run.size() > 1) sink(run);
   run.resize(1);
 }

@@ -6,6 +6,7 @@
 #include "core/base/check.h"
 #include "core/bytes/compact_text.h"
 #include "core/bytes/number.h"
+#include "core/bytes/run_sink.h"
 #include "core/bytes/varint.h"
 
 namespace tally {
@@ -141,9 +142,7 @@ uint64_t Set::SaveIntegers(uint64_t from, size_t max_bytes, std::string& out) co
   return rank < ints_.size() ? rank : 0;
 }
 
-bool Set::BeginSnapshot(const CompactMap::RunSink& sink) {
-  return map_.BeginSnapshot(kStringRun, sink);
-}
+bool Set::BeginSnapshot(const RunSink& sink) { return map_.BeginSnapshot(kStringRun, sink); }
 
 bool Set::Load(std::string_view run) {
   if (run.empty()) return false;

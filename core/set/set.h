@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/base/type.h"
+#include "core/bytes/run_sink.h"
 #include "core/set/int_set.h"
 #include "core/table/compact_map.h"
 
@@ -84,7 +85,7 @@ class Set {
   [[nodiscard]] bool Load(std::string_view run);
   // For ValueOperations (core/keyspace/value.h); the runs have the form of those of Save(). Not for
   // an intset, which is small: BeginSnapshot returns false.
-  bool BeginSnapshot(const CompactMap::RunSink& sink);
+  bool BeginSnapshot(const RunSink& sink);
   bool SaveSnapshot() { return map_.SaveSnapshot(); }
   void EndSnapshot() { map_.EndSnapshot(); }
 

@@ -19,7 +19,7 @@ constexpr char kPiece = 'P';
 constexpr char kLastPiece = 'L';
 constexpr char kEnd = 'E';
 constexpr size_t kChecksumBytes = 4;
-constexpr size_t kRunBytes = kMaxFrameBytes / 2;
+constexpr size_t kFrameRunBytes = kMaxFrameBytes / 2;
 
 uint32_t ChecksumOf(std::string_view frame, uint32_t before) {
   return static_cast<uint32_t>(XXH3_64bits_withSeed(frame.data(), frame.size(), before));
@@ -96,7 +96,7 @@ absl::Status SaveDatabase(const Engine& engine, size_t index, RecordEmitter& emi
 
 absl::Status SaveEngine(const Engine& engine, ByteSink sink) {
   StreamWriter writer(sink);
-  RecordEmitter emitter(writer, kRunBytes);
+  RecordEmitter emitter(writer, kFrameRunBytes);
   absl::Status status = emitter.Policies(engine.policies());
   for (size_t i = 0; i < engine.databases() && status.ok(); ++i) {
     status = SaveDatabase(engine, i, emitter);

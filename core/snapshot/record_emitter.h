@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/bytes/run_sink.h"
 #include "core/keyspace/keyspace.h"
 #include "core/limit/policy_table.h"
 #include "core/snapshot/record_codec.h"
@@ -19,8 +20,6 @@ namespace tally {
 
 class RecordEmitter {
  public:
-  static constexpr size_t kRunBytes = size_t{64} << 10;
-
   // `sink` must outlive the emitter. A run of a value has about `run_bytes` bytes.
   explicit RecordEmitter(RecordSink& sink, size_t run_bytes = kRunBytes);
 

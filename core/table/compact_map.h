@@ -11,13 +11,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "core/bytes/run_sink.h"
 #include "core/table/packed_cells.h"
 #include "core/table/record_table.h"
 
@@ -92,7 +92,6 @@ class CompactMap {
 
   // See ValueOperations::begin_snapshot. Runs begin with the byte `kind`. BeginSnapshot returns
   // false for a packed map.
-  using RunSink = std::function<void(std::string_view run)>;
   bool BeginSnapshot(char kind, const RunSink& sink);
   bool SaveSnapshot();
   void EndSnapshot();

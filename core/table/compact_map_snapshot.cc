@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "core/bytes/recycle.h"
+#include "core/bytes/run_sink.h"
 #include "core/table/compact_map_table.h"
 
 namespace tally {
 namespace {
 
-constexpr size_t kRunBytes = 64 * 1024;
 constexpr size_t kMostMarks = 32;
 // A segment of more bytes is saved record by record, so that no step takes long. It has few
 // records, because a segment of 64 records or more splits above 128 KiB.

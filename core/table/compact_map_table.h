@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "core/bytes/run_sink.h"
 #include "core/table/compact_map.h"
 
 namespace tally {

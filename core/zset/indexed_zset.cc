@@ -4,6 +4,7 @@
 
 #include "core/base/check.h"
 #include "core/bytes/heap_size.h"
+#include "core/bytes/run_sink.h"
 
 namespace tally {
 
@@ -82,7 +83,7 @@ bool IndexedZSet::FreeSome(size_t count) {
   return size() == 0;
 }
 
-void IndexedZSet::BeginSnapshot(const ZSetSnapshot::RunSink& sink) {
+void IndexedZSet::BeginSnapshot(const RunSink& sink) {
   snapshot_ = std::make_unique<ZSetSnapshot>(sink);
   sink({});
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/bytes/run_sink.h"
 #include "core/table/handle_index.h"
 #include "core/zset/member_store.h"
 #include "core/zset/position.h"
@@ -59,7 +60,7 @@ class IndexedZSet {
   size_t MemoryBytes() const;
 
   // See ValueOperations::begin_snapshot.
-  void BeginSnapshot(const ZSetSnapshot::RunSink& sink);
+  void BeginSnapshot(const RunSink& sink);
   bool SaveSnapshot();
   void EndSnapshot() { snapshot_ = nullptr; }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/base/check.h"
+#include "core/bytes/run_sink.h"
 #include "core/bytes/varint.h"
 
 namespace tally {
@@ -184,7 +185,7 @@ size_t ZSet::Save(size_t from_rank, size_t max_bytes, std::string& out) const {
   return rank;
 }
 
-bool ZSet::BeginSnapshot(const ZSetSnapshot::RunSink& sink) {
+bool ZSet::BeginSnapshot(const RunSink& sink) {
   auto* large = std::get_if<Large>(&form_);
   if (large == nullptr) return false;
   (*large)->BeginSnapshot(sink);

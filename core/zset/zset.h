@@ -18,6 +18,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/bytes/run_sink.h"
 #include "core/zset/indexed_zset.h"
 #include "core/zset/packed_zset.h"
 #include "core/zset/position.h"
@@ -112,7 +113,7 @@ class ZSet {
 
   // See ValueOperations::begin_snapshot. Runs are like those of Save, but not in order.
   // BeginSnapshot returns false for a small set.
-  bool BeginSnapshot(const ZSetSnapshot::RunSink& sink);
+  bool BeginSnapshot(const RunSink& sink);
   bool SaveSnapshot();
   void EndSnapshot();
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/bytes/recycle.h"
+#include "core/bytes/run_sink.h"
 #include "core/bytes/varint.h"
 
 namespace tally {
@@ -11,7 +12,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "scores are saved as they are in memory");
 
-constexpr size_t kRunBytes = 64 * 1024;
 constexpr size_t kBitsAWord = 64;
 
 }  // namespace

@@ -4,11 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/bytes/run_sink.h"
 #include "core/mem/slab.h"
 
 namespace tally {
@@ -18,7 +18,6 @@ void AppendElement(std::string_view member, double score, std::string& run);
 
 class ZSetSnapshot {
  public:
-  using RunSink = std::function<void(std::string_view run)>;
   using Handle = Slab::Handle;
 
   explicit ZSetSnapshot(const RunSink& sink) : sink_(sink) {}

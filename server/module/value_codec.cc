@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 
+#include "core/bytes/run_sink.h"
 #include "core/keyspace/value.h"
 #include "server/module/module_api.h"
 
@@ -10,8 +11,6 @@ namespace tally::module {
 namespace {
 
 enum Part : char { kPacked = 'P', kRun = 'R', kLastRun = 'L' };
-
-constexpr size_t kRunBytes = size_t{64} << 10;
 
 // A string of the payload. Its memory is the server's; the destructor frees it.
 class LoadedString {

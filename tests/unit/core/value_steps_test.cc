@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/bytes/run_sink.h"
 #include "core/bytes/str_cat.h"
 #include "core/hash/hash.h"
 #include "core/keyspace/value.h"
@@ -24,7 +25,7 @@ using test::SeededRandom;
 
 // The runs of a snapshot, and how many bytes came between two looks.
 struct Runs {
-  ValueOperations::RunSink Sink() {
+  RunSink Sink() {
     return [this](std::string_view run) {
       runs.emplace_back(run);
       bytes += run.size();
