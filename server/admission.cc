@@ -60,6 +60,7 @@ std::string WriteRefusal(const Persistence& persistence, const Config& config) {
   return SnapshotsAreMissed(persistence, config) ? std::string(kSnapshotError) : std::string();
 }
 
+// Always false, for what the caller returns.
 bool Refuse(std::string& refusal, std::string_view error) {
   refusal = error;
   return false;
