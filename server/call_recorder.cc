@@ -54,7 +54,7 @@ void CallRecorder::CountFailure(const Client& client, const CommandTable::Item& 
 // keys of that call count. EXEC is not counted either: what it ran has been counted.
 void CallRecorder::NoteHotKeys(const Client& client, const CommandTable::Item& item, Args args,
                                size_t reply_begin, int64_t micros) {
-  if (!client.running || (item.command->flags & kRunsQueue) != 0) return;
+  if (!client.state.command.running() || (item.command->flags & kRunsQueue) != 0) return;
   const size_t written = client.output.size();
   server_.hot_keys.Note(*item.command, args, static_cast<uint64_t>(micros),
                         written - std::min(written, reply_begin), server_.clock.now_ms());

@@ -21,7 +21,7 @@ constexpr size_t kLeastSentBytes = 64 * 1024;
 
 void ClientOutput::DropUnlogged() {
   clients_.ForEach([this](Client& client) {
-    if (!client.wrote || client.running || client.transport == nullptr) return;
+    if (!client.wrote || client.state.command.running() || client.transport == nullptr) return;
     client.output.Clear();
     client.state.end.Finish();
     clients_.MarkPending(client);
@@ -30,7 +30,7 @@ void ClientOutput::DropUnlogged() {
 
 void ClientOutput::Flush() {
   for (Client* client : clients_.TakePending()) {
-    if (client->running) continue;  // It is marked again when its command has ended.
+    if (client->state.command.running()) continue;  // It is marked again when its command has ended.
     client->wrote = false;
     if (client->output.size() > kShortOutput) {
       large_.push_back(client);

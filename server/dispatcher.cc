@@ -39,17 +39,17 @@ bool Dispatcher::Execute(Client& client, Args args) {
   const size_t reply_begin = client.output.size();
   const CommandTable::Item* item = Resolve(client, args);
   if (item != nullptr && admission_.Postpones(client, *item)) [[unlikely]] {
-    client.postponed = true;
+    client.state.command.Postpone();
     return false;
   }
-  client.postponed = false;
+  client.state.command.Admit();
   if (item != nullptr && Admit(client, *item, args)) {
     if (client.transaction.active && (item->command->flags & kInMulti) == 0) {
       Queue(client, *item, args);
     } else {
-      client.running = true;
+      client.state.command.Begin();
       Run(client, *item, args);
-      client.running = false;
+      client.state.command.End();
     }
   }
   client.last_active_ms = server_.clock.now_ms();

@@ -39,7 +39,8 @@ void TurnQueue::Enqueue(std::shared_ptr<Connection> connection) {
 
 // A command that CLIENT PAUSE postponed waits in the queue.
 bool TurnQueue::MayRun(const Connection& connection) const {
-  return !connection.client().postponed || server_.pause.until_ms <= server_.clock.now_ms();
+  return !connection.client().state.command.postponed() ||
+         server_.pause.until_ms <= server_.clock.now_ms();
 }
 
 bool TurnQueue::HasWork() const {

@@ -31,6 +31,7 @@
 #include "core/keyspace/reclaimer.h"
 #include "core/keyspace/value.h"
 #include "core/table/record_table.h"
+#include "core/table/table_snapshot.h"
 
 namespace tally {
 
@@ -237,11 +238,17 @@ class Keyspace final : private RecordTable::SplitObserver {
     table_.ForEach(segment, [&](const RecordTable::Record& record) { visit(Entry(record)); });
   }
 
-  // The hash of a key, and the keys that have it: hardly ever more than one.
-  uint64_t Hash(std::string_view key) const { return table_.Hash(key); }
-  template <typename Visit>
-  void ForEachWithHash(uint64_t hash, Visit&& visit) const {
-    table_.ForEachWithHash(hash, [&](const RecordTable::Record& record) { visit(Entry(record)); });
+  // See TableSnapshot.
+  template <typename Save>
+  bool SaveNext(TableSnapshot& snapshot, Save&& save) const {
+    return snapshot.SaveNext(table_,
+                             [&](const RecordTable::Record& record) { save(Entry(record)); });
+  }
+  template <typename Save>
+  void SaveBeforeChange(TableSnapshot& snapshot, Segment& segment, std::string_view key,
+                        const Entry& entry, Save&& save) const {
+    snapshot.BeforeChange(table_, segment, key, entry.record_,
+                          [&](const RecordTable::Record& record) { save(Entry(record)); });
   }
 
   uint64_t seed() const { return seed_; }

@@ -35,7 +35,6 @@
 // named users and the limits of the named SKUs. Not thread-safe.
 #pragma once
 
-#include <absl/container/flat_hash_set.h>
 #include <absl/container/inlined_vector.h>
 
 #include <array>
@@ -58,6 +57,7 @@
 #include "core/quota/text_dictionary.h"
 #include "core/quota/text_uses.h"
 #include "core/table/record_table.h"
+#include "core/table/table_snapshot.h"
 
 namespace tally {
 
@@ -160,8 +160,8 @@ class QuotaBook {
   uint64_t Save(uint64_t cursor, size_t max_bytes, std::string& out) const;
   // Takes a snapshot of the book as it is now, while the book goes on changing. `sink` gets the
   // header at once and a segment of texts, SKUs or users with each call of SaveSnapshot(). If a
-  // record changes before its segment is saved, its old state is saved first. The runs are like
-  // those of Save(), of about 64 KiB. Ends a snapshot that is in progress.
+  // record changes before its segment is saved, its old state is saved first (see TableSnapshot).
+  // The runs are like those of Save(), of about 64 KiB. Ends a snapshot that is in progress.
   void BeginSnapshot(RunSink sink);
   // Returns false when the sink has got everything; the sink is then not used any more.
   bool SaveSnapshot();
@@ -181,23 +181,15 @@ class QuotaBook {
     TextUses uses;            // minus the uses of the stored block; Store() adds the new ones
   };
 
-  // A snapshot in progress. Segments with a lower epoch are not saved yet, except for records that
-  // have changed since it began: each of them was saved just before its first change. Saving a
-  // whole segment before each change would leave little time for anything else.
   struct Snapshot {
     struct Part {
-      explicit Part(char kind) : run(1, kind) {}
-      absl::flat_hash_set<std::string> changed;  // keys of such records and of new ones
-      std::string run;                           // such records as they were, not yet passed on
+      TableSnapshot records;
+      std::string run;  // begun with its kind
     };
     RunSink sink;
     uint64_t epoch = 0;
-    size_t table = 0;  // index in Tables()
-    uint64_t position = 0;
-    Part texts;
-    Part limits;
-    Part users;
-    std::string run;
+    std::array<Part, 3> parts;  // of Tables()
+    size_t next = 0;            // the part whose turn it is
   };
 
   using Ids = absl::InlinedVector<BookId, 8>;
@@ -249,8 +241,8 @@ class QuotaBook {
   // The tables of texts, SKUs and users, in the order in which they are saved; the first is null if
   // the book has no texts.
   std::array<const RecordTable*, 3> Tables() const;
-  void SaveSegment(const RecordTable& table, RecordTable::Segment& segment);
   Snapshot::Part& PartOf(const RecordTable& table);
+  void SaveRecord(Snapshot::Part& part, const RecordTable::Record& record);
   void SaveHeader(std::string& out) const;
   void SettleRetention(int64_t old_length_ms, int64_t now_ms);
   // `limits` are of one SKU, whose block is read and stored once.
@@ -275,7 +267,7 @@ class QuotaBook {
   RecordingOrder recording_;
   uint64_t seed_;
   std::unique_ptr<Snapshot> snapshot_;
-  uint64_t snapshot_epoch_ = 0;
+  uint64_t snapshots_ = 0;  // begun so far
   uint64_t sweep_position_ = 0;
   bool sweeping_limits_ = false;
 };

@@ -150,57 +150,44 @@ uint64_t QuotaBook::Save(uint64_t cursor, size_t max_bytes, std::string& out) co
 }
 
 void QuotaBook::BeginSnapshot(RunSink sink) {
-  snapshot_ = std::make_unique<Snapshot>(Snapshot{.sink = std::move(sink),
-                                                  .epoch = ++snapshot_epoch_,
-                                                  .texts = Snapshot::Part(kTextsRun),
-                                                  .limits = Snapshot::Part(kLimitsRun),
-                                                  .users = Snapshot::Part(kUsersRun),
-                                                  .run = {}});
-  SaveHeader(snapshot_->run);
-  snapshot_->sink(snapshot_->run);
+  const TableSnapshot records(++snapshots_);
+  const auto part = [&](RunKind kind) { return Snapshot::Part{records, std::string(1, kind)}; };
+  snapshot_ = std::make_unique<Snapshot>(
+      Snapshot{.sink = std::move(sink),
+               .epoch = records.epoch(),
+               .parts = {part(kTextsRun), part(kLimitsRun), part(kUsersRun)}});
+  std::string header;
+  SaveHeader(header);
+  snapshot_->sink(header);
 }
 
 QuotaBook::Snapshot::Part& QuotaBook::PartOf(const RecordTable& table) {
-  if (&table == &users_) return snapshot_->users;
-  return &table == &limits_ ? snapshot_->limits : snapshot_->texts;
+  if (&table == &users_) return snapshot_->parts[2];
+  return snapshot_->parts[&table == &limits_ ? 1 : 0];
 }
 
-void QuotaBook::SaveBeforeChange(const RecordTable& table, uint64_t hash, std::string_view key) {
-  Snapshot::Part& part = PartOf(table);
-  if (!part.changed.emplace(key).second) return;
-  const RecordTable::Record record = table.Find(key, hash);
-  if (!record) return;  // the record did not exist when the snapshot began
+void QuotaBook::SaveRecord(Snapshot::Part& part, const RecordTable::Record& record) {
   AppendRecord(part.run.front(), record, part.run);
   if (part.run.size() >= kRunBytes) PassOn(part.run, snapshot_->sink);
 }
 
-void QuotaBook::SaveSegment(const RecordTable& table, RecordTable::Segment& segment) {
+void QuotaBook::SaveBeforeChange(const RecordTable& table, uint64_t hash, std::string_view key) {
   Snapshot::Part& part = PartOf(table);
-  segment.epoch = snapshot_->epoch;
-  std::string& run = snapshot_->run;
-  run.assign(1, part.run.front());
-  table.ForEach(segment, [&](const RecordTable::Record& record) {
-    if (part.changed.erase(std::string(record.key())) > 0) return;
-    AppendRecord(run.front(), record, run);
-    if (run.size() >= kRunBytes) PassOn(run, snapshot_->sink);
-  });
-  PassOn(run, snapshot_->sink);
+  part.records.BeforeChange(table, table.SegmentFor(hash), key, table.Find(key, hash),
+                            [&](const RecordTable::Record& record) { SaveRecord(part, record); });
 }
 
 bool QuotaBook::SaveSnapshot() {
-  while (snapshot_ != nullptr) {
-    const RecordTable* table = Tables()[snapshot_->table];
-    RecordTable::Segment* segment =
-        table == nullptr ? nullptr : table->NextSegment(snapshot_->position);
-    if (segment == nullptr) {
-      if (table != nullptr) PassOn(PartOf(*table).run, snapshot_->sink);
-      snapshot_->position = 0;
-      if (++snapshot_->table == Tables().size()) snapshot_ = nullptr;
-    } else if (segment->epoch < snapshot_->epoch) {
-      SaveSegment(*table, *segment);
-      return true;
-    }
+  for (; snapshot_ != nullptr && snapshot_->next < snapshot_->parts.size(); ++snapshot_->next) {
+    Snapshot::Part& part = snapshot_->parts[snapshot_->next];
+    const RecordTable* table = Tables()[snapshot_->next];
+    if (table == nullptr) continue;
+    const bool more = part.records.SaveNext(
+        *table, [&](const RecordTable::Record& record) { SaveRecord(part, record); });
+    if (more) return true;
+    PassOn(part.run, snapshot_->sink);
   }
+  snapshot_ = nullptr;
   return false;
 }
 

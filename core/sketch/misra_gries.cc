@@ -26,7 +26,7 @@ void MisraGries::Insert(uint64_t hash, int64_t at_ms, Name name) {
   const auto room_of = [&](size_t number) {
     Room room{.set = number};
     for (size_t way = 0; way < kWays; ++way) {
-      if (sets_[number].counts[way] > sets_[number].base) continue;
+      if (sets_[number].places[way].count > sets_[number].base) continue;
       ++room.free;
       room.way = way;
     }
@@ -36,14 +36,11 @@ void MisraGries::Insert(uint64_t hash, int64_t at_ms, Name name) {
   const Room second = room_of(SecondOf(hash));
   const Room& room = first.free >= second.free ? first : second;
   if (room.free == 0) return TakeOff(hash);
-  Item& item = items_[room.set * kWays + room.way];
-  name(item);
-  item.last_ms = at_ms;
+  name(items_[room.set * kWays + room.way]);
   Set& set = sets_[room.set];
   const size_t shift = 8 * room.way;
   set.tags = (set.tags & ~(uint64_t{0xff} << shift)) | TagOf(hash) << shift;
-  set.hashes[room.way] = hash;
-  set.counts[room.way] = set.base + 1;
+  set.places[room.way] = {.hash = hash, .count = set.base + 1, .last_ms = at_ms};
 }
 
 // A name can have lost counts only in its two sets: at most the two highest bases together.
@@ -60,7 +57,7 @@ uint64_t MisraGries::bound() const {
 void MisraGries::Clear() {
   for (Set& set : sets_) {
     set.base = 0;
-    set.counts.fill(0);
+    for (Place& place : set.places) place.count = 0;
   }
 }
 

@@ -48,13 +48,18 @@ class MisraGries {
   size_t MemoryBytes() const;
 
  private:
+  // What counting a held name reads and writes lies together.
+  struct Place {
+    uint64_t hash = 0;
+    uint64_t count = 0;
+    int64_t last_ms = 0;
+  };
   // `base` is the sum that was subtracted from every count: a count <= base is really 0, and its
   // place is free.
   struct Set {
     uint64_t tags = 0;  // a byte of each hash: comparing it nearly always leaves one place, or none
     uint64_t base = 0;
-    std::array<uint64_t, kWays> counts{};
-    std::array<uint64_t, kWays> hashes{};
+    std::array<Place, kWays> places{};
   };
 
   static uint64_t TagOf(uint64_t hash) { return hash >> 56; }
@@ -69,7 +74,7 @@ class MisraGries {
 
   size_t mask_;
   std::vector<Set> sets_;
-  std::vector<Item> items_;  // kWays for each set, with names and times
+  std::vector<Item> items_;  // kWays for each set; only the names in them are used
 };
 
 inline bool MisraGries::CountIn(size_t number, uint64_t hash, int64_t at_ms) {
@@ -81,9 +86,10 @@ inline bool MisraGries::CountIn(size_t number, uint64_t hash, int64_t at_ms) {
   // it, so the whole hash is compared below.
   for (uint64_t found = (differing - kLow) & ~differing & kHigh; found != 0; found &= found - 1) {
     const auto way = static_cast<size_t>(std::countr_zero(found)) / 8;
-    if (set.hashes[way] != hash) continue;
-    set.counts[way] = std::max(set.counts[way], set.base) + 1;
-    items_[number * kWays + way].last_ms = at_ms;
+    Place& place = set.places[way];
+    if (place.hash != hash) continue;
+    place.count = std::max(place.count, set.base) + 1;
+    place.last_ms = at_ms;
     return true;
   }
   return false;
@@ -100,11 +106,13 @@ void MisraGries::ForEach(Visit&& visit) const {
   for (size_t i = 0; i < sets_.size(); ++i) {
     const Set& set = sets_[i];
     for (size_t way = 0; way < kWays; ++way) {
-      if (set.counts[way] <= set.base) continue;
+      const Place& place = set.places[way];
+      if (place.count <= set.base) continue;
       Item item = items_[i * kWays + way];
-      item.hash = set.hashes[way];
-      item.count = set.counts[way] - set.base;
+      item.hash = place.hash;
+      item.count = place.count - set.base;
       item.error = 0;
+      item.last_ms = place.last_ms;
       visit(item);
     }
   }

@@ -13,25 +13,19 @@ namespace {
 constexpr size_t kSegmentCost = 4096;
 // A value that costs more than this always waits in the queue.
 constexpr size_t kMostValueCost = 1024;
-// After this many keys of a segment were saved one by one, the next one saves the whole rest of the
-// segment: the names of saved keys take memory, and searching for a key among them takes time.
-constexpr size_t kMostMarks = 32;
-// A segment of more bytes is saved key by key.
-constexpr size_t kMostSegmentBytes = size_t{512} << 10;
 
 }  // namespace
 
 SnapshotWalk::SnapshotWalk(Engine& engine, RecordSink& sink, uint64_t epoch)
     : engine_(engine),
-      epoch_(2 * epoch),  // listed_epoch() must be higher than that of any walk before, too
-      parts_(engine.databases()),
+      epoch_(TableSnapshot(epoch).epoch()),
       emitter_(sink),
       values_(engine, emitter_) {
   emitter_.HoldLargeRecords();
   for (size_t i = 0; i < engine.databases(); ++i) {
     Keyspace& database = engine.database(i);
     database.set_epoch(epoch_);
-    parts_[i].keyspace = &database;
+    parts_.push_back({&database, nullptr, TableSnapshot(epoch)});
     part_of_.push_back(i);
     if (database.size() == 0) continue;
     emitter_.KeyCount(i, database.size()).IgnoreError();  // the next call returns the error
@@ -57,36 +51,6 @@ absl::Status SnapshotWalk::SaveEntry(size_t part, const Keyspace::Entry& entry, 
   return emitter_.Entry(part, entry);
 }
 
-absl::Status SnapshotWalk::Save(size_t part, Keyspace::Segment& segment) {
-  Keyspace& keyspace = *parts_[part].keyspace;
-  const bool is_large = segment.bytes() > kMostSegmentBytes;
-  segment.epoch = is_large ? listed_epoch() : epoch_;
-  absl::Status status;
-  size_t most_cost = kSegmentCost;
-  keyspace.ForEach(segment, [&](const Keyspace::Entry& entry) {
-    if (!status.ok() || segment.HasMark(epoch_, entry.key())) return;
-    if (is_large) {
-      parts_[part].listed.insert(keyspace.Hash(entry.key()));
-    } else {
-      status = SaveEntry(part, entry, most_cost);
-    }
-  });
-  segment.ClearMarks();
-  return status;
-}
-
-// A key that changes leaves the list, and no split of its segment changes its hash. So the list
-// stays right whatever happens to the keyspace.
-absl::Status SnapshotWalk::SaveListed(size_t part, uint64_t hash) {
-  if (parts_[part].listed.erase(hash) == 0) return absl::OkStatus();
-  absl::Status status;
-  size_t most_cost = kSegmentCost;
-  parts_[part].keyspace->ForEachWithHash(hash, [&](const Keyspace::Entry& entry) {
-    if (status.ok()) status = SaveEntry(part, entry, most_cost);
-  });
-  return status;
-}
-
 absl::StatusOr<bool> SnapshotWalk::SaveNext() {
   if (emitter_.has_held() || !values_.empty()) {
     const absl::Status status = emitter_.has_held() ? emitter_.WriteHeld() : values_.SaveSome();
@@ -94,21 +58,17 @@ absl::StatusOr<bool> SnapshotWalk::SaveNext() {
   }
   for (size_t next = NextPart(); next != kNoPart; next = NextPart()) {
     Part& part = parts_[next];
-    if (!part.listed.empty()) {
-      const absl::Status status = SaveListed(next, *part.listed.begin());
-      return status.ok() ? absl::StatusOr<bool>(true) : status;
-    }
-    Keyspace::Segment* segment = part.keyspace->NextSegment(part.position);
-    if (segment == nullptr) {
-      part.done = true;
-      // No value of this part waits in the queue any more.
-      if (part.kept != nullptr) --kept_;
-      part.kept = nullptr;
-      continue;
-    }
-    if (segment->epoch >= listed_epoch()) continue;
-    if (absl::Status status = Save(next, *segment); !status.ok()) return status;
-    return true;
+    absl::Status status;
+    size_t most_cost = kSegmentCost;
+    const bool more = part.keyspace->SaveNext(part.records, [&](const Keyspace::Entry& entry) {
+      if (status.ok()) status = SaveEntry(next, entry, most_cost);
+    });
+    if (!status.ok()) return status;
+    if (more) return true;
+    part.done = true;
+    // No value of this part waits in the queue any more.
+    if (part.kept != nullptr) --kept_;
+    part.kept = nullptr;
   }
   return emitter_.has_held();
 }
@@ -148,20 +108,17 @@ void SnapshotWalk::BeforeSwap(size_t one, size_t other) {
 
 absl::Status SnapshotWalk::SaveBeforeChange(size_t database, Keyspace::Segment& segment,
                                             std::string_view key, const Keyspace::Entry& entry) {
-  if (segment.epoch >= epoch_ || segment.HasMark(epoch_, key)) return absl::OkStatus();
-  const size_t part = part_of_[database];
-  Check(part != kNoPart, "what is newer than the walk is not shown to it");
-  const bool is_listed = segment.epoch == listed_epoch();
-  if (is_listed || segment.marks(epoch_) >= kMostMarks) {
-    if (absl::Status status = is_listed ? absl::OkStatus() : Save(part, segment); !status.ok()) {
-      return status;
-    }
-    const bool may_be_listed = !parts_[part].listed.empty();
-    return may_be_listed ? SaveListed(part, parts_[part].keyspace->Hash(key)) : absl::OkStatus();
-  }
-  segment.AddMark(epoch_, key);
+  if (segment.epoch >= epoch_) return absl::OkStatus();
+  const size_t number = part_of_[database];
+  Check(number != kNoPart, "what is newer than the walk is not shown to it");
+  Part& part = parts_[number];
+  absl::Status status;
   size_t most_cost = kSegmentCost;
-  return entry ? SaveEntry(part, entry, most_cost) : absl::OkStatus();
+  part.keyspace->SaveBeforeChange(part.records, segment, key, entry,
+                                  [&](const Keyspace::Entry& old) {
+                                    if (status.ok()) status = SaveEntry(number, old, most_cost);
+                                  });
+  return status;
 }
 
 }  // namespace tally

@@ -1,11 +1,9 @@
 // Writes a snapshot of an engine that goes on changing, segment by segment, without fork and
 // without a full copy. The snapshot holds the state of the moment in which the walk began: a key
-// that is about to change before its segment's turn has come is saved first. A few keys of a
-// segment are saved one by one; if more of them change, the whole segment is saved. Of a segment of
-// many bytes (long keys, or large values in the keys' records) only the hashes of the keys are
-// listed, and then one of its keys is saved at a time. Large values wait in a queue and are saved
-// in slices, and a large record is written in parts. If a database is swapped, the walk follows it;
-// if a database is emptied, the walk keeps its content until it is saved.
+// that is about to change before its segment's turn has come is saved first (see TableSnapshot).
+// Large values wait in a queue and are saved in slices, and a large record is written in parts. If
+// a database is swapped, the walk follows it; if a database is emptied, the walk keeps its content
+// until it is saved.
 #pragma once
 
 #include <absl/status/status.h>
@@ -13,7 +11,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <set>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +18,7 @@
 #include "core/snapshot/record_emitter.h"
 #include "core/snapshot/record_sink.h"
 #include "core/snapshot/value_queue.h"
+#include "core/table/table_snapshot.h"
 
 namespace tally {
 
@@ -59,18 +57,11 @@ class SnapshotWalk {
   struct Part {
     Keyspace* keyspace = nullptr;    // where it is now: in the engine, or kept
     std::unique_ptr<Keyspace> kept;  // set if the database was emptied since
-    uint64_t position = 0;           // of the walk
-    std::set<uint64_t> listed;       // hashes of keys still to be saved
+    TableSnapshot records;
     bool done = false;
   };
   static constexpr size_t kNoPart = SIZE_MAX;
 
-  // A segment of this epoch has only those keys still to be saved whose hashes are listed.
-  uint64_t listed_epoch() const { return epoch_ - 1; }
-  // Saves the segment, or lists its keys if they have too many bytes to be saved at once.
-  absl::Status Save(size_t part, Keyspace::Segment& segment);
-  // Saves the keys with this hash, if it is listed.
-  absl::Status SaveListed(size_t part, uint64_t hash);
   // Writes the entry and subtracts its cost from `most_cost`. If a heap value costs more than
   // `most_cost` or kMostValueCost, puts it in the queue instead.
   absl::Status SaveEntry(size_t part, const Keyspace::Entry& entry, size_t& most_cost);
@@ -78,7 +69,7 @@ class SnapshotWalk {
   size_t NextPart() const;
 
   Engine& engine_;
-  const uint64_t epoch_;
+  const uint64_t epoch_;         // of the segments that are saved
   std::vector<Part> parts_;      // by the database's number when the walk began
   std::vector<size_t> part_of_;  // by the database's number now; kNoPart: content is newer
   size_t kept_ = 0;

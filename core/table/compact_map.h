@@ -110,10 +110,6 @@ class CompactMap {
   // is added.
   void BeforeChange(RecordTable::Segment& segment, std::string_view key,
                     const RecordTable::Record& record);
-  // Saves the segment, or lists its records if they have too many bytes to be saved at once.
-  void SaveSegment(RecordTable::Segment& segment);
-  // Saves the records whose keys have this hash, if it is listed. Returns false if it is not.
-  bool SaveListed(uint64_t hash);
   void SaveRecord(const RecordTable::Record& record);
 
   PackedCells cells_;

@@ -73,6 +73,9 @@ const char* CheckPassword(std::string_view text) {
 // records and stays below 4 GiB.
 constexpr int64_t kMaxBulkBytes = 512 * kMib;
 
+// A command and its effect fit in one batch of the log, which has less than 10^10 bytes.
+constexpr int64_t kMaxQueryBytes = 8 * kGib;
+
 // The whole body of a request is held in memory.
 constexpr int64_t kMaxHttpBody = 64 * kMib;
 
@@ -130,7 +133,8 @@ constexpr Directive kWithEffect[] = {
     {"maxclients", "", IntField{&Config::maxclients, 1, kUint32Max}},
     {"maxmemory-clients", "", CustomField{FormatMaxmemoryClients, AssignMaxmemoryClients, false}},
     {"proto-max-bulk-len", "", MemoryField{&Config::proto_max_bulk_len, kMib, kMaxBulkBytes}},
-    {"client-query-buffer-limit", "", MemoryField{&Config::client_query_buffer_limit, kMib}},
+    {"client-query-buffer-limit", "",
+     MemoryField{&Config::client_query_buffer_limit, kMib, kMaxQueryBytes}},
     {"client-output-buffer-limit", "",
      CustomField{FormatOutputBufferLimit, AssignOutputBufferLimit, true}},
 

@@ -76,7 +76,7 @@ void AddClientsRows(const ServerFigures& server, InfoRows& rows) {
   server.clients.ForEach([&](const Client& client) {
     input = std::max(input, client.query_bytes);
     output = std::max(output, ListedOutput(client));
-    postponed += client.postponed ? 1 : 0;
+    postponed += client.state.command.postponed() ? 1 : 0;
   });
   rows.Row("connected_clients", server.clients.size());
   rows.Row("cluster_connections", 0);

@@ -85,8 +85,6 @@ struct Client {
   ReplyMode reply_mode = ReplyMode::kOn;
   ConnectionState state;
   bool output_pending = false;  // is in the turn's list of clients to flush
-  bool running = false;         // its command runs; it is not read, run or sent to meanwhile
-  bool postponed = false;       // its next command waits for the end of CLIENT PAUSE
   bool wrote = false;           // logged an effect in this turn
   size_t query_bytes = 0;       // received and not run yet
   // While a request runs that was received alone, this is the memory that holds its arguments;
@@ -112,7 +110,7 @@ struct Client {
   // Whether the end of the turn has to do anything for this client.
   bool needs_flush() const { return !output.empty() || output.overflowed() || wrote || finished(); }
   // The output for a message that is not a reply.
-  ByteBlocks& message_output() { return running ? pushes : output; }
+  ByteBlocks& message_output() { return state.command.running() ? pushes : output; }
   bool subscribed() const { return !channels.empty() || !patterns.empty(); }
 };
 

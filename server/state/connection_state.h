@@ -1,4 +1,4 @@
-// The state of a connection: five states that change independently of one another, and the only
+// The state of a connection: six states that change independently of one another, and the only
 // transitions that each of them allows. Any other transition is a programming error and ends the
 // process, because it could mean that a request is run twice or a reply is lost.
 #pragma once
@@ -78,6 +78,40 @@ class RequestInput {
 
  private:
   State state_ = State::kIdle;
+};
+
+// The command whose turn it is among the requests.
+class CommandProgress {
+ public:
+  enum class State : uint8_t {
+    kNone,
+    kPostponed,  // waits for the end of CLIENT PAUSE
+    kRunning,    // the client is not read, run or sent to meanwhile
+  };
+
+  bool postponed() const { return state_ == State::kPostponed; }
+  bool running() const { return state_ == State::kRunning; }
+
+  void Postpone() {
+    Check(!running(), "a command that runs is not postponed");
+    state_ = State::kPostponed;
+  }
+  // The command waits no more: it is run, queued or refused.
+  void Admit() {
+    Check(!running(), "a client's commands run one after the other");
+    state_ = State::kNone;
+  }
+  void Begin() {
+    Check(state_ == State::kNone, "a command that may run begins");
+    state_ = State::kRunning;
+  }
+  void End() {
+    Check(running(), "a command ends that has begun");
+    state_ = State::kNone;
+  }
+
+ private:
+  State state_ = State::kNone;
 };
 
 // Where the connection is in the loop's turns.
@@ -173,6 +207,7 @@ class ConnectionEnd {
 struct ConnectionState {
   SocketInput socket;
   RequestInput requests;
+  CommandProgress command;
   TurnPlace place;
   OutputProgress output;
   ConnectionEnd end;

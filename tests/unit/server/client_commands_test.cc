@@ -144,12 +144,12 @@ TEST_CASE("client: pause makes commands wait until its end or UNPAUSE") {
   CommandHarness h;
   CHECK(h.Run("CLIENT PAUSE 100") == "+OK");
   CHECK(h.Run("GET a") == "postponed");
-  CHECK(h.self->postponed);
+  CHECK(h.self->state.command.postponed());
   h.Advance(99);
   CHECK(h.Run("GET a") == "postponed");
   h.Advance(1);
   CHECK(h.Run("GET a") == "nil");
-  CHECK_FALSE(h.self->postponed);
+  CHECK_FALSE(h.self->state.command.postponed());
 
   CHECK(h.Run("CLIENT PAUSE 100 WRITE") == "+OK");
   CHECK(h.Run("GET a") == "nil");

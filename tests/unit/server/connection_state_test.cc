@@ -319,4 +319,17 @@ TEST_CASE("a connection asks for a turn whenever it has something to do, and onl
   CHECK(run > 1000);
 }
 
+TEST_CASE("a command is postponed until it may run, and runs until it ends") {
+  ConnectionState state;
+  state.command.Postpone();
+  state.command.Postpone();
+  CHECK(state.command.postponed());
+  state.command.Admit();
+  CHECK_FALSE(state.command.postponed());
+  state.command.Begin();
+  CHECK(state.command.running());
+  state.command.End();
+  CHECK_FALSE(state.command.running());
+}
+
 }  // namespace tally::server

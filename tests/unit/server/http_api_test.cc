@@ -262,7 +262,7 @@ TEST_CASE("api: a batch goes on in later turns, and where clients were paused", 
   peer.Send(StrCat("POST /api HTTP/1.1\r\nHost: localhost\r\nContent-Length: ", again.size(),
                    "\r\n\r\n", again));
   CHECK(peer.received.empty());
-  CHECK(peer.session.client().postponed);
+  CHECK(peer.session.client().state.command.postponed());
   CHECK(harness.state.clock.Advance(1001));
   peer.GoOn();
   CHECK(peer.Take().body == "[null,1,\"1\"]\n");

@@ -58,7 +58,7 @@ class HttpPeer {
       session.Take({piece.data(), piece.size()});
       session.Run();
       Read();
-      while (has_backlog() && !session.client().postponed) GoOn();
+      while (has_backlog() && !session.client().state.command.postponed()) GoOn();
     }
   }
   void GoOn() {

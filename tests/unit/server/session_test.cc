@@ -65,7 +65,7 @@ class Peer {
     received += session_.client().output.Joined();
     session_.client().output.Clear();
   }
-  bool waiting() { return session_.client().postponed; }
+  bool waiting() { return session_.client().state.command.postponed(); }
   Session& session() { return session_; }
 
   std::string received;
