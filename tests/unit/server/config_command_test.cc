@@ -72,6 +72,11 @@ TEST_CASE("CONFIG SET: error texts") {
         failed + "appendonly') - argument must be 'yes' or 'no'");
   CHECK(SetError({"appendfsync", "x"}) ==
         failed + "appendfsync') - argument(s) must be one of the following: everysec, always, no");
+  CHECK(ConfigSet(Config{}, Views{"client-query-buffer-limit", "8gb"}).ok());
+  CHECK(SetError({"client-query-buffer-limit", "8589934593"}) ==
+        failed +
+            "client-query-buffer-limit') - argument must be between 1048576 and 8589934592 "
+            "inclusive");
   CHECK(SetError({"proto-max-bulk-len", "1k"}) ==
         failed +
             "proto-max-bulk-len') - argument must be between 1048576 and 536870912 "
