@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Server CPU per command, ours against redis-server, in one run.
+"""Server CPU per command, ours against redis-server or an older tallyd, in one run.
 
 Both servers run at once, on loopback and without persistence (or with --aof). For each command and
 pipeline depth redis-benchmark loads one and then the other, several rounds with the order turned
@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 import harness
-from workloads import GROUPS, Transaction
+from workloads import GROUPS, NATIVE, Transaction
 
 CONNECTIONS = 50
 TARGETS = {1: 0.85, 16: 0.45, 64: 0.35}
@@ -105,7 +105,9 @@ def compare(servers, workload, depth, count, rounds):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     harness.add_server_arguments(parser)
-    parser.add_argument("--groups", default="base", help=f"of {','.join(GROUPS)}, or all")
+    parser.add_argument("--before", help="path of an older tallyd to compare with, not redis-server")
+    parser.add_argument("--groups", default="base",
+                        help=f"of {','.join(GROUPS)}, or all; with --before also native")
     parser.add_argument("--commands", help="only these names, with commas between")
     parser.add_argument("--pipelines", help="depths, with commas between; 1,16,64, or 16 with --aof")
     parser.add_argument("--rounds", type=int, default=3)
@@ -116,8 +118,9 @@ def parse_arguments():
 
 
 def chosen_workloads(arguments):
-    groups = list(GROUPS) if arguments.groups == "all" else arguments.groups.split(",")
-    workloads = [workload for group in groups for workload in GROUPS[group]]
+    known = {**GROUPS, "native": NATIVE} if arguments.before else GROUPS
+    groups = list(known) if arguments.groups == "all" else arguments.groups.split(",")
+    workloads = [workload for group in groups for workload in known[group]]
     if arguments.commands:
         names = arguments.commands.upper().split(",")
         workloads = [workload for workload in workloads if workload.name in names]
@@ -133,13 +136,14 @@ def main():
     options = ["--appendonly", "yes" if arguments.aof else "no", "--appendfsync", "everysec"]
     rows, missed = [], 0
     with harness.running("ours", arguments.ours, *options) as ours, \
-            harness.running("redis", arguments.redis, *options) as redis:
+            harness.running("redis", arguments.before or arguments.redis, *options) as other:
         for depth in depths:
             count = int(COMMANDS.get(depth, 400_000) * arguments.scale)
             for workload in chosen_workloads(arguments):
-                cost, reference, ratio = compare([ours, redis], workload, depth, count,
+                cost, reference, ratio = compare([ours, other], workload, depth, count,
                                                  arguments.rounds)
-                target = targets.get(depth) if workload in GROUPS["base"] else None
+                has_target = workload in GROUPS["base"] and not arguments.before
+                target = targets.get(depth) if has_target else None
                 late = target is not None and ratio > target
                 missed += late
                 rows.append([workload.name, str(depth), f"{cost:.0f}", f"{reference:.0f}",
@@ -149,7 +153,8 @@ def main():
     print(file=sys.stderr)
     print(f"server CPU ns per command, {CONNECTIONS} connections, median of {arguments.rounds}"
           + (", appendonly everysec" if arguments.aof else ""))
-    print(harness.table(["command", "pipeline", "ours", "redis", "ratio", "target", ""], rows))
+    print(harness.table(["command", "pipeline", "ours", "before" if arguments.before else "redis",
+                         "ratio", "target", ""], rows))
     return 1 if arguments.check and missed else 0
 
 

@@ -61,6 +61,12 @@ def few_strings(_):
     return [["SET", "t", "value"]]
 
 
+def purchases(_):
+    yield ["QUOTA.SETLIMIT", "book", 1, 0, 5, "30d"]
+    for user in range(100_000):
+        yield ["QUOTA.BUY", "book", f"{user:012d}", user, "ITEMS", 1, 0, 1]
+
+
 GROUPS = {
     "base": [
         Workload("PING", ["PING"]),
@@ -100,3 +106,14 @@ GROUPS = {
                                      ["GET", "t"], ["EXEC"]], setup=few_strings),
     ],
 }
+
+# Our own commands, for two builds of tallyd: a decision and, of LIMIT, a denial.
+NATIVE = [
+    Workload("HITS.ADD", ["HITS.ADD", f"k:{RAND}", "60s"]),
+    Workload("LIMIT.TAKE FIXED", ["LIMIT.TAKE", f"k:{RAND}", "FIXED", "100", "60s"]),
+    Workload("LIMIT.TAKE SLIDING", ["LIMIT.TAKE", f"k:{RAND}", "SLIDING", "100", "60s"]),
+    Workload("LIMIT.TAKE BUCKET", ["LIMIT.TAKE", f"k:{RAND}", "BUCKET", "100", "10", "60s"]),
+    Workload("LIMIT.TAKE DENIED", ["LIMIT.TAKE", f"k:{RAND}", "FIXED", "1", "1h"], keys=1000),
+    Workload("ACTIVE.TOUCH", ["ACTIVE.TOUCH", "online", RAND]),
+    Workload("QUOTA.LEFT", ["QUOTA.LEFT", "book", RAND, "1"], setup=purchases),
+]
