@@ -4,6 +4,7 @@
 
 #include "core/base/check.h"
 #include "core/bytes/heap_size.h"
+#include "core/zset/tree_node.h"
 
 namespace tally {
 
@@ -30,73 +31,6 @@ struct RankTree::Inner : Node {
   static constexpr uint32_t kCapacity = 42;
   Item items[kCapacity];
 };
-
-namespace {
-
-// The fewest items of a node, a third of its capacity. Nodes at the right edge, and nodes without a
-// sibling, may have fewer.
-template <class N>
-constexpr uint32_t kMinItems = N::kCapacity / 3;
-
-// Two siblings are merged if the merged node has at most this many items, so that the next
-// insertion does not split it again.
-template <class N>
-constexpr uint32_t kMaxMerged = N::kCapacity * 3 / 4;
-
-template <class N>
-void InsertItem(N* node, uint32_t index, const typename N::Item& item) {
-  std::move_backward(node->items + index, node->items + node->size, node->items + node->size + 1);
-  node->items[index] = item;
-  ++node->size;
-}
-
-template <class N>
-void EraseItems(N* node, uint32_t index, uint32_t count) {
-  std::move(node->items + index + count, node->items + node->size, node->items + index);
-  node->size -= count;
-}
-
-// Moves items between neighbours until the left one has `left_size`.
-template <class N>
-void Distribute(N* left, N* right, uint32_t left_size) {
-  if (left_size < left->size) {
-    const uint32_t moved = left->size - left_size;
-    std::move_backward(right->items, right->items + right->size,
-                       right->items + right->size + moved);
-    std::copy(left->items + left_size, left->items + left->size, right->items);
-    right->size += moved;
-  } else {
-    const uint32_t moved = left_size - left->size;
-    std::copy(right->items, right->items + moved, left->items + left->size);
-    EraseItems(right, 0, moved);
-  }
-  left->size = left_size;
-}
-
-// Inserts an item in the full node `left`, of which a part moves to `right`, its new, empty
-// sibling. At the right edge, where rising scores arrive, `left` stays as full as it can be.
-template <class N>
-void SplitInsert(N* left, N* right, uint32_t index, bool at_edge, const typename N::Item& item) {
-  uint32_t left_size = N::kCapacity / 2;
-  if (at_edge) left_size = index == N::kCapacity ? N::kCapacity : N::kCapacity * 7 / 8;
-  Distribute(left, right, left_size);
-  if (index > left_size || left_size == N::kCapacity) {
-    InsertItem(right, index - left_size, item);
-  } else {
-    InsertItem(left, index, item);
-  }
-}
-
-// Merges two neighbours into the left one, or gives both the same number of items. Returns true if
-// the right one is empty afterwards.
-template <class N>
-bool MergeOrEven(N* left, N* right) {
-  const uint32_t total = left->size + right->size;
-  Distribute(left, right, total <= kMaxMerged<N> ? total : total / 2);
-  return right->size == 0;
-}
-
-}  // namespace
 
 RankTree::~RankTree() {
   if (root_ != nullptr) DeleteBelow(root_, root_level_);
