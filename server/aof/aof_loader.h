@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "server/aof/aof_directory.h"
-#include "server/aof/base_snapshot.h"
+#include "server/aof/base_reader.h"
 #include "server/aof/log_reader.h"
 
 namespace tally::server {

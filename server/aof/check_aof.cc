@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/aof/aof_directory.h"
 #include "server/aof/aof_loader.h"
-#include "server/aof/base_snapshot.h"
+#include "server/aof/base_reader.h"
 #include "server/aof/find_manifest.h"
 #include "server/aof/log_reader.h"
 

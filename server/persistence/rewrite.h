@@ -12,7 +12,7 @@
 #include "core/engine/engine.h"
 #include "core/snapshot/snapshot_walk.h"
 #include "server/aof/background_worker.h"
-#include "server/aof/base_snapshot.h"
+#include "server/aof/base_writer.h"
 #include "server/persistence/data_files.h"
 #include "server/persistence/effect_log.h"
 #include "server/persistence/persistence_report.h"

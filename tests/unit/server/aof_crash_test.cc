@@ -7,7 +7,7 @@
 #include "aof_helpers.h"
 #include "core/snapshot/record_emitter.h"
 #include "fake_file_system.h"
-#include "server/aof/base_snapshot.h"
+#include "server/aof/base_writer.h"
 #include "server/aof/log_writer.h"
 
 namespace tally::server {

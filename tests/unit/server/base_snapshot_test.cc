@@ -1,5 +1,3 @@
-#include "server/aof/base_snapshot.h"
-
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -10,6 +8,8 @@
 
 #include "core/snapshot/record_emitter.h"
 #include "fake_file_system.h"
+#include "server/aof/base_reader.h"
+#include "server/aof/base_writer.h"
 #include "server/aof/crc32c.h"
 
 namespace tally::server {

@@ -10,7 +10,8 @@
 #include "core/snapshot/snapshot_walk.h"
 #include "core/tzdata/tzdata_zones.h"
 #include "fake_file_system.h"
-#include "server/aof/base_snapshot.h"
+#include "server/aof/base_reader.h"
+#include "server/aof/base_writer.h"
 
 namespace tally::server {
 

@@ -1,36 +1,19 @@
-// The base file, which holds a snapshot: a header, CRC-chained blocks of records, and a footer with
-// their counts. The content of a record means nothing here. A record that is longer than a block is
-// split into pieces, each in a block of its own. The layout is in aof_format.md.
+// Writes the base file (base_format.h).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "core/snapshot/record_sink.h"
+#include "server/aof/base_format.h"
 #include "server/aof/file_system.h"
 
 namespace tally::server {
-
-inline constexpr size_t kBaseHeaderBytes = 52;
-
-struct BaseHeader {
-  int64_t created_unix_ms = 0;
-  uint64_t sequence = 0;   // the manifest's
-  uint64_t first_log = 0;  // the oldest log that may continue this snapshot
-  // The offset in `first_log` at which it continues the snapshot, and the log's checksum there; the
-  // bytes of the log before it are void. Offset 0: the snapshot is continued at the header of that
-  // log, or of the first one listed.
-  uint64_t first_offset = 0;
-  uint32_t first_crc = 0;
-};
 
 // Writes a snapshot in slices. A thread of its own writes what has been appended, and keeps the
 // disk busy with syncs, so neither Append nor Finish waits for the disk. The caller pauses while
@@ -97,59 +80,6 @@ class BaseWriter final : public RecordSink {
   bool finished_ = false;
   absl::Status status_;                       // the first error, kept
   std::unique_ptr<BackgroundWorker> worker_;  // last member: ends before file_ closes
-};
-
-using RecordReader = absl::FunctionRef<absl::Status(std::string_view record)>;
-// Called with the records that the RecordReader gets next, at most kPreviewedRecords, so that the
-// memory that they will touch can be prefetched.
-using RecordPreview = absl::FunctionRef<void(std::span<const std::string_view> records)>;
-inline constexpr size_t kPreviewedRecords = 32;
-
-class BaseReader {
- public:
-  static absl::StatusOr<std::unique_ptr<BaseReader>> Open(FileSystem& files,
-                                                          const std::string& path,
-                                                          uint64_t sequence);
-
-  // Checks the checksum of one block, then delivers its records; returns false after the footer. A
-  // split record is delivered with its last piece. No memory is taken for a piece that has not been
-  // read. DataLoss, with file and offset, for any damage: a snapshot never has a torn tail.
-  absl::StatusOr<bool> NextBlock(RecordReader on_record, RecordPreview preview = NoPreview);
-
-  const BaseHeader& header() const { return header_; }
-  const std::string& path() const { return file_->path(); }
-  uint64_t file_size() const { return file_size_; }
-  uint64_t offset() const { return offset_; }
-  uint64_t records() const { return records_; }
-  uint64_t blocks() const { return blocks_; }
-
- private:
-  BaseReader(std::unique_ptr<File> file, uint64_t size);
-
-  absl::Status ReadHeader(uint64_t sequence);
-  absl::Status ReadExactly(uint64_t offset, std::span<char> out);
-  static void NoPreview(std::span<const std::string_view>) {}
-  absl::Status Take(char type, std::string_view payload, RecordReader on_record,
-                    RecordPreview preview);
-  absl::Status Deliver(std::string_view payload, RecordReader on_record, RecordPreview preview);
-  absl::Status DeliverOne(std::string_view record, uint64_t offset, RecordReader on_record);
-  absl::Status TakePiece(std::string_view piece, bool is_last, RecordReader on_record,
-                         RecordPreview preview);
-  absl::Status CheckFooter(std::string_view payload);
-  absl::Status Damaged(uint64_t offset, std::string_view why) const;
-  void DropWhatWasRead();
-
-  std::unique_ptr<File> file_;
-  uint64_t file_size_;
-  BaseHeader header_;
-  uint64_t offset_ = 0;
-  uint64_t dropped_ = 0;  // bytes of the file dropped from the page cache
-  uint32_t crc_ = 0;
-  uint64_t records_ = 0;
-  uint64_t blocks_ = 0;
-  bool at_end_ = false;
-  std::vector<char> buffer_;
-  std::string pieces_;  // read pieces of a record that is not complete
 };
 
 }  // namespace tally::server
