@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/base/check.h"
+#include "core/quota/order_lines.h"
 
 namespace tally {
 namespace {
@@ -27,31 +28,6 @@ template <typename Ids>
 void LeaveDistinct(Ids& ids) {
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-}
-
-// Returns the lines of one order, sorted by SKU, and within a SKU in the order of recording.
-std::vector<PurchaseLine*> LinesBySku(std::vector<PurchaseLine>& lines, const QuotaId& order) {
-  std::vector<PurchaseLine*> found;
-  for (PurchaseLine& line : lines) {
-    if (line.order == order) found.push_back(&line);
-  }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const PurchaseLine* a, const PurchaseLine* b) { return a->sku < b->sku; });
-  return found;
-}
-
-// Takes up to `qty` from the lines of the SKU, and returns how much it took.
-int32_t Credit(const std::vector<PurchaseLine*>& by_sku, BookId sku, int32_t qty) {
-  int32_t wanted = qty;
-  auto line = std::lower_bound(
-      by_sku.begin(), by_sku.end(), sku,
-      [](const PurchaseLine* candidate, BookId sought) { return candidate->sku < sought; });
-  for (; line != by_sku.end() && (*line)->sku == sku && wanted > 0; ++line) {
-    const int32_t taken = std::min(wanted, (*line)->qty);
-    (*line)->qty -= taken;
-    wanted -= taken;
-  }
-  return qty - wanted;
 }
 
 }  // namespace
@@ -202,8 +178,8 @@ QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, Quo
 bool QuotaBook::Return(const QuotaReturn& request, int64_t now_ms, std::vector<int32_t>& credited) {
   credited.assign(request.items.size(), 0);
   OpenUser user = Open(request.user, now_ms);
-  const std::vector<PurchaseLine*> by_sku = LinesBySku(user.purchases.lines, request.order);
-  if (by_sku.empty()) return false;
+  OrderLines order(user.purchases.lines, request.order);
+  if (order.empty()) return false;
 
   absl::flat_hash_set<BookId> seen;  // SKUs with a remembered return of this order and ts_ms
   for (const ReturnMark& mark : user.purchases.returns) {
@@ -215,7 +191,7 @@ bool QuotaBook::Return(const QuotaReturn& request, int64_t now_ms, std::vector<i
     Check(item.qty >= 0, "a quantity is not negative");
     const BookId sku = Find(item.sku);
     if (request.once && seen.contains(sku)) continue;
-    credited[i] = Credit(by_sku, sku, item.qty);
+    credited[i] = order.Credit(sku, item.qty);
     if (credited[i] == 0 || seen.contains(sku)) continue;
     if (!now_seen.insert(sku).second) continue;
     user.purchases.returns.push_back({request.order, sku, request.ts_ms});
