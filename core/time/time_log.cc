@@ -6,84 +6,15 @@
 
 #include "core/base/check.h"
 #include "core/bytes/heap_size.h"
-#include "core/bytes/recycle.h"
 #include "core/bytes/varint.h"
 #include "core/time/duration.h"
 
 namespace tally {
-namespace {
-
-// What a pair can take at most: two varints.
-constexpr size_t kMaxPairBytes = 2 * kMaxVarintBytes;
-// std::string holds this much without the heap.
-const size_t kInlineBytes = std::string().capacity();
-
-}  // namespace
-
-TimeLog::PairReader::PairReader(const Block& block)
-    : all_(block.bytes), rest_(all_.substr(block.begin)) {
-  Read();
-  pair_.at = block.first;
-}
-
-void TimeLog::PairReader::Read() {
-  offset_ = static_cast<uint16_t>(all_.size() - rest_.size());
-  if (rest_.empty()) {
-    done_ = true;
-    return;
-  }
-  uint64_t head = 0;
-  pair_.count = 1;
-  const bool whole = ReadVarint(rest_, head) && ((head & 1) == 0 || ReadVarint(rest_, pair_.count));
-  Check(whole, "a block of a time log holds whole pairs");
-  delta_ = head >> 1;
-}
-
-void TimeLog::PairReader::Next() {
-  Read();
-  if (!done_) pair_.at += static_cast<int64_t>(delta_);
-}
-
-std::vector<TimeLog::Pair> TimeLog::PairsOf(const Block& block) {
-  std::vector<Pair> pairs;
-  for (PairReader pair(block); !pair.done(); pair.Next())
-    pairs.push_back({pair.at(), pair.count()});
-  return pairs;
-}
-
-void TimeLog::AppendPair(Block& block, int64_t at, uint64_t count) {
-  if (block.count == 0) block.first = block.last = at;
-  const auto delta = static_cast<uint64_t>(at - block.last);
-  char encoded[kMaxPairBytes];
-  char* end = WriteVarint(encoded, delta << 1 | (count > 1 ? 1 : 0));
-  if (count > 1) end = WriteVarint(end, count);
-  const auto length = static_cast<size_t>(end - encoded);
-  block.last_pair = static_cast<uint16_t>(block.bytes.size());
-  block.bytes.append(encoded, length);
-  block.last = at;
-  block.count += count;
-  ++block.pairs;
-}
-
-TimeLog::Block TimeLog::BlockOf(const std::vector<Pair>& pairs, size_t from, size_t to) {
-  Block block;
-  for (size_t i = from; i < to; ++i) AppendPair(block, pairs[i].at, pairs[i].count);
-  return block;
-}
-
-uint64_t TimeLog::LastCount(const Block& block) {
-  std::string_view pair = std::string_view(block.bytes).substr(block.last_pair);
-  uint64_t head = 0;
-  uint64_t count = 1;
-  const bool whole = ReadVarint(pair, head) && ((head & 1) == 0 || ReadVarint(pair, count));
-  Check(whole, "a block of a time log ends in a whole pair");
-  return count;
-}
 
 size_t TimeLog::FirstBlockAfter(int64_t after) const {
   const auto first = blocks_.begin() + static_cast<std::ptrdiff_t>(head_);
   const auto found = std::partition_point(
-      first, blocks_.end(), [after](const Block& block) { return block.last <= after; });
+      first, blocks_.end(), [after](const TimeBlock& block) { return block.last() <= after; });
   return static_cast<size_t>(found - blocks_.begin());
 }
 
@@ -95,35 +26,19 @@ void TimeLog::Add(int64_t at, uint64_t count) {
     size_ += count;
     return;
   }
-  if (!empty() && at == newest()) {
-    // The events belong to the last pair, which is written again with the higher count.
-    Block& block = blocks_.back();
-    const uint64_t before = LastCount(block);
-    if (block.last_pair + kMaxPairBytes <= kBlockBytes) {
-      std::string_view pair = std::string_view(block.bytes).substr(block.last_pair);
-      uint64_t head = 0;
-      Check(ReadVarint(pair, head), "a block of a time log ends in a whole pair");
-      block.bytes.resize(block.last_pair);
-      block.count -= before;
-      --block.pairs;
-      // AppendPair computes the delta from `last`. If no other pair is left, it begins the block
-      // again, and `begin` is where it writes.
-      block.last = at - static_cast<int64_t>(head >> 1);
-      if (block.count == 0) block.begin = block.last_pair;
-      AppendPair(block, at, before + count);
-      size_ += count;
-      return;
-    }
+  if (!empty() && at == newest() && blocks_.back().AddToLast(count)) {
+    size_ += count;
+    return;
   }
-  const bool room = !empty() && blocks_.back().bytes.size() + kMaxPairBytes <= kBlockBytes;
-  AppendPair(room ? blocks_.back() : BeginBlock(), at, count);
+  TimeBlock& block = !empty() && blocks_.back().has_room() ? blocks_.back() : BeginBlock();
+  block.Append(at, count);
   size_ += count;
 }
 
-TimeLog::Block& TimeLog::BeginBlock() {
+TimeBlock& TimeLog::BeginBlock() {
   if (!empty()) {
     // Most blocks of a long log are full, so a full block keeps no room to grow.
-    blocks_.back().bytes.shrink_to_fit();
+    blocks_.back().ShrinkToFit();
     return blocks_.emplace_back();
   }
   Clear();
@@ -133,22 +48,17 @@ TimeLog::Block& TimeLog::BeginBlock() {
 
 void TimeLog::Clear() {
   if (blocks_.size() > 1) blocks_.resize(1);
-  if (!blocks_.empty()) {
-    Block& block = blocks_.front();
-    block.bytes.clear();
-    block.first = block.last = 0;
-    block.count = block.pairs = 0;
-    block.begin = block.last_pair = 0;
-  }
+  if (!blocks_.empty()) blocks_.front().Clear();
   head_ = 0;
   size_ = 0;
 }
 
 void TimeLog::InsertLate(int64_t at, uint64_t count) {
   const size_t index = FirstBlockAfter(at);
-  std::vector<Pair> pairs = PairsOf(blocks_[index]);
-  const auto place = std::lower_bound(pairs.begin(), pairs.end(), at,
-                                      [](const Pair& pair, int64_t t) { return pair.at < t; });
+  std::vector<TimeBlock::Pair> pairs = blocks_[index].Pairs();
+  const auto place =
+      std::lower_bound(pairs.begin(), pairs.end(), at,
+                       [](const TimeBlock::Pair& pair, int64_t t) { return pair.at < t; });
   if (place->at == at) {
     place->count += count;
   } else {
@@ -157,27 +67,20 @@ void TimeLog::InsertLate(int64_t at, uint64_t count) {
   Rewrite(index, pairs);
 }
 
-void TimeLog::Rewrite(size_t index, const std::vector<Pair>& pairs) {
-  size_t bytes = kMaxPairBytes;
-  for (size_t i = 0; i < pairs.size(); ++i) {
-    const auto delta = i == 0 ? 0 : static_cast<uint64_t>(pairs[i].at - pairs[i - 1].at);
-    bytes += VarintBytes(delta << 1);
-    if (pairs[i].count > 1) bytes += VarintBytes(pairs[i].count);
-  }
-  if (bytes <= kBlockBytes) {
-    blocks_[index] = BlockOf(pairs, 0, pairs.size());
+void TimeLog::Rewrite(size_t index, const std::vector<TimeBlock::Pair>& pairs) {
+  if (TimeBlock::EncodedBytes(pairs) <= TimeBlock::kMaxBytes) {
+    blocks_[index] = TimeBlock::Of(pairs, 0, pairs.size());
     return;
   }
   const size_t half = pairs.size() / 2;
-  blocks_[index] = BlockOf(pairs, half, pairs.size());
-  blocks_.insert(blocks_.begin() + static_cast<std::ptrdiff_t>(index), BlockOf(pairs, 0, half));
+  blocks_[index] = TimeBlock::Of(pairs, half, pairs.size());
+  blocks_.insert(blocks_.begin() + static_cast<std::ptrdiff_t>(index),
+                 TimeBlock::Of(pairs, 0, half));
 }
 
 void TimeLog::DropFrontBlock() {
-  Block& block = blocks_[head_];
-  size_ -= block.count;
-  block.count = 0;
-  Recycle(block.bytes);
+  size_ -= blocks_[head_].count();
+  blocks_[head_].Discard();
   ++head_;
   // Erasing moves the remaining blocks. So it waits until there are a third as many empty blocks as
   // remaining ones.
@@ -188,17 +91,9 @@ void TimeLog::DropFrontBlock() {
 }
 
 void TimeLog::DropThrough(int64_t at) {
-  while (!empty() && blocks_[head_].last <= at) DropFrontBlock();
-  if (empty() || blocks_[head_].first > at) return;
-  Block& block = blocks_[head_];
-  PairReader pair(block);
-  for (; pair.at() <= at; pair.Next()) {
-    block.count -= pair.count();
-    --block.pairs;
-    size_ -= pair.count();
-  }
-  block.begin = pair.offset();
-  block.first = pair.at();
+  while (!empty() && blocks_[head_].last() <= at) DropFrontBlock();
+  if (empty() || blocks_[head_].first() > at) return;
+  size_ -= blocks_[head_].DropThrough(at);
 }
 
 uint64_t TimeLog::RemoveNewest(uint64_t count, int64_t not_after) {
@@ -215,8 +110,8 @@ uint64_t TimeLog::RemoveNewest(uint64_t count, int64_t not_after) {
   size_t index = blocks_.size();
   while (left > 0 && index > head_) {
     --index;
-    if (blocks_[index].first > not_after) continue;
-    std::vector<Pair> pairs = PairsOf(blocks_[index]);
+    if (blocks_[index].first() > not_after) continue;
+    std::vector<TimeBlock::Pair> pairs = blocks_[index].Pairs();
     for (auto pair = pairs.rbegin(); pair != pairs.rend() && left > 0; ++pair) {
       if (pair->at > not_after) continue;
       const uint64_t taken = std::min(left, pair->count);
@@ -224,7 +119,7 @@ uint64_t TimeLog::RemoveNewest(uint64_t count, int64_t not_after) {
       left -= taken;
       size_ -= taken;
     }
-    std::erase_if(pairs, [](const Pair& pair) { return pair.count == 0; });
+    std::erase_if(pairs, [](const TimeBlock::Pair& pair) { return pair.count == 0; });
     if (pairs.empty()) {
       if (empty_end == 0) empty_end = index + 1;
       empty_begin = index;
@@ -242,19 +137,20 @@ uint64_t TimeLog::CountAfter(int64_t after) const {
   if (oldest() > after) return size_;
   const size_t index = FirstBlockAfter(after);
   uint64_t before = 0;
-  for (size_t i = head_; i < index; ++i) before += blocks_[i].count;
-  for (PairReader pair(blocks_[index]); pair.at() <= after; pair.Next()) before += pair.count();
+  for (size_t i = head_; i < index; ++i) before += blocks_[i].count();
+  for (TimeBlock::PairReader pair(blocks_[index]); pair.at() <= after; pair.Next())
+    before += pair.count();
   return size_ - before;
 }
 
 int64_t TimeLog::NthAfter(int64_t after, uint64_t rank) const {
   for (size_t i = FirstBlockAfter(after); i < blocks_.size(); ++i) {
-    const Block& block = blocks_[i];
-    if (block.first > after && block.count < rank) {
-      rank -= block.count;
+    const TimeBlock& block = blocks_[i];
+    if (block.first() > after && block.count() < rank) {
+      rank -= block.count();
       continue;
     }
-    for (PairReader pair(block); !pair.done(); pair.Next()) {
+    for (TimeBlock::PairReader pair(block); !pair.done(); pair.Next()) {
       if (pair.at() <= after) continue;
       if (pair.count() >= rank) return pair.at();
       rank -= pair.count();
@@ -265,18 +161,16 @@ int64_t TimeLog::NthAfter(int64_t after, uint64_t rank) const {
 }
 
 size_t TimeLog::HeapBytesUsed() const {
-  size_t bytes = blocks_.capacity() > 1 ? HeapBytes(blocks_.capacity() * sizeof(Block)) : 0;
-  for (const Block& block : blocks_) {
-    if (block.bytes.capacity() > kInlineBytes) bytes += HeapBytes(block.bytes.capacity() + 1);
-  }
+  size_t bytes = blocks_.capacity() > 1 ? HeapBytes(blocks_.capacity() * sizeof(TimeBlock)) : 0;
+  for (const TimeBlock& block : blocks_) bytes += block.HeapBytesUsed();
   return bytes;
 }
 
 bool TimeLog::FreeSome(size_t budget) {
   size_t freed = 0;
   while (!empty() && freed < budget) {
-    freed += blocks_.back().bytes.size();
-    size_ -= blocks_.back().count;
+    freed += blocks_.back().bytes_with_dropped();
+    size_ -= blocks_.back().count();
     blocks_.pop_back();
   }
   return empty();
@@ -288,22 +182,16 @@ uint64_t TimeLog::Save(uint64_t cursor, size_t max_bytes, std::string& out) cons
   size_t end = index;
   uint64_t pairs = 0;
   for (size_t bytes = 0; end < blocks_.size() && (pairs == 0 || bytes < max_bytes); ++end) {
-    pairs += blocks_[end].pairs;
-    bytes += blocks_[end].bytes.size() - blocks_[end].begin;
+    pairs += blocks_[end].pairs();
+    bytes += blocks_[end].bytes();
   }
   AppendVarint(out, pairs);
+  // The first block's first delta is the distance from 0.
   int64_t last = 0;
   for (; index < end; ++index) {
-    const Block& block = blocks_[index];
-    if (block.pairs == 0) continue;
-    // Only the block's first pair is encoded again: its delta is the distance from the last pair of
-    // the block before, or from 0 in the first block.
-    std::string_view rest = std::string_view(block.bytes).substr(block.begin);
-    uint64_t head = 0;
-    Check(ReadVarint(rest, head), "a block of a time log holds whole pairs");
-    AppendVarint(out, static_cast<uint64_t>(block.first - last) << 1 | (head & 1));
-    out += rest;
-    last = block.last;
+    if (blocks_[index].pairs() == 0) continue;
+    blocks_[index].AppendTo(out, last);
+    last = blocks_[index].last();
   }
   return index < blocks_.size() ? index + 1 : 0;
 }
@@ -314,7 +202,8 @@ bool TimeLog::LoadSome(std::string_view& in, uint64_t& pairs, uint64_t& at) {
   int64_t first = 0;
   uint64_t sum = 0;
   const char* last_pair = begin;
-  while (pairs > 0 && static_cast<size_t>(in.data() - begin) + kMaxPairBytes <= kBlockBytes) {
+  while (pairs > 0 && static_cast<size_t>(in.data() - begin) + TimeBlock::kMaxPairBytes <=
+                          TimeBlock::kMaxBytes) {
     const char* const pair = in.data();
     uint64_t head = 0;
     uint64_t count = 1;
@@ -333,13 +222,14 @@ bool TimeLog::LoadSome(std::string_view& in, uint64_t& pairs, uint64_t& at) {
     }
     last_pair = pair;
   }
-  Block& block = BeginBlock();
-  block.bytes.assign(begin, static_cast<size_t>(in.data() - begin));
-  block.first = first;
-  block.last = static_cast<int64_t>(at);
-  block.last_pair = static_cast<uint16_t>(last_pair - begin);
-  block.count = sum;
-  block.pairs = static_cast<uint32_t>(pairs_before - pairs);
+  TimeBlock::Encoded encoded;
+  encoded.bytes = {begin, static_cast<size_t>(in.data() - begin)};
+  encoded.first = first;
+  encoded.last = static_cast<int64_t>(at);
+  encoded.last_pair = static_cast<size_t>(last_pair - begin);
+  encoded.count = sum;
+  encoded.pairs = pairs_before - pairs;
+  BeginBlock().Assign(encoded);
   size_ += sum;
   return true;
 }

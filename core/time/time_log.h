@@ -1,9 +1,9 @@
 // A sorted log of instants, which may repeat, for exact sliding windows.
 //
-// Equal instants are one (time, count) pair. Pairs are delta-coded in blocks of at most
-// kBlockBytes, so a busy log costs 1-2 bytes per event, and a thousand events of one instant cost
-// three bytes. Events normally arrive at the back and leave at the front; both are amortised O(1).
-// A late event rewrites the one block it belongs to.
+// Equal instants are one (time, count) pair. Pairs are delta-coded in blocks (time_block.h), so a
+// busy log costs 1-2 bytes per event, and a thousand events of one instant cost three bytes. Events
+// normally arrive at the back and leave at the front; both are amortised O(1). A late event
+// rewrites the one block it belongs to.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "core/time/time_block.h"
 
 namespace tally {
 
@@ -27,8 +28,8 @@ class TimeLog {
   uint64_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   // The log must not be empty. O(1).
-  int64_t oldest() const { return blocks_[head_].first; }
-  int64_t newest() const { return blocks_.back().last; }
+  int64_t oldest() const { return blocks_[head_].first(); }
+  int64_t newest() const { return blocks_.back().last(); }
 
   // Adds `count` events at the instant `at`, in [0, kMaxInstantMs]; events beyond kMaxSize are
   // ignored. Amortised O(1) at the back, otherwise O(log blocks + block), or O(blocks) when a block
@@ -54,7 +55,7 @@ class TimeLog {
   template <typename Visit>
   void ForEachAfter(int64_t after, Visit&& visit) const {
     for (size_t i = FirstBlockAfter(after); i < blocks_.size(); ++i) {
-      for (PairReader pair(blocks_[i]); !pair.done(); pair.Next()) {
+      for (TimeBlock::PairReader pair(blocks_[i]); !pair.done(); pair.Next()) {
         if (pair.at() > after) visit(pair.at(), pair.count());
       }
     }
@@ -78,62 +79,14 @@ class TimeLog {
   [[nodiscard]] bool Load(std::string_view& in);
 
  private:
-  static constexpr size_t kBlockBytes = 1'023;
-
-  struct Pair {
-    int64_t at;
-    uint64_t count;
-  };
-
-  // A pair is varint(delta << 1 | repeated) and, if repeated, varint(count). The delta is the
-  // distance to the pair before. The first remaining pair's delta has no meaning: `first` is its
-  // instant.
-  struct Block {
-    int64_t first = 0;
-    int64_t last = 0;
-    uint64_t count = 0;
-    // The offsets in `bytes` of the first remaining pair and of the last pair.
-    uint16_t begin = 0;
-    uint16_t last_pair = 0;
-    // The number of pairs from `begin` on.
-    uint32_t pairs = 0;
-    std::string bytes;
-  };
-
-  class PairReader {
-   public:
-    explicit PairReader(const Block& block);
-    bool done() const { return done_; }
-    int64_t at() const { return pair_.at; }
-    uint64_t count() const { return pair_.count; }
-    // The offset of the current pair in the block's bytes.
-    uint16_t offset() const { return offset_; }
-    void Next();
-
-   private:
-    void Read();
-
-    std::string_view all_;
-    std::string_view rest_;
-    Pair pair_{0, 0};
-    uint64_t delta_ = 0;
-    uint16_t offset_ = 0;
-    bool done_ = false;
-  };
-
-  static std::vector<Pair> PairsOf(const Block& block);
-  static void AppendPair(Block& block, int64_t at, uint64_t count);
-  static Block BlockOf(const std::vector<Pair>& pairs, size_t from, size_t to);
-  static uint64_t LastCount(const Block& block);
-
   // The first block whose last event is after `after`; blocks_.size() if there is none.
   size_t FirstBlockAfter(int64_t after) const;
   void InsertLate(int64_t at, uint64_t count);
   // Replaces block `index` by one or two blocks with these pairs.
-  void Rewrite(size_t index, const std::vector<Pair>& pairs);
+  void Rewrite(size_t index, const std::vector<TimeBlock::Pair>& pairs);
   void DropFrontBlock();
   // Returns an empty block at the back, for an event that is at newest() or after it.
-  Block& BeginBlock();
+  TimeBlock& BeginBlock();
   // Adds pairs from the front of `in`, at most `pairs`, whose deltas count from `at`. If the first
   // one is after all events, adds as many as fit in a block, without encoding them again; otherwise
   // adds only the first. Removes them from `in` and `pairs`, and sets `at` to the last one's
@@ -141,7 +94,7 @@ class TimeLog {
   [[nodiscard]] bool LoadSome(std::string_view& in, uint64_t& pairs, uint64_t& at);
 
   // Blocks before head_ are empty: they were dropped at the front, and are erased now and then.
-  absl::InlinedVector<Block, 1> blocks_;
+  absl::InlinedVector<TimeBlock, 1> blocks_;
   size_t head_ = 0;
   uint64_t size_ = 0;
 };
