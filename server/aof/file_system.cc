@@ -191,6 +191,28 @@ absl::StatusOr<size_t> ReadFull(File& file, uint64_t offset, std::span<char> out
   return filled;
 }
 
+absl::Status WriteAgain(File& file, uint64_t from, uint64_t to) {
+  constexpr size_t kCopyBytes = size_t{1} << 20;
+  std::string bytes(std::min<uint64_t>(to - from, kCopyBytes), '\0');
+  while (from < to) {
+    bytes.resize(std::min<uint64_t>(to - from, kCopyBytes));
+    const auto count = ReadFull(file, from, bytes);
+    if (!count.ok()) return count.status();
+    if (*count < bytes.size()) {
+      return absl::DataLossError(absl::StrCat(file.path(), " has become shorter"));
+    }
+    for (std::string_view rest = bytes; !rest.empty();) {
+      const auto written = file.Overwrite(from, rest);
+      if (!written.ok()) return written.status();
+      if (*written == 0)
+        return absl::DataLossError(absl::StrCat("no progress writing ", file.path()));
+      rest.remove_prefix(*written);
+      from += *written;
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::string> ReadSmallFile(FileSystem& files, const std::string& path,
                                           size_t limit) {
   auto file = files.OpenForRead(path);

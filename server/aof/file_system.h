@@ -88,6 +88,10 @@ class PosixFileSystem final : public FileSystem {
 absl::Status AppendAll(File& file, std::string_view bytes);
 // Reads until `out` is full or the file ends; returns the bytes read.
 absl::StatusOr<size_t> ReadFull(File& file, uint64_t offset, std::span<char> out);
+// Reads the bytes [from, to) and writes them to the same place, so that a crash meanwhile changes
+// nothing: their pages are dirty again, and the next Sync really writes them. DataLoss if the file
+// is shorter.
+absl::Status WriteAgain(File& file, uint64_t from, uint64_t to);
 // Returns the whole content of a small file. OutOfRange if it is longer than `limit` bytes.
 absl::StatusOr<std::string> ReadSmallFile(FileSystem& files, const std::string& path, size_t limit);
 

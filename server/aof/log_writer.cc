@@ -11,17 +11,17 @@
 namespace tally::server {
 namespace {
 
-constexpr int64_t kSyncAfterMs = 500;   // everysec: the oldest batch waits this long for a sync
-constexpr int64_t kWaitAfterMs = 1000;  // everysec: and this long before Flush waits for it
 constexpr size_t kKeptCapacity = size_t{1} << 20;
-constexpr size_t kCopyBytes = size_t{1} << 20;
 constexpr uint64_t kLittleToSync = uint64_t{64} << 10;  // takes no longer than to sync one byte
 constexpr int kMostSyncsAhead = 8;
 
 }  // namespace
 
 LogWriter::LogWriter(AofDirectory& directory, const Options& options)
-    : directory_(directory), options_(options), worker_(directory.files().NewWorker()) {}
+    : directory_(directory),
+      options_(options),
+      unsynced_(options.max_unsynced_bytes),
+      worker_(directory.files().NewWorker()) {}
 
 absl::StatusOr<std::unique_ptr<LogWriter>> LogWriter::Open(AofDirectory& directory,
                                                            const LogPosition& end, uint64_t synced,
@@ -59,35 +59,13 @@ absl::Status LogWriter::OpenExisting(const LogPosition& end, uint64_t synced) {
       const absl::Status truncated = file_->Truncate(end.offset);
       if (!truncated.ok()) return truncated;
     }
-    const absl::Status again = WriteAgain(synced, end.offset);
+    const absl::Status again = WriteAgain(*file_, synced, end.offset);
     if (!again.ok()) return again;
     written_ = end;
     return SyncInline(0);
   }
   return absl::FailedPreconditionError(
       absl::StrCat("log ", end.sequence, " is not in ", directory_.ManifestPath()));
-}
-
-// Writes the same bytes to the same place, so a crash meanwhile changes nothing.
-absl::Status LogWriter::WriteAgain(uint64_t from, uint64_t to) {
-  std::string bytes(std::min<uint64_t>(to - from, kCopyBytes), '\0');
-  while (from < to) {
-    bytes.resize(std::min<uint64_t>(to - from, kCopyBytes));
-    const auto count = ReadFull(*file_, from, bytes);
-    if (!count.ok()) return count.status();
-    if (*count < bytes.size()) {
-      return absl::DataLossError(absl::StrCat(file_->path(), " has become shorter"));
-    }
-    for (std::string_view rest = bytes; !rest.empty();) {
-      const auto written = file_->Overwrite(from, rest);
-      if (!written.ok()) return written.status();
-      if (*written == 0)
-        return absl::DataLossError(absl::StrCat("no progress writing ", file_->path()));
-      rest.remove_prefix(*written);
-      from += *written;
-    }
-  }
-  return absl::OkStatus();
 }
 
 absl::Status LogWriter::StartLog(std::unique_ptr<File> file, uint64_t sequence) {
@@ -126,8 +104,7 @@ absl::Status LogWriter::Flush(int64_t now_ms) {
         break;
       }
       case AppendFsync::kEverySec:
-        if (unsynced_.empty()) unsynced_since_ms_ = now_ms;
-        unsynced_.Append(buffer_);
+        unsynced_.Append(buffer_, now_ms);
         break;
       case AppendFsync::kNo:
         safe_ = written_;
@@ -217,13 +194,13 @@ void LogWriter::CollectSync(const BackgroundWorker::Result& result, int64_t now_
   // With policy `no`, safe_ is the end of what is written, which may be further.
   if (!keeps_nothing) safe_ = sync_target_;
   synced_ = sync_target_.offset;
-  syncing_.Clear();
+  unsynced_.SyncEnded();
 }
 
 void LogWriter::WaitWhenBehind(int64_t now_ms) {
   if (options_.policy != AppendFsync::kEverySec) return;
   bool waited = false;
-  while (error_.ok() && IsBehind(now_ms)) {
+  while (error_.ok() && unsynced_.IsBehind(now_ms)) {
     waited = true;
     if (!worker_->busy()) StartSync();
     const BackgroundWorker::Result result = worker_->Wait();
@@ -234,25 +211,15 @@ void LogWriter::WaitWhenBehind(int64_t now_ms) {
   if (waited) ++stats_.delayed_fsyncs;
 }
 
-bool LogWriter::IsBehind(int64_t now_ms) const {
-  const size_t kept = syncing_.size() + unsynced_.size();
-  if (kept == 0) return false;
-  const int64_t oldest = syncing_.empty() ? unsynced_since_ms_ : syncing_since_ms_;
-  return now_ms - oldest >= kWaitAfterMs || kept > options_.max_unsynced_bytes;
-}
-
 void LogWriter::StartSync() {
-  std::swap(syncing_, unsynced_);
-  syncing_since_ms_ = unsynced_since_ms_;
+  unsynced_.SyncStarted();
   sync_target_ = written_;
   worker_->Start([file = file_.get()] { return file->Sync(); });
 }
 
 void LogWriter::StartSyncIfDue(int64_t now_ms) {
-  if (options_.policy != AppendFsync::kEverySec || worker_->busy() || unsynced_.empty()) return;
-  const bool due = now_ms - unsynced_since_ms_ >= kSyncAfterMs ||
-                   unsynced_.size() > options_.max_unsynced_bytes / 2;
-  if (due) StartSync();
+  if (options_.policy != AppendFsync::kEverySec || worker_->busy()) return;
+  if (unsynced_.IsSyncDue(now_ms)) StartSync();
 }
 
 absl::Status LogWriter::TryRecover(int64_t now_ms) {
@@ -277,7 +244,7 @@ absl::Status LogWriter::RecoverInPlace(int64_t now_ms) {
     const absl::Status written = WriteBatch();
     if (!written.ok()) return written;
     // The batch leaves the buffer, so that it is not written twice if the sync fails.
-    unsynced_.Append(buffer_);
+    unsynced_.Append(buffer_, now_ms);
     Recycle(buffer_, kKeptCapacity);
   }
   error_ = absl::OkStatus();
@@ -303,7 +270,7 @@ absl::Status LogWriter::RecoverInNewLog(int64_t now_ms) {
   std::string content = FormatLogHeader(header);
   Check(ParseLogHeader(content, header), "a log header can be read back");
   LogPosition end{log->sequence, kLogHeaderBytes, header.crc};
-  const std::string commands = absl::StrCat(syncing_.Joined(), unsynced_.Joined(), buffer_);
+  const std::string commands = absl::StrCat(unsynced_.Joined(), buffer_);
   for (std::string_view rest = commands; !rest.empty();) {
     const std::string_view batch = FirstCommands(rest, options_.max_batch_bytes);
     content += batch;
@@ -326,7 +293,6 @@ absl::Status LogWriter::RecoverInNewLog(int64_t now_ms) {
   previous_ = safe_;
   written_ = safe_ = end;
   synced_ = end.offset;
-  syncing_.Clear();
   unsynced_.Clear();
   Recycle(buffer_, kKeptCapacity);
   error_ = absl::OkStatus();

@@ -22,10 +22,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "core/bytes/byte_blocks.h"
 #include "server/aof/aof_directory.h"
 #include "server/aof/file_system.h"
 #include "server/aof/log_format.h"
+#include "server/aof/unsynced_batches.h"
 
 namespace tally::server {
 
@@ -111,14 +111,13 @@ class LogWriter {
   // Bytes that were appended and are not known to be on disk (in policy `no`: not written).
   uint64_t pending_bytes() const { return buffer_.size() + unsynced_bytes(); }
   // The same without the bytes of this turn.
-  uint64_t unsynced_bytes() const { return unsynced_.size() + syncing_.size(); }
+  uint64_t unsynced_bytes() const { return unsynced_.size(); }
   bool fsync_running() const { return worker_->busy(); }
 
  private:
   LogWriter(AofDirectory& directory, const Options& options);
 
   absl::Status OpenExisting(const LogPosition& end, uint64_t synced);
-  absl::Status WriteAgain(uint64_t from, uint64_t to);
   // Writes the header of the new log `file`, which continues written_, and continues there.
   absl::Status StartLog(std::unique_ptr<File> file, uint64_t sequence);
   absl::Status WriteBatch();
@@ -126,7 +125,6 @@ class LogWriter {
   absl::Status SyncInline(int64_t now_ms);
   absl::Status TimedSync(File& file, int64_t now_ms);
   void WaitWhenBehind(int64_t now_ms);
-  bool IsBehind(int64_t now_ms) const;
   void StartSyncIfDue(int64_t now_ms);
   void StartSync();
   void CollectSync(const BackgroundWorker::Result& result, int64_t now_ms);
@@ -142,11 +140,8 @@ class LogWriter {
   uint64_t synced_ = 0;  // bytes of the file that are on disk
   LogPosition safe_;     // end of the bytes not needed in memory: on disk, or in policy no, written
 
-  std::string buffer_;   // commands of this turn
-  ByteBlocks unsynced_;  // commands after syncing_: written, not known to be on disk
-  ByteBlocks syncing_;   // commands after safe_ that the running sync covers
-  int64_t unsynced_since_ms_ = 0;
-  int64_t syncing_since_ms_ = 0;
+  std::string buffer_;        // commands of this turn
+  UnsyncedBatches unsynced_;  // commands after safe_
   LogPosition sync_target_;
 
   absl::Status error_;
