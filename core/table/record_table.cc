@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <utility>
 
 #include "core/base/check.h"
@@ -78,9 +79,7 @@ RecordTable::Record RecordTable::Find(std::string_view key, uint64_t hash) const
 void RecordTable::ForEachWithHash(uint64_t hash,
                                   absl::FunctionRef<void(const Record&)> visit) const {
   const Segment& segment = *SegmentOf(hash);
-  std::vector<uint32_t> offsets;
-  static_cast<void>(segment.offsets_.find(Segment::Collect{hash, &offsets}));
-  for (const uint32_t offset : offsets) visit(segment.At(offset, hash));
+  for (const uint32_t offset : segment.WithHash(hash)) visit(segment.At(offset, hash));
 }
 
 void RecordTable::Prefetch(std::span<const std::string_view> keys) const {
@@ -130,8 +129,9 @@ void RecordTable::Reserve(size_t records) {
     segment_bytes_ += segment->MemoryBytes();
     directory_.Assign(uint64_t{i} << (64 - depth), depth, segment);
   }
-  first.depth_ = depth;
-  for (Segment* segment : directory_) segment->expected_ = static_cast<uint32_t>(records >> depth);
+  for (Segment* segment : directory_) {
+    segment->Expect(depth, static_cast<uint32_t>(records >> depth));
+  }
 }
 
 RecordTable::Record RecordTable::Resize(const Record& record, size_t payload_size) {
@@ -151,48 +151,17 @@ void RecordTable::Pack(Segment& segment) {
 }
 
 bool RecordTable::MaySplit(const Segment& segment) const {
-  return segment.depth_ < directory_.depth() || directory_.size() <= kSmallDirectory ||
+  return segment.depth() < directory_.depth() || directory_.size() <= kSmallDirectory ||
          directory_.size() < size_;
 }
 
 void RecordTable::Split(Segment& segment) {
-  if (segment.depth_ == directory_.depth()) directory_.Double();
+  if (segment.depth() == directory_.depth()) directory_.Double();
   segment_bytes_ -= segment.MemoryBytes();
-
-  const uint32_t depth = segment.depth_ + 1;
-  auto low = std::make_unique<Segment>(seed_, depth);
-  auto high = std::make_unique<Segment>(seed_, depth);
-  low->offsets_.reserve(segment.size() / 2);
-  high->offsets_.reserve(segment.size() / 2);
-  low->Compact(segment.used_ / 2);
-  high->Compact(segment.used_ / 2);
-  uint64_t any_hash = 0;
-  for (uint32_t offset : segment.offsets_) {
-    const Record record = segment.At(offset);
-    const uint64_t hash = Hash(record.key());
-    any_hash = hash;
-    Segment& target = (hash >> (64 - depth)) & 1 ? *high : *low;
-    const uint32_t at = target.Add(record.key(), hash, record.size());
-    std::copy_n(record.data(), record.size(), target.At(at).data());
-  }
-
-  // The segment's own object becomes the low half, so that the owner's references to it stay valid.
-  std::swap(segment.buffer_, low->buffer_);
-  std::swap(segment.used_, low->used_);
-  std::swap(segment.capacity_, low->capacity_);
-  std::swap(segment.dead_, low->dead_);
-  segment.depth_ = depth;
-  segment.offsets_.clear();
-  segment.offsets_.rehash(0);
-  segment.offsets_.reserve(low->offsets_.size());
-  for (uint32_t offset : low->offsets_) segment.offsets_.insert(offset);
-  low->offsets_.clear();
-
-  high->due = segment.due;
-  high->epoch = segment.epoch;
-  if (segment.marks_ != nullptr) {
-    high->marks_ = std::make_unique<Segment::Marks>(*segment.marks_);
-  }
+  // A segment that splits has records.
+  const uint64_t any_hash = Hash(segment.At(*segment.offsets().begin()).key());
+  std::unique_ptr<Segment> high = segment.SplitUpperHalf();
+  const uint32_t depth = high->depth();
   // The upper half of the old range now belongs to `high`.
   directory_.Assign(any_hash | uint64_t{1} << (64 - depth), depth, high.get());
   segment_bytes_ += segment.MemoryBytes() + high->MemoryBytes();
@@ -204,7 +173,7 @@ std::vector<std::pair<uint64_t, uint32_t>> RecordTable::RecordsFrom(const Segmen
                                                                     uint64_t prefix) const {
   std::vector<std::pair<uint64_t, uint32_t>> found;
   found.reserve(segment.size());
-  for (uint32_t offset : segment.offsets_) {
+  for (uint32_t offset : segment.offsets()) {
     const uint64_t own = PrefixOf(Hash(segment.At(offset).key()));
     if (own >= prefix) found.emplace_back(own, offset);
   }
@@ -233,7 +202,7 @@ uint64_t RecordTable::Scan(uint64_t cursor, size_t count,
     }
     for (const auto& [prefix, offset] : found) visit(segment.At(offset));
     count -= found.size();
-    cursor = directory_.NextInterval(cursor << kCursorShift, segment.depth_) >> kCursorShift;
+    cursor = directory_.NextInterval(cursor << kCursorShift, segment.depth()) >> kCursorShift;
     if (cursor == 0 || count == 0) return cursor;
   }
   return cursor;
@@ -250,11 +219,9 @@ RecordTable::Record RecordTable::Sample(uint64_t random) const {
   if (empty()) return {};
   const auto [index, rank] = Choose(random);
   const Segment& segment = *directory_[index];
-  auto it = segment.offsets_.begin();
+  auto it = segment.offsets().begin();
   std::advance(it, static_cast<ptrdiff_t>(rank));
-  Record record = segment.At(*it);
-  record.hash_ = Hash(record.key());
-  return record;
+  return segment.At(*it, Hash(segment.At(*it).key()));
 }
 
 // The records are looked up in the order of their places, and visited in the order in which they
@@ -281,12 +248,12 @@ void RecordTable::SampleMany(size_t count, absl::FunctionRef<uint64_t()> random,
     });
     size_t rank = 0;
     const Segment* segment = nullptr;
-    decltype(segment->offsets_.begin()) place;
+    decltype(segment->offsets().begin()) place;
     for (const Chosen& one : chosen) {
       const Segment* const next = directory_[one.choice.index];
       if (next != segment || one.choice.rank < rank) {
         segment = next;
-        place = segment->offsets_.begin();
+        place = segment->offsets().begin();
         rank = 0;
       }
       for (; rank < one.choice.rank; ++rank) ++place;
@@ -296,7 +263,7 @@ void RecordTable::SampleMany(size_t count, absl::FunctionRef<uint64_t()> random,
       constexpr size_t kAhead = 8;
       if (i + kAhead < found.size()) {
         const Found& later = found[i + kAhead];
-        __builtin_prefetch(later.segment->buffer_ + later.offset);
+        later.segment->PrefetchAt(later.offset);
       }
       visit(found[i].segment->At(found[i].offset));
     }
@@ -307,7 +274,7 @@ RecordTable::Segment* RecordTable::NextSegment(uint64_t& position) const {
   if (position == kEndPosition || directory_.empty()) return nullptr;
   // A position is the lowest hash of the next range.
   Segment* segment = SegmentOf(position);
-  position = directory_.NextInterval(position, segment->depth_);
+  position = directory_.NextInterval(position, segment->depth());
   if (position == 0) position = kEndPosition;
   return segment;
 }

@@ -1,60 +1,33 @@
 // A hash table of byte records: key bytes -> payload bytes, packed.
 //
 // The space of 64-bit key hashes is split into ranges by extendible hashing (see directory.h). Each
-// range is a Segment: one byte buffer that holds its records back to back, and an
-// absl::flat_hash_set of 32-bit offsets into it. A record costs its bytes, two length bytes and
-// 6-11 bytes of index. A full segment splits in two, so that no insertion ever moves more than one
-// segment. A scan in hash order has no state but a hash prefix.
+// range is a Segment (see segment.h). A record costs its bytes, two length bytes and 6-11 bytes of
+// index. A full segment splits in two, so that no insertion ever moves more than one segment. A
+// scan in hash order has no state but a hash prefix.
 //
 // Not thread-safe. A Record is valid until the next Insert, Resize, Erase, Pack or Clear of its
 // table.
 #pragma once
 
-#include <absl/container/flat_hash_set.h>
 #include <absl/functional/function_ref.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
-#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/table/directory.h"
+#include "core/table/segment.h"
 
 namespace tally {
 
 class RecordTable {
  public:
-  class Segment;
-
-  // A record's place in the table. False in a condition if no record was found.
-  class Record {
-   public:
-    Record() = default;
-    explicit operator bool() const { return segment_ != nullptr; }
-    std::string_view key() const { return {key_, key_size_}; }
-    // The payload; its bytes may be changed in place, its size only by Resize().
-    char* data() const { return key_ + key_size_; }
-    size_t size() const { return payload_size_; }
-    std::string_view payload() const { return {data(), payload_size_}; }
-    // Prefetches the payload, but at most 512 bytes of it.
-    void PrefetchPayload() const;
-    Segment& segment() const { return *segment_; }
-
-   private:
-    friend class RecordTable;
-    friend class Segment;
-    Segment* segment_ = nullptr;
-    char* key_ = nullptr;
-    uint32_t key_size_ = 0;
-    uint32_t payload_size_ = 0;
-    uint32_t offset_ = 0;
-    uint64_t hash_ = 0;
-  };
+  using Segment = RecordSegment;
+  using Record = RecordSegment::Record;
 
   // Is called after a segment's split: `into` is new and has some of the records of `from` and a
   // copy of its notes (due, epoch, marks).
@@ -196,139 +169,21 @@ class RecordTable {
   size_t segment_bytes_ = 0;
 };
 
-// One range of the hash space. Its public members are notes that the table's owner keeps on it.
-class RecordTable::Segment {
- public:
-  static constexpr int64_t kNothingDue = INT64_MAX;
-
-  // A lower bound of the instants at which something in here falls due, for example the earliest
-  // deadline. The owner sets it.
-  int64_t due = kNothingDue;
-  // The owner's mark, for example the number of the snapshot that has saved this segment.
-  uint64_t epoch = 0;
-
-  // Marks on single keys, for example on the keys that a snapshot has saved before the segment's
-  // turn came. A marked key need not be in the segment. Marks are valid for one epoch; when the
-  // segment splits, both halves get them. For few keys only: O(marks).
-  bool HasMark(uint64_t mark_epoch, std::string_view key) const;
-  void AddMark(uint64_t mark_epoch, std::string_view key);
-  size_t marks(uint64_t mark_epoch) const {
-    return marks_ != nullptr && marks_->epoch == mark_epoch ? marks_->keys.size() : 0;
-  }
-  void ClearMarks() { marks_ = nullptr; }
-
-  size_t size() const { return offsets_.size(); }
-  // Bytes of the records: keys, payloads and lengths.
-  size_t bytes() const { return used_ - dead_; }
-
-  Segment(uint64_t seed, uint32_t depth)
-      : offsets_(0, Hasher{this}, Equal{this}), seed_(seed), depth_(depth) {}
-  ~Segment();
-  Segment(const Segment&) = delete;
-  Segment& operator=(const Segment&) = delete;
-
- private:
-  friend class RecordTable;
-
-  struct Marks {
-    uint64_t epoch = 0;
-    std::vector<std::string> keys;
-  };
-  struct Probe {
-    std::string_view key;
-    uint64_t hash;
-  };
-  struct Place {
-    uint32_t offset;
-    uint64_t hash;
-  };
-  // Equals no record; the comparison with a record prefetches that record.
-  struct Fetch {
-    uint64_t hash;
-  };
-  // Equals no record; the comparison notes the record's offset if its key has this hash.
-  struct Collect {
-    uint64_t hash;
-    std::vector<uint32_t>* offsets;
-  };
-  struct Hasher {
-    using is_transparent = void;
-    const Segment* segment;
-    size_t operator()(uint32_t offset) const;
-    size_t operator()(const Probe& probe) const { return probe.hash; }
-    size_t operator()(const Place& place) const { return place.hash; }
-    size_t operator()(const Fetch& fetch) const { return fetch.hash; }
-    size_t operator()(const Collect& collect) const { return collect.hash; }
-  };
-  struct Equal {
-    using is_transparent = void;
-    const Segment* segment;
-    bool operator()(uint32_t a, uint32_t b) const { return a == b; }
-    bool operator()(uint32_t a, const Probe& b) const;
-    bool operator()(const Probe& a, uint32_t b) const { return (*this)(b, a); }
-    bool operator()(uint32_t a, const Place& b) const { return a == b.offset; }
-    bool operator()(const Place& a, uint32_t b) const { return a.offset == b; }
-    bool operator()(uint32_t a, const Fetch&) const {
-      __builtin_prefetch(segment->buffer_ + a);
-      return false;
-    }
-    bool operator()(const Fetch& a, uint32_t b) const { return (*this)(b, a); }
-    bool operator()(uint32_t a, const Collect& b) const;
-    bool operator()(const Collect& a, uint32_t b) const { return (*this)(b, a); }
-  };
-
-  // `hash` must be the key's hash if the returned record is passed to Resize or Erase.
-  Record At(uint32_t offset, uint64_t hash = 0) const;
-  Record Find(std::string_view key, uint64_t hash) const;
-  // Appends a record to the buffer and returns its offset; the caller adds that to the index.
-  uint32_t Append(std::string_view key, size_t payload_size);
-  uint32_t Add(std::string_view key, uint64_t hash, size_t payload_size);
-  Record Resize(const Record& record, size_t payload_size);
-  Record ResizeWithMove(const Record& record, size_t payload_size);
-  void Erase(const Record& record);
-  void Pack();
-  void MakeRoomForExpected(size_t record_size);
-  bool IsFull(size_t more) const;
-  void MakeRoom(size_t more);
-  // Moves the live records to a buffer of the given capacity.
-  void Compact(size_t capacity);
-  void MarkDead(uint32_t offset, size_t record_size);
-  size_t MemoryBytes() const;
-
-  absl::flat_hash_set<uint32_t, Hasher, Equal> offsets_;
-  char* buffer_ = nullptr;
-  uint32_t used_ = 0;
-  uint32_t capacity_ = 0;
-  uint32_t dead_ = 0;
-  const uint64_t seed_;
-  uint32_t depth_ = 0;
-  uint32_t expected_ = 0;  // reserved records; 0 after the first one is added
-  std::unique_ptr<Marks> marks_;
-};
-
-inline void RecordTable::Record::PrefetchPayload() const {
-  constexpr size_t kMostLines = 8;
-  const size_t size = std::min<size_t>(payload_size_, kMostLines * kCacheLine);
-  for (size_t at = 0; at < size; at += kCacheLine) __builtin_prefetch(data() + at);
-}
-
 inline void RecordTable::PrefetchIndex(uint64_t hash) const {
-  SegmentOf(hash)->offsets_.prefetch(Segment::Fetch{hash});
+  SegmentOf(hash)->PrefetchIndex(hash);
 }
 
 inline void RecordTable::PrefetchRecord(uint64_t hash) const {
-  static_cast<void>(SegmentOf(hash)->offsets_.find(Segment::Fetch{hash}));
+  SegmentOf(hash)->PrefetchRecord(hash);
 }
 
 inline void RecordTable::PrefetchInsertion(uint64_t hash) const {
-  const Segment* segment = SegmentOf(hash);
-  segment->offsets_.prefetch(Segment::Fetch{hash});
-  __builtin_prefetch(segment->buffer_ + segment->used_, 1);
+  SegmentOf(hash)->PrefetchInsertion(hash);
 }
 
 template <typename Visit>
 void RecordTable::ForEach(const Segment& segment, Visit&& visit) const {
-  for (uint32_t offset : segment.offsets_) visit(segment.At(offset));
+  for (uint32_t offset : segment.offsets()) visit(segment.At(offset));
 }
 
 template <typename Visit>

@@ -1,0 +1,67 @@
+// The bytes of a record in a segment: varint(key size * 2 + dead), varint(payload size), key,
+// payload. A key has fewer than 2^30 bytes, a payload fewer than 2^31.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace tally::record_layout {
+
+// Lengths below 2^31 as little-endian base-128.
+inline char* PutLength(char* out, uint32_t value) {
+  while (value >= 0x80) {
+    *out++ = static_cast<char>(value | 0x80);
+    value >>= 7;
+  }
+  *out++ = static_cast<char>(value);
+  return out;
+}
+
+inline const char* GetLength(const char* in, uint32_t* value) {
+  uint32_t byte = static_cast<unsigned char>(*in++);
+  if (byte < 0x80) [[likely]] {
+    *value = byte;
+    return in;
+  }
+  uint32_t result = byte & 0x7F;
+  for (int shift = 7;; shift += 7) {
+    byte = static_cast<unsigned char>(*in++);
+    result |= (byte & 0x7F) << shift;
+    if (byte < 0x80) break;
+  }
+  *value = result;
+  return in;
+}
+
+template <typename Word>
+bool SameWord(const char* a, const char* b) {
+  Word x;
+  Word y;
+  std::memcpy(&x, a, sizeof x);
+  std::memcpy(&y, b, sizeof y);
+  return x == y;
+}
+
+// Most keys are short: comparing two words, which may overlap, costs less than a call.
+inline bool EqualBytes(const char* a, const char* b, size_t size) {
+  if (size > 16) return std::memcmp(a, b, size) == 0;
+  if (size >= 8) return SameWord<uint64_t>(a, b) && SameWord<uint64_t>(a + size - 8, b + size - 8);
+  if (size >= 4) return SameWord<uint32_t>(a, b) && SameWord<uint32_t>(a + size - 4, b + size - 4);
+  return size == 0 || (a[0] == b[0] && a[size / 2] == b[size / 2] && a[size - 1] == b[size - 1]);
+}
+
+inline size_t LengthBytes(size_t value) {
+  size_t bytes = 1;
+  while (value >= 0x80) {
+    value >>= 7;
+    ++bytes;
+  }
+  return bytes;
+}
+
+inline size_t RecordBytes(size_t key_size, size_t payload_size) {
+  return LengthBytes(key_size * 2) + LengthBytes(payload_size) + key_size + payload_size;
+}
+
+}  // namespace tally::record_layout
