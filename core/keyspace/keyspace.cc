@@ -153,7 +153,7 @@ Keyspace::Entry Keyspace::Shape(std::string_view key, Type type, Storage storage
   if (dated) {
     std::memcpy(data + 4, &deadline, sizeof deadline);
     ++expires_;
-    NoteDue(record.segment(), deadline);
+    due_.Note(record.segment(), deadline);
   }
   return entry;
 }
@@ -201,7 +201,7 @@ void Keyspace::UpdatePacked(const Entry& entry, std::string_view bytes, int64_t 
   std::memcpy(Entry(record).value(), bytes.data(), bytes.size());
   if (keeps_deadline) return;
   std::memcpy(record.data() + 4, &deadline, sizeof deadline);
-  NoteDue(record.segment(), deadline);
+  due_.Note(record.segment(), deadline);
 }
 
 void Keyspace::SetPointer(std::string_view key, Type type, void* value, int64_t deadline,
@@ -246,7 +246,7 @@ Keyspace::Entry Keyspace::SetDeadline(const Entry& entry, int64_t deadline) {
   }
   if (has) {
     std::memcpy(record.data() + 4, &deadline, sizeof deadline);
-    NoteDue(record.segment(), deadline);
+    due_.Note(record.segment(), deadline);
   }
   return Entry(record);
 }
@@ -268,7 +268,7 @@ void* Keyspace::Release(const Entry& entry) {
 }
 
 void Keyspace::Clear() {
-  due_.clear();
+  due_.Clear();
   aging_.clear();
   expires_ = 0;
   by_type_ = {};
@@ -291,29 +291,13 @@ void Keyspace::Swap(Keyspace& other) {
 
 void Keyspace::OnSplit(Segment& from, Segment& into) {
   (void)from;
-  if (into.due != Segment::kNothingDue) due_.emplace(into.due, &into);
-}
-
-void Keyspace::NoteDue(Segment& segment, int64_t deadline) {
-  if (deadline < segment.due) Schedule(segment, deadline);
-}
-
-void Keyspace::Schedule(Segment& segment, int64_t due) {
-  if (segment.due != Segment::kNothingDue) due_.erase({segment.due, &segment});
-  segment.due = due;
-  if (due != Segment::kNothingDue) due_.emplace(due, &segment);
-}
-
-Keyspace::Segment* Keyspace::NextDueSegment(DuePlace& place) const {
-  const auto next = due_.upper_bound({place.due, place.segment});
-  if (next == due_.end()) return nullptr;
-  place = {next->first, next->second};
-  return next->second;
+  due_.Add(into);
 }
 
 bool Keyspace::ExpireSegment(int64_t now, int64_t interval_ms) {
-  if (!expiring_ || due_.empty() || due_.begin()->first > now) return false;
-  Segment& segment = *due_.begin()->second;
+  Segment* const first = expiring_ ? due_.First(now) : nullptr;
+  if (first == nullptr) return false;
+  Segment& segment = *first;
   int64_t next = Segment::kNothingDue;
   std::vector<std::string> due_keys;
   ForEach(segment, [&](const Entry& entry) {
@@ -323,7 +307,7 @@ bool Keyspace::ExpireSegment(int64_t now, int64_t interval_ms) {
       next = std::min(next, entry.deadline());
     }
   });
-  Schedule(segment, next == Segment::kNothingDue ? next : std::max(next, now + interval_ms));
+  due_.Schedule(segment, next == Segment::kNothingDue ? next : std::max(next, now + interval_ms));
   for (const std::string& key : due_keys) Expire(Entry(table_.Find(key)));
   return true;
 }

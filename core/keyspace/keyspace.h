@@ -28,6 +28,7 @@
 #include "core/base/type.h"
 #include "core/bytes/byte_range.h"
 #include "core/keyspace/access.h"
+#include "core/keyspace/due_segments.h"
 #include "core/keyspace/reclaimer.h"
 #include "core/keyspace/value.h"
 #include "core/table/record_table.h"
@@ -198,9 +199,7 @@ class Keyspace final : private RecordTable::SplitObserver {
   // Keys that hold a value of the type.
   size_t size_of(Type type) const { return by_type_[static_cast<size_t>(type)]; }
   // For how many ms the keys that are due but not yet removed may have been due; 0 if none is due.
-  int64_t expiry_lag_ms(int64_t now) const {
-    return due_.empty() || due_.begin()->first > now ? 0 : now - due_.begin()->first;
-  }
+  int64_t expiry_lag_ms(int64_t now) const { return due_.LagMs(now); }
   // The bytes of the table without those of heap values, which the allocator counts.
   size_t table_bytes() const { return table_.MemoryBytes(); }
 
@@ -224,13 +223,10 @@ class Keyspace final : private RecordTable::SplitObserver {
   Segment* NextSegment(uint64_t& position) const { return table_.NextSegment(position); }
   // Returns the segments with deadlines, one with each call, and perhaps some whose last deadline
   // is gone; null at the end. Begins with a default-constructed place. O(log segments).
-  struct DuePlace {
-    int64_t due = INT64_MIN;
-    Segment* segment = nullptr;
-  };
-  Segment* NextDueSegment(DuePlace& place) const;
+  using DuePlace = DueSegments::Place;
+  Segment* NextDueSegment(DuePlace& place) const { return due_.Next(place); }
   // To be called when no key in the segment has a deadline any more: NextDueSegment then skips it.
-  void NothingDue(Segment& segment) { Schedule(segment, Segment::kNothingDue); }
+  void NothingDue(Segment& segment) { due_.Schedule(segment, Segment::kNothingDue); }
   // Frees the memory that erased keys of the segment took. Its entries are not valid afterwards.
   void Pack(Segment& segment) { table_.Pack(segment); }
   template <typename Visit>
@@ -260,8 +256,6 @@ class Keyspace final : private RecordTable::SplitObserver {
   using Storage = Entry::Storage;
 
   void OnSplit(Segment& from, Segment& into) override;
-  void NoteDue(Segment& segment, int64_t deadline);
-  void Schedule(Segment& segment, int64_t due);
   void BeforeChange(const Entry& entry) {
     Segment& segment = entry.record_.segment();
     if (segment.epoch < epoch_) [[unlikely]]
@@ -298,7 +292,7 @@ class Keyspace final : private RecordTable::SplitObserver {
   uint64_t seed_;
   Reclaimer& reclaimer_;
   RecordTable table_;
-  absl::btree_set<std::pair<int64_t, Segment*>> due_;
+  DueSegments due_;
   absl::btree_set<std::string> aging_;  // keys
   std::string last_swept_;
   Observer* observer_ = nullptr;
