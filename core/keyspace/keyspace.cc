@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/base/check.h"
 #include "core/bytes/number.h"
 #include "core/bytes/text.h"
 
@@ -13,43 +14,7 @@ namespace {
 // Longer strings live on the heap: moving them with their segment would cost more than it saves.
 constexpr size_t kMaxInlineString = 192;
 
-template <typename T>
-T Load(const char* from) {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-
 }  // namespace
-
-int64_t Keyspace::Entry::deadline() const {
-  return has_deadline() ? Load<int64_t>(record_.data() + 4) : kNoDeadline;
-}
-
-uint32_t Keyspace::Entry::access() const {
-  uint32_t mark = 0;
-  std::memcpy(&mark, record_.data() + 1, 3);
-  return mark;
-}
-
-void Keyspace::Entry::set_access(uint32_t mark) { std::memcpy(record_.data() + 1, &mark, 3); }
-
-int64_t Keyspace::Entry::integer() const {
-  Check(is_integer(), "the entry holds an integer");
-  return Load<int64_t>(value());
-}
-
-void Keyspace::Entry::set_integer(int64_t number) {
-  Check(is_integer(), "the entry holds an integer");
-  std::memcpy(value(), &number, sizeof number);
-}
-
-std::string_view Keyspace::Entry::bytes() const {
-  if (is_heap()) return heap<Text>().view();
-  return record_.payload().substr(value_offset());
-}
-
-void* Keyspace::Entry::pointer() const { return Load<void*>(value()); }
 
 Keyspace::Keyspace(uint64_t seed, Reclaimer& reclaimer)
     : seed_(seed), reclaimer_(reclaimer), table_(seed, this), random_(seed) {}

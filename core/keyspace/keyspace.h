@@ -1,13 +1,5 @@
 // One database: keys with a type, a value, a deadline and an access mark.
 //
-// A key's record (see RecordTable) has this payload:
-//   1 byte   type (low 4 bits), has-deadline, storage (2 bits), raw
-//   3 bytes  access mark
-//   8 bytes  deadline, unix ms, if it has one
-//   value    bytes of a short string or of another packed value; or an int64; or a heap pointer
-// With the record's two length bytes, a counter with a deadline costs 22 bytes beside its key and
-// its place in the index.
-//
 // There is no index of single deadlines. Each segment has an instant at which it is searched for
 // expired keys: its earliest deadline or an earlier instant, or a little later if it has just been
 // searched (see ExpireSegment). The segments are ordered by that instant. Not thread-safe; an Entry
@@ -24,11 +16,11 @@
 #include <string_view>
 #include <utility>
 
-#include "core/base/check.h"
 #include "core/base/type.h"
 #include "core/bytes/byte_range.h"
 #include "core/keyspace/access.h"
 #include "core/keyspace/due_segments.h"
+#include "core/keyspace/keyspace_entry.h"
 #include "core/keyspace/reclaimer.h"
 #include "core/keyspace/value.h"
 #include "core/table/record_table.h"
@@ -36,60 +28,10 @@
 
 namespace tally {
 
-inline constexpr int64_t kNoDeadline = INT64_MAX;
-
 class Keyspace final : private RecordTable::SplitObserver {
  public:
   using Segment = RecordTable::Segment;
-
-  class Entry {
-   public:
-    Entry() = default;
-    explicit operator bool() const { return static_cast<bool>(record_); }
-
-    std::string_view key() const { return record_.key(); }
-    Type type() const { return static_cast<Type>(bits() & kTypeMask); }
-    // Unix ms; kNoDeadline if it has none.
-    int64_t deadline() const;
-    bool expired(int64_t now) const { return has_deadline() && deadline() <= now; }
-    // 24 bits: see access.h.
-    uint32_t access() const;
-    void set_access(uint32_t mark);
-
-    bool is_integer() const { return storage() == Storage::kInteger; }
-    bool is_heap() const { return storage() == Storage::kHeap; }
-    // Whether the string has been changed in place: OBJECT ENCODING then reports raw.
-    bool is_raw() const { return (bits() & kRawBit) != 0; }
-    int64_t integer() const;
-    // Requires is_integer() (asserted), as integer() does.
-    void set_integer(int64_t value);
-    // The bytes of a string that is no integer, or of a packed value.
-    std::string_view bytes() const;
-    // The heap value. Requires is_heap() and that T is the class of type() (asserted).
-    template <typename T>
-    T& heap() const {
-      Check(is_heap() && type() == kTypeOf<T>, "the entry holds a heap value of this type");
-      return *static_cast<T*>(pointer());
-    }
-    void* pointer() const;
-
-   private:
-    friend class Keyspace;
-    enum class Storage : uint8_t { kBytes = 0, kInteger = 1, kHeap = 2 };
-    static constexpr uint8_t kTypeMask = 0x0F;
-    static constexpr uint8_t kDeadlineBit = 0x10;
-    static constexpr int kStorageShift = 5;
-    static constexpr uint8_t kRawBit = 0x80;
-
-    explicit Entry(const RecordTable::Record& record) : record_(record) {}
-    uint8_t bits() const { return static_cast<uint8_t>(record_.data()[0]); }
-    bool has_deadline() const { return (bits() & kDeadlineBit) != 0; }
-    Storage storage() const { return static_cast<Storage>((bits() >> kStorageShift) & 3); }
-    size_t value_offset() const { return has_deadline() ? 12 : 4; }
-    char* value() const { return record_.data() + value_offset(); }
-
-    RecordTable::Record record_;
-  };
+  using Entry = KeyspaceEntry;
 
   // Is notified of keys that expire or are created, and of changes while there is an epoch.
   class Observer {
