@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What it costs to be observed: how long a scrape of /metrics holds the loop while there are many keys, and
-the instructions of a decision, with those of another build beside them."""
+the instructions of a call, with those of another build beside them."""
 
 import argparse
 import pathlib
@@ -24,6 +24,15 @@ CASES = [
     ("SLIDING, denied, 100 keys", [], lambda i: ["LIMIT.TAKE", f"user:{i % 100}", "SLIDING", 0, "1h"]),
     ("SLIDING, denied, each another key", [], lambda i: ["LIMIT.TAKE", f"user:{i}", "SLIDING", 0, "1h"]),
     ("GET", [], lambda i: ["GET", f"user:{i % 100}"]),
+    ("SET", [], lambda i: ["SET", f"user:{i % 100}", "value"]),
+    ("SETEX", [], lambda i: ["SETEX", f"user:{i % 100}", 3600, "1"]),
+    ("RPUSH", [], lambda i: ["RPUSH", f"list:{i % 100}", 1_795_230_400 + i]),
+    ("LINDEX", [["RPUSH", "list", *range(100)]], lambda i: ["LINDEX", "list", 50]),
+    ("HSET", [], lambda i: ["HSET", f"hash:{i % 100}", "f", i]),
+    ("SADD", [], lambda i: ["SADD", "set", f"user:{i}"]),
+    ("ZADD", [], lambda i: ["ZADD", "zset", i, f"user:{i}"]),
+    ("QUOTA.BUY", [["QUOTA.SETLIMIT", "book", 1, 0, 5, "30d"]],
+     lambda i: ["QUOTA.BUY", "book", f"user:{i}", i, "ITEMS", 1, 0, 1]),
 ]
 
 
