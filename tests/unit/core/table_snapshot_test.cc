@@ -22,9 +22,8 @@ struct WalkedTable {
 
   Records Dump() const {
     Records all;
-    table.ForEach([&](const RecordTable::Record& record) {
-      all.emplace(record.key(), record.payload());
-    });
+    table.ForEach(
+        [&](const RecordTable::Record& record) { all.emplace(record.key(), record.payload()); });
     return all;
   }
   void Begin(uint64_t number) {
