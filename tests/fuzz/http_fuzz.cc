@@ -128,7 +128,7 @@ void Converse(World& world, HttpSite& site, std::string_view stream, size_t long
     CheckResponses(session);
     Check(session.buffered() <= kMostHeld + longest, "a request takes little memory");
     Check(!session.OutOfTime(), "nobody was silent");
-    if (session.client().postponed) return;
+    if (session.client().state.command.postponed()) return;
   }
 }
 
