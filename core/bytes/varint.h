@@ -32,7 +32,7 @@ constexpr size_t VarintBytes(uint64_t value) {
   return bytes;
 }
 
-// Writes `value` at `out`, which has room for kMaxVarintBytes; returns the end of what it wrote.
+// Writes `value` at `out`, which has room for VarintBytes(value); returns the end of what it wrote.
 inline char* WriteVarint(char* out, uint64_t value) {
   while (value >= 0x80) {
     *out++ = static_cast<char>(value | 0x80);

@@ -6,18 +6,11 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/bytes/varint.h"
+
 namespace tally::record_layout {
 
-// Lengths below 2^31 as little-endian base-128.
-inline char* PutLength(char* out, uint32_t value) {
-  while (value >= 0x80) {
-    *out++ = static_cast<char>(value | 0x80);
-    value >>= 7;
-  }
-  *out++ = static_cast<char>(value);
-  return out;
-}
-
+// Reads a length as WriteVarint writes it. Most have one byte.
 inline const char* GetLength(const char* in, uint32_t* value) {
   uint32_t byte = static_cast<unsigned char>(*in++);
   if (byte < 0x80) [[likely]] {
@@ -51,17 +44,8 @@ inline bool EqualBytes(const char* a, const char* b, size_t size) {
   return size == 0 || (a[0] == b[0] && a[size / 2] == b[size / 2] && a[size - 1] == b[size - 1]);
 }
 
-inline size_t LengthBytes(size_t value) {
-  size_t bytes = 1;
-  while (value >= 0x80) {
-    value >>= 7;
-    ++bytes;
-  }
-  return bytes;
-}
-
 inline size_t RecordBytes(size_t key_size, size_t payload_size) {
-  return LengthBytes(key_size * 2) + LengthBytes(payload_size) + key_size + payload_size;
+  return VarintBytes(key_size * 2) + VarintBytes(payload_size) + key_size + payload_size;
 }
 
 }  // namespace tally::record_layout

@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include "core/base/check.h"
+#include "core/bytes/varint.h"
 #include "core/mem/blocks.h"
 #include "core/table/record_layout.h"
 
@@ -15,8 +16,6 @@ namespace tally {
 
 using record_layout::EqualBytes;
 using record_layout::GetLength;
-using record_layout::LengthBytes;
-using record_layout::PutLength;
 using record_layout::RecordBytes;
 
 namespace {
@@ -100,8 +99,8 @@ std::vector<uint32_t> RecordSegment::WithHash(uint64_t hash) const {
 uint32_t RecordSegment::Append(std::string_view key, size_t payload_size) {
   MakeRoom(RecordBytes(key.size(), payload_size));
   const uint32_t offset = used_;
-  char* out = PutLength(buffer_ + used_, static_cast<uint32_t>(key.size() * 2));
-  out = PutLength(out, static_cast<uint32_t>(payload_size));
+  char* out = WriteVarint(buffer_ + used_, key.size() * 2);
+  out = WriteVarint(out, payload_size);
   std::memcpy(out, key.data(), key.size());
   used_ = static_cast<uint32_t>(out - buffer_ + key.size() + payload_size);
   return offset;
@@ -126,9 +125,8 @@ RecordSegment::Record RecordSegment::Resize(const Record& record, size_t payload
   if (used_ + new_size > capacity_) return ResizeWithMove(record, payload_size);
   uint32_t offset = record.offset_;
   if (offset + old_size == used_ &&
-      LengthBytes(record.payload_size_) == LengthBytes(payload_size)) {
-    char* const length = record.key_ - LengthBytes(payload_size);
-    PutLength(length, static_cast<uint32_t>(payload_size));
+      VarintBytes(record.payload_size_) == VarintBytes(payload_size)) {
+    WriteVarint(record.key_ - VarintBytes(payload_size), payload_size);
     used_ = static_cast<uint32_t>(offset + new_size);
   } else {
     const auto slot = offsets_.find(Place{offset, record.hash_});
