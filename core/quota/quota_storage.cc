@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/bytes/recycle.h"
 #include "core/bytes/run_sink.h"
 #include "core/quota/quota_book.h"
 
@@ -65,10 +66,13 @@ std::optional<EntityKey> ReadKey(std::string_view& run) {
   return EntityKey(QuotaId::Text(text));
 }
 
-// Passes the run to the sink if it has more than its kind, and then truncates it to its kind.
+// Passes the run to the sink if it has more than its kind, and begins the next one with its kind.
 void PassOn(std::string& run, const RunSink& sink) {
+  const char kind = run.front();
   if (run.size() > 1) sink(run);
-  run.resize(1);
+  // One large record must not keep its memory until the end.
+  Recycle(run, 2 * kRunBytes);
+  run.assign(1, kind);
 }
 
 // Appends records until about `max_bytes` bytes are appended; returns the table's next cursor.
