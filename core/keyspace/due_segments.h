@@ -39,7 +39,8 @@ class DueSegments {
   }
   // For how many ms the first segment has been due; 0 if none is. O(1).
   int64_t LagMs(int64_t now) const {
-    return segments_.empty() || segments_.begin()->first > now ? 0 : now - segments_.begin()->first;
+    const Segment* first = First(now);
+    return first == nullptr ? 0 : now - first->due;
   }
   // Returns the segment after `place` and moves `place` to it; null at the end. O(log segments).
   Segment* Next(Place& place) const;
