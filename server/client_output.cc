@@ -30,8 +30,8 @@ void ClientOutput::DropUnlogged() {
 
 void ClientOutput::Flush() {
   for (Client* client : clients_.TakePending()) {
-    if (client->state.command.running())
-      continue;  // It is marked again when its command has ended.
+    // It is marked again when its command has ended.
+    if (client->state.command.running()) continue;
     client->wrote = false;
     if (client->output.size() > kShortOutput) {
       large_.push_back(client);
