@@ -66,10 +66,11 @@ struct WalkedTable {
   }
 };
 
-std::string PayloadOf(SeededRandom& random) {
-  const size_t size = random.OneIn(500)  ? random.Below(400 << 10)
-                      : random.OneIn(10) ? random.Below(3000)
-                                         : random.Below(40);
+// Of `large_in` payloads one is large.
+std::string PayloadOf(SeededRandom& random, uint64_t large_in) {
+  const size_t size = random.OneIn(large_in) ? random.Below(400 << 10)
+                      : random.OneIn(10)     ? random.Below(3000)
+                                             : random.Below(40);
   return std::string(size, static_cast<char>('a' + random.Below(26)));
 }
 
@@ -79,12 +80,13 @@ TEST_CASE("a table's snapshot is what the table was, whatever changes while it i
   SeededRandom random;
   INFO("seed " << random.seed());
   WalkedTable walked(random.Next());
+  // Few keys have many large records, so that segments of them are saved record by record.
   const auto change = [&](uint64_t keys) {
     const std::string key = std::to_string(random.Below(keys));
     if (random.OneIn(3)) {
       walked.Erase(key);
     } else {
-      walked.Put(key, PayloadOf(random));
+      walked.Put(key, PayloadOf(random, keys / 10));
     }
   };
   for (uint64_t number = 1; number <= 8; ++number) {
@@ -115,4 +117,15 @@ TEST_CASE("a step of a table's snapshot saves one record of a segment of large o
   }
   CHECK(walked.saved == begun);
   CHECK(walked.most_at_once == 1 << 20);
+}
+
+TEST_CASE("a few records of a segment are saved ahead of their turn, the next one saves them all") {
+  WalkedTable walked(7);
+  for (int i = 0; i < 100; ++i) walked.Put(std::to_string(i), "one segment");
+  walked.Begin(1);
+  for (int i = 0; i < 32; ++i) walked.Put(std::to_string(i), "changed");
+  CHECK(walked.saved.size() == 32);
+  walked.Put("99", "changed");
+  CHECK(walked.saved.size() == 100);
+  CHECK_FALSE(walked.SaveNext());
 }
