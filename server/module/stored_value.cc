@@ -9,14 +9,13 @@
 namespace tally::module {
 namespace {
 
-// A packed block has one byte for the length, then the bytes.
-constexpr size_t kMaxPackedBytes = 255;
-
+// What an allocator sets aside in any case, so that a value can change within its block.
 size_t BlockBytes(size_t size) { return HeapBytes(size + 1); }
 
 void Write(char* block, std::string_view bytes) {
   block[0] = static_cast<char>(static_cast<uint8_t>(bytes.size()));
   std::memcpy(block + 1, bytes.data(), bytes.size());
+  std::memset(block + 1 + bytes.size(), 0, BlockBytes(bytes.size()) - 1 - bytes.size());
 }
 
 }  // namespace
@@ -33,6 +32,8 @@ StoredValue StoredValue::Pack(std::string_view bytes) {
   Write(block, bytes);
   return OfBlock(block);
 }
+
+std::string_view StoredValue::block_bytes() const { return {block(), BlockBytes(packed().size())}; }
 
 std::string_view StoredValue::packed() const {
   const char* bytes = block();
@@ -70,7 +71,16 @@ size_t StoredValue::Weight(Type type) const {
 
 bool IsPackedValue(Type type, std::string_view bytes) {
   const auto is_packed = OperationsOf(type).is_packed;
-  return bytes.size() <= kMaxPackedBytes && is_packed != nullptr && is_packed(bytes);
+  return bytes.size() <= StoredValue::kMaxPackedBytes && is_packed != nullptr && is_packed(bytes);
+}
+
+bool IsBlock(Type type, std::string_view bytes) {
+  if (bytes.empty()) return false;
+  const size_t size = static_cast<uint8_t>(bytes.front());
+  if (bytes.size() != BlockBytes(size)) return false;
+  const std::string_view padding = bytes.substr(1 + size);
+  return padding.find_first_not_of('\0') == std::string_view::npos &&
+         IsPackedValue(type, bytes.substr(1, size));
 }
 
 void* NewHeapValue(Type type, uint64_t seed, ZoneSource& zones) {

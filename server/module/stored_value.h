@@ -19,6 +19,9 @@ class StoredValue {
   StoredValue() = default;
   explicit StoredValue(void* raw) : raw_(reinterpret_cast<uintptr_t>(raw)) {}
 
+  // The most bytes that a packed value may have.
+  static constexpr size_t kMaxPackedBytes = 253;
+
   static StoredValue Pack(std::string_view bytes);
   static StoredValue OfHeap(void* value) { return StoredValue(value); }
 
@@ -40,6 +43,10 @@ class StoredValue {
   size_t Weight(Type type) const;
   // The allocation of the packed bytes. The value's owner may move it, and then needs OfBlock.
   char* block() const { return reinterpret_cast<char*>(raw_ & ~kPackedBit); }
+  // All bytes of the block: the length, the packed bytes, and zeros up to the size of the
+  // allocation. So a copy of them, in an allocation of just that size, is a block too.
+  std::string_view block_bytes() const;
+  // Takes over `block`, which must be a block of a packed value; see IsBlock.
   static StoredValue OfBlock(char* block);
 
  private:
@@ -50,6 +57,8 @@ class StoredValue {
 
 // Whether the bytes are those of a packed value of the type.
 bool IsPackedValue(Type type, std::string_view bytes);
+// Whether the bytes are block_bytes() of a packed value of the type.
+bool IsBlock(Type type, std::string_view bytes);
 
 // Makes an empty heap value, into which LoadRun loads runs. The caller owns it.
 void* NewHeapValue(Type type, uint64_t seed, ZoneSource& zones);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 
 #include "core/bytes/run_sink.h"
 #include "core/keyspace/value.h"
@@ -10,7 +11,9 @@
 namespace tally::module {
 namespace {
 
-enum Part : char { kPacked = 'P', kRun = 'R', kLastRun = 'L' };
+// The first byte of a run. That of a block is less: it is the length of the packed bytes.
+enum Part : uint8_t { kRun = 0xfe, kLastRun = 0xff };
+static_assert(StoredValue::kMaxPackedBytes < kRun);
 
 // A string of the payload. Its memory is the server's; the destructor frees it.
 class LoadedString {
@@ -26,9 +29,12 @@ class LoadedString {
   LoadedString& operator=(const LoadedString&) = delete;
 
   bool good() const { return good_; }
-  // part() and rest() require good().
-  char part() const { return bytes_[0]; }
+  // The others require good().
+  uint8_t part() const { return static_cast<uint8_t>(bytes_[0]); }
   std::string_view rest() const { return {bytes_ + 1, size_ - 1}; }
+  std::string_view bytes() const { return {bytes_, size_}; }
+  // The caller owns the memory now.
+  char* Release() { return std::exchange(bytes_, nullptr); }
 
  private:
   char* bytes_;
@@ -42,7 +48,7 @@ void ForEachRun(Type type, const void* value, Take&& take) {
   std::string run;
   uint64_t cursor = 0;
   do {
-    run.assign(1, kRun);
+    run.assign(1, static_cast<char>(kRun));
     cursor = OperationsOf(type).save(value, cursor, kRunBytes, run);
     take(run, cursor == 0);
   } while (cursor != 0);
@@ -54,9 +60,9 @@ void SaveValue(redis::Io* io, Type type, StoredValue value) {
   const auto save = [&](std::string_view part) {
     redis::Functions().SaveStringBuffer(io, part.data(), part.size());
   };
-  if (value.is_packed()) return save(std::string(1, kPacked).append(value.packed()));
+  if (value.is_packed()) return save(value.block_bytes());
   ForEachRun(type, value.heap(), [&](std::string& run, bool is_last) {
-    if (is_last) run.front() = kLastRun;
+    if (is_last) run.front() = static_cast<char>(kLastRun);
     save(run);
   });
 }
@@ -66,14 +72,14 @@ StoredValue LoadValue(redis::Io* io, Type type, int encoding_version, uint64_t s
   if (encoding_version != kEncodingVersion) return {};
   StoredValue value;
   while (true) {
-    const LoadedString string(io);
+    LoadedString string(io);
     if (!string.good()) break;
-    const char part = string.part();
-    if (part == kPacked && !value) {
-      if (!IsPackedValue(type, string.rest())) break;
-      return StoredValue::Pack(string.rest());
+    const uint8_t part = string.part();
+    if (part < kRun) {
+      // The string becomes the value: to copy it would cost a tenth of the time of loading.
+      if (value || !IsBlock(type, string.bytes())) break;
+      return StoredValue::OfBlock(string.Release());
     }
-    if (part != kRun && part != kLastRun) break;
     if (!value) value = StoredValue::OfHeap(NewHeapValue(type, seed, zones));
     if (!LoadRun(type, value.heap(), string.rest())) break;
     if (part == kLastRun) return value;

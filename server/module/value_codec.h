@@ -1,11 +1,12 @@
 // Writes and reads values in RDB payloads (which DUMP and MIGRATE use too) and in an AOF without a
 // preamble.
 //
-//   payload = "P" bytes                        a packed value
-//           | ( "R" run )* "L" run             a heap value, in the runs of ValueOperations::save
+//   payload = block                            a packed value: StoredValue::block_bytes
+//           | ( 0xfe run )* 0xff run           a heap value, in the runs of ValueOperations::save
 //
-// Each letter, with what follows it, is one string of the RDB. In an AOF each is one command:
-// TALLY.LOAD key type PACKED|FIRST|MORE bytes.
+// A block, and the byte before a run with the run, is one string of the RDB. In an AOF each is one
+// command: TALLY.LOAD key type PACKED|FIRST|MORE bytes, where the bytes of a packed value are
+// without the block around them.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@
 
 namespace tally::module {
 
-inline constexpr int kEncodingVersion = 1;
+inline constexpr int kEncodingVersion = 2;
 
 // The words of TALLY.LOAD.
 inline constexpr std::string_view kLoadPacked = "PACKED";

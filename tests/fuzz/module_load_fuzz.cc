@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "server/module/value_codec.h"
 #include "tests/unit/module/fake_server.h"
 
 namespace {
@@ -41,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FakeServer& server = Server();
   tally::redis::Type* type = server.TypeAt(data[0] % 4);
   tally::redis::Io io{std::string(reinterpret_cast<const char*>(data + 1), size - 1)};
-  void* value = type->methods.rdb_load(&io, 1);
+  void* value = type->methods.rdb_load(&io, tally::module::kEncodingVersion);
   if (value == nullptr) return 0;
   server.Erase("k");
   server.keys["k"] = {type, value};

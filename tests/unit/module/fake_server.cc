@@ -125,7 +125,7 @@ struct FakeApi {
     if (io->failed) return nullptr;
     io->at = io->bytes.size() - rest.size();
     *size = text.size();
-    char* copy = static_cast<char*>(std::malloc(text.size() + 1));
+    char* copy = static_cast<char*>(std::malloc(text.size()));
     std::memcpy(copy, text.data(), text.size());
     return copy;
   }

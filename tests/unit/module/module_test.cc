@@ -7,6 +7,7 @@
 
 #include "fake_server.h"
 #include "random_seed.h"
+#include "server/module/value_codec.h"
 
 namespace tally::module {
 namespace {
@@ -147,7 +148,7 @@ TEST_CASE("module: a payload gives the value that was saved") {
   for (auto& [name, key] : server.keys) {
     INFO(name);
     redis::Io io = SavedValue(key);
-    void* loaded = key.type->methods.rdb_load(&io, 1);
+    void* loaded = key.type->methods.rdb_load(&io, kEncodingVersion);
     REQUIRE(loaded != nullptr);
     CHECK(io.at == io.bytes.size());
     FakeServer::KeyValue again{key.type, loaded};
@@ -156,8 +157,57 @@ TEST_CASE("module: a payload gives the value that was saved") {
     CHECK(key.type->methods.mem_usage(copy) > 0);
     key.type->methods.free(copy);
     key.type->methods.free(loaded);
-    CHECK(key.type->methods.rdb_load(&io, 2) == nullptr);
+    CHECK(key.type->methods.rdb_load(&io, kEncodingVersion + 1) == nullptr);
   }
+}
+
+// What is loaded is changed in its place, so its memory must be as large as that of any other
+// value.
+TEST_CASE("module: a loaded value can be changed, whatever its size") {
+  FakeServer server;
+  REQUIRE(server.Load({}));
+  for (int rules = 1; rules <= 12; ++rules) {
+    std::vector<std::string> take = {"LIMIT.TAKE", "k"};
+    for (int i = 1; i <= rules; ++i) {
+      for (const std::string& word : {std::string("FIXED"), std::string("900"), std::to_string(i)})
+        take.push_back(word);
+    }
+    server.Run(take);
+    FakeServer::KeyValue& key = server.keys.at("k");
+    redis::Io io = SavedValue(key);
+    key.type->methods.free(key.value);
+    key.value = key.type->methods.rdb_load(&io, kEncodingVersion);
+    REQUIRE(key.value != nullptr);
+    // Each answer has one hit more, and one of the lengths in the value grows at 128.
+    for (int hits = 2; hits < 140; ++hits) {
+      const std::string left = ":" + std::to_string(900 - hits);
+      CHECK_THAT(server.Run(take), Catch::Contains(":1 :900 " + left));
+    }
+    server.Erase("k");
+  }
+}
+
+TEST_CASE("module: a block with a wrong length, or with bytes after its end") {
+  FakeServer server;
+  REQUIRE(server.Load({}));
+  server.Run({"LIMIT.TAKE", "k", "FIXED", "9", "1m"});
+  const FakeServer::KeyValue& key = server.keys.at("k");
+  const std::string good = SavedValue(key).bytes;
+  REQUIRE(good.size() == 17);  // the length of the string, and 16 bytes
+  REQUIRE(good.back() == 0);
+  const auto loads = [&](size_t at, char byte) {
+    redis::Io io{good};
+    io.bytes[at] = byte;
+    void* loaded = key.type->methods.rdb_load(&io, kEncodingVersion);
+    key.type->methods.free(loaded);
+    return loaded != nullptr;
+  };
+  CHECK(loads(1, good[1]));
+  for (const int length : {0, good[1] - 1, 16, 40, 253, 254}) {
+    CHECK_FALSE(loads(1, static_cast<char>(length)));
+  }
+  CHECK_FALSE(loads(16, 1));
+  CHECK_FALSE(loads(0, 8));
 }
 
 TEST_CASE("module: a payload that ends early, or of which bytes are changed") {
@@ -175,7 +225,7 @@ TEST_CASE("module: a payload that ends early, or of which bytes are changed") {
     for (int change = 0; change < 2 && !io.bytes.empty(); ++change) {
       io.bytes[random.Below(io.bytes.size())] = static_cast<char>(random.Below(256));
     }
-    void* loaded = type->methods.rdb_load(&io, 1);
+    void* loaded = type->methods.rdb_load(&io, kEncodingVersion);
     refused += loaded == nullptr ? 1 : 0;
     type->methods.free(loaded);
   }
