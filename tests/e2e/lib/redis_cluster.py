@@ -75,6 +75,11 @@ class Cluster:
         return [server for server in self.servers if server.process.poll() is None
                 and Caller(server.port).info("replication", "role") == "master"]
 
+    def replica_of(self, primary):
+        """The one replica of a primary."""
+        return next(server for server in self.servers if server.process.poll() is None
+                    and Caller(server.port).info("replication", "master_port") == str(primary.port))
+
     def call(self, key, *words):
         """At the primary that has the key's slot."""
         for server in self.primaries():
