@@ -5,6 +5,7 @@
 #include "core/base/check.h"
 #include "core/bytes/heap_size.h"
 #include "core/keyspace/value.h"
+#include "server/module/module_api.h"
 
 namespace tally::module {
 namespace {
@@ -28,7 +29,7 @@ StoredValue StoredValue::OfBlock(char* block) {
 
 StoredValue StoredValue::Pack(std::string_view bytes) {
   Check(bytes.size() <= kMaxPackedBytes, "a packed value is short");
-  char* block = static_cast<char*>(::operator new(BlockBytes(bytes.size())));
+  char* block = static_cast<char*>(redis::Functions().Alloc(BlockBytes(bytes.size())));
   Write(block, bytes);
   return OfBlock(block);
 }
@@ -49,7 +50,7 @@ bool StoredValue::Repack(std::string_view bytes) const {
 void StoredValue::Free(Type type) const {
   if (raw_ == 0) return;
   if (is_packed()) {
-    ::operator delete(block());
+    redis::Functions().Free(block());
   } else {
     OperationsOf(type).destroy(heap());
   }

@@ -41,7 +41,8 @@ class StoredValue {
   size_t MemoryBytes(Type type) const;
   // The number of elements whose freeing takes time; 1 for a packed or null value.
   size_t Weight(Type type) const;
-  // The allocation of the packed bytes. The value's owner may move it, and then needs OfBlock.
+  // The server's allocation of the packed bytes. The value's owner may move it, and then needs
+  // OfBlock.
   char* block() const { return reinterpret_cast<char*>(raw_ & ~kPackedBit); }
   // All bytes of the block: the length, the packed bytes, and zeros up to the size of the
   // allocation. So a copy of them, in an allocation of just that size, is a block too.
