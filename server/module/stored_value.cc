@@ -16,7 +16,6 @@ size_t BlockBytes(size_t size) { return HeapBytes(size + 1); }
 void Write(char* block, std::string_view bytes) {
   block[0] = static_cast<char>(static_cast<uint8_t>(bytes.size()));
   std::memcpy(block + 1, bytes.data(), bytes.size());
-  std::memset(block + 1 + bytes.size(), 0, BlockBytes(bytes.size()) - 1 - bytes.size());
 }
 
 }  // namespace
@@ -34,7 +33,11 @@ StoredValue StoredValue::Pack(std::string_view bytes) {
   return OfBlock(block);
 }
 
-std::string_view StoredValue::block_bytes() const { return {block(), BlockBytes(packed().size())}; }
+std::string StoredValue::SavedBlock() const {
+  std::string bytes(block(), 1 + packed().size());
+  bytes.resize(BlockBytes(packed().size()));
+  return bytes;
+}
 
 std::string_view StoredValue::packed() const {
   const char* bytes = block();

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "core/base/type.h"
@@ -44,9 +45,9 @@ class StoredValue {
   // The server's allocation of the packed bytes. The value's owner may move it, and then needs
   // OfBlock.
   char* block() const { return reinterpret_cast<char*>(raw_ & ~kPackedBit); }
-  // All bytes of the block: the length, the packed bytes, and zeros up to the size of the
-  // allocation. So a copy of them, in an allocation of just that size, is a block too.
-  std::string_view block_bytes() const;
+  // The block as it is saved: the length, the packed bytes, and zeros up to the size of the
+  // allocation. So when it is loaded into an allocation of just its size, that is a block.
+  std::string SavedBlock() const;
   // Takes over `block`, which must be a block of a packed value; see IsBlock.
   static StoredValue OfBlock(char* block);
 
@@ -58,7 +59,7 @@ class StoredValue {
 
 // Whether the bytes are those of a packed value of the type.
 bool IsPackedValue(Type type, std::string_view bytes);
-// Whether the bytes are block_bytes() of a packed value of the type.
+// Whether the bytes are a SavedBlock() of the type.
 bool IsBlock(Type type, std::string_view bytes);
 
 // Makes an empty heap value, into which LoadRun loads runs. The caller owns it.

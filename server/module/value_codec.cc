@@ -60,7 +60,7 @@ void SaveValue(redis::Io* io, Type type, StoredValue value) {
   const auto save = [&](std::string_view part) {
     redis::Functions().SaveStringBuffer(io, part.data(), part.size());
   };
-  if (value.is_packed()) return save(value.block_bytes());
+  if (value.is_packed()) return save(value.SavedBlock());
   ForEachRun(type, value.heap(), [&](std::string& run, bool is_last) {
     if (is_last) run.front() = static_cast<char>(kLastRun);
     save(run);

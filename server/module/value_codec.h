@@ -1,7 +1,7 @@
 // Writes and reads values in RDB payloads (which DUMP and MIGRATE use too) and in an AOF without a
 // preamble.
 //
-//   payload = block                            a packed value: StoredValue::block_bytes
+//   payload = block                            a packed value: StoredValue::SavedBlock
 //           | ( 0xfe run )* 0xff run           a heap value, in the runs of ValueOperations::save
 //
 // A block, and the byte before a run with the run, is one string of the RDB. In an AOF each is one

@@ -178,7 +178,7 @@ TEST_CASE("module: a loaded value can be changed, whatever its size") {
     key.type->methods.free(key.value);
     key.value = key.type->methods.rdb_load(&io, kEncodingVersion);
     REQUIRE(key.value != nullptr);
-    // Each answer has one hit more, and one of the lengths in the value grows at 128.
+    // Each call counts one hit more; from 128 on the number of hits takes a second byte.
     for (int hits = 2; hits < 140; ++hits) {
       const std::string left = ":" + std::to_string(900 - hits);
       CHECK_THAT(server.Run(take), Catch::Contains(":1 :900 " + left));
