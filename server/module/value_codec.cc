@@ -76,7 +76,7 @@ StoredValue LoadValue(redis::Io* io, Type type, int encoding_version, uint64_t s
     if (!string.good()) break;
     const uint8_t part = string.part();
     if (part < kRun) {
-      // The string becomes the value: to copy it would cost a tenth of the time of loading.
+      // The string becomes the value, which saves a second allocation and a copy.
       if (value || !IsBlock(type, string.bytes())) break;
       return StoredValue::OfBlock(string.Release());
     }
