@@ -117,7 +117,7 @@ bool RuleParser::ReadOptions(const WordReader& in, size_t& index, RuleList& list
     } else {
       break;
     }
-    list.words.insert(list.words.end(), {in.words[index], value});
+    if (list.keeps_words) list.words.insert(list.words.end(), {in.words[index], value});
   }
   return true;
 }
@@ -133,9 +133,9 @@ bool RuleParser::ReadRule(const WordReader& in, size_t& index, const RuleForm& f
   LimitRule& rule = list.rules.emplace_back();
   rule.algorithm = form.algorithm;
   if (!ReadNumbers(in, index, rule)) return false;
-  const auto begin = in.words.begin() + static_cast<std::ptrdiff_t>(index);
-  index += 1 + form.arguments;
-  list.words.insert(list.words.end(), begin, in.words.begin() + static_cast<std::ptrdiff_t>(index));
+  const Words own = in.words.subspan(index, 1 + form.arguments);
+  index += own.size();
+  if (list.keeps_words) list.words.insert(list.words.end(), own.begin(), own.end());
   if (!ReadOptions(in, index, list)) return false;
   const std::string_view wrong = WrongWith(rule);
   return wrong.empty() || in.Fail(std::string(wrong));

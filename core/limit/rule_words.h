@@ -28,6 +28,7 @@ struct RuleForm;
 
 struct RuleList {
   absl::InlinedVector<LimitRule, 4> rules;
+  bool keeps_words = true;  // false if nobody will read `words`, which then stay empty
   // The words of the rules. The words of a policy replace POLICY and its name, and zones are
   // spelled as in their source. Valid as long as the words that were read, the policies and the
   // zones.

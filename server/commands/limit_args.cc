@@ -24,22 +24,23 @@ bool LimitArgs::ReadKeys(CommandContext& context, size_t& index) {
   std::string error;
   const WordReader in(args, OriginOf(context), error);
   const RuleParser parser = ParserOf(context);
-  absl::InlinedVector<size_t, 2> ends;  // where each key's rules end in list.rules
   while (true) {
     keys.push_back({args[index], {}});
-    list.words.push_back(args[index]);
+    if (list.keeps_words) list.words.push_back(args[index]);
     ++index;
+    const size_t begin = list.rules.size();
     if (!parser.Read(in, index, list)) return ReplyWordError(context, error);
-    ends.push_back(list.rules.size());
+    keys.back().rules = std::span<const LimitRule>(list.rules).subspan(begin);
     if (index + 1 >= args.size() || !IsWord(args[index], "and")) break;
-    list.words.push_back("AND");
+    if (list.keeps_words) list.words.push_back("AND");
     ++index;
   }
-  const std::span<const LimitRule> rules(list.rules.data(), list.rules.size());
-  size_t begin = 0;
-  for (size_t i = 0; i < keys.size(); ++i) {
-    keys[i].rules = rules.subspan(begin, ends[i] - begin);
-    begin = ends[i];
+  // The rules may have moved when their list grew.
+  std::span<const LimitRule> rest(list.rules);
+  for (KeyRules& key : keys) {
+    const size_t count = key.rules.size();
+    key.rules = rest.first(count);
+    rest = rest.subspan(count);
   }
   return true;
 }

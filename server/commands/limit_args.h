@@ -21,7 +21,8 @@ namespace tally::server {
 
 // The arguments of LIMIT.TAKE, LIMIT.PEEK and LIMIT.FORCE.
 struct LimitArgs {
-  explicit LimitArgs(const CommandContext& context) : time(context) {}
+  explicit LimitArgs(const CommandContext& context)
+      : list{.keeps_words = context.host.effects.enabled()}, time(context) {}
   // False after replying an error.
   [[nodiscard]] bool Read(CommandContext& context);
 
@@ -31,7 +32,8 @@ struct LimitArgs {
   }
 
   absl::InlinedVector<KeyRules, 2> keys;
-  // The rules of all keys. Its `words` are each key with its rules, with AND between the keys.
+  // The rules of all keys. Its `words` are each key with its rules, with AND between the keys; they
+  // are kept only if somebody reads effects.
   RuleList list;
   int64_t cost = 1;
   EventTime time;

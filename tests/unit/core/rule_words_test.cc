@@ -52,6 +52,16 @@ TEST_CASE("words are rules up to the first that begins none") {
   CHECK(grammar.list.words.size() == 19);
   CHECK(grammar.list.words[13] == "Asia/Shanghai");
   REQUIRE(grammar.list.rules.size() == 5);
+
+  RuleList wordless{.keeps_words = false};
+  std::string error;
+  size_t index = 0;
+  const WordReader in(grammar.words, WordOrigin::kCaller, error);
+  REQUIRE(RuleParser(grammar.zones, grammar.policies).Read(in, index, wordless));
+  CHECK(index == 19);
+  CHECK(wordless.rules.size() == 5);
+  CHECK(wordless.words.empty());
+
   CHECK(LimitKey::Of(grammar.list.rules[0]) == LimitKey::Of(LimitRule::Fixed(3, 600'000)));
   CHECK(grammar.list.rules[1].refill == 2);
   CHECK(grammar.list.rules[2].week_start == WeekStart::kSunday);
