@@ -58,21 +58,38 @@ constexpr uint64_t JoinSevenBits(uint64_t bytes) {
   return (bytes & 0x000000000fffffff) | (bytes & 0x0fffffff00000000) >> 4;
 }
 
+// The first eight bytes of `in`, the first the least significant; zeros follow if it has fewer. It
+// must have at least four.
+inline uint64_t FirstEightBytes(std::string_view in) {
+  static_assert(std::endian::native == std::endian::little);
+  uint64_t bytes = 0;
+  if (in.size() >= sizeof bytes) {
+    std::memcpy(&bytes, in.data(), sizeof bytes);
+    return bytes;
+  }
+  // Two halves, which may overlap.
+  uint32_t low = 0;
+  uint32_t high = 0;
+  std::memcpy(&low, in.data(), sizeof low);
+  std::memcpy(&high, in.data() + in.size() - sizeof high, sizeof high);
+  return uint64_t{high} << (8 * (in.size() - sizeof high)) | low;
+}
+
 // ReadVarint for varints of two bytes or more. Not inlined, so that ReadVarint itself stays small
 // enough to be inlined where many short varints are read in a row.
 [[nodiscard, gnu::noinline]] inline bool ReadLongVarint(std::string_view& in, uint64_t& value) {
   uint64_t result = 0;
   size_t at = 0;
-  if (in.size() >= kMaxVarintBytes) {
+  if (in.size() >= 4) {
     // Reads eight bytes at once, and uses those that belong to the number.
-    static_assert(std::endian::native == std::endian::little);
-    uint64_t bytes = 0;
-    std::memcpy(&bytes, in.data(), sizeof bytes);
+    const uint64_t bytes = FirstEightBytes(in);
     const uint64_t ends = ~bytes & 0x8080808080808080;
     if (ends != 0) {
       const int bits = std::countr_zero(ends) + 1;
+      const auto length = static_cast<size_t>(bits / 8);
+      if (length > in.size()) return false;
       value = JoinSevenBits(bytes & ~uint64_t{0} >> (64 - bits));
-      in.remove_prefix(static_cast<size_t>(bits / 8));
+      in.remove_prefix(length);
       return true;
     }
     result = JoinSevenBits(bytes);

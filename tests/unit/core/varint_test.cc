@@ -41,12 +41,14 @@ TEST_CASE("Varints read back, and no prefix of one does", "[varint]") {
       REQUIRE(untouched == 42);
       REQUIRE(torn.size() == cut);
     }
-    out += "tail";
+    // How it is read depends on how much follows.
+    const std::string tail(random.Below(12), 't');
+    out += tail;
     std::string_view in = out;
     uint64_t back = 0;
     REQUIRE(ReadVarint(in, back));
     REQUIRE(back == value);
-    REQUIRE(in == "tail");
+    REQUIRE(in == tail);
   }
 }
 
