@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 
 #include "core/engine/decisions.h"
 #include "core/engine/scratch.h"
@@ -14,11 +15,9 @@ namespace {
 
 using State = CompactValue<LimitState>;
 
-// Whether the key may get the counters that these rules need.
-bool HasRoom(const LimitState& state, std::span<const LimitRule> rules, int64_t now) {
+// Whether a key that may be near its most counters may get those that these rules need.
+bool HasRoomForNew(const LimitState& state, std::span<const LimitRule> rules, int64_t now) {
   const auto counters = state.counters();
-  if (counters.size() + rules.size() <= Limits::kMaxCounters) [[likely]]
-    return true;
   const auto counting =
       std::count_if(counters.begin(), counters.end(),
                     [now](const LimitCounter& counter) { return counter.ExpiresAt() > now; });
@@ -28,10 +27,15 @@ bool HasRoom(const LimitState& state, std::span<const LimitRule> rules, int64_t 
   return added == 0 || static_cast<size_t>(counting + added) <= Limits::kMaxCounters;
 }
 
+bool HasRoom(const LimitState& state, std::span<const LimitRule> rules, int64_t now) {
+  return state.counters().size() + rules.size() <= Limits::kMaxCounters ||
+         HasRoomForNew(state, rules, now);
+}
+
 LimitState& ScratchState(const Place& place, size_t index) {
   auto& states = place.engine.scratch().limits;
-  while (states.size() <= index) states.emplace_back();
-  return states[index];
+  while (states.size() <= index) states.push_back(std::make_unique<LimitState>());
+  return *states[index];
 }
 
 // The states of a request's keys. A key that is named several times has one state.

@@ -3,8 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "core/hash/hash.h"
 #include "core/hits/hits.h"
@@ -18,7 +19,7 @@ struct EngineScratch {
 
   Hash hash;
   Hits hits;
-  std::deque<LimitState> limits;  // one for each key of a decision; references stay valid
+  std::vector<std::unique_ptr<LimitState>> limits;  // one for each key of a decision
   std::string bytes;
 };
 

@@ -51,7 +51,8 @@ Verdict JudgeLog(const LimitRule& rule, const LimitCounter* counter, const Hit& 
   return verdict;
 }
 
-Verdict JudgeNumbers(const LimitRule& rule, const LimitCounter* counter, const Hit& hit) {
+Verdict JudgeNumbers(const LimitRule& rule, const LimitKey& key, const LimitCounter* counter,
+                     const Hit& hit) {
   LimitNumbers numbers = counter == nullptr ? LimitNumbers() : counter->numbers;
   Roll(numbers, rule, hit.now);
   Verdict verdict;
@@ -68,15 +69,16 @@ Verdict JudgeNumbers(const LimitRule& rule, const LimitCounter* counter, const H
     verdict.fits_from = FitsFrom(numbers, rule, hit.cost, hit.now);
   }
   verdict.remaining = RemainingOf(numbers, rule, hit.now);
-  verdict.unused_from = ExpiryOf(LimitKey::Of(rule), numbers);
+  verdict.unused_from = ExpiryOf(key, numbers);
   return verdict;
 }
 
 Verdict Judge(const LimitRule& rule, const LimitState& state, const Hit& hit) {
   if (rule.algorithm == Algorithm::kDeny) return {.fits = false};
-  const LimitCounter* counter = state.Find(LimitKey::Of(rule));
+  const LimitKey key = LimitKey::Of(rule);
+  const LimitCounter* counter = state.Find(key);
   return rule.algorithm == Algorithm::kSliding ? JudgeLog(rule, counter, hit)
-                                               : JudgeNumbers(rule, counter, hit.NotAhead());
+                                               : JudgeNumbers(rule, key, counter, hit.NotAhead());
 }
 
 void CountNumbers(const LimitRule& rule, LimitNumbers& numbers, const Hit& hit) {

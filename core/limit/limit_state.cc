@@ -137,7 +137,9 @@ void LimitState::Prune(int64_t now) {
     if (counter.log != nullptr) counter.log->DropThrough(now - counter.key.period_ms);
   }
   const auto dead = [now](const LimitCounter& counter) { return counter.ExpiresAt() <= now; };
-  counters_.erase(std::remove_if(counters_.begin(), counters_.end(), dead), counters_.end());
+  const auto first = std::find_if(counters_.begin(), counters_.end(), dead);
+  if (first == counters_.end()) return;
+  counters_.erase(std::remove_if(first, counters_.end(), dead), counters_.end());
 }
 
 void LimitState::Give(int64_t count, int64_t now, int64_t at) {

@@ -20,10 +20,4 @@ bool CheckOutcome(CommandContext& context, const KeyOutcome& outcome) {
   return false;
 }
 
-void TellChange(CommandContext& context, std::string_view key, const KeyOutcome& outcome,
-                std::string_view event) {
-  if (outcome.changed) context.Changed(kEventModule, event, key);
-  if (outcome.removed) context.host.key_events.Notify(kEventGeneric, "del", context.database, key);
-}
-
 }  // namespace tally::server

@@ -45,13 +45,19 @@ double MicrosPerCycle() {
   return static_cast<double>(end - begin) / 1000 / static_cast<double>(Cycles() - cycles);
 }
 
+struct CycleClock {
+  double micros_per_cycle = MicrosPerCycle();
+  uint64_t start = Cycles();
+};
+
 }  // namespace
 
 int64_t CycleMicros() {
-  static const double micros_per_cycle = MicrosPerCycle();
-  static const uint64_t start = Cycles();
-  if (micros_per_cycle == 0) return SteadyNanos() / 1000;
-  return static_cast<int64_t>(static_cast<double>(Cycles() - start) * micros_per_cycle);
+  static const CycleClock clock;
+  if (clock.micros_per_cycle == 0) return SteadyNanos() / 1000;
+  // Signed, because a signed number becomes a double in one instruction.
+  const auto cycles = static_cast<int64_t>(Cycles() - clock.start);
+  return static_cast<int64_t>(static_cast<double>(cycles) * clock.micros_per_cycle);
 }
 
 }  // namespace tally::server
