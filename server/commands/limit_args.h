@@ -21,8 +21,9 @@ namespace tally::server {
 
 // The arguments of LIMIT.TAKE, LIMIT.PEEK and LIMIT.FORCE.
 struct LimitArgs {
-  explicit LimitArgs(const CommandContext& context)
-      : list{.keeps_words = context.host.effects.enabled()}, time(context) {}
+  explicit LimitArgs(const CommandContext& context) : time(context) {
+    list.keeps_words = context.host.effects.enabled();
+  }
   // False after replying an error.
   [[nodiscard]] bool Read(CommandContext& context);
 

@@ -53,7 +53,8 @@ TEST_CASE("words are rules up to the first that begins none") {
   CHECK(grammar.list.words[13] == "Asia/Shanghai");
   REQUIRE(grammar.list.rules.size() == 5);
 
-  RuleList wordless{.keeps_words = false};
+  RuleList wordless;
+  wordless.keeps_words = false;
   std::string error;
   size_t index = 0;
   const WordReader in(grammar.words, WordOrigin::kCaller, error);
