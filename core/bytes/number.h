@@ -12,13 +12,22 @@ namespace tally {
 // "-9223372036854775808", the longest.
 inline constexpr size_t kMaxInt64Chars = 20;
 
-// Returns the number whose canonical text is `text`, else nullopt. As strict as Redis's string2ll:
-// no spaces, no '+', no leading zeros, no "-0", nothing out of range. So WriteInt64 of the result
-// gives exactly `text` again.
-std::optional<int64_t> ParseInt64(std::string_view text);
+// Sets `value` to the number whose canonical text is `text`; returns false, with `value` unchanged,
+// if there is none. As strict as Redis's string2ll: no spaces, no '+', no leading zeros, no "-0",
+// nothing out of range. So WriteInt64 of the result gives exactly `text` again.
+//
+// A function of its own beside ParseInt64, because gcc 12 returns an optional by way of the stack:
+// it writes the flag as one byte and then reads eight, for which a processor waits some 5 ns.
+[[nodiscard]] bool ReadInt64(std::string_view text, int64_t& value);
 
-// Writes the decimal text of `value` at `out`, which has room for kMaxInt64Chars, without a
-// terminator; returns the end of what it wrote.
+// The same with nullopt for false.
+inline std::optional<int64_t> ParseInt64(std::string_view text) {
+  int64_t value = 0;
+  return ReadInt64(text, value) ? std::optional(value) : std::nullopt;
+}
+
+// Writes the decimal text of `value` at `out`, without a terminator, and returns its end. `out` has
+// room for kMaxInt64Chars, and what the text does not take of that room may be overwritten too.
 char* WriteInt64(char* out, int64_t value);
 
 void AppendInt64(std::string& out, int64_t value);

@@ -14,18 +14,19 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 static_assert(std::max(kMaxDurationMs, kMaxInstantMs) < INT64_MAX / 16);
 
-// Removes the leading digits from `text` and returns their number. Returns nullopt if there are
-// none or if the number exceeds `max`, which is kMaxDurationMs or kMaxInstantMs.
-std::optional<int64_t> TakeDigits(std::string_view& text, int64_t max) {
+// Removes the leading digits from `text` and sets `number` to what they say. Returns false if there
+// are none or if the number exceeds `max`, which is kMaxDurationMs or kMaxInstantMs.
+bool TakeDigits(std::string_view& text, int64_t max, int64_t& number) {
   size_t digits = 0;
   int64_t value = 0;
   for (; digits < text.size() && IsDigit(text[digits]); ++digits) {
     value = value * 10 + (text[digits] - '0');
-    if (value > max) return std::nullopt;
+    if (value > max) return false;
   }
-  if (digits == 0) return std::nullopt;
+  if (digits == 0) return false;
   text.remove_prefix(digits);
-  return value;
+  number = value;
+  return true;
 }
 
 // Parses `.` and at least one digit, up to the end of the text, as whole milliseconds.
@@ -41,40 +42,44 @@ std::optional<int64_t> FractionMs(std::string_view text) {
   return ms;
 }
 
-std::optional<int64_t> WithinMax(int64_t count, int64_t unit_ms, int64_t max) {
-  if (count > max / unit_ms) return std::nullopt;
-  return count * unit_ms;
+bool WithinMax(int64_t count, int64_t unit_ms, int64_t max, int64_t& ms) {
+  if (count > max / unit_ms) return false;
+  ms = count * unit_ms;
+  return true;
 }
 
-std::optional<int64_t> SecondsToMs(int64_t seconds, std::string_view fraction, int64_t max) {
-  const std::optional<int64_t> whole = WithinMax(seconds, 1000, max);
-  if (!whole || fraction.empty()) return whole;
-  const std::optional<int64_t> part = FractionMs(fraction);
-  if (!part || *whole > max - *part) return std::nullopt;
-  return *whole + *part;
+bool SecondsToMs(int64_t seconds, std::string_view fraction, int64_t max, int64_t& ms) {
+  int64_t whole = 0;
+  if (!WithinMax(seconds, 1000, max, whole)) return false;
+  int64_t part = 0;
+  if (!fraction.empty()) {
+    const std::optional<int64_t> read = FractionMs(fraction);
+    if (!read || whole > max - *read) return false;
+    part = *read;
+  }
+  ms = whole + part;
+  return true;
 }
 
 }  // namespace
 
-std::optional<int64_t> ParseDuration(std::string_view text) {
-  const std::optional<int64_t> count = TakeDigits(text, kMaxDurationMs);
-  if (!count) return std::nullopt;
-  if (text == "ms") return WithinMax(*count, 1, kMaxDurationMs);
-  if (text.size() == 1) {
-    switch (text[0]) {
-      case 's':
-        return WithinMax(*count, 1000, kMaxDurationMs);
-      case 'm':
-        return WithinMax(*count, 60'000, kMaxDurationMs);
-      case 'h':
-        return WithinMax(*count, 3'600'000, kMaxDurationMs);
-      case 'd':
-        return WithinMax(*count, 86'400'000, kMaxDurationMs);
-      default:
-        return std::nullopt;
-    }
+bool ReadDuration(std::string_view text, int64_t& ms) {
+  int64_t count = 0;
+  if (!TakeDigits(text, kMaxDurationMs, count)) return false;
+  if (text == "ms") return WithinMax(count, 1, kMaxDurationMs, ms);
+  if (text.size() != 1) return SecondsToMs(count, text, kMaxDurationMs, ms);
+  switch (text[0]) {
+    case 's':
+      return WithinMax(count, 1000, kMaxDurationMs, ms);
+    case 'm':
+      return WithinMax(count, 60'000, kMaxDurationMs, ms);
+    case 'h':
+      return WithinMax(count, 3'600'000, kMaxDurationMs, ms);
+    case 'd':
+      return WithinMax(count, 86'400'000, kMaxDurationMs, ms);
+    default:
+      return false;
   }
-  return SecondsToMs(*count, text, kMaxDurationMs);
 }
 
 std::string FormatDuration(int64_t ms) {
@@ -87,17 +92,20 @@ std::string FormatDuration(int64_t ms) {
 }
 
 std::optional<int64_t> ParseInstant(std::string_view text) {
-  const std::optional<int64_t> count = TakeDigits(text, kMaxInstantMs);
-  if (!count || text == "ms") return count;
-  return SecondsToMs(*count, text, kMaxInstantMs);
+  int64_t count = 0;
+  if (!TakeDigits(text, kMaxInstantMs, count)) return std::nullopt;
+  if (text == "ms") return count;
+  int64_t ms = 0;
+  if (!SecondsToMs(count, text, kMaxInstantMs, ms)) return std::nullopt;
+  return ms;
 }
 
 std::optional<int64_t> ParseLikelyMilliseconds(std::string_view text) {
   constexpr int64_t kMostSeconds = 100'000'000'000;
-  const std::optional<int64_t> count = TakeDigits(text, kMaxInstantMs);
-  if (!count || *count < kMostSeconds) return std::nullopt;
-  if (text.empty()) return *count > kMostSeconds ? count : std::nullopt;
-  return FractionMs(text) ? count : std::nullopt;
+  int64_t count = 0;
+  if (!TakeDigits(text, kMaxInstantMs, count) || count < kMostSeconds) return std::nullopt;
+  const bool likely = text.empty() ? count > kMostSeconds : FractionMs(text).has_value();
+  return likely ? std::optional(count) : std::nullopt;
 }
 
 }  // namespace tally

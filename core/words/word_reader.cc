@@ -16,21 +16,21 @@ bool WordReader::Fail(std::string text) const {
 
 bool WordReader::Count(size_t index, std::string_view name, int64_t least, int64_t& count) const {
   if (index >= words.size()) return false;
-  const auto value = ParseInt64(words[index]);
-  if (!value || *value < least) {
+  int64_t value = 0;
+  if (!ReadInt64(words[index], value) || value < least) {
     return Fail(StrCat(name, " must be an integer of at least ", least));
   }
-  count = *value;
+  count = value;
   return true;
 }
 
 bool WordReader::Duration(size_t index, std::string_view name, int64_t& ms) const {
   if (index >= words.size()) return false;
-  const auto value = ParseDuration(words[index]);
-  if (!value || *value == 0) {
+  int64_t value = 0;
+  if (!ReadDuration(words[index], value) || value == 0) {
     return Fail(StrCat(name, " must be a duration above 0, as 500ms, 5s, 10m, 24h or 7d"));
   }
-  ms = *value;
+  ms = value;
   return true;
 }
 

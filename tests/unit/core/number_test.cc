@@ -68,6 +68,35 @@ TEST_CASE("What is written reads back, in every length", "[number]") {
   }
 }
 
+// Writes into memory of exactly the room that WriteInt64 asks for, so that a sanitizer sees what
+// writes past it.
+std::string Written(int64_t value) {
+  const std::unique_ptr<char[]> room(new char[kMaxInt64Chars]);
+  const char* end = WriteInt64(room.get(), value);
+  return {room.get(), static_cast<size_t>(end - room.get())};
+}
+
+TEST_CASE("Numbers of every length and every group of digits are written", "[number]") {
+  uint64_t power = 1;
+  for (int digits = 1; digits <= 19; ++digits, power *= 10) {
+    for (const uint64_t near : {power - 1, power, power + 1, 5 * power - 1, 9 * power}) {
+      const auto value = static_cast<int64_t>(near);
+      REQUIRE(Written(value) == std::to_string(value));
+      REQUIRE(Written(-value) == std::to_string(-value));
+    }
+  }
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  REQUIRE(Written(kLeast) == std::to_string(kLeast));
+  REQUIRE(Written(kLeast + 1) == std::to_string(kLeast + 1));
+  // Each group of four digits at each place where there can be one.
+  for (int64_t four = 0; four < 10'000; ++four) {
+    for (const int64_t place :
+         {int64_t{1}, int64_t{10'000}, int64_t{100'000'000}, int64_t{1'000'000'000'000}}) {
+      REQUIRE(Written(four * place) == std::to_string(four * place));
+    }
+  }
+}
+
 // The same by a text's shape and its value, digit by digit.
 std::optional<int64_t> NaiveInt64(std::string_view text) {
   const bool negative = text.starts_with('-');
