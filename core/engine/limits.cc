@@ -49,8 +49,7 @@ class LimitStates {
     for (const auto& [key, rules] : keys) {
       Named* named = Find(key);
       if (named == nullptr) {
-        named =
-            &states_.emplace_back(Named{key, State(ScratchState(place_, states_.size())), false});
+        named = &states_.emplace_back(key, ScratchState(place_, states_.size()));
         const Keyspace::Entry entry =
             for_write ? keyspace.FindForWrite(key, place_.now) : keyspace.Find(key, place_.now);
         LimitResult::Key& outcome = result_.keys.emplace_back();
@@ -62,7 +61,9 @@ class LimitStates {
         }
       }
       named->counts |= std::any_of(rules.begin(), rules.end(), std::mem_fn(&LimitRule::counts));
-      uses_.push_back({&*named->state, rules});
+      LimitUse& use = uses_.emplace_back();
+      use.state = &*named->state;
+      use.rules = rules;
     }
     return true;
   }
@@ -95,9 +96,11 @@ class LimitStates {
 
  private:
   struct Named {
+    Named(std::string_view key_in, LimitState& scratch) : key(key_in), state(scratch) {}
+
     std::string_view key;
     State state;
-    bool counts;
+    bool counts = false;
   };
 
   Named* Find(std::string_view key) {

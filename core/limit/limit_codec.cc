@@ -37,10 +37,31 @@ bool ReadCount(std::string_view& in, int64_t& count) {
   return true;
 }
 
+// The few bytes of a key or of its numbers, which are appended to `out` at once at the end: each
+// call of append costs more than it takes to write a number.
+class ShortBytes {
+ public:
+  explicit ShortBytes(std::string& out) : out_(out) {}
+  ~ShortBytes() { out_.append(bytes_, static_cast<size_t>(end_ - bytes_)); }
+  ShortBytes(const ShortBytes&) = delete;
+  ShortBytes& operator=(const ShortBytes&) = delete;
+
+  void Byte(uint8_t byte) { *end_++ = static_cast<char>(byte); }
+  // The number is not negative.
+  void Number(int64_t number) { end_ = WriteVarint(end_, static_cast<uint64_t>(number)); }
+
+ private:
+  static constexpr size_t kMostNumbers = 5;  // those of BASE
+
+  std::string& out_;
+  char bytes_[kMostNumbers * kMaxVarintBytes];
+  char* end_ = bytes_;
+};
+
 // Calendar periods start and end at whole seconds; the start may be before 1970.
-void AppendDates(std::string& out, const Period& period) {
-  AppendVarint(out, static_cast<uint64_t>(period.start_ms / 1000 + kSecondsBefore1970));
-  AppendVarint(out, static_cast<uint64_t>((period.end_ms - period.start_ms) / 1000));
+void AppendDates(ShortBytes& out, const Period& period) {
+  out.Number(period.start_ms / 1000 + kSecondsBefore1970);
+  out.Number((period.end_ms - period.start_ms) / 1000);
 }
 
 bool ReadDates(std::string_view& in, Period& period) {
@@ -66,14 +87,15 @@ void AppendLimitKey(std::string& out, const LimitKey& key) {
     head |= kWholeSeconds;
   }
   if (zone) head |= kHasZone;
-  out.push_back(static_cast<char>(head));
+  ShortBytes bytes(out);
+  bytes.Byte(head);
   if (zone) {
     for (int shift = 0; shift < 32; shift += 8) {
-      out.push_back(static_cast<char>(key.zone_id >> shift & 0xff));
+      bytes.Byte(static_cast<uint8_t>(key.zone_id >> shift));
     }
   }
   if (key.algorithm != Algorithm::kCalendar) {
-    AppendVarint(out, static_cast<uint64_t>(whole ? key.period_ms / 1000 : key.period_ms));
+    bytes.Number(whole ? key.period_ms / 1000 : key.period_ms);
   }
 }
 
@@ -104,30 +126,31 @@ bool ReadLimitKey(std::string_view& in, LimitKey& key) {
 }
 
 void AppendLimitNumbers(std::string& out, const LimitKey& key, const LimitNumbers& numbers) {
-  const auto start = static_cast<uint64_t>(numbers.window.start_ms);
+  ShortBytes bytes(out);
+  const int64_t start = numbers.window.start_ms;
   switch (key.algorithm) {
     case Algorithm::kCalendar:
-      AppendDates(out, numbers.window);
+      AppendDates(bytes, numbers.window);
       break;
     case Algorithm::kRolling:
       // Windows are aligned, so the number of the window says its start.
-      AppendVarint(out, start / static_cast<uint64_t>(key.period_ms));
-      AppendVarint(out, static_cast<uint64_t>(numbers.before));
+      bytes.Number(start / key.period_ms);
+      bytes.Number(numbers.before);
       break;
     case Algorithm::kBucket:
-      AppendVarint(out, start);
-      AppendVarint(out, static_cast<uint64_t>(numbers.refill));
+      bytes.Number(start);
+      bytes.Number(numbers.refill);
       break;
     case Algorithm::kBase:
-      AppendDates(out, numbers.day);
-      AppendVarint(out, static_cast<uint64_t>(numbers.before));
-      AppendVarint(out, start);
+      AppendDates(bytes, numbers.day);
+      bytes.Number(numbers.before);
+      bytes.Number(start);
       break;
     default:
-      AppendVarint(out, start);
+      bytes.Number(start);
       break;
   }
-  AppendVarint(out, static_cast<uint64_t>(numbers.hits));
+  bytes.Number(numbers.hits);
 }
 
 bool ReadLimitNumbers(std::string_view& in, const LimitKey& key, LimitNumbers& numbers) {

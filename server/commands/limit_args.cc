@@ -25,7 +25,8 @@ bool LimitArgs::ReadKeys(CommandContext& context, size_t& index) {
   const WordReader in(args, OriginOf(context), error);
   const RuleParser parser = ParserOf(context);
   while (true) {
-    keys.push_back({args[index], {}});
+    // Made in its place: a copy of what has just been written piece by piece waits for the pieces.
+    keys.emplace_back().key = args[index];
     if (list.keeps_words) list.words.push_back(args[index]);
     ++index;
     const size_t begin = list.rules.size();
