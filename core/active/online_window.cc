@@ -112,7 +112,9 @@ void OnlineWindow::Advance(int64_t start) {
   }
 }
 
-uint32_t OnlineWindow::CountAfter(int64_t after) const { return Falling(*this).CountAfter(after); }
+uint32_t OnlineWindow::CountAfter(int64_t after) const {
+  return after == start_ ? count_ : Falling(*this).CountAfter(after);
+}
 
 uint32_t OnlineWindow::Falling::CountAfter(int64_t after) {
   const auto end = window_.seconds_.end();
