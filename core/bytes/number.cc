@@ -64,6 +64,11 @@ char* WriteShort(char* out, uint64_t number) {
 
 // Writes any number without leading zeros, as WriteShort does.
 char* WriteUnsigned(char* out, uint64_t number) {
+  // The most common numbers are counts of one digit, and need no more than this.
+  if (number < 10) {
+    *out = static_cast<char>('0' + number);
+    return out + 1;
+  }
   if (number < kEightDigits) return WriteShort(out, number);
   const uint64_t high = number / kEightDigits;
   if (high < kEightDigits) {
