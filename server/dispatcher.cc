@@ -159,14 +159,6 @@ void Dispatcher::RunFromScript(Client& client, const Client& caller, Args args,
 }
 
 void Dispatcher::Run(Client& client, const CommandTable::Item& item, Args args) {
-  RunAs(Purpose::kRequest, client, item, args);
-}
-
-void Dispatcher::Replay(Client& client, const CommandTable::Item& item, Args args) {
-  RunAs(Purpose::kReplay, client, item, args);
-}
-
-void Dispatcher::RunAs(Purpose purpose, Client& client, const CommandTable::Item& item, Args args) {
   const size_t reply_begin = client.output.size();
   const int64_t begin = last_micros_;
   ServerContext context(server_.host, server_.admin, client,
@@ -174,16 +166,9 @@ void Dispatcher::RunAs(Purpose purpose, Client& client, const CommandTable::Item
                          .args = args,
                          .database = client.database,
                          .now = server_.clock.now_ms(),
-                         .replaying = purpose == Purpose::kReplay,
                          .fetched = client.fetched_command == &item,
                          .request = client.request});
-  if (const Handler handler = item.command->handler; handler.needs_server()) {
-    handler.RunInServer(context);
-  } else {
-    handler.Run(context);
-  }
-  if (context.changes() > 0 || context.logged()) NoteChange(context);
-  if (purpose == Purpose::kReplay) return;
+  Call(context);
   last_micros_ = Clock::MonotonicMicros();
   recorder_.Record(client, item, args, reply_begin, last_micros_ - begin);
   if ((item.command->flags & (kSkipMonitor | kAdmin)) == 0) {
@@ -191,6 +176,26 @@ void Dispatcher::RunAs(Purpose purpose, Client& client, const CommandTable::Item
   }
   if (client.taken_request.size() > 0) [[unlikely]]
     client.taken_request = {};
+}
+
+void Dispatcher::Replay(Client& client, const CommandTable::Item& item, Args args) {
+  ServerContext context(server_.host, server_.admin, client,
+                        {.item = item,
+                         .args = args,
+                         .database = client.database,
+                         .now = server_.clock.now_ms(),
+                         .replaying = true,
+                         .request = client.request});
+  Call(context);
+}
+
+inline void Dispatcher::Call(ServerContext& context) {
+  if (const Handler handler = context.item.command->handler; handler.needs_server()) {
+    handler.RunInServer(context);
+  } else {
+    handler.Run(context);
+  }
+  if (context.changes() > 0 || context.logged()) NoteChange(context);
 }
 
 void Dispatcher::NoteChange(ServerContext& context) {

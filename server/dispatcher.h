@@ -43,8 +43,8 @@ class Dispatcher final : public CommandRunner {
   void Replay(Client& client, const CommandTable::Item& item, Args args) override;
 
  private:
-  enum class Purpose : uint8_t { kRequest, kReplay };
-  void RunAs(Purpose purpose, Client& client, const CommandTable::Item& item, Args args);
+  // Calls the handler, and notes what it has changed.
+  void Call(ServerContext& context);
   // Counts the changes. Appends the command to the stream of effects, unless the handler has
   // appended its own effect.
   void NoteChange(ServerContext& context);

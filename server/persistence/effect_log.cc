@@ -77,10 +77,7 @@ absl::Status EffectLog::ApplyPolicy() {
   return writer_->SetPolicy(PolicyOf(config_.appendfsync), clock_.steady_ms());
 }
 
-const absl::Status& EffectLog::error() const {
-  static const absl::Status kOk;
-  return is_on() ? writer_->error() : kOk;
-}
+const absl::Status& EffectLog::error() const { return is_on() ? writer_->error() : ok_; }
 
 bool EffectLog::Recover(absl::FunctionRef<absl::Status()> replace) {
   const int64_t now = clock_.steady_ms();

@@ -86,6 +86,7 @@ class EffectLog : private EffectSink {
   EffectStream& effects_;
   DataFiles& files_;
   std::unique_ptr<LogWriter> writer_;
+  const absl::Status ok_;
   bool awaits_base_ = false;
   int64_t last_recovery_ms_ = 0;
 };

@@ -14,8 +14,7 @@ constexpr size_t kMaxErrorKinds = 128;
 
 }  // namespace
 
-size_t DurationHistogram::BucketOf(uint64_t micros) {
-  if (micros < kSub) return micros;
+size_t DurationHistogram::LongBucketOf(uint64_t micros) {
   const auto octave = static_cast<size_t>(std::bit_width(micros)) - 1;  // at least 2
   const size_t quarter = (micros >> (octave - 2)) & 3;
   return std::min((octave - 1) * kSub + quarter, size_t{40 * kSub - 1});
@@ -25,11 +24,6 @@ uint64_t DurationHistogram::UpperBound(size_t bucket) {
   if (bucket < kSub) return bucket;
   const size_t octave = bucket / kSub + 1;
   return ((uint64_t{4} + bucket % kSub + 1) << (octave - 2)) - 1;
-}
-
-void DurationHistogram::Add(uint64_t micros, uint64_t times) {
-  buckets_[BucketOf(micros)] += times;
-  count_ += times;
 }
 
 uint64_t DurationHistogram::Percentile(double fraction) const {

@@ -18,7 +18,10 @@ namespace tally::server {
 // upper bound of a bucket, is less than 25% too high.
 class DurationHistogram {
  public:
-  void Add(uint64_t micros, uint64_t times = 1);
+  void Add(uint64_t micros, uint64_t times = 1) {
+    buckets_[micros < kSub ? micros : LongBucketOf(micros)] += times;
+    count_ += times;
+  }
   // Returns the upper bound, in microseconds, of the bucket in which this fraction (0-1) of the
   // durations is reached; 0 if there are none.
   uint64_t Percentile(double fraction) const;
@@ -35,7 +38,8 @@ class DurationHistogram {
 
  private:
   static constexpr int kSub = 4;
-  static size_t BucketOf(uint64_t micros);
+  // Requires at least kSub; a shorter duration is its own bucket.
+  static size_t LongBucketOf(uint64_t micros);
   static uint64_t UpperBound(size_t bucket);
   std::array<uint64_t, 40 * kSub> buckets_{};
   uint64_t count_ = 0;
