@@ -117,7 +117,10 @@ bool RuleParser::ReadOptions(const WordReader& in, size_t& index, RuleList& list
     } else {
       break;
     }
-    if (list.keeps_words) list.words.insert(list.words.end(), {in.words[index], value});
+    if (list.keeps_words) {
+      list.words.push_back(in.words[index]);
+      list.words.push_back(value);
+    }
   }
   return true;
 }
@@ -135,7 +138,7 @@ bool RuleParser::ReadRule(const WordReader& in, size_t& index, const RuleForm& f
   if (!ReadNumbers(in, index, rule)) return false;
   const Words own = in.words.subspan(index, 1 + form.arguments);
   index += own.size();
-  if (list.keeps_words) list.words.insert(list.words.end(), own.begin(), own.end());
+  if (list.keeps_words) AppendWords(list.words, own);
   if (!ReadOptions(in, index, list)) return false;
   const std::string_view wrong = WrongWith(rule);
   return wrong.empty() || in.Fail(std::string(wrong));

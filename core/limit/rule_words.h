@@ -16,13 +16,12 @@
 #include "core/limit/limit_rule.h"
 #include "core/limit/policy_table.h"
 #include "core/time/zone_source.h"
+#include "core/words/word_list.h"
 #include "core/words/word_reader.h"
 
 namespace tally {
 
 inline constexpr size_t kMaxRules = 64;  // in one decision, including the rules of policies
-
-using WordList = absl::InlinedVector<std::string_view, 16>;
 
 struct RuleForm;
 

@@ -90,11 +90,15 @@ DurationText::DurationText(int64_t ms) {
   length_ = static_cast<size_t>(end - chars_);
 }
 
-void LogEffect(CommandContext& context, EffectWords& words, const EventTime& time) {
+void LogEffect(CommandContext& context, WordList& words, const EventTime& time) {
   const InstantText at(time.at());
   const InstantText now(time.now());
-  words.insert(words.end(), {"AT", at.view()});
-  if (time.now() != time.at()) words.insert(words.end(), {"NOW", now.view()});
+  words.push_back("AT");
+  words.push_back(at.view());
+  if (time.now() != time.at()) {
+    words.push_back("NOW");
+    words.push_back(now.view());
+  }
   context.LogInstead(Args(words.data(), words.size()));
 }
 

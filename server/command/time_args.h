@@ -2,13 +2,12 @@
 // that they log. A missing argument is a syntax error; an error about a value names the argument.
 #pragma once
 
-#include <absl/container/inlined_vector.h>
-
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
 #include "core/bytes/number.h"
+#include "core/words/word_list.h"
 #include "server/command/command_context.h"
 
 namespace tally::server {
@@ -94,10 +93,8 @@ class DurationText {
   size_t length_;
 };
 
-using EffectWords = absl::InlinedVector<std::string_view, 16>;
-
 // Logs `words` with AT and NOW in place of the command's own words. `words` gets views that are not
 // valid after the call.
-void LogEffect(CommandContext& context, EffectWords& words, const EventTime& time);
+void LogEffect(CommandContext& context, WordList& words, const EventTime& time);
 
 }  // namespace tally::server

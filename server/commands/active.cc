@@ -133,8 +133,8 @@ bool ParseTouch(CommandContext& context, TouchArgs& touch) {
 void LogTouch(CommandContext& context, const TouchArgs& touch) {
   // Nobody reads the effect, so the words need not be formatted.
   if (!context.host.effects.enabled()) return context.LogNothing();
-  EffectWords words = {"ACTIVE.TOUCH", context.args[1]};
-  words.insert(words.end(), touch.ids.begin(), touch.ids.end());
+  WordList words = {"ACTIVE.TOUCH", context.args[1]};
+  AppendWords(words, touch.ids);
   LogEffect(context, words, touch.time);
 }
 

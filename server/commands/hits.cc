@@ -52,7 +52,7 @@ void LogAdd(CommandContext& context, const AddArgs& add) {
   if (!context.host.effects.enabled()) return context.LogNothing();
   const DurationText window(add.window_ms);
   const Int64Text count(add.count);
-  EffectWords words = {"HITS.ADD", context.args[1], window.view(), "COUNT", count.view()};
+  WordList words = {"HITS.ADD", context.args[1], window.view(), "COUNT", count.view()};
   LogEffect(context, words, add.time);
 }
 
@@ -106,7 +106,7 @@ void Undo(CommandContext& context) {
   if (!outcome.changed) return;
   TellChange(context, key, outcome, "hits.undo");
   const Int64Text text(count);
-  EffectWords words = {"HITS.UNDO", key, text.view()};
+  WordList words = {"HITS.UNDO", key, text.view()};
   LogEffect(context, words, time);
 }
 

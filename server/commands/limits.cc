@@ -40,9 +40,10 @@ void LogTaken(CommandContext& context, const LimitArgs& limit) {
   // Nobody reads the effect, so the words need not be formatted.
   if (!context.host.effects.enabled()) return context.LogNothing();
   const Int64Text cost(limit.cost);
-  EffectWords words = {"LIMIT.TAKE"};
-  words.insert(words.end(), limit.list.words.begin(), limit.list.words.end());
-  words.insert(words.end(), {"COST", cost.view()});
+  WordList words = {"LIMIT.TAKE"};
+  AppendWords(words, {limit.list.words.data(), limit.list.words.size()});
+  words.push_back("COST");
+  words.push_back(cost.view());
   LogEffect(context, words, limit.time);
 }
 
@@ -190,8 +191,8 @@ void ThrottleKey(CommandContext& context) {
   const Int64Text refill(rule.refill);
   const DurationText period(rule.period_ms);
   const Int64Text cost(throttle.quantity);
-  EffectWords words = {"LIMIT.TAKE",  key,           "BUCKET", capacity.view(),
-                       refill.view(), period.view(), "COST",   cost.view()};
+  WordList words = {"LIMIT.TAKE",  key,           "BUCKET", capacity.view(),
+                    refill.view(), period.view(), "COST",   cost.view()};
   LogEffect(context, words, EventTime(context));
 }
 
