@@ -41,17 +41,17 @@ LimitState& ScratchState(const Place& place, size_t index) {
 // The states of a request's keys. A key that is named several times has one state.
 class LimitStates {
  public:
-  LimitStates(const Place& place, LimitResult& result) : place_(place), result_(result) {}
+  LimitStates(const Place& place, LimitResult& result)
+      : place_(place), keyspace_(place.keyspace()), result_(result) {}
 
   // False if a key holds a value of another type.
   [[nodiscard]] bool Open(std::span<const KeyRules> keys, bool for_write) {
-    Keyspace& keyspace = place_.keyspace();
     for (const auto& [key, rules] : keys) {
       Named* named = Find(key);
       if (named == nullptr) {
         named = &states_.emplace_back(key, ScratchState(place_, states_.size()));
         const Keyspace::Entry entry =
-            for_write ? keyspace.FindForWrite(key, place_.now) : keyspace.Find(key, place_.now);
+            for_write ? keyspace_.FindForWrite(key, place_.now) : keyspace_.Find(key, place_.now);
         LimitResult::Key& outcome = result_.keys.emplace_back();
         outcome.name = key;
         outcome.found = static_cast<bool>(entry);
@@ -82,15 +82,14 @@ class LimitStates {
 
   void Store() {
     result_.counted = true;
-    Keyspace& keyspace = place_.keyspace();
     for (size_t i = 0; i < states_.size(); ++i) {
       Named& one = states_[i];
       if (!one.counts) continue;
-      if (states_.size() > 1) one.state.FindAgain(keyspace, one.key, place_.now);
+      if (states_.size() > 1) one.state.FindAgain(keyspace_, one.key, place_.now);
       // A late hit may be outside all windows; the state of a new key is then still empty.
       result_.keys[i].changed = one.state.exists() || !one.state->empty();
       result_.keys[i].removed =
-          one.state.Store(keyspace, one.key, place_.now, place_.engine.scratch().bytes);
+          one.state.Store(keyspace_, one.key, place_.now, place_.engine.scratch().bytes);
     }
   }
 
@@ -111,6 +110,7 @@ class LimitStates {
   }
 
   const Place& place_;
+  Keyspace& keyspace_;
   LimitResult& result_;
   absl::InlinedVector<Named, 2> states_;
   absl::InlinedVector<LimitUse, 2> uses_;
