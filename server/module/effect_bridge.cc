@@ -1,5 +1,6 @@
 #include "server/module/effect_bridge.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "server/module/module_api.h"
@@ -7,7 +8,8 @@
 namespace tally::module {
 namespace {
 
-constexpr std::array<std::string_view, 5> kCommonWords = {"AT", "COST", "COUNT", "NOW", "1"};
+// The words that many effects have. Each has another size, so its size is its place, from 1.
+constexpr std::array<std::string_view, 5> kCommonWords = {"1", "AT", "NOW", "COST", "COUNT"};
 
 }  // namespace
 
@@ -18,22 +20,25 @@ EffectBridge::~EffectBridge() {
 }
 
 redis::String* EffectBridge::CommonWord(std::string_view word) {
-  if (word.size() > 5) return nullptr;
-  for (size_t i = 0; i < kCommonWords.size(); ++i) {
-    if (word != kCommonWords[i]) continue;
-    if (common_[i] == nullptr) {
-      common_[i] = redis::Functions().CreateString(nullptr, word.data(), word.size());
-    }
-    return common_[i];
+  const size_t place = word.size() - 1;
+  if (place >= kCommonWords.size() || word != kCommonWords[place]) return nullptr;
+  redis::String*& common = common_[place];
+  if (common == nullptr) {
+    common = redis::Functions().CreateString(nullptr, word.data(), word.size());
   }
-  return nullptr;
+  return common;
 }
 
-redis::String* EffectBridge::ArgumentOf(std::string_view word) const {
-  for (size_t i = 0; i < args_.size(); ++i) {
-    if (args_[i].data() == word.data() && args_[i].size() == word.size()) return argv_[i];
+redis::String* EffectBridge::ArgumentOf(std::string_view word) {
+  const auto is_word = [word](std::string_view arg) {
+    return arg.data() == word.data() && arg.size() == word.size();
+  };
+  if (next_ >= args_.size() || !is_word(args_[next_])) {
+    const auto found = std::find_if(args_.begin(), args_.end(), is_word);
+    if (found == args_.end()) return nullptr;
+    next_ = static_cast<size_t>(found - args_.begin());
   }
-  return nullptr;
+  return argv_[next_++];
 }
 
 void EffectBridge::ReceiveWords(std::span<const std::string_view> words) {
@@ -41,9 +46,10 @@ void EffectBridge::ReceiveWords(std::span<const std::string_view> words) {
   name_.assign(words.front());
   strings_.clear();
   made_.clear();
+  next_ = 1;
   for (const std::string_view word : words.subspan(1)) {
-    redis::String* string = ArgumentOf(word);
-    if (string == nullptr) string = CommonWord(word);
+    redis::String* string = CommonWord(word);
+    if (string == nullptr) string = ArgumentOf(word);
     if (string == nullptr) {
       string = api.CreateString(nullptr, word.data(), word.size());
       made_.push_back(string);

@@ -33,8 +33,10 @@ class EffectBridge final : public server::EffectWordSink {
   void ReceiveWords(std::span<const std::string_view> words) override;
 
  private:
-  // Returns the call's argument whose memory `word` is; null if there is none.
-  redis::String* ArgumentOf(std::string_view word) const;
+  // Returns the call's argument whose memory `word` is; null if there is none. O(1) for the
+  // argument after the last one that was found, as effects have most of them in the order of the
+  // call.
+  redis::String* ArgumentOf(std::string_view word);
   // Returns a string for a word that many effects have, which is made only once; null for other
   // words.
   redis::String* CommonWord(std::string_view word);
@@ -42,6 +44,7 @@ class EffectBridge final : public server::EffectWordSink {
   redis::Context* context_ = nullptr;
   std::span<redis::String* const> argv_;
   std::span<const std::string_view> args_;
+  size_t next_ = 0;  // index of the argument that is probably the next word
   std::array<redis::String*, 5> common_{};
   std::string name_;                     // reused memory
   std::vector<redis::String*> strings_;  // likewise

@@ -4,10 +4,37 @@
 #include <cstdint>
 
 #include "core/base/check.h"
-#include "core/bytes/number.h"
 #include "server/module/module_api.h"
 
 namespace tally::module {
+namespace {
+
+constexpr std::string_view kCrLf = "\r\n";
+
+// Removes a line from the front of `reply`, and returns it without its end.
+std::string_view TakeLine(std::string_view& reply) {
+  const size_t end = reply.find('\r');
+  Check(end != std::string_view::npos, "a reply has lines");
+  const std::string_view line = reply.substr(0, end);
+  reply.remove_prefix(end + kCrLf.size());
+  return line;
+}
+
+// The same for a line that is a number. In one pass, because most replies are only numbers.
+int64_t TakeNumber(std::string_view& reply) {
+  size_t at = 0;
+  const bool negative = reply.starts_with('-');
+  if (negative) ++at;
+  uint64_t number = 0;
+  for (; at < reply.size() && reply[at] != '\r'; ++at) {
+    number = number * 10 + static_cast<uint64_t>(reply[at] - '0');
+  }
+  Check(at < reply.size(), "a reply has lines");
+  reply.remove_prefix(at + kCrLf.size());
+  return static_cast<int64_t>(negative ? ~number + 1 : number);
+}
+
+}  // namespace
 
 void ReplyBridge::Send(redis::Context* context, std::string_view reply) {
   while (!reply.empty()) SendPart(context, reply);
@@ -15,37 +42,33 @@ void ReplyBridge::Send(redis::Context* context, std::string_view reply) {
 
 void ReplyBridge::SendPart(redis::Context* context, std::string_view& reply) {
   const redis::Api& api = redis::Functions();
-  const size_t end = reply.find('\r');
-  Check(end != std::string_view::npos, "a reply has lines");
   const char kind = reply.front();
-  const std::string_view text = reply.substr(1, end - 1);
-  reply.remove_prefix(end + 2);
+  reply.remove_prefix(1);
   if (kind == '+' || kind == '-') {
-    line_.assign(text);
+    line_.assign(TakeLine(reply));
     // A zero byte would end the C string.
     std::replace(line_.begin(), line_.end(), '\0', ' ');
     (kind == '+' ? api.ReplyWithSimpleString : api.ReplyWithError)(context, line_.c_str());
     return;
   }
-  const auto number = ParseInt64(text);
-  Check(number.has_value(), "a reply's number is one");
+  const int64_t number = TakeNumber(reply);
   if (kind == ':') {
-    api.ReplyWithLongLong(context, *number);
+    api.ReplyWithLongLong(context, number);
   } else if (kind == '*') {
-    if (*number < 0) {
+    if (number < 0) {
       api.ReplyWithNullArray(context);
     } else {
-      api.ReplyWithArray(context, static_cast<long>(*number));
+      api.ReplyWithArray(context, static_cast<long>(number));
     }
   } else {
     Check(kind == '$', "a reply's part is of a known kind");
-    if (*number < 0) {
+    if (number < 0) {
       api.ReplyWithNull(context);
       return;
     }
-    const auto size = static_cast<size_t>(*number);
+    const auto size = static_cast<size_t>(number);
     api.ReplyWithStringBuffer(context, reply.data(), size);
-    reply.remove_prefix(size + 2);
+    reply.remove_prefix(size + kCrLf.size());
   }
 }
 
