@@ -28,58 +28,6 @@ bool ParseEightDigits(const char* text, uint64_t& number) {
   return true;
 }
 
-constexpr uint64_t kEightDigits = 100'000'000;
-
-// Returns the eight digits of a number below kEightDigits, one in each byte, the first in the
-// lowest byte. Splits the number into fours of digits, fours into pairs, and pairs into digits;
-// each step works on all parts of a word at the same time. To multiply and shift is to divide: by
-// 100 below 10,000, and by 10 below 100.
-uint64_t SplitEightDigits(uint64_t number) {
-  const uint64_t fours = number / 10'000 | number % 10'000 << 32;
-  const uint64_t hundreds = (fours * 10'486 >> 20) & 0x0000007F0000007F;
-  const uint64_t pairs = hundreds | (fours - 100 * hundreds) << 16;
-  const uint64_t tens = (pairs * 103 >> 10) & 0x000F000F000F000F;
-  return tens | (pairs - 10 * tens) << 8;
-}
-
-char* WriteEightDigits(char* out, uint64_t number) {
-  const uint64_t text = SplitEightDigits(number) | 0x3030303030303030;
-  std::memcpy(out, &text, sizeof text);
-  return out + sizeof text;
-}
-
-// Writes a number below kEightDigits without leading zeros, and perhaps other bytes after it, but
-// no more than eight in all.
-//
-// Counts the digits with branches, although SplitEightDigits shows their number too: a processor
-// guesses branches, and so can write what comes next before it has split this number.
-char* WriteShort(char* out, uint64_t number) {
-  size_t digits = 1;
-  for (uint64_t power = 10; number >= power; power *= 10) ++digits;
-  const size_t zeros = sizeof(uint64_t) - digits;
-  const uint64_t text = (SplitEightDigits(number) | 0x3030303030303030) >> (8 * zeros);
-  std::memcpy(out, &text, sizeof text);
-  return out + digits;
-}
-
-// Writes any number without leading zeros, as WriteShort does.
-char* WriteUnsigned(char* out, uint64_t number) {
-  // The most common numbers are counts of one digit, and need no more than this.
-  if (number < 10) {
-    *out = static_cast<char>('0' + number);
-    return out + 1;
-  }
-  if (number < kEightDigits) return WriteShort(out, number);
-  const uint64_t high = number / kEightDigits;
-  if (high < kEightDigits) {
-    out = WriteShort(out, high);
-  } else {
-    out = WriteShort(out, high / kEightDigits);
-    out = WriteEightDigits(out, high % kEightDigits);
-  }
-  return WriteEightDigits(out, number % kEightDigits);
-}
-
 }  // namespace
 
 bool ReadInt64(std::string_view text, int64_t& value) {
@@ -111,10 +59,7 @@ bool ReadInt64(std::string_view text, int64_t& value) {
 }
 
 char* WriteInt64(char* out, int64_t value) {
-  const auto number = static_cast<uint64_t>(value);
-  if (value >= 0) return WriteUnsigned(out, number);
-  *out++ = '-';
-  return WriteUnsigned(out, ~number + 1);
+  return std::to_chars(out, out + kMaxInt64Chars, value).ptr;
 }
 
 void AppendInt64(std::string& out, int64_t value) { out.append(Int64Text(value).view()); }

@@ -26,8 +26,8 @@ inline std::optional<int64_t> ParseInt64(std::string_view text) {
   return ReadInt64(text, value) ? std::optional(value) : std::nullopt;
 }
 
-// Writes the decimal text of `value` at `out`, without a terminator, and returns its end. `out` has
-// room for kMaxInt64Chars, and what the text does not take of that room may be overwritten too.
+// Writes the decimal text of `value` at `out`, which has room for kMaxInt64Chars, without a
+// terminator; returns the end of what it wrote.
 char* WriteInt64(char* out, int64_t value);
 
 void AppendInt64(std::string& out, int64_t value);
