@@ -3,12 +3,14 @@
 #include "core/base/check.h"
 #include "core/engine/decisions.h"
 #include "core/engine/scratch.h"
+#include "core/limit/policy_table.h"
 
 namespace tally {
 
 Engine::Engine(size_t databases, uint64_t seed, ZoneSource& zones)
     : seed_(seed),
       zones_(zones),
+      policies_(std::make_unique<PolicyTable>()),
       decisions_(std::make_unique<Decisions>(seed)),
       scratch_(std::make_unique<EngineScratch>(seed)) {
   for (size_t i = 0; i < databases; ++i) {

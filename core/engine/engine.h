@@ -9,13 +9,13 @@
 
 #include "core/keyspace/keyspace.h"
 #include "core/keyspace/reclaimer.h"
-#include "core/limit/policy_table.h"
 #include "core/time/zone_source.h"
 
 namespace tally {
 
 class Decisions;
 struct EngineScratch;
+class PolicyTable;
 
 class Engine {
  public:
@@ -59,12 +59,12 @@ class Engine {
 
   Reclaimer& reclaimer() { return reclaimer_; }
   const Reclaimer& reclaimer() const { return reclaimer_; }
-  PolicyTable& policies() { return policies_; }
-  const PolicyTable& policies() const { return policies_; }
   uint64_t seed() const { return seed_; }
   ZoneSource& zones() { return zones_; }
-  // To use these, include decisions.h or scratch.h. They are only declared here, because their
-  // headers include those of values, which most users of an engine do not need.
+  // To use these, include policy_table.h, decisions.h or scratch.h. They are only declared here,
+  // because most users of an engine do not need them.
+  PolicyTable& policies() { return *policies_; }
+  const PolicyTable& policies() const { return *policies_; }
   Decisions& decisions() { return *decisions_; }
   const Decisions& decisions() const { return *decisions_; }
   EngineScratch& scratch() { return *scratch_; }
@@ -76,7 +76,7 @@ class Engine {
   uint64_t seed_;
   ZoneSource& zones_;
   Reclaimer reclaimer_;
-  PolicyTable policies_;
+  std::unique_ptr<PolicyTable> policies_;
   std::unique_ptr<Decisions> decisions_;
   std::unique_ptr<EngineScratch> scratch_;
   std::vector<std::unique_ptr<Keyspace>> keyspaces_;

@@ -7,6 +7,7 @@
 #include "core/bytes/str_cat.h"
 #include "core/engine/hit_counters.h"
 #include "core/engine/limits.h"
+#include "core/limit/policy_table.h"
 #include "random_seed.h"
 
 namespace tally {
