@@ -1,5 +1,5 @@
 // A module that counts nothing: it does only what every module must do that keeps a value with a
-// deadline for each key, replicates by effect and tells of changes. So it shows what redis-server
+// deadline for each key, replicates by effect and reports changes. So it shows what redis-server
 // itself takes for the calls of tally.so, in time and memory, and what is left to tally.so.
 //
 //   FLOOR.HIT  key ms …   as HITS.ADD: the deadline moves, one integer
@@ -19,7 +19,7 @@ redis::Type* g_type = nullptr;
 // A value is only its pointer, which takes no memory.
 void* Value() { return &g_type; }
 
-// Ends a change: replicates it with its instant, and tells of it.
+// Replicates a change with its instant, and reports it to watchers and listeners.
 void Report(redis::Context* context, redis::String* key, const char* effect, long long now) {
   const redis::Api& api = redis::Functions();
   api.Replicate(context, effect, "sl", key, now);
@@ -27,7 +27,7 @@ void Report(redis::Context* context, redis::String* key, const char* effect, lon
   api.NotifyKeyspaceEvent(context, redis::kNotifyModule, effect, key);
 }
 
-// Opens the key, which gets a value if it has none, and sets its deadline: `always`, or only then.
+// Gives the key a value if it has none. Sets the deadline of a new key, or of any key if `always`.
 void Touch(redis::Context* context, redis::String* name, long long deadline, bool always) {
   const redis::Api& api = redis::Functions();
   redis::Key* key = api.OpenKey(context, name, redis::kRead | redis::kWriteMode);

@@ -19,10 +19,10 @@ inline constexpr int64_t kMaxDurationMs = kMaxInstantMs;
 // Parses `500ms`, `5s`, `10m`, `24h`, `7d` in whole units, or a bare number of seconds, which may
 // have a decimal fraction; digits beyond the millisecond are dropped. Sets `ms`. Zero is accepted:
 // the caller decides whether it is allowed. Returns false, with `ms` unchanged, for anything else,
-// and beyond kMaxDurationMs.
+// and beyond kMaxDurationMs. See ReadInt64 for why it returns no optional.
 [[nodiscard]] bool ReadDuration(std::string_view text, int64_t& ms);
 
-// The same with nullopt for false; slower, for the reason that ReadInt64 gives.
+// The same with nullopt for false.
 inline std::optional<int64_t> ParseDuration(std::string_view text) {
   int64_t ms = 0;
   return ReadDuration(text, ms) ? std::optional(ms) : std::nullopt;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "core/base/check.h"
+#include "core/bytes/number.h"
 #include "server/module/module_api.h"
 
 namespace tally::module {
@@ -20,18 +21,10 @@ std::string_view TakeLine(std::string_view& reply) {
   return line;
 }
 
-// The same for a line that is a number. In one pass, because most replies are only numbers.
 int64_t TakeNumber(std::string_view& reply) {
-  size_t at = 0;
-  const bool negative = reply.starts_with('-');
-  if (negative) ++at;
-  uint64_t number = 0;
-  for (; at < reply.size() && reply[at] != '\r'; ++at) {
-    number = number * 10 + static_cast<uint64_t>(reply[at] - '0');
-  }
-  Check(at < reply.size(), "a reply has lines");
-  reply.remove_prefix(at + kCrLf.size());
-  return static_cast<int64_t>(negative ? ~number + 1 : number);
+  int64_t number = 0;
+  Check(ReadInt64(TakeLine(reply), number), "a reply's number is one");
+  return number;
 }
 
 }  // namespace

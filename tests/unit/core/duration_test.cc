@@ -25,6 +25,9 @@ TEST_CASE("what is no duration is refused") {
         "5S", "5sec", "5w", " 5", "5 ", "0x10", "1..2", "1.2.3", "nan",  "inf"}) {
     INFO(text);
     CHECK_FALSE(ParseDuration(text));
+    int64_t ms = 7;
+    CHECK_FALSE(ReadDuration(text, ms));
+    CHECK(ms == 7);
   }
   CHECK_FALSE(ParseDuration(std::string_view("5\0", 2)));
 }

@@ -55,6 +55,18 @@ TEST_CASE("Any other text is refused, as string2ll does", "[number]") {
   CHECK_FALSE(ParseInt64(std::string_view("1\0", 2)).has_value());
 }
 
+TEST_CASE("What is no number leaves the value as it was", "[number]") {
+  for (const char* text : {"", "-", "1a", "12345678x", "01", "99999999999999999999"}) {
+    int64_t value = 7;
+    INFO('"' << text << '"');
+    CHECK_FALSE(ReadInt64(text, value));
+    CHECK(value == 7);
+  }
+  int64_t value = 7;
+  CHECK(ReadInt64("-12", value));
+  CHECK(value == -12);
+}
+
 TEST_CASE("What is written reads back, in every length", "[number]") {
   test::SeededRandom random;
   INFO("seed " << random.seed());
