@@ -43,7 +43,7 @@ def debian_parts(paths):
 
 
 def fetched_parts(paths):
-    """The same of the archives that server/package built from source packages."""
+    """The same of the archives that conf/packaging/package built from source packages."""
     parts = {}
     for path in paths:
         name = {"libroaring.a": "croaring", "libisal.a": "libisal"}[path.name]
