@@ -7,6 +7,10 @@
 
 namespace tally {
 
+Engine::Engine() : Engine(utc_only_) {}
+
+Engine::Engine(ZoneSource& zones) : Engine(1, reinterpret_cast<uintptr_t>(this), zones) {}
+
 Engine::Engine(size_t databases, uint64_t seed, ZoneSource& zones)
     : seed_(seed),
       zones_(zones),

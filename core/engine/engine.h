@@ -19,6 +19,11 @@ class PolicyTable;
 
 class Engine {
  public:
+  // One database, and UTC as its only time zone.
+  Engine();
+  // One database. Its hash tables are keyed by where the engine is in memory, which differs from
+  // run to run. If strangers choose the keys, pass a random seed to the constructor below.
+  explicit Engine(ZoneSource& zones);
   // `seed` keys the hash tables. `zones` must outlive the engine: values point into it.
   Engine(size_t databases, uint64_t seed, ZoneSource& zones);
   ~Engine();
@@ -73,6 +78,7 @@ class Engine {
   // In elements: about one segment of a quota book, since a sweep does not stop inside a segment.
   static constexpr size_t kSweepBudget = 1000;
 
+  UtcOnly utc_only_;
   uint64_t seed_;
   ZoneSource& zones_;
   Reclaimer reclaimer_;

@@ -48,6 +48,11 @@ class Limits {
   // up once, and its name is compared with those before it.
   LimitResult Decide(const LimitRequest& request, LimitMode mode);
   LimitResult Take(const LimitRequest& request) { return Decide(request, LimitMode::kTake); }
+  // The same for one key, at the place's instant.
+  LimitResult Take(std::string_view key, std::span<const LimitRule> rules) {
+    const KeyRules keys[] = {{key, rules}};
+    return Take({.keys = keys, .time = EventInstants::Now(place_.now)});
+  }
   LimitResult Peek(const LimitRequest& request) { return Decide(request, LimitMode::kPeek); }
   LimitResult Force(const LimitRequest& request) { return Decide(request, LimitMode::kForce); }
   // Counts what an older log says was taken: see limit_replay.h.

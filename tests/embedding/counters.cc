@@ -6,12 +6,12 @@
 #include <string>
 #include <string_view>
 
-#include "core/engine/audiences.h"
-#include "core/engine/hit_counters.h"
-#include "core/engine/limits.h"
-#include "core/engine/quota_books.h"
-#include "core/limit/rule_words.h"
-#include "core/snapshot/engine_stream.h"
+#include <tally/engine/audiences.h>
+#include <tally/engine/hit_counters.h>
+#include <tally/engine/limits.h>
+#include <tally/engine/quota_books.h>
+#include <tally/limit/rule_words.h>
+#include <tally/snapshot/engine_stream.h>
 
 namespace {
 
@@ -59,9 +59,8 @@ int64_t HitsOfADay(Place place, std::string_view key) {
 }  // namespace
 
 int main() {
-  UtcOnly zones;
-  Engine engine(1, 42, zones);
-  Place place{engine, 0, 1'795'230'400'000};
+  Engine engine;
+  Place place{.engine = engine, .now = 1'795'230'400'000};
   Expect(MaySend(place, "ann") && MaySend(place, "ann") && !MaySend(place, "ann"), "ann: 2 codes");
   Expect(MaySend(place, "bob") && !MaySend(place, "cid"), "everybody: 3 codes");
   Expect(HitsOfADay(place, "good morning") == 1, "the first hit");
@@ -78,9 +77,9 @@ int main() {
     return absl::OkStatus();
   };
   Expect(SaveEngine(engine, sink).ok(), "saved");
-  Engine again(1, 43, zones);
+  Engine again;
   Expect(LoadEngine(again, saved).ok(), "loaded");
-  Place later{again, 0, place.now + 1'000};
+  Place later{.engine = again, .now = place.now + 1'000};
   Expect(!MaySend(later, "cid") && HitsOfADay(later, "good morning") == 2, "counted on");
   KeyOutcome outcome;
   Expect(Audiences(later).Find("page", outcome)->Online(later.now) == 2, "still online");
