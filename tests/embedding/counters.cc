@@ -1,17 +1,17 @@
 // What a program that embeds tally::core does: it decides, counts, saves and loads, with its own
 // idea of the time, and with no server.
-#include <cstdio>
-#include <cstdlib>
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include <tally/engine/audiences.h>
 #include <tally/engine/hit_counters.h>
 #include <tally/engine/limits.h>
 #include <tally/engine/quota_books.h>
 #include <tally/limit/rule_words.h>
 #include <tally/snapshot/engine_stream.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
 
 namespace {
 

@@ -1,8 +1,8 @@
 // A program that embeds tally::core and takes its time zones from the system.
-#include <cstdio>
-
 #include <tally/engine/limits.h>
 #include <tally/tzdata/tzdata_zones.h>
+
+#include <cstdio>
 
 int main() {
   tally::TzdataZones zones;
