@@ -63,7 +63,7 @@ struct Elements {
 bool MayLookElsewhere(CommandContext& context, std::string_view option) {
   if (context.MayReadEveryKey()) return true;
   context.reply.Error(
-      StrCat("ERR ", option, " option of SORT denied due to insufficient ACL permissions"));
+      StrCat("ERR ", option, " option of SORT denied due to insufficient ACL permissions."));
   return false;
 }
 
@@ -90,7 +90,8 @@ bool ReadOption(CommandContext& context, bool may_store, size_t& i, SortOptions&
     return !options.sorts || MayLookElsewhere(context, "BY");
   } else if (IsWord(args[i], "get") && left >= 1) {
     options.gets.push_back(args[++i]);
-    return args[i] == "#" || MayLookElsewhere(context, "GET");
+    // As in Redis also for GET #, which looks at nothing else.
+    return MayLookElsewhere(context, "GET");
   } else {
     context.reply.Error(kSyntaxError);
     return false;

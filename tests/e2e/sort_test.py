@@ -129,6 +129,33 @@ def ask(client, words):
         return f"-{error}"
 
 
+RIGHTS = ["~*", "%R~*", "%W~* ~numbers", "~numbers ~weight:* ~to", "%R~numbers"]
+OF_USERS = """
+    SORT numbers
+    SORT numbers GET #
+    SORT numbers BY nosort GET #
+    SORT numbers BY nosort
+    SORT numbers BY weight:*
+    SORT numbers GET weight:*
+    SORT numbers BY weight:* GET # GET weight:*
+    SORT_RO numbers GET #
+    SORT numbers GET # STORE to
+    SORT numbers STORE to
+"""
+
+
+def check_rights(report, left, right):
+    """What a user without the right to read every key is told, to the full stop."""
+    for number, rights in enumerate(RIGHTS):
+        for client in (left, right):
+            client.call("AUTH", "default", "")
+            client.call("ACL", "SETUSER", f"u{number}", "on", "nopass", "+@all", *rights.split())
+            client.call("AUTH", f"u{number}", "")
+        for words in map(split, OF_USERS.split("\n")):
+            if words:
+                report.equal(f"{rights}: " + " ".join(words), ask(left, words), ask(right, words))
+
+
 def main():
     report = Report()
     with Server(appendonly="yes") as ours, Server(REFERENCE, appendonly="yes") as theirs:
@@ -136,6 +163,7 @@ def main():
             for words in map(split, (DATA + COMMANDS).split("\n")):
                 if words:
                     report.equal(" ".join(words), ask(left, words), ask(right, words))
+            check_rights(report, left, right)
         for server in (ours, theirs):
             server.stop()
             server.start()

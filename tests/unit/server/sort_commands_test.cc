@@ -88,14 +88,20 @@ TEST_CASE("sort: patterns take the right to read every key") {
   h.Run(*ann, "AUTH ann x");
   CHECK(h.Run(*ann, "SORT k") == "[\"1\" \"2\"]");
   CHECK(h.Run(*ann, "SORT k BY w*") ==
-        "-ERR BY option of SORT denied due to insufficient ACL permissions");
+        "-ERR BY option of SORT denied due to insufficient ACL permissions.");
   CHECK(h.Run(*ann, "SORT k GET # GET w*") ==
-        "-ERR GET option of SORT denied due to insufficient ACL permissions");
+        "-ERR GET option of SORT denied due to insufficient ACL permissions.");
+  CHECK(h.Run(*ann, "SORT k GET #") ==
+        "-ERR GET option of SORT denied due to insufficient ACL permissions.");
+  CHECK(h.Run(*ann, "SORT_RO k BY nosort GET #") ==
+        "-ERR GET option of SORT denied due to insufficient ACL permissions.");
+  CHECK(h.Run(*ann, "SORT k BY nosort DESC").starts_with("["));
   CHECK(h.Run(*ann, {"EVAL", "return redis.pcall('sort', 'k', 'by', 'w*')", "0"}) ==
-        "-ERR BY option of SORT denied due to insufficient ACL permissions");
+        "-ERR BY option of SORT denied due to insufficient ACL permissions.");
   CHECK(h.Run(*ann, "SORT k STORE other").starts_with("-NOPERM"));
   h.Run("ACL SETUSER ann %R~*");
   CHECK(h.Run(*ann, "SORT k BY w* GET w*") == "[nil nil]");
+  CHECK(h.Run(*ann, "SORT k GET #") == "[\"1\" \"2\"]");
 }
 
 TEST_CASE("sort: a part is what sorting all of it gives") {
