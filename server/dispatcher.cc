@@ -102,6 +102,16 @@ bool Dispatcher::RefuseBrowser(Client& client, std::string_view word) {
   return true;
 }
 
+// Where a word begins as the commands of a family do, with "LIMIT." for example, says where they
+// are listed.
+std::string Dispatcher::HelpHint(std::string_view word) const {
+  const size_t dot = word.find('.');
+  if (dot == std::string_view::npos) return {};
+  const CommandTable::Item* family = server_.commands.Find(word.substr(0, dot));
+  if (family == nullptr || server_.commands.FindSub(*family, "help") == nullptr) return {};
+  return StrCat("(try ", absl::AsciiStrToUpper(family->full_name), " HELP)");
+}
+
 void Dispatcher::RejectUnknown(Client& client, Args args) {
   std::string shown;
   for (size_t i = 1; i < args.size() && shown.size() < kMaxPrinted; ++i) {
@@ -109,7 +119,7 @@ void Dispatcher::RejectUnknown(Client& client, Args args) {
   }
   Reject(client, nullptr,
          StrCat("ERR unknown command '", Printed(args[0], kMaxPrinted),
-                "', with args beginning with: ", shown));
+                "', with args beginning with: ", shown, HelpHint(args[0])));
 }
 
 void Dispatcher::Reject(Client& client, const CommandTable::Item* item, std::string_view error) {

@@ -54,6 +54,7 @@ class Dispatcher final : public CommandRunner {
   // Ends the connection if the word shows that the request is HTTP (POST or Host:), as Redis does.
   // Returns whether it did.
   bool RefuseBrowser(Client& client, std::string_view word);
+  std::string HelpHint(std::string_view word) const;
   void Queue(Client& client, const CommandTable::Item& item, Args args);
   static void TakePushes(Client& client);
   void ApplyReplyMode(Client& client, size_t reply_begin);

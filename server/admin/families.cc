@@ -16,7 +16,7 @@ std::vector<CommandFamily> AllFamilies() {
       {"server", "", ConfigCommands()},
       {"server", "connection", IntrospectionCommands()},
       {"server", "", ObservationCommands()},
-      {"server", "", HotKeyCommands()},
+      {"server", "", HotKeyCommands(), true},
       {"server", "", MemoryCommands()},
       {"server", "", DebugCommands()},
       {"server", "", AclCommands()},

@@ -8,12 +8,24 @@
 #include "server/command/arguments.h"
 
 namespace tally::server {
+namespace {
+
+std::string NamesOf(std::span<const Command> subcommands) {
+  std::string names;
+  for (const Command& sub : subcommands) {
+    StrAppend(names, names.empty() ? "" : " | ", absl::AsciiStrToUpper(std::string(sub.name)));
+  }
+  return subcommands.size() == 1 ? names : StrCat("<", names, ">");
+}
+
+}  // namespace
 
 std::string UsageOf(const CommandTable::Item& item) {
   std::string usage = item.full_name;
   absl::AsciiStrToUpper(&usage);
   std::replace(usage.begin(), usage.end(), '|', ' ');
-  if (!item.command->subcommands.empty()) return usage + " HELP";
+  if (!item.command->subcommands.empty())
+    return StrCat(usage, ' ', NamesOf(item.command->subcommands));
   const std::string arguments = UsageOf(ArgumentsOf(*item.command));
   if (!arguments.empty()) StrAppend(usage, ' ', arguments);
   return usage;

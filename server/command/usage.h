@@ -8,7 +8,8 @@
 
 namespace tally::server {
 
-// Returns a usage as "LIMIT.GIVE key [n] [AT t]"; for a command with subcommands its HELP.
+// Returns a usage as "LIMIT.GIVE key [n] [AT t]"; for a command with subcommands its name and
+// theirs, as "HOTKEYS <GET | HELP | START>".
 std::string UsageOf(const CommandTable::Item& item);
 
 // Returns ". Usage: …" for tallyd's own commands, which nobody knows by heart. Returns nothing for

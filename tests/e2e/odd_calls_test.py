@@ -156,6 +156,20 @@ def check_watch(report, servers, dice, active):
     report.check(f"{ROUNDS} stories of WATCH, active expiry {active}", not wrong, "\n".join(wrong[:3]))
 
 
+def check_unknown(report, clients):
+    """Redis's own text, and after it where the commands of a family are listed."""
+    for name in ("nosuch", "LIMITS.X", "CL.X", ".LIMIT", "GET.X", "x\0y", "x" * 200):
+        for rest in ([], ["a"], ["a", "b c", "\0"], ["y" * 200, "z"]):
+            compare(report, f"unknown: {name[:9]!r}, {len(rest)} arguments", clients, [[name, *rest]])
+    for family in ("HITS", "LIMIT", "POLICY", "ACTIVE", "QUOTA", "HOTKEYS"):
+        for call in ([family + ".NOSUCH"], [family.lower() + ".show.all", "a", "b"], [family + ".", "y" * 200]):
+            ours, theirs = (ask(client, call) for client in clients)
+            report.equal(f"unknown: {call[0]}", ours, f"{theirs}(try {family} HELP)")
+            report.check(f"{family} HELP lists them", isinstance(ask(clients[0], [family, "HELP"]), list))
+    report.equal("HOTKEYS alone shows what it has", ask(clients[0], ["HOTKEYS"]),
+                 "-ERR wrong number of arguments for 'hotkeys' command. Usage: HOTKEYS <GET | HELP | RESET | START | STOP>")
+
+
 def main():
     report = Report()
     report.note(f"SEED={SEED}")
@@ -174,6 +188,7 @@ def main():
         compare(report, "counts of COMMAND GETKEYS", clients, [["COMMAND", "GETKEYS", *call] for call in calls],
                 shape=in_order)
         compare(report, "counts of the commands themselves", clients, calls)
+        check_unknown(report, clients)
         check_monitor(report, (server, reference))
         for active in (0, 1):
             check_watch(report, (server, reference), dice, active)

@@ -148,6 +148,39 @@ TEST_CASE("quit: closes after its reply") {
   CHECK(h.self->finished());
 }
 
+TEST_CASE("an unknown command that looks like one of a family is told where those are listed") {
+  CommandHarness h;
+  CHECK(h.Run("LIMIT.GET a") ==
+        "-ERR unknown command 'LIMIT.GET', with args beginning with: 'a' (try LIMIT HELP)");
+  CHECK(h.Run("quota.get") ==
+        "-ERR unknown command 'quota.get', with args beginning with: (try QUOTA HELP)");
+  for (const char* family : {"HITS", "LIMIT", "POLICY", "ACTIVE", "QUOTA", "HOTKEYS"}) {
+    INFO(family);
+    for (const char* rest : {".", ".SHOWN", ".SHOW.ME", ". x"}) {
+      const std::string error = h.Run(StrCat(family, rest));
+      CHECK(error.starts_with(StrCat("-ERR unknown command '", family, ".")));
+      CHECK(error.ends_with(StrCat(" (try ", family, " HELP)")));
+    }
+    CHECK(h.Run(StrCat(family, " HELP")).starts_with("["));
+  }
+  for (const char* other : {"LIMITS.X", "LIMITX", ".LIMIT", "GET.X", "CL.FOO", "."}) {
+    INFO(other);
+    CHECK(h.Run(other) == StrCat("-ERR unknown command '", other, "', with args beginning with: "));
+  }
+  h.Run("MULTI");
+  h.Run("LIMIT.GET a");
+  CHECK(h.Run("EXEC").starts_with("-EXECABORT"));
+}
+
+TEST_CASE("HOTKEYS alone shows what it has") {
+  CommandHarness h;
+  CHECK(h.Run("HOTKEYS") ==
+        "-ERR wrong number of arguments for 'hotkeys' command. "
+        "Usage: HOTKEYS <GET | HELP | RESET | START | STOP>");
+  CHECK(h.Run("LIMIT") == "-ERR wrong number of arguments for 'limit' command. Usage: LIMIT HELP");
+  CHECK(h.Run("CONFIG") == "-ERR wrong number of arguments for 'config' command");
+}
+
 TEST_CASE("an unknown command is told with its arguments") {
   CommandHarness h;
   CHECK(h.Run("foo") == "-ERR unknown command 'foo', with args beginning with: ");
