@@ -23,7 +23,7 @@ def rate_limit(get_response):
         response = get_response(request) if allowed else HttpResponse("too many requests", status=429)
         response["RateLimit-Policy"] = f'"web";q={limit};w=60'
         response["RateLimit"] = f'"web";r={remaining};t={math.ceil(reset_after_ms / 1000)}'
-        if not allowed:
+        if not allowed and retry_after_ms >= 0:  # -1: no wait would help
             response["Retry-After"] = math.ceil(retry_after_ms / 1000)
         return response
     return middleware

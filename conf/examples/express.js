@@ -18,7 +18,8 @@ async function rateLimit(request, response, next) {
   response.set('RateLimit-Policy', `"web";q=${limit};w=60`);
   response.set('RateLimit', `"web";r=${remaining};t=${Math.ceil(resetAfterMs / 1000)}`);
   if (allowed) return next();
-  response.set('Retry-After', Math.ceil(retryAfterMs / 1000)).sendStatus(429);
+  if (retryAfterMs >= 0) response.set('Retry-After', Math.ceil(retryAfterMs / 1000)); // -1: no wait would help
+  response.sendStatus(429);
 }
 
 const app = express(); // After a proxy, request.ip needs app.set('trust proxy', 1).

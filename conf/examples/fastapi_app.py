@@ -24,6 +24,6 @@ async def rate_limit(request, call_next):
     response = await call_next(request) if allowed else Response(status_code=429)
     response.headers["RateLimit-Policy"] = f'"web";q={limit};w=60'
     response.headers["RateLimit"] = f'"web";r={remaining};t={math.ceil(reset_after_ms / 1000)}'
-    if not allowed:
+    if not allowed and retry_after_ms >= 0:  # -1: no wait would help
         response.headers["Retry-After"] = str(math.ceil(retry_after_ms / 1000))
     return response

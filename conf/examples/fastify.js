@@ -17,9 +17,9 @@ app.addHook('onRequest', async (request, reply) => {
   const [allowed, limit, remaining, retryAfterMs, resetAfterMs] = decision;
   reply.header('RateLimit-Policy', `"web";q=${limit};w=60`);
   reply.header('RateLimit', `"web";r=${remaining};t=${Math.ceil(resetAfterMs / 1000)}`);
-  if (!allowed) {
-    return reply.code(429).header('Retry-After', Math.ceil(retryAfterMs / 1000)).send('too many requests\n');
-  }
+  if (allowed) return;
+  if (retryAfterMs >= 0) reply.header('Retry-After', Math.ceil(retryAfterMs / 1000)); // -1: no wait would help
+  return reply.code(429).send('too many requests\n');
 });
 
 app.get('/', async () => 'hello\n');

@@ -8,11 +8,9 @@ import (
 	"net"
 	"net/http"
 )
-
 var withoutDecision = 200 // 200 lets the request pass (fail open), 503 refuses it (fail closed).
 var tallyd = redis.NewClient(&redis.Options{Addr: "127.0.0.1:6379", MaxRetries: -1,
 	DialTimeout: 50e6, ReadTimeout: 50e6, PoolTimeout: 50e6}) // Given up after 50 ms, in ns.
-
 func rateLimit(w http.ResponseWriter, r *http.Request, limit int) int {
 	ip, _, _ := net.SplitHostPort(r.RemoteAddr)
 	n, err := tallyd.Do(r.Context(), "LIMIT.TAKE", "web:"+ip, "SLIDING", limit, "1m").Int64Slice()
@@ -25,6 +23,8 @@ func rateLimit(w http.ResponseWriter, r *http.Request, limit int) int {
 	if n[0] == 1 {
 		return 200
 	}
-	w.Header().Set("Retry-After", fmt.Sprint((n[3]+999)/1000))
+	if n[3] >= 0 { // -1: no wait would help
+		w.Header().Set("Retry-After", fmt.Sprint((n[3]+999)/1000))
+	}
 	return 429
 }

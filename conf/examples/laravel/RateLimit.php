@@ -2,7 +2,6 @@
 // Laravel: in the route, ->middleware(RateLimit::class.':100') allows 100 requests a minute from each
 // address. tallyd counts them. How it is asked, and what happens without it, says database.php.
 namespace App\Http\Middleware;
-
 use Closure;
 use Illuminate\Http\Request;
 use Illuminate\Support\Facades\Log;
@@ -23,6 +22,9 @@ class RateLimit
         $response = $allowed ? $next($request) : response('too many requests', 429);
         $response->headers->set('RateLimit-Policy', "\"web\";q=$limit;w=60");
         $response->headers->set('RateLimit', "\"web\";r=$remaining;t=".(int) ceil($resetAfterMs / 1000));
-        return $allowed ? $response : $response->header('Retry-After', (int) ceil($retryAfterMs / 1000));
+        if (! $allowed && $retryAfterMs >= 0) { // -1: no wait would help
+            $response->headers->set('Retry-After', (int) ceil($retryAfterMs / 1000));
+        }
+        return $response;
     }
 }

@@ -22,7 +22,7 @@ class RateLimitFilter extends HttpFilter {
       status = n.get(0) == 1 ? 200 : 429;
       out.setHeader("RateLimit-Policy", "\"web\";q=%d;w=60".formatted(n.get(1)));
       out.setHeader("RateLimit", "\"web\";r=%d;t=%d".formatted(n.get(2), (n.get(4) + 999) / 1000));
-      if (status == 429) out.setHeader("Retry-After", "" + (n.get(3) + 999) / 1000);
+      if (status == 429 && n.get(3) >= 0) out.setHeader("Retry-After", "" + (n.get(3) + 999) / 1000); // -1: no wait would help
     } catch (RuntimeException error) { getServletContext().log("no decision: " + error.getMessage()); }
     if (status == 200) chain.doFilter(in, out);
     else out.setStatus(status);

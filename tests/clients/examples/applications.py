@@ -60,7 +60,7 @@ def spring():
     subprocess.run(["javac", "-parameters", "-d", classes, "-cp", f"{packages / 'jars'}/*", *sources], check=True)
     return (["java", "-XX:TieredStopAtLevel=1", "-Xmx256m", "-cp",
              f"{classes}:{EXAMPLES / 'spring'}:{packages / 'jars'}/*", "com.example.Application"],
-            {"SPRING_DATA_REDIS_URL": "redis://127.0.0.1:{tallyd}", "TALLYD_LIMIT": str(LIMIT),
+            {"SPRING_DATA_REDIS_URL": "redis://127.0.0.1:{tallyd}", "TALLYD_LIMIT": "{limit}",
              "TALLYD_FAILOPEN": "{fail_open}", "SERVER_ADDRESS": "127.0.0.1", "SERVER_PORT": "{port}"})
 
 
@@ -76,7 +76,7 @@ def laravel():
             {"APPLICATION": str(application), "TALLYD_PORT": "{tallyd}", "PHP_CLI_SERVER_WORKERS": str(WORKERS)})
 
 
-# What gives the command and the environment of each, with {port}, {tallyd} and {fail_open} to fill in.
+# What gives the command and the environment of each, with {port}, {tallyd}, {limit} and {fail_open} to fill in.
 APPLICATIONS = {
     "Express": lambda: node("express"), "Fastify": lambda: node("fastify"), "FastAPI": fastapi,
     "Django": django, "Laravel": laravel, "net/http": net_http, "Spring": spring,
@@ -86,10 +86,10 @@ APPLICATIONS = {
 class Application:
     """A context manager: it runs, asks the tallyd of that port, and all of it is gone afterwards."""
 
-    def __init__(self, command, environment, tallyd_port, fail_open):
+    def __init__(self, command, environment, tallyd_port, fail_open, limit=LIMIT):
         self.port = free_port()
-        places = {"port": self.port, "tallyd": tallyd_port, "fail_open": str(fail_open).lower()}
-        common = {"PORT": "{port}", "TALLYD": "redis://127.0.0.1:{tallyd}", "LIMIT": str(LIMIT),
+        places = {"port": self.port, "tallyd": tallyd_port, "fail_open": str(fail_open).lower(), "limit": str(limit)}
+        common = {"PORT": "{port}", "TALLYD": "redis://127.0.0.1:{tallyd}", "LIMIT": "{limit}",
                   "FAIL_OPEN": "{fail_open}"}
         filled = {name: value.format(**places) for name, value in (common | environment).items()}
         self.log = tempfile.TemporaryFile()
