@@ -22,17 +22,17 @@ namespace {
 // After this long without a failure, connections count as accepted again.
 constexpr int64_t kAcceptingAgainMs = 5000;
 
-constexpr std::string_view kTooManyClients = "max number of clients reached";
+constexpr std::string_view kTooManyClients = "ERR max number of clients reached";
 constexpr std::string_view kProtected =
-    "tallyd is running in protected mode because protected mode is enabled and no password is set "
+    "DENIED tallyd is running in protected mode because protected mode is enabled and no password "
+    "is set "
     "for the default user. In this mode connections are only accepted from the loopback interface. "
     "Set requirepass, or protected-mode no if the network is trusted.";
 
 // The text that a connection gets before it is closed because it is not admitted.
-std::string RefusalText(Protocol protocol, int http_status, std::string_view resp_code,
-                        std::string_view text) {
-  return protocol == Protocol::kHttp ? WholeErrorResponse(http_status, text)
-                                     : StrCat("-", resp_code, " ", text, "\r\n");
+std::string RefusalText(Protocol protocol, int http_status, std::string_view error) {
+  return protocol == Protocol::kHttp ? WholeErrorResponse(http_status, error)
+                                     : StrCat("-", error, "\r\n");
 }
 
 std::string Describe(const asio::ip::tcp::endpoint& endpoint) {
@@ -206,18 +206,17 @@ std::string Listeners::Refusal(bool is_local, Protocol protocol) const {
   // HTTP may have half of the places, so that slow clients of HTTP cannot keep out those of RESP.
   const bool http_full = protocol == Protocol::kHttp && connections_.http_size() >= (most + 1) / 2;
   if (connections_.size() >= most || http_full) {
-    return RefusalText(protocol, 503, "ERR", kTooManyClients);
+    return RefusalText(protocol, 503, kTooManyClients);
   }
   if (config_.protected_mode && !is_local && !server_.users.DefaultNeedsPassword()) {
-    return RefusalText(protocol, 403, "DENIED", kProtected);
+    return RefusalText(protocol, 403, kProtected);
   }
   return "";
 }
 
 void Listeners::Admit(int socket, Wire wire, std::string peer, std::string local, bool is_local) {
-  const std::string refusal = IsReserved(socket)
-                                  ? RefusalText(wire.protocol, 503, "ERR", kTooManyClients)
-                                  : Refusal(is_local, wire.protocol);
+  const std::string refusal = IsReserved(socket) ? RefusalText(wire.protocol, 503, kTooManyClients)
+                                                 : Refusal(is_local, wire.protocol);
   SslPointer ssl;
   if (wire.tls && refusal.empty()) ssl = tls_->Accept(socket);
   if (!refusal.empty() || (wire.tls && ssl == nullptr)) {

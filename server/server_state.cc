@@ -48,6 +48,7 @@ ServerFigures FiguresOf(Services& all) {
           .run_id = all.run_id,
           .config_path = all.config_path,
           .loading = all.loading,
+          .script_busy = all.script_busy,
           .persistence = all.persistence,
           .process = all.process};
 }

@@ -89,9 +89,8 @@ HttpResponse ErrorResponse(int status, std::string_view text) {
   HttpResponse response;
   response.status = status;
   response.content_type = kJsonType;
-  response.body = "{\"error\":";
-  AppendJsonText(response.body, text);
-  response.body += "}\n";
+  AppendErrorJson(response.body, text);
+  response.body += '\n';
   return response;
 }
 

@@ -33,7 +33,7 @@ void AppendResponse(ByteBlocks& output, const HttpResponse& response, const Resp
 // "HTTP/1.1 100 Continue"
 void AppendContinue(ByteBlocks& output);
 
-// Returns a response whose body is the JSON object {"error": text}.
+// Returns a response whose body is AppendErrorJson's. `text` begins with its code, such as "ERR".
 HttpResponse ErrorResponse(int status, std::string_view text);
 // Returns the same response as the bytes to send. It says `Connection: close`: the caller must
 // close the connection after it.

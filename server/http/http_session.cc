@@ -27,7 +27,7 @@ constexpr size_t kHeavyBytes = 16 * 1024;
 constexpr int64_t kHeavyMicros = 200;
 
 constexpr std::string_view kOtherHost =
-    "this server has no such name; http-hosts lists those that it has";
+    "ERR this server has no such name; http-hosts lists those that it has";
 
 bool Matches(const Route& route, std::string_view path) {
   if (!route.path.ends_with('*')) return path == route.path;
@@ -40,7 +40,7 @@ bool Allows(const Route& route, HttpMethod method) {
 }
 
 HttpResponse MethodError(uint8_t methods) {
-  HttpResponse response = ErrorResponse(405, "this path has no such method");
+  HttpResponse response = ErrorResponse(405, "ERR this path has no such method");
   response.headers = StrCat("Allow: ", (methods & kHttpGet) != 0 ? "GET, HEAD" : "",
                             (methods & kHttpGet) != 0 && (methods & kHttpPost) != 0 ? ", " : "",
                             (methods & kHttpPost) != 0 ? "POST" : "", "\r\n");
@@ -152,7 +152,7 @@ void HttpSession::ReadRequest(std::string_view& bytes) {
       if (reader_.awaits_body() && !admitted_) AwaitBody();
       return;
     case HttpRequestReader::Status::kError:
-      return Refuse(ErrorResponse(reader_.error_status(), reader_.error_text()));
+      return Refuse(ReadError());
     case HttpRequestReader::Status::kRequest:
       begun_ms_ = 0;
       admitted_ = false;
@@ -168,10 +168,14 @@ void HttpSession::AwaitBody() {
   const Route* route = Judge(refusal);
   if (route == nullptr) return Refuse(refusal);
   if (!reader_.LimitBody(MostBody(*route))) {
-    return Refuse(ErrorResponse(reader_.error_status(), reader_.error_text()));
+    return Refuse(ReadError());
   }
   admitted_ = true;
   if (reader_.expects_continue()) AppendContinue(client_.output);
+}
+
+HttpResponse HttpSession::ReadError() const {
+  return ErrorResponse(reader_.error_status(), StrCat("ERR ", reader_.error_text()));
 }
 
 void HttpSession::Answer() {
@@ -189,11 +193,11 @@ HttpResponse HttpSession::Respond() {
   route_ = Judge(refusal);
   if (route_ == nullptr) return refusal;
   if (!reader_.LimitBody(MostBody(*route_))) {
-    return ErrorResponse(reader_.error_status(), reader_.error_text());
+    return ReadError();
   }
   if (route_->path.ends_with('*')) {
     auto rest = PercentDecoded(request.path.substr(route_->path.size() - 1));
-    if (!rest) return ErrorResponse(400, "the path is not well encoded");
+    if (!rest) return ErrorResponse(400, "ERR the path is not well encoded");
     request.rest = *std::move(rest);
   }
   return route_->handler(Call());
@@ -212,8 +216,8 @@ const Route* HttpSession::Judge(HttpResponse& refusal) {
     others |= route.methods;
     if (Allows(route, request.method)) return Admit(route, refusal) ? &route : nullptr;
   }
-  refusal =
-      others == 0 ? ErrorResponse(404, "there is nothing under this path") : MethodError(others);
+  refusal = others == 0 ? ErrorResponse(404, "ERR there is nothing under this path")
+                        : MethodError(others);
   return nullptr;
 }
 
@@ -221,7 +225,7 @@ bool HttpSession::Admit(const Route& route, HttpResponse& refusal) {
   const HttpRequest& request = reader_.request();
   const bool changes = request.method == kHttpPost || route.get_changes;
   if (changes && IsFromAnotherSite(request)) {
-    refusal = ErrorResponse(403, "a page of another site may not do this");
+    refusal = ErrorResponse(403, "NOPERM a page of another site may not do this");
     return false;
   }
   if (route.access == HttpAccess::kEverybody) return true;
@@ -286,7 +290,7 @@ bool HttpSession::OutOfTime() {
   if (client_.finished() || client_.takes_events || long_answer_ != nullptr) return false;
   if (begun_ms_ != 0) {
     if (server_.clock.steady_ms() - begun_ms_ > kMaxRequestMs) {
-      Refuse(ErrorResponse(408, "the request took too long to come"));
+      Refuse(ErrorResponse(408, "ERR the request took too long to come"));
     }
     return false;
   }

@@ -55,6 +55,7 @@ class HttpSession final : public Conversation {
   void ReadRequest(std::string_view& bytes);
   void AwaitBody();
   void Answer();
+  HttpResponse ReadError() const;
   HttpResponse Respond();
   // Judges the head of the request. Returns the route that it may use; null if there is none, then
   // `refusal` is the response.

@@ -164,4 +164,14 @@ void AppendJsonText(std::string& out, std::string_view text) {
   AppendQuoted(out, valid);
 }
 
+std::string_view ErrorCode(std::string_view text) { return text.substr(0, text.find(' ')); }
+
+void AppendErrorJson(std::string& out, std::string_view text) {
+  out += "{\"error\":";
+  AppendJsonText(out, text);
+  out += ",\"code\":";
+  AppendJsonText(out, ErrorCode(text));
+  out += '}';
+}
+
 }  // namespace tally::server

@@ -19,4 +19,10 @@ void AppendJsonString(std::string& out, std::string_view bytes);
 // not valid UTF-8 becomes U+FFFD. O(bytes).
 void AppendJsonText(std::string& out, std::string_view text);
 
+// Appends an error as {"error": text, "code": its first word}. `text` is that of an error reply,
+// such as "WRONGTYPE …".
+void AppendErrorJson(std::string& out, std::string_view text);
+// Returns the first word of an error's text.
+std::string_view ErrorCode(std::string_view text);
+
 }  // namespace tally::server

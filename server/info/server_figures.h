@@ -38,6 +38,7 @@ struct ServerFigures {
   const std::string& run_id;
   const std::string& config_path;  // absolute; empty if there is no file
   const bool& loading;
+  const bool& script_busy;  // see ScriptParts
   // Made by the process after this struct; set before the first command.
   Persistence* const& persistence;
   Process* const& process;

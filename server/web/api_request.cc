@@ -2,10 +2,9 @@
 
 #include <absl/strings/escaping.h>
 
-#include <cstdint>
-#include <nlohmann/json.hpp>
-
 #include "core/bytes/str_cat.h"
+#include "server/http/json_reader.h"
+#include "server/http/json_text.h"
 
 namespace tally::server {
 namespace {
@@ -15,96 +14,113 @@ constexpr char kForm[] =
 
 }  // namespace
 
-// Receives the values of the JSON text one after the other (SAX). A function that returns false
-// ends the parsing.
-class ApiRequest::Builder final : public nlohmann::json_sax<nlohmann::json> {
+// Reads the tokens of a body. A function that returns false has set the error, and nothing may be
+// read after it.
+class ApiRequest::Parser {
  public:
-  explicit Builder(ApiRequest& request) : request_(request) {}
+  Parser(std::string_view body, ApiRequest& request) : reader_(body), request_(request) {}
 
   std::string error;
 
-  bool null() override { return Fail("null is no word of a command"); }
-  bool boolean(bool value) override { return Word(value ? "1" : "0"); }
-  bool number_integer(number_integer_t value) override { return Word(StrCat(value)); }
-  bool number_unsigned(number_unsigned_t value) override { return Word(StrCat(value)); }
-  bool number_float(number_float_t, const string_t& text) override { return Word(text); }
-  bool string(string_t& value) override { return in_object_ ? Base64(value) : Word(value); }
-  bool binary(binary_t&) override { return Fail(kForm); }
-
-  bool start_array(size_t) override {
-    if (in_object_ || depth_ == 2) return Fail(kForm);
-    if (++depth_ == 2 && !request_.is_batch_) {
-      // Only the first element can make the body a batch.
-      if (!request_.ends_.empty()) return Fail(kForm);
-      request_.is_batch_ = true;
-      request_.first_words_.clear();
-    }
-    request_.first_words_.push_back(request_.ends_.size());
-    return Count();
-  }
-  bool end_array() override {
-    --depth_;
-    return request_.first_words_.back() < request_.ends_.size() ? true
-                                                                : Fail("a command has no words");
-  }
-  bool start_object(size_t) override {
-    if (!InCommand()) return Fail(kForm);
-    in_object_ = true;
-    has_value_ = false;
-    return Count();
-  }
-  bool key(string_t& name) override {
-    return name == "base64" && !has_value_ ? true : Fail("an object is {\"base64\": \"…\"}");
-  }
-  bool end_object() override {
-    in_object_ = false;
-    return has_value_ ? true : Fail("an object is {\"base64\": \"…\"}");
-  }
-  bool parse_error(size_t position, const std::string&,
-                   const nlohmann::detail::exception&) override {
-    return Fail(StrCat("the body is no JSON: see byte ", position));
+  bool ReadBody() {
+    if (Next() != JsonToken::kArray) return Fail(kForm);
+    request_.is_batch_ = Next() == JsonToken::kArray;
+    if (!(request_.is_batch_ ? Count() && ReadCommands() : ReadWords())) return false;
+    return Next() == JsonToken::kEnd ? true : FailToken();
   }
 
  private:
-  // Whether a word may come here.
-  bool InCommand() const { return !in_object_ && depth_ == (request_.is_batch_ ? 2 : 1); }
+  JsonToken Next() { return token_ = reader_.Next(); }
+
+  // Reads what separates two elements, and the first token of the next one. `more` becomes false at
+  // the end of the array.
+  bool ReadSeparator(bool& more) {
+    more = Next() == JsonToken::kComma;
+    if (more) Next();
+    return more || token_ == JsonToken::kArrayEnd ? true : FailToken();
+  }
+
+  bool ReadCommands() {
+    for (bool more = true; more;) {
+      if (token_ != JsonToken::kArray) return Fail(kForm);
+      Next();
+      if (!ReadWords() || !ReadSeparator(more)) return false;
+    }
+    return true;
+  }
+
+  bool ReadWords() {
+    if (!Count()) return false;
+    if (token_ == JsonToken::kArrayEnd) return Fail("a command has no words");
+    request_.first_words_.push_back(request_.ends_.size());
+    for (bool more = true; more;) {
+      if (!Count() || !ReadWord() || !ReadSeparator(more)) return false;
+      // Only the first element can make the body a batch, and no array is in a command.
+      if (more && token_ == JsonToken::kArray) return Fail(kForm);
+    }
+    return true;
+  }
+
+  bool ReadWord() {
+    switch (token_) {
+      case JsonToken::kString:
+      case JsonToken::kNumber:
+        return Add(reader_.text());
+      case JsonToken::kTrue:
+        return Add("1");
+      case JsonToken::kFalse:
+        return Add("0");
+      case JsonToken::kNull:
+        return Fail("null is no word of a command");
+      case JsonToken::kObject:
+        return ReadBase64();
+      case JsonToken::kArray:
+        return Fail(kForm);
+      default:
+        return FailToken();
+    }
+  }
+
+  bool ReadBase64() {
+    constexpr std::string_view kObject = "an object is {\"base64\": \"…\"}";
+    const bool named = Next() == JsonToken::kString && reader_.text() == "base64" &&
+                       Next() == JsonToken::kColon && Next() == JsonToken::kString;
+    if (!named) return Fail(kObject);
+    std::string bytes;
+    if (!absl::Base64Unescape({reader_.text().data(), reader_.text().size()}, &bytes)) {
+      return Fail("base64 that is none");
+    }
+    return Next() == JsonToken::kObjectEnd ? Add(bytes) : Fail(kObject);
+  }
+
+  bool Add(std::string_view word) {
+    request_.bytes_ += word;
+    request_.ends_.push_back(request_.bytes_.size());
+    return true;
+  }
   bool Count() {
     return ++elements_ <= kMaxElements ? true : Fail("the body has more than 100000 elements");
   }
-  bool Word(std::string_view word) {
-    if (!InCommand()) return Fail(kForm);
-    Add(word);
-    return Count();
-  }
-  void Add(std::string_view word) {
-    request_.bytes_ += word;
-    request_.ends_.push_back(request_.bytes_.size());
-  }
-  bool Base64(const std::string& text) {
-    std::string bytes;
-    if (!absl::Base64Unescape(text, &bytes)) return Fail("base64 that is none");
-    has_value_ = true;
-    Add(bytes);
-    return true;
+  bool FailToken() {
+    return Fail(StrCat("the body is no JSON: see byte ", reader_.position() + 1));
   }
   bool Fail(std::string_view text) {
     error = text;
     return false;
   }
 
+  JsonReader reader_;
   ApiRequest& request_;
-  int depth_ = 0;  // open arrays
+  JsonToken token_ = JsonToken::kNone;
   size_t elements_ = 0;
-  bool in_object_ = false;
-  bool has_value_ = false;  // the object has its "base64" member
 };
 
 std::string ApiRequest::Parse(std::string_view body) {
   *this = ApiRequest();
-  Builder builder(*this);
-  const bool parsed = nlohmann::json::sax_parse(body.begin(), body.end(), &builder);
-  if (!parsed && builder.error.empty()) builder.error = kForm;
-  return std::move(builder.error);
+  if (!IsUtf8(body)) return "the body is no JSON: it is not UTF-8";
+  Parser parser(body, *this);
+  parser.ReadBody();
+  return std::move(parser.error);
 }
 
 Args ApiRequest::Command(size_t index, std::vector<std::string_view>& args) const {

@@ -1,7 +1,7 @@
 // Reads the body of POST /api: a command as a JSON array of its words, or an array of such arrays.
 //
-// A word is a string, a number (its text), true (1), false (0), or an object {"base64": "…"} for
-// bytes that are not Unicode text.
+// A word is a string, a number (its text, however large), true (1), false (0), or an object
+// {"base64": "…"} for bytes that are not Unicode text.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ class ApiRequest {
   Args Command(size_t index, std::vector<std::string_view>& args) const;
 
  private:
-  class Builder;
+  class Parser;
 
   std::string bytes_;                // all words, one after the other
   std::vector<size_t> ends_;         // the end of each word in bytes_

@@ -2,8 +2,8 @@
 
 #include "core/bytes/str_cat.h"
 #include "server/command/command_table.h"
+#include "server/http/json_text.h"
 #include "server/state/command_runner.h"
-#include "server/web/reply_json.h"
 
 namespace tally::server {
 namespace {

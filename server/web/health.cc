@@ -2,6 +2,7 @@
 
 #include <absl/status/status.h>
 
+#include "server/command/command_context.h"
 #include "server/config/config.h"
 #include "server/http/http_response.h"
 #include "server/info/server_figures.h"
@@ -14,6 +15,7 @@ HttpResponse Health(const HttpCall&) { return {.body = "ok\n"}; }
 HttpResponse Readiness(const HttpCall& call) {
   const ServerFigures& server = call.server.figures;
   if (server.loading) return ErrorResponse(503, "LOADING the data is being loaded");
+  if (server.script_busy) return ErrorResponse(503, kBusyError);
   const bool snapshots_fail =
       server.config.stop_writes_on_bgsave_error && server.persistence->snapshot_failed();
   if (!server.persistence->write_error().ok() || snapshots_fail) {

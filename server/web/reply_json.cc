@@ -230,14 +230,4 @@ void AppendReplyJson(std::string& out, std::string_view reply, std::string_view 
   ReplyReader(out, reply).Value(names, 0);
 }
 
-std::string_view ErrorCode(std::string_view text) { return text.substr(0, text.find(' ')); }
-
-void AppendErrorJson(std::string& out, std::string_view text) {
-  out += "{\"error\":";
-  AppendJsonText(out, text);
-  out += ",\"code\":";
-  AppendJsonText(out, ErrorCode(text));
-  out += '}';
-}
-
 }  // namespace tally::server

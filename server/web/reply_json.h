@@ -16,9 +16,4 @@ namespace tally::server {
 // or fewer elements than names stays an array. O(bytes).
 void AppendReplyJson(std::string& out, std::string_view reply, std::string_view names);
 
-// Appends an error. `text` is the text of an error reply, such as "WRONGTYPE …".
-void AppendErrorJson(std::string& out, std::string_view text);
-// Returns the first word of an error's text.
-std::string_view ErrorCode(std::string_view text);
-
 }  // namespace tally::server

@@ -6,6 +6,7 @@ What clients are told is compared with redis-server.
 tests/run: also under asan
 """
 
+import http.client
 import pathlib
 import signal
 import sys
@@ -15,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from lib.comparison import REFERENCE  # noqa: E402
 from lib.report import Report  # noqa: E402
 from lib.resp import ReplyError, encode  # noqa: E402
-from lib.server import Server  # noqa: E402
+from lib.server import Server, free_port  # noqa: E402
 
 THRESHOLD_MS = 100
 WAIT_SECONDS = 30
@@ -180,6 +181,32 @@ def check_without(report):
             report.check(f"scripting no: {words[0]}", reply.startswith(f"ERR unknown command '{words[0]}'"), reply)
 
 
+def http_status(port, method, path, body=None):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=WAIT_SECONDS)
+    connection.request(method, path, body)
+    response = connection.getresponse()
+    said = response.read()
+    connection.close()
+    return response.status, b'"code":"BUSY"' in said
+
+
+def check_http(report):
+    """A script that answers nobody else makes the server not ready, and no proxy takes that for a denial."""
+    port = free_port()
+    asked = [("GET", "/readyz"), ("POST", "/api", '["GET", "k"]'), ("GET", "/check/p?key=k"), ("GET", "/healthz")]
+    with Server(http_port=port, busy_reply_threshold=THRESHOLD_MS) as server, \
+            server.client() as runner, server.client() as other:
+        other.call("POLICY.SET", "p", "FIXED", 1, "1h")
+        report.equal("http: ready before", http_status(port, "GET", "/readyz"), (200, False))
+        send(runner, ("EVAL", FOREVER, 0))
+        wait_until_busy(other)
+        report.equal("http: while a script is busy", [http_status(port, *words) for words in asked],
+                     [(503, True)] * 3 + [(200, False)])
+        ask(other, "SCRIPT", "KILL")
+        read(runner)
+        report.equal("http: and after it", [http_status(port, *words)[0] for words in asked], [200] * 4)
+
+
 def main():
     report = Report()
     check_conversation(report)
@@ -189,6 +216,7 @@ def main():
     check_clients_leave(report)
     check_memory(report)
     check_without(report)
+    check_http(report)
     report.finish()
 
 

@@ -62,6 +62,18 @@ def check_api(report, server, port):
         report.equal("what they wrote is there", client.call("GET", "counter"), b"1000")
 
 
+def check_body_to_its_end(report, server, port):
+    """What follows the first JSON value is no comment: nothing of such a body is run."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    for rest in [b"\0", b'\0garbage["FLUSHALL"]', b'["FLUSHALL"]', b' , ["FLUSHALL"]', b"\xff", b"\xef\xbb\xbf", b"]", b"\x0c"]:
+        connection.request("POST", "/api", b'["SET", "first", 1]' + rest)
+        response = connection.getresponse()
+        said = response.read()
+        report.equal(f"a command and {rest!r}: 400", (response.status, b'"code":"ERR"' in said), (400, True))
+    with server.client() as client:
+        report.equal("and nothing is run", client.call("EXISTS", "first", "counter"), 1)
+
+
 def check_large_body(report, port):
     """A client that sends a body that is too large gets an answer, though the server reads no more of it."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
@@ -269,6 +281,7 @@ def main():
     port = free_port()
     with Server(http_port=port) as server:
         check_api(report, server, port)
+        check_body_to_its_end(report, server, port)
         check_large_body(report, port)
         check_pipeline(report, port)
         check_wrong_protocol(report, server, port)

@@ -264,8 +264,53 @@ TEST_CASE("http: readiness says when writes would be refused", "[http]") {
   CHECK(peer.Ask("GET /readyz").status == 503);
   CHECK(peer.Ask("GET /healthz").status == 200);
   harness.state.loading = false;
+  harness.state.script_busy = true;
+  const ResponseText busy = peer.Ask("GET /readyz");
+  CHECK(busy.status == 503);
+  CHECK(busy.body.find("\"code\":\"BUSY\"") != std::string::npos);
+  CHECK(peer.Ask("GET /healthz").status == 200);
+  harness.state.script_busy = false;
+  CHECK(peer.Ask("GET /readyz").status == 200);
   harness.persistence.error = absl::UnavailableError("No space left on device");
   CHECK(peer.Ask("GET /readyz").status == 503);
+}
+
+TEST_CASE("http: every error has a code, whatever finds it", "[http]") {
+  CommandHarness harness;
+  const std::string host = "Host: localhost\r\n";
+  struct Case {
+    std::string line;
+    std::string headers;
+    std::string body;
+    int status;
+    std::string code;
+  };
+  const Case cases[] = {
+      {"GET /nothing", host, "", 404, "ERR"},
+      {"PUT /api", host, "", 405, "ERR"},
+      {"GET /check/%", host, "", 400, "ERR"},
+      {"GET /check/p?key=%", host, "", 400, "ERR"},
+      {"GET /check/p", host, "", 400, "ERR"},
+      {"GET /check/p?key=a", host, "", 404, "ERR"},
+      {"GET /page/none", host, "", 404, "ERR"},
+      {"POST /api", host, "x", 400, "ERR"},
+      {"POST /api", host, "[]", 400, "ERR"},
+      {"POST /api", host, std::string(300'000, 'x'), 413, "ERR"},
+      {"GET /healthz", "Host: evil.example\r\n", "", 421, "ERR"},
+      {"GET /healthz", "", "", 400, "ERR"},
+      {"GET /healthz", host + "Expect: x\r\n", "", 417, "ERR"},
+      {"GET /healthz", host + "X: " + std::string(17'000, 'x') + "\r\n", "", 431, "ERR"},
+      {"POST /api", host + "Origin: http://evil.example\r\n", "x", 403, "NOPERM"},
+      {"POST /api", host + "Authorization: Bearer a:b\r\n", "x", 401, "NOAUTH"},
+  };
+  for (const Case& one : cases) {
+    INFO(one.line << one.status);
+    HttpPeer peer(harness);
+    const ResponseText response = peer.Ask(one.line, one.headers, one.body);
+    CHECK(response.status == one.status);
+    CHECK(response.body.ends_with(StrCat("\"code\":\"", one.code, "\"}\n")));
+    CHECK(response.body.starts_with(StrCat("{\"error\":\"", one.code, " ")));
+  }
 }
 
 TEST_CASE("http: events reach those who take them", "[http]") {

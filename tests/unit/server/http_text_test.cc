@@ -8,6 +8,7 @@
 
 #include "core/bytes/str_cat.h"
 #include "random_seed.h"
+#include "server/http/json_reader.h"
 #include "server/http/json_text.h"
 #include "server/http/percent.h"
 #include "server/web/rate_limit_fields.h"
@@ -42,6 +43,33 @@ TEST_CASE("percent: bytes are decoded, and what is no encoding is refused", "[ht
   CHECK(ParseQuery("key=a=b") == QueryFields{{"key", "a=b"}});
   CHECK(ParseQuery("") == QueryFields{});
   CHECK_FALSE(ParseQuery("key=%zz"));
+}
+
+TEST_CASE("json reader: one token after the other, and where it is", "[http]") {
+  JsonReader reader(" [ {}:,\"a\\n\\u00e9\\ud83d\\ude00\" \"\" -0.5E+1 0true false null ] x");
+  const auto text = [&reader] { return std::string(reader.text()); };
+  CHECK(reader.Next() == JsonToken::kArray);
+  CHECK(reader.position() == 1);
+  CHECK(reader.Next() == JsonToken::kObject);
+  CHECK(reader.Next() == JsonToken::kObjectEnd);
+  CHECK(reader.Next() == JsonToken::kColon);
+  CHECK(reader.Next() == JsonToken::kComma);
+  CHECK(reader.Next() == JsonToken::kString);
+  CHECK(text() == "a\n\xc3\xa9\xf0\x9f\x98\x80");
+  CHECK(reader.Next() == JsonToken::kString);
+  CHECK(text().empty());
+  CHECK(reader.Next() == JsonToken::kNumber);
+  CHECK(text() == "-0.5E+1");
+  CHECK(reader.Next() == JsonToken::kNumber);
+  CHECK(text() == "0");
+  CHECK(reader.Next() == JsonToken::kTrue);
+  CHECK(reader.Next() == JsonToken::kFalse);
+  CHECK(reader.Next() == JsonToken::kNull);
+  CHECK(reader.Next() == JsonToken::kArrayEnd);
+  CHECK(reader.Next() == JsonToken::kNone);
+  JsonReader blank(" \t\r\n");
+  CHECK(blank.Next() == JsonToken::kEnd);
+  CHECK(blank.Next() == JsonToken::kEnd);
 }
 
 TEST_CASE("json: a string of any bytes is read back by a JSON parser", "[http]") {
