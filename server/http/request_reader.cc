@@ -269,7 +269,8 @@ bool HttpRequestReader::FillTarget() {
     if ((url.field_set & (1u << which)) == 0) return {};
     return target.substr(url.field_data[which].off, url.field_data[which].len);
   };
-  if (!field(UF_USERINFO).empty()) return false;
+  // No fragment is ever sent; of a key with a '#' only the beginning would count.
+  if (!field(UF_USERINFO).empty() || target.find('#') != std::string_view::npos) return false;
   if (const std::string_view host = field(UF_HOST); !host.empty()) {
     // The authority includes the port, if there is one, and an IPv6 address's brackets, which
     // UF_HOST leaves out.

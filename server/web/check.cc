@@ -1,7 +1,6 @@
 #include "server/web/check.h"
 
-#include <absl/container/inlined_vector.h>
-
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,6 +14,7 @@
 #include "core/limit/rule_words.h"
 #include "server/http/http_response.h"
 #include "server/http/json_text.h"
+#include "server/web/check_args.h"
 #include "server/web/command_call.h"
 #include "server/web/rate_limit_fields.h"
 #include "server/web/reply_json.h"
@@ -22,40 +22,13 @@
 namespace tally::server {
 namespace {
 
-constexpr int kDenied = 429;
-
-struct CheckArgs {
-  std::string key;
-  std::string cost = "1";
-  int deny = kDenied;
+struct Decision {
+  LimitAnswer answer;
+  int64_t rule;  // the place of the rule that denied; 0 when allowed
 };
 
-// Reads the query into `args`. Returns an empty text, or what is wrong with the query.
-std::string_view ReadQuery(const HttpRequest& request, CheckArgs& args) {
-  bool has_key = false;
-  bool has_cost = false;
-  bool has_deny = false;
-  for (const auto& [name, value] : request.query) {
-    if (name == "key" && !has_key) {
-      has_key = true;
-      args.key = value;
-    } else if (name == "cost" && !has_cost) {
-      has_cost = true;
-      args.cost = value;
-    } else if (name == "deny" && !has_deny) {
-      has_deny = true;
-      const auto status = ParseInt64(value);
-      if (!status || *status < 400 || *status > 599) return "deny must be a status from 400 to 599";
-      args.deny = static_cast<int>(*status);
-    } else {
-      return "the query is key=…, and may have cost= and deny=; each once";
-    }
-  }
-  return has_key && !args.key.empty() ? "" : "a key is missing: ?key=…";
-}
-
 // Parses a reply of LIMIT.TAKE, an array of six integers. Returns nullopt for any other reply.
-std::optional<LimitAnswer> ParseAnswer(std::string_view wire) {
+std::optional<Decision> ParseDecision(std::string_view wire) {
   constexpr size_t kFields = 6;
   int64_t fields[kFields];
   if (!wire.starts_with("*6\r\n")) return std::nullopt;
@@ -68,29 +41,43 @@ std::optional<LimitAnswer> ParseAnswer(std::string_view wire) {
     field = *number;
     wire.remove_prefix(end + 2);
   }
-  return LimitAnswer{fields[0] == 1, fields[1], fields[2], fields[3], fields[4]};
+  return Decision{{fields[0] == 1, fields[1], fields[2], fields[3], fields[4]}, fields[5]};
 }
 
-std::string FieldsOf(Engine& engine, std::string_view policy, const LimitAnswer& answer) {
+// Appends the rules of a policy. Returns how many.
+size_t AppendRules(Engine& engine, std::string_view policy, std::vector<LimitRule>& rules) {
   RuleList list;
   std::string error;
-  std::vector<std::string_view> words;
-  if (const PolicyTable::Words* stored = engine.policies().Find(policy)) {
-    words.assign(stored->begin(), stored->end());
-    const WordReader reader(words, WordOrigin::kStored, error);
-    if (!RuleParser(engine.zones(), engine.policies()).ReadPlain(reader, list)) list.rules.clear();
-  }
-  return RateLimitFields(policy, {list.rules.data(), list.rules.size()}, answer);
+  const PolicyTable::Words* stored = engine.policies().Find(policy);
+  if (stored == nullptr) return 0;
+  const std::vector<std::string_view> words(stored->begin(), stored->end());
+  const WordReader reader(words, WordOrigin::kStored, error);
+  if (!RuleParser(engine.zones(), engine.policies()).ReadPlain(reader, list)) return 0;
+  rules.insert(rules.end(), list.rules.begin(), list.rules.end());
+  return list.rules.size();
 }
 
-// Returns the response for an error reply of the command. Status 503 means that nothing was
-// decided.
-HttpResponse CommandError(std::string_view text) {
-  HttpResponse response = ErrorResponse(StatusOfError(text), {});
-  response.body.clear();
-  AppendErrorJson(response.body, text);
-  response.body += '\n';
-  return response;
+bool HasLimit(std::span<const LimitRule> rules, int64_t limit) {
+  return std::any_of(rules.begin(), rules.end(), [limit](const LimitRule& rule) {
+    return rule.counts() && rule.limit == limit;
+  });
+}
+
+// The fields name the policy that denied. When allowed they name the first policy that has a rule
+// with the limit of the answer: LIMIT.TAKE does not say which rule is the tightest.
+std::string FieldsOf(Engine& engine, std::span<const CheckArgs::Take> takes,
+                     const Decision& decision) {
+  std::vector<LimitRule> rules;
+  const std::string* named = nullptr;
+  for (const CheckArgs::Take& take : takes) {
+    const size_t count = AppendRules(engine, take.policy, rules);
+    const std::span<const LimitRule> own(rules.data() + rules.size() - count, count);
+    const bool denied = decision.rule > 0 && rules.size() >= static_cast<size_t>(decision.rule);
+    if (denied) return RateLimitFields(take.policy, own, decision.answer);
+    if (named == nullptr && HasLimit(own, decision.answer.limit)) named = &take.policy;
+  }
+  if (named == nullptr) named = &takes.front().policy;
+  return RateLimitFields(*named, rules, decision.answer);
 }
 
 class CheckAnswer final : public LongAnswer {
@@ -98,32 +85,37 @@ class CheckAnswer final : public LongAnswer {
   explicit CheckAnswer(CheckArgs args) : args_(std::move(args)) {}
 
   bool GoOn(const HttpCall& call, const TurnShare&, HttpResponse& response) override {
-    const std::string_view policy = call.request.rest;
-    const std::string_view words[] = {"LIMIT.TAKE", args_.key, "POLICY",
-                                      policy,       "COST",    args_.cost};
+    std::vector<std::string_view> words = {"LIMIT.TAKE"};
+    for (const CheckArgs::Take& take : args_.takes) {
+      if (words.size() > 1) words.push_back("AND");
+      words.insert(words.end(), {take.key, "POLICY", take.policy});
+    }
+    words.insert(words.end(), {"COST", args_.cost});
     call.client.database = 0;
     const auto reply = RunCommand(call, words);
     if (!reply) return false;
-    response = ResponseTo(call, policy, *reply);
+    response = ResponseTo(call, *reply);
     return true;
   }
 
  private:
-  HttpResponse ResponseTo(const HttpCall& call, std::string_view policy,
-                          const CommandReply& reply) const {
+  HttpResponse ResponseTo(const HttpCall& call, const CommandReply& reply) const {
+    Engine& engine = call.server.engine;
     if (reply.is_error()) {
-      HttpResponse response = CommandError(reply.error());
+      HttpResponse response = ErrorResponse(StatusOfError(reply.error()), reply.error());
       const bool is_unknown =
-          response.status == 400 && call.server.engine.policies().Find(policy) == nullptr;
-      if (is_unknown) response.status = 404;
+          std::any_of(args_.takes.begin(), args_.takes.end(), [&](const CheckArgs::Take& take) {
+            return engine.policies().Find(take.policy) == nullptr;
+          });
+      if (response.status == 400 && is_unknown) response.status = 404;
       return response;
     }
-    const auto answer = ParseAnswer(reply.wire);
-    if (!answer) return ErrorResponse(500, "LIMIT.TAKE answered something else");
+    const auto decision = ParseDecision(reply.wire);
+    if (!decision) return ErrorResponse(500, "ERR LIMIT.TAKE answered something else");
     HttpResponse response;
-    response.status = answer->allowed ? 200 : args_.deny;
+    response.status = decision->answer.allowed ? 200 : args_.deny;
     response.content_type = kJsonType;
-    response.headers = FieldsOf(call.server.engine, policy, *answer);
+    response.headers = FieldsOf(engine, args_.takes, *decision);
     AppendReplyJson(response.body, reply.wire, reply.names);
     response.body += '\n';
     return response;
@@ -136,9 +128,9 @@ class CheckAnswer final : public LongAnswer {
 
 HttpResponse CheckLimit(const HttpCall& call) {
   CheckArgs args;
-  const std::string_view wrong = ReadQuery(call.request, args);
-  if (!wrong.empty()) return ErrorResponse(400, wrong);
-  if (call.request.rest.empty()) return ErrorResponse(404, "the path is /check/ and a policy");
+  const std::string_view wrong = ReadCheck(call.request, args);
+  // Without a policy the proxy asks wrongly, whoever the visitor is: as with one that there is not.
+  if (!wrong.empty()) return ErrorResponse(args.takes.empty() ? 404 : 400, wrong);
   HttpResponse response;
   response.long_answer = std::make_unique<CheckAnswer>(std::move(args));
   return response;

@@ -1,5 +1,5 @@
-// GET and POST /check/<policy>?key=…: one decision of LIMIT.TAKE by status and headers, for proxies
-// that ask before they let a request through; see server/http/http.md.
+// GET and POST /check/<policy> and /check?take=<policy>: one decision of LIMIT.TAKE by status and
+// headers, for proxies that ask before they let a request through; see server/http/http.md.
 #pragma once
 
 #include "server/http/http_message.h"

@@ -16,6 +16,7 @@ constexpr Route kRoutes[] = {
     {kHttpGet, "/healthz", Health, HttpAccess::kEverybody},
     {kHttpGet, "/readyz", Readiness, HttpAccess::kEverybody},
     {kHttpPost, "/api", RunApi},
+    {kHttpGet | kHttpPost, "/check", CheckLimit, HttpAccess::kUser, {}, true},
     {kHttpGet | kHttpPost, "/check/*", CheckLimit, HttpAccess::kUser, {}, true},
     {kHttpGet, "/events", OpenEvents, HttpAccess::kUser, "info"},
     {kHttpGet, "/metrics", Metrics, HttpAccess::kUser, "info"},

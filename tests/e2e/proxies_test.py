@@ -2,7 +2,7 @@
 """Limits in front of a real backend by /check: nginx, Caddy and HAProxy with the configurations of
 conf/examples, of which only the ports are changed. Of many requests at once exactly those that the
 policy allows reach the backend, and the others are told when to come again. Without a decision each does
-soon what the one line of its example says."""
+soon what the one line of its example says. What visitors send as their key is counted as it is, or refused."""
 
 import concurrent.futures
 import contextlib
@@ -31,8 +31,6 @@ CONCURRENT = 12
 # What a browser says to the application, and tallyd must not judge.
 BROWSERS = {"Authorization": "Bearer of-the-application", "Origin": "https://shop.example",
             "Sec-Fetch-Site": "cross-site"}
-
-
 MOST_LINES = 30
 ANSWER_SECONDS = 10
 SOON_SECONDS = 1  # of a machine that does other things too; the examples wait 50 ms
@@ -50,6 +48,28 @@ WITH_PASSWORD = {
     "haproxy": ('["host"] = {"localhost"}',
                 '["host"] = {"localhost"}, ["authorization"] = {"Bearer of-tallyd"}'),
 }
+# What makes the visitor's X-Api-Key the key, in the place of the address.
+WITH_API_KEY = {
+    "nginx": ("X-Limit-Key $remote_addr", "X-Limit-Key $http_x_api_key"),
+    "caddy": ("{remote_host}", "{http.request.header.X-Api-Key}"),
+    "haproxy": ("txn.f:src()", 'txn.sf:req_fhdr("x-api-key")'),
+}
+# Keys that are counted as the bytes that they are.
+COUNTED = [b"abc", b"abc&cost=0", b"abc&deny=429", b"abc&deny=200", b"abc&key=other", b"abc&take=other", b"%zz", b"%",
+           b"%00", b"%61bc", b"a b", b"a+b", b"a#b", b"a?b", b"a,b", b"a;b", b"a: b", b'"quoted"', b"'", b"\\", b"$limit",
+           b"{remote_host}", b"%[src]", b"\xff\xfe", "\u00e9".encode(), b"AND", b"POLICY", b"a\tb", b"k" * 5000]
+# Keys that are none; how a proxy refuses them is its own affair. None: the field is missing.
+REFUSED = [None, b"", b" ", b"\t", b"a\0b", b"a\x01b", b"a\x7fb", b"a\rb", b"k" * 9000, b"k" * 15000,
+           b"k" * 17000, b"k" * 70000]
+# What each makes of a field that comes twice; of nginx before 1.23 and since.
+OF_TWO = {"nginx": [b"one", b"one, two"], "caddy": [b"one,two"], "haproxy": [b"two"]}
+# What a visitor adds so that something else is counted.
+ADDED = [b"X-Limit-Key: other%d", b"X-Limit-Key:", b"X-Limit-Key: other%d\r\nX-Limit-Key: more%d", b"X-Limit-Key-2: other%d",
+         b"X_Limit_Key: other%d", b"X-Limit-Key-: other%d", b"x-limit-key : other%d", b"Connection: X-Limit-Key",
+         b"Connection: X-Api-Key, X-Limit-Key", b"Connection: close, host, x-limit-key", b"X-Forwarded-For: 10.0.0.%d",
+         b"X-Original-URL: /%d?key=other&cost=0", b"Expect: other%d", b"Authorization: Bearer other%d",
+         b"Transfer-Encoding: other%d", b"X-HTTP-Method-Override: other%d", b"Cookie: " + b"c" * 12000,
+         b"\r\n".join(b"X-%d: x" % n for n in range(120))]
 LONG_BODY = b"x=1&" * 80_000
 FILES = {"nginx": ["nginx.conf"], "caddy": ["Caddyfile"], "haproxy": ["haproxy.cfg", "haproxy.lua"]}
 class Backend(http.server.ThreadingHTTPServer):
@@ -234,6 +254,91 @@ def check_bodies(report, name, proxy, client):
     report.equal(f"{name}: each of them counts once", used, 5)
 
 
+def status_of(proxy, target, lines):
+    """The status of one request with these lines, which may be no HTTP; 0 if there is no answer."""
+    head = b"".join(line + b"\r\n" for line in [b"GET " + target + b" HTTP/1.1", b"Host: shop.example", *lines])
+    with socket.create_connection(("127.0.0.1", proxy.port), timeout=ANSWER_SECONDS) as client:
+        answered = b""
+        with contextlib.suppress(ConnectionError, BrokenPipeError):
+            client.sendall(head + b"\r\n")
+        with contextlib.suppress(ConnectionError):
+            while b"\r\n" not in answered and (part := client.recv(65536)):
+                answered += part
+    return int(answered[9:12]) if answered.startswith(b"HTTP/1.") else 0
+
+
+def check_visitors_keys(report, name, proxy, client, backend):
+    """One request for each key: a second one is denied, and nothing passes uncounted."""
+    client.call("POLICY.SET", "web", "FIXED", 1, "1h")
+    for key in COUNTED:
+        client.call("FLUSHALL")
+        before = backend.requests
+        statuses = [status_of(proxy, b"/?cost=0&deny=200", [b"X-Api-Key: " + key]) for _ in range(3)]
+        report.equal(f"{name}: the key {key[:20]!r} is counted", (statuses, backend.requests - before), ([200, 429, 429], 1))
+        report.equal(f"{name}: as it is", client.call("KEYS", "*"), [key])
+    client.call("FLUSHALL")
+    status = status_of(proxy, b"/", [b"X-Api-Key: one", b"X-Api-Key: two"])
+    found = client.call("KEYS", "*")
+    report.check(f"{name}: of two keys one is counted", status == 200 and len(found) == 1 and found[0] in OF_TWO[name],
+                 (status, found))
+    client.call("FLUSHALL")
+    for key in REFUSED:
+        before = backend.requests
+        statuses = {status_of(proxy, b"/", [] if key is None else [b"X-Api-Key: " + key]) for _ in range(2)}
+        shown = "none" if key is None else repr(key[:9]) + (f" ({len(key)} bytes)" if len(key) > 9 else "")
+        report.check(f"{name}: the key {shown} is refused",
+                     all(status == 0 or 400 <= status < 500 for status in statuses) and backend.requests == before, statuses)
+    report.equal(f"{name}: and nothing is counted", client.call("DBSIZE"), 0)
+
+
+def check_additions(report, name, proxy, client, backend, key):
+    """Where the limit is used up nothing that a visitor adds lets him pass."""
+    client.call("POLICY.SET", "web", "FIXED", 1, "1h")
+    client.call("FLUSHALL")
+    own = [b"X-Api-Key: real"]
+    report.equal(f"{name}: one passes", status_of(proxy, b"/", own), 200)
+    before = backend.requests
+    for number, added in enumerate(ADDED):
+        line = added.replace(b"%d", str(number).encode())
+        status = status_of(proxy, b"/?key=other&cost=0", own + line.split(b"\r\n"))
+        report.check(f"{name}: {line[:40]!r} does not let pass", status == 0 or 400 <= status < 502, status)
+    report.equal(f"{name}: none of them reached the backend", backend.requests - before, 0)
+    report.equal(f"{name}: nor counted for anyone else", client.call("KEYS", "*"), [key])
+
+
+def check_never(report, name, proxy, client):
+    """Where no wait would help none is named."""
+    client.call("POLICY.SET", "web", "FIXED", 0, "1h")
+    status, headers, _ = proxy.get()
+    report.equal(f"{name}: what can never be allowed has no Retry-After", (status, headers.get("Retry-After")), (429, None))
+    report.check(f"{name}: but a limit", 'q=0' in headers.get("RateLimit-Policy", ""), str(headers))
+    client.call("POLICY.SET", "web", "SLIDING", ALLOWED, "1h")
+    client.call("FLUSHALL")
+
+
+def check_nginx_arguments(report, port, backend, client):
+    """$arg_… is empty in the request that auth_request makes, as http.md says; what `set` kept is not. And
+    two keys are one decision."""
+    client.call("POLICY.SET", "web", "FIXED", 1, "1h")
+    client.call("POLICY.SET", "user", "FIXED", 2, "1h")
+    client.call("FLUSHALL")
+    key = WITH_API_KEY["nginx"][0]
+    with Proxy("nginx", port, backend.port, [(key, "X-Limit-Key $arg_user")]) as proxy:
+        report.equal("nginx: $arg_user is empty there", status_of(proxy, b"/?user=ann", []), 400)
+    kept = [(key, "X-Limit-Key $user"), ("auth_request /limit;", "set $user $arg_user; auth_request /limit;")]
+    with Proxy("nginx", port, backend.port, kept) as proxy:
+        statuses = [status_of(proxy, b"/?user=" + user, []) for user in (b"ann", b"ann", b"b%20b&x=", b"")]
+        report.equal("nginx: a variable that was set before is not", statuses, [200, 429, 200, 400])
+        report.equal("nginx: and has the bytes of the query", sorted(client.call("KEYS", "*")), [b"ann", b"b%20b"])
+    client.call("FLUSHALL")
+    two = [("/check/web?deny=403", "/check?take=web&take=user&deny=403"),
+           (key, "X-Limit-Key-2 $http_x_user; proxy_set_header X-Limit-Key $http_x_api_key")]
+    with Proxy("nginx", port, backend.port, two) as proxy:
+        asked = [(b"a", b"ann"), (b"a", b"ann"), (b"b", b"ann"), (b"c", b"ann"), (b"c", b"bob"), (b"", b"cid"), (b"d", b"")]
+        statuses = [status_of(proxy, b"/", [b"X-Api-Key: " + one, b"X-User: " + other]) for one, other in asked]
+        report.equal("nginx: two keys, all or nothing", statuses, [200, 429, 200, 429, 200, 400, 400])
+
+
 def check_example(report, name):
     lines = [len((EXAMPLES / file).read_text().splitlines()) for file in FILES[name]]
     report.check(f"{name}: the example is short", max(lines) <= MOST_LINES, lines)
@@ -297,12 +402,20 @@ def main():
             client.call("POLICY.SET", "web", "SLIDING", ALLOWED, "1h")
             with (Proxy(name, port, backend.port) as proxy,
                   Proxy(name, port, backend.port, [OPEN_AND_CLOSED[name]]) as closed,
+                  Proxy(name, port, backend.port, [WITH_API_KEY[name]]) as with_api_key,
                   Proxy(name, port, backend.port, [WITH_PASSWORD[name]]) as with_password):
+                check_visitors_keys(report, name, with_api_key, client, backend)
+                check_additions(report, f"{name} by the visitor's key", with_api_key, client, backend, b"real")
+                check_additions(report, f"{name} by address", proxy, client, backend, b"127.0.0.1")
+                check_never(report, name, proxy, client)
                 check_burst(report, name, proxy, backend)
                 client.call("DEL", "127.0.0.1")
                 check_browser(report, name, proxy)
                 check_bodies(report, name, proxy, client)
                 check_password(report, name, with_password, client)
+                if name == "nginx":
+                    check_nginx_arguments(report, port, backend, client)
+                    client.call("POLICY.SET", "web", "SLIDING", ALLOWED, "1h")
                 check_undecided(report, name, server, client, {200: proxy, 503: closed}, backend)
     report.finish()
 
