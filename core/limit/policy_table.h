@@ -48,6 +48,10 @@ class PolicyTable {
   bool Erase(std::string_view name);
   void Clear();
   size_t size() const { return policies_.size(); }
+  // 16 hexadecimal digits that are the same for tables with the same names and words, in whichever
+  // order they were set and wherever. O(1). They show that two servers differ, and are no proof
+  // against somebody who chooses the words.
+  std::string DigestText() const;
 
   // Calls visit(name, words) for each, in the order of their names.
   template <typename Visit>
@@ -77,6 +81,7 @@ class PolicyTable {
 
   absl::btree_map<std::string, Policy, std::less<>> policies_;
   size_t tallies_ = 0;
+  uint64_t digest_ = 0;  // exclusive or of the policies' hashes
   std::unique_ptr<PolicyTally> others_ =
       std::make_unique<PolicyTally>(PolicyTally{std::string(kOthers), {}});
 };

@@ -65,6 +65,7 @@ bool FindLimitKeys(Args args, std::vector<KeyReference>& keys) {
     if (const size_t length = RuleLength(args[i]); length > 0) {
       i += length;
     } else if (IsWord(args[i], "and") && i + 1 < args.size()) {
+      if (keys.size() == kMaxRules) return false;
       keys.push_back({i + 1});
       i += 2;
     } else {

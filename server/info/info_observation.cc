@@ -45,6 +45,7 @@ void AddLimitsRows(const ServerFigures& server, InfoRows& rows) {
     rows.Row(StrCat("algorithm_", NameOf(algorithm)), CountText(decisions.by_algorithm(algorithm)));
   }
   rows.Row("policies", server.engine.policies().size());
+  rows.Row("policies_digest", server.engine.policies().DigestText());
   size_t number = 0;
   server.engine.policies().ForEachTally([&](const PolicyTally& tally) {
     rows.Row(StrCat("policy_", number++),

@@ -10,8 +10,9 @@
 
 namespace tally::module {
 
-// Whether the call's user has the rights to use a key as `use` (KeyFlags) says.
-bool UserMay(redis::Context* context, std::string_view key, uint16_t use);
+// Whether the call's user has the rights to use a policy as `use` (KeyFlags) says. A denial is in
+// ACL LOG.
+bool UserMayUsePolicy(redis::Context* context, redis::String* name, uint16_t use);
 
 class CallContext : public server::CommandContext {
  public:
@@ -19,9 +20,7 @@ class CallContext : public server::CommandContext {
               server::ReplyBuilder& reply_builder, const Call& call)
       : CommandContext(command_host, reply_builder, call), context_(context) {}
 
-  bool MayRead(std::string_view key) const override {
-    return UserMay(context_, key, server::kReadsKey);
-  }
+  bool MayRead(std::string_view key) const override;
   bool MayReadEveryKey() const override { return false; }
 
  private:

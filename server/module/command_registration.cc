@@ -68,9 +68,19 @@ void SetCategories(redis::Context* context, redis::Command* command, const Item&
   api.SetCommandACLCategories(command, names.c_str());
 }
 
-bool Create(redis::Context* context, const Item& item) {
+// The command as the server is to see it. The name of a policy is like a key to permissions, so
+// that the server checks it, and ACL LOG and ACL DRYRUN know it. Not so in a cluster, where a key
+// would be looked for in the slot of its name: there the command itself checks the permissions.
+server::Command SeenByServer(redis::Context* context, const server::Command& command) {
+  server::Command seen = command;
+  const bool in_cluster =
+      (redis::Functions().GetContextFlags(context) & redis::kContextCluster) != 0;
+  if (command.policy_use != 0 && !in_cluster) seen.keys = {1, 1, 1, command.policy_use};
+  return seen;
+}
+
+bool Create(redis::Context* context, const Item& item, const server::Command& command) {
   const redis::Api& api = redis::Functions();
-  const server::Command& command = *item.command;
   const std::string name(command.name);
   const std::string flags = FlagsOf(command);
   const redis::CommandFunction run = command.handler == nullptr ? nullptr : kRunners[item.id];
@@ -89,9 +99,21 @@ bool Create(redis::Context* context, const Item& item) {
 bool RegisterCommands(redis::Context* context, const server::CommandTable& commands) {
   Check(commands.items().size() <= kMostItems, "each command has a callback");
   for (const Item& item : commands.items()) {
-    if (!Create(context, item)) return false;
+    const server::Command seen = SeenByServer(context, *item.command);
+    if (!Create(context, item, seen)) {
+      redis::Functions().Log(context, "warning",
+                             "tally: the server refuses the command '%s'. Is there one of this "
+                             "name already, of another module?",
+                             item.full_name.c_str());
+      return false;
+    }
     redis::Command* command = redis::Functions().GetCommand(context, item.full_name.c_str());
-    if (command == nullptr || !DescribeCommand(command, *item.command)) return false;
+    if (command == nullptr || !DescribeCommand(command, seen)) {
+      redis::Functions().Log(context, "warning",
+                             "tally: the server refuses the description of the command '%s'",
+                             item.full_name.c_str());
+      return false;
+    }
     SetCategories(context, command, item);
   }
   return true;

@@ -102,7 +102,8 @@ void Module::RunCall(const Item& item, redis::Context* context, redis::String** 
   const server::Command& command = *item.command;
   const bool writes = (command.flags & server::kWrite) != 0;
   const bool replaying = writes && IsReplayed(context);
-  if (command.policy_use != 0 && !replaying && !UserMay(context, args[1], command.policy_use)) {
+  if (command.policy_use != 0 && !replaying &&
+      !UserMayUsePolicy(context, argv[1], command.policy_use)) {
     api.ReplyWithError(context,
                        "NOPERM this user has no permissions to access one of the keys used as "
                        "arguments");

@@ -69,16 +69,16 @@ struct Api {
   int (*NotifyKeyspaceEvent)(Context* context, int type, const char* event, String* key);
   int (*Replicate)(Context* context, const char* command, const char* format, ...);
   int (*ReplicateVerbatim)(Context* context);
-  int (*AvoidReplicaTraffic)();
   int (*SubscribeToServerEvent)(Context* context, Event event, EventFunction function);
-  ServerInfo* (*GetServerInfo)(Context* context, const char* section);
-  void (*FreeServerInfo)(Context* context, ServerInfo* info);
-  unsigned long long (*ServerInfoGetFieldUnsigned)(ServerInfo* info, const char* field, int* error);
+  int (*SubscribeToKeyspaceEvents)(Context* context, int types, KeyEventFunction function);
+  Context* (*GetThreadSafeContext)(void* blocked_client);
+  void (*FreeThreadSafeContext)(Context* context);
 
   String* (*GetCurrentUserName)(Context* context);
   User* (*GetModuleUserFromUserName)(String* name);
   void (*FreeModuleUser)(User* user);
   int (*ACLCheckKeyPermissions)(User* user, String* key, int flags);
+  int (*ACLAddLogEntry)(Context* context, User* user, String* object, int reason);
 
   int (*ReplyWithArray)(Context* context, long size);
   int (*ReplyWithNullArray)(Context* context);

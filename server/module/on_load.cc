@@ -3,8 +3,11 @@
 //   zone-dir DIRECTORY          the time zones' files; sets TZDIR of the process
 //   debug-clock yes|no          whether there is TALLY.CLOCK; for tests
 //   quota-retention DURATION    as tallyd's directive
+//
+// A load that fails says why in the server's log.
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,11 +19,29 @@
 #include "server/module/module.h"
 #include "server/module/module_api.h"
 #include "server/module/own_commands.h"
+#include "server/module/own_deadline.h"
+#include "server/module/policy_info.h"
 
 namespace tally::module {
 namespace {
 
-constexpr int kModuleVersion = 1;
+// MODULE LIST shows a number: 10203 for the release 1.2.3.
+constexpr int VersionNumber(std::string_view release) {
+  int number = 0;
+  int part = 0;
+  for (const char c : release) {
+    if (c == '.') {
+      number = (number + part) * 100;
+      part = 0;
+    } else {
+      part = part * 10 + (c - '0');
+    }
+  }
+  return number + part;
+}
+static_assert(VersionNumber("1.2.13") == 10213);
+
+constexpr int kModuleVersion = VersionNumber(TALLYD_VERSION);
 constexpr int kOldestServer = 0x00070000;
 
 // Made when the server loads us, and never destroyed: the server cannot unload a module that has
@@ -35,7 +56,10 @@ std::string_view ViewOf(const redis::String* string) {
 
 bool ReadOption(std::string_view name, std::string_view value, ModuleOptions& options) {
   if (IsWord(name, "zone-dir")) {
-    return setenv("TZDIR", std::string(value).c_str(), 1) == 0;
+    const std::string directory(value);
+    std::error_code error;
+    return std::filesystem::is_directory(directory, error) &&
+           setenv("TZDIR", directory.c_str(), 1) == 0;
   }
   if (IsWord(name, "debug-clock")) {
     options.debug_clock = IsWord(value, "yes");
@@ -51,9 +75,12 @@ bool ReadOption(std::string_view name, std::string_view value, ModuleOptions& op
 bool ReadOptions(redis::Context* context, redis::String** argv, int argc, ModuleOptions& options) {
   for (int i = 0; i < argc; i += 2) {
     const std::string name(ViewOf(argv[i]));
-    if (i + 1 < argc && ReadOption(name, ViewOf(argv[i + 1]), options)) continue;
-    redis::Functions().Log(context, "warning", "tally: the option '%s' is not known, or its value",
-                           name.c_str());
+    const std::string value(i + 1 < argc ? ViewOf(argv[i + 1]) : "");
+    if (i + 1 < argc && ReadOption(name, value, options)) continue;
+    redis::Functions().Log(context, "warning",
+                           "tally: the option '%s' is not known, or it cannot be '%s'. See "
+                           "module.md for the options; zone-dir must be a directory that exists",
+                           name.c_str(), value.c_str());
     return false;
   }
   return true;
@@ -83,7 +110,10 @@ void SetOptions(redis::Context* context) {
 bool Load(redis::Context* context, redis::String** argv, int argc) {
   if (!IsNewEnough(context)) return false;
   const redis::Api& api = redis::Functions();
-  if (api.IsModuleNameBusy("tally") != 0) return false;
+  if (api.IsModuleNameBusy("tally") != 0) {
+    api.Log(context, "warning", "tally: a module of this name is loaded already");
+    return false;
+  }
   api.SetModuleAttribs(context, "tally", kModuleVersion, redis::kApiVersion);
   ModuleOptions options;
   if (!ReadOptions(context, argv, argc, options)) return false;
@@ -94,11 +124,17 @@ bool Load(redis::Context* context, redis::String** argv, int argc) {
   std::memcpy(&seed, bytes, sizeof seed);
   // If an earlier load failed, its module is still there and is replaced.
   delete std::exchange(g_module, new Module(options, seed));
+  if (!g_module->types().Register(context) || !g_module->policy_files().Register(context) ||
+      !RegisterCommands(context, g_module->commands()) ||
+      !RegisterOwnCommands(context, options.debug_clock)) {
+    return false;
+  }
   // Subscribing comes last: a server may go on calling the listeners of a module that it has
   // unloaded because its load failed.
-  return g_module->types().Register(context) && RegisterCommands(context, g_module->commands()) &&
-         RegisterOwnCommands(context, options.debug_clock) &&
-         g_module->policy_files().Subscribe(context);
+  const bool good = RegisterPolicyInfo(context) && KeepOwnDeadlines(context) &&
+                    g_module->policy_files().Subscribe(context);
+  if (!good) api.Log(context, "warning", "tally: the server refuses to report its events");
+  return good;
 }
 
 }  // namespace

@@ -27,46 +27,67 @@ void OnAsyncLoad(redis::Context*, redis::Event, uint64_t subevent, void*) {
   }
 }
 
-void OnForkChild(redis::Context* context, redis::Event, uint64_t subevent, void*) {
-  if (subevent == redis::kForkChildBorn) TheModule().policy_files().AfterFork(context);
+// This subevent comes in the child.
+void OnPersistence(redis::Context* context, redis::Event, uint64_t subevent, void*) {
+  if (subevent == redis::kAofRewriteStart) TheModule().policy_files().AddCarrier(context);
 }
 
-void OnCronLoop(redis::Context* context, redis::Event, uint64_t, void*) {
-  TheModule().policy_files().LogIfDue(context);
-}
-
-bool IsRewritingAof(redis::Context* context) {
-  const redis::Api& api = redis::Functions();
-  redis::ServerInfo* info = api.GetServerInfo(context, "persistence");
-  if (info == nullptr) return true;
-  int error = 0;
-  const auto is_rewriting = api.ServerInfoGetFieldUnsigned(info, "aof_rewrite_in_progress", &error);
-  api.FreeServerInfo(context, info);
-  return error != 0 || is_rewriting != 0;
-}
-
-// Writes a POLICY.SET to the AOF only, because replicas have the policy already.
-void LogPolicy(redis::Context* context, std::string_view name, const PolicyTable::Words& words) {
+// Writes a POLICY.SET to the base of an AOF.
+void EmitPolicy(redis::Io* io, std::string_view name, const PolicyTable::Words& words) {
   const redis::Api& api = redis::Functions();
   std::vector<redis::String*> strings = {api.CreateString(nullptr, name.data(), name.size())};
   for (const std::string& word : words) {
     strings.push_back(api.CreateString(nullptr, word.data(), word.size()));
   }
-  api.Replicate(context, "POLICY.SET", "vR", strings.data(), strings.size());
+  api.EmitAOF(io, "POLICY.SET", "v", strings.data(), strings.size());
   for (redis::String* string : strings) api.FreeString(nullptr, string);
 }
 
+// A key that is open for writing.
+class OpenKey {
+ public:
+  OpenKey(redis::Context* context, std::string_view name)
+      : name_(redis::Functions().CreateString(nullptr, name.data(), name.size())),
+        key_(redis::Functions().OpenKey(context, name_, redis::kRead | redis::kWriteMode)) {}
+  ~OpenKey() {
+    redis::Functions().CloseKey(key_);
+    redis::Functions().FreeString(nullptr, name_);
+  }
+  OpenKey(const OpenKey&) = delete;
+  OpenKey& operator=(const OpenKey&) = delete;
+
+  redis::Key* get() const { return key_; }
+  bool exists() const { return redis::Functions().KeyType(key_) != redis::kEmptyKey; }
+
+ private:
+  redis::String* name_;
+  redis::Key* key_;
+};
+
 }  // namespace
+
+// The server never saves or loads a key of this type.
+bool PolicyFiles::Register(redis::Context* context) {
+  redis::TypeMethods methods{};
+  methods.version = redis::kTypeMethodsVersion;
+  methods.aof_rewrite = [](redis::Io* io, redis::String*, void*) {
+    TheModule().policy_files().Rewrite(io);
+  };
+  methods.free = [](void*) {};
+  carrier_type_ =
+      redis::Functions().CreateDataType(context, "tallypoli", kEncodingVersion, &methods);
+  return carrier_type_ != nullptr;
+}
 
 bool PolicyFiles::Subscribe(redis::Context* context) {
   const auto subscribe = redis::Functions().SubscribeToServerEvent;
   return subscribe(context, redis::kLoadingEvent, OnLoading) == redis::kOk &&
          subscribe(context, redis::kAsyncLoadEvent, OnAsyncLoad) == redis::kOk &&
-         subscribe(context, redis::kForkChildEvent, OnForkChild) == redis::kOk &&
-         subscribe(context, redis::kCronLoopEvent, OnCronLoop) == redis::kOk;
+         subscribe(context, redis::kPersistenceEvent, OnPersistence) == redis::kOk;
 }
 
-void PolicyFiles::Save(redis::Io* io) const {
+void PolicyFiles::Save(redis::Io* io) {
+  RemoveCarrier();
   const redis::Api& api = redis::Functions();
   api.SaveUnsigned(io, engine_.policies().size());
   std::string bytes;
@@ -104,17 +125,26 @@ void PolicyFiles::EndAsyncLoad(bool completed) {
   loading_ = PolicyTable();
 }
 
-void PolicyFiles::AfterFork(redis::Context* context) {
-  if (engine_.policies().size() == 0 || !IsRewritingAof(context)) return;
-  is_log_due_ = true;
-  LogIfDue(context);
+void PolicyFiles::AddCarrier(redis::Context* context) {
+  if (engine_.policies().size() == 0) return;
+  for (carrier_ = "tally:policies"; OpenKey(context, carrier_).exists();) carrier_ += '\'';
+  const OpenKey key(context, carrier_);
+  redis::Functions().ModuleTypeSetValue(key.get(), carrier_type_, this);
 }
 
-void PolicyFiles::LogIfDue(redis::Context* context) {
-  if (!is_log_due_ || redis::Functions().AvoidReplicaTraffic() != 0) return;
-  is_log_due_ = false;
-  engine_.policies().ForEach([&](std::string_view name, const PolicyTable::Words& words) {
-    LogPolicy(context, name, words);
+void PolicyFiles::RemoveCarrier() {
+  if (carrier_.empty()) return;
+  const redis::Api& api = redis::Functions();
+  // A context of loading and saving can open no keys.
+  redis::Context* context = api.GetThreadSafeContext(nullptr);
+  api.DeleteKey(OpenKey(context, carrier_).get());
+  api.FreeThreadSafeContext(context);
+  carrier_.clear();
+}
+
+void PolicyFiles::Rewrite(redis::Io* io) const {
+  engine_.policies().ForEach([io](std::string_view name, const PolicyTable::Words& words) {
+    EmitPolicy(io, name, words);
   });
 }
 

@@ -20,7 +20,6 @@ struct Io;
 struct Digest;
 struct DefragContext;
 struct InfoContext;
-struct ServerInfo;
 
 inline constexpr int kOk = 0;
 inline constexpr int kError = 1;
@@ -37,6 +36,7 @@ inline constexpr int kEmptyKey = 0;
 inline constexpr long long kNoExpire = -1;
 
 // GetContextFlags.
+inline constexpr int kContextCluster = 1 << 5;
 inline constexpr int kContextReplicated = 1 << 12;
 inline constexpr int kContextLoading = 1 << 13;
 inline constexpr int kContextAsyncLoading = 1 << 23;
@@ -49,6 +49,7 @@ inline constexpr int kOptionHandleAsyncLoad = 1 << 2;
 inline constexpr int kOptionHandleSlotMigration = 1 << 5;
 
 // NotifyKeyspaceEvent.
+inline constexpr int kNotifyGeneric = 1 << 2;
 inline constexpr int kNotifyExpired = 1 << 8;
 inline constexpr int kNotifyModule = 1 << 13;
 
@@ -59,18 +60,18 @@ struct Event {
   uint64_t id;
   uint64_t data_version;
 };
+inline constexpr Event kPersistenceEvent{1, 1};
 inline constexpr Event kLoadingEvent{3, 1};
-inline constexpr Event kCronLoopEvent{8, 1};
-inline constexpr Event kForkChildEvent{13, 1};
 inline constexpr Event kAsyncLoadEvent{14, 1};
+inline constexpr uint64_t kAofRewriteStart = 1;
 inline constexpr uint64_t kLoadingRdbStart = 0;
 inline constexpr uint64_t kLoadingAofStart = 1;
 inline constexpr uint64_t kLoadingReplicaStart = 2;
-inline constexpr uint64_t kForkChildBorn = 0;
 inline constexpr uint64_t kAsyncLoadStarted = 0;
 inline constexpr uint64_t kAsyncLoadCompleted = 2;
 
 using CommandFunction = int (*)(Context* context, String** argv, int argc);
+using KeyEventFunction = int (*)(Context* context, int type, const char* event, String* key);
 using EventFunction = void (*)(Context* context, Event event, uint64_t subevent, void* data);
 using InfoFunction = void (*)(InfoContext* info, int for_crash_report);
 
@@ -96,6 +97,9 @@ struct TypeMethods {
   void (*unlink2)(void* options, const void* value);
   void* (*copy2)(void* options, const void* value);
 };
+
+// ACLAddLogEntry.
+inline constexpr int kDeniedKey = 2;
 
 // SetCommandInfo.
 enum class ArgType : int {

@@ -92,7 +92,13 @@ bool ValueTypes::Register(redis::Context* context) {
     if (type == Type::kLimit) AddPolicyMethods(methods);
     redis::Type* made =
         redis::Functions().CreateDataType(context, NameOf(type), kEncodingVersion, &methods);
-    if (made == nullptr) return false;
+    if (made == nullptr) {
+      redis::Functions().Log(context, "warning",
+                             "tally: the server refuses the type '%s'. Is there one of this name "
+                             "already, of another module?",
+                             NameOf(type));
+      return false;
+    }
     types_[static_cast<size_t>(type)] = made;
   }
   return true;

@@ -202,7 +202,10 @@ void AddProcess(FunctionTable& table) {
       "GetRandomBytes", +[](unsigned char* bytes, size_t size) { std::memset(bytes, 7, size); });
   table.Add("Replicate", FakeApi::Replicate);
   table.Add("ReplicateVerbatim", FakeApi::ReplicateVerbatim);
-  table.Add("AvoidReplicaTraffic", +[] { return 0; });
+  table.Add("RegisterInfoFunc", +[](Context*, redis::InfoFunction) { return redis::kOk; });
+  table.Add(
+      "SubscribeToKeyspaceEvents",
+      +[](Context*, int, redis::KeyEventFunction) { return redis::kOk; });
   table.Add(
       "SubscribeToServerEvent",
       +[](Context*, redis::Event, redis::EventFunction) { return redis::kOk; });
