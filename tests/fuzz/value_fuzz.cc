@@ -245,7 +245,7 @@ Records Save(World& world, size_t run_bytes) {
 
 bool Load(World& world, const Records& records) {
   return std::all_of(records.begin(), records.end(), [&](const std::string& record) {
-    auto st= tally::DecodeRecord(record, world.engine); if(!st.ok()&&getenv("DBG")){fprintf(stderr,"%s size %zu:",st.ToString().c_str(),record.size()); for(unsigned char c:record)fprintf(stderr," %02x",c); fprintf(stderr,"\n");} return st.ok();
+    return tally::DecodeRecord(record, world.engine).ok();
   });
 }
 
