@@ -15,6 +15,24 @@ std::vector<std::string> NamesOf(const PolicyTable& table) {
   return names;
 }
 
+TEST_CASE("tables with the same policies have the same digest, and others another one") {
+  PolicyTable one;
+  PolicyTable two;
+  const std::string none = one.DigestText();
+  CHECK(none == "0000000000000000");
+  one.Set("a", {"ALLOW"});
+  one.Set("b", {"FIXED", "5", "1m"});
+  two.Set("b", {"FIXED", "5", "1m"});
+  two.Set("a", {"DENY"});
+  CHECK(one.DigestText() != two.DigestText());
+  two.Set("a", {"ALLOW"});
+  CHECK(one.DigestText() == two.DigestText());
+  CHECK(one.Erase("a"));
+  CHECK(one.DigestText() != two.DigestText());
+  one.Clear();
+  CHECK(one.DigestText() == none);
+}
+
 TEST_CASE("policies are kept by name, in the order of names") {
   PolicyTable table;
   CHECK(table.Find("api") == nullptr);
