@@ -11,6 +11,7 @@
 #include "server/effects/effect_stream.h"
 #include "server/state/clock.h"
 #include "server/state/evictor.h"
+#include "server/state/pause.h"
 #include "server/state/persistence.h"
 
 namespace tally::server {

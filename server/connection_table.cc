@@ -3,8 +3,9 @@
 #include <utility>
 
 #include "server/http/http_session.h"
-#include "server/log/log.h"
+#include "server/log/trouble_log.h"
 #include "server/session.h"
+#include "server/state/clock.h"
 
 namespace tally::server {
 
@@ -26,7 +27,8 @@ void ConnectionTable::Open(int socket, SslPointer ssl, Protocol protocol, std::s
   client.address = std::move(peer);
   client.local_address = std::move(local);
   if (!ready_set_.Add(socket, *connection)) {
-    return server_.log.Warning("A socket could not be watched.");
+    return server_.troubles.descriptors.Happens(
+        "A socket cannot be watched: new clients are refused.", server_.clock.steady_ms());
   }
   by_client_.emplace(&client, std::move(connection));
 }

@@ -13,14 +13,12 @@
 #include "server/descriptors.h"
 #include "server/http/http_response.h"
 #include "server/log/log.h"
+#include "server/log/trouble_log.h"
 #include "server/state/clock.h"
 #include "server/state/stats.h"
 
 namespace tally::server {
 namespace {
-
-// After this long without a failure, connections count as accepted again.
-constexpr int64_t kAcceptingAgainMs = 5000;
 
 constexpr std::string_view kTooManyClients = "ERR max number of clients reached";
 constexpr std::string_view kProtected =
@@ -179,11 +177,9 @@ void Listeners::AcceptUnix(UnixAcceptor& acceptor) {
 // Without a free descriptor each attempt would fail and be repeated at once.
 bool Listeners::KeepsAccepting(const std::error_code& error, std::function<void()> again) {
   if (!error || error == asio::error::connection_aborted) return true;
-  if (failed_ms_ == 0) {
-    server_.log.Warning("Accepting client connection: ", error.message(),
-                        ". No other is accepted until that is over.");
-  }
-  failed_ms_ = server_.clock.now_ms();
+  server_.troubles.descriptors.Happens(StrCat("Accepting client connection: ", error.message(),
+                                              ". No other is accepted until that is over."),
+                                       server_.clock.steady_ms());
   resting_.push_back(std::move(again));
   return false;
 }
@@ -192,20 +188,21 @@ void Listeners::Wake() {
   for (const auto& again : std::exchange(resting_, {})) again();
 }
 
-// Waits before it reports, because under load each connection that closes lets one more in, and
-// that is no recovery.
-void Listeners::ReportRecovery() {
-  if (failed_ms_ == 0) return;
-  if (server_.clock.now_ms() - failed_ms_ < kAcceptingAgainMs) return;
-  failed_ms_ = 0;
-  server_.log.Notice("Client connections are accepted again.");
-}
-
-std::string Listeners::Refusal(bool is_local, Protocol protocol) const {
+std::string Listeners::Refusal(int socket, bool is_local, Protocol protocol) {
+  const int64_t now_ms = server_.clock.steady_ms();
+  if (IsReserved(socket)) {
+    server_.troubles.descriptors.Happens(
+        "Few file descriptors are left (ulimit -n): new clients are refused.", now_ms);
+    return RefusalText(protocol, 503, kTooManyClients);
+  }
   const auto most = static_cast<size_t>(config_.maxclients);
   // HTTP may have half of the places, so that slow clients of HTTP cannot keep out those of RESP.
   const bool http_full = protocol == Protocol::kHttp && connections_.http_size() >= (most + 1) / 2;
   if (connections_.size() >= most || http_full) {
+    server_.troubles.places.Happens(StrCat(http_full ? "HTTP has half of the places for clients"
+                                                     : "All places for clients are taken",
+                                           " (maxclients ", most, "): new clients are refused."),
+                                    now_ms);
     return RefusalText(protocol, 503, kTooManyClients);
   }
   if (config_.protected_mode && !is_local && !server_.users.DefaultNeedsPassword()) {
@@ -215,8 +212,7 @@ std::string Listeners::Refusal(bool is_local, Protocol protocol) const {
 }
 
 void Listeners::Admit(int socket, Wire wire, std::string peer, std::string local, bool is_local) {
-  const std::string refusal = IsReserved(socket) ? RefusalText(wire.protocol, 503, kTooManyClients)
-                                                 : Refusal(is_local, wire.protocol);
+  const std::string refusal = Refusal(socket, is_local, wire.protocol);
   SslPointer ssl;
   if (wire.tls && refusal.empty()) ssl = tls_->Accept(socket);
   if (!refusal.empty() || (wire.tls && ssl == nullptr)) {

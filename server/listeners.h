@@ -36,8 +36,6 @@ class Listeners {
 
   // Makes the paused listeners try again: a connection has closed, or some time has passed.
   void Wake();
-  // Logs that connections are accepted again, once some time has passed since the last failure.
-  void ReportRecovery();
 
  private:
   using TcpAcceptor = asio::ip::tcp::acceptor;
@@ -57,7 +55,7 @@ class Listeners {
   // Takes ownership of the socket: opens a connection on it, or refuses it and closes it.
   void Admit(int socket, Wire wire, std::string peer, std::string local, bool is_local);
   // The error reply for a new connection that is not admitted; empty if it is admitted.
-  std::string Refusal(bool is_local, Protocol protocol) const;
+  std::string Refusal(int socket, bool is_local, Protocol protocol);
   // Called after an attempt to accept. Returns whether the listener accepts the next connection
   // now. If not, it pauses until Wake calls `again`.
   bool KeepsAccepting(const std::error_code& error, std::function<void()> again);
@@ -72,7 +70,6 @@ class Listeners {
   std::vector<std::string> addresses_;
   std::unique_ptr<TlsContext> tls_;             // null without tls-port and http-tls
   std::vector<std::function<void()>> resting_;  // each makes a paused listener try again
-  int64_t failed_ms_ = 0;  // when accepting last failed (unix ms); 0: recovery is logged
 };
 
 }  // namespace tally::server

@@ -2,8 +2,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 #include <system_error>
 
+#include "core/bytes/str_cat.h"
+#include "server/config/config.h"
+#include "server/log/trouble_log.h"
 #include "server/state/clock.h"
 #include "server/state/memory_usage.h"
 #include "server/state/stats.h"
@@ -28,14 +32,32 @@ void PeriodicWork::Start() {
 }
 
 void PeriodicWork::Tick() {
+  ReportTroubles();
   SampleRates();
   server_.memory.Sample();
   parts_.persistence.Cron();
   parts_.data.Sweep();
   parts_.clients.Apply();
   parts_.listeners.Wake();
-  parts_.listeners.ReportRecovery();
   PublishEvents();
+}
+
+// Comes before the log is repaired, so that a trouble of one moment has its lines too.
+void PeriodicWork::ReportTroubles() {
+  const int64_t now_ms = server_.clock.steady_ms();
+  const absl::Status& error = parts_.persistence.write_error();
+  if (!error.ok()) {
+    server_.troubles.writes.Happens(
+        StrCat("The append-only file cannot be written: ", std::string(error.message()),
+               ". Writes are refused (MISCONF)"),
+        now_ms);
+  } else if (server_.config.stop_writes_on_bgsave_error && parts_.persistence.snapshot_failed()) {
+    server_.troubles.writes.Happens(
+        "No snapshot can be saved, and no log keeps the data. Writes are refused (MISCONF, "
+        "stop-writes-on-bgsave-error)",
+        now_ms);
+  }
+  server_.troubles.Tick(now_ms);
 }
 
 void PeriodicWork::SampleRates() {

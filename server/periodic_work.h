@@ -35,6 +35,8 @@ class PeriodicWork {
 
  private:
   void Tick();
+  // Logs what refuses clients now, and what no longer does.
+  void ReportTroubles();
   void SampleRates();
   // Publishes once a second, and only if a client reads the events.
   void PublishEvents();

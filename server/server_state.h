@@ -13,6 +13,7 @@
 #include "server/http/http_parts.h"
 #include "server/info/server_figures.h"
 #include "server/log/log.h"
+#include "server/log/trouble_log.h"
 #include "server/persistence/persistence_parts.h"
 #include "server/script/script_parts.h"
 #include "server/services.h"
@@ -24,6 +25,7 @@
 #include "server/state/key_event_feed.h"
 #include "server/state/loop_stats.h"
 #include "server/state/memory_usage.h"
+#include "server/state/pause.h"
 #include "server/state/persistence.h"
 #include "server/state/process.h"
 #include "server/state/pubsub.h"
@@ -34,8 +36,11 @@
 namespace tally::server {
 
 struct OwnedServices {
-  OwnedServices(Services& services, const CommandTable& commands, Engine& engine, Config& config);
+  OwnedServices(const CommandTable& commands, Engine& engine, Config& config, const Logger& log);
 
+  bool loading = false;
+  Pause pause;
+  Persistence* persistence = nullptr;
   AclUsers users;
   AclLog acl_log;
   Clock clock;
@@ -51,6 +56,7 @@ struct OwnedServices {
   LoopStats loop;
   HotKeys hot_keys;
   MemoryMeter memory;
+  Troubles troubles;
   Evictor evictor;
   CommandHost host;
 };

@@ -6,8 +6,6 @@
 #include <memory>
 #include <string>
 
-#include "server/state/pause.h"
-
 namespace tally {
 class Engine;
 }  // namespace tally
@@ -39,14 +37,17 @@ struct AdminParts;
 struct CommandHost;
 struct Config;
 struct HttpParts;
+struct Pause;
 struct ServerFigures;
 struct Stats;
+struct Troubles;
 
 struct Services {
   const CommandTable& commands;
   Engine& engine;
   Config& config;
   Logger& log;
+  Troubles& troubles;
   AclUsers& users;
   AclLog& acl_log;
   AclGuard& guard;
@@ -64,19 +65,19 @@ struct Services {
   MemoryMeter& memory;
   Evictor& evictor;
   CommandHost& host;
+  bool& loading;  // clients are answered LOADING
+  Pause& pause;
+  Persistence*& persistence;
   const ServerFigures& figures;
   const AdminParts& admin;
   const HttpParts& http;
 
   std::string run_id;
   std::string config_path;  // absolute; empty without a file
-  bool loading = false;     // clients are answered LOADING
   bool active_expire = true;
-  bool script_busy = false;  // see ScriptParts
-  Pause pause;
+  bool script_busy = false;               // see ScriptParts
   std::shared_ptr<ScriptEngine> scripts;  // null before the first script
 
-  Persistence* persistence = nullptr;
   Process* process = nullptr;
   CommandRunner* runner = nullptr;
 };

@@ -22,18 +22,24 @@ void AppendPrintable(std::string_view message, std::string& out) {
   }
 }
 
-void WriteAll(int descriptor, std::string_view data) {
+bool WriteAll(int descriptor, std::string_view data) {
   while (!data.empty()) {
     const ssize_t written = ::write(descriptor, data.data(), data.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
+    if (written <= 0) return false;
     data.remove_prefix(static_cast<size_t>(written));
   }
+  return true;
 }
 
+// A FIFO that nobody reads is an error: to open it would wait for the reader.
 absl::StatusOr<int> OpenToAppend(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-  if (descriptor >= 0) return descriptor;
+  constexpr int kFlags = O_WRONLY | O_APPEND;
+  const int descriptor = ::open(path.c_str(), kFlags | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
+  if (descriptor >= 0) {
+    ::fcntl(descriptor, F_SETFL, kFlags);
+    return descriptor;
+  }
   return absl::ErrnoToStatus(errno, StrCat("can't open the log file '", path, "'"));
 }
 
@@ -70,7 +76,9 @@ void Logger::Write(LogLevel level, std::string_view message) const {
   const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
   const int64_t unix_ms =
       std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count();
-  WriteAll(descriptor_, FormatLogLine(level, unix_ms, ::getpid(), message));
+  const std::string line = FormatLogLine(level, unix_ms, ::getpid(), message);
+  const bool written = WriteAll(descriptor_, line);
+  if (!written && level == LogLevel::kWarning && !path_.empty()) WriteAll(STDERR_FILENO, line);
 }
 
 std::string FormatLogLine(LogLevel level, int64_t unix_ms, int64_t pid, std::string_view message) {

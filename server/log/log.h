@@ -37,8 +37,8 @@ class Logger {
   void set_level(LogLevel level) { level_.store(level, std::memory_order_relaxed); }
   bool Enabled(LogLevel level) const { return level >= this->level(); }
 
-  // Writes the message if the level is enabled. A message that cannot be written is lost: a full
-  // disk must not stop the server through its log.
+  // Writes the message if the level is enabled. A full disk must not stop the server through its
+  // log: a warning that the file does not take goes to stderr, and any other message is lost.
   void Write(LogLevel level, std::string_view message) const;
 
   // The parts are joined by StrCat, and only if the level is enabled.

@@ -78,7 +78,7 @@ absl::Status AofPersistence::FlushTurn(RewritePace pace) {
 void AofPersistence::Cron() {
   // The rewriter's worker and the log's writer must not change the directory at the same time.
   if (!write_error().ok() && !rewriter_.changes_files()) {
-    if (log_.Recover([this] { return StartLog(); })) report_.LogRecovered();
+    log_.Recover([this] { return StartLog(); });
   }
   const bool may_save = !rewriting() && !loader_.loading() && write_error().ok();
   if (may_save) SaveIfDue();

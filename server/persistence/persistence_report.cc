@@ -67,8 +67,4 @@ void PersistenceReport::RewriteGivenUp(std::string_view why) const {
   log_.Notice("Rewriting the append-only file is given up: ", why);
 }
 
-void PersistenceReport::LogRecovered() const {
-  log_.Notice("The append-only file can be written again");
-}
-
 }  // namespace tally::server

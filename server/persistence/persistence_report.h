@@ -55,7 +55,6 @@ class PersistenceReport {
   void RewriteDone(uint64_t records, uint64_t bytes, int64_t took_ms, uint64_t failures) const;
   void RewriteFailed(const absl::Status& why) const;
   void RewriteGivenUp(std::string_view why) const;
-  void LogRecovered() const;
 
  private:
   const Logger& log_;

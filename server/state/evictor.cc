@@ -5,6 +5,7 @@
 #include "core/engine/engine.h"
 #include "server/config/config.h"
 #include "server/effects/effect_stream.h"
+#include "server/log/trouble_log.h"
 #include "server/state/clock.h"
 #include "server/state/key_event_feed.h"
 #include "server/state/memory_usage.h"
@@ -65,17 +66,22 @@ void Evictor::MakeRoom() {
   if (server_.config.maxmemory == 0 || !MayEvict() || !OverLimit()) return;
   const int64_t begin = Clock::MonotonicMicros();
   while (OverLimit()) {
-    if (!FreeSome()) {
-      out_of_memory_ = true;
-      return;
-    }
+    if (!FreeSome()) return RunOut();
     if (Clock::MonotonicMicros() - begin < kSliceMicros) continue;
     // If keys may be evicted, the rest may wait for the next commands: each of them frees at least
     // a batch of keys.
     behind_ = true;
-    out_of_memory_ = server_.config.maxmemory_policy == EvictionPolicy::kNoEviction;
+    if (server_.config.maxmemory_policy == EvictionPolicy::kNoEviction) RunOut();
     return;
   }
+}
+
+void Evictor::RunOut() {
+  out_of_memory_ = true;
+  server_.trouble.Happens(
+      "maxmemory is reached and nothing may be evicted: commands that need memory are refused "
+      "(OOM)",
+      server_.clock.steady_ms());
 }
 
 bool Evictor::FreeSome() {

@@ -13,6 +13,7 @@ class EffectStream;
 class KeyEventFeed;
 class MemoryMeter;
 class Persistence;
+class TroubleLog;
 struct Config;
 struct Pause;
 struct Stats;
@@ -28,6 +29,7 @@ struct EvictorParts {
   EffectStream& effects;
   KeyEventFeed& key_events;
   MemoryMeter& memory;
+  TroubleLog& trouble;
   const bool& loading;
   const Pause& pause;
   Persistence* const& persistence;  // set before the first command
@@ -52,6 +54,7 @@ class Evictor {
  private:
   bool MayEvict() const;
   bool OverLimit() const;
+  void RunOut();
   // Returns false if there was nothing to free.
   bool FreeSome();
   bool EvictBatch();

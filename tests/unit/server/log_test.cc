@@ -6,30 +6,16 @@
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "written_log.h"
+
 namespace tally::server {
 namespace {
 
-class TemporaryFile {
- public:
-  TemporaryFile() { ::close(::mkstemp(path_)); }
-  ~TemporaryFile() { std::remove(path_); }
-
-  const char* path() const { return path_; }
-  std::string Read() const {
-    std::stringstream content;
-    content << std::ifstream(path_).rdbuf();
-    return content.str();
-  }
-
- private:
-  char path_[32] = "/tmp/tally_log_test_XXXXXX";
-};
+using test::TemporaryFile;
 
 // Digits as 9, letters as x or X after the role, anything else as it is.
 std::string Shape(std::string line) {
