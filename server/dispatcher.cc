@@ -179,7 +179,7 @@ void Dispatcher::Run(Client& client, const CommandTable::Item& item, Args args) 
                          .fetched = client.fetched_command == &item,
                          .request = client.request});
   Call(context);
-  last_micros_ = Clock::MonotonicMicros();
+  last_micros_ = CycleMicros();
   recorder_.Record(client, item, args, reply_begin, last_micros_ - begin);
   if ((item.command->flags & (kSkipMonitor | kAdmin)) == 0) {
     FeedMonitors(server_.clients, server_.clock, client, args);

@@ -9,8 +9,8 @@
 #include "server/call_recorder.h"
 #include "server/command/command.h"
 #include "server/services.h"
-#include "server/state/clock.h"
 #include "server/state/command_runner.h"
+#include "server/state/cycle_clock.h"
 
 namespace tally::server {
 
@@ -22,13 +22,13 @@ class Dispatcher final : public CommandRunner {
 
   // Called before the requests of one read. Each command is timed from the end of the one before
   // it.
-  void BeginBatch() override { batch_begin_ = last_micros_ = Clock::MonotonicMicros(); }
-  // When the last command ended (Clock::MonotonicMicros), and how many microseconds the batch had
+  void BeginBatch() override { batch_begin_ = last_micros_ = CycleMicros(); }
+  // When the last command ended (CycleMicros), and how many microseconds the batch had
   // taken by then.
   int64_t last_micros() const { return last_micros_; }
   int64_t batch_micros() const { return last_micros_ - batch_begin_; }
   int64_t MeasureBatch() override {
-    last_micros_ = Clock::MonotonicMicros();
+    last_micros_ = CycleMicros();
     return batch_micros();
   }
 

@@ -14,7 +14,7 @@ class TurnBudget {
   // Bytes of replies. To send them takes longer than to write them.
   static constexpr size_t kBytes = size_t{1} << 20;
 
-  // Begins a new turn. Times are microseconds of Clock::MonotonicMicros.
+  // Begins a new turn. Times are those of CycleMicros.
   void Begin(int64_t now_us) {
     end_us_ = now_us + kMicros;
     used_up_ = false;

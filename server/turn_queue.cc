@@ -10,6 +10,8 @@
 
 #include "core/engine/engine.h"
 #include "server/state/clock.h"
+#include "server/state/cycle_clock.h"
+#include "server/state/pause.h"
 
 namespace tally::server {
 namespace {
@@ -79,7 +81,7 @@ void TurnQueue::FillLanes() {
 // While a busy script runs, this is called again from inside the script's own Run, and serves the
 // rest of the turn.
 void TurnQueue::ServeLanes() {
-  budget_.Begin(Clock::MonotonicMicros());
+  budget_.Begin(CycleMicros());
   const size_t count = light_.connections.size() + heavy_.connections.size();
   const TurnShare share = ShareAmong(std::max<size_t>(count, 1));
   ServeLane(light_, kReadTogether, share);

@@ -13,7 +13,10 @@ constexpr uint64_t kFewKeys = 1000;
 }  // namespace
 
 Rewrite::Rewrite(const Parts& parts, uint64_t epoch, bool is_retry)
-    : parts_(parts), epoch_(epoch), is_retry_(is_retry), started_ms_(parts.clock.now_ms()) {
+    : parts_(parts),
+      epoch_(epoch),
+      is_retry_(is_retry),
+      started_steady_ms_(parts.clock.steady_ms()) {
   AofDirectory& directory = parts.files.directory();
   const bool within_log = parts.log.awaits_base();
   const auto& logs = directory.manifest().logs;

@@ -55,7 +55,7 @@ class Rewrite {
   // Whether there is work to do that need not wait for the disk.
   bool HasWork() { return walk_ != nullptr && !writer_->Throttled(); }
 
-  int64_t started_ms() const { return started_ms_; }
+  int64_t started_steady_ms() const { return started_steady_ms_; }
   // Returns nullopt before the snapshot begins and after Abandon().
   std::optional<SavingFigures> figures() const;
   // How many changes the saved state has that the previous snapshot does not have.
@@ -87,7 +87,7 @@ class Rewrite {
   const Parts parts_;
   const uint64_t epoch_;
   const bool is_retry_;
-  const int64_t started_ms_;
+  const int64_t started_steady_ms_;
   Stage stage_ = Stage::kOpening;
   int syncs_ = 0;               // see EffectLog::MayBeginSnapshot
   AofDirectory::NewLog log_;    // sequence 0: the snapshot begins within the current log

@@ -72,11 +72,11 @@ void Rewriter::RunSlice(int64_t budget_us, Waiting waiting) {
 void Rewriter::Succeed() {
   files_.BaseReplaced(rewrite_->base().bytes(), rewrite_->covered_bytes());
   log_.set_awaits_base(false);
-  const int64_t now = clock_.now_ms();
-  const int64_t took_ms = now - rewrite_->started_ms();
+  const int64_t now = clock_.steady_ms();
+  const int64_t took_ms = now - rewrite_->started_steady_ms();
   report_.RewriteDone(rewrite_->base().records(), rewrite_->base().bytes(), took_ms,
                       results_.pause.failures());
-  results_.Succeeded(took_ms, now, clock_.steady_ms());
+  results_.Succeeded(took_ms, clock_.now_ms(), now);
   stats_.changes_since_save -= rewrite_->changes();
 }
 
@@ -114,7 +114,7 @@ void Rewriter::BeforeSwap(size_t one, size_t other) {
 }
 
 int64_t Rewriter::running_seconds() const {
-  return running() ? (clock_.now_ms() - rewrite_->started_ms()) / 1000 : -1;
+  return running() ? (clock_.steady_ms() - rewrite_->started_steady_ms()) / 1000 : -1;
 }
 
 std::optional<SavingFigures> Rewriter::figures() const {

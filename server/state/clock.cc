@@ -2,8 +2,6 @@
 
 #include <chrono>
 
-#include "server/state/cycle_clock.h"
-
 namespace tally::server {
 
 void Clock::Tick() {
@@ -12,7 +10,10 @@ void Clock::Tick() {
   SetMicros(std::chrono::duration_cast<std::chrono::microseconds>(since_epoch).count());
 }
 
-int64_t Clock::MonotonicMicros() { return CycleMicros(); }
+int64_t Clock::MonotonicMicros() {
+  const auto since_start = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::microseconds>(since_start).count();
+}
 
 void Clock::Set(int64_t unix_ms) {
   real_ = false;

@@ -14,7 +14,7 @@ class Clock {
   // Unix ms and us of this turn.
   int64_t now_ms() const { return now_ms_; }
   int64_t now_us() const { return now_us_; }
-  // Microseconds of a clock that never goes back, for durations. Each call reads that clock.
+  // Microseconds of the system's monotonic clock, for deadlines and durations. Each call reads it.
   static int64_t MonotonicMicros();
   // The same in ms, for what must not change when somebody sets a clock, such as how long data has
   // waited for the disk.

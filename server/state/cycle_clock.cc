@@ -34,23 +34,48 @@ uint64_t Cycles() { return 0; }
 bool CyclesAreTrusted() { return false; }
 #endif
 
-// Compares both clocks for a millisecond. Returns 0 if the counter is not trusted.
-double MicrosPerCycle() {
-  constexpr int64_t kCalibrationNanos = 1'000'000;
-  if (!CyclesAreTrusted()) return 0;
-  const int64_t begin = SteadyNanos();
-  const uint64_t cycles = Cycles();
-  int64_t end = begin;
-  while (end - begin < kCalibrationNanos) end = SteadyNanos();
-  return static_cast<double>(end - begin) / 1000 / static_cast<double>(Cycles() - cycles);
+CycleReading ReadBoth() {
+  CycleReading reading;
+  reading.before_ns = SteadyNanos();
+  reading.cycles = Cycles();
+  reading.after_ns = SteadyNanos();
+  return reading;
+}
+
+CycleReading Narrowest(absl::FunctionRef<CycleReading()> read) {
+  constexpr int kReadings = 16;
+  CycleReading best = read();
+  for (int i = 1; i < kReadings; ++i) {
+    const CycleReading next = read();
+    if (next.width_ns() < best.width_ns()) best = next;
+  }
+  return best;
 }
 
 struct CycleClock {
-  double micros_per_cycle = MicrosPerCycle();
+  double micros_per_cycle = CyclesAreTrusted() ? MicrosPerCycle(ReadBoth) : 0;
   uint64_t start = Cycles();
 };
 
 }  // namespace
+
+double MicrosPerCycle(absl::FunctionRef<CycleReading()> read) {
+  constexpr int64_t kLeastNanos = 1'000'000;
+  constexpr int64_t kMostNanos = 100'000'000;
+  constexpr int64_t kPrecision = 100;
+  const CycleReading first = Narrowest(read);
+  while (true) {
+    const CycleReading last = Narrowest(read);
+    // The counter was read somewhere between the two times of each reading.
+    const int64_t nanos = last.before_ns - first.before_ns;
+    const int64_t uncertain_ns = first.width_ns() + last.width_ns();
+    const bool is_right = nanos >= kLeastNanos && uncertain_ns * kPrecision <= nanos;
+    if (is_right && last.cycles > first.cycles) {
+      return static_cast<double>(nanos) / 1000 / static_cast<double>(last.cycles - first.cycles);
+    }
+    if (nanos > kMostNanos) return 0;
+  }
+}
 
 int64_t CycleMicros() {
   static const CycleClock clock;
