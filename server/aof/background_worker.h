@@ -1,11 +1,13 @@
-// Does one slow file operation at a time, so that the event loop does not wait for the disk. It is
-// an interface, so that a simulation can choose when an operation happens and when its end is
+// Does slow file operations one after the other, so that the event loop does not wait for the disk.
+// It is an interface, so that a simulation can choose when an operation happens and when its end is
 // noticed. The real implementation is FsyncWorker, a thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "absl/status/status.h"
 
@@ -14,22 +16,33 @@ namespace tally::server {
 // Only the thread that owns the worker may call its methods.
 class BackgroundWorker {
  public:
+  using Operation = std::function<absl::Status()>;
   struct Result {
     absl::Status status;
     int64_t duration_us = 0;
   };
 
-  // Waits for a running operation.
+  // Waits for all operations, and does not wait for their times.
   virtual ~BackgroundWorker() = default;
 
-  // Starts the operation. Requires !busy(). Whatever the operation uses must stay alive until its
-  // result has been taken.
-  virtual void Start(std::function<absl::Status()> operation) = 0;
-  // True from Start until Poll or Wait has returned the result.
-  virtual bool busy() const = 0;
-  // Returns the result of the operation, or nullopt if it has not ended. Requires busy().
+  // Starts the operation: it begins when those before it have ended. Whatever it uses must stay
+  // alive until its result has been taken.
+  void Start(Operation operation) { StartAfter(0, std::move(operation)); }
+  // The same, but it begins no earlier than in `delay_ms`, by the worker's own clock: so it begins
+  // in time whatever the owner does meanwhile.
+  virtual void StartAfter(int64_t delay_ms, Operation operation) = 0;
+  // An operation that waits for its time need not wait longer.
+  virtual void Hurry() = 0;
+  // Whether the operation that was started last has begun. What the owner did before this returned
+  // false, the operation will see.
+  virtual bool begun() const = 0;
+  // How many results have not been taken.
+  virtual size_t pending() const = 0;
+  bool busy() const { return pending() > 0; }
+  // Takes the next result, in the order of the operations; nullopt if that operation has not ended.
+  // Requires busy().
   virtual std::optional<Result> Poll() = 0;
-  // Waits for the operation and returns its result. Requires busy().
+  // Hurries, waits for the next result and takes it. Requires busy().
   virtual Result Wait() = 0;
 };
 

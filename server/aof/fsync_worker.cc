@@ -1,6 +1,5 @@
 #include "server/aof/fsync_worker.h"
 
-#include <chrono>
 #include <system_error>
 #include <utility>
 
@@ -9,7 +8,7 @@
 namespace tally::server {
 namespace {
 
-BackgroundWorker::Result Timed(const std::function<absl::Status()>& operation) {
+BackgroundWorker::Result Timed(const BackgroundWorker::Operation& operation) {
   const auto begin = std::chrono::steady_clock::now();
   absl::Status status = operation();
   const auto took = std::chrono::steady_clock::now() - begin;
@@ -23,21 +22,21 @@ FsyncWorker::~FsyncWorker() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
+    HurryLocked();
   }
-  changed_.notify_all();
   thread_.join();
 }
 
-void FsyncWorker::Start(std::function<absl::Status()> operation) {
-  Check(!busy_, "the worker does one operation at a time");
-  busy_ = true;
+void FsyncWorker::StartAfter(int64_t delay_ms, Operation operation) {
+  ++pending_;
   if (!HasThread()) {
-    result_ = Timed(operation);
+    results_.push_back(Timed(operation));
     return;
   }
+  const Clock::time_point due = Clock::now() + std::chrono::milliseconds(delay_ms);
   {
     const std::lock_guard lock(mutex_);
-    operation_ = std::move(operation);
+    items_.push_back({std::move(operation), due});
   }
   changed_.notify_all();
 }
@@ -52,39 +51,68 @@ bool FsyncWorker::HasThread() {
   return true;
 }
 
-std::optional<FsyncWorker::Result> FsyncWorker::Poll() {
-  Check(busy_, "an operation was started");
+void FsyncWorker::Hurry() {
   const std::lock_guard lock(mutex_);
-  if (!result_.has_value()) return std::nullopt;
+  HurryLocked();
+}
+
+// The first one has begun now: nothing can delay it any more.
+void FsyncWorker::HurryLocked() {
+  for (Item& item : items_) item.due = Clock::time_point::min();
+  if (!items_.empty()) items_.front().begun = true;
+  changed_.notify_all();
+}
+
+bool FsyncWorker::begun() const {
+  const std::lock_guard lock(mutex_);
+  return items_.empty() || items_.back().begun;
+}
+
+std::optional<FsyncWorker::Result> FsyncWorker::Poll() {
+  Check(busy(), "an operation was started");
+  const std::lock_guard lock(mutex_);
+  if (results_.empty()) return std::nullopt;
   return TakeResult();
 }
 
 FsyncWorker::Result FsyncWorker::Wait() {
-  Check(busy_, "an operation was started");
+  Check(busy(), "an operation was started");
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return result_.has_value(); });
+  if (results_.empty()) HurryLocked();
+  changed_.wait(lock, [this] { return !results_.empty(); });
   return TakeResult();
 }
 
 FsyncWorker::Result FsyncWorker::TakeResult() {
-  Result result = std::move(*result_);
-  result_.reset();
-  busy_ = false;
+  Result result = std::move(results_.front());
+  results_.pop_front();
+  --pending_;
   return result;
 }
 
 void FsyncWorker::Run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return stopping_ || operation_ != nullptr; });
     // An operation that was started is run even if the thread is to stop, because its bytes were
     // promised.
-    if (operation_ == nullptr) return;
-    const auto operation = std::exchange(operation_, nullptr);
+    if (items_.empty() && stopping_) return;
+    if (items_.empty()) {
+      changed_.wait(lock);
+      continue;
+    }
+    Item& next = items_.front();
+    if (!next.begun && Clock::now() < next.due) {
+      const Clock::time_point due = next.due;
+      changed_.wait_until(lock, due);
+      continue;
+    }
+    next.begun = true;
+    const Operation operation = std::move(next.operation);
     lock.unlock();
     Result result = Timed(operation);
     lock.lock();
-    result_ = std::move(result);
+    items_.pop_front();
+    results_.push_back(std::move(result));
     changed_.notify_all();
   }
 }

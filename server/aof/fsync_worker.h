@@ -1,8 +1,9 @@
-// A thread that does one slow file operation at a time, usually a sync.
+// A thread that does slow file operations, usually syncs, one after the other.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
-#include <functional>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -20,23 +21,33 @@ class FsyncWorker final : public BackgroundWorker {
 
   // Creates the thread at the first call. If the system gives no thread (out of memory, or a
   // limit), runs the operation before it returns: slow, but no operation is lost.
-  void Start(std::function<absl::Status()> operation) override;
-  bool busy() const override { return busy_; }
+  void StartAfter(int64_t delay_ms, Operation operation) override;
+  void Hurry() override;
+  bool begun() const override;
+  size_t pending() const override { return pending_; }
   std::optional<Result> Poll() override;
   Result Wait() override;
 
  private:
+  using Clock = std::chrono::steady_clock;
+  struct Item {
+    Operation operation;
+    Clock::time_point due;
+    bool begun = false;
+  };
+
   // Creates the thread if there is none; returns false if the system gives none.
   bool HasThread();
   void Run();
+  void HurryLocked();
   Result TakeResult();
 
-  bool busy_ = false;  // only for the owner
-  std::mutex mutex_;
+  size_t pending_ = 0;  // only for the owner
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::function<absl::Status()> operation_;  // guarded by mutex_
-  std::optional<Result> result_;             // guarded by mutex_
-  bool stopping_ = false;                    // guarded by mutex_
+  std::deque<Item> items_;      // guarded by mutex_; those that have not ended
+  std::deque<Result> results_;  // guarded by mutex_
+  bool stopping_ = false;       // guarded by mutex_
   std::thread thread_;
 };
 

@@ -88,9 +88,7 @@ absl::Status LogWriter::Fail(absl::Status status) {
 }
 
 absl::Status LogWriter::Flush(int64_t now_ms) {
-  if (worker_->busy()) {
-    if (const auto result = worker_->Poll()) CollectSync(*result, now_ms);
-  }
+  CollectSyncs(now_ms);
   if (!error_.ok()) return error_;
   if (!buffer_.empty()) {
     WaitWhenBehind(now_ms);
@@ -104,7 +102,7 @@ absl::Status LogWriter::Flush(int64_t now_ms) {
         break;
       }
       case AppendFsync::kEverySec:
-        unsynced_.Append(buffer_, now_ms);
+        KeepUnsynced(now_ms);
         break;
       case AppendFsync::kNo:
         safe_ = written_;
@@ -112,8 +110,8 @@ absl::Status LogWriter::Flush(int64_t now_ms) {
     }
     Recycle(buffer_, kKeptCapacity);
   }
-  StartSyncIfDue(now_ms);
-  return absl::OkStatus();
+  HurrySyncIfDue(now_ms);
+  return error_;
 }
 
 absl::Status LogWriter::WriteBatch() {
@@ -157,7 +155,7 @@ absl::Status LogWriter::WriteBatches() {
 }
 
 absl::Status LogWriter::SyncInline(int64_t now_ms) {
-  if (worker_->busy()) CollectSync(worker_->Wait(), now_ms);
+  WaitForSyncs(now_ms);
   if (!error_.ok()) return error_;
   const absl::Status status = TimedSync(*file_, now_ms);
   if (!status.ok()) {
@@ -181,8 +179,24 @@ absl::Status LogWriter::TimedSync(File& file, int64_t now_ms) {
   return status;
 }
 
+// Takes the results that are there. Returns whether no sync is started any more.
+bool LogWriter::CollectSyncs(int64_t now_ms) {
+  while (worker_->busy()) {
+    const auto result = worker_->Poll();
+    if (!result) return false;
+    CollectSync(*result, now_ms);
+  }
+  return true;
+}
+
+void LogWriter::WaitForSyncs(int64_t now_ms) {
+  while (worker_->busy()) CollectSync(worker_->Wait(), now_ms);
+}
+
 void LogWriter::CollectSync(const BackgroundWorker::Result& result, int64_t now_ms) {
   const bool keeps_nothing = options_.policy == AppendFsync::kNo;
+  // A success after a failure proves nothing: the kernel reports a failure once.
+  if (file_distrusted_) return;
   if (!result.status.ok()) {
     file_distrusted_ = true;
     lost_ = keeps_nothing;
@@ -192,9 +206,9 @@ void LogWriter::CollectSync(const BackgroundWorker::Result& result, int64_t now_
   stats_.last_fsync_ms = now_ms;
   stats_.last_fsync_took_us = result.duration_us;
   // With policy `no`, safe_ is the end of what is written, which may be further.
-  if (!keeps_nothing) safe_ = sync_target_;
-  synced_ = sync_target_.offset;
-  unsynced_.SyncEnded();
+  const LogPosition end = unsynced_.SyncEnded();
+  if (!keeps_nothing) safe_ = end;
+  synced_ = end.offset;
 }
 
 void LogWriter::WaitWhenBehind(int64_t now_ms) {
@@ -202,7 +216,6 @@ void LogWriter::WaitWhenBehind(int64_t now_ms) {
   bool waited = false;
   while (error_.ok() && unsynced_.IsBehind(now_ms)) {
     waited = true;
-    if (!worker_->busy()) StartSync();
     const BackgroundWorker::Result result = worker_->Wait();
     // The waiting batches have become older while the disk was slow.
     now_ms += result.duration_us / 1000;
@@ -211,23 +224,33 @@ void LogWriter::WaitWhenBehind(int64_t now_ms) {
   if (waited) ++stats_.delayed_fsyncs;
 }
 
-void LogWriter::StartSync() {
-  unsynced_.SyncStarted();
-  sync_target_ = written_;
-  worker_->Start([file = file_.get()] { return file->Sync(); });
+// Keeps the batch that was just written until a sync has covered it. A sync that has begun may have
+// missed it, so it belongs to the next one. That one is started here, because the loop may not be
+// back in time.
+void LogWriter::KeepUnsynced(int64_t now_ms) {
+  if (worker_->begun()) {
+    // If two have begun, the first has ended.
+    while (worker_->pending() > 1) CollectSync(worker_->Wait(), now_ms);
+    StartSync(UnsyncedBatches::kSyncAfterMs, now_ms);
+  }
+  unsynced_.Append(buffer_, written_);
 }
 
-void LogWriter::StartSyncIfDue(int64_t now_ms) {
-  if (options_.policy != AppendFsync::kEverySec || worker_->busy()) return;
-  if (unsynced_.IsSyncDue(now_ms)) StartSync();
+void LogWriter::StartSync(int64_t delay_ms, int64_t now_ms) {
+  unsynced_.BeginGroup(written_, now_ms);
+  worker_->StartAfter(delay_ms, [file = file_.get()] { return file->Sync(); });
+}
+
+void LogWriter::HurrySyncIfDue(int64_t now_ms) {
+  if (options_.policy != AppendFsync::kEverySec || worker_->begun()) return;
+  if (unsynced_.IsSyncDue(now_ms)) worker_->Hurry();
 }
 
 absl::Status LogWriter::TryRecover(int64_t now_ms) {
-  if (worker_->busy()) {
-    const auto result = worker_->Poll();
-    if (!result.has_value()) return error_;
-    CollectSync(*result, now_ms);
-  }
+  // A sync that has begun may hang; one that waits for its time is as good as the one below.
+  if (worker_->pending() == 1 && !worker_->begun()) WaitForSyncs(now_ms);
+  worker_->Hurry();
+  if (!CollectSyncs(now_ms)) return error_;
   if (error_.ok()) return error_;
   if (lost_) {
     return absl::DataLossError(
@@ -244,7 +267,8 @@ absl::Status LogWriter::RecoverInPlace(int64_t now_ms) {
     const absl::Status written = WriteBatch();
     if (!written.ok()) return written;
     // The batch leaves the buffer, so that it is not written twice if the sync fails.
-    unsynced_.Append(buffer_, now_ms);
+    unsynced_.BeginGroup(written_, now_ms);
+    unsynced_.Append(buffer_, written_);
     Recycle(buffer_, kKeptCapacity);
   }
   error_ = absl::OkStatus();
@@ -301,15 +325,11 @@ absl::Status LogWriter::RecoverInNewLog(int64_t now_ms) {
 }
 
 bool LogWriter::SyncAhead(int64_t now_ms, int& syncs) {
-  if (worker_->busy()) {
-    const auto result = worker_->Poll();
-    if (!result.has_value()) return false;
-    CollectSync(*result, now_ms);
-  }
+  if (!CollectSyncs(now_ms)) return false;
   const bool is_done = written_.offset - synced_ <= kLittleToSync || syncs == kMostSyncsAhead;
   if (!error_.ok() || is_done) return true;
   ++syncs;
-  StartSync();
+  StartSync(0, now_ms);
   return false;
 }
 

@@ -2,9 +2,10 @@
 //
 //   always    Flush returns OK only when the batch is on disk.
 //   everysec  A thread starts a sync half a second after the oldest batch that is not on disk was
-//             written. If a batch has waited for the disk for one second, Flush waits for the sync,
-//             so that no more writes are acknowledged. So at most one second of acknowledged writes
-//             can be lost, however slow the disk is.
+//             written; it does so by itself, also while the loop is busy with a long command. If a
+//             batch has waited for the disk for one second, Flush waits for the sync, so that no
+//             more writes are acknowledged. So at most one second of acknowledged writes can be
+//             lost, however slow the disk is. (What is not written yet is not acknowledged either.)
 //   no        Flush only gives the bytes to the kernel, which decides when they go to the disk. A
 //             thread syncs only before a rewrite begins (SyncAhead).
 //
@@ -112,7 +113,8 @@ class LogWriter {
   uint64_t pending_bytes() const { return buffer_.size() + unsynced_bytes(); }
   // The same without the bytes of this turn.
   uint64_t unsynced_bytes() const { return unsynced_.size(); }
-  bool fsync_running() const { return worker_->busy(); }
+  // Whether a sync has begun in the thread whose end was not noticed yet.
+  bool fsync_running() const { return worker_->pending() > (worker_->begun() ? 0 : 1); }
 
  private:
   LogWriter(AofDirectory& directory, const Options& options);
@@ -125,8 +127,11 @@ class LogWriter {
   absl::Status SyncInline(int64_t now_ms);
   absl::Status TimedSync(File& file, int64_t now_ms);
   void WaitWhenBehind(int64_t now_ms);
-  void StartSyncIfDue(int64_t now_ms);
-  void StartSync();
+  void KeepUnsynced(int64_t now_ms);
+  void HurrySyncIfDue(int64_t now_ms);
+  void StartSync(int64_t delay_ms, int64_t now_ms);
+  bool CollectSyncs(int64_t now_ms);
+  void WaitForSyncs(int64_t now_ms);
   void CollectSync(const BackgroundWorker::Result& result, int64_t now_ms);
   absl::Status RecoverInPlace(int64_t now_ms);
   absl::Status RecoverInNewLog(int64_t now_ms);
@@ -141,8 +146,7 @@ class LogWriter {
   LogPosition safe_;     // end of the bytes not needed in memory: on disk, or in policy no, written
 
   std::string buffer_;        // commands of this turn
-  UnsyncedBatches unsynced_;  // commands after safe_
-  LogPosition sync_target_;
+  UnsyncedBatches unsynced_;  // commands after safe_; a group for each sync that was started
 
   absl::Status error_;
   bool file_distrusted_ = false;  // a sync or a truncation failed: never append to this file again

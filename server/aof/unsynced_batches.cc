@@ -1,45 +1,47 @@
 #include "server/aof/unsynced_batches.h"
 
-#include <utility>
-
-#include "absl/strings/str_cat.h"
-
 namespace tally::server {
 namespace {
 
-constexpr int64_t kSyncAfterMs = 500;   // the oldest batch waits this long for a sync
-constexpr int64_t kWaitAfterMs = 1000;  // and this long before the next batch waits for it
+constexpr int64_t kWaitAfterMs = 1000;  // a batch waits this long before the next one waits for it
 
 }  // namespace
 
-void UnsyncedBatches::Append(std::string_view batch, int64_t now_ms) {
-  if (waiting_.empty()) waiting_since_ms_ = now_ms;
-  waiting_.Append(batch);
+void UnsyncedBatches::Append(std::string_view batch, const LogPosition& end) {
+  Group& newest = groups_.back();
+  newest.batches.Append(batch);
+  newest.end = end;
+  size_ += batch.size();
 }
 
-void UnsyncedBatches::SyncStarted() {
-  std::swap(syncing_, waiting_);
-  syncing_since_ms_ = waiting_since_ms_;
+LogPosition UnsyncedBatches::SyncEnded() {
+  const LogPosition end = groups_.front().end;
+  size_ -= groups_.front().batches.size();
+  groups_.pop_front();
+  return end;
 }
 
 void UnsyncedBatches::Clear() {
-  syncing_.Clear();
-  waiting_.Clear();
+  groups_.clear();
+  size_ = 0;
 }
 
 bool UnsyncedBatches::IsBehind(int64_t now_ms) const {
-  if (size() == 0) return false;
-  const int64_t oldest = syncing_.empty() ? waiting_since_ms_ : syncing_since_ms_;
-  return now_ms - oldest >= kWaitAfterMs || size() > max_bytes_;
+  if (size_ == 0) return false;
+  return now_ms - groups_.front().since_ms >= kWaitAfterMs || size_ > max_bytes_;
 }
 
 bool UnsyncedBatches::IsSyncDue(int64_t now_ms) const {
-  if (waiting_.empty()) return false;
-  return now_ms - waiting_since_ms_ >= kSyncAfterMs || waiting_.size() > max_bytes_ / 2;
+  if (groups_.empty()) return false;
+  const Group& newest = groups_.back();
+  return now_ms - newest.since_ms >= kSyncAfterMs || newest.batches.size() > max_bytes_ / 2;
 }
 
 std::string UnsyncedBatches::Joined() const {
-  return absl::StrCat(syncing_.Joined(), waiting_.Joined());
+  std::string joined;
+  joined.reserve(size_);
+  for (const Group& group : groups_) joined += group.batches.Joined();
+  return joined;
 }
 
 }  // namespace tally::server

@@ -5,44 +5,54 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 
 #include "core/bytes/byte_blocks.h"
+#include "server/aof/log_format.h"
 
 namespace tally::server {
 
-// The batches that the running sync covers are followed by those that were written after its start.
+// The batches are in groups, oldest first: each group is what one sync covers.
 class UnsyncedBatches {
  public:
+  static constexpr int64_t kSyncAfterMs = 500;  // a group waits this long for its sync
+
   explicit UnsyncedBatches(size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // `now_ms`, here and below, comes from a clock that never goes back. O(bytes).
-  void Append(std::string_view batch, int64_t now_ms);
-  // A sync of all batches starts; none may be running. O(1).
-  void SyncStarted();
-  // The running sync has succeeded: its batches are forgotten.
-  void SyncEnded() { syncing_.Clear(); }
+  // Begins a group, which covers the log up to `end` so far. `now_ms`, here and below, comes from a
+  // clock that never goes back.
+  void BeginGroup(const LogPosition& end, int64_t now_ms) { groups_.push_back({{}, end, now_ms}); }
+  // Adds to the newest group (there is one) a batch that ends at `end` in the log. O(bytes).
+  void Append(std::string_view batch, const LogPosition& end);
+  size_t groups() const { return groups_.size(); }
+  // The sync of the oldest group has succeeded: its batches are forgotten. Returns its end.
+  LogPosition SyncEnded();
   // Everything is on disk, or need not be kept.
   void Clear();
 
   // Whether the next batch must wait for a sync: the oldest batch has waited for one second, or
   // more than `max_bytes` are kept.
   bool IsBehind(int64_t now_ms) const;
-  // Whether a sync should start if none is running: the oldest batch that none covers has waited
-  // for half a second, or its followers have more than half of `max_bytes`.
+  // Whether the sync of the newest group should begin: it has waited for half a second, or has more
+  // than half of `max_bytes`.
   bool IsSyncDue(int64_t now_ms) const;
 
-  size_t size() const { return syncing_.size() + waiting_.size(); }
+  size_t size() const { return size_; }
   // All batches, oldest first. O(bytes).
   std::string Joined() const;
 
  private:
+  struct Group {
+    ByteBlocks batches;
+    LogPosition end;
+    int64_t since_ms;  // when its first batch was written
+  };
+
   size_t max_bytes_;
-  ByteBlocks waiting_;  // batches after syncing_
-  ByteBlocks syncing_;  // batches that the running sync covers
-  int64_t waiting_since_ms_ = 0;
-  int64_t syncing_since_ms_ = 0;
+  std::deque<Group> groups_;
+  size_t size_ = 0;
 };
 
 }  // namespace tally::server

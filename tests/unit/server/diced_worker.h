@@ -1,7 +1,9 @@
-// A background worker without a thread: dice choose when its operation happens, how long it is
-// before that is known, and how long a wait for it takes, so that a seed gives the same run again.
+// A background worker without a thread: dice choose when its operations begin and happen, how long
+// it is before that is known, and how long a wait for them takes, so that a seed gives the same run
+// again.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -17,19 +19,37 @@ class DicedWorker final : public server::BackgroundWorker {
   // `on_wait` is told the time that a Wait took.
   DicedWorker(SeededRandom& random, std::function<void(int64_t us)> on_wait)
       : random_(random), on_wait_(std::move(on_wait)) {}
-  ~DicedWorker() override { Perform(); }
-
-  void Start(std::function<absl::Status()> operation) override {
-    Check(!busy_, "the worker does one operation at a time");
-    busy_ = true;
-    operation_ = std::move(operation);
-    polls_left_ = random_.OneIn(8) ? random_.Below(100) : random_.Below(4);
-    if (random_.OneIn(2)) Perform();
+  ~DicedWorker() override {
+    while (!items_.empty()) {
+      Perform(items_.front());
+      items_.pop_front();
+    }
   }
-  bool busy() const override { return busy_; }
+
+  void StartAfter(int64_t delay_ms, Operation operation) override {
+    items_.push_back({std::move(operation), {}, 0, false});
+    Item& item = items_.back();
+    item.polls_left = random_.OneIn(8) ? random_.Below(100) : random_.Below(4);
+    const bool waits = delay_ms > 0 || items_.size() > 1;
+    if (!waits) Begin(item);
+  }
+  void Hurry() override {
+    if (!items_.empty()) Begin(items_.front());
+  }
+  bool begun() const override {
+    if (items_.empty()) return true;
+    // Its time may have come since it was last asked.
+    DicedWorker& self = const_cast<DicedWorker&>(*this);
+    if (items_.size() == 1 && random_.OneIn(50)) self.Begin(self.items_.front());
+    return items_.back().begun;
+  }
+  size_t pending() const override { return items_.size(); }
   std::optional<Result> Poll() override {
-    if (polls_left_ > 0) {
-      --polls_left_;
+    Check(!items_.empty(), "an operation was started");
+    Item& first = items_.front();
+    if (!first.begun) return std::nullopt;
+    if (first.polls_left > 0) {
+      --first.polls_left;
       return std::nullopt;
     }
     return Take(0);
@@ -41,22 +61,35 @@ class DicedWorker final : public server::BackgroundWorker {
   }
 
  private:
-  void Perform() {
-    if (operation_ != nullptr) status_ = std::exchange(operation_, nullptr)();
+  struct Item {
+    Operation operation;  // null when it has happened
+    absl::Status status;
+    uint64_t polls_left;
+    bool begun;
+  };
+
+  void Begin(Item& item) {
+    if (item.begun) return;
+    item.begun = true;
+    if (random_.OneIn(2)) Perform(item);
+  }
+  static void Perform(Item& item) {
+    if (item.operation != nullptr) item.status = std::exchange(item.operation, nullptr)();
   }
   Result Take(int64_t us) {
-    Check(busy_, "an operation was started");
-    Perform();
-    busy_ = false;
-    return {std::exchange(status_, absl::OkStatus()), us};
+    Check(!items_.empty(), "an operation was started");
+    Begin(items_.front());
+    Perform(items_.front());
+    Result result{std::move(items_.front().status), us};
+    items_.pop_front();
+    // The next one begins at its time, which may be at once.
+    if (!items_.empty() && random_.OneIn(2)) Begin(items_.front());
+    return result;
   }
 
   SeededRandom& random_;
   std::function<void(int64_t us)> on_wait_;
-  std::function<absl::Status()> operation_;
-  absl::Status status_;
-  bool busy_ = false;
-  uint64_t polls_left_ = 0;
+  std::deque<Item> items_;
 };
 
 }  // namespace tally::test

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <semaphore>
 #include <thread>
 
@@ -33,6 +34,59 @@ TEST_CASE("The worker syncs beside its owner and reports the result once") {
   std::optional<FsyncWorker::Result> result;
   while (!(result = worker.Poll()).has_value()) std::this_thread::yield();
   CHECK(!result->status.ok());
+}
+
+TEST_CASE("An operation begins at its time, by itself, and after the one before it") {
+  using Clock = std::chrono::steady_clock;
+  FsyncWorker worker;
+  std::counting_semaphore<> allowed(0);
+  std::counting_semaphore<> ended(0);
+  Clock::time_point begun_at;
+  const Clock::time_point start = Clock::now();
+  worker.StartAfter(50, [&] {
+    begun_at = Clock::now();
+    ended.release();
+    allowed.acquire();
+    return absl::OkStatus();
+  });
+  ended.acquire();
+  CHECK(begun_at - start >= std::chrono::milliseconds(50));
+  CHECK(worker.begun());
+  worker.StartAfter(0, [&] { return absl::UnknownError("the second"); });
+  CHECK(!worker.begun());
+  CHECK(worker.pending() == 2);
+  CHECK(!worker.Poll().has_value());
+  allowed.release();
+  CHECK(worker.Wait().status.ok());
+  CHECK(worker.Wait().status.message() == "the second");
+  CHECK(worker.begun());
+  CHECK(!worker.busy());
+}
+
+TEST_CASE(
+    "An operation that waits for its time begins when its owner hurries, waits or goes away") {
+  constexpr int64_t kAnHour = 3'600'000;
+  int runs = 0;
+  const auto run = [&] {
+    ++runs;
+    return absl::OkStatus();
+  };
+  {
+    FsyncWorker worker;
+    worker.StartAfter(kAnHour, run);
+    CHECK(!worker.begun());
+    worker.Hurry();
+    CHECK(worker.begun());
+    while (!worker.Poll().has_value()) std::this_thread::yield();
+    worker.StartAfter(kAnHour, run);
+    worker.StartAfter(kAnHour, run);
+    CHECK(worker.Wait().status.ok());
+    CHECK(worker.Wait().status.ok());
+    CHECK(runs == 3);
+    worker.StartAfter(kAnHour, run);
+    worker.StartAfter(kAnHour, run);
+  }
+  CHECK(runs == 5);
 }
 
 TEST_CASE("A worker that goes away finishes its sync") {

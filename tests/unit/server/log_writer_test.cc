@@ -105,6 +105,58 @@ TEST_CASE("everysec syncs in a thread half a second after a write") {
   CHECK(CommandsAfter(files, Loss::kDrop) == Increments(1));
 }
 
+TEST_CASE("everysec syncs in time while the loop does not come back") {
+  FakeFileSystem files;
+  Log log(files, AppendFsync::kEverySec);
+  std::counting_semaphore<> begun(0);
+  std::counting_semaphore<> disk(0);
+  files.OnSync([&] {
+    begun.release();
+    disk.acquire();
+  });
+  CHECK(log.Write(1, 1000).ok());
+  // The loop runs a long script from here on.
+  CHECK(begun.try_acquire_for(std::chrono::seconds(30)));
+  // It comes back for one write while the sync is running, and is gone again.
+  CHECK(log.Write(2, 1600).ok());
+  CHECK(log.writer->pending_bytes() == Numbered(1).size() + Numbered(2).size());
+  disk.release();
+  CHECK(begun.try_acquire_for(std::chrono::seconds(30)));
+  disk.release();
+  // All is on disk, or just about to be, so the next write waits for nothing.
+  while (log.writer->pending_bytes() > 0) CHECK(log.writer->Flush(9000).ok());
+  CHECK(log.Write(3, 9000).ok());
+  CHECK(log.writer->stats().delayed_fsyncs == 0);
+  disk.release(10);
+  CHECK(log.writer->Close(9000).ok());
+  CHECK(CommandsAfter(files, Loss::kDrop) == Increments(3));
+}
+
+TEST_CASE("everysec believes no sync after one that failed") {
+  FakeFileSystem files;
+  Log log(files, AppendFsync::kEverySec);
+  std::counting_semaphore<> begun(0);
+  std::counting_semaphore<> disk(0);
+  files.OnSync([&] {
+    begun.release();
+    disk.acquire();
+  });
+  CHECK(log.Write(1, 1000).ok());
+  CHECK(begun.try_acquire_for(std::chrono::seconds(30)));
+  CHECK(log.Write(2, 1600).ok());
+  // The first fails, and the kernel then reports success for the same pages.
+  files.FailAfter(0, Fault::kIoError);
+  disk.release();
+  CHECK(begun.try_acquire_for(std::chrono::seconds(30)));
+  disk.release(10);
+  while (log.writer->fsync_running()) log.writer->Flush(2200).IgnoreError();
+  CHECK(!log.writer->error().ok());
+  CHECK(log.writer->pending_bytes() == Numbered(1).size() + Numbered(2).size());
+  while (!log.writer->TryRecover(2300).ok()) {
+  }
+  CHECK(CommandsAfter(files, Loss::kDrop) == Increments(2));
+}
+
 TEST_CASE("everysec waits rather than have more than a second unsynced") {
   FakeFileSystem files;
   Log log(files, AppendFsync::kEverySec);
