@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
 #include "server/config/event_classes.h"
 #include "server/config/value_text.h"
@@ -32,9 +31,13 @@ absl::Status AssignSave(Words words, Config& config) {
   if (words.empty() || words.size() % 2 != 0) return invalid;
   std::vector<SaveRule> rules = config.save.value_or(std::vector<SaveRule>());
   for (size_t i = 0; i < words.size(); i += 2) {
-    const auto seconds = ParseInt64(words[i]);
-    const auto changes = ParseInt64(words[i + 1]);
-    if (!seconds || !changes || *seconds < 1 || *changes < 0) return invalid;
+    const auto seconds = ReadQuantity(words[i], Quantity::kCount, {.min = 1});
+    const auto changes = ReadQuantity(words[i + 1], Quantity::kCount);
+    if (!seconds.ok() || !changes.ok()) {
+      const absl::Status& why = seconds.ok() ? changes.status() : seconds.status();
+      return absl::InvalidArgumentError(
+          StrCat("Invalid save parameters: ", std::string(why.message())));
+    }
     rules.push_back({*seconds, *changes});
   }
   config.save = std::move(rules);
@@ -79,12 +82,14 @@ absl::Status AssignOutputBufferLimit(Words words, Config& config) {
       return absl::InvalidArgumentError(
           "Invalid client class specified in buffer limit configuration.");
     }
-    const auto hard = ParseMemory(words[i + 1]);
-    const auto soft = ParseMemory(words[i + 2]);
-    const auto seconds = ParseInt64(words[i + 3]);
-    if (!hard || !soft || !seconds || *seconds < 0) {
+    const auto hard = ReadQuantity(words[i + 1], Quantity::kBytes);
+    const auto soft = ReadQuantity(words[i + 2], Quantity::kBytes);
+    const auto seconds = ReadQuantity(words[i + 3], Quantity::kCount);
+    for (const auto* value : {&hard, &soft, &seconds}) {
+      if (value->ok()) continue;
       return absl::InvalidArgumentError(
-          "Error in hard, soft or soft_seconds setting in buffer limit configuration.");
+          StrCat("Error in hard, soft or soft_seconds setting in buffer limit configuration: ",
+                 std::string(value->status().message())));
     }
     limits[*client_class] = {*hard, *soft, *seconds};
   }
@@ -101,16 +106,13 @@ absl::Status AssignMaxmemoryClients(Words words, Config& config) {
   if (words.size() != 1) return absl::InvalidArgumentError("wrong number of arguments");
   std::string_view text = words[0];
   if (text.empty() || text.back() != '%') {
-    const auto bytes = ParseMemory(text);
-    if (!bytes) return absl::InvalidArgumentError("argument must be a memory or percent value");
-    config.maxmemory_clients = *bytes;
-    return absl::OkStatus();
+    const auto bytes = ReadQuantity(text, Quantity::kBytes);
+    if (bytes.ok()) config.maxmemory_clients = *bytes;
+    return bytes.status();
   }
   text.remove_suffix(1);
-  const auto percent = ParseInt64(text);
-  if (!percent || *percent < 0) {
-    return absl::InvalidArgumentError("argument must be a memory or percent value");
-  }
+  const auto percent = ReadQuantity(text, Quantity::kCount);
+  if (!percent.ok()) return percent.status();
   if (*percent > 100) {
     return absl::InvalidArgumentError("percentage argument must be less or equal to 100");
   }

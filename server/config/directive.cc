@@ -2,9 +2,6 @@
 
 #include <absl/status/statusor.h>
 
-#include <optional>
-
-#include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
 #include "server/config/value_text.h"
 
@@ -19,17 +16,11 @@ std::string Join(Words words, std::string_view separator) {
 
 absl::Status Refuse(const std::string& reason) { return absl::InvalidArgumentError(reason); }
 
-absl::Status CheckRange(int64_t value, int64_t min, int64_t max) {
-  if (min <= value && value <= max) return absl::OkStatus();
-  return Refuse(StrCat("argument must be between ", min, " and ", max, " inclusive"));
-}
-
-// Stores a parsed number; returns an error with `reason` if parsing failed.
-absl::Status Store(std::optional<int64_t> value, const char* reason, int64_t Config::* member,
-                   Config& config) {
-  if (!value) return Refuse(reason);
-  config.*member = *value;
-  return absl::OkStatus();
+absl::Status Store(std::string_view word, Quantity quantity, Bounds bounds,
+                   int64_t Config::* member, Config& config) {
+  const absl::StatusOr<int64_t> value = ReadQuantity(word, quantity, bounds);
+  if (value.ok()) config.*member = *value;
+  return value.status();
 }
 
 // Checks the value of a directive without effect and returns it as CONFIG GET shows it.
@@ -42,12 +33,14 @@ absl::StatusOr<std::string> AcceptedText(AcceptedField::Kind kind, Words words) 
       if (lower != "yes" && lower != "no") return Refuse("argument must be 'yes' or 'no'");
       return lower;
     }
-    case Kind::kInt:
-      if (!ParseInt64(word)) return Refuse("argument couldn't be parsed into an integer");
-      return word;
+    case Kind::kInt: {
+      const auto value = ReadQuantity(word, Quantity::kCount, {.min = INT64_MIN});
+      if (!value.ok()) return value.status();
+      return StrCat(*value);
+    }
     case Kind::kMemory: {
-      const auto bytes = ParseMemory(word);
-      if (!bytes) return Refuse("argument must be a memory value");
+      const auto bytes = ReadQuantity(word, Quantity::kBytes);
+      if (!bytes.ok()) return bytes.status();
       return StrCat(*bytes);
     }
     case Kind::kText:
@@ -73,29 +66,19 @@ struct Assigner {
   }
 
   absl::Status operator()(const IntField& field) const {
-    const auto value = ParseInt64(word());
-    if (!value) return Refuse("argument couldn't be parsed into an integer");
-    absl::Status in_range = CheckRange(*value, field.min, field.max);
-    if (in_range.ok()) config.*field.member = *value;
-    return in_range;
+    return Store(word(), Quantity::kCount, {field.min, field.max}, field.member, config);
   }
 
   absl::Status operator()(const MemoryField& field) const {
-    const auto value = ParseMemory(word());
-    if (!value) return Refuse("argument must be a memory value");
-    absl::Status in_range = CheckRange(*value, field.min, field.max);
-    if (in_range.ok()) config.*field.member = *value;
-    return in_range;
+    return Store(word(), Quantity::kBytes, {field.min, field.max}, field.member, config);
   }
 
   absl::Status operator()(const OctalField& field) const {
-    return Store(ParseOctal(word()), "argument couldn't be parsed as an octal number", field.member,
-                 config);
+    return Store(word(), Quantity::kMode, {field.min, field.max}, field.member, config);
   }
 
   absl::Status operator()(const DurationField& field) const {
-    return Store(ParseDuration(word()), "argument must be a duration such as 500ms, 5s, 10m or 30d",
-                 field.member, config);
+    return Store(word(), Quantity::kDuration, {field.min, field.max}, field.member, config);
   }
 
   absl::Status operator()(const StringField& field) const {

@@ -18,6 +18,8 @@ namespace tally::server {
 using Words = std::span<const std::string>;
 
 // The kinds of settings. Each takes exactly one word, unless IsMultiWord is true for the directive.
+// The bounds of a number are those that the whole server can bear: whatever is within them may be
+// set at any time.
 struct BoolField {
   bool Config::* member;
 };
@@ -31,11 +33,15 @@ struct MemoryField {  // bytes, with units
   int64_t min;
   int64_t max = INT64_MAX;
 };
-struct OctalField {
+struct OctalField {  // the mode of a file
   int64_t Config::* member;
+  int64_t min = 0;
+  int64_t max = 0777;
 };
 struct DurationField {  // held in milliseconds
   int64_t Config::* member;
+  int64_t min;
+  int64_t max;
 };
 struct StringField {
   std::string Config::* member;

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/time/duration.h"
 #include "server/config/accepted_directives.h"
 #include "server/config/custom_fields.h"
 #include "server/config/directive.h"
@@ -178,7 +179,7 @@ constexpr Directive kWithEffect[] = {
     {"scripting", "", BoolField{&Config::scripting}, kImmutable},
     {"busy-reply-threshold", "lua-time-limit",
      IntField{&Config::busy_reply_threshold, 0, kInt64Max}},
-    {"quota-retention", "", DurationField{&Config::quota_retention}},
+    {"quota-retention", "", DurationField{&Config::quota_retention, 1, kMaxDurationMs}},
 };
 
 constexpr auto kAll = [] {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
+#include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
 #include "server/resp/split_args.h"
 
@@ -32,21 +34,71 @@ constexpr Unit kTimeUnits[] = {
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// A whole number of decimal digits followed by a unit's name.
-template <size_t kCount>
-std::optional<int64_t> ParseWithUnit(std::string_view text, const Unit (&units)[kCount]) {
-  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + digits, number);
-  if (digits == 0 || error != std::errc()) return std::nullopt;
-  const std::string name = ToLower(text.substr(digits));
-  for (const Unit& unit : units) {
-    if (unit.name != name) continue;
-    int64_t product = 0;
-    if (__builtin_mul_overflow(number, unit.factor, &product)) return std::nullopt;
-    return product;
+// A number that was read: its value, or the end of int64_t that it is beyond.
+struct Number {
+  int64_t value = 0;
+  bool is_beyond = false;
+};
+
+Number Beyond(bool is_negative) { return {is_negative ? INT64_MIN : INT64_MAX, true}; }
+
+// A whole number followed by a unit's name. Nullopt if the text is none.
+std::optional<Number> ReadWithUnit(std::string_view text, std::span<const Unit> units, int base) {
+  const bool is_negative = text.starts_with('-');
+  const std::string_view rest = text.substr(is_negative ? 1 : 0);
+  const size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+  if (digits == 0) return std::nullopt;
+  const std::string name = ToLower(rest.substr(digits));
+  const auto unit =
+      std::find_if(units.begin(), units.end(), [&](const Unit& one) { return one.name == name; });
+  if (unit == units.end()) return std::nullopt;
+  const char* const last = rest.data() + digits;
+  Number number;
+  const auto [end, error] = std::from_chars(text.data(), last, number.value, base);
+  if (error == std::errc::result_out_of_range) return Beyond(is_negative);
+  if (error != std::errc() || end != last) return std::nullopt;
+  const bool overflows = __builtin_mul_overflow(number.value, unit->factor, &number.value);
+  return overflows ? Beyond(is_negative) : number;
+}
+
+std::optional<Number> ReadNumber(std::string_view text, Quantity quantity) {
+  constexpr Unit kNone[] = {{"", 1}};
+  constexpr Unit kSeconds[] = {{"", 1000}};
+  switch (quantity) {
+    case Quantity::kBytes:
+      return ReadWithUnit(text, kMemoryUnits, 10);
+    case Quantity::kMode:
+      return ReadWithUnit(text, kNone, 8);
+    case Quantity::kDuration: {
+      const auto seconds = ReadWithUnit(text, kSeconds, 10);
+      return seconds ? seconds : ReadWithUnit(text, kTimeUnits, 10);
+    }
+    case Quantity::kCount:
+      break;
   }
-  return std::nullopt;
+  // As Redis reads it: without zeros in front.
+  if (const auto value = ParseInt64(text)) return Number{*value};
+  const auto number = ReadWithUnit(text, kNone, 10);
+  return number && number->is_beyond ? number : std::nullopt;
+}
+
+const char* WhatIsWanted(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::kBytes:
+      return "argument must be a memory value";
+    case Quantity::kDuration:
+      return "argument must be a duration such as 500ms, 5s, 10m or 30d";
+    case Quantity::kMode:
+      return "argument couldn't be parsed as an octal number";
+    case Quantity::kCount:
+      break;
+  }
+  return "argument couldn't be parsed into an integer";
+}
+
+std::string Format(int64_t value, Quantity quantity) {
+  if (quantity == Quantity::kDuration) return FormatDuration(value);
+  return quantity == Quantity::kMode ? FormatOctal(value) : StrCat(value);
 }
 
 bool IsPlain(char c) {
@@ -55,13 +107,14 @@ bool IsPlain(char c) {
 
 }  // namespace
 
-std::optional<int64_t> ParseMemory(std::string_view text) {
-  return ParseWithUnit(text, kMemoryUnits);
-}
-
-std::optional<int64_t> ParseDuration(std::string_view text) {
-  const bool bare = text.find_first_not_of("0123456789") == std::string_view::npos;
-  return ParseWithUnit(bare ? StrCat(text, 's') : std::string(text), kTimeUnits);
+absl::StatusOr<int64_t> ReadQuantity(std::string_view text, Quantity quantity, Bounds bounds) {
+  const auto number = ReadNumber(text, quantity);
+  if (!number) return absl::InvalidArgumentError(WhatIsWanted(quantity));
+  const int64_t value = number->value;
+  if (!number->is_beyond && bounds.min <= value && value <= bounds.max) return value;
+  return absl::InvalidArgumentError(StrCat("argument must be between ",
+                                           Format(bounds.min, quantity), " and ",
+                                           Format(bounds.max, quantity), " inclusive"));
 }
 
 std::string FormatDuration(int64_t milliseconds) {
@@ -71,14 +124,6 @@ std::string FormatDuration(int64_t milliseconds) {
     }
   }
   return "0";
-}
-
-std::optional<int64_t> ParseOctal(std::string_view text) {
-  int64_t mode = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, mode, 8);
-  if (error != std::errc() || end != last || mode < 0 || mode > 0777) return std::nullopt;
-  return mode;
 }
 
 std::string FormatOctal(int64_t mode) {

@@ -1,8 +1,9 @@
-// Parses and formats single values: memory sizes, durations, octal modes, quoted words.
+// Reads and formats single values: counts, memory sizes, durations, octal modes, quoted words.
 #pragma once
 
+#include <absl/status/statusor.h>
+
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,20 +11,26 @@
 
 namespace tally::server {
 
-// Returns bytes, from 0 to INT64_MAX. The unit is b, k, m, g (powers of 1000), kb, mb, gb (powers
-// of 1024), in any letter case, or missing. Returns nullopt if the text is no such size or does not
-// fit.
-std::optional<int64_t> ParseMemory(std::string_view text);
+// How a number is written, in any letter case.
+enum class Quantity : uint8_t {
+  kCount,     // 42, -1
+  kBytes,     // 42, 42b, 1k, 1m, 1g (powers of 1000), 1kb, 1mb, 1gb (powers of 1024)
+  kDuration,  // 500ms, 5s, 10m, 24h, 7d, or a bare number of seconds; the value is milliseconds
+  kMode,      // of a file, in octal digits
+};
 
-// Returns milliseconds, at least 0, for `500ms`, `5s`, `10m`, `24h`, `7d` or a bare number of
-// seconds; nullopt if the text is no such duration or does not fit.
-std::optional<int64_t> ParseDuration(std::string_view text);
+struct Bounds {
+  int64_t min = 0;
+  int64_t max = INT64_MAX;
+};
+
+// Returns the value. InvalidArgument if the text is no such number, or if the value is not within
+// the bounds, which the message then names.
+absl::StatusOr<int64_t> ReadQuantity(std::string_view text, Quantity quantity, Bounds bounds = {});
 
 // Uses the largest unit that gives a whole number; 0 is "0".
 std::string FormatDuration(int64_t milliseconds);
 
-// A file mode, 0 to 0777; nullopt for any other text.
-std::optional<int64_t> ParseOctal(std::string_view text);
 std::string FormatOctal(int64_t mode);
 
 // Returns the word as it is written on a configuration line: quoted and escaped, unless it is plain

@@ -32,9 +32,11 @@ bool SaveRules::RewriteIsDue(const RewriteResults& results, const Log& log,
   if (!results.pause.IsDue(steady_ms)) return false;
   if (log.files > kMostLogs) return true;
   if (config_.auto_aof_rewrite_percentage == 0) return false;
-  const auto percentage = static_cast<uint64_t>(config_.auto_aof_rewrite_percentage);
   return log.bytes_since_base >= static_cast<uint64_t>(config_.auto_aof_rewrite_min_size) &&
-         log.bytes_since_base * 100 >= log.base_bytes * percentage;
+         // A product of integers could overflow.
+         static_cast<double>(log.bytes_since_base) * 100 >=
+             static_cast<double>(log.base_bytes) *
+                 static_cast<double>(config_.auto_aof_rewrite_percentage);
 }
 
 bool SaveRules::OnlySnapshotsKeep(bool log_is_on) const {

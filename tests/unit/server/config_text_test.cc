@@ -67,7 +67,7 @@ TEST_CASE("config text: memory units are redis.conf's") {
     CHECK(ParseError(std::string("maxmemory ") + text, config) == "");
     CHECK(config.maxmemory == bytes);
   }
-  for (const char* bad : {"1x", "-1", "", "k", "9223372036854775808", "9999999999gb"}) {
+  for (const char* bad : {"1x", "", "k", "-", "1 b", "+1"}) {
     INFO(bad);
     CHECK(ParseError(std::string("maxmemory '") + bad + "'") ==
           "tallyd.conf:1: 'maxmemory' argument must be a memory value");
@@ -91,6 +91,8 @@ TEST_CASE("config text: an error names file, line and reason") {
         "tallyd.conf:1: 'appendfilename' argument can't be a path, just a name");
   CHECK(ParseError("save 1") == "tallyd.conf:1: 'save' Invalid save parameters");
   CHECK(ParseError("unixsocketperm 1000") ==
+        "tallyd.conf:1: 'unixsocketperm' argument must be between 0 and 777 inclusive");
+  CHECK(ParseError("unixsocketperm 8") ==
         "tallyd.conf:1: 'unixsocketperm' argument couldn't be parsed as an octal number");
   CHECK(ParseError("quota-retention 5w") ==
         "tallyd.conf:1: 'quota-retention' argument must be a duration such as 500ms, 5s, 10m or "
