@@ -4,8 +4,10 @@ leaves; what they wait for beside others that take much; the lag of expiry; and 
 into a long list."""
 
 import argparse
+import multiprocessing
 import statistics
 import subprocess
+import threading
 import time
 
 import crowds
@@ -67,6 +69,71 @@ def removal_pauses(name, binary, elements):
                 until = time.monotonic() + 2
                 row.append(f"{max(ping_while(server.client, lambda: time.monotonic() < until)):.2f}")
                 killer.close()
+    return row
+
+
+HUGE = 150 << 20
+
+# What one client does with a value of HUGE bytes while others wait: preparation, then the command.
+HUGE_COMMANDS = {
+    "GET": ([], ["GET", "huge"]),
+    "8 GETs": ([], *[["GET", "huge"]] * 8),
+    "GETRANGE": ([], ["GETRANGE", "huge", 1, -2]),
+    "MGET": ([], ["MGET", "huge", "huge"]),
+    "SET": ([], ["SET", "other", "HUGE"]),
+    "APPEND": ([["SET", "short", "x"]], ["APPEND", "short", "HUGE"]),
+    "PUBLISH": ([], ["PUBLISH", "channel", "HUGE"]),
+    "HGETALL": ([["HSET", "hash", "field", "MEMBER"]], ["HGETALL", "hash"]),
+    "LRANGE": ([["RPUSH", "list", "MEMBER", "x"]], ["LRANGE", "list", 0, -1]),
+    "SMEMBERS": ([["SADD", "set", "MEMBER", "x"]], ["SMEMBERS", "set"]),
+}
+PAYLOADS = {"HUGE": b"v" * HUGE, "MEMBER": b"m" * (17 << 20)}
+
+
+def with_payloads(words):
+    return [PAYLOADS.get(word, word) for word in words]
+
+
+def drain(port, requests):
+    """Sends the requests and takes all that comes until a PING is answered. In a process of its own."""
+    client = harness.Client(port)
+    requests = [harness.encode(*with_payloads(request)) for request in [*requests, ["PING"]]]
+    sender = threading.Thread(target=lambda: [client.socket.sendall(one) for one in requests])
+    sender.start()
+    tail = b""
+    while not tail.endswith(b"+PONG\r\n"):
+        tail = tail[-16:] + client.socket.recv(1 << 20)[-16:]
+    sender.join()
+
+
+def listen(port):
+    client = harness.Client(port)
+    client.socket.sendall(harness.encode("SUBSCRIBE", "channel"))
+    while client.socket.recv(1 << 20):
+        pass
+
+
+def huge_pauses(name, binary, rounds):
+    """The longest PING in ms beside one client that reads or writes a huge value."""
+    row = [name]
+    with harness.running(name, binary, "--appendonly", "no", "--client-output-buffer-limit",
+                         "pubsub 0 0 0") as server:
+        subscriber = multiprocessing.Process(target=listen, args=(server.port,))
+        subscriber.start()
+        server.client.call("SET", "huge", PAYLOADS["HUGE"])
+        for prepare, *requests in HUGE_COMMANDS.values():
+            longest = []
+            for _ in range(rounds):
+                for command in prepare:
+                    server.client.call(*with_payloads(command))
+                other = multiprocessing.Process(target=drain, args=(server.port, requests))
+                other.start()
+                longest.append(max(ping_while(server.client, other.is_alive)))
+                other.join()
+                server.client.call("DEL", "other", "short")
+            row.append(f"{statistics.median(longest):.1f}")
+        subscriber.kill()
+        subscriber.join()
     return row
 
 
@@ -143,7 +210,7 @@ def main():
     parser.add_argument("--before", help="path of an older tallyd, for the crowds")
     parser.add_argument("--seconds", type=float, default=3, help="of each round beside a crowd")
     parser.add_argument("--rounds", type=int, default=3, help="beside each crowd")
-    parser.add_argument("--only", choices=["pause", "removal", "crowds", "expiry", "index"])
+    parser.add_argument("--only", choices=["pause", "removal", "huge", "crowds", "expiry", "index"])
     parser.add_argument("--crowd", default="", help="crowds whose names contain this")
     arguments = parser.parse_args()
     servers = [("ours", arguments.ours), ("redis", arguments.redis)]
@@ -154,6 +221,8 @@ def main():
         ("removal", "longest PING in ms while a large value leaves; target: at most 5",
          ["", "zset DEL", "zset expiry", "hash DEL", "hash expiry"],
          lambda *server: removal_pauses(*server, arguments.large)),
+        ("huge", "median of the longest PING in ms beside one value of 150 MiB; target: reads under 5",
+         ["", *HUGE_COMMANDS], lambda *server: huge_pauses(*server, arguments.rounds)),
         ("expiry", "seconds from deadline to removal; target: p99 under 1",
          ["", "removed", "median", "p99", "max"],
          lambda *server: expiry_lag(*server, arguments.due, arguments.others, arguments.patience)),

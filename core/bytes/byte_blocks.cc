@@ -15,9 +15,13 @@ constexpr size_t kTrailerBytes = 64;
 
 }  // namespace
 
-SharedBytes::SharedBytes(Text bytes) : size_(bytes.size()) {
-  const auto owner = std::make_shared<Text>(std::move(bytes));
-  pieces_.push_back({{owner, owner->data()}, owner->data(), owner->size()});
+SharedBytes::SharedBytes(Text bytes, size_t begin, size_t most) {
+  const auto owner = std::make_shared<const Text>(std::move(bytes));
+  const std::string_view part = owner->view().substr(begin, most);
+  // Only held, never written: other texts may share the bytes.
+  const std::shared_ptr<char[]> block(owner, const_cast<char*>(owner->view().data()));
+  pieces_.push_back({block, part.data(), part.size()});
+  size_ = part.size();
 }
 
 ByteBlocks::ByteBlocks(ByteBlocks&& other) noexcept { *this = std::move(other); }

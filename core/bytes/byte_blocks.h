@@ -21,8 +21,8 @@ class Text;
 class SharedBytes {
  public:
   SharedBytes() = default;
-  // O(1).
-  explicit SharedBytes(Text bytes);
+  // The bytes from `begin` on, at most `most`. O(1).
+  explicit SharedBytes(Text bytes, size_t begin = 0, size_t most = SIZE_MAX);
   size_t size() const { return size_; }
 
  private:

@@ -30,7 +30,17 @@ char* Checked(Allocate&& allocate) {
 
 }  // namespace
 
-void Text::Free() { std::free(block_); }
+// The capacity of the block that is asked for when `bytes` are needed: the allocator's rounding is
+// used up.
+size_t CapacityFor(size_t bytes) {
+  const size_t rounded = HeapBytes(bytes);
+  if (rounded < Text::kShareable) return rounded;
+  return HeapBytes(bytes + Text::kCountBytes) - Text::kCountBytes;
+}
+void Text::Free() {
+  if (!counted()) return std::free(block_);
+  if (owners().fetch_sub(1, std::memory_order_acq_rel) == 1) std::free(block_ - kCountBytes);
+}
 
 void Text::Swap(Text& other) noexcept {
   std::swap(block_, other.block_);
@@ -43,7 +53,27 @@ void Text::Reserve(size_t bytes) {
   if (bytes > capacity()) MakeRoom(bytes);
 }
 
+Text Text::WithCapacity(size_t bytes, Content content) {
+  Text text;
+  text.capacity_ = CapacityFor(bytes);
+  const size_t count = text.count_bytes();
+  const size_t all = text.capacity_ + count;
+  text.block_ = count + Checked([&] {
+                  return content == Content::kZeros ? std::calloc(all, 1) : std::malloc(all);
+                });
+  if (count > 0) new (text.block_ - count) std::atomic<uint32_t>(1);
+  return text;
+}
+
+void Text::Move(size_t bytes) {
+  Text moved = WithCapacity(bytes, Content::kAny);
+  if (size_ > 0) std::memcpy(moved.block_, view().data(), size_);
+  moved.size_ = size_;
+  Swap(moved);
+}
+
 void Text::MakeRoom(size_t bytes) {
+  if (shared()) return Move(bytes);
   // Reuses the room of the dropped front first, unless the move of the rest would cost too much:
   // the front must be at least as long as the rest.
   if (begin_ > 0 && begin_ >= size_) {
@@ -52,15 +82,28 @@ void Text::MakeRoom(size_t bytes) {
     if (bytes <= capacity_) return;
   }
   // Rounding up is enough for amortised growth: size classes are an eighth apart or more.
-  const size_t rounded = HeapBytes(begin_ + bytes);
-  block_ = Checked([&] { return std::realloc(block_, rounded); });
+  const size_t rounded = CapacityFor(begin_ + bytes);
+  const size_t count = count_bytes();
+  if (block_ == nullptr || (rounded >= kShareable) != counted()) return Move(begin_ + bytes);
+  block_ = count + Checked([&] { return std::realloc(block_ - count, rounded + count); });
   capacity_ = rounded;
+}
+
+Text Text::Share() const {
+  if (!counted()) return Clone();
+  owners().fetch_add(1, std::memory_order_relaxed);
+  Text other;
+  other.block_ = block_;
+  other.begin_ = begin_;
+  other.size_ = size_;
+  other.capacity_ = capacity_;
+  return other;
 }
 
 void Text::Append(std::string_view bytes) {
   if (bytes.empty()) return;
   Reserve(size_ + bytes.size());
-  std::memcpy(data() + size_, bytes.data(), bytes.size());
+  std::memcpy(block_ + begin_ + size_, bytes.data(), bytes.size());
   size_ += bytes.size();
 }
 
@@ -68,16 +111,17 @@ void Text::Resize(size_t size) {
   if (size > size_) {
     if (size > capacity() && size >= kManyZeros && size / 4 > size_) {
       // calloc() does not touch memory that is new from the system, as it is zero already.
-      Text zeros;
+      Text zeros = WithCapacity(size, Content::kZeros);
+      if (size_ > 0) std::memcpy(zeros.block_, view().data(), size_);
       zeros.size_ = size;
-      zeros.capacity_ = HeapBytes(size);
-      zeros.block_ = Checked([&] { return std::calloc(zeros.capacity_, 1); });
-      if (size_ > 0) std::memcpy(zeros.block_, data(), size_);
       Swap(zeros);
       return;
     }
     Reserve(size);
-    std::memset(data() + size_, 0, size - size_);
+    std::memset(block_ + begin_ + size_, 0, size - size_);
+  } else if (size < size_ && shared()) {
+    // The others need what follows.
+    Unshare();
   }
   size_ = size;
 }
@@ -95,7 +139,7 @@ void Text::Replace(size_t at, size_t count, std::string_view bytes) {
 void Text::DropFront(size_t count) {
   Check(count <= size_, "no more is dropped than there is");
   size_ -= count;
-  begin_ = size_ == 0 ? 0 : begin_ + count;
+  begin_ = size_ == 0 && !shared() ? 0 : begin_ + count;
 }
 
 Text Text::Take(std::string_view part) {
@@ -103,7 +147,8 @@ Text Text::Take(std::string_view part) {
   const auto address = reinterpret_cast<uintptr_t>(part.data());
   const auto begin = reinterpret_cast<uintptr_t>(block_) + begin_;
   const bool inside = address >= begin && address - begin < size_;
-  if (!inside || part.size() < kWorthTaking || part.size() < capacity_ - capacity_ / 4) {
+  if (!inside || shared() || part.size() < kWorthTaking ||
+      part.size() < capacity_ - capacity_ / 4) {
     return taken;
   }
   const auto offset = static_cast<size_t>(part.data() - block_);
@@ -114,6 +159,6 @@ Text Text::Take(std::string_view part) {
   return taken;
 }
 
-size_t Text::MemoryBytes() const { return HeapBytes(capacity_); }
+size_t Text::MemoryBytes() const { return HeapBytes(capacity_ + count_bytes()); }
 
 }  // namespace tally

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/bytes/glob.h"
+#include "core/bytes/text.h"
 #include "server/admin/families.h"
 #include "server/admin/parts.h"
 #include "server/admin/server_context.h"
@@ -73,7 +75,15 @@ void PUnsubscribe(ServerContext& context, const PubSubParts& server) {
 }
 
 void Publish(ServerContext& context, const PubSubParts& server) {
-  const size_t receivers = server.pubsub.Publish(context.args[1], context.args[2]);
+  const std::string_view channel = context.args[1];
+  size_t receivers = 0;
+  if (Text text = context.TakeFromRequest(context.args[2]); !text.empty()) {
+    const SharedBytes message(std::move(text));
+    receivers = server.pubsub.Publish(channel, message);
+    context.KeepRequest(message);
+  } else {
+    receivers = server.pubsub.Publish(channel, context.args[2]);
+  }
   context.reply.Integer(static_cast<int64_t>(receivers));
 }
 

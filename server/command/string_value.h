@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/bytes/number.h"
+#include "core/bytes/text.h"
 #include "core/keyspace/keyspace.h"
 #include "server/command/command_context.h"
 
@@ -28,11 +29,21 @@ class StringText {
   std::string_view view_;
 };
 
+// Replies `most` bytes of a string entry from `begin` on. A long text is not copied: the reply
+// holds the value's memory until it is sent, also if the value changes or goes meanwhile.
+inline void ReplyPart(ReplyBuilder& reply, const Keyspace::Entry& entry, size_t begin,
+                      size_t most) {
+  const StringText text(entry);
+  const std::string_view part = text.view().substr(begin, most);
+  if (part.size() < Text::kShareable) return reply.Bulk(part);
+  reply.Bulk(SharedBytes(entry.heap<Text>().Share(), begin, most));
+}
+
 inline void ReplyString(ReplyBuilder& reply, const Keyspace::Entry& entry) {
   if (entry.is_integer()) {
     reply.BulkInteger(entry.integer());
   } else {
-    reply.Bulk(entry.bytes());
+    ReplyPart(reply, entry, 0, SIZE_MAX);
   }
 }
 

@@ -8,11 +8,13 @@
 namespace tally::server {
 namespace {
 
-SharedBytes Render(std::span<const std::string_view> parts, int protocol) {
+template <typename Message>
+SharedBytes Render(std::span<const std::string_view> words, const Message& message, int protocol) {
   ByteBlocks bytes;
-  ReplyBuilder message(bytes, protocol);
-  message.Push(parts.size());
-  for (const std::string_view part : parts) message.Bulk(part);
+  ReplyBuilder reply(bytes, protocol);
+  reply.Push(words.size() + 1);
+  for (const std::string_view word : words) reply.Bulk(word);
+  reply.Bulk(message);
   return bytes.Share();
 }
 
@@ -61,29 +63,39 @@ void PubSub::Forget(Client& client) {
 }
 
 // The message is rendered once for each protocol, however many clients get it.
-size_t PubSub::Send(const std::vector<Client*>& listeners,
-                    std::span<const std::string_view> parts) {
+template <typename Message>
+size_t PubSub::Send(const std::vector<Client*>& listeners, std::span<const std::string_view> words,
+                    const Message& message) {
   std::optional<SharedBytes> rendered[2];
   for (Client* client : listeners) {
     const int protocol = client->reply.protocol();
-    std::optional<SharedBytes>& message = rendered[protocol - 2];
-    if (!message) message = Render(parts, protocol);
-    clients_.Send(*client, *message);
+    std::optional<SharedBytes>& bytes = rendered[protocol - 2];
+    if (!bytes) bytes = Render(words, message, protocol);
+    clients_.Send(*client, *bytes);
   }
   return listeners.size();
 }
 
-size_t PubSub::Publish(std::string_view channel, std::string_view message) {
+template <typename Message>
+size_t PubSub::SendToAll(std::string_view channel, const Message& message) {
   size_t receivers = 0;
   if (const auto it = channels_.find(channel); it != channels_.end()) {
-    receivers += Send(it->second, std::array{std::string_view("message"), channel, message});
+    receivers += Send(it->second, std::array{std::string_view("message"), channel}, message);
   }
   for (const auto& [pattern, listeners] : patterns_) {
     if (!GlobMatch(pattern, channel)) continue;
-    receivers += Send(listeners, std::array{std::string_view("pmessage"), std::string_view(pattern),
-                                            channel, message});
+    const std::array words{std::string_view("pmessage"), std::string_view(pattern), channel};
+    receivers += Send(listeners, words, message);
   }
   return receivers;
+}
+
+size_t PubSub::Publish(std::string_view channel, std::string_view message) {
+  return SendToAll(channel, message);
+}
+
+size_t PubSub::Publish(std::string_view channel, const SharedBytes& message) {
+  return SendToAll(channel, message);
 }
 
 }  // namespace tally::server

@@ -27,6 +27,8 @@ class PubSub {
   // Returns how many subscriptions received the message. A client whose command is running gets it
   // after the reply of the command, not inside it.
   size_t Publish(std::string_view channel, std::string_view message);
+  // The same; a long message is not copied.
+  size_t Publish(std::string_view channel, const SharedBytes& message);
   // Whether there are no subscriptions at all, so that nobody can receive anything.
   bool idle() const { return channels_.empty() && patterns_.empty(); }
 
@@ -35,8 +37,12 @@ class PubSub {
   const Listeners& patterns() const { return patterns_; }
 
  private:
-  // Returns the number of listeners.
-  size_t Send(const std::vector<Client*>& listeners, std::span<const std::string_view> parts);
+  // `words` come before the message. Returns the number of listeners.
+  template <typename Message>
+  size_t Send(const std::vector<Client*>& listeners, std::span<const std::string_view> words,
+              const Message& message);
+  template <typename Message>
+  size_t SendToAll(std::string_view channel, const Message& message);
   static void Drop(Listeners& listeners, std::string_view name, Client& client);
 
   ClientTable& clients_;

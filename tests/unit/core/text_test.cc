@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/bytes/heap_size.h"
 #include "random_seed.h"
@@ -18,7 +19,9 @@ TEST_CASE("A text is what a string is after the same changes", "[text]") {
     const size_t scale = size_t{1} << random.Below(19);
     std::string model(random.Below(scale), 'm');
     Text text(model);
-    REQUIRE(text.capacity() == HeapBytes(model.size()));
+    const size_t rounded = HeapBytes(model.size());
+    REQUIRE(text.capacity() >= model.size());
+    if (rounded < Text::kShareable) REQUIRE(text.capacity() == rounded);
     for (int step = 0; step < 40; ++step) {
       const std::string bytes(random.Below(scale), static_cast<char>('a' + step % 26));
       const size_t at = random.Below(model.size() + 1);
@@ -100,6 +103,73 @@ TEST_CASE("A part that is most of a text is taken over where it lies", "[text]")
   CHECK(taken.view().substr(0, value.size() + 3) == value.substr(1) + "more");
   request.Append("used again");
   CHECK(request.view() == "used again");
+}
+
+TEST_CASE("Texts that share their memory change independently of one another", "[text]") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  for (int round = 0; round < 100; ++round) {
+    const size_t size = Text::kShareable / 2 + random.Below(2 * Text::kShareable);
+    std::string model(size, 'm');
+    Text text(model);
+    std::vector<std::pair<Text, std::string>> shared;
+    for (int step = 0; step < 12; ++step) {
+      if (random.OneIn(2)) {
+        shared.emplace_back(text.Share(), model);
+        const bool same = shared.back().first.view().data() == text.view().data();
+        REQUIRE((same || text.capacity() < 2 * Text::kShareable));
+      }
+      const std::string bytes(random.Below(50'000), static_cast<char>('a' + step));
+      const size_t at = random.Below(model.size() + 1);
+      const size_t count = random.Below(model.size() - at + 1);
+      switch (random.Below(8)) {
+        case 0:
+          text.Append(bytes);
+          model += bytes;
+          break;
+        case 1:
+          text.Replace(at, count, bytes);
+          model.replace(at, count, bytes);
+          break;
+        case 2:
+          text.Resize(at);
+          model.resize(at);
+          break;
+        case 3:
+          text.Resize(model.size() + count);
+          model.resize(model.size() + count);
+          break;
+        case 4:
+          text.DropFront(count);
+          model.erase(0, count);
+          break;
+        case 5:
+          if (model.empty()) break;
+          text[model.size() / 2] = model[model.size() / 2] = 'x';
+          break;
+        case 6:
+          std::copy(bytes.begin(), bytes.end(), text.Room(bytes.size() + 5));
+          text.Commit(bytes.size());
+          model += bytes;
+          break;
+        default:
+          // The one that is left keeps what it has.
+          if (!shared.empty()) shared.erase(shared.begin());
+      }
+      REQUIRE(text.view() == model);
+      for (const auto& [other, expected] : shared) REQUIRE(other.view() == expected);
+    }
+    text = Text();
+    for (const auto& [other, expected] : shared) REQUIRE(other.view() == expected);
+  }
+}
+
+TEST_CASE("A text that shares its memory gives no part of it away", "[text]") {
+  Text text(std::string(100'000, 'v'));
+  const Text other = text.Share();
+  CHECK(other.view().data() == text.view().data());
+  CHECK(text.Take(text.view()).empty());
+  CHECK(text.size() == 100'000);
 }
 
 TEST_CASE("A part that is short, or the lesser one, or elsewhere is not taken", "[text]") {
