@@ -13,10 +13,13 @@
 #include <vector>
 
 #include "core/bytes/str_cat.h"
+#include "server/acl/acl_file.h"
+#include "server/admin/families.h"
 #include "server/aof/backup.h"
 #include "server/aof/check_aof.h"
 #include "server/config/config_file.h"
 #include "server/config/environment.h"
+#include "server/config/setting_conflicts.h"
 #include "server/descriptors.h"
 #include "server/out_of_memory.h"
 #include "server/ping.h"
@@ -89,12 +92,23 @@ absl::Status EnterDirectory(const Config& config) {
       StrCat("cannot enter dir ", config.dir, ": ", std::strerror(errno)));
 }
 
+absl::Status CheckUsers(const Config& config) {
+  const tally::server::CommandTable commands(tally::server::CommandFamilies(config.scripting));
+  tally::server::AclUsers users(commands, config);
+  return tally::server::LoadUsers(config, users);
+}
+
 int CheckConfig(const LoadedConfig& loaded) {
   // What is checked here may be for another machine: only relative paths need `dir`.
   EnterDirectory(loaded.config).IgnoreError();
   const absl::Status status = tally::server::CheckTls(loaded.config);
   if (!status.ok()) return Fail(TextOf(status));
+  const absl::Status users = CheckUsers(loaded.config);
+  if (!users.ok()) return Fail(TextOf(users));
   for (const std::string& warning : loaded.warnings) std::puts(warning.c_str());
+  for (const std::string& conflict : tally::server::SettingConflicts(loaded.config)) {
+    std::puts(conflict.c_str());
+  }
   return std::puts("The configuration is valid.") < 0;
 }
 
@@ -136,11 +150,7 @@ void WarnOfSettings(const LoadedConfig& loaded, const Supervisor& supervisor, co
         "Clients of other machines, and of other containers, are refused: nobody needs a password. "
         "Set requirepass, or TALLYD_PASSWORD or TALLYD_PASSWORD_FILE in the environment.");
   }
-  if (!config.appendonly && SaveRulesOf(config).empty()) {
-    log.Warning(
-        "Nothing is kept: with 'appendonly no' and 'save \"\"' all data is gone when the server "
-        "ends. Set 'appendonly yes'.");
-  }
+  for (const std::string& conflict : tally::server::SettingConflicts(config)) log.Warning(conflict);
 }
 
 // A pid file that cannot be written is no reason to stop.

@@ -79,16 +79,9 @@ absl::Status Server::Start() {
 }
 
 absl::Status Server::LoadUsers() {
-  if (config_.aclfile.empty()) {
-    const std::string error = state_.users.SetFromConfig(config_.users);
-    config_.users.clear();
-    return error.empty() ? absl::OkStatus() : absl::InvalidArgumentError(error);
-  }
-  if (!config_.users.empty()) {
-    return absl::InvalidArgumentError(
-        "users are either in the configuration or in aclfile, not in both");
-  }
-  return LoadAclFile(config_.aclfile, state_.users);
+  absl::Status status = tally::server::LoadUsers(config_, state_.users);
+  config_.users.clear();
+  return status;
 }
 
 int Server::Run() {

@@ -90,6 +90,13 @@ const std::shared_ptr<AclUser>& AclUsers::default_user() {
   return default_user_;
 }
 
+bool AclUsers::DefaultNeeds(std::string_view password) {
+  const AclUser& user = *default_user();
+  const std::string hash = PasswordHash(password);
+  return !user.any_password &&
+         std::find(user.passwords.begin(), user.passwords.end(), hash) != user.passwords.end();
+}
+
 std::string AclUsers::Set(std::string_view name, std::span<const std::string_view> rules) {
   const auto old = Find(name);
   AclUser changed = old != nullptr ? *old : AclUser(std::string(name));

@@ -33,6 +33,9 @@ class AclUsers {
   // clients of other machines. As in Redis it does not matter whether this user is on.
   bool DefaultNeedsPassword() { return !default_user()->any_password; }
 
+  // Whether the default user needs this password.
+  bool DefaultNeeds(std::string_view password);
+
   // Applies the rules of ACL SETUSER to the user, which is created if it does not exist. Applies
   // all rules and returns an empty string, or applies none and returns the text of the error.
   std::string Set(std::string_view name, std::span<const std::string_view> rules);

@@ -69,7 +69,12 @@ void ConfigRewrite(ServerContext& context, const ConfigParts& server) {
   }
   Config written = server.config;
   // Users are in the configuration file, unless they have a file of their own.
-  if (written.aclfile.empty()) written.users = server.users.ConfigLines();
+  if (written.aclfile.empty()) {
+    written.users = server.users.ConfigLines();
+    // A line of the default user has its password; another one beside it would keep the server from
+    // starting.
+    if (!server.users.DefaultNeeds(written.requirepass)) written.requirepass.clear();
+  }
   const absl::Status status = RewriteConfigFile(server.config_path, written);
   if (!status.ok()) {
     server.log.Warning("CONFIG REWRITE failed: ", std::string(status.message()));

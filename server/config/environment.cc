@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/bytes/str_cat.h"
+#include "server/config/directive.h"
 #include "server/config/text_file.h"
 
 namespace tally::server {
@@ -14,8 +15,15 @@ namespace {
 constexpr char kPassword[] = "TALLYD_PASSWORD";
 constexpr char kPasswordFile[] = "TALLYD_PASSWORD_FILE";
 
-void AddPassword(std::string password, CommandLine& line) {
-  line.directives.insert(line.directives.begin(), {"requirepass", std::move(password)});
+absl::Status AddPassword(std::string password, CommandLine& line) {
+  const DirectiveWords added{"requirepass", std::move(password)};
+  for (const DirectiveWords& given : line.directives) {
+    if (FindDirective(given[0]) != FindDirective(added[0]) || given == added) continue;
+    return absl::InvalidArgumentError(StrCat("--requirepass wins over ", kPassword, " and ",
+                                             kPasswordFile, ": give one of them"));
+  }
+  line.directives.insert(line.directives.begin(), added);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -31,7 +39,7 @@ absl::Status AddEnvironment(CommandLine& line) {
   if (password != nullptr && *password == '\0') {
     return absl::InvalidArgumentError(StrCat(kPassword, " is empty: set a password, or unset it"));
   }
-  if (password != nullptr) AddPassword(password, line);
+  if (password != nullptr) return AddPassword(password, line);
   if (path == nullptr) return absl::OkStatus();
   absl::StatusOr<std::string> text = ReadTextFile(path);
   if (!text.ok()) return text.status();
@@ -39,8 +47,7 @@ absl::Status AddEnvironment(CommandLine& line) {
   if (text->empty()) {
     return absl::InvalidArgumentError(StrCat(kPasswordFile, ": no password in ", path));
   }
-  AddPassword(*std::move(text), line);
-  return absl::OkStatus();
+  return AddPassword(*std::move(text), line);
 }
 
 }  // namespace tally::server

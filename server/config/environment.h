@@ -9,9 +9,9 @@
 namespace tally::server {
 
 // Adds the password of the default user to `line`: TALLYD_PASSWORD, or the first line of the file
-// that TALLYD_PASSWORD_FILE names. It overrides requirepass of the configuration file, and
-// requirepass on the command line overrides it. InvalidArgument if both variables are set, or if
-// the first line of the file is empty.
+// that TALLYD_PASSWORD_FILE names. It overrides requirepass of the configuration file.
+// InvalidArgument if both variables are set, if the first line of the file is empty, or if the
+// command line has requirepass with another password.
 absl::Status AddEnvironment(CommandLine& line);
 
 }  // namespace tally::server
