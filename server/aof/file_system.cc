@@ -98,9 +98,29 @@ class PosixFile final : public File {
   uint64_t end_ = 0;  // where Append writes
 };
 
+const char* KindOf(mode_t mode) {
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  if (S_ISDIR(mode)) return "a directory";
+  return "a device";
+}
+
+// An error if something that is no file is in the place of the file (or of the directory). To open
+// a FIFO would wait for its other end, and to write to a device would keep nothing.
+absl::Status CheckKind(const std::string& path, bool wants_directory) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0) return absl::OkStatus();  // open says why
+  const bool is_wanted = wants_directory ? S_ISDIR(status.st_mode) : S_ISREG(status.st_mode);
+  if (is_wanted || S_ISREG(status.st_mode)) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("open ", path, ": it is ", KindOf(status.st_mode), ", not a file"));
+}
+
 absl::StatusOr<std::unique_ptr<PosixFile>> OpenFile(const std::string& path, int flags) {
+  const bool wants_directory = (flags & O_DIRECTORY) != 0;
+  if (absl::Status kind = CheckKind(path, wants_directory); !kind.ok()) return kind;
   const int descriptor =
-      WithoutInterrupt([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0644); });
+      WithoutInterrupt([&] { return ::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0644); });
   if (descriptor < 0) return ErrorOf("open", path);
   auto file = std::make_unique<PosixFile>(descriptor, path);
   if (absl::Status status = file->SeekEnd(); !status.ok()) return status;
