@@ -1,8 +1,5 @@
 #include "server/state/client_text.h"
 
-#include <algorithm>
-#include <string_view>
-
 #include "core/bytes/str_cat.h"
 
 namespace tally::server {
@@ -21,16 +18,24 @@ std::string FlagsOf(const Client& client) {
   return flags.empty() ? "N" : flags;
 }
 
+// The bytes in the block that the output begins with; 0 if it begins with a long value, which is
+// held as it is.
 size_t FirstBlock(const ByteBlocks& output) {
   std::string_view first;
   output.Front({&first, 1});
-  return first.size();
+  return first.size() > ByteBlocks::kBlockBytes ? 0 : first.size();
+}
+
+// The pieces after that block.
+size_t ListedPieces(const ByteBlocks& output) {
+  return output.pieces() - (FirstBlock(output) > 0 ? 1 : 0);
 }
 
 }  // namespace
 
 size_t ListedOutput(const Client& client) {
-  return client.output.pieces() <= 1 ? 0 : client.output.heap_bytes() - FirstBlock(client.output);
+  const ByteBlocks& output = client.output;
+  return ListedPieces(output) == 0 ? 0 : output.heap_bytes() - FirstBlock(output);
 }
 
 size_t ClientMemory(const Client& client) {
@@ -41,7 +46,6 @@ size_t ClientMemory(const Client& client) {
 void AppendClientLine(std::string& out, const Client& client, int64_t now_ms) {
   const Transaction& transaction = client.transaction;
   const size_t listed = ListedOutput(client);
-  const size_t pieces = client.output.pieces();
   StrAppend(out, "id=", client.id, " addr=", client.address, " laddr=", client.local_address,
             " fd=", client.descriptor, " name=", client.name,
             " age=", (now_ms - client.created_ms) / 1000,
@@ -53,8 +57,8 @@ void AppendClientLine(std::string& out, const Client& client, int64_t now_ms) {
       out, " qbuf=", client.query_bytes,
       " qbuf-free=0 argv-mem=0 multi-mem=", transaction.queued_bytes,
       " rbs=", client.output.heap_bytes() - listed, " rbp=", client.output.heap_bytes() - listed,
-      " obl=", FirstBlock(client.output), " oll=", pieces - std::min<size_t>(pieces, 1),
-      " omem=", listed, " tot-mem=", ClientMemory(client),
+      " obl=", FirstBlock(client.output), " oll=", ListedPieces(client.output), " omem=", listed,
+      " tot-mem=", ClientMemory(client),
       " events=r cmd=", client.last_command == nullptr ? "NULL" : client.last_command->full_name,
       " user=", client.user, " redir=-1 resp=", client.reply.protocol(),
       " lib-name=", client.library_name, " lib-ver=", client.library_version, '\n');
