@@ -13,6 +13,7 @@
 #include "server/state/evictor.h"
 #include "server/state/pause.h"
 #include "server/state/persistence.h"
+#include "server/state/write_refusal.h"
 
 namespace tally::server {
 namespace {
@@ -33,33 +34,7 @@ std::string_view ScriptDenial(AclDenial denial) {
   return "";
 }
 
-constexpr std::string_view kSnapshotError =
-    "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to "
-    "disk. Commands that may modify the data set are disabled, because this instance is configured "
-    "to report errors during writes if RDB snapshotting fails (stop-writes-on-bgsave-error "
-    "option). "
-    "Please check the Redis logs for details about the RDB error.";
-
 constexpr std::string_view kNoAuthError = "NOAUTH Authentication required.";
-constexpr std::string_view kLoadingError = "LOADING Redis is loading the dataset in memory";
-
-bool SnapshotsAreMissed(const Persistence& persistence, const Config& config) {
-  return config.stop_writes_on_bgsave_error && persistence.snapshot_failed();
-}
-
-// Whether writes are allowed: not while the log cannot be written or needed snapshots fail.
-bool MayWrite(const Persistence& persistence, const Config& config) {
-  return persistence.write_error().ok() && !SnapshotsAreMissed(persistence, config);
-}
-
-// The error for a write that is refused; empty if MayWrite.
-std::string WriteRefusal(const Persistence& persistence, const Config& config) {
-  const absl::Status& error = persistence.write_error();
-  if (!error.ok()) {
-    return StrCat("MISCONF Errors writing to the AOF file: ", std::string(error.message()));
-  }
-  return SnapshotsAreMissed(persistence, config) ? std::string(kSnapshotError) : std::string();
-}
 
 // Always false, for what the caller returns.
 bool Refuse(std::string& refusal, std::string_view error) {

@@ -8,6 +8,7 @@
 #include "core/bytes/str_cat.h"
 #include "server/config/config.h"
 #include "server/log/trouble_log.h"
+#include "server/info/figure_history.h"
 #include "server/state/clock.h"
 #include "server/state/memory_usage.h"
 #include "server/state/stats.h"
@@ -27,6 +28,8 @@ void PeriodicWork::Start() {
     if (error) return;
     turn_clock_.Begin();
     if (!server_.script_busy) Tick();
+    // Who looks at the page sees that a script keeps all others waiting.
+    PublishEvents();
     Start();
   });
 }
@@ -39,7 +42,9 @@ void PeriodicWork::Tick() {
   parts_.data.Sweep();
   parts_.clients.Apply();
   parts_.listeners.Wake();
-  PublishEvents();
+  if (server_.history.IsDue(Clock::MonotonicMicros())) {
+    server_.history.Add(ReadTotals(server_.figures));
+  }
 }
 
 // Comes before the log is repaired, so that a trouble of one moment has its lines too.

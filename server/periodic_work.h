@@ -1,6 +1,6 @@
 // The work that is done every 50 ms, whether or not clients send requests: rates, memory figures,
-// the files, upkeep of the data, limits on clients, paused listeners, and the events of the web
-// page.
+// the past that the web page draws, the files, upkeep of the data, limits on clients, paused
+// listeners, and the events of the page.
 #pragma once
 
 #include <asio/io_context.hpp>

@@ -49,6 +49,9 @@ ServerFigures FiguresOf(Services& all) {
           .config_path = all.config_path,
           .loading = all.loading,
           .script_busy = all.script_busy,
+          .pause = all.pause,
+          .evictor = all.evictor,
+          .history = all.history,
           .persistence = all.persistence,
           .process = all.process};
 }
@@ -141,6 +144,7 @@ ServerState::ServerState(const CommandTable& commands_in, Engine& engine_in, Con
                .hot_keys = owned.hot_keys,
                .memory = owned.memory,
                .evictor = owned.evictor,
+               .history = owned.history,
                .host = owned.host,
                .loading = owned.loading,
                .pause = owned.pause,

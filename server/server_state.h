@@ -11,6 +11,7 @@
 #include "server/config/config.h"
 #include "server/effects/effect_stream.h"
 #include "server/http/http_parts.h"
+#include "server/info/figure_history.h"
 #include "server/info/server_figures.h"
 #include "server/log/log.h"
 #include "server/log/trouble_log.h"
@@ -58,6 +59,7 @@ struct OwnedServices {
   MemoryMeter memory;
   Troubles troubles;
   Evictor evictor;
+  FigureHistory history;
   CommandHost host;
 };
 

@@ -21,6 +21,7 @@ class CommandRunner;
 class CommandTable;
 class EffectStream;
 class Evictor;
+class FigureHistory;
 class HotKeys;
 class KeyEventFeed;
 class LatencyLog;
@@ -64,6 +65,7 @@ struct Services {
   HotKeys& hot_keys;
   MemoryMeter& memory;
   Evictor& evictor;
+  FigureHistory& history;
   CommandHost& host;
   bool& loading;  // clients are answered LOADING
   Pause& pause;

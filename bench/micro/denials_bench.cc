@@ -64,7 +64,7 @@ void CountDenial(benchmark::State& state) {
   Denials denials(kSeed);
   const auto label = [] { return std::string("FIXED 1 1h"); };
   const Denials::Cause cause{Denials::kRule, 7, label};
-  for (auto _ : state) denials.Add(stream.Next(), cause, kNow);
+  for (auto _ : state) denials.Add({stream.Next(), 0}, cause, kNow);
 }
 BENCHMARK(CountDenial)->Arg(10)->Arg(1'000)->Arg(1'000'000);
 

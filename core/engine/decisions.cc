@@ -34,13 +34,21 @@ bool HasPolicy(std::span<const LimitRule> rules, const PolicyTally* policy) {
                      [policy](const LimitRule& rule) { return rule.policy == policy; });
 }
 
+// The place, from 1, of the last rule among those of its policy, which are consecutive.
+size_t PlaceInPolicy(std::span<const LimitRule> rules) {
+  const auto other = std::find_if(rules.rbegin(), rules.rend(), [&](const LimitRule& rule) {
+    return rule.policy != rules.back().policy;
+  });
+  return static_cast<size_t>(other - rules.rbegin());
+}
+
 }  // namespace
 
 void Decisions::Count(Command command, std::span<const KeyRules> keys,
-                      const LimitDecision& decision, int64_t now) {
+                      const LimitDecision& decision, const Where& where) {
   if (!decision.allowed) [[unlikely]] {
     ++Of(command).denied;
-    return CountDenied(keys, decision.rule, now);
+    return CountDenied(keys, decision.rule, where);
   }
   ++Of(command).allowed;
   for (const KeyRules& one : keys) CountAllowed(one.rules);
@@ -59,7 +67,7 @@ void Decisions::CountAllowed(std::span<const LimitRule> rules) {
   }
 }
 
-void Decisions::CountDenied(std::span<const KeyRules> keys, int rule, int64_t now) {
+void Decisions::CountDenied(std::span<const KeyRules> keys, int rule, const Where& where) {
   auto place = static_cast<size_t>(rule);  // 1-based, over all keys
   for (const KeyRules& one : keys) {
     if (place > one.rules.size()) {
@@ -67,20 +75,25 @@ void Decisions::CountDenied(std::span<const KeyRules> keys, int rule, int64_t no
       continue;
     }
     const LimitRule& denied = one.rules[place - 1];
+    const Denials::Key key{one.key, where.database};
     ++Of(denied).denied;
     if (denied.policy == nullptr) {
       const auto text = [&] { return RuleText(denied); };
-      return denials_.Add(one.key, {Denials::kRule, IdOf(denied), text}, now);
+      return denials_.Add(key, {Denials::kRule, IdOf(denied), text, place}, where.now);
     }
     ++denied.policy->count.denied;
     const auto name = [&] { return denied.policy->name; };
-    return denials_.Add(one.key, {Denials::kPolicy, IdOf(denied.policy->name), name}, now);
+    return denials_.Add(
+        key,
+        {Denials::kPolicy, IdOf(denied.policy->name), name, PlaceInPolicy(one.rules.first(place))},
+        where.now);
   }
 }
 
-void Decisions::CountUnsold(std::string_view book, std::string_view limit, int64_t now) {
+void Decisions::CountUnsold(std::string_view book, std::string_view limit, const Where& where) {
   ++Of(Command::kBuy).denied;
-  denials_.Add(book, {Denials::kRule, IdOf(limit), [&] { return std::string(limit); }}, now);
+  denials_.Add({book, where.database},
+               {Denials::kRule, IdOf(limit), [&] { return std::string(limit); }}, where.now);
 }
 
 std::string_view NameOf(Decisions::Command command) {

@@ -29,15 +29,20 @@ class Decisions {
   // `seed` keys the hashes of denied keys.
   explicit Decisions(uint64_t seed) : denials_(seed) {}
 
-  // Counts a decision over the rules of the keys; `now` is in unix ms. A denied decision counts as
-  // denied even if kForce took the hits.
+  // Where and when something is decided; `now` is in unix ms.
+  struct Where {
+    size_t database = 0;
+    int64_t now = 0;
+  };
+  // Counts a decision over the rules of the keys. A denied decision counts as denied even if kForce
+  // took the hits.
   void Count(Command command, std::span<const KeyRules> keys, const LimitDecision& decision,
-             int64_t now);
+             const Where& where);
   // Counts an allowed purchase from a quota book.
   void CountSold() { ++Of(Command::kBuy).allowed; }
   // Counts a purchase that a limit of the book did not allow. `limit` is a text that names the
   // limit and the user.
-  void CountUnsold(std::string_view book, std::string_view limit, int64_t now);
+  void CountUnsold(std::string_view book, std::string_view limit, const Where& where);
 
   const DecisionCount& by_command(Command command) const {
     return by_command_[static_cast<size_t>(command)];
@@ -53,7 +58,7 @@ class Decisions {
   DecisionCount& Of(const LimitRule& rule) {
     return by_algorithm_[static_cast<size_t>(rule.algorithm)];
   }
-  void CountDenied(std::span<const KeyRules> keys, int rule, int64_t now);
+  void CountDenied(std::span<const KeyRules> keys, int rule, const Where& where);
   void CountAllowed(std::span<const LimitRule> rules);
 
   std::array<DecisionCount, kCommands> by_command_{};

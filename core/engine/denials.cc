@@ -6,23 +6,34 @@
 #include <algorithm>
 
 namespace tally {
+namespace {
+
+uint16_t Short(size_t number) { return static_cast<uint16_t>(std::min<size_t>(number, 65535)); }
+
+}  // namespace
 
 Denials::Denials(uint64_t seed)
     : seed_(seed),
       windows_{WindowTop(60'000, kNames), WindowTop(300'000, kNames),
                WindowTop(3'600'000, kNames)} {}
 
-void Denials::Add(std::string_view key, const Cause& cause, int64_t now) {
+void Denials::Add(const Key& key, const Cause& cause, int64_t now) {
   if (now / kStepMs != recent_step_) {
     Flush(now);
     recent_step_ = now / kStepMs;
   }
   const uint64_t id = cause.id * 2 + cause.kind;
-  const uint64_t hash = XXH3_64bits_withSeed(key.data(), key.size(), seed_ + id);
+  const uint16_t database = Short(key.database);
+  const uint16_t place = Short(cause.place);
+  constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15;
+  const uint64_t seed = seed_ + id + (uint64_t{database} << 16 | place) * kMultiplier;
+  const uint64_t hash = XXH3_64bits_withSeed(key.name.data(), key.name.size(), seed);
   recent_.Add(std::max<uint64_t>(hash, 1), now, [&](TopItem& item) {
-    item.key.Set(key);
+    item.key.Set(key.name);
     item.label = LabelOf(id, cause);
     item.kind = cause.kind;
+    item.database = database;
+    item.place = place;
   });
 }
 

@@ -1,4 +1,5 @@
-// Who was denied most in the last minute, five minutes and hour, and by which policy or rule.
+// Who was denied most in the last minute, five minutes and hour, in which database, and by which
+// policy or rule.
 //
 // Counting a denial must cost little compared with the decision. So denials are first counted in a
 // cheap sketch, for ten seconds. They go into the windows together: at the first denial after the
@@ -27,12 +28,20 @@ class Denials {
   // Whether a label is the text of a rule or the name of a policy.
   enum Kind : uint8_t { kRule, kPolicy };
 
-  // What has denied. Causes with the same `id` and kind are the same. `label` is called only when
-  // its text is needed.
+  // What has denied. Causes with the same `id` and kind have the same label. `label` is called only
+  // when its text is needed.
   struct Cause {
     Kind kind = kRule;
     uint64_t id = 0;
     absl::FunctionRef<std::string()> label;
+    // Which rule, from 1: of the policy's, or of those that the call gave the key. 0 if the cause
+    // is no rule of LIMIT.
+    size_t place = 0;
+  };
+  // A key is another one in each database.
+  struct Key {
+    std::string_view name;
+    size_t database = 0;
   };
 
   // Each step of each window holds this many names. All steps together take less than 1.9 MB; the
@@ -42,8 +51,9 @@ class Denials {
   // `seed` keys the hashes of names.
   explicit Denials(uint64_t seed);
 
-  // Counts one denial of the key. `now` is in unix ms here and below.
-  void Add(std::string_view key, const Cause& cause, int64_t now);
+  // Counts one denial of the key. `now` is in unix ms here and below. The database and the place
+  // are kept up to 65,535.
+  void Add(const Key& key, const Cause& cause, int64_t now);
   // See WindowTop.
   std::vector<TopItem> Top(Window window, int64_t now);
   uint64_t bound(Window window, int64_t now);

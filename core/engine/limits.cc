@@ -131,7 +131,7 @@ LimitResult Limits::Decide(const LimitRequest& request, LimitMode mode) {
   if (may_count && !place_.replaying) {
     using Command = Decisions::Command;
     place_.engine.decisions().Count(force ? Command::kForce : Command::kTake, request.keys,
-                                    result.decision, place_.now);
+                                    result.decision, {place_.database, place_.now});
   }
   const bool taken = force || (mode == LimitMode::kTake && result.decision.allowed);
   if (taken && request.cost > 0 && states.counts()) states.Store();
@@ -196,7 +196,7 @@ KeyOutcome Limits::Throttle(std::string_view key, const LimitRule& rule, int64_t
     const KeyRules judged{key, {&rule, 1}};
     place_.engine.decisions().Count(Decisions::Command::kThrottle, {&judged, 1},
                                     {.allowed = !reply.limited, .rule = reply.limited ? 1 : 0},
-                                    place_.now);
+                                    {place_.database, place_.now});
   }
   if (reply.limited || quantity == 0) return outcome;
   outcome.changed = true;

@@ -86,7 +86,7 @@ void QuotaBooks::CountSale(const Call& call, const QuotaOrder& order,
   decisions.CountUnsold(
       call.book,
       StrCat("QUOTA ", TextOf(item.sku), ' ', TextOf(item.action), ' ', TextOf(order.user)),
-      place_.now);
+      {place_.database, place_.now});
 }
 
 QuotaBooks::Outcome QuotaBooks::Return(const Call& call, const QuotaReturn& request,

@@ -44,7 +44,10 @@ class SpaceSaving {
     int64_t last_ms = 0;
     ShortText<64> key;
     ShortText<40> label;
+    // The caller gives these a meaning. Names that differ in them must have different hashes.
     uint8_t kind = 0;
+    uint16_t database = 0;
+    uint16_t place = 0;
   };
 
   // Has room for `capacity` names, in [1, kMaxCapacity]. Allocates its memory at the first Add.

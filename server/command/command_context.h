@@ -21,6 +21,7 @@ inline constexpr std::string_view kNotIntegerError = "ERR value is not an intege
 inline constexpr std::string_view kNotFloatError = "ERR value is not a valid float";
 inline constexpr std::string_view kSyntaxError = "ERR syntax error";
 inline constexpr std::string_view kNoSuchKeyError = "ERR no such key";
+inline constexpr std::string_view kLoadingError = "LOADING Redis is loading the dataset in memory";
 inline constexpr std::string_view kBusyError =
     "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
 

@@ -188,6 +188,19 @@ void Seen(CommandContext& context) {
   context.reply.Integer(set->IsOnline(*seen, context.now) ? 1 : 0);
 }
 
+void Show(CommandContext& context) {
+  ActiveSet* set = nullptr;
+  if (!context.Read(context.args[1], set)) return;
+  if (set == nullptr) return context.reply.NullArray();
+  const ActiveOptions& options = set->options();
+  context.reply.Array(5);
+  context.reply.Integer(options.window_ms);
+  context.reply.Bulk(options.zone.name());
+  context.reply.Integer(options.keep_ms);
+  context.reply.Integer(set->size());
+  context.reply.Integer(set->Online(context.now));
+}
+
 struct DayArgs {
   std::optional<int32_t> day;  // nothing: today
   int64_t days = 1;
@@ -350,6 +363,9 @@ constexpr Command kCommands[] = {
              {"active.series", Series, 8, kReadOnly, kOneKey,
               "Returns the most ids online at once in each step of a range of time.", "0.1.0",
               "key#0 FROM t:time TO t:time STEP d"}),
+    Replying("window_ms zone keep_ms ids online",
+             {"active.show", Show, 2, kReadOnly | kFast, kOneKey,
+              "Returns the options of an audience, and how many ids it has.", "1.0.0", "key#0"}),
     {"active.touch", Touch, -3, kWrite | kDenyOom | kFast, kOneKey,
      "Notes that ids are active and returns how many are online.", "0.1.0",
      "key#0 id... [AT t:time]"},

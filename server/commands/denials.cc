@@ -77,13 +77,15 @@ void ReplyShort(ReplyBuilder& reply, const ShortText<kBytes>& text) {
 }
 
 void ReplyDenial(ReplyBuilder& reply, const TopItem& item) {
-  reply.Array(6);
+  reply.Array(8);
   ReplyShort(reply, item.key);
   ReplyShort(reply, item.label);
   reply.Integer(static_cast<int64_t>(item.count));
   reply.Integer(static_cast<int64_t>(item.error));
   reply.Integer(item.last_ms);
   reply.Integer(0);  // "shadow": always 0, since every denial takes effect
+  reply.Integer(item.database);
+  reply.Integer(item.place);
 }
 
 void ShowDenials(CommandContext& context) {
@@ -102,7 +104,7 @@ void ShowDenials(CommandContext& context) {
 }
 
 constexpr Command kCommands[] = {
-    Replying("[key rule denied error last_ms shadow]",
+    Replying("[key rule denied error last_ms shadow database place]",
              {"denials",
               ShowDenials,
               -1,

@@ -14,6 +14,8 @@ namespace tally::server {
 class ClientTable;
 class Clock;
 class CommandTable;
+class Evictor;
+class FigureHistory;
 class HotKeys;
 class LoopStats;
 class MemoryMeter;
@@ -21,6 +23,7 @@ class Persistence;
 class Process;
 class PubSub;
 struct Config;
+struct Pause;
 struct Stats;
 
 struct ServerFigures {
@@ -39,6 +42,9 @@ struct ServerFigures {
   const std::string& config_path;  // absolute; empty if there is no file
   const bool& loading;
   const bool& script_busy;  // see ScriptParts
+  const Pause& pause;
+  const Evictor& evictor;
+  const FigureHistory& history;
   // Made by the process after this struct; set before the first command.
   Persistence* const& persistence;
   Process* const& process;

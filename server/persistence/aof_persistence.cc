@@ -183,6 +183,9 @@ PersistenceState AofPersistence::State() const {
   if (const LogWriter* log = log_.writer()) {
     state.log_on = true;
     state.pending_bytes = log->pending_bytes();
+    const int64_t last_ms = log->stats().last_fsync_ms;  // of the steady clock
+    const int64_t ago_ms = server_.clock.steady_ms() - last_ms;
+    if (last_ms != 0) state.last_fsync_ms = server_.clock.now_ms() - ago_ms;
     state.last_fsync_micros = log->stats().last_fsync_took_us;
     state.delayed_fsyncs = log->stats().delayed_fsyncs;
   }

@@ -15,6 +15,7 @@ struct PersistenceState {
   uint64_t log_bytes = 0;      // of the base file and the logs after it
   uint64_t base_bytes = 0;     // of the base file alone
   uint64_t pending_bytes = 0;  // of the log, not known to be on disk yet
+  int64_t last_fsync_ms = 0;   // when the end of the last sync was seen; 0: never
   int64_t last_fsync_micros = 0;
   uint64_t delayed_fsyncs = 0;
   bool rewriting = false;

@@ -36,6 +36,16 @@ uint64_t DurationHistogram::Percentile(double fraction) const {
   return 0;
 }
 
+DurationHistogram DurationHistogram::Since(const DurationHistogram& before) const {
+  DurationHistogram grown;
+  for (size_t i = 0; i < buckets_.size(); ++i) {
+    if (buckets_[i] < before.buckets_[i]) return *this;
+    grown.buckets_[i] = buckets_[i] - before.buckets_[i];
+  }
+  grown.count_ = count_ - before.count_;
+  return grown;
+}
+
 std::vector<std::pair<uint64_t, uint64_t>> DurationHistogram::CumulativeByPowers() const {
   std::vector<std::pair<uint64_t, uint64_t>> steps;
   uint64_t seen = 0;

@@ -26,6 +26,9 @@ class DurationHistogram {
   // durations is reached; 0 if there are none.
   uint64_t Percentile(double fraction) const;
   uint64_t count() const { return count_; }
+  // Returns what was added after `before`, an earlier copy of this histogram; all, if it has been
+  // reset since. O(buckets).
+  DurationHistogram Since(const DurationHistogram& before) const;
   // Sets counts[i] to how many durations were below bounds[i], which are powers of two of at least
   // 4 microseconds, ascending. O(buckets).
   void CountsBelow(std::span<const uint64_t> bounds, std::span<uint64_t> counts) const;

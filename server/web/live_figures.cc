@@ -12,11 +12,14 @@
 #include "server/config/config.h"
 #include "server/config/version.h"
 #include "server/http/json_text.h"
+#include "server/info/figure_history.h"
+#include "server/info/refusal.h"
 #include "server/state/client_table.h"
 #include "server/state/clock.h"
 #include "server/state/cycle_clock.h"
 #include "server/state/loop_stats.h"
 #include "server/state/memory_usage.h"
+#include "server/state/pause.h"
 #include "server/state/persistence.h"
 #include "server/state/process.h"
 #include "server/state/stats.h"
@@ -68,17 +71,15 @@ void AddTurns(const ServerFigures& server, std::string& out) {
   JsonObject turns(out);
   const Turn longest = server.loop.Longest(CycleMicros());
   turns.Add("longest_us", longest.micros);
-  if (longest.micros > 0) turns.AddText("longest_part", NameOf(longest.main_part()));
+  if (longest.micros > 0) {
+    turns.Add("longest_ended_ms", longest.ended_ms);
+    turns.AddText("longest_part", NameOf(longest.main_part()));
+    turns.Add("longest_part_us", longest.parts[static_cast<size_t>(longest.main_part())]);
+  }
   if (longest.commands > 0) {
     turns.AddText("slowest_command", server.commands.items()[longest.slowest].full_name);
+    turns.Add("slowest_command_us", longest.slowest_micros);
   }
-  std::string& steps = turns.Name("upto");
-  std::string_view separator = "[";
-  for (const auto& [micros, count] : server.loop.durations().Cumulative()) {
-    StrAppend(steps, separator, "[", micros, ",", count, "]");
-    separator = ",";
-  }
-  steps += separator == "[" ? "[]" : "]";
   turns.End();
 }
 
@@ -110,6 +111,42 @@ void AddKeys(const ServerFigures& server, JsonObject& all) {
     types.Add(TypeName(static_cast<Type>(type)), by_type[type]);
   }
   types.End();
+}
+
+std::string_view NameOf(FsyncPolicy policy) {
+  switch (policy) {
+    case FsyncPolicy::kAlways:
+      return "always";
+    case FsyncPolicy::kEverysec:
+      return "everysec";
+    case FsyncPolicy::kNo:
+      break;
+  }
+  return "no";
+}
+
+void AddLog(const ServerFigures& server, std::string& out) {
+  const PersistenceState state = server.persistence->State();
+  JsonObject log(out);
+  log.AddText("appendfsync", NameOf(server.config.appendfsync));
+  log.Add("last_sync_ms", state.last_fsync_ms);
+  log.Add("last_sync_us", state.last_fsync_micros);
+  log.Add("pending_bytes", state.pending_bytes);
+  log.Add("delayed_syncs", state.delayed_fsyncs);
+  log.End();
+}
+
+// The kinds are the first words of errors, which scripts may invent.
+void AddErrors(const Stats& stats, std::string& out) {
+  std::string_view separator = "[";
+  for (const auto& [kind, count] : stats.errors) {
+    out += separator;
+    out += '[';
+    AppendJsonText(out, kind);
+    StrAppend(out, ",", count, "]");
+    separator = ",";
+  }
+  out += stats.errors.empty() ? "[]" : "]";
 }
 
 // Adds each row of INFO persistence as a member with the row's name. Integers become numbers.
@@ -149,7 +186,9 @@ std::string LiveFigures(const ServerFigures& server) {
   all.Add("clients", server.clients.size());
   all.Add("connections", stats.connections_received);
   all.Add("commands", stats.commands_processed);
+  all.Add("rejected_connections", stats.connections_rejected);
   all.Add("errors", stats.error_replies);
+  AddErrors(stats, all.Name("errors_by_kind"));
   all.Add("expired", stats.expired_keys);
   all.Add("evicted", stats.evicted_keys);
   AddDecisions(server, all);
@@ -157,6 +196,13 @@ std::string LiveFigures(const ServerFigures& server) {
   AddMemory(server, all.Name("memory"));
   AddKeys(server, all);
   AddPersistence(*server.persistence, all.Name("persistence"));
+  AddLog(server, all.Name("log"));
+  all.AddText("refusal", Refusal(server));
+  if (server.pause.until_ms > now_ms) {
+    all.Add("paused_until_ms", server.pause.until_ms);
+    all.Add("paused_writes_only", server.pause.writes_only ? 1 : 0);
+  }
+  server.history.AppendLatest(all.Name("latest"));
   all.End();
   return out;
 }
@@ -167,6 +213,12 @@ HttpResponse OpenEvents(const HttpCall& call) {
           .body = StrCat("retry: 2000\nevent: ", kLiveEvent,
                          "\ndata: ", LiveFigures(call.server.figures), "\n\n"),
           .streams = true};
+}
+
+HttpResponse Past(const HttpCall& call) {
+  HttpResponse response{.content_type = "application/json"};
+  call.server.figures.history.AppendJson(response.body);
+  return response;
 }
 
 }  // namespace tally::server

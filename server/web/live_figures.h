@@ -1,4 +1,5 @@
-// GET /events: what the page shows live, as server-sent events.
+// GET /events: what the page shows live, as server-sent events. GET /history: what it draws of the
+// past.
 #pragma once
 
 #include <string>
@@ -17,5 +18,7 @@ std::string LiveFigures(const ServerFigures& server);
 
 // Returns the response after which the connection gets the events.
 HttpResponse OpenEvents(const HttpCall& call);
+// The last hour, see FigureHistory.
+HttpResponse Past(const HttpCall& call);
 
 }  // namespace tally::server

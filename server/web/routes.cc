@@ -19,6 +19,7 @@ constexpr Route kRoutes[] = {
     {kHttpGet | kHttpPost, "/check", CheckLimit, HttpAccess::kUser, {}, true},
     {kHttpGet | kHttpPost, "/check/*", CheckLimit, HttpAccess::kUser, {}, true},
     {kHttpGet, "/events", OpenEvents, HttpAccess::kUser, "info"},
+    {kHttpGet, "/history", Past, HttpAccess::kUser, "info"},
     {kHttpGet, "/metrics", Metrics, HttpAccess::kUser, "info"},
 };
 

@@ -5,8 +5,11 @@ import { quoteLine } from "./words.js";
 
 const dialog = document.getElementById("confirm-dialog");
 
-// Whether the reader chose to run it.
-export function confirmRun(words, database = "0") {
+// Whether the reader chose to run it. note: what else they should know before.
+export function confirmRun(words, database = "0", note = "") {
+  const said = document.getElementById("confirm-note");
+  said.textContent = note;
+  said.hidden = note === "";
   dialog.querySelector("pre").textContent = (database === "0" ? "" : `in database ${database}: `) + quoteLine(words);
   dialog.returnValue = "cancel";
   dialog.showModal();

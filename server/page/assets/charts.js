@@ -28,6 +28,41 @@ export function recolour() {
   for (const chart of shown) chart.recolour();
 }
 
+// Values at which an axis has its labels: dygraphs' own know no units.
+function ticksAt(values, options, low, high) {
+  const format = options("axisLabelFormatter");
+  // The ends of an axis of logarithms are not exact.
+  return values.filter((v) => v >= low - Math.abs(low) / 1e6 && v <= high * 1.000001)
+    .map((v) => ({ v, label: format(v).replace(/\.(\d*?)0+(?= |$)/, (_all, kept) => (kept === "" ? "" : `.${kept}`)) }));
+}
+
+// 1, 2 and 5 of each power of ten, or as many of them as there is room for.
+export function decimalTicks(low, high, pixels, options) {
+  return evenTicks(low, high, pixels, options, 1);
+}
+
+// The same of B, KiB, MiB …: 5 MiB, not 4.77.
+export function byteTicks(low, high, pixels, options) {
+  const unit = 1024 ** Math.max(0, Math.floor(Math.log(Math.max(1, high)) / Math.log(1024)));
+  return evenTicks(low, high, pixels, options, unit);
+}
+
+function evenTicks(low, high, pixels, options, unit) {
+  const rough = (high - low) / Math.max(2, Math.floor(pixels / 28)) / unit;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].find((one) => one * power >= rough) * power * unit;
+  const values = [];
+  for (let n = Math.ceil(low / step); n * step <= high; n += 1) values.push(n * step);
+  return ticksAt(values, options, low, high);
+}
+
+// 1, 10, 100 …, for an axis of logarithms.
+export function powerTicks(low, high, _pixels, options) {
+  const values = [];
+  for (let value = 1; value <= high * 1.000001; value *= 10) values.push(value);
+  return ticksAt(values, options, low, high);
+}
+
 export class Chart {
   #graph = null;
   #series;
@@ -36,14 +71,16 @@ export class Chart {
   #format;
   #timed;
   #options;
+  #ticker;
 
   // series: [{name, colour: "--series-1", dashed}]; format: what a value is shown as; when: what a row's
-  // time is shown as, `last` if it is the newest; options: dygraphs' own.
-  constructor(title, series, format, when, options = {}) {
+  // time is shown as, `last` if it is the newest; ticker: where the axis has labels; options: dygraphs' own.
+  constructor(title, series, format, when, { ticker = decimalTicks, ...options } = {}) {
     this.#series = series;
     this.#format = format;
     this.#timed = when;
     this.#options = options;
+    this.#ticker = ticker;
     this.#values = series.map(() => el("b", {}, "–"));
     this.#when = el("span", { class: "when" });
     const legend = el("figcaption", {}, series.map((one, i) => {
@@ -57,12 +94,12 @@ export class Chart {
   }
 
   // rows: [[Date, number or null, …], …], in order of time.
-  draw(rows) {
+  draw(rows, options = {}) {
     this.rows = rows;
     if (!this.plot.isConnected || this.plot.clientWidth === 0) return;
     if (rows.length < 1) return;
-    if (this.#graph !== null) this.#graph.updateOptions({ file: rows });
-    else this.#graph = new Dygraph(this.plot, rows, this.#all());
+    if (this.#graph !== null) this.#graph.updateOptions({ file: rows, ...options });
+    else this.#graph = new Dygraph(this.plot, rows, { ...this.#all(), ...options });
     this.#say(rows[rows.length - 1]);
   }
 
@@ -87,7 +124,7 @@ export class Chart {
       labels: ["time", ...this.#series.map((one) => one.name)], legend: "never", strokeWidth: 1.5,
       axisLabelFontSize: 11, drawGapEdgePoints: true, includeZero: true, connectSeparatedPoints: false,
       highlightCircleSize: 3, interactionModel: {}, rightGap: 8,
-      axes: { y: { axisLabelWidth: 58, axisLabelFormatter: (value) => this.#format(value) },
+      axes: { y: { axisLabelWidth: 58, ticker: this.#ticker, axisLabelFormatter: (value) => this.#format(value) },
         x: { drawGrid: false } },
       highlightCallback: (_event, _x, _points, row) => this.#say(this.rows[row]),
       unhighlightCallback: () => this.#say(this.rows[this.rows.length - 1]),

@@ -1,9 +1,9 @@
 // The fourth view: commands by hand, completed while they are typed.
 
 import { confirmRun } from "./actions.js";
-import { ApiError, inDatabase } from "./api.js";
+import { ApiError, infoPairs, infoRows, inDatabase } from "./api.js";
 import { el, setText } from "./dom.js";
-import { clock } from "./format.js";
+import { clock, count } from "./format.js";
 import { replyView } from "./reply_view.js";
 import { Syntax } from "./syntax.js";
 import { quoteLine, splitWords } from "./words.js";
@@ -11,6 +11,8 @@ import { quoteLine, splitWords } from "./words.js";
 const KEPT = 50;
 // What ends the server, empties it, or stops it for others is run after a question only.
 const GRAVE = /^(SHUTDOWN|FLUSHALL|FLUSHDB|SWAPDB|DEBUG|CONFIG SET|CLIENT (PAUSE|KILL)|ACL (SETUSER|DELUSER)|POLICY\.DEL)( |$)/i;
+
+const keys = (n) => (n === 1 ? "1 key" : `${count(n)} keys`);
 
 export class Console {
   #syntax = new Syntax();
@@ -21,6 +23,7 @@ export class Console {
   #hint = el("p", { id: "syntax", "aria-live": "polite" });
   #log = el("div", { id: "replies", role: "log", "aria-label": "Replies", tabindex: "0" });
   #chosen = -1;
+  #found = [];   // completions that are listed
   #before = [];  // lines that were run, the latest last
   #database = "0";  // that SELECT chose here
   #place = 0;    // in #before, while the arrows go through it
@@ -52,8 +55,9 @@ export class Console {
     const line = this.#line.value, known = this.#syntax.of(line);
     const found = this.#syntax.completions(line);
     this.#chosen = -1;
+    this.#found = found;
     this.#choices.replaceChildren(...found.map((one, i) => el("li", { role: "option", id: `choice-${i}`, "aria-selected": "false",
-      onmousedown: (event) => { event.preventDefault(); this.#take(one.name); } },
+      onmousedown: (event) => { event.preventDefault(); this.#take(one.line); } },
     el("b", {}, one.name), ` ${one.syntax}`, el("small", {}, one.summary))));
     this.#open(found.length > 0);
     if (known) setText(this.#hint, `${known.name} ${known.syntax}: ${known.summary}`);
@@ -71,8 +75,8 @@ export class Console {
     this.#chosen = -1;
   }
 
-  #take(name) {
-    this.#line.value = `${name} `;
+  #take(line) {
+    this.#line.value = `${line} `;
     this.#typed();
     this.#close();
   }
@@ -97,8 +101,7 @@ export class Console {
   }
 
   #takeMarked() {
-    const marked = this.#choices.children[Math.max(0, this.#chosen)];
-    this.#take(marked.querySelector("b").textContent);
+    this.#take(this.#found[Math.max(0, this.#chosen)].line);
   }
 
   #recall(step) {
@@ -108,11 +111,27 @@ export class Console {
     this.#close();
   }
 
+  // How many keys go with FLUSHALL and FLUSHDB.
+  async #deletes(words) {
+    const name = String(words[0]).toUpperCase();
+    if (!["FLUSHALL", "FLUSHDB"].includes(name)) return "";
+    try {
+      const [info, own] = await inDatabase(this.#database, [["INFO", "keyspace"], ["DBSIZE"]]);
+      if (name === "FLUSHDB") return own instanceof ApiError ? "" : `It deletes ${keys(own)} of database ${this.#database}.`;
+      if (info instanceof ApiError) return "";
+      const sizes = Object.values(infoRows(info)).map((row) => infoPairs(row).keys ?? 0);
+      const all = sizes.reduce((sum, n) => sum + n, 0);
+      return `It deletes ${keys(all)} in ${sizes.length === 1 ? "1 database" : `${sizes.length} databases`}.`;
+    } catch {
+      return "";
+    }
+  }
+
   async #run() {
     const line = this.#line.value.trim(), words = splitWords(line);
     if (words === null) return setText(this.#hint, "A quote is not closed.");
     if (words.length === 0) return;
-    if (GRAVE.test(words.slice(0, 2).join(" ")) && !(await confirmRun(words, this.#database))) return;
+    if (GRAVE.test(words.slice(0, 2).join(" ")) && !(await confirmRun(words, this.#database, await this.#deletes(words)))) return;
     if (this.#before[this.#before.length - 1] !== line) this.#before.push(line);
     this.#place = this.#before.length;
     this.#line.value = "";

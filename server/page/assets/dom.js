@@ -30,7 +30,7 @@ export function panel(title, { id, wide, note } = {}) {
     node, body, heading,
     // Which span of time the panel's figures belong to.
     span: (text) => setText(span, text),
-    show: (...content) => { body.removeAttribute("aria-busy"); body.replaceChildren(...content); },
+    show: (...content) => { body.removeAttribute("aria-busy"); body.replaceChildren(...content.filter((part) => part !== null)); },
     loading: () => {
       body.setAttribute("aria-busy", "true");
       if (!body.hasChildNodes()) body.replaceChildren(el("p", { class: "muted" }, "Loading…"));

@@ -56,6 +56,7 @@ export class Events extends EventTarget {
       return;
     }
     if (!response.ok) throw new Error(`the server answered ${response.status}`);
+    await this.#readPast(control);
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let rest = "", watch = null;
     const waits = () => { clearTimeout(watch); watch = setTimeout(() => control.abort(), SILENCE_MS); };
@@ -72,6 +73,12 @@ export class Events extends EventTarget {
     } finally {
       clearTimeout(watch);
     }
+  }
+
+  // What was before: asked for each time, since nothing was read while nobody looked.
+  async #readPast(control) {
+    const response = await fetch("history", { headers: login.headers(), cache: "no-store", credentials: "omit", signal: control.signal });
+    if (response.ok) this.dispatchEvent(new CustomEvent("past", { detail: await response.json() }));
   }
 
   #take(block) {

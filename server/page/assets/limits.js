@@ -3,6 +3,7 @@
 import { ApiError, batch, call, fields, infoPairs, infoRows } from "./api.js";
 import { bar, el, field, panel, table } from "./dom.js";
 import { bytes, clock, count, instant, lately, micros, percent, rate } from "./format.js";
+import { splitRules } from "./rules.js";
 import { isShortened, packKey, quoteLine, readKey, showKey } from "./words.js";
 
 const EVERY_MS = 5000;
@@ -11,11 +12,11 @@ const KEY_BYTES = 64;  // what DENIALS and HOTKEYS keep of a key
 const SPANS = { "1m": "minute", "5m": "5 minutes", "1h": "hour" };
 
 // A link to the look-up of a key, and to the policy by which it is judged. What is not the whole key has none.
-function keyLink(key, policy) {
+function keyLink(key, { policy, database = 0 } = {}) {
   if (isShortened(key, KEY_BYTES)) {
     return el("span", { class: "key", title: `Of a key ${KEY_BYTES} bytes are kept here.` }, showKey(key));
   }
-  const target = `#lookup?key=${encodeURIComponent(packKey(key))}${policy ? `&policy=${encodeURIComponent(packKey(policy))}` : ""}`;
+  const target = `#lookup?key=${encodeURIComponent(packKey(key))}${database > 0 ? `&db=${database}` : ""}${policy ? `&policy=${encodeURIComponent(packKey(policy))}` : ""}`;
   return el("a", { href: target, class: "key" }, showKey(key));
 }
 
@@ -31,7 +32,7 @@ export class Limits {
   #section;
   #policies = panel("Policies", { id: "policies", wide: true });
   #algorithms = panel("Decisions by algorithm", { id: "algorithms" });
-  #denials = panel("Denied most", { id: "denials" });
+  #denials = panel("Denied most", { id: "denials", wide: true });
   #hot = panel("Hot keys", { id: "hotkeys" });
   #window = el("select", { name: "window" }, Object.entries(SPANS).map(([value, name]) => el("option", { value }, name)));
   #policy = el("select", { name: "policy" }, el("option", { value: "" }, "all rules"));
@@ -48,7 +49,7 @@ export class Limits {
       field("In the last", this.#window), field("By", this.#policy));
     this.#denials.body.before(ask);
     for (const select of [this.#window, this.#policy]) select.addEventListener("change", () => this.refresh());
-    section.append(el("div", { class: "grid" }, this.#policies.node, this.#denials.node, this.#hot.node, this.#algorithms.node));
+    section.append(el("div", { class: "grid" }, this.#denials.node, this.#policies.node, this.#hot.node, this.#algorithms.node));
   }
 
   visible() {
@@ -83,7 +84,7 @@ export class Limits {
     this.#choose(list instanceof ApiError ? [] : list);
     this.#showPolicies(list, names, rules, info, now);
     this.#showAlgorithms(info, now);
-    this.#showDenials(denied, window, now);
+    this.#showDenials(denied, window, now, new Map(names.map((name, i) => [identity(name), rules[i]])));
     this.#showHot(hot, now);
   }
 
@@ -138,18 +139,20 @@ export class Limits {
     rows.map(([name, counts]) => [JSON.parse(name), count(counts.allowed), count(counts.denied), share(counts.allowed, counts.denied)])));
   }
 
-  #showDenials(reply, window, now) {
+  #showDenials(reply, window, now, stored) {
     if (reply instanceof ApiError) return this.#denials.failed(reply);
     this.#denials.span(`in the last ${SPANS[window]}, at ${clock(now)}`);
     if (reply.length === 0) return this.#denials.empty(`Nobody was denied in the last ${SPANS[window]}.`);
+    const several = reply.some((entry) => fields(entry)[6] !== 0);
     const rows = reply.map((entry) => {
-      const [key, rule, denied, error, last] = fields(entry);
+      const [key, rule, denied, error, last, , database, place] = fields(entry);
       const policy = this.#names.find((name) => identity(name) === identity(rule));
-      return [keyLink(key, policy), showKey(rule), error > 0 ? `${count(denied)} (at most ${count(error)} too many)` : count(denied),
+      const where = several ? [String(database)] : [];
+      return [keyLink(key, { policy, database }), ...where, which(rule, policy === undefined ? null : stored.get(identity(rule)), place), error > 0 ? `${count(denied)} (at most ${count(error)} too many)` : count(denied),
         instant(Number(last), now)];
     });
-    this.#denials.show(table(`Who was denied most in the last ${SPANS[window]}`, [{ name: "Key" }, { name: "Rule" },
-      { name: "Denied", number: true }, { name: "Last" }], rows));
+    this.#denials.show(table(`Who was denied most in the last ${SPANS[window]}`, [{ name: "Key" }, ...(several ? [{ name: "Database" }] : []),
+      { name: "Rule" }, { name: "Denied", number: true }, { name: "Last" }], rows));
   }
 
   #showHot(reply, now) {
@@ -174,6 +177,13 @@ export class Limits {
       this.#hot.failed(error);
     }
   }
+}
+
+// What has denied: a rule, or a policy and which of its rules. words: the policy's rules as they are now.
+function which(name, words, place) {
+  const rules = Array.isArray(words) ? splitRules(words) : [];
+  if (rules.length < 2 || !(place >= 1) || place > rules.length) return showKey(name);
+  return el("span", {}, showKey(name), el("small", {}, ` rule ${place} of ${rules.length}: `, el("code", {}, quoteLine(rules[place - 1]))));
 }
 
 // The rows of INFO limits that begin with `kind`, as name -> {allowed, denied}.

@@ -7,7 +7,8 @@ import { el, facts, field, panel } from "./dom.js";
 import { bytes, clock, instant } from "./format.js";
 import { showActive } from "./lookup_active.js";
 import { showHits } from "./lookup_hits.js";
-import { showLimit } from "./lookup_limit.js";
+import { showLimit, showNext } from "./lookup_limit.js";
+import { KeyList } from "./key_list.js";
 import { showPlain } from "./lookup_plain.js";
 import { showQuota } from "./lookup_quota.js";
 import { packKey, readKey, showKey } from "./words.js";
@@ -34,7 +35,7 @@ export class Lookup {
       else location.hash = target;
     } }, field("Key", this.#key, 'Bytes that cannot be typed: "abc\\xff", in double quotes.'),
     field("Database", this.#database), el("button", { class: "primary" }, "Look up"));
-    section.append(form, this.#result);
+    section.append(form, new KeyList(() => this.#database.value).node, this.#result);
   }
 
   visible(words) {
@@ -53,7 +54,11 @@ export class Lookup {
       const subject = await this.#subject(key, database);
       if (turn !== this.#turn) return;
       this.#about(about, subject);
-      if (subject.type === "none") return;
+      if (subject.type === "none") {
+        const next = await showNext(subject, { policy });
+        if (turn === this.#turn) this.#add([next]);
+        return;
+      }
       const parts = await (SHOWS[subject.type] ?? showPlain)(subject, { policy });
       if (turn === this.#turn) this.#add(parts);
     } catch (error) {
@@ -82,7 +87,7 @@ export class Lookup {
     const known = (reply, shown) => (reply instanceof ApiError || reply === null ? "unknown" : shown(reply));
     place.span(`at ${clock(subject.now)}`);
     if (subject.type === "none") {
-      return place.show(el("p", {}, "There is no such key: nothing is counted for it, and nothing is held against it."));
+      return place.show(el("p", {}, "There is no such key: nothing is counted for it. A policy may deny it all the same, see below."));
     }
     const lives = subject.ends === -1 ? "until it is deleted" : `until ${known(subject.ends, (ms) => instant(ms, subject.now))}`;
     place.show(facts([["Type", subject.type], ["Lives", lives], ["Encoding", known(subject.encoding, String)],

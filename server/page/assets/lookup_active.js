@@ -5,17 +5,18 @@ import { ApiError, fields, named } from "./api.js";
 import { input, question } from "./ask.js";
 import { Chart } from "./charts.js";
 import { el, facts, field, panel, table } from "./dom.js";
-import { clock, count, DAY, HOUR, instant, MINUTE } from "./format.js";
+import { clock, count, DAY, HOUR, instant, lately, MINUTE, span } from "./format.js";
 import { readKey, showKey } from "./words.js";
 
 const DAYS = 30, LATEST = 7;
 const DAY_FIELDS = ["date", "active", "new", "peak", "peak_at_ms"];
+const OPTIONS = ["window_ms", "zone", "keep_ms", "ids", "online"];
 const SEEN = ["number", "last_seen_ms", "first_seen_ms", "online"];
 
-function today(online, day, now) {
-  return facts([["Online", `${count(online)} at ${clock(now)}`],
+function today(set, day, now) {
+  return facts([["Online", `${count(set.online)} at ${clock(now)}, seen in the last ${lately(set.window_ms)}`],
     ["Peak today", `${count(day.peak)}, ${day.peak > 0 ? `at ${clock(day.peak_at_ms)}` : "nobody yet"}`],
-    ["Active today", `${count(day.active)} since midnight of ${day.date}`],
+    ["Active today", `${count(day.active)} since midnight of ${day.date}, ${set.zone}`],
     ["New today", `${count(day.new)} since midnight of ${day.date}`]]);
 }
 
@@ -33,14 +34,14 @@ function seen(subject) {
   });
 }
 
-function byDay(days) {
+function byDay(days, zone) {
   const title = "Users by day";
   const place = panel(title, { id: "active-days", wide: true });
   const chart = new Chart(title, [{ name: "active", colour: "--series-1" }, { name: "new", colour: "--series-3" },
     { name: "peak online", colour: "--series-2", dashed: true }], count,
     (at) => at.toLocaleDateString("en-CA"), { drawPoints: true, pointSize: 2 });
   const rows = days.map((day) => [new Date(`${day.date}T12:00:00`), day.active, day.new, day.peak]);
-  place.span(`the ${days.length} days to ${days[days.length - 1].date}, as days of the audience's zone`);
+  place.span(`the ${days.length} days to ${days[days.length - 1].date}, as days of ${zone}`);
   place.show(chart.node, table(`The latest ${Math.min(LATEST, days.length)} days`, [{ name: "Day" }, { name: "Active", number: true },
     { name: "New", number: true }, { name: "Peak online", number: true }, { name: "Peak at" }],
   days.slice(-LATEST).reverse().map((day) => [day.date, count(day.active), count(day.new), count(day.peak),
@@ -64,10 +65,11 @@ function course(series, from, step, now) {
 export async function showActive(subject) {
   const now = subject.now, step = 5 * MINUTE;
   const to = Math.ceil(now / step) * step, from = to - 24 * HOUR;
-  const [online, list, series] = await subject.ask([["ACTIVE.ONLINE", subject.key],
+  const [shown, list, series] = await subject.ask([["ACTIVE.SHOW", subject.key],
     ["ACTIVE.DAY", subject.key, "DAYS", String(DAYS)],
     ["ACTIVE.SERIES", subject.key, "FROM", `${from}ms`, "TO", `${to}ms`, "STEP", "5m"]]);
-  for (const reply of [online, list]) if (reply instanceof ApiError) throw reply;
+  for (const reply of [shown, list]) if (reply instanceof ApiError) throw reply;
+  const set = named(shown, OPTIONS);
   const days = list.map((day) => named(day, DAY_FIELDS));
   const week = new Date(Date.parse(days[days.length - 1].date) - 6 * DAY).toISOString().slice(0, 10);
   const [weekly, monthly] = await subject.ask([["ACTIVE.USERS", subject.key, "FROM", week, "TO", days[days.length - 1].date],
@@ -75,9 +77,10 @@ export async function showActive(subject) {
   const state = panel("Audience", { id: "active", wide: true });
   const distinct = (reply) => (reply instanceof ApiError ? reply.message : count(reply));
   state.span(`at ${clock(now)}`);
-  state.show(today(online, days[days.length - 1], now), facts([["Distinct in 7 days", `${distinct(weekly)}, since ${week}`],
-    [`Distinct in ${days.length} days`, `${distinct(monthly)}, since ${days[0].date}`]]), seen(subject));
-  const parts = [{ panel: state }, byDay(days)];
+  state.show(today(set, days[days.length - 1], now), facts([["Distinct in 7 days", `${distinct(weekly)}, since ${week}`],
+    [`Distinct in ${days.length} days`, `${distinct(monthly)}, since ${days[0].date}`],
+      ["Ids known", count(set.ids)], ["Days are kept for", span(set.keep_ms)]]), seen(subject));
+  const parts = [{ panel: state }, byDay(days, set.zone)];
   if (!(series instanceof ApiError)) parts.splice(1, 0, course(series, from, step, now));
   return parts;
 }

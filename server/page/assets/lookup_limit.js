@@ -5,11 +5,12 @@ import { ApiError, batch, call, named } from "./api.js";
 import { input, question } from "./ask.js";
 import { el, facts, field, panel, table } from "./dom.js";
 import { clock, count, instant, lately, parseDuration, span } from "./format.js";
-import { showKey, splitWords } from "./words.js";
+import { splitRules, zoneOf } from "./rules.js";
+import { quoteLine, showKey, splitWords } from "./words.js";
 
 const COUNTER = ["algorithm", "period", "used", "newest_ms", "ends_ms"];
 const DECISION = ["allowed", "limit", "remaining", "retry_after_ms", "reset_after_ms", "rule"];
-const MOST_POLICIES = 200, MOST_MATCHES = 5;
+const MOST_POLICIES = 200, MOST_MATCHES = 5, MOST_DENYING = 20;
 
 // A counter's used hits are of this stretch of time.
 function stretch(counter) {
@@ -24,36 +25,69 @@ function stretch(counter) {
   }
 }
 
-function held(counters, now) {
+// A CALENDAR's zone is known by the policies that count in it.
+function zonesOf(counter, known) {
+  const zones = (known ?? []).flatMap(({ rules }) => rules.filter((words) => counter.algorithm === String(words[0]).toUpperCase()
+    && mentions(words, counter)).map((words) => String(zoneOf(words) ?? "UTC")));
+  return [...new Set(zones)];
+}
+
+function period(counter, known) {
+  if (typeof counter.period === "number") return span(counter.period);
+  const zones = zonesOf(counter, known);
+  return zones.length > 0 ? `${counter.period}, ${zones.join(" or ")}` : counter.period;
+}
+
+function held(counters, known, now) {
   return table("What is counted for the key", [{ name: "Algorithm" }, { name: "Period" }, { name: "Used", number: true },
     { name: "Span" }, { name: "Newest, or begin" }, { name: "Counts no more from" }],
-  counters.map((one) => [one.algorithm, typeof one.period === "number" ? span(one.period) : one.period, count(one.used),
+  counters.map((one) => [one.algorithm, period(one, known), count(one.used),
     stretch(one), instant(one.newest_ms, now), instant(one.ends_ms, now)]));
 }
 
-// A decision in words, at `now`.
-function decision(reply, now) {
+// A decision in words, at `now`. rules: those that were judged, as far as they are known.
+function decision(reply, now, rules = []) {
   const it = named(reply, DECISION);
   const allowed = it.allowed === 1 || it.allowed === true;
   const words = allowed ? [el("strong", { class: "good" }, "Allowed"), `: ${count(it.remaining)} of ${count(it.limit)} left`]
-    : [el("strong", { class: "bad" }, "Denied"), ` by rule ${it.rule}, whose limit is ${count(it.limit)}`];
-  const when = allowed ? null : it.retry_after_ms < 0 ? "never: the cost is more than the limit"
+    : [el("strong", { class: "bad" }, "Denied"), ` by rule ${it.rule}, `,
+      rules[it.rule - 1] ? el("code", {}, quoteLine(rules[it.rule - 1])) : `whose limit is ${count(it.limit)}`];
+  const when = allowed ? null : it.retry_after_ms < 0 ? "it is never allowed: the cost is more than the limit"
     : `allowed again ${instant(now + it.retry_after_ms, now)}`;
   const unused = it.reset_after_ms > 0 ? `wholly unused again ${instant(now + it.reset_after_ms, now)}` : "unused";
   return el("p", { class: "decision" }, words, `, at ${clock(now)}`, when ? ["; ", el("b", {}, when)] : null, `; ${unused}.`);
 }
 
-// The policies that name a counter which the key holds.
-async function matching(counters, chosen) {
-  if (chosen !== undefined) return [chosen];
+// The stored policies with their rules: [{name, rules}]; null for who may not list them, and asks by hand.
+async function policies() {
   let names;
   try {
     names = (await call("POLICY.LIST")).slice(0, MOST_POLICIES);
   } catch {
-    return [];  // Who may not list them asks by hand below.
+    return null;
   }
   const rules = await batch(names.map((name) => ["POLICY.GET", name]));
-  return names.filter((_, i) => Array.isArray(rules[i]) && counters.some((one) => mentions(rules[i], one))).slice(0, MOST_MATCHES);
+  return names.map((name, i) => ({ name, rules: Array.isArray(rules[i]) ? splitRules(rules[i]) : [] }));
+}
+
+// What each policy answers for the key: those that count as the key does, and those that deny it, which
+// may be without a counter.
+async function judge(subject, counters, listed, chosen) {
+  const known = listed ?? [];
+  const same = (name) => chosen !== undefined && JSON.stringify(name) === JSON.stringify(chosen);
+  const all = known.some(({ name }) => same(name)) || chosen === undefined ? known : [{ name: chosen, rules: [] }, ...known];
+  const answers = await subject.ask(all.map(({ name }) => ["LIMIT.PEEK", subject.key, "POLICY", name]));
+  const judged = all.map((one, i) => ({ ...one, answer: answers[i], denies: isDenied(answers[i]), chosen: same(one.name) }));
+  const counts = judged.filter((one) => one.chosen || one.rules.some((words) => counters.some((counter) => mentions(words, counter))));
+  const denying = judged.filter((one) => one.denies && !counts.includes(one));
+  const shown = [...denying.slice(0, MOST_DENYING), ...counts.sort((a, b) => b.chosen - a.chosen).slice(0, MOST_MATCHES)];
+  return { shown, others: judged.length - shown.length, listed: listed !== null };
+}
+
+function isDenied(answer) {
+  if (answer instanceof ApiError) return false;
+  const { allowed } = named(answer, DECISION);
+  return allowed === 0 || allowed === false;
 }
 
 function mentions(words, counter) {
@@ -71,21 +105,33 @@ function asker(subject) {
   });
 }
 
+function verdicts({ shown, others, listed }, exists, now) {
+  const rows = shown.map(({ name, rules, answer }) => [`Policy ${showKey(name)}`, answer instanceof ApiError
+    ? el("span", { class: "error" }, answer.message) : decision(answer, now, rules)]);
+  if (rows.length > 0) {
+    return [facts(rows), others > 0 ? el("p", { class: "muted" }, `${count(others)} other policies allow it, or do not count as this key does.`) : null];
+  }
+  const why = !listed ? "This user may not list the policies." : others === 0 ? "No policy is stored." : exists ? "No stored policy counts as this key does, and none denies it."
+    : `Each of the ${count(others)} stored policies allows it.`;
+  return [el("p", { class: "muted" }, `${why} Ask by rules:`)];
+}
+
+// When the key is allowed, whether there is such a key or not: a policy may deny what it does not count.
+export async function showNext(subject, { policy, counters = [], known }) {
+  const stored = known === undefined ? await policies() : known;
+  const next = panel("When it is allowed", { id: "limit-next", wide: true, note: "As LIMIT.PEEK answers: nothing changes." });
+  next.span(`at ${clock(subject.now)}`);
+  next.show(...verdicts(await judge(subject, counters, stored, policy), subject.type !== "none", subject.now), asker(subject));
+  return { panel: next };
+}
+
 export async function showLimit(subject, { policy }) {
   const counters = (await subject.one("LIMIT.SHOW", subject.key)).map((one) => named(one, COUNTER));
+  const known = await policies();
   const state = panel("What is counted", { id: "limit-state", wide: true });
   state.span(`at ${clock(subject.now)}`);
   if (counters.length === 0) state.empty("Nothing is counted for it any more.");
-  else state.show(held(counters, subject.now), actions(subject, [["Give one back", ["LIMIT.GIVE", subject.key, "1"]],
+  else state.show(held(counters, known, subject.now), actions(subject, [["Give one back", ["LIMIT.GIVE", subject.key, "1"]],
     ["Reset", ["LIMIT.RESET", subject.key]]]));
-  const names = await matching(counters, policy);
-  const answers = await subject.ask(names.map((name) => ["LIMIT.PEEK", subject.key, "POLICY", name]));
-  const next = panel("When it is allowed", { id: "limit-next", wide: true, note: "As LIMIT.PEEK answers: nothing changes." });
-  next.span(`at ${clock(subject.now)}`);
-  const judged = names.map((name, i) => [`Policy ${showKey(name)}`, answers[i] instanceof ApiError
-    ? el("span", { class: "error" }, answers[i].message) : decision(answers[i], subject.now)]);
-  next.show(judged.length > 0 ? facts(judged)
-    : el("p", { class: "muted" }, "No stored policy counts as this key does. Ask by rules:"), asker(subject));
-  return [{ panel: state }, { panel: next }];
+  return [{ panel: state }, await showNext(subject, { policy, counters, known })];
 }
-

@@ -13,7 +13,12 @@ const LINE = ["order", "sku", "action", "qty", "ts_ms"];
 const LIMIT = ["action", "limit", "window_ms", "set_at_ms"];
 
 const left = (n) => (n === -1 ? "no limit" : count(n));
-const action = (id) => (id === 0 ? "any (0)" : showKey(id));
+// What was recorded whatever the limits say may be more than the limit.
+const used = (limit, n) => (n > 0 || limit === 0 ? count(limit - n) : `${count(limit)} or more`);
+const action = (id) => (String(id) === "0" ? "any (0)" : showKey(id));
+
+// An id as a word of a command.
+const word = (id) => (typeof id === "number" ? String(id) : id);
 
 // Asks with one word.
 function asker(label, button, answer) {
@@ -26,14 +31,20 @@ async function user(subject, id) {
   const history = await subject.one("QUOTA.HISTORY", subject.key, id);
   const now = Date.now();
   const mine = lefts[0] ?? [];
-  const rows = mine.flatMap((product) => {
-    const [sku, actionsLeft] = fields(product);
-    return fields(actionsLeft).map(fields).map(([id_, n]) => [showKey(sku), action(id_), left(n)]);
+  const bought = mine.map((product) => fields(product)[0]);
+  const limits = bought.length > 0 ? await subject.one("QUOTA.LIMITS", subject.key, ...bought.map(word)) : [];
+  const rows = mine.flatMap((product, i) => {
+    const [sku, actionsLeft] = fields(product), set = fields(limits[i]).map((one) => named(one, LIMIT));
+    return fields(actionsLeft).map(fields).map(([id_, n]) => {
+      const limit = set.find((one) => String(one.action) === String(id_));
+      return [showKey(sku), action(id_), limit ? count(limit.limit) : "–", limit ? lately(limit.window_ms) : "–",
+        limit ? used(limit.limit, n) : "–", left(n)];
+    });
   });
   const lines = history.map((line) => named(line, LINE)).reverse();
   return [el("p", {}, `${showKey(id)} at ${clock(now)}:`),
     rows.length > 0 ? table(`What ${showKey(id)} may still buy, at ${clock(now)}`, [{ name: "Product" }, { name: "Action" },
-      { name: "Left", number: true }], rows, { captioned: true }) : el("p", { class: "muted" }, "Bought nothing that has a limit."),
+      { name: "Limit", number: true }, { name: "In the last" }, { name: "Used", number: true }, { name: "Left", number: true }], rows, { captioned: true }) : el("p", { class: "muted" }, "Bought nothing that has a limit."),
     lines.length > 0 ? table(`${some(Math.min(MOST_LINES, lines.length), lines.length, "kept lines of orders")}, the newest first`,
       [{ name: "Order" }, { name: "Product" }, { name: "Action" }, { name: "Quantity", number: true }, { name: "When" }],
       lines.slice(0, MOST_LINES).map((line) => [showKey(line.order), showKey(line.sku), action(line.action), count(line.qty),

@@ -1,6 +1,7 @@
 // Starts the page: views, the stream of events, login, light and dark.
 
 import { ApiError, batch, login, tryLogin } from "./api.js";
+import { Banner } from "./banner.js";
 import { recolour } from "./charts.js";
 import { Console } from "./console.js";
 import { setText } from "./dom.js";
@@ -14,6 +15,7 @@ import { unpackKey } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
 const samples = new Samples();
+const banner = new Banner(byId("banner"));
 const views = {
   overview: new Overview(byId("view-overview"), samples),
   limits: new Limits(byId("view-limits")),
@@ -58,7 +60,7 @@ function startTheme() {
 
 const STATES = {
   connecting: () => "Connecting…",
-  live: () => "Live",
+  live: () => (samples.last?.refusal ? "Live, but commands are refused" : "Live"),
   paused: () => "Paused: nobody looks",
   lost: () => `Connection lost${samples.last ? `; figures are of ${clock(samples.last.now_ms)}` : ""}. Trying again…`,
   login: () => "Log in to see figures",
@@ -73,9 +75,16 @@ function startEvents() {
     document.body.dataset.state = detail.state;
     setText(place, STATES[detail.state]());
     place.title = detail.detail;
+    if (["login", "forbidden", "lost"].includes(detail.state)) {
+      banner.clear();
+      delete place.dataset.refuses;
+    }
   });
+  events.addEventListener("past", ({ detail }) => samples.past(detail));
   events.addEventListener("sample", ({ detail }) => {
     samples.take(detail);
+    place.dataset.refuses = banner.update(samples);
+    setText(place, STATES.live());
     place.title = `Figures of ${clock(detail.now_ms)}`;
     views.overview.update();
   });

@@ -1,8 +1,9 @@
 // The first view: what the server does now, from the stream of events.
 
-import { Chart } from "./charts.js";
-import { bar, el, facts, panel, setText, table } from "./dom.js";
-import { bytes, clock, count, instant, lately, micros, percent, rate, span } from "./format.js";
+import { byteTicks, Chart, powerTicks } from "./charts.js";
+import { bar, el, facts, field, panel, setText, table } from "./dom.js";
+import { bytes, clock, count, instant, lately, micros, percent, rate, some, span } from "./format.js";
+import { showKey } from "./words.js";
 
 function tile(name) {
   const value = el("b", {}, "–"), note = el("small", {}, "");
@@ -10,7 +11,19 @@ function tile(name) {
     set: (text, more) => { setText(value, text); setText(note, more); } };
 }
 
+const RANGES = { fine: "10 minutes", coarse: "hour" };
 const gap = (value) => (Number.isFinite(value) ? value : null);
+
+const MOST_KINDS = 12;
+const SYNCED = { always: "before each reply (appendfsync always)", everysec: "each second (appendfsync everysec)",
+  no: "when the system does it (appendfsync no)" };
+
+// The power of ten above all values, which are 1 at least: the top of an axis.
+function powerAbove(rows) {
+  let most = 100;
+  for (const [, ...values] of rows) for (const value of values) while (value > most) most *= 10;
+  return most;
+}
 
 export class Overview {
   #section;
@@ -19,7 +32,10 @@ export class Overview {
   #charts;
   #types;
   #saving;
+  #turns;
+  #errors;
   #about;
+  #range = el("select", { name: "range" }, Object.entries(RANGES).map(([scale, name]) => el("option", { value: scale }, name)));
 
   constructor(section, samples) {
     this.#section = section;
@@ -30,11 +46,15 @@ export class Overview {
     this.#charts = this.#makeCharts();
     this.#types = panel("Keys by type", { id: "types" });
     this.#saving = panel("Persistence", { id: "persistence" });
+    this.#turns = panel("The longest turn", { id: "longest-turn" });
+    this.#errors = panel("Errors", { id: "errors" });
     this.#about = panel("Server", { id: "about" });
-    for (const one of [this.#types, this.#saving, this.#about]) one.loading();
+    for (const one of [this.#types, this.#saving, this.#turns, this.#errors, this.#about]) one.loading();
+    this.#range.addEventListener("change", () => this.update());
     section.append(el("ul", { class: "tiles" }, Object.values(tiles).map((one) => one.node)),
+      el("form", { class: "row", onsubmit: (event) => event.preventDefault() }, el("label", { class: "inline" }, "Charts of the last", this.#range)),
       el("div", { class: "grid" }, this.#charts.map(({ place }) => place.node),
-        this.#types.node, this.#saving.node, this.#about.node));
+        this.#saving.node, this.#turns.node, this.#errors.node, this.#types.node, this.#about.node));
   }
 
   #makeCharts() {
@@ -48,12 +68,13 @@ export class Overview {
     return [
       make("rates", "Requests and denials a second", [{ name: "requests", colour: "--series-1" },
         { name: "allowed", colour: "--series-3", dashed: true }, { name: "denied", colour: "--series-2" }], rate,
-      (point) => [point.requests, point.allowed, point.denials]),
+      (point) => [point.requests, point.allowed, point.denied]),
       make("turns", "Turns of the event loop", [{ name: "p50", colour: "--series-1" },
-        { name: "p99", colour: "--series-4", dashed: true }, { name: "longest in a minute", colour: "--series-2" }], micros,
-      (point) => [point.p50, point.p99, point.longest], { logscale: true, includeZero: false, valueRange: [1, null] }),
+        { name: "p99", colour: "--series-4", dashed: true }, { name: "longest", colour: "--series-2" }], micros,
+      (point) => [point.p50_us, point.p99_us, point.longest_us].map((us) => Math.max(1, us)),
+        { logscale: true, includeZero: false, ticker: powerTicks }),
       make("memory", "Memory", [{ name: "in use", colour: "--series-1" }, { name: "resident", colour: "--series-4", dashed: true }],
-        bytes, (point) => [point.used, point.resident]),
+        bytes, (point) => [point.used, point.resident], { ticker: byteTicks }),
     ];
   }
 
@@ -66,27 +87,30 @@ export class Overview {
     const event = this.#samples.last;
     if (event === null || this.#section.hidden) return;
     this.#showTiles(event);
-    const points = this.#samples.points;
+    const points = this.#samples.points(this.#range.value);
     if (points.length > 0) {
-      const from = points[0].at, to = points[points.length - 1].at;
+      const from = points[0].at - points[0].span_ms, to = points[points.length - 1].at;
       for (const { place, chart, row } of this.#charts) {
         place.span(`the last ${lately(Math.max(2000, Math.round((to - from) / 1000) * 1000))}, to ${clock(to)}`);
-        chart.draw(points.map((point) => [new Date(point.at), ...row(point).map(gap)]));
+        const rows = points.map((point) => [new Date(point.at), ...row(point).map(gap)]);
+        chart.draw(rows, place.node.id === "turns" ? { valueRange: [1, powerAbove(rows)] } : {});
       }
     }
     this.#showTypes(event);
     this.#showSaving(event);
+    this.#showTurns(event);
+    this.#showErrors(event);
     this.#showAbout(event);
   }
 
   #showTiles(event) {
     const latest = this.#samples.latest, tiles = this.#tiles;
-    const over = latest === null ? "soon" : `a second, over ${span(this.#samples.span)}, to ${clock(event.now_ms)}`;
+    const over = latest === null ? "soon" : `a second, over ${span(latest.span_ms < 5000 ? Math.max(1, Math.round(latest.span_ms / 1000)) * 1000 : latest.span_ms)}, to ${clock(latest.at)}`;
     tiles.requests.set(rate(latest?.requests), over);
-    const decided = (latest?.allowed ?? NaN) + (latest?.denials ?? NaN);
-    tiles.denials.set(rate(latest?.denials), Number.isFinite(decided) && decided > 0
-      ? `${percent(latest.denials / decided)} of decisions, ${over}` : over);
-    tiles.p99.set(micros(latest?.p99), `longest of the last minute ${micros(latest?.longest)}`);
+    const decided = (latest?.allowed ?? NaN) + (latest?.denied ?? NaN);
+    tiles.denials.set(rate(latest?.denied), Number.isFinite(decided) && decided > 0
+      ? `${percent(latest.denied / decided)} of decisions, ${over}` : over);
+    tiles.p99.set(micros(latest?.p99_us), `longest of the last minute ${micros(event.turns.longest_us)}`);
     const limit = event.memory.limit > 0 ? `of ${bytes(event.memory.limit)} maxmemory` : "without a limit";
     tiles.memory.set(bytes(event.memory.used), `${limit}, ${bytes(event.memory.resident)} resident`);
     tiles.keys.set(count(event.keys), `${count(event.deadlines)} with a deadline, at ${clock(event.now_ms)}`);
@@ -107,21 +131,52 @@ export class Overview {
     const yes = (name) => rows[name] === 1;
     const bad = (text) => el("strong", { class: "bad" }, text);
     const good = (name) => (rows[name] === "ok" ? "ok" : bad(rows[name] ?? "unknown"));
-    const pairs = [["Log", yes("aof_enabled") ? `on, ${bytes(rows.aof_current_size)}` : "off: only snapshots"],
-      ["Last write", good("aof_last_write_status")]];
+    const log = yes("aof_enabled"), pairs = log ? this.#log(event, good) : [["Log", "off: only snapshots"], ["Last write", good("aof_last_write_status")]];
     if (yes("loading")) pairs.unshift(["Loading", `${rows.loading_loaded_perc ?? "?"}% loaded`]);
     const running = yes("aof_rewrite_in_progress") || yes("rdb_bgsave_in_progress");
     pairs.push(["Snapshot", running ? this.#progress(rows) : "none under way"]);
-    pairs.push(["Last snapshot", yes("aof_enabled") ? good("aof_last_bgrewrite_status") : good("rdb_last_bgsave_status")]);
+    pairs.push(["Last snapshot", log ? good("aof_last_bgrewrite_status") : good("rdb_last_bgsave_status")]);
     if (rows.aof_last_rewrite_error) pairs.push(["Why it failed", bad(String(rows.aof_last_rewrite_error))]);
     if (Number.isFinite(rows.rdb_last_save_time)) {
-      pairs.push(["Saved last", instant(rows.rdb_last_save_time * 1000, event.now_ms)]);
+      pairs.push([log ? "Base written" : "Saved last", instant(rows.rdb_last_save_time * 1000, event.now_ms)]);
     }
     if (Number.isFinite(rows.rdb_changes_since_last_save)) {
-      pairs.push(["Changes since", count(rows.rdb_changes_since_last_save)]);
+      pairs.push(log ? ["In the log since", `${count(rows.rdb_changes_since_last_save)} changes`]
+        : ["Not saved", `${count(rows.rdb_changes_since_last_save)} changes since then`]);
     }
     this.#saving.span(`at ${clock(event.now_ms)}`);
     this.#saving.show(facts(pairs));
+  }
+
+  // How far the log is on disk.
+  #log(event, good) {
+    const { appendfsync, last_sync_ms: last, last_sync_us: took, pending_bytes: waits, delayed_syncs: late } = event.log;
+    const lasted = took > 0 ? `, took ${micros(took)}` : "";
+    return [["Log", `on, ${bytes(event.persistence.aof_current_size)}`], ["Last write", good("aof_last_write_status")],
+      ["Synced to disk", SYNCED[appendfsync] ?? appendfsync],
+      ["Last sync", appendfsync === "no" ? "by the system" : last > 0 ? `${instant(last, event.now_ms)}${lasted}` : "none yet"],
+      ["Not yet on disk", waits > 0 ? bytes(waits) : "nothing"],
+      ["Delayed syncs", late > 0 ? el("span", { class: "warn" }, `${count(late)} since the start: the disk was slow`) : "none since the start"]];
+  }
+
+  #showTurns(event) {
+    const turns = event.turns;
+    this.#turns.span(`of the last minute, at ${clock(event.now_ms)}`);
+    if (!(turns.longest_us > 0)) return this.#turns.empty("None yet.");
+    this.#turns.show(facts([["It took", `${micros(turns.longest_us)}, ended ${instant(turns.longest_ended_ms, event.now_ms)}`],
+      ["Longest part", `${turns.longest_part}: ${micros(turns.longest_part_us)}`],
+      ["Slowest command", turns.slowest_command ? `${turns.slowest_command.toUpperCase()}: ${micros(turns.slowest_command_us)}` : "it ran none"]]));
+  }
+
+  #showErrors(event) {
+    const { rows, ms } = this.#samples.errors;
+    this.#errors.span(`${ms >= 500 ? `in the last ${lately(Math.max(1, Math.round(ms / 1000)) * 1000)}, to` : "counted from"} ${clock(event.now_ms)}`);
+    if (rows.length === 0) return this.#errors.empty(`No command was answered with an error since ${clock(event.counted_since_ms)}.`);
+    rows.sort((a, b) => b[1] - a[1] || b[2] - a[2]);
+    const seconds = ms / 1000;
+    this.#errors.show(table("Errors by kind", [{ name: "Kind" }, { name: "A second", number: true }, { name: `Since ${clock(event.counted_since_ms)}`, number: true }],
+      rows.slice(0, MOST_KINDS).map(([kind, recent, all]) => [el("code", {}, showKey(kind)), ms >= 500 ? rate(recent / seconds) : "–", count(all)])),
+    rows.length > MOST_KINDS ? el("p", { class: "muted" }, some(MOST_KINDS, rows.length, "kinds")) : "");
   }
 
   #progress(rows) {

@@ -1,6 +1,8 @@
 // The syntax of commands, from COMMAND DOCS, to complete what is typed.
 
 import { ApiError, call } from "./api.js";
+import { USES } from "./rules.js";
+import { quoteWord } from "./words.js";
 
 const NATIVE = new Set(["hits", "limit", "policy", "active", "quota"]);
 
@@ -39,6 +41,7 @@ function add(found, name, docs) {
 export class Syntax {
   #entries = null;
   #asked = null;
+  #policies = [];  // their names, to complete POLICY
 
   // Asks once; again after a failure. The commands come sorted, ours first.
   load() {
@@ -51,6 +54,7 @@ export class Syntax {
       this.#asked = null;
       if (!(error instanceof ApiError)) throw error;
     });
+    call("POLICY.LIST").then((names) => { this.#policies = list(names); }).catch(() => { this.#policies = []; });
     return this.#asked;
   }
 
@@ -60,11 +64,32 @@ export class Syntax {
     this.#asked = null;
   }
 
-  // Commands whose name begins with the line, while no argument has been begun.
+  // What may be in place of the last word: commands while the line is the begin of a name, and where a
+  // command takes rules, these and the names of policies. Each has the line that it makes.
   completions(line, most = 12) {
+    return [...this.#commands(line), ...this.#rules(line)].slice(0, most);
+  }
+
+  #rules(line) {
+    const known = this.of(line);
+    if (known === null || !/\brule\b/.test(known.syntax)) return [];
+    const [, before, typed] = /^(.*\s)(\S*)$/s.exec(line.trimStart()) ?? [null, "", ""];
+    const words = before.trim().split(/\s+/).slice(known.name.split(" ").length);
+    if (words.length < 1) return [];  // The key comes first.
+    const last = words[words.length - 1].toUpperCase();
+    const takes = (text) => text.toUpperCase().startsWith(typed.toUpperCase()) && text !== typed;
+    if (last === "POLICY") {
+      return this.#policies.map(quoteWord).filter(takes).map((name) => ({ line: before + name, name, syntax: "", summary: "A stored policy." }));
+    }
+    if (typed === "" && words.length > 1) return [];
+    return USES.filter(([name]) => takes(name)).map(([name, syntax, summary]) => ({ line: before + name, name, syntax, summary }));
+  }
+
+  #commands(line, most = 12) {
     const typed = line.trimStart().toUpperCase();
     if (this.#entries === null || typed === "") return [];
-    return this.#entries.filter((one) => one.name.startsWith(typed) && one.name !== typed.trimEnd()).slice(0, most);
+    return this.#entries.filter((one) => one.name.startsWith(typed) && one.name !== typed.trimEnd())
+      .slice(0, most).map((one) => ({ ...one, line: one.name }));
   }
 
   // The command that the line names, the longest name first; null if none.

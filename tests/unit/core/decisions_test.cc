@@ -200,7 +200,7 @@ TEST_CASE("denials are exact while their keys are few, however they come and whe
   for (int i = 0; i < 20'000; ++i) {
     now += static_cast<int64_t>(random.OneIn(100) ? random.Below(20'000) : random.Below(30));
     const std::string key = std::to_string(random.Below(random.OneIn(3) ? 200 : 3));
-    denials.Add(key, {Denials::kRule, 1, [] { return std::string("DENY"); }}, now);
+    denials.Add({key, 0}, {Denials::kRule, 1, [] { return std::string("DENY"); }}, now);
     all.emplace_back(now, key);
     if (!random.OneIn(500)) continue;
     std::map<std::string, std::pair<uint64_t, int64_t>> exact;
@@ -229,7 +229,7 @@ TEST_CASE("of denials by chance each above the bound is there, and none is off b
   for (uint64_t i = 0; i < events; ++i) {
     const std::string key = std::to_string(zipf.Next(random));
     ++exact[key];
-    denials.Add(key, {Denials::kRule, 1, [] { return std::string("DENY"); }},
+    denials.Add({key, 0}, {Denials::kRule, 1, [] { return std::string("DENY"); }},
                 kBegin + static_cast<int64_t>(i * 250'000 / events));
   }
   const int64_t now = kBegin + 249'999;

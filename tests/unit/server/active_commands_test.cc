@@ -25,6 +25,22 @@ std::string Instant(int64_t ms) {
 
 }  // namespace
 
+TEST_CASE("active: what an audience is") {
+  CommandHarness h;
+  CHECK(h.Run("ACTIVE.SHOW none") == "nil[]");
+  h.Run("ACTIVE.CREATE shop WINDOW 10m TZ Europe/Berlin KEEP 7d");
+  CHECK(h.Run("ACTIVE.SHOW shop") == "[:600000 \"Europe/Berlin\" :604800000 :0 :0]");
+  h.Run("ACTIVE.TOUCH shop ann bob");
+  CHECK(h.Run("ACTIVE.SHOW shop") == "[:600000 \"Europe/Berlin\" :604800000 :2 :2]");
+  h.Advance(600'000);
+  h.Run("ACTIVE.FORGET shop ann");
+  CHECK(h.Run("ACTIVE.SHOW shop") == "[:600000 \"Europe/Berlin\" :604800000 :1 :0]");
+  h.Run("ACTIVE.TOUCH page cid");
+  CHECK(h.Run("ACTIVE.SHOW page") == "[:300000 \"UTC\" :2592000000 :1 :1]");
+  h.Run("SET text 1");
+  CHECK(h.Run("ACTIVE.SHOW text").starts_with("-WRONGTYPE"));
+}
+
 TEST_CASE("ACTIVE.TOUCH answers the ids online now; an id is counted once") {
   CommandHarness h;
   CHECK(h.Run("ACTIVE.TOUCH k ann") == ":1");

@@ -21,8 +21,8 @@ TEST_CASE("denials: who was denied, by which rule, how often and when") {
   for (int i = 0; i < 3; ++i) h.Run("LIMIT.TAKE bob POLICY login");
   h.Run("LIMIT.TAKE free ALLOW");
   h.Run("LIMIT.PEEK eve SLIDING 0 10m");
-  const std::string ann = "[\"ann\" \"SLIDING 0 10m\" :3 :0 :1700000000000 :0]";
-  const std::string bob = "[\"bob\" \"login\" :2 :0 :1700000001000 :0]";
+  const std::string ann = "[\"ann\" \"SLIDING 0 10m\" :3 :0 :1700000000000 :0 :0 :1]";
+  const std::string bob = "[\"bob\" \"login\" :2 :0 :1700000001000 :0 :0 :1]";
   CHECK(h.Run("DENIALS") == "[" + ann + " " + bob + "]");
   CHECK(h.Run("DENIALS COUNT 1") == "[" + ann + "]");
   CHECK(h.Run("DENIALS COUNT 0") == "[]");
@@ -32,6 +32,35 @@ TEST_CASE("denials: who was denied, by which rule, how often and when") {
   CHECK(h.Run({"DENIALS", "POLICY", "SLIDING 0 10m"}) == "[]");
   h.Run("HELLO 3");
   CHECK(h.Run("DENIALS COUNT 1") == "[" + ann + "]");
+}
+
+TEST_CASE("denials: in which database, and by which rule") {
+  CommandHarness h;
+  h.Run("POLICY.SET two FIXED 9 60s FIXED 1 10m");
+  h.Run("POLICY.SET one FIXED 0 60s");
+  const auto deny = [&](const std::string& line) { CHECK(h.Run(line).starts_with("[:0")); };
+  deny("LIMIT.TAKE a POLICY one");
+  deny("LIMIT.TAKE b ALLOW POLICY two COST 2");
+  deny("LIMIT.TAKE c ALLOW AND d FIXED 2 1m FIXED 1 2m COST 2");
+  deny("LIMIT.TAKE e POLICY two COST 10");
+  h.Run("SELECT 15");
+  deny("LIMIT.TAKE a POLICY one");
+  deny("LIMIT.TAKE a POLICY one");
+  h.Run("QUOTA.SETLIMIT book 1 0 1 1d");
+  deny("QUOTA.BUY book ann order ITEMS 1 0 2");
+  const std::string all = h.Run("DENIALS");
+  const auto has = [&](const std::string& key, const std::string& rule, const std::string& rest) {
+    const std::string row = "[\"" + key + "\" \"" + rule + "\" ";
+    const size_t at = all.find(row);
+    return at != all.npos && all.substr(at + row.size()).starts_with(rest);
+  };
+  CAPTURE(all);
+  CHECK(all.starts_with("[[\"a\" \"one\" :2 :0 :1700000000000 :0 :15 :1]"));
+  CHECK(has("b", "two", ":1 :0 :1700000000000 :0 :0 :2]"));
+  CHECK(has("d", "FIXED 1 2m", ":1 :0 :1700000000000 :0 :0 :2]"));
+  CHECK(has("e", "two", ":1 :0 :1700000000000 :0 :0 :1]"));
+  CHECK(has("book", "QUOTA 1 0 ann", ":1 :0 :1700000000000 :0 :15 :0]"));
+  CHECK(all.find("[\"a\" \"one\" :1 :0 :1700000000000 :0 :0 :1]") != all.npos);
 }
 
 TEST_CASE("denials: each window forgets by itself") {

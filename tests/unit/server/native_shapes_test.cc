@@ -39,6 +39,8 @@ constexpr std::string_view kConversation[] = {
     "ACTIVE.ONLINE a",
     "ACTIVE.SEEN a ann",
     "ACTIVE.SEEN a none",
+    "ACTIVE.SHOW a",
+    "ACTIVE.SHOW none",
     "ACTIVE.PEAK a",
     "ACTIVE.DAY a DAYS 2",
     "ACTIVE.USERS a FROM 2023-11-14 TO 2023-11-15",

@@ -35,7 +35,7 @@ TEST_CASE("page assets: what is ours stays small, and holds no style or script o
     }
   }
   CHECK(ours > 0);
-  CHECK(ours <= 100'000);
+  CHECK(ours <= 130'000);
   const std::string index = PlainBytes(*FindPageAsset("index.html"));
   CHECK(index.find("<style") == std::string::npos);
   CHECK(index.find(" style=") == std::string::npos);

@@ -92,8 +92,46 @@ TEST_CASE("page: the figures are an object whose totals grow", "[http]") {
   CHECK(after["commands"] == before["commands"].get<int64_t>() + 4);
   CHECK(after["run_id"] == before["run_id"]);
   CHECK(after["memory"]["used"] > 0);
-  CHECK(after["turns"]["upto"].is_array());
+  CHECK(after["latest"] == Json::parse(R"({"fine":[],"coarse":[]})"));
+  CHECK(after["refusal"] == "");
+  CHECK(after["log"]["appendfsync"] == "everysec");
   CHECK(after["persistence"].is_object());
+}
+
+TEST_CASE("page: the figures say why commands are refused, as their errors do") {
+  CommandHarness harness;
+  harness.persistence.error = absl::UnavailableError("No space left on device");
+  CHECK("-" + Figures(harness)["refusal"].get<std::string>() == harness.Run("SET a 1"));
+  CHECK(Figures(harness)["refusal"] ==
+        "MISCONF Errors writing to the AOF file: No space left on device");
+  harness.persistence.error = absl::OkStatus();
+  CHECK(Figures(harness)["refusal"] == "");
+  harness.state.loading = true;
+  CHECK("-" + Figures(harness)["refusal"].get<std::string>() == harness.Run("SET a 1"));
+  harness.state.loading = false;
+  harness.state.script_busy = true;
+  CHECK("-" + Figures(harness)["refusal"].get<std::string>() == harness.Run("SET a 1"));
+  harness.state.script_busy = false;
+  harness.Run("CONFIG SET maxmemory 1");
+  CHECK(harness.Run("SET a 1").starts_with("-OOM"));
+  CHECK("-" + Figures(harness)["refusal"].get<std::string>() == harness.Run("SET a 1"));
+  harness.Run("CONFIG SET maxmemory 0");
+  CHECK(harness.Run("SET a 1") == "+OK");
+  CHECK(Figures(harness)["refusal"] == "");
+  harness.Run("CLIENT PAUSE 5000 WRITE");
+  CHECK(Figures(harness)["paused_until_ms"] == harness.now() + 5000);
+  CHECK(Figures(harness)["paused_writes_only"] == 1);
+}
+
+TEST_CASE("page: the figures count errors by their kind, whatever scripts call theirs") {
+  CommandHarness harness;
+  harness.Run("NOSUCH");
+  harness.Run("INCR a b");
+  harness.state.stats.CountError("\"odd\xff\\ error");
+  const Json kinds = Figures(harness)["errors_by_kind"];
+  REQUIRE(kinds.size() == 2);
+  CHECK(kinds[1] == Json::parse(R"(["ERR",2])"));
+  CHECK(kinds[0][0].get<std::string>().starts_with("\"odd"));
 }
 
 TEST_CASE("page: the figures say since when they are counted") {

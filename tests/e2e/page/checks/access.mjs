@@ -72,6 +72,11 @@ export async function atPhoneWidth(browser, server) {
     await shot(page, `phone${view.replaceAll(/[^a-z0-9]+/gi, "-")}`, true);
   }
   report.equal("no view is wider than a phone of 360 pixels", wide, []);
+  await visit(page, server, "#lookup?key=t%3Ashop");
+  await ready(page);
+  await until(() => page.$("#active-days caption"));
+  report.equal("a caption is as wide as its table", await page.$$eval("#active-days caption", (all) => all.filter((caption) =>
+    caption.getBoundingClientRect().width < caption.parentElement.getBoundingClientRect().width * 0.9).length), 0);
   await quiet(page, "phone");
 }
 

@@ -27,6 +27,10 @@ export async function fill(wire) {
   await wire.call("ACTIVE.TOUCH", "shop", "ann", "bob");
   await wire.call("QUOTA.SETLIMIT", "book", "4711", "0", "30", "30d", "4711", "1", "20", "30d");
   await wire.call("QUOTA.BUY", "book", "ann", "order-1", "ITEMS", "4711", "0", "5", "4711", "1", "10");
+  await wire.call("POLICY.SET", "two", "FIXED", "9", "1h", "SLIDING", "1", "10m");
+  await wire.call("SELECT", "3");
+  for (let i = 0; i < 3; i += 1) await wire.call("LIMIT.TAKE", "elsewhere", "POLICY", "two");
+  await wire.call("SELECT", "0");
   await wire.call("SET", "greeting", "hello <script>alert(3)</script>");
   await wire.call("HSET", "colours", "sky", "blue", "grass", "green");
   await wire.call("ACL", "SETUSER", "reader", "on", ">secret", "~*", "+@read", "+@connection", "-client",

@@ -122,6 +122,9 @@ export class Server {
   wire() {
     return new Wire(this.port);
   }
+  get pid() {
+    return this.#process.pid;
+  }
   kill() {
     const ended = new Promise((resolve) => { this.#process.once("exit", resolve); });
     this.#process.kill("SIGKILL");

@@ -4,10 +4,11 @@ import { atPhoneWidth, byKeyboard, inDark, withoutBarriersInDark, withoutBarrier
 import { fill } from "./data.mjs";
 import { Server, openBrowser, report } from "./harness.mjs";
 import { loginChecks, restartChecks } from "./login.mjs";
+import { troubles } from "./troubles.mjs";
 import { console_, limits, lookUps, overview, transport } from "./views.mjs";
 
 const CHECKS = [transport, overview, limits, lookUps, console_, byKeyboard, inDark, atPhoneWidth, withoutBarriersInLight,
-  withoutBarriersInDark, restartChecks, loginChecks];
+  withoutBarriersInDark, restartChecks, loginChecks, troubles];
 
 const server = new Server();
 

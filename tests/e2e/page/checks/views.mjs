@@ -43,7 +43,7 @@ export async function overview(browser, server) {
   await shows("denials a second with their share, and the span", page, ".tiles li:nth-child(2)",
     new RegExp(`Denied\\s+[1-9][\\d,.]*\\s+(4\\d|5\\d)(\\.\\d)?% of decisions, a second, over \\d+ seconds?, to ${CLOCK}`));
   await shows("the p99 of a turn", page, ".tiles li:nth-child(3)", /Turn, p99\s+[\d.,]+ (µs|ms)/);
-  await shows("keys by type", page, "#types", /limit\s+5[\s\S]*hits\s+1/);
+  await shows("keys by type", page, "#types", /limit\s+6[\s\S]*hits\s+1/);
   await shows("the state of persistence", page, "#persistence", /off: only snapshots[\s\S]*Last write\s+ok/);
   await shows("a chart says its span", page, "#rates .span", new RegExp(`^the last [\\da-z ]+, to ${CLOCK}$`));
   const drawn = await until(() => page.evaluate(() => [...document.querySelectorAll("#view-overview canvas")].filter((canvas) =>
@@ -51,10 +51,40 @@ export async function overview(browser, server) {
   report.check("three charts are drawn", drawn);
   await until(() => page.$eval("#rates .span", (node) => /1\d seconds|minute/.test(node.textContent)));
   await shot(page, "overview");
+  await shows("what the longest turn did", page, "#longest-turn", /It took\s+[\d.,]+ (µs|ms)[\s\S]*Longest part\s+[a-z]+: [\s\S]*Slowest command\s+\S/);
+  const wire = server.wire();
+  await wire.call("INCR", "a", "b").catch(() => {});
+  wire.close();
+  await shows("errors by their kind", page, "#errors", /ERR\s+[\d.]+\s+[1-9]/);
   await stop();
+  await axes(page);
+  await past(browser, server);
   await shows("requests fall when it ends", page, ".tiles li:nth-child(1)", /Requests\s+\d\d?(\.\d)?\s/);
   await resets(page, server);
   await quiet(page, "overview");
+}
+
+// The labels of the value axis of a chart.
+const labels = (page, chart) => page.$$eval(`#${chart} .dygraph-axis-label-y`, (all) => all.map((label) => label.textContent));
+
+async function axes(page) {
+  const turns = await labels(page, "turns");
+  report.check("the axis of durations has powers of ten", turns.length >= 2 && turns.every((text) => /^(1|10|100) (µs|ms|s)$/.test(text)), turns);
+  const memory = await labels(page, "memory");
+  report.check("the axis of memory has round sizes", memory.length >= 2 && memory.every((text) => /^(0 B|[125]0{0,2} [KM]iB|\d+ [KM]iB)$/.test(text)), memory);
+}
+
+// A tab that is opened later has what was before it.
+async function past(browser, server) {
+  const page = await openPage(browser, server);
+  const opened = Date.now();
+  await visit(page, server);
+  await until(() => page.$("#rates canvas"));
+  const text = await textOf(page, "#rates .span"), seconds = Number(/^the last (\d+) seconds/.exec(text)?.[1] ?? 60);
+  report.check("the charts begin before the tab was opened", seconds * 1000 > Date.now() - opened + 5000, text);
+  await page.select("#view-overview select[name=range]", "coarse");
+  await shows("the last hour, in steps of ten seconds", page, "#rates .span", /^the last (10|20|30|40|50) seconds|minute/);
+  await quiet(page, "the past");
 }
 
 async function resets(page, server) {
@@ -87,9 +117,14 @@ export async function limits(browser, server) {
   await shows("a policy with its rules, allowed and denied", page, "#policies", /login\s+FIXED 5 10m\s+5\s+4\s+44\.4%/);
   await shows("its counts are said to be since the start", page, "#policies .span", new RegExp(`^Counts since ${CLOCK}, at ${CLOCK}$`));
   await shows("who was denied most, by which rule, and in which span", page, "#denials",
-    /in the last 5 minutes, at [\s\S]*user:7\s+login\s+4/);
-  await shows("an inline rule that denied", page, "#denials", /"a\\xff\\x00\\x0az"\s+FIXED 1 (1h|3600s|60m)\s+3/);
-  await shows("markup in keys and policies is text", page, "#denials", /<img src=x onerror="alert\(1\)">\s+<b onmouseover/);
+    /in the last 5 minutes, at [\s\S]*user:7\s+0\s+login\s+4/);
+  await shows("which rule of a policy denied, and in which database", page, "#denials", /elsewhere\s+3\s+two rule 2 of 2: SLIDING 1 10m\s+2/);
+  report.equal("its key leads to that database", await page.$$eval("#denials a.key", (all) => all.find((a) => a.textContent === "elsewhere").hash),
+    "#lookup?key=t%3Aelsewhere&db=3&policy=t%3Atwo");
+  report.check("denials come before policies", await page.evaluate(() =>
+    Boolean(document.getElementById("denials").compareDocumentPosition(document.getElementById("policies")) & Node.DOCUMENT_POSITION_FOLLOWING)));
+  await shows("an inline rule that denied", page, "#denials", /"a\\xff\\x00\\x0az"\s+0\s+FIXED 1 (1h|3600s|60m)\s+3/);
+  await shows("markup in keys and policies is text", page, "#denials", /<img src=x onerror="alert\(1\)">\s+0\s+<b onmouseover/);
   report.equal("no element is made of it", await page.$$eval("main img, main b[onmouseover], main script", (all) => all.length), 0);
   await shot(page, "limits");
   await longNames(page, server);
@@ -140,14 +175,14 @@ export async function lookUps(browser, server) {
   await shot(page, "lookup-hits", true);
   await lookUp(page, "shop");
   await shows("an audience: online, peak and users of today", page, "#active",
-    /Online\s+2 at [\s\S]*Peak today\s+2, at [\s\S]*Active today\s+2 since midnight[\s\S]*Distinct in 30 days\s+2[2-4]/);
+    /Online\s+2 at [\d:]+, seen in the last 5 minutes[\s\S]*Peak today\s+2, at [\s\S]*Active today\s+2 since midnight[\s\S]*Distinct in 30 days\s+2[2-4]/);
   report.check("users by day are a chart", await until(() => page.$("#active-days canvas")));
   await shot(page, "lookup-audience", true);
   await lookUp(page, "book");
   await shows("a quota book", page, "#quota", /Limits\s+2\s+Users\s+1\s+Purchases kept\s+2/);
   await page.type("#quota-user input", "ann");
   await page.click("#quota-user button");
-  await shows("what a user may still buy, and what they bought", page, "#quota-user", /4711\s+any \(0\)\s+15[\s\S]*order-1\s+4711\s+1\s+10/);
+  await shows("what a user may still buy, and what they bought", page, "#quota-user", /4711\s+any \(0\)\s+30\s+30 days\s+15\s+15[\s\S]*order-1\s+4711\s+1\s+10/);
   await lookUp(page, "colours");
   await shows("a hash", page, "#value", /2 fields[\s\S]*sky\s+blue/);
   await lookUp(page, "greeting");
@@ -158,8 +193,43 @@ export async function lookUps(browser, server) {
   await shows("a key of markup", page, "#about-key h3", /^<img src=x onerror="alert\(1\)">$/);
   await lookUp(page, "nobody");
   await shows("a key that is not there", page, "#about-key", /There is no such key/);
+  await shows("nothing denies it", page, "#limit-next", /Each of the \d+ stored policies allows it/);
+  await denyAll(page, server);
+  await keyList(page);
   await deletes(page, server);
   await quiet(page, "look up");
+}
+
+// A policy may deny a key that there is not.
+async function denyAll(page, server) {
+  const wire = server.wire();
+  await wire.call("POLICY.SET", "closed", "DENY");
+  await lookUp(page, "nobody");
+  await shows("a policy that denies it all the same", page, "#limit-next", /Policy closed\s+Denied by rule 1, DENY[\s\S]*other policies allow it/);
+  await lookUp(page, "user:7");
+  await shows("and a key that there is", page, "#limit-next", /Policy closed\s+Denied by rule 1[\s\S]*Policy login\s+Denied by rule 1, FIXED 5 10m/);
+  await wire.call("POLICY.DEL", "closed");
+  await wire.call("LIMIT.TAKE", "cal", "CALENDAR", "5", "day", "TZ", "Europe/Berlin");
+  await wire.call("POLICY.SET", "daily", "CALENDAR", "9", "day", "TZ", "Europe/Berlin");
+  await lookUp(page, "cal");
+  await shows("the zone of a calendar", page, "#limit-state", /CALENDAR\s+day, Europe\/Berlin\s+1/);
+  await wire.call("POLICY.DEL", "daily");
+  await wire.call("DEL", "cal");
+  wire.close();
+}
+
+async function keyList(page) {
+  await page.click("details.keys summary");
+  await page.$eval("details.keys input[name=pattern]", (input) => { input.value = ""; });
+  await page.type("details.keys input[name=pattern]", "s*");
+  await page.click("details.keys button");
+  await shows("keys by a pattern", page, "details.keys", /\d keys, in database 0, at[\s\S]*said:hello/);
+  report.check("no others", !(await textOf(page, "details.keys ul")).includes("user:7"));
+  await page.select("details.keys select[name=type]", "active");
+  await page.click("details.keys button");
+  await shows("of one type", page, "details.keys", /1 keys?, in database 0[\s\S]*shop/);
+  await page.click("details.keys a.key");
+  await shows("a key of the list is looked up", page, "#about-key h3", /^shop$/);
 }
 
 async function deletes(page, server) {
@@ -180,6 +250,18 @@ async function run(page, line) {
   await page.keyboard.press("Enter");
 }
 
+async function rulesCompleted(page) {
+  await page.type("#view-console input", "limit.peek user:7 sl");
+  await shows("rules are completed", page, "#completions", /^SLIDING limit period/);
+  await page.keyboard.press("Tab");
+  report.equal("in their place", await page.$eval("#view-console input", (input) => input.value), "limit.peek user:7 SLIDING ");
+  await page.type("#view-console input", "9 1m policy lo");
+  await shows("and names of policies", page, "#completions", /^login/);
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await shows("what they make runs", page, "#replies article:first-child", /limit\.peek user:7 SLIDING 9 1m policy login[\s\S]*allowed/);
+}
+
 export async function console_(browser, server) {
   const page = await openPage(browser, server);
   await visit(page, server, "#console");
@@ -192,6 +274,7 @@ export async function console_(browser, server) {
   await shot(page, "console-typing");
   await page.keyboard.press("Enter");
   await shows("it is run, and its reply has names", page, "#replies article", /allowed[\s\S]*1[\s\S]*limit[\s\S]*3[\s\S]*remaining[\s\S]*2/);
+  await rulesCompleted(page);
   await run(page, "LIMIT.TAKE console:1 FIXED x 1h");
   await shows("an error is shown plainly", page, "#replies article:first-child", /ERR limit must be an integer/);
   await run(page, 'SET odd "\\xff<i>"');
@@ -201,6 +284,7 @@ export async function console_(browser, server) {
   await shows("a quote that is open is not sent", page, "#syntax", /quote is not closed/);
   await run(page, "FLUSHALL");
   await shows("what empties the server asks first", page, "#confirm-dialog pre", /^FLUSHALL$/);
+  await shows("and says how many keys go", page, "#confirm-note", /^It deletes \d+ keys in 2 databases\.$/);
   await page.click("#confirm-dialog button[value=cancel]");
   await page.$eval("#view-console input", (input) => { input.value = ""; input.focus(); });
   await page.keyboard.press("ArrowUp");

@@ -1,0 +1,30 @@
+// The rules of LIMIT: what each is called, what follows it, and where one ends among many words.
+
+export const RULES = [
+  ["FIXED", "limit period", "At most limit in a period that begins with the first hit."],
+  ["SLIDING", "limit period", "At most limit in any period of that length, exactly."],
+  ["ROLLING", "limit period", "The same by two counters: approximate, in little memory."],
+  ["BUCKET", "capacity refill period", "Tokens: refill come each period, at most capacity are saved."],
+  ["CALENDAR", "limit unit [TZ zone]", "At most limit each minute, hour, day, week, month or year of a zone."],
+  ["BASE", "base limit period [TZ zone]", "The first base of a day are free; beyond them limit in a period."],
+  ["ALLOW", "", "Always allowed."],
+  ["DENY", "", "Always denied."],
+];
+export const USES = [...RULES, ["POLICY", "name", "The rules that are stored under a name."]];
+const NAMES = new Set([...RULES.map(([name]) => name), "LOCKOUT", "CONCURRENT"]);
+
+// The words of each rule.
+export function splitRules(words) {
+  const rules = [];
+  for (const word of words) {
+    if (rules.length === 0 || NAMES.has(String(word).toUpperCase())) rules.push([]);
+    rules[rules.length - 1].push(word);
+  }
+  return rules;
+}
+
+// The zone that a rule's words name; null if they name none.
+export function zoneOf(words) {
+  const place = words.findIndex((word) => String(word).toUpperCase() === "TZ");
+  return place < 0 ? null : words[place + 1] ?? null;
+}

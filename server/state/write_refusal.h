@@ -1,0 +1,16 @@
+// Why writes are refused as the files cannot be written.
+#pragma once
+
+#include <string>
+
+namespace tally::server {
+
+class Persistence;
+struct Config;
+
+// Whether writes are allowed: not while the log cannot be written or needed snapshots fail.
+bool MayWrite(const Persistence& persistence, const Config& config);
+// The error of a write that is refused; empty if MayWrite.
+std::string WriteRefusal(const Persistence& persistence, const Config& config);
+
+}  // namespace tally::server
