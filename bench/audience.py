@@ -21,12 +21,12 @@ def fill(client, known, online):
     """Those that are not online were last seen an hour ago."""
     hour_ago = int(time.time()) - 3600
 
-    def touches(first, last, *at):
+    def touches(first, last, *command):
         for begin in range(first, last, 1000):
-            yield ["ACTIVE.TOUCH", "page", *map(identity, range(begin, min(begin + 1000, last))), *at]
+            yield [*command, *map(identity, range(begin, min(begin + 1000, last)))]
 
-    client.load(touches(online, known, "AT", hour_ago), batch=4)
-    client.load(touches(0, online), batch=4)
+    client.load(touches(online, known, "ACTIVE.TOUCHAT", "page", hour_ago), batch=4)
+    client.load(touches(0, online, "ACTIVE.TOUCH", "page"), batch=4)
 
 
 def main():

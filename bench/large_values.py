@@ -266,7 +266,7 @@ def native(count):
         ["LIMIT.TAKE", "limit:0", "FIXED", 5, "1m",
          many(60, "AND", lambda i: f"limit:{i}", "FIXED", 5, "1m")],
         ["ACTIVE.TOUCH", "@active", "id:5"], ["ACTIVE.TOUCH", "@active", ids],
-        ["ACTIVE.TOUCH", "@active", ids, "AT", late], ["ACTIVE.TOUCH", "new", ids],
+        ["ACTIVE.TOUCHAT", "@active", late, ids], ["ACTIVE.TOUCH", "new", ids],
         ["ACTIVE.ONLINE", "active"], ["ACTIVE.ONLINE", "active", "AT", late],
         ["ACTIVE.SEEN", "active", "id:5"], ["ACTIVE.PEAK", "active"],
         ["ACTIVE.DAY", "active", "DAYS", 30], ["ACTIVE.USERS", "active", "FROM", TODAY, "TO", TODAY],

@@ -1,5 +1,6 @@
 #include "server/server_state.h"
 
+#include <cstdlib>
 #include <random>
 
 namespace tally::server {
@@ -90,6 +91,14 @@ AdminParts AdminPartsOf(Services& all, const ScriptParts& for_scripts) {
            TransactionParts{all.guard, all.watches, all.effects, all.runner}}};
 }
 
+void FollowClock(Services& all, bool jumped) {
+  all.engine.set_deletion_lag_ms(all.clock.deletion_lag_ms());
+  if (!jumped) return;
+  const int64_t ms = all.clock.jumps().last_ms;
+  all.log.Warning("The system's clock was set ", ms > 0 ? "forward" : "back", " by ", std::abs(ms),
+                  " ms, against the time that has passed");
+}
+
 }  // namespace
 
 OwnedServices::OwnedServices(const CommandTable& commands, Engine& engine, Config& config,
@@ -159,6 +168,8 @@ ServerState::ServerState(const CommandTable& commands_in, Engine& engine_in, Con
       for_scripts_(ScriptPartsOf(*this)),
       figures_(FiguresOf(*this)),
       admin_(AdminPartsOf(*this, for_scripts_)),
-      http_(HttpPartsOf(*this)) {}
+      http_(HttpPartsOf(*this)) {
+  clock.set_watcher([this](bool jumped) { FollowClock(*this, jumped); });
+}
 
 }  // namespace tally::server

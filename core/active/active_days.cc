@@ -5,19 +5,20 @@
 #include <vector>
 
 #include "core/bytes/varint.h"
+#include "core/time/duration.h"
 
 namespace tally {
 namespace {
 
 constexpr char kDayRun = 'd';
 constexpr char kMinuteRun = 'm';
-constexpr uint64_t kMaxMinute = uint64_t{1} << 34;
 
 }  // namespace
 
-const ActiveDays::Day* ActiveDays::Find(int32_t day) const {
-  const auto found = days_.find(day);
-  return found == days_.end() ? nullptr : &found->second;
+void ActiveDays::Day::NotePeak(uint32_t online, int64_t at) {
+  if (online <= peak) return;
+  peak = online;
+  peak_at = at;
 }
 
 ActiveDays::Day* ActiveDays::Kept(int32_t day) { return day < first_day_ ? nullptr : &days_[day]; }
@@ -26,6 +27,30 @@ void ActiveDays::KeepFrom(int32_t first) {
   if (first <= first_day_) return;
   first_day_ = first;
   days_.erase(days_.begin(), days_.lower_bound(first));
+}
+
+void ActiveDays::SetDaysBack(int32_t today, int64_t at) {
+  first_day_ = std::min(first_day_, today);
+  Day later;
+  ForEach(today + 1, INT32_MAX, [&](const Day& day) {
+    later.active |= day.active;
+    later.AddFresh(day.fresh);
+    later.NotePeak(day.peak, at);
+  });
+  days_.erase(days_.upper_bound(today), days_.end());
+  Day& day = days_[today];
+  day.active |= later.active;
+  day.AddFresh(later.fresh);
+  day.peak_at = std::min(day.peak_at, at);
+  day.NotePeak(later.peak, at);
+}
+
+void ActiveDays::SetMinutesBack(int64_t minute) {
+  uint32_t most = 0;
+  for (; !minutes_.empty() && minutes_.back().minute > minute; minutes_.pop_back()) {
+    most = std::max(most, minutes_.back().most);
+  }
+  NoteOnline(minute, most);
 }
 
 uint64_t ActiveDays::UsersBetween(int32_t from, int32_t to) const {
@@ -93,7 +118,7 @@ void ActiveDays::AppendDay(std::string& out, int32_t number, const Day& day, uin
   }
   out.push_back(kDayRun);
   AppendSignedVarint(out, number);
-  AppendVarint(out, static_cast<uint64_t>(day.fresh));
+  AppendVarint(out, day.fresh);
   AppendVarint(out, day.peak);
   AppendVarint(out, static_cast<uint64_t>(day.peak_at));
   AppendVarint(out, from);
@@ -138,10 +163,10 @@ bool ActiveDays::LoadDay(std::string_view& run, uint32_t last_number) {
     if (!ReadVarint(run, field)) return false;
   }
   auto [fresh, peak, peak_at, end, count] = fields;
-  if (end > last_number || fresh > last_number || peak > last_number || peak_at > INT64_MAX)
-    return false;
+  if (end > last_number || peak > last_number) return false;
+  if (fresh > UINT32_MAX || peak_at > kMaxInstantMs) return false;
   Day& day = days_[static_cast<int32_t>(number)];
-  day.fresh = static_cast<int64_t>(fresh);
+  day.fresh = static_cast<uint32_t>(fresh);
   day.peak = static_cast<uint32_t>(peak);
   day.peak_at = static_cast<int64_t>(peak_at);
   for (; count > 0; --count) {
@@ -156,31 +181,29 @@ bool ActiveDays::LoadDay(std::string_view& run, uint32_t last_number) {
   return true;
 }
 
-bool ActiveDays::LoadMinutes(std::string_view& run) {
+bool ActiveDays::LoadMinutes(std::string_view& run, int64_t last_minute) {
   uint64_t count = 0;
   if (!ReadVarint(run, count)) return false;
-  uint64_t minute = 0;
+  int64_t minute = 0;
   for (; count > 0; --count) {
     uint64_t gap = 0;
     uint64_t most = 0;
     if (!ReadVarint(run, gap) || !ReadVarint(run, most)) return false;
-    if (gap > kMaxMinute || most > UINT32_MAX) return false;
-    minute += gap;
-    if (minute > kMaxMinute) return false;
-    const auto at = static_cast<int64_t>(minute);
-    if (!minutes_.empty() && minutes_.back().minute >= at) return false;
-    minutes_.push_back({at, static_cast<uint32_t>(most)});
+    if (gap > static_cast<uint64_t>(last_minute - minute) || most > UINT32_MAX) return false;
+    minute += static_cast<int64_t>(gap);
+    if (!minutes_.empty() && minutes_.back().minute >= minute) return false;
+    minutes_.push_back({minute, static_cast<uint32_t>(most)});
   }
   return true;
 }
 
-bool ActiveDays::Load(std::string_view run, uint32_t last_number) {
+bool ActiveDays::Load(std::string_view run, uint32_t last_number, int64_t last_minute) {
   while (!run.empty()) {
     const char kind = run.front();
     run.remove_prefix(1);
-    if (kind == kDayRun ? !LoadDay(run, last_number) : kind != kMinuteRun || !LoadMinutes(run)) {
-      return false;
-    }
+    const bool good = kind == kDayRun ? LoadDay(run, last_number)
+                                      : kind == kMinuteRun && LoadMinutes(run, last_minute);
+    if (!good) return false;
   }
   return true;
 }

@@ -6,39 +6,85 @@
 #include "core/bytes/heap_size.h"
 
 namespace tally {
-namespace {
-
-constexpr int64_t kDayMs = 86'400'000;
-
-}  // namespace
 
 ActiveSet::ActiveSet(uint64_t seed, ActiveOptions options)
-    : seed_(seed), options_(std::move(options)), ids_(seed) {}
+    : seed_(seed), options_(std::move(options)), ids_(seed) {
+  Check(options_.window_ms > 0 && options_.window_ms <= ActiveOptions::kMaxWindowMs,
+        "a window is above 0 and bounded");
+  Check(options_.keep_ms > 0 && options_.keep_ms <= ActiveOptions::kMaxKeepMs,
+        "days are kept for a bounded time");
+}
 
-void ActiveSet::AdvanceTo(int64_t now) {
-  if (now <= evaluated_) return;
+void ActiveSet::AdvanceTo(int64_t at, int64_t forget_at) {
+  NoteDayBegins(at);
+  const int64_t first_kept = std::max<int64_t>(0, std::min(at, forget_at) - options_.keep_ms);
   // Between events, online only falls. So what a minute without events begins with is its most.
-  const int64_t first_kept = (now - options_.keep_ms) / kMinuteMs;
-  for (int64_t minute = std::max(evaluated_ / kMinuteMs + 1, first_kept);
-       online_.count() > 0 && minute * kMinuteMs <= now; ++minute) {
+  for (int64_t minute = std::max(latest_ / kMinuteMs + 1, first_kept / kMinuteMs);
+       online_.count() > 0 && minute * kMinuteMs <= at; ++minute) {
     online_.Advance(minute * kMinuteMs - options_.window_ms);
     days_.NoteOnline(minute, online_.count());
   }
-  online_.Advance(now - options_.window_ms);
-  evaluated_ = now;
-  KeepDays();
-  days_.KeepMinutesFrom(first_kept);
-}
-
-void ActiveSet::KeepDays() {
+  online_.Advance(at - options_.window_ms);
+  latest_ = at;
+  days_.KeepMinutesFrom(first_kept / kMinuteMs);
   // If the zone is missing, nobody knows which day is the first to be kept.
-  if (options_.zone.is_missing()) return;
-  days_.KeepFrom(options_.zone.DayOf(std::max<int64_t>(0, evaluated_ - options_.keep_ms)));
+  if (!options_.zone.is_missing()) days_.KeepFrom(options_.zone.DayOf(first_kept));
 }
 
-uint32_t ActiveSet::Touch(std::span<const std::string_view> ids, int64_t at, int64_t now) {
-  latest_ = std::max(latest_, at);
-  AdvanceTo(std::min(latest_, now));
+void ActiveSet::NoteDayBegins(int64_t at) {
+  if (online_.count() == 0) return;
+  Zone& zone = options_.zone;
+  OnlineWindow::Falling falling(online_);
+  for (int64_t begin = zone.Containing(latest_, CalendarUnit::kDay).end_ms; begin <= at;
+       begin = zone.Containing(begin, CalendarUnit::kDay).end_ms) {
+    const uint32_t online = falling.CountAfter(begin - options_.window_ms);
+    if (online == 0) return;
+    NotePeak(begin, online);
+  }
+}
+
+void ActiveSet::SetBack(int64_t now) {
+  Zone& zone = options_.zone;
+  const Period today = zone.Containing(now, CalendarUnit::kDay);
+  ActiveDays::Day* lost = nullptr;
+  // If the zone is missing, nobody knows which day is today.
+  if (!zone.is_missing()) {
+    const int32_t number = zone.DayOf(now);
+    const bool dropped = number < days_.first_day();
+    days_.SetDaysBack(number, now);
+    if (dropped) {
+      lost = days_.Kept(number);
+      lost->fresh = 0;  // counted again below
+    }
+  }
+  days_.SetMinutesBack(now / kMinuteMs);
+  online_ = OnlineWindow();
+  online_.Advance(now - options_.window_ms);
+  for (uint32_t number = 1; number <= ids_.last_number(); ++number) {
+    if (forgotten_.contains(number)) continue;
+    const Sighting seen = SightingOf(number);
+    const int64_t last = std::min(seen.last_seen, now);
+    const int64_t first = std::min(seen.first_seen, now);
+    if (last != seen.last_seen) {
+      BeforeChange(number);
+      last_seen_.Set(number, last);
+      if (first != seen.first_seen) first_seen_.Set(number, first);
+    }
+    online_.Add(last);
+    if (lost == nullptr) continue;
+    // Of a day that was dropped while the clock ran ahead, this much is known from the ids.
+    if (today.Contains(last)) lost->active.add(number);
+    if (today.Contains(first)) lost->AddFresh(1);
+  }
+  latest_ = now;
+}
+
+uint32_t ActiveSet::Touch(std::span<const std::string_view> ids, int64_t at, int64_t now,
+                          int64_t forget_at) {
+  at = std::min(at, now);
+  if (latest_ > now) [[unlikely]]
+    SetBack(now);
+  if (at > latest_) AdvanceTo(at, forget_at);
   const int32_t day = options_.zone.DayOf(at);
   for (const std::string_view id : ids) {
     if (const uint32_t number = ids_.Find(id)) {
@@ -48,7 +94,7 @@ uint32_t ActiveSet::Touch(std::span<const std::string_view> ids, int64_t at, int
     }
   }
   NoteOnline();
-  return Online(std::max(now, evaluated_));
+  return Online(now);
 }
 
 void ActiveSet::TouchNew(std::string_view id, int64_t at, int32_t day_number) {
@@ -58,7 +104,7 @@ void ActiveSet::TouchNew(std::string_view id, int64_t at, int32_t day_number) {
   online_.Add(at);
   if (ActiveDays::Day* day = days_.Kept(day_number)) {
     day->active.add(number);
-    ++day->fresh;
+    day->AddFresh(1);
   }
 }
 
@@ -81,18 +127,18 @@ void ActiveSet::TouchKnown(uint32_t number, int64_t at, int32_t day_number) {
   first_seen_.Set(number, at);
   const int32_t first_day = options_.zone.DayOf(first);
   if (first_day == day_number) return;
-  if (ActiveDays::Day* day = days_.Kept(first_day)) --day->fresh;
-  if (ActiveDays::Day* day = days_.Kept(day_number)) ++day->fresh;
+  if (ActiveDays::Day* day = days_.Kept(first_day)) day->RemoveFresh();
+  if (ActiveDays::Day* day = days_.Kept(day_number)) day->AddFresh(1);
 }
 
 void ActiveSet::NoteOnline() {
-  days_.NoteOnline(evaluated_ / kMinuteMs, online_.count());
-  if (online_.count() == 0) return;
-  ActiveDays::Day* day = days_.Kept(options_.zone.DayOf(evaluated_));
-  if (day != nullptr && online_.count() > day->peak) {
-    day->peak = online_.count();
-    day->peak_at = evaluated_;
-  }
+  days_.NoteOnline(latest_ / kMinuteMs, online_.count());
+  NotePeak(latest_, online_.count());
+}
+
+void ActiveSet::NotePeak(int64_t at, uint32_t online) {
+  if (online == 0) return;
+  if (ActiveDays::Day* day = days_.Kept(options_.zone.DayOf(at))) day->NotePeak(online, at);
 }
 
 uint32_t ActiveSet::Online(int64_t at) const {
@@ -105,16 +151,55 @@ uint32_t ActiveSet::Online(int64_t at) const {
   return online;
 }
 
-std::optional<ActiveSet::Sighting> ActiveSet::Seen(std::string_view id) const {
+std::optional<ActiveSet::Sighting> ActiveSet::Seen(std::string_view id, int64_t now) const {
   const uint32_t number = ids_.Find(id);
   if (number == 0) return std::nullopt;
-  return SightingOf(number);
+  Sighting seen = SightingOf(number);
+  seen.last_seen = std::min(seen.last_seen, now);
+  seen.first_seen = std::min(seen.first_seen, now);
+  return seen;
 }
 
-ActiveSet::DayFigures ActiveSet::DayOf(int32_t number) const {
-  const ActiveDays::Day* day = days_.Find(number);
-  if (day == nullptr) return {};
-  return {day->active.cardinality(), day->fresh, day->peak, day->peak_at};
+int64_t ActiveSet::FirstMinuteShown(int64_t now) const {
+  return std::max<int64_t>(0, std::min(latest_, now) - options_.keep_ms) / kMinuteMs;
+}
+
+int32_t ActiveSet::FirstDayShown(int64_t now) {
+  return DayNumber(std::max<int64_t>(0, std::min(latest_, now) - options_.keep_ms));
+}
+
+uint64_t ActiveSet::UsersBetween(int32_t from, int32_t to, int64_t now) {
+  const int32_t today = DayNumber(now);
+  if (from > today) return 0;
+  // What is known of later days counts as of today.
+  return days_.UsersBetween(std::max(from, FirstDayShown(now)), to < today ? to : INT32_MAX);
+}
+
+std::vector<ActiveSet::DayFigures> ActiveSet::Days(int32_t from, int32_t to, int64_t now) {
+  const int32_t first_shown = FirstDayShown(now);
+  const int32_t today = DayNumber(now);
+  const int32_t evaluated = DayNumber(latest_);
+  OnlineWindow::Falling falling(online_);
+  std::vector<DayFigures> days;
+  for (int32_t number = from; number <= to; ++number) {
+    DayFigures& figures = days.emplace_back();
+    if (number < first_shown || number > today) continue;
+    const int32_t last = number < today ? number : INT32_MAX;
+    figures.active = days_.UsersBetween(number, last);
+    days_.ForEach(number, last, [&](const ActiveDays::Day& day) {
+      figures.fresh += day.fresh;
+      if (day.peak <= figures.peak) return;
+      figures.peak = day.peak;
+      figures.peak_at = std::min(day.peak_at, now);
+    });
+    if (number <= evaluated) continue;
+    // No event has come since the day began.
+    const Period day = DayPeriod(number, options_.zone.time_zone());
+    if (day.start_ms == day.end_ms) continue;
+    figures.peak = falling.CountAfter(day.start_ms - options_.window_ms);
+    figures.peak_at = figures.peak > 0 ? day.start_ms : 0;
+  }
+  return days;
 }
 
 std::vector<std::pair<int64_t, uint32_t>> ActiveSet::Series(int64_t from, int64_t to,
@@ -130,10 +215,16 @@ std::vector<std::pair<int64_t, uint32_t>> ActiveSet::Series(int64_t from, int64_
   for (int64_t i = 0; i < steps; ++i) {
     const int64_t begin = from + i * step_ms;
     const int64_t end = std::min(to, begin + step_ms);
-    uint32_t most = days_.MostBetween(begin / kMinuteMs, (end + kMinuteMs - 1) / kMinuteMs);
+    uint32_t most = 0;
+    if (begin <= now) {
+      // What was noted after now, by a clock that was set back since, counts as of now.
+      int64_t last = (end + kMinuteMs - 1) / kMinuteMs;
+      if (last > now / kMinuteMs) last = INT64_MAX;
+      most = days_.MostBetween(std::max(begin / kMinuteMs, FirstMinuteShown(now)), last);
+    }
     // After the last evaluation online only falls. So the most of the minutes after it, within a
     // step, is at the beginning of the first of them.
-    const int64_t inherited = std::max(begin, (evaluated_ / kMinuteMs + 1) * kMinuteMs);
+    const int64_t inherited = std::max(begin, (latest_ / kMinuteMs + 1) * kMinuteMs);
     if (!falling_ended && inherited < end && inherited <= now) {
       const uint32_t online = falling.CountAfter(inherited - options_.window_ms);
       falling_ended = online == 0;
@@ -178,8 +269,7 @@ ActiveSet::ActiveSet(const ActiveSet& other)
       forgotten_(other.forgotten_),
       online_(other.online_),
       days_(other.days_),
-      latest_(other.latest_),
-      evaluated_(other.evaluated_) {}
+      latest_(other.latest_) {}
 
 bool ActiveSet::FreeSome(size_t budget) {
   const bool ids = ids_.FreeSome(budget);

@@ -4,12 +4,14 @@
 // An id gets a dense number once and keeps it. Its last-seen instant is that of its latest event,
 // its first-seen instant that of its earliest. It is online at t iff t - window < last seen.
 //
-// Events may come late. At every event the set evaluates how many ids are online, at one instant:
-// the latest that any event has had so far, but not after the server's clock (an event from the
-// future is evaluated as one of now). For events in order this is the event's own instant. A late
-// event is evaluated with what is known then: it can raise the number at the latest instant, never
-// that of an earlier one. It counts for its own day: as active, and as new if no earlier event of
-// the id is known.
+// Events may come late; an event after now is one of now. At every event, and where a day begins,
+// the set evaluates how many ids are online, at one instant: the latest that any event has had so
+// far. For events in order this is the event's own instant. A late event is evaluated with what is
+// known then: it can raise the number at the latest instant, never that of an earlier one. It
+// counts for its own day: as active, and as new if no earlier event of the id is known.
+//
+// The clock may be set back. Then all that lies after it is read as of now, and the next event
+// makes it so for good. So a clock that ran ahead for a moment takes nothing from the days to come.
 #pragma once
 
 #include <cstddef>
@@ -35,6 +37,10 @@
 namespace tally {
 
 struct ActiveOptions {
+  // A window bounds the work of one event, which may have to note every minute of it.
+  static constexpr int64_t kMaxWindowMs = int64_t{31} * 86'400'000;
+  static constexpr int64_t kMaxKeepMs = int64_t{3'660} * 86'400'000;
+
   int64_t window_ms = 300'000;
   // How long days and minutes are kept; ids are kept for ever.
   int64_t keep_ms = int64_t{30} * 86'400'000;
@@ -48,7 +54,7 @@ class ActiveSet {
   static constexpr size_t kMaxSeriesSteps = 100'000;
   static constexpr int64_t kMinuteMs = 60'000;
 
-  // window and keep in (0, kMaxDurationMs].
+  // Asserts that window and keep are above 0 and at most the maxima above.
   ActiveSet(uint64_t seed, ActiveOptions options);
   explicit ActiveSet(uint64_t seed) : ActiveSet(seed, ActiveOptions()) {}
   // For an empty set that Load() fills: the runs name a zone, which is looked up in `zones`.
@@ -56,13 +62,16 @@ class ActiveSet {
 
   const ActiveOptions& options() const { return options_; }
 
-  // Notes an event of each id at `at`. Returns how many ids are online at `now`, or at the latest
-  // instant evaluated if the clock was set back. An id has at most IdBook::kMaxIdBytes. O(1) an id;
-  // if the latest event is before `now`, also O(seconds since it), at most the window's.
-  uint32_t Touch(std::span<const std::string_view> ids, int64_t at, int64_t now);
+  // Notes an event of each id at `at`, or at `now` if that is earlier. Returns how many ids are
+  // online at `now`. Days and minutes that are too old at the latest event, and at `forget_at` if
+  // that is earlier, are deleted. An id has at most
+  // IdBook::kMaxIdBytes. O(1) an id; if the latest event is before `now`, also O(seconds since it),
+  // at most the window's; if it is after `now`, because the clock was set back, O(size).
+  uint32_t Touch(std::span<const std::string_view> ids, int64_t at, int64_t now,
+                 int64_t forget_at = INT64_MAX);
 
-  // Counts the ids online at `at`. O(seconds since the last event), at most the window's; O(ids)
-  // for instants before that event.
+  // Counts the ids online at `at`, which is not after now. O(seconds since the last event), at most
+  // the window's; O(ids) for instants before that event.
   uint32_t Online(int64_t at) const;
 
   struct Sighting {
@@ -70,7 +79,7 @@ class ActiveSet {
     int64_t last_seen = 0;
     int64_t first_seen = 0;
   };
-  std::optional<Sighting> Seen(std::string_view id) const;
+  std::optional<Sighting> Seen(std::string_view id, int64_t now) const;
   bool IsOnline(const Sighting& sighting, int64_t at) const {
     return sighting.last_seen > at - options_.window_ms;
   }
@@ -81,11 +90,13 @@ class ActiveSet {
     uint32_t peak = 0;
     int64_t peak_at = 0;  // the first instant of the peak; 0 if there was none
   };
-  // Days are numbered as by Zone::DayOf. Zeros for a day of which nothing is known (any more).
-  DayFigures DayOf(int32_t day) const;
+  // Days are numbered as by Zone::DayOf. The figures of each day of [from, to]; zeros for a day of
+  // which nothing is known (any more).
+  std::vector<DayFigures> Days(int32_t from, int32_t to, int64_t now);
+  DayFigures DayOf(int32_t day, int64_t now) { return Days(day, day, now).front(); }
   int32_t DayNumber(int64_t at) { return options_.zone.DayOf(at); }
   // Distinct ids active on any day of [from, to].
-  uint64_t UsersBetween(int32_t from, int32_t to) const { return days_.UsersBetween(from, to); }
+  uint64_t UsersBetween(int32_t from, int32_t to, int64_t now);
 
   // Returns, for each step of [from, to), the instant at which it begins and the most ids that were
   // online at once in it, also between events. Figures are kept by the minute: `from` is rounded
@@ -136,12 +147,19 @@ class ActiveSet {
   Sighting SightingOf(uint32_t number) const {
     return {number, last_seen_.Get(number), first_seen_.Get(number)};
   }
-  void AdvanceTo(int64_t now);
-  // Drops the days older than options_.keep_ms.
-  void KeepDays();
+  // Notes what the minutes and days between the latest event and `at` began with, and forgets what
+  // is too old at `forget_at`.
+  void AdvanceTo(int64_t at, int64_t forget_at);
+  void NoteDayBegins(int64_t at);
+  // Makes everything that lies after `now` be of `now`.
+  void SetBack(int64_t now);
+  // Days and minutes before these are too old at `now` for any answer.
+  int32_t FirstDayShown(int64_t now);
+  int64_t FirstMinuteShown(int64_t now) const;
   void TouchNew(std::string_view id, int64_t at, int32_t day);
   void TouchKnown(uint32_t number, int64_t at, int32_t day);
   void NoteOnline();
+  void NotePeak(int64_t at, uint32_t online);
   void SaveHead(std::string& out) const;
   // `snapshot` is null to save the present state.
   uint32_t SaveIds(uint32_t after, size_t max_bytes, const ActiveSnapshot* snapshot,
@@ -157,6 +175,7 @@ class ActiveSet {
 
   uint64_t seed_;
   ZoneSource* zones_ = nullptr;
+  bool has_head_ = false;  // of runs that are loaded
   ActiveOptions options_;
   IdBook ids_;
   TimeColumn last_seen_;
@@ -164,9 +183,8 @@ class ActiveSet {
   Roaring forgotten_;
   OnlineWindow online_;
   ActiveDays days_;
-  // The latest instant of any event, and the instant at which online was evaluated last.
+  // The latest instant of any event: online was evaluated at it last.
   int64_t latest_ = 0;
-  int64_t evaluated_ = 0;
   std::unique_ptr<ActiveSnapshot> snapshot_;
 };
 

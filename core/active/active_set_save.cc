@@ -2,6 +2,7 @@
 // in the order of the numbers, then runs with days and minutes. Who is online is not saved: it
 // follows from the instants.
 #include <algorithm>
+#include <utility>
 
 #include "core/active/active_set.h"
 #include "core/base/check.h"
@@ -38,7 +39,7 @@ void ActiveSet::SaveHead(std::string& out) const {
   AppendVarint(out, static_cast<uint64_t>(options_.keep_ms));
   AppendLengthPrefixed(out, options_.zone.name());
   AppendVarint(out, static_cast<uint64_t>(latest_));
-  AppendVarint(out, static_cast<uint64_t>(evaluated_));
+  AppendSignedVarint(out, days_.first_day());
 }
 
 uint32_t ActiveSet::SaveIds(uint32_t after, size_t max_bytes, const ActiveSnapshot* snapshot,
@@ -107,15 +108,19 @@ bool ActiveSet::SaveSnapshot() {
 bool ActiveSet::LoadHead(std::string_view& run) {
   std::string_view name;
   if (!ReadInstant(run, options_.window_ms) || !ReadInstant(run, options_.keep_ms)) return false;
+  if (options_.window_ms == 0 || options_.window_ms > ActiveOptions::kMaxWindowMs) return false;
+  if (options_.keep_ms == 0 || options_.keep_ms > ActiveOptions::kMaxKeepMs) return false;
   if (!ReadLengthPrefixed(run, name)) return false;
   Check(zones_ != nullptr, "a set that runs are loaded into has a source of zones");
   const Zone* zone = zones_->FindStored(name);
   if (zone == nullptr) return false;
   options_.zone = *zone;
-  if (!ReadInstant(run, latest_) || !ReadInstant(run, evaluated_)) return false;
-  online_.Advance(evaluated_ - options_.window_ms);
-  KeepDays();
-  return options_.window_ms > 0 && options_.keep_ms > 0;
+  int64_t first_day = 0;
+  if (!ReadInstant(run, latest_) || !ReadSignedVarint(run, first_day)) return false;
+  if (first_day < INT32_MIN || first_day > INT32_MAX) return false;
+  online_.Advance(latest_ - options_.window_ms);
+  days_.KeepFrom(static_cast<int32_t>(first_day));
+  return true;
 }
 
 bool ActiveSet::LoadIds(std::string_view& run) {
@@ -127,8 +132,8 @@ bool ActiveSet::LoadIds(std::string_view& run) {
     if (forgotten) {
       ids_.SkipNumber();
       forgotten_.add(ids_.last_number());
-      last_seen_.Append(evaluated_);
-      first_seen_.Append(evaluated_);
+      last_seen_.Append(latest_);
+      first_seen_.Append(latest_);
       continue;
     }
     std::string_view id;
@@ -136,7 +141,7 @@ bool ActiveSet::LoadIds(std::string_view& run) {
     int64_t between = 0;
     if (!ReadLengthPrefixed(run, id) || id.size() > IdBook::kMaxIdBytes) return false;
     if (!ReadInstant(run, first) || !ReadInstant(run, between)) return false;
-    if (between > kMaxInstantMs - first || ids_.Find(id) != 0) return false;
+    if (between > latest_ - first || ids_.Find(id) != 0) return false;
     ids_.Add(id);
     first_seen_.Append(first);
     last_seen_.Append(first + between);
@@ -151,11 +156,11 @@ bool ActiveSet::Load(std::string_view run) {
   run.remove_prefix(1);
   switch (kind) {
     case kHeadRun:
-      return ids_.last_number() == 0 && LoadHead(run) && run.empty();
+      return !std::exchange(has_head_, true) && LoadHead(run) && run.empty();
     case kIdsRun:
-      return LoadIds(run);
+      return has_head_ && LoadIds(run);
     case kDaysRun:
-      return days_.Load(run, ids_.last_number());
+      return has_head_ && days_.Load(run, ids_.last_number(), latest_ / kMinuteMs);
     default:
       return false;
   }

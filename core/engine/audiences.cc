@@ -29,7 +29,7 @@ KeyOutcome Audiences::Create(std::string_view key, ActiveOptions options) {
 }
 
 Audiences::Touched Audiences::Touch(std::string_view key, std::span<const std::string_view> ids,
-                                    EventInstants time) {
+                                    EventInstants time, std::optional<int64_t> forget_at) {
   Touched touched;
   ActiveSet* set = SetOf(place_.keyspace().FindForWrite(key, place_.now), touched);
   if (touched.wrong_type) return touched;
@@ -42,7 +42,7 @@ Audiences::Touched Audiences::Touch(std::string_view key, std::span<const std::s
     touched.refusal = Refusal::kNoNumbers;
     return touched;
   }
-  touched.online = set->Touch(ids, time.at, time.judged_at);
+  touched.online = set->Touch(ids, time.at, time.judged_at, forget_at.value_or(place_.forget_at()));
   touched.changed = true;
   return touched;
 }

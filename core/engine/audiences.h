@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -30,8 +31,10 @@ class Audiences {
     uint32_t online = 0;
   };
   // Records an event of each id; an id has at most IdBook::kMaxIdBytes bytes. If the key is absent,
-  // creates a set with the default options. See ActiveSet::Touch.
-  Touched Touch(std::string_view key, std::span<const std::string_view> ids, EventInstants time);
+  // creates a set with the default options. A logged event has the `forget_at` of when it was
+  // judged; for others it is that of the place. See ActiveSet::Touch.
+  Touched Touch(std::string_view key, std::span<const std::string_view> ids, EventInstants time,
+                std::optional<int64_t> forget_at = {});
 
   // Sets `forgotten` to how many of the ids were known.
   KeyOutcome Forget(std::string_view key, std::span<const std::string_view> ids,

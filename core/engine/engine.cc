@@ -40,6 +40,11 @@ void Engine::set_expiring(bool expiring) {
   for (auto& keyspace : keyspaces_) keyspace->set_expiring(expiring);
 }
 
+void Engine::set_deletion_lag_ms(int64_t ms) {
+  deletion_lag_ms_ = ms;
+  for (auto& keyspace : keyspaces_) keyspace->set_deletion_lag_ms(ms);
+}
+
 void Engine::set_access_tracking(const AccessTracking& tracking) {
   for (auto& keyspace : keyspaces_) keyspace->set_access_tracking(tracking);
 }

@@ -38,6 +38,11 @@ class Engine {
   void set_observer(Keyspace::Observer* observer);
   void set_expiring(bool expiring);
   void set_access_tracking(const AccessTracking& tracking);
+  // By how much the instant up to which purchases, days of audiences, and whole books and audiences
+  // are deleted is before now; 0 at first. For a host whose clock has jumped forward and may be set
+  // back: what only the jump has made old must not be lost. What is counted goes by now.
+  void set_deletion_lag_ms(int64_t ms);
+  int64_t deletion_lag_ms() const { return deletion_lag_ms_; }
 
   // Removes due keys, one segment of each database at a time, while `more()` says to go on.
   // Returns whether anything due may be left.
@@ -58,7 +63,7 @@ class Engine {
     size_t rounds = 0;
     for (const auto& keyspace : keyspaces_) rounds = std::max(rounds, keyspace->aging());
     while (rounds-- > 0 && more()) {
-      for (auto& keyspace : keyspaces_) keyspace->SweepNext(now, kSweepBudget);
+      for (auto& keyspace : keyspaces_) keyspace->SweepNext(now - deletion_lag_ms_, kSweepBudget);
     }
   }
 
@@ -80,6 +85,7 @@ class Engine {
 
   UtcOnly utc_only_;
   uint64_t seed_;
+  int64_t deletion_lag_ms_ = 0;
   ZoneSource& zones_;
   Reclaimer reclaimer_;
   std::unique_ptr<PolicyTable> policies_;

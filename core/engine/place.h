@@ -18,6 +18,8 @@ struct Place {
   bool replaying = false;
 
   Keyspace& keyspace() const { return engine.database(database); }
+  // The instant by which data is too old to be kept: now, or earlier (Engine::set_deletion_lag).
+  int64_t forget_at() const { return now - engine.deletion_lag_ms(); }
 };
 
 // When something happens, in unix ms.

@@ -34,6 +34,7 @@ QuotaBooks::Outcome QuotaBooks::Write(const Call& call, Change&& change) {
     made = std::make_unique<QuotaBook>(place_.engine.seed());
     book = made.get();
   }
+  book->SetRetentionLag(call.lag_ms);
   const int64_t retention_ms = call.retention_ms.value_or(book->min_retention_ms());
   const bool retention_changed = retention_ms != book->min_retention_ms();
   if (retention_changed) book->SetMinRetention(retention_ms, call.judged_at);
@@ -105,7 +106,9 @@ QuotaBooks::Outcome QuotaBooks::Reset(const Call& call, std::span<const QuotaId>
 }
 
 const QuotaBook* QuotaBooks::Find(std::string_view book, KeyOutcome& outcome) {
-  return BookOf(place_.keyspace().Find(book, place_.now), outcome);
+  QuotaBook* found = BookOf(place_.keyspace().Find(book, place_.now), outcome);
+  if (found != nullptr) found->SetRetentionLag(place_.engine.deletion_lag_ms());
+  return found;
 }
 
 }  // namespace tally

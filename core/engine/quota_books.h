@@ -28,6 +28,8 @@ class QuotaBooks {
     std::string_view book;
     int64_t judged_at = 0;                     // unix ms
     std::optional<int64_t> retention_ms = {};  // the new minimum retention, > 0; nullopt: as before
+    // Of when the call was judged: what is kept is decided so much earlier (Place::forget_at).
+    int64_t lag_ms = 0;
   };
   struct Outcome : KeyOutcome {
     bool retention_changed = false;  // may be true although `changed` is false

@@ -24,7 +24,7 @@ Keyspace::~Keyspace() { Clear(); }
 Keyspace::Entry Keyspace::Find(std::string_view key, int64_t now) {
   Entry entry(table_.Find(key));
   if (!entry) return entry;
-  if (entry.expired(now) && expiring_) [[unlikely]] {
+  if (HasExpired(entry, now) && expiring_) [[unlikely]] {
     Expire(entry);
     return {};
   }
@@ -51,12 +51,12 @@ Keyspace::Entry Keyspace::FindForWrite(std::string_view key, int64_t now) {
 
 Keyspace::Entry Keyspace::Peek(std::string_view key, int64_t now) const {
   const Entry entry(table_.Find(key));
-  return entry && entry.expired(now) && expiring_ ? Entry() : entry;
+  return entry && HasExpired(entry, now) && expiring_ ? Entry() : entry;
 }
 
 void Keyspace::ExpireIfDue(std::string_view key, int64_t now) {
   const Entry entry(table_.Find(key));
-  if (entry && entry.expired(now) && expiring_) Expire(entry);
+  if (entry && HasExpired(entry, now) && expiring_) Expire(entry);
 }
 
 void Keyspace::Expire(const Entry& entry) {
@@ -87,7 +87,7 @@ Keyspace::Entry Keyspace::Shape(std::string_view key, Type type, Storage storage
                                 int64_t deadline, int64_t now) {
   const uint64_t hash = table_.Hash(key);
   RecordTable::Record record = table_.Find(key, hash);
-  if (record && Entry(record).expired(now) && expiring_) [[unlikely]] {
+  if (record && HasExpired(Entry(record), now) && expiring_) [[unlikely]] {
     Expire(Entry(record));
     record = {};
   }
@@ -266,7 +266,7 @@ bool Keyspace::ExpireSegment(int64_t now, int64_t interval_ms) {
   int64_t next = Segment::kNothingDue;
   std::vector<std::string> due_keys;
   ForEach(segment, [&](const Entry& entry) {
-    if (entry.expired(now)) {
+    if (HasExpired(entry, now)) {
       due_keys.emplace_back(entry.key());
     } else {
       next = std::min(next, entry.deadline());

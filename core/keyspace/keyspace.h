@@ -81,6 +81,16 @@ class Keyspace final : private RecordTable::SplitObserver {
   const AccessTracking& access_tracking() const { return tracking_; }
   // False while a log is replayed: only the log's records then remove keys, not their deadlines.
   void set_expiring(bool expiring) { expiring_ = expiring; }
+  // By how much later than their deadlines say quota books and audiences are removed; see
+  // Engine::set_deletion_lag_ms. All other keys are removed at their deadlines.
+  void set_deletion_lag_ms(int64_t ms) { deletion_lag_ms_ = ms; }
+  // Whether the entry is there no more at `now`, although it may not be removed yet.
+  bool HasExpired(const Entry& entry, int64_t now) const {
+    if (!entry.expired(now)) [[likely]]
+      return false;
+    return deletion_lag_ms_ == 0 || !OutlivesJumps(entry.type()) ||
+           entry.expired(now - deletion_lag_ms_);
+  }
 
   // Find, FindForWrite, ExpireIfDue and the Set functions below first remove the key if its
   // deadline has passed. O(1). Find and FindForWrite mark the access. FindForWrite also notifies
@@ -197,6 +207,8 @@ class Keyspace final : private RecordTable::SplitObserver {
  private:
   using Storage = Entry::Storage;
 
+  static bool OutlivesJumps(Type type) { return type == Type::kQuota || type == Type::kActive; }
+
   void OnSplit(Segment& from, Segment& into) override;
   void BeforeChange(const Entry& entry) {
     Segment& segment = entry.record_.segment();
@@ -242,6 +254,7 @@ class Keyspace final : private RecordTable::SplitObserver {
   AccessTracking tracking_;
   uint64_t random_;
   bool expiring_ = true;
+  int64_t deletion_lag_ms_ = 0;
   size_t expires_ = 0;
   std::array<size_t, kTypeCount> by_type_{};
 };

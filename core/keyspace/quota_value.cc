@@ -34,6 +34,7 @@ constexpr ValueOperations kQuotaOperations = {
     .load = [](void* value, std::string_view run) { return AsBook(value).Load(run); },
     .sweep =
         [](void* value, int64_t now, size_t budget) {
+          AsBook(value).SetRetentionLag(0);  // `now` has it
           AsBook(value).ExpireSome(now, budget);
           return AsBook(value).Empty();
         },

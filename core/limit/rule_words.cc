@@ -3,8 +3,10 @@
 #include <absl/strings/ascii.h>
 
 #include <iterator>
+#include <utility>
 
 #include "core/bytes/str_cat.h"
+#include "core/words/option_words.h"
 
 namespace tally {
 
@@ -106,14 +108,17 @@ bool RuleParser::ReadOptions(const WordReader& in, size_t& index, RuleList& list
   const bool calendar = rule.algorithm == Algorithm::kCalendar;
   if (!calendar && rule.algorithm != Algorithm::kBase) return true;
   rule.zone = &zones_.utc();
+  OptionWords options;
   for (; index + 1 < in.words.size(); index += 2) {
     std::string_view value = in.words[index + 1];
-    if (IsWord(in.words[index], "tz")) {
+    if (options.Is(in.words[index], "tz")) {
       rule.zone = in.ZoneAt(index + 1, zones_);
       if (rule.zone == nullptr) return false;
       value = rule.zone->name();
-    } else if (calendar && IsWord(in.words[index], "weekstart")) {
+    } else if (calendar && options.Is(in.words[index], "weekstart")) {
       if (!ReadWeekStart(in, index + 1, rule.week_start)) return false;
+    } else if (std::string error = options.Error(); !error.empty()) {
+      return in.Fail(std::move(error));
     } else {
       break;
     }

@@ -128,6 +128,10 @@ class QuotaBook {
   // 0. Returns false if this has changed no line that is kept.
   bool Reset(const QuotaId& user, const QuotaActions& actions, int64_t now_ms);
 
+  // What is kept is decided at `now_ms` minus this lag from now on; 0 at first. It is not part of
+  // the book's state: who may have another lag sets it before each call. For a host whose clock has
+  // jumped forward and may be set back.
+  void SetRetentionLag(int64_t lag_ms) { retention_.set_lag_ms(lag_ms); }
   int64_t min_retention_ms() const { return retention_.minimum_ms(); }
   void SetMinRetention(int64_t min_retention_ms, int64_t now_ms);
 

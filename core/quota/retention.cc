@@ -20,12 +20,16 @@ int64_t Retention::length_ms() const {
 
 void Retention::Settle(int64_t old_length_ms, int64_t now_ms, RecordingOrder& recording) {
   if (length_ms() <= old_length_ms) return;
-  const Gone gone{recording.Mark(now_ms), SaturatingSub(now_ms, old_length_ms)};
+  const Gone gone{recording.Mark(now_ms), HorizonOf(old_length_ms, now_ms)};
   while (!gone_.empty() && gone_.back().horizon_ms <= gone.horizon_ms) gone_.pop_back();
   if (gone_.empty() || gone_.back().recorded_ms < gone.recorded_ms) gone_.push_back(gone);
 }
 
-int64_t Retention::Horizon(int64_t now_ms) const { return SaturatingSub(now_ms, length_ms()); }
+int64_t Retention::HorizonOf(int64_t length_ms, int64_t now_ms) const {
+  return SaturatingSub(SaturatingSub(now_ms, lag_ms_), length_ms);
+}
+
+int64_t Retention::Horizon(int64_t now_ms) const { return HorizonOf(length_ms(), now_ms); }
 
 int64_t Retention::WidestHorizon(int64_t now_ms) const {
   const int64_t horizon_ms = Horizon(now_ms);

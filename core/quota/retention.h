@@ -34,6 +34,8 @@ class Retention {
 
   int64_t minimum_ms() const { return minimum_ms_; }
   void set_minimum_ms(int64_t minimum_ms) { minimum_ms_ = minimum_ms; }
+  // By how much the instant that decides what is kept is before now; see QuotaBook. Not saved.
+  void set_lag_ms(int64_t lag_ms) { lag_ms_ = lag_ms; }
   int64_t length_ms() const;
 
   // Must be called after changes at `now_ms`, with length_ms() from before them. Notes what is gone
@@ -61,9 +63,11 @@ class Retention {
   size_t MemoryBytes() const;
 
  private:
+  int64_t HorizonOf(int64_t length_ms, int64_t now_ms) const;
   bool WasGone(const PurchaseLine& line) const;
 
   int64_t minimum_ms_;
+  int64_t lag_ms_ = 0;
   absl::btree_map<int64_t, uint64_t> windows_;  // window -> number of limits that have it
   // Ascending by recorded_ms, descending by horizon_ms. An entry whose two values are both at most
   // another entry's adds nothing and is left out.

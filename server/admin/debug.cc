@@ -92,7 +92,8 @@ void Help(ServerContext& context, const DebugParts&) {
   constexpr std::string_view kLines[] = {
       "DEBUG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
       "CLOCK SET <unix ms> | ADVANCE <duration> | REAL",
-      "    Stop the server's clock at a time, move it on, or follow the system's again.",
+      "    Stop the server's clock at a time, as if somebody had set the system's; let time",
+      "    pass; or follow the system's again.",
       "LOADAOF",
       "    Save, drop the data, and load it again.",
       "OBJECT <key>",

@@ -108,7 +108,7 @@ void Watch(ServerContext& context, const TransactionParts& server) {
   for (const std::string_view key : context.args.subspan(1)) {
     // Peek without `now` also finds a key that has expired.
     const Keyspace::Entry entry = context.keyspace().Peek(key);
-    const bool is_expired = entry && entry.expired(context.now);
+    const bool is_expired = entry && context.keyspace().HasExpired(entry, context.now);
     server.watches.Watch(context.client, context.client.database, key, is_expired);
   }
   context.reply.Ok();

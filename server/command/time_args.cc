@@ -36,17 +36,18 @@ Zone* ReadZone(CommandContext& context, std::string_view name) {
 }
 
 bool TimeRange::Read(CommandContext& context, size_t index, size_t max_steps) {
+  OptionWords options;
   for (; index < context.args.size(); index += 2) {
     const std::string_view word = context.args[index];
     bool good = false;
-    if (IsWord(word, "from")) {
+    if (options.Is(word, "from")) {
       good = ReadInstant(context, index + 1, "FROM", from);
-    } else if (IsWord(word, "to")) {
+    } else if (options.Is(word, "to")) {
       good = ReadInstant(context, index + 1, "TO", to);
-    } else if (IsWord(word, "step")) {
+    } else if (options.Is(word, "step")) {
       good = ReadDuration(context, index + 1, "STEP", step_ms);
     } else {
-      ReplySyntaxError(context);
+      ReplyOptionError(context, options);
     }
     if (!good) return false;
   }
@@ -63,14 +64,13 @@ bool TimeRange::Read(CommandContext& context, size_t index, size_t max_steps) {
   return false;
 }
 
-bool EventTime::ReadOption(CommandContext& context, size_t index) {
-  if (IsWord(context.args[index], "at"))
+bool EventTime::ReadOption(CommandContext& context, size_t index, OptionWords& options) {
+  if (options.Is(context.args[index], "at"))
     return ReadInstant(context, index + 1, "AT", at_.emplace());
-  if (replayed_ && IsWord(context.args[index], "now")) {
+  if (replayed_ && options.Is(context.args[index], "now")) {
     return ReadInstant(context, index + 1, "NOW", now_.emplace());
   }
-  ReplySyntaxError(context);
-  return false;
+  return ReplyOptionError(context, options);
 }
 
 InstantText::InstantText(int64_t unix_ms) {

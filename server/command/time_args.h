@@ -2,11 +2,13 @@
 // that they log. A missing argument is a syntax error; an error about a value names the argument.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
 #include "core/bytes/number.h"
+#include "core/words/option_words.h"
 #include "core/words/word_list.h"
 #include "server/command/command_context.h"
 
@@ -48,7 +50,8 @@ struct TimeRange {
   int64_t step_ms = 0;
 };
 
-// When something happens (at), and the clock by which this is judged (now).
+// When something happens (at), and the clock by which this is judged (now). An AT after now is now:
+// a client's fast clock, or a wrong year, opens no window and holds no place.
 //
 // A logged effect has both: `AT t` and, if the clock showed another instant, `NOW t`. So a replay
 // uses the same two instants, however late the log is read.
@@ -58,11 +61,14 @@ class EventTime {
       : clock_(context.now), replayed_(context.replaying) {}
 
   // Reads the option at `index`: AT, or in a replay also NOW. Returns false after replying an
-  // error, also if another word is there.
-  [[nodiscard]] bool ReadOption(CommandContext& context, size_t index);
+  // error, also if another word is there, or an option of the call's `options` again.
+  [[nodiscard]] bool ReadOption(CommandContext& context, size_t index, OptionWords& options);
 
   int64_t now() const { return now_.value_or(replayed_ && at_ ? *at_ : clock_); }
-  int64_t at() const { return at_.value_or(now()); }
+  int64_t at() const {
+    // What was logged was judged when it was first done.
+    return at_ ? (replayed_ ? *at_ : std::min(*at_, now())) : now();
+  }
 
  private:
   int64_t clock_;

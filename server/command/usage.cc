@@ -39,4 +39,10 @@ void ReplySyntaxError(CommandContext& context, std::string_view what) {
   context.reply.Error(StrCat("ERR ", what, UsageHint(context.item)));
 }
 
+bool ReplyOptionError(CommandContext& context, const OptionWords& options) {
+  const std::string error = options.Error();
+  ReplySyntaxError(context, error.empty() ? "syntax error" : error);
+  return false;
+}
+
 }  // namespace tally::server

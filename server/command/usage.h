@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/words/option_words.h"
 #include "server/command/command_context.h"
 
 namespace tally::server {
@@ -18,5 +19,9 @@ std::string UsageHint(const CommandTable::Item& item);
 
 // Replies the error `what`, with the usage if the command is one of tallyd's own.
 void ReplySyntaxError(CommandContext& context, std::string_view what = "syntax error");
+
+// The same for a word that is none of the options, or one that is given twice. Always returns
+// false.
+bool ReplyOptionError(CommandContext& context, const OptionWords& options);
 
 }  // namespace tally::server

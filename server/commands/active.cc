@@ -4,9 +4,13 @@
 // A log may be read at any later time. So the logged calls have every option, and say when
 // something happened and by which clock this was judged (see EventTime):
 //   ACTIVE.CREATE key WINDOW d TZ zone KEEP d
-//   ACTIVE.TOUCH key id … AT t [NOW t]
+//   ACTIVE.TOUCH key id … AT t [NOW t [FORGET t]]
 //   ACTIVE.FORGET key id …
-// The first TOUCH creates the key with the default options, in a replay too.
+// FORGET follows if old days were deleted by another instant than NOW (see Place::forget_at). Only
+// a log has options after the ids; there AT always follows them. The first TOUCH creates the key
+// with the default options, in a replay too.
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,9 +30,6 @@ namespace tally::server {
 namespace {
 
 constexpr int64_t kDayMs = 86'400'000;
-// This bounds the work of one event, which may have to note every minute of a window.
-constexpr int64_t kMaxWindowMs = 31 * kDayMs;
-constexpr int64_t kMaxKeepMs = 3'660 * kDayMs;
 constexpr int64_t kMaxDays = 3'660;
 
 // Returns false after replying an error.
@@ -52,18 +53,19 @@ bool ReadUpTo(CommandContext& context, size_t index, std::string_view name, int6
 
 bool ParseOptions(CommandContext& context, ActiveOptions& options) {
   const Args args = context.args;
+  OptionWords words;
   for (size_t i = 2; i < args.size(); i += 2) {
     bool good = false;
-    if (IsWord(args[i], "window")) {
-      good = ReadUpTo(context, i + 1, "WINDOW", kMaxWindowMs, options.window_ms);
-    } else if (IsWord(args[i], "keep")) {
-      good = ReadUpTo(context, i + 1, "KEEP", kMaxKeepMs, options.keep_ms);
-    } else if (IsWord(args[i], "tz") && i + 1 < args.size()) {
+    if (words.Is(args[i], "window")) {
+      good = ReadUpTo(context, i + 1, "WINDOW", ActiveOptions::kMaxWindowMs, options.window_ms);
+    } else if (words.Is(args[i], "keep")) {
+      good = ReadUpTo(context, i + 1, "KEEP", ActiveOptions::kMaxKeepMs, options.keep_ms);
+    } else if (words.Is(args[i], "tz") && i + 1 < args.size()) {
       const Zone* zone = ReadZone(context, args[i + 1]);
       if (zone != nullptr) options.zone = *zone;
       good = zone != nullptr;
     } else {
-      ReplySyntaxError(context);
+      ReplyOptionError(context, words);
     }
     if (!good) return false;
   }
@@ -99,30 +101,36 @@ void Create(CommandContext& context) {
   context.reply.Ok();
 }
 
-// The ids of TOUCH, and when they were seen. The options are the last words, after at least one id.
+// The ids of TOUCH and TOUCHAT, and when they were seen.
 struct TouchArgs {
-  explicit TouchArgs(const CommandContext& context) : time(context) {}
-
   Args ids;
-  EventTime time;
+  EventInstants time;
+  int64_t forget_at = 0;
 };
 
-bool ParseTouch(CommandContext& context, TouchArgs& touch) {
+// Reads the instants after the ids of a logged call. They end with AT t, or NOW t, or FORGET t.
+bool ReadLoggedInstants(CommandContext& context, TouchArgs& touch) {
   const Args args = context.args;
-  size_t end = args.size();
-  const auto option_at = [&](size_t from_end, std::string_view word) {
-    return args.size() >= 3 + from_end && IsWord(args[args.size() - from_end], word);
-  };
-  if (option_at(2, "at")) {
-    end -= 2;
-  } else if (context.replaying && option_at(2, "now") && option_at(4, "at")) {
-    end -= 4;
+  int64_t* const instants[] = {&touch.time.at, &touch.time.judged_at, &touch.forget_at};
+  constexpr std::string_view kNames[] = {"AT", "NOW", "FORGET"};
+  size_t logged = 0;
+  for (size_t count = 1; count <= std::size(kNames); ++count) {
+    if (args.size() > 2 * count + 2 && args[args.size() - 2] == kNames[count - 1]) logged = count;
   }
-  for (size_t i = end; i < args.size(); i += 2) {
-    if (!touch.time.ReadOption(context, i)) return false;
+  const size_t end = args.size() - 2 * logged;
+  for (size_t i = 0; i < logged; ++i) {
+    if (!ReadInstant(context, end + 2 * i + 1, kNames[i], *instants[i])) return false;
+  }
+  // Those that are left out are as the one before.
+  for (size_t i = std::max<size_t>(logged, 1); i < std::size(kNames); ++i) {
+    *instants[i] = *instants[i - 1];
   }
   touch.ids = args.subspan(2, end - 2);
-  for (const std::string_view id : touch.ids) {
+  return true;
+}
+
+bool CheckIds(CommandContext& context, Args ids) {
+  for (const std::string_view id : ids) {
     if (id.size() <= IdBook::kMaxIdBytes) continue;
     context.reply.Error(StrCat("ERR id must be at most ", IdBook::kMaxIdBytes, " bytes long"));
     return false;
@@ -133,18 +141,23 @@ bool ParseTouch(CommandContext& context, TouchArgs& touch) {
 void LogTouch(CommandContext& context, const TouchArgs& touch) {
   // Nobody reads the effect, so the words need not be formatted.
   if (!context.host.effects.enabled()) return context.LogNothing();
+  const InstantText at(touch.time.at);
+  const InstantText now(touch.time.judged_at);
+  const InstantText forget(touch.forget_at);
   WordList words = {"ACTIVE.TOUCH", context.args[1]};
   AppendWords(words, touch.ids);
-  LogEffect(context, words, touch.time);
+  AppendWords(words, {{"AT", at.view()}});
+  const bool held = touch.forget_at != touch.time.judged_at;
+  if (held || touch.time.judged_at != touch.time.at) AppendWords(words, {{"NOW", now.view()}});
+  if (held) AppendWords(words, {{"FORGET", forget.view()}});
+  context.LogInstead(Args(words));
 }
 
-void Touch(CommandContext& context) {
+void TouchIds(CommandContext& context, const TouchArgs& touch) {
   const std::string_view key = context.args[1];
-  TouchArgs touch(context);
-  if (!ParseTouch(context, touch)) return;
+  if (!CheckIds(context, touch.ids)) return;
   Audiences audiences(PlaceOf(context));
-  const Audiences::Touched touched =
-      audiences.Touch(key, touch.ids, {touch.time.at(), touch.time.now()});
+  const Audiences::Touched touched = audiences.Touch(key, touch.ids, touch.time, touch.forget_at);
   if (!CheckOutcome(context, touched)) return;
   if (touched.refusal == Audiences::Refusal::kMissingZone) {
     return ReplyMissingZone(context, context.FindForWrite(key).heap<ActiveSet>());
@@ -155,6 +168,23 @@ void Touch(CommandContext& context) {
   context.reply.Integer(touched.online);
   TellChange(context, key, touched, "active.touch");
   LogTouch(context, touch);
+}
+
+void Touch(CommandContext& context) {
+  TouchArgs touch{context.args.subspan(2), EventInstants::Now(context.now),
+                  PlaceOf(context).forget_at()};
+  if (context.replaying && !ReadLoggedInstants(context, touch)) return;
+  TouchIds(context, touch);
+}
+
+void TouchAt(CommandContext& context) {
+  TouchArgs touch{context.args.subspan(3), EventInstants::Now(context.now),
+                  PlaceOf(context).forget_at()};
+  int64_t at = 0;
+  if (!ReadInstant(context, 2, "t", at)) return;
+  // An instant after now is now, as AT of other commands.
+  touch.time.at = std::min(at, context.now);
+  TouchIds(context, touch);
 }
 
 void Forget(CommandContext& context) {
@@ -169,8 +199,10 @@ void Forget(CommandContext& context) {
 
 void Online(CommandContext& context) {
   EventTime time(context);
-  if (context.args.size() > 2 && !time.ReadOption(context, 2)) return;
-  if (context.args.size() > 4) return ReplySyntaxError(context);
+  OptionWords options;
+  for (size_t i = 2; i < context.args.size(); i += 2) {
+    if (!time.ReadOption(context, i, options)) return;
+  }
   ActiveSet* set = nullptr;
   if (!context.Read(context.args[1], set)) return;
   context.reply.Integer(set == nullptr ? 0 : set->Online(time.at()));
@@ -179,7 +211,7 @@ void Online(CommandContext& context) {
 void Seen(CommandContext& context) {
   ActiveSet* set = nullptr;
   if (!context.Read(context.args[1], set)) return;
-  const auto seen = set == nullptr ? std::nullopt : set->Seen(context.args[2]);
+  const auto seen = set == nullptr ? std::nullopt : set->Seen(context.args[2], context.now);
   if (!seen) return context.reply.NullArray();
   context.reply.Array(4);
   context.reply.Integer(seen->number);
@@ -207,14 +239,15 @@ struct DayArgs {
 };
 
 bool ParseDays(CommandContext& context, bool several, DayArgs& days) {
+  OptionWords options;
   for (size_t i = 2; i < context.args.size(); i += 2) {
     bool good = false;
-    if (IsWord(context.args[i], "day")) {
+    if (options.Is(context.args[i], "day")) {
       good = ReadDate(context, i + 1, "DAY", days.day);
-    } else if (several && IsWord(context.args[i], "days")) {
+    } else if (several && options.Is(context.args[i], "days")) {
       good = ReadCount(context, i + 1, "DAYS", 1, days.days);
     } else {
-      ReplySyntaxError(context);
+      ReplyOptionError(context, options);
     }
     if (!good) return false;
   }
@@ -230,16 +263,13 @@ int32_t DayNumber(const CommandContext& context, ActiveSet* set, const DayArgs& 
   return set != nullptr ? set->DayNumber(context.now) : static_cast<int32_t>(context.now / kDayMs);
 }
 
-ActiveSet::DayFigures FiguresOf(const ActiveSet* set, int32_t day) {
-  return set == nullptr ? ActiveSet::DayFigures() : set->DayOf(day);
-}
-
 void Peak(CommandContext& context) {
   DayArgs days;
   if (!ParseDays(context, false, days)) return;
   ActiveSet* set = nullptr;
   if (!context.Read(context.args[1], set) || !CheckZone(context, set)) return;
-  const ActiveSet::DayFigures figures = FiguresOf(set, DayNumber(context, set, days));
+  ActiveSet::DayFigures figures;
+  if (set != nullptr) figures = set->DayOf(DayNumber(context, set, days), context.now);
   context.reply.IntegerPair(figures.peak, figures.peak_at);
 }
 
@@ -249,11 +279,13 @@ void Day(CommandContext& context) {
   ActiveSet* set = nullptr;
   if (!context.Read(context.args[1], set) || !CheckZone(context, set)) return;
   const int32_t last = DayNumber(context, set, days);
-  context.reply.Array(static_cast<size_t>(days.days));
-  for (int32_t day = last - static_cast<int32_t>(days.days) + 1; day <= last; ++day) {
-    const ActiveSet::DayFigures figures = FiguresOf(set, day);
+  int32_t day = last - static_cast<int32_t>(days.days) + 1;
+  std::vector<ActiveSet::DayFigures> shown(static_cast<size_t>(days.days));
+  if (set != nullptr) shown = set->Days(day, last, context.now);
+  context.reply.Array(shown.size());
+  for (const ActiveSet::DayFigures& figures : shown) {
     context.reply.Array(5);
-    context.reply.Bulk(FormatDate(day));
+    context.reply.Bulk(FormatDate(day++));
     context.reply.Integer(static_cast<int64_t>(figures.active));
     context.reply.Integer(figures.fresh);
     context.reply.Integer(figures.peak);
@@ -264,16 +296,21 @@ void Day(CommandContext& context) {
 void Users(CommandContext& context) {
   std::optional<int32_t> from;
   std::optional<int32_t> to;
+  OptionWords options;
   for (size_t i = 2; i < context.args.size(); i += 2) {
-    const bool is_from = IsWord(context.args[i], "from");
-    if (!is_from && !IsWord(context.args[i], "to")) return ReplySyntaxError(context);
+    const bool is_from = options.Is(context.args[i], "from");
+    if (!is_from && !options.Is(context.args[i], "to")) {
+      ReplyOptionError(context, options);
+      return;
+    }
     if (!ReadDate(context, i + 1, is_from ? "FROM" : "TO", is_from ? from : to)) return;
   }
   if (!from || !to) return ReplySyntaxError(context);
   if (*to < *from) return context.reply.Error("ERR TO must not be before FROM");
   ActiveSet* set = nullptr;
   if (!context.Read(context.args[1], set) || !CheckZone(context, set)) return;
-  context.reply.Integer(set == nullptr ? 0 : static_cast<int64_t>(set->UsersBetween(*from, *to)));
+  context.reply.Integer(
+      set == nullptr ? 0 : static_cast<int64_t>(set->UsersBetween(*from, *to, context.now)));
 }
 
 void Series(CommandContext& context) {
@@ -305,14 +342,14 @@ bool ParseScan(CommandContext& context, ScanArgs& scan) {
   int64_t cursor = 0;
   if (!ReadCount(context, 2, "cursor", 0, cursor)) return false;
   scan.cursor = static_cast<uint64_t>(cursor);
+  OptionWords options;
   for (size_t i = 3; i < args.size(); ++i) {
-    if (IsWord(args[i], "online")) {
+    if (options.Is(args[i], "online")) {
       scan.online = true;
-    } else if (IsWord(args[i], "count")) {
+    } else if (options.Is(args[i], "count")) {
       if (!ReadCount(context, ++i, "COUNT", 1, scan.count)) return false;
     } else {
-      ReplySyntaxError(context);
-      return false;
+      return ReplyOptionError(context, options);
     }
   }
   return true;
@@ -367,8 +404,10 @@ constexpr Command kCommands[] = {
              {"active.show", Show, 2, kReadOnly | kFast, kOneKey,
               "Returns the options of an audience, and how many ids it has.", "1.0.0", "key#0"}),
     {"active.touch", Touch, -3, kWrite | kDenyOom | kFast, kOneKey,
-     "Notes that ids are active and returns how many are online.", "0.1.0",
-     "key#0 id... [AT t:time]"},
+     "Notes that ids are active and returns how many are online.", "0.1.0", "key#0 id..."},
+    {"active.touchat", TouchAt, -4, kWrite | kDenyOom | kFast, kOneKey,
+     "Notes that ids were active at an instant and returns how many are online now.", "0.2.0",
+     "key#0 t:time id..."},
     {"active.users", Users, 6, kReadOnly, kOneKey,
      "Returns how many distinct ids were active on any of the days.", "0.1.0",
      "key#0 FROM date TO date"},

@@ -41,20 +41,20 @@ bool ReadWindow(CommandContext& context, size_t index, Denials::Window& window) 
 // False after replying an error.
 bool ReadArgs(CommandContext& context, DenialArgs& denials) {
   const Args args = context.args;
+  OptionWords options;
   for (size_t i = 1; i < args.size(); i += 2) {
     if (i + 1 == args.size()) {
       ReplySyntaxError(context);
       return false;
     }
-    if (IsWord(args[i], "window")) {
+    if (options.Is(args[i], "window")) {
       if (!ReadWindow(context, i + 1, denials.window)) return false;
-    } else if (IsWord(args[i], "count")) {
+    } else if (options.Is(args[i], "count")) {
       if (!ReadCount(context, i + 1, "COUNT", 0, denials.count)) return false;
-    } else if (IsWord(args[i], "policy")) {
+    } else if (options.Is(args[i], "policy")) {
       denials.policy = args[i + 1];
     } else {
-      ReplySyntaxError(context);
-      return false;
+      return ReplyOptionError(context, options);
     }
   }
   return true;

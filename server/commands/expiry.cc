@@ -1,5 +1,6 @@
 // Commands on the deadlines of keys: EXPIRE, TTL, PERSIST and their variants.
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -86,7 +87,8 @@ void ReplyDeadline(CommandContext& context, int64_t base, int64_t unit_ms) {
   const Keyspace::Entry entry = context.Find(context.args[1]);
   if (!entry) return context.reply.Integer(-2);
   if (entry.deadline() == kNoDeadline) return context.reply.Integer(-1);
-  const int64_t left = entry.deadline() - base;
+  // A book or an audience may outlive its deadline for a minute (Keyspace::HasExpired).
+  const int64_t left = std::max<int64_t>(0, entry.deadline() - base);
   context.reply.Integer(left / unit_ms + (left % unit_ms * 2 >= unit_ms ? 1 : 0));
 }
 

@@ -33,14 +33,15 @@ struct AddArgs {
 bool ParseAdd(CommandContext& context, AddArgs& add) {
   const Args args = context.args;
   if (!ReadDuration(context, 2, "window", add.window_ms)) return false;
+  OptionWords options;
   for (size_t i = 3; i < args.size(); i += 2) {
     bool good = false;
-    if (IsWord(args[i], "count")) {
+    if (options.Is(args[i], "count")) {
       good = ReadCount(context, i + 1, "COUNT", 0, add.count);
-    } else if (IsWord(args[i], "cap")) {
+    } else if (options.Is(args[i], "cap")) {
       good = ReadCount(context, i + 1, "CAP", 0, add.cap);
     } else {
-      good = add.time.ReadOption(context, i);
+      good = add.time.ReadOption(context, i, options);
     }
     if (!good) return false;
   }
@@ -76,10 +77,11 @@ void Add(CommandContext& context) {
 void Count(CommandContext& context) {
   EventTime time(context);
   int64_t window_ms = 0;
+  OptionWords options;
   for (size_t i = 2; i < context.args.size(); i += 2) {
-    const bool good = IsWord(context.args[i], "window")
+    const bool good = options.Is(context.args[i], "window")
                           ? ReadDuration(context, i + 1, "WINDOW", window_ms)
-                          : time.ReadOption(context, i);
+                          : time.ReadOption(context, i, options);
     if (!good) return;
   }
   int64_t hits = 0;
@@ -97,7 +99,8 @@ void Undo(CommandContext& context) {
   // AT is accepted only in a log, because which hits are the newest does not depend on the time.
   if (context.args.size() > 3) {
     if (!context.replaying) return ReplySyntaxError(context);
-    if (!time.ReadOption(context, 3)) return;
+    OptionWords options;
+    if (!time.ReadOption(context, 3, options)) return;
   }
   int64_t left = 0;
   const KeyOutcome outcome = HitCounters(PlaceOf(context)).Undo(key, count, time.now(), left);

@@ -176,7 +176,8 @@ void Keys(CommandContext& context) {
   uint64_t position = 0;
   while (const Keyspace::Segment* segment = keyspace.NextSegment(position)) {
     keyspace.ForEach(*segment, [&](const Keyspace::Entry& entry) {
-      if (entry.expired(context.now) || !(all || GlobMatch(pattern, entry.key()))) return;
+      if (keyspace.HasExpired(entry, context.now) || !(all || GlobMatch(pattern, entry.key())))
+        return;
       context.reply.Bulk(entry.key());
       ++found;
     });

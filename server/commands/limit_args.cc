@@ -50,9 +50,11 @@ bool LimitArgs::Read(CommandContext& context) {
   const Args args = context.args;
   size_t index = 1;
   if (!ReadKeys(context, index)) return false;
+  OptionWords options;
   for (; index < args.size(); index += 2) {
-    const bool good = IsWord(args[index], "cost") ? ReadCount(context, index + 1, "COST", 0, cost)
-                                                  : time.ReadOption(context, index);
+    const bool good = options.Is(args[index], "cost")
+                          ? ReadCount(context, index + 1, "COST", 0, cost)
+                          : time.ReadOption(context, index, options);
     if (!good) return false;
   }
   return true;

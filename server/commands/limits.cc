@@ -98,13 +98,14 @@ struct GiveArgs {
 bool ParseGive(CommandContext& context, GiveArgs& give) {
   const Args args = context.args;
   size_t index = 2;
+  OptionWords options;
   if (args.size() > index && !IsWord(args[index], "at")) {
     if (!ReadCount(context, index, "n", 0, give.count)) return false;
     ++index;
   }
   for (; index < args.size(); index += 2) {
     give.has_at |= IsWord(args[index], "at");
-    if (!give.time.ReadOption(context, index)) return false;
+    if (!give.time.ReadOption(context, index, options)) return false;
   }
   return true;
 }

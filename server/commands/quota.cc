@@ -14,30 +14,21 @@
 namespace tally::server {
 namespace {
 
-// Replies an id: an integer, or a bulk string as it was given.
+// Replies an id as a text, as it was given: a 64-bit number would be another number in JavaScript.
 void ReplyId(ReplyBuilder& reply, const QuotaId& id) {
   if (id.is_text()) {
     reply.Bulk(id.text());
   } else {
-    reply.Integer(id.number());
+    reply.BulkInteger(id.number());
   }
-}
-
-// Kept out of the loop that calls it, because the actions there are nearly always integers.
-[[gnu::noinline]] void ReplyTextLeft(ReplyBuilder& reply, const QuotaLeft& left) {
-  reply.Array(2);
-  reply.Bulk(left.action.text());
-  reply.Integer(left.left);
 }
 
 void ReplyLeft(ReplyBuilder& reply, std::span<const QuotaLeft> lefts) {
   reply.Array(lefts.size());
   for (const QuotaLeft& left : lefts) {
-    if (left.action.is_text()) [[unlikely]] {
-      ReplyTextLeft(reply, left);
-    } else {
-      reply.IntegerPair(left.action.number(), left.left);
-    }
+    reply.Array(2);
+    ReplyId(reply, left.action);
+    reply.Integer(left.left);
   }
 }
 
@@ -82,9 +73,9 @@ void Limits(CommandContext& context) {
   QuotaArgs args(context);
   QuotaArgs::Ids skus;
   QuotaActions actions;
-  QuotaBook* book = nullptr;
+  const QuotaBook* book = nullptr;
   if (!args.ReadIds("sku", skus) || !args.ReadActionsToEnd(actions)) return;
-  if (!context.Read(args.book(), book)) return;
+  if (!args.ReadBook(book)) return;
   std::vector<QuotaLimit> limits;
   context.reply.Array(skus.size());
   for (const QuotaId& sku : skus) {
@@ -133,12 +124,12 @@ bool ReadOrder(QuotaArgs& args, QuotaOrder& order, std::vector<QuotaItem>& items
   order.items = items;
   order.ts_ms = args.now();
   while (!args.done()) {
-    if (args.Take("ifleft")) {
+    if (args.TakeOption("ifleft")) {
       if (!TakeIfLeft(args, order)) return false;
-    } else if (args.Take("once")) {
+    } else if (args.TakeOption("once")) {
       order.once = true;
-    } else if (args.Take("at")) {
-      if (!args.ReadInstant(order.ts_ms)) return false;
+    } else if (args.TakeOption("at")) {
+      if (!args.ReadPastInstant(order.ts_ms)) return false;
     } else {
       return args.End();
     }
@@ -182,9 +173,10 @@ bool ReadReturn(QuotaArgs& args, QuotaReturn& request, std::vector<QuotaReturnIt
   request.items = items;
   request.ts_ms = args.now();
   while (!args.done()) {
-    if (args.Take("once")) {
+    if (args.TakeOption("once")) {
       request.once = true;
-    } else if (args.Take("at")) {
+    } else if (args.TakeOption("at")) {
+      // It only names the return, so a retry must find it as it was given.
       if (!args.ReadInstant(request.ts_ms)) return false;
     } else {
       return args.End();
@@ -221,10 +213,12 @@ void Left(CommandContext& context) {
   QuotaId user;
   QuotaArgs::Ids skus;
   int64_t at_ms = args.now();
-  QuotaBook* book = nullptr;
+  const QuotaBook* book = nullptr;
   if (!args.Read("user", user) || !args.ReadIds("sku", skus)) return;
-  if (args.Take("at") && !args.ReadInstant(at_ms)) return;
-  if (!args.End() || !context.Read(args.book(), book)) return;
+  while (args.TakeOption("at")) {
+    if (!args.ReadPastInstant(at_ms)) return;
+  }
+  if (!args.End() || !args.ReadBook(book)) return;
   QuotaLefts lefts;
   if (book != nullptr) {
     book->Left(user, skus, at_ms, args.now(), lefts, context.fetched);
@@ -266,9 +260,9 @@ void LeftByUser(CommandContext& context) {
   QuotaArgs args(context);
   QuotaArgs::Ids users;
   QuotaActions actions;
-  QuotaBook* book = nullptr;
+  const QuotaBook* book = nullptr;
   if (!args.ReadIds("user", users) || !args.ReadActionsToEnd(actions)) return;
-  if (!context.Read(args.book(), book)) return;
+  if (!args.ReadBook(book)) return;
   QuotaLefts lefts;
   context.reply.Array(users.size());
   for (const QuotaId& user : users) {
@@ -286,8 +280,8 @@ void LeftByUser(CommandContext& context) {
 void History(CommandContext& context) {
   QuotaArgs args(context);
   QuotaId user;
-  QuotaBook* book = nullptr;
-  if (!args.Read("user", user) || !args.End() || !context.Read(args.book(), book)) return;
+  const QuotaBook* book = nullptr;
+  if (!args.Read("user", user) || !args.End() || !args.ReadBook(book)) return;
   std::vector<QuotaPurchase> lines;
   if (book != nullptr) book->History(user, args.now(), lines);
   context.reply.Array(lines.size());
@@ -300,8 +294,8 @@ void History(CommandContext& context) {
 }
 
 void StatsOfBook(CommandContext& context) {
-  QuotaBook* book = nullptr;
-  if (!context.Read(context.args[1], book)) return;
+  const QuotaBook* book = nullptr;
+  if (!QuotaArgs(context).ReadBook(book)) return;
   const QuotaBook::Stats stats = book != nullptr ? book->stats() : QuotaBook::Stats();
   context.reply.Array(4);
   for (const size_t figure : {stats.limits, stats.users, stats.purchases, stats.bytes}) {

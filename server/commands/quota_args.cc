@@ -1,17 +1,22 @@
 #include "server/commands/quota_args.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
+#include "core/words/word_list.h"
 #include "server/command/time_args.h"
 #include "server/command/usage.h"
 
 namespace tally::server {
 
 QuotaArgs::QuotaArgs(CommandContext& context)
-    : context_(context), args_(context.args), now_(context.now) {
+    : context_(context),
+      args_(context.args),
+      now_(context.now),
+      lag_ms_(context.engine().deletion_lag_ms()) {
   if (context.replaying) {
     TakeReplayWords();
   } else {
@@ -28,16 +33,19 @@ void QuotaArgs::TakeReplayWords() {
   };
   retention_ = take_last("keep");
   if (retention_ && *retention_ <= 0) retention_.reset();
+  lag_ms_ = std::max<int64_t>(0, take_last("lag").value_or(0));
   now_ = take_last("now").value_or(now_);
 }
 
 void QuotaArgs::Log(bool with_retention) {
-  absl::InlinedVector<std::string_view, 16> words(args_.begin(), args_.end());
+  WordList words(args_.begin(), args_.end());
   if (!logged_name_.empty()) words.front() = logged_name_;
   if (!logged_option_.empty()) words.push_back(logged_option_);
   const Int64Text now(now_);
   words.push_back("NOW");
   words.push_back(now.view());
+  const Int64Text lag(lag_ms_);
+  if (lag_ms_ != 0) AppendWords(words, {{"LAG", lag.view()}});
   const Int64Text retention(retention_.value_or(0));
   if (with_retention) {
     words.push_back("KEEP");
@@ -66,6 +74,20 @@ bool QuotaArgs::HasRoom(std::string_view name, size_t count) {
 bool QuotaArgs::Take(std::string_view word) {
   if (!At(word)) return false;
   ++next_;
+  return true;
+}
+
+bool QuotaArgs::TakeOption(std::string_view word) {
+  if (done() || !options_.Is(args_[next_], word)) return false;
+  ++next_;
+  return true;
+}
+
+bool QuotaArgs::ReadBook(const QuotaBook*& book) {
+  QuotaBook* found = nullptr;
+  if (!context_.Read(args_[1], found)) return false;
+  if (found != nullptr) found->SetRetentionLag(lag_ms_);
+  book = found;
   return true;
 }
 
@@ -105,6 +127,12 @@ bool QuotaArgs::ReadInstant(int64_t& unix_ms) {
   return true;
 }
 
+bool QuotaArgs::ReadPastInstant(int64_t& unix_ms) {
+  if (!ReadInstant(unix_ms)) return false;
+  unix_ms = std::min(unix_ms, now_);
+  return true;
+}
+
 bool QuotaArgs::EndsIds(size_t place) const {
   return place >= args_.size() || IsWord(args_[place], "actions") || IsWord(args_[place], "at");
 }
@@ -123,6 +151,9 @@ bool QuotaArgs::ReadActionsToEnd(QuotaActions& actions) {
   std::vector<QuotaId> listed;
   do {
     if (!HasRoom("action", listed.size()) || !Read("action", listed.emplace_back())) return false;
+    // As in a list of other ids, an id may be spelt so only if it is the only one.
+    const bool again = At("actions") || (!done() && IsWord(args_[next_ - 1], "actions"));
+    if (again) return WrongSyntax("ACTIONS is given twice");
   } while (!done());
   actions = QuotaActions(std::move(listed));
   return true;
@@ -130,6 +161,7 @@ bool QuotaArgs::ReadActionsToEnd(QuotaActions& actions) {
 
 bool QuotaArgs::End() {
   if (done()) return true;
+  if (const std::string error = options_.Error(); !error.empty()) return WrongSyntax(error);
   constexpr size_t kShown = 128;
   return WrongSyntax(StrCat("syntax error near '", args_[next_].substr(0, kShown), "'"));
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/engine/quota_books.h"
+#include "core/words/option_words.h"
 #include "server/command/command_context.h"
 
 namespace tally::server {
@@ -34,19 +35,26 @@ class QuotaArgs {
   // Whether the call is read from a log.
   bool replaying() const { return context_.replaying; }
   // What QuotaBooks must know of a call that may change the book.
-  QuotaBooks::Call call() const { return {book(), now_, retention_}; }
+  QuotaBooks::Call call() const { return {book(), now_, retention_, lag_ms_}; }
 
   bool done() const { return next_ == args_.size(); }
   // Whether the next argument is this word, in any case; `word` must be in lower case.
   bool At(std::string_view word) const { return !done() && IsWord(args_[next_], word); }
   // As At(); if true, also steps over the word.
   bool Take(std::string_view word);
+  // The same for an option, which is taken only once; End() then replies that it is given twice.
+  bool TakeOption(std::string_view word);
+  // Sets `book` to the book that the call reads, null if it is absent. Returns false after replying
+  // WRONGTYPE.
+  [[nodiscard]] bool ReadBook(const QuotaBook*& book);
 
   // Each function reads the next argument; errors call it `name`.
   [[nodiscard]] bool Read(std::string_view name, QuotaId& id);
   [[nodiscard]] bool ReadCount(std::string_view name, int32_t low, int32_t& value);
   [[nodiscard]] bool ReadWindow(int64_t& window_ms);
   [[nodiscard]] bool ReadInstant(int64_t& unix_ms);
+  // The same for an instant that is judged: after now it is now.
+  [[nodiscard]] bool ReadPastInstant(int64_t& unix_ms);
   // Reads one or more ids, up to the end or to the word ACTIONS or AT. An id may be spelt like one
   // of these words only if it is the only id. A longer list that begins with such a word counts as
   // a list without ids, which is an error.
@@ -82,6 +90,8 @@ class QuotaArgs {
   std::string_view logged_name_;    // empty: the command's own
   std::string_view logged_option_;  // empty: none
   int64_t now_;
+  int64_t lag_ms_;
+  OptionWords options_;
   std::optional<int64_t> retention_;  // if nothing, the book keeps its own
 };
 

@@ -2,9 +2,10 @@
 //
 // A change is logged as the command's own words and `NOW <unix ms>`, the instant at which it was
 // judged. A book depends only on what was done to it and when, so a replay at any later time gives
-// the same book. `KEEP <ms>` follows if `quota-retention` was not the same as the book's own. Both
-// words are understood only in a replay. A change that has left the book empty is logged as DEL,
-// since a replay may still hold bytes that the server had swept away.
+// the same book. `LAG <ms>` follows if what is too old to be kept was decided so much before NOW
+// (see Place::forget_at). `KEEP <ms>` follows if `quota-retention` was not the same as the book's
+// own. These words are understood only in a replay. A change that has left the book empty is logged
+// as DEL, since a replay may still hold bytes that the server had swept away.
 //
 // An order that BUY has recorded is logged as RECORD, because the decision is made. An order that
 // BUY has not recorded is logged only if the retention has changed, as BUY with IFLEFT. In a log

@@ -19,7 +19,7 @@ void Scan(CommandContext& context) {
   const uint64_t next =
       context.keyspace().Scan(*cursor, options.count, [&](const Keyspace::Entry& entry) {
         if (!options.Matches(entry.key())) return;
-        if (entry.expired(context.now)) {
+        if (context.keyspace().HasExpired(entry, context.now)) {
           due.emplace_back(entry.key());
           return;
         }

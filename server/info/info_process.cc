@@ -59,6 +59,10 @@ void AddServerRows(const ServerFigures& server, InfoRows& rows) {
   rows.Row("run_id", server.run_id);
   rows.Row("tcp_port", server.config.port);
   rows.Row("server_time_usec", server.clock.now_us());
+  const Clock::Jumps& jumps = server.clock.jumps();
+  rows.Row("clock_jumps", jumps.count);
+  rows.Row("clock_last_jump_ms", jumps.last_ms);
+  rows.Row("clock_last_jump_at_ms", jumps.last_at_ms);
   rows.Row("uptime_in_seconds", uptime_s);
   rows.Row("uptime_in_days", uptime_s / 86400);
   rows.Row("hz", server.config.hz);

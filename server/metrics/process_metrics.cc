@@ -45,6 +45,8 @@ void WriteProcessMetrics(const ServerFigures& server, MetricsWriter& writer) {
   writer.Gauge("tallyd_uptime_seconds", "Since the process has started.");
   writer.Sample(
       static_cast<uint64_t>(std::max<int64_t>((now_ms - server.process->started_ms()) / 1000, 0)));
+  writer.Counter("tallyd_clock_jumps", "Times that the system's clock was set by more than 2 s.");
+  writer.Sample(server.clock.jumps().count);
   writer.Gauge("tallyd_loading", "1 while the data is loaded.");
   writer.Sample(server.loading ? 1 : 0);
   WriteClients(server, writer);

@@ -1,13 +1,71 @@
 #include "server/state/clock.h"
 
+#include <time.h>
+
+#include <algorithm>
 #include <chrono>
+#include <utility>
+
+#include "core/base/saturating.h"
 
 namespace tally::server {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000;  // in us, as all here
+// Within it the clocks need not be compared: a jump of more than kJump leaves it.
+constexpr int64_t kCompareEvery = kSecond;
+constexpr int64_t kJump = 2 * kSecond;
+constexpr int64_t kLargeJump = 3'600 * kSecond;
+constexpr int64_t kLagKept = 60 * kSecond;
+
+int64_t WallMicros() {
+  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::microseconds>(since_epoch).count();
+}
+
+int64_t BootMicros() {
+  timespec time{};
+  ::clock_gettime(CLOCK_BOOTTIME, &time);
+  return time.tv_sec * kSecond + time.tv_nsec / 1000;
+}
+
+}  // namespace
 
 void Clock::Tick() {
   if (!real_) return;
-  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
-  SetMicros(std::chrono::duration_cast<std::chrono::microseconds>(since_epoch).count());
+  const int64_t us = WallMicros();
+  const int64_t since = us - compared_us_;
+  if (since >= 0 && since < kCompareEvery) [[likely]]
+    return SetMicros(us);
+  const int64_t boot_us = BootMicros();
+  if (!compared_) {
+    // The first reading: nothing to compare with.
+    compared_ = true;
+    compared_us_ = us;
+    SetMicros(us);
+  } else {
+    Compare(us, boot_us - compared_boot_us_);
+  }
+  compared_boot_us_ = boot_us;
+}
+
+void Clock::Compare(int64_t us, int64_t passed_us) {
+  const int64_t old_lag_us = lag_us_;
+  lag_left_us_ -= std::clamp<int64_t>(passed_us, 0, lag_left_us_);
+  if (lag_left_us_ == 0) lag_us_ = 0;
+  const int64_t jump = SaturatingSub(us, compared_us_ + passed_us);
+  compared_us_ = us;
+  SetMicros(us);
+  const bool jumped = jump > kJump || jump < -kJump;
+  if (jumped) {
+    ++jumps_.count;
+    jumps_.last_ms = jump / 1000;
+    jumps_.last_at_ms = now_ms_;
+    if (jump > kLargeJump) lag_left_us_ = kLagKept;
+    if (lag_left_us_ > 0) lag_us_ = std::max<int64_t>(0, SaturatingAdd(lag_us_, jump));
+    if (lag_us_ == 0) lag_left_us_ = 0;
+  }
+  if (watcher_ && (jumped || lag_us_ != old_lag_us)) watcher_(jumped);
 }
 
 int64_t Clock::MonotonicMicros() {
@@ -17,7 +75,13 @@ int64_t Clock::MonotonicMicros() {
 
 void Clock::Set(int64_t unix_ms) {
   real_ = false;
-  SetMicros(unix_ms * 1000);
+  if (!std::exchange(compared_, true)) {
+    // A clock that was never read has shown nothing that this could be a jump from.
+    compared_us_ = unix_ms * 1000;
+    SetMicros(compared_us_);
+  } else {
+    Compare(unix_ms * 1000, now_us_ - compared_us_);
+  }
 }
 
 bool Clock::Advance(int64_t ms) {
@@ -26,13 +90,15 @@ bool Clock::Advance(int64_t ms) {
     return false;
   }
   real_ = false;
-  SetMicros(us);
+  compared_ = true;
+  Compare(us, us - compared_us_);
   return true;
 }
 
 void Clock::MakeReal() {
-  real_ = true;
-  Tick();
+  if (std::exchange(real_, true)) return;
+  Compare(WallMicros(), now_us_ - compared_us_);
+  compared_boot_us_ = BootMicros();
 }
 
 }  // namespace tally::server

@@ -82,8 +82,9 @@ bool WatchList::AnyExpired(Client& client, const Engine& engine, int64_t now) {
   return std::any_of(watched.begin(), watched.end(), [&](const WatchedKey* one) {
     if (one->watchers.at(&client)) return false;
     // Peek without the time also finds expired keys.
-    const Keyspace::Entry entry = engine.database(one->database).Peek(one->key());
-    return entry && entry.expired(now);
+    const Keyspace& keyspace = engine.database(one->database);
+    const Keyspace::Entry entry = keyspace.Peek(one->key());
+    return entry && keyspace.HasExpired(entry, now);
   });
 }
 

@@ -24,7 +24,8 @@ NATIVE = {
     "LIMIT.TAKE": "key rule [rule ...] [AND key rule [rule ...] [AND key rule [rule ...] ...]] [COST n] [AT t]",
     "QUOTA.BUY": "book user order ITEMS sku action qty [sku action qty ...] [AT t] [ONCE]",
     "HITS.ADD": "key window [COUNT n] [AT t] [CAP max]",
-    "ACTIVE.TOUCH": "key id [id ...] [AT t]",
+    "ACTIVE.TOUCH": "key id [id ...]",
+    "ACTIVE.TOUCHAT": "key t id [id ...]",
 }
 SHARED = ["SET", "ZADD", "SORT", "EXPIRE", "OBJECT FREQ", "CLIENT KILL"]
 CLEAR_LINE = b"\x15"

@@ -56,16 +56,20 @@ def first_difference(clients, now_ms, commands, seed):
     """None, or (command, tallyd's reply, the module's)."""
     dice = random.Random(seed)
     stream = NativeCommands(seed, now_ms)
-    set_clock = [["DEBUG", "CLOCK", "SET"], ["TALLY.CLOCK", "SET"]]
+    # After a jump tallyd keeps books and audiences for a minute, but the module has no clock of its own.
+    clients[0].call("DEBUG", "CLOCK", "SET", now_ms - 61_000)
+    clients[0].call("DEBUG", "CLOCK", "ADVANCE", "61s")
     sent = 0
     while sent < commands:
-        stream.now += dice.choice([0, 1, 7, 250, 1000, 30_000, 600_000, 3_600_000])
+        passed = dice.choice([0, 1, 7, 250, 1000, 30_000, 600_000, 3_600_000])
+        stream.now += passed
         if dice.random() < 0.02:
             protocol = dice.choice([2, 3])
             for client in clients:
                 client.call("HELLO", protocol)
-        for client, words in zip(clients, set_clock):
-            client.call(*words, stream.now)
+        if passed > 0:
+            clients[0].call("DEBUG", "CLOCK", "ADVANCE", f"{passed}ms")
+        clients[1].call("TALLY.CLOCK", "SET", stream.now)
         calls = wrapped([stream.call() for _ in range(BATCH)], dice)
         for client in clients:
             client.send(calls)

@@ -15,10 +15,8 @@ const LIMIT = ["action", "limit", "window_ms", "set_at_ms"];
 const left = (n) => (n === -1 ? "no limit" : count(n));
 // What was recorded whatever the limits say may be more than the limit.
 const used = (limit, n) => (n > 0 || limit === 0 ? count(limit - n) : `${count(limit)} or more`);
-const action = (id) => (String(id) === "0" ? "any (0)" : showKey(id));
+const action = (id) => (id === "0" ? "any (0)" : showKey(id));
 
-// An id as a word of a command.
-const word = (id) => (typeof id === "number" ? String(id) : id);
 
 // Asks with one word.
 function asker(label, button, answer) {

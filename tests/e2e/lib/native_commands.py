@@ -143,7 +143,8 @@ class NativeCommands:
         key = self.key("active")
         choice = self.random.random()
         if choice < 0.5:
-            return ["ACTIVE.TOUCH", key] + self.ids() + self.at()
+            at = self.at()
+            return ["ACTIVE.TOUCHAT", key, at[1]] + self.ids() if at else ["ACTIVE.TOUCH", key] + self.ids()
         if choice < 0.55:
             words = ["ACTIVE.CREATE", key]
             words += ["WINDOW", self.duration()] if self.random.random() < 0.5 else []

@@ -151,7 +151,7 @@ class WriteModel:
                 client.call("HITS.COUNT", self.key("hits")),
                 limit[1] - limit[2],
                 set(self._seen(client)),
-                [sorted(line[0] for line in client.call("QUOTA.HISTORY", self.key("book"), 1 + item))
+                [sorted(int(line[0]) for line in client.call("QUOTA.HISTORY", self.key("book"), 1 + item))
                  for item in names])
 
     def _seen(self, client):

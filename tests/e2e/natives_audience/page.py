@@ -24,8 +24,8 @@ class Page:
         self.redis = redis.Redis(port=port, password=password, decode_responses=True)
 
     def touch(self, at, *ids):
-        instant = () if at == "now" else ("AT", at)
-        return self.redis.execute_command("ACTIVE.TOUCH", KEY, *ids, *instant)
+        command = ("ACTIVE.TOUCH", KEY) if at == "now" else ("ACTIVE.TOUCHAT", KEY, at)
+        return self.redis.execute_command(*command, *ids)
 
     def online(self):
         return self.redis.execute_command("ACTIVE.ONLINE", KEY)

@@ -175,6 +175,8 @@ class CommandHarness : private Keyspace::Observer {
 
   int64_t now() const { return state.clock.now_ms(); }
   void Advance(int64_t ms) { REQUIRE(state.clock.Advance(ms)); }
+  // Time passes until the clock shows `ms`; a clock that shows more is set back.
+  void PassTo(int64_t ms) { ms >= now() ? Advance(ms - now()) : state.clock.Set(ms); }
   // Removes what is due, as the server does between turns.
   void ExpireDue() {
     while (engine.ExpireSome(now(), [] { return true; })) {

@@ -31,7 +31,7 @@ class DurableServer final : private Keyspace::Observer {
   // With appendfsync always and no rewrites but those asked for; started at that instant.
   DurableServer(test::FakeFileSystem& files, Config config, int64_t now_ms)
       : DurableServer(files, Careful(std::move(config))) {
-    harness_.state.clock.Set(now_ms);
+    harness_.PassTo(now_ms);
     const absl::Status status = Start();
     INFO(status);
     REQUIRE(status.ok());
@@ -66,7 +66,7 @@ class DurableServer final : private Keyspace::Observer {
     return std::stoull(info.substr(begin + name.size() + 3));
   }
   bool rewriting() const { return persistence_.rewriting(); }
-  void SetClock(int64_t now_ms) { harness_.state.clock.Set(now_ms); }
+  void SetClock(int64_t now_ms) { harness_.PassTo(now_ms); }
   Engine& engine() { return harness_.engine; }
   CommandHarness& harness() { return harness_; }
   AofPersistence& persistence() { return persistence_; }

@@ -37,7 +37,8 @@ class EffectFollower final : private EffectSink {
   // What the command replies here, after all effects until now.
   std::string Run(size_t database, const std::vector<std::string>& words) {
     followed_.state.effects.Deliver();
-    own_.state.clock.Set(followed_.now());
+    own_.PassTo(followed_.now());
+    own_.engine.set_deletion_lag_ms(followed_.engine.deletion_lag_ms());
     own_.self->database = database;
     return own_.Run(words);
   }

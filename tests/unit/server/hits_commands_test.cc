@@ -192,7 +192,7 @@ TEST_CASE("errors of HITS name the argument and change nothing") {
   CHECK(WithoutUsage(h.Run("HITS.UNDO k 1 AT 5")) == "-ERR syntax error");
   CHECK(h.Run("HITS.RANGE k FROM 1 TO 2 STEP 0") == "-ERR STEP" + duration);
   CHECK(h.Run("HITS.RANGE k FROM 1 TO x STEP 1") == "-ERR TO" + instant);
-  CHECK(WithoutUsage(h.Run("HITS.RANGE k FROM 1 FROM 2 STEP 1")) == "-ERR syntax error");
+  CHECK(WithoutUsage(h.Run("HITS.RANGE k FROM 1 FROM 2 STEP 1")) == "-ERR FROM is given twice");
   CHECK(h.Effects().empty());
   CHECK(h.engine.database(0).size() == 0);
   h.Run("SET s 1");

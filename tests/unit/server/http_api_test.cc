@@ -143,9 +143,9 @@ TEST_CASE("api: native replies have the names of their fields", "[http]") {
   CHECK(Json::parse(peer.Api(R"(["ACTIVE.SCAN","a",0])"))["ids"].size() == 2);
   peer.Api(R"(["QUOTA.SETLIMIT","b",7,0,10,"30d",7,1,5,"30d"])");
   CHECK(peer.Api(R"(["QUOTA.BUY","b","ann","o1","ITEMS",7,1,2])") ==
-        R"({"applied":1,"item":0,"left":[[{"action":0,"left":8},{"action":1,"left":3}]]})");
+        R"({"applied":1,"item":0,"left":[[{"action":"0","left":8},{"action":"1","left":3}]]})");
   CHECK(peer.Api(R"(["QUOTA.LEFTBYUSER","b","ann","bob"])") ==
-        R"([[{"sku":7,"left":[{"action":0,"left":8},{"action":1,"left":3}]}],[]])");
+        R"([[{"sku":"7","left":[{"action":"0","left":8},{"action":"1","left":3}]}],[]])");
   CHECK(Json::parse(peer.Api(R"(["QUOTA.HISTORY","b","ann"])"))[0]["order"] == "o1");
   CHECK(Json::parse(peer.Api(R"(["QUOTA.LIMITS","b",7])"))[0][1]["window_ms"] == 2592000000);
   CHECK(Json::parse(peer.Api(R"(["QUOTA.STATS","b"])"))["purchases"] == 1);

@@ -98,7 +98,7 @@ TEST_CASE("api: QUOTA.RETURN gives back what an order bought", "[http]") {
   CHECK(reply({"QUOTA.BUY", "shop", "ann", "o2", "ITEMS", 4711, 1, 1})["applied"] == 0);
   CHECK(reply({"QUOTA.RETURN", "shop", "ann", "o1", "ITEMS", 4711, 2}) == Json::array({2}));
   CHECK(reply({"QUOTA.LEFT", "shop", "ann", 4711}) ==
-        Json::parse(R"([[{"action":0,"left":4},{"action":1,"left":2}]])"));
+        Json::parse(R"([[{"action":"0","left":4},{"action":"1","left":2}]])"));
   // Once is enough: what is left of the order is one piece.
   CHECK(reply({"QUOTA.RETURN", "shop", "ann", "o1", "ITEMS", 4711, 2}) == Json::array({1}));
   CHECK(reply({"QUOTA.RETURN", "shop", "ann", "none", "ITEMS", 4711, 1}) == Json::array({0}));

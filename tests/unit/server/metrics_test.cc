@@ -67,6 +67,13 @@ TEST_CASE("metrics: what was done is counted under names that are bounded", "[me
   CHECK_FALSE(samples.contains("tallyd_command_duration_seconds_count{command=\"append\"}"));
 }
 
+TEST_CASE("metrics: jumps of the system's clock are counted", "[metrics]") {
+  CommandHarness h;
+  CHECK(Samples(Text(h))["tallyd_clock_jumps_total"] == "0");
+  h.state.clock.Set(h.now() - 90'000);
+  CHECK(Samples(Text(h))["tallyd_clock_jumps_total"] == "1");
+}
+
 TEST_CASE("metrics: buckets of durations rise to the count", "[metrics]") {
   CommandHarness h;
   Stats& stats = h.state.stats;

@@ -36,6 +36,7 @@ constexpr std::string_view kConversation[] = {
     "CL.THROTTLE cell 15 30 60",
     "ACTIVE.CREATE a WINDOW 5m",
     "ACTIVE.TOUCH a ann bob",
+    "ACTIVE.TOUCHAT a 1699999990 ann",
     "ACTIVE.ONLINE a",
     "ACTIVE.SEEN a ann",
     "ACTIVE.SEEN a none",
@@ -104,6 +105,35 @@ TEST_CASE("natives: the bytes of every reply are the same in RESP2 and RESP3") {
   for (const CommandTable::Item& item : resp2.commands.items()) {
     const bool calls = item.family->native && item.command->handler != nullptr;
     if (calls) CHECK(asked.contains(item.full_name));
+  }
+}
+
+// JavaScript has no integer above 2^53: an id would come back as another one.
+TEST_CASE("natives: no id that was given comes back as an integer") {
+  constexpr std::string_view kLargest = "1302345678901234999";
+  for (const int protocol : {2, 3}) {
+    CommandHarness harness;
+    harness.self->reply.set_protocol(protocol);
+    for (const std::string_view line : kConversation) {
+      std::vector<std::string> words = WordsOf(line);
+      // Ids of users, orders, SKUs, actions and audiences, and keys.
+      for (size_t i = 1; i < words.size(); ++i) {
+        const bool is_quota =
+            words[0].starts_with("QUOTA") && (words[i] == "7" || words[i] == "100");
+        if (is_quota || words[i] == "ann" || words[i] == "hits" || words[i] == "l") {
+          words[i] = kLargest;
+        }
+      }
+      INFO(line);
+      const std::string wire = harness.Wire(*harness.self, words);
+      CHECK(wire.front() != '-');
+      CHECK(wire.find(StrCat(":", kLargest)) == wire.npos);
+      std::string json;
+      AppendReplyJson(json, wire, {});
+      for (size_t at = json.find(kLargest); at != json.npos; at = json.find(kLargest, at + 1)) {
+        CHECK(json[at - 1] == '"');
+      }
+    }
   }
 }
 

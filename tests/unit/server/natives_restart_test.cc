@@ -31,7 +31,7 @@ class Pair {
  public:
   explicit Pair(SeededRandom& random) : random_(random) {
     Start();
-    plain_.state.clock.Set(now_ms_);
+    plain_.PassTo(now_ms_);
     Both("POLICY.SET p SLIDING 4 20s");
     Both("ACTIVE.CREATE a0 WINDOW 90s TZ Australia/Lord_Howe KEEP 3d");
     // Too large to stand in its key's record.
@@ -82,6 +82,13 @@ class Pair {
   std::string_view Rule() { return kRules[random_.Below(std::size(kRules))]; }
   std::string Id() { return StrCat("id", random_.Below(50)); }
 
+  std::string Touch() {
+    const std::string at = At();
+    const std::string ids = StrCat(" ", Id(), " ", Id());
+    if (at.empty()) return StrCat("ACTIVE.TOUCH ", Key('a'), ids);
+    return StrCat("ACTIVE.TOUCHAT ", Key('a'), at.substr(3), ids);
+  }
+
   std::string Change() {
     switch (random_.Below(16)) {
       case 0:
@@ -107,7 +114,7 @@ class Pair {
       case 10:
       case 11:
       case 12:
-        return StrCat("ACTIVE.TOUCH ", Key('a'), " ", Id(), " ", Id(), At());
+        return Touch();
       default:
         return StrCat(random_.OneIn(4) ? "LIMIT.FORCE " : "LIMIT.TAKE ", Key('l'), " ", Rule(), " ",
                       Rule(), " AND ", Key('l'), " ", Rule(), " COST ", random_.Below(4), At());
@@ -134,7 +141,7 @@ class Pair {
 
   void SetClocks() {
     server_->SetClock(now_ms_);
-    plain_.state.clock.Set(now_ms_);
+    plain_.PassTo(now_ms_);
   }
 
   void Start() { server_ = std::make_unique<DurableServer>(files_, Config(), now_ms_); }
@@ -158,7 +165,7 @@ class Pair {
     // The log is read a long time after it was written.
     const int64_t stood_ms = random_.OneIn(4) ? 90'000'000 : random_.Between(0, 20'000);
     now_ms_ += stood_ms;
-    plain_.state.clock.Set(now_ms_);
+    plain_.PassTo(now_ms_);
     Start();
   }
 

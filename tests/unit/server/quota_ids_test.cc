@@ -46,7 +46,7 @@ TEST_CASE(
             "[:0 :0 [[[" + shown + " :3]]]]");
     REQUIRE(quota.Run({"QUOTA.RETURN", "b", id, id, "ITEMS", id, "1"}) == "[:1]");
     REQUIRE(quota.Run({"QUOTA.LEFT", "b", id, id, "7", "8"}) ==
-            "[[[" + shown + " :4]] [[:0 :9]] [[:0 :-1]]]");
+            "[[[" + shown + " :4]] [[\"0\" :9]] [[\"0\" :-1]]]");
     REQUIRE(quota.Run({"QUOTA.LEFTBYUSER", "b", id, "7"}) ==
             "[[[" + shown + " [[" + shown + " :4]]]] []]");
     REQUIRE(quota.Run({"QUOTA.LEFTBYUSER", "b", id, "ACTIONS", id}) ==
@@ -64,21 +64,32 @@ TEST_CASE(
 TEST_CASE("QUOTA: integers come first, then texts by their bytes") {
   CommandHarness quota;
   quota.Run("QUOTA.SETLIMIT b z 10 5 1d z b 5 1d z 9 5 1d z 09 5 1d z a 5 1d 7 0 5 1d");
-  REQUIRE(quota.Run("QUOTA.LEFT b u z") == R"([[[:9 :5] [:10 :5] ["09" :5] ["a" :5] ["b" :5]]])");
+  REQUIRE(quota.Run("QUOTA.LEFT b u z") == R"([[["9" :5] ["10" :5] ["09" :5] ["a" :5] ["b" :5]]])");
   REQUIRE(quota.Run("QUOTA.LIMITS b z ACTIONS b 9 a") ==
-          R"([[[:9 :5 :86400000 :1700000000000] ["a" :5 :86400000 :1700000000000] )"
+          R"([[["9" :5 :86400000 :1700000000000] ["a" :5 :86400000 :1700000000000] )"
           R"(["b" :5 :86400000 :1700000000000]]])");
   quota.Run("QUOTA.SETLIMIT b y 0 5 1d");
   quota.Run("QUOTA.RECORD b u o ITEMS z a 1 y 0 1 7 0 1");
   REQUIRE(quota.Run("QUOTA.LEFTBYUSER b u ACTIONS 0 a") ==
-          R"([[[:7 [[:0 :4]]] ["y" [[:0 :4]]] ["z" [["a" :4]]]]])");
+          R"([[["7" [["0" :4]]] ["y" [["0" :4]]] ["z" [["a" :4]]]]])");
+}
+
+TEST_CASE("QUOTA: the id that a reply gives is the one that finds the purchase again") {
+  for (const std::string id : {"1302345678901234999", "-9223372036854775808", "7"}) {
+    CommandHarness quota;
+    quota.Run({"QUOTA.SETLIMIT", "b", id, id, "5", "1d"});
+    quota.Run({"QUOTA.BUY", "b", id, id, "ITEMS", id, id, "2"});
+    CHECK(quota.Run({"QUOTA.HISTORY", "b", id}) ==
+          StrCat("[[", Quoted(id), " ", Quoted(id), " ", Quoted(id), " :2 :1700000000000]]"));
+    CHECK(quota.Run({"QUOTA.RETURN", "b", id, id, "ITEMS", id, "1"}) == "[:1]");
+  }
 }
 
 TEST_CASE("QUOTA: action 0 is what is written 0") {
   CommandHarness quota;
   quota.Run("QUOTA.SETLIMIT b 7 0 10 1d 7 00 5 1d");
   REQUIRE(quota.Run("QUOTA.BUY b u 1 ITEMS 7 00 2 7 -0 3") ==
-          R"([:1 :0 [[[:0 :5] ["00" :3]] [[:0 :5] ["00" :3]]]])");
+          R"([:1 :0 [[["0" :5] ["00" :3]] [["0" :5] ["00" :3]]]])");
 }
 
 TEST_CASE("QUOTA: an id of 129 bytes is an error that names it") {
@@ -113,7 +124,7 @@ TEST_CASE("QUOTA: an id that reads like an option is one where no option may be"
   REQUIRE(quota.Run("QUOTA.SETLIMIT b AT ONCE 5 1d actions 0 6 1d") == ":2");
   REQUIRE(quota.Run("QUOTA.BUY b ONCE AT ITEMS AT ONCE 2") == R"([:1 :0 [[["ONCE" :3]]]])");
   REQUIRE(quota.Run("QUOTA.LEFT b ONCE AT") == R"([[["ONCE" :3]]])");
-  REQUIRE(quota.Run("QUOTA.LEFT b ONCE actions") == "[[[:0 :6]]]");
+  REQUIRE(quota.Run("QUOTA.LEFT b ONCE actions") == R"([[["0" :6]]])");
   REQUIRE(quota.Run("QUOTA.LEFT b ONCE AT AT 1699999999") == R"([[["ONCE" :3]]])");
   REQUIRE(WithoutUsage(quota.Run("QUOTA.LEFT b ONCE 7 AT")) == "-ERR AT is missing");
   REQUIRE(quota.Run("QUOTA.LIMITS b AT ACTIONS ONCE") ==
@@ -149,7 +160,7 @@ TEST_CASE("QUOTA: effects have ids as they were given, also those that a log has
     REQUIRE(replayed.Run(ask) == quota.Run(ask));
   }
   REQUIRE(quota.Run("QUOTA.HISTORY b u") ==
-          R"([[:1 "x" "NOW" :1 :1700000000000] [:2 "x" "KEEP" :6 :1700000000000]])");
+          R"([["1" "x" "NOW" :1 :1700000000000] ["2" "x" "KEEP" :6 :1700000000000]])");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,9 +18,13 @@ class RandomNatives {
  public:
   using Words = std::vector<std::string>;
 
+  // The letters of the types that commands are drawn for.
+  static constexpr std::string_view kAll = "HLAQ";
+  static constexpr std::string_view kAudiencesAndBooks = "AQ";
+
   // `long_name` is the rest of a huge key, id or policy's name.
-  RandomNatives(SeededRandom& random, std::string long_name)
-      : random_(random), long_name_(std::move(long_name)) {}
+  RandomNatives(SeededRandom& random, std::string long_name, std::string_view types = kAll)
+      : random_(random), long_name_(std::move(long_name)), types_(types) {}
 
   // Keys have the letter of their type (H, L, A, Q) and then a number below 4, or 4 and the long
   // name. Policies are named P and a number.
@@ -48,6 +53,7 @@ class RandomNatives {
 
   SeededRandom& random_;
   std::string long_name_;
+  std::string_view types_;
 };
 
 inline std::string RandomNatives::Key(char type) {
@@ -141,8 +147,12 @@ inline RandomNatives::Words RandomNatives::Active(int64_t now_ms) {
       return {"ACTIVE.CREATE",       Key('A'), "WINDOW", "90s", "TZ",
               "Australia/Lord_Howe", "KEEP",   "3d"};
     default:
-      return Joined({"ACTIVE.TOUCH", Key('A'), Name('i', 60), Name('i', 60)}, At(now_ms));
+      break;
   }
+  const Words at = At(now_ms);
+  const Words ids = {Name('i', 60), Name('i', 60)};
+  if (at.empty()) return Joined({"ACTIVE.TOUCH", Key('A')}, ids);
+  return Joined({"ACTIVE.TOUCHAT", Key('A'), at[1]}, ids);
 }
 
 inline RandomNatives::Words RandomNatives::Quota(int64_t now_ms) {
@@ -174,7 +184,7 @@ inline RandomNatives::Words RandomNatives::Quota(int64_t now_ms) {
 }
 
 inline RandomNatives::Words RandomNatives::AnyKey(int64_t now_ms) {
-  const char type = "HLAQ"[random_.Below(4)];
+  const char type = types_[random_.Below(types_.size())];
   switch (random_.Below(6)) {
     case 0:
       return {"COPY", Key(type), Key(type), "REPLACE"};
@@ -190,6 +200,10 @@ inline RandomNatives::Words RandomNatives::AnyKey(int64_t now_ms) {
 }
 
 inline RandomNatives::Words RandomNatives::Write(int64_t now_ms) {
+  if (types_ == kAudiencesAndBooks) {
+    if (random_.OneIn(16)) return AnyKey(now_ms);
+    return random_.OneIn(2) ? Active(now_ms) : Quota(now_ms);
+  }
   switch (random_.Below(16)) {
     case 0:
       return AnyKey(now_ms);
@@ -225,6 +239,7 @@ inline std::vector<RandomNatives::Words> RandomNatives::Questions(const std::str
       {"ACTIVE.ONLINE", key('A')},
       {"ACTIVE.DAY", key('A'), "DAYS", "3"},
       {"ACTIVE.SCAN", key('A'), "0", "COUNT", "100"},
+      {"ACTIVE.SERIES", key('A'), "FROM", instant(-3'600'000), "TO", instant(60'000), "STEP", "1m"},
       {"QUOTA.HISTORY", key('Q'), user},
       {"QUOTA.LEFT", key('Q'), user, "0", "1", "s1"},
       {"QUOTA.LIMITS", key('Q'), "0", "1", "s1"}};

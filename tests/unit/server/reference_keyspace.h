@@ -24,6 +24,9 @@ class ReferenceKeyspace {
   ReferenceKeyspace(const ReferenceKeyspace&) = delete;
   ReferenceKeyspace& operator=(const ReferenceKeyspace& other);
 
+  // Engine::set_deletion_lag_ms() of what is run from now on.
+  void set_deletion_lag_ms(int64_t ms) { deletion_lag_ms_ = ms; }
+
   // Executes a command; returns its reply as ReplyText shows it.
   std::string Run(size_t database, const Words& words, int64_t now_ms);
   void Remove(size_t database, const std::string& key);
@@ -40,9 +43,14 @@ class ReferenceKeyspace {
     return absl::ascii_isupper(static_cast<unsigned char>(key[0]));
   }
   std::unique_ptr<CommandHarness> MakeServer(size_t databases) const;
+  void SetClock(int64_t now_ms) {
+    natives_->PassTo(now_ms);
+    natives_->engine.set_deletion_lag_ms(deletion_lag_ms_);
+  }
   std::string RunNative(size_t database, const Words& words, int64_t now_ms);
 
   size_t largest_;
+  int64_t deletion_lag_ms_ = 0;
   test::NaiveKeyspace redis_;
   std::unique_ptr<CommandHarness> natives_;
 };
@@ -72,7 +80,7 @@ inline ReferenceKeyspace& ReferenceKeyspace::operator=(const ReferenceKeyspace& 
 
 inline std::string ReferenceKeyspace::RunNative(size_t database, const Words& words,
                                                 int64_t now_ms) {
-  natives_->state.clock.Set(now_ms);
+  SetClock(now_ms);
   natives_->self->database = database;
   return natives_->Run(words);
 }
@@ -93,7 +101,7 @@ inline void ReferenceKeyspace::Remove(size_t database, const std::string& key) {
 
 inline void ReferenceKeyspace::RemoveDue(int64_t now_ms) {
   redis_.RemoveDue(now_ms);
-  natives_->state.clock.Set(now_ms);
+  SetClock(now_ms);
   natives_->ExpireDue();
 }
 

@@ -14,7 +14,7 @@ namespace tally::server {
 // Words of the effects have no blanks.
 inline void ReplayInto(CommandHarness& target, const std::vector<std::string>& effects,
                        int64_t clock_ms) {
-  target.state.clock.Set(clock_ms);
+  target.PassTo(clock_ms);
   target.engine.set_expiring(false);
   for (const std::string& line : effects) {
     std::vector<std::string_view> args;

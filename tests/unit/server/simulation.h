@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "durable_server.h"
@@ -23,8 +25,13 @@ namespace tally::server {
 
 class Simulation {
  public:
+  // How the clock is set: by minutes, or for some turns also by up to 400 days. What has counted
+  // limits meanwhile is then another matter, so of tallyd's own commands only ACTIVE and QUOTA run.
+  enum class Clocks { kUsual, kFarAhead };
+
   // No value has more than `largest` bytes, and no key more than a quarter of that.
-  Simulation(test::SeededRandom& random, FsyncPolicy policy, size_t largest = size_t{1} << 20);
+  Simulation(test::SeededRandom& random, FsyncPolicy policy, size_t largest = size_t{1} << 20,
+             Clocks clocks = Clocks::kUsual);
 
   // Some commands, and what the loop does after them. It may end in a crash and a restart.
   void Turn() { Turn(Load::kUsual); }
@@ -47,6 +54,7 @@ class Simulation {
     size_t database;
     Words words;  // of a command, or the key that has expired
     int64_t now_ms;
+    int64_t lag_ms = 0;  // Clock::deletion_lag_ms()
     bool expired = false;
   };
   // A turn that wrote: what it changed, and when that was acknowledged.
@@ -70,6 +78,8 @@ class Simulation {
   void Compare(Extent extent);
   void CompareKeys(size_t database, const std::string& suffix, Extent extent);
   void PassTime();
+  void Jump(int64_t ms);
+  void JumpFar();
   void SetClocks();
   void EndTurn(bool wrote);
 
@@ -92,6 +102,7 @@ class Simulation {
 
   test::SeededRandom& random_;
   FsyncPolicy policy_;
+  Clocks clocks_;
   test::RandomCommands draw_;
   test::RandomNatives draw_natives_;
   test::FakeFileSystem files_;
@@ -110,16 +121,21 @@ class Simulation {
   int64_t steady_us_ = 1'000'000'000;
   int64_t wall_ms_ = 1'700'000'000'000;
   int64_t latest_wall_ms_ = wall_ms_;
+  int64_t ahead_ms_ = 0;
   SimulationCounts counts_;
   bool rewriting_ = false;
   bool disk_is_full_ = false;
 };
 
-inline Simulation::Simulation(test::SeededRandom& random, FsyncPolicy policy, size_t largest)
+inline Simulation::Simulation(test::SeededRandom& random, FsyncPolicy policy, size_t largest,
+                              Clocks clocks)
     : random_(random),
       policy_(policy),
+      clocks_(clocks),
       draw_(random, largest),
-      draw_natives_(random, draw_.long_name()),
+      draw_natives_(random, draw_.long_name(),
+                    clocks == Clocks::kUsual ? test::RandomNatives::kAll
+                                             : test::RandomNatives::kAudiencesAndBooks),
       model_(kDatabases, largest),
       recovered_(kDatabases, largest) {
   files_.UseDicedWorkers(random, [this](int64_t us) {
@@ -216,14 +232,15 @@ inline bool Simulation::Write(size_t database, const Words& words) {
     counts_.large_values += word.size() > 1'000'000;
     counts_.largest_value = std::max(counts_.largest_value, word.size());
   }
-  current_.changes.push_back({database, words, wall_ms_});
+  current_.changes.push_back(
+      {database, words, wall_ms_, server_->harness().state.clock.deletion_lag_ms()});
   return true;
 }
 
 inline void Simulation::NoteExpired(size_t database, const std::string& key) {
   REQUIRE_FALSE(model_.IsLive(database, key, wall_ms_));
   model_.Remove(database, key);
-  current_.changes.push_back({database, {key}, wall_ms_, true});
+  current_.changes.push_back({database, {key}, wall_ms_, 0, true});
 }
 
 inline void Simulation::Compare(Extent extent) {
@@ -266,15 +283,33 @@ inline void Simulation::PassTime() {
   const int64_t ms = random_.OneIn(20) ? random_.Between(0, 3000) : random_.Between(0, 60);
   steady_us_ += ms * 1000;
   wall_ms_ += ms;
+  SetClocks();
+  if (clocks_ == Clocks::kFarAhead && random_.OneIn(ahead_ms_ > 0 ? 20 : 200)) return JumpFar();
   // Somebody sets the clock.
-  if (random_.OneIn(300)) wall_ms_ += random_.Between(-600'000, 600'000);
+  if (random_.OneIn(300)) Jump(random_.Between(-600'000, 600'000));
+}
+
+// The clock runs far ahead for some turns.
+inline void Simulation::JumpFar() {
+  constexpr int64_t kHour = 3'600'000;
+  constexpr int64_t kFar[] = {kHour + 1'000, 30 * kHour, 960 * kHour, 9'600 * kHour};
+  ++counts_.far_jumps;
+  if (ahead_ms_ > 0) return Jump(-std::exchange(ahead_ms_, 0));
+  ahead_ms_ = kFar[random_.Below(std::size(kFar))];
+  Jump(ahead_ms_);
+}
+
+inline void Simulation::Jump(int64_t ms) {
+  wall_ms_ += ms;
+  server_->harness().state.clock.Set(wall_ms_);
   SetClocks();
 }
 
 inline void Simulation::SetClocks() {
   latest_wall_ms_ = std::max(latest_wall_ms_, wall_ms_);
-  server_->harness().state.clock.Set(wall_ms_);
+  server_->harness().PassTo(wall_ms_);
   server_->harness().state.clock.SetSteady(steady_us_ / 1000);
+  model_.set_deletion_lag_ms(server_->harness().state.clock.deletion_lag_ms());
 }
 
 inline bool Simulation::WriteLargeHash(size_t database) {
@@ -335,6 +370,7 @@ inline void Simulation::Restart() {
   counts_.power_losses += power_lost_;
   files_.Restart(loss, random_);
   wall_ms_ = latest_wall_ms_ + random_.Between(0, 5000);
+  ahead_ms_ = 0;
   Boot();
   Recover();
 }
@@ -352,10 +388,12 @@ inline void Simulation::Recover() {
       if (change.expired) {
         model_.Remove(change.database, change.words[0]);
       } else {
+        model_.set_deletion_lag_ms(change.lag_ms);
         model_.Run(change.database, change.words, change.now_ms);
       }
     }
   }
+  model_.set_deletion_lag_ms(0);
   model_.RemoveDue(wall_ms_);
   recovered_ = model_;
   recovered_turns_ = found;

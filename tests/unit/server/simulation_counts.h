@@ -18,7 +18,8 @@ struct SimulationCounts {
   uint64_t crashes = 0;           // power losses among them
   uint64_t power_losses = 0;
   uint64_t full_disks = 0;
-  uint64_t rewrites = 0;  // that ended, failed ones among them
+  uint64_t far_jumps = 0;  // of the clock, forward and back
+  uint64_t rewrites = 0;   // that ended, failed ones among them
   uint64_t failed_rewrites = 0;
   uint64_t large_values = 0;  // values, keys and names of more than 1 MB
   size_t largest_value = 0;
@@ -31,6 +32,7 @@ struct SimulationCounts {
     crashes += other.crashes;
     power_losses += other.power_losses;
     full_disks += other.full_disks;
+    far_jumps += other.far_jumps;
     rewrites += other.rewrites;
     failed_rewrites += other.failed_rewrites;
     large_values += other.large_values;
@@ -42,9 +44,9 @@ struct SimulationCounts {
     return StrCat(commands, " commands; ", refused_turns, " turns not written, ", refused_commands,
                   " commands refused; ", restarts, " restarts, ", crashes,
                   " of them after a crash, ", power_losses, " after a power loss; ", full_disks,
-                  " full disks; ", rewrites, " rewrites, ", failed_rewrites, " of them failed; ",
-                  large_values, " words of more than 1 MB, values of up to ", largest_value,
-                  " bytes");
+                  " full disks; ", far_jumps, " far jumps of the clock; ", rewrites, " rewrites, ",
+                  failed_rewrites, " of them failed; ", large_values,
+                  " words of more than 1 MB, values of up to ", largest_value, " bytes");
   }
 };
 

@@ -36,6 +36,23 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("Simulated servers keep audiences and books while the clock runs far ahead and back") {
+  SeededRandom random;
+  INFO("TALLY_SEED=" << random.seed());
+  for (const FsyncPolicy policy : kPolicies) {
+    INFO("policy " << static_cast<int>(policy));
+    Simulation simulation(random, policy, size_t{1} << 20, Simulation::Clocks::kFarAhead);
+    const SimulationCounts& counts = simulation.counts();
+    const uint64_t least = test::Scaled(30'000);
+    while (counts.commands < least || counts.far_jumps <= 10 || counts.restarts <= 5) {
+      simulation.Turn();
+    }
+    INFO(counts.Text());
+    // Shown by -s.
+    CHECK(counts.far_jumps > 10);
+  }
+}
+
 TEST_CASE("Simulated servers change values of up to 64 MB while they rewrite to bad disks") {
   SeededRandom random;
   INFO("TALLY_SEED=" << random.seed());

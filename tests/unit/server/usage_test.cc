@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "server/command/arguments.h"
 #include "tests/unit/server/command_harness.h"
 
 namespace tally::server {
@@ -92,6 +93,68 @@ TEST_CASE("usage: what is not in the syntax is told with the usage") {
   }
   CHECK(h.Run("LIMIT.GIVE k 1 AT") == "-ERR syntax error. Usage: LIMIT.GIVE key [n] [AT t]");
   CHECK(h.Run("SET k v FOO") == "-ERR syntax error");
+}
+
+namespace {
+
+// A word that an argument of this name takes.
+std::string Sample(const Argument& argument) {
+  if (argument.type == ArgumentType::kBlock) {
+    std::string words;
+    for (const Argument& one : argument.arguments) {
+      StrAppend(words, words.empty() ? "" : " ", Sample(one));
+    }
+    return words;
+  }
+  if (argument.type == ArgumentType::kOneOf) return argument.arguments.front().name;
+  if (argument.type == ArgumentType::kPureToken) return std::string(*argument.token);
+  if (argument.type != ArgumentType::kString) return "1";
+  if (argument.name == "rule") return "ALLOW";
+  if (argument.name == "zone") return "UTC";
+  if (argument.name == "date") return "2023-11-14";
+  return argument.name == "window" ? "5m" : "1";
+}
+
+std::string Sent(const Argument& argument) {
+  const bool has_value = argument.token && argument.type != ArgumentType::kPureToken;
+  return has_value ? StrCat(*argument.token, " ", Sample(argument)) : Sample(argument);
+}
+
+}  // namespace
+
+TEST_CASE("usage: an option that is given twice is an error that names it") {
+  CommandHarness h;
+  std::vector<std::string> tried;
+  for (const CommandTable::Item& item : h.commands.items()) {
+    if (!item.family->native || item.command->handler == nullptr) continue;
+    const Arguments arguments = ArgumentsOf(*item.command);
+    std::string call = item.full_name;
+    for (const Argument& argument : arguments) {
+      if (!argument.optional) StrAppend(call, " ", Sent(argument));
+    }
+    for (const Argument& option : arguments) {
+      if (!option.optional || !option.token || option.multiple_token) continue;
+      const std::string once = StrCat(call, " ", Sent(option));
+      INFO(once);
+      const std::string reply = h.Run(once);
+      const bool stopped = reply.starts_with("-ERR") && reply.find("Usage") != reply.npos;
+      CHECK_FALSE(stopped);
+      CHECK(h.Run(StrCat(once, " ", Sent(option))) ==
+            StrCat("-ERR ", *option.token, " is given twice. Usage: ", UsageOf(item)));
+      tried.push_back(once);
+    }
+  }
+  CHECK(tried.size() > 20);
+  for (const std::string_view rule :
+       {"CALENDAR 1 day TZ UTC WEEKSTART monday TZ UTC", "BASE 1 1 5s tz UTC tz UTC"}) {
+    CHECK(h.Run(StrCat("LIMIT.TAKE k ", rule)) == "-ERR TZ is given twice");
+    CHECK(h.Run(StrCat("POLICY.SET p ", rule)) == "-ERR TZ is given twice");
+  }
+  CHECK(h.Run("LIMIT.TAKE k CALENDAR 1 day WEEKSTART monday WEEKSTART sunday") ==
+        "-ERR WEEKSTART is given twice");
+  CHECK(
+      h.Run("QUOTA.LEFTBYUSER b ann ACTIONS actions 1").starts_with("-ERR ACTIONS is given twice"));
+  CHECK(h.Run("QUOTA.LEFTBYUSER b ann ACTIONS actions") == "[[]]");
 }
 
 TEST_CASE("usage: a rule that lacks something says what it needs") {

@@ -80,7 +80,8 @@ Contents ContentsOf(const Keyspace::Entry& entry) {
         });
       } while (cursor != 0);
       for (int64_t day = 0; day < 4; ++day) {
-        const auto figures = set.DayOf(set.DayNumber(kNow + day * 86'400'000));
+        const int32_t number = set.DayNumber(kNow + day * 86'400'000);
+        const auto figures = set.DayOf(number, kNow + 4 * int64_t{86'400'000});
         contents.push_back(StrCat(figures.active, " ", figures.fresh, " ", figures.peak));
       }
       break;

@@ -22,7 +22,7 @@ export async function fill(wire) {
   for (let i = 0; i < 3; i += 1) await wire.call("LIMIT.TAKE", "short", "POLICY", LONG_POLICY);
   for (let i = 0; i < 37; i += 1) await wire.call("HITS.ADD", "said:hello", "24h", "AT", now - i * 2000);
   for (let day = 20; day > 0; day -= 1) {
-    await wire.call("ACTIVE.TOUCH", "shop", `u${day}`, `u${day + 1}`, "AT", now - day * 86400);
+    await wire.call("ACTIVE.TOUCHAT", "shop", now - day * 86400, `u${day}`, `u${day + 1}`);
   }
   await wire.call("ACTIVE.TOUCH", "shop", "ann", "bob");
   await wire.call("QUOTA.SETLIMIT", "book", "4711", "0", "30", "30d", "4711", "1", "20", "30d");
