@@ -1,5 +1,7 @@
 #include "core/engine/hit_counters.h"
 
+#include <algorithm>
+
 #include "core/engine/scratch.h"
 #include "core/keyspace/compact_value.h"
 
@@ -35,15 +37,17 @@ class OpenHits {
 
 }  // namespace
 
-KeyOutcome HitCounters::Add(std::string_view key, const Addition& add,
-                            std::optional<int64_t>& in_window) {
+HitCounters::Added HitCounters::Add(std::string_view key, const Addition& add,
+                                    std::optional<int64_t>& in_window) {
   OpenHits hits(place_, key, true);
-  if (hits.outcome.wrong_type) return hits.outcome;
+  if (hits.outcome.wrong_type) return {hits.outcome};
   const auto [at, judged_at] = add.time;
+  const bool set_back = hits->SetBack(judged_at);
+  const bool in_time = add.cap || hits->IsInTime(at, add.window_ms, judged_at);
   in_window = hits->Add(add.count, add.window_ms, at, judged_at, add.cap);
-  const bool kept = in_window && add.count > 0 && at > judged_at - hits->window_ms();
-  if (kept) hits.Store();
-  return hits.outcome;
+  const bool kept = in_window && add.count > 0 && in_time;
+  if (kept || set_back) hits.Store();
+  return {hits.outcome, set_back && !kept};
 }
 
 KeyOutcome HitCounters::Count(std::string_view key, int64_t window_ms, EventInstants time,
@@ -75,8 +79,8 @@ KeyOutcome HitCounters::Show(std::string_view key, HitsShown& shown) {
   if (open.outcome.wrong_type || !open.outcome.found) return open.outcome;
   shown = {.window_ms = open->window_ms(),
            .hits = open->Count(open->window_ms(), place_.now, place_.now),
-           .newest_ms = open->newest(),
-           .ends_ms = open->ExpiresAt()};
+           .newest_ms = std::min(open->newest(), place_.now),
+           .ends_ms = open->ExpiresAt() - std::max<int64_t>(0, open->newest() - place_.now)};
   return open.outcome;
 }
 

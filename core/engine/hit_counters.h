@@ -1,8 +1,8 @@
 // HITS: counts exactly how often something has happened in a sliding window.
 //
 // The effect of a call that has changed a key is the same call with the same instants. It can be
-// replayed at any later time. The effect of Add has no cap: an Add that the cap refused has no
-// effect.
+// replayed at any later time. Where an Add with a cap has added hits, the cap of its effect is
+// Hits::kNoCap. Where an Add has only set hits back (Hits::SetBack), its effect adds no hits.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +31,16 @@ class HitCounters {
   struct Addition {
     int64_t window_ms = 0;
     int64_t count = 1;
-    int64_t cap = Hits::kNoCap;  // add nothing if the window already holds this many
+    // Add nothing if the window already holds this many. With a cap the Add goes by event time.
+    std::optional<int64_t> cap;
     EventInstants time;
+  };
+  struct Added : KeyOutcome {
+    bool set_back = false;  // nothing was added: hits were only set back
   };
   // Sets `in_window` to the hits in the window, the added ones included. If the window already
   // holds `cap`, adds nothing and sets `in_window` to nullopt. Amortised O(1) for hits in order.
-  KeyOutcome Add(std::string_view key, const Addition& add, std::optional<int64_t>& in_window);
+  Added Add(std::string_view key, const Addition& add, std::optional<int64_t>& in_window);
 
   // Sets `hits` to the number of hits in the window that ends at `time.at`. A `window_ms` of 0
   // means the key's own window.

@@ -7,7 +7,6 @@
 #include "core/engine/decisions.h"
 #include "core/engine/scratch.h"
 #include "core/keyspace/compact_value.h"
-#include "core/limit/limit_replay.h"
 #include "core/limit/limit_state.h"
 
 namespace tally {
@@ -81,7 +80,6 @@ class LimitStates {
   }
 
   void Store() {
-    result_.counted = true;
     for (size_t i = 0; i < states_.size(); ++i) {
       Named& one = states_[i];
       if (!one.counts) continue;
@@ -133,17 +131,13 @@ LimitResult Limits::Decide(const LimitRequest& request, LimitMode mode) {
     place_.engine.decisions().Count(force ? Command::kForce : Command::kTake, request.keys,
                                     result.decision, {place_.database, place_.now});
   }
-  const bool taken = force || (mode == LimitMode::kTake && result.decision.allowed);
-  if (taken && request.cost > 0 && states.counts()) states.Store();
-  return result;
-}
-
-LimitResult Limits::CountAsBefore(const LimitRequest& request) {
-  LimitResult result;
-  LimitStates states(place_, result);
-  if (!states.Open(request.keys, true)) return result;
-  tally::CountAsBefore(states.uses(), request.cost, request.time.judged_at, request.time.at);
-  states.Store();
+  const bool taken = force || (mode != LimitMode::kPeek && result.decision.allowed);
+  if (taken && request.cost > 0) {
+    result.counted = states.counts();
+  } else if (may_count || mode == LimitMode::kCount) {
+    result.set_back = SetBackLimits(states.uses(), request.time.judged_at);
+  }
+  if (result.counted || result.set_back) states.Store();
   return result;
 }
 
@@ -198,8 +192,10 @@ KeyOutcome Limits::Throttle(std::string_view key, const LimitRule& rule, int64_t
                                     {.allowed = !reply.limited, .rule = reply.limited ? 1 : 0},
                                     {place_.database, place_.now});
   }
-  if (reply.limited || quantity == 0) return outcome;
-  outcome.changed = true;
+  if (quantity == 0) return outcome;
+  const LimitUse use{&*state, {&rule, 1}};
+  outcome.changed = !reply.limited || SetBackLimits({&use, 1}, place_.now);
+  if (!outcome.changed) return outcome;
   outcome.removed = state.Store(place_.keyspace(), key, place_.now, place_.engine.scratch().bytes);
   return outcome;
 }

@@ -1,8 +1,9 @@
 // LIMIT: may this happen now, under all the rules of all the keys.
 //
-// If a decision has counted hits, its effect is the same request passed to Force with the same `at`
-// and `judged_at`. It can be replayed at any later time: the hits are counted without being judged
-// again.
+// If a decision has counted hits, its effect is the same request with the same `at` and
+// `judged_at`, passed to Count, or to Force if that was called. It can be replayed at any later
+// time: the hits are counted without being judged again. If it has only set counters back, the
+// effect is a Count of no hits.
 #pragma once
 
 #include <absl/container/inlined_vector.h>
@@ -33,6 +34,7 @@ struct LimitResult {
   bool wrong_type = false;           // some key holds another type: nothing was decided
   bool full = false;                 // some key would get too many counters: nothing was decided
   bool counted = false;              // hits were counted, so there is an effect
+  bool set_back = false;             // counters were only set back (SetBackLimits): an effect too
   absl::InlinedVector<Key, 2> keys;  // each key once, in the order of the request
 };
 
@@ -55,8 +57,8 @@ class Limits {
   }
   LimitResult Peek(const LimitRequest& request) { return Decide(request, LimitMode::kPeek); }
   LimitResult Force(const LimitRequest& request) { return Decide(request, LimitMode::kForce); }
-  // Counts what an older log says was taken: see limit_replay.h.
-  LimitResult CountAsBefore(const LimitRequest& request);
+  // Counts what was taken without asking whether it fits, for a replay.
+  LimitResult Count(const LimitRequest& request) { return Decide(request, LimitMode::kCount); }
 
   // Refunds `count` hits, never more than are counted: of the hits at or before `not_after`, the
   // newest first. See LimitState::Give. Nothing changes if `count` is 0.
@@ -65,7 +67,9 @@ class Limits {
   // Sets `shown` to what the key's limits have counted; see ShowLimits.
   KeyOutcome Show(std::string_view key, std::vector<LimitShown>& shown);
 
-  // Decides as redis-cell does. `rule` must come from ThrottleRule().
+  // Decides as redis-cell does. `rule` must come from ThrottleRule(). The outcome has changed also
+  // if the reply is limited, when the counter was only set back: the effect is then a Count of no
+  // hits.
   KeyOutcome Throttle(std::string_view key, const LimitRule& rule, int64_t quantity,
                       ThrottleReply& reply);
 

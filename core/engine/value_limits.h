@@ -17,6 +17,9 @@ struct ValueLimits {
   int64_t list_max_listpack_size = -2;
   int64_t hll_sparse_max_bytes = 3000;  // a larger HyperLogLog becomes dense
 
+  // An event that decides (LIMIT, HITS.ADD with CAP) and is later than this, in ms, is taken as
+  // this late.
+  int64_t max_lateness = int64_t{24} * 3600 * 1000;
   // Minimum retention of purchases in quota books, in ms; each write gives its book this value.
   int64_t quota_retention = int64_t{30} * 24 * 3600 * 1000;
 };

@@ -2,11 +2,20 @@
 //
 // The window of a key is the longest that any Add with a kept hit gave since the key came to be.
 // Hits are kept as long as they can count in that window. A hit at `at` is in a window w that ends
-// at e iff e - w < at. So hits from the future count, and an Add is judged at the later of `now`
-// and `at`. A late hit is inserted in its place in the log. If it is outside the key's window
+// at e iff e - w < at. An `at` after `now` is `now`.
+//
+// A late hit (at < now) is inserted in its place in the log. If it is outside the key's window
 // already, the reply is the same, but the hit is not kept.
+//
+// With a cap an Add decides, and goes by event time: it is judged and counted at the later of `at`
+// and the newest hit, and the key lives as much longer as that hit was late. So no window of event
+// time gets more than its cap, however late hits are.
+//
+// A hit after `now` was counted before the server's clock was set back. It is read as a hit at
+// `now`, and the next Add or Undo stores it so.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -31,15 +40,26 @@ class Hits {
   static constexpr int64_t kNoCap = INT64_MAX;
 
   // Adds `count` hits at the instant `at`. Returns the hits in `window_ms`, including these;
-  // nullopt, with no hit added, if the window holds `cap` hits or more already. Where no hit is
-  // kept, nothing changes: expired hits stay too, so that a copy that is told of changes only is
-  // the same. Amortised O(1) for hits in order that are kept.
+  // nullopt, with no hit added, if there is a cap and the window holds that many hits already;
+  // kNoCap is a cap that refuses nothing. Where no hit is kept, nothing changes but what SetBack
+  // does: expired hits stay too, so that a copy that is told of changes only is the same. Amortised
+  // O(1) for hits in order that are kept.
   std::optional<int64_t> Add(int64_t count, int64_t window_ms, int64_t at, int64_t now,
-                             int64_t cap = kNoCap);
+                             std::optional<int64_t> cap = std::nullopt);
 
-  // Counts the hits after the begin of a window that ends at `at`; a hit after `at` counts too.
-  // Hits outside the key's own window at `now` do not count. Costs as TimeLog::CountAfter; O(1) for
-  // the key's window once Add has dropped the expired hits.
+  // Whether a hit at `at` that is added without a cap is kept: the longer of its window and the
+  // key's still holds it.
+  bool IsInTime(int64_t at, int64_t window_ms, int64_t now) const {
+    return at > now - late_ms_ - std::max(window_ms_, window_ms);
+  }
+
+  // Makes hits after `now` hits of `now`, and those that arrived after `now` less late. Returns
+  // whether there were any.
+  bool SetBack(int64_t now);
+
+  // Counts the hits after the begin of a window that ends at `at`, which is not after `now`. Hits
+  // outside the key's own window do not count. Costs as TimeLog::CountAfter; O(1) for the key's
+  // window once Add has dropped the expired hits.
   int64_t Count(int64_t window_ms, int64_t at, int64_t now) const;
 
   // Removes the `count` newest hits; returns how many are left in the key's window. With 0 nothing
@@ -57,11 +77,12 @@ class Hits {
   // The instant of the newest hit; 0 if empty.
   int64_t newest() const { return empty() ? 0 : log_.newest(); }
   // The instant from which on no hit can count any more; 0 if empty.
-  int64_t ExpiresAt() const { return empty() ? 0 : newest() + window_ms_; }
+  int64_t ExpiresAt() const { return empty() ? 0 : newest() + window_ms_ + late_ms_; }
 
   // Makes it as new but keeps its memory, for an object that is loaded again and again.
   void Clear() {
     window_ms_ = 0;
+    late_ms_ = 0;
     log_.Clear();
   }
 
@@ -86,7 +107,11 @@ class Hits {
   }
 
  private:
+  // Hits up to this instant have left the key's window, also for hits as late as its own.
+  int64_t ExpiredThrough(int64_t now) const { return now - late_ms_ - window_ms_; }
   int64_t window_ms_ = 0;
+  // How much longer the key lives because a hit was counted by event time and was late; 0 for most.
+  int64_t late_ms_ = 0;
   TimeLog log_;
 };
 

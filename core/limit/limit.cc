@@ -1,6 +1,7 @@
 #include "core/limit/limit.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "core/limit/limit_math.h"
@@ -10,13 +11,14 @@ namespace {
 
 using Algorithm = LimitAlgorithm;
 
+constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
+
 struct Hit {
   int64_t cost;
   int64_t now;
-  int64_t at;
+  int64_t at;  // not after `now`
 
-  // The hit for a rule other than SLIDING: an `at` after `now` becomes `now`.
-  Hit NotAhead() const { return {cost, now, std::min(at, now)}; }
+  bool is_late() const { return at < now; }
 };
 
 struct Verdict {
@@ -29,23 +31,36 @@ struct Verdict {
   int64_t unused_from = 0;
 };
 
+// The latest instant that a counter has counted, or kNever. It may be after the server's clock.
+int64_t ClockOf(const LimitCounter& counter) {
+  if (counter.log == nullptr) return ClockOf(counter.numbers, counter.key.algorithm);
+  return counter.log->empty() ? kNever : counter.log->newest();
+}
+
+// Whether a late hit would find what counts no more. To others it is the same as nothing, because
+// their instant is after it.
+bool IsOver(const LimitCounter& counter, const Hit& hit) {
+  return hit.is_late() && counter.ExpiresAt() <= hit.now;
+}
+
 Verdict JudgeLog(const LimitRule& rule, const LimitCounter* counter, const Hit& hit) {
-  const int64_t e = std::max(hit.now, hit.at);
-  const int64_t after = e - rule.period_ms;
   const TimeLog* log = counter == nullptr ? nullptr : counter->log.get();
+  const int64_t clock = log == nullptr ? kNever : std::min(ClockOf(*counter), hit.now);
+  const int64_t e = std::max(hit.at, clock);
+  const int64_t after = e - rule.period_ms;
   const auto count = log == nullptr ? 0 : static_cast<int64_t>(log->CountAfter(after));
   Verdict verdict;
   verdict.judged_at = e;
   verdict.limit = rule.limit;
   verdict.fits = !NeverFits(rule, hit.cost) && hit.cost <= rule.limit - count;
   verdict.remaining = std::max<int64_t>(0, rule.limit - count - (verdict.fits ? hit.cost : 0));
-  int64_t newest = count > 0 ? log->newest() : after;
+  int64_t newest = count > 0 ? clock : after;
   if (verdict.fits) {
-    if (hit.cost > 0) newest = std::max(newest, hit.at > after ? hit.at : e);
+    if (hit.cost > 0) newest = e;
   } else if (!NeverFits(rule, hit.cost)) {
     // The cost fits when this many of the oldest hits have left the window.
     const auto leaving = static_cast<uint64_t>(count - (rule.limit - hit.cost));
-    verdict.fits_from = log->NthAfter(after, leaving) + rule.period_ms;
+    verdict.fits_from = std::min(log->NthAfter(after, leaving), hit.now) + rule.period_ms;
   }
   verdict.unused_from = newest + rule.period_ms;
   return verdict;
@@ -53,22 +68,26 @@ Verdict JudgeLog(const LimitRule& rule, const LimitCounter* counter, const Hit& 
 
 Verdict JudgeNumbers(const LimitRule& rule, const LimitKey& key, const LimitCounter* counter,
                      const Hit& hit) {
-  LimitNumbers numbers = counter == nullptr ? LimitNumbers() : counter->numbers;
-  Roll(numbers, rule, hit.now);
-  Verdict verdict;
-  verdict.judged_at = hit.now;
-  verdict.limit = CapacityOf(rule);
-  verdict.fits = Fits(numbers, rule, hit.cost, hit.now);
-  if (verdict.fits && hit.cost > 0) {
-    // For a hit that will not be kept, the figures are those of a hit at `now`.
-    const int64_t place = IsOutside(rule, hit.at, hit.now) ? hit.now : hit.at;
-    const bool late_in_bucket = rule.algorithm == Algorithm::kBucket && hit.at < hit.now;
-    if (late_in_bucket) numbers = counter == nullptr ? LimitNumbers() : counter->numbers;
-    AddHits(numbers, rule, hit.cost, place, hit.now);
-  } else if (!verdict.fits && !NeverFits(rule, hit.cost)) {
-    verdict.fits_from = FitsFrom(numbers, rule, hit.cost, hit.now);
+  LimitNumbers numbers;
+  int64_t e = hit.at;
+  if (counter != nullptr) {
+    numbers = counter->numbers;
+    if (ClockOf(numbers, rule.algorithm) > hit.now) [[unlikely]] {
+      SetBackTo(numbers, rule, hit.now);
+    }
+    e = std::max(e, ClockOf(numbers, rule.algorithm));
   }
-  verdict.remaining = RemainingOf(numbers, rule, hit.now);
+  Roll(numbers, rule, e);
+  Verdict verdict;
+  verdict.judged_at = e;
+  verdict.limit = CapacityOf(rule);
+  verdict.fits = Fits(numbers, rule, hit.cost, e);
+  if (verdict.fits && hit.cost > 0) {
+    AddHits(numbers, rule, hit.cost, e, e);
+  } else if (!verdict.fits && !NeverFits(rule, hit.cost)) {
+    verdict.fits_from = FitsFrom(numbers, rule, hit.cost, e);
+  }
+  verdict.remaining = RemainingOf(numbers, rule, e);
   verdict.unused_from = ExpiryOf(key, numbers);
   return verdict;
 }
@@ -77,26 +96,92 @@ Verdict Judge(const LimitRule& rule, const LimitState& state, const Hit& hit) {
   if (rule.algorithm == Algorithm::kDeny) return {.fits = false};
   const LimitKey key = LimitKey::Of(rule);
   const LimitCounter* counter = state.Find(key);
+  if (counter != nullptr && IsOver(*counter, hit)) counter = nullptr;
   return rule.algorithm == Algorithm::kSliding ? JudgeLog(rule, counter, hit)
-                                               : JudgeNumbers(rule, key, counter, hit.NotAhead());
+                                               : JudgeNumbers(rule, key, counter, hit);
 }
 
-void CountNumbers(const LimitRule& rule, LimitNumbers& numbers, const Hit& hit) {
-  if (rule.algorithm != Algorithm::kBucket) Roll(numbers, rule, hit.now);
-  AddHits(numbers, rule, hit.cost, hit.at, hit.now);
+// The earliest instant that a late hit of the counter may have had.
+int64_t BeginOf(const LimitCounter& counter) {
+  const LimitNumbers& numbers = counter.numbers;
+  const bool has_day = counter.key.algorithm == Algorithm::kBase && numbers.before > 0;
+  return has_day ? std::min(numbers.day.start_ms, numbers.window.start_ms) : ClockOf(counter);
 }
 
-void Count(const LimitRule& rule, LimitState& state, const Hit& hit) {
-  if (IsOutside(rule, hit.at, hit.now)) return;
+// Reads what a counter counted after `now` as counted at `now`, and what arrived after `now` as
+// arrived at `now`. Returns false if there is nothing.
+bool SetBackTo(LimitCounter& counter, const LimitRule& rule, int64_t now) {
+  if (ClockOf(counter) <= now) [[likely]] {
+    if (counter.late_ms == 0 || BeginOf(counter) + counter.late_ms <= now) return false;
+    counter.late_ms = now - BeginOf(counter);
+    return true;
+  }
+  if (counter.log != nullptr) {
+    counter.log->SetBackTo(now);
+  } else {
+    SetBackTo(counter.numbers, rule, now);
+  }
+  counter.late_ms = 0;
+  return true;
+}
+
+// Where a hit is counted: at the instant at which it was judged, or in its own place.
+struct HitPlace {
+  int64_t at;
+  int64_t e;  // no window that is over at this instant gets it
+};
+
+void CountLog(LimitCounter& counter, const Hit& hit, const HitPlace& place) {
+  // Expired hits are dropped first: a log that is full (INT64_MAX hits) may have only those.
+  counter.log->DropThrough(std::max(place.at, ClockOf(counter)) - counter.key.period_ms);
+  counter.log->Add(place.at, static_cast<uint64_t>(hit.cost));
+  counter.late_ms = hit.now - counter.log->newest();
+}
+
+void CountNumbers(LimitCounter& counter, const LimitRule& rule, const Hit& hit,
+                  const HitPlace& place) {
+  LimitNumbers& numbers = counter.numbers;
+  if (rule.algorithm == Algorithm::kBucket) {
+    AddHits(numbers, rule, hit.cost, place.at, place.e);
+    counter.late_ms = hit.now - numbers.window.start_ms;
+    return;
+  }
+  Roll(numbers, rule, place.e);
+  const bool day = rule.algorithm == Algorithm::kBase && numbers.before > 0;
+  const int64_t start = numbers.window.start_ms;
+  const bool used = numbers.hits > 0 || numbers.before > 0;
+  AddHits(numbers, rule, hit.cost, place.at, place.e);
+  // A window that has hits already keeps how late they were.
+  const bool same = day || (used && numbers.window.start_ms == start);
+  const int64_t late_ms = hit.now - std::max(place.at, ClockOf(counter));
+  counter.late_ms = std::max(same ? counter.late_ms : 0, late_ms);
+}
+
+// Whether no window from now on, for hits as late as the counter's, holds the hit.
+bool IsDropped(const LimitRule& rule, const LimitState& state, const Hit& hit) {
+  const LimitCounter* counter = state.Find(LimitKey::Of(rule));
+  int64_t horizon = hit.now;
+  if (counter != nullptr && !IsOver(*counter, hit)) {
+    const int64_t most_ms = std::max<int64_t>(0, hit.now - BeginOf(*counter));
+    horizon -= std::min(counter->late_ms, most_ms);
+  }
+  return IsOutside(rule, hit.at, horizon);
+}
+
+void Count(const LimitRule& rule, LimitState& state, const Hit& hit, bool in_own_place) {
+  if (in_own_place && hit.is_late() && IsDropped(rule, state, hit)) return;
   LimitCounter& counter = state.FindOrAdd(LimitKey::Of(rule));
   if (counter.taken) return;
   counter.taken = true;
+  if (IsOver(counter, hit)) counter.Clear();
+  SetBackTo(counter, rule, hit.now);
+  const int64_t e = std::max(hit.at, ClockOf(counter));
+  const HitPlace place =
+      in_own_place ? HitPlace{hit.at, std::max(e, hit.now - counter.late_ms)} : HitPlace{e, e};
   if (rule.algorithm == Algorithm::kSliding) {
-    // Expired hits are dropped first: a log that is full (INT64_MAX hits) may have only those.
-    counter.log->DropThrough(hit.now - rule.period_ms);
-    counter.log->Add(hit.at, static_cast<uint64_t>(hit.cost));
+    CountLog(counter, hit, place);
   } else {
-    CountNumbers(rule, counter.numbers, hit.NotAhead());
+    CountNumbers(counter, rule, hit, place);
   }
 }
 
@@ -140,10 +225,11 @@ class AgreedRules {
   std::optional<LimitRule> agreed_;
 };
 
-void CountAll(std::span<const LimitUse> uses, AgreedRules& agreed, const Hit& hit) {
+void CountAll(std::span<const LimitUse> uses, AgreedRules& agreed, const Hit& hit,
+              bool in_own_place) {
   for (const LimitUse& use : uses) {
     for (const LimitRule& rule : use.rules) {
-      if (rule.counts()) Count(agreed.Of(use, rule), *use.state, hit);
+      if (rule.counts()) Count(agreed.Of(use, rule), *use.state, hit, in_own_place);
     }
   }
   for (const LimitUse& use : uses) {
@@ -164,9 +250,13 @@ int64_t SecondsUp(int64_t ms) { return ms / 1000 + (ms % 1000 != 0 ? 1 : 0); }
 
 LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t now, int64_t at,
                            LimitMode mode) {
-  const Hit hit{.cost = cost, .now = now, .at = at};
+  const Hit hit{.cost = cost, .now = now, .at = std::min(at, now)};
   AgreedRules agreed(uses);
   LimitDecision decision;
+  if (mode == LimitMode::kCount) {
+    if (cost > 0) CountAll(uses, agreed, hit, false);
+    return decision;
+  }
   int place = 0;
   for (const LimitUse& use : uses) {
     for (const LimitRule& given : use.rules) {
@@ -187,8 +277,19 @@ LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t
     }
   }
   const bool counts = mode == LimitMode::kForce || (mode == LimitMode::kTake && decision.allowed);
-  if (counts && cost > 0) CountAll(uses, agreed, hit);
+  if (counts && cost > 0) CountAll(uses, agreed, hit, mode == LimitMode::kForce);
   return decision;
+}
+
+bool SetBackLimits(std::span<const LimitUse> uses, int64_t now) {
+  bool changed = false;
+  for (const LimitUse& use : uses) {
+    for (const LimitRule& rule : use.rules) {
+      if (!rule.counts() || use.state->Find(LimitKey::Of(rule)) == nullptr) continue;
+      changed |= SetBackTo(use.state->FindOrAdd(LimitKey::Of(rule)), rule, now);
+    }
+  }
+  return changed;
 }
 
 LimitRule ThrottleRule(int64_t max_burst, int64_t count, int64_t period_ms) {

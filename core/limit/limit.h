@@ -1,15 +1,16 @@
 // One decision over several limits of several keys, all or nothing.
 //
-// A hit has an instant `at`, normally `now`, the server's clock.
-//  * SLIDING keeps every hit at its own instant. A hit is judged at e, the later of `at` and `now`.
-//    A hit at t counts in the window of length w at e iff e - w < t; hits from the future count.
-//  * Every other rule takes an `at` after `now` as `now`, so that a client's fast clock opens no
-//    new window.
-//  * A late hit (at < now) is judged like a hit at `now` and then counted at its own instant: in
-//    the log at `at`, in the calendar period or aligned window of `at`, in a bucket whose tokens
-//    come back from `at` on. If `at` is outside every window in which the hit could count, the
-//    reply is the same and nothing is kept. A late hit never lowers what is left by more than its
-//    cost.
+// A hit has an instant `at`, normally `now`, the server's clock; an `at` after `now` is `now`. What
+// decides goes by event time: each counter has a clock, the latest instant that it has counted, and
+// a hit is judged and counted at e, the later of `at` and that clock. So a counter never goes back,
+// and no window of event time holds more than its limit, however late hits are.
+//  * A counter lives as much longer as its hits were late (LimitCounter::late_ms), so that the next
+//    late hit finds it. One that has outlived that is as good as none.
+//  * kForce counts a hit in its own place: in the log at `at`, in the open window even if `at` is
+//    before it. If `at` is outside every window in which the hit could count, nothing is kept. A
+//    late hit never lowers what is left by more than its cost.
+//  * What was counted after `now` was counted before the clock was set back. It is read as counted
+//    at `now`, and whatever counts hits stores it so; see SetBackLimits.
 //
 // Rules that differ only in limit, capacity, refill or base share a counter (see limit_state.h),
 // which counts the hit of a command once. The order of such rules in a command does not matter: a
@@ -23,10 +24,11 @@
 //                   BASE the free hits (those before the base-th of the day) and the limit
 //                   together, and at least the base
 //   remaining       hits of cost 1 that would still be allowed, at least 0
-//   reset_after_ms  ms until the rule is wholly unused again if nothing more is taken. FIXED,
+//   reset_after_ms  ms from e until the rule is wholly unused again if nothing more is taken.
+//   FIXED,
 //                   CALENDAR: until the window ends. SLIDING: until the newest hit leaves. ROLLING:
-//                   until both windows are over. BUCKET: until it is full. BASE: until window and
-//                   day are over.
+//                   until no hit counts. BUCKET: until it is full. BASE: until window and day are
+//                   over.
 // The tightest rule is the one with the smallest `remaining`; of equals, the first. ALLOW has no
 // figures: if no other rule is given, all are -1. DENY has a limit of 0.
 #pragma once
@@ -42,7 +44,8 @@ namespace tally {
 enum class LimitMode : uint8_t {
   kTake,   // counts the hit if every rule allows it
   kPeek,   // answers as kTake, but counts nothing
-  kForce,  // answers as kTake, but counts the hit in any case
+  kForce,  // answers as kTake, but counts the hit in any case, in its own place
+  kCount,  // counts as kTake without judging, for a replay; the decision has no meaning
 };
 
 // The rules of one key, each valid (see WrongWith), and its state. The same state may be in several
@@ -58,8 +61,7 @@ struct LimitDecision {
   int64_t limit = -1;
   int64_t remaining = -1;
   // 0 if allowed. Otherwise the shortest wait after which every rule would allow the same cost if
-  // nothing else is taken, or -1 if some rule can never allow it. If `at` is ahead of the clock,
-  // the hit after the wait is ahead of it too: its `at` is later by the wait.
+  // nothing else is taken, counted from e, or -1 if some rule can never allow it.
   int64_t retry_after_ms = 0;
   int64_t reset_after_ms = -1;
   // The 1-based number, over all uses, of the first rule that denied; 0 if allowed.
@@ -73,6 +75,11 @@ struct LimitDecision {
 // compared with all others; SLIDING costs as TimeLog, amortised.
 LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t now, int64_t at,
                            LimitMode mode);
+
+// Stores what the counters of these rules counted after `now` as counted at `now`. Returns whether
+// anything has changed. A denial does this too: or else a counter from a glitch of the clock would
+// be read as new again and again, and deny until the clock shows its instant.
+bool SetBackLimits(std::span<const LimitUse> uses, int64_t now);
 
 // The reply of redis-cell's CL.THROTTLE (https://github.com/brandur/redis-cell), in seconds rounded
 // up. retry_after_s is -1 if the action is allowed, and if it can never be allowed.

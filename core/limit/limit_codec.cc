@@ -133,8 +133,7 @@ void AppendLimitNumbers(std::string& out, const LimitKey& key, const LimitNumber
       AppendDates(bytes, numbers.window);
       break;
     case Algorithm::kRolling:
-      // Windows are aligned, so the number of the window says its start.
-      bytes.Number(start / key.period_ms);
+      bytes.Number(start);
       bytes.Number(numbers.before);
       break;
     case Algorithm::kBucket:
@@ -158,14 +157,9 @@ bool ReadLimitNumbers(std::string_view& in, const LimitKey& key, LimitNumbers& n
   switch (key.algorithm) {
     case Algorithm::kCalendar:
       return ReadDates(in, numbers.window) && ReadCount(in, numbers.hits);
-    case Algorithm::kRolling: {
-      int64_t number = 0;
-      if (!ReadTime(in, number) || __builtin_mul_overflow(number, key.period_ms, &start)) {
-        return false;
-      }
-      if (start > kMaxInstantMs || !ReadCount(in, numbers.before)) return false;
+    case Algorithm::kRolling:
+      if (!ReadTime(in, start) || !ReadCount(in, numbers.before)) return false;
       break;
-    }
     case Algorithm::kBucket:
       if (!ReadTime(in, start) || !ReadCount(in, numbers.refill) || numbers.refill < 1) {
         return false;

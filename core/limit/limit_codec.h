@@ -1,25 +1,47 @@
 // The bytes of a limit's counter, in a key's record and in its saved form.
 //
-// A counter is a head byte, the other fields of its key, and its numbers, which are varints:
+// A counter with late hits begins with the byte 7 and their lateness in ms, a varint. A counter is
+// a head byte, the other fields of its key, and its numbers, which are varints:
 //   head: bits 0-2 algorithm; bits 3-7 by algorithm
 //   FIXED, SLIDING, ROLLING, BUCKET, BASE: head bit 3 says that the period is in whole seconds
 //   CALENDAR: head bits 3-5 unit, bit 6 week start; CALENDAR, BASE: bit 7 zone present, 4 bytes
 // The key of each algorithm but CALENDAR ends with the period, a varint. SLIDING has the bytes of a
-// TimeLog in place of numbers. No algorithm has a head of 0.
+// TimeLog in place of numbers. No algorithm has a head of 0 or 7.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "core/bytes/varint.h"
 #include "core/limit/limit_state.h"
+#include "core/time/duration.h"
 
 namespace tally {
 
+inline constexpr char kLateHead = 7;
+
+// Appends nothing if `late_ms` is 0.
+inline void AppendLateness(std::string& out, int64_t late_ms) {
+  if (late_ms == 0) [[likely]]
+    return;
+  out.push_back(kLateHead);
+  AppendVarint(out, static_cast<uint64_t>(late_ms));
+}
 void AppendLimitKey(std::string& out, const LimitKey& key);
 void AppendLimitNumbers(std::string& out, const LimitKey& key, const LimitNumbers& numbers);
 
 // These remove what they read from the front of `in`. They return false if the bytes are malformed;
 // a part of the result may then be set. ReadLimitKey needs a default-constructed `key`.
+[[nodiscard]] inline bool ReadLateness(std::string_view& in, int64_t& late_ms) {
+  if (in.empty() || in.front() != kLateHead) [[likely]]
+    return true;
+  in.remove_prefix(1);
+  uint64_t late = 0;
+  if (!ReadVarint(in, late) || late > kMaxInstantMs) return false;
+  late_ms = static_cast<int64_t>(late);
+  return true;
+}
 [[nodiscard]] bool ReadLimitKey(std::string_view& in, LimitKey& key);
 [[nodiscard]] bool ReadLimitNumbers(std::string_view& in, const LimitKey& key,
                                     LimitNumbers& numbers);

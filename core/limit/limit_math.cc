@@ -10,7 +10,7 @@ namespace {
 
 using Algorithm = LimitAlgorithm;
 
-// For weighted hits and fractions of tokens, in hits (or tokens) times milliseconds.
+// For products of hits, or tokens, and milliseconds.
 __extension__ typedef __int128 Wide;
 
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
@@ -19,13 +19,48 @@ Wide CeilDiv(Wide numerator, Wide denominator) {
   return (numerator + denominator - 1) / denominator;
 }
 
-void RollRolling(LimitNumbers& numbers, int64_t period, int64_t now) {
-  const int64_t start = now - now % period;
-  const bool used = numbers.hits > 0 || numbers.before > 0;
-  if (used && numbers.window.start_ms >= start) return;
-  numbers.before = numbers.window.start_ms == start - period ? numbers.hits : 0;
+// How many of `hits` still count `ms` after they began to leave one by one, `rate` of them a
+// period.
+int64_t StillCounting(int64_t hits, Wide rate, int64_t period, int64_t ms) {
+  if (ms >= period) return 0;
+  const Wide left = hits - std::max<int64_t>(0, ms) * rate / period;
+  return left <= 0 ? 0 : static_cast<int64_t>(left);
+}
+
+// The hits of the windows before that still count at `e`: they leave evenly while the window is
+// open.
+int64_t RollingBefore(const LimitNumbers& numbers, int64_t period, int64_t e) {
+  const Wide rate = Wide{numbers.before} + 1;
+  return StillCounting(numbers.before, rate, period, e - numbers.window.start_ms);
+}
+
+// The hits of a window that is over. It began with the first of them, which has left when the
+// window is over; the others are assumed to lie evenly in it.
+int64_t RollingAfter(const LimitNumbers& numbers, int64_t period, int64_t e) {
+  if (numbers.hits == 0) return 0;
+  return StillCounting(numbers.hits - 1, numbers.hits, period, e - numbers.window.end_ms);
+}
+
+void RollRolling(LimitNumbers& numbers, int64_t period, int64_t e) {
+  if (RollingHits(numbers, period, e) > 0) return;
   numbers.hits = 0;
-  numbers.window = {start, start + period};
+  numbers.before = 0;
+  numbers.window = {e, e + period};
+}
+
+void AddToRolling(LimitNumbers& numbers, int64_t period, int64_t cost, int64_t at) {
+  const bool used = numbers.hits > 0 || numbers.before > 0;
+  if (used && at < numbers.window.start_ms) {
+    numbers.before = SaturatingAdd(numbers.before, cost);
+    return;
+  }
+  if (!used || at >= numbers.window.end_ms) {
+    // The hit opens a window.
+    numbers.before = used ? RollingAfter(numbers, period, at) : 0;
+    numbers.hits = 0;
+    numbers.window = {at, at + period};
+  }
+  numbers.hits = SaturatingAdd(numbers.hits, cost);
 }
 
 // What is missing in a bucket at `at`, if `refill` tokens come back each period; in the unit of
@@ -42,20 +77,20 @@ int64_t RefillUntilNow(const LimitNumbers& numbers, const LimitRule& rule) {
   return std::max(numbers.refill, rule.refill);
 }
 
-void RollBucket(LimitNumbers& numbers, const LimitRule& rule, int64_t now) {
+void RollBucket(LimitNumbers& numbers, const LimitRule& rule, int64_t e) {
   const int64_t refill = RefillUntilNow(numbers, rule);
-  numbers.hits = MissingAt(numbers, refill, now);
-  numbers.window.start_ms = numbers.hits == 0 ? now : std::max(numbers.window.start_ms, now);
+  numbers.hits = MissingAt(numbers, refill, e);
+  numbers.window.start_ms = numbers.hits == 0 ? e : std::max(numbers.window.start_ms, e);
   numbers.refill = numbers.hits == 0 ? rule.refill : refill;
 }
 
-// A bucket that is full at `now` is treated as if it was never used. In another bucket, what a late
+// A bucket that is full at `e` is treated as if it was never used. In another bucket, what a late
 // hit took has been coming back since the hit's own instant, or since the newest hit if that is
 // later, because what was missing before the newest hit is not known any more.
 [[gnu::noinline]] void AddToBucket(LimitNumbers& numbers, const LimitRule& rule, int64_t cost,
-                                   int64_t at, int64_t now) {
+                                   int64_t at, int64_t e) {
   const int64_t refill = RefillUntilNow(numbers, rule);
-  if (MissingAt(numbers, refill, now) > 0) {
+  if (MissingAt(numbers, refill, e) > 0) {
     BringBucketTo(numbers, refill, at);
   } else {
     numbers.hits = 0;
@@ -64,15 +99,9 @@ void RollBucket(LimitNumbers& numbers, const LimitRule& rule, int64_t now) {
   }
   numbers.hits = SaturatingAdd(numbers.hits, BucketUnits(rule, cost));
   if (numbers.refill == rule.refill) return;
-  // The rule's own rate holds from now on.
-  BringBucketTo(numbers, refill, now);
+  // The rule's own rate holds from `e` on.
+  BringBucketTo(numbers, refill, e);
   numbers.refill = rule.refill;
-}
-
-// How many hits of the previous window still count, times the period.
-Wide WeightedBefore(const LimitNumbers& numbers, int64_t period, int64_t now) {
-  const int64_t into = std::max<int64_t>(0, now - numbers.window.start_ms);
-  return Wide{numbers.before} * (period - into);
 }
 
 // The number of the day's first hit, from 1, that counts in the window too.
@@ -105,18 +134,17 @@ int64_t BaseRemaining(const LimitNumbers& numbers, const LimitRule& rule) {
 }
 
 int64_t RollingFitsFrom(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost) {
-  const int64_t period = rule.period_ms;
-  const int64_t start = numbers.window.start_ms;
-  // In this window: before * (period - into) <= room * period.
-  const int64_t room = rule.limit - cost - numbers.hits;
-  if (room >= 0) {
-    const Wide into =
-        numbers.before == 0 ? Wide{0} : Wide{period} - Wide{room} * period / numbers.before;
-    return start + static_cast<int64_t>(std::max<Wide>(0, into));
+  const Wide period = rule.period_ms;
+  const int64_t room = rule.limit - cost;
+  if (numbers.hits <= room) {
+    // In this window, when enough of those before it have left.
+    const Wide leaving = Wide{numbers.before} - (room - numbers.hits);
+    return numbers.window.start_ms +
+           static_cast<int64_t>(CeilDiv(leaving * period, Wide{numbers.before} + 1));
   }
-  // In the next window, the hits of this window weigh less and less.
-  const Wide into = Wide{period} - Wide{rule.limit - cost} * period / numbers.hits;
-  return start + period + static_cast<int64_t>(std::max<Wide>(0, into));
+  // After this window, when enough of its own hits have left.
+  const Wide leaving = std::max<Wide>(0, Wide{numbers.hits} - 1 - room);
+  return numbers.window.end_ms + static_cast<int64_t>(CeilDiv(leaving * period, numbers.hits));
 }
 
 int64_t BucketFitsFrom(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost) {
@@ -149,49 +177,60 @@ void BringBucketTo(LimitNumbers& numbers, int64_t refill, int64_t at) {
   numbers.window.start_ms = std::max(numbers.window.start_ms, at);
 }
 
-void Roll(LimitNumbers& numbers, const LimitRule& rule, int64_t now) {
+int64_t ClockOf(const LimitNumbers& numbers, LimitAlgorithm algorithm) {
+  const int64_t start = numbers.window.start_ms;
+  return algorithm == Algorithm::kBase ? std::max(start, numbers.day.start_ms) : start;
+}
+
+void SetBackTo(LimitNumbers& numbers, const LimitRule& rule, int64_t now) {
+  if (numbers.day.start_ms > now) numbers.day = rule.zone->Containing(now, CalendarUnit::kDay);
+  if (numbers.window.start_ms <= now) return;
+  numbers.window = rule.algorithm == Algorithm::kCalendar
+                       ? rule.zone->Containing(now, rule.unit, rule.week_start)
+                       : Period{now, now + rule.period_ms};
+}
+
+void Roll(LimitNumbers& numbers, const LimitRule& rule, int64_t e) {
   switch (rule.algorithm) {
     case Algorithm::kRolling:
-      RollRolling(numbers, rule.period_ms, now);
+      RollRolling(numbers, rule.period_ms, e);
       return;
     case Algorithm::kBucket:
-      RollBucket(numbers, rule, now);
+      RollBucket(numbers, rule, e);
       return;
     case Algorithm::kBase:
-      if (numbers.before == 0 || now >= numbers.day.end_ms) {
-        numbers.day = rule.zone->Containing(now, CalendarUnit::kDay);
+      if (numbers.before == 0 || e >= numbers.day.end_ms) {
+        numbers.day = rule.zone->Containing(e, CalendarUnit::kDay);
         numbers.before = 0;
       }
       break;
     default:
       break;
   }
-  if (numbers.hits > 0 && now < numbers.window.end_ms) return;
+  if (numbers.hits > 0 && e < numbers.window.end_ms) return;
   numbers.hits = 0;
   numbers.window = rule.algorithm == Algorithm::kCalendar
-                       ? rule.zone->Containing(now, rule.unit, rule.week_start)
-                       : Period{now, now + rule.period_ms};
+                       ? rule.zone->Containing(e, rule.unit, rule.week_start)
+                       : Period{e, e + rule.period_ms};
 }
 
-void AddHits(LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t at, int64_t now) {
+void AddHits(LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t at, int64_t e) {
   switch (rule.algorithm) {
     case Algorithm::kCalendar:
       numbers.hits = SaturatingAdd(numbers.hits, cost);
       return;
-    case Algorithm::kRolling: {
-      int64_t& hits = at < numbers.window.start_ms ? numbers.before : numbers.hits;
-      hits = SaturatingAdd(hits, cost);
+    case Algorithm::kRolling:
+      AddToRolling(numbers, rule.period_ms, cost, at);
       return;
-    }
     case Algorithm::kBucket:
-      AddToBucket(numbers, rule, cost, at, now);
+      AddToBucket(numbers, rule, cost, at, e);
       return;
     default:
       break;
   }
   int64_t in_window = cost;
   if (rule.algorithm == Algorithm::kBase) {
-    in_window = at + rule.period_ms > now ? InWindow(numbers.before, rule, cost) : 0;
+    in_window = at + rule.period_ms > e ? InWindow(numbers.before, rule, cost) : 0;
     numbers.before = SaturatingAdd(numbers.before, cost);
   }
   // The first hit opens the window.
@@ -199,38 +238,34 @@ void AddHits(LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t
   numbers.hits = SaturatingAdd(numbers.hits, in_window);
 }
 
-int64_t MissingTokens(const LimitNumbers& numbers, int64_t period_ms, int64_t now) {
-  const int64_t missing = MissingAt(numbers, numbers.refill, now);
+int64_t MissingTokens(const LimitNumbers& numbers, int64_t period_ms, int64_t e) {
+  const int64_t missing = MissingAt(numbers, numbers.refill, e);
   return missing / period_ms + (missing % period_ms != 0);
 }
 
-int64_t WeightedHits(const LimitNumbers& numbers, int64_t period_ms, int64_t now) {
-  LimitNumbers rolled = numbers;
-  RollRolling(rolled, period_ms, now);
-  const Wide weighted = Wide{rolled.hits} * period_ms + WeightedBefore(rolled, period_ms, now);
-  constexpr Wide kMost = kMax;
-  return static_cast<int64_t>(std::min(kMost, CeilDiv(weighted, period_ms)));
+int64_t RollingHits(const LimitNumbers& numbers, int64_t period_ms, int64_t e) {
+  if (e >= numbers.window.end_ms) return RollingAfter(numbers, period_ms, e);
+  return SaturatingAdd(numbers.hits, RollingBefore(numbers, period_ms, e));
 }
 
-bool IsOutside(const LimitRule& rule, int64_t at, int64_t now) {
-  if (at >= now || rule.algorithm == Algorithm::kBucket) return false;
+bool IsOutside(const LimitRule& rule, int64_t at, int64_t e) {
+  if (at >= e || rule.algorithm == Algorithm::kBucket) return false;
   switch (rule.algorithm) {
     case Algorithm::kCalendar:
-      return PeriodContaining(at, rule.unit, rule.week_start, rule.zone->time_zone()).end_ms <= now;
+      return PeriodContaining(at, rule.unit, rule.week_start, rule.zone->time_zone()).end_ms <= e;
     case Algorithm::kBase:
-      return at < rule.zone->Containing(now, CalendarUnit::kDay).start_ms;
+      return at < rule.zone->Containing(e, CalendarUnit::kDay).start_ms;
     default:
-      return at <= now - rule.period_ms;
+      return at <= e - rule.period_ms;
   }
 }
 
-bool Fits(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t now) {
+bool Fits(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t e) {
   if (NeverFits(rule, cost)) return false;
   const Wide period = rule.period_ms;
   switch (rule.algorithm) {
     case Algorithm::kRolling:
-      return (Wide{numbers.hits} + cost) * period + WeightedBefore(numbers, rule.period_ms, now) <=
-             Wide{rule.limit} * period;
+      return cost <= rule.limit - RollingHits(numbers, rule.period_ms, e);
     case Algorithm::kBucket:
       return Wide{numbers.hits} + Wide{cost} * period <= Wide{rule.limit} * period;
     case Algorithm::kBase:
@@ -253,16 +288,13 @@ bool NeverFits(const LimitRule& rule, int64_t cost) {
   }
 }
 
-int64_t RemainingOf(const LimitNumbers& numbers, const LimitRule& rule, int64_t now) {
+int64_t RemainingOf(const LimitNumbers& numbers, const LimitRule& rule, int64_t e) {
   const Wide period = rule.period_ms;
   switch (rule.algorithm) {
-    case Algorithm::kRolling: {
-      const Wide room =
-          (Wide{rule.limit} - numbers.hits) * period - WeightedBefore(numbers, rule.period_ms, now);
-      return room <= 0 ? 0 : static_cast<int64_t>(room / period);
-    }
+    case Algorithm::kRolling:
+      return std::max<int64_t>(0, rule.limit - RollingHits(numbers, rule.period_ms, e));
     case Algorithm::kBucket: {
-      const Wide room = Wide{rule.limit} * period - MissingAt(numbers, numbers.refill, now);
+      const Wide room = Wide{rule.limit} * period - MissingAt(numbers, numbers.refill, e);
       return room <= 0 ? 0 : static_cast<int64_t>(room / period);
     }
     case Algorithm::kBase:
@@ -277,16 +309,16 @@ int64_t CapacityOf(const LimitRule& rule) {
   return BaseRemaining(LimitNumbers(), rule);
 }
 
-int64_t FitsFrom(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t now) {
+int64_t FitsFrom(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t e) {
   switch (rule.algorithm) {
     case Algorithm::kRolling:
-      return std::max(now, RollingFitsFrom(numbers, rule, cost));
+      return std::max(e, RollingFitsFrom(numbers, rule, cost));
     case Algorithm::kBucket:
-      return std::max(now, BucketFitsFrom(numbers, rule, cost));
+      return std::max(e, BucketFitsFrom(numbers, rule, cost));
     case Algorithm::kBase:
-      return std::max(now, BaseFitsFrom(numbers, rule, cost));
+      return std::max(e, BaseFitsFrom(numbers, rule, cost));
     default:
-      return std::max(now, numbers.window.end_ms);
+      return std::max(e, numbers.window.end_ms);
   }
 }
 

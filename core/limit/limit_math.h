@@ -1,7 +1,7 @@
 // The arithmetic of each limit algorithm on its numbers: exact, in integers.
 //
-// Hits are judged at `now`, the server's clock, and counted at their own instant `at`, which must
-// not be after `now`. SLIDING has a log and no numbers.
+// Each function is told the instant `e` at which the rule is judged: see limit.h. SLIDING has a log
+// and no numbers.
 #pragma once
 
 #include <cstdint>
@@ -11,44 +11,53 @@
 
 namespace tally {
 
-// Replaces windows that are over at `now` by empty ones that hold `now`; gives a bucket the tokens
-// that came back until `now`. Numbers from the future (the clock was set back) stay: their hits
-// count.
-void Roll(LimitNumbers& numbers, const LimitRule& rule, int64_t now);
+// The counter's clock: the latest instant that it has counted, as exactly as it is kept. FIXED,
+// CALENDAR, ROLLING and BASE keep the begin of the window or day, since all instants in it are
+// judged alike.
+int64_t ClockOf(const LimitNumbers& numbers, LimitAlgorithm algorithm);
 
-// Counts `cost` >= 1 hits of the instant `at`. The numbers must be rolled to `now`; those of a
+// Reads what was counted after `now` as counted at `now`: the server's clock was set back. Changes
+// nothing if ClockOf() is not after `now`.
+void SetBackTo(LimitNumbers& numbers, const LimitRule& rule, int64_t now);
+
+// Replaces windows that are over at `e`, which is not before the clock, by empty ones that hold
+// `e`; gives a bucket the tokens that came back until `e`. A ROLLING window that is over stays
+// while its hits still count.
+void Roll(LimitNumbers& numbers, const LimitRule& rule, int64_t e);
+
+// Counts `cost` >= 1 hits of the instant `at` <= e. The numbers must be rolled to `e`; those of a
 // bucket must not be rolled past `at`, because what is missing at `at` matters.
-void AddHits(LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t at, int64_t now);
+void AddHits(LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t at, int64_t e);
 
 // `cost` tokens in the unit of a bucket's `hits`, 1/period_ms of a token; at most INT64_MAX.
 int64_t BucketUnits(const LimitRule& rule, int64_t cost);
 // Gives a bucket the tokens that come back until `at`, if `refill` tokens come back each period.
 void BringBucketTo(LimitNumbers& numbers, int64_t refill, int64_t at);
 
-// The tokens that are missing in a bucket at `now`, and the weighted hits of ROLLING at `now`. Both
-// are rounded up.
-int64_t MissingTokens(const LimitNumbers& numbers, int64_t period_ms, int64_t now);
-int64_t WeightedHits(const LimitNumbers& numbers, int64_t period_ms, int64_t now);
+// The tokens that are missing in a bucket at `e`, rounded up, and the hits of ROLLING that still
+// count at `e`.
+int64_t MissingTokens(const LimitNumbers& numbers, int64_t period_ms, int64_t e);
+int64_t RollingHits(const LimitNumbers& numbers, int64_t period_ms, int64_t e);
 
-// Returns true if a hit at `at` cannot count in any window of the rule from `now` on; false for a
+// Returns true if a hit at `at` cannot count in any window of the rule from `e` on; false for a
 // bucket, which has no windows. For every algorithm that counts.
-bool IsOutside(const LimitRule& rule, int64_t at, int64_t now);
+bool IsOutside(const LimitRule& rule, int64_t at, int64_t e);
 
-// The functions below take numbers that are rolled to `now`, or a bucket's numbers after AddHits.
+// The functions below take numbers that are rolled to `e`, or a bucket's numbers after AddHits.
 // A cost of 0 fits unless more is counted than the rule allows, or NeverFits().
-bool Fits(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t now);
+bool Fits(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t e);
 
 // True if not even an unused rule would allow `cost` at once. For every algorithm.
 bool NeverFits(const LimitRule& rule, int64_t cost);
 
-// Hits of cost 1 that would still be allowed at `now`.
-int64_t RemainingOf(const LimitNumbers& numbers, const LimitRule& rule, int64_t now);
+// Hits of cost 1 that would still be allowed at `e`.
+int64_t RemainingOf(const LimitNumbers& numbers, const LimitRule& rule, int64_t e);
 
 // What an unused rule would allow at once. For every algorithm but ALLOW.
 int64_t CapacityOf(const LimitRule& rule);
 
 // The first instant at which `cost` will fit if nothing more is taken. Only for a cost that does
-// not fit at `now`, and for which NeverFits() is false.
-int64_t FitsFrom(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t now);
+// not fit at `e`, and for which NeverFits() is false.
+int64_t FitsFrom(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t e);
 
 }  // namespace tally

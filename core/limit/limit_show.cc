@@ -12,8 +12,10 @@ namespace {
 
 using Algorithm = LimitAlgorithm;
 
+// What a counter holds for hits that are as late as its own.
 LimitShown ShownOf(const LimitCounter& counter, int64_t now) {
   const LimitNumbers& numbers = counter.numbers;
+  const int64_t e = now - counter.late_ms;
   LimitShown shown;
   shown.algorithm = counter.key.algorithm;
   shown.period_ms = counter.key.period_ms;
@@ -25,15 +27,14 @@ LimitShown ShownOf(const LimitCounter& counter, int64_t now) {
       shown.used = numbers.hits;
       break;
     case Algorithm::kSliding:
-      shown.used = static_cast<int64_t>(counter.log->CountAfter(now - counter.key.period_ms));
+      shown.used = static_cast<int64_t>(counter.log->CountAfter(e - counter.key.period_ms));
       shown.newest_ms = counter.log->empty() ? 0 : counter.log->newest();
       break;
     case Algorithm::kRolling:
-      shown.used = WeightedHits(numbers, counter.key.period_ms, now);
-      if (numbers.hits == 0) shown.newest_ms -= counter.key.period_ms;
+      shown.used = RollingHits(numbers, counter.key.period_ms, e);
       break;
     case Algorithm::kBucket:
-      shown.used = MissingTokens(numbers, counter.key.period_ms, now);
+      shown.used = MissingTokens(numbers, counter.key.period_ms, e);
       break;
     default:
       shown.used = numbers.hits;
@@ -48,7 +49,7 @@ LimitShown DayOf(const LimitCounter& base) {
   shown.unit = WordOf(CalendarUnit::kDay);
   shown.used = base.numbers.before;
   shown.newest_ms = base.numbers.day.start_ms;
-  shown.ends_ms = base.numbers.day.end_ms;
+  shown.ends_ms = base.numbers.day.end_ms + base.late_ms;
   return shown;
 }
 
@@ -56,14 +57,19 @@ LimitShown DayOf(const LimitCounter& base) {
 
 std::vector<LimitShown> ShowLimits(const LimitState& state, int64_t now) {
   std::vector<LimitShown> all;
-  const auto show = [&](const LimitShown& shown) {
+  const auto show = [&](LimitShown shown) {
+    if (shown.newest_ms > now) {
+      // The clock was set back.
+      shown.ends_ms -= shown.newest_ms - now;
+      shown.newest_ms = now;
+    }
     if (shown.used > 0 && shown.ends_ms > now) all.push_back(shown);
   };
   for (const LimitCounter& counter : state.counters()) {
     LimitShown shown = ShownOf(counter, now);
     if (counter.key.algorithm == Algorithm::kBase) {
       show(DayOf(counter));
-      shown.ends_ms = counter.numbers.window.end_ms;
+      shown.ends_ms = counter.numbers.window.end_ms + counter.late_ms;
     }
     show(shown);
   }

@@ -15,10 +15,10 @@ struct LimitShown {
   // The calendar unit; empty if the period has a length, `period_ms`.
   std::string_view unit;
   int64_t period_ms = 0;
-  // Hits that count at present. ROLLING: weighted; BUCKET: missing tokens; both rounded up.
+  // Hits that count at present. BUCKET: missing tokens, rounded up.
   int64_t used = 0;
-  // The instant of the newest hit, as exactly as it is stored. FIXED, BASE: when the window or day
-  // began. CALENDAR, ROLLING: when the newest period with hits began.
+  // The instant of the newest hit, as exactly as it is stored. FIXED, ROLLING, BASE: when the
+  // window or day began. CALENDAR: when the period began.
   int64_t newest_ms = 0;
   // The instant from which nothing of it counts any more, if nothing more is taken.
   int64_t ends_ms = 0;

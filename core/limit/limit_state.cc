@@ -7,6 +7,7 @@
 #include "core/base/saturating.h"
 #include "core/bytes/heap_size.h"
 #include "core/limit/limit_codec.h"
+#include "core/time/duration.h"
 
 namespace tally {
 namespace {
@@ -71,8 +72,13 @@ int64_t ExpiryOf(const LimitKey& key, const LimitNumbers& numbers) {
   const int64_t window_end = numbers.hits > 0 ? numbers.window.end_ms : 0;
   switch (key.algorithm) {
     case Algorithm::kRolling:
-      if (numbers.hits > 0) return numbers.window.end_ms + key.period_ms;
-      return numbers.before > 0 ? numbers.window.end_ms : 0;
+      // The last hit to leave: see limit_math.cc.
+      if (numbers.hits > 0)
+        return numbers.window.end_ms + key.period_ms - key.period_ms / numbers.hits;
+      if (numbers.before == 0) return 0;
+      return numbers.window.end_ms -
+             static_cast<int64_t>(static_cast<uint64_t>(key.period_ms) /
+                                  (static_cast<uint64_t>(numbers.before) + 1));
     case Algorithm::kBucket:
       // Rounded up: at that instant the last part of a token is back.
       if (numbers.hits == 0) return 0;
@@ -86,8 +92,19 @@ int64_t ExpiryOf(const LimitKey& key, const LimitNumbers& numbers) {
 }
 
 int64_t LimitCounter::ExpiresAt() const {
-  if (key.algorithm != Algorithm::kSliding) return ExpiryOf(key, numbers);
-  return log == nullptr || log->empty() ? 0 : log->newest() + key.period_ms;
+  int64_t end = 0;
+  if (key.algorithm != Algorithm::kSliding) {
+    end = ExpiryOf(key, numbers);
+  } else if (log != nullptr && !log->empty()) {
+    end = log->newest() + key.period_ms;
+  }
+  return end == 0 ? 0 : SaturatingAdd(end, late_ms);
+}
+
+void LimitCounter::Clear() {
+  numbers = {};
+  late_ms = 0;
+  if (log != nullptr) log->Clear();
 }
 
 const LimitCounter* LimitState::Find(const LimitKey& key) const {
@@ -133,9 +150,6 @@ int64_t LimitState::ExpiresAt() const {
 }
 
 void LimitState::Prune(int64_t now) {
-  for (LimitCounter& counter : counters_) {
-    if (counter.log != nullptr) counter.log->DropThrough(now - counter.key.period_ms);
-  }
   const auto dead = [now](const LimitCounter& counter) { return counter.ExpiresAt() <= now; };
   const auto first = std::find_if(counters_.begin(), counters_.end(), dead);
   if (first == counters_.end()) return;
@@ -144,6 +158,7 @@ void LimitState::Prune(int64_t now) {
 
 void LimitState::Give(int64_t count, int64_t now, int64_t at) {
   Prune(now);
+  if (at >= now) at = kMaxInstantMs;
   for (LimitCounter& counter : counters_) GiveTo(counter, count, at);
   Prune(now);
 }
@@ -152,9 +167,11 @@ bool LimitState::Load(std::string_view bytes) {
   while (!bytes.empty()) {
     if (bytes.front() == kPad) return bytes.find_first_not_of(kPad) == std::string_view::npos;
     LimitKey key;
-    if (!ReadLimitKey(bytes, key)) return false;
+    int64_t late_ms = 0;
+    if (!ReadLateness(bytes, late_ms) || !ReadLimitKey(bytes, key)) return false;
     if (counters_.size() >= kMostLoaded && Find(key) == nullptr) return false;
     LimitCounter& counter = FindOrAdd(key);
+    counter.late_ms = late_ms;
     if (key.algorithm != Algorithm::kSliding) {
       if (!ReadLimitNumbers(bytes, key, counter.numbers)) return false;
       continue;
@@ -200,6 +217,7 @@ std::unique_ptr<LimitState> LimitState::Clone() const {
     LimitCounter& added = copy->counters_.emplace_back();
     added.key = counter.key;
     added.numbers = counter.numbers;
+    added.late_ms = counter.late_ms;
     if (counter.log != nullptr) added.log = std::make_unique<TimeLog>(*counter.log);
   }
   return copy;
@@ -226,6 +244,7 @@ uint64_t LimitState::Save(uint64_t cursor, size_t max_bytes, std::string& out) c
     const LimitCounter& counter = counters_[index];
     const size_t used = out.size() - begin;
     if (used >= max_bytes) return static_cast<uint64_t>(index) << kLogCursorBits;
+    AppendLateness(out, counter.late_ms);
     AppendLimitKey(out, counter.key);
     if (counter.log == nullptr) {
       AppendLimitNumbers(out, counter.key, counter.numbers);

@@ -39,8 +39,8 @@ struct LimitKey {
 // The numbers of one algorithm and period. Which of them an algorithm uses:
 //   FIXED     window, hits
 //   CALENDAR  window, hits           window: the calendar period
-//   ROLLING   window, hits, before   window: aligned to multiples of the period since 1970;
-//                                    before: the hits of the window before it
+//   ROLLING   window, hits, before   window: begins with its first hit; before: how many hits of
+//                                    the windows before it still counted then
 //   BUCKET    window.start_ms, hits, refill   hits: what is missing at start_ms, in 1/period_ms of
 //                                    a token; refill: tokens each period from start_ms on
 //   BASE      day, before; window, hits       before: the hits of the day; hits: of the window
@@ -58,15 +58,22 @@ struct LimitCounter {
   LimitNumbers numbers;
   // Only SLIDING has a log, and it uses no numbers.
   std::unique_ptr<TimeLog> log;
+  // How late the hits were that still count: the counter lives that much longer, so that hits which
+  // are as late find it. 0 for most.
+  int64_t late_ms = 0;
   // Set when an operation has counted its hit here, so that rules that share the counter count the
   // hit once.
   bool taken = false;
 
-  // The instant from which nothing in it counts any more; 0 if nothing counts.
+  // The instant, of the server's clock, from which nothing in it counts any more; 0 if nothing
+  // counts.
   int64_t ExpiresAt() const;
+  // Forgets everything but its key.
+  void Clear();
 };
 
-// As LimitCounter::ExpiresAt, for an algorithm that uses numbers.
+// From which instant that a rule is judged at nothing counts any more; 0 if nothing counts. For an
+// algorithm that uses numbers.
 int64_t ExpiryOf(const LimitKey& key, const LimitNumbers& numbers);
 
 class LimitState {
@@ -96,7 +103,8 @@ class LimitState {
 
   // Refunds `count` hits in every counter, the newest first, and never more than are counted. `at`
   // is the instant of the refunded hit: a log keeps the hits after it, and a window that opened
-  // after it stays as it is. A bucket gets its tokens back whenever they were taken. Also prunes.
+  // after it stays as it is. What was counted after `now` counts as counted at `now`. A bucket gets
+  // its tokens back whenever they were taken. Also prunes.
   // O(counters + log).
   void Give(int64_t count, int64_t now, int64_t at);
 

@@ -43,6 +43,13 @@ class TimeLog {
   // fewer if there were fewer. O(block) for each block that it changes.
   uint64_t RemoveNewest(uint64_t count, int64_t not_after = kEndOfTime);
 
+  // Makes the events after `at` events of `at`. O(block) for each block that it changes.
+  void SetBackTo(int64_t at) {
+    const uint64_t count = CountAfter(at);
+    RemoveNewest(count);
+    Add(at, count);
+  }
+
   // The number of events after `after`. O(blocks up to `after` + block); O(1) if all events are
   // after it, or none.
   uint64_t CountAfter(int64_t after) const;

@@ -1,5 +1,6 @@
 #include "server/command/time_args.h"
 
+#include <algorithm>
 #include <string>
 
 #include "core/bytes/number.h"
@@ -71,6 +72,10 @@ bool EventTime::ReadOption(CommandContext& context, size_t index, OptionWords& o
     return ReadInstant(context, index + 1, "NOW", now_.emplace());
   }
   return ReplyOptionError(context, options);
+}
+
+void EventTime::LimitLateness(const CommandContext& context) {
+  if (at_ && !replayed_) at_ = std::max(*at_, clock_ - context.host.limits.max_lateness);
 }
 
 InstantText::InstantText(int64_t unix_ms) {

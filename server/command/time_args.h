@@ -64,6 +64,10 @@ class EventTime {
   // error, also if another word is there, or an option of the call's `options` again.
   [[nodiscard]] bool ReadOption(CommandContext& context, size_t index, OptionWords& options);
 
+  // For a command that decides: an AT that is older than `max-lateness` becomes that old. A replay
+  // has the instant at which this was done already.
+  void LimitLateness(const CommandContext& context);
+
   int64_t now() const { return now_.value_or(replayed_ && at_ ? *at_ : clock_); }
   int64_t at() const {
     // What was logged was judged when it was first done.

@@ -1,4 +1,5 @@
-// Commands on the deadlines of keys: EXPIRE, TTL, PERSIST and their variants.
+// Commands on the deadlines of keys: EXPIRE, TTL, PERSIST and their variants. A HITS or LIMIT key
+// has a deadline of its own: it may be given an earlier one, but not a later one, or none.
 
 #include <algorithm>
 #include <optional>
@@ -6,6 +7,7 @@
 
 #include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
+#include "core/engine/own_deadline.h"
 #include "server/command/command_context.h"
 #include "server/command/expiry_args.h"
 #include "server/commands/families.h"
@@ -59,10 +61,11 @@ void ExpireKey(CommandContext& context, ExpiryArg kind) {
   const std::string_view key = context.args[1];
   ExpireConditions conditions;
   if (!ParseConditions(context, conditions)) return;
-  const auto deadline = DeadlineArg(context, 2, kind, /*any_sign=*/true);
+  auto deadline = DeadlineArg(context, 2, kind, /*any_sign=*/true);
   if (!deadline) return;
   const Keyspace::Entry entry = context.FindForWrite(key);
   if (!entry || !conditions.Allow(entry.deadline(), *deadline)) return context.reply.Integer(0);
+  deadline = std::min(*deadline, OwnDeadline(entry));
   // In a replay only a record of the log removes a key; a deadline in the past does not.
   if (*deadline <= context.now && !context.replaying) {
     context.Remove(entry);
@@ -99,8 +102,10 @@ void PExpireTime(CommandContext& context) { ReplyDeadline(context, 0, 1); }
 
 void Persist(CommandContext& context) {
   const Keyspace::Entry entry = context.FindForWrite(context.args[1]);
-  if (!entry || entry.deadline() == kNoDeadline) return context.reply.Integer(0);
-  context.keyspace().SetDeadline(entry, kNoDeadline);
+  if (!entry) return context.reply.Integer(0);
+  const int64_t own = OwnDeadline(entry);
+  if (entry.deadline() == own) return context.reply.Integer(0);
+  context.keyspace().SetDeadline(entry, own);
   context.Changed(kEventGeneric, "persist", context.args[1]);
   context.reply.Integer(1);
 }

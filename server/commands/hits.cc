@@ -2,7 +2,9 @@
 //
 // A log may be read at any later time. So the logged calls say when something happened and by which
 // clock this was judged (see EventTime), and have the values of all options:
-//   HITS.ADD key window COUNT n AT t [NOW t]   without CAP, since a denied call is not logged
+//   HITS.ADD key window COUNT n [CAP max] AT t [NOW t]
+//       A replay does not ask the cap again. A COUNT of 0 says that hits after NOW were made hits
+//       of NOW, because the server's clock was set back.
 //   HITS.UNDO key n AT t                       t is what the clock showed
 #include <optional>
 #include <string_view>
@@ -25,7 +27,7 @@ struct AddArgs {
 
   int64_t window_ms = 0;
   int64_t count = 1;
-  int64_t cap = Hits::kNoCap;
+  std::optional<int64_t> cap;
   EventTime time;
 };
 
@@ -39,21 +41,27 @@ bool ParseAdd(CommandContext& context, AddArgs& add) {
     if (options.Is(args[i], "count")) {
       good = ReadCount(context, i + 1, "COUNT", 0, add.count);
     } else if (options.Is(args[i], "cap")) {
-      good = ReadCount(context, i + 1, "CAP", 0, add.cap);
+      good = ReadCount(context, i + 1, "CAP", 0, add.cap.emplace());
     } else {
       good = add.time.ReadOption(context, i, options);
     }
     if (!good) return false;
   }
+  if (add.cap) add.time.LimitLateness(context);
   return true;
 }
 
-void LogAdd(CommandContext& context, const AddArgs& add) {
+void LogAdd(CommandContext& context, const AddArgs& add, int64_t added) {
   // Nobody reads the effect, so the words need not be formatted.
   if (!context.host.effects.enabled()) return context.LogNothing();
   const DurationText window(add.window_ms);
-  const Int64Text count(add.count);
+  const Int64Text count(added);
+  const Int64Text cap(add.cap.value_or(0));
   WordList words = {"HITS.ADD", context.args[1], window.view(), "COUNT", count.view()};
+  if (add.cap) {
+    words.push_back("CAP");
+    words.push_back(cap.view());
+  }
   LogEffect(context, words, add.time);
 }
 
@@ -61,17 +69,22 @@ void Add(CommandContext& context) {
   const std::string_view key = context.args[1];
   AddArgs add(context);
   if (!ParseAdd(context, add)) return;
+  const HitCounters::Addition addition = {
+      .window_ms = add.window_ms,
+      .count = add.count,
+      .cap = add.cap && context.replaying ? Hits::kNoCap : add.cap,
+      .time = {add.time.at(), add.time.now()}};
   std::optional<int64_t> in_window;
-  const KeyOutcome outcome =
-      HitCounters(PlaceOf(context))
-          .Add(key, {add.window_ms, add.count, add.cap, {add.time.at(), add.time.now()}},
-               in_window);
+  const HitCounters::Added outcome = HitCounters(PlaceOf(context)).Add(key, addition, in_window);
   if (!CheckOutcome(context, outcome)) return;
-  if (!in_window) return context.reply.Null();
-  context.reply.Integer(*in_window);
+  if (in_window) {
+    context.reply.Integer(*in_window);
+  } else {
+    context.reply.Null();
+  }
   if (!outcome.changed) return;
   TellChange(context, key, outcome, "hits.add");
-  LogAdd(context, add);
+  LogAdd(context, add, outcome.set_back ? 0 : add.count);
 }
 
 void Count(CommandContext& context) {

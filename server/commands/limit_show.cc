@@ -13,12 +13,12 @@ namespace tally::server {
 //   period_ms or unit  the period of the rule in ms; the unit of a CALENDAR; "day" for the free
 //                      hits of a BASE
 //   used               hits in the open window or calendar period. SLIDING: hits in the period up
-//                      to now, and hits ahead of now. ROLLING: weighted hits. BUCKET: missing
-//                      tokens. Fractions are rounded up.
-//   newest_ms          the newest hit, if it is kept. FIXED, BASE: when the window or day began.
-//                      CALENDAR, ROLLING: when the newest period with hits began
+//                      to now. ROLLING: hits that still count. BUCKET: missing tokens, rounded up
+//   newest_ms          the newest hit, if it is kept. FIXED, ROLLING, BASE: when the window or day
+//                      began. CALENDAR: when the period began
 //   ends_ms            when nothing of it counts any more, if nothing more is taken. BUCKET: when
-//                      it is full, with the refill of the last hit
+//                      it is full, with the refill of the last hit. Later by as much as the
+//                      counter's hits were late
 void ShowLimitState(CommandContext& context) {
   std::vector<LimitShown> all;
   const KeyOutcome outcome = Limits(PlaceOf(context)).Show(context.args[1], all);

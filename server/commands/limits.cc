@@ -3,10 +3,11 @@
 //
 // The logged calls say when something happened and by which clock this was judged (see EventTime):
 //   LIMIT.TAKE key rule … [AND key rule …] COST n AT t [NOW t]
-//       Logged only if something was taken, by whichever command. A replay counts the hits again
+//       Logged only if something was taken, also by CL.THROTTLE. A replay counts the hits again
 //       without judging them again. The rules of a policy are logged in place of its name, so that
-//       a later change of the policy does not change the past.
-//   LIMIT.FORCE with the same words, only in older logs: counted as the versions that wrote it did.
+//       a later change of the policy does not change the past. A COST of 0 says that a denial has
+//       only set counters back to NOW, because the server's clock was set back.
+//   LIMIT.FORCE with the same words, which are counted in their own place.
 //   LIMIT.GIVE key n AT t NOW t
 //   LIMIT.RESET key
 #include "core/engine/limits.h"
@@ -36,11 +37,12 @@ void ReplyDecision(ReplyBuilder& reply, const LimitDecision& decision) {
   reply.Integers(fields);
 }
 
-void LogTaken(CommandContext& context, const LimitArgs& limit) {
+void LogTaken(CommandContext& context, std::string_view command, int64_t taken,
+              const LimitArgs& limit) {
   // Nobody reads the effect, so the words need not be formatted.
   if (!context.host.effects.enabled()) return context.LogNothing();
-  const Int64Text cost(limit.cost);
-  WordList words = {"LIMIT.TAKE"};
+  const Int64Text cost(taken);
+  WordList words = {command};
   AppendWords(words, {limit.list.words.data(), limit.list.words.size()});
   words.push_back("COST");
   words.push_back(cost.view());
@@ -55,6 +57,8 @@ void TellTaken(CommandContext& context, const LimitResult& result) {
 void Decide(CommandContext& context, LimitMode mode) {
   LimitArgs limit(context);
   if (!limit.Read(context)) return;
+  const bool force = mode == LimitMode::kForce;
+  if (!force) limit.time.LimitLateness(context);
   const LimitResult result = Limits(PlaceOf(context)).Decide(limit.request(), mode);
   if (mode == LimitMode::kPeek) {
     for (const LimitResult::Key& key : result.keys) context.NoteLookup(key.name, key.found);
@@ -62,30 +66,19 @@ void Decide(CommandContext& context, LimitMode mode) {
   if (result.wrong_type) return context.reply.Error(kWrongTypeError);
   if (result.full) return context.reply.Error(kFullError);
   ReplyDecision(context.reply, result.decision);
-  if (!result.counted) return;
+  if (!result.counted && !result.set_back) return;
   TellTaken(context, result);
-  LogTaken(context, limit);
+  LogTaken(context, force ? "LIMIT.FORCE" : "LIMIT.TAKE", result.counted ? limit.cost : 0, limit);
 }
 
 // In a replay it was allowed before, so it is counted without being judged.
 void Take(CommandContext& context) {
-  Decide(context, context.replaying ? LimitMode::kForce : LimitMode::kTake);
+  Decide(context, context.replaying ? LimitMode::kCount : LimitMode::kTake);
 }
 
 void Peek(CommandContext& context) { Decide(context, LimitMode::kPeek); }
 
-void CountOlderEffect(CommandContext& context) {
-  LimitArgs limit(context);
-  if (!limit.Read(context) || limit.cost == 0) return;
-  const LimitResult result = Limits(PlaceOf(context)).CountAsBefore(limit.request());
-  if (result.wrong_type) return context.reply.Error(kWrongTypeError);
-  TellTaken(context, result);
-}
-
-void Force(CommandContext& context) {
-  if (context.replaying) return CountOlderEffect(context);
-  Decide(context, LimitMode::kForce);
-}
+void Force(CommandContext& context) { Decide(context, LimitMode::kForce); }
 
 struct GiveArgs {
   int64_t count = 1;
@@ -191,7 +184,7 @@ void ThrottleKey(CommandContext& context) {
   const Int64Text capacity(rule.limit);
   const Int64Text refill(rule.refill);
   const DurationText period(rule.period_ms);
-  const Int64Text cost(throttle.quantity);
+  const Int64Text cost(answer.limited ? 0 : throttle.quantity);
   WordList words = {"LIMIT.TAKE",  key,           "BUCKET", capacity.view(),
                     refill.view(), period.view(), "COST",   cost.view()};
   LogEffect(context, words, EventTime(context));

@@ -179,6 +179,7 @@ constexpr Directive kWithEffect[] = {
     {"scripting", "", BoolField{&Config::scripting}, kImmutable},
     {"busy-reply-threshold", "lua-time-limit",
      IntField{&Config::busy_reply_threshold, 0, kInt64Max}},
+    {"max-lateness", "", DurationField{&Config::max_lateness, 0, kMaxDurationMs}},
     {"quota-retention", "", DurationField{&Config::quota_retention, 1, kMaxDurationMs}},
 };
 

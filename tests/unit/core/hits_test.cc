@@ -115,16 +115,11 @@ TEST_CASE("HITS agree with a list of all hits") {
       REQUIRE(hits.Undo(count, now) == static_cast<int64_t>(model.size()));
       continue;
     }
-    const int64_t at = random.OneIn(3) ? now + random.Between(-2 * kWindow, 100) : now;
+    const int64_t at = random.OneIn(3) ? now + random.Between(-2 * kWindow, 0) : now;
     const int64_t count = random.Between(1, 3);
-    const int64_t cap = random.OneIn(2) ? INT64_MAX : random.Between(0, 300);
-    const int64_t held = inside(kWindow, std::max(at, now));
-    const std::optional<int64_t> reply = hits.Add(count, kWindow, at, now, cap);
-    REQUIRE(reply.has_value() == (held < cap));
-    if (reply) {
-      REQUIRE(*reply == held + count);
-      if (at > now - kWindow) model.insert(model.end(), static_cast<size_t>(count), at);
-    }
+    const int64_t held = inside(kWindow, now);
+    REQUIRE(hits.Add(count, kWindow, at, now) == held + count);
+    if (at > now - kWindow) model.insert(model.end(), static_cast<size_t>(count), at);
     const int64_t window = random.Between(1, kWindow);
     REQUIRE(hits.Count(window, now, now) == inside(window, now));
     if (step % 100 == 0) {
@@ -148,6 +143,61 @@ TEST_CASE("HITS agree with a list of all hits") {
       hits = *loaded.Clone();
     }
   }
+}
+
+TEST_CASE("HITS: with a cap, late hits are limited in their own time") {
+  for (const int64_t late_ms : {0, 300, 900, 1'000, 5'000, 3'600'000}) {
+    INFO("late by " << late_ms);
+    Hits hits;
+    std::vector<int64_t> added;
+    for (int64_t now = kT0; now < kT0 + 20'000; now += 50) {
+      const int64_t at = now - late_ms;
+      const bool has = hits.Add(1, 1'000, at, now, 5).has_value();
+      if (has) added.push_back(at);
+      REQUIRE(hits.ExpiresAt() > now);
+      REQUIRE(hits.ExpiresAt() <= now + 1'000);
+    }
+    CHECK(added.size() == 100);
+    for (size_t i = 5; i < added.size(); ++i) REQUIRE(added[i] - added[i - 5] >= 1'000);
+  }
+  Hits hits;
+  CHECK(hits.Add(1, 1'000, kT0 - 11'000, kT0, Hits::kNoCap) == 1);
+  CHECK(hits.Add(1, 1'000, kT0 - 60'000, kT0, Hits::kNoCap) == 2);
+  // In time: another window, which a late one cannot leave.
+  CHECK(hits.Add(1, 1'000, kT0, kT0, 1) == 1);
+  CHECK_FALSE(hits.Add(1, 1'000, kT0 - 11'000, kT0, 1));
+}
+
+TEST_CASE("HITS: one without a cap ends no window of late hits") {
+  Hits hits;
+  CHECK(hits.Add(5, 1'000, kT0 - 5'000, kT0, 5) == 5);
+  CHECK(hits.ExpiresAt() == kT0 + 1'000);
+  CHECK(hits.Add(1, 1'000, kT0 - 5'500, kT0 + 100) == 1);
+  CHECK(hits.ExpiresAt() == kT0 + 1'000);
+  CHECK_FALSE(hits.Add(1, 1'000, kT0 - 5'000, kT0 + 999, 5));
+  std::string bytes;
+  hits.Save(0, SIZE_MAX, bytes);
+  Hits loaded;
+  REQUIRE(loaded.Load(bytes));
+  CHECK(loaded.ExpiresAt() == kT0 + 1'000);
+  CHECK_FALSE(loaded.Add(1, 1'000, kT0 - 5'000, kT0 + 999, 5));
+  // Without lateness a window is as long as its varint.
+  hits.Add(1, 1'000, kT0 + 999, kT0 + 999);
+  CHECK(hits.ExpiresAt() == kT0 + 1'999);
+}
+
+TEST_CASE("HITS: what was counted by a clock that was ahead counts as now") {
+  constexpr int64_t kAhead = 400 * kDay;
+  Hits hits;
+  hits.Add(3, 1'000, kT0 + kAhead, kT0 + kAhead);
+  CHECK(hits.Count(1'000, kT0, kT0) == 3);
+  CHECK_FALSE(hits.Add(1, 1'000, kT0, kT0, 3));
+  CHECK(hits.ExpiresAt() == kT0 + 1'000);
+  CHECK_FALSE(hits.SetBack(kT0));
+  CHECK(hits.Add(1, 1'000, kT0 + 1'000, kT0 + 1'000, 3) == 1);
+  hits.Add(3, 1'000, kT0 + kAhead, kT0 + kAhead);
+  CHECK(hits.Undo(1, kT0 + 1'000) == 2);
+  CHECK(hits.newest() == kT0 + 1'000);
 }
 
 }  // namespace

@@ -34,9 +34,48 @@ class NaiveCounter {
     return rule.unit != CalendarUnit::kWeek || rule.week_start == kind_.week_start;
   }
 
+  // The latest instant that was counted, as exactly as it is kept.
+  int64_t Clock() const {
+    switch (kind_.algorithm) {
+      case LimitAlgorithm::kBucket:
+        return since_;
+      case LimitAlgorithm::kFixed:
+      case LimitAlgorithm::kRolling:
+        return opened_;
+      case LimitAlgorithm::kBase:
+        return std::max(opened_, day_.start_ms);
+      default:
+        return counts_.empty() ? 0 : counts_.rbegin()->first;
+    }
+  }
   // The instant of judgement.
-  static int64_t JudgedAt(const LimitRule& rule, int64_t now, int64_t at) {
-    return rule.algorithm == LimitAlgorithm::kSliding ? std::max(now, at) : now;
+  int64_t JudgedAt(int64_t at) const { return std::max(at, Clock()); }
+
+  // From when on, by the server's clock, it is as if it had never been.
+  int64_t ExpiresAt() const {
+    const int64_t unused = UnusedFrom(Clock());
+    return unused == Clock() ? 0 : NaiveSum(unused, late_);
+  }
+  // What a hit finds that arrives at `now`: nothing if it is late and what was counted has expired;
+  // nothing after `now`.
+  void Meet(int64_t now, int64_t at) {
+    if (at < now && ExpiresAt() <= now) *this = NaiveCounter(kind_);
+    if (IsAhead(now)) SetBack(now);
+  }
+  // Whether something was counted at an instant, or arrived at one, that is after `now`.
+  bool IsAhead(int64_t now) const { return Clock() > now || (late_ > 0 && Begin() + late_ > now); }
+  // Gives those that were counted after `now` the instant `now`.
+  void SetBack(int64_t now) {
+    late_ = Clock() > now ? 0 : now - Begin();
+    if (since_ > now) since_ = now;
+    if (opened_ > now) opened_ = now;
+    if (day_.start_ms > now) day_ = DayOf(now);
+    std::map<int64_t, int64_t> counts;
+    for (const auto& [when, hits] : counts_) {
+      int64_t& place = counts[when <= now ? when : WindowOf(now)];
+      place = NaiveSum(place, hits);
+    }
+    counts_ = counts;
   }
 
   bool Fits(const LimitRule& rule, int64_t cost, int64_t e) const {
@@ -44,7 +83,7 @@ class NaiveCounter {
     const NaiveWide period = rule.period_ms;
     switch (rule.algorithm) {
       case LimitAlgorithm::kRolling:
-        return Weighted(e) + cost * period <= rule.limit * period;
+        return NaiveWide{Rolling(e)} + cost <= rule.limit;
       case LimitAlgorithm::kBucket:
         return Missing(RateUntil(rule), e) + cost * period <= rule.limit * period;
       case LimitAlgorithm::kBase:
@@ -67,44 +106,70 @@ class NaiveCounter {
     }
   }
 
-  void Count(const LimitRule& rule, int64_t cost, int64_t now, int64_t at) {
-    if (rule.algorithm != LimitAlgorithm::kSliding) at = std::min(at, now);
-    if (IsDropped(now, at)) return;
+  // Counts hits that arrive at `now` at the instant `at`; no window that is over at `e` gets them.
+  void Count(const LimitRule& rule, int64_t cost, int64_t now, int64_t at, int64_t e) {
+    const bool had = UnusedFrom(e) > e;
+    const int64_t clock = Clock();
     switch (rule.algorithm) {
       case LimitAlgorithm::kFixed:
-        CountInWindow(cost, now, at);
+        CountInWindow(cost, e, at);
         break;
       case LimitAlgorithm::kBase: {
-        const int64_t day_hits = InDay(now);
-        if (day_hits == 0) day_ = DayOf(now);
-        if (at > now - rule.period_ms) CountInWindow(Windowed(rule, day_hits, cost), now, at);
+        const int64_t day_hits = InDay(e);
+        if (day_hits == 0) day_ = DayOf(e);
+        if (InWindow(e) == 0) in_window_ = 0;
+        if (at > e - rule.period_ms) CountInWindow(Windowed(rule, day_hits, cost), e, at);
+        // A hit that opens no window is one instant all the same.
+        if (InWindow(e) == 0) opened_ = at;
         in_day_ = NaiveSum(day_hits, cost);
         break;
       }
+      case LimitAlgorithm::kRolling:
+        CountInRolling(cost, at, e);
+        break;
       case LimitAlgorithm::kBucket:
-        CountInBucket(rule, cost, now, at);
+        CountInBucket(rule, cost, e, at);
         break;
       case LimitAlgorithm::kSliding: {
-        Forget(now);
+        Forget(std::max(at, clock));
         int64_t total = 0;
         for (const auto& [when, hits] : counts_) total += hits;
         counts_[at] += std::min(cost, kNaiveMax - total);
         break;
       }
       default: {
+        Forget(e);
         int64_t& hits = counts_[WindowOf(at)];
         hits = NaiveSum(hits, cost);
         break;
       }
     }
-    Forget(now);
+    // A window that was open already stays as late as it was.
+    const bool same = kind_.algorithm == LimitAlgorithm::kBase
+                          ? had
+                          : had && Clock() == clock &&
+                                kind_.algorithm != LimitAlgorithm::kSliding &&
+                                kind_.algorithm != LimitAlgorithm::kBucket;
+    late_ = std::max(same ? late_ : 0, now - std::max(at, Clock()));
   }
 
+  // The instant up to which hits of LIMIT.FORCE are too late: see IsDropped.
+  int64_t Horizon(int64_t now) const { return now - late_; }
+
   void Give(int64_t n, int64_t now, int64_t not_after) {
-    Forget(now);
+    if (ExpiresAt() <= now) *this = NaiveCounter(kind_);
+    if (not_after >= now) not_after = kNaiveMax;
     switch (kind_.algorithm) {
       case LimitAlgorithm::kBucket:
         missing_ -= std::min(missing_, NaiveWide{n} * kind_.period_ms);
+        break;
+      case LimitAlgorithm::kRolling:
+        if (not_after >= opened_) {
+          const int64_t taken = std::min(n, in_window_);
+          in_window_ -= taken;
+          n -= taken;
+        }
+        if (not_after >= opened_ - kind_.period_ms) before_ -= std::min(n, before_);
         break;
       case LimitAlgorithm::kFixed:
       case LimitAlgorithm::kBase:
@@ -120,7 +185,8 @@ class NaiveCounter {
         }
         break;
     }
-    Forget(now);
+    std::erase_if(counts_, [](const auto& one) { return one.second == 0; });
+    if (ExpiresAt() <= now) *this = NaiveCounter(kind_);
   }
 
   // From when on the rule, or for one that is given no rule the counter, is wholly unused; `e` if
@@ -134,6 +200,8 @@ class NaiveCounter {
         return std::max(InWindow(e) > 0 ? opened_ + period : e, InDay(e) > 0 ? day_.end_ms : e);
       case LimitAlgorithm::kBucket:
         return FirstInstant(e, [&](int64_t t) { return Missing(RateUntil(rule), t) == 0; });
+      case LimitAlgorithm::kRolling:
+        return FirstInstant(e, [&](int64_t t) { return Rolling(t) == 0; });
       default:
         break;
     }
@@ -177,15 +245,17 @@ class NaiveCounter {
 
   // For LIMIT.SHOW, how much counts and until when: of a BASE's day and its window, of others once.
   std::vector<std::pair<int64_t, int64_t>> Shown(int64_t now) const {
+    const int64_t e = now - late_;
+    const int64_t ends = NaiveSum(UnusedFrom(e), late_);
     switch (kind_.algorithm) {
       case LimitAlgorithm::kBucket:
-        return {{PeriodsUp(Missing(rate_, now)), UnusedFrom(now)}};
+        return {{PeriodsUp(Missing(rate_, e)), ends}};
       case LimitAlgorithm::kRolling:
-        return {{PeriodsUp(Weighted(now)), UnusedFrom(now)}};
+        return {{Rolling(e), ends}};
       case LimitAlgorithm::kBase:
-        return {{InDay(now), day_.end_ms}, {InWindow(now), opened_ + kind_.period_ms}};
+        return {{InDay(e), day_.end_ms + late_}, {InWindow(e), opened_ + kind_.period_ms + late_}};
       default:
-        return {{Counted(now), UnusedFrom(now)}};
+        return {{Counted(e), ends}};
     }
   }
 
@@ -217,17 +287,14 @@ class NaiveCounter {
   }
   Period DayOf(int64_t at) const { return kind_.zone->Containing(at, CalendarUnit::kDay); }
 
-  // What counts_ is keyed by: the instant of SLIDING, the window's start of CALENDAR and ROLLING.
+  // What counts_ is keyed by: the instant of SLIDING, the window's start of CALENDAR.
   int64_t WindowOf(int64_t at) const {
-    return kind_.algorithm == LimitAlgorithm::kCalendar ? CalendarPeriod(at).start_ms
-                                                        : at - at % kind_.period_ms;
+    return kind_.algorithm == LimitAlgorithm::kCalendar ? CalendarPeriod(at).start_ms : at;
   }
   int64_t CountsUntil(int64_t when) const {
     switch (kind_.algorithm) {
       case LimitAlgorithm::kCalendar:
         return CalendarPeriod(when).end_ms;
-      case LimitAlgorithm::kRolling:
-        return when + 2 * kind_.period_ms;
       default:
         return when + kind_.period_ms;
     }
@@ -247,13 +314,31 @@ class NaiveCounter {
     return counted;
   }
 
-  NaiveWide Weighted(int64_t e) const {
-    NaiveWide weighted = 0;
-    for (const auto& [start, hits] : counts_) {
-      const int64_t overlap = std::min(kind_.period_ms, start + 2 * kind_.period_ms - e);
-      if (overlap > 0) weighted += NaiveWide{hits} * overlap;
+  // How many of the places 1/of, 2/of … of a period after `from`, up to `last`, are after `e`.
+  int64_t PlacesAfter(int64_t e, int64_t from, NaiveWide last, NaiveWide of) const {
+    if (e < from) return static_cast<int64_t>(last);
+    const NaiveWide passed = NaiveWide{e - from} * of / kind_.period_ms;
+    return static_cast<int64_t>(std::max<NaiveWide>(0, last - passed));
+  }
+  // A window opens with its first hit. While it is open all its hits count, and those from before
+  // it leave at even distances; when it is over its first hit leaves, and the others follow so.
+  int64_t Rolling(int64_t e) const {
+    const int64_t end = opened_ + kind_.period_ms;
+    if (e >= end) return in_window_ == 0 ? 0 : PlacesAfter(e, end, in_window_ - 1, in_window_);
+    return NaiveSum(in_window_, PlacesAfter(e, opened_, before_, NaiveWide{before_} + 1));
+  }
+  void CountInRolling(int64_t cost, int64_t at, int64_t e) {
+    const bool used = Rolling(e) > 0;
+    if (used && at < opened_) {
+      before_ = NaiveSum(before_, cost);
+      return;
     }
-    return weighted;
+    if (!used || at >= opened_ + kind_.period_ms) {
+      before_ = used ? Rolling(at) : 0;
+      in_window_ = 0;
+      opened_ = at;
+    }
+    in_window_ = NaiveSum(in_window_, cost);
   }
 
   NaiveWide RateUntil(const LimitRule& rule) const { return std::max(rate_, rule.refill); }
@@ -272,6 +357,11 @@ class NaiveCounter {
       since_ = now;
     }
     rate_ = rule.refill;
+  }
+
+  int64_t Begin() const {
+    const bool has_day = kind_.algorithm == LimitAlgorithm::kBase && in_day_ > 0;
+    return has_day ? std::min(day_.start_ms, opened_) : Clock();
   }
 
   int64_t PeriodsUp(NaiveWide parts) const {
@@ -310,6 +400,8 @@ class NaiveCounter {
   std::map<int64_t, int64_t> counts_;
   int64_t opened_ = 0;
   int64_t in_window_ = 0;
+  int64_t before_ = 0;
+  int64_t late_ = 0;
   Period day_;
   int64_t in_day_ = 0;
   NaiveWide missing_ = 0;
@@ -331,9 +423,17 @@ inline NaiveCounter NaiveFind(const NaiveKey& key, const LimitRule& rule) {
 }
 
 inline void NaiveCount(const NaiveUse& use, const LimitRule& rule, int64_t cost, int64_t now,
-                       int64_t at) {
+                       int64_t at, bool in_own_place) {
   NaiveCounter counter = NaiveFind(*use.key, rule);
-  counter.Count(rule, cost, now, at);
+  counter.Meet(now, at);
+  const int64_t e = counter.JudgedAt(at);
+  const int64_t horizon = counter.Horizon(now);
+  if (in_own_place && at < now && counter.IsDropped(horizon, at)) return;
+  if (in_own_place) {
+    counter.Count(rule, cost, now, at, std::max(e, horizon));
+  } else {
+    counter.Count(rule, cost, now, e, e);
+  }
   std::erase_if(*use.key, [&](const auto& one) { return one.IsOf(rule); });
   use.key->push_back(counter);
 }
@@ -360,14 +460,13 @@ inline LimitDecision NaiveJudge(const NaiveKey& key, const LimitRule& rule, int6
         .allowed = false, .limit = 0, .remaining = 0, .retry_after_ms = -1, .reset_after_ms = 0};
   }
   NaiveCounter counter = NaiveFind(key, rule);
-  const int64_t e = NaiveCounter::JudgedAt(rule, now, at);
+  counter.Meet(now, at);
+  const int64_t e = counter.JudgedAt(at);
   LimitDecision decision;
   decision.allowed = counter.Fits(rule, cost, e);
   decision.limit = NaiveCounter(rule).Remaining(rule, e);
   if (decision.allowed && cost > 0) {
-    // What is dropped is shown as a hit at the instant of judgement.
-    const bool dropped = counter.IsDropped(e, std::min(at, e));
-    counter.Count(rule, cost, e, dropped ? e : std::min(at, e));
+    counter.Count(rule, cost, now, e, e);
   } else if (!decision.allowed) {
     decision.retry_after_ms =
         NaiveCounter(rule).Fits(rule, cost, e) ? counter.FitsFrom(rule, cost, e) - e : -1;
@@ -379,6 +478,7 @@ inline LimitDecision NaiveJudge(const NaiveKey& key, const LimitRule& rule, int6
 
 inline LimitDecision NaiveDecide(const std::vector<NaiveUse>& uses, int64_t cost, int64_t now,
                                  int64_t at, LimitMode mode) {
+  at = std::min(at, now);
   LimitDecision answer;
   int place = 0;
   for (const NaiveUse& use : uses) {
@@ -413,7 +513,7 @@ inline LimitDecision NaiveDecide(const std::vector<NaiveUse>& uses, int64_t cost
       });
       if (already) continue;
       counted.emplace_back(use.key, NaiveCounter(rule));
-      NaiveCount(use, NaiveAgreed(uses, use.key, rule), cost, now, at);
+      NaiveCount(use, NaiveAgreed(uses, use.key, rule), cost, now, at, mode == LimitMode::kForce);
     }
   }
   return answer;

@@ -3,8 +3,10 @@
 #include <catch2/catch.hpp>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "core/limit/limit_show.h"
 #include "core/time/duration.h"
 #include "core/tzdata/tzdata_zones.h"
 
@@ -85,15 +87,35 @@ TEST_CASE("CALENDAR: zones and units of one key are counted apart, week starts t
   CHECK_FALSE(Decide(state, {LimitRule::Calendar(1, CalendarUnit::kDay, shanghai)}, kT0).allowed);
 }
 
-TEST_CASE("ROLLING: the window before weighs by what still overlaps") {
+TEST_CASE("ROLLING: the hits of the window before leave one by one") {
   LimitState state;
   const std::vector<LimitRule> rules{LimitRule::Rolling(10, 1'000)};
   for (int i = 0; i < 10; ++i) CHECK(Decide(state, rules, kT0 + 100).allowed);
   CHECK(Decide(state, rules, kT0 + 999) == Denied(10, 0, 101, 1'001, 1));
-  // 10 * 0.9 counted, and this one.
-  CHECK(Decide(state, rules, kT0 + 1'100) == Allowed(10, 0, 1'900));
-  CHECK(Decide(state, rules, kT0 + 1'150) == Denied(10, 0, 50, 1'850, 1));
-  CHECK(state.ExpiresAt() == kT0 + 3'000);
+  // The first of the ten has left, and this one opens a window.
+  CHECK(Decide(state, rules, kT0 + 1'100) == Allowed(10, 0, 1'000));
+  CHECK(Decide(state, rules, kT0 + 1'150) == Denied(10, 0, 50, 950, 1));
+  CHECK(state.ExpiresAt() == kT0 + 2'100);
+  // Nothing was taken since: of this one hit and those before it none is left a period later.
+  CHECK(Decide(state, rules, kT0 + 2'100, LimitMode::kPeek, 0) == Allowed(10, 10, 0));
+}
+
+TEST_CASE("ROLLING: who always asks gets the limit a period, and at most 2 x limit - 1 in one") {
+  for (const int64_t limit : {1, 2, 3, 7, 10, 100, 999, 1'000, 1'001, 2'500}) {
+    INFO("limit " << limit);
+    LimitState state;
+    const std::vector<LimitRule> rules{LimitRule::Rolling(limit, 1'000)};
+    std::vector<int64_t> taken;
+    for (int64_t now = kT0; now < kT0 + 20'000; ++now) {
+      while (Decide(state, rules, now).allowed) taken.push_back(now);
+    }
+    // The clock has whole milliseconds, so that more than one of them at a time lose a little.
+    const int64_t lost = limit > 1'000 ? 20 * (limit / 1'000) : 0;
+    CHECK(static_cast<int64_t>(taken.size()) <= 20 * limit);
+    CHECK(static_cast<int64_t>(taken.size()) >= 20 * limit - lost);
+    const auto most = static_cast<size_t>(2 * limit - 1);
+    for (size_t i = most; i < taken.size(); ++i) REQUIRE(taken[i] - taken[i - most] >= 1'000);
+  }
 }
 
 TEST_CASE("BUCKET: refills at its rate and saves at most its capacity") {
@@ -234,22 +256,130 @@ TEST_CASE("rules that differ only in their limit count one hit once") {
   CHECK(DecideLimits(uses, 1, kT0, kT0, LimitMode::kTake) == Allowed(5, 3, 1'000));
 }
 
-TEST_CASE("late hits are counted in their own place") {
-  Zone utc;
-  LimitState state;
-  const std::vector<LimitRule> sliding{LimitRule::Sliding(5, 1'000)};
-  CHECK(Decide(state, sliding, kT0, LimitMode::kTake, 1, kT0 - 400).remaining == 4);
-  CHECK(Decide(state, sliding, kT0 + 599).remaining == 3);
-  // The late one has left.
-  CHECK(Decide(state, sliding, kT0 + 600).remaining == 3);
-  const std::vector<LimitRule> fixed{LimitRule::Fixed(5, 1'000)};
-  CHECK(Decide(state, fixed, kT0, LimitMode::kTake, 1, kT0 - 400) == Allowed(5, 4, 600));
-  const std::vector<LimitRule> bucket{LimitRule::Bucket(5, 1, 1'000)};
-  CHECK(Decide(state, bucket, kT0, LimitMode::kTake, 1, kT0 - 400).allowed);
-  CHECK(Decide(state, bucket, kT0, LimitMode::kPeek, 0).reset_after_ms == 600);
+// Twenty hits of one instant, each decided for itself.
+int TakeTwenty(LimitState& state, const LimitRule& rule, int64_t now, int64_t at) {
+  int taken = 0;
+  for (int i = 0; i < 20; ++i) taken += Decide(state, {rule}, now, LimitMode::kTake, 1, at).allowed;
+  return taken;
 }
 
-TEST_CASE("a hit outside every window gets the same reply and is not kept") {
+TEST_CASE("late hits are limited in their own time, and found as long as those in time are") {
+  Zone utc;
+  const int64_t yesterday = utc.Containing(kT0, CalendarUnit::kDay).start_ms - 1'000;
+  for (const auto& [rule, at, lives_ms] : std::vector<std::tuple<LimitRule, int64_t, int64_t>>{
+           {LimitRule::Fixed(5, 10'000), kT0 - 11'000, 10'000},
+           {LimitRule::Sliding(5, 10'000), kT0 - 11'000, 10'000},
+           {LimitRule::Rolling(5, 10'000), kT0 - 31'000, 18'000},
+           {LimitRule::Bucket(5, 5, 1'000), kT0 - 5'000, 1'000},
+           {LimitRule::Calendar(5, CalendarUnit::kDay, utc), yesterday, 1'000},
+           {LimitRule::Base(3, 3, 1'000, utc), yesterday, 1'000}}) {
+    INFO("algorithm " << static_cast<int>(rule.algorithm));
+    LimitState state;
+    CHECK(TakeTwenty(state, rule, kT0, at) == 5);
+    CHECK(state.ExpiresAt() == kT0 + lives_ms);
+    CHECK(TakeTwenty(state, rule, kT0 + lives_ms - 1, at) == 0);
+    // On time it is another period, which late hits cannot leave.
+    CHECK(TakeTwenty(state, rule, kT0, kT0) == 5);
+    CHECK(TakeTwenty(state, rule, kT0, at) == 0);
+  }
+}
+
+TEST_CASE("a stream that is late gets what one in time gets") {
+  for (const int64_t late_ms : {0, 300, 500, 5'000, 3'600'000}) {
+    LimitState bucket;
+    LimitState sliding;
+    LimitState fixed;
+    int by_bucket = 0;
+    int by_sliding = 0;
+    int by_fixed = 0;
+    for (int64_t now = kT0; now < kT0 + 20'000; now += 20) {
+      const int64_t at = now - late_ms;
+      const auto take = [&](LimitState& state, const LimitRule& rule) {
+        return Decide(state, {rule}, now, LimitMode::kTake, 1, at).allowed ? 1 : 0;
+      };
+      by_bucket += take(bucket, LimitRule::Bucket(5, 5, 1'000));
+      by_sliding += take(sliding, LimitRule::Sliding(5, 1'000));
+      by_fixed += take(fixed, LimitRule::Fixed(5, 1'000));
+    }
+    INFO("late by " << late_ms);
+    CHECK(by_bucket == 104);
+    CHECK(by_sliding == 100);
+    CHECK(by_fixed == 100);
+  }
+}
+
+TEST_CASE("a retry is counted from the instant that was judged") {
+  LimitState state;
+  const std::vector<LimitRule> rules{LimitRule::Fixed(1, 10'000)};
+  CHECK(Decide(state, rules, kT0, LimitMode::kTake, 1, kT0 - 4'000) == Allowed(1, 0, 10'000));
+  CHECK(Decide(state, rules, kT0, LimitMode::kTake, 1, kT0 - 3'000) ==
+        Denied(1, 0, 9'000, 9'000, 1));
+  CHECK(Decide(state, rules, kT0) == Denied(1, 0, 6'000, 6'000, 1));
+}
+
+TEST_CASE("no byte is stored more for hits in time, and lateness is") {
+  for (const LimitRule& rule : {LimitRule::Fixed(9, 1'000), LimitRule::Sliding(9, 1'000),
+                                LimitRule::Rolling(9, 1'000), LimitRule::Bucket(9, 1, 1'000)}) {
+    LimitState late;
+    Decide(late, {rule}, kT0 + 900, LimitMode::kTake, 1, kT0);
+    LimitState in_time;
+    Decide(in_time, {rule}, kT0);
+    CHECK(Encoded(late).size() == Encoded(in_time).size() + 3);
+    LimitState copy;
+    REQUIRE(copy.Load(Encoded(late)));
+    CHECK(copy.ExpiresAt() == late.ExpiresAt());
+    CHECK(late.ExpiresAt() == in_time.ExpiresAt() + 900);
+    // One in time makes the others ones that were counted as late as they were.
+    Decide(late, {rule}, kT0 + 5'000);
+    CHECK(Encoded(late).size() == Encoded(in_time).size());
+  }
+}
+
+TEST_CASE("another rule or another client in time ends no window of late hits") {
+  LimitState state;
+  const std::vector<LimitRule> late{LimitRule::Fixed(5, 10'000)};
+  const std::vector<LimitRule> other{LimitRule::Sliding(5, 1'000), LimitRule::Bucket(5, 5, 1'000)};
+  CHECK(TakeTwenty(state, late[0], kT0, kT0 - 11'000) == 5);
+  for (int i = 0; i < 9; ++i) {
+    const int64_t now = kT0 + i * 1'000;
+    Decide(state, other, now);
+    state.Give(1, now, now - 60'000);
+    CHECK(TakeTwenty(state, late[0], now, now - 11'000) == 0);
+  }
+}
+
+TEST_CASE("what was counted by a clock that was ahead is read as counted now") {
+  Zone utc;
+  constexpr int64_t kAhead = 400 * int64_t{86'400'000};
+  for (const auto& [rule, most_ms] : std::vector<std::pair<LimitRule, int64_t>>{
+           {LimitRule::Fixed(1, 60'000), 60'000},
+           {LimitRule::Sliding(1, 60'000), 60'000},
+           {LimitRule::Rolling(1, 60'000), 60'000},
+           {LimitRule::Bucket(1, 1, 60'000), 60'000},
+           {LimitRule::Calendar(1, CalendarUnit::kMinute, utc), 60'000},
+           {LimitRule::Base(1, 0, 60'000, utc), 86'400'000},
+           {LimitRule::Base(0, 1, 60'000, utc), 60'000}}) {
+    INFO("algorithm " << static_cast<int>(rule.algorithm));
+    LimitState state;
+    REQUIRE(Decide(state, {rule}, kT0 + kAhead).allowed);
+    // As the engine does at a denial.
+    const LimitUse use{&state, {&rule, 1}};
+    const LimitDecision peeked = Decide(state, {rule}, kT0, LimitMode::kPeek);
+    CHECK_FALSE(peeked.allowed);
+    CHECK(peeked.retry_after_ms <= most_ms);
+    CHECK(peeked.reset_after_ms <= 86'400'000);
+    for (const LimitShown& shown : ShowLimits(state, kT0)) {
+      CHECK(shown.newest_ms <= kT0);
+      CHECK(shown.ends_ms <= kT0 + 86'400'000);
+    }
+    CHECK(SetBackLimits({&use, 1}, kT0));
+    CHECK_FALSE(SetBackLimits({&use, 1}, kT0));
+    CHECK(state.ExpiresAt() <= kT0 + 86'400'000);
+    CHECK(Decide(state, {rule}, kT0 + peeked.retry_after_ms).allowed);
+  }
+}
+
+TEST_CASE("FORCE counts late hits in their own place, and drops those outside every window") {
   Zone utc;
   const int64_t today = utc.Containing(kT0, CalendarUnit::kDay).start_ms;
   LimitState state;
@@ -259,26 +389,38 @@ TEST_CASE("a hit outside every window gets the same reply and is not kept") {
            {LimitRule::Rolling(5, 1'000), kT0 - 1'000},
            {LimitRule::Calendar(5, CalendarUnit::kDay, utc), today - 1},
            {LimitRule::Base(5, 1, 1'000, utc), today - 1}}) {
-    const LimitDecision late = Decide(state, {rule}, kT0, LimitMode::kTake, 1, at);
+    const LimitDecision late = Decide(state, {rule}, kT0, LimitMode::kForce, 1, at);
     CHECK(state.empty());
-    CHECK(late == Decide(state, {rule}, kT0, LimitMode::kPeek));
+    CHECK(late == Decide(state, {rule}, kT0, LimitMode::kPeek, 1, at));
     // One millisecond later it still counts.
-    Decide(state, {rule}, kT0, LimitMode::kTake, 1, at + 1);
+    Decide(state, {rule}, kT0, LimitMode::kForce, 1, at + 1);
     CHECK_FALSE(state.empty());
     state = LimitState();
   }
+  // In the log in its place; where late hits were counted, they bound what is too late.
+  const std::vector<LimitRule> sliding{LimitRule::Sliding(9, 1'000)};
+  Decide(state, sliding, kT0);
+  Decide(state, sliding, kT0, LimitMode::kForce, 1, kT0 - 900);
+  CHECK(Decide(state, sliding, kT0 + 99, LimitMode::kPeek, 0).remaining == 7);
+  CHECK(Decide(state, sliding, kT0 + 100, LimitMode::kPeek, 0).remaining == 8);
+  state = LimitState();
+  Decide(state, sliding, kT0, LimitMode::kTake, 1, kT0 - 5'000);
+  Decide(state, sliding, kT0, LimitMode::kForce, 1, kT0 - 5'999);
+  CHECK(Decide(state, sliding, kT0, LimitMode::kPeek, 0, kT0 - 5'000).remaining == 7);
 }
 
-TEST_CASE("a late hit that is back in its bucket is not kept, and shown as it is") {
-  const std::vector<LimitRule> bucket{LimitRule::Bucket(5, 1, 1'000)};
-  LimitState state;
-  CHECK(Decide(state, bucket, kT0, LimitMode::kTake, 1, kT0 - 1'000) == Allowed(5, 5, 0));
-  CHECK(state.empty());
-  CHECK(Decide(state, bucket, kT0, LimitMode::kTake, 1, kT0 - 999) == Allowed(5, 4, 1));
-  CHECK(state.ExpiresAt() == kT0 + 1);
-  // It cannot be taken where the bucket is empty now.
-  CHECK(Decide(state, bucket, kT0, LimitMode::kForce, 5).rule == 1);
-  CHECK_FALSE(Decide(state, bucket, kT0, LimitMode::kTake, 1, kT0 - 999).allowed);
+TEST_CASE("COUNT counts as TAKE did, whatever there is") {
+  for (const int64_t at : {kT0, kT0 - 1'500}) {
+    const std::vector<LimitRule> rules{LimitRule::Fixed(1, 1'000), LimitRule::Sliding(1, 1'000),
+                                       LimitRule::Bucket(1, 1, 1'000)};
+    LimitState taken;
+    LimitState counted;
+    Decide(taken, rules, kT0, LimitMode::kTake, 1, at);
+    Decide(counted, rules, kT0, LimitMode::kCount, 1, at);
+    CHECK(Encoded(counted) == Encoded(taken));
+    Decide(counted, rules, kT0, LimitMode::kCount, 1, at);
+    CHECK(Encoded(counted) != Encoded(taken));
+  }
 }
 
 TEST_CASE("a bucket's refill changes at once, and what is back stays") {
@@ -291,7 +433,7 @@ TEST_CASE("a bucket's refill changes at once, and what is back stays") {
   CHECK(Decide(state, slow, kT0 + 1'200, LimitMode::kPeek, 0) == Allowed(10, 5, 1'000));
   // Late, at the instant when five were still missing.
   CHECK(Decide(state, slow, kT0 + 1'800, LimitMode::kTake, 2, kT0 + 1'200) ==
-        Allowed(10, 6, 4'000));
+        Allowed(10, 3, 7'000));
 }
 
 TEST_CASE("a bucket that is full is forgotten, whatever else the key holds") {
@@ -301,7 +443,8 @@ TEST_CASE("a bucket that is full is forgotten, whatever else the key holds") {
     LimitState state;
     CHECK(Decide(state, first, kT0, LimitMode::kTake, 20).allowed);
     CHECK(Decide(state, bucket, kT0 + 20'000, LimitMode::kTake, 15, kT0 + 10'000) ==
-          Allowed(20, 15, 5'000));
+          Allowed(20, 5, 15'000));
+    CHECK(Decide(state, bucket, kT0 + 20'000, LimitMode::kPeek, 0) == Allowed(20, 15, 5'000));
   }
 }
 
@@ -324,13 +467,11 @@ TEST_CASE("a log that was full of hits which are over has room") {
   CHECK_FALSE(Decide(state, rules, kT0 + 1'000).allowed);
 }
 
-TEST_CASE("hits from the future count") {
+TEST_CASE("a hit ahead of the clock is one now") {
   LimitState state;
   const std::vector<LimitRule> rules{LimitRule::Sliding(2, 1'000)};
-  CHECK(Decide(state, rules, kT0, LimitMode::kTake, 1, kT0 + 5'000).allowed);
-  CHECK(Decide(state, rules, kT0).allowed);
-  CHECK(Decide(state, rules, kT0) == Denied(2, 0, 1'000, 6'000, 1));
-  CHECK(state.ExpiresAt() == kT0 + 6'000);
+  CHECK(Decide(state, rules, kT0, LimitMode::kTake, 1, kT0 + 5'000) == Allowed(2, 1, 1'000));
+  CHECK(state.ExpiresAt() == kT0 + 1'000);
 }
 
 TEST_CASE("GIVE gives the newest back, never below empty") {

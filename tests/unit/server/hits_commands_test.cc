@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -62,7 +63,8 @@ TEST_CASE("HITS.COUNT counts in the key's own window, or in the one given; absen
   CHECK(h.Run("HITS.COUNT k WINDOW 6.001") == ":3");
   CHECK(h.Run("HITS.COUNT k WINDOW 1d") == ":3");
   CHECK(h.Run(StrCat("HITS.COUNT k WINDOW 4s AT ", kBeginS + 3)) == ":3");
-  CHECK(h.Run(StrCat("HITS.COUNT k AT ", kBeginS + 10)) == ":2");
+  // An AT after now is now.
+  CHECK(h.Run(StrCat("HITS.COUNT k AT ", kBeginS + 10)) == h.Run("HITS.COUNT k"));
   CHECK(h.Effects().size() == 2);
 }
 
@@ -84,6 +86,7 @@ TEST_CASE("HITS.UNDO takes the newest back and answers what is left; the last on
 
 TEST_CASE("HITS.RANGE counts the hits of each step, the last of which may be short") {
   CommandHarness h;
+  h.Advance(10'000);
   for (const int second : {0, 1, 1, 5, 9}) h.Run(StrCat("HITS.ADD k 1h AT ", kBeginS + second));
   const auto range = [&](int from, int to, std::string_view step) {
     return h.Run(
@@ -110,9 +113,9 @@ TEST_CASE("HITS.SHOW answers the key's window, its hits, the newest and the end"
   CHECK(h.Run("HITS.SHOW k") == shown(4, CommandHarness::kBegin + 4'000));
   h.Advance(6'000);  // the first hits are ten seconds old: outside
   CHECK(h.Run("HITS.SHOW k") == shown(1, CommandHarness::kBegin + 4'000));
-  // Hits from the future count, and are the newest.
+  // A hit from the future is one now.
   h.Run(StrCat("HITS.ADD k 10s AT ", kBeginS + 60));
-  CHECK(h.Run("HITS.SHOW k") == shown(2, CommandHarness::kBegin + 60'000));
+  CHECK(h.Run("HITS.SHOW k") == shown(2, CommandHarness::kBegin + 10'000));
   CHECK(h.Effects().size() == 3);
   h.Advance(60'000);
   CHECK(h.Run("HITS.SHOW k") == "nil[]");
@@ -132,11 +135,12 @@ TEST_CASE("durations have a unit or are seconds, with a fraction") {
 }
 
 TEST_CASE(
-    "hits from the future count; late hits are put in their place or dropped with the same reply") {
+    "a hit from the future is now; late hits are put in their place or dropped with the same "
+    "reply") {
   CommandHarness h;
   CHECK(h.Run(StrCat("HITS.ADD k 10s AT ", kBeginS + 3)) == ":1");
   CHECK(h.Run("HITS.COUNT k") == ":1");
-  CHECK(h.Run("PTTL k") == ":13000");
+  CHECK(h.Run("PTTL k") == ":10000");
   h.Effects();
   CHECK(h.Run(StrCat("HITS.ADD k 10s AT ", kBeginS - 9)) == ":2");
   CHECK(h.Run(StrCat("HITS.COUNT k WINDOW 9s")) == ":1");
@@ -210,7 +214,7 @@ TEST_CASE("the effects of HITS carry absolute times, and NOW where the clock sho
   h.Run("HITS.UNDO k");
   const std::string now = StrCat(kBeginS, ".007");
   CHECK(h.Effects() == std::vector<std::string>{
-                           StrCat("HITS.ADD k 10000ms COUNT 1 AT ", now),
+                           StrCat("HITS.ADD k 10000ms COUNT 1 CAP 3 AT ", now),
                            StrCat("HITS.ADD k 1500ms COUNT 2 AT ", kBeginS - 1, ".000 NOW ", now),
                            StrCat("HITS.UNDO k 1 AT ", now)});
 }
@@ -274,35 +278,84 @@ namespace {
 struct HitModel {
   std::vector<int64_t> hits;
   int64_t window = 0;
+  int64_t late = 0;  // how much longer the key lives
 
-  void Drop(int64_t now) {
-    std::erase_if(hits, [&](int64_t at) { return at <= now - window; });
-    if (hits.empty()) window = 0;
+  int64_t Newest() const { return hits.empty() ? 0 : *std::max_element(hits.begin(), hits.end()); }
+  void Expire(int64_t now) {
+    if (Newest() + window + late <= now) *this = HitModel();
   }
-  int64_t In(int64_t w, int64_t e) const {
-    return std::count_if(hits.begin(), hits.end(), [&](int64_t at) { return at > e - w; });
+  int64_t In(int64_t w, int64_t e, int64_t gone_through) const {
+    return std::count_if(hits.begin(), hits.end(),
+                         [&](int64_t at) { return at > std::max(e - w, gone_through); });
   }
-  std::string Add(int64_t n, int64_t w, int64_t at, int64_t now, int64_t cap) {
-    Drop(now);
-    const int64_t held = In(w, std::max(now, at));
-    if (held >= cap) return "nil";
-    if (n > 0 && at > now - std::max(w, window)) {
+  int64_t GoneThrough(int64_t now) const { return now - late - window; }
+  void Drop(int64_t through) {
+    std::erase_if(hits, [&](int64_t at) { return at <= through; });
+  }
+  std::string Add(int64_t n, int64_t w, int64_t at, int64_t now, std::optional<int64_t> cap) {
+    Expire(now);
+    at = std::min(at, now);
+    const int64_t e = cap ? std::max(at, Newest()) : now;
+    const int64_t gone_through = cap ? e - window : GoneThrough(now);
+    const int64_t held = In(w, e, gone_through);
+    if (cap && held >= *cap) return "nil";
+    if (n > 0 && (cap || at > GoneThrough(now) - std::max<int64_t>(0, w - window))) {
+      Drop(gone_through);
+      const int64_t found_by = Newest() + late;
+      hits.insert(hits.end(), static_cast<size_t>(n), cap ? e : at);
+      late = cap ? now - e : std::max<int64_t>(0, found_by - Newest());
       window = std::max(w, window);
-      hits.insert(hits.end(), static_cast<size_t>(n), at);
     }
     return StrCat(":", held + n);
   }
   std::string Undo(size_t n, int64_t now) {
-    Drop(now);
+    Expire(now);
+    if (n == 0) return StrCat(":", In(window, now, GoneThrough(now)));
+    Drop(GoneThrough(now));
     std::sort(hits.begin(), hits.end());
     hits.resize(hits.size() - std::min(n, hits.size()));
     const size_t left = hits.size();
-    Drop(now);
+    if (left == 0) *this = HitModel();
     return StrCat(":", left);
   }
 };
 
 }  // namespace
+
+TEST_CASE("HITS.ADD with CAP goes by event time, and says so in its effect") {
+  CommandHarness h;
+  const std::string late = StrCat("HITS.ADD k 10s CAP 2 AT ", kBeginS - 11);
+  CHECK(h.Run(late) == ":1");
+  CHECK(h.Effects() ==
+        std::vector<std::string>{StrCat("HITS.ADD k 10000ms COUNT 1 CAP 2 AT ", kBeginS - 11,
+                                        ".000 NOW ", kBeginS, ".000")});
+  CHECK(h.Run(late) == ":2");
+  CHECK(h.Run(late) == "nil");
+  CHECK(h.Run("PTTL k") == ":10000");
+  CHECK(h.Run("HITS.ADD k 10s CAP 2") == ":1");
+  CHECK(h.Run(late) == ":2");
+  CHECK(h.Run(late) == "nil");
+  // Older than max-lateness counts as that old.
+  h.config.max_lateness = 5'000;
+  h.Effects();
+  CHECK(h.Run("HITS.ADD m 10s CAP 2 AT 0") == ":1");
+  CHECK(h.Effects() == std::vector<std::string>{StrCat("HITS.ADD m 10000ms COUNT 1 CAP 2 AT ",
+                                                       kBeginS - 5, ".000 NOW ", kBeginS, ".000")});
+}
+
+TEST_CASE("HITS of a clock that was ahead are hits of now, also where a cap refuses") {
+  CommandHarness h;
+  h.state.clock.Set(h.now() + 400 * int64_t{86'400'000});
+  h.Run("HITS.ADD k 10s COUNT 3");
+  h.state.clock.Set(CommandHarness::kBegin);
+  h.Effects();
+  CHECK(h.Run("HITS.ADD k 10s CAP 3") == "nil");
+  CHECK(h.Run("PTTL k") == ":10000");
+  CHECK(h.Effects() ==
+        std::vector<std::string>{StrCat("HITS.ADD k 10000ms COUNT 0 CAP 3 AT ", kBeginS, ".000")});
+  h.Advance(10'000);
+  CHECK(h.Run("HITS.ADD k 10s CAP 3") == ":1");
+}
 
 TEST_CASE("HITS agrees with a list of all events, and its log replays to the same answers") {
   test::SeededRandom random;
@@ -320,22 +373,26 @@ TEST_CASE("HITS agrees with a list of all events, and its log replays to the sam
     if (kind < 14) {
       const int64_t window = windows[random.Below(random.OneIn(30) ? 4 : 2)];
       const int64_t n = random.OneIn(4) ? random.Between(0, 3) : 1;
-      const int64_t cap = random.OneIn(4) ? random.Between(0, 12) : INT64_MAX;
+      std::optional<int64_t> cap;
+      if (random.OneIn(3)) cap = random.OneIn(3) ? INT64_MAX : random.Between(0, 12);
+      const std::string limited = cap ? StrCat(" CAP ", *cap) : "";
       // Boundaries of the window more often than chance would have it.
       const int64_t late[] = {window, window - 1, window + 1, random.Between(0, 9'000), -300};
       const int64_t at = random.OneIn(3) ? now - late[random.Below(5)] : now;
-      REQUIRE(h.Run(StrCat("HITS.ADD ", key, " ", window, "ms COUNT ", n, " CAP ", cap, " AT ",
+      REQUIRE(h.Run(StrCat("HITS.ADD ", key, " ", window, "ms COUNT ", n, limited, " AT ",
                            Instant(at))) == own.Add(n, window, at, now, cap));
     } else if (kind < 16) {
       const uint64_t n = random.Below(4);
       REQUIRE(h.Run(StrCat("HITS.UNDO ", key, " ", n)) == own.Undo(n, now));
     } else {
-      own.Drop(now);
+      own.Expire(now);
       const int64_t window = windows[random.Below(4)];
       const int64_t at = now - random.Between(-2'000, 2'000);
-      REQUIRE(h.Run(StrCat("HITS.COUNT ", key)) == StrCat(":", own.In(own.window, now)));
+      const int64_t gone_through = own.GoneThrough(now);
+      REQUIRE(h.Run(StrCat("HITS.COUNT ", key)) ==
+              StrCat(":", own.In(own.window, now, gone_through)));
       REQUIRE(h.Run(StrCat("HITS.COUNT ", key, " WINDOW ", window, "ms AT ", Instant(at))) ==
-              StrCat(":", own.In(window, at)));
+              StrCat(":", own.In(window, std::min(at, now), gone_through)));
       REQUIRE(h.Run(StrCat("EXISTS ", key)) == (own.hits.empty() ? ":0" : ":1"));
     }
     for (std::string& line : h.Effects()) effects.push_back(std::move(line));
@@ -352,7 +409,7 @@ TEST_CASE("HITS agrees with a list of all events, and its log replays to the sam
       }
       REQUIRE(copy.Run(StrCat("HITS.ADD ", name, " 7s")) ==
               h.Run(StrCat("HITS.ADD ", name, " 7s")));
-      model[name].Add(1, 7'000, now, now, INT64_MAX);
+      model[name].Add(1, 7'000, now, now, std::nullopt);
     }
     for (std::string& line : h.Effects()) effects.push_back(std::move(line));
   }

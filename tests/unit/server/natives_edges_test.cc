@@ -49,6 +49,42 @@ TEST_CASE("natives: the last instant and the first are as good as others") {
   CHECK(h.Run("ACTIVE.SEEN a ann") == StrCat("[:1 :", h.now(), " :0 :1]"));
 }
 
+TEST_CASE("natives: PERSIST and EXPIRE leave a counter no longer than it can count") {
+  CommandHarness h;
+  for (const std::string& take :
+       {std::string("LIMIT.TAKE k FIXED 1 60s"), std::string("HITS.ADD k 60s"),
+        std::string("LIMIT.FORCE k SLIDING 9 60s COST 500"),
+        std::string("HITS.ADD k 60s COUNT 100000")}) {
+    INFO(take);
+    h.Run("DEL k");
+    h.Run(take);
+    CHECK(h.Run("PERSIST k") == ":0");
+    CHECK(h.Run("PTTL k") == ":60000");
+    CHECK(h.Run("EXPIRE k 1000000") == ":1");
+    CHECK(h.Run("PTTL k") == ":60000");
+    CHECK(h.Run("PEXPIRE k 500") == ":1");
+    CHECK(h.Run("PTTL k") == ":500");
+    h.Effects();
+    CHECK(h.Run("PERSIST k") == ":1");
+    CHECK(h.Run("PTTL k") == ":60000");
+    CHECK(h.Effects() == std::vector<std::string>{"PERSIST k"});
+    CHECK(h.Run("COPY k l") == ":1");
+    CHECK(h.Run("PERSIST l") == ":0");
+    CHECK(h.Run("RENAME l m") == "+OK");
+    CHECK(h.Run("PTTL m") == ":60000");
+    h.Run("DEL m");
+  }
+  // Many hits and many counters are not packed in the key's record.
+  for (int i = 0; i < 50; ++i) h.Run(StrCat("LIMIT.TAKE big FIXED 9 ", 10 + i, "s SLIDING 9 60s"));
+  CHECK(h.Run("PERSIST big") == ":0");
+  CHECK(h.Run("PTTL big") == ":60000");
+  // Those that have no end of their own keep none.
+  h.Run("ACTIVE.TOUCH a x");
+  CHECK(h.Run("EXPIRE a 10") == ":1");
+  CHECK(h.Run("PERSIST a") == ":1");
+  CHECK(h.Run("PTTL a") == ":-1");
+}
+
 TEST_CASE("natives: a transaction runs them, and MEMORY and COMMAND know them") {
   CommandHarness h;
   CHECK(h.Run("MULTI") == "+OK");
