@@ -1,5 +1,7 @@
 #include "core/bytes/double_format.h"
 
+#include <absl/strings/ascii.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -18,13 +20,11 @@ constexpr double kExponentFrom = 1e17;
 // Redis's MAX_LONG_DOUBLE_CHARS: the largest long double has 4,933 digits before the point.
 constexpr size_t kMaxLongDoubleBytes = 5 * 1024;
 
-bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
 // Calls strtod or strtold for all of `text`. They skip leading blanks and stop at a NUL, so texts
 // with these are refused here.
 template <typename Float>
 std::optional<Float> ParseWhole(std::string_view text, Float (*convert)(const char*, char**)) {
-  if (text.empty() || IsSpace(text.front())) return std::nullopt;
+  if (text.empty() || absl::ascii_isspace(text.front())) return std::nullopt;
   const std::string terminated(text);
   char* end = nullptr;
   errno = 0;

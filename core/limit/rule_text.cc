@@ -3,6 +3,7 @@
 #include <absl/strings/ascii.h>
 
 #include "core/bytes/str_cat.h"
+#include "core/limit/limit_show.h"
 #include "core/time/duration.h"
 
 namespace tally {
@@ -12,8 +13,6 @@ using Algorithm = LimitAlgorithm;
 
 constexpr std::string_view kNames[kLimitAlgorithms] = {
     "", "fixed", "calendar", "sliding", "rolling", "bucket", "base", "allow", "deny"};
-
-constexpr std::string_view kUnits[] = {"second", "minute", "hour", "day", "week", "month", "year"};
 
 void AppendZone(std::string& text, const LimitRule& rule) {
   if (rule.zone != nullptr && rule.zone->id() != 0) StrAppend(text, " TZ ", rule.zone->name());
@@ -31,7 +30,7 @@ std::string RuleText(const LimitRule& rule) {
     case Algorithm::kDeny:
       break;
     case Algorithm::kCalendar:
-      StrAppend(text, ' ', rule.limit, ' ', kUnits[static_cast<size_t>(rule.unit)]);
+      StrAppend(text, ' ', rule.limit, ' ', WordOf(rule.unit));
       AppendZone(text, rule);
       if (rule.week_start == WeekStart::kSunday) text += " WEEKSTART sunday";
       break;

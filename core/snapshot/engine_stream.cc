@@ -25,7 +25,7 @@ uint32_t ChecksumOf(std::string_view frame, uint32_t before) {
   return static_cast<uint32_t>(XXH3_64bits_withSeed(frame.data(), frame.size(), before));
 }
 
-absl::Status Malformed(const char* why) {
+absl::Status MalformedStream(const char* why) {
   return absl::DataLossError(std::string("malformed stream: ") + why);
 }
 
@@ -108,7 +108,7 @@ absl::Status EngineLoader::Take(char kind, std::string_view bytes) {
   if (kind == kEnd) {
     uint64_t records = 0;
     if (!ReadVarint(bytes, records) || records != records_ || !bytes.empty() || !pieces_.empty()) {
-      return Malformed("its end");
+      return MalformedStream("its end");
     }
     ended_ = true;
     return absl::OkStatus();
@@ -117,7 +117,7 @@ absl::Status EngineLoader::Take(char kind, std::string_view bytes) {
     pieces_.append(bytes);
     return absl::OkStatus();
   }
-  if (kind != (pieces_.empty() ? kRecord : kLastPiece)) return Malformed("a frame's kind");
+  if (kind != (pieces_.empty() ? kRecord : kLastPiece)) return MalformedStream("a frame's kind");
   ++records_;
   if (kind == kRecord) return DecodeRecord(bytes, engine_);
   pieces_.append(bytes);
@@ -134,9 +134,9 @@ absl::Status EngineLoader::TakeFrame(bool& taken) {
   rest.remove_prefix(1);
   uint64_t length = 0;
   if (!ReadVarint(rest, length)) {
-    return rest.size() < kMaxVarintBytes ? absl::OkStatus() : Malformed("a length");
+    return rest.size() < kMaxVarintBytes ? absl::OkStatus() : MalformedStream("a length");
   }
-  if (length > kMaxFrameBytes) return Malformed("a length");
+  if (length > kMaxFrameBytes) return MalformedStream("a length");
   if (rest.size() < length + kChecksumBytes) return absl::OkStatus();
   const std::string_view bytes = rest.substr(0, length);
   rest.remove_prefix(length);
@@ -145,7 +145,7 @@ absl::Status EngineLoader::TakeFrame(bool& taken) {
   for (size_t i = 0; i < kChecksumBytes; ++i) {
     checksum |= static_cast<uint32_t>(static_cast<unsigned char>(rest[i])) << (8 * i);
   }
-  if (checksum != ChecksumOf(frame.substr(0, covered), checksum_)) return Malformed("a checksum");
+  if (checksum != ChecksumOf(frame.substr(0, covered), checksum_)) return MalformedStream("a checksum");
   checksum_ = checksum;
   taken_ += covered + kChecksumBytes;
   taken = true;
@@ -153,14 +153,14 @@ absl::Status EngineLoader::TakeFrame(bool& taken) {
 }
 
 absl::Status EngineLoader::Add(std::string_view bytes) {
-  if (ended_ && !bytes.empty()) return Malformed("bytes after its end");
+  if (ended_ && !bytes.empty()) return MalformedStream("bytes after its end");
   // What remains of earlier bytes is at most one incomplete frame.
   waiting_.erase(0, taken_);
   taken_ = 0;
   waiting_.append(bytes);
   if (!begun_) {
     if (waiting_.size() < kMagic.size()) return absl::OkStatus();
-    if (!waiting_.starts_with(kMagic)) return Malformed("its first bytes");
+    if (!waiting_.starts_with(kMagic)) return MalformedStream("its first bytes");
     taken_ = kMagic.size();
     begun_ = true;
   }
@@ -168,12 +168,12 @@ absl::Status EngineLoader::Add(std::string_view bytes) {
   while (taken && !ended_) {
     if (absl::Status status = TakeFrame(taken); !status.ok()) return status;
   }
-  if (ended_ && taken_ < waiting_.size()) return Malformed("bytes after its end");
+  if (ended_ && taken_ < waiting_.size()) return MalformedStream("bytes after its end");
   return absl::OkStatus();
 }
 
 absl::Status EngineLoader::Finish() const {
-  return ended_ ? absl::OkStatus() : Malformed("it is cut short");
+  return ended_ ? absl::OkStatus() : MalformedStream("it is cut short");
 }
 
 absl::Status LoadEngine(Engine& engine, std::string_view bytes) {

@@ -36,7 +36,7 @@ void BeginKey(std::string& record, RecordKind kind, size_t database, const Keysp
   BeginKey(record, kind, database, entry.key(), entry.type(), entry.deadline());
 }
 
-absl::Status Malformed(const char* why) {
+absl::Status MalformedRecord(const char* why) {
   return absl::DataLossError(std::string("malformed record: ") + why);
 }
 
@@ -64,12 +64,12 @@ bool HasKey(std::string_view record) {
 // `record` is the record without its first byte, which is `kind`.
 absl::Status DecodeWithoutKey(char kind, std::string_view record, Engine& engine) {
   if (kind == kPolicy) {
-    return engine.policies().Load(record) ? absl::OkStatus() : Malformed("a policy");
+    return engine.policies().Load(record) ? absl::OkStatus() : MalformedRecord("a policy");
   }
   uint64_t database = 0;
   uint64_t keys = 0;
   if (!ReadVarint(record, database) || !ReadVarint(record, keys) || !record.empty()) {
-    return Malformed("a number of keys");
+    return MalformedRecord("a number of keys");
   }
   if (database >= engine.databases()) return MoreDatabases();
   engine.database(database).Reserve(keys);
@@ -79,15 +79,15 @@ absl::Status DecodeWithoutKey(char kind, std::string_view record, Engine& engine
 absl::Status DecodeMore(Keyspace& keyspace, std::string_view key, std::string_view run) {
   // Whatever its deadline: a key that has ended is removed later.
   const Keyspace::Entry entry = keyspace.Peek(key);
-  if (!entry || !entry.is_heap()) return Malformed("a run without its key");
+  if (!entry || !entry.is_heap()) return MalformedRecord("a run without its key");
   return OperationsOf(entry.type()).load(entry.pointer(), run) ? absl::OkStatus()
-                                                               : Malformed("a run");
+                                                               : MalformedRecord("a run");
 }
 
 absl::Status DecodeManyRuns(Keyspace& keyspace, std::string_view key, std::string_view runs) {
   while (!runs.empty()) {
     std::string_view run;
-    if (!ReadLengthPrefixed(runs, run)) return Malformed("runs");
+    if (!ReadLengthPrefixed(runs, run)) return MalformedRecord("runs");
     if (absl::Status status = DecodeMore(keyspace, key, run); !status.ok()) return status;
   }
   return absl::OkStatus();
@@ -99,7 +99,7 @@ absl::Status DecodeRun(Engine& engine, const RecordHead& head, Type type, int64_
   Keyspace& keyspace = engine.database(head.database);
   void* value = operations.create(keyspace.seed(), engine.zones());
   keyspace.SetPointer(head.key, type, value, deadline, 0);
-  return operations.load(value, run) ? absl::OkStatus() : Malformed("a value");
+  return operations.load(value, run) ? absl::OkStatus() : MalformedRecord("a value");
 }
 
 }  // namespace
@@ -169,35 +169,35 @@ absl::Status DecodeRecord(std::string_view record, Engine& engine) {
     return DecodeWithoutKey(record.front(), record.substr(1), engine);
   }
   RecordHead head;
-  if (!ReadHead(record, head)) return Malformed("its head");
+  if (!ReadHead(record, head)) return MalformedRecord("its head");
   if (head.database >= engine.databases()) return MoreDatabases();
   Keyspace& keyspace = engine.database(head.database);
   if (head.kind == kMore) return DecodeMore(keyspace, head.key, record);
   if (head.kind == kManyRuns) return DecodeManyRuns(keyspace, head.key, record);
   if (record.empty() || static_cast<unsigned char>(record.front()) >= kTypeCount) {
-    return Malformed("its type");
+    return MalformedRecord("its type");
   }
   const Type type = static_cast<Type>(record.front());
   record.remove_prefix(1);
   int64_t deadline = 0;
-  if (!ReadSignedVarint(record, deadline)) return Malformed("its deadline");
+  if (!ReadSignedVarint(record, deadline)) return MalformedRecord("its deadline");
   switch (head.kind) {
     case kInteger: {
       int64_t value = 0;
-      if (!ReadSignedVarint(record, value)) return Malformed("its number");
+      if (!ReadSignedVarint(record, value)) return MalformedRecord("its number");
       keyspace.SetInteger(head.key, value, deadline, 0);
       return absl::OkStatus();
     }
     case kBytes:
       if (const auto is_packed = OperationsOf(type).is_packed; !is_packed || !is_packed(record)) {
-        return Malformed("a packed value");
+        return MalformedRecord("a packed value");
       }
       keyspace.SetPacked(head.key, type, record, deadline, 0);
       return absl::OkStatus();
     case kRun:
       return DecodeRun(engine, head, type, deadline, record);
     default:
-      return Malformed("its kind");
+      return MalformedRecord("its kind");
   }
 }
 

@@ -11,7 +11,7 @@
 namespace tally::server {
 namespace {
 
-constexpr size_t kKeptCapacity = size_t{1} << 20;
+constexpr size_t kKeptBuffer = size_t{1} << 20;
 constexpr uint64_t kLittleToSync = uint64_t{64} << 10;  // takes no longer than to sync one byte
 constexpr int kMostSyncsAhead = 8;
 
@@ -108,7 +108,7 @@ absl::Status LogWriter::Flush(int64_t now_ms) {
         safe_ = written_;
         break;
     }
-    Recycle(buffer_, kKeptCapacity);
+    Recycle(buffer_, kKeptBuffer);
   }
   HurrySyncIfDue(now_ms);
   return error_;
@@ -269,7 +269,7 @@ absl::Status LogWriter::RecoverInPlace(int64_t now_ms) {
     // The batch leaves the buffer, so that it is not written twice if the sync fails.
     unsynced_.BeginGroup(written_, now_ms);
     unsynced_.Append(buffer_, written_);
-    Recycle(buffer_, kKeptCapacity);
+    Recycle(buffer_, kKeptBuffer);
   }
   error_ = absl::OkStatus();
   if (options_.policy == AppendFsync::kNo) {
@@ -318,7 +318,7 @@ absl::Status LogWriter::RecoverInNewLog(int64_t now_ms) {
   written_ = safe_ = end;
   synced_ = end.offset;
   unsynced_.Clear();
-  Recycle(buffer_, kKeptCapacity);
+  Recycle(buffer_, kKeptBuffer);
   error_ = absl::OkStatus();
   ++stats_.batches;
   return absl::OkStatus();

@@ -1,5 +1,7 @@
 #include "server/resp/parser.h"
 
+#include <absl/strings/ascii.h>
+
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -50,8 +52,6 @@ inline const char* ReadShortLength(const char* p, const char* end, size_t* value
   }
   return nullptr;
 }
-
-bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 // Vertical tab and form feed are skipped between words, but do not end one.
 bool EndsWord(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -232,7 +232,7 @@ ParseStatus RequestParser::ParseInline(std::string_view buffer) {
 bool RequestParser::SplitPlainWords(std::string_view line) {
   argc_ = 0;
   for (size_t i = 0;;) {
-    while (i < line.size() && IsSpace(line[i])) ++i;
+    while (i < line.size() && absl::ascii_isspace(line[i])) ++i;
     if (i == line.size()) return true;
     const size_t begin = i;
     while (i < line.size() && !EndsWord(line[i])) ++i;

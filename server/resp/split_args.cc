@@ -1,11 +1,11 @@
 #include "server/resp/split_args.h"
 
+#include <absl/strings/ascii.h>
+
 #include <cstddef>
 
 namespace tally::server {
 namespace {
-
-bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 int HexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -38,7 +38,7 @@ class Splitter {
   std::optional<std::vector<std::string>> Run() {
     std::vector<std::string> words;
     for (;;) {
-      while (at_ < line_.size() && IsSpace(line_[at_])) ++at_;
+      while (at_ < line_.size() && absl::ascii_isspace(line_[at_])) ++at_;
       if (at_ == line_.size()) return words;
       if (!ReadWord(words.emplace_back())) return std::nullopt;
     }
@@ -90,7 +90,7 @@ class Splitter {
     return false;
   }
 
-  bool AtWordEnd() const { return at_ == line_.size() || IsSpace(line_[at_]); }
+  bool AtWordEnd() const { return at_ == line_.size() || absl::ascii_isspace(line_[at_]); }
 
   std::string_view line_;
   size_t at_ = 0;

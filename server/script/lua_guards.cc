@@ -9,14 +9,11 @@
 
 #include "server/script/lua_numbers.h"
 #include "server/script/lua_sandbox.h"
+#include "server/script/lua_stack.h"
 #include "server/script/script_watch.h"
 
 namespace tally::server {
 namespace {
-
-// Calls the function that a guard replaces, which is the first upvalue of the guard. It runs in the
-// frame of the guard, so its error messages stay the same. It must have no upvalues itself.
-int CallGuarded(lua_State* lua) { return lua_tocfunction(lua, lua_upvalueindex(1))(lua); }
 
 // Replaces the function `name` of the table at the top by `guard`, which has that function as its
 // upvalue.

@@ -18,10 +18,11 @@ constexpr lua_Integer kMaxDepth = 1000;  // cjson's default
 constexpr lua_Integer kMaxSparseRatio = 100;
 constexpr lua_Integer kMaxSparseSafe = 10000;
 
-int CallGuarded(lua_State* lua) { return lua_tocfunction(lua, lua_upvalueindex(2))(lua); }
+// Calls the function of cjson that a guard replaces, which is the second upvalue of the guard.
+int CallCjson(lua_State* lua) { return lua_tocfunction(lua, lua_upvalueindex(2))(lua); }
 
 // Replaces the function `name` of the table at the top by `guard`.
-void Guard(lua_State* lua, const char* name, lua_CFunction guard) {
+void GuardFunction(lua_State* lua, const char* name, lua_CFunction guard) {
   lua_getfield(lua, -1, name);
   lua_getupvalue(lua, -1, 1);
   lua_insert(lua, -2);
@@ -74,7 +75,7 @@ int GuardEncode(lua_State* lua) {
   if (lua_gettop(lua) == 1 && JsonBound(lua).Of(1, 0) > kMaxBytes) {
     return luaL_error(lua, "Cannot serialise: the text would be too long");
   }
-  return CallGuarded(lua);
+  return CallCjson(lua);
 }
 
 void CheckOption(lua_State* lua, int index, lua_Integer low, lua_Integer high) {
@@ -88,13 +89,13 @@ void CheckOption(lua_State* lua, int index, lua_Integer low, lua_Integer high) {
 
 int GuardMaxDepth(lua_State* lua) {
   CheckOption(lua, 1, 1, kMaxDepth);
-  return CallGuarded(lua);
+  return CallCjson(lua);
 }
 
 int GuardSparseArray(lua_State* lua) {
   CheckOption(lua, 2, 1, kMaxSparseRatio);
   CheckOption(lua, 3, 0, kMaxSparseSafe);
-  return CallGuarded(lua);
+  return CallCjson(lua);
 }
 
 // cjson.new makes another cjson, which needs guards too. The only upvalue of this guard is
@@ -109,9 +110,9 @@ int GuardNew(lua_State* lua) {
 }  // namespace
 
 void GuardCjson(lua_State* lua) {
-  Guard(lua, "encode", GuardEncode);
-  Guard(lua, "encode_max_depth", GuardMaxDepth);
-  Guard(lua, "encode_sparse_array", GuardSparseArray);
+  GuardFunction(lua, "encode", GuardEncode);
+  GuardFunction(lua, "encode_max_depth", GuardMaxDepth);
+  GuardFunction(lua, "encode_sparse_array", GuardSparseArray);
   lua_getfield(lua, -1, "new");
   lua_pushcclosure(lua, GuardNew, 1);
   lua_setfield(lua, -2, "new");

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "core/bytes/number.h"
+#include "server/script/lua_stack.h"
 
 namespace tally::server {
 namespace {
@@ -39,8 +40,6 @@ std::optional<lua_Number> ParseDecimal(std::string_view text) {
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
 }
-
-int CallGuarded(lua_State* lua) { return lua_tocfunction(lua, lua_upvalueindex(1))(lua); }
 
 }  // namespace
 

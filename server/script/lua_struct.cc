@@ -231,7 +231,7 @@ size_t Get(lua_State* lua, char letter, size_t size, const char* bytes, const ch
   }
 }
 
-int Unpack(lua_State* lua) {
+int UnpackStruct(lua_State* lua) {
   Format format{luaL_checkstring(lua, 1)};
   size_t length = 0;
   const char* data = luaL_checklstring(lua, 2, &length);
@@ -280,7 +280,7 @@ int OpenStruct(lua_State* lua) {
   lua_newtable(lua);
   lua_pushcfunction(lua, Pack);
   lua_setfield(lua, -2, "pack");
-  lua_pushcfunction(lua, Unpack);
+  lua_pushcfunction(lua, UnpackStruct);
   lua_setfield(lua, -2, "unpack");
   lua_pushcfunction(lua, Size);
   lua_setfield(lua, -2, "size");

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "server/script/lua_numbers.h"
+#include "server/script/lua_stack.h"
 
 namespace tally::server {
 namespace {
@@ -21,12 +22,6 @@ struct Conversion {
 };
 
 void Append(lua_State* lua, ReplyBuilder& reply, Conversion& script);
-
-std::string_view TextAt(lua_State* lua, int index) {
-  size_t size = 0;
-  const char* text = lua_tolstring(lua, index, &size);
-  return {text, size};
-}
 
 // Pushes the field of the table at the top if it has the type. Otherwise pushes nothing and returns
 // false.

@@ -6,6 +6,7 @@
 #include "server/config/version.h"
 #include "server/log/log.h"
 #include "server/script/lua_sandbox.h"
+#include "server/script/lua_stack.h"
 #include "server/script/reply_to_lua.h"
 #include "server/script/script_error.h"
 #include "server/script/script_parts.h"
@@ -15,12 +16,6 @@ namespace {
 
 ScriptEngine& EngineOf(lua_State* lua) {
   return *static_cast<ScriptEngine*>(lua_touserdata(lua, lua_upvalueindex(1)));
-}
-
-std::string_view TextAt(lua_State* lua, int index) {
-  size_t size = 0;
-  const char* text = lua_tolstring(lua, index, &size);
-  return text != nullptr ? std::string_view(text, size) : std::string_view();
 }
 
 // A call may have one string many times, so its arguments may have any number of bytes together.
@@ -55,7 +50,7 @@ bool RunCommand(lua_State* lua) {
 
 int Call(lua_State* lua) { return RunCommand(lua) ? lua_error(lua) : 1; }
 
-int Pcall(lua_State* lua) {
+int RedisPcall(lua_State* lua) {
   RunCommand(lua);
   return 1;
 }
@@ -158,7 +153,7 @@ struct Function {
 };
 constexpr Function kFunctions[] = {
     {"call", Call},
-    {"pcall", Pcall},
+    {"pcall", RedisPcall},
     {"acl_check_cmd", AclCheckCmd},
     {"error_reply", ErrorReply},
     {"status_reply", StatusReply},

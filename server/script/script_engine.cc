@@ -11,6 +11,7 @@
 #include "server/command/command_table.h"
 #include "server/effects/effect_stream.h"
 #include "server/script/lua_sandbox.h"
+#include "server/script/lua_stack.h"
 #include "server/script/lua_to_reply.h"
 #include "server/script/redis_api.h"
 #include "server/script/script_error.h"
@@ -39,12 +40,6 @@ void SetArray(lua_State* lua, const char* name, Args values) {
 }
 
 // The text of a string or number; empty for anything else.
-std::string_view TextAt(lua_State* lua, int index) {
-  size_t size = 0;
-  const char* text = lua_tolstring(lua, index, &size);
-  return text != nullptr ? std::string_view(text, size) : std::string_view();
-}
-
 }  // namespace
 
 ScriptEngine::ScriptEngine(const ScriptParts& server) : server_(server), watch_(server) {
