@@ -11,7 +11,7 @@
 #include "server/admin/families.h"
 #include "server/admin/parts.h"
 #include "server/admin/server_context.h"
-#include "server/command/client_name.h"
+#include "server/state/client_name.h"
 #include "server/command/help.h"
 #include "server/state/client_table.h"
 #include "server/state/client_text.h"

@@ -13,9 +13,9 @@
 #include "server/command/help.h"
 #include "server/config/config_command.h"
 #include "server/config/config_file.h"
+#include "server/interfaces/process.h"
 #include "server/log/log.h"
 #include "server/state/loop_stats.h"
-#include "server/state/process.h"
 #include "server/state/stats.h"
 
 namespace tally::server {

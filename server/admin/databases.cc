@@ -6,7 +6,7 @@
 #include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/state/clock.h"
-#include "server/state/persistence.h"
+#include "server/interfaces/persistence.h"
 #include "server/state/watch_list.h"
 
 namespace tally::server {

@@ -11,10 +11,10 @@
 #include "server/admin/families.h"
 #include "server/admin/parts.h"
 #include "server/admin/server_context.h"
-#include "server/command/entry_description.h"
+#include "server/commands/entry_description.h"
 #include "server/config/config.h"
 #include "server/state/clock.h"
-#include "server/state/persistence.h"
+#include "server/interfaces/persistence.h"
 
 namespace tally::server {
 namespace {

@@ -9,13 +9,13 @@
 #include "server/admin/families.h"
 #include "server/admin/parts.h"
 #include "server/admin/server_context.h"
-#include "server/command/counted_keys.h"
+#include "server/arguments/counted_keys.h"
 #include "server/command/help.h"
 #include "server/log/log.h"
 #include "server/script/script_engine.h"
 #include "server/state/client_table.h"
 #include "server/state/clock.h"
-#include "server/state/evictor.h"
+#include "server/memory/evictor.h"
 #include "server/state/monitor_feed.h"
 
 namespace tally::server {

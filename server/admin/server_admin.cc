@@ -5,11 +5,11 @@
 #include "server/admin/families.h"
 #include "server/admin/parts.h"
 #include "server/admin/server_context.h"
-#include "server/info/info.h"
+#include "server/figures/info.h"
 #include "server/log/log.h"
 #include "server/state/client_table.h"
-#include "server/state/persistence.h"
-#include "server/state/process.h"
+#include "server/interfaces/persistence.h"
+#include "server/interfaces/process.h"
 
 namespace tally::server {
 namespace {

@@ -12,7 +12,7 @@
 #include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/effects/effect_stream.h"
-#include "server/state/command_runner.h"
+#include "server/interfaces/command_runner.h"
 #include "server/state/watch_list.h"
 
 namespace tally::server {

@@ -6,8 +6,8 @@
 
 #include "core/engine/engine.h"
 #include "core/engine/value_limits.h"
+#include "core/table/cursor_code.h"
 #include "server/command/command_table.h"
-#include "server/command/cursor_code.h"
 #include "server/command/key_events.h"
 #include "server/effects/effect_stream.h"
 

@@ -22,7 +22,7 @@
 #include "core/engine/audiences.h"
 #include "server/command/engine_call.h"
 #include "server/command/help.h"
-#include "server/command/time_args.h"
+#include "server/arguments/time_args.h"
 #include "server/command/usage.h"
 #include "server/commands/families.h"
 

@@ -8,7 +8,7 @@
 #include "core/bytes/bit_string.h"
 #include "core/bytes/text.h"
 #include "server/command/command_context.h"
-#include "server/command/string_value.h"
+#include "server/commands/string_value.h"
 #include "server/commands/families.h"
 
 namespace tally::server {

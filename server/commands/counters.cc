@@ -8,8 +8,8 @@
 #include "core/bytes/double_format.h"
 #include "core/bytes/number.h"
 #include "server/command/command_context.h"
-#include "server/command/expiry_args.h"
-#include "server/command/string_value.h"
+#include "server/arguments/expiry_args.h"
+#include "server/commands/string_value.h"
 #include "server/commands/families.h"
 
 namespace tally::server {

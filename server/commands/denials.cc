@@ -10,7 +10,7 @@
 #include "core/engine/engine.h"
 #include "core/time/duration.h"
 #include "server/command/command_context.h"
-#include "server/command/time_args.h"
+#include "server/arguments/time_args.h"
 #include "server/command/usage.h"
 #include "server/commands/families.h"
 

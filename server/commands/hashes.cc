@@ -7,9 +7,9 @@
 #include "core/engine/scratch.h"
 #include "core/hash/hash.h"
 #include "server/command/command_context.h"
-#include "server/command/compact_value.h"
-#include "server/command/sample_args.h"
-#include "server/command/scan_args.h"
+#include "server/commands/compact_value.h"
+#include "server/arguments/sample_args.h"
+#include "server/arguments/scan_args.h"
 #include "server/commands/families.h"
 
 namespace tally::server {

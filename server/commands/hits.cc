@@ -15,7 +15,7 @@
 #include "server/command/command_context.h"
 #include "server/command/engine_call.h"
 #include "server/command/help.h"
-#include "server/command/time_args.h"
+#include "server/arguments/time_args.h"
 #include "server/command/usage.h"
 #include "server/commands/families.h"
 

@@ -10,8 +10,8 @@
 
 #include "core/engine/limits.h"
 #include "core/limit/rule_words.h"
+#include "server/arguments/time_args.h"
 #include "server/command/command_context.h"
-#include "server/command/time_args.h"
 
 namespace tally::server {
 

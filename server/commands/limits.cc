@@ -17,9 +17,9 @@
 
 #include "core/bytes/number.h"
 #include "core/time/duration.h"
+#include "server/arguments/time_args.h"
 #include "server/command/engine_call.h"
 #include "server/command/help.h"
-#include "server/command/time_args.h"
 #include "server/command/usage.h"
 #include "server/commands/families.h"
 #include "server/commands/limit_args.h"

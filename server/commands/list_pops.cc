@@ -8,8 +8,8 @@
 
 #include "core/bytes/number.h"
 #include "server/command/command_context.h"
-#include "server/command/counted_keys.h"
-#include "server/command/list_value.h"
+#include "server/arguments/counted_keys.h"
+#include "server/commands/list_value.h"
 #include "server/commands/families.h"
 
 namespace tally::server {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "server/command/command_context.h"
-#include "server/command/list_value.h"
+#include "server/commands/list_value.h"
 #include "server/commands/families.h"
 
 namespace tally::server {

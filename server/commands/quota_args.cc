@@ -7,7 +7,7 @@
 #include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
 #include "core/words/word_list.h"
-#include "server/command/time_args.h"
+#include "server/arguments/time_args.h"
 #include "server/command/usage.h"
 
 namespace tally::server {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "server/command/command_context.h"
-#include "server/command/scan_args.h"
+#include "server/arguments/scan_args.h"
 #include "server/commands/families.h"
 
 namespace tally::server {

@@ -6,8 +6,8 @@
 
 #include "core/set/set.h"
 #include "server/command/command_context.h"
-#include "server/command/counted_keys.h"
-#include "server/command/set_value.h"
+#include "server/arguments/counted_keys.h"
+#include "server/commands/set_value.h"
 #include "server/commands/families.h"
 
 namespace tally::server {

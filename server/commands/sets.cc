@@ -5,9 +5,9 @@
 
 #include "core/set/set.h"
 #include "server/command/command_context.h"
-#include "server/command/sample_args.h"
-#include "server/command/scan_args.h"
-#include "server/command/set_value.h"
+#include "server/arguments/sample_args.h"
+#include "server/arguments/scan_args.h"
+#include "server/commands/set_value.h"
 #include "server/commands/families.h"
 
 namespace tally::server {

@@ -18,9 +18,9 @@
 #include "core/set/set.h"
 #include "core/zset/zset.h"
 #include "server/command/command_context.h"
-#include "server/command/compact_value.h"
-#include "server/command/list_value.h"
-#include "server/command/string_value.h"
+#include "server/commands/compact_value.h"
+#include "server/commands/list_value.h"
+#include "server/commands/string_value.h"
 #include "server/commands/families.h"
 
 namespace tally::server {

@@ -5,9 +5,9 @@
 #include "core/bytes/number.h"
 #include "core/bytes/text.h"
 #include "server/command/command_context.h"
-#include "server/command/each_key.h"
-#include "server/command/expiry_args.h"
-#include "server/command/string_value.h"
+#include "server/commands/each_key.h"
+#include "server/arguments/expiry_args.h"
+#include "server/commands/string_value.h"
 #include "server/commands/families.h"
 
 namespace tally::server {

@@ -7,7 +7,7 @@
 
 #include "core/set/set.h"
 #include "server/command/command_context.h"
-#include "server/command/counted_keys.h"
+#include "server/arguments/counted_keys.h"
 #include "server/commands/families.h"
 #include "server/commands/zset_access.h"
 

@@ -6,7 +6,7 @@
 
 #include "core/bytes/number.h"
 #include "server/command/command_context.h"
-#include "server/command/scan_args.h"
+#include "server/arguments/scan_args.h"
 #include "server/commands/families.h"
 #include "server/commands/zset_access.h"
 

@@ -10,8 +10,8 @@
 
 #include "server/http/http_parts.h"
 #include "server/http/percent.h"
+#include "server/interfaces/conversation.h"
 #include "server/state/client.h"
-#include "server/state/conversation.h"
 
 namespace tally::server {
 

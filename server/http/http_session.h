@@ -18,8 +18,8 @@
 #include "server/http/http_parts.h"
 #include "server/http/http_site.h"
 #include "server/http/request_reader.h"
+#include "server/interfaces/conversation.h"
 #include "server/state/client.h"
-#include "server/state/conversation.h"
 
 namespace tally::server {
 

@@ -10,6 +10,7 @@
 #include "server/acl/acl_check.h"
 #include "server/command/command_table.h"
 #include "server/effects/effect_stream.h"
+#include "server/interfaces/command_runner.h"
 #include "server/script/lua_sandbox.h"
 #include "server/script/lua_stack.h"
 #include "server/script/lua_to_reply.h"
@@ -17,7 +18,6 @@
 #include "server/script/script_error.h"
 #include "server/script/script_parts.h"
 #include "server/script/script_source.h"
-#include "server/state/command_runner.h"
 
 namespace tally::server {
 namespace {

@@ -19,11 +19,11 @@
 
 #include "core/bytes/double_format.h"
 #include "server/command/command.h"
+#include "server/interfaces/command_runner.h"
 #include "server/script/script_parts.h"
 #include "server/script/script_watch.h"
 #include "server/script/sha1.h"
 #include "server/state/client.h"
-#include "server/state/command_runner.h"
 
 namespace tally::server {
 

@@ -4,13 +4,13 @@
 
 #include "server/config/config.h"
 #include "server/effects/effect_stream.h"
+#include "server/interfaces/process.h"
 #include "server/log/log.h"
 #include "server/script/script_engine.h"
 #include "server/script/script_error.h"
 #include "server/script/script_parts.h"
 #include "server/state/client_table.h"
 #include "server/state/clock.h"
-#include "server/state/process.h"
 
 namespace tally::server {
 namespace {

@@ -8,7 +8,7 @@
 #include "core/bytes/str_cat.h"
 #include "server/http/http_response.h"
 #include "server/http/json_text.h"
-#include "server/state/command_runner.h"
+#include "server/interfaces/command_runner.h"
 #include "server/web/api_request.h"
 #include "server/web/command_call.h"
 #include "server/web/reply_json.h"

@@ -3,7 +3,7 @@
 #include "core/bytes/str_cat.h"
 #include "server/command/command_table.h"
 #include "server/http/json_text.h"
-#include "server/state/command_runner.h"
+#include "server/interfaces/command_runner.h"
 
 namespace tally::server {
 namespace {

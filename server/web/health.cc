@@ -4,9 +4,9 @@
 
 #include "server/command/command_context.h"
 #include "server/config/config.h"
+#include "server/figures/server_figures.h"
 #include "server/http/http_response.h"
-#include "server/info/server_figures.h"
-#include "server/state/persistence.h"
+#include "server/interfaces/persistence.h"
 
 namespace tally::server {
 

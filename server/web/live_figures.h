@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "server/figures/server_figures.h"
 #include "server/http/http_message.h"
-#include "server/info/server_figures.h"
 
 namespace tally::server {
 

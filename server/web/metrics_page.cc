@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "server/metrics/metrics.h"
+#include "server/figures/metrics.h"
 
 namespace tally::server {
 

@@ -5,7 +5,7 @@
 #include "core/bytes/str_cat.h"
 #include "server/http/header_text.h"
 #include "server/http/http_response.h"
-#include "server/page/page_assets.h"
+#include "server/web/page/page_assets.h"
 
 namespace tally::server {
 namespace {

@@ -16,10 +16,10 @@
 #include "core/engine/engine.h"
 #include "core/tzdata/tzdata_zones.h"
 #include "server/admin/families.h"
-#include "server/dispatcher.h"
+#include "server/dispatch/dispatcher.h"
 #include "server/http/http_limits.h"
 #include "server/http/http_session.h"
-#include "server/server_state.h"
+#include "server/process/server_state.h"
 #include "server/web/routes.h"
 #include "tests/fuzz/no_files.h"
 

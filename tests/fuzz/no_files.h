@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "server/state/persistence.h"
-#include "server/state/process.h"
+#include "server/interfaces/persistence.h"
+#include "server/interfaces/process.h"
 
 namespace tally::fuzz {
 

@@ -15,10 +15,10 @@
 #include "core/tzdata/tzdata_zones.h"
 #include "server/acl/acl_guard.h"
 #include "server/admin/families.h"
-#include "server/dispatcher.h"
+#include "server/dispatch/dispatcher.h"
+#include "server/process/server_state.h"
 #include "server/reply_text.h"
 #include "server/resp/parser.h"
-#include "server/server_state.h"
 
 namespace tally::server {
 

@@ -1,4 +1,4 @@
-#include "server/command/counted_keys.h"
+#include "server/arguments/counted_keys.h"
 
 #include <catch2/catch.hpp>
 #include <string_view>

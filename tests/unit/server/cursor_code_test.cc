@@ -1,4 +1,4 @@
-#include "server/command/cursor_code.h"
+#include "core/table/cursor_code.h"
 
 #include <catch2/catch.hpp>
 #include <set>

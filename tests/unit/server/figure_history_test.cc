@@ -1,5 +1,5 @@
 // The past that the page draws: what a point is, how many are kept, and what clocks do to it.
-#include "server/info/figure_history.h"
+#include "server/figures/figure_history.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "fake_file_system.h"
-#include "server/persistence/aof_persistence.h"
+#include "server/durability/aof_persistence.h"
 #include "tests/unit/server/command_harness.h"
 
 namespace tally::server {

@@ -1,5 +1,5 @@
 // The text of GET /metrics: its two forms, what it counts, and that no label can break it.
-#include "server/metrics/metrics.h"
+#include "server/figures/metrics.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include "server/page/page_assets.h"
+#include "server/web/page/page_assets.h"
 
 #include <catch2/catch.hpp>
 #include <set>

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "server/http_peer.h"
-#include "server/page/page_assets.h"
+#include "server/web/page/page_assets.h"
 #include "server/web/live_figures.h"
 
 namespace tally::server {

@@ -3,11 +3,11 @@
 #include <string>
 
 #include "fake_file_system.h"
-#include "server/persistence/data_files.h"
-#include "server/persistence/effect_log.h"
-#include "server/persistence/persistence_info.h"
-#include "server/persistence/rewrite_pacing.h"
-#include "server/persistence/save_rules.h"
+#include "server/durability/data_files.h"
+#include "server/durability/effect_log.h"
+#include "server/durability/persistence_info.h"
+#include "server/durability/rewrite_pacing.h"
+#include "server/durability/save_rules.h"
 
 namespace tally::server {
 namespace {

@@ -1,5 +1,5 @@
 // --ping against servers that accept and then say nothing, a part of a line, or an answer.
-#include "server/ping.h"
+#include "server/process/ping.h"
 
 #include <asio/buffer.hpp>
 #include <asio/io_context.hpp>

@@ -1,4 +1,4 @@
-#include "server/persistence/progress.h"
+#include "server/durability/progress.h"
 
 #include <catch2/catch.hpp>
 #include <string>

@@ -2,8 +2,8 @@
 #include <set>
 
 #include "server/command_harness.h"
-#include "server/info/info.h"
-#include "server/info/info_rows.h"
+#include "server/figures/info.h"
+#include "server/figures/info_rows.h"
 
 namespace tally::server {
 namespace {

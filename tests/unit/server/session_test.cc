@@ -1,4 +1,4 @@
-#include "server/session.h"
+#include "server/dispatch/session.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

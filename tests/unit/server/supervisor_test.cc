@@ -1,4 +1,4 @@
-#include "server/supervisor.h"
+#include "server/process/supervisor.h"
 
 #include <sys/socket.h>
 #include <sys/un.h>

@@ -1,0 +1,146 @@
+#include "server/dispatch/admission.h"
+
+#include <string_view>
+
+#include "core/bytes/str_cat.h"
+#include "server/acl/acl_check.h"
+#include "server/acl/acl_guard.h"
+#include "server/acl/acl_users.h"
+#include "server/command/usage.h"
+#include "server/config/config.h"
+#include "server/effects/effect_stream.h"
+#include "server/interfaces/persistence.h"
+#include "server/interfaces/write_refusal.h"
+#include "server/memory/evictor.h"
+#include "server/state/clock.h"
+#include "server/state/pause.h"
+
+namespace tally::server {
+namespace {
+
+std::string_view ScriptDenial(AclDenial denial) {
+  switch (denial) {
+    case AclDenial::kCommand:
+      return "ERR The user executing the script can't run this command or subcommand";
+    case AclDenial::kKey:
+      return "ERR The user executing the script can't access at least one of the keys mentioned in "
+             "the command arguments";
+    case AclDenial::kChannel:
+      return "ERR The user executing the script can't publish to the channel mentioned in the "
+             "command";
+    case AclDenial::kNone:
+      break;
+  }
+  return "";
+}
+
+constexpr std::string_view kNoAuthError = "NOAUTH Authentication required.";
+
+// Always false, for what the caller returns.
+bool Refuse(std::string& refusal, std::string_view error) {
+  refusal = error;
+  return false;
+}
+
+}  // namespace
+
+bool Admission::Postpones(const Client& client, const CommandTable::Item& item) const {
+  if (server_.pause.until_ms <= server_.clock.now_ms()) [[likely]]
+    return false;
+  if ((item.command->flags & kWhilePaused) != 0) return false;
+  return !server_.pause.writes_only || (FlagsOf(client, item) & (kWrite | kMayReplicate)) != 0;
+}
+
+uint32_t Admission::FlagsOf(const Client& client, const CommandTable::Item& item) {
+  const uint32_t flags = item.command->flags;
+  if (!client.transaction.active || (flags & kRunsQueue) == 0) [[likely]]
+    return flags;
+  return flags | (client.transaction.flags & (kWrite | kDenyOom | kMayReplicate));
+}
+
+bool Admission::Admits(Client& client, const CommandTable::Item& item, Args args,
+                       std::string& refusal) const {
+  if (!client.authenticated && (item.command->flags & kNoAuth) == 0) [[unlikely]] {
+    LoginAsDefault(server_.users, client);
+    if (!client.authenticated) {
+      const std::string trouble =
+          (item.command->flags & kTellsHealth) != 0 ? Trouble() : std::string();
+      return Refuse(refusal, trouble.empty() ? kNoAuthError : trouble);
+    }
+  }
+  const bool unrestricted = client.acl == nullptr || client.acl->unrestricted;
+  if (!unrestricted) [[unlikely]] {
+    const std::string_view place = client.transaction.active ? "multi" : "toplevel";
+    const AclVerdict verdict = server_.guard.Check(client, item, args, place);
+    if (verdict.denial != AclDenial::kNone) return Refuse(refusal, DenialError(verdict));
+  }
+  if (server_.config.maxmemory != 0 && !server_.script_busy) {
+    server_.evictor.MakeRoom();
+    if (server_.evictor.out_of_memory() && !RunsWithoutMemory(client, item)) {
+      return Refuse(refusal, kOutOfMemoryError);
+    }
+  }
+  const bool needs_disk = (FlagsOf(client, item) & (kWrite | kTellsHealth)) != 0;
+  if (needs_disk && !MayWrite(*server_.persistence, server_.config)) [[unlikely]]
+    return Refuse(refusal, WriteRefusal(*server_.persistence, server_.config));
+  return AdmitsInState(client, item, refusal);
+}
+
+bool Admission::AdmitsInState(const Client& client, const CommandTable::Item& item,
+                              std::string& refusal) const {
+  const uint32_t flags = item.command->flags;
+  if (server_.loading && (flags & kLoading) == 0) [[unlikely]]
+    return Refuse(refusal, kLoadingError);
+  const bool only_listens = client.subscribed() && client.reply.protocol() == 2;
+  if (only_listens && (flags & kWhileSubscribed) == 0) [[unlikely]] {
+    return Refuse(refusal,
+                  StrCat("ERR Can't execute '", item.full_name,
+                         "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are "
+                         "allowed in this context"));
+  }
+  if (client.transaction.active && (flags & kNoMulti) != 0) [[unlikely]]
+    return Refuse(refusal, "ERR Command not allowed inside a transaction");
+  if (server_.script_busy && (flags & kAllowBusy) == 0) [[unlikely]]
+    return Refuse(refusal, kBusyError);
+  constexpr uint32_t kUsesKeys = kWrite | kReadOnly | kMayReplicate;
+  // The error is that of Redis.
+  if (client.monitor && (flags & kUsesKeys) != 0) [[unlikely]]
+    return Refuse(refusal, "ERR Replica can't interact with the keyspace");
+  return true;
+}
+
+std::string Admission::Trouble() const {
+  return server_.loading ? std::string(kLoadingError)
+                         : WriteRefusal(*server_.persistence, server_.config);
+}
+
+bool Admission::RunsWithoutMemory(const Client& client, const CommandTable::Item& item) {
+  if ((FlagsOf(client, item) & kDenyOom) != 0) return false;
+  // Queueing takes memory too.
+  return !client.transaction.active || (item.command->flags & kEndsMulti) != 0;
+}
+
+std::string Admission::RefuseInScript(const Client& caller, const CommandTable::Item* item,
+                                      Args args, const ScriptRights& rights) const {
+  const bool lacks_subcommand =
+      item != nullptr && !item->command->subcommands.empty() && args.size() > 1;
+  if (item == nullptr || lacks_subcommand) return "ERR Unknown Redis command called from script";
+  const Command& command = *item->command;
+  if (!ArityFits(command, args.size())) {
+    return StrCat("ERR Wrong number of args calling Redis command from script", UsageHint(*item));
+  }
+  if ((command.flags & kNoScript) != 0) return "ERR This Redis command is not allowed from script";
+  const AclVerdict verdict = server_.guard.Check(caller, *item, args, "lua");
+  if (verdict.denial != AclDenial::kNone) return std::string(ScriptDenial(verdict.denial));
+  if ((command.flags & kWrite) == 0) return {};
+  if (!rights.write) return "ERR Write commands are not allowed from read-only scripts.";
+  std::string refusal = WriteRefusal(*server_.persistence, server_.config);
+  if (!refusal.empty()) return refusal;
+  if (server_.effects.block_is_full()) {
+    return "OOM The effects of this script are too large for the log";
+  }
+  const bool lacks_memory = (command.flags & kDenyOom) != 0 && server_.evictor.out_of_memory();
+  return lacks_memory && !rights.exceed_memory ? std::string(kOutOfMemoryError) : std::string();
+}
+
+}  // namespace tally::server

@@ -1,0 +1,75 @@
+#include "server/dispatch/call_recorder.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/config/config.h"
+#include "server/state/clock.h"
+#include "server/state/hot_keys.h"
+#include "server/state/loop_stats.h"
+#include "server/state/slowlog.h"
+#include "server/state/stats.h"
+
+namespace tally::server {
+namespace {
+
+constexpr size_t kMaxError = 128;  // bytes of a reply in which its error is looked for
+
+}  // namespace
+
+void CallRecorder::Record(const Client& client, const CommandTable::Item& item, Args args,
+                          size_t reply_begin, int64_t micros) {
+  Stats& stats = server_.stats;
+  ++stats.commands_processed;
+  server_.loop.NoteCommand(item.id, micros);
+  CommandStats& own = stats.by_command[item.id];
+  ++own.calls;
+  own.micros += static_cast<uint64_t>(micros);
+  own.durations.Add(static_cast<uint64_t>(micros));
+  if (client.output.size() > reply_begin && client.output[reply_begin] == '-') [[unlikely]]
+    CountFailure(client, item, reply_begin);
+  if (server_.hot_keys.active()) [[unlikely]]
+    NoteHotKeys(client, item, args, reply_begin, micros);
+  const int64_t slower_than = server_.config.slowlog_log_slower_than;
+  if (slower_than >= 0 && micros >= slower_than) [[unlikely]] {
+    if ((item.command->flags & kSkipSlowlog) == 0) AddToSlowlog(client, item, args, micros);
+  }
+  const int64_t threshold_ms = server_.config.latency_monitor_threshold;
+  if (threshold_ms > 0 && micros / 1000 >= threshold_ms) [[unlikely]] {
+    server_.latency.Add((item.command->flags & kFast) != 0 ? "fast-command" : "command",
+                        server_.clock.now_ms() / 1000, micros / 1000);
+  }
+}
+
+void CallRecorder::CountFailure(const Client& client, const CommandTable::Item& item,
+                                size_t reply_begin) {
+  ++server_.stats.by_command[item.id].failed;
+  const std::string error = client.output.Copy(reply_begin + 1, kMaxError);
+  server_.stats.CountError(std::string_view(error).substr(0, error.find('\r')));
+}
+
+// Calls that a script makes are not counted: their time is part of the script's own call, and the
+// keys of that call count. EXEC is not counted either: what it ran has been counted.
+void CallRecorder::NoteHotKeys(const Client& client, const CommandTable::Item& item, Args args,
+                               size_t reply_begin, int64_t micros) {
+  if (!client.state.command.running() || (item.command->flags & kRunsQueue) != 0) return;
+  const size_t written = client.output.size();
+  server_.hot_keys.Note(*item.command, args, static_cast<uint64_t>(micros),
+                        written - std::min(written, reply_begin), server_.clock.now_ms());
+}
+
+void CallRecorder::AddToSlowlog(const Client& client, const CommandTable::Item& item, Args args,
+                                int64_t micros) {
+  std::vector<std::string_view> shown(args.begin(), args.end());
+  if (const SecretFinder is_secret = item.command->is_secret) {
+    for (size_t i = 0; i < args.size(); ++i) {
+      if (is_secret(args, i)) shown[i] = "(redacted)";
+    }
+  }
+  server_.slowlog.Add(client, shown, server_.clock.now_ms() / 1000, micros,
+                      static_cast<size_t>(server_.config.slowlog_max_len));
+}
+
+}  // namespace tally::server

@@ -1,0 +1,242 @@
+#include "server/dispatch/dispatcher.h"
+
+#include <absl/strings/ascii.h>
+
+#include <algorithm>
+
+#include "core/bytes/str_cat.h"
+#include "server/admin/server_context.h"
+#include "server/command/command_table.h"
+#include "server/command/usage.h"
+#include "server/effects/effect_stream.h"
+#include "server/log/log.h"
+#include "server/log/quoted.h"
+#include "server/state/client_table.h"
+#include "server/state/clock.h"
+#include "server/state/monitor_feed.h"
+#include "server/state/stats.h"
+#include "server/state/watch_list.h"
+
+namespace tally::server {
+namespace {
+
+// The bytes of arguments that a client may queue in MULTI; the command that exceeds them is
+// refused.
+constexpr size_t kMaxQueuedBytes = size_t{1} << 30;
+
+constexpr size_t kMaxPrinted = 128;
+constexpr int64_t kWarningPauseMs = 60'000;
+
+// Redis prints words as C strings, which end at a NUL.
+std::string_view Printed(std::string_view word, size_t most) {
+  return word.substr(0, std::min(word.find('\0'), most));
+}
+
+}  // namespace
+
+bool Dispatcher::Execute(Client& client, Args args) {
+  if (args.empty()) return true;
+  const size_t reply_begin = client.output.size();
+  const CommandTable::Item* item = Resolve(client, args);
+  if (item != nullptr && admission_.Postpones(client, *item)) [[unlikely]] {
+    client.state.command.Postpone();
+    return false;
+  }
+  client.state.command.Admit();
+  if (item != nullptr && Admit(client, *item, args)) {
+    if (client.transaction.active && (item->command->flags & kInMulti) == 0) {
+      Queue(client, *item, args);
+    } else {
+      client.state.command.Begin();
+      Run(client, *item, args);
+      client.state.command.End();
+    }
+  }
+  client.last_active_ms = server_.clock.now_ms();
+  if (client.reply_mode != ReplyMode::kOn) [[unlikely]]
+    ApplyReplyMode(client, reply_begin);
+  if (!client.pushes.empty() || client.pushes.overflowed()) [[unlikely]]
+    TakePushes(client);
+  return true;
+}
+
+const CommandTable::Item* Dispatcher::Resolve(Client& client, Args args) {
+  // A client often repeats its last command.
+  const CommandTable::Item* last = client.last_command;
+  if (last != nullptr && last->parent == nullptr && last->command->subcommands.empty() &&
+      IsWord(args[0], last->command->name)) {
+    if (ArityFits(*last->command, args.size())) return last;
+  }
+  const CommandTable::Item* item = server_.commands.Resolve(args);
+  if (item == nullptr) {
+    if (!RefuseBrowser(client, args[0])) RejectUnknown(client, args);
+    return nullptr;
+  }
+  if (!item->command->subcommands.empty() && args.size() > 1) {
+    Reject(client, item,
+           StrCat("ERR unknown subcommand '", Printed(args[1], kMaxPrinted), "'. Try ",
+                  absl::AsciiStrToUpper(item->full_name), " HELP."));
+    return nullptr;
+  }
+  if (!ArityFits(*item->command, args.size())) {
+    Reject(client, item,
+           StrCat("ERR wrong number of arguments for '", item->full_name, "' command",
+                  UsageHint(*item)));
+    return nullptr;
+  }
+  client.last_command = item;
+  return item;
+}
+
+// Protects against a browser that a page of another site makes connect to this port: nothing in its
+// HTTP request may be run as a command.
+bool Dispatcher::RefuseBrowser(Client& client, std::string_view word) {
+  if (!IsWord(word, "post") && !IsWord(word, "host:")) return false;
+  const int64_t now = server_.clock.now_ms();
+  if (now - browser_warned_ms_ > kWarningPauseMs) {
+    browser_warned_ms_ = now;
+    server_.log.Warning("HTTP from ", client.address,
+                        " on the port of RESP. The connection is closed.");
+  }
+  client.state.end.Finish();
+  return true;
+}
+
+// Where a word begins as the commands of a family do, with "LIMIT." for example, says where they
+// are listed.
+std::string Dispatcher::HelpHint(std::string_view word) const {
+  const size_t dot = word.find('.');
+  if (dot == std::string_view::npos) return {};
+  const CommandTable::Item* family = server_.commands.Find(word.substr(0, dot));
+  if (family == nullptr || server_.commands.FindSub(*family, "help") == nullptr) return {};
+  return StrCat("(try ", absl::AsciiStrToUpper(family->full_name), " HELP)");
+}
+
+void Dispatcher::RejectUnknown(Client& client, Args args) {
+  std::string shown;
+  for (size_t i = 1; i < args.size() && shown.size() < kMaxPrinted; ++i) {
+    StrAppend(shown, "'", Printed(args[i], kMaxPrinted - shown.size()), "' ");
+  }
+  Reject(client, nullptr,
+         StrCat("ERR unknown command '", Printed(args[0], kMaxPrinted),
+                "', with args beginning with: ", shown, HelpHint(args[0])));
+}
+
+void Dispatcher::Reject(Client& client, const CommandTable::Item* item, std::string_view error) {
+  if (item != nullptr) ++server_.stats.by_command[item->id].rejected;
+  if (item != nullptr && (item->command->flags & kRunsQueue) != 0) {
+    server_.watches.EndTransaction(client);
+    server_.stats.CountError("EXECABORT");
+    if (error.starts_with("ERR ")) error.remove_prefix(4);
+    return client.reply.Error(StrCat("EXECABORT Transaction discarded because of: ", error));
+  }
+  server_.stats.CountError(error);
+  client.transaction.failed |= client.transaction.active;
+  client.reply.Error(error);
+}
+
+bool Dispatcher::Admit(Client& client, const CommandTable::Item& item, Args args) {
+  std::string refusal;
+  if (admission_.Admits(client, item, args, refusal)) [[likely]]
+    return true;
+  Reject(client, &item, refusal);
+  return false;
+}
+
+void Dispatcher::Queue(Client& client, const CommandTable::Item& item, Args args) {
+  Transaction& transaction = client.transaction;
+  QueuedCommand queued{&item, {}};
+  for (const std::string_view arg : args) {
+    queued.args.emplace_back(arg);
+    transaction.queued_bytes += arg.size() + sizeof(std::string);
+  }
+  if (transaction.queued_bytes > kMaxQueuedBytes) {
+    Reject(client, &item, "ERR the transaction is too large");
+    return;
+  }
+  transaction.flags |= item.command->flags;
+  transaction.queue.push_back(std::move(queued));
+  client.reply.Status("QUEUED");
+}
+
+void Dispatcher::RunFromScript(Client& client, const Client& caller, Args args,
+                               ScriptRights& rights) {
+  const CommandTable::Item* item = server_.commands.Resolve(args);
+  const std::string refusal = admission_.RefuseInScript(caller, item, args, rights);
+  if (!refusal.empty()) return client.reply.Error(refusal);
+  rights.exceed_memory |= (item->command->flags & kWrite) != 0;
+  Run(client, *item, args);
+}
+
+void Dispatcher::Run(Client& client, const CommandTable::Item& item, Args args) {
+  const size_t reply_begin = client.output.size();
+  const int64_t begin = last_micros_;
+  ServerContext context(server_.host, server_.admin, client,
+                        {.item = item,
+                         .args = args,
+                         .database = client.database,
+                         .now = server_.clock.now_ms(),
+                         .fetched = client.fetched_command == &item,
+                         .request = client.request});
+  Call(context);
+  last_micros_ = CycleMicros();
+  recorder_.Record(client, item, args, reply_begin, last_micros_ - begin);
+  if ((item.command->flags & (kSkipMonitor | kAdmin)) == 0) {
+    FeedMonitors(server_.clients, server_.clock, client, args);
+  }
+  if (client.taken_request.size() > 0) [[unlikely]]
+    client.taken_request = {};
+}
+
+void Dispatcher::Replay(Client& client, const CommandTable::Item& item, Args args) {
+  ServerContext context(server_.host, server_.admin, client,
+                        {.item = item,
+                         .args = args,
+                         .database = client.database,
+                         .now = server_.clock.now_ms(),
+                         .replaying = true,
+                         .request = client.request});
+  Call(context);
+}
+
+inline void Dispatcher::Call(ServerContext& context) {
+  if (const Handler handler = context.item.command->handler; handler.needs_server()) {
+    handler.RunInServer(context);
+  } else {
+    handler.Run(context);
+  }
+  if (context.changes() > 0 || context.logged()) NoteChange(context);
+}
+
+void Dispatcher::NoteChange(ServerContext& context) {
+  server_.stats.changes_since_save += context.changes();
+  context.client.wrote = true;
+  if (context.logged() || context.replaying) return;
+  server_.effects.Append(context.database, context.args);
+}
+
+void Dispatcher::TakePushes(Client& client) {
+  if (client.pushes.overflowed()) client.output.Overflow();
+  client.output.Append(client.pushes.Share());
+  client.pushes.Clear();
+}
+
+void Dispatcher::ApplyReplyMode(Client& client, size_t reply_begin) {
+  switch (client.reply_mode) {
+    case ReplyMode::kOn:
+      return;
+    case ReplyMode::kOff:
+      client.output.Truncate(reply_begin);
+      return;
+    case ReplyMode::kSkipNext:  // this command has set it
+      client.output.Truncate(reply_begin);
+      client.reply_mode = ReplyMode::kSkipThis;
+      return;
+    case ReplyMode::kSkipThis:
+      client.output.Truncate(reply_begin);
+      client.reply_mode = ReplyMode::kOn;
+      return;
+  }
+}
+
+}  // namespace tally::server

@@ -1,0 +1,70 @@
+// The only way to a command handler: finds the command, asks whether it may run now (Admission),
+// runs or queues it, appends its effect to the stream, and has the call counted (CallRecorder).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "server/command/command.h"
+#include "server/dispatch/admission.h"
+#include "server/dispatch/call_recorder.h"
+#include "server/dispatch/services.h"
+#include "server/interfaces/command_runner.h"
+#include "server/state/cycle_clock.h"
+
+namespace tally::server {
+
+class ServerContext;
+
+class Dispatcher final : public CommandRunner {
+ public:
+  explicit Dispatcher(Services& server) : server_(server), admission_(server), recorder_(server) {}
+
+  // Called before the requests of one read. Each command is timed from the end of the one before
+  // it.
+  void BeginBatch() override { batch_begin_ = last_micros_ = CycleMicros(); }
+  // When the last command ended (CycleMicros), and how many microseconds the batch had
+  // taken by then.
+  int64_t last_micros() const { return last_micros_; }
+  int64_t batch_micros() const { return last_micros_ - batch_begin_; }
+  int64_t MeasureBatch() override {
+    last_micros_ = CycleMicros();
+    return batch_micros();
+  }
+
+  bool Execute(Client& client, Args args) override;
+  void RejectUnknown(Client& client, Args args) override;
+
+  // These run a command without the checks that only a request needs: for EXEC, for a script, and
+  // for the log.
+  void Run(Client& client, const CommandTable::Item& item, Args args) override;
+  void RunFromScript(Client& client, const Client& caller, Args args,
+                     ScriptRights& rights) override;
+  void Replay(Client& client, const CommandTable::Item& item, Args args) override;
+
+ private:
+  // Calls the handler, and notes what it has changed.
+  void Call(ServerContext& context);
+  // Counts the changes. Appends the command to the stream of effects, unless the handler has
+  // appended its own effect.
+  void NoteChange(ServerContext& context);
+  const CommandTable::Item* Resolve(Client& client, Args args);
+  bool Admit(Client& client, const CommandTable::Item& item, Args args);
+  void Reject(Client& client, const CommandTable::Item* item, std::string_view error);
+  // Ends the connection if the word shows that the request is HTTP (POST or Host:), as Redis does.
+  // Returns whether it did.
+  bool RefuseBrowser(Client& client, std::string_view word);
+  std::string HelpHint(std::string_view word) const;
+  void Queue(Client& client, const CommandTable::Item& item, Args args);
+  static void TakePushes(Client& client);
+  void ApplyReplyMode(Client& client, size_t reply_begin);
+
+  Services& server_;
+  Admission admission_;
+  CallRecorder recorder_;
+  int64_t batch_begin_ = 0;
+  int64_t last_micros_ = 0;  // when the last command ended
+  int64_t browser_warned_ms_ = 0;
+};
+
+}  // namespace tally::server

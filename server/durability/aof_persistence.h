@@ -1,0 +1,96 @@
+// Connects the append-only file to the server: owns the parts that load, log and rewrite, and has
+// them work at the start, at each turn's end, in the cron and when a command asks.
+#pragma once
+
+#include <absl/status/status.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "server/aof/file_system.h"
+#include "server/durability/data_files.h"
+#include "server/durability/effect_log.h"
+#include "server/durability/loader.h"
+#include "server/durability/persistence_parts.h"
+#include "server/durability/persistence_report.h"
+#include "server/durability/rewriter.h"
+#include "server/durability/save_rules.h"
+#include "server/interfaces/command_runner.h"
+#include "server/interfaces/persistence.h"
+
+namespace tally::server {
+
+class AofPersistence : public Persistence {
+ public:
+  // Replay runs the log's commands through `runner`.
+  AofPersistence(const PersistenceParts& server, CommandRunner& runner, FileSystem& files);
+
+  // Opens the files and begins to load them. LoadSlice must then be called until
+  // PersistenceParts::loading is false.
+  absl::Status Open();
+  // Loads for about `budget_us`. When all is loaded, opens the log if `appendonly` is yes.
+  absl::Status LoadSlice(int64_t budget_us);
+  // Cancels a running rewrite, then flushes and syncs the log.
+  absl::Status Close();
+
+  using RewritePace = Rewriter::Pace;
+  // Called at each turn's end: continues a rewrite, and logs the turn's effects as appendfsync
+  // says. If it fails, nothing of the turn may be acknowledged.
+  absl::Status FlushTurn(RewritePace pace = RewritePace::kShared);
+  // Called in the middle of a turn: logs, as FlushTurn does, the effects that come before an
+  // unfinished block (see EffectStream::Block).
+  absl::Status FlushFinished() { return log_.Flush(); }
+  // Called every few dozen milliseconds: recovers a log that failed, or starts a rewrite that is
+  // due.
+  void Cron();
+  // See Rewriter.
+  std::optional<int64_t> NextSliceInMicros() { return rewriter_.NextSliceInMicros(); }
+  // See Keyspace::Observer.
+  void SaveBeforeChange(size_t database, Keyspace::Segment& segment, std::string_view key,
+                        const Keyspace::Entry& entry) {
+    rewriter_.SaveBeforeChange(database, segment, key, entry);
+  }
+  void SaveBeforeValueChange(void* value, ByteRange bytes) {
+    rewriter_.SaveBeforeValueChange(value, bytes);
+  }
+  bool KeepValue(const void* value) { return rewriter_.KeepValue(value); }
+
+  const absl::Status& write_error() const override { return log_.error(); }
+  absl::Status StartRewrite() override;
+  bool rewriting() const override { return rewriter_.running(); }
+  bool snapshot_failed() const override;
+  absl::Status SaveNow() override;
+  absl::Status SaveAtEnd() override;
+  void BeforeClear(size_t database) override { rewriter_.BeforeClear(database); }
+  void BeforeSwap(size_t one, size_t other) override { rewriter_.BeforeSwap(one, other); }
+  absl::Status ApplyConfig() override;
+  absl::Status Reload() override;
+  void AppendInfo(std::string& out) const override;
+  PersistenceState State() const override;
+  int64_t last_save_ms() const override { return rewriter_.results().last_save_ms; }
+
+ private:
+  absl::Status BeginLoading();
+  // OK unless the data is being loaded.
+  absl::Status CheckLoaded() const;
+  // Files that begin or end within a transaction would hold a part of it.
+  absl::Status CheckNoTransaction() const;
+  // For CONFIG SET appendonly. StartLog also replaces a log that is lost.
+  absl::Status StartLog();
+  absl::Status StopLog();
+  // Starts the snapshot or rewrite that is due by the rules, if any.
+  void SaveIfDue();
+  uint64_t bytes_since_base() const;
+
+  const PersistenceParts& server_;
+  PersistenceReport report_;
+  SaveRules rules_;
+  DataFiles files_;
+  EffectLog log_;
+  Loader loader_;
+  Rewriter rewriter_;  // declared after the members that it uses
+};
+
+}  // namespace tally::server

@@ -1,0 +1,128 @@
+#include "server/durability/effect_log.h"
+
+#include <utility>
+
+namespace tally::server {
+namespace {
+
+constexpr int64_t kRecoveryIntervalMs = 1000;
+
+AppendFsync PolicyOf(FsyncPolicy policy) {
+  switch (policy) {
+    case FsyncPolicy::kAlways:
+      return AppendFsync::kAlways;
+    case FsyncPolicy::kEverysec:
+      return AppendFsync::kEverySec;
+    case FsyncPolicy::kNo:
+      return AppendFsync::kNo;
+  }
+  return AppendFsync::kAlways;
+}
+
+}  // namespace
+
+EffectLog::EffectLog(const Config& config, const Clock& clock, EffectStream& effects,
+                     DataFiles& files)
+    : config_(config), clock_(clock), effects_(effects), files_(files) {}
+
+EffectLog::~EffectLog() { effects_.Detach(*this); }
+
+absl::Status EffectLog::Open(const LogPosition& end, uint64_t synced) {
+  auto writer = LogWriter::Open(files_.directory(), end, synced, {PolicyOf(config_.appendfsync)});
+  if (!writer.ok()) return writer.status();
+  effects_.Detach(*this);
+  writer_ = std::move(*writer);
+  awaits_base_ = false;
+  effects_.Attach(*this);
+  return absl::OkStatus();
+}
+
+absl::Status EffectLog::TurnOff() {
+  if (absl::Status status = Close(); !status.ok()) return status;
+  effects_.Detach(*this);
+  writer_ = nullptr;
+  files_.LogEnded();
+  return absl::OkStatus();
+}
+
+absl::Status EffectLog::Close() {
+  effects_.DeliverAll();
+  return is_on() ? writer_->Close(clock_.steady_ms()) : absl::OkStatus();
+}
+
+void EffectLog::Resume() {
+  if (is_on()) effects_.Attach(*this);
+}
+
+void EffectLog::Receive(uint64_t, std::string_view effects) { writer_->Append(effects); }
+
+void EffectLog::ReceiveAndTake(uint64_t, std::string& effects) {
+  if (!writer_->buffer().empty()) return writer_->Append(effects);
+  writer_->buffer().swap(effects);
+}
+
+absl::Status EffectLog::Flush() {
+  effects_.Deliver();
+  if (!is_on() || writer_->pending_bytes() == 0) return absl::OkStatus();
+  return writer_->Flush(clock_.steady_ms());
+}
+
+absl::Status EffectLog::FlushAll() {
+  effects_.DeliverAll();
+  return is_on() ? writer_->Flush(clock_.steady_ms()) : absl::OkStatus();
+}
+
+absl::Status EffectLog::ApplyPolicy() {
+  if (!is_on()) return absl::OkStatus();
+  return writer_->SetPolicy(PolicyOf(config_.appendfsync), clock_.steady_ms());
+}
+
+const absl::Status& EffectLog::error() const { return is_on() ? writer_->error() : ok_; }
+
+bool EffectLog::Recover(absl::FunctionRef<absl::Status()> replace) {
+  const int64_t now = clock_.steady_ms();
+  if (now - last_recovery_ms_ < kRecoveryIntervalMs) return false;
+  last_recovery_ms_ = now;
+  if (lost()) return replace().ok();
+  const uint64_t sequence = writer_->sequence();
+  if (!writer_->TryRecover(now).ok()) return false;
+  // The writer may have gone on in a new log. The old one counts up to where the new one follows,
+  // unless it was dropped because nothing in it was on disk.
+  const LogPosition& previous = writer_->previous();
+  if (writer_->sequence() != sequence && previous.sequence == sequence) {
+    files_.LogFollowed(previous.offset);
+  }
+  return true;
+}
+
+// BeginSnapshot waits for a sync of the current log. That sync is short right after another one, so
+// this waits until it has seen a sync run and end.
+bool EffectLog::MayBeginSnapshot(int& syncs) {
+  if (!is_on()) return true;
+  if (writer_->policy() == AppendFsync::kNo) return writer_->SyncAhead(clock_.steady_ms(), syncs);
+  if (writer_->unsynced_bytes() == 0) return true;
+  const bool running = writer_->fsync_running();
+  if (running) syncs = 1;
+  return syncs > 0 && !running;
+}
+
+absl::StatusOr<EffectLog::Begin> EffectLog::BeginSnapshot(AofDirectory::NewLog& next) {
+  const LogPosition header_of_next{next.sequence, 0, 0};
+  // A lost log is replaced after the snapshot.
+  if (!is_on() || lost()) return Begin{header_of_next};
+  // The snapshot holds the effects of the running turn, so the log must have them before it begins.
+  if (absl::Status status = FlushAll(); !status.ok()) return status;
+  effects_.ForgetDatabase();
+  const int64_t now = clock_.steady_ms();
+  if (next.sequence == 0) {
+    auto position = writer_->Mark(now);
+    if (!position.ok()) return position.status();
+    return Begin{*position};
+  }
+  const uint64_t bytes = writer_->current_size();
+  if (absl::Status status = writer_->SwitchTo(std::move(next), now); !status.ok()) return status;
+  files_.LogFollowed(bytes);
+  return Begin{header_of_next, true};
+}
+
+}  // namespace tally::server

@@ -1,0 +1,103 @@
+#include "server/durability/loader.h"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "core/bytes/str_cat.h"
+#include "core/snapshot/record_codec.h"
+
+namespace tally::server {
+
+absl::Status Loader::Begin(bool load_truncated) {
+  auto files = AofLoader::Open(parts_.files.directory(), load_truncated);
+  if (!files.ok()) return files.status();
+  files_ = std::move(*files);
+  client_ = std::make_unique<Client>();
+  client_->authenticated = true;
+  progress_.emplace(Clock::MonotonicMicros());
+  started_ms_ = parts_.clock.now_ms();
+  parts_.engine.set_expiring(false);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> Loader::LoadSome(int64_t budget_us) {
+  const auto on_record = [&](std::string_view record) {
+    return DecodeRecord(record, parts_.engine);
+  };
+  const auto preview = [&](std::span<const std::string_view> records) {
+    PrefetchForRecords(records, parts_.engine);
+  };
+  const auto on_command = [&](Args args) { return Replay(args); };
+  const int64_t begin = Clock::MonotonicMicros();
+  absl::StatusOr<bool> more = true;
+  do {
+    more = files_->Step(on_record, preview, on_command);
+  } while (more.ok() && *more && Clock::MonotonicMicros() - begin < budget_us);
+  return more;
+}
+
+absl::StatusOr<std::optional<Loader::End>> Loader::LoadSlice(int64_t budget_us) {
+  const absl::StatusOr<bool> more = LoadSome(budget_us);
+  if (more.ok() && *more) {
+    if (progress_->ReportDue(Clock::MonotonicMicros())) {
+      parts_.report.Loading(figures(), CountKeys(parts_.engine));
+    }
+    return std::optional<End>();
+  }
+  const End end{files_->end(), files_->synced()};
+  if (more.ok()) {
+    const int64_t took_us = Clock::MonotonicMicros() - progress_->started_us();
+    parts_.report.Loaded(*files_, CountKeys(parts_.engine), took_us);
+    CountFiles();
+  }
+  files_ = nullptr;
+  client_ = nullptr;
+  parts_.engine.set_expiring(true);
+  if (!more.ok()) return more.status();
+  return std::optional<End>(end);
+}
+
+void Loader::CountFiles() const {
+  const uint64_t base = files_->base_bytes();
+  const uint64_t all = files_->bytes_total() - files_->torn_bytes();
+  const uint64_t rest = base + files_->end().offset + files_->covered_bytes();
+  parts_.files.Loaded(base, static_cast<int64_t>(all) - static_cast<int64_t>(rest));
+}
+
+absl::Status Loader::Replay(Args args) {
+  const CommandTable::Item* item = parts_.commands.Resolve(args);
+  if (item == nullptr || item->command->handler == nullptr ||
+      !ArityFits(*item->command, args.size())) {
+    return absl::DataLossError(StrCat("not a command: ", args[0]));
+  }
+  client_->output.Clear();
+  parts_.runner.Replay(*client_, *item, args);
+  if (!client_->output.empty() && client_->output[0] == '-') {
+    return absl::DataLossError(
+        StrCat("a command that fails: ", args[0], ": ", client_->output.Joined()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Loader::Examine(bool load_truncated) const {
+  auto files = AofLoader::Open(parts_.files.directory(), load_truncated);
+  if (!files.ok()) return files.status();
+  absl::StatusOr<bool> more = true;
+  while (more.ok() && *more) {
+    more = (*files)->Step([](std::string_view) { return absl::OkStatus(); },
+                          [](std::span<const std::string_view>) {},
+                          [](Args) { return absl::OkStatus(); });
+  }
+  return more.status();
+}
+
+LoadingFigures Loader::figures() const {
+  const uint64_t done = files_->bytes_done();
+  const uint64_t total = std::max(files_->bytes_total(), done);
+  return {
+      started_ms_, {done, total}, progress_->SecondsLeft(done, total, Clock::MonotonicMicros())};
+}
+
+}  // namespace tally::server

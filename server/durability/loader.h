@@ -1,0 +1,67 @@
+// Loads the files into the engine in slices: adds the records of the base, and runs the commands of
+// the logs again.
+#pragma once
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "core/engine/engine.h"
+#include "server/aof/aof_loader.h"
+#include "server/command/command_table.h"
+#include "server/durability/data_files.h"
+#include "server/durability/persistence_report.h"
+#include "server/durability/progress.h"
+#include "server/interfaces/command_runner.h"
+#include "server/state/client.h"
+#include "server/state/clock.h"
+
+namespace tally::server {
+
+class Loader {
+ public:
+  struct Parts {
+    Engine& engine;
+    const Clock& clock;
+    const CommandTable& commands;
+    CommandRunner& runner;
+    DataFiles& files;
+    const PersistenceReport& report;
+  };
+  explicit Loader(const Parts& parts) : parts_(parts) {}
+
+  // Begins to load. The directory must be open. `load_truncated` is aof-load-truncated. Keys do not
+  // expire until all is loaded.
+  absl::Status Begin(bool load_truncated);
+  bool loading() const { return files_ != nullptr; }
+  // Where the log continues after the loaded data; see LogWriter::Open.
+  struct End {
+    LogPosition position;
+    uint64_t synced = 0;
+  };
+  // Loads for about `budget_us`. Returns the end when all is loaded, before that nullopt. After the
+  // end or an error loading() is false.
+  absl::StatusOr<std::optional<End>> LoadSlice(int64_t budget_us);
+
+  // Reads all files to their ends to check them, and loads nothing.
+  absl::Status Examine(bool load_truncated) const;
+
+  // Requires loading().
+  LoadingFigures figures() const;
+
+ private:
+  absl::StatusOr<bool> LoadSome(int64_t budget_us);
+  absl::Status Replay(Args args);
+  void CountFiles() const;
+
+  const Parts parts_;
+  std::unique_ptr<AofLoader> files_;  // null unless loading
+  std::unique_ptr<Client> client_;    // runs the commands of the logs; null unless loading
+  std::optional<Progress> progress_;
+  int64_t started_ms_ = 0;
+};
+
+}  // namespace tally::server

@@ -1,0 +1,16 @@
+// The text of INFO: sections of "name:value" rows, each under a "# Section" line.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "server/command/command.h"
+#include "server/figures/server_figures.h"
+
+namespace tally::server {
+
+// Returns the sections that `words` name, in any case, each once and in the order of INFO. No words
+// mean "default"; "all" and "everything" mean every section. Unknown names give nothing.
+std::string RenderInfo(const ServerFigures& server, Args words);
+
+}  // namespace tally::server

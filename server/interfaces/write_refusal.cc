@@ -1,0 +1,37 @@
+#include "server/interfaces/write_refusal.h"
+
+#include <string_view>
+
+#include "core/bytes/str_cat.h"
+#include "server/config/config.h"
+#include "server/interfaces/persistence.h"
+
+namespace tally::server {
+namespace {
+
+constexpr std::string_view kSnapshotError =
+    "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to "
+    "disk. Commands that may modify the data set are disabled, because this instance is configured "
+    "to report errors during writes if RDB snapshotting fails (stop-writes-on-bgsave-error "
+    "option). "
+    "Please check the Redis logs for details about the RDB error.";
+
+bool SnapshotsAreMissed(const Persistence& persistence, const Config& config) {
+  return config.stop_writes_on_bgsave_error && persistence.snapshot_failed();
+}
+
+}  // namespace
+
+bool MayWrite(const Persistence& persistence, const Config& config) {
+  return persistence.write_error().ok() && !SnapshotsAreMissed(persistence, config);
+}
+
+std::string WriteRefusal(const Persistence& persistence, const Config& config) {
+  const absl::Status& error = persistence.write_error();
+  if (!error.ok()) {
+    return StrCat("MISCONF Errors writing to the AOF file: ", std::string(error.message()));
+  }
+  return SnapshotsAreMissed(persistence, config) ? std::string(kSnapshotError) : std::string();
+}
+
+}  // namespace tally::server

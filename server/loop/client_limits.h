@@ -1,0 +1,27 @@
+// Closes connections that exceed a limit: silent for too long (`timeout`), over
+// client-output-buffer-limit, or the largest ones while all clients together hold more than
+// maxmemory-clients.
+#pragma once
+
+#include "server/dispatch/services.h"
+#include "server/net/connection_table.h"
+
+namespace tally::server {
+
+class ClientLimits {
+ public:
+  ClientLimits(Services& server, ConnectionTable& connections)
+      : server_(server), connections_(connections) {}
+
+  // Called at each tick of PeriodicWork.
+  void Apply();
+
+ private:
+  void CloseIdle();
+  void Evict();
+
+  Services& server_;
+  ConnectionTable& connections_;
+};
+
+}  // namespace tally::server

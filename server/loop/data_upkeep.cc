@@ -1,0 +1,47 @@
+#include "server/loop/data_upkeep.h"
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/engine/engine.h"
+#include "server/interfaces/persistence.h"
+#include "server/memory/evictor.h"
+#include "server/state/clock.h"
+
+namespace tally::server {
+namespace {
+
+// The time that expiry and reclaiming may take of one turn.
+constexpr int64_t kSliceMicros = 1000;
+constexpr size_t kReclaimedTogether = 256;
+// The time that sweeping quota books may take of one tick.
+constexpr int64_t kSweepMicros = 500;
+
+}  // namespace
+
+// While the log cannot be written, keys do not expire, because their deletion could not be logged.
+bool DataUpkeep::MayExpire() const {
+  return server_.active_expire && !server_.loading && server_.persistence->write_error().ok();
+}
+
+bool DataUpkeep::HasWork() const {
+  return server_.evictor.behind() || !server_.engine.reclaimer().empty();
+}
+
+void DataUpkeep::Slice() {
+  const int64_t begin = Clock::MonotonicMicros();
+  const auto more = [&] { return Clock::MonotonicMicros() - begin < kSliceMicros; };
+  Engine& engine = server_.engine;
+  if (MayExpire()) engine.ExpireSome(server_.clock.now_ms(), more);
+  while (!engine.reclaimer().empty() && more()) engine.reclaimer().FreeSome(kReclaimedTogether);
+  server_.evictor.MakeRoom();
+}
+
+void DataUpkeep::Sweep() {
+  if (!MayExpire()) return;
+  const int64_t begin = Clock::MonotonicMicros();
+  server_.engine.SweepSome(server_.clock.now_ms(),
+                           [&] { return Clock::MonotonicMicros() - begin < kSweepMicros; });
+}
+
+}  // namespace tally::server

@@ -1,0 +1,41 @@
+#include "server/loop/keyspace_observer.h"
+
+#include <cstddef>
+
+#include "server/effects/effect_stream.h"
+#include "server/state/key_event_feed.h"
+#include "server/state/stats.h"
+
+namespace tally::server {
+
+KeyspaceObserver::KeyspaceObserver(Services& server, AofPersistence& persistence)
+    : server_(server), persistence_(persistence) {
+  server_.engine.set_observer(this);
+}
+
+KeyspaceObserver::~KeyspaceObserver() { server_.engine.set_observer(nullptr); }
+
+void KeyspaceObserver::OnExpired(Keyspace& keyspace, std::string_view key) {
+  const size_t database = server_.engine.IndexOf(keyspace);
+  ++server_.stats.expired_keys;
+  server_.effects.Append(database, {"DEL", key});
+  server_.key_events.Expired(database, key);
+}
+
+void KeyspaceObserver::OnCreated(Keyspace& keyspace, std::string_view key) {
+  if (!server_.key_events.wants(kEventNew)) return;
+  server_.key_events.Notify(kEventNew, "new", server_.engine.IndexOf(keyspace), key);
+}
+
+void KeyspaceObserver::BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment,
+                                    std::string_view key, const Keyspace::Entry& entry) {
+  persistence_.SaveBeforeChange(server_.engine.IndexOf(keyspace), segment, key, entry);
+}
+
+void KeyspaceObserver::BeforeValueChange(void* value, ByteRange bytes) {
+  persistence_.SaveBeforeValueChange(value, bytes);
+}
+
+bool KeyspaceObserver::KeepValue(Type, void* value) { return persistence_.KeepValue(value); }
+
+}  // namespace tally::server

@@ -1,0 +1,33 @@
+// Passes on what the keyspaces report: expired keys to the stream of effects and the key events,
+// new keys to the key events, and values that are about to change to the snapshot under way.
+#pragma once
+
+#include <string_view>
+
+#include "core/engine/engine.h"
+#include "server/dispatch/services.h"
+#include "server/durability/aof_persistence.h"
+
+namespace tally::server {
+
+// Observes the engine's keyspaces as long as it lives.
+class KeyspaceObserver final : private Keyspace::Observer {
+ public:
+  KeyspaceObserver(Services& server, AofPersistence& persistence);
+  ~KeyspaceObserver();
+  KeyspaceObserver(const KeyspaceObserver&) = delete;
+  KeyspaceObserver& operator=(const KeyspaceObserver&) = delete;
+
+ private:
+  void OnExpired(Keyspace& keyspace, std::string_view key) override;
+  void OnCreated(Keyspace& keyspace, std::string_view key) override;
+  void BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment, std::string_view key,
+                    const Keyspace::Entry& entry) override;
+  void BeforeValueChange(void* value, ByteRange bytes) override;
+  bool KeepValue(Type type, void* value) override;
+
+  Services& server_;
+  AofPersistence& persistence_;
+};
+
+}  // namespace tally::server

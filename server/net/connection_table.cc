@@ -1,0 +1,44 @@
+#include "server/net/connection_table.h"
+
+#include <utility>
+
+#include "server/dispatch/session.h"
+#include "server/http/http_session.h"
+#include "server/log/trouble_log.h"
+#include "server/state/clock.h"
+
+namespace tally::server {
+
+ConnectionTable::ConnectionTable(Services& server, Dispatcher& dispatcher, HttpSite& site,
+                                 ConnectionQueue& queue, ReadySet& ready_set)
+    : server_(server), dispatcher_(dispatcher), site_(site), queue_(queue), ready_set_(ready_set) {}
+
+std::unique_ptr<Conversation> ConnectionTable::Converse(Protocol protocol) {
+  if (protocol == Protocol::kHttp) return std::make_unique<HttpSession>(server_.http, site_);
+  return std::make_unique<Session>(server_, dispatcher_);
+}
+
+void ConnectionTable::Open(int socket, SslPointer ssl, Protocol protocol, std::string peer,
+                           std::string local) {
+  auto connection = std::make_shared<Connection>(socket, std::move(ssl),
+                                                 ConnectionHost{.owner = *this, .queue = queue_},
+                                                 server_, Converse(protocol));
+  Client& client = connection->client();
+  client.address = std::move(peer);
+  client.local_address = std::move(local);
+  if (!ready_set_.Add(socket, *connection)) {
+    return server_.troubles.descriptors.Happens(
+        "A socket cannot be watched: new clients are refused.", server_.clock.steady_ms());
+  }
+  by_client_.emplace(&client, std::move(connection));
+}
+
+void ConnectionTable::Forget(Client& client) { closed_.push_back(&client); }
+
+bool ConnectionTable::EraseClosed() {
+  if (closed_.empty()) return false;
+  for (Client* client : std::exchange(closed_, {})) by_client_.erase(client);
+  return true;
+}
+
+}  // namespace tally::server

@@ -1,0 +1,54 @@
+// Owns the connections from the accepted socket to the end of the turn in which they close.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/dispatch/dispatcher.h"
+#include "server/dispatch/services.h"
+#include "server/http/http_site.h"
+#include "server/net/connection.h"
+#include "server/net/ready_set.h"
+
+namespace tally::server {
+
+class ConnectionTable final : private ConnectionOwner {
+ public:
+  // `ready_set` watches the sockets of new connections, which wait for their turn in `queue`. HTTP
+  // connections serve `site`.
+  ConnectionTable(Services& server, Dispatcher& dispatcher, HttpSite& site, ConnectionQueue& queue,
+                  ReadySet& ready_set);
+
+  // Takes ownership of the socket. `ssl` is null for a connection without TLS.
+  void Open(int socket, SslPointer ssl, Protocol protocol, std::string peer, std::string local);
+  size_t size() const { return by_client_.size(); }
+  size_t http_size() const { return site_.sessions; }
+  // In no order; `visit` may close connections.
+  template <typename Visit>
+  void ForEach(Visit&& visit) {
+    for (const auto& [client, connection] : by_client_) visit(*connection);
+  }
+
+  // Drops the connections that have closed. Called at the end of a turn. Returns false if there
+  // were none.
+  bool EraseClosed();
+
+ private:
+  void Forget(Client& client) override;
+  std::unique_ptr<Conversation> Converse(Protocol protocol);
+
+  Services& server_;
+  Dispatcher& dispatcher_;
+  HttpSite& site_;
+  ConnectionQueue& queue_;
+  ReadySet& ready_set_;
+  absl::flat_hash_map<Client*, std::shared_ptr<Connection>> by_client_;
+  // Closed connections stay until the turn ends, because lists of this turn may point to them.
+  std::vector<Client*> closed_;
+};
+
+}  // namespace tally::server

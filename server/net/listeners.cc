@@ -1,0 +1,232 @@
+#include "server/net/listeners.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <asio/ip/v6_only.hpp>
+#include <cerrno>
+#include <utility>
+
+#include "core/bytes/str_cat.h"
+#include "server/acl/acl_users.h"
+#include "server/config/config.h"
+#include "server/http/http_response.h"
+#include "server/log/log.h"
+#include "server/log/trouble_log.h"
+#include "server/net/descriptors.h"
+#include "server/state/clock.h"
+#include "server/state/stats.h"
+
+namespace tally::server {
+namespace {
+
+constexpr std::string_view kTooManyClients = "ERR max number of clients reached";
+constexpr std::string_view kProtected =
+    "DENIED tallyd is running in protected mode because protected mode is enabled and no password "
+    "is set "
+    "for the default user. In this mode connections are only accepted from the loopback interface. "
+    "Set requirepass, or protected-mode no if the network is trusted.";
+
+// The text that a connection gets before it is closed because it is not admitted.
+std::string RefusalText(Protocol protocol, int http_status, std::string_view error) {
+  return protocol == Protocol::kHttp ? WholeErrorResponse(http_status, error)
+                                     : StrCat("-", error, "\r\n");
+}
+
+std::string Describe(const asio::ip::tcp::endpoint& endpoint) {
+  const std::string host = endpoint.address().to_string();
+  return endpoint.address().is_v6() ? StrCat("[", host, "]:", endpoint.port())
+                                    : StrCat(host, ":", endpoint.port());
+}
+
+asio::ip::address HostAddress(const std::string& host, std::error_code& error) {
+  if (host == "*" || host == "0.0.0.0") return asio::ip::address_v4::any();
+  if (host == "::*") return asio::ip::address_v6::any();
+  return asio::ip::make_address(host, error);
+}
+
+}  // namespace
+
+Listeners::Listeners(asio::io_context& io, Services& server, ConnectionTable& connections,
+                     TurnClock& turn_clock)
+    : io_(io),
+      server_(server),
+      config_(server.config),
+      connections_(connections),
+      turn_clock_(turn_clock) {}
+
+absl::Status Listeners::Open() {
+  const bool https = config_.http_port != 0 && config_.http_tls;
+  absl::Status status = ListenOnAll(config_.bind, config_.port, {false, Protocol::kResp});
+  if (status.ok() && (config_.tls_port != 0 || https)) status = LoadTls();
+  if (status.ok()) status = ListenOnAll(config_.bind, config_.tls_port, {true, Protocol::kResp});
+  if (status.ok()) {
+    status = ListenOnAll(config_.http_bind, config_.http_port, {https, Protocol::kHttp});
+  }
+  if (!status.ok()) return status;
+  if (!config_.unixsocket.empty()) return ListenUnix();
+  if (tcp_.empty()) server_.log.Warning("No port and no unix socket: nobody can connect.");
+  return absl::OkStatus();
+}
+
+absl::Status Listeners::ListenOnAll(const std::vector<std::string>& hosts, int64_t port,
+                                    Wire wire) {
+  if (port == 0) return absl::OkStatus();
+  const size_t before = tcp_.size();
+  for (const std::string& text : hosts) {
+    const bool optional = text.starts_with('-');
+    absl::Status status = ListenTcp(optional ? text.substr(1) : text, port, wire, optional);
+    if (!status.ok()) return status;
+  }
+  return tcp_.size() > before ? absl::OkStatus()
+                              : absl::UnavailableError("no address to listen on");
+}
+
+// Without a TLS port the files are only tried, so that a wrong path is not found at the next start.
+absl::Status Listeners::ReloadTls() { return tls_ == nullptr ? CheckTls(config_) : LoadTls(); }
+
+absl::Status Listeners::LoadTls() {
+  auto loaded = TlsContext::Create(config_);
+  if (!loaded.ok()) return loaded.status();
+  tls_ = *std::move(loaded);
+  return absl::OkStatus();
+}
+
+absl::Status Listeners::ListenTcp(const std::string& host, int64_t port, Wire wire, bool optional) {
+  std::error_code error;
+  const asio::ip::address address = HostAddress(host, error);
+  auto acceptor = std::make_unique<TcpAcceptor>(io_);
+  const asio::ip::tcp::endpoint endpoint(address, static_cast<uint16_t>(port));
+  if (!error) acceptor->open(endpoint.protocol(), error);
+  if (!error) acceptor->set_option(asio::socket_base::reuse_address(true), error);
+  if (!error && address.is_v6()) acceptor->set_option(asio::ip::v6_only(true), error);
+  if (!error) acceptor->bind(endpoint, error);
+  if (!error) acceptor->listen(static_cast<int>(config_.tcp_backlog), error);
+  if (error) {
+    const std::string reason =
+        StrCat("cannot listen on ", host, " port ", port, ": ", error.message());
+    const bool absent = error == asio::error::address_family_not_supported ||
+                        error == std::errc::address_not_available;
+    if (!optional || !absent) return absl::UnavailableError(reason);
+    server_.log.Verbose("Skipped: ", reason);
+    return absl::OkStatus();
+  }
+  const char* kind = wire.protocol == Protocol::kHttp ? (wire.tls ? " (HTTPS)" : " (HTTP)")
+                                                      : (wire.tls ? " (TLS)" : "");
+  addresses_.push_back(Describe(acceptor->local_endpoint()) + kind);
+  tcp_.push_back(std::move(acceptor));
+  AcceptTcp(*tcp_.back(), wire);
+  return absl::OkStatus();
+}
+
+absl::Status Listeners::ListenUnix() {
+  ::unlink(config_.unixsocket.c_str());
+  std::error_code error;
+  unix_ = std::make_unique<UnixAcceptor>(io_);
+  const asio::local::stream_protocol::endpoint endpoint(config_.unixsocket);
+  unix_->open(endpoint.protocol(), error);
+  if (!error) unix_->bind(endpoint, error);
+  if (!error) unix_->listen(static_cast<int>(config_.tcp_backlog), error);
+  if (!error && config_.unixsocketperm != 0 &&
+      ::chmod(config_.unixsocket.c_str(), static_cast<mode_t>(config_.unixsocketperm)) != 0) {
+    error.assign(errno, std::system_category());
+  }
+  if (error) {
+    return absl::UnavailableError(
+        StrCat("cannot listen on ", config_.unixsocket, ": ", error.message()));
+  }
+  addresses_.push_back(config_.unixsocket);
+  AcceptUnix(*unix_);
+  return absl::OkStatus();
+}
+
+void Listeners::AcceptTcp(TcpAcceptor& acceptor, Wire wire) {
+  acceptor.async_accept([this, &acceptor, wire](const std::error_code& error,
+                                                asio::ip::tcp::socket socket) {
+    if (error == asio::error::operation_aborted) return;
+    turn_clock_.Begin();
+    std::error_code ignored;
+    if (!error) {
+      const auto peer = socket.remote_endpoint(ignored);
+      const auto local = socket.local_endpoint(ignored);
+      socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+      // Sockets without TLS are read and written with calls that do not block anyway.
+      if (wire.tls) socket.native_non_blocking(true, ignored);
+      socket.set_option(asio::socket_base::keep_alive(config_.tcp_keepalive > 0), ignored);
+      Admit(socket.release(), wire, Describe(peer), Describe(local), peer.address().is_loopback());
+    }
+    const auto again = [this, &acceptor, wire] { AcceptTcp(acceptor, wire); };
+    if (KeepsAccepting(error, again)) again();
+  });
+}
+
+void Listeners::AcceptUnix(UnixAcceptor& acceptor) {
+  acceptor.async_accept(
+      [this, &acceptor](const std::error_code& error, asio::local::stream_protocol::socket socket) {
+        if (error == asio::error::operation_aborted) return;
+        turn_clock_.Begin();
+        if (!error) {
+          const std::string name = config_.unixsocket + ":0";
+          Admit(socket.release(), {false, Protocol::kResp}, name, name, true);
+        }
+        const auto again = [this, &acceptor] { AcceptUnix(acceptor); };
+        if (KeepsAccepting(error, again)) again();
+      });
+}
+
+// Without a free descriptor each attempt would fail and be repeated at once.
+bool Listeners::KeepsAccepting(const std::error_code& error, std::function<void()> again) {
+  if (!error || error == asio::error::connection_aborted) return true;
+  server_.troubles.descriptors.Happens(StrCat("Accepting client connection: ", error.message(),
+                                              ". No other is accepted until that is over."),
+                                       server_.clock.steady_ms());
+  resting_.push_back(std::move(again));
+  return false;
+}
+
+void Listeners::Wake() {
+  for (const auto& again : std::exchange(resting_, {})) again();
+}
+
+std::string Listeners::Refusal(int socket, bool is_local, Protocol protocol) {
+  const int64_t now_ms = server_.clock.steady_ms();
+  if (IsReserved(socket)) {
+    server_.troubles.descriptors.Happens(
+        "Few file descriptors are left (ulimit -n): new clients are refused.", now_ms);
+    return RefusalText(protocol, 503, kTooManyClients);
+  }
+  const auto most = static_cast<size_t>(config_.maxclients);
+  // HTTP may have half of the places, so that slow clients of HTTP cannot keep out those of RESP.
+  const bool http_full = protocol == Protocol::kHttp && connections_.http_size() >= (most + 1) / 2;
+  if (connections_.size() >= most || http_full) {
+    server_.troubles.places.Happens(StrCat(http_full ? "HTTP has half of the places for clients"
+                                                     : "All places for clients are taken",
+                                           " (maxclients ", most, "): new clients are refused."),
+                                    now_ms);
+    return RefusalText(protocol, 503, kTooManyClients);
+  }
+  if (config_.protected_mode && !is_local && !server_.users.DefaultNeedsPassword()) {
+    return RefusalText(protocol, 403, kProtected);
+  }
+  return "";
+}
+
+void Listeners::Admit(int socket, Wire wire, std::string peer, std::string local, bool is_local) {
+  const std::string refusal = Refusal(socket, is_local, wire.protocol);
+  SslPointer ssl;
+  if (wire.tls && refusal.empty()) ssl = tls_->Accept(socket);
+  if (!refusal.empty() || (wire.tls && ssl == nullptr)) {
+    ++server_.stats.connections_rejected;
+    // A client that expects a TLS handshake could not read it.
+    if (!wire.tls) {
+      static_cast<void>(
+          ::send(socket, refusal.data(), refusal.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+    }
+    ::close(socket);
+    return;
+  }
+  ++server_.stats.connections_received;
+  connections_.Open(socket, std::move(ssl), wire.protocol, std::move(peer), std::move(local));
+}
+
+}  // namespace tally::server

@@ -1,0 +1,214 @@
+// The main program: reads the command line, prepares the process for the server, and cleans up
+// after it.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/bytes/str_cat.h"
+#include "server/acl/acl_file.h"
+#include "server/admin/families.h"
+#include "server/aof/backup.h"
+#include "server/aof/check_aof.h"
+#include "server/config/config_file.h"
+#include "server/config/environment.h"
+#include "server/config/setting_conflicts.h"
+#include "server/net/descriptors.h"
+#include "server/process/out_of_memory.h"
+#include "server/process/ping.h"
+#include "server/process/server.h"
+#include "server/memory/memory_usage.h"
+#include "server/process/supervisor.h"
+#include "server/net/tls/tls_context.h"
+
+namespace {
+
+using tally::StrCat;
+using tally::server::CommandLine;
+using tally::server::Config;
+using tally::server::LoadedConfig;
+using tally::server::Logger;
+using tally::server::Supervision;
+using tally::server::Supervisor;
+
+constexpr char kUsage[] =
+    "Usage: tallyd [conf] [--directive value ...]\n"
+    "       tallyd --check-config [conf] [--directive value ...]\n"
+    "       tallyd --ping [conf] [--directive value ...]\n"
+    "       tallyd --check-aof DIR [--fix]\n"
+    "       tallyd --backup DIR TO\n"
+    "       tallyd --help | --version\n"
+    "\n"
+    "conf is a file in redis.conf's syntax, or - for standard input. Directives on the\n"
+    "command line come after those of the file:\n"
+    "       tallyd conf/tallyd.conf --port 7777 --dir /var/lib/tallyd\n"
+    "A redis.conf of Redis 7.0 or later may be given: it says what has no effect here.\n";
+
+std::string TextOf(const absl::Status& status) { return std::string(status.message()); }
+
+// Prints each line of the reason as a message. Returns the exit code.
+int Fail(std::string_view reason) {
+  while (!reason.empty()) {
+    const std::string_view line = reason.substr(0, reason.find('\n'));
+    std::fprintf(stderr, "tallyd: %.*s\n", static_cast<int>(line.size()), line.data());
+    reason.remove_prefix(std::min(line.size() + 1, reason.size()));
+  }
+  return 1;
+}
+
+int CheckFiles(const std::vector<std::string>& arguments) {
+  const bool fix = arguments.size() == 3 && arguments[2] == "--fix";
+  if (arguments.size() < 2 || (arguments.size() == 3 && !fix) || arguments.size() > 3) {
+    return Fail("--check-aof takes a directory, and --fix after it");
+  }
+  tally::server::PosixFileSystem files;
+  const auto result = tally::server::CheckAof(files, arguments[1], fix);
+  std::fputs(result.report.c_str(), stdout);
+  using Verdict = tally::server::CheckAofResult::Verdict;
+  return result.verdict == Verdict::kWhole || result.verdict == Verdict::kFixed ? 0 : 1;
+}
+
+int BackUpFiles(const std::vector<std::string>& arguments) {
+  if (arguments.size() != 3) return Fail("--backup takes a server's dir, and an empty directory");
+  // What is in the copy is its owner's alone, whatever the owner's shell says.
+  ::umask(077);
+  tally::server::PosixFileSystem files;
+  const auto report = tally::server::Backup(files, arguments[1], arguments[2]);
+  if (!report.ok()) return Fail(StrCat("the backup failed: ", TextOf(report.status())));
+  return std::fputs(report->c_str(), stdout) < 0;
+}
+
+// This comes first, so that relative paths are relative to `dir`.
+absl::Status EnterDirectory(const Config& config) {
+  if (::chdir(config.dir.c_str()) == 0) return absl::OkStatus();
+  return absl::UnavailableError(
+      StrCat("cannot enter dir ", config.dir, ": ", std::strerror(errno)));
+}
+
+absl::Status CheckUsers(const Config& config) {
+  const tally::server::CommandTable commands(tally::server::CommandFamilies(config.scripting));
+  tally::server::AclUsers users(commands, config);
+  return tally::server::LoadUsers(config, users);
+}
+
+int CheckConfig(const LoadedConfig& loaded) {
+  // What is checked here may be for another machine: only relative paths need `dir`.
+  EnterDirectory(loaded.config).IgnoreError();
+  const absl::Status status = tally::server::CheckTls(loaded.config);
+  if (!status.ok()) return Fail(TextOf(status));
+  const absl::Status users = CheckUsers(loaded.config);
+  if (!users.ok()) return Fail(TextOf(users));
+  for (const std::string& warning : loaded.warnings) std::puts(warning.c_str());
+  for (const std::string& conflict : tally::server::SettingConflicts(loaded.config)) {
+    std::puts(conflict.c_str());
+  }
+  return std::puts("The configuration is valid.") < 0;
+}
+
+int PingServer(const Config& config) {
+  const absl::Status status = EnterDirectory(config);
+  if (!status.ok()) return Fail(TextOf(status));
+  const auto reply = tally::server::Ping(config);
+  if (!reply.ok()) return Fail(TextOf(reply.status()));
+  return std::puts(reply->c_str()) < 0;
+}
+
+// Under systemd the process stays in the foreground whatever `daemonize` says, as redis-server
+// does.
+absl::Status GoToBackground(const Config& config, const Supervisor& supervisor) {
+  return config.daemonize && !supervisor.present() ? tally::server::Daemonize() : absl::OkStatus();
+}
+
+bool IsLoopback(std::string_view address) {
+  if (address.starts_with('-')) address.remove_prefix(1);
+  return address.starts_with("127.") || address == "::1";
+}
+
+// Whether clients of other machines will be refused. The log warns of that, because otherwise a
+// user who starts the server in a container would learn it only from the refused clients.
+bool RefusesOtherMachines(const Config& config) {
+  const bool is_open = config.requirepass.empty() && config.users.empty() && config.aclfile.empty();
+  return config.protected_mode && is_open &&
+         !std::all_of(config.bind.begin(), config.bind.end(), IsLoopback);
+}
+
+void WarnOfSettings(const LoadedConfig& loaded, const Supervisor& supervisor, const Logger& log) {
+  const Config& config = loaded.config;
+  for (const std::string& warning : loaded.warnings) log.Warning(warning);
+  if (config.supervised == Supervision::kSystemd && !supervisor.present()) {
+    log.Warning("supervised systemd: there is no NOTIFY_SOCKET, so nobody is notified");
+  }
+  if (RefusesOtherMachines(config)) {
+    log.Warning(
+        "Clients of other machines, and of other containers, are refused: nobody needs a password. "
+        "Set requirepass, or TALLYD_PASSWORD or TALLYD_PASSWORD_FILE in the environment.");
+  }
+  for (const std::string& conflict : tally::server::SettingConflicts(config)) log.Warning(conflict);
+}
+
+// A pid file that cannot be written is no reason to stop.
+void WritePidFile(const std::string& path, const Logger& log) {
+  if (path.empty()) return;
+  std::ofstream file(path);
+  file << ::getpid() << std::endl;
+  if (!file) log.Warning("Failed to write the pidfile ", path);
+}
+
+int Serve(LoadedConfig& loaded) {
+  Config& config = loaded.config;
+  if (const absl::Status status = EnterDirectory(config); !status.ok()) {
+    return Fail(TextOf(status));
+  }
+  auto log = Logger::Open(config.logfile, config.loglevel);
+  if (!log.ok()) return Fail(TextOf(log.status()));
+  tally::server::EndWhenOutOfMemory(**log);
+  auto supervisor = Supervisor::FromEnvironment(config.supervised);
+  if (const absl::Status status = GoToBackground(config, supervisor); !status.ok()) {
+    return Fail(TextOf(status));
+  }
+  if (const absl::Status status = tally::server::LimitClients(config, **log); !status.ok()) {
+    (*log)->Warning("Cannot start: ", TextOf(status));
+    return 1;
+  }
+  tally::server::PurgeInBackground();
+  (*log)->Notice("tallyd ", TALLYD_VERSION, " starting, pid ", ::getpid());
+  WarnOfSettings(loaded, supervisor, **log);
+  tally::server::Server server(config, **log, supervisor, loaded.path);
+  if (const absl::Status status = server.Start(); !status.ok()) {
+    (*log)->Warning("Cannot start: ", TextOf(status));
+    return 1;
+  }
+  WritePidFile(config.pidfile, **log);
+  for (const std::string& address : server.addresses()) (*log)->Notice("Listening on ", address);
+  const int code = server.Run();
+  if (!config.pidfile.empty()) ::unlink(config.pidfile.c_str());
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (!arguments.empty() && arguments[0] == "--check-aof") return CheckFiles(arguments);
+  if (!arguments.empty() && arguments[0] == "--backup") return BackUpFiles(arguments);
+  auto line = tally::server::ParseCommandLine(arguments);
+  if (!line.ok()) return Fail(TextOf(line.status()));
+  if (line->action == CommandLine::Action::kHelp) return std::fputs(kUsage, stdout) < 0;
+  if (line->action == CommandLine::Action::kVersion) {
+    return std::printf("tallyd %s\n", TALLYD_VERSION) < 0;
+  }
+  const absl::Status environment = tally::server::AddEnvironment(*line);
+  if (!environment.ok()) return Fail(TextOf(environment));
+  auto loaded = tally::server::LoadConfig(*line);
+  if (!loaded.ok()) return Fail(TextOf(loaded.status()));
+  if (line->action == CommandLine::Action::kCheckConfig) return CheckConfig(*loaded);
+  if (line->action == CommandLine::Action::kPing) return PingServer(loaded->config);
+  return Serve(*loaded);
+}

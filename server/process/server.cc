@@ -1,0 +1,182 @@
+#include "server/process/server.h"
+
+#include <absl/strings/str_format.h>
+
+#include <random>
+
+#include "server/acl/acl_file.h"
+#include "server/admin/families.h"
+#include "server/net/descriptors.h"
+#include "server/web/routes.h"
+
+namespace tally::server {
+namespace {
+
+// How long a turn loads data before clients are answered LOADING.
+constexpr int64_t kLoadMicros = 5000;
+
+uint64_t RandomSeed() {
+  std::random_device device;
+  return uint64_t{device()} << 32 | device();
+}
+
+std::string RandomHex(size_t digits) {
+  std::random_device device;
+  std::string text;
+  while (text.size() < digits) absl::StrAppendFormat(&text, "%08x", device());
+  text.resize(digits);
+  return text;
+}
+
+}  // namespace
+
+Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::string& config_path)
+    : config_(config),
+      log_(log),
+      supervisor_(supervisor),
+      commands_(CommandFamilies(config.scripting)),
+      engine_(static_cast<size_t>(config.databases), RandomSeed(), zones_),
+      state_(commands_, engine_, config, log),
+      dispatcher_(state_),
+      persistence_(state_.for_persistence, dispatcher_, files_),
+      keyspace_observer_(state_, persistence_),
+      io_(ASIO_CONCURRENCY_HINT_1),
+      poller_(io_),
+      turn_clock_(state_.clock, state_.loop),
+      queue_(state_, dispatcher_),
+      site_(Routes(), state_.clients),
+      connections_(state_, dispatcher_, site_, queue_, poller_.ready_set()),
+      listeners_(io_, state_, connections_, turn_clock_),
+      client_output_(state_.clients, state_.stats),
+      data_upkeep_(state_),
+      client_limits_(state_, connections_),
+      periodic_work_(io_, state_, turn_clock_,
+                     {.persistence = persistence_,
+                      .data = data_upkeep_,
+                      .clients = client_limits_,
+                      .listeners = listeners_,
+                      .events = site_.events}),
+      end_(state_, supervisor),
+      signals_(io_, log, turn_clock_, end_) {
+  state_.persistence = &persistence_;
+  state_.process = this;
+  state_.runner = &dispatcher_;
+  state_.run_id = RandomHex(40);
+  state_.config_path = config_path;
+}
+
+absl::Status Server::Start() {
+  state_.clock.Tick();
+  started_ms_ = state_.clock.now_ms();
+  state_.key_events.set_classes(config_.notify_keyspace_events);
+  if (absl::Status status = LoadUsers(); !status.ok()) return status;
+  state_.evictor.ApplyConfig();
+  if (absl::Status status = persistence_.Open(); !status.ok()) return status;
+  if (absl::Status status = listeners_.Open(); !status.ok()) return status;
+  signals_.Start();
+  periodic_work_.Start();
+  return absl::OkStatus();
+}
+
+absl::Status Server::LoadUsers() {
+  absl::Status status = tally::server::LoadUsers(config_, state_.users);
+  config_.users.clear();
+  return status;
+}
+
+int Server::Run() {
+  if (!state_.loading) BeginServing();
+  while (!end_.IsDue()) {
+    poller_.Poll(HasWork() || state_.loading || SliceIsDue());
+    turn_clock_.Begin();
+    turn_clock_.EndPart(TurnPart::kEvents);
+    queue_.Serve();
+    turn_clock_.EndPart(TurnPart::kCommands);
+    if (state_.loading) {
+      LoadSome();
+      turn_clock_.EndPart(TurnPart::kLoading);
+    }
+    EndTurn();
+  }
+  if (end_.failed_to_start()) return 1;
+  client_output_.Flush();
+  const absl::Status status = persistence_.Close();
+  if (!status.ok()) {
+    log_.Warning("The append-only file could not be closed: ", std::string(status.message()));
+    return 1;
+  }
+  log_.Notice("tallyd is now ready to exit, bye bye...");
+  return 0;
+}
+
+bool Server::HasWork() const {
+  return data_upkeep_.HasWork() || state_.clients.has_pending() || queue_.HasWork();
+}
+
+// Whether a rewrite needs a slice now. If it needs one later, Poll waits no longer than until then.
+bool Server::SliceIsDue() {
+  const auto micros = persistence_.NextSliceInMicros();
+  if (micros && *micros > 0) poller_.WakeAfter(*micros);
+  return micros == 0;
+}
+
+// Nothing is sent before the effects of the turn have been logged.
+void Server::EndTurn() {
+  data_upkeep_.Slice();
+  turn_clock_.EndPart(TurnPart::kUpkeep);
+  const absl::Status logged = persistence_.FlushTurn();
+  turn_clock_.EndPart(TurnPart::kLog);
+  SendOutput(logged);
+  turn_clock_.EndPart(TurnPart::kReplies);
+  turn_clock_.End();
+}
+
+void Server::SendOutput(const absl::Status& logged) {
+  if (!logged.ok()) client_output_.DropUnlogged();
+  client_output_.Flush();
+  if (connections_.EraseClosed()) listeners_.Wake();
+}
+
+bool Server::ServeOthers() {
+  poller_.Poll(true);
+  queue_.ServeInside();
+  SendOutput(persistence_.FlushFinished());
+  return !end_.asked();
+}
+
+void Server::LoadSome() {
+  const absl::Status status = persistence_.LoadSlice(kLoadMicros);
+  if (!status.ok()) {
+    log_.Warning("Cannot start: ", std::string(status.message()));
+    end_.FailToStart();
+  } else if (!state_.loading) {
+    BeginServing();
+  } else {
+    supervisor_.Loading(Clock::MonotonicMicros()).IgnoreError();
+  }
+}
+
+void Server::BeginServing() {
+  log_.Notice("Ready to accept connections");
+  const absl::Status status = supervisor_.Ready();
+  if (!status.ok()) log_.Warning("systemd was not notified: ", std::string(status.message()));
+}
+
+absl::Status Server::Shutdown(bool force, EndSave save) { return end_.Ask(force, save); }
+
+absl::Status Server::ApplyConfig(std::string_view name) {
+  if (name == "notify-keyspace-events") {
+    state_.key_events.set_classes(config_.notify_keyspace_events);
+  }
+  if (name == "maxmemory-policy" || name.starts_with("lfu-")) state_.evictor.ApplyConfig();
+  if (name == "loglevel") log_.set_level(config_.loglevel);
+  if (name == "maxclients") return MakeRoomForClients(config_.maxclients);
+  if (name == "client-output-buffer-limit") {
+    state_.clients.ForEach([this](Client& client) { state_.clients.LimitOutput(client); });
+  }
+  if (name.starts_with("tls-")) return listeners_.ReloadTls();
+  if (name == "appendonly" || name == "appendfsync") return persistence_.ApplyConfig();
+  return absl::OkStatus();
+}
+
+}  // namespace tally::server
