@@ -9,37 +9,23 @@ import re
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 69
 
-# The files of the process that stand in server/ itself, from the top down; a file belongs to the
-# first row that its path begins with, and may include its own row and those below.
-LAYERS = [
-    ("main", ["server/main.", "server/ping."]),
-    ("server", ["server/server.", "server/out_of_memory."]),
-    # Makes the parts; nobody but the server knows all of them.
-    ("wiring", ["server/server_state."]),
-    # The parts of the loop, which know nothing of the server that ties them together.
-    ("loop", ["server/signals.", "server/process_end.", "server/event_poller.",
-              "server/turn_queue.", "server/keyspace_observer.", "server/periodic_work.", "server/client_limits.", "server/client_output.",
-              "server/data_upkeep.", "server/listeners.", "server/connection_table.",
-              "server/turn_budget.", "server/turn_clock.", "server/descriptors."]),
-    ("connection", ["server/connection.", "server/ready_set."]),
-    ("session", ["server/session"]),
-    ("dispatcher", ["server/dispatcher.", "server/admission.", "server/call_recorder."]),
-    ("services", ["server/services.", "server/supervisor."]),
-]
+# What explains the folders: each has a line in the table of one of these files, in this order.
+MAPS = {"core/": "core/README.md", "server/": "server/README.md"}
 
 # Commands on values, which are the same in every host: they know these folders and core/ only.
-HOSTED = ["server/resp/", "server/effects/", "server/command/", "server/commands/"]
+HOSTED = ["server/resp/", "server/effects/", "server/command/", "server/arguments/",
+          "server/commands/"]
 
 # What may include Asio or touch a descriptor.
 NEAR_THE_SYSTEM = [
-    "server/main.", "server/ping.", "server/server.", "server/listeners.", "server/periodic_work.",
-    "server/event_poller.", "server/signals.",
-    "server/connection.", "server/ready_set.",
-    "server/tls/", "server/aof/file_system.", "server/aof/fsync_worker.", "server/log/log.",
-    "server/supervisor.", "server/config/text_file.",
+    "server/process/main.", "server/process/ping.", "server/process/server.", "server/process/signals.",
+    "server/process/supervisor.", "server/loop/periodic_work.", "server/loop/event_poller.",
+    "server/net/listeners.", "server/net/connection.", "server/net/ready_set.", "server/net/tls/",
+    "server/aof/file_system.", "server/aof/fsync_worker.", "server/log/log.",
+    "server/config/text_file.",
     # The process reads its own figures, and what the kernel's clock is, from /proc and /sys.
     "server/state/cycle_clock.",
-    "server/state/memory_usage.", "server/info/info_process.",
+    "server/memory/memory_usage.", "server/figures/info_process.",
 ]
 SYSTEM_INCLUDE = re.compile(
     r"#include\s*[<\"](asio[/.].*|unistd\.h|fcntl\.h|poll\.h|netdb\.h|netinet/.*|arpa/.*|openssl/ssl\.h"
@@ -119,28 +105,42 @@ def includes(text):
             for m in re.finditer(r'^\s*#include\s*"([^"]+)"', text, re.MULTILINE)]
 
 
-def layer_of(path):
-    for rank, (_, prefixes) in enumerate(LAYERS):
-        if path.startswith(tuple(prefixes)):
-            return rank
-    return None
+def rooms(tree, top):
+    """The folders that the map of `top` names, with their places in its table, and a line each."""
+    found = {}
+    for number, line in enumerate(tree.text.get(MAPS[top], "").splitlines(), 1):
+        row = re.match(r"\| (`[^|]+`) \| \S", line)
+        for name in re.findall(r"`([\w/]+)/`", row.group(1)) if row else []:
+            found[top + name] = number
+    return found
 
 
-def check_layers(tree):
+def check_rooms(tree):
+    """Each folder is explained, and knows only what stands above it in the explanation."""
     problems = []
-    for path, text in tree.sources("server/"):
-        if path.count("/") > 1:
-            continue
-        rank = layer_of(path)
-        if rank is None:
-            problems.append(f"{path}:1: belongs to no layer; give it one in structure_rules.py")
-            continue
-        for line, target in includes(text):
-            target_rank = layer_of(target)
-            if target_rank is not None and target_rank < rank:
-                problems.append(f"{path}:{line}: {LAYERS[rank][0]} includes {target} of the layer "
-                                f"above it, {LAYERS[target_rank][0]}")
+    for top, readme in MAPS.items():
+        known = rooms(tree, top)
+        folders = {posixpath.dirname(path) for path, _ in tree.sources(top)}
+        problems += [f"{readme}:{known[folder]}: {folder} has no sources"
+                     for folder in known.keys() - folders - {"core/package"}]
+        for path, text in tree.sources(top):
+            folder = posixpath.dirname(path)
+            if folder not in known:
+                problems.append(f"{path}:1: {folder} has no line in {readme}")
+                continue
+            for line, target in includes(text):
+                other = known.get(posixpath.dirname(target), 0)
+                if other > known[folder]:
+                    problems.append(f"{path}:{line}: {target} is below {folder} in {readme}")
     return problems
+
+
+def check_loose_files(tree):
+    """server/ and core/ hold folders."""
+    allowed = {"server/run", "server/README.md", "core/README.md", "core/CMakeLists.txt"}
+    return [f"{path}:1: belongs into a folder" for path in tree.text
+            if path.startswith(("core/", "server/")) and path.count("/") == 1
+            and path not in allowed]
 
 
 def check_hosted(tree):
@@ -404,6 +404,6 @@ def check_value_headers(tree):
     return problems
 
 
-RULES = [check_layers, check_hosted, check_folder_cycles, check_system_includes,
+RULES = [check_rooms, check_loose_files, check_hosted, check_folder_cycles, check_system_includes,
          check_core_purity, check_include_cycles, check_file_sizes, check_function_sizes, check_headers, check_include_paths,
          check_unfinished, check_freed_strings, check_targets, check_value_headers]

@@ -38,11 +38,20 @@ class RuleTest(unittest.TestCase):
         self.assertNotEqual(self.problems(rule, bad), [])
         self.assertEqual(self.problems(rule, good), [])
 
-    def test_layers(self):
-        self.check(rules.check_layers,
-                   {"server/session.cc": '#include "server/connection.h"\n'},
-                   {"server/session.cc": '#include "server/dispatcher.h"\n'})
-        self.assertNotEqual(self.problems(rules.check_layers, {"server/new.cc": ""}), [])
+    def test_rooms(self):
+        tables = {"core/README.md": "| `base/`, `list/` | values |\n| `engine/` | the whole |\n",
+                  "core/base/check.h": "", "core/list/a.cc": "", "core/engine/a.h": ""}
+        self.check(rules.check_rooms,
+                   {**tables, "core/list/list.cc": '#include "core/engine/a.h"\n'},
+                   {**tables, "core/engine/e.cc": '#include "core/list/list.h"\n'})
+        self.check(rules.check_rooms, {**tables, "core/new/a.cc": ""}, tables)
+        self.check(rules.check_rooms,
+                   {**tables, "core/README.md": tables["core/README.md"] + "| `gone/` | what |\n"},
+                   tables)
+
+    def test_loose_files(self):
+        self.check(rules.check_loose_files, {"server/new.cc": ""},
+                   {"server/run": "", "server/net/new.cc": ""})
 
     def test_hosted(self):
         self.check(rules.check_hosted,
@@ -59,8 +68,8 @@ class RuleTest(unittest.TestCase):
 
     def test_system_includes(self):
         self.check(rules.check_system_includes,
-                   {"server/session.cc": "#include <asio/ip/tcp.hpp>\n"},
-                   {"server/connection.cc": "#include <asio/ip/tcp.hpp>\n"})
+                   {"server/dispatch/session.cc": "#include <asio/ip/tcp.hpp>\n"},
+                   {"server/net/connection.cc": "#include <asio/ip/tcp.hpp>\n"})
         self.check(rules.check_system_includes,
                    {"server/aof/manifest.cc": "#include <unistd.h>\n"},
                    {"server/aof/file_system.cc": "#include <unistd.h>\n"})
