@@ -19,8 +19,8 @@ HOSTED = ["server/resp/", "server/effects/", "server/command/", "server/argument
 # What may include Asio or touch a descriptor.
 NEAR_THE_SYSTEM = [
     "server/process/main.", "server/process/ping.", "server/process/server.", "server/process/signals.",
-    "server/process/supervisor.", "server/loop/periodic_work.", "server/loop/event_poller.",
-    "server/net/listeners.", "server/net/connection.", "server/net/ready_set.", "server/net/tls/",
+    "server/process/supervisor.", "server/net/timer.",
+    "server/net/listeners.", "server/net/connection.", "server/net/event_poller.", "server/net/tls/",
     "server/aof/file_system.", "server/aof/fsync_worker.", "server/log/log.",
     "server/config/text_file.",
     # The process reads its own figures, and what the kernel's clock is, from /proc and /sys.

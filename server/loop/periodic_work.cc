@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
-#include <system_error>
 
 #include "core/bytes/str_cat.h"
 #include "server/config/config.h"
@@ -22,19 +21,13 @@ constexpr int64_t kPublishMicros = 1'000'000;
 
 }  // namespace
 
-void PeriodicWork::Start() {
-  timer_.expires_after(kInterval);
-  timer_.async_wait([this](const std::error_code& error) {
-    if (error) return;
-    turn_clock_.Begin();
-    if (!server_.script_busy) Tick();
-    // Who looks at the page sees that a script keeps all others waiting.
-    PublishEvents();
-    Start();
-  });
-}
+void PeriodicWork::Start() { timer_.ExpireEvery(kInterval); }
 
 void PeriodicWork::Tick() {
+  turn_clock_.Begin();
+  // Who looks at the page sees that a script keeps all others waiting.
+  PublishEvents();
+  if (server_.script_busy) return;
   ReportTroubles();
   SampleRates();
   server_.memory.Sample();

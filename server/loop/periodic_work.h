@@ -3,15 +3,13 @@
 // listeners, and the events of the page.
 #pragma once
 
-#include <asio/io_context.hpp>
-#include <asio/steady_timer.hpp>
-
 #include "server/dispatch/services.h"
 #include "server/durability/aof_persistence.h"
 #include "server/http/event_streams.h"
 #include "server/loop/client_limits.h"
 #include "server/loop/data_upkeep.h"
 #include "server/net/listeners.h"
+#include "server/net/timer.h"
 #include "server/net/turn_clock.h"
 
 namespace tally::server {
@@ -27,10 +25,12 @@ struct PeriodicParts {
 
 class PeriodicWork {
  public:
-  PeriodicWork(asio::io_context& io, Services& server, TurnClock& turn_clock, PeriodicParts parts)
-      : timer_(io), server_(server), turn_clock_(turn_clock), parts_(parts) {}
+  PeriodicWork(EventPoller& poller, Services& server, TurnClock& turn_clock, PeriodicParts parts)
+      : timer_(poller, [this] { Tick(); }),
+        server_(server),
+        turn_clock_(turn_clock),
+        parts_(parts) {}
 
-  // Sets the timer; each tick sets it for the next.
   void Start();
 
  private:
@@ -41,7 +41,7 @@ class PeriodicWork {
   // Publishes once a second, and only if a client reads the events.
   void PublishEvents();
 
-  asio::steady_timer timer_;
+  Timer timer_;
   Services& server_;
   TurnClock& turn_clock_;
   const PeriodicParts parts_;

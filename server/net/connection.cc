@@ -22,8 +22,9 @@ Connection::Connection(int socket, SslPointer ssl, ConnectionHost host, Services
   client_.descriptor = socket;
 }
 
-void Connection::OnReady(bool readable, bool writable, bool hung_up) {
+void Connection::OnEvent(DescriptorEvent event) {
   if (closed()) return;
+  auto [readable, writable, hung_up] = event;
   // TLS may have to write before it can go on reading, and the other way round.
   if (stream_.is_tls()) readable = writable = readable || writable;
   if (readable) state().socket.Edge(hung_up);

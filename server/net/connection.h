@@ -10,6 +10,7 @@
 
 #include "server/dispatch/services.h"
 #include "server/interfaces/conversation.h"
+#include "server/net/event_poller.h"
 #include "server/net/tls/stream.h"
 #include "server/state/client.h"
 
@@ -44,7 +45,9 @@ struct ConnectionHost {
   ConnectionQueue& queue;
 };
 
-class Connection final : public Transport, public std::enable_shared_from_this<Connection> {
+class Connection final : public Transport,
+                         public EventTarget,
+                         public std::enable_shared_from_this<Connection> {
  public:
   // `socket` is connected. The connection owns it and closes it. `ssl` is null for a connection
   // without TLS.
@@ -55,9 +58,8 @@ class Connection final : public Transport, public std::enable_shared_from_this<C
   const Client& client() const { return client_; }
   bool closed() const { return state().end.closed(); }
 
-  // Called when the socket becomes readable or writable. `hung_up`: after the bytes that are there,
-  // the stream ends.
-  void OnReady(bool readable, bool writable, bool hung_up);
+  // Called when the socket becomes readable or writable.
+  void OnEvent(DescriptorEvent event) override;
   // Whether Read would find something, and may be called.
   bool wants_input() const { return state().WantsInput(); }
   // Reads once. The bytes stay in `into`, which must not change until Run or Hold, unless they

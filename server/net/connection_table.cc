@@ -10,8 +10,8 @@
 namespace tally::server {
 
 ConnectionTable::ConnectionTable(Services& server, Dispatcher& dispatcher, HttpSite& site,
-                                 ConnectionQueue& queue, ReadySet& ready_set)
-    : server_(server), dispatcher_(dispatcher), site_(site), queue_(queue), ready_set_(ready_set) {}
+                                 ConnectionQueue& queue, EventPoller& poller)
+    : server_(server), dispatcher_(dispatcher), site_(site), queue_(queue), poller_(poller) {}
 
 std::unique_ptr<Conversation> ConnectionTable::Converse(Protocol protocol) {
   if (protocol == Protocol::kHttp) return std::make_unique<HttpSession>(server_.http, site_);
@@ -26,7 +26,7 @@ void ConnectionTable::Open(int socket, SslPointer ssl, Protocol protocol, std::s
   Client& client = connection->client();
   client.address = std::move(peer);
   client.local_address = std::move(local);
-  if (!ready_set_.Add(socket, *connection)) {
+  if (!poller_.WatchEdges(socket, *connection)) {
     return server_.troubles.descriptors.Happens(
         "A socket cannot be watched: new clients are refused.", server_.clock.steady_ms());
   }

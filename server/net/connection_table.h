@@ -12,16 +12,16 @@
 #include "server/dispatch/services.h"
 #include "server/http/http_site.h"
 #include "server/net/connection.h"
-#include "server/net/ready_set.h"
+#include "server/net/event_poller.h"
 
 namespace tally::server {
 
 class ConnectionTable final : private ConnectionOwner {
  public:
-  // `ready_set` watches the sockets of new connections, which wait for their turn in `queue`. HTTP
+  // `poller` watches the sockets of new connections, which wait for their turn in `queue`. HTTP
   // connections serve `site`.
   ConnectionTable(Services& server, Dispatcher& dispatcher, HttpSite& site, ConnectionQueue& queue,
-                  ReadySet& ready_set);
+                  EventPoller& poller);
 
   // Takes ownership of the socket. `ssl` is null for a connection without TLS.
   void Open(int socket, SslPointer ssl, Protocol protocol, std::string peer, std::string local);
@@ -45,7 +45,7 @@ class ConnectionTable final : private ConnectionOwner {
   Dispatcher& dispatcher_;
   HttpSite& site_;
   ConnectionQueue& queue_;
-  ReadySet& ready_set_;
+  EventPoller& poller_;
   absl::flat_hash_map<Client*, std::shared_ptr<Connection>> by_client_;
   // Closed connections stay until the turn ends, because lists of this turn may point to them.
   std::vector<Client*> closed_;

@@ -20,6 +20,9 @@
 namespace tally::server {
 namespace {
 
+// The most connections that one listener accepts in a turn.
+constexpr int kMostAccepts = 64;
+
 constexpr std::string_view kTooManyClients = "ERR max number of clients reached";
 constexpr std::string_view kProtected =
     "DENIED tallyd is running in protected mode because protected mode is enabled and no password "
@@ -47,9 +50,9 @@ asio::ip::address HostAddress(const std::string& host, std::error_code& error) {
 
 }  // namespace
 
-Listeners::Listeners(asio::io_context& io, Services& server, ConnectionTable& connections,
+Listeners::Listeners(EventPoller& poller, Services& server, ConnectionTable& connections,
                      TurnClock& turn_clock)
-    : io_(io),
+    : poller_(poller),
       server_(server),
       config_(server.config),
       connections_(connections),
@@ -65,21 +68,21 @@ absl::Status Listeners::Open() {
   }
   if (!status.ok()) return status;
   if (!config_.unixsocket.empty()) return ListenUnix();
-  if (tcp_.empty()) server_.log.Warning("No port and no unix socket: nobody can connect.");
+  if (listeners_.empty()) server_.log.Warning("No port and no unix socket: nobody can connect.");
   return absl::OkStatus();
 }
 
 absl::Status Listeners::ListenOnAll(const std::vector<std::string>& hosts, int64_t port,
                                     Wire wire) {
   if (port == 0) return absl::OkStatus();
-  const size_t before = tcp_.size();
+  const size_t before = listeners_.size();
   for (const std::string& text : hosts) {
     const bool optional = text.starts_with('-');
     absl::Status status = ListenTcp(optional ? text.substr(1) : text, port, wire, optional);
     if (!status.ok()) return status;
   }
-  return tcp_.size() > before ? absl::OkStatus()
-                              : absl::UnavailableError("no address to listen on");
+  return listeners_.size() > before ? absl::OkStatus()
+                                    : absl::UnavailableError("no address to listen on");
 }
 
 // Without a TLS port the files are only tried, so that a wrong path is not found at the next start.
@@ -95,13 +98,15 @@ absl::Status Listeners::LoadTls() {
 absl::Status Listeners::ListenTcp(const std::string& host, int64_t port, Wire wire, bool optional) {
   std::error_code error;
   const asio::ip::address address = HostAddress(host, error);
-  auto acceptor = std::make_unique<TcpAcceptor>(io_);
+  auto listener = std::make_unique<Listener>(*this, wire);
+  TcpAcceptor& acceptor = listener->tcp;
   const asio::ip::tcp::endpoint endpoint(address, static_cast<uint16_t>(port));
-  if (!error) acceptor->open(endpoint.protocol(), error);
-  if (!error) acceptor->set_option(asio::socket_base::reuse_address(true), error);
-  if (!error && address.is_v6()) acceptor->set_option(asio::ip::v6_only(true), error);
-  if (!error) acceptor->bind(endpoint, error);
-  if (!error) acceptor->listen(static_cast<int>(config_.tcp_backlog), error);
+  if (!error) acceptor.open(endpoint.protocol(), error);
+  if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
+  if (!error && address.is_v6()) acceptor.set_option(asio::ip::v6_only(true), error);
+  if (!error) acceptor.bind(endpoint, error);
+  if (!error) acceptor.listen(static_cast<int>(config_.tcp_backlog), error);
+  if (!error) acceptor.non_blocking(true, error);
   if (error) {
     const std::string reason =
         StrCat("cannot listen on ", host, " port ", port, ": ", error.message());
@@ -113,20 +118,20 @@ absl::Status Listeners::ListenTcp(const std::string& host, int64_t port, Wire wi
   }
   const char* kind = wire.protocol == Protocol::kHttp ? (wire.tls ? " (HTTPS)" : " (HTTP)")
                                                       : (wire.tls ? " (TLS)" : "");
-  addresses_.push_back(Describe(acceptor->local_endpoint()) + kind);
-  tcp_.push_back(std::move(acceptor));
-  AcceptTcp(*tcp_.back(), wire);
-  return absl::OkStatus();
+  addresses_.push_back(Describe(acceptor.local_endpoint()) + kind);
+  return Watch(std::move(listener));
 }
 
 absl::Status Listeners::ListenUnix() {
   ::unlink(config_.unixsocket.c_str());
   std::error_code error;
-  unix_ = std::make_unique<UnixAcceptor>(io_);
+  auto listener = std::make_unique<Listener>(*this, Wire{false, Protocol::kResp});
+  UnixAcceptor& acceptor = listener->local;
   const asio::local::stream_protocol::endpoint endpoint(config_.unixsocket);
-  unix_->open(endpoint.protocol(), error);
-  if (!error) unix_->bind(endpoint, error);
-  if (!error) unix_->listen(static_cast<int>(config_.tcp_backlog), error);
+  acceptor.open(endpoint.protocol(), error);
+  if (!error) acceptor.bind(endpoint, error);
+  if (!error) acceptor.listen(static_cast<int>(config_.tcp_backlog), error);
+  if (!error) acceptor.non_blocking(true, error);
   if (!error && config_.unixsocketperm != 0 &&
       ::chmod(config_.unixsocket.c_str(), static_cast<mode_t>(config_.unixsocketperm)) != 0) {
     error.assign(errno, std::system_category());
@@ -136,56 +141,74 @@ absl::Status Listeners::ListenUnix() {
         StrCat("cannot listen on ", config_.unixsocket, ": ", error.message()));
   }
   addresses_.push_back(config_.unixsocket);
-  AcceptUnix(*unix_);
+  return Watch(std::move(listener));
+}
+
+absl::Status Listeners::Watch(std::unique_ptr<Listener> listener) {
+  if (!poller_.Watch(listener->descriptor(), *listener)) {
+    return absl::ResourceExhaustedError("the kernel cannot watch one more socket");
+  }
+  listeners_.push_back(std::move(listener));
   return absl::OkStatus();
 }
 
-void Listeners::AcceptTcp(TcpAcceptor& acceptor, Wire wire) {
-  acceptor.async_accept([this, &acceptor, wire](const std::error_code& error,
-                                                asio::ip::tcp::socket socket) {
-    if (error == asio::error::operation_aborted) return;
-    turn_clock_.Begin();
-    std::error_code ignored;
-    if (!error) {
-      const auto peer = socket.remote_endpoint(ignored);
-      const auto local = socket.local_endpoint(ignored);
-      socket.set_option(asio::ip::tcp::no_delay(true), ignored);
-      // Sockets without TLS are read and written with calls that do not block anyway.
-      if (wire.tls) socket.native_non_blocking(true, ignored);
-      socket.set_option(asio::socket_base::keep_alive(config_.tcp_keepalive > 0), ignored);
-      Admit(socket.release(), wire, Describe(peer), Describe(local), peer.address().is_loopback());
-    }
-    const auto again = [this, &acceptor, wire] { AcceptTcp(acceptor, wire); };
-    if (KeepsAccepting(error, again)) again();
-  });
+Listeners::Listener::Listener(Listeners& owner_in, Wire wire_in)
+    : owner(owner_in), wire(wire_in), tcp(owner_in.io_), local(owner_in.io_) {}
+
+void Listeners::Listener::OnEvent(DescriptorEvent) { owner.Accept(*this); }
+
+int Listeners::Listener::descriptor() {
+  return tcp.is_open() ? tcp.native_handle() : local.native_handle();
 }
 
-void Listeners::AcceptUnix(UnixAcceptor& acceptor) {
-  acceptor.async_accept(
-      [this, &acceptor](const std::error_code& error, asio::local::stream_protocol::socket socket) {
-        if (error == asio::error::operation_aborted) return;
-        turn_clock_.Begin();
-        if (!error) {
-          const std::string name = config_.unixsocket + ":0";
-          Admit(socket.release(), {false, Protocol::kResp}, name, name, true);
-        }
-        const auto again = [this, &acceptor] { AcceptUnix(acceptor); };
-        if (KeepsAccepting(error, again)) again();
-      });
+void Listeners::Accept(Listener& listener) {
+  turn_clock_.Begin();
+  for (int i = 0; i < kMostAccepts; ++i) {
+    const std::error_code error =
+        listener.tcp.is_open() ? AcceptTcp(listener.tcp, listener.wire) : AcceptUnix(listener.local);
+    if (error == asio::error::would_block) return;
+    if (error && error != asio::error::connection_aborted) return Rest(listener, error);
+  }
 }
 
-// Without a free descriptor each attempt would fail and be repeated at once.
-bool Listeners::KeepsAccepting(const std::error_code& error, std::function<void()> again) {
-  if (!error || error == asio::error::connection_aborted) return true;
+std::error_code Listeners::AcceptTcp(TcpAcceptor& acceptor, Wire wire) {
+  std::error_code error;
+  std::error_code ignored;
+  asio::ip::tcp::socket socket(io_);
+  acceptor.accept(socket, error);
+  if (error) return error;
+  const auto peer = socket.remote_endpoint(ignored);
+  const auto local = socket.local_endpoint(ignored);
+  socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+  // Sockets without TLS are read and written with calls that do not block anyway.
+  if (wire.tls) socket.native_non_blocking(true, ignored);
+  socket.set_option(asio::socket_base::keep_alive(config_.tcp_keepalive > 0), ignored);
+  Admit(socket.release(), wire, Describe(peer), Describe(local), peer.address().is_loopback());
+  return error;
+}
+
+std::error_code Listeners::AcceptUnix(UnixAcceptor& acceptor) {
+  std::error_code error;
+  asio::local::stream_protocol::socket socket(io_);
+  acceptor.accept(socket, error);
+  if (error) return error;
+  const std::string name = config_.unixsocket + ":0";
+  Admit(socket.release(), {false, Protocol::kResp}, name, name, true);
+  return error;
+}
+
+void Listeners::Rest(Listener& listener, const std::error_code& error) {
   server_.troubles.descriptors.Happens(StrCat("Accepting client connection: ", error.message(),
                                               ". No other is accepted until that is over."),
                                        server_.clock.steady_ms());
-  resting_.push_back(std::move(again));
-  return false;
+  poller_.Rest(listener.descriptor(), listener);
+  resting_.push_back(&listener);
 }
 
 void Listeners::Wake() {
-  for (const auto& again : std::exchange(resting_, {})) again();
+  for (Listener* listener : std::exchange(resting_, {})) {
+    poller_.Resume(listener->descriptor(), *listener);
+  }
 }
 
 std::string Listeners::Refusal(int socket, bool is_local, Protocol protocol) {

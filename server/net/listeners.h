@@ -8,7 +8,6 @@
 #include <asio/ip/tcp.hpp>
 #include <asio/local/stream_protocol.hpp>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -16,6 +15,7 @@
 
 #include "server/dispatch/services.h"
 #include "server/net/connection_table.h"
+#include "server/net/event_poller.h"
 #include "server/net/tls/tls_context.h"
 #include "server/net/turn_clock.h"
 
@@ -23,7 +23,7 @@ namespace tally::server {
 
 class Listeners {
  public:
-  Listeners(asio::io_context& io, Services& server, ConnectionTable& connections,
+  Listeners(EventPoller& poller, Services& server, ConnectionTable& connections,
             TurnClock& turn_clock);
 
   // Opens all addresses of the configuration. Returns the first error. An address that begins with
@@ -46,30 +46,46 @@ class Listeners {
     Protocol protocol;
   };
 
+  // A socket that listens: TCP, or the unix socket if `tcp` is not open.
+  struct Listener final : public EventTarget {
+    Listener(Listeners& owner, Wire wire);
+    void OnEvent(DescriptorEvent event) override;
+    int descriptor();
+
+    Listeners& owner;
+    const Wire wire;
+    TcpAcceptor tcp;
+    UnixAcceptor local;
+  };
+
   absl::Status ListenOnAll(const std::vector<std::string>& hosts, int64_t port, Wire wire);
   absl::Status ListenTcp(const std::string& host, int64_t port, Wire wire, bool optional);
   absl::Status ListenUnix();
   absl::Status LoadTls();
-  void AcceptTcp(TcpAcceptor& acceptor, Wire wire);
-  void AcceptUnix(UnixAcceptor& acceptor);
+  absl::Status Watch(std::unique_ptr<Listener> listener);
+  // Accepts the connections that wait, at most kMostAccepts of them.
+  void Accept(Listener& listener);
+  // Accepts one connection; the error is would_block if none waits.
+  std::error_code AcceptTcp(TcpAcceptor& acceptor, Wire wire);
+  std::error_code AcceptUnix(UnixAcceptor& acceptor);
   // Takes ownership of the socket: opens a connection on it, or refuses it and closes it.
   void Admit(int socket, Wire wire, std::string peer, std::string local, bool is_local);
   // The error reply for a new connection that is not admitted; empty if it is admitted.
   std::string Refusal(int socket, bool is_local, Protocol protocol);
-  // Called after an attempt to accept. Returns whether the listener accepts the next connection
-  // now. If not, it pauses until Wake calls `again`.
-  bool KeepsAccepting(const std::error_code& error, std::function<void()> again);
+  // Has the listener pause until Wake: without a free descriptor each attempt would fail and be
+  // repeated at once.
+  void Rest(Listener& listener, const std::error_code& error);
 
-  asio::io_context& io_;
+  asio::io_context io_;  // opens and accepts for us; its own events are not waited for
+  EventPoller& poller_;
   Services& server_;
   const Config& config_;
   ConnectionTable& connections_;
   TurnClock& turn_clock_;
-  std::vector<std::unique_ptr<TcpAcceptor>> tcp_;
-  std::unique_ptr<UnixAcceptor> unix_;
+  std::vector<std::unique_ptr<Listener>> listeners_;
   std::vector<std::string> addresses_;
-  std::unique_ptr<TlsContext> tls_;             // null without tls-port and http-tls
-  std::vector<std::function<void()>> resting_;  // each makes a paused listener try again
+  std::unique_ptr<TlsContext> tls_;  // null without tls-port and http-tls
+  std::vector<Listener*> resting_;
 };
 
 }  // namespace tally::server

@@ -24,6 +24,7 @@
 #include "server/process/out_of_memory.h"
 #include "server/process/ping.h"
 #include "server/process/server.h"
+#include "server/process/signals.h"
 #include "server/memory/memory_usage.h"
 #include "server/process/supervisor.h"
 #include "server/net/tls/tls_context.h"
@@ -166,6 +167,7 @@ int Serve(LoadedConfig& loaded) {
   if (const absl::Status status = EnterDirectory(config); !status.ok()) {
     return Fail(TextOf(status));
   }
+  tally::server::BlockSignals();
   auto log = Logger::Open(config.logfile, config.loglevel);
   if (!log.ok()) return Fail(TextOf(log.status()));
   tally::server::EndWhenOutOfMemory(**log);

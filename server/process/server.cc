@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_format.h>
 
+#include <chrono>
 #include <random>
 
 #include "server/acl/acl_file.h"
@@ -40,24 +41,23 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
       dispatcher_(state_),
       persistence_(state_.for_persistence, dispatcher_, files_),
       keyspace_observer_(state_, persistence_),
-      io_(ASIO_CONCURRENCY_HINT_1),
-      poller_(io_),
+      slice_timer_(poller_, [this] { slice_timer_runs_ = false; }),
       turn_clock_(state_.clock, state_.loop),
       queue_(state_, dispatcher_),
       site_(Routes(), state_.clients),
-      connections_(state_, dispatcher_, site_, queue_, poller_.ready_set()),
-      listeners_(io_, state_, connections_, turn_clock_),
+      connections_(state_, dispatcher_, site_, queue_, poller_),
+      listeners_(poller_, state_, connections_, turn_clock_),
       client_output_(state_.clients, state_.stats),
       data_upkeep_(state_),
       client_limits_(state_, connections_),
-      periodic_work_(io_, state_, turn_clock_,
+      periodic_work_(poller_, state_, turn_clock_,
                      {.persistence = persistence_,
                       .data = data_upkeep_,
                       .clients = client_limits_,
                       .listeners = listeners_,
                       .events = site_.events}),
       end_(state_, supervisor),
-      signals_(io_, log, turn_clock_, end_) {
+      signals_(poller_, log, turn_clock_, end_) {
   state_.persistence = &persistence_;
   state_.process = this;
   state_.runner = &dispatcher_;
@@ -73,7 +73,6 @@ absl::Status Server::Start() {
   state_.evictor.ApplyConfig();
   if (absl::Status status = persistence_.Open(); !status.ok()) return status;
   if (absl::Status status = listeners_.Open(); !status.ok()) return status;
-  signals_.Start();
   periodic_work_.Start();
   return absl::OkStatus();
 }
@@ -116,7 +115,10 @@ bool Server::HasWork() const {
 // Whether a rewrite needs a slice now. If it needs one later, Poll waits no longer than until then.
 bool Server::SliceIsDue() {
   const auto micros = persistence_.NextSliceInMicros();
-  if (micros && *micros > 0) poller_.WakeAfter(*micros);
+  if (micros && *micros > 0 && !slice_timer_runs_) {
+    slice_timer_runs_ = true;
+    slice_timer_.ExpireAfter(std::chrono::microseconds(*micros));
+  }
   return micros == 0;
 }
 

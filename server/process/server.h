@@ -3,7 +3,6 @@
 
 #include <absl/status/status.h>
 
-#include <asio/io_context.hpp>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -19,12 +18,13 @@
 #include "server/loop/client_limits.h"
 #include "server/loop/client_output.h"
 #include "server/loop/data_upkeep.h"
-#include "server/loop/event_poller.h"
 #include "server/loop/keyspace_observer.h"
 #include "server/loop/periodic_work.h"
 #include "server/loop/turn_queue.h"
 #include "server/net/connection_table.h"
+#include "server/net/event_poller.h"
 #include "server/net/listeners.h"
+#include "server/net/timer.h"
 #include "server/net/turn_clock.h"
 #include "server/process/process_end.h"
 #include "server/process/server_state.h"
@@ -76,8 +76,10 @@ class Server : private Process {
   AofPersistence persistence_;
   KeyspaceObserver keyspace_observer_;
 
-  asio::io_context io_;
   EventPoller poller_;
+  // Ends the wait of a turn in which nothing happens, for the next slice of a rewrite.
+  Timer slice_timer_;
+  bool slice_timer_runs_ = false;
   TurnClock turn_clock_;
   TurnQueue queue_;
   HttpSite site_;

@@ -1,28 +1,31 @@
-// The signals of the process: SIGINT and SIGTERM end it, SIGHUP opens the log file again.
+// The signals of the process: SIGINT and SIGTERM end it, SIGHUP opens the log file again. They are
+// read from a descriptor of the event loop, so that they are handled between two commands.
 #pragma once
 
-#include <asio/io_context.hpp>
-#include <asio/signal_set.hpp>
-
 #include "server/log/log.h"
+#include "server/net/event_poller.h"
 #include "server/net/turn_clock.h"
 #include "server/process/process_end.h"
 
 namespace tally::server {
 
-class Signals {
- public:
-  Signals(asio::io_context& io, Logger& log, TurnClock& turn_clock, ProcessEnd& process_end);
+// Keeps the signals for Signals, and ignores SIGPIPE and SIGXFSZ, which would end the process. Call
+// before the process has a second thread: a thread that does not block a signal would receive it.
+void BlockSignals();
 
-  // Starts to receive the signals, and ignores SIGPIPE and SIGXFSZ, which would end the process.
-  void Start();
+class Signals final : private EventTarget {
+ public:
+  Signals(EventPoller& poller, Logger& log, TurnClock& turn_clock, ProcessEnd& process_end);
+  ~Signals();
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
 
  private:
-  void Wait();
+  void OnEvent(DescriptorEvent event) override;
   void Handle(int signal);
   void ReopenLog();
 
-  asio::signal_set signals_;
+  const int descriptor_;
   Logger& log_;
   TurnClock& turn_clock_;
   ProcessEnd& process_end_;
