@@ -39,6 +39,20 @@ e2e_name() {
   if [[ $1 == */run ]]; then basename "$(dirname "$1")"; else basename "$1" _test.py; fi
 }
 
+# run_case TEXT: shows the commands, so that they can be repeated.
+run_case() {
+  local file layer status=1
+  server/install_packages server/packages.txt tests/packages.txt
+  for layer in core hosted server module; do
+    grep -rqF "TEST_CASE(\"$1" "tests/unit/$layer" || continue
+    status=0
+    cmake --preset debug >/dev/null
+    (set -x; cmake --build --preset debug --target "${layer}_tests" && "build/debug/bin/${layer}_tests" "$1*")  || return
+  done
+  if (( status )); then echo "no case begins with: $1" >&2; fi
+  return "$status"
+}
+
 # build PRESET TARGET…: once in a run, since nothing changes between the suites.
 declare -A built=()
 build() {
