@@ -42,7 +42,7 @@ e2e_name() {
 # run_case TEXT: shows the commands, so that they can be repeated.
 run_case() {
   local file layer status=1
-  server/install_packages server/packages.txt tests/packages.txt
+  conf/packaging/install_packages conf/packaging/packages.txt tests/packages.txt
   for layer in core hosted server module; do
     grep -rqF "TEST_CASE(\"$1" "tests/unit/$layer" || continue
     status=0
