@@ -50,7 +50,9 @@ void SetAllCommands(AclSelector& selector, bool allowed) {
 }
 
 // Redis compares a rule that is one fixed word as a C string, which ends at a NUL.
-std::string_view CText(std::string_view word) { return word.substr(0, word.find('\0')); }
+std::string_view CText(std::string_view word) {
+  return {word.begin(), std::find(word.begin(), word.end(), '\0')};
+}
 
 // Applies a rule for selectors that is one fixed word. Returns false if `word` is no such rule.
 bool ApplySelectorWord(AclSelector& selector, std::string_view word) {

@@ -86,13 +86,6 @@ TEST_CASE("Errors of a real disk have their code and name the file") {
   }
 }
 
-TEST_CASE("A full disk is told") {
-  PosixFileSystem files;
-  auto file = files.OpenForAppend("/dev/full");
-  REQUIRE(file.ok());
-  CHECK(absl::IsResourceExhausted(AppendAll(**file, "x")));
-}
-
 TEST_CASE("A lock is held once, until it is dropped") {
   const TemporaryDirectory root;
   PosixFileSystem files;

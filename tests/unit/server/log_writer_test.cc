@@ -158,10 +158,11 @@ TEST_CASE("everysec believes no sync after one that failed") {
 }
 
 TEST_CASE("everysec waits rather than have more than a second unsynced") {
-  FakeFileSystem files;
-  Log log(files, AppendFsync::kEverySec);
+  // Before the log, whose worker may sync until it ends.
   std::binary_semaphore disk(0);
   std::atomic<bool> slow = true;
+  FakeFileSystem files;
+  Log log(files, AppendFsync::kEverySec);
   files.OnSync([&] {
     if (slow) disk.acquire();
   });
