@@ -103,7 +103,9 @@ TEST_CASE("natives: the bytes of every reply are the same in RESP2 and RESP3") {
     asked.insert(resp2.commands.Resolve(args)->full_name);
   }
   for (const CommandTable::Item& item : resp2.commands.items()) {
-    const bool calls = item.family->native && item.command->handler != nullptr;
+    // HOTKEYS, which has subcommands, is Redis's.
+    const bool calls =
+        item.family->native && item.command->handler != nullptr && item.parent == nullptr;
     if (calls) CHECK(asked.contains(item.full_name));
   }
 }
