@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/saturating.h"
 #include "core/quota/limit_block.h"
 #include "core/quota/purchase_block.h"
 #include "core/quota/quota_types.h"
@@ -47,6 +48,21 @@ class LeftCounters {
 
   // Counts a line that is recorded. O(log SKUs + log limits of the line's SKU).
   void Count(const PurchaseLine& line);
+
+  // Sets what was bought of all limits to bought(sku, action, after_ms, deleted_ms): the quantity
+  // of the lines later than `after_ms` that were recorded after `deleted_ms`.
+  template <typename Bought>
+  void SetBought(Bought bought) {
+    for (const bool is_text : {false, true}) {
+      for (const Sku& sku : is_text ? text_skus_ : skus_) {
+        for (size_t i = sku.begin; i < sku.end; ++i) {
+          Counter& counter = counters_[i];
+          counter.bought = bought(BookId(sku.value, is_text), counter.action,
+                                  SaturatingSub(now_ms_, counter.window_ms), counter.deleted_ms);
+        }
+      }
+    }
+  }
 
   // Counts a line on trial. Returns false if a limit for its SKU (that of its action, or the total
   // one) is then exceeded.

@@ -67,7 +67,7 @@ void QuotaBook::Prefetch(std::span<const QuotaId> users, std::span<const QuotaId
 }
 
 QuotaBook::OpenUser QuotaBook::Open(const QuotaId& user, uint64_t hash, int64_t now_ms) const {
-  OpenUser open{EntityKey(user), {}, 0, {}, {}};
+  OpenUser open{EntityKey(user), {}, 0, {}, {}, {}};
   open.record = users_.Find(open.key.view(), hash);
   if (!open.record) return open;
   Check(DecodePurchases(open.record.payload(), open.purchases), "a stored user is well-formed");
@@ -93,10 +93,11 @@ RecordTable::Record QuotaBook::Replace(RecordTable& table, const RecordTable::Re
 
 void QuotaBook::Store(OpenUser& user) {
   const std::vector<PurchaseLine>& lines = user.purchases.lines;
-  purchase_count_ += lines.size();
-  purchase_count_ -= user.stored_lines;
   user.uses.Add(user.purchases, 1);
   ChangeUses(user.uses);
+  if (lines.size() > LargeUser::kManyLines) return MakeLarge(user);
+  purchase_count_ += lines.size();
+  purchase_count_ -= user.stored_lines;
   const std::string_view key = user.key.view();
   const uint64_t hash = users_.Hash(key);
   BeforeChange(users_, hash, key);
@@ -135,6 +136,7 @@ QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, Quo
   for (size_t i = 0; i < skus.size(); ++i) skus[i] = Find(order.items[i].sku);
   LeaveDistinct(skus);
   const Places places = Approach(order.user, skus);
+  LargeUser* const large = OpenLarge(EntityKey(order.user).view(), now_ms);
   OpenUser user = Open(order.user, places.user, now_ms);
   LeftCounters counters(now_ms);
   AddSkus(skus, places, BookActions(), counters);
@@ -143,6 +145,10 @@ QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, Quo
   for (const PurchaseLine& line : user.purchases.lines) {
     counters.Count(line);
     known |= line.order == order.order;
+  }
+  if (large != nullptr) {
+    CountLarge(user.key.view(), *large, now_ms, counters);
+    known = order.once && LargeKnows(user.key.view(), *large, order.order, now_ms);
   }
 
   BuyResult result;
@@ -163,7 +169,11 @@ QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, Quo
     if (result.recorded) {
       recording_ = recording;
       NameTexts(order.items, user.purchases.lines);
-      Store(user);
+      if (large != nullptr) {
+        AppendToLarge(user.key.view(), *large, user.purchases.lines);
+      } else {
+        Store(user);
+      }
     } else if (!result.applied) {
       counters.GiveUp();
     }
@@ -177,7 +187,9 @@ QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, Quo
 
 bool QuotaBook::Return(const QuotaReturn& request, int64_t now_ms, std::vector<int32_t>& credited) {
   credited.assign(request.items.size(), 0);
-  OpenUser user = Open(request.user, now_ms);
+  LargeUser* const large = OpenLarge(EntityKey(request.user).view(), now_ms);
+  OpenUser user = large == nullptr ? Open(request.user, now_ms)
+                                   : OpenOrder(request.user, *large, request.order, now_ms);
   OrderLines order(user.purchases.lines, request.order);
   if (order.empty()) return false;
 
@@ -199,7 +211,11 @@ bool QuotaBook::Return(const QuotaReturn& request, int64_t now_ms, std::vector<i
   if (std::all_of(credited.begin(), credited.end(), [](int32_t qty) { return qty == 0; })) {
     return false;
   }
-  Store(user);
+  if (large != nullptr) {
+    StoreOrder(user, *large);
+  } else {
+    Store(user);
+  }
   return true;
 }
 
@@ -218,23 +234,35 @@ void QuotaBook::Left(const QuotaId& user, std::span<const QuotaId> skus, int64_t
     for (PurchaseReader reader(record.payload()); reader.Next();) {
       if (retention_.Keeps(reader.line(), horizon_ms)) counters.Count(reader.line());
     }
+  } else if (large_ != nullptr) {
+    const EntityKey key(user);
+    if (LargeUser* large = FindLarge(key.view())) CountLarge(key.view(), *large, now_ms, counters);
   }
   left.Clear();
   for (const QuotaId& sku : skus) counters.AppendLeft(Find(sku), sku, texts_.get(), left);
 }
 
+UserPurchases QuotaBook::Kept(const QuotaId& user, int64_t now_ms) const {
+  const EntityKey key(user);
+  const LargeUser* large = FindLarge(key.view());
+  if (large == nullptr) return Open(user, now_ms).purchases;
+  UserPurchases purchases = AllLines(key.view(), *large);
+  DropGone(purchases, retention_, retention_.Horizon(now_ms));
+  return purchases;
+}
+
 void QuotaBook::LeftAll(const QuotaId& user, const QuotaActions& actions, int64_t now_ms,
                         QuotaLefts& left) const {
   left.Clear();
-  const OpenUser open = Open(user, now_ms);
+  const std::vector<PurchaseLine> lines = Kept(user, now_ms).lines;
   Ids skus;
-  for (const PurchaseLine& line : open.purchases.lines) {
+  for (const PurchaseLine& line : lines) {
     if (line.qty > 0) skus.push_back(line.sku);
   }
   LeaveDistinct(skus);
   LeftCounters counters(now_ms);
   AddSkus(skus, Approach(user, skus), Find(actions), counters);
-  for (const PurchaseLine& line : open.purchases.lines) counters.Count(line);
+  for (const PurchaseLine& line : lines) counters.Count(line);
   SortByName(skus);
   for (const BookId sku : skus) {
     if (counters.HasCounters(sku)) counters.AppendLeft(sku, NameOf(sku), texts_.get(), left);
@@ -244,12 +272,22 @@ void QuotaBook::LeftAll(const QuotaId& user, const QuotaActions& actions, int64_
 void QuotaBook::History(const QuotaId& user, int64_t now_ms,
                         std::vector<QuotaPurchase>& lines) const {
   lines.clear();
-  for (const PurchaseLine& line : Open(user, now_ms).purchases.lines) {
+  for (const PurchaseLine& line : Kept(user, now_ms).lines) {
     lines.push_back({line.order, NameOf(line.sku), NameOf(line.action), line.qty, line.ts_ms});
   }
 }
 
+uint8_t QuotaBook::ResetsOf(const PurchaseLine& line, const BookActions& actions) {
+  const bool in_action = line.action != kNoAction && actions.Contains(line.action);
+  return (actions.Contains(kNoAction) ? kResetInTotal : 0) | (in_action ? kResetInAction : 0);
+}
+
 bool QuotaBook::Reset(const QuotaId& user, const QuotaActions& actions, int64_t now_ms) {
+  const EntityKey key(user);
+  const BookActions listed = Find(actions);
+  if (LargeUser* large = OpenLarge(key.view(), now_ms, SIZE_MAX)) {
+    return ResetLarge(key.view(), *large, actions.all() ? nullptr : &listed);
+  }
   OpenUser open = Open(user, now_ms);
   if (!open.record) return false;
   if (actions.all()) {
@@ -258,12 +296,10 @@ bool QuotaBook::Reset(const QuotaId& user, const QuotaActions& actions, int64_t 
     Store(open);
     return known;
   }
-  const BookActions listed = Find(actions);
   bool changed = false;
   for (PurchaseLine& line : open.purchases.lines) {
     const uint8_t before = line.resets;
-    if (listed.Contains(kNoAction)) line.resets |= kResetInTotal;
-    if (line.action != kNoAction && listed.Contains(line.action)) line.resets |= kResetInAction;
+    line.resets |= ResetsOf(line, listed);
     changed |= line.resets != before;
   }
   if (changed) Store(open);
@@ -272,7 +308,7 @@ bool QuotaBook::Reset(const QuotaId& user, const QuotaActions& actions, int64_t 
 
 void QuotaBook::SettleRetention(int64_t old_length_ms, int64_t now_ms) {
   // If there are no purchases, none can be gone.
-  if (!users_.empty()) retention_.Settle(old_length_ms, now_ms, recording_);
+  if (HasPurchases()) retention_.Settle(old_length_ms, now_ms, recording_);
 }
 
 void QuotaBook::SetMinRetention(int64_t min_retention_ms, int64_t now_ms) {

@@ -31,8 +31,10 @@
 // what is kept is decided at `now_ms`.
 //
 // Users and SKUs are records of packed bytes (purchase_block.h, limit_block.h) in two RecordTables,
-// so no operation moves more than one segment of a table. Costs are linear in the purchases of the
-// named users and the limits of the named SKUs. Not thread-safe.
+// so no operation moves more than one segment of a table. A user of more than 64 purchases is
+// large (large_user.h): Buy() and Left() take O(log purchases) for such a user, and Return()
+// O(lines and returns of the order). LeftAll(), History() and Reset() are linear in the purchases
+// of the user. All costs are linear in the limits of the named SKUs. Not thread-safe.
 #pragma once
 
 #include <absl/container/inlined_vector.h>
@@ -48,6 +50,7 @@
 
 #include "core/bytes/run_sink.h"
 #include "core/quota/entity_key.h"
+#include "core/quota/large_user.h"
 #include "core/quota/left_counters.h"
 #include "core/quota/limit_block.h"
 #include "core/quota/purchase_block.h"
@@ -136,7 +139,7 @@ class QuotaBook {
   void SetMinRetention(int64_t min_retention_ms, int64_t now_ms);
 
   // Whether there are no limits and no purchases.
-  bool Empty() const { return limit_count_ == 0 && users_.empty(); }
+  bool Empty() const { return limit_count_ == 0 && !HasPurchases(); }
   Stats stats() const;
   // Heap bytes, without those of a snapshot in progress, and the size of the object itself. O(1).
   size_t MemoryBytes() const;
@@ -154,6 +157,9 @@ class QuotaBook {
   // misses overlap. Changes nothing but speed. At most kMaxPrefetch of each (asserted).
   void Prefetch(std::span<const QuotaId> users, std::span<const QuotaId> skus) const;
   static constexpr size_t kMaxPrefetch = RecordTable::kMaxPrefetch;
+
+  // Stores every large user as the others are, for callers that compare what books hold.
+  void PackLargeUsers();
 
   // Returns an equal book. Linear in the book's bytes.
   QuotaBook Clone() const;
@@ -181,8 +187,9 @@ class QuotaBook {
     EntityKey key;
     RecordTable::Record record;
     size_t stored_lines = 0;
-    UserPurchases purchases;  // without what is out of retention
-    TextUses uses;            // minus the uses of the stored block; Store() adds the new ones
+    UserPurchases purchases;        // without what is out of retention
+    TextUses uses;                  // minus the uses of the stored block; Store() adds the new ones
+    std::vector<OpenChunk> chunks;  // of OpenOrder(): their lines and returns are the purchases
   };
 
   struct Snapshot {
@@ -192,7 +199,7 @@ class QuotaBook {
     };
     RunSink sink;
     uint64_t epoch = 0;
-    std::array<Part, 3> parts;  // of Tables()
+    std::array<Part, 4> parts;  // of Tables()
     size_t next = 0;            // the part whose turn it is
   };
 
@@ -242,9 +249,9 @@ class QuotaBook {
       SaveBeforeChange(table, hash, key);
   }
   void SaveBeforeChange(const RecordTable& table, uint64_t hash, std::string_view key);
-  // The tables of texts, SKUs and users, in the order in which they are saved; the first is null if
-  // the book has no texts.
-  std::array<const RecordTable*, 3> Tables() const;
+  // The tables of texts, SKUs, users and chunks of large users, in the order in which they are
+  // saved; the first is null if the book has no texts, the last if it has no large users.
+  std::array<const RecordTable*, 4> Tables() const;
   Snapshot::Part& PartOf(const RecordTable& table);
   void SaveRecord(Snapshot::Part& part, const RecordTable::Record& record);
   void SaveHeader(std::string& out) const;
@@ -261,10 +268,57 @@ class QuotaBook {
   bool LoadTexts(std::string_view in);
   bool LoadLimits(std::string_view in);
   bool LoadUsers(std::string_view in);
+  bool LoadChunks(std::string_view in);
+  bool LoadChunk(std::string_view key, uint32_t number, std::string_view block);
+
+  // What is kept about the user, to be read only.
+  UserPurchases Kept(const QuotaId& user, int64_t now_ms) const;
+  bool HasPurchases() const {
+    return !users_.empty() || (large_ != nullptr && !large_->users.empty());
+  }
+  static uint8_t ResetsOf(const PurchaseLine& line, const BookActions& actions);
+
+  // The operations on large users; `key` is the user's in users_.
+  LargeUser* FindLarge(std::string_view key) const {
+    return large_ == nullptr ? nullptr : large_->Find(key);
+  }
+  // The same for a change: makes the indexes, and frees up to `most_chunks` chunks of what is out
+  // of retention. Null too if the user has so little left that it is not large any more.
+  LargeUser* OpenLarge(std::string_view key, int64_t now_ms, size_t most_chunks = kChunksAtOnce);
+  static constexpr size_t kChunksAtOnce = 2;
+  void MakeLarge(OpenUser& open);
+  void PackLarge(std::string_view large_key);
+  // Whether the retention has grown and what was gone before is still to be freed.
+  bool IsUnsettled(const LargeUser& user) const;
+  template <typename Visit>
+  void ForEachDeletion(BookId sku, Visit visit) const;
+  // The indexes are made of what is stored, so a read may make them.
+  void IndexLarge(std::string_view key, LargeUser& user) const;
+  UserPurchases AllLines(std::string_view key, const LargeUser& user) const;
+  void PutChunks(std::string_view key, LargeUser& user, std::span<OpenChunk> chunks);
+  void EraseChunks(std::string_view key, LargeUser& user);
+  // Frees what is out of retention; returns how many chunks it has looked at.
+  size_t DropFromLarge(std::string_view key, LargeUser& user, int64_t now_ms, size_t most_chunks);
+  void DropFromChunk(std::string_view key, LargeUser& user, uint32_t number, int64_t horizon_ms);
+  UserPurchases* FindHome(std::string_view key, const LargeUser& user, const QuotaId& order,
+                          int64_t horizon_ms, std::vector<OpenChunk>& chunks) const;
+  void CountLarge(std::string_view key, LargeUser& user, int64_t now_ms,
+                  LeftCounters& counters) const;
+  bool LargeKnows(std::string_view key, const LargeUser& user, const QuotaId& order,
+                  int64_t now_ms) const;
+  void AppendToLarge(std::string_view key, LargeUser& user, std::span<const PurchaseLine> lines);
+  // Opens the chunks that hold lines of the order.
+  OpenUser OpenOrder(const QuotaId& user_id, LargeUser& user, const QuotaId& order, int64_t now_ms);
+  void StoreOrder(OpenUser& open, LargeUser& user);
+  // `actions` is null for all.
+  bool ResetLarge(std::string_view key, LargeUser& user, const BookActions* actions);
+  // Returns false when the round is complete.
+  bool SweepLarge(int64_t now_ms, size_t& budget);
 
   RecordTable limits_;                     // sku -> limit block
   RecordTable users_;                      // user -> purchase block
   std::unique_ptr<TextDictionary> texts_;  // null if the book has none
+  std::unique_ptr<LargeUsers> large_;      // null if the book has none
   size_t limit_count_ = 0;
   size_t purchase_count_ = 0;
   Retention retention_;
@@ -273,7 +327,7 @@ class QuotaBook {
   std::unique_ptr<Snapshot> snapshot_;
   uint64_t snapshots_ = 0;  // begun so far
   uint64_t sweep_position_ = 0;
-  bool sweeping_limits_ = false;
+  enum class Sweep { kUsers, kLimits, kLarge } sweep_ = Sweep::kUsers;
 };
 
 }  // namespace tally

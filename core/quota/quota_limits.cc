@@ -108,7 +108,7 @@ size_t QuotaBook::DelLimitsOf(BookId sku, const BookActions& actions, int64_t no
     entry = LimitEntry{};
     entry.action = action;
     // Without purchases there is nothing to exclude.
-    if (!users_.empty()) {
+    if (HasPurchases()) {
       const int64_t mark_ms = recording_.Mark(now_ms);
       entry.deletion = {mark_ms, std::max(mark_ms, recording_.latest_future_ms)};
     }
@@ -131,7 +131,7 @@ size_t QuotaBook::DelLimits(std::span<const QuotaId> skus, const QuotaActions& a
 
 void QuotaBook::SweepLimits(RecordTable::Segment& segment, int64_t horizon_ms) {
   const auto is_void = [&](const LimitEntry& entry) {
-    return entry.deletion && (entry.deletion->until_ms <= horizon_ms || users_.empty());
+    return entry.deletion && (entry.deletion->until_ms <= horizon_ms || !HasPurchases());
   };
   std::vector<BookId> skus;
   segment.due = RecordTable::Segment::kNothingDue;

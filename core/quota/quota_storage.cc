@@ -7,6 +7,8 @@
 //           if the book has no texts
 //   limits  for each SKU: id, length-prefixed limit block
 //   users   for each user: id, length-prefixed purchase block
+//   chunks  of large users (large_user.h), for each: id of the user, varint of the chunk's number,
+//           length-prefixed purchase block; there is no such run if the book has no large users
 // An id is the signed varint of an integer, or kTextMark and a length-prefixed text: the text of a
 // user, or the packed number of a SKU's text.
 #include <absl/container/inlined_vector.h>
@@ -24,10 +26,16 @@
 namespace tally {
 namespace {
 
-enum RunKind : char { kHeaderRun = 'H', kTextsRun = 'T', kLimitsRun = 'L', kUsersRun = 'U' };
+enum RunKind : char {
+  kHeaderRun = 'H',
+  kTextsRun = 'T',
+  kLimitsRun = 'L',
+  kUsersRun = 'U',
+  kChunksRun = 'C'
+};
 
 // The kinds of the runs of Tables(), in the same order.
-constexpr std::array<RunKind, 3> kTableKinds = {kTextsRun, kLimitsRun, kUsersRun};
+constexpr std::array<RunKind, 4> kTableKinds = {kTextsRun, kLimitsRun, kUsersRun, kChunksRun};
 
 // No varint begins with these bytes: they would be a zero that is longer than necessary.
 constexpr std::string_view kTextMark("\x80\0", 2);
@@ -44,13 +52,15 @@ constexpr uint64_t kTableCursorMask = (uint64_t{1} << kTableShift) - 1;
 constexpr size_t kScanRecords = 256;
 
 void AppendRecord(char kind, const RecordTable::Record& record, std::string& run) {
-  const std::string_view key = record.key();
+  const bool is_chunk = kind == kChunksRun;
+  const std::string_view key = is_chunk ? LargeUsers::UserOf(record.key()) : record.key();
   if (EntityKey::IsText(key)) [[unlikely]] {
     run.append(kTextMark);
     AppendLengthPrefixed(run, EntityKey::TextOf(key));
   } else {
     AppendSignedVarint(run, EntityKey::NumberOf(key));
   }
+  if (is_chunk) AppendVarint(run, LargeUsers::NumberOf(record.key()));
   AppendLengthPrefixed(run, kind == kTextsRun ? TextDictionary::TextOf(record) : record.payload());
 }
 
@@ -133,8 +143,9 @@ void QuotaBook::SaveHeader(std::string& out) const {
   }
 }
 
-std::array<const RecordTable*, 3> QuotaBook::Tables() const {
-  return {texts_ == nullptr ? nullptr : &texts_->table(), &limits_, &users_};
+std::array<const RecordTable*, 4> QuotaBook::Tables() const {
+  return {texts_ == nullptr ? nullptr : &texts_->table(), &limits_, &users_,
+          large_ == nullptr ? nullptr : &large_->chunks};
 }
 
 uint64_t QuotaBook::Save(uint64_t cursor, size_t max_bytes, std::string& out) const {
@@ -159,7 +170,7 @@ void QuotaBook::BeginSnapshot(RunSink sink) {
   snapshot_ = std::make_unique<Snapshot>(
       Snapshot{.sink = std::move(sink),
                .epoch = records.epoch(),
-               .parts = {part(kTextsRun), part(kLimitsRun), part(kUsersRun)}});
+               .parts = {part(kTextsRun), part(kLimitsRun), part(kUsersRun), part(kChunksRun)}});
   std::string header;
   SaveHeader(header);
   snapshot_->sink(header);
@@ -167,6 +178,7 @@ void QuotaBook::BeginSnapshot(RunSink sink) {
 
 QuotaBook::Snapshot::Part& QuotaBook::PartOf(const RecordTable& table) {
   if (&table == &users_) return snapshot_->parts[2];
+  if (large_ != nullptr && &table == &large_->chunks) return snapshot_->parts[3];
   return snapshot_->parts[&table == &limits_ ? 1 : 0];
 }
 
@@ -207,6 +219,8 @@ bool QuotaBook::Load(std::string_view run) {
       return LoadLimits(in);
     case kUsersRun:
       return LoadUsers(in);
+    case kChunksRun:
+      return LoadChunks(in);
     default:
       return false;
   }
@@ -265,6 +279,7 @@ bool QuotaBook::LoadLimits(std::string_view in) {
 bool QuotaBook::LoadUsers(std::string_view in) {
   UserPurchases with_returns;
   return InsertRecords(in, users_, [&](const RecordTable::Record& record) {
+    if (FindLarge(record.key()) != nullptr) return false;
     size_t lines = 0;
     int64_t due = record.segment().due;
     PurchaseReader reader(record.payload());
@@ -280,6 +295,44 @@ bool QuotaBook::LoadUsers(std::string_view in) {
     return std::all_of(with_returns.returns.begin(), with_returns.returns.end(),
                        [&](const ReturnMark& mark) { return UseLoaded(mark.sku); });
   });
+}
+
+bool QuotaBook::LoadChunks(std::string_view in) {
+  while (!in.empty()) {
+    const std::optional<EntityKey> key = ReadKey(in);
+    uint64_t number = 0;
+    std::string_view block;
+    if (!key || !ReadVarint(in, number) || number > LargeUser::kMostLoadedChunk ||
+        !ReadLengthPrefixed(in, block) || users_.Find(key->view()) ||
+        !LoadChunk(key->view(), static_cast<uint32_t>(number), block)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool QuotaBook::LoadChunk(std::string_view key, uint32_t number, std::string_view block) {
+  UserPurchases purchases;
+  if (!DecodePurchases(block, purchases)) return false;
+  if (large_ == nullptr) large_ = std::make_unique<LargeUsers>(seed_);
+  const std::string chunk_key = LargeUsers::ChunkKey(key, number);
+  if (large_->chunks.Find(chunk_key)) return false;
+  int64_t earliest_ms = purchases.lines.front().ts_ms;
+  for (const PurchaseLine& line : purchases.lines) {
+    if (!UseLoaded(line.sku) || !UseLoaded(line.action)) return false;
+    earliest_ms = std::min(earliest_ms, line.ts_ms);
+  }
+  for (const ReturnMark& mark : purchases.returns) {
+    if (!UseLoaded(mark.sku)) return false;
+  }
+  const RecordTable::Record record = large_->chunks.Insert(chunk_key, block.size());
+  std::memcpy(record.data(), block.data(), block.size());
+  LargeUser& user = large_->Add(key);
+  user.lines += purchases.lines.size();
+  user.SetEarliest(number, earliest_ms);
+  user.indexed = false;
+  purchase_count_ += purchases.lines.size();
+  return true;
 }
 
 }  // namespace tally

@@ -21,12 +21,14 @@ void CopyRecords(const RecordTable& from, RecordTable& to) {
 }  // namespace
 
 QuotaBook::Stats QuotaBook::stats() const {
-  return {limit_count_, users_.size(), purchase_count_, MemoryBytes()};
+  const size_t large = large_ == nullptr ? 0 : large_->users.size();
+  return {limit_count_, users_.size() + large, purchase_count_, MemoryBytes()};
 }
 
 size_t QuotaBook::MemoryBytes() const {
   return sizeof(*this) + limits_.MemoryBytes() + users_.MemoryBytes() + retention_.MemoryBytes() +
-         (texts_ == nullptr ? 0 : texts_->MemoryBytes());
+         (texts_ == nullptr ? 0 : texts_->MemoryBytes()) +
+         (large_ == nullptr ? 0 : large_->MemoryBytes());
 }
 
 size_t QuotaBook::SweepUsers(RecordTable::Segment& segment, int64_t horizon_ms, int64_t now_ms) {
@@ -56,19 +58,26 @@ size_t QuotaBook::ExpireSome(int64_t now_ms, size_t budget) {
   const int64_t widest_horizon_ms = retention_.WidestHorizon(now_ms);
   size_t freed = 0;
   while (budget > 0) {
-    const RecordTable& table = sweeping_limits_ ? limits_ : users_;
+    if (sweep_ == Sweep::kLarge) {
+      const size_t before = purchase_count_;
+      const bool more = SweepLarge(now_ms, budget);
+      freed += before - purchase_count_;
+      if (!more) sweep_ = Sweep::kUsers;
+      break;
+    }
+    const bool sweeping_limits = sweep_ == Sweep::kLimits;
+    const RecordTable& table = sweeping_limits ? limits_ : users_;
     RecordTable::Segment* segment = table.NextSegment(sweep_position_);
     if (segment == nullptr) {
       sweep_position_ = 0;
-      sweeping_limits_ = !sweeping_limits_;
-      if (!sweeping_limits_) break;
+      sweep_ = sweeping_limits ? Sweep::kLarge : Sweep::kLimits;
       continue;
     }
     // A segment in which nothing is due costs one, however many records it holds.
-    const bool is_due = segment->due <= (sweeping_limits_ ? horizon_ms : widest_horizon_ms);
+    const bool is_due = segment->due <= (sweeping_limits ? horizon_ms : widest_horizon_ms);
     budget -= std::min(budget, 1 + (is_due ? segment->size() : 0));
     if (!is_due) continue;
-    if (sweeping_limits_) {
+    if (sweeping_limits) {
       SweepLimits(*segment, horizon_ms);
     } else {
       freed += SweepUsers(*segment, horizon_ms, now_ms);
@@ -79,7 +88,8 @@ size_t QuotaBook::ExpireSome(int64_t now_ms, size_t budget) {
 
 bool QuotaBook::FreeSome(size_t segments) {
   return users_.FreeSome(segments) && limits_.FreeSome(segments) &&
-         (texts_ == nullptr || texts_->FreeSome(segments));
+         (texts_ == nullptr || texts_->FreeSome(segments)) &&
+         (large_ == nullptr || large_->FreeSome(segments));
 }
 
 QuotaBook QuotaBook::Clone() const {
@@ -89,6 +99,7 @@ QuotaBook QuotaBook::Clone() const {
   if (texts_ != nullptr) {
     copy.texts_ = std::make_unique<TextDictionary>(texts_->Clone(seed_));
   }
+  if (large_ != nullptr) copy.large_ = large_->Clone(seed_);
   copy.limit_count_ = limit_count_;
   copy.purchase_count_ = purchase_count_;
   copy.retention_ = retention_;

@@ -50,12 +50,14 @@ bool ReadBookRecord(std::string_view& run, std::string_view& record) {
   return true;
 }
 
-// Two things differ between servers and must not change the digest: the order of a book's records,
-// which are saved by their hashes, and how much outdated content has been freed. So the records are
-// added without an order, from a copy in which all outdated content is freed.
+// Three things differ between servers and must not change the digest: the order of a book's
+// records, which are saved by their hashes, how much outdated content has been freed, and into how
+// many records a user's purchases are divided. So the records are added without an order, from a
+// copy in which all outdated content is freed and each user has one record.
 void DigestBook(redis::Digest* digest, const QuotaBook& book) {
   QuotaBook swept = book.Clone();
   swept.ExpireSome(TheModule().clock().now_ms(), SIZE_MAX);
+  swept.PackLargeUsers();
   std::string run;
   uint64_t cursor = 0;
   bool is_header = true;

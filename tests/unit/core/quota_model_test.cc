@@ -42,10 +42,35 @@ constexpr int64_t kMany = 20;
 const std::vector<QuotaId> kOrders = {1, 2, 3, 7, -kBig - 1, kSeven, kEmpty, kNul, kBinary, kLong};
 const std::vector<int64_t> kWindows = {1, 1000, 30'000, 99'999, 100'000, 150'000, 300'000};
 
+// Numbers and texts, so many that an order is in few of a user's chunks and in some of them twice.
+const std::vector<std::string> kOrderTexts = [] {
+  std::vector<std::string> texts;
+  for (int i = 0; i < 40; ++i) texts.push_back("order " + std::to_string(i));
+  return texts;
+}();
+const std::vector<QuotaId> kManyOrders = [] {
+  std::vector<QuotaId> orders(kOrders);
+  for (int64_t i = 100; i < 200; ++i) orders.emplace_back(i);
+  for (const std::string& text : kOrderTexts) orders.push_back(QuotaId::Text(text));
+  return orders;
+}();
+
+// Whose purchases a walk is about: `most_items` in an order.
+struct Traffic {
+  std::vector<QuotaId> users = kUsers;
+  std::vector<QuotaId> orders = kOrders;
+  size_t most_items = 3;
+};
+
 class Walk {
  public:
-  explicit Walk(test::SeededRandom& random)
-      : random_(random), book_(random.Next(), kMinRetention), model_(kMinRetention) {}
+  explicit Walk(test::SeededRandom& random, Traffic traffic = {})
+      : random_(random),
+        traffic_(std::move(traffic)),
+        book_(random.Next(), kMinRetention),
+        model_(kMinRetention) {}
+
+  size_t purchases() const { return book_.stats().purchases; }
 
   void Step() {
     if (!random_.OneIn(3)) now_ms_ += random_.Between(0, random_.OneIn(20) ? 200'000 : 3000);
@@ -75,7 +100,7 @@ class Walk {
 
   void Compare() {
     model_.Tick(now_ms_);
-    for (const QuotaId& user : kUsers) {
+    for (const QuotaId& user : traffic_.users) {
       REQUIRE(test::HistoryOf(book_, user, now_ms_) == model_.History(user));
       const QuotaActions actions =
           random_.OneIn(2) ? QuotaActions() : QuotaActions({Pick(kActions), Pick(kActions)});
@@ -107,7 +132,7 @@ class Walk {
     book_.ExpireSome(now_ms_, 1'000'000);
     size_t users = 0;
     size_t purchases = 0;
-    for (const QuotaId& user : kUsers) {
+    for (const QuotaId& user : traffic_.users) {
       const size_t lines = model_.History(user).size();
       purchases += lines;
       users += lines > 0;
@@ -152,11 +177,11 @@ class Walk {
 
   void Buy() {
     std::vector<QuotaItem> items;
-    for (size_t i = 1 + random_.Below(3); i > 0; --i) {
+    for (size_t i = 1 + random_.Below(traffic_.most_items); i > 0; --i) {
       items.push_back({Pick(kSkus), Pick(kActions), static_cast<int32_t>(random_.Below(12))});
     }
-    const QuotaOrder order{Pick(kUsers), Pick(kOrders),    items,
-                           EventTime(),  random_.OneIn(2), random_.OneIn(3)};
+    const QuotaOrder order{Pick(traffic_.users), Pick(traffic_.orders), items,
+                           EventTime(),          random_.OneIn(2),      random_.OneIn(3)};
     QuotaLefts lefts;
     const QuotaBook::BuyResult result = book_.Buy(order, now_ms_, lefts);
     const auto [applied, item] = model_.Buy(order);
@@ -173,8 +198,8 @@ class Walk {
     for (size_t i = 1 + random_.Below(3); i > 0; --i) {
       items.push_back({Pick(kSkus), static_cast<int32_t>(random_.Below(10))});
     }
-    const QuotaReturn request{Pick(kUsers), Pick(kOrders), items, now_ms_ / 20'000 * 20'000,
-                              random_.OneIn(2)};
+    const QuotaReturn request{Pick(traffic_.users), Pick(traffic_.orders), items,
+                              now_ms_ / 20'000 * 20'000, random_.OneIn(2)};
     std::vector<int32_t> credited;
     const bool changed = book_.Return(request, now_ms_, credited);
     REQUIRE(credited == model_.Return(request));
@@ -183,7 +208,7 @@ class Walk {
   }
 
   void Reset() {
-    const QuotaId user = Pick(kUsers);
+    const QuotaId user = Pick(traffic_.users);
     const std::vector<QuotaId> listed =
         random_.OneIn(3) ? std::vector<QuotaId>() : std::vector{Pick(kActions), Pick(kActions)};
     const QuotaActions actions = listed.empty() ? QuotaActions() : QuotaActions(listed);
@@ -205,6 +230,7 @@ class Walk {
   }
 
   test::SeededRandom& random_;
+  Traffic traffic_;
   int64_t now_ms_ = 1'760'000'000'000;
   QuotaBook book_;
   NaiveBook model_;
@@ -221,6 +247,23 @@ TEST_CASE("a quota book answers as lists of purchases do") {
       if (step % 50 == 49) one.CompareCounts();
     }
   }
+}
+
+// Users grow past every size at which a book stores them otherwise, and shrink again.
+TEST_CASE("a quota book answers for users of many purchases as lists of purchases do") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  size_t most = 0;
+  for (int walk = 0; walk < 8; ++walk) {
+    Walk one(random, {{7, kBinary}, kManyOrders, walk % 2 == 0 ? size_t{60} : size_t{12}});
+    for (int step = 0; step < 400; ++step) {
+      one.Step();
+      most = std::max(most, one.purchases());
+      if (step % 8 == 0) one.Compare();
+      if (step % 50 == 49) one.CompareCounts();
+    }
+  }
+  REQUIRE(most > 500);
 }
 
 }  // namespace
