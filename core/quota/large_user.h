@@ -33,8 +33,8 @@ namespace tally {
 struct LargeUser {
   // A user of more lines and returns than this becomes large, and one of fewer than kFewLines lines
   // is stored as others are again.
-  static constexpr size_t kManyLines = 64;
-  static constexpr size_t kFewLines = 17;
+  static constexpr size_t kManyLines = 128;
+  static constexpr size_t kFewLines = 33;
   // Lines of a chunk, if none of them has left.
   static constexpr size_t kChunkLines = 32;
   // Higher numbers are not loaded, so that there are enough for all that is bought afterwards.

@@ -31,7 +31,7 @@
 // what is kept is decided at `now_ms`.
 //
 // Users and SKUs are records of packed bytes (purchase_block.h, limit_block.h) in two RecordTables,
-// so no operation moves more than one segment of a table. A user of more than 64 purchases is
+// so no operation moves more than one segment of a table. A user of more than 128 purchases is
 // large (large_user.h): Buy() and Left() take O(log purchases) for such a user, and Return()
 // O(lines and returns of the order). LeftAll(), History() and Reset() are linear in the purchases
 // of the user. All costs are linear in the limits of the named SKUs. Not thread-safe.

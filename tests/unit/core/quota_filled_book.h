@@ -67,4 +67,23 @@ inline QuotaBook Filled(SeededRandom& random, int64_t users, int64_t limits) {
   return Filled(random, users, limits, integers);
 }
 
+// The users whom AddLargeUsers() adds.
+inline constexpr int64_t kFirstLarge = 1'000'000;
+
+// Gives `users` users `purchases` purchases each, in orders of three, over the last 30 days.
+inline void AddLargeUsers(QuotaBook& book, SeededRandom& random, int64_t users, int64_t purchases,
+                          Names& names) {
+  QuotaLefts lefts;
+  for (int64_t n = 0; n < users; ++n) {
+    for (int64_t line = 0; line < purchases; line += 3) {
+      const int64_t ago =
+          kDefaultQuotaRetentionMs - 1 - kDefaultQuotaRetentionMs * line / purchases;
+      const QuotaItem item = {names.Of("sku ", random.Between(1, 50)), names.Of("action ", 7), 2};
+      book.Buy({names.Of("user ", kFirstLarge + n), names.Of("order ", line),
+                std::vector<QuotaItem>(3, item), kFilledAt - ago},
+               kFilledAt, lefts);
+    }
+  }
+}
+
 }  // namespace tally::test

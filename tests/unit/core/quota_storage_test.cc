@@ -36,8 +36,11 @@ TEST_CASE("a small part of the full size costs that part of 3 GiB") {
 
 // Takes two snapshots of a book while users and limits come, change and go.
 void SnapshotUnderChange(test::SeededRandom& random, test::Names& names) {
+  constexpr int64_t kLarge = 20;
   QuotaBook book = Filled(random, 10'000, 8000, names);
+  test::AddLargeUsers(book, random, kLarge, 600, names);
   const auto user = [&](int64_t n) { return names.Of("user ", n * 97); };
+  const auto large = [&](int64_t n) { return names.Of("user ", test::kFirstLarge + n); };
   const auto sku = [&](int64_t n) { return names.Of("sku ", n); };
   for (int round = 0; round < 2; ++round) {  // a second snapshot finds the marks of the first
     const QuotaBook original = book.Clone();
@@ -53,6 +56,18 @@ void SnapshotUnderChange(test::SeededRandom& random, test::Names& names) {
       book.Buy({user(random.Between(0, 12'000)), names.Of("order ", order), items, kNow}, kNow,
                lefts);
       book.Reset(user(random.Between(0, 10'000)), QuotaActions(), kNow);
+      book.Buy({large(random.Between(0, kLarge)), names.Of("order ", order), items, kNow}, kNow,
+               lefts);
+      std::vector<int32_t> credited;
+      const QuotaId bought = sku(random.Between(1, 50));
+      book.Return({large(random.Between(0, kLarge)), names.Of("order ", 3 * random.Between(0, 200)),
+                   std::vector<QuotaReturnItem>{{bought, 1}}, kNow},
+                  kNow, credited);
+      if (random.OneIn(10)) {
+        const QuotaActions none({names.Of("action ", 7)});
+        const QuotaActions some = random.OneIn(3) ? QuotaActions() : none;
+        book.Reset(large(random.Between(0, kLarge)), some, kNow);
+      }
       const int64_t n = random.Between(0, 4000);
       book.DelLimits(std::vector<QuotaId>{sku(n)}, QuotaActions(), kNow);
       book.SetLimits(std::vector<QuotaLimitSpec>{{sku(n + 1), names.Of("action ", n), 5, 1000}},
@@ -70,6 +85,13 @@ void SnapshotUnderChange(test::SeededRandom& random, test::Names& names) {
     REQUIRE(loaded.stats().purchases == original.stats().purchases);
     for (int64_t n = 0; n < 12'000; n += 17) {
       REQUIRE(HistoryOf(loaded, user(n), kNow) == HistoryOf(original, user(n), kNow));
+    }
+    for (int64_t n = 0; n <= kLarge; ++n) {
+      REQUIRE(HistoryOf(loaded, large(n), kNow) == HistoryOf(original, large(n), kNow));
+      for (int64_t bought = 1; bought <= 50; ++bought) {
+        REQUIRE(test::LeftOf(loaded, large(n), sku(bought), kNow) ==
+                test::LeftOf(original, large(n), sku(bought), kNow));
+      }
     }
     for (int64_t n = 0; n < 4002; n += 5) {
       std::vector<QuotaLimit> expected, limits;
@@ -94,6 +116,8 @@ TEST_CASE("a snapshot taken run by run is the book, whatever the size of a run")
   test::SeededRandom random;
   INFO("seed " << random.seed());
   QuotaBook book = Filled(random, 3000, 4000);
+  test::Names names;
+  test::AddLargeUsers(book, random, 2, 30'000, names);
   book.DelLimits(std::vector<QuotaId>{1, 2, 3}, QuotaActions(), kNow);
   for (const size_t max_bytes : {size_t{1}, size_t{10'000}, size_t{1} << 30}) {
     auto runs = test::SaveAll(book, max_bytes);
@@ -103,10 +127,13 @@ TEST_CASE("a snapshot taken run by run is the book, whatever the size of a run")
     QuotaBook loaded(random.Next());
     for (const std::string& run : runs) REQUIRE(loaded.Load(run));
     REQUIRE(loaded.stats().limits == book.stats().limits);
-    REQUIRE(loaded.stats().users == 3000);
+    REQUIRE(loaded.stats().users == 3002);
     REQUIRE(loaded.stats().purchases == book.stats().purchases);
     for (int64_t user = 0; user < 3000; user += 50) {
       REQUIRE(HistoryOf(loaded, user * 97, kNow) == HistoryOf(book, user * 97, kNow));
+    }
+    for (const int64_t user : {test::kFirstLarge, test::kFirstLarge + 1}) {
+      REQUIRE(HistoryOf(loaded, user, kNow) == HistoryOf(book, user, kNow));
     }
     REQUIRE(loaded.ExpireSome(kNow + kRetention, 1'000'000) == book.stats().purchases);
   }
@@ -146,7 +173,13 @@ void UseAll(QuotaBook& book, test::Names& names) {
     }
     book.LeftAll(user, QuotaActions(), kNow, lefts);
     book.Limits(sku, QuotaActions(), limits);
+    const QuotaId large = names.Of("user ", test::kFirstLarge + n % 2);
+    book.Left(large, std::vector<QuotaId>{sku}, kNow, kNow, lefts);
+    book.Return({large, names.Of("order ", 3 * n), std::vector<QuotaReturnItem>{{sku, 1}}, kNow},
+                kNow, credited);
     const std::vector<QuotaItem> bought = {{sku, names.Of("action ", n), 1}};
+    book.Buy({large, n, bought, kNow + n}, kNow, lefts);
+    if (n == 10) book.Reset(large, QuotaActions({names.Of("action ", 7)}), kNow);
     book.Buy({user, n, bought, kNow}, kNow, lefts);
     if (n % 3 == 0) book.Reset(user, QuotaActions(), kNow);
     if (n % 3 == 1) book.DelLimits(std::vector<QuotaId>{sku}, QuotaActions(), kNow);
@@ -157,7 +190,8 @@ TEST_CASE("damaged runs are refused or loaded, and never read past their end") {
   test::SeededRandom random;
   INFO("seed " << random.seed());
   test::TextNames names;
-  const QuotaBook book = Filled(random, 20, 20, names);
+  QuotaBook book = Filled(random, 20, 20, names);
+  test::AddLargeUsers(book, random, 2, 150, names);
   for (const std::string& run : test::SaveAll(book)) {
     for (int i = 0; i < 1000; ++i) {
       std::string damaged = run.substr(0, random.OneIn(2) ? run.size() : random.Below(run.size()));
@@ -206,6 +240,49 @@ TEST_CASE("a book is freed in slices") {
   size_t slices = 1;
   while (!book.FreeSome(2)) ++slices;
   REQUIRE(slices > 5);
+}
+
+// With the ids of a shop, each purchase in an order of its own, of any of many SKUs, in an action:
+// it is in the sums twice.
+TEST_CASE("a user who has bought often takes at most 64 bytes a purchase") {
+  constexpr int64_t kPurchases = 30'000;
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  QuotaBook book(random.Next());
+  QuotaLefts lefts;
+  for (int64_t n = 0; n < kPurchases; ++n) {
+    const std::vector<QuotaItem> items = {{100'000'000 + random.Between(0, 4'000'000), 1007, 1}};
+    book.Buy({1, 5'000'000'000 + n, items, kNow + 1000 * n}, kNow + 1000 * n, lefts);
+  }
+  const auto bytes = static_cast<double>(book.MemoryBytes()) / kPurchases;
+  INFO(bytes << " bytes a purchase");
+  REQUIRE(bytes <= 64);
+  QuotaBook packed = book.Clone();
+  packed.PackLargeUsers();
+  REQUIRE(HistoryOf(packed, 1, kNow) == HistoryOf(book, 1, kNow));
+}
+
+TEST_CASE("what a user who has bought often loses at once is freed in slices") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  test::Names names;
+  QuotaBook book(random.Next());
+  test::AddLargeUsers(book, random, 1, 30'000, names);
+  QuotaLefts lefts;
+  const std::vector<QuotaItem> items = {{1, 0, 1}};
+  const int64_t later = kNow + kRetention;
+  // A write does not free all of it, and nobody sees that.
+  book.Buy({test::kFirstLarge, 1, items, later}, later, lefts);
+  REQUIRE(book.stats().purchases > 29'000);
+  REQUIRE(HistoryOf(book, test::kFirstLarge, later).size() == 1);
+  size_t slices = 0;
+  while (book.stats().purchases > 1) {
+    REQUIRE(book.ExpireSome(later, 100) <= 200);
+    REQUIRE(++slices < 10'000);
+  }
+  REQUIRE(slices > 100);
+  book.ExpireSome(later, 10'000);
+  REQUIRE(test::SaveAll(book).back().front() == 'U');  // it is stored as others are
 }
 
 }  // namespace
