@@ -137,6 +137,50 @@ def huge_pauses(name, binary, rounds):
     return row
 
 
+def busy_user_pauses(name, binary, purchases):
+    """The longest PING in ms while one client buys for a user who has bought so often. The nearest that Redis has is a
+    sorted set of purchases by time, which is summed up by a script."""
+    script = """local sum = 0
+        for _, line in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], ARGV[1] - 2592000, '+inf')) do
+          sum = sum + 1
+        end
+        redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])
+        return sum"""
+    begin = int(time.time()) - purchases
+
+    if name == "redis":
+        def record(i):
+            return ["ZADD", "purchases", begin + i, i]
+
+        def buy(i):
+            return ["EVAL", script, 1, "purchases", begin + i, i]
+    else:
+        def record(i):
+            return ["QUOTA.RECORD", "book", "user", i, "ITEMS", 1, 0, 1, "AT", begin + i]
+
+        def buy(i):
+            return ["QUOTA.BUY", "book", "user", i, "ITEMS", 1, 0, 1]
+
+    with harness.running(name, binary, "--appendonly", "no") as server:
+        if name != "redis":
+            server.client.call("QUOTA.SETLIMIT", "book", 1, 0, 2**31 - 1, "30d")
+        server.client.load((record(i) for i in range(purchases)), batch=1000)
+        buyer, bought, stop = harness.Client(server.port), 0, time.monotonic() + 3
+
+        def go_on_buying():
+            nonlocal bought
+            while time.monotonic() < stop:
+                buyer.call(*buy(purchases + bought))
+                bought += 1
+
+        thread = threading.Thread(target=go_on_buying)
+        thread.start()
+        times = ping_while(server.client, thread.is_alive)
+        thread.join()
+        buyer.close()
+        return [name, f"{bought / 3:.0f}", f"{percentile(times, 0.5):.2f}", f"{max(times):.2f}"]
+
+
 def crowd_waits(servers, name, prepare, load, seconds, rounds):
     """What a GET beside the load waits for, in ms, and what the load costs. The servers take turns,
     so that what else the machine does is the same for all."""
@@ -207,10 +251,11 @@ def main():
     parser.add_argument("--patience", type=float, default=60, help="seconds to wait for them")
     parser.add_argument("--list", type=int, default=1_000_000, help="entries of the long list")
     parser.add_argument("--large", type=int, default=1_000_000, help="elements of the large value")
+    parser.add_argument("--purchases", type=int, default=100_000, help="of the busy user")
     parser.add_argument("--before", help="path of an older tallyd, for the crowds")
     parser.add_argument("--seconds", type=float, default=3, help="of each round beside a crowd")
     parser.add_argument("--rounds", type=int, default=3, help="beside each crowd")
-    parser.add_argument("--only", choices=["pause", "removal", "huge", "crowds", "expiry", "index"])
+    parser.add_argument("--only", choices=["pause", "removal", "huge", "busy", "crowds", "expiry", "index"])
     parser.add_argument("--crowd", default="", help="crowds whose names contain this")
     arguments = parser.parse_args()
     servers = [("ours", arguments.ours), ("redis", arguments.redis)]
@@ -223,6 +268,9 @@ def main():
          lambda *server: removal_pauses(*server, arguments.large)),
         ("huge", "median of the longest PING in ms beside one value of 150 MiB; target: reads under 5",
          ["", *HUGE_COMMANDS], lambda *server: huge_pauses(*server, arguments.rounds)),
+        ("busy", "ms of a PING each millisecond while one client buys for a user of many purchases",
+         ["", "purchases a second", "p50", "max"],
+         lambda *server: busy_user_pauses(*server, arguments.purchases)),
         ("expiry", "seconds from deadline to removal; target: p99 under 1",
          ["", "removed", "median", "p99", "max"],
          lambda *server: expiry_lag(*server, arguments.due, arguments.others, arguments.patience)),

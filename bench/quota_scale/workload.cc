@@ -140,10 +140,18 @@ std::string Workload::HistoryAt(size_t place) const {
     const size_t index = round * users_ + place;
     for (size_t i = kLineBegin[round]; i < kLineBegin[round + 1]; ++i) {
       wire += "*5\r\n";
-      for (const int64_t field : {kFirstOrder + static_cast<int64_t>(index), lines[i].sku,
-                                  lines[i].action, lines[i].qty, OrderedAtSeconds(index) * 1000}) {
+      for (const int64_t id :
+           {kFirstOrder + static_cast<int64_t>(index), lines[i].sku, lines[i].action}) {
+        const Int64Text text(id);
+        wire += '$';
+        AppendInt64(wire, static_cast<int64_t>(text.view().size()));
+        wire += "\r\n";
+        wire += text.view();
+        wire += "\r\n";
+      }
+      for (const int64_t number : {lines[i].qty, OrderedAtSeconds(index) * 1000}) {
         wire += ':';
-        AppendInt64(wire, field);
+        AppendInt64(wire, number);
         wire += "\r\n";
       }
     }

@@ -11,6 +11,7 @@
 #include "quota_fixture.h"
 #include "quota_naive_book.h"
 #include "random_seed.h"
+#include "scale.h"
 
 namespace tally {
 namespace {
@@ -255,7 +256,7 @@ TEST_CASE("a quota book answers for users of many purchases as lists of purchase
   INFO("seed " << random.seed());
   size_t most = 0;
   for (int walk = 0; walk < 8; ++walk) {
-    Walk one(random, {{7, kBinary}, kManyOrders, walk % 2 == 0 ? size_t{60} : size_t{12}});
+    Walk one(random, {{7, kBinary}, kManyOrders, walk % 2 == 0 ? test::Scaled(60) : 12});
     for (int step = 0; step < 400; ++step) {
       one.Step();
       most = std::max(most, one.purchases());
