@@ -50,13 +50,11 @@ asio::ip::address HostAddress(const std::string& host, std::error_code& error) {
 
 }  // namespace
 
-Listeners::Listeners(EventPoller& poller, Services& server, ConnectionTable& connections,
-                     TurnClock& turn_clock)
+Listeners::Listeners(EventPoller& poller, Services& server, ConnectionTable& connections)
     : poller_(poller),
       server_(server),
       config_(server.config),
-      connections_(connections),
-      turn_clock_(turn_clock) {}
+      connections_(connections) {}
 
 absl::Status Listeners::Open() {
   const bool https = config_.http_port != 0 && config_.http_tls;
@@ -155,14 +153,17 @@ absl::Status Listeners::Watch(std::unique_ptr<Listener> listener) {
 Listeners::Listener::Listener(Listeners& owner_in, Wire wire_in)
     : owner(owner_in), wire(wire_in), tcp(owner_in.io_), local(owner_in.io_) {}
 
-void Listeners::Listener::OnEvent(DescriptorEvent) { owner.Accept(*this); }
+void Listeners::Listener::OnEvent(DescriptorEvent) { owner.waiting_.push_back(this); }
 
 int Listeners::Listener::descriptor() {
   return tcp.is_open() ? tcp.native_handle() : local.native_handle();
 }
 
+void Listeners::AcceptWaiting() {
+  for (Listener* listener : std::exchange(waiting_, {})) Accept(*listener);
+}
+
 void Listeners::Accept(Listener& listener) {
-  turn_clock_.Begin();
   for (int i = 0; i < kMostAccepts; ++i) {
     const std::error_code error =
         listener.tcp.is_open() ? AcceptTcp(listener.tcp, listener.wire) : AcceptUnix(listener.local);

@@ -17,14 +17,12 @@
 #include "server/net/connection_table.h"
 #include "server/net/event_poller.h"
 #include "server/net/tls/tls_context.h"
-#include "server/net/turn_clock.h"
 
 namespace tally::server {
 
 class Listeners {
  public:
-  Listeners(EventPoller& poller, Services& server, ConnectionTable& connections,
-            TurnClock& turn_clock);
+  Listeners(EventPoller& poller, Services& server, ConnectionTable& connections);
 
   // Opens all addresses of the configuration. Returns the first error. An address that begins with
   // '-' may be missing on this machine.
@@ -34,6 +32,9 @@ class Listeners {
   // The addresses that it listens on, for the log.
   const std::vector<std::string>& addresses() const { return addresses_; }
 
+  // Accepts the connections that wait. Called at the end of a turn, when those that have closed in it
+  // have made room.
+  void AcceptWaiting();
   // Makes the paused listeners try again: a connection has closed, or some time has passed.
   void Wake();
 
@@ -81,10 +82,10 @@ class Listeners {
   Services& server_;
   const Config& config_;
   ConnectionTable& connections_;
-  TurnClock& turn_clock_;
   std::vector<std::unique_ptr<Listener>> listeners_;
   std::vector<std::string> addresses_;
   std::unique_ptr<TlsContext> tls_;  // null without tls-port and http-tls
+  std::vector<Listener*> waiting_;  // have connections to accept in this turn
   std::vector<Listener*> resting_;
 };
 

@@ -46,7 +46,7 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
       queue_(state_, dispatcher_),
       site_(Routes(), state_.clients),
       connections_(state_, dispatcher_, site_, queue_, poller_),
-      listeners_(poller_, state_, connections_, turn_clock_),
+      listeners_(poller_, state_, connections_),
       client_output_(state_.clients, state_.stats),
       data_upkeep_(state_),
       client_limits_(state_, connections_),
@@ -137,6 +137,7 @@ void Server::SendOutput(const absl::Status& logged) {
   if (!logged.ok()) client_output_.DropUnlogged();
   client_output_.Flush();
   if (connections_.EraseClosed()) listeners_.Wake();
+  listeners_.AcceptWaiting();
 }
 
 bool Server::ServeOthers() {

@@ -30,7 +30,7 @@ async function user(subject, id) {
   const now = Date.now();
   const mine = lefts[0] ?? [];
   const bought = mine.map((product) => fields(product)[0]);
-  const limits = bought.length > 0 ? await subject.one("QUOTA.LIMITS", subject.key, ...bought.map(word)) : [];
+  const limits = bought.length > 0 ? await subject.one("QUOTA.LIMITS", subject.key, ...bought) : [];
   const rows = mine.flatMap((product, i) => {
     const [sku, actionsLeft] = fields(product), set = fields(limits[i]).map((one) => named(one, LIMIT));
     return fields(actionsLeft).map(fields).map(([id_, n]) => {
