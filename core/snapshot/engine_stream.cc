@@ -145,7 +145,8 @@ absl::Status EngineLoader::TakeFrame(bool& taken) {
   for (size_t i = 0; i < kChecksumBytes; ++i) {
     checksum |= static_cast<uint32_t>(static_cast<unsigned char>(rest[i])) << (8 * i);
   }
-  if (checksum != ChecksumOf(frame.substr(0, covered), checksum_)) return MalformedStream("a checksum");
+  if (checksum != ChecksumOf(frame.substr(0, covered), checksum_))
+    return MalformedStream("a checksum");
   checksum_ = checksum;
   taken_ += covered + kChecksumBytes;
   taken = true;

@@ -5,8 +5,8 @@
 #include "server/admin/families.h"
 #include "server/admin/parts.h"
 #include "server/admin/server_context.h"
-#include "server/state/clock.h"
 #include "server/interfaces/persistence.h"
+#include "server/state/clock.h"
 #include "server/state/watch_list.h"
 
 namespace tally::server {

@@ -13,8 +13,8 @@
 #include "server/admin/server_context.h"
 #include "server/commands/entry_description.h"
 #include "server/config/config.h"
-#include "server/state/clock.h"
 #include "server/interfaces/persistence.h"
+#include "server/state/clock.h"
 
 namespace tally::server {
 namespace {

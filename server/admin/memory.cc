@@ -8,14 +8,14 @@
 #include "server/admin/families.h"
 #include "server/admin/parts.h"
 #include "server/admin/server_context.h"
-#include "server/commands/entry_description.h"
 #include "server/command/help.h"
+#include "server/commands/entry_description.h"
 #include "server/config/config.h"
 #include "server/figures/info_rows.h"
+#include "server/memory/memory_usage.h"
 #include "server/state/client_table.h"
 #include "server/state/client_text.h"
 #include "server/state/hot_keys.h"
-#include "server/memory/memory_usage.h"
 
 namespace tally::server {
 namespace {

@@ -1,8 +1,8 @@
 // What each family of commands that administer the server can reach of it, beside the call itself:
 // one struct for each family, which its handlers get as their second argument. The process fills
-// them in once (server/process/server_state.cc). They name classes and include nothing, so that a family
-// depends on the headers of its own parts only. A part that the process makes later than these
-// structs is a reference to a pointer, which is set before the first command.
+// them in once (server/process/server_state.cc). They name classes and include nothing, so that a
+// family depends on the headers of its own parts only. A part that the process makes later than
+// these structs is a reference to a pointer, which is set before the first command.
 #pragma once
 
 #include <memory>

@@ -12,10 +12,10 @@
 #include "server/arguments/counted_keys.h"
 #include "server/command/help.h"
 #include "server/log/log.h"
+#include "server/memory/evictor.h"
 #include "server/script/script_engine.h"
 #include "server/state/client_table.h"
 #include "server/state/clock.h"
-#include "server/memory/evictor.h"
 #include "server/state/monitor_feed.h"
 
 namespace tally::server {

@@ -6,10 +6,10 @@
 #include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/figures/info.h"
-#include "server/log/log.h"
-#include "server/state/client_table.h"
 #include "server/interfaces/persistence.h"
 #include "server/interfaces/process.h"
+#include "server/log/log.h"
+#include "server/state/client_table.h"
 
 namespace tally::server {
 namespace {

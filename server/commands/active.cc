@@ -20,9 +20,9 @@
 #include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
 #include "core/engine/audiences.h"
+#include "server/arguments/time_args.h"
 #include "server/command/engine_call.h"
 #include "server/command/help.h"
-#include "server/arguments/time_args.h"
 #include "server/command/usage.h"
 #include "server/commands/families.h"
 

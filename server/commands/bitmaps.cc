@@ -8,8 +8,8 @@
 #include "core/bytes/bit_string.h"
 #include "core/bytes/text.h"
 #include "server/command/command_context.h"
-#include "server/commands/string_value.h"
 #include "server/commands/families.h"
+#include "server/commands/string_value.h"
 
 namespace tally::server {
 namespace {

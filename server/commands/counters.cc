@@ -7,10 +7,10 @@
 
 #include "core/bytes/double_format.h"
 #include "core/bytes/number.h"
-#include "server/command/command_context.h"
 #include "server/arguments/expiry_args.h"
-#include "server/commands/string_value.h"
+#include "server/command/command_context.h"
 #include "server/commands/families.h"
+#include "server/commands/string_value.h"
 
 namespace tally::server {
 namespace {

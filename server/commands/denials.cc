@@ -9,8 +9,8 @@
 #include "core/engine/decisions.h"
 #include "core/engine/engine.h"
 #include "core/time/duration.h"
-#include "server/command/command_context.h"
 #include "server/arguments/time_args.h"
+#include "server/command/command_context.h"
 #include "server/command/usage.h"
 #include "server/commands/families.h"
 

@@ -8,8 +8,8 @@
 #include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
 #include "core/engine/own_deadline.h"
-#include "server/command/command_context.h"
 #include "server/arguments/expiry_args.h"
+#include "server/command/command_context.h"
 #include "server/commands/families.h"
 
 namespace tally::server {

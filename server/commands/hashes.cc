@@ -6,10 +6,10 @@
 #include "core/bytes/str_cat.h"
 #include "core/engine/scratch.h"
 #include "core/hash/hash.h"
-#include "server/command/command_context.h"
-#include "server/commands/compact_value.h"
 #include "server/arguments/sample_args.h"
 #include "server/arguments/scan_args.h"
+#include "server/command/command_context.h"
+#include "server/commands/compact_value.h"
 #include "server/commands/families.h"
 
 namespace tally::server {

@@ -12,10 +12,10 @@
 
 #include "core/bytes/number.h"
 #include "core/engine/hit_counters.h"
+#include "server/arguments/time_args.h"
 #include "server/command/command_context.h"
 #include "server/command/engine_call.h"
 #include "server/command/help.h"
-#include "server/arguments/time_args.h"
 #include "server/command/usage.h"
 #include "server/commands/families.h"
 

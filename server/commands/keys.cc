@@ -7,9 +7,9 @@
 #include "core/bytes/number.h"
 #include "core/bytes/text.h"
 #include "server/command/command_context.h"
+#include "server/command/help.h"
 #include "server/commands/each_key.h"
 #include "server/commands/entry_description.h"
-#include "server/command/help.h"
 #include "server/commands/families.h"
 
 namespace tally::server {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "core/bytes/number.h"
-#include "server/command/command_context.h"
 #include "server/arguments/counted_keys.h"
-#include "server/commands/list_value.h"
+#include "server/command/command_context.h"
 #include "server/commands/families.h"
+#include "server/commands/list_value.h"
 
 namespace tally::server {
 namespace {

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "server/command/command_context.h"
-#include "server/commands/list_value.h"
 #include "server/commands/families.h"
+#include "server/commands/list_value.h"
 
 namespace tally::server {
 namespace {

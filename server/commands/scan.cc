@@ -2,8 +2,8 @@
 #include <string>
 #include <vector>
 
-#include "server/command/command_context.h"
 #include "server/arguments/scan_args.h"
+#include "server/command/command_context.h"
 #include "server/commands/families.h"
 
 namespace tally::server {

@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "core/set/set.h"
-#include "server/command/command_context.h"
 #include "server/arguments/counted_keys.h"
-#include "server/commands/set_value.h"
+#include "server/command/command_context.h"
 #include "server/commands/families.h"
+#include "server/commands/set_value.h"
 
 namespace tally::server {
 namespace {

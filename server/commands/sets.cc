@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "core/set/set.h"
-#include "server/command/command_context.h"
 #include "server/arguments/sample_args.h"
 #include "server/arguments/scan_args.h"
-#include "server/commands/set_value.h"
+#include "server/command/command_context.h"
 #include "server/commands/families.h"
+#include "server/commands/set_value.h"
 
 namespace tally::server {
 namespace {

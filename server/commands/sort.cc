@@ -19,9 +19,9 @@
 #include "core/zset/zset.h"
 #include "server/command/command_context.h"
 #include "server/commands/compact_value.h"
+#include "server/commands/families.h"
 #include "server/commands/list_value.h"
 #include "server/commands/string_value.h"
-#include "server/commands/families.h"
 
 namespace tally::server {
 namespace {

@@ -4,11 +4,11 @@
 
 #include "core/bytes/number.h"
 #include "core/bytes/text.h"
+#include "server/arguments/expiry_args.h"
 #include "server/command/command_context.h"
 #include "server/commands/each_key.h"
-#include "server/arguments/expiry_args.h"
-#include "server/commands/string_value.h"
 #include "server/commands/families.h"
+#include "server/commands/string_value.h"
 
 namespace tally::server {
 namespace {

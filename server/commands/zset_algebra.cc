@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/set/set.h"
-#include "server/command/command_context.h"
 #include "server/arguments/counted_keys.h"
+#include "server/command/command_context.h"
 #include "server/commands/families.h"
 #include "server/commands/zset_access.h"
 

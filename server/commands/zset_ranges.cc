@@ -5,8 +5,8 @@
 #include <string>
 
 #include "core/bytes/number.h"
-#include "server/command/command_context.h"
 #include "server/arguments/scan_args.h"
+#include "server/command/command_context.h"
 #include "server/commands/families.h"
 #include "server/commands/zset_access.h"
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "core/bytes/double_format.h"
-#include "server/command/command_context.h"
 #include "server/arguments/counted_keys.h"
 #include "server/arguments/sample_args.h"
 #include "server/arguments/scan_args.h"
+#include "server/command/command_context.h"
 #include "server/commands/families.h"
 #include "server/commands/zset_access.h"
 

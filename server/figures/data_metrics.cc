@@ -4,8 +4,8 @@
 #include "core/bytes/str_cat.h"
 #include "core/engine/engine.h"
 #include "server/figures/metric_groups.h"
-#include "server/state/clock.h"
 #include "server/interfaces/persistence.h"
+#include "server/state/clock.h"
 #include "server/state/stats.h"
 
 namespace tally::server {

@@ -5,8 +5,8 @@
 #include "server/command/command_host.h"
 #include "server/command/command_table.h"
 #include "server/figures/info_rows.h"
-#include "server/state/clock.h"
 #include "server/interfaces/persistence.h"
+#include "server/state/clock.h"
 #include "server/state/pubsub.h"
 #include "server/state/stats.h"
 

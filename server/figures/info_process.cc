@@ -12,11 +12,11 @@
 #include "server/config/directive.h"
 #include "server/config/version.h"
 #include "server/figures/info_rows.h"
+#include "server/interfaces/process.h"
+#include "server/memory/memory_usage.h"
 #include "server/state/client_table.h"
 #include "server/state/client_text.h"
 #include "server/state/clock.h"
-#include "server/memory/memory_usage.h"
-#include "server/interfaces/process.h"
 
 namespace tally::server {
 namespace {

@@ -6,11 +6,11 @@
 #include "server/config/config.h"
 #include "server/config/version.h"
 #include "server/figures/metric_groups.h"
+#include "server/interfaces/process.h"
+#include "server/memory/memory_usage.h"
 #include "server/state/client_table.h"
 #include "server/state/clock.h"
 #include "server/state/hot_keys.h"
-#include "server/memory/memory_usage.h"
-#include "server/interfaces/process.h"
 #include "server/state/pubsub.h"
 #include "server/state/stats.h"
 

@@ -51,10 +51,7 @@ asio::ip::address HostAddress(const std::string& host, std::error_code& error) {
 }  // namespace
 
 Listeners::Listeners(EventPoller& poller, Services& server, ConnectionTable& connections)
-    : poller_(poller),
-      server_(server),
-      config_(server.config),
-      connections_(connections) {}
+    : poller_(poller), server_(server), config_(server.config), connections_(connections) {}
 
 absl::Status Listeners::Open() {
   const bool https = config_.http_port != 0 && config_.http_tls;
@@ -165,8 +162,8 @@ void Listeners::AcceptWaiting() {
 
 void Listeners::Accept(Listener& listener) {
   for (int i = 0; i < kMostAccepts; ++i) {
-    const std::error_code error =
-        listener.tcp.is_open() ? AcceptTcp(listener.tcp, listener.wire) : AcceptUnix(listener.local);
+    const std::error_code error = listener.tcp.is_open() ? AcceptTcp(listener.tcp, listener.wire)
+                                                         : AcceptUnix(listener.local);
     if (error == asio::error::would_block) return;
     if (error && error != asio::error::connection_aborted) return Rest(listener, error);
   }

@@ -32,8 +32,8 @@ class Listeners {
   // The addresses that it listens on, for the log.
   const std::vector<std::string>& addresses() const { return addresses_; }
 
-  // Accepts the connections that wait. Called at the end of a turn, when those that have closed in it
-  // have made room.
+  // Accepts the connections that wait. Called at the end of a turn, when those that have closed in
+  // it have made room.
   void AcceptWaiting();
   // Makes the paused listeners try again: a connection has closed, or some time has passed.
   void Wake();
@@ -85,7 +85,7 @@ class Listeners {
   std::vector<std::unique_ptr<Listener>> listeners_;
   std::vector<std::string> addresses_;
   std::unique_ptr<TlsContext> tls_;  // null without tls-port and http-tls
-  std::vector<Listener*> waiting_;  // have connections to accept in this turn
+  std::vector<Listener*> waiting_;   // have connections to accept in this turn
   std::vector<Listener*> resting_;
 };
 

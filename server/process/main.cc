@@ -20,14 +20,14 @@
 #include "server/config/config_file.h"
 #include "server/config/environment.h"
 #include "server/config/setting_conflicts.h"
+#include "server/memory/memory_usage.h"
 #include "server/net/descriptors.h"
+#include "server/net/tls/tls_context.h"
 #include "server/process/out_of_memory.h"
 #include "server/process/ping.h"
 #include "server/process/server.h"
 #include "server/process/signals.h"
-#include "server/memory/memory_usage.h"
 #include "server/process/supervisor.h"
-#include "server/net/tls/tls_context.h"
 
 namespace {
 

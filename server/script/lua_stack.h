@@ -6,8 +6,8 @@
 
 namespace tally::server {
 
-// The text of the string or number at `index`, empty for any other value. Valid as long as the value
-// is on the stack.
+// The text of the string or number at `index`, empty for any other value. Valid as long as the
+// value is on the stack.
 inline std::string_view TextAt(lua_State* lua, int index) {
   size_t size = 0;
   const char* text = lua_tolstring(lua, index, &size);

@@ -19,10 +19,10 @@
 #include "core/tzdata/tzdata_zones.h"
 #include "server/admin/families.h"
 #include "server/dispatch/dispatcher.h"
+#include "server/dispatch/session.h"
+#include "server/process/server_state.h"
 #include "server/resp/parser.h"
 #include "server/script/script_engine.h"
-#include "server/process/server_state.h"
-#include "server/dispatch/session.h"
 #include "tests/fuzz/no_files.h"
 
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "server/http_peer.h"
-#include "server/web/page/page_assets.h"
 #include "server/web/live_figures.h"
+#include "server/web/page/page_assets.h"
 
 namespace tally::server {
 namespace {
