@@ -216,7 +216,8 @@ def check_digests(report):
                 Caller(server.port).call("POLICY.DEL", name)
         report.equal("none again", same("all deleted"), none)
         release = re.search(r"project\(tallyd VERSION (\d+)\.(\d+)\.(\d+)", (ROOT / "CMakeLists.txt").read_text())
-        module = Caller(one.port).call("MODULE", "LIST")[0]
+        # Valkey's own engine of scripts is a module too.
+        module = next(row for row in Caller(one.port).call("MODULE", "LIST") if b"tally" in row)
         number = sum(int(part) * factor for part, factor in zip(release.groups(), (10_000, 100, 1)))
         report.equal("MODULE LIST shows the release", module[module.index(b"ver") + 1], number)
         report.equal("INFO too", Caller(one.port).info("tally", "tally_release"), ".".join(release.groups()))
