@@ -17,7 +17,7 @@ from lib.report import Report  # noqa: E402
 from lib.resp import RespClient  # noqa: E402
 from lib.server import ROOT, Server, free_port, tallyd  # noqa: E402
 
-KEYS = 300_000  # whose load takes longer than some starts of tallyd --ping
+KEYS = 1_000_000
 WAIT_SECONDS = 30
 CONTAINERS = ROOT / "conf/containers"
 
