@@ -1,5 +1,6 @@
 // The main program: reads the command line, prepares the process for the server, and cleans up
 // after it.
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -7,7 +8,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -157,9 +157,13 @@ void WarnOfSettings(const LoadedConfig& loaded, const Supervisor& supervisor, co
 // A pid file that cannot be written is no reason to stop.
 void WritePidFile(const std::string& path, const Logger& log) {
   if (path.empty()) return;
-  std::ofstream file(path);
-  file << ::getpid() << std::endl;
-  if (!file) log.Warning("Failed to write the pidfile ", path);
+  // Without waiting: the path may be a FIFO that nobody reads.
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK;
+  const int descriptor = ::open(path.c_str(), kFlags, 0644);
+  if (descriptor < 0 || ::dprintf(descriptor, "%d\n", ::getpid()) < 0) {
+    log.Warning("Failed to write the pidfile ", path, ": ", std::strerror(errno));
+  }
+  if (descriptor >= 0) ::close(descriptor);
 }
 
 int Serve(LoadedConfig& loaded) {

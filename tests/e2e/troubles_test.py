@@ -6,6 +6,7 @@ import pathlib
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -169,6 +170,11 @@ def check_no_files(report):
         os.mkfifo(server.directory / "fifo.log")
         code, text = refusal("--logfile", str(server.directory / "fifo.log"))
         report.check("logfile: a FIFO that nobody reads", code == 1 and "fifo.log" in text, text)
+    with tempfile.TemporaryDirectory() as directory:
+        fifo = f"{directory}/fifo.pid"
+        os.mkfifo(fifo)
+        with Server(pidfile=fifo) as server, server.client() as client:
+            report.equal("pidfile: a FIFO that nobody reads is no reason to stop", client.call("PING"), "PONG")
 
 
 def main():
