@@ -5,8 +5,8 @@
 #include <string>
 
 #include "core/bytes/str_cat.h"
-#include "server/config/config.h"
 #include "server/figures/figure_history.h"
+#include "server/interfaces/write_refusal.h"
 #include "server/log/trouble_log.h"
 #include "server/memory/memory_usage.h"
 #include "server/state/clock.h"
@@ -49,7 +49,7 @@ void PeriodicWork::ReportTroubles() {
         StrCat("The append-only file cannot be written: ", std::string(error.message()),
                ". Writes are refused (MISCONF)"),
         now_ms);
-  } else if (server_.config.stop_writes_on_bgsave_error && parts_.persistence.snapshot_failed()) {
+  } else if (!MayWrite(parts_.persistence, server_.config)) {
     server_.troubles.writes.Happens(
         "No snapshot can be saved, and no log keeps the data. Writes are refused (MISCONF, "
         "stop-writes-on-bgsave-error)",

@@ -1,12 +1,9 @@
 #include "server/web/health.h"
 
-#include <absl/status/status.h>
-
 #include "server/command/command_context.h"
-#include "server/config/config.h"
 #include "server/figures/server_figures.h"
 #include "server/http/http_response.h"
-#include "server/interfaces/persistence.h"
+#include "server/interfaces/write_refusal.h"
 
 namespace tally::server {
 
@@ -16,9 +13,7 @@ HttpResponse Readiness(const HttpCall& call) {
   const ServerFigures& server = call.server.figures;
   if (server.loading) return ErrorResponse(503, "LOADING the data is being loaded");
   if (server.script_busy) return ErrorResponse(503, kBusyError);
-  const bool snapshots_fail =
-      server.config.stop_writes_on_bgsave_error && server.persistence->snapshot_failed();
-  if (!server.persistence->write_error().ok() || snapshots_fail) {
+  if (!MayWrite(*server.persistence, server.config)) {
     return ErrorResponse(503, "MISCONF writes are refused: the files cannot be written");
   }
   return {.body = "ok\n"};
