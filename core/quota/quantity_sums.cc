@@ -206,6 +206,21 @@ int64_t QuantitySums::SumAfter(BookId sku, BookId action, int64_t after_ms) cons
   return SumThrough({sku, action, kLatest}) - SumThrough({sku, action, after_ms});
 }
 
+int64_t QuantitySums::FirstAfter(BookId sku, BookId action, int64_t after_ms) const {
+  if (branches_.empty() || after_ms == kLatest) return kLatest;
+  const Key from{sku, action, after_ms + 1};
+  Place place = Find(from);
+  for (const Entry& entry : Unpack(branches_[place.branch].leaves[place.leaf])) {
+    if (entry.key < from) continue;
+    return entry.key.sku == sku && entry.key.action == action ? entry.key.ts_ms : kLatest;
+  }
+  // It may be the first entry of the next leaf.
+  if (++place.leaf == branches_[place.branch].leaves.size()) place = {place.branch + 1, 0};
+  if (place.branch == branches_.size()) return kLatest;
+  const Key& next = branches_[place.branch].leaves[place.leaf].first;
+  return next.sku == sku && next.action == action ? next.ts_ms : kLatest;
+}
+
 void QuantitySums::Clear(BookId sku, BookId action) {
   const auto is_of = [&](const Key& key) { return key.sku == sku && key.action == action; };
   while (!branches_.empty()) {

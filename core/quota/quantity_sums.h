@@ -39,6 +39,9 @@ class QuantitySums {
   void Subtract(const Key& key, int64_t qty);
   // The sum of the quantities of the SKU and action later than `after_ms`.
   int64_t SumAfter(BookId sku, BookId action, int64_t after_ms) const;
+  // When the first quantity of the SKU and action later than `after_ms` was bought; the latest
+  // instant there is if there is none.
+  int64_t FirstAfter(BookId sku, BookId action, int64_t after_ms) const;
   // Removes all entries of the SKU and action. O(1) amortised for each.
   void Clear(BookId sku, BookId action);
 

@@ -276,17 +276,25 @@ LargeUser* QuotaBook::OpenLarge(std::string_view key, int64_t now_ms, size_t mos
 
 void QuotaBook::CountLarge(std::string_view key, LargeUser& user, int64_t now_ms,
                            LeftCounters& counters) const {
-  const int64_t horizon_ms = retention_.Horizon(now_ms);
   if (IsUnsettled(user)) {
-    for (const PurchaseLine& line : AllLines(key, user).lines) {
-      if (retention_.Keeps(line, horizon_ms)) counters.Count(line);
-    }
-    return;
+    return ForEachKept(key, now_ms, [&](const PurchaseLine& line) { counters.Count(line); });
   }
+  const int64_t horizon_ms = retention_.Horizon(now_ms);
   IndexLarge(key, user);
   counters.SetBought([&](BookId sku, BookId action, int64_t after_ms, int64_t deleted_ms) {
     if (deleted_ms > user.ClearedThrough(sku, action)) return int64_t{0};
     return user.sums.SumAfter(sku, action, std::max(after_ms, horizon_ms));
+  });
+}
+
+void QuotaBook::NoteTimesOfLarge(std::string_view key, LargeUser& user, int64_t now_ms,
+                                 LeftCounters& counters) const {
+  if (IsUnsettled(user)) {
+    return ForEachKept(key, now_ms, [&](const PurchaseLine& line) { counters.NoteTime(line); });
+  }
+  const int64_t horizon_ms = retention_.Horizon(now_ms);
+  counters.SetTimes([&](BookId sku, BookId action, int64_t after_ms) {
+    return user.sums.FirstAfter(sku, action, std::max(after_ms, horizon_ms));
   });
 }
 
@@ -380,8 +388,8 @@ void QuotaBook::StoreOrder(OpenUser& open, LargeUser& user) {
   PutChunks(open.key.view(), user, chunks);
 }
 
-bool QuotaBook::ResetLarge(std::string_view key, LargeUser& user, const BookActions* actions) {
-  if (actions == nullptr) {
+bool QuotaBook::ResetLarge(std::string_view key, LargeUser& user, const BookActions& actions) {
+  if (actions.all()) {
     TextUses uses;
     if (texts_ != nullptr) uses.Add(AllLines(key, user), -1);
     EraseChunks(key, user);
@@ -396,7 +404,7 @@ bool QuotaBook::ResetLarge(std::string_view key, LargeUser& user, const BookActi
     OpenChunk chunk = large_->Read(key, number);
     bool changed = false;
     for (PurchaseLine& line : chunk.purchases.lines) {
-      const uint8_t resets = line.resets | ResetsOf(line, *actions);
+      const uint8_t resets = line.resets | ResetsOf(line, actions);
       if (resets == line.resets) continue;
       user.TakeFromSums(line);
       line.resets = resets;

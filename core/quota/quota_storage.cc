@@ -263,6 +263,7 @@ bool QuotaBook::LoadLimits(std::string_view in) {
   return InsertRecords(in, limits_, [&](const RecordTable::Record& record) {
     if (!EntityKey::IsSku(record.key()) || !UseLoaded(EntityKey::SkuOf(record.key()))) return false;
     if (!DecodeLimits(record.payload(), entries)) return false;
+    most_limits_ = std::max(most_limits_, entries.size());
     int64_t& due = record.segment().due;
     for (const LimitEntry& entry : entries) {
       if (!UseLoaded(entry.action)) return false;
