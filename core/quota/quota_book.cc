@@ -93,7 +93,7 @@ void QuotaBook::Store(OpenUser& user) {
   const std::vector<PurchaseLine>& lines = user.purchases.lines;
   user.uses.Add(user.purchases, 1);
   ChangeUses(user.uses);
-  if (lines.size() > LargeUser::kManyLines) return MakeLarge(user);
+  if (lines.size() + user.purchases.returns.size() > LargeUser::kManyLines) return MakeLarge(user);
   purchase_count_ += lines.size();
   purchase_count_ -= user.stored_lines;
   const std::string_view key = user.key.view();
@@ -146,8 +146,10 @@ QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, Quo
     known |= line.order == order.order;
   }
   if (large != nullptr) {
+    const int64_t horizon_ms = retention_.Horizon(now_ms);
+    if (large->marks > 0) DropOrder(user.key.view(), *large, order.order, horizon_ms);
     if (is_counted) CountLarge(user.key.view(), *large, now_ms, counters);
-    known = order.once && LargeKnows(user.key.view(), *large, order.order, now_ms);
+    known = order.once && LargeKnows(user.key.view(), *large, order.order, horizon_ms);
   }
 
   BuyResult result;
@@ -197,14 +199,18 @@ bool QuotaBook::Return(const QuotaReturn& request, int64_t now_ms, std::vector<i
   for (const ReturnMark& mark : user.purchases.returns) {
     if (mark.order == request.order && mark.ts_ms == request.ts_ms) seen.insert(mark.sku);
   }
+  const auto is_seen = [&](BookId sku) {
+    if (large == nullptr) return seen.contains(sku);
+    return LargeHasMark(user.key.view(), *large, {request.order, sku, request.ts_ms});
+  };
   absl::flat_hash_set<BookId> now_seen;
   for (size_t i = 0; i < request.items.size(); ++i) {
     const QuotaReturnItem& item = request.items[i];
     Check(item.qty >= 0, "a quantity is not negative");
     const BookId sku = Find(item.sku);
-    if (request.once && seen.contains(sku)) continue;
+    if (request.once && is_seen(sku)) continue;
     credited[i] = order.Credit(sku, item.qty);
-    if (credited[i] == 0 || seen.contains(sku)) continue;
+    if (credited[i] == 0 || is_seen(sku)) continue;
     if (!now_seen.insert(sku).second) continue;
     user.purchases.returns.push_back({request.order, sku, request.ts_ms});
   }

@@ -225,9 +225,10 @@ class QuotaBook {
     EntityKey key;
     RecordTable::Record record;
     size_t stored_lines = 0;
-    UserPurchases purchases;        // without what is out of retention
-    TextUses uses;                  // minus the uses of the stored block; Store() adds the new ones
-    std::vector<OpenChunk> chunks;  // of OpenOrder(): their lines and returns are the purchases
+    UserPurchases purchases;  // without what is out of retention
+    TextUses uses;            // minus the uses of the stored block; Store() adds the new ones
+    // Of OpenOrder(): their lines are the purchases, without the returns that were known.
+    std::vector<OpenChunk> chunks;
   };
 
   struct Snapshot {
@@ -315,6 +316,7 @@ class QuotaBook {
   bool LoadUsers(std::string_view in);
   bool LoadChunks(std::string_view in);
   bool LoadChunk(std::string_view key, uint32_t number, std::string_view block);
+  bool LoadMarks(std::string_view key, uint32_t number, std::string_view block);
 
   // Calls visit(line) for each line of the user that is kept, in the order of recording.
   template <typename Visit>
@@ -363,14 +365,23 @@ class QuotaBook {
   // Frees what is out of retention; returns how many chunks it has looked at.
   size_t DropFromLarge(std::string_view key, LargeUser& user, int64_t now_ms, size_t most_chunks);
   void DropFromChunk(std::string_view key, LargeUser& user, uint32_t number, int64_t horizon_ms);
-  UserPurchases* FindHome(std::string_view key, const LargeUser& user, const QuotaId& order,
-                          int64_t horizon_ms, std::vector<OpenChunk>& chunks) const;
+  // Frees what is out of retention in chunks that hold lines of the order. If its id comes again,
+  // it is another order, whose returns are not those of the first.
+  void DropOrder(std::string_view key, LargeUser& user, const QuotaId& order, int64_t horizon_ms);
+  // Stores a chunk of returns, or erases it if there are none.
+  void PutMarks(std::string_view key, LargeUser& user, uint32_t number,
+                std::span<const ReturnMark> marks);
+  void AddMarks(std::string_view key, LargeUser& user, std::span<const ReturnMark> added);
+  bool LargeHasMark(std::string_view key, const LargeUser& user, const ReturnMark& mark) const;
+  // Takes the uses of texts that are gone from `uses`.
+  void ForgetReturns(std::string_view key, LargeUser& user, const QuotaId& order, TextUses& uses);
   void CountLarge(std::string_view key, LargeUser& user, int64_t now_ms,
                   LeftCounters& counters) const;
   void NoteTimesOfLarge(std::string_view key, LargeUser& user, int64_t now_ms,
                         LeftCounters& counters) const;
+  // Whether a line of the order is kept.
   bool LargeKnows(std::string_view key, const LargeUser& user, const QuotaId& order,
-                  int64_t now_ms) const;
+                  int64_t horizon_ms) const;
   void AppendToLarge(std::string_view key, LargeUser& user, std::span<const PurchaseLine> lines);
   // Opens the chunks that hold lines of the order.
   OpenUser OpenOrder(const QuotaId& user_id, LargeUser& user, const QuotaId& order, int64_t now_ms);

@@ -61,6 +61,8 @@ struct Traffic {
   std::vector<QuotaId> users = kUsers;
   std::vector<QuotaId> orders = kOrders;
   size_t most_items = 3;
+  size_t most_returns = 1;  // at a time
+  size_t most_qty = 11;
 };
 
 class Walk {
@@ -85,7 +87,8 @@ class Walk {
       case 3:
       case 4:
       case 5:
-        return Return();
+        for (size_t i = 1 + random_.Below(traffic_.most_returns); i > 0; --i) Return();
+        return;
       case 6:
         return Reset();
       case 7:
@@ -169,6 +172,12 @@ class Walk {
     return now_ms_ + random_.Between(random_.OneIn(4) ? -320'000 : -120'000, 40'000);
   }
 
+  // The same one often, so that ONCE has something to recognise.
+  int64_t ReturnTime() {
+    const int64_t now_ms = now_ms_ / 20'000 * 20'000;
+    return now_ms + static_cast<int64_t>(random_.Below(traffic_.most_returns));
+  }
+
   void SetLimits() {
     std::vector<QuotaLimitSpec> specs;
     for (size_t i = 1 + random_.Below(3); i > 0; --i) {
@@ -195,7 +204,8 @@ class Walk {
   void Buy() {
     std::vector<QuotaItem> items;
     for (size_t i = 1 + random_.Below(traffic_.most_items); i > 0; --i) {
-      items.push_back({Pick(kSkus), Pick(kActions), static_cast<int32_t>(random_.Below(12))});
+      items.push_back({Pick(kSkus), Pick(kActions),
+                       static_cast<int32_t>(random_.Below(traffic_.most_qty + 1))});
     }
     const QuotaOrder order{Pick(traffic_.users), Pick(traffic_.orders), items,
                            EventTime(),          random_.OneIn(2),      random_.OneIn(3),
@@ -216,8 +226,8 @@ class Walk {
     for (size_t i = 1 + random_.Below(3); i > 0; --i) {
       items.push_back({Pick(kSkus), static_cast<int32_t>(random_.Below(10))});
     }
-    const QuotaReturn request{Pick(traffic_.users), Pick(traffic_.orders), items,
-                              now_ms_ / 20'000 * 20'000, random_.OneIn(2)};
+    const QuotaReturn request{Pick(traffic_.users), Pick(traffic_.orders), items, ReturnTime(),
+                              random_.OneIn(2)};
     std::vector<int32_t> credited;
     const bool changed = book_.Return(request, now_ms_, credited);
     REQUIRE(credited == model_.Return(request));
@@ -285,6 +295,20 @@ TEST_CASE("a quota book answers for users of many purchases as lists of purchase
     }
   }
   REQUIRE(most > 500);
+}
+
+// Of few purchases, so that only the returns make their user large.
+TEST_CASE("a quota book answers for orders of many returns as lists of purchases do") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  for (int walk = 0; walk < 6; ++walk) {
+    Walk one(random, {{7, kBinary}, kOrders, 2, 60, 3000});
+    for (int step = 0; step < 300; ++step) {
+      one.Step();
+      if (step % 8 == 0) one.Compare();
+      if (step % 50 == 49) one.CompareCounts();
+    }
+  }
 }
 
 }  // namespace
