@@ -113,6 +113,18 @@ std::string Words::One(std::string_view name) {
          return w.random_.Percent(95) ? std::to_string(w.random_.Below(400))
                                       : std::string(w.random_.OneOf(kBadBitOffsets));
        }},
+      {"field",
+       [](Words& w) {
+         const int64_t width =
+             w.random_.Percent(95) ? w.random_.Between(1, 63) : w.random_.Between(-1, 66);
+         return (w.random_.Percent(50) ? "i" : "u") + std::to_string(width);
+       }},
+      {"fieldoffset",
+       [](Words& w) {
+         const bool counts_fields = w.random_.Percent(30);
+         return counts_fields ? "#" + std::to_string(w.random_.Between(-1, 12))
+                              : std::to_string(w.random_.Below(300));
+       }},
       {"offset",
        [](Words& w) {
          return w.random_.Percent(95)   ? std::to_string(w.random_.Below(200))
