@@ -109,7 +109,9 @@ void BM_Return(benchmark::State& state) {
   for (auto _ : state) {
     state.PauseTiming();
     const int64_t user = traffic.User();
-    book.History(user, now, lines);
+    lines.clear();
+    book.ForEachPurchase(user, now,
+                         [&](const tally::QuotaPurchase& line) { lines.push_back(line); });
     if (lines.empty()) {
       state.ResumeTiming();
       continue;

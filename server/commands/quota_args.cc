@@ -65,6 +65,11 @@ bool QuotaArgs::WrongSyntax(std::string_view what) {
 
 bool QuotaArgs::Missing(std::string_view name) { return WrongSyntax(StrCat(name, " is missing")); }
 
+bool QuotaArgs::TooMuch(std::string_view name) {
+  return Fail(name, StrCat(": those named have more than ", kMaxQuotaAnswer,
+                           " limits or purchases, too many for one call; name fewer"));
+}
+
 bool QuotaArgs::HasRoom(std::string_view name, size_t count) {
   if (count < kMaxQuotaEntries) return true;
   return Fail(name, StrCat(": at most ", kMaxQuotaEntries, " in one call"));

@@ -70,6 +70,8 @@ class QuotaArgs {
   // Replies the error `what` with the command's usage. Always returns false.
   bool WrongSyntax(std::string_view what);
   bool Missing(std::string_view name);
+  // Replies that what several of `name` have is too much for one call. Always returns false.
+  bool TooMuch(std::string_view name);
 
   // Makes Log() use this name for the command.
   void LogAs(std::string_view name) { logged_name_ = name; }
