@@ -111,6 +111,22 @@ TEST_CASE("an order may be returned thousands of times") {
   }
 }
 
+TEST_CASE("after a load the indexes of large users can be made before they are asked for") {
+  Shop shop;
+  shop.RecordMany(kNow, kNow, 3000);
+  QuotaBook loaded(2);
+  for (const std::string& run : test::SaveAll(shop.book())) REQUIRE(loaded.Load(run));
+  const size_t without = loaded.MemoryBytes();
+  while (loaded.PrepareNext()) {
+  }
+  const size_t with = loaded.MemoryBytes();
+  REQUIRE(with > without + 3000);
+  REQUIRE(test::LeftOf(loaded, kUser, 2, kNow) == test::LeftOf(shop.book(), kUser, 2, kNow));
+  REQUIRE(loaded.MemoryBytes() == with);
+  QuotaBook empty(3);
+  REQUIRE_FALSE(empty.PrepareNext());
+}
+
 // A chunk of a version that kept returns beside the lines: of the user 7, number 0.
 TEST_CASE("returns beside the lines of a chunk are loaded") {
   UserPurchases purchases;
