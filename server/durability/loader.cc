@@ -89,18 +89,6 @@ absl::Status Loader::Replay(Args args) {
   return absl::OkStatus();
 }
 
-absl::Status Loader::Examine(bool load_truncated) const {
-  auto files = AofLoader::Open(parts_.files.directory(), load_truncated);
-  if (!files.ok()) return files.status();
-  absl::StatusOr<bool> more = true;
-  while (more.ok() && *more) {
-    more = (*files)->Step([](std::string_view) { return absl::OkStatus(); },
-                          [](std::span<const std::string_view>) {},
-                          [](Args) { return absl::OkStatus(); });
-  }
-  return more.status();
-}
-
 LoadingFigures Loader::figures() const {
   const uint64_t done = files_->bytes_done();
   const uint64_t total = std::max(files_->bytes_total(), done);

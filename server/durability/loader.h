@@ -46,9 +46,6 @@ class Loader {
   // end or an error loading() is false.
   absl::StatusOr<std::optional<End>> LoadSlice(int64_t budget_us);
 
-  // Reads all files to their ends to check them, and loads nothing.
-  absl::Status Examine(bool load_truncated) const;
-
   // Requires loading().
   LoadingFigures figures() const;
 
