@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <asio/ip/v6_only.hpp>
 #include <cerrno>
 #include <utility>
@@ -150,7 +151,11 @@ absl::Status Listeners::Watch(std::unique_ptr<Listener> listener) {
 Listeners::Listener::Listener(Listeners& owner_in, Wire wire_in)
     : owner(owner_in), wire(wire_in), tcp(owner_in.io_), local(owner_in.io_) {}
 
-void Listeners::Listener::OnEvent(DescriptorEvent) { owner.waiting_.push_back(this); }
+// It may be reported several times in one turn.
+void Listeners::Listener::OnEvent(DescriptorEvent) {
+  std::vector<Listener*>& waiting = owner.waiting_;
+  if (std::find(waiting.begin(), waiting.end(), this) == waiting.end()) waiting.push_back(this);
+}
 
 int Listeners::Listener::descriptor() {
   return tcp.is_open() ? tcp.native_handle() : local.native_handle();
