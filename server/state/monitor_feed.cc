@@ -12,7 +12,7 @@ namespace {
 
 // Of a longer argument only the beginning is shown: to write out megabytes for people stops
 // everybody.
-constexpr size_t kShownArgBytes = size_t{64} << 10;
+constexpr size_t kShownArgBytes = size_t{1} << 20;
 
 }  // namespace
 

@@ -77,7 +77,7 @@ TEST_CASE("monitor: of a long argument the beginning is shown") {
   CommandHarness h;
   Client& monitor = *h.Connect();
   h.state.clients.SetMonitor(monitor, true);
-  const std::string most(64 << 10, 'v');
+  const std::string most(1 << 20, 'v');
   h.Run(CommandHarness::Words{"SET", "key", most});
   CHECK(Has(monitor.output.Joined(), StrCat("\"SET\" \"key\" \"", most, "\"\r\n")));
   monitor.output.Clear();
