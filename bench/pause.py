@@ -168,6 +168,7 @@ def wide_pauses(name, binary, rounds):
     with harness.running(name, binary, "--appendonly", "no") as server:
         if name != "redis":
             server.client.call("QUOTA.SETLIMIT", "book", 1, 0, 10, "30d")
+        server.client.load((["SET", i, i] for i in range(heavy_commands.NAMES)), batch=1000)
         for ours, redis in heavy_commands.WIDE.values():
             longest = []
             for _ in range(rounds):
