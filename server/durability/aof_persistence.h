@@ -47,15 +47,8 @@ class AofPersistence : public Persistence {
   void Cron();
   // See Rewriter.
   std::optional<int64_t> NextSliceInMicros() { return rewriter_.NextSliceInMicros(); }
-  // See Keyspace::Observer.
-  void SaveBeforeChange(size_t database, Keyspace::Segment& segment, std::string_view key,
-                        const Keyspace::Entry& entry) {
-    rewriter_.SaveBeforeChange(database, segment, key, entry);
-  }
-  void SaveBeforeValueChange(void* value, ByteRange bytes) {
-    rewriter_.SaveBeforeValueChange(value, bytes);
-  }
-  bool KeepValue(const void* value) { return rewriter_.KeepValue(value); }
+  // Whoever observes the keyspaces must tell it what is about to change.
+  Rewriter& rewriter() { return rewriter_; }
 
   const absl::Status& write_error() const override { return log_.error(); }
   absl::Status StartRewrite() override;

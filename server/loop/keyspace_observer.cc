@@ -8,8 +8,8 @@
 
 namespace tally::server {
 
-KeyspaceObserver::KeyspaceObserver(Services& server, AofPersistence& persistence)
-    : server_(server), persistence_(persistence) {
+KeyspaceObserver::KeyspaceObserver(Services& server, Rewriter& rewriter)
+    : server_(server), rewriter_(rewriter) {
   server_.engine.set_observer(this);
 }
 
@@ -29,13 +29,13 @@ void KeyspaceObserver::OnCreated(Keyspace& keyspace, std::string_view key) {
 
 void KeyspaceObserver::BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment,
                                     std::string_view key, const Keyspace::Entry& entry) {
-  persistence_.SaveBeforeChange(server_.engine.IndexOf(keyspace), segment, key, entry);
+  rewriter_.SaveBeforeChange(server_.engine.IndexOf(keyspace), segment, key, entry);
 }
 
 void KeyspaceObserver::BeforeValueChange(void* value, ByteRange bytes) {
-  persistence_.SaveBeforeValueChange(value, bytes);
+  rewriter_.SaveBeforeValueChange(value, bytes);
 }
 
-bool KeyspaceObserver::KeepValue(Type, void* value) { return persistence_.KeepValue(value); }
+bool KeyspaceObserver::KeepValue(Type, void* value) { return rewriter_.KeepValue(value); }
 
 }  // namespace tally::server

@@ -6,14 +6,14 @@
 
 #include "core/engine/engine.h"
 #include "server/dispatch/services.h"
-#include "server/durability/aof_persistence.h"
+#include "server/durability/rewriter.h"
 
 namespace tally::server {
 
 // Observes the engine's keyspaces as long as it lives.
 class KeyspaceObserver final : private Keyspace::Observer {
  public:
-  KeyspaceObserver(Services& server, AofPersistence& persistence);
+  KeyspaceObserver(Services& server, Rewriter& rewriter);
   ~KeyspaceObserver();
   KeyspaceObserver(const KeyspaceObserver&) = delete;
   KeyspaceObserver& operator=(const KeyspaceObserver&) = delete;
@@ -27,7 +27,7 @@ class KeyspaceObserver final : private Keyspace::Observer {
   bool KeepValue(Type type, void* value) override;
 
   Services& server_;
-  AofPersistence& persistence_;
+  Rewriter& rewriter_;
 };
 
 }  // namespace tally::server

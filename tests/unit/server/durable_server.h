@@ -93,12 +93,13 @@ class DurableServer final : private Keyspace::Observer {
   }
   void BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment, std::string_view key,
                     const Keyspace::Entry& entry) override {
-    persistence_.SaveBeforeChange(harness_.engine.IndexOf(keyspace), segment, key, entry);
+    persistence_.rewriter().SaveBeforeChange(harness_.engine.IndexOf(keyspace), segment, key,
+                                             entry);
   }
   void BeforeValueChange(void* value, ByteRange bytes) override {
-    persistence_.SaveBeforeValueChange(value, bytes);
+    persistence_.rewriter().SaveBeforeValueChange(value, bytes);
   }
-  bool KeepValue(Type, void* value) override { return persistence_.KeepValue(value); }
+  bool KeepValue(Type, void* value) override { return persistence_.rewriter().KeepValue(value); }
 
   std::function<void(size_t database, std::string_view key)> on_expired_;
   CommandHarness harness_;
