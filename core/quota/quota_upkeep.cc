@@ -101,6 +101,7 @@ QuotaBook QuotaBook::Clone() const {
   }
   if (large_ != nullptr) copy.large_ = large_->Clone(seed_);
   copy.limit_count_ = limit_count_;
+  copy.most_limits_ = most_limits_;
   copy.purchase_count_ = purchase_count_;
   copy.retention_ = retention_;
   copy.recording_ = recording_;

@@ -66,6 +66,73 @@ TEST_CASE("a return is known as long as a line of its order is kept, in whicheve
   REQUIRE(shop.ReturnOnce(1, 1, kNow, all_gone) == 1);
 }
 
+TEST_CASE("an order that comes again is another order, whether its lines are freed or not") {
+  Shop shop;
+  shop.Record(1, 1, 5, kNow, kNow);
+  shop.RecordMany(kNow, kNow, 2000);
+  REQUIRE(shop.ReturnOnce(1, 1, kNow, kNow) == 1);
+  REQUIRE(shop.ReturnOnce(1500, 2, kNow, kNow) == 1);
+  const int64_t gone = kNow + kRetention;
+  for (const int64_t order : {1500, 1}) {
+    shop.Record(order, 2, 5, gone, gone);
+    REQUIRE(shop.book().stats().purchases > 1000);
+    REQUIRE(shop.ReturnOnce(order, 2, kNow, gone) == 1);
+    REQUIRE(shop.ReturnOnce(order, 2, kNow, gone) == 0);
+  }
+}
+
+// Returns are kept in chunks, saved, copied, and forgotten with their order.
+TEST_CASE("an order may be returned thousands of times") {
+  Shop shop;
+  constexpr int32_t kReturns = 5000;
+  shop.Record(1, 1, kReturns + 10, kNow, kNow);
+  for (int64_t i = 0; i < kReturns; ++i) REQUIRE(shop.ReturnOnce(1, 1, kNow + i, kNow) == 1);
+  const auto runs = test::SaveAll(shop.book());
+  QuotaBook copy = shop.book().Clone();
+  QuotaBook loaded(2);
+  for (const std::string& run : runs) REQUIRE(loaded.Load(run));
+  const auto once = [](QuotaBook& book, int64_t ts_ms, int64_t now_ms) {
+    std::vector<int32_t> credited;
+    const std::vector<QuotaReturnItem> items = {{1, 1}};
+    book.Return({kUser, 1, items, ts_ms, true}, now_ms, credited);
+    return credited[0];
+  };
+  for (QuotaBook* book : {&shop.book(), &copy, &loaded}) {
+    for (const int64_t i : {0, 31, 32, kReturns / 2, kReturns - 1}) {
+      REQUIRE(once(*book, kNow + i, kNow) == 0);
+    }
+    REQUIRE(once(*book, kNow + kReturns, kNow) == 1);
+    REQUIRE(HistoryOf(*book, kUser, kNow).front().qty == 9);
+    REQUIRE(book->stats().purchases == 1);
+    const int64_t gone = kNow + kRetention;
+    for (int i = 0; i < 4; ++i) book->ExpireSome(gone, 1'000'000);
+    REQUIRE(book->Empty());
+    REQUIRE(book->stats().bytes < 4096);
+  }
+}
+
+// A chunk of a version that kept returns beside the lines: of the user 7, number 0.
+TEST_CASE("returns beside the lines of a chunk are loaded") {
+  UserPurchases purchases;
+  purchases.lines.push_back({1, 1, 0, kNow, kNow, 5, kNotReset});
+  purchases.returns.push_back({1, 1, kNow});
+  std::string block;
+  EncodePurchases(purchases, block);
+  std::string run = "C";
+  AppendSignedVarint(run, kUser);
+  AppendVarint(run, 0);
+  AppendLengthPrefixed(run, block);
+  QuotaBook book(1);
+  REQUIRE(book.Load(test::SaveAll(book).front()));
+  REQUIRE(book.Load(run));
+  std::vector<int32_t> credited;
+  const std::vector<QuotaReturnItem> items = {{1, 1}};
+  book.Return({kUser, 1, items, kNow, true}, kNow, credited);
+  REQUIRE(credited[0] == 0);
+  book.Return({kUser, 1, items, kNow + 1, true}, kNow, credited);
+  REQUIRE(credited[0] == 1);
+}
+
 TEST_CASE("what is out of retention and not freed yet does not count at an earlier time either") {
   Shop shop;
   shop.book().SetLimits(std::vector<QuotaLimitSpec>{{2, 0, 1000, kRetention}}, kNow);
