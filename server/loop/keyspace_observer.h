@@ -6,20 +6,21 @@
 
 #include "core/engine/engine.h"
 #include "server/dispatch/services.h"
-#include "server/durability/rewriter.h"
 
 namespace tally::server {
 
 // Observes the engine's keyspaces as long as it lives.
-class KeyspaceObserver final : private Keyspace::Observer {
+class KeyspaceObserver : private Keyspace::Observer {
  public:
-  KeyspaceObserver(Services& server, Rewriter& rewriter);
+  explicit KeyspaceObserver(Services& server);
   ~KeyspaceObserver();
   KeyspaceObserver(const KeyspaceObserver&) = delete;
   KeyspaceObserver& operator=(const KeyspaceObserver&) = delete;
 
- private:
+ protected:
   void OnExpired(Keyspace& keyspace, std::string_view key) override;
+
+ private:
   void OnCreated(Keyspace& keyspace, std::string_view key) override;
   void BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment, std::string_view key,
                     const Keyspace::Entry& entry) override;
@@ -27,7 +28,6 @@ class KeyspaceObserver final : private Keyspace::Observer {
   bool KeepValue(Type type, void* value) override;
 
   Services& server_;
-  Rewriter& rewriter_;
 };
 
 }  // namespace tally::server
