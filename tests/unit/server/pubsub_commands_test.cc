@@ -76,9 +76,44 @@ TEST_CASE("pubsub: who listens to what") {
   CHECK(h.Run("PUBSUB NUMPAT") == ":2");
   CHECK(h.Run("PUBSUB CHANNELS a b") ==
         "-ERR unknown subcommand or wrong number of arguments for 'CHANNELS'. Try PUBSUB HELP.");
-  CHECK(h.Run("PUBSUB SHARDCHANNELS") ==
-        "-ERR unknown subcommand 'SHARDCHANNELS'. Try PUBSUB HELP.");
-  CHECK(h.Run("SSUBSCRIBE x").starts_with("-ERR unknown command"));
+}
+
+TEST_CASE("pubsub: shard channels have names and counts of their own") {
+  CommandHarness h;
+  Client* listener = h.Connect();
+  CHECK(h.Wire(*listener, {"SUNSUBSCRIBE"}) == "*3\r\n$12\r\nsunsubscribe\r\n$-1\r\n:0\r\n");
+  CHECK(h.Run(*listener, "SUBSCRIBE a") == "[\"subscribe\" \"a\" :1]");
+  CHECK(h.Run(*listener, "PSUBSCRIBE *") == "[\"psubscribe\" \"*\" :2]");
+  CHECK(h.Run(*listener, "SSUBSCRIBE b a b") ==
+        "[\"ssubscribe\" \"b\" :1] [\"ssubscribe\" \"a\" :2] [\"ssubscribe\" \"b\" :2]");
+  CHECK(h.Run("SPUBLISH a hi") == ":1");
+  CHECK(h.Received(*listener) == "[\"smessage\" \"a\" \"hi\"]");
+  CHECK(h.Run("SPUBLISH other hi") == ":0");
+  CHECK(h.Run("PUBSUB SHARDCHANNELS") == "[\"a\" \"b\"]");
+  CHECK(h.Run("PUBSUB SHARDCHANNELS a*") == "[\"a\"]");
+  CHECK(h.Run("PUBSUB SHARDNUMSUB a none") == "[\"a\" :1 \"none\" :0]");
+  CHECK(h.Run("PUBSUB CHANNELS") == "[\"a\"]");
+  CHECK(h.Run("CLIENT LIST TYPE pubsub").find(" sub=1 psub=1 ssub=2 ") != std::string::npos);
+  CHECK(h.Run(*listener, "UNSUBSCRIBE") == "[\"unsubscribe\" \"a\" :1]");
+  CHECK(h.Run(*listener, "PUNSUBSCRIBE") == "[\"punsubscribe\" \"*\" :0]");
+  CHECK(h.Run(*listener, "GET x").starts_with("-ERR Can't execute 'get'"));
+  CHECK(h.Run(*listener, "SUNSUBSCRIBE") ==
+        "[\"sunsubscribe\" \"a\" :1] [\"sunsubscribe\" \"b\" :0]");
+  CHECK(h.Run(*listener, "GET x") == "nil");
+  h.Run(*listener, "SSUBSCRIBE a");
+  CHECK(h.Run(*listener, "RESET") == "+RESET");
+  CHECK(h.Run("PUBSUB SHARDCHANNELS") == "[]");
+}
+
+TEST_CASE("pubsub: in MULTI a client may leave shard channels, but join none") {
+  CommandHarness h;
+  h.Run("MULTI");
+  h.Run("SSUBSCRIBE a");
+  h.Run("SUNSUBSCRIBE a");
+  h.Run("SPUBLISH a x");
+  CHECK(
+      h.Run("EXEC") ==
+      "[-ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client [\"sunsubscribe\" \"a\" :0] :0]");
 }
 
 TEST_CASE("key events: on both channels, as the classes choose") {
