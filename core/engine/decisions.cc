@@ -97,8 +97,8 @@ void Decisions::CountUnsold(std::string_view book, std::string_view limit, const
 }
 
 std::string_view NameOf(Decisions::Command command) {
-  constexpr std::string_view kNames[Decisions::kCommands] = {"limit.take", "limit.force",
-                                                             "cl.throttle", "quota.buy"};
+  constexpr std::string_view kNames[Decisions::kCommands] = {
+      "limit.take", "limit.force", "cl.throttle", "quota.buy", "limit.reserve"};
   return kNames[static_cast<size_t>(command)];
 }
 

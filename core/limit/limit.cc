@@ -4,6 +4,8 @@
 #include <limits>
 #include <optional>
 
+#include "core/limit/hold_wait.h"
+#include "core/limit/holds.h"
 #include "core/limit/limit_math.h"
 
 namespace tally {
@@ -94,13 +96,37 @@ Verdict JudgeNumbers(const LimitRule& rule, const LimitKey& key, const LimitCoun
   return verdict;
 }
 
-Verdict Judge(const LimitRule& rule, const LimitState& state, const Hit& hit) {
-  if (rule.algorithm == Algorithm::kDeny) return {.fits = false};
+// What is held now; nothing of it leaves with time but by deadlines.
+Verdict JudgeConcurrent(const LimitRule& rule, const LimitState& state, const Hit& hit) {
+  const int64_t held = state.holds() == nullptr ? 0 : state.holds()->concurrent();
+  Verdict verdict;
+  verdict.judged_at = hit.now;
+  verdict.limit = rule.limit;
+  verdict.fits = !NeverFits(rule, hit.cost) && hit.cost <= rule.limit - held;
+  verdict.remaining = std::max<int64_t>(0, rule.limit - held - (verdict.fits ? hit.cost : 0));
+  verdict.fits_from = kMaxInstantMs;
+  verdict.unused_from = held == 0 ? hit.now : state.holds()->ends_at() - Holds::kRememberedMs;
+  return verdict;
+}
+
+Verdict JudgeCounter(const LimitRule& rule, const LimitState& state, const Hit& hit) {
   const LimitKey key = LimitKey::Of(rule);
   const LimitCounter* counter = state.Find(key);
   if (counter != nullptr && IsOver(*counter, hit)) counter = nullptr;
   return rule.algorithm == Algorithm::kSliding ? JudgeLog(rule, counter, hit)
                                                : JudgeNumbers(rule, key, counter, hit);
+}
+
+Verdict Judge(const LimitRule& rule, const LimitState& state, const Hit& hit) {
+  if (rule.algorithm == Algorithm::kDeny) return {.fits = false};
+  Verdict verdict = rule.algorithm == Algorithm::kConcurrent ? JudgeConcurrent(rule, state, hit)
+                                                             : JudgeCounter(rule, state, hit);
+  if (!verdict.fits && state.holds() != nullptr && !NeverFits(rule, hit.cost)) {
+    // A hold that ends frees what it holds.
+    const HoldWait wait{.now = hit.now, .e = verdict.judged_at, .fits_from = verdict.fits_from};
+    verdict.fits_from = FitsWhenHoldsEnd(state, rule, hit.cost, wait);
+  }
+  return verdict;
 }
 
 // The earliest instant that a late hit of the counter may have had.
@@ -204,6 +230,25 @@ void Count(const LimitRule& rule, LimitState& state, const Hit& hit, bool in_own
   } else {
     CountOnTime(counter, rule, hit);
   }
+}
+
+// Counts a hit and says where.
+HoldShare CountShare(const LimitKey& key, const LimitRule& rule, LimitState& state, const Hit& hit,
+                     bool in_own_place) {
+  HoldShare share{.at = hit.at, .in_window = hit.cost};
+  Period window;
+  int64_t in_window = 0;
+  if (const LimitCounter* counter = state.Find(key); counter != nullptr && !IsOver(*counter, hit)) {
+    share.at = std::max(hit.at, std::min(ClockOf(*counter), hit.now));
+    window = counter->numbers.window;
+    in_window = counter->numbers.hits;
+  }
+  if (hit.cost > 0) Count(rule, state, hit, in_own_place);
+  if (rule.algorithm != Algorithm::kBase || hit.cost == 0) return share;
+  const LimitNumbers& numbers = state.FindOrAdd(key).numbers;
+  const bool same = in_window > 0 && numbers.window.start_ms == window.start_ms;
+  share.in_window = numbers.hits - (same ? in_window : 0);
+  return share;
 }
 
 // The rules of a command. Rules that share a counter all use the smallest refill and the smallest
@@ -311,6 +356,23 @@ bool SetBackLimits(std::span<const LimitUse> uses, int64_t now) {
     }
   }
   return changed;
+}
+
+HoldPart CountHits(const LimitUse& use, int64_t cost, int64_t now, int64_t at,
+                   bool in_own_place) {
+  const Hit hit{.cost = cost, .now = now, .at = std::min(at, now)};
+  AgreedRules agreed({&use, 1});
+  HoldPart part{.cost = cost, .at = hit.at, .shares = {}};
+  for (const LimitRule& rule : use.rules) {
+    if (!rule.counts()) continue;
+    const LimitKey key = LimitKey::Of(rule);
+    if (const LimitCounter* counter = use.state->Find(key); counter != nullptr && counter->taken) {
+      continue;
+    }
+    part.shares.push_back(CountShare(key, agreed.Of(use, rule), *use.state, hit, in_own_place));
+  }
+  use.state->EndOperation();
+  return part;
 }
 
 LimitRule ThrottleRule(int64_t max_burst, int64_t count, int64_t period_ms) {

@@ -36,6 +36,7 @@
 #include <cstdint>
 #include <span>
 
+#include "core/limit/hold_record.h"
 #include "core/limit/limit_rule.h"
 #include "core/limit/limit_state.h"
 
@@ -80,6 +81,10 @@ LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t
 // anything has changed. A denial does this too: or else a counter from a glitch of the clock would
 // be read as new again and again, and deny until the clock shows its instant.
 bool SetBackLimits(std::span<const LimitUse> uses, int64_t now);
+
+// Counts hits under the rules of one key, each counter once, and returns where. In their own place,
+// as kForce does, or at the instant at which they are judged.
+HoldPart CountHits(const LimitUse& use, int64_t cost, int64_t now, int64_t at, bool in_own_place);
 
 // The reply of redis-cell's CL.THROTTLE (https://github.com/brandur/redis-cell), in seconds rounded
 // up. retry_after_s is -1 if the action is allowed, and if it can never be allowed.

@@ -43,8 +43,14 @@ LimitRule LimitRule::Base(int64_t base, int64_t limit, int64_t period_ms, Zone& 
 }
 LimitRule LimitRule::Allow() { return {.algorithm = LimitAlgorithm::kAllow}; }
 LimitRule LimitRule::Deny() { return {.algorithm = LimitAlgorithm::kDeny}; }
+LimitRule LimitRule::Concurrent(int64_t limit) {
+  return {.algorithm = LimitAlgorithm::kConcurrent, .limit = limit};
+}
 
 std::string_view WrongWith(const LimitRule& rule) {
+  if (rule.algorithm == LimitAlgorithm::kConcurrent && rule.limit < 0) {
+    return "limit must not be negative";
+  }
   if (!rule.counts()) return {};
   const bool bucket = rule.algorithm == LimitAlgorithm::kBucket;
   if (rule.limit < 0) {

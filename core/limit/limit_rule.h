@@ -19,8 +19,9 @@ enum class LimitAlgorithm : uint8_t {
   kBase = 6,      // from the base-th hit of the day on, at most `limit` a period
   kAllow = 7,
   kDeny = 8,
+  kConcurrent = 10,  // at most `limit` held at once
 };
-inline constexpr size_t kLimitAlgorithms = 9;  // including 0, which is not an algorithm
+inline constexpr size_t kLimitAlgorithms = 11;  // including 0, which is not an algorithm
 
 struct PolicyTally;
 
@@ -45,10 +46,12 @@ struct LimitRule {
   static LimitRule Base(int64_t base, int64_t limit, int64_t period_ms, Zone& zone);
   static LimitRule Allow();
   static LimitRule Deny();
+  static LimitRule Concurrent(int64_t limit);
 
-  // False for ALLOW and DENY, which count nothing.
+  // False for ALLOW and DENY, and for CONCURRENT, which have no counter.
   bool counts() const {
-    return algorithm != LimitAlgorithm::kAllow && algorithm != LimitAlgorithm::kDeny;
+    return algorithm != LimitAlgorithm::kAllow && algorithm != LimitAlgorithm::kDeny &&
+           algorithm != LimitAlgorithm::kConcurrent;
   }
 };
 

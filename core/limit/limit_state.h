@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/container/inlined_vector.h"
 #include "core/base/type.h"
@@ -29,6 +30,8 @@ struct LimitKey {
   int64_t period_ms = 0;
 
   static LimitKey Of(const LimitRule& rule);
+  // Sets what Of() reads from a rule, but for the zone.
+  void ToRule(LimitRule& rule) const;
   // Whether the counter's periods or days begin by the clock of a zone.
   bool has_zone() const {
     return algorithm == LimitAlgorithm::kCalendar || algorithm == LimitAlgorithm::kBase;
@@ -70,11 +73,29 @@ struct LimitCounter {
   int64_t ExpiresAt() const;
   // Forgets everything but its key.
   void Clear();
+
+  // What a hold has counted: `hits` at the instant `at`, of which `in_window` are in the window of
+  // BASE.
+  struct Part {
+    int64_t hits = 0;
+    int64_t in_window = 0;
+    int64_t at = 0;
+  };
+  // Gives back a part, unless its window is over. A bucket gets its tokens back, at most those that
+  // are missing.
+  void Refund(const Part& part);
+  // Counts hits at `now` in what is counting then.
+  void CountMore(int64_t hits, int64_t now);
 };
+
+// The same for numbers that are not of SLIDING.
+void Refund(LimitNumbers& numbers, const LimitKey& key, const LimitCounter::Part& part);
 
 // From which instant that a rule is judged at nothing counts any more; 0 if nothing counts. For an
 // algorithm that uses numbers.
 int64_t ExpiryOf(const LimitKey& key, const LimitNumbers& numbers);
+
+class Holds;
 
 class LimitState {
  public:
@@ -87,9 +108,10 @@ class LimitState {
   // Far above what decisions give a key: see Limits::kMaxCounters.
   static constexpr size_t kMostLoaded = 65'535;
 
-  LimitState() = default;
-  LimitState(LimitState&&) noexcept = default;
-  LimitState& operator=(LimitState&&) noexcept = default;
+  LimitState();
+  ~LimitState();
+  LimitState(LimitState&&) noexcept;
+  LimitState& operator=(LimitState&&) noexcept;
 
   // Adds the counters that Encode or Save wrote. If a counter is there already, a log's hits are
   // added to it, and other numbers are replaced. Returns false if the bytes are malformed; a part
@@ -97,7 +119,7 @@ class LimitState {
   [[nodiscard]] bool Load(std::string_view bytes);
   // Appends the whole state. O(size).
   void Encode(std::string& out) const;
-  bool empty() const { return counters_.empty(); }
+  bool empty() const { return counters_.empty() && holds_ == nullptr; }
   // The instant from which nothing in it counts any more, so that the key should go; 0 if empty.
   int64_t ExpiresAt() const;
 
@@ -109,8 +131,17 @@ class LimitState {
   void Give(int64_t count, int64_t now, int64_t at);
 
   std::span<const LimitCounter> counters() const { return counters_; }
+  std::span<LimitCounter> counters() { return {counters_.data(), counters_.size()}; }
+  // What is held, and the ids that are settled; null for most keys.
+  Holds* holds() const { return holds_.get(); }
+  Holds& FindOrAddHolds();
+  // Forgets the holds if there are none.
+  void DropEmptyHolds();
   // Returns null if there is no such counter. O(counters).
   const LimitCounter* Find(const LimitKey& key) const;
+  LimitCounter* Find(const LimitKey& key) {
+    return const_cast<LimitCounter*>(std::as_const(*this).Find(key));
+  }
   LimitCounter& FindOrAdd(const LimitKey& key);
   void EndOperation() {
     for (LimitCounter& counter : counters_) counter.taken = false;
@@ -141,6 +172,7 @@ class LimitState {
  private:
   absl::InlinedVector<LimitCounter, 2> counters_;
   std::unique_ptr<TimeLog> spare_log_;
+  std::unique_ptr<Holds> holds_;
 };
 
 }  // namespace tally

@@ -12,7 +12,7 @@ namespace {
 using Algorithm = LimitAlgorithm;
 
 constexpr std::string_view kNames[kLimitAlgorithms] = {
-    "", "fixed", "calendar", "sliding", "rolling", "bucket", "base", "allow", "deny"};
+    "", "fixed", "calendar", "sliding", "rolling", "bucket", "base", "allow", "deny", "lockout", "concurrent"};
 
 void AppendZone(std::string& text, const LimitRule& rule) {
   if (rule.zone != nullptr && rule.zone->id() != 0) StrAppend(text, " TZ ", rule.zone->name());
@@ -28,6 +28,9 @@ std::string RuleText(const LimitRule& rule) {
   switch (rule.algorithm) {
     case Algorithm::kAllow:
     case Algorithm::kDeny:
+      break;
+    case Algorithm::kConcurrent:
+      StrAppend(text, ' ', rule.limit);
       break;
     case Algorithm::kCalendar:
       StrAppend(text, ' ', rule.limit, ' ', WordOf(rule.unit));
