@@ -78,7 +78,7 @@ QuotaBooks::Outcome QuotaBooks::Buy(const Call& call, const QuotaOrder& order,
   };
   const Outcome outcome = Write(call, is_too_much, [&](QuotaBook& book) {
     result = book.Buy(order, call.judged_at, left);
-    return result.recorded;
+    return result.recorded || result.set_back;
   });
   if (order.if_left && !place_.replaying && !outcome.wrong_type && !outcome.too_much)
     CountSale(call, order, result);

@@ -71,9 +71,10 @@ struct LargeUser {
 
   // The indexes are complete only if `indexed`.
   bool indexed = false;
-  HashIndex orders;          // HashOf(order) of lines
-  HashIndex marks_by_order;  // HashOf(order) of returns
-  HashIndex marks_by_hash;   // HashOf(mark)
+  int64_t latest_ms = RecordingOrder::kNever;  // no line has a later ts_ms
+  HashIndex orders;                            // HashOf(order) of lines
+  HashIndex marks_by_order;                    // HashOf(order) of returns
+  HashIndex marks_by_hash;                     // HashOf(mark)
   bool HasMarks(uint32_t order_hash) const {
     const auto at = marks_by_order.lower_bound({order_hash, 0});
     return at != marks_by_order.end() && at->first == order_hash;

@@ -88,7 +88,8 @@ void LeftCounters::NoteTime(const PurchaseLine& line) {
   const Sku* sku = Find(line.sku);
   if (sku == nullptr || line.qty == 0) return;
   ForEachConcerned(*sku, line.action, [&](Counter& counter) {
-    if (Counts(counter, line)) counter.oldest_ms = std::min(counter.oldest_ms, line.ts_ms);
+    if (Counts(counter, line))
+      counter.oldest_ms = std::min({counter.oldest_ms, line.ts_ms, now_ms_});
   });
 }
 

@@ -68,7 +68,8 @@ class LeftCounters {
   template <typename Oldest>
   void SetTimes(Oldest oldest) {
     ForEach([&](BookId sku, Counter& counter) {
-      if (counter.bought > 0) counter.oldest_ms = oldest(sku, counter.action, After(counter));
+      if (counter.bought == 0) return;
+      counter.oldest_ms = std::min(now_ms_, oldest(sku, counter.action, After(counter)));
     });
   }
 

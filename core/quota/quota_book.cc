@@ -130,6 +130,9 @@ void QuotaBook::NameTexts(std::span<const QuotaItem> items, std::vector<Purchase
 }
 
 QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, QuotaLefts& left) {
+  BuyResult result;
+  if (MayBeAhead(now_ms)) [[unlikely]]
+    result.set_back = SetBack(order.user, now_ms);
   Ids skus(order.items.size());
   for (size_t i = 0; i < skus.size(); ++i) skus[i] = Find(order.items[i].sku);
   LeaveDistinct(skus);
@@ -152,15 +155,15 @@ QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, Quo
     known = order.once && LargeKnows(user.key.view(), *large, order.order, horizon_ms);
   }
 
-  BuyResult result;
   if (!order.once || !known) {
-    const bool in_retention = order.ts_ms > retention_.Horizon(now_ms);
+    const int64_t ts_ms = std::min(order.ts_ms, now_ms);
+    const bool in_retention = ts_ms > retention_.Horizon(now_ms);
     RecordingOrder recording = recording_;
-    const int64_t stamp = in_retention ? recording.Stamp(order.ts_ms, now_ms) : now_ms;
+    const int64_t stamp = in_retention ? recording.Stamp(ts_ms, now_ms) : now_ms;
     for (size_t i = 0; i < order.items.size(); ++i) {
       const QuotaItem& item = order.items[i];
       Check(item.qty >= 0, "a quantity is not negative");
-      const PurchaseLine line{order.order, Find(item.sku), Find(item.action), order.ts_ms,
+      const PurchaseLine line{order.order, Find(item.sku), Find(item.action), ts_ms,
                               stamp,       item.qty,       kNotReset};
       if (!counters.Try(line) && order.if_left && result.item == 0) result.item = i + 1;
       if (in_retention) user.purchases.lines.push_back(line);

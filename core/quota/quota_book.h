@@ -27,8 +27,10 @@
 // text is in its payload. A book without texts needs no extra bytes.
 //
 // The result of every operation depends only on the book, its arguments and `now_ms`. Buy and
-// Return also take the time of the event, which may be before or after `now_ms`; what counts and
-// what is kept is decided at `now_ms`.
+// Return also take the time of the event; what counts and what is kept is decided at `now_ms`. A
+// purchase after now is one of now. If one is stored, the clock was set back since: it is read as
+// one of now, and the user's next Buy, refused or not, makes it so for good. So it counts for no
+// longer than a window from then on.
 //
 // Users and SKUs are records of packed bytes (purchase_block.h, limit_block.h) in two RecordTables,
 // so no operation moves more than one segment of a table. A user of more than 128 purchases is
@@ -39,6 +41,7 @@
 
 #include <absl/container/inlined_vector.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -89,7 +92,8 @@ class QuotaBook {
   struct BuyResult {
     bool applied = false;
     size_t item = 0;        // if if_left refused: the first item that does not fit, from 1; else 0
-    bool recorded = false;  // the book has changed; false for an order that is too late to count
+    bool recorded = false;  // the order is in the book; false if it is too late to count
+    bool set_back = false;  // purchases after now were made ones of now: the book has changed too
   };
   struct Stats {
     size_t limits = 0;
@@ -161,7 +165,8 @@ class QuotaBook {
   template <typename Visit>
   void ForEachPurchase(const QuotaId& user, int64_t now_ms, Visit visit) const {
     ForEachKept(EntityKey(user).view(), now_ms, [&](const PurchaseLine& line) {
-      visit(QuotaPurchase{line.order, NameOf(line.sku), NameOf(line.action), line.qty, line.ts_ms});
+      visit(QuotaPurchase{line.order, NameOf(line.sku), NameOf(line.action), line.qty,
+                          std::min(line.ts_ms, now_ms)});
     });
   }
 
@@ -264,6 +269,11 @@ class QuotaBook {
   OpenUser Open(const QuotaId& user, uint64_t hash, int64_t now_ms) const;
   OpenUser Open(const QuotaId& user, int64_t now_ms) const;
   void Store(OpenUser& user);
+  // Whether purchases after now may be stored. They are rare, and so is what looks for them.
+  bool MayBeAhead(int64_t now_ms) const { return recording_.LatestInstant() > now_ms; }
+  // These make the user's lines after now lines of now, and return whether there were any.
+  bool SetBack(const QuotaId& user, int64_t now_ms);
+  bool SetBackLarge(std::string_view key, LargeUser& user, int64_t now_ms);
   // Returns a record of `size` bytes for the key in place of `old`, which may be none.
   static RecordTable::Record Replace(RecordTable& table, const RecordTable::Record& old,
                                      std::string_view key, uint64_t hash, size_t size);

@@ -52,6 +52,7 @@ void QuotaBook::IndexLarge(std::string_view key, LargeUser& user) const {
   for (const auto& [number, earliest_ms] : user.chunks) {
     for (const PurchaseLine& line : large_->Read(key, number).purchases.lines) {
       orders.emplace_back(LargeUser::HashOf(line.order), number);
+      user.latest_ms = std::max(user.latest_ms, line.ts_ms);
       if (skus.insert(line.sku).second) {
         ForEachDeletion(line.sku, [&, sku = line.sku](BookId action, int64_t deleted_ms) {
           user.cleared[{sku, action}] = deleted_ms;
@@ -314,6 +315,7 @@ void QuotaBook::AppendToLarge(std::string_view key, LargeUser& user,
     }
     chunks.back().purchases.lines.push_back(line);
     user.AddToSums(line);
+    user.latest_ms = std::max(user.latest_ms, line.ts_ms);
     user.orders.insert({LargeUser::HashOf(line.order), chunks.back().number});
   }
   PutChunks(key, user, chunks);

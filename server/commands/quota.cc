@@ -100,22 +100,7 @@ void Limits(CommandContext& context) {
 }
 
 // Whether the next argument is an option rather than an item of an order.
-bool AtOption(const QuotaArgs& args) {
-  return args.At("at") || args.At("ifleft") || args.At("once");
-}
-
-// BUY now always does what it once did only with IFLEFT. So a caller's IFLEFT is an error: an order
-// written for the old BUY must not be taken for something else. Logs have orders with and without
-// it.
-bool TakeIfLeft(QuotaArgs& args, QuotaOrder& order) {
-  if (!args.replaying()) {
-    return args.WrongSyntax(
-        "syntax error: IFLEFT is gone, since QUOTA.BUY always checks the limits; QUOTA.RECORD "
-        "records whatever they say");
-  }
-  order.if_left = true;
-  return true;
-}
+bool AtOption(const QuotaArgs& args) { return args.At("at") || args.At("once"); }
 
 bool ReadOrder(QuotaArgs& args, QuotaOrder& order, std::vector<QuotaItem>& items) {
   if (!args.Read("user", order.user) || !args.Read("order", order.order)) return false;
@@ -131,9 +116,7 @@ bool ReadOrder(QuotaArgs& args, QuotaOrder& order, std::vector<QuotaItem>& items
   order.items = items;
   order.ts_ms = args.now();
   while (!args.done()) {
-    if (args.TakeOption("ifleft")) {
-      if (!TakeIfLeft(args, order)) return false;
-    } else if (args.TakeOption("once")) {
+    if (args.TakeOption("once")) {
       order.once = true;
     } else if (args.TakeOption("at")) {
       if (!args.ReadPastInstant(order.ts_ms)) return false;
@@ -148,18 +131,14 @@ bool ReadOrder(QuotaArgs& args, QuotaOrder& order, std::vector<QuotaItem>& items
 void Sell(CommandContext& context, bool checked, std::string_view event) {
   QuotaArgs args(context);
   QuotaOrder order;
-  order.if_left = checked && !args.replaying();
+  order.if_left = checked;
   order.is_answered = !args.replaying();
   std::vector<QuotaItem> items;
   if (!ReadOrder(args, order, items)) return;
   QuotaLefts lefts;
   QuotaBook::BuyResult result;
   const auto outcome = QuotaBooks(PlaceOf(context)).Buy(args.call(), order, result, lefts);
-  if (result.recorded) {
-    args.LogAs("QUOTA.RECORD");
-  } else if (checked) {
-    args.LogAs("QUOTA.BUY", "IFLEFT");
-  }
+  if (result.recorded) args.LogAs("QUOTA.RECORD");
   if (!CloseBook(context, args, outcome, event, "item")) return;
   context.reply.Array(3);
   context.reply.Integer(result.applied ? 1 : 0);
@@ -351,24 +330,24 @@ constexpr uint32_t kStore = kWrite | kDenyOom;
 constexpr std::string_view kOrderReply = "applied item left:[[action left]]";
 
 constexpr Command kCommands[] = {
-    {"quota", nullptr, -2, 0, {}, "Says how QUOTA commands are used.", "0.1.0", "", kFamilyHelp},
+    {"quota", nullptr, -2, 0, {}, "Says how QUOTA commands are used.", "1.0.0", "", kFamilyHelp},
     Replying(kOrderReply,
              {"quota.buy", Buy, -8, kStore, kOneKey,
-              "Records an order of a user if every limit leaves room for it.", "0.1.0",
+              "Records an order of a user if every limit leaves room for it.", "1.0.0",
               "book#0 user order ITEMS item(sku action qty:int)... [AT t:time] [ONCE]"}),
     {"quota.dellimit", DelLimit, -3, kWrite, kOneKey,
-     "Deletes limits of SKUs; purchases made until then never count for them again.", "0.1.0",
+     "Deletes limits of SKUs; purchases made until then never count for them again.", "1.0.0",
      "book#0 sku... [ACTIONS action...]"},
     Replying("[order sku action qty ts_ms]",
              {"quota.history", History, 3, kReadOnly, kOneKey,
-              "Returns the purchases kept of a user.", "0.1.0", "book#0 user"}),
+              "Returns the purchases kept of a user.", "1.0.0", "book#0 user"}),
     Replying("[[action left]]", {"quota.left",
                                  Left,
                                  -4,
                                  kReadOnly,
                                  kOneKey,
                                  "Returns how many of each SKU a user may still buy.",
-                                 "0.1.0",
+                                 "1.0.0",
                                  "book#0 user sku... [AT t:time]",
                                  {},
                                  nullptr,
@@ -376,32 +355,32 @@ constexpr Command kCommands[] = {
                                  FetchLefts}),
     Replying("[[sku left:[action left]]]",
              {"quota.leftbyuser", LeftByUser, -3, kReadOnly, kOneKey,
-              "Returns how many users may still buy of each SKU that they have bought.", "0.1.0",
+              "Returns how many users may still buy of each SKU that they have bought.", "1.0.0",
               "book#0 user... [ACTIONS action...]"}),
     Replying("[[action limit window_ms set_at_ms]]",
              {"quota.limits", Limits, -3, kReadOnly, kOneKey, "Returns the limits of SKUs.",
-              "0.1.0", "book#0 sku... [ACTIONS action...]"}),
+              "1.0.0", "book#0 sku... [ACTIONS action...]"}),
     Replying(kOrderReply,
              {"quota.record", Record, -8, kStore, kOneKey,
-              "Records an order of a user, whatever the limits say.", "0.1.0",
+              "Records an order of a user, whatever the limits say.", "1.0.0",
               "book#0 user order ITEMS item(sku action qty:int)... [AT t:time] [ONCE]"}),
     {"quota.reset", Reset, -3, kWrite, kOneKey,
-     "Forgets users, or starts their counters of some actions from 0.", "0.1.0",
+     "Forgets users, or starts their counters of some actions from 0.", "1.0.0",
      "book#0 user... [ACTIONS action...]"},
     {"quota.return", Return, -7, kWrite, kOneKey,
-     "Takes quantities back from the lines of an order.", "0.1.0",
+     "Takes quantities back from the lines of an order.", "1.0.0",
      "book#0 user order ITEMS item(sku qty:int)... [AT t:time] [ONCE]"},
     {"quota.setlimit", SetLimit, -6, kStore, kOneKey,
-     "Sets limits by SKU and marketing action; purchases already made stay counted.", "0.1.0",
+     "Sets limits by SKU and marketing action; purchases already made stay counted.", "1.0.0",
      "book#0 limit(sku action limit:int window)..."},
     Replying(
         "[[action limit window_ms used left next_ms]]",
         {"quota.show", Show, -4, kReadOnly, kOneKey,
          "Returns the limits of SKUs, what a user has used of them, and when it is free again.",
-         "0.1.0", "book#0 user sku..."}),
+         "1.0.0", "book#0 user sku..."}),
     Replying("limits users purchases bytes",
              {"quota.stats", StatsOfBook, 2, kReadOnly, kOneKey,
-              "Returns the numbers of limits, users, purchases and bytes of a book.", "0.1.0",
+              "Returns the numbers of limits, users, purchases and bytes of a book.", "1.0.0",
               "book#0"}),
 };
 

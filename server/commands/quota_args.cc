@@ -40,7 +40,6 @@ void QuotaArgs::TakeReplayWords() {
 void QuotaArgs::Log(bool with_retention) {
   WordList words(args_.begin(), args_.end());
   if (!logged_name_.empty()) words.front() = logged_name_;
-  if (!logged_option_.empty()) words.push_back(logged_option_);
   const Int64Text now(now_);
   words.push_back("NOW");
   words.push_back(now.view());

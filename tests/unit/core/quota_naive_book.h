@@ -115,7 +115,9 @@ class NaiveBook {
     for (size_t i = 0; i < order.items.size(); ++i) {
       const QuotaItem& item = order.items[i];
       users_[order.user].push_back(
-          {{order.order, item.sku, item.action, item.qty, order.ts_ms}, sequence_, {}});
+          {{order.order, item.sku, item.action, item.qty, std::min(order.ts_ms, now_ms_)},
+           sequence_,
+           {}});
       if (!order.if_left) continue;
       for (const QuotaLimit& limit : Limits(item.sku)) {
         if (limit.action != 0 && limit.action != item.action) continue;

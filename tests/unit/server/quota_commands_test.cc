@@ -127,19 +127,6 @@ TEST_CASE("QUOTA.RECORD: every line, whatever the limits say, configured or not"
           "[1 0 [[[0 0] [5 0]]]]");
 }
 
-TEST_CASE("QUOTA: IFLEFT is an error that says what BUY and RECORD do") {
-  QuotaHarness quota;
-  const std::string error =
-      "-ERR syntax error: IFLEFT is gone, since QUOTA.BUY always checks the limits; QUOTA.RECORD "
-      "records whatever they say";
-  for (const std::string_view name : {"QUOTA.BUY", "QUOTA.RECORD"}) {
-    REQUIRE(WithoutUsage(quota.Run(StrCat(name, " b 1 1 ITEMS 7 0 1 IFLEFT").c_str())) == error);
-    REQUIRE(WithoutUsage(quota.Run(StrCat(name, " b 1 1 ITEMS 7 0 1 AT 5 ifleft ONCE").c_str())) ==
-            error);
-  }
-  REQUIRE(quota.Effects().empty());
-}
-
 TEST_CASE("QUOTA: an order is logged as the decision that was made") {
   QuotaHarness quota;
   quota.Ask("QUOTA.SETLIMIT b 7 0 3 1d");
@@ -154,9 +141,8 @@ TEST_CASE("QUOTA: an order is logged as the decision that was made") {
   // Refused, but the book has got another retention.
   quota.config.quota_retention = 60 * kDay;
   REQUIRE(quota.Ask("QUOTA.BUY b 1 3 ITEMS 7 0 1") == "[0 1 [[[0 0]]]]");
-  REQUIRE(quota.Effects() ==
-          std::vector<std::string>{
-              "QUOTA.BUY b 1 3 ITEMS 7 0 1 IFLEFT NOW 1700000000000 KEEP 5184000000"});
+  REQUIRE(quota.Effects() == std::vector<std::string>{
+                                 "QUOTA.BUY b 1 3 ITEMS 7 0 1 NOW 1700000000000 KEEP 5184000000"});
 }
 
 TEST_CASE("QUOTA.BUY: sixty-four orders for the last three") {
@@ -316,7 +302,7 @@ TEST_CASE("QUOTA: errors name the argument, and nothing is done") {
       {"QUOTA.BUY b 1 1 ITEMS 1 0 1 NOW 5", "-ERR qty is missing"},
       {"QUOTA.BUY text 1 1 ITEMS 1 0 1", "-" + std::string(kWrongTypeError)},
       {"QUOTA.RETURN b 1 1 ITEMS 1 0", "-ERR qty must be between 1 and 2147483647"},
-      {"QUOTA.RETURN b 1 1 ITEMS 1 1 IFLEFT", "-ERR syntax error near 'IFLEFT'"},
+      {"QUOTA.RETURN b 1 1 ITEMS 1 1 MORE", "-ERR syntax error near 'MORE'"},
       {"QUOTA.LEFT b 1 7 ACTIONS 1", "-ERR syntax error near 'ACTIONS'"},
       {"QUOTA.LEFT text 1 7", "-" + std::string(kWrongTypeError)},
       {"QUOTA.LEFTBYUSER b 1 ACTIONS", "-ERR action is missing"},
