@@ -12,8 +12,8 @@
 namespace tally {
 
 // The counter's clock: the latest instant that it has counted, as exactly as it is kept. FIXED,
-// CALENDAR, ROLLING and BASE keep the begin of the window or day, since all instants in it are
-// judged alike.
+// CALENDAR, ROLLING, BASE and LOCKOUT keep the begin of the window, day or block, since all
+// instants in it are judged alike.
 int64_t ClockOf(const LimitNumbers& numbers, LimitAlgorithm algorithm);
 
 // Reads what was counted after `now` as counted at `now`: the server's clock was set back. Changes
