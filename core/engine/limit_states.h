@@ -76,7 +76,8 @@ class LimitStates {
   void MarkChanged(size_t index) { states_[index].counts = true; }
   // Whether holds have ended, so that there is something to store.
   bool settled() const {
-    return std::any_of(states_.begin(), states_.end(), [](const Named& one) { return one.settled; });
+    return std::any_of(states_.begin(), states_.end(),
+                       [](const Named& one) { return one.settled; });
   }
 
   std::span<const LimitUse> uses() const { return {uses_.data(), uses_.size()}; }

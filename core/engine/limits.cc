@@ -97,7 +97,8 @@ KeyOutcome Limits::Throttle(std::string_view key, const LimitRule& rule, int64_t
   outcome.found = static_cast<bool>(entry);
   outcome.wrong_type = !state.Open(entry);
   if (outcome.wrong_type) return outcome;
-  outcome.full = quantity > 0 && !place_.replaying && !HasRoomForRules(*state, {&rule, 1}, place_.now);
+  outcome.full =
+      quantity > 0 && !place_.replaying && !HasRoomForRules(*state, {&rule, 1}, place_.now);
   if (outcome.full) return outcome;
   const bool settled = SettleHolds(*state, place_.engine.zones(), place_.now);
   reply = tally::Throttle(*state, rule, quantity, place_.now);

@@ -12,9 +12,9 @@ namespace {
 
 constexpr size_t kMostParts = 1'000;
 
-constexpr std::string_view kOtherKeys = "key must be each of those that the id is held on, and no other";
-constexpr std::string_view kTooMany =
-    "the key has limit-max-holds holds and settled ids already";
+constexpr std::string_view kOtherKeys =
+    "key must be each of those that the id is held on, and no other";
+constexpr std::string_view kTooMany = "the key has limit-max-holds holds and settled ids already";
 
 std::optional<HoldRecord> FindId(LimitState& state, std::string_view id) {
   return state.holds() == nullptr ? std::nullopt : state.holds()->Find(id);
@@ -248,8 +248,8 @@ KeyOutcome Reservations::Held(std::string_view key, std::vector<HeldShown>& held
   if (outcome.wrong_type || state->holds() == nullptr) return outcome;
   state->holds()->ForEach([&](std::string_view id, const HoldRecord& record) {
     if (record.state != HoldState::kHeld || record.until <= place_.now) return;
-    held.push_back({std::string(id), record.cost(), record.parts.front().at, record.until,
-                    record.token});
+    held.push_back(
+        {std::string(id), record.cost(), record.parts.front().at, record.until, record.token});
   });
   std::sort(held.begin(), held.end(),
             [](const HeldShown& a, const HeldShown& b) { return a.token < b.token; });

@@ -102,6 +102,11 @@ void AppendRule(std::string& out, const LimitRule& rule) {
   AppendNumber(out, rule.limit);
   if (rule.algorithm == LimitAlgorithm::kBucket) AppendNumber(out, rule.refill);
   if (rule.algorithm == LimitAlgorithm::kBase) AppendNumber(out, rule.base);
+  if (rule.algorithm == LimitAlgorithm::kLockout) {
+    AppendNumber(out, rule.block.first_ms);
+    AppendNumber(out, rule.block.factor);
+    AppendNumber(out, rule.block.most_ms);
+  }
   if (!key.has_zone() || key.zone_id == 0) return;
   AppendNumber(out, static_cast<int64_t>(rule.zone->name().size()));
   out += rule.zone->name();
@@ -129,6 +134,11 @@ bool ReadRule(std::string_view& in, ZoneSource* zones, LimitRule& rule, LimitKey
   const bool base = rule.algorithm == LimitAlgorithm::kBase;
   if (bucket && !ReadNumber(in, rule.refill)) return false;
   if (base && !ReadNumber(in, rule.base)) return false;
+  const bool lockout = rule.algorithm == LimitAlgorithm::kLockout;
+  if (lockout && !(ReadNumber(in, rule.block.first_ms) && ReadNumber(in, rule.block.factor) &&
+                   ReadNumber(in, rule.block.most_ms))) {
+    return false;
+  }
   if (!key.has_zone()) return WrongWith(rule).empty();
   if (zones != nullptr) rule.zone = &zones->utc();
   if (key.zone_id != 0 && !ReadZone(in, zones, rule)) return false;

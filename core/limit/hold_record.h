@@ -20,7 +20,13 @@ inline constexpr int64_t kMaxHoldMs = int64_t{366} * 86'400'000;
 inline constexpr int64_t kMaxHoldEndMs = 2 * kMaxInstantMs;
 
 // The numbers are in stored state and in replies: never renumber.
-enum class HoldState : uint8_t { kUnknown = 0, kHeld = 1, kCommitted = 2, kExpired = 3, kCancelled = 4 };
+enum class HoldState : uint8_t {
+  kUnknown = 0,
+  kHeld = 1,
+  kCommitted = 2,
+  kExpired = 3,
+  kCancelled = 4
+};
 
 // Where one counter has counted what is held.
 struct HoldShare {

@@ -22,7 +22,7 @@ class Freed {
   }
 
   // Returns false if the hold is not under the rule.
-  bool End(const HoldRecord& hold) {
+  bool End(const HoldRecord& hold, int64_t e) {
     HoldCounters counters;
     Check(ReadHoldCounters(hold.rules, counters), "the rules of a record are well formed");
     if (!rule_.counts()) {
@@ -37,7 +37,7 @@ class Freed {
       if (counter_->log != nullptr) {
         freed_[share.at] += part.cost;
       } else {
-        Refund(numbers_, key_, {part.cost, share.in_window, share.at});
+        Refund(numbers_, key_, {part.cost, share.in_window, share.at, e});
       }
     }
     return true;
@@ -76,7 +76,7 @@ int64_t FitsWhenHoldsEnd(const LimitState& state, const LimitRule& rule, int64_t
   state.holds()->ForEachByDeadline([&](const HoldRecord& hold) {
     const int64_t e = wait.e + std::max<int64_t>(0, hold.until - wait.now);
     if (e >= fits_from) return false;
-    if (freed.End(hold) && freed.Fits(cost, e)) {
+    if (freed.End(hold, e) && freed.Fits(cost, e)) {
       fits_from = e;
       return false;
     }

@@ -109,9 +109,8 @@ std::vector<Holds::Named> Holds::TakeEnded(int64_t now) {
 
 void Holds::ForEach(
     absl::FunctionRef<void(std::string_view id, const HoldRecord& record)> visit) const {
-  table_.ForEach([&](const RecordTable::Record& record) {
-    visit(record.key(), Decoded(record.payload()));
-  });
+  table_.ForEach(
+      [&](const RecordTable::Record& record) { visit(record.key(), Decoded(record.payload())); });
 }
 
 void Holds::ForEachByDeadline(absl::FunctionRef<bool(const HoldRecord& record)> visit) const {
@@ -192,9 +191,8 @@ bool Holds::Load(std::string_view& in) {
 
 std::unique_ptr<Holds> Holds::Clone() const {
   auto copy = std::make_unique<Holds>();
-  table_.ForEach([&](const RecordTable::Record& record) {
-    copy->PutBytes(record.key(), record.payload());
-  });
+  table_.ForEach(
+      [&](const RecordTable::Record& record) { copy->PutBytes(record.key(), record.payload()); });
   copy->last_token_ = last_token_;
   copy->concurrent_ = concurrent_;
   copy->latest_at_ = latest_at_;

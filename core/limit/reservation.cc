@@ -22,24 +22,25 @@ HoldRules RulesOf(const HoldRecord& record, ZoneSource& zones) {
 }
 
 // Gives back `amount` of what the part has counted, and takes it off the part.
-void Refund(LimitState& state, const HoldCounters& counters, HoldPart& part, int64_t amount) {
+void Refund(LimitState& state, const HoldCounters& counters, HoldPart& part, int64_t amount,
+            int64_t now) {
   for (size_t i = 0; i < part.shares.size(); ++i) {
     HoldShare& share = part.shares[i];
     LimitCounter* counter = state.Find(counters.keys[i]);
     const int64_t in_window = std::min(amount, share.in_window);
-    if (counter != nullptr) counter->Refund({amount, in_window, share.at});
+    if (counter != nullptr) counter->Refund({amount, in_window, share.at, now});
     share.in_window -= in_window;
   }
   part.cost -= amount;
 }
 
 // Gives back `amount`, what was taken last first.
-void RefundNewest(LimitState& state, HoldRecord& record, int64_t amount) {
+void RefundNewest(LimitState& state, HoldRecord& record, int64_t amount, int64_t now) {
   if (amount == 0) return;
   const HoldCounters counters = CountersOf(record);
   for (auto part = record.parts.rbegin(); part != record.parts.rend() && amount > 0; ++part) {
     const int64_t taken = std::min(amount, part->cost);
-    Refund(state, counters, *part, taken);
+    Refund(state, counters, *part, taken, now);
     amount -= taken;
   }
 }
@@ -111,7 +112,7 @@ bool SettleHolds(LimitState& state, ZoneSource& zones, int64_t now) {
     if (record.state != HoldState::kHeld) continue;
     const int64_t held = record.cost();
     const int64_t deadline = record.until;
-    RefundNewest(state, record, held);
+    RefundNewest(state, record, held, deadline);
     HoldRecord expired = Remains(record, HoldState::kExpired, deadline);
     expired.held = held;
     expired.counted = record.counted;
@@ -173,12 +174,13 @@ Settled CommitHold(LimitState& state, ZoneSource& zones, const CommitTerms& term
     const int64_t at = is_held && !terms.late ? record.parts.front().at : now;
     int64_t more = terms.counted;
     if (is_held && terms.late) {
-      RefundNewest(state, record, terms.keep ? std::min(terms.counted, result.held) : result.held);
+      RefundNewest(state, record, terms.keep ? std::min(terms.counted, result.held) : result.held,
+                   now);
     } else if (is_held) {
       const int64_t from_held = std::min(terms.counted, result.held);
       Consume(record, from_held);
       more -= from_held;
-      if (!terms.keep) RefundNewest(state, record, record.cost());
+      if (!terms.keep) RefundNewest(state, record, record.cost(), now);
     }
     if (more > 0) CountHits(use, more, now, at, true);
   }
@@ -204,7 +206,7 @@ Settled CancelHold(LimitState& state, std::string_view id, int64_t now) {
   if (record.state != HoldState::kHeld) return result;
   result.done = true;
   result.held = record.cost();
-  RefundNewest(state, record, result.held);
+  RefundNewest(state, record, result.held, now);
   HoldRecord remains = Remains(record, HoldState::kCancelled, now);
   remains.held = result.held;
   state.holds()->Put(id, remains);

@@ -19,9 +19,10 @@ namespace tally::server {
 // Returns false after replying an error.
 [[nodiscard]] bool ReadPlainRules(CommandContext& context, Args words, RuleList& list);
 
-// The arguments of LIMIT.TAKE, LIMIT.PEEK and LIMIT.FORCE.
+// The arguments of LIMIT.TAKE, LIMIT.PEEK and LIMIT.FORCE, and of LIMIT.RESERVE after its own two.
 struct LimitArgs {
-  explicit LimitArgs(const CommandContext& context) : time(context) {
+  explicit LimitArgs(const CommandContext& context, size_t first_key_in = 1)
+      : time(context), first_key(first_key_in) {
     list.keeps_words = context.host.effects.enabled();
   }
   // False after replying an error.
@@ -38,6 +39,7 @@ struct LimitArgs {
   RuleList list;
   int64_t cost = 1;
   EventTime time;
+  const size_t first_key;  // only the keys of LIMIT.RESERVE are not the first argument
 
  private:
   bool ReadKeys(CommandContext& context, size_t& index);
@@ -46,5 +48,7 @@ struct LimitArgs {
 // Appends the keys for COMMAND GETKEYS and permissions: the first one, and each one that follows an
 // AND after rules.
 bool FindLimitKeys(Args args, std::vector<KeyReference>& keys);
+// The same for LIMIT.RESERVE.
+bool FindReservedKeys(Args args, std::vector<KeyReference>& keys);
 
 }  // namespace tally::server

@@ -24,6 +24,7 @@
 #include "server/commands/families.h"
 #include "server/commands/limit_args.h"
 #include "server/commands/limit_show.h"
+#include "server/commands/reservation_words.h"
 
 namespace tally::server {
 namespace {
@@ -64,8 +65,11 @@ void Decide(CommandContext& context, LimitMode mode) {
     for (const LimitResult::Key& key : result.keys) context.NoteLookup(key.name, key.found);
   }
   if (result.wrong_type) return context.reply.Error(kWrongTypeError);
-  if (result.full) return context.reply.Error(kFullError);
-  ReplyDecision(context.reply, result.decision);
+  if (result.full) {
+    context.reply.Error(kFullError);
+  } else {
+    ReplyDecision(context.reply, result.decision);
+  }
   if (!result.counted && !result.set_back) return;
   TellTaken(context, result);
   LogTaken(context, force ? "LIMIT.FORCE" : "LIMIT.TAKE", result.counted ? limit.cost : 0, limit);
@@ -114,6 +118,7 @@ void Give(CommandContext& context) {
   context.reply.Integer(outcome.found ? 1 : 0);
   if (!outcome.changed) return;
   TellChange(context, key, outcome, "limit.give");
+  TellFreed(context, key);
   const Int64Text count(give.count);
   const InstantText at(not_after);
   const InstantText now(give.time.now());
@@ -124,7 +129,9 @@ void Reset(CommandContext& context) {
   const KeyOutcome outcome = Limits(PlaceOf(context)).Reset(context.args[1]);
   if (!CheckOutcome(context, outcome)) return;
   context.reply.Integer(outcome.found ? 1 : 0);
-  if (outcome.changed) context.Changed(kEventGeneric, "del", context.args[1]);
+  if (!outcome.changed) return;
+  context.Changed(kEventGeneric, "del", context.args[1]);
+  TellFreed(context, context.args[1]);
 }
 
 struct ThrottleArgs {

@@ -127,10 +127,10 @@ TEST_CASE("weeks begin on Monday or Sunday") {
   const int64_t wednesday = Utc("2026-03-04 10:00:00");
   CHECK(zone.Containing(wednesday, CalendarUnit::kWeek) ==
         Period{Utc("2026-03-02 00:00:00"), Utc("2026-03-09 00:00:00")});
-  CHECK(zone.Containing(wednesday, CalendarUnit::kWeek, WeekStart::kSunday) ==
+  CHECK(zone.Containing(wednesday, CalendarUnit::kWeek, kSundayWeek) ==
         Period{Utc("2026-03-01 00:00:00"), Utc("2026-03-08 00:00:00")});
   const int64_t sunday = Utc("2026-03-01 00:00:00");
-  CHECK(zone.Containing(sunday, CalendarUnit::kWeek, WeekStart::kSunday).start_ms == sunday);
+  CHECK(zone.Containing(sunday, CalendarUnit::kWeek, kSundayWeek).start_ms == sunday);
   CHECK(zone.Containing(sunday, CalendarUnit::kWeek).end_ms == Utc("2026-03-02 00:00:00"));
 }
 
@@ -179,7 +179,7 @@ TEST_CASE("the periods of every unit cover the time line, and clock units keep t
       const Period period = zone.Containing(at, unit);
       INFO(name << " unit " << static_cast<int>(unit) << " at " << at);
       REQUIRE(period.Contains(at));
-      REQUIRE(period == PeriodContaining(at, unit, WeekStart::kMonday, zone.time_zone()));
+      REQUIRE(period == PeriodContaining(at, unit, CalendarStart(), zone.time_zone()));
       REQUIRE(zone.Containing(period.end_ms, unit).start_ms == period.end_ms);
       REQUIRE(period.end_ms - period.start_ms <= kLongest[static_cast<int>(unit)]);
       const int32_t day = zone.DayOf(at);

@@ -239,8 +239,7 @@ class Clients {
         }
         break;
       case LimitAlgorithm::kCalendar: {
-        const Period period =
-            PeriodContaining(e, rule.unit, rule.week_start, rule.zone->time_zone());
+        const Period period = PeriodContaining(e, rule.unit, rule.start, rule.zone->time_zone());
         REQUIRE(CountAfter(one.counted, period.start_ms - 1) <= rule.limit);
         break;
       }

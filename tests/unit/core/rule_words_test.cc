@@ -65,7 +65,7 @@ TEST_CASE("words are rules up to the first that begins none") {
 
   CHECK(LimitKey::Of(grammar.list.rules[0]) == LimitKey::Of(LimitRule::Fixed(3, 600'000)));
   CHECK(grammar.list.rules[1].refill == 2);
-  CHECK(grammar.list.rules[2].week_start == WeekStart::kSunday);
+  CHECK(grammar.list.rules[2].start == kSundayWeek);
   CHECK(grammar.list.rules[2].zone == grammar.zones.Find("Asia/Shanghai"));
   CHECK(grammar.list.rules[3].zone == &grammar.zones.utc());
   CHECK(grammar.list.rules[4].algorithm == LimitAlgorithm::kAllow);
@@ -83,7 +83,7 @@ TEST_CASE("a policy stands for its rules, and for their words") {
   const RuleParser parser(grammar.zones, grammar.policies);
   CHECK_FALSE(parser.ReadPlain(WordReader(grammar.words, WordOrigin::kCaller, error), list));
   CHECK(error ==
-        "rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, ALLOW or DENY in a policy, "
+        "rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, LOCKOUT, ALLOW or DENY in a policy, "
         "not 'POLICY'");
 }
 
@@ -99,11 +99,11 @@ TEST_CASE("what is wrong with a rule is said by its argument") {
   CHECK(grammar.Error("CALENDAR 1 fortnight") ==
         "unit must be second, minute, hour, day, week, month or year");
   CHECK(grammar.Error("CALENDAR 1 day TZ Asia/Nowhere") ==
-        "TZ must be an IANA time zone that this system knows, not 'Asia/Nowhere'");
+        "TZ must be an IANA time zone that this system knows, or an offset as +08:00, not 'Asia/Nowhere'");
   CHECK(grammar.Error("CALENDAR 1 week WEEKSTART tuesday") == "WEEKSTART must be monday or sunday");
   CHECK(grammar.Error("BUCKET 9000000000000000000 1 7d") == "capacity is too large for the period");
   CHECK(grammar.Error("MAYBE") ==
-        "rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, ALLOW, DENY or POLICY, not "
+        "rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, LOCKOUT, ALLOW, DENY or POLICY, not "
         "'MAYBE'");
   std::string many;
   for (size_t i = 0; i <= kMaxRules; ++i) StrAppend(many, "DENY ");
