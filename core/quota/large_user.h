@@ -5,8 +5,8 @@
 // The chunks are numbered in the order of recording. A late purchase is in the last chunk too. So a
 // write changes one chunk, and those of the order that it returns. The returns are in chunks of
 // their own (return_marks.h), so that an order may be returned many times. What else an answer
-// needs is in the indexes of LargeUser, which are not saved: they are made from the chunks when
-// first needed.
+// needs is in the indexes of LargeUser, which are not saved: they are made from the chunks after a
+// load, or when first needed.
 #pragma once
 
 #include <absl/container/btree_map.h>
@@ -152,7 +152,8 @@ struct LargeUsers {
   // In an order, so that a sweep can continue where it stopped.
   std::map<std::string, std::unique_ptr<LargeUser>, std::less<>> users;
   size_t index_bytes = 0;
-  std::string sweep_from;  // the key from which on users are swept next
+  std::string sweep_from;    // the key from which on users are swept next
+  std::string prepare_from;  // the same of those whose indexes are made after a load
 };
 
 }  // namespace tally

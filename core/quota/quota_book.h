@@ -201,6 +201,10 @@ class QuotaBook {
   void Prefetch(std::span<const QuotaId> users, std::span<const QuotaId> skus) const;
   static constexpr size_t kMaxPrefetch = RecordTable::kMaxPrefetch;
 
+  // Makes the indexes of the next large user, which its first command would make otherwise. Returns
+  // false when there is none left.
+  bool PrepareNext();
+
   // Stores every large user as the others are, for callers that compare what books hold.
   void PackLargeUsers();
 

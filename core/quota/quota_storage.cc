@@ -336,15 +336,8 @@ bool QuotaBook::LoadMarks(std::string_view key, uint32_t number, std::string_vie
 
 bool QuotaBook::LoadChunk(std::string_view key, uint32_t number, std::string_view block) {
   UserPurchases purchases;
-  if (!DecodePurchases(block, purchases)) return false;
-  std::string without_returns;
-  if (!purchases.returns.empty()) {
-    // An earlier version kept returns beside the lines.
-    if (!LoadMarks(key, number | LargeUser::kMarks, EncodeMarks(purchases.returns))) return false;
-    purchases.returns.clear();
-    EncodePurchases(purchases, without_returns);
-    block = without_returns;
-  }
+  // Returns are in chunks of their own.
+  if (!DecodePurchases(block, purchases) || !purchases.returns.empty()) return false;
   const std::string chunk_key = LargeUsers::ChunkKey(key, number);
   if (large_->chunks.Find(chunk_key)) return false;
   int64_t earliest_ms = purchases.lines.front().ts_ms;

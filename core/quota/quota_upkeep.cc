@@ -86,6 +86,18 @@ size_t QuotaBook::ExpireSome(int64_t now_ms, size_t budget) {
   return freed;
 }
 
+bool QuotaBook::PrepareNext() {
+  if (large_ == nullptr) return false;
+  const auto next = large_->users.lower_bound(large_->prepare_from);
+  if (next == large_->users.end()) {
+    large_->prepare_from.clear();
+    return false;
+  }
+  IndexLarge(next->first, *next->second);
+  large_->prepare_from = next->first + '\0';
+  return true;
+}
+
 bool QuotaBook::FreeSome(size_t segments) {
   return users_.FreeSome(segments) && limits_.FreeSome(segments) &&
          (texts_ == nullptr || texts_->FreeSome(segments)) &&

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/bytes/recycle.h"
 #include "core/bytes/varint.h"
+#include "core/snapshot/record_sink.h"
 #include "server/aof/crc32c.h"
 
 namespace tally::server {

@@ -24,8 +24,10 @@ void Set(CommandContext& context) {
   }
   RuleList list;
   if (!ReadPlainRules(context, words, list)) return;
-  context.engine().policies().Set(context.args[1],
-                                  PolicyTable::Words(list.words.begin(), list.words.end()));
+  context.engine()
+      .policies()
+      .Set(context.args[1], StoredWords(list.words.begin(), list.words.end()))
+      .SetRules({list.rules.data(), list.rules.size()});
   list.words.insert(list.words.begin(), {"POLICY.SET", context.args[1]});
   context.LogInstead(Args(list.words.data(), list.words.size()));
   context.CountChange();
@@ -33,10 +35,10 @@ void Set(CommandContext& context) {
 }
 
 void Get(CommandContext& context) {
-  const PolicyTable::Words* words = context.engine().policies().Find(context.args[1]);
-  if (words == nullptr) return context.reply.NullArray();
-  context.reply.Array(words->size());
-  for (const std::string& word : *words) context.reply.Bulk(word);
+  const Policy* policy = context.engine().policies().Find(context.args[1]);
+  if (policy == nullptr) return context.reply.NullArray();
+  context.reply.Array(policy->words().size());
+  for (const std::string& word : policy->words()) context.reply.Bulk(word);
 }
 
 void Delete(CommandContext& context) {
@@ -49,7 +51,7 @@ void Delete(CommandContext& context) {
 void List(CommandContext& context) {
   const size_t mark = context.reply.BeginArray();
   size_t shown = 0;
-  context.engine().policies().ForEach([&](std::string_view name, const PolicyTable::Words&) {
+  context.engine().policies().ForEach([&](std::string_view name, const StoredWords&) {
     if (!context.MayRead(name)) return;
     context.reply.Bulk(name);
     ++shown;

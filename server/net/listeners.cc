@@ -191,7 +191,11 @@ absl::Status Listeners::Watch(std::unique_ptr<Listener> listener) {
 Listeners::Listener::Listener(Listeners& owner_in, Address address_in)
     : owner(owner_in), address(std::move(address_in)), tcp(owner_in.io_), local(owner_in.io_) {}
 
-void Listeners::Listener::OnEvent(DescriptorEvent) { owner.waiting_.push_back(this); }
+// It may be reported several times in one turn.
+void Listeners::Listener::OnEvent(DescriptorEvent) {
+  std::vector<Listener*>& waiting = owner.waiting_;
+  if (std::find(waiting.begin(), waiting.end(), this) == waiting.end()) waiting.push_back(this);
+}
 
 int Listeners::Listener::descriptor() {
   return tcp.is_open() ? tcp.native_handle() : local.native_handle();

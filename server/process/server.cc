@@ -41,7 +41,7 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
       state_(commands_, engine_, config, log),
       dispatcher_(state_),
       persistence_(state_.for_persistence, dispatcher_, files_),
-      keyspace_observer_(state_, persistence_),
+      keyspace_observer_(state_),
       slice_timer_(poller_, [this] { slice_timer_runs_ = false; }),
       turn_clock_(state_.clock, state_.loop),
       queue_(state_, dispatcher_),

@@ -111,26 +111,37 @@ TEST_CASE("an order may be returned thousands of times") {
   }
 }
 
-// A chunk of a version that kept returns beside the lines: of the user 7, number 0.
-TEST_CASE("returns beside the lines of a chunk are loaded") {
+TEST_CASE("after a load the indexes of large users can be made before they are asked for") {
+  Shop shop;
+  shop.RecordMany(kNow, kNow, 3000);
+  QuotaBook loaded(2);
+  for (const std::string& run : test::SaveAll(shop.book())) REQUIRE(loaded.Load(run));
+  const size_t without = loaded.MemoryBytes();
+  while (loaded.PrepareNext()) {
+  }
+  const size_t with = loaded.MemoryBytes();
+  REQUIRE(with > without + 3000);
+  REQUIRE(test::LeftOf(loaded, kUser, 2, kNow) == test::LeftOf(shop.book(), kUser, 2, kNow));
+  REQUIRE(loaded.MemoryBytes() == with);
+  QuotaBook empty(3);
+  REQUIRE_FALSE(empty.PrepareNext());
+}
+
+TEST_CASE("a chunk of lines has no returns beside them") {
   UserPurchases purchases;
   purchases.lines.push_back({1, 1, 0, kNow, kNow, 5, kNotReset});
+  const auto run_of = [&] {
+    std::string block;
+    EncodePurchases(purchases, block);
+    std::string run = "C";
+    AppendSignedVarint(run, kUser);
+    AppendVarint(run, 0);
+    AppendLengthPrefixed(run, block);
+    return run;
+  };
+  REQUIRE(QuotaBook(1).Load(run_of()));
   purchases.returns.push_back({1, 1, kNow});
-  std::string block;
-  EncodePurchases(purchases, block);
-  std::string run = "C";
-  AppendSignedVarint(run, kUser);
-  AppendVarint(run, 0);
-  AppendLengthPrefixed(run, block);
-  QuotaBook book(1);
-  REQUIRE(book.Load(test::SaveAll(book).front()));
-  REQUIRE(book.Load(run));
-  std::vector<int32_t> credited;
-  const std::vector<QuotaReturnItem> items = {{1, 1}};
-  book.Return({kUser, 1, items, kNow, true}, kNow, credited);
-  REQUIRE(credited[0] == 0);
-  book.Return({kUser, 1, items, kNow + 1, true}, kNow, credited);
-  REQUIRE(credited[0] == 1);
+  REQUIRE_FALSE(QuotaBook(1).Load(run_of()));
 }
 
 TEST_CASE("what is out of retention and not freed yet does not count at an earlier time either") {

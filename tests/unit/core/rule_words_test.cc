@@ -11,6 +11,21 @@
 namespace tally {
 namespace {
 
+// Counts how often a zone is looked for, which is once for each rule that names one.
+class CountedZones final : public ZoneSource {
+ public:
+  Zone* Find(std::string_view name) override {
+    ++finds;
+    return name == "Mars/Phobos" && !has_mars ? nullptr : zones_.Find("Asia/Shanghai");
+  }
+
+  int finds = 0;
+  bool has_mars = false;
+
+ private:
+  TzdataZones zones_;
+};
+
 struct Grammar {
   // The rules that the words say, or nothing and the error.
   bool Read(const std::string& line, WordOrigin origin = WordOrigin::kCaller) {
@@ -85,6 +100,54 @@ TEST_CASE("a policy stands for its rules, and for their words") {
   CHECK(error ==
         "rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, LOCKOUT, ALLOW or DENY in a policy, "
         "not 'POLICY'");
+}
+
+TEST_CASE("the words of a policy are read once, until it is set again") {
+  CountedZones zones;
+  PolicyTable policies;
+  std::string error;
+  const std::vector<std::string_view> words = {"POLICY", "day"};
+  const auto read = [&](WordOrigin origin, RuleList& list) {
+    error.clear();
+    size_t index = 0;
+    return RuleParser(zones, policies).Read(WordReader(words, origin, error), index, list);
+  };
+  const StoredWords day = {"CALENDAR", "7", "day", "TZ", "Asia/Shanghai", "FIXED", "3", "60s"};
+  for (int sets = 1; sets <= 2; ++sets) {
+    policies.Set("day", day);
+    for (int uses = 0; uses < 3; ++uses) {
+      RuleList list;
+      REQUIRE(read(WordOrigin::kCaller, list));
+      CHECK(list.rules.size() == 2);
+      CHECK(list.rules[0].limit == 7);
+      CHECK(list.rules[1].policy == &policies.Find("day")->tally());
+      CHECK(StoredWords(list.words.begin(), list.words.end()) == day);
+    }
+    CHECK(zones.finds == sets);
+    CHECK(policies.Find("day")->words() == day);
+  }
+
+  // A zone that is missing is looked for each time, since it may come.
+  policies.Set("day", {"CALENDAR", "7", "day", "TZ", "Mars/Phobos"});
+  RuleList list;
+  CHECK(read(WordOrigin::kStored, list));
+  CHECK_FALSE(read(WordOrigin::kCaller, list));
+  CHECK(error.find("'Mars/Phobos'") != std::string::npos);
+  zones.has_mars = true;
+  CHECK(read(WordOrigin::kCaller, list));
+}
+
+TEST_CASE("a policy's rules count among the most of a decision") {
+  Grammar grammar;
+  StoredWords words;
+  for (size_t i = 0; i < kMaxRules; ++i) words.insert(words.end(), {"FIXED", "3", "60s"});
+  grammar.policies.Set("most", words);
+  for (int use = 0; use < 2; ++use) {
+    REQUIRE(grammar.Read("POLICY most"));
+    CHECK(grammar.list.rules.size() == kMaxRules);
+    CHECK(grammar.Error("FIXED 3 1s POLICY most") == "rules must be at most 64 in one command");
+    CHECK(grammar.Error("POLICY most FIXED 3 1s") == "rules must be at most 64 in one command");
+  }
 }
 
 TEST_CASE("what is wrong with a rule is said by its argument") {

@@ -1,6 +1,8 @@
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <catch2/catch.hpp>
-#include <chrono>
 #include <cstring>
 #include <memory>
 #include <semaphore>
@@ -11,11 +13,11 @@
 #include "server/aof/base_reader.h"
 #include "server/aof/base_writer.h"
 #include "server/aof/crc32c.h"
+#include "thread_state.h"
 
 namespace tally::server {
 namespace {
 
-using namespace std::chrono_literals;
 using test::FakeFileSystem;
 using test::SeededRandom;
 
@@ -199,12 +201,13 @@ TEST_CASE("Who cannot pause is written for too, and no more waits in memory than
                       {.block_bytes = 100, .sync_bytes = 1000, .most_queued_bytes = 4000});
     std::atomic<int> appended = 0;
     int waited_at = 0;
+    const pid_t writer_thread = ::gettid();
     std::thread disk([&] {
       // The disk goes on when the writer waits for it.
-      while (waited_at <= 10 || waited_at != appended) {
-        waited_at = appended;
-        std::this_thread::sleep_for(20ms);
+      while (appended < kRecords && (appended <= 10 || !test::Waits(writer_thread))) {
+        std::this_thread::yield();
       }
+      waited_at = appended;
       allowed.release(1000);
     });
     for (; appended < kRecords; ++appended) {
