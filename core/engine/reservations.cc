@@ -211,7 +211,8 @@ SettleResult Reservations::Commit(const CommitRequest& request, int64_t now) {
                                         .counted = request.cost.value_or(held),
                                         .late = request.late,
                                         .keep = request.keep,
-                                        .force = request.force},
+                                        .force = request.force,
+                                        .keys = static_cast<int64_t>(states.size())},
                                        now);
     if (i == 0) result.settled = settled;
     if (settled.done) states.MarkChanged(i);

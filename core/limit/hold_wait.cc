@@ -22,7 +22,7 @@ class Freed {
   }
 
   // Returns false if the hold is not under the rule.
-  bool End(const HoldRecord& hold, int64_t e) {
+  bool End(const HoldRecord& hold) {
     HoldCounters counters;
     Check(ReadHoldCounters(hold.rules, counters), "the rules of a record are well formed");
     if (!rule_.counts()) {
@@ -35,9 +35,12 @@ class Freed {
     for (const HoldPart& part : hold.parts) {
       const HoldShare& share = part.shares[index];
       if (counter_->log != nullptr) {
-        freed_[share.at] += part.cost;
+        // Perhaps LIMIT.GIVE has given some back already.
+        int64_t& freed = freed_[share.at];
+        freed = std::min(freed + part.cost, HitsAt(share.at));
       } else {
-        Refund(numbers_, key_, {part.cost, share.in_window, share.at, e});
+        Refund(numbers_, key_,
+               {part.cost, share.in_window, share.at, hold.until - counter_->late_ms});
       }
     }
     return true;
@@ -58,6 +61,10 @@ class Freed {
   }
 
  private:
+  int64_t HitsAt(int64_t at) const {
+    return static_cast<int64_t>(counter_->log->CountAfter(at - 1) - counter_->log->CountAfter(at));
+  }
+
   const LimitRule& rule_;
   LimitKey key_;
   const LimitCounter* counter_ = nullptr;
@@ -76,7 +83,7 @@ int64_t FitsWhenHoldsEnd(const LimitState& state, const LimitRule& rule, int64_t
   state.holds()->ForEachByDeadline([&](const HoldRecord& hold) {
     const int64_t e = wait.e + std::max<int64_t>(0, hold.until - wait.now);
     if (e >= fits_from) return false;
-    if (freed.End(hold, e) && freed.Fits(cost, e)) {
+    if (freed.End(hold) && freed.Fits(cost, e)) {
       fits_from = e;
       return false;
     }

@@ -236,7 +236,13 @@ size_t LimitState::Weight() const {
 
 int64_t LimitState::ExpiresAt() const {
   int64_t latest = holds_ == nullptr ? 0 : holds_->ends_at();
-  for (const LimitCounter& counter : counters_) latest = std::max(latest, counter.ExpiresAt());
+  for (const LimitCounter& counter : counters_) {
+    latest = std::max(latest, counter.ExpiresAt());
+    // If a hold ends, its block may end too, and what is left of the period counts again.
+    if (holds_ != nullptr && counter.key.algorithm == Algorithm::kLockout) {
+      latest = std::max(latest, counter.numbers.window.end_ms + counter.late_ms);
+    }
+  }
   return latest;
 }
 

@@ -168,6 +168,7 @@ Settled CommitHold(LimitState& state, ZoneSource& zones, const CommitTerms& term
   if (!found) {
     CountInAll(state, terms.counted, now);
     record.until = now;
+    record.keys = terms.keys;
   } else {
     const HoldRules rules = RulesOf(record, zones);
     const LimitUse use{&state, rules};

@@ -52,6 +52,7 @@ struct CommitTerms {
   bool late = false;   // count at `now`, not at the instant of the hold
   bool keep = false;   // hold the rest
   bool force = false;  // count what is not held any more
+  int64_t keys = 1;    // how many keys are told so
 };
 
 // What a call found and did: the id's state before it, what was held, and what was counted.

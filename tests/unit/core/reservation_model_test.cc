@@ -8,6 +8,7 @@
 #include "core/engine/reservations.h"
 #include "core/engine/scratch.h"
 #include "core/keyspace/compact_value.h"
+#include "core/limit/rule_text.h"
 #include "core/tzdata/tzdata_zones.h"
 #include "random_seed.h"
 #include "reservation_naive.h"
@@ -90,8 +91,8 @@ class ReservedRun {
       case 2:
         return LimitRule::Rolling(limit, period);
       case 3:
-        return LimitRule::Calendar(limit, random_.OneIn(2) ? CalendarUnit::kMinute
-                                                           : CalendarUnit::kHour,
+        return LimitRule::Calendar(limit,
+                                   random_.OneIn(2) ? CalendarUnit::kMinute : CalendarUnit::kHour,
                                    random_.OneIn(2) ? zone : *zones_.Find("Asia/Kathmandu"));
       case 4:
         return LimitRule::Base(random_.Between(0, 6), random_.Between(0, 4), period, zone);
@@ -141,6 +142,15 @@ class ReservedRun {
     std::vector<NaiveUse> all;
     for (const Use& use : uses) all.push_back({&naive_[use.key].counters, use.rules});
     return all;
+  }
+  static std::string TextOf(const std::vector<Use>& uses) {
+    std::string text;
+    for (const Use& use : uses) {
+      text += std::string(kNames[use.key]) + ":";
+      for (const LimitRule& rule : use.rules) text += " " + RuleText(rule);
+      text += " ";
+    }
+    return text;
   }
   static std::vector<size_t> KeysOf(const std::vector<Use>& uses) {
     std::vector<size_t> keys;
@@ -210,6 +220,7 @@ class ReservedRun {
     const LimitDecision naive = NaiveAnswer(uses, cost, at);
     const LimitResult result =
         Limits(Here()).Decide({.keys = keys, .cost = cost, .time = {at, now_}}, mode);
+    INFO(TextOf(uses) << " COST " << cost << " late " << now_ - at);
     RequireSame(result.decision, naive);
     test::NaiveDecide(NaiveUses(uses), cost, now_, at, mode);
     for (NaiveReserved& key : naive_) key.Prune(now_);
@@ -249,6 +260,7 @@ class ReservedRun {
       }
       return RequireAll();
     }
+    INFO(TextOf(uses) << " COST " << cost << " late " << now_ - at);
     RequireSame(result.decision, NaiveAnswer(uses, cost, at));
     REQUIRE(result.counted == result.decision.allowed);
     if (!result.decision.allowed) {

@@ -52,8 +52,8 @@ class NaiveReserved {
       NaiveHold* first = nullptr;
       for (auto& [id, hold] : ids) {
         if (hold.state != HoldState::kHeld || hold.deadline > now) continue;
-        if (first == nullptr || std::pair(hold.deadline, hold.token) <
-                                    std::pair(first->deadline, first->token)) {
+        if (first == nullptr ||
+            std::pair(hold.deadline, hold.token) < std::pair(first->deadline, first->token)) {
           first = &hold;
         }
       }
@@ -150,6 +150,7 @@ class NaiveReserved {
       }
     }
     if (decision.allowed || decision.retry_after_ms < 0) return decision;
+    const int64_t e = concurrent ? now : JudgedAt(rule, now, at);
     std::vector<int64_t> deadlines;
     for (const auto& [id, hold] : ids) {
       if (hold.state == HoldState::kHeld) deadlines.push_back(hold.deadline);
@@ -162,7 +163,7 @@ class NaiveReserved {
         if (hold.state != HoldState::kHeld || hold.deadline > deadline) continue;
         then.GiveBack(hold, hold.cost(), hold.deadline);
       }
-      if (!then.FitsAfter(rule, cost, now, at, deadline - now)) continue;
+      if (!then.FitsAt(rule, cost, e + deadline - now)) continue;
       decision.retry_after_ms = deadline - now;
       break;
     }
@@ -170,13 +171,14 @@ class NaiveReserved {
   }
 
  private:
-  bool FitsAfter(const LimitRule& rule, int64_t cost, int64_t now, int64_t at,
-                 int64_t wait) const {
-    if (rule.algorithm == LimitAlgorithm::kConcurrent) return cost <= rule.limit - Concurrent();
+  int64_t JudgedAt(const LimitRule& rule, int64_t now, int64_t at) const {
     NaiveCounter counter = NaiveFind(counters, rule);
-    NaiveCounter before = counter;
-    before.Meet(now, at);
-    return counter.Fits(rule, cost, before.JudgedAt(at) + wait);
+    counter.Meet(now, at);
+    return counter.JudgedAt(at);
+  }
+  bool FitsAt(const LimitRule& rule, int64_t cost, int64_t e) const {
+    if (rule.algorithm == LimitAlgorithm::kConcurrent) return cost <= rule.limit - Concurrent();
+    return NaiveFind(counters, rule).Fits(rule, cost, e);
   }
 
   static bool SeenBefore(const std::vector<LimitRule>& rules, size_t place) {

@@ -14,7 +14,7 @@ namespace {
 // Counts how often a zone is looked for, which is once for each rule that names one.
 class CountedZones final : public ZoneSource {
  public:
-  Zone* Find(std::string_view name) override {
+  Zone* FindNamed(std::string_view name) override {
     ++finds;
     return name == "Mars/Phobos" && !has_mars ? nullptr : zones_.Find("Asia/Shanghai");
   }
