@@ -7,8 +7,8 @@
 
 #include "core/bytes/str_cat.h"
 #include "server/acl/password_hash.h"
-#include "server/command/acl_categories.h"
 #include "server/command/command_context.h"
+#include "server/describe/acl_categories.h"
 #include "server/resp/split_args.h"
 
 namespace tally::server {

@@ -16,10 +16,10 @@
 #include "server/admin/families.h"
 #include "server/admin/parts.h"
 #include "server/admin/server_context.h"
-#include "server/command/acl_categories.h"
 #include "server/command/command_table.h"
 #include "server/command/help.h"
 #include "server/config/config.h"
+#include "server/describe/acl_categories.h"
 #include "server/log/log.h"
 #include "server/state/client_table.h"
 

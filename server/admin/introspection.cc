@@ -6,10 +6,10 @@
 #include "server/admin/families.h"
 #include "server/admin/parts.h"
 #include "server/admin/server_context.h"
-#include "server/command/acl_categories.h"
-#include "server/command/command_description.h"
 #include "server/command/command_table.h"
 #include "server/command/help.h"
+#include "server/describe/acl_categories.h"
+#include "server/describe/command_description.h"
 
 namespace tally::server {
 namespace {

@@ -9,7 +9,7 @@
 #include "server/arguments/sample_args.h"
 #include "server/arguments/scan_args.h"
 #include "server/command/command_context.h"
-#include "server/commands/compact_value.h"
+#include "server/commands/command_value.h"
 #include "server/commands/families.h"
 
 namespace tally::server {
@@ -21,7 +21,7 @@ HashLimits LimitsOf(const CommandContext& context) {
           static_cast<size_t>(limits.hash_max_listpack_value)};
 }
 
-using Value = CompactValue<Hash>;
+using Value = CommandValue<Hash>;
 
 Hash& Scratch(CommandContext& context) { return context.engine().scratch().hash; }
 

@@ -18,7 +18,7 @@
 #include "core/set/set.h"
 #include "core/zset/zset.h"
 #include "server/command/command_context.h"
-#include "server/commands/compact_value.h"
+#include "server/commands/command_value.h"
 #include "server/commands/families.h"
 #include "server/commands/list_value.h"
 #include "server/commands/string_value.h"
@@ -116,7 +116,7 @@ Value LookUp(CommandContext& context, std::string_view pattern, std::string_view
     return std::string(StringText(entry).view());
   }
   if (!entry || entry.type() != Type::kHash) return std::nullopt;
-  CompactValue<Hash> hash(context.engine().scratch().hash);
+  CommandValue<Hash> hash(context.engine().scratch().hash);
   hash.Take(entry);
   const auto value = hash->Find(pattern.substr(end + 2));
   return value ? Value(std::string(value->text().view())) : std::nullopt;

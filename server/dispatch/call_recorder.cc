@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "server/config/config.h"
+#include "server/resp/reply_reader.h"
 #include "server/state/clock.h"
 #include "server/state/hot_keys.h"
 #include "server/state/loop_stats.h"
@@ -28,7 +29,7 @@ void CallRecorder::Record(const Client& client, const CommandTable::Item& item, 
   ++own.calls;
   own.micros += static_cast<uint64_t>(micros);
   own.durations.Add(static_cast<uint64_t>(micros));
-  if (client.output.size() > reply_begin && client.output[reply_begin] == '-') [[unlikely]]
+  if (IsError(client.output, reply_begin)) [[unlikely]]
     CountFailure(client, item, reply_begin);
   if (server_.hot_keys.active()) [[unlikely]]
     NoteHotKeys(client, item, args, reply_begin, micros);
@@ -46,8 +47,7 @@ void CallRecorder::Record(const Client& client, const CommandTable::Item& item, 
 void CallRecorder::CountFailure(const Client& client, const CommandTable::Item& item,
                                 size_t reply_begin) {
   ++server_.stats.by_command[item.id].failed;
-  const std::string error = client.output.Copy(reply_begin + 1, kMaxError);
-  server_.stats.CountError(std::string_view(error).substr(0, error.find('\r')));
+  server_.stats.CountError(ErrorText(client.output.Copy(reply_begin, kMaxError)));
 }
 
 // Calls that a script makes are not counted: their time is part of the script's own call, and the

@@ -7,6 +7,7 @@
 
 #include "core/bytes/str_cat.h"
 #include "core/snapshot/record_codec.h"
+#include "server/resp/reply_reader.h"
 
 namespace tally::server {
 
@@ -82,7 +83,7 @@ absl::Status Loader::Replay(Args args) {
   }
   client_->output.Clear();
   parts_.runner.Replay(*client_, *item, args);
-  if (!client_->output.empty() && client_->output[0] == '-') {
+  if (IsError(client_->output, 0)) {
     return absl::DataLossError(
         StrCat("a command that fails: ", args[0], ": ", client_->output.Joined()));
   }

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/base/check.h"
-#include "server/command/acl_categories.h"
+#include "server/describe/acl_categories.h"
 #include "server/module/command_info.h"
 #include "server/module/module.h"
 #include "server/module/module_api.h"

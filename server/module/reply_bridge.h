@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "server/module/redis_module.h"
+#include "server/resp/reply_reader.h"
 
 namespace tally::module {
 
@@ -15,8 +16,9 @@ class ReplyBridge {
   void Send(redis::Context* context, std::string_view reply);
 
  private:
-  // Sends the first part of `reply` and removes it from the front.
-  void SendPart(redis::Context* context, std::string_view& reply);
+  void SendPart(redis::Context* context, const server::ReplyPart& part);
+  // The text as a C string, valid until the next call. A zero byte would end it, so it is a blank.
+  const char* Line(std::string_view text);
 
   std::string line_;  // reused memory
 };

@@ -42,10 +42,10 @@ bool RunCommand(lua_State* lua) {
   ScriptEngine& engine = EngineOf(lua);
   engine.watch().Check(lua);
   if (!TakeCall(lua)) return true;
-  std::string_view wire = engine.RunTaken();
-  const bool failed = wire.starts_with('-');
-  PushReply(lua, wire);
-  return failed;
+  const std::string_view wire = engine.RunTaken();
+  ReplyReader reply(wire);
+  PushReply(lua, reply);
+  return IsError(wire);
 }
 
 int Call(lua_State* lua) { return RunCommand(lua) ? lua_error(lua) : 1; }

@@ -2,31 +2,10 @@
 
 #include <charconv>
 
-#include "core/base/check.h"
 #include "server/script/script_error.h"
 
 namespace tally::server {
 namespace {
-
-std::string_view TakeLine(std::string_view& wire) {
-  const size_t end = wire.find("\r\n");
-  Check(end != std::string_view::npos, "a reply is whole");
-  const std::string_view line = wire.substr(0, end);
-  wire.remove_prefix(end + 2);
-  return line;
-}
-
-int64_t Number(std::string_view digits) {
-  int64_t value = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  return value;
-}
-
-std::string_view TakeBytes(std::string_view& wire, int64_t size) {
-  const std::string_view bytes = wire.substr(0, static_cast<size_t>(size));
-  wire.remove_prefix(static_cast<size_t>(size) + 2);
-  return bytes;
-}
 
 void PushText(lua_State* lua, std::string_view text) {
   lua_pushlstring(lua, text.data(), text.size());
@@ -39,42 +18,35 @@ void Wrap(lua_State* lua, const char* name) {
   lua_setfield(lua, -2, name);
 }
 
-void PushArray(lua_State* lua, std::string_view& wire, int64_t size) {
-  if (size < 0) return lua_pushboolean(lua, 0);
+void PushArray(lua_State* lua, ReplyReader& reply, int64_t size) {
   lua_createtable(lua, static_cast<int>(size), 0);
   for (int i = 1; i <= size; ++i) {
-    PushReply(lua, wire);
+    PushReply(lua, reply);
     lua_rawseti(lua, -2, i);
   }
 }
 
-void PushMap(lua_State* lua, std::string_view& wire, int64_t size) {
-  lua_createtable(lua, 0, static_cast<int>(size));
-  for (int64_t i = 0; i < size; ++i) {
-    PushReply(lua, wire);
-    PushReply(lua, wire);
+void PushMap(lua_State* lua, ReplyReader& reply, int64_t values) {
+  lua_createtable(lua, 0, static_cast<int>(values / 2));
+  for (int64_t i = 0; i < values; i += 2) {
+    PushReply(lua, reply);
+    PushReply(lua, reply);
     lua_rawset(lua, -3);
   }
   Wrap(lua, "map");
 }
 
-void PushSet(lua_State* lua, std::string_view& wire, int64_t size) {
+void PushSet(lua_State* lua, ReplyReader& reply, int64_t size) {
   lua_createtable(lua, 0, static_cast<int>(size));
   for (int64_t i = 0; i < size; ++i) {
-    PushReply(lua, wire);
+    PushReply(lua, reply);
     lua_pushboolean(lua, 1);
     lua_rawset(lua, -3);
   }
   Wrap(lua, "set");
 }
 
-void PushBulk(lua_State* lua, std::string_view& wire, int64_t size) {
-  if (size < 0) return lua_pushboolean(lua, 0);
-  PushText(lua, TakeBytes(wire, size));
-}
-
-void PushVerbatim(lua_State* lua, std::string_view& wire, int64_t size) {
-  const std::string_view text = TakeBytes(wire, size);
+void PushVerbatim(lua_State* lua, std::string_view text) {
   lua_createtable(lua, 0, 2);
   PushText(lua, text.substr(4));
   lua_setfield(lua, -2, "string");
@@ -84,8 +56,8 @@ void PushVerbatim(lua_State* lua, std::string_view& wire, int64_t size) {
 }
 
 // Pushes the error of a command. Existing scripts look at both fields.
-void PushCommandError(lua_State* lua, std::string_view line_with_type) {
-  PushError(lua, line_with_type);
+void PushCommandError(lua_State* lua, std::string_view text) {
+  PushCodedError(lua, text);
   lua_pushboolean(lua, 1);
   lua_setfield(lua, -2, "ignore_error_stats_update");
 }
@@ -98,41 +70,41 @@ double Double(std::string_view digits) {
 
 }  // namespace
 
-void PushReply(lua_State* lua, std::string_view& wire) {
+void PushReply(lua_State* lua, ReplyReader& reply) {
   luaL_checkstack(lua, 6, "reached lua stack limit");
-  const std::string_view whole = TakeLine(wire);
-  const std::string_view line = whole.substr(1);
-  switch (whole.front()) {
-    case '$':
-      return PushBulk(lua, wire, Number(line));
-    case ':':
-      return lua_pushnumber(lua, static_cast<lua_Number>(Number(line)));
-    case '+':
-      PushText(lua, line);
+  const ReplyPart part = reply.Next();
+  switch (part.type) {
+    case ReplyType::kBulk:
+      return PushText(lua, part.text);
+    case ReplyType::kInteger:
+      return lua_pushnumber(lua, static_cast<lua_Number>(part.number));
+    case ReplyType::kStatus:
+      PushText(lua, part.text);
       return Wrap(lua, "ok");
-    case '-':
-      return PushCommandError(lua, whole);
-    case '*':
-    case '>':
-      return PushArray(lua, wire, Number(line));
-    case '%':
-      return PushMap(lua, wire, Number(line));
-    case '~':
-      return PushSet(lua, wire, Number(line));
-    case '_':
+    case ReplyType::kError:
+      return PushCommandError(lua, part.text);
+    case ReplyType::kArray:
+    case ReplyType::kPush:
+      return PushArray(lua, reply, part.number);
+    case ReplyType::kMap:
+      return PushMap(lua, reply, part.number);
+    case ReplyType::kSet:
+      return PushSet(lua, reply, part.number);
+    case ReplyType::kNullBulk:
+    case ReplyType::kNullArray:
+      return lua_pushboolean(lua, 0);
+    case ReplyType::kNull:
       return lua_pushnil(lua);
-    case '#':
-      return lua_pushboolean(lua, line == "t");
-    case ',':
-      lua_pushnumber(lua, Double(line));
+    case ReplyType::kBool:
+      return lua_pushboolean(lua, part.text == "t");
+    case ReplyType::kDouble:
+      lua_pushnumber(lua, Double(part.text));
       return Wrap(lua, "double");
-    case '(':
-      PushText(lua, line);
+    case ReplyType::kBigNumber:
+      PushText(lua, part.text);
       return Wrap(lua, "big_number");
-    case '=':
-      return PushVerbatim(lua, wire, Number(line));
-    default:
-      Check(false, "a reply has a known type");
+    case ReplyType::kVerbatim:
+      return PushVerbatim(lua, part.text);
   }
 }
 

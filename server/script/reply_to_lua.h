@@ -2,14 +2,15 @@
 #pragma once
 
 #include <lua.hpp>
-#include <string_view>
+
+#include "server/resp/reply_reader.h"
 
 namespace tally::server {
 
-// Pushes the reply at the begin of `wire`, which ReplyBuilder wrote, and removes it from `wire`.
+// Takes one whole reply from `reply` and pushes it.
 // Null becomes false in RESP2 and nil in RESP3; a status becomes {ok = …}, an error {err = …}; a
 // map, set, double, big number or verbatim string becomes a table with one field of that name. May
 // raise an error for lack of memory or stack. O(bytes).
-void PushReply(lua_State* lua, std::string_view& wire);
+void PushReply(lua_State* lua, ReplyReader& reply);
 
 }  // namespace tally::server

@@ -1,11 +1,9 @@
 #include "server/script/script_error.h"
 
 namespace tally::server {
+namespace {
 
-void PushError(lua_State* lua, std::string_view text) {
-  while (!text.empty() && (text.back() == '\r' || text.back() == '\n')) text.remove_suffix(1);
-  const bool may_have_code = text.starts_with('-');
-  if (may_have_code) text.remove_prefix(1);
+void PushTable(lua_State* lua, std::string_view text, bool may_have_code) {
   const size_t blank = text.find(' ');
   const bool has_code = may_have_code && blank != std::string_view::npos;
   lua_createtable(lua, 0, 2);
@@ -20,6 +18,16 @@ void PushError(lua_State* lua, std::string_view text) {
   }
   lua_rawset(lua, -3);
 }
+
+}  // namespace
+
+void PushError(lua_State* lua, std::string_view text) {
+  while (!text.empty() && (text.back() == '\r' || text.back() == '\n')) text.remove_suffix(1);
+  const bool may_have_code = text.starts_with('-');
+  PushTable(lua, text.substr(may_have_code ? 1 : 0), may_have_code);
+}
+
+void PushCodedError(lua_State* lua, std::string_view text) { PushTable(lua, text, true); }
 
 int RaiseError(lua_State* lua, std::string_view text) {
   PushError(lua, text);

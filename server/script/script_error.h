@@ -9,6 +9,8 @@ namespace tally::server {
 // Pushes {err = …}. If `text` begins with '-' and has a blank, its first word is the error code;
 // otherwise the code ERR is put before it. May raise an error for lack of memory.
 void PushError(lua_State* lua, std::string_view text);
+// The same for the text of an error reply, which has its code but no '-'.
+void PushCodedError(lua_State* lua, std::string_view text);
 
 // Raises the table of PushError as an error. Does not return; the int allows
 // `return RaiseError(…)`.

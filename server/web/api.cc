@@ -24,8 +24,6 @@ constexpr std::string_view kTooMuch =
     "ERR not run: the replies before it are larger than the 4 MiB that HTTP may have";
 constexpr std::string_view kClosed = "ERR not run: a command before it has closed the connection";
 
-CommandReply NotRun(std::string_view error) { return {.wire = StrCat("-", error, "\r\n")}; }
-
 // Runs the commands of one body, in each turn as many as the turn's share allows.
 class ApiAnswer final : public LongAnswer {
  public:
@@ -54,9 +52,9 @@ class ApiAnswer final : public LongAnswer {
   bool RunNext(const HttpCall& call) {
     CommandReply reply;
     if (call.client.finished()) {
-      reply = NotRun(kClosed);
+      reply = CommandReply::Error(kClosed);
     } else if (body_.size() > kMaxBatchBytes) {
-      reply = NotRun(kTooMuch);
+      reply = CommandReply::Error(kTooMuch);
     } else {
       auto run = RunCommand(call, request_.Command(next_, args_));
       if (!run) return false;

@@ -1,6 +1,7 @@
 #include "server/web/check.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -9,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/bytes/number.h"
 #include "core/engine/engine.h"
 #include "core/limit/policy_table.h"
 #include "server/http/http_response.h"
@@ -29,17 +29,14 @@ struct Decision {
 
 // Parses a reply of LIMIT.TAKE, an array of six integers. Returns nullopt for any other reply.
 std::optional<Decision> ParseDecision(std::string_view wire) {
-  constexpr size_t kFields = 6;
-  int64_t fields[kFields];
-  if (!wire.starts_with("*6\r\n")) return std::nullopt;
-  wire.remove_prefix(4);
+  int64_t fields[6];
+  ReplyReader reply(wire);
+  const ReplyPart whole = reply.Next();
+  if (whole.type != ReplyType::kArray || whole.number != std::ssize(fields)) return std::nullopt;
   for (int64_t& field : fields) {
-    const size_t end = wire.find("\r\n");
-    if (end == std::string_view::npos || !wire.starts_with(':')) return std::nullopt;
-    const auto number = ParseInt64(wire.substr(1, end - 1));
-    if (!number) return std::nullopt;
-    field = *number;
-    wire.remove_prefix(end + 2);
+    const ReplyPart part = reply.Next();
+    if (part.type != ReplyType::kInteger) return std::nullopt;
+    field = part.number;
   }
   return Decision{{fields[0] == 1, fields[1], fields[2], fields[3], fields[4]}, fields[5]};
 }

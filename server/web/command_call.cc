@@ -19,8 +19,6 @@ constexpr CodeStatus kStatuses[] = {
     {"MASTERDOWN", 503}, {"NOREPLICAS", 503},
 };
 
-CommandReply Error(std::string_view text) { return {.wire = StrCat("-", text, "\r\n")}; }
-
 // Removes what the command has appended to the output from `begin` on, and returns it.
 std::string TakeReply(ByteBlocks& output, size_t begin) {
   std::string reply = output.Copy(begin, output.size() - begin);
@@ -30,15 +28,16 @@ std::string TakeReply(ByteBlocks& output, size_t begin) {
 
 }  // namespace
 
-std::string_view CommandReply::error() const {
-  return std::string_view(wire).substr(1, wire.find('\r') - 1);
+CommandReply CommandReply::Error(std::string_view text) {
+  return {.wire = StrCat("-", text, "\r\n")};
 }
 
 std::optional<CommandReply> RunCommand(const HttpCall& call, Args args) {
   const CommandTable::Item* item = call.server.commands.Resolve(args);
   constexpr uint32_t kNotHere = kConnection | kBlocking;
   if (item != nullptr && (item->command->flags & kNotHere) != 0) {
-    return Error(StrCat("ERR '", item->full_name, "' is only for connections of RESP"));
+    return CommandReply::Error(
+        StrCat("ERR '", item->full_name, "' is only for connections of RESP"));
   }
   ByteBlocks& output = call.client.output;
   const size_t begin = output.size();
@@ -47,10 +46,11 @@ std::optional<CommandReply> RunCommand(const HttpCall& call, Args args) {
   } else if (!call.server.runner->Execute(call.client, args)) {
     return std::nullopt;
   }
-  if (output.overflowed()) return Error("ERR the output is larger than the client may have");
+  if (output.overflowed())
+    return CommandReply::Error("ERR the output is larger than the client may have");
   if (output.size() - begin > kMaxReplyBytes) {
     output.Truncate(begin);
-    return Error("ERR the reply is larger than the 1 MiB that HTTP may have");
+    return CommandReply::Error("ERR the reply is larger than the 1 MiB that HTTP may have");
   }
   return CommandReply{.wire = TakeReply(output, begin),
                       .names = item == nullptr ? std::string_view() : item->command->reply_names};

@@ -8,6 +8,7 @@
 
 #include "server/command/command.h"
 #include "server/http/http_message.h"
+#include "server/resp/reply_reader.h"
 
 namespace tally::server {
 
@@ -15,9 +16,11 @@ struct CommandReply {
   std::string wire;             // the reply in RESP3
   std::string_view names = {};  // see Command::reply_names
 
-  bool is_error() const { return wire.starts_with('-'); }
+  static CommandReply Error(std::string_view text);
+
+  bool is_error() const { return IsError(wire); }
   // The text of the error, with its code. Requires is_error().
-  std::string_view error() const;
+  std::string_view error() const { return ErrorText(wire); }
 };
 
 // The most bytes of a reply that is converted to JSON. A reply is converted within one turn, so

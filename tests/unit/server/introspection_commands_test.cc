@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "server/command/acl_categories.h"
 #include "server/command_harness.h"
+#include "server/describe/acl_categories.h"
 
 namespace tally::server {
 namespace {

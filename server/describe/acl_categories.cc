@@ -1,4 +1,4 @@
-#include "server/command/acl_categories.h"
+#include "server/describe/acl_categories.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// CompactValue for commands: counts lookups, replies WRONGTYPE and reports removed keys.
+// A compact value as commands use it: counts lookups, replies WRONGTYPE and reports removed keys.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@
 namespace tally::server {
 
 template <typename T>
-class CompactValue : public tally::CompactValue<T> {
+class CommandValue : public tally::CompactValue<T> {
  public:
   using tally::CompactValue<T>::CompactValue;
 

@@ -1,11 +1,11 @@
-#include "server/command/command_description.h"
+#include "server/describe/command_description.h"
 
 #include <span>
 #include <string>
 
 #include "core/bytes/str_cat.h"
-#include "server/command/acl_categories.h"
 #include "server/command/arguments.h"
+#include "server/describe/acl_categories.h"
 
 namespace tally::server {
 namespace {
