@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/engine/decisions.h"
+#include "core/engine/found_ids.h"
 #include "core/engine/limit_states.h"
 #include "core/engine/scratch.h"
 #include "core/keyspace/compact_value.h"
@@ -15,22 +16,37 @@ namespace {
 
 using State = CompactValue<LimitState>;
 
+// Whether the id of the request needs no decision: it took on these keys already, or is wrong.
+bool Knows(LimitStates& states, const LimitRequest& request, LimitResult& result) {
+  const FoundIds found(states, request.once);
+  if (found.AllAre(HoldState::kUnknown)) {
+    if (!HaveRoomForId(states, request.max_holds)) result.wrong = kTooMany;
+  } else if (found.AllAre(HoldState::kCommitted) && found.AreAllKeys()) {
+    result.decision = AllowedNow(states.uses(), request.time.judged_at);
+  } else {
+    result.wrong = "ONCE must be an id that took on all of these keys, or on none";
+  }
+  return !result.wrong.empty() || !found.AllAre(HoldState::kUnknown);
+}
+
+void Remember(LimitStates& states, const LimitRequest& request) {
+  for (size_t i = 0; i < states.size(); ++i) {
+    const HoldRules rules = states.RulesOf(i);
+    RememberHit(
+        {&states.state(i), rules},
+        {.id = request.once, .cost = request.cost, .keys = static_cast<int64_t>(states.size())},
+        request.time.judged_at);
+    states.MarkChanged(i);
+  }
+}
+
 }  // namespace
 
-LimitResult Limits::Decide(const LimitRequest& request, LimitMode mode) {
-  LimitResult result;
-  LimitStates states(place_, result);
-  const int64_t now = request.time.judged_at;
-  if (!states.Open(request.keys, mode != LimitMode::kPeek, now)) return result;
+void Limits::Judge(LimitStates& states, const LimitRequest& request, LimitMode mode,
+                   LimitResult& result) {
+  const auto [at, now] = request.time;
   const bool may_count = mode != LimitMode::kPeek && request.cost > 0;
-  result.full = may_count && !place_.replaying && !states.HaveRoom();
-  if (result.full) {
-    result.set_back = states.settled();
-    if (result.set_back) states.Store();
-    return result;
-  }
-  result.decision =
-      DecideLimits(states.uses(), request.cost, request.time.judged_at, request.time.at, mode);
+  result.decision = DecideLimits(states.uses(), request.cost, now, at, mode);
   const bool force = mode == LimitMode::kForce;
   if (may_count && !place_.replaying) {
     using Command = Decisions::Command;
@@ -40,9 +56,21 @@ LimitResult Limits::Decide(const LimitRequest& request, LimitMode mode) {
   const bool taken = force || (mode != LimitMode::kPeek && result.decision.allowed);
   if (taken && request.cost > 0) {
     result.counted = states.counts();
+    if (result.counted && !request.once.empty()) Remember(states, request);
   } else if (may_count || mode == LimitMode::kCount) {
-    result.set_back = SetBackLimits(states.uses(), request.time.judged_at);
+    result.set_back = SetBackLimits(states.uses(), now);
   }
+}
+
+LimitResult Limits::Decide(const LimitRequest& request, LimitMode mode) {
+  LimitResult result;
+  LimitStates states(place_, result);
+  const int64_t now = request.time.judged_at;
+  if (!states.Open(request.keys, mode != LimitMode::kPeek, now)) return result;
+  const bool may_count = mode != LimitMode::kPeek && request.cost > 0;
+  result.full = may_count && !place_.replaying && !states.HaveRoom();
+  const bool known = !request.once.empty() && !place_.replaying && Knows(states, request, result);
+  if (!result.full && !known) Judge(states, request, mode, result);
   result.set_back |= states.settled() && !result.counted && mode != LimitMode::kPeek;
   if (result.counted || result.set_back) states.Store();
   return result;

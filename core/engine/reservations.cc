@@ -5,61 +5,13 @@
 
 #include "core/base/saturating.h"
 #include "core/engine/decisions.h"
+#include "core/engine/found_ids.h"
 #include "core/engine/limit_states.h"
 
 namespace tally {
 namespace {
 
 constexpr size_t kMostParts = 1'000;
-
-constexpr std::string_view kOtherKeys =
-    "key must be each of those that the id is held on, and no other";
-constexpr std::string_view kTooMany = "the key has limit-max-holds holds and settled ids already";
-
-std::optional<HoldRecord> FindId(LimitState& state, std::string_view id) {
-  return state.holds() == nullptr ? std::nullopt : state.holds()->Find(id);
-}
-
-HoldState StateOf(const std::optional<HoldRecord>& record) {
-  return record ? record->state : HoldState::kUnknown;
-}
-
-// What the keys of a call know of its id.
-struct Found {
-  Found(LimitStates& states, std::string_view id) {
-    for (size_t i = 0; i < states.size(); ++i) records.push_back(FindId(states.state(i), id));
-  }
-
-  // Whether all keys have the id in this state.
-  bool AllAre(HoldState state) const {
-    return std::all_of(records.begin(), records.end(),
-                       [state](const auto& one) { return StateOf(one) == state; });
-  }
-  // How the id is settled on some key; kUnknown if it is on none.
-  HoldState settled() const {
-    for (const auto& one : records) {
-      if (StateOf(one) > HoldState::kHeld) return one->state;
-    }
-    return HoldState::kUnknown;
-  }
-  // Whether the keys are all those that got the hold.
-  bool AreAllKeys() const {
-    return std::all_of(records.begin(), records.end(), [this](const auto& one) {
-      return !one || one->keys == static_cast<int64_t>(records.size());
-    });
-  }
-
-  absl::InlinedVector<std::optional<HoldRecord>, 2> records;
-};
-
-bool HaveRoomForHold(LimitStates& states, int64_t max_holds) {
-  for (size_t i = 0; i < states.size(); ++i) {
-    const Holds* holds = states.state(i).holds();
-    const size_t size = holds == nullptr ? 0 : holds->size();
-    if (static_cast<int64_t>(size) >= max_holds) return false;
-  }
-  return true;
-}
 
 // Stores what has changed; holds that have ended are a change too.
 void Finish(LimitStates& states, LimitResult& result) {
@@ -68,7 +20,7 @@ void Finish(LimitStates& states, LimitResult& result) {
 }
 
 // Whether the call's id is held on its keys by the same call; if not, says what is wrong.
-bool IsSame(LimitStates& states, const HoldRequest& request, const Found& found,
+bool IsSame(LimitStates& states, const HoldRequest& request, const FoundIds& found,
             HoldResult& result) {
   if (!found.AllAre(HoldState::kHeld) || !found.AreAllKeys()) {
     result.wrong = kOtherKeys;
@@ -87,18 +39,9 @@ bool IsSame(LimitStates& states, const HoldRequest& request, const Found& found,
   return result.wrong.empty();
 }
 
-// The figures as they are now.
-LimitDecision AllowedNow(std::span<const LimitUse> uses, int64_t now) {
-  LimitDecision decision = DecideLimits(uses, 0, now, now, LimitMode::kPeek);
-  decision.allowed = true;
-  decision.retry_after_ms = 0;
-  decision.rule = 0;
-  return decision;
-}
-
 // Answers for an id that the keys know already. Returns false if none of them does.
 bool AnswerKnown(LimitStates& states, const HoldRequest& request, HoldResult& result) {
-  const Found found(states, request.id);
+  const FoundIds found(states, request.id);
   if (found.AllAre(HoldState::kUnknown)) return false;
   result.settled_as = found.settled();
   if (result.settled_as != HoldState::kUnknown || !IsSame(states, request, found, result)) {
@@ -110,7 +53,7 @@ bool AnswerKnown(LimitStates& states, const HoldRequest& request, HoldResult& re
 }
 
 // What is wrong with an extension; empty if nothing.
-std::string_view WrongWithExtension(const Found& found, int64_t more) {
+std::string_view WrongWithExtension(const FoundIds& found, int64_t more) {
   if (!found.AllAre(HoldState::kHeld)) return "id is not held";
   if (!found.AreAllKeys()) return kOtherKeys;
   for (const auto& record : found.records) {
@@ -135,7 +78,7 @@ HoldResult Reservations::Reserve(const HoldRequest& request) {
       return result;
     }
     result.full = !states.HaveRoom();
-    if (!HaveRoomForHold(states, request.max_holds)) result.wrong = kTooMany;
+    if (!HaveRoomForId(states, request.limits.max_holds)) result.wrong = kTooMany;
     if (!result.full && result.wrong.empty()) {
       result.decision = DecideLimits(states.uses(), cost, now, at, LimitMode::kPeek);
       place_.engine.decisions().Count(Decisions::Command::kReserve, request.limits.keys,
@@ -165,7 +108,7 @@ HoldResult Reservations::Extend(const HoldRequest& request) {
   const int64_t now = request.limits.time.judged_at;
   const int64_t more = request.limits.cost;
   if (!states.Open(request.limits.keys, true, now)) return result;
-  const Found found(states, request.id);
+  const FoundIds found(states, request.id);
   result.settled_as = found.settled();
   if (result.settled_as == HoldState::kUnknown) result.wrong = WrongWithExtension(found, more);
   if (result.settled_as == HoldState::kUnknown && result.wrong.empty()) {
@@ -195,12 +138,12 @@ SettleResult Reservations::Commit(const CommitRequest& request, int64_t now) {
   SettleResult result;
   LimitStates states(place_, result);
   if (!states.Open(request.keys, true, now)) return result;
-  const Found found(states, request.id);
+  const FoundIds found(states, request.id);
   const bool same = found.AllAre(StateOf(found.records.front()));
   if (!place_.replaying) {
     if (!found.AreAllKeys() || (!same && !request.force)) result.wrong = kOtherKeys;
     const bool adds = request.force && !found.AllAre(HoldState::kHeld);
-    if (adds && !HaveRoomForHold(states, request.max_holds)) result.wrong = kTooMany;
+    if (adds && !HaveRoomForId(states, request.max_holds)) result.wrong = kTooMany;
   }
   for (size_t i = 0; result.wrong.empty() && i < states.size(); ++i) {
     const auto& record = found.records[i];
@@ -227,7 +170,7 @@ SettleResult Reservations::Cancel(std::string_view id, std::span<const KeyRules>
   SettleResult result;
   LimitStates states(place_, result);
   if (!states.Open(keys, true, now)) return result;
-  const Found found(states, id);
+  const FoundIds found(states, id);
   const bool same = found.AllAre(StateOf(found.records.front()));
   if (!place_.replaying && (!same || !found.AreAllKeys())) result.wrong = kOtherKeys;
   for (size_t i = 0; result.wrong.empty() && i < states.size(); ++i) {

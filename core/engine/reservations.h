@@ -21,12 +21,10 @@ namespace tally {
 struct HoldRequest {
   std::string_view id;  // 1 to Holds::kMaxIdBytes bytes
   int64_t ttl_ms = 0;   // at most kMaxHoldMs
-  LimitRequest limits;  // the cost is at least 1
-  int64_t max_holds = INT64_MAX;
+  LimitRequest limits;  // the cost is at least 1, without ONCE
 };
 
 struct HoldResult : LimitResult {
-  std::string_view wrong;  // what is wrong, if nothing was decided; otherwise empty
   // The id is settled, and how: nothing was decided.
   HoldState settled_as = HoldState::kUnknown;
   int64_t token = 0;  // of the first key; 0 if denied
@@ -43,7 +41,6 @@ struct CommitRequest {
 };
 
 struct SettleResult : LimitResult {
-  std::string_view wrong;
   Settled settled;  // of the first key
 };
 

@@ -50,7 +50,7 @@ void Holds::Account(const HoldRecord& record, int sign) {
                            : SaturatingSub(concurrent_, record.cost());
   }
   if (sign < 0) return;
-  ends_at_ = std::max(ends_at_, SaturatingAdd(record.until, kRememberedMs));
+  ends_at_ = std::max(ends_at_, std::min(record.until + kRememberedMs, kMaxHoldEndMs));
   for (const HoldPart& part : record.parts) latest_at_ = std::max(latest_at_, part.at);
 }
 
@@ -141,6 +141,15 @@ std::vector<std::string> Holds::AheadOf(int64_t now) const {
   });
   std::sort(ids.begin(), ids.end());
   return ids;
+}
+
+void Holds::NoteSetBack(int64_t now) {
+  latest_at_ = now;
+  ends_at_ = 0;
+  ForEach([this](std::string_view, const HoldRecord& record) {
+    const int64_t remembered_ms = record.state == HoldState::kHeld ? kRememberedMs : 0;
+    ends_at_ = std::max(ends_at_, std::min(record.until + remembered_ms, kMaxHoldEndMs));
+  });
 }
 
 // A run is the last token, and then each id and its record after their lengths; an id of no bytes

@@ -25,7 +25,7 @@ namespace tally {
 class Holds final : private RecordTable::SplitObserver {
  public:
   static constexpr size_t kMaxIdBytes = 256;
-  // A settled id is remembered for at least this long, so that a retry finds it.
+  // An id is remembered for this long after the deadline of its hold, so that a retry finds it.
   static constexpr int64_t kRememberedMs = 600'000;
 
   struct Named {
@@ -60,8 +60,7 @@ class Holds final : private RecordTable::SplitObserver {
   // Removes what has ended at `now` and returns it, in the order in which it ended.
   // O(n log n) for n of them, and the segments that they are in.
   std::vector<Named> TakeEnded(int64_t now);
-  // From when on nothing in here is remembered. Never too early; perhaps up to kRememberedMs, or
-  // as much as a hold was settled before its deadline, too late.
+  // From when on nothing in here is remembered.
   int64_t ends_at() const { return ends_at_; }
 
   // `visit` must not change anything.
@@ -71,8 +70,8 @@ class Holds final : private RecordTable::SplitObserver {
   void ForEachByDeadline(absl::FunctionRef<bool(const HoldRecord& record)> visit) const;
   // The ids whose holds are at an instant after `now`. O(n).
   std::vector<std::string> AheadOf(int64_t now) const;
-  // What the ids hold is not after `now` any more.
-  void NoteSetBack(int64_t now) { latest_at_ = now; }
+  // No hold is at an instant after `now` any more. O(n).
+  void NoteSetBack(int64_t now);
 
   // Appends a self-contained run of about `max_bytes` for Load, from `cursor` on (0 begins);
   // returns the next cursor, 0 at the end.

@@ -64,12 +64,15 @@ void Consume(HoldRecord& record, int64_t amount) {
   if (record.parts.empty()) record.parts.push_back(first);
 }
 
-// What is left of a hold that is over, until it is forgotten.
-HoldRecord Remains(const HoldRecord& hold, HoldState state, int64_t settled_at) {
+// What is left of a hold that is over, until it is forgotten: Holds::kRememberedMs after its
+// deadline, whenever it was settled before that.
+HoldRecord Remains(const HoldRecord& hold, HoldState state, int64_t now) {
   HoldRecord remains;
   remains.state = state;
   remains.keys = hold.keys;
-  remains.until = std::clamp(settled_at + Holds::kRememberedMs, hold.until, kMaxHoldEndMs);
+  const bool is_held = hold.state == HoldState::kHeld;
+  const int64_t least = (is_held ? hold.until : now) + Holds::kRememberedMs;
+  remains.until = std::min(std::max(hold.until, least), kMaxHoldEndMs);
   if (state != HoldState::kCommitted) remains.rules = hold.rules;
   return remains;
 }
@@ -215,18 +218,19 @@ Settled CancelHold(LimitState& state, std::string_view id, int64_t now) {
   return result;
 }
 
-void RememberHit(const LimitUse& use, std::string_view id, int64_t cost, int64_t now) {
+void RememberHit(const LimitUse& use, const HoldTerms& terms, int64_t now) {
   HoldRecord record;
   record.state = HoldState::kCommitted;
   record.until = SaturatingAdd(now, Holds::kRememberedMs);
-  record.counted = cost;
+  record.counted = terms.cost;
+  record.keys = terms.keys;
   for (const LimitRule& rule : use.rules) {
     if (!rule.counts()) continue;
     const LimitCounter* counter = use.state->Find(LimitKey::Of(rule));
     if (counter != nullptr) record.until = std::max(record.until, counter->ExpiresAt());
   }
-  record.until = std::min(record.until, kMaxInstantMs);
-  use.state->FindOrAddHolds().Put(id, record);
+  record.until = std::min(record.until, kMaxHoldEndMs);
+  use.state->FindOrAddHolds().Put(terms.id, record);
 }
 
 }  // namespace tally

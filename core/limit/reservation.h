@@ -66,8 +66,8 @@ struct Settled {
 Settled CommitHold(LimitState& state, ZoneSource& zones, const CommitTerms& terms, int64_t now);
 Settled CancelHold(LimitState& state, std::string_view id, int64_t now);
 
-// Remembers the id of a hit that was counted: while the hit can count under `rules`, and for at
+// Remembers the id of a hit that was counted: while the hit can count under the rules, and for at
 // least Holds::kRememberedMs.
-void RememberHit(const LimitUse& use, std::string_view id, int64_t cost, int64_t now);
+void RememberHit(const LimitUse& use, const HoldTerms& terms, int64_t now);
 
 }  // namespace tally

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "core/bytes/str_cat.h"
+#include "core/limit/holds.h"
 #include "server/command/engine_call.h"
 
 namespace tally::server {
@@ -47,7 +49,7 @@ bool LimitArgs::ReadKeys(CommandContext& context, size_t& index) {
   return true;
 }
 
-bool LimitArgs::Read(CommandContext& context) {
+bool LimitArgs::Read(CommandContext& context, bool has_once) {
   const Args args = context.args;
   size_t index = first_key;
   if (index >= args.size()) return ReplyWordError(context, "");
@@ -60,6 +62,12 @@ bool LimitArgs::Read(CommandContext& context) {
   }
   OptionWords options;
   for (; index < args.size(); index += 2) {
+    if (has_once && options.Is(args[index], "once")) {
+      if (index + 1 == args.size()) return ReplyWordError(context, "");
+      once = args[index + 1];
+      if (!CheckId(context, once, "ONCE")) return false;
+      continue;
+    }
     const bool good = options.Is(args[index], "cost")
                           ? ReadCount(context, index + 1, "COST", 0, cost)
                           : time.ReadOption(context, index, options);
@@ -89,6 +97,11 @@ bool FindKeysFrom(Args args, size_t first, std::vector<KeyReference>& keys) {
 }
 
 }  // namespace
+
+bool CheckId(CommandContext& context, std::string_view id, std::string_view name) {
+  if (!id.empty() && id.size() <= Holds::kMaxIdBytes) return true;
+  return ReplyWordError(context, StrCat(name, " must have 1 to ", Holds::kMaxIdBytes, " bytes"));
+}
 
 bool FindLimitKeys(Args args, std::vector<KeyReference>& keys) {
   return FindKeysFrom(args, 1, keys);

@@ -2,7 +2,7 @@
 // same for clients of redis-cell.
 //
 // The logged calls say when something happened and by which clock this was judged (see EventTime):
-//   LIMIT.TAKE key rule … [AND key rule …] COST n AT t [NOW t]
+//   LIMIT.TAKE key rule … [AND key rule …] COST n [ONCE id] AT t [NOW t]
 //       Logged only if something was taken, also by CL.THROTTLE. A replay counts the hits again
 //       without judging them again. The rules of a policy are logged in place of its name, so that
 //       a later change of the policy does not change the past. A COST of 0 says that a denial has
@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "core/bytes/number.h"
+#include "core/bytes/str_cat.h"
 #include "core/time/duration.h"
 #include "server/arguments/time_args.h"
 #include "server/command/engine_call.h"
@@ -47,6 +48,10 @@ void LogTaken(CommandContext& context, std::string_view command, int64_t taken,
   AppendWords(words, {limit.list.words.data(), limit.list.words.size()});
   words.push_back("COST");
   words.push_back(cost.view());
+  if (taken > 0 && !limit.once.empty()) {
+    words.push_back("ONCE");
+    words.push_back(limit.once);
+  }
   LogEffect(context, words, limit.time);
 }
 
@@ -57,7 +62,7 @@ void TellTaken(CommandContext& context, const LimitResult& result) {
 
 void Decide(CommandContext& context, LimitMode mode) {
   LimitArgs limit(context);
-  if (!limit.Read(context)) return;
+  if (!limit.Read(context, mode != LimitMode::kPeek)) return;
   const bool force = mode == LimitMode::kForce;
   if (!force) limit.time.LimitLateness(context);
   const LimitResult result = Limits(PlaceOf(context)).Decide(limit.request(), mode);
@@ -67,6 +72,8 @@ void Decide(CommandContext& context, LimitMode mode) {
   if (result.wrong_type) return context.reply.Error(kWrongTypeError);
   if (result.full) {
     context.reply.Error(kFullError);
+  } else if (!result.wrong.empty()) {
+    context.reply.Error(StrCat("ERR ", result.wrong));
   } else {
     ReplyDecision(context.reply, result.decision);
   }
@@ -206,8 +213,10 @@ constexpr Command kLimitHelp[] = {
 
 // The names of the reply, and the arguments, of the commands that decide.
 constexpr std::string_view kDecision = "allowed limit remaining retry_after_ms reset_after_ms rule";
-constexpr std::string_view kDecisionArguments =
+constexpr std::string_view kPeekArguments =
     "key#0 rule... [AND... more(key:key rule...)] [COST n:int] [AT t:time]";
+constexpr std::string_view kTakeArguments =
+    "key#0 rule... [AND... more(key:key rule...)] [COST n:int] [ONCE id] [AT t:time]";
 
 constexpr Command kCommands[] = {
     Replying("limited limit remaining retry_after_s reset_after_s",
@@ -222,7 +231,7 @@ constexpr Command kCommands[] = {
                          .keys = kOneKey,
                          .summary = "Takes from every rule of every key even where it is denied.",
                          .since = "1.0.0",
-                         .arguments = kDecisionArguments,
+                         .arguments = kTakeArguments,
                          .find_keys = FindLimitKeys}),
     {"limit.give", Give, -2, kWrite | kFast, kOneKey,
      "Gives back what was taken, the newest first.", "1.0.0", "key#0 [n:int] [AT t:time]"},
@@ -233,7 +242,7 @@ constexpr Command kCommands[] = {
                          .keys = kOneKey,
                          .summary = "Answers as LIMIT.TAKE would and changes nothing.",
                          .since = "1.0.0",
-                         .arguments = kDecisionArguments,
+                         .arguments = kPeekArguments,
                          .find_keys = FindLimitKeys}),
     {"limit.reset", Reset, 2, kWrite | kFast, kOneKey, "Forgets what was counted for a key.",
      "1.0.0", "key#0"},
@@ -247,7 +256,7 @@ constexpr Command kCommands[] = {
                          .keys = kOneKey,
                          .summary = "Takes from every rule of every key, or from none.",
                          .since = "1.0.0",
-                         .arguments = kDecisionArguments,
+                         .arguments = kTakeArguments,
                          .find_keys = FindLimitKeys}),
 };
 

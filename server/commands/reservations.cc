@@ -27,12 +27,7 @@ namespace {
 
 constexpr size_t kId = 1;
 
-bool ReadId(CommandContext& context) {
-  const size_t size = context.args[kId].size();
-  if (size > 0 && size <= Holds::kMaxIdBytes) return true;
-  context.reply.Error(StrCat("ERR id must have 1 to ", Holds::kMaxIdBytes, " bytes"));
-  return false;
-}
+bool ReadId(CommandContext& context) { return CheckId(context, context.args[kId], "id"); }
 
 bool ReadTtl(CommandContext& context, int64_t& ttl_ms) {
   if (!ReadDuration(context, kId + 1, "ttl", ttl_ms)) return false;
@@ -171,10 +166,7 @@ void Reserve(CommandContext& context) {
   if (!ReadId(context) || !ReadTtl(context, ttl_ms) || !limit.Read(context)) return;
   if (limit.cost == 0) return context.reply.Error("ERR COST must be an integer of at least 1");
   limit.time.LimitLateness(context);
-  const HoldRequest request{.id = context.args[kId],
-                            .ttl_ms = ttl_ms,
-                            .limits = limit.request(),
-                            .max_holds = context.host.limits.limit_max_holds};
+  const HoldRequest request{.id = context.args[kId], .ttl_ms = ttl_ms, .limits = limit.request()};
   const HoldResult result = Reservations(PlaceOf(context)).Reserve(request);
   ReplyHeld(context, result);
   LogEnded(context, result);

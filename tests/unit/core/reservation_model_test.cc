@@ -216,13 +216,29 @@ class ReservedRun {
     const int64_t at = RandomAt();
     const auto mode = static_cast<LimitMode>(random_.Below(3));
     const std::vector<KeyRules> keys = RequestOf(uses);
+    std::string once;
+    if (mode != LimitMode::kPeek && random_.OneIn(3)) once = kIds[random_.Below(kIds.size())];
     SettleNaive();
-    const LimitDecision naive = NaiveAnswer(uses, cost, at);
-    const LimitResult result =
-        Limits(Here()).Decide({.keys = keys, .cost = cost, .time = {at, now_}}, mode);
+    const LimitResult result = Limits(Here()).Decide(
+        {.keys = keys, .cost = cost, .time = {at, now_}, .once = once}, mode);
+    const std::vector<size_t> places = KeysOf(uses);
+    if (!once.empty() && !AllAre(places, once, HoldState::kUnknown)) {
+      // A retry, or an id of something else.
+      REQUIRE(!result.counted);
+      if (result.wrong.empty()) {
+        REQUIRE(result.decision.allowed);
+        REQUIRE(AllAre(places, once, HoldState::kCommitted));
+      }
+      return RequireAll();
+    }
     INFO(TextOf(uses) << " COST " << cost << " late " << now_ - at);
+    const LimitDecision naive = NaiveAnswer(uses, cost, at);
     RequireSame(result.decision, naive);
     test::NaiveDecide(NaiveUses(uses), cost, now_, at, mode);
+    if (!once.empty() && result.counted) {
+      for (const size_t key : places) naive_[key].Remember(once, RulesOf(uses, key), cost, now_);
+      keys_[once] = places;
+    }
     for (NaiveReserved& key : naive_) key.Prune(now_);
     RequireAll();
   }

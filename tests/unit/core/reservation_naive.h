@@ -134,6 +134,20 @@ class NaiveReserved {
     Prune(now);
   }
 
+  // A hit that took what `rules` have counted.
+  void Remember(const std::string& id, const std::vector<LimitRule>& rules, int64_t cost,
+                int64_t now) {
+    NaiveHold& hit = ids[id];
+    hit.state = HoldState::kCommitted;
+    hit.counted = cost;
+    hit.forget_at = now + kRemembered;
+    for (const LimitRule& rule : rules) {
+      if (rule.counts()) {
+        hit.forget_at = std::max(hit.forget_at, NaiveFind(counters, rule).ExpiresAt());
+      }
+    }
+  }
+
   // The answer of one rule, which holds that end make possible earlier.
   LimitDecision Judge(const LimitRule& rule, int64_t cost, int64_t now, int64_t at) const {
     const bool concurrent = rule.algorithm == LimitAlgorithm::kConcurrent;
@@ -244,10 +258,12 @@ class NaiveReserved {
     std::erase_if(hold.parts, [](const auto& part) { return part.cost == 0; });
     if (hold.parts.empty()) hold.parts.push_back(first);
   }
-  static void End(NaiveHold& hold, HoldState state, int64_t now, int64_t held, int64_t counted) {
+  static void End(NaiveHold& hold, HoldState state, int64_t now, int64_t cost, int64_t counted) {
+    const bool held = hold.state == HoldState::kHeld;
+    hold.forget_at = held ? hold.deadline + kRemembered
+                          : std::max(hold.forget_at, now + kRemembered);
     hold.state = state;
-    hold.forget_at = std::max(hold.deadline, now + kRemembered);
-    hold.held = held;
+    hold.held = cost;
     hold.counted = counted;
     hold.parts.clear();
   }
