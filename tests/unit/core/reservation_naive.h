@@ -49,15 +49,8 @@ class NaiveReserved {
 
   void Settle(int64_t now) {
     while (true) {
-      NaiveHold* first = nullptr;
-      for (auto& [id, hold] : ids) {
-        if (hold.state != HoldState::kHeld || hold.deadline > now) continue;
-        if (first == nullptr ||
-            std::pair(hold.deadline, hold.token) < std::pair(first->deadline, first->token)) {
-          first = &hold;
-        }
-      }
-      if (first == nullptr) break;
+      NaiveHold* first = FirstToEnd();
+      if (first == nullptr || first->deadline > now) break;
       const int64_t held = first->cost();
       GiveBack(*first, held, first->deadline);
       End(*first, HoldState::kExpired, first->deadline, held, first->counted);
@@ -165,26 +158,32 @@ class NaiveReserved {
     }
     if (decision.allowed || decision.retry_after_ms < 0) return decision;
     const int64_t e = concurrent ? now : JudgedAt(rule, now, at);
-    std::vector<int64_t> deadlines;
-    for (const auto& [id, hold] : ids) {
-      if (hold.state == HoldState::kHeld) deadlines.push_back(hold.deadline);
-    }
-    std::sort(deadlines.begin(), deadlines.end());
-    for (const int64_t deadline : deadlines) {
-      if (deadline - now >= decision.retry_after_ms) break;
-      NaiveReserved then = *this;
-      for (auto& [id, hold] : then.ids) {
-        if (hold.state != HoldState::kHeld || hold.deadline > deadline) continue;
-        then.GiveBack(hold, hold.cost(), hold.deadline);
-      }
-      if (!then.FitsAt(rule, cost, e + deadline - now)) continue;
-      decision.retry_after_ms = deadline - now;
+    NaiveReserved then = *this;
+    while (NaiveHold* hold = then.FirstToEnd()) {
+      const int64_t wait = hold->deadline - now;
+      if (wait >= decision.retry_after_ms) break;
+      then.GiveBack(*hold, hold->cost(), hold->deadline);
+      hold->state = HoldState::kExpired;
+      if (!then.FitsAt(rule, cost, e + wait)) continue;
+      decision.retry_after_ms = wait;
       break;
     }
     return decision;
   }
 
  private:
+  NaiveHold* FirstToEnd() {
+    NaiveHold* first = nullptr;
+    for (auto& [id, hold] : ids) {
+      if (hold.state != HoldState::kHeld) continue;
+      if (first == nullptr ||
+          std::pair(hold.deadline, hold.token) < std::pair(first->deadline, first->token)) {
+        first = &hold;
+      }
+    }
+    return first;
+  }
+
   int64_t JudgedAt(const LimitRule& rule, int64_t now, int64_t at) const {
     NaiveCounter counter = NaiveFind(counters, rule);
     counter.Meet(now, at);
@@ -260,8 +259,8 @@ class NaiveReserved {
   }
   static void End(NaiveHold& hold, HoldState state, int64_t now, int64_t cost, int64_t counted) {
     const bool held = hold.state == HoldState::kHeld;
-    hold.forget_at = held ? hold.deadline + kRemembered
-                          : std::max(hold.forget_at, now + kRemembered);
+    hold.forget_at =
+        held ? hold.deadline + kRemembered : std::max(hold.forget_at, now + kRemembered);
     hold.state = state;
     hold.held = cost;
     hold.counted = counted;

@@ -98,7 +98,8 @@ TEST_CASE("a policy stands for its rules, and for their words") {
   const RuleParser parser(grammar.zones, grammar.policies);
   CHECK_FALSE(parser.ReadPlain(WordReader(grammar.words, WordOrigin::kCaller, error), list));
   CHECK(error ==
-        "rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, LOCKOUT, ALLOW or DENY in a policy, "
+        "rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, LOCKOUT, CONCURRENT, ALLOW "
+        "or DENY in a policy, "
         "not 'POLICY'");
 }
 
@@ -162,11 +163,13 @@ TEST_CASE("what is wrong with a rule is said by its argument") {
   CHECK(grammar.Error("CALENDAR 1 fortnight") ==
         "unit must be second, minute, hour, day, week, month or year");
   CHECK(grammar.Error("CALENDAR 1 day TZ Asia/Nowhere") ==
-        "TZ must be an IANA time zone that this system knows, or an offset as +08:00, not 'Asia/Nowhere'");
+        "TZ must be an IANA time zone that this system knows, or an offset as +08:00, not "
+        "'Asia/Nowhere'");
   CHECK(grammar.Error("CALENDAR 1 week WEEKSTART tuesday") == "WEEKSTART must be monday or sunday");
   CHECK(grammar.Error("BUCKET 9000000000000000000 1 7d") == "capacity is too large for the period");
   CHECK(grammar.Error("MAYBE") ==
-        "rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, LOCKOUT, ALLOW, DENY or POLICY, not "
+        "rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, LOCKOUT, CONCURRENT, ALLOW, "
+        "DENY or POLICY, not "
         "'MAYBE'");
   std::string many;
   for (size_t i = 0; i <= kMaxRules; ++i) StrAppend(many, "DENY ");
