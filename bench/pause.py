@@ -12,6 +12,7 @@ import time
 
 import crowds
 import harness
+import heavy_commands
 
 MILLISECOND = 1_000_000  # in nanoseconds
 
@@ -72,32 +73,11 @@ def removal_pauses(name, binary, elements):
     return row
 
 
-HUGE = 150 << 20
-
-# What one client does with a value of HUGE bytes while others wait: preparation, then the command.
-HUGE_COMMANDS = {
-    "GET": ([], ["GET", "huge"]),
-    "8 GETs": ([], *[["GET", "huge"]] * 8),
-    "GETRANGE": ([], ["GETRANGE", "huge", 1, -2]),
-    "MGET": ([], ["MGET", "huge", "huge"]),
-    "SET": ([], ["SET", "other", "HUGE"]),
-    "APPEND": ([["SET", "short", "x"]], ["APPEND", "short", "HUGE"]),
-    "PUBLISH": ([], ["PUBLISH", "channel", "HUGE"]),
-    "HGETALL": ([["HSET", "hash", "field", "MEMBER"]], ["HGETALL", "hash"]),
-    "LRANGE": ([["RPUSH", "list", "MEMBER", "x"]], ["LRANGE", "list", 0, -1]),
-    "SMEMBERS": ([["SADD", "set", "MEMBER", "x"]], ["SMEMBERS", "set"]),
-}
-PAYLOADS = {"HUGE": b"v" * HUGE, "MEMBER": b"m" * (17 << 20)}
-
-
-def with_payloads(words):
-    return [PAYLOADS.get(word, word) for word in words]
-
-
 def drain(port, requests):
     """Sends the requests and takes all that comes until a PING is answered. In a process of its own."""
     client = harness.Client(port)
-    requests = [harness.encode(*with_payloads(request)) for request in [*requests, ["PING"]]]
+    requests = [harness.encode(*heavy_commands.with_payloads(request))
+                for request in [*requests, ["PING"]]]
     sender = threading.Thread(target=lambda: [client.socket.sendall(one) for one in requests])
     sender.start()
     tail = b""
@@ -120,12 +100,12 @@ def huge_pauses(name, binary, rounds):
                          "pubsub 0 0 0") as server:
         subscriber = multiprocessing.Process(target=listen, args=(server.port,))
         subscriber.start()
-        server.client.call("SET", "huge", PAYLOADS["HUGE"])
-        for prepare, *requests in HUGE_COMMANDS.values():
+        server.client.call("SET", "huge", heavy_commands.PAYLOADS["HUGE"])
+        for prepare, *requests in heavy_commands.HUGE.values():
             longest = []
             for _ in range(rounds):
                 for command in prepare:
-                    server.client.call(*with_payloads(command))
+                    server.client.call(*heavy_commands.with_payloads(command))
                 other = multiprocessing.Process(target=drain, args=(server.port, requests))
                 other.start()
                 longest.append(max(ping_while(server.client, other.is_alive)))
@@ -179,6 +159,26 @@ def busy_user_pauses(name, binary, purchases):
         thread.join()
         buyer.close()
         return [name, f"{bought / 3:.0f}", f"{percentile(times, 0.5):.2f}", f"{max(times):.2f}"]
+
+
+def wide_pauses(name, binary, rounds):
+    """The longest PING in ms beside one client that sends a command with very many names. One that
+    is refused counts too: it was read and judged."""
+    row = [name]
+    with harness.running(name, binary, "--appendonly", "no") as server:
+        if name != "redis":
+            server.client.call("QUOTA.SETLIMIT", "book", 1, 0, 10, "30d")
+        server.client.load((["SET", i, i] for i in range(heavy_commands.NAMES)), batch=1000)
+        for ours, redis in heavy_commands.WIDE.values():
+            longest = []
+            for _ in range(rounds):
+                request = redis if name == "redis" else ours
+                other = multiprocessing.Process(target=drain, args=(server.port, [request]))
+                other.start()
+                longest.append(max(ping_while(server.client, other.is_alive)))
+                other.join()
+            row.append(f"{statistics.median(longest):.1f}")
+    return row
 
 
 def crowd_waits(servers, name, prepare, load, seconds, rounds):
@@ -255,7 +255,8 @@ def main():
     parser.add_argument("--before", help="path of an older tallyd, for the crowds")
     parser.add_argument("--seconds", type=float, default=3, help="of each round beside a crowd")
     parser.add_argument("--rounds", type=int, default=3, help="beside each crowd")
-    parser.add_argument("--only", choices=["pause", "removal", "huge", "busy", "crowds", "expiry", "index"])
+    parser.add_argument("--only", choices=["pause", "removal", "huge", "busy", "wide", "crowds",
+                                           "expiry", "index"])
     parser.add_argument("--crowd", default="", help="crowds whose names contain this")
     arguments = parser.parse_args()
     servers = [("ours", arguments.ours), ("redis", arguments.redis)]
@@ -267,10 +268,12 @@ def main():
          ["", "zset DEL", "zset expiry", "hash DEL", "hash expiry"],
          lambda *server: removal_pauses(*server, arguments.large)),
         ("huge", "median of the longest PING in ms beside one value of 150 MiB; target: reads under 5",
-         ["", *HUGE_COMMANDS], lambda *server: huge_pauses(*server, arguments.rounds)),
+         ["", *heavy_commands.HUGE], lambda *server: huge_pauses(*server, arguments.rounds)),
         ("busy", "ms of a PING each millisecond while one client buys for a user of many purchases",
          ["", "purchases a second", "p50", "max"],
          lambda *server: busy_user_pauses(*server, arguments.purchases)),
+        ("wide", "median of the longest PING in ms beside one command with very many names",
+         ["", *heavy_commands.WIDE], lambda *server: wide_pauses(*server, arguments.rounds)),
         ("expiry", "seconds from deadline to removal; target: p99 under 1",
          ["", "removed", "median", "p99", "max"],
          lambda *server: expiry_lag(*server, arguments.due, arguments.others, arguments.patience)),

@@ -78,6 +78,21 @@ void SetBitAt(Text& bytes, size_t i, bool value) {
   bytes[i / 8] = static_cast<char>(value ? byte | mask : byte & ~mask);
 }
 
+uint64_t BitsAt(std::string_view bytes, size_t from, unsigned width) {
+  Check(width >= 1 && width <= 64, "a number of 1 to 64 bits");
+  uint64_t value = 0;
+  for (size_t i = from; i < from + width; ++i) {
+    value = value << 1 | static_cast<uint64_t>(i / 8 < bytes.size() && BitAt(bytes, i));
+  }
+  return value;
+}
+
+void SetBitsAt(Text& bytes, size_t from, unsigned width, uint64_t value) {
+  Check(width >= 1 && width <= 64 && from + width <= 8 * bytes.size(), "inside the string");
+  for (unsigned i = 0; i < width; ++i)
+    SetBitAt(bytes, from + i, ((value >> (width - 1 - i)) & 1) != 0);
+}
+
 size_t CountOnes(std::string_view bytes, size_t from, size_t to) {
   Check(from <= to && to <= 8 * bytes.size(), "bits lie inside their string");
   if (from == to) return 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -15,6 +16,12 @@ inline bool BitAt(std::string_view bytes, size_t i) {
   return ((static_cast<unsigned char>(bytes[i / 8]) >> (7 - i % 8)) & 1) != 0;
 }
 void SetBitAt(Text& bytes, size_t i, bool value);
+
+// The number of `width` bits (1 to 64) that begins at bit `from`, most significant bit first. Bits
+// after the end of the string are zeros.
+uint64_t BitsAt(std::string_view bytes, size_t from, unsigned width);
+// Stores the low `width` bits of `value` there. All of them must lie inside the string (asserted).
+void SetBitsAt(Text& bytes, size_t from, unsigned width, uint64_t value);
 
 // Counts the ones in [from, to), which must lie inside the string (asserted). O(bytes), by words.
 size_t CountOnes(std::string_view bytes, size_t from, size_t to);

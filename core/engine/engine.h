@@ -67,6 +67,19 @@ class Engine {
     }
   }
 
+  // Where PrepareNext() goes on.
+  struct Prepared {
+    size_t database = 0;
+    std::string from;
+  };
+  // After a load: prepares some of the values (ValueOperations::prepare). Returns false when all
+  // are.
+  bool PrepareNext(Prepared& place) {
+    if (place.database >= keyspaces_.size()) return false;
+    if (!keyspaces_[place.database]->PrepareNext(place.from)) place = {place.database + 1, {}};
+    return true;
+  }
+
   Reclaimer& reclaimer() { return reclaimer_; }
   const Reclaimer& reclaimer() const { return reclaimer_; }
   uint64_t seed() const { return seed_; }

@@ -23,12 +23,14 @@ QuotaBook* BookOf(const Keyspace::Entry& entry, KeyOutcome& outcome) {
 
 }  // namespace
 
-template <typename Change>
-QuotaBooks::Outcome QuotaBooks::Write(const Call& call, Change&& change) {
+template <typename IsTooMuch, typename Change>
+QuotaBooks::Outcome QuotaBooks::Write(const Call& call, IsTooMuch&& is_too_much, Change&& change) {
   Outcome outcome;
   Keyspace& keyspace = place_.keyspace();
   QuotaBook* book = BookOf(keyspace.FindForWrite(call.book, place_.now), outcome);
   if (outcome.wrong_type) return outcome;
+  outcome.too_much = book != nullptr && !place_.replaying && is_too_much(*book);
+  if (outcome.too_much) return outcome;
   std::unique_ptr<QuotaBook> made;
   if (book == nullptr) {
     made = std::make_unique<QuotaBook>(place_.engine.seed());
@@ -53,7 +55,8 @@ QuotaBooks::Outcome QuotaBooks::Write(const Call& call, Change&& change) {
 
 QuotaBooks::Outcome QuotaBooks::SetLimits(const Call& call,
                                           std::span<const QuotaLimitSpec> limits) {
-  return Write(call, [&](QuotaBook& book) {
+  const auto is_too_much = [&](const QuotaBook& book) { return book.HasTooManyLimits(limits); };
+  return Write(call, is_too_much, [&](QuotaBook& book) {
     book.SetLimits(limits, call.judged_at);
     return true;
   });
@@ -61,7 +64,8 @@ QuotaBooks::Outcome QuotaBooks::SetLimits(const Call& call,
 
 QuotaBooks::Outcome QuotaBooks::DelLimits(const Call& call, std::span<const QuotaId> skus,
                                           const QuotaActions& actions, size_t& deleted) {
-  return Write(call, [&](QuotaBook& book) {
+  const auto is_too_much = [&](const QuotaBook& book) { return book.HasTooManyLimits(skus); };
+  return Write(call, is_too_much, [&](QuotaBook& book) {
     deleted = book.DelLimits(skus, actions, call.judged_at);
     return deleted > 0;
   });
@@ -69,11 +73,15 @@ QuotaBooks::Outcome QuotaBooks::DelLimits(const Call& call, std::span<const Quot
 
 QuotaBooks::Outcome QuotaBooks::Buy(const Call& call, const QuotaOrder& order,
                                     QuotaBook::BuyResult& result, QuotaLefts& left) {
-  const Outcome outcome = Write(call, [&](QuotaBook& book) {
+  const auto is_too_much = [&](const QuotaBook& book) {
+    return book.HasTooManyLimits(order.items);
+  };
+  const Outcome outcome = Write(call, is_too_much, [&](QuotaBook& book) {
     result = book.Buy(order, call.judged_at, left);
-    return result.recorded;
+    return result.recorded || result.set_back;
   });
-  if (order.if_left && !place_.replaying && !outcome.wrong_type) CountSale(call, order, result);
+  if (order.if_left && !place_.replaying && !outcome.wrong_type && !outcome.too_much)
+    CountSale(call, order, result);
   return outcome;
 }
 
@@ -92,15 +100,16 @@ void QuotaBooks::CountSale(const Call& call, const QuotaOrder& order,
 
 QuotaBooks::Outcome QuotaBooks::Return(const Call& call, const QuotaReturn& request,
                                        std::vector<int32_t>& credited) {
-  return Write(call,
+  const auto is_too_much = [](const QuotaBook&) { return false; };
+  return Write(call, is_too_much,
                [&](QuotaBook& book) { return book.Return(request, call.judged_at, credited); });
 }
 
 QuotaBooks::Outcome QuotaBooks::Reset(const Call& call, std::span<const QuotaId> users,
                                       const QuotaActions& actions, size_t& reset) {
-  return Write(call, [&](QuotaBook& book) {
-    reset = 0;
-    for (const QuotaId& user : users) reset += book.Reset(user, actions, call.judged_at) ? 1 : 0;
+  const auto is_too_much = [&](const QuotaBook& book) { return book.HasTooManyPurchases(users); };
+  return Write(call, is_too_much, [&](QuotaBook& book) {
+    reset = book.Reset(users, actions, call.judged_at);
     return reset > 0;
   });
 }

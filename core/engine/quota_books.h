@@ -33,6 +33,9 @@ class QuotaBooks {
   };
   struct Outcome : KeyOutcome {
     bool retention_changed = false;  // may be true although `changed` is false
+    // The call names several ids, and they have more limits or purchases than one call answers for
+    // or visits (kMaxQuotaAnswer). Nothing is done then. What a replay says was done is done.
+    bool too_much = false;
   };
 
   Outcome SetLimits(const Call& call, std::span<const QuotaLimitSpec> limits);
@@ -54,10 +57,10 @@ class QuotaBooks {
   const QuotaBook* Find(std::string_view book, KeyOutcome& outcome);
 
  private:
-  // Calls change(book), which returns whether it has changed the book. A book that was created for
-  // the call is kept only if it was changed and is not empty.
-  template <typename Change>
-  Outcome Write(const Call& call, Change&& change);
+  // Calls change(book), which returns whether it has changed the book, unless is_too_much(book). A
+  // book that was created for the call is kept only if it was changed and is not empty.
+  template <typename IsTooMuch, typename Change>
+  Outcome Write(const Call& call, IsTooMuch&& is_too_much, Change&& change);
 
   // Counts an order that was checked against the limits, as sold or denied.
   void CountSale(const Call& call, const QuotaOrder& order, const QuotaBook::BuyResult& result);

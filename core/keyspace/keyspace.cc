@@ -289,6 +289,17 @@ void Keyspace::SweepNext(int64_t now, size_t budget) {
   if (OperationsOf(entry.type()).sweep(entry.pointer(), now, budget)) Expire(entry);
 }
 
+bool Keyspace::PrepareNext(std::string& from) const {
+  const auto at = aging_.lower_bound(from);
+  if (at == aging_.end()) return false;
+  const Entry entry(table_.Find(*at));
+  Check(static_cast<bool>(entry), "a value that ages is in its keyspace");
+  const auto prepare = OperationsOf(entry.type()).prepare;
+  from = *at;
+  if (prepare == nullptr || !prepare(entry.pointer())) from.push_back('\0');
+  return true;
+}
+
 uint64_t Keyspace::Scan(uint64_t cursor, size_t count,
                         const std::function<void(const Entry&)>& visit) const {
   return table_.Scan(cursor, count,

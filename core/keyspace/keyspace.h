@@ -168,6 +168,9 @@ class Keyspace final : private RecordTable::SplitObserver {
   void SweepNext(int64_t now, size_t budget);
   // The number of values that age by themselves.
   size_t aging() const { return aging_.size(); }
+  // After a load: prepares some of the values at or after the key `from`
+  // (ValueOperations::prepare), and moves `from` on. Returns false when there is no such key.
+  bool PrepareNext(std::string& from) const;
   // As RecordTable::Scan; shows expired keys too.
   uint64_t Scan(uint64_t cursor, size_t count,
                 const std::function<void(const Entry&)>& visit) const;

@@ -39,6 +39,7 @@ constexpr ValueOperations kQuotaOperations = {
           AsBook(value).ExpireSome(now, budget);
           return AsBook(value).Empty();
         },
+    .prepare = [](void* value) { return AsBook(value).PrepareNext(); },
     .begin_snapshot =
         [](void* value, const RunSink& sink) {
           AsBook(value).BeginSnapshot(sink);

@@ -54,6 +54,10 @@ struct ValueOperations {
   // at about `budget` elements. Returns true if the value is empty, so that the key should go. Null
   // for types in which nothing gets out of date before the key expires.
   bool (*sweep)(void* value, int64_t now, size_t budget) = nullptr;
+  // After a load: makes some of what the value keeps beside what is saved, so that no command has
+  // to wait for it. Returns false when all of it is made. Null for types that keep nothing beside
+  // it; set only with `sweep`.
+  bool (*prepare)(void* value) = nullptr;
   // A snapshot saves a large value as it is at begin_snapshot(), while the value goes on changing.
   // `sink` gets runs for load(): the first one from begin_snapshot(), the others from
   // save_snapshot() and before a part of the value changes. save_snapshot() returns false when

@@ -72,10 +72,12 @@ Verdict JudgeNumbers(const LimitRule& rule, const LimitKey& key, const LimitCoun
   int64_t e = hit.at;
   if (counter != nullptr) {
     numbers = counter->numbers;
-    if (ClockOf(numbers, rule.algorithm) > hit.now) [[unlikely]] {
+    int64_t clock = ClockOf(numbers, rule.algorithm);
+    if (clock > hit.now) [[unlikely]] {
       SetBackTo(numbers, rule, hit.now);
+      clock = ClockOf(numbers, rule.algorithm);
     }
-    e = std::max(e, ClockOf(numbers, rule.algorithm));
+    e = std::max(e, clock);
   }
   Roll(numbers, rule, e);
   Verdict verdict;
@@ -174,11 +176,7 @@ bool IsDropped(const LimitRule& rule, const LimitState& state, const Hit& hit) {
   return IsOutside(rule, hit.at, horizon);
 }
 
-void Count(const LimitRule& rule, LimitState& state, const Hit& hit, bool in_own_place) {
-  if (in_own_place && hit.is_late() && IsDropped(rule, state, hit)) return;
-  LimitCounter& counter = state.FindOrAdd(LimitKey::Of(rule));
-  if (counter.taken) return;
-  counter.taken = true;
+void CountLate(LimitCounter& counter, const LimitRule& rule, const Hit& hit, bool in_own_place) {
   if (IsOver(counter, hit)) counter.Clear();
   SetBackTo(counter, rule, hit.now);
   const int64_t e = std::max(hit.at, ClockOf(counter));
@@ -188,6 +186,29 @@ void Count(const LimitRule& rule, LimitState& state, const Hit& hit, bool in_own
     CountLog(counter, hit, place);
   } else {
     CountNumbers(counter, rule, hit, place);
+  }
+}
+
+// Does what CountLate does if no hit is late and none is after now, as for nearly all hits.
+void CountOnTime(LimitCounter& counter, const LimitRule& rule, const Hit& hit) {
+  if (rule.algorithm == Algorithm::kSliding) {
+    counter.log->DropThrough(hit.now - counter.key.period_ms);
+    counter.log->Add(hit.now, static_cast<uint64_t>(hit.cost));
+    return;
+  }
+  if (rule.algorithm != Algorithm::kBucket) Roll(counter.numbers, rule, hit.now);
+  AddHits(counter.numbers, rule, hit.cost, hit.now, hit.now);
+}
+
+void Count(const LimitRule& rule, LimitState& state, const Hit& hit, bool in_own_place) {
+  if (in_own_place && hit.is_late() && IsDropped(rule, state, hit)) return;
+  LimitCounter& counter = state.FindOrAdd(LimitKey::Of(rule));
+  if (counter.taken) return;
+  counter.taken = true;
+  if (hit.is_late() || counter.late_ms > 0 || ClockOf(counter) > hit.now) [[unlikely]] {
+    CountLate(counter, rule, hit, in_own_place);
+  } else {
+    CountOnTime(counter, rule, hit);
   }
 }
 

@@ -7,8 +7,12 @@
 //  * A counter lives as much longer as its hits were late (LimitCounter::late_ms), so that the next
 //    late hit finds it. One that has outlived that is as good as none.
 //  * kForce counts a hit in its own place: in the log at `at`, in the open window even if `at` is
-//    before it. If `at` is outside every window in which the hit could count, nothing is kept. A
-//    late hit never lowers what is left by more than its cost.
+//    before it. If `at` is outside every window in which the hit could count, nothing is kept.
+//  * A hit never lowers what is left at e by more than its cost. What is left at `now` neither, but
+//    in two cases in which a late hit may also take what has come back since e: when it begins a
+//    window of ROLLING, whose earlier hits then leave evenly from e on (when each of them came is
+//    not known any more); and when a bucket's refill has become slower, which then holds from e on
+//    (it has one rate at a time, and a queue that is always late would never get the new one).
 //  * What was counted after `now` was counted before the clock was set back. It is read as counted
 //    at `now`, and whatever counts hits stores it so; see SetBackLimits.
 //

@@ -22,16 +22,26 @@ Wide CeilDiv(Wide numerator, Wide denominator) {
 
 // How many of `hits` still count `ms` after they began to leave one by one, `rate` of them a
 // period.
-int64_t StillCounting(int64_t hits, Wide rate, int64_t period, int64_t ms) {
+int64_t StillCounting(int64_t hits, uint64_t rate, int64_t period, int64_t ms) {
   if (ms >= period) return 0;
-  const Wide left = hits - std::max<int64_t>(0, ms) * rate / period;
-  return left <= 0 ? 0 : static_cast<int64_t>(left);
+  if (ms <= 0) return hits;
+  const auto past = static_cast<uint64_t>(ms);
+  const auto length = static_cast<uint64_t>(period);
+  uint64_t gone = 0;
+  // A division of 128 bits costs as much as the rest of a decision.
+  if (!__builtin_mul_overflow(past, rate, &gone)) [[likely]] {
+    gone /= length;
+  } else {
+    gone = static_cast<uint64_t>(Wide{ms} * rate / period);
+  }
+  return std::max<int64_t>(0, hits - static_cast<int64_t>(gone));
 }
 
 // The hits of the windows before that still count at `e`: they leave evenly while the window is
 // open.
 int64_t RollingBefore(const LimitNumbers& numbers, int64_t period, int64_t e) {
-  const Wide rate = Wide{numbers.before} + 1;
+  if (numbers.before == 0) return 0;
+  const uint64_t rate = static_cast<uint64_t>(numbers.before) + 1;
   return StillCounting(numbers.before, rate, period, e - numbers.window.start_ms);
 }
 
@@ -39,17 +49,27 @@ int64_t RollingBefore(const LimitNumbers& numbers, int64_t period, int64_t e) {
 // window is over; the others are assumed to lie evenly in it.
 int64_t RollingAfter(const LimitNumbers& numbers, int64_t period, int64_t e) {
   if (numbers.hits == 0) return 0;
-  return StillCounting(numbers.hits - 1, numbers.hits, period, e - numbers.window.end_ms);
+  const auto rate = static_cast<uint64_t>(numbers.hits);
+  return StillCounting(numbers.hits - 1, rate, period, e - numbers.window.end_ms);
 }
 
 void RollRolling(LimitNumbers& numbers, int64_t period, int64_t e) {
-  if (RollingHits(numbers, period, e) > 0) return;
+  const bool is_open = numbers.hits > 0 && e < numbers.window.end_ms;
+  if (is_open || RollingHits(numbers, period, e) > 0) return;
   numbers.hits = 0;
   numbers.before = 0;
   numbers.window = {e, e + period};
 }
 
-void AddToRolling(LimitNumbers& numbers, int64_t period, int64_t cost, int64_t at) {
+// Whether the open window has hits and holds `at`.
+bool IsInRolling(const LimitNumbers& numbers, int64_t at) {
+  return numbers.hits > 0 && at >= numbers.window.start_ms && at < numbers.window.end_ms;
+}
+
+// Counts hits for which IsInRolling() is false. Not inline, as AddToBucket, because the registers
+// that it needs would be saved for each hit of any algorithm.
+[[gnu::noinline]] void AddBesideRolling(LimitNumbers& numbers, int64_t period, int64_t cost,
+                                        int64_t at) {
   const bool used = numbers.hits > 0 || numbers.before > 0;
   if (used && at < numbers.window.start_ms) {
     numbers.before = SaturatingAdd(numbers.before, cost);
@@ -58,10 +78,9 @@ void AddToRolling(LimitNumbers& numbers, int64_t period, int64_t cost, int64_t a
   if (!used || at >= numbers.window.end_ms) {
     // The hit opens a window.
     numbers.before = used ? RollingAfter(numbers, period, at) : 0;
-    numbers.hits = 0;
     numbers.window = {at, at + period};
   }
-  numbers.hits = SaturatingAdd(numbers.hits, cost);
+  numbers.hits = cost;
 }
 
 // What is missing in a bucket at `at`, if `refill` tokens come back each period; in the unit of
@@ -178,12 +197,6 @@ void BringBucketTo(LimitNumbers& numbers, int64_t refill, int64_t at) {
   numbers.window.start_ms = std::max(numbers.window.start_ms, at);
 }
 
-int64_t ClockOf(const LimitNumbers& numbers, LimitAlgorithm algorithm) {
-  const int64_t start = numbers.window.start_ms;
-  const bool has_day = algorithm == Algorithm::kBase || algorithm == Algorithm::kLockout;
-  return has_day ? std::max(start, numbers.day.start_ms) : start;
-}
-
 void SetBackTo(LimitNumbers& numbers, const LimitRule& rule, int64_t now) {
   if (rule.algorithm == Algorithm::kLockout) {
     return SetLockoutBackTo(numbers, rule.period_ms, now);
@@ -225,7 +238,8 @@ void AddHits(LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t
       numbers.hits = SaturatingAdd(numbers.hits, cost);
       return;
     case Algorithm::kRolling:
-      AddToRolling(numbers, rule.period_ms, cost, at);
+      if (!IsInRolling(numbers, at)) return AddBesideRolling(numbers, rule.period_ms, cost, at);
+      numbers.hits = SaturatingAdd(numbers.hits, cost);
       return;
     case Algorithm::kBucket:
       AddToBucket(numbers, rule, cost, at, e);

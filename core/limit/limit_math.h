@@ -4,6 +4,7 @@
 // and no numbers.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "core/limit/limit_rule.h"
@@ -14,7 +15,11 @@ namespace tally {
 // The counter's clock: the latest instant that it has counted, as exactly as it is kept. FIXED,
 // CALENDAR, ROLLING, BASE and LOCKOUT keep the begin of the window, day or block, since all
 // instants in it are judged alike.
-int64_t ClockOf(const LimitNumbers& numbers, LimitAlgorithm algorithm);
+inline int64_t ClockOf(const LimitNumbers& numbers, LimitAlgorithm algorithm) {
+  const int64_t start = numbers.window.start_ms;
+  const bool has_day = algorithm == LimitAlgorithm::kBase || algorithm == LimitAlgorithm::kLockout;
+  return has_day ? std::max(start, numbers.day.start_ms) : start;
+}
 
 // Reads what was counted after `now` as counted at `now`: the server's clock was set back. Changes
 // nothing if ClockOf() is not after `now`.

@@ -57,6 +57,13 @@ void GiveTo(LimitCounter& counter, int64_t count, int64_t at, int64_t e) {
   }
 }
 
+// The instant of judgement from which nothing in the counter counts; 0 if nothing counts.
+int64_t EndOf(const LimitCounter& counter) {
+  if (counter.key.algorithm != Algorithm::kSliding) return ExpiryOf(counter.key, counter.numbers);
+  const bool empty = counter.log == nullptr || counter.log->empty();
+  return empty ? 0 : counter.log->newest() + counter.key.period_ms;
+}
+
 }  // namespace
 
 LimitKey LimitKey::Of(const LimitRule& rule) {
@@ -106,12 +113,9 @@ int64_t UnusedFrom(const LimitKey& key, const LimitNumbers& numbers, int64_t e) 
 }
 
 int64_t LimitCounter::ExpiresAt() const {
-  int64_t end = 0;
-  if (key.algorithm != Algorithm::kSliding) {
-    end = ExpiryOf(key, numbers);
-  } else if (log != nullptr && !log->empty()) {
-    end = log->newest() + key.period_ms;
-  }
+  if (late_ms == 0) [[likely]]
+    return EndOf(*this);
+  const int64_t end = EndOf(*this);
   return end == 0 ? 0 : SaturatingAdd(end, late_ms);
 }
 

@@ -3,6 +3,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "core/bytes/varint.h"
@@ -10,7 +11,7 @@
 namespace tally {
 namespace {
 
-uint64_t HashOf(std::string_view name, const PolicyTable::Words& words) {
+uint64_t HashOf(std::string_view name, const StoredWords& words) {
   std::string saved;
   PolicyTable::Save(name, words, saved);
   return XXH3_64bits(saved.data(), saved.size());
@@ -18,36 +19,40 @@ uint64_t HashOf(std::string_view name, const PolicyTable::Words& words) {
 
 }  // namespace
 
-void PolicyTable::Set(std::string_view name, Words words) {
+void Policy::SetRules(std::span<const LimitRule> rules) {
+  const bool lacks_zone = std::any_of(rules.begin(), rules.end(), [](const LimitRule& rule) {
+    return rule.zone != nullptr && rule.zone->is_missing();
+  });
+  if (lacks_zone) return;
+  rules_.assign(rules.begin(), rules.end());
+  for (LimitRule& rule : rules_) rule.policy = tally_;
+}
+
+Policy& PolicyTable::Set(std::string_view name, StoredWords words) {
   Policy& policy = policies_[std::string(name)];
-  if (!policy.words.empty()) digest_ ^= HashOf(name, policy.words);
-  policy.words = std::move(words);
-  digest_ ^= HashOf(name, policy.words);
+  if (!policy.words_.empty()) digest_ ^= HashOf(name, policy.words_);
+  policy.words_ = std::move(words);
+  policy.rules_.clear();
+  digest_ ^= HashOf(name, policy.words_);
   const bool may_have_own = name.size() <= kMaxTallyName && name != kOthers;
-  if (policy.tally == nullptr && may_have_own && tallies_ < kMaxTallies) {
-    policy.tally = std::make_unique<PolicyTally>(PolicyTally{std::string(name), {}});
+  if (policy.own_tally_ == nullptr && may_have_own && tallies_ < kMaxTallies) {
+    policy.own_tally_ = std::make_unique<PolicyTally>(PolicyTally{std::string(name), {}});
     ++tallies_;
   }
+  policy.tally_ = policy.own_tally_ != nullptr ? policy.own_tally_.get() : others_.get();
+  return policy;
 }
 
-const PolicyTable::Words* PolicyTable::Find(std::string_view name) const {
-  PolicyTally* tally = nullptr;
-  return Find(name, tally);
-}
-
-const PolicyTable::Words* PolicyTable::Find(std::string_view name, PolicyTally*& tally) const {
+Policy* PolicyTable::Find(std::string_view name) {
   const auto found = policies_.find(name);
-  if (found == policies_.end()) return nullptr;
-  const Policy& policy = found->second;
-  tally = policy.tally != nullptr ? policy.tally.get() : others_.get();
-  return &policy.words;
+  return found == policies_.end() ? nullptr : &found->second;
 }
 
 bool PolicyTable::Erase(std::string_view name) {
   const auto found = policies_.find(name);
   if (found == policies_.end()) return false;
-  if (found->second.tally != nullptr) --tallies_;
-  digest_ ^= HashOf(name, found->second.words);
+  if (found->second.own_tally_ != nullptr) --tallies_;
+  digest_ ^= HashOf(name, found->second.words_);
   policies_.erase(found);
   return true;
 }
@@ -65,7 +70,7 @@ std::string PolicyTable::DigestText() const {
   return text;
 }
 
-void PolicyTable::Save(std::string_view name, const Words& words, std::string& out) {
+void PolicyTable::Save(std::string_view name, const StoredWords& words, std::string& out) {
   AppendLengthPrefixed(out, name);
   for (const std::string& word : words) AppendLengthPrefixed(out, word);
 }
@@ -73,7 +78,7 @@ void PolicyTable::Save(std::string_view name, const Words& words, std::string& o
 bool PolicyTable::Load(std::string_view bytes) {
   std::string_view name;
   if (!ReadLengthPrefixed(bytes, name)) return false;
-  Words words;
+  StoredWords words;
   while (!bytes.empty()) {
     std::string_view word;
     if (!ReadLengthPrefixed(bytes, word)) return false;

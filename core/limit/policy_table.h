@@ -1,5 +1,6 @@
 // The policies: named rules, and how often they have allowed and denied. A policy is kept as the
-// words in which it was given. The table does not know what words mean; callers check them first.
+// words in which it was given, and as the rules that they mean, so that no decision reads words.
+// The table does not know what words mean; callers check and compile them (see RuleParser).
 #pragma once
 
 #include <absl/container/btree_map.h>
@@ -12,6 +13,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "core/limit/limit_rule.h"
 
 namespace tally {
 
@@ -27,10 +30,28 @@ struct PolicyTally {
   DecisionCount count;
 };
 
+using StoredWords = std::vector<std::string>;
+
+class Policy {
+ public:
+  const StoredWords& words() const { return words_; }
+  // What the words mean; empty if nobody has compiled them since they were loaded.
+  std::span<const LimitRule> rules() const { return rules_; }
+  PolicyTally& tally() const { return *tally_; }
+  // Keeps the compiled rules, unless a zone is missing: the time zones may be installed later.
+  void SetRules(std::span<const LimitRule> rules);
+
+ private:
+  friend class PolicyTable;
+
+  StoredWords words_;
+  std::vector<LimitRule> rules_;
+  std::unique_ptr<PolicyTally> own_tally_;  // null if the policy uses the shared one
+  PolicyTally* tally_ = nullptr;            // never null in a table
+};
+
 class PolicyTable {
  public:
-  using Words = std::vector<std::string>;
-
   // At most this many policies have a tally of their own; their names have at most kMaxTallyName
   // bytes. All other policies share the tally that is named kOthers, as does a policy of that name.
   static constexpr size_t kMaxTallies = 1000;
@@ -38,12 +59,10 @@ class PolicyTable {
   static constexpr std::string_view kOthers = "other";
 
   // Replaces what is there. O(log policies).
-  void Set(std::string_view name, Words words);
-  // Returns null if there is no such policy. Valid until the table changes.
-  const Words* Find(std::string_view name) const;
-  // The same; also sets `tally` to the policy's tally, unless there is no such policy. A tally of
-  // its own is valid until the policy is erased, the shared one as long as the table.
-  const Words* Find(std::string_view name, PolicyTally*& tally) const;
+  Policy& Set(std::string_view name, StoredWords words);
+  // Returns null if there is no such policy. Valid until the table changes; a tally of its own
+  // until the policy is erased, the shared one as long as the table.
+  Policy* Find(std::string_view name);
   // Returns false if there is no such policy.
   bool Erase(std::string_view name);
   void Clear();
@@ -56,29 +75,24 @@ class PolicyTable {
   // Calls visit(name, words) for each, in the order of their names.
   template <typename Visit>
   void ForEach(Visit&& visit) const {
-    for (const auto& [name, policy] : policies_) visit(std::string_view(name), policy.words);
+    for (const auto& [name, policy] : policies_) visit(std::string_view(name), policy.words_);
   }
   // Calls visit(tally) for each tally in use: at most kMaxTallies in the order of the policies'
   // names, and then the shared one.
   template <typename Visit>
   void ForEachTally(Visit&& visit) const {
     for (const auto& [name, policy] : policies_) {
-      if (policy.tally != nullptr) visit(*policy.tally);
+      if (policy.own_tally_ != nullptr) visit(*policy.own_tally_);
     }
     if (tallies_ < policies_.size()) visit(*others_);
   }
 
   // Appends a policy's saved form.
-  static void Save(std::string_view name, const Words& words, std::string& out);
+  static void Save(std::string_view name, const StoredWords& words, std::string& out);
   // Sets the policy that Save wrote; false if the bytes are malformed.
   [[nodiscard]] bool Load(std::string_view bytes);
 
  private:
-  struct Policy {
-    Words words;
-    std::unique_ptr<PolicyTally> tally;  // null if the policy uses the shared one
-  };
-
   absl::btree_map<std::string, Policy, std::less<>> policies_;
   size_t tallies_ = 0;
   uint64_t digest_ = 0;  // exclusive or of the policies' hashes

@@ -136,6 +136,10 @@ bool ReadNumbers(const WordReader& in, size_t index, LimitRule& rule) {
   }
 }
 
+bool TooManyRules(const WordReader& in) {
+  return in.Fail(StrCat("rules must be at most ", kMaxRules, " in one command"));
+}
+
 bool NoRule(const WordReader& in, size_t index, std::string_view those) {
   return in.Fail(StrCat("rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, LOCKOUT, ",
                         those, ", not '", in.words[index].substr(0, 128), "'"));
@@ -244,9 +248,7 @@ bool RuleParser::ReadOptions(const WordReader& in, size_t& index, const RuleForm
 
 bool RuleParser::ReadRule(const WordReader& in, size_t& index, const RuleForm& form,
                           RuleList& list) const {
-  if (list.rules.size() == kMaxRules) {
-    return in.Fail(StrCat("rules must be at most ", kMaxRules, " in one command"));
-  }
+  if (list.rules.size() == kMaxRules) return TooManyRules(in);
   if (index + form.arguments >= in.words.size()) {
     return in.Fail(StrCat(Upper(form.word), " needs: ", form.needs));
   }
@@ -264,16 +266,28 @@ bool RuleParser::ReadRule(const WordReader& in, size_t& index, const RuleForm& f
 bool RuleParser::ReadPolicy(const WordReader& in, size_t index, RuleList& list) const {
   if (index == in.words.size()) return in.Fail("POLICY needs: name");
   const std::string_view name = in.words[index];
-  PolicyTally* tally = nullptr;
-  const PolicyTable::Words* words = policies_.Find(name, tally);
-  if (words == nullptr) {
+  Policy* policy = policies_.Find(name);
+  if (policy == nullptr) {
     return in.Fail(
         StrCat("POLICY must be the name of one, there is no '", name.substr(0, 128), "'"));
   }
-  const WordList views(words->begin(), words->end());
+  const std::span<const LimitRule> rules = policy->rules();
+  if (rules.empty()) return Compile(in, *policy, list);
+  if (list.rules.size() + rules.size() > kMaxRules) return TooManyRules(in);
+  list.rules.insert(list.rules.end(), rules.begin(), rules.end());
+  if (!list.keeps_words) return true;
+  for (const std::string& word : policy->words()) list.words.push_back(word);
+  return true;
+}
+
+// Appends the rules of a policy that has only been loaded yet, and keeps them for the next time.
+bool RuleParser::Compile(const WordReader& in, Policy& policy, RuleList& list) const {
+  const WordList words(policy.words().begin(), policy.words().end());
   const size_t begin = list.rules.size();
-  if (!ReadPlain(in.Of(Words(views.data(), views.size())), list)) return false;
-  for (size_t i = begin; i < list.rules.size(); ++i) list.rules[i].policy = tally;
+  if (!ReadPlain(in.Of(Words(words.data(), words.size())), list)) return false;
+  const std::span<LimitRule> rules(list.rules.begin() + begin, list.rules.end());
+  for (LimitRule& rule : rules) rule.policy = &policy.tally();
+  policy.SetRules(rules);
   return true;
 }
 

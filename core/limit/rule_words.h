@@ -39,7 +39,7 @@ struct RuleList {
 // Reads rules; a rule points to the zone that it names. O(words).
 class RuleParser {
  public:
-  RuleParser(ZoneSource& zones, const PolicyTable& policies) : zones_(zones), policies_(policies) {}
+  RuleParser(ZoneSource& zones, PolicyTable& policies) : zones_(zones), policies_(policies) {}
 
   // Appends the rules that begin at `index`, at least one, and stops at the first word that begins
   // no rule: `index` is then there. Returns false on an error, with the reader's error set; the
@@ -51,10 +51,11 @@ class RuleParser {
  private:
   bool ReadOptions(const WordReader& in, size_t& index, const RuleForm& form, RuleList& list) const;
   bool ReadPolicy(const WordReader& in, size_t index, RuleList& list) const;
+  bool Compile(const WordReader& in, Policy& policy, RuleList& list) const;
   bool ReadRule(const WordReader& in, size_t& index, const RuleForm& form, RuleList& list) const;
 
   ZoneSource& zones_;
-  const PolicyTable& policies_;
+  PolicyTable& policies_;
 };
 
 // Returns how many words a rule that begins with `word` has, without options; 0 if `word` begins no

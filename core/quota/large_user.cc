@@ -56,17 +56,17 @@ void LargeUser::TakeFromSums(const PurchaseLine& line) {
                [&](BookId action) { sums.Subtract({line.sku, action, line.ts_ms}, line.qty); });
 }
 
-std::vector<uint32_t> LargeUser::ChunksOf(const QuotaId& order) const {
+std::vector<uint32_t> LargeUser::NumbersOf(const HashIndex& index, uint32_t hash) {
   std::vector<uint32_t> found;
-  const uint32_t hash = HashOf(order);
-  for (auto at = orders.lower_bound({hash, 0}); at != orders.end() && at->first == hash; ++at) {
+  for (auto at = index.lower_bound({hash, 0}); at != index.end() && at->first == hash; ++at) {
     found.push_back(at->second);
   }
   return found;
 }
 
 size_t LargeUser::MemoryBytes() const {
-  return sizeof(*this) + BytesOf(chunks) + BytesOf(by_time) + BytesOf(orders) + BytesOf(cleared) +
+  return sizeof(*this) + BytesOf(chunks) + BytesOf(by_time) + BytesOf(mark_chunks) +
+         BytesOf(orders) + BytesOf(marks_by_order) + BytesOf(marks_by_hash) + BytesOf(cleared) +
          sums.MemoryBytes();
 }
 
@@ -99,6 +99,14 @@ OpenChunk LargeUsers::Read(std::string_view user, uint32_t number) const {
   Check(DecodePurchases(record.payload(), chunk.purchases), "a stored chunk is well-formed");
   chunk.stored_lines = chunk.purchases.lines.size();
   return chunk;
+}
+
+std::vector<ReturnMark> LargeUsers::ReadMarks(std::string_view user, uint32_t number) const {
+  const RecordTable::Record record = chunks.Find(ChunkKey(user, number));
+  Check(static_cast<bool>(record), "a large user's returns are there");
+  std::vector<ReturnMark> marks;
+  Check(DecodeMarks(record.payload(), marks), "stored returns are well-formed");
+  return marks;
 }
 
 LargeUser& LargeUsers::Add(std::string_view user) {
@@ -136,6 +144,8 @@ std::unique_ptr<LargeUsers> LargeUsers::Clone(uint64_t seed) const {
     same.lines = user->lines;
     same.chunks = user->chunks;
     same.by_time = user->by_time;
+    same.marks = user->marks;
+    same.mark_chunks = user->mark_chunks;
     same.gone_through = user->gone_through;
     copy->Account(same);
   }

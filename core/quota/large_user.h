@@ -3,8 +3,10 @@
 //
 // The lines are in chunks, blocks of about 32 lines (purchase_block.h), each a record of its own.
 // The chunks are numbered in the order of recording. A late purchase is in the last chunk too. So a
-// write changes one chunk, and those of the order that it returns. What else an answer needs is in
-// the indexes of LargeUser, which are not saved: they are made from the chunks when first needed.
+// write changes one chunk, and those of the order that it returns. The returns are in chunks of
+// their own (return_marks.h), so that an order may be returned many times. What else an answer
+// needs is in the indexes of LargeUser, which are not saved: they are made from the chunks after a
+// load, or when first needed.
 #pragma once
 
 #include <absl/container/btree_map.h>
@@ -26,6 +28,7 @@
 #include "core/quota/quantity_sums.h"
 #include "core/quota/quota_types.h"
 #include "core/quota/recording_order.h"
+#include "core/quota/return_marks.h"
 #include "core/table/record_table.h"
 
 namespace tally {
@@ -35,15 +38,27 @@ struct LargeUser {
   // is stored as others are again.
   static constexpr size_t kManyLines = 128;
   static constexpr size_t kFewLines = 33;
-  // Lines of a chunk, if none of them has left.
+  // Lines of a chunk, if none of them has left; or returns.
   static constexpr size_t kChunkLines = 32;
-  // Higher numbers are not loaded, so that there are enough for all that is bought afterwards.
-  static constexpr uint32_t kMostLoadedChunk = std::numeric_limits<uint32_t>::max() / 2;
+  // The numbers of chunks of returns begin with this one.
+  static constexpr uint32_t kMarks = uint32_t{1} << 31;
+  // Without kMarks, higher numbers are not loaded, so that there are enough for all that is bought
+  // and returned afterwards.
+  static constexpr uint32_t kMostLoadedChunk = kMarks / 2;
+
+  using HashIndex = absl::btree_set<std::pair<uint32_t, uint32_t>>;  // (hash, chunk)
 
   static uint32_t HashOf(const QuotaId& order);
+  // The chunks of a hash, ascending.
+  static std::vector<uint32_t> NumbersOf(const HashIndex& index, uint32_t hash);
 
-  // Lines that are not freed yet.
+  // Whether it is to be stored as others are.
+  bool IsSmall() const { return lines + marks < kFewLines; }
+
+  // Lines that are not freed yet, and returns.
   size_t lines = 0;
+  size_t marks = 0;
+  absl::btree_map<uint32_t, size_t> mark_chunks;          // number -> how many returns
   absl::btree_map<uint32_t, int64_t> chunks;              // number -> the earliest ts_ms
   absl::btree_set<std::pair<int64_t, uint32_t>> by_time;  // the same as (ts_ms, number)
 
@@ -56,7 +71,18 @@ struct LargeUser {
 
   // The indexes are complete only if `indexed`.
   bool indexed = false;
-  absl::btree_set<std::pair<uint32_t, uint32_t>> orders;  // (HashOf(order), chunk)
+  int64_t latest_ms = RecordingOrder::kNever;  // no line has a later ts_ms
+  HashIndex orders;                            // HashOf(order) of lines
+  HashIndex marks_by_order;                    // HashOf(order) of returns
+  HashIndex marks_by_hash;                     // HashOf(mark)
+  bool HasMarks(uint32_t order_hash) const {
+    const auto at = marks_by_order.lower_bound({order_hash, 0});
+    return at != marks_by_order.end() && at->first == order_hash;
+  }
+  void IndexMark(const ReturnMark& mark, uint32_t chunk) {
+    marks_by_order.insert({HashOf(mark.order), chunk});
+    marks_by_hash.insert({tally::HashOf(mark), chunk});
+  }
   // The quantities of lines that count in an action's total, by the line's action, and, by action
   // 0, of those that count in the total over all actions.
   QuantitySums sums;
@@ -79,7 +105,9 @@ struct LargeUser {
   void AddToSums(const PurchaseLine& line);
   void TakeFromSums(const PurchaseLine& line);
   // Chunks that may hold lines of the order, ascending.
-  std::vector<uint32_t> ChunksOf(const QuotaId& order) const;
+  std::vector<uint32_t> ChunksOf(const QuotaId& order) const {
+    return NumbersOf(orders, HashOf(order));
+  }
 
   size_t MemoryBytes() const;
   size_t accounted_bytes = 0;  // what LargeUsers last knew of them
@@ -108,6 +136,8 @@ struct LargeUsers {
   void Remove(std::string_view user);
   // Decodes a chunk, which must be there; texts are views into its record.
   OpenChunk Read(std::string_view user, uint32_t number) const;
+  // The same for a chunk of returns.
+  std::vector<ReturnMark> ReadMarks(std::string_view user, uint32_t number) const;
 
   // Must be called after a change of the user.
   void Account(LargeUser& user);
@@ -122,7 +152,8 @@ struct LargeUsers {
   // In an order, so that a sweep can continue where it stopped.
   std::map<std::string, std::unique_ptr<LargeUser>, std::less<>> users;
   size_t index_bytes = 0;
-  std::string sweep_from;  // the key from which on users are swept next
+  std::string sweep_from;    // the key from which on users are swept next
+  std::string prepare_from;  // the same of those whose indexes are made after a load
 };
 
 }  // namespace tally

@@ -16,17 +16,20 @@ bool BookActions::Lists(BookId action) const {
   return std::binary_search(listed_.begin(), listed_.end(), action);
 }
 
-void LeftCounters::AddSku(BookId sku, std::string_view limit_block, const BookActions& actions) {
+size_t LeftCounters::AddSku(BookId sku, std::string_view limit_block, const BookActions& actions) {
   const size_t begin = counters_.size();
+  size_t visited = 0;
   LimitEntry entry;
   for (PackedInput in(limit_block); !in.empty();) {
     if (!ReadLimitEntry(in, entry)) break;
+    ++visited;
     if (!entry.is_set || !actions.Contains(entry.action)) continue;
     const int64_t deleted_ms =
         entry.deletion ? entry.deletion->deleted_ms : std::numeric_limits<int64_t>::min();
     counters_.emplace_back(entry.action, entry.limit, entry.window_ms, deleted_ms);
   }
   (sku.is_text ? text_skus_ : skus_).emplace_back(sku.value, begin, counters_.size());
+  return visited;
 }
 
 const LeftCounters::Sku* LeftCounters::Find(const Skus& skus, int64_t value) {
@@ -81,6 +84,20 @@ void LeftCounters::Count(const PurchaseLine& line) {
   });
 }
 
+void LeftCounters::NoteTime(const PurchaseLine& line) {
+  const Sku* sku = Find(line.sku);
+  if (sku == nullptr || line.qty == 0) return;
+  ForEachConcerned(*sku, line.action, [&](Counter& counter) {
+    if (Counts(counter, line))
+      counter.oldest_ms = std::min({counter.oldest_ms, line.ts_ms, now_ms_});
+  });
+}
+
+void LeftCounters::Restart(BookId sku) {
+  const Sku* found = Find(sku);
+  for (size_t i = found->begin; i < found->end; ++i) counters_[i].bought = 0;
+}
+
 bool LeftCounters::Try(const PurchaseLine& line) {
   const Sku* sku = Find(line.sku);
   if (sku == nullptr) return true;
@@ -108,7 +125,7 @@ void LeftCounters::AppendLeft(BookId sku, const QuotaId& name, const TextDiction
   size_t text_actions = 0;
   for (size_t i = found->begin; i < found->end; ++i) {
     const Counter& counter = counters_[i];
-    const int64_t left = std::max<int64_t>(counter.limit - counter.bought - counter.trial, 0);
+    const int64_t left = LeftOf(counter);
     if (counter.action.is_text) [[unlikely]] {
       out.Add(QuotaId::Text(texts->TextOf(counter.action.value)), left);
       ++text_actions;
@@ -119,9 +136,29 @@ void LeftCounters::AppendLeft(BookId sku, const QuotaId& name, const TextDiction
   if (text_actions > 1) out.SortLastSku();
 }
 
-bool LeftCounters::HasCounters(BookId sku) const {
+void LeftCounters::AppendUses(BookId sku, const TextDictionary* texts,
+                              std::vector<QuotaUse>& out) const {
   const Sku* found = Find(sku);
-  return found != nullptr && found->begin < found->end;
+  if (found == nullptr) return;
+  const auto begin = static_cast<ptrdiff_t>(out.size());
+  for (size_t i = found->begin; i < found->end; ++i) {
+    const Counter& counter = counters_[i];
+    const BookId action = counter.action;
+    const QuotaId name =
+        action.is_text ? QuotaId::Text(texts->TextOf(action.value)) : QuotaId(action.value);
+    // What lies after now is read as now.
+    const int64_t oldest_ms = std::min(counter.oldest_ms, now_ms_);
+    out.push_back({name, static_cast<int32_t>(counter.limit), counter.window_ms, counter.bought,
+                   LeftOf(counter),
+                   counter.bought == 0 ? 0 : SaturatingAdd(oldest_ms, counter.window_ms)});
+  }
+  std::sort(out.begin() + begin, out.end(),
+            [](const QuotaUse& a, const QuotaUse& b) { return a.action < b.action; });
+}
+
+size_t LeftCounters::LimitsOf(BookId sku) const {
+  const Sku* found = Find(sku);
+  return found == nullptr ? 0 : found->end - found->begin;
 }
 
 }  // namespace tally

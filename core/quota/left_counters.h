@@ -4,8 +4,10 @@
 
 #include <absl/container/inlined_vector.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -44,25 +46,35 @@ class LeftCounters {
 
   // Adds a SKU with the limits that are set on it, except those of actions outside of `actions`.
   // Each SKU must be added only once, and in ascending order if there are more than kFewSkus.
-  void AddSku(BookId sku, std::string_view limit_block, const BookActions& actions);
+  // Returns how many limits it looked at.
+  size_t AddSku(BookId sku, std::string_view limit_block, const BookActions& actions);
 
   // Counts a line that is recorded. O(log SKUs + log limits of the line's SKU).
   void Count(const PurchaseLine& line);
+
+  // Notes when a line that is counted was bought, for AppendUses().
+  void NoteTime(const PurchaseLine& line);
 
   // Sets what was bought of all limits to bought(sku, action, after_ms, deleted_ms): the quantity
   // of the lines later than `after_ms` that were recorded after `deleted_ms`.
   template <typename Bought>
   void SetBought(Bought bought) {
-    for (const bool is_text : {false, true}) {
-      for (const Sku& sku : is_text ? text_skus_ : skus_) {
-        for (size_t i = sku.begin; i < sku.end; ++i) {
-          Counter& counter = counters_[i];
-          counter.bought = bought(BookId(sku.value, is_text), counter.action,
-                                  SaturatingSub(now_ms_, counter.window_ms), counter.deleted_ms);
-        }
-      }
-    }
+    ForEach([&](BookId sku, Counter& counter) {
+      counter.bought = bought(sku, counter.action, After(counter), counter.deleted_ms);
+    });
   }
+
+  // The same for when the oldest line was bought that is counted.
+  template <typename Oldest>
+  void SetTimes(Oldest oldest) {
+    ForEach([&](BookId sku, Counter& counter) {
+      if (counter.bought == 0) return;
+      counter.oldest_ms = std::min(now_ms_, oldest(sku, counter.action, After(counter)));
+    });
+  }
+
+  // Forgets what was counted for the SKU, so that another user can be counted.
+  void Restart(BookId sku);
 
   // Counts a line on trial. Returns false if a limit for its SKU (that of its action, or the total
   // one) is then exceeded.
@@ -74,10 +86,14 @@ class LeftCounters {
   // is the caller's id of the SKU. `texts` holds the texts of actions; null if the book has none.
   void AppendLeft(BookId sku, const QuotaId& name, const TextDictionary* texts,
                   QuotaLefts& out) const;
+  // Appends the limits of the SKU with their uses, ascending by action; nothing if it has none.
+  void AppendUses(BookId sku, const TextDictionary* texts, std::vector<QuotaUse>& out) const;
   // Whether the SKU was added.
   bool Knows(BookId sku) const { return Find(sku) != nullptr; }
-  // Whether the SKU was added and has at least one limit.
-  bool HasCounters(BookId sku) const;
+  // The limits of the SKU; 0 if it was not added.
+  size_t LimitsOf(BookId sku) const;
+  // The limits of all SKUs that were added.
+  size_t size() const { return counters_.size(); }
 
  private:
   struct Counter {
@@ -85,8 +101,9 @@ class LeftCounters {
     int64_t limit;
     int64_t window_ms;
     int64_t deleted_ms;
-    int64_t bought;
-    int64_t trial;
+    int64_t bought = 0;
+    int64_t trial = 0;
+    int64_t oldest_ms = std::numeric_limits<int64_t>::max();
   };
   struct Sku {
     int64_t value;
@@ -100,6 +117,20 @@ class LeftCounters {
     return sku.is_text ? Find(text_skus_, sku.value) : Find(skus_, sku.value);
   }
   bool Counts(const Counter& counter, const PurchaseLine& line) const;
+  // What was bought up to then is out of the window.
+  int64_t After(const Counter& counter) const { return SaturatingSub(now_ms_, counter.window_ms); }
+  int64_t LeftOf(const Counter& counter) const {
+    return std::max<int64_t>(counter.limit - counter.bought - counter.trial, 0);
+  }
+  // Calls call(sku, counter) for all counters.
+  template <typename Call>
+  void ForEach(Call call) {
+    for (const bool is_text : {false, true}) {
+      for (const Sku& sku : is_text ? text_skus_ : skus_) {
+        for (size_t i = sku.begin; i < sku.end; ++i) call(BookId(sku.value, is_text), counters_[i]);
+      }
+    }
+  }
   // Calls `call` for the counters of the SKU that a line of that action can concern, and for no
   // more than kFewCounters others.
   template <typename Call>

@@ -189,21 +189,53 @@ void QuantitySums::Subtract(const Key& key, int64_t qty) {
   Replace(place, entries, 0);
 }
 
-int64_t QuantitySums::SumThrough(const Key& key) const {
-  const Place place = Find(key);
+void QuantitySums::Reader::Open(const Key& key) {
+  const std::vector<Branch>& branches = sums_.branches_;
+  const Place place = sums_.Find(key);
   int64_t sum = 0;
-  for (size_t i = 0; i < place.branch; ++i) sum += branches_[i].sum;
-  const std::vector<Leaf>& leaves = branches_[place.branch].leaves;
+  for (size_t i = 0; i < place.branch; ++i) sum += branches[i].sum;
+  const std::vector<Leaf>& leaves = branches[place.branch].leaves;
   for (size_t i = 0; i < place.leaf; ++i) sum += leaves[i].sum;
-  for (const Entry& entry : Unpack(leaves[place.leaf])) {
-    if (entry.key <= key) sum += entry.qty;
+  entries_ = Unpack(leaves[place.leaf]);
+  before_ = sum;
+  for (Entry& entry : entries_) entry.qty = sum += entry.qty;
+  next_ = nullptr;
+  if (place.leaf + 1 < leaves.size()) {
+    next_ = &leaves[place.leaf + 1].first;
+  } else if (place.branch + 1 < branches.size()) {
+    next_ = &branches[place.branch + 1].leaves.front().first;
   }
-  return sum;
 }
 
-int64_t QuantitySums::SumAfter(BookId sku, BookId action, int64_t after_ms) const {
-  if (branches_.empty()) return 0;
-  return SumThrough({sku, action, kLatest}) - SumThrough({sku, action, after_ms});
+int64_t QuantitySums::Reader::SumThrough(const Key& key) {
+  const bool is_open =
+      !entries_.empty() && entries_.front().key <= key && (next_ == nullptr || key < *next_);
+  if (!is_open) Open(key);
+  const auto after =
+      std::upper_bound(entries_.begin(), entries_.end(), key,
+                       [](const Key& wanted, const Entry& entry) { return wanted < entry.key; });
+  return after == entries_.begin() ? before_ : (after - 1)->qty;
+}
+
+int64_t QuantitySums::Reader::SumAfter(BookId sku, BookId action, int64_t after_ms) {
+  if (sums_.branches_.empty()) return 0;
+  const int64_t before = SumThrough({sku, action, after_ms});
+  return SumThrough({sku, action, kLatest}) - before;
+}
+
+int64_t QuantitySums::FirstAfter(BookId sku, BookId action, int64_t after_ms) const {
+  if (branches_.empty() || after_ms == kLatest) return kLatest;
+  const Key from{sku, action, after_ms + 1};
+  Place place = Find(from);
+  for (const Entry& entry : Unpack(branches_[place.branch].leaves[place.leaf])) {
+    if (entry.key < from) continue;
+    return entry.key.sku == sku && entry.key.action == action ? entry.key.ts_ms : kLatest;
+  }
+  // It may be the first entry of the next leaf.
+  if (++place.leaf == branches_[place.branch].leaves.size()) place = {place.branch + 1, 0};
+  if (place.branch == branches_.size()) return kLatest;
+  const Key& next = branches_[place.branch].leaves[place.leaf].first;
+  return next.sku == sku && next.action == action ? next.ts_ms : kLatest;
 }
 
 void QuantitySums::Clear(BookId sku, BookId action) {

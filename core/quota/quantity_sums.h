@@ -37,8 +37,31 @@ class QuantitySums {
   void Add(const Key& key, int64_t qty);
   // Takes from the quantity at the key, which must be at least `qty` (asserted).
   void Subtract(const Key& key, int64_t qty);
-  // The sum of the quantities of the SKU and action later than `after_ms`.
-  int64_t SumAfter(BookId sku, BookId action, int64_t after_ms) const;
+  // Answers sums, as long as nothing changes. After the first one, those of neighbours in the order
+  // of keys cost O(log leaf).
+  class Reader {
+   public:
+    explicit Reader(const QuantitySums& sums) : sums_(sums) {}
+    // The sum of the quantities of the SKU and action later than `after_ms`.
+    int64_t SumAfter(BookId sku, BookId action, int64_t after_ms);
+
+   private:
+    // The sum of the quantities at the key and before it.
+    int64_t SumThrough(const Key& key);
+    void Open(const Key& key);
+
+    const QuantitySums& sums_;
+    std::vector<Entry> entries_;  // of the open leaf; quantities are sums of all to there
+    int64_t before_ = 0;          // the sum of all before the leaf
+    const Key* next_ = nullptr;   // the first key of the next leaf; null if there is none
+  };
+
+  int64_t SumAfter(BookId sku, BookId action, int64_t after_ms) const {
+    return Reader(*this).SumAfter(sku, action, after_ms);
+  }
+  // When the first quantity of the SKU and action later than `after_ms` was bought; the latest
+  // instant there is if there is none.
+  int64_t FirstAfter(BookId sku, BookId action, int64_t after_ms) const;
   // Removes all entries of the SKU and action. O(1) amortised for each.
   void Clear(BookId sku, BookId action);
 
@@ -64,8 +87,6 @@ class QuantitySums {
 
   // The leaf that holds the key, or would hold it. Must not be called when empty.
   Place Find(const Key& key) const;
-  // The sum of the quantities at the key and before it.
-  int64_t SumThrough(const Key& key) const;
   static std::vector<Entry> Unpack(const Leaf& leaf);
   static Leaf Pack(const Entry* begin, const Entry* end);
   // Puts leaves of these entries in place of the leaf. `grown_at` is the index of the entry that is

@@ -23,14 +23,12 @@ void DropGone(UserPurchases& user, const Retention& retention, int64_t horizon_m
   std::erase_if(user.returns, [&](const ReturnMark& mark) { return !orders.contains(mark.order); });
 }
 
-// Sorts the ids and removes duplicates.
-template <typename Ids>
-void LeaveDistinct(Ids& ids) {
+}  // namespace
+
+void QuotaBook::LeaveDistinct(Ids& ids) {
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
 }
-
-}  // namespace
 
 QuotaBook::QuotaBook(uint64_t seed, int64_t min_retention_ms)
     : limits_(seed), users_(seed), retention_(min_retention_ms), seed_(seed) {
@@ -95,7 +93,7 @@ void QuotaBook::Store(OpenUser& user) {
   const std::vector<PurchaseLine>& lines = user.purchases.lines;
   user.uses.Add(user.purchases, 1);
   ChangeUses(user.uses);
-  if (lines.size() > LargeUser::kManyLines) return MakeLarge(user);
+  if (lines.size() + user.purchases.returns.size() > LargeUser::kManyLines) return MakeLarge(user);
   purchase_count_ += lines.size();
   purchase_count_ -= user.stored_lines;
   const std::string_view key = user.key.view();
@@ -132,6 +130,9 @@ void QuotaBook::NameTexts(std::span<const QuotaItem> items, std::vector<Purchase
 }
 
 QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, QuotaLefts& left) {
+  BuyResult result;
+  if (MayBeAhead(now_ms)) [[unlikely]]
+    result.set_back = SetBack(order.user, now_ms);
   Ids skus(order.items.size());
   for (size_t i = 0; i < skus.size(); ++i) skus[i] = Find(order.items[i].sku);
   LeaveDistinct(skus);
@@ -139,27 +140,30 @@ QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, Quo
   LargeUser* const large = OpenLarge(EntityKey(order.user).view(), now_ms);
   OpenUser user = Open(order.user, places.user, now_ms);
   LeftCounters counters(now_ms);
-  AddSkus(skus, places, BookActions(), counters);
+  const bool is_counted = order.if_left || order.is_answered;
+  if (is_counted) AddSkus(skus, places, BookActions(), counters);
 
   bool known = false;
   for (const PurchaseLine& line : user.purchases.lines) {
-    counters.Count(line);
+    if (is_counted) counters.Count(line);
     known |= line.order == order.order;
   }
   if (large != nullptr) {
-    CountLarge(user.key.view(), *large, now_ms, counters);
-    known = order.once && LargeKnows(user.key.view(), *large, order.order, now_ms);
+    const int64_t horizon_ms = retention_.Horizon(now_ms);
+    if (large->marks > 0) DropOrder(user.key.view(), *large, order.order, horizon_ms);
+    if (is_counted) CountLarge(user.key.view(), *large, now_ms, counters);
+    known = order.once && LargeKnows(user.key.view(), *large, order.order, horizon_ms);
   }
 
-  BuyResult result;
   if (!order.once || !known) {
-    const bool in_retention = order.ts_ms > retention_.Horizon(now_ms);
+    const int64_t ts_ms = std::min(order.ts_ms, now_ms);
+    const bool in_retention = ts_ms > retention_.Horizon(now_ms);
     RecordingOrder recording = recording_;
-    const int64_t stamp = in_retention ? recording.Stamp(order.ts_ms, now_ms) : now_ms;
+    const int64_t stamp = in_retention ? recording.Stamp(ts_ms, now_ms) : now_ms;
     for (size_t i = 0; i < order.items.size(); ++i) {
       const QuotaItem& item = order.items[i];
       Check(item.qty >= 0, "a quantity is not negative");
-      const PurchaseLine line{order.order, Find(item.sku), Find(item.action), order.ts_ms,
+      const PurchaseLine line{order.order, Find(item.sku), Find(item.action), ts_ms,
                               stamp,       item.qty,       kNotReset};
       if (!counters.Try(line) && order.if_left && result.item == 0) result.item = i + 1;
       if (in_retention) user.purchases.lines.push_back(line);
@@ -179,6 +183,7 @@ QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, Quo
     }
   }
   left.Clear();
+  if (!order.is_answered) return result;
   for (const QuotaItem& item : order.items) {
     counters.AppendLeft(Find(item.sku), item.sku, texts_.get(), left);
   }
@@ -197,14 +202,18 @@ bool QuotaBook::Return(const QuotaReturn& request, int64_t now_ms, std::vector<i
   for (const ReturnMark& mark : user.purchases.returns) {
     if (mark.order == request.order && mark.ts_ms == request.ts_ms) seen.insert(mark.sku);
   }
+  const auto is_seen = [&](BookId sku) {
+    if (large == nullptr) return seen.contains(sku);
+    return LargeHasMark(user.key.view(), *large, {request.order, sku, request.ts_ms});
+  };
   absl::flat_hash_set<BookId> now_seen;
   for (size_t i = 0; i < request.items.size(); ++i) {
     const QuotaReturnItem& item = request.items[i];
     Check(item.qty >= 0, "a quantity is not negative");
     const BookId sku = Find(item.sku);
-    if (request.once && seen.contains(sku)) continue;
+    if (request.once && is_seen(sku)) continue;
     credited[i] = order.Credit(sku, item.qty);
-    if (credited[i] == 0 || seen.contains(sku)) continue;
+    if (credited[i] == 0 || is_seen(sku)) continue;
     if (!now_seen.insert(sku).second) continue;
     user.purchases.returns.push_back({request.order, sku, request.ts_ms});
   }
@@ -242,51 +251,15 @@ void QuotaBook::Left(const QuotaId& user, std::span<const QuotaId> skus, int64_t
   for (const QuotaId& sku : skus) counters.AppendLeft(Find(sku), sku, texts_.get(), left);
 }
 
-UserPurchases QuotaBook::Kept(const QuotaId& user, int64_t now_ms) const {
-  const EntityKey key(user);
-  const LargeUser* large = FindLarge(key.view());
-  if (large == nullptr) return Open(user, now_ms).purchases;
-  UserPurchases purchases = AllLines(key.view(), *large);
-  DropGone(purchases, retention_, retention_.Horizon(now_ms));
-  return purchases;
-}
-
-void QuotaBook::LeftAll(const QuotaId& user, const QuotaActions& actions, int64_t now_ms,
-                        QuotaLefts& left) const {
-  left.Clear();
-  const std::vector<PurchaseLine> lines = Kept(user, now_ms).lines;
-  Ids skus;
-  for (const PurchaseLine& line : lines) {
-    if (line.qty > 0) skus.push_back(line.sku);
-  }
-  LeaveDistinct(skus);
-  LeftCounters counters(now_ms);
-  AddSkus(skus, Approach(user, skus), Find(actions), counters);
-  for (const PurchaseLine& line : lines) counters.Count(line);
-  SortByName(skus);
-  for (const BookId sku : skus) {
-    if (counters.HasCounters(sku)) counters.AppendLeft(sku, NameOf(sku), texts_.get(), left);
-  }
-}
-
-void QuotaBook::History(const QuotaId& user, int64_t now_ms,
-                        std::vector<QuotaPurchase>& lines) const {
-  lines.clear();
-  for (const PurchaseLine& line : Kept(user, now_ms).lines) {
-    lines.push_back({line.order, NameOf(line.sku), NameOf(line.action), line.qty, line.ts_ms});
-  }
-}
-
 uint8_t QuotaBook::ResetsOf(const PurchaseLine& line, const BookActions& actions) {
   const bool in_action = line.action != kNoAction && actions.Contains(line.action);
   return (actions.Contains(kNoAction) ? kResetInTotal : 0) | (in_action ? kResetInAction : 0);
 }
 
-bool QuotaBook::Reset(const QuotaId& user, const QuotaActions& actions, int64_t now_ms) {
+bool QuotaBook::ResetOne(const QuotaId& user, const BookActions& actions, int64_t now_ms) {
   const EntityKey key(user);
-  const BookActions listed = Find(actions);
   if (LargeUser* large = OpenLarge(key.view(), now_ms, SIZE_MAX)) {
-    return ResetLarge(key.view(), *large, actions.all() ? nullptr : &listed);
+    return ResetLarge(key.view(), *large, actions);
   }
   OpenUser open = Open(user, now_ms);
   if (!open.record) return false;
@@ -299,11 +272,22 @@ bool QuotaBook::Reset(const QuotaId& user, const QuotaActions& actions, int64_t 
   bool changed = false;
   for (PurchaseLine& line : open.purchases.lines) {
     const uint8_t before = line.resets;
-    line.resets |= ResetsOf(line, listed);
+    line.resets |= ResetsOf(line, actions);
     changed |= line.resets != before;
   }
   if (changed) Store(open);
   return changed;
+}
+
+size_t QuotaBook::Reset(std::span<const QuotaId> users, const QuotaActions& actions,
+                        int64_t now_ms) {
+  const BookActions listed = Find(actions);
+  absl::flat_hash_set<QuotaId> known;  // a second reset of a user changes nothing
+  size_t reset = 0;
+  for (const QuotaId& user : users) {
+    if (known.insert(user).second && ResetOne(user, listed, now_ms)) ++reset;
+  }
+  return reset;
 }
 
 void QuotaBook::SettleRetention(int64_t old_length_ms, int64_t now_ms) {

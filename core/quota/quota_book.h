@@ -27,18 +27,21 @@
 // text is in its payload. A book without texts needs no extra bytes.
 //
 // The result of every operation depends only on the book, its arguments and `now_ms`. Buy and
-// Return also take the time of the event, which may be before or after `now_ms`; what counts and
-// what is kept is decided at `now_ms`.
+// Return also take the time of the event; what counts and what is kept is decided at `now_ms`. A
+// purchase after now is one of now. If one is stored, the clock was set back since: it is read as
+// one of now, and the user's next Buy, refused or not, makes it so for good. So it counts for no
+// longer than a window from then on.
 //
 // Users and SKUs are records of packed bytes (purchase_block.h, limit_block.h) in two RecordTables,
 // so no operation moves more than one segment of a table. A user of more than 128 purchases is
 // large (large_user.h): Buy() and Left() take O(log purchases) for such a user, and Return()
-// O(lines and returns of the order). LeftAll(), History() and Reset() are linear in the purchases
-// of the user. All costs are linear in the limits of the named SKUs. Not thread-safe.
+// O(lines and returns of the order). LeftAll(), ForEachPurchase() and Reset() are linear in the
+// purchases of the users. All costs are linear in the limits of the named SKUs. Not thread-safe.
 #pragma once
 
 #include <absl/container/inlined_vector.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -71,8 +74,9 @@ struct QuotaOrder {
   QuotaId order;
   std::span<const QuotaItem> items;
   int64_t ts_ms = 0;
-  bool if_left = false;  // apply it only if it exceeds no limit of its items
-  bool once = false;     // apply it only if the user has no order with this id
+  bool if_left = false;     // apply it only if it exceeds no limit of its items
+  bool once = false;        // apply it only if the user has no order with this id
+  bool is_answered = true;  // whether the caller asks what is left
 };
 
 struct QuotaReturn {
@@ -88,7 +92,8 @@ class QuotaBook {
   struct BuyResult {
     bool applied = false;
     size_t item = 0;        // if if_left refused: the first item that does not fit, from 1; else 0
-    bool recorded = false;  // the book has changed; false for an order that is too late to count
+    bool recorded = false;  // the order is in the book; false if it is too late to count
+    bool set_back = false;  // purchases after now were made ones of now: the book has changed too
   };
   struct Stats {
     size_t limits = 0;
@@ -104,13 +109,32 @@ class QuotaBook {
 
   // Sets all limits in one step; if a (sku, action) is there twice, the last one wins. Asserts
   // limit >= 0 and window_ms > 0.
-  void SetLimits(std::span<const QuotaLimitSpec> limits, int64_t now_ms);
-  // Appends the limits of the SKU for these actions, ascending by action.
-  void Limits(const QuotaId& sku, const QuotaActions& actions, std::vector<QuotaLimit>& out) const;
+  void SetLimits(std::span<const QuotaLimitSpec> specs, int64_t now_ms);
+  // Calls visit(limits) for each SKU, in order, with its limits for these actions, ascending by
+  // action.
+  template <typename Visit>
+  void Limits(std::span<const QuotaId> skus, const QuotaActions& actions, Visit visit) const {
+    const BookActions listed = Find(actions);
+    std::vector<QuotaLimit> limits;
+    for (const QuotaId& sku : skus) {
+      limits.clear();
+      AppendLimits(Find(sku), listed, limits);
+      visit(std::span<const QuotaLimit>(limits));
+    }
+  }
+  // Whether these SKUs, each as often as it is there, have more limits than one call answers for
+  // (kMaxQuotaAnswer).
+  bool HasTooManyLimits(std::span<const QuotaId> skus) const;
+  bool HasTooManyLimits(std::span<const QuotaItem> items) const;
+  // Of these a SKU is counted once, however many of its limits are there.
+  bool HasTooManyLimits(std::span<const QuotaLimitSpec> specs) const;
+  // Whether these users have more purchases than one call visits.
+  bool HasTooManyPurchases(std::span<const QuotaId> users) const;
   // Returns how many limits were deleted.
   size_t DelLimits(std::span<const QuotaId> skus, const QuotaActions& actions, int64_t now_ms);
 
-  // Sets `left` to what is left of each item's SKU afterwards, in the order of the items.
+  // Sets `left` to what is left of each item's SKU afterwards, in the order of the items, if that
+  // is asked.
   BuyResult Buy(const QuotaOrder& order, int64_t now_ms, QuotaLefts& left);
   // Sets `credited` to the quantity credited for each item. Returns false if the book has not
   // changed.
@@ -120,16 +144,35 @@ class QuotaBook {
   // that Prefetch() has just been called for the user and the SKUs.
   void Left(const QuotaId& user, std::span<const QuotaId> skus, int64_t at_ms, int64_t now_ms,
             QuotaLefts& left, bool prefetched = false) const;
-  // The same at `now_ms` for each SKU, ascending, that the user has bought and not wholly returned
-  // and that has a limit for one of `actions`. Gives only the limits for these actions.
-  void LeftAll(const QuotaId& user, const QuotaActions& actions, int64_t now_ms,
-               QuotaLefts& left) const;
-  // Sets `lines` to the lines that are kept for the user, in the order of recording.
-  void History(const QuotaId& user, int64_t now_ms, std::vector<QuotaPurchase>& lines) const;
+  // The same at `now_ms` for each user, and each SKU, ascending, that the user has bought and not
+  // wholly returned and that has a limit for one of `actions`. Gives only the limits for these
+  // actions. Returns false if that is more than one call answers for (kMaxQuotaAnswer).
+  [[nodiscard]] bool LeftAll(std::span<const QuotaId> users, const QuotaActions& actions,
+                             int64_t now_ms, QuotaUserLefts& left) const;
+  // Calls visit(uses) for each SKU, in order, with its limits and what the user has used of them.
+  template <typename Visit>
+  void Uses(const QuotaId& user, std::span<const QuotaId> skus, int64_t now_ms, Visit visit) const {
+    LeftCounters counters(now_ms);
+    CountUses(user, skus, now_ms, counters);
+    std::vector<QuotaUse> uses;
+    for (const QuotaId& sku : skus) {
+      uses.clear();
+      counters.AppendUses(Find(sku), texts_.get(), uses);
+      visit(std::span<const QuotaUse>(uses));
+    }
+  }
+  // Calls visit(purchase) for each line that is kept for the user, in the order of recording.
+  template <typename Visit>
+  void ForEachPurchase(const QuotaId& user, int64_t now_ms, Visit visit) const {
+    ForEachKept(EntityKey(user).view(), now_ms, [&](const PurchaseLine& line) {
+      visit(QuotaPurchase{line.order, NameOf(line.sku), NameOf(line.action), line.qty,
+                          std::min(line.ts_ms, now_ms)});
+    });
+  }
 
-  // Forgets the user if `actions` is all; otherwise starts the user's totals of these actions from
-  // 0. Returns false if this has changed no line that is kept.
-  bool Reset(const QuotaId& user, const QuotaActions& actions, int64_t now_ms);
+  // Forgets the users if `actions` is all; otherwise starts their totals of these actions from 0.
+  // Returns of how many of them this has changed a line that is kept.
+  size_t Reset(std::span<const QuotaId> users, const QuotaActions& actions, int64_t now_ms);
 
   // What is kept is decided at `now_ms` minus this lag from now on; 0 at first. It is not part of
   // the book's state: who may have another lag sets it before each call. For a host whose clock has
@@ -157,6 +200,10 @@ class QuotaBook {
   // misses overlap. Changes nothing but speed. At most kMaxPrefetch of each (asserted).
   void Prefetch(std::span<const QuotaId> users, std::span<const QuotaId> skus) const;
   static constexpr size_t kMaxPrefetch = RecordTable::kMaxPrefetch;
+
+  // Makes the indexes of the next large user, which its first command would make otherwise. Returns
+  // false when there is none left.
+  bool PrepareNext();
 
   // Stores every large user as the others are, for callers that compare what books hold.
   void PackLargeUsers();
@@ -187,9 +234,10 @@ class QuotaBook {
     EntityKey key;
     RecordTable::Record record;
     size_t stored_lines = 0;
-    UserPurchases purchases;        // without what is out of retention
-    TextUses uses;                  // minus the uses of the stored block; Store() adds the new ones
-    std::vector<OpenChunk> chunks;  // of OpenOrder(): their lines and returns are the purchases
+    UserPurchases purchases;  // without what is out of retention
+    TextUses uses;            // minus the uses of the stored block; Store() adds the new ones
+    // Of OpenOrder(): their lines are the purchases, without the returns that were known.
+    std::vector<OpenChunk> chunks;
   };
 
   struct Snapshot {
@@ -204,6 +252,12 @@ class QuotaBook {
   };
 
   using Ids = absl::InlinedVector<BookId, 8>;
+  // Sorts the ids and removes duplicates.
+  static void LeaveDistinct(Ids& ids);
+  // A cheap first test; one SKU is never too much.
+  bool MayHaveTooManyLimits(size_t skus) const {
+    return skus > 1 && most_limits_ > kMaxQuotaAnswer / skus;
+  }
 
   // Hashes of the user and the SKUs that a call is going to look up.
   struct Places {
@@ -219,6 +273,11 @@ class QuotaBook {
   OpenUser Open(const QuotaId& user, uint64_t hash, int64_t now_ms) const;
   OpenUser Open(const QuotaId& user, int64_t now_ms) const;
   void Store(OpenUser& user);
+  // Whether purchases after now may be stored. They are rare, and so is what looks for them.
+  bool MayBeAhead(int64_t now_ms) const { return recording_.LatestInstant() > now_ms; }
+  // These make the user's lines after now lines of now, and return whether there were any.
+  bool SetBack(const QuotaId& user, int64_t now_ms);
+  bool SetBackLarge(std::string_view key, LargeUser& user, int64_t now_ms);
   // Returns a record of `size` bytes for the key in place of `old`, which may be none.
   static RecordTable::Record Replace(RecordTable& table, const RecordTable::Record& old,
                                      std::string_view key, uint64_t hash, size_t size);
@@ -259,6 +318,7 @@ class QuotaBook {
   // `limits` are of one SKU, whose block is read and stored once.
   void SetLimitsOfSku(std::span<const QuotaLimitSpec> limits, int64_t now_ms);
   size_t DelLimitsOf(BookId sku, const BookActions& actions, int64_t now_ms);
+  void AppendLimits(BookId sku, const BookActions& actions, std::vector<QuotaLimit>& out) const;
   void AddSkus(const Ids& skus, const Places& places, const BookActions& actions,
                LeftCounters& counters) const;
   size_t SweepUsers(RecordTable::Segment& segment, int64_t horizon_ms, int64_t now_ms);
@@ -270,9 +330,28 @@ class QuotaBook {
   bool LoadUsers(std::string_view in);
   bool LoadChunks(std::string_view in);
   bool LoadChunk(std::string_view key, uint32_t number, std::string_view block);
+  bool LoadMarks(std::string_view key, uint32_t number, std::string_view block);
 
-  // What is kept about the user, to be read only.
-  UserPurchases Kept(const QuotaId& user, int64_t now_ms) const;
+  // Calls visit(line) for each line of the user that is kept, in the order of recording.
+  template <typename Visit>
+  void ForEachKept(std::string_view key, int64_t now_ms, Visit visit) const {
+    const int64_t horizon_ms = retention_.Horizon(now_ms);
+    const auto read = [&](const RecordTable::Record& record) {
+      if (!record) return;
+      for (PurchaseReader reader(record.payload()); reader.Next();) {
+        if (retention_.Keeps(reader.line(), horizon_ms)) visit(reader.line());
+      }
+    };
+    const LargeUser* large = FindLarge(key);
+    if (large == nullptr) return read(users_.Find(key));
+    for (const auto& [number, earliest_ms] : large->chunks) {
+      read(large_->chunks.Find(LargeUsers::ChunkKey(key, number)));
+    }
+  }
+  // Adds the SKUs to the counters, and counts what the user has bought of them, and when.
+  void CountUses(const QuotaId& user, std::span<const QuotaId> skus, int64_t now_ms,
+                 LeftCounters& counters) const;
+  bool ResetOne(const QuotaId& user, const BookActions& actions, int64_t now_ms);
   bool HasPurchases() const {
     return !users_.empty() || (large_ != nullptr && !large_->users.empty());
   }
@@ -300,18 +379,28 @@ class QuotaBook {
   // Frees what is out of retention; returns how many chunks it has looked at.
   size_t DropFromLarge(std::string_view key, LargeUser& user, int64_t now_ms, size_t most_chunks);
   void DropFromChunk(std::string_view key, LargeUser& user, uint32_t number, int64_t horizon_ms);
-  UserPurchases* FindHome(std::string_view key, const LargeUser& user, const QuotaId& order,
-                          int64_t horizon_ms, std::vector<OpenChunk>& chunks) const;
+  // Frees what is out of retention in chunks that hold lines of the order. If its id comes again,
+  // it is another order, whose returns are not those of the first.
+  void DropOrder(std::string_view key, LargeUser& user, const QuotaId& order, int64_t horizon_ms);
+  // Stores a chunk of returns, or erases it if there are none.
+  void PutMarks(std::string_view key, LargeUser& user, uint32_t number,
+                std::span<const ReturnMark> marks);
+  void AddMarks(std::string_view key, LargeUser& user, std::span<const ReturnMark> added);
+  bool LargeHasMark(std::string_view key, const LargeUser& user, const ReturnMark& mark) const;
+  // Takes the uses of texts that are gone from `uses`.
+  void ForgetReturns(std::string_view key, LargeUser& user, const QuotaId& order, TextUses& uses);
   void CountLarge(std::string_view key, LargeUser& user, int64_t now_ms,
                   LeftCounters& counters) const;
+  void NoteTimesOfLarge(std::string_view key, LargeUser& user, int64_t now_ms,
+                        LeftCounters& counters) const;
+  // Whether a line of the order is kept.
   bool LargeKnows(std::string_view key, const LargeUser& user, const QuotaId& order,
-                  int64_t now_ms) const;
+                  int64_t horizon_ms) const;
   void AppendToLarge(std::string_view key, LargeUser& user, std::span<const PurchaseLine> lines);
   // Opens the chunks that hold lines of the order.
   OpenUser OpenOrder(const QuotaId& user_id, LargeUser& user, const QuotaId& order, int64_t now_ms);
   void StoreOrder(OpenUser& open, LargeUser& user);
-  // `actions` is null for all.
-  bool ResetLarge(std::string_view key, LargeUser& user, const BookActions* actions);
+  bool ResetLarge(std::string_view key, LargeUser& user, const BookActions& actions);
   // Returns false when the round is complete.
   bool SweepLarge(int64_t now_ms, size_t& budget);
 
@@ -320,6 +409,7 @@ class QuotaBook {
   std::unique_ptr<TextDictionary> texts_;  // null if the book has none
   std::unique_ptr<LargeUsers> large_;      // null if the book has none
   size_t limit_count_ = 0;
+  size_t most_limits_ = 0;  // no SKU has ever had more
   size_t purchase_count_ = 0;
   Retention retention_;
   RecordingOrder recording_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <list>
 
 #include "core/base/check.h"
 #include "core/quota/quota_book.h"
@@ -11,27 +12,15 @@
 namespace tally {
 namespace {
 
-bool HasOrder(const std::vector<PurchaseLine>& lines, const QuotaId& order) {
-  return std::any_of(lines.begin(), lines.end(),
-                     [&](const PurchaseLine& line) { return line.order == order; });
-}
-
-// Cuts lines into chunks, numbered from 0. Each return goes to a chunk with a line of its order.
-std::vector<OpenChunk> CutIntoChunks(const UserPurchases& purchases) {
+// Cuts lines into chunks, numbered from 0.
+std::vector<OpenChunk> CutIntoChunks(const std::vector<PurchaseLine>& lines) {
   std::vector<OpenChunk> chunks;
-  for (const PurchaseLine& line : purchases.lines) {
+  for (const PurchaseLine& line : lines) {
     if (chunks.empty() || chunks.back().purchases.lines.size() >= LargeUser::kChunkLines) {
       const auto number = static_cast<uint32_t>(chunks.size());
       chunks.emplace_back().number = number;
     }
     chunks.back().purchases.lines.push_back(line);
-  }
-  for (const ReturnMark& mark : purchases.returns) {
-    for (OpenChunk& chunk : chunks) {
-      if (!HasOrder(chunk.purchases.lines, mark.order)) continue;
-      chunk.purchases.returns.push_back(mark);
-      break;
-    }
   }
   return chunks;
 }
@@ -63,6 +52,7 @@ void QuotaBook::IndexLarge(std::string_view key, LargeUser& user) const {
   for (const auto& [number, earliest_ms] : user.chunks) {
     for (const PurchaseLine& line : large_->Read(key, number).purchases.lines) {
       orders.emplace_back(LargeUser::HashOf(line.order), number);
+      user.latest_ms = std::max(user.latest_ms, line.ts_ms);
       if (skus.insert(line.sku).second) {
         ForEachDeletion(line.sku, [&, sku = line.sku](BookId action, int64_t deleted_ms) {
           user.cleared[{sku, action}] = deleted_ms;
@@ -75,6 +65,11 @@ void QuotaBook::IndexLarge(std::string_view key, LargeUser& user) const {
   }
   std::sort(orders.begin(), orders.end());
   user.orders = {orders.begin(), orders.end()};
+  user.marks_by_order.clear();
+  user.marks_by_hash.clear();
+  for (const auto& [number, count] : user.mark_chunks) {
+    for (const ReturnMark& mark : large_->ReadMarks(key, number)) user.IndexMark(mark, number);
+  }
   user.sums.Assign(std::move(entries));
   large_->Account(user);
 }
@@ -115,8 +110,9 @@ void QuotaBook::MakeLarge(OpenUser& open) {
   const std::string_view key = open.key.view();
   LargeUser& user = large_->Add(key);
   if (!retention_.gone().empty()) user.gone_through = retention_.gone().back().recorded_ms;
-  std::vector<OpenChunk> chunks = CutIntoChunks(open.purchases);
+  std::vector<OpenChunk> chunks = CutIntoChunks(open.purchases.lines);
   PutChunks(key, user, chunks);
+  AddMarks(key, user, open.purchases.returns);
   purchase_count_ -= open.stored_lines;
   const uint64_t hash = users_.Hash(key);
   BeforeChange(users_, hash, key);
@@ -129,7 +125,10 @@ UserPurchases QuotaBook::AllLines(std::string_view key, const LargeUser& user) c
   for (const auto& [number, earliest_ms] : user.chunks) {
     const UserPurchases part = large_->Read(key, number).purchases;
     all.lines.insert(all.lines.end(), part.lines.begin(), part.lines.end());
-    all.returns.insert(all.returns.end(), part.returns.begin(), part.returns.end());
+  }
+  for (const auto& [number, count] : user.mark_chunks) {
+    const std::vector<ReturnMark> part = large_->ReadMarks(key, number);
+    all.returns.insert(all.returns.end(), part.begin(), part.end());
   }
   return all;
 }
@@ -146,8 +145,11 @@ void QuotaBook::PackLarge(std::string_view large_key) {
     for (const PurchaseLine& line : all.lines) earliest_ms = std::min(earliest_ms, line.ts_ms);
     EncodePurchases(all, block);
   }
+  TextUses uses;  // of returns whose order has no line: only what is loaded can have them
+  if (lines == 0) uses.Add(AllLines(key, user), -1);
   EraseChunks(key, user);
   large_->Remove(key);
+  ChangeUses(uses);
   if (lines == 0) return;
   purchase_count_ += lines;
   const uint64_t hash = users_.Hash(key);
@@ -159,12 +161,14 @@ void QuotaBook::PackLarge(std::string_view large_key) {
 
 void QuotaBook::EraseChunks(std::string_view key, LargeUser& user) {
   RecordTable& table = large_->chunks;
-  for (const auto& [number, earliest_ms] : user.chunks) {
+  const auto erase = [&](uint32_t number) {
     const std::string chunk_key = LargeUsers::ChunkKey(key, number);
     const uint64_t hash = table.Hash(chunk_key);
     BeforeChange(table, hash, chunk_key);
     table.Erase(table.Find(chunk_key, hash));
-  }
+  };
+  for (const auto& [number, earliest_ms] : user.chunks) erase(number);
+  for (const auto& [number, count] : user.mark_chunks) erase(number);
   purchase_count_ -= user.lines;
 }
 
@@ -172,72 +176,58 @@ void QuotaBook::PackLargeUsers() {
   while (large_ != nullptr && !large_->users.empty()) PackLarge(large_->users.begin()->first);
 }
 
-// Removes the lines of a chunk that are gone. A return whose order has lines in other chunks only
-// is moved there.
+// Removes the lines of a chunk that are gone, and the returns of orders that have no line left.
 void QuotaBook::DropFromChunk(std::string_view key, LargeUser& user, uint32_t number,
                               int64_t horizon_ms) {
-  std::vector<OpenChunk> chunks;
-  chunks.push_back(large_->Read(key, number));
+  OpenChunk chunk = large_->Read(key, number);
   UserPurchases kept;
   TextUses uses;
-  uses.Add(chunks[0].purchases, -1);
+  std::vector<QuotaId> gone;             // orders
   absl::flat_hash_set<uint32_t> orders;  // of the lines that are kept
-  for (const PurchaseLine& line : chunks[0].purchases.lines) {
+  for (const PurchaseLine& line : chunk.purchases.lines) {
     if (retention_.Keeps(line, horizon_ms)) {
       kept.lines.push_back(line);
       orders.insert(LargeUser::HashOf(line.order));
     } else {
       user.TakeFromSums(line);
+      uses.Add(line.sku, -1);
+      uses.Add(line.action, -1);
+      gone.push_back(line.order);
     }
   }
-  if (kept.lines.size() == chunks[0].stored_lines) return;
-  for (const PurchaseLine& line : chunks[0].purchases.lines) {
-    const uint32_t hash = LargeUser::HashOf(line.order);
+  if (gone.empty()) return;
+  std::list<std::string> texts;  // the ids of orders are views into a record that storing moves
+  std::vector<QuotaId> ended;
+  for (const QuotaId& order : gone) {
+    const uint32_t hash = LargeUser::HashOf(order);
     if (!orders.contains(hash)) user.orders.erase({hash, number});
+    if (!user.HasMarks(hash) || LargeKnows(key, user, order, horizon_ms)) continue;
+    ended.push_back(order.is_text() ? QuotaId::Text(texts.emplace_back(order.text())) : order);
   }
-  std::vector<ReturnMark> marks = std::move(chunks[0].purchases.returns);
-  chunks[0].purchases = std::move(kept);
-  for (const ReturnMark& mark : marks) {
-    UserPurchases* home = FindHome(key, user, mark.order, horizon_ms, chunks);
-    if (home == nullptr) continue;
-    home->returns.push_back(mark);
-    uses.Add(mark.sku, 1);
-  }
-  for (const PurchaseLine& line : chunks[0].purchases.lines) {
-    uses.Add(line.sku, 1);
-    uses.Add(line.action, 1);
-  }
-  PutChunks(key, user, chunks);
+  chunk.purchases = std::move(kept);
+  PutChunks(key, user, {&chunk, 1});
+  for (const QuotaId& order : ended) ForgetReturns(key, user, order, uses);
   ChangeUses(uses);
 }
 
-// Returns a chunk with a line of the order that is kept, preferably one of `chunks`. Adds it to
-// `chunks` if it is not there. Null if there is none.
-UserPurchases* QuotaBook::FindHome(std::string_view key, const LargeUser& user,
-                                   const QuotaId& order, int64_t horizon_ms,
-                                   std::vector<OpenChunk>& chunks) const {
-  const auto has_kept = [&](const OpenChunk& chunk) {
-    return std::any_of(chunk.purchases.lines.begin(), chunk.purchases.lines.end(),
-                       [&](const PurchaseLine& line) {
-                         return line.order == order && retention_.Keeps(line, horizon_ms);
-                       });
-  };
-  for (OpenChunk& chunk : chunks) {
-    if (has_kept(chunk)) return &chunk.purchases;
+void QuotaBook::DropOrder(std::string_view key, LargeUser& user, const QuotaId& order,
+                          int64_t horizon_ms) {
+  for (const uint32_t number : user.ChunksOf(order)) {
+    if (user.chunks[number] <= horizon_ms) DropFromChunk(key, user, number, horizon_ms);
   }
+}
+
+bool QuotaBook::LargeKnows(std::string_view key, const LargeUser& user, const QuotaId& order,
+                           int64_t horizon_ms) const {
+  const std::vector<uint32_t> numbers = user.ChunksOf(order);
   // The latest is kept longest.
-  std::vector<uint32_t> numbers = user.ChunksOf(order);
-  for (auto number = numbers.rbegin(); number != numbers.rend(); ++number) {
-    OpenChunk chunk = large_->Read(key, *number);
-    if (!has_kept(chunk)) continue;
-    const bool is_open = std::any_of(chunks.begin(), chunks.end(), [&](const OpenChunk& other) {
-      return other.number == *number;
+  return std::any_of(numbers.rbegin(), numbers.rend(), [&](uint32_t number) {
+    const OpenChunk chunk = large_->Read(key, number);
+    const std::vector<PurchaseLine>& lines = chunk.purchases.lines;
+    return std::any_of(lines.begin(), lines.end(), [&](const PurchaseLine& line) {
+      return line.order == order && retention_.Keeps(line, horizon_ms);
     });
-    if (is_open) continue;
-    chunks.push_back(std::move(chunk));
-    return &chunks.back().purchases;
-  }
-  return nullptr;
+  });
 }
 
 size_t QuotaBook::DropFromLarge(std::string_view key, LargeUser& user, int64_t now_ms,
@@ -269,31 +259,34 @@ LargeUser* QuotaBook::OpenLarge(std::string_view key, int64_t now_ms, size_t mos
   if (user == nullptr) return nullptr;
   IndexLarge(key, *user);
   DropFromLarge(key, *user, now_ms, most_chunks);
-  if (user->lines >= LargeUser::kFewLines) return user;
+  if (!user->IsSmall()) return user;
   PackLarge(key);
   return nullptr;
 }
 
 void QuotaBook::CountLarge(std::string_view key, LargeUser& user, int64_t now_ms,
                            LeftCounters& counters) const {
-  const int64_t horizon_ms = retention_.Horizon(now_ms);
   if (IsUnsettled(user)) {
-    for (const PurchaseLine& line : AllLines(key, user).lines) {
-      if (retention_.Keeps(line, horizon_ms)) counters.Count(line);
-    }
-    return;
+    return ForEachKept(key, now_ms, [&](const PurchaseLine& line) { counters.Count(line); });
   }
+  const int64_t horizon_ms = retention_.Horizon(now_ms);
   IndexLarge(key, user);
+  QuantitySums::Reader sums(user.sums);
   counters.SetBought([&](BookId sku, BookId action, int64_t after_ms, int64_t deleted_ms) {
     if (deleted_ms > user.ClearedThrough(sku, action)) return int64_t{0};
-    return user.sums.SumAfter(sku, action, std::max(after_ms, horizon_ms));
+    return sums.SumAfter(sku, action, std::max(after_ms, horizon_ms));
   });
 }
 
-bool QuotaBook::LargeKnows(std::string_view key, const LargeUser& user, const QuotaId& order,
-                           int64_t now_ms) const {
-  std::vector<OpenChunk> found;
-  return FindHome(key, user, order, retention_.Horizon(now_ms), found) != nullptr;
+void QuotaBook::NoteTimesOfLarge(std::string_view key, LargeUser& user, int64_t now_ms,
+                                 LeftCounters& counters) const {
+  if (IsUnsettled(user)) {
+    return ForEachKept(key, now_ms, [&](const PurchaseLine& line) { counters.NoteTime(line); });
+  }
+  const int64_t horizon_ms = retention_.Horizon(now_ms);
+  counters.SetTimes([&](BookId sku, BookId action, int64_t after_ms) {
+    return user.sums.FirstAfter(sku, action, std::max(after_ms, horizon_ms));
+  });
 }
 
 void QuotaBook::AppendToLarge(std::string_view key, LargeUser& user,
@@ -322,6 +315,7 @@ void QuotaBook::AppendToLarge(std::string_view key, LargeUser& user,
     }
     chunks.back().purchases.lines.push_back(line);
     user.AddToSums(line);
+    user.latest_ms = std::max(user.latest_ms, line.ts_ms);
     user.orders.insert({LargeUser::HashOf(line.order), chunks.back().number});
   }
   PutChunks(key, user, chunks);
@@ -331,57 +325,40 @@ QuotaBook::OpenUser QuotaBook::OpenOrder(const QuotaId& user_id, LargeUser& user
                                          const QuotaId& order, int64_t now_ms) {
   OpenUser open{EntityKey(user_id), {}, 0, {}, {}, {}};
   const std::string_view key = open.key.view();
-  const int64_t horizon_ms = retention_.Horizon(now_ms);
-  for (const uint32_t number : user.ChunksOf(order)) {
-    if (user.chunks[number] <= horizon_ms) DropFromChunk(key, user, number, horizon_ms);
-  }
+  DropOrder(key, user, order, retention_.Horizon(now_ms));
   for (const uint32_t number : user.ChunksOf(order)) {
     const OpenChunk& chunk = open.chunks.emplace_back(large_->Read(key, number));
     UserPurchases& all = open.purchases;
     const UserPurchases& part = chunk.purchases;
     all.lines.insert(all.lines.end(), part.lines.begin(), part.lines.end());
-    all.returns.insert(all.returns.end(), part.returns.begin(), part.returns.end());
   }
   return open;
 }
 
 void QuotaBook::StoreOrder(OpenUser& open, LargeUser& user) {
   size_t at = 0;
-  size_t known_returns = 0;
-  std::vector<bool> changed;
+  std::vector<OpenChunk> changed;
   for (OpenChunk& chunk : open.chunks) {
-    changed.push_back(false);
-    known_returns += chunk.purchases.returns.size();
+    bool is_changed = false;
     for (PurchaseLine& line : chunk.purchases.lines) {
       const PurchaseLine& now = open.purchases.lines[at++];
       if (now.qty == line.qty) continue;
       user.TakeFromSums(line);
       line.qty = now.qty;
       user.AddToSums(line);
-      changed.back() = true;
+      is_changed = true;
     }
+    if (is_changed) changed.push_back(std::move(chunk));
   }
+  PutChunks(open.key.view(), user, changed);
   TextUses uses;
-  for (size_t i = known_returns; i < open.purchases.returns.size(); ++i) {
-    const ReturnMark& mark = open.purchases.returns[i];
-    uses.Add(mark.sku, 1);
-    for (size_t c = 0; c < open.chunks.size(); ++c) {
-      if (!HasOrder(open.chunks[c].purchases.lines, mark.order)) continue;
-      open.chunks[c].purchases.returns.push_back(mark);
-      changed[c] = true;
-      break;
-    }
-  }
-  std::vector<OpenChunk> chunks;
-  for (size_t c = 0; c < open.chunks.size(); ++c) {
-    if (changed[c]) chunks.push_back(std::move(open.chunks[c]));
-  }
+  for (const ReturnMark& mark : open.purchases.returns) uses.Add(mark.sku, 1);
   ChangeUses(uses);
-  PutChunks(open.key.view(), user, chunks);
+  AddMarks(open.key.view(), user, open.purchases.returns);
 }
 
-bool QuotaBook::ResetLarge(std::string_view key, LargeUser& user, const BookActions* actions) {
-  if (actions == nullptr) {
+bool QuotaBook::ResetLarge(std::string_view key, LargeUser& user, const BookActions& actions) {
+  if (actions.all()) {
     TextUses uses;
     if (texts_ != nullptr) uses.Add(AllLines(key, user), -1);
     EraseChunks(key, user);
@@ -396,7 +373,7 @@ bool QuotaBook::ResetLarge(std::string_view key, LargeUser& user, const BookActi
     OpenChunk chunk = large_->Read(key, number);
     bool changed = false;
     for (PurchaseLine& line : chunk.purchases.lines) {
-      const uint8_t resets = line.resets | ResetsOf(line, *actions);
+      const uint8_t resets = line.resets | ResetsOf(line, actions);
       if (resets == line.resets) continue;
       user.TakeFromSums(line);
       line.resets = resets;
@@ -426,7 +403,7 @@ bool QuotaBook::SweepLarge(int64_t now_ms, size_t& budget) {
     large_->sweep_from = key;
     if (chunks >= most_chunks) continue;
     large_->sweep_from.push_back('\0');
-    if (at->second->lines < LargeUser::kFewLines) PackLarge(key);
+    if (at->second->IsSmall()) PackLarge(key);
   }
   return true;
 }

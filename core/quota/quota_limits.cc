@@ -39,6 +39,7 @@ void QuotaBook::StoreLimits(BookId sku, const std::vector<LimitEntry>& entries) 
     uses.Add(sku, entries, 1);
     ChangeUses(uses);
   }
+  most_limits_ = std::max(most_limits_, entries.size());
   if (entries.empty()) {
     if (old) limits_.Erase(old);
     return;
@@ -73,8 +74,13 @@ void QuotaBook::SetLimitsOfSku(std::span<const QuotaLimitSpec> limits, int64_t n
   StoreLimits(sku, entries);
 }
 
-void QuotaBook::SetLimits(std::span<const QuotaLimitSpec> limits, int64_t now_ms) {
+void QuotaBook::SetLimits(std::span<const QuotaLimitSpec> specs, int64_t now_ms) {
   const int64_t old_length_ms = retention_.length_ms();
+  // Those of a SKU are together then, so that its block is read and stored once.
+  std::vector<QuotaLimitSpec> sorted(specs.begin(), specs.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const QuotaLimitSpec& a, const QuotaLimitSpec& b) { return a.sku < b.sku; });
+  std::span<const QuotaLimitSpec> limits = sorted;
   while (!limits.empty()) {
     const auto other = std::find_if(limits.begin(), limits.end(), [&](const QuotaLimitSpec& spec) {
       return spec.sku != limits.front().sku;
@@ -86,12 +92,11 @@ void QuotaBook::SetLimits(std::span<const QuotaLimitSpec> limits, int64_t now_ms
   SettleRetention(old_length_ms, now_ms);
 }
 
-void QuotaBook::Limits(const QuotaId& sku, const QuotaActions& actions,
-                       std::vector<QuotaLimit>& out) const {
-  const BookActions listed = Find(actions);
+void QuotaBook::AppendLimits(BookId sku, const BookActions& actions,
+                             std::vector<QuotaLimit>& out) const {
   const size_t begin = out.size();
-  for (const LimitEntry& entry : Decode(limits_.Find(EntityKey(Find(sku)).view()))) {
-    if (!entry.is_set || !listed.Contains(entry.action)) continue;
+  for (const LimitEntry& entry : Decode(limits_.Find(EntityKey(sku).view()))) {
+    if (!entry.is_set || !actions.Contains(entry.action)) continue;
     out.push_back({NameOf(entry.action), entry.limit, entry.window_ms, entry.set_at_ms});
   }
   std::sort(out.begin() + static_cast<ptrdiff_t>(begin), out.end(),

@@ -8,7 +8,8 @@
 //   limits  for each SKU: id, length-prefixed limit block
 //   users   for each user: id, length-prefixed purchase block
 //   chunks  of large users (large_user.h), for each: id of the user, varint of the chunk's number,
-//           length-prefixed purchase block; there is no such run if the book has no large users
+//           length-prefixed purchase block, or block of returns (return_marks.h) if the number is
+//           LargeUser::kMarks or more; there is no such run if the book has no large users
 // An id is the signed varint of an integer, or kTextMark and a length-prefixed text: the text of a
 // user, or the packed number of a SKU's text.
 #include <absl/container/inlined_vector.h>
@@ -263,6 +264,7 @@ bool QuotaBook::LoadLimits(std::string_view in) {
   return InsertRecords(in, limits_, [&](const RecordTable::Record& record) {
     if (!EntityKey::IsSku(record.key()) || !UseLoaded(EntityKey::SkuOf(record.key()))) return false;
     if (!DecodeLimits(record.payload(), entries)) return false;
+    most_limits_ = std::max(most_limits_, entries.size());
     int64_t& due = record.segment().due;
     for (const LimitEntry& entry : entries) {
       if (!UseLoaded(entry.action)) return false;
@@ -302,28 +304,46 @@ bool QuotaBook::LoadChunks(std::string_view in) {
     const std::optional<EntityKey> key = ReadKey(in);
     uint64_t number = 0;
     std::string_view block;
-    if (!key || !ReadVarint(in, number) || number > LargeUser::kMostLoadedChunk ||
-        !ReadLengthPrefixed(in, block) || users_.Find(key->view()) ||
-        !LoadChunk(key->view(), static_cast<uint32_t>(number), block)) {
+    if (!key || !ReadVarint(in, number) || !ReadLengthPrefixed(in, block) ||
+        users_.Find(key->view())) {
+      return false;
+    }
+    const bool are_marks = number >= LargeUser::kMarks;
+    if ((are_marks ? number - LargeUser::kMarks : number) > LargeUser::kMostLoadedChunk)
+      return false;
+    const auto chunk = static_cast<uint32_t>(number);
+    if (large_ == nullptr) large_ = std::make_unique<LargeUsers>(seed_);
+    if (!(are_marks ? LoadMarks(key->view(), chunk, block)
+                    : LoadChunk(key->view(), chunk, block))) {
       return false;
     }
   }
   return true;
 }
 
+bool QuotaBook::LoadMarks(std::string_view key, uint32_t number, std::string_view block) {
+  std::vector<ReturnMark> marks;
+  if (!DecodeMarks(block, marks)) return false;
+  LargeUser& user = large_->Add(key);
+  if (user.mark_chunks.contains(number)) return false;
+  for (const ReturnMark& mark : marks) {
+    if (!UseLoaded(mark.sku)) return false;
+  }
+  PutMarks(key, user, number, marks);
+  user.indexed = false;
+  return true;
+}
+
 bool QuotaBook::LoadChunk(std::string_view key, uint32_t number, std::string_view block) {
   UserPurchases purchases;
-  if (!DecodePurchases(block, purchases)) return false;
-  if (large_ == nullptr) large_ = std::make_unique<LargeUsers>(seed_);
+  // Returns are in chunks of their own.
+  if (!DecodePurchases(block, purchases) || !purchases.returns.empty()) return false;
   const std::string chunk_key = LargeUsers::ChunkKey(key, number);
   if (large_->chunks.Find(chunk_key)) return false;
   int64_t earliest_ms = purchases.lines.front().ts_ms;
   for (const PurchaseLine& line : purchases.lines) {
     if (!UseLoaded(line.sku) || !UseLoaded(line.action)) return false;
     earliest_ms = std::min(earliest_ms, line.ts_ms);
-  }
-  for (const ReturnMark& mark : purchases.returns) {
-    if (!UseLoaded(mark.sku)) return false;
   }
   const RecordTable::Record record = large_->chunks.Insert(chunk_key, block.size());
   std::memcpy(record.data(), block.data(), block.size());

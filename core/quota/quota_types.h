@@ -48,6 +48,17 @@ struct QuotaReturnItem {
   int32_t qty = 0;  // >= 0
 };
 
+// A limit, and what a user has used of it.
+struct QuotaUse {
+  QuotaId action = kNoAction;
+  int32_t limit = 0;
+  int64_t window_ms = 0;
+  int64_t used = 0;     // may be more than the limit
+  int64_t left = 0;     // never below 0
+  int64_t next_ms = 0;  // when the oldest purchase that counts leaves the window; 0 if none counts
+  friend bool operator==(const QuotaUse&, const QuotaUse&) = default;
+};
+
 // A line of an order that is still kept; `qty` is the quantity that has not been returned.
 struct QuotaPurchase {
   QuotaId order;
@@ -63,6 +74,10 @@ struct QuotaLeft {
   int64_t left = 0;
   friend bool operator==(const QuotaLeft&, const QuotaLeft&) = default;
 };
+
+// The most limits that one call answers for, and the most purchases of large users that it visits,
+// so that no call that names many ids stalls its host. A call that names one id has no such limit.
+inline constexpr size_t kMaxQuotaAnswer = 100'000;
 
 // What is left of several SKUs, in two flat arrays that a caller can reuse.
 class QuotaLefts {
@@ -82,6 +97,8 @@ class QuotaLefts {
   }
 
   size_t size() const { return skus_.size(); }
+  // Of all SKUs together.
+  size_t values() const { return values_.size(); }
   const QuotaId& sku(size_t i) const { return skus_[i].sku; }
   // Ascending by action.
   std::span<const QuotaLeft> of(size_t i) const {
@@ -96,6 +113,16 @@ class QuotaLefts {
   };
   absl::InlinedVector<Sku, 8> skus_;
   absl::InlinedVector<QuotaLeft, 16> values_;
+};
+
+// The same for several users.
+struct QuotaUserLefts {
+  struct Skus {
+    size_t begin = 0;
+    size_t end = 0;
+  };
+  QuotaLefts lefts;
+  std::vector<Skus> users;  // which of `lefts` are those of each user
 };
 
 // The ACTIONS of a command: every action, or the ones listed.

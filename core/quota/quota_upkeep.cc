@@ -86,6 +86,18 @@ size_t QuotaBook::ExpireSome(int64_t now_ms, size_t budget) {
   return freed;
 }
 
+bool QuotaBook::PrepareNext() {
+  if (large_ == nullptr) return false;
+  const auto next = large_->users.lower_bound(large_->prepare_from);
+  if (next == large_->users.end()) {
+    large_->prepare_from.clear();
+    return false;
+  }
+  IndexLarge(next->first, *next->second);
+  large_->prepare_from = next->first + '\0';
+  return true;
+}
+
 bool QuotaBook::FreeSome(size_t segments) {
   return users_.FreeSome(segments) && limits_.FreeSome(segments) &&
          (texts_ == nullptr || texts_->FreeSome(segments)) &&
@@ -101,6 +113,7 @@ QuotaBook QuotaBook::Clone() const {
   }
   if (large_ != nullptr) copy.large_ = large_->Clone(seed_);
   copy.limit_count_ = limit_count_;
+  copy.most_limits_ = most_limits_;
   copy.purchase_count_ = purchase_count_;
   copy.retention_ = retention_;
   copy.recording_ = recording_;

@@ -30,6 +30,9 @@ struct RecordingOrder {
     return latest_mark_ms;
   }
 
+  // No purchase that is recorded has a later ts_ms.
+  int64_t LatestInstant() const { return std::max(latest_stamp_ms, latest_future_ms); }
+
   int64_t latest_mark_ms = kNever;
   int64_t latest_stamp_ms = kNever;
   int64_t latest_future_ms = kNever;  // the latest ts_ms that was in the future when recorded

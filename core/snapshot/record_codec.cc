@@ -134,7 +134,7 @@ void BeginManyRuns(const ValueHead& head, std::string& record) {
   BeginRecord(record, kManyRuns, head.database, head.key);
 }
 
-void EncodePolicy(std::string_view name, const PolicyTable::Words& words, std::string& record) {
+void EncodePolicy(std::string_view name, const StoredWords& words, std::string& record) {
   record.assign(1, kPolicy);
   PolicyTable::Save(name, words, record);
 }

@@ -38,7 +38,7 @@ void BeginManyRuns(const ValueHead& head, std::string& record);
 void EncodeKeyCount(size_t database, uint64_t keys, std::string& record);
 
 // Sets `record` to the record of a policy; a policy has only this one.
-void EncodePolicy(std::string_view name, const PolicyTable::Words& words, std::string& record);
+void EncodePolicy(std::string_view name, const StoredWords& words, std::string& record);
 
 // Prefetches what DecodeRecord will touch for each of a few records: without this, one cache miss
 // per record is most of the time that decoding takes.

@@ -63,7 +63,7 @@ absl::Status RecordEmitter::KeyCount(size_t database, uint64_t keys) {
 
 absl::Status RecordEmitter::Policies(const PolicyTable& policies) {
   absl::Status status;
-  policies.ForEach([&](std::string_view name, const PolicyTable::Words& words) {
+  policies.ForEach([&](std::string_view name, const StoredWords& words) {
     if (!status.ok()) return;
     EncodePolicy(name, words, record_);
     status = End();

@@ -17,7 +17,7 @@ namespace {
 template <typename Visit>
 void ForEachTopLevel(const CommandTable& table, Visit&& visit) {
   for (const CommandTable::Item& item : table.items()) {
-    if (item.parent == nullptr) visit(item);
+    if (item.parent == nullptr && item.callable) visit(item);
   }
 }
 
@@ -45,7 +45,7 @@ void CommandInfo(ServerContext& context, const IntrospectionParts& server) {
   if (names.empty()) return AllInfo(context, server);
   context.reply.Array(names.size());
   for (const std::string_view name : names) {
-    if (const CommandTable::Item* item = table.FindFullName(name)) {
+    if (const CommandTable::Item* item = table.FindCallable(name)) {
       ReplyCommandInfo(context.reply, table, *item);
     } else {
       context.reply.Null();
@@ -64,7 +64,7 @@ void CommandDocs(ServerContext& context, const IntrospectionParts& server) {
   const Args names = context.args.subspan(2);
   if (names.empty()) ForEachTopLevel(table, add);
   for (const std::string_view name : names) {
-    if (const CommandTable::Item* item = table.FindFullName(name)) add(*item);
+    if (const CommandTable::Item* item = table.FindCallable(name)) add(*item);
   }
   context.reply.EndMap(mark, found);
 }
@@ -82,6 +82,7 @@ void CommandList(ServerContext& context, const IntrospectionParts& server) {
   size_t found = 0;
   for (const CommandTable::Item& item : server.commands.items()) {
     if (by_module) continue;  // there are none
+    if (!item.callable) continue;
     if (by_category && !HasCategory(item, args[4])) continue;
     if (by_pattern && !GlobMatch(args[4], item.full_name, GlobCase::kInsensitive)) continue;
     context.reply.Bulk(item.full_name);

@@ -169,7 +169,7 @@ void LatencyHistogram(ServerContext& context, const ObservationParts& server) {
     for (const CommandTable::Item& item : server.commands.items()) add(item);
   }
   for (const std::string_view name : names) {
-    const CommandTable::Item* item = server.commands.FindFullName(name);
+    const CommandTable::Item* item = server.commands.FindCallable(name);
     if (item == nullptr) continue;
     add(*item);
     // The name of a container means all its subcommands.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/bytes/str_cat.h"
 #include "server/admin/families.h"
 #include "server/admin/parts.h"
 #include "server/admin/server_context.h"
@@ -153,6 +154,33 @@ void ScriptHelp(ServerContext& context) {
   ReplyHelp(context, kLines);
 }
 
+void FunctionList(ServerContext& context) {
+  bool with_code = false;
+  bool has_pattern = false;
+  for (size_t i = 2; i < context.args.size(); ++i) {
+    const std::string_view word = context.args[i];
+    if (!with_code && IsWord(word, "withcode")) {
+      with_code = true;
+    } else if (!has_pattern && IsWord(word, "libraryname")) {
+      if (++i == context.args.size()) {
+        return context.reply.Error("ERR library name argument was not given");
+      }
+      has_pattern = true;
+    } else {
+      return context.reply.Error(StrCat("ERR Unknown argument ", word));
+    }
+  }
+  context.reply.Array(0);
+}
+
+void FunctionHelp(ServerContext& context) {
+  constexpr std::string_view kLines[] = {
+      "LIST [LIBRARYNAME PATTERN] [WITHCODE]",
+      "    Return general information on all the libraries: there are none.",
+  };
+  ReplyHelp(context, kLines);
+}
+
 constexpr uint32_t kRunFlags = kNoScript | kStale | kSkipMonitor | kMayReplicate | kMovableKeys;
 constexpr KeyRange kNoKeys;
 constexpr KeyRange kScriptKeys{0, 0, 0, kChangesKey};
@@ -169,6 +197,14 @@ constexpr Command kSubcommands[] = {
      "Terminates a server-side Lua script during execution.", "2.6.0"},
     {"load", Serve<ScriptLoad>, 3, kNoScript | kStale, kNoKeys,
      "Loads a server-side Lua script to the script cache.", "2.6.0", "script"},
+};
+
+constexpr Command kFunctionSubcommands[] = {
+    {"help", FunctionHelp, 2, kLoading | kStale, kNoKeys,
+     "Returns helpful text about the subcommands.", "7.0.0"},
+    {"list", FunctionList, -2, kNoScript, kNoKeys,
+     "Returns information about all libraries: there are none.", "7.0.0",
+     "[LIBRARYNAME library-name-pattern] [WITHCODE]"},
 };
 
 constexpr Command kCommands[] = {
@@ -212,6 +248,8 @@ constexpr Command kCommands[] = {
      "sha1 numkeys:int [key#0...] [arg...]",
      {},
      FindEvalKeys},
+    {"function", nullptr, -2, 0, kNoKeys, "A container for function commands.", "7.0.0", "",
+     kFunctionSubcommands},
     {"script", nullptr, -2, 0, kNoKeys, "A container for Lua scripts management commands.", "2.6.0",
      "", kSubcommands},
 };

@@ -114,23 +114,6 @@ void Monitor(ServerContext& context, const ServerAdminParts& server) {
   context.reply.Ok();
 }
 
-void Role(ServerContext& context) {
-  context.reply.Array(3);
-  context.reply.Bulk("master");
-  context.reply.Integer(0);
-  context.reply.Array(0);
-}
-
-// There is no replication: only REPLICAOF NO ONE succeeds.
-void ReplicaOf(ServerContext& context) {
-  if (IsWord(context.args[1], "no") && IsWord(context.args[2], "one")) return context.reply.Ok();
-  context.reply.Error("ERR tallyd does not replicate");
-}
-
-void Cluster(ServerContext& context) {
-  context.reply.Error("ERR This instance has cluster support disabled");
-}
-
 constexpr KeyRange kNoKeys;
 constexpr uint32_t kOperator = kAdmin | kDangerous | kNoScript;
 
@@ -139,26 +122,17 @@ constexpr Command kCommands[] = {
      "Rewrites the append-only file in the background.", "1.0.0"},
     {"bgsave", Serve<BgSave>, -1, kOperator | kNoMulti, kNoKeys,
      "Saves the databases in the background.", "1.0.0", "[SCHEDULE@3.2.2]"},
-    {"cluster", Cluster, -2, kStale, kNoKeys, "Tells that there is no cluster.", "3.0.0"},
     {"info", Serve<Info>, -1, kLoading | kStale | kDangerous, kNoKeys,
      "Returns information and statistics about the server.", "1.0.0", "[section...]"},
     {"lastsave", Serve<LastSave>, 1, kAdmin | kDangerous | kLoading | kStale | kFast, kNoKeys,
      "Returns the Unix timestamp of the last successful save.", "1.0.0"},
     {"monitor", Serve<Monitor>, 1, kOperator | kConnection | kLoading | kStale | kNoExec, kNoKeys,
      "Listens for all requests received by the server in real-time.", "1.0.0"},
-    {"replicaof", ReplicaOf, 3, kOperator | kStale, kNoKeys,
-     "Accepts NO ONE only: there is no replication.", "5.0.0",
-     "args<host-port(host port:int)|no-one(NO ONE)>"},
-    {"role", Role, 1, kAdmin | kDangerous | kNoScript | kLoading | kStale | kFast, kNoKeys,
-     "Returns the replication role.", "2.8.12"},
     {"save", Serve<Save>, 1, kOperator | kNoMulti, kNoKeys,
      "Saves the databases before it returns.", "1.0.0"},
     {"shutdown", Serve<Shutdown>, -1, kOperator | kLoading | kStale | kNoMulti | kAllowBusy,
      kNoKeys, "Saves the databases and stops the server.", "1.0.0",
      "[nosave_save<NOSAVE|SAVE>] [NOW@7.0.0] [FORCE@7.0.0] [ABORT@7.0.0]"},
-    {"slaveof", ReplicaOf, 3, kOperator | kStale, kNoKeys,
-     "Accepts NO ONE only: there is no replication.", "1.0.0",
-     "args<host-port(host port:int)|no-one(NO ONE)>"},
 };
 
 }  // namespace

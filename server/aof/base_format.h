@@ -12,10 +12,7 @@ namespace tally::server {
 
 inline constexpr size_t kBaseHeaderBytes = 52;
 inline constexpr std::string_view kBaseMagic = "TALLYBAS";
-inline constexpr uint32_t kBaseVersion = 2;
-// Version 1 never splits a record, and its header has no first_offset and no first_crc.
-inline constexpr uint32_t kOldBaseVersion = 1;
-inline constexpr size_t kOldBaseHeaderBytes = 40;
+inline constexpr uint32_t kBaseVersion = 1;
 inline constexpr size_t kBaseVersionAt = 8;
 inline constexpr char kRecordBlock = 'R';
 inline constexpr char kPieceBlock = 'P';

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/bytes/recycle.h"
 #include "core/bytes/varint.h"
+#include "core/snapshot/record_sink.h"
 #include "server/aof/crc32c.h"
 
 namespace tally::server {
@@ -15,8 +16,8 @@ namespace {
 // would push out what other programs read, and would count as memory of this process. So they are
 // dropped from the cache each time this many bytes have been read.
 constexpr uint64_t kDropBytes = uint64_t{8} << 20;
-// In version 1 a record of up to 16 MiB could end a block.
-constexpr size_t kMaxPayloadBytes = (size_t{17} << 20) + kMaxVarintBytes;
+// A block ends with the record that fills it, and both have at most kMaxPartBytes.
+constexpr size_t kMaxPayloadBytes = 2 * kMaxPartBytes + kMaxVarintBytes;
 // A buffer that has grown beyond this for one large record is freed.
 constexpr size_t kKeptCapacity = size_t{1} << 20;
 
@@ -51,36 +52,32 @@ absl::Status BaseReader::ReadExactly(uint64_t offset, std::span<char> out) {
 
 absl::Status BaseReader::ReadHeader(uint64_t sequence) {
   char bytes[kBaseHeaderBytes] = {};
-  absl::Status read = ReadExactly(0, std::span(bytes, kOldBaseHeaderBytes));
+  const absl::Status read = ReadExactly(0, bytes);
   if (!read.ok()) return read;
-  if (!std::string_view(bytes, kOldBaseHeaderBytes).starts_with(kBaseMagic)) {
+  if (!std::string_view(bytes, kBaseHeaderBytes).starts_with(kBaseMagic)) {
     return Damaged(0, "not a base snapshot");
   }
-  const auto version = GetLittleEndian<uint32_t>(bytes + kBaseVersionAt);
-  const size_t size = version == kOldBaseVersion ? kOldBaseHeaderBytes : kBaseHeaderBytes;
-  read = ReadExactly(0, std::span(bytes, size));
-  if (!read.ok()) return read;
-  const std::string_view covered(bytes, size - kCrcBytes);
+  const std::string_view covered(bytes, kBaseHeaderBytes - kCrcBytes);
   crc_ = ExtendCrc32c(0, covered);
   if (crc_ != GetLittleEndian<uint32_t>(bytes + covered.size())) {
     return Damaged(0, "the checksum of the header does not match");
   }
-  if (version != kBaseVersion && version != kOldBaseVersion) {
+  const auto version = GetLittleEndian<uint32_t>(bytes + kBaseVersionAt);
+  if (version != kBaseVersion) {
     return absl::UnimplementedError(absl::StrCat(path(), ": a base snapshot of format version ",
-                                                 version, "; this server reads versions 1 and 2"));
+                                                 version, "; this server reads version ",
+                                                 kBaseVersion));
   }
   header_.created_unix_ms = GetLittleEndian<int64_t>(bytes + 12);
   header_.sequence = GetLittleEndian<uint64_t>(bytes + 20);
   header_.first_log = GetLittleEndian<uint64_t>(bytes + 28);
-  if (version == kBaseVersion) {
-    header_.first_offset = GetLittleEndian<uint64_t>(bytes + 36);
-    header_.first_crc = GetLittleEndian<uint32_t>(bytes + 44);
-  }
+  header_.first_offset = GetLittleEndian<uint64_t>(bytes + 36);
+  header_.first_crc = GetLittleEndian<uint32_t>(bytes + 44);
   if (header_.sequence != sequence) {
     return Damaged(
         0, absl::StrCat("this is base ", header_.sequence, ", expected was base ", sequence));
   }
-  offset_ = size;
+  offset_ = kBaseHeaderBytes;
   return absl::OkStatus();
 }
 

@@ -24,8 +24,10 @@ class UnsyncedBatches {
   // Begins a group, which covers the log up to `end` so far. `now_ms`, here and below, comes from a
   // clock that never goes back.
   void BeginGroup(const LogPosition& end, int64_t now_ms) { groups_.push_back({{}, end, now_ms}); }
-  // Adds to the newest group (there is one) a batch that ends at `end` in the log. O(bytes).
-  void Append(std::string_view batch, const LogPosition& end);
+  // Adds to the newest group (there is one) a batch that ends at `end` in the log, and leaves any
+  // bytes in `batch`: a long one is taken over, because to copy a value of many megabytes stops
+  // everybody.
+  void Append(std::string& batch, const LogPosition& end);
   size_t groups() const { return groups_.size(); }
   // The sync of the oldest group has succeeded: its batches are forgotten. Returns its end.
   LogPosition SyncEnded();
@@ -44,8 +46,15 @@ class UnsyncedBatches {
   std::string Joined() const;
 
  private:
+  // Short batches, and then a long one, or none.
+  struct Part {
+    ByteBlocks short_batches;
+    std::string long_batch;
+  };
   struct Group {
-    ByteBlocks batches;
+    size_t size() const;
+
+    std::deque<Part> parts;
     LogPosition end;
     int64_t since_ms;  // when its first batch was written
   };

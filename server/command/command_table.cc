@@ -2,6 +2,8 @@
 
 #include <absl/strings/ascii.h>
 
+#include <string>
+
 #include "core/base/check.h"
 
 namespace tally::server {
@@ -41,7 +43,11 @@ void CommandTable::Add(const CommandFamily& family, const Command& command, cons
   Check(name.size() <= kMaxName, "a command's name is short");
   const bool fresh = by_name_.emplace(name, items_.size()).second;
   Check(fresh, "a command has one row");
-  items_.push_back({&command, &family, parent, items_.size(), std::move(name)});
+  items_.push_back({.command = &command,
+                    .family = &family,
+                    .parent = parent,
+                    .id = items_.size(),
+                    .full_name = std::move(name)});
   for (const Command& sub : command.subcommands) Add(family, sub, &command);
 }
 
@@ -50,9 +56,38 @@ const CommandTable::Item* CommandTable::FindFullName(std::string_view name) cons
   return it == by_name_.end() ? nullptr : &items_[it->second];
 }
 
+absl::Status CommandTable::Rename(std::string_view from, std::string_view to) {
+  const Item* const found = Find(from);
+  if (found == nullptr) return absl::InvalidArgumentError("No such command in rename-command");
+  Item& item = items_[found->id];
+  if (!to.empty()) {
+    if (Find(to) != nullptr) {
+      return absl::InvalidArgumentError("Target command name already exists");
+    }
+    by_new_name_.emplace(absl::AsciiStrToLower(std::string(to)), item.id);
+  }
+  if (!item.keeps_name) by_new_name_.erase(absl::AsciiStrToLower(std::string(from)));
+  item.keeps_name = false;
+  for (size_t i = 0; i <= item.command->subcommands.size(); ++i) {
+    items_[item.id + i].callable = !to.empty();
+  }
+  return absl::OkStatus();
+}
+
 const CommandTable::Item* CommandTable::Find(std::string_view name) const {
   const Item* item = FindFullName(name);
-  return item != nullptr && item->parent == nullptr ? item : nullptr;
+  if (item != nullptr && item->parent == nullptr && item->keeps_name) return item;
+  if (by_new_name_.empty()) [[likely]]
+    return nullptr;
+  const auto it = by_new_name_.find(absl::AsciiStrToLower(std::string(name)));
+  return it == by_new_name_.end() ? nullptr : &items_[it->second];
+}
+
+const CommandTable::Item* CommandTable::FindCallable(std::string_view name) const {
+  const size_t bar = name.find('|');
+  const Item* item = Find(name.substr(0, bar));
+  if (item == nullptr || bar == std::string_view::npos) return item;
+  return FindSub(*item, name.substr(bar + 1));
 }
 
 const CommandTable::Item* CommandTable::FindSub(const Item& parent, std::string_view name) const {

@@ -1,7 +1,12 @@
 // All commands by name. Made once at start from the families' rows, read-only afterwards.
+//
+// A client may know a command by another name (`rename-command`), or not at all. Its full name
+// stays what it was: in ACL rules, in statistics, in the log. So the log can be read without the
+// renames.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/status/status.h>
 
 #include <span>
 #include <string>
@@ -22,19 +27,30 @@ class CommandTable {
     const Command* parent;  // null for a top-level command
     size_t id;              // index in items(), for tables of statistics
     std::string full_name;  // "client|id"
+    // False for a command that clients know by another name, or not at all.
+    bool keeps_name = true;
+    // Whether a client can call it by some name.
+    bool callable = true;
   };
 
   explicit CommandTable(std::span<const CommandFamily> families);
   CommandTable(const CommandTable&) = delete;
   CommandTable& operator=(const CommandTable&) = delete;
 
-  // Returns the top-level command of this name, in any case; null if there is none.
+  // Gives the command `from` the name `to`, or none if `to` is empty. An error says what is wrong
+  // with the names; the table is then as it was.
+  absl::Status Rename(std::string_view from, std::string_view to);
+
+  // Returns the top-level command that a client calls by this name, in any case; null if there is
+  // none.
   const Item* Find(std::string_view name) const;
   // Returns the subcommand that has this second word, in any case; null if there is none.
   const Item* FindSub(const Item& parent, std::string_view name) const;
   // Returns the item that a call runs: the subcommand that its second word names, if there is one,
   // otherwise the command. Null if the first word is no command.
   const Item* Resolve(Args args) const;
+  // Returns what a client means by "get" or "client|id", in any case; null if there is none.
+  const Item* FindCallable(std::string_view name) const;
   // Returns the item of a full name ("get", "client|id"), in any case; null if there is none.
   const Item* FindFullName(std::string_view name) const;
 
@@ -56,6 +72,8 @@ class CommandTable {
   std::span<const CommandFamily> families_;
   std::vector<Item> items_;
   absl::flat_hash_map<std::string, size_t, TextHash, TextEqual> by_name_;
+  // The new names of renamed commands, in lower case.
+  absl::flat_hash_map<std::string, size_t> by_new_name_;
 };
 
 }  // namespace tally::server

@@ -26,7 +26,9 @@ void ReplyFamilyHelp(CommandContext& context, std::span<const std::string> more)
   std::vector<std::string> lines = {StrCat(name, " commands are:")};
   for (const CommandTable::Item& item : context.host.commands.items()) {
     const bool of_family = item.family == context.item.family || item.full_name.starts_with(prefix);
-    if (!of_family || item.parent != nullptr || !item.command->subcommands.empty()) continue;
+    if (!item.callable || !of_family || item.parent != nullptr ||
+        !item.command->subcommands.empty())
+      continue;
     lines.push_back(UsageOf(item));
     lines.push_back(StrCat("    ", item.command->summary));
   }

@@ -19,6 +19,6 @@ void ReplyFamilyHelp(CommandContext& context, std::span<const std::string> more)
 void FamilyHelp(CommandContext& context);
 
 inline constexpr Command kFamilyHelp[] = {
-    {"help", FamilyHelp, 2, kLoading | kStale, {}, "Says how the commands are used.", "0.1.0"}};
+    {"help", FamilyHelp, 2, kLoading | kStale, {}, "Says how the commands are used.", "1.0.0"}};
 
 }  // namespace tally::server

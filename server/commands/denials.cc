@@ -111,7 +111,7 @@ constexpr Command kCommands[] = {
               kReadOnly,
               {},
               "Returns the keys that are denied most.",
-              "0.2.0",
+              "1.0.0",
               "[WINDOW window<1m|5m|1h>] [COUNT n:int] [POLICY name]"}),
 };
 

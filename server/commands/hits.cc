@@ -155,21 +155,21 @@ void Show(CommandContext& context) {
 constexpr KeyRange kOneKey{1, 1, 1};
 
 constexpr Command kCommands[] = {
-    {"hits", nullptr, -2, 0, {}, "Says how HITS commands are used.", "0.1.0", "", kFamilyHelp},
+    {"hits", nullptr, -2, 0, {}, "Says how HITS commands are used.", "1.0.0", "", kFamilyHelp},
     {"hits.add", Add, -3, kWrite | kDenyOom | kFast, kOneKey,
-     "Counts a hit and returns the hits in the window with it.", "0.1.0",
+     "Counts a hit and returns the hits in the window with it.", "1.0.0",
      "key#0 window [COUNT n:int] [AT t:time] [CAP max:int]"},
-    {"hits.count", Count, -2, kReadOnly | kFast, kOneKey, "Returns the hits in a window.", "0.1.0",
+    {"hits.count", Count, -2, kReadOnly | kFast, kOneKey, "Returns the hits in a window.", "1.0.0",
      "key#0 [WINDOW window] [AT t:time]"},
     {"hits.range", Range, 8, kReadOnly, kOneKey,
-     "Returns the hits of each step of a range of time.", "0.1.0",
+     "Returns the hits of each step of a range of time.", "1.0.0",
      "key#0 FROM t:time TO t:time STEP d"},
     Replying("window_ms hits newest_ms ends_ms",
              {"hits.show", Show, 2, kReadOnly | kFast, kOneKey,
               "Returns how long hits are kept, how many there are, the newest and the end.",
-              "0.2.0", "key#0"}),
+              "1.0.0", "key#0"}),
     {"hits.undo", Undo, -2, kWrite | kFast, kOneKey,
-     "Takes the newest hits back and returns the hits that are left.", "0.1.0", "key#0 [n:int]"},
+     "Takes the newest hits back and returns the hits that are left.", "1.0.0", "key#0 [n:int]"},
 };
 
 }  // namespace

@@ -195,7 +195,7 @@ void Help(CommandContext& context) { ReplyFamilyHelp(context, RuleHelp()); }
 constexpr KeyRange kOneKey{1, 1, 1};
 
 constexpr Command kLimitHelp[] = {
-    {"help", Help, 2, kLoading | kStale, {}, "Says how the commands and rules are used.", "0.1.0"}};
+    {"help", Help, 2, kLoading | kStale, {}, "Says how the commands and rules are used.", "1.0.0"}};
 
 // The names of the reply, and the arguments, of the commands that decide.
 constexpr std::string_view kDecision = "allowed limit remaining retry_after_ms reset_after_ms rule";
@@ -205,41 +205,41 @@ constexpr std::string_view kDecisionArguments =
 constexpr Command kCommands[] = {
     Replying("limited limit remaining retry_after_s reset_after_s",
              {"cl.throttle", ThrottleKey, -5, kWrite | kDenyOom | kFast, kOneKey,
-              "Takes from a token bucket, as redis-cell does.", "0.1.0",
+              "Takes from a token bucket, as redis-cell does.", "1.0.0",
               "key#0 max_burst:int count:int period:int [quantity:int]"}),
-    {"limit", nullptr, -2, 0, {}, "Says how LIMIT commands are used.", "0.1.0", "", kLimitHelp},
+    {"limit", nullptr, -2, 0, {}, "Says how LIMIT commands are used.", "1.0.0", "", kLimitHelp},
     Replying(kDecision, {.name = "limit.force",
                          .handler = Force,
                          .arity = -3,
                          .flags = kWrite | kDenyOom | kFast | kMovableKeys,
                          .keys = kOneKey,
                          .summary = "Takes from every rule of every key even where it is denied.",
-                         .since = "0.1.0",
+                         .since = "1.0.0",
                          .arguments = kDecisionArguments,
                          .find_keys = FindLimitKeys}),
     {"limit.give", Give, -2, kWrite | kFast, kOneKey,
-     "Gives back what was taken, the newest first.", "0.1.0", "key#0 [n:int] [AT t:time]"},
+     "Gives back what was taken, the newest first.", "1.0.0", "key#0 [n:int] [AT t:time]"},
     Replying(kDecision, {.name = "limit.peek",
                          .handler = Peek,
                          .arity = -3,
                          .flags = kReadOnly | kFast | kMovableKeys,
                          .keys = kOneKey,
                          .summary = "Answers as LIMIT.TAKE would and changes nothing.",
-                         .since = "0.1.0",
+                         .since = "1.0.0",
                          .arguments = kDecisionArguments,
                          .find_keys = FindLimitKeys}),
     {"limit.reset", Reset, 2, kWrite | kFast, kOneKey, "Forgets what was counted for a key.",
-     "0.1.0", "key#0"},
+     "1.0.0", "key#0"},
     Replying("[algorithm period used newest_ms ends_ms]",
              {"limit.show", ShowLimitState, 2, kReadOnly | kFast, kOneKey,
-              "Returns what is counted for a key, for support.", "0.1.0", "key#0"}),
+              "Returns what is counted for a key, for support.", "1.0.0", "key#0"}),
     Replying(kDecision, {.name = "limit.take",
                          .handler = Take,
                          .arity = -3,
                          .flags = kWrite | kDenyOom | kFast | kMovableKeys,
                          .keys = kOneKey,
                          .summary = "Takes from every rule of every key, or from none.",
-                         .since = "0.1.0",
+                         .since = "1.0.0",
                          .arguments = kDecisionArguments,
                          .find_keys = FindLimitKeys}),
 };

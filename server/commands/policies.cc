@@ -24,8 +24,10 @@ void Set(CommandContext& context) {
   }
   RuleList list;
   if (!ReadPlainRules(context, words, list)) return;
-  context.engine().policies().Set(context.args[1],
-                                  PolicyTable::Words(list.words.begin(), list.words.end()));
+  context.engine()
+      .policies()
+      .Set(context.args[1], StoredWords(list.words.begin(), list.words.end()))
+      .SetRules({list.rules.data(), list.rules.size()});
   list.words.insert(list.words.begin(), {"POLICY.SET", context.args[1]});
   context.LogInstead(Args(list.words.data(), list.words.size()));
   context.CountChange();
@@ -33,10 +35,10 @@ void Set(CommandContext& context) {
 }
 
 void Get(CommandContext& context) {
-  const PolicyTable::Words* words = context.engine().policies().Find(context.args[1]);
-  if (words == nullptr) return context.reply.NullArray();
-  context.reply.Array(words->size());
-  for (const std::string& word : *words) context.reply.Bulk(word);
+  const Policy* policy = context.engine().policies().Find(context.args[1]);
+  if (policy == nullptr) return context.reply.NullArray();
+  context.reply.Array(policy->words().size());
+  for (const std::string& word : policy->words()) context.reply.Bulk(word);
 }
 
 void Delete(CommandContext& context) {
@@ -49,7 +51,7 @@ void Delete(CommandContext& context) {
 void List(CommandContext& context) {
   const size_t mark = context.reply.BeginArray();
   size_t shown = 0;
-  context.engine().policies().ForEach([&](std::string_view name, const PolicyTable::Words&) {
+  context.engine().policies().ForEach([&](std::string_view name, const StoredWords&) {
     if (!context.MayRead(name)) return;
     context.reply.Bulk(name);
     ++shown;
@@ -58,14 +60,14 @@ void List(CommandContext& context) {
 }
 
 constexpr Command kCommands[] = {
-    {"policy", nullptr, -2, 0, {}, "Says how POLICY commands are used.", "0.1.0", "", kFamilyHelp},
+    {"policy", nullptr, -2, 0, {}, "Says how POLICY commands are used.", "1.0.0", "", kFamilyHelp},
     {.name = "policy.del",
      .handler = Delete,
      .arity = 2,
      .flags = kWrite | kFast,
      .keys = {},
      .summary = "Deletes the rules under a name.",
-     .since = "0.1.0",
+     .since = "1.0.0",
      .arguments = "name",
      .policy_use = kRemovesKey},
     {.name = "policy.get",
@@ -74,7 +76,7 @@ constexpr Command kCommands[] = {
      .flags = kReadOnly | kFast,
      .keys = {},
      .summary = "Returns the rules under a name.",
-     .since = "0.1.0",
+     .since = "1.0.0",
      .arguments = "name",
      .policy_use = kReadsKey},
     {.name = "policy.list",
@@ -83,14 +85,14 @@ constexpr Command kCommands[] = {
      .flags = kReadOnly,
      .keys = {},
      .summary = "Returns the names of the policies that the user may read.",
-     .since = "0.1.0"},
+     .since = "1.0.0"},
     {.name = "policy.set",
      .handler = Set,
      .arity = -3,
      .flags = kWrite | kDenyOom | kFast,
      .keys = {},
      .summary = "Stores rules under a name.",
-     .since = "0.1.0",
+     .since = "1.0.0",
      .arguments = "name rule...",
      .policy_use = kOverwritesKey},
 };

@@ -37,6 +37,11 @@ void ReplyLefts(ReplyBuilder& reply, const QuotaLefts& lefts) {
   for (size_t i = 0; i < lefts.size(); ++i) ReplyLeft(reply, lefts.of(i));
 }
 
+void ReplyEmptyArrays(ReplyBuilder& reply, size_t count) {
+  reply.Array(count);
+  for (; count > 0; --count) reply.Array(0);
+}
+
 bool ReadLimits(QuotaArgs& args, std::vector<QuotaLimitSpec>& limits) {
   do {
     if (!args.HasRoom("limit", limits.size())) return false;
@@ -54,7 +59,7 @@ void SetLimit(CommandContext& context) {
   std::vector<QuotaLimitSpec> limits;
   if (!ReadLimits(args, limits)) return;
   const auto outcome = QuotaBooks(PlaceOf(context)).SetLimits(args.call(), limits);
-  if (!CloseBook(context, args, outcome, "quota.setlimit")) return;
+  if (!CloseBook(context, args, outcome, "quota.setlimit", "sku")) return;
   context.reply.Integer(static_cast<int64_t>(limits.size()));
 }
 
@@ -65,7 +70,7 @@ void DelLimit(CommandContext& context) {
   if (!args.ReadIds("sku", skus) || !args.ReadActionsToEnd(actions)) return;
   size_t deleted = 0;
   const auto outcome = QuotaBooks(PlaceOf(context)).DelLimits(args.call(), skus, actions, deleted);
-  if (!CloseBook(context, args, outcome, "quota.dellimit")) return;
+  if (!CloseBook(context, args, outcome, "quota.dellimit", "sku")) return;
   context.reply.Integer(static_cast<int64_t>(deleted));
 }
 
@@ -76,11 +81,13 @@ void Limits(CommandContext& context) {
   const QuotaBook* book = nullptr;
   if (!args.ReadIds("sku", skus) || !args.ReadActionsToEnd(actions)) return;
   if (!args.ReadBook(book)) return;
-  std::vector<QuotaLimit> limits;
+  if (book == nullptr) return ReplyEmptyArrays(context.reply, skus.size());
+  if (book->HasTooManyLimits(skus)) {
+    args.TooMuch("sku");
+    return;
+  }
   context.reply.Array(skus.size());
-  for (const QuotaId& sku : skus) {
-    limits.clear();
-    if (book != nullptr) book->Limits(sku, actions, limits);
+  book->Limits(skus, actions, [&](std::span<const QuotaLimit> limits) {
     context.reply.Array(limits.size());
     for (const QuotaLimit& limit : limits) {
       context.reply.Array(4);
@@ -89,26 +96,11 @@ void Limits(CommandContext& context) {
       context.reply.Integer(limit.window_ms);
       context.reply.Integer(limit.set_at_ms);
     }
-  }
+  });
 }
 
 // Whether the next argument is an option rather than an item of an order.
-bool AtOption(const QuotaArgs& args) {
-  return args.At("at") || args.At("ifleft") || args.At("once");
-}
-
-// BUY now always does what it once did only with IFLEFT. So a caller's IFLEFT is an error: an order
-// written for the old BUY must not be taken for something else. Logs have orders with and without
-// it.
-bool TakeIfLeft(QuotaArgs& args, QuotaOrder& order) {
-  if (!args.replaying()) {
-    return args.WrongSyntax(
-        "syntax error: IFLEFT is gone, since QUOTA.BUY always checks the limits; QUOTA.RECORD "
-        "records whatever they say");
-  }
-  order.if_left = true;
-  return true;
-}
+bool AtOption(const QuotaArgs& args) { return args.At("at") || args.At("once"); }
 
 bool ReadOrder(QuotaArgs& args, QuotaOrder& order, std::vector<QuotaItem>& items) {
   if (!args.Read("user", order.user) || !args.Read("order", order.order)) return false;
@@ -124,9 +116,7 @@ bool ReadOrder(QuotaArgs& args, QuotaOrder& order, std::vector<QuotaItem>& items
   order.items = items;
   order.ts_ms = args.now();
   while (!args.done()) {
-    if (args.TakeOption("ifleft")) {
-      if (!TakeIfLeft(args, order)) return false;
-    } else if (args.TakeOption("once")) {
+    if (args.TakeOption("once")) {
       order.once = true;
     } else if (args.TakeOption("at")) {
       if (!args.ReadPastInstant(order.ts_ms)) return false;
@@ -141,18 +131,15 @@ bool ReadOrder(QuotaArgs& args, QuotaOrder& order, std::vector<QuotaItem>& items
 void Sell(CommandContext& context, bool checked, std::string_view event) {
   QuotaArgs args(context);
   QuotaOrder order;
-  order.if_left = checked && !args.replaying();
+  order.if_left = checked;
+  order.is_answered = !args.replaying();
   std::vector<QuotaItem> items;
   if (!ReadOrder(args, order, items)) return;
   QuotaLefts lefts;
   QuotaBook::BuyResult result;
   const auto outcome = QuotaBooks(PlaceOf(context)).Buy(args.call(), order, result, lefts);
-  if (result.recorded) {
-    args.LogAs("QUOTA.RECORD");
-  } else if (checked) {
-    args.LogAs("QUOTA.BUY", "IFLEFT");
-  }
-  if (!CloseBook(context, args, outcome, event)) return;
+  if (result.recorded) args.LogAs("QUOTA.RECORD");
+  if (!CloseBook(context, args, outcome, event, "item")) return;
   context.reply.Array(3);
   context.reply.Integer(result.applied ? 1 : 0);
   context.reply.Integer(static_cast<int64_t>(result.item));
@@ -192,7 +179,7 @@ void Return(CommandContext& context) {
   if (!ReadReturn(args, request, items)) return;
   std::vector<int32_t> credited;
   const auto outcome = QuotaBooks(PlaceOf(context)).Return(args.call(), request, credited);
-  if (!CloseBook(context, args, outcome, "quota.return")) return;
+  if (!CloseBook(context, args, outcome, "quota.return", "item")) return;
   context.reply.Array(credited.size());
   for (const int32_t qty : credited) context.reply.Integer(qty);
 }
@@ -204,7 +191,7 @@ void Reset(CommandContext& context) {
   if (!args.ReadIds("user", users) || !args.ReadActionsToEnd(actions)) return;
   size_t reset = 0;
   const auto outcome = QuotaBooks(PlaceOf(context)).Reset(args.call(), users, actions, reset);
-  if (!CloseBook(context, args, outcome, "quota.reset")) return;
+  if (!CloseBook(context, args, outcome, "quota.reset", "user")) return;
   context.reply.Integer(static_cast<int64_t>(reset));
 }
 
@@ -221,6 +208,10 @@ void Left(CommandContext& context) {
   if (!args.End() || !args.ReadBook(book)) return;
   QuotaLefts lefts;
   if (book != nullptr) {
+    if (book->HasTooManyLimits(skus)) {
+      args.TooMuch("sku");
+      return;
+    }
     book->Left(user, skus, at_ms, args.now(), lefts, context.fetched);
   } else {
     for (const QuotaId& sku : skus) {
@@ -263,18 +254,47 @@ void LeftByUser(CommandContext& context) {
   const QuotaBook* book = nullptr;
   if (!args.ReadIds("user", users) || !args.ReadActionsToEnd(actions)) return;
   if (!args.ReadBook(book)) return;
-  QuotaLefts lefts;
+  if (book == nullptr) return ReplyEmptyArrays(context.reply, users.size());
+  QuotaUserLefts left;
+  if (!book->LeftAll(users, actions, args.now(), left)) {
+    args.TooMuch("user");
+    return;
+  }
   context.reply.Array(users.size());
-  for (const QuotaId& user : users) {
-    lefts.Clear();
-    if (book != nullptr) book->LeftAll(user, actions, args.now(), lefts);
-    context.reply.Array(lefts.size());
-    for (size_t i = 0; i < lefts.size(); ++i) {
+  for (const QuotaUserLefts::Skus& skus : left.users) {
+    context.reply.Array(skus.end - skus.begin);
+    for (size_t i = skus.begin; i < skus.end; ++i) {
       context.reply.Array(2);
-      ReplyId(context.reply, lefts.sku(i));
-      ReplyLeft(context.reply, lefts.of(i));
+      ReplyId(context.reply, left.lefts.sku(i));
+      ReplyLeft(context.reply, left.lefts.of(i));
     }
   }
+}
+
+void Show(CommandContext& context) {
+  QuotaArgs args(context);
+  QuotaId user;
+  QuotaArgs::Ids skus;
+  const QuotaBook* book = nullptr;
+  if (!args.Read("user", user) || !args.ReadIds("sku", skus) || !args.End()) return;
+  if (!args.ReadBook(book)) return;
+  if (book == nullptr) return ReplyEmptyArrays(context.reply, skus.size());
+  if (book->HasTooManyLimits(skus)) {
+    args.TooMuch("sku");
+    return;
+  }
+  context.reply.Array(skus.size());
+  book->Uses(user, skus, args.now(), [&](std::span<const QuotaUse> uses) {
+    context.reply.Array(uses.size());
+    for (const QuotaUse& use : uses) {
+      context.reply.Array(6);
+      ReplyId(context.reply, use.action);
+      for (const int64_t field :
+           {int64_t{use.limit}, use.window_ms, use.used, use.left, use.next_ms}) {
+        context.reply.Integer(field);
+      }
+    }
+  });
 }
 
 void History(CommandContext& context) {
@@ -282,15 +302,16 @@ void History(CommandContext& context) {
   QuotaId user;
   const QuotaBook* book = nullptr;
   if (!args.Read("user", user) || !args.End() || !args.ReadBook(book)) return;
-  std::vector<QuotaPurchase> lines;
-  if (book != nullptr) book->History(user, args.now(), lines);
-  context.reply.Array(lines.size());
-  for (const QuotaPurchase& line : lines) {
+  if (book == nullptr) return context.reply.Array(0);
+  size_t lines = 0;
+  book->ForEachPurchase(user, args.now(), [&](const QuotaPurchase&) { ++lines; });
+  context.reply.Array(lines);
+  book->ForEachPurchase(user, args.now(), [&](const QuotaPurchase& line) {
     context.reply.Array(5);
     for (const QuotaId& id : {line.order, line.sku, line.action}) ReplyId(context.reply, id);
     context.reply.Integer(line.qty);
     context.reply.Integer(line.ts_ms);
-  }
+  });
 }
 
 void StatsOfBook(CommandContext& context) {
@@ -309,24 +330,24 @@ constexpr uint32_t kStore = kWrite | kDenyOom;
 constexpr std::string_view kOrderReply = "applied item left:[[action left]]";
 
 constexpr Command kCommands[] = {
-    {"quota", nullptr, -2, 0, {}, "Says how QUOTA commands are used.", "0.1.0", "", kFamilyHelp},
+    {"quota", nullptr, -2, 0, {}, "Says how QUOTA commands are used.", "1.0.0", "", kFamilyHelp},
     Replying(kOrderReply,
              {"quota.buy", Buy, -8, kStore, kOneKey,
-              "Records an order of a user if every limit leaves room for it.", "0.1.0",
+              "Records an order of a user if every limit leaves room for it.", "1.0.0",
               "book#0 user order ITEMS item(sku action qty:int)... [AT t:time] [ONCE]"}),
     {"quota.dellimit", DelLimit, -3, kWrite, kOneKey,
-     "Deletes limits of SKUs; purchases made until then never count for them again.", "0.1.0",
+     "Deletes limits of SKUs; purchases made until then never count for them again.", "1.0.0",
      "book#0 sku... [ACTIONS action...]"},
     Replying("[order sku action qty ts_ms]",
              {"quota.history", History, 3, kReadOnly, kOneKey,
-              "Returns the purchases kept of a user.", "0.1.0", "book#0 user"}),
+              "Returns the purchases kept of a user.", "1.0.0", "book#0 user"}),
     Replying("[[action left]]", {"quota.left",
                                  Left,
                                  -4,
                                  kReadOnly,
                                  kOneKey,
                                  "Returns how many of each SKU a user may still buy.",
-                                 "0.1.0",
+                                 "1.0.0",
                                  "book#0 user sku... [AT t:time]",
                                  {},
                                  nullptr,
@@ -334,27 +355,32 @@ constexpr Command kCommands[] = {
                                  FetchLefts}),
     Replying("[[sku left:[action left]]]",
              {"quota.leftbyuser", LeftByUser, -3, kReadOnly, kOneKey,
-              "Returns how many users may still buy of each SKU that they have bought.", "0.1.0",
+              "Returns how many users may still buy of each SKU that they have bought.", "1.0.0",
               "book#0 user... [ACTIONS action...]"}),
     Replying("[[action limit window_ms set_at_ms]]",
              {"quota.limits", Limits, -3, kReadOnly, kOneKey, "Returns the limits of SKUs.",
-              "0.1.0", "book#0 sku... [ACTIONS action...]"}),
+              "1.0.0", "book#0 sku... [ACTIONS action...]"}),
     Replying(kOrderReply,
              {"quota.record", Record, -8, kStore, kOneKey,
-              "Records an order of a user, whatever the limits say.", "0.1.0",
+              "Records an order of a user, whatever the limits say.", "1.0.0",
               "book#0 user order ITEMS item(sku action qty:int)... [AT t:time] [ONCE]"}),
     {"quota.reset", Reset, -3, kWrite, kOneKey,
-     "Forgets users, or starts their counters of some actions from 0.", "0.1.0",
+     "Forgets users, or starts their counters of some actions from 0.", "1.0.0",
      "book#0 user... [ACTIONS action...]"},
     {"quota.return", Return, -7, kWrite, kOneKey,
-     "Takes quantities back from the lines of an order.", "0.1.0",
+     "Takes quantities back from the lines of an order.", "1.0.0",
      "book#0 user order ITEMS item(sku qty:int)... [AT t:time] [ONCE]"},
     {"quota.setlimit", SetLimit, -6, kStore, kOneKey,
-     "Sets limits by SKU and marketing action; purchases already made stay counted.", "0.1.0",
+     "Sets limits by SKU and marketing action; purchases already made stay counted.", "1.0.0",
      "book#0 limit(sku action limit:int window)..."},
+    Replying(
+        "[[action limit window_ms used left next_ms]]",
+        {"quota.show", Show, -4, kReadOnly, kOneKey,
+         "Returns the limits of SKUs, what a user has used of them, and when it is free again.",
+         "1.0.0", "book#0 user sku..."}),
     Replying("limits users purchases bytes",
              {"quota.stats", StatsOfBook, 2, kReadOnly, kOneKey,
-              "Returns the numbers of limits, users, purchases and bytes of a book.", "0.1.0",
+              "Returns the numbers of limits, users, purchases and bytes of a book.", "1.0.0",
               "book#0"}),
 };
 

@@ -40,7 +40,6 @@ void QuotaArgs::TakeReplayWords() {
 void QuotaArgs::Log(bool with_retention) {
   WordList words(args_.begin(), args_.end());
   if (!logged_name_.empty()) words.front() = logged_name_;
-  if (!logged_option_.empty()) words.push_back(logged_option_);
   const Int64Text now(now_);
   words.push_back("NOW");
   words.push_back(now.view());
@@ -65,6 +64,11 @@ bool QuotaArgs::WrongSyntax(std::string_view what) {
 }
 
 bool QuotaArgs::Missing(std::string_view name) { return WrongSyntax(StrCat(name, " is missing")); }
+
+bool QuotaArgs::TooMuch(std::string_view name) {
+  return Fail(name, StrCat(": those named have more than ", kMaxQuotaAnswer,
+                           " limits or purchases, too many for one call; name fewer"));
+}
 
 bool QuotaArgs::HasRoom(std::string_view name, size_t count) {
   if (count < kMaxQuotaEntries) return true;

@@ -70,12 +70,11 @@ class QuotaArgs {
   // Replies the error `what` with the command's usage. Always returns false.
   bool WrongSyntax(std::string_view what);
   bool Missing(std::string_view name);
+  // Replies that what several of `name` have is too much for one call. Always returns false.
+  bool TooMuch(std::string_view name);
 
-  // Makes Log() use this name for the command, and append `option` if it is not empty.
-  void LogAs(std::string_view name, std::string_view option = {}) {
-    logged_name_ = name;
-    logged_option_ = option;
-  }
+  // Makes Log() use this name for the command.
+  void LogAs(std::string_view name) { logged_name_ = name; }
   // Logs the call as quota_effects.h describes. `with_retention` says whether the call has changed
   // the retention of the book.
   void Log(bool with_retention);
@@ -87,8 +86,7 @@ class QuotaArgs {
   CommandContext& context_;
   Args args_;  // without the words that only the log has
   size_t next_ = 2;
-  std::string_view logged_name_;    // empty: the command's own
-  std::string_view logged_option_;  // empty: none
+  std::string_view logged_name_;  // empty: the command's own
   int64_t now_;
   int64_t lag_ms_;
   OptionWords options_;

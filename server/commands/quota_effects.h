@@ -8,9 +8,8 @@
 // as DEL, since a replay may still hold bytes that the server had swept away.
 //
 // An order that BUY has recorded is logged as RECORD, because the decision is made. An order that
-// BUY has not recorded is logged only if the retention has changed, as BUY with IFLEFT. In a log
-// BUY has the meaning that it had before there was RECORD: without IFLEFT it records the order,
-// whatever the limits say.
+// BUY has not recorded is logged only if the retention has changed or the clock was set back
+// (QuotaBook::BuyResult::set_back), and is refused again.
 #pragma once
 
 #include <string_view>
@@ -22,8 +21,9 @@
 namespace tally::server {
 
 // Logs the call as `outcome` requires, and reports `event` if the book has changed. Returns false
-// after replying WRONGTYPE.
+// after replying WRONGTYPE, or that what the ids have is too much; `named` says what they are.
 [[nodiscard]] bool CloseBook(CommandContext& context, QuotaArgs& args,
-                             const QuotaBooks::Outcome& outcome, std::string_view event);
+                             const QuotaBooks::Outcome& outcome, std::string_view event,
+                             std::string_view named);
 
 }  // namespace tally::server

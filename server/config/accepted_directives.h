@@ -4,6 +4,10 @@
 // REWRITE.
 #pragma once
 
+#include <absl/strings/match.h>
+
+#include <string>
+
 #include "server/config/directive.h"
 
 namespace tally::server::accepted {
@@ -19,8 +23,6 @@ inline constexpr std::string_view kOwnLog =
 inline constexpr std::string_view kSlices = "large values are always freed in slices";
 inline constexpr std::string_view kOneThread = "one thread serves all clients";
 inline constexpr std::string_view kNoModules = "there are no modules";
-inline constexpr std::string_view kNoRename =
-    "commands keep their names; forbid them to users by ACL rules, such as -config";
 inline constexpr std::string_view kSupervisor =
     "give it to the systemd unit: OOMScoreAdjust=, CPUAffinity=, or to taskset";
 inline constexpr std::string_view kNoSyslog =
@@ -54,8 +56,23 @@ inline constexpr AcceptedField Bytes(std::string_view value) { return {Kind::kMe
 inline constexpr AcceptedField Word(std::string_view value) { return {Kind::kText, value}; }
 inline constexpr AcceptedField Several(std::string_view value) { return {Kind::kWords, value}; }
 
+// A file that asks for one of these is not for a server that stands alone: it would be an empty
+// primary that takes every write.
+inline const char* NotReplica(std::string_view text) {
+  const bool alone = text.empty() || absl::EqualsIgnoreCase(std::string(text), "no one");
+  return alone ? nullptr
+               : "this server cannot be a replica, and would be an empty primary: remove the line";
+}
+inline const char* NotCluster(std::string_view text) {
+  return text == "no"
+             ? nullptr
+             : "this server cannot be a node of a cluster: remove the line, or load tally.so "
+               "into the cluster";
+}
+
 inline constexpr Directive kDirectives[] = {
-    {"replicaof", "slaveof", Several(""), kImmutable, kNoReplication},
+    {"replicaof", "slaveof", AcceptedField{Kind::kWords, "", NotReplica}, kImmutable,
+     kNoReplication},
     {"masterauth", "", Word(""), kSensitive, kNoReplication},
     {"masteruser", "", Word(""), 0, kNoReplication},
     {"replica-serve-stale-data", "slave-serve-stale-data", YesNo("yes"), 0, kNoReplication},
@@ -89,7 +106,7 @@ inline constexpr Directive kDirectives[] = {
     {"sanitize-dump-payload", "", Word("no"), 0, kNoReplication},
     {"tls-replication", "", YesNo("no"), 0, kNoReplication},
 
-    {"cluster-enabled", "", YesNo("no"), kImmutable, kNoCluster},
+    {"cluster-enabled", "", AcceptedField{Kind::kYesNo, "no", NotCluster}, kImmutable, kNoCluster},
     {"cluster-config-file", "", Word("nodes.conf"), 0, kNoCluster},
     {"cluster-node-timeout", "", Number("15000"), 0, kNoCluster},
     {"cluster-port", "", Number("0"), 0, kNoCluster},
@@ -150,8 +167,6 @@ inline constexpr Directive kDirectives[] = {
 
     {"loadmodule", "", Several(""), kImmutable | kHidden | kRepeated, kNoModules},
     {"enable-module-command", "", Word("no"), kImmutable, kNoModules},
-
-    {"rename-command", "", Several(""), kImmutable | kHidden | kRepeated, kNoRename},
 
     {"oom-score-adj", "", Word("no"), 0, kSupervisor},
     {"oom-score-adj-values", "", Several("0 200 800"), 0, kSupervisor},

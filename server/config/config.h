@@ -103,6 +103,8 @@ struct Config : ValueLimits {
   // The `user` lines read at the start, without the word `user`. The users in force are in
   // AclUsers.
   std::vector<std::string> users;
+  // Each is a command and its new name, as in the file; an empty name removes the command.
+  std::vector<std::string> renamed_commands;
   int64_t acllog_max_len = 128;
   LocalAccess enable_debug_command = LocalAccess::kNo;
 

@@ -119,6 +119,8 @@ struct Assigner {
   absl::Status operator()(const AcceptedField& field) const {
     absl::StatusOr<std::string> text = AcceptedText(field.kind, words);
     if (!text.ok()) return text.status();
+    const char* const reason = field.check == nullptr ? nullptr : field.check(*text);
+    if (reason != nullptr) return Refuse(reason);
     std::string& value = config.accepted[std::string(directive.name)];
     if (directive.Is(kRepeated) && !value.empty()) value += ' ';
     if (!directive.Is(kRepeated)) value.clear();

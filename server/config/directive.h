@@ -70,6 +70,9 @@ struct AcceptedField {
   enum class Kind { kYesNo, kInt, kMemory, kText, kWords };
   Kind kind;
   std::string_view default_value;
+  // Returns why the server cannot do what this value asks for, or null. The function pointer may be
+  // null: no value asks for anything.
+  const char* (*check)(std::string_view text) = nullptr;
 };
 using Field = std::variant<BoolField, IntField, MemoryField, OctalField, DurationField, StringField,
                            ListField, EnumField, CustomField, AcceptedField>;

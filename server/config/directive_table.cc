@@ -95,8 +95,8 @@ const char* CheckDirectory(std::string_view text) {
 
 // Grouped as conf/tallyd.conf is.
 constexpr Directive kWithEffect[] = {
-    {"bind", "", ListField{&Config::bind}, kImmutable},
-    {"port", "", IntField{&Config::port, 0, 65535}, kImmutable},
+    {"bind", "", ListField{&Config::bind}},
+    {"port", "", IntField{&Config::port, 0, 65535}},
     {"tcp-backlog", "", IntField{&Config::tcp_backlog, 1, kInt32Max}, kImmutable},
     {"unixsocket", "", Text(&Config::unixsocket), kImmutable},
     {"unixsocketperm", "", OctalField{&Config::unixsocketperm}, kImmutable},
@@ -104,15 +104,15 @@ constexpr Directive kWithEffect[] = {
     {"timeout", "", IntField{&Config::timeout, 0, kInt32Max}},
     {"tcp-keepalive", "", IntField{&Config::tcp_keepalive, 0, kInt32Max}},
 
-    {"tls-port", "", IntField{&Config::tls_port, 0, 65535}, kImmutable},
+    {"tls-port", "", IntField{&Config::tls_port, 0, 65535}},
     {"tls-cert-file", "", Text(&Config::tls_cert_file)},
     {"tls-key-file", "", Text(&Config::tls_key_file)},
     {"tls-key-file-pass", "", Text(&Config::tls_key_file_pass), kSensitive},
     {"tls-ca-cert-file", "", Text(&Config::tls_ca_cert_file)},
     {"tls-auth-clients", "", Enum<&Config::tls_auth_clients>(kTlsClientAuth)},
 
-    {"http-port", "", IntField{&Config::http_port, 0, 65535}, kImmutable},
-    {"http-bind", "", ListField{&Config::http_bind}, kImmutable},
+    {"http-port", "", IntField{&Config::http_port, 0, 65535}},
+    {"http-bind", "", ListField{&Config::http_bind}},
     {"http-tls", "", BoolField{&Config::http_tls}, kImmutable},
     {"http-hosts", "", ListField{&Config::http_hosts}},
     {"http-max-body", "", MemoryField{&Config::http_max_body, kKib, kMaxHttpBody}},
@@ -128,6 +128,7 @@ constexpr Directive kWithEffect[] = {
     {"requirepass", "", StringField{&Config::requirepass, CheckPassword}, kSensitive},
     {"aclfile", "", Text(&Config::aclfile), kImmutable},
     {"user", "", ListField{&Config::users}, kImmutable | kSensitive | kHidden | kRepeated},
+    {"rename-command", "", ListField{&Config::renamed_commands}, kImmutable | kHidden | kRepeated},
     {"acllog-max-len", "", IntField{&Config::acllog_max_len, 0, kInt64Max}},
     {"enable-debug-command", "", Enum<&Config::enable_debug_command>(kLocalAccess), kImmutable},
 

@@ -64,7 +64,7 @@ const CommandTable::Item* Dispatcher::Resolve(Client& client, Args args) {
   // A client often repeats its last command.
   const CommandTable::Item* last = client.last_command;
   if (last != nullptr && last->parent == nullptr && last->command->subcommands.empty() &&
-      IsWord(args[0], last->command->name)) {
+      last->keeps_name && IsWord(args[0], last->command->name)) {
     if (ArityFits(*last->command, args.size())) return last;
   }
   const CommandTable::Item* item = server_.commands.Resolve(args);
@@ -212,7 +212,11 @@ void Dispatcher::NoteChange(ServerContext& context) {
   server_.stats.changes_since_save += context.changes();
   context.client.wrote = true;
   if (context.logged() || context.replaying) return;
-  server_.effects.Append(context.database, context.args);
+  if (context.item.keeps_name) [[likely]]
+    return server_.effects.Append(context.database, context.args);
+  std::vector<std::string_view> words(context.args.begin(), context.args.end());
+  words[0] = context.item.command->name;
+  server_.effects.Append(context.database, words);
 }
 
 void Dispatcher::TakePushes(Client& client) {

@@ -2,6 +2,7 @@
 
 #include "core/engine/engine.h"
 #include "server/config/config.h"
+#include "server/durability/data_set_aside.h"
 #include "server/durability/persistence_info.h"
 #include "server/durability/redis_files.h"
 #include "server/effects/effect_stream.h"
@@ -144,7 +145,8 @@ absl::Status AofPersistence::StopLog() {
   return log_.TurnOff();
 }
 
-// No data is dropped before it is known that all files can be read to their ends.
+// The data is set aside until the files are loaded to their ends: a record whose checksum is right
+// may hold a value that cannot be decoded.
 absl::Status AofPersistence::Reload() {
   if (absl::Status status = CheckNoTransaction(); !status.ok()) return status;
   if (absl::Status status = SaveNow(); !status.ok()) return status;
@@ -152,13 +154,11 @@ absl::Status AofPersistence::Reload() {
   if (log_.is_on()) {
     if (absl::Status status = log_.FlushAll(); !status.ok()) return status;
   }
-  absl::Status status = loader_.Examine(server_.config.aof_load_truncated);
-  if (!status.ok()) return status;
   log_.Pause();
-  for (size_t i = 0; i < server_.engine.databases(); ++i) server_.engine.database(i).Clear();
-  server_.engine.policies().Clear();
-  status = BeginLoading();
+  DataSetAside data(server_.engine);
+  absl::Status status = BeginLoading();
   if (status.ok()) status = LoadSlice(INT64_MAX);
+  if (!status.ok()) data.PutBack();
   log_.Resume();
   return status;
 }

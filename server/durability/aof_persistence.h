@@ -47,15 +47,6 @@ class AofPersistence : public Persistence {
   void Cron();
   // See Rewriter.
   std::optional<int64_t> NextSliceInMicros() { return rewriter_.NextSliceInMicros(); }
-  // See Keyspace::Observer.
-  void SaveBeforeChange(size_t database, Keyspace::Segment& segment, std::string_view key,
-                        const Keyspace::Entry& entry) {
-    rewriter_.SaveBeforeChange(database, segment, key, entry);
-  }
-  void SaveBeforeValueChange(void* value, ByteRange bytes) {
-    rewriter_.SaveBeforeValueChange(value, bytes);
-  }
-  bool KeepValue(const void* value) { return rewriter_.KeepValue(value); }
 
   const absl::Status& write_error() const override { return log_.error(); }
   absl::Status StartRewrite() override;
@@ -65,6 +56,14 @@ class AofPersistence : public Persistence {
   absl::Status SaveAtEnd() override;
   void BeforeClear(size_t database) override { rewriter_.BeforeClear(database); }
   void BeforeSwap(size_t one, size_t other) override { rewriter_.BeforeSwap(one, other); }
+  void SaveBeforeChange(size_t database, Keyspace::Segment& segment, std::string_view key,
+                        const Keyspace::Entry& entry) override {
+    rewriter_.SaveBeforeChange(database, segment, key, entry);
+  }
+  void SaveBeforeValueChange(void* value, ByteRange bytes) override {
+    rewriter_.SaveBeforeValueChange(value, bytes);
+  }
+  bool KeepValue(const void* value) override { return rewriter_.KeepValue(value); }
   absl::Status ApplyConfig() override;
   absl::Status Reload() override;
   void AppendInfo(std::string& out) const override;

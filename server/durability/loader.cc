@@ -16,6 +16,8 @@ absl::Status Loader::Begin(bool load_truncated) {
   files_ = std::move(*files);
   client_ = std::make_unique<Client>();
   client_->authenticated = true;
+  is_read_ = false;
+  prepared_ = {};
   progress_.emplace(Clock::MonotonicMicros());
   started_ms_ = parts_.clock.now_ms();
   parts_.engine.set_expiring(false);
@@ -33,7 +35,13 @@ absl::StatusOr<bool> Loader::LoadSome(int64_t budget_us) {
   const int64_t begin = Clock::MonotonicMicros();
   absl::StatusOr<bool> more = true;
   do {
+    if (is_read_) {
+      more = parts_.engine.PrepareNext(prepared_);
+      continue;
+    }
     more = files_->Step(on_record, preview, on_command);
+    is_read_ = more.ok() && !*more;
+    if (is_read_) more = true;
   } while (more.ok() && *more && Clock::MonotonicMicros() - begin < budget_us);
   return more;
 }
@@ -67,7 +75,7 @@ void Loader::CountFiles() const {
 }
 
 absl::Status Loader::Replay(Args args) {
-  const CommandTable::Item* item = parts_.commands.Resolve(args);
+  const CommandTable::Item* item = parts_.commands.FindFullName(args[0]);
   if (item == nullptr || item->command->handler == nullptr ||
       !ArityFits(*item->command, args.size())) {
     return absl::DataLossError(StrCat("not a command: ", args[0]));
@@ -79,18 +87,6 @@ absl::Status Loader::Replay(Args args) {
         StrCat("a command that fails: ", args[0], ": ", client_->output.Joined()));
   }
   return absl::OkStatus();
-}
-
-absl::Status Loader::Examine(bool load_truncated) const {
-  auto files = AofLoader::Open(parts_.files.directory(), load_truncated);
-  if (!files.ok()) return files.status();
-  absl::StatusOr<bool> more = true;
-  while (more.ok() && *more) {
-    more = (*files)->Step([](std::string_view) { return absl::OkStatus(); },
-                          [](std::span<const std::string_view>) {},
-                          [](Args) { return absl::OkStatus(); });
-  }
-  return more.status();
 }
 
 LoadingFigures Loader::figures() const {

@@ -1,5 +1,5 @@
-// Loads the files into the engine in slices: adds the records of the base, and runs the commands of
-// the logs again.
+// Loads the files into the engine in slices: adds the records of the base, runs the commands of the
+// logs again, and makes what values keep beside what is saved.
 #pragma once
 
 #include <absl/status/status.h>
@@ -46,9 +46,6 @@ class Loader {
   // end or an error loading() is false.
   absl::StatusOr<std::optional<End>> LoadSlice(int64_t budget_us);
 
-  // Reads all files to their ends to check them, and loads nothing.
-  absl::Status Examine(bool load_truncated) const;
-
   // Requires loading().
   LoadingFigures figures() const;
 
@@ -60,6 +57,8 @@ class Loader {
   const Parts parts_;
   std::unique_ptr<AofLoader> files_;  // null unless loading
   std::unique_ptr<Client> client_;    // runs the commands of the logs; null unless loading
+  bool is_read_ = false;              // all files are; what values keep beside them is being made
+  Engine::Prepared prepared_;
   std::optional<Progress> progress_;
   int64_t started_ms_ = 0;
 };

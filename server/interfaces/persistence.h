@@ -6,6 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
+
+#include "core/keyspace/keyspace.h"
 
 namespace tally::server {
 
@@ -46,9 +49,15 @@ class Persistence {
   // way stays correct.
   virtual void BeforeClear(size_t database) = 0;
   virtual void BeforeSwap(size_t one, size_t other) = 0;
+  // See Keyspace::Observer.
+  virtual void SaveBeforeChange(size_t database, Keyspace::Segment& segment, std::string_view key,
+                                const Keyspace::Entry& entry) = 0;
+  virtual void SaveBeforeValueChange(void* value, ByteRange bytes) = 0;
+  virtual bool KeepValue(const void* value) = 0;
   // CONFIG SET appendonly and appendfsync.
   virtual absl::Status ApplyConfig() = 0;
-  // Drops the keyspace and reads it again from the files (DEBUG RELOAD and LOADAOF).
+  // Saves, and reads all data again from the files (DEBUG RELOAD and LOADAOF). If that fails, the
+  // data is as before.
   virtual absl::Status Reload() = 0;
   // Appends the rows of INFO persistence.
   virtual void AppendInfo(std::string& out) const = 0;

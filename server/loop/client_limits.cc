@@ -1,6 +1,7 @@
 #include "server/loop/client_limits.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -11,14 +12,24 @@
 #include "server/state/stats.h"
 
 namespace tally::server {
+namespace {
+
+constexpr size_t kLookedAtAtOnce = 500;
+constexpr size_t kMostParts = 10;  // so each connection is looked at twice a second
+
+}  // namespace
 
 void ClientLimits::Apply() {
   CloseIdle();
   Evict();
 }
 
+// Of many connections each call looks at a part, because to look at all would stop everybody for
+// milliseconds.
 void ClientLimits::CloseIdle() {
-  connections_.ForEach([](Connection& connection) {
+  const size_t parts = std::min(1 + connections_.size() / kLookedAtAtOnce, kMostParts);
+  next_part_ = (next_part_ + 1) % parts;
+  connections_.ForEachIn(next_part_, parts, [](Connection& connection) {
     connection.LimitTime();
     connection.LimitOutput();
   });

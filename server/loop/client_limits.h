@@ -3,6 +3,8 @@
 // maxmemory-clients.
 #pragma once
 
+#include <cstddef>
+
 #include "server/dispatch/services.h"
 #include "server/net/connection_table.h"
 
@@ -22,6 +24,7 @@ class ClientLimits {
 
   Services& server_;
   ConnectionTable& connections_;
+  size_t next_part_ = 0;
 };
 
 }  // namespace tally::server

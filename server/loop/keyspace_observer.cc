@@ -3,13 +3,13 @@
 #include <cstddef>
 
 #include "server/effects/effect_stream.h"
+#include "server/interfaces/persistence.h"
 #include "server/state/key_event_feed.h"
 #include "server/state/stats.h"
 
 namespace tally::server {
 
-KeyspaceObserver::KeyspaceObserver(Services& server, AofPersistence& persistence)
-    : server_(server), persistence_(persistence) {
+KeyspaceObserver::KeyspaceObserver(Services& server) : server_(server) {
   server_.engine.set_observer(this);
 }
 
@@ -29,13 +29,15 @@ void KeyspaceObserver::OnCreated(Keyspace& keyspace, std::string_view key) {
 
 void KeyspaceObserver::BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment,
                                     std::string_view key, const Keyspace::Entry& entry) {
-  persistence_.SaveBeforeChange(server_.engine.IndexOf(keyspace), segment, key, entry);
+  server_.persistence->SaveBeforeChange(server_.engine.IndexOf(keyspace), segment, key, entry);
 }
 
 void KeyspaceObserver::BeforeValueChange(void* value, ByteRange bytes) {
-  persistence_.SaveBeforeValueChange(value, bytes);
+  server_.persistence->SaveBeforeValueChange(value, bytes);
 }
 
-bool KeyspaceObserver::KeepValue(Type, void* value) { return persistence_.KeepValue(value); }
+bool KeyspaceObserver::KeepValue(Type, void* value) {
+  return server_.persistence->KeepValue(value);
+}
 
 }  // namespace tally::server

@@ -6,20 +6,21 @@
 
 #include "core/engine/engine.h"
 #include "server/dispatch/services.h"
-#include "server/durability/aof_persistence.h"
 
 namespace tally::server {
 
 // Observes the engine's keyspaces as long as it lives.
-class KeyspaceObserver final : private Keyspace::Observer {
+class KeyspaceObserver : private Keyspace::Observer {
  public:
-  KeyspaceObserver(Services& server, AofPersistence& persistence);
+  explicit KeyspaceObserver(Services& server);
   ~KeyspaceObserver();
   KeyspaceObserver(const KeyspaceObserver&) = delete;
   KeyspaceObserver& operator=(const KeyspaceObserver&) = delete;
 
- private:
+ protected:
   void OnExpired(Keyspace& keyspace, std::string_view key) override;
+
+ private:
   void OnCreated(Keyspace& keyspace, std::string_view key) override;
   void BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment, std::string_view key,
                     const Keyspace::Entry& entry) override;
@@ -27,7 +28,6 @@ class KeyspaceObserver final : private Keyspace::Observer {
   bool KeepValue(Type type, void* value) override;
 
   Services& server_;
-  AofPersistence& persistence_;
 };
 
 }  // namespace tally::server

@@ -69,7 +69,7 @@ void PeriodicWork::SampleRates() {
 void PeriodicWork::PublishEvents() {
   if (parts_.events.empty()) return;
   const int64_t now_us = Clock::MonotonicMicros();
-  if (now_us - published_us_ < kPublishMicros) return;
+  if (now_us - published_us_ < kPublishMicros) return parts_.events.Continue();
   published_us_ = now_us;
   parts_.events.Publish(kLiveEvent, LiveFigures(server_.figures));
 }

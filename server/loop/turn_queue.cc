@@ -70,7 +70,8 @@ void TurnQueue::FillLanes() {
   size_t waiting = 0;
   for (std::shared_ptr<Connection>& connection : queue_) {
     if (MayRun(*connection)) {
-      (connection->heavy() ? heavy_ : light_).connections.push_back(std::move(connection));
+      const bool waits = connection->heavy() || connection->ending();
+      (waits ? heavy_ : light_).connections.push_back(std::move(connection));
     } else {
       std::swap(queue_[waiting++], connection);
     }
@@ -91,7 +92,11 @@ void TurnQueue::ServeLanes() {
 void TurnQueue::ServeLane(Lane& lane, size_t together, const TurnShare& share) {
   bool served = false;
   while (lane.run < lane.connections.size() && !(served && budget_.used_up())) {
-    if (lane.run == lane.read) ReadGroup(lane, together);
+    if (lane.run == lane.read) {
+      // What the group before cost is known only now if it ran no command.
+      if (served) budget_.Spend(0, CycleMicros());
+      ReadGroup(lane, together);
+    }
     const std::shared_ptr<Connection> connection = std::move(lane.connections[lane.run++]);
     const size_t before = connection->client().output.size();
     connection->Run(share);

@@ -62,7 +62,8 @@ class TurnQueue final : public ConnectionQueue {
   Services& server_;
   const Dispatcher& dispatcher_;
   std::vector<std::shared_ptr<Connection>> queue_;
-  // The connections of this turn. Those that took much in their last Run come after all others.
+  // The connections of this turn. Those that took much in their last Run, and those whose peers
+  // have hung up, come after all others: thousands may hang up at once.
   Lane light_;
   Lane heavy_;
   TurnBudget budget_;

@@ -33,7 +33,7 @@ void OnPersistence(redis::Context* context, redis::Event, uint64_t subevent, voi
 }
 
 // Writes a POLICY.SET to the base of an AOF.
-void EmitPolicy(redis::Io* io, std::string_view name, const PolicyTable::Words& words) {
+void EmitPolicy(redis::Io* io, std::string_view name, const StoredWords& words) {
   const redis::Api& api = redis::Functions();
   std::vector<redis::String*> strings = {api.CreateString(nullptr, name.data(), name.size())};
   for (const std::string& word : words) {
@@ -91,7 +91,7 @@ void PolicyFiles::Save(redis::Io* io) {
   const redis::Api& api = redis::Functions();
   api.SaveUnsigned(io, engine_.policies().size());
   std::string bytes;
-  engine_.policies().ForEach([&](std::string_view name, const PolicyTable::Words& words) {
+  engine_.policies().ForEach([&](std::string_view name, const StoredWords& words) {
     bytes.clear();
     PolicyTable::Save(name, words, bytes);
     api.SaveStringBuffer(io, bytes.data(), bytes.size());
@@ -143,9 +143,8 @@ void PolicyFiles::RemoveCarrier() {
 }
 
 void PolicyFiles::Rewrite(redis::Io* io) const {
-  engine_.policies().ForEach([io](std::string_view name, const PolicyTable::Words& words) {
-    EmitPolicy(io, name, words);
-  });
+  engine_.policies().ForEach(
+      [io](std::string_view name, const StoredWords& words) { EmitPolicy(io, name, words); });
 }
 
 void AddPolicyMethods(redis::TypeMethods& methods) {

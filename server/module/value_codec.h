@@ -19,7 +19,7 @@
 
 namespace tally::module {
 
-inline constexpr int kEncodingVersion = 2;
+inline constexpr int kEncodingVersion = 1;
 
 // The words of TALLY.LOAD.
 inline constexpr std::string_view kLoadPacked = "PACKED";

@@ -74,6 +74,8 @@ class Connection final : public Transport,
   void Hold() { conversation_->Hold(); }
   // Whether its last Run took much of a turn.
   bool heavy() const { return conversation_->heavy(); }
+  // Whether its peer sends no more.
+  bool ending() const { return state().socket.state() == SocketInput::State::kEnding; }
 
   bool FlushOutput(size_t most) override;
   void Close() override;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/hash/hash.h>
 
 #include <cstddef>
 #include <memory>
@@ -31,6 +32,13 @@ class ConnectionTable final : private ConnectionOwner {
   template <typename Visit>
   void ForEach(Visit&& visit) {
     for (const auto& [client, connection] : by_client_) visit(*connection);
+  }
+  // The same for one of `parts` parts of the connections. Each is always in the same part.
+  template <typename Visit>
+  void ForEachIn(size_t part, size_t parts, Visit&& visit) const {
+    for (const auto& [client, connection] : by_client_) {
+      if (absl::HashOf(client) % parts == part) visit(*connection);
+    }
   }
 
   // Drops the connections that have closed. Called at the end of a turn. Returns false if there

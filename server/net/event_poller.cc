@@ -36,6 +36,12 @@ void EventPoller::Resume(int descriptor, EventTarget& target) {
 }
 
 void EventPoller::Poll(bool has_work) {
+  for (int round = 0; round < kMostRounds; ++round) {
+    if (PollOnce(has_work || round > 0) < kMaxAtOnce) return;
+  }
+}
+
+int EventPoller::PollOnce(bool has_work) {
   const int count = ::epoll_wait(descriptor_, events_.data(), kMaxAtOnce, has_work ? 0 : -1);
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events_[static_cast<size_t>(i)];
@@ -45,6 +51,7 @@ void EventPoller::Poll(bool has_work) {
                    .writable = (event.events & EPOLLOUT) != 0,
                    .hung_up = hung_up});
   }
+  return count;
 }
 
 }  // namespace tally::server

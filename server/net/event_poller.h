@@ -46,12 +46,17 @@ class EventPoller {
   void Rest(int descriptor, EventTarget& target);
   void Resume(int descriptor, EventTarget& target);
 
-  // Passes on the events that have come, at most kMaxAtOnce of them, with one system call. If there
-  // are none, waits for one, unless `has_work` says that the turn has other work.
+  // Passes on the events that have come, at most kMostRounds times kMaxAtOnce of them, with one
+  // system call for each kMaxAtOnce. If there are none, waits for one, unless `has_work` says that
+  // the turn has other work. Many are taken because the kernel reports them in the order in which
+  // they came: a request must not wait until thousands of peers that hang up have been closed.
   void Poll(bool has_work);
   static constexpr int kMaxAtOnce = 512;
+  static constexpr int kMostRounds = 16;
 
  private:
+  // Passes on at most kMaxAtOnce events, and returns how many there were.
+  int PollOnce(bool has_work);
   bool Control(int operation, int descriptor, uint32_t events, EventTarget& target);
 
   const int descriptor_;

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <asio/ip/v6_only.hpp>
 #include <cerrno>
 #include <utility>
@@ -54,30 +55,69 @@ Listeners::Listeners(EventPoller& poller, Services& server, ConnectionTable& con
     : poller_(poller), server_(server), config_(server.config), connections_(connections) {}
 
 absl::Status Listeners::Open() {
-  const bool https = config_.http_port != 0 && config_.http_tls;
-  absl::Status status = ListenOnAll(config_.bind, config_.port, {false, Protocol::kResp});
-  if (status.ok() && (config_.tls_port != 0 || https)) status = LoadTls();
-  if (status.ok()) status = ListenOnAll(config_.bind, config_.tls_port, {true, Protocol::kResp});
-  if (status.ok()) {
-    status = ListenOnAll(config_.http_bind, config_.http_port, {https, Protocol::kHttp});
+  absl::Status status = UpdateAddresses();
+  if (status.ok() && !config_.unixsocket.empty()) status = ListenUnix();
+  if (status.ok() && listeners_.empty()) {
+    server_.log.Warning("No port and no unix socket: nobody can connect.");
   }
-  if (!status.ok()) return status;
-  if (!config_.unixsocket.empty()) return ListenUnix();
-  if (listeners_.empty()) server_.log.Warning("No port and no unix socket: nobody can connect.");
+  return status;
+}
+
+std::vector<Listeners::Address> Listeners::Addresses() const {
+  std::vector<Address> all;
+  const auto add = [&all](const std::vector<std::string>& hosts, int64_t port, Wire wire) {
+    if (port == 0) return;
+    for (const std::string& text : hosts) {
+      const bool optional = text.starts_with('-');
+      all.push_back({optional ? text.substr(1) : text, port, wire, optional});
+    }
+  };
+  add(config_.bind, config_.port, {false, Protocol::kResp});
+  add(config_.bind, config_.tls_port, {true, Protocol::kResp});
+  add(config_.http_bind, config_.http_port, {config_.http_tls, Protocol::kHttp});
+  return all;
+}
+
+// Old addresses are closed first: "*" cannot be opened while one address of its port is.
+absl::Status Listeners::UpdateAddresses() {
+  const bool no_host = (config_.bind.empty() && (config_.port != 0 || config_.tls_port != 0)) ||
+                       (config_.http_bind.empty() && config_.http_port != 0);
+  if (no_host) return absl::UnavailableError("no address to listen on");
+  const std::vector<Address> wanted = Addresses();
+  CloseAllBut(wanted);
+  for (const Address& address : wanted) {
+    absl::Status status = address.wire.tls && tls_ == nullptr ? LoadTls() : absl::OkStatus();
+    const auto same = [&](const auto& listener) { return listener->address == address; };
+    if (status.ok() && std::none_of(listeners_.begin(), listeners_.end(), same)) {
+      status = ListenTcp(address);
+    }
+    if (!status.ok()) return status;
+  }
+  for (const Address& address : wanted) {
+    const auto serves = [&](const auto& listener) {
+      return listener->address.port == address.port && listener->address.wire == address.wire;
+    };
+    if (std::none_of(listeners_.begin(), listeners_.end(), serves)) {
+      return absl::UnavailableError("no address to listen on");
+    }
+  }
   return absl::OkStatus();
 }
 
-absl::Status Listeners::ListenOnAll(const std::vector<std::string>& hosts, int64_t port,
-                                    Wire wire) {
-  if (port == 0) return absl::OkStatus();
-  const size_t before = listeners_.size();
-  for (const std::string& text : hosts) {
-    const bool optional = text.starts_with('-');
-    absl::Status status = ListenTcp(optional ? text.substr(1) : text, port, wire, optional);
-    if (!status.ok()) return status;
-  }
-  return listeners_.size() > before ? absl::OkStatus()
-                                    : absl::UnavailableError("no address to listen on");
+void Listeners::CloseAllBut(std::span<const Address> wanted) {
+  std::erase_if(listeners_, [&](const std::unique_ptr<Listener>& listener) {
+    const bool stays = !listener->tcp.is_open() ||
+                       std::find(wanted.begin(), wanted.end(), listener->address) != wanted.end();
+    if (!stays) std::erase(waiting_, listener.get());
+    if (!stays) std::erase(resting_, listener.get());
+    return !stays;
+  });
+}
+
+std::vector<std::string> Listeners::addresses() const {
+  std::vector<std::string> all;
+  for (const auto& listener : listeners_) all.push_back(listener->shown);
+  return all;
 }
 
 // Without a TLS port the files are only tried, so that a wrong path is not found at the next start.
@@ -90,12 +130,12 @@ absl::Status Listeners::LoadTls() {
   return absl::OkStatus();
 }
 
-absl::Status Listeners::ListenTcp(const std::string& host, int64_t port, Wire wire, bool optional) {
+absl::Status Listeners::ListenTcp(const Address& wanted) {
   std::error_code error;
-  const asio::ip::address address = HostAddress(host, error);
-  auto listener = std::make_unique<Listener>(*this, wire);
+  const asio::ip::address address = HostAddress(wanted.host, error);
+  auto listener = std::make_unique<Listener>(*this, wanted);
   TcpAcceptor& acceptor = listener->tcp;
-  const asio::ip::tcp::endpoint endpoint(address, static_cast<uint16_t>(port));
+  const asio::ip::tcp::endpoint endpoint(address, static_cast<uint16_t>(wanted.port));
   if (!error) acceptor.open(endpoint.protocol(), error);
   if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
   if (!error && address.is_v6()) acceptor.set_option(asio::ip::v6_only(true), error);
@@ -104,23 +144,24 @@ absl::Status Listeners::ListenTcp(const std::string& host, int64_t port, Wire wi
   if (!error) acceptor.non_blocking(true, error);
   if (error) {
     const std::string reason =
-        StrCat("cannot listen on ", host, " port ", port, ": ", error.message());
+        StrCat("cannot listen on ", wanted.host, " port ", wanted.port, ": ", error.message());
     const bool absent = error == asio::error::address_family_not_supported ||
-                        error == std::errc::address_not_available;
-    if (!optional || !absent) return absl::UnavailableError(reason);
+                        error.value() == EADDRNOTAVAIL;
+    if (!wanted.optional || !absent) return absl::UnavailableError(reason);
     server_.log.Verbose("Skipped: ", reason);
     return absl::OkStatus();
   }
-  const char* kind = wire.protocol == Protocol::kHttp ? (wire.tls ? " (HTTPS)" : " (HTTP)")
-                                                      : (wire.tls ? " (TLS)" : "");
-  addresses_.push_back(Describe(acceptor.local_endpoint()) + kind);
+  const char* kind = wanted.wire.protocol == Protocol::kHttp
+                         ? (wanted.wire.tls ? " (HTTPS)" : " (HTTP)")
+                         : (wanted.wire.tls ? " (TLS)" : "");
+  listener->shown = Describe(acceptor.local_endpoint()) + kind;
   return Watch(std::move(listener));
 }
 
 absl::Status Listeners::ListenUnix() {
   ::unlink(config_.unixsocket.c_str());
   std::error_code error;
-  auto listener = std::make_unique<Listener>(*this, Wire{false, Protocol::kResp});
+  auto listener = std::make_unique<Listener>(*this, Address{});
   UnixAcceptor& acceptor = listener->local;
   const asio::local::stream_protocol::endpoint endpoint(config_.unixsocket);
   acceptor.open(endpoint.protocol(), error);
@@ -135,7 +176,7 @@ absl::Status Listeners::ListenUnix() {
     return absl::UnavailableError(
         StrCat("cannot listen on ", config_.unixsocket, ": ", error.message()));
   }
-  addresses_.push_back(config_.unixsocket);
+  listener->shown = config_.unixsocket;
   return Watch(std::move(listener));
 }
 
@@ -147,10 +188,14 @@ absl::Status Listeners::Watch(std::unique_ptr<Listener> listener) {
   return absl::OkStatus();
 }
 
-Listeners::Listener::Listener(Listeners& owner_in, Wire wire_in)
-    : owner(owner_in), wire(wire_in), tcp(owner_in.io_), local(owner_in.io_) {}
+Listeners::Listener::Listener(Listeners& owner_in, Address address_in)
+    : owner(owner_in), address(std::move(address_in)), tcp(owner_in.io_), local(owner_in.io_) {}
 
-void Listeners::Listener::OnEvent(DescriptorEvent) { owner.waiting_.push_back(this); }
+// It may be reported several times in one turn.
+void Listeners::Listener::OnEvent(DescriptorEvent) {
+  std::vector<Listener*>& waiting = owner.waiting_;
+  if (std::find(waiting.begin(), waiting.end(), this) == waiting.end()) waiting.push_back(this);
+}
 
 int Listeners::Listener::descriptor() {
   return tcp.is_open() ? tcp.native_handle() : local.native_handle();
@@ -162,8 +207,9 @@ void Listeners::AcceptWaiting() {
 
 void Listeners::Accept(Listener& listener) {
   for (int i = 0; i < kMostAccepts; ++i) {
-    const std::error_code error = listener.tcp.is_open() ? AcceptTcp(listener.tcp, listener.wire)
-                                                         : AcceptUnix(listener.local);
+    const std::error_code error = listener.tcp.is_open()
+                                      ? AcceptTcp(listener.tcp, listener.address.wire)
+                                      : AcceptUnix(listener.local);
     if (error == asio::error::would_block) return;
     if (error && error != asio::error::connection_aborted) return Rest(listener, error);
   }

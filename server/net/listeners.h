@@ -9,6 +9,7 @@
 #include <asio/local/stream_protocol.hpp>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -27,10 +28,13 @@ class Listeners {
   // Opens all addresses of the configuration. Returns the first error. An address that begins with
   // '-' may be missing on this machine.
   absl::Status Open();
+  // Closes the addresses that the configuration no longer has, and opens the new ones. The others
+  // stay open, and so do all connections. Returns the first error.
+  absl::Status UpdateAddresses();
   // Reads the certificates again. Existing connections keep the old ones.
   absl::Status ReloadTls();
   // The addresses that it listens on, for the log.
-  const std::vector<std::string>& addresses() const { return addresses_; }
+  std::vector<std::string> addresses() const;
 
   // Accepts the connections that wait. Called at the end of a turn, when those that have closed in
   // it have made room.
@@ -45,22 +49,35 @@ class Listeners {
   struct Wire {
     bool tls;
     Protocol protocol;
+
+    bool operator==(const Wire&) const = default;
+  };
+  struct Address {
+    std::string host;
+    int64_t port = 0;
+    Wire wire{};
+    bool optional = false;  // may be missing on this machine
+
+    bool operator==(const Address&) const = default;
   };
 
   // A socket that listens: TCP, or the unix socket if `tcp` is not open.
   struct Listener final : public EventTarget {
-    Listener(Listeners& owner, Wire wire);
+    Listener(Listeners& owner, Address address);
     void OnEvent(DescriptorEvent event) override;
     int descriptor();
 
     Listeners& owner;
-    const Wire wire;
+    const Address address;  // as configured
+    std::string shown;      // for the log
     TcpAcceptor tcp;
     UnixAcceptor local;
   };
 
-  absl::Status ListenOnAll(const std::vector<std::string>& hosts, int64_t port, Wire wire);
-  absl::Status ListenTcp(const std::string& host, int64_t port, Wire wire, bool optional);
+  // Those of the configuration, for TCP.
+  std::vector<Address> Addresses() const;
+  void CloseAllBut(std::span<const Address> wanted);
+  absl::Status ListenTcp(const Address& wanted);
   absl::Status ListenUnix();
   absl::Status LoadTls();
   absl::Status Watch(std::unique_ptr<Listener> listener);
@@ -83,7 +100,6 @@ class Listeners {
   const Config& config_;
   ConnectionTable& connections_;
   std::vector<std::unique_ptr<Listener>> listeners_;
-  std::vector<std::string> addresses_;
   std::unique_ptr<TlsContext> tls_;  // null without tls-port and http-tls
   std::vector<Listener*> waiting_;   // have connections to accept in this turn
   std::vector<Listener*> resting_;

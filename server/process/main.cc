@@ -19,6 +19,7 @@
 #include "server/aof/check_aof.h"
 #include "server/config/config_file.h"
 #include "server/config/environment.h"
+#include "server/config/renamed_commands.h"
 #include "server/config/setting_conflicts.h"
 #include "server/memory/memory_usage.h"
 #include "server/net/descriptors.h"
@@ -93,8 +94,11 @@ absl::Status EnterDirectory(const Config& config) {
       StrCat("cannot enter dir ", config.dir, ": ", std::strerror(errno)));
 }
 
-absl::Status CheckUsers(const Config& config) {
-  const tally::server::CommandTable commands(tally::server::CommandFamilies(config.scripting));
+// What only the table of commands can tell: whether renames and users name commands that exist.
+absl::Status CheckCommandNames(const Config& config) {
+  tally::server::CommandTable commands(tally::server::CommandFamilies(config.scripting));
+  const absl::Status renamed = tally::server::RenameCommands(config, commands);
+  if (!renamed.ok()) return renamed;
   tally::server::AclUsers users(commands, config);
   return tally::server::LoadUsers(config, users);
 }
@@ -104,8 +108,8 @@ int CheckConfig(const LoadedConfig& loaded) {
   EnterDirectory(loaded.config).IgnoreError();
   const absl::Status status = tally::server::CheckTls(loaded.config);
   if (!status.ok()) return Fail(TextOf(status));
-  const absl::Status users = CheckUsers(loaded.config);
-  if (!users.ok()) return Fail(TextOf(users));
+  const absl::Status names = CheckCommandNames(loaded.config);
+  if (!names.ok()) return Fail(TextOf(names));
   for (const std::string& warning : loaded.warnings) std::puts(warning.c_str());
   for (const std::string& conflict : tally::server::SettingConflicts(loaded.config)) {
     std::puts(conflict.c_str());

@@ -7,6 +7,7 @@
 
 #include "server/acl/acl_file.h"
 #include "server/admin/families.h"
+#include "server/config/renamed_commands.h"
 #include "server/net/descriptors.h"
 #include "server/web/routes.h"
 
@@ -40,7 +41,7 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
       state_(commands_, engine_, config, log),
       dispatcher_(state_),
       persistence_(state_.for_persistence, dispatcher_, files_),
-      keyspace_observer_(state_, persistence_),
+      keyspace_observer_(state_),
       slice_timer_(poller_, [this] { slice_timer_runs_ = false; }),
       turn_clock_(state_.clock, state_.loop),
       queue_(state_, dispatcher_),
@@ -69,6 +70,7 @@ absl::Status Server::Start() {
   state_.clock.Tick();
   started_ms_ = state_.clock.now_ms();
   state_.key_events.set_classes(config_.notify_keyspace_events);
+  if (absl::Status status = RenameCommands(config_, commands_); !status.ok()) return status;
   if (absl::Status status = LoadUsers(); !status.ok()) return status;
   state_.evictor.ApplyConfig();
   if (absl::Status status = persistence_.Open(); !status.ok()) return status;
@@ -176,6 +178,9 @@ absl::Status Server::ApplyConfig(std::string_view name) {
   if (name == "maxclients") return MakeRoomForClients(config_.maxclients);
   if (name == "client-output-buffer-limit") {
     state_.clients.ForEach([this](Client& client) { state_.clients.LimitOutput(client); });
+  }
+  for (const char* const port : {"bind", "port", "tls-port", "http-bind", "http-port"}) {
+    if (name == port) return listeners_.UpdateAddresses();
   }
   if (name.starts_with("tls-")) return listeners_.ReloadTls();
   if (name == "appendonly" || name == "appendfsync") return persistence_.ApplyConfig();

@@ -45,7 +45,7 @@ class Server : private Process {
   int Run();
 
   // The addresses that it listens on, for the log.
-  const std::vector<std::string>& addresses() const { return listeners_.addresses(); }
+  std::vector<std::string> addresses() const { return listeners_.addresses(); }
 
  private:
   // Process

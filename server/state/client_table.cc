@@ -20,7 +20,7 @@ void ClientTable::LimitOutput(Client& client) const {
 
 void ClientTable::Remove(Client& client) {
   by_id_.erase(client.id);
-  std::erase(pending_, &client);
+  if (client.output_pending) std::erase(pending_, &client);
   std::erase(monitors_, &client);
 }
 

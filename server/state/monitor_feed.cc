@@ -4,9 +4,17 @@
 
 #include <string>
 
+#include "core/bytes/str_cat.h"
 #include "server/log/quoted.h"
 
 namespace tally::server {
+namespace {
+
+// Of a longer argument only the beginning is shown: to write out megabytes for people stops
+// everybody.
+constexpr size_t kShownArgBytes = size_t{1} << 20;
+
+}  // namespace
 
 void ShowToMonitors(ClientTable& clients, const Clock& clock, const Client& client, Args args) {
   const int64_t us = clock.now_us();
@@ -14,7 +22,9 @@ void ShowToMonitors(ClientTable& clients, const Clock& clock, const Client& clie
                                      client.database, client.address);
   for (const std::string_view arg : args) {
     line += ' ';
-    AppendQuoted(line, arg);
+    AppendQuoted(line, arg.substr(0, kShownArgBytes));
+    if (arg.size() <= kShownArgBytes) continue;
+    StrAppend(line, "... (", arg.size() - kShownArgBytes, " more bytes)");
   }
   ByteBlocks status;
   ReplyBuilder(status).Status(line);

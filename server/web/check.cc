@@ -11,7 +11,7 @@
 
 #include "core/bytes/number.h"
 #include "core/engine/engine.h"
-#include "core/limit/rule_words.h"
+#include "core/limit/policy_table.h"
 #include "server/http/http_response.h"
 #include "server/http/json_text.h"
 #include "server/web/check_args.h"
@@ -44,19 +44,6 @@ std::optional<Decision> ParseDecision(std::string_view wire) {
   return Decision{{fields[0] == 1, fields[1], fields[2], fields[3], fields[4]}, fields[5]};
 }
 
-// Appends the rules of a policy. Returns how many.
-size_t AppendRules(Engine& engine, std::string_view policy, std::vector<LimitRule>& rules) {
-  RuleList list;
-  std::string error;
-  const PolicyTable::Words* stored = engine.policies().Find(policy);
-  if (stored == nullptr) return 0;
-  const std::vector<std::string_view> words(stored->begin(), stored->end());
-  const WordReader reader(words, WordOrigin::kStored, error);
-  if (!RuleParser(engine.zones(), engine.policies()).ReadPlain(reader, list)) return 0;
-  rules.insert(rules.end(), list.rules.begin(), list.rules.end());
-  return list.rules.size();
-}
-
 bool HasLimit(std::span<const LimitRule> rules, int64_t limit) {
   return std::any_of(rules.begin(), rules.end(), [limit](const LimitRule& rule) {
     return rule.counts() && rule.limit == limit;
@@ -70,8 +57,10 @@ std::string FieldsOf(Engine& engine, std::span<const CheckArgs::Take> takes,
   std::vector<LimitRule> rules;
   const std::string* named = nullptr;
   for (const CheckArgs::Take& take : takes) {
-    const size_t count = AppendRules(engine, take.policy, rules);
-    const std::span<const LimitRule> own(rules.data() + rules.size() - count, count);
+    const Policy* policy = engine.policies().Find(take.policy);
+    if (policy == nullptr) continue;
+    const std::span<const LimitRule> own = policy->rules();  // the decision has compiled them
+    rules.insert(rules.end(), own.begin(), own.end());
     const bool denied = decision.rule > 0 && rules.size() >= static_cast<size_t>(decision.rule);
     if (denied) return RateLimitFields(take.policy, own, decision.answer);
     if (named == nullptr && HasLimit(own, decision.answer.limit)) named = &take.policy;

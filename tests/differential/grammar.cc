@@ -74,6 +74,16 @@ std::span<const Line> StringLines() {
       {"BITOP ( AND | OR | XOR ) <string> {<string>}"},
       {"BITOP NOT <string> <string>"},
       {"BITOP ( AND | NOT | <junk> ) <string> {<string>}", Rule::kExact, 20},
+      {"BITFIELD <string> {GET <field> <fieldoffset>}"},
+      // SAT is not asked of SET: Redis takes numbers near -2^63 for large ones there.
+      {"BITFIELD <string> [ OVERFLOW ( WRAP | FAIL ) ] SET <field> <fieldoffset> <int> [ SET "
+       "<field> "
+       "<fieldoffset> <int> ] [ GET <field> <fieldoffset> ]"},
+      {"BITFIELD <string> OVERFLOW ( WRAP | SAT | FAIL ) INCRBY <field> <fieldoffset> <int> "
+       "[ OVERFLOW ( WRAP | SAT | FAIL | <junk> ) ] [ INCRBY <field> <fieldoffset> <int> ]"},
+      {"BITFIELD_RO <string> {GET <field> <fieldoffset>} [ SET <field> <fieldoffset> <int> ]"},
+      {"LCS <string> <string> [ LEN ] [ IDX ] [ MINMATCHLEN <small> ] [ WITHMATCHLEN ]",
+       Rule::kExact, 50},
       {"PFADD <hll> {<member>}"},
       {"PFADD <hll>", Rule::kExact, 20},
       {"PFCOUNT {<hll>}"},

@@ -113,6 +113,8 @@ std::string Words::One(std::string_view name) {
          return w.random_.Percent(95) ? std::to_string(w.random_.Below(400))
                                       : std::string(w.random_.OneOf(kBadBitOffsets));
        }},
+      {"field", [](Words& w) { return w.Field(); }},
+      {"fieldoffset", [](Words& w) { return w.FieldOffset(); }},
       {"offset",
        [](Words& w) {
          return w.random_.Percent(95)   ? std::to_string(w.random_.Below(200))
@@ -224,6 +226,16 @@ std::string Words::LexBound() {
   if (kind < 30) return "+";
   if (kind < 33) return Junk();
   return StrCat(kind < 60 ? "(" : "[", Member());
+}
+
+std::string Words::Field() {
+  const int64_t width = random_.Percent(95) ? random_.Between(1, 63) : random_.Between(-1, 66);
+  return (random_.Percent(50) ? "i" : "u") + std::to_string(width);
+}
+
+std::string Words::FieldOffset() {
+  return random_.Percent(30) ? "#" + std::to_string(random_.Between(-1, 12))
+                             : std::to_string(random_.Below(300));
 }
 
 std::string Words::Index() {

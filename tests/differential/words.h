@@ -35,6 +35,8 @@ class Words {
   std::string Score();
   std::string Bound();
   std::string LexBound();
+  std::string Field();
+  std::string FieldOffset();
   std::string Index();
   std::string Deadline(int64_t low, int64_t high);
 

@@ -18,7 +18,8 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from lib.report import Report  # noqa: E402
 from lib.server import Server, free_port  # noqa: E402
-from lib.sockets import connect, is_instrumented, receive, until  # noqa: E402
+from lib.sockets import connect, is_instrumented, receive  # noqa: E402
+from lib.waiting import wait_for  # noqa: E402
 
 HALF_REQUESTS = 2000
 SECOND_HALF = 7000
@@ -170,7 +171,7 @@ def check_events_end(report, server, port):
                 listener.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ann:pw\r\n\r\n")
                 begun = receive(listener, 500)
                 client.call(*change)
-                ended = until(lambda: b"user=ann" not in client.call("CLIENT", "LIST"))
+                ended = wait_for(lambda: b"user=ann" not in client.call("CLIENT", "LIST"))
                 report.check(f"{' '.join(change)} ends the events", ended and b"event: figures" in begun, begun)
 
 
@@ -186,7 +187,7 @@ def check_places(report):
         with server.client() as client:
             report.equal("RESP gets in", client.call("PING"), "PONG")
             taken.pop().close()
-            until(lambda: len(client.call("CLIENT", "LIST").splitlines()) == 5)
+            wait_for(lambda: len(client.call("CLIENT", "LIST").splitlines()) == 5)
         report.check("a place that is free again is given", b" 200 " in talk(port, HEALTH))
 
 
@@ -197,7 +198,7 @@ def check_half_requests(report):
     port = free_port()
     with Server(http_port=port, maxclients=2 * (HALF_REQUESTS + SECOND_HALF + 10)) as server:
         sockets = [open_half(port) for _ in range(HALF_REQUESTS)]
-        until(lambda: count_clients(server) > HALF_REQUESTS)
+        wait_for(lambda: count_clients(server) > HALF_REQUESTS)
         before = resident(server)
         begin = time.monotonic()
         sockets += [open_half(port) for _ in range(SECOND_HALF)]
@@ -205,7 +206,7 @@ def check_half_requests(report):
         report.check("a request that does not end takes less than 12 KiB", grown < 12288, grown)
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
         report.equal("others are served meanwhile", api(connection, ["PING"]), (200, "PONG"))
-        ended = until(lambda: count_clients(server) < 10)
+        ended = wait_for(lambda: count_clients(server) < 10)
         report.check("all are ended after ten seconds", ended, time.monotonic() - begin)
         report.check("and are told so", receive(sockets[-1], 100).startswith(b"HTTP/1.1 408"))
         for one in sockets:
@@ -232,6 +233,12 @@ def head_size(answer):
 LARGE = 1_000_000  # with its framing a little less than a reply may have
 
 
+def largest_output(client):
+    """The bytes that wait for the client for whom most wait."""
+    listed = client.call("CLIENT", "LIST").decode()
+    return max(int(line.split("omem=")[1].split()[0]) for line in listed.splitlines())
+
+
 def check_slow_readers(report):
     """Who asks for much and does not read costs the output limit, and no more."""
     port = free_port()
@@ -251,10 +258,9 @@ def check_slow_readers(report):
             events = [connect(port) for _ in range(20)]
             for one in events:
                 one.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            time.sleep(1.5)
+            report.check("output waits", wait_for(lambda: largest_output(client) > 0))
             report.equal("others are served meanwhile", client.call("PING"), "PONG")
-            listed = client.call("CLIENT", "LIST").decode()
-            waiting = max(int(line.split("omem=")[1].split()[0]) for line in listed.splitlines())
+            waiting = largest_output(client)
             report.check("output waits within the limit", waiting < 5 << 20, waiting)
             answered = receive(slow[0], whole)
             report.equal("who reads at last gets all", answered.count(b"x" * LARGE), 20)

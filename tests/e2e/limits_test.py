@@ -12,12 +12,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from lib.report import Report  # noqa: E402
 from lib.resp import ReplyError, RespClient, encode  # noqa: E402
 from lib.server import Server  # noqa: E402
+from lib.waiting import wait_for  # noqa: E402
 
 MIB = 1 << 20
 PIPELINE = 1_000_000
 READERS = 200
 CONNECTIONS = 10_000
-WAIT_SECONDS = 30
 
 
 def rss(server):
@@ -43,13 +43,6 @@ def pings(client, server, seconds):
         times.append(cpu_ms(server) - start)
         time.sleep(0.001)
     return sorted(times)
-
-
-def wait_for(reached):
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not reached() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return reached()
 
 
 def percentile(times, share):

@@ -14,6 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from lib.module_server import Caller, module_path, module_server  # noqa: E402
 from lib.report import Report  # noqa: E402
 from lib.server import ROOT, Server  # noqa: E402
+from lib.waiting import wait_for  # noqa: E402
 
 POLICIES = {"five": ["FIXED", 5, "1h"], "a name with blanks": ["SLIDING", 5, "1h", "CALENDAR", 9, "day", "TZ", "Asia/Tokyo"]}
 KEY_DELAY_US = 20_000
@@ -31,15 +32,6 @@ int RedisModule_OnLoad(void *context, void **argv, int argc) {
   return create(context, "cl.throttle", run, "", 0, 0, 0);
 }
 """
-
-
-def wait_for(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def set_policies(caller):

@@ -16,19 +16,11 @@ from lib.native_commands import NativeCommands  # noqa: E402
 from lib.report import Report  # noqa: E402
 from lib.scale import scaled  # noqa: E402
 from lib.server import die_with_parent, free_port  # noqa: E402
+from lib.waiting import wait_for  # noqa: E402
 
 DAY_MS = 86_400_000
 STEPS = [0, 3, 200, 1000, 60_000, 3_600_000]
 QUORUM = 1
-
-
-def wait_for(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.05)
-    return False
 
 
 def in_sync(primary, replica):
@@ -132,9 +124,15 @@ class Sentinel:
         self.directory.cleanup()
 
     def primary_port(self):
-        words = subprocess.run(["redis-cli", "-p", str(self.port), "SENTINEL", "get-master-addr-by-name", "it"],
-                               capture_output=True, text=True, check=False).stdout.split()
+        words = self.ask("get-master-addr-by-name")
         return int(words[1]) if len(words) == 2 else None
+
+    def knows_replica(self, port):
+        return f"127.0.0.1:{port}" in self.ask("replicas")
+
+    def ask(self, question):
+        return subprocess.run(["redis-cli", "-p", str(self.port), "SENTINEL", question, "it"],
+                              capture_output=True, text=True, check=False).stdout.split()
 
 
 def is_primary(port):
@@ -153,7 +151,8 @@ def check_sentinel(report):
         allowed = sum(primary.call("LIMIT.TAKE", "k", "POLICY", "five")[0] for _ in range(3))
         primary.call("WAIT", 1, 10_000)
         wait_for(lambda: sentinel.primary_port() == one.port)
-        time.sleep(11)  # Sentinel asks the primary for its replicas every ten seconds.
+        # Sentinel asks the primary for its replicas every ten seconds.
+        report.check("Sentinel knows the replica", wait_for(lambda: sentinel.knows_replica(two.port)))
         one.kill()
         report.check("Sentinel makes the replica the primary", wait_for(lambda: is_primary(two.port)))
         replica = Caller(two.port)

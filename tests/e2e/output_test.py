@@ -20,7 +20,8 @@ from lib.report import Report  # noqa: E402
 from lib.resp import ReplyError, RespClient, encode  # noqa: E402
 from lib.server import Server, free_port  # noqa: E402
 from lib.sockets import (MIB, WAIT_SECONDS, connect, cpu_ticks, descriptors, first_reply,  # noqa: E402
-                         is_instrumented, receive, set_descriptors, until)
+                         is_instrumented, receive, set_descriptors)
+from lib.waiting import wait_for  # noqa: E402
 
 LARGE = 48 * MIB
 
@@ -112,7 +113,7 @@ def check_ends(report, kind, server, dial):
         client.call("CONFIG", "SET", "client-output-buffer-limit", "normal 0 0 0")
         reader.close()
         report.check(f"{kind}: what was held is free again",
-                     until(lambda: listed(client, "slow") is None
+                     wait_for(lambda: listed(client, "slow") is None
                            and row(client, "memory", "mem_clients_normal") < 4 * MIB))
 
 
@@ -244,7 +245,7 @@ def check_messages_for_many(report):
             readers.append(connect(server.port))
             words = ["PSUBSCRIBE", "c*"] if i % 4 == 0 else ["SUBSCRIBE", "channel"]
             readers[-1].sendall(encode(["CLIENT", "SETNAME", f"reader{i}"]) + encode(words))
-        until(lambda: listed(client, f"reader{subscribers - 1}") is not None
+        wait_for(lambda: listed(client, f"reader{subscribers - 1}") is not None
               and client.call("PUBSUB", "NUMPAT") == 1 and client.call("PUBSUB", "NUMSUB", "channel")[1] == 15)
         before = row(client, "memory", "used_memory")
         messages = [pattern(size, i) if i % 2 else pattern(i % 500, i) for i in range(count)]
@@ -301,7 +302,7 @@ def check_no_descriptors(report):
         report.equal("all are served", [first_reply(one) for one in others], [b"+PONG\r\n"] * 5)
         set_descriptors(server, max(descriptors(server)) + 1)
         waiting = [connect(server.port) for _ in range(20)]
-        report.check("it is told", until(lambda: "Accepting client connection" in server.log()))
+        report.check("it is told", wait_for(lambda: "Accepting client connection" in server.log()))
         ticks = cpu_ticks(server)
         time.sleep(2)
         report.check("a server without descriptors does not spin", cpu_ticks(server) - ticks < 40,
@@ -315,7 +316,7 @@ def check_no_descriptors(report):
             one.close()
         report.equal("a rewrite finds descriptors", client.call("BGREWRITEAOF"),
                      "Background append only file rewriting started")
-        report.check("and ends", until(lambda: row(client, "persistence", "aof_rewrite_in_progress") == 0
+        report.check("and ends", wait_for(lambda: row(client, "persistence", "aof_rewrite_in_progress") == 0
                                        and b"aof_last_bgrewrite_status:ok" in client.call("INFO", "persistence")))
         set_descriptors(server, 1000)
         late = connect(server.port)
@@ -353,7 +354,7 @@ def check_maxclients(report):
             report.equal("and this many clients come in", {other.call("PING") for other in others}, {"PONG"})
             for other in others:
                 other.close()
-            report.check("and leave", until(lambda: b"connected_clients:1\r\n" in client.call("INFO", "clients")))
+            report.check("and leave", wait_for(lambda: b"connected_clients:1\r\n" in client.call("INFO", "clients")))
             resource.setrlimit(resource.RLIMIT_NOFILE, (own, hard))
         before = client.call("CONFIG", "GET", "maxclients")
         try:
@@ -381,7 +382,7 @@ def check_unlogged(report):
     """A log that fails closes those whose writes it lost, not those that wrote long before."""
     with Server(appendonly="yes") as server, server.client() as quiet, server.client() as client:
         quiet.socket.sendall(encode(["CLIENT", "REPLY", "OFF"]) + encode(["SET", "quiet", 1]))
-        report.check("a write without a reply", until(lambda: client.call("GET", "quiet") == b"1"))
+        report.check("a write without a reply", wait_for(lambda: client.call("GET", "quiet") == b"1"))
         log = max((server.directory / "appendonlydir").glob("*.incr.aof"))
         resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE,
                          (log.stat().st_size + 30, resource.RLIM_INFINITY))

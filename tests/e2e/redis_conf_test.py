@@ -11,22 +11,15 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from lib.report import Report  # noqa: E402
 from lib.server import Server, die_with_parent  # noqa: E402
+from lib.waiting import wait_for  # noqa: E402
 
 CONF = pathlib.Path("/etc/redis/redis.conf")
 WAIT_SECONDS = 30
 OTHER_VALUES = {"port", "dir", "logfile", "pidfile", "maxclients"}
-
-
-def wait_for(reached):
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not reached() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return reached()
 
 
 class FileServer(Server):

@@ -13,6 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from lib.report import Report  # noqa: E402
 from lib.resp import ReplyError, encode  # noqa: E402
 from lib.server import Server  # noqa: E402
+from lib.waiting import wait_for  # noqa: E402
 
 WAIT_SECONDS = 30
 CALLS = 150
@@ -29,13 +30,6 @@ def plain_server():
 def info(client, field):
     rows = dict(row.split(":", 1) for row in client.call("INFO", "persistence").decode().split("\r\n") if ":" in row)
     return rows[field]
-
-
-def wait_for(reached):
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not reached() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return reached()
 
 
 def value_after_restart(server, key):

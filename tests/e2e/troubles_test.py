@@ -7,32 +7,25 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from lib.disk import last_log, limit_files, reply_of  # noqa: E402
 from lib.report import Report  # noqa: E402
 from lib.server import Server, tallyd  # noqa: E402
+from lib.waiting import wait_for  # noqa: E402
 
 import resource  # noqa: E402
 
 WAIT_SECONDS = 30
 
 
-def until(condition):
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    return condition()
-
-
 def check_lines(report, name, server, begin, end, relieve):
     """The trouble has begun; `relieve` ends it."""
-    report.check(f"{name}: the log says when it begins", until(lambda: begin in server.log()), server.log())
+    report.check(f"{name}: the log says when it begins", wait_for(lambda: begin in server.log()), server.log())
     report.equal(f"{name}: the log says so once", server.log().count(begin), 1)
     report.check(f"{name}: nothing says that it has ended", end not in server.log(), server.log())
     relieve()
-    report.check(f"{name}: the log says when it has ended", until(lambda: end in server.log()), server.log())
+    report.check(f"{name}: the log says when it has ended", wait_for(lambda: end in server.log()), server.log())
     report.equal(f"{name}: and no more", (server.log().count(begin), server.log().count(end)), (1, 1))
 
 
@@ -54,7 +47,7 @@ def check_snapshots(report):
         client.call("SET", "key", "x" * 200_000)
         limit_files(server, 100_000)
         reply_of(client, "SAVE")
-        report.check("a failed snapshot refuses writes", until(lambda: reply_of(client, "SET", "a", 1).startswith("MISCONF")))
+        report.check("a failed snapshot refuses writes", wait_for(lambda: reply_of(client, "SET", "a", 1).startswith("MISCONF")))
         for _ in range(200):
             reply_of(client, "SET", "a", 1)
 

@@ -14,7 +14,8 @@ from lib.report import Report  # noqa: E402
 from lib.resp import encode  # noqa: E402
 from lib.server import Server  # noqa: E402
 from lib.sockets import (MIB, connect, descriptors, first_reply, is_instrumented, receive,  # noqa: E402
-                         set_descriptors, until)
+                         set_descriptors)
+from lib.waiting import wait_for  # noqa: E402
 
 ROUNDS = 20
 ENDLESS = 1 << 40
@@ -45,7 +46,7 @@ def check_reader_on_full_disk(report, policy):
         readers = [connect(server.port) for _ in range(3)]
         for number, reader in enumerate(readers):
             reader.sendall((encode(["GET", "value"]) + encode(["INCR", f"n{number}"])) * ROUNDS + encode(["QUIT"]))
-        report.check(f"{policy}: all are being served", until(lambda: client.call(
+        report.check(f"{policy}: all are being served", wait_for(lambda: client.call(
             "EXISTS", "n0", "n1", "n2") == 3))
         limit_files(server, last_log(server).stat().st_size + 30)
         with server.client() as writer:
@@ -58,7 +59,7 @@ def check_reader_on_full_disk(report, policy):
         for number in (1, 2):
             got[number] += receive(readers[number], ENDLESS)
         limit_files(server, resource.RLIM_INFINITY)
-        report.check(f"{policy}: writing resumes", until(lambda: reply_of(client, "SET", "after", 1) == "OK"))
+        report.check(f"{policy}: writing resumes", wait_for(lambda: reply_of(client, "SET", "after", 1) == "OK"))
         got[0] += receive(readers[0], ENDLESS)
         for reader in readers:
             reader.close()
@@ -81,7 +82,7 @@ def check_rewrite_of_huge_member(report, policy):
         # The log is longer than this already, so that base and log fail.
         limit_files(server, 8 * MIB)
         client.call("BGREWRITEAOF")
-        report.check(f"{policy}: its rewrite fails", until(lambda: says(client, "aof_last_bgrewrite_status:err")))
+        report.check(f"{policy}: its rewrite fails", wait_for(lambda: says(client, "aof_last_bgrewrite_status:err")))
         report.equal(f"{policy}: reads go on", client.call("SISMEMBER", "set", "small"), 1)
         limit_files(server, resource.RLIM_INFINITY)
         written = [0]
@@ -91,8 +92,8 @@ def check_rewrite_of_huge_member(report, policy):
                 written[0] += reply_of(writer, "SADD", "set", f"later{written[0]}") == 1
             return written[0] >= 3
 
-        report.check(f"{policy}: writing goes on", until(write))
-        report.check(f"{policy}: the rewrite is tried again and succeeds", until(
+        report.check(f"{policy}: writing goes on", wait_for(write))
+        report.check(f"{policy}: the rewrite is tried again and succeeds", wait_for(
             lambda: reply_of(client, "BGREWRITEAOF") and says(client, "aof_last_bgrewrite_status:ok")
             and says(client, "aof_rewrite_in_progress:0")))
         left = [path.name for path in (server.directory / "appendonlydir").glob("temp-*")]
@@ -110,12 +111,12 @@ def check_subscribers_without_descriptors(report):
         subscribers = [connect(server.port) for _ in range(20)]
         for one in subscribers:
             one.sendall(encode(["SUBSCRIBE", "channel"]))
-        report.check("all subscribe", until(lambda: client.call("PUBSUB", "NUMSUB", "channel")[1] == 20))
+        report.check("all subscribe", wait_for(lambda: client.call("PUBSUB", "NUMSUB", "channel")[1] == 20))
         set_descriptors(server, max(descriptors(server)) + 1)
         waiting = [connect(server.port) for _ in range(20)]
-        report.check("nobody else is let in", until(lambda: "Accepting client connection" in server.log()))
+        report.check("nobody else is let in", wait_for(lambda: "Accepting client connection" in server.log()))
         message = "m" * 100_000
-        report.check("who does not read is closed", until(
+        report.check("who does not read is closed", wait_for(
             lambda: client.call("PUBLISH", "channel", message) == 0))
         report.equal("it is said once", server.log().count("Accepting client connection"), 1)
         report.equal("who publishes is served", client.call("PING"), "PONG")
@@ -124,7 +125,7 @@ def check_subscribers_without_descriptors(report):
         report.equal("with descriptors everybody is served again", first_reply(late), b"+PONG\r\n")
         for one in [*subscribers, *waiting, late]:
             one.close()
-        report.check("and nobody is left", until(
+        report.check("and nobody is left", wait_for(
             lambda: b"connected_clients:1\r\n" in client.call("INFO", "clients")))
 
 

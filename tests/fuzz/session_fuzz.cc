@@ -20,6 +20,7 @@
 #include "server/admin/families.h"
 #include "server/dispatch/dispatcher.h"
 #include "server/dispatch/session.h"
+#include "server/loop/keyspace_observer.h"
 #include "server/process/server_state.h"
 #include "server/resp/parser.h"
 #include "server/script/script_engine.h"
@@ -30,7 +31,6 @@ namespace {
 using tally::ByteBlocks;
 using tally::Check;
 using tally::Engine;
-using tally::Keyspace;
 using tally::fuzz::kNow;
 using tally::fuzz::NoFiles;
 using namespace tally::server;
@@ -62,7 +62,7 @@ const CommandTable& Commands() {
   return table;
 }
 
-class World : private Keyspace::Observer, private EffectSink {
+class World : private EffectSink {
  public:
   explicit World(const Config& config)
       : config_(config),
@@ -75,16 +75,9 @@ class World : private Keyspace::Observer, private EffectSink {
     state.process = &process_;
     state.runner = &dispatcher;
     state.effects.Attach(*this);
-    engine.set_observer(this);
   }
-  ~World() { engine.set_observer(nullptr); }
 
  private:
-  void OnExpired(Keyspace& keyspace, std::string_view key) override {
-    state.effects.Append(engine.IndexOf(keyspace), {"DEL", key});
-  }
-  void BeforeChange(Keyspace&, Keyspace::Segment&, std::string_view,
-                    const Keyspace::Entry&) override {}
   void Receive(uint64_t, std::string_view received) override { effects += received; }
 
   Config config_;
@@ -104,6 +97,7 @@ class World : private Keyspace::Observer, private EffectSink {
 
  private:
   EndsScripts process_{state};
+  KeyspaceObserver observer_{state};
 };
 
 // A client's view of the wire: takes one reply off the front of `rest`, false when there is none.

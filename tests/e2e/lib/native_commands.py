@@ -193,7 +193,7 @@ class NativeCommands:
             return ["QUOTA.RESET", book, user] + actions
         return self.pick(["QUOTA.LEFT", book, user, self.sku(), self.sku()] + self.at(),
                          ["QUOTA.LEFTBYUSER", book, user] + actions, ["QUOTA.LIMITS", book, self.sku()] + actions,
-                         ["QUOTA.HISTORY", book, user])
+                         ["QUOTA.SHOW", book, user, self.sku(), self.sku()], ["QUOTA.HISTORY", book, user])
 
     def policy_call(self):
         name = f"{{k}}:policy:{self.random.randrange(4)}"

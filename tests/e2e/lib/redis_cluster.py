@@ -2,21 +2,12 @@
 
 import contextlib
 import subprocess
-import time
 
 from lib.module_server import Caller, module_server
 from lib.server import free_port
+from lib.waiting import wait_for
 
 NODE_TIMEOUT_MS = 2000
-
-
-def wait_for(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.1)
-    return False
 
 
 class Cluster:

@@ -4,7 +4,6 @@ import pathlib
 import resource
 import socket
 import ssl
-import time
 
 from lib.resp import encode
 from lib.server import Server
@@ -35,15 +34,6 @@ def receive(client, size):
         parts.append(part)
         size -= len(part)
     return b"".join(parts)
-
-
-def until(condition):
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def is_instrumented():

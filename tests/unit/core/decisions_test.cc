@@ -31,9 +31,9 @@ struct TestEngine {
   std::string Of(Command command) { return Text(decisions().by_command(command)); }
   std::string Of(LimitAlgorithm algorithm) { return Text(decisions().by_algorithm(algorithm)); }
   std::string OfPolicy(std::string_view name) {
-    PolicyTally* tally = nullptr;
-    REQUIRE(engine.policies().Find(name, tally) != nullptr);
-    return Text(tally->count);
+    const Policy* policy = engine.policies().Find(name);
+    REQUIRE(policy != nullptr);
+    return Text(policy->tally().count);
   }
   RuleList Rules(const std::vector<std::string_view>& words) {
     std::string error;
@@ -145,9 +145,9 @@ TEST_CASE("policies beyond those that have a tally of their own share one") {
   PolicyTable table;
   const auto name = [](size_t i) { return "p" + std::to_string(10'000 + i); };
   const auto tally = [&](std::string_view of) {
-    PolicyTally* found = nullptr;
-    REQUIRE(table.Find(of, found) != nullptr);
-    return found;
+    const Policy* found = table.Find(of);
+    REQUIRE(found != nullptr);
+    return &found->tally();
   };
   const auto names = [&] {
     std::vector<std::string> all;

@@ -7,7 +7,7 @@
 namespace tally {
 namespace {
 
-using Words = PolicyTable::Words;
+using Words = StoredWords;
 
 std::vector<std::string> NamesOf(const PolicyTable& table) {
   std::vector<std::string> names;
@@ -41,7 +41,7 @@ TEST_CASE("policies are kept by name, in the order of names") {
   table.Set("web", {"ALLOW"});
   CHECK(NamesOf(table) == std::vector<std::string>{"api", "web"});
   REQUIRE(table.Find("web") != nullptr);
-  CHECK(*table.Find("web") == Words{"ALLOW"});
+  CHECK(table.Find("web")->words() == Words{"ALLOW"});
   CHECK(table.Erase("web"));
   CHECK_FALSE(table.Erase("web"));
   CHECK(table.size() == 1);
@@ -57,7 +57,7 @@ TEST_CASE("a saved policy is loaded as it was; a shorter one is refused") {
   PolicyTable table;
   REQUIRE(table.Load(bytes));
   REQUIRE(table.Find(name) != nullptr);
-  CHECK(*table.Find(name) == words);
+  CHECK(table.Find(name)->words() == words);
   size_t refused = 0;
   for (size_t length = 0; length < bytes.size(); ++length) {
     PolicyTable part;

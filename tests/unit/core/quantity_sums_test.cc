@@ -31,6 +31,13 @@ class NaiveSums {
     }
     return sum;
   }
+  int64_t FirstAfter(BookId sku, BookId action, int64_t after_ms) const {
+    for (const auto& [key, qty] : quantities_) {
+      const bool is_of = key.sku == sku && key.action == action;
+      if (is_of && key.ts_ms > after_ms && qty > 0) return key.ts_ms;
+    }
+    return std::numeric_limits<int64_t>::max();
+  }
   const std::map<Key, int64_t>& quantities() const { return quantities_; }
 
  private:
@@ -55,12 +62,18 @@ TEST_CASE("sums of quantities are those of a map") {
     return Key{any_id(shape.skus), any_id(1), 1'760'000'000'000 + random.Between(0, shape.times)};
   };
   const auto compare = [&] {
+    QuantitySums::Reader reader(sums);
     for (int i = 0; i < 20; ++i) {
       const Key key = any_key();
       const int64_t after_ms = random.OneIn(4) ? kEarliest : key.ts_ms;
-      REQUIRE(sums.SumAfter(key.sku, key.action, after_ms) ==
-              naive.SumAfter(key.sku, key.action, after_ms));
+      const int64_t sum = naive.SumAfter(key.sku, key.action, after_ms);
+      REQUIRE(sums.SumAfter(key.sku, key.action, after_ms) == sum);
+      REQUIRE(reader.SumAfter(key.sku, key.action, after_ms) == sum);
+      REQUIRE(sums.FirstAfter(key.sku, key.action, after_ms) ==
+              naive.FirstAfter(key.sku, key.action, after_ms));
     }
+    REQUIRE(sums.FirstAfter(1, 0, std::numeric_limits<int64_t>::max()) ==
+            std::numeric_limits<int64_t>::max());
   };
   for (int round = 0; round < 4; ++round) {
     for (int i = 0; i < 6000; ++i) {

@@ -49,7 +49,7 @@ struct Shop {
     return credited;
   }
   void Reset(std::vector<QuotaId> actions) {
-    book.Reset(kUser, QuotaActions(std::move(actions)), now);
+    test::ResetOne(book, kUser, QuotaActions(std::move(actions)), now);
   }
   Lefts Left(int64_t sku = kSku) const { return test::LeftOf(book, kUser, sku, now); }
   size_t Kept() const { return HistoryOf(book, kUser, now).size(); }
@@ -316,8 +316,8 @@ TEST_CASE("a reset without actions forgets the user") {
   Shop shop;
   shop.Set(kSku, 0, 10);
   shop.Buy(1, {{kSku, 0, 4}});
-  REQUIRE(shop.book.Reset(kUser, QuotaActions(), shop.now));
-  REQUIRE_FALSE(shop.book.Reset(kUser, QuotaActions(), shop.now));
+  REQUIRE(test::ResetOne(shop.book, kUser, QuotaActions(), shop.now));
+  REQUIRE_FALSE(test::ResetOne(shop.book, kUser, QuotaActions(), shop.now));
   REQUIRE(shop.Left() == Lefts{{0, 10}});
   REQUIRE(shop.Kept() == 0);
   REQUIRE(shop.book.stats().users == 0);
@@ -417,18 +417,13 @@ TEST_CASE("what is left by user names the SKUs bought that have a limit for the 
   shop.Set(4, 0, 10);
   shop.Buy(1, {{2, 7, 1}, {1, 0, 2}, {3, 0, 3}, {4, 0, 1}});
   shop.Return(1, {{4, 1}});
-  QuotaLefts lefts;
-  shop.book.LeftAll(kUser, QuotaActions(), shop.now, lefts);
-  REQUIRE(lefts.size() == 2);
-  REQUIRE(lefts.sku(0) == 1);
-  REQUIRE(test::LeftsOf(lefts, 0) == Lefts{{0, 8}});
-  REQUIRE(lefts.sku(1) == 2);
-  REQUIRE(test::LeftsOf(lefts, 1) == Lefts{{7, 9}});
-  shop.book.LeftAll(kUser, QuotaActions({7}), shop.now, lefts);
-  REQUIRE(lefts.size() == 1);
-  REQUIRE(lefts.sku(0) == 2);
-  shop.book.LeftAll(kUser + 1, QuotaActions(), shop.now, lefts);
-  REQUIRE(lefts.size() == 0);
+  using All = std::map<QuotaId, Lefts>;
+  const auto all = [&](QuotaActions actions) {
+    return test::LeftAllOf(shop.book, kUser, actions, shop.now);
+  };
+  REQUIRE(all({}) == All{{1, {{0, 8}}}, {2, {{7, 9}}}});
+  REQUIRE(all(QuotaActions({7})) == All{{2, {{7, 9}}}});
+  REQUIRE(test::LeftAllOf(shop.book, kUser + 1, {}, shop.now).empty());
 }
 
 TEST_CASE("LIMITS says what was set and when") {
@@ -436,12 +431,10 @@ TEST_CASE("LIMITS says what was set and when") {
   shop.Set(kSku, 7, 5, 1500);
   shop.now += 10;
   shop.Set(kSku, -2, 6, kDay);
-  std::vector<QuotaLimit> limits;
-  shop.book.Limits(kSku, QuotaActions(), limits);
-  REQUIRE(limits == std::vector<QuotaLimit>{{-2, 6, kDay, kNow + 10}, {7, 5, 1500, kNow}});
-  limits.clear();
-  shop.book.Limits(kSku, QuotaActions({7, 8}), limits);
-  REQUIRE(limits == std::vector<QuotaLimit>{{7, 5, 1500, kNow}});
+  REQUIRE(test::LimitsOf(shop.book, kSku) ==
+          std::vector<QuotaLimit>{{-2, 6, kDay, kNow + 10}, {7, 5, 1500, kNow}});
+  REQUIRE(test::LimitsOf(shop.book, kSku, QuotaActions({7, 8})) ==
+          std::vector<QuotaLimit>{{7, 5, 1500, kNow}});
   REQUIRE(shop.book.stats().limits == 2);
 }
 

@@ -7,6 +7,7 @@
 #include "core/quota/entity_key.h"
 #include "core/quota/limit_block.h"
 #include "core/quota/purchase_block.h"
+#include "core/quota/return_marks.h"
 #include "random_seed.h"
 
 namespace tally {
@@ -251,6 +252,43 @@ TEST_CASE("an id is an integer only as an integer is written") {
       REQUIRE((ascending[i] == ascending[j]) == (i == j));
     }
   }
+}
+
+TEST_CASE("blocks of returns keep every return, and no other bytes are one") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  for (int round = 0; round < 300; ++round) {
+    std::vector<ReturnMark> marks;
+    for (size_t i = 1 + random.Below(40); i > 0; --i) {
+      ReturnMark mark;
+      if (!marks.empty()) mark = marks.back();
+      if (marks.empty() || random.OneIn(3)) {
+        mark.order = random.OneIn(3) ? kTexts[random.Below(std::size(kTexts))] : AnyInt64(random);
+      }
+      mark.sku = AnyBookId(random);
+      if (random.OneIn(2)) mark.ts_ms = AnyInt64(random);
+      marks.push_back(mark);
+    }
+    const std::string block = EncodeMarks(marks);
+    std::vector<ReturnMark> decoded;
+    REQUIRE(DecodeMarks(block, decoded));
+    REQUIRE(decoded == marks);
+    // A block that is cut is malformed, or has fewer returns.
+    const size_t cut = random.Below(block.size());
+    if (DecodeMarks(std::string_view(block).substr(0, cut), decoded)) {
+      REQUIRE(decoded.size() < marks.size());
+    }
+    std::string changed = block;
+    changed[random.Below(changed.size())] ^= static_cast<char>(1 + random.Below(255));
+    if (DecodeMarks(changed, decoded)) {
+      const std::string again = EncodeMarks(decoded);
+      std::vector<ReturnMark> same;
+      REQUIRE(DecodeMarks(again, same));
+      REQUIRE(same == decoded);
+    }
+  }
+  std::vector<ReturnMark> none;
+  REQUIRE_FALSE(DecodeMarks("", none));
 }
 
 }  // namespace

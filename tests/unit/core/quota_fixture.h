@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,8 +32,32 @@ inline Lefts LeftOf(const QuotaBook& book, const QuotaId& user, const QuotaId& s
 inline std::vector<QuotaPurchase> HistoryOf(const QuotaBook& book, const QuotaId& user,
                                             int64_t now_ms) {
   std::vector<QuotaPurchase> lines;
-  book.History(user, now_ms, lines);
+  book.ForEachPurchase(user, now_ms, [&](const QuotaPurchase& line) { lines.push_back(line); });
   return lines;
+}
+
+// By SKU.
+inline std::map<QuotaId, Lefts> LeftAllOf(const QuotaBook& book, const QuotaId& user,
+                                          const QuotaActions& actions, int64_t now_ms) {
+  QuotaUserLefts left;
+  std::map<QuotaId, Lefts> all;
+  if (!book.LeftAll(std::vector<QuotaId>{user}, actions, now_ms, left)) return all;
+  for (size_t i = 0; i < left.lefts.size(); ++i) all[left.lefts.sku(i)] = LeftsOf(left.lefts, i);
+  return all;
+}
+
+inline std::vector<QuotaLimit> LimitsOf(const QuotaBook& book, const QuotaId& sku,
+                                        const QuotaActions& actions = {}) {
+  std::vector<QuotaLimit> limits;
+  book.Limits(std::vector<QuotaId>{sku}, actions, [&](std::span<const QuotaLimit> of_sku) {
+    limits.assign(of_sku.begin(), of_sku.end());
+  });
+  return limits;
+}
+
+inline bool ResetOne(QuotaBook& book, const QuotaId& user, const QuotaActions& actions,
+                     int64_t now_ms) {
+  return book.Reset(std::vector<QuotaId>{user}, actions, now_ms) == 1;
 }
 
 // Every run of a snapshot of the book.

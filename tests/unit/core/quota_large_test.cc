@@ -66,6 +66,84 @@ TEST_CASE("a return is known as long as a line of its order is kept, in whicheve
   REQUIRE(shop.ReturnOnce(1, 1, kNow, all_gone) == 1);
 }
 
+TEST_CASE("an order that comes again is another order, whether its lines are freed or not") {
+  Shop shop;
+  shop.Record(1, 1, 5, kNow, kNow);
+  shop.RecordMany(kNow, kNow, 2000);
+  REQUIRE(shop.ReturnOnce(1, 1, kNow, kNow) == 1);
+  REQUIRE(shop.ReturnOnce(1500, 2, kNow, kNow) == 1);
+  const int64_t gone = kNow + kRetention;
+  for (const int64_t order : {1500, 1}) {
+    shop.Record(order, 2, 5, gone, gone);
+    REQUIRE(shop.book().stats().purchases > 1000);
+    REQUIRE(shop.ReturnOnce(order, 2, kNow, gone) == 1);
+    REQUIRE(shop.ReturnOnce(order, 2, kNow, gone) == 0);
+  }
+}
+
+// Returns are kept in chunks, saved, copied, and forgotten with their order.
+TEST_CASE("an order may be returned thousands of times") {
+  Shop shop;
+  constexpr int32_t kReturns = 5000;
+  shop.Record(1, 1, kReturns + 10, kNow, kNow);
+  for (int64_t i = 0; i < kReturns; ++i) REQUIRE(shop.ReturnOnce(1, 1, kNow + i, kNow) == 1);
+  const auto runs = test::SaveAll(shop.book());
+  QuotaBook copy = shop.book().Clone();
+  QuotaBook loaded(2);
+  for (const std::string& run : runs) REQUIRE(loaded.Load(run));
+  const auto once = [](QuotaBook& book, int64_t ts_ms, int64_t now_ms) {
+    std::vector<int32_t> credited;
+    const std::vector<QuotaReturnItem> items = {{1, 1}};
+    book.Return({kUser, 1, items, ts_ms, true}, now_ms, credited);
+    return credited[0];
+  };
+  for (QuotaBook* book : {&shop.book(), &copy, &loaded}) {
+    for (const int64_t i : {0, 31, 32, kReturns / 2, kReturns - 1}) {
+      REQUIRE(once(*book, kNow + i, kNow) == 0);
+    }
+    REQUIRE(once(*book, kNow + kReturns, kNow) == 1);
+    REQUIRE(HistoryOf(*book, kUser, kNow).front().qty == 9);
+    REQUIRE(book->stats().purchases == 1);
+    const int64_t gone = kNow + kRetention;
+    for (int i = 0; i < 4; ++i) book->ExpireSome(gone, 1'000'000);
+    REQUIRE(book->Empty());
+    REQUIRE(book->stats().bytes < 4096);
+  }
+}
+
+TEST_CASE("after a load the indexes of large users can be made before they are asked for") {
+  Shop shop;
+  shop.RecordMany(kNow, kNow, 3000);
+  QuotaBook loaded(2);
+  for (const std::string& run : test::SaveAll(shop.book())) REQUIRE(loaded.Load(run));
+  const size_t without = loaded.MemoryBytes();
+  while (loaded.PrepareNext()) {
+  }
+  const size_t with = loaded.MemoryBytes();
+  REQUIRE(with > without + 3000);
+  REQUIRE(test::LeftOf(loaded, kUser, 2, kNow) == test::LeftOf(shop.book(), kUser, 2, kNow));
+  REQUIRE(loaded.MemoryBytes() == with);
+  QuotaBook empty(3);
+  REQUIRE_FALSE(empty.PrepareNext());
+}
+
+TEST_CASE("a chunk of lines has no returns beside them") {
+  UserPurchases purchases;
+  purchases.lines.push_back({1, 1, 0, kNow, kNow, 5, kNotReset});
+  const auto run_of = [&] {
+    std::string block;
+    EncodePurchases(purchases, block);
+    std::string run = "C";
+    AppendSignedVarint(run, kUser);
+    AppendVarint(run, 0);
+    AppendLengthPrefixed(run, block);
+    return run;
+  };
+  REQUIRE(QuotaBook(1).Load(run_of()));
+  purchases.returns.push_back({1, 1, kNow});
+  REQUIRE_FALSE(QuotaBook(1).Load(run_of()));
+}
+
 TEST_CASE("what is out of retention and not freed yet does not count at an earlier time either") {
   Shop shop;
   shop.book().SetLimits(std::vector<QuotaLimitSpec>{{2, 0, 1000, kRetention}}, kNow);

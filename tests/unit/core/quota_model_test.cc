@@ -61,6 +61,8 @@ struct Traffic {
   std::vector<QuotaId> users = kUsers;
   std::vector<QuotaId> orders = kOrders;
   size_t most_items = 3;
+  size_t most_returns = 1;  // at a time
+  size_t most_qty = 11;
 };
 
 class Walk {
@@ -85,7 +87,8 @@ class Walk {
       case 3:
       case 4:
       case 5:
-        return Return();
+        for (size_t i = 1 + random_.Below(traffic_.most_returns); i > 0; --i) Return();
+        return;
       case 6:
         return Reset();
       case 7:
@@ -105,24 +108,40 @@ class Walk {
       REQUIRE(test::HistoryOf(book_, user, now_ms_) == model_.History(user));
       const QuotaActions actions =
           random_.OneIn(2) ? QuotaActions() : QuotaActions({Pick(kActions), Pick(kActions)});
-      QuotaLefts lefts;
-      book_.LeftAll(user, actions, now_ms_, lefts);
-      std::map<QuotaId, Lefts> all;
-      for (size_t i = 0; i < lefts.size(); ++i) all[lefts.sku(i)] = test::LeftsOf(lefts, i);
-      REQUIRE(all == model_.LeftAll(user, actions));
+      REQUIRE(test::LeftAllOf(book_, user, actions, now_ms_) == model_.LeftAll(user, actions));
 
       const std::vector<QuotaId> skus = {Pick(kSkus), Pick(kSkus), Pick(kSkus), 99,
                                          QuotaId::Text("99 ")};
+      size_t next = 0;
+      book_.Uses(user, skus, now_ms_, [&](std::span<const QuotaUse> uses) {
+        REQUIRE(std::vector(uses.begin(), uses.end()) == model_.Uses(user, skus[next++]));
+      });
+      REQUIRE(next == skus.size());
       const int64_t at_ms = now_ms_ + random_.Between(-50'000, 50'000);
+      QuotaLefts lefts;
       book_.Left(user, skus, at_ms, now_ms_, lefts);
       for (size_t i = 0; i < skus.size(); ++i) {
         REQUIRE(test::LeftsOf(lefts, i) == model_.Left(user, skus[i], at_ms));
       }
     }
-    for (const QuotaId& sku : kSkus) {
-      std::vector<QuotaLimit> limits;
-      book_.Limits(sku, QuotaActions(), limits);
-      REQUIRE(limits == model_.Limits(sku));
+    for (const QuotaId& sku : kSkus) REQUIRE(test::LimitsOf(book_, sku) == model_.Limits(sku));
+    CompareUsersTogether();
+  }
+
+  // Some users are named twice, and some have bought nothing.
+  void CompareUsersTogether() {
+    std::vector<QuotaId> users;
+    for (size_t i = random_.Below(12); i > 0; --i) users.push_back(Pick(traffic_.users));
+    users.emplace_back(99);
+    QuotaUserLefts left;
+    REQUIRE(book_.LeftAll(users, QuotaActions(), now_ms_, left));
+    REQUIRE(left.users.size() == users.size());
+    for (size_t i = 0; i < users.size(); ++i) {
+      std::map<QuotaId, Lefts> all;
+      for (size_t at = left.users[i].begin; at < left.users[i].end; ++at) {
+        all[left.lefts.sku(at)] = test::LeftsOf(left.lefts, at);
+      }
+      REQUIRE(all == model_.LeftAll(users[i], QuotaActions()));
     }
   }
 
@@ -153,6 +172,12 @@ class Walk {
     return now_ms_ + random_.Between(random_.OneIn(4) ? -320'000 : -120'000, 40'000);
   }
 
+  // The same one often, so that ONCE has something to recognise.
+  int64_t ReturnTime() {
+    const int64_t now_ms = now_ms_ / 20'000 * 20'000;
+    return now_ms + static_cast<int64_t>(random_.Below(traffic_.most_returns));
+  }
+
   void SetLimits() {
     std::vector<QuotaLimitSpec> specs;
     for (size_t i = 1 + random_.Below(3); i > 0; --i) {
@@ -179,17 +204,19 @@ class Walk {
   void Buy() {
     std::vector<QuotaItem> items;
     for (size_t i = 1 + random_.Below(traffic_.most_items); i > 0; --i) {
-      items.push_back({Pick(kSkus), Pick(kActions), static_cast<int32_t>(random_.Below(12))});
+      items.push_back({Pick(kSkus), Pick(kActions),
+                       static_cast<int32_t>(random_.Below(traffic_.most_qty + 1))});
     }
     const QuotaOrder order{Pick(traffic_.users), Pick(traffic_.orders), items,
-                           EventTime(),          random_.OneIn(2),      random_.OneIn(3)};
+                           EventTime(),          random_.OneIn(2),      random_.OneIn(3),
+                           !random_.OneIn(8)};
     QuotaLefts lefts;
     const QuotaBook::BuyResult result = book_.Buy(order, now_ms_, lefts);
     const auto [applied, item] = model_.Buy(order);
     REQUIRE(result.applied == applied);
     REQUIRE(result.item == item);
-    REQUIRE(lefts.size() == items.size());
-    for (size_t i = 0; i < items.size(); ++i) {
+    REQUIRE(lefts.size() == (order.is_answered ? items.size() : 0));
+    for (size_t i = 0; i < lefts.size(); ++i) {
       REQUIRE(test::LeftsOf(lefts, i) == model_.Left(order.user, items[i].sku, now_ms_));
     }
   }
@@ -199,8 +226,8 @@ class Walk {
     for (size_t i = 1 + random_.Below(3); i > 0; --i) {
       items.push_back({Pick(kSkus), static_cast<int32_t>(random_.Below(10))});
     }
-    const QuotaReturn request{Pick(traffic_.users), Pick(traffic_.orders), items,
-                              now_ms_ / 20'000 * 20'000, random_.OneIn(2)};
+    const QuotaReturn request{Pick(traffic_.users), Pick(traffic_.orders), items, ReturnTime(),
+                              random_.OneIn(2)};
     std::vector<int32_t> credited;
     const bool changed = book_.Return(request, now_ms_, credited);
     REQUIRE(credited == model_.Return(request));
@@ -209,11 +236,14 @@ class Walk {
   }
 
   void Reset() {
-    const QuotaId user = Pick(traffic_.users);
+    std::vector<QuotaId> users;
+    for (size_t i = 1 + random_.Below(3); i > 0; --i) users.push_back(Pick(traffic_.users));
     const std::vector<QuotaId> listed =
         random_.OneIn(3) ? std::vector<QuotaId>() : std::vector{Pick(kActions), Pick(kActions)};
     const QuotaActions actions = listed.empty() ? QuotaActions() : QuotaActions(listed);
-    REQUIRE(book_.Reset(user, actions, now_ms_) == model_.Reset(user, listed));
+    size_t reset = 0;
+    for (const QuotaId& user : users) reset += model_.Reset(user, listed) ? 1 : 0;
+    REQUIRE(book_.Reset(users, actions, now_ms_) == reset);
   }
 
   void Reload() {
@@ -265,6 +295,20 @@ TEST_CASE("a quota book answers for users of many purchases as lists of purchase
     }
   }
   REQUIRE(most > 500);
+}
+
+// Of few purchases, so that only the returns make their user large.
+TEST_CASE("a quota book answers for orders of many returns as lists of purchases do") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  for (int walk = 0; walk < 6; ++walk) {
+    Walk one(random, {{7, kBinary}, kOrders, 2, 60, 3000});
+    for (int step = 0; step < 300; ++step) {
+      one.Step();
+      if (step % 8 == 0) one.Compare();
+      if (step % 50 == 49) one.CompareCounts();
+    }
+  }
 }
 
 }  // namespace

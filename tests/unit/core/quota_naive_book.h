@@ -59,20 +59,44 @@ class NaiveBook {
     return found;
   }
 
+  // Calls visit(purchase) for each line that counts for the limit at `at_ms`.
+  template <typename Visit>
+  void ForEachCounted(const QuotaId& user, const QuotaId& sku, const QuotaLimit& limit,
+                      int64_t at_ms, Visit visit) const {
+    const auto deleted = deleted_.find({sku, limit.action});
+    const auto lines = users_.find(user);
+    if (lines == users_.end()) return;
+    for (const Line& line : lines->second) {
+      if (line.purchase.sku != sku || line.no_more.contains(limit.action)) continue;
+      if (limit.action != 0 && limit.action != line.purchase.action) continue;
+      if (deleted != deleted_.end() && line.sequence < deleted->second) continue;
+      if (at_ms - limit.window_ms < line.purchase.ts_ms) visit(line.purchase);
+    }
+  }
+
   // What is left before it is cut off at zero.
   int64_t RawLeft(const QuotaId& user, const QuotaId& sku, const QuotaLimit& limit,
                   int64_t at_ms) const {
     int64_t left = limit.limit;
-    const auto deleted = deleted_.find({sku, limit.action});
-    const auto lines = users_.find(user);
-    if (lines == users_.end()) return left;
-    for (const Line& line : lines->second) {
-      if (line.purchase.sku != sku || line.no_more.contains(limit.action)) continue;
-      if (limit.action != 0 && line.purchase.action != limit.action) continue;
-      if (deleted != deleted_.end() && line.sequence < deleted->second) continue;
-      if (at_ms - limit.window_ms < line.purchase.ts_ms) left -= line.purchase.qty;
-    }
+    ForEachCounted(user, sku, limit, at_ms,
+                   [&](const QuotaPurchase& purchase) { left -= purchase.qty; });
     return left;
+  }
+
+  std::vector<QuotaUse> Uses(const QuotaId& user, const QuotaId& sku) const {
+    std::vector<QuotaUse> uses;
+    for (const QuotaLimit& limit : Limits(sku)) {
+      const int64_t left = RawLeft(user, sku, limit, now_ms_);
+      QuotaUse use{limit.action, limit.limit, limit.window_ms, limit.limit - left,
+                   std::max<int64_t>(left, 0)};
+      ForEachCounted(user, sku, limit, now_ms_, [&](const QuotaPurchase& purchase) {
+        const int64_t leaves_ms = std::min(purchase.ts_ms, now_ms_) + limit.window_ms;
+        if (purchase.qty == 0) return;
+        if (use.next_ms == 0 || leaves_ms < use.next_ms) use.next_ms = leaves_ms;
+      });
+      uses.push_back(use);
+    }
+    return uses;
   }
 
   Lefts Left(const QuotaId& user, const QuotaId& sku, int64_t at_ms) const {
@@ -91,7 +115,9 @@ class NaiveBook {
     for (size_t i = 0; i < order.items.size(); ++i) {
       const QuotaItem& item = order.items[i];
       users_[order.user].push_back(
-          {{order.order, item.sku, item.action, item.qty, order.ts_ms}, sequence_, {}});
+          {{order.order, item.sku, item.action, item.qty, std::min(order.ts_ms, now_ms_)},
+           sequence_,
+           {}});
       if (!order.if_left) continue;
       for (const QuotaLimit& limit : Limits(item.sku)) {
         if (limit.action != 0 && limit.action != item.action) continue;

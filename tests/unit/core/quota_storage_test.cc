@@ -55,7 +55,7 @@ void SnapshotUnderChange(test::SeededRandom& random, test::Names& names) {
       // Some users, SKUs and actions are new.
       book.Buy({user(random.Between(0, 12'000)), names.Of("order ", order), items, kNow}, kNow,
                lefts);
-      book.Reset(user(random.Between(0, 10'000)), QuotaActions(), kNow);
+      test::ResetOne(book, user(random.Between(0, 10'000)), QuotaActions(), kNow);
       book.Buy({large(random.Between(0, kLarge)), names.Of("order ", order), items, kNow}, kNow,
                lefts);
       std::vector<int32_t> credited;
@@ -66,7 +66,7 @@ void SnapshotUnderChange(test::SeededRandom& random, test::Names& names) {
       if (random.OneIn(10)) {
         const QuotaActions none({names.Of("action ", 7)});
         const QuotaActions some = random.OneIn(3) ? QuotaActions() : none;
-        book.Reset(large(random.Between(0, kLarge)), some, kNow);
+        test::ResetOne(book, large(random.Between(0, kLarge)), some, kNow);
       }
       const int64_t n = random.Between(0, 4000);
       book.DelLimits(std::vector<QuotaId>{sku(n)}, QuotaActions(), kNow);
@@ -94,10 +94,7 @@ void SnapshotUnderChange(test::SeededRandom& random, test::Names& names) {
       }
     }
     for (int64_t n = 0; n < 4002; n += 5) {
-      std::vector<QuotaLimit> expected, limits;
-      original.Limits(sku(n), QuotaActions(), expected);
-      loaded.Limits(sku(n), QuotaActions(), limits);
-      REQUIRE(limits == expected);
+      REQUIRE(test::LimitsOf(loaded, sku(n)) == test::LimitsOf(original, sku(n)));
     }
     REQUIRE(test::TextsIn(loaded) == test::TextsIn(original));
   }
@@ -157,7 +154,6 @@ TEST_CASE("a clone is equal and separate") {
 // Asks for and changes what a book of Filled() holds.
 void UseAll(QuotaBook& book, test::Names& names) {
   QuotaLefts lefts;
-  std::vector<QuotaLimit> limits;
   std::vector<int32_t> credited;
   for (int64_t n = 0; n < 20; ++n) {
     const QuotaId user = names.Of("user ", n * 97);
@@ -171,17 +167,18 @@ void UseAll(QuotaBook& book, test::Names& names) {
       const std::vector<QuotaReturnItem> items = {{sku, 1}};
       book.Return({user, QuotaId::Text(order), items, kNow}, kNow, credited);
     }
-    book.LeftAll(user, QuotaActions(), kNow, lefts);
-    book.Limits(sku, QuotaActions(), limits);
+    test::LeftAllOf(book, user, QuotaActions(), kNow);
+    test::LimitsOf(book, sku);
+    book.Uses(user, std::vector<QuotaId>{sku}, kNow, [](std::span<const QuotaUse>) {});
     const QuotaId large = names.Of("user ", test::kFirstLarge + n % 2);
     book.Left(large, std::vector<QuotaId>{sku}, kNow, kNow, lefts);
     book.Return({large, names.Of("order ", 3 * n), std::vector<QuotaReturnItem>{{sku, 1}}, kNow},
                 kNow, credited);
     const std::vector<QuotaItem> bought = {{sku, names.Of("action ", n), 1}};
     book.Buy({large, n, bought, kNow + n}, kNow, lefts);
-    if (n == 10) book.Reset(large, QuotaActions({names.Of("action ", 7)}), kNow);
+    if (n == 10) test::ResetOne(book, large, QuotaActions({names.Of("action ", 7)}), kNow);
     book.Buy({user, n, bought, kNow}, kNow, lefts);
-    if (n % 3 == 0) book.Reset(user, QuotaActions(), kNow);
+    if (n % 3 == 0) test::ResetOne(book, user, QuotaActions(), kNow);
     if (n % 3 == 1) book.DelLimits(std::vector<QuotaId>{sku}, QuotaActions(), kNow);
   }
 }

@@ -76,7 +76,7 @@ QuotaBook OfIntegers() {
   std::vector<int32_t> credited;
   const std::vector<QuotaReturnItem> r = {{7, 2}};
   book.Return({1, 100, r, kNow - 30}, kNow - 30, credited);
-  book.Reset(1, QuotaActions({kMax}), kNow - 20);
+  test::ResetOne(book, 1, QuotaActions({kMax}), kNow - 20);
   return book;
 }
 
@@ -159,8 +159,8 @@ TEST_CASE("a text is kept as long as something uses it") {
   REQUIRE(TextsIn(book) == std::set<std::string>{"autumn", "other", "sku", "spring"});
   // A deletion is remembered, and what it is of, while there are purchases.
   REQUIRE(book.DelLimits(std::vector<QuotaId>{T("sku")}, QuotaActions({T("spring")}), kNow) == 1);
-  REQUIRE(book.Reset(T("user"), QuotaActions({T("autumn")}), kNow));
-  REQUIRE_FALSE(book.Reset(T("user"), QuotaActions({T("autumn")}), kNow));
+  REQUIRE(test::ResetOne(book, T("user"), QuotaActions({T("autumn")}), kNow));
+  REQUIRE_FALSE(test::ResetOne(book, T("user"), QuotaActions({T("autumn")}), kNow));
   REQUIRE(TextsIn(book).size() == 4);
 
   SECTION("until the purchases are out of retention") {
@@ -169,7 +169,7 @@ TEST_CASE("a text is kept as long as something uses it") {
     REQUIRE(book.Empty());
   }
   SECTION("until the user is forgotten") {
-    REQUIRE(book.Reset(T("user"), QuotaActions(), kNow));
+    REQUIRE(test::ResetOne(book, T("user"), QuotaActions(), kNow));
     REQUIRE(TextsIn(book) == std::set<std::string>{"sku", "spring"});
     book.ExpireSome(kNow + 31 * kDay, 1000);
   }

@@ -11,6 +11,21 @@
 namespace tally {
 namespace {
 
+// Counts how often a zone is looked for, which is once for each rule that names one.
+class CountedZones final : public ZoneSource {
+ public:
+  Zone* FindNamed(std::string_view name) override {
+    ++finds;
+    return name == "Mars/Phobos" && !has_mars ? nullptr : zones_.Find("Asia/Shanghai");
+  }
+
+  int finds = 0;
+  bool has_mars = false;
+
+ private:
+  TzdataZones zones_;
+};
+
 struct Grammar {
   // The rules that the words say, or nothing and the error.
   bool Read(const std::string& line, WordOrigin origin = WordOrigin::kCaller) {
@@ -83,8 +98,57 @@ TEST_CASE("a policy stands for its rules, and for their words") {
   const RuleParser parser(grammar.zones, grammar.policies);
   CHECK_FALSE(parser.ReadPlain(WordReader(grammar.words, WordOrigin::kCaller, error), list));
   CHECK(error ==
-        "rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, LOCKOUT, ALLOW or DENY in a policy, "
+        "rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, LOCKOUT, ALLOW or DENY in a "
+        "policy, "
         "not 'POLICY'");
+}
+
+TEST_CASE("the words of a policy are read once, until it is set again") {
+  CountedZones zones;
+  PolicyTable policies;
+  std::string error;
+  const std::vector<std::string_view> words = {"POLICY", "day"};
+  const auto read = [&](WordOrigin origin, RuleList& list) {
+    error.clear();
+    size_t index = 0;
+    return RuleParser(zones, policies).Read(WordReader(words, origin, error), index, list);
+  };
+  const StoredWords day = {"CALENDAR", "7", "day", "TZ", "Asia/Shanghai", "FIXED", "3", "60s"};
+  for (int sets = 1; sets <= 2; ++sets) {
+    policies.Set("day", day);
+    for (int uses = 0; uses < 3; ++uses) {
+      RuleList list;
+      REQUIRE(read(WordOrigin::kCaller, list));
+      CHECK(list.rules.size() == 2);
+      CHECK(list.rules[0].limit == 7);
+      CHECK(list.rules[1].policy == &policies.Find("day")->tally());
+      CHECK(StoredWords(list.words.begin(), list.words.end()) == day);
+    }
+    CHECK(zones.finds == sets);
+    CHECK(policies.Find("day")->words() == day);
+  }
+
+  // A zone that is missing is looked for each time, since it may come.
+  policies.Set("day", {"CALENDAR", "7", "day", "TZ", "Mars/Phobos"});
+  RuleList list;
+  CHECK(read(WordOrigin::kStored, list));
+  CHECK_FALSE(read(WordOrigin::kCaller, list));
+  CHECK(error.find("'Mars/Phobos'") != std::string::npos);
+  zones.has_mars = true;
+  CHECK(read(WordOrigin::kCaller, list));
+}
+
+TEST_CASE("a policy's rules count among the most of a decision") {
+  Grammar grammar;
+  StoredWords words;
+  for (size_t i = 0; i < kMaxRules; ++i) words.insert(words.end(), {"FIXED", "3", "60s"});
+  grammar.policies.Set("most", words);
+  for (int use = 0; use < 2; ++use) {
+    REQUIRE(grammar.Read("POLICY most"));
+    CHECK(grammar.list.rules.size() == kMaxRules);
+    CHECK(grammar.Error("FIXED 3 1s POLICY most") == "rules must be at most 64 in one command");
+    CHECK(grammar.Error("POLICY most FIXED 3 1s") == "rules must be at most 64 in one command");
+  }
 }
 
 TEST_CASE("what is wrong with a rule is said by its argument") {
@@ -99,11 +163,39 @@ TEST_CASE("what is wrong with a rule is said by its argument") {
   CHECK(grammar.Error("CALENDAR 1 fortnight") ==
         "unit must be second, minute, hour, day, week, month or year");
   CHECK(grammar.Error("CALENDAR 1 day TZ Asia/Nowhere") ==
-        "TZ must be an IANA time zone that this system knows, or an offset as +08:00, not 'Asia/Nowhere'");
+        "TZ must be an IANA time zone that this system knows, or an offset as +08:00, not "
+        "'Asia/Nowhere'");
+  CHECK(grammar.Error("CALENDAR 1 day TZ UTC+8").ends_with(", not 'UTC+8': write +08:00"));
+  CHECK(grammar.Error("CALENDAR 1 day TZ GMT-0330").ends_with(": write -03:30"));
+  CHECK(grammar.Error("CALENDAR 1 day TZ UTC+15").ends_with(", not 'UTC+15'"));
+  CHECK(grammar.Error("LOCKOUT 5 1h") == "LOCKOUT needs: limit period block");
+  CHECK(grammar.Error("LOCKOUT 5 1h 1h GROW 2") == "GROW needs: MAX most");
+  CHECK(grammar.Error("LOCKOUT 5 1h 1h MAX 2h") == "MAX needs: GROW factor");
+  CHECK(grammar.Error("LOCKOUT 5 1h 2h GROW 2 MAX 1h") == "MAX must not be below block");
+  CHECK(grammar.Error("LOCKOUT 5 1h 1h GROW 2 GROW 3 MAX 1d") == "GROW is given twice");
+  for (const char* factor : {"0.5", "0", "-2", "", "1.", ".5", "1.0001", "1000001", "x", "1e3"}) {
+    INFO(factor);
+    CHECK(grammar.Error(StrCat("LOCKOUT 5 1h 1h GROW ", factor, " MAX 1d"))
+              .starts_with("GROW must be a number from 1 to 1000000"));
+  }
+  for (const char* rule :
+       {"month STARTS 0", "month STARTS 32", "month STARTS 1T24:00", "month STARTS 1T",
+        "day STARTS 24:00", "day STARTS 1:00", "day STARTS 12:60", "week STARTS someday",
+        "year STARTS 02-30", "year STARTS 13-01", "year STARTS 00-10", "year STARTS 04-31",
+        "hour STARTS 10"}) {
+    INFO(rule);
+    CHECK(grammar.Error(StrCat("CALENDAR 1 ", rule)).starts_with("STARTS "));
+  }
+  CHECK(grammar.Error("CALENDAR 1 week STARTS sunday WEEKSTART sunday") ==
+        "STARTS and WEEKSTART say the same: give one of them");
+  CHECK(
+      grammar.Error("FIXED 1 1s FROM 1795230400123").starts_with("FROM 1795230400123 looks like"));
+  CHECK(grammar.Error("FIXED 1 1s FROM 1 FROM 2") == "FROM is given twice");
   CHECK(grammar.Error("CALENDAR 1 week WEEKSTART tuesday") == "WEEKSTART must be monday or sunday");
   CHECK(grammar.Error("BUCKET 9000000000000000000 1 7d") == "capacity is too large for the period");
   CHECK(grammar.Error("MAYBE") ==
-        "rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, LOCKOUT, ALLOW, DENY or POLICY, not "
+        "rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, LOCKOUT, ALLOW, DENY or "
+        "POLICY, not "
         "'MAYBE'");
   std::string many;
   for (size_t i = 0; i <= kMaxRules; ++i) StrAppend(many, "DENY ");

@@ -73,6 +73,19 @@ TEST_CASE("client: its line") {
   CHECK(Has(h.Run("CLIENT INFO"), " flags=OPeT db=3 sub=0 psub=1 "));
 }
 
+TEST_CASE("monitor: of a long argument the beginning is shown") {
+  CommandHarness h;
+  Client& monitor = *h.Connect();
+  h.state.clients.SetMonitor(monitor, true);
+  const std::string most(1 << 20, 'v');
+  h.Run(CommandHarness::Words{"SET", "key", most});
+  CHECK(Has(monitor.output.Joined(), StrCat("\"SET\" \"key\" \"", most, "\"\r\n")));
+  monitor.output.Clear();
+  h.Run(CommandHarness::Words{"SET", most + "vvv", "value"});
+  CHECK(Has(monitor.output.Joined(),
+            StrCat("\"SET\" \"", most, "\"... (3 more bytes) \"value\"\r\n")));
+}
+
 TEST_CASE("client: lists") {
   CommandHarness h;
   Client& second = *h.Connect();

@@ -16,6 +16,7 @@
 #include "server/acl/acl_guard.h"
 #include "server/admin/families.h"
 #include "server/dispatch/dispatcher.h"
+#include "server/loop/keyspace_observer.h"
 #include "server/process/server_state.h"
 #include "server/reply_text.h"
 #include "server/resp/parser.h"
@@ -44,6 +45,10 @@ class FakePersistence : public Persistence {
   void BeforeSwap(size_t one, size_t other) override {
     told += StrCat("swap ", one, " ", other, " ");
   }
+  void SaveBeforeChange(size_t, Keyspace::Segment&, std::string_view,
+                        const Keyspace::Entry&) override {}
+  void SaveBeforeValueChange(void*, ByteRange) override {}
+  bool KeepValue(const void*) override { return false; }
   absl::Status ApplyConfig() override { return absl::OkStatus(); }
   absl::Status Reload() override {
     ++reloads;
@@ -105,7 +110,7 @@ class EffectText : public EffectSink {
   std::string text;
 };
 
-class CommandHarness : private Keyspace::Observer {
+class CommandHarness {
  public:
   static constexpr int64_t kBegin = 1'700'000'000'000;  // unix ms
 
@@ -121,13 +126,11 @@ class CommandHarness : private Keyspace::Observer {
     state.process = &process;
     state.runner = &dispatcher;
     state.effects.Attach(effects_);
-    engine.set_observer(this);
     state.key_events.set_classes(config.notify_keyspace_events);
     self = Connect();
   }
   ~CommandHarness() {
     for (auto& client : clients_) Forget(*client);
-    engine.set_observer(nullptr);
   }
 
   using Words = std::vector<std::string>;
@@ -237,20 +240,9 @@ class CommandHarness : private Keyspace::Observer {
     state.clients.Remove(client);
   }
 
-  void OnExpired(Keyspace& keyspace, std::string_view key) override {
-    const size_t database = engine.IndexOf(keyspace);
-    ++state.stats.expired_keys;
-    state.effects.Append(database, {"DEL", key});
-    state.key_events.Expired(database, key);
-  }
-  void OnCreated(Keyspace& keyspace, std::string_view key) override {
-    state.key_events.Notify(kEventNew, "new", engine.IndexOf(keyspace), key);
-  }
-  void BeforeChange(Keyspace&, Keyspace::Segment&, std::string_view,
-                    const Keyspace::Entry&) override {}
-
   std::vector<std::unique_ptr<Client>> clients_;
   EffectText effects_;
+  KeyspaceObserver observer_{state};
 };
 
 }  // namespace tally::server

@@ -115,8 +115,8 @@ TEST_CASE("config text: all that is wrong is told at once, and the rest holds") 
 TEST_CASE("config text: what has no effect is named once, by reason, with its place") {
   Config config;
   std::vector<Ignored> ignored;
-  REQUIRE(ParseConfigText("repl-timeout 9\nport 7\nrename-command CONFIG \"\"\n"
-                          "min-slaves-to-write 3\nrename-command FLUSHALL x\nrepl-timeout 10\n",
+  REQUIRE(ParseConfigText("repl-timeout 9\nport 7\nloadmodule a.so\n"
+                          "min-slaves-to-write 3\nloadmodule b.so\nrepl-timeout 10\n",
                           "redis.conf", NoIncludes, config, &ignored)
               .ok());
   REQUIRE(ApplyDirectives({{"io-threads", "4"}}, config, &ignored).ok());
@@ -124,8 +124,7 @@ TEST_CASE("config text: what has no effect is named once, by reason, with its pl
         std::vector<std::string>{
             "Without effect here: repl-timeout (redis.conf:1), min-replicas-to-write "
             "(redis.conf:4). The reason: there is no replication.",
-            "Without effect here: rename-command (redis.conf:3). The reason: commands keep their "
-            "names; forbid them to users by ACL rules, such as -config.",
+            "Without effect here: loadmodule (redis.conf:3). The reason: there are no modules.",
             "Without effect here: io-threads (command line). The reason: one thread serves all "
             "clients."});
   CHECK(IgnoredWarnings({}).empty());
@@ -139,11 +138,17 @@ TEST_CASE("config text: the values of what has no effect are checked and kept") 
   CHECK(ParseError("repl-backlog-size 1x") ==
         "tallyd.conf:1: 'repl-backlog-size' argument must be a memory value");
   CHECK(ParseError("masterauth a b") == "tallyd.conf:1: 'masterauth' wrong number of arguments");
+  CHECK(ParseError("slaveof 10.0.0.1 6379") ==
+        "tallyd.conf:1: 'slaveof' this server cannot be a replica, and would be an empty primary: "
+        "remove the line");
+  CHECK(ParseError("cluster-enabled yes") ==
+        "tallyd.conf:1: 'cluster-enabled' this server cannot be a node of a cluster: remove the "
+        "line, or load tally.so into the cluster");
   CHECK(ParseError("oom-score-adj-values") ==
         "tallyd.conf:1: 'oom-score-adj-values' wrong number of arguments");
   Config config;
   CHECK(ParseError("RDBCompression NO\nrepl-backlog-size 1mb\noom-score-adj-values 1 2 3\n"
-                   "slaveof 10.0.0.1 6379\nlua-time-limit 7",
+                   "slaveof No One\nlua-time-limit 7",
                    config) == "");
   const auto value = [&](std::string_view name) {
     return FormatValue(*FindDirective(name), config);
@@ -151,7 +156,7 @@ TEST_CASE("config text: the values of what has no effect are checked and kept") 
   CHECK(value("rdbcompression") == "no");
   CHECK(value("repl-backlog-size") == "1048576");
   CHECK(value("oom-score-adj-values") == "1 2 3");
-  CHECK(value("replicaof") == "10.0.0.1 6379");
+  CHECK(value("replicaof") == "No One");
   CHECK(value("repl-diskless-load") == "disabled");
 }
 

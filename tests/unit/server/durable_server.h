@@ -15,7 +15,7 @@ namespace tally::server {
 
 // One process's life: from its start on the files to its destruction, which is a crash unless
 // Close() was called.
-class DurableServer final : private Keyspace::Observer {
+class DurableServer final {
  public:
   // With the log on, and appendfsync as told.
   DurableServer(test::FakeFileSystem& files, Config config)
@@ -26,7 +26,6 @@ class DurableServer final : private Keyspace::Observer {
     harness_.process.apply = [this](std::string_view name) {
       return name == "appendfsync" ? persistence_.ApplyConfig() : absl::OkStatus();
     };
-    harness_.engine.set_observer(this);
   }
   // With appendfsync always and no rewrites but those asked for; started at that instant.
   DurableServer(test::FakeFileSystem& files, Config config, int64_t now_ms)
@@ -36,7 +35,6 @@ class DurableServer final : private Keyspace::Observer {
     INFO(status);
     REQUIRE(status.ok());
   }
-  ~DurableServer() { harness_.engine.set_observer(nullptr); }
 
   absl::Status Start() {
     if (absl::Status status = persistence_.Open(); !status.ok()) return status;
@@ -72,7 +70,7 @@ class DurableServer final : private Keyspace::Observer {
   AofPersistence& persistence() { return persistence_; }
   // Told of each key that the server removes because its deadline has passed.
   void set_on_expired(std::function<void(size_t database, std::string_view key)> told) {
-    on_expired_ = std::move(told);
+    observer_.on_expired = std::move(told);
   }
 
  private:
@@ -86,23 +84,26 @@ class DurableServer final : private Keyspace::Observer {
     return config;
   }
 
-  void OnExpired(Keyspace& keyspace, std::string_view key) override {
-    const size_t database = harness_.engine.IndexOf(keyspace);
-    harness_.state.effects.Append(database, {"DEL", key});
-    if (on_expired_) on_expired_(database, key);
-  }
-  void BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment, std::string_view key,
-                    const Keyspace::Entry& entry) override {
-    persistence_.SaveBeforeChange(harness_.engine.IndexOf(keyspace), segment, key, entry);
-  }
-  void BeforeValueChange(void* value, ByteRange bytes) override {
-    persistence_.SaveBeforeValueChange(value, bytes);
-  }
-  bool KeepValue(Type, void* value) override { return persistence_.KeepValue(value); }
+  // The server's own, which also says which keys it removes.
+  class Observer final : public KeyspaceObserver {
+   public:
+    explicit Observer(CommandHarness& harness)
+        : KeyspaceObserver(harness.state), engine_(harness.engine) {}
 
-  std::function<void(size_t database, std::string_view key)> on_expired_;
+    std::function<void(size_t database, std::string_view key)> on_expired;
+
+   private:
+    void OnExpired(Keyspace& keyspace, std::string_view key) override {
+      KeyspaceObserver::OnExpired(keyspace, key);
+      if (on_expired) on_expired(engine_.IndexOf(keyspace), key);
+    }
+
+    Engine& engine_;
+  };
+
   CommandHarness harness_;
   AofPersistence persistence_;
+  Observer observer_{harness_};
 };
 
 }  // namespace tally::server

@@ -149,6 +149,12 @@ TEST_CASE("api: native replies have the names of their fields", "[http]") {
   CHECK(Json::parse(peer.Api(R"(["QUOTA.HISTORY","b","ann"])"))[0]["order"] == "o1");
   CHECK(Json::parse(peer.Api(R"(["QUOTA.LIMITS","b",7])"))[0][1]["window_ms"] == 2592000000);
   CHECK(Json::parse(peer.Api(R"(["QUOTA.STATS","b"])"))["purchases"] == 1);
+  const Json use = Json::parse(peer.Api(R"(["QUOTA.SHOW","b","ann",7,8])"));
+  CHECK(use[0][1]["action"] == "1");
+  CHECK(use[0][1]["used"] == 2);
+  CHECK(use[0][1]["left"] == 3);
+  CHECK(use[0][1]["next_ms"] > use[0][1]["window_ms"]);
+  CHECK(use[1].empty());
 }
 
 TEST_CASE("api: bytes that are no text go and come as base64", "[http]") {

@@ -3,6 +3,8 @@
 #include <vector>
 
 #include "core/bytes/str_cat.h"
+#include "core/engine/engine.h"
+#include "core/limit/policy_table.h"
 #include "random_seed.h"
 #include "server/command_harness.h"
 #include "server/replay.h"
@@ -488,6 +490,7 @@ TEST_CASE("the effects of LIMIT are what was taken, with absolute times and a po
   const std::string now = StrCat(kBeginS, ".007");
   h.Run("POLICY.SET p FIXED 2 60s ALLOW");
   CHECK(h.Effects() == std::vector<std::string>{"POLICY.SET p FIXED 2 60s ALLOW"});
+  CHECK(h.engine.policies().Find("p")->rules().size() == 2);  // compiled before it is used
   h.Run("LIMIT.TAKE a POLICY p AND b SLIDING 1 10s COST 1");
   CHECK(h.Effects() == std::vector<std::string>{StrCat(
                            "LIMIT.TAKE a FIXED 2 60s ALLOW AND b SLIDING 1 10s COST 1 AT ", now)});

@@ -15,15 +15,13 @@ using Fault = FakeFileSystem::Fault;
 using Loss = FakeFileSystem::Loss;
 
 // One process's life on the files.
-class Life : private Keyspace::Observer {
+class Life {
  public:
   Life(FakeFileSystem& files, bool appendonly)
       : harness_(ConfigWith(appendonly)),
         persistence_(harness_.state.for_persistence, harness_.dispatcher, files) {
     harness_.state.persistence = &persistence_;
-    harness_.engine.set_observer(this);
   }
-  ~Life() { harness_.engine.set_observer(nullptr); }
 
   absl::Status Start() {
     if (absl::Status status = persistence_.Open(); !status.ok()) return status;
@@ -54,16 +52,6 @@ class Life : private Keyspace::Observer {
     config.appendfsync = FsyncPolicy::kAlways;
     return config;
   }
-
-  void OnExpired(Keyspace&, std::string_view) override {}
-  void BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment, std::string_view key,
-                    const Keyspace::Entry& entry) override {
-    persistence_.SaveBeforeChange(harness_.engine.IndexOf(keyspace), segment, key, entry);
-  }
-  void BeforeValueChange(void* value, ByteRange bytes) override {
-    persistence_.SaveBeforeValueChange(value, bytes);
-  }
-  bool KeepValue(Type, void* value) override { return persistence_.KeepValue(value); }
 
   CommandHarness harness_;
   AofPersistence persistence_;

@@ -1,5 +1,8 @@
 #include "server/aof/log_writer.h"
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -8,6 +11,7 @@
 
 #include "aof_helpers.h"
 #include "fake_file_system.h"
+#include "thread_state.h"
 
 namespace tally::server {
 namespace {
@@ -172,8 +176,12 @@ TEST_CASE("everysec waits rather than have more than a second unsynced") {
   CHECK(log.writer->fsync_running());
   CHECK(log.writer->stats().delayed_fsyncs == 0);
   std::atomic<bool> acknowledged = false;
-  std::thread loop([&] { acknowledged = log.Write(++number, 2000).ok(); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  std::atomic<pid_t> thread = 0;
+  std::thread loop([&] {
+    thread = ::gettid();
+    acknowledged = log.Write(++number, 2000).ok();
+  });
+  while (!acknowledged && (thread == 0 || !test::Waits(thread))) std::this_thread::yield();
   CHECK(!acknowledged);
   slow = false;
   disk.release();

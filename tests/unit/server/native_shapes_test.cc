@@ -52,6 +52,7 @@ constexpr std::string_view kConversation[] = {
     "QUOTA.BUY b 1 100 ITEMS 7 1 2",
     "QUOTA.LIMITS b 7 8",
     "QUOTA.LEFT b 1 7 8",
+    "QUOTA.SHOW b 1 7 8",
     "QUOTA.RECORD b 2 101 ITEMS 7 1 2",
     "QUOTA.LEFTBYUSER b 1 2",
     "QUOTA.HISTORY b 1",

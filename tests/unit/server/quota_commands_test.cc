@@ -127,19 +127,6 @@ TEST_CASE("QUOTA.RECORD: every line, whatever the limits say, configured or not"
           "[1 0 [[[0 0] [5 0]]]]");
 }
 
-TEST_CASE("QUOTA: IFLEFT is an error that says what BUY and RECORD do") {
-  QuotaHarness quota;
-  const std::string error =
-      "-ERR syntax error: IFLEFT is gone, since QUOTA.BUY always checks the limits; QUOTA.RECORD "
-      "records whatever they say";
-  for (const std::string_view name : {"QUOTA.BUY", "QUOTA.RECORD"}) {
-    REQUIRE(WithoutUsage(quota.Run(StrCat(name, " b 1 1 ITEMS 7 0 1 IFLEFT").c_str())) == error);
-    REQUIRE(WithoutUsage(quota.Run(StrCat(name, " b 1 1 ITEMS 7 0 1 AT 5 ifleft ONCE").c_str())) ==
-            error);
-  }
-  REQUIRE(quota.Effects().empty());
-}
-
 TEST_CASE("QUOTA: an order is logged as the decision that was made") {
   QuotaHarness quota;
   quota.Ask("QUOTA.SETLIMIT b 7 0 3 1d");
@@ -154,9 +141,8 @@ TEST_CASE("QUOTA: an order is logged as the decision that was made") {
   // Refused, but the book has got another retention.
   quota.config.quota_retention = 60 * kDay;
   REQUIRE(quota.Ask("QUOTA.BUY b 1 3 ITEMS 7 0 1") == "[0 1 [[[0 0]]]]");
-  REQUIRE(quota.Effects() ==
-          std::vector<std::string>{
-              "QUOTA.BUY b 1 3 ITEMS 7 0 1 IFLEFT NOW 1700000000000 KEEP 5184000000"});
+  REQUIRE(quota.Effects() == std::vector<std::string>{
+                                 "QUOTA.BUY b 1 3 ITEMS 7 0 1 NOW 1700000000000 KEEP 5184000000"});
 }
 
 TEST_CASE("QUOTA.BUY: sixty-four orders for the last three") {
@@ -316,7 +302,7 @@ TEST_CASE("QUOTA: errors name the argument, and nothing is done") {
       {"QUOTA.BUY b 1 1 ITEMS 1 0 1 NOW 5", "-ERR qty is missing"},
       {"QUOTA.BUY text 1 1 ITEMS 1 0 1", "-" + std::string(kWrongTypeError)},
       {"QUOTA.RETURN b 1 1 ITEMS 1 0", "-ERR qty must be between 1 and 2147483647"},
-      {"QUOTA.RETURN b 1 1 ITEMS 1 1 IFLEFT", "-ERR syntax error near 'IFLEFT'"},
+      {"QUOTA.RETURN b 1 1 ITEMS 1 1 MORE", "-ERR syntax error near 'MORE'"},
       {"QUOTA.LEFT b 1 7 ACTIONS 1", "-ERR syntax error near 'ACTIONS'"},
       {"QUOTA.LEFT text 1 7", "-" + std::string(kWrongTypeError)},
       {"QUOTA.LEFTBYUSER b 1 ACTIONS", "-ERR action is missing"},
@@ -357,6 +343,84 @@ TEST_CASE("QUOTA: a call has at most a thousand entries") {
   REQUIRE(call("QUOTA.LEFT b 1", "7", 1001) == "-ERR sku at most 1000 in one call");
   REQUIRE(call("QUOTA.LEFTBYUSER b 1 ACTIONS", "7", 1001) ==
           "-ERR action at most 1000 in one call");
+}
+
+// A SKU with 1000 limits, named a hundred times, is just what one call answers for.
+TEST_CASE("QUOTA: a call of several ids answers for a hundred thousand limits at most") {
+  QuotaHarness quota;
+  const auto named = [](std::string line, std::string_view id, int count) {
+    for (int i = 0; i < count; ++i) StrAppend(line, " ", id);
+    return line;
+  };
+  const auto set = [&](int sku) {
+    std::string line = "QUOTA.SETLIMIT b";
+    for (int action = 0; action < 1000; ++action) {
+      StrAppend(line, " ", sku, " ", action, " 5 1d");
+    }
+    REQUIRE(quota.Ask(line) == "1000");
+  };
+  set(7);
+  const std::string error =
+      " those named have more than 100000 limits or purchases, too many for one call; name fewer";
+  const auto bounds = [&](const std::string& line, std::string_view id, std::string_view what) {
+    INFO(line);
+    REQUIRE(quota.Ask(named(line, id, 100)).starts_with("["));
+    quota.Effects();
+    REQUIRE(quota.Ask(named(line, id, 101)) == StrCat("-ERR ", what, error));
+    REQUIRE(quota.Effects().empty());
+  };
+  bounds("QUOTA.LEFT b 1", "7", "sku");
+  bounds("QUOTA.SHOW b 1", "7", "sku");
+  bounds("QUOTA.LIMITS b", "7", "sku");
+  bounds("QUOTA.RECORD b 1 1 ITEMS", "7 0 1", "item");
+  bounds("QUOTA.BUY b 2 1 ITEMS", "7 900 1", "item");  // denied: the limit is 5
+  bounds("QUOTA.LEFTBYUSER b", "1", "user");
+  REQUIRE(quota.Ask("QUOTA.STATS b").starts_with("[1000 1 100 "));
+
+  // Many SKUs. One user who has bought them all is answered, two are not.
+  std::string skus, items;
+  for (int sku = 7; sku <= 107; ++sku) {
+    set(sku);
+    StrAppend(skus, " ", sku);
+    quota.Ask(StrCat("QUOTA.RECORD b 3 ", sku, " ITEMS ", sku, " 0 1"));
+  }
+  REQUIRE(quota.Ask(StrCat("QUOTA.LEFT b 1", skus)) == StrCat("-ERR sku", error));
+  REQUIRE(quota.Ask("QUOTA.LEFTBYUSER b 3").starts_with("[["));
+  REQUIRE(quota.Ask("QUOTA.LEFTBYUSER b 3 4") == StrCat("-ERR user", error));
+  REQUIRE(quota.Ask("QUOTA.LEFTBYUSER b 3 4 ACTIONS 5") == StrCat("-ERR user", error));
+  quota.Effects();
+  REQUIRE(quota.Ask(StrCat("QUOTA.DELLIMIT b", skus)) == StrCat("-ERR sku", error));
+  std::string again = "QUOTA.SETLIMIT b";
+  for (int sku = 7; sku <= 107; ++sku) StrAppend(again, " ", sku, " 5 5 1d");
+  REQUIRE(quota.Ask(again) == StrCat("-ERR sku", error));
+  REQUIRE(quota.Effects().empty());
+  REQUIRE(quota.Ask("QUOTA.STATS b").starts_with("[101000 2 201 "));
+}
+
+TEST_CASE("QUOTA.SHOW: what is used, and when the oldest that counts leaves") {
+  QuotaHarness quota;
+  quota.Ask("QUOTA.SETLIMIT b 7 0 30 10s 7 spring 5 20s 8 0 3 1s");
+  REQUIRE(quota.Ask("QUOTA.SHOW b 1 7 9 7") ==
+          "[[[0 30 10000 0 30 0] [spring 5 20000 0 5 0]] [] [[0 30 10000 0 30 0] [spring 5 20000 "
+          "0 5 0]]]");
+  REQUIRE(quota.Ask("QUOTA.SHOW nobook 1 7 9") == "[[] []]");
+  quota.Ask("QUOTA.BUY b 1 1 ITEMS 7 spring 4 AT 1699999995");
+  quota.Ask("QUOTA.RECORD b 1 2 ITEMS 7 spring 4");
+  REQUIRE(quota.Ask("QUOTA.SHOW b 1 7") ==
+          "[[[0 30 10000 8 22 1700000005000] [spring 5 20000 8 0 1700000015000]]]");
+  quota.Ask("QUOTA.RETURN b 1 1 ITEMS 7 4");  // what was returned keeps nothing
+  REQUIRE(quota.Ask("QUOTA.SHOW b 1 7") ==
+          "[[[0 30 10000 4 26 1700000010000] [spring 5 20000 4 1 1700000020000]]]");
+  quota.Advance(10'000);
+  REQUIRE(quota.Ask("QUOTA.SHOW b 1 7") ==
+          "[[[0 30 10000 0 30 0] [spring 5 20000 4 1 1700000020000]]]");
+  quota.Ask("QUOTA.RESET b 1 ACTIONS spring");
+  REQUIRE(quota.Ask("QUOTA.SHOW b 1 7") == "[[[0 30 10000 0 30 0] [spring 5 20000 0 5 0]]]");
+  quota.Ask("SET text x");
+  REQUIRE(quota.Ask("QUOTA.SHOW text 1 7").starts_with("-WRONGTYPE"));
+  quota.Ask("QUOTA.SETLIMIT b 7 0 30 9223372036854775807ms");
+  quota.Ask("QUOTA.RECORD b 9 1 ITEMS 7 0 1");
+  REQUIRE(quota.Ask("QUOTA.SHOW b 9 7").starts_with("[[[0 30 "));
 }
 
 TEST_CASE("QUOTA: a book lives as long as a limit or a purchase is in it") {

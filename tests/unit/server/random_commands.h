@@ -52,7 +52,7 @@ inline size_t RandomCommands::SizeUpTo(size_t largest) {
   const size_t power = size_t{1} << random_.Below(std::bit_width(largest));
   size_t size = power + random_.Below(power);
   if (random_.OneIn(4)) {
-    // A run, a block, what is written before a sync, a block of old bases, what is copied rather
+    // A run, a block, what is written before a sync, 16 MiB, what is copied rather
     // than saved, what may be unsynced.
     constexpr size_t kBounds[] = {1 << 16, 1 << 20, 4 << 20, 16 << 20, 32 << 20, 64 << 20};
     size = kBounds[random_.Below(std::size(kBounds))] + random_.Below(5) - 2;

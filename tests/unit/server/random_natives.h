@@ -18,13 +18,9 @@ class RandomNatives {
  public:
   using Words = std::vector<std::string>;
 
-  // The letters of the types that commands are drawn for.
-  static constexpr std::string_view kAll = "HLAQ";
-  static constexpr std::string_view kAudiencesAndBooks = "AQ";
-
   // `long_name` is the rest of a huge key, id or policy's name.
-  RandomNatives(SeededRandom& random, std::string long_name, std::string_view types = kAll)
-      : random_(random), long_name_(std::move(long_name)), types_(types) {}
+  RandomNatives(SeededRandom& random, std::string long_name)
+      : random_(random), long_name_(std::move(long_name)) {}
 
   // Keys have the letter of their type (H, L, A, Q) and then a number below 4, or 4 and the long
   // name. Policies are named P and a number.
@@ -53,7 +49,6 @@ class RandomNatives {
 
   SeededRandom& random_;
   std::string long_name_;
-  std::string_view types_;
 };
 
 inline std::string RandomNatives::Key(char type) {
@@ -184,7 +179,7 @@ inline RandomNatives::Words RandomNatives::Quota(int64_t now_ms) {
 }
 
 inline RandomNatives::Words RandomNatives::AnyKey(int64_t now_ms) {
-  const char type = types_[random_.Below(types_.size())];
+  const char type = "HLAQ"[random_.Below(4)];
   switch (random_.Below(6)) {
     case 0:
       return {"COPY", Key(type), Key(type), "REPLACE"};
@@ -200,10 +195,6 @@ inline RandomNatives::Words RandomNatives::AnyKey(int64_t now_ms) {
 }
 
 inline RandomNatives::Words RandomNatives::Write(int64_t now_ms) {
-  if (types_ == kAudiencesAndBooks) {
-    if (random_.OneIn(16)) return AnyKey(now_ms);
-    return random_.OneIn(2) ? Active(now_ms) : Quota(now_ms);
-  }
   switch (random_.Below(16)) {
     case 0:
       return AnyKey(now_ms);

@@ -103,7 +103,7 @@ TEST_CASE("hashes come back from their records, small and large") {
 }
 
 TEST_CASE("values and keys come back from their records on both sides of each bound") {
-  // A run, a block, a block of old bases; and the largest that anybody is expected to send.
+  // A run, a part, 16 MiB; and the largest that anybody is expected to send.
   for (const size_t bound :
        {size_t{1} << 16, size_t{1} << 20, size_t{16} << 20, size_t{64} << 20}) {
     for (const size_t size : {bound - 1, bound + 1}) {

@@ -11,6 +11,7 @@
 #include "core/bytes/str_cat.h"
 #include "fake_file_system.h"
 #include "random_seed.h"
+#include "server/durability/data_set_aside.h"
 #include "tests/unit/server/durable_server.h"
 
 namespace tally::server {
@@ -83,8 +84,7 @@ TEST_CASE("A rewrite waits between its slices while a client is served, and not 
     has_waited = server.persistence().NextSliceInMicros().value_or(0) > 0;
   }
   REQUIRE(has_waited);
-  std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  CHECK(server.persistence().NextSliceInMicros() == 0);
+  while (server.persistence().NextSliceInMicros() != 0) std::this_thread::yield();
   while (server.rewriting()) REQUIRE(server.persistence().FlushTurn().ok());
   CHECK(server.persistence().NextSliceInMicros() == std::nullopt);
 }
@@ -346,6 +346,27 @@ TEST_CASE("A reload that cannot read the files drops nothing") {
   files.LeaveRoom(SIZE_MAX);
   server.Reload();
   CHECK(server.harness().Run("GET key") == "\"value\"");
+}
+
+TEST_CASE("Data that is set aside is put back whole, in the place of what was loaded instead") {
+  FakeFileSystem files;
+  DurableServer server(files, {}, kNow);
+  server.Run("SET key value");
+  server.Run("SET short value PX 1000");
+  server.Run("POLICY.SET rule FIXED 5 1m");
+  {
+    DataSetAside data(server.engine());
+    CHECK(server.Run("DBSIZE") == ":0");
+    CHECK(server.Run("POLICY.LIST") == "[]");
+    server.Run("SET other value");
+    data.PutBack();
+  }
+  CHECK(server.Run("DBSIZE") == ":2");
+  CHECK(server.Run("GET key") == "\"value\"");
+  CHECK(server.Run("LIMIT.TAKE limit POLICY rule").starts_with("[:1"));
+  server.SetClock(kNow + 1000);
+  server.harness().ExpireDue();
+  CHECK(server.Run("DBSIZE") == ":2");
 }
 
 }  // namespace

@@ -25,8 +25,7 @@ namespace tally::server {
 
 class Simulation {
  public:
-  // How the clock is set: by minutes, or for some turns also by up to 400 days. What has counted
-  // limits meanwhile is then another matter, so of tallyd's own commands only ACTIVE and QUOTA run.
+  // How the clock is set: by minutes, or for some turns also by up to 400 days.
   enum class Clocks { kUsual, kFarAhead };
 
   // No value has more than `largest` bytes, and no key more than a quarter of that.
@@ -133,9 +132,7 @@ inline Simulation::Simulation(test::SeededRandom& random, FsyncPolicy policy, si
       policy_(policy),
       clocks_(clocks),
       draw_(random, largest),
-      draw_natives_(random, draw_.long_name(),
-                    clocks == Clocks::kUsual ? test::RandomNatives::kAll
-                                             : test::RandomNatives::kAudiencesAndBooks),
+      draw_natives_(random, draw_.long_name()),
       model_(kDatabases, largest),
       recovered_(kDatabases, largest) {
   files_.UseDicedWorkers(random, [this](int64_t us) {

@@ -36,7 +36,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("Simulated servers keep audiences and books while the clock runs far ahead and back") {
+TEST_CASE("Simulated servers count, limit and sell while the clock runs far ahead and back") {
   SeededRandom random;
   INFO("TALLY_SEED=" << random.seed());
   for (const FsyncPolicy policy : kPolicies) {

@@ -121,7 +121,7 @@ TEST_CASE("A walk saves policies as they were when it began") {
   walked.LoadInto(loaded);
   CHECK(loaded.policies().size() == 2);
   REQUIRE(loaded.policies().Find("changed") != nullptr);
-  CHECK(loaded.policies().Find("changed")->front() == "FIXED");
+  CHECK(loaded.policies().Find("changed")->words().front() == "FIXED");
   CHECK(loaded.policies().Find("erased") != nullptr);
 }
 

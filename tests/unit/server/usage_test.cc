@@ -81,6 +81,7 @@ TEST_CASE("usage: what is not in the syntax is told with the usage") {
                                       "QUOTA.RETURN b 1 1 ITEMS 1 1 ONCE FOO",
                                       "QUOTA.SETLIMIT b 1 0 1 1d 2 0 1",
                                       "QUOTA.LEFT b 1 7 ACTIONS 1",
+                                      "QUOTA.SHOW b 1 7 AT 1",
                                       "QUOTA.LIMITS b 1 AT 5",
                                       "QUOTA.DELLIMIT b 1 ACTIONS",
                                       "QUOTA.RESET b 1 AT 5"}) {

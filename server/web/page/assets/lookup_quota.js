@@ -7,16 +7,13 @@ import { el, facts, field, panel, table } from "./dom.js";
 import { bytes, clock, count, instant, lately, some } from "./format.js";
 import { readKey, showKey } from "./words.js";
 
-const MOST_LINES = 200;
+const MOST_LINES = 200, MOST_PRODUCTS = 200;
 const STATS = ["limits", "users", "purchases", "bytes"];
 const LINE = ["order", "sku", "action", "qty", "ts_ms"];
 const LIMIT = ["action", "limit", "window_ms", "set_at_ms"];
+const USE = ["action", "limit", "window_ms", "used", "left", "next_ms"];
 
-const left = (n) => (n === -1 ? "no limit" : count(n));
-// What was recorded whatever the limits say may be more than the limit.
-const used = (limit, n) => (n > 0 || limit === 0 ? count(limit - n) : `${count(limit)} or more`);
 const action = (id) => (id === "0" ? "any (0)" : showKey(id));
-
 
 // Asks with one word.
 function asker(label, button, answer) {
@@ -28,21 +25,17 @@ async function user(subject, id) {
   const lefts = await subject.one("QUOTA.LEFTBYUSER", subject.key, id);
   const history = await subject.one("QUOTA.HISTORY", subject.key, id);
   const now = Date.now();
-  const mine = lefts[0] ?? [];
-  const bought = mine.map((product) => fields(product)[0]);
-  const limits = bought.length > 0 ? await subject.one("QUOTA.LIMITS", subject.key, ...bought) : [];
-  const rows = mine.flatMap((product, i) => {
-    const [sku, actionsLeft] = fields(product), set = fields(limits[i]).map((one) => named(one, LIMIT));
-    return fields(actionsLeft).map(fields).map(([id_, n]) => {
-      const limit = set.find((one) => String(one.action) === String(id_));
-      return [showKey(sku), action(id_), limit ? count(limit.limit) : "–", limit ? lately(limit.window_ms) : "–",
-        limit ? used(limit.limit, n) : "–", left(n)];
-    });
-  });
+  const all = (lefts[0] ?? []).map((product) => fields(product)[0]);
+  const bought = all.slice(0, MOST_PRODUCTS);
+  const uses = bought.length > 0 ? await subject.one("QUOTA.SHOW", subject.key, id, ...bought) : [];
+  const rows = bought.flatMap((sku, i) => fields(uses[i]).map((one) => named(one, USE)).map((use) => [showKey(sku),
+    action(use.action), count(use.limit), lately(use.window_ms), count(use.used), count(use.left),
+    use.next_ms > 0 ? instant(use.next_ms, now) : "–"]));
   const lines = history.map((line) => named(line, LINE)).reverse();
   return [el("p", {}, `${showKey(id)} at ${clock(now)}:`),
-    rows.length > 0 ? table(`What ${showKey(id)} may still buy, at ${clock(now)}`, [{ name: "Product" }, { name: "Action" },
-      { name: "Limit", number: true }, { name: "In the last" }, { name: "Used", number: true }, { name: "Left", number: true }], rows, { captioned: true }) : el("p", { class: "muted" }, "Bought nothing that has a limit."),
+    rows.length > 0 ? table(`What ${showKey(id)} may still buy of ${some(bought.length, all.length, all.length === 1 ? "product" : "products")}, at ${clock(now)}`,
+      [{ name: "Product" }, { name: "Action" }, { name: "Limit", number: true }, { name: "In the last" },
+        { name: "Used", number: true }, { name: "Left", number: true }, { name: "The oldest leaves" }], rows, { captioned: true }) : el("p", { class: "muted" }, "Bought nothing that has a limit."),
     lines.length > 0 ? table(`${some(Math.min(MOST_LINES, lines.length), lines.length, "kept lines of orders")}, the newest first`,
       [{ name: "Order" }, { name: "Product" }, { name: "Action" }, { name: "Quantity", number: true }, { name: "When" }],
       lines.slice(0, MOST_LINES).map((line) => [showKey(line.order), showKey(line.sku), action(line.action), count(line.qty),

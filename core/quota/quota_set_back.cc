@@ -1,0 +1,43 @@
+// What a QuotaBook does with purchases after now: the clock was set back.
+#include <algorithm>
+
+#include "core/quota/quota_book.h"
+
+namespace tally {
+
+bool QuotaBook::SetBack(const QuotaId& user, int64_t now_ms) {
+  const EntityKey key(user);
+  if (LargeUser* large = OpenLarge(key.view(), now_ms)) {
+    return SetBackLarge(key.view(), *large, now_ms);
+  }
+  OpenUser open = Open(user, now_ms);
+  bool changed = false;
+  for (PurchaseLine& line : open.purchases.lines) {
+    changed |= line.ts_ms > now_ms;
+    line.ts_ms = std::min(line.ts_ms, now_ms);
+  }
+  if (changed) Store(open);
+  return changed;
+}
+
+bool QuotaBook::SetBackLarge(std::string_view key, LargeUser& user, int64_t now_ms) {
+  if (user.latest_ms <= now_ms) return false;
+  user.latest_ms = now_ms;
+  std::vector<uint32_t> numbers;
+  for (const auto& [number, earliest_ms] : user.chunks) numbers.push_back(number);
+  for (const uint32_t number : numbers) {
+    OpenChunk chunk = large_->Read(key, number);
+    bool changed = false;
+    for (PurchaseLine& line : chunk.purchases.lines) {
+      if (line.ts_ms <= now_ms) continue;
+      user.TakeFromSums(line);
+      line.ts_ms = now_ms;
+      user.AddToSums(line);
+      changed = true;
+    }
+    if (changed) PutChunks(key, user, {&chunk, 1});
+  }
+  return true;
+}
+
+}  // namespace tally
