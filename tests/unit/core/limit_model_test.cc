@@ -10,7 +10,7 @@
 #include "core/limit/limit_show.h"
 #include "core/time/duration.h"
 #include "core/tzdata/tzdata_zones.h"
-#include "limit_naive.h"
+#include "limit_naive_decide.h"
 #include "random_seed.h"
 #include "scale.h"
 
