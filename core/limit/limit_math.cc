@@ -215,9 +215,7 @@ void Roll(LimitNumbers& numbers, const LimitRule& rule, int64_t e) {
       return;
     case Algorithm::kLockout:
       RollLockout(numbers, e);
-      // The period of the block that is on may be given back.
-      if (IsBlocked(numbers, e)) return;
-      break;
+      return;
     case Algorithm::kBase:
       if (numbers.before == 0 || e >= numbers.day.end_ms) {
         numbers.day = rule.DayAt(e);

@@ -57,9 +57,12 @@ bool IsBlocked(const LimitNumbers& numbers, int64_t e) {
 }
 
 void RollLockout(LimitNumbers& numbers, int64_t e) {
-  if (numbers.before == 0 || e < numbers.day.end_ms) return;
-  if (HasEndedPeriod(numbers)) numbers.hits = 0;
-  if (e >= numbers.day.end_ms + numbers.refill) ForgetBlock(numbers);
+  // The period of a block that is on may be given back.
+  if (IsBlocked(numbers, e)) return;
+  // No window opens here, as a late hit may be of a block that is over, and open none.
+  if (e >= numbers.window.end_ms || HasEndedPeriod(numbers)) numbers.hits = 0;
+  const int64_t kept_until = numbers.before == 0 ? 0 : numbers.day.end_ms + numbers.refill;
+  if (e >= numbers.day.end_ms && e >= kept_until) ForgetBlock(numbers);
 }
 
 void AddToLockout(LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t at,

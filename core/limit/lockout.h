@@ -17,7 +17,8 @@ namespace tally {
 // Whether a block is on at `e`.
 bool IsBlocked(const LimitNumbers& numbers, int64_t e);
 
-// Forgets the period that a block has ended, and a block that is remembered no more at `e`.
+// Forgets a period that is over at `e` or that a block has ended, and a block that is remembered no
+// more.
 void RollLockout(LimitNumbers& numbers, int64_t e);
 
 // Counts `cost` >= 1 hits of the instant `at` <= e; if they use the last one, a block starts at

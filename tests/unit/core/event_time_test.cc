@@ -11,7 +11,7 @@
 #include "core/engine/hit_counters.h"
 #include "core/engine/limits.h"
 #include "core/keyspace/compact_value.h"
-#include "limit_naive.h"
+#include "limit_naive_decide.h"
 #include "random_seed.h"
 #include "scale.h"
 

@@ -10,7 +10,7 @@
 #include "core/limit/limit_show.h"
 #include "core/time/duration.h"
 #include "core/tzdata/tzdata_zones.h"
-#include "limit_naive.h"
+#include "limit_naive_decide.h"
 #include "random_seed.h"
 #include "scale.h"
 
@@ -280,11 +280,11 @@ class ModelRun {
       // Never less than was left where it was judged, minus its cost.
       if (question.cost <= before_then[0]) REQUIRE(after[0] >= before_then[0] - question.cost);
       // Of what has come back since, a late hit may take some in a bucket whose refill has become
-      // slower, and when it begins a window of ROLLING; a block that it starts may last until now.
-      const bool takes_more = question.at < question.now &&
-                              (first == LimitAlgorithm::kRolling ||
-                               first == LimitAlgorithm::kBucket ||
-                               first == LimitAlgorithm::kLockout);
+      // slower, when it begins a window of ROLLING, and when it starts a block that lasts until
+      // now.
+      const bool takes_more = question.at < question.now && (first == LimitAlgorithm::kRolling ||
+                                                             first == LimitAlgorithm::kBucket ||
+                                                             first == LimitAlgorithm::kLockout);
       if (question.cost <= before[0] && !takes_more) {
         REQUIRE(after[0] >= before[0] - question.cost);
       }
