@@ -156,6 +156,7 @@ void LimitState::DropEmptyHolds() {
 }
 
 void Refund(LimitNumbers& numbers, const LimitKey& key, const LimitCounter::Part& part) {
+  if (part.hits == 0) return;
   int64_t units = part.hits;
   switch (key.algorithm) {
     case Algorithm::kBucket:

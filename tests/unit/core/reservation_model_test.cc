@@ -219,8 +219,8 @@ class ReservedRun {
     std::string once;
     if (mode != LimitMode::kPeek && random_.OneIn(3)) once = kIds[random_.Below(kIds.size())];
     SettleNaive();
-    const LimitResult result = Limits(Here()).Decide(
-        {.keys = keys, .cost = cost, .time = {at, now_}, .once = once}, mode);
+    const LimitResult result =
+        Limits(Here()).Decide({.keys = keys, .cost = cost, .time = {at, now_}, .once = once}, mode);
     const std::vector<size_t> places = KeysOf(uses);
     if (!once.empty() && !AllAre(places, once, HoldState::kUnknown)) {
       // A retry, or an id of something else.
@@ -321,7 +321,10 @@ class ReservedRun {
     request.keep = random_.OneIn(4);
     SettleNaive();
     const HoldState before = StateOf(places[0], id);
-    request.force = random_.OneIn(4) && before != HoldState::kUnknown;
+    const bool all_known = std::none_of(places.begin(), places.end(), [&](size_t key) {
+      return StateOf(key, id) == HoldState::kUnknown;
+    });
+    request.force = random_.OneIn(4) && all_known;
     const SettleResult result = Reservations(Here()).Commit(request, now_);
     if (!result.wrong.empty()) {
       REQUIRE(!result.counted);

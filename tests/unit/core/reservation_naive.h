@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/limit/reservation.h"
-#include "limit_naive.h"
+#include "limit_naive_decide.h"
 
 namespace tally::test {
 
