@@ -37,6 +37,7 @@ class RandomNatives {
   // AT and an instant, early and late ones too, or nothing.
   Words At(int64_t now_ms);
   void AppendRules(Words& words);
+  // Ids of reservations begin with R, as policies with P: capital letters are of tallyd.
   Words Reservation(int64_t now_ms);
   Words Limit(int64_t now_ms);
   Words Hits(int64_t now_ms);
@@ -105,7 +106,7 @@ inline void RandomNatives::AppendRules(Words& words) {
 }
 
 inline RandomNatives::Words RandomNatives::Reservation(int64_t now_ms) {
-  const std::string id = Name('r', 9);
+  const std::string id = Name('R', 9);
   switch (random_.Below(6)) {
     case 0:
       return {"LIMIT.CANCEL", id, Key('L')};
@@ -145,7 +146,7 @@ inline RandomNatives::Words RandomNatives::Limit(int64_t now_ms) {
     AppendRules(words);
   }
   if (random_.OneIn(2)) words = Joined(std::move(words), {"COST", Number(40)});
-  if (random_.OneIn(5)) words = Joined(std::move(words), {"ONCE", Name('r', 9)});
+  if (random_.OneIn(5)) words = Joined(std::move(words), {"ONCE", Name('R', 9)});
   return Joined(std::move(words), At(now_ms));
 }
 

@@ -35,7 +35,7 @@ TEST_CASE("LIMIT.RESERVE holds until it is settled or ends") {
   h.Advance(1'000);
   // A retry.
   CHECK(h.Run(reserve) == StrCat("[:1 :5 :2 :0 :59000 :0 :", kBegin, "]"));
-  CHECK(Held(h, "k") == StrCat("[[$o :3 :", kBegin, " :", kBegin + 10'000, " :", kBegin, "]]"));
+  CHECK(Held(h, "k") == StrCat("[[\"o\" :3 :", kBegin, " :", kBegin + 10'000, " :", kBegin, "]]"));
   // Who is denied waits for the deadline, not for the window.
   CHECK(h.Run("LIMIT.RESERVE p 10s k FIXED 5 1m COST 3") == "[:0 :5 :2 :9000 :59000 :1 :0]");
   CHECK(h.Run("LIMIT.TAKE k FIXED 5 1m COST 3") == "[:0 :5 :2 :9000 :59000 :1]");
@@ -149,7 +149,7 @@ TEST_CASE("Reservations: bad input is named, and nothing is done") {
         "-ERR ONCE must have 1 to 256 bytes");
   CHECK(h.Run("LIMIT.COMMIT x k COST -1").substr(0, 13) == "-ERR COST mus");
   CHECK(h.Run("LIMIT.COMMIT x k COST 9223372036854775808").substr(0, 13) == "-ERR COST mus");
-  CHECK(h.Run("LIMIT.COMMIT x k LATE LATE") == "-ERR LATE is given twice");
+  CHECK(h.Run("LIMIT.COMMIT x k LATE LATE").substr(0, 24) == "-ERR LATE is given twice");
   CHECK(h.Run("LIMIT.CANCEL x k COST 1").substr(0, 17) == "-ERR syntax error");
   CHECK(h.Run("DBSIZE") == ":0");
   CHECK(h.Effects().empty());
@@ -181,7 +181,7 @@ TEST_CASE("Reservations: the most ids of a key") {
 TEST_CASE("Reservations: a log is replayed to the same state") {
   CommandHarness h;
   h.Run("LIMIT.RESERVE a 10s k FIXED 9 1m COST 3");
-  h.Run("LIMIT.RESERVE b 20s k FIXED 9 1m COST 3 AND l CONCURRENT 5");
+  h.Run("LIMIT.RESERVE b 20s k FIXED 9 1m AND l CONCURRENT 5 COST 3");
   h.Run("LIMIT.TAKE k FIXED 9 1m ONCE c");
   h.Advance(11'000);
   // Denied; but what has ended is settled by it.
