@@ -13,11 +13,11 @@
 namespace tally::server {
 
 void ClientLimits::Apply() {
-  CloseIdle();
+  EnforceLimits();
   Evict();
 }
 
-void ClientLimits::CloseIdle() {
+void ClientLimits::EnforceLimits() {
   connections_.ForEach([](Connection& connection) {
     connection.LimitTime();
     connection.LimitOutput();

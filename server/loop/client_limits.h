@@ -17,7 +17,7 @@ class ClientLimits {
   void Apply();
 
  private:
-  void CloseIdle();
+  void EnforceLimits();
   void Evict();
 
   Services& server_;
