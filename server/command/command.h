@@ -69,7 +69,7 @@ enum CommandFlags : uint32_t {
   kWhileSubscribed = 1u << 24,   // a subscriber may send it in RESP2
   kWhilePaused = 1u << 25,       // CLIENT PAUSE does not hold it back
   kConnection = 1u << 26,        // changes the connection's state; refused over HTTP
-  kTellsHealth = 1u << 27,       // refused while the server does not serve, even before AUTH
+  kRefusedWhileUnhealthy = 1u << 27,  // refused while the server does not serve, even before AUTH
 };
 
 // What a command does with a key, as COMMAND names it. For ACL, kKeyAccess needs the right to read
