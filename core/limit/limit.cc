@@ -90,7 +90,7 @@ Verdict JudgeNumbers(const LimitRule& rule, const LimitKey& key, const LimitCoun
     verdict.fits_from = FitsFrom(numbers, rule, hit.cost, e);
   }
   verdict.remaining = RemainingOf(numbers, rule, e);
-  verdict.unused_from = ExpiryOf(key, numbers);
+  verdict.unused_from = UnusedFrom(key, numbers, e);
   return verdict;
 }
 
@@ -103,11 +103,17 @@ Verdict Judge(const LimitRule& rule, const LimitState& state, const Hit& hit) {
                                                : JudgeNumbers(rule, key, counter, hit);
 }
 
+// Whether what the counter holds outlives its window: the hits of a day, or a block.
+bool HasDay(Algorithm algorithm, const LimitNumbers& numbers) {
+  return (algorithm == Algorithm::kBase || algorithm == Algorithm::kLockout) && numbers.before != 0;
+}
+
 // The earliest instant that a late hit of the counter may have had.
 int64_t BeginOf(const LimitCounter& counter) {
   const LimitNumbers& numbers = counter.numbers;
-  const bool has_day = counter.key.algorithm == Algorithm::kBase && numbers.before > 0;
-  return has_day ? std::min(numbers.day.start_ms, numbers.window.start_ms) : ClockOf(counter);
+  return HasDay(counter.key.algorithm, numbers)
+             ? std::min(numbers.day.start_ms, numbers.window.start_ms)
+             : ClockOf(counter);
 }
 
 // Reads what a counter counted after `now` as counted at `now`, and what arrived after `now` as
@@ -149,7 +155,7 @@ void CountNumbers(LimitCounter& counter, const LimitRule& rule, const Hit& hit,
     return;
   }
   Roll(numbers, rule, place.e);
-  const bool day = rule.algorithm == Algorithm::kBase && numbers.before > 0;
+  const bool day = HasDay(rule.algorithm, numbers);
   const int64_t start = numbers.window.start_ms;
   const bool used = numbers.hits > 0 || numbers.before > 0;
   AddHits(numbers, rule, hit.cost, place.at, place.e);
@@ -207,7 +213,8 @@ void Count(const LimitRule& rule, LimitState& state, const Hit& hit, bool in_own
 }
 
 // The rules of a command. Rules that share a counter all use the smallest refill and the smallest
-// base that one of them has.
+// base that one of them has; of LOCKOUT, the block that starts at the smallest limit, and is as
+// long as the longest.
 class AgreedRules {
  public:
   explicit AgreedRules(std::span<const LimitUse> uses)
@@ -216,28 +223,44 @@ class AgreedRules {
   // Returns the rule with the agreed values; valid until the next call.
   const LimitRule& Of(const LimitUse& use, const LimitRule& rule) {
     if (alone_) return rule;
-    const bool may_differ =
-        rule.algorithm == Algorithm::kBucket || rule.algorithm == Algorithm::kBase;
-    return may_differ ? Agree(use, rule) : rule;
+    switch (rule.algorithm) {
+      case Algorithm::kBucket:
+      case Algorithm::kBase:
+      case Algorithm::kLockout:
+        return Agree(use, rule);
+      default:
+        return rule;
+    }
   }
 
  private:
+  static int64_t OwnBase(const LimitRule& rule) {
+    return rule.algorithm == Algorithm::kLockout ? rule.limit : rule.base;
+  }
+
   const LimitRule& Agree(const LimitUse& own, const LimitRule& rule) {
     int64_t refill = rule.refill;
-    int64_t base = rule.base;
+    int64_t base = OwnBase(rule);
+    LockoutBlock block = rule.block;
     for (const LimitUse& use : uses_) {
       if (use.state != own.state) continue;
       for (const LimitRule& other : use.rules) {
         if (&other == &rule || other.algorithm != rule.algorithm) continue;
         if (LimitKey::Of(other) != LimitKey::Of(rule)) continue;
         refill = std::min(refill, other.refill);
-        base = std::min(base, other.base);
+        base = std::min(base, OwnBase(other));
+        block.first_ms = std::max(block.first_ms, other.block.first_ms);
+        block.factor = std::max(block.factor, other.block.factor);
+        block.most_ms = std::max(block.most_ms, other.block.most_ms);
       }
     }
-    if (refill == rule.refill && base == rule.base) return rule;
+    if (refill == rule.refill && base == OwnBase(rule) && block == rule.block) return rule;
+    // Blocks that do not grow may be longer than the most of those that do.
+    if (block.most_ms > 0) block.most_ms = std::max(block.most_ms, block.first_ms);
     agreed_ = rule;
     agreed_->refill = refill;
     agreed_->shared_base = base;
+    agreed_->block = block;
     return *agreed_;
   }
 

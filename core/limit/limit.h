@@ -19,9 +19,10 @@
 // Rules that differ only in limit, capacity, refill or base share a counter (see limit_state.h),
 // which counts the hit of a command once. The order of such rules in a command does not matter: a
 // bucket gets the smallest of their refills, and hits count in the window of BASE from the smallest
-// base on. If a bucket's refill has changed since the last hit that was taken, tokens come back at
-// the faster of the two rates until the next hit is taken, and at the rule's own rate after it. So
-// tokens that are back stay, and a faster refill works at once.
+// base on; a block starts at the smallest limit and is as long as the longest. If a bucket's refill
+// has changed since the last hit that was taken, tokens come back at the faster of the two rates
+// until the next hit is taken, and at the rule's own rate after it. So tokens that are back stay,
+// and a faster refill works at once.
 //
 // The figures of a rule are those after the hit if the rule allows it, and before it if not:
 //   limit           what the rule allows at once when it is unused: its limit or capacity; for
@@ -32,7 +33,8 @@
 //   FIXED,
 //                   CALENDAR: until the window ends. SLIDING: until the newest hit leaves. ROLLING:
 //                   until no hit counts. BUCKET: until it is full. BASE: until window and day are
-//                   over.
+//                   over. LOCKOUT: until the block ends, or else the period; an earlier block,
+//                   which lengthens the next one, is no use.
 // The tightest rule is the one with the smallest `remaining`; of equals, the first. ALLOW has no
 // figures: if no other rule is given, all are -1. DENY has a limit of 0.
 #pragma once

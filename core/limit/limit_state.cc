@@ -7,6 +7,7 @@
 #include "core/base/saturating.h"
 #include "core/bytes/heap_size.h"
 #include "core/limit/limit_codec.h"
+#include "core/limit/lockout.h"
 #include "core/time/duration.h"
 
 namespace tally {
@@ -24,7 +25,8 @@ int64_t TakeBack(int64_t hits, int64_t& count) {
   return hits - taken;
 }
 
-void GiveTo(LimitCounter& counter, int64_t count, int64_t at) {
+// `e` is when the counter's latest hits are judged.
+void GiveTo(LimitCounter& counter, int64_t count, int64_t at, int64_t e) {
   LimitNumbers& numbers = counter.numbers;
   const int64_t period = counter.key.period_ms;
   switch (counter.key.algorithm) {
@@ -43,6 +45,9 @@ void GiveTo(LimitCounter& counter, int64_t count, int64_t at) {
       TakeBack(units, numbers.hits);
       break;
     }
+    case Algorithm::kLockout:
+      if (at >= numbers.window.start_ms) GiveToLockout(numbers, count, e);
+      break;
     case Algorithm::kBase:
       if (at >= numbers.day.start_ms) TakeBack(count, numbers.before);
       [[fallthrough]];
@@ -66,12 +71,14 @@ LimitKey LimitKey::Of(const LimitRule& rule) {
   key.algorithm = rule.algorithm;
   if (rule.algorithm == Algorithm::kCalendar) {
     key.unit = rule.unit;
-    // Only weeks differ by their first day.
-    if (rule.unit == CalendarUnit::kWeek) key.week_start = rule.week_start;
   } else {
     key.period_ms = rule.period_ms;
+    if (rule.has_grid()) key.start = 1 + rule.from_ms % rule.period_ms;
   }
-  if (key.has_zone()) key.zone_id = rule.zone->id();
+  if (key.has_zone()) {
+    key.zone_id = rule.zone->id();
+    key.start = rule.start.code();
+  }
   return key;
 }
 
@@ -91,11 +98,18 @@ int64_t ExpiryOf(const LimitKey& key, const LimitNumbers& numbers) {
       if (numbers.hits == 0) return 0;
       return SaturatingAdd(numbers.window.start_ms,
                            numbers.hits / numbers.refill + (numbers.hits % numbers.refill != 0));
+    case Algorithm::kLockout:
+      return LockoutExpiry(numbers);
     case Algorithm::kBase:
       return std::max(numbers.before > 0 ? numbers.day.end_ms : 0, window_end);
     default:
       return window_end;
   }
+}
+
+int64_t UnusedFrom(const LimitKey& key, const LimitNumbers& numbers, int64_t e) {
+  return key.algorithm == Algorithm::kLockout ? LockoutUnusedFrom(numbers, e)
+                                              : ExpiryOf(key, numbers);
 }
 
 int64_t LimitCounter::ExpiresAt() const {
@@ -163,7 +177,7 @@ void LimitState::Prune(int64_t now) {
 void LimitState::Give(int64_t count, int64_t now, int64_t at) {
   Prune(now);
   if (at >= now) at = kMaxInstantMs;
-  for (LimitCounter& counter : counters_) GiveTo(counter, count, at);
+  for (LimitCounter& counter : counters_) GiveTo(counter, count, at, now - counter.late_ms);
   Prune(now);
 }
 

@@ -1,6 +1,6 @@
 // What a key remembers for its limits.
 //
-// Counters are kept by algorithm and period (and unit, week start and zone), never by limit. So a
+// Counters are kept by algorithm and period (and unit, start and zone), never by limit. So a
 // changed limit takes effect at once on what has been counted, and two rules that differ only in
 // their limits share a counter. A state without logs is a few bytes (FIXED 10-12, BUCKET 11-17),
 // small enough for the key's own record; the same bytes are its saved form.
@@ -22,11 +22,13 @@ namespace tally {
 
 // Identifies the counter that a rule uses: that of its algorithm and period.
 struct LimitKey {
+  int64_t period_ms = 0;
+  // CALENDAR, BASE: the code of the start. FIXED: 1 + where in the period its windows begin,
+  // counted from 1970 on; 0 if a hit opens them.
+  int64_t start = 0;
+  uint32_t zone_id = 0;
   LimitAlgorithm algorithm = LimitAlgorithm::kFixed;
   CalendarUnit unit = CalendarUnit::kDay;
-  WeekStart week_start = WeekStart::kMonday;
-  uint32_t zone_id = 0;
-  int64_t period_ms = 0;
 
   static LimitKey Of(const LimitRule& rule);
   // Whether the counter's periods or days begin by the clock of a zone.
@@ -44,6 +46,11 @@ struct LimitKey {
 //   BUCKET    window.start_ms, hits, refill   hits: what is missing at start_ms, in 1/period_ms of
 //                                    a token; refill: tokens each period from start_ms on
 //   BASE      day, before; window, hits       before: the hits of the day; hits: of the window
+//   LOCKOUT   window, hits; day, before, refill   day: the last block; before: its place among
+//   those
+//                                    that grew, or minus it if the block was taken back, so that
+//                                    it is not on; refill: how long after its end it is
+//                                    remembered. 0, and no meaning, if there is none
 // A window that has ended, or in which nothing is counted, has no meaning.
 struct LimitNumbers {
   Period window;
@@ -54,16 +61,16 @@ struct LimitNumbers {
 };
 
 struct LimitCounter {
-  LimitKey key;
+  [[no_unique_address]] LimitKey key;
+  // Set when an operation has counted its hit here, so that rules that share the counter count the
+  // hit once. It is in the padding after the key.
+  bool taken = false;
   LimitNumbers numbers;
   // Only SLIDING has a log, and it uses no numbers.
   std::unique_ptr<TimeLog> log;
   // How late the hits were that still count: the counter lives that much longer, so that hits which
   // are as late find it. 0 for most.
   int64_t late_ms = 0;
-  // Set when an operation has counted its hit here, so that rules that share the counter count the
-  // hit once.
-  bool taken = false;
 
   // The instant, of the server's clock, from which nothing in it counts any more; 0 if nothing
   // counts.
@@ -72,9 +79,14 @@ struct LimitCounter {
   void Clear();
 };
 
+static_assert(sizeof(LimitCounter) == 96, "a state with logs has as many bytes as ever");
+
 // From which instant that a rule is judged at nothing counts any more; 0 if nothing counts. For an
 // algorithm that uses numbers.
 int64_t ExpiryOf(const LimitKey& key, const LimitNumbers& numbers);
+// From when on the rule is wholly unused, if it is judged at `e`: as ExpiryOf, but for a block that
+// is only remembered.
+int64_t UnusedFrom(const LimitKey& key, const LimitNumbers& numbers, int64_t e);
 
 class LimitState {
  public:
