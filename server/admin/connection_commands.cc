@@ -14,6 +14,7 @@
 #include "server/config/version.h"
 #include "server/state/client_name.h"
 #include "server/state/client_table.h"
+#include "server/state/key_tracking.h"
 #include "server/state/pubsub.h"
 #include "server/state/watch_list.h"
 
@@ -151,6 +152,7 @@ void Reset(ServerContext& context, const ConnectionParts& server) {
   Client& client = context.client;
   server.watches.EndTransaction(client);
   server.pubsub.Forget(client);
+  server.tracking.Stop(client);
   server.clients.SetMonitor(client, false);
   client.database = 0;
   client.name.clear();
