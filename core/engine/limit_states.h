@@ -96,7 +96,7 @@ class LimitStates {
     for (size_t i = 0; i < states_.size(); ++i) {
       Named& one = states_[i];
       if (!one.counts && !one.settled) continue;
-      if (states_.size() > 1) one.state.FindAgain(keyspace_, one.key, place_.now);
+      if (states_.size() > 1) one.state.Relocate(keyspace_, one.key, place_.now);
       // A late hit may be outside all windows; the state of a new key is then still empty.
       result_.keys[i].changed = one.state.exists() || !one.state->empty();
       result_.keys[i].removed =

@@ -1,4 +1,7 @@
 // The limits on values that the host's configuration sets, with the names of Redis's directives.
+// The engine reads them at each operation and never changes them, so a host may set them between
+// any two. A limit that becomes smaller refuses or converts what is written from then on; what is
+// stored already stays as it is. The host keeps each of them within its bounds.
 #pragma once
 
 #include <cstdint>

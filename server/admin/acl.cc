@@ -78,7 +78,8 @@ bool ListensRightly(const Client& client) {
       return client.acl->MayListenTo(name, patterns);
     });
   };
-  return may_hear(client.channels, false) && may_hear(client.patterns, true);
+  return may_hear(client.channels, false) && may_hear(client.patterns, true) &&
+         may_hear(client.shard_channels, false);
 }
 
 void SetUser(ServerContext& context, const AclParts& server) {

@@ -8,6 +8,7 @@
 #include "core/bytes/str_cat.h"
 #include "server/acl/acl_guard.h"
 #include "server/acl/acl_users.h"
+#include "server/admin/client_tracking.h"
 #include "server/admin/families.h"
 #include "server/admin/parts.h"
 #include "server/admin/server_context.h"
@@ -246,6 +247,10 @@ void ClientReply(ServerContext& context) {
 
 void ClientHelp(ServerContext& context) {
   constexpr std::string_view kLines[] = {
+      "CACHING (YES|NO)",
+      "    Enable/disable tracking of the keys for next command in OPTIN/OPTOUT modes.",
+      "GETREDIR",
+      "    Return the client ID we are redirecting to when tracking is enabled.",
       "GETNAME",
       "    Return the name of the current connection.",
       "ID",
@@ -280,6 +285,11 @@ void ClientHelp(ServerContext& context) {
       "    Assign the name <name> to the current connection.",
       "SETINFO (LIB-NAME|LIB-VER) <text>",
       "    Tell the name or the version of the client's library.",
+      "TRACKING (ON|OFF) [REDIRECT <id>] [BCAST] [PREFIX <prefix> [...]]",
+      "         [OPTIN] [OPTOUT] [NOLOOP]",
+      "    Control server assisted client side caching.",
+      "TRACKINGINFO",
+      "    Report tracking status for the current connection.",
       "NO-EVICT (ON|OFF)",
       "    Protect current client connection from eviction.",
       "NO-TOUCH (ON|OFF)",
@@ -289,14 +299,21 @@ void ClientHelp(ServerContext& context) {
 }
 
 // Commands of CLIENT run during a pause, so that CLIENT UNPAUSE can end it.
-constexpr uint32_t kOwn = kNoScript | kLoading | kStale | kWhilePaused;
+constexpr uint32_t kAlways = kLoading | kStale | kWhilePaused | kKeepsCaching;
+constexpr uint32_t kOwn = kNoScript | kAlways;
 constexpr uint32_t kOthers = kAdmin | kDangerous | kOwn;
 constexpr KeyRange kNoKeys;
 
 constexpr Command kSubcommands[] = {
+    {"caching", ClientCaching, 3, kOwn | kConnection, kNoKeys,
+     "Instructs the server whether to track the keys in the next request.", "6.0.0",
+     "mode<YES|NO>"},
     {"getname", ClientGetName, 2, kOwn, kNoKeys, "Returns the name of the connection.", "2.6.9"},
-    {"help", ClientHelp, 2, kLoading | kStale | kWhilePaused, kNoKeys,
-     "Returns helpful text about the subcommands.", "5.0.0"},
+    {"getredir", ClientGetRedir, 2, kOwn, kNoKeys,
+     "Returns the client ID to which the connection's tracking notifications are redirected.",
+     "6.0.0"},
+    {"help", ClientHelp, 2, kAlways, kNoKeys, "Returns helpful text about the subcommands.",
+     "5.0.0"},
     {"id", ClientId, 2, kOwn, kNoKeys, "Returns the unique client ID of the connection.", "5.0.0"},
     {"info", ClientInfo, 2, kOwn, kNoKeys, "Returns information about the connection.", "6.2.0"},
     {"kill", Serve<ClientKill>, -3, kOthers, kNoKeys, "Terminates open connections.", "2.4.0",
@@ -320,6 +337,12 @@ constexpr Command kSubcommands[] = {
      "attr<LIB-NAME libname|LIB-VER libver>"},
     {"setname", ClientSetName, 3, kOwn | kConnection, kNoKeys, "Sets the connection name.", "2.6.9",
      "connection-name"},
+    {"tracking", Serve<ClientTracking>, -3, kOwn | kConnection, kNoKeys,
+     "Controls server-assisted client-side caching for the connection.", "6.0.0",
+     "status<ON|OFF> [REDIRECT client-id:int] [PREFIX... prefix] [BCAST] [OPTIN] [OPTOUT] "
+     "[NOLOOP]"},
+    {"trackinginfo", ClientTrackingInfo, 2, kOwn, kNoKeys,
+     "Returns information about server-assisted client-side caching for the connection.", "6.2.0"},
     {"unpause", Serve<ClientUnpause>, 2, kOthers, kNoKeys, "Resumes processing commands.", "6.2.0"},
 };
 

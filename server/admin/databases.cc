@@ -7,6 +7,7 @@
 #include "server/admin/server_context.h"
 #include "server/interfaces/persistence.h"
 #include "server/state/clock.h"
+#include "server/state/key_tracking.h"
 #include "server/state/watch_list.h"
 
 namespace tally::server {
@@ -35,6 +36,7 @@ void Clear(ServerContext& context, const DatabaseParts& server, size_t database)
 void FlushDb(ServerContext& context, const DatabaseParts& server) {
   if (!CheckFlushArgs(context)) return;
   Clear(context, server, context.client.database);
+  server.tracking.AllChanged();
   context.CountChange();
   context.reply.Ok();
 }
@@ -42,6 +44,7 @@ void FlushDb(ServerContext& context, const DatabaseParts& server) {
 void FlushAll(ServerContext& context, const DatabaseParts& server) {
   if (!CheckFlushArgs(context)) return;
   for (size_t i = 0; i < context.engine().databases(); ++i) Clear(context, server, i);
+  server.tracking.AllChanged();
   context.CountChange();
   context.reply.Ok();
 }
@@ -61,6 +64,7 @@ void SwapDb(ServerContext& context, const DatabaseParts& server) {
     server.watches.TouchAll(*second, other, &one, context.now);
     server.persistence->BeforeSwap(*first, *second);
     one.Swap(other);
+    if (one.size() > 0 || other.size() > 0) server.tracking.AllChanged();
   }
   context.CountChange();
   context.reply.Ok();

@@ -15,6 +15,7 @@
 #include "server/config/config.h"
 #include "server/interfaces/persistence.h"
 #include "server/state/clock.h"
+#include "server/state/key_tracking.h"
 
 namespace tally::server {
 namespace {
@@ -52,6 +53,7 @@ void SetActiveExpire(ServerContext& context, const DebugParts& server) {
 
 void Reload(ServerContext& context, const DebugParts& server) {
   const absl::Status status = server.persistence->Reload();
+  server.tracking.AllChanged();
   if (!status.ok()) {
     return context.reply.Error(StrCat("ERR ", std::string(status.message())));
   }

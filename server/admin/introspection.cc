@@ -91,6 +91,10 @@ void CommandList(ServerContext& context, const IntrospectionParts& server) {
   context.reply.EndArray(mark, found);
 }
 
+bool HasKeys(const Command& command) {
+  return command.find_keys != nullptr || (command.keys.first != 0 && command.keys.use != kNotKey);
+}
+
 // Finds the keys of the call that follows the second word. Returns false after an error reply.
 bool KeysArg(ServerContext& context, const IntrospectionParts& server,
              std::vector<KeyReference>& keys) {
@@ -99,7 +103,7 @@ bool KeysArg(ServerContext& context, const IntrospectionParts& server,
   std::string_view error;
   if (item == nullptr || item->command->handler == nullptr) {
     error = "ERR Invalid command specified";
-  } else if (item->command->keys.first == 0 && item->command->find_keys == nullptr) {
+  } else if (!HasKeys(*item->command)) {
     error = "ERR The command has no key arguments";
   } else if (!ArityFits(*item->command, call.size())) {
     error = "ERR Invalid number of arguments specified for command";

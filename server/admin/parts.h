@@ -21,6 +21,7 @@ class CommandTable;
 class EffectStream;
 class Evictor;
 class HotKeys;
+class KeyTracking;
 class LatencyLog;
 class Logger;
 class LoopStats;
@@ -49,6 +50,7 @@ struct AclParts {
 struct ClientParts {
   AclUsers& users;
   ClientTable& clients;
+  KeyTracking& tracking;
   Pause& pause;
 };
 
@@ -68,11 +70,13 @@ struct ConnectionParts {
   ClientTable& clients;
   PubSub& pubsub;
   WatchList& watches;
+  KeyTracking& tracking;
 };
 
 struct DatabaseParts {
   const Clock& clock;
   WatchList& watches;
+  KeyTracking& tracking;
   Persistence* const& persistence;
 };
 
@@ -80,6 +84,7 @@ struct DebugParts {
   const Config& config;
   Clock& clock;
   bool& active_expire;
+  KeyTracking& tracking;
   Persistence* const& persistence;
 };
 

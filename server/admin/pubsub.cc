@@ -17,77 +17,124 @@
 namespace tally::server {
 namespace {
 
-// Sends the message that confirms one subscription. `name` is a channel or a pattern; null if there
-// was none to leave. It is a message like those of the channel, so CLIENT REPLY OFF does not
-// suppress it.
-void ReplySubscription(ServerContext& context, std::string_view kind,
+// One of the kinds of names that a client subscribes to.
+struct Kind {
+  using Change = bool (PubSub::*)(Client& client, std::string_view name);
+
+  std::string_view joined;  // the first word of the messages that confirm
+  std::string_view left;
+  Change join;
+  Change leave;
+  absl::flat_hash_set<std::string> Client::* held;
+};
+
+constexpr Kind kChannels{"subscribe", "unsubscribe", &PubSub::Subscribe, &PubSub::Unsubscribe,
+                         &Client::channels};
+constexpr Kind kPatterns{"psubscribe", "punsubscribe", &PubSub::SubscribePattern,
+                         &PubSub::UnsubscribePattern, &Client::patterns};
+constexpr Kind kShardChannels{"ssubscribe", "sunsubscribe", &PubSub::SubscribeShard,
+                              &PubSub::UnsubscribeShard, &Client::shard_channels};
+
+// How many subscriptions the client has, as a message about one of this kind says it: shard
+// channels are counted by themselves.
+size_t CountedWith(const Client& client, const Kind& kind) {
+  if (kind.held == &Client::shard_channels) return client.shard_channels.size();
+  return client.channels.size() + client.patterns.size();
+}
+
+// Sends the message that confirms one subscription. `name` is null if there was none to leave. It
+// is a message like those of the channel, so CLIENT REPLY OFF does not suppress it.
+void ReplySubscription(ServerContext& context, const Kind& kind, std::string_view word,
                        const std::string_view* name) {
   Client& client = context.client;
   const bool replies = client.reply_mode == ReplyMode::kOn;
   ReplyBuilder message(replies ? client.output : client.pushes, context.reply.protocol());
   message.Push(3);
-  message.Bulk(kind);
+  message.Bulk(word);
   if (name != nullptr) {
     message.Bulk(*name);
   } else {
     message.Null();
   }
-  message.Integer(static_cast<int64_t>(client.channels.size() + client.patterns.size()));
+  message.Integer(static_cast<int64_t>(CountedWith(client, kind)));
 }
 
-using Change = bool (PubSub::*)(Client& client, std::string_view name);
-
-void ChangeEach(ServerContext& context, const PubSubParts& server, Args names,
-                std::string_view kind, Change change) {
-  for (const std::string_view name : names) {
-    (server.pubsub.*change)(context.client, name);
-    ReplySubscription(context, kind, &name);
+void JoinEach(ServerContext& context, const PubSubParts& server, const Kind& kind) {
+  for (const std::string_view name : context.args.subspan(1)) {
+    (server.pubsub.*kind.join)(context.client, name);
+    ReplySubscription(context, kind, kind.joined, &name);
   }
 }
 
-// Unsubscribes from the names of the call. A call without names leaves everything in `held`, in the
-// order of the names.
-void Leave(ServerContext& context, const PubSubParts& server,
-           const absl::flat_hash_set<std::string>& held, std::string_view kind, Change change) {
-  if (context.args.size() > 1)
-    return ChangeEach(context, server, context.args.subspan(1), kind, change);
-  if (held.empty()) return ReplySubscription(context, kind, nullptr);
+void LeaveEach(ServerContext& context, const PubSubParts& server, const Kind& kind, Args names) {
+  for (const std::string_view name : names) {
+    (server.pubsub.*kind.leave)(context.client, name);
+    ReplySubscription(context, kind, kind.left, &name);
+  }
+}
+
+// Unsubscribes from the names of the call. A call without names leaves everything of the kind, in
+// the order of the names.
+void Leave(ServerContext& context, const PubSubParts& server, const Kind& kind) {
+  if (context.args.size() > 1) return LeaveEach(context, server, kind, context.args.subspan(1));
+  const auto& held = context.client.*kind.held;
+  if (held.empty()) return ReplySubscription(context, kind, kind.left, nullptr);
   std::vector<std::string> all(held.begin(), held.end());
   std::sort(all.begin(), all.end());
-  const std::vector<std::string_view> names(all.begin(), all.end());
-  ChangeEach(context, server, names, kind, change);
+  LeaveEach(context, server, kind, std::vector<std::string_view>(all.begin(), all.end()));
 }
 
 void Subscribe(ServerContext& context, const PubSubParts& server) {
-  ChangeEach(context, server, context.args.subspan(1), "subscribe", &PubSub::Subscribe);
+  JoinEach(context, server, kChannels);
 }
 
 void PSubscribe(ServerContext& context, const PubSubParts& server) {
-  ChangeEach(context, server, context.args.subspan(1), "psubscribe", &PubSub::SubscribePattern);
+  JoinEach(context, server, kPatterns);
+}
+
+void SSubscribe(ServerContext& context, const PubSubParts& server) {
+  JoinEach(context, server, kShardChannels);
 }
 
 void Unsubscribe(ServerContext& context, const PubSubParts& server) {
-  Leave(context, server, context.client.channels, "unsubscribe", &PubSub::Unsubscribe);
+  Leave(context, server, kChannels);
 }
 
 void PUnsubscribe(ServerContext& context, const PubSubParts& server) {
-  Leave(context, server, context.client.patterns, "punsubscribe", &PubSub::UnsubscribePattern);
+  Leave(context, server, kPatterns);
 }
 
-void Publish(ServerContext& context, const PubSubParts& server) {
-  const std::string_view channel = context.args[1];
+void SUnsubscribe(ServerContext& context, const PubSubParts& server) {
+  Leave(context, server, kShardChannels);
+}
+
+// Publishes with `publish(message)`, which returns how many clients got the message.
+template <typename Publish>
+void PublishMessage(ServerContext& context, Publish&& publish) {
   size_t receivers = 0;
   if (Text text = context.TakeFromRequest(context.args[2]); !text.empty()) {
     const SharedBytes message(std::move(text));
-    receivers = server.pubsub.Publish(channel, message);
+    receivers = publish(message);
     context.KeepRequest(message);
   } else {
-    receivers = server.pubsub.Publish(channel, context.args[2]);
+    receivers = publish(context.args[2]);
   }
   context.reply.Integer(static_cast<int64_t>(receivers));
 }
 
-void Channels(ServerContext& context, const PubSubParts& server) {
+void Publish(ServerContext& context, const PubSubParts& server) {
+  PublishMessage(context, [&](const auto& message) {
+    return server.pubsub.Publish(context.args[1], message);
+  });
+}
+
+void SPublish(ServerContext& context, const PubSubParts& server) {
+  PublishMessage(context, [&](const auto& message) {
+    return server.pubsub.PublishShard(context.args[1], message);
+  });
+}
+
+void ReplyNames(ServerContext& context, const PubSub::Listeners& channels) {
   if (context.args.size() > 3) {
     return context.reply.Error("ERR unknown subcommand or wrong number of arguments for '" +
                                std::string(context.args[1]) + "'. Try PUBSUB HELP.");
@@ -95,7 +142,7 @@ void Channels(ServerContext& context, const PubSubParts& server) {
   const std::string_view pattern = context.args.size() == 3 ? context.args[2] : "*";
   const size_t mark = context.reply.BeginArray();
   size_t matches = 0;
-  for (const auto& [channel, listeners] : server.pubsub.channels()) {
+  for (const auto& [channel, listeners] : channels) {
     if (!GlobMatch(pattern, channel)) continue;
     context.reply.Bulk(channel);
     ++matches;
@@ -103,15 +150,30 @@ void Channels(ServerContext& context, const PubSubParts& server) {
   context.reply.EndArray(mark, matches);
 }
 
-void NumSub(ServerContext& context, const PubSubParts& server) {
+void ReplyCounts(ServerContext& context, const PubSub::Listeners& channels) {
   const Args names = context.args.subspan(2);
-  const PubSub::Listeners& channels = server.pubsub.channels();
   context.reply.Array(2 * names.size());
   for (const std::string_view name : names) {
     const auto it = channels.find(name);
     context.reply.Bulk(name);
     context.reply.Integer(it == channels.end() ? 0 : static_cast<int64_t>(it->second.size()));
   }
+}
+
+void Channels(ServerContext& context, const PubSubParts& server) {
+  ReplyNames(context, server.pubsub.channels());
+}
+
+void ShardChannels(ServerContext& context, const PubSubParts& server) {
+  ReplyNames(context, server.pubsub.shard_channels());
+}
+
+void NumSub(ServerContext& context, const PubSubParts& server) {
+  ReplyCounts(context, server.pubsub.channels());
+}
+
+void ShardNumSub(ServerContext& context, const PubSubParts& server) {
+  ReplyCounts(context, server.pubsub.shard_channels());
 }
 
 void NumPat(ServerContext& context, const PubSubParts& server) {
@@ -127,11 +189,18 @@ void Help(ServerContext& context) {
       "NUMSUB [<channel> ...]",
       "    Return the number of subscribers for the specified channels, excluding",
       "    pattern subscriptions(default: no channels).",
+      "SHARDCHANNELS [<pattern>]",
+      "    Return the currently active shard level channels matching a <pattern> (default: '*').",
+      "SHARDNUMSUB [<shardchannel> ...]",
+      "    Return the number of subscribers for the specified shard level channel(s)",
   };
   ReplyHelp(context, kLines);
 }
 
 constexpr KeyRange kNoKeys;
+// Where a cluster finds the slot of a shard channel.
+constexpr KeyRange kOneName = OneKey(kNotKey);
+constexpr KeyRange kNames = AllKeys(kNotKey);
 constexpr uint32_t kAnyTime = kLoading | kStale;
 constexpr uint32_t kLook = kPubSub | kAnyTime;
 constexpr uint32_t kListen = kPubSub | kConnection | kNoScript | kAnyTime | kWhileSubscribed;
@@ -144,6 +213,10 @@ constexpr Command kPubSubCommands[] = {
      "Returns the number of patterns that are listened to.", "2.8.0"},
     {"numsub", Serve<NumSub>, -2, kLook, kNoKeys, "Returns the number of subscribers of channels.",
      "2.8.0", "[channel...]"},
+    {"shardchannels", Serve<ShardChannels>, -2, kLook, kNoKeys,
+     "Returns the active shard channels.", "7.0.0", "[pattern:pattern]"},
+    {"shardnumsub", Serve<ShardNumSub>, -2, kLook, kNoKeys,
+     "Returns the number of subscribers of shard channels.", "7.0.0", "[shardchannel...]"},
 };
 
 constexpr Command kCommands[] = {
@@ -159,9 +232,17 @@ constexpr Command kCommands[] = {
     {"punsubscribe", Serve<PUnsubscribe>, -1, kListen, kNoKeys,
      "Stops listening to messages published to channels that match patterns.", "2.0.0",
      "[pattern:pattern...]"},
+    Naming(ChannelWords::kFirst,
+           Command{"spublish", Serve<SPublish>, 3, kLook | kFast, kOneName,
+                   "Posts a message to a shard channel.", "7.0.0", "shardchannel message"}),
+    Naming(ChannelWords::kAll, Command{"ssubscribe", Serve<SSubscribe>, -2, kListen | kNoExec,
+                                       kNames, "Listens for messages published to shard channels.",
+                                       "7.0.0", "shardchannel..."}),
     Naming(ChannelWords::kAll,
            Command{"subscribe", Serve<Subscribe>, -2, kListen, kNoKeys,
                    "Listens for messages published to channels.", "2.0.0", "channel..."}),
+    {"sunsubscribe", Serve<SUnsubscribe>, -1, kListen, kNames,
+     "Stops listening to messages posted to shard channels.", "7.0.0", "[shardchannel...]"},
     {"unsubscribe", Serve<Unsubscribe>, -1, kListen, kNoKeys,
      "Stops listening to messages posted to channels.", "2.0.0", "[channel...]"},
 };

@@ -59,8 +59,9 @@ bool RunsInExec(ServerContext& context, const TransactionParts& server, const Co
     return false;
   }
   if ((command.flags & kNoExec) == 0) return true;
+  const std::string_view article = (command.flags & kPubSub) != 0 ? "a " : "";
   context.reply.Error(StrCat("ERR ", absl::AsciiStrToUpper(std::string(command.name)),
-                             " isn't allowed for DENY BLOCKING client"));
+                             " isn't allowed for ", article, "DENY BLOCKING client"));
   return false;
 }
 

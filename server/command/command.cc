@@ -29,6 +29,7 @@ bool LacksKeys(const KeyRange& range, Args args) {
 // A call may have too few words, since redis.acl_check_cmd accepts any. Its keys are then those of
 // the row's range, if none of them is missing.
 bool FindKeys(const Command& command, Args args, std::vector<KeyReference>& keys) {
+  if (command.keys.use == kNotKey) return true;
   const bool is_short = args.size() < static_cast<size_t>(std::abs(command.arity));
   if (is_short && LacksKeys(command.keys, args)) return false;
   if (command.find_keys != nullptr && !is_short) {

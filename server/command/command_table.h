@@ -76,4 +76,10 @@ class CommandTable {
   absl::flat_hash_map<std::string, size_t> by_new_name_;
 };
 
+// Whether a client may keep the reply until a key of the call changes. The replies of tallyd's own
+// reads change with the time, and no key says when.
+inline bool MayBeCached(const CommandTable::Item& item) {
+  return (item.command->flags & (kReadOnly | kReadsByCalls)) == kReadOnly && !item.family->native;
+}
+
 }  // namespace tally::server

@@ -56,8 +56,9 @@ void LogTaken(CommandContext& context, std::string_view command, int64_t taken,
 }
 
 // Reports what a decision did to its keys.
-void TellTaken(CommandContext& context, const LimitResult& result) {
-  for (const LimitResult::Key& key : result.keys) TellChange(context, key.name, key, "limit.take");
+void ReportChanges(CommandContext& context, const LimitResult& result) {
+  for (const LimitResult::Key& key : result.keys)
+    ReportChange(context, key.name, key, "limit.take");
 }
 
 void Decide(CommandContext& context, LimitMode mode) {
@@ -78,7 +79,7 @@ void Decide(CommandContext& context, LimitMode mode) {
     ReplyDecision(context.reply, result.decision);
   }
   if (!result.counted && !result.set_back) return;
-  TellTaken(context, result);
+  ReportChanges(context, result);
   LogTaken(context, force ? "LIMIT.FORCE" : "LIMIT.TAKE", result.counted ? limit.cost : 0, limit);
 }
 
@@ -124,8 +125,8 @@ void Give(CommandContext& context) {
   if (!CheckOutcome(context, outcome)) return;
   context.reply.Integer(outcome.found ? 1 : 0);
   if (!outcome.changed) return;
-  TellChange(context, key, outcome, "limit.give");
-  TellFreed(context, key);
+  ReportChange(context, key, outcome, "limit.give");
+  ReportFreed(context, key);
   const Int64Text count(give.count);
   const InstantText at(not_after);
   const InstantText now(give.time.now());
@@ -138,7 +139,7 @@ void Reset(CommandContext& context) {
   context.reply.Integer(outcome.found ? 1 : 0);
   if (!outcome.changed) return;
   context.Changed(kEventGeneric, "del", context.args[1]);
-  TellFreed(context, context.args[1]);
+  ReportFreed(context, context.args[1]);
 }
 
 struct ThrottleArgs {
@@ -194,7 +195,7 @@ void ThrottleKey(CommandContext& context) {
   context.reply.Integer(answer.retry_after_s);
   context.reply.Integer(answer.reset_after_s);
   if (!outcome.changed) return;
-  TellChange(context, key, outcome, "limit.take");
+  ReportChange(context, key, outcome, "limit.take");
   const Int64Text capacity(rule.limit);
   const Int64Text refill(rule.refill);
   const DurationText period(rule.period_ms);

@@ -8,7 +8,7 @@
 namespace tally::server {
 
 // Reports that something of the key is free again, for those who wait for it.
-inline void TellFreed(CommandContext& context, std::string_view key) {
+inline void ReportFreed(CommandContext& context, std::string_view key) {
   context.host.key_events.Notify(kEventModule, "limit.free", context.database, key);
 }
 

@@ -124,7 +124,7 @@ void LogEnded(CommandContext& context, const LimitResult& result) {
   if (!result.set_back) return;
   for (const LimitResult::Key& key : result.keys) {
     if (!key.changed) continue;
-    TellChange(context, key.name, key, "limit.take");
+    ReportChange(context, key.name, key, "limit.take");
     WordList words = {"LIMIT.TAKE", key.name, "ALLOW", "COST", "0"};
     LogEffect(context, words, EventTime(context));
   }
@@ -156,8 +156,8 @@ void ReplyHeld(CommandContext& context, const HoldResult& result) {
   context.reply.Integers(fields);
 }
 
-void TellAll(CommandContext& context, const LimitResult& result, std::string_view event) {
-  for (const LimitResult::Key& key : result.keys) TellChange(context, key.name, key, event);
+void ReportAll(CommandContext& context, const LimitResult& result, std::string_view event) {
+  for (const LimitResult::Key& key : result.keys) ReportChange(context, key.name, key, event);
 }
 
 void Reserve(CommandContext& context) {
@@ -171,7 +171,7 @@ void Reserve(CommandContext& context) {
   ReplyHeld(context, result);
   LogEnded(context, result);
   if (!result.counted) return;
-  TellAll(context, result, "limit.reserve");
+  ReportAll(context, result, "limit.reserve");
   if (!context.host.effects.enabled()) return context.LogNothing();
   const DurationText ttl(ttl_ms);
   const Int64Text cost(limit.cost);
@@ -198,7 +198,7 @@ void Extend(CommandContext& context) {
   ReplyHeld(context, result);
   LogEnded(context, result);
   if (!result.counted) return;
-  TellAll(context, result, "limit.extend");
+  ReportAll(context, result, "limit.extend");
   const DurationText ttl(ttl_ms);
   const Int64Text cost(request.limits.cost);
   WordList words = {"LIMIT.EXTEND", request.id, ttl.view()};
@@ -233,8 +233,8 @@ void Commit(CommandContext& context) {
   }
   LogEnded(context, result);
   if (!result.counted) return;
-  TellAll(context, result, "limit.commit");
-  for (const KeyRules& key : commit.keys) TellFreed(context, key.key);
+  ReportAll(context, result, "limit.commit");
+  for (const KeyRules& key : commit.keys) ReportFreed(context, key.key);
   const Int64Text cost(result.settled.counted);
   WordList words = {"LIMIT.COMMIT", request.id};
   commit.AppendKeys(words);
@@ -260,8 +260,8 @@ void Cancel(CommandContext& context) {
   }
   LogEnded(context, result);
   if (!result.counted) return;
-  TellAll(context, result, "limit.cancel");
-  for (const KeyRules& key : cancel.keys) TellFreed(context, key.key);
+  ReportAll(context, result, "limit.cancel");
+  for (const KeyRules& key : cancel.keys) ReportFreed(context, key.key);
   WordList words = {"LIMIT.CANCEL", id};
   cancel.AppendKeys(words);
   LogEffect(context, words, cancel.time);

@@ -35,7 +35,6 @@ inline constexpr std::string_view kClockWork =
     "background work has a budget of its own in each turn";
 inline constexpr std::string_view kNoStreams = "there are no streams";
 inline constexpr std::string_view kOneEncoding = "values have encodings of their own";
-inline constexpr std::string_view kNoTracking = "there is no client tracking";
 inline constexpr std::string_view kNoHistogram = "there is no histogram of latencies";
 inline constexpr std::string_view kFixedConfig =
     "dir and dbfilename are never changed while the server runs";
@@ -222,8 +221,6 @@ inline constexpr Directive kDirectives[] = {
     {"list-max-ziplist-entries", "", Number("512"), kHidden, kOneEncoding},
     {"list-max-ziplist-value", "", Bytes("64"), kHidden, kOneEncoding},
     {"hash-seed", "", Word(""), kHidden, kOneEncoding},
-
-    {"tracking-table-max-keys", "", Number("1000000"), 0, kNoTracking},
 
     {"latency-tracking", "", YesNo("yes"), 0, kNoHistogram},
     {"latency-tracking-info-percentiles", "", Several("50 99 99.9"), 0, kNoHistogram},

@@ -140,8 +140,9 @@ struct Config : ValueLimits {
   // Observation.
   int64_t slowlog_log_slower_than = 10000;  // microseconds; -1: off
   int64_t slowlog_max_len = 128;
-  int64_t latency_monitor_threshold = 0;  // milliseconds; 0: off
-  uint32_t notify_keyspace_events = 0;    // event_classes.h
+  int64_t tracking_table_max_keys = 1'000'000;  // 0: no limit
+  int64_t latency_monitor_threshold = 0;        // milliseconds; 0: off
+  uint32_t notify_keyspace_events = 0;          // event_classes.h
 
   // Scripts.
   bool scripting = true;

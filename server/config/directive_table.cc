@@ -162,6 +162,7 @@ constexpr Directive kWithEffect[] = {
     {"slowlog-log-slower-than", "", IntField{&Config::slowlog_log_slower_than, -1, kInt64Max}},
     {"slowlog-max-len", "", IntField{&Config::slowlog_max_len, 0, kInt64Max}},
     {"latency-monitor-threshold", "", IntField{&Config::latency_monitor_threshold, 0, kInt64Max}},
+    {"tracking-table-max-keys", "", IntField{&Config::tracking_table_max_keys, 0, kInt64Max}},
     {"notify-keyspace-events", "", CustomField{FormatKeyspaceEvents, AssignKeyspaceEvents, false}},
 
     {"hash-max-listpack-entries", "hash-max-ziplist-entries",

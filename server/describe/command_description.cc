@@ -39,6 +39,7 @@ constexpr FlagName kKeyFlagNames[] = {
     {kKeyReadOnly, "RO"},   {kKeyReadWrite, "RW"},  {kKeyOverwrite, "OW"},
     {kKeyRemove, "RM"},     {kKeyAccess, "access"}, {kKeyUpdate, "update"},
     {kKeyInsert, "insert"}, {kKeyDelete, "delete"}, {kKeyVariable, "variable_flags"},
+    {kNotKey, "not_key"},
 };
 
 void ReplyNames(ReplyBuilder& reply, std::span<const FlagName> names, uint32_t flags) {
@@ -50,6 +51,13 @@ void ReplyNames(ReplyBuilder& reply, std::span<const FlagName> names, uint32_t f
     ++count;
   }
   reply.EndSet(mark, count);
+}
+
+// By this tip clients know which reads they must not cache.
+void ReplyTips(ReplyBuilder& reply, const CommandTable::Item& item) {
+  const bool varies = item.family->native && (item.command->flags & kReadOnly) != 0;
+  reply.Set(varies ? 1 : 0);
+  if (varies) reply.Bulk("nondeterministic_output");
 }
 
 void ReplyCategories(ReplyBuilder& reply, const CommandTable::Item& item) {
@@ -123,7 +131,7 @@ void ReplyCommandInfo(ReplyBuilder& reply, const CommandTable& table,
   reply.Integer(command.keys.last);
   reply.Integer(command.keys.step);
   ReplyCategories(reply, item);
-  reply.Set(0);  // tips
+  ReplyTips(reply, item);
   ReplyKeySpecs(reply, command);
   if (command.subcommands.empty()) return reply.Set(0);
   reply.Array(command.subcommands.size());

@@ -13,6 +13,7 @@
 #include "server/log/quoted.h"
 #include "server/state/client_table.h"
 #include "server/state/clock.h"
+#include "server/state/key_tracking.h"
 #include "server/state/monitor_feed.h"
 #include "server/state/stats.h"
 #include "server/state/watch_list.h"
@@ -53,6 +54,10 @@ bool Dispatcher::Execute(Client& client, Args args) {
     }
   }
   client.last_active_ms = server_.clock.now_ms();
+  if (client.tracking != nullptr) [[unlikely]] {
+    const bool keeps = item != nullptr && (item->command->flags & kKeepsCaching) != 0;
+    KeyTracking::EndRequest(client, keeps);
+  }
   if (client.reply_mode != ReplyMode::kOn) [[unlikely]]
     ApplyReplyMode(client, reply_begin);
   if (!client.pushes.empty() || client.pushes.overflowed()) [[unlikely]]
@@ -178,7 +183,10 @@ void Dispatcher::Run(Client& client, const CommandTable::Item& item, Args args) 
                          .now = server_.clock.now_ms(),
                          .fetched = client.fetched_command == &item,
                          .request = client.request});
+  server_.tracking.set_author(client.id);
   Call(context);
+  if (client.tracking != nullptr) [[unlikely]]
+    server_.tracking.NoteRead(client, item, args);
   last_micros_ = CycleMicros();
   recorder_.Record(client, item, args, reply_begin, last_micros_ - begin);
   if ((item.command->flags & (kSkipMonitor | kAdmin)) == 0) {

@@ -24,6 +24,7 @@ class Evictor;
 class FigureHistory;
 class HotKeys;
 class KeyEventFeed;
+class KeyTracking;
 class LatencyLog;
 class Logger;
 class LoopStats;
@@ -57,6 +58,7 @@ struct Services {
   ClientTable& clients;
   PubSub& pubsub;
   WatchList& watches;
+  KeyTracking& tracking;
   KeyEventFeed& key_events;
   EffectStream& effects;
   Slowlog& slowlog;

@@ -13,6 +13,7 @@
 #include "server/log/log.h"
 #include "server/state/client_table.h"
 #include "server/state/clock.h"
+#include "server/state/key_tracking.h"
 #include "server/state/pubsub.h"
 #include "server/state/stats.h"
 #include "server/state/watch_list.h"
@@ -59,6 +60,7 @@ Session::Session(Services& server, Dispatcher& dispatcher)
 Session::~Session() {
   server_.watches.UnwatchAll(client_);
   server_.pubsub.Forget(client_);
+  server_.tracking.Stop(client_);
   server_.clients.Remove(client_);
 }
 
@@ -237,7 +239,7 @@ void Session::FetchAhead() {
   if (all) client_.fetched_command = last;
 }
 
-bool Session::OutOfTime() {
+bool Session::CheckDeadlines() {
   const int64_t limit_ms = server_.config.timeout * int64_t{1000};
   return limit_ms > 0 && server_.clock.now_ms() - client_.last_active_ms > limit_ms &&
          !client_.subscribed() && !client_.monitor;

@@ -7,6 +7,7 @@
 #include "server/figures/info_rows.h"
 #include "server/interfaces/persistence.h"
 #include "server/state/clock.h"
+#include "server/state/key_tracking.h"
 #include "server/state/pubsub.h"
 #include "server/state/stats.h"
 
@@ -45,14 +46,14 @@ void AddStatsRows(const ServerFigures& server, InfoRows& rows) {
   rows.Row("keyspace_misses", stats.lookups.misses);
   rows.Row("pubsub_channels", server.pubsub.channels().size());
   rows.Row("pubsub_patterns", server.pubsub.patterns().size());
-  rows.Row("pubsubshard_channels", 0);
+  rows.Row("pubsubshard_channels", server.pubsub.shard_channels().size());
   rows.Row("latest_fork_usec", 0);
   rows.Row("total_forks", 0);
   rows.Row("migrate_cached_sockets", 0);
   rows.Row("slave_expires_tracked_keys", 0);
-  rows.Row("tracking_total_keys", 0);
-  rows.Row("tracking_total_items", 0);
-  rows.Row("tracking_total_prefixes", 0);
+  rows.Row("tracking_total_keys", server.tracking.keys());
+  rows.Row("tracking_total_items", server.tracking.items());
+  rows.Row("tracking_total_prefixes", server.tracking.prefixes());
   rows.Row("unexpected_error_replies", 0);
   rows.Row("total_error_replies", stats.error_replies);
   rows.Row("client_query_buffer_limit_disconnections", stats.client_query_limit_disconnections);

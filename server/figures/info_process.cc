@@ -17,6 +17,7 @@
 #include "server/state/client_table.h"
 #include "server/state/client_text.h"
 #include "server/state/clock.h"
+#include "server/state/key_tracking.h"
 
 namespace tally::server {
 namespace {
@@ -88,7 +89,7 @@ void AddClientsRows(const ServerFigures& server, InfoRows& rows) {
   rows.Row("client_recent_max_input_buffer", input);
   rows.Row("client_recent_max_output_buffer", output);
   rows.Row("blocked_clients", postponed);
-  rows.Row("tracking_clients", 0);
+  rows.Row("tracking_clients", server.tracking.clients());
   rows.Row("clients_in_timeout_table", 0);
 }
 

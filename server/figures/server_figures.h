@@ -17,6 +17,7 @@ class CommandTable;
 class Evictor;
 class FigureHistory;
 class HotKeys;
+class KeyTracking;
 class LoopStats;
 class MemoryMeter;
 class Persistence;
@@ -34,6 +35,7 @@ struct ServerFigures {
   const Stats& stats;
   const ClientTable& clients;
   const PubSub& pubsub;
+  const KeyTracking& tracking;
   const LoopStats& loop;
   const HotKeys& hot_keys;
   MemoryMeter& memory;      // takes a sample when it is asked

@@ -116,7 +116,7 @@ void Evictor::Evict(const Keyspace::Entry& entry) {
   server_.engine.database(batch_.database).Erase(entry);
   ++server_.stats.evicted_keys;
   server_.effects.Append(batch_.database, {"DEL", key});
-  server_.key_events.Changed(kEventEvicted, "evicted", batch_.database, key);
+  server_.key_events.Evicted(batch_.database, key);
 }
 
 }  // namespace tally::server

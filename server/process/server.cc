@@ -111,7 +111,8 @@ int Server::Run() {
 }
 
 bool Server::HasWork() const {
-  return data_upkeep_.HasWork() || state_.clients.has_pending() || queue_.HasWork();
+  return data_upkeep_.HasWork() || state_.tracking.has_work() || state_.clients.has_pending() ||
+         queue_.HasWork();
 }
 
 // Whether a rewrite needs a slice now. If it needs one later, Poll waits no longer than until then.
@@ -127,6 +128,7 @@ bool Server::SliceIsDue() {
 // Nothing is sent before the effects of the turn have been logged.
 void Server::EndTurn() {
   data_upkeep_.Slice();
+  state_.tracking.FinishTurn();
   turn_clock_.EndPart(TurnPart::kUpkeep);
   const absl::Status logged = persistence_.FlushTurn();
   turn_clock_.EndPart(TurnPart::kLog);

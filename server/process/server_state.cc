@@ -28,6 +28,7 @@ ScriptParts ScriptPartsOf(Services& all) {
           .log = all.log,
           .clock = all.clock,
           .clients = all.clients,
+          .tracking = all.tracking,
           .effects = all.effects,
           .script_busy = all.script_busy,
           .runner = all.runner,
@@ -42,6 +43,7 @@ ServerFigures FiguresOf(Services& all) {
           .stats = all.stats,
           .clients = all.clients,
           .pubsub = all.pubsub,
+          .tracking = all.tracking,
           .loop = all.loop,
           .hot_keys = all.hot_keys,
           .memory = all.memory,
@@ -74,21 +76,22 @@ HttpParts HttpPartsOf(Services& all) {
 }
 
 AdminParts AdminPartsOf(Services& all, const ScriptParts& for_scripts) {
-  return {{AclParts{all.commands, all.config, all.log, all.users, all.acl_log, all.clients},
-           ClientParts{all.users, all.clients, all.pause},
-           ConfigParts{all.config, all.config_path, all.log, all.users, all.stats, all.loop,
-                       all.process},
-           ConnectionParts{all.users, all.guard, all.clients, all.pubsub, all.watches},
-           DatabaseParts{all.clock, all.watches, all.persistence},
-           DebugParts{all.config, all.clock, all.active_expire, all.persistence},
-           HotKeysParts{all.hot_keys}, IntrospectionParts{all.commands},
-           MemoryParts{all.config, all.memory, all.clients, all.hot_keys},
-           ObservationParts{all.commands, all.config, all.stats, all.slowlog, all.latency},
-           PubSubParts{all.pubsub},
-           ScriptingParts{all.clock, all.log, all.clients, all.evictor, all.scripts, for_scripts},
-           ServerAdminParts{all.figures, all.log, all.clients, all.loading, all.script_busy,
-                            all.persistence, all.process},
-           TransactionParts{all.guard, all.watches, all.effects, all.runner}}};
+  return {
+      {AclParts{all.commands, all.config, all.log, all.users, all.acl_log, all.clients},
+       ClientParts{all.users, all.clients, all.tracking, all.pause},
+       ConfigParts{all.config, all.config_path, all.log, all.users, all.stats, all.loop,
+                   all.process},
+       ConnectionParts{all.users, all.guard, all.clients, all.pubsub, all.watches, all.tracking},
+       DatabaseParts{all.clock, all.watches, all.tracking, all.persistence},
+       DebugParts{all.config, all.clock, all.active_expire, all.tracking, all.persistence},
+       HotKeysParts{all.hot_keys}, IntrospectionParts{all.commands},
+       MemoryParts{all.config, all.memory, all.clients, all.hot_keys},
+       ObservationParts{all.commands, all.config, all.stats, all.slowlog, all.latency},
+       PubSubParts{all.pubsub},
+       ScriptingParts{all.clock, all.log, all.clients, all.evictor, all.scripts, for_scripts},
+       ServerAdminParts{all.figures, all.log, all.clients, all.loading, all.script_busy,
+                        all.persistence, all.process},
+       TransactionParts{all.guard, all.watches, all.effects, all.runner}}};
 }
 
 void FollowClock(Services& all, bool jumped) {
@@ -107,6 +110,7 @@ OwnedServices::OwnedServices(const CommandTable& commands, Engine& engine, Confi
       guard(users, acl_log, clock, config),
       stats(commands.items().size()),
       clients(config),
+      tracking(clients, config, RandomKey()),
       hot_keys(RandomKey()),
       troubles(log),
       evictor({.engine = engine,
@@ -145,6 +149,7 @@ ServerState::ServerState(const CommandTable& commands_in, Engine& engine_in, Con
                .clients = owned.clients,
                .pubsub = owned.pubsub,
                .watches = owned.watches,
+               .tracking = owned.tracking,
                .key_events = owned.key_events,
                .effects = owned.effects,
                .slowlog = owned.slowlog,

@@ -27,6 +27,7 @@
 #include "server/state/clock.h"
 #include "server/state/hot_keys.h"
 #include "server/state/key_event_feed.h"
+#include "server/state/key_tracking.h"
 #include "server/state/loop_stats.h"
 #include "server/state/pause.h"
 #include "server/state/pubsub.h"
@@ -50,7 +51,8 @@ struct OwnedServices {
   ClientTable clients;
   PubSub pubsub{clients};
   WatchList watches;
-  KeyEventFeed key_events{watches, pubsub};
+  KeyTracking tracking;
+  KeyEventFeed key_events{watches, tracking, pubsub};
   EffectStream effects;
   Slowlog slowlog;
   LatencyLog latency;

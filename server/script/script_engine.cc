@@ -18,6 +18,7 @@
 #include "server/script/script_error.h"
 #include "server/script/script_parts.h"
 #include "server/script/script_source.h"
+#include "server/state/key_tracking.h"
 
 namespace tally::server {
 namespace {
@@ -262,9 +263,19 @@ std::optional<bool> ScriptEngine::MayRunTaken() const {
   return user == nullptr || CheckCall(*user, *item, args_).denial == AclDenial::kNone;
 }
 
+// The keys that a read names may be any: as in Redis, what is remembered are those that the script
+// was called with.
+void ScriptEngine::NoteRead() {
+  const CommandTable::Item* const item = server_.commands.Resolve(args_);
+  if (item == nullptr) return;
+  server_.tracking.NoteScriptRead(*invocation_.caller, *item, invocation_.keys);
+}
+
 std::string_view ScriptEngine::RunTaken() {
   script_client_.output.Clear();
   server_.runner->RunFromScript(script_client_, *invocation_.caller, args_, invocation_.rights);
+  if (invocation_.caller->tracking != nullptr) [[unlikely]]
+    NoteRead();
   return script_client_.output.View(joined_);
 }
 

@@ -116,6 +116,8 @@ class ScriptEngine {
   // false.
   bool CallProtected(int function);
   void ReplyFailure(lua_State* lua);
+  // Called after a command of a client that tracks keys.
+  void NoteRead();
 
   const ScriptParts& server_;
   ScriptWatch watch_;

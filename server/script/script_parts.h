@@ -9,6 +9,7 @@ class Clock;
 class CommandRunner;
 class CommandTable;
 class EffectStream;
+class KeyTracking;
 class Logger;
 class Process;
 struct Config;
@@ -19,6 +20,7 @@ struct ScriptParts {
   Logger& log;
   Clock& clock;
   ClientTable& clients;
+  KeyTracking& tracking;
   EffectStream& effects;
   // A script has been running for longer than busy-reply-threshold. Commands without kAllowBusy are
   // answered BUSY; the clock stops, and nothing expires.

@@ -14,6 +14,7 @@
 #include "server/command/command_table.h"
 #include "server/resp/reply.h"
 #include "server/state/connection_state.h"
+#include "server/state/tracking.h"
 
 namespace tally {
 class Text;
@@ -97,6 +98,8 @@ struct Client {
   Transaction transaction;
   absl::flat_hash_set<std::string> channels;
   absl::flat_hash_set<std::string> patterns;
+  absl::flat_hash_set<std::string> shard_channels;
+  std::unique_ptr<Tracking> tracking;  // null if the client does not track keys
   bool monitor = false;
   bool takes_events = false;  // an HTTP client that EventStreams holds
   bool no_evict = false;
@@ -111,7 +114,9 @@ struct Client {
   bool needs_flush() const { return !output.empty() || output.overflowed() || wrote || finished(); }
   // The output for a message that is not a reply.
   ByteBlocks& message_output() { return state.command.running() ? pushes : output; }
-  bool subscribed() const { return !channels.empty() || !patterns.empty(); }
+  bool subscribed() const {
+    return !channels.empty() || !patterns.empty() || !shard_channels.empty();
+  }
 };
 
 }  // namespace tally::server

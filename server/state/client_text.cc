@@ -10,12 +10,21 @@ std::string FlagsOf(const Client& client) {
   if (client.monitor) flags += 'O';
   if (client.subscribed()) flags += 'P';
   if (client.transaction.active) flags += 'x';
+  if (client.tracking != nullptr) {
+    flags += 't';
+    if (client.tracking->redirect_broken) flags += 'R';
+    if (client.tracking->mode == TrackingMode::kBroadcast) flags += 'B';
+  }
   if (client.transaction.touched) flags += 'd';
   if (client.finished()) flags += 'c';
   if (client.address.ends_with(":0")) flags += 'U';  // only unix sockets have no port
   if (client.no_evict) flags += 'e';
   if (client.no_touch) flags += 'T';
   return flags.empty() ? "N" : flags;
+}
+
+int64_t RedirectOf(const Client& client) {
+  return client.tracking == nullptr ? -1 : static_cast<int64_t>(client.tracking->redirect);
 }
 
 // The bytes in the block that the output begins with; 0 if it begins with a long value, which is
@@ -51,7 +60,7 @@ void AppendClientLine(std::string& out, const Client& client, int64_t now_ms) {
             " age=", (now_ms - client.created_ms) / 1000,
             " idle=", (now_ms - client.last_active_ms) / 1000, " flags=", FlagsOf(client));
   StrAppend(out, " db=", client.database, " sub=", client.channels.size(),
-            " psub=", client.patterns.size(), " ssub=0 multi=",
+            " psub=", client.patterns.size(), " ssub=", client.shard_channels.size(), " multi=",
             transaction.active ? static_cast<int64_t>(transaction.queue.size()) : int64_t{-1});
   StrAppend(
       out, " qbuf=", client.query_bytes,
@@ -60,7 +69,7 @@ void AppendClientLine(std::string& out, const Client& client, int64_t now_ms) {
       " obl=", FirstBlock(client.output), " oll=", ListedPieces(client.output), " omem=", listed,
       " tot-mem=", ClientMemory(client),
       " events=r cmd=", client.last_command == nullptr ? "NULL" : client.last_command->full_name,
-      " user=", client.user, " redir=-1 resp=", client.reply.protocol(),
+      " user=", client.user, " redir=", RedirectOf(client), " resp=", client.reply.protocol(),
       " lib-name=", client.library_name, " lib-ver=", client.library_version, '\n');
 }
 

@@ -20,16 +20,16 @@ SharedBytes Render(std::span<const std::string_view> words, const Message& messa
 
 }  // namespace
 
-bool PubSub::Subscribe(Client& client, std::string_view channel) {
-  if (!client.channels.emplace(channel).second) return false;
-  channels_[std::string(channel)].push_back(&client);
+bool PubSub::Add(Listeners& listeners, Names& held, std::string_view name, Client& client) {
+  if (!held.emplace(name).second) return false;
+  listeners[std::string(name)].push_back(&client);
   clients_.LimitOutput(client);
   return true;
 }
 
-bool PubSub::SubscribePattern(Client& client, std::string_view pattern) {
-  if (!client.patterns.emplace(pattern).second) return false;
-  patterns_[std::string(pattern)].push_back(&client);
+bool PubSub::Remove(Listeners& listeners, Names& held, std::string_view name, Client& client) {
+  if (held.erase(std::string(name)) == 0) return false;
+  Drop(listeners, name, client);
   clients_.LimitOutput(client);
   return true;
 }
@@ -40,25 +40,39 @@ void PubSub::Drop(Listeners& listeners, std::string_view name, Client& client) {
   if (it->second.empty()) listeners.erase(it);
 }
 
+void PubSub::DropAll(Listeners& listeners, Names& held, Client& client) {
+  for (const std::string& name : held) Drop(listeners, name, client);
+  held.clear();
+}
+
+bool PubSub::Subscribe(Client& client, std::string_view channel) {
+  return Add(channels_, client.channels, channel, client);
+}
+
 bool PubSub::Unsubscribe(Client& client, std::string_view channel) {
-  if (client.channels.erase(std::string(channel)) == 0) return false;
-  Drop(channels_, channel, client);
-  clients_.LimitOutput(client);
-  return true;
+  return Remove(channels_, client.channels, channel, client);
+}
+
+bool PubSub::SubscribePattern(Client& client, std::string_view pattern) {
+  return Add(patterns_, client.patterns, pattern, client);
 }
 
 bool PubSub::UnsubscribePattern(Client& client, std::string_view pattern) {
-  if (client.patterns.erase(std::string(pattern)) == 0) return false;
-  Drop(patterns_, pattern, client);
-  clients_.LimitOutput(client);
-  return true;
+  return Remove(patterns_, client.patterns, pattern, client);
+}
+
+bool PubSub::SubscribeShard(Client& client, std::string_view channel) {
+  return Add(shard_channels_, client.shard_channels, channel, client);
+}
+
+bool PubSub::UnsubscribeShard(Client& client, std::string_view channel) {
+  return Remove(shard_channels_, client.shard_channels, channel, client);
 }
 
 void PubSub::Forget(Client& client) {
-  for (const std::string& channel : client.channels) Drop(channels_, channel, client);
-  for (const std::string& pattern : client.patterns) Drop(patterns_, pattern, client);
-  client.channels.clear();
-  client.patterns.clear();
+  DropAll(channels_, client.channels, client);
+  DropAll(patterns_, client.patterns, client);
+  DropAll(shard_channels_, client.shard_channels, client);
   clients_.LimitOutput(client);
 }
 
@@ -90,12 +104,27 @@ size_t PubSub::SendToAll(std::string_view channel, const Message& message) {
   return receivers;
 }
 
+template <typename Message>
+size_t PubSub::SendToShard(std::string_view channel, const Message& message) {
+  const auto it = shard_channels_.find(channel);
+  if (it == shard_channels_.end()) return 0;
+  return Send(it->second, std::array{std::string_view("smessage"), channel}, message);
+}
+
 size_t PubSub::Publish(std::string_view channel, std::string_view message) {
   return SendToAll(channel, message);
 }
 
 size_t PubSub::Publish(std::string_view channel, const SharedBytes& message) {
   return SendToAll(channel, message);
+}
+
+size_t PubSub::PublishShard(std::string_view channel, std::string_view message) {
+  return SendToShard(channel, message);
+}
+
+size_t PubSub::PublishShard(std::string_view channel, const SharedBytes& message) {
+  return SendToShard(channel, message);
 }
 
 }  // namespace tally::server

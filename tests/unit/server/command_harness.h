@@ -237,6 +237,7 @@ class CommandHarness {
   void Forget(Client& client) {
     state.watches.UnwatchAll(client);
     state.pubsub.Forget(client);
+    state.tracking.Stop(client);
     state.clients.Remove(client);
   }
 
