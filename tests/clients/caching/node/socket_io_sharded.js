@@ -22,7 +22,11 @@ const LIBRARIES = {
     await client.connect();
     return client;
   },
-  ioredis: async () => new Redis({ port }),
+  ioredis: async () => {
+    const client = new Redis({ port });
+    await once(client, 'ready');
+    return client;
+  },
 };
 
 async function startServer(connect, options) {
@@ -38,6 +42,8 @@ async function startServer(connect, options) {
   await once(web, 'listening');
   return { server, url: `http://127.0.0.1:${web.address().port}` };
 }
+
+const counted = (server) => server.of('/').adapter.serverCount();
 
 async function run(library, mode) {
   const options = { subscriptionMode: mode, channelPrefix: `${library}-${mode}` };
@@ -58,8 +64,8 @@ async function run(library, mode) {
     show(`${library} ${mode} ${what}`, clients.map((client) => client.got.splice(0)));
   };
   // A server learns of the other's by their answers.
-  for (const end = Date.now() + 20000; Date.now() < end && await first.serverCount() < 2; await pause(5));
-  show('servers', await first.serverCount(), await second.serverCount());
+  for (const end = Date.now() + 20000; Date.now() < end && await counted(first) < 2; await pause(5));
+  show('servers', await counted(first), await counted(second));
   first.emit('all', 1, Buffer.from([0, 13, 10, 255]));
   await got('to all', 1, 1, 1, 1);
   await Promise.all([clients[1], clients[2]].map((client) => client.emitWithAck('join', 'room')));
