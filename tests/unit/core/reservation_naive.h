@@ -164,9 +164,14 @@ class NaiveReserved {
       if (wait >= decision.retry_after_ms) break;
       then.GiveBack(*hold, hold->cost(), hold->deadline);
       hold->state = HoldState::kExpired;
-      if (!then.FitsAt(rule, cost, e + wait)) continue;
-      decision.retry_after_ms = wait;
-      break;
+      if (then.FitsAt(rule, cost, e + wait)) {
+        decision.retry_after_ms = wait;
+        break;
+      }
+      if (concurrent) continue;
+      // Less is to leave now until it fits by time alone.
+      const int64_t from = NaiveFind(then.counters, rule).FitsFrom(rule, cost, e + wait);
+      decision.retry_after_ms = std::min(decision.retry_after_ms, from - e);
     }
     return decision;
   }
