@@ -18,10 +18,11 @@ uint64_t IdOf(std::string_view text) { return XXH3_64bits(text.data(), text.size
 // label.
 uint64_t IdOf(const LimitRule& rule) {
   constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15;
-  uint64_t id = static_cast<uint64_t>(rule.algorithm) << 16 |
-                static_cast<uint64_t>(rule.unit) << 8 | static_cast<uint64_t>(rule.week_start);
+  uint64_t id = static_cast<uint64_t>(rule.algorithm) << 40 |
+                static_cast<uint64_t>(rule.unit) << 32 | rule.start.code();
   const int64_t zone = rule.zone == nullptr ? 0 : rule.zone->id();
-  for (const int64_t part : {rule.limit, rule.period_ms, rule.refill, rule.base, zone}) {
+  for (const int64_t part : {rule.limit, rule.period_ms, rule.refill, rule.base, zone, rule.from_ms,
+                             rule.block.first_ms, rule.block.factor, rule.block.most_ms}) {
     id = (std::rotl(id, 29) ^ static_cast<uint64_t>(part)) * kMultiplier;
   }
   return id;
@@ -97,8 +98,8 @@ void Decisions::CountUnsold(std::string_view book, std::string_view limit, const
 }
 
 std::string_view NameOf(Decisions::Command command) {
-  constexpr std::string_view kNames[Decisions::kCommands] = {"limit.take", "limit.force",
-                                                             "cl.throttle", "quota.buy"};
+  constexpr std::string_view kNames[Decisions::kCommands] = {
+      "limit.take", "limit.force", "cl.throttle", "quota.buy", "limit.reserve"};
   return kNames[static_cast<size_t>(command)];
 }
 

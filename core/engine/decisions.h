@@ -23,8 +23,8 @@ namespace tally {
 
 class Decisions {
  public:
-  enum class Command : uint8_t { kTake, kForce, kThrottle, kBuy };
-  static constexpr size_t kCommands = 4;
+  enum class Command : uint8_t { kTake, kForce, kThrottle, kBuy, kReserve };
+  static constexpr size_t kCommands = 5;
 
   // `seed` keys the hashes of denied keys.
   explicit Decisions(uint64_t seed) : denials_(seed) {}
@@ -66,7 +66,7 @@ class Decisions {
   Denials denials_;
 };
 
-// "limit.take", "limit.force", "cl.throttle" or "quota.buy".
+// "limit.take", "limit.force", "cl.throttle", "quota.buy" or "limit.reserve".
 std::string_view NameOf(Decisions::Command command);
 
 }  // namespace tally

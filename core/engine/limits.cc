@@ -5,6 +5,8 @@
 #include <memory>
 
 #include "core/engine/decisions.h"
+#include "core/engine/found_ids.h"
+#include "core/engine/limit_states.h"
 #include "core/engine/scratch.h"
 #include "core/keyspace/compact_value.h"
 #include "core/limit/limit_state.h"
@@ -14,117 +16,37 @@ namespace {
 
 using State = CompactValue<LimitState>;
 
-// Whether a key that may be near its most counters may get those that these rules need.
-bool HasRoomForNew(const LimitState& state, std::span<const LimitRule> rules, int64_t now) {
-  const auto counters = state.counters();
-  const auto counting =
-      std::count_if(counters.begin(), counters.end(),
-                    [now](const LimitCounter& counter) { return counter.ExpiresAt() > now; });
-  const auto added = std::count_if(rules.begin(), rules.end(), [&](const LimitRule& rule) {
-    return rule.counts() && state.Find(LimitKey::Of(rule)) == nullptr;
-  });
-  return added == 0 || static_cast<size_t>(counting + added) <= Limits::kMaxCounters;
+// Whether the id of the request needs no decision: it took on these keys already, or is wrong.
+bool Knows(LimitStates& states, const LimitRequest& request, LimitResult& result) {
+  const FoundIds found(states, request.once);
+  if (found.AllAre(HoldState::kUnknown)) {
+    if (!HaveRoomForId(states, request.max_holds)) result.wrong = kTooMany;
+  } else if (found.AllAre(HoldState::kCommitted) && found.AreAllKeys()) {
+    result.decision = AllowedNow(states.uses(), request.time.judged_at);
+  } else {
+    result.wrong = "ONCE must be an id that took on all of these keys, or on none";
+  }
+  return !result.wrong.empty() || !found.AllAre(HoldState::kUnknown);
 }
 
-bool HasRoom(const LimitState& state, std::span<const LimitRule> rules, int64_t now) {
-  return state.counters().size() + rules.size() <= Limits::kMaxCounters ||
-         HasRoomForNew(state, rules, now);
+void Remember(LimitStates& states, const LimitRequest& request) {
+  for (size_t i = 0; i < states.size(); ++i) {
+    const HoldRules rules = states.RulesOf(i);
+    RememberHit(
+        {&states.state(i), rules},
+        {.id = request.once, .cost = request.cost, .keys = static_cast<int64_t>(states.size())},
+        request.time.judged_at);
+    states.MarkChanged(i);
+  }
 }
-
-LimitState& ScratchState(const Place& place, size_t index) {
-  auto& states = place.engine.scratch().limits;
-  while (states.size() <= index) states.push_back(std::make_unique<LimitState>());
-  return *states[index];
-}
-
-// The states of a request's keys. A key that is named several times has one state.
-class LimitStates {
- public:
-  LimitStates(const Place& place, LimitResult& result)
-      : place_(place), keyspace_(place.keyspace()), result_(result) {}
-
-  // False if a key holds a value of another type.
-  [[nodiscard]] bool Open(std::span<const KeyRules> keys, bool for_write) {
-    for (const auto& [key, rules] : keys) {
-      Named* named = Find(key);
-      if (named == nullptr) {
-        named = &states_.emplace_back(key, ScratchState(place_, states_.size()));
-        const Keyspace::Entry entry =
-            for_write ? keyspace_.FindForWrite(key, place_.now) : keyspace_.Find(key, place_.now);
-        LimitResult::Key& outcome = result_.keys.emplace_back();
-        outcome.name = key;
-        outcome.found = static_cast<bool>(entry);
-        if (!named->state.Open(entry)) {
-          outcome.wrong_type = result_.wrong_type = true;
-          return false;
-        }
-      }
-      named->counts |= std::any_of(rules.begin(), rules.end(), std::mem_fn(&LimitRule::counts));
-      LimitUse& use = uses_.emplace_back();
-      use.state = &*named->state;
-      use.rules = rules;
-    }
-    return true;
-  }
-
-  std::span<const LimitUse> uses() const { return {uses_.data(), uses_.size()}; }
-  // Whether any of the rules counts hits.
-  bool counts() const {
-    return std::any_of(states_.begin(), states_.end(), [](const Named& one) { return one.counts; });
-  }
-
-  bool HaveRoom() const {
-    return std::all_of(uses_.begin(), uses_.end(), [this](const LimitUse& use) {
-      return HasRoom(*use.state, use.rules, place_.now);
-    });
-  }
-
-  void Store() {
-    for (size_t i = 0; i < states_.size(); ++i) {
-      Named& one = states_[i];
-      if (!one.counts) continue;
-      if (states_.size() > 1) one.state.FindAgain(keyspace_, one.key, place_.now);
-      // A late hit may be outside all windows; the state of a new key is then still empty.
-      result_.keys[i].changed = one.state.exists() || !one.state->empty();
-      result_.keys[i].removed =
-          one.state.Store(keyspace_, one.key, place_.now, place_.engine.scratch().bytes);
-    }
-  }
-
- private:
-  struct Named {
-    Named(std::string_view key_in, LimitState& scratch) : key(key_in), state(scratch) {}
-
-    std::string_view key;
-    State state;
-    bool counts = false;
-  };
-
-  Named* Find(std::string_view key) {
-    for (Named& one : states_) {
-      if (one.key == key) return &one;
-    }
-    return nullptr;
-  }
-
-  const Place& place_;
-  Keyspace& keyspace_;
-  LimitResult& result_;
-  absl::InlinedVector<Named, 2> states_;
-  absl::InlinedVector<LimitUse, 2> uses_;
-};
 
 }  // namespace
 
-LimitResult Limits::Decide(const LimitRequest& request, LimitMode mode) {
-  LimitResult result;
-  LimitStates states(place_, result);
-  if (!states.Open(request.keys, mode != LimitMode::kPeek)) return result;
+void Limits::Judge(LimitStates& states, const LimitRequest& request, LimitMode mode,
+                   LimitResult& result) {
+  const auto [at, now] = request.time;
   const bool may_count = mode != LimitMode::kPeek && request.cost > 0;
-  result.full = may_count && !place_.replaying && !states.HaveRoom();
-  if (result.full) return result;
-  result.decision =
-      DecideLimits(states.uses(), request.cost, request.time.judged_at, request.time.at, mode);
+  result.decision = DecideLimits(states.uses(), request.cost, now, at, mode);
   const bool force = mode == LimitMode::kForce;
   if (may_count && !place_.replaying) {
     using Command = Decisions::Command;
@@ -134,19 +56,33 @@ LimitResult Limits::Decide(const LimitRequest& request, LimitMode mode) {
   const bool taken = force || (mode != LimitMode::kPeek && result.decision.allowed);
   if (taken && request.cost > 0) {
     result.counted = states.counts();
+    if (result.counted && !request.once.empty()) Remember(states, request);
   } else if (may_count || mode == LimitMode::kCount) {
-    result.set_back = SetBackLimits(states.uses(), request.time.judged_at);
+    result.set_back = SetBackLimits(states.uses(), now);
   }
+}
+
+LimitResult Limits::Decide(const LimitRequest& request, LimitMode mode) {
+  LimitResult result;
+  LimitStates states(place_, result);
+  const int64_t now = request.time.judged_at;
+  if (!states.Open(request.keys, mode != LimitMode::kPeek, now)) return result;
+  const bool may_count = mode != LimitMode::kPeek && request.cost > 0;
+  result.full = may_count && !place_.replaying && !states.HaveRoom();
+  const bool known = !request.once.empty() && !place_.replaying && Knows(states, request, result);
+  if (!result.full && !known) Judge(states, request, mode, result);
+  result.set_back |= states.settled() && !result.counted && mode != LimitMode::kPeek;
   if (result.counted || result.set_back) states.Store();
   return result;
 }
 
 KeyOutcome Limits::Give(std::string_view key, int64_t count, int64_t judged_at, int64_t not_after) {
   KeyOutcome outcome;
-  State state(ScratchState(place_, 0));
+  State state(ScratchLimit(place_, 0));
   outcome.wrong_type = !state.Open(place_.keyspace().FindForWrite(key, place_.now));
   outcome.found = outcome.wrong_type || state.exists();
   if (outcome.wrong_type || !outcome.found || count == 0) return outcome;
+  SettleHolds(*state, place_.engine.zones(), judged_at);
   state->Give(count, judged_at, not_after);
   outcome.changed = true;
   outcome.removed = state.Store(place_.keyspace(), key, place_.now, place_.engine.scratch().bytes);
@@ -167,24 +103,32 @@ KeyOutcome Limits::Reset(std::string_view key) {
 
 KeyOutcome Limits::Show(std::string_view key, std::vector<LimitShown>& shown) {
   KeyOutcome outcome;
-  State state(ScratchState(place_, 0));
+  State state(ScratchLimit(place_, 0));
   const Keyspace::Entry entry = place_.keyspace().Find(key, place_.now);
   outcome.found = static_cast<bool>(entry);
   outcome.wrong_type = !state.Open(entry);
-  if (!outcome.wrong_type) shown = ShowLimits(*state, place_.now);
+  if (outcome.wrong_type) return outcome;
+  std::unique_ptr<LimitState> view;
+  if (HasEndedHolds(*state, place_.now)) {
+    view = state->Clone();
+    SettleHolds(*view, place_.engine.zones(), place_.now);
+  }
+  shown = ShowLimits(view == nullptr ? *state : *view, place_.now);
   return outcome;
 }
 
 KeyOutcome Limits::Throttle(std::string_view key, const LimitRule& rule, int64_t quantity,
                             ThrottleReply& reply) {
   KeyOutcome outcome;
-  State state(ScratchState(place_, 0));
+  State state(ScratchLimit(place_, 0));
   const Keyspace::Entry entry = place_.keyspace().FindForWrite(key, place_.now);
   outcome.found = static_cast<bool>(entry);
   outcome.wrong_type = !state.Open(entry);
   if (outcome.wrong_type) return outcome;
-  outcome.full = quantity > 0 && !place_.replaying && !HasRoom(*state, {&rule, 1}, place_.now);
+  outcome.full =
+      quantity > 0 && !place_.replaying && !HasRoomForRules(*state, {&rule, 1}, place_.now);
   if (outcome.full) return outcome;
+  const bool settled = SettleHolds(*state, place_.engine.zones(), place_.now);
   reply = tally::Throttle(*state, rule, quantity, place_.now);
   if (quantity > 0) {
     const KeyRules judged{key, {&rule, 1}};
@@ -192,9 +136,9 @@ KeyOutcome Limits::Throttle(std::string_view key, const LimitRule& rule, int64_t
                                     {.allowed = !reply.limited, .rule = reply.limited ? 1 : 0},
                                     {place_.database, place_.now});
   }
-  if (quantity == 0) return outcome;
+  if (quantity == 0 && !settled) return outcome;
   const LimitUse use{&*state, {&rule, 1}};
-  outcome.changed = !reply.limited || SetBackLimits({&use, 1}, place_.now);
+  outcome.changed = settled || !reply.limited || SetBackLimits({&use, 1}, place_.now);
   if (!outcome.changed) return outcome;
   outcome.removed = state.Store(place_.keyspace(), key, place_.now, place_.engine.scratch().bytes);
   return outcome;

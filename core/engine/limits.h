@@ -23,6 +23,10 @@ struct LimitRequest {
   std::span<const KeyRules> keys;  // a key may be named several times
   int64_t cost = 1;                // >= 0; 0 only asks, and counts nothing
   EventInstants time;
+  // If it is not empty, what is taken is remembered under this id of up to Holds::kMaxIdBytes
+  // bytes, and a retry takes nothing more. Not for Peek.
+  std::string_view once = {};
+  int64_t max_holds = INT64_MAX;  // ids that a key may have
 };
 
 struct LimitResult {
@@ -32,11 +36,14 @@ struct LimitResult {
 
   LimitDecision decision;
   bool wrong_type = false;           // some key holds another type: nothing was decided
+  std::string_view wrong = {};       // what is wrong, if nothing was decided; otherwise empty
   bool full = false;                 // some key would get too many counters: nothing was decided
   bool counted = false;              // hits were counted, so there is an effect
   bool set_back = false;             // counters were only set back (SetBackLimits): an effect too
   absl::InlinedVector<Key, 2> keys;  // each key once, in the order of the request
 };
+
+class LimitStates;
 
 class Limits {
  public:
@@ -74,6 +81,8 @@ class Limits {
                       ThrottleReply& reply);
 
  private:
+  void Judge(LimitStates& states, const LimitRequest& request, LimitMode mode, LimitResult& result);
+
   Place place_;
 };
 

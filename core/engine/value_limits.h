@@ -1,4 +1,7 @@
 // The limits on values that the host's configuration sets, with the names of Redis's directives.
+// The engine reads them at each operation and never changes them, so a host may set them between
+// any two. A limit that becomes smaller refuses or converts what is written from then on; what is
+// stored already stays as it is. The host keeps each of them within its bounds.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +23,8 @@ struct ValueLimits {
   // An event that decides (LIMIT, HITS.ADD with CAP) and is later than this, in ms, is taken as
   // this late.
   int64_t max_lateness = int64_t{24} * 3600 * 1000;
+  // Holds and settled ids that a LIMIT key may have.
+  int64_t limit_max_holds = 100'000;
   // Minimum retention of purchases in quota books, in ms; each write gives its book this value.
   int64_t quota_retention = int64_t{30} * 24 * 3600 * 1000;
 };

@@ -38,7 +38,7 @@ class CompactValue {
 
   // Must be called before Store if other keys were looked up or stored since Open: that may have
   // moved this key's record.
-  void FindAgain(Keyspace& keyspace, std::string_view key, int64_t now) {
+  void Relocate(Keyspace& keyspace, std::string_view key, int64_t now) {
     if (exists()) entry_ = keyspace.FindForWrite(key, now);
   }
 

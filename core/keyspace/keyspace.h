@@ -19,7 +19,7 @@
 #include "core/base/type.h"
 #include "core/bytes/byte_range.h"
 #include "core/keyspace/access.h"
-#include "core/keyspace/due_segments.h"
+#include "core/table/due_segments.h"
 #include "core/keyspace/keyspace_entry.h"
 #include "core/keyspace/reclaimer.h"
 #include "core/keyspace/value.h"

@@ -4,6 +4,8 @@
 #include <limits>
 #include <optional>
 
+#include "core/limit/hold_wait.h"
+#include "core/limit/holds.h"
 #include "core/limit/limit_math.h"
 
 namespace tally {
@@ -90,12 +92,24 @@ Verdict JudgeNumbers(const LimitRule& rule, const LimitKey& key, const LimitCoun
     verdict.fits_from = FitsFrom(numbers, rule, hit.cost, e);
   }
   verdict.remaining = RemainingOf(numbers, rule, e);
-  verdict.unused_from = ExpiryOf(key, numbers);
+  verdict.unused_from = UnusedFrom(key, numbers, e);
   return verdict;
 }
 
-Verdict Judge(const LimitRule& rule, const LimitState& state, const Hit& hit) {
-  if (rule.algorithm == Algorithm::kDeny) return {.fits = false};
+// What is held now; nothing of it leaves with time but by deadlines.
+Verdict JudgeConcurrent(const LimitRule& rule, const LimitState& state, const Hit& hit) {
+  const int64_t held = state.holds() == nullptr ? 0 : state.holds()->concurrent();
+  Verdict verdict;
+  verdict.judged_at = hit.now;
+  verdict.limit = rule.limit;
+  verdict.fits = !NeverFits(rule, hit.cost) && hit.cost <= rule.limit - held;
+  verdict.remaining = std::max<int64_t>(0, rule.limit - held - (verdict.fits ? hit.cost : 0));
+  verdict.fits_from = kMaxInstantMs;
+  verdict.unused_from = held == 0 ? hit.now : state.holds()->ends_at() - Holds::kRememberedMs;
+  return verdict;
+}
+
+Verdict JudgeCounter(const LimitRule& rule, const LimitState& state, const Hit& hit) {
   const LimitKey key = LimitKey::Of(rule);
   const LimitCounter* counter = state.Find(key);
   if (counter != nullptr && IsOver(*counter, hit)) counter = nullptr;
@@ -103,11 +117,29 @@ Verdict Judge(const LimitRule& rule, const LimitState& state, const Hit& hit) {
                                                : JudgeNumbers(rule, key, counter, hit);
 }
 
+Verdict Judge(const LimitRule& rule, const LimitState& state, const Hit& hit) {
+  if (rule.algorithm == Algorithm::kDeny) return {.fits = false};
+  Verdict verdict = rule.algorithm == Algorithm::kConcurrent ? JudgeConcurrent(rule, state, hit)
+                                                             : JudgeCounter(rule, state, hit);
+  if (!verdict.fits && state.holds() != nullptr && !NeverFits(rule, hit.cost)) {
+    // A hold that ends frees what it holds.
+    const HoldWait wait{.now = hit.now, .e = verdict.judged_at, .fits_from = verdict.fits_from};
+    verdict.fits_from = FitsWhenHoldsEnd(state, rule, hit.cost, wait);
+  }
+  return verdict;
+}
+
+// Whether what the counter holds outlives its window: the hits of a day, or a block.
+bool HasDay(Algorithm algorithm, const LimitNumbers& numbers) {
+  return (algorithm == Algorithm::kBase || algorithm == Algorithm::kLockout) && numbers.before != 0;
+}
+
 // The earliest instant that a late hit of the counter may have had.
 int64_t BeginOf(const LimitCounter& counter) {
   const LimitNumbers& numbers = counter.numbers;
-  const bool has_day = counter.key.algorithm == Algorithm::kBase && numbers.before > 0;
-  return has_day ? std::min(numbers.day.start_ms, numbers.window.start_ms) : ClockOf(counter);
+  return HasDay(counter.key.algorithm, numbers)
+             ? std::min(numbers.day.start_ms, numbers.window.start_ms)
+             : ClockOf(counter);
 }
 
 // Reads what a counter counted after `now` as counted at `now`, and what arrived after `now` as
@@ -149,7 +181,7 @@ void CountNumbers(LimitCounter& counter, const LimitRule& rule, const Hit& hit,
     return;
   }
   Roll(numbers, rule, place.e);
-  const bool day = rule.algorithm == Algorithm::kBase && numbers.before > 0;
+  const bool day = HasDay(rule.algorithm, numbers);
   const int64_t start = numbers.window.start_ms;
   const bool used = numbers.hits > 0 || numbers.before > 0;
   AddHits(numbers, rule, hit.cost, place.at, place.e);
@@ -206,8 +238,28 @@ void Count(const LimitRule& rule, LimitState& state, const Hit& hit, bool in_own
   }
 }
 
+// Counts a hit and says where.
+HoldShare CountShare(const LimitKey& key, const LimitRule& rule, LimitState& state, const Hit& hit,
+                     bool in_own_place) {
+  HoldShare share{.at = hit.at, .in_window = hit.cost};
+  Period window;
+  int64_t in_window = 0;
+  if (const LimitCounter* counter = state.Find(key); counter != nullptr && !IsOver(*counter, hit)) {
+    share.at = std::max(hit.at, std::min(ClockOf(*counter), hit.now));
+    window = counter->numbers.window;
+    in_window = counter->numbers.hits;
+  }
+  if (hit.cost > 0) Count(rule, state, hit, in_own_place);
+  if (rule.algorithm != Algorithm::kBase || hit.cost == 0) return share;
+  const LimitNumbers& numbers = state.FindOrAdd(key).numbers;
+  const bool same = in_window > 0 && numbers.window.start_ms == window.start_ms;
+  share.in_window = numbers.hits - (same ? in_window : 0);
+  return share;
+}
+
 // The rules of a command. Rules that share a counter all use the smallest refill and the smallest
-// base that one of them has.
+// base that one of them has; of LOCKOUT, the block that starts at the smallest limit, and is as
+// long as the longest.
 class AgreedRules {
  public:
   explicit AgreedRules(std::span<const LimitUse> uses)
@@ -216,28 +268,44 @@ class AgreedRules {
   // Returns the rule with the agreed values; valid until the next call.
   const LimitRule& Of(const LimitUse& use, const LimitRule& rule) {
     if (alone_) return rule;
-    const bool may_differ =
-        rule.algorithm == Algorithm::kBucket || rule.algorithm == Algorithm::kBase;
-    return may_differ ? Agree(use, rule) : rule;
+    switch (rule.algorithm) {
+      case Algorithm::kBucket:
+      case Algorithm::kBase:
+      case Algorithm::kLockout:
+        return Agree(use, rule);
+      default:
+        return rule;
+    }
   }
 
  private:
+  static int64_t OwnBase(const LimitRule& rule) {
+    return rule.algorithm == Algorithm::kLockout ? rule.limit : rule.base;
+  }
+
   const LimitRule& Agree(const LimitUse& own, const LimitRule& rule) {
     int64_t refill = rule.refill;
-    int64_t base = rule.base;
+    int64_t base = OwnBase(rule);
+    LockoutBlock block = rule.block;
     for (const LimitUse& use : uses_) {
       if (use.state != own.state) continue;
       for (const LimitRule& other : use.rules) {
         if (&other == &rule || other.algorithm != rule.algorithm) continue;
         if (LimitKey::Of(other) != LimitKey::Of(rule)) continue;
         refill = std::min(refill, other.refill);
-        base = std::min(base, other.base);
+        base = std::min(base, OwnBase(other));
+        block.first_ms = std::max(block.first_ms, other.block.first_ms);
+        block.factor = std::max(block.factor, other.block.factor);
+        block.most_ms = std::max(block.most_ms, other.block.most_ms);
       }
     }
-    if (refill == rule.refill && base == rule.base) return rule;
+    if (refill == rule.refill && base == OwnBase(rule) && block == rule.block) return rule;
+    // Blocks that do not grow may be longer than the most of those that do.
+    if (block.most_ms > 0) block.most_ms = std::max(block.most_ms, block.first_ms);
     agreed_ = rule;
     agreed_->refill = refill;
     agreed_->shared_base = base;
+    agreed_->block = block;
     return *agreed_;
   }
 
@@ -311,6 +379,22 @@ bool SetBackLimits(std::span<const LimitUse> uses, int64_t now) {
     }
   }
   return changed;
+}
+
+HoldPart CountHits(const LimitUse& use, int64_t cost, int64_t now, int64_t at, bool in_own_place) {
+  const Hit hit{.cost = cost, .now = now, .at = std::min(at, now)};
+  AgreedRules agreed({&use, 1});
+  HoldPart part{.cost = cost, .at = hit.at, .shares = {}};
+  for (const LimitRule& rule : use.rules) {
+    if (!rule.counts()) continue;
+    const LimitKey key = LimitKey::Of(rule);
+    if (const LimitCounter* counter = use.state->Find(key); counter != nullptr && counter->taken) {
+      continue;
+    }
+    part.shares.push_back(CountShare(key, agreed.Of(use, rule), *use.state, hit, in_own_place));
+  }
+  use.state->EndOperation();
+  return part;
 }
 
 LimitRule ThrottleRule(int64_t max_burst, int64_t count, int64_t period_ms) {

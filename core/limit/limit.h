@@ -19,9 +19,10 @@
 // Rules that differ only in limit, capacity, refill or base share a counter (see limit_state.h),
 // which counts the hit of a command once. The order of such rules in a command does not matter: a
 // bucket gets the smallest of their refills, and hits count in the window of BASE from the smallest
-// base on. If a bucket's refill has changed since the last hit that was taken, tokens come back at
-// the faster of the two rates until the next hit is taken, and at the rule's own rate after it. So
-// tokens that are back stay, and a faster refill works at once.
+// base on; a block starts at the smallest limit and is as long as the longest. If a bucket's refill
+// has changed since the last hit that was taken, tokens come back at the faster of the two rates
+// until the next hit is taken, and at the rule's own rate after it. So tokens that are back stay,
+// and a faster refill works at once.
 //
 // The figures of a rule are those after the hit if the rule allows it, and before it if not:
 //   limit           what the rule allows at once when it is unused: its limit or capacity; for
@@ -32,7 +33,8 @@
 //   FIXED,
 //                   CALENDAR: until the window ends. SLIDING: until the newest hit leaves. ROLLING:
 //                   until no hit counts. BUCKET: until it is full. BASE: until window and day are
-//                   over.
+//                   over. LOCKOUT: until the block ends, or else the period; an earlier block,
+//                   which lengthens the next one, is no use.
 // The tightest rule is the one with the smallest `remaining`; of equals, the first. ALLOW has no
 // figures: if no other rule is given, all are -1. DENY has a limit of 0.
 #pragma once
@@ -40,6 +42,7 @@
 #include <cstdint>
 #include <span>
 
+#include "core/limit/hold_record.h"
 #include "core/limit/limit_rule.h"
 #include "core/limit/limit_state.h"
 
@@ -84,6 +87,10 @@ LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t
 // anything has changed. A denial does this too: or else a counter from a glitch of the clock would
 // be read as new again and again, and deny until the clock shows its instant.
 bool SetBackLimits(std::span<const LimitUse> uses, int64_t now);
+
+// Counts hits under the rules of one key, each counter once, and returns where. In their own place,
+// as kForce does, or at the instant at which they are judged.
+HoldPart CountHits(const LimitUse& use, int64_t cost, int64_t now, int64_t at, bool in_own_place);
 
 // The reply of redis-cell's CL.THROTTLE (https://github.com/brandur/redis-cell), in seconds rounded
 // up. retry_after_s is -1 if the action is allowed, and if it can never be allowed.

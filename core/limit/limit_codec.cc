@@ -13,7 +13,14 @@ constexpr uint8_t kAlgorithmMask = 0x07;
 constexpr uint8_t kWholeSeconds = 0x08;
 constexpr int kUnitShift = 3;
 constexpr uint8_t kUnitMask = 0x07;
-constexpr uint8_t kSundayWeek = 0x40;
+constexpr uint8_t kSundayHead = 0x40;
+constexpr uint8_t kHasStart = 0x10;
+// In place of a unit: the unit and its start follow.
+constexpr uint8_t kStartedUnit = 7;
+// In place of an algorithm: it is in the upper half of the head, less kLastShort.
+constexpr uint8_t kLongAlgorithm = 7;
+constexpr uint8_t kLastShort = 8;
+constexpr int kLongShift = 4;
 constexpr uint8_t kHasZone = 0x80;
 // An upper bound of stored instants: a window that is open at kMaxInstantMs ends before it.
 constexpr uint64_t kMaxTime = 3 * static_cast<uint64_t>(kMaxInstantMs);
@@ -51,7 +58,7 @@ class ShortBytes {
   void Number(int64_t number) { end_ = WriteVarint(end_, static_cast<uint64_t>(number)); }
 
  private:
-  static constexpr size_t kMostNumbers = 5;  // those of BASE
+  static constexpr size_t kMostNumbers = 6;  // those of LOCKOUT
 
   std::string& out_;
   char bytes_[kMostNumbers * kMaxVarintBytes];
@@ -74,17 +81,87 @@ bool ReadDates(std::string_view& in, Period& period) {
   return true;
 }
 
+// A week from Sunday on has a bit in the head.
+bool IsSundayWeek(const LimitKey& key) {
+  return key.algorithm == Algorithm::kCalendar && key.unit == CalendarUnit::kWeek &&
+         key.start == kSundayWeek.code();
+}
+
+bool IsStart(uint64_t code, CalendarUnit unit) {
+  return CalendarStart::OfCode(code, unit).has_value();
+}
+
+bool ReadAlgorithm(uint8_t head, Algorithm& algorithm) {
+  const uint8_t low = head & kAlgorithmMask;
+  if (low == kLongAlgorithm) {
+    algorithm = static_cast<Algorithm>((head >> kLongShift) + kLastShort);
+    return algorithm == Algorithm::kLockout;
+  }
+  algorithm = static_cast<Algorithm>(low);
+  return algorithm >= Algorithm::kFixed && algorithm <= Algorithm::kBase;
+}
+
+bool ReadCalendarUnit(std::string_view& in, uint8_t head, LimitKey& key) {
+  uint8_t unit = head >> kUnitShift & kUnitMask;
+  const bool started = unit == kStartedUnit;
+  if (started) {
+    if (in.empty()) return false;
+    unit = static_cast<uint8_t>(in.front());
+    in.remove_prefix(1);
+  }
+  if (unit > static_cast<uint8_t>(CalendarUnit::kYear)) return false;
+  key.unit = static_cast<CalendarUnit>(unit);
+  if (!started) {
+    const bool sunday = (head & kSundayHead) != 0;
+    if (sunday) key.start = kSundayWeek.code();
+    return !sunday || key.unit == CalendarUnit::kWeek;
+  }
+  uint64_t start = 0;
+  if (!ReadVarint(in, start) || start == 0 || !IsStart(start, key.unit)) return false;
+  key.start = static_cast<int64_t>(start);
+  return !IsSundayWeek(key);
+}
+
+void AppendBlock(ShortBytes& bytes, const LimitNumbers& numbers) {
+  // The step, and whether the block was taken back.
+  const int64_t step = numbers.before;
+  bytes.Number(step < 0 ? -2 * step + 1 : 2 * step);
+  if (step == 0) return;
+  bytes.Number(numbers.day.start_ms);
+  bytes.Number(numbers.day.end_ms - numbers.day.start_ms);
+  bytes.Number(numbers.refill);
+}
+
+bool ReadBlock(std::string_view& in, LimitNumbers& numbers) {
+  int64_t step = 0;
+  if (!ReadCount(in, step) || step == 1) return false;
+  numbers.before = step % 2 == 0 ? step / 2 : -(step / 2);
+  if (step == 0) return true;
+  int64_t length = 0;
+  if (!ReadTime(in, numbers.day.start_ms) || !ReadTime(in, length) || length == 0) return false;
+  numbers.day.end_ms = numbers.day.start_ms + length;
+  return ReadTime(in, numbers.refill);
+}
+
 }  // namespace
 
 void AppendLimitKey(std::string& out, const LimitKey& key) {
   uint8_t head = static_cast<uint8_t>(key.algorithm);
+  const bool calendar = key.algorithm == Algorithm::kCalendar;
   const bool zone = key.has_zone() && key.zone_id != 0;
   const bool whole = key.period_ms % 1000 == 0;
-  if (key.algorithm == Algorithm::kCalendar) {
-    head |= static_cast<uint8_t>(static_cast<uint8_t>(key.unit) << kUnitShift);
-    if (key.week_start == WeekStart::kSunday) head |= kSundayWeek;
-  } else if (whole) {
-    head |= kWholeSeconds;
+  const bool sunday = key.start != 0 && IsSundayWeek(key);
+  const bool started = key.start != 0 && !sunday;
+  if (calendar) {
+    const uint8_t unit = started ? kStartedUnit : static_cast<uint8_t>(key.unit);
+    head |= static_cast<uint8_t>(unit << kUnitShift);
+    if (sunday) head |= kSundayHead;
+  } else {
+    if (head > kLastShort) {
+      head = static_cast<uint8_t>((head - kLastShort) << kLongShift) | kLongAlgorithm;
+    }
+    if (whole) head |= kWholeSeconds;
+    if (started) head |= kHasStart;
   }
   if (zone) head |= kHasZone;
   ShortBytes bytes(out);
@@ -94,35 +171,39 @@ void AppendLimitKey(std::string& out, const LimitKey& key) {
       bytes.Byte(static_cast<uint8_t>(key.zone_id >> shift));
     }
   }
-  if (key.algorithm != Algorithm::kCalendar) {
+  if (!calendar) {
     bytes.Number(whole ? key.period_ms / 1000 : key.period_ms);
+  } else if (started) {
+    bytes.Byte(static_cast<uint8_t>(key.unit));
   }
+  if (started) bytes.Number(key.start);
 }
 
 bool ReadLimitKey(std::string_view& in, LimitKey& key) {
   if (in.empty()) return false;
   const auto head = static_cast<uint8_t>(in.front());
   in.remove_prefix(1);
-  key.algorithm = static_cast<Algorithm>(head & kAlgorithmMask);
-  if (key.algorithm < Algorithm::kFixed || key.algorithm > Algorithm::kBase) return false;
-  if ((head & kHasZone) != 0) {
+  if (!ReadAlgorithm(head, key.algorithm)) return false;
+  const bool is_long = (head & kAlgorithmMask) == kLongAlgorithm;
+  if (!is_long && (head & kHasZone) != 0) {
     if (!key.has_zone() || in.size() < 4) return false;
     for (size_t i = 0; i < 4; ++i) {
       key.zone_id |= static_cast<uint32_t>(static_cast<uint8_t>(in[i])) << (8 * i);
     }
     in.remove_prefix(4);
   }
-  if (key.algorithm == Algorithm::kCalendar) {
-    key.unit = static_cast<CalendarUnit>(head >> kUnitShift & kUnitMask);
-    key.week_start = (head & kSundayWeek) != 0 ? WeekStart::kSunday : WeekStart::kMonday;
-    return key.unit <= CalendarUnit::kYear;
-  }
+  if (key.algorithm == Algorithm::kCalendar) return ReadCalendarUnit(in, head, key);
   uint64_t period = 0;
   if (!ReadVarint(in, period) || period == 0 || period > kMaxDurationMs) return false;
   if ((head & kWholeSeconds) != 0) period *= 1000;
   if (period > kMaxDurationMs) return false;
   key.period_ms = static_cast<int64_t>(period);
-  return true;
+  const bool fixed = key.algorithm == Algorithm::kFixed;
+  if ((!fixed && key.algorithm != Algorithm::kBase) || (head & kHasStart) == 0) return true;
+  uint64_t start = 0;
+  if (!ReadVarint(in, start) || start == 0) return false;
+  key.start = static_cast<int64_t>(start);
+  return fixed ? start <= period : IsStart(start, CalendarUnit::kDay);
 }
 
 void AppendLimitNumbers(std::string& out, const LimitKey& key, const LimitNumbers& numbers) {
@@ -139,6 +220,14 @@ void AppendLimitNumbers(std::string& out, const LimitKey& key, const LimitNumber
     case Algorithm::kBucket:
       bytes.Number(start);
       bytes.Number(numbers.refill);
+      break;
+    case Algorithm::kLockout:
+      bytes.Number(start);
+      AppendBlock(bytes, numbers);
+      break;
+    case Algorithm::kFixed:
+      // A window that is laid down may begin before 1970.
+      bytes.Number(key.start == 0 ? start : start + key.period_ms);
       break;
     case Algorithm::kBase:
       AppendDates(bytes, numbers.day);
@@ -164,6 +253,13 @@ bool ReadLimitNumbers(std::string_view& in, const LimitKey& key, LimitNumbers& n
       if (!ReadTime(in, start) || !ReadCount(in, numbers.refill) || numbers.refill < 1) {
         return false;
       }
+      break;
+    case Algorithm::kLockout:
+      if (!ReadTime(in, start) || !ReadBlock(in, numbers)) return false;
+      break;
+    case Algorithm::kFixed:
+      if (!ReadTime(in, start)) return false;
+      if (key.start != 0) start -= key.period_ms;
       break;
     case Algorithm::kBase:
       if (!ReadDates(in, numbers.day) || !ReadCount(in, numbers.before)) return false;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/base/saturating.h"
+#include "core/limit/lockout.h"
 
 namespace tally {
 namespace {
@@ -197,11 +198,11 @@ void BringBucketTo(LimitNumbers& numbers, int64_t refill, int64_t at) {
 }
 
 void SetBackTo(LimitNumbers& numbers, const LimitRule& rule, int64_t now) {
-  if (numbers.day.start_ms > now) numbers.day = rule.zone->Containing(now, CalendarUnit::kDay);
-  if (numbers.window.start_ms <= now) return;
-  numbers.window = rule.algorithm == Algorithm::kCalendar
-                       ? rule.zone->Containing(now, rule.unit, rule.week_start)
-                       : Period{now, now + rule.period_ms};
+  if (rule.algorithm == Algorithm::kLockout) {
+    return SetLockoutBackTo(numbers, rule.period_ms, now);
+  }
+  if (numbers.day.start_ms > now) numbers.day = rule.DayAt(now);
+  if (numbers.window.start_ms > now) numbers.window = rule.WindowAt(now);
 }
 
 void Roll(LimitNumbers& numbers, const LimitRule& rule, int64_t e) {
@@ -212,9 +213,12 @@ void Roll(LimitNumbers& numbers, const LimitRule& rule, int64_t e) {
     case Algorithm::kBucket:
       RollBucket(numbers, rule, e);
       return;
+    case Algorithm::kLockout:
+      RollLockout(numbers, e);
+      return;
     case Algorithm::kBase:
       if (numbers.before == 0 || e >= numbers.day.end_ms) {
-        numbers.day = rule.zone->Containing(e, CalendarUnit::kDay);
+        numbers.day = rule.DayAt(e);
         numbers.before = 0;
       }
       break;
@@ -223,9 +227,7 @@ void Roll(LimitNumbers& numbers, const LimitRule& rule, int64_t e) {
   }
   if (numbers.hits > 0 && e < numbers.window.end_ms) return;
   numbers.hits = 0;
-  numbers.window = rule.algorithm == Algorithm::kCalendar
-                       ? rule.zone->Containing(e, rule.unit, rule.week_start)
-                       : Period{e, e + rule.period_ms};
+  numbers.window = rule.WindowAt(e);
 }
 
 void AddHits(LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t at, int64_t e) {
@@ -240,6 +242,9 @@ void AddHits(LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t
     case Algorithm::kBucket:
       AddToBucket(numbers, rule, cost, at, e);
       return;
+    case Algorithm::kLockout:
+      AddToLockout(numbers, rule, cost, at, e);
+      return;
     default:
       break;
   }
@@ -249,7 +254,7 @@ void AddHits(LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t
     numbers.before = SaturatingAdd(numbers.before, cost);
   }
   // The first hit opens the window.
-  if (numbers.hits == 0) numbers.window = {at, at + rule.period_ms};
+  if (numbers.hits == 0 && !rule.has_grid()) numbers.window = {at, at + rule.period_ms};
   numbers.hits = SaturatingAdd(numbers.hits, in_window);
 }
 
@@ -267,10 +272,11 @@ bool IsOutside(const LimitRule& rule, int64_t at, int64_t e) {
   if (at >= e || rule.algorithm == Algorithm::kBucket) return false;
   switch (rule.algorithm) {
     case Algorithm::kCalendar:
-      return PeriodContaining(at, rule.unit, rule.week_start, rule.zone->time_zone()).end_ms <= e;
+      return PeriodContaining(at, rule.unit, rule.start, rule.zone->time_zone()).end_ms <= e;
     case Algorithm::kBase:
-      return at < rule.zone->Containing(e, CalendarUnit::kDay).start_ms;
+      return at < rule.DayAt(e).start_ms;
     default:
+      if (rule.has_grid()) return rule.WindowAt(at).end_ms <= e;
       return at <= e - rule.period_ms;
   }
 }
@@ -285,6 +291,8 @@ bool Fits(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int6
       return Wide{numbers.hits} + Wide{cost} * period <= Wide{rule.limit} * period;
     case Algorithm::kBase:
       return BaseFits(numbers.before, numbers.hits, rule, cost);
+    case Algorithm::kLockout:
+      return !IsBlocked(numbers, e) && cost <= rule.limit - numbers.hits;
     default:
       return cost <= rule.limit - numbers.hits;
   }
@@ -314,6 +322,8 @@ int64_t RemainingOf(const LimitNumbers& numbers, const LimitRule& rule, int64_t 
     }
     case Algorithm::kBase:
       return BaseRemaining(numbers, rule);
+    case Algorithm::kLockout:
+      return IsBlocked(numbers, e) ? 0 : std::max<int64_t>(0, rule.limit - numbers.hits);
     default:
       return std::max<int64_t>(0, rule.limit - numbers.hits);
   }
@@ -332,6 +342,8 @@ int64_t FitsFrom(const LimitNumbers& numbers, const LimitRule& rule, int64_t cos
       return std::max(e, BucketFitsFrom(numbers, rule, cost));
     case Algorithm::kBase:
       return std::max(e, BaseFitsFrom(numbers, rule, cost));
+    case Algorithm::kLockout:
+      return std::max(e, LockoutUnusedFrom(numbers, e));
     default:
       return std::max(e, numbers.window.end_ms);
   }

@@ -13,11 +13,12 @@
 namespace tally {
 
 // The counter's clock: the latest instant that it has counted, as exactly as it is kept. FIXED,
-// CALENDAR, ROLLING and BASE keep the begin of the window or day, since all instants in it are
-// judged alike.
+// CALENDAR, ROLLING, BASE and LOCKOUT keep the begin of the window, day or block, since all
+// instants in it are judged alike.
 inline int64_t ClockOf(const LimitNumbers& numbers, LimitAlgorithm algorithm) {
   const int64_t start = numbers.window.start_ms;
-  return algorithm == LimitAlgorithm::kBase ? std::max(start, numbers.day.start_ms) : start;
+  const bool has_day = algorithm == LimitAlgorithm::kBase || algorithm == LimitAlgorithm::kLockout;
+  return has_day ? std::max(start, numbers.day.start_ms) : start;
 }
 
 // Reads what was counted after `now` as counted at `now`: the server's clock was set back. Changes

@@ -10,16 +10,34 @@ bool ProductFits(int64_t a, int64_t b) {
   return !__builtin_mul_overflow(a, b, &product);
 }
 
+bool IsStartOf(const LimitRule& rule) {
+  if (rule.start == CalendarStart()) return true;
+  const bool calendar = rule.algorithm == LimitAlgorithm::kCalendar;
+  const CalendarUnit unit = calendar ? rule.unit : CalendarUnit::kDay;
+  return CalendarStart::OfCode(rule.start.code(), unit).has_value();
+}
+
+std::string_view WrongWithBlock(const LockoutBlock& block) {
+  if (block.first_ms <= 0 || block.first_ms > kMaxDurationMs) return "block is out of range";
+  if (block.factor < LockoutBlock::kOne) return "GROW must be at least 1";
+  if (block.most_ms < 0 || block.most_ms > kMaxDurationMs) return "MAX is out of range";
+  if (block.most_ms != 0 && block.most_ms < block.first_ms) return "MAX must not be below block";
+  return {};
+}
+
 }  // namespace
 
-LimitRule LimitRule::Fixed(int64_t limit, int64_t period_ms) {
-  return {.algorithm = LimitAlgorithm::kFixed, .limit = limit, .period_ms = period_ms};
+LimitRule LimitRule::Fixed(int64_t limit, int64_t period_ms, int64_t from_ms) {
+  return {.algorithm = LimitAlgorithm::kFixed,
+          .limit = limit,
+          .period_ms = period_ms,
+          .from_ms = from_ms};
 }
-LimitRule LimitRule::Calendar(int64_t limit, CalendarUnit unit, Zone& zone, WeekStart week_start) {
+LimitRule LimitRule::Calendar(int64_t limit, CalendarUnit unit, Zone& zone, CalendarStart start) {
   return {.algorithm = LimitAlgorithm::kCalendar,
           .limit = limit,
           .unit = unit,
-          .week_start = week_start,
+          .start = start,
           .zone = &zone};
 }
 LimitRule LimitRule::Sliding(int64_t limit, int64_t period_ms) {
@@ -34,17 +52,39 @@ LimitRule LimitRule::Bucket(int64_t capacity, int64_t refill, int64_t period_ms)
           .period_ms = period_ms,
           .refill = refill};
 }
-LimitRule LimitRule::Base(int64_t base, int64_t limit, int64_t period_ms, Zone& zone) {
+LimitRule LimitRule::Base(int64_t base, int64_t limit, int64_t period_ms, Zone& zone,
+                          CalendarStart start) {
   return {.algorithm = LimitAlgorithm::kBase,
           .limit = limit,
           .period_ms = period_ms,
           .base = base,
+          .start = start,
           .zone = &zone};
+}
+LimitRule LimitRule::Lockout(int64_t limit, int64_t period_ms, const LockoutBlock& block) {
+  return {.algorithm = LimitAlgorithm::kLockout,
+          .limit = limit,
+          .period_ms = period_ms,
+          .block = block};
 }
 LimitRule LimitRule::Allow() { return {.algorithm = LimitAlgorithm::kAllow}; }
 LimitRule LimitRule::Deny() { return {.algorithm = LimitAlgorithm::kDeny}; }
+LimitRule LimitRule::Concurrent(int64_t limit) {
+  return {.algorithm = LimitAlgorithm::kConcurrent, .limit = limit};
+}
+
+Period LimitRule::WindowAt(int64_t at_ms) const {
+  if (algorithm == LimitAlgorithm::kCalendar) return zone->Containing(at_ms, unit, start);
+  if (from_ms == kNoFrom) return {at_ms, at_ms + period_ms};
+  int64_t into = (at_ms - from_ms) % period_ms;
+  if (into < 0) into += period_ms;
+  return {at_ms - into, at_ms - into + period_ms};
+}
 
 std::string_view WrongWith(const LimitRule& rule) {
+  if (rule.algorithm == LimitAlgorithm::kConcurrent && rule.limit < 0) {
+    return "limit must not be negative";
+  }
   if (!rule.counts()) return {};
   const bool bucket = rule.algorithm == LimitAlgorithm::kBucket;
   if (rule.limit < 0) {
@@ -53,8 +93,10 @@ std::string_view WrongWith(const LimitRule& rule) {
   if (rule.algorithm == LimitAlgorithm::kBase && rule.base < 0) {
     return "base must not be negative";
   }
+  if (!IsStartOf(rule)) return "STARTS is none of the unit";
   if (rule.algorithm == LimitAlgorithm::kCalendar) return {};
   if (rule.period_ms <= 0 || rule.period_ms > kMaxDurationMs) return "period is out of range";
+  if (rule.algorithm == LimitAlgorithm::kLockout) return WrongWithBlock(rule.block);
   if (!bucket) return {};
   if (rule.refill < 1) return "refill must be at least 1";
   if (!ProductFits(rule.limit, rule.period_ms)) return "capacity is too large for the period";

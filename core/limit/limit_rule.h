@@ -19,43 +19,76 @@ enum class LimitAlgorithm : uint8_t {
   kBase = 6,      // from the base-th hit of the day on, at most `limit` a period
   kAllow = 7,
   kDeny = 8,
+  // at most `limit` hits a period; the last one starts a block, in which all are denied
+  kLockout = 9,
+  kConcurrent = 10,  // at most `limit` held at once
 };
-inline constexpr size_t kLimitAlgorithms = 9;  // including 0, which is not an algorithm
+inline constexpr size_t kLimitAlgorithms = 11;  // including 0, which is not an algorithm
 
 struct PolicyTally;
 
+// How long a LOCKOUT blocks. Without `most_ms` each block has `first_ms`. With it each further
+// block is `factor` times as long as the one before, up to `most_ms`, until none was on for
+// `most_ms`.
+struct LockoutBlock {
+  static constexpr int64_t kOne = 1'000;
+
+  int64_t first_ms = 0;
+  int64_t factor = kOne;  // in 1/kOne
+  int64_t most_ms = 0;    // 0: blocks do not grow
+
+  friend bool operator==(const LockoutBlock&, const LockoutBlock&) = default;
+};
+
 struct LimitRule {
   LimitAlgorithm algorithm = LimitAlgorithm::kAllow;
-  int64_t limit = 0;                          // hits; for a bucket, the tokens it holds
-  int64_t period_ms = 0;                      // FIXED, SLIDING, ROLLING, BUCKET, BASE
-  int64_t refill = 0;                         // BUCKET: tokens each period
-  int64_t base = 0;                           // BASE
-  int64_t shared_base = INT64_MAX;            // BASE: smallest base of rules that share the counter
-  CalendarUnit unit = CalendarUnit::kDay;     // CALENDAR
-  WeekStart week_start = WeekStart::kMonday;  // CALENDAR week
-  Zone* zone = nullptr;                       // CALENDAR, BASE: not owned, outlives the rule's use
-  PolicyTally* policy = nullptr;              // null if the rule is not from a policy; not owned
+  int64_t limit = 0;      // hits; for a bucket, the tokens it holds
+  int64_t period_ms = 0;  // of all but CALENDAR
+  int64_t refill = 0;     // BUCKET: tokens each period
+  int64_t base = 0;       // BASE
+  // BASE: the smallest base of rules that share the counter. LOCKOUT: their smallest limit.
+  int64_t shared_base = INT64_MAX;
+  CalendarUnit unit = CalendarUnit::kDay;  // CALENDAR
+  CalendarStart start;            // CALENDAR: where the unit begins; BASE: where its day does
+  int64_t from_ms = kNoFrom;      // FIXED: an instant at which a window begins
+  LockoutBlock block;             // LOCKOUT
+  Zone* zone = nullptr;           // CALENDAR, BASE: not owned, outlives the rule's use
+  PolicyTally* policy = nullptr;  // null if the rule is not from a policy; not owned
 
-  static LimitRule Fixed(int64_t limit, int64_t period_ms);
-  static LimitRule Calendar(int64_t limit, CalendarUnit unit, Zone& zone,
-                            WeekStart week_start = WeekStart::kMonday);
+  static constexpr int64_t kNoFrom = -1;  // the first hit opens the window
+
+  static LimitRule Fixed(int64_t limit, int64_t period_ms, int64_t from_ms = kNoFrom);
+  static LimitRule Calendar(int64_t limit, CalendarUnit unit, Zone& zone, CalendarStart start = {});
   static LimitRule Sliding(int64_t limit, int64_t period_ms);
   static LimitRule Rolling(int64_t limit, int64_t period_ms);
   static LimitRule Bucket(int64_t capacity, int64_t refill, int64_t period_ms);
-  static LimitRule Base(int64_t base, int64_t limit, int64_t period_ms, Zone& zone);
+  static LimitRule Base(int64_t base, int64_t limit, int64_t period_ms, Zone& zone,
+                        CalendarStart start = {});
+  static LimitRule Lockout(int64_t limit, int64_t period_ms, const LockoutBlock& block);
   static LimitRule Allow();
   static LimitRule Deny();
+  static LimitRule Concurrent(int64_t limit);
 
-  // False for ALLOW and DENY, which count nothing.
+  // Whether the rule's windows are laid down by a calendar or an instant, not by hits.
+  bool has_grid() const { return algorithm == LimitAlgorithm::kCalendar || from_ms != kNoFrom; }
+  // The window of FIXED, CALENDAR, ROLLING, BASE or LOCKOUT that holds `at_ms` if nothing is
+  // counted before that instant.
+  Period WindowAt(int64_t at_ms) const;
+  // BASE: the day that holds `at_ms`.
+  Period DayAt(int64_t at_ms) const { return zone->Containing(at_ms, CalendarUnit::kDay, start); }
+
+  // False for ALLOW and DENY, and for CONCURRENT, which have no counter.
   bool counts() const {
-    return algorithm != LimitAlgorithm::kAllow && algorithm != LimitAlgorithm::kDeny;
+    return algorithm != LimitAlgorithm::kAllow && algorithm != LimitAlgorithm::kDeny &&
+           algorithm != LimitAlgorithm::kConcurrent;
   }
 };
 
 // Returns a text that says which of the rule's numbers is wrong and why; empty if the rule is
 // valid. Counts must be in [0, INT64_MAX], periods in (0, kMaxDurationMs], and a refill at least 1;
 // capacity * period and refill * period must fit int64. A limit of 0 is valid: it denies
-// everything, or with BASE everything after the day's first `base` hits.
+// everything, or with BASE everything after the day's first `base` hits. A block is as a period;
+// its factor is at least 1, and its most at least the first one.
 std::string_view WrongWith(const LimitRule& rule);
 
 struct KeyRules {

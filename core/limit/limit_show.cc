@@ -6,6 +6,7 @@
 
 #include "core/base/check.h"
 #include "core/limit/limit_math.h"
+#include "core/limit/lockout.h"
 
 namespace tally {
 namespace {
@@ -53,6 +54,29 @@ LimitShown DayOf(const LimitCounter& base) {
   return shown;
 }
 
+// The block of a LOCKOUT for hits that are as late as its own. One that was taken back counts as
+// the one before it, when the next is to be longer.
+LimitShown BlockOf(const LimitCounter& counter, int64_t e) {
+  const LimitNumbers& numbers = counter.numbers;
+  const bool is_on = IsBlocked(numbers, e);
+  LimitShown shown;
+  shown.algorithm = Algorithm::kLockout;
+  shown.unit = is_on ? "block" : "remembered";
+  shown.used = numbers.before < 0 ? -numbers.before - 1 : numbers.before;
+  shown.newest_ms = numbers.day.start_ms;
+  shown.ends_ms = numbers.day.end_ms + (is_on ? 0 : numbers.refill) + counter.late_ms;
+  return shown;
+}
+
+// The period of a LOCKOUT: nothing while a block is on, which has ended it.
+LimitShown PeriodOf(const LimitCounter& counter, LimitShown shown, int64_t e) {
+  LimitNumbers numbers = counter.numbers;
+  RollLockout(numbers, e);
+  shown.used = IsBlocked(numbers, e) ? 0 : numbers.hits;
+  shown.ends_ms = numbers.window.end_ms + counter.late_ms;
+  return shown;
+}
+
 }  // namespace
 
 std::vector<LimitShown> ShowLimits(const LimitState& state, int64_t now) {
@@ -70,6 +94,9 @@ std::vector<LimitShown> ShowLimits(const LimitState& state, int64_t now) {
     if (counter.key.algorithm == Algorithm::kBase) {
       show(DayOf(counter));
       shown.ends_ms = counter.numbers.window.end_ms + counter.late_ms;
+    } else if (counter.key.algorithm == Algorithm::kLockout) {
+      show(BlockOf(counter, now - counter.late_ms));
+      shown = PeriodOf(counter, shown, now - counter.late_ms);
     }
     show(shown);
   }
@@ -84,8 +111,8 @@ std::vector<LimitShown> ShowLimits(const LimitState& state, int64_t now) {
 }
 
 std::string_view WordOf(LimitAlgorithm algorithm) {
-  constexpr std::string_view kWords[] = {"FIXED",  "CALENDAR", "SLIDING", "ROLLING",
-                                         "BUCKET", "BASE",     "ALLOW",   "DENY"};
+  constexpr std::string_view kWords[] = {"FIXED", "CALENDAR", "SLIDING", "ROLLING", "BUCKET",
+                                         "BASE",  "ALLOW",    "DENY",    "LOCKOUT", "CONCURRENT"};
   const size_t index = static_cast<size_t>(algorithm) - 1;
   Check(index < std::size(kWords), "each algorithm has a word");
   return kWords[index];

@@ -9,16 +9,19 @@
 
 namespace tally {
 
-// One counter. BASE is shown as two: the day and the window.
+// One counter. BASE is shown as two, the day and the window; LOCKOUT too, the period, and the
+// block.
 struct LimitShown {
   LimitAlgorithm algorithm = LimitAlgorithm::kFixed;
-  // The calendar unit; empty if the period has a length, `period_ms`.
+  // The calendar unit. LOCKOUT: "block" for one that is on, "remembered" for one that will lengthen
+  // the next. Empty if the period has a length, `period_ms`.
   std::string_view unit;
   int64_t period_ms = 0;
-  // Hits that count at present. BUCKET: missing tokens, rounded up.
+  // Hits that count at present. BUCKET: missing tokens, rounded up. A block: its
+  // place among those that grow, from 1.
   int64_t used = 0;
-  // The instant of the newest hit, as exactly as it is stored. FIXED, ROLLING, BASE: when the
-  // window or day began. CALENDAR: when the period began.
+  // The instant of the newest hit, as exactly as it is stored. FIXED, ROLLING, BASE, LOCKOUT:
+  // when the window, day or block began. CALENDAR: when the period began.
   int64_t newest_ms = 0;
   // The instant from which nothing of it counts any more, if nothing more is taken.
   int64_t ends_ms = 0;

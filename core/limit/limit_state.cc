@@ -6,7 +6,10 @@
 #include "core/base/check.h"
 #include "core/base/saturating.h"
 #include "core/bytes/heap_size.h"
+#include "core/limit/holds.h"
 #include "core/limit/limit_codec.h"
+#include "core/limit/limit_math.h"
+#include "core/limit/lockout.h"
 #include "core/time/duration.h"
 
 namespace tally {
@@ -14,6 +17,8 @@ namespace {
 
 // In place of a counter's head it says that only padding follows.
 constexpr char kPad = 0;
+// In place of a counter's head it says that holds follow.
+constexpr char kHoldsHead = 8;
 
 using Algorithm = LimitAlgorithm;
 
@@ -24,7 +29,8 @@ int64_t TakeBack(int64_t hits, int64_t& count) {
   return hits - taken;
 }
 
-void GiveTo(LimitCounter& counter, int64_t count, int64_t at) {
+// `e` is when the counter's latest hits are judged.
+void GiveTo(LimitCounter& counter, int64_t count, int64_t at, int64_t e) {
   LimitNumbers& numbers = counter.numbers;
   const int64_t period = counter.key.period_ms;
   switch (counter.key.algorithm) {
@@ -43,6 +49,9 @@ void GiveTo(LimitCounter& counter, int64_t count, int64_t at) {
       TakeBack(units, numbers.hits);
       break;
     }
+    case Algorithm::kLockout:
+      if (at >= numbers.window.start_ms) GiveToLockout(numbers, count, e);
+      break;
     case Algorithm::kBase:
       if (at >= numbers.day.start_ms) TakeBack(count, numbers.before);
       [[fallthrough]];
@@ -66,13 +75,27 @@ LimitKey LimitKey::Of(const LimitRule& rule) {
   key.algorithm = rule.algorithm;
   if (rule.algorithm == Algorithm::kCalendar) {
     key.unit = rule.unit;
-    // Only weeks differ by their first day.
-    if (rule.unit == CalendarUnit::kWeek) key.week_start = rule.week_start;
   } else {
     key.period_ms = rule.period_ms;
+    if (rule.has_grid()) key.start = 1 + rule.from_ms % rule.period_ms;
   }
-  if (key.has_zone()) key.zone_id = rule.zone->id();
+  if (key.has_zone()) {
+    key.zone_id = rule.zone->id();
+    key.start = rule.start.code();
+  }
   return key;
+}
+
+void LimitKey::ToRule(LimitRule& rule) const {
+  rule.algorithm = algorithm;
+  rule.unit = unit;
+  rule.period_ms = period_ms;
+  if (has_zone()) {
+    rule.start =
+        CalendarStart::OfCode(static_cast<uint64_t>(start), unit).value_or(CalendarStart());
+  } else if (start > 0) {
+    rule.from_ms = start - 1;
+  }
 }
 
 int64_t ExpiryOf(const LimitKey& key, const LimitNumbers& numbers) {
@@ -91,11 +114,18 @@ int64_t ExpiryOf(const LimitKey& key, const LimitNumbers& numbers) {
       if (numbers.hits == 0) return 0;
       return SaturatingAdd(numbers.window.start_ms,
                            numbers.hits / numbers.refill + (numbers.hits % numbers.refill != 0));
+    case Algorithm::kLockout:
+      return LockoutExpiry(numbers);
     case Algorithm::kBase:
       return std::max(numbers.before > 0 ? numbers.day.end_ms : 0, window_end);
     default:
       return window_end;
   }
+}
+
+int64_t UnusedFrom(const LimitKey& key, const LimitNumbers& numbers, int64_t e) {
+  return key.algorithm == Algorithm::kLockout ? LockoutUnusedFrom(numbers, e)
+                                              : ExpiryOf(key, numbers);
 }
 
 int64_t LimitCounter::ExpiresAt() const {
@@ -109,6 +139,63 @@ void LimitCounter::Clear() {
   numbers = {};
   late_ms = 0;
   if (log != nullptr) log->Clear();
+}
+
+LimitState::LimitState() = default;
+LimitState::~LimitState() = default;
+LimitState::LimitState(LimitState&&) noexcept = default;
+LimitState& LimitState::operator=(LimitState&&) noexcept = default;
+
+Holds& LimitState::FindOrAddHolds() {
+  if (holds_ == nullptr) holds_ = std::make_unique<Holds>();
+  return *holds_;
+}
+
+void LimitState::DropEmptyHolds() {
+  if (holds_ != nullptr && holds_->empty()) holds_ = nullptr;
+}
+
+void Refund(LimitNumbers& numbers, const LimitKey& key, const LimitCounter::Part& part) {
+  if (part.hits == 0) return;
+  int64_t units = part.hits;
+  switch (key.algorithm) {
+    case Algorithm::kBucket:
+      if (__builtin_mul_overflow(part.hits, key.period_ms, &units)) units = numbers.hits;
+      TakeBack(units, numbers.hits);
+      return;
+    case Algorithm::kLockout:
+      if (part.at >= numbers.window.start_ms) GiveToLockout(numbers, part.hits, part.now);
+      return;
+    case Algorithm::kBase:
+      if (part.at >= numbers.day.start_ms) TakeBack(part.hits, numbers.before);
+      units = part.in_window;
+      break;
+    default:
+      break;
+  }
+  // Later windows begin after the instant.
+  if (part.at >= numbers.window.start_ms) TakeBack(units, numbers.hits);
+}
+
+void LimitCounter::Refund(const Part& part) {
+  if (log == nullptr) {
+    return tally::Refund(numbers, key, {part.hits, part.in_window, part.at, part.now - late_ms});
+  }
+  log->RemoveAt(static_cast<uint64_t>(part.hits), part.at);
+}
+
+void LimitCounter::CountMore(int64_t hits, int64_t now) {
+  if (log != nullptr) {
+    log->Add(std::max(now, log->newest()), static_cast<uint64_t>(hits));
+    return;
+  }
+  int64_t units = hits;
+  if (key.algorithm == Algorithm::kBucket) {
+    BringBucketTo(numbers, numbers.refill, now);
+    if (__builtin_mul_overflow(hits, key.period_ms, &units)) units = INT64_MAX;
+  }
+  if (key.algorithm == Algorithm::kBase) numbers.before = SaturatingAdd(numbers.before, hits);
+  numbers.hits = SaturatingAdd(numbers.hits, units);
 }
 
 const LimitCounter* LimitState::Find(const LimitKey& key) const {
@@ -137,10 +224,11 @@ void LimitState::Clear() {
     spare_log_->Clear();
   }
   counters_.clear();
+  holds_ = nullptr;
 }
 
 size_t LimitState::Weight() const {
-  uint64_t weight = counters_.size();
+  uint64_t weight = counters_.size() + (holds_ == nullptr ? 0 : holds_->size());
   for (const LimitCounter& counter : counters_) {
     if (counter.log != nullptr) weight += counter.log->size();
   }
@@ -148,8 +236,14 @@ size_t LimitState::Weight() const {
 }
 
 int64_t LimitState::ExpiresAt() const {
-  int64_t latest = 0;
-  for (const LimitCounter& counter : counters_) latest = std::max(latest, counter.ExpiresAt());
+  int64_t latest = holds_ == nullptr ? 0 : holds_->ends_at();
+  for (const LimitCounter& counter : counters_) {
+    latest = std::max(latest, counter.ExpiresAt());
+    // If a hold ends, its block may end too, and what is left of the period counts again.
+    if (holds_ != nullptr && counter.key.algorithm == Algorithm::kLockout) {
+      latest = std::max(latest, counter.numbers.window.end_ms + counter.late_ms);
+    }
+  }
   return latest;
 }
 
@@ -163,13 +257,18 @@ void LimitState::Prune(int64_t now) {
 void LimitState::Give(int64_t count, int64_t now, int64_t at) {
   Prune(now);
   if (at >= now) at = kMaxInstantMs;
-  for (LimitCounter& counter : counters_) GiveTo(counter, count, at);
+  for (LimitCounter& counter : counters_) GiveTo(counter, count, at, now - counter.late_ms);
   Prune(now);
 }
 
 bool LimitState::Load(std::string_view bytes) {
   while (!bytes.empty()) {
     if (bytes.front() == kPad) return bytes.find_first_not_of(kPad) == std::string_view::npos;
+    if (bytes.front() == kHoldsHead) {
+      bytes.remove_prefix(1);
+      if (!FindOrAddHolds().Load(bytes)) return false;
+      continue;
+    }
     LimitKey key;
     int64_t late_ms = 0;
     if (!ReadLateness(bytes, late_ms) || !ReadLimitKey(bytes, key)) return false;
@@ -209,6 +308,7 @@ size_t LimitState::MemoryBytes() const {
   for (const LimitCounter& counter : counters_) {
     if (counter.log != nullptr) bytes += HeapBytes(sizeof(TimeLog)) + counter.log->HeapBytesUsed();
   }
+  if (holds_ != nullptr) bytes += holds_->MemoryBytes();
   if (spare_log_ != nullptr) {
     bytes += HeapBytes(sizeof(TimeLog)) + spare_log_->HeapBytesUsed();
   }
@@ -224,10 +324,15 @@ std::unique_ptr<LimitState> LimitState::Clone() const {
     added.late_ms = counter.late_ms;
     if (counter.log != nullptr) added.log = std::make_unique<TimeLog>(*counter.log);
   }
+  if (holds_ != nullptr) copy->holds_ = holds_->Clone();
   return copy;
 }
 
 bool LimitState::FreeSome(size_t budget) {
+  if (holds_ != nullptr) {
+    if (!holds_->FreeSome(budget)) return false;
+    holds_ = nullptr;
+  }
   while (!counters_.empty()) {
     TimeLog* log = counters_.back().log.get();
     if (log != nullptr && !log->FreeSome(budget)) return false;
@@ -237,9 +342,9 @@ bool LimitState::FreeSome(size_t budget) {
 }
 
 uint64_t LimitState::Save(uint64_t cursor, size_t max_bytes, std::string& out) const {
-  // The upper 24 bits of the cursor are the counter's index, the lower 40 the cursor in its log,
-  // which counts blocks.
-  constexpr int kLogCursorBits = 40;
+  // The upper bits of the cursor are the counter's index, or how many there are for the holds; the
+  // lower 48 the cursor in its log, which counts blocks, or in the holds.
+  constexpr int kLogCursorBits = 48;
   constexpr uint64_t kLogCursorMask = (uint64_t{1} << kLogCursorBits) - 1;
   const size_t begin = out.size();
   size_t index = static_cast<size_t>(cursor >> kLogCursorBits);
@@ -257,7 +362,12 @@ uint64_t LimitState::Save(uint64_t cursor, size_t max_bytes, std::string& out) c
     in_log = counter.log->Save(in_log, max_bytes - used, out);
     if (in_log != 0) return static_cast<uint64_t>(index) << kLogCursorBits | in_log;
   }
-  return 0;
+  if (holds_ == nullptr) return 0;
+  const size_t used = out.size() - begin;
+  if (used >= max_bytes) return static_cast<uint64_t>(index) << kLogCursorBits;
+  out.push_back(kHoldsHead);
+  in_log = holds_->Save(in_log, max_bytes - used, out);
+  return in_log == 0 ? 0 : static_cast<uint64_t>(index) << kLogCursorBits | in_log;
 }
 
 }  // namespace tally

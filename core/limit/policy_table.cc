@@ -1,6 +1,7 @@
 #include "core/limit/policy_table.h"
 
 #define XXH_INLINE_ALL
+#include <absl/strings/str_cat.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -64,10 +65,7 @@ void PolicyTable::Clear() {
 }
 
 std::string PolicyTable::DigestText() const {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (int shift = 60; shift >= 0; shift -= 4) text.push_back(kDigits[digest_ >> shift & 0xf]);
-  return text;
+  return absl::StrCat(absl::Hex(digest_, absl::kZeroPad16));
 }
 
 void PolicyTable::Save(std::string_view name, const StoredWords& words, std::string& out) {

@@ -11,11 +11,45 @@ namespace {
 
 using Algorithm = LimitAlgorithm;
 
-constexpr std::string_view kNames[kLimitAlgorithms] = {
-    "", "fixed", "calendar", "sliding", "rolling", "bucket", "base", "allow", "deny"};
+constexpr std::string_view kNames[kLimitAlgorithms] = {"",        "fixed",   "calendar",  "sliding",
+                                                       "rolling", "bucket",  "base",      "allow",
+                                                       "deny",    "lockout", "concurrent"};
 
 void AppendZone(std::string& text, const LimitRule& rule) {
   if (rule.zone != nullptr && rule.zone->id() != 0) StrAppend(text, " TZ ", rule.zone->name());
+}
+
+void AppendStart(std::string& text, const LimitRule& rule, CalendarUnit unit) {
+  if (rule.start == CalendarStart()) return;
+  StrAppend(text, " STARTS ", FormatCalendarStart(rule.start, unit));
+}
+
+void AppendFrom(std::string& text, int64_t from_ms) {
+  StrAppend(text, " FROM ");
+  if (from_ms % 1000 == 0) {
+    StrAppend(text, from_ms / 1000);
+  } else {
+    StrAppend(text, from_ms, "ms");
+  }
+}
+
+// Thousandths, without zeros at the end: 1.5.
+void AppendFactor(std::string& text, int64_t factor) {
+  StrAppend(text, factor / LockoutBlock::kOne);
+  int64_t part = factor % LockoutBlock::kOne;
+  if (part == 0) return;
+  text += '.';
+  for (int64_t digit = LockoutBlock::kOne / 10; part > 0; part %= digit, digit /= 10) {
+    text += static_cast<char>('0' + part / digit);
+  }
+}
+
+void AppendBlock(std::string& text, const LockoutBlock& block) {
+  StrAppend(text, ' ', FormatDuration(block.first_ms));
+  if (block.most_ms == 0) return;
+  StrAppend(text, " GROW ");
+  AppendFactor(text, block.factor);
+  StrAppend(text, " MAX ", FormatDuration(block.most_ms));
 }
 
 }  // namespace
@@ -29,10 +63,13 @@ std::string RuleText(const LimitRule& rule) {
     case Algorithm::kAllow:
     case Algorithm::kDeny:
       break;
+    case Algorithm::kConcurrent:
+      StrAppend(text, ' ', rule.limit);
+      break;
     case Algorithm::kCalendar:
       StrAppend(text, ' ', rule.limit, ' ', WordOf(rule.unit));
       AppendZone(text, rule);
-      if (rule.week_start == WeekStart::kSunday) text += " WEEKSTART sunday";
+      AppendStart(text, rule, rule.unit);
       break;
     case Algorithm::kBucket:
       StrAppend(text, ' ', rule.limit, ' ', rule.refill, ' ', FormatDuration(rule.period_ms));
@@ -40,9 +77,12 @@ std::string RuleText(const LimitRule& rule) {
     case Algorithm::kBase:
       StrAppend(text, ' ', rule.base, ' ', rule.limit, ' ', FormatDuration(rule.period_ms));
       AppendZone(text, rule);
+      AppendStart(text, rule, CalendarUnit::kDay);
       break;
     default:
       StrAppend(text, ' ', rule.limit, ' ', FormatDuration(rule.period_ms));
+      if (rule.algorithm == Algorithm::kLockout) AppendBlock(text, rule.block);
+      if (rule.from_ms != LimitRule::kNoFrom) AppendFrom(text, rule.from_ms);
   }
   return text;
 }

@@ -8,7 +8,7 @@
 
 namespace tally {
 
-// "fixed", "calendar", "sliding", "rolling", "bucket", "base", "allow" or "deny".
+// "fixed", "calendar", "sliding", "rolling", "bucket", "base", "allow", "deny" or "lockout".
 std::string_view NameOf(LimitAlgorithm algorithm);
 
 // The rule as RuleParser reads it, without options that have their default: "SLIDING 5 10m".

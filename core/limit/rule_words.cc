@@ -2,11 +2,12 @@
 
 #include <absl/strings/ascii.h>
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
+#include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
-#include "core/words/option_words.h"
 
 namespace tally {
 
@@ -24,9 +25,10 @@ struct RuleForm {
 namespace {
 
 constexpr RuleForm kForms[] = {
-    {"fixed", Algorithm::kFixed, 2, "limit period", "",
-     "A window opens at the first hit and closes a period later."},
-    {"calendar", Algorithm::kCalendar, 2, "limit unit", "[TZ zone] [WEEKSTART monday|sunday]",
+    {"fixed", Algorithm::kFixed, 2, "limit period", "[FROM instant]",
+     "A window opens at the first hit and closes a period later, or they follow one another."},
+    {"calendar", Algorithm::kCalendar, 2, "limit unit",
+     "[TZ zone] [STARTS start] [WEEKSTART monday|sunday]",
      "Each second, minute, hour, day, week, month or year of the zone's calendar is a window."},
     {"sliding", Algorithm::kSliding, 2, "limit period", "",
      "At most limit hits in any window of that length, exact."},
@@ -34,8 +36,12 @@ constexpr RuleForm kForms[] = {
      "Two counters, weighted: approximate, of constant size."},
     {"bucket", Algorithm::kBucket, 3, "capacity refill period", "",
      "A token bucket: refill tokens each period, at most capacity saved."},
-    {"base", Algorithm::kBase, 3, "base limit period", "[TZ zone]",
+    {"base", Algorithm::kBase, 3, "base limit period", "[TZ zone] [STARTS time]",
      "The day's first base hits are free, from then on limit hits in each period."},
+    {"lockout", Algorithm::kLockout, 3, "limit period block", "[GROW factor MAX most]",
+     "At most limit hits in a period; the last one starts a block, in which all are denied."},
+    {"concurrent", Algorithm::kConcurrent, 1, "limit", "",
+     "At most limit held at once; only for LIMIT.RESERVE."},
     {"allow", Algorithm::kAllow, 0, "", "", "Always allows."},
     {"deny", Algorithm::kDeny, 0, "", "", "Always denies."},
 };
@@ -63,12 +69,46 @@ bool ReadUnit(const WordReader& in, size_t index, CalendarUnit& unit) {
   return in.Fail("unit must be second, minute, hour, day, week, month or year");
 }
 
-bool ReadWeekStart(const WordReader& in, size_t index, WeekStart& start) {
+bool ReadWeekStart(const WordReader& in, size_t index, LimitRule& rule) {
   const bool sunday = IsWord(in.words[index], "sunday");
   if (!sunday && !IsWord(in.words[index], "monday")) {
     return in.Fail("WEEKSTART must be monday or sunday");
   }
-  start = sunday ? WeekStart::kSunday : WeekStart::kMonday;
+  // Other units have no first day of the week.
+  if (sunday && rule.unit == CalendarUnit::kWeek) rule.start = kSundayWeek;
+  return true;
+}
+
+bool ReadStart(const WordReader& in, size_t index, LimitRule& rule) {
+  const std::string_view form = CalendarStartForm(rule.unit);
+  if (form.empty()) return in.Fail("STARTS is only for a day, week, month or year");
+  const auto start = ParseCalendarStart(in.words[index], rule.unit);
+  if (!start) return in.Fail(StrCat("STARTS must be ", form));
+  rule.start = *start;
+  return true;
+}
+
+// Reads a number of at least 1 that may have up to three digits after the point.
+bool ReadFactor(const WordReader& in, size_t index, int64_t& factor) {
+  constexpr std::string_view kWrong =
+      "GROW must be a number from 1 to 1000000, with at most 3 digits after the point";
+  const std::string_view text = in.words[index];
+  const size_t point = std::min(text.find('.'), text.size());
+  const std::string_view part = text.substr(std::min(point + 1, text.size()));
+  if (point == 0 || part.size() > 3 || (point < text.size() && part.empty())) {
+    return in.Fail(std::string(kWrong));
+  }
+  std::string digits(text.substr(0, point));
+  StrAppend(digits, part);
+  digits.append(3 - part.size(), '0');
+  const bool plain = digits.find_first_not_of("0123456789") == std::string::npos;
+  int64_t value = 0;
+  if (!plain ||
+      !ReadInt64(digits.substr(std::min(digits.find_first_not_of('0'), digits.size())), value) ||
+      value < LockoutBlock::kOne || value > 1'000'000 * LockoutBlock::kOne) {
+    return in.Fail(std::string(kWrong));
+  }
+  factor = value;
   return true;
 }
 
@@ -78,6 +118,8 @@ bool ReadNumbers(const WordReader& in, size_t index, LimitRule& rule) {
     case Algorithm::kAllow:
     case Algorithm::kDeny:
       return true;
+    case Algorithm::kConcurrent:
+      return in.Count(index + 1, "limit", 0, rule.limit);
     case Algorithm::kCalendar:
       return in.Count(index + 1, "limit", 0, rule.limit) && ReadUnit(in, index + 2, rule.unit);
     case Algorithm::kBucket:
@@ -88,6 +130,10 @@ bool ReadNumbers(const WordReader& in, size_t index, LimitRule& rule) {
       return in.Count(index + 1, "base", 0, rule.base) &&
              in.Count(index + 2, "limit", 0, rule.limit) &&
              in.Duration(index + 3, "period", rule.period_ms);
+    case Algorithm::kLockout:
+      return in.Count(index + 1, "limit", 0, rule.limit) &&
+             in.Duration(index + 2, "period", rule.period_ms) &&
+             in.Duration(index + 3, "block", rule.block.first_ms);
     default:
       return in.Count(index + 1, "limit", 0, rule.limit) &&
              in.Duration(index + 2, "period", rule.period_ms);
@@ -99,39 +145,110 @@ bool TooManyRules(const WordReader& in) {
 }
 
 bool NoRule(const WordReader& in, size_t index, std::string_view those) {
-  return in.Fail(StrCat("rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, ", those,
-                        ", not '", in.words[index].substr(0, 128), "'"));
+  return in.Fail(
+      StrCat("rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, LOCKOUT, CONCURRENT, ",
+             those, ", not '", in.words[index].substr(0, 128), "'"));
+}
+
+// The options of a rule, each of which is a word and its value.
+enum class Option : uint8_t { kTz, kWeekStart, kStarts, kFrom, kGrow, kMax };
+
+struct OptionForm {
+  std::string_view word;
+  Option option;
+  Algorithm of;
+};
+
+constexpr OptionForm kOptions[] = {
+    {"tz", Option::kTz, Algorithm::kCalendar},
+    {"weekstart", Option::kWeekStart, Algorithm::kCalendar},
+    {"starts", Option::kStarts, Algorithm::kCalendar},
+    {"tz", Option::kTz, Algorithm::kBase},
+    {"starts", Option::kStarts, Algorithm::kBase},
+    {"from", Option::kFrom, Algorithm::kFixed},
+    {"grow", Option::kGrow, Algorithm::kLockout},
+    {"max", Option::kMax, Algorithm::kLockout},
+};
+
+// Which options of a rule were given, each at most once.
+class GivenOptions {
+ public:
+  // Sets the error if the option is given twice, or with another that says the same.
+  bool Add(const WordReader& in, const OptionForm& form) {
+    if (Has(form.option)) return in.Fail(StrCat(Upper(form.word), " is given twice"));
+    given_ |= BitOf(form.option);
+    if (!Has(Option::kStarts) || !Has(Option::kWeekStart)) return true;
+    return in.Fail("STARTS and WEEKSTART say the same: give one of them");
+  }
+  // Sets the error if an option lacks another one that it needs.
+  bool Check(const WordReader& in) const {
+    if (Has(Option::kGrow) == Has(Option::kMax)) return true;
+    return in.Fail(Has(Option::kGrow) ? "GROW needs: MAX most" : "MAX needs: GROW factor");
+  }
+
+ private:
+  static unsigned BitOf(Option option) { return 1u << static_cast<unsigned>(option); }
+  bool Has(Option option) const { return (given_ & BitOf(option)) != 0; }
+
+  unsigned given_ = 0;
+};
+
+// Returns null if the word is no option of such rules.
+const OptionForm* OptionOf(std::string_view word, Algorithm algorithm) {
+  for (const OptionForm& form : kOptions) {
+    if (form.of == algorithm && IsWord(word, form.word)) return &form;
+  }
+  return nullptr;
+}
+
+// Reads the value of an option. `value` may become another spelling of it.
+bool ReadOption(const WordReader& in, size_t index, Option option, LimitRule& rule,
+                ZoneSource& zones, std::string_view& value) {
+  switch (option) {
+    case Option::kTz:
+      rule.zone = in.ZoneAt(index, zones);
+      if (rule.zone == nullptr) return false;
+      value = rule.zone->name();
+      return true;
+    case Option::kWeekStart:
+      return ReadWeekStart(in, index, rule);
+    case Option::kStarts:
+      return ReadStart(in, index, rule);
+    case Option::kFrom:
+      return in.Instant(index, "FROM", rule.from_ms);
+    case Option::kGrow:
+      return ReadFactor(in, index, rule.block.factor);
+    default:
+      return in.Duration(index, "MAX", rule.block.most_ms);
+  }
 }
 
 }  // namespace
 
-// Reads TZ and WEEKSTART from `index` on, if the rule has these options. `list.words` gets the
-// zone's own name.
-bool RuleParser::ReadOptions(const WordReader& in, size_t& index, RuleList& list) const {
+// Reads the options from `index` on, if the rule has any. `list.words` gets the zone's own name.
+bool RuleParser::ReadOptions(const WordReader& in, size_t& index, const RuleForm& form,
+                             RuleList& list) const {
   LimitRule& rule = list.rules.back();
-  const bool calendar = rule.algorithm == Algorithm::kCalendar;
-  if (!calendar && rule.algorithm != Algorithm::kBase) return true;
-  rule.zone = &zones_.utc();
-  OptionWords options;
-  for (; index + 1 < in.words.size(); index += 2) {
-    std::string_view value = in.words[index + 1];
-    if (options.Is(in.words[index], "tz")) {
-      rule.zone = in.ZoneAt(index + 1, zones_);
-      if (rule.zone == nullptr) return false;
-      value = rule.zone->name();
-    } else if (calendar && options.Is(in.words[index], "weekstart")) {
-      if (!ReadWeekStart(in, index + 1, rule.week_start)) return false;
-    } else if (std::string error = options.Error(); !error.empty()) {
-      return in.Fail(std::move(error));
-    } else {
-      break;
+  if (form.options.empty()) return true;
+  const bool has_zone =
+      rule.algorithm == Algorithm::kCalendar || rule.algorithm == Algorithm::kBase;
+  if (has_zone) rule.zone = &zones_.utc();
+  GivenOptions given;
+  for (; index < in.words.size(); index += 2) {
+    const OptionForm* option = OptionOf(in.words[index], rule.algorithm);
+    if (option == nullptr) break;
+    if (index + 1 == in.words.size()) {
+      return in.Fail(StrCat(Upper(form.word), " needs: ", form.needs, " ", form.options));
     }
+    std::string_view value = in.words[index + 1];
+    if (!given.Add(in, *option)) return false;
+    if (!ReadOption(in, index + 1, option->option, rule, zones_, value)) return false;
     if (list.keeps_words) {
       list.words.push_back(in.words[index]);
       list.words.push_back(value);
     }
   }
-  return true;
+  return given.Check(in);
 }
 
 bool RuleParser::ReadRule(const WordReader& in, size_t& index, const RuleForm& form,
@@ -146,7 +263,7 @@ bool RuleParser::ReadRule(const WordReader& in, size_t& index, const RuleForm& f
   const Words own = in.words.subspan(index, 1 + form.arguments);
   index += own.size();
   if (list.keeps_words) AppendWords(list.words, own);
-  if (!ReadOptions(in, index, list)) return false;
+  if (!ReadOptions(in, index, form, list)) return false;
   const std::string_view wrong = WrongWith(rule);
   return wrong.empty() || in.Fail(std::string(wrong));
 }

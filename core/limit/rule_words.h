@@ -1,8 +1,10 @@
 // The rules of rate limiting as words, without their keys:
 //
-//   FIXED limit period | SLIDING limit period | ROLLING limit period
+//   FIXED limit period [FROM instant] | SLIDING limit period | ROLLING limit period
 //   BUCKET capacity refill period
-//   CALENDAR limit unit [TZ zone] [WEEKSTART monday|sunday] | BASE base limit period [TZ zone]
+//   CALENDAR limit unit [TZ zone] [STARTS start] [WEEKSTART monday|sunday]
+//   BASE base limit period [TZ zone] [STARTS time]
+//   LOCKOUT limit period block [GROW factor MAX most]
 //   ALLOW | DENY | POLICY name
 #pragma once
 
@@ -47,7 +49,7 @@ class RuleParser {
   [[nodiscard]] bool ReadPlain(const WordReader& in, RuleList& list) const;
 
  private:
-  bool ReadOptions(const WordReader& in, size_t& index, RuleList& list) const;
+  bool ReadOptions(const WordReader& in, size_t& index, const RuleForm& form, RuleList& list) const;
   bool ReadPolicy(const WordReader& in, size_t index, RuleList& list) const;
   bool Compile(const WordReader& in, Policy& policy, RuleList& list) const;
   bool ReadRule(const WordReader& in, size_t& index, const RuleForm& form, RuleList& list) const;

@@ -17,7 +17,10 @@ uint64_t CursorCode::Mix(uint64_t half, unsigned round) const {
   return XXH3_64bits_withSeed(words, sizeof(words), key_) & kHalfMask;
 }
 
-// A Feistel network.
+// A balanced Feistel network of six rounds over 48 bits; the round function is XXH3 with the key as
+// its seed. By Luby and Rackoff four rounds are enough for a random round function; two more are
+// margin. XXH3 is no cipher: this hides the hash's seed from who collects cursors, and protects
+// nothing that is worth an analysis of XXH3.
 uint64_t CursorCode::Encipher(uint64_t cursor) const {
   uint64_t left = cursor >> kHalfBits;
   uint64_t right = cursor & kHalfMask;
@@ -40,13 +43,13 @@ uint64_t CursorCode::Decipher(uint64_t shown) const {
   return left << kHalfBits | right;
 }
 
-uint64_t CursorCode::Shown(uint64_t cursor) const {
+uint64_t CursorCode::Encode(uint64_t cursor) const {
   if (cursor == 0 || cursor >= kEnd) return cursor;
   const uint64_t shown = Encipher(cursor);
   return shown != 0 ? shown : Encipher(0);
 }
 
-uint64_t CursorCode::Meant(uint64_t shown) const {
+uint64_t CursorCode::Decode(uint64_t shown) const {
   if (shown == 0 || shown >= kEnd) return shown;
   const uint64_t cursor = Decipher(shown);
   return cursor != 0 ? cursor : Decipher(0);

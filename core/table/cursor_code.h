@@ -13,9 +13,9 @@ class CursorCode {
 
   // Returns what clients see for a cursor. One to one on cursors below 2^48. 0, which begins and
   // ends a scan, stays 0; numbers of 2^48 or more stay what they are.
-  uint64_t Shown(uint64_t cursor) const;
-  // The inverse of Shown(). A number that is no cursor stays what it is.
-  uint64_t Meant(uint64_t shown) const;
+  uint64_t Encode(uint64_t cursor) const;
+  // The inverse of Encode(). A number that is no cursor stays what it is.
+  uint64_t Decode(uint64_t shown) const;
 
  private:
   uint64_t Mix(uint64_t half, unsigned round) const;

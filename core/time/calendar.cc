@@ -1,5 +1,6 @@
 #include "core/time/calendar.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/time/civil_time.h"
@@ -9,12 +10,13 @@ namespace tally {
 namespace {
 
 constexpr size_t kMaxZoneNameBytes = 64;
-constexpr size_t kSundayWeekSlot = 7;
+// Enough for all days on which months may start, and some times of day.
+constexpr uint32_t kStartedPlaceBits = 6;
 
-int64_t StartMs(absl::CivilDay day, const absl::TimeZone& zone) {
-  // FromCivil returns the first of two midnights, and the instant of the change if midnight is
+int64_t StartMs(absl::CivilSecond second, const absl::TimeZone& zone) {
+  // FromCivil returns the first of two such seconds, and the instant of the change if it is
   // skipped.
-  return absl::ToUnixMillis(absl::FromCivil(absl::CivilSecond(day), zone));
+  return absl::ToUnixMillis(absl::FromCivil(second, zone));
 }
 
 int64_t OffsetSeconds(int64_t at_s, const absl::TimeZone& zone) {
@@ -43,33 +45,51 @@ Period ClockPeriod(int64_t at_ms, int64_t length_s, const absl::TimeZone& zone) 
   return {start * 1000, end * 1000};
 }
 
-absl::CivilDay FirstDay(absl::CivilDay day, CalendarUnit unit, WeekStart week_start) {
+// The day of a month on which it starts: the last one of a month that is too short.
+absl::CivilDay StartDay(absl::CivilMonth month, const CalendarStart& start) {
+  const absl::CivilDay last = absl::CivilDay(month + 1) - 1;
+  return std::min(absl::CivilDay(month) + start.day, last);
+}
+
+// The day on which a period of the year begins.
+absl::CivilDay StartDay(absl::CivilYear year, const CalendarStart& start) {
+  return StartDay(absl::CivilMonth(year) + start.month, start);
+}
+
+// The first day of the period that holds `day`. Periods of a month or year with a start may begin
+// on the same day of it, or on one before.
+absl::CivilDay FirstDay(absl::CivilDay day, CalendarUnit unit, const CalendarStart& start) {
   switch (unit) {
     case CalendarUnit::kWeek: {
-      const absl::Weekday first =
-          week_start == WeekStart::kMonday ? absl::Weekday::monday : absl::Weekday::sunday;
-      return absl::PrevWeekday(day + 1, first);
+      const int weekday = static_cast<int>(absl::GetWeekday(day));  // from Monday on, as ours
+      return day - (weekday - start.day + 7) % 7;
     }
-    case CalendarUnit::kMonth:
-      return absl::CivilDay(absl::CivilMonth(day));
-    case CalendarUnit::kYear:
-      return absl::CivilDay(absl::CivilYear(day));
+    case CalendarUnit::kMonth: {
+      const absl::CivilMonth month(day);
+      const absl::CivilDay first = StartDay(month, start);
+      return first <= day ? first : StartDay(month - 1, start);
+    }
+    case CalendarUnit::kYear: {
+      const absl::CivilYear year(day);
+      const absl::CivilDay first = StartDay(year, start);
+      return first <= day ? first : StartDay(year - 1, start);
+    }
     default:
       return day;
   }
 }
 
-// The first day of the period after (or, for -1, before) the one that begins on `first`.
-absl::CivilDay Neighbour(absl::CivilDay first, CalendarUnit unit, int step) {
+// The first day of the period after the one that begins on `first`.
+absl::CivilDay NextFirst(absl::CivilDay first, CalendarUnit unit, const CalendarStart& start) {
   switch (unit) {
     case CalendarUnit::kWeek:
-      return first + 7 * step;
+      return first + 7;
     case CalendarUnit::kMonth:
-      return absl::CivilDay(absl::CivilMonth(first) + step);
+      return StartDay(absl::CivilMonth(first) + 1, start);
     case CalendarUnit::kYear:
-      return absl::CivilDay(absl::CivilYear(first) + step);
+      return StartDay(absl::CivilYear(first) + 1, start);
     default:
-      return first + step;
+      return first + 1;
   }
 }
 
@@ -78,18 +98,22 @@ struct DatedPeriod {
   Period period;
 };
 
-DatedPeriod DatePeriod(int64_t at_ms, CalendarUnit unit, WeekStart week_start,
+DatedPeriod DatePeriod(int64_t at_ms, CalendarUnit unit, const CalendarStart& start,
                        const absl::TimeZone& zone) {
-  const absl::CivilDay day = absl::ToCivilDay(absl::FromUnixMillis(at_ms), zone);
-  absl::CivilDay first = FirstDay(day, unit, week_start);
-  // Just after a change that sets the clock back over midnight, the clock shows the old date again,
-  // although the next day has begun already.
-  absl::CivilDay next = Neighbour(first, unit, 1);
-  while (StartMs(next, zone) <= at_ms) {
+  const absl::CivilSecond shown = absl::ToCivilSecond(absl::FromUnixMillis(at_ms), zone);
+  const int64_t into_day_s = int64_t{start.minute} * 60;
+  const auto start_ms = [&](absl::CivilDay first) {
+    return StartMs(absl::CivilSecond(first) + into_day_s, zone);
+  };
+  absl::CivilDay first = FirstDay(absl::CivilDay(shown - into_day_s), unit, start);
+  // Just after a change that sets the clock back over a start, the clock shows a time before it
+  // again, although the next period has begun already.
+  absl::CivilDay next = NextFirst(first, unit, start);
+  while (start_ms(next) <= at_ms) {
     first = next;
-    next = Neighbour(first, unit, 1);
+    next = NextFirst(first, unit, start);
   }
-  return {first, {StartMs(first, zone), StartMs(next, zone)}};
+  return {first, {start_ms(first), start_ms(next)}};
 }
 
 // FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/.
@@ -99,10 +123,24 @@ uint32_t NameDigest(std::string_view name) {
   return digest;
 }
 
+// Reads `+08:00`, up to 14 hours, as seconds; nullopt for anything else.
+std::optional<int> OffsetSeconds(std::string_view name) {
+  constexpr int kMostMinutes = 14 * 60;
+  if (name.size() != 6 || (name[0] != '+' && name[0] != '-') || name[3] != ':') return std::nullopt;
+  for (const size_t i : {1, 2, 4, 5}) {
+    if (name[i] < '0' || name[i] > '9') return std::nullopt;
+  }
+  const int minutes = (name[4] - '0') * 10 + (name[5] - '0');
+  const int all = ((name[1] - '0') * 10 + (name[2] - '0')) * 60 + minutes;
+  if (minutes > 59 || all > kMostMinutes) return std::nullopt;
+  return (name[0] == '-' ? -60 : 60) * all;
+}
+
 bool IsZoneName(std::string_view name) {
   if (name.empty() || name.size() > kMaxZoneNameBytes || name.front() == '/') return false;
   // `localtime` is the host's zone, and the host must not decide what a limit means.
   if (name == "localtime") return false;
+  if (OffsetSeconds(name)) return true;
   for (const char c : name) {
     const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
     const bool digit = c >= '0' && c <= '9';
@@ -115,7 +153,7 @@ int32_t NumberOf(absl::CivilDay day) { return static_cast<int32_t>(day - absl::C
 
 }  // namespace
 
-Period PeriodContaining(int64_t at_ms, CalendarUnit unit, WeekStart week_start,
+Period PeriodContaining(int64_t at_ms, CalendarUnit unit, const CalendarStart& start,
                         const absl::TimeZone& zone) {
   switch (unit) {
     case CalendarUnit::kSecond:
@@ -125,13 +163,13 @@ Period PeriodContaining(int64_t at_ms, CalendarUnit unit, WeekStart week_start,
     case CalendarUnit::kHour:
       return ClockPeriod(at_ms, 3600, zone);
     default:
-      return DatePeriod(at_ms, unit, week_start, zone).period;
+      return DatePeriod(at_ms, unit, start, zone).period;
   }
 }
 
 Period DayPeriod(int32_t day, const absl::TimeZone& zone) {
   const absl::CivilDay first = absl::CivilDay() + day;
-  return {StartMs(first, zone), StartMs(first + 1, zone)};
+  return {StartMs(absl::CivilSecond(first), zone), StartMs(absl::CivilSecond(first + 1), zone)};
 }
 
 std::optional<int32_t> ParseDate(std::string_view text) {
@@ -160,22 +198,32 @@ Zone::Zone(std::string name, absl::TimeZone zone)
 
 bool Zone::IsName(std::string_view name) { return IsZoneName(name); }
 
+std::optional<Zone> Zone::OfOffset(std::string_view name) {
+  const std::optional<int> seconds = OffsetSeconds(name);
+  if (!seconds) return std::nullopt;
+  if (*seconds == 0) return Zone();
+  return Zone(std::string(name), absl::FixedTimeZone(*seconds));
+}
+
 Zone Zone::Missing(std::string_view name) {
   Zone zone(std::string(name), absl::UTCTimeZone());
   zone.is_missing_ = true;
   return zone;
 }
 
-Period Zone::Containing(int64_t at_ms, CalendarUnit unit, WeekStart week_start) {
-  const bool sunday_week = unit == CalendarUnit::kWeek && week_start == WeekStart::kSunday;
-  Period& found = found_[sunday_week ? kSundayWeekSlot : static_cast<size_t>(unit)];
-  if (!found.Contains(at_ms)) found = PeriodContaining(at_ms, unit, week_start, zone_);
-  return found;
+Period Zone::ContainingFrom(int64_t at_ms, CalendarUnit unit, const CalendarStart& start) {
+  if (found_started_.empty()) found_started_.resize(size_t{1} << kStartedPlaceBits);
+  const uint32_t hash = (start.code() * 8 + static_cast<uint32_t>(unit)) * 2654435769u;
+  StartedPeriod& found = found_started_[hash >> (32 - kStartedPlaceBits)];
+  if (found.unit != unit || found.start != start || !found.period.Contains(at_ms)) {
+    found = {unit, start, PeriodContaining(at_ms, unit, start, zone_)};
+  }
+  return found.period;
 }
 
 int32_t Zone::DayOf(int64_t at_ms) {
   if (!found_day_.period.Contains(at_ms)) {
-    const DatedPeriod day = DatePeriod(at_ms, CalendarUnit::kDay, WeekStart::kMonday, zone_);
+    const DatedPeriod day = DatePeriod(at_ms, CalendarUnit::kDay, {}, zone_);
     found_day_ = {day.period, NumberOf(day.first)};
   }
   return found_day_.day;

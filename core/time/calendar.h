@@ -2,9 +2,9 @@
 // instant falls in, correct across daylight-saving changes.
 //
 // The periods of one unit in one zone cover the time line without gaps or overlaps:
-//  * Days and longer periods begin when the zone's clocks first show midnight or, if a change skips
-//    midnight, at that change. So a day of 23, 24 or 25 hours (or of any other length that a zone's
-//    law makes) is one period.
+//  * Days and longer periods begin when the zone's clocks first show midnight, or the time of their
+//    start, or, if a change skips it, at that change. So a day of 23, 24 or 25 hours (or of any
+//    other length that a zone's law makes) is one period.
 //  * Hours, minutes and seconds follow the local clock but are never longer than their unit. An
 //    hour that the clock shows twice is two periods, and a change in the middle of an hour ends the
 //    period. In Australia/Lord_Howe, where clocks change by 30 minutes, this gives half hours.
@@ -15,13 +15,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/time/time.h"
+#include "core/time/calendar_start.h"
 
 namespace tally {
-
-enum class CalendarUnit : uint8_t { kSecond, kMinute, kHour, kDay, kWeek, kMonth, kYear };
-enum class WeekStart : uint8_t { kMonday, kSunday };
 
 // [start_ms, end_ms) in unix milliseconds, always whole seconds.
 struct Period {
@@ -33,7 +32,7 @@ struct Period {
 };
 
 // The period of `unit` in `zone` that holds `at_ms`, which is in [0, kMaxInstantMs].
-Period PeriodContaining(int64_t at_ms, CalendarUnit unit, WeekStart week_start,
+Period PeriodContaining(int64_t at_ms, CalendarUnit unit, const CalendarStart& start,
                         const absl::TimeZone& zone);
 
 // Days are numbered from 1970-01-01 = 0, by the zone's calendar.
@@ -55,9 +54,12 @@ class Zone {
   // ZoneSource.
   Zone(std::string name, absl::TimeZone zone);
 
-  // Whether a zone may have this name: 1 to 64 letters, digits and `_+-/`, not `/` first, and not
-  // `localtime`. It does not say that a source has the zone.
+  // Whether a zone may have this name: an offset, or 1 to 64 letters, digits and `_+-/`, not `/`
+  // first, and not `localtime`. It does not say that a source has the zone.
   static bool IsName(std::string_view name);
+  // The zone of an offset from UTC, as `+08:00`, of at most 14 hours; UTC for none. Returns nullopt
+  // for any other name.
+  static std::optional<Zone> OfOffset(std::string_view name);
   // A zone for a stored name that a source lacks. It keeps the name, and its clocks show UTC.
   static Zone Missing(std::string_view name);
 
@@ -68,7 +70,12 @@ class Zone {
   uint32_t id() const { return id_; }
   const absl::TimeZone& time_zone() const { return zone_; }
 
-  Period Containing(int64_t at_ms, CalendarUnit unit, WeekStart week_start = WeekStart::kMonday);
+  Period Containing(int64_t at_ms, CalendarUnit unit, const CalendarStart& start = {}) {
+    if (start != CalendarStart()) return ContainingFrom(at_ms, unit, start);
+    Period& found = found_[static_cast<size_t>(unit)];
+    if (!found.Contains(at_ms)) found = PeriodContaining(at_ms, unit, start, zone_);
+    return found;
+  }
   int32_t DayOf(int64_t at_ms);
 
  private:
@@ -76,13 +83,21 @@ class Zone {
     Period period;
     int32_t day = 0;
   };
+  struct StartedPeriod {
+    CalendarUnit unit = CalendarUnit::kDay;
+    CalendarStart start;
+    Period period;
+  };
+
+  Period ContainingFrom(int64_t at_ms, CalendarUnit unit, const CalendarStart& start);
 
   std::string name_;
   uint32_t id_ = 0;
   absl::TimeZone zone_;
   bool is_missing_ = false;
-  // Indexed by unit; the last one is for weeks that begin on Sunday.
-  std::array<Period, 8> found_{};
+  std::array<Period, 7> found_{};  // by unit
+  // Of units with a start of their own, each at a place by its code. Empty until one is asked for.
+  std::vector<StartedPeriod> found_started_;
   NumberedDay found_day_;
 };
 

@@ -132,6 +132,24 @@ uint64_t TimeLog::RemoveNewest(uint64_t count, int64_t not_after) {
   return count - left;
 }
 
+void TimeLog::RemoveAt(uint64_t count, int64_t at) {
+  const size_t index = FirstBlockAfter(at - 1);
+  if (index == blocks_.size() || blocks_[index].first() > at) return;
+  std::vector<TimeBlock::Pair> pairs = blocks_[index].Pairs();
+  const auto pair = std::find_if(pairs.begin(), pairs.end(),
+                                 [at](const TimeBlock::Pair& one) { return one.at == at; });
+  if (pair == pairs.end()) return;
+  const uint64_t taken = std::min(count, pair->count);
+  pair->count -= taken;
+  size_ -= taken;
+  if (pair->count == 0) pairs.erase(pair);
+  if (pairs.empty()) {
+    blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(index));
+  } else {
+    Rewrite(index, pairs);
+  }
+}
+
 uint64_t TimeLog::CountAfter(int64_t after) const {
   if (empty() || newest() <= after) return 0;
   if (oldest() > after) return size_;

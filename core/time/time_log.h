@@ -43,6 +43,10 @@ class TimeLog {
   // fewer if there were fewer. O(block) for each block that it changes.
   uint64_t RemoveNewest(uint64_t count, int64_t not_after = kEndOfTime);
 
+  // Removes at most `count` of the events at the instant `at`. O(log blocks + block), or O(blocks)
+  // if a block becomes empty.
+  void RemoveAt(uint64_t count, int64_t at);
+
   // Makes the events after `at` events of `at`. O(block) for each block that it changes.
   void SetBackTo(int64_t at) {
     const uint64_t count = CountAfter(at);

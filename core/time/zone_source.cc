@@ -1,6 +1,17 @@
 #include "core/time/zone_source.h"
 
+#include <optional>
+#include <utility>
+
 namespace tally {
+
+Zone* ZoneSource::Find(std::string_view name) {
+  if (name == "UTC") return &utc_;
+  std::optional<Zone> zone = Zone::OfOffset(name);
+  if (!zone) return FindNamed(name);
+  if (zone->id() == 0) return &utc_;
+  return &offsets_.try_emplace(std::string(name), *std::move(zone)).first->second;
+}
 
 Zone* ZoneSource::FindStored(std::string_view name) {
   if (Zone* zone = Find(name); zone != nullptr) return zone;

@@ -20,22 +20,27 @@ class ZoneSource {
   ZoneSource(const ZoneSource&) = delete;
   ZoneSource& operator=(const ZoneSource&) = delete;
 
-  // The zone of an IANA name, null if the source has none of that name. `name` may be any bytes.
-  virtual Zone* Find(std::string_view name) = 0;
+  // The zone of an IANA name or of an offset, as `+08:00`; null if the source has none of that
+  // name. `name` may be any bytes.
+  Zone* Find(std::string_view name);
   // The same for a name that was stored. If this source lacks it, returns a zone that is_missing().
   // Null only if no zone can have such a name.
   Zone* FindStored(std::string_view name);
   Zone& utc() { return utc_; }
 
  private:
+  // Finds the zone of any name but UTC's and an offset's.
+  virtual Zone* FindNamed(std::string_view name) = 0;
+
   Zone utc_;
+  absl::node_hash_map<std::string, Zone> offsets_;
   absl::node_hash_map<std::string, Zone> missing_;
 };
 
 // UTC and nothing else, for programs that name no zones.
 class UtcOnly final : public ZoneSource {
- public:
-  Zone* Find(std::string_view name) override { return name == "UTC" ? &utc() : nullptr; }
+ private:
+  Zone* FindNamed(std::string_view) override { return nullptr; }
 };
 
 }  // namespace tally

@@ -66,8 +66,7 @@ std::optional<Zone> LoadZone(std::string_view name) {
   return Zone(std::move(owned), zone);
 }
 
-Zone* TzdataZones::Find(std::string_view name) {
-  if (name == "UTC") return &utc();
+Zone* TzdataZones::FindNamed(std::string_view name) {
   if (!IsPlainPath(name)) return nullptr;
   const std::string owned(name);
   if (const auto found = zones_.find(owned); found != zones_.end()) return &found->second;

@@ -19,13 +19,11 @@ namespace tally {
 std::optional<Zone> LoadZone(std::string_view name);
 
 class TzdataZones final : public ZoneSource {
- public:
+ private:
   // The name may be in upper or lower case; the zone's own name is spelled as in tzdata. LoadZone()
   // is called only if tzdata has a file of this name, because abseil remembers every name that it
   // was asked for, and names come from clients.
-  Zone* Find(std::string_view name) override;
-
- private:
+  Zone* FindNamed(std::string_view name) override;
   Zone* FindOrLoad(const std::string& name);
   // Returns the spelling in tzdata of a name in any case; empty if tzdata has no such name. The
   // first call lists the files of tzdata.

@@ -8,6 +8,32 @@
 #include "core/time/duration.h"
 
 namespace tally {
+namespace {
+
+// The offset from UTC that somebody meant who wrote UTC+8, GMT-0330 or +8; empty if none.
+std::string OffsetMeant(std::string_view name) {
+  for (const std::string_view prefix : {"utc", "gmt"}) {
+    if (IsWord(name.substr(0, prefix.size()), prefix)) {
+      name.remove_prefix(prefix.size());
+      break;
+    }
+  }
+  if (name.empty() || (name.front() != '+' && name.front() != '-')) return {};
+  std::string digits;
+  for (const char c : name.substr(1)) {
+    if (c >= '0' && c <= '9')
+      digits += c;
+    else if (c != ':')
+      return {};
+  }
+  if (digits.size() == 1 || digits.size() == 3) digits.insert(0, "0");
+  if (digits.size() == 2) digits += "00";
+  if (digits.size() != 4) return {};
+  std::string offset = StrCat(name.substr(0, 1), digits.substr(0, 2), ":", digits.substr(2));
+  return Zone::OfOffset(offset) ? offset : std::string();
+}
+
+}  // namespace
 
 bool WordReader::Fail(std::string text) const {
   error = std::move(text);
@@ -57,8 +83,10 @@ Zone* WordReader::ZoneAt(size_t index, ZoneSource& zones) const {
   const std::string_view name = words[index];
   Zone* zone = origin_ == WordOrigin::kStored ? zones.FindStored(name) : zones.Find(name);
   if (zone == nullptr) {
-    Fail(StrCat("TZ must be an IANA time zone that this system knows, not '", name.substr(0, 64),
-                "'"));
+    const std::string offset = OffsetMeant(name);
+    Fail(
+        StrCat("TZ must be an IANA time zone that this system knows, or an offset as +08:00, not '",
+               name.substr(0, 64), offset.empty() ? "'" : "': write ", offset));
   }
   return zone;
 }

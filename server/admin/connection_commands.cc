@@ -180,7 +180,7 @@ constexpr Command kCommands[] = {
      "message"},
     {"hello", Serve<Hello>, -1, kSecret, kNoKeys, "Handshakes with the server.", "6.0.0",
      "[arguments(protover:int [AUTH username_password(username password)] [SETNAME clientname])]"},
-    {"ping", Ping, -1, kFast | kWhileSubscribed | kTellsHealth, kNoKeys,
+    {"ping", Ping, -1, kFast | kWhileSubscribed | kRefusedWhileUnhealthy, kNoKeys,
      "Returns the server's liveliness response.", "1.0.0", "[message]"},
     {"quit", Quit, -1, kLeaves, kNoKeys, "Closes the connection.", "1.0.0"},
     {"reset", Serve<Reset>, 1, kLeaves, kNoKeys, "Resets the connection.", "6.2.0"},

@@ -39,8 +39,12 @@ std::vector<CommandFamily> AllFamilies() {
 
 std::span<const CommandFamily> CommandFamilies(bool scripting) {
   static const std::vector<CommandFamily> kAll = AllFamilies();
-  const std::span<const CommandFamily> all(kAll);
-  return scripting ? all : all.first(all.size() - 1);
+  static const std::vector<CommandFamily> kWithoutScripting = [] {
+    std::vector<CommandFamily> families = kAll;
+    std::erase_if(families, [](const CommandFamily& one) { return one.group == "scripting"; });
+    return families;
+  }();
+  return scripting ? kAll : kWithoutScripting;
 }
 
 }  // namespace tally::server

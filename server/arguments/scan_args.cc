@@ -31,7 +31,7 @@ std::optional<uint64_t> ParseCursor(std::string_view text) {
 
 std::optional<uint64_t> CursorArg(CommandContext& context, size_t index) {
   const auto cursor = ParseCursor(context.args[index]);
-  if (cursor) return context.host.cursors.Meant(*cursor);
+  if (cursor) return context.host.cursors.Decode(*cursor);
   context.reply.Error("ERR invalid cursor");
   return std::nullopt;
 }
@@ -73,7 +73,7 @@ void ScanReply::AddDouble(double score) {
 
 void ScanReply::Finish(uint64_t cursor) {
   reply_.Array(2);
-  reply_.Bulk(StrCat(cursors_.Shown(cursor)));
+  reply_.Bulk(StrCat(cursors_.Encode(cursor)));
   reply_.Array(count_);
   reply_.output().Append(elements_.Share());
 }

@@ -69,9 +69,9 @@ enum CommandFlags : uint32_t {
   kWhileSubscribed = 1u << 24,   // a subscriber may send it in RESP2
   kWhilePaused = 1u << 25,       // CLIENT PAUSE does not hold it back
   kConnection = 1u << 26,        // changes the connection's state; refused over HTTP
-  kTellsHealth = 1u << 27,       // refused while the server does not serve, even before AUTH
-  kReadsByCalls = 1u << 28,      // itself reads nothing: the commands that it calls do
-  kKeepsCaching = 1u << 29,      // CLIENT CACHING stays in force for the command after it
+  kRefusedWhileUnhealthy = 1u << 27,  // refused while the server does not serve, even before AUTH
+  kReadsByCalls = 1u << 28,           // itself reads nothing: the commands that it calls do
+  kKeepsCaching = 1u << 29,           // CLIENT CACHING stays in force for the command after it
 };
 
 // What a command does with a key, as COMMAND names it. For ACL, kKeyAccess needs the right to read

@@ -29,8 +29,8 @@ inline constexpr std::string_view kFullError =
 [[nodiscard]] bool CheckOutcome(CommandContext& context, const KeyOutcome& outcome);
 
 // Reports the key as `event` if it has changed, and as "del" if it became empty and was removed.
-inline void TellChange(CommandContext& context, std::string_view key, const KeyOutcome& outcome,
-                       std::string_view event) {
+inline void ReportChange(CommandContext& context, std::string_view key, const KeyOutcome& outcome,
+                         std::string_view event) {
   if (outcome.changed) context.Changed(kEventModule, event, key);
   if (outcome.removed) context.host.key_events.Notify(kEventGeneric, "del", context.database, key);
 }

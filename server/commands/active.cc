@@ -97,7 +97,7 @@ void Create(CommandContext& context) {
   if (outcome.found) return context.reply.Error("ERR key exists already");
   context.LogInstead(
       {"ACTIVE.CREATE", key, "WINDOW", window.view(), "TZ", zone, "KEEP", keep.view()});
-  TellChange(context, key, outcome, "active.create");
+  ReportChange(context, key, outcome, "active.create");
   context.reply.Ok();
 }
 
@@ -166,7 +166,7 @@ void TouchIds(CommandContext& context, const TouchArgs& touch) {
     return context.reply.Error("ERR key has given all its numbers");
   }
   context.reply.Integer(touched.online);
-  TellChange(context, key, touched, "active.touch");
+  ReportChange(context, key, touched, "active.touch");
   LogTouch(context, touch);
 }
 
@@ -193,7 +193,7 @@ void Forget(CommandContext& context) {
   const KeyOutcome outcome =
       Audiences(PlaceOf(context)).Forget(key, context.args.subspan(2), forgotten);
   if (!CheckOutcome(context, outcome)) return;
-  TellChange(context, key, outcome, "active.forget");
+  ReportChange(context, key, outcome, "active.forget");
   context.reply.Integer(forgotten);
 }
 

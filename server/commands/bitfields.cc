@@ -155,7 +155,8 @@ void ChangeFields(CommandContext& context, std::span<const FieldOperation> opera
   const ByteRange written = WrittenBytes(operations);
   Text& bytes = context.keyspace().MutableString(entry, written);
   // The string grows even if each value is refused.
-  if (bytes.size() < written.end) {
+  const bool grows = bytes.size() < written.end;
+  if (grows) {
     bytes.Resize(written.end);
     context.CountChange();
   }
@@ -173,9 +174,10 @@ void ChangeFields(CommandContext& context, std::span<const FieldOperation> opera
       continue;
     }
     SetBitsAt(bytes, field.offset, field.width, static_cast<uint64_t>(*value));
-    changed = true;
+    const int64_t stored = ReadField(bytes, field);
+    changed |= grows || stored != old;
     const bool sets = field.kind == FieldOperation::Kind::kSet;
-    context.reply.Integer(sets ? old : ReadField(bytes, field));
+    context.reply.Integer(sets ? old : stored);
   }
   if (changed) context.Changed(kEventString, "setbit", key);
 }

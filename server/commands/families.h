@@ -33,6 +33,7 @@ std::span<const Command> ZSetRangeCommands();
 std::span<const Command> ZSetAlgebraCommands();
 std::span<const Command> HitsCommands();
 std::span<const Command> LimitCommands();
+std::span<const Command> ReservationCommands();
 std::span<const Command> PolicyCommands();
 std::span<const Command> DenialCommands();
 std::span<const Command> ActiveCommands();

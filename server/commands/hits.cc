@@ -83,7 +83,7 @@ void Add(CommandContext& context) {
     context.reply.Null();
   }
   if (!outcome.changed) return;
-  TellChange(context, key, outcome, "hits.add");
+  ReportChange(context, key, outcome, "hits.add");
   LogAdd(context, add, outcome.set_back ? 0 : add.count);
 }
 
@@ -120,7 +120,7 @@ void Undo(CommandContext& context) {
   if (!CheckOutcome(context, outcome)) return;
   context.reply.Integer(left);
   if (!outcome.changed) return;
-  TellChange(context, key, outcome, "hits.undo");
+  ReportChange(context, key, outcome, "hits.undo");
   const Int64Text text(count);
   WordList words = {"HITS.UNDO", key, text.view()};
   LogEffect(context, words, time);

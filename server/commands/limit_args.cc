@@ -1,7 +1,10 @@
 #include "server/commands/limit_args.h"
 
+#include <algorithm>
 #include <string>
 
+#include "core/bytes/str_cat.h"
+#include "core/limit/holds.h"
 #include "server/command/engine_call.h"
 
 namespace tally::server {
@@ -46,12 +49,25 @@ bool LimitArgs::ReadKeys(CommandContext& context, size_t& index) {
   return true;
 }
 
-bool LimitArgs::Read(CommandContext& context) {
+bool LimitArgs::Read(CommandContext& context, bool has_once) {
   const Args args = context.args;
-  size_t index = 1;
+  size_t index = first_key;
+  if (index >= args.size()) return ReplyWordError(context, "");
   if (!ReadKeys(context, index)) return false;
+  const auto is_concurrent = [](const LimitRule& rule) {
+    return rule.algorithm == LimitAlgorithm::kConcurrent;
+  };
+  if (first_key == 1 && std::any_of(list.rules.begin(), list.rules.end(), is_concurrent)) {
+    return ReplyWordError(context, "CONCURRENT limits what is held: only LIMIT.RESERVE may use it");
+  }
   OptionWords options;
   for (; index < args.size(); index += 2) {
+    if (has_once && options.Is(args[index], "once")) {
+      if (index + 1 == args.size()) return ReplyWordError(context, "");
+      once = args[index + 1];
+      if (!CheckId(context, once, "ONCE")) return false;
+      continue;
+    }
     const bool good = options.Is(args[index], "cost")
                           ? ReadCount(context, index + 1, "COST", 0, cost)
                           : time.ReadOption(context, index, options);
@@ -60,10 +76,12 @@ bool LimitArgs::Read(CommandContext& context) {
   return true;
 }
 
-bool FindLimitKeys(Args args, std::vector<KeyReference>& keys) {
-  if (args.size() < 3) return false;
-  keys.push_back({1});
-  for (size_t i = 2; i < args.size();) {
+namespace {
+
+bool FindKeysFrom(Args args, size_t first, std::vector<KeyReference>& keys) {
+  if (args.size() < first + 2) return false;
+  keys.push_back({first});
+  for (size_t i = first + 1; i < args.size();) {
     if (const size_t length = RuleLength(args[i]); length > 0) {
       i += length;
     } else if (IsWord(args[i], "and") && i + 1 < args.size()) {
@@ -76,6 +94,20 @@ bool FindLimitKeys(Args args, std::vector<KeyReference>& keys) {
     }
   }
   return true;
+}
+
+}  // namespace
+
+bool CheckId(CommandContext& context, std::string_view id, std::string_view name) {
+  if (!id.empty() && id.size() <= Holds::kMaxIdBytes) return true;
+  return ReplyWordError(context, StrCat(name, " must have 1 to ", Holds::kMaxIdBytes, " bytes"));
+}
+
+bool FindLimitKeys(Args args, std::vector<KeyReference>& keys) {
+  return FindKeysFrom(args, 1, keys);
+}
+bool FindReservedKeys(Args args, std::vector<KeyReference>& keys) {
+  return FindKeysFrom(args, 3, keys);
 }
 
 }  // namespace tally::server

@@ -19,17 +19,22 @@ namespace tally::server {
 // Returns false after replying an error.
 [[nodiscard]] bool ReadPlainRules(CommandContext& context, Args words, RuleList& list);
 
-// The arguments of LIMIT.TAKE, LIMIT.PEEK and LIMIT.FORCE.
+// The arguments of LIMIT.TAKE, LIMIT.PEEK and LIMIT.FORCE, and of LIMIT.RESERVE after its own two.
 struct LimitArgs {
-  explicit LimitArgs(const CommandContext& context) : time(context) {
+  explicit LimitArgs(const CommandContext& context, size_t first_key_in = 1)
+      : time(context), max_holds(context.host.limits.limit_max_holds), first_key(first_key_in) {
     list.keeps_words = context.host.effects.enabled();
   }
-  // False after replying an error.
-  [[nodiscard]] bool Read(CommandContext& context);
+  // False after replying an error. `has_once` says that the command has ONCE.
+  [[nodiscard]] bool Read(CommandContext& context, bool has_once = false);
 
   // Valid as long as this object and the arguments of the call.
   LimitRequest request() const {
-    return {.keys = {keys.data(), keys.size()}, .cost = cost, .time = {time.at(), time.now()}};
+    return {.keys = {keys.data(), keys.size()},
+            .cost = cost,
+            .time = {time.at(), time.now()},
+            .once = once,
+            .max_holds = max_holds};
   }
 
   absl::InlinedVector<KeyRules, 2> keys;
@@ -38,13 +43,21 @@ struct LimitArgs {
   RuleList list;
   int64_t cost = 1;
   EventTime time;
+  std::string_view once;  // the id of ONCE
+  int64_t max_holds;
+  const size_t first_key;  // only the keys of LIMIT.RESERVE are not the first argument
 
  private:
   bool ReadKeys(CommandContext& context, size_t& index);
 };
 
+// Whether an id has as many bytes as it may; if not, replies an error that names it `name`.
+[[nodiscard]] bool CheckId(CommandContext& context, std::string_view id, std::string_view name);
+
 // Appends the keys for COMMAND GETKEYS and permissions: the first one, and each one that follows an
 // AND after rules.
 bool FindLimitKeys(Args args, std::vector<KeyReference>& keys);
+// The same for LIMIT.RESERVE.
+bool FindReservedKeys(Args args, std::vector<KeyReference>& keys);
 
 }  // namespace tally::server

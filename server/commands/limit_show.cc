@@ -8,12 +8,14 @@
 namespace tally::server {
 
 // Replies a row for each counter in which anything counts; a BASE has one row for its day and one
-// for its window:
+// for its window, a LOCKOUT one for its period and one for its block:
 //   algorithm          as in a rule: FIXED, SLIDING …
 //   period_ms or unit  the period of the rule in ms; the unit of a CALENDAR; "day" for the free
-//                      hits of a BASE
+//                      hits of a BASE; "block" for the block of a LOCKOUT that is on, and
+//                      "remembered" for one that will lengthen the next
 //   used               hits in the open window or calendar period. SLIDING: hits in the period up
-//                      to now. ROLLING: hits that still count. BUCKET: missing tokens, rounded up
+//                      to now. ROLLING: hits that still count. BUCKET: missing tokens, rounded up.
+//                      A block: its place among those that grow, from 1
 //   newest_ms          the newest hit, if it is kept. FIXED, ROLLING, BASE: when the window or day
 //                      began. CALENDAR: when the period began
 //   ends_ms            when nothing of it counts any more, if nothing more is taken. BUCKET: when

@@ -2,7 +2,7 @@
 // same for clients of redis-cell.
 //
 // The logged calls say when something happened and by which clock this was judged (see EventTime):
-//   LIMIT.TAKE key rule … [AND key rule …] COST n AT t [NOW t]
+//   LIMIT.TAKE key rule … [AND key rule …] COST n [ONCE id] AT t [NOW t]
 //       Logged only if something was taken, also by CL.THROTTLE. A replay counts the hits again
 //       without judging them again. The rules of a policy are logged in place of its name, so that
 //       a later change of the policy does not change the past. A COST of 0 says that a denial has
@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "core/bytes/number.h"
+#include "core/bytes/str_cat.h"
 #include "core/time/duration.h"
 #include "server/arguments/time_args.h"
 #include "server/command/engine_call.h"
@@ -24,6 +25,7 @@
 #include "server/commands/families.h"
 #include "server/commands/limit_args.h"
 #include "server/commands/limit_show.h"
+#include "server/commands/reservation_words.h"
 
 namespace tally::server {
 namespace {
@@ -46,17 +48,22 @@ void LogTaken(CommandContext& context, std::string_view command, int64_t taken,
   AppendWords(words, {limit.list.words.data(), limit.list.words.size()});
   words.push_back("COST");
   words.push_back(cost.view());
+  if (taken > 0 && !limit.once.empty()) {
+    words.push_back("ONCE");
+    words.push_back(limit.once);
+  }
   LogEffect(context, words, limit.time);
 }
 
 // Reports what a decision did to its keys.
-void TellTaken(CommandContext& context, const LimitResult& result) {
-  for (const LimitResult::Key& key : result.keys) TellChange(context, key.name, key, "limit.take");
+void ReportChanges(CommandContext& context, const LimitResult& result) {
+  for (const LimitResult::Key& key : result.keys)
+    ReportChange(context, key.name, key, "limit.take");
 }
 
 void Decide(CommandContext& context, LimitMode mode) {
   LimitArgs limit(context);
-  if (!limit.Read(context)) return;
+  if (!limit.Read(context, mode != LimitMode::kPeek)) return;
   const bool force = mode == LimitMode::kForce;
   if (!force) limit.time.LimitLateness(context);
   const LimitResult result = Limits(PlaceOf(context)).Decide(limit.request(), mode);
@@ -64,10 +71,15 @@ void Decide(CommandContext& context, LimitMode mode) {
     for (const LimitResult::Key& key : result.keys) context.NoteLookup(key.name, key.found);
   }
   if (result.wrong_type) return context.reply.Error(kWrongTypeError);
-  if (result.full) return context.reply.Error(kFullError);
-  ReplyDecision(context.reply, result.decision);
+  if (result.full) {
+    context.reply.Error(kFullError);
+  } else if (!result.wrong.empty()) {
+    context.reply.Error(StrCat("ERR ", result.wrong));
+  } else {
+    ReplyDecision(context.reply, result.decision);
+  }
   if (!result.counted && !result.set_back) return;
-  TellTaken(context, result);
+  ReportChanges(context, result);
   LogTaken(context, force ? "LIMIT.FORCE" : "LIMIT.TAKE", result.counted ? limit.cost : 0, limit);
 }
 
@@ -113,7 +125,8 @@ void Give(CommandContext& context) {
   if (!CheckOutcome(context, outcome)) return;
   context.reply.Integer(outcome.found ? 1 : 0);
   if (!outcome.changed) return;
-  TellChange(context, key, outcome, "limit.give");
+  ReportChange(context, key, outcome, "limit.give");
+  ReportFreed(context, key);
   const Int64Text count(give.count);
   const InstantText at(not_after);
   const InstantText now(give.time.now());
@@ -124,7 +137,9 @@ void Reset(CommandContext& context) {
   const KeyOutcome outcome = Limits(PlaceOf(context)).Reset(context.args[1]);
   if (!CheckOutcome(context, outcome)) return;
   context.reply.Integer(outcome.found ? 1 : 0);
-  if (outcome.changed) context.Changed(kEventGeneric, "del", context.args[1]);
+  if (!outcome.changed) return;
+  context.Changed(kEventGeneric, "del", context.args[1]);
+  ReportFreed(context, context.args[1]);
 }
 
 struct ThrottleArgs {
@@ -180,7 +195,7 @@ void ThrottleKey(CommandContext& context) {
   context.reply.Integer(answer.retry_after_s);
   context.reply.Integer(answer.reset_after_s);
   if (!outcome.changed) return;
-  TellChange(context, key, outcome, "limit.take");
+  ReportChange(context, key, outcome, "limit.take");
   const Int64Text capacity(rule.limit);
   const Int64Text refill(rule.refill);
   const DurationText period(rule.period_ms);
@@ -199,8 +214,10 @@ constexpr Command kLimitHelp[] = {
 
 // The names of the reply, and the arguments, of the commands that decide.
 constexpr std::string_view kDecision = "allowed limit remaining retry_after_ms reset_after_ms rule";
-constexpr std::string_view kDecisionArguments =
+constexpr std::string_view kPeekArguments =
     "key#0 rule... [AND... more(key:key rule...)] [COST n:int] [AT t:time]";
+constexpr std::string_view kTakeArguments =
+    "key#0 rule... [AND... more(key:key rule...)] [COST n:int] [ONCE id] [AT t:time]";
 
 constexpr Command kCommands[] = {
     Replying("limited limit remaining retry_after_s reset_after_s",
@@ -215,7 +232,7 @@ constexpr Command kCommands[] = {
                          .keys = kOneKey,
                          .summary = "Takes from every rule of every key even where it is denied.",
                          .since = "1.0.0",
-                         .arguments = kDecisionArguments,
+                         .arguments = kTakeArguments,
                          .find_keys = FindLimitKeys}),
     {"limit.give", Give, -2, kWrite | kFast, kOneKey,
      "Gives back what was taken, the newest first.", "1.0.0", "key#0 [n:int] [AT t:time]"},
@@ -226,7 +243,7 @@ constexpr Command kCommands[] = {
                          .keys = kOneKey,
                          .summary = "Answers as LIMIT.TAKE would and changes nothing.",
                          .since = "1.0.0",
-                         .arguments = kDecisionArguments,
+                         .arguments = kPeekArguments,
                          .find_keys = FindLimitKeys}),
     {"limit.reset", Reset, 2, kWrite | kFast, kOneKey, "Forgets what was counted for a key.",
      "1.0.0", "key#0"},
@@ -240,7 +257,7 @@ constexpr Command kCommands[] = {
                          .keys = kOneKey,
                          .summary = "Takes from every rule of every key, or from none.",
                          .since = "1.0.0",
-                         .arguments = kDecisionArguments,
+                         .arguments = kTakeArguments,
                          .find_keys = FindLimitKeys}),
 };
 

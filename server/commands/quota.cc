@@ -59,7 +59,7 @@ void SetLimit(CommandContext& context) {
   std::vector<QuotaLimitSpec> limits;
   if (!ReadLimits(args, limits)) return;
   const auto outcome = QuotaBooks(PlaceOf(context)).SetLimits(args.call(), limits);
-  if (!CloseBook(context, args, outcome, "quota.setlimit", "sku")) return;
+  if (!ReportAndLog(context, args, outcome, "quota.setlimit", "sku")) return;
   context.reply.Integer(static_cast<int64_t>(limits.size()));
 }
 
@@ -70,7 +70,7 @@ void DelLimit(CommandContext& context) {
   if (!args.ReadIds("sku", skus) || !args.ReadActionsToEnd(actions)) return;
   size_t deleted = 0;
   const auto outcome = QuotaBooks(PlaceOf(context)).DelLimits(args.call(), skus, actions, deleted);
-  if (!CloseBook(context, args, outcome, "quota.dellimit", "sku")) return;
+  if (!ReportAndLog(context, args, outcome, "quota.dellimit", "sku")) return;
   context.reply.Integer(static_cast<int64_t>(deleted));
 }
 
@@ -139,7 +139,7 @@ void Sell(CommandContext& context, bool checked, std::string_view event) {
   QuotaBook::BuyResult result;
   const auto outcome = QuotaBooks(PlaceOf(context)).Buy(args.call(), order, result, lefts);
   if (result.recorded) args.LogAs("QUOTA.RECORD");
-  if (!CloseBook(context, args, outcome, event, "item")) return;
+  if (!ReportAndLog(context, args, outcome, event, "item")) return;
   context.reply.Array(3);
   context.reply.Integer(result.applied ? 1 : 0);
   context.reply.Integer(static_cast<int64_t>(result.item));
@@ -179,7 +179,7 @@ void Return(CommandContext& context) {
   if (!ReadReturn(args, request, items)) return;
   std::vector<int32_t> credited;
   const auto outcome = QuotaBooks(PlaceOf(context)).Return(args.call(), request, credited);
-  if (!CloseBook(context, args, outcome, "quota.return", "item")) return;
+  if (!ReportAndLog(context, args, outcome, "quota.return", "item")) return;
   context.reply.Array(credited.size());
   for (const int32_t qty : credited) context.reply.Integer(qty);
 }
@@ -191,7 +191,7 @@ void Reset(CommandContext& context) {
   if (!args.ReadIds("user", users) || !args.ReadActionsToEnd(actions)) return;
   size_t reset = 0;
   const auto outcome = QuotaBooks(PlaceOf(context)).Reset(args.call(), users, actions, reset);
-  if (!CloseBook(context, args, outcome, "quota.reset", "user")) return;
+  if (!ReportAndLog(context, args, outcome, "quota.reset", "user")) return;
   context.reply.Integer(static_cast<int64_t>(reset));
 }
 

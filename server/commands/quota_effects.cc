@@ -4,11 +4,11 @@
 
 namespace tally::server {
 
-bool CloseBook(CommandContext& context, QuotaArgs& args, const QuotaBooks::Outcome& outcome,
-               std::string_view event, std::string_view named) {
+bool ReportAndLog(CommandContext& context, QuotaArgs& args, const QuotaBooks::Outcome& outcome,
+                  std::string_view event, std::string_view named) {
   if (!CheckOutcome(context, outcome)) return false;
   if (outcome.too_much) return args.TooMuch(named);
-  TellChange(context, args.book(), outcome, event);
+  ReportChange(context, args.book(), outcome, event);
   if (outcome.removed) {
     context.LogInstead({"DEL", args.book()});
   } else if (outcome.changed || outcome.retention_changed) {

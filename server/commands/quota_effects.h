@@ -22,8 +22,8 @@ namespace tally::server {
 
 // Logs the call as `outcome` requires, and reports `event` if the book has changed. Returns false
 // after replying WRONGTYPE, or that what the ids have is too much; `named` says what they are.
-[[nodiscard]] bool CloseBook(CommandContext& context, QuotaArgs& args,
-                             const QuotaBooks::Outcome& outcome, std::string_view event,
-                             std::string_view named);
+[[nodiscard]] bool ReportAndLog(CommandContext& context, QuotaArgs& args,
+                                const QuotaBooks::Outcome& outcome, std::string_view event,
+                                std::string_view named);
 
 }  // namespace tally::server

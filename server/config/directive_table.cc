@@ -182,6 +182,7 @@ constexpr Directive kWithEffect[] = {
     {"busy-reply-threshold", "lua-time-limit",
      IntField{&Config::busy_reply_threshold, 0, kInt64Max}},
     {"max-lateness", "", DurationField{&Config::max_lateness, 0, kMaxDurationMs}},
+    {"limit-max-holds", "", IntField{&Config::limit_max_holds, 0, kInt64Max}},
     {"quota-retention", "", DurationField{&Config::quota_retention, 1, kMaxDurationMs}},
 };
 

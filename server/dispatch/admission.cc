@@ -64,7 +64,7 @@ bool Admission::Admits(Client& client, const CommandTable::Item& item, Args args
     LoginAsDefault(server_.users, client);
     if (!client.authenticated) {
       const std::string trouble =
-          (item.command->flags & kTellsHealth) != 0 ? Trouble() : std::string();
+          (item.command->flags & kRefusedWhileUnhealthy) != 0 ? Trouble() : std::string();
       return Refuse(refusal, trouble.empty() ? kNoAuthError : trouble);
     }
   }
@@ -80,7 +80,7 @@ bool Admission::Admits(Client& client, const CommandTable::Item& item, Args args
       return Refuse(refusal, kOutOfMemoryError);
     }
   }
-  const bool needs_disk = (FlagsOf(client, item) & (kWrite | kTellsHealth)) != 0;
+  const bool needs_disk = (FlagsOf(client, item) & (kWrite | kRefusedWhileUnhealthy)) != 0;
   if (needs_disk && !MayWrite(*server_.persistence, server_.config)) [[unlikely]]
     return Refuse(refusal, WriteRefusal(*server_.persistence, server_.config));
   return AdmitsInState(client, item, refusal);

@@ -239,7 +239,7 @@ void Session::FetchAhead() {
   if (all) client_.fetched_command = last;
 }
 
-bool Session::OutOfTime() {
+bool Session::CheckDeadlines() {
   const int64_t limit_ms = server_.config.timeout * int64_t{1000};
   return limit_ms > 0 && server_.clock.now_ms() - client_.last_active_ms > limit_ms &&
          !client_.subscribed() && !client_.monitor;

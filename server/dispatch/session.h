@@ -37,7 +37,7 @@ class Session final : public Conversation {
   void Hold() override;
   bool heavy() const override { return heavy_; }
   // Whether the client was idle for longer than `timeout`. Never true for subscribers and monitors.
-  bool OutOfTime() override;
+  bool CheckDeadlines() override;
 
   // Whether the connection closes when its output has been sent, or is closed.
   bool finished() const { return client_.finished(); }

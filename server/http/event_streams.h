@@ -4,7 +4,7 @@
 // PeriodicWork publishes once a second, and only while there is such a client, so that events cost
 // nothing when nobody reads them. A client that reads too slowly misses events. Its output has the
 // pubsub limit of client-output-buffer-limit, and it is closed if it takes no output for 75 s, or
-// if its user may no longer read events (see HttpSession::OutOfTime).
+// if its user may no longer read events (see HttpSession::CheckDeadlines).
 #pragma once
 
 #include <absl/container/flat_hash_map.h>

@@ -79,7 +79,7 @@ class LongAnswer {
   virtual ~LongAnswer() = default;
   // Continues within the share of this turn. Returns true when `response` is complete. Otherwise it
   // is called again in a later turn, for the same request.
-  virtual bool GoOn(const HttpCall& call, const TurnShare& share, HttpResponse& response) = 0;
+  virtual bool Continue(const HttpCall& call, const TurnShare& share, HttpResponse& response) = 0;
 };
 
 }  // namespace tally::server

@@ -48,7 +48,7 @@ HttpResponse MethodError(uint8_t methods) {
 }
 
 size_t MostBody(const Route& route) {
-  return route.access == HttpAccess::kEverybody ? kMaxOpenBody : SIZE_MAX;
+  return route.access == HttpAccess::kNoLogin ? kMaxOpenBody : SIZE_MAX;
 }
 
 HttpResponse LoginError() {
@@ -165,7 +165,7 @@ void HttpSession::ReadRequest(std::string_view& bytes) {
 // so that no memory is held for its body.
 void HttpSession::AwaitBody() {
   HttpResponse refusal;
-  const Route* route = Judge(refusal);
+  const Route* route = RouteFor(refusal);
   if (route == nullptr) return Refuse(refusal);
   if (!reader_.LimitBody(MostBody(*route))) {
     return Refuse(ReadError());
@@ -190,7 +190,7 @@ void HttpSession::Answer() {
 HttpResponse HttpSession::Respond() {
   HttpRequest& request = reader_.request();
   HttpResponse refusal;
-  route_ = Judge(refusal);
+  route_ = RouteFor(refusal);
   if (route_ == nullptr) return refusal;
   if (!reader_.LimitBody(MostBody(*route_))) {
     return ReadError();
@@ -203,7 +203,7 @@ HttpResponse HttpSession::Respond() {
   return route_->handler(Call());
 }
 
-const Route* HttpSession::Judge(HttpResponse& refusal) {
+const Route* HttpSession::RouteFor(HttpResponse& refusal) {
   const HttpRequest& request = reader_.request();
   const bool old_and_silent = request.is_http_1_0 && request.authority.empty();
   if (!old_and_silent && !IsOurHost(request.authority, server_.config.http_hosts)) {
@@ -228,7 +228,7 @@ bool HttpSession::Admit(const Route& route, HttpResponse& refusal) {
     refusal = ErrorResponse(403, "NOPERM a page of another site may not do this");
     return false;
   }
-  if (route.access == HttpAccess::kEverybody) return true;
+  if (route.access == HttpAccess::kNoLogin) return true;
   if (!login_.Login(server_, client_, request.Header("authorization").value_or(""))) {
     refusal = LoginError();
     return false;
@@ -250,7 +250,7 @@ bool HttpSession::MayUse(const Route& route, HttpResponse& refusal) {
 
 bool HttpSession::ContinueAnswer(const TurnShare& share) {
   HttpResponse response;
-  if (!long_answer_->GoOn(Call(), share, response)) return false;
+  if (!long_answer_->Continue(Call(), share, response)) return false;
   long_answer_ = nullptr;
   Send(response);
   return true;
@@ -284,7 +284,7 @@ void HttpSession::Refuse(const HttpResponse& response) {
   server_.clients.MarkPending(client_);
 }
 
-bool HttpSession::OutOfTime() {
+bool HttpSession::CheckDeadlines() {
   if (TakesNothing() || (client_.takes_events && !MayTakeEvents())) return true;
   if (refused_ms_ != 0) return server_.clock.steady_ms() - refused_ms_ > kLingerMs;
   if (client_.finished() || client_.takes_events || long_answer_ != nullptr) return false;

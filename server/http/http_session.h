@@ -42,7 +42,7 @@ class HttpSession final : public Conversation {
   // Answers 408 to a request that takes too long to arrive. Returns true if the connection must be
   // closed: a while after a refusal, when it is idle between requests for too long, or when the
   // peer takes none of its output for too long (see http_limits.h).
-  bool OutOfTime() override;
+  bool CheckDeadlines() override;
 
   // Whether no further request will be answered.
   bool finished() const { return client_.finished() || refused_ms_ != 0; }
@@ -59,7 +59,7 @@ class HttpSession final : public Conversation {
   HttpResponse Respond();
   // Judges the head of the request. Returns the route that it may use; null if there is none, then
   // `refusal` is the response.
-  const Route* Judge(HttpResponse& refusal);
+  const Route* RouteFor(HttpResponse& refusal);
   bool Admit(const Route& route, HttpResponse& refusal);
   bool MayUse(const Route& route, HttpResponse& refusal);
   bool MayTakeEvents();

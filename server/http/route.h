@@ -9,8 +9,8 @@
 namespace tally::server {
 
 enum class HttpAccess : uint8_t {
-  kEverybody,  // no user is asked for
-  kUser,       // a user that is logged in, or the default user if that needs no password
+  kNoLogin,  // no user is asked for
+  kUser,     // a user that is logged in, or the default user if that needs no password
 };
 
 struct Route {

@@ -51,7 +51,7 @@ class Conversation {
 
   // Called at each tick of PeriodicWork. Returns whether the connection must be closed because the
   // peer has been silent for too long.
-  virtual bool OutOfTime() = 0;
+  virtual bool CheckDeadlines() = 0;
 };
 
 }  // namespace tally::server

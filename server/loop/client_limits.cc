@@ -20,13 +20,13 @@ constexpr size_t kMostParts = 10;  // so each connection is looked at twice a se
 }  // namespace
 
 void ClientLimits::Apply() {
-  CloseIdle();
+  EnforceLimits();
   Evict();
 }
 
 // Of many connections each call looks at a part, because to look at all would stop everybody for
 // milliseconds.
-void ClientLimits::CloseIdle() {
+void ClientLimits::EnforceLimits() {
   const size_t parts = std::min(1 + connections_.size() / kLookedAtAtOnce, kMostParts);
   next_part_ = (next_part_ + 1) % parts;
   connections_.ForEachIn(next_part_, parts, [](Connection& connection) {

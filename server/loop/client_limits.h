@@ -19,7 +19,7 @@ class ClientLimits {
   void Apply();
 
  private:
-  void CloseIdle();
+  void EnforceLimits();
   void Evict();
 
   Services& server_;

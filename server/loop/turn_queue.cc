@@ -51,7 +51,7 @@ bool TurnQueue::HasWork() const {
 }
 
 void TurnQueue::Serve() {
-  FillLanes();
+  SortIntoLanes();
   ServeLanes();
 }
 
@@ -61,12 +61,12 @@ void TurnQueue::ServeInside() {
   std::vector<char> buffer(read_buffer_.size());
   buffer.swap(read_buffer_);
   ServeLanes();
-  FillLanes();
+  SortIntoLanes();
   ServeLanes();
   buffer.swap(read_buffer_);
 }
 
-void TurnQueue::FillLanes() {
+void TurnQueue::SortIntoLanes() {
   size_t waiting = 0;
   for (std::shared_ptr<Connection>& connection : queue_) {
     if (MayRun(*connection)) {
@@ -104,7 +104,7 @@ void TurnQueue::ServeLane(Lane& lane, size_t together, const TurnShare& share) {
     budget_.Spend(after - std::min(before, after), dispatcher_.last_micros());
     served = true;
   }
-  LeaveRest(lane);
+  RequeueRest(lane);
 }
 
 void TurnQueue::ReadGroup(Lane& lane, size_t together) {
@@ -131,7 +131,7 @@ void TurnQueue::FetchKeys(std::span<const std::shared_ptr<Connection>> connectio
 }
 
 // Connections that did not run in this turn go first in the next one.
-void TurnQueue::LeaveRest(Lane& lane) {
+void TurnQueue::RequeueRest(Lane& lane) {
   const auto rest = lane.connections.begin() + static_cast<ptrdiff_t>(lane.run);
   for (; lane.run < lane.read; ++lane.run) lane.connections[lane.run]->Hold();
   queue_.insert(queue_.begin(), std::make_move_iterator(rest),

@@ -50,14 +50,14 @@ class TurnQueue final : public ConnectionQueue {
 
   bool MayRun(const Connection& connection) const;
   // Moves the connections that may run now from the queue to the lanes.
-  void FillLanes();
+  void SortIntoLanes();
   void ServeLanes();
   // Reads and runs the connections of the lane until the budget of the turn is used up, but at
   // least one connection. Reads `together` of them at a time.
   void ServeLane(Lane& lane, size_t together, const TurnShare& share);
   void ReadGroup(Lane& lane, size_t together);
   void FetchKeys(std::span<const std::shared_ptr<Connection>> connections);
-  void LeaveRest(Lane& lane);
+  void RequeueRest(Lane& lane);
 
   Services& server_;
   const Dispatcher& dispatcher_;

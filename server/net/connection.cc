@@ -29,7 +29,7 @@ void Connection::OnEvent(DescriptorEvent event) {
   if (stream_.is_tls()) readable = writable = readable || writable;
   if (readable) state().socket.Edge(hung_up);
   if (writable && state().output.Unblock()) server_.clients.MarkPending(client());
-  GoOn();
+  EnqueueIfReady();
 }
 
 void Connection::Read(std::span<char> into) {
@@ -47,10 +47,10 @@ void Connection::Run(const TurnShare& share) {
   state().place.Begin();
   if (state().MayBeServed()) conversation_->Run(share);
   state().place.End();
-  GoOn();
+  EnqueueIfReady();
 }
 
-void Connection::GoOn() {
+void Connection::EnqueueIfReady() {
   if (!state().WantsTurn()) return;
   state().place.Enqueue();
   host_.queue.Enqueue(shared_from_this());
@@ -94,12 +94,12 @@ bool Connection::FlushOutput(size_t most) {
   }
   progress.Clear();
   over_soft_limit_since_ms_ = 0;
-  client_.finished() ? Close() : GoOn();
+  client_.finished() ? Close() : EnqueueIfReady();
   return false;
 }
 
 void Connection::LimitTime() {
-  if (conversation_->OutOfTime()) Close();
+  if (conversation_->CheckDeadlines()) Close();
 }
 
 void Connection::LimitOutput() {

@@ -87,7 +87,7 @@ class Connection final : public Transport,
  private:
   ConnectionState& state() { return client().state; }
   const ConnectionState& state() const { return client().state; }
-  void GoOn();
+  void EnqueueIfReady();
   Stream::Sent SendSome(size_t most);
 
   Stream stream_;

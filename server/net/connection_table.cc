@@ -13,7 +13,7 @@ ConnectionTable::ConnectionTable(Services& server, Dispatcher& dispatcher, HttpS
                                  ConnectionQueue& queue, EventPoller& poller)
     : server_(server), dispatcher_(dispatcher), site_(site), queue_(queue), poller_(poller) {}
 
-std::unique_ptr<Conversation> ConnectionTable::Converse(Protocol protocol) {
+std::unique_ptr<Conversation> ConnectionTable::MakeConversation(Protocol protocol) {
   if (protocol == Protocol::kHttp) return std::make_unique<HttpSession>(server_.http, site_);
   return std::make_unique<Session>(server_, dispatcher_);
 }
@@ -22,7 +22,7 @@ void ConnectionTable::Open(int socket, SslPointer ssl, Protocol protocol, std::s
                            std::string local) {
   auto connection = std::make_shared<Connection>(socket, std::move(ssl),
                                                  ConnectionHost{.owner = *this, .queue = queue_},
-                                                 server_, Converse(protocol));
+                                                 server_, MakeConversation(protocol));
   Client& client = connection->client();
   client.address = std::move(peer);
   client.local_address = std::move(local);

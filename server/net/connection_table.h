@@ -47,7 +47,7 @@ class ConnectionTable final : private ConnectionOwner {
 
  private:
   void Forget(Client& client) override;
-  std::unique_ptr<Conversation> Converse(Protocol protocol);
+  std::unique_ptr<Conversation> MakeConversation(Protocol protocol);
 
   Services& server_;
   Dispatcher& dispatcher_;

@@ -1,4 +1,6 @@
-// The server's clock: read once a turn. Tests with windows of days can set it.
+// The server's clock: read once a turn. Tests with windows of days can set it. It is as exact as
+// the turn is short: what a turn does has the instant of its begin. A turn reads it once, without
+// a system call.
 //
 // The wall clock is not trusted. It is compared with a clock that nobody sets: what the wall clock
 // is ahead or behind of the time that has really passed is a jump. That other clock is

@@ -29,7 +29,7 @@ class ApiAnswer final : public LongAnswer {
  public:
   explicit ApiAnswer(ApiRequest request) : request_(std::move(request)) {}
 
-  bool GoOn(const HttpCall& call, const TurnShare& share, HttpResponse& response) override {
+  bool Continue(const HttpCall& call, const TurnShare& share, HttpResponse& response) override {
     if (next_ == 0) call.client.database = 0;
     while (next_ < request_.commands()) {
       // Runs at least one command in each turn, so that the answer ends whatever the share is.

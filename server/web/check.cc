@@ -70,7 +70,7 @@ class CheckAnswer final : public LongAnswer {
  public:
   explicit CheckAnswer(CheckArgs args) : args_(std::move(args)) {}
 
-  bool GoOn(const HttpCall& call, const TurnShare&, HttpResponse& response) override {
+  bool Continue(const HttpCall& call, const TurnShare&, HttpResponse& response) override {
     std::vector<std::string_view> words = {"LIMIT.TAKE"};
     for (const CheckArgs::Take& take : args_.takes) {
       if (words.size() > 1) words.push_back("AND");

@@ -11,10 +11,10 @@ namespace tally::server {
 namespace {
 
 constexpr Route kRoutes[] = {
-    {kHttpGet, "/", PageIndex, HttpAccess::kEverybody},
-    {kHttpGet, "/page/*", PageFile, HttpAccess::kEverybody},
-    {kHttpGet, "/healthz", Health, HttpAccess::kEverybody},
-    {kHttpGet, "/readyz", Readiness, HttpAccess::kEverybody},
+    {kHttpGet, "/", PageIndex, HttpAccess::kNoLogin},
+    {kHttpGet, "/page/*", PageFile, HttpAccess::kNoLogin},
+    {kHttpGet, "/healthz", Health, HttpAccess::kNoLogin},
+    {kHttpGet, "/readyz", Readiness, HttpAccess::kNoLogin},
     {kHttpPost, "/api", RunApi},
     {kHttpGet | kHttpPost, "/check", CheckLimit, HttpAccess::kUser, {}, true},
     {kHttpGet | kHttpPost, "/check/*", CheckLimit, HttpAccess::kUser, {}, true},

@@ -21,7 +21,7 @@ from lib.server import Server  # noqa: E402
 ROWS, COLUMNS = 24, 250
 HANGS_SECONDS = 60
 NATIVE = {
-    "LIMIT.TAKE": "key rule [rule ...] [AND key rule [rule ...] [AND key rule [rule ...] ...]] [COST n] [AT t]",
+    "LIMIT.TAKE": "key rule [rule ...] [AND key rule [rule ...] [AND key rule [rule ...] ...]] [COST n] [ONCE id] [AT t]",
     "QUOTA.BUY": "book user order ITEMS sku action qty [sku action qty ...] [AT t] [ONCE]",
     "HITS.ADD": "key window [COUNT n] [AT t] [CAP max]",
     "ACTIVE.TOUCH": "key id [id ...]",

@@ -111,7 +111,7 @@ void CheckResponses(HttpSession& session) {
   while (!rest.empty()) TakeResponse(rest);
 }
 
-void Converse(World& world, HttpSite& site, std::string_view stream, size_t longest) {
+void MakeConversation(World& world, HttpSite& site, std::string_view stream, size_t longest) {
   HttpSession session(world.state.http, site);
   size_t seed = longest;
   while (!stream.empty() && !session.finished()) {
@@ -127,7 +127,7 @@ void Converse(World& world, HttpSite& site, std::string_view stream, size_t long
     }
     CheckResponses(session);
     Check(session.buffered() <= kMostHeld + longest, "a request takes little memory");
-    Check(!session.OutOfTime(), "nobody was silent");
+    Check(!session.CheckDeadlines(), "nobody was silent");
     if (session.client().state.command.postponed()) return;
   }
 }
@@ -145,7 +145,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   World world(config);
   world.state.clock.SetSteady(1);
   HttpSite site(Routes(), world.state.clients);
-  Converse(world, site, stream, size_t{1} << data[1] % 12);
+  MakeConversation(world, site, stream, size_t{1} << data[1] % 12);
   Check(config.requirepass != kUnknown || world.effects.empty(), "a stranger changes nothing");
   return 0;
 }

@@ -142,7 +142,7 @@ struct Circumstances {
 };
 
 // Sends the stream in pieces.
-void Converse(World& world, std::string_view stream, const Circumstances& circumstances) {
+void MakeConversation(World& world, std::string_view stream, const Circumstances& circumstances) {
   const size_t longest = circumstances.longest;
   Session listener(world.state, world.dispatcher);
   if (circumstances.is_listened) {
@@ -233,7 +233,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (circumstances.full) config.maxmemory = 1;
   const std::string_view stream(reinterpret_cast<const char*>(data) + kPrologue, size - kPrologue);
   World world(config);
-  Converse(world, stream, circumstances);
+  MakeConversation(world, stream, circumstances);
   World replayed(config);
   Replay(replayed, world.effects);
   CheckSameKeys(world, replayed);

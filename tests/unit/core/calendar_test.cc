@@ -127,11 +127,40 @@ TEST_CASE("weeks begin on Monday or Sunday") {
   const int64_t wednesday = Utc("2026-03-04 10:00:00");
   CHECK(zone.Containing(wednesday, CalendarUnit::kWeek) ==
         Period{Utc("2026-03-02 00:00:00"), Utc("2026-03-09 00:00:00")});
-  CHECK(zone.Containing(wednesday, CalendarUnit::kWeek, WeekStart::kSunday) ==
+  CHECK(zone.Containing(wednesday, CalendarUnit::kWeek, kSundayWeek) ==
         Period{Utc("2026-03-01 00:00:00"), Utc("2026-03-08 00:00:00")});
   const int64_t sunday = Utc("2026-03-01 00:00:00");
-  CHECK(zone.Containing(sunday, CalendarUnit::kWeek, WeekStart::kSunday).start_ms == sunday);
+  CHECK(zone.Containing(sunday, CalendarUnit::kWeek, kSundayWeek).start_ms == sunday);
   CHECK(zone.Containing(sunday, CalendarUnit::kWeek).end_ms == Utc("2026-03-02 00:00:00"));
+}
+
+TEST_CASE("a period begins where its start says") {
+  Zone zone = Load("Europe/Berlin");
+  const auto holding = [&](const char* at, CalendarUnit unit, const char* start) {
+    return zone.Containing(Utc(at), unit, *ParseCalendarStart(start, unit));
+  };
+  CHECK(holding("2026-07-01 17:59:59", CalendarUnit::kDay, "20:00") ==
+        Period{Utc("2026-06-30 18:00:00"), Utc("2026-07-01 18:00:00")});
+  CHECK(holding("2026-02-28 12:00:00", CalendarUnit::kMonth, "31") ==
+        Period{Utc("2026-02-27 23:00:00"), Utc("2026-03-30 22:00:00")});
+  CHECK(holding("2026-02-15 08:59:59", CalendarUnit::kMonth, "15T10:00") ==
+        Period{Utc("2026-01-15 09:00:00"), Utc("2026-02-15 09:00:00")});
+  CHECK(holding("2026-03-01 00:00:00", CalendarUnit::kYear, "02-29") ==
+        Period{Utc("2026-02-27 23:00:00"), Utc("2027-02-27 23:00:00")});
+  CHECK(holding("2028-02-28 23:00:00", CalendarUnit::kYear, "02-29").start_ms ==
+        Utc("2028-02-28 23:00:00"));
+  // 02:30 is skipped on 2026-03-29, and comes twice on 2026-10-25.
+  CHECK(holding("2026-03-29 01:00:00", CalendarUnit::kDay, "02:30").start_ms ==
+        Utc("2026-03-29 01:00:00"));
+  CHECK(holding("2026-10-25 01:10:00", CalendarUnit::kDay, "02:30").start_ms ==
+        Utc("2026-10-25 00:30:00"));
+  CHECK(Zone::OfOffset("+08:00")
+            ->Containing(Utc("2026-03-01 16:00:00"), CalendarUnit::kDay)
+            .start_ms == Utc("2026-03-01 16:00:00"));
+  CHECK(Zone::OfOffset("-00:00")->id() == 0);
+  for (const char* name : {"+14:01", "+8:00", "+0800", "08:00", "+08:60", "+15:00"}) {
+    CHECK_FALSE(Zone::OfOffset(name));
+  }
 }
 
 TEST_CASE("leap days, century years and 2038 are ordinary") {
@@ -179,7 +208,7 @@ TEST_CASE("the periods of every unit cover the time line, and clock units keep t
       const Period period = zone.Containing(at, unit);
       INFO(name << " unit " << static_cast<int>(unit) << " at " << at);
       REQUIRE(period.Contains(at));
-      REQUIRE(period == PeriodContaining(at, unit, WeekStart::kMonday, zone.time_zone()));
+      REQUIRE(period == PeriodContaining(at, unit, CalendarStart(), zone.time_zone()));
       REQUIRE(zone.Containing(period.end_ms, unit).start_ms == period.end_ms);
       REQUIRE(period.end_ms - period.start_ms <= kLongest[static_cast<int>(unit)]);
       const int32_t day = zone.DayOf(at);

@@ -180,9 +180,26 @@ TEST_CASE("policies beyond those that have a tally of their own share one") {
 
 TEST_CASE("a rule as text is read as the same rule") {
   TestEngine test;
-  for (const char* text :
-       {"FIXED 2 90s", "CALENDAR 5 day", "CALENDAR 5 week WEEKSTART sunday", "SLIDING 5 10m",
-        "ROLLING 1 1500ms", "BUCKET 10 1 1d", "BASE 1 2 36h", "ALLOW", "DENY"}) {
+  for (const char* text : {"FIXED 2 90s",
+                           "CALENDAR 5 day",
+                           "CALENDAR 5 week STARTS sunday",
+                           "SLIDING 5 10m",
+                           "ROLLING 1 1500ms",
+                           "BUCKET 10 1 1d",
+                           "BASE 1 2 36h",
+                           "ALLOW",
+                           "DENY",
+                           "FIXED 2 30d FROM 1795230400",
+                           "FIXED 2 30d FROM 1795230400123ms",
+                           "CALENDAR 5 day STARTS 20:00",
+                           "CALENDAR 5 month STARTS 31",
+                           "CALENDAR 5 month STARTS 15T10:00",
+                           "CALENDAR 5 year STARTS 04-06",
+                           "BASE 1 2 36h STARTS 06:30",
+                           "LOCKOUT 5 1h 15m",
+                           "LOCKOUT 5 1h 15m GROW 1.5 MAX 1d",
+                           "LOCKOUT 5 1h 15m GROW 2 MAX 15m",
+                           "LOCKOUT 5 1h 15m GROW 10.025 MAX 1d"}) {
     std::vector<std::string_view> words;
     for (std::string_view rest = text; !rest.empty();) {
       words.push_back(rest.substr(0, rest.find(' ')));

@@ -11,7 +11,7 @@
 #include "core/engine/hit_counters.h"
 #include "core/engine/limits.h"
 #include "core/keyspace/compact_value.h"
-#include "limit_naive.h"
+#include "limit_naive_decide.h"
 #include "random_seed.h"
 #include "scale.h"
 
@@ -239,8 +239,7 @@ class Clients {
         }
         break;
       case LimitAlgorithm::kCalendar: {
-        const Period period =
-            PeriodContaining(e, rule.unit, rule.week_start, rule.zone->time_zone());
+        const Period period = PeriodContaining(e, rule.unit, rule.start, rule.zone->time_zone());
         REQUIRE(CountAfter(one.counted, period.start_ms - 1) <= rule.limit);
         break;
       }

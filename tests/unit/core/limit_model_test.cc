@@ -10,7 +10,7 @@
 #include "core/limit/limit_show.h"
 #include "core/time/duration.h"
 #include "core/tzdata/tzdata_zones.h"
-#include "limit_naive.h"
+#include "limit_naive_decide.h"
 #include "random_seed.h"
 #include "scale.h"
 
@@ -152,13 +152,37 @@ class ModelRun {
     return random_.OneIn(3) ? random_.Between(0, 5) : 1;
   }
 
+  CalendarStart RandomStart(CalendarUnit unit) {
+    if (random_.OneIn(2)) return {};
+    constexpr std::array<std::array<std::string_view, 2>, 4> kStarts{
+        {{"20:00", "00:01"}, {"sunday", "friday"}, {"31", "15T10:00"}, {"02-29", "04-06"}}};
+    if (unit < CalendarUnit::kDay) return {};
+    const auto place = static_cast<size_t>(unit) - static_cast<size_t>(CalendarUnit::kDay);
+    return *ParseCalendarStart(kStarts[place][random_.Below(2)], unit);
+  }
+
+  LimitRule RandomCalendar(int64_t limit, Zone& zone) {
+    const auto unit = static_cast<CalendarUnit>(random_.Below(7));
+    return LimitRule::Calendar(limit, unit, zone, RandomStart(unit));
+  }
+
+  LockoutBlock RandomBlock() {
+    constexpr std::array<int64_t, 4> kFirst{300, 5'000, 60'000, 5'000'000};
+    LockoutBlock block{.first_ms = kFirst[random_.Below(kFirst.size())]};
+    if (random_.OneIn(3)) return block;
+    block.factor = random_.OneIn(20) ? 1'000'000'000 : random_.Between(1'000, 3'000);
+    block.most_ms = block.first_ms * random_.Between(1, 20);
+    return block;
+  }
+
   LimitRule RandomRule() {
+    constexpr std::array<int64_t, 3> kFroms{0, kBegin + 123, kBegin + 500 * kDayMs};
     constexpr std::array<int64_t, 4> kPeriods{700, 7'000, 60'000, 3'600'000};
     constexpr std::array<int64_t, 5> kRefills{1, 2, 3, 7, 50};
     const int64_t period = kPeriods[random_.Below(kPeriods.size())];
     const int64_t limit = random_.OneIn(100) ? INT64_MAX / 3'600'000 : random_.Between(0, 12);
     Zone& zone = zones_[random_.Below(zones_.size())];
-    switch (random_.Below(14)) {
+    switch (random_.Below(18)) {
       case 0:
         return random_.OneIn(4) ? LimitRule::Deny() : LimitRule::Allow();
       case 1:
@@ -172,11 +196,17 @@ class ModelRun {
         return LimitRule::Rolling(limit, period);
       case 7:
       case 8:
-        return LimitRule::Calendar(limit, static_cast<CalendarUnit>(random_.Below(7)), zone,
-                                   random_.OneIn(2) ? WeekStart::kMonday : WeekStart::kSunday);
+        return RandomCalendar(limit, zone);
       case 9:
       case 10:
-        return LimitRule::Base(random_.Between(0, 6), random_.Between(0, 4), period, zone);
+        return LimitRule::Base(random_.Between(0, 6), random_.Between(0, 4), period, zone,
+                               RandomStart(CalendarUnit::kDay));
+      case 11:
+        return LimitRule::Fixed(limit, period, kFroms[random_.Below(kFroms.size())]);
+      case 12:
+      case 13:
+      case 14:
+        return LimitRule::Lockout(limit, period, RandomBlock());
       default:
         return LimitRule::Bucket(limit, kRefills[random_.Below(kRefills.size())], period);
     }
@@ -187,6 +217,7 @@ class ModelRun {
     if (other.counts()) rule.limit = other.limit;
     rule.refill = 1 + static_cast<int64_t>(random_.Below(9));
     rule.base = static_cast<int64_t>(random_.Below(7));
+    if (rule.algorithm == LimitAlgorithm::kLockout) rule.block = RandomBlock();
   }
 
   std::vector<Question::Use> RandomUses() {
@@ -249,9 +280,11 @@ class ModelRun {
       // Never less than was left where it was judged, minus its cost.
       if (question.cost <= before_then[0]) REQUIRE(after[0] >= before_then[0] - question.cost);
       // Of what has come back since, a late hit may take some in a bucket whose refill has become
-      // slower, and when it begins a window of ROLLING.
+      // slower, when it begins a window of ROLLING, and when it starts a block that lasts until
+      // now.
       const bool takes_more = question.at < question.now && (first == LimitAlgorithm::kRolling ||
-                                                             first == LimitAlgorithm::kBucket);
+                                                             first == LimitAlgorithm::kBucket ||
+                                                             first == LimitAlgorithm::kLockout);
       if (question.cost <= before[0] && !takes_more) {
         REQUIRE(after[0] >= before[0] - question.cost);
       }
@@ -383,7 +416,9 @@ TEST_CASE("what was denied is allowed when retry_after_ms has passed, and not be
                            LimitRule::Rolling(limit, 9'000),
                            LimitRule::Bucket(limit, random.Between(1, 20), 9'000),
                            LimitRule::Base(random.Between(0, 9), limit, 9'000, zone),
-                           LimitRule::Calendar(limit, CalendarUnit::kMinute, zone)};
+                           LimitRule::Calendar(limit, CalendarUnit::kMinute, zone),
+                           LimitRule::Fixed(limit, 9'000, 777),
+                           LimitRule::Lockout(limit, 7'000, {3'000, 1'500, 20'000})};
     const LimitRule& rule = rules[random.Below(rules.size())];
     const int64_t cost = random.Between(0, 3);
     const auto mode = random.OneIn(5) ? LimitMode::kForce : LimitMode::kTake;
@@ -404,9 +439,16 @@ TEST_CASE("malformed state is refused, never believed") {
   LimitState state;
   const int64_t now = 1'700'000'000'000;
   const std::vector<LimitRule> rules{
-      LimitRule::Fixed(9, 1'000),       LimitRule::Sliding(9, 1'500),
-      LimitRule::Rolling(9, 1'000),     LimitRule::Bucket(9, 2, 1'000),
-      LimitRule::Base(1, 9, 500, zone), LimitRule::Calendar(9, CalendarUnit::kWeek, zone)};
+      LimitRule::Fixed(9, 1'000),
+      LimitRule::Sliding(9, 1'500),
+      LimitRule::Rolling(9, 1'000),
+      LimitRule::Bucket(9, 2, 1'000),
+      LimitRule::Base(1, 9, 500, zone),
+      LimitRule::Calendar(9, CalendarUnit::kWeek, zone),
+      LimitRule::Fixed(9, 1'000, 5),
+      LimitRule::Lockout(2, 1'000, {500, 2'000, 5'000}),
+      LimitRule::Calendar(9, CalendarUnit::kMonth, zone, {.minute = 600, .day = 30}),
+      LimitRule::Base(1, 9, 500, zone, {.minute = 1'200})};
   const LimitUse use{&state, rules};
   REQUIRE(DecideLimits({&use, 1}, 2, now, now, LimitMode::kTake).allowed);
   std::string bytes;

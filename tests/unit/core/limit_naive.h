@@ -29,9 +29,11 @@ class NaiveCounter {
   bool IsOf(const LimitRule& rule) const {
     if (rule.algorithm != kind_.algorithm) return false;
     if (rule.zone != kind_.zone) return false;
-    if (rule.algorithm != LimitAlgorithm::kCalendar) return rule.period_ms == kind_.period_ms;
-    if (rule.unit != kind_.unit) return false;
-    return rule.unit != CalendarUnit::kWeek || rule.week_start == kind_.week_start;
+    if (rule.start != kind_.start) return false;
+    if (rule.algorithm == LimitAlgorithm::kCalendar) return rule.unit == kind_.unit;
+    if (rule.period_ms != kind_.period_ms || rule.has_grid() != kind_.has_grid()) return false;
+    if (!rule.has_grid()) return true;
+    return rule.from_ms % rule.period_ms == kind_.from_ms % kind_.period_ms;
   }
 
   // The latest instant that was counted, as exactly as it is kept.
@@ -44,6 +46,8 @@ class NaiveCounter {
         return opened_;
       case LimitAlgorithm::kBase:
         return std::max(opened_, day_.start_ms);
+      case LimitAlgorithm::kLockout:
+        return std::max(opened_, block_.start_ms);
       default:
         return counts_.empty() ? 0 : counts_.rbegin()->first;
     }
@@ -53,6 +57,11 @@ class NaiveCounter {
 
   // From when on, by the server's clock, it is as if it had never been.
   int64_t ExpiresAt() const {
+    if (kind_.algorithm == LimitAlgorithm::kLockout) {
+      const int64_t period_end = PeriodHits() > 0 ? opened_ + kind_.period_ms : 0;
+      const int64_t end = std::max(period_end, step_ > 0 ? block_.end_ms + remembered_ms_ : 0);
+      return end == 0 ? 0 : end + late_;
+    }
     const int64_t unused = UnusedFrom(Clock());
     return unused == Clock() ? 0 : NaiveSum(unused, late_);
   }
@@ -68,7 +77,8 @@ class NaiveCounter {
   void SetBack(int64_t now) {
     late_ = Clock() > now ? 0 : now - Begin();
     if (since_ > now) since_ = now;
-    if (opened_ > now) opened_ = now;
+    if (opened_ > now) opened_ = OpenedAt(now);
+    if (block_.start_ms > now) block_ = {now, now + block_.end_ms - block_.start_ms};
     if (day_.start_ms > now) day_ = DayOf(now);
     std::map<int64_t, int64_t> counts;
     for (const auto& [when, hits] : counts_) {
@@ -88,6 +98,8 @@ class NaiveCounter {
         return Missing(RateUntil(rule), e) + cost * period <= rule.limit * period;
       case LimitAlgorithm::kBase:
         return BaseFits(rule, cost, e);
+      case LimitAlgorithm::kLockout:
+        return !IsBlocked(e) && NaiveWide{OpenHits(e)} + cost <= rule.limit;
       default:
         return NaiveWide{Counted(e)} + cost <= rule.limit;
     }
@@ -102,6 +114,7 @@ class NaiveCounter {
       case LimitAlgorithm::kBase:
         return at < DayOf(now).start_ms;
       default:
+        if (kind_.has_grid()) return OpenedAt(at) + kind_.period_ms <= now;
         return at <= now - kind_.period_ms;
     }
   }
@@ -110,9 +123,14 @@ class NaiveCounter {
   void Count(const LimitRule& rule, int64_t cost, int64_t now, int64_t at, int64_t e) {
     const bool had = UnusedFrom(e) > e;
     const int64_t clock = Clock();
+    const int64_t opened = opened_;
+    const bool remembers = step_ > 0 && e < block_.end_ms + remembered_ms_;
     switch (rule.algorithm) {
       case LimitAlgorithm::kFixed:
         CountInWindow(cost, e, at);
+        break;
+      case LimitAlgorithm::kLockout:
+        CountInLockout(rule, cost, e, at);
         break;
       case LimitAlgorithm::kBase: {
         const int64_t day_hits = InDay(e);
@@ -145,11 +163,10 @@ class NaiveCounter {
       }
     }
     // A window that was open already stays as late as it was.
-    const bool same = kind_.algorithm == LimitAlgorithm::kBase
-                          ? had
-                          : had && Clock() == clock &&
-                                kind_.algorithm != LimitAlgorithm::kSliding &&
-                                kind_.algorithm != LimitAlgorithm::kBucket;
+    bool same = had && Clock() == clock && kind_.algorithm != LimitAlgorithm::kSliding &&
+                kind_.algorithm != LimitAlgorithm::kBucket;
+    if (kind_.algorithm == LimitAlgorithm::kBase) same = had;
+    if (kind_.algorithm == LimitAlgorithm::kLockout) same = remembers || (had && opened_ == opened);
     late_ = std::max(same ? late_ : 0, now - std::max(at, Clock()));
   }
 
@@ -171,6 +188,9 @@ class NaiveCounter {
         }
         if (not_after >= opened_ - kind_.period_ms) before_ -= std::min(n, before_);
         break;
+      case LimitAlgorithm::kLockout:
+        if (not_after >= opened_) GiveInLockout(n, now - late_);
+        break;
       case LimitAlgorithm::kFixed:
       case LimitAlgorithm::kBase:
         if (not_after >= day_.start_ms) in_day_ -= std::min(n, in_day_);
@@ -189,6 +209,34 @@ class NaiveCounter {
     if (ExpiresAt() <= now) *this = NaiveCounter(kind_);
   }
 
+  // Takes back what was counted at the instant `at`, of which `in_window` are in the window of
+  // BASE, unless its window is over.
+  void TakeBack(int64_t hits, int64_t in_window, int64_t at, int64_t now) {
+    switch (kind_.algorithm) {
+      case LimitAlgorithm::kSliding:
+      case LimitAlgorithm::kCalendar: {
+        const auto place = counts_.find(WindowOf(at));
+        if (place != counts_.end()) place->second -= std::min(hits, place->second);
+        break;
+      }
+      case LimitAlgorithm::kBucket:
+        missing_ -= std::min(missing_, NaiveWide{hits} * kind_.period_ms);
+        break;
+      case LimitAlgorithm::kLockout:
+        if (at >= opened_) GiveInLockout(hits, now - late_);
+        break;
+      case LimitAlgorithm::kBase:
+        if (at >= day_.start_ms) in_day_ -= std::min(hits, in_day_);
+        if (at >= opened_) in_window_ -= std::min(in_window, in_window_);
+        break;
+      default:
+        if (at >= opened_) in_window_ -= std::min(hits, in_window_);
+        break;
+    }
+    std::erase_if(counts_, [](const auto& one) { return one.second == 0; });
+  }
+  int64_t WindowHits(int64_t e) const { return InWindow(e); }
+
   // From when on the rule, or for one that is given no rule the counter, is wholly unused; `e` if
   // it is at `e`.
   int64_t UnusedFrom(const LimitRule& rule, int64_t e) const {
@@ -198,6 +246,9 @@ class NaiveCounter {
         return InWindow(e) > 0 ? opened_ + period : e;
       case LimitAlgorithm::kBase:
         return std::max(InWindow(e) > 0 ? opened_ + period : e, InDay(e) > 0 ? day_.end_ms : e);
+      case LimitAlgorithm::kLockout:
+        if (IsBlocked(e)) return block_.end_ms;
+        return OpenHits(e) > 0 ? opened_ + period : e;
       case LimitAlgorithm::kBucket:
         return FirstInstant(e, [&](int64_t t) { return Missing(RateUntil(rule), t) == 0; });
       case LimitAlgorithm::kRolling:
@@ -219,7 +270,7 @@ class NaiveCounter {
     }
     std::set<int64_t> ends;
     for (const auto& [when, hits] : counts_) ends.insert(CountsUntil(when));
-    ends.insert({opened_ + kind_.period_ms, day_.end_ms});
+    ends.insert({opened_ + kind_.period_ms, day_.end_ms, block_.end_ms});
     for (const int64_t end : ends) {
       if (end > e && Fits(rule, cost, end)) return end;
     }
@@ -254,6 +305,10 @@ class NaiveCounter {
         return {{Rolling(e), ends}};
       case LimitAlgorithm::kBase:
         return {{InDay(e), day_.end_ms + late_}, {InWindow(e), opened_ + kind_.period_ms + late_}};
+      case LimitAlgorithm::kLockout:
+        if (IsBlocked(e)) return {{step_, block_.end_ms + late_}};
+        return {{taken_back_ ? step_ - 1 : step_, block_.end_ms + remembered_ms_ + late_},
+                {OpenHits(e), opened_ + kind_.period_ms + late_}};
       default:
         return {{Counted(e), ends}};
     }
@@ -283,9 +338,70 @@ class NaiveCounter {
   }
 
   Period CalendarPeriod(int64_t at) const {
-    return kind_.zone->Containing(at, kind_.unit, kind_.week_start);
+    return kind_.zone->Containing(at, kind_.unit, kind_.start);
   }
-  Period DayOf(int64_t at) const { return kind_.zone->Containing(at, CalendarUnit::kDay); }
+  Period DayOf(int64_t at) const {
+    return kind_.zone->Containing(at, CalendarUnit::kDay, kind_.start);
+  }
+  // When a window opens that holds `at`: then, or where it is laid.
+  int64_t OpenedAt(int64_t at) const {
+    if (!kind_.has_grid()) return at;
+    int64_t opened = kind_.from_ms % kind_.period_ms;
+    opened += (at - opened) / kind_.period_ms * kind_.period_ms;
+    return opened > at ? opened - kind_.period_ms : opened;
+  }
+
+  // LOCKOUT. The hits of the period that the last block has not ended.
+  bool IsBlocked(int64_t e) const { return step_ > 0 && !taken_back_ && e < block_.end_ms; }
+  int64_t PeriodHits() const {
+    return step_ > 0 && !taken_back_ && opened_ < block_.end_ms ? 0 : in_window_;
+  }
+  int64_t OpenHits(int64_t e) const { return e < opened_ + kind_.period_ms ? PeriodHits() : 0; }
+  void CountInLockout(const LimitRule& rule, int64_t cost, int64_t e, int64_t at) {
+    if (step_ > 0 && !taken_back_ && at < block_.end_ms) return;
+    if (OpenHits(e) == 0) {
+      opened_ = at;
+      in_window_ = 0;
+    }
+    in_window_ = NaiveSum(in_window_, cost);
+    const bool remembers = step_ > 0 && e < block_.end_ms + remembered_ms_;
+    if (step_ > 0 && e >= block_.end_ms && !remembers) {
+      step_ = 0;
+      block_ = {};
+      taken_back_ = false;
+    }
+    if (in_window_ < std::min(rule.limit, rule.shared_base)) return;
+    const int64_t most = rule.block.most_ms;
+    int64_t length = rule.block.first_ms;
+    if (step_ == 0 || most == 0 || e >= block_.end_ms + most) {
+      step_ = 1;
+    } else {
+      const int64_t last = block_.end_ms - block_.start_ms;
+      NaiveWide longer = last;
+      if (!taken_back_) {
+        longer = NaiveWide{last} * rule.block.factor;
+        longer = longer / 1'000 + (longer % 1'000 > 0 ? 1 : 0);
+        ++step_;
+      }
+      length = static_cast<int64_t>(
+          std::max<NaiveWide>(rule.block.first_ms, std::min<NaiveWide>(longer, most)));
+    }
+    taken_back_ = false;
+    block_ = {e, e + length};
+    remembered_ms_ = most;
+  }
+  void GiveInLockout(int64_t n, int64_t e) {
+    if (!IsBlocked(e)) {
+      if (PeriodHits() > 0) in_window_ -= std::min(n, in_window_);
+      return;
+    }
+    in_window_ -= std::min(n, in_window_);
+    taken_back_ = true;
+    if (step_ > 1) return;
+    step_ = 0;
+    block_ = {};
+    taken_back_ = false;
+  }
 
   // What counts_ is keyed by: the instant of SLIDING, the window's start of CALENDAR.
   int64_t WindowOf(int64_t at) const {
@@ -360,6 +476,7 @@ class NaiveCounter {
   }
 
   int64_t Begin() const {
+    if (step_ > 0) return std::min(block_.start_ms, opened_);
     const bool has_day = kind_.algorithm == LimitAlgorithm::kBase && in_day_ > 0;
     return has_day ? std::min(day_.start_ms, opened_) : Clock();
   }
@@ -374,7 +491,7 @@ class NaiveCounter {
   void CountInWindow(int64_t cost, int64_t now, int64_t at) {
     if (cost == 0) return;
     if (InWindow(now) == 0) {
-      opened_ = at;
+      opened_ = OpenedAt(kind_.has_grid() ? now : at);
       in_window_ = 0;
     }
     in_window_ = NaiveSum(in_window_, cost);
@@ -404,119 +521,13 @@ class NaiveCounter {
   int64_t late_ = 0;
   Period day_;
   int64_t in_day_ = 0;
+  Period block_;
+  int64_t step_ = 0;
+  bool taken_back_ = false;
+  int64_t remembered_ms_ = 0;
   NaiveWide missing_ = 0;
   int64_t since_ = 0;
   int64_t rate_ = 0;
 };
-
-using NaiveKey = std::vector<NaiveCounter>;
-
-struct NaiveUse {
-  NaiveKey* key;
-  std::vector<LimitRule> rules;
-};
-
-inline NaiveCounter NaiveFind(const NaiveKey& key, const LimitRule& rule) {
-  const auto found =
-      std::find_if(key.begin(), key.end(), [&](const auto& one) { return one.IsOf(rule); });
-  return found == key.end() ? NaiveCounter(rule) : *found;
-}
-
-inline void NaiveCount(const NaiveUse& use, const LimitRule& rule, int64_t cost, int64_t now,
-                       int64_t at, bool in_own_place) {
-  NaiveCounter counter = NaiveFind(*use.key, rule);
-  counter.Meet(now, at);
-  const int64_t e = counter.JudgedAt(at);
-  const int64_t horizon = counter.Horizon(now);
-  if (in_own_place && at < now && counter.IsDropped(horizon, at)) return;
-  if (in_own_place) {
-    counter.Count(rule, cost, now, at, std::max(e, horizon));
-  } else {
-    counter.Count(rule, cost, now, e, e);
-  }
-  std::erase_if(*use.key, [&](const auto& one) { return one.IsOf(rule); });
-  use.key->push_back(counter);
-}
-
-// The rules with what those that share a counter agree on, in any order of them: the slowest
-// refill, and windows from the smallest base on.
-inline LimitRule NaiveAgreed(const std::vector<NaiveUse>& uses, const NaiveKey* key,
-                             LimitRule rule) {
-  for (const NaiveUse& use : uses) {
-    for (const LimitRule& other : use.rules) {
-      if (use.key != key || !NaiveCounter(rule).IsOf(other)) continue;
-      rule.refill = std::min(rule.refill, other.refill);
-      rule.shared_base = std::min(rule.shared_base, other.base);
-    }
-  }
-  return rule;
-}
-
-// One rule's figures: after the hit if it is allowed, else before it.
-inline LimitDecision NaiveJudge(const NaiveKey& key, const LimitRule& rule, int64_t cost,
-                                int64_t now, int64_t at) {
-  if (rule.algorithm == LimitAlgorithm::kDeny) {
-    return {
-        .allowed = false, .limit = 0, .remaining = 0, .retry_after_ms = -1, .reset_after_ms = 0};
-  }
-  NaiveCounter counter = NaiveFind(key, rule);
-  counter.Meet(now, at);
-  const int64_t e = counter.JudgedAt(at);
-  LimitDecision decision;
-  decision.allowed = counter.Fits(rule, cost, e);
-  decision.limit = NaiveCounter(rule).Remaining(rule, e);
-  if (decision.allowed && cost > 0) {
-    counter.Count(rule, cost, now, e, e);
-  } else if (!decision.allowed) {
-    decision.retry_after_ms =
-        NaiveCounter(rule).Fits(rule, cost, e) ? counter.FitsFrom(rule, cost, e) - e : -1;
-  }
-  decision.remaining = counter.Remaining(rule, e);
-  decision.reset_after_ms = counter.UnusedFrom(rule, e) - e;
-  return decision;
-}
-
-inline LimitDecision NaiveDecide(const std::vector<NaiveUse>& uses, int64_t cost, int64_t now,
-                                 int64_t at, LimitMode mode) {
-  at = std::min(at, now);
-  LimitDecision answer;
-  int place = 0;
-  for (const NaiveUse& use : uses) {
-    for (const LimitRule& given : use.rules) {
-      ++place;
-      if (given.algorithm == LimitAlgorithm::kAllow) continue;
-      const LimitRule rule = NaiveAgreed(uses, use.key, given);
-      const LimitDecision own = NaiveJudge(*use.key, rule, cost, now, at);
-      const bool shown =
-          own.allowed ? answer.allowed && (answer.remaining < 0 || own.remaining < answer.remaining)
-                      : answer.allowed;
-      if (shown) {
-        answer.limit = own.limit;
-        answer.remaining = own.remaining;
-        answer.reset_after_ms = own.reset_after_ms;
-      }
-      if (own.allowed) continue;
-      if (answer.allowed) answer.rule = place;
-      answer.allowed = false;
-      const bool never = answer.retry_after_ms < 0 || own.retry_after_ms < 0;
-      answer.retry_after_ms = never ? -1 : std::max(answer.retry_after_ms, own.retry_after_ms);
-    }
-  }
-  if (mode == LimitMode::kPeek || cost == 0) return answer;
-  if (mode == LimitMode::kTake && !answer.allowed) return answer;
-  std::vector<std::pair<const NaiveKey*, NaiveCounter>> counted;
-  for (const NaiveUse& use : uses) {
-    for (const LimitRule& rule : use.rules) {
-      if (!rule.counts()) continue;
-      const bool already = std::any_of(counted.begin(), counted.end(), [&](const auto& one) {
-        return one.first == use.key && one.second.IsOf(rule);
-      });
-      if (already) continue;
-      counted.emplace_back(use.key, NaiveCounter(rule));
-      NaiveCount(use, NaiveAgreed(uses, use.key, rule), cost, now, at, mode == LimitMode::kForce);
-    }
-  }
-  return answer;
-}
 
 }  // namespace tally::test

@@ -82,8 +82,8 @@ TEST_CASE("CALENDAR: zones and units of one key are counted apart, week starts t
   CHECK(Decide(state, {LimitRule::Calendar(1, CalendarUnit::kDay, shanghai)}, kT0).allowed);
   CHECK(Decide(state, {LimitRule::Calendar(1, CalendarUnit::kDay, utc)}, kT0).allowed);
   CHECK(Decide(state, {LimitRule::Calendar(1, CalendarUnit::kWeek, utc)}, kT0).allowed);
-  CHECK(Decide(state, {LimitRule::Calendar(1, CalendarUnit::kWeek, utc, WeekStart::kSunday)}, kT0)
-            .allowed);
+  CHECK(
+      Decide(state, {LimitRule::Calendar(1, CalendarUnit::kWeek, utc, kSundayWeek)}, kT0).allowed);
   CHECK_FALSE(Decide(state, {LimitRule::Calendar(1, CalendarUnit::kDay, shanghai)}, kT0).allowed);
 }
 

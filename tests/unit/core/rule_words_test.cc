@@ -14,7 +14,7 @@ namespace {
 // Counts how often a zone is looked for, which is once for each rule that names one.
 class CountedZones final : public ZoneSource {
  public:
-  Zone* Find(std::string_view name) override {
+  Zone* FindNamed(std::string_view name) override {
     ++finds;
     return name == "Mars/Phobos" && !has_mars ? nullptr : zones_.Find("Asia/Shanghai");
   }
@@ -80,7 +80,7 @@ TEST_CASE("words are rules up to the first that begins none") {
 
   CHECK(LimitKey::Of(grammar.list.rules[0]) == LimitKey::Of(LimitRule::Fixed(3, 600'000)));
   CHECK(grammar.list.rules[1].refill == 2);
-  CHECK(grammar.list.rules[2].week_start == WeekStart::kSunday);
+  CHECK(grammar.list.rules[2].start == kSundayWeek);
   CHECK(grammar.list.rules[2].zone == grammar.zones.Find("Asia/Shanghai"));
   CHECK(grammar.list.rules[3].zone == &grammar.zones.utc());
   CHECK(grammar.list.rules[4].algorithm == LimitAlgorithm::kAllow);
@@ -98,7 +98,9 @@ TEST_CASE("a policy stands for its rules, and for their words") {
   const RuleParser parser(grammar.zones, grammar.policies);
   CHECK_FALSE(parser.ReadPlain(WordReader(grammar.words, WordOrigin::kCaller, error), list));
   CHECK(error ==
-        "rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, ALLOW or DENY in a policy, "
+        "rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, LOCKOUT, CONCURRENT, ALLOW "
+        "or DENY in a "
+        "policy, "
         "not 'POLICY'");
 }
 
@@ -162,11 +164,40 @@ TEST_CASE("what is wrong with a rule is said by its argument") {
   CHECK(grammar.Error("CALENDAR 1 fortnight") ==
         "unit must be second, minute, hour, day, week, month or year");
   CHECK(grammar.Error("CALENDAR 1 day TZ Asia/Nowhere") ==
-        "TZ must be an IANA time zone that this system knows, not 'Asia/Nowhere'");
+        "TZ must be an IANA time zone that this system knows, or an offset as +08:00, not "
+        "'Asia/Nowhere'");
+  CHECK(grammar.Error("CALENDAR 1 day TZ UTC+8").ends_with(", not 'UTC+8': write +08:00"));
+  CHECK(grammar.Error("CALENDAR 1 day TZ GMT-0330").ends_with(": write -03:30"));
+  CHECK(grammar.Error("CALENDAR 1 day TZ UTC+15").ends_with(", not 'UTC+15'"));
+  CHECK(grammar.Error("LOCKOUT 5 1h") == "LOCKOUT needs: limit period block");
+  CHECK(grammar.Error("LOCKOUT 5 1h 1h GROW 2") == "GROW needs: MAX most");
+  CHECK(grammar.Error("LOCKOUT 5 1h 1h MAX 2h") == "MAX needs: GROW factor");
+  CHECK(grammar.Error("LOCKOUT 5 1h 2h GROW 2 MAX 1h") == "MAX must not be below block");
+  CHECK(grammar.Error("LOCKOUT 5 1h 1h GROW 2 GROW 3 MAX 1d") == "GROW is given twice");
+  for (const char* factor : {"0.5", "0", "-2", "", "1.", ".5", "1.0001", "1000001", "x", "1e3"}) {
+    INFO(factor);
+    CHECK(grammar.Error(StrCat("LOCKOUT 5 1h 1h GROW ", factor, " MAX 1d"))
+              .starts_with("GROW must be a number from 1 to 1000000"));
+  }
+  for (const char* rule :
+       {"month STARTS 0", "month STARTS 32", "month STARTS 1T24:00", "month STARTS 1T",
+        "day STARTS 24:00", "day STARTS 1:00", "day STARTS 12:60", "week STARTS someday",
+        "year STARTS 02-30", "year STARTS 13-01", "year STARTS 00-10", "year STARTS 04-31",
+        "hour STARTS 10"}) {
+    INFO(rule);
+    CHECK(grammar.Error(StrCat("CALENDAR 1 ", rule)).starts_with("STARTS "));
+  }
+  CHECK(grammar.Error("CALENDAR 1 week STARTS sunday WEEKSTART sunday") ==
+        "STARTS and WEEKSTART say the same: give one of them");
+  CHECK(
+      grammar.Error("FIXED 1 1s FROM 1795230400123").starts_with("FROM 1795230400123 looks like"));
+  CHECK(grammar.Error("FIXED 1 1s FROM 1 FROM 2") == "FROM is given twice");
   CHECK(grammar.Error("CALENDAR 1 week WEEKSTART tuesday") == "WEEKSTART must be monday or sunday");
   CHECK(grammar.Error("BUCKET 9000000000000000000 1 7d") == "capacity is too large for the period");
   CHECK(grammar.Error("MAYBE") ==
-        "rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, ALLOW, DENY or POLICY, not "
+        "rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, LOCKOUT, CONCURRENT, ALLOW, "
+        "DENY or "
+        "POLICY, not "
         "'MAYBE'");
   std::string many;
   for (size_t i = 0; i <= kMaxRules; ++i) StrAppend(many, "DENY ");

@@ -23,7 +23,8 @@ namespace {
 
 constexpr char kPath[] = TALLY_SOURCE_DIR "/server/commands/README.md";
 // Each native command has a heading of its own in one of them.
-constexpr const char* kPages[] = {"hits.md", "limit.md", "active.md", "quota.md", "denials.md"};
+constexpr const char* kPages[] = {"hits.md",   "limit.md", "reservations.md",
+                                  "active.md", "quota.md", "denials.md"};
 constexpr std::string_view kBegin = "<!-- commands:begin -->\n";
 constexpr std::string_view kEnd = "<!-- commands:end -->\n";
 

@@ -191,7 +191,7 @@ class Driven {
     REQUIRE(state_.requests.has_backlog() == backlog_);
     REQUIRE(state_.end.open() == !(finished_ || closed_));
   }
-  void GoOn() {
+  void Continue() {
     REQUIRE(state_.WantsTurn() == WantsTurn());
     if (!WantsTurn()) return;
     state_.place.Enqueue();
@@ -206,13 +206,13 @@ class Driven {
     unread_ += bytes;
     readable_ = true;
     state_.socket.Edge(stream_ended_);
-    GoOn();
+    Continue();
   }
   void BecomeWritable() {
     if (closed_) return;
     CHECK(state_.output.Unblock() == blocked_);
     blocked_ = false;
-    GoOn();
+    Continue();
   }
   void Read() {
     const uint64_t bytes = std::min(unread_, kRoom);
@@ -243,7 +243,7 @@ class Driven {
     if (state_.MayBeServed()) Run();
     taken_ = running_ = false;
     state_.place.End();
-    GoOn();
+    Continue();
   }
   void Run() {
     state_.requests.BeginRun();
@@ -271,7 +271,7 @@ class Driven {
     if (unsent_) return state_.output.Leave();
     blocked_ = false;
     state_.output.Clear();
-    finished_ ? Close() : GoOn();
+    finished_ ? Close() : Continue();
   }
   void End() {
     if (random_.OneIn(3)) return Close();

@@ -16,17 +16,17 @@ TEST_CASE("A cursor is shown as another one, and meant again") {
   std::set<uint64_t> shown;
   for (uint64_t i = 1; i < 20'000; ++i) {
     const uint64_t cursor = i < 10'000 ? i : kEnd - i;
-    const uint64_t seen = code.Shown(cursor);
+    const uint64_t seen = code.Encode(cursor);
     REQUIRE(seen != 0);
     REQUIRE(seen < kEnd);
-    REQUIRE(code.Meant(seen) == cursor);
+    REQUIRE(code.Decode(seen) == cursor);
     shown.insert(seen);
   }
   CHECK(shown.size() == 19'999);
-  CHECK(code.Shown(0) == 0);
-  CHECK(code.Meant(0) == 0);
-  CHECK(code.Meant(kEnd) == kEnd);
-  CHECK(code.Meant(UINT64_MAX) == UINT64_MAX);
+  CHECK(code.Encode(0) == 0);
+  CHECK(code.Decode(0) == 0);
+  CHECK(code.Decode(kEnd) == kEnd);
+  CHECK(code.Decode(UINT64_MAX) == UINT64_MAX);
 }
 
 TEST_CASE("Cursors in order are shown in none, and otherwise with another key") {
@@ -35,8 +35,8 @@ TEST_CASE("Cursors in order are shown in none, and otherwise with another key") 
   int rises = 0;
   int same = 0;
   for (uint64_t cursor = 1; cursor < 1000; ++cursor) {
-    rises += one.Shown(cursor) < one.Shown(cursor + 1);
-    same += one.Shown(cursor) == two.Shown(cursor);
+    rises += one.Encode(cursor) < one.Encode(cursor + 1);
+    same += one.Encode(cursor) == two.Encode(cursor);
   }
   CHECK(rises > 400);
   CHECK(rises < 600);

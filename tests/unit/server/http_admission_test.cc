@@ -64,9 +64,9 @@ TEST_CASE("http: what a head is refused for is said before its body comes", "[ht
       peer.session.Take(std::string(100'000, 'x'));
       peer.session.Run();
       CHECK(peer.session.buffered() < 1000);
-      CHECK_FALSE(peer.session.OutOfTime());
+      CHECK_FALSE(peer.session.CheckDeadlines());
       harness.state.clock.SetSteady(1001 + kLingerMs);
-      CHECK(peer.session.OutOfTime());
+      CHECK(peer.session.CheckDeadlines());
     }
   }
 }
@@ -151,9 +151,9 @@ TEST_CASE("http: events end when their reader loses his rights", "[http]") {
     peer.Send(StrCat("GET /events HTTP/1.1\r\n", kHost,
                      token.empty() ? "" : StrCat("Authorization: Bearer ", token, "\r\n"), "\r\n"));
     REQUIRE(peer.Take().status == 200);
-    REQUIRE_FALSE(peer.session.OutOfTime());
+    REQUIRE_FALSE(peer.session.CheckDeadlines());
     CHECK(harness.Run(change) != "");
-    return peer.session.OutOfTime() || peer.session.client().finished();
+    return peer.session.CheckDeadlines() || peer.session.client().finished();
   };
   CHECK_FALSE(ends_after("PING"));
   CHECK_FALSE(ends_after("ACL SETUSER bob reset"));

@@ -380,7 +380,7 @@ TEST_CASE("api: a batch goes on in later turns, and where clients were paused", 
   CHECK(peer.received.empty());
   CHECK(peer.session.client().state.command.postponed());
   CHECK(harness.state.clock.Advance(1001));
-  peer.GoOn();
+  peer.Continue();
   CHECK(peer.Take().body == "[null,1,\"1\"]\n");
 }
 

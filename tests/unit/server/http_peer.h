@@ -58,10 +58,10 @@ class HttpPeer {
       session.Take({piece.data(), piece.size()});
       session.Run();
       Read();
-      while (has_backlog() && !session.client().state.command.postponed()) GoOn();
+      while (has_backlog() && !session.client().state.command.postponed()) Continue();
     }
   }
-  void GoOn() {
+  void Continue() {
     session.Run();
     Read();
   }

@@ -189,22 +189,22 @@ TEST_CASE("http: a request that does not come to its end is ended, a silent clie
   HttpPeer silent(harness);
   slow.Send("GET /healthz HTT");
   harness.state.clock.SetSteady(1000 + kMaxRequestMs);
-  CHECK_FALSE(slow.session.OutOfTime());
+  CHECK_FALSE(slow.session.CheckDeadlines());
   CHECK_FALSE(slow.session.finished());
   slow.Send("P");  // a byte now and then gives no more time
   harness.state.clock.SetSteady(1001 + kMaxRequestMs);
-  CHECK_FALSE(slow.session.OutOfTime());
+  CHECK_FALSE(slow.session.CheckDeadlines());
   slow.Read();
   CHECK(slow.Take().status == 408);
   CHECK(slow.session.finished());
 
   silent.Send(kHealth);
   CHECK(harness.state.clock.Advance(kLeastIdleMs));
-  CHECK_FALSE(silent.session.OutOfTime());
+  CHECK_FALSE(silent.session.CheckDeadlines());
   CHECK(harness.state.clock.Advance(1));
-  CHECK(silent.session.OutOfTime());
+  CHECK(silent.session.CheckDeadlines());
   harness.config.timeout = kLeastIdleMs / 1000 + 1;
-  CHECK_FALSE(silent.session.OutOfTime());
+  CHECK_FALSE(silent.session.CheckDeadlines());
 }
 
 TEST_CASE("http: a client that takes nothing of its response is closed", "[http]") {
@@ -214,24 +214,24 @@ TEST_CASE("http: a client that takes nothing of its response is closed", "[http]
   peer.session.Take(kHealth);
   peer.session.Run();
   ByteBlocks& output = peer.session.client().output;
-  CHECK_FALSE(peer.session.OutOfTime());
+  CHECK_FALSE(peer.session.CheckDeadlines());
   harness.state.clock.SetSteady(1000 + kLeastIdleMs);
-  CHECK_FALSE(peer.session.OutOfTime());
+  CHECK_FALSE(peer.session.CheckDeadlines());
   output.Consume(1);
   harness.state.clock.SetSteady(1001 + kLeastIdleMs);
-  CHECK_FALSE(peer.session.OutOfTime());
+  CHECK_FALSE(peer.session.CheckDeadlines());
   harness.state.clock.SetSteady(1002 + 2 * kLeastIdleMs);
-  CHECK(peer.session.OutOfTime());
+  CHECK(peer.session.CheckDeadlines());
   peer.Read();
-  CHECK_FALSE(peer.session.OutOfTime());
+  CHECK_FALSE(peer.session.CheckDeadlines());
   // One that takes events, and gets more of them, is no exception.
   HttpPeer listener(harness);
   listener.session.Take("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
   listener.session.Run();
-  CHECK_FALSE(listener.session.OutOfTime());
+  CHECK_FALSE(listener.session.CheckDeadlines());
   listener.site.events.Publish("figures", "{}");
   harness.state.clock.SetSteady(1003 + 3 * kLeastIdleMs);
-  CHECK(listener.session.OutOfTime());
+  CHECK(listener.session.CheckDeadlines());
 }
 
 TEST_CASE("http: after a refusal what comes is discarded, and soon the connection is closed",
@@ -251,9 +251,9 @@ TEST_CASE("http: after a refusal what comes is discarded, and soon the connectio
   }
   peer.Read();
   CHECK(peer.received.empty());
-  CHECK_FALSE(peer.session.OutOfTime());
+  CHECK_FALSE(peer.session.CheckDeadlines());
   harness.state.clock.SetSteady(1001 + kLingerMs);
-  CHECK(peer.session.OutOfTime());
+  CHECK(peer.session.CheckDeadlines());
 }
 
 TEST_CASE("http: readiness says when writes would be refused", "[http]") {

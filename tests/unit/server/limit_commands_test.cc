@@ -348,7 +348,8 @@ TEST_CASE("a zone's name leads nowhere else") {
         std::string("zone.tab"), std::string("localtime"), std::string("LocalTime"),
         std::string(1 << 20, 'a'), std::string("Europe/Atlantis")}) {
     const std::string reply = h.Run({"LIMIT.TAKE", "k", "CALENDAR", "1", "day", "TZ", zone});
-    CHECK(reply.starts_with("-ERR TZ must be an IANA time zone that this system knows, not '"));
+    CHECK(reply.starts_with(
+        "-ERR TZ must be an IANA time zone that this system knows, or an offset as +08:00, not '"));
     CHECK(reply.size() < 200);
   }
   CHECK(h.Effects().empty());
@@ -391,7 +392,8 @@ TEST_CASE("policies stand for their rules") {
   CHECK(h.Run("POLICY.LIST") == "[\"abc\"]");
   h.Effects();
   CHECK(h.Run("POLICY.SET x POLICY abc") ==
-        "-ERR rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, ALLOW or DENY in a "
+        "-ERR rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, LOCKOUT, CONCURRENT, "
+        "ALLOW or DENY in a "
         "policy, not 'POLICY'");
   CHECK(h.Run("POLICY.SET x FIXED 2") == "-ERR FIXED needs: limit period");
   CHECK(h.Run("POLICY.SET x FIXED a 5s") == "-ERR limit must be an integer of at least 0");
@@ -435,7 +437,8 @@ TEST_CASE("errors of LIMIT name the argument and change nothing") {
   CHECK(h.Run("LIMIT.TAKE k CALENDAR 1 fortnight") ==
         "-ERR unit must be second, minute, hour, day, week, month or year");
   CHECK(h.Run("LIMIT.TAKE k CALENDAR 1 day TZ Mars/Base") ==
-        "-ERR TZ must be an IANA time zone that this system knows, not 'Mars/Base'");
+        "-ERR TZ must be an IANA time zone that this system knows, or an offset as +08:00, not "
+        "'Mars/Base'");
   for (const std::string_view zone : {"/etc/localtime", "../UTC", "Asia//Shanghai", "Asia", "."}) {
     CHECK(h.Run(StrCat("LIMIT.TAKE k CALENDAR 1 day TZ ", zone)).substr(0, 8) == "-ERR TZ ");
   }
@@ -447,7 +450,8 @@ TEST_CASE("errors of LIMIT name the argument and change nothing") {
   CHECK(WithoutUsage(h.Run("LIMIT.TAKE k FIXED 1 1s AND")) == "-ERR syntax error");
   CHECK(WithoutUsage(h.Run("LIMIT.TAKE k FIXED 1 1s AND j")) == "-ERR syntax error");
   CHECK(h.Run("LIMIT.TAKE k SOMETIMES") ==
-        "-ERR rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, ALLOW, DENY or POLICY, "
+        "-ERR rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, LOCKOUT, CONCURRENT, "
+        "ALLOW, DENY or POLICY, "
         "not 'SOMETIMES'");
   CHECK(h.Run("LIMIT.GIVE k x") == "-ERR n must be an integer of at least 0");
   std::string many = "LIMIT.TAKE k";

@@ -60,6 +60,7 @@ class Pair {
       for (const std::string_view rule : kRules) {
         Both(StrCat("LIMIT.PEEK l", key, " ", rule, " COST 0"));
       }
+      Both(StrCat("LIMIT.HELD l", key));
       for (const char type : {'h', 'l', 'a'}) {
         Both(StrCat("PTTL ", std::string_view(&type, 1), key));
         Both(StrCat("TYPE ", std::string_view(&type, 1), key));
@@ -89,7 +90,29 @@ class Pair {
     return StrCat("ACTIVE.TOUCHAT ", Key('a'), at.substr(3), ids);
   }
 
+  std::string Reservation() {
+    const std::string id = StrCat(" r", random_.Below(9), " ");
+    switch (random_.Below(7)) {
+      case 0:
+        return StrCat("LIMIT.CANCEL", id, Key('l'));
+      case 1:
+        return StrCat("LIMIT.EXTEND", id, 1 + random_.Below(40), "s ", Key('l'), " COST ",
+                      random_.Below(3));
+      case 2:
+      case 3:
+        return StrCat("LIMIT.COMMIT", id, Key('l'), random_.OneIn(2) ? " COST 2" : "",
+                      random_.OneIn(3) ? " LATE" : "", random_.OneIn(3) ? " KEEP" : "",
+                      random_.OneIn(3) ? " FORCE" : "");
+      case 4:
+        return StrCat("LIMIT.TAKE ", Key('l'), " ", Rule(), " ONCE", id, At());
+      default:
+        return StrCat("LIMIT.RESERVE", id, 1 + random_.Below(40), "s ", Key('l'), " ", Rule(),
+                      random_.OneIn(3) ? " CONCURRENT 9" : "", " COST ", 1 + random_.Below(3), At());
+    }
+  }
+
   std::string Change() {
+    if (random_.OneIn(4)) return Reservation();
     switch (random_.Below(16)) {
       case 0:
         return StrCat("HITS.UNDO ", Key('h'), " ", random_.Below(4));

@@ -302,7 +302,7 @@ TEST_CASE("QUOTA: errors name the argument, and nothing is done") {
       {"QUOTA.BUY b 1 1 ITEMS 1 0 1 NOW 5", "-ERR qty is missing"},
       {"QUOTA.BUY text 1 1 ITEMS 1 0 1", "-" + std::string(kWrongTypeError)},
       {"QUOTA.RETURN b 1 1 ITEMS 1 0", "-ERR qty must be between 1 and 2147483647"},
-      {"QUOTA.RETURN b 1 1 ITEMS 1 1 MORE", "-ERR syntax error near 'MORE'"},
+      {"QUOTA.RETURN b 1 1 ITEMS 1 1 MORE", "-ERR qty is missing"},
       {"QUOTA.LEFT b 1 7 ACTIONS 1", "-ERR syntax error near 'ACTIONS'"},
       {"QUOTA.LEFT text 1 7", "-" + std::string(kWrongTypeError)},
       {"QUOTA.LEFTBYUSER b 1 ACTIONS", "-ERR action is missing"},

@@ -37,6 +37,8 @@ class RandomNatives {
   // AT and an instant, early and late ones too, or nothing.
   Words At(int64_t now_ms);
   void AppendRules(Words& words);
+  // Ids of reservations begin with R, as policies with P: capital letters are of tallyd.
+  Words Reservation(int64_t now_ms);
   Words Limit(int64_t now_ms);
   Words Hits(int64_t now_ms);
   Words Active(int64_t now_ms);
@@ -103,7 +105,27 @@ inline void RandomNatives::AppendRules(Words& words) {
   } while (random_.OneIn(3));
 }
 
+inline RandomNatives::Words RandomNatives::Reservation(int64_t now_ms) {
+  const std::string id = Name('R', 9);
+  switch (random_.Below(6)) {
+    case 0:
+      return {"LIMIT.CANCEL", id, Key('L')};
+    case 1:
+      return {"LIMIT.EXTEND", id, Period(), Key('L'), "COST", Number(3)};
+    case 2:
+      return Joined({"LIMIT.COMMIT", id, Key('L'), "COST", Number(4)},
+                    random_.OneIn(2) ? Words{"FORCE"} : Words{"LATE", "KEEP"});
+    default:
+      break;
+  }
+  Words words = {"LIMIT.RESERVE", id, Period(), Key('L')};
+  AppendRules(words);
+  if (random_.OneIn(3)) words = Joined(std::move(words), {"CONCURRENT", Number(9)});
+  return Joined(std::move(words), At(now_ms));
+}
+
 inline RandomNatives::Words RandomNatives::Limit(int64_t now_ms) {
+  if (random_.OneIn(5)) return Reservation(now_ms);
   switch (random_.Below(12)) {
     case 0:
       return Joined({"LIMIT.GIVE", Key('L'), Number(4)}, At(now_ms));
@@ -124,6 +146,7 @@ inline RandomNatives::Words RandomNatives::Limit(int64_t now_ms) {
     AppendRules(words);
   }
   if (random_.OneIn(2)) words = Joined(std::move(words), {"COST", Number(40)});
+  if (random_.OneIn(5)) words = Joined(std::move(words), {"ONCE", Name('R', 9)});
   return Joined(std::move(words), At(now_ms));
 }
 
@@ -225,6 +248,7 @@ inline std::vector<RandomNatives::Words> RandomNatives::Questions(const std::str
       {"HITS.COUNT", key('H')},
       {"HITS.RANGE", key('H'), "FROM", instant(-100'000), "TO", instant(9'000), "STEP", "1s"},
       {"LIMIT.SHOW", key('L')},
+      {"LIMIT.HELD", key('L')},
       {"LIMIT.PEEK", key('L'), "SLIDING", "100", "3m", "FIXED", "9", "20s", "BUCKET", "8", "3",
        "3s"},
       {"ACTIVE.ONLINE", key('A')},

@@ -208,9 +208,10 @@ TEST_CASE("HELP of a family lists each command with its whole syntax and its sum
   const std::string help = h.Run("LIMIT HELP");
   CHECK(help.find("+CL.THROTTLE key max_burst count period [quantity] ") != std::string::npos);
   for (const std::string_view rule :
-       {"+FIXED limit period ", "+CALENDAR limit unit [TZ zone] [WEEKSTART monday|sunday] ",
+       {"+FIXED limit period [FROM instant] ",
+        "+CALENDAR limit unit [TZ zone] [STARTS start] [WEEKSTART monday|sunday] ",
         "+SLIDING limit period ", "+ROLLING limit period ", "+BUCKET capacity refill period ",
-        "+BASE base limit period [TZ zone] ", "+ALLOW ", "+DENY ", "+POLICY name "}) {
+        "+BASE base limit period [TZ zone] [STARTS time] ", "+ALLOW ", "+DENY ", "+POLICY name "}) {
     CHECK(help.find(rule) != std::string::npos);
   }
 }

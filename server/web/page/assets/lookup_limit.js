@@ -20,8 +20,18 @@ function stretch(counter) {
     case "ROLLING": return `in the last ${lately(counter.period)}, by weight`;
     case "BUCKET": return `tokens missing, refilled each ${period}`;
     case "CALENDAR": return `in the ${period} that began ${clock(counter.newest_ms)}`;
+    case "LOCKOUT": return lockout(counter);
     case "FIXED": return `in the ${lately(counter.period)} to ${clock(counter.ends_ms)}`;
     default: return typeof counter.period === "number" ? `in ${period}` : `in this ${counter.period}`;
+  }
+}
+
+// A LOCKOUT has a row for its period and one for its block, whose used is its place among those that grow.
+function lockout(counter) {
+  switch (counter.period) {
+    case "block": return `blocked until ${clock(counter.ends_ms)}, step ${counter.used}`;
+    case "remembered": return `not blocked; a block before ${clock(counter.ends_ms)} is step ${counter.used + 1}`;
+    default: return `in the ${lately(counter.period)} to ${clock(counter.ends_ms)}`;
   }
 }
 

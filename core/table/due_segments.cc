@@ -1,4 +1,4 @@
-#include "core/keyspace/due_segments.h"
+#include "core/table/due_segments.h"
 
 namespace tally {
 

@@ -1,5 +1,5 @@
-// The segments of a keyspace that hold deadlines, in the order in which they are searched for
-// expired keys.
+// The segments of a table that hold deadlines, in the order in which they are searched for expired
+// records.
 #pragma once
 
 #include <absl/container/btree_set.h>

@@ -1,0 +1,29 @@
+#include "core/engine/found_ids.h"
+
+namespace tally {
+
+FoundIds::FoundIds(LimitStates& states, std::string_view id) {
+  for (size_t i = 0; i < states.size(); ++i) {
+    const Holds* holds = states.state(i).holds();
+    records.push_back(holds == nullptr ? std::nullopt : holds->Find(id));
+  }
+}
+
+bool HaveRoomForId(LimitStates& states, int64_t max_holds) {
+  for (size_t i = 0; i < states.size(); ++i) {
+    const Holds* holds = states.state(i).holds();
+    const size_t size = holds == nullptr ? 0 : holds->size();
+    if (static_cast<int64_t>(size) >= max_holds) return false;
+  }
+  return true;
+}
+
+LimitDecision AllowedNow(std::span<const LimitUse> uses, int64_t now) {
+  LimitDecision decision = DecideLimits(uses, 0, now, now, LimitMode::kPeek);
+  decision.allowed = true;
+  decision.retry_after_ms = 0;
+  decision.rule = 0;
+  return decision;
+}
+
+}  // namespace tally

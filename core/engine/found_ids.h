@@ -1,0 +1,58 @@
+// What the keys of a call know of an id that is held or settled.
+#pragma once
+
+#include <absl/container/inlined_vector.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "core/engine/limit_states.h"
+#include "core/limit/holds.h"
+
+namespace tally {
+
+// What is wrong with a call about an id.
+inline constexpr std::string_view kOtherKeys =
+    "key must be each of those that the id is held on, and no other";
+inline constexpr std::string_view kTooMany = "the key has limit-max-holds holds and settled ids";
+
+inline HoldState StateOf(const std::optional<HoldRecord>& record) {
+  return record ? record->state : HoldState::kUnknown;
+}
+
+// What the keys of a call know of its id.
+struct FoundIds {
+  FoundIds(LimitStates& states, std::string_view id);
+
+  // Whether all keys have the id in this state.
+  bool AllAre(HoldState state) const {
+    return std::all_of(records.begin(), records.end(),
+                       [state](const auto& one) { return StateOf(one) == state; });
+  }
+  // How the id is settled on some key; kUnknown if it is on none.
+  HoldState settled() const {
+    for (const auto& one : records) {
+      if (StateOf(one) > HoldState::kHeld) return one->state;
+    }
+    return HoldState::kUnknown;
+  }
+  // Whether the keys are all those that got the hold.
+  bool AreAllKeys() const {
+    return std::all_of(records.begin(), records.end(), [this](const auto& one) {
+      return !one || one->keys == static_cast<int64_t>(records.size());
+    });
+  }
+
+  absl::InlinedVector<std::optional<HoldRecord>, 2> records;
+};
+
+// Whether each key may get one more id.
+bool HaveRoomForId(LimitStates& states, int64_t max_holds);
+
+// The figures as they are now, of a call that is allowed again.
+LimitDecision AllowedNow(std::span<const LimitUse> uses, int64_t now);
+
+}  // namespace tally

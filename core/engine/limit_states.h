@@ -1,0 +1,141 @@
+// The states of the keys of a LIMIT command: each key is looked up once, changed in memory, and
+// stored if something has changed.
+#pragma once
+
+#include <absl/container/inlined_vector.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "core/engine/limits.h"
+#include "core/engine/place.h"
+#include "core/engine/scratch.h"
+#include "core/keyspace/compact_value.h"
+#include "core/limit/limit.h"
+#include "core/limit/limit_state.h"
+#include "core/limit/reservation.h"
+
+namespace tally {
+
+// A state that small values are read into; one for each `index`.
+LimitState& ScratchLimit(const Place& place, size_t index);
+
+// Whether the key may get the counters that these rules need: see Limits::kMaxCounters.
+bool HasRoomForRules(const LimitState& state, std::span<const LimitRule> rules, int64_t now);
+
+// The states of a request's keys. A key that is named several times has one state.
+class LimitStates {
+ public:
+  // `result` gets what was found under the keys and done to them.
+  LimitStates(const Place& place, LimitResult& result)
+      : place_(place), keyspace_(place.keyspace()), result_(result) {}
+
+  // Opens the keys and settles the holds that have ended at `now`; if the keys are not opened for a
+  // write, in a copy. False if a key holds a value of another type.
+  [[nodiscard]] bool Open(std::span<const KeyRules> keys, bool for_write, int64_t now) {
+    for (const auto& [key, rules] : keys) {
+      Named* named = Find(key);
+      if (named == nullptr) {
+        named = &states_.emplace_back(key, ScratchLimit(place_, states_.size()));
+        const Keyspace::Entry entry =
+            for_write ? keyspace_.FindForWrite(key, place_.now) : keyspace_.Find(key, place_.now);
+        LimitResult::Key& outcome = result_.keys.emplace_back();
+        outcome.name = key;
+        outcome.found = static_cast<bool>(entry);
+        if (!named->state.Open(entry)) {
+          outcome.wrong_type = result_.wrong_type = true;
+          return false;
+        }
+        if (HasEndedHolds(*named->state, now)) [[unlikely]]
+          Settle(*named, for_write, now);
+      }
+      named->counts |= std::any_of(rules.begin(), rules.end(), std::mem_fn(&LimitRule::counts));
+      LimitUse& use = uses_.emplace_back();
+      use.state = named->view == nullptr ? &*named->state : named->view.get();
+      use.rules = rules;
+    }
+    return true;
+  }
+
+  // Each key once.
+  size_t size() const { return states_.size(); }
+  LimitState& state(size_t index) { return *states_[index].state; }
+  // The rules of a key, wherever the request has them.
+  HoldRules RulesOf(size_t index) {
+    HoldRules rules;
+    for (const LimitUse& use : uses_) {
+      if (use.state == &state(index)) rules.insert(rules.end(), use.rules.begin(), use.rules.end());
+    }
+    return rules;
+  }
+  // To be stored even if no rule counts.
+  void MarkChanged(size_t index) { states_[index].counts = true; }
+  // Whether holds have ended, so that there is something to store.
+  bool settled() const {
+    return std::any_of(states_.begin(), states_.end(),
+                       [](const Named& one) { return one.settled; });
+  }
+
+  std::span<const LimitUse> uses() const { return {uses_.data(), uses_.size()}; }
+  // Whether any of the rules counts hits.
+  bool counts() const {
+    return std::any_of(states_.begin(), states_.end(), [](const Named& one) { return one.counts; });
+  }
+
+  bool HaveRoom() const {
+    return std::all_of(uses_.begin(), uses_.end(), [this](const LimitUse& use) {
+      return HasRoomForRules(*use.state, use.rules, place_.now);
+    });
+  }
+
+  void Store() {
+    for (size_t i = 0; i < states_.size(); ++i) {
+      Named& one = states_[i];
+      if (!one.counts && !one.settled) continue;
+      if (states_.size() > 1) one.state.Relocate(keyspace_, one.key, place_.now);
+      // A late hit may be outside all windows; the state of a new key is then still empty.
+      result_.keys[i].changed = one.state.exists() || !one.state->empty();
+      result_.keys[i].removed =
+          one.state.Store(keyspace_, one.key, place_.now, place_.engine.scratch().bytes);
+    }
+  }
+
+ private:
+  struct Named {
+    Named(std::string_view key_in, LimitState& scratch) : key(key_in), state(scratch) {}
+
+    std::string_view key;
+    CompactValue<LimitState> state;
+    std::unique_ptr<LimitState> view;  // what a read sees, if holds have ended
+    bool counts = false;
+    bool settled = false;
+  };
+
+  void Settle(Named& named, bool for_write, int64_t now) {
+    if (for_write) {
+      named.settled = SettleHolds(*named.state, place_.engine.zones(), now);
+    } else {
+      named.view = named.state->Clone();
+      SettleHolds(*named.view, place_.engine.zones(), now);
+    }
+  }
+
+  Named* Find(std::string_view key) {
+    for (Named& one : states_) {
+      if (one.key == key) return &one;
+    }
+    return nullptr;
+  }
+
+  const Place& place_;
+  Keyspace& keyspace_;
+  LimitResult& result_;
+  absl::InlinedVector<Named, 2> states_;
+  absl::InlinedVector<LimitUse, 2> uses_;
+};
+
+}  // namespace tally

@@ -1,0 +1,203 @@
+#include "core/engine/reservations.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "core/base/saturating.h"
+#include "core/engine/decisions.h"
+#include "core/engine/found_ids.h"
+#include "core/engine/limit_states.h"
+
+namespace tally {
+namespace {
+
+constexpr size_t kMostParts = 1'000;
+
+// Stores what has changed; holds that have ended are a change too.
+void Finish(LimitStates& states, LimitResult& result) {
+  result.set_back = states.settled() && !result.counted;
+  if (result.counted || result.set_back) states.Store();
+}
+
+// Whether the call's id is held on its keys by the same call; if not, says what is wrong.
+bool IsSame(LimitStates& states, const HoldRequest& request, const FoundIds& found,
+            HoldResult& result) {
+  if (!found.AllAre(HoldState::kHeld) || !found.AreAllKeys()) {
+    result.wrong = kOtherKeys;
+    return false;
+  }
+  for (size_t i = 0; i < states.size(); ++i) {
+    const HoldRecord& record = *found.records[i];
+    std::string rules;
+    AppendHoldRules(rules, states.RulesOf(i));
+    if (rules != record.rules) {
+      result.wrong = "rule must be what the id is held under";
+    } else if (SaturatingAdd(record.cost(), record.counted) != request.limits.cost) {
+      result.wrong = "COST must be what the id holds";
+    }
+  }
+  return result.wrong.empty();
+}
+
+// Answers for an id that the keys know already. Returns false if none of them does.
+bool AnswerKnown(LimitStates& states, const HoldRequest& request, HoldResult& result) {
+  const FoundIds found(states, request.id);
+  if (found.AllAre(HoldState::kUnknown)) return false;
+  result.settled_as = found.settled();
+  if (result.settled_as != HoldState::kUnknown || !IsSame(states, request, found, result)) {
+    return true;
+  }
+  result.decision = AllowedNow(states.uses(), request.limits.time.judged_at);
+  result.token = found.records.front()->token;
+  return true;
+}
+
+// What is wrong with an extension; empty if nothing.
+std::string_view WrongWithExtension(const FoundIds& found, int64_t more) {
+  if (!found.AllAre(HoldState::kHeld)) return "id is not held";
+  if (!found.AreAllKeys()) return kOtherKeys;
+  for (const auto& record : found.records) {
+    int64_t sum = 0;
+    if (__builtin_add_overflow(record->cost(), more, &sum)) return "COST is too large";
+    if (more > 0 && record->parts.size() >= kMostParts) return "COST was added too often";
+  }
+  return {};
+}
+
+}  // namespace
+
+HoldResult Reservations::Reserve(const HoldRequest& request) {
+  HoldResult result;
+  LimitStates states(place_, result);
+  const auto [at, now] = request.limits.time;
+  const int64_t cost = request.limits.cost;
+  if (!states.Open(request.limits.keys, true, now)) return result;
+  if (!place_.replaying) {
+    if (AnswerKnown(states, request, result)) {
+      Finish(states, result);
+      return result;
+    }
+    result.full = !states.HaveRoom();
+    if (!HaveRoomForId(states, request.limits.max_holds)) result.wrong = kTooMany;
+    if (!result.full && result.wrong.empty()) {
+      result.decision = DecideLimits(states.uses(), cost, now, at, LimitMode::kPeek);
+      place_.engine.decisions().Count(Decisions::Command::kReserve, request.limits.keys,
+                                      result.decision, {place_.database, place_.now});
+    } else {
+      result.decision.allowed = false;
+    }
+  }
+  result.counted = result.decision.allowed;
+  for (size_t i = 0; result.counted && i < states.size(); ++i) {
+    const HoldRules rules = states.RulesOf(i);
+    const HoldTerms terms{.id = request.id,
+                          .cost = cost,
+                          .deadline = now + request.ttl_ms,
+                          .keys = static_cast<int64_t>(states.size())};
+    const int64_t token = HoldHits({&states.state(i), rules}, terms, now, at);
+    if (i == 0) result.token = token;
+    states.MarkChanged(i);
+  }
+  Finish(states, result);
+  return result;
+}
+
+HoldResult Reservations::Extend(const HoldRequest& request) {
+  HoldResult result;
+  LimitStates states(place_, result);
+  const int64_t now = request.limits.time.judged_at;
+  const int64_t more = request.limits.cost;
+  if (!states.Open(request.limits.keys, true, now)) return result;
+  const FoundIds found(states, request.id);
+  result.settled_as = found.settled();
+  if (result.settled_as == HoldState::kUnknown) result.wrong = WrongWithExtension(found, more);
+  if (result.settled_as == HoldState::kUnknown && result.wrong.empty()) {
+    std::vector<HoldRules> rules(states.size());
+    std::vector<LimitUse> uses;
+    for (size_t i = 0; i < states.size(); ++i) {
+      static_cast<void>(ReadHoldRules(found.records[i]->rules, place_.engine.zones(), rules[i]));
+      uses.push_back({&states.state(i), rules[i]});
+    }
+    result.decision = more == 0 || place_.replaying
+                          ? AllowedNow(uses, now)
+                          : DecideLimits(uses, more, now, now, LimitMode::kPeek);
+    result.counted = result.decision.allowed;
+    for (size_t i = 0; result.counted && i < states.size(); ++i) {
+      ExtendHold(states.state(i), place_.engine.zones(), request.id, more, now + request.ttl_ms,
+                 now);
+      states.MarkChanged(i);
+    }
+    if (result.counted) result.token = found.records.front()->token;
+    if (result.counted && more > 0) result.decision = AllowedNow(uses, now);
+  }
+  Finish(states, result);
+  return result;
+}
+
+SettleResult Reservations::Commit(const CommitRequest& request, int64_t now) {
+  SettleResult result;
+  LimitStates states(place_, result);
+  if (!states.Open(request.keys, true, now)) return result;
+  const FoundIds found(states, request.id);
+  const bool same = found.AllAre(StateOf(found.records.front()));
+  if (!place_.replaying) {
+    if (!found.AreAllKeys() || (!same && !request.force)) result.wrong = kOtherKeys;
+    const bool adds = request.force && !found.AllAre(HoldState::kHeld);
+    if (adds && !HaveRoomForId(states, request.max_holds)) result.wrong = kTooMany;
+  }
+  for (size_t i = 0; result.wrong.empty() && i < states.size(); ++i) {
+    const auto& record = found.records[i];
+    int64_t held = 1;
+    if (record) held = record->state == HoldState::kHeld ? record->cost() : record->held;
+    const Settled settled = CommitHold(states.state(i), place_.engine.zones(),
+                                       {.id = request.id,
+                                        .counted = request.cost.value_or(held),
+                                        .late = request.late,
+                                        .keep = request.keep,
+                                        .force = request.force,
+                                        .keys = static_cast<int64_t>(states.size())},
+                                       now);
+    if (i == 0) result.settled = settled;
+    if (settled.done) states.MarkChanged(i);
+    result.counted |= settled.done;
+  }
+  Finish(states, result);
+  return result;
+}
+
+SettleResult Reservations::Cancel(std::string_view id, std::span<const KeyRules> keys,
+                                  int64_t now) {
+  SettleResult result;
+  LimitStates states(place_, result);
+  if (!states.Open(keys, true, now)) return result;
+  const FoundIds found(states, id);
+  const bool same = found.AllAre(StateOf(found.records.front()));
+  if (!place_.replaying && (!same || !found.AreAllKeys())) result.wrong = kOtherKeys;
+  for (size_t i = 0; result.wrong.empty() && i < states.size(); ++i) {
+    const Settled settled = CancelHold(states.state(i), id, now);
+    if (i == 0) result.settled = settled;
+    if (settled.done) states.MarkChanged(i);
+    result.counted |= settled.done;
+  }
+  Finish(states, result);
+  return result;
+}
+
+KeyOutcome Reservations::Held(std::string_view key, std::vector<HeldShown>& held) {
+  KeyOutcome outcome;
+  CompactValue<LimitState> state(ScratchLimit(place_, 0));
+  const Keyspace::Entry entry = place_.keyspace().Find(key, place_.now);
+  outcome.found = static_cast<bool>(entry);
+  outcome.wrong_type = !state.Open(entry);
+  if (outcome.wrong_type || state->holds() == nullptr) return outcome;
+  state->holds()->ForEach([&](std::string_view id, const HoldRecord& record) {
+    if (record.state != HoldState::kHeld || record.until <= place_.now) return;
+    held.push_back(
+        {std::string(id), record.cost(), record.parts.front().at, record.until, record.token});
+  });
+  std::sort(held.begin(), held.end(),
+            [](const HeldShown& a, const HeldShown& b) { return a.token < b.token; });
+  return outcome;
+}
+
+}  // namespace tally

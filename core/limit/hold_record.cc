@@ -1,0 +1,240 @@
+#include "core/limit/hold_record.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/bytes/varint.h"
+#include "core/limit/limit_codec.h"
+#include "core/time/duration.h"
+
+namespace tally {
+namespace {
+
+// The head of a record: the state in bits 0-2, and what is in it.
+constexpr uint8_t kStateMask = 0x07;
+constexpr uint8_t kHasCounted = 0x08;
+constexpr uint8_t kSeveralKeys = 0x10;
+constexpr uint8_t kSeveralParts = 0x20;
+// Each share is at the part's instant, and counts in the window as a whole.
+constexpr uint8_t kPlainShares = 0x40;
+
+// More than a command can have made.
+constexpr uint64_t kMostParts = 1'000'000;
+constexpr uint64_t kMostShares = 1'000;
+constexpr uint64_t kMostInstant = static_cast<uint64_t>(kMaxHoldEndMs);
+
+constexpr uint8_t kConcurrentRule = 0;
+constexpr uint8_t kCountingRule = 1;
+
+void AppendNumber(std::string& out, int64_t number) {
+  AppendVarint(out, static_cast<uint64_t>(number));
+}
+
+bool ReadUpTo(std::string_view& in, uint64_t most, int64_t& number) {
+  uint64_t value = 0;
+  if (!ReadVarint(in, value) || value > most) return false;
+  number = static_cast<int64_t>(value);
+  return true;
+}
+bool ReadNumber(std::string_view& in, int64_t& number) {
+  return ReadUpTo(in, std::numeric_limits<int64_t>::max(), number);
+}
+
+bool ReadBytes(std::string_view& in, std::string& bytes) {
+  uint64_t size = 0;
+  if (!ReadVarint(in, size) || size > in.size()) return false;
+  bytes = in.substr(0, size);
+  in.remove_prefix(size);
+  return true;
+}
+
+bool HasPlainShares(const HoldRecord& record) {
+  for (const HoldPart& part : record.parts) {
+    for (const HoldShare& share : part.shares) {
+      if (share.at != part.at || share.in_window != part.cost) return false;
+    }
+  }
+  return true;
+}
+
+size_t SharesOf(const HoldRecord& record) {
+  return record.parts.empty() ? 0 : record.parts.front().shares.size();
+}
+
+void AppendPart(std::string& out, const HoldPart& part, int64_t until, bool plain) {
+  AppendNumber(out, part.cost);
+  AppendSignedVarint(out, until - part.at);
+  if (plain) return;
+  for (const HoldShare& share : part.shares) {
+    AppendSignedVarint(out, share.at - part.at);
+    AppendNumber(out, share.in_window);
+  }
+}
+
+// Reads an instant, or a token, as its distance after `base`, or before it.
+bool ReadSigned(std::string_view& in, int64_t base, int sign, int64_t& number) {
+  uint64_t value = 0;
+  if (!ReadVarint(in, value)) return false;
+  const int64_t distance = ZigZagDecode(value);
+  const bool bad = sign > 0 ? __builtin_add_overflow(base, distance, &number)
+                            : __builtin_sub_overflow(base, distance, &number);
+  return !bad && number >= 0 && static_cast<uint64_t>(number) <= kMostInstant;
+}
+
+bool ReadPart(std::string_view& in, int64_t until, bool plain, size_t shares, HoldPart& part) {
+  if (!ReadNumber(in, part.cost) || !ReadSigned(in, until, -1, part.at)) return false;
+  for (size_t i = 0; i < shares; ++i) {
+    HoldShare& share = part.shares.emplace_back(HoldShare{part.at, part.cost});
+    if (plain) continue;
+    if (!ReadSigned(in, part.at, 1, share.at) || !ReadNumber(in, share.in_window)) return false;
+  }
+  return true;
+}
+
+void AppendRule(std::string& out, const LimitRule& rule) {
+  if (!rule.counts()) {
+    out.push_back(static_cast<char>(kConcurrentRule));
+    return AppendNumber(out, rule.limit);
+  }
+  out.push_back(static_cast<char>(kCountingRule));
+  const LimitKey key = LimitKey::Of(rule);
+  AppendLimitKey(out, key);
+  AppendNumber(out, rule.limit);
+  if (rule.algorithm == LimitAlgorithm::kBucket) AppendNumber(out, rule.refill);
+  if (rule.algorithm == LimitAlgorithm::kBase) AppendNumber(out, rule.base);
+  if (rule.algorithm == LimitAlgorithm::kLockout) {
+    AppendNumber(out, rule.block.first_ms);
+    AppendNumber(out, rule.block.factor);
+    AppendNumber(out, rule.block.most_ms);
+  }
+  if (!key.has_zone() || key.zone_id == 0) return;
+  AppendNumber(out, static_cast<int64_t>(rule.zone->name().size()));
+  out += rule.zone->name();
+}
+
+bool ReadZone(std::string_view& in, ZoneSource* zones, LimitRule& rule) {
+  std::string name;
+  if (!ReadBytes(in, name)) return false;
+  if (zones == nullptr) return true;
+  rule.zone = zones->FindStored(name);
+  return rule.zone != nullptr;
+}
+
+bool ReadRule(std::string_view& in, ZoneSource* zones, LimitRule& rule, LimitKey& key) {
+  if (in.empty()) return false;
+  const auto kind = static_cast<uint8_t>(in.front());
+  in.remove_prefix(1);
+  if (kind == kConcurrentRule) {
+    rule.algorithm = LimitAlgorithm::kConcurrent;
+    return ReadNumber(in, rule.limit);
+  }
+  if (kind != kCountingRule || !ReadLimitKey(in, key) || !ReadNumber(in, rule.limit)) return false;
+  key.ToRule(rule);
+  const bool bucket = rule.algorithm == LimitAlgorithm::kBucket;
+  const bool base = rule.algorithm == LimitAlgorithm::kBase;
+  if (bucket && !ReadNumber(in, rule.refill)) return false;
+  if (base && !ReadNumber(in, rule.base)) return false;
+  const bool lockout = rule.algorithm == LimitAlgorithm::kLockout;
+  if (lockout && !(ReadNumber(in, rule.block.first_ms) && ReadNumber(in, rule.block.factor) &&
+                   ReadNumber(in, rule.block.most_ms))) {
+    return false;
+  }
+  if (!key.has_zone()) return WrongWith(rule).empty();
+  if (zones != nullptr) rule.zone = &zones->utc();
+  if (key.zone_id != 0 && !ReadZone(in, zones, rule)) return false;
+  return WrongWith(rule).empty();
+}
+
+}  // namespace
+
+void AppendHoldRecord(std::string& out, const HoldRecord& record) {
+  const bool held = record.state == HoldState::kHeld;
+  const bool plain = HasPlainShares(record);
+  const bool several = record.parts.size() != 1;
+  uint8_t head = static_cast<uint8_t>(record.state);
+  if (record.counted > 0) head |= kHasCounted;
+  if (record.keys > 1) head |= kSeveralKeys;
+  if (held && several) head |= kSeveralParts;
+  if (held && plain) head |= kPlainShares;
+  out.push_back(static_cast<char>(head));
+  AppendNumber(out, record.until);
+  if (record.keys > 1) AppendNumber(out, record.keys);
+  if (record.counted > 0) AppendNumber(out, record.counted);
+  if (!held) AppendNumber(out, record.held);
+  if (held) {
+    AppendSignedVarint(out, record.until - record.token);
+    AppendNumber(out, static_cast<int64_t>(SharesOf(record)));
+    if (several) AppendNumber(out, static_cast<int64_t>(record.parts.size()));
+    for (const HoldPart& part : record.parts) AppendPart(out, part, record.until, plain);
+  }
+  out += record.rules;
+}
+
+bool ReadHoldRecord(std::string_view in, HoldRecord& record) {
+  if (in.empty()) return false;
+  const auto head = static_cast<uint8_t>(in.front());
+  in.remove_prefix(1);
+  record.state = static_cast<HoldState>(head & kStateMask);
+  if (record.state == HoldState::kUnknown || record.state > HoldState::kCancelled) return false;
+  if (!ReadUpTo(in, kMostInstant, record.until)) return false;
+  if ((head & kSeveralKeys) != 0 && !ReadNumber(in, record.keys)) return false;
+  if ((head & kHasCounted) != 0 && !ReadNumber(in, record.counted)) return false;
+  if (record.state != HoldState::kHeld) {
+    if (!ReadNumber(in, record.held)) return false;
+  } else {
+    int64_t shares = 0;
+    int64_t parts = 1;
+    if (!ReadSigned(in, record.until, -1, record.token)) return false;
+    if (!ReadUpTo(in, kMostShares, shares)) return false;
+    if ((head & kSeveralParts) != 0 && !ReadUpTo(in, kMostParts, parts)) return false;
+    const bool plain = (head & kPlainShares) != 0;
+    int64_t sum = 0;
+    for (; parts > 0; --parts) {
+      HoldPart& part = record.parts.emplace_back();
+      if (!ReadPart(in, record.until, plain, static_cast<size_t>(shares), part)) return false;
+      if (__builtin_add_overflow(sum, part.cost, &sum)) return false;
+    }
+  }
+  record.rules = in;
+  HoldCounters counters;
+  if (!ReadHoldCounters(in, counters)) return false;
+  return record.parts.empty() || SharesOf(record) == counters.keys.size();
+}
+
+int64_t UntilOf(std::string_view in) {
+  in.remove_prefix(1);
+  int64_t until = 0;
+  static_cast<void>(ReadUpTo(in, kMostInstant, until));
+  return until;
+}
+
+void AppendHoldRules(std::string& out, std::span<const LimitRule> rules) {
+  for (const LimitRule& rule : rules) {
+    if (rule.counts() || rule.algorithm == LimitAlgorithm::kConcurrent) AppendRule(out, rule);
+  }
+}
+
+bool ReadHoldRules(std::string_view in, ZoneSource& zones, HoldRules& rules) {
+  while (!in.empty()) {
+    LimitKey key;
+    if (!ReadRule(in, &zones, rules.emplace_back(), key)) return false;
+  }
+  return true;
+}
+
+bool ReadHoldCounters(std::string_view in, HoldCounters& counters) {
+  while (!in.empty()) {
+    LimitRule rule;
+    LimitKey key;
+    if (!ReadRule(in, nullptr, rule, key)) return false;
+    if (!rule.counts()) {
+      counters.concurrent = true;
+    } else if (std::find(counters.keys.begin(), counters.keys.end(), key) == counters.keys.end()) {
+      if (counters.keys.size() == kMostShares) return false;
+      counters.keys.push_back(key);
+    }
+  }
+  return true;
+}
+
+}  // namespace tally

@@ -1,0 +1,101 @@
+// The holds of a key and the ids that are settled, by id and in the order in which they end.
+//
+// Records are packed in a table (core/table/record_table.h): a hold costs about 30 bytes beside its
+// id. The table's segments are in the order of what ends first in each, so that nothing is
+// scanned for what has ended but the segments that hold it.
+#pragma once
+
+#include <absl/functional/function_ref.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/limit/hold_record.h"
+#include "core/table/due_segments.h"
+#include "core/table/record_table.h"
+
+namespace tally {
+
+class Holds final : private RecordTable::SplitObserver {
+ public:
+  static constexpr size_t kMaxIdBytes = 256;
+  // An id is remembered for this long after the deadline of its hold, so that a retry finds it.
+  static constexpr int64_t kRememberedMs = 600'000;
+
+  struct Named {
+    std::string id;
+    HoldRecord record;
+  };
+
+  Holds();
+  ~Holds();
+  Holds(const Holds&) = delete;
+  Holds& operator=(const Holds&) = delete;
+
+  // Holds and settled ids.
+  size_t size() const { return table_.size(); }
+  bool empty() const { return table_.empty(); }
+  // O(1).
+  std::optional<HoldRecord> Find(std::string_view id) const;
+  // Adds the id or replaces its record, whose `until` must not be earlier than it was. O(1)
+  // amortised.
+  void Put(std::string_view id, const HoldRecord& record);
+  void Erase(std::string_view id);
+
+  // The token of the next hold; each call returns a greater one. Not less than `now`, so that the
+  // tokens of a key also grow when it was gone meanwhile.
+  int64_t NextToken(int64_t now) { return last_token_ = std::max(last_token_ + 1, now); }
+  // What the holds under a CONCURRENT rule hold together.
+  int64_t concurrent() const { return concurrent_; }
+  // A hold counts from an instant after `now`: the clock was set back.
+  bool IsAhead(int64_t now) const { return latest_at_ > now; }
+  // Whether something may have ended at `now`. O(1).
+  bool MayHaveEnded(int64_t now) const { return due_.First(now) != nullptr; }
+  // Removes what has ended at `now` and returns it, in the order in which it ended.
+  // O(n log n) for n of them, and the segments that they are in.
+  std::vector<Named> TakeEnded(int64_t now);
+  // From when on nothing in here is remembered.
+  int64_t ends_at() const { return ends_at_; }
+
+  // `visit` must not change anything.
+  void ForEach(absl::FunctionRef<void(std::string_view id, const HoldRecord& record)> visit) const;
+  // Calls visit for holds in the order of their deadlines until it returns false. O(holds that are
+  // visited, and the segments that they are in).
+  void ForEachByDeadline(absl::FunctionRef<bool(const HoldRecord& record)> visit) const;
+  // The ids whose holds are at an instant after `now`. O(n).
+  std::vector<std::string> AheadOf(int64_t now) const;
+  // No hold is at an instant after `now` any more. O(n).
+  void NoteSetBack(int64_t now);
+
+  // Appends a self-contained run of about `max_bytes` for Load, from `cursor` on (0 begins);
+  // returns the next cursor, 0 at the end.
+  uint64_t Save(uint64_t cursor, size_t max_bytes, std::string& out) const;
+  // Adds the run at the front of `in` and removes it. False if it is malformed.
+  [[nodiscard]] bool Load(std::string_view& in);
+  std::unique_ptr<Holds> Clone() const;
+  size_t MemoryBytes() const;
+  bool FreeSome(size_t budget);
+
+ private:
+  using Segment = RecordTable::Segment;
+
+  void OnSplit(Segment& from, Segment& into) override;
+  // Keeps the sums up to date; `sign` is 1 or -1.
+  void Account(const HoldRecord& record, int sign);
+  void PutBytes(std::string_view id, std::string_view bytes);
+
+  RecordTable table_;
+  DueSegments due_;
+  int64_t last_token_ = 0;
+  int64_t concurrent_ = 0;
+  int64_t latest_at_ = 0;
+  int64_t ends_at_ = 0;
+};
+
+}  // namespace tally

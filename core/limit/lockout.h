@@ -1,0 +1,42 @@
+// LOCKOUT: at most `limit` hits in a period that begins with the first; the hit that uses the last
+// one starts a block, in which all are denied. See LimitNumbers for what each number means.
+//
+// A block ends the period: after it the next hit opens a new one. Hits that are forced in a block
+// count nothing, so that nothing lengthens it. To give back hits of a block's period ends the
+// block, because it would not have begun without them; the next block is then as long as that one
+// was.
+#pragma once
+
+#include <cstdint>
+
+#include "core/limit/limit_rule.h"
+#include "core/limit/limit_state.h"
+
+namespace tally {
+
+// Whether a block is on at `e`.
+bool IsBlocked(const LimitNumbers& numbers, int64_t e);
+
+// Forgets a period that is over at `e` or that a block has ended, and a block that is remembered no
+// more.
+void RollLockout(LimitNumbers& numbers, int64_t e);
+
+// Counts `cost` >= 1 hits of the instant `at` <= e; if they use the last one, a block starts at
+// `e`. The numbers must be rolled to `e`.
+void AddToLockout(LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t at,
+                  int64_t e);
+
+// Gives back hits of the period that is open at `e`, or that a block which is on at `e` has ended.
+void GiveToLockout(LimitNumbers& numbers, int64_t count, int64_t e);
+
+// Reads what was counted after `now` as counted at `now`; a block that begins later begins then.
+void SetLockoutBackTo(LimitNumbers& numbers, int64_t period_ms, int64_t now);
+
+// From when on the whole limit is there: the end of the block that is on at `e`, or of the period.
+// 0 if it is there.
+int64_t LockoutUnusedFrom(const LimitNumbers& numbers, int64_t e);
+
+// From when on nothing is remembered; 0 if nothing is.
+int64_t LockoutExpiry(const LimitNumbers& numbers);
+
+}  // namespace tally

@@ -1,0 +1,236 @@
+#include "core/limit/reservation.h"
+
+#include <algorithm>
+
+#include "core/base/check.h"
+#include "core/base/saturating.h"
+#include "core/time/duration.h"
+
+namespace tally {
+namespace {
+
+HoldCounters CountersOf(const HoldRecord& record) {
+  HoldCounters counters;
+  Check(ReadHoldCounters(record.rules, counters), "the rules of a record are well formed");
+  return counters;
+}
+
+HoldRules RulesOf(const HoldRecord& record, ZoneSource& zones) {
+  HoldRules rules;
+  Check(ReadHoldRules(record.rules, zones, rules), "the rules of a record are well formed");
+  return rules;
+}
+
+// Gives back `amount` of what the part has counted, and takes it off the part.
+void Refund(LimitState& state, const HoldCounters& counters, HoldPart& part, int64_t amount,
+            int64_t now) {
+  for (size_t i = 0; i < part.shares.size(); ++i) {
+    HoldShare& share = part.shares[i];
+    LimitCounter* counter = state.Find(counters.keys[i]);
+    const int64_t in_window = std::min(amount, share.in_window);
+    if (counter != nullptr) counter->Refund({amount, in_window, share.at, now});
+    share.in_window -= in_window;
+  }
+  part.cost -= amount;
+}
+
+// Gives back `amount`, what was taken last first.
+void RefundNewest(LimitState& state, HoldRecord& record, int64_t amount, int64_t now) {
+  if (amount == 0) return;
+  const HoldCounters counters = CountersOf(record);
+  for (auto part = record.parts.rbegin(); part != record.parts.rend() && amount > 0; ++part) {
+    const int64_t taken = std::min(amount, part->cost);
+    Refund(state, counters, *part, taken, now);
+    amount -= taken;
+  }
+}
+
+// Takes `amount` off the hold without giving it back, what was taken first first.
+void Consume(HoldRecord& record, int64_t amount) {
+  for (HoldPart& part : record.parts) {
+    const int64_t taken = std::min(amount, part.cost);
+    part.cost -= taken;
+    for (HoldShare& share : part.shares) {
+      // The hits of BASE that are free come first.
+      share.in_window = std::min(share.in_window, part.cost);
+    }
+    amount -= taken;
+  }
+  const auto spent = [](const HoldPart& part) { return part.cost == 0; };
+  if (record.parts.size() < 2) return;
+  const auto first = record.parts.front();
+  record.parts.erase(std::remove_if(record.parts.begin(), record.parts.end(), spent),
+                     record.parts.end());
+  if (record.parts.empty()) record.parts.push_back(first);
+}
+
+// What is left of a hold that is over, until it is forgotten: Holds::kRememberedMs after its
+// deadline, whenever it was settled before that.
+HoldRecord Remains(const HoldRecord& hold, HoldState state, int64_t now) {
+  HoldRecord remains;
+  remains.state = state;
+  remains.keys = hold.keys;
+  const bool is_held = hold.state == HoldState::kHeld;
+  const int64_t least = (is_held ? hold.until : now) + Holds::kRememberedMs;
+  remains.until = std::min(std::max(hold.until, least), kMaxHoldEndMs);
+  if (state != HoldState::kCommitted) remains.rules = hold.rules;
+  return remains;
+}
+
+void SetBackHolds(LimitState& state, ZoneSource& zones, int64_t now) {
+  Holds& holds = *state.holds();
+  for (const std::string& id : holds.AheadOf(now)) {
+    HoldRecord record = *holds.Find(id);
+    const HoldRules rules = RulesOf(record, zones);
+    const LimitUse use{&state, rules};
+    SetBackLimits({&use, 1}, now);
+    int64_t ahead_ms = 0;
+    for (HoldPart& part : record.parts) {
+      ahead_ms = std::max(ahead_ms, part.at - now);
+      part.at = std::min(part.at, now);
+      for (HoldShare& share : part.shares) share.at = std::min(share.at, now);
+    }
+    // Erased first, because it may end earlier than it did.
+    holds.Erase(id);
+    record.until = std::max<int64_t>(0, record.until - ahead_ms);
+    holds.Put(id, record);
+  }
+  holds.NoteSetBack(now);
+}
+
+// The counters of a key for which nobody says by which rules they are judged.
+void CountInAll(LimitState& state, int64_t cost, int64_t now) {
+  state.Prune(now);
+  for (LimitCounter& counter : state.counters()) counter.CountMore(cost, now);
+}
+
+}  // namespace
+
+bool SettleHolds(LimitState& state, ZoneSource& zones, int64_t now) {
+  Holds* holds = state.holds();
+  if (!HasEndedHolds(state, now)) return false;
+  if (holds->IsAhead(now)) SetBackHolds(state, zones, now);
+  for (Holds::Named& ended : holds->TakeEnded(now)) {
+    HoldRecord& record = ended.record;
+    if (record.state != HoldState::kHeld) continue;
+    const int64_t held = record.cost();
+    const int64_t deadline = record.until;
+    RefundNewest(state, record, held, deadline);
+    HoldRecord expired = Remains(record, HoldState::kExpired, deadline);
+    expired.held = held;
+    expired.counted = record.counted;
+    if (expired.until > now) holds->Put(ended.id, expired);
+  }
+  state.Prune(now);
+  state.DropEmptyHolds();
+  return true;
+}
+
+int64_t HoldHits(const LimitUse& use, const HoldTerms& terms, int64_t now, int64_t at) {
+  HoldRecord record;
+  record.state = HoldState::kHeld;
+  record.until = terms.deadline;
+  record.keys = terms.keys;
+  record.parts.push_back(CountHits(use, terms.cost, now, at, false));
+  AppendHoldRules(record.rules, use.rules);
+  Holds& holds = use.state->FindOrAddHolds();
+  record.token = holds.NextToken(now);
+  holds.Put(terms.id, record);
+  use.state->Prune(now);
+  return record.token;
+}
+
+void ExtendHold(LimitState& state, ZoneSource& zones, std::string_view id, int64_t more,
+                int64_t deadline, int64_t now) {
+  HoldRecord record = *state.holds()->Find(id);
+  record.until = std::max(record.until, deadline);
+  if (more > 0) {
+    const HoldRules rules = RulesOf(record, zones);
+    record.parts.push_back(CountHits({&state, rules}, more, now, now, false));
+    Consume(record, 0);
+  }
+  state.holds()->Put(id, record);
+  state.Prune(now);
+}
+
+Settled CommitHold(LimitState& state, ZoneSource& zones, const CommitTerms& terms, int64_t now) {
+  Settled result;
+  const auto found = state.holds() == nullptr ? std::nullopt : state.holds()->Find(terms.id);
+  HoldRecord record = found.value_or(HoldRecord());
+  result.found = record.state;
+  if (record.state == HoldState::kCommitted) {
+    result.held = record.held;
+    result.counted = record.counted;
+    return result;
+  }
+  const bool is_held = record.state == HoldState::kHeld;
+  if (!is_held && !terms.force) return result;
+  result.done = true;
+  result.held = is_held ? record.cost() : 0;
+  result.counted = terms.counted;
+  if (!found) {
+    CountInAll(state, terms.counted, now);
+    record.until = now;
+    record.keys = terms.keys;
+  } else {
+    const HoldRules rules = RulesOf(record, zones);
+    const LimitUse use{&state, rules};
+    const int64_t at = is_held && !terms.late ? record.parts.front().at : now;
+    int64_t more = terms.counted;
+    if (is_held && terms.late) {
+      RefundNewest(state, record, terms.keep ? std::min(terms.counted, result.held) : result.held,
+                   now);
+    } else if (is_held) {
+      const int64_t from_held = std::min(terms.counted, result.held);
+      Consume(record, from_held);
+      more -= from_held;
+      if (!terms.keep) RefundNewest(state, record, record.cost(), now);
+    }
+    if (more > 0) CountHits(use, more, now, at, true);
+  }
+  if (is_held && terms.keep) {
+    record.counted = SaturatingAdd(record.counted, terms.counted);
+    state.holds()->Put(terms.id, record);
+  } else {
+    HoldRecord remains = Remains(record, HoldState::kCommitted, now);
+    remains.held = result.held;
+    remains.counted = terms.counted;
+    state.FindOrAddHolds().Put(terms.id, remains);
+  }
+  state.Prune(now);
+  return result;
+}
+
+Settled CancelHold(LimitState& state, std::string_view id, int64_t now) {
+  Settled result;
+  const auto found = state.holds() == nullptr ? std::nullopt : state.holds()->Find(id);
+  if (!found) return result;
+  HoldRecord record = *found;
+  result.found = record.state;
+  if (record.state != HoldState::kHeld) return result;
+  result.done = true;
+  result.held = record.cost();
+  RefundNewest(state, record, result.held, now);
+  HoldRecord remains = Remains(record, HoldState::kCancelled, now);
+  remains.held = result.held;
+  state.holds()->Put(id, remains);
+  state.Prune(now);
+  return result;
+}
+
+void RememberHit(const LimitUse& use, const HoldTerms& terms, int64_t now) {
+  HoldRecord record;
+  record.state = HoldState::kCommitted;
+  record.until = SaturatingAdd(now, Holds::kRememberedMs);
+  record.counted = terms.cost;
+  record.keys = terms.keys;
+  for (const LimitRule& rule : use.rules) {
+    if (!rule.counts()) continue;
+    const LimitCounter* counter = use.state->Find(LimitKey::Of(rule));
+    if (counter != nullptr) record.until = std::max(record.until, counter->ExpiresAt());
+  }
+  record.until = std::min(record.until, kMaxHoldEndMs);
+  use.state->FindOrAddHolds().Put(terms.id, record);
+}
+
+}  // namespace tally

@@ -1,0 +1,340 @@
+// Reservations: LIMIT.RESERVE takes and holds; LIMIT.COMMIT, EXTEND and CANCEL settle it later.
+//
+// The logged calls say by which clock they were judged (see EventTime), and are done again without
+// being judged:
+//   LIMIT.RESERVE id ttl key rule … [AND key rule …] COST n AT t [NOW t]
+//   LIMIT.COMMIT id key … COST n [LATE] [KEEP] [FORCE] AT t
+//   LIMIT.EXTEND id ttl key … COST n AT t
+//   LIMIT.CANCEL id key … AT t
+//   LIMIT.TAKE key ALLOW COST 0 AT t
+//       A call that changed nothing itself has settled holds of the key that had ended.
+#include "core/engine/reservations.h"
+
+#include <iterator>
+#include <string_view>
+
+#include "core/bytes/number.h"
+#include "core/bytes/str_cat.h"
+#include "server/arguments/time_args.h"
+#include "server/command/engine_call.h"
+#include "server/command/usage.h"
+#include "server/commands/families.h"
+#include "server/commands/limit_args.h"
+#include "server/commands/reservation_words.h"
+
+namespace tally::server {
+namespace {
+
+constexpr size_t kId = 1;
+
+bool ReadId(CommandContext& context) { return CheckId(context, context.args[kId], "id"); }
+
+bool ReadTtl(CommandContext& context, int64_t& ttl_ms) {
+  if (!ReadDuration(context, kId + 1, "ttl", ttl_ms)) return false;
+  if (ttl_ms <= kMaxHoldMs) return true;
+  context.reply.Error("ERR ttl must be at most 366d");
+  return false;
+}
+
+std::string_view WordOf(HoldState state) {
+  constexpr std::string_view kWords[] = {"unknown", "held", "committed", "expired", "cancelled"};
+  return kWords[static_cast<size_t>(state)];
+}
+
+// The keys of a call that settles, and its options.
+struct SettleArgs {
+  explicit SettleArgs(const CommandContext& context) : time(context) {}
+
+  // Reads the keys from `index` on, and the options that the command has.
+  [[nodiscard]] bool Read(CommandContext& context, size_t index, bool has_cost, bool commits);
+  // Appends the keys to the words of an effect.
+  void AppendKeys(WordList& words) const {
+    for (const KeyRules& key : keys) words.push_back(key.key);
+  }
+
+  absl::InlinedVector<KeyRules, 2> keys;
+  std::optional<int64_t> cost;
+  bool late = false;
+  bool keep = false;
+  bool force = false;
+  EventTime time;
+};
+
+bool IsSettleOption(std::string_view word) {
+  for (const std::string_view option : {"cost", "late", "keep", "force", "at", "now"}) {
+    if (IsWord(word, option)) return true;
+  }
+  return false;
+}
+
+// How many keys there are from `first` on. A word that is an option can only be the first key.
+size_t CountKeys(Args args, size_t first) {
+  size_t end = first + 1;
+  while (end < args.size() && !IsSettleOption(args[end])) ++end;
+  return end - first;
+}
+
+bool SettleArgs::Read(CommandContext& context, size_t index, bool has_cost, bool commits) {
+  const Args args = context.args;
+  if (index >= args.size()) return ReplyWordError(context, "");
+  for (size_t left = CountKeys(args, index); left > 0; --left) {
+    if (keys.size() == kMaxRules) {
+      return ReplyWordError(context, StrCat("keys must be at most ", kMaxRules));
+    }
+    keys.emplace_back().key = args[index++];
+  }
+  OptionWords options;
+  while (index < args.size()) {
+    if (has_cost && options.Is(args[index], "cost")) {
+      if (!ReadCount(context, index + 1, "COST", 0, cost.emplace())) return false;
+      index += 2;
+    } else if (commits && options.Is(args[index], "late")) {
+      late = true;
+      ++index;
+    } else if (commits && options.Is(args[index], "keep")) {
+      keep = true;
+      ++index;
+    } else if (commits && options.Is(args[index], "force")) {
+      force = true;
+      ++index;
+    } else if (context.replaying) {
+      if (!time.ReadOption(context, index, options)) return false;
+      index += 2;
+    } else {
+      return ReplyOptionError(context, options);
+    }
+  }
+  return true;
+}
+
+bool FindSettledKeys(Args args, size_t first, std::vector<KeyReference>& keys) {
+  if (args.size() <= first) return false;
+  for (size_t count = CountKeys(args, first); count > 0; --count) keys.push_back({first++});
+  return true;
+}
+bool FindKeysAfterId(Args args, std::vector<KeyReference>& keys) {
+  return FindSettledKeys(args, kId + 1, keys);
+}
+bool FindKeysAfterTtl(Args args, std::vector<KeyReference>& keys) {
+  return FindSettledKeys(args, kId + 2, keys);
+}
+
+// Logs that holds of the keys were settled because their time was over.
+void LogEnded(CommandContext& context, const LimitResult& result) {
+  if (!result.set_back) return;
+  for (const LimitResult::Key& key : result.keys) {
+    if (!key.changed) continue;
+    ReportChange(context, key.name, key, "limit.take");
+    WordList words = {"LIMIT.TAKE", key.name, "ALLOW", "COST", "0"};
+    LogEffect(context, words, EventTime(context));
+  }
+}
+
+bool CheckResult(CommandContext& context, const LimitResult& result, std::string_view wrong) {
+  if (result.wrong_type) {
+    context.reply.Error(kWrongTypeError);
+  } else if (result.full) {
+    context.reply.Error(kFullError);
+  } else if (!wrong.empty()) {
+    context.reply.Error(StrCat("ERR ", wrong));
+  } else {
+    return true;
+  }
+  return false;
+}
+
+void ReplyHeld(CommandContext& context, const HoldResult& result) {
+  if (!CheckResult(context, result, result.wrong)) return;
+  if (result.settled_as != HoldState::kUnknown) {
+    return context.reply.Error(StrCat("SETTLED ", WordOf(result.settled_as)));
+  }
+  const LimitDecision& decision = result.decision;
+  const int64_t fields[] = {
+      decision.allowed ? 1 : 0, decision.limit, decision.remaining, decision.retry_after_ms,
+      decision.reset_after_ms,  decision.rule,  result.token};
+  context.reply.Array(std::size(fields));
+  context.reply.Integers(fields);
+}
+
+void ReportAll(CommandContext& context, const LimitResult& result, std::string_view event) {
+  for (const LimitResult::Key& key : result.keys) ReportChange(context, key.name, key, event);
+}
+
+void Reserve(CommandContext& context) {
+  int64_t ttl_ms = 0;
+  LimitArgs limit(context, kId + 2);
+  if (!ReadId(context) || !ReadTtl(context, ttl_ms) || !limit.Read(context)) return;
+  if (limit.cost == 0) return context.reply.Error("ERR COST must be an integer of at least 1");
+  limit.time.LimitLateness(context);
+  const HoldRequest request{.id = context.args[kId], .ttl_ms = ttl_ms, .limits = limit.request()};
+  const HoldResult result = Reservations(PlaceOf(context)).Reserve(request);
+  ReplyHeld(context, result);
+  LogEnded(context, result);
+  if (!result.counted) return;
+  ReportAll(context, result, "limit.reserve");
+  if (!context.host.effects.enabled()) return context.LogNothing();
+  const DurationText ttl(ttl_ms);
+  const Int64Text cost(limit.cost);
+  WordList words = {"LIMIT.RESERVE", request.id, ttl.view()};
+  AppendWords(words, {limit.list.words.data(), limit.list.words.size()});
+  words.push_back("COST");
+  words.push_back(cost.view());
+  LogEffect(context, words, limit.time);
+}
+
+void Extend(CommandContext& context) {
+  int64_t ttl_ms = 0;
+  SettleArgs extend(context);
+  if (!ReadId(context) || !ReadTtl(context, ttl_ms) ||
+      !extend.Read(context, kId + 2, true, false)) {
+    return;
+  }
+  const HoldRequest request{.id = context.args[kId],
+                            .ttl_ms = ttl_ms,
+                            .limits = {.keys = {extend.keys.data(), extend.keys.size()},
+                                       .cost = extend.cost.value_or(0),
+                                       .time = {extend.time.at(), extend.time.now()}}};
+  const HoldResult result = Reservations(PlaceOf(context)).Extend(request);
+  ReplyHeld(context, result);
+  LogEnded(context, result);
+  if (!result.counted) return;
+  ReportAll(context, result, "limit.extend");
+  const DurationText ttl(ttl_ms);
+  const Int64Text cost(request.limits.cost);
+  WordList words = {"LIMIT.EXTEND", request.id, ttl.view()};
+  extend.AppendKeys(words);
+  words.push_back("COST");
+  words.push_back(cost.view());
+  LogEffect(context, words, extend.time);
+}
+
+// The outcome of a call that settles: 1 if this call did it; otherwise how it was settled before.
+int64_t OutcomeOf(const Settled& settled) {
+  if (settled.found == HoldState::kHeld) return settled.done ? 1 : 0;
+  return static_cast<int64_t>(settled.found);
+}
+
+void Commit(CommandContext& context) {
+  SettleArgs commit(context);
+  if (!ReadId(context) || !commit.Read(context, kId + 1, true, true)) return;
+  const CommitRequest request{.id = context.args[kId],
+                              .keys = {commit.keys.data(), commit.keys.size()},
+                              .cost = commit.cost,
+                              .late = commit.late,
+                              .keep = commit.keep,
+                              .force = commit.force,
+                              .max_holds = context.host.limits.limit_max_holds};
+  const SettleResult result = Reservations(PlaceOf(context)).Commit(request, commit.time.now());
+  if (CheckResult(context, result, result.wrong)) {
+    const int64_t fields[] = {OutcomeOf(result.settled), result.settled.held,
+                              result.settled.counted};
+    context.reply.Array(std::size(fields));
+    context.reply.Integers(fields);
+  }
+  LogEnded(context, result);
+  if (!result.counted) return;
+  ReportAll(context, result, "limit.commit");
+  for (const KeyRules& key : commit.keys) ReportFreed(context, key.key);
+  const Int64Text cost(result.settled.counted);
+  WordList words = {"LIMIT.COMMIT", request.id};
+  commit.AppendKeys(words);
+  words.push_back("COST");
+  words.push_back(cost.view());
+  if (commit.late) words.push_back("LATE");
+  if (commit.keep) words.push_back("KEEP");
+  if (commit.force) words.push_back("FORCE");
+  LogEffect(context, words, commit.time);
+}
+
+void Cancel(CommandContext& context) {
+  SettleArgs cancel(context);
+  if (!ReadId(context) || !cancel.Read(context, kId + 1, false, false)) return;
+  const std::string_view id = context.args[kId];
+  const SettleResult result =
+      Reservations(PlaceOf(context))
+          .Cancel(id, {cancel.keys.data(), cancel.keys.size()}, cancel.time.now());
+  if (CheckResult(context, result, result.wrong)) {
+    context.reply.Array(2);
+    context.reply.Integer(OutcomeOf(result.settled));
+    context.reply.Integer(result.settled.held);
+  }
+  LogEnded(context, result);
+  if (!result.counted) return;
+  ReportAll(context, result, "limit.cancel");
+  for (const KeyRules& key : cancel.keys) ReportFreed(context, key.key);
+  WordList words = {"LIMIT.CANCEL", id};
+  cancel.AppendKeys(words);
+  LogEffect(context, words, cancel.time);
+}
+
+void Held(CommandContext& context) {
+  std::vector<HeldShown> held;
+  const KeyOutcome outcome = Reservations(PlaceOf(context)).Held(context.args[1], held);
+  context.NoteLookup(context.args[1], outcome.found);
+  if (!CheckOutcome(context, outcome)) return;
+  context.reply.Array(held.size());
+  for (const HeldShown& one : held) {
+    context.reply.Array(5);
+    context.reply.Bulk(one.id);
+    for (const int64_t field : {one.cost, one.at_ms, one.deadline_ms, one.token}) {
+      context.reply.Integer(field);
+    }
+  }
+}
+
+constexpr KeyRange kKeyAfterId{2, 2, 1};
+constexpr KeyRange kKeyAfterTtl{3, 3, 1};
+
+constexpr std::string_view kHold =
+    "allowed limit remaining retry_after_ms reset_after_ms rule token";
+
+constexpr Command kCommands[] = {
+    Replying("outcome given_back", {.name = "limit.cancel",
+                                    .handler = Cancel,
+                                    .arity = -3,
+                                    .flags = kWrite | kFast | kMovableKeys,
+                                    .keys = kKeyAfterId,
+                                    .summary = "Gives back what is held.",
+                                    .since = "1.0.0",
+                                    .arguments = "id key#0...",
+                                    .find_keys = FindKeysAfterId}),
+    Replying("outcome held counted",
+             {.name = "limit.commit",
+              .handler = Commit,
+              .arity = -3,
+              .flags = kWrite | kDenyOom | kFast | kMovableKeys,
+              .keys = kKeyAfterId,
+              .summary = "Counts what was used of a hold, once, and gives back the rest.",
+              .since = "1.0.0",
+              .arguments = "id key#0... [COST actual:int] [LATE] [KEEP] [FORCE]",
+              .find_keys = FindKeysAfterId}),
+    Replying(kHold, {.name = "limit.extend",
+                     .handler = Extend,
+                     .arity = -4,
+                     .flags = kWrite | kDenyOom | kFast | kMovableKeys,
+                     .keys = kKeyAfterTtl,
+                     .summary = "Holds longer, and perhaps more.",
+                     .since = "1.0.0",
+                     .arguments = "id ttl:time key#0... [COST more:int]",
+                     .find_keys = FindKeysAfterTtl}),
+    Replying("[id cost at_ms deadline_ms token]",
+             {"limit.held", Held, 2, kReadOnly, KeyRange{1, 1, 1}, "Returns what a key holds.",
+              "1.0.0", "key#0"}),
+    Replying(kHold,
+             {.name = "limit.reserve",
+              .handler = Reserve,
+              .arity = -5,
+              .flags = kWrite | kDenyOom | kFast | kMovableKeys,
+              .keys = kKeyAfterTtl,
+              .summary = "Takes as LIMIT.TAKE, and holds it until it is committed, or ends.",
+              .since = "1.0.0",
+              .arguments =
+                  "id ttl key#0 rule... [AND... more(key:key rule...)] [COST n:int] [AT t:time]",
+              .find_keys = FindReservedKeys}),
+};
+
+}  // namespace
+
+std::span<const Command> ReservationCommands() { return kCommands; }
+
+}  // namespace tally::server

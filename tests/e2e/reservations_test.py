@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Reservations of eight real clients, while clients and the server are killed: no limit is exceeded, what was
+acknowledged counts once, and nothing is held after its deadline."""
+
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from lib.report import Report  # noqa: E402
+from lib.resp import ReplyError, RespClient  # noqa: E402
+from lib.scale import scaled  # noqa: E402
+from lib.server import Server, die_with_parent  # noqa: E402
+
+CLIENTS = 8
+SLOTS = 10
+TTL_MS = 700
+POOL = ("SLIDING", "1000000", "1h", "CONCURRENT", str(SLOTS))
+ONCE = ("FIXED", "1000000", "1h")
+
+
+def until_answered(port, words):
+    """The reply, however often the server has to be asked: each of these calls may be retried."""
+    while True:
+        try:
+            client = RespClient(port, timeout=5)
+            try:
+                return client.call(*words)
+            finally:
+                client.close()
+        except ReplyError as error:
+            if not str(error).startswith("LOADING"):
+                return error
+        except (OSError, EOFError, ValueError):
+            pass
+        time.sleep(0.02)
+
+
+def work(port, path, seed):
+    """Holds, works, settles; says what was acknowledged, a line of JSON each, before it goes on."""
+    dice = random.Random(seed)
+    with open(path, "a", buffering=1) as said:
+        for number in range(10 ** 9):
+            name = f"{os.getpid()}:{seed}:{number}"
+            cost = dice.randint(1, 3)
+            until_answered(port, ("LIMIT.TAKE", "once", *ONCE, "COST", str(cost), "ONCE", name))
+            said.write(json.dumps(["once", name, cost]) + "\n")
+            held = until_answered(port, ("LIMIT.RESERVE", name, f"{TTL_MS}ms", "pool", *POOL, "COST", str(cost)))
+            if isinstance(held, Exception) or held[0] == 0:
+                time.sleep(dice.random() / 100)
+                continue
+            if dice.random() < 0.1:
+                continue  # a process that forgets its hold
+            if dice.random() < 0.2:
+                until_answered(port, ("LIMIT.CANCEL", name, "pool"))
+                continue
+            done = until_answered(port, ("LIMIT.COMMIT", name, "pool", "COST", "1"))
+            if not isinstance(done, Exception) and done[0] in (1, 2):
+                said.write(json.dumps(["commit", name, 1]) + "\n")
+
+
+def launch(port, directory, seed):
+    return subprocess.Popen([sys.executable, __file__, "work", str(port), str(directory / f"said-{seed}"), str(seed)],
+                            preexec_fn=die_with_parent)
+
+
+def said(directory):
+    """What the clients know was done; a kill may cut a last line short."""
+    sums = {"once": {}, "commit": {}}
+    for path in directory.glob("said-*"):
+        for line in path.read_text().splitlines():
+            try:
+                kind, name, cost = json.loads(line)
+            except ValueError:
+                continue
+            sums[kind][name] = cost
+    return {kind: sum(names.values()) for kind, names in sums.items()}
+
+
+def used(client, key):
+    return sum(row[2] for row in client.call("LIMIT.SHOW", key))
+
+
+def check(report):
+    dice = random.Random()
+    with Server(appendonly="yes", appendfsync="always", limit_max_holds="1000000") as server:
+        workers = [launch(server.port, server.directory, seed) for seed in range(CLIENTS)]
+        most, kills, samples, late = 0, 0, 0, 0
+        end = time.monotonic() + 12 * scaled(1)
+        while time.monotonic() < end:
+            try:
+                with server.client() as client:
+                    for _ in range(20):
+                        seconds, micros = map(int, client.call("TIME"))
+                        held = client.call("LIMIT.HELD", "pool")
+                        most = max(most, sum(row[1] for row in held))
+                        late += sum(row[3] <= seconds * 1000 + micros // 1000 for row in held)
+                        samples += 1
+                        time.sleep(0.01)
+            except (OSError, EOFError, ReplyError):
+                pass
+            if dice.random() < 0.5:
+                place = dice.randrange(CLIENTS)
+                workers[place].send_signal(signal.SIGKILL)
+                workers[place].wait()
+                workers[place] = launch(server.port, server.directory, place)
+            else:
+                server.kill()
+                kills += 1
+                server.start()
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+        with server.client() as client:
+            time.sleep(TTL_MS / 1000 + 0.1)
+            report.check(f"{samples} samples, {kills} kills of the server: at most {SLOTS} are held", 0 < most <= SLOTS, most)
+            report.equal("nothing is held after its deadline", late, 0)
+            report.equal("nothing is held when all are dead", client.call("LIMIT.HELD", "pool"), [])
+            known = said(server.directory)
+            once, commits = used(client, "once"), used(client, "pool")
+            # Of each client that was killed one answer may have been lost.
+            lost = 3 * (CLIENTS + kills + samples)
+            report.check("what was taken once counts once", known["once"] <= once <= known["once"] + lost,
+                         f"{known['once']} acknowledged, {once} counted")
+            report.check("what was committed counts once", known["commit"] <= commits <= known["commit"] + lost,
+                         f"{known['commit']} acknowledged, {commits} counted")
+            report.check("something was done", known["once"] > 100 and known["commit"] > 10, known)
+
+
+def main():
+    if sys.argv[1:2] == ["work"]:
+        work(int(sys.argv[2]), sys.argv[3], int(sys.argv[4]))
+        return
+    report = Report()
+    check(report)
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()
