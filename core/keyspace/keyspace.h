@@ -19,10 +19,10 @@
 #include "core/base/type.h"
 #include "core/bytes/byte_range.h"
 #include "core/keyspace/access.h"
-#include "core/table/due_segments.h"
 #include "core/keyspace/keyspace_entry.h"
 #include "core/keyspace/reclaimer.h"
 #include "core/keyspace/value.h"
+#include "core/table/due_segments.h"
 #include "core/table/record_table.h"
 #include "core/table/table_snapshot.h"
 

@@ -8,7 +8,7 @@ namespace tally {
 namespace {
 
 constexpr char kTextOrder = 1;
-constexpr char kTextSku = 2;
+constexpr char kMarkOfTextSku = 2;
 constexpr char kSameOrder = 4;
 
 bool ReadOrder(std::string_view& in, char flags, QuotaId& order) {
@@ -40,7 +40,7 @@ bool DecodeMarks(std::string_view block, std::vector<ReturnMark>& marks) {
         !ReadSignedVarint(block, sku) || !ReadSignedVarint(block, difference)) {
       return false;
     }
-    mark.sku = BookId(sku, flags & kTextSku);
+    mark.sku = BookId(sku, flags & kMarkOfTextSku);
     mark.ts_ms = WrappingAdd(mark.ts_ms, difference);
     marks.push_back(mark);
   }
@@ -52,10 +52,10 @@ std::string EncodeMarks(std::span<const ReturnMark> marks) {
   const ReturnMark* previous = nullptr;
   for (const ReturnMark& mark : marks) {
     const bool is_same = previous != nullptr && previous->order == mark.order;
-    block.push_back(
-        static_cast<char>((mark.sku.is_text ? kTextSku : 0) | (is_same                ? kSameOrder
-                                                               : mark.order.is_text() ? kTextOrder
-                                                                                      : 0)));
+    block.push_back(static_cast<char>((mark.sku.is_text ? kMarkOfTextSku : 0) |
+                                      (is_same                ? kSameOrder
+                                       : mark.order.is_text() ? kTextOrder
+                                                              : 0)));
     if (!is_same && mark.order.is_text()) AppendLengthPrefixed(block, mark.order.text());
     if (!is_same && !mark.order.is_text()) AppendSignedVarint(block, mark.order.number());
     AppendSignedVarint(block, mark.sku.value);

@@ -31,9 +31,9 @@ class WordReader {
   // Reads an instant as unix ms. The word is unix seconds, or unix milliseconds with the suffix ms.
   // A bare number above 1e11 from a caller is refused, because it was meant as milliseconds.
   [[nodiscard]] bool Instant(size_t index, std::string_view name, int64_t& ms) const;
-  // Reads a zone by its IANA name or offset; returns null if the source does not have it. For a stored name
-  // that the source does not have, returns a zone that is_missing(), so that what was stored where
-  // the zone was known is kept.
+  // Reads a zone by its IANA name or offset; returns null if the source does not have it. For a
+  // stored name that the source does not have, returns a zone that is_missing(), so that what was
+  // stored where the zone was known is kept.
   Zone* ZoneAt(size_t index, ZoneSource& zones) const;
 
   // Returns a reader of other words with the same origin and error.

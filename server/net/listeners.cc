@@ -145,8 +145,8 @@ absl::Status Listeners::ListenTcp(const Address& wanted) {
   if (error) {
     const std::string reason =
         StrCat("cannot listen on ", wanted.host, " port ", wanted.port, ": ", error.message());
-    const bool absent = error == asio::error::address_family_not_supported ||
-                        error.value() == EADDRNOTAVAIL;
+    const bool absent =
+        error == asio::error::address_family_not_supported || error.value() == EADDRNOTAVAIL;
     if (!wanted.optional || !absent) return absl::UnavailableError(reason);
     server_.log.Verbose("Skipped: ", reason);
     return absl::OkStatus();

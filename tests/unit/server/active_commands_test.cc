@@ -329,7 +329,8 @@ TEST_CASE("errors of ACTIVE name the argument and change nothing") {
   CHECK(h.Run("ACTIVE.CREATE k WINDOW 32d") == "-ERR WINDOW must be at most 31d");
   CHECK(h.Run("ACTIVE.CREATE k KEEP 3661d") == "-ERR KEEP must be at most 3660d");
   CHECK(h.Run("ACTIVE.CREATE k TZ Mars/Base") ==
-        "-ERR TZ must be an IANA time zone that this system knows, or an offset as +08:00, not 'Mars/Base'");
+        "-ERR TZ must be an IANA time zone that this system knows, or an offset as +08:00, not "
+        "'Mars/Base'");
   CHECK(WithoutUsage(h.Run("ACTIVE.CREATE k TZ")) == "-ERR syntax error");
   CHECK(h.Run("ACTIVE.TOUCHAT k x a") ==
         "-ERR t must be unix seconds, with or without a fraction, or milliseconds as "

@@ -107,7 +107,8 @@ class Pair {
         return StrCat("LIMIT.TAKE ", Key('l'), " ", Rule(), " ONCE", id, At());
       default:
         return StrCat("LIMIT.RESERVE", id, 1 + random_.Below(40), "s ", Key('l'), " ", Rule(),
-                      random_.OneIn(3) ? " CONCURRENT 9" : "", " COST ", 1 + random_.Below(3), At());
+                      random_.OneIn(3) ? " CONCURRENT 9" : "", " COST ", 1 + random_.Below(3),
+                      At());
     }
   }
 
