@@ -4,7 +4,6 @@
 #include <memory>
 
 namespace tally {
-namespace {
 
 // Whether a key that may be near its most counters may get those that these rules need.
 bool HasRoomForNew(const LimitState& state, std::span<const LimitRule> rules, int64_t now) {
@@ -16,19 +15,6 @@ bool HasRoomForNew(const LimitState& state, std::span<const LimitRule> rules, in
     return rule.counts() && state.Find(LimitKey::Of(rule)) == nullptr;
   });
   return added == 0 || static_cast<size_t>(counting + added) <= Limits::kMaxCounters;
-}
-
-}  // namespace
-
-bool HasRoomForRules(const LimitState& state, std::span<const LimitRule> rules, int64_t now) {
-  return state.counters().size() + rules.size() <= Limits::kMaxCounters ||
-         HasRoomForNew(state, rules, now);
-}
-
-LimitState& ScratchLimit(const Place& place, size_t index) {
-  auto& states = place.engine.scratch().limits;
-  while (states.size() <= index) states.push_back(std::make_unique<LimitState>());
-  return *states[index];
 }
 
 }  // namespace tally

@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "core/engine/limits.h"
 #include "core/engine/place.h"
@@ -22,10 +23,20 @@
 namespace tally {
 
 // A state that small values are read into; one for each `index`.
-LimitState& ScratchLimit(const Place& place, size_t index);
+[[gnu::always_inline]] inline LimitState& ScratchLimit(const Place& place, size_t index) {
+  auto& states = place.engine.scratch().limits;
+  while (states.size() <= index) states.push_back(std::make_unique<LimitState>());
+  return *states[index];
+}
 
+// Whether a key that may be near its most counters may get those that these rules need.
+bool HasRoomForNew(const LimitState& state, std::span<const LimitRule> rules, int64_t now);
 // Whether the key may get the counters that these rules need: see Limits::kMaxCounters.
-bool HasRoomForRules(const LimitState& state, std::span<const LimitRule> rules, int64_t now);
+inline bool HasRoomForRules(const LimitState& state, std::span<const LimitRule> rules,
+                            int64_t now) {
+  return state.counters().size() + rules.size() <= Limits::kMaxCounters ||
+         HasRoomForNew(state, rules, now);
+}
 
 // The states of a request's keys. A key that is named several times has one state.
 class LimitStates {
@@ -55,7 +66,7 @@ class LimitStates {
       }
       named->counts |= std::any_of(rules.begin(), rules.end(), std::mem_fn(&LimitRule::counts));
       LimitUse& use = uses_.emplace_back();
-      use.state = named->view == nullptr ? &*named->state : named->view.get();
+      use.state = named->view == nullptr ? &*named->state : named->view;
       use.rules = rules;
     }
     return true;
@@ -86,23 +97,19 @@ class LimitStates {
     return std::any_of(states_.begin(), states_.end(), [](const Named& one) { return one.counts; });
   }
 
-  bool HaveRoom() const {
+  [[gnu::always_inline]] bool HaveRoom() const {
     return std::all_of(uses_.begin(), uses_.end(), [this](const LimitUse& use) {
       return HasRoomForRules(*use.state, use.rules, place_.now);
     });
   }
 
+  // Stores the keys whose rules count, and those of which holds have ended.
   void Store() {
-    for (size_t i = 0; i < states_.size(); ++i) {
-      Named& one = states_[i];
-      if (!one.counts && !one.settled) continue;
-      if (states_.size() > 1) one.state.Relocate(keyspace_, one.key, place_.now);
-      // A late hit may be outside all windows; the state of a new key is then still empty.
-      result_.keys[i].changed = one.state.exists() || !one.state->empty();
-      result_.keys[i].removed =
-          one.state.Store(keyspace_, one.key, place_.now, place_.engine.scratch().bytes);
-    }
+    StoreIf([](const Named& one) { return one.counts || one.settled; });
   }
+  // Stores only the latter: what no rule has counted stays as it is, also by its bytes, because the
+  // effect names no rules.
+  void StoreSettled() { StoreIf(std::mem_fn(&Named::settled)); }
 
  private:
   struct Named {
@@ -110,7 +117,7 @@ class LimitStates {
 
     std::string_view key;
     CompactValue<LimitState> state;
-    std::unique_ptr<LimitState> view;  // what a read sees, if holds have ended
+    LimitState* view = nullptr;  // what a read sees, if holds have ended
     bool counts = false;
     bool settled = false;
   };
@@ -119,8 +126,21 @@ class LimitStates {
     if (for_write) {
       named.settled = SettleHolds(*named.state, place_.engine.zones(), now);
     } else {
-      named.view = named.state->Clone();
+      named.view = views_.emplace_back(named.state->Clone()).get();
       SettleHolds(*named.view, place_.engine.zones(), now);
+    }
+  }
+
+  template <typename Changed>
+  void StoreIf(Changed changed) {
+    for (size_t i = 0; i < states_.size(); ++i) {
+      Named& one = states_[i];
+      if (!changed(one)) continue;
+      if (states_.size() > 1) one.state.Relocate(keyspace_, one.key, place_.now);
+      // A late hit may be outside all windows; the state of a new key is then still empty.
+      result_.keys[i].changed = one.state.exists() || !one.state->empty();
+      result_.keys[i].removed =
+          one.state.Store(keyspace_, one.key, place_.now, place_.engine.scratch().bytes);
     }
   }
 
@@ -136,6 +156,7 @@ class LimitStates {
   LimitResult& result_;
   absl::InlinedVector<Named, 2> states_;
   absl::InlinedVector<LimitUse, 2> uses_;
+  std::vector<std::unique_ptr<LimitState>> views_;
 };
 
 }  // namespace tally

@@ -40,18 +40,16 @@ void Remember(LimitStates& states, const LimitRequest& request) {
   }
 }
 
-}  // namespace
-
-void Limits::Judge(LimitStates& states, const LimitRequest& request, LimitMode mode,
-                   LimitResult& result) {
+void Judge(const Place& place, LimitStates& states, const LimitRequest& request, LimitMode mode,
+           LimitResult& result) {
   const auto [at, now] = request.time;
   const bool may_count = mode != LimitMode::kPeek && request.cost > 0;
   result.decision = DecideLimits(states.uses(), request.cost, now, at, mode);
   const bool force = mode == LimitMode::kForce;
-  if (may_count && !place_.replaying) {
+  if (may_count && !place.replaying) {
     using Command = Decisions::Command;
-    place_.engine.decisions().Count(force ? Command::kForce : Command::kTake, request.keys,
-                                    result.decision, {place_.database, place_.now});
+    place.engine.decisions().Count(force ? Command::kForce : Command::kTake, request.keys,
+                                   result.decision, {place.database, place.now});
   }
   const bool taken = force || (mode != LimitMode::kPeek && result.decision.allowed);
   if (taken && request.cost > 0) {
@@ -62,6 +60,8 @@ void Limits::Judge(LimitStates& states, const LimitRequest& request, LimitMode m
   }
 }
 
+}  // namespace
+
 LimitResult Limits::Decide(const LimitRequest& request, LimitMode mode) {
   LimitResult result;
   LimitStates states(place_, result);
@@ -70,8 +70,12 @@ LimitResult Limits::Decide(const LimitRequest& request, LimitMode mode) {
   const bool may_count = mode != LimitMode::kPeek && request.cost > 0;
   result.full = may_count && !place_.replaying && !states.HaveRoom();
   const bool known = !request.once.empty() && !place_.replaying && Knows(states, request, result);
-  if (!result.full && !known) Judge(states, request, mode, result);
-  result.set_back |= states.settled() && !result.counted && mode != LimitMode::kPeek;
+  if (!result.full && !known) Judge(place_, states, request, mode, result);
+  if (states.settled() && !result.counted && mode != LimitMode::kPeek) {
+    // Logged as a hit of cost 0, whose replay sets back too.
+    SetBackLimits(states.uses(), now);
+    result.set_back = true;
+  }
   if (result.counted || result.set_back) states.Store();
   return result;
 }
@@ -138,7 +142,9 @@ KeyOutcome Limits::Throttle(std::string_view key, const LimitRule& rule, int64_t
   }
   if (quantity == 0 && !settled) return outcome;
   const LimitUse use{&*state, {&rule, 1}};
-  outcome.changed = settled || !reply.limited || SetBackLimits({&use, 1}, place_.now);
+  const bool taken = quantity > 0 && !reply.limited;
+  const bool set_back = !taken && SetBackLimits({&use, 1}, place_.now);
+  outcome.changed = settled || taken || set_back;
   if (!outcome.changed) return outcome;
   outcome.removed = state.Store(place_.keyspace(), key, place_.now, place_.engine.scratch().bytes);
   return outcome;

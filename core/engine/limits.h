@@ -81,8 +81,6 @@ class Limits {
                       ThrottleReply& reply);
 
  private:
-  void Judge(LimitStates& states, const LimitRequest& request, LimitMode mode, LimitResult& result);
-
   Place place_;
 };
 

@@ -226,7 +226,8 @@ void CountOnTime(LimitCounter& counter, const LimitRule& rule, const Hit& hit) {
   AddHits(counter.numbers, rule, hit.cost, hit.now, hit.now);
 }
 
-void Count(const LimitRule& rule, LimitState& state, const Hit& hit, bool in_own_place) {
+[[gnu::always_inline]] inline void Count(const LimitRule& rule, LimitState& state, const Hit& hit,
+                                         bool in_own_place) {
   if (in_own_place && hit.is_late() && IsDropped(rule, state, hit)) return;
   LimitCounter& counter = state.FindOrAdd(LimitKey::Of(rule));
   if (counter.taken) return;

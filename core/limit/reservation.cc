@@ -77,9 +77,11 @@ HoldRecord Remains(const HoldRecord& hold, HoldState state, int64_t now) {
   return remains;
 }
 
-void SetBackHolds(LimitState& state, ZoneSource& zones, int64_t now) {
+// Returns whether there were holds from after `now`.
+bool SetBackHolds(LimitState& state, ZoneSource& zones, int64_t now) {
   Holds& holds = *state.holds();
-  for (const std::string& id : holds.AheadOf(now)) {
+  const std::vector<std::string> ahead = holds.AheadOf(now);
+  for (const std::string& id : ahead) {
     HoldRecord record = *holds.Find(id);
     const HoldRules rules = RulesOf(record, zones);
     const LimitUse use{&state, rules};
@@ -96,6 +98,7 @@ void SetBackHolds(LimitState& state, ZoneSource& zones, int64_t now) {
     holds.Put(id, record);
   }
   holds.NoteSetBack(now);
+  return !ahead.empty();
 }
 
 // The counters of a key for which nobody says by which rules they are judged.
@@ -109,8 +112,10 @@ void CountInAll(LimitState& state, int64_t cost, int64_t now) {
 bool SettleHolds(LimitState& state, ZoneSource& zones, int64_t now) {
   Holds* holds = state.holds();
   if (!HasEndedHolds(state, now)) return false;
-  if (holds->IsAhead(now)) SetBackHolds(state, zones, now);
-  for (Holds::Named& ended : holds->TakeEnded(now)) {
+  bool changed = holds->IsAhead(now) && SetBackHolds(state, zones, now);
+  std::vector<Holds::Named> over = holds->TakeEnded(now);
+  changed |= !over.empty();
+  for (Holds::Named& ended : over) {
     HoldRecord& record = ended.record;
     if (record.state != HoldState::kHeld) continue;
     const int64_t held = record.cost();
@@ -121,6 +126,9 @@ bool SettleHolds(LimitState& state, ZoneSource& zones, int64_t now) {
     expired.counted = record.counted;
     if (expired.until > now) holds->Put(ended.id, expired);
   }
+  // What HasEndedHolds goes by are bounds, which may be wider than those of the same state after a
+  // load. A state in which nothing has ended must stay as it is, or the two would differ.
+  if (!changed) return false;
   state.Prune(now);
   state.DropEmptyHolds();
   return true;

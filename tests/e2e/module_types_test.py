@@ -218,9 +218,9 @@ def check_transactions(report):
         for words in (["LIMIT.TAKE", "n", "FIXED", 1, "1h"], ["LIMIT.TAKE", "n", "FIXED", 1, "1h"],
                       ["LIMIT.RESET", "n"], ["HITS.ADD", "m", "1h"], ["HITS.UNDO", "m"]):
             caller.call(*words)
-        events = [other.read()[2:] for _ in range(5)]
+        events = [other.read()[2:] for _ in range(6)]
         report.equal("events", events, [[b"__keyspace@0__:" + key, event] for key, event in
-                                        [(b"n", b"limit.take"), (b"n", b"del"), (b"m", b"hits.add"),
+                                        [(b"n", b"limit.take"), (b"n", b"del"), (b"n", b"limit.free"), (b"m", b"hits.add"),
                                          (b"m", b"hits.undo"), (b"m", b"del")]])
 
 

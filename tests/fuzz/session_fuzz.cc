@@ -198,14 +198,14 @@ void Replay(World& world, std::string_view effects) {
 
 void CheckSameKeys(World& original, World& replayed) {
   for (size_t i = 0; i < original.engine.databases(); ++i) {
-    Keyspace& keyspace = original.engine.database(i);
-    Keyspace& copy = replayed.engine.database(i);
+    tally::Keyspace& keyspace = original.engine.database(i);
+    tally::Keyspace& copy = replayed.engine.database(i);
     Check(keyspace.size() == copy.size(), "the log gives as many keys");
     uint64_t cursor = 0;
     do {
-      cursor = keyspace.Scan(cursor, 100, [&](const Keyspace::Entry& entry) {
+      cursor = keyspace.Scan(cursor, 100, [&](const tally::Keyspace::Entry& entry) {
         if (entry.expired(kNow)) return;
-        const Keyspace::Entry other = copy.Peek(entry.key(), kNow);
+        const tally::Keyspace::Entry other = copy.Peek(entry.key(), kNow);
         Check(other && other.type() == entry.type(), "the log gives the same keys");
         Check(other.deadline() == entry.deadline(), "the log gives the same deadlines");
         const bool same_number = !entry.is_integer() || other.integer() == entry.integer();
