@@ -44,13 +44,14 @@ bool OptionArgs(CommandContext& context, LcsOptions& options) {
   return false;
 }
 
-// The text of a key; empty if it is absent. Returns false after replying an error.
+// The text of a key; empty if it is absent. More than kMostWork bytes are too many for any other
+// text, so no more are copied. Returns false after replying an error.
 bool TextOf(CommandContext& context, const Keyspace::Entry& entry, std::string& text) {
   if (entry && entry.type() != Type::kString) {
     context.reply.Error("ERR The specified keys must contain string values");
     return false;
   }
-  if (entry) text = StringText(entry).view();
+  if (entry) text = StringText(entry).view().substr(0, kMostWork);
   return true;
 }
 
