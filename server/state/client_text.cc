@@ -10,6 +10,7 @@ std::string FlagsOf(const Client& client) {
   if (client.monitor) flags += 'O';
   if (client.subscribed()) flags += 'P';
   if (client.transaction.active) flags += 'x';
+  if (client.state.command.blocked() || client.state.command.postponed()) flags += 'b';
   if (client.tracking != nullptr) {
     flags += 't';
     if (client.tracking->redirect_broken) flags += 'R';
