@@ -6,6 +6,12 @@
 #include "core/base/check.h"
 
 namespace tally::server {
+namespace {
+
+// The share of an awaited key that belongs to one of its clients, with its places in the tables.
+constexpr size_t kKeyBytes = sizeof(AwaitedKey) + 64;
+
+}  // namespace
 
 void BlockedClients::Block(Client& client, std::unique_ptr<BlockedCommand> command, Args keys) {
   Check(client.blocked == nullptr, "a client waits for one command at a time");
@@ -22,6 +28,8 @@ void BlockedClients::Block(Client& client, std::unique_ptr<BlockedCommand> comma
     AwaitedKey& awaited = *it->second;
     if (awaited.clients.emplace(command->number, &client).second) command->keys.push_back(&awaited);
   }
+  command->bytes = sizeof(BlockedCommand) + command->keys.size() * kKeyBytes;
+  for (const std::string& arg : command->args) command->bytes += sizeof arg + 2 * arg.size();
   if (command->deadline_ms != INT64_MAX) {
     deadlines_.emplace(std::pair(command->deadline_ms, command->number), &client);
   }

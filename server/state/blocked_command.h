@@ -22,6 +22,7 @@ struct BlockedCommand {
   int64_t micros = 0;               // what it took before it waited
   uint64_t number = 0;              // a command that began to wait later has a higher one
   std::vector<AwaitedKey*> keys;    // without repetitions; owned by BlockedClients
+  size_t bytes = 0;                 // of memory, about, with what each of the keys takes
 };
 
 }  // namespace tally::server

@@ -50,7 +50,7 @@ size_t ListedOutput(const Client& client) {
 
 size_t ClientMemory(const Client& client) {
   return sizeof(Client) + client.output.heap_bytes() + client.query_bytes +
-         client.transaction.queued_bytes;
+         client.transaction.queued_bytes + (client.blocked == nullptr ? 0 : client.blocked->bytes);
 }
 
 void AppendClientLine(std::string& out, const Client& client, int64_t now_ms) {
