@@ -132,13 +132,15 @@ void QuotaBook::StorePart(const OpenLimits& limits, TextUses& uses) {
       ErasePart(sku, *next, uses);
     }
   }
-  if (entries.size() <= SkuParts::kFewLimits && FindParts(key.view()) == nullptr) {
-    uses.Add(sku, entries, 1);
-    PutInto(limits_, key.view(), entries);
-  } else {
-    const bool is_full = entries.size() > SkuParts::kFullPart;
-    PutParts(sku, entries, is_full ? SkuParts::kPartLimits : SkuParts::kFullPart, uses);
-  }
+  const bool is_full = entries.size() > SkuParts::kFullPart;
+  PutParts(sku, entries, is_full ? SkuParts::kPartLimits : SkuParts::kFullPart, uses);
+  const SkuParts* parts = FindParts(key.view());
+  if (parts == nullptr || parts->firsts.size() > 1 || parts->limits > SkuParts::kFewLimits) return;
+  const BookId first = *parts->firsts.begin();
+  entries = ReadPart(sku, first);
+  ErasePart(sku, first, uses);
+  uses.Add(sku, entries, 1);
+  PutInto(limits_, key.view(), entries);
 }
 
 void QuotaBook::SetLimitsOfSku(std::span<const QuotaLimitSpec> limits, int64_t now_ms) {
