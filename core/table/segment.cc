@@ -47,7 +47,7 @@ void RecordSegment::MoveBuffer(size_t capacity) {
   const bool same_kind = counted() == (capacity >= kCountedFrom);
   if (!same_kind || shared()) {
     char* const moved = NewBuffer(capacity);
-    std::memcpy(moved, buffer_, used_);
+    if (used_ > 0) std::memcpy(moved, buffer_, used_);
     FreeBuffer();
     buffer_ = moved;
   } else {
