@@ -131,7 +131,8 @@ class FakeFileSystem final : public server::FileSystem {
   }
 
   absl::StatusOr<std::unique_ptr<server::File>> OpenForRead(const std::string& path) override {
-    if (on_open_) on_open_(path);
+    // A copy, because the hook may set another one.
+    if (const auto hook = on_open_) hook(path);
     return Open(path);
   }
   absl::StatusOr<std::unique_ptr<server::File>> OpenForAppend(const std::string& path) override {

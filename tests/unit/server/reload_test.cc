@@ -136,7 +136,7 @@ void CheckUsed(DurableServer& server) {
   CHECK(server.Run("GET count") == "\"3\"");
   CHECK(server.Run("LRANGE queue 0 -1") == "[\"b\" \"c\"]");
   CHECK(server.Run("HGET fields a") == "\"2\"");
-  CHECK(server.Run("QUOTA.LEFT book user sku") == "[[[:0 :1]]]");
+  CHECK(server.Run("QUOTA.LEFT book user sku") == "[[[\"0\" :1]]]");
   CHECK(server.Run("GET new") == "\"value\"");
   CHECK(server.Run("POLICY.LIST").find("rule") != std::string::npos);
 }
