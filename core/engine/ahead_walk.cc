@@ -5,6 +5,7 @@
 #include "core/engine/scratch.h"
 #include "core/keyspace/compact_value.h"
 #include "core/limit/limits_ahead.h"
+#include "core/limit/reservation.h"
 
 namespace tally {
 namespace {
@@ -54,6 +55,8 @@ void AheadWalk::LookAt(Engine& engine, const Keyspace::Entry& entry, int64_t now
       state.Take(entry);
       if (!IsAhead(*state, now)) return;
       one.rules = RulesAhead(*state, engine.zones(), now);
+      // Where only counters of unknown zones are ahead, nothing can be done.
+      if (one.rules.empty() && !HasEndedHolds(*state, now)) return;
       break;
     }
     case Type::kActive:
