@@ -39,7 +39,7 @@ std::vector<Case> Cases() {
        60'000,
        "[[[\"0\" :5]]]"},
       {{"QUOTA.SETLIMIT Q 7 0 5 60s", "QUOTA.RECORD Q ITEMS x ITEMS s a 1",
-        "QUOTA.RECORD Q -9 x ITEMS 7 a 4 AT 1"},
+        "QUOTA.RECORD Q -9 x ITEMS 7 a 4"},
        "QUOTA.LEFT Q -9 7",
        "[[[\"0\" :1]]]",
        60'000,
