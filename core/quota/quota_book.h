@@ -30,7 +30,7 @@
 // Return also take the time of the event; what counts and what is kept is decided at `now_ms`. A
 // purchase after now is one of now. If one is stored, the clock was set back since: it is read as
 // one of now, and the user's next Buy, refused or not, makes it so for good. So it counts for no
-// longer than a window from then on.
+// longer than a window from then on. Until then NextAhead() finds it.
 //
 // Users and SKUs are records of packed bytes (purchase_block.h, limit_block.h) in two RecordTables,
 // so no operation moves more than one segment of a table. A user of more than 128 purchases is
@@ -200,6 +200,20 @@ class QuotaBook {
   // is left. After the first call, only FreeSome() and the destructor may be called.
   bool FreeSome(size_t segments);
 
+  // Whether purchases after now may be stored: the clock was set back since. They are rare, and so
+  // is what looks for them.
+  bool MayBeAhead(int64_t now_ms) const { return recording_.LatestInstant() > now_ms; }
+  // Where NextAhead() goes on; it begins with a new one.
+  struct AheadCursor {
+    bool is_large = false;
+    uint64_t position = 0;   // of the users that are not large
+    std::string large_from;  // the key from which on large users are looked at next
+  };
+  // Looks at the next `count` users or so. Appends those who have purchases after now, as the texts
+  // of their ids. Returns false at the end. A user who is in the book all the time is found.
+  bool NextAhead(AheadCursor& cursor, int64_t now_ms, size_t count,
+                 std::vector<std::string>& users) const;
+
   // Prefetches into the cache what calls for these users and SKUs will read, so that their cache
   // misses overlap. Changes nothing but speed. At most kMaxPrefetch of each (asserted).
   void Prefetch(std::span<const QuotaId> users, std::span<const QuotaId> skus) const;
@@ -277,8 +291,6 @@ class QuotaBook {
   OpenUser Open(const QuotaId& user, uint64_t hash, int64_t now_ms) const;
   OpenUser Open(const QuotaId& user, int64_t now_ms) const;
   void Store(OpenUser& user);
-  // Whether purchases after now may be stored. They are rare, and so is what looks for them.
-  bool MayBeAhead(int64_t now_ms) const { return recording_.LatestInstant() > now_ms; }
   // These make the user's lines after now lines of now, and return whether there were any.
   bool SetBack(const QuotaId& user, int64_t now_ms);
   bool SetBackLarge(std::string_view key, LargeUser& user, int64_t now_ms);
