@@ -90,6 +90,8 @@ class Shop {
         return Reset();
       case 6:
         return Disturb();
+      case 7:
+        return Confirm();
       default:
         return Buy();
     }
@@ -139,7 +141,8 @@ class Shop {
     std::string history;
     for (const QuotaPurchase& line : model_.History(user)) {
       StrAppend(history, history.empty() ? "" : " ", "[", Show(line.order), " ", Show(line.sku),
-                " ", Show(line.action), " :", line.qty, " :", line.ts_ms, "]");
+                " ", Show(line.action), " :", line.qty, " :", line.ts_ms, " :", line.held_until_ms,
+                "]");
     }
     return StrCat("[", history, "]");
   }
@@ -224,12 +227,23 @@ class Shop {
       order.ts_ms = std::min(order.ts_ms, now_ms_);
     }
     if ((order.once = random_.OneIn(3))) line += " ONCE";
+    if (random_.OneIn(4)) {
+      order.hold_ms = random_.Between(1, random_.OneIn(4) ? 300'000 : 20'000);
+      StrAppend(line, " HOLD ", order.hold_ms, "ms");
+    }
     const auto [applied, item] = model_.Buy(order);
     std::string lefts;
     for (const QuotaItem& each : items) {
       StrAppend(lefts, lefts.empty() ? "" : " ", Show(model_.Left(order.user, each.sku, now_ms_)));
     }
     Expect(line, StrCat("[:", applied ? 1 : 0, " :", item, " [", lefts, "]]"));
+  }
+
+  void Confirm() {
+    const QuotaId user = Pick(kUsers);
+    const QuotaId order = Pick(kOrders);
+    Expect(StrCat("QUOTA.CONFIRM b ", Word(user), " ", Word(order)),
+           model_.Confirm(user, order) ? ":1" : ":0");
   }
 
   void Return() {
