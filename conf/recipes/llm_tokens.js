@@ -26,7 +26,7 @@ async function stream(id, user, parts) {
   let held = 1000;
   if (!(await tallyd.call('LIMIT.RESERVE', id, '30s', key, ...RULES, 'COST', held))[0]) return 'refused';
   for (const tokens of parts) {
-    if (tokens >= held) {
+    while (tokens >= held) {
       if (!(await tallyd.call('LIMIT.EXTEND', id, '30s', key, 'COST', 1000))[0]) return 'cut short';
       held += 1000;
     }

@@ -431,12 +431,12 @@ class QuotaBook {
   size_t purchase_count_ = 0;
   Retention retention_;
   RecordingOrder recording_;
-  bool any_holds_ = false;  // a line was held since the book was made or loaded
   uint64_t seed_;
   std::unique_ptr<Snapshot> snapshot_;
   uint64_t snapshots_ = 0;  // begun so far
   uint64_t sweep_position_ = 0;
   enum class Sweep { kUsers, kLimits, kLarge } sweep_ = Sweep::kUsers;
+  bool any_holds_ = false;  // a line was held since the book was made or loaded
 };
 
 }  // namespace tally
