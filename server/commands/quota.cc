@@ -349,7 +349,7 @@ constexpr Command kCommands[] = {
              {"quota.buy", Buy, -8, kStore, kOneKey,
               "Records an order of a user if every limit leaves room for it.", "1.0.0",
               "book#0 user order ITEMS item(sku action qty:int)... [AT t:time] [ONCE] [HOLD ttl]"}),
-    {"quota.confirm", Confirm, 4, kStore, kOneKey, "Makes what is held of an order a purchase.",
+    {"quota.confirm", Confirm, -4, kStore, kOneKey, "Makes what is held of an order a purchase.",
      "1.0.0", "book#0 user order"},
     {"quota.dellimit", DelLimit, -3, kWrite, kOneKey,
      "Deletes limits of SKUs; purchases made until then never count for them again.", "1.0.0",

@@ -193,9 +193,11 @@ class Walk {
     return held;
   }
 
+  // Mostly what was held last.
   void Confirm() {
-    const QuotaId user = Pick(traffic_.users);
-    const QuotaId order = Pick(traffic_.orders);
+    const bool last = !random_.OneIn(3);
+    const QuotaId user = last ? held_user_ : Pick(traffic_.users);
+    const QuotaId order = last ? held_order_ : Pick(traffic_.orders);
     const size_t held = HeldLines(user);
     const QuotaBook::ConfirmResult result = book_.Confirm(user, order, now_ms_);
     REQUIRE(result.bought == model_.Confirm(user, order));
@@ -234,6 +236,10 @@ class Walk {
     const QuotaOrder order{
         Pick(traffic_.users), Pick(traffic_.orders), items,     EventTime(), random_.OneIn(2),
         random_.OneIn(3),     !random_.OneIn(8),     HoldTime()};
+    if (order.hold_ms > 0) {
+      held_user_ = order.user;
+      held_order_ = order.order;
+    }
     QuotaLefts lefts;
     const QuotaBook::BuyResult result = book_.Buy(order, now_ms_, lefts);
     const auto [applied, item] = model_.Buy(order);
@@ -285,6 +291,8 @@ class Walk {
   }
 
   test::SeededRandom& random_;
+  QuotaId held_user_;
+  QuotaId held_order_;
   Traffic traffic_;
   int64_t now_ms_ = 1'760'000'000'000;
   QuotaBook book_;

@@ -278,6 +278,7 @@ TEST_CASE("QUOTA.BUY HOLD: what it may be, and a sku of that name") {
   REQUIRE(quota.Ask("QUOTA.HISTORY b 1").starts_with("[[o HOLD 0 4 "));
   REQUIRE(quota.Ask("QUOTA.RETURN b 1 o ITEMS HOLD 4 hold 5") == "[4 5]");
   CHECK(quota.Ask("QUOTA.CONFIRM b 1").starts_with("-ERR wrong number"));
+  CHECK(quota.Ask("QUOTA.CONFIRM b 1 o NOW 1").starts_with("-ERR syntax error"));
 }
 
 TEST_CASE("QUOTA.BUY HOLD: what is logged") {

@@ -230,6 +230,8 @@ class Shop {
     if (random_.OneIn(4)) {
       order.hold_ms = random_.Between(1, random_.OneIn(4) ? 300'000 : 20'000);
       StrAppend(line, " HOLD ", order.hold_ms, "ms");
+      held_user_ = order.user;
+      held_order_ = order.order;
     }
     const auto [applied, item] = model_.Buy(order);
     std::string lefts;
@@ -239,9 +241,11 @@ class Shop {
     Expect(line, StrCat("[:", applied ? 1 : 0, " :", item, " [", lefts, "]]"));
   }
 
+  // Mostly what was held last.
   void Confirm() {
-    const QuotaId user = Pick(kUsers);
-    const QuotaId order = Pick(kOrders);
+    const bool last = !random_.OneIn(3);
+    const QuotaId user = last ? held_user_ : Pick(kUsers);
+    const QuotaId order = last ? held_order_ : Pick(kOrders);
     Expect(StrCat("QUOTA.CONFIRM b ", Word(user), " ", Word(order)),
            model_.Confirm(user, order) ? ":1" : ":0");
   }
@@ -278,6 +282,8 @@ class Shop {
   }
 
   SeededRandom& random_;
+  QuotaId held_user_;
+  QuotaId held_order_;
   FakeFileSystem files_;
   Config config_;
   int64_t now_ms_ = 1'760'000'000'000;
