@@ -90,6 +90,8 @@ int64_t LargeUser::ClearedThrough(BookId sku, BookId action) const {
 
 void LargeUser::AddToSums(const PurchaseLine& line) {
   QuantitySums& all = line.is_held() ? held_sums : sums;
+  // What is not in the sums has no part in their answers.
+  if (held_sums.empty()) longest_hold_ms = 0;
   NoteHold(line);
   ForEachTotal(line, [&](BookId action) { all.Add(SumKey(line, action), line.qty); });
 }

@@ -105,7 +105,8 @@ struct LargeUser {
   QuantitySums sums;
   // The same of what is held, by when the hold ends instead of when it was bought.
   QuantitySums held_sums;
-  int64_t longest_hold_ms = 0;  // no line is held for longer from its ts_ms on
+  // Nothing in these is held for longer from its ts_ms on; it matters only if they are not empty.
+  int64_t longest_hold_ms = 0;
   // (sku, action) -> lines recorded up to then are not in the sums, because a limit was deleted.
   absl::btree_map<std::pair<BookId, BookId>, int64_t> cleared;
 

@@ -383,7 +383,8 @@ class QuotaBook {
   bool IsUnsettled(const LargeUser& user) const;
   // Whether the sums may have what is not kept, beside what is older than the horizon.
   bool IsBeyondSums(const LargeUser& user) const {
-    return IsUnsettled(user) || user.longest_hold_ms > retention_.length_ms();
+    return IsUnsettled(user) ||
+           (!user.held_sums.empty() && user.longest_hold_ms > retention_.length_ms());
   }
   template <typename Visit>
   void ForEachDeletion(BookId sku, Visit visit) const;

@@ -30,6 +30,10 @@ class NaiveAudience {
   explicit NaiveAudience(const ActiveOptions& options) : options_(options), zone_(options.zone) {}
 
   int64_t latest() const { return latest_; }
+  // Whether the clock was set back to what has been deleted. Of that only the ids are known.
+  bool HasDeleted(int64_t now) {
+    return first_minute_ > now / kMinute || first_day_ > zone_.DayOf(now);
+  }
 
   uint32_t Touch(const std::string& id, int64_t at, int64_t now, int64_t forget_at) {
     at = std::min(at, now);
@@ -245,6 +249,7 @@ void RunOnce(test::SeededRandom& random, const char* zone, int64_t begin) {
     clock.Step(options.window_ms);
     const int64_t now = clock.now();
     INFO(zone << ", window " << options.window_ms << ", step " << step << ", now " << now);
+    if (naive.HasDeleted(now)) return;
     if (!random.OneIn(4)) {
       int64_t at = now;
       if (random.OneIn(5)) at -= random.Between(0, 2 * options.window_ms + kDay / 4);
