@@ -94,6 +94,15 @@ void QuotaBooks::CountSale(const Call& call, const QuotaOrder& order,
       {place_.database, place_.now});
 }
 
+QuotaBooks::Outcome QuotaBooks::Confirm(const Call& call, const QuotaId& user, const QuotaId& order,
+                                        QuotaBook::ConfirmResult& result) {
+  const auto is_too_much = [](const QuotaBook&) { return false; };
+  return Write(call, is_too_much, [&](QuotaBook& book) {
+    result = book.Confirm(user, order, call.judged_at);
+    return result.changed;
+  });
+}
+
 QuotaBooks::Outcome QuotaBooks::Return(const Call& call, const QuotaReturn& request,
                                        std::vector<int32_t>& credited) {
   const auto is_too_much = [](const QuotaBook&) { return false; };

@@ -56,8 +56,10 @@ bool LeftCounters::Counts(const Counter& counter, const PurchaseLine& line) cons
   } else {
     if (line.action != counter.action || line.resets & kResetInAction) return false;
   }
-  return line.recorded_ms > counter.deleted_ms &&
-         now_ms_ < SaturatingAdd(line.ts_ms, counter.window_ms);
+  if (line.recorded_ms <= counter.deleted_ms) return false;
+  if (line.is_held()) [[unlikely]]
+    return now_ms_ < line.HeldUntil();
+  return now_ms_ < SaturatingAdd(line.ts_ms, counter.window_ms);
 }
 
 template <typename Call>
@@ -90,8 +92,10 @@ void LeftCounters::NoteTime(const PurchaseLine& line) {
   const Sku* sku = Find(line.sku);
   if (sku == nullptr || line.qty == 0) return;
   ForEachConcerned(*sku, line.action, [&](Counter& counter) {
-    if (Counts(counter, line))
-      counter.oldest_ms = std::min({counter.oldest_ms, line.ts_ms, now_ms_});
+    if (!Counts(counter, line)) return;
+    const int64_t leaves_ms =
+        line.is_held() ? line.HeldUntil(now_ms_) : Leaves(counter, line.ts_ms);
+    counter.next_ms = std::min(counter.next_ms, leaves_ms);
   });
 }
 
@@ -148,11 +152,8 @@ void LeftCounters::AppendUses(BookId sku, const TextDictionary* texts,
     const BookId action = counter.action;
     const QuotaId name =
         action.is_text ? QuotaId::Text(texts->TextOf(action.value)) : QuotaId(action.value);
-    // What lies after now is read as now.
-    const int64_t oldest_ms = std::min(counter.oldest_ms, now_ms_);
     out.push_back({name, static_cast<int32_t>(counter.limit), counter.window_ms, counter.bought,
-                   LeftOf(counter),
-                   counter.bought == 0 ? 0 : SaturatingAdd(oldest_ms, counter.window_ms)});
+                   LeftOf(counter), counter.bought == 0 ? 0 : counter.next_ms});
   }
   std::sort(out.begin() + begin, out.end(),
             [](const QuotaUse& a, const QuotaUse& b) { return a.action < b.action; });

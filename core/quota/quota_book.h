@@ -18,6 +18,9 @@
 //     resetting 0 does not change the total of 7.
 //   * An order is known by its id as long as a line of it is kept, even if all of the line was
 //     returned. So a purchase that is delivered again after its return is not applied again.
+//   * The lines of an order that is held count until the hold ends, in every window, and are gone
+//     then, like a purchase that is too old, unless Confirm() made them purchases before. A hold
+//     that ends later than its lines are kept ends with them.
 //   * A return that credited anything is remembered, with ONCE or without. One that credited
 //     nothing, because it came before its order, may be tried again. All lines of one SKU in one
 //     return are one return.
@@ -30,7 +33,8 @@
 // Return also take the time of the event; what counts and what is kept is decided at `now_ms`. A
 // purchase after now is one of now. If one is stored, the clock was set back since: it is read as
 // one of now, and the user's next Buy, refused or not, makes it so for good. So it counts for no
-// longer than a window from then on. Until then NextAhead() finds it.
+// longer than a window from then on, and a hold no longer than it was asked for. Until then
+// NextAhead() finds it.
 //
 // Users and SKUs are records of packed bytes (purchase_block.h, limit_block.h) in two RecordTables,
 // so no operation moves more than one segment of a table. A user of more than 128 purchases is
@@ -81,6 +85,7 @@ struct QuotaOrder {
   bool if_left = false;     // apply it only if it exceeds no limit of its items
   bool once = false;        // apply it only if the user has no order with this id
   bool is_answered = true;  // whether the caller asks what is left
+  int64_t hold_ms = 0;      // for how long it is held from now on; 0: it is a purchase at once
 };
 
 struct QuotaReturn {
@@ -144,6 +149,13 @@ class QuotaBook {
   // changed.
   bool Return(const QuotaReturn& request, int64_t now_ms, std::vector<int32_t>& credited);
 
+  struct ConfirmResult {
+    bool bought = false;   // some of the order is a purchase now
+    bool changed = false;  // it was held until now
+  };
+  // Makes what is held of an order purchases of when it was bought.
+  ConfirmResult Confirm(const QuotaId& user, const QuotaId& order, int64_t now_ms);
+
   // Sets `left` to what is left of each SKU at `at_ms`, in the order of `skus`. `prefetched` says
   // that Prefetch() has just been called for the user and the SKUs.
   void Left(const QuotaId& user, std::span<const QuotaId> skus, int64_t at_ms, int64_t now_ms,
@@ -170,7 +182,8 @@ class QuotaBook {
   void ForEachPurchase(const QuotaId& user, int64_t now_ms, Visit visit) const {
     ForEachKept(EntityKey(user).view(), now_ms, [&](const PurchaseLine& line) {
       visit(QuotaPurchase{line.order, NameOf(line.sku), NameOf(line.action), line.qty,
-                          std::min(line.ts_ms, now_ms)});
+                          std::min(line.ts_ms, now_ms),
+                          line.is_held() ? line.HeldUntil(now_ms) : 0});
     });
   }
 
@@ -365,7 +378,7 @@ class QuotaBook {
   void AppendLimits(BookId sku, const BookActions& actions, std::vector<QuotaLimit>& out) const;
   void AddSkus(const Ids& skus, const Places& places, const BookActions& actions,
                LeftCounters& counters) const;
-  size_t SweepUsers(RecordTable::Segment& segment, int64_t horizon_ms, int64_t now_ms);
+  size_t SweepUsers(RecordTable::Segment& segment, int64_t now_ms);
   // The segment is one of parts, or of whole SKUs.
   void SweepLimits(RecordTable::Segment& segment, bool of_parts, int64_t horizon_ms);
 
@@ -383,11 +396,11 @@ class QuotaBook {
   // Calls visit(line) for each line of the user that is kept, in the order of recording.
   template <typename Visit>
   void ForEachKept(std::string_view key, int64_t now_ms, Visit visit) const {
-    const int64_t horizon_ms = retention_.Horizon(now_ms);
+    const Retention::Moment at = retention_.At(now_ms);
     const auto read = [&](const RecordTable::Record& record) {
       if (!record) return;
       for (PurchaseReader reader(record.payload()); reader.Next();) {
-        if (retention_.Keeps(reader.line(), horizon_ms)) visit(reader.line());
+        if (retention_.Keeps(reader.line(), at)) visit(reader.line());
       }
     };
     const LargeUser* large = FindLarge(key);
@@ -417,6 +430,11 @@ class QuotaBook {
   void PackLarge(std::string_view large_key);
   // Whether the retention has grown and what was gone before is still to be freed.
   bool IsUnsettled(const LargeUser& user) const;
+  // Whether the sums may have what is not kept, beside what is older than the horizon.
+  bool IsBeyondSums(const LargeUser& user) const {
+    return IsUnsettled(user) ||
+           (!user.held_sums.empty() && user.longest_hold_ms > retention_.length_ms());
+  }
   template <typename Visit>
   void ForEachDeletion(BookId sku, Visit visit) const;
   // The indexes are made of what is stored, so a read may make them.
@@ -426,10 +444,12 @@ class QuotaBook {
   void EraseChunks(std::string_view key, LargeUser& user);
   // Frees what is out of retention; returns how many chunks it has looked at.
   size_t DropFromLarge(std::string_view key, LargeUser& user, int64_t now_ms, size_t most_chunks);
-  void DropFromChunk(std::string_view key, LargeUser& user, uint32_t number, int64_t horizon_ms);
+  void DropFromChunk(std::string_view key, LargeUser& user, uint32_t number,
+                     const Retention::Moment& at);
   // Frees what is out of retention in chunks that hold lines of the order. If its id comes again,
   // it is another order, whose returns are not those of the first.
-  void DropOrder(std::string_view key, LargeUser& user, const QuotaId& order, int64_t horizon_ms);
+  void DropOrder(std::string_view key, LargeUser& user, const QuotaId& order,
+                 const Retention::Moment& at);
   // Stores a chunk of returns, or erases it if there are none.
   void PutMarks(std::string_view key, LargeUser& user, uint32_t number,
                 std::span<const ReturnMark> marks);
@@ -443,7 +463,7 @@ class QuotaBook {
                         LeftCounters& counters) const;
   // Whether a line of the order is kept.
   bool LargeKnows(std::string_view key, const LargeUser& user, const QuotaId& order,
-                  int64_t horizon_ms) const;
+                  const Retention::Moment& at) const;
   void AppendToLarge(std::string_view key, LargeUser& user, std::span<const PurchaseLine> lines);
   // Opens the chunks that hold lines of the order.
   OpenUser OpenOrder(const QuotaId& user_id, LargeUser& user, const QuotaId& order, int64_t now_ms);
@@ -467,6 +487,7 @@ class QuotaBook {
   uint64_t snapshots_ = 0;  // begun so far
   uint64_t sweep_position_ = 0;
   enum class Sweep { kUsers, kLimits, kParts, kLarge } sweep_ = Sweep::kUsers;
+  bool any_holds_ = false;  // a line was held since the book was made or loaded
 };
 
 }  // namespace tally

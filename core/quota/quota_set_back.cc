@@ -4,6 +4,19 @@
 #include "core/quota/quota_book.h"
 
 namespace tally {
+namespace {
+
+bool IsAhead(const PurchaseLine& line, int64_t now_ms) {
+  return std::max(line.ts_ms, line.held_at_ms) > now_ms;
+}
+
+// A hold keeps its length.
+void SetBackLine(PurchaseLine& line, int64_t now_ms) {
+  line.ts_ms = std::min(line.ts_ms, now_ms);
+  line.held_at_ms = std::min(line.held_at_ms, now_ms);
+}
+
+}  // namespace
 
 bool QuotaBook::SetBack(const QuotaId& user, int64_t now_ms) {
   const EntityKey key(user);
@@ -13,8 +26,8 @@ bool QuotaBook::SetBack(const QuotaId& user, int64_t now_ms) {
   OpenUser open = Open(user, now_ms);
   bool changed = false;
   for (PurchaseLine& line : open.purchases.lines) {
-    changed |= line.ts_ms > now_ms;
-    line.ts_ms = std::min(line.ts_ms, now_ms);
+    changed |= IsAhead(line, now_ms);
+    SetBackLine(line, now_ms);
   }
   if (changed) Store(open);
   return changed;
@@ -29,9 +42,9 @@ bool QuotaBook::SetBackLarge(std::string_view key, LargeUser& user, int64_t now_
     OpenChunk chunk = large_->Read(key, number);
     bool changed = false;
     for (PurchaseLine& line : chunk.purchases.lines) {
-      if (line.ts_ms <= now_ms) continue;
+      if (!IsAhead(line, now_ms)) continue;
       user.TakeFromSums(line);
-      line.ts_ms = now_ms;
+      SetBackLine(line, now_ms);
       user.AddToSums(line);
       changed = true;
     }

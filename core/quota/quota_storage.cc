@@ -338,10 +338,13 @@ bool QuotaBook::LoadUsers(std::string_view in) {
     int64_t due = record.segment().due;
     PurchaseReader reader(record.payload());
     for (; reader.Next(); ++lines) {
-      due = std::min(due, reader.line().ts_ms);
+      // Limits that are loaded later may make the retention longer (Retention::DueOf).
+      const int64_t line_due = reader.line().is_held() ? INT64_MIN : reader.line().ts_ms;
+      due = std::min(due, line_due);
       if (!UseLoaded(reader.line().sku) || !UseLoaded(reader.line().action)) return false;
     }
     if (reader.malformed() || lines == 0) return false;
+    any_holds_ |= due == INT64_MIN;
     purchase_count_ += lines;
     record.segment().due = due;
     if (reader.rest().empty()) return true;
@@ -392,16 +395,15 @@ bool QuotaBook::LoadChunk(std::string_view key, uint32_t number, std::string_vie
   if (!DecodePurchases(block, purchases) || !purchases.returns.empty()) return false;
   const std::string chunk_key = LargeUsers::ChunkKey(key, number);
   if (large_->chunks.Find(chunk_key)) return false;
-  int64_t earliest_ms = purchases.lines.front().ts_ms;
   for (const PurchaseLine& line : purchases.lines) {
     if (!UseLoaded(line.sku) || !UseLoaded(line.action)) return false;
-    earliest_ms = std::min(earliest_ms, line.ts_ms);
+    any_holds_ |= line.is_held();
   }
   const RecordTable::Record record = large_->chunks.Insert(chunk_key, block.size());
   std::memcpy(record.data(), block.data(), block.size());
   LargeUser& user = large_->Add(key);
   user.lines += purchases.lines.size();
-  user.SetEarliest(number, earliest_ms);
+  user.SetChunk(number, purchases.lines);
   user.indexed = false;
   purchase_count_ += purchases.lines.size();
   return true;

@@ -32,14 +32,15 @@ size_t QuotaBook::MemoryBytes() const {
          (large_ == nullptr ? 0 : large_->MemoryBytes());
 }
 
-size_t QuotaBook::SweepUsers(RecordTable::Segment& segment, int64_t horizon_ms, int64_t now_ms) {
+size_t QuotaBook::SweepUsers(RecordTable::Segment& segment, int64_t now_ms) {
+  const Retention::Moment at = retention_.At(now_ms);
   std::vector<std::string> users;  // keys
   segment.due = RecordTable::Segment::kNothingDue;
   users_.ForEach(segment, [&](const RecordTable::Record& record) {
     bool some_gone = false;
     for (PurchaseReader reader(record.payload()); reader.Next();) {
-      if (retention_.Keeps(reader.line(), horizon_ms)) {
-        segment.due = std::min(segment.due, reader.line().ts_ms);
+      if (retention_.Keeps(reader.line(), at)) {
+        segment.due = std::min(segment.due, retention_.DueOf(reader.line()));
       } else {
         some_gone = true;
       }
@@ -86,7 +87,7 @@ size_t QuotaBook::ExpireSome(int64_t now_ms, size_t budget) {
     if (sweeping_limits) {
       SweepLimits(*segment, sweep_ == Sweep::kParts, horizon_ms);
     } else {
-      freed += SweepUsers(*segment, horizon_ms, now_ms);
+      freed += SweepUsers(*segment, now_ms);
     }
   }
   return freed;
@@ -128,6 +129,7 @@ QuotaBook QuotaBook::Clone() const {
   copy.purchase_count_ = purchase_count_;
   copy.retention_ = retention_;
   copy.recording_ = recording_;
+  copy.any_holds_ = any_holds_;
   return copy;
 }
 

@@ -78,6 +78,7 @@ struct Traffic {
   size_t most_qty = 11;
   std::vector<QuotaId> actions = kActions;
   size_t most_limits = 3;  // set or deleted at a time
+  size_t holds = 4;        // one order of so many is held
 };
 
 class Walk {
@@ -94,6 +95,7 @@ class Walk {
   void Step() {
     if (!random_.OneIn(3)) now_ms_ += random_.Between(0, random_.OneIn(20) ? 200'000 : 3000);
     model_.Tick(now_ms_);
+    if (random_.OneIn(8)) return Confirm();
     switch (random_.Below(16)) {
       case 0:
       case 1:
@@ -194,6 +196,30 @@ class Walk {
     return now_ms + static_cast<int64_t>(random_.Below(traffic_.most_returns));
   }
 
+  // Also for longer than its lines are kept.
+  int64_t HoldTime() {
+    if (!random_.OneIn(traffic_.holds)) return 0;
+    return random_.OneIn(6) ? random_.Between(100'000, 500'000) : random_.Between(1, 60'000);
+  }
+
+  size_t HeldLines(const QuotaId& user) const {
+    size_t held = 0;
+    book_.ForEachPurchase(
+        user, now_ms_, [&](const QuotaPurchase& line) { held += line.held_until_ms != 0 ? 1 : 0; });
+    return held;
+  }
+
+  // Mostly what was held last.
+  void Confirm() {
+    const bool last = !random_.OneIn(3);
+    const QuotaId user = last ? held_user_ : Pick(traffic_.users);
+    const QuotaId order = last ? held_order_ : Pick(traffic_.orders);
+    const size_t held = HeldLines(user);
+    const QuotaBook::ConfirmResult result = book_.Confirm(user, order, now_ms_);
+    REQUIRE(result.bought == model_.Confirm(user, order));
+    REQUIRE(result.changed == (HeldLines(user) < held));
+  }
+
   void SetLimits() {
     std::vector<QuotaLimitSpec> specs;
     const QuotaId often = Pick(kSkus);
@@ -228,9 +254,13 @@ class Walk {
       items.push_back({Pick(kSkus), Pick(traffic_.actions),
                        static_cast<int32_t>(random_.Below(traffic_.most_qty + 1))});
     }
-    const QuotaOrder order{Pick(traffic_.users), Pick(traffic_.orders), items,
-                           EventTime(),          random_.OneIn(2),      random_.OneIn(3),
-                           !random_.OneIn(8)};
+    const QuotaOrder order{
+        Pick(traffic_.users), Pick(traffic_.orders), items,     EventTime(), random_.OneIn(2),
+        random_.OneIn(3),     !random_.OneIn(8),     HoldTime()};
+    if (order.hold_ms > 0) {
+      held_user_ = order.user;
+      held_order_ = order.order;
+    }
     QuotaLefts lefts;
     const QuotaBook::BuyResult result = book_.Buy(order, now_ms_, lefts);
     const auto [applied, item] = model_.Buy(order);
@@ -282,6 +312,8 @@ class Walk {
   }
 
   test::SeededRandom& random_;
+  QuotaId held_user_;
+  QuotaId held_order_;
   Traffic traffic_;
   int64_t now_ms_ = 1'760'000'000'000;
   QuotaBook book_;

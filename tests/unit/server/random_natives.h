@@ -195,6 +195,10 @@ inline RandomNatives::Words RandomNatives::Active(int64_t now_ms) {
   }
   const Words at = At(now_ms);
   const Words ids = {Name('i', 60), Name('i', 60)};
+  if (random_.OneIn(20)) {
+    return random_.OneIn(2) ? Words{"ACTIVE.ALTER", Key('A'), "WINDOW", Period()}
+                            : Words{"ACTIVE.ALTER", Key('A'), "KEEP", Period()};
+  }
   if (at.empty()) return Joined({"ACTIVE.TOUCH", Key('A')}, ids);
   return Joined({"ACTIVE.TOUCHAT", Key('A'), at[1]}, ids);
 }
@@ -212,6 +216,7 @@ inline RandomNatives::Words RandomNatives::Quota(int64_t now_ms) {
                               : Words{"QUOTA.RESET", key, user()};
     case 2:
     case 3:
+      if (random_.OneIn(3)) return {"QUOTA.CONFIRM", key, user(), Name('o', 30)};
       return Joined({"QUOTA.RETURN", key, user(), Name('o', 30), "ITEMS", sku(), Number(4)},
                     random_.OneIn(3) ? Words{"ONCE"} : Words{});
     default:
@@ -224,6 +229,7 @@ inline RandomNatives::Words RandomNatives::Quota(int64_t now_ms) {
   } while (random_.OneIn(3));
   words = Joined(std::move(words), At(now_ms));
   if (random_.OneIn(4)) words.push_back("ONCE");
+  if (random_.OneIn(4)) words = Joined(std::move(words), {"HOLD", Period()});
   return words;
 }
 
