@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "server/config/config.h"
@@ -47,6 +48,7 @@ void CallRecorder::Record(const Client& client, const CommandTable::Item& item, 
 void CallRecorder::CountFailure(const Client& client, const CommandTable::Item& item,
                                 size_t reply_begin) {
   ++server_.stats.by_command[item.id].failed;
+  if (std::exchange(server_.stats.error_is_counted, false)) return;
   server_.stats.CountError(ErrorText(client.output.Copy(reply_begin, kMaxError)));
 }
 

@@ -2,6 +2,7 @@
 // shows.
 #pragma once
 
+#include <memory>
 #include <random>
 #include <string>
 
@@ -23,6 +24,7 @@ class MemoryMeter;
 class Persistence;
 class Process;
 class PubSub;
+class ScriptEngine;
 struct Config;
 struct Pause;
 struct Stats;
@@ -38,6 +40,7 @@ struct ServerFigures {
   const KeyTracking& tracking;
   const LoopStats& loop;
   const HotKeys& hot_keys;
+  const std::shared_ptr<ScriptEngine>& scripts;  // null before the first script
   MemoryMeter& memory;      // takes a sample when it is asked
   std::mt19937_64& random;  // for what is estimated from a sample of keys
   const std::string& run_id;

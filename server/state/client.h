@@ -101,6 +101,7 @@ struct Client {
   absl::flat_hash_set<std::string> shard_channels;
   std::unique_ptr<Tracking> tracking;  // null if the client does not track keys
   bool monitor = false;
+  bool of_scripts = false;    // makes the calls of scripts
   bool takes_events = false;  // an HTTP client that EventStreams holds
   bool no_evict = false;
   bool no_touch = false;
