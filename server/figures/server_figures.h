@@ -41,8 +41,8 @@ struct ServerFigures {
   const LoopStats& loop;
   const HotKeys& hot_keys;
   const std::shared_ptr<ScriptEngine>& scripts;  // null before the first script
-  MemoryMeter& memory;      // takes a sample when it is asked
-  std::mt19937_64& random;  // for what is estimated from a sample of keys
+  MemoryMeter& memory;                           // takes a sample when it is asked
+  std::mt19937_64& random;                       // for what is estimated from a sample of keys
   const std::string& run_id;
   const std::string& config_path;  // absolute; empty if there is no file
   const bool& loading;

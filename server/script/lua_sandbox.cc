@@ -72,8 +72,8 @@ void OpenBase(lua_State* lua) {
   Publish(lua, LUA_COLIBNAME);
 }
 
-// For the metatable below the top of the stack, getmetatable returns a proxy of a table like it, with
-// the value at the top as `__index`. Pops the value.
+// For the metatable below the top of the stack, getmetatable returns a proxy of a table like it,
+// with the value at the top as `__index`. Pops the value.
 void ShowCopy(lua_State* lua) {
   lua_newtable(lua);
   lua_insert(lua, -2);

@@ -11,6 +11,7 @@
 #include "server/command/command_table.h"
 #include "server/effects/effect_stream.h"
 #include "server/interfaces/command_runner.h"
+#include "server/resp/reply_reader.h"
 #include "server/script/lua_sandbox.h"
 #include "server/script/lua_stack.h"
 #include "server/script/lua_to_reply.h"

@@ -22,7 +22,6 @@ SCRIPTS = [f"return redis.{how}({command})" for how in ("call", "pcall") for com
     "redis.pcall('INCR','list') return redis.pcall('INCR','list')",
     "local e = redis.pcall('INCR','list') return {err = e.err}",
     "local e = redis.pcall('INCR','list') e.err = nil return e",
-    "local e = redis.pcall('INCR','list') return {e, e}",
     "local ok, e = pcall(redis.call, 'GET') return e",
     "error(redis.pcall('GET'))",
     "error({err = 'MY error'})",
