@@ -15,6 +15,7 @@
 #include "server/interfaces/process.h"
 #include "server/memory/memory_usage.h"
 #include "server/script/script_engine.h"
+#include "server/state/blocked_clients.h"
 #include "server/state/client_table.h"
 #include "server/state/client_text.h"
 #include "server/state/clock.h"
@@ -105,9 +106,9 @@ void AddClientsRows(const ServerFigures& server, InfoRows& rows) {
   rows.Row("maxclients", server.config.maxclients);
   rows.Row("client_recent_max_input_buffer", input);
   rows.Row("client_recent_max_output_buffer", output);
-  rows.Row("blocked_clients", postponed);
+  rows.Row("blocked_clients", postponed + server.blocked.clients());
   rows.Row("tracking_clients", server.tracking.clients());
-  rows.Row("clients_in_timeout_table", 0);
+  rows.Row("clients_in_timeout_table", server.blocked.with_deadline());
 }
 
 void AddMemoryRows(const ServerFigures& server, InfoRows& rows) {

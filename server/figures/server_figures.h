@@ -12,6 +12,7 @@ class Engine;
 
 namespace tally::server {
 
+class BlockedClients;
 class ClientTable;
 class Clock;
 class CommandTable;
@@ -38,6 +39,7 @@ struct ServerFigures {
   const ClientTable& clients;
   const PubSub& pubsub;
   const KeyTracking& tracking;
+  const BlockedClients& blocked;
   const LoopStats& loop;
   const HotKeys& hot_keys;
   const std::shared_ptr<ScriptEngine>& scripts;  // null before the first script

@@ -238,6 +238,7 @@ class CommandHarness {
     state.watches.UnwatchAll(client);
     state.pubsub.Forget(client);
     state.tracking.Stop(client);
+    state.blocked.Take(client);
     state.clients.Remove(client);
   }
 
