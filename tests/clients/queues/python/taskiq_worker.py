@@ -1,54 +1,67 @@
-"""taskiq's worker with its lists and pub/sub in Redis (BRPOP). Usage: taskiq_worker.py port"""
+"""taskiq's receiver with its lists in Redis (BRPOP), or by pub/sub. It runs beside the caller: a worker of taskiq in a
+process of its own takes five seconds to end. Usage: taskiq_worker.py port"""
 
 import asyncio
-import os
+import contextlib
+import logging
 import sys
 
-from taskiq import InMemoryBroker
+from taskiq.api import run_receiver_task
 from taskiq_redis import ListQueueBroker, PubSubBroker, RedisAsyncResultBackend
 
-from worker import restart_server, show, worker
+from worker import restart_server, show
 
-PORT = os.environ.get("REDIS_PORT") or sys.argv[1]
-URL = f"redis://127.0.0.1:{PORT}"
+logging.disable(logging.CRITICAL)  # what fails is shown by its result
+URL = f"redis://127.0.0.1:{sys.argv[1]}"
 WAIT = {"timeout": 30, "check_interval": 0.02}
 
 
-def with_results(broker):
-    return broker.with_result_backend(RedisAsyncResultBackend(URL, result_ex_time=100))
-
-
-listed = with_results(ListQueueBroker(URL, queue_name="listed"))
-
-
-@listed.task(task_name="add")
-async def add(left, right):
+def add(left, right):
     return left + right
 
 
-@listed.task(task_name="wrong")
-async def wrong():
+def wrong():
     raise ValueError("wrong by design")
 
 
-async def steps():
-    show("add", (await (await add.kiq(1, 2)).wait_result(**WAIT)).return_value)
-    tasks = [await add.kiq(i, i) for i in range(20)]
-    show("twenty", [(await task.wait_result(**WAIT)).return_value for task in tasks])
-    result = await (await wrong.kiq()).wait_result(**WAIT)
-    show("wrong", result.is_err, repr(result.error))
+@contextlib.asynccontextmanager
+async def receiver(broker):
+    task = asyncio.create_task(run_receiver_task(broker))
+    yield
+    task.cancel()
+    await asyncio.wait([task])
+
+
+async def result(task):
+    return (await task.wait_result(**WAIT)).return_value
+
+
+async def steps(name, broker):
+    """With a receiver that listens."""
+    adding, failing = broker.register_task(add, "add"), broker.register_task(wrong, "wrong")
+    show(name, "add", await result(await adding.kiq(1, 2)))
+    show(name, "twenty", [await result(task) for task in [await adding.kiq(i, i) for i in range(20)]])
+    failed = await (await failing.kiq()).wait_result(**WAIT)
+    show(name, "wrong", failed.is_err, repr(failed.error))
 
 
 async def main():
+    results = RedisAsyncResultBackend(URL, result_ex_time=100)
+    listed = ListQueueBroker(URL, queue_name="listed").with_result_backend(results)
     await listed.startup()
-    before = await add.kiq(5, 6)
-    show("before anybody works", await before.is_ready())
-    with worker("taskiq", "worker", "taskiq_worker:listed", "--workers", "1", "--log-level", "ERROR",
-                "--shutdown-timeout", "1", port=PORT):
-        show("then", (await before.wait_result(**WAIT)).return_value)
-        await steps()
+    waiting = await listed.register_task(add, "add").kiq(5, 6)
+    show("before anybody works", await waiting.is_ready())
+    restart_server()
+    async with receiver(listed):
+        show("then", await result(waiting))
+        await steps("list", listed)
+    published = PubSubBroker(URL, queue_name="published").with_result_backend(results)
+    await published.startup()
+    async with receiver(published):
+        await asyncio.sleep(0.5)  # who does not listen yet gets nothing
+        await steps("pub/sub", published)
+    await published.shutdown()
     await listed.shutdown()
 
 
-if __name__ == "__main__":
-    asyncio.run(main())
+asyncio.run(main())

@@ -117,7 +117,7 @@ def main
     Process.wait(worker)
   end
   show 'worker ended', $?.exitstatus, Sidekiq::ProcessSet.new.size
-  show 'counts', Sidekiq::Stats.new.then { |stats| [stats.enqueued, stats.dead_size, stats.queues] }
+  show 'counts', Sidekiq::Stats.new.then { |stats| [stats.enqueued, stats.dead_size, stats.queues.sort] }
 end
 
 main if $PROGRAM_NAME == __FILE__
