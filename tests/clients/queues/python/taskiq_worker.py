@@ -6,6 +6,7 @@ import contextlib
 import logging
 import sys
 
+from taskiq import AsyncTaskiqTask
 from taskiq.api import run_receiver_task
 from taskiq_redis import ListQueueBroker, PubSubBroker, RedisAsyncResultBackend
 
@@ -24,6 +25,15 @@ def wrong():
     raise ValueError("wrong by design")
 
 
+async def started(kind):
+    broker = kind(URL, queue_name=kind.__name__)
+    broker = broker.with_result_backend(RedisAsyncResultBackend(URL, result_ex_time=100))
+    broker.register_task(add, "add")
+    broker.register_task(wrong, "wrong")
+    await broker.startup()
+    return broker
+
+
 @contextlib.asynccontextmanager
 async def receiver(broker):
     task = asyncio.create_task(run_receiver_task(broker))
@@ -38,7 +48,7 @@ async def result(task):
 
 async def steps(name, broker):
     """With a receiver that listens."""
-    adding, failing = broker.register_task(add, "add"), broker.register_task(wrong, "wrong")
+    adding, failing = broker.find_task("add"), broker.find_task("wrong")
     show(name, "add", await result(await adding.kiq(1, 2)))
     show(name, "twenty", [await result(task) for task in [await adding.kiq(i, i) for i in range(20)]])
     failed = await (await failing.kiq()).wait_result(**WAIT)
@@ -46,22 +56,21 @@ async def steps(name, broker):
 
 
 async def main():
-    results = RedisAsyncResultBackend(URL, result_ex_time=100)
-    listed = ListQueueBroker(URL, queue_name="listed").with_result_backend(results)
-    await listed.startup()
-    waiting = await listed.register_task(add, "add").kiq(5, 6)
-    show("before anybody works", await waiting.is_ready())
+    listed = await started(ListQueueBroker)
+    left = await listed.find_task("add").kiq(5, 6)
+    show("before anybody works", await left.is_ready())
+    await listed.shutdown()
     restart_server()
+    listed = await started(ListQueueBroker)
     async with receiver(listed):
-        show("then", await result(waiting))
+        show("after the restart", await result(AsyncTaskiqTask(left.task_id, listed.result_backend)))
         await steps("list", listed)
-    published = PubSubBroker(URL, queue_name="published").with_result_backend(results)
-    await published.startup()
+    await listed.shutdown()
+    published = await started(PubSubBroker)
     async with receiver(published):
         await asyncio.sleep(0.5)  # who does not listen yet gets nothing
         await steps("pub/sub", published)
     await published.shutdown()
-    await listed.shutdown()
 
 
 asyncio.run(main())
