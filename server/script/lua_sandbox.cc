@@ -25,10 +25,16 @@ void Store(lua_State* lua, const char& key) {  // the value at the top, which st
 
 int RefuseWrite(lua_State* lua) { return luaL_error(lua, "Attempt to modify a readonly table"); }
 
+// A script may also call it, with anything; the texts are those of Redis.
 int RefuseMissing(lua_State* lua) {
+  if (lua_gettop(lua) != 2) {
+    return luaL_error(lua, "Wrong number of arguments to luaProtectedTableError");
+  }
   const char* name = lua_tostring(lua, 2);
-  return luaL_error(lua, "Script attempted to access nonexistent global variable '%s'",
-                    name != nullptr ? name : "?");
+  if (name == nullptr) {
+    return luaL_error(lua, "Second argument to luaProtectedTableError must be a string or number");
+  }
+  return luaL_error(lua, "Script attempted to access nonexistent global variable '%s'", name);
 }
 
 // The functions of the base library that scripts get, as redis-server 7.0 chooses them.

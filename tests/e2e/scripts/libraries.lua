@@ -221,3 +221,11 @@ return {tostring(getmetatable(_G).__metatable), tostring(getmetatable(_G).x), to
 return tostring(rawequal(getmetatable(_G), getmetatable(_G)))
 ---
 return nosuch
+---
+local ok, e = pcall(getmetatable(_G).__index) return e
+---
+local ok, e = pcall(getmetatable(_G).__index, _G, {}) return e
+---
+return _G[{}]
+---
+return _G[1.5]
