@@ -22,6 +22,9 @@ CLIENTS = 8
 LISTS = ["a", "b", "c"]
 SETS = ["x", "y"]
 KEYS = LISTS + SETS
+# A value that replaces one of another type wakes nobody. But if a transaction has created that other one, Redis wakes
+# who waits for the key, provided that anybody waits for that other type, at whatever key. So not in transactions.
+REPLACING = ("SORT", "ZUNIONSTORE", "ZRANGESTORE")
 
 
 class Caller:
@@ -194,6 +197,8 @@ def run_chance(report, ports):
         else:
             if pairs.queueing[who]:
                 words = dice.choice([["EXEC"], ["EXEC"], change_words(dice), change_words(dice), wait_words(dice)])
+                if words[0] in REPLACING:
+                    words = ["DBSIZE"]
             else:
                 words = dice.choice([["MULTI"], *[change_words(dice)] * 5, *[wait_words(dice)] * 6])
             if words[0] in ("MULTI", "EXEC"):
