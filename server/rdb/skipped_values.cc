@@ -22,18 +22,17 @@ void SkippedValues::Add(std::string_view kind, uint64_t database, std::string_vi
   found.names.push_back(std::move(shown));
 }
 
-std::string SkippedValues::Text() const {
-  std::string text;
+void SkippedValues::ForEachLine(absl::FunctionRef<void(std::string_view line)> visit) const {
   for (const auto& [name, kind] : kinds_) {
-    StrAppend(text, text.empty() ? "" : "\n", name, ": ", kind.count, ": ");
+    std::string line = StrCat(name, ": ", kind.count, ": ");
     const char* separator = "";
     for (const std::string& key : kind.names) {
-      StrAppend(text, separator, key);
+      StrAppend(line, separator, key);
       separator = ", ";
     }
-    if (kind.count > kind.names.size()) text += ", ...";
+    if (kind.count > kind.names.size()) line += ", ...";
+    visit(line);
   }
-  return text;
 }
 
 }  // namespace tally::rdb

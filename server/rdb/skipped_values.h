@@ -3,6 +3,7 @@
 #pragma once
 
 #include <absl/container/btree_map.h>
+#include <absl/functional/function_ref.h>
 
 #include <cstdint>
 #include <string>
@@ -17,8 +18,8 @@ class SkippedValues {
 
   void Add(std::string_view kind, uint64_t database, std::string_view name);
   bool empty() const { return kinds_.empty(); }
-  // A line for each kind: "stream: 12, which are: a, b, db3:c, …". Without a line end at the end.
-  std::string Text() const;
+  // A line for each kind, without a line end: "stream: 12: a, b, db3:c, ...".
+  void ForEachLine(absl::FunctionRef<void(std::string_view line)> visit) const;
 
  private:
   struct Kind {
