@@ -55,12 +55,14 @@ std::optional<RedisFiles> LooseFiles(FileSystem& files, const Config& config) {
   return std::nullopt;
 }
 
+bool IsTaken(FileSystem& files, const std::string& path) {
+  return IsThere(files, path) || !IsEmpty(files, path);
+}
+
+// The first name that is free, so that the one without a number is there if any is.
 std::string AsideName(FileSystem& files, const std::string& path) {
   std::string name = StrCat(path, kAside);
-  const auto is_taken = [&](const std::string& one) {
-    return IsThere(files, one) || !IsEmpty(files, one);
-  };
-  for (int i = 2; is_taken(name); ++i) name = StrCat(path, kAside, "-", i);
+  for (int i = 2; IsTaken(files, name); ++i) name = StrCat(path, kAside, "-", i);
   return name;
 }
 
@@ -126,11 +128,7 @@ absl::StatusOr<std::string> SetAside(FileSystem& files, const std::string& path)
 }
 
 bool IsSetAside(FileSystem& files, const std::string& path) {
-  const auto names = files.List(FolderOf(path));
-  const std::string begin = StrCat(path.substr(path.rfind('/') + 1), kAside);
-  return names.ok() && std::any_of(names->begin(), names->end(), [&](const std::string& name) {
-           return name.starts_with(begin);
-         });
+  return IsTaken(files, StrCat(path, kAside));
 }
 
 }  // namespace tally::server
