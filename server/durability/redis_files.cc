@@ -1,6 +1,7 @@
 #include "server/durability/redis_files.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "core/bytes/str_cat.h"
@@ -55,6 +56,14 @@ std::optional<RedisFiles> LooseFiles(FileSystem& files, const Config& config) {
   return std::nullopt;
 }
 
+// A log may begin with a snapshot: then its name says what it is.
+absl::StatusOr<bool> LooksLikeLog(File& file) {
+  char first = '*';
+  const auto count = file.ReadAt(0, std::span(&first, 1));
+  if (!count.ok()) return count.status();
+  return first == '*' || first == '#' || file.path().ends_with(".aof");
+}
+
 bool IsTaken(FileSystem& files, const std::string& path) {
   return IsThere(files, path) || !IsEmpty(files, path);
 }
@@ -102,8 +111,9 @@ absl::StatusOr<RedisFiles> RedisFilesAt(FileSystem& files, const std::string& pa
   if (!names.ok() || names->empty()) {
     const auto file = files.OpenForRead(path);
     if (!file.ok()) return file.status();
-    // Whether it is a log shows in its first bytes; a snapshot that is followed by commands is one.
-    return RedisFiles{.paths = {path}, .is_log = true, .originals = {}};
+    const auto is_log = LooksLikeLog(**file);
+    if (!is_log.ok()) return is_log.status();
+    return RedisFiles{.paths = {path}, .is_log = *is_log, .originals = {}};
   }
   for (const std::string& name : *names) {
     if (!name.ends_with(".manifest") || name.starts_with("temp-")) continue;
