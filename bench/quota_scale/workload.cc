@@ -139,7 +139,7 @@ std::string Workload::HistoryAt(size_t place) const {
   for (size_t round = 0; round < kOrdersOfAUser; ++round) {
     const size_t index = round * users_ + place;
     for (size_t i = kLineBegin[round]; i < kLineBegin[round + 1]; ++i) {
-      wire += "*5\r\n";
+      wire += "*6\r\n";
       for (const int64_t id :
            {kFirstOrder + static_cast<int64_t>(index), lines[i].sku, lines[i].action}) {
         const Int64Text text(id);
@@ -149,7 +149,8 @@ std::string Workload::HistoryAt(size_t place) const {
         wire += text.view();
         wire += "\r\n";
       }
-      for (const int64_t number : {lines[i].qty, OrderedAtSeconds(index) * 1000}) {
+      constexpr int64_t kNotHeld = 0;
+      for (const int64_t number : {lines[i].qty, OrderedAtSeconds(index) * 1000, kNotHeld}) {
         wire += ':';
         AppendInt64(wire, number);
         wire += "\r\n";

@@ -55,6 +55,8 @@ def fetched_parts(paths):
 def main():
     build, version, epoch = pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:]
     paths = archives(build) | compiled(build)
+    # Made of the sources that its package has.
+    paths = {pathlib.Path("/usr/src/liblzf/lzf_d.c") if path.name == "liblzf.a" else path for path in paths}
     fetched = {path for path in paths if "/package/libraries/" in str(path)}
     parts = debian_parts(paths - fetched) | fetched_parts(fetched)
     listed = sorted(item for item in parts.items() if item[0] not in NO_PART)

@@ -6,13 +6,20 @@
 #include "core/bytes/heap_size.h"
 
 namespace tally {
+namespace {
+
+void CheckOptions(const ActiveOptions& options) {
+  Check(options.window_ms > 0 && options.window_ms <= ActiveOptions::kMaxWindowMs,
+        "a window is above 0 and bounded");
+  Check(options.keep_ms > 0 && options.keep_ms <= ActiveOptions::kMaxKeepMs,
+        "days are kept for a bounded time");
+}
+
+}  // namespace
 
 ActiveSet::ActiveSet(uint64_t seed, ActiveOptions options)
     : seed_(seed), options_(std::move(options)), ids_(seed) {
-  Check(options_.window_ms > 0 && options_.window_ms <= ActiveOptions::kMaxWindowMs,
-        "a window is above 0 and bounded");
-  Check(options_.keep_ms > 0 && options_.keep_ms <= ActiveOptions::kMaxKeepMs,
-        "days are kept for a bounded time");
+  CheckOptions(options_);
 }
 
 void ActiveSet::AdvanceTo(int64_t at, int64_t forget_at) {
@@ -82,7 +89,7 @@ void ActiveSet::SetBack(int64_t now) {
 uint32_t ActiveSet::Touch(std::span<const std::string_view> ids, int64_t at, int64_t now,
                           int64_t forget_at) {
   at = std::min(at, now);
-  if (latest_ > now) [[unlikely]]
+  if (IsAhead(now)) [[unlikely]]
     SetBack(now);
   if (at > latest_) AdvanceTo(at, forget_at);
   const int32_t day = options_.zone.DayOf(at);
@@ -95,6 +102,31 @@ uint32_t ActiveSet::Touch(std::span<const std::string_view> ids, int64_t at, int
   }
   NoteOnline();
   return Online(now);
+}
+
+void ActiveSet::Alter(int64_t window_ms, int64_t keep_ms, int64_t now, int64_t forget_at) {
+  if (latest_ > now) [[unlikely]]
+    SetBack(now);
+  // A longer time holds for what has not been deleted yet.
+  options_.keep_ms = keep_ms;
+  AdvanceTo(now, forget_at);
+  const bool is_longer = window_ms > options_.window_ms;
+  options_.window_ms = window_ms;
+  CheckOptions(options_);
+  if (is_longer) {
+    FillWindow();
+  } else {
+    online_.Advance(latest_ - window_ms);
+  }
+  NoteOnline();
+}
+
+void ActiveSet::FillWindow() {
+  online_ = OnlineWindow();
+  online_.Advance(latest_ - options_.window_ms);
+  for (uint32_t number = 1; number <= ids_.last_number(); ++number) {
+    if (!forgotten_.contains(number)) online_.Add(last_seen_.Get(number));
+  }
 }
 
 void ActiveSet::TouchNew(std::string_view id, int64_t at, int32_t day_number) {

@@ -47,6 +47,19 @@ Audiences::Touched Audiences::Touch(std::string_view key, std::span<const std::s
   return touched;
 }
 
+Audiences::Altered Audiences::Alter(std::string_view key, const Change& change) {
+  Altered altered;
+  ActiveSet* set = SetOf(place_.keyspace().FindForWrite(key, place_.now), altered);
+  if (set == nullptr) return altered;
+  const ActiveOptions& options = set->options();
+  altered.missing_zone = options.zone.is_missing() && !place_.replaying;
+  if (altered.missing_zone) return altered;
+  set->Alter(change.window_ms.value_or(options.window_ms), change.keep_ms.value_or(options.keep_ms),
+             change.judged_at, change.forget_at);
+  altered.changed = true;
+  return altered;
+}
+
 KeyOutcome Audiences::Forget(std::string_view key, std::span<const std::string_view> ids,
                              int64_t& forgotten) {
   KeyOutcome outcome;

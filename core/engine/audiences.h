@@ -36,6 +36,18 @@ class Audiences {
   Touched Touch(std::string_view key, std::span<const std::string_view> ids, EventInstants time,
                 std::optional<int64_t> forget_at = {});
 
+  // Changes options of a set; those that are not given stay. `forget_at` as for Touch.
+  struct Change {
+    std::optional<int64_t> window_ms;
+    std::optional<int64_t> keep_ms;
+    int64_t judged_at = 0;
+    int64_t forget_at = 0;
+  };
+  struct Altered : KeyOutcome {
+    bool missing_zone = false;
+  };
+  Altered Alter(std::string_view key, const Change& change);
+
   // Sets `forgotten` to how many of the ids were known.
   KeyOutcome Forget(std::string_view key, std::span<const std::string_view> ids,
                     int64_t& forgotten);

@@ -11,10 +11,6 @@ namespace {
 
 constexpr Type kType = kTypeOf<QuotaBook>;
 
-std::string TextOf(const QuotaId& id) {
-  return id.is_text() ? std::string(id.text()) : StrCat(id.number());
-}
-
 QuotaBook* BookOf(const Keyspace::Entry& entry, KeyOutcome& outcome) {
   outcome.found = static_cast<bool>(entry);
   outcome.wrong_type = outcome.found && entry.type() != kType;
@@ -96,6 +92,15 @@ void QuotaBooks::CountSale(const Call& call, const QuotaOrder& order,
       call.book,
       StrCat("QUOTA ", TextOf(item.sku), ' ', TextOf(item.action), ' ', TextOf(order.user)),
       {place_.database, place_.now});
+}
+
+QuotaBooks::Outcome QuotaBooks::Confirm(const Call& call, const QuotaId& user, const QuotaId& order,
+                                        QuotaBook::ConfirmResult& result) {
+  const auto is_too_much = [](const QuotaBook&) { return false; };
+  return Write(call, is_too_much, [&](QuotaBook& book) {
+    result = book.Confirm(user, order, call.judged_at);
+    return result.changed;
+  });
 }
 
 QuotaBooks::Outcome QuotaBooks::Return(const Call& call, const QuotaReturn& request,

@@ -46,6 +46,8 @@ class QuotaBooks {
   // only if every limit leaves room for all of it. See QuotaBook::Buy.
   Outcome Buy(const Call& call, const QuotaOrder& order, QuotaBook::BuyResult& result,
               QuotaLefts& left);
+  Outcome Confirm(const Call& call, const QuotaId& user, const QuotaId& order,
+                  QuotaBook::ConfirmResult& result);
   // Sets `credited` to the quantity credited of each item.
   Outcome Return(const Call& call, const QuotaReturn& request, std::vector<int32_t>& credited);
   // Sets `reset` to the number of users of whom anything was forgotten.

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "core/base/check.h"
+#include "core/base/saturating.h"
 
 namespace tally {
 namespace {
@@ -19,26 +21,65 @@ size_t BytesOf(const Tree& tree) {
   return tree.size() * sizeof(typename Tree::value_type) * 4 / 3;
 }
 
+using FirstOfChunks = absl::btree_map<uint32_t, int64_t>;
+using ByInstant = absl::btree_set<std::pair<int64_t, uint32_t>>;
+
+void PutFirst(FirstOfChunks& firsts, ByInstant& by_instant, uint32_t chunk, int64_t first_ms) {
+  const auto [at, is_new] = firsts.try_emplace(chunk, first_ms);
+  if (!is_new) {
+    if (at->second == first_ms) return;
+    by_instant.erase({at->second, chunk});
+    at->second = first_ms;
+  }
+  by_instant.insert({first_ms, chunk});
+}
+
+void RemoveFirst(FirstOfChunks& firsts, ByInstant& by_instant, uint32_t chunk) {
+  const auto at = firsts.find(chunk);
+  if (at == firsts.end()) return;
+  by_instant.erase({at->second, chunk});
+  firsts.erase(at);
+}
+
 }  // namespace
 
 uint32_t LargeUser::HashOf(const QuotaId& order) {
   return static_cast<uint32_t>(absl::HashOf(order));
 }
 
-void LargeUser::SetEarliest(uint32_t chunk, int64_t ts_ms) {
-  const auto [at, is_new] = chunks.try_emplace(chunk, ts_ms);
-  if (!is_new) {
-    if (at->second == ts_ms) return;
-    by_time.erase({at->second, chunk});
-    at->second = ts_ms;
+void LargeUser::SetChunk(uint32_t chunk, std::span<const PurchaseLine> lines) {
+  constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
+  int64_t ts_ms = kNone;
+  int64_t hold_end_ms = kNone;
+  bool any_held = false;
+  for (const PurchaseLine& line : lines) {
+    ts_ms = std::min(ts_ms, line.ts_ms);
+    if (!line.is_held()) continue;
+    any_held = true;
+    hold_end_ms = std::min(hold_end_ms, line.HeldUntil());
   }
-  by_time.insert({ts_ms, chunk});
+  PutFirst(chunks, by_time, chunk, ts_ms);
+  if (any_held) {
+    PutFirst(held_chunks, by_hold_end, chunk, hold_end_ms);
+  } else {
+    RemoveFirst(held_chunks, by_hold_end, chunk);
+  }
 }
 
 void LargeUser::RemoveChunk(uint32_t chunk) {
-  const auto at = chunks.find(chunk);
-  by_time.erase({at->second, chunk});
-  chunks.erase(at);
+  RemoveFirst(chunks, by_time, chunk);
+  RemoveFirst(held_chunks, by_hold_end, chunk);
+}
+
+bool LargeUser::IsDue(uint32_t chunk, const Retention::Moment& at) const {
+  if (chunks.at(chunk) <= at.horizon_ms) return true;
+  const auto held = held_chunks.find(chunk);
+  return held != held_chunks.end() && held->second <= at.now_ms;
+}
+
+void LargeUser::NoteHold(const PurchaseLine& line) {
+  if (!line.is_held()) return;
+  longest_hold_ms = std::max(longest_hold_ms, SaturatingSub(line.HeldUntil(), line.ts_ms));
 }
 
 int64_t LargeUser::ClearedThrough(BookId sku, BookId action) const {
@@ -48,12 +89,16 @@ int64_t LargeUser::ClearedThrough(BookId sku, BookId action) const {
 }
 
 void LargeUser::AddToSums(const PurchaseLine& line) {
-  ForEachTotal(line, [&](BookId action) { sums.Add({line.sku, action, line.ts_ms}, line.qty); });
+  QuantitySums& all = line.is_held() ? held_sums : sums;
+  // What is not in the sums has no part in their answers.
+  if (held_sums.empty()) longest_hold_ms = 0;
+  NoteHold(line);
+  ForEachTotal(line, [&](BookId action) { all.Add(SumKey(line, action), line.qty); });
 }
 
 void LargeUser::TakeFromSums(const PurchaseLine& line) {
-  ForEachTotal(line,
-               [&](BookId action) { sums.Subtract({line.sku, action, line.ts_ms}, line.qty); });
+  QuantitySums& all = line.is_held() ? held_sums : sums;
+  ForEachTotal(line, [&](BookId action) { all.Subtract(SumKey(line, action), line.qty); });
 }
 
 std::vector<uint32_t> LargeUser::NumbersOf(const HashIndex& index, uint32_t hash) {
@@ -65,9 +110,9 @@ std::vector<uint32_t> LargeUser::NumbersOf(const HashIndex& index, uint32_t hash
 }
 
 size_t LargeUser::MemoryBytes() const {
-  return sizeof(*this) + BytesOf(chunks) + BytesOf(by_time) + BytesOf(mark_chunks) +
-         BytesOf(orders) + BytesOf(marks_by_order) + BytesOf(marks_by_hash) + BytesOf(cleared) +
-         sums.MemoryBytes();
+  return sizeof(*this) + BytesOf(chunks) + BytesOf(by_time) + BytesOf(held_chunks) +
+         BytesOf(by_hold_end) + BytesOf(mark_chunks) + BytesOf(orders) + BytesOf(marks_by_order) +
+         BytesOf(marks_by_hash) + BytesOf(cleared) + sums.MemoryBytes() + held_sums.MemoryBytes();
 }
 
 std::string LargeUsers::ChunkKey(std::string_view user, uint32_t number) {
@@ -144,6 +189,8 @@ std::unique_ptr<LargeUsers> LargeUsers::Clone(uint64_t seed) const {
     same.lines = user->lines;
     same.chunks = user->chunks;
     same.by_time = user->by_time;
+    same.held_chunks = user->held_chunks;
+    same.by_hold_end = user->by_hold_end;
     same.marks = user->marks;
     same.mark_chunks = user->mark_chunks;
     same.gone_through = user->gone_through;

@@ -28,6 +28,7 @@
 #include "core/quota/quantity_sums.h"
 #include "core/quota/quota_types.h"
 #include "core/quota/recording_order.h"
+#include "core/quota/retention.h"
 #include "core/quota/return_marks.h"
 #include "core/table/record_table.h"
 
@@ -62,16 +63,32 @@ struct LargeUser {
   absl::btree_map<uint32_t, int64_t> chunks;              // number -> the earliest ts_ms
   absl::btree_set<std::pair<int64_t, uint32_t>> by_time;  // the same as (ts_ms, number)
 
-  // Sets when a chunk's earliest line was bought, or that the chunk is there no more.
-  void SetEarliest(uint32_t chunk, int64_t ts_ms);
+  // Of chunks that hold lines that are held: when the first of these holds ends.
+  absl::btree_map<uint32_t, int64_t> held_chunks;
+  absl::btree_set<std::pair<int64_t, uint32_t>> by_hold_end;  // the same as (instant, number)
+
+  // Sets when a chunk's earliest line was bought and its first hold ends, or that the chunk is
+  // there no more.
+  void SetChunk(uint32_t chunk, std::span<const PurchaseLine> lines);
   void RemoveChunk(uint32_t chunk);
+  // Whether something in the chunk, or in any, is out of retention by its own ts_ms or hold.
+  bool IsDue(uint32_t chunk, const Retention::Moment& at) const;
+  bool IsDue(const Retention::Moment& at) const {
+    return (!by_time.empty() && by_time.begin()->first <= at.horizon_ms) ||
+           (!by_hold_end.empty() && by_hold_end.begin()->first <= at.now_ms);
+  }
+  // The chunk that is due first; IsDue() must be true.
+  uint32_t DueChunk(const Retention::Moment& at) const {
+    const bool by_hold = !by_hold_end.empty() && by_hold_end.begin()->first <= at.now_ms;
+    return (by_hold ? by_hold_end : by_time).begin()->second;
+  }
 
   // Purchases that were gone at this mark of Retention, or before, are freed.
   int64_t gone_through = RecordingOrder::kNever;
 
   // The indexes are complete only if `indexed`.
   bool indexed = false;
-  int64_t latest_ms = RecordingOrder::kNever;  // no line has a later ts_ms
+  int64_t latest_ms = RecordingOrder::kNever;  // no line has a later ts_ms or held_at_ms
   HashIndex orders;                            // HashOf(order) of lines
   HashIndex marks_by_order;                    // HashOf(order) of returns
   HashIndex marks_by_hash;                     // HashOf(mark)
@@ -86,6 +103,10 @@ struct LargeUser {
   // The quantities of lines that count in an action's total, by the line's action, and, by action
   // 0, of those that count in the total over all actions.
   QuantitySums sums;
+  // The same of what is held, by when the hold ends instead of when it was bought.
+  QuantitySums held_sums;
+  // Nothing in these is held for longer from its ts_ms on; it matters only if they are not empty.
+  int64_t longest_hold_ms = 0;
   // (sku, action) -> lines recorded up to then are not in the sums, because a limit was deleted.
   absl::btree_map<std::pair<BookId, BookId>, int64_t> cleared;
 
@@ -99,6 +120,12 @@ struct LargeUser {
     if (!(line.resets & kResetInTotal) && counts(kNoAction)) call(BookId(kNoAction));
     if (line.action == kNoAction || line.resets & kResetInAction) return;
     if (counts(line.action)) call(line.action);
+  }
+  // Must be called for each line.
+  void NoteHold(const PurchaseLine& line);
+  // Where a line is in its sums.
+  static QuantitySums::Key SumKey(const PurchaseLine& line, BookId action) {
+    return {line.sku, action, line.is_held() ? line.HeldUntil() : line.ts_ms};
   }
   // Adds a line to the sums, or takes it from them. What it is and `cleared` must be the same both
   // times.

@@ -16,17 +16,19 @@ bool BookActions::Lists(BookId action) const {
   return std::binary_search(listed_.begin(), listed_.end(), action);
 }
 
-size_t LeftCounters::AddSku(BookId sku, std::string_view limit_block, const BookActions& actions) {
+size_t LeftCounters::AddSku(BookId sku, const LimitBlocks& blocks, const BookActions& actions) {
   const size_t begin = counters_.size();
   size_t visited = 0;
-  LimitEntry entry;
-  for (PackedInput in(limit_block); !in.empty();) {
-    if (!ReadLimitEntry(in, entry)) break;
-    ++visited;
-    if (!entry.is_set || !actions.Contains(entry.action)) continue;
-    const int64_t deleted_ms =
-        entry.deletion ? entry.deletion->deleted_ms : std::numeric_limits<int64_t>::min();
-    counters_.emplace_back(entry.action, entry.limit, entry.window_ms, deleted_ms);
+  for (const std::string_view block : blocks) {
+    LimitEntry entry;
+    for (PackedInput in(block); !in.empty();) {
+      if (!ReadLimitEntry(in, entry)) break;
+      ++visited;
+      if (!entry.is_set || !actions.Contains(entry.action)) continue;
+      const int64_t deleted_ms =
+          entry.deletion ? entry.deletion->deleted_ms : std::numeric_limits<int64_t>::min();
+      counters_.emplace_back(entry.action, entry.limit, entry.window_ms, deleted_ms);
+    }
   }
   (sku.is_text ? text_skus_ : skus_).emplace_back(sku.value, begin, counters_.size());
   return visited;
@@ -54,8 +56,10 @@ bool LeftCounters::Counts(const Counter& counter, const PurchaseLine& line) cons
   } else {
     if (line.action != counter.action || line.resets & kResetInAction) return false;
   }
-  return line.recorded_ms > counter.deleted_ms &&
-         now_ms_ < SaturatingAdd(line.ts_ms, counter.window_ms);
+  if (line.recorded_ms <= counter.deleted_ms) return false;
+  if (line.is_held()) [[unlikely]]
+    return now_ms_ < line.HeldUntil();
+  return now_ms_ < SaturatingAdd(line.ts_ms, counter.window_ms);
 }
 
 template <typename Call>
@@ -88,8 +92,10 @@ void LeftCounters::NoteTime(const PurchaseLine& line) {
   const Sku* sku = Find(line.sku);
   if (sku == nullptr || line.qty == 0) return;
   ForEachConcerned(*sku, line.action, [&](Counter& counter) {
-    if (Counts(counter, line))
-      counter.oldest_ms = std::min({counter.oldest_ms, line.ts_ms, now_ms_});
+    if (!Counts(counter, line)) return;
+    const int64_t leaves_ms =
+        line.is_held() ? line.HeldUntil(now_ms_) : Leaves(counter, line.ts_ms);
+    counter.next_ms = std::min(counter.next_ms, leaves_ms);
   });
 }
 
@@ -146,11 +152,8 @@ void LeftCounters::AppendUses(BookId sku, const TextDictionary* texts,
     const BookId action = counter.action;
     const QuotaId name =
         action.is_text ? QuotaId::Text(texts->TextOf(action.value)) : QuotaId(action.value);
-    // What lies after now is read as now.
-    const int64_t oldest_ms = std::min(counter.oldest_ms, now_ms_);
     out.push_back({name, static_cast<int32_t>(counter.limit), counter.window_ms, counter.bought,
-                   LeftOf(counter),
-                   counter.bought == 0 ? 0 : SaturatingAdd(oldest_ms, counter.window_ms)});
+                   LeftOf(counter), counter.bought == 0 ? 0 : counter.next_ms});
   }
   std::sort(out.begin() + begin, out.end(),
             [](const QuotaUse& a, const QuotaUse& b) { return a.action < b.action; });

@@ -25,6 +25,8 @@ class BookActions {
   BookActions() = default;
   explicit BookActions(std::vector<BookId> listed);
   bool all() const { return all_; }
+  // Ascending; empty if all().
+  const std::vector<BookId>& listed() const { return listed_; }
   bool Contains(BookId action) const { return all_ || Lists(action); }
 
  private:
@@ -44,19 +46,23 @@ class LeftCounters {
   // thousands of lines meet thousands of limits otherwise.
   static constexpr size_t kFewCounters = 16;
 
-  // Adds a SKU with the limits that are set on it, except those of actions outside of `actions`.
+  int64_t now_ms() const { return now_ms_; }
+
+  // Adds a SKU with the limits that are set on it, in these blocks in the order of actions, except
+  // those of actions outside of `actions`.
   // Each SKU must be added only once, and in ascending order if there are more than kFewSkus.
   // Returns how many limits it looked at.
-  size_t AddSku(BookId sku, std::string_view limit_block, const BookActions& actions);
+  size_t AddSku(BookId sku, const LimitBlocks& blocks, const BookActions& actions);
 
   // Counts a line that is recorded. O(log SKUs + log limits of the line's SKU).
   void Count(const PurchaseLine& line);
 
-  // Notes when a line that is counted was bought, for AppendUses().
+  // Notes when a line that is counted will count no more, for AppendUses().
   void NoteTime(const PurchaseLine& line);
 
   // Sets what was bought of all limits to bought(sku, action, after_ms, deleted_ms): the quantity
-  // of the lines later than `after_ms` that were recorded after `deleted_ms`.
+  // of the purchases later than `after_ms`, and of what is held, that were recorded after
+  // `deleted_ms`.
   template <typename Bought>
   void SetBought(Bought bought) {
     ForEach([&](BookId sku, Counter& counter) {
@@ -64,12 +70,18 @@ class LeftCounters {
     });
   }
 
-  // The same for when the oldest line was bought that is counted.
-  template <typename Oldest>
-  void SetTimes(Oldest oldest) {
+  // The same for when the first of it counts no more: `oldest` is when the oldest purchase was made
+  // that is counted, and `ends` when the first hold ends; both the latest instant there is if there
+  // is none.
+  template <typename Oldest, typename Ends>
+  void SetTimes(Oldest oldest, Ends ends) {
     ForEach([&](BookId sku, Counter& counter) {
       if (counter.bought == 0) return;
-      counter.oldest_ms = std::min(now_ms_, oldest(sku, counter.action, After(counter)));
+      constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
+      counter.next_ms = ends(sku, counter.action);
+      const int64_t oldest_ms = oldest(sku, counter.action, After(counter));
+      if (oldest_ms != kNone)
+        counter.next_ms = std::min(counter.next_ms, Leaves(counter, oldest_ms));
     });
   }
 
@@ -103,7 +115,7 @@ class LeftCounters {
     int64_t deleted_ms;
     int64_t bought = 0;
     int64_t trial = 0;
-    int64_t oldest_ms = std::numeric_limits<int64_t>::max();
+    int64_t next_ms = std::numeric_limits<int64_t>::max();
   };
   struct Sku {
     int64_t value;
@@ -119,6 +131,10 @@ class LeftCounters {
   bool Counts(const Counter& counter, const PurchaseLine& line) const;
   // What was bought up to then is out of the window.
   int64_t After(const Counter& counter) const { return SaturatingSub(now_ms_, counter.window_ms); }
+  // When a purchase leaves the window. What lies after now is read as now.
+  int64_t Leaves(const Counter& counter, int64_t ts_ms) const {
+    return SaturatingAdd(std::min(ts_ms, now_ms_), counter.window_ms);
+  }
   int64_t LeftOf(const Counter& counter) const {
     return std::max<int64_t>(counter.limit - counter.bought - counter.trial, 0);
   }

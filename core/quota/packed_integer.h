@@ -101,6 +101,13 @@ class PackedInput {
     return byte;
   }
 
+  // Fails if it is 0 or above INT64_MAX.
+  int64_t PositiveVarint() {
+    const uint64_t value = Varint();
+    if (value == 0 || value > uint64_t{std::numeric_limits<int64_t>::max()}) return Fail();
+    return static_cast<int64_t>(value);
+  }
+
   std::string_view Bytes(size_t count) {
     if (static_cast<size_t>(end_ - at_) < count) [[unlikely]] {
       Fail();

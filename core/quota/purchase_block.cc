@@ -60,7 +60,8 @@ void AppendLine(std::string& block, const PurchaseLine& line, bool more) {
   const uint64_t sku = ZigZagEncode(line.sku.value);
   const uint32_t sku_bytes = PackedBytes(sku);
   const bool has_text = line.sku.is_text || line.action.is_text;
-  const bool is_inline = line.resets == kNotReset && line.qty <= kMaxInlineQty && !has_text;
+  const bool is_inline =
+      line.resets == kNotReset && line.qty <= kMaxInlineQty && !has_text && !line.is_held();
   const uint32_t qty_code = is_inline ? static_cast<uint32_t>(line.qty) : kExtraFollows;
   block.push_back(static_cast<char>((sku_bytes - 1) | (line.action.value != 0 ? 0x08 : 0) |
                                     (more ? 0x10 : 0) | qty_code << 5));
@@ -69,10 +70,13 @@ void AppendLine(std::string& block, const PurchaseLine& line, bool more) {
   if (is_inline) return;
   const auto qty = static_cast<uint64_t>(line.qty);
   const uint32_t qty_bytes = qty == 0 ? 0 : PackedBytes(qty);
-  block.push_back(static_cast<char>(line.resets | qty_bytes << 2 |
+  block.push_back(static_cast<char>(line.resets | (line.is_held() ? kHoldFollows : qty_bytes) << 2 |
                                     (line.sku.is_text ? kExtraTextSku : 0) |
                                     (line.action.is_text ? kExtraTextAction : 0)));
-  AppendPacked(block, qty, qty_bytes);
+  if (!line.is_held()) return AppendPacked(block, qty, qty_bytes);
+  AppendPacked(block, qty, sizeof line.qty);
+  AppendVarint(block, static_cast<uint64_t>(line.hold_ms));
+  AppendSignedVarint(block, WrappingSub(line.held_at_ms, line.ts_ms));
 }
 
 void AppendReturn(std::string& block, const ReturnMark& mark, size_t index, int64_t order_ts_ms) {
@@ -103,6 +107,11 @@ void PurchaseReader::ReadRecordedOrText() {
     recorded = in_.Varint();
   }
   line_.recorded_ms = WrappingAdd(line_.ts_ms, ZigZagDecode(recorded));
+}
+
+void PurchaseReader::ReadHold() {
+  line_.hold_ms = in_.PositiveVarint();
+  line_.held_at_ms = WrappingAdd(line_.ts_ms, ZigZagDecode(in_.Varint()));
 }
 
 bool DecodePurchases(std::string_view block, UserPurchases& user) {

@@ -14,8 +14,11 @@
 //     head      bits 0-2: bytes of the sku - 1; bit 3: `action` follows (absent: 0);
 //               bit 4: the order has another line; bits 5-7: the quantity, or 7 if `extra` follows
 //     sku       zigzag;  action: varint(zigzag)
-//     extra     bits 0-1: resets; bits 2-4: bytes of the quantity, which follows;
+//     extra     bits 0-1: resets; bits 2-4: bytes of the quantity, which follows, or 7: four bytes
+//               of it follow, and `hold`;
 //               bit 5: the sku is the number of a text; bit 6: the action is the number of a text
+//     hold      varint(hold_ms), never 0; varint(zigzag(held_at_ms - ts_ms)). Who knows no holds
+//               finds a quantity that is out of range.
 //   return := head, varint(index of an order with the order's id), sku, time
 //     head      bits 0-2: bytes of the sku - 1; bits 3-5: bytes of the time - 1;
 //               bit 6: the time is in whole seconds; bit 7: the sku is the number of a text
@@ -27,6 +30,7 @@
 // for them. A block can be read without its book, so a snapshot is a copy of it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -34,6 +38,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/saturating.h"
 #include "core/quota/packed_integer.h"
 #include "core/quota/quota_id.h"
 
@@ -55,6 +60,14 @@ struct PurchaseLine {
   int64_t recorded_ms = 0;  // the stamp that RecordingOrder gave it
   int32_t qty = 0;          // what has not been returned; >= 0
   uint8_t resets = kNotReset;
+  int64_t held_at_ms = 0;  // 0 for a purchase
+  int64_t hold_ms = 0;     // for how long it is held from then on; 0: it is a purchase
+  bool is_held() const { return hold_ms != 0; }
+  // When a hold ends, which begins at `now_ms` at the latest: the clock may have been set back.
+  int64_t HeldUntil(int64_t now_ms) const {
+    return SaturatingAdd(std::min(held_at_ms, now_ms), hold_ms);
+  }
+  int64_t HeldUntil() const { return SaturatingAdd(held_at_ms, hold_ms); }
   friend bool operator==(const PurchaseLine&, const PurchaseLine&) = default;
 };
 
@@ -87,6 +100,7 @@ class PurchaseReader {
   bool NextOrder();
   bool NextLine();
   void ReadRecordedOrText();
+  void ReadHold();
 
   PackedInput in_;
   uint64_t orders_left_ = 0;
@@ -94,6 +108,9 @@ class PurchaseReader {
   int64_t order_number_ = 0;  // the base of the next order id's difference
   PurchaseLine line_;
 };
+
+// Instead of the bytes of a line's quantity.
+inline constexpr uint32_t kHoldFollows = 7;
 
 // Bits of a line's `extra`.
 enum PurchaseExtra : uint8_t {
@@ -142,12 +159,17 @@ inline bool PurchaseReader::NextLine() {
   more_lines_ = head & 0x10;
   line_.qty = head >> 5;
   line_.resets = kNotReset;
+  line_.held_at_ms = 0;
+  line_.hold_ms = 0;
   if (line_.qty == 7) {
     const uint8_t extra = in_.Byte();
     line_.resets = extra & kExtraResets;
     line_.sku.is_text = extra & kExtraTextSku;
     line_.action.is_text = extra & kExtraTextAction;
-    line_.qty = in_.Quantity(extra >> 2 & 7);
+    const uint32_t bytes = extra >> 2 & 7;
+    line_.qty = in_.Quantity(bytes == kHoldFollows ? sizeof line_.qty : bytes);
+    if (bytes == kHoldFollows) [[unlikely]]
+      ReadHold();
   }
   return !in_.failed();
 }

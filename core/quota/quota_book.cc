@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/base/check.h"
+#include "core/base/saturating.h"
 #include "core/quota/order_lines.h"
 
 namespace tally {
@@ -14,9 +15,10 @@ namespace {
 
 // Removes the lines that are gone, and the returns of orders that have no line left: if such an
 // order id comes again, it is another order.
-void DropGone(UserPurchases& user, const Retention& retention, int64_t horizon_ms) {
+void DropGone(UserPurchases& user, const Retention& retention, int64_t now_ms) {
+  const Retention::Moment at = retention.At(now_ms);
   const size_t gone = std::erase_if(
-      user.lines, [&](const PurchaseLine& line) { return !retention.Keeps(line, horizon_ms); });
+      user.lines, [&](const PurchaseLine& line) { return !retention.Keeps(line, at); });
   if (gone == 0 || user.returns.empty()) return;
   absl::flat_hash_set<QuotaId> orders;
   for (const PurchaseLine& line : user.lines) orders.insert(line.order);
@@ -71,7 +73,7 @@ QuotaBook::OpenUser QuotaBook::Open(const QuotaId& user, uint64_t hash, int64_t 
   Check(DecodePurchases(open.record.payload(), open.purchases), "a stored user is well-formed");
   open.stored_lines = open.purchases.lines.size();
   open.uses.Add(open.purchases, -1);
-  DropGone(open.purchases, retention_, retention_.Horizon(now_ms));
+  DropGone(open.purchases, retention_, now_ms);
   return open;
 }
 
@@ -108,15 +110,14 @@ void QuotaBook::Store(OpenUser& user) {
   const RecordTable::Record record = Replace(users_, user.record, key, hash, block.size());
   std::memcpy(record.data(), block.data(), block.size());
   int64_t& due = record.segment().due;
-  for (const PurchaseLine& line : lines) due = std::min(due, line.ts_ms);
+  for (const PurchaseLine& line : lines) due = std::min(due, retention_.DueOf(line));
 }
 
 void QuotaBook::AddSkus(const Ids& skus, const Places& places, const BookActions& actions,
                         LeftCounters& counters) const {
   for (size_t i = 0; i < skus.size(); ++i) {
     if (counters.Knows(skus[i])) continue;
-    const RecordTable::Record record = limits_.Find(EntityKey(skus[i]).view(), places.skus[i]);
-    counters.AddSku(skus[i], record ? record.payload() : std::string_view(), actions);
+    counters.AddSku(skus[i], BlocksOf(EntityKey(skus[i]), places.skus[i]), actions);
   }
 }
 
@@ -149,10 +150,10 @@ QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, Quo
     known |= line.order == order.order;
   }
   if (large != nullptr) {
-    const int64_t horizon_ms = retention_.Horizon(now_ms);
-    if (large->marks > 0) DropOrder(user.key.view(), *large, order.order, horizon_ms);
+    const Retention::Moment at = retention_.At(now_ms);
+    if (large->marks > 0) DropOrder(user.key.view(), *large, order.order, at);
     if (is_counted) CountLarge(user.key.view(), *large, now_ms, counters);
-    known = order.once && LargeKnows(user.key.view(), *large, order.order, horizon_ms);
+    known = order.once && LargeKnows(user.key.view(), *large, order.order, at);
   }
 
   if (!order.once || !known) {
@@ -160,11 +161,14 @@ QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, Quo
     const bool in_retention = ts_ms > retention_.Horizon(now_ms);
     RecordingOrder recording = recording_;
     const int64_t stamp = in_retention ? recording.Stamp(ts_ms, now_ms) : now_ms;
+    const int64_t held_at_ms = order.hold_ms > 0 ? now_ms : 0;
+    if (order.hold_ms > 0) recording.NoteHold(held_at_ms);
+    any_holds_ |= order.hold_ms > 0;
     for (size_t i = 0; i < order.items.size(); ++i) {
       const QuotaItem& item = order.items[i];
       Check(item.qty >= 0, "a quantity is not negative");
-      const PurchaseLine line{order.order, Find(item.sku), Find(item.action), ts_ms,
-                              stamp,       item.qty,       kNotReset};
+      const PurchaseLine line{order.order, Find(item.sku), Find(item.action), ts_ms,        stamp,
+                              item.qty,    kNotReset,      held_at_ms,        order.hold_ms};
       if (!counters.Try(line) && order.if_left && result.item == 0) result.item = i + 1;
       if (in_retention) user.purchases.lines.push_back(line);
     }
@@ -178,7 +182,7 @@ QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, Quo
       } else {
         Store(user);
       }
-    } else if (!result.applied) {
+    } else {
       counters.GiveUp();
     }
   }
@@ -228,6 +232,30 @@ bool QuotaBook::Return(const QuotaReturn& request, int64_t now_ms, std::vector<i
   return true;
 }
 
+QuotaBook::ConfirmResult QuotaBook::Confirm(const QuotaId& user_id, const QuotaId& order,
+                                            int64_t now_ms) {
+  LargeUser* const large = OpenLarge(EntityKey(user_id).view(), now_ms);
+  OpenUser user =
+      large == nullptr ? Open(user_id, now_ms) : OpenOrder(user_id, *large, order, now_ms);
+  ConfirmResult result;
+  for (PurchaseLine& line : user.purchases.lines) {
+    if (line.order != order) continue;
+    result.bought |= line.qty > 0;
+    result.changed |= line.is_held();
+    line.held_at_ms = 0;
+    line.hold_ms = 0;
+  }
+  // What was all returned is cancelled, and stays so.
+  result.changed &= result.bought;
+  if (!result.changed) return result;
+  if (large != nullptr) {
+    StoreOrder(user, *large);
+  } else {
+    Store(user);
+  }
+  return result;
+}
+
 void QuotaBook::Left(const QuotaId& user, std::span<const QuotaId> skus, int64_t at_ms,
                      int64_t now_ms, QuotaLefts& left, bool prefetched) const {
   LeftCounters counters(at_ms);
@@ -239,9 +267,9 @@ void QuotaBook::Left(const QuotaId& user, std::span<const QuotaId> skus, int64_t
   if (record) record.PrefetchPayload();
   AddSkus(wanted, places, BookActions(), counters);
   if (record) {
-    const int64_t horizon_ms = retention_.Horizon(now_ms);
+    const Retention::Moment at = retention_.At(now_ms);
     for (PurchaseReader reader(record.payload()); reader.Next();) {
-      if (retention_.Keeps(reader.line(), horizon_ms)) counters.Count(reader.line());
+      if (retention_.Keeps(reader.line(), at)) counters.Count(reader.line());
     }
   } else if (large_ != nullptr) {
     const EntityKey key(user);
@@ -293,6 +321,14 @@ size_t QuotaBook::Reset(std::span<const QuotaId> users, const QuotaActions& acti
 void QuotaBook::SettleRetention(int64_t old_length_ms, int64_t now_ms) {
   // If there are no purchases, none can be gone.
   if (HasPurchases()) retention_.Settle(old_length_ms, now_ms, recording_);
+  const int64_t growth_ms = SaturatingSub(retention_.length_ms(), old_length_ms);
+  if (!any_holds_ || growth_ms <= 0) return;
+  // A hold is due at an instant that the retention does not move.
+  uint64_t position = 0;
+  while (RecordTable::Segment* segment = users_.NextSegment(position)) {
+    if (segment->due == RecordTable::Segment::kNothingDue) continue;
+    segment->due = SaturatingSub(segment->due, growth_ms);
+  }
 }
 
 void QuotaBook::SetMinRetention(int64_t min_retention_ms, int64_t now_ms) {

@@ -18,6 +18,9 @@
 //     resetting 0 does not change the total of 7.
 //   * An order is known by its id as long as a line of it is kept, even if all of the line was
 //     returned. So a purchase that is delivered again after its return is not applied again.
+//   * The lines of an order that is held count until the hold ends, in every window, and are gone
+//     then, like a purchase that is too old, unless Confirm() made them purchases before. A hold
+//     that ends later than its lines are kept ends with them.
 //   * A return that credited anything is remembered, with ONCE or without. One that credited
 //     nothing, because it came before its order, may be tried again. All lines of one SKU in one
 //     return are one return.
@@ -30,13 +33,16 @@
 // Return also take the time of the event; what counts and what is kept is decided at `now_ms`. A
 // purchase after now is one of now. If one is stored, the clock was set back since: it is read as
 // one of now, and the user's next Buy, refused or not, makes it so for good. So it counts for no
-// longer than a window from then on.
+// longer than a window from then on, and a hold no longer than it was asked for. Until then
+// NextAhead() finds it.
 //
 // Users and SKUs are records of packed bytes (purchase_block.h, limit_block.h) in two RecordTables,
 // so no operation moves more than one segment of a table. A user of more than 128 purchases is
 // large (large_user.h): Buy() and Left() take O(log purchases) for such a user, and Return()
 // O(lines and returns of the order). LeftAll(), ForEachPurchase() and Reset() are linear in the
-// purchases of the users. All costs are linear in the limits of the named SKUs. Not thread-safe.
+// purchases of the users. A SKU of more than 128 limits is in parts (sku_parts.h): SetLimits(), and
+// DelLimits() of listed actions, take O(log limits) for each limit; all else is linear in the
+// limits of the named SKUs. Not thread-safe.
 #pragma once
 
 #include <absl/container/inlined_vector.h>
@@ -46,6 +52,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -60,6 +67,7 @@
 #include "core/quota/quota_types.h"
 #include "core/quota/recording_order.h"
 #include "core/quota/retention.h"
+#include "core/quota/sku_parts.h"
 #include "core/quota/text_dictionary.h"
 #include "core/quota/text_uses.h"
 #include "core/table/record_table.h"
@@ -77,6 +85,7 @@ struct QuotaOrder {
   bool if_left = false;     // apply it only if it exceeds no limit of its items
   bool once = false;        // apply it only if the user has no order with this id
   bool is_answered = true;  // whether the caller asks what is left
+  int64_t hold_ms = 0;      // for how long it is held from now on; 0: it is a purchase at once
 };
 
 struct QuotaReturn {
@@ -140,6 +149,13 @@ class QuotaBook {
   // changed.
   bool Return(const QuotaReturn& request, int64_t now_ms, std::vector<int32_t>& credited);
 
+  struct ConfirmResult {
+    bool bought = false;   // some of the order is a purchase now
+    bool changed = false;  // it was held until now
+  };
+  // Makes what is held of an order purchases of when it was bought.
+  ConfirmResult Confirm(const QuotaId& user, const QuotaId& order, int64_t now_ms);
+
   // Sets `left` to what is left of each SKU at `at_ms`, in the order of `skus`. `prefetched` says
   // that Prefetch() has just been called for the user and the SKUs.
   void Left(const QuotaId& user, std::span<const QuotaId> skus, int64_t at_ms, int64_t now_ms,
@@ -166,7 +182,8 @@ class QuotaBook {
   void ForEachPurchase(const QuotaId& user, int64_t now_ms, Visit visit) const {
     ForEachKept(EntityKey(user).view(), now_ms, [&](const PurchaseLine& line) {
       visit(QuotaPurchase{line.order, NameOf(line.sku), NameOf(line.action), line.qty,
-                          std::min(line.ts_ms, now_ms)});
+                          std::min(line.ts_ms, now_ms),
+                          line.is_held() ? line.HeldUntil(now_ms) : 0});
     });
   }
 
@@ -195,6 +212,20 @@ class QuotaBook {
   // Frees about `segments` segments (of up to 896 users, SKUs or texts) and returns true when none
   // is left. After the first call, only FreeSome() and the destructor may be called.
   bool FreeSome(size_t segments);
+
+  // Whether purchases after now may be stored: the clock was set back since. They are rare, and so
+  // is what looks for them.
+  bool MayBeAhead(int64_t now_ms) const { return recording_.LatestInstant() > now_ms; }
+  // Where NextAhead() goes on; it begins with a new one.
+  struct AheadCursor {
+    bool is_large = false;
+    uint64_t position = 0;   // of the users that are not large
+    std::string large_from;  // the key from which on large users are looked at next
+  };
+  // Looks at the next `count` users or so. Appends those who have purchases after now, as the texts
+  // of their ids. Returns false at the end. A user who is in the book all the time is found.
+  bool NextAhead(AheadCursor& cursor, int64_t now_ms, size_t count,
+                 std::vector<std::string>& users) const;
 
   // Prefetches into the cache what calls for these users and SKUs will read, so that their cache
   // misses overlap. Changes nothing but speed. At most kMaxPrefetch of each (asserted).
@@ -247,7 +278,7 @@ class QuotaBook {
     };
     RunSink sink;
     uint64_t epoch = 0;
-    std::array<Part, 4> parts;  // of Tables()
+    std::array<Part, 5> parts;  // of Tables()
     size_t next = 0;            // the part whose turn it is
   };
 
@@ -273,8 +304,6 @@ class QuotaBook {
   OpenUser Open(const QuotaId& user, uint64_t hash, int64_t now_ms) const;
   OpenUser Open(const QuotaId& user, int64_t now_ms) const;
   void Store(OpenUser& user);
-  // Whether purchases after now may be stored. They are rare, and so is what looks for them.
-  bool MayBeAhead(int64_t now_ms) const { return recording_.LatestInstant() > now_ms; }
   // These make the user's lines after now lines of now, and return whether there were any.
   bool SetBack(const QuotaId& user, int64_t now_ms);
   bool SetBackLarge(std::string_view key, LargeUser& user, int64_t now_ms);
@@ -284,7 +313,33 @@ class QuotaBook {
   // Sets the SKUs and actions of the order that is being recorded, the last items.size() lines.
   // Adds its new texts to the dictionary.
   void NameTexts(std::span<const QuotaItem> items, std::vector<PurchaseLine>& lines);
-  void StoreLimits(BookId sku, const std::vector<LimitEntry>& entries);
+
+  // Limits of a SKU, decoded so that they can be changed and stored again: all of them, or those of
+  // one part.
+  struct OpenLimits {
+    BookId sku;
+    std::optional<BookId> part;  // its first action as it is stored
+    std::vector<LimitEntry> entries;
+  };
+  // Opens those among which the limit of the action is, or would be.
+  OpenLimits Open(BookId sku, BookId action) const;
+  void Store(const OpenLimits& limits);
+  void StorePart(const OpenLimits& limits, TextUses& uses);
+  void PutParts(BookId sku, std::span<const LimitEntry> entries, size_t most_in_one,
+                TextUses& uses);
+  void ErasePart(BookId sku, BookId first, TextUses& uses);
+  std::vector<LimitEntry> ReadPart(BookId sku, BookId first) const;
+  void PutInto(RecordTable& table, std::string_view key, std::span<const LimitEntry> entries);
+  SkuParts* FindParts(std::string_view key) const {
+    return parted_ == nullptr ? nullptr : parted_->Find(key);
+  }
+  // The blocks of the SKU's limits, in the order of actions; valid until the book changes.
+  LimitBlocks BlocksOf(const EntityKey& key, uint64_t hash) const;
+  LimitBlocks BlocksOf(BookId sku) const {
+    const EntityKey key(sku);
+    return BlocksOf(key, limits_.Hash(key.view()));
+  }
+  RecordTable::Segment* NextToSweep();
 
   // Returns the book's own id. A text that the book does not know becomes number 0, which is in no
   // block.
@@ -308,25 +363,31 @@ class QuotaBook {
       SaveBeforeChange(table, hash, key);
   }
   void SaveBeforeChange(const RecordTable& table, uint64_t hash, std::string_view key);
-  // The tables of texts, SKUs, users and chunks of large users, in the order in which they are
-  // saved; the first is null if the book has no texts, the last if it has no large users.
-  std::array<const RecordTable*, 4> Tables() const;
+  // The tables of texts, SKUs, parts of SKUs, users and chunks of large users, in the order in
+  // which they are saved; null if the book has no texts, parts or large users.
+  std::array<const RecordTable*, 5> Tables() const;
   Snapshot::Part& PartOf(const RecordTable& table);
   void SaveRecord(Snapshot::Part& part, const RecordTable::Record& record);
   void SaveHeader(std::string& out) const;
   void SettleRetention(int64_t old_length_ms, int64_t now_ms);
   // `limits` are of one SKU, whose block is read and stored once.
   void SetLimitsOfSku(std::span<const QuotaLimitSpec> limits, int64_t now_ms);
+  void SetLimit(LimitEntry& entry, const QuotaLimitSpec& spec, int64_t now_ms);
   size_t DelLimitsOf(BookId sku, const BookActions& actions, int64_t now_ms);
+  size_t DelLimitsIn(OpenLimits limits, const BookActions& actions, int64_t now_ms);
   void AppendLimits(BookId sku, const BookActions& actions, std::vector<QuotaLimit>& out) const;
   void AddSkus(const Ids& skus, const Places& places, const BookActions& actions,
                LeftCounters& counters) const;
-  size_t SweepUsers(RecordTable::Segment& segment, int64_t horizon_ms, int64_t now_ms);
-  void SweepLimits(RecordTable::Segment& segment, int64_t horizon_ms);
+  size_t SweepUsers(RecordTable::Segment& segment, int64_t now_ms);
+  // The segment is one of parts, or of whole SKUs.
+  void SweepLimits(RecordTable::Segment& segment, bool of_parts, int64_t horizon_ms);
 
   bool LoadHeader(std::string_view in);
   bool LoadTexts(std::string_view in);
   bool LoadLimits(std::string_view in);
+  bool LoadParts(std::string_view in);
+  bool LoadPart(std::string_view key, std::string_view block);
+  [[nodiscard]] bool NoteLoaded(std::string_view key, std::span<const LimitEntry> entries);
   bool LoadUsers(std::string_view in);
   bool LoadChunks(std::string_view in);
   bool LoadChunk(std::string_view key, uint32_t number, std::string_view block);
@@ -335,11 +396,11 @@ class QuotaBook {
   // Calls visit(line) for each line of the user that is kept, in the order of recording.
   template <typename Visit>
   void ForEachKept(std::string_view key, int64_t now_ms, Visit visit) const {
-    const int64_t horizon_ms = retention_.Horizon(now_ms);
+    const Retention::Moment at = retention_.At(now_ms);
     const auto read = [&](const RecordTable::Record& record) {
       if (!record) return;
       for (PurchaseReader reader(record.payload()); reader.Next();) {
-        if (retention_.Keeps(reader.line(), horizon_ms)) visit(reader.line());
+        if (retention_.Keeps(reader.line(), at)) visit(reader.line());
       }
     };
     const LargeUser* large = FindLarge(key);
@@ -369,6 +430,11 @@ class QuotaBook {
   void PackLarge(std::string_view large_key);
   // Whether the retention has grown and what was gone before is still to be freed.
   bool IsUnsettled(const LargeUser& user) const;
+  // Whether the sums may have what is not kept, beside what is older than the horizon.
+  bool IsBeyondSums(const LargeUser& user) const {
+    return IsUnsettled(user) ||
+           (!user.held_sums.empty() && user.longest_hold_ms > retention_.length_ms());
+  }
   template <typename Visit>
   void ForEachDeletion(BookId sku, Visit visit) const;
   // The indexes are made of what is stored, so a read may make them.
@@ -378,10 +444,12 @@ class QuotaBook {
   void EraseChunks(std::string_view key, LargeUser& user);
   // Frees what is out of retention; returns how many chunks it has looked at.
   size_t DropFromLarge(std::string_view key, LargeUser& user, int64_t now_ms, size_t most_chunks);
-  void DropFromChunk(std::string_view key, LargeUser& user, uint32_t number, int64_t horizon_ms);
+  void DropFromChunk(std::string_view key, LargeUser& user, uint32_t number,
+                     const Retention::Moment& at);
   // Frees what is out of retention in chunks that hold lines of the order. If its id comes again,
   // it is another order, whose returns are not those of the first.
-  void DropOrder(std::string_view key, LargeUser& user, const QuotaId& order, int64_t horizon_ms);
+  void DropOrder(std::string_view key, LargeUser& user, const QuotaId& order,
+                 const Retention::Moment& at);
   // Stores a chunk of returns, or erases it if there are none.
   void PutMarks(std::string_view key, LargeUser& user, uint32_t number,
                 std::span<const ReturnMark> marks);
@@ -395,7 +463,7 @@ class QuotaBook {
                         LeftCounters& counters) const;
   // Whether a line of the order is kept.
   bool LargeKnows(std::string_view key, const LargeUser& user, const QuotaId& order,
-                  int64_t horizon_ms) const;
+                  const Retention::Moment& at) const;
   void AppendToLarge(std::string_view key, LargeUser& user, std::span<const PurchaseLine> lines);
   // Opens the chunks that hold lines of the order.
   OpenUser OpenOrder(const QuotaId& user_id, LargeUser& user, const QuotaId& order, int64_t now_ms);
@@ -407,6 +475,7 @@ class QuotaBook {
   RecordTable limits_;                     // sku -> limit block
   RecordTable users_;                      // user -> purchase block
   std::unique_ptr<TextDictionary> texts_;  // null if the book has none
+  std::unique_ptr<PartedSkus> parted_;     // null if the book has none
   std::unique_ptr<LargeUsers> large_;      // null if the book has none
   size_t limit_count_ = 0;
   size_t most_limits_ = 0;  // no SKU has ever had more
@@ -417,7 +486,8 @@ class QuotaBook {
   std::unique_ptr<Snapshot> snapshot_;
   uint64_t snapshots_ = 0;  // begun so far
   uint64_t sweep_position_ = 0;
-  enum class Sweep { kUsers, kLimits, kLarge } sweep_ = Sweep::kUsers;
+  enum class Sweep { kUsers, kLimits, kParts, kLarge } sweep_ = Sweep::kUsers;
+  bool any_holds_ = false;  // a line was held since the book was made or loaded
 };
 
 }  // namespace tally

@@ -33,12 +33,12 @@ bool QuotaBook::IsUnsettled(const LargeUser& user) const {
 
 template <typename Visit>
 void QuotaBook::ForEachDeletion(BookId sku, Visit visit) const {
-  const RecordTable::Record record = limits_.Find(EntityKey(sku).view());
-  if (!record) return;
-  LimitEntry entry;
-  for (PackedInput in(record.payload()); !in.empty();) {
-    if (!ReadLimitEntry(in, entry)) break;
-    if (entry.deletion) visit(entry.action, entry.deletion->deleted_ms);
+  for (const std::string_view block : BlocksOf(sku)) {
+    LimitEntry entry;
+    for (PackedInput in(block); !in.empty();) {
+      if (!ReadLimitEntry(in, entry)) break;
+      if (entry.deletion) visit(entry.action, entry.deletion->deleted_ms);
+    }
   }
 }
 
@@ -49,17 +49,19 @@ void QuotaBook::IndexLarge(std::string_view key, LargeUser& user) const {
   absl::flat_hash_set<BookId> skus;
   std::vector<std::pair<uint32_t, uint32_t>> orders;
   std::vector<QuantitySums::Entry> entries;
+  std::vector<QuantitySums::Entry> held;
   for (const auto& [number, earliest_ms] : user.chunks) {
     for (const PurchaseLine& line : large_->Read(key, number).purchases.lines) {
       orders.emplace_back(LargeUser::HashOf(line.order), number);
-      user.latest_ms = std::max(user.latest_ms, line.ts_ms);
+      user.latest_ms = std::max({user.latest_ms, line.ts_ms, line.held_at_ms});
       if (skus.insert(line.sku).second) {
         ForEachDeletion(line.sku, [&, sku = line.sku](BookId action, int64_t deleted_ms) {
           user.cleared[{sku, action}] = deleted_ms;
         });
       }
+      user.NoteHold(line);
       user.ForEachTotal(line, [&](BookId action) {
-        entries.push_back({{line.sku, action, line.ts_ms}, line.qty});
+        (line.is_held() ? held : entries).push_back({LargeUser::SumKey(line, action), line.qty});
       });
     }
   }
@@ -71,6 +73,7 @@ void QuotaBook::IndexLarge(std::string_view key, LargeUser& user) const {
     for (const ReturnMark& mark : large_->ReadMarks(key, number)) user.IndexMark(mark, number);
   }
   user.sums.Assign(std::move(entries));
+  user.held_sums.Assign(std::move(held));
   large_->Account(user);
 }
 
@@ -98,9 +101,7 @@ void QuotaBook::PutChunks(std::string_view key, LargeUser& user, std::span<OpenC
     }
     const RecordTable::Record record = Replace(table, old, chunk_key, hash, chunk.block.size());
     std::memcpy(record.data(), chunk.block.data(), chunk.block.size());
-    int64_t earliest_ms = std::numeric_limits<int64_t>::max();
-    for (const PurchaseLine& line : lines) earliest_ms = std::min(earliest_ms, line.ts_ms);
-    user.SetEarliest(chunk.number, earliest_ms);
+    user.SetChunk(chunk.number, lines);
   }
   large_->Account(user);
 }
@@ -137,12 +138,12 @@ void QuotaBook::PackLarge(std::string_view large_key) {
   const std::string key(large_key);  // the argument may be the map's own
   LargeUser& user = *large_->Find(key);
   std::string block;
-  int64_t earliest_ms = std::numeric_limits<int64_t>::max();
+  int64_t due_ms = std::numeric_limits<int64_t>::max();
   size_t lines = 0;
   if (user.lines > 0) {
     const UserPurchases all = AllLines(key, user);
     lines = all.lines.size();
-    for (const PurchaseLine& line : all.lines) earliest_ms = std::min(earliest_ms, line.ts_ms);
+    for (const PurchaseLine& line : all.lines) due_ms = std::min(due_ms, retention_.DueOf(line));
     EncodePurchases(all, block);
   }
   TextUses uses;  // of returns whose order has no line: only what is loaded can have them
@@ -156,7 +157,7 @@ void QuotaBook::PackLarge(std::string_view large_key) {
   BeforeChange(users_, hash, key);
   const RecordTable::Record record = users_.Insert(key, hash, block.size());
   std::memcpy(record.data(), block.data(), block.size());
-  record.segment().due = std::min(record.segment().due, earliest_ms);
+  record.segment().due = std::min(record.segment().due, due_ms);
 }
 
 void QuotaBook::EraseChunks(std::string_view key, LargeUser& user) {
@@ -178,14 +179,14 @@ void QuotaBook::PackLargeUsers() {
 
 // Removes the lines of a chunk that are gone, and the returns of orders that have no line left.
 void QuotaBook::DropFromChunk(std::string_view key, LargeUser& user, uint32_t number,
-                              int64_t horizon_ms) {
+                              const Retention::Moment& at) {
   OpenChunk chunk = large_->Read(key, number);
   UserPurchases kept;
   TextUses uses;
   std::vector<QuotaId> gone;             // orders
   absl::flat_hash_set<uint32_t> orders;  // of the lines that are kept
   for (const PurchaseLine& line : chunk.purchases.lines) {
-    if (retention_.Keeps(line, horizon_ms)) {
+    if (retention_.Keeps(line, at)) {
       kept.lines.push_back(line);
       orders.insert(LargeUser::HashOf(line.order));
     } else {
@@ -201,7 +202,7 @@ void QuotaBook::DropFromChunk(std::string_view key, LargeUser& user, uint32_t nu
   for (const QuotaId& order : gone) {
     const uint32_t hash = LargeUser::HashOf(order);
     if (!orders.contains(hash)) user.orders.erase({hash, number});
-    if (!user.HasMarks(hash) || LargeKnows(key, user, order, horizon_ms)) continue;
+    if (!user.HasMarks(hash) || LargeKnows(key, user, order, at)) continue;
     ended.push_back(order.is_text() ? QuotaId::Text(texts.emplace_back(order.text())) : order);
   }
   chunk.purchases = std::move(kept);
@@ -211,45 +212,42 @@ void QuotaBook::DropFromChunk(std::string_view key, LargeUser& user, uint32_t nu
 }
 
 void QuotaBook::DropOrder(std::string_view key, LargeUser& user, const QuotaId& order,
-                          int64_t horizon_ms) {
+                          const Retention::Moment& at) {
   for (const uint32_t number : user.ChunksOf(order)) {
-    if (user.chunks[number] <= horizon_ms) DropFromChunk(key, user, number, horizon_ms);
+    if (user.IsDue(number, at)) DropFromChunk(key, user, number, at);
   }
 }
 
 bool QuotaBook::LargeKnows(std::string_view key, const LargeUser& user, const QuotaId& order,
-                           int64_t horizon_ms) const {
+                           const Retention::Moment& at) const {
   const std::vector<uint32_t> numbers = user.ChunksOf(order);
   // The latest is kept longest.
   return std::any_of(numbers.rbegin(), numbers.rend(), [&](uint32_t number) {
     const OpenChunk chunk = large_->Read(key, number);
     const std::vector<PurchaseLine>& lines = chunk.purchases.lines;
     return std::any_of(lines.begin(), lines.end(), [&](const PurchaseLine& line) {
-      return line.order == order && retention_.Keeps(line, horizon_ms);
+      return line.order == order && retention_.Keeps(line, at);
     });
   });
 }
 
 size_t QuotaBook::DropFromLarge(std::string_view key, LargeUser& user, int64_t now_ms,
                                 size_t most_chunks) {
-  const int64_t horizon_ms = retention_.Horizon(now_ms);
+  const Retention::Moment at = retention_.At(now_ms);
   const bool is_unsettled = IsUnsettled(user);
-  const auto is_due = [&] {
-    return !user.by_time.empty() && user.by_time.begin()->first <= horizon_ms;
-  };
-  if (!is_unsettled && !is_due()) return 0;
+  if (!is_unsettled && !user.IsDue(at)) return 0;
   IndexLarge(key, user);
   size_t chunks = 0;
   if (is_unsettled) {
     const std::vector<std::pair<int64_t, uint32_t>> all(
         user.by_time.begin(), user.by_time.upper_bound({retention_.WidestHorizon(now_ms),
                                                         std::numeric_limits<uint32_t>::max()}));
-    for (const auto& [earliest_ms, number] : all) DropFromChunk(key, user, number, horizon_ms);
+    for (const auto& [earliest_ms, number] : all) DropFromChunk(key, user, number, at);
     user.gone_through = retention_.gone().back().recorded_ms;
     chunks = all.size();
   }
-  for (; chunks < most_chunks && is_due(); ++chunks) {
-    DropFromChunk(key, user, user.by_time.begin()->second, horizon_ms);
+  for (; chunks < most_chunks && user.IsDue(at); ++chunks) {
+    DropFromChunk(key, user, user.DueChunk(at), at);
   }
   return chunks;
 }
@@ -266,27 +264,34 @@ LargeUser* QuotaBook::OpenLarge(std::string_view key, int64_t now_ms, size_t mos
 
 void QuotaBook::CountLarge(std::string_view key, LargeUser& user, int64_t now_ms,
                            LeftCounters& counters) const {
-  if (IsUnsettled(user)) {
+  IndexLarge(key, user);
+  if (IsBeyondSums(user)) {
     return ForEachKept(key, now_ms, [&](const PurchaseLine& line) { counters.Count(line); });
   }
   const int64_t horizon_ms = retention_.Horizon(now_ms);
-  IndexLarge(key, user);
   QuantitySums::Reader sums(user.sums);
+  QuantitySums::Reader held(user.held_sums);
   counters.SetBought([&](BookId sku, BookId action, int64_t after_ms, int64_t deleted_ms) {
     if (deleted_ms > user.ClearedThrough(sku, action)) return int64_t{0};
-    return sums.SumAfter(sku, action, std::max(after_ms, horizon_ms));
+    const int64_t bought = sums.SumAfter(sku, action, std::max(after_ms, horizon_ms));
+    if (user.held_sums.empty()) return bought;
+    return bought + held.SumAfter(sku, action, std::max(now_ms, counters.now_ms()));
   });
 }
 
 void QuotaBook::NoteTimesOfLarge(std::string_view key, LargeUser& user, int64_t now_ms,
                                  LeftCounters& counters) const {
-  if (IsUnsettled(user)) {
+  // Of a hold that begins after now the sums do not know when it begins.
+  const bool held_ahead = !user.held_sums.empty() && user.latest_ms > now_ms;
+  if (IsBeyondSums(user) || held_ahead) {
     return ForEachKept(key, now_ms, [&](const PurchaseLine& line) { counters.NoteTime(line); });
   }
   const int64_t horizon_ms = retention_.Horizon(now_ms);
-  counters.SetTimes([&](BookId sku, BookId action, int64_t after_ms) {
-    return user.sums.FirstAfter(sku, action, std::max(after_ms, horizon_ms));
-  });
+  counters.SetTimes(
+      [&](BookId sku, BookId action, int64_t after_ms) {
+        return user.sums.FirstAfter(sku, action, std::max(after_ms, horizon_ms));
+      },
+      [&](BookId sku, BookId action) { return user.held_sums.FirstAfter(sku, action, now_ms); });
 }
 
 void QuotaBook::AppendToLarge(std::string_view key, LargeUser& user,
@@ -299,6 +304,7 @@ void QuotaBook::AppendToLarge(std::string_view key, LargeUser& user,
     ForEachDeletion(line.sku, [&](BookId action, int64_t deleted_ms) {
       if (deleted_ms <= user.ClearedThrough(line.sku, action)) return;
       user.sums.Clear(line.sku, action);
+      user.held_sums.Clear(line.sku, action);
       user.cleared[{line.sku, action}] = deleted_ms;
     });
   }
@@ -315,7 +321,7 @@ void QuotaBook::AppendToLarge(std::string_view key, LargeUser& user,
     }
     chunks.back().purchases.lines.push_back(line);
     user.AddToSums(line);
-    user.latest_ms = std::max(user.latest_ms, line.ts_ms);
+    user.latest_ms = std::max({user.latest_ms, line.ts_ms, line.held_at_ms});
     user.orders.insert({LargeUser::HashOf(line.order), chunks.back().number});
   }
   PutChunks(key, user, chunks);
@@ -325,7 +331,7 @@ QuotaBook::OpenUser QuotaBook::OpenOrder(const QuotaId& user_id, LargeUser& user
                                          const QuotaId& order, int64_t now_ms) {
   OpenUser open{EntityKey(user_id), {}, 0, {}, {}, {}};
   const std::string_view key = open.key.view();
-  DropOrder(key, user, order, retention_.Horizon(now_ms));
+  DropOrder(key, user, order, retention_.At(now_ms));
   for (const uint32_t number : user.ChunksOf(order)) {
     const OpenChunk& chunk = open.chunks.emplace_back(large_->Read(key, number));
     UserPurchases& all = open.purchases;
@@ -342,9 +348,9 @@ void QuotaBook::StoreOrder(OpenUser& open, LargeUser& user) {
     bool is_changed = false;
     for (PurchaseLine& line : chunk.purchases.lines) {
       const PurchaseLine& now = open.purchases.lines[at++];
-      if (now.qty == line.qty) continue;
+      if (now == line) continue;
       user.TakeFromSums(line);
-      line.qty = now.qty;
+      line = now;
       user.AddToSums(line);
       is_changed = true;
     }

@@ -4,6 +4,19 @@
 #include "core/quota/quota_book.h"
 
 namespace tally {
+namespace {
+
+bool IsAhead(const PurchaseLine& line, int64_t now_ms) {
+  return std::max(line.ts_ms, line.held_at_ms) > now_ms;
+}
+
+// A hold keeps its length.
+void SetBackLine(PurchaseLine& line, int64_t now_ms) {
+  line.ts_ms = std::min(line.ts_ms, now_ms);
+  line.held_at_ms = std::min(line.held_at_ms, now_ms);
+}
+
+}  // namespace
 
 bool QuotaBook::SetBack(const QuotaId& user, int64_t now_ms) {
   const EntityKey key(user);
@@ -13,8 +26,8 @@ bool QuotaBook::SetBack(const QuotaId& user, int64_t now_ms) {
   OpenUser open = Open(user, now_ms);
   bool changed = false;
   for (PurchaseLine& line : open.purchases.lines) {
-    changed |= line.ts_ms > now_ms;
-    line.ts_ms = std::min(line.ts_ms, now_ms);
+    changed |= IsAhead(line, now_ms);
+    SetBackLine(line, now_ms);
   }
   if (changed) Store(open);
   return changed;
@@ -29,15 +42,39 @@ bool QuotaBook::SetBackLarge(std::string_view key, LargeUser& user, int64_t now_
     OpenChunk chunk = large_->Read(key, number);
     bool changed = false;
     for (PurchaseLine& line : chunk.purchases.lines) {
-      if (line.ts_ms <= now_ms) continue;
+      if (!IsAhead(line, now_ms)) continue;
       user.TakeFromSums(line);
-      line.ts_ms = now_ms;
+      SetBackLine(line, now_ms);
       user.AddToSums(line);
       changed = true;
     }
     if (changed) PutChunks(key, user, {&chunk, 1});
   }
   return true;
+}
+
+bool QuotaBook::NextAhead(AheadCursor& cursor, int64_t now_ms, size_t count,
+                          std::vector<std::string>& users) const {
+  if (!MayBeAhead(now_ms)) return false;
+  if (!cursor.is_large) {
+    cursor.position = users_.Scan(cursor.position, count, [&](const RecordTable::Record& record) {
+      for (PurchaseReader reader(record.payload()); reader.Next();) {
+        if (reader.line().ts_ms <= now_ms) continue;
+        users.push_back(TextOf(EntityKey::UserOf(record.key())));
+        break;
+      }
+    });
+    cursor.is_large = cursor.position == 0;
+    return !cursor.is_large || large_ != nullptr;
+  }
+  if (large_ == nullptr) return false;
+  auto next = large_->users.lower_bound(cursor.large_from);
+  for (; next != large_->users.end() && count > 0; ++next, --count) {
+    IndexLarge(next->first, *next->second);
+    if (next->second->latest_ms > now_ms) users.push_back(TextOf(EntityKey::UserOf(next->first)));
+  }
+  if (next != large_->users.end()) cursor.large_from = next->first;
+  return next != large_->users.end();
 }
 
 }  // namespace tally

@@ -55,7 +55,7 @@ struct QuotaUse {
   int64_t window_ms = 0;
   int64_t used = 0;     // may be more than the limit
   int64_t left = 0;     // never below 0
-  int64_t next_ms = 0;  // when the oldest purchase that counts leaves the window; 0 if none counts
+  int64_t next_ms = 0;  // when the first of what counts counts no more; 0 if nothing counts
   friend bool operator==(const QuotaUse&, const QuotaUse&) = default;
 };
 
@@ -66,6 +66,7 @@ struct QuotaPurchase {
   QuotaId action = kNoAction;
   int32_t qty = 0;
   int64_t ts_ms = 0;
+  int64_t held_until_ms = 0;  // 0: it is a purchase
   friend bool operator==(const QuotaPurchase&, const QuotaPurchase&) = default;
 };
 

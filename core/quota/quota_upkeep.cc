@@ -28,17 +28,19 @@ QuotaBook::Stats QuotaBook::stats() const {
 size_t QuotaBook::MemoryBytes() const {
   return sizeof(*this) + limits_.MemoryBytes() + users_.MemoryBytes() + retention_.MemoryBytes() +
          (texts_ == nullptr ? 0 : texts_->MemoryBytes()) +
+         (parted_ == nullptr ? 0 : parted_->MemoryBytes()) +
          (large_ == nullptr ? 0 : large_->MemoryBytes());
 }
 
-size_t QuotaBook::SweepUsers(RecordTable::Segment& segment, int64_t horizon_ms, int64_t now_ms) {
+size_t QuotaBook::SweepUsers(RecordTable::Segment& segment, int64_t now_ms) {
+  const Retention::Moment at = retention_.At(now_ms);
   std::vector<std::string> users;  // keys
   segment.due = RecordTable::Segment::kNothingDue;
   users_.ForEach(segment, [&](const RecordTable::Record& record) {
     bool some_gone = false;
     for (PurchaseReader reader(record.payload()); reader.Next();) {
-      if (retention_.Keeps(reader.line(), horizon_ms)) {
-        segment.due = std::min(segment.due, reader.line().ts_ms);
+      if (retention_.Keeps(reader.line(), at)) {
+        segment.due = std::min(segment.due, retention_.DueOf(reader.line()));
       } else {
         some_gone = true;
       }
@@ -53,6 +55,12 @@ size_t QuotaBook::SweepUsers(RecordTable::Segment& segment, int64_t horizon_ms, 
   return before - purchase_count_;
 }
 
+RecordTable::Segment* QuotaBook::NextToSweep() {
+  if (sweep_ == Sweep::kUsers) return users_.NextSegment(sweep_position_);
+  if (sweep_ == Sweep::kLimits) return limits_.NextSegment(sweep_position_);
+  return parted_ == nullptr ? nullptr : parted_->parts.NextSegment(sweep_position_);
+}
+
 size_t QuotaBook::ExpireSome(int64_t now_ms, size_t budget) {
   const int64_t horizon_ms = retention_.Horizon(now_ms);
   const int64_t widest_horizon_ms = retention_.WidestHorizon(now_ms);
@@ -65,12 +73,11 @@ size_t QuotaBook::ExpireSome(int64_t now_ms, size_t budget) {
       if (!more) sweep_ = Sweep::kUsers;
       break;
     }
-    const bool sweeping_limits = sweep_ == Sweep::kLimits;
-    const RecordTable& table = sweeping_limits ? limits_ : users_;
-    RecordTable::Segment* segment = table.NextSegment(sweep_position_);
+    const bool sweeping_limits = sweep_ != Sweep::kUsers;
+    RecordTable::Segment* segment = NextToSweep();
     if (segment == nullptr) {
       sweep_position_ = 0;
-      sweep_ = sweeping_limits ? Sweep::kLarge : Sweep::kLimits;
+      sweep_ = static_cast<Sweep>(static_cast<int>(sweep_) + 1);
       continue;
     }
     // A segment in which nothing is due costs one, however many records it holds.
@@ -78,9 +85,9 @@ size_t QuotaBook::ExpireSome(int64_t now_ms, size_t budget) {
     budget -= std::min(budget, 1 + (is_due ? segment->size() : 0));
     if (!is_due) continue;
     if (sweeping_limits) {
-      SweepLimits(*segment, horizon_ms);
+      SweepLimits(*segment, sweep_ == Sweep::kParts, horizon_ms);
     } else {
-      freed += SweepUsers(*segment, horizon_ms, now_ms);
+      freed += SweepUsers(*segment, now_ms);
     }
   }
   return freed;
@@ -101,6 +108,7 @@ bool QuotaBook::PrepareNext() {
 bool QuotaBook::FreeSome(size_t segments) {
   return users_.FreeSome(segments) && limits_.FreeSome(segments) &&
          (texts_ == nullptr || texts_->FreeSome(segments)) &&
+         (parted_ == nullptr || parted_->FreeSome(segments)) &&
          (large_ == nullptr || large_->FreeSome(segments));
 }
 
@@ -111,12 +119,17 @@ QuotaBook QuotaBook::Clone() const {
   if (texts_ != nullptr) {
     copy.texts_ = std::make_unique<TextDictionary>(texts_->Clone(seed_));
   }
+  if (parted_ != nullptr) {
+    copy.parted_ = parted_->Clone(seed_);
+    CopyRecords(parted_->parts, copy.parted_->parts);
+  }
   if (large_ != nullptr) copy.large_ = large_->Clone(seed_);
   copy.limit_count_ = limit_count_;
   copy.most_limits_ = most_limits_;
   copy.purchase_count_ = purchase_count_;
   copy.retention_ = retention_;
   copy.recording_ = recording_;
+  copy.any_holds_ = any_holds_;
   return copy;
 }
 

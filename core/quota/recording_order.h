@@ -25,17 +25,21 @@ struct RecordingOrder {
     return stamp;
   }
 
+  // A hold of a late order begins later than the order's ts_ms.
+  void NoteHold(int64_t held_at_ms) { latest_future_ms = std::max(latest_future_ms, held_at_ms); }
+
   int64_t Mark(int64_t now_ms) {
     latest_mark_ms = std::max({now_ms, latest_stamp_ms, latest_mark_ms});
     return latest_mark_ms;
   }
 
-  // No purchase that is recorded has a later ts_ms.
+  // No purchase that is recorded has a later ts_ms, and no hold begins later.
   int64_t LatestInstant() const { return std::max(latest_stamp_ms, latest_future_ms); }
 
   int64_t latest_mark_ms = kNever;
   int64_t latest_stamp_ms = kNever;
-  int64_t latest_future_ms = kNever;  // the latest ts_ms that was in the future when recorded
+  // The latest ts_ms that was in the future when recorded, or the latest hold's begin.
+  int64_t latest_future_ms = kNever;
 };
 
 }  // namespace tally

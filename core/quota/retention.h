@@ -3,10 +3,12 @@
 
 #include <absl/container/btree_map.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "core/base/saturating.h"
 #include "core/quota/purchase_block.h"
 #include "core/quota/recording_order.h"
 
@@ -42,15 +44,29 @@ class Retention {
   // if the retention has grown.
   void Settle(int64_t old_length_ms, int64_t now_ms, RecordingOrder& recording);
 
+  // What decides about what is kept at an instant.
+  struct Moment {
+    int64_t horizon_ms = 0;
+    int64_t now_ms = 0;
+  };
+  Moment At(int64_t now_ms) const { return {Horizon(now_ms), now_ms}; }
+
   // Returns the instant (unix ms) up to which, inclusive, purchases are out of retention by their
   // ts_ms.
   int64_t Horizon(int64_t now_ms) const;
   // The same, including lines that were gone at an earlier time: no line with a later ts_ms can be
   // gone.
   int64_t WidestHorizon(int64_t now_ms) const;
-  // Whether a line is kept; `horizon_ms` is Horizon() of now.
-  bool Keeps(const PurchaseLine& line, int64_t horizon_ms) const {
-    if (line.ts_ms <= horizon_ms) return false;
+  // From which horizon on the line is not kept, as long as the retention does not grow.
+  int64_t DueOf(const PurchaseLine& line) const {
+    if (!line.is_held()) return line.ts_ms;
+    return std::min(line.ts_ms, SaturatingSub(line.HeldUntil(), length_ms()));
+  }
+  // Whether a line is kept at that moment. A hold that is over is not.
+  bool Keeps(const PurchaseLine& line, const Moment& at) const {
+    if (line.ts_ms <= at.horizon_ms) return false;
+    if (line.is_held() && line.HeldUntil() <= at.now_ms) [[unlikely]]
+      return false;
     return gone_.empty() || line.ts_ms > gone_.front().horizon_ms || !WasGone(line);
   }
 

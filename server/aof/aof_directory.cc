@@ -138,6 +138,13 @@ absl::Status AofDirectory::Publish(const Manifest& next) {
   return absl::OkStatus();
 }
 
+absl::Status AofDirectory::MoveTo(const std::string& directory) {
+  absl::Status status = files_.Rename(directory_, directory);
+  if (!status.ok()) return status;
+  directory_ = directory;
+  return files_.SyncDirectory(ParentOf(directory));
+}
+
 absl::StatusOr<AofDirectory::NewLog> AofDirectory::CreateLog() {
   NewLog log{++last_log_sequence_, nullptr};
   auto file = files_.Create(Path(LogName(log.sequence)));

@@ -48,6 +48,9 @@ class AofDirectory {
   std::string PathOf(const ManifestEntry& entry) const { return Path(entry.name); }
   std::string ManifestPath() const { return Path(base_name_ + ".manifest"); }
 
+  // Renames the directory, which must not be there yet or be empty.
+  absl::Status MoveTo(const std::string& directory);
+
   // Creates an empty log that is in no manifest yet.
   absl::StatusOr<NewLog> CreateLog();
   // Publishes a manifest in which the log `sequence` follows the log `after` (0: it follows

@@ -55,23 +55,20 @@ bool ParseSequence(const std::string& text, uint64_t& sequence) {
   return absl::SimpleAtoi(text, &sequence) && sequence > 0 && text == absl::StrCat(sequence);
 }
 
-// Parses one line without its newline. Returns false if it does not have AppendEntry's form.
-bool ParseEntry(std::string_view line, ManifestEntry& entry, char& type) {
+// Parses one line without its newline. Returns false if it does not have AppendEntry's form. Redis
+// 8 may write more pairs of words after it.
+bool ParseEntry(std::string_view line, ManifestEntry& entry, char& type, size_t most_words = 4) {
   constexpr std::string_view kFile = "file ";
   if (!line.starts_with(kFile)) return false;
   line.remove_prefix(kFile.size());
   if (!TakeName(line, entry.name)) return false;
   const std::vector<std::string> words = absl::StrSplit(std::string(line), ' ');
-  if (words.size() != 4 || words[0] != "seq" || words[2] != "type") return false;
+  if (words.size() < 4 || words.size() > most_words || words[0] != "seq" || words[2] != "type") {
+    return false;
+  }
   if (!ParseSequence(words[1], entry.sequence) || words[3].size() != 1) return false;
   type = words[3][0];
   return type == 'b' || type == 'i' || type == 'h';
-}
-
-bool IsOfRedis(const Manifest& manifest) {
-  if (!manifest.base.has_value()) return false;
-  const std::string_view name = manifest.base->name;
-  return name.ends_with(".base.rdb") || name.ends_with(".base.aof");
 }
 
 absl::Status AddEntry(std::string_view file, size_t number, ManifestEntry entry, char type,
@@ -132,12 +129,38 @@ absl::StatusOr<Manifest> Manifest::Parse(std::string_view text, std::string_view
     if (!added.ok()) return added;
     start = newline + 1;
   }
-  if (IsOfRedis(manifest)) {
+  if (IsOfRedis(text)) {
     return absl::FailedPreconditionError(absl::StrCat(
-        std::string(file), " was written by Redis, whose files are not read. To move its data: ",
-        std::string(kMoveFromRedis)));
+        std::string(file), " was written by Redis: start tallyd on it, which takes the data over"));
   }
   return absl::DataLossError(absl::StrCat(std::string(file), ": no checksum line at the end"));
+}
+
+bool Manifest::IsOfRedis(std::string_view text) {
+  const auto manifest = ParseOfRedis(text, "");
+  if (!manifest.ok() || !manifest->base.has_value()) return false;
+  const std::string_view name = manifest->base->name;
+  return name.ends_with(".base.rdb") || name.ends_with(".base.aof");
+}
+
+absl::StatusOr<Manifest> Manifest::ParseOfRedis(std::string_view text, std::string_view file) {
+  constexpr size_t kMostWords = 20;
+  Manifest manifest;
+  for (size_t number = 1; !text.empty(); ++number) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (line.starts_with(kChecksumLine)) return BadLine(file, number, "not written by Redis");
+    if (line.empty() || line.starts_with('#')) continue;
+    ManifestEntry entry;
+    char type = 0;
+    if (!ParseEntry(line, entry, type, kMostWords)) {
+      return BadLine(file, number, "expected: file <name> seq <number> type b|i|h");
+    }
+    absl::Status added = AddEntry(file, number, std::move(entry), type, manifest);
+    if (!added.ok()) return added;
+  }
+  if (manifest.base.has_value() || !manifest.logs.empty()) return manifest;
+  return BadLine(file, 1, "it names no files");
 }
 
 }  // namespace tally::server

@@ -13,12 +13,6 @@
 
 namespace tally::server {
 
-// How an operator moves data from files of Redis to tallyd; a part of error messages.
-inline constexpr std::string_view kMoveFromRedis =
-    "start redis-server on it, send that CONFIG SET aof-use-rdb-preamble no and BGREWRITEAOF, "
-    "start "
-    "tallyd with another dir, and replay the new appendonlydir/*.base.aof with redis-cli --pipe";
-
 struct ManifestEntry {
   std::string name;  // a file name, without directories
   uint64_t sequence = 0;
@@ -37,6 +31,11 @@ struct Manifest {
   // if Redis wrote it. `file` is the name for messages. Entries of Redis's type 'h' (history, files
   // to be deleted) are skipped.
   static absl::StatusOr<Manifest> Parse(std::string_view text, std::string_view file);
+
+  // Whether Redis wrote the text, and not a server of ours.
+  static bool IsOfRedis(std::string_view text);
+  // The same as Parse for a text that Redis wrote.
+  static absl::StatusOr<Manifest> ParseOfRedis(std::string_view text, std::string_view file);
 
   friend bool operator==(const Manifest&, const Manifest&) = default;
 };

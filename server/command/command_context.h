@@ -77,6 +77,8 @@ class CommandContext {
     return true;
   }
   virtual bool MayReadEveryKey() const { return true; }
+  // Whether a script makes the call.
+  virtual bool InScript() const { return false; }
 
   // Finds a key for a command that reads it, and counts a hit or a miss.
   Keyspace::Entry Find(std::string_view key);

@@ -4,11 +4,13 @@
 // A log may be read at any later time. So the logged calls have every option, and say when
 // something happened and by which clock this was judged (see EventTime):
 //   ACTIVE.CREATE key WINDOW d TZ zone KEEP d
-//   ACTIVE.TOUCH key id … AT t [NOW t [FORGET t]]
+//   ACTIVE.TOUCH key [id …] AT t [NOW t [FORGET t]]
 //   ACTIVE.FORGET key id …
-// FORGET follows if old days were deleted by another instant than NOW (see Place::forget_at). Only
-// a log has options after the ids; there AT always follows them. The first TOUCH creates the key
-// with the default options, in a replay too.
+//   ACTIVE.ALTER key [WINDOW d] [KEEP d] NOW t [FORGET t]
+// A TOUCH without ids sets back what lies after t (see AheadWalk). FORGET follows if old days were
+// deleted by another instant than NOW (see Place::forget_at). Only a log has options after the ids;
+// there AT always follows them. The first TOUCH creates the key with the default options, in a
+// replay too.
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -101,6 +103,62 @@ void Create(CommandContext& context) {
   context.reply.Ok();
 }
 
+bool ParseChange(CommandContext& context, Audiences::Change& change) {
+  const Args args = context.args;
+  OptionWords words;
+  for (size_t i = 2; i < args.size(); i += 2) {
+    bool good = false;
+    int64_t ms = 0;
+    if (words.Is(args[i], "window")) {
+      good = ReadUpTo(context, i + 1, "WINDOW", ActiveOptions::kMaxWindowMs, ms);
+      change.window_ms = ms;
+    } else if (words.Is(args[i], "keep")) {
+      good = ReadUpTo(context, i + 1, "KEEP", ActiveOptions::kMaxKeepMs, ms);
+      change.keep_ms = ms;
+    } else if (context.replaying && words.Is(args[i], "now")) {
+      good = ReadInstant(context, i + 1, "NOW", change.judged_at);
+      change.forget_at = change.judged_at;
+    } else if (context.replaying && words.Is(args[i], "forget")) {
+      good = ReadInstant(context, i + 1, "FORGET", change.forget_at);
+    } else {
+      ReplyOptionError(context, words);
+    }
+    if (!good) return false;
+  }
+  return true;
+}
+
+void LogAlter(CommandContext& context, const Audiences::Change& change) {
+  const DurationText window(change.window_ms.value_or(0));
+  const DurationText keep(change.keep_ms.value_or(0));
+  const InstantText now(change.judged_at);
+  const InstantText forget(change.forget_at);
+  WordList words = {"ACTIVE.ALTER", context.args[1]};
+  if (change.window_ms) AppendWords(words, {{"WINDOW", window.view()}});
+  if (change.keep_ms) AppendWords(words, {{"KEEP", keep.view()}});
+  AppendWords(words, {{"NOW", now.view()}});
+  if (change.forget_at != change.judged_at) AppendWords(words, {{"FORGET", forget.view()}});
+  context.LogInstead(Args(words));
+}
+
+void Alter(CommandContext& context) {
+  const std::string_view key = context.args[1];
+  Audiences::Change change{.judged_at = context.now, .forget_at = PlaceOf(context).forget_at()};
+  if (!ParseChange(context, change)) return;
+  if (!change.window_ms && !change.keep_ms) {
+    return ReplySyntaxError(context, "WINDOW or KEEP is missing");
+  }
+  const Audiences::Altered altered = Audiences(PlaceOf(context)).Alter(key, change);
+  if (!CheckOutcome(context, altered)) return;
+  if (!altered.found) return context.reply.Error("ERR no such key");
+  if (altered.missing_zone) {
+    return ReplyMissingZone(context, context.FindForWrite(key).heap<ActiveSet>());
+  }
+  ReportChange(context, key, altered, "active.alter");
+  LogAlter(context, change);
+  context.reply.Ok();
+}
+
 // The ids of TOUCH and TOUCHAT, and when they were seen.
 struct TouchArgs {
   Args ids;
@@ -115,7 +173,7 @@ bool ReadLoggedInstants(CommandContext& context, TouchArgs& touch) {
   constexpr std::string_view kNames[] = {"AT", "NOW", "FORGET"};
   size_t logged = 0;
   for (size_t count = 1; count <= std::size(kNames); ++count) {
-    if (args.size() > 2 * count + 2 && args[args.size() - 2] == kNames[count - 1]) logged = count;
+    if (args.size() >= 2 * count + 2 && args[args.size() - 2] == kNames[count - 1]) logged = count;
   }
   const size_t end = args.size() - 2 * logged;
   for (size_t i = 0; i < logged; ++i) {
@@ -378,6 +436,9 @@ constexpr KeyRange kOneKey{1, 1, 1};
 
 constexpr Command kCommands[] = {
     {"active", nullptr, -2, 0, {}, "Says how ACTIVE commands are used.", "1.0.0", "", kFamilyHelp},
+    {"active.alter", Alter, -2, kWrite | kDenyOom, kOneKey,
+     "Changes the window of an audience, or for how long days are kept.", "1.0.0",
+     "key#0 [WINDOW window] [KEEP d]"},
     {"active.create", Create, -2, kWrite | kDenyOom | kFast, kOneKey,
      "Creates a set of active ids with a window, a zone and a time to keep days.", "1.0.0",
      "key#0 [WINDOW window] [TZ zone] [KEEP d]"},

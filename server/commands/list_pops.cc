@@ -30,7 +30,7 @@ void DropEnd(CommandContext& context, std::string_view key, List& list, ListEnd 
 
 // Replies `count` <= size() elements in the order in which they are popped.
 void ReplyEnd(ReplyBuilder& reply, const List& list, ListEnd end, size_t count) {
-  const auto add = [&](std::string_view text) {
+  const auto add = [&](const ElementView& text) {
     reply.Bulk(text);
     return true;
   };

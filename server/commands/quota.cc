@@ -100,19 +100,21 @@ void Limits(CommandContext& context) {
 }
 
 // Whether the next argument is an option rather than an item of an order.
-bool AtOption(const QuotaArgs& args) { return args.At("at") || args.At("once"); }
+bool AtOption(const QuotaArgs& args) { return args.At("at") || args.At("once") || args.AtHold(); }
 
 bool ReadOrder(QuotaArgs& args, QuotaOrder& order, std::vector<QuotaItem>& items) {
   if (!args.Read("user", order.user) || !args.Read("order", order.order)) return false;
   if (!args.Take("items")) return args.Missing("ITEMS");
-  do {
+  // A log has orders without items, which only set back (see quota_effects.h).
+  while (!args.replaying() || !args.done()) {
     if (!args.HasRoom("item", items.size())) return false;
     QuotaItem& item = items.emplace_back();
     if (!args.Read("sku", item.sku) || !args.Read("action", item.action) ||
         !args.ReadCount("qty", 1, item.qty)) {
       return false;
     }
-  } while (!args.done() && !AtOption(args));
+    if (args.done() || AtOption(args)) break;
+  }
   order.items = items;
   order.ts_ms = args.now();
   while (!args.done()) {
@@ -120,6 +122,8 @@ bool ReadOrder(QuotaArgs& args, QuotaOrder& order, std::vector<QuotaItem>& items
       order.once = true;
     } else if (args.TakeOption("at")) {
       if (!args.ReadPastInstant(order.ts_ms)) return false;
+    } else if (args.TakeOption("hold")) {
+      if (!args.ReadHold(order.hold_ms)) return false;
     } else {
       return args.End();
     }
@@ -182,6 +186,17 @@ void Return(CommandContext& context) {
   if (!ReportAndLog(context, args, outcome, "quota.return", "item")) return;
   context.reply.Array(credited.size());
   for (const int32_t qty : credited) context.reply.Integer(qty);
+}
+
+void Confirm(CommandContext& context) {
+  QuotaArgs args(context);
+  QuotaId user;
+  QuotaId order;
+  if (!args.Read("user", user) || !args.Read("order", order) || !args.End()) return;
+  QuotaBook::ConfirmResult result;
+  const auto outcome = QuotaBooks(PlaceOf(context)).Confirm(args.call(), user, order, result);
+  if (!ReportAndLog(context, args, outcome, "quota.confirm", "order")) return;
+  context.reply.Integer(result.bought ? 1 : 0);
 }
 
 void Reset(CommandContext& context) {
@@ -307,10 +322,11 @@ void History(CommandContext& context) {
   book->ForEachPurchase(user, args.now(), [&](const QuotaPurchase&) { ++lines; });
   context.reply.Array(lines);
   book->ForEachPurchase(user, args.now(), [&](const QuotaPurchase& line) {
-    context.reply.Array(5);
+    context.reply.Array(6);
     for (const QuotaId& id : {line.order, line.sku, line.action}) ReplyId(context.reply, id);
-    context.reply.Integer(line.qty);
-    context.reply.Integer(line.ts_ms);
+    for (const int64_t field : {int64_t{line.qty}, line.ts_ms, line.held_until_ms}) {
+      context.reply.Integer(field);
+    }
   });
 }
 
@@ -334,11 +350,13 @@ constexpr Command kCommands[] = {
     Replying(kOrderReply,
              {"quota.buy", Buy, -8, kStore, kOneKey,
               "Records an order of a user if every limit leaves room for it.", "1.0.0",
-              "book#0 user order ITEMS item(sku action qty:int)... [AT t:time] [ONCE]"}),
+              "book#0 user order ITEMS item(sku action qty:int)... [AT t:time] [ONCE] [HOLD ttl]"}),
+    {"quota.confirm", Confirm, -4, kStore, kOneKey, "Makes what is held of an order a purchase.",
+     "1.0.0", "book#0 user order"},
     {"quota.dellimit", DelLimit, -3, kWrite, kOneKey,
      "Deletes limits of SKUs; purchases made until then never count for them again.", "1.0.0",
      "book#0 sku... [ACTIONS action...]"},
-    Replying("[order sku action qty ts_ms]",
+    Replying("[order sku action qty ts_ms held_until_ms]",
              {"quota.history", History, 3, kReadOnly, kOneKey,
               "Returns the purchases kept of a user.", "1.0.0", "book#0 user"}),
     Replying("[[action left]]", {"quota.left",
@@ -363,7 +381,7 @@ constexpr Command kCommands[] = {
     Replying(kOrderReply,
              {"quota.record", Record, -8, kStore, kOneKey,
               "Records an order of a user, whatever the limits say.", "1.0.0",
-              "book#0 user order ITEMS item(sku action qty:int)... [AT t:time] [ONCE]"}),
+              "book#0 user order ITEMS item(sku action qty:int)... [AT t:time] [ONCE] [HOLD ttl]"}),
     {"quota.reset", Reset, -3, kWrite, kOneKey,
      "Forgets users, or starts their counters of some actions from 0.", "1.0.0",
      "book#0 user... [ACTIONS action...]"},

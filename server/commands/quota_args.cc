@@ -6,6 +6,7 @@
 
 #include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
+#include "core/limit/hold_record.h"
 #include "core/words/word_list.h"
 #include "server/arguments/time_args.h"
 #include "server/command/usage.h"
@@ -120,6 +121,14 @@ bool QuotaArgs::ReadCount(std::string_view name, int32_t low, int32_t& value) {
 bool QuotaArgs::ReadWindow(int64_t& window_ms) {
   if (done()) return Missing("window");
   if (!ReadDuration({context_, args_}, next_, "window", window_ms)) return false;
+  ++next_;
+  return true;
+}
+
+bool QuotaArgs::ReadHold(int64_t& hold_ms) {
+  if (done()) return Missing("HOLD");
+  if (!ReadDuration({context_, args_}, next_, "HOLD", hold_ms)) return false;
+  if (hold_ms > kMaxHoldMs) return Fail("HOLD", " must be at most 366d");
   ++next_;
   return true;
 }

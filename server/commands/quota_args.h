@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/bytes/number.h"
 #include "core/engine/quota_books.h"
 #include "core/words/option_words.h"
 #include "server/command/command_context.h"
@@ -40,6 +41,11 @@ class QuotaArgs {
   bool done() const { return next_ == args_.size(); }
   // Whether the next argument is this word, in any case; `word` must be in lower case.
   bool At(std::string_view word) const { return !done() && IsWord(args_[next_], word); }
+  // Whether the next argument is the option HOLD rather than a sku of that name, which has an
+  // integer as its third word.
+  bool AtHold() const {
+    return At("hold") && !(next_ + 2 < args_.size() && ParseInt64(args_[next_ + 2]));
+  }
   // As At(); if true, also steps over the word.
   bool Take(std::string_view word);
   // The same for an option, which is taken only once; End() then replies that it is given twice.
@@ -52,6 +58,7 @@ class QuotaArgs {
   [[nodiscard]] bool Read(std::string_view name, QuotaId& id);
   [[nodiscard]] bool ReadCount(std::string_view name, int32_t low, int32_t& value);
   [[nodiscard]] bool ReadWindow(int64_t& window_ms);
+  [[nodiscard]] bool ReadHold(int64_t& hold_ms);
   [[nodiscard]] bool ReadInstant(int64_t& unix_ms);
   // The same for an instant that is judged: after now it is now.
   [[nodiscard]] bool ReadPastInstant(int64_t& unix_ms);

@@ -139,8 +139,9 @@ bool ReadElements(CommandContext& context, SortOptions& options, Elements& eleme
     }
   } else if (entry.type() == Type::kSet) {
     entry.heap<Set>().ForEach(add);
-    // A set has no order of its own, but a replay of the log must store the same list.
-    if (!options.sorts && options.target) {
+    // A set has no order of its own, but a replay of the log must store the same list, and a script
+    // find the same one each time.
+    if (!options.sorts && (options.target || context.InScript())) {
       options.sorts = options.as_text = true;
       options.by = std::nullopt;
     }
@@ -283,15 +284,17 @@ void SortRo(CommandContext& context) { SortKey(context, false); }
 
 bool FindSortKeys(Args args, std::vector<KeyReference>& keys) {
   keys.push_back({1});
+  size_t target = 0;  // of several STORE the last counts
   for (size_t i = 2; i + 1 < args.size(); ++i) {
     if (IsWord(args[i], "limit")) {
       i += 2;
     } else if (IsWord(args[i], "by") || IsWord(args[i], "get")) {
       ++i;
     } else if (IsWord(args[i], "store")) {
-      keys.push_back({++i});
+      target = ++i;
     }
   }
+  if (target != 0) keys.push_back({target});
   return true;
 }
 

@@ -208,7 +208,7 @@ void ZRevRank(CommandContext& context) { ReplyRank(context, true); }
 void ReplyDistinct(CommandContext& context, const ZSet& set, size_t count, bool with_scores) {
   const size_t taken = std::min(count, set.size());
   ReplyHeader(context.reply, taken, with_scores);
-  const auto reply_one = [&](std::string_view member, double score) {
+  const auto reply_one = [&](const ElementView& member, double score) {
     with_scores ? ReplyScored(context.reply, member, score) : context.reply.Bulk(member);
   };
   // Finding a few ranks costs less than a pass over all members.
@@ -219,7 +219,7 @@ void ReplyDistinct(CommandContext& context, const ZSet& set, size_t count, bool 
       const size_t rank = context.host.random() % set.size();
       if (!ranks.insert(rank).second) continue;
       const auto [member, score] = set.At(rank);
-      reply_one(member, score);
+      reply_one(std::string_view(member), score);
     }
     return;
   }
@@ -227,7 +227,7 @@ void ReplyDistinct(CommandContext& context, const ZSet& set, size_t count, bool 
   // algorithm S) visits the ranks in order and takes each with the same probability.
   size_t left = set.size();
   size_t wanted = taken;
-  set.ForEach({0, set.size()}, false, [&](std::string_view member, double score) {
+  set.ForEach({0, set.size()}, false, [&](const ElementView& member, double score) {
     if (context.host.random() % left-- < wanted) {
       --wanted;
       reply_one(member, score);
@@ -258,7 +258,7 @@ void ZRandMember(CommandContext& context) {
   for (size_t i = 0; i < wanted->count; ++i) {
     const auto [member, score] = set->At(context.host.random() % set->size());
     if (with_scores) {
-      ReplyScored(context.reply, member, score);
+      ReplyScored(context.reply, std::string_view(member), score);
     } else {
       context.reply.Bulk(member);
     }

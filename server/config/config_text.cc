@@ -120,6 +120,16 @@ absl::StatusOr<CommandLine> ParseCommandLine(Words arguments) {
       line.action = CommandLine::Action::kCheckConfig;
     } else if (argument == "--ping") {
       line.action = CommandLine::Action::kPing;
+    } else if (argument == "--skip-unknown") {
+      line.skip_unknown = true;
+    } else if (argument == "--drop-field-ttl") {
+      line.drop_field_ttl = true;
+    } else if (argument == "--import") {
+      if (i + 1 == arguments.size()) {
+        return absl::InvalidArgumentError(At("command line", "--import takes a file or a folder"));
+      }
+      line.action = CommandLine::Action::kImport;
+      line.import_path = arguments[++i];
     } else if (IsOption(argument)) {
       DirectiveWords words{argument.substr(2)};
       while (i + 1 < arguments.size() && !IsOption(arguments[i + 1])) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "server/config/config.h"
@@ -73,6 +74,7 @@ void CallRecorder::CountUnblocked(const CommandTable::Item& item, std::string_vi
 void CallRecorder::CountFailure(const Client& client, const CommandTable::Item& item,
                                 size_t reply_begin) {
   ++server_.stats.by_command[item.id].failed;
+  if (std::exchange(server_.stats.error_is_counted, false)) return;
   server_.stats.CountError(ErrorText(client.output.Copy(reply_begin, kMaxError)));
 }
 

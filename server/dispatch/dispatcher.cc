@@ -179,7 +179,11 @@ void Dispatcher::RunFromScript(Client& client, const Client& caller, Args args,
                                ScriptRights& rights) {
   const CommandTable::Item* item = server_.commands.Resolve(args);
   const std::string refusal = admission_.RefuseInScript(caller, item, args, rights);
-  if (!refusal.empty()) return client.reply.Error(refusal);
+  if (!refusal.empty()) {
+    if (item != nullptr) ++server_.stats.by_command[item->id].rejected;
+    server_.stats.CountError(refusal);
+    return client.reply.Error(refusal);
+  }
   rights.exceed_memory |= (item->command->flags & kWrite) != 0;
   Run(client, *item, args);
 }

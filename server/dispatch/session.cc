@@ -33,6 +33,10 @@ constexpr size_t kLongestRead = 1024 * 1024;
 // bytes received, whatever length the client declared.
 constexpr size_t kLongArgumentGrowth = 8;
 
+// Who has sent this much of an argument gets room for all of it: to copy more than this would stop
+// everybody for milliseconds.
+constexpr size_t kMostCopied = 4 * 1024 * 1024;
+
 // A Run that leaves more output than this, or takes longer, is heavy.
 constexpr size_t kHeavyBytes = 16 * 1024;
 constexpr int64_t kHeavyMicros = 200;
@@ -89,8 +93,10 @@ std::span<char> Session::LongArgumentRoom(size_t most) {
     return {};
   const size_t received = buffer_.size();
   if (buffer_.capacity() < received + most) {
-    const size_t roomy = std::max(received + most, received * kLongArgumentGrowth);
-    buffer_.Reserve(std::min(received + parser_.wanted(), roomy));
+    const size_t end = received + parser_.wanted();
+    const size_t roomy = std::min(received * kLongArgumentGrowth, kMostCopied);
+    buffer_.Reserve(received >= kMostCopied ? end
+                                            : std::min(end, std::max(received + most, roomy)));
   }
   const size_t room = buffer_.capacity() - received;
   const size_t size = std::min({room, parser_.wanted(), kLongestRead});

@@ -4,7 +4,6 @@
 #include "server/config/config.h"
 #include "server/durability/data_set_aside.h"
 #include "server/durability/persistence_info.h"
-#include "server/durability/redis_files.h"
 #include "server/effects/effect_stream.h"
 #include "server/state/clock.h"
 #include "server/state/stats.h"
@@ -19,19 +18,15 @@ AofPersistence::AofPersistence(const PersistenceParts& server, CommandRunner& ru
       files_(files, server.config),
       log_(server.config, server.clock, server.effects, files_),
       loader_({server.engine, server.clock, server.commands, runner, files_, report_}),
-      rewriter_(server.engine, server.clock, server.stats, files_, log_, report_) {}
+      rewriter_(server.engine, server.clock, server.stats, files_, log_, report_),
+      takeover_({server, runner, files_, loader_, rewriter_, report_}) {}
 
 absl::Status AofPersistence::Open() {
   rewriter_.ServerStarts();
-  if (!server_.config.appendonly && !files_.Exists()) {
-    WarnOfRedisFiles(files_.system(), server_.config, server_.log);
-    return absl::OkStatus();
-  }
+  if (absl::Status status = takeover_.Begin(move_options_); !status.ok()) return status;
+  server_.loading = takeover_.running();
+  if (server_.loading || (!server_.config.appendonly && !files_.Exists())) return absl::OkStatus();
   if (absl::Status status = files_.Open(); !status.ok()) return status;
-  const Manifest& manifest = files_.directory().manifest();
-  if (!manifest.base.has_value() && manifest.logs.empty()) {
-    WarnOfRedisFiles(files_.system(), server_.config, server_.log);
-  }
   return BeginLoading();
 }
 
@@ -41,7 +36,17 @@ absl::Status AofPersistence::BeginLoading() {
   return status;
 }
 
+// The log begins after the base that was written of the data of Redis.
+absl::Status AofPersistence::ContinueTakeover(int64_t budget_us) {
+  const auto done = takeover_.Slice(budget_us);
+  server_.loading = takeover_.running();
+  if (!done.ok() || !*done) return done.status();
+  server_.stats.changes_since_save = 0;
+  return server_.config.appendonly ? log_.Open(LogPosition{}, 0) : absl::OkStatus();
+}
+
 absl::Status AofPersistence::LoadSlice(int64_t budget_us) {
+  if (takeover_.running()) return ContinueTakeover(budget_us);
   if (!loader_.loading()) return absl::OkStatus();
   const auto end = loader_.LoadSlice(budget_us);
   if (loader_.loading()) return absl::OkStatus();
@@ -53,8 +58,8 @@ absl::Status AofPersistence::LoadSlice(int64_t budget_us) {
 }
 
 absl::Status AofPersistence::CheckLoaded() const {
-  return loader_.loading() ? absl::FailedPreconditionError("the data is being loaded")
-                           : absl::OkStatus();
+  return is_loading() ? absl::FailedPreconditionError("the data is being loaded")
+                      : absl::OkStatus();
 }
 
 absl::Status AofPersistence::CheckNoTransaction() const {
@@ -81,7 +86,7 @@ void AofPersistence::Cron() {
   if (!write_error().ok() && !rewriter_.changes_files()) {
     log_.Recover([this] { return StartLog(); });
   }
-  const bool may_save = !rewriting() && !loader_.loading() && write_error().ok();
+  const bool may_save = !rewriting() && !is_loading() && write_error().ok();
   if (may_save) SaveIfDue();
 }
 
@@ -121,7 +126,7 @@ bool AofPersistence::snapshot_failed() const {
 }
 
 absl::Status AofPersistence::SaveAtEnd() {
-  const bool is_needed = !loader_.loading() && rules_.OnlySnapshotsKeep(log_.is_on());
+  const bool is_needed = !is_loading() && rules_.OnlySnapshotsKeep(log_.is_on());
   return is_needed ? SaveNow() : absl::OkStatus();
 }
 

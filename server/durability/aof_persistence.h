@@ -13,10 +13,12 @@
 #include "server/durability/data_files.h"
 #include "server/durability/effect_log.h"
 #include "server/durability/loader.h"
+#include "server/durability/move_options.h"
 #include "server/durability/persistence_parts.h"
 #include "server/durability/persistence_report.h"
 #include "server/durability/rewriter.h"
 #include "server/durability/save_rules.h"
+#include "server/durability/takeover.h"
 #include "server/interfaces/command_runner.h"
 #include "server/interfaces/persistence.h"
 
@@ -27,8 +29,10 @@ class AofPersistence : public Persistence {
   // Replay runs the log's commands through `runner`.
   AofPersistence(const PersistenceParts& server, CommandRunner& runner, FileSystem& files);
 
-  // Opens the files and begins to load them. LoadSlice must then be called until
-  // PersistenceParts::loading is false.
+  // How data of Redis is taken over. To be called before Open.
+  void set_move_options(const MoveOptions& options) { move_options_ = options; }
+  // Opens the files and begins to load them, or the files of Redis that are there instead.
+  // LoadSlice must then be called until PersistenceParts::loading is false.
   absl::Status Open();
   // Loads for about `budget_us`. When all is loaded, opens the log if `appendonly` is yes.
   absl::Status LoadSlice(int64_t budget_us);
@@ -72,6 +76,8 @@ class AofPersistence : public Persistence {
 
  private:
   absl::Status BeginLoading();
+  bool is_loading() const { return loader_.loading() || takeover_.running(); }
+  absl::Status ContinueTakeover(int64_t budget_us);
   // OK unless the data is being loaded.
   absl::Status CheckLoaded() const;
   // Files that begin or end within a transaction would hold a part of it.
@@ -90,6 +96,8 @@ class AofPersistence : public Persistence {
   EffectLog log_;
   Loader loader_;
   Rewriter rewriter_;  // declared after the members that it uses
+  MoveOptions move_options_;
+  Takeover takeover_;
 };
 
 }  // namespace tally::server

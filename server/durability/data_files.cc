@@ -1,7 +1,9 @@
 #include "server/durability/data_files.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "core/base/check.h"
 
@@ -15,6 +17,24 @@ absl::Status DataFiles::Open() {
   if (!directory.ok()) return directory.status();
   directory_ = std::move(*directory);
   return absl::OkStatus();
+}
+
+absl::Status DataFiles::OpenBeside() {
+  for (const std::string& name : system_.List(beside()).value_or(std::vector<std::string>())) {
+    if (absl::Status status = system_.Remove(beside() + "/" + name); !status.ok()) return status;
+  }
+  auto directory = AofDirectory::Open(system_, beside(), config_.appendfilename);
+  if (!directory.ok()) return directory.status();
+  directory_ = std::move(*directory);
+  return absl::OkStatus();
+}
+
+absl::Status DataFiles::PutInPlace() { return directory().MoveTo(config_.appenddirname); }
+
+absl::Status DataFiles::FinishPutting() {
+  const auto directory = AofDirectory::OpenForInspection(system_, beside(), config_.appendfilename);
+  if (!directory.ok() || !(*directory)->manifest().base) return absl::OkStatus();
+  return (*directory)->MoveTo(config_.appenddirname);
 }
 
 AofDirectory& DataFiles::directory() const {

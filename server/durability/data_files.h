@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "server/aof/aof_directory.h"
 #include "server/aof/file_system.h"
@@ -23,6 +24,13 @@ class DataFiles {
   bool Exists() const;
   // Opens the directory, and creates it if it does not exist. Does nothing if it is open already.
   absl::Status Open();
+
+  // Opens a directory beside that of the data, without what an earlier try has left in it.
+  absl::Status OpenBeside();
+  // Makes the directory of OpenBeside that of the data. None may be there.
+  absl::Status PutInPlace();
+  // Ends what was interrupted in PutInPlace, if a complete directory is there for it.
+  absl::Status FinishPutting();
 
   FileSystem& system() const { return system_; }
   // Requires that the directory is open; this is asserted.
@@ -45,6 +53,8 @@ class DataFiles {
   void LogEnded() { older_log_bytes_ = 0; }
 
  private:
+  std::string beside() const { return config_.appenddirname + ".new"; }
+
   FileSystem& system_;
   const Config& config_;
   std::unique_ptr<AofDirectory> directory_;

@@ -17,15 +17,25 @@ absl::Status Loader::Begin(bool load_truncated) {
   files_ = std::move(*files);
   client_ = std::make_unique<Client>();
   client_->authenticated = true;
+  Start();
+  return absl::OkStatus();
+}
+
+void Loader::BeginRedis(RedisLoader& redis) {
+  redis_ = &redis;
+  Start();
+}
+
+void Loader::Start() {
   is_read_ = false;
   prepared_ = {};
   progress_.emplace(Clock::MonotonicMicros());
   started_ms_ = parts_.clock.now_ms();
   parts_.engine.set_expiring(false);
-  return absl::OkStatus();
 }
 
-absl::StatusOr<bool> Loader::LoadSome(int64_t budget_us) {
+absl::StatusOr<bool> Loader::Step() {
+  if (redis_ != nullptr) return redis_->Step(parts_.clock.now_ms());
   const auto on_record = [&](std::string_view record) {
     return DecodeRecord(record, parts_.engine);
   };
@@ -33,6 +43,12 @@ absl::StatusOr<bool> Loader::LoadSome(int64_t budget_us) {
     PrefetchForRecords(records, parts_.engine);
   };
   const auto on_command = [&](Args args) { return Replay(args); };
+  return files_->Step(on_record, preview, on_command);
+}
+
+absl::StatusOr<bool> Loader::LoadSome(int64_t budget_us) {
+  // The clock is asked once for so many keys of Redis.
+  constexpr int kSteps = 32;
   const int64_t begin = Clock::MonotonicMicros();
   absl::StatusOr<bool> more = true;
   do {
@@ -40,7 +56,7 @@ absl::StatusOr<bool> Loader::LoadSome(int64_t budget_us) {
       more = parts_.engine.PrepareNext(prepared_);
       continue;
     }
-    more = files_->Step(on_record, preview, on_command);
+    for (int i = redis_ == nullptr ? 1 : kSteps; i > 0 && more.ok() && *more; --i) more = Step();
     is_read_ = more.ok() && !*more;
     if (is_read_) more = true;
   } while (more.ok() && *more && Clock::MonotonicMicros() - begin < budget_us);
@@ -55,17 +71,26 @@ absl::StatusOr<std::optional<Loader::End>> Loader::LoadSlice(int64_t budget_us) 
     }
     return std::optional<End>();
   }
-  const End end{files_->end(), files_->synced()};
-  if (more.ok()) {
-    const int64_t took_us = Clock::MonotonicMicros() - progress_->started_us();
-    parts_.report.Loaded(*files_, CountKeys(parts_.engine), took_us);
+  const End end = Finish(more.ok());
+  if (!more.ok()) return more.status();
+  return std::optional<End>(end);
+}
+
+Loader::End Loader::Finish(bool complete) {
+  const int64_t took_us = Clock::MonotonicMicros() - progress_->started_us();
+  const uint64_t keys = CountKeys(parts_.engine);
+  End end;
+  if (complete && redis_ != nullptr) parts_.report.LoadedRedis(*redis_, keys, took_us);
+  if (files_ != nullptr) end = {files_->end(), files_->synced()};
+  if (complete && files_ != nullptr) {
+    parts_.report.Loaded(*files_, keys, took_us);
     CountFiles();
   }
   files_ = nullptr;
+  redis_ = nullptr;
   client_ = nullptr;
   parts_.engine.set_expiring(true);
-  if (!more.ok()) return more.status();
-  return std::optional<End>(end);
+  return end;
 }
 
 void Loader::CountFiles() const {
@@ -91,8 +116,9 @@ absl::Status Loader::Replay(Args args) {
 }
 
 LoadingFigures Loader::figures() const {
-  const uint64_t done = files_->bytes_done();
-  const uint64_t total = std::max(files_->bytes_total(), done);
+  const uint64_t done = redis_ != nullptr ? redis_->bytes_done() : files_->bytes_done();
+  const uint64_t said = redis_ != nullptr ? redis_->bytes_total() : files_->bytes_total();
+  const uint64_t total = std::max(said, done);
   return {
       started_ms_, {done, total}, progress_->SecondsLeft(done, total, Clock::MonotonicMicros())};
 }

@@ -15,6 +15,7 @@
 #include "server/durability/data_files.h"
 #include "server/durability/persistence_report.h"
 #include "server/durability/progress.h"
+#include "server/durability/redis_loader.h"
 #include "server/interfaces/command_runner.h"
 #include "server/state/client.h"
 #include "server/state/clock.h"
@@ -36,7 +37,9 @@ class Loader {
   // Begins to load. The directory must be open. `load_truncated` is aof-load-truncated. Keys do not
   // expire until all is loaded.
   absl::Status Begin(bool load_truncated);
-  bool loading() const { return files_ != nullptr; }
+  // The same for files of Redis. `redis` must live until all is loaded.
+  void BeginRedis(RedisLoader& redis);
+  bool loading() const { return files_ != nullptr || redis_ != nullptr; }
   // Where the log continues after the loaded data; see LogWriter::Open.
   struct End {
     LogPosition position;
@@ -50,13 +53,17 @@ class Loader {
   LoadingFigures figures() const;
 
  private:
+  void Start();
   absl::StatusOr<bool> LoadSome(int64_t budget_us);
+  absl::StatusOr<bool> Step();
+  End Finish(bool complete);
   absl::Status Replay(Args args);
   void CountFiles() const;
 
   const Parts parts_;
-  std::unique_ptr<AofLoader> files_;  // null unless loading
-  std::unique_ptr<Client> client_;    // runs the commands of the logs; null unless loading
+  std::unique_ptr<AofLoader> files_;  // null unless loading files of our own
+  RedisLoader* redis_ = nullptr;      // null unless loading files of Redis
+  std::unique_ptr<Client> client_;    // runs the commands of our logs; null unless loading them
   bool is_read_ = false;              // all files are; what values keep beside them is being made
   Engine::Prepared prepared_;
   std::optional<Progress> progress_;

@@ -34,6 +34,8 @@ void AppendSaving(const std::optional<SavingFigures>& saving, std::string& out) 
 
 }  // namespace
 
+// Rows of what there is not here are 0: nothing forks, so that no pages are copied, and no rewrite
+// waits for another.
 // BGSAVE and BGREWRITEAOF both write a base, so the rdb_ and aof_ rows report the same rewrites.
 void AppendPersistenceInfo(const PersistenceFigures& figures, const RewriteResults& results,
                            const LogWriter* log, std::string& out) {
@@ -48,6 +50,7 @@ void AppendPersistenceInfo(const PersistenceFigures& figures, const RewriteResul
   Row(out, "rdb_last_bgsave_status", rewrite_status);
   Row(out, "rdb_last_bgsave_time_sec", results.last_seconds);
   Row(out, "rdb_current_bgsave_time_sec", figures.rewriting_seconds);
+  Row(out, "rdb_last_cow_size", 0);
   Row(out, "rdb_saves", results.saves);
   Row(out, "aof_enabled", log != nullptr ? 1 : 0);
   Row(out, "aof_rewrite_in_progress", rewriting);
@@ -57,10 +60,14 @@ void AppendPersistenceInfo(const PersistenceFigures& figures, const RewriteResul
   Row(out, "aof_last_bgrewrite_status", rewrite_status);
   Row(out, "aof_rewrite_failures", results.pause.failures());
   Row(out, "aof_last_rewrite_error", std::string(results.last.message()));
+  Row(out, "aof_last_cow_size", 0);
+  Row(out, "module_fork_in_progress", 0);
+  Row(out, "module_fork_last_cow_size", 0);
   Row(out, "aof_last_write_status", log == nullptr || log->error().ok() ? "ok" : "err");
   if (log == nullptr) return;
   Row(out, "aof_current_size", figures.base_bytes + figures.bytes_since_base);
   Row(out, "aof_base_size", figures.base_bytes);
+  Row(out, "aof_pending_rewrite", 0);
   Row(out, "aof_buffer_length", log->pending_bytes());
   Row(out, "aof_pending_bio_fsync", log->fsync_running() ? 1 : 0);
   Row(out, "aof_delayed_fsync", log->stats().delayed_fsyncs);

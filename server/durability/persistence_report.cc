@@ -34,6 +34,28 @@ void PersistenceReport::Loaded(const AofLoader& loader, uint64_t keys, int64_t t
               " ms");
 }
 
+void PersistenceReport::TakesOver(const RedisFiles& redis) const {
+  for (const std::string& path : redis.paths) {
+    log_.Notice("Taking over the data of Redis: ", path);
+  }
+}
+
+void PersistenceReport::LoadedRedis(const RedisLoader& loader, uint64_t keys,
+                                    int64_t took_us) const {
+  if (loader.torn_bytes() > 0) {
+    log_.Warning("Leaving out a torn tail of ", loader.torn_bytes(), " bytes of ",
+                 loader.redis().paths.back());
+  }
+  const std::string left_out = loader.LeftOut();
+  if (!left_out.empty()) log_.Notice("Left out: ", left_out);
+  log_.Notice("Loaded ", keys, " keys from ", loader.bytes_total(), " bytes of Redis in ",
+              took_us / 1000, " ms");
+}
+
+void PersistenceReport::TookOver(const std::vector<std::string>& set_aside) const {
+  for (const std::string& name : set_aside) log_.Notice("The old files are kept as ", name);
+}
+
 void PersistenceReport::ChangesAreDue(uint64_t changes) const {
   log_.Notice(changes, " changes are not in a snapshot: saving");
 }

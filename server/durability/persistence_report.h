@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/engine/engine.h"
 #include "server/aof/aof_loader.h"
+#include "server/durability/redis_loader.h"
 #include "server/log/log.h"
 
 namespace tally::server {
@@ -47,6 +50,10 @@ class PersistenceReport {
 
   void Loading(const LoadingFigures& figures, uint64_t keys) const;
   void Loaded(const AofLoader& loader, uint64_t keys, int64_t took_us) const;
+
+  void TakesOver(const RedisFiles& redis) const;
+  void LoadedRedis(const RedisLoader& loader, uint64_t keys, int64_t took_us) const;
+  void TookOver(const std::vector<std::string>& set_aside) const;
 
   void ChangesAreDue(uint64_t changes) const;
   void LogIsDue(uint64_t bytes) const;

@@ -46,6 +46,8 @@ class Rewriter {
   enum class Pace { kShared, kStep };
   // Called at each turn's end: continues the rewrite.
   void TakeTurn(Pace pace);
+  // Continues the rewrite for about `budget_us`, when there are no clients to share with.
+  void RunFor(int64_t budget_us) { RunSlice(budget_us, Rewrite::Waiting::kNo); }
   // Returns after how many microseconds the rewrite needs another turn; 0: at once; nullopt: it
   // waits for the disk, or no rewrite is running.
   std::optional<int64_t> NextSliceInMicros();

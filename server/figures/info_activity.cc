@@ -54,8 +54,17 @@ void AddStatsRows(const ServerFigures& server, InfoRows& rows) {
   rows.Row("tracking_total_keys", server.tracking.keys());
   rows.Row("tracking_total_items", server.tracking.items());
   rows.Row("tracking_total_prefixes", server.tracking.prefixes());
+  rows.Row("active_defrag_hits", 0);
+  rows.Row("active_defrag_misses", 0);
+  rows.Row("active_defrag_key_hits", 0);
+  rows.Row("active_defrag_key_misses", 0);
   rows.Row("unexpected_error_replies", 0);
   rows.Row("total_error_replies", stats.error_replies);
+  rows.Row("dump_payload_sanitizations", 0);
+  rows.Row("total_reads_processed", stats.socket_reads);
+  rows.Row("total_writes_processed", stats.socket_writes);
+  rows.Row("io_threaded_reads_processed", 0);
+  rows.Row("io_threaded_writes_processed", 0);
   rows.Row("client_query_buffer_limit_disconnections", stats.client_query_limit_disconnections);
   rows.Row("client_output_buffer_limit_disconnections", stats.client_output_limit_disconnections);
 }

@@ -14,6 +14,7 @@
 #include "server/figures/info_rows.h"
 #include "server/interfaces/process.h"
 #include "server/memory/memory_usage.h"
+#include "server/script/script_engine.h"
 #include "server/state/blocked_clients.h"
 #include "server/state/client_table.h"
 #include "server/state/client_text.h"
@@ -38,6 +39,22 @@ std::string Executable() {
 
 std::string Seconds(const timeval& time) {
   return absl::StrFormat("%d.%06d", time.tv_sec, time.tv_usec);
+}
+
+// There are no functions. `scripts` is null before the first script.
+void AddScriptRows(const ScriptEngine* scripts, InfoRows& rows) {
+  const size_t machine = scripts != nullptr ? scripts->memory_usage() : 0;
+  const size_t names = scripts != nullptr ? scripts->index_bytes() : 0;
+  rows.Bytes("used_memory_lua", machine);
+  rows.Row("used_memory_vm_eval", machine);
+  rows.Row("used_memory_scripts_eval", names);
+  rows.Row("number_of_cached_scripts", scripts != nullptr ? scripts->size() : 0);
+  rows.Row("number_of_functions", 0);
+  rows.Row("number_of_libraries", 0);
+  rows.Row("used_memory_vm_functions", 0);
+  rows.Bytes("used_memory_vm_total", machine);
+  rows.Row("used_memory_functions", 0);
+  rows.Bytes("used_memory_scripts", names);
 }
 
 }  // namespace
@@ -121,6 +138,7 @@ void AddMemoryRows(const ServerFigures& server, InfoRows& rows) {
   rows.Row("allocator_active", allocator.active);
   rows.Row("allocator_resident", allocator.resident);
   rows.Bytes("total_system_memory", SystemMemoryBytes());
+  AddScriptRows(server.scripts.get(), rows);
   rows.Bytes("maxmemory", static_cast<size_t>(server.config.maxmemory));
   rows.Row("maxmemory_policy", FormatValue(*FindDirective("maxmemory-policy"), server.config));
   rows.Ratio("allocator_frag_ratio", real(allocator.active), real(allocator.allocated));

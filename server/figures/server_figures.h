@@ -2,6 +2,7 @@
 // shows.
 #pragma once
 
+#include <memory>
 #include <random>
 #include <string>
 
@@ -24,6 +25,7 @@ class MemoryMeter;
 class Persistence;
 class Process;
 class PubSub;
+class ScriptEngine;
 struct Config;
 struct Pause;
 struct Stats;
@@ -40,8 +42,9 @@ struct ServerFigures {
   const BlockedClients& blocked;
   const LoopStats& loop;
   const HotKeys& hot_keys;
-  MemoryMeter& memory;      // takes a sample when it is asked
-  std::mt19937_64& random;  // for what is estimated from a sample of keys
+  const std::shared_ptr<ScriptEngine>& scripts;  // null before the first script
+  MemoryMeter& memory;                           // takes a sample when it is asked
+  std::mt19937_64& random;                       // for what is estimated from a sample of keys
   const std::string& run_id;
   const std::string& config_path;  // absolute; empty if there is no file
   const bool& loading;

@@ -36,6 +36,7 @@ void Connection::OnEvent(DescriptorEvent event) {
 void Connection::Read(std::span<char> into) {
   const std::span<char> room = conversation_->LongArgumentRoom(into.size());
   const Stream::Received received = stream_.Read(room.empty() ? into : room);
+  ++server_.stats.socket_reads;
   if (received.ended) return Close();
   state().socket.Read(received.bytes, received.drained);
   if (received.bytes == 0) return;
@@ -87,6 +88,7 @@ bool Connection::FlushOutput(size_t most) {
   }
   while (!progress.blocked() && !output.empty() && most > 0) {
     const Stream::Sent sent = SendSome(most);
+    ++server_.stats.socket_writes;
     if (sent.failed) {
       Close();
       return false;

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "server/config/environment.h"
 #include "server/config/renamed_commands.h"
 #include "server/config/setting_conflicts.h"
+#include "server/durability/move_options.h"
 #include "server/memory/memory_usage.h"
 #include "server/net/descriptors.h"
 #include "server/net/tls/tls_context.h"
@@ -37,6 +39,7 @@ using tally::server::CommandLine;
 using tally::server::Config;
 using tally::server::LoadedConfig;
 using tally::server::Logger;
+using tally::server::MoveOptions;
 using tally::server::Supervision;
 using tally::server::Supervisor;
 
@@ -44,6 +47,7 @@ constexpr char kUsage[] =
     "Usage: tallyd [conf] [--directive value ...]\n"
     "       tallyd --check-config [conf] [--directive value ...]\n"
     "       tallyd --ping [conf] [--directive value ...]\n"
+    "       tallyd --import FILE|DIR [conf] [--directive value ...]\n"
     "       tallyd --check-aof DIR [--fix]\n"
     "       tallyd --backup DIR TO\n"
     "       tallyd --help | --version\n"
@@ -51,7 +55,10 @@ constexpr char kUsage[] =
     "conf is a file in redis.conf's syntax, or - for standard input. Directives on the\n"
     "command line come after those of the file:\n"
     "       tallyd conf/tallyd.conf --port 7777 --dir /var/lib/tallyd\n"
-    "A redis.conf of Redis 7.0 or later may be given: it says what has no effect here.\n";
+    "A redis.conf of Redis 7.0 or later may be given: it says what has no effect here.\n"
+    "In Redis's own dir tallyd starts with Redis's data. What has no type here stops that:\n"
+    "       --skip-unknown      leaves it out\n"
+    "       --drop-field-ttl    keeps fields of hashes without their deadlines\n";
 
 std::string TextOf(const absl::Status& status) { return std::string(status.message()); }
 
@@ -170,7 +177,37 @@ void WritePidFile(const std::string& path, const Logger& log) {
   if (descriptor >= 0) ::close(descriptor);
 }
 
-int Serve(LoadedConfig& loaded) {
+MoveOptions MoveOptionsOf(const CommandLine& line) {
+  return {line.skip_unknown, line.drop_field_ttl, line.import_path.value_or("")};
+}
+
+// The path is relative to where the command was given, not to `dir`.
+absl::StatusOr<std::string> AbsolutePath(const std::string& path) {
+  std::error_code error;
+  std::string absolute = std::filesystem::absolute(path, error).string();
+  if (error) return absl::UnavailableError(StrCat("cannot find ", path, ": ", error.message()));
+  return absolute;
+}
+
+int Import(LoadedConfig& loaded, MoveOptions options) {
+  const auto path = AbsolutePath(options.import_path);
+  if (!path.ok()) return Fail(TextOf(path.status()));
+  options.import_path = *path;
+  if (const absl::Status status = EnterDirectory(loaded.config); !status.ok()) {
+    return Fail(TextOf(status));
+  }
+  auto log = Logger::Open("", loaded.config.loglevel);
+  if (!log.ok()) return Fail(TextOf(log.status()));
+  auto supervisor = Supervisor::FromEnvironment(Supervision::kNo);
+  tally::server::Server server(loaded.config, **log, supervisor, loaded.path);
+  if (const absl::Status status = server.Import(options); !status.ok()) {
+    return Fail(StrCat("the import failed: ", TextOf(status)));
+  }
+  (*log)->Notice("Imported ", options.import_path, " into ", loaded.config.dir);
+  return 0;
+}
+
+int Serve(LoadedConfig& loaded, const MoveOptions& options) {
   Config& config = loaded.config;
   if (const absl::Status status = EnterDirectory(config); !status.ok()) {
     return Fail(TextOf(status));
@@ -191,7 +228,7 @@ int Serve(LoadedConfig& loaded) {
   (*log)->Notice("tallyd ", TALLYD_VERSION, " starting, pid ", ::getpid());
   WarnOfSettings(loaded, supervisor, **log);
   tally::server::Server server(config, **log, supervisor, loaded.path);
-  if (const absl::Status status = server.Start(); !status.ok()) {
+  if (const absl::Status status = server.Start(options); !status.ok()) {
     (*log)->Warning("Cannot start: ", TextOf(status));
     return 1;
   }
@@ -220,5 +257,6 @@ int main(int argc, char** argv) {
   if (!loaded.ok()) return Fail(TextOf(loaded.status()));
   if (line->action == CommandLine::Action::kCheckConfig) return CheckConfig(*loaded);
   if (line->action == CommandLine::Action::kPing) return PingServer(loaded->config);
-  return Serve(*loaded);
+  if (line->action == CommandLine::Action::kImport) return Import(*loaded, MoveOptionsOf(*line));
+  return Serve(*loaded, MoveOptionsOf(*line));
 }

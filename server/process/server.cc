@@ -67,14 +67,25 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
   state_.config_path = config_path;
 }
 
-absl::Status Server::Start() {
+absl::Status Server::OpenFiles(const MoveOptions& options) {
   state_.clock.Tick();
   started_ms_ = state_.clock.now_ms();
-  state_.key_events.set_classes(config_.notify_keyspace_events);
   if (absl::Status status = RenameCommands(config_, commands_); !status.ok()) return status;
   if (absl::Status status = LoadUsers(); !status.ok()) return status;
   state_.evictor.ApplyConfig();
-  if (absl::Status status = persistence_.Open(); !status.ok()) return status;
+  persistence_.set_move_options(options);
+  return persistence_.Open();
+}
+
+absl::Status Server::Import(const MoveOptions& options) {
+  absl::Status status = OpenFiles(options);
+  while (status.ok() && state_.loading) status = persistence_.LoadSlice(kLoadMicros);
+  return status.ok() ? persistence_.Close() : status;
+}
+
+absl::Status Server::Start(const MoveOptions& options) {
+  state_.key_events.set_classes(config_.notify_keyspace_events);
+  if (absl::Status status = OpenFiles(options); !status.ok()) return status;
   if (absl::Status status = listeners_.Open(); !status.ok()) return status;
   periodic_work_.Start();
   return absl::OkStatus();

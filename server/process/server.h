@@ -14,6 +14,7 @@
 #include "server/command/command_table.h"
 #include "server/dispatch/dispatcher.h"
 #include "server/durability/aof_persistence.h"
+#include "server/durability/move_options.h"
 #include "server/http/http_site.h"
 #include "server/loop/blocked_timeouts.h"
 #include "server/loop/client_limits.h"
@@ -40,7 +41,9 @@ class Server : private Process {
   Server(Config& config, Logger& log, Supervisor& supervisor, const std::string& config_path);
 
   // Opens the files and the listeners. Returns the first error.
-  absl::Status Start();
+  absl::Status Start(const MoveOptions& options = {});
+  // Instead of Start and Run: takes over the data at options.import_path, and ends.
+  absl::Status Import(const MoveOptions& options);
   // Loads the data, answering LOADING meanwhile, and serves until SIGINT, SIGTERM or SHUTDOWN.
   // Returns the process's exit code.
   int Run();
@@ -55,6 +58,7 @@ class Server : private Process {
   int64_t started_ms() const override { return started_ms_; }
   bool ServeOthers() override;
 
+  absl::Status OpenFiles(const MoveOptions& options);
   absl::Status LoadUsers();
   void LoadSome();
   void BeginServing();

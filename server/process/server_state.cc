@@ -30,6 +30,7 @@ ScriptParts ScriptPartsOf(Services& all) {
           .clients = all.clients,
           .tracking = all.tracking,
           .effects = all.effects,
+          .stats = all.stats,
           .script_busy = all.script_busy,
           .runner = all.runner,
           .process = all.process};
@@ -47,6 +48,7 @@ ServerFigures FiguresOf(Services& all) {
           .blocked = all.blocked,
           .loop = all.loop,
           .hot_keys = all.hot_keys,
+          .scripts = all.scripts,
           .memory = all.memory,
           .random = all.host.random,
           .run_id = all.run_id,

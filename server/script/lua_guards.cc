@@ -43,12 +43,6 @@ int GuardRead(lua_State* lua) {
   return CallGuarded(lua);
 }
 
-int GuardMetatable(lua_State* lua) {
-  if (!PushProtected(lua, 1)) return CallGuarded(lua);
-  lua_pushnil(lua);
-  return 1;
-}
-
 // For a proxy, pairs returns the `next` that reads from the real table, and the proxy itself, so
 // that a script never gets the real table.
 int Pairs(lua_State* lua) {
@@ -291,7 +285,7 @@ void GuardBase(lua_State* lua) {
   Guard(lua, "rawget", GuardRead);
   Guard(lua, "rawset", GuardWrite);
   Guard(lua, "setmetatable", GuardWrite);
-  Guard(lua, "getmetatable", GuardMetatable);
+  Guard(lua, "getmetatable", GuardRead);
   Guard(lua, "collectgarbage", CollectGarbage);
   Guard(lua, "unpack", GuardUnpack);
   Guard(lua, "tostring", GuardToString);

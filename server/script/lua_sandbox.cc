@@ -25,10 +25,16 @@ void Store(lua_State* lua, const char& key) {  // the value at the top, which st
 
 int RefuseWrite(lua_State* lua) { return luaL_error(lua, "Attempt to modify a readonly table"); }
 
+// A script may also call it, with anything; the texts are those of Redis.
 int RefuseMissing(lua_State* lua) {
+  if (lua_gettop(lua) != 2) {
+    return luaL_error(lua, "Wrong number of arguments to luaProtectedTableError");
+  }
   const char* name = lua_tostring(lua, 2);
-  return luaL_error(lua, "Script attempted to access nonexistent global variable '%s'",
-                    name != nullptr ? name : "?");
+  if (name == nullptr) {
+    return luaL_error(lua, "Second argument to luaProtectedTableError must be a string or number");
+  }
+  return luaL_error(lua, "Script attempted to access nonexistent global variable '%s'", name);
 }
 
 // The functions of the base library that scripts get, as redis-server 7.0 chooses them.
@@ -72,20 +78,26 @@ void OpenBase(lua_State* lua) {
   Publish(lua, LUA_COLIBNAME);
 }
 
+// For the metatable below the top of the stack, getmetatable returns a proxy of a table like it,
+// with the value at the top as `__index`. Pops the value.
+void ShowCopy(lua_State* lua) {
+  lua_newtable(lua);
+  lua_insert(lua, -2);
+  lua_setfield(lua, -2, "__index");
+  ProtectTop(lua);
+  lua_setfield(lua, -2, "__metatable");
+}
+
 void OpenString(lua_State* lua) {
   Open(lua, LUA_STRLIBNAME, luaopen_string);
   GuardString(lua);
   Publish(lua, LUA_STRLIBNAME);
-  // For the metatable of all strings, getmetatable returns a proxy of a table like it.
   lua_pushliteral(lua, "");
   lua_getmetatable(lua, -1);
-  lua_newtable(lua);
   PushGlobals(lua);
   lua_getfield(lua, -1, LUA_STRLIBNAME);
   lua_remove(lua, -2);
-  lua_setfield(lua, -2, "__index");
-  ProtectTop(lua);
-  lua_setfield(lua, -2, "__metatable");
+  ShowCopy(lua);
   lua_pop(lua, 2);
 }
 
@@ -118,6 +130,8 @@ void CloseGlobals(lua_State* lua) {
   lua_newtable(lua);
   lua_pushcfunction(lua, RefuseMissing);
   lua_setfield(lua, -2, "__index");
+  lua_pushcfunction(lua, RefuseMissing);
+  ShowCopy(lua);
   lua_setmetatable(lua, -2);
   lua_pushvalue(lua, -1);
   ProtectTop(lua);

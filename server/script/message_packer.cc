@@ -171,6 +171,9 @@ void PackTop(Output& out, int nesting) {
 int PackMessage(lua_State* lua) {
   const int count = lua_gettop(lua);
   if (count == 0) return luaL_argerror(lua, 0, "MessagePack pack needs input.");
+  if (lua_checkstack(lua, count) == 0) {
+    return luaL_argerror(lua, 0, "Too many arguments for MessagePack pack.");
+  }
   luaL_checkstack(lua, 2, kStackError);
   constexpr size_t kFirst = 64;
   auto* bytes = static_cast<char*>(lua_newuserdata(lua, kFirst));

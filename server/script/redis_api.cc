@@ -43,6 +43,7 @@ bool RunCommand(lua_State* lua) {
   engine.watch().Check(lua);
   if (!TakeCall(lua)) return true;
   const std::string_view wire = engine.RunTaken();
+  lua_settop(lua, 0);  // many arguments leave no stack for the reply
   ReplyReader reply(wire);
   PushReply(lua, reply);
   return IsError(wire);

@@ -11,6 +11,7 @@
 #include "server/command/command_table.h"
 #include "server/effects/effect_stream.h"
 #include "server/interfaces/command_runner.h"
+#include "server/resp/reply_reader.h"
 #include "server/script/lua_sandbox.h"
 #include "server/script/lua_stack.h"
 #include "server/script/lua_to_reply.h"
@@ -19,6 +20,7 @@
 #include "server/script/script_parts.h"
 #include "server/script/script_source.h"
 #include "server/state/key_tracking.h"
+#include "server/state/stats.h"
 
 namespace tally::server {
 namespace {
@@ -40,11 +42,21 @@ void SetArray(lua_State* lua, const char* name, Args values) {
   lua_setfield(lua, -2, name);
 }
 
-// The text of a string or number; empty for anything else.
+// Whether the error at `index` has the mark of one that redis.call raised or redis.pcall returned.
+bool IsOfCommand(lua_State* lua, int index) {
+  if (!lua_istable(lua, index)) return false;
+  lua_pushliteral(lua, "ignore_error_stats_update");
+  lua_rawget(lua, index);
+  const bool marked = lua_toboolean(lua, -1) != 0;
+  lua_pop(lua, 1);
+  return marked;
+}
+
 }  // namespace
 
 ScriptEngine::ScriptEngine(const ScriptParts& server) : server_(server), watch_(server) {
   script_client_.address = "lua";  // as MONITOR shows it
+  script_client_.of_scripts = true;
   OpenState();
 }
 
@@ -204,11 +216,17 @@ int ScriptEngine::Invoke(lua_State* lua) {
   PushEnvironment(lua);
   lua_setfenv(lua, -2);
   const int status = lua_pcall(lua, 0, 1, handler);
+  const int result = lua_gettop(lua);
+  const size_t reply_begin = invocation.caller->output.size();
   if (status == 0) {
+    lua_pushvalue(lua, result);
     ReplyWithTop(lua, invocation.caller->reply, engine.script_client_.reply.protocol());
   } else {
     engine.ReplyFailure(lua);
   }
+  // What a command failed with was counted then.
+  engine.server_.stats.error_is_counted =
+      IsError(invocation.caller->output, reply_begin) && IsOfCommand(lua, result);
   return 0;
 }
 

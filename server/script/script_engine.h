@@ -55,6 +55,10 @@ class ScriptEngine {
   void Flush();
   size_t size() const { return scripts_.size(); }
   size_t memory_usage() const { return used_bytes_; }
+  // The memory of the names by which scripts are found, about.
+  size_t index_bytes() const {
+    return scripts_.capacity() * sizeof(decltype(scripts_)::value_type);
+  }
 
   // Runs the script for `caller` and appends one reply to the output of `caller`. With `read_only`
   // the script may not write.

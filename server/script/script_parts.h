@@ -13,6 +13,7 @@ class KeyTracking;
 class Logger;
 class Process;
 struct Config;
+struct Stats;
 
 struct ScriptParts {
   const CommandTable& commands;
@@ -22,6 +23,7 @@ struct ScriptParts {
   ClientTable& clients;
   KeyTracking& tracking;
   EffectStream& effects;
+  Stats& stats;
   // A script has been running for longer than busy-reply-threshold. Commands without kAllowBusy are
   // answered BUSY; the clock stops, and nothing expires.
   bool& script_busy;

@@ -103,6 +103,7 @@ struct Client {
   std::unique_ptr<Tracking> tracking;       // null if the client does not track keys
   std::unique_ptr<BlockedCommand> blocked;  // null unless its command waits
   bool monitor = false;
+  bool of_scripts = false;    // makes the calls of scripts
   bool takes_events = false;  // an HTTP client that EventStreams holds
   bool no_evict = false;
   bool no_touch = false;

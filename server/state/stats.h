@@ -84,11 +84,15 @@ struct Stats {
   uint64_t commands_processed = 0;
   uint64_t net_input_bytes = 0;
   uint64_t net_output_bytes = 0;
+  uint64_t socket_reads = 0;
+  uint64_t socket_writes = 0;
   Lookups lookups;
   uint64_t expired_keys = 0;
   uint64_t evicted_keys = 0;
   uint64_t evicted_clients = 0;
   uint64_t error_replies = 0;
+  // The error that a script is about to reply was counted when its command failed.
+  bool error_is_counted = false;
   uint64_t client_query_limit_disconnections = 0;
   uint64_t client_output_limit_disconnections = 0;
   uint64_t changes_since_save = 0;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Reservations of eight real clients, while clients and the server are killed: no limit is exceeded, what was
-acknowledged counts once, and nothing is held after its deadline."""
+"""Reservations, and orders that are held, of eight real clients, while clients and the server are killed: no limit is
+exceeded, what was acknowledged counts once, and nothing is held after its deadline."""
 
 import json
 import os
@@ -22,6 +22,8 @@ SLOTS = 10
 TTL_MS = 700
 POOL = ("SLIDING", "1000000", "1h", "CONCURRENT", str(SLOTS))
 ONCE = ("FIXED", "1000000", "1h")
+# A purchase counts for so short a time that only what is held counts.
+GOODS = ("1", "0", str(SLOTS), "1ms")
 
 
 def until_answered(port, words):
@@ -41,6 +43,19 @@ def until_answered(port, words):
         time.sleep(0.02)
 
 
+def work_on_goods(port, order, count, dice, said):
+    """A cart that is forgotten, emptied or paid."""
+    applied, item, _ = until_answered(port, ("QUOTA.BUY", "shop", "all", order, "ITEMS", "1", "0", str(count), "ONCE",
+                                             "HOLD", f"{TTL_MS}ms"))
+    if not applied and item or dice.random() < 0.1:
+        return
+    if dice.random() < 0.2:
+        until_answered(port, ("QUOTA.RETURN", "shop", "all", order, "ITEMS", "1", str(count)))
+        said.write(json.dumps(["emptied", order, count]) + "\n")
+    elif until_answered(port, ("QUOTA.CONFIRM", "shop", "all", order)) == 1:
+        said.write(json.dumps(["paid", order, count]) + "\n")
+
+
 def work(port, path, seed):
     """Holds, works, settles; says what was acknowledged, a line of JSON each, before it goes on."""
     dice = random.Random(seed)
@@ -50,6 +65,7 @@ def work(port, path, seed):
             cost = dice.randint(1, 3)
             until_answered(port, ("LIMIT.TAKE", "once", *ONCE, "COST", str(cost), "ONCE", name))
             said.write(json.dumps(["once", name, cost]) + "\n")
+            work_on_goods(port, name, cost, dice, said)
             held = until_answered(port, ("LIMIT.RESERVE", name, f"{TTL_MS}ms", "pool", *POOL, "COST", str(cost)))
             if isinstance(held, Exception) or held[0] == 0:
                 time.sleep(dice.random() / 100)
@@ -71,7 +87,7 @@ def launch(port, directory, seed):
 
 def said(directory):
     """What the clients know was done; a kill may cut a last line short."""
-    sums = {"once": {}, "commit": {}}
+    sums = {"once": {}, "commit": {}, "emptied": {}, "paid": {}}
     for path in directory.glob("said-*"):
         for line in path.read_text().splitlines():
             try:
@@ -79,27 +95,63 @@ def said(directory):
             except ValueError:
                 continue
             sums[kind][name] = cost
-    return {kind: sum(names.values()) for kind, names in sums.items()}
+    return sums
 
 
 def used(client, key):
     return sum(row[2] for row in client.call("LIMIT.SHOW", key))
 
 
+class Goods:
+    """What is seen of the orders meanwhile, and what is left of them in the end."""
+
+    def __init__(self):
+        self.most = self.late = 0
+
+    def look(self, client):
+        now_ms = clock_ms(client)
+        history = client.call("QUOTA.HISTORY", "shop", "all")
+        self.most = max(self.most, client.call("QUOTA.SHOW", "shop", "all", "1")[0][0][3],
+                        sum(line[3] for line in history if line[5] > 0))
+        self.late += sum(0 < line[5] <= now_ms for line in history)
+
+    def check(self, report, client, known):
+        history = client.call("QUOTA.HISTORY", "shop", "all")
+        report.check(f"at most {SLOTS} of the goods are in carts", 0 < self.most <= SLOTS, self.most)
+        report.equal("no order is held after its deadline", self.late, 0)
+        report.equal("no order is held when all are dead", [line for line in history if line[5] > 0], [])
+        sold = {}
+        for order, _, _, count, *_ in history:
+            sold.setdefault(order.decode(), []).append(count)
+        wrong = {order: sold.get(order) for order, count in known["paid"].items() if sold.get(order) != [count]}
+        report.equal(f"each of {len(known['paid'])} orders that were paid is a purchase, once", wrong, {})
+        kept = [order for order in known["emptied"] if sum(sold.get(order, [])) > 0]
+        report.equal(f"none of {len(known['emptied'])} carts that were emptied is", kept, [])
+        report.check("orders were paid and emptied", len(known["paid"]) > 10 and known["emptied"], known)
+
+
+def clock_ms(client):
+    seconds, micros = map(int, client.call("TIME"))
+    return seconds * 1000 + micros // 1000
+
+
 def check(report):
     dice = random.Random()
     with Server(appendonly="yes", appendfsync="always", limit_max_holds="1000000") as server:
+        with server.client() as client:
+            client.call("QUOTA.SETLIMIT", "shop", *GOODS)
         workers = [launch(server.port, server.directory, seed) for seed in range(CLIENTS)]
-        most, kills, samples, late = 0, 0, 0, 0
+        most, kills, samples, late, goods = 0, 0, 0, 0, Goods()
         end = time.monotonic() + 12 * scaled(1)
         while time.monotonic() < end:
             try:
                 with server.client() as client:
                     for _ in range(20):
-                        seconds, micros = map(int, client.call("TIME"))
+                        now_ms = clock_ms(client)
                         held = client.call("LIMIT.HELD", "pool")
                         most = max(most, sum(row[1] for row in held))
-                        late += sum(row[3] <= seconds * 1000 + micros // 1000 for row in held)
+                        late += sum(row[3] <= now_ms for row in held)
+                        goods.look(client)
                         samples += 1
                         time.sleep(0.01)
             except (OSError, EOFError, ReplyError):
@@ -121,7 +173,8 @@ def check(report):
             report.check(f"{samples} samples, {kills} kills of the server: at most {SLOTS} are held", 0 < most <= SLOTS, most)
             report.equal("nothing is held after its deadline", late, 0)
             report.equal("nothing is held when all are dead", client.call("LIMIT.HELD", "pool"), [])
-            known = said(server.directory)
+            names = said(server.directory)
+            known = {kind: sum(costs.values()) for kind, costs in names.items()}
             once, commits = used(client, "once"), used(client, "pool")
             # Of each client that was killed one answer may have been lost.
             lost = 3 * (CLIENTS + kills + samples)
@@ -129,6 +182,7 @@ def check(report):
                          f"{known['once']} acknowledged, {once} counted")
             report.check("what was committed counts once", known["commit"] <= commits <= known["commit"] + lost,
                          f"{known['commit']} acknowledged, {commits} counted")
+            goods.check(report, client, names)
             report.check("something was done", known["once"] > 100 and known["commit"] > 10, known)
 
 

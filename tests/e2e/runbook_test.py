@@ -39,6 +39,17 @@ start() {{
   done
   exit 1
 }}
+redis() {{
+  case "$1" in
+    start)
+      redis-server --port {port} --dir {root}/var/lib/redis --daemonize yes --pidfile {root}/redis.pid >/dev/null
+      for i in $(seq 600); do redis-cli PING 2>&1 | grep -q PONG && exit 0; sleep 0.1; done; exit 1 ;;
+    stop)
+      pid=$(cat {root}/redis.pid)
+      kill -TERM "$pid"; wait_end; exit 0 ;;
+  esac
+}}
+case "$2" in redis-server) redis "$1" ;; esac
 case "$1" in
   start) start ;;
   stop) kill -TERM "$pid" 2>/dev/null; wait_end; exit 0 ;;
@@ -71,7 +82,7 @@ class Machine:
     def __init__(self, folder):
         self.root = folder
         self.port = free_port()
-        for path in ("etc/tallyd/tls", "var/lib/tallyd", "var/log/tallyd", "bin", "here", "var/lib/dpkg/updates",
+        for path in ("etc/tallyd/tls", "var/lib/tallyd", "var/lib/redis", "var/log/tallyd", "bin", "here", "var/lib/dpkg/updates",
                      "var/lib/dpkg/info"):
             (folder / path).mkdir(parents=True)
         (folder / "var/lib/dpkg/status").touch()
@@ -202,6 +213,24 @@ def back_up(machine, report, blocks):
     time.sleep(1)  # a name of its own
     run_block(machine, report, "Back up", backup)
     report.check("what is older than a month is gone", made not in machine.backups())
+
+
+def move_in(machine, report, blocks):
+    there, back = blocks["Move in from Redis"]
+    machine.run("systemctl stop tallyd\nsystemctl start redis-server")
+    with machine.client() as client:
+        client.pipeline(("SET", f"of redis:{i}", i) for i in range(KEYS + 1))
+    said = run_block(machine, report, "Move in from Redis", there)
+    report.equal("both have as many keys", [line for line in said.splitlines() if line == str(KEYS + 1)],
+                 [str(KEYS + 1)] * 2)
+    with machine.client() as client:
+        report.equal("they are those of Redis", client.call("GET", "of redis:7"), b"7")
+        report.check("and tallyd has them", "tallyd_version" in client.call("INFO", "server").decode())
+    run_block(machine, report, "Move in from Redis, and back", back)
+    with machine.client() as client:
+        report.equal("Redis has its keys again", client.call("DBSIZE"), KEYS + 1)
+    machine.run("systemctl stop redis-server\nrm -r /var/lib/tallyd/appendonlydir\n"
+                "mv /var/lib/tallyd/before-* /var/lib/tallyd/appendonlydir\nsystemctl start tallyd")
 
 
 def restore(machine, report, blocks):
@@ -428,7 +457,8 @@ def check_alerts(report):
 
 
 SECTIONS = {"Install": install, "Is it well?": is_it_well, "Back up": back_up, "Restore": restore, "Upgrade": upgrade,
-            "Log rotation": log_rotation, "When memory is short": memory, "TLS": tls, "Users": users, "Drills": drills}
+            "Move in from Redis": move_in, "Log rotation": log_rotation, "When memory is short": memory, "TLS": tls,
+            "Users": users, "Drills": drills}
 
 
 def main():

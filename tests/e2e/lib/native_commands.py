@@ -150,6 +150,8 @@ class NativeCommands:
             words += ["WINDOW", self.duration()] if self.random.random() < 0.5 else []
             words += ["TZ", self.pick(*ZONES)] if self.random.random() < 0.5 else []
             return words + (["KEEP", self.pick("1d", "3d", "30d")] if self.random.random() < 0.5 else [])
+        if choice < 0.57:
+            return ["ACTIVE.ALTER", key, self.pick("WINDOW", "KEEP"), self.duration()]
         if choice < 0.6:
             return ["ACTIVE.FORGET", key] + self.ids()
         dates = sorted([self.date(), self.date()])
@@ -182,7 +184,10 @@ class NativeCommands:
                      self.pick(f"order{self.orders}", self.orders, self.random.randrange(20)), "ITEMS"]
             for _ in range(self.random.randrange(1, 4)):
                 words += [self.sku(), self.action(), self.pick(1, 1, 2, 10)]
-            return words + self.at() + (["ONCE"] if self.random.random() < 0.2 else [])
+            words += self.at() + (["ONCE"] if self.random.random() < 0.2 else [])
+            return words + (["HOLD", self.duration()] if self.random.random() < 0.3 else [])
+        if choice < 0.6:
+            return ["QUOTA.CONFIRM", book, user, self.pick(self.orders, f"order{self.orders}", self.random.randrange(20))]
         if choice < 0.65:
             words = ["QUOTA.RETURN", book, user, self.pick(self.orders, self.random.randrange(20)), "ITEMS"]
             return words + [self.sku(), self.pick(1, 5)] + (["ONCE"] if self.random.random() < 0.3 else [])

@@ -66,6 +66,7 @@ class Server:
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="e2e-"))
         self.port = free_port()
         self.addresses = ["127.0.0.1"]
+        self.words = []  # of the command line, beside the directives
         self.process = None
 
     def __enter__(self):
@@ -99,6 +100,7 @@ class Server:
         arguments += ["--port", str(self.port), "--bind", *self.addresses, "--dir", str(self.directory)]
         for name, value in self.directives.items():
             arguments += ["--" + name, str(value)]
+        arguments += self.words
         with open(self.directory / "log", "ab") as log:
             self.process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=log,
                                             stderr=log, cwd=self.directory,

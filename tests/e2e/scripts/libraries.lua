@@ -165,3 +165,67 @@ return {bit.tohex(255), bit.tohex(255,4), bit.tohex(255,-4), bit.tohex(-1,0)}
 return bit.band('x')
 ---
 return bit.band()
+---
+redis.call('SADD', KEYS[1], 'pear', 'apple', 'fig', '10', '9', 'B') return redis.call('SORT', KEYS[1], 'BY', 'nosort')
+---
+return redis.call('SORT', KEYS[1], 'BY', 'nosort', 'DESC', 'LIMIT', '1', '3')
+---
+return redis.call('SORT_RO', KEYS[1], 'BY', 'nosort', 'GET', '#')
+---
+redis.call('SORT', KEYS[1], 'BY', 'nosort', 'DESC', 'STORE', KEYS[2]) return redis.call('LRANGE', KEYS[2], 0, -1)
+---
+redis.call('DEL', KEYS[1], KEYS[2]) redis.call('SADD', KEYS[1], 30, 4, 200, 1) return redis.call('SORT', KEYS[1], 'BY', 'nosort')
+---
+redis.call('DEL', KEYS[1]) redis.call('RPUSH', KEYS[1], 3, 1, 2) return redis.call('SORT', KEYS[1], 'BY', 'nosort', 'DESC')
+---
+redis.call('DEL', KEYS[1]) redis.call('ZADD', KEYS[1], 1, 'z', 2, 'a') return redis.call('SORT', KEYS[1], 'BY', 'nosort', 'ALPHA')
+---
+local t = {} for i = 1, 7999 do t[i] = i end return redis.call('RPUSH', KEYS[2], unpack(t))
+---
+local t = {} for i = 1, 7999 do t[i] = i end return redis.pcall('NOSUCH', unpack(t))
+---
+local t = {} for i = 1, 7999 do t[i] = i end t[7998] = {} return redis.pcall('DEL', unpack(t))
+---
+local t = {} for i = 1, 7998 do t[i] = 'k' .. i end return #redis.call('MGET', KEYS[1], unpack(t))
+---
+local t = {} for i = 1, 8000 do t[i] = i end return redis.call('RPUSH', KEYS[2], unpack(t))
+---
+local t = {} for i = 1, 8000 do t[i] = i end return redis.call('DEL', unpack(t, 1, 7000))
+---
+local function f(...) return select('#', ...) end local t = {} for i = 1, 7990 do t[i] = i end return f(unpack(t))
+---
+local t = {} for i = 1, 3900 do t[i] = i % 100 end return #cmsgpack.pack(unpack(t))
+---
+local t = {} for i = 1, 7990 do t[i] = i % 100 end return #cmsgpack.pack(unpack(t))
+---
+local t = {} for i = 1, 7999 do t[i] = i % 100 end return #cmsgpack.pack(unpack(t))
+---
+local r = {} for k, v in pairs(getmetatable(_G)) do r[#r + 1] = k .. ' ' .. type(v) end table.sort(r) return r
+---
+getmetatable(_G).__index = nil
+---
+getmetatable(_G).__newindex = function() end
+---
+rawset(getmetatable(_G), '__index', nil)
+---
+setmetatable(getmetatable(_G), {})
+---
+setmetatable(_G, nil)
+---
+return pcall(getmetatable(_G).__index, _G, 'nosuch')
+---
+local ok, e = pcall(getmetatable(_G).__index, _G, 'nosuch') return e
+---
+return {tostring(getmetatable(_G).__metatable), tostring(getmetatable(_G).x), tostring(getmetatable(redis))}
+---
+return tostring(rawequal(getmetatable(_G), getmetatable(_G)))
+---
+return nosuch
+---
+local ok, e = pcall(getmetatable(_G).__index) return e
+---
+local ok, e = pcall(getmetatable(_G).__index, _G, {}) return e
+---
+return _G[{}]
+---
+return _G[1.5]

@@ -30,6 +30,10 @@ class NaiveAudience {
   explicit NaiveAudience(const ActiveOptions& options) : options_(options), zone_(options.zone) {}
 
   int64_t latest() const { return latest_; }
+  // Whether the clock was set back to what has been deleted. Of that only the ids are known.
+  bool HasDeleted(int64_t now) {
+    return first_minute_ > now / kMinute || first_day_ > zone_.DayOf(now);
+  }
 
   uint32_t Touch(const std::string& id, int64_t at, int64_t now, int64_t forget_at) {
     at = std::min(at, now);
@@ -46,6 +50,19 @@ class NaiveAudience {
     events_[id].push_back(at);
     evaluations_.push_back({latest_, Online(latest_)});
     return Online(now);
+  }
+
+  // What happened until now was seen through the old window.
+  void Alter(int64_t window_ms, int64_t keep_ms, int64_t now, int64_t forget_at) {
+    if (latest_ > now) SetBack(now);
+    for (const int64_t begin : Begins(latest_, now)) evaluations_.push_back({begin, Online(begin)});
+    latest_ = now;
+    options_.window_ms = window_ms;
+    options_.keep_ms = keep_ms;
+    const int64_t kept = std::min(now, forget_at) - keep_ms;
+    first_day_ = std::max(first_day_, zone_.DayOf(kept));
+    first_minute_ = std::max(first_minute_, kept / kMinute);
+    evaluations_.push_back({latest_, Online(latest_)});
   }
 
   uint32_t Online(int64_t at) const {
@@ -232,6 +249,7 @@ void RunOnce(test::SeededRandom& random, const char* zone, int64_t begin) {
     clock.Step(options.window_ms);
     const int64_t now = clock.now();
     INFO(zone << ", window " << options.window_ms << ", step " << step << ", now " << now);
+    if (naive.HasDeleted(now)) return;
     if (!random.OneIn(4)) {
       int64_t at = now;
       if (random.OneIn(5)) at -= random.Between(0, 2 * options.window_ms + kDay / 4);
@@ -240,6 +258,12 @@ void RunOnce(test::SeededRandom& random, const char* zone, int64_t begin) {
       const std::string_view ids[] = {id};
       REQUIRE(set->Touch(ids, at, now, clock.forget_at()) ==
               naive.Touch(id, at, now, clock.forget_at()));
+    }
+    if (random.OneIn(30)) {
+      options.window_ms = random.OneIn(3) ? random.Between(1, 40 * kMinute) : 300'000;
+      options.keep_ms = random.OneIn(3) ? random.Between(1, 5 * kDay) : 60 * kDay;
+      set->Alter(options.window_ms, options.keep_ms, now, clock.forget_at());
+      naive.Alter(options.window_ms, options.keep_ms, now, clock.forget_at());
     }
     const int64_t earlier = now - random.Between(0, options.window_ms);
     REQUIRE(set->Online(earlier) == naive.Online(earlier));

@@ -56,6 +56,19 @@ const std::vector<QuotaId> kManyOrders = [] {
   return orders;
 }();
 
+// So many that their limits are in parts. Some are texts.
+const std::vector<std::string> kActionTexts = [] {
+  std::vector<std::string> texts;
+  for (int i = 0; i < 120; ++i) texts.push_back("action " + std::to_string(i));
+  return texts;
+}();
+const std::vector<QuotaId> kHundredsOfActions = [] {
+  std::vector<QuotaId> actions(kActions);
+  for (int64_t i = -150; i < 150; ++i) actions.emplace_back(i * 3);
+  for (const std::string& text : kActionTexts) actions.push_back(QuotaId::Text(text));
+  return actions;
+}();
+
 // Whose purchases a walk is about: `most_items` in an order.
 struct Traffic {
   std::vector<QuotaId> users = kUsers;
@@ -63,6 +76,9 @@ struct Traffic {
   size_t most_items = 3;
   size_t most_returns = 1;  // at a time
   size_t most_qty = 11;
+  std::vector<QuotaId> actions = kActions;
+  size_t most_limits = 3;  // set or deleted at a time
+  size_t holds = 4;        // one order of so many is held
 };
 
 class Walk {
@@ -74,10 +90,12 @@ class Walk {
         model_(kMinRetention) {}
 
   size_t purchases() const { return book_.stats().purchases; }
+  size_t limits() const { return book_.stats().limits; }
 
   void Step() {
     if (!random_.OneIn(3)) now_ms_ += random_.Between(0, random_.OneIn(20) ? 200'000 : 3000);
     model_.Tick(now_ms_);
+    if (random_.OneIn(8)) return Confirm();
     switch (random_.Below(16)) {
       case 0:
       case 1:
@@ -178,11 +196,36 @@ class Walk {
     return now_ms + static_cast<int64_t>(random_.Below(traffic_.most_returns));
   }
 
+  // Also for longer than its lines are kept.
+  int64_t HoldTime() {
+    if (!random_.OneIn(traffic_.holds)) return 0;
+    return random_.OneIn(6) ? random_.Between(100'000, 500'000) : random_.Between(1, 60'000);
+  }
+
+  size_t HeldLines(const QuotaId& user) const {
+    size_t held = 0;
+    book_.ForEachPurchase(
+        user, now_ms_, [&](const QuotaPurchase& line) { held += line.held_until_ms != 0 ? 1 : 0; });
+    return held;
+  }
+
+  // Mostly what was held last.
+  void Confirm() {
+    const bool last = !random_.OneIn(3);
+    const QuotaId user = last ? held_user_ : Pick(traffic_.users);
+    const QuotaId order = last ? held_order_ : Pick(traffic_.orders);
+    const size_t held = HeldLines(user);
+    const QuotaBook::ConfirmResult result = book_.Confirm(user, order, now_ms_);
+    REQUIRE(result.bought == model_.Confirm(user, order));
+    REQUIRE(result.changed == (HeldLines(user) < held));
+  }
+
   void SetLimits() {
     std::vector<QuotaLimitSpec> specs;
-    for (size_t i = 1 + random_.Below(3); i > 0; --i) {
-      specs.push_back(
-          {Pick(kSkus), Pick(kActions), static_cast<int32_t>(random_.Below(40)), Pick(kWindows)});
+    const QuotaId often = Pick(kSkus);
+    for (size_t i = 1 + random_.Below(traffic_.most_limits); i > 0; --i) {
+      specs.push_back({random_.OneIn(3) ? Pick(kSkus) : often, Pick(traffic_.actions),
+                       static_cast<int32_t>(random_.Below(40)), Pick(kWindows)});
     }
     if (random_.OneIn(10)) {
       const QuotaId sku = Pick(kSkus);
@@ -196,20 +239,28 @@ class Walk {
 
   void DelLimits() {
     const std::vector<QuotaId> skus = {Pick(kSkus), Pick(kSkus)};
-    const QuotaActions actions =
-        random_.OneIn(2) ? QuotaActions() : QuotaActions({Pick(kActions), Pick(kActions)});
+    std::vector<QuotaId> listed;
+    for (size_t i = 1 + random_.Below(traffic_.most_limits); i > 0; --i)
+      listed.push_back(Pick(traffic_.actions));
+    // Of hundreds of limits, not all are deleted so often.
+    const bool all = random_.OneIn(traffic_.most_limits > 3 ? 8 : 2);
+    const QuotaActions actions = all ? QuotaActions() : QuotaActions(listed);
     REQUIRE(book_.DelLimits(skus, actions, now_ms_) == model_.DelLimits(skus, actions));
   }
 
   void Buy() {
     std::vector<QuotaItem> items;
     for (size_t i = 1 + random_.Below(traffic_.most_items); i > 0; --i) {
-      items.push_back({Pick(kSkus), Pick(kActions),
+      items.push_back({Pick(kSkus), Pick(traffic_.actions),
                        static_cast<int32_t>(random_.Below(traffic_.most_qty + 1))});
     }
-    const QuotaOrder order{Pick(traffic_.users), Pick(traffic_.orders), items,
-                           EventTime(),          random_.OneIn(2),      random_.OneIn(3),
-                           !random_.OneIn(8)};
+    const QuotaOrder order{
+        Pick(traffic_.users), Pick(traffic_.orders), items,     EventTime(), random_.OneIn(2),
+        random_.OneIn(3),     !random_.OneIn(8),     HoldTime()};
+    if (order.hold_ms > 0) {
+      held_user_ = order.user;
+      held_order_ = order.order;
+    }
     QuotaLefts lefts;
     const QuotaBook::BuyResult result = book_.Buy(order, now_ms_, lefts);
     const auto [applied, item] = model_.Buy(order);
@@ -261,6 +312,8 @@ class Walk {
   }
 
   test::SeededRandom& random_;
+  QuotaId held_user_;
+  QuotaId held_order_;
   Traffic traffic_;
   int64_t now_ms_ = 1'760'000'000'000;
   QuotaBook book_;
@@ -309,6 +362,26 @@ TEST_CASE("a quota book answers for orders of many returns as lists of purchases
       if (step % 50 == 49) one.CompareCounts();
     }
   }
+}
+
+// SKUs get more limits than one record holds, and lose them again.
+TEST_CASE("a quota book answers for SKUs of hundreds of limits as lists of purchases do") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  size_t most = 0;
+  for (int walk = 0; walk < 4; ++walk) {
+    Traffic traffic{{7, kBinary}, kOrders};
+    traffic.actions = kHundredsOfActions;
+    traffic.most_limits = walk % 2 == 0 ? 300 : 80;
+    Walk one(random, traffic);
+    for (int step = 0; step < 250; ++step) {
+      one.Step();
+      most = std::max(most, one.limits());
+      if (step % 8 == 0) one.Compare();
+      if (step % 50 == 49) one.CompareCounts();
+    }
+  }
+  REQUIRE(most > 1000);
 }
 
 }  // namespace

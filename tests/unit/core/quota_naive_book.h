@@ -26,8 +26,10 @@ class NaiveBook {
     int64_t retention = min_retention_ms_;
     for (const auto& [id, limit] : limits_) retention = std::max(retention, limit.window_ms);
     for (auto& [user, lines] : users_) {
-      std::erase_if(lines,
-                    [&](const Line& line) { return line.purchase.ts_ms <= now_ms - retention; });
+      std::erase_if(lines, [&](const Line& line) {
+        return line.purchase.ts_ms <= now_ms - retention ||
+               (line.purchase.held_until_ms != 0 && line.purchase.held_until_ms <= now_ms);
+      });
       std::erase_if(returns_, [&, id = user](const auto& key) {
         return std::get<0>(key) == id && !Knows(id, std::get<1>(key));
       });
@@ -70,7 +72,10 @@ class NaiveBook {
       if (line.purchase.sku != sku || line.no_more.contains(limit.action)) continue;
       if (limit.action != 0 && limit.action != line.purchase.action) continue;
       if (deleted != deleted_.end() && line.sequence < deleted->second) continue;
-      if (at_ms - limit.window_ms < line.purchase.ts_ms) visit(line.purchase);
+      const int64_t held_until_ms = line.purchase.held_until_ms;
+      const bool counts = held_until_ms != 0 ? at_ms < held_until_ms
+                                             : at_ms - limit.window_ms < line.purchase.ts_ms;
+      if (counts) visit(line.purchase);
     }
   }
 
@@ -90,7 +95,9 @@ class NaiveBook {
       QuotaUse use{limit.action, limit.limit, limit.window_ms, limit.limit - left,
                    std::max<int64_t>(left, 0)};
       ForEachCounted(user, sku, limit, now_ms_, [&](const QuotaPurchase& purchase) {
-        const int64_t leaves_ms = std::min(purchase.ts_ms, now_ms_) + limit.window_ms;
+        const int64_t leaves_ms = purchase.held_until_ms != 0
+                                      ? purchase.held_until_ms
+                                      : std::min(purchase.ts_ms, now_ms_) + limit.window_ms;
         if (purchase.qty == 0) return;
         if (use.next_ms == 0 || leaves_ms < use.next_ms) use.next_ms = leaves_ms;
       });
@@ -115,7 +122,8 @@ class NaiveBook {
     for (size_t i = 0; i < order.items.size(); ++i) {
       const QuotaItem& item = order.items[i];
       users_[order.user].push_back(
-          {{order.order, item.sku, item.action, item.qty, std::min(order.ts_ms, now_ms_)},
+          {{order.order, item.sku, item.action, item.qty, std::min(order.ts_ms, now_ms_),
+            order.hold_ms == 0 ? 0 : now_ms_ + order.hold_ms},
            sequence_,
            {}});
       if (!order.if_left) continue;
@@ -148,6 +156,20 @@ class NaiveBook {
       credited.push_back(taken);
     }
     return credited;
+  }
+
+  // Returns whether some of the order is a purchase now.
+  bool Confirm(const QuotaId& user, const QuotaId& order) {
+    const auto lines = users_.find(user);
+    if (lines == users_.end()) return false;
+    const auto is_bought = [&](const Line& line) {
+      return line.purchase.order == order && line.purchase.qty > 0;
+    };
+    if (std::none_of(lines->second.begin(), lines->second.end(), is_bought)) return false;
+    for (Line& line : lines->second) {
+      if (line.purchase.order == order) line.purchase.held_until_ms = 0;
+    }
+    return true;
   }
 
   // No action listed: all. Returns whether that changed anything.

@@ -153,7 +153,7 @@ TEST_CASE("an audience and a book outlive a deadline that only a jump has passed
     h.state.clock.Set(kBegin + 1);
     CHECK(h.Run("EXISTS page book text") == ":2");
     CHECK(h.Run("ACTIVE.SEEN page ann").starts_with("[:1 "));
-    CHECK(h.Run("QUOTA.HISTORY book ann") == StrCat("[[\"1\" \"7\" \"0\" :1 :", kBegin, "]]"));
+    CHECK(h.Run("QUOTA.HISTORY book ann") == StrCat("[[\"1\" \"7\" \"0\" :1 :", kBegin, " :0]]"));
     CHECK(h.Run("QUOTA.HISTORY book bob").starts_with("[["));
     CommandHarness copy;
     ReplayInto(copy, h.Effects(), kBegin + 500 * kDayMs);
@@ -245,6 +245,60 @@ TEST_CASE("ACTIVE.CREATE sets window, zone and keeping once") {
   h.Run("ACTIVE.TOUCH k bob");
   CHECK(h.Run("ACTIVE.DAY k DAY 2023-11-15") == "[[\"2023-11-15\" :0 :0 :0 :0]]");
   CHECK(h.Run("ACTIVE.SEEN k ann") == StrCat("[:1 :", kBegin, " :", kBegin, " :0]"));
+}
+
+TEST_CASE("ACTIVE.ALTER changes the window and the keeping, from now on") {
+  CommandHarness h;
+  h.Run("ACTIVE.CREATE k WINDOW 10s TZ Asia/Shanghai KEEP 2d");
+  h.Run("ACTIVE.TOUCH k ann");
+  h.Advance(20'000);
+  h.Run("ACTIVE.TOUCH k bob");
+  CHECK(h.Run("ACTIVE.ONLINE k") == ":1");
+  h.Effects();
+  // What is still known counts, and nobody was lost from the figures of the day.
+  CHECK(h.Run("ACTIVE.ALTER k WINDOW 1m") == "+OK");
+  CHECK(h.Effects() == std::vector<std::string>{
+                           StrCat("ACTIVE.ALTER k WINDOW 60000ms NOW ", kBeginS + 20, ".000")});
+  CHECK(h.Run("ACTIVE.ONLINE k") == ":2");
+  CHECK(h.Run("ACTIVE.PEAK k") == StrCat("[:2 :", kBegin + 20'000, "]"));
+  CHECK(h.Run("ACTIVE.SHOW k") == "[:60000 \"Asia/Shanghai\" :172800000 :2 :2]");
+  CHECK(h.Run("ACTIVE.ALTER k KEEP 30d WINDOW 20s") == "+OK");
+  CHECK(h.Run("ACTIVE.ONLINE k") == ":1");
+  CHECK(h.Run("ACTIVE.PEAK k") == StrCat("[:2 :", kBegin + 20'000, "]"));
+  CHECK(h.Run("ACTIVE.SHOW k") == "[:20000 \"Asia/Shanghai\" :2592000000 :2 :1]");
+  // Days are kept for longer now, and what a shorter time has deleted does not come back.
+  h.Advance(3 * kDayMs);
+  h.Run("ACTIVE.TOUCH k cid");
+  CHECK(h.Run("ACTIVE.DAY k DAY 2023-11-15").starts_with("[[\"2023-11-15\" :2 :2 :2 "));
+  CHECK(h.Run("ACTIVE.ALTER k KEEP 1d") == "+OK");
+  CHECK(h.Run("ACTIVE.ALTER k KEEP 30d") == "+OK");
+  CHECK(h.Run("ACTIVE.DAY k DAY 2023-11-15") == "[[\"2023-11-15\" :0 :0 :0 :0]]");
+  CHECK(h.Run("ACTIVE.SEEN k ann").starts_with("[:1 "));
+}
+
+TEST_CASE("ACTIVE.ALTER refuses what ACTIVE.CREATE refuses, and replays to the same answers") {
+  CommandHarness h;
+  CHECK(h.Run("ACTIVE.ALTER k WINDOW 1m") == "-ERR no such key");
+  h.Run("ACTIVE.TOUCH k ann");
+  CHECK(h.Run("ACTIVE.ALTER k WINDOW 32d") == "-ERR WINDOW must be at most 31d");
+  CHECK(h.Run("ACTIVE.ALTER k KEEP 3661d") == "-ERR KEEP must be at most 3660d");
+  for (const char* wrong : {"", " TZ UTC", " WINDOW", " WINDOW 1m WINDOW 1m", " WINDOW 1m NOW 5",
+                            " WINDOW 0", " KEEP -1"}) {
+    CHECK(h.Run(StrCat("ACTIVE.ALTER k", wrong)).starts_with("-ERR "));
+  }
+  h.Run("SET s 1");
+  CHECK(h.Run("ACTIVE.ALTER s WINDOW 1m").starts_with("-WRONGTYPE"));
+  CHECK(h.Run("ACTIVE.SHOW k") == "[:300000 \"UTC\" :2592000000 :1 :1]");
+  h.Advance(301'000);
+  CHECK(h.Run("ACTIVE.ALTER k WINDOW 31d KEEP 3660d") == "+OK");
+  CHECK(h.Run("ACTIVE.ALTER k WINDOW 31d") == "+OK");
+  CommandHarness copy;
+  ReplayInto(copy, h.Effects(), h.now() + 40 * kDayMs);
+  copy.state.clock.Set(h.now());
+  for (const char* ask : {"ACTIVE.SHOW k", "ACTIVE.DAY k DAYS 3", "ACTIVE.ONLINE k"}) {
+    CHECK(copy.Run(ask) == h.Run(ask));
+  }
+  CHECK(h.Run("ACTIVE.ONLINE k") == ":1");
 }
 
 TEST_CASE("ACTIVE.PEAK and ACTIVE.DAY tell of each day who was active and new, and the peak") {

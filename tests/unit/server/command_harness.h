@@ -16,6 +16,7 @@
 #include "server/acl/acl_guard.h"
 #include "server/admin/families.h"
 #include "server/dispatch/dispatcher.h"
+#include "server/loop/clock_set_back.h"
 #include "server/loop/keyspace_observer.h"
 #include "server/process/server_state.h"
 #include "server/reply_text.h"
@@ -184,6 +185,15 @@ class CommandHarness {
   void ExpireDue() {
     while (engine.ExpireSome(now(), [] { return true; })) {
     }
+  }
+
+  // Sets back what lies after now, as the server does after a jump of its clock. Returns the number
+  // of effects.
+  size_t SetAllBack() {
+    ClockSetBack set_back(state);
+    size_t effects = 0;
+    while (set_back.goes_on()) effects += set_back.Next();
+    return effects;
   }
 
   // From now on Effects() gives nothing, and takes no memory.

@@ -207,6 +207,21 @@ TEST_CASE("command line: file, directives in order, actions") {
         Action::kCheckConfig);
 }
 
+TEST_CASE("command line: how data of Redis is taken over") {
+  const std::vector<std::string> words = {"--skip-unknown",   "redis.conf", "--import", "some dir",
+                                          "--drop-field-ttl", "--port",     "7777"};
+  const auto line = ParseCommandLine(words);
+  REQUIRE(line.ok());
+  CHECK(line->action == CommandLine::Action::kImport);
+  CHECK(line->import_path == "some dir");
+  CHECK(line->config_path == "redis.conf");
+  CHECK(line->skip_unknown);
+  CHECK(line->drop_field_ttl);
+  CHECK(line->directives == std::vector<DirectiveWords>{{"port", "7777"}});
+  const std::vector<std::string> none = {"--import"};
+  CHECK_FALSE(ParseCommandLine(none).ok());
+}
+
 TEST_CASE("command line: errors") {
   CHECK_FALSE(ParseCommandLine(std::vector<std::string>{"a.conf", "b.conf"}).ok());
   Config config;

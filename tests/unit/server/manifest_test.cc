@@ -73,16 +73,38 @@ TEST_CASE("A name with blanks and what cannot be seen is quoted as Redis does it
   CHECK(blank.Format().starts_with("file \"app only.aof.1.incr.aof\" seq 1 type i\n"));
 }
 
-TEST_CASE("A manifest of Redis is named as that, with what to do") {
+TEST_CASE("A manifest of Redis is known as that, and read") {
   for (const char* base :
        {"appendonly.aof.1.base.rdb", "appendonly.aof.1.base.aof", "\"app only.aof.1.base.rdb\""}) {
     const std::string text = absl::StrCat("file ", base, " seq 1 type b\n",
-                                          "file appendonly.aof.1.incr.aof seq 1 type i\n");
+                                          "file appendonly.aof.1.incr.aof seq 1 type i\n",
+                                          "file appendonly.aof.0.incr.aof seq 1 type h\n");
     const auto status = Manifest::Parse(text, "the-manifest").status();
     CHECK(absl::IsFailedPrecondition(status));
     CHECK(status.message().find("the-manifest was written by Redis") == 0);
-    CHECK(status.message().find("redis-cli --pipe") != std::string::npos);
+    CHECK(Manifest::IsOfRedis(text));
+    const auto manifest = Manifest::ParseOfRedis(text, "the-manifest");
+    REQUIRE(manifest.ok());
+    REQUIRE(manifest->base.has_value());
+    CHECK(manifest->base->name.ends_with(base[0] == '"' ? "only.aof.1.base.rdb" : base));
+    CHECK(manifest->logs == std::vector<ManifestEntry>{{"appendonly.aof.1.incr.aof", 1}});
   }
+}
+
+TEST_CASE("What Redis 8 adds to a manifest is passed over, and what is no manifest is not read") {
+  const std::string base = "file appendonly.aof.2.base.rdb seq 2 type b\n";
+  CHECK(Manifest::ParseOfRedis(base + "file a.3.incr.aof seq 3 type i startoffset 17\n", "m").ok());
+  CHECK(Manifest::ParseOfRedis("#comment\n\n" + base, "m").ok());
+  const auto error = [](std::string_view text) {
+    return std::string(Manifest::ParseOfRedis(text, "m").status().message());
+  };
+  CHECK(error("") == "m line 1: it names no files");
+  CHECK(error(base + base) == "m line 2: a second base");
+  CHECK(error(base + "garbage").find("m line 2: expected") == 0);
+  CHECK(error("file ../etc/passwd seq 1 type b\n").find("m line 1: expected") == 0);
+  const Manifest ours{ManifestEntry{"appendonly.aof.1.base.tly", 1}, {{"a.1.incr.aof", 1}}};
+  CHECK(error(ours.Format()) == "m line 3: not written by Redis");
+  CHECK_FALSE(Manifest::IsOfRedis(ours.Format()));
 }
 
 }  // namespace

@@ -119,8 +119,8 @@ TEST_CASE("QUOTA.RECORD: every line, whatever the limits say, configured or not"
   REQUIRE(quota.Ask("QUOTA.RECORD b 1 1 ITEMS 7 5 2 7 5 9 8 0 4 7 6 1") ==
           "[1 0 [[[0 0] [5 0]] [[0 0] [5 0]] [[0 -1]] [[0 0] [5 0]]]]");
   REQUIRE(quota.Ask("QUOTA.HISTORY b 1") ==
-          "[[1 7 5 2 1700000000000] [1 7 5 9 1700000000000] [1 8 0 4 1700000000000] "
-          "[1 7 6 1 1700000000000]]");
+          "[[1 7 5 2 1700000000000 0] [1 7 5 9 1700000000000 0] [1 8 0 4 1700000000000 0] "
+          "[1 7 6 1 1700000000000 0]]");
   REQUIRE(quota.Ask("QUOTA.BUY b 1 2 ITEMS 7 0 1") == "[0 1 [[[0 0] [5 0]]]]");
   REQUIRE(quota.Ask("QUOTA.RECORD b 1 1 ITEMS 7 0 1 ONCE") == "[0 0 [[[0 0] [5 0]]]]");
   REQUIRE(quota.Ask("QUOTA.RECORD b 1 3 ITEMS 7 0 1 AT 1699999999 ONCE") ==
@@ -182,8 +182,8 @@ TEST_CASE("QUOTA.BUY AT: late orders stand in their own place, too late ones are
   REQUIRE(buy_at(2, now - kDay) == "[1 0 [[[0 9]]]]");       // outside of the window
   REQUIRE(buy_at(3, now - 30 * kDay) == "[1 0 [[[0 9]]]]");  // outside of the retention
   REQUIRE(buy_at(4, now + 5 * kDay) == "[1 0 [[[0 8]]]]");   // of now
-  REQUIRE(quota.Ask("QUOTA.HISTORY b 1") == StrCat("[[1 7 0 1 ", now - kDay + 1, "] [2 7 0 1 ",
-                                                   now - kDay, "] [4 7 0 1 ", now, "]]"));
+  REQUIRE(quota.Ask("QUOTA.HISTORY b 1") == StrCat("[[1 7 0 1 ", now - kDay + 1, " 0] [2 7 0 1 ",
+                                                   now - kDay, " 0] [4 7 0 1 ", now, " 0]]"));
   REQUIRE(quota.Ask("QUOTA.BUY late 1 1 ITEMS 7 0 1 AT 1000") == "[1 0 [[[0 -1]]]]");
   REQUIRE(quota.Ask("EXISTS late") == "0");
 }
@@ -240,6 +240,58 @@ TEST_CASE("QUOTA.RESET: the user, or the counters of some actions") {
   REQUIRE(quota.Ask("QUOTA.RESET nobook 1") == "0");
 }
 
+TEST_CASE("QUOTA.BUY HOLD: counts until it is over, unless it is confirmed") {
+  QuotaHarness quota;
+  quota.Ask("QUOTA.SETLIMIT b 7 0 10 1d");
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 o ITEMS 7 0 4 HOLD 10m") == "[1 0 [[[0 6]]]]");
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 p ITEMS 7 0 3 ONCE HOLD 10m AT 1699999999") ==
+          "[1 0 [[[0 3]]]]");
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 p ITEMS 7 0 3 HOLD 10m ONCE") == "[0 0 [[[0 3]]]]");
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 q ITEMS 7 0 4 HOLD 10m") == "[0 1 [[[0 3]]]]");
+  REQUIRE(quota.Ask("QUOTA.HISTORY b 1") ==
+          "[[o 7 0 4 1700000000000 1700000600000] [p 7 0 3 1699999999000 1700000600000]]");
+  REQUIRE(quota.Ask("QUOTA.SHOW b 1 7") == "[[[0 10 86400000 7 3 1700000600000]]]");
+  quota.Advance(599'999);
+  REQUIRE(quota.Ask("QUOTA.CONFIRM b 1 o") == "1");
+  REQUIRE(quota.Ask("QUOTA.CONFIRM b 1 o") == "1");
+  quota.Advance(1);
+  REQUIRE(quota.Ask("QUOTA.CONFIRM b 1 o") == "1");
+  REQUIRE(quota.Ask("QUOTA.CONFIRM b 1 p") == "0");
+  REQUIRE(quota.Ask("QUOTA.LEFT b 1 7") == "[[[0 6]]]");
+  REQUIRE(quota.Ask("QUOTA.HISTORY b 1") == "[[o 7 0 4 1700000000000 0]]");
+  REQUIRE(quota.Ask("QUOTA.CONFIRM b 1 q") == "0");
+  REQUIRE(quota.Ask("QUOTA.CONFIRM nobook 1 o") == "0");
+  REQUIRE(quota.Ask("QUOTA.RETURN b 1 o ITEMS 7 4") == "[4]");
+  REQUIRE(quota.Ask("QUOTA.CONFIRM b 1 o") == "0");
+}
+
+TEST_CASE("QUOTA.BUY HOLD: what it may be, and a sku of that name") {
+  QuotaHarness quota;
+  for (const char* wrong : {"0", "-1", "367d", "x", "10m HOLD 10m", "10m x"}) {
+    CHECK(quota.Ask(StrCat("QUOTA.BUY b 1 o ITEMS 7 0 4 HOLD ", wrong)).starts_with("-ERR "));
+  }
+  CHECK(quota.Ask("QUOTA.BUY b 1 o ITEMS 7 0 4 HOLD").starts_with("-ERR "));
+  CHECK(quota.Ask("QUOTA.BUY b 1 o ITEMS 7 0 4 HOLD 367d") == "-ERR HOLD must be at most 366d");
+  CHECK(quota.Ask("EXISTS b") == "0");
+  REQUIRE(quota.Ask("QUOTA.BUY b 1 o ITEMS HOLD 0 4 hold 1 5 HOLD 366d") ==
+          "[1 0 [[[0 -1]] [[0 -1]]]]");
+  REQUIRE(quota.Ask("QUOTA.HISTORY b 1").starts_with("[[o HOLD 0 4 "));
+  REQUIRE(quota.Ask("QUOTA.RETURN b 1 o ITEMS HOLD 4 hold 5") == "[4 5]");
+  CHECK(quota.Ask("QUOTA.CONFIRM b 1").starts_with("-ERR wrong number"));
+  CHECK(quota.Ask("QUOTA.CONFIRM b 1 o NOW 1").starts_with("-ERR syntax error"));
+}
+
+TEST_CASE("QUOTA.BUY HOLD: what is logged") {
+  QuotaHarness quota;
+  quota.Ask("QUOTA.BUY b 1 o ITEMS 7 0 4 HOLD 10m");
+  quota.Ask("QUOTA.CONFIRM b 1 o");
+  quota.Ask("QUOTA.CONFIRM b 1 o");
+  const auto effects = quota.Effects();
+  REQUIRE(effects.size() == 2);
+  CHECK(effects[0].starts_with("QUOTA.RECORD b 1 o ITEMS 7 0 4 HOLD 10m NOW 1700000000000"));
+  CHECK(effects[1] == "QUOTA.CONFIRM b 1 o NOW 1700000000000");
+}
+
 TEST_CASE("QUOTA.HISTORY and QUOTA.STATS") {
   QuotaHarness quota;
   REQUIRE(quota.Ask("QUOTA.STATS b") == "[0 0 0 0]");
@@ -248,7 +300,7 @@ TEST_CASE("QUOTA.HISTORY and QUOTA.STATS") {
   quota.Ask("QUOTA.BUY b 2 101 ITEMS 7 0 1");
   quota.Ask("QUOTA.RETURN b -1 -100 ITEMS 7 1");
   REQUIRE(quota.Ask("QUOTA.HISTORY b -1") ==
-          "[[-100 7 3 3 1700000000000] [-100 -8 0 1 1700000000000]]");
+          "[[-100 7 3 3 1700000000000 0] [-100 -8 0 1 1700000000000 0]]");
   REQUIRE(quota.Ask("QUOTA.HISTORY b 3") == "[]");
   REQUIRE(quota.Ask("QUOTA.STATS b").starts_with("[2 2 3 "));
   REQUIRE(quota.Ask("QUOTA.LEFT b 2 7") == "[[[0 9]]]");

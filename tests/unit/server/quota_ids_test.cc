@@ -52,7 +52,7 @@ TEST_CASE(
     REQUIRE(quota.Run({"QUOTA.LEFTBYUSER", "b", id, "ACTIONS", id}) ==
             "[[[" + shown + " [[" + shown + " :4]]]]]");
     REQUIRE(quota.Run({"QUOTA.HISTORY", "b", id}) ==
-            "[[" + shown + " " + shown + " " + shown + " :1 :1700000000000]]");
+            "[[" + shown + " " + shown + " " + shown + " :1 :1700000000000 :0]]");
     REQUIRE(quota.Run({"QUOTA.RESET", "b", id, "ACTIONS", id}) == ":1");
     REQUIRE(quota.Run({"QUOTA.LEFT", "b", id, id}) == "[[[" + shown + " :5]]]");
     REQUIRE(quota.Run({"QUOTA.DELLIMIT", "b", id, "ACTIONS", id}) == ":1");
@@ -80,7 +80,7 @@ TEST_CASE("QUOTA: the id that a reply gives is the one that finds the purchase a
     quota.Run({"QUOTA.SETLIMIT", "b", id, id, "5", "1d"});
     quota.Run({"QUOTA.BUY", "b", id, id, "ITEMS", id, id, "2"});
     CHECK(quota.Run({"QUOTA.HISTORY", "b", id}) ==
-          StrCat("[[", Quoted(id), " ", Quoted(id), " ", Quoted(id), " :2 :1700000000000]]"));
+          StrCat("[[", Quoted(id), " ", Quoted(id), " ", Quoted(id), " :2 :1700000000000 :0]]"));
     CHECK(quota.Run({"QUOTA.RETURN", "b", id, id, "ITEMS", id, "1"}) == "[:1]");
   }
 }
@@ -160,7 +160,7 @@ TEST_CASE("QUOTA: effects have ids as they were given, also those that a log has
     REQUIRE(replayed.Run(ask) == quota.Run(ask));
   }
   REQUIRE(quota.Run("QUOTA.HISTORY b u") ==
-          R"([["1" "x" "NOW" :1 :1700000000000] ["2" "x" "KEEP" :6 :1700000000000]])");
+          R"([["1" "x" "NOW" :1 :1700000000000 :0] ["2" "x" "KEEP" :6 :1700000000000 :0]])");
 }
 
 }  // namespace

@@ -90,6 +90,8 @@ class Shop {
         return Reset();
       case 6:
         return Disturb();
+      case 7:
+        return Confirm();
       default:
         return Buy();
     }
@@ -139,7 +141,8 @@ class Shop {
     std::string history;
     for (const QuotaPurchase& line : model_.History(user)) {
       StrAppend(history, history.empty() ? "" : " ", "[", Show(line.order), " ", Show(line.sku),
-                " ", Show(line.action), " :", line.qty, " :", line.ts_ms, "]");
+                " ", Show(line.action), " :", line.qty, " :", line.ts_ms, " :", line.held_until_ms,
+                "]");
     }
     return StrCat("[", history, "]");
   }
@@ -224,12 +227,27 @@ class Shop {
       order.ts_ms = std::min(order.ts_ms, now_ms_);
     }
     if ((order.once = random_.OneIn(3))) line += " ONCE";
+    if (random_.OneIn(4)) {
+      order.hold_ms = random_.Between(1, random_.OneIn(4) ? 300'000 : 20'000);
+      StrAppend(line, " HOLD ", order.hold_ms, "ms");
+      held_user_ = order.user;
+      held_order_ = order.order;
+    }
     const auto [applied, item] = model_.Buy(order);
     std::string lefts;
     for (const QuotaItem& each : items) {
       StrAppend(lefts, lefts.empty() ? "" : " ", Show(model_.Left(order.user, each.sku, now_ms_)));
     }
     Expect(line, StrCat("[:", applied ? 1 : 0, " :", item, " [", lefts, "]]"));
+  }
+
+  // Mostly what was held last.
+  void Confirm() {
+    const bool last = !random_.OneIn(3);
+    const QuotaId user = last ? held_user_ : Pick(kUsers);
+    const QuotaId order = last ? held_order_ : Pick(kOrders);
+    Expect(StrCat("QUOTA.CONFIRM b ", Word(user), " ", Word(order)),
+           model_.Confirm(user, order) ? ":1" : ":0");
   }
 
   void Return() {
@@ -264,6 +282,8 @@ class Shop {
   }
 
   SeededRandom& random_;
+  QuotaId held_user_;
+  QuotaId held_order_;
   FakeFileSystem files_;
   Config config_;
   int64_t now_ms_ = 1'760'000'000'000;

@@ -34,12 +34,14 @@ class Traffic {
         return StrCat("QUOTA.RESET b ", user, random_.Below(2) == 0 ? "" : " ACTIONS 1");
       case 3:
       case 4:
+        if (random_.OneIn(2)) return StrCat("QUOTA.CONFIRM b ", user, " ", Order());
         return StrCat("QUOTA.RETURN b ", user, " ", Order(), " ITEMS ", Sku(), " ",
                       1 + random_.Below(3), At(now_ms), random_.Below(2) == 0 ? "" : " ONCE");
       default:
         return StrCat(random_.Below(2) == 0 ? "QUOTA.BUY" : "QUOTA.RECORD", " b ", user, " ",
                       Order(), " ITEMS ", Sku(), " ", Action(), " ", 1 + random_.Below(3), " ",
-                      Sku(), " ", Action(), " 1", At(now_ms), random_.Below(2) == 0 ? "" : " ONCE");
+                      Sku(), " ", Action(), " 1", At(now_ms), random_.Below(2) == 0 ? "" : " ONCE",
+                      Hold());
     }
   }
 
@@ -48,6 +50,9 @@ class Traffic {
   std::string Sku() { return kSkus[random_.Below(kSkus.size())]; }
   std::string Action() { return kActions[random_.Below(kActions.size())]; }
   std::string Order() { return StrCat(random_.OneIn(3) ? "0" : "", random_.Below(20)); }
+  std::string Hold() {
+    return random_.Below(3) == 0 ? StrCat(" HOLD ", 1 + random_.Below(48), "h") : "";
+  }
   std::string At(int64_t now_ms) {
     if (random_.Below(2) == 0) return "";
     return StrCat(" AT ", now_ms / 1000 + static_cast<int64_t>(random_.Below(90 * 24)) * 3600 -
@@ -109,11 +114,11 @@ TEST_CASE("QUOTA: an order that is refused in a log leaves its retention, and no
               "QUOTA.BUY b 1 2 ITEMS 7 0 2 NOW 1760000001500 KEEP 5184000000"},
              1'760'000'100'000);
   REQUIRE(harness.Run("QUOTA.LEFT b 1 7") == R"([[["0" :1]]])");
-  REQUIRE(harness.Run("QUOTA.HISTORY b 1") == R"([["1" "7" "0" :2 :1760000000000]])");
+  REQUIRE(harness.Run("QUOTA.HISTORY b 1") == R"([["1" "7" "0" :2 :1760000000000 :0]])");
   // With the default retention it would be gone by then.
   harness.config.quota_retention = 60 * 24 * kHour;
   harness.state.clock.Set(1'760'000'000'000 + 59 * 24 * kHour);
-  REQUIRE(harness.Run("QUOTA.HISTORY b 1") == R"([["1" "7" "0" :2 :1760000000000]])");
+  REQUIRE(harness.Run("QUOTA.HISTORY b 1") == R"([["1" "7" "0" :2 :1760000000000 :0]])");
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ import { readKey, showKey } from "./words.js";
 
 const MOST_LINES = 200, MOST_PRODUCTS = 200;
 const STATS = ["limits", "users", "purchases", "bytes"];
-const LINE = ["order", "sku", "action", "qty", "ts_ms"];
+const LINE = ["order", "sku", "action", "qty", "ts_ms", "held_until_ms"];
 const LIMIT = ["action", "limit", "window_ms", "set_at_ms"];
 const USE = ["action", "limit", "window_ms", "used", "left", "next_ms"];
 
@@ -35,11 +35,11 @@ async function user(subject, id) {
   return [el("p", {}, `${showKey(id)} at ${clock(now)}:`),
     rows.length > 0 ? table(`What ${showKey(id)} may still buy of ${some(bought.length, all.length, all.length === 1 ? "product" : "products")}, at ${clock(now)}`,
       [{ name: "Product" }, { name: "Action" }, { name: "Limit", number: true }, { name: "In the last" },
-        { name: "Used", number: true }, { name: "Left", number: true }, { name: "The oldest leaves" }], rows, { captioned: true }) : el("p", { class: "muted" }, "Bought nothing that has a limit."),
+        { name: "Used", number: true }, { name: "Left", number: true }, { name: "Some is free" }], rows, { captioned: true }) : el("p", { class: "muted" }, "Bought nothing that has a limit."),
     lines.length > 0 ? table(`${some(Math.min(MOST_LINES, lines.length), lines.length, "kept lines of orders")}, the newest first`,
-      [{ name: "Order" }, { name: "Product" }, { name: "Action" }, { name: "Quantity", number: true }, { name: "When" }],
+      [{ name: "Order" }, { name: "Product" }, { name: "Action" }, { name: "Quantity", number: true }, { name: "When" }, { name: "Held until" }],
       lines.slice(0, MOST_LINES).map((line) => [showKey(line.order), showKey(line.sku), action(line.action), count(line.qty),
-        instant(line.ts_ms, now)]), { captioned: true }) : null,
+        instant(line.ts_ms, now), line.held_until_ms > 0 ? instant(line.held_until_ms, now) : "–"]), { captioned: true }) : null,
     actions(subject, [[`Forget what ${showKey(id)} bought`, ["QUOTA.RESET", subject.key, id]]])].filter((part) => part !== null);
 }
 

@@ -1,0 +1,229 @@
+#include "server/rdb/engine_sink.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/bytes/str_cat.h"
+#include "core/limit/policy_table.h"
+#include "server/rdb/native_types.h"
+
+namespace tally::rdb {
+namespace {
+
+constexpr Refusal kKeyTwice = "a key that is there already";
+constexpr Refusal kElementTwice = "an element that its key has already";
+constexpr Refusal kBadPolicies = "the policies of tally.so are malformed";
+constexpr std::string_view kFieldDeadlines = "hash whose fields have deadlines";
+
+SetLimits SetLimitsOf(const ValueLimits& limits) {
+  return {static_cast<size_t>(limits.set_max_intset_entries)};
+}
+
+HashLimits HashLimitsOf(const ValueLimits& limits) {
+  return {static_cast<size_t>(limits.hash_max_listpack_entries),
+          static_cast<size_t>(limits.hash_max_listpack_value)};
+}
+
+ZSetLimits ZSetLimitsOf(const ValueLimits& limits) {
+  return {static_cast<size_t>(limits.zset_max_listpack_entries),
+          static_cast<size_t>(limits.zset_max_listpack_value)};
+}
+
+}  // namespace
+
+Refusal EngineSink::Database(uint64_t database) {
+  if (database >= engine_.databases()) return "a database beyond those that are configured";
+  database_ = database;
+  return {};
+}
+
+void EngineSink::KeyCount(uint64_t keys) {
+  if (keyspace().size() == 0) keyspace().Reserve(std::min(keys, most_keys_));
+}
+
+bool EngineSink::Enter(const KeyHead& head) {
+  head_ = &head;
+  const bool expired = head.deadline != kNoDeadline && head.deadline < now_;
+  state_ = expired && !options_.keep_expired ? State::kExpired : State::kTaken;
+  keys_before_ = keyspace().size();
+  return state_ == State::kTaken;
+}
+
+Refusal EngineSink::Begin(const KeyHead& head, Kind kind) {
+  kind_ = kind;
+  if (!Enter(head)) return {};
+  switch (kind) {
+    case Kind::kString:
+      break;
+    case Kind::kList:
+      list_ = std::make_unique<List>();
+      break;
+    case Kind::kSet:
+      set_ = std::make_unique<Set>(keyspace().seed());
+      break;
+    case Kind::kZSet:
+      zset_ = std::make_unique<ZSet>(keyspace().seed());
+      break;
+    case Kind::kHash:
+      hash_.Clear();
+      break;
+  }
+  return {};
+}
+
+Refusal EngineSink::Text(std::string_view text) {
+  if (state_ == State::kTaken) keyspace().SetString(head_->key, text, Deadline(), now_);
+  return {};
+}
+
+Refusal EngineSink::Element(std::string_view element) {
+  if (state_ != State::kTaken) return {};
+  if (kind_ == Kind::kList) {
+    list_->PushBack(element);
+    return {};
+  }
+  return set_->Insert(element, SetLimitsOf(limits_)) ? Refusal() : kElementTwice;
+}
+
+Refusal EngineSink::Scored(std::string_view member, double score) {
+  if (state_ != State::kTaken) return {};
+  const size_t before = zset_->size();
+  zset_->Set(member, score, ZSetLimitsOf(limits_));
+  return zset_->size() > before ? Refusal() : kElementTwice;
+}
+
+Refusal EngineSink::Field(std::string_view field, std::string_view value, int64_t deadline) {
+  if (state_ != State::kTaken) return {};
+  if (deadline != kNoDeadline) {
+    if (!options_.drop_field_deadlines) {
+      state_ = State::kUnknown;
+      return {};
+    }
+    if (deadline < now_ && !options_.keep_expired) return {};
+  }
+  return hash_.Set(field, value, HashLimitsOf(limits_)) ? Refusal() : kElementTwice;
+}
+
+Refusal EngineSink::End() {
+  switch (state_) {
+    case State::kTaken:
+      return Store();
+    case State::kNative:
+      return StoreNative();
+    case State::kExpired:
+      ++expired_;
+      return {};
+    case State::kUnknown:
+      skipped_.Add(kFieldDeadlines, head_->database, head_->key);
+      return {};
+    case State::kPolicies:
+      return policies_counted_ && policies_left_ == 0 ? Refusal() : kBadPolicies;
+  }
+  return {};
+}
+
+// The smallest instant means something else to a keyspace; a millisecond after it is as long ago.
+int64_t EngineSink::Deadline() const { return std::max(head_->deadline, INT64_MIN + 1); }
+
+Refusal EngineSink::Store() {
+  Keyspace& keys = keyspace();
+  const bool is_empty =
+      (kind_ == Kind::kList && list_->empty()) || (kind_ == Kind::kSet && set_->empty()) ||
+      (kind_ == Kind::kZSet && zset_->empty()) || (kind_ == Kind::kHash && hash_.empty());
+  if (is_empty) {
+    ++empty_;
+    return {};
+  }
+  switch (kind_) {
+    case Kind::kString:
+      break;
+    case Kind::kList:
+      keys.SetHeap(head_->key, list_.release(), Deadline(), now_);
+      break;
+    case Kind::kSet:
+      keys.SetHeap(head_->key, set_.release(), Deadline(), now_);
+      break;
+    case Kind::kZSet:
+      keys.SetHeap(head_->key, zset_.release(), Deadline(), now_);
+      break;
+    case Kind::kHash:
+      StoreHash();
+      break;
+  }
+  if (keys.size() == keys_before_) return kKeyTwice;
+  Mark();
+  return {};
+}
+
+void EngineSink::StoreHash() {
+  bytes_.clear();
+  if (hash_.SavePacked(bytes_)) {
+    keyspace().SetPacked(head_->key, Type::kHash, bytes_, Deadline(), now_);
+  } else {
+    keyspace().SetHeap(head_->key, new Hash(std::move(hash_)), Deadline(), now_);
+    hash_ = Hash(engine_.seed());
+  }
+}
+
+void EngineSink::Mark() {
+  if (!head_->idle_seconds && !head_->frequency) return;
+  const bool by_frequency = keyspace().access_tracking().by_frequency;
+  Keyspace::Entry entry = keyspace().Peek(head_->key);
+  if (by_frequency && head_->frequency) {
+    entry.set_access((NewFrequencyMark(now_) & ~0xFFU) | *head_->frequency);
+  } else if (!by_frequency && head_->idle_seconds) {
+    // A mark goes 194 days back.
+    const uint64_t idle = std::min<uint64_t>(*head_->idle_seconds, kAccessMask);
+    entry.set_access(TimeMark(now_ - static_cast<int64_t>(idle) * 1000));
+  }
+}
+
+bool EngineSink::BeginModule(const KeyHead* head, std::string_view name, uint64_t version) {
+  const auto type = version == kNativeVersion ? NativeType(name) : std::nullopt;
+  if (head == nullptr && type == Type::kLimit) {
+    state_ = State::kPolicies;
+    policies_counted_ = false;
+    return true;
+  }
+  if (type && head != nullptr) {
+    if (Enter(*head)) state_ = State::kNative;
+    native_.Begin(*type, keyspace().seed(), engine_.zones());
+    return true;
+  }
+  if (head == nullptr) {
+    skipped_.Add("data of a module", 0, name);
+  } else {
+    skipped_.Add(StrCat("value of the module type ", name), head->database, head->key);
+  }
+  return false;
+}
+
+Refusal EngineSink::ModuleText(std::string_view text) {
+  if (state_ == State::kNative) return native_.Add(text);
+  if (state_ != State::kPolicies) return {};
+  if (policies_left_ == 0) return kBadPolicies;
+  --policies_left_;
+  return engine_.policies().Load(text) ? Refusal() : kBadPolicies;
+}
+
+Refusal EngineSink::ModuleNumber(uint64_t number) {
+  if (state_ == State::kExpired) return {};
+  if (state_ != State::kPolicies || policies_counted_) return kBadPolicies;
+  policies_counted_ = true;
+  policies_left_ = number;
+  return {};
+}
+
+Refusal EngineSink::StoreNative() {
+  if (!native_.complete()) return "a value of tally.so ends early";
+  native_.Store(keyspace(), head_->key, Deadline(), now_);
+  if (keyspace().size() == keys_before_) return kKeyTwice;
+  Mark();
+  return {};
+}
+
+void EngineSink::Skipped(std::string_view kind, uint64_t database, std::string_view name) {
+  skipped_.Add(kind, database, name);
+}
+
+}  // namespace tally::rdb

@@ -1,0 +1,99 @@
+// Puts the values of an RDB into an engine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/engine/engine.h"
+#include "core/engine/value_limits.h"
+#include "core/hash/hash.h"
+#include "core/list/list.h"
+#include "core/set/set.h"
+#include "core/zset/zset.h"
+#include "server/rdb/native_value.h"
+#include "server/rdb/rdb_sink.h"
+#include "server/rdb/skipped_values.h"
+
+namespace tally::rdb {
+
+class EngineSink final : public RdbSink {
+ public:
+  struct Options {
+    // Keys whose deadline has passed are kept: a log that follows goes on from them.
+    bool keep_expired = false;
+    // A hash whose fields have deadlines is taken without these; otherwise it is skipped.
+    bool drop_field_deadlines = false;
+  };
+
+  // All three must outlive the sink. What has no type here is noted in `skipped`.
+  EngineSink(Engine& engine, const ValueLimits& limits, SkippedValues& skipped, Options options)
+      : engine_(engine),
+        limits_(limits),
+        skipped_(skipped),
+        options_(options),
+        hash_(engine.seed()) {}
+
+  // The present instant, in unix ms.
+  void set_now(int64_t now) { now_ = now; }
+  // No database will be told to hold more keys than this when it is prepared for them.
+  void set_most_keys(uint64_t keys) { most_keys_ = keys; }
+
+  // Keys that were not taken: their deadline had passed, or they had no elements.
+  uint64_t expired() const { return expired_; }
+  uint64_t empty() const { return empty_; }
+
+  Refusal Database(uint64_t database) override;
+  void KeyCount(uint64_t keys) override;
+  Refusal Begin(const KeyHead& head, Kind kind) override;
+  Refusal Text(std::string_view text) override;
+  Refusal Element(std::string_view element) override;
+  Refusal Scored(std::string_view member, double score) override;
+  Refusal Field(std::string_view field, std::string_view value, int64_t deadline) override;
+  Refusal End() override;
+  bool BeginModule(const KeyHead* head, std::string_view name, uint64_t version) override;
+  Refusal ModuleText(std::string_view text) override;
+  Refusal ModuleNumber(uint64_t number) override;
+  void Skipped(std::string_view kind, uint64_t database, std::string_view name) override;
+
+ private:
+  enum class State : uint8_t { kTaken, kExpired, kUnknown, kNative, kPolicies };
+
+  // Whether the key that begins is taken.
+  bool Enter(const KeyHead& head);
+  Keyspace& keyspace() { return engine_.database(database_); }
+  int64_t Deadline() const;
+  Refusal Store();
+  void StoreHash();
+  Refusal StoreNative();
+  // Sets the access mark that the file has for the key.
+  void Mark();
+
+  Engine& engine_;
+  const ValueLimits& limits_;
+  SkippedValues& skipped_;
+  const Options options_;
+  int64_t now_ = 0;
+  uint64_t most_keys_ = UINT64_MAX;
+  uint64_t expired_ = 0;
+  uint64_t empty_ = 0;
+  size_t database_ = 0;
+
+  // The key that is read.
+  State state_ = State::kTaken;
+  const KeyHead* head_ = nullptr;
+  Kind kind_ = Kind::kString;
+  size_t keys_before_ = 0;
+  std::unique_ptr<List> list_;
+  std::unique_ptr<Set> set_;
+  std::unique_ptr<ZSet> zset_;
+  Hash hash_;
+  std::string bytes_;  // of a packed hash
+  NativeValue native_;
+  uint64_t policies_left_ = 0;
+  bool policies_counted_ = false;
+};
+
+}  // namespace tally::rdb

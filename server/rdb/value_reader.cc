@@ -1,0 +1,273 @@
+#include "server/rdb/value_reader.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/bytes/double_format.h"
+#include "core/bytes/recycle.h"
+#include "core/bytes/str_cat.h"
+#include "server/rdb/packed_list.h"
+#include "server/rdb/stream_skipper.h"
+
+namespace tally::rdb {
+namespace {
+
+constexpr size_t kKeptFirst = size_t{1} << 16;
+
+// In the order of their six bits.
+constexpr std::string_view kModuleLetters =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+// What is known of a type that is not read, for the message.
+std::string_view UnknownType(uint8_t code, Dialect dialect) {
+  if (code == kModule) return ", which only release candidates of Redis wrote";
+  if (dialect == Dialect::kValkey || code < 26 || code > 32) return ", which is not known";
+  if (code < 28) return ", a stream as Redis 8.6 and later save it";
+  return code == 28 ? ", an array of Redis 8.8" : ", a hash as Redis 8.10 saves it by a template";
+}
+
+bool HasDeadlines(uint8_t code) {
+  return code == kValkeyHash2 || code == kRedisHashDeadlines || code == kRedisHashListpackDeadlines;
+}
+
+}  // namespace
+
+std::string ValueReader::ModuleName(uint64_t id) {
+  std::string name(9, ' ');
+  id >>= 10;
+  for (size_t i = name.size(); i-- > 0; id >>= 6) name[i] = kModuleLetters[id & 63];
+  return name;
+}
+
+void ValueReader::Take(Refusal refusal, uint64_t offset) {
+  if (!refusal.empty()) input_.FailAt(offset, refusal);
+}
+
+void ValueReader::BeginKind(Kind kind) {
+  kind_ = kind;
+  Take(sink_.Begin(*head_, kind), input_.offset());
+}
+
+void ValueReader::BeginCounted(Kind kind) {
+  if (code_ == kRedisHashDeadlines) least_deadline_ = static_cast<int64_t>(input_.Fixed(8));
+  left_ = input_.Length();
+  counted_ = true;
+  if (input_.ok()) BeginKind(kind);
+}
+
+void ValueReader::Begin(uint8_t code, Dialect dialect, const KeyHead& head) {
+  code_ = code;
+  head_ = &head;
+  counted_ = false;
+  left_ = 1;
+  const bool known_to_both = code <= kStream3;
+  const bool known =
+      known_to_both || (dialect == Dialect::kValkey
+                            ? code == kValkeyHash2
+                            : code >= kRedisHashDeadlines && code <= kRedisHashListpackDeadlines);
+  if (!known) code = kModule;
+  switch (code) {
+    case kString:
+      return BeginKind(Kind::kString);
+    case kListZiplist:
+      return BeginKind(Kind::kList);
+    case kSetIntset:
+    case kSetListpack:
+      return BeginKind(Kind::kSet);
+    case kZSetZiplist:
+    case kZSetListpack:
+      return BeginKind(Kind::kZSet);
+    case kHashZipmap:
+    case kHashZiplist:
+    case kHashListpack:
+      return BeginKind(Kind::kHash);
+    case kRedisHashListpackDeadlines:
+      input_.Skip(8);
+      return BeginKind(Kind::kHash);
+    case kList:
+    case kListQuicklist:
+    case kListQuicklist2:
+      return BeginCounted(Kind::kList);
+    case kSet:
+      return BeginCounted(Kind::kSet);
+    case kZSetText:
+    case kZSet2:
+      return BeginCounted(Kind::kZSet);
+    case kHash:
+    case kValkeyHash2:
+    case kRedisHashDeadlines:
+      return BeginCounted(Kind::kHash);
+    case kModule2:
+    case kStream:
+    case kStream2:
+    case kStream3:
+      return;
+    default:
+      input_.Fail(StrCat("a value of type ", code_, UnknownType(code_, dialect)));
+  }
+}
+
+bool ValueReader::Next() {
+  if (!input_.ok()) return false;
+  if (code_ == kModule2) {
+    ReadModule();
+    return false;
+  }
+  if (code_ == kStream || code_ == kStream2 || code_ == kStream3) {
+    SkipStream(input_, code_);
+    if (input_.ok()) sink_.Skipped("stream", head_->database, head_->key);
+    return false;
+  }
+  if (!counted_) {
+    ReadBlob();
+    left_ = 0;
+  } else if (code_ == kListQuicklist || code_ == kListQuicklist2) {
+    if (left_ > 0) ReadNode();
+  } else {
+    ReadTable();
+  }
+  if (left_ > 0) return input_.ok();
+  if (input_.ok()) Take(sink_.End(), input_.offset());
+  return false;
+}
+
+void ValueReader::ReadTable() {
+  for (uint64_t i = std::min(left_, kStep); i > 0 && input_.ok(); --i) {
+    ReadElement();
+    --left_;
+  }
+}
+
+// A part is copied before the next one is read, which may replace the bytes under it.
+void ValueReader::ReadElement() {
+  const uint64_t begin = input_.offset();
+  if (kind_ == Kind::kList || kind_ == Kind::kSet) {
+    const std::string_view element = input_.String();
+    if (input_.ok()) Take(sink_.Element(element), begin);
+    return;
+  }
+  uint64_t after = 0;  // from the least deadline on, and 1; 0: the field has none
+  if (code_ == kRedisHashDeadlines) after = input_.Length();
+  Recycle(first_, kKeptFirst);
+  first_.assign(input_.String());
+  if (kind_ == Kind::kZSet) {
+    const double score = code_ == kZSet2 ? input_.BinaryDouble() : input_.TextDouble();
+    if (input_.ok()) Take(TakeScored(first_, score), begin);
+    return;
+  }
+  const std::string_view value = input_.String();
+  if (!input_.ok()) return;
+  int64_t deadline = kNoDeadline;
+  if (after != 0) {
+    deadline = static_cast<int64_t>(static_cast<uint64_t>(least_deadline_) + after - 1);
+  }
+  if (code_ != kValkeyHash2) return Take(sink_.Field(first_, value, deadline), begin);
+  const std::string copy(value);
+  const auto said = static_cast<int64_t>(input_.Fixed(8));
+  if (said >= 0) deadline = said;
+  if (input_.ok()) Take(sink_.Field(first_, copy, deadline), begin);
+}
+
+Refusal ValueReader::TakeScored(std::string_view member, double score) {
+  return std::isnan(score) ? "a score that is not a number" : sink_.Scored(member, score);
+}
+
+void ValueReader::ReadNode() {
+  --left_;
+  const uint64_t begin = input_.offset();
+  const uint64_t container = code_ == kListQuicklist2 ? input_.Length() : uint64_t{kNodePacked};
+  const std::string_view blob = input_.String();
+  if (!input_.ok()) return;
+  if (container == kNodePlain) return Take(sink_.Element(blob), begin);
+  if (container != kNodePacked) return input_.FailAt(begin, "a list's node of an unknown kind");
+  code_ == kListQuicklist2 ? ReadPacked<ListpackReader>(blob) : ReadPacked<ZiplistReader>(blob);
+}
+
+void ValueReader::ReadBlob() {
+  const uint64_t begin = input_.offset();
+  const std::string_view blob = input_.String();
+  if (!input_.ok()) return;
+  switch (code_) {
+    case kString:
+      return Take(sink_.Text(blob), begin);
+    case kHashZipmap:
+      return ReadPacked<ZipmapReader>(blob);
+    case kSetIntset:
+      return ReadPacked<IntsetReader>(blob);
+    case kListZiplist:
+    case kZSetZiplist:
+    case kHashZiplist:
+      return ReadPacked<ZiplistReader>(blob);
+    default:
+      return ReadPacked<ListpackReader>(blob);
+  }
+}
+
+template <typename Reader>
+void ValueReader::ReadPacked(std::string_view blob) {
+  const uint64_t end = input_.offset();
+  Reader reader(blob);
+  std::string_view first;
+  while (input_.ok() && reader.Next(first)) Take(TakePacked(reader, first), end);
+  if (!reader.good()) input_.FailAt(end, reader.why());
+}
+
+template <typename Reader>
+Refusal ValueReader::TakePacked(Reader& reader, std::string_view first) {
+  if (kind_ == Kind::kList || kind_ == Kind::kSet) return sink_.Element(first);
+  std::string_view second;
+  if (!reader.Next(second)) return reader.good() ? "a field or member without its value" : "";
+  if (kind_ == Kind::kZSet) {
+    const auto score = ParseDouble(second);
+    return score ? TakeScored(first, *score) : "a score that is not a number";
+  }
+  if (!HasDeadlines(code_)) return sink_.Field(first, second, kNoDeadline);
+  std::string_view third;
+  if (!reader.Next(third)) return reader.good() ? "a field without its deadline" : "";
+  int64_t deadline = 0;
+  if (!ReadInt64(third, deadline) || deadline < 0) return "a deadline that is not a number";
+  return sink_.Field(first, second, deadline == 0 ? kNoDeadline : deadline);
+}
+
+void ValueReader::ReadModule() {
+  const uint64_t id = input_.Length();
+  if (!input_.ok()) return;
+  const bool wanted = sink_.BeginModule(head_, ModuleName(id), ModuleVersion(id));
+  ModuleParts(wanted);
+  if (wanted && input_.ok()) Take(sink_.End(), input_.offset());
+}
+
+void ValueReader::ModuleParts(bool wanted) {
+  while (input_.ok()) {
+    const uint64_t begin = input_.offset();
+    switch (input_.Length()) {
+      case kModuleEnd:
+        return;
+      case kModuleSigned:
+      case kModuleUnsigned: {
+        const uint64_t number = input_.Length();
+        if (wanted && input_.ok()) Take(sink_.ModuleNumber(number), begin);
+        break;
+      }
+      case kModuleFloat:
+        input_.Skip(4);
+        break;
+      case kModuleDouble:
+        input_.Skip(8);
+        break;
+      case kModuleString: {
+        if (!wanted) {
+          input_.SkipString();
+          break;
+        }
+        const std::string_view text = input_.String();
+        if (input_.ok()) Take(sink_.ModuleText(text), begin);
+        break;
+      }
+      default:
+        input_.FailAt(begin, "a part of a module's value of an unknown kind");
+    }
+  }
+}
+
+}  // namespace tally::rdb
