@@ -4,6 +4,7 @@ cost that wait: in ten seconds in which nothing happens, and when one push serve
 
 import argparse
 import contextlib
+import select
 import threading
 import time
 
@@ -20,13 +21,16 @@ def blocked(server, count):
 def serve_one_by_one(server, elements, timeout):
     """Microseconds of the server's CPU for an element: LPUSH, BLPOP and both replies."""
     workers = [server.connect() for _ in range(20)]
+    by_descriptor = {worker.socket.fileno(): worker for worker in workers}
+    readable = select.poll()
     for worker in workers:
+        readable.register(worker.socket, select.POLLIN)
         worker.socket.sendall(harness.encode("BLPOP", "other", "queue", timeout))
     blocked(server, len(workers))
     begin = server.cpu_ns()
     for i in range(elements):
-        worker = workers[i % len(workers)]
         server.client.call("LPUSH", "queue", i)
+        worker = by_descriptor[readable.poll()[0][0]]
         worker.read()
         worker.socket.sendall(harness.encode("BLPOP", "other", "queue", timeout))
     spent = server.cpu_ns() - begin

@@ -65,8 +65,8 @@ void SwapDb(ServerContext& context, const DatabaseParts& server) {
     server.watches.TouchAll(*second, other, &one, context.now);
     server.persistence->BeforeSwap(*first, *second);
     one.Swap(other);
-    server.blocked.NoteReplaced(*first);
-    server.blocked.NoteReplaced(*second);
+    server.blocked.NoteReplaced(*first, one);
+    server.blocked.NoteReplaced(*second, other);
     if (one.size() > 0 || other.size() > 0) server.tracking.AllChanged();
   }
   context.CountChange();

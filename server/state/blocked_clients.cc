@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/base/check.h"
+#include "core/keyspace/keyspace.h"
 
 namespace tally::server {
 namespace {
@@ -62,10 +63,12 @@ void BlockedClients::MakeReady(AwaitedKey& key) {
 }
 
 // Who waits longest is served first.
-void BlockedClients::NoteReplaced(size_t database) {
+void BlockedClients::NoteReplaced(size_t database, const Keyspace& keyspace) {
   std::vector<AwaitedKey*> awaited;
   for (const auto& [wish, key] : keys_) {
-    if (wish.database == database) awaited.push_back(key.get());
+    if (wish.database != database) continue;
+    const Keyspace::Entry entry = keyspace.Peek(wish.key);
+    if (entry && entry.type() == wish.type) awaited.push_back(key.get());
   }
   std::sort(awaited.begin(), awaited.end(), [](const AwaitedKey* one, const AwaitedKey* other) {
     return std::pair(one->clients.begin()->first, std::string_view(one->key)) <

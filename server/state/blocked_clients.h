@@ -21,6 +21,10 @@
 #include "server/state/blocked_command.h"
 #include "server/state/client.h"
 
+namespace tally {
+class Keyspace;
+}  // namespace tally
+
 namespace tally::server {
 
 // A key that is to get a value of the type.
@@ -63,8 +67,8 @@ class BlockedClients {
   void NoteCreated(const KeyWish& wish) {
     if (const auto it = keys_.find(wish); it != keys_.end()) MakeReady(*it->second);
   }
-  // All keys of the database may have values now.
-  void NoteReplaced(size_t database);
+  // The database has other keys now, those of `keyspace`. O(keys that clients wait for).
+  void NoteReplaced(size_t database, const Keyspace& keyspace);
   // Whether a key has got a value that was not taken by TakeReady.
   bool has_ready() const { return !ready_.empty(); }
   // Takes one of these keys, in the order in which they got their values. It belongs to the caller

@@ -8,6 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "core/keyspace/keyspace.h"
+#include "core/keyspace/reclaimer.h"
+#include "core/list/list.h"
+#include "core/zset/zset.h"
 #include "random_seed.h"
 
 namespace tally::server {
@@ -130,14 +134,26 @@ class Model {
 
   // The keys for which others wait longest come first; those of one client in the order of names.
   void Replace(size_t database) {
-    blocked_.NoteReplaced(database);
-    std::vector<Name> done;
+    Keyspace keyspace(1, reclaimer_);
+    std::vector<Name> present;
+    for (uint64_t i = random_.Below(6); i > 0; --i) {
+      Name name = AnyName();
+      name.database = database;
+      if (keyspace.Peek(name.key)) continue;
+      if (name.type == Type::kList) {
+        keyspace.SetHeap(name.key, new List, kNoDeadline, 0);
+      } else {
+        keyspace.SetHeap(name.key, new ZSet(1), kNoDeadline, 0);
+      }
+      present.push_back(name);
+    }
+    blocked_.NoteReplaced(database, keyspace);
     for (const Waiter& waiter : waiters_) {
       std::vector<Name> own = waiter.keys;
       std::sort(own.begin(), own.end(),
                 [](const Name& one, const Name& other) { return one.key < other.key; });
       for (const Name& name : own) {
-        if (name.database == database) NoteReady(name);
+        if (std::find(present.begin(), present.end(), name) != present.end()) NoteReady(name);
       }
     }
   }
@@ -167,6 +183,7 @@ class Model {
   }
 
   test::SeededRandom& random_;
+  Reclaimer reclaimer_;
   std::vector<std::unique_ptr<Client>> clients_;
   BlockedClients blocked_;
   std::vector<Waiter> waiters_;  // in the order in which they began
@@ -196,7 +213,7 @@ TEST_CASE("a client that waits for 100,000 keys leaves nothing behind") {
   blocked.Block(client, std::make_unique<BlockedCommand>(),
                 std::vector<std::string_view>(names.begin(), names.end()));
   client.state.command.End();
-  blocked.NoteReplaced(0);
+  for (const std::string& name : names) blocked.NoteCreated({0, Type::kList, name});
   CHECK(blocked.TakeReady().key == "0");
   CHECK(blocked.Take(client)->keys.size() == 100'000);
   CHECK(blocked.empty());
