@@ -76,6 +76,9 @@ class ActiveSet {
   // O(ids) for a longer window, and as Touch() after the clock was set back.
   void Alter(int64_t window_ms, int64_t keep_ms, int64_t now, int64_t forget_at = INT64_MAX);
 
+  // Whether some event was after `now`.
+  bool IsAhead(int64_t now) const { return latest_ > now; }
+
   // Counts the ids online at `at`, which is not after now. O(seconds since the last event), at most
   // the window's; O(ids) for instants before that event.
   uint32_t Online(int64_t at) const;

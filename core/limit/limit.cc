@@ -374,6 +374,11 @@ LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t
   return decision;
 }
 
+bool IsAhead(const LimitCounter& counter, int64_t now) {
+  return ClockOf(counter) > now ||
+         (counter.late_ms > 0 && BeginOf(counter) + counter.late_ms > now);
+}
+
 bool SetBackLimits(std::span<const LimitUse> uses, int64_t now) {
   bool changed = false;
   for (const LimitUse& use : uses) {

@@ -44,7 +44,7 @@ bool ReadCount(std::string_view& in, int64_t& count) {
   return true;
 }
 
-// The few bytes of a key or of its numbers, which are appended to `out` at once at the end: each
+// The few bytes of a key and of its numbers, which are appended to `out` at once at the end: each
 // call of append costs more than it takes to write a number.
 class ShortBytes {
  public:
@@ -58,10 +58,11 @@ class ShortBytes {
   void Number(int64_t number) { end_ = WriteVarint(end_, static_cast<uint64_t>(number)); }
 
  private:
+  static constexpr size_t kMostOfKey = 6 + 2 * kMaxVarintBytes;
   static constexpr size_t kMostNumbers = 6;  // those of LOCKOUT
 
   std::string& out_;
-  char bytes_[kMostNumbers * kMaxVarintBytes];
+  char bytes_[kMostOfKey + kMostNumbers * kMaxVarintBytes];
   char* end_ = bytes_;
 };
 
@@ -143,9 +144,7 @@ bool ReadBlock(std::string_view& in, LimitNumbers& numbers) {
   return ReadTime(in, numbers.refill);
 }
 
-}  // namespace
-
-void AppendLimitKey(std::string& out, const LimitKey& key) {
+void WriteKey(ShortBytes& bytes, const LimitKey& key) {
   uint8_t head = static_cast<uint8_t>(key.algorithm);
   const bool calendar = key.algorithm == Algorithm::kCalendar;
   const bool zone = key.has_zone() && key.zone_id != 0;
@@ -164,7 +163,6 @@ void AppendLimitKey(std::string& out, const LimitKey& key) {
     if (started) head |= kHasStart;
   }
   if (zone) head |= kHasZone;
-  ShortBytes bytes(out);
   bytes.Byte(head);
   if (zone) {
     for (int shift = 0; shift < 32; shift += 8) {
@@ -179,35 +177,7 @@ void AppendLimitKey(std::string& out, const LimitKey& key) {
   if (started) bytes.Number(key.start);
 }
 
-bool ReadLimitKey(std::string_view& in, LimitKey& key) {
-  if (in.empty()) return false;
-  const auto head = static_cast<uint8_t>(in.front());
-  in.remove_prefix(1);
-  if (!ReadAlgorithm(head, key.algorithm)) return false;
-  const bool is_long = (head & kAlgorithmMask) == kLongAlgorithm;
-  if (!is_long && (head & kHasZone) != 0) {
-    if (!key.has_zone() || in.size() < 4) return false;
-    for (size_t i = 0; i < 4; ++i) {
-      key.zone_id |= static_cast<uint32_t>(static_cast<uint8_t>(in[i])) << (8 * i);
-    }
-    in.remove_prefix(4);
-  }
-  if (key.algorithm == Algorithm::kCalendar) return ReadCalendarUnit(in, head, key);
-  uint64_t period = 0;
-  if (!ReadVarint(in, period) || period == 0 || period > kMaxDurationMs) return false;
-  if ((head & kWholeSeconds) != 0) period *= 1000;
-  if (period > kMaxDurationMs) return false;
-  key.period_ms = static_cast<int64_t>(period);
-  const bool fixed = key.algorithm == Algorithm::kFixed;
-  if ((!fixed && key.algorithm != Algorithm::kBase) || (head & kHasStart) == 0) return true;
-  uint64_t start = 0;
-  if (!ReadVarint(in, start) || start == 0) return false;
-  key.start = static_cast<int64_t>(start);
-  return fixed ? start <= period : IsStart(start, CalendarUnit::kDay);
-}
-
-void AppendLimitNumbers(std::string& out, const LimitKey& key, const LimitNumbers& numbers) {
-  ShortBytes bytes(out);
+void WriteNumbers(ShortBytes& bytes, const LimitKey& key, const LimitNumbers& numbers) {
   const int64_t start = numbers.window.start_ms;
   switch (key.algorithm) {
     case Algorithm::kCalendar:
@@ -239,6 +209,46 @@ void AppendLimitNumbers(std::string& out, const LimitKey& key, const LimitNumber
       break;
   }
   bytes.Number(numbers.hits);
+}
+
+}  // namespace
+
+void AppendLimitKey(std::string& out, const LimitKey& key) {
+  ShortBytes bytes(out);
+  WriteKey(bytes, key);
+}
+
+bool ReadLimitKey(std::string_view& in, LimitKey& key) {
+  if (in.empty()) return false;
+  const auto head = static_cast<uint8_t>(in.front());
+  in.remove_prefix(1);
+  if (!ReadAlgorithm(head, key.algorithm)) return false;
+  const bool is_long = (head & kAlgorithmMask) == kLongAlgorithm;
+  if (!is_long && (head & kHasZone) != 0) {
+    if (!key.has_zone() || in.size() < 4) return false;
+    for (size_t i = 0; i < 4; ++i) {
+      key.zone_id |= static_cast<uint32_t>(static_cast<uint8_t>(in[i])) << (8 * i);
+    }
+    in.remove_prefix(4);
+  }
+  if (key.algorithm == Algorithm::kCalendar) return ReadCalendarUnit(in, head, key);
+  uint64_t period = 0;
+  if (!ReadVarint(in, period) || period == 0 || period > kMaxDurationMs) return false;
+  if ((head & kWholeSeconds) != 0) period *= 1000;
+  if (period > kMaxDurationMs) return false;
+  key.period_ms = static_cast<int64_t>(period);
+  const bool fixed = key.algorithm == Algorithm::kFixed;
+  if ((!fixed && key.algorithm != Algorithm::kBase) || (head & kHasStart) == 0) return true;
+  uint64_t start = 0;
+  if (!ReadVarint(in, start) || start == 0) return false;
+  key.start = static_cast<int64_t>(start);
+  return fixed ? start <= period : IsStart(start, CalendarUnit::kDay);
+}
+
+void AppendLimitCounter(std::string& out, const LimitKey& key, const LimitNumbers& numbers) {
+  ShortBytes bytes(out);
+  WriteKey(bytes, key);
+  WriteNumbers(bytes, key, numbers);
 }
 
 bool ReadLimitNumbers(std::string_view& in, const LimitKey& key, LimitNumbers& numbers) {

@@ -19,6 +19,7 @@ LimitShown ShownOf(const LimitCounter& counter, int64_t now) {
   const int64_t e = now - counter.late_ms;
   LimitShown shown;
   shown.algorithm = counter.key.algorithm;
+  shown.key = counter.key;
   shown.period_ms = counter.key.period_ms;
   shown.newest_ms = numbers.window.start_ms;
   shown.ends_ms = counter.ExpiresAt();
@@ -47,6 +48,7 @@ LimitShown ShownOf(const LimitCounter& counter, int64_t now) {
 LimitShown DayOf(const LimitCounter& base) {
   LimitShown shown;
   shown.algorithm = Algorithm::kBase;
+  shown.key = base.key;
   shown.unit = WordOf(CalendarUnit::kDay);
   shown.used = base.numbers.before;
   shown.newest_ms = base.numbers.day.start_ms;

@@ -13,6 +13,8 @@ namespace tally {
 // block.
 struct LimitShown {
   LimitAlgorithm algorithm = LimitAlgorithm::kFixed;
+  // Of the counter: its zone and start too.
+  LimitKey key;
   // The calendar unit. LOCKOUT: "block" for one that is on, "remembered" for one that will lengthen
   // the next. Empty if the period has a length, `period_ms`.
   std::string_view unit;
