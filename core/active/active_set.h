@@ -70,13 +70,14 @@ class ActiveSet {
   uint32_t Touch(std::span<const std::string_view> ids, int64_t at, int64_t now,
                  int64_t forget_at = INT64_MAX);
 
-  // Whether some event was after `now`.
-  bool IsAhead(int64_t now) const { return latest_ > now; }
   // Changes the window and the time to keep days from `now` on. What falls out of a shorter one
   // counts no more; of a longer one what is still known counts. What was noted until now stays.
   // Asserts as the constructor does. O(seconds since the latest event), at most the window's;
   // O(ids) for a longer window, and as Touch() after the clock was set back.
   void Alter(int64_t window_ms, int64_t keep_ms, int64_t now, int64_t forget_at = INT64_MAX);
+
+  // Whether some event was after `now`.
+  bool IsAhead(int64_t now) const { return latest_ > now; }
 
   // Counts the ids online at `at`, which is not after now. O(seconds since the last event), at most
   // the window's; O(ids) for instants before that event.

@@ -38,8 +38,8 @@ class Audiences {
 
   // Changes options of a set; those that are not given stay. `forget_at` as for Touch.
   struct Change {
-    std::optional<int64_t> window_ms;
-    std::optional<int64_t> keep_ms;
+    std::optional<int64_t> window_ms = {};
+    std::optional<int64_t> keep_ms = {};
     int64_t judged_at = 0;
     int64_t forget_at = 0;
   };

@@ -59,7 +59,7 @@ bool QuotaBook::NextAhead(AheadCursor& cursor, int64_t now_ms, size_t count,
   if (!cursor.is_large) {
     cursor.position = users_.Scan(cursor.position, count, [&](const RecordTable::Record& record) {
       for (PurchaseReader reader(record.payload()); reader.Next();) {
-        if (reader.line().ts_ms <= now_ms) continue;
+        if (!IsAhead(reader.line(), now_ms)) continue;
         users.push_back(TextOf(EntityKey::UserOf(record.key())));
         break;
       }

@@ -100,7 +100,7 @@ void Limits(CommandContext& context) {
 }
 
 // Whether the next argument is an option rather than an item of an order.
-bool AtOption(const QuotaArgs& args) { return args.At("at") || args.At("once") || args.AtHold(); }
+bool AtOption(const QuotaArgs& args) { return args.At("at") || args.At("once"); }
 
 bool ReadOrder(QuotaArgs& args, QuotaOrder& order, std::vector<QuotaItem>& items) {
   if (!args.Read("user", order.user) || !args.Read("order", order.order)) return false;
@@ -113,7 +113,7 @@ bool ReadOrder(QuotaArgs& args, QuotaOrder& order, std::vector<QuotaItem>& items
         !args.ReadCount("qty", 1, item.qty)) {
       return false;
     }
-    if (args.done() || AtOption(args)) break;
+    if (args.done() || AtOption(args) || args.AtHold()) break;
   }
   order.items = items;
   order.ts_ms = args.now();

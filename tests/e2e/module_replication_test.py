@@ -50,7 +50,7 @@ def check_stream(report, name, **directives):
         primary, replica = Caller(server.port), Caller(copy.port)
         replica.call("REPLICAOF", "127.0.0.1", server.port)
         wait_for(lambda: in_sync(primary, replica))
-        stream = NativeCommands(name, int(time.time() * 1000) + DAY_MS)
+        stream = NativeCommands(name, int(time.time() * 1000) + DAY_MS, holds=False)
         for round_number in range(10):
             for _ in range(commands // 1000):
                 stream.now += dice.choice(STEPS)

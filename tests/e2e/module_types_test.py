@@ -290,7 +290,7 @@ def check_descriptions(report):
         report.check("COMMAND INFO: flags", {"write", "denyoom", "fast", "movablekeys"} <= set(take[2]), take[2])
         docs = caller.call("COMMAND", "DOCS", "QUOTA.BUY")[1]
         fields = dict(zip(docs[::2], docs[1::2]))
-        report.equal("COMMAND DOCS: arguments", [len(fields[b"arguments"]), fields[b"arguments"][0][1]], [6, b"book"])
+        report.equal("COMMAND DOCS: arguments", [len(fields[b"arguments"]), fields[b"arguments"][0][1]], [7, b"book"])
         report.check("HELP", any("LIMIT.RESET key" in line for line in caller.call("LIMIT", "HELP")))
 
 

@@ -9,10 +9,13 @@ ZONES = ["UTC", "Asia/Shanghai", "America/New_York", "europe/berlin"]
 class NativeCommands:
     """A seeded stream. `now` is unix ms, which the caller moves on."""
 
-    def __init__(self, seed, now, keys=40):
+    def __init__(self, seed, now, keys=40, holds=True):
+        """Without `holds` no order of a book is held: the digest of a book has the numbers of its texts, and these
+        depend on when a server freed the last line that used a text."""
         self.random = random.Random(seed)
         self.now = now
         self.keys = keys
+        self.holds = holds
         self.orders = 0
 
     def call(self):
@@ -185,7 +188,7 @@ class NativeCommands:
             for _ in range(self.random.randrange(1, 4)):
                 words += [self.sku(), self.action(), self.pick(1, 1, 2, 10)]
             words += self.at() + (["ONCE"] if self.random.random() < 0.2 else [])
-            return words + (["HOLD", self.duration()] if self.random.random() < 0.3 else [])
+            return words + (["HOLD", self.duration()] if self.holds and self.random.random() < 0.3 else [])
         if choice < 0.6:
             return ["QUOTA.CONFIRM", book, user, self.pick(self.orders, f"order{self.orders}", self.random.randrange(20))]
         if choice < 0.65:

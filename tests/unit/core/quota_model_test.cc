@@ -76,9 +76,9 @@ struct Traffic {
   size_t most_items = 3;
   size_t most_returns = 1;  // at a time
   size_t most_qty = 11;
+  size_t holds = 4;  // one order of so many is held
   std::vector<QuotaId> actions = kActions;
   size_t most_limits = 3;  // set or deleted at a time
-  size_t holds = 4;        // one order of so many is held
 };
 
 class Walk {
