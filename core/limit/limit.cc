@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <vector>
 
 #include "core/limit/hold_wait.h"
 #include "core/limit/holds.h"
@@ -98,7 +99,7 @@ Verdict JudgeNumbers(const LimitRule& rule, const LimitKey& key, const LimitCoun
 
 // What is held now; nothing of it leaves with time but by deadlines.
 Verdict JudgeConcurrent(const LimitRule& rule, const LimitState& state, const Hit& hit) {
-  const int64_t held = state.holds() == nullptr ? 0 : state.holds()->concurrent();
+  const int64_t held = state.holds() == nullptr ? 0 : state.holds()->concurrent(rule.shadow);
   Verdict verdict;
   verdict.judged_at = hit.now;
   verdict.limit = rule.limit;
@@ -121,7 +122,7 @@ Verdict Judge(const LimitRule& rule, const LimitState& state, const Hit& hit) {
   if (rule.algorithm == Algorithm::kDeny) return {.fits = false};
   Verdict verdict = rule.algorithm == Algorithm::kConcurrent ? JudgeConcurrent(rule, state, hit)
                                                              : JudgeCounter(rule, state, hit);
-  if (!verdict.fits && state.holds() != nullptr && !NeverFits(rule, hit.cost)) {
+  if (!verdict.fits && state.holds() != nullptr && !rule.shadow && !NeverFits(rule, hit.cost)) {
     // A hold that ends frees what it holds.
     const HoldWait wait{.now = hit.now, .e = verdict.judged_at, .fits_from = verdict.fits_from};
     verdict.fits_from = FitsWhenHoldsEnd(state, rule, hit.cost, wait);
@@ -331,6 +332,19 @@ class AgreedRules {
   }
 }
 
+// Counts the hit but in the rules that would have denied it.
+void CountAllowed(std::span<const LimitUse> uses, uint64_t shadow_denied, const Hit& hit) {
+  std::vector<HoldRules> rules;
+  std::vector<LimitUse> counting;
+  ForEachCounted(uses, shadow_denied, [&](const LimitUse& use, std::span<const LimitRule> left) {
+    rules.emplace_back(left.begin(), left.end());
+    counting.push_back({use.state, {}});
+  });
+  for (size_t i = 0; i < counting.size(); ++i) counting[i].rules = rules[i];
+  AgreedRules agreed(counting);
+  CountAll(counting, agreed, hit, false);
+}
+
 void ShowFigures(const Verdict& verdict, LimitDecision& decision) {
   decision.limit = verdict.limit;
   decision.remaining = verdict.remaining;
@@ -354,9 +368,15 @@ LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t
   for (const LimitUse& use : uses) {
     for (const LimitRule& given : use.rules) {
       ++place;
-      if (given.algorithm == Algorithm::kAllow) continue;
+      if (!given.judges()) continue;
       const LimitRule& rule = agreed.Of(use, given);
       const Verdict verdict = Judge(rule, *use.state, hit);
+      if (rule.shadow) [[unlikely]] {
+        if (!verdict.fits && place <= kMostShadows) {
+          decision.shadow_denied |= uint64_t{1} << (place - 1);
+        }
+        continue;
+      }
       const bool tighter = decision.remaining < 0 || verdict.remaining < decision.remaining;
       if (verdict.fits ? decision.allowed && tighter : decision.allowed) {
         ShowFigures(verdict, decision);
@@ -370,7 +390,12 @@ LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t
     }
   }
   const bool counts = mode == LimitMode::kForce || (mode == LimitMode::kTake && decision.allowed);
-  if (counts && cost > 0) CountAll(uses, agreed, hit, mode == LimitMode::kForce);
+  if (!counts || cost == 0) return decision;
+  if (decision.shadow_denied != 0 && mode == LimitMode::kTake) [[unlikely]] {
+    CountAllowed(uses, decision.shadow_denied, hit);
+  } else {
+    CountAll(uses, agreed, hit, mode == LimitMode::kForce);
+  }
   return decision;
 }
 

@@ -22,6 +22,8 @@ constexpr uint8_t kLongAlgorithm = 7;
 constexpr uint8_t kLastShort = 8;
 constexpr int kLongShift = 4;
 constexpr uint8_t kHasZone = 0x80;
+// Before the head of a rule that is in SHADOW.
+constexpr char kShadowHead = 16;
 // An upper bound of stored instants: a window that is open at kMaxInstantMs ends before it.
 constexpr uint64_t kMaxTime = 3 * static_cast<uint64_t>(kMaxInstantMs);
 // Days and calendar periods may start before 1970, by up to a year and a zone's UTC offset. Stored
@@ -146,6 +148,8 @@ bool ReadBlock(std::string_view& in, LimitNumbers& numbers) {
 }  // namespace
 
 void AppendLimitKey(std::string& out, const LimitKey& key) {
+  if (key.shadow) [[unlikely]]
+    out.push_back(kShadowHead);
   uint8_t head = static_cast<uint8_t>(key.algorithm);
   const bool calendar = key.algorithm == Algorithm::kCalendar;
   const bool zone = key.has_zone() && key.zone_id != 0;
@@ -180,6 +184,10 @@ void AppendLimitKey(std::string& out, const LimitKey& key) {
 }
 
 bool ReadLimitKey(std::string_view& in, LimitKey& key) {
+  if (!in.empty() && in.front() == kShadowHead) [[unlikely]] {
+    key.shadow = true;
+    in.remove_prefix(1);
+  }
   if (in.empty()) return false;
   const auto head = static_cast<uint8_t>(in.front());
   in.remove_prefix(1);

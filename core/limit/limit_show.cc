@@ -111,8 +111,9 @@ std::vector<LimitShown> ShowLimits(const LimitState& state, int64_t now) {
 }
 
 std::string_view WordOf(LimitAlgorithm algorithm) {
-  constexpr std::string_view kWords[] = {"FIXED", "CALENDAR", "SLIDING", "ROLLING", "BUCKET",
-                                         "BASE",  "ALLOW",    "DENY",    "LOCKOUT", "CONCURRENT"};
+  constexpr std::string_view kWords[] = {"FIXED",   "CALENDAR",   "SLIDING", "ROLLING",
+                                         "BUCKET",  "BASE",       "ALLOW",   "DENY",
+                                         "LOCKOUT", "CONCURRENT", "HOLDS"};
   const size_t index = static_cast<size_t>(algorithm) - 1;
   Check(index < std::size(kWords), "each algorithm has a word");
   return kWords[index];

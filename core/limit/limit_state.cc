@@ -73,6 +73,7 @@ int64_t EndOf(const LimitCounter& counter) {
 LimitKey LimitKey::Of(const LimitRule& rule) {
   LimitKey key;
   key.algorithm = rule.algorithm;
+  key.shadow = rule.shadow;
   if (rule.algorithm == Algorithm::kCalendar) {
     key.unit = rule.unit;
   } else {
@@ -88,6 +89,7 @@ LimitKey LimitKey::Of(const LimitRule& rule) {
 
 void LimitKey::ToRule(LimitRule& rule) const {
   rule.algorithm = algorithm;
+  rule.shadow = shadow;
   rule.unit = unit;
   rule.period_ms = period_ms;
   if (has_zone()) {

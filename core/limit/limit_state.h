@@ -30,6 +30,7 @@ struct LimitKey {
   uint32_t zone_id = 0;
   LimitAlgorithm algorithm = LimitAlgorithm::kFixed;
   CalendarUnit unit = CalendarUnit::kDay;
+  bool shadow = false;
 
   static LimitKey Of(const LimitRule& rule);
   // Sets what Of() reads from a rule, but for the zone.

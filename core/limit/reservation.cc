@@ -109,7 +109,7 @@ void CountInAll(LimitState& state, int64_t cost, int64_t now) {
 
 }  // namespace
 
-bool SettleHolds(LimitState& state, ZoneSource& zones, int64_t now) {
+bool SettleHolds(LimitState& state, ZoneSource& zones, int64_t now, uint64_t* ended_count) {
   Holds* holds = state.holds();
   if (!HasEndedHolds(state, now)) return false;
   bool changed = holds->IsAhead(now) && SetBackHolds(state, zones, now);
@@ -118,6 +118,7 @@ bool SettleHolds(LimitState& state, ZoneSource& zones, int64_t now) {
   for (Holds::Named& ended : over) {
     HoldRecord& record = ended.record;
     if (record.state != HoldState::kHeld) continue;
+    if (ended_count != nullptr) ++*ended_count;
     const int64_t held = record.cost();
     const int64_t deadline = record.until;
     RefundNewest(state, record, held, deadline);
@@ -140,7 +141,7 @@ int64_t HoldHits(const LimitUse& use, const HoldTerms& terms, int64_t now, int64
   record.until = terms.deadline;
   record.keys = terms.keys;
   record.parts.push_back(CountHits(use, terms.cost, now, at, false));
-  AppendHoldRules(record.rules, use.rules);
+  AppendHoldRules(record.rules, use.rules, now);
   Holds& holds = use.state->FindOrAddHolds();
   record.token = holds.NextToken(now);
   holds.Put(terms.id, record);

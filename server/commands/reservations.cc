@@ -148,6 +148,10 @@ void ReplyHeld(CommandContext& context, const HoldResult& result) {
   if (result.settled_as != HoldState::kUnknown) {
     return context.reply.Error(StrCat("SETTLED ", WordOf(result.settled_as)));
   }
+  if (result.longest_ms >= 0) {
+    return context.reply.Error(
+        StrCat("ERR ttl must be at most ", FormatDuration(result.longest_ms), ", as HOLDS says"));
+  }
   const LimitDecision& decision = result.decision;
   const int64_t fields[] = {
       decision.allowed ? 1 : 0, decision.limit, decision.remaining, decision.retry_after_ms,
@@ -176,7 +180,13 @@ void Reserve(CommandContext& context) {
   const DurationText ttl(ttl_ms);
   const Int64Text cost(limit.cost);
   WordList words = {"LIMIT.RESERVE", request.id, ttl.view()};
-  AppendWords(words, {limit.list.words.data(), limit.list.words.size()});
+  std::vector<std::string> counted;
+  if (result.decision.shadow_denied == 0) {
+    AppendWords(words, {limit.list.words.data(), limit.list.words.size()});
+  } else {
+    counted = limit.CountedWords(result.decision.shadow_denied);
+    words.insert(words.end(), counted.begin(), counted.end());
+  }
   words.push_back("COST");
   words.push_back(cost.view());
   LogEffect(context, words, limit.time);
