@@ -16,6 +16,8 @@ constexpr uint8_t kStateMask = 0x07;
 constexpr uint8_t kHasCounted = 0x08;
 constexpr uint8_t kSeveralKeys = 0x10;
 constexpr uint8_t kSeveralParts = 0x20;
+// Of a settled id: as much was counted as was held.
+constexpr uint8_t kCountedHeld = 0x20;
 // Each share is at the part's instant, and counts in the window as a whole.
 constexpr uint8_t kPlainShares = 0x40;
 
@@ -165,14 +167,16 @@ void AppendHoldRecord(std::string& out, const HoldRecord& record) {
   const bool plain = HasPlainShares(record);
   const bool several = record.parts.size() != 1;
   uint8_t head = static_cast<uint8_t>(record.state);
-  if (record.counted > 0) head |= kHasCounted;
+  const bool same = !held && record.counted == record.held;
+  if (record.counted > 0 && !same) head |= kHasCounted;
+  if (same) head |= kCountedHeld;
   if (record.keys > 1) head |= kSeveralKeys;
   if (held && several) head |= kSeveralParts;
   if (held && plain) head |= kPlainShares;
   out.push_back(static_cast<char>(head));
   AppendNumber(out, record.until);
   if (record.keys > 1) AppendNumber(out, record.keys);
-  if (record.counted > 0) AppendNumber(out, record.counted);
+  if (record.counted > 0 && !same) AppendNumber(out, record.counted);
   if (!held) AppendNumber(out, record.held);
   if (held) {
     AppendSignedVarint(out, record.until - record.token);
@@ -194,6 +198,7 @@ bool ReadHoldRecord(std::string_view in, HoldRecord& record) {
   if ((head & kHasCounted) != 0 && !ReadNumber(in, record.counted)) return false;
   if (record.state != HoldState::kHeld) {
     if (!ReadNumber(in, record.held)) return false;
+    if ((head & kCountedHeld) != 0) record.counted = record.held;
   } else {
     int64_t shares = 0;
     int64_t parts = 1;

@@ -30,8 +30,10 @@ enum class HoldState : uint8_t {
 
 // Where one counter has counted what is held.
 struct HoldShare {
-  int64_t at = 0;         // the instant that was counted
-  int64_t in_window = 0;  // BASE: how much of it the window has counted; the day has all of it
+  int64_t at = 0;  // the instant that was counted
+  // BASE: how much of it the window has counted; the day has all of it. BUCKET: as much as the part
+  // had at first, less what was given back.
+  int64_t in_window = 0;
 
   friend bool operator==(const HoldShare&, const HoldShare&) = default;
 };

@@ -41,8 +41,8 @@ class Freed {
         int64_t& freed = freed_[share.at];
         freed = std::min(freed + part.cost, HitsAt(share.at));
       } else {
-        Refund(numbers_, key_,
-               {part.cost, share.in_window, share.at, hold.until - counter_->late_ms});
+        Refund(numbers_, key_, {part.cost, share.in_window, share.at, hold.until},
+               counter_->late_ms);
       }
     }
   }

@@ -62,7 +62,10 @@ void Holds::PutBytes(std::string_view id, std::string_view bytes) {
   RecordTable::Record place = table_.Find(id, hash);
   place = place ? table_.Resize(place, bytes.size()) : table_.Insert(id, hash, bytes.size());
   std::memcpy(place.data(), bytes.data(), bytes.size());
-  due_.Note(table_.SegmentFor(hash), UntilOf(bytes));
+  Segment& segment = table_.SegmentFor(hash);
+  due_.Note(segment, UntilOf(bytes));
+  // Holds that are settled become smaller.
+  if (segment.dead_bytes() * 8 > segment.bytes()) table_.Pack(segment);
 }
 
 void Holds::Put(std::string_view id, const HoldRecord& record) {

@@ -5,6 +5,8 @@
 #include <tuple>
 
 #include "core/base/check.h"
+#include "core/base/saturating.h"
+#include "core/limit/holds.h"
 #include "core/limit/limit_math.h"
 #include "core/limit/lockout.h"
 
@@ -19,6 +21,7 @@ LimitShown ShownOf(const LimitCounter& counter, int64_t now) {
   const int64_t e = now - counter.late_ms;
   LimitShown shown;
   shown.algorithm = counter.key.algorithm;
+  shown.shadow = counter.key.shadow;
   shown.period_ms = counter.key.period_ms;
   shown.newest_ms = numbers.window.start_ms;
   shown.ends_ms = counter.ExpiresAt();
@@ -47,6 +50,7 @@ LimitShown ShownOf(const LimitCounter& counter, int64_t now) {
 LimitShown DayOf(const LimitCounter& base) {
   LimitShown shown;
   shown.algorithm = Algorithm::kBase;
+  shown.shadow = base.key.shadow;
   shown.unit = WordOf(CalendarUnit::kDay);
   shown.used = base.numbers.before;
   shown.newest_ms = base.numbers.day.start_ms;
@@ -77,6 +81,28 @@ LimitShown PeriodOf(const LimitCounter& counter, LimitShown shown, int64_t e) {
   return shown;
 }
 
+// All that is held, and what CONCURRENT limits of it.
+std::vector<LimitShown> HeldOf(const Holds& holds) {
+  LimitShown all{.algorithm = Algorithm::kHolds, .unit = "held"};
+  LimitShown concurrent{.algorithm = Algorithm::kConcurrent, .unit = "held"};
+  LimitShown shadow = concurrent;
+  shadow.shadow = true;
+  const auto add = [](LimitShown& shown, const HoldRecord& hold) {
+    shown.used = SaturatingAdd(shown.used, hold.cost());
+    shown.newest_ms = std::max(shown.newest_ms, hold.parts.back().at);
+    shown.ends_ms = std::max(shown.ends_ms, hold.until);
+  };
+  holds.ForEach([&](std::string_view, const HoldRecord& hold) {
+    if (hold.state != HoldState::kHeld) return;
+    add(all, hold);
+    HoldCounters counters;
+    static_cast<void>(ReadHoldCounters(hold.rules, counters));
+    if (counters.concurrent) add(concurrent, hold);
+    if (counters.shadow_concurrent) add(shadow, hold);
+  });
+  return {all, concurrent, shadow};
+}
+
 }  // namespace
 
 std::vector<LimitShown> ShowLimits(const LimitState& state, int64_t now) {
@@ -100,10 +126,13 @@ std::vector<LimitShown> ShowLimits(const LimitState& state, int64_t now) {
     }
     show(shown);
   }
+  if (state.holds() != nullptr) {
+    for (const LimitShown& shown : HeldOf(*state.holds())) show(shown);
+  }
   std::sort(all.begin(), all.end(), [](const LimitShown& a, const LimitShown& b) {
     const auto order = [](const LimitShown& one) {
-      return std::tuple(one.algorithm, one.unit, one.period_ms, one.ends_ms, one.newest_ms,
-                        one.used);
+      return std::tuple(one.shadow, one.algorithm, one.unit, one.period_ms, one.ends_ms,
+                        one.newest_ms, one.used);
     };
     return order(a) < order(b);
   });

@@ -28,7 +28,10 @@ void Refund(LimitState& state, const HoldCounters& counters, HoldPart& part, int
     HoldShare& share = part.shares[i];
     LimitCounter* counter = state.Find(counters.keys[i]);
     const int64_t in_window = std::min(amount, share.in_window);
-    if (counter != nullptr) counter->Refund({amount, in_window, share.at, now});
+    const bool bucket = counters.keys[i].algorithm == LimitAlgorithm::kBucket;
+    if (counter != nullptr) {
+      counter->Refund({amount, bucket ? share.in_window : in_window, share.at, now});
+    }
     share.in_window -= in_window;
   }
   part.cost -= amount;
@@ -47,11 +50,14 @@ void RefundNewest(LimitState& state, HoldRecord& record, int64_t amount, int64_t
 
 // Takes `amount` off the hold without giving it back, what was taken first first.
 void Consume(HoldRecord& record, int64_t amount) {
+  const HoldCounters counters = CountersOf(record);
   for (HoldPart& part : record.parts) {
     const int64_t taken = std::min(amount, part.cost);
     part.cost -= taken;
-    for (HoldShare& share : part.shares) {
+    for (size_t i = 0; i < part.shares.size(); ++i) {
+      if (counters.keys[i].algorithm == LimitAlgorithm::kBucket) continue;
       // The hits of BASE that are free come first.
+      HoldShare& share = part.shares[i];
       share.in_window = std::min(share.in_window, part.cost);
     }
     amount -= taken;
