@@ -146,8 +146,12 @@ int64_t HoldHits(const LimitUse& use, const HoldTerms& terms, int64_t now, int64
   record.state = HoldState::kHeld;
   record.until = terms.deadline;
   record.keys = terms.keys;
-  record.parts.push_back(CountHits(use, terms.cost, now, at, false));
-  AppendHoldRules(record.rules, use.rules, now);
+  // The shares are in the order of the saved rules.
+  HoldRules rules(use.rules.begin(), use.rules.end());
+  std::stable_partition(rules.begin(), rules.end(),
+                        [](const LimitRule& rule) { return !rule.shadow; });
+  record.parts.push_back(CountHits({use.state, rules}, terms.cost, now, at, false));
+  AppendHoldRules(record.rules, rules, now);
   Holds& holds = use.state->FindOrAddHolds();
   record.token = holds.NextToken(now);
   holds.Put(terms.id, record);
