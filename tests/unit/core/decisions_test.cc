@@ -121,7 +121,7 @@ TEST_CASE("what SHADOW would have denied counts by command, algorithm and policy
   for (const TopItem& item : top) {
     const bool shadow = (item.kind & Denials::kShadow) != 0;
     CHECK(item.count == (shadow ? 2 : 1));
-    CHECK(item.label.view() == (shadow ? "new" : "FIXED 3 60s"));
+    CHECK(item.label.view() == (shadow ? "new" : "FIXED 3 1m"));
   }
 }
 
