@@ -2,15 +2,6 @@
 
 e2e_marker='tests/run: also under asan'
 
-# Suites that build or install by themselves, or keep both processors busy. All others are run two at a time after
-# these.
-runs_alone() {
-  case $1 in
-    structure | embedding | bench-* | e2e-package | e2e-portable | e2e-module_cluster) true ;;
-    *) false ;;
-  esac
-}
-
 list_suites() {
   echo structure
   echo unit-core
@@ -20,6 +11,7 @@ list_suites() {
   echo unit-threads
   echo differential
   echo embedding
+  echo calendar
   local path name
   for path in tests/e2e/*/run tests/e2e/*_test.py; do
     [[ -e $path ]] || continue
@@ -71,6 +63,7 @@ build_for() {
     unit-threads) build tsan thread_tests ;;
     unit-*) build asan "${1#unit-}_tests" ;;
     differential) build release tallyd differential ;;
+    calendar) build release calendar_windows ;;
     asan-e2e-*) build asan tallyd ;;
     e2e-module_*) build release tallyd tally_module ;;
     e2e-* | clients-*) build release tallyd ;;
@@ -130,6 +123,7 @@ run_suite() {
     # One seed, so that a change is judged by what it changed; other seeds are run by hand.
     differential) build release tallyd differential && limited tests/differential/run "$(scaled 1000000)" "${DIFFERENTIAL_SEED:-2174692065}" ;;
     embedding) limited tests/embedding/run ;;
+    calendar) build release calendar_windows && limited python3 tests/calendar/calendar_test.py build/release/bin/calendar_windows ;;
     asan-e2e-*) run_e2e asan "${1#asan-e2e-}" ;;
     clients-*) run_against release "tests/clients/${1#clients-}/run" ;;
     e2e-*) run_e2e release "${1#e2e-}" ;;

@@ -82,7 +82,7 @@ void ActiveSet::SetBack(int64_t now) {
 uint32_t ActiveSet::Touch(std::span<const std::string_view> ids, int64_t at, int64_t now,
                           int64_t forget_at) {
   at = std::min(at, now);
-  if (latest_ > now) [[unlikely]]
+  if (IsAhead(now)) [[unlikely]]
     SetBack(now);
   if (at > latest_) AdvanceTo(at, forget_at);
   const int32_t day = options_.zone.DayOf(at);

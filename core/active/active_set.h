@@ -70,6 +70,9 @@ class ActiveSet {
   uint32_t Touch(std::span<const std::string_view> ids, int64_t at, int64_t now,
                  int64_t forget_at = INT64_MAX);
 
+  // Whether some event was after `now`.
+  bool IsAhead(int64_t now) const { return latest_ > now; }
+
   // Counts the ids online at `at`, which is not after now. O(seconds since the last event), at most
   // the window's; O(ids) for instants before that event.
   uint32_t Online(int64_t at) const;

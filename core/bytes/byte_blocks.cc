@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/bytes/counted_block.h"
 #include "core/bytes/text.h"
 
 namespace tally {
@@ -22,6 +23,15 @@ SharedBytes::SharedBytes(Text bytes, size_t begin, size_t most) {
   const std::shared_ptr<char[]> block(owner, const_cast<char*>(owner->view().data()));
   pieces_.push_back({block, part.data(), part.size()});
   size_ = part.size();
+}
+
+SharedBytes::SharedBytes(const ElementView& element) {
+  counted_block::AddOwner(element.block);
+  // Only held, never written.
+  const std::shared_ptr<char[]> block(const_cast<char*>(element.block),
+                                      [](char* owned) { counted_block::RemoveOwner(owned); });
+  pieces_.push_back({block, element.data(), element.size()});
+  size_ = element.size();
 }
 
 ByteBlocks::ByteBlocks(ByteBlocks&& other) noexcept { *this = std::move(other); }

@@ -16,6 +16,7 @@
 namespace tally {
 
 class Text;
+struct ElementView;
 
 // Bytes that never change again; many ByteBlocks may hold the same ones.
 class SharedBytes {
@@ -23,6 +24,8 @@ class SharedBytes {
   SharedBytes() = default;
   // The bytes from `begin` on, at most `most`. O(1).
   explicit SharedBytes(Text bytes, size_t begin = 0, size_t most = SIZE_MAX);
+  // The bytes of an element that is shareable(). O(1).
+  explicit SharedBytes(const ElementView& element);
   size_t size() const { return size_; }
 
  private:

@@ -114,11 +114,11 @@ bool IsCode(std::string_view bytes) {
 
 void PlainText::Decode(std::string_view code) {
   if (const std::optional<int64_t> number = IntegerOfCode(code)) {
-    view_ = {buffer_, static_cast<size_t>(WriteInt64(buffer_, *number) - buffer_)};
+    view_ = std::string_view(buffer_, static_cast<size_t>(WriteInt64(buffer_, *number) - buffer_));
     return;
   }
   if (static_cast<uint8_t>(code[0]) == CompactText::kEscapeMarker) {
-    view_ = code.substr(1);
+    view_ = ElementView(code.substr(1), view_.block);
     return;
   }
   if (static_cast<uint8_t>(code[0]) == CompactText::kSparseMarker) {
@@ -133,7 +133,7 @@ void PlainText::DecodeHex(std::string_view digits) {
     *out++ = kDigits[static_cast<uint8_t>(byte) >> 4];
     *out++ = kDigits[static_cast<uint8_t>(byte) & 15];
   }
-  view_ = {buffer_, static_cast<size_t>(out - buffer_)};
+  view_ = std::string_view(buffer_, static_cast<size_t>(out - buffer_));
 }
 
 void PlainText::DecodeSparse(std::string_view runs) {
@@ -147,7 +147,7 @@ void PlainText::DecodeSparse(std::string_view runs) {
     std::memset(buffer_ + size, 0, zeros);
     size += zeros;
   }
-  view_ = {buffer_, size};
+  view_ = std::string_view(buffer_, size);
 }
 
 }  // namespace tally

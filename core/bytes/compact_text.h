@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/bytes/counted_block.h"
 #include "core/bytes/number.h"
 
 namespace tally {
@@ -72,21 +73,21 @@ bool IsCode(std::string_view bytes);
 // The text of a code.
 class PlainText {
  public:
-  explicit PlainText(std::string_view code) : view_(code) {
+  explicit PlainText(const ElementView& code) : view_(code) {
     if (!code.empty() && static_cast<uint8_t>(code[0]) >= CompactText::kFirstMarker) Decode(code);
   }
   PlainText(const PlainText&) = delete;
   PlainText& operator=(const PlainText&) = delete;
 
   // Lives as long as both this object and the code.
-  std::string_view view() const { return view_; }
+  ElementView view() const { return view_; }
 
  private:
   void Decode(std::string_view code);
   void DecodeHex(std::string_view digits);
   void DecodeSparse(std::string_view runs);
 
-  std::string_view view_;
+  ElementView view_;
   char buffer_[CompactText::kMaxSparseText];
 };
 

@@ -65,7 +65,7 @@ class LimitStates {
         if (HasEndedHolds(*named->state, now)) [[unlikely]]
           Settle(*named, for_write, now);
       }
-      named->counts |= std::any_of(rules.begin(), rules.end(), std::mem_fn(&LimitRule::counts));
+      for (const LimitRule& rule : rules) named->counts |= rule.counts();
       LimitUse& use = uses_.emplace_back();
       use.state = named->view == nullptr ? &*named->state : named->view;
       use.rules = rules;

@@ -11,10 +11,6 @@ namespace {
 
 constexpr Type kType = kTypeOf<QuotaBook>;
 
-std::string TextOf(const QuotaId& id) {
-  return id.is_text() ? std::string(id.text()) : StrCat(id.number());
-}
-
 QuotaBook* BookOf(const Keyspace::Entry& entry, KeyOutcome& outcome) {
   outcome.found = static_cast<bool>(entry);
   outcome.wrong_type = outcome.found && entry.type() != kType;

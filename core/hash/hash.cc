@@ -78,32 +78,32 @@ void Hash::UnpackIfLarge(size_t more_bytes) {
 }
 
 void Hash::ForEach(Visitor visit) const {
-  map_.ForEach([&](std::string_view field, std::string_view value) {
+  map_.ForEach([&](const ElementView& field, const ElementView& value) {
     visit(PlainText(field).view(), PlainText(value).view());
     return true;
   });
 }
 
 uint64_t Hash::Scan(uint64_t cursor, size_t count, Visitor visit) const {
-  return map_.Scan(cursor, count, [&](std::string_view field, std::string_view value) {
+  return map_.Scan(cursor, count, [&](const ElementView& field, const ElementView& value) {
     visit(PlainText(field).view(), PlainText(value).view());
   });
 }
 
 void Hash::Sample(uint64_t random, Visitor visit) const {
-  map_.Sample(random, [&](std::string_view field, std::string_view value) {
+  map_.Sample(random, [&](const ElementView& field, const ElementView& value) {
     visit(PlainText(field).view(), PlainText(value).view());
   });
 }
 
 void Hash::SampleRepeated(size_t count, Random random, Visitor visit) const {
-  map_.SampleRepeated(count, random, [&](std::string_view field, std::string_view value) {
+  map_.SampleRepeated(count, random, [&](const ElementView& field, const ElementView& value) {
     visit(PlainText(field).view(), PlainText(value).view());
   });
 }
 
 void Hash::SampleDistinct(size_t count, Random random, Visitor visit) const {
-  map_.SampleDistinct(count, random, [&](std::string_view field, std::string_view value) {
+  map_.SampleDistinct(count, random, [&](const ElementView& field, const ElementView& value) {
     visit(PlainText(field).view(), PlainText(value).view());
   });
 }

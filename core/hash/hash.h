@@ -38,16 +38,16 @@ class Hash {
   // A value in its coded form; valid until the hash changes.
   class Value {
    public:
-    explicit Value(std::string_view code) : code_(code) {}
+    explicit Value(const ElementView& code) : code_(code) {}
     std::optional<int64_t> integer() const { return IntegerOfCode(code_); }
     PlainText text() const { return PlainText(code_); }
 
    private:
-    std::string_view code_;
+    ElementView code_;
   };
 
   // The views live only during the call, which must not change the hash.
-  using Visitor = absl::FunctionRef<void(std::string_view field, std::string_view value)>;
+  using Visitor = absl::FunctionRef<void(const ElementView& field, const ElementView& value)>;
   using Random = CompactMap::Random;
 
   // `seed` is for the hash of the fields; it must be random and unknown to clients.

@@ -37,7 +37,7 @@ std::optional<int64_t> Hits::Add(int64_t count, int64_t window_ms, int64_t at, i
 }
 
 bool Hits::SetBack(int64_t now) {
-  if (newest() + late_ms_ <= now) [[likely]]
+  if (!IsAhead(now)) [[likely]]
     return false;
   if (newest() > now) log_.SetBackTo(now);
   late_ms_ = now - newest();

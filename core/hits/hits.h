@@ -53,6 +53,9 @@ class Hits {
     return at > now - late_ms_ - std::max(window_ms_, window_ms);
   }
 
+  // Whether some hit lies after `now`, or arrived after it.
+  bool IsAhead(int64_t now) const { return newest() + late_ms_ > now; }
+
   // Makes hits after `now` hits of `now`, and those that arrived after `now` less late. Returns
   // whether there were any.
   bool SetBack(int64_t now);

@@ -91,7 +91,7 @@ Keyspace::Entry Keyspace::Shape(std::string_view key, Type type, Storage storage
     Expire(Entry(record));
     record = {};
   }
-  if (!record && observer_ != nullptr) observer_->OnCreated(*this, key);
+  if (!record && observer_ != nullptr) observer_->OnCreated(*this, type, key);
   if (record) {
     BeforeChange(Entry(record));
   } else if (Segment& segment = table_.SegmentFor(hash); segment.epoch < epoch_) [[unlikely]] {

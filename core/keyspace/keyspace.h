@@ -38,9 +38,10 @@ class Keyspace final : private RecordTable::SplitObserver {
    public:
     // The key is about to be removed because its deadline has passed.
     virtual void OnExpired(Keyspace& keyspace, std::string_view key) = 0;
-    // The key, absent before, is about to get a value.
-    virtual void OnCreated(Keyspace& keyspace, std::string_view key) {
+    // The key, absent before, is about to get a value of the type.
+    virtual void OnCreated(Keyspace& keyspace, Type type, std::string_view key) {
       (void)keyspace;
+      (void)type;
       (void)key;
     }
     // The key, in a segment of an older epoch than the keyspace's, is about to change or to be

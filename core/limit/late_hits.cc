@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/limit/limit.h"
+
 namespace tally {
 namespace {
 
@@ -90,6 +92,11 @@ void CountLate(LimitCounter& counter, const LimitRule& rule, const Hit& hit, boo
   } else {
     CountNumbers(counter, rule, hit, place);
   }
+}
+
+bool IsAhead(const LimitCounter& counter, int64_t now) {
+  return ClockOf(counter) > now ||
+         (counter.late_ms > 0 && BeginOf(counter) + counter.late_ms > now);
 }
 
 }  // namespace tally

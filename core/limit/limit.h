@@ -111,6 +111,9 @@ void ForEachCounted(const Uses& uses, uint64_t shadow_denied, Visit&& visit) {
 // be read as new again and again, and deny until the clock shows its instant.
 bool SetBackLimits(std::span<const LimitUse> uses, int64_t now);
 
+// Whether a counter has counted something after `now`, or something that arrived after `now`.
+bool IsAhead(const LimitCounter& counter, int64_t now);
+
 // Counts hits under the rules of one key, each counter once, and returns where. In their own place,
 // as kForce does, or at the instant at which they are judged.
 HoldPart CountHits(const LimitUse& use, int64_t cost, int64_t now, int64_t at, bool in_own_place);

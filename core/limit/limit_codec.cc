@@ -23,7 +23,7 @@ constexpr uint8_t kLastShort = 8;
 constexpr int kLongShift = 4;
 constexpr uint8_t kHasZone = 0x80;
 // Before the head of a rule that is in SHADOW.
-constexpr char kShadowHead = 16;
+constexpr uint8_t kShadowHead = 16;
 // An upper bound of stored instants: a window that is open at kMaxInstantMs ends before it.
 constexpr uint64_t kMaxTime = 3 * static_cast<uint64_t>(kMaxInstantMs);
 // Days and calendar periods may start before 1970, by up to a year and a zone's UTC offset. Stored
@@ -46,7 +46,7 @@ bool ReadCount(std::string_view& in, int64_t& count) {
   return true;
 }
 
-// The few bytes of a key or of its numbers, which are appended to `out` at once at the end: each
+// The few bytes of a key and of its numbers, which are appended to `out` at once at the end: each
 // call of append costs more than it takes to write a number.
 class ShortBytes {
  public:
@@ -60,10 +60,11 @@ class ShortBytes {
   void Number(int64_t number) { end_ = WriteVarint(end_, static_cast<uint64_t>(number)); }
 
  private:
+  static constexpr size_t kMostOfKey = 7 + 2 * kMaxVarintBytes;
   static constexpr size_t kMostNumbers = 6;  // those of LOCKOUT
 
   std::string& out_;
-  char bytes_[kMostNumbers * kMaxVarintBytes];
+  char bytes_[kMostOfKey + kMostNumbers * kMaxVarintBytes];
   char* end_ = bytes_;
 };
 
@@ -145,11 +146,7 @@ bool ReadBlock(std::string_view& in, LimitNumbers& numbers) {
   return ReadTime(in, numbers.refill);
 }
 
-}  // namespace
-
-void AppendLimitKey(std::string& out, const LimitKey& key) {
-  if (key.shadow) [[unlikely]]
-    out.push_back(kShadowHead);
+void WriteKey(ShortBytes& bytes, const LimitKey& key) {
   uint8_t head = static_cast<uint8_t>(key.algorithm);
   const bool calendar = key.algorithm == Algorithm::kCalendar;
   const bool zone = key.has_zone() && key.zone_id != 0;
@@ -168,7 +165,8 @@ void AppendLimitKey(std::string& out, const LimitKey& key) {
     if (started) head |= kHasStart;
   }
   if (zone) head |= kHasZone;
-  ShortBytes bytes(out);
+  if (key.shadow) [[unlikely]]
+    bytes.Byte(kShadowHead);
   bytes.Byte(head);
   if (zone) {
     for (int shift = 0; shift < 32; shift += 8) {
@@ -181,6 +179,47 @@ void AppendLimitKey(std::string& out, const LimitKey& key) {
     bytes.Byte(static_cast<uint8_t>(key.unit));
   }
   if (started) bytes.Number(key.start);
+}
+
+void WriteNumbers(ShortBytes& bytes, const LimitKey& key, const LimitNumbers& numbers) {
+  const int64_t start = numbers.window.start_ms;
+  switch (key.algorithm) {
+    case Algorithm::kCalendar:
+      AppendDates(bytes, numbers.window);
+      break;
+    case Algorithm::kRolling:
+      bytes.Number(start);
+      bytes.Number(numbers.before);
+      break;
+    case Algorithm::kBucket:
+      bytes.Number(start);
+      bytes.Number(numbers.refill);
+      break;
+    case Algorithm::kLockout:
+      bytes.Number(start);
+      AppendBlock(bytes, numbers);
+      break;
+    case Algorithm::kFixed:
+      // A window that is laid down may begin before 1970.
+      bytes.Number(key.start == 0 ? start : start + key.period_ms);
+      break;
+    case Algorithm::kBase:
+      AppendDates(bytes, numbers.day);
+      bytes.Number(numbers.before);
+      bytes.Number(start);
+      break;
+    default:
+      bytes.Number(start);
+      break;
+  }
+  bytes.Number(numbers.hits);
+}
+
+}  // namespace
+
+void AppendLimitKey(std::string& out, const LimitKey& key) {
+  ShortBytes bytes(out);
+  WriteKey(bytes, key);
 }
 
 bool ReadLimitKey(std::string_view& in, LimitKey& key) {
@@ -214,39 +253,10 @@ bool ReadLimitKey(std::string_view& in, LimitKey& key) {
   return fixed ? start <= period : IsStart(start, CalendarUnit::kDay);
 }
 
-void AppendLimitNumbers(std::string& out, const LimitKey& key, const LimitNumbers& numbers) {
+void AppendLimitCounter(std::string& out, const LimitKey& key, const LimitNumbers& numbers) {
   ShortBytes bytes(out);
-  const int64_t start = numbers.window.start_ms;
-  switch (key.algorithm) {
-    case Algorithm::kCalendar:
-      AppendDates(bytes, numbers.window);
-      break;
-    case Algorithm::kRolling:
-      bytes.Number(start);
-      bytes.Number(numbers.before);
-      break;
-    case Algorithm::kBucket:
-      bytes.Number(start);
-      bytes.Number(numbers.refill);
-      break;
-    case Algorithm::kLockout:
-      bytes.Number(start);
-      AppendBlock(bytes, numbers);
-      break;
-    case Algorithm::kFixed:
-      // A window that is laid down may begin before 1970.
-      bytes.Number(key.start == 0 ? start : start + key.period_ms);
-      break;
-    case Algorithm::kBase:
-      AppendDates(bytes, numbers.day);
-      bytes.Number(numbers.before);
-      bytes.Number(start);
-      break;
-    default:
-      bytes.Number(start);
-      break;
-  }
-  bytes.Number(numbers.hits);
+  WriteKey(bytes, key);
+  WriteNumbers(bytes, key, numbers);
 }
 
 bool ReadLimitNumbers(std::string_view& in, const LimitKey& key, LimitNumbers& numbers) {

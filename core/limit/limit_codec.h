@@ -33,7 +33,8 @@ inline void AppendLateness(std::string& out, int64_t late_ms) {
   AppendVarint(out, static_cast<uint64_t>(late_ms));
 }
 void AppendLimitKey(std::string& out, const LimitKey& key);
-void AppendLimitNumbers(std::string& out, const LimitKey& key, const LimitNumbers& numbers);
+// Appends the key, and the numbers of an algorithm that uses them.
+void AppendLimitCounter(std::string& out, const LimitKey& key, const LimitNumbers& numbers);
 
 // These remove what they read from the front of `in`. They return false if the bytes are malformed;
 // a part of the result may then be set. ReadLimitKey needs a default-constructed `key`.

@@ -21,7 +21,7 @@ LimitShown ShownOf(const LimitCounter& counter, int64_t now) {
   const int64_t e = now - counter.late_ms;
   LimitShown shown;
   shown.algorithm = counter.key.algorithm;
-  shown.shadow = counter.key.shadow;
+  shown.key = counter.key;
   shown.period_ms = counter.key.period_ms;
   shown.newest_ms = numbers.window.start_ms;
   shown.ends_ms = counter.ExpiresAt();
@@ -50,7 +50,7 @@ LimitShown ShownOf(const LimitCounter& counter, int64_t now) {
 LimitShown DayOf(const LimitCounter& base) {
   LimitShown shown;
   shown.algorithm = Algorithm::kBase;
-  shown.shadow = base.key.shadow;
+  shown.key = base.key;
   shown.unit = WordOf(CalendarUnit::kDay);
   shown.used = base.numbers.before;
   shown.newest_ms = base.numbers.day.start_ms;
@@ -86,7 +86,7 @@ std::vector<LimitShown> HeldOf(const Holds& holds) {
   LimitShown all{.algorithm = Algorithm::kHolds, .unit = "held"};
   LimitShown concurrent{.algorithm = Algorithm::kConcurrent, .unit = "held"};
   LimitShown shadow = concurrent;
-  shadow.shadow = true;
+  shadow.key.shadow = true;
   const auto add = [](LimitShown& shown, const HoldRecord& hold) {
     shown.used = SaturatingAdd(shown.used, hold.cost());
     shown.newest_ms = std::max(shown.newest_ms, hold.parts.back().at);
@@ -131,7 +131,7 @@ std::vector<LimitShown> ShowLimits(const LimitState& state, int64_t now) {
   }
   std::sort(all.begin(), all.end(), [](const LimitShown& a, const LimitShown& b) {
     const auto order = [](const LimitShown& one) {
-      return std::tuple(one.shadow, one.algorithm, one.unit, one.period_ms, one.ends_ms,
+      return std::tuple(one.key.shadow, one.algorithm, one.unit, one.period_ms, one.ends_ms,
                         one.newest_ms, one.used);
     };
     return order(a) < order(b);

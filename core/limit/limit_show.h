@@ -13,7 +13,8 @@ namespace tally {
 // block. What is held is shown as HOLDS, and what of it is under a CONCURRENT as that.
 struct LimitShown {
   LimitAlgorithm algorithm = LimitAlgorithm::kFixed;
-  bool shadow = false;  // the counter of a rule in SHADOW
+  // Of the counter: its zone and start, and whether its rules are in SHADOW, too.
+  LimitKey key;
   // The calendar unit. LOCKOUT: "block" for one that is on, "remembered" for one that will lengthen
   // the next. HOLDS, CONCURRENT: "held". Empty if the period has a length, `period_ms`.
   std::string_view unit;

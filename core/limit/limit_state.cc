@@ -309,12 +309,24 @@ void LimitState::Encode(std::string& out) const {
 
 bool LimitState::SavePacked(std::string& out) const {
   Check(out.empty(), "a packed state is alone");
-  if (Save(0, SIZE_MAX, out) != 0 || out.size() > kMaxPackedBytes) return false;
+  bool has_log = false;
+  // As Save does, but for what it needs to stop and go on: nearly every decision passes here.
   for (const LimitCounter& counter : counters_) {
-    if (counter.log == nullptr) continue;
-    out.append((kPadding - out.size() % kPadding) % kPadding, kPad);
-    break;
+    AppendLateness(out, counter.late_ms);
+    if (counter.log == nullptr) {
+      AppendLimitCounter(out, counter.key, counter.numbers);
+      continue;
+    }
+    has_log = true;
+    AppendLimitKey(out, counter.key);
+    if (counter.log->Save(0, SIZE_MAX, out) != 0) return false;
   }
+  if (holds_ != nullptr) [[unlikely]] {
+    out.push_back(kHoldsHead);
+    if (holds_->Save(0, SIZE_MAX, out) != 0) return false;
+  }
+  if (out.size() > kMaxPackedBytes) return false;
+  if (has_log) out.append((kPadding - out.size() % kPadding) % kPadding, kPad);
   return true;
 }
 
@@ -370,11 +382,11 @@ uint64_t LimitState::Save(uint64_t cursor, size_t max_bytes, std::string& out) c
     const size_t used = out.size() - begin;
     if (used >= max_bytes) return static_cast<uint64_t>(index) << kLogCursorBits;
     AppendLateness(out, counter.late_ms);
-    AppendLimitKey(out, counter.key);
     if (counter.log == nullptr) {
-      AppendLimitNumbers(out, counter.key, counter.numbers);
+      AppendLimitCounter(out, counter.key, counter.numbers);
       continue;
     }
+    AppendLimitKey(out, counter.key);
     in_log = counter.log->Save(in_log, max_bytes - used, out);
     if (in_log != 0) return static_cast<uint64_t>(index) << kLogCursorBits | in_log;
   }

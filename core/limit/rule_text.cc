@@ -93,4 +93,11 @@ std::string RuleText(const LimitRule& rule) {
   return text;
 }
 
+std::string CalendarText(const LimitRule& rule) {
+  std::string text;
+  AppendZone(text, rule);
+  AppendStart(text, rule, rule.algorithm == Algorithm::kCalendar ? rule.unit : CalendarUnit::kDay);
+  return text.empty() ? text : text.substr(1);
+}
+
 }  // namespace tally

@@ -39,11 +39,11 @@ bool StringChunk::HasRoomFor(size_t length) const {
   return count_ == 0 || used() + EntryBytes(length) <= kBytes;
 }
 
-std::string_view StringChunk::EntryAt(size_t offset) const {
+ElementView StringChunk::EntryAt(size_t offset) const {
   std::string_view rest(bytes_.get() + offset, end_ - offset);
   uint64_t length = 0;
   Check(ReadVarint(rest, length), "an entry begins with its length");
-  return rest.substr(0, length);
+  return {rest.substr(0, length), bytes_.block()};
 }
 
 size_t StringChunk::OffsetBefore(size_t offset) const {
@@ -69,7 +69,7 @@ size_t StringChunk::OffsetOf(size_t i) const {
 }
 
 size_t StringChunk::Relocate(size_t capacity, size_t offset, size_t hole) {
-  auto moved = std::make_unique_for_overwrite<char[]>(capacity);
+  ElementBlock moved(capacity);
   const size_t before = offset - begin_;
   const size_t after = end_ - offset;
   const size_t total = before + hole + after;
@@ -87,6 +87,8 @@ size_t StringChunk::Relocate(size_t capacity, size_t offset, size_t hole) {
 }
 
 size_t StringChunk::OpenGap(size_t offset, size_t size) {
+  // Others may read the bytes that are overwritten otherwise.
+  if (bytes_.is_shared()) return Relocate(HeapBytes(used() + size), offset, size);
   if (offset == begin_ && begin_ >= size) {
     begin_ -= static_cast<uint32_t>(size);
     return begin_;

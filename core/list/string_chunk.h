@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/bytes/counted_block.h"
 #include "core/bytes/number.h"
 #include "core/list/int_block.h"
 #include "core/list/wanted.h"
@@ -76,7 +77,7 @@ class StringChunk {
       return true;
     }
     for (size_t offset = OffsetOf(from); count > 0; --count) {
-      const std::string_view text = EntryAt(offset);
+      const ElementView text = EntryAt(offset);
       if (!visit(text)) return false;
       offset += EntryBytes(text.size());
     }
@@ -114,7 +115,7 @@ class StringChunk {
   // Writes integers out as texts. A change inside the chunk needs all entries as texts.
   void Spell();
   static size_t EntryBytes(size_t length);
-  std::string_view EntryAt(size_t offset) const;
+  ElementView EntryAt(size_t offset) const;
   // Returns the offset at which the entry that ends at `offset` begins.
   size_t OffsetBefore(size_t offset) const;
   // Returns the offset at which entry i begins; end_ if i == size().
@@ -126,7 +127,7 @@ class StringChunk {
   size_t Relocate(size_t capacity, size_t offset, size_t hole);
   void ShrinkToUse();
 
-  std::unique_ptr<char[]> bytes_;
+  ElementBlock bytes_;
   // The entries while they are held as integers (bytes_ is then unused); otherwise null.
   std::unique_ptr<IntBlock> numbers_;
   uint32_t capacity_ = 0;

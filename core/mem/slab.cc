@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "core/base/check.h"
+#include "core/bytes/blocks.h"
 #include "core/bytes/heap_size.h"
-#include "core/mem/blocks.h"
 
 namespace tally {
 namespace {

@@ -16,17 +16,19 @@ bool BookActions::Lists(BookId action) const {
   return std::binary_search(listed_.begin(), listed_.end(), action);
 }
 
-size_t LeftCounters::AddSku(BookId sku, std::string_view limit_block, const BookActions& actions) {
+size_t LeftCounters::AddSku(BookId sku, const LimitBlocks& blocks, const BookActions& actions) {
   const size_t begin = counters_.size();
   size_t visited = 0;
-  LimitEntry entry;
-  for (PackedInput in(limit_block); !in.empty();) {
-    if (!ReadLimitEntry(in, entry)) break;
-    ++visited;
-    if (!entry.is_set || !actions.Contains(entry.action)) continue;
-    const int64_t deleted_ms =
-        entry.deletion ? entry.deletion->deleted_ms : std::numeric_limits<int64_t>::min();
-    counters_.emplace_back(entry.action, entry.limit, entry.window_ms, deleted_ms);
+  for (const std::string_view block : blocks) {
+    LimitEntry entry;
+    for (PackedInput in(block); !in.empty();) {
+      if (!ReadLimitEntry(in, entry)) break;
+      ++visited;
+      if (!entry.is_set || !actions.Contains(entry.action)) continue;
+      const int64_t deleted_ms =
+          entry.deletion ? entry.deletion->deleted_ms : std::numeric_limits<int64_t>::min();
+      counters_.emplace_back(entry.action, entry.limit, entry.window_ms, deleted_ms);
+    }
   }
   (sku.is_text ? text_skus_ : skus_).emplace_back(sku.value, begin, counters_.size());
   return visited;

@@ -25,6 +25,8 @@ class BookActions {
   BookActions() = default;
   explicit BookActions(std::vector<BookId> listed);
   bool all() const { return all_; }
+  // Ascending; empty if all().
+  const std::vector<BookId>& listed() const { return listed_; }
   bool Contains(BookId action) const { return all_ || Lists(action); }
 
  private:
@@ -44,10 +46,11 @@ class LeftCounters {
   // thousands of lines meet thousands of limits otherwise.
   static constexpr size_t kFewCounters = 16;
 
-  // Adds a SKU with the limits that are set on it, except those of actions outside of `actions`.
+  // Adds a SKU with the limits that are set on it, in these blocks in the order of actions, except
+  // those of actions outside of `actions`.
   // Each SKU must be added only once, and in ascending order if there are more than kFewSkus.
   // Returns how many limits it looked at.
-  size_t AddSku(BookId sku, std::string_view limit_block, const BookActions& actions);
+  size_t AddSku(BookId sku, const LimitBlocks& blocks, const BookActions& actions);
 
   // Counts a line that is recorded. O(log SKUs + log limits of the line's SKU).
   void Count(const PurchaseLine& line);

@@ -79,7 +79,7 @@ bool DecodeLimits(std::string_view block, std::vector<LimitEntry>& entries) {
   return !entries.empty();
 }
 
-void EncodeLimits(const std::vector<LimitEntry>& entries, std::string& block) {
+void EncodeLimits(std::span<const LimitEntry> entries, std::string& block) {
   block.clear();
   for (const LimitEntry& entry : entries) AppendEntry(block, entry);
 }

@@ -11,10 +11,13 @@
 // A limit of 30 days takes about 10 bytes.
 #pragma once
 
+#include <absl/container/inlined_vector.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,7 +53,10 @@ struct LimitEntry {
 // hold anything.
 [[nodiscard]] bool DecodeLimits(std::string_view block, std::vector<LimitEntry>& entries);
 
+// The blocks of a SKU: one, or those of its parts (sku_parts.h), or none.
+using LimitBlocks = absl::InlinedVector<std::string_view, 1>;
+
 // Replaces `block`. The entries must be ascending by action.
-void EncodeLimits(const std::vector<LimitEntry>& entries, std::string& block);
+void EncodeLimits(std::span<const LimitEntry> entries, std::string& block);
 
 }  // namespace tally

@@ -115,8 +115,7 @@ void QuotaBook::AddSkus(const Ids& skus, const Places& places, const BookActions
                         LeftCounters& counters) const {
   for (size_t i = 0; i < skus.size(); ++i) {
     if (counters.Knows(skus[i])) continue;
-    const RecordTable::Record record = limits_.Find(EntityKey(skus[i]).view(), places.skus[i]);
-    counters.AddSku(skus[i], record ? record.payload() : std::string_view(), actions);
+    counters.AddSku(skus[i], BlocksOf(EntityKey(skus[i]), places.skus[i]), actions);
   }
 }
 

@@ -30,13 +30,15 @@
 // Return also take the time of the event; what counts and what is kept is decided at `now_ms`. A
 // purchase after now is one of now. If one is stored, the clock was set back since: it is read as
 // one of now, and the user's next Buy, refused or not, makes it so for good. So it counts for no
-// longer than a window from then on.
+// longer than a window from then on. Until then NextAhead() finds it.
 //
 // Users and SKUs are records of packed bytes (purchase_block.h, limit_block.h) in two RecordTables,
 // so no operation moves more than one segment of a table. A user of more than 128 purchases is
 // large (large_user.h): Buy() and Left() take O(log purchases) for such a user, and Return()
 // O(lines and returns of the order). LeftAll(), ForEachPurchase() and Reset() are linear in the
-// purchases of the users. All costs are linear in the limits of the named SKUs. Not thread-safe.
+// purchases of the users. A SKU of more than 128 limits is in parts (sku_parts.h): SetLimits(), and
+// DelLimits() of listed actions, take O(log limits) for each limit; all else is linear in the
+// limits of the named SKUs. Not thread-safe.
 #pragma once
 
 #include <absl/container/inlined_vector.h>
@@ -46,6 +48,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -60,6 +63,7 @@
 #include "core/quota/quota_types.h"
 #include "core/quota/recording_order.h"
 #include "core/quota/retention.h"
+#include "core/quota/sku_parts.h"
 #include "core/quota/text_dictionary.h"
 #include "core/quota/text_uses.h"
 #include "core/table/record_table.h"
@@ -196,6 +200,20 @@ class QuotaBook {
   // is left. After the first call, only FreeSome() and the destructor may be called.
   bool FreeSome(size_t segments);
 
+  // Whether purchases after now may be stored: the clock was set back since. They are rare, and so
+  // is what looks for them.
+  bool MayBeAhead(int64_t now_ms) const { return recording_.LatestInstant() > now_ms; }
+  // Where NextAhead() goes on; it begins with a new one.
+  struct AheadCursor {
+    bool is_large = false;
+    uint64_t position = 0;   // of the users that are not large
+    std::string large_from;  // the key from which on large users are looked at next
+  };
+  // Looks at the next `count` users or so. Appends those who have purchases after now, as the texts
+  // of their ids. Returns false at the end. A user who is in the book all the time is found.
+  bool NextAhead(AheadCursor& cursor, int64_t now_ms, size_t count,
+                 std::vector<std::string>& users) const;
+
   // Prefetches into the cache what calls for these users and SKUs will read, so that their cache
   // misses overlap. Changes nothing but speed. At most kMaxPrefetch of each (asserted).
   void Prefetch(std::span<const QuotaId> users, std::span<const QuotaId> skus) const;
@@ -247,7 +265,7 @@ class QuotaBook {
     };
     RunSink sink;
     uint64_t epoch = 0;
-    std::array<Part, 4> parts;  // of Tables()
+    std::array<Part, 5> parts;  // of Tables()
     size_t next = 0;            // the part whose turn it is
   };
 
@@ -273,8 +291,6 @@ class QuotaBook {
   OpenUser Open(const QuotaId& user, uint64_t hash, int64_t now_ms) const;
   OpenUser Open(const QuotaId& user, int64_t now_ms) const;
   void Store(OpenUser& user);
-  // Whether purchases after now may be stored. They are rare, and so is what looks for them.
-  bool MayBeAhead(int64_t now_ms) const { return recording_.LatestInstant() > now_ms; }
   // These make the user's lines after now lines of now, and return whether there were any.
   bool SetBack(const QuotaId& user, int64_t now_ms);
   bool SetBackLarge(std::string_view key, LargeUser& user, int64_t now_ms);
@@ -284,7 +300,33 @@ class QuotaBook {
   // Sets the SKUs and actions of the order that is being recorded, the last items.size() lines.
   // Adds its new texts to the dictionary.
   void NameTexts(std::span<const QuotaItem> items, std::vector<PurchaseLine>& lines);
-  void StoreLimits(BookId sku, const std::vector<LimitEntry>& entries);
+
+  // Limits of a SKU, decoded so that they can be changed and stored again: all of them, or those of
+  // one part.
+  struct OpenLimits {
+    BookId sku;
+    std::optional<BookId> part;  // its first action as it is stored
+    std::vector<LimitEntry> entries;
+  };
+  // Opens those among which the limit of the action is, or would be.
+  OpenLimits Open(BookId sku, BookId action) const;
+  void Store(const OpenLimits& limits);
+  void StorePart(const OpenLimits& limits, TextUses& uses);
+  void PutParts(BookId sku, std::span<const LimitEntry> entries, size_t most_in_one,
+                TextUses& uses);
+  void ErasePart(BookId sku, BookId first, TextUses& uses);
+  std::vector<LimitEntry> ReadPart(BookId sku, BookId first) const;
+  void PutInto(RecordTable& table, std::string_view key, std::span<const LimitEntry> entries);
+  SkuParts* FindParts(std::string_view key) const {
+    return parted_ == nullptr ? nullptr : parted_->Find(key);
+  }
+  // The blocks of the SKU's limits, in the order of actions; valid until the book changes.
+  LimitBlocks BlocksOf(const EntityKey& key, uint64_t hash) const;
+  LimitBlocks BlocksOf(BookId sku) const {
+    const EntityKey key(sku);
+    return BlocksOf(key, limits_.Hash(key.view()));
+  }
+  RecordTable::Segment* NextToSweep();
 
   // Returns the book's own id. A text that the book does not know becomes number 0, which is in no
   // block.
@@ -308,25 +350,31 @@ class QuotaBook {
       SaveBeforeChange(table, hash, key);
   }
   void SaveBeforeChange(const RecordTable& table, uint64_t hash, std::string_view key);
-  // The tables of texts, SKUs, users and chunks of large users, in the order in which they are
-  // saved; the first is null if the book has no texts, the last if it has no large users.
-  std::array<const RecordTable*, 4> Tables() const;
+  // The tables of texts, SKUs, parts of SKUs, users and chunks of large users, in the order in
+  // which they are saved; null if the book has no texts, parts or large users.
+  std::array<const RecordTable*, 5> Tables() const;
   Snapshot::Part& PartOf(const RecordTable& table);
   void SaveRecord(Snapshot::Part& part, const RecordTable::Record& record);
   void SaveHeader(std::string& out) const;
   void SettleRetention(int64_t old_length_ms, int64_t now_ms);
   // `limits` are of one SKU, whose block is read and stored once.
   void SetLimitsOfSku(std::span<const QuotaLimitSpec> limits, int64_t now_ms);
+  void SetLimit(LimitEntry& entry, const QuotaLimitSpec& spec, int64_t now_ms);
   size_t DelLimitsOf(BookId sku, const BookActions& actions, int64_t now_ms);
+  size_t DelLimitsIn(OpenLimits limits, const BookActions& actions, int64_t now_ms);
   void AppendLimits(BookId sku, const BookActions& actions, std::vector<QuotaLimit>& out) const;
   void AddSkus(const Ids& skus, const Places& places, const BookActions& actions,
                LeftCounters& counters) const;
   size_t SweepUsers(RecordTable::Segment& segment, int64_t horizon_ms, int64_t now_ms);
-  void SweepLimits(RecordTable::Segment& segment, int64_t horizon_ms);
+  // The segment is one of parts, or of whole SKUs.
+  void SweepLimits(RecordTable::Segment& segment, bool of_parts, int64_t horizon_ms);
 
   bool LoadHeader(std::string_view in);
   bool LoadTexts(std::string_view in);
   bool LoadLimits(std::string_view in);
+  bool LoadParts(std::string_view in);
+  bool LoadPart(std::string_view key, std::string_view block);
+  [[nodiscard]] bool NoteLoaded(std::string_view key, std::span<const LimitEntry> entries);
   bool LoadUsers(std::string_view in);
   bool LoadChunks(std::string_view in);
   bool LoadChunk(std::string_view key, uint32_t number, std::string_view block);
@@ -407,6 +455,7 @@ class QuotaBook {
   RecordTable limits_;                     // sku -> limit block
   RecordTable users_;                      // user -> purchase block
   std::unique_ptr<TextDictionary> texts_;  // null if the book has none
+  std::unique_ptr<PartedSkus> parted_;     // null if the book has none
   std::unique_ptr<LargeUsers> large_;      // null if the book has none
   size_t limit_count_ = 0;
   size_t most_limits_ = 0;  // no SKU has ever had more
@@ -417,7 +466,7 @@ class QuotaBook {
   std::unique_ptr<Snapshot> snapshot_;
   uint64_t snapshots_ = 0;  // begun so far
   uint64_t sweep_position_ = 0;
-  enum class Sweep { kUsers, kLimits, kLarge } sweep_ = Sweep::kUsers;
+  enum class Sweep { kUsers, kLimits, kParts, kLarge } sweep_ = Sweep::kUsers;
 };
 
 }  // namespace tally

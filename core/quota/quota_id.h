@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -48,6 +49,11 @@ class QuotaId {
   const char* text_ = nullptr;  // null for an integer
   size_t text_size_ = 0;
 };
+
+// The id as it is written.
+inline std::string TextOf(const QuotaId& id) {
+  return id.is_text() ? std::string(id.text()) : std::string(Int64Text(id.number()).view());
+}
 
 // Reads an id that a caller wrote; returns false if it is longer than kMaxQuotaIdBytes. A text is
 // not copied.

@@ -33,12 +33,12 @@ bool QuotaBook::IsUnsettled(const LargeUser& user) const {
 
 template <typename Visit>
 void QuotaBook::ForEachDeletion(BookId sku, Visit visit) const {
-  const RecordTable::Record record = limits_.Find(EntityKey(sku).view());
-  if (!record) return;
-  LimitEntry entry;
-  for (PackedInput in(record.payload()); !in.empty();) {
-    if (!ReadLimitEntry(in, entry)) break;
-    if (entry.deletion) visit(entry.action, entry.deletion->deleted_ms);
+  for (const std::string_view block : BlocksOf(sku)) {
+    LimitEntry entry;
+    for (PackedInput in(block); !in.empty();) {
+      if (!ReadLimitEntry(in, entry)) break;
+      if (entry.deletion) visit(entry.action, entry.deletion->deleted_ms);
+    }
   }
 }
 

@@ -28,25 +28,63 @@ std::vector<LimitEntry> Decode(const RecordTable::Record& record) {
 
 }  // namespace
 
-void QuotaBook::StoreLimits(BookId sku, const std::vector<LimitEntry>& entries) {
-  const EntityKey key(sku);
-  const uint64_t hash = limits_.Hash(key.view());
-  BeforeChange(limits_, hash, key.view());
-  const RecordTable::Record old = limits_.Find(key.view(), hash);
-  if (texts_ != nullptr) {
-    TextUses uses;
-    uses.Add(sku, Decode(old), -1);
-    uses.Add(sku, entries, 1);
-    ChangeUses(uses);
+LimitBlocks QuotaBook::BlocksOf(const EntityKey& key, uint64_t hash) const {
+  LimitBlocks blocks;
+  if (const RecordTable::Record record = limits_.Find(key.view(), hash)) {
+    blocks.push_back(record.payload());
+  } else if (const SkuParts* parts = FindParts(key.view())) {
+    for (const BookId first : parts->firsts) {
+      blocks.push_back(parted_->parts.Find(PartedSkus::PartKey(key.view(), first)).payload());
+    }
   }
-  most_limits_ = std::max(most_limits_, entries.size());
+  return blocks;
+}
+
+std::vector<LimitEntry> QuotaBook::ReadPart(BookId sku, BookId first) const {
+  return Decode(parted_->parts.Find(PartedSkus::PartKey(EntityKey(sku).view(), first)));
+}
+
+QuotaBook::OpenLimits QuotaBook::Open(BookId sku, BookId action) const {
+  const EntityKey key(sku);
+  const SkuParts* parts = FindParts(key.view());
+  if (parts == nullptr) return {sku, std::nullopt, Decode(limits_.Find(key.view()))};
+  const BookId first = parts->PartOf(action);
+  return {sku, first, ReadPart(sku, first)};
+}
+
+void QuotaBook::Store(const OpenLimits& limits) {
+  TextUses uses;
+  if (limits.part) {
+    StorePart(limits, uses);
+  } else {
+    const EntityKey key(limits.sku);
+    const bool is_whole = limits.entries.size() <= SkuParts::kManyLimits;
+    if (texts_ != nullptr) uses.Add(limits.sku, Decode(limits_.Find(key.view())), -1);
+    if (is_whole) {
+      uses.Add(limits.sku, limits.entries, 1);
+      most_limits_ = std::max(most_limits_, limits.entries.size());
+      PutInto(limits_, key.view(), limits.entries);
+    } else {
+      PutInto(limits_, key.view(), {});
+      PutParts(limits.sku, limits.entries, SkuParts::kPartLimits, uses);
+    }
+  }
+  ChangeUses(uses);
+}
+
+// Puts the entries into the key's record, which is erased if there are none.
+void QuotaBook::PutInto(RecordTable& table, std::string_view key,
+                        std::span<const LimitEntry> entries) {
+  const uint64_t hash = table.Hash(key);
+  BeforeChange(table, hash, key);
+  const RecordTable::Record old = table.Find(key, hash);
   if (entries.empty()) {
-    if (old) limits_.Erase(old);
+    if (old) table.Erase(old);
     return;
   }
   std::string block;
   EncodeLimits(entries, block);
-  const RecordTable::Record record = Replace(limits_, old, key.view(), hash, block.size());
+  const RecordTable::Record record = Replace(table, old, key, hash, block.size());
   std::memcpy(record.data(), block.data(), block.size());
   int64_t& due = record.segment().due;
   for (const LimitEntry& entry : entries) {
@@ -54,24 +92,84 @@ void QuotaBook::StoreLimits(BookId sku, const std::vector<LimitEntry>& entries) 
   }
 }
 
+void QuotaBook::PutParts(BookId sku, std::span<const LimitEntry> entries, size_t most_in_one,
+                         TextUses& uses) {
+  const EntityKey key(sku);
+  if (parted_ == nullptr) parted_ = std::make_unique<PartedSkus>(seed_);
+  while (!entries.empty()) {
+    const auto part = entries.first(std::min(most_in_one, entries.size()));
+    entries = entries.subspan(part.size());
+    SkuParts& parts = parted_->Add(key.view());
+    parts.firsts.insert(part.front().action);
+    parts.limits += part.size();
+    most_limits_ = std::max(most_limits_, parts.limits);
+    uses.Add(sku, part, 1);
+    PutInto(parted_->parts, PartedSkus::PartKey(key.view(), part.front().action), part);
+  }
+}
+
+void QuotaBook::ErasePart(BookId sku, BookId first, TextUses& uses) {
+  const EntityKey key(sku);
+  const std::vector<LimitEntry> entries = ReadPart(sku, first);
+  uses.Add(sku, entries, -1);
+  SkuParts& parts = *FindParts(key.view());
+  parts.firsts.erase(first);
+  parts.limits -= entries.size();
+  PutInto(parted_->parts, PartedSkus::PartKey(key.view(), first), {});
+  if (parts.firsts.empty()) parted_->Remove(key.view());
+}
+
+void QuotaBook::StorePart(const OpenLimits& limits, TextUses& uses) {
+  const BookId sku = limits.sku;
+  const EntityKey key(sku);
+  std::vector<LimitEntry> entries = limits.entries;
+  const std::optional<BookId> next = FindParts(key.view())->After(*limits.part);
+  ErasePart(sku, *limits.part, uses);
+  if (next && entries.size() < SkuParts::kSmallPart) {
+    const std::vector<LimitEntry> others = ReadPart(sku, *next);
+    if (entries.size() + others.size() <= SkuParts::kPartLimits) {
+      entries.insert(entries.end(), others.begin(), others.end());
+      ErasePart(sku, *next, uses);
+    }
+  }
+  const bool is_full = entries.size() > SkuParts::kFullPart;
+  PutParts(sku, entries, is_full ? SkuParts::kPartLimits : SkuParts::kFullPart, uses);
+  const SkuParts* parts = FindParts(key.view());
+  if (parts == nullptr || parts->firsts.size() > 1 || parts->limits > SkuParts::kFewLimits) return;
+  const BookId first = *parts->firsts.begin();
+  entries = ReadPart(sku, first);
+  ErasePart(sku, first, uses);
+  uses.Add(sku, entries, 1);
+  PutInto(limits_, key.view(), entries);
+}
+
 void QuotaBook::SetLimitsOfSku(std::span<const QuotaLimitSpec> limits, int64_t now_ms) {
   const BookId sku = FindOrAdd(limits.front().sku);
-  std::vector<LimitEntry> entries = Decode(limits_.Find(EntityKey(sku).view()));
-  for (const QuotaLimitSpec& spec : limits) {
-    Check(spec.limit >= 0 && spec.window_ms > 0, "a limit has a window and is not negative");
-    LimitEntry& entry = EntryOf(entries, FindOrAdd(spec.action));
-    if (entry.is_set) {
-      retention_.Remove(entry.window_ms);
-    } else {
-      ++limit_count_;
-    }
-    entry.is_set = true;
-    entry.limit = spec.limit;
-    entry.window_ms = spec.window_ms;
-    entry.set_at_ms = now_ms;
-    retention_.Add(entry.window_ms);
+  while (!limits.empty()) {
+    // All that go to the same part are stored at once.
+    OpenLimits open = Open(sku, FindOrAdd(limits.front().action));
+    const SkuParts* parts = FindParts(EntityKey(sku).view());
+    do {
+      SetLimit(EntryOf(open.entries, FindOrAdd(limits.front().action)), limits.front(), now_ms);
+      limits = limits.subspan(1);
+    } while (!limits.empty() && open.entries.size() <= SkuParts::kManyLimits &&
+             (parts == nullptr || parts->PartOf(FindOrAdd(limits.front().action)) == *open.part));
+    Store(open);
   }
-  StoreLimits(sku, entries);
+}
+
+void QuotaBook::SetLimit(LimitEntry& entry, const QuotaLimitSpec& spec, int64_t now_ms) {
+  Check(spec.limit >= 0 && spec.window_ms > 0, "a limit has a window and is not negative");
+  if (entry.is_set) {
+    retention_.Remove(entry.window_ms);
+  } else {
+    ++limit_count_;
+  }
+  entry.is_set = true;
+  entry.limit = spec.limit;
+  entry.window_ms = spec.window_ms;
+  entry.set_at_ms = now_ms;
+  retention_.Add(entry.window_ms);
 }
 
 void QuotaBook::SetLimits(std::span<const QuotaLimitSpec> specs, int64_t now_ms) {
@@ -95,16 +193,31 @@ void QuotaBook::SetLimits(std::span<const QuotaLimitSpec> specs, int64_t now_ms)
 void QuotaBook::AppendLimits(BookId sku, const BookActions& actions,
                              std::vector<QuotaLimit>& out) const {
   const size_t begin = out.size();
-  for (const LimitEntry& entry : Decode(limits_.Find(EntityKey(sku).view()))) {
-    if (!entry.is_set || !actions.Contains(entry.action)) continue;
-    out.push_back({NameOf(entry.action), entry.limit, entry.window_ms, entry.set_at_ms});
+  for (const std::string_view block : BlocksOf(sku)) {
+    LimitEntry entry;
+    for (PackedInput in(block); !in.empty();) {
+      if (!ReadLimitEntry(in, entry)) break;
+      if (!entry.is_set || !actions.Contains(entry.action)) continue;
+      out.push_back({NameOf(entry.action), entry.limit, entry.window_ms, entry.set_at_ms});
+    }
   }
   std::sort(out.begin() + static_cast<ptrdiff_t>(begin), out.end(),
             [](const QuotaLimit& a, const QuotaLimit& b) { return a.action < b.action; });
 }
 
 size_t QuotaBook::DelLimitsOf(BookId sku, const BookActions& actions, int64_t now_ms) {
-  std::vector<LimitEntry> entries = Decode(limits_.Find(EntityKey(sku).view()));
+  const SkuParts* parts = FindParts(EntityKey(sku).view());
+  if (parts == nullptr) return DelLimitsIn(Open(sku, kNoAction), actions, now_ms);
+  // Parts may be merged meanwhile, so each is looked for by an action that is in it.
+  std::vector<BookId> places = actions.listed();
+  if (actions.all()) places.assign(parts->firsts.begin(), parts->firsts.end());
+  size_t deleted = 0;
+  for (const BookId place : places) deleted += DelLimitsIn(Open(sku, place), actions, now_ms);
+  return deleted;
+}
+
+size_t QuotaBook::DelLimitsIn(OpenLimits limits, const BookActions& actions, int64_t now_ms) {
+  std::vector<LimitEntry>& entries = limits.entries;
   size_t deleted = 0;
   for (LimitEntry& entry : entries) {
     if (!entry.is_set || !actions.Contains(entry.action)) continue;
@@ -122,7 +235,7 @@ size_t QuotaBook::DelLimitsOf(BookId sku, const BookActions& actions, int64_t no
   if (deleted == 0) return 0;
   std::erase_if(entries, [](const LimitEntry& entry) { return !entry.is_set && !entry.deletion; });
   limit_count_ -= deleted;
-  StoreLimits(sku, entries);
+  Store(limits);
   return deleted;
 }
 
@@ -134,30 +247,31 @@ size_t QuotaBook::DelLimits(std::span<const QuotaId> skus, const QuotaActions& a
   return deleted;
 }
 
-void QuotaBook::SweepLimits(RecordTable::Segment& segment, int64_t horizon_ms) {
+void QuotaBook::SweepLimits(RecordTable::Segment& segment, bool of_parts, int64_t horizon_ms) {
   const auto is_void = [&](const LimitEntry& entry) {
     return entry.deletion && (entry.deletion->until_ms <= horizon_ms || !HasPurchases());
   };
-  std::vector<BookId> skus;
+  std::vector<std::pair<BookId, BookId>> due;  // SKU, an action of the record
   segment.due = RecordTable::Segment::kNothingDue;
   limits_.ForEach(segment, [&](const RecordTable::Record& record) {
     const std::vector<LimitEntry> entries = Decode(record);
     if (std::any_of(entries.begin(), entries.end(), is_void)) {
-      skus.push_back(EntityKey::SkuOf(record.key()));
+      const std::string_view key = of_parts ? PartedSkus::SkuOf(record.key()) : record.key();
+      due.emplace_back(EntityKey::SkuOf(key), entries.front().action);
       return;
     }
     for (const LimitEntry& entry : entries) {
       if (entry.deletion) segment.due = std::min(segment.due, entry.deletion->until_ms);
     }
   });
-  for (const BookId sku : skus) {
-    std::vector<LimitEntry> entries = Decode(limits_.Find(EntityKey(sku).view()));
-    for (LimitEntry& entry : entries) {
+  for (const auto& [sku, action] : due) {
+    OpenLimits limits = Open(sku, action);
+    for (LimitEntry& entry : limits.entries) {
       if (is_void(entry)) entry.deletion.reset();
     }
-    std::erase_if(entries,
+    std::erase_if(limits.entries,
                   [](const LimitEntry& entry) { return !entry.is_set && !entry.deletion; });
-    StoreLimits(sku, entries);
+    Store(limits);
   }
 }
 

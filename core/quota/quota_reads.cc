@@ -11,12 +11,18 @@ bool QuotaBook::HasTooManyLimits(std::span<const QuotaId> skus) const {
   if (!MayHaveTooManyLimits(skus.size())) return false;
   size_t limits = 0;
   for (const QuotaId& sku : skus) {
-    const RecordTable::Record record = limits_.Find(EntityKey(Find(sku)).view());
+    const EntityKey key(Find(sku));
+    if (const SkuParts* parts = FindParts(key.view())) {
+      limits += parts->limits;
+      continue;
+    }
+    const RecordTable::Record record = limits_.Find(key.view());
     if (!record) continue;
     LimitEntry entry;
-    for (PackedInput in(record.payload()); !in.empty() && limits <= kMaxQuotaAnswer; ++limits) {
+    for (PackedInput in(record.payload()); !in.empty(); ++limits) {
       if (!ReadLimitEntry(in, entry)) break;
     }
+    if (limits > kMaxQuotaAnswer) break;
   }
   return limits > kMaxQuotaAnswer;
 }
@@ -77,9 +83,9 @@ bool QuotaBook::LeftAll(std::span<const QuotaId> users, const QuotaActions& acti
   const BookActions listed = Find(actions);
   size_t visited = 0;
   for (const BookId sku : all) {
-    const RecordTable::Record record = limits_.Find(EntityKey(sku).view());
-    if (!record) continue;
-    visited += counters.AddSku(sku, record.payload(), listed);
+    const LimitBlocks blocks = BlocksOf(sku);
+    if (blocks.empty()) continue;
+    visited += counters.AddSku(sku, blocks, listed);
     if (is_bounded && visited > kMaxQuotaAnswer) return false;
   }
   size_t answered = 0;

@@ -40,4 +40,28 @@ bool QuotaBook::SetBackLarge(std::string_view key, LargeUser& user, int64_t now_
   return true;
 }
 
+bool QuotaBook::NextAhead(AheadCursor& cursor, int64_t now_ms, size_t count,
+                          std::vector<std::string>& users) const {
+  if (!MayBeAhead(now_ms)) return false;
+  if (!cursor.is_large) {
+    cursor.position = users_.Scan(cursor.position, count, [&](const RecordTable::Record& record) {
+      for (PurchaseReader reader(record.payload()); reader.Next();) {
+        if (reader.line().ts_ms <= now_ms) continue;
+        users.push_back(TextOf(EntityKey::UserOf(record.key())));
+        break;
+      }
+    });
+    cursor.is_large = cursor.position == 0;
+    return !cursor.is_large || large_ != nullptr;
+  }
+  if (large_ == nullptr) return false;
+  auto next = large_->users.lower_bound(cursor.large_from);
+  for (; next != large_->users.end() && count > 0; ++next, --count) {
+    IndexLarge(next->first, *next->second);
+    if (next->second->latest_ms > now_ms) users.push_back(TextOf(EntityKey::UserOf(next->first)));
+  }
+  if (next != large_->users.end()) cursor.large_from = next->first;
+  return next != large_->users.end();
+}
+
 }  // namespace tally

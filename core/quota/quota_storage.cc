@@ -6,6 +6,8 @@
 //   texts   for each text: signed varint of its number, length-prefixed text; there is no such run
 //           if the book has no texts
 //   limits  for each SKU: id, length-prefixed limit block
+//   parts   of SKUs with many limits (sku_parts.h), for each: id of the SKU, length-prefixed limit
+//           block; there is no such run if the book has no such SKUs
 //   users   for each user: id, length-prefixed purchase block
 //   chunks  of large users (large_user.h), for each: id of the user, varint of the chunk's number,
 //           length-prefixed purchase block, or block of returns (return_marks.h) if the number is
@@ -31,12 +33,14 @@ enum RunKind : char {
   kHeaderRun = 'H',
   kTextsRun = 'T',
   kLimitsRun = 'L',
+  kPartsRun = 'M',
   kUsersRun = 'U',
   kChunksRun = 'C'
 };
 
 // The kinds of the runs of Tables(), in the same order.
-constexpr std::array<RunKind, 4> kTableKinds = {kTextsRun, kLimitsRun, kUsersRun, kChunksRun};
+constexpr std::array<RunKind, 5> kTableKinds = {kTextsRun, kLimitsRun, kPartsRun, kUsersRun,
+                                                kChunksRun};
 
 // No varint begins with these bytes: they would be a zero that is longer than necessary.
 constexpr std::string_view kTextMark("\x80\0", 2);
@@ -54,7 +58,9 @@ constexpr size_t kScanRecords = 256;
 
 void AppendRecord(char kind, const RecordTable::Record& record, std::string& run) {
   const bool is_chunk = kind == kChunksRun;
-  const std::string_view key = is_chunk ? LargeUsers::UserOf(record.key()) : record.key();
+  const std::string_view key = is_chunk            ? LargeUsers::UserOf(record.key())
+                               : kind == kPartsRun ? PartedSkus::SkuOf(record.key())
+                                                   : record.key();
   if (EntityKey::IsText(key)) [[unlikely]] {
     run.append(kTextMark);
     AppendLengthPrefixed(run, EntityKey::TextOf(key));
@@ -144,8 +150,9 @@ void QuotaBook::SaveHeader(std::string& out) const {
   }
 }
 
-std::array<const RecordTable*, 4> QuotaBook::Tables() const {
-  return {texts_ == nullptr ? nullptr : &texts_->table(), &limits_, &users_,
+std::array<const RecordTable*, 5> QuotaBook::Tables() const {
+  return {texts_ == nullptr ? nullptr : &texts_->table(), &limits_,
+          parted_ == nullptr ? nullptr : &parted_->parts, &users_,
           large_ == nullptr ? nullptr : &large_->chunks};
 }
 
@@ -171,15 +178,17 @@ void QuotaBook::BeginSnapshot(RunSink sink) {
   snapshot_ = std::make_unique<Snapshot>(
       Snapshot{.sink = std::move(sink),
                .epoch = records.epoch(),
-               .parts = {part(kTextsRun), part(kLimitsRun), part(kUsersRun), part(kChunksRun)}});
+               .parts = {part(kTextsRun), part(kLimitsRun), part(kPartsRun), part(kUsersRun),
+                         part(kChunksRun)}});
   std::string header;
   SaveHeader(header);
   snapshot_->sink(header);
 }
 
 QuotaBook::Snapshot::Part& QuotaBook::PartOf(const RecordTable& table) {
-  if (&table == &users_) return snapshot_->parts[2];
-  if (large_ != nullptr && &table == &large_->chunks) return snapshot_->parts[3];
+  if (&table == &users_) return snapshot_->parts[3];
+  if (large_ != nullptr && &table == &large_->chunks) return snapshot_->parts[4];
+  if (parted_ != nullptr && &table == &parted_->parts) return snapshot_->parts[2];
   return snapshot_->parts[&table == &limits_ ? 1 : 0];
 }
 
@@ -218,6 +227,8 @@ bool QuotaBook::Load(std::string_view run) {
       return LoadTexts(in);
     case kLimitsRun:
       return LoadLimits(in);
+    case kPartsRun:
+      return LoadParts(in);
     case kUsersRun:
       return LoadUsers(in);
     case kChunksRun:
@@ -259,23 +270,64 @@ bool QuotaBook::LoadTexts(std::string_view in) {
   return true;
 }
 
+// Notes limits of a SKU that are loaded, those of one record.
+bool QuotaBook::NoteLoaded(std::string_view key, std::span<const LimitEntry> entries) {
+  if (!EntityKey::IsSku(key) || !UseLoaded(EntityKey::SkuOf(key))) return false;
+  for (const LimitEntry& entry : entries) {
+    if (!UseLoaded(entry.action)) return false;
+    if (!entry.is_set) continue;
+    retention_.Add(entry.window_ms);
+    ++limit_count_;
+  }
+  return true;
+}
+
 bool QuotaBook::LoadLimits(std::string_view in) {
   std::vector<LimitEntry> entries;
-  return InsertRecords(in, limits_, [&](const RecordTable::Record& record) {
-    if (!EntityKey::IsSku(record.key()) || !UseLoaded(EntityKey::SkuOf(record.key()))) return false;
-    if (!DecodeLimits(record.payload(), entries)) return false;
+  std::vector<BookId> large;  // saved before SKUs had parts
+  const bool loaded = InsertRecords(in, limits_, [&](const RecordTable::Record& record) {
+    if (FindParts(record.key()) != nullptr || !DecodeLimits(record.payload(), entries) ||
+        !NoteLoaded(record.key(), entries)) {
+      return false;
+    }
     most_limits_ = std::max(most_limits_, entries.size());
     int64_t& due = record.segment().due;
     for (const LimitEntry& entry : entries) {
-      if (!UseLoaded(entry.action)) return false;
-      if (entry.is_set) {
-        retention_.Add(entry.window_ms);
-        ++limit_count_;
-      }
       if (entry.deletion) due = std::min(due, entry.deletion->until_ms);
     }
+    if (entries.size() > SkuParts::kManyLimits) large.push_back(EntityKey::SkuOf(record.key()));
     return true;
   });
+  for (const BookId sku : large) Store(Open(sku, kNoAction));
+  return loaded;
+}
+
+bool QuotaBook::LoadParts(std::string_view in) {
+  while (!in.empty()) {
+    const std::optional<EntityKey> key = ReadKey(in);
+    std::string_view block;
+    if (!key || !ReadLengthPrefixed(in, block) || limits_.Find(key->view())) return false;
+    if (!LoadPart(key->view(), block)) return false;
+  }
+  return true;
+}
+
+// The parts of a SKU come in any order, and no two have actions in the same range.
+bool QuotaBook::LoadPart(std::string_view key, std::string_view block) {
+  std::vector<LimitEntry> entries;
+  if (!DecodeLimits(block, entries) || !NoteLoaded(key, entries)) return false;
+  const BookId sku = EntityKey::SkuOf(key);
+  const BookId first = entries.front().action;
+  if (const SkuParts* parts = FindParts(key)) {
+    const BookId before = parts->PartOf(first);
+    if (before <= first && ReadPart(sku, before).back().action >= first) return false;
+    const std::optional<BookId> next = parts->After(first);
+    if (next && *next <= entries.back().action) return false;
+  }
+  // The texts are counted already.
+  TextUses uses;
+  PutParts(sku, entries, entries.size(), uses);
+  return true;
 }
 
 bool QuotaBook::LoadUsers(std::string_view in) {

@@ -28,6 +28,7 @@ QuotaBook::Stats QuotaBook::stats() const {
 size_t QuotaBook::MemoryBytes() const {
   return sizeof(*this) + limits_.MemoryBytes() + users_.MemoryBytes() + retention_.MemoryBytes() +
          (texts_ == nullptr ? 0 : texts_->MemoryBytes()) +
+         (parted_ == nullptr ? 0 : parted_->MemoryBytes()) +
          (large_ == nullptr ? 0 : large_->MemoryBytes());
 }
 
@@ -53,6 +54,12 @@ size_t QuotaBook::SweepUsers(RecordTable::Segment& segment, int64_t horizon_ms, 
   return before - purchase_count_;
 }
 
+RecordTable::Segment* QuotaBook::NextToSweep() {
+  if (sweep_ == Sweep::kUsers) return users_.NextSegment(sweep_position_);
+  if (sweep_ == Sweep::kLimits) return limits_.NextSegment(sweep_position_);
+  return parted_ == nullptr ? nullptr : parted_->parts.NextSegment(sweep_position_);
+}
+
 size_t QuotaBook::ExpireSome(int64_t now_ms, size_t budget) {
   const int64_t horizon_ms = retention_.Horizon(now_ms);
   const int64_t widest_horizon_ms = retention_.WidestHorizon(now_ms);
@@ -65,12 +72,11 @@ size_t QuotaBook::ExpireSome(int64_t now_ms, size_t budget) {
       if (!more) sweep_ = Sweep::kUsers;
       break;
     }
-    const bool sweeping_limits = sweep_ == Sweep::kLimits;
-    const RecordTable& table = sweeping_limits ? limits_ : users_;
-    RecordTable::Segment* segment = table.NextSegment(sweep_position_);
+    const bool sweeping_limits = sweep_ != Sweep::kUsers;
+    RecordTable::Segment* segment = NextToSweep();
     if (segment == nullptr) {
       sweep_position_ = 0;
-      sweep_ = sweeping_limits ? Sweep::kLarge : Sweep::kLimits;
+      sweep_ = static_cast<Sweep>(static_cast<int>(sweep_) + 1);
       continue;
     }
     // A segment in which nothing is due costs one, however many records it holds.
@@ -78,7 +84,7 @@ size_t QuotaBook::ExpireSome(int64_t now_ms, size_t budget) {
     budget -= std::min(budget, 1 + (is_due ? segment->size() : 0));
     if (!is_due) continue;
     if (sweeping_limits) {
-      SweepLimits(*segment, horizon_ms);
+      SweepLimits(*segment, sweep_ == Sweep::kParts, horizon_ms);
     } else {
       freed += SweepUsers(*segment, horizon_ms, now_ms);
     }
@@ -101,6 +107,7 @@ bool QuotaBook::PrepareNext() {
 bool QuotaBook::FreeSome(size_t segments) {
   return users_.FreeSome(segments) && limits_.FreeSome(segments) &&
          (texts_ == nullptr || texts_->FreeSome(segments)) &&
+         (parted_ == nullptr || parted_->FreeSome(segments)) &&
          (large_ == nullptr || large_->FreeSome(segments));
 }
 
@@ -110,6 +117,10 @@ QuotaBook QuotaBook::Clone() const {
   CopyRecords(users_, copy.users_);
   if (texts_ != nullptr) {
     copy.texts_ = std::make_unique<TextDictionary>(texts_->Clone(seed_));
+  }
+  if (parted_ != nullptr) {
+    copy.parted_ = parted_->Clone(seed_);
+    CopyRecords(parted_->parts, copy.parted_->parts);
   }
   if (large_ != nullptr) copy.large_ = large_->Clone(seed_);
   copy.limit_count_ = limit_count_;

@@ -4,6 +4,7 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/quota/limit_block.h"
@@ -25,9 +26,9 @@ class TextUses {
     }
     for (const ReturnMark& mark : user.returns) Add(mark.sku, by);
   }
-  // Adds the uses of a SKU's record in the table of limits. Without entries there is no record and
+  // Adds the uses of a SKU's record, or of one of its parts. Without entries there is no record and
   // so no use.
-  void Add(BookId sku, const std::vector<LimitEntry>& entries, int64_t by) {
+  void Add(BookId sku, std::span<const LimitEntry> entries, int64_t by) {
     if (!entries.empty()) Add(sku, by);
     for (const LimitEntry& entry : entries) Add(entry.action, by);
   }

@@ -69,7 +69,7 @@ bool Set::Erase(std::string_view member) {
 void Set::ForEach(StoppingVisitor visit) const {
   if (!is_intset_) {
     return map_.ForEach(
-        [&](std::string_view key, std::string_view) { return visit(PlainText(key).view()); });
+        [&](const ElementView& key, const ElementView&) { return visit(PlainText(key).view()); });
   }
   for (size_t rank = 0; rank < ints_.size(); ++rank) {
     if (!visit(Int64Text(ints_.At(rank)).view())) return;
@@ -78,8 +78,9 @@ void Set::ForEach(StoppingVisitor visit) const {
 
 uint64_t Set::Scan(uint64_t cursor, size_t count, Visitor visit) const {
   if (!is_intset_) {
-    return map_.Scan(cursor, count,
-                     [&](std::string_view key, std::string_view) { visit(PlainText(key).view()); });
+    return map_.Scan(cursor, count, [&](const ElementView& key, const ElementView&) {
+      visit(PlainText(key).view());
+    });
   }
   ForEach([&](std::string_view member) {
     visit(member);
@@ -92,7 +93,7 @@ void Set::Sample(uint64_t random, Visitor visit) const {
   Check(!empty(), "there is something to choose from");
   if (is_intset_) return visit(Int64Text(ints_.At(random % ints_.size())).view());
   map_.Sample(random,
-              [&](std::string_view key, std::string_view) { visit(PlainText(key).view()); });
+              [&](const ElementView& key, const ElementView&) { visit(PlainText(key).view()); });
 }
 
 void Set::SampleRepeated(size_t count, Random random, Visitor visit) const {
@@ -100,13 +101,14 @@ void Set::SampleRepeated(size_t count, Random random, Visitor visit) const {
     for (; count > 0; --count) Sample(random(), visit);
     return;
   }
-  map_.SampleRepeated(
-      count, random, [&](std::string_view key, std::string_view) { visit(PlainText(key).view()); });
+  map_.SampleRepeated(count, random, [&](const ElementView& key, const ElementView&) {
+    visit(PlainText(key).view());
+  });
 }
 
 void Set::SampleDistinct(size_t count, Random random, Visitor visit) const {
   if (!is_intset_) {
-    return map_.SampleDistinct(count, random, [&](std::string_view key, std::string_view) {
+    return map_.SampleDistinct(count, random, [&](const ElementView& key, const ElementView&) {
       visit(PlainText(key).view());
     });
   }

@@ -33,9 +33,9 @@ class Set {
   static constexpr size_t kMaxIntegers = size_t{1} << 20;
 
   // The view lives only during the call, which must not change the set.
-  using Visitor = absl::FunctionRef<void(std::string_view member)>;
+  using Visitor = absl::FunctionRef<void(const ElementView& member)>;
   // Returns false to stop.
-  using StoppingVisitor = absl::FunctionRef<bool(std::string_view member)>;
+  using StoppingVisitor = absl::FunctionRef<bool(const ElementView& member)>;
   using Random = CompactMap::Random;
 
   // `seed` is for the hash of the members; it must be random and unknown to clients.

@@ -55,7 +55,7 @@ std::string_view CompactMap::ValueAt(PackedCells::Position key) const {
   return shape_ == Shape::kPairs ? cells_.At(cells_.Next(key)) : std::string_view();
 }
 
-std::optional<std::string_view> CompactMap::Find(std::string_view key) const {
+std::optional<ElementView> CompactMap::Find(std::string_view key) const {
   if (packed()) {
     const PackedCells::Position place = cells_.Find(key, stride());
     if (place == PackedCells::kNone) return std::nullopt;
@@ -63,7 +63,7 @@ std::optional<std::string_view> CompactMap::Find(std::string_view key) const {
   }
   const RecordTable::Record record = table_->Find(key);
   if (!record) return std::nullopt;
-  return record.payload();
+  return record.element();
 }
 
 std::span<char> CompactMap::FindMutable(std::string_view key) {
@@ -101,8 +101,9 @@ bool CompactMap::SetInTable(std::string_view key, std::string_view value) {
   if (table_->snapshot != nullptr) [[unlikely]]
     BeforeChange(table_->SegmentFor(hash), key, record);
   const bool added = !record;
-  // A value that grows is inserted anew, because only insertions split a segment that is full.
-  if (!added && record.size() < value.size()) {
+  // A value that grows is inserted anew, because only insertions split a segment that is full. So
+  // is a large one, which would be copied otherwise before it is replaced.
+  if (!added && (record.size() < value.size() || record.size() >= ElementView::kShareable)) {
     table_->Erase(record);
     record = {};
   }
@@ -149,7 +150,7 @@ void CompactMap::ForEach(StoppingVisitor visit) const {
   bool more = true;
   while (const RecordTable::Segment* segment = more ? table_->NextSegment(position) : nullptr) {
     table_->ForEach(*segment, [&](const RecordTable::Record& record) {
-      more = more && visit(record.key(), record.payload());
+      more = more && visit(record.key_element(), record.element());
     });
   }
 }
@@ -163,7 +164,7 @@ uint64_t CompactMap::Scan(uint64_t cursor, size_t count, Visitor visit) const {
     return 0;
   }
   return table_->Scan(cursor, count, [&](const RecordTable::Record& record) {
-    visit(record.key(), record.payload());
+    visit(record.key_element(), record.element());
   });
 }
 
@@ -174,7 +175,7 @@ void CompactMap::Sample(uint64_t random, Visitor visit) const {
     return visit(cells_.At(place), ValueAt(place));
   }
   const RecordTable::Record record = table_->Sample(random);
-  visit(record.key(), record.payload());
+  visit(record.key_element(), record.element());
 }
 
 void CompactMap::SampleRepeated(size_t count, Random random, Visitor visit) const {
@@ -184,7 +185,7 @@ void CompactMap::SampleRepeated(size_t count, Random random, Visitor visit) cons
     return;
   }
   table_->SampleMany(count, random, [&](const RecordTable::Record& record) {
-    visit(record.key(), record.payload());
+    visit(record.key_element(), record.element());
   });
 }
 
@@ -206,7 +207,7 @@ void CompactMap::SampleDistinct(size_t count, Random random, Visitor visit) cons
   absl::flat_hash_set<const char*> chosen;
   while (chosen.size() < count) {
     const RecordTable::Record record = table_->Sample(random());
-    if (chosen.insert(record.key().data()).second) visit(record.key(), record.payload());
+    if (chosen.insert(record.key().data()).second) visit(record.key_element(), record.element());
   }
 }
 

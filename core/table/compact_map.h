@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/bytes/counted_block.h"
 #include "core/bytes/run_sink.h"
 #include "core/table/packed_cells.h"
 #include "core/table/record_table.h"
@@ -28,9 +29,9 @@ class CompactMap {
   // In a map of keys all values are empty, and take no space.
   enum class Shape : uint8_t { kKeys, kPairs };
   // Must not change the map. The views live until it changes.
-  using Visitor = absl::FunctionRef<void(std::string_view key, std::string_view value)>;
+  using Visitor = absl::FunctionRef<void(const ElementView& key, const ElementView& value)>;
   // Returns false to stop.
-  using StoppingVisitor = absl::FunctionRef<bool(std::string_view key, std::string_view value)>;
+  using StoppingVisitor = absl::FunctionRef<bool(const ElementView& key, const ElementView& value)>;
   using Random = absl::FunctionRef<uint64_t()>;
 
   // `seed` is the seed of the keys' hash: random, and not known to clients.
@@ -51,7 +52,7 @@ class CompactMap {
   [[nodiscard]] bool AssignPacked(std::string_view contents);
 
   // The value of a key, nullopt if the key is absent. The view lives until the map changes.
-  std::optional<std::string_view> Find(std::string_view key) const;
+  std::optional<ElementView> Find(std::string_view key) const;
   // The same for changing the value in place; only for kPairs. data() is null if the key is absent.
   std::span<char> FindMutable(std::string_view key);
 

@@ -1,9 +1,9 @@
 #include "core/table/packed_cells.h"
 
 #include "core/base/check.h"
+#include "core/bytes/blocks.h"
 #include "core/bytes/heap_size.h"
 #include "core/bytes/varint.h"
-#include "core/mem/blocks.h"
 
 namespace tally {
 

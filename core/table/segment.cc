@@ -8,8 +8,8 @@
 #include <xxhash.h>
 
 #include "core/base/check.h"
+#include "core/bytes/blocks.h"
 #include "core/bytes/varint.h"
-#include "core/mem/blocks.h"
 #include "core/table/record_layout.h"
 
 namespace tally {
@@ -31,7 +31,31 @@ constexpr size_t kHardBytes = size_t{1} << 30;
 
 }  // namespace
 
-RecordSegment::~RecordSegment() { FreeBlock(buffer_); }
+RecordSegment::~RecordSegment() { FreeBuffer(); }
+
+char* RecordSegment::NewBuffer(size_t capacity) {
+  if (capacity >= kCountedFrom) return counted_block::New(capacity);
+  return capacity > 0 ? static_cast<char*>(ResizeBlock(nullptr, capacity)) : nullptr;
+}
+
+void RecordSegment::FreeBuffer() {
+  if (!counted()) return FreeBlock(buffer_);
+  counted_block::RemoveOwner(buffer_);
+}
+
+void RecordSegment::MoveBuffer(size_t capacity) {
+  const bool same_kind = counted() == (capacity >= kCountedFrom);
+  if (!same_kind || shared()) {
+    char* const moved = NewBuffer(capacity);
+    if (used_ > 0) std::memcpy(moved, buffer_, used_);
+    FreeBuffer();
+    buffer_ = moved;
+  } else {
+    buffer_ = counted() ? counted_block::Resize(buffer_, capacity)
+                        : static_cast<char*>(ResizeBlock(buffer_, capacity));
+  }
+  capacity_ = static_cast<uint32_t>(capacity);
+}
 
 bool RecordSegment::HasMark(uint64_t mark_epoch, std::string_view key) const {
   return marks(mark_epoch) > 0 &&
@@ -124,7 +148,7 @@ RecordSegment::Record RecordSegment::Resize(const Record& record, size_t payload
   const size_t new_size = RecordBytes(record.key_size_, payload_size);
   if (used_ + new_size > capacity_) return ResizeWithMove(record, payload_size);
   uint32_t offset = record.offset_;
-  if (offset + old_size == used_ &&
+  if (offset + old_size == used_ && !shared() &&
       VarintBytes(record.payload_size_) == VarintBytes(payload_size)) {
     WriteVarint(record.key_ - VarintBytes(payload_size), payload_size);
     used_ = static_cast<uint32_t>(offset + new_size);
@@ -236,13 +260,12 @@ void RecordSegment::MakeRoom(size_t more) {
   // Allocators have four or more size classes per doubling, so growing by an eighth goes about one
   // class up.
   const size_t capacity = std::max<size_t>(needed + needed / 8, 32);
-  buffer_ = static_cast<char*>(ResizeBlock(buffer_, capacity));
-  capacity_ = static_cast<uint32_t>(capacity);
+  MoveBuffer(capacity);
 }
 
 void RecordSegment::Compact(size_t capacity) {
   Check(capacity < UINT32_MAX, "a segment stays below 4 GiB");
-  char* packed = capacity > 0 ? static_cast<char*>(ResizeBlock(nullptr, capacity)) : nullptr;
+  char* const packed = NewBuffer(capacity);
   uint32_t used = 0;
   for (const uint32_t& offset : offsets_) {
     const Record record = At(offset);
@@ -252,7 +275,7 @@ void RecordSegment::Compact(size_t capacity) {
     const_cast<uint32_t&>(offset) = used;
     used += static_cast<uint32_t>(bytes);
   }
-  FreeBlock(buffer_);
+  FreeBuffer();
   buffer_ = packed;
   used_ = used;
   capacity_ = static_cast<uint32_t>(capacity);

@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/bytes/counted_block.h"
+
 namespace tally {
 
 class RecordSegment {
@@ -36,6 +38,9 @@ class RecordSegment {
       for (size_t at = 0; at < size; at += kCacheLine) __builtin_prefetch(data() + at);
     }
     RecordSegment& segment() const { return *segment_; }
+    // Views of key and payload that a reply may share.
+    ElementView key_element() const { return {key(), segment_->block()}; }
+    ElementView element() const { return {payload(), segment_->block()}; }
 
    private:
     friend class RecordSegment;
@@ -170,6 +175,16 @@ class RecordSegment {
     expected_ = records;
   }
   void MakeRoomForExpected(size_t record_size);
+  // A large buffer is a counted block (core/bytes/counted_block.h). While others own it too, no
+  // byte of a key or a payload in it changes, but for the payloads that the table's owner changes.
+  static constexpr uint32_t kCountedFrom = 256 * 1024;
+  bool counted() const { return capacity_ >= kCountedFrom; }
+  const char* block() const { return counted() ? buffer_ : nullptr; }
+  bool shared() const { return counted() && counted_block::IsShared(buffer_); }
+  static char* NewBuffer(size_t capacity);
+  void FreeBuffer();
+  void MoveBuffer(size_t capacity);
+
   bool IsFull(size_t more) const;
   void MakeRoom(size_t more);
   // Moves the live records to a buffer of the given capacity.

@@ -10,6 +10,7 @@ namespace tally {
 namespace {
 
 constexpr size_t kMaxZoneNameBytes = 64;
+constexpr int kMostOffsetMinutes = 14 * 60;
 // Enough for all days on which months may start, and some times of day.
 constexpr uint32_t kStartedPlaceBits = 6;
 
@@ -125,14 +126,13 @@ uint32_t NameDigest(std::string_view name) {
 
 // Reads `+08:00`, up to 14 hours, as seconds; nullopt for anything else.
 std::optional<int> OffsetSeconds(std::string_view name) {
-  constexpr int kMostMinutes = 14 * 60;
   if (name.size() != 6 || (name[0] != '+' && name[0] != '-') || name[3] != ':') return std::nullopt;
   for (const size_t i : {1, 2, 4, 5}) {
     if (name[i] < '0' || name[i] > '9') return std::nullopt;
   }
   const int minutes = (name[4] - '0') * 10 + (name[5] - '0');
   const int all = ((name[1] - '0') * 10 + (name[2] - '0')) * 60 + minutes;
-  if (minutes > 59 || all > kMostMinutes) return std::nullopt;
+  if (minutes > 59 || all > kMostOffsetMinutes) return std::nullopt;
   return (name[0] == '-' ? -60 : 60) * all;
 }
 
@@ -196,6 +196,8 @@ Zone::Zone() : name_("UTC"), zone_(absl::UTCTimeZone()) {}
 Zone::Zone(std::string name, absl::TimeZone zone)
     : name_(std::move(name)), id_(NameDigest(name_)), zone_(zone) {}
 
+uint32_t Zone::IdOf(std::string_view name) { return name == "UTC" ? 0 : NameDigest(name); }
+
 bool Zone::IsName(std::string_view name) { return IsZoneName(name); }
 
 std::optional<Zone> Zone::OfOffset(std::string_view name) {
@@ -203,6 +205,17 @@ std::optional<Zone> Zone::OfOffset(std::string_view name) {
   if (!seconds) return std::nullopt;
   if (*seconds == 0) return Zone();
   return Zone(std::string(name), absl::FixedTimeZone(*seconds));
+}
+
+std::vector<std::string> Zone::OffsetNames() {
+  std::vector<std::string> names;
+  for (int minutes = 0; minutes <= kMostOffsetMinutes; ++minutes) {
+    const std::string clock =
+        FormatCalendarStart({.minute = static_cast<uint16_t>(minutes)}, CalendarUnit::kDay);
+    names.push_back("+" + clock);
+    names.push_back("-" + clock);
+  }
+  return names;
 }
 
 Zone Zone::Missing(std::string_view name) {

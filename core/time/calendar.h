@@ -60,6 +60,10 @@ class Zone {
   // The zone of an offset from UTC, as `+08:00`, of at most 14 hours; UTC for none. Returns nullopt
   // for any other name.
   static std::optional<Zone> OfOffset(std::string_view name);
+  // All names that OfOffset() reads.
+  static std::vector<std::string> OffsetNames();
+  // The id() of the zone of this name.
+  static uint32_t IdOf(std::string_view name);
   // A zone for a stored name that a source lacks. It keeps the name, and its clocks show UTC.
   static Zone Missing(std::string_view name);
 

@@ -19,4 +19,16 @@ Zone* ZoneSource::FindStored(std::string_view name) {
   return &missing_.try_emplace(std::string(name), Zone::Missing(name)).first->second;
 }
 
+Zone* ZoneSource::FindId(uint32_t id) {
+  if (names_.empty()) {
+    names_.emplace(utc_.id(), utc_.name());
+    for (std::string& name : ListNames()) names_.try_emplace(Zone::IdOf(name), std::move(name));
+    for (std::string& name : Zone::OffsetNames()) {
+      names_.try_emplace(Zone::IdOf(name), std::move(name));
+    }
+  }
+  const auto found = names_.find(id);
+  return found == names_.end() ? nullptr : Find(found->second);
+}
+
 }  // namespace tally

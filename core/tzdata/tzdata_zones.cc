@@ -77,6 +77,13 @@ Zone* TzdataZones::FindNamed(std::string_view name) {
   return FindOrLoad(spelling.empty() ? owned : spelling);
 }
 
+std::vector<std::string> TzdataZones::ListNames() {
+  if (spellings_.empty()) spellings_ = ListSpellings();
+  std::vector<std::string> names;
+  for (const auto& [lower, name] : spellings_) names.push_back(name);
+  return names;
+}
+
 Zone* TzdataZones::FindOrLoad(const std::string& name) {
   if (name == "UTC") return &utc();
   if (const auto found = zones_.find(name); found != zones_.end()) return &found->second;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/time/zone_source.h"
 
@@ -24,6 +25,7 @@ class TzdataZones final : public ZoneSource {
   // is called only if tzdata has a file of this name, because abseil remembers every name that it
   // was asked for, and names come from clients.
   Zone* FindNamed(std::string_view name) override;
+  std::vector<std::string> ListNames() override;
   Zone* FindOrLoad(const std::string& name);
   // Returns the spelling in tzdata of a name in any case; empty if tzdata has no such name. The
   // first call lists the files of tzdata.

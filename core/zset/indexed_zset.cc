@@ -51,7 +51,7 @@ bool IndexedZSet::Erase(const MemberName& name) {
 }
 
 void IndexedZSet::ForEach(RankRange range, bool reverse,
-                          absl::FunctionRef<bool(std::string_view, double)> visit) const {
+                          absl::FunctionRef<bool(const ElementView&, double)> visit) const {
   order_.ForEach(range, reverse, [&](Handle handle) {
     return visit(store_.Text(handle).view(), store_.Score(handle));
   });
@@ -69,7 +69,7 @@ void IndexedZSet::EraseRange(RankRange range) {
 }
 
 uint64_t IndexedZSet::Scan(uint64_t cursor, size_t count,
-                           absl::FunctionRef<void(std::string_view, double)> visit) const {
+                           absl::FunctionRef<void(const ElementView&, double)> visit) const {
   return index_.Scan(cursor, count, [&](Handle handle) {
     visit(store_.Text(handle).view(), store_.Score(handle));
   });

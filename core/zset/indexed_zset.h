@@ -45,13 +45,13 @@ class IndexedZSet {
   size_t RankOf(const Position& position) const { return order_.RankOf(position); }
   // Calls visit(member, score) until it returns false. O(log n + visited).
   void ForEach(RankRange range, bool reverse,
-               absl::FunctionRef<bool(std::string_view, double)> visit) const;
+               absl::FunctionRef<bool(const ElementView&, double)> visit) const;
   // O(log n + range.size()).
   void EraseRange(RankRange range);
 
   // See HandleIndex::Scan.
   uint64_t Scan(uint64_t cursor, size_t count,
-                absl::FunctionRef<void(std::string_view, double)> visit) const;
+                absl::FunctionRef<void(const ElementView&, double)> visit) const;
 
   // Frees the memory of about `count` members; returns true when nothing is left. After the first
   // call the set may only be freed further or destroyed.

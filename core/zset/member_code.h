@@ -15,6 +15,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/bytes/counted_block.h"
 #include "core/bytes/number.h"
 
 namespace tally {
@@ -88,21 +89,21 @@ class MemberText {
   explicit MemberText(const char* encoded) {
     if (const std::optional<int64_t> number = EncodedNumber(encoded)) {
       const char* end = WriteInt64(digits_, *number);
-      view_ = {digits_, static_cast<size_t>(end - digits_)};
+      view_ = std::string_view(digits_, static_cast<size_t>(end - digits_));
     } else {
-      view_ = {encoded + 1, EncodedTag(encoded)};
+      view_ = std::string_view(encoded + 1, EncodedTag(encoded));
     }
   }
   // A text that is held elsewhere.
-  explicit MemberText(std::string_view text) : view_(text) {}
+  explicit MemberText(const ElementView& text) : view_(text) {}
   MemberText(const MemberText&) = delete;
   MemberText& operator=(const MemberText&) = delete;
 
-  std::string_view view() const { return view_; }
+  ElementView view() const { return view_; }
 
  private:
   char digits_[kMaxInt64Chars];
-  std::string_view view_;
+  ElementView view_;
 };
 
 }  // namespace tally

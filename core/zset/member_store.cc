@@ -8,17 +8,18 @@ namespace {
 // A long member's block: its length, then its bytes.
 using LongLength = uint64_t;
 
-char* LongBlock(const char* encoded) {
-  char* block = nullptr;
-  std::memcpy(&block, encoded + 1, sizeof(block));
-  return block;
+// The word of its ElementBlock.
+uintptr_t LongBlock(const char* encoded) {
+  uintptr_t word = 0;
+  std::memcpy(&word, encoded + 1, sizeof(word));
+  return word;
 }
 
 }  // namespace
 
 MemberStore::Handle MemberStore::Add(double score, const MemberName& name) {
   const bool is_inline = FitsInline(name);
-  const size_t encoded_bytes = is_inline ? EncodedBytes(name) : 1 + sizeof(char*);
+  const size_t encoded_bytes = is_inline ? EncodedBytes(name) : 1 + sizeof(uintptr_t);
   const Handle handle = slab_.Allocate(kScoreBytes + encoded_bytes);
   if (handle == Slab::kNull) return handle;
   SetScore(handle, score);
@@ -28,11 +29,12 @@ MemberStore::Handle MemberStore::Add(double score, const MemberName& name) {
     return handle;
   }
   const LongLength length = name.text.size();
-  char* block = new char[sizeof(length) + length];
-  std::memcpy(block, &length, sizeof(length));
-  name.text.copy(block + sizeof(length), length);
+  ElementBlock block(sizeof(length) + length);
+  std::memcpy(block.get(), &length, sizeof(length));
+  name.text.copy(block.get() + sizeof(length), length);
   *encoded = static_cast<char>(kLongTextTag);
-  std::memcpy(encoded + 1, &block, sizeof(block));
+  const uintptr_t word = block.Release();
+  std::memcpy(encoded + 1, &word, sizeof(word));
   ++long_members_;
   long_bytes_ += HeapBytes(sizeof(length) + length);
   return handle;
@@ -43,16 +45,19 @@ void MemberStore::Free(Handle handle) {
   if (EncodedTag(encoded) == kLongTextTag) {
     --long_members_;
     long_bytes_ -= HeapBytes(sizeof(LongLength) + LongText(encoded).size());
-    delete[] LongBlock(encoded);
+    ElementBlock::Adopt(LongBlock(encoded));
   }
   slab_.Free(handle);
 }
 
-std::string_view MemberStore::LongText(const char* encoded) {
-  const char* block = LongBlock(encoded);
+ElementView MemberStore::LongText(const char* encoded) {
+  ElementBlock block = ElementBlock::Adopt(LongBlock(encoded));
   LongLength length = 0;
-  std::memcpy(&length, block, sizeof(length));
-  return {block + sizeof(length), static_cast<size_t>(length)};
+  std::memcpy(&length, block.get(), sizeof(length));
+  const ElementView text({block.get() + sizeof(length), static_cast<size_t>(length)},
+                         block.block());
+  static_cast<void>(block.Release());
+  return text;
 }
 
 uint64_t MemberStore::Hash(Handle handle) const {

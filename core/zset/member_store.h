@@ -72,7 +72,7 @@ class MemberStore {
   static_assert(kScoreBytes + kMaxEncodedBytes <= Slab::kMaxRecordBytes);
 
   const char* Encoded(Handle handle) const { return slab_.At(handle) + kScoreBytes; }
-  static std::string_view LongText(const char* encoded);
+  static ElementView LongText(const char* encoded);
   uint64_t HashNumber(int64_t number) const {
     return XXH3_64bits_withSeed(&number, sizeof(number), seed_);
   }

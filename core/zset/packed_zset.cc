@@ -65,7 +65,7 @@ size_t PackedZSet::RankOf(const Position& position) const {
 }
 
 void PackedZSet::ForEach(RankRange range, bool reverse,
-                         absl::FunctionRef<bool(std::string_view, double)> visit) const {
+                         absl::FunctionRef<bool(const ElementView&, double)> visit) const {
   Check(range.begin <= range.end && range.end <= count_, "rank range");
   // An entry says only where the next one begins, so a reverse walk needs all positions first.
   absl::InlinedVector<const char*, 128> entries(range.size());

@@ -34,7 +34,7 @@ class PackedZSet {
   size_t RankOf(const Position& position) const;
   // Calls visit(member, score) until it returns false.
   void ForEach(RankRange range, bool reverse,
-               absl::FunctionRef<bool(std::string_view, double)> visit) const;
+               absl::FunctionRef<bool(const ElementView&, double)> visit) const;
   void EraseRange(RankRange range);
 
   size_t MemoryBytes() const;

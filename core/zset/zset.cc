@@ -143,7 +143,7 @@ std::pair<std::string, double> ZSet::PopMax() {
 }
 
 uint64_t ZSet::Scan(uint64_t cursor, size_t count,
-                    absl::FunctionRef<void(std::string_view, double)> visit) const {
+                    absl::FunctionRef<void(const ElementView&, double)> visit) const {
   if (const auto* large = std::get_if<Large>(&form_)) {
     return (*large)->Scan(cursor, count, visit);
   }

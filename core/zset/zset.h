@@ -36,7 +36,7 @@ class ZSet {
  public:
   // Receives (member, score); the member's bytes live only during the call. Returns false to stop.
   // Must not change the set.
-  using Visitor = absl::FunctionRef<bool(std::string_view, double)>;
+  using Visitor = absl::FunctionRef<bool(const ElementView&, double)>;
 
   // `seed` is the seed of the members' hash: random, and not known to clients, so that they cannot
   // choose members that collide.
@@ -87,7 +87,7 @@ class ZSet {
   // iteration is visited exactly once, whatever changes between the steps. A step visits `count`
   // elements, sometimes a few more; a small set is visited whole in one step.
   uint64_t Scan(uint64_t cursor, size_t count,
-                absl::FunctionRef<void(std::string_view, double)> visit) const;
+                absl::FunctionRef<void(const ElementView&, double)> visit) const;
 
   // The copy of a small set becomes large if it exceeds `limits`; that of a large set stays large.
   // O(n log n), because every member is hashed and put in order again.

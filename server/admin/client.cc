@@ -13,6 +13,7 @@
 #include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/command/help.h"
+#include "server/interfaces/command_runner.h"
 #include "server/state/client_name.h"
 #include "server/state/client_table.h"
 #include "server/state/client_text.h"
@@ -203,6 +204,27 @@ void ClientPause(ServerContext& context, const ClientParts& server) {
   context.reply.Ok();
 }
 
+// Does not end the wait of a client that is held back by CLIENT PAUSE: its command has not begun.
+void ClientUnblock(ServerContext& context, const ClientParts& server) {
+  std::string_view error;
+  if (context.args.size() > 4) {
+    return context.reply.Error(
+        "ERR unknown subcommand or wrong number of arguments for 'UNBLOCK'. Try CLIENT HELP.");
+  }
+  if (context.args.size() == 4) {
+    if (IsWord(context.args[3], "error")) {
+      error = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
+    } else if (!IsWord(context.args[3], "timeout")) {
+      return context.reply.Error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR");
+    }
+  }
+  const auto id = context.Int64Arg(2);
+  if (!id) return;
+  Client* const client = server.clients.Find(static_cast<uint64_t>(*id));
+  const bool unblocked = client != nullptr && server.runner->Unblock(*client, error);
+  context.reply.Integer(unblocked ? 1 : 0);
+}
+
 void ClientUnpause(ServerContext& context, const ClientParts& server) {
   server.pause = {};
   context.reply.Ok();
@@ -285,6 +307,8 @@ void ClientHelp(ServerContext& context) {
       "    Assign the name <name> to the current connection.",
       "SETINFO (LIB-NAME|LIB-VER) <text>",
       "    Tell the name or the version of the client's library.",
+      "UNBLOCK <clientid> [TIMEOUT|ERROR]",
+      "    Unblock the specified blocked client.",
       "TRACKING (ON|OFF) [REDIRECT <id>] [BCAST] [PREFIX <prefix> [...]]",
       "         [OPTIN] [OPTOUT] [NOLOOP]",
       "    Control server assisted client side caching.",
@@ -343,6 +367,9 @@ constexpr Command kSubcommands[] = {
      "[NOLOOP]"},
     {"trackinginfo", ClientTrackingInfo, 2, kOwn, kNoKeys,
      "Returns information about server-assisted client-side caching for the connection.", "6.2.0"},
+    {"unblock", Serve<ClientUnblock>, -3, kOthers, kNoKeys,
+     "Unblocks a client that is blocked by a command that waits.", "5.0.0",
+     "client-id:int [timeout_error<TIMEOUT|ERROR>]"},
     {"unpause", Serve<ClientUnpause>, 2, kOthers, kNoKeys, "Resumes processing commands.", "6.2.0"},
 };
 

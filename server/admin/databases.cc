@@ -6,6 +6,7 @@
 #include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/interfaces/persistence.h"
+#include "server/state/blocked_clients.h"
 #include "server/state/clock.h"
 #include "server/state/key_tracking.h"
 #include "server/state/watch_list.h"
@@ -64,6 +65,8 @@ void SwapDb(ServerContext& context, const DatabaseParts& server) {
     server.watches.TouchAll(*second, other, &one, context.now);
     server.persistence->BeforeSwap(*first, *second);
     one.Swap(other);
+    server.blocked.NoteReplaced(*first);
+    server.blocked.NoteReplaced(*second);
     if (one.size() > 0 || other.size() > 0) server.tracking.AllChanged();
   }
   context.CountChange();

@@ -14,6 +14,7 @@ namespace tally::server {
 class AclGuard;
 class AclLog;
 class AclUsers;
+class BlockedClients;
 class ClientTable;
 class Clock;
 class CommandRunner;
@@ -52,6 +53,7 @@ struct ClientParts {
   ClientTable& clients;
   KeyTracking& tracking;
   Pause& pause;
+  CommandRunner* const& runner;
 };
 
 struct ConfigParts {
@@ -77,6 +79,7 @@ struct DatabaseParts {
   const Clock& clock;
   WatchList& watches;
   KeyTracking& tracking;
+  BlockedClients& blocked;
   Persistence* const& persistence;
 };
 
@@ -146,6 +149,9 @@ struct AdminParts {
              HotKeysParts, IntrospectionParts, MemoryParts, ObservationParts, PubSubParts,
              ScriptingParts, ServerAdminParts, TransactionParts>
       families;
+  // For the commands of any family that wait.
+  const Clock& clock;
+  BlockedClients& blocked;
 };
 
 }  // namespace tally::server

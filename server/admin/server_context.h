@@ -25,6 +25,7 @@ class ServerContext final : public CommandContext {
 
   bool MayRead(std::string_view key) const override { return rights().MayRead(key); }
   bool MayReadEveryKey() const override { return rights().MayReadEveryKey(); }
+  bool WaitFor(Type type, Args keys, int64_t timeout_ms) override;
 
  private:
   template <auto kRun>

@@ -68,7 +68,7 @@ bool ParseScanOptions(CommandContext& context, size_t first, ScanTarget target,
 void ScanReply::AddDouble(double score) {
   std::string text;
   AppendDouble(text, score);
-  Add(text);
+  Add(std::string_view(text));
 }
 
 void ScanReply::Finish(uint64_t cursor) {

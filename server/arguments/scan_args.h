@@ -38,7 +38,7 @@ class ScanReply {
         cursors_(context.host.cursors),
         found_(elements_, context.reply.protocol()) {}
 
-  void Add(std::string_view element) {
+  void Add(const ElementView& element) {
     found_.Bulk(element);
     ++count_;
   }

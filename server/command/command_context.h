@@ -40,6 +40,8 @@ class CommandContext {
     // The memory that holds the arguments, if the call was received alone in memory of its own;
     // otherwise null.
     Text* request = nullptr;
+    // The command has waited for this key, which is there now; null if it has not waited.
+    const std::string_view* ready_key = nullptr;
   };
 
   CommandContext(CommandHost& host_in, ReplyBuilder& reply_in, const Call& call)
@@ -51,7 +53,8 @@ class CommandContext {
         database(call.database),
         replaying(call.replaying),
         fetched(call.fetched),
-        request_(call.request) {}
+        request_(call.request),
+        ready_key_(call.ready_key) {}
   virtual ~CommandContext() = default;
   CommandContext(const CommandContext&) = delete;
   CommandContext& operator=(const CommandContext&) = delete;
@@ -109,6 +112,18 @@ class CommandContext {
   std::optional<size_t> DatabaseArg(size_t index);
   std::optional<double> DoubleArg(size_t index, std::string_view error = kNotFloatError);
 
+  // For a command that waits until one of its keys gets a value of the type. KeysToTry returns the
+  // keys in which it must look: all of them, or after it has waited the one that is there now. If
+  // there is no such value it calls WaitFor and returns; it is run again later, with the same
+  // arguments. WaitFor returns false if the caller does not wait (a transaction, a script, a
+  // replay, or a host that has no clients): then the command must reply that there is nothing. A
+  // timeout of 0 never ends.
+  Args KeysToTry(Args keys) const { return ready_key_ == nullptr ? keys : Args(ready_key_, 1); }
+  virtual bool WaitFor(Type type, Args keys, int64_t timeout_ms) {
+    static_cast<void>(type), static_cast<void>(keys), static_cast<void>(timeout_ms);
+    return false;
+  }
+
   // Whether the call was received alone, in memory of its own.
   bool came_alone() const { return request_ != nullptr; }
   // Returns the argument in the memory of the request, without a copy. Returns an empty text if the
@@ -144,6 +159,9 @@ class CommandContext {
   uint64_t changes() const { return changes_; }
   bool logged() const { return logged_; }
 
+ protected:
+  bool has_waited() const { return ready_key_ != nullptr; }
+
  private:
   void NoteMiss(std::string_view key);
   template <typename T>
@@ -156,6 +174,7 @@ class CommandContext {
   }
 
   Text* request_;
+  const std::string_view* ready_key_;
   uint64_t changes_ = 0;
   bool logged_ = false;
 };

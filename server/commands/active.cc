@@ -4,11 +4,12 @@
 // A log may be read at any later time. So the logged calls have every option, and say when
 // something happened and by which clock this was judged (see EventTime):
 //   ACTIVE.CREATE key WINDOW d TZ zone KEEP d
-//   ACTIVE.TOUCH key id … AT t [NOW t [FORGET t]]
+//   ACTIVE.TOUCH key [id …] AT t [NOW t [FORGET t]]
 //   ACTIVE.FORGET key id …
-// FORGET follows if old days were deleted by another instant than NOW (see Place::forget_at). Only
-// a log has options after the ids; there AT always follows them. The first TOUCH creates the key
-// with the default options, in a replay too.
+// A TOUCH without ids sets back what lies after t (see AheadWalk). FORGET follows if old days were
+// deleted by another instant than NOW (see Place::forget_at). Only a log has options after the ids;
+// there AT always follows them. The first TOUCH creates the key with the default options, in a
+// replay too.
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -115,7 +116,7 @@ bool ReadLoggedInstants(CommandContext& context, TouchArgs& touch) {
   constexpr std::string_view kNames[] = {"AT", "NOW", "FORGET"};
   size_t logged = 0;
   for (size_t count = 1; count <= std::size(kNames); ++count) {
-    if (args.size() > 2 * count + 2 && args[args.size() - 2] == kNames[count - 1]) logged = count;
+    if (args.size() >= 2 * count + 2 && args[args.size() - 2] == kNames[count - 1]) logged = count;
   }
   const size_t end = args.size() - 2 * logged;
   for (size_t i = 0; i < logged; ++i) {

@@ -23,6 +23,7 @@ std::span<const CommandFamily> ValueFamilies() {
       {"set", "set", SetCommands()},
       {"set", "set", SetAlgebraCommands()},
       {"sorted-set", "sortedset", ZSetCommands()},
+      {"sorted-set", "sortedset", ZSetPopCommands()},
       {"sorted-set", "sortedset", ZSetRangeCommands()},
       {"sorted-set", "sortedset", ZSetAlgebraCommands()},
   };

@@ -29,6 +29,7 @@ std::span<const Command> HashCommands();
 std::span<const Command> SetCommands();
 std::span<const Command> SetAlgebraCommands();
 std::span<const Command> ZSetCommands();
+std::span<const Command> ZSetPopCommands();
 std::span<const Command> ZSetRangeCommands();
 std::span<const Command> ZSetAlgebraCommands();
 std::span<const Command> HitsCommands();

@@ -88,7 +88,7 @@ void HGetAll(CommandContext& context) {
   Value hash(Scratch(context));
   if (!hash.Read(context, context.args[1])) return;
   context.reply.Map(hash->size());
-  hash->ForEach([&](std::string_view field, std::string_view value) {
+  hash->ForEach([&](const ElementView& field, const ElementView& value) {
     context.reply.Bulk(field);
     context.reply.Bulk(value);
   });
@@ -98,14 +98,14 @@ void HKeys(CommandContext& context) {
   Value hash(Scratch(context));
   if (!hash.Read(context, context.args[1])) return;
   context.reply.Array(hash->size());
-  hash->ForEach([&](std::string_view field, std::string_view) { context.reply.Bulk(field); });
+  hash->ForEach([&](const ElementView& field, const ElementView&) { context.reply.Bulk(field); });
 }
 
 void HVals(CommandContext& context) {
   Value hash(Scratch(context));
   if (!hash.Read(context, context.args[1])) return;
   context.reply.Array(hash->size());
-  hash->ForEach([&](std::string_view, std::string_view value) { context.reply.Bulk(value); });
+  hash->ForEach([&](const ElementView&, const ElementView& value) { context.reply.Bulk(value); });
 }
 
 void HDel(CommandContext& context) {
@@ -197,7 +197,7 @@ void HScan(CommandContext& context) {
   ScanOptions options;
   if (!ParseScanOptions(context, 3, ScanTarget::kElements, options)) return;
   const uint64_t next =
-      hash->Scan(*cursor, options.count, [&](std::string_view field, std::string_view value) {
+      hash->Scan(*cursor, options.count, [&](const ElementView& field, const ElementView& value) {
         if (!options.Matches(field)) return;
         found.Add(field);
         found.Add(value);
@@ -211,7 +211,7 @@ void ReplyRandomFields(CommandContext& context, const Hash& hash, SampleCount wa
   const size_t count = wanted.distinct ? std::min(wanted.count, hash.size()) : wanted.count;
   const bool nested = with_values && reply.protocol() == 3;
   reply.Array(with_values && !nested ? count * 2 : count);
-  const auto show = [&](std::string_view field, std::string_view value) {
+  const auto show = [&](const ElementView& field, const ElementView& value) {
     if (nested) reply.Array(2);
     reply.Bulk(field);
     if (with_values) reply.Bulk(value);
@@ -227,7 +227,7 @@ void HRandField(CommandContext& context) {
   if (args.size() == 2) {
     if (!hash.Read(context, args[1])) return;
     if (!hash.exists()) return context.reply.Null();
-    return hash->Sample(context.host.random(), [&](std::string_view field, std::string_view) {
+    return hash->Sample(context.host.random(), [&](const ElementView& field, const ElementView&) {
       context.reply.Bulk(field);
     });
   }

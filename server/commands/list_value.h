@@ -26,7 +26,7 @@ inline List& CreateList(CommandContext& context, std::string_view key) {
 }
 
 inline void ReplyElement(ReplyBuilder& reply, const List& list, size_t i) {
-  list.ForEach(i, i + 1, [&](std::string_view text) {
+  list.ForEach(i, i + 1, [&](const ElementView& text) {
     reply.Bulk(text);
     return true;
   });

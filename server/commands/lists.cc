@@ -83,7 +83,7 @@ void LRange(CommandContext& context) {
   const auto [from, to] = list == nullptr ? Places{} : PlacesOf(*list, *start, *end);
   context.reply.Array(to - from);
   if (list == nullptr) return;
-  list->ForEach(from, to, [&](std::string_view text) {
+  list->ForEach(from, to, [&](const ElementView& text) {
     context.reply.Bulk(text);
     return true;
   });

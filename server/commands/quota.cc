@@ -105,14 +105,16 @@ bool AtOption(const QuotaArgs& args) { return args.At("at") || args.At("once"); 
 bool ReadOrder(QuotaArgs& args, QuotaOrder& order, std::vector<QuotaItem>& items) {
   if (!args.Read("user", order.user) || !args.Read("order", order.order)) return false;
   if (!args.Take("items")) return args.Missing("ITEMS");
-  do {
+  // A log has orders without items, which only set back (see quota_effects.h).
+  while (!args.replaying() || !args.done()) {
     if (!args.HasRoom("item", items.size())) return false;
     QuotaItem& item = items.emplace_back();
     if (!args.Read("sku", item.sku) || !args.Read("action", item.action) ||
         !args.ReadCount("qty", 1, item.qty)) {
       return false;
     }
-  } while (!args.done() && !AtOption(args));
+    if (args.done() || AtOption(args)) break;
+  }
   order.items = items;
   order.ts_ms = args.now();
   while (!args.done()) {

@@ -9,7 +9,8 @@
 //
 // An order that BUY has recorded is logged as RECORD, because the decision is made. An order that
 // BUY has not recorded is logged only if the retention has changed or the clock was set back
-// (QuotaBook::BuyResult::set_back), and is refused again.
+// (QuotaBook::BuyResult::set_back), and is refused again. A RECORD without items does nothing but
+// set back the user's purchases (see AheadWalk).
 #pragma once
 
 #include <string_view>

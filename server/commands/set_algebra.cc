@@ -41,7 +41,7 @@ void ForEachInAll(Operands operands, Visitor visit) {
   if (std::find(operands.begin(), operands.end(), nullptr) != operands.end()) return;
   std::sort(operands.begin(), operands.end(),
             [](const Set* a, const Set* b) { return a->size() < b->size(); });
-  operands[0]->ForEach([&](std::string_view member) {
+  operands[0]->ForEach([&](const ElementView& member) {
     const bool in_all = std::all_of(operands.begin() + 1, operands.end(),
                                     [&](const Set* other) { return other->Contains(member); });
     return !in_all || visit(member);
@@ -140,7 +140,7 @@ void SInter(CommandContext& context) {
   if (!ReadOperands(context, context.args.subspan(1), Access::kRead, operands)) return;
   const size_t mark = context.reply.BeginSet();
   size_t found = 0;
-  ForEachInAll(operands, [&](std::string_view member) {
+  ForEachInAll(operands, [&](const ElementView& member) {
     context.reply.Bulk(member);
     ++found;
     return true;

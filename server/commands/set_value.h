@@ -20,7 +20,7 @@ inline Set& StoreSet(CommandContext& context, std::string_view key, Set&& set) {
 
 inline void ReplyMembers(ReplyBuilder& reply, const Set& set) {
   reply.Set(set.size());
-  set.ForEach([&](std::string_view member) {
+  set.ForEach([&](const ElementView& member) {
     reply.Bulk(member);
     return true;
   });

@@ -78,12 +78,14 @@ void PopOne(CommandContext& context) {
   if (!context.Write(key, set)) return;
   if (set == nullptr) return context.reply.Null();
   std::string member;
-  set->Sample(context.host.random(), [&](std::string_view chosen) { member = chosen; });
+  set->Sample(context.host.random(), [&](const ElementView& chosen) {
+    member = chosen;
+    context.reply.Bulk(chosen);
+  });
   set->Erase(member);
   context.Changed(kEventSet, "spop", key);
   context.LogInstead({"SREM", key, member});
   if (set->empty()) context.RemoveEmpty(key);
-  context.reply.Bulk(member);
 }
 
 // Logs that the members were removed, in commands of about kEffectBytes: in one command they could
@@ -141,7 +143,7 @@ void SPop(CommandContext& context) {
 void SRandMember(CommandContext& context) {
   const Args args = context.args;
   Set* set = nullptr;
-  const auto show = [&](std::string_view member) { context.reply.Bulk(member); };
+  const auto show = [&](const ElementView& member) { context.reply.Bulk(member); };
   if (args.size() == 2) {
     if (!context.Read(args[1], set)) return;
     if (set == nullptr) return context.reply.Null();
@@ -185,7 +187,7 @@ void SScan(CommandContext& context) {
   if (set == nullptr) return found.Finish(0);
   ScanOptions options;
   if (!ParseScanOptions(context, 3, ScanTarget::kElements, options)) return;
-  const uint64_t next = set->Scan(*cursor, options.count, [&](std::string_view member) {
+  const uint64_t next = set->Scan(*cursor, options.count, [&](const ElementView& member) {
     if (options.Matches(member)) found.Add(member);
   });
   found.Finish(next);

@@ -17,7 +17,7 @@ ZSet* SetForWrite(CommandContext& context, std::string_view key) {
   return &keyspace.SetHeap(key, new ZSet(keyspace.seed()), kNoDeadline, context.now);
 }
 
-void ReplyScored(ReplyBuilder& reply, std::string_view member, double score) {
+void ReplyScored(ReplyBuilder& reply, const ElementView& member, double score) {
   if (reply.protocol() == 3) reply.Array(2);
   reply.Bulk(member);
   reply.Double(score);

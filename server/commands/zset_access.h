@@ -20,7 +20,7 @@ inline ZSetLimits LimitsOf(const ValueLimits& limits) {
 ZSet* SetForWrite(CommandContext& context, std::string_view key);
 
 // Replies a member with its score: two elements of a flat array in RESP2, a pair in RESP3.
-void ReplyScored(ReplyBuilder& reply, std::string_view member, double score);
+void ReplyScored(ReplyBuilder& reply, const ElementView& member, double score);
 // Replies the header of an array of `count` members, each with its score if `with_scores`.
 void ReplyHeader(ReplyBuilder& reply, size_t count, bool with_scores);
 

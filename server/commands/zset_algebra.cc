@@ -202,7 +202,7 @@ void ReplyOperation(CommandContext& context, Operation operation) {
   if (!ReadOptions(context, 2 + request.sources.size(), {weights, true, false}, request)) return;
   const auto result = Compute(context, request, operation);
   ReplyHeader(context.reply, result->size(), request.with_scores);
-  result->ForEach({0, result->size()}, false, [&](std::string_view member, double score) {
+  result->ForEach({0, result->size()}, false, [&](const ElementView& member, double score) {
     if (request.with_scores) {
       ReplyScored(context.reply, member, score);
     } else {

@@ -148,7 +148,7 @@ void ReplyRange(CommandContext& context, const RangeRequest& request) {
   if (set == nullptr) return context.reply.Array(0);
   const RankRange range = ApplyLimit(Resolve(*set, request), request);
   ReplyHeader(context.reply, range.size(), request.with_scores);
-  set->ForEach(range, request.reverse, [&](std::string_view member, double score) {
+  set->ForEach(range, request.reverse, [&](const ElementView& member, double score) {
     if (request.with_scores) {
       ReplyScored(context.reply, member, score);
     } else {
@@ -261,7 +261,7 @@ void ZScan(CommandContext& context) {
   uint64_t next = 0;
   if (set != nullptr) {
     const bool packed = set->encoding() == std::string_view("listpack");
-    next = set->Scan(*cursor, options.count, [&](std::string_view member, double score) {
+    next = set->Scan(*cursor, options.count, [&](const ElementView& member, double score) {
       if (!options.Matches(member)) return;
       found.Add(member);
       AddScore(found, score, packed);

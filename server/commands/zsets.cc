@@ -1,4 +1,5 @@
-// Sorted sets: members and their scores. Ranges are in zset_ranges.cc, unions in zset_algebra.cc.
+// Sorted sets: members and their scores. Those that pop are in zset_pops.cc, ranges in
+// zset_ranges.cc, unions in zset_algebra.cc.
 #include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
@@ -7,7 +8,6 @@
 #include <vector>
 
 #include "core/bytes/double_format.h"
-#include "server/arguments/counted_keys.h"
 #include "server/arguments/sample_args.h"
 #include "server/arguments/scan_args.h"
 #include "server/command/command_context.h"
@@ -205,74 +205,10 @@ void ReplyRank(CommandContext& context, bool reverse) {
 void ZRank(CommandContext& context) { ReplyRank(context, false); }
 void ZRevRank(CommandContext& context) { ReplyRank(context, true); }
 
-// Removes `count` members from one end and replies them flat, or each as a pair.
-void PopScored(CommandContext& context, ZSet& set, std::string_view key, size_t count, bool max,
-               bool pairs) {
-  for (size_t i = 0; i < count; ++i) {
-    const auto [member, score] = max ? set.PopMax() : set.PopMin();
-    if (pairs) context.reply.Array(2);
-    context.reply.Bulk(member);
-    context.reply.Double(score);
-  }
-  if (count > 0) context.Changed(kEventZset, max ? "zpopmax" : "zpopmin", key);
-  if (set.empty()) context.RemoveEmpty(key);
-}
-
-void Pop(CommandContext& context, bool max) {
-  const std::string_view key = context.args[1];
-  const bool counted = context.args.size() == 3;
-  if (context.args.size() > 3) return context.reply.Error(kSyntaxError);
-  std::optional<int64_t> count = 1;
-  if (counted) {
-    count = context.Int64ArgIn(2, 0, INT64_MAX, "ERR value is out of range, must be positive");
-    if (!count) return;
-  }
-  ZSet* set = nullptr;
-  if (!context.Write(key, set)) return;
-  if (set == nullptr || *count == 0) return context.reply.Array(0);
-  const size_t taken = std::min(set->size(), static_cast<size_t>(*count));
-  const bool pairs = counted && context.reply.protocol() == 3;
-  context.reply.Array(pairs ? taken : taken * 2);
-  PopScored(context, *set, key, taken, max, pairs);
-}
-
-void ZPopMin(CommandContext& context) { Pop(context, false); }
-void ZPopMax(CommandContext& context) { Pop(context, true); }
-
-// ZMPOP numkeys key … MIN|MAX [COUNT n]
-void ZMPop(CommandContext& context) {
-  const Args args = context.args;
-  const auto keys = context.Int64ArgIn(1, 1, INT64_MAX, "ERR numkeys should be greater than 0");
-  if (!keys) return;
-  if (static_cast<uint64_t>(*keys) > args.size() - 3) return context.reply.Error(kSyntaxError);
-  const size_t where = 2 + static_cast<size_t>(*keys);
-  const bool max = IsWord(args[where], "max");
-  if (!max && !IsWord(args[where], "min")) return context.reply.Error(kSyntaxError);
-  std::optional<int64_t> count;
-  for (size_t i = where + 1; i < args.size(); i += 2) {
-    if (count || i + 1 == args.size() || !IsWord(args[i], "count")) {
-      return context.reply.Error(kSyntaxError);
-    }
-    count = context.Int64ArgIn(i + 1, 1, INT64_MAX, "ERR count should be greater than 0");
-    if (!count) return;
-  }
-  for (const std::string_view key : args.subspan(2, static_cast<size_t>(*keys))) {
-    ZSet* set = nullptr;
-    if (!context.Write(key, set)) return;
-    if (set == nullptr) continue;
-    const size_t taken = std::min(set->size(), static_cast<size_t>(count.value_or(1)));
-    context.reply.Array(2);
-    context.reply.Bulk(key);
-    context.reply.Array(taken);
-    return PopScored(context, *set, key, taken, max, /*pairs=*/true);
-  }
-  context.reply.NullArray();
-}
-
 void ReplyDistinct(CommandContext& context, const ZSet& set, size_t count, bool with_scores) {
   const size_t taken = std::min(count, set.size());
   ReplyHeader(context.reply, taken, with_scores);
-  const auto reply_one = [&](std::string_view member, double score) {
+  const auto reply_one = [&](const ElementView& member, double score) {
     with_scores ? ReplyScored(context.reply, member, score) : context.reply.Bulk(member);
   };
   // Finding a few ranks costs less than a pass over all members.
@@ -283,7 +219,7 @@ void ReplyDistinct(CommandContext& context, const ZSet& set, size_t count, bool 
       const size_t rank = context.host.random() % set.size();
       if (!ranks.insert(rank).second) continue;
       const auto [member, score] = set.At(rank);
-      reply_one(member, score);
+      reply_one(std::string_view(member), score);
     }
     return;
   }
@@ -291,7 +227,7 @@ void ReplyDistinct(CommandContext& context, const ZSet& set, size_t count, bool 
   // algorithm S) visits the ranks in order and takes each with the same probability.
   size_t left = set.size();
   size_t wanted = taken;
-  set.ForEach({0, set.size()}, false, [&](std::string_view member, double score) {
+  set.ForEach({0, set.size()}, false, [&](const ElementView& member, double score) {
     if (context.host.random() % left-- < wanted) {
       --wanted;
       reply_one(member, score);
@@ -322,7 +258,7 @@ void ZRandMember(CommandContext& context) {
   for (size_t i = 0; i < wanted->count; ++i) {
     const auto [member, score] = set->At(context.host.random() % set->size());
     if (with_scores) {
-      ReplyScored(context.reply, member, score);
+      ReplyScored(context.reply, std::string_view(member), score);
     } else {
       context.reply.Bulk(member);
     }
@@ -330,7 +266,6 @@ void ZRandMember(CommandContext& context) {
 }
 
 constexpr KeyRange kOneKey{1, 1, 1};
-constexpr KeyRange kCountedKeys{0, 0, 0, kTakesFromKey};
 constexpr uint32_t kStore = kWrite | kDenyOom | kFast;
 
 constexpr Command kCommands[] = {
@@ -342,25 +277,8 @@ constexpr Command kCommands[] = {
      "Returns the number of members in a sorted set.", "1.2.0", "key#0"},
     {"zincrby", ZIncrBy, 4, kStore, kOneKey, "Increments the score of a member in a sorted set.",
      "1.2.0", "key#0 increment:int member"},
-    {"zmpop",
-     ZMPop,
-     -4,
-     kWrite | kMovableKeys,
-     kCountedKeys,
-     "Removes and returns members with the lowest "
-     "or highest scores from the first sorted set that is not empty.",
-     "7.0.0",
-     "numkeys:int key#0... where<MIN|MAX> [COUNT count:int]",
-     {},
-     FindFirstCountedKeys},
     {"zmscore", ZMScore, -3, kReadOnly | kFast, kOneKey,
      "Returns the scores of members in a sorted set.", "6.2.0", "key#0 member..."},
-    {"zpopmax", ZPopMax, -2, kWrite | kFast, OneKey(kTakesFromKey),
-     "Removes and returns the members with the highest scores from a sorted set.", "5.0.0",
-     "key#0 [count:int]"},
-    {"zpopmin", ZPopMin, -2, kWrite | kFast, OneKey(kTakesFromKey),
-     "Removes and returns the members with the lowest scores from a sorted set.", "5.0.0",
-     "key#0 [count:int]"},
     {"zrandmember", ZRandMember, -2, kReadOnly, kOneKey,
      "Returns random members from a sorted set.", "6.2.0",
      "key#0 [options(count:int [WITHSCORES])]"},

@@ -28,7 +28,12 @@ void CallRecorder::Record(const Client& client, const CommandTable::Item& item, 
   CommandStats& own = stats.by_command[item.id];
   ++own.calls;
   own.micros += static_cast<uint64_t>(micros);
-  own.durations.Add(static_cast<uint64_t>(micros));
+  NoteWhole(client, item, args, reply_begin, micros);
+}
+
+inline void CallRecorder::NoteWhole(const Client& client, const CommandTable::Item& item, Args args,
+                                    size_t reply_begin, int64_t micros) {
+  server_.stats.by_command[item.id].durations.Add(static_cast<uint64_t>(micros));
   if (IsError(client.output, reply_begin)) [[unlikely]]
     CountFailure(client, item, reply_begin);
   if (server_.hot_keys.active()) [[unlikely]]
@@ -42,6 +47,27 @@ void CallRecorder::Record(const Client& client, const CommandTable::Item& item, 
     server_.latency.Add((item.command->flags & kFast) != 0 ? "fast-command" : "command",
                         server_.clock.now_ms() / 1000, micros / 1000);
   }
+}
+
+void CallRecorder::RecordBlocked(const CommandTable::Item& item, int64_t micros) {
+  ++server_.stats.commands_processed;
+  server_.loop.NoteCommand(item.id, micros);
+  CommandStats& own = server_.stats.by_command[item.id];
+  ++own.calls;
+  own.micros += static_cast<uint64_t>(micros);
+}
+
+void CallRecorder::RecordAwaited(const Client& client, const BlockedCommand& command, Args args,
+                                 size_t reply_begin, int64_t micros) {
+  const CommandTable::Item& item = *command.item;
+  server_.loop.NoteCommand(item.id, micros);
+  server_.stats.by_command[item.id].micros += static_cast<uint64_t>(micros);
+  NoteWhole(client, item, args, reply_begin, command.micros + micros);
+}
+
+void CallRecorder::CountUnblocked(const CommandTable::Item& item, std::string_view error) {
+  ++server_.stats.by_command[item.id].failed;
+  if (!error.empty()) server_.stats.CountError(error);
 }
 
 void CallRecorder::CountFailure(const Client& client, const CommandTable::Item& item,

@@ -3,14 +3,19 @@
 #include <absl/strings/ascii.h>
 
 #include <algorithm>
+#include <memory>
+#include <vector>
 
 #include "core/bytes/str_cat.h"
+#include "server/acl/acl_check.h"
+#include "server/acl/acl_guard.h"
 #include "server/admin/server_context.h"
 #include "server/command/command_table.h"
 #include "server/command/usage.h"
 #include "server/effects/effect_stream.h"
 #include "server/log/log.h"
 #include "server/log/quoted.h"
+#include "server/state/blocked_clients.h"
 #include "server/state/client_table.h"
 #include "server/state/clock.h"
 #include "server/state/key_tracking.h"
@@ -53,16 +58,22 @@ bool Dispatcher::Execute(Client& client, Args args) {
       client.state.command.End();
     }
   }
-  client.last_active_ms = server_.clock.now_ms();
   if (client.tracking != nullptr) [[unlikely]] {
     const bool keeps = item != nullptr && (item->command->flags & kKeepsCaching) != 0;
     KeyTracking::EndRequest(client, keeps);
   }
-  if (client.reply_mode != ReplyMode::kOn) [[unlikely]]
+  FinishReply(client, reply_begin);
+  if (server_.blocked.has_ready() && !server_.effects.in_block()) [[unlikely]]
+    ServeReady();
+  return true;
+}
+
+inline void Dispatcher::FinishReply(Client& client, size_t reply_begin) {
+  client.last_active_ms = server_.clock.now_ms();
+  if (client.reply_mode != ReplyMode::kOn && !client.state.command.blocked()) [[unlikely]]
     ApplyReplyMode(client, reply_begin);
   if (!client.pushes.empty() || client.pushes.overflowed()) [[unlikely]]
     TakePushes(client);
-  return true;
 }
 
 const CommandTable::Item* Dispatcher::Resolve(Client& client, Args args) {
@@ -188,7 +199,12 @@ void Dispatcher::Run(Client& client, const CommandTable::Item& item, Args args) 
   if (client.tracking != nullptr) [[unlikely]]
     server_.tracking.NoteRead(client, item, args);
   last_micros_ = CycleMicros();
-  recorder_.Record(client, item, args, reply_begin, last_micros_ - begin);
+  if (client.blocked != nullptr) [[unlikely]] {
+    client.blocked->micros = last_micros_ - begin;
+    recorder_.RecordBlocked(item, last_micros_ - begin);
+  } else {
+    recorder_.Record(client, item, args, reply_begin, last_micros_ - begin);
+  }
   if ((item.command->flags & (kSkipMonitor | kAdmin)) == 0) {
     FeedMonitors(server_.clients, server_.clock, client, args);
   }
@@ -225,6 +241,65 @@ void Dispatcher::NoteChange(ServerContext& context) {
   std::vector<std::string_view> words(context.args.begin(), context.args.end());
   words[0] = context.item.command->name;
   server_.effects.Append(context.database, words);
+}
+
+bool Dispatcher::Unblock(Client& client, std::string_view error) {
+  if (client.blocked == nullptr) return false;
+  recorder_.CountUnblocked(*client.blocked->item, error);
+  EndWait(client, error);
+  return true;
+}
+
+void Dispatcher::TimeOut(Client& client) { EndWait(client, {}); }
+
+void Dispatcher::EndWait(Client& client, std::string_view error) {
+  const size_t reply_begin = client.output.size();
+  server_.blocked.Take(client);
+  error.empty() ? client.reply.NullArray() : client.reply.Error(error);
+  FinishReply(client, reply_begin);
+  server_.clients.MarkPending(client);
+}
+
+void Dispatcher::ServeReady() {
+  BlockedClients& blocked = server_.blocked;
+  while (blocked.has_ready()) {
+    const BlockedClients::Ready ready = blocked.TakeReady();
+    const Keyspace& keyspace = server_.engine.database(ready.database);
+    while (Client* const client = blocked.First(ready)) {
+      const Keyspace::Entry entry = keyspace.Peek(ready.key, server_.clock.now_ms());
+      if (!entry || entry.type() != ready.type) break;
+      RunBlocked(*client, ready.key);
+    }
+  }
+}
+
+void Dispatcher::RunBlocked(Client& client, std::string_view key) {
+  const std::unique_ptr<BlockedCommand> command = server_.blocked.Take(client);
+  if (client.finished()) return;
+  const CommandTable::Item& item = *command->item;
+  const std::vector<std::string_view> args(command->args.begin(), command->args.end());
+  const size_t reply_begin = client.output.size();
+  const int64_t begin = last_micros_;
+  client.state.command.Begin();
+  // The user's rights may have changed since the command began to wait.
+  const AclVerdict verdict = server_.guard.Check(client, item, args, "toplevel");
+  if (verdict.denial == AclDenial::kNone) {
+    ServerContext context(server_.host, server_.admin, client,
+                          {.item = item,
+                           .args = args,
+                           .database = command->database,
+                           .now = server_.clock.now_ms(),
+                           .ready_key = &key});
+    server_.tracking.set_author(client.id);
+    Call(context);
+  } else {
+    client.reply.Error(DenialError(verdict));
+  }
+  last_micros_ = CycleMicros();
+  recorder_.RecordAwaited(client, *command, args, reply_begin, last_micros_ - begin);
+  client.state.command.End();
+  FinishReply(client, reply_begin);
+  server_.clients.MarkPending(client);
 }
 
 void Dispatcher::TakePushes(Client& client) {

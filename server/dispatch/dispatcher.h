@@ -32,8 +32,12 @@ class Dispatcher final : public CommandRunner {
     return batch_micros();
   }
 
+  // Also runs the commands that waited for the keys which this one has created.
   bool Execute(Client& client, Args args) override;
   void RejectUnknown(Client& client, Args args) override;
+  bool Unblock(Client& client, std::string_view error) override;
+  // Replies to a blocked client whose time is over.
+  void TimeOut(Client& client);
 
   // These run a command without the checks that only a request needs: for EXEC, for a script, and
   // for the log.
@@ -57,6 +61,12 @@ class Dispatcher final : public CommandRunner {
   std::string HelpHint(std::string_view word) const;
   void Queue(Client& client, const CommandTable::Item& item, Args args);
   static void TakePushes(Client& client);
+  // Called after a reply, which begins at `reply_begin` of the client's output.
+  void FinishReply(Client& client, size_t reply_begin);
+  // Runs the commands that wait for keys which are there now. Who waits longest is served first.
+  void ServeReady();
+  void RunBlocked(Client& client, std::string_view key);
+  void EndWait(Client& client, std::string_view error);
   void ApplyReplyMode(Client& client, size_t reply_begin);
 
   Services& server_;

@@ -15,6 +15,7 @@ namespace tally::server {
 class AclGuard;
 class AclLog;
 class AclUsers;
+class BlockedClients;
 class ClientTable;
 class Clock;
 class CommandRunner;
@@ -59,6 +60,7 @@ struct Services {
   PubSub& pubsub;
   WatchList& watches;
   KeyTracking& tracking;
+  BlockedClients& blocked;
   KeyEventFeed& key_events;
   EffectStream& effects;
   Slowlog& slowlog;

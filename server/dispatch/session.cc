@@ -11,6 +11,7 @@
 #include "server/command/command_context.h"
 #include "server/config/config.h"
 #include "server/log/log.h"
+#include "server/state/blocked_clients.h"
 #include "server/state/client_table.h"
 #include "server/state/clock.h"
 #include "server/state/key_tracking.h"
@@ -31,6 +32,10 @@ constexpr size_t kLongestRead = 1024 * 1024;
 // it holds, and memory that was never written costs nothing yet. Its size still depends on the
 // bytes received, whatever length the client declared.
 constexpr size_t kLongArgumentGrowth = 8;
+
+// Who has sent this much of an argument gets room for all of it: to copy more than this would stop
+// everybody for milliseconds.
+constexpr size_t kMostCopied = 4 * 1024 * 1024;
 
 // A Run that leaves more output than this, or takes longer, is heavy.
 constexpr size_t kHeavyBytes = 16 * 1024;
@@ -61,6 +66,7 @@ Session::~Session() {
   server_.watches.UnwatchAll(client_);
   server_.pubsub.Forget(client_);
   server_.tracking.Stop(client_);
+  server_.blocked.Take(client_);
   server_.clients.Remove(client_);
 }
 
@@ -87,8 +93,10 @@ std::span<char> Session::LongArgumentRoom(size_t most) {
     return {};
   const size_t received = buffer_.size();
   if (buffer_.capacity() < received + most) {
-    const size_t roomy = std::max(received + most, received * kLongArgumentGrowth);
-    buffer_.Reserve(std::min(received + parser_.wanted(), roomy));
+    const size_t end = received + parser_.wanted();
+    const size_t roomy = std::min(received * kLongArgumentGrowth, kMostCopied);
+    buffer_.Reserve(received >= kMostCopied ? end
+                                            : std::min(end, std::max(received + most, roomy)));
   }
   const size_t room = buffer_.capacity() - received;
   const size_t size = std::min({room, parser_.wanted(), kLongestRead});
@@ -177,6 +185,11 @@ Session::Progress Session::RunCommands(std::string_view bytes, std::optional<Par
     const bool buffered = !buffer_.empty();
     const Progress batch = RunBatch(share);
     all.done += batch.done;
+    if (client_.state.command.blocked()) {
+      // The requests after a command that waits are run when it has got its reply.
+      all.left = all.done < bytes.size();
+      break;
+    }
     all.left = batch.left || (commands >= share.commands && all.done < bytes.size());
     if (buffered && buffer_.empty()) {
       // A value has taken over the buffer, and the next command may change that value. So the rest
@@ -203,7 +216,7 @@ Session::Progress Session::RunBatch(const TurnShare& share) {
                  !dispatcher_.Execute(client_, parser_.args_of(request));
     if (batch.left) break;
     batch.done += request.consumed;
-    if (finished()) break;
+    if (finished() || client_.state.command.blocked()) break;
   }
   client_.request = nullptr;
   client_.fetched_command = nullptr;
@@ -242,7 +255,7 @@ void Session::FetchAhead() {
 bool Session::CheckDeadlines() {
   const int64_t limit_ms = server_.config.timeout * int64_t{1000};
   return limit_ms > 0 && server_.clock.now_ms() - client_.last_active_ms > limit_ms &&
-         !client_.subscribed() && !client_.monitor;
+         !client_.subscribed() && !client_.monitor && client_.blocked == nullptr;
 }
 
 void Session::LimitQuery(size_t unfinished) {

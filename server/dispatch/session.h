@@ -36,7 +36,8 @@ class Session final : public Conversation {
   bool has_backlog() const { return client_.state.requests.has_backlog(); }
   void Hold() override;
   bool heavy() const override { return heavy_; }
-  // Whether the client was idle for longer than `timeout`. Never true for subscribers and monitors.
+  // Whether the client was idle for longer than `timeout`. Never true for subscribers, monitors and
+  // blocked clients.
   bool CheckDeadlines() override;
 
   // Whether the connection closes when its output has been sent, or is closed.

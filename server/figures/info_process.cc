@@ -14,6 +14,7 @@
 #include "server/figures/info_rows.h"
 #include "server/interfaces/process.h"
 #include "server/memory/memory_usage.h"
+#include "server/state/blocked_clients.h"
 #include "server/state/client_table.h"
 #include "server/state/client_text.h"
 #include "server/state/clock.h"
@@ -88,9 +89,9 @@ void AddClientsRows(const ServerFigures& server, InfoRows& rows) {
   rows.Row("maxclients", server.config.maxclients);
   rows.Row("client_recent_max_input_buffer", input);
   rows.Row("client_recent_max_output_buffer", output);
-  rows.Row("blocked_clients", postponed);
+  rows.Row("blocked_clients", postponed + server.blocked.clients());
   rows.Row("tracking_clients", server.tracking.clients());
-  rows.Row("clients_in_timeout_table", 0);
+  rows.Row("clients_in_timeout_table", server.blocked.with_deadline());
 }
 
 void AddMemoryRows(const ServerFigures& server, InfoRows& rows) {

@@ -11,6 +11,7 @@ class Engine;
 
 namespace tally::server {
 
+class BlockedClients;
 class ClientTable;
 class Clock;
 class CommandTable;
@@ -36,6 +37,7 @@ struct ServerFigures {
   const ClientTable& clients;
   const PubSub& pubsub;
   const KeyTracking& tracking;
+  const BlockedClients& blocked;
   const LoopStats& loop;
   const HotKeys& hot_keys;
   MemoryMeter& memory;      // takes a sample when it is asked

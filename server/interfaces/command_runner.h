@@ -1,6 +1,8 @@
 // Runs commands for other parts of the server: transactions, scripts, HTTP and the log.
 #pragma once
 
+#include <string_view>
+
 #include "server/command/command_table.h"
 #include "server/state/client.h"
 
@@ -26,6 +28,9 @@ class CommandRunner {
   // Replies the error for a request that is no command. Unlike Execute it never closes the
   // connection of a client that sends what a browser would send to the port of RESP.
   virtual void RejectUnknown(Client& client, Args args) = 0;
+  // Ends the wait of a client's command: the client gets `error`, or, if that is empty, the reply
+  // of a command whose time is over. Returns false if no command of the client waits.
+  virtual bool Unblock(Client& client, std::string_view error) = 0;
   // Returns the microseconds since the batch began, whatever has used them. The next command is
   // timed from now on.
   virtual int64_t MeasureBatch() = 0;

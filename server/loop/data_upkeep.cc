@@ -14,7 +14,7 @@ namespace {
 // The time that expiry and reclaiming may take of one turn.
 constexpr int64_t kSliceMicros = 1000;
 constexpr size_t kReclaimedTogether = 256;
-// The time that sweeping quota books may take of one tick.
+// The time that all of Sweep() may take of one tick.
 constexpr int64_t kSweepMicros = 500;
 
 }  // namespace
@@ -40,8 +40,9 @@ void DataUpkeep::Slice() {
 void DataUpkeep::Sweep() {
   if (!MayExpire()) return;
   const int64_t begin = Clock::MonotonicMicros();
-  server_.engine.SweepSome(server_.clock.now_ms(),
-                           [&] { return Clock::MonotonicMicros() - begin < kSweepMicros; });
+  const auto more = [&] { return Clock::MonotonicMicros() - begin < kSweepMicros; };
+  server_.engine.SweepSome(server_.clock.now_ms(), more);
+  while (set_back_.goes_on() && more()) set_back_.Next();
 }
 
 }  // namespace tally::server

@@ -4,6 +4,7 @@
 
 #include "server/effects/effect_stream.h"
 #include "server/interfaces/persistence.h"
+#include "server/state/blocked_clients.h"
 #include "server/state/key_event_feed.h"
 #include "server/state/stats.h"
 
@@ -22,7 +23,9 @@ void KeyspaceObserver::OnExpired(Keyspace& keyspace, std::string_view key) {
   server_.key_events.Expired(database, key);
 }
 
-void KeyspaceObserver::OnCreated(Keyspace& keyspace, std::string_view key) {
+void KeyspaceObserver::OnCreated(Keyspace& keyspace, Type type, std::string_view key) {
+  if (!server_.blocked.empty()) [[unlikely]]
+    server_.blocked.NoteCreated({server_.engine.IndexOf(keyspace), type, key});
   if (!server_.key_events.wants(kEventNew)) return;
   server_.key_events.Notify(kEventNew, "new", server_.engine.IndexOf(keyspace), key);
 }

@@ -1,5 +1,6 @@
 // Passes on what the keyspaces report: expired keys to the stream of effects and the key events,
-// new keys to the key events, and values that are about to change to the snapshot under way.
+// new keys to the key events and to the clients that wait for them, and values that are about to
+// change to the snapshot under way.
 #pragma once
 
 #include <string_view>
@@ -21,7 +22,7 @@ class KeyspaceObserver : private Keyspace::Observer {
   void OnExpired(Keyspace& keyspace, std::string_view key) override;
 
  private:
-  void OnCreated(Keyspace& keyspace, std::string_view key) override;
+  void OnCreated(Keyspace& keyspace, Type type, std::string_view key) override;
   void BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment, std::string_view key,
                     const Keyspace::Entry& entry) override;
   void BeforeValueChange(void* value, ByteRange bytes) override;

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <new>
 
-#include "core/mem/blocks.h"
+#include "core/bytes/blocks.h"
 #include "server/module/module_api.h"
 
 namespace tally::module {

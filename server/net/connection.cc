@@ -28,6 +28,7 @@ void Connection::OnEvent(DescriptorEvent event) {
   // TLS may have to write before it can go on reading, and the other way round.
   if (stream_.is_tls()) readable = writable = readable || writable;
   if (readable) state().socket.Edge(hung_up);
+  EndIfNobodyWaits();
   if (writable && state().output.Unblock()) server_.clients.MarkPending(client());
   EnqueueIfReady();
 }
@@ -47,7 +48,15 @@ void Connection::Run(const TurnShare& share) {
   state().place.Begin();
   if (state().MayBeServed()) conversation_->Run(share);
   state().place.End();
+  EndIfNobodyWaits();
   EnqueueIfReady();
+}
+
+// A client whose command waits is not read, so that a read would not find the end of its stream.
+void Connection::EndIfNobodyWaits() {
+  if (!ending() || !state().command.blocked()) return;
+  state().end.Finish();
+  server_.clients.MarkPending(client());
 }
 
 void Connection::EnqueueIfReady() {

@@ -88,6 +88,8 @@ class Connection final : public Transport,
   ConnectionState& state() { return client().state; }
   const ConnectionState& state() const { return client().state; }
   void EnqueueIfReady();
+  // Ends the connection if a command of the client waits and its peer sends no more.
+  void EndIfNobodyWaits();
   Stream::Sent SendSome(size_t most);
 
   Stream stream_;

@@ -43,6 +43,7 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
       persistence_(state_.for_persistence, dispatcher_, files_),
       keyspace_observer_(state_),
       slice_timer_(poller_, [this] { slice_timer_runs_ = false; }),
+      blocked_timeouts_(poller_, state_, dispatcher_),
       turn_clock_(state_.clock, state_.loop),
       queue_(state_, dispatcher_),
       site_(Routes(), state_.clients),
@@ -129,6 +130,7 @@ bool Server::SliceIsDue() {
 void Server::EndTurn() {
   data_upkeep_.Slice();
   state_.tracking.FinishTurn();
+  blocked_timeouts_.Schedule();
   turn_clock_.EndPart(TurnPart::kUpkeep);
   const absl::Status logged = persistence_.FlushTurn();
   turn_clock_.EndPart(TurnPart::kLog);

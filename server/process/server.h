@@ -15,6 +15,7 @@
 #include "server/dispatch/dispatcher.h"
 #include "server/durability/aof_persistence.h"
 #include "server/http/http_site.h"
+#include "server/loop/blocked_timeouts.h"
 #include "server/loop/client_limits.h"
 #include "server/loop/client_output.h"
 #include "server/loop/data_upkeep.h"
@@ -80,6 +81,7 @@ class Server : private Process {
   // Ends the wait of a turn in which nothing happens, for the next slice of a rewrite.
   Timer slice_timer_;
   bool slice_timer_runs_ = false;
+  BlockedTimeouts blocked_timeouts_;
   TurnClock turn_clock_;
   TurnQueue queue_;
   HttpSite site_;

@@ -44,6 +44,7 @@ ServerFigures FiguresOf(Services& all) {
           .clients = all.clients,
           .pubsub = all.pubsub,
           .tracking = all.tracking,
+          .blocked = all.blocked,
           .loop = all.loop,
           .hot_keys = all.hot_keys,
           .memory = all.memory,
@@ -78,11 +79,11 @@ HttpParts HttpPartsOf(Services& all) {
 AdminParts AdminPartsOf(Services& all, const ScriptParts& for_scripts) {
   return {
       {AclParts{all.commands, all.config, all.log, all.users, all.acl_log, all.clients},
-       ClientParts{all.users, all.clients, all.tracking, all.pause},
+       ClientParts{all.users, all.clients, all.tracking, all.pause, all.runner},
        ConfigParts{all.config, all.config_path, all.log, all.users, all.stats, all.loop,
                    all.process},
        ConnectionParts{all.users, all.guard, all.clients, all.pubsub, all.watches, all.tracking},
-       DatabaseParts{all.clock, all.watches, all.tracking, all.persistence},
+       DatabaseParts{all.clock, all.watches, all.tracking, all.blocked, all.persistence},
        DebugParts{all.config, all.clock, all.active_expire, all.tracking, all.persistence},
        HotKeysParts{all.hot_keys}, IntrospectionParts{all.commands},
        MemoryParts{all.config, all.memory, all.clients, all.hot_keys},
@@ -91,7 +92,9 @@ AdminParts AdminPartsOf(Services& all, const ScriptParts& for_scripts) {
        ScriptingParts{all.clock, all.log, all.clients, all.evictor, all.scripts, for_scripts},
        ServerAdminParts{all.figures, all.log, all.clients, all.loading, all.script_busy,
                         all.persistence, all.process},
-       TransactionParts{all.guard, all.watches, all.effects, all.runner}}};
+       TransactionParts{all.guard, all.watches, all.effects, all.runner}},
+      all.clock,
+      all.blocked};
 }
 
 void FollowClock(Services& all, bool jumped) {
@@ -150,6 +153,7 @@ ServerState::ServerState(const CommandTable& commands_in, Engine& engine_in, Con
                .pubsub = owned.pubsub,
                .watches = owned.watches,
                .tracking = owned.tracking,
+               .blocked = owned.blocked,
                .key_events = owned.key_events,
                .effects = owned.effects,
                .slowlog = owned.slowlog,

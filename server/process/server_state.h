@@ -23,6 +23,7 @@
 #include "server/memory/evictor.h"
 #include "server/memory/memory_usage.h"
 #include "server/script/script_parts.h"
+#include "server/state/blocked_clients.h"
 #include "server/state/client_table.h"
 #include "server/state/clock.h"
 #include "server/state/hot_keys.h"
@@ -52,6 +53,7 @@ struct OwnedServices {
   PubSub pubsub{clients};
   WatchList watches;
   KeyTracking tracking;
+  BlockedClients blocked;
   KeyEventFeed key_events{watches, tracking, pubsub};
   EffectStream effects;
   Slowlog slowlog;

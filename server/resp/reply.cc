@@ -109,6 +109,12 @@ void ReplyBuilder::Bulk(const SharedBytes& value) {
   output_.Append(kCrLf);
 }
 
+void ReplyBuilder::Bulk(const ElementView& element) {
+  if (element.shareable()) [[unlikely]]
+    return Bulk(SharedBytes(element));
+  Bulk(std::string_view(element));
+}
+
 void ReplyBuilder::BulkInteger(int64_t value) { Bulk(Int64Text(value).view()); }
 
 void ReplyBuilder::Verbatim(std::string_view format, std::string_view text) {

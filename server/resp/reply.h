@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/bytes/byte_blocks.h"
+#include "core/bytes/counted_block.h"
 
 namespace tally::server {
 
@@ -37,6 +38,7 @@ class ReplyBuilder {
   void Bulk(std::string_view value);
   // The same, but shares the bytes; only short values are copied.
   void Bulk(const SharedBytes& value);
+  void Bulk(const ElementView& element);
   void BulkInteger(int64_t value);
   // Text with a three-letter format ("txt", "mkd") in RESP3, a bulk string in RESP2.
   void Verbatim(std::string_view format, std::string_view text);

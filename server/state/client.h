@@ -13,6 +13,7 @@
 #include "core/bytes/byte_blocks.h"
 #include "server/command/command_table.h"
 #include "server/resp/reply.h"
+#include "server/state/blocked_command.h"
 #include "server/state/connection_state.h"
 #include "server/state/tracking.h"
 
@@ -99,7 +100,8 @@ struct Client {
   absl::flat_hash_set<std::string> channels;
   absl::flat_hash_set<std::string> patterns;
   absl::flat_hash_set<std::string> shard_channels;
-  std::unique_ptr<Tracking> tracking;  // null if the client does not track keys
+  std::unique_ptr<Tracking> tracking;       // null if the client does not track keys
+  std::unique_ptr<BlockedCommand> blocked;  // null unless its command waits
   bool monitor = false;
   bool takes_events = false;  // an HTTP client that EventStreams holds
   bool no_evict = false;

@@ -10,6 +10,7 @@ std::string FlagsOf(const Client& client) {
   if (client.monitor) flags += 'O';
   if (client.subscribed()) flags += 'P';
   if (client.transaction.active) flags += 'x';
+  if (client.state.command.blocked() || client.state.command.postponed()) flags += 'b';
   if (client.tracking != nullptr) {
     flags += 't';
     if (client.tracking->redirect_broken) flags += 'R';
@@ -49,7 +50,7 @@ size_t ListedOutput(const Client& client) {
 
 size_t ClientMemory(const Client& client) {
   return sizeof(Client) + client.output.heap_bytes() + client.query_bytes +
-         client.transaction.queued_bytes;
+         client.transaction.queued_bytes + (client.blocked == nullptr ? 0 : client.blocked->bytes);
 }
 
 void AppendClientLine(std::string& out, const Client& client, int64_t now_ms) {

@@ -87,27 +87,42 @@ class CommandProgress {
     kNone,
     kPostponed,  // waits for the end of CLIENT PAUSE
     kRunning,    // the client is not read, run or sent to meanwhile
+    kBlocked,    // waits for a key: its reply comes later, and nothing is read or run until then
   };
 
   bool postponed() const { return state_ == State::kPostponed; }
   bool running() const { return state_ == State::kRunning; }
+  bool blocked() const { return state_ == State::kBlocked; }
+
+  State state() const { return state_; }
 
   void Postpone() {
-    Check(!running(), "a command that runs is not postponed");
+    Check(!running() && !blocked(), "a command that has begun is not postponed");
     state_ = State::kPostponed;
   }
   // The command waits no more: it is run, queued or refused.
   void Admit() {
-    Check(!running(), "a client's commands run one after the other");
+    Check(!running() && !blocked(), "a client's commands run one after the other");
     state_ = State::kNone;
   }
   void Begin() {
     Check(state_ == State::kNone, "a command that may run begins");
     state_ = State::kRunning;
   }
-  void End() {
-    Check(running(), "a command ends that has begun");
+  // The command that runs will wait.
+  void Block() {
+    Check(running(), "a command blocks while it runs");
+    state_ = State::kBlocked;
+  }
+  // The wait is over: the command may begin again, or has got its reply.
+  void Unblock() {
+    Check(blocked(), "a wait ends that has begun");
     state_ = State::kNone;
+  }
+  // The handler of the command is through.
+  void End() {
+    Check(running() || blocked(), "a command ends that has begun");
+    if (running()) state_ = State::kNone;
   }
 
  private:
@@ -212,8 +227,9 @@ struct ConnectionState {
   OutputProgress output;
   ConnectionEnd end;
 
-  // Nothing is read or run while output is left. This is the backpressure on the peer.
-  bool MayBeServed() const { return end.open() && output.clear(); }
+  // Nothing is read or run while output is left, or a command waits. This is the backpressure on
+  // the peer.
+  bool MayBeServed() const { return end.open() && output.clear() && !command.blocked(); }
   // Whether a read is allowed and would find something. Kept requests are run first.
   bool WantsInput() const { return MayBeServed() && requests.idle() && socket.readable(); }
   // Whether the connection must be put into the queue.

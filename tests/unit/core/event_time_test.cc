@@ -20,6 +20,7 @@ namespace {
 
 constexpr int64_t kBegin = 1'795'230'400'000;
 constexpr int64_t kHourMs = 3'600'000;
+constexpr int64_t kDayMs = 24 * kHourMs;
 constexpr int64_t kPeriodMs = 2'000;
 constexpr int64_t kCap = 5;
 
@@ -70,13 +71,20 @@ struct Watched {
   test::NaiveKey naive;
   // The instants that were counted since the key came to be or the clock was set back, in order.
   std::vector<int64_t> counted;
-  // Of FIXED: its windows are laid from the first hit that the one before does not hold.
+  // Of FIXED and LOCKOUT: windows are laid from the first hit that the one before does not hold.
   int64_t opened = -kHourMs;
   int64_t held = 0;
+  // Of LOCKOUT: the begin of the last window or block, and when that ends. After the clock was set
+  // back nobody knows, until the key is new.
+  int64_t begun = 0;
+  int64_t blocked_until = 0;
+  bool is_exact = true;
 
   void Forget() {
     counted.clear();
     opened = -kHourMs;
+    begun = blocked_until = 0;
+    is_exact = true;
   }
 };
 
@@ -94,6 +102,17 @@ class Clients {
     Watch(LimitRule::Calendar(5, CalendarUnit::kSecond, utc_), 1'000);
     Watch(LimitRule::Calendar(5, CalendarUnit::kHour, utc_), kHourMs);
     Watch(LimitRule::Base(3, 2, kPeriodMs, utc_), kPeriodMs);
+    Watch(LimitRule::Fixed(5, kPeriodMs, kBegin + 777), kPeriodMs);
+    Watch(LimitRule::Fixed(2, kHourMs, 0), kHourMs);
+    Watch(LimitRule::Calendar(9, CalendarUnit::kDay, offset_, {.minute = 20 * 60}), kDayMs);
+    Watch(LimitRule::Calendar(9, CalendarUnit::kWeek, utc_, {.day = 6}), 7 * kDayMs);
+    Watch(LimitRule::Calendar(9, CalendarUnit::kMonth, offset_, {.minute = 600, .day = 30}),
+          31 * kDayMs);
+    Watch(LimitRule::Base(3, 2, kPeriodMs, offset_, {.minute = 20 * 60}), kPeriodMs);
+    Watch(LimitRule::Lockout(3, kPeriodMs, {.first_ms = 5'000}), 5'000);
+    Watch(LimitRule::Lockout(5, kPeriodMs,
+                             {.first_ms = 1'000, .factor = 1'500, .most_ms = kHourMs / 60}),
+          kHourMs / 60);
     for (Client& client : clients_) Change(client);
     follower_->engine.set_expiring(false);
   }
@@ -131,9 +150,9 @@ class Clients {
 
   void PassTime() {
     if (random_.OneIn(20'000)) {
-      now_ += random_.Between(0, 400 * 24 * kHourMs);
+      now_ += random_.Between(0, 400 * kDayMs);
     } else if (random_.OneIn(5'000)) {
-      SetClockBack(random_.Between(1, random_.OneIn(2) ? 3'000 : 30 * 24 * kHourMs));
+      SetClockBack(random_.Between(1, random_.OneIn(2) ? 3'000 : 30 * kDayMs));
     } else if (random_.OneIn(2'000)) {
       now_ += random_.Between(0, 2 * kHourMs);
     } else {
@@ -145,6 +164,7 @@ class Clients {
     for (Watched& one : watched_) {
       Expire(one.key);
       one.counted.clear();
+      one.is_exact = false;
     }
     Expire("hits");
     hits_.clear();
@@ -211,7 +231,11 @@ class Clients {
     if (!naive.allowed) return;
     const int64_t e = std::max(request.time.at, one.counted.empty() ? 0 : one.counted.back());
     one.counted.push_back(e);
-    RequireFewEnough(one, e);
+    if (one.rule.algorithm == LimitAlgorithm::kLockout) {
+      if (one.is_exact) RequireNoBlock(one, std::max(request.time.at, one.begun));
+    } else {
+      RequireFewEnough(one, e);
+    }
     // The hit itself lives until then.
     if (one.rule.algorithm == LimitAlgorithm::kSliding) {
       REQUIRE(primary_->keyspace().Peek(one.key).deadline() == now_ + one.rule.period_ms);
@@ -221,6 +245,25 @@ class Clients {
 
   static int64_t CountAfter(const std::vector<int64_t>& instants, int64_t after) {
     return instants.end() - std::upper_bound(instants.begin(), instants.end(), after);
+  }
+
+  // In one that the first hit opens, which the window before does not hold.
+  static void RequireInWindow(Watched& one, int64_t e) {
+    if (e >= one.opened + one.rule.period_ms) {
+      one.opened = e;
+      one.held = 0;
+    }
+    REQUIRE(++one.held <= one.rule.limit);
+  }
+
+  static void RequireNoBlock(Watched& one, int64_t e) {
+    REQUIRE(e >= one.blocked_until);
+    RequireInWindow(one, e);
+    one.begun = std::max(one.begun, one.opened);
+    if (one.held < one.rule.limit) return;
+    one.opened = e - one.rule.period_ms;
+    one.begun = e;
+    one.blocked_until = e + one.rule.block.first_ms;
   }
 
   static void RequireFewEnough(Watched& one, int64_t e) {
@@ -244,11 +287,12 @@ class Clients {
         break;
       }
       case LimitAlgorithm::kFixed:
-        if (e >= one.opened + rule.period_ms) {
-          one.opened = e;
-          one.held = 0;
+        if (rule.has_grid()) {
+          const int64_t start = rule.from_ms + (e - rule.from_ms) / rule.period_ms * rule.period_ms;
+          REQUIRE(CountAfter(one.counted, std::min(start, e) - 1) <= rule.limit);
+          break;
         }
-        REQUIRE(++one.held <= rule.limit);
+        RequireInWindow(one, e);
         break;
       default:
         break;
@@ -282,6 +326,7 @@ class Clients {
 
   test::SeededRandom random_;
   Zone utc_;
+  Zone offset_ = *Zone::OfOffset("-09:30");
   std::unique_ptr<TestEngine> primary_ = std::make_unique<TestEngine>();
   std::unique_ptr<TestEngine> follower_ = std::make_unique<TestEngine>();
   std::vector<Watched> watched_;

@@ -56,6 +56,19 @@ const std::vector<QuotaId> kManyOrders = [] {
   return orders;
 }();
 
+// So many that their limits are in parts. Some are texts.
+const std::vector<std::string> kActionTexts = [] {
+  std::vector<std::string> texts;
+  for (int i = 0; i < 120; ++i) texts.push_back("action " + std::to_string(i));
+  return texts;
+}();
+const std::vector<QuotaId> kHundredsOfActions = [] {
+  std::vector<QuotaId> actions(kActions);
+  for (int64_t i = -150; i < 150; ++i) actions.emplace_back(i * 3);
+  for (const std::string& text : kActionTexts) actions.push_back(QuotaId::Text(text));
+  return actions;
+}();
+
 // Whose purchases a walk is about: `most_items` in an order.
 struct Traffic {
   std::vector<QuotaId> users = kUsers;
@@ -63,6 +76,8 @@ struct Traffic {
   size_t most_items = 3;
   size_t most_returns = 1;  // at a time
   size_t most_qty = 11;
+  std::vector<QuotaId> actions = kActions;
+  size_t most_limits = 3;  // set or deleted at a time
 };
 
 class Walk {
@@ -74,6 +89,7 @@ class Walk {
         model_(kMinRetention) {}
 
   size_t purchases() const { return book_.stats().purchases; }
+  size_t limits() const { return book_.stats().limits; }
 
   void Step() {
     if (!random_.OneIn(3)) now_ms_ += random_.Between(0, random_.OneIn(20) ? 200'000 : 3000);
@@ -180,9 +196,10 @@ class Walk {
 
   void SetLimits() {
     std::vector<QuotaLimitSpec> specs;
-    for (size_t i = 1 + random_.Below(3); i > 0; --i) {
-      specs.push_back(
-          {Pick(kSkus), Pick(kActions), static_cast<int32_t>(random_.Below(40)), Pick(kWindows)});
+    const QuotaId often = Pick(kSkus);
+    for (size_t i = 1 + random_.Below(traffic_.most_limits); i > 0; --i) {
+      specs.push_back({random_.OneIn(3) ? Pick(kSkus) : often, Pick(traffic_.actions),
+                       static_cast<int32_t>(random_.Below(40)), Pick(kWindows)});
     }
     if (random_.OneIn(10)) {
       const QuotaId sku = Pick(kSkus);
@@ -196,15 +213,19 @@ class Walk {
 
   void DelLimits() {
     const std::vector<QuotaId> skus = {Pick(kSkus), Pick(kSkus)};
-    const QuotaActions actions =
-        random_.OneIn(2) ? QuotaActions() : QuotaActions({Pick(kActions), Pick(kActions)});
+    std::vector<QuotaId> listed;
+    for (size_t i = 1 + random_.Below(traffic_.most_limits); i > 0; --i)
+      listed.push_back(Pick(traffic_.actions));
+    // Of hundreds of limits, not all are deleted so often.
+    const bool all = random_.OneIn(traffic_.most_limits > 3 ? 8 : 2);
+    const QuotaActions actions = all ? QuotaActions() : QuotaActions(listed);
     REQUIRE(book_.DelLimits(skus, actions, now_ms_) == model_.DelLimits(skus, actions));
   }
 
   void Buy() {
     std::vector<QuotaItem> items;
     for (size_t i = 1 + random_.Below(traffic_.most_items); i > 0; --i) {
-      items.push_back({Pick(kSkus), Pick(kActions),
+      items.push_back({Pick(kSkus), Pick(traffic_.actions),
                        static_cast<int32_t>(random_.Below(traffic_.most_qty + 1))});
     }
     const QuotaOrder order{Pick(traffic_.users), Pick(traffic_.orders), items,
@@ -309,6 +330,26 @@ TEST_CASE("a quota book answers for orders of many returns as lists of purchases
       if (step % 50 == 49) one.CompareCounts();
     }
   }
+}
+
+// SKUs get more limits than one record holds, and lose them again.
+TEST_CASE("a quota book answers for SKUs of hundreds of limits as lists of purchases do") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  size_t most = 0;
+  for (int walk = 0; walk < 4; ++walk) {
+    Traffic traffic{{7, kBinary}, kOrders};
+    traffic.actions = kHundredsOfActions;
+    traffic.most_limits = walk % 2 == 0 ? 300 : 80;
+    Walk one(random, traffic);
+    for (int step = 0; step < 250; ++step) {
+      one.Step();
+      most = std::max(most, one.limits());
+      if (step % 8 == 0) one.Compare();
+      if (step % 50 == 49) one.CompareCounts();
+    }
+  }
+  REQUIRE(most > 1000);
 }
 
 }  // namespace

@@ -34,6 +34,36 @@ TEST_CASE("a small part of the full size costs that part of 3 GiB") {
   REQUIRE(bytes <= 24);
 }
 
+// The first of a few SKUs of hundreds of limits.
+constexpr int64_t kFirstParted = 1'000'000;
+
+void AddLimits(QuotaBook& book, const QuotaId& sku, int64_t first, int64_t limits,
+               test::Names& names) {
+  std::vector<QuotaLimitSpec> specs;
+  for (int64_t i = first; i < first + limits; ++i)
+    specs.push_back({sku, names.Of("action ", i), static_cast<int32_t>(i), 1000 + i});
+  book.SetLimits(specs, kNow);
+}
+
+// Changes limits of a SKU that has hundreds or few of them.
+void ChangeParted(QuotaBook& book, const QuotaId& sku, test::SeededRandom& random,
+                  test::Names& names) {
+  AddLimits(book, sku, random.Between(0, 600), random.Between(1, random.OneIn(20) ? 300 : 3),
+            names);
+  std::vector<QuotaId> some;
+  for (int64_t i = random.Between(1, 5); i > 0; --i)
+    some.push_back(names.Of("action ", random.Between(0, 900)));
+  const bool all = random.OneIn(50);
+  book.DelLimits(std::vector<QuotaId>{sku}, all ? QuotaActions() : QuotaActions(some), kNow);
+}
+
+template <typename SkuOf>
+void SameLimits(const QuotaBook& one, const QuotaBook& other, int64_t skus, SkuOf sku_of) {
+  for (int64_t n = 0; n < skus; n += 1 + skus / 1000) {
+    REQUIRE(test::LimitsOf(one, sku_of(n)) == test::LimitsOf(other, sku_of(n)));
+  }
+}
+
 // Takes two snapshots of a book while users and limits come, change and go.
 void SnapshotUnderChange(test::SeededRandom& random, test::Names& names) {
   constexpr int64_t kLarge = 20;
@@ -42,6 +72,8 @@ void SnapshotUnderChange(test::SeededRandom& random, test::Names& names) {
   const auto user = [&](int64_t n) { return names.Of("user ", n * 97); };
   const auto large = [&](int64_t n) { return names.Of("user ", test::kFirstLarge + n); };
   const auto sku = [&](int64_t n) { return names.Of("sku ", n); };
+  const auto parted = [&](int64_t n) { return names.Of("sku ", kFirstParted + n); };
+  for (int64_t n = 0; n < 5; ++n) AddLimits(book, parted(n), 0, 100 + 100 * n, names);
   for (int round = 0; round < 2; ++round) {  // a second snapshot finds the marks of the first
     const QuotaBook original = book.Clone();
     std::vector<std::string> runs;
@@ -72,6 +104,7 @@ void SnapshotUnderChange(test::SeededRandom& random, test::Names& names) {
       book.DelLimits(std::vector<QuotaId>{sku(n)}, QuotaActions(), kNow);
       book.SetLimits(std::vector<QuotaLimitSpec>{{sku(n + 1), names.Of("action ", n), 5, 1000}},
                      kNow);
+      ChangeParted(book, parted(random.Between(0, 5)), random, names);
       book.ExpireSome(kNow + kRetention / 2, 1);
       ++slices;
     } while (book.SaveSnapshot());
@@ -93,9 +126,8 @@ void SnapshotUnderChange(test::SeededRandom& random, test::Names& names) {
                 test::LeftOf(original, large(n), sku(bought), kNow));
       }
     }
-    for (int64_t n = 0; n < 4002; n += 5) {
-      REQUIRE(test::LimitsOf(loaded, sku(n)) == test::LimitsOf(original, sku(n)));
-    }
+    SameLimits(loaded, original, 4002, sku);
+    SameLimits(loaded, original, 6, parted);
     REQUIRE(test::TextsIn(loaded) == test::TextsIn(original));
   }
 }
@@ -134,6 +166,44 @@ TEST_CASE("a snapshot taken run by run is the book, whatever the size of a run")
     }
     REQUIRE(loaded.ExpireSome(kNow + kRetention, 1'000'000) == book.stats().purchases);
   }
+}
+
+// A book of an older release has all limits of a SKU in one block.
+TEST_CASE("a SKU of many limits that was saved in one block is read, and costs the same") {
+  test::Names names;
+  QuotaBook book(1);
+  AddLimits(book, 7, 0, 1000, names);
+  std::vector<LimitEntry> entries;
+  for (const QuotaLimit& limit : test::LimitsOf(book, 7)) {
+    LimitEntry& entry = entries.emplace_back();
+    entry = {limit.action.number(), true, limit.limit, limit.window_ms, limit.set_at_ms, {}};
+  }
+  std::string block;
+  EncodeLimits(entries, block);
+  std::string run(1, 'L');
+  AppendSignedVarint(run, 7);
+  AppendLengthPrefixed(run, block);
+  QuotaBook loaded(1);
+  REQUIRE(loaded.Load(run));
+  REQUIRE(test::LimitsOf(loaded, 7) == test::LimitsOf(book, 7));
+  REQUIRE(loaded.MemoryBytes() < book.MemoryBytes() * 11 / 10);
+  REQUIRE_FALSE(loaded.Clone().Load(run));
+  // The parts of a SKU are of no other SKU's, and none comes twice.
+  const std::vector<std::string> runs = test::SaveAll(loaded, 1 << 20);
+  REQUIRE(std::count_if(runs.begin(), runs.end(), [](const auto& one) { return one[0] == 'M'; }) ==
+          1);
+  for (const std::string& one : runs) {
+    if (one.front() == 'M') REQUIRE_FALSE(loaded.Clone().Load(one));
+  }
+  // What is left of it is in one record again.
+  std::vector<QuotaId> most;
+  for (int64_t i = 5; i < 1000; ++i) most.emplace_back(i);
+  REQUIRE(loaded.DelLimits(std::vector<QuotaId>{7}, QuotaActions(most), kNow) == 995);
+  REQUIRE(test::LimitsOf(loaded, 7).size() == 5);
+  for (const std::string& one : test::SaveAll(loaded))
+    REQUIRE((one.front() != 'M' || one.size() == 1));
+  REQUIRE(loaded.DelLimits(std::vector<QuotaId>{7}, QuotaActions(), kNow) == 5);
+  REQUIRE(loaded.Empty());
 }
 
 TEST_CASE("a clone is equal and separate") {
@@ -180,6 +250,11 @@ void UseAll(QuotaBook& book, test::Names& names) {
     book.Buy({user, n, bought, kNow}, kNow, lefts);
     if (n % 3 == 0) test::ResetOne(book, user, QuotaActions(), kNow);
     if (n % 3 == 1) book.DelLimits(std::vector<QuotaId>{sku}, QuotaActions(), kNow);
+    if (n % 5 != 0) continue;
+    const QuotaId parted = names.Of("sku ", kFirstParted + n % 2);
+    AddLimits(book, parted, n * 20, 9, names);
+    const QuotaActions some({names.Of("action ", n), names.Of("action ", n * 17)});
+    book.DelLimits(std::vector<QuotaId>{parted}, n == 15 ? QuotaActions() : some, kNow);
   }
 }
 
@@ -189,6 +264,8 @@ TEST_CASE("damaged runs are refused or loaded, and never read past their end") {
   test::TextNames names;
   QuotaBook book = Filled(random, 20, 20, names);
   test::AddLargeUsers(book, random, 2, 150, names);
+  for (int64_t n = 0; n < 2; ++n)
+    AddLimits(book, names.Of("sku ", kFirstParted + n), 0, 200, names);
   for (const std::string& run : test::SaveAll(book)) {
     for (int i = 0; i < 1000; ++i) {
       std::string damaged = run.substr(0, random.OneIn(2) ? run.size() : random.Below(run.size()));

@@ -248,8 +248,8 @@ TEST_CASE("SHADOW: its figures are told to nobody, and rules after the 64th neve
   std::vector<LimitShown> shown;
   Limits({engine, 0, kBegin}).Show("k", shown);
   REQUIRE(shown.size() == 2);
-  CHECK_FALSE(shown[0].shadow);
-  CHECK(shown[1].shadow);
+  CHECK_FALSE(shown[0].key.shadow);
+  CHECK(shown[1].key.shadow);
   CHECK(shown[1].used == 1);
 }
 

@@ -19,6 +19,23 @@ TEST_CASE("a source without tzdata knows UTC, and keeps what was stored under ot
   CHECK(zones.FindStored("../etc/passwd") == nullptr);
 }
 
+TEST_CASE("a zone is found by its id") {
+  TzdataZones zones;
+  for (const char* name :
+       {"UTC", "Asia/Shanghai", "America/St_Johns", "+08:00", "-14:00", "-00:01"}) {
+    INFO(name);
+    Zone* zone = zones.Find(name);
+    REQUIRE(zone != nullptr);
+    CHECK(Zone::IdOf(name) == zone->id());
+    CHECK(zones.FindId(zone->id()) == zone);
+  }
+  CHECK(zones.FindId(1) == nullptr);
+  UtcOnly utc;
+  CHECK(utc.FindId(0) == &utc.utc());
+  CHECK(utc.FindId(Zone::IdOf("Asia/Shanghai")) == nullptr);
+  CHECK(utc.FindId(Zone::IdOf("+05:45"))->name() == "+05:45");
+}
+
 TEST_CASE("tzdata's zones are found in any case, each once") {
   TzdataZones zones;
   Zone* zone = zones.Find("asia/SHANGHAI");

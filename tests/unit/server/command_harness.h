@@ -16,6 +16,7 @@
 #include "server/acl/acl_guard.h"
 #include "server/admin/families.h"
 #include "server/dispatch/dispatcher.h"
+#include "server/loop/clock_set_back.h"
 #include "server/loop/keyspace_observer.h"
 #include "server/process/server_state.h"
 #include "server/reply_text.h"
@@ -186,6 +187,15 @@ class CommandHarness {
     }
   }
 
+  // Sets back what lies after now, as the server does after a jump of its clock. Returns the number
+  // of effects.
+  size_t SetAllBack() {
+    ClockSetBack set_back(state);
+    size_t effects = 0;
+    while (set_back.goes_on()) effects += set_back.Next();
+    return effects;
+  }
+
   // From now on Effects() gives nothing, and takes no memory.
   void StopEffects() { state.effects.Detach(effects_); }
   // The commands logged since the last call, each as its words parted by blanks. The choice of
@@ -238,6 +248,7 @@ class CommandHarness {
     state.watches.UnwatchAll(client);
     state.pubsub.Forget(client);
     state.tracking.Stop(client);
+    state.blocked.Take(client);
     state.clients.Remove(client);
   }
 

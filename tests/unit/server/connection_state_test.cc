@@ -332,4 +332,30 @@ TEST_CASE("a command is postponed until it may run, and runs until it ends") {
   CHECK_FALSE(state.command.running());
 }
 
+TEST_CASE("a command that waits is neither read nor run behind, until its wait is over") {
+  ConnectionState state;
+  state.socket.Edge(false);
+  state.requests.Take();
+  state.requests.Hold();
+  CHECK(state.WantsTurn());
+  state.command.Begin();
+  state.command.Block();
+  CHECK(state.command.blocked());
+  CHECK_FALSE(state.command.running());
+  state.command.End();
+  CHECK(state.command.blocked());
+  CHECK_FALSE(state.MayBeServed());
+  CHECK_FALSE(state.WantsTurn());
+  CHECK_FALSE(state.WantsInput());
+  state.command.Unblock();
+  CHECK(state.WantsTurn());
+  CHECK(Aborts([&] { state.command.Unblock(); }));
+  CHECK(Aborts([&] { state.command.Block(); }));
+  state.command.Begin();
+  state.command.Block();
+  CHECK(Aborts([&] { state.command.Begin(); }));
+  CHECK(Aborts([&] { state.command.Admit(); }));
+  CHECK(Aborts([&] { state.command.Postpone(); }));
+}
+
 }  // namespace tally::server

@@ -75,6 +75,8 @@ class FakeFileSystem final : public server::FileSystem {
   }
   // Called without the lock in each File::Sync, before it does anything: to make it slow.
   void OnSync(std::function<void()> hook) { on_sync_ = std::move(hook); }
+  // The same in each OpenForRead.
+  void OnOpen(std::function<void(const std::string& path)> hook) { on_open_ = std::move(hook); }
   // The same in each File::Append.
   void OnAppend(std::function<void()> hook) { on_append_ = std::move(hook); }
   bool crashed() const {
@@ -129,6 +131,8 @@ class FakeFileSystem final : public server::FileSystem {
   }
 
   absl::StatusOr<std::unique_ptr<server::File>> OpenForRead(const std::string& path) override {
+    // A copy, because the hook may set another one.
+    if (const auto hook = on_open_) hook(path);
     return Open(path);
   }
   absl::StatusOr<std::unique_ptr<server::File>> OpenForAppend(const std::string& path) override {
@@ -373,6 +377,7 @@ class FakeFileSystem final : public server::FileSystem {
   bool crashed_ = false;
   std::function<void()> on_sync_;
   std::function<void()> on_append_;
+  std::function<void(const std::string& path)> on_open_;
   SeededRandom* dice_ = nullptr;
   uint64_t one_in_ = 0;
   SeededRandom* worker_dice_ = nullptr;

@@ -302,7 +302,7 @@ TEST_CASE("LIMIT.SHOW says what each counter of a key holds") {
              row("\"ROLLING\" :10000", 1, now + 4'000, now + 14'000), " ",
              row("\"BUCKET\" :60000", 1, now + 4'000, now + 64'000), " ",
              row("\"BASE\" :3600000", 2, now, now + 3'600'000), " ",
-             row("\"BASE\" \"day\"", 3, At2026(5, 31, 16), At2026(6, 1, 16)), "]");
+             row("\"BASE\" \"day TZ Asia/Shanghai\"", 3, At2026(5, 31, 16), At2026(6, 1, 16)), "]");
   CHECK(h.Run("LIMIT.SHOW k") == shown);
   h.Run("HELLO 3");
   CHECK(h.Run("LIMIT.SHOW k") == shown);
@@ -312,7 +312,12 @@ TEST_CASE("LIMIT.SHOW says what each counter of a key holds") {
   CHECK(h.Run("LIMIT.SHOW k") ==
         StrCat("[", row("\"CALENDAR\" \"week\"", 1, At2026(6, 1, 0), At2026(6, 8, 0)), " ",
                row("\"BASE\" :3600000", 2, now, now + 3'600'000), " ",
-               row("\"BASE\" \"day\"", 3, At2026(5, 31, 16), At2026(6, 1, 16)), "]"));
+               row("\"BASE\" \"day TZ Asia/Shanghai\"", 3, At2026(5, 31, 16), At2026(6, 1, 16)),
+               "]"));
+  h.Run("LIMIT.TAKE z CALENDAR 9 month TZ +08:00 STARTS 31T10:00");
+  h.Run("LIMIT.TAKE z CALENDAR 9 week WEEKSTART sunday");
+  CHECK(h.Run("LIMIT.SHOW z").find("\"month TZ +08:00 STARTS 31T10:00\"") != std::string::npos);
+  CHECK(h.Run("LIMIT.SHOW z").find("\"week STARTS sunday\"") != std::string::npos);
   h.Run("SET s 1");
   CHECK(h.Run("LIMIT.SHOW s") ==
         "-WRONGTYPE Operation against a key holding the wrong kind of value");

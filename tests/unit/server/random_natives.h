@@ -34,6 +34,10 @@ class RandomNatives {
   std::string Name(char kind, uint64_t below);
   std::string Number(uint64_t below) { return absl::StrCat(random_.Below(below)); }
   std::string Period();
+  std::string Zone();
+  // An instant at which a window begins.
+  std::string From() { return random_.OneIn(2) ? "0" : "1699999999.999"; }
+  Words Calendar(const std::string& limit);
   // AT and an instant, early and late ones too, or nothing.
   Words At(int64_t now_ms);
   void AppendRules(Words& words);
@@ -69,6 +73,22 @@ inline std::string RandomNatives::Period() {
   return kPeriods[random_.Below(std::size(kPeriods))];
 }
 
+inline std::string RandomNatives::Zone() {
+  constexpr const char* kZones[] = {"Asia/Kathmandu", "Australia/Lord_Howe", "-09:30", "+14:00"};
+  return kZones[random_.Below(std::size(kZones))];
+}
+
+inline RandomNatives::Words RandomNatives::Calendar(const std::string& limit) {
+  constexpr const char* kUnits[] = {"minute", "hour", "day", "week", "month", "year"};
+  constexpr const char* kStarts[] = {"", "", "20:00", "sunday", "31T23:59", "02-29"};
+  const uint64_t unit = random_.Below(std::size(kUnits));
+  Words rule = {"CALENDAR", limit, kUnits[unit]};
+  if (random_.OneIn(2)) rule = Joined(std::move(rule), {"TZ", Zone()});
+  const std::string start = kStarts[unit];
+  if (!start.empty() && random_.OneIn(2)) rule = Joined(std::move(rule), {"STARTS", start});
+  return rule;
+}
+
 inline RandomNatives::Words RandomNatives::At(int64_t now_ms) {
   if (!random_.OneIn(4)) return {};
   const int64_t span_ms = random_.OneIn(5) ? 90'000'000 : 9'000;
@@ -79,12 +99,13 @@ inline void RandomNatives::AppendRules(Words& words) {
   do {
     const std::string limit = Number(9);
     Words rule;
-    switch (random_.Below(8)) {
+    switch (random_.Below(9)) {
       case 0:
         rule = {"FIXED", limit, Period()};
+        if (random_.OneIn(3)) rule = Joined(std::move(rule), {"FROM", From()});
         break;
       case 1:
-        rule = {"CALENDAR", limit, random_.OneIn(2) ? "minute" : "week", "TZ", "Asia/Kathmandu"};
+        rule = Calendar(limit);
         break;
       case 2:
         rule = {"ROLLING", limit, Period()};
@@ -94,9 +115,14 @@ inline void RandomNatives::AppendRules(Words& words) {
         break;
       case 4:
         rule = {"BASE", Number(4), limit, Period()};
+        if (random_.OneIn(2)) rule = Joined(std::move(rule), {"TZ", Zone(), "STARTS", "20:00"});
         break;
       case 5:
         rule = {"POLICY", Name('P', 3)};
+        break;
+      case 6:
+        rule = {"LOCKOUT", limit, Period(), Period()};
+        if (random_.OneIn(2)) rule = Joined(std::move(rule), {"GROW", "1.5", "MAX", "400d"});
         break;
       default:
         rule = {"SLIDING", absl::StrCat(random_.Below(300)), Period()};

@@ -31,6 +31,8 @@ class ReferenceKeyspace {
   std::string Run(size_t database, const Words& words, int64_t now_ms);
   void Remove(size_t database, const std::string& key);
   void RemoveDue(int64_t now_ms);
+  // Sets back what lies after now; see ClockSetBack.
+  void SetBack(int64_t now_ms);
   bool IsLive(size_t database, const std::string& key, int64_t now_ms);
   // About as many as its value has; 0 for a value of tallyd's own types.
   size_t Bytes(size_t database, const std::string& key) const {
@@ -54,6 +56,11 @@ class ReferenceKeyspace {
   test::NaiveKeyspace redis_;
   std::unique_ptr<CommandHarness> natives_;
 };
+
+inline void ReferenceKeyspace::SetBack(int64_t now_ms) {
+  SetClock(now_ms);
+  natives_->SetAllBack();
+}
 
 inline std::unique_ptr<CommandHarness> ReferenceKeyspace::MakeServer(size_t databases) const {
   Config config;

@@ -220,6 +220,27 @@ TEST_CASE("long arguments are stored alike however they come, and whatever follo
   }
 }
 
+// To copy what has come so far would stop everybody.
+TEST_CASE("a long argument does not move any more when 4 MiB of it have come") {
+  constexpr size_t kMiB = size_t{1} << 20;
+  CommandHarness harness;
+  Peer peer(harness);
+  Session& session = peer.session();
+  peer.Send("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$300000000\r\n" + std::string(Peer::kRead, 'x'));
+  size_t received = Peer::kRead;
+  const char* next = nullptr;
+  while (received < 70 * kMiB) {
+    const std::span<char> room = session.LongArgumentRoom(Peer::kRead);
+    REQUIRE_FALSE(room.empty());
+    if (received > 5 * kMiB) REQUIRE(room.data() == next);
+    std::fill(room.begin(), room.end(), 'x');
+    session.TakeInRoom(room.size());
+    session.Run();
+    received += room.size();
+    next = room.data() + room.size();
+  }
+}
+
 TEST_CASE("calls whose reads are fetched ahead answer as they do one by one") {
   const std::vector<std::string> right = {"QUOTA.LEFT", "book", "1", "7", "8"};
   std::vector<std::string> many = {"quota.left", "book", "2"};

@@ -54,7 +54,7 @@ class Simulation {
     Words words;  // of a command, or the key that has expired
     int64_t now_ms;
     int64_t lag_ms = 0;  // Clock::deletion_lag_ms()
-    bool expired = false;
+    enum Kind { kCommand, kExpiry, kSetBack } kind = kCommand;
   };
   // A turn that wrote: what it changed, and when that was acknowledged.
   struct WrittenTurn {
@@ -72,6 +72,8 @@ class Simulation {
   // The same with a command that writes.
   bool Write(size_t database, const Words& words);
   void NoteExpired(size_t database, const std::string& key);
+  // After a jump of the clock: sets back what lies after it. Returns whether there was anything.
+  bool SetBack();
   // kSome leaves out what is large: to compare it takes longer than all else.
   enum class Extent { kAll, kSome };
   void Compare(Extent extent);
@@ -121,6 +123,7 @@ class Simulation {
   int64_t wall_ms_ = 1'700'000'000'000;
   int64_t latest_wall_ms_ = wall_ms_;
   int64_t ahead_ms_ = 0;
+  bool jumped_ = false;  // the clock, since SetBack()
   SimulationCounts counts_;
   bool rewriting_ = false;
   bool disk_is_full_ = false;
@@ -146,7 +149,8 @@ inline Simulation::Simulation(test::SeededRandom& random, FsyncPolicy policy, si
 inline void Simulation::Turn(Load load) {
   const bool is_large = load == Load::kLarge;
   PassTime();
-  bool wrote = false;
+  // The server has looked at all keys after some turns.
+  bool wrote = jumped_ && random_.OneIn(3) && SetBack();
   for (uint64_t count = 1 + random_.Below(8); count > 0; --count) {
     const size_t database = random_.Below(kMarkers);
     wrote |=
@@ -237,7 +241,19 @@ inline bool Simulation::Write(size_t database, const Words& words) {
 inline void Simulation::NoteExpired(size_t database, const std::string& key) {
   REQUIRE_FALSE(model_.IsLive(database, key, wall_ms_));
   model_.Remove(database, key);
-  current_.changes.push_back({database, {key}, wall_ms_, 0, true});
+  current_.changes.push_back({database, {key}, wall_ms_, 0, Change::kExpiry});
+}
+
+inline bool Simulation::SetBack() {
+  if (!server_->persistence().write_error().ok()) return false;
+  jumped_ = false;
+  const size_t effects = server_->harness().SetAllBack();
+  counts_.set_back += effects;
+  model_.SetBack(wall_ms_);
+  if (effects == 0) return false;
+  current_.changes.push_back(
+      {0, {}, wall_ms_, server_->harness().state.clock.deletion_lag_ms(), Change::kSetBack});
+  return true;
 }
 
 inline void Simulation::Compare(Extent extent) {
@@ -298,6 +314,7 @@ inline void Simulation::JumpFar() {
 
 inline void Simulation::Jump(int64_t ms) {
   wall_ms_ += ms;
+  jumped_ = true;
   server_->harness().state.clock.Set(wall_ms_);
   SetClocks();
 }
@@ -368,6 +385,7 @@ inline void Simulation::Restart() {
   files_.Restart(loss, random_);
   wall_ms_ = latest_wall_ms_ + random_.Between(0, 5000);
   ahead_ms_ = 0;
+  jumped_ = true;
   Boot();
   Recover();
 }
@@ -382,10 +400,14 @@ inline void Simulation::Recover() {
   model_ = recovered_;
   for (size_t i = 0; i < found - recovered_turns_; ++i) {
     for (const Change& change : turns_[i].changes) {
-      if (change.expired) {
+      if (change.kind == Change::kExpiry) {
         model_.Remove(change.database, change.words[0]);
+        continue;
+      }
+      model_.set_deletion_lag_ms(change.lag_ms);
+      if (change.kind == Change::kSetBack) {
+        model_.SetBack(change.now_ms);
       } else {
-        model_.set_deletion_lag_ms(change.lag_ms);
         model_.Run(change.database, change.words, change.now_ms);
       }
     }

@@ -19,6 +19,7 @@ struct SimulationCounts {
   uint64_t power_losses = 0;
   uint64_t full_disks = 0;
   uint64_t far_jumps = 0;  // of the clock, forward and back
+  uint64_t set_back = 0;   // keys and users in which something lay after the clock
   uint64_t rewrites = 0;   // that ended, failed ones among them
   uint64_t failed_rewrites = 0;
   uint64_t large_values = 0;  // values, keys and names of more than 1 MB
@@ -33,6 +34,7 @@ struct SimulationCounts {
     power_losses += other.power_losses;
     full_disks += other.full_disks;
     far_jumps += other.far_jumps;
+    set_back += other.set_back;
     rewrites += other.rewrites;
     failed_rewrites += other.failed_rewrites;
     large_values += other.large_values;
@@ -44,9 +46,10 @@ struct SimulationCounts {
     return StrCat(commands, " commands; ", refused_turns, " turns not written, ", refused_commands,
                   " commands refused; ", restarts, " restarts, ", crashes,
                   " of them after a crash, ", power_losses, " after a power loss; ", full_disks,
-                  " full disks; ", far_jumps, " far jumps of the clock; ", rewrites, " rewrites, ",
-                  failed_rewrites, " of them failed; ", large_values,
-                  " words of more than 1 MB, values of up to ", largest_value, " bytes");
+                  " full disks; ", far_jumps, " far jumps of the clock, ", set_back,
+                  " values set back; ", rewrites, " rewrites, ", failed_rewrites,
+                  " of them failed; ", large_values, " words of more than 1 MB, values of up to ",
+                  largest_value, " bytes");
   }
 };
 

@@ -44,7 +44,8 @@ TEST_CASE("Simulated servers count, limit and sell while the clock runs far ahea
     Simulation simulation(random, policy, size_t{1} << 20, Simulation::Clocks::kFarAhead);
     const SimulationCounts& counts = simulation.counts();
     const uint64_t least = test::Scaled(30'000);
-    while (counts.commands < least || counts.far_jumps <= 10 || counts.restarts <= 5) {
+    while (counts.commands < least || counts.far_jumps <= 10 || counts.restarts <= 5 ||
+           counts.set_back <= 5) {
       simulation.Turn();
     }
     INFO(counts.Text());

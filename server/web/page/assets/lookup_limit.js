@@ -5,7 +5,7 @@ import { ApiError, batch, call, named } from "./api.js";
 import { input, question } from "./ask.js";
 import { el, facts, field, panel, table } from "./dom.js";
 import { clock, count, instant, lately, parseDuration, span } from "./format.js";
-import { splitRules, zoneOf } from "./rules.js";
+import { splitRules } from "./rules.js";
 import { quoteLine, showKey, splitWords } from "./words.js";
 
 const COUNTER = ["algorithm", "period", "used", "newest_ms", "ends_ms"];
@@ -15,7 +15,7 @@ const MOST_POLICIES = 200, MOST_MATCHES = 5, MOST_DENYING = 20;
 
 // A counter's used hits are of this stretch of time.
 function stretch(counter) {
-  const period = typeof counter.period === "number" ? span(counter.period) : `calendar ${counter.period}`;
+  const period = typeof counter.period === "number" ? span(counter.period) : `calendar ${unitOf(counter)}`;
   switch (counter.algorithm) {
     case "SLIDING": return `in the last ${lately(counter.period)}`;
     case "ROLLING": return `in the last ${lately(counter.period)}, by weight`;
@@ -24,7 +24,7 @@ function stretch(counter) {
     case "LOCKOUT": return lockout(counter);
     case "CONCURRENT": case "HOLDS": return `held until ${clock(counter.ends_ms)} at the latest`;
     case "FIXED": return `in the ${lately(counter.period)} to ${clock(counter.ends_ms)}`;
-    default: return typeof counter.period === "number" ? `in ${period}` : `in this ${counter.period}`;
+    default: return typeof counter.period === "number" ? `in ${period}` : `in this ${unitOf(counter)}`;
   }
 }
 
@@ -37,23 +37,23 @@ function lockout(counter) {
   }
 }
 
-// A CALENDAR's zone is known by the policies that count in it.
-function zonesOf(counter, known) {
-  const zones = (known ?? []).flatMap(({ rules }) => rules.filter((words) => counter.algorithm === String(words[0]).toUpperCase()
-    && mentions(words, counter)).map((words) => String(zoneOf(words) ?? "UTC")));
-  return [...new Set(zones)];
+// A calendar's period is its unit, and then its zone and start: "month TZ Asia/Tokyo STARTS 31".
+function unitOf(counter) {
+  return typeof counter.period === "number" ? counter.period : counter.period.split(" ")[0];
 }
 
-function period(counter, known) {
+function period(counter) {
   if (typeof counter.period === "number") return span(counter.period);
-  const zones = zonesOf(counter, known);
-  return zones.length > 0 ? `${counter.period}, ${zones.join(" or ")}` : counter.period;
+  if (counter.algorithm !== "CALENDAR" && counter.algorithm !== "BASE") return counter.period;
+  const where = counter.period.split(" ").slice(1);
+  const zone = where[0] === "TZ" ? where.splice(0, 2)[1] : "UTC";
+  return [unitOf(counter), [zone, ...where].join(" ")].join(", ");
 }
 
-function held(counters, known, now) {
+function held(counters, now) {
   return table("What is counted for the key", [{ name: "Algorithm" }, { name: "Period" }, { name: "Used", number: true },
     { name: "Span" }, { name: "Newest, or begin" }, { name: "Counts no more from" }],
-  counters.map((one) => [one.shadow ? `SHADOW ${one.algorithm}` : one.algorithm, period(one, known), count(one.used),
+  counters.map((one) => [one.shadow ? `SHADOW ${one.algorithm}` : one.algorithm, period(one), count(one.used),
     stretch(one), instant(one.newest_ms, now), instant(one.ends_ms, now)]));
 }
 
@@ -104,7 +104,7 @@ function isDenied(answer) {
 
 function mentions(words, counter) {
   return words.some((word, i) => String(word).toUpperCase() === counter.algorithm
-    && words.slice(i + 1, i + 4).some((next) => next === counter.period || parseDuration(next) === counter.period));
+    && words.slice(i + 1, i + 4).some((next) => next === unitOf(counter) || parseDuration(next) === counter.period));
 }
 
 function asker(subject) {
@@ -147,7 +147,7 @@ export async function showLimit(subject, { policy }) {
   const state = panel("What is counted", { id: "limit-state", wide: true });
   state.span(`at ${clock(subject.now)}`);
   if (counters.length === 0) state.empty("Nothing is counted for it any more.");
-  else state.show(held(counters, known, subject.now), actions(subject, [["Give one back", ["LIMIT.GIVE", subject.key, "1"]],
+  else state.show(held(counters, subject.now), actions(subject, [["Give one back", ["LIMIT.GIVE", subject.key, "1"]],
     ["Reset", ["LIMIT.RESET", subject.key]]]));
   return [{ panel: state }, await showNext(subject, { policy, counters, known })];
 }

@@ -26,9 +26,3 @@ export function splitRules(words) {
   }
   return rules;
 }
-
-// The zone that a rule's words name; null if they name none.
-export function zoneOf(words) {
-  const place = words.findIndex((word) => String(word).toUpperCase() === "TZ");
-  return place < 0 ? null : words[place + 1] ?? null;
-}

@@ -1,4 +1,4 @@
-#include "core/mem/blocks.h"
+#include "core/bytes/blocks.h"
 
 #include <cstdlib>
 

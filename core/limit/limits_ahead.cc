@@ -1,0 +1,31 @@
+#include "core/limit/limits_ahead.h"
+
+#include <algorithm>
+
+#include "core/limit/holds.h"
+#include "core/limit/limit.h"
+
+namespace tally {
+
+bool IsAhead(const LimitState& state, int64_t now) {
+  if (state.holds() != nullptr && state.holds()->IsAhead(now)) return true;
+  const auto counters = state.counters();
+  return std::any_of(counters.begin(), counters.end(),
+                     [now](const LimitCounter& counter) { return IsAhead(counter, now); });
+}
+
+std::vector<LimitRule> RulesAhead(const LimitState& state, ZoneSource& zones, int64_t now) {
+  std::vector<LimitRule> rules;
+  for (const LimitCounter& counter : state.counters()) {
+    if (!IsAhead(counter, now)) continue;
+    // What a counter is not kept by may have any value that a rule may have.
+    LimitRule rule = LimitRule::Bucket(1, 1, 1);
+    rule.block.first_ms = 1;
+    counter.key.ToRule(rule);
+    if (counter.key.has_zone()) rule.zone = zones.FindId(counter.key.zone_id);
+    if (!counter.key.has_zone() || rule.zone != nullptr) rules.push_back(rule);
+  }
+  return rules;
+}
+
+}  // namespace tally

@@ -1,0 +1,26 @@
+#include "server/admin/server_context.h"
+
+#include <utility>
+
+#include "core/base/saturating.h"
+#include "server/effects/effect_stream.h"
+#include "server/state/blocked_clients.h"
+#include "server/state/clock.h"
+
+namespace tally::server {
+
+bool ServerContext::WaitFor(Type type, Args keys, int64_t timeout_ms) {
+  if (replaying || has_waited() || host.effects.in_block()) return false;
+  auto command = std::make_unique<BlockedCommand>();
+  command->item = &item;
+  command->args.assign(args.begin(), args.end());
+  command->database = database;
+  command->type = type;
+  if (timeout_ms > 0) {
+    command->deadline_ms = SaturatingAdd(parts_.clock.steady_ms(), timeout_ms);
+  }
+  parts_.blocked.Block(client, std::move(command), keys);
+  return true;
+}
+
+}  // namespace tally::server
