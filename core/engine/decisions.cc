@@ -47,6 +47,9 @@ size_t PlaceInPolicy(std::span<const LimitRule> rules) {
 
 void Decisions::Count(Command command, std::span<const KeyRules> keys,
                       const LimitDecision& decision, const Where& where) {
+  if (decision.shadow_denied != 0) [[unlikely]] {
+    return CountShadows(command, keys, decision, where);
+  }
   if (!decision.allowed) [[unlikely]] {
     ++Of(command).denied;
     return CountDenied(keys, decision.rule, where);
@@ -76,19 +79,51 @@ void Decisions::CountDenied(std::span<const KeyRules> keys, int rule, const Wher
       continue;
     }
     const LimitRule& denied = one.rules[place - 1];
-    const Denials::Key key{one.key, where.database};
     ++Of(denied).denied;
-    if (denied.policy == nullptr) {
-      const auto text = [&] { return RuleText(denied); };
-      return denials_.Add(key, {Denials::kRule, IdOf(denied), text, place}, where.now);
-    }
-    ++denied.policy->count.denied;
-    const auto name = [&] { return denied.policy->name; };
-    return denials_.Add(
-        key,
-        {Denials::kPolicy, IdOf(denied.policy->name), name, PlaceInPolicy(one.rules.first(place))},
-        where.now);
+    if (denied.policy != nullptr) ++denied.policy->count.denied;
+    return AddDenial(one, place - 1, where);
   }
+}
+
+void Decisions::AddDenial(const KeyRules& key, size_t index, const Where& where) {
+  const LimitRule& rule = key.rules[index];
+  const Denials::Key name{key.key, where.database};
+  const uint8_t shadow = rule.shadow ? Denials::kShadow : 0;
+  if (rule.policy == nullptr) {
+    const auto text = [&] { return RuleText(rule); };
+    const auto kind = static_cast<uint8_t>(Denials::kRule | shadow);
+    return denials_.Add(name, {kind, IdOf(rule), text, index + 1}, where.now);
+  }
+  const auto text = [&] { return rule.policy->name; };
+  const auto kind = static_cast<uint8_t>(Denials::kPolicy | shadow);
+  const size_t place = PlaceInPolicy(key.rules.first(index + 1));
+  denials_.Add(name, {kind, IdOf(rule.policy->name), text, place}, where.now);
+}
+
+void Decisions::CountShadows(Command command, std::span<const KeyRules> keys,
+                             const LimitDecision& decision, const Where& where) {
+  ++Of(command).shadow_denied;
+  uint64_t denied = decision.shadow_denied;
+  for (const KeyRules& one : keys) {
+    const PolicyTally* last = nullptr;
+    for (size_t i = 0; i < one.rules.size(); ++i, denied >>= 1) {
+      if ((denied & 1) == 0) continue;
+      const LimitRule& rule = one.rules[i];
+      ++Of(rule).shadow_denied;
+      // The rules of a policy are consecutive.
+      if (rule.policy != nullptr && rule.policy != last) ++rule.policy->count.shadow_denied;
+      last = rule.policy;
+      AddDenial(one, i, where);
+    }
+  }
+  if (!decision.allowed) {
+    ++Of(command).denied;
+    return CountDenied(keys, decision.rule, where);
+  }
+  ++Of(command).allowed;
+  ForEachCounted(
+      keys, decision.shadow_denied,
+      [this](const KeyRules&, std::span<const LimitRule> rules) { CountAllowed(rules); });
 }
 
 void Decisions::CountUnsold(std::string_view book, std::string_view limit, const Where& where) {

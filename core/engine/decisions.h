@@ -5,7 +5,9 @@
 // that are replayed from a log. A denial counts once under its command, and once under the first
 // rule that denied. An allowed decision counts once under its command and, for each of its keys,
 // once under each algorithm and each policy that judged the key. The counts of a policy are in its
-// PolicyTally; policies that share one count as one.
+// PolicyTally; policies that share one count as one. What a rule in SHADOW would have denied counts
+// once under the command and once under its algorithm and policy, and not as allowed there, whether
+// or not another rule denied it.
 #pragma once
 
 #include <array>
@@ -38,6 +40,16 @@ class Decisions {
   // took the hits.
   void Count(Command command, std::span<const KeyRules> keys, const LimitDecision& decision,
              const Where& where);
+  // What became of holds.
+  struct HoldCount {
+    uint64_t reserved = 0;
+    uint64_t committed = 0;
+    uint64_t cancelled = 0;
+    uint64_t ended = 0;  // by their deadlines, when somebody looked
+  };
+  HoldCount& holds() { return holds_; }
+  const HoldCount& holds() const { return holds_; }
+
   // Counts an allowed purchase from a quota book.
   void CountSold() { ++Of(Command::kBuy).allowed; }
   // Counts a purchase that a limit of the book did not allow. `limit` is a text that names the
@@ -59,10 +71,15 @@ class Decisions {
     return by_algorithm_[static_cast<size_t>(rule.algorithm)];
   }
   void CountDenied(std::span<const KeyRules> keys, int rule, const Where& where);
+  // Counts a denial of the rule at `index` of a key.
+  void AddDenial(const KeyRules& key, size_t index, const Where& where);
+  void CountShadows(Command command, std::span<const KeyRules> keys, const LimitDecision& decision,
+                    const Where& where);
   void CountAllowed(std::span<const LimitRule> rules);
 
   std::array<DecisionCount, kCommands> by_command_{};
   std::array<DecisionCount, kLimitAlgorithms> by_algorithm_{};
+  HoldCount holds_;
   Denials denials_;
 };
 

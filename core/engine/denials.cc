@@ -22,7 +22,7 @@ void Denials::Add(const Key& key, const Cause& cause, int64_t now) {
     Flush(now);
     recent_step_ = now / kStepMs;
   }
-  const uint64_t id = cause.id * 2 + cause.kind;
+  const uint64_t id = cause.id * 4 + cause.kind;
   const uint16_t database = Short(key.database);
   const uint16_t place = Short(cause.place);
   constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15;
@@ -40,7 +40,7 @@ void Denials::Add(const Key& key, const Cause& cause, int64_t now) {
 // There are few rules and policies. If there are more than places, a label replaces the one in its
 // place.
 const ShortText<40>& Denials::LabelOf(uint64_t id, const Cause& cause) {
-  Label& label = labels_[(id >> 1) % kLabels];
+  Label& label = labels_[(id >> 2) % kLabels];
   if (label.cause != id) label = {id, ShortText<40>(cause.label())};
   return label.text;
 }

@@ -25,13 +25,14 @@ class Denials {
  public:
   enum class Window : uint8_t { kMinute, kFiveMinutes, kHour };
   static constexpr size_t kWindows = 3;
-  // Whether a label is the text of a rule or the name of a policy.
-  enum Kind : uint8_t { kRule, kPolicy };
+  // Whether a label is the text of a rule or the name of a policy; with kShadow the rule, in
+  // SHADOW, would have denied.
+  enum Kind : uint8_t { kRule = 0, kPolicy = 1, kShadow = 2 };
 
   // What has denied. Causes with the same `id` and kind have the same label. `label` is called only
   // when its text is needed.
   struct Cause {
-    Kind kind = kRule;
+    uint8_t kind = kRule;
     uint64_t id = 0;
     absl::FunctionRef<std::string()> label;
     // Which rule, from 1: of the policy's, or of those that the call gave the key. 0 if the cause

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/engine/decisions.h"
 #include "core/engine/limits.h"
 #include "core/engine/place.h"
 #include "core/engine/scratch.h"
@@ -75,13 +76,23 @@ class LimitStates {
   // Each key once.
   size_t size() const { return states_.size(); }
   LimitState& state(size_t index) { return *states_[index].state; }
-  // The rules of a key, wherever the request has them.
+  // The rules of a key, wherever the request has them, without those that have not counted.
   HoldRules RulesOf(size_t index) {
-    HoldRules rules;
-    for (const LimitUse& use : uses_) {
-      if (use.state == &state(index)) rules.insert(rules.end(), use.rules.begin(), use.rules.end());
+    HoldRules all;
+    ForEachCounted(uses_, shadow_denied_,
+                   [&](const LimitUse& use, std::span<const LimitRule> rules) {
+                     if (use.state != &state(index)) return;
+                     all.insert(all.end(), rules.begin(), rules.end());
+                   });
+    return all;
+  }
+  // Notes which rules have not counted (LimitDecision::shadow_denied).
+  void LeaveOut(uint64_t shadow_denied) {
+    shadow_denied_ = shadow_denied;
+    for (size_t i = 0; i < states_.size(); ++i) {
+      const HoldRules rules = RulesOf(i);
+      states_[i].counts = std::any_of(rules.begin(), rules.end(), std::mem_fn(&LimitRule::counts));
     }
-    return rules;
   }
   // To be stored even if no rule counts.
   void MarkChanged(size_t index) { states_[index].counts = true; }
@@ -124,7 +135,8 @@ class LimitStates {
 
   void Settle(Named& named, bool for_write, int64_t now) {
     if (for_write) {
-      named.settled = SettleHolds(*named.state, place_.engine.zones(), now);
+      uint64_t* ended = place_.replaying ? nullptr : &place_.engine.decisions().holds().ended;
+      named.settled = SettleHolds(*named.state, place_.engine.zones(), now, ended);
     } else {
       named.view = views_.emplace_back(named.state->Clone()).get();
       SettleHolds(*named.view, place_.engine.zones(), now);
@@ -157,6 +169,7 @@ class LimitStates {
   absl::InlinedVector<Named, 2> states_;
   absl::InlinedVector<LimitUse, 2> uses_;
   std::vector<std::unique_ptr<LimitState>> views_;
+  uint64_t shadow_denied_ = 0;
 };
 
 }  // namespace tally

@@ -51,6 +51,9 @@ void Judge(const Place& place, LimitStates& states, const LimitRequest& request,
     place.engine.decisions().Count(force ? Command::kForce : Command::kTake, request.keys,
                                    result.decision, {place.database, place.now});
   }
+  if (result.decision.shadow_denied != 0 && !force) [[unlikely]] {
+    states.LeaveOut(result.decision.shadow_denied);
+  }
   const bool taken = force || (mode != LimitMode::kPeek && result.decision.allowed);
   if (taken && request.cost > 0) {
     result.counted = states.counts();

@@ -7,6 +7,7 @@
 #include "core/engine/decisions.h"
 #include "core/engine/found_ids.h"
 #include "core/engine/limit_states.h"
+#include "core/limit/hold_cap.h"
 
 namespace tally {
 namespace {
@@ -30,8 +31,10 @@ bool IsSame(LimitStates& states, const HoldRequest& request, const FoundIds& fou
   for (size_t i = 0; i < states.size(); ++i) {
     const HoldRecord& record = *found.records[i];
     std::string rules;
-    AppendHoldRules(rules, states.RulesOf(i));
-    if (rules != record.rules) {
+    AppendDenyingRules(rules, states.RulesOf(i));
+    HoldCounters counters;
+    static_cast<void>(ReadHoldCounters(record.rules, counters));
+    if (rules != std::string_view(record.rules).substr(0, counters.denying_bytes)) {
       result.wrong = "rule must be what the id is held under";
     } else if (SaturatingAdd(record.cost(), record.counted) != request.limits.cost) {
       result.wrong = "COST must be what the id holds";
@@ -65,7 +68,51 @@ std::string_view WrongWithExtension(const FoundIds& found, int64_t more) {
   return {};
 }
 
+// The latest deadline that a HOLDS of the keys allows.
+int64_t LatestOf(const FoundIds& found) {
+  int64_t latest = INT64_MAX;
+  for (const auto& record : found.records) {
+    HoldCounters counters;
+    static_cast<void>(ReadHoldCounters(record->rules, counters));
+    latest = std::min(latest, counters.latest);
+  }
+  return latest;
+}
+
 }  // namespace
+
+// Decides a RESERVE. Returns false if there is nothing to decide.
+bool Reservations::Judge(LimitStates& states, const HoldRequest& request, HoldResult& result) {
+  if (AnswerKnown(states, request, result)) return false;
+  const auto [at, now] = request.limits.time;
+  const int64_t longest_ms = LongestHold(states.uses());
+  if (request.ttl_ms > longest_ms) result.longest_ms = longest_ms;
+  result.full = !states.HaveRoom();
+  if (!HaveRoomForId(states, request.limits.max_holds)) result.wrong = kTooMany;
+  if (result.full || !result.wrong.empty() || result.longest_ms >= 0) return false;
+  result.decision = DecideLimits(states.uses(), request.limits.cost, now, at, LimitMode::kPeek);
+  JudgeHoldShare(states.uses(), request.limits.cost, result.decision);
+  place_.engine.decisions().Count(Decisions::Command::kReserve, request.limits.keys,
+                                  result.decision, {place_.database, place_.now});
+  if (result.decision.shadow_denied != 0) states.LeaveOut(result.decision.shadow_denied);
+  return true;
+}
+
+void Reservations::Count(uint64_t Decisions::HoldCount::* count) const {
+  if (!place_.replaying) ++(place_.engine.decisions().holds().*count);
+}
+
+// Decides an EXTEND of a hold under its rules.
+void Reservations::JudgeMore(std::span<const LimitUse> uses, const HoldRequest& request,
+                             int64_t cost, HoldResult& result) {
+  const int64_t now = request.limits.time.judged_at;
+  const int64_t more = request.limits.cost;
+  result.decision = more == 0 || place_.replaying
+                        ? AllowedNow(uses, now)
+                        : DecideLimits(uses, more, now, now, LimitMode::kPeek);
+  if (more > 0 && !place_.replaying)
+    JudgeHoldShare(uses, SaturatingAdd(cost, more), result.decision);
+}
 
 HoldResult Reservations::Reserve(const HoldRequest& request) {
   HoldResult result;
@@ -73,20 +120,9 @@ HoldResult Reservations::Reserve(const HoldRequest& request) {
   const auto [at, now] = request.limits.time;
   const int64_t cost = request.limits.cost;
   if (!states.Open(request.limits.keys, true, now)) return result;
-  if (!place_.replaying) {
-    if (AnswerKnown(states, request, result)) {
-      Finish(states, result);
-      return result;
-    }
-    result.full = !states.HaveRoom();
-    if (!HaveRoomForId(states, request.limits.max_holds)) result.wrong = kTooMany;
-    if (!result.full && result.wrong.empty()) {
-      result.decision = DecideLimits(states.uses(), cost, now, at, LimitMode::kPeek);
-      place_.engine.decisions().Count(Decisions::Command::kReserve, request.limits.keys,
-                                      result.decision, {place_.database, place_.now});
-    } else {
-      result.decision.allowed = false;
-    }
+  if (!place_.replaying && !Judge(states, request, result)) {
+    Finish(states, result);
+    return result;
   }
   result.counted = result.decision.allowed;
   for (size_t i = 0; result.counted && i < states.size(); ++i) {
@@ -98,6 +134,7 @@ HoldResult Reservations::Reserve(const HoldRequest& request) {
     const int64_t token = HoldHits({&states.state(i), rules}, terms, now, at);
     if (i == 0) result.token = token;
     states.MarkChanged(i);
+    Count(&Decisions::HoldCount::reserved);
   }
   Finish(states, result);
   return result;
@@ -112,16 +149,18 @@ HoldResult Reservations::Extend(const HoldRequest& request) {
   const FoundIds found(states, request.id);
   result.settled_as = found.settled();
   if (result.settled_as == HoldState::kUnknown) result.wrong = WrongWithExtension(found, more);
-  if (result.settled_as == HoldState::kUnknown && result.wrong.empty()) {
+  const bool held = result.settled_as == HoldState::kUnknown && result.wrong.empty();
+  if (held && !place_.replaying && LatestOf(found) < now + request.ttl_ms) {
+    result.longest_ms = std::max<int64_t>(0, LatestOf(found) - now);
+  }
+  if (held && result.longest_ms < 0) {
     std::vector<HoldRules> rules(states.size());
     std::vector<LimitUse> uses;
     for (size_t i = 0; i < states.size(); ++i) {
       static_cast<void>(ReadHoldRules(found.records[i]->rules, place_.engine.zones(), rules[i]));
       uses.push_back({&states.state(i), rules[i]});
     }
-    result.decision = more == 0 || place_.replaying
-                          ? AllowedNow(uses, now)
-                          : DecideLimits(uses, more, now, now, LimitMode::kPeek);
+    JudgeMore(uses, request, found.records.front()->cost(), result);
     result.counted = result.decision.allowed;
     for (size_t i = 0; result.counted && i < states.size(); ++i) {
       ExtendHold(states.state(i), place_.engine.zones(), request.id, more, now + request.ttl_ms,
@@ -159,7 +198,10 @@ SettleResult Reservations::Commit(const CommitRequest& request, int64_t now) {
                                         .keys = static_cast<int64_t>(states.size())},
                                        now);
     if (i == 0) result.settled = settled;
-    if (settled.done) states.MarkChanged(i);
+    if (settled.done) {
+      states.MarkChanged(i);
+      Count(&Decisions::HoldCount::committed);
+    }
     result.counted |= settled.done;
   }
   Finish(states, result);
@@ -177,7 +219,10 @@ SettleResult Reservations::Cancel(std::string_view id, std::span<const KeyRules>
   for (size_t i = 0; result.wrong.empty() && i < states.size(); ++i) {
     const Settled settled = CancelHold(states.state(i), id, now);
     if (i == 0) result.settled = settled;
-    if (settled.done) states.MarkChanged(i);
+    if (settled.done) {
+      states.MarkChanged(i);
+      Count(&Decisions::HoldCount::cancelled);
+    }
     result.counted |= settled.done;
   }
   Finish(states, result);

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/engine/decisions.h"
 #include "core/engine/limits.h"
 #include "core/engine/place.h"
 #include "core/limit/reservation.h"
@@ -28,6 +29,8 @@ struct HoldResult : LimitResult {
   // The id is settled, and how: nothing was decided.
   HoldState settled_as = HoldState::kUnknown;
   int64_t token = 0;  // of the first key; 0 if denied
+  // The hold would be longer than HOLDS allows, which is this long from now; or else -1.
+  int64_t longest_ms = -1;
 };
 
 struct CommitRequest {
@@ -67,6 +70,11 @@ class Reservations {
   KeyOutcome Held(std::string_view key, std::vector<HeldShown>& held);
 
  private:
+  bool Judge(LimitStates& states, const HoldRequest& request, HoldResult& result);
+  void JudgeMore(std::span<const LimitUse> uses, const HoldRequest& request, int64_t cost,
+                 HoldResult& result);
+  void Count(uint64_t Decisions::HoldCount::* count) const;
+
   Place place_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/base/saturating.h"
 #include "core/bytes/varint.h"
 #include "core/limit/limit_codec.h"
 #include "core/time/duration.h"
@@ -15,6 +16,8 @@ constexpr uint8_t kStateMask = 0x07;
 constexpr uint8_t kHasCounted = 0x08;
 constexpr uint8_t kSeveralKeys = 0x10;
 constexpr uint8_t kSeveralParts = 0x20;
+// Of a settled id: as much was counted as was held.
+constexpr uint8_t kCountedHeld = 0x20;
 // Each share is at the part's instant, and counts in the window as a whole.
 constexpr uint8_t kPlainShares = 0x40;
 
@@ -25,6 +28,8 @@ constexpr uint64_t kMostInstant = static_cast<uint64_t>(kMaxHoldEndMs);
 
 constexpr uint8_t kConcurrentRule = 0;
 constexpr uint8_t kCountingRule = 1;
+constexpr uint8_t kShadowConcurrentRule = 2;
+constexpr uint8_t kHoldsRule = 3;
 
 void AppendNumber(std::string& out, int64_t number) {
   AppendVarint(out, static_cast<uint64_t>(number));
@@ -91,9 +96,13 @@ bool ReadPart(std::string_view& in, int64_t until, bool plain, size_t shares, Ho
   return true;
 }
 
+bool CountsHeld(const LimitRule& rule) {
+  return rule.counts() || rule.algorithm == LimitAlgorithm::kConcurrent;
+}
+
 void AppendRule(std::string& out, const LimitRule& rule) {
   if (!rule.counts()) {
-    out.push_back(static_cast<char>(kConcurrentRule));
+    out.push_back(static_cast<char>(rule.shadow ? kShadowConcurrentRule : kConcurrentRule));
     return AppendNumber(out, rule.limit);
   }
   out.push_back(static_cast<char>(kCountingRule));
@@ -120,12 +129,18 @@ bool ReadZone(std::string_view& in, ZoneSource* zones, LimitRule& rule) {
   return rule.zone != nullptr;
 }
 
+// HOLDS gets the latest deadline in place of the longest time.
 bool ReadRule(std::string_view& in, ZoneSource* zones, LimitRule& rule, LimitKey& key) {
   if (in.empty()) return false;
   const auto kind = static_cast<uint8_t>(in.front());
   in.remove_prefix(1);
-  if (kind == kConcurrentRule) {
+  if (kind == kHoldsRule) {
+    rule.algorithm = LimitAlgorithm::kHolds;
+    return ReadUpTo(in, kMostInstant, rule.period_ms) && ReadUpTo(in, kWholeShare, rule.limit);
+  }
+  if (kind == kConcurrentRule || kind == kShadowConcurrentRule) {
     rule.algorithm = LimitAlgorithm::kConcurrent;
+    rule.shadow = kind == kShadowConcurrentRule;
     return ReadNumber(in, rule.limit);
   }
   if (kind != kCountingRule || !ReadLimitKey(in, key) || !ReadNumber(in, rule.limit)) return false;
@@ -152,14 +167,16 @@ void AppendHoldRecord(std::string& out, const HoldRecord& record) {
   const bool plain = HasPlainShares(record);
   const bool several = record.parts.size() != 1;
   uint8_t head = static_cast<uint8_t>(record.state);
-  if (record.counted > 0) head |= kHasCounted;
+  const bool same = !held && record.counted == record.held;
+  if (record.counted > 0 && !same) head |= kHasCounted;
+  if (same) head |= kCountedHeld;
   if (record.keys > 1) head |= kSeveralKeys;
   if (held && several) head |= kSeveralParts;
   if (held && plain) head |= kPlainShares;
   out.push_back(static_cast<char>(head));
   AppendNumber(out, record.until);
   if (record.keys > 1) AppendNumber(out, record.keys);
-  if (record.counted > 0) AppendNumber(out, record.counted);
+  if (record.counted > 0 && !same) AppendNumber(out, record.counted);
   if (!held) AppendNumber(out, record.held);
   if (held) {
     AppendSignedVarint(out, record.until - record.token);
@@ -181,6 +198,7 @@ bool ReadHoldRecord(std::string_view in, HoldRecord& record) {
   if ((head & kHasCounted) != 0 && !ReadNumber(in, record.counted)) return false;
   if (record.state != HoldState::kHeld) {
     if (!ReadNumber(in, record.held)) return false;
+    if ((head & kCountedHeld) != 0) record.counted = record.held;
   } else {
     int64_t shares = 0;
     int64_t parts = 1;
@@ -208,9 +226,22 @@ int64_t UntilOf(std::string_view in) {
   return until;
 }
 
-void AppendHoldRules(std::string& out, std::span<const LimitRule> rules) {
+void AppendDenyingRules(std::string& out, std::span<const LimitRule> rules) {
   for (const LimitRule& rule : rules) {
-    if (rule.counts() || rule.algorithm == LimitAlgorithm::kConcurrent) AppendRule(out, rule);
+    if (CountsHeld(rule) && !rule.shadow) AppendRule(out, rule);
+  }
+}
+
+void AppendHoldRules(std::string& out, std::span<const LimitRule> rules, int64_t now) {
+  AppendDenyingRules(out, rules);
+  for (const LimitRule& rule : rules) {
+    if (CountsHeld(rule) && rule.shadow) AppendRule(out, rule);
+  }
+  for (const LimitRule& rule : rules) {
+    if (rule.algorithm != LimitAlgorithm::kHolds) continue;
+    out.push_back(static_cast<char>(kHoldsRule));
+    AppendNumber(out, std::min(SaturatingAdd(now, rule.period_ms), kMaxHoldEndMs));
+    AppendNumber(out, rule.limit);
   }
 }
 
@@ -223,12 +254,18 @@ bool ReadHoldRules(std::string_view in, ZoneSource& zones, HoldRules& rules) {
 }
 
 bool ReadHoldCounters(std::string_view in, HoldCounters& counters) {
+  const size_t size = in.size();
   while (!in.empty()) {
     LimitRule rule;
     LimitKey key;
     if (!ReadRule(in, nullptr, rule, key)) return false;
-    if (!rule.counts()) {
-      counters.concurrent = true;
+    const bool denies = !rule.shadow && rule.algorithm != LimitAlgorithm::kHolds;
+    if (denies) counters.denying_bytes = size - in.size();
+    if (rule.algorithm == LimitAlgorithm::kHolds) {
+      counters.latest = std::min(counters.latest, rule.period_ms);
+      counters.share = std::min(counters.share, rule.limit);
+    } else if (!rule.counts()) {
+      (rule.shadow ? counters.shadow_concurrent : counters.concurrent) = true;
     } else if (std::find(counters.keys.begin(), counters.keys.end(), key) == counters.keys.end()) {
       if (counters.keys.size() == kMostShares) return false;
       counters.keys.push_back(key);

@@ -30,8 +30,10 @@ enum class HoldState : uint8_t {
 
 // Where one counter has counted what is held.
 struct HoldShare {
-  int64_t at = 0;         // the instant that was counted
-  int64_t in_window = 0;  // BASE: how much of it the window has counted; the day has all of it
+  int64_t at = 0;  // the instant that was counted
+  // BASE: how much of it the window has counted; the day has all of it. BUCKET: as much as the part
+  // had at first, less what was given back.
+  int64_t in_window = 0;
 
   friend bool operator==(const HoldShare&, const HoldShare&) = default;
 };
@@ -74,16 +76,24 @@ int64_t UntilOf(std::string_view in);
 using HoldRules = absl::InlinedVector<LimitRule, 4>;
 using HoldKeys = absl::InlinedVector<LimitKey, 2>;
 
-// The saved form of the rules that count or limit what is held. A rule's policy is not kept.
-void AppendHoldRules(std::string& out, std::span<const LimitRule> rules);
+// The saved form of the rules that count or limit what is held from `now` on: first those that
+// deny, then those in SHADOW, and HOLDS. A rule's policy is not kept.
+void AppendHoldRules(std::string& out, std::span<const LimitRule> rules, int64_t now);
+// The part of the saved form that the rules which deny are in.
+void AppendDenyingRules(std::string& out, std::span<const LimitRule> rules);
 // False if the bytes are malformed.
 [[nodiscard]] bool ReadHoldRules(std::string_view in, ZoneSource& zones, HoldRules& rules);
 
 // What the counters need to know of the rules: which counters they use, each once, in the order of
-// the rules, and whether CONCURRENT is one of them.
+// the rules, whether CONCURRENT is one of them, what HOLDS says, and how many bytes
+// AppendDenyingRules has written.
 struct HoldCounters {
   HoldKeys keys;
   bool concurrent = false;
+  bool shadow_concurrent = false;
+  int64_t latest = kMaxHoldEndMs;  // the latest deadline
+  int64_t share = kWholeShare;     // the largest share of a limit, in 1/kWholeShare
+  size_t denying_bytes = 0;
 };
 [[nodiscard]] bool ReadHoldCounters(std::string_view in, HoldCounters& counters);
 

@@ -15,7 +15,7 @@ namespace {
 class Freed {
  public:
   Freed(const LimitState& state, const LimitRule& rule)
-      : rule_(rule), held_(state.holds()->concurrent()) {
+      : rule_(rule), held_(state.holds()->concurrent(rule.shadow)) {
     if (!rule.counts()) return;
     key_ = LimitKey::Of(rule);
     counter_ = state.Find(key_);
@@ -27,7 +27,8 @@ class Freed {
     HoldCounters counters;
     Check(ReadHoldCounters(hold.rules, counters), "the rules of a record are well formed");
     if (!rule_.counts()) {
-      if (counters.concurrent) held_ -= hold.cost();
+      const bool is_under = rule_.shadow ? counters.shadow_concurrent : counters.concurrent;
+      if (is_under) held_ -= hold.cost();
       return;
     }
     const auto found = std::find(counters.keys.begin(), counters.keys.end(), key_);
@@ -40,8 +41,8 @@ class Freed {
         int64_t& freed = freed_[share.at];
         freed = std::min(freed + part.cost, HitsAt(share.at));
       } else {
-        Refund(numbers_, key_,
-               {part.cost, share.in_window, share.at, hold.until - counter_->late_ms});
+        Refund(numbers_, key_, {part.cost, share.in_window, share.at, hold.until},
+               counter_->late_ms);
       }
     }
   }

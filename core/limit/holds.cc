@@ -22,12 +22,6 @@ HoldRecord Decoded(std::string_view bytes) {
   return record;
 }
 
-bool IsConcurrent(const HoldRecord& record) {
-  HoldCounters counters;
-  return record.state == HoldState::kHeld && ReadHoldCounters(record.rules, counters) &&
-         counters.concurrent;
-}
-
 }  // namespace
 
 // The hash needs a seed that clients cannot know, and addresses differ from run to run.
@@ -45,10 +39,13 @@ void Holds::Account(const HoldRecord& record, int sign) {
     if (sign > 0) ends_at_ = std::max(ends_at_, record.until);
     return;
   }
-  if (IsConcurrent(record)) {
-    concurrent_ = sign > 0 ? SaturatingAdd(concurrent_, record.cost())
-                           : SaturatingSub(concurrent_, record.cost());
-  }
+  HoldCounters counters;
+  Check(ReadHoldCounters(record.rules, counters), "the rules of a record are well formed");
+  const auto add = [&](int64_t& sum) {
+    sum = sign > 0 ? SaturatingAdd(sum, record.cost()) : SaturatingSub(sum, record.cost());
+  };
+  if (counters.concurrent) add(concurrent_);
+  if (counters.shadow_concurrent) add(shadow_concurrent_);
   if (sign < 0) return;
   ends_at_ = std::max(ends_at_, std::min(record.until + kRememberedMs, kMaxHoldEndMs));
   for (const HoldPart& part : record.parts) latest_at_ = std::max(latest_at_, part.at);
@@ -65,7 +62,10 @@ void Holds::PutBytes(std::string_view id, std::string_view bytes) {
   RecordTable::Record place = table_.Find(id, hash);
   place = place ? table_.Resize(place, bytes.size()) : table_.Insert(id, hash, bytes.size());
   std::memcpy(place.data(), bytes.data(), bytes.size());
-  due_.Note(table_.SegmentFor(hash), UntilOf(bytes));
+  Segment& segment = table_.SegmentFor(hash);
+  due_.Note(segment, UntilOf(bytes));
+  // Holds that are settled become smaller.
+  if (segment.dead_bytes() * 8 > segment.bytes()) table_.Pack(segment);
 }
 
 void Holds::Put(std::string_view id, const HoldRecord& record) {
@@ -204,6 +204,7 @@ std::unique_ptr<Holds> Holds::Clone() const {
       [&](const RecordTable::Record& record) { copy->PutBytes(record.key(), record.payload()); });
   copy->last_token_ = last_token_;
   copy->concurrent_ = concurrent_;
+  copy->shadow_concurrent_ = shadow_concurrent_;
   copy->latest_at_ = latest_at_;
   copy->ends_at_ = ends_at_;
   return copy;

@@ -51,8 +51,8 @@ class Holds final : private RecordTable::SplitObserver {
   // The token of the next hold; each call returns a greater one. Not less than `now`, so that the
   // tokens of a key also grow when it was gone meanwhile.
   int64_t NextToken(int64_t now) { return last_token_ = std::max(last_token_ + 1, now); }
-  // What the holds under a CONCURRENT rule hold together.
-  int64_t concurrent() const { return concurrent_; }
+  // What the holds under a CONCURRENT rule, or one in SHADOW, hold together.
+  int64_t concurrent(bool shadow) const { return shadow ? shadow_concurrent_ : concurrent_; }
   // A hold counts from an instant after `now`: the clock was set back.
   bool IsAhead(int64_t now) const { return latest_at_ > now; }
   // Whether something may have ended at `now`. O(1).
@@ -94,6 +94,7 @@ class Holds final : private RecordTable::SplitObserver {
   DueSegments due_;
   int64_t last_token_ = 0;
   int64_t concurrent_ = 0;
+  int64_t shadow_concurrent_ = 0;
   int64_t latest_at_ = 0;
   int64_t ends_at_ = 0;
 };

@@ -1,27 +1,18 @@
 #include "core/limit/limit.h"
 
 #include <algorithm>
-#include <limits>
-#include <optional>
+#include <vector>
 
+#include "core/limit/agreed_rules.h"
 #include "core/limit/hold_wait.h"
 #include "core/limit/holds.h"
+#include "core/limit/late_hits.h"
 #include "core/limit/limit_math.h"
 
 namespace tally {
 namespace {
 
 using Algorithm = LimitAlgorithm;
-
-constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
-
-struct Hit {
-  int64_t cost;
-  int64_t now;
-  int64_t at;  // not after `now`
-
-  bool is_late() const { return at < now; }
-};
 
 struct Verdict {
   bool fits = true;
@@ -32,18 +23,6 @@ struct Verdict {
   int64_t fits_from = 0;
   int64_t unused_from = 0;
 };
-
-// The latest instant that a counter has counted, or kNever. It may be after the server's clock.
-int64_t ClockOf(const LimitCounter& counter) {
-  if (counter.log == nullptr) return ClockOf(counter.numbers, counter.key.algorithm);
-  return counter.log->empty() ? kNever : counter.log->newest();
-}
-
-// Whether a late hit would find what counts no more. To others it is the same as nothing, because
-// their instant is after it.
-bool IsOver(const LimitCounter& counter, const Hit& hit) {
-  return hit.is_late() && counter.ExpiresAt() <= hit.now;
-}
 
 Verdict JudgeLog(const LimitRule& rule, const LimitCounter* counter, const Hit& hit) {
   const TimeLog* log = counter == nullptr ? nullptr : counter->log.get();
@@ -98,7 +77,7 @@ Verdict JudgeNumbers(const LimitRule& rule, const LimitKey& key, const LimitCoun
 
 // What is held now; nothing of it leaves with time but by deadlines.
 Verdict JudgeConcurrent(const LimitRule& rule, const LimitState& state, const Hit& hit) {
-  const int64_t held = state.holds() == nullptr ? 0 : state.holds()->concurrent();
+  const int64_t held = state.holds() == nullptr ? 0 : state.holds()->concurrent(rule.shadow);
   Verdict verdict;
   verdict.judged_at = hit.now;
   verdict.limit = rule.limit;
@@ -121,98 +100,12 @@ Verdict Judge(const LimitRule& rule, const LimitState& state, const Hit& hit) {
   if (rule.algorithm == Algorithm::kDeny) return {.fits = false};
   Verdict verdict = rule.algorithm == Algorithm::kConcurrent ? JudgeConcurrent(rule, state, hit)
                                                              : JudgeCounter(rule, state, hit);
-  if (!verdict.fits && state.holds() != nullptr && !NeverFits(rule, hit.cost)) {
+  if (!verdict.fits && state.holds() != nullptr && !rule.shadow && !NeverFits(rule, hit.cost)) {
     // A hold that ends frees what it holds.
     const HoldWait wait{.now = hit.now, .e = verdict.judged_at, .fits_from = verdict.fits_from};
     verdict.fits_from = FitsWhenHoldsEnd(state, rule, hit.cost, wait);
   }
   return verdict;
-}
-
-// Whether what the counter holds outlives its window: the hits of a day, or a block.
-bool HasDay(Algorithm algorithm, const LimitNumbers& numbers) {
-  return (algorithm == Algorithm::kBase || algorithm == Algorithm::kLockout) && numbers.before != 0;
-}
-
-// The earliest instant that a late hit of the counter may have had.
-int64_t BeginOf(const LimitCounter& counter) {
-  const LimitNumbers& numbers = counter.numbers;
-  return HasDay(counter.key.algorithm, numbers)
-             ? std::min(numbers.day.start_ms, numbers.window.start_ms)
-             : ClockOf(counter);
-}
-
-// Reads what a counter counted after `now` as counted at `now`, and what arrived after `now` as
-// arrived at `now`. Returns false if there is nothing.
-bool SetBackTo(LimitCounter& counter, const LimitRule& rule, int64_t now) {
-  if (ClockOf(counter) <= now) [[likely]] {
-    if (counter.late_ms == 0 || BeginOf(counter) + counter.late_ms <= now) return false;
-    counter.late_ms = now - BeginOf(counter);
-    return true;
-  }
-  if (counter.log != nullptr) {
-    counter.log->SetBackTo(now);
-  } else {
-    SetBackTo(counter.numbers, rule, now);
-  }
-  counter.late_ms = 0;
-  return true;
-}
-
-// Where a hit is counted: at the instant at which it was judged, or in its own place.
-struct HitPlace {
-  int64_t at;
-  int64_t e;  // no window that is over at this instant gets it
-};
-
-void CountLog(LimitCounter& counter, const Hit& hit, const HitPlace& place) {
-  // Expired hits are dropped first: a log that is full (INT64_MAX hits) may have only those.
-  counter.log->DropThrough(std::max(place.at, ClockOf(counter)) - counter.key.period_ms);
-  counter.log->Add(place.at, static_cast<uint64_t>(hit.cost));
-  counter.late_ms = hit.now - counter.log->newest();
-}
-
-void CountNumbers(LimitCounter& counter, const LimitRule& rule, const Hit& hit,
-                  const HitPlace& place) {
-  LimitNumbers& numbers = counter.numbers;
-  if (rule.algorithm == Algorithm::kBucket) {
-    AddHits(numbers, rule, hit.cost, place.at, place.e);
-    counter.late_ms = hit.now - numbers.window.start_ms;
-    return;
-  }
-  Roll(numbers, rule, place.e);
-  const bool day = HasDay(rule.algorithm, numbers);
-  const int64_t start = numbers.window.start_ms;
-  const bool used = numbers.hits > 0 || numbers.before > 0;
-  AddHits(numbers, rule, hit.cost, place.at, place.e);
-  // A window that has hits already keeps how late they were.
-  const bool same = day || (used && numbers.window.start_ms == start);
-  const int64_t late_ms = hit.now - std::max(place.at, ClockOf(counter));
-  counter.late_ms = std::max(same ? counter.late_ms : 0, late_ms);
-}
-
-// Whether no window from now on, for hits as late as the counter's, holds the hit.
-bool IsDropped(const LimitRule& rule, const LimitState& state, const Hit& hit) {
-  const LimitCounter* counter = state.Find(LimitKey::Of(rule));
-  int64_t horizon = hit.now;
-  if (counter != nullptr && !IsOver(*counter, hit)) {
-    const int64_t most_ms = std::max<int64_t>(0, hit.now - BeginOf(*counter));
-    horizon -= std::min(counter->late_ms, most_ms);
-  }
-  return IsOutside(rule, hit.at, horizon);
-}
-
-void CountLate(LimitCounter& counter, const LimitRule& rule, const Hit& hit, bool in_own_place) {
-  if (IsOver(counter, hit)) counter.Clear();
-  SetBackTo(counter, rule, hit.now);
-  const int64_t e = std::max(hit.at, ClockOf(counter));
-  const HitPlace place =
-      in_own_place ? HitPlace{hit.at, std::max(e, hit.now - counter.late_ms)} : HitPlace{e, e};
-  if (rule.algorithm == Algorithm::kSliding) {
-    CountLog(counter, hit, place);
-  } else {
-    CountNumbers(counter, rule, hit, place);
-  }
 }
 
 // What every decision passes is inlined: its calls cost as much as its work.
@@ -261,63 +154,6 @@ HoldShare CountShare(const LimitKey& key, const LimitRule& rule, LimitState& sta
   return share;
 }
 
-// The rules of a command. Rules that share a counter all use the smallest refill and the smallest
-// base that one of them has; of LOCKOUT, the block that starts at the smallest limit, and is as
-// long as the longest.
-class AgreedRules {
- public:
-  explicit AgreedRules(std::span<const LimitUse> uses)
-      : uses_(uses), alone_(uses.size() == 1 && uses.front().rules.size() == 1) {}
-
-  // Returns the rule with the agreed values; valid until the next call.
-  const LimitRule& Of(const LimitUse& use, const LimitRule& rule) {
-    if (alone_) return rule;
-    switch (rule.algorithm) {
-      case Algorithm::kBucket:
-      case Algorithm::kBase:
-      case Algorithm::kLockout:
-        return Agree(use, rule);
-      default:
-        return rule;
-    }
-  }
-
- private:
-  static int64_t OwnBase(const LimitRule& rule) {
-    return rule.algorithm == Algorithm::kLockout ? rule.limit : rule.base;
-  }
-
-  const LimitRule& Agree(const LimitUse& own, const LimitRule& rule) {
-    int64_t refill = rule.refill;
-    int64_t base = OwnBase(rule);
-    LockoutBlock block = rule.block;
-    for (const LimitUse& use : uses_) {
-      if (use.state != own.state) continue;
-      for (const LimitRule& other : use.rules) {
-        if (&other == &rule || other.algorithm != rule.algorithm) continue;
-        if (LimitKey::Of(other) != LimitKey::Of(rule)) continue;
-        refill = std::min(refill, other.refill);
-        base = std::min(base, OwnBase(other));
-        block.first_ms = std::max(block.first_ms, other.block.first_ms);
-        block.factor = std::max(block.factor, other.block.factor);
-        block.most_ms = std::max(block.most_ms, other.block.most_ms);
-      }
-    }
-    if (refill == rule.refill && base == OwnBase(rule) && block == rule.block) return rule;
-    // Blocks that do not grow may be longer than the most of those that do.
-    if (block.most_ms > 0) block.most_ms = std::max(block.most_ms, block.first_ms);
-    agreed_ = rule;
-    agreed_->refill = refill;
-    agreed_->shared_base = base;
-    agreed_->block = block;
-    return *agreed_;
-  }
-
-  std::span<const LimitUse> uses_;
-  bool alone_;
-  std::optional<LimitRule> agreed_;
-};
-
 [[gnu::always_inline]] inline void CountAll(std::span<const LimitUse> uses, AgreedRules& agreed,
                                             const Hit& hit, bool in_own_place) {
   for (const LimitUse& use : uses) {
@@ -329,6 +165,19 @@ class AgreedRules {
     use.state->EndOperation();
     use.state->Prune(hit.now);
   }
+}
+
+// Counts the hit but in the rules that would have denied it.
+void CountAllowed(std::span<const LimitUse> uses, uint64_t shadow_denied, const Hit& hit) {
+  std::vector<HoldRules> rules;
+  std::vector<LimitUse> counting;
+  ForEachCounted(uses, shadow_denied, [&](const LimitUse& use, std::span<const LimitRule> left) {
+    rules.emplace_back(left.begin(), left.end());
+    counting.push_back({use.state, {}});
+  });
+  for (size_t i = 0; i < counting.size(); ++i) counting[i].rules = rules[i];
+  AgreedRules agreed(counting);
+  CountAll(counting, agreed, hit, false);
 }
 
 void ShowFigures(const Verdict& verdict, LimitDecision& decision) {
@@ -354,9 +203,15 @@ LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t
   for (const LimitUse& use : uses) {
     for (const LimitRule& given : use.rules) {
       ++place;
-      if (given.algorithm == Algorithm::kAllow) continue;
+      if (!given.judges()) continue;
       const LimitRule& rule = agreed.Of(use, given);
       const Verdict verdict = Judge(rule, *use.state, hit);
+      if (rule.shadow) [[unlikely]] {
+        if (!verdict.fits && place <= kMostShadows) {
+          decision.shadow_denied |= uint64_t{1} << (place - 1);
+        }
+        continue;
+      }
       const bool tighter = decision.remaining < 0 || verdict.remaining < decision.remaining;
       if (verdict.fits ? decision.allowed && tighter : decision.allowed) {
         ShowFigures(verdict, decision);
@@ -370,13 +225,13 @@ LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t
     }
   }
   const bool counts = mode == LimitMode::kForce || (mode == LimitMode::kTake && decision.allowed);
-  if (counts && cost > 0) CountAll(uses, agreed, hit, mode == LimitMode::kForce);
+  if (!counts || cost == 0) return decision;
+  if (decision.shadow_denied != 0 && mode == LimitMode::kTake) [[unlikely]] {
+    CountAllowed(uses, decision.shadow_denied, hit);
+  } else {
+    CountAll(uses, agreed, hit, mode == LimitMode::kForce);
+  }
   return decision;
-}
-
-bool IsAhead(const LimitCounter& counter, int64_t now) {
-  return ClockOf(counter) > now ||
-         (counter.late_ms > 0 && BeginOf(counter) + counter.late_ms > now);
 }
 
 bool SetBackLimits(std::span<const LimitUse> uses, int64_t now) {

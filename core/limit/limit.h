@@ -36,8 +36,11 @@
 //                   over. LOCKOUT: until the block ends, or else the period; an earlier block,
 //                   which lengthens the next one, is no use.
 // The tightest rule is the one with the smallest `remaining`; of equals, the first. ALLOW has no
-// figures: if no other rule is given, all are -1. DENY has a limit of 0.
+// figures: if no other rule is given, all are -1. DENY has a limit of 0. SHADOW has none either,
+// whatever it says: a caller must not keep to a limit that does not hold.
 #pragma once
+
+#include <absl/container/inlined_vector.h>
 
 #include <cstdint>
 #include <span>
@@ -62,6 +65,8 @@ struct LimitUse {
   std::span<const LimitRule> rules;
 };
 
+inline constexpr int kMostShadows = 64;
+
 struct LimitDecision {
   bool allowed = true;
   // The figures (see above) of the first rule that denied; if allowed, of the tightest rule.
@@ -73,6 +78,9 @@ struct LimitDecision {
   int64_t reset_after_ms = -1;
   // The 1-based number, over all uses, of the first rule that denied; 0 if allowed.
   int rule = 0;
+  // Bit i: rule i + 1, in SHADOW, would have denied the hit, and has not counted it, but for
+  // kForce. Rules after the kMostShadows-th never would.
+  uint64_t shadow_denied = 0;
 
   friend bool operator==(const LimitDecision&, const LimitDecision&) = default;
 };
@@ -82,6 +90,21 @@ struct LimitDecision {
 // compared with all others; SLIDING costs as TimeLog, amortised.
 LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t now, int64_t at,
                            LimitMode mode);
+
+// Calls visit(use, rules) for each use, in their order, with those of its rules that have counted
+// the hit of such a decision.
+template <typename Uses, typename Visit>
+void ForEachCounted(const Uses& uses, uint64_t shadow_denied, Visit&& visit) {
+  absl::InlinedVector<LimitRule, 4> rules;
+  for (const auto& use : uses) {
+    rules.clear();
+    for (const LimitRule& rule : use.rules) {
+      if ((shadow_denied & 1) == 0) rules.push_back(rule);
+      shadow_denied >>= 1;
+    }
+    visit(use, std::span<const LimitRule>(rules));
+  }
+}
 
 // Stores what the counters of these rules counted after `now` as counted at `now`. Returns whether
 // anything has changed. A denial does this too: or else a counter from a glitch of the clock would

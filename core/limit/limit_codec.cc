@@ -22,6 +22,8 @@ constexpr uint8_t kLongAlgorithm = 7;
 constexpr uint8_t kLastShort = 8;
 constexpr int kLongShift = 4;
 constexpr uint8_t kHasZone = 0x80;
+// Before the head of a rule that is in SHADOW.
+constexpr uint8_t kShadowHead = 16;
 // An upper bound of stored instants: a window that is open at kMaxInstantMs ends before it.
 constexpr uint64_t kMaxTime = 3 * static_cast<uint64_t>(kMaxInstantMs);
 // Days and calendar periods may start before 1970, by up to a year and a zone's UTC offset. Stored
@@ -58,7 +60,7 @@ class ShortBytes {
   void Number(int64_t number) { end_ = WriteVarint(end_, static_cast<uint64_t>(number)); }
 
  private:
-  static constexpr size_t kMostOfKey = 6 + 2 * kMaxVarintBytes;
+  static constexpr size_t kMostOfKey = 7 + 2 * kMaxVarintBytes;
   static constexpr size_t kMostNumbers = 6;  // those of LOCKOUT
 
   std::string& out_;
@@ -163,6 +165,8 @@ void WriteKey(ShortBytes& bytes, const LimitKey& key) {
     if (started) head |= kHasStart;
   }
   if (zone) head |= kHasZone;
+  if (key.shadow) [[unlikely]]
+    bytes.Byte(kShadowHead);
   bytes.Byte(head);
   if (zone) {
     for (int shift = 0; shift < 32; shift += 8) {
@@ -219,6 +223,10 @@ void AppendLimitKey(std::string& out, const LimitKey& key) {
 }
 
 bool ReadLimitKey(std::string_view& in, LimitKey& key) {
+  if (!in.empty() && in.front() == kShadowHead) [[unlikely]] {
+    key.shadow = true;
+    in.remove_prefix(1);
+  }
   if (in.empty()) return false;
   const auto head = static_cast<uint8_t>(in.front());
   in.remove_prefix(1);

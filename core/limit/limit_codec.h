@@ -1,7 +1,8 @@
 // The bytes of a limit's counter, in a key's record and in its saved form.
 //
-// A counter with late hits begins with the byte 7 and their lateness in ms, a varint. A counter is
-// a head byte, the other fields of its key, and its numbers, which are varints:
+// A counter with late hits begins with the byte 7 and their lateness in ms, a varint; then that of
+// a rule in SHADOW has the byte 16. A counter is a head byte, the other fields of its key, and its
+// numbers, which are varints:
 //   head: bits 0-2 algorithm, or 7 if bits 4-7 + 8 are its number; the others by algorithm
 //   all but CALENDAR: head bit 3 says that the period is in whole seconds
 //   CALENDAR: head bits 3-5 unit, bit 6 weeks from Sunday on; CALENDAR, BASE: bit 7 zone present, 4
@@ -9,7 +10,7 @@
 //   BASE: bit 4, the code of its day's start follows the period
 //   FIXED: bit 4, where in the period its windows begin follows the period: LimitKey::start
 // The key of each algorithm but CALENDAR goes on with the period, a varint. SLIDING has the bytes
-// of a TimeLog in place of numbers. No algorithm has a head of 0 or 7.
+// of a TimeLog in place of numbers. No algorithm has a head of 0, 7, 8 or 16.
 #pragma once
 
 #include <cstdint>

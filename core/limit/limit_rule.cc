@@ -72,6 +72,9 @@ LimitRule LimitRule::Deny() { return {.algorithm = LimitAlgorithm::kDeny}; }
 LimitRule LimitRule::Concurrent(int64_t limit) {
   return {.algorithm = LimitAlgorithm::kConcurrent, .limit = limit};
 }
+LimitRule LimitRule::Holds(int64_t longest_ms, int64_t share) {
+  return {.algorithm = LimitAlgorithm::kHolds, .limit = share, .period_ms = longest_ms};
+}
 
 Period LimitRule::WindowAt(int64_t at_ms) const {
   if (algorithm == LimitAlgorithm::kCalendar) return zone->Containing(at_ms, unit, start);
@@ -82,6 +85,11 @@ Period LimitRule::WindowAt(int64_t at_ms) const {
 }
 
 std::string_view WrongWith(const LimitRule& rule) {
+  if (rule.algorithm == LimitAlgorithm::kHolds) {
+    const bool lasts = rule.period_ms > 0 && rule.period_ms <= kMaxDurationMs;
+    if (!lasts) return "longest is out of range";
+    return rule.limit > 0 && rule.limit <= kWholeShare ? "" : "share must be above 0 and at most 1";
+  }
   if (rule.algorithm == LimitAlgorithm::kConcurrent && rule.limit < 0) {
     return "limit must not be negative";
   }

@@ -22,8 +22,9 @@ enum class LimitAlgorithm : uint8_t {
   // at most `limit` hits a period; the last one starts a block, in which all are denied
   kLockout = 9,
   kConcurrent = 10,  // at most `limit` held at once
+  kHolds = 11,       // no rule for hits: how long a hold may last, and how much it may take
 };
-inline constexpr size_t kLimitAlgorithms = 11;  // including 0, which is not an algorithm
+inline constexpr size_t kLimitAlgorithms = 12;  // including 0, which is not an algorithm
 
 struct PolicyTally;
 
@@ -40,8 +41,14 @@ struct LockoutBlock {
   friend bool operator==(const LockoutBlock&, const LockoutBlock&) = default;
 };
 
+// The share of HOLDS is in 1/kWholeShare of a limit, in LimitRule::limit.
+inline constexpr int64_t kWholeShare = 1'000;
+
 struct LimitRule {
   LimitAlgorithm algorithm = LimitAlgorithm::kAllow;
+  // SHADOW: is judged and counts what it would allow, and never denies. Its counter is its own, so
+  // that no rule that denies is changed by it.
+  bool shadow = false;
   int64_t limit = 0;      // hits; for a bucket, the tokens it holds
   int64_t period_ms = 0;  // of all but CALENDAR
   int64_t refill = 0;     // BUCKET: tokens each period
@@ -68,6 +75,7 @@ struct LimitRule {
   static LimitRule Allow();
   static LimitRule Deny();
   static LimitRule Concurrent(int64_t limit);
+  static LimitRule Holds(int64_t longest_ms, int64_t share);
 
   // Whether the rule's windows are laid down by a calendar or an instant, not by hits.
   bool has_grid() const { return algorithm == LimitAlgorithm::kCalendar || from_ms != kNoFrom; }
@@ -77,18 +85,26 @@ struct LimitRule {
   // BASE: the day that holds `at_ms`.
   Period DayAt(int64_t at_ms) const { return zone->Containing(at_ms, CalendarUnit::kDay, start); }
 
-  // False for ALLOW and DENY, and for CONCURRENT, which have no counter.
+  // False for ALLOW, DENY, CONCURRENT and HOLDS, which have no counter.
   bool counts() const {
-    return algorithm != LimitAlgorithm::kAllow && algorithm != LimitAlgorithm::kDeny &&
-           algorithm != LimitAlgorithm::kConcurrent;
+    return !Is(BitOf(LimitAlgorithm::kAllow) | BitOf(LimitAlgorithm::kDeny) |
+               BitOf(LimitAlgorithm::kConcurrent) | BitOf(LimitAlgorithm::kHolds));
   }
+  // False for ALLOW and HOLDS, which deny no hit.
+  bool judges() const { return !Is(BitOf(LimitAlgorithm::kAllow) | BitOf(LimitAlgorithm::kHolds)); }
+
+ private:
+  static constexpr uint32_t BitOf(LimitAlgorithm one) {
+    return uint32_t{1} << static_cast<uint32_t>(one);
+  }
+  bool Is(uint32_t algorithms) const { return (algorithms & BitOf(algorithm)) != 0; }
 };
 
 // Returns a text that says which of the rule's numbers is wrong and why; empty if the rule is
 // valid. Counts must be in [0, INT64_MAX], periods in (0, kMaxDurationMs], and a refill at least 1;
 // capacity * period and refill * period must fit int64. A limit of 0 is valid: it denies
 // everything, or with BASE everything after the day's first `base` hits. A block is as a period;
-// its factor is at least 1, and its most at least the first one.
+// its factor is at least 1, and its most at least the first one. The share of HOLDS is in (0, 1].
 std::string_view WrongWith(const LimitRule& rule);
 
 struct KeyRules {

@@ -5,6 +5,8 @@
 #include <tuple>
 
 #include "core/base/check.h"
+#include "core/base/saturating.h"
+#include "core/limit/holds.h"
 #include "core/limit/limit_math.h"
 #include "core/limit/lockout.h"
 
@@ -79,6 +81,28 @@ LimitShown PeriodOf(const LimitCounter& counter, LimitShown shown, int64_t e) {
   return shown;
 }
 
+// All that is held, and what CONCURRENT limits of it.
+std::vector<LimitShown> HeldOf(const Holds& holds) {
+  LimitShown all{.algorithm = Algorithm::kHolds, .unit = "held"};
+  LimitShown concurrent{.algorithm = Algorithm::kConcurrent, .unit = "held"};
+  LimitShown shadow = concurrent;
+  shadow.key.shadow = true;
+  const auto add = [](LimitShown& shown, const HoldRecord& hold) {
+    shown.used = SaturatingAdd(shown.used, hold.cost());
+    shown.newest_ms = std::max(shown.newest_ms, hold.parts.back().at);
+    shown.ends_ms = std::max(shown.ends_ms, hold.until);
+  };
+  holds.ForEach([&](std::string_view, const HoldRecord& hold) {
+    if (hold.state != HoldState::kHeld) return;
+    add(all, hold);
+    HoldCounters counters;
+    static_cast<void>(ReadHoldCounters(hold.rules, counters));
+    if (counters.concurrent) add(concurrent, hold);
+    if (counters.shadow_concurrent) add(shadow, hold);
+  });
+  return {all, concurrent, shadow};
+}
+
 }  // namespace
 
 std::vector<LimitShown> ShowLimits(const LimitState& state, int64_t now) {
@@ -102,10 +126,13 @@ std::vector<LimitShown> ShowLimits(const LimitState& state, int64_t now) {
     }
     show(shown);
   }
+  if (state.holds() != nullptr) {
+    for (const LimitShown& shown : HeldOf(*state.holds())) show(shown);
+  }
   std::sort(all.begin(), all.end(), [](const LimitShown& a, const LimitShown& b) {
     const auto order = [](const LimitShown& one) {
-      return std::tuple(one.algorithm, one.unit, one.period_ms, one.ends_ms, one.newest_ms,
-                        one.used);
+      return std::tuple(one.key.shadow, one.algorithm, one.unit, one.period_ms, one.ends_ms,
+                        one.newest_ms, one.used);
     };
     return order(a) < order(b);
   });
@@ -113,8 +140,9 @@ std::vector<LimitShown> ShowLimits(const LimitState& state, int64_t now) {
 }
 
 std::string_view WordOf(LimitAlgorithm algorithm) {
-  constexpr std::string_view kWords[] = {"FIXED", "CALENDAR", "SLIDING", "ROLLING", "BUCKET",
-                                         "BASE",  "ALLOW",    "DENY",    "LOCKOUT", "CONCURRENT"};
+  constexpr std::string_view kWords[] = {"FIXED",   "CALENDAR",   "SLIDING", "ROLLING",
+                                         "BUCKET",  "BASE",       "ALLOW",   "DENY",
+                                         "LOCKOUT", "CONCURRENT", "HOLDS"};
   const size_t index = static_cast<size_t>(algorithm) - 1;
   Check(index < std::size(kWords), "each algorithm has a word");
   return kWords[index];

@@ -10,13 +10,13 @@
 namespace tally {
 
 // One counter. BASE is shown as two, the day and the window; LOCKOUT too, the period, and the
-// block.
+// block. What is held is shown as HOLDS, and what of it is under a CONCURRENT as that.
 struct LimitShown {
   LimitAlgorithm algorithm = LimitAlgorithm::kFixed;
-  // Of the counter: its zone and start too.
+  // Of the counter: its zone and start, and whether its rules are in SHADOW, too.
   LimitKey key;
   // The calendar unit. LOCKOUT: "block" for one that is on, "remembered" for one that will lengthen
-  // the next. Empty if the period has a length, `period_ms`.
+  // the next. HOLDS, CONCURRENT: "held". Empty if the period has a length, `period_ms`.
   std::string_view unit;
   int64_t period_ms = 0;
   // Hits that count at present. BUCKET: missing tokens, rounded up. A block: its

@@ -6,6 +6,7 @@
 #include "core/base/check.h"
 #include "core/base/saturating.h"
 #include "core/bytes/heap_size.h"
+#include "core/limit/held_hits.h"
 #include "core/limit/holds.h"
 #include "core/limit/limit_codec.h"
 #include "core/limit/limit_math.h"
@@ -61,6 +62,17 @@ void GiveTo(LimitCounter& counter, int64_t count, int64_t at, int64_t e) {
   }
 }
 
+// What a bucket gets back of a part, in its own units. The bucket without the hold would have been
+// full for at most as long as its refill takes to bring more than the hits of that instant which
+// stay.
+int64_t UnitsBack(const LimitNumbers& numbers, int64_t period, const LimitCounter::Part& part) {
+  using Wide = __int128;
+  const Wide came = Wide{numbers.refill} * std::max<int64_t>(0, part.now - part.at);
+  const Wide stays = Wide{std::max<int64_t>(0, part.in_window - part.hits)} * period;
+  const Wide units = Wide{part.hits} * period - std::max<Wide>(0, came - stays);
+  return static_cast<int64_t>(std::clamp<Wide>(units, 0, numbers.hits));
+}
+
 // The instant of judgement from which nothing in the counter counts; 0 if nothing counts.
 int64_t EndOf(const LimitCounter& counter) {
   if (counter.key.algorithm != Algorithm::kSliding) return ExpiryOf(counter.key, counter.numbers);
@@ -73,6 +85,7 @@ int64_t EndOf(const LimitCounter& counter) {
 LimitKey LimitKey::Of(const LimitRule& rule) {
   LimitKey key;
   key.algorithm = rule.algorithm;
+  key.shadow = rule.shadow;
   if (rule.algorithm == Algorithm::kCalendar) {
     key.unit = rule.unit;
   } else {
@@ -88,6 +101,7 @@ LimitKey LimitKey::Of(const LimitRule& rule) {
 
 void LimitKey::ToRule(LimitRule& rule) const {
   rule.algorithm = algorithm;
+  rule.shadow = shadow;
   rule.unit = unit;
   rule.period_ms = period_ms;
   if (has_zone()) {
@@ -155,16 +169,16 @@ void LimitState::DropEmptyHolds() {
   if (holds_ != nullptr && holds_->empty()) holds_ = nullptr;
 }
 
-void Refund(LimitNumbers& numbers, const LimitKey& key, const LimitCounter::Part& part) {
+void Refund(LimitNumbers& numbers, const LimitKey& key, const LimitCounter::Part& part,
+            int64_t late_ms) {
   if (part.hits == 0) return;
   int64_t units = part.hits;
   switch (key.algorithm) {
     case Algorithm::kBucket:
-      if (__builtin_mul_overflow(part.hits, key.period_ms, &units)) units = numbers.hits;
-      TakeBack(units, numbers.hits);
+      TakeBack(UnitsBack(numbers, key.period_ms, part), numbers.hits);
       return;
     case Algorithm::kLockout:
-      if (part.at >= numbers.window.start_ms) GiveToLockout(numbers, part.hits, part.now);
+      if (part.at >= numbers.window.start_ms) GiveToLockout(numbers, part.hits, part.now - late_ms);
       return;
     case Algorithm::kBase:
       if (part.at >= numbers.day.start_ms) TakeBack(part.hits, numbers.before);
@@ -179,7 +193,7 @@ void Refund(LimitNumbers& numbers, const LimitKey& key, const LimitCounter::Part
 
 void LimitCounter::Refund(const Part& part) {
   if (log == nullptr) {
-    return tally::Refund(numbers, key, {part.hits, part.in_window, part.at, part.now - late_ms});
+    return tally::Refund(numbers, key, part, late_ms);
   }
   log->RemoveAt(static_cast<uint64_t>(part.hits), part.at);
 }
@@ -257,7 +271,9 @@ void LimitState::Prune(int64_t now) {
 void LimitState::Give(int64_t count, int64_t now, int64_t at) {
   Prune(now);
   if (at >= now) at = kMaxInstantMs;
+  HeldHits held(*this, now);
   for (LimitCounter& counter : counters_) GiveTo(counter, count, at, now - counter.late_ms);
+  held.PutBack();
   Prune(now);
 }
 

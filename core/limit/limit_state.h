@@ -30,6 +30,7 @@ struct LimitKey {
   uint32_t zone_id = 0;
   LimitAlgorithm algorithm = LimitAlgorithm::kFixed;
   CalendarUnit unit = CalendarUnit::kDay;
+  bool shadow = false;
 
   static LimitKey Of(const LimitRule& rule);
   // Sets what Of() reads from a rule, but for the zone.
@@ -82,15 +83,15 @@ struct LimitCounter {
   void Clear();
 
   // What a hold has counted: `hits` at the instant `at`, of which `in_window` are in the window of
-  // BASE.
+  // BASE. BUCKET: `in_window` is what the hold took at first, so that the difference is used.
   struct Part {
     int64_t hits = 0;
     int64_t in_window = 0;
     int64_t at = 0;
     int64_t now = 0;  // when it is given back
   };
-  // Gives back a part, unless its window is over. A bucket gets its tokens back, at most those that
-  // are missing.
+  // Gives back a part, unless its window is over. A bucket gets its tokens back but those that may
+  // have come back by its refill since: or else who waits and cancels would have them twice.
   void Refund(const Part& part);
   // Counts hits at `now` in what is counting then.
   void CountMore(int64_t hits, int64_t now);
@@ -98,7 +99,8 @@ struct LimitCounter {
 
 static_assert(sizeof(LimitCounter) == 96, "a state with logs has as many bytes as ever");
 // The same for numbers that are not of SLIDING.
-void Refund(LimitNumbers& numbers, const LimitKey& key, const LimitCounter::Part& part);
+void Refund(LimitNumbers& numbers, const LimitKey& key, const LimitCounter::Part& part,
+            int64_t late_ms);
 
 // From which instant that a rule is judged at nothing counts any more; 0 if nothing counts. For an
 // algorithm that uses numbers.
@@ -138,8 +140,8 @@ class LimitState {
   // Refunds `count` hits in every counter, the newest first, and never more than are counted. `at`
   // is the instant of the refunded hit: a log keeps the hits after it, and a window that opened
   // after it stays as it is. What was counted after `now` counts as counted at `now`. A bucket gets
-  // its tokens back whenever they were taken. Also prunes.
-  // O(counters + log).
+  // its tokens back whenever they were taken. What is held is not given back. Also prunes.
+  // O(counters + log + holds).
   void Give(int64_t count, int64_t now, int64_t at);
 
   std::span<const LimitCounter> counters() const { return counters_; }

@@ -21,6 +21,7 @@ namespace tally {
 struct DecisionCount {
   uint64_t allowed = 0;
   uint64_t denied = 0;
+  uint64_t shadow_denied = 0;  // what rules in SHADOW would have denied
 };
 
 // How often the rules of a policy have allowed and denied, since the policy was first set or since

@@ -28,7 +28,10 @@ void Refund(LimitState& state, const HoldCounters& counters, HoldPart& part, int
     HoldShare& share = part.shares[i];
     LimitCounter* counter = state.Find(counters.keys[i]);
     const int64_t in_window = std::min(amount, share.in_window);
-    if (counter != nullptr) counter->Refund({amount, in_window, share.at, now});
+    const bool bucket = counters.keys[i].algorithm == LimitAlgorithm::kBucket;
+    if (counter != nullptr) {
+      counter->Refund({amount, bucket ? share.in_window : in_window, share.at, now});
+    }
     share.in_window -= in_window;
   }
   part.cost -= amount;
@@ -47,11 +50,14 @@ void RefundNewest(LimitState& state, HoldRecord& record, int64_t amount, int64_t
 
 // Takes `amount` off the hold without giving it back, what was taken first first.
 void Consume(HoldRecord& record, int64_t amount) {
+  const HoldCounters counters = CountersOf(record);
   for (HoldPart& part : record.parts) {
     const int64_t taken = std::min(amount, part.cost);
     part.cost -= taken;
-    for (HoldShare& share : part.shares) {
+    for (size_t i = 0; i < part.shares.size(); ++i) {
+      if (counters.keys[i].algorithm == LimitAlgorithm::kBucket) continue;
       // The hits of BASE that are free come first.
+      HoldShare& share = part.shares[i];
       share.in_window = std::min(share.in_window, part.cost);
     }
     amount -= taken;
@@ -109,7 +115,7 @@ void CountInAll(LimitState& state, int64_t cost, int64_t now) {
 
 }  // namespace
 
-bool SettleHolds(LimitState& state, ZoneSource& zones, int64_t now) {
+bool SettleHolds(LimitState& state, ZoneSource& zones, int64_t now, uint64_t* ended_count) {
   Holds* holds = state.holds();
   if (!HasEndedHolds(state, now)) return false;
   bool changed = holds->IsAhead(now) && SetBackHolds(state, zones, now);
@@ -118,6 +124,7 @@ bool SettleHolds(LimitState& state, ZoneSource& zones, int64_t now) {
   for (Holds::Named& ended : over) {
     HoldRecord& record = ended.record;
     if (record.state != HoldState::kHeld) continue;
+    if (ended_count != nullptr) ++*ended_count;
     const int64_t held = record.cost();
     const int64_t deadline = record.until;
     RefundNewest(state, record, held, deadline);
@@ -139,8 +146,12 @@ int64_t HoldHits(const LimitUse& use, const HoldTerms& terms, int64_t now, int64
   record.state = HoldState::kHeld;
   record.until = terms.deadline;
   record.keys = terms.keys;
-  record.parts.push_back(CountHits(use, terms.cost, now, at, false));
-  AppendHoldRules(record.rules, use.rules);
+  // The shares are in the order of the saved rules.
+  HoldRules rules(use.rules.begin(), use.rules.end());
+  std::stable_partition(rules.begin(), rules.end(),
+                        [](const LimitRule& rule) { return !rule.shadow; });
+  record.parts.push_back(CountHits({use.state, rules}, terms.cost, now, at, false));
+  AppendHoldRules(record.rules, rules, now);
   Holds& holds = use.state->FindOrAddHolds();
   record.token = holds.NextToken(now);
   holds.Put(terms.id, record);

@@ -23,7 +23,8 @@ namespace tally {
 // Settles the holds that have ended at `now`, and forgets the settled ids whose time is over. If
 // the clock was set back, holds begin at `now` at the latest, and end as much earlier. Must come
 // before anything else is done with a state that has holds. Returns whether anything has changed.
-bool SettleHolds(LimitState& state, ZoneSource& zones, int64_t now);
+// If `ended` is given, it grows by how many holds have ended.
+bool SettleHolds(LimitState& state, ZoneSource& zones, int64_t now, uint64_t* ended = nullptr);
 
 // Whether SettleHolds would change anything. O(1).
 inline bool HasEndedHolds(const LimitState& state, int64_t now) {

@@ -11,9 +11,9 @@ namespace {
 
 using Algorithm = LimitAlgorithm;
 
-constexpr std::string_view kNames[kLimitAlgorithms] = {"",        "fixed",   "calendar",  "sliding",
-                                                       "rolling", "bucket",  "base",      "allow",
-                                                       "deny",    "lockout", "concurrent"};
+constexpr std::string_view kNames[kLimitAlgorithms] = {
+    "",     "fixed", "calendar", "sliding", "rolling",    "bucket",
+    "base", "allow", "deny",     "lockout", "concurrent", "holds"};
 
 void AppendZone(std::string& text, const LimitRule& rule) {
   if (rule.zone != nullptr && rule.zone->id() != 0) StrAppend(text, " TZ ", rule.zone->name());
@@ -33,13 +33,14 @@ void AppendFrom(std::string& text, int64_t from_ms) {
   }
 }
 
-// Thousandths, without zeros at the end: 1.5.
-void AppendFactor(std::string& text, int64_t factor) {
-  StrAppend(text, factor / LockoutBlock::kOne);
-  int64_t part = factor % LockoutBlock::kOne;
+// A number of thousandths, without zeros at the end: 1.5. LockoutBlock::kOne and kWholeShare are
+// one.
+void AppendThousandths(std::string& text, int64_t number) {
+  StrAppend(text, number / 1'000);
+  int64_t part = number % 1'000;
   if (part == 0) return;
   text += '.';
-  for (int64_t digit = LockoutBlock::kOne / 10; part > 0; part %= digit, digit /= 10) {
+  for (int64_t digit = 100; part > 0; part %= digit, digit /= 10) {
     text += static_cast<char>('0' + part / digit);
   }
 }
@@ -48,7 +49,7 @@ void AppendBlock(std::string& text, const LockoutBlock& block) {
   StrAppend(text, ' ', FormatDuration(block.first_ms));
   if (block.most_ms == 0) return;
   StrAppend(text, " GROW ");
-  AppendFactor(text, block.factor);
+  AppendThousandths(text, block.factor);
   StrAppend(text, " MAX ", FormatDuration(block.most_ms));
 }
 
@@ -58,6 +59,7 @@ std::string_view NameOf(LimitAlgorithm algorithm) { return kNames[static_cast<si
 
 std::string RuleText(const LimitRule& rule) {
   std::string text(NameOf(rule.algorithm));
+  if (rule.shadow) text.insert(0, "shadow ");
   absl::AsciiStrToUpper(&text);
   switch (rule.algorithm) {
     case Algorithm::kAllow:
@@ -65,6 +67,10 @@ std::string RuleText(const LimitRule& rule) {
       break;
     case Algorithm::kConcurrent:
       StrAppend(text, ' ', rule.limit);
+      break;
+    case Algorithm::kHolds:
+      StrAppend(text, ' ', FormatDuration(rule.period_ms), ' ');
+      AppendThousandths(text, rule.limit);
       break;
     case Algorithm::kCalendar:
       StrAppend(text, ' ', rule.limit, ' ', WordOf(rule.unit));

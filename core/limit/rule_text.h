@@ -8,7 +8,8 @@
 
 namespace tally {
 
-// "fixed", "calendar", "sliding", "rolling", "bucket", "base", "allow", "deny" or "lockout".
+// "fixed", "calendar", "sliding", "rolling", "bucket", "base", "allow", "deny", "lockout",
+// "concurrent" or "holds".
 std::string_view NameOf(LimitAlgorithm algorithm);
 
 // The rule as RuleParser reads it, without options that have their default: "SLIDING 5 10m".

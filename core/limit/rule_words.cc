@@ -42,6 +42,8 @@ constexpr RuleForm kForms[] = {
      "At most limit hits in a period; the last one starts a block, in which all are denied."},
     {"concurrent", Algorithm::kConcurrent, 1, "limit", "",
      "At most limit held at once; only for LIMIT.RESERVE."},
+    {"holds", Algorithm::kHolds, 1, "longest", "[share]",
+     "In a policy: no hold is longer, and none takes a larger share of a limit than this (0.5)."},
     {"allow", Algorithm::kAllow, 0, "", "", "Always allows."},
     {"deny", Algorithm::kDeny, 0, "", "", "Always denies."},
 };
@@ -88,28 +90,35 @@ bool ReadStart(const WordReader& in, size_t index, LimitRule& rule) {
   return true;
 }
 
-// Reads a number of at least 1 that may have up to three digits after the point.
-bool ReadFactor(const WordReader& in, size_t index, int64_t& factor) {
-  constexpr std::string_view kWrong =
-      "GROW must be a number from 1 to 1000000, with at most 3 digits after the point";
-  const std::string_view text = in.words[index];
+// Reads a number that may have up to three digits after the point, as thousandths.
+bool ReadThousandths(std::string_view text, int64_t& number) {
   const size_t point = std::min(text.find('.'), text.size());
   const std::string_view part = text.substr(std::min(point + 1, text.size()));
-  if (point == 0 || part.size() > 3 || (point < text.size() && part.empty())) {
-    return in.Fail(std::string(kWrong));
-  }
+  if (point == 0 || part.size() > 3 || (point < text.size() && part.empty())) return false;
   std::string digits(text.substr(0, point));
   StrAppend(digits, part);
   digits.append(3 - part.size(), '0');
-  const bool plain = digits.find_first_not_of("0123456789") == std::string::npos;
-  int64_t value = 0;
-  if (!plain ||
-      !ReadInt64(digits.substr(std::min(digits.find_first_not_of('0'), digits.size())), value) ||
-      value < LockoutBlock::kOne || value > 1'000'000 * LockoutBlock::kOne) {
-    return in.Fail(std::string(kWrong));
-  }
-  factor = value;
-  return true;
+  if (digits.find_first_not_of("0123456789") != std::string::npos) return false;
+  const size_t first = std::min(digits.find_first_not_of('0'), digits.size() - 1);
+  return ReadInt64(digits.substr(first), number);
+}
+
+bool ReadFactor(const WordReader& in, size_t index, int64_t& factor) {
+  constexpr int64_t kMost = 1'000'000 * LockoutBlock::kOne;
+  return (ReadThousandths(in.words[index], factor) && factor >= LockoutBlock::kOne &&
+          factor <= kMost) ||
+         in.Fail("GROW must be a number from 1 to 1000000, with at most 3 digits after the point");
+}
+
+// Whether the word is the share of HOLDS: no option, and no other rule, begins with a digit.
+bool IsShare(Words words, size_t index) {
+  return index < words.size() && !words[index].empty() && words[index][0] >= '0' &&
+         words[index][0] <= '9';
+}
+
+bool ReadShare(const WordReader& in, size_t index, int64_t& share) {
+  return (ReadThousandths(in.words[index], share) && share > 0 && share <= kWholeShare) ||
+         in.Fail("share must be above 0 and at most 1, with at most 3 digits after the point");
 }
 
 // Reads the arguments that follow the rule's word at `index`.
@@ -120,6 +129,9 @@ bool ReadNumbers(const WordReader& in, size_t index, LimitRule& rule) {
       return true;
     case Algorithm::kConcurrent:
       return in.Count(index + 1, "limit", 0, rule.limit);
+    case Algorithm::kHolds:
+      rule.limit = kWholeShare / 2;
+      return in.Duration(index + 1, "longest", rule.period_ms);
     case Algorithm::kCalendar:
       return in.Count(index + 1, "limit", 0, rule.limit) && ReadUnit(in, index + 2, rule.unit);
     case Algorithm::kBucket:
@@ -230,6 +242,13 @@ bool RuleParser::ReadOptions(const WordReader& in, size_t& index, const RuleForm
                              RuleList& list) const {
   LimitRule& rule = list.rules.back();
   if (form.options.empty()) return true;
+  if (rule.algorithm == Algorithm::kHolds) {
+    if (!IsShare(in.words, index)) return true;
+    if (!ReadShare(in, index, rule.limit)) return false;
+    if (list.keeps_words) list.words.push_back(in.words[index]);
+    ++index;
+    return true;
+  }
   const bool has_zone =
       rule.algorithm == Algorithm::kCalendar || rule.algorithm == Algorithm::kBase;
   if (has_zone) rule.zone = &zones_.utc();
@@ -268,14 +287,66 @@ bool RuleParser::ReadRule(const WordReader& in, size_t& index, const RuleForm& f
   return wrong.empty() || in.Fail(std::string(wrong));
 }
 
-bool RuleParser::ReadPolicy(const WordReader& in, size_t index, RuleList& list) const {
-  if (index == in.words.size()) return in.Fail("POLICY needs: name");
+// Reads the rule at `index`, which comes after SHADOW.
+bool RuleParser::ReadShadow(const WordReader& in, size_t& index, RuleList& list,
+                            bool may_name_policy) const {
+  if (index == in.words.size()) return in.Fail("SHADOW needs: rule");
+  const std::string_view word = in.words[index];
+  if (may_name_policy && IsWord(word, "policy")) {
+    if (!ReadShadowOfPolicy(in, index + 1, list)) return false;
+    index += 2;
+    return true;
+  }
+  if (IsWord(word, "shadow")) return in.Fail("SHADOW of SHADOW is no rule: say it once");
+  const RuleForm* form = FormOf(word);
+  if (form == nullptr) return NoRule(in, index, "ALLOW or DENY after SHADOW");
+  if (form->algorithm == Algorithm::kLockout) {
+    return in.Fail("SHADOW of LOCKOUT is no rule: a block that blocks nobody lasts for ever");
+  }
+  if (form->algorithm == Algorithm::kHolds) return in.Fail("SHADOW of HOLDS is no rule");
+  if (list.keeps_words) list.words.push_back("SHADOW");
+  if (!ReadRule(in, index, *form, list)) return false;
+  list.rules.back().shadow = true;
+  return true;
+}
+
+// Reads all rules of a policy as if each came after SHADOW, but for HOLDS, which denies nothing
+// then.
+bool RuleParser::ReadShadowOfPolicy(const WordReader& in, size_t index, RuleList& list) const {
+  Policy* policy = FindPolicy(in, index);
+  if (policy == nullptr) return false;
+  const WordList words(policy->words().begin(), policy->words().end());
+  const size_t begin = list.rules.size();
+  const WordReader own = in.Of(Words(words.data(), words.size()));
+  for (size_t place = 0; place < words.size();) {
+    if (IsWord(words[place], "holds")) {
+      place += RuleLength(own.words, place);
+      continue;
+    }
+    if (!ReadShadow(own, place, list, false)) return false;
+  }
+  const std::span<LimitRule> rules(list.rules.begin() + begin, list.rules.end());
+  for (LimitRule& rule : rules) rule.policy = &policy->tally();
+  return true;
+}
+
+Policy* RuleParser::FindPolicy(const WordReader& in, size_t index) const {
+  if (index == in.words.size()) {
+    static_cast<void>(in.Fail("POLICY needs: name"));
+    return nullptr;
+  }
   const std::string_view name = in.words[index];
   Policy* policy = policies_.Find(name);
   if (policy == nullptr) {
-    return in.Fail(
-        StrCat("POLICY must be the name of one, there is no '", name.substr(0, 128), "'"));
+    static_cast<void>(
+        in.Fail(StrCat("POLICY must be the name of one, there is no '", name.substr(0, 128), "'")));
   }
+  return policy;
+}
+
+bool RuleParser::ReadPolicy(const WordReader& in, size_t index, RuleList& list) const {
+  Policy* policy = FindPolicy(in, index);
+  if (policy == nullptr) return false;
   const std::span<const LimitRule> rules = policy->rules();
   if (rules.empty()) return Compile(in, *policy, list);
   if (list.rules.size() + rules.size() > kMaxRules) return TooManyRules(in);
@@ -304,6 +375,8 @@ bool RuleParser::Read(const WordReader& in, size_t& index, RuleList& list) const
     } else if (IsWord(in.words[index], "policy")) {
       if (!ReadPolicy(in, index + 1, list)) return false;
       index += 2;
+    } else if (IsWord(in.words[index], "shadow")) {
+      if (!ReadShadow(in, ++index, list, true)) return false;
     } else {
       break;
     }
@@ -314,16 +387,24 @@ bool RuleParser::Read(const WordReader& in, size_t& index, RuleList& list) const
 
 bool RuleParser::ReadPlain(const WordReader& in, RuleList& list) const {
   for (size_t index = 0; index < in.words.size();) {
+    if (IsWord(in.words[index], "shadow")) {
+      if (!ReadShadow(in, ++index, list, false)) return false;
+      continue;
+    }
     const RuleForm* form = FormOf(in.words[index]);
-    if (form == nullptr) return NoRule(in, index, "ALLOW or DENY in a policy");
+    if (form == nullptr) return NoRule(in, index, "HOLDS, ALLOW or DENY in a policy");
     if (!ReadRule(in, index, *form, list)) return false;
   }
   return true;
 }
 
-size_t RuleLength(std::string_view word) {
-  const RuleForm* form = FormOf(word);
-  return form == nullptr ? 0 : 1 + form->arguments;
+size_t RuleLength(Words words, size_t index) {
+  if (IsWord(words[index], "shadow")) return 1;
+  const RuleForm* form = FormOf(words[index]);
+  if (form == nullptr) return 0;
+  const size_t length = 1 + form->arguments;
+  const bool share = form->algorithm == Algorithm::kHolds && IsShare(words, index + length);
+  return length + (share ? 1 : 0);
 }
 
 std::vector<std::string> RuleHelp() {
@@ -337,6 +418,8 @@ std::vector<std::string> RuleHelp() {
   }
   lines.push_back("POLICY name");
   lines.push_back("    The rules that POLICY.SET stored under that name.");
+  lines.push_back("SHADOW rule");
+  lines.push_back("    Judged and counted, never denies; DENIALS says what it would have denied.");
   return lines;
 }
 

@@ -5,7 +5,7 @@
 //   CALENDAR limit unit [TZ zone] [STARTS start] [WEEKSTART monday|sunday]
 //   BASE base limit period [TZ zone] [STARTS time]
 //   LOCKOUT limit period block [GROW factor MAX most]
-//   ALLOW | DENY | POLICY name
+//   CONCURRENT limit | ALLOW | DENY | POLICY name | SHADOW rule | HOLDS longest [share]
 #pragma once
 
 #include <absl/container/inlined_vector.h>
@@ -50,6 +50,9 @@ class RuleParser {
 
  private:
   bool ReadOptions(const WordReader& in, size_t& index, const RuleForm& form, RuleList& list) const;
+  bool ReadShadow(const WordReader& in, size_t& index, RuleList& list, bool may_name_policy) const;
+  bool ReadShadowOfPolicy(const WordReader& in, size_t index, RuleList& list) const;
+  Policy* FindPolicy(const WordReader& in, size_t index) const;
   bool ReadPolicy(const WordReader& in, size_t index, RuleList& list) const;
   bool Compile(const WordReader& in, Policy& policy, RuleList& list) const;
   bool ReadRule(const WordReader& in, size_t& index, const RuleForm& form, RuleList& list) const;
@@ -58,9 +61,9 @@ class RuleParser {
   PolicyTable& policies_;
 };
 
-// Returns how many words a rule that begins with `word` has, without options; 0 if `word` begins no
-// rule (POLICY does not).
-size_t RuleLength(std::string_view word);
+// Returns how many words a rule that begins at `index` has, without the options that have a name; 0
+// if no rule begins there (POLICY does not, and SHADOW is one word before a rule).
+size_t RuleLength(Words words, size_t index);
 
 // For people: each rule with its syntax and, on the next line, what it does.
 std::vector<std::string> RuleHelp();

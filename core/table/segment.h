@@ -73,6 +73,8 @@ class RecordSegment {
   size_t size() const { return offsets_.size(); }
   // Bytes of the records: keys, payloads and lengths.
   size_t bytes() const { return used_ - dead_; }
+  // Bytes of records that were erased, or have moved, which Pack() would free.
+  size_t dead_bytes() const { return dead_; }
 
   // How many top bits all hashes of this range share.
   uint32_t depth() const { return depth_; }

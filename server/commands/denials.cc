@@ -61,7 +61,7 @@ bool ReadArgs(CommandContext& context, DenialArgs& denials) {
 }
 
 bool IsWanted(const TopItem& item, const std::optional<std::string_view>& policy) {
-  return !policy || (item.kind == Denials::kPolicy && item.label.Matches(*policy));
+  return !policy || ((item.kind & Denials::kPolicy) != 0 && item.label.Matches(*policy));
 }
 
 // Nobody can say whether a pattern matches a truncated key, so it is shown only to users who may
@@ -83,7 +83,7 @@ void ReplyDenial(ReplyBuilder& reply, const TopItem& item) {
   reply.Integer(static_cast<int64_t>(item.count));
   reply.Integer(static_cast<int64_t>(item.error));
   reply.Integer(item.last_ms);
-  reply.Integer(0);  // "shadow": always 0, since every denial takes effect
+  reply.Integer((item.kind & Denials::kShadow) != 0 ? 1 : 0);
   reply.Integer(item.database);
   reply.Integer(item.place);
 }

@@ -1,10 +1,13 @@
 #include "server/commands/limit_args.h"
 
+#include <absl/strings/str_split.h>
+
 #include <algorithm>
 #include <string>
 
 #include "core/bytes/str_cat.h"
 #include "core/limit/holds.h"
+#include "core/limit/rule_text.h"
 #include "server/command/engine_call.h"
 
 namespace tally::server {
@@ -49,17 +52,46 @@ bool LimitArgs::ReadKeys(CommandContext& context, size_t& index) {
   return true;
 }
 
+// Checks the rules that are only for what is held.
+bool LimitArgs::CheckHoldRules(CommandContext& context) const {
+  for (const LimitRule& rule : list.rules) {
+    const bool concurrent = rule.algorithm == LimitAlgorithm::kConcurrent;
+    if (concurrent && first_key == 1) {
+      return ReplyWordError(context,
+                            "CONCURRENT limits what is held: only LIMIT.RESERVE may use it");
+    }
+    const bool holds = rule.algorithm == LimitAlgorithm::kHolds;
+    if (holds && rule.policy == nullptr && !context.replaying) {
+      return ReplyWordError(context, "HOLDS may only be in a policy");
+    }
+  }
+  return true;
+}
+
+std::vector<std::string> LimitArgs::CountedWords(uint64_t shadow_denied) const {
+  std::vector<std::string> words;
+  const auto append = [&words](const KeyRules& key, std::span<const LimitRule> rules) {
+    if (!words.empty()) words.emplace_back("AND");
+    words.emplace_back(key.key);
+    if (rules.empty()) words.emplace_back("ALLOW");
+    for (const LimitRule& rule : rules) {
+      const std::vector<std::string> own = absl::StrSplit(RuleText(rule), ' ');
+      words.insert(words.end(), own.begin(), own.end());
+    }
+  };
+  ForEachCounted(keys, shadow_denied, append);
+  return words;
+}
+
 bool LimitArgs::Read(CommandContext& context, bool has_once) {
   const Args args = context.args;
   size_t index = first_key;
   if (index >= args.size()) return ReplyWordError(context, "");
   if (!ReadKeys(context, index)) return false;
-  const auto is_concurrent = [](const LimitRule& rule) {
-    return rule.algorithm == LimitAlgorithm::kConcurrent;
-  };
-  if (first_key == 1 && std::any_of(list.rules.begin(), list.rules.end(), is_concurrent)) {
-    return ReplyWordError(context, "CONCURRENT limits what is held: only LIMIT.RESERVE may use it");
-  }
+  const bool special = std::any_of(list.rules.begin(), list.rules.end(), [](const LimitRule& rule) {
+    return rule.algorithm >= LimitAlgorithm::kConcurrent;
+  });
+  if (special && !CheckHoldRules(context)) return false;
   OptionWords options;
   for (; index < args.size(); index += 2) {
     if (has_once && options.Is(args[index], "once")) {
@@ -82,7 +114,7 @@ bool FindKeysFrom(Args args, size_t first, std::vector<KeyReference>& keys) {
   if (args.size() < first + 2) return false;
   keys.push_back({first});
   for (size_t i = first + 1; i < args.size();) {
-    if (const size_t length = RuleLength(args[i]); length > 0) {
+    if (const size_t length = RuleLength(args, i); length > 0) {
       i += length;
     } else if (IsWord(args[i], "and") && i + 1 < args.size()) {
       if (keys.size() == kMaxRules) return false;

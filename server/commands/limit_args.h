@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -37,6 +38,10 @@ struct LimitArgs {
             .max_holds = max_holds};
   }
 
+  // The words of the keys and rules that have counted (LimitDecision::shadow_denied), for an
+  // effect.
+  std::vector<std::string> CountedWords(uint64_t shadow_denied) const;
+
   absl::InlinedVector<KeyRules, 2> keys;
   // The rules of all keys. Its `words` are each key with its rules, with AND between the keys; they
   // are kept only if somebody reads effects.
@@ -49,6 +54,7 @@ struct LimitArgs {
 
  private:
   bool ReadKeys(CommandContext& context, size_t& index);
+  [[nodiscard]] bool CheckHoldRules(CommandContext& context) const;
 };
 
 // Whether an id has as many bytes as it may; if not, replies an error that names it `name`.

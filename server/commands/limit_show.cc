@@ -32,11 +32,12 @@ std::string UnitText(CommandContext& context, const LimitShown& one) {
 
 // Replies a row for each counter in which anything counts; a BASE has one row for its day and one
 // for its window, a LOCKOUT one for its period and one for its block:
-//   algorithm          as in a rule: FIXED, SLIDING …
+//   algorithm          as in a rule: FIXED, SLIDING …; SHADOW FIXED is the counter of a rule in
+//                      SHADOW. HOLDS: all that is held; CONCURRENT: what of it such a rule limits
 //   period_ms or unit  the period of the rule in ms; the unit of a CALENDAR, with its
 //                      zone and start; "day" for the free hits of a BASE, with the same; "block"
 //                      for the block of a LOCKOUT that is on, and "remembered" for one that will
-//                      lengthen the next
+//                      lengthen the next; "held" for what is held
 //   used               hits in the open window or calendar period. SLIDING: hits in the period up
 //                      to now. ROLLING: hits that still count. BUCKET: missing tokens, rounded up.
 //                      A block: its place among those that grow, from 1
@@ -53,7 +54,8 @@ void ShowLimitState(CommandContext& context) {
   context.reply.Array(all.size());
   for (const LimitShown& one : all) {
     context.reply.Array(5);
-    context.reply.Bulk(WordOf(one.algorithm));
+    const std::string_view word = WordOf(one.algorithm);
+    one.key.shadow ? context.reply.Bulk(StrCat("SHADOW ", word)) : context.reply.Bulk(word);
     if (one.unit.empty()) {
       context.reply.Integer(one.period_ms);
     } else {

@@ -39,13 +39,20 @@ void ReplyDecision(ReplyBuilder& reply, const LimitDecision& decision) {
   reply.Integers(fields);
 }
 
+// Logs what was taken by the rules but those of `shadow_denied`.
 void LogTaken(CommandContext& context, std::string_view command, int64_t taken,
-              const LimitArgs& limit) {
+              const LimitArgs& limit, uint64_t shadow_denied) {
   // Nobody reads the effect, so the words need not be formatted.
   if (!context.host.effects.enabled()) return context.LogNothing();
   const Int64Text cost(taken);
   WordList words = {command};
-  AppendWords(words, {limit.list.words.data(), limit.list.words.size()});
+  std::vector<std::string> counted;
+  if (shadow_denied == 0) [[likely]] {
+    AppendWords(words, {limit.list.words.data(), limit.list.words.size()});
+  } else {
+    counted = limit.CountedWords(shadow_denied);
+    words.insert(words.end(), counted.begin(), counted.end());
+  }
   words.push_back("COST");
   words.push_back(cost.view());
   if (taken > 0 && !limit.once.empty()) {
@@ -80,7 +87,9 @@ void Decide(CommandContext& context, LimitMode mode) {
   }
   if (!result.counted && !result.set_back) return;
   ReportChanges(context, result);
-  LogTaken(context, force ? "LIMIT.FORCE" : "LIMIT.TAKE", result.counted ? limit.cost : 0, limit);
+  const bool counted = result.counted;
+  LogTaken(context, force ? "LIMIT.FORCE" : "LIMIT.TAKE", counted ? limit.cost : 0, limit,
+           counted && !force ? result.decision.shadow_denied : 0);
 }
 
 // In a replay it was allowed before, so it is counted without being judged.

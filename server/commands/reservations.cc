@@ -21,16 +21,15 @@
 #include "server/commands/families.h"
 #include "server/commands/limit_args.h"
 #include "server/commands/reservation_words.h"
+#include "server/commands/settle_args.h"
 
 namespace tally::server {
 namespace {
 
-constexpr size_t kId = 1;
-
-bool ReadId(CommandContext& context) { return CheckId(context, context.args[kId], "id"); }
+bool ReadId(CommandContext& context) { return CheckId(context, context.args[kHoldIdPlace], "id"); }
 
 bool ReadTtl(CommandContext& context, int64_t& ttl_ms) {
-  if (!ReadDuration(context, kId + 1, "ttl", ttl_ms)) return false;
+  if (!ReadDuration(context, kHoldIdPlace + 1, "ttl", ttl_ms)) return false;
   if (ttl_ms <= kMaxHoldMs) return true;
   context.reply.Error("ERR ttl must be at most 366d");
   return false;
@@ -39,84 +38,6 @@ bool ReadTtl(CommandContext& context, int64_t& ttl_ms) {
 std::string_view WordOf(HoldState state) {
   constexpr std::string_view kWords[] = {"unknown", "held", "committed", "expired", "cancelled"};
   return kWords[static_cast<size_t>(state)];
-}
-
-// The keys of a call that settles, and its options.
-struct SettleArgs {
-  explicit SettleArgs(const CommandContext& context) : time(context) {}
-
-  // Reads the keys from `index` on, and the options that the command has.
-  [[nodiscard]] bool Read(CommandContext& context, size_t index, bool has_cost, bool commits);
-  // Appends the keys to the words of an effect.
-  void AppendKeys(WordList& words) const {
-    for (const KeyRules& key : keys) words.push_back(key.key);
-  }
-
-  absl::InlinedVector<KeyRules, 2> keys;
-  std::optional<int64_t> cost;
-  bool late = false;
-  bool keep = false;
-  bool force = false;
-  EventTime time;
-};
-
-bool IsSettleOption(std::string_view word) {
-  for (const std::string_view option : {"cost", "late", "keep", "force", "at", "now"}) {
-    if (IsWord(word, option)) return true;
-  }
-  return false;
-}
-
-// How many keys there are from `first` on. A word that is an option can only be the first key.
-size_t CountKeys(Args args, size_t first) {
-  size_t end = first + 1;
-  while (end < args.size() && !IsSettleOption(args[end])) ++end;
-  return end - first;
-}
-
-bool SettleArgs::Read(CommandContext& context, size_t index, bool has_cost, bool commits) {
-  const Args args = context.args;
-  if (index >= args.size()) return ReplyWordError(context, "");
-  for (size_t left = CountKeys(args, index); left > 0; --left) {
-    if (keys.size() == kMaxRules) {
-      return ReplyWordError(context, StrCat("keys must be at most ", kMaxRules));
-    }
-    keys.emplace_back().key = args[index++];
-  }
-  OptionWords options;
-  while (index < args.size()) {
-    if (has_cost && options.Is(args[index], "cost")) {
-      if (!ReadCount(context, index + 1, "COST", 0, cost.emplace())) return false;
-      index += 2;
-    } else if (commits && options.Is(args[index], "late")) {
-      late = true;
-      ++index;
-    } else if (commits && options.Is(args[index], "keep")) {
-      keep = true;
-      ++index;
-    } else if (commits && options.Is(args[index], "force")) {
-      force = true;
-      ++index;
-    } else if (context.replaying) {
-      if (!time.ReadOption(context, index, options)) return false;
-      index += 2;
-    } else {
-      return ReplyOptionError(context, options);
-    }
-  }
-  return true;
-}
-
-bool FindSettledKeys(Args args, size_t first, std::vector<KeyReference>& keys) {
-  if (args.size() <= first) return false;
-  for (size_t count = CountKeys(args, first); count > 0; --count) keys.push_back({first++});
-  return true;
-}
-bool FindKeysAfterId(Args args, std::vector<KeyReference>& keys) {
-  return FindSettledKeys(args, kId + 1, keys);
-}
-bool FindKeysAfterTtl(Args args, std::vector<KeyReference>& keys) {
-  return FindSettledKeys(args, kId + 2, keys);
 }
 
 // Logs that holds of the keys were settled because their time was over.
@@ -148,6 +69,10 @@ void ReplyHeld(CommandContext& context, const HoldResult& result) {
   if (result.settled_as != HoldState::kUnknown) {
     return context.reply.Error(StrCat("SETTLED ", WordOf(result.settled_as)));
   }
+  if (result.longest_ms >= 0) {
+    return context.reply.Error(
+        StrCat("ERR ttl must be at most ", FormatDuration(result.longest_ms), ", as HOLDS says"));
+  }
   const LimitDecision& decision = result.decision;
   const int64_t fields[] = {
       decision.allowed ? 1 : 0, decision.limit, decision.remaining, decision.retry_after_ms,
@@ -162,11 +87,12 @@ void ReportAll(CommandContext& context, const LimitResult& result, std::string_v
 
 void Reserve(CommandContext& context) {
   int64_t ttl_ms = 0;
-  LimitArgs limit(context, kId + 2);
+  LimitArgs limit(context, kHoldIdPlace + 2);
   if (!ReadId(context) || !ReadTtl(context, ttl_ms) || !limit.Read(context)) return;
   if (limit.cost == 0) return context.reply.Error("ERR COST must be an integer of at least 1");
   limit.time.LimitLateness(context);
-  const HoldRequest request{.id = context.args[kId], .ttl_ms = ttl_ms, .limits = limit.request()};
+  const HoldRequest request{
+      .id = context.args[kHoldIdPlace], .ttl_ms = ttl_ms, .limits = limit.request()};
   const HoldResult result = Reservations(PlaceOf(context)).Reserve(request);
   ReplyHeld(context, result);
   LogEnded(context, result);
@@ -176,7 +102,13 @@ void Reserve(CommandContext& context) {
   const DurationText ttl(ttl_ms);
   const Int64Text cost(limit.cost);
   WordList words = {"LIMIT.RESERVE", request.id, ttl.view()};
-  AppendWords(words, {limit.list.words.data(), limit.list.words.size()});
+  std::vector<std::string> counted;
+  if (result.decision.shadow_denied == 0) {
+    AppendWords(words, {limit.list.words.data(), limit.list.words.size()});
+  } else {
+    counted = limit.CountedWords(result.decision.shadow_denied);
+    words.insert(words.end(), counted.begin(), counted.end());
+  }
   words.push_back("COST");
   words.push_back(cost.view());
   LogEffect(context, words, limit.time);
@@ -186,10 +118,10 @@ void Extend(CommandContext& context) {
   int64_t ttl_ms = 0;
   SettleArgs extend(context);
   if (!ReadId(context) || !ReadTtl(context, ttl_ms) ||
-      !extend.Read(context, kId + 2, true, false)) {
+      !extend.Read(context, kHoldIdPlace + 2, true, false)) {
     return;
   }
-  const HoldRequest request{.id = context.args[kId],
+  const HoldRequest request{.id = context.args[kHoldIdPlace],
                             .ttl_ms = ttl_ms,
                             .limits = {.keys = {extend.keys.data(), extend.keys.size()},
                                        .cost = extend.cost.value_or(0),
@@ -216,8 +148,8 @@ int64_t OutcomeOf(const Settled& settled) {
 
 void Commit(CommandContext& context) {
   SettleArgs commit(context);
-  if (!ReadId(context) || !commit.Read(context, kId + 1, true, true)) return;
-  const CommitRequest request{.id = context.args[kId],
+  if (!ReadId(context) || !commit.Read(context, kHoldIdPlace + 1, true, true)) return;
+  const CommitRequest request{.id = context.args[kHoldIdPlace],
                               .keys = {commit.keys.data(), commit.keys.size()},
                               .cost = commit.cost,
                               .late = commit.late,
@@ -248,8 +180,8 @@ void Commit(CommandContext& context) {
 
 void Cancel(CommandContext& context) {
   SettleArgs cancel(context);
-  if (!ReadId(context) || !cancel.Read(context, kId + 1, false, false)) return;
-  const std::string_view id = context.args[kId];
+  if (!ReadId(context) || !cancel.Read(context, kHoldIdPlace + 1, false, false)) return;
+  const std::string_view id = context.args[kHoldIdPlace];
   const SettleResult result =
       Reservations(PlaceOf(context))
           .Cancel(id, {cancel.keys.data(), cancel.keys.size()}, cancel.time.now());

@@ -25,6 +25,7 @@ void WriteCounts(std::string_view label, std::string_view value, const DecisionC
                  MetricsWriter& writer) {
   writer.Sample({{label, value}, {"decision", "allowed"}}, count.allowed);
   writer.Sample({{label, value}, {"decision", "denied"}}, count.denied);
+  writer.Sample({{label, value}, {"decision", "shadow-denied"}}, count.shadow_denied);
 }
 
 template <typename Visit>
@@ -70,6 +71,12 @@ void WriteDecisionMetrics(const ServerFigures& server, MetricsWriter& writer) {
   writer.Counter("tallyd_limit_policy_decisions", "Decisions by policy.");
   server.engine.policies().ForEachTally(
       [&](const PolicyTally& tally) { WriteCounts("policy", tally.name, tally.count, writer); });
+  const Decisions::HoldCount& holds = decisions.holds();
+  writer.Counter("tallyd_limit_holds", "What became of holds; those made are reserved.");
+  writer.Sample({{"event", "reserved"}}, holds.reserved);
+  writer.Sample({{"event", "committed"}}, holds.committed);
+  writer.Sample({{"event", "cancelled"}}, holds.cancelled);
+  writer.Sample({{"event", "ended"}}, holds.ended);
   writer.Gauge("tallyd_limit_policies", "Policies that are set.");
   writer.Sample(server.engine.policies().size());
 }

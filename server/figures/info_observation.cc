@@ -12,7 +12,8 @@ namespace tally::server {
 namespace {
 
 std::string CountText(const DecisionCount& count) {
-  return StrCat("allowed=", count.allowed, ",denied=", count.denied);
+  return StrCat("allowed=", count.allowed, ",denied=", count.denied,
+                ",shadow_denied=", count.shadow_denied);
 }
 
 void AddLongestTurn(const ServerFigures& server, InfoRows& rows) {
@@ -44,6 +45,9 @@ void AddLimitsRows(const ServerFigures& server, InfoRows& rows) {
     const auto algorithm = static_cast<LimitAlgorithm>(i);
     rows.Row(StrCat("algorithm_", NameOf(algorithm)), CountText(decisions.by_algorithm(algorithm)));
   }
+  const Decisions::HoldCount& holds = decisions.holds();
+  rows.Row("holds", StrCat("reserved=", holds.reserved, ",committed=", holds.committed,
+                           ",cancelled=", holds.cancelled, ",ended=", holds.ended));
   rows.Row("policies", server.engine.policies().size());
   rows.Row("policies_digest", server.engine.policies().DigestText());
   size_t number = 0;

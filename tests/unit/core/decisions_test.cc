@@ -98,6 +98,33 @@ TEST_CASE("a policy counts once for a key, however often the call names it") {
   CHECK(test.OfPolicy("login") == "3 0");
 }
 
+TEST_CASE("what SHADOW would have denied counts by command, algorithm and policy, once each") {
+  TestEngine test;
+  test.engine.policies().Set("new", {"FIXED", "1", "60s", "SLIDING", "1", "1h"});
+  const RuleList list = test.Rules({"FIXED", "3", "60s", "SHADOW", "POLICY", "new"});
+  const KeyRules keys[] = {{"ann", {list.rules.data(), list.rules.size()}}};
+  CHECK(test.Take(keys));
+  CHECK(test.decisions().by_command(Command::kTake).shadow_denied == 0);
+  CHECK(test.OfPolicy("new") == "1 0");
+  CHECK(test.Take(keys, LimitMode::kTake, 2));
+  // Denied by a rule in force too.
+  CHECK_FALSE(test.Take(keys));
+  CHECK_FALSE(test.Take(keys, LimitMode::kPeek));
+  CHECK(test.Of(Command::kTake) == "2 1");
+  CHECK(test.decisions().by_command(Command::kTake).shadow_denied == 2);
+  CHECK(test.OfPolicy("new") == "1 0");
+  CHECK(test.engine.policies().Find("new")->tally().count.shadow_denied == 2);
+  CHECK(test.decisions().by_algorithm(LimitAlgorithm::kSliding).shadow_denied == 2);
+  CHECK(test.Of(LimitAlgorithm::kFixed) == "2 1");
+  std::vector<TopItem> top = test.decisions().denials().Top(Denials::Window::kMinute, kNow);
+  REQUIRE(top.size() == 3);
+  for (const TopItem& item : top) {
+    const bool shadow = (item.kind & Denials::kShadow) != 0;
+    CHECK(item.count == (shadow ? 2 : 1));
+    CHECK(item.label.view() == (shadow ? "new" : "FIXED 3 1m"));
+  }
+}
+
 TEST_CASE("a denial counts under the rule that denied first, and for its key") {
   TestEngine test;
   const LimitRule many[] = {LimitRule::Fixed(100, 60'000), LimitRule::Sliding(100, 1'000)};
@@ -199,7 +226,12 @@ TEST_CASE("a rule as text is read as the same rule") {
                            "LOCKOUT 5 1h 15m",
                            "LOCKOUT 5 1h 15m GROW 1.5 MAX 1d",
                            "LOCKOUT 5 1h 15m GROW 2 MAX 15m",
-                           "LOCKOUT 5 1h 15m GROW 10.025 MAX 1d"}) {
+                           "LOCKOUT 5 1h 15m GROW 10.025 MAX 1d",
+                           "CONCURRENT 3",
+                           "HOLDS 10m 0.25",
+                           "HOLDS 10m 1",
+                           "SHADOW CALENDAR 5 day STARTS 20:00",
+                           "SHADOW CONCURRENT 3"}) {
     std::vector<std::string_view> words;
     for (std::string_view rest = text; !rest.empty();) {
       words.push_back(rest.substr(0, rest.find(' ')));

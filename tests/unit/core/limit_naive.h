@@ -175,6 +175,10 @@ class NaiveCounter {
 
   void Give(int64_t n, int64_t now, int64_t not_after) {
     if (ExpiresAt() <= now) *this = NaiveCounter(kind_);
+    GiveSome(n, now, not_after);
+    if (ExpiresAt() <= now) *this = NaiveCounter(kind_);
+  }
+  void GiveSome(int64_t n, int64_t now, int64_t not_after) {
     if (not_after >= now) not_after = kNaiveMax;
     switch (kind_.algorithm) {
       case LimitAlgorithm::kBucket:
@@ -206,11 +210,21 @@ class NaiveCounter {
         break;
     }
     std::erase_if(counts_, [](const auto& one) { return one.second == 0; });
-    if (ExpiresAt() <= now) *this = NaiveCounter(kind_);
   }
 
+  // Adds what `more` has and `less` has not.
+  void AddDifference(const NaiveCounter& more, const NaiveCounter& less) {
+    missing_ += more.missing_ - less.missing_;
+    in_window_ += more.in_window_ - less.in_window_;
+    in_day_ += more.in_day_ - less.in_day_;
+    for (const auto& [at, hits] : more.counts_) counts_[at] += hits;
+    for (const auto& [at, hits] : less.counts_) counts_[at] -= hits;
+    std::erase_if(counts_, [](const auto& one) { return one.second == 0; });
+  }
+  bool is_lockout() const { return kind_.algorithm == LimitAlgorithm::kLockout; }
+
   // Takes back what was counted at the instant `at`, of which `in_window` are in the window of
-  // BASE, unless its window is over.
+  // BASE, unless its window is over. BUCKET: `in_window` with those that stay.
   void TakeBack(int64_t hits, int64_t in_window, int64_t at, int64_t now) {
     switch (kind_.algorithm) {
       case LimitAlgorithm::kSliding:
@@ -220,7 +234,7 @@ class NaiveCounter {
         break;
       }
       case LimitAlgorithm::kBucket:
-        missing_ -= std::min(missing_, NaiveWide{hits} * kind_.period_ms);
+        missing_ -= std::min(missing_, TokensBack(hits, in_window, at, now));
         break;
       case LimitAlgorithm::kLockout:
         if (at >= opened_) GiveInLockout(hits, now - late_);
@@ -457,6 +471,14 @@ class NaiveCounter {
     in_window_ = NaiveSum(in_window_, cost);
   }
 
+  // The tokens that a bucket gets back: not those that it may have got by waiting, after those that
+  // stay were back.
+  NaiveWide TokensBack(int64_t hits, int64_t in_window, int64_t at, int64_t now) const {
+    const NaiveWide waited = NaiveWide{rate_} * std::max<int64_t>(0, now - at);
+    const NaiveWide stay = NaiveWide{in_window - hits} * kind_.period_ms;
+    const NaiveWide twice = waited > stay ? waited - stay : 0;
+    return std::max<NaiveWide>(0, NaiveWide{hits} * kind_.period_ms - twice);
+  }
   NaiveWide RateUntil(const LimitRule& rule) const { return std::max(rate_, rule.refill); }
   NaiveWide Missing(NaiveWide rate, int64_t e) const {
     return std::max<NaiveWide>(0, missing_ - rate * std::max<int64_t>(0, e - since_));

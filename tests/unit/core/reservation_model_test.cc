@@ -396,10 +396,7 @@ class ReservedRun {
     const bool found = Limits(Here()).Give(kNames[key], count, now_, kMaxInstantMs).found;
     if (!found || count == 0) return;
     SettleNaive();
-    for (test::NaiveCounter& counter : naive_[key].counters) {
-      counter.Give(count, now_, kMaxInstantMs);
-    }
-    naive_[key].Prune(now_);
+    naive_[key].Give(count, now_);
     RequireAll();
   }
 

@@ -127,6 +127,23 @@ class NaiveReserved {
     Prune(now);
   }
 
+  // Gives back what was taken, and not what is held; but of LOCKOUT all.
+  void Give(int64_t count, int64_t now) {
+    Prune(now);
+    NaiveReserved without = *this;
+    for (auto& [id, hold] : without.ids) {
+      if (hold.state == HoldState::kHeld) without.GiveBack(hold, hold.cost(), now);
+    }
+    for (size_t i = 0; i < counters.size(); ++i) {
+      const NaiveCounter before = counters[i];
+      const NaiveCounter& taken = without.counters[i];
+      if (!before.is_lockout()) counters[i] = taken;
+      counters[i].GiveSome(count, now, kNaiveMax);
+      if (!before.is_lockout()) counters[i].AddDifference(before, taken);
+    }
+    Prune(now);
+  }
+
   // A hit that took what `rules` have counted.
   void Remember(const std::string& id, const std::vector<LimitRule>& rules, int64_t cost,
                 int64_t now) {
@@ -218,7 +235,9 @@ class NaiveReserved {
       const int64_t e = before.JudgedAt(at);
       const int64_t had = before.WindowHits(e);
       NaiveCount(uses[0], rule, cost, now, at, in_own_place);
-      part.shares.emplace_back(e, NaiveFind(counters, rule).WindowHits(e) - had);
+      const bool base = rule.algorithm == LimitAlgorithm::kBase;
+      const int64_t added = NaiveFind(counters, rule).WindowHits(e) - had;
+      part.shares.emplace_back(e, base ? added : cost);
     }
     return part;
   }
@@ -238,8 +257,9 @@ class NaiveReserved {
       ForEachCounter(hold.rules, [&](const LimitRule& rule, size_t place) {
         auto& [at, in_window] = part->shares[place];
         const int64_t back = std::min(taken, in_window);
+        const bool bucket = rule.algorithm == LimitAlgorithm::kBucket;
         for (NaiveCounter& counter : counters) {
-          if (counter.IsOf(rule)) counter.TakeBack(taken, back, at, now);
+          if (counter.IsOf(rule)) counter.TakeBack(taken, bucket ? in_window : back, at, now);
         }
         in_window -= back;
       });
@@ -248,11 +268,18 @@ class NaiveReserved {
     }
   }
   static void Use(NaiveHold& hold, int64_t amount) {
+    std::vector<bool> buckets;
+    ForEachCounter(hold.rules, [&](const LimitRule& rule, size_t) {
+      buckets.push_back(rule.algorithm == LimitAlgorithm::kBucket);
+    });
     for (NaiveHold::Part& part : hold.parts) {
       const int64_t taken = std::min(amount, part.cost);
       part.cost -= taken;
       amount -= taken;
-      for (auto& [at, in_window] : part.shares) in_window = std::min(in_window, part.cost);
+      for (size_t i = 0; i < part.shares.size(); ++i) {
+        int64_t& in_window = part.shares[i].second;
+        if (!buckets[i]) in_window = std::min(in_window, part.cost);
+      }
     }
   }
   // Forgets parts of which nothing is held, but for the first one if nothing is left.

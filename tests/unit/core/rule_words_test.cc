@@ -98,10 +98,38 @@ TEST_CASE("a policy stands for its rules, and for their words") {
   const RuleParser parser(grammar.zones, grammar.policies);
   CHECK_FALSE(parser.ReadPlain(WordReader(grammar.words, WordOrigin::kCaller, error), list));
   CHECK(error ==
-        "rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, LOCKOUT, CONCURRENT, ALLOW "
-        "or DENY in a "
-        "policy, "
-        "not 'POLICY'");
+        "rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, LOCKOUT, CONCURRENT, "
+        "HOLDS, ALLOW or DENY in a policy, not 'POLICY'");
+}
+
+TEST_CASE("SHADOW is before one rule, or before all rules of a policy but HOLDS") {
+  Grammar grammar;
+  grammar.policies.Set("new", {"FIXED", "3", "60s", "HOLDS", "10m", "0.3", "CALENDAR", "5", "day",
+                               "TZ", "Asia/Tokyo"});
+  REQUIRE(grammar.Read("SLIDING 1 1s shadow fixed 2 5s SHADOW POLICY new COST 3"));
+  CHECK(grammar.index == 10);
+  REQUIRE(grammar.list.rules.size() == 4);
+  for (size_t i = 0; i < 4; ++i) CHECK(grammar.list.rules[i].shadow == (i > 0));
+  CHECK(grammar.list.rules[3].zone == grammar.zones.Find("Asia/Tokyo"));
+  CHECK(grammar.list.rules[1].policy == nullptr);
+  CHECK(grammar.list.rules[2].policy != nullptr);
+  std::string words;
+  for (const std::string_view word : grammar.list.words) StrAppend(words, word, " ");
+  CHECK(words ==
+        "SLIDING 1 1s SHADOW fixed 2 5s SHADOW FIXED 3 60s SHADOW CALENDAR 5 day TZ Asia/Tokyo ");
+}
+
+TEST_CASE("HOLDS has a share, which is a half if none is given") {
+  Grammar grammar;
+  REQUIRE(grammar.Read("HOLDS 10m HOLDS 1h 0.025 HOLDS 2h 1 FIXED 1 1s"));
+  CHECK(grammar.list.rules[0].limit == kWholeShare / 2);
+  CHECK(grammar.list.rules[1].limit == 25);
+  CHECK(grammar.list.rules[2].limit == kWholeShare);
+  CHECK(grammar.list.rules[2].period_ms == 7'200'000);
+  const std::vector<std::string_view> words = {"HOLDS", "1m", "0.5", "SHADOW", "FIXED", "1", "1s"};
+  CHECK(RuleLength(words, 0) == 3);
+  CHECK(RuleLength(words, 3) == 1);
+  CHECK(RuleLength(words, 4) == 3);
 }
 
 TEST_CASE("the words of a policy are read once, until it is set again") {
@@ -191,6 +219,21 @@ TEST_CASE("what is wrong with a rule is said by its argument") {
         "STARTS and WEEKSTART say the same: give one of them");
   CHECK(
       grammar.Error("FIXED 1 1s FROM 1795230400123").starts_with("FROM 1795230400123 looks like"));
+  CHECK(grammar.Error("SHADOW") == "SHADOW needs: rule");
+  CHECK(grammar.Error("SHADOW SHADOW FIXED 1 1s") == "SHADOW of SHADOW is no rule: say it once");
+  CHECK(grammar.Error("SHADOW LOCKOUT 1 1s 1s").starts_with("SHADOW of LOCKOUT is no rule"));
+  CHECK(grammar.Error("SHADOW HOLDS 1s") == "SHADOW of HOLDS is no rule");
+  CHECK(grammar.Error("SHADOW FIXED 1") == "FIXED needs: limit period");
+  CHECK(grammar.Error("SHADOW maybe").ends_with("ALLOW or DENY after SHADOW, not 'maybe'"));
+  grammar.policies.Set("locks", {"LOCKOUT", "3", "1m", "1h"});
+  CHECK(grammar.Error("SHADOW POLICY locks").starts_with("SHADOW of LOCKOUT is no rule"));
+  CHECK(grammar.Error("SHADOW POLICY none").starts_with("POLICY must be the name of one"));
+  for (const char* share : {"0", "0.0", "1.001", "2", "0.0005", "5e-1"}) {
+    INFO(share);
+    CHECK(grammar.Error(StrCat("HOLDS 1m ", share)).starts_with("share must be above 0"));
+  }
+  CHECK(grammar.Error("HOLDS") == "HOLDS needs: longest");
+  CHECK(grammar.Error("HOLDS 0").starts_with("longest must be a duration above 0"));
   CHECK(grammar.Error("FIXED 1 1s FROM 1 FROM 2") == "FROM is given twice");
   CHECK(grammar.Error("CALENDAR 1 week WEEKSTART tuesday") == "WEEKSTART must be monday or sunday");
   CHECK(grammar.Error("BUCKET 9000000000000000000 1 7d") == "capacity is too large for the period");

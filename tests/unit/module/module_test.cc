@@ -127,10 +127,46 @@ void Fill(FakeServer& server, test::SeededRandom& random) {
     server.Run({"HITS.ADD", "hits", "1h"});
     server.Run({"LIMIT.TAKE", "limit" + n, "SLIDING", "900", "1h", "BUCKET", "9", "1", "1m"});
     server.Run({"LIMIT.TAKE", "limit", "SLIDING", "900", "1h"});
-    server.Run({"ACTIVE.TOUCH", "active", "id" + std::to_string(i), n});
+    const std::string id = "id" + std::to_string(i);
+    server.Run({"LIMIT.RESERVE", id, "1h", "held" + n, "SLIDING", "900", "1h", "CONCURRENT", "3",
+                "SHADOW", "BUCKET", "2", "1", "1h"});
+    server.Run({"LIMIT.RESERVE", id, "1h", "held", "FIXED", "900", "1h", "COST", "2"});
+    if (i % 3 == 0) server.Run({"LIMIT.COMMIT", id, "held", "COST", n});
+    if (i % 5 == 0) server.Run({"LIMIT.CANCEL", id, "held" + n});
+    server.Run({"ACTIVE.TOUCH", "active", id, n});
     server.Run({"QUOTA.BUY", "quota", n, std::to_string(i), "ITEMS", "sku" + n, "0", "1"});
     server.Run({"QUOTA.SETLIMIT", "quota", "sku" + n, "0", "100", "30d"});
   }
+}
+
+TEST_CASE("module: what is held is the same on a replica") {
+  FakeServer server;
+  REQUIRE(server.Load({}));
+  server.Run({"POLICY.SET", "cart", "FIXED", "9", "1h", "HOLDS", "10m", "0.4"});
+  server.replicated.clear();
+  CHECK(server.Run({"LIMIT.RESERVE", "a", "11m", "k", "POLICY", "cart"}) ==
+        "-ERR ttl must be at most 10m, as HOLDS says");
+  for (const char* id : {"a", "b", "c"}) {
+    server.Run({"LIMIT.RESERVE", id, "10m", "k", "POLICY", "cart", "SHADOW", "SLIDING", "1", "1h"});
+  }
+  server.Run({"LIMIT.COMMIT", "a", "k", "COST", "2"});
+  server.Run({"LIMIT.EXTEND", "b", "9m", "k", "COST", "1"});
+  server.Run({"LIMIT.CANCEL", "c", "k"});
+  server.Run({"LIMIT.TAKE", "k", "POLICY", "cart", "ONCE", "d"});
+  const std::vector<std::vector<std::string>> questions = {
+      {"LIMIT.HELD", "k"}, {"LIMIT.SHOW", "k"}, {"LIMIT.PEEK", "k", "POLICY", "cart"}};
+  std::vector<std::string> answers;
+  for (const auto& question : questions) answers.push_back(server.Run(question));
+  CHECK(answers[0].substr(0, 2) == "*1");
+
+  const std::vector<std::string> effects = server.replicated;
+  REQUIRE(effects.size() == 7);
+  server.Erase("k");
+  server.context_flags = redis::kContextReplicated;
+  for (const std::string& effect : effects) server.Run(absl::StrSplit(effect, ' '));
+  server.context_flags = 0;
+  for (size_t i = 0; i < questions.size(); ++i) CHECK(server.Run(questions[i]) == answers[i]);
+  CHECK(server.Run({"LIMIT.COMMIT", "c", "k"}) == "*3 :4 :0 :0");
 }
 
 redis::Io SavedValue(const FakeServer::KeyValue& key) {

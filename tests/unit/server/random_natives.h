@@ -127,6 +127,8 @@ inline void RandomNatives::AppendRules(Words& words) {
       default:
         rule = {"SLIDING", absl::StrCat(random_.Below(300)), Period()};
     }
+    const bool shadow = rule[0] != "LOCKOUT" && random_.OneIn(5);
+    if (shadow) words.emplace_back("SHADOW");
     words = Joined(std::move(words), rule);
   } while (random_.OneIn(3));
 }
@@ -160,7 +162,9 @@ inline RandomNatives::Words RandomNatives::Limit(int64_t now_ms) {
                               : Words{"CL.THROTTLE", Key('L'), "5", "10", "20", Number(3)};
     case 2: {
       if (random_.OneIn(4)) return {"POLICY.DEL", Name('P', 3)};
-      return {"POLICY.SET", Name('P', 3), "SLIDING", Number(9), Period()};
+      Words words = {"POLICY.SET", Name('P', 3), "SLIDING", Number(9), Period()};
+      if (random_.OneIn(3)) words = Joined(std::move(words), {"HOLDS", Period(), "0.6"});
+      return words;
     }
     default:
       break;

@@ -164,6 +164,91 @@ TEST_CASE("Reservations: bad input is named, and nothing is done") {
   CHECK(h.Run("EXISTS k2") == ":0");
 }
 
+TEST_CASE("HOLDS in a policy: no hold is longer, and none takes a larger share") {
+  CommandHarness h;
+  CHECK(h.Run("LIMIT.TAKE k HOLDS 10s") == "-ERR HOLDS may only be in a policy");
+  CHECK(h.Run("LIMIT.RESERVE a 1s k HOLDS 10s FIXED 5 1m") == "-ERR HOLDS may only be in a policy");
+  h.Run("POLICY.SET cart FIXED 10 1h HOLDS 10s 0.3");
+  CHECK(h.Run("LIMIT.TAKE k POLICY cart COST 5")[2] == '1');
+  CHECK(h.Run("LIMIT.RESERVE a 10001ms k POLICY cart") ==
+        "-ERR ttl must be at most 10s, as HOLDS says");
+  CHECK(h.Run("LIMIT.RESERVE a 10s k POLICY cart COST 4") == "[:0 :3 :3 :-1 :0 :2 :0]");
+  CHECK(h.Run("DENIALS").find("\"cart\"") != std::string::npos);
+  CHECK(h.Run("LIMIT.RESERVE a 8s k POLICY cart COST 2")[2] == '1');
+  h.Advance(4'000);
+  // From its beginning on, and with what it holds already; whatever the policy says now.
+  h.Run("POLICY.SET cart FIXED 10 1h");
+  CHECK(h.Run("LIMIT.EXTEND a 6001ms k") == "-ERR ttl must be at most 6s, as HOLDS says");
+  CHECK(h.Run("LIMIT.EXTEND a 6s k COST 2")[2] == '0');
+  CHECK(h.Run("LIMIT.EXTEND a 6s k COST 1")[2] == '1');
+  CHECK(Left(h, "k FIXED 10 1h") == 2);
+  // One of a limit of one is no share too large.
+  h.Run("POLICY.SET one CONCURRENT 1 HOLDS 10s");
+  CHECK(h.Run("LIMIT.RESERVE a 1s sem POLICY one")[2] == '1');
+}
+
+TEST_CASE("SHADOW: the log has what was counted") {
+  CommandHarness h;
+  h.Run("POLICY.SET new SLIDING 2 1m");
+  for (int i = 0; i < 4; ++i) {
+    CHECK(h.Run("LIMIT.TAKE k FIXED 9 1m SHADOW POLICY new AND l SHADOW FIXED 1 1m")[2] == '1');
+  }
+  CHECK(h.Run("LIMIT.RESERVE a 10s k FIXED 9 1m SHADOW POLICY new SHADOW CONCURRENT 1")[2] == '1');
+  CHECK(h.Run("LIMIT.RESERVE b 10s k FIXED 9 1m SHADOW POLICY new SHADOW CONCURRENT 1")[2] == '1');
+  // A retry is the same, whichever of its shadows have counted it.
+  CHECK(h.Run("LIMIT.RESERVE b 10s k FIXED 9 1m SHADOW DENY")[2] == '1');
+  const std::string shown = h.Run("LIMIT.SHOW k");
+  CHECK(shown.find("\"SHADOW SLIDING\" :60000 :2 ") != std::string::npos);
+  CHECK(shown.find("\"SHADOW CONCURRENT\" \"held\" :1 ") != std::string::npos);
+  CHECK(shown.find("\"HOLDS\" \"held\" :2 ") != std::string::npos);
+  CommandHarness copy;
+  ReplayInto(copy, h.Effects(), h.now());
+  for (const std::string_view key : {"k", "l"}) {
+    CHECK(copy.Run(StrCat("LIMIT.SHOW ", key)) == h.Run(StrCat("LIMIT.SHOW ", key)));
+    CHECK(copy.Run(StrCat("PEXPIRETIME ", key)) == h.Run(StrCat("PEXPIRETIME ", key)));
+  }
+  CHECK(Held(copy, "k") == Held(h, "k"));
+}
+
+TEST_CASE("Reservations: a bucket gives back no token twice, and GIVE none that is held") {
+  CommandHarness h;
+  const std::string rule = "k BUCKET 10 10 1m";
+  h.Run(StrCat("LIMIT.RESERVE a 5m ", rule, " COST 10"));
+  h.Advance(30'000);
+  CHECK(Left(h, rule) == 5);
+  h.Run(StrCat("LIMIT.TAKE ", rule, " COST 5"));
+  CHECK(h.Run("LIMIT.CANCEL a k") == "[:1 :10]");
+  // 5 of the 10 have come back by themselves.
+  CHECK(Left(h, rule) == 5);
+  h.Run("LIMIT.RESERVE b 5m f FIXED 5 1m SLIDING 5 1h COST 3");
+  h.Run("LIMIT.TAKE f FIXED 5 1m SLIDING 5 1h");
+  CHECK(h.Run("LIMIT.GIVE f 9") == ":1");
+  CHECK(Left(h, "f FIXED 5 1m") == 2);
+  CHECK(Left(h, "f SLIDING 5 1h") == 2);
+  CHECK(h.Run("LIMIT.CANCEL b f") == "[:1 :3]");
+  CHECK(Left(h, "f FIXED 5 1m") == 5);
+  CHECK(Left(h, "f SLIDING 5 1h") == 5);
+}
+
+TEST_CASE("Reservations: ids of any bytes, and calls that find nothing") {
+  CommandHarness h;
+  const std::string binary("\0\r\n\xff", 4);
+  CHECK(h.Run(CommandHarness::Words{"LIMIT.RESERVE", binary, "1s", "k", "FIXED", "5", "1m"})[2] ==
+        '1');
+  CHECK(h.Run(CommandHarness::Words{"LIMIT.CANCEL", binary, "k"}) == "[:1 :1]");
+  CHECK(h.Run(CommandHarness::Words{"LIMIT.COMMIT", binary, "k", "COST", "0"}) == "[:4 :0 :0]");
+  CHECK(h.Run("LIMIT.RESERVE a 1s k FIXED 5 1m COST 2")[2] == '1');
+  CHECK(h.Run("LIMIT.COMMIT a k COST 0") == "[:1 :2 :0]");
+  CHECK(h.Run("LIMIT.COMMIT a k") == "[:2 :2 :0]");
+  CHECK(h.Run("LIMIT.COMMIT a other") == "[:0 :0 :0]");
+  CHECK(h.Run("LIMIT.COMMIT a k k").substr(0, 2) == "[:");
+  CHECK(h.Run("LIMIT.EXTEND never 1s k") == "-ERR id is not held");
+  CHECK(h.Run("LIMIT.EXTEND a 1s k") == "-SETTLED committed");
+  CHECK(h.Run("LIMIT.HELD none") == "[]");
+  CHECK(h.Run("LIMIT.CANCEL a none") == "[:0 :0]");
+  CHECK(h.Run("EXISTS none other") == ":0");
+}
+
 TEST_CASE("Reservations: the most ids of a key") {
   CommandHarness h;
   h.config.limit_max_holds = 2;

@@ -145,14 +145,14 @@ export class Limits {
     if (reply.length === 0) return this.#denials.empty(`Nobody was denied in the last ${SPANS[window]}.`);
     const several = reply.some((entry) => fields(entry)[6] !== 0);
     const rows = reply.map((entry) => {
-      const [key, rule, denied, error, last, , database, place] = fields(entry);
+      const [key, rule, denied, error, last, shadow, database, place] = fields(entry);
       const policy = this.#names.find((name) => identity(name) === identity(rule));
       const where = several ? [String(database)] : [];
-      return [keyLink(key, { policy, database }), ...where, which(rule, policy === undefined ? null : stored.get(identity(rule)), place), error > 0 ? `${count(denied)} (at most ${count(error)} too many)` : count(denied),
+      return [keyLink(key, { policy, database }), ...where, which(rule, policy === undefined ? null : stored.get(identity(rule)), place), error > 0 ? `${count(denied)} (at most ${count(error)} too many)` : count(denied), shadow === 1 ? "no: SHADOW" : "yes",
         instant(Number(last), now)];
     });
     this.#denials.show(table(`Who was denied most in the last ${SPANS[window]}`, [{ name: "Key" }, ...(several ? [{ name: "Database" }] : []),
-      { name: "Rule" }, { name: "Denied", number: true }, { name: "Last" }], rows));
+      { name: "Rule" }, { name: "Denied", number: true }, { name: "In force" }, { name: "Last" }], rows));
   }
 
   #showHot(reply, now) {

@@ -10,6 +10,7 @@ import { quoteLine, showKey, splitWords } from "./words.js";
 
 const COUNTER = ["algorithm", "period", "used", "newest_ms", "ends_ms"];
 const DECISION = ["allowed", "limit", "remaining", "retry_after_ms", "reset_after_ms", "rule"];
+const SHADOW = "SHADOW "; // before the algorithm of a rule in SHADOW
 const MOST_POLICIES = 200, MOST_MATCHES = 5, MOST_DENYING = 20;
 
 // A counter's used hits are of this stretch of time.
@@ -21,6 +22,7 @@ function stretch(counter) {
     case "BUCKET": return `tokens missing, refilled each ${period}`;
     case "CALENDAR": return `in the ${period} that began ${clock(counter.newest_ms)}`;
     case "LOCKOUT": return lockout(counter);
+    case "CONCURRENT": case "HOLDS": return `held until ${clock(counter.ends_ms)} at the latest`;
     case "FIXED": return `in the ${lately(counter.period)} to ${clock(counter.ends_ms)}`;
     default: return typeof counter.period === "number" ? `in ${period}` : `in this ${unitOf(counter)}`;
   }
@@ -51,7 +53,7 @@ function period(counter) {
 function held(counters, now) {
   return table("What is counted for the key", [{ name: "Algorithm" }, { name: "Period" }, { name: "Used", number: true },
     { name: "Span" }, { name: "Newest, or begin" }, { name: "Counts no more from" }],
-  counters.map((one) => [one.algorithm, period(one), count(one.used),
+  counters.map((one) => [one.shadow ? `SHADOW ${one.algorithm}` : one.algorithm, period(one), count(one.used),
     stretch(one), instant(one.newest_ms, now), instant(one.ends_ms, now)]));
 }
 
@@ -136,7 +138,11 @@ export async function showNext(subject, { policy, counters = [], known }) {
 }
 
 export async function showLimit(subject, { policy }) {
-  const counters = (await subject.one("LIMIT.SHOW", subject.key)).map((one) => named(one, COUNTER));
+  const counters = (await subject.one("LIMIT.SHOW", subject.key)).map((one) => {
+    const counter = named(one, COUNTER);
+    const shadow = counter.algorithm.startsWith(SHADOW);
+    return { ...counter, shadow, algorithm: shadow ? counter.algorithm.slice(SHADOW.length) : counter.algorithm };
+  });
   const known = await policies();
   const state = panel("What is counted", { id: "limit-state", wide: true });
   state.span(`at ${clock(subject.now)}`);

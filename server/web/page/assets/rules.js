@@ -11,14 +11,17 @@ export const RULES = [
   ["ALLOW", "", "Always allowed."],
   ["DENY", "", "Always denied."],
 ];
-export const USES = [...RULES, ["POLICY", "name", "The rules that are stored under a name."]];
-const NAMES = new Set([...RULES.map(([name]) => name), "CONCURRENT"]);
+export const USES = [...RULES, ["POLICY", "name", "The rules that are stored under a name."],
+  ["SHADOW", "rule", "Judged and counted, but never denies; DENIALS says what it would have denied."]];
+const NAMES = new Set([...RULES.map(([name]) => name), "CONCURRENT", "HOLDS", "SHADOW"]);
 
 // The words of each rule.
 export function splitRules(words) {
   const rules = [];
   for (const word of words) {
-    if (rules.length === 0 || NAMES.has(String(word).toUpperCase())) rules.push([]);
+    const last = rules.at(-1) ?? [];
+    const shadowed = last.length === 1 && String(last[0]).toUpperCase() === "SHADOW";
+    if (rules.length === 0 || (NAMES.has(String(word).toUpperCase()) && !shadowed)) rules.push([]);
     rules[rules.length - 1].push(word);
   }
   return rules;
