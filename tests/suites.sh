@@ -2,15 +2,6 @@
 
 e2e_marker='tests/run: also under asan'
 
-# Suites that build or install by themselves, or keep both processors busy. All others are run two at a time after
-# these.
-runs_alone() {
-  case $1 in
-    structure | embedding | bench-* | e2e-package | e2e-portable | e2e-module_cluster) true ;;
-    *) false ;;
-  esac
-}
-
 list_suites() {
   echo structure
   echo unit-core

@@ -81,7 +81,7 @@ Period LimitRule::WindowAt(int64_t at_ms) const {
   return {at_ms - into, at_ms - into + period_ms};
 }
 
-std::string_view WrongWith(const LimitRule& rule) {
+std::string_view ValidationError(const LimitRule& rule) {
   if (rule.algorithm == LimitAlgorithm::kConcurrent && rule.limit < 0) {
     return "limit must not be negative";
   }

@@ -20,7 +20,7 @@ constexpr size_t kMaxError = 128;  // bytes of a reply in which its error is loo
 
 }  // namespace
 
-void CallRecorder::Record(const Client& client, const CommandTable::Item& item, Args args,
+void CallRecorder::Record(const Client& client, const CommandEntry& item, Args args,
                           size_t reply_begin, int64_t micros) {
   Stats& stats = server_.stats;
   ++stats.commands_processed;
@@ -44,7 +44,7 @@ void CallRecorder::Record(const Client& client, const CommandTable::Item& item, 
   }
 }
 
-void CallRecorder::CountFailure(const Client& client, const CommandTable::Item& item,
+void CallRecorder::CountFailure(const Client& client, const CommandEntry& item,
                                 size_t reply_begin) {
   ++server_.stats.by_command[item.id].failed;
   server_.stats.CountError(ErrorText(client.output.Copy(reply_begin, kMaxError)));
@@ -52,7 +52,7 @@ void CallRecorder::CountFailure(const Client& client, const CommandTable::Item& 
 
 // Calls that a script makes are not counted: their time is part of the script's own call, and the
 // keys of that call count. EXEC is not counted either: what it ran has been counted.
-void CallRecorder::NoteHotKeys(const Client& client, const CommandTable::Item& item, Args args,
+void CallRecorder::NoteHotKeys(const Client& client, const CommandEntry& item, Args args,
                                size_t reply_begin, int64_t micros) {
   if (!client.state.command.running() || (item.command->flags & kRunsQueue) != 0) return;
   const size_t written = client.output.size();
@@ -60,7 +60,7 @@ void CallRecorder::NoteHotKeys(const Client& client, const CommandTable::Item& i
                         written - std::min(written, reply_begin), server_.clock.now_ms());
 }
 
-void CallRecorder::AddToSlowlog(const Client& client, const CommandTable::Item& item, Args args,
+void CallRecorder::AddToSlowlog(const Client& client, const CommandEntry& item, Args args,
                                 int64_t micros) {
   std::vector<std::string_view> shown(args.begin(), args.end());
   if (const SecretFinder is_secret = item.command->is_secret) {

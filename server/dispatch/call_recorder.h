@@ -17,15 +17,14 @@ class CallRecorder {
 
   // Records a call that took `micros` microseconds. Its reply begins at byte `reply_begin` of the
   // client's output. O(1); O(arguments) if the call is slow.
-  void Record(const Client& client, const CommandTable::Item& item, Args args, size_t reply_begin,
+  void Record(const Client& client, const CommandEntry& item, Args args, size_t reply_begin,
               int64_t micros);
 
  private:
-  void CountFailure(const Client& client, const CommandTable::Item& item, size_t reply_begin);
-  void NoteHotKeys(const Client& client, const CommandTable::Item& item, Args args,
-                   size_t reply_begin, int64_t micros);
-  void AddToSlowlog(const Client& client, const CommandTable::Item& item, Args args,
-                    int64_t micros);
+  void CountFailure(const Client& client, const CommandEntry& item, size_t reply_begin);
+  void NoteHotKeys(const Client& client, const CommandEntry& item, Args args, size_t reply_begin,
+                   int64_t micros);
+  void AddToSlowlog(const Client& client, const CommandEntry& item, Args args, int64_t micros);
 
   Services& server_;
 };
