@@ -31,7 +31,7 @@ Keyspace::Segment* EvictionWalk::NextSegment(Keyspace& keyspace, const EvictionR
   if (!rule.only_with_deadline) {
     return keyspace.size() == 0 ? nullptr : keyspace.NextSegment(position_);
   }
-  return keyspace.expires() == 0 ? nullptr : keyspace.NextDueSegment(due_place_);
+  return keyspace.expires() == 0 ? nullptr : keyspace.NextDueSegment(due_position_);
 }
 
 void EvictionWalk::Choose(const Keyspace& keyspace, const EvictionRule& rule, int64_t now,
@@ -61,7 +61,7 @@ bool EvictionWalk::Next(Engine& engine, const EvictionRule& rule, int64_t now, B
     if (batch.segment == nullptr) {
       ++database_;
       position_ = 0;
-      due_place_ = {};
+      due_position_ = {};
       continue;
     }
     batch.database = database_;

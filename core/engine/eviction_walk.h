@@ -49,7 +49,7 @@ class EvictionWalk {
 
   size_t database_ = 0;
   uint64_t position_ = 0;
-  Keyspace::DuePlace due_place_;
+  Keyspace::DuePosition due_position_;
   // The keys of the current segment that may go: urgency (the highest goes first) and name.
   std::vector<std::pair<int64_t, std::string_view>> candidates_;
 };

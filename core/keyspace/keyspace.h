@@ -179,8 +179,8 @@ class Keyspace final : private RecordTable::SplitObserver {
   Segment* NextSegment(uint64_t& position) const { return table_.NextSegment(position); }
   // Returns the segments with deadlines, one with each call, and perhaps some whose last deadline
   // is gone; null at the end. Begins with a default-constructed place. O(log segments).
-  using DuePlace = DueSegments::Place;
-  Segment* NextDueSegment(DuePlace& place) const { return due_.Next(place); }
+  using DuePosition = DueSegments::Position;
+  Segment* NextDueSegment(DuePosition& position) const { return due_.Next(position); }
   // To be called when no key in the segment has a deadline any more: NextDueSegment then skips it.
   void NothingDue(Segment& segment) { due_.Schedule(segment, Segment::kNothingDue); }
   // Frees the memory that erased keys of the segment took. Its entries are not valid afterwards.

@@ -13,9 +13,9 @@ namespace tally {
 // The rules of a command. Rules that share a counter all use the smallest refill and the smallest
 // base that one of them has; of LOCKOUT, the block that starts at the smallest limit, and is as
 // long as the longest.
-class AgreedRules {
+class SharedCounterRules {
  public:
-  explicit AgreedRules(std::span<const LimitUse> uses)
+  explicit SharedCounterRules(std::span<const LimitUse> uses)
       : uses_(uses), alone_(uses.size() == 1 && uses.front().rules.size() == 1) {}
 
   // Returns the rule with the agreed values; valid until the next call.

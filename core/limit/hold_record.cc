@@ -154,10 +154,10 @@ bool ReadRule(std::string_view& in, ZoneSource* zones, LimitRule& rule, LimitKey
                    ReadNumber(in, rule.block.most_ms))) {
     return false;
   }
-  if (!key.has_zone()) return WrongWith(rule).empty();
+  if (!key.has_zone()) return ValidationError(rule).empty();
   if (zones != nullptr) rule.zone = &zones->utc();
   if (key.zone_id != 0 && !ReadZone(in, zones, rule)) return false;
-  return WrongWith(rule).empty();
+  return ValidationError(rule).empty();
 }
 
 }  // namespace

@@ -63,12 +63,12 @@ class Freed {
 
   // The first instant from `e` on at which the cost, which does not fit at `e`, fits if no other
   // hold ends.
-  int64_t FitsFrom(int64_t cost, int64_t e) const {
+  int64_t EarliestFit(int64_t cost, int64_t e) const {
     if (counter_ == nullptr) return kMaxInstantMs;
     if (counter_->log == nullptr) {
       LimitNumbers numbers = numbers_;
       Roll(numbers, rule_, e);
-      return tally::FitsFrom(numbers, rule_, cost, e);
+      return tally::EarliestFit(numbers, rule_, cost, e);
     }
     int64_t count = 0;
     int64_t fits_from = kMaxInstantMs;
@@ -125,7 +125,7 @@ int64_t FitsWhenHoldsEnd(const LimitState& state, const LimitRule& rule, int64_t
   });
   if (found) return last_e;
   if (last_e == wait.e) return fits_from;
-  return std::min(fits_from, freed.FitsFrom(cost, last_e));
+  return std::min(fits_from, freed.EarliestFit(cost, last_e));
 }
 
 }  // namespace tally

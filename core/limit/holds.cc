@@ -116,8 +116,8 @@ void Holds::ForEach(
 void Holds::ForEachByDeadline(absl::FunctionRef<bool(const HoldRecord& record)> visit) const {
   using Entry = std::pair<int64_t, std::string_view>;  // the deadline, and the record's bytes
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> waiting;
-  DueSegments::Place place;
-  const Segment* segment = due_.Next(place);
+  DueSegments::Position position;
+  const Segment* segment = due_.Next(position);
   while (segment != nullptr || !waiting.empty()) {
     if (segment != nullptr && (waiting.empty() || segment->due <= waiting.top().first)) {
       table_.ForEach(*segment, [&](const RecordTable::Record& record) {

@@ -33,12 +33,12 @@ Verdict JudgeLog(const LimitRule& rule, const LimitCounter* counter, const Hit& 
   Verdict verdict;
   verdict.judged_at = e;
   verdict.limit = rule.limit;
-  verdict.fits = !NeverFits(rule, hit.cost) && hit.cost <= rule.limit - count;
+  verdict.fits = !ExceedsRule(rule, hit.cost) && hit.cost <= rule.limit - count;
   verdict.remaining = std::max<int64_t>(0, rule.limit - count - (verdict.fits ? hit.cost : 0));
   int64_t newest = count > 0 ? clock : after;
   if (verdict.fits) {
     if (hit.cost > 0) newest = e;
-  } else if (!NeverFits(rule, hit.cost)) {
+  } else if (!ExceedsRule(rule, hit.cost)) {
     // The cost fits when this many of the oldest hits have left the window.
     const auto leaving = static_cast<uint64_t>(count - (rule.limit - hit.cost));
     verdict.fits_from = std::min(log->NthAfter(after, leaving), hit.now) + rule.period_ms;
@@ -67,8 +67,8 @@ Verdict JudgeNumbers(const LimitRule& rule, const LimitKey& key, const LimitCoun
   verdict.fits = Fits(numbers, rule, hit.cost, e);
   if (verdict.fits && hit.cost > 0) {
     AddHits(numbers, rule, hit.cost, e, e);
-  } else if (!verdict.fits && !NeverFits(rule, hit.cost)) {
-    verdict.fits_from = FitsFrom(numbers, rule, hit.cost, e);
+  } else if (!verdict.fits && !ExceedsRule(rule, hit.cost)) {
+    verdict.fits_from = EarliestFit(numbers, rule, hit.cost, e);
   }
   verdict.remaining = RemainingOf(numbers, rule, e);
   verdict.unused_from = UnusedFrom(key, numbers, e);
@@ -81,7 +81,7 @@ Verdict JudgeConcurrent(const LimitRule& rule, const LimitState& state, const Hi
   Verdict verdict;
   verdict.judged_at = hit.now;
   verdict.limit = rule.limit;
-  verdict.fits = !NeverFits(rule, hit.cost) && hit.cost <= rule.limit - held;
+  verdict.fits = !ExceedsRule(rule, hit.cost) && hit.cost <= rule.limit - held;
   verdict.remaining = std::max<int64_t>(0, rule.limit - held - (verdict.fits ? hit.cost : 0));
   verdict.fits_from = kMaxInstantMs;
   verdict.unused_from = held == 0 ? hit.now : state.holds()->ends_at() - Holds::kRememberedMs;
@@ -100,7 +100,7 @@ Verdict Judge(const LimitRule& rule, const LimitState& state, const Hit& hit) {
   if (rule.algorithm == Algorithm::kDeny) return {.fits = false};
   Verdict verdict = rule.algorithm == Algorithm::kConcurrent ? JudgeConcurrent(rule, state, hit)
                                                              : JudgeCounter(rule, state, hit);
-  if (!verdict.fits && state.holds() != nullptr && !rule.shadow && !NeverFits(rule, hit.cost)) {
+  if (!verdict.fits && state.holds() != nullptr && !rule.shadow && !ExceedsRule(rule, hit.cost)) {
     // A hold that ends frees what it holds.
     const HoldWait wait{.now = hit.now, .e = verdict.judged_at, .fits_from = verdict.fits_from};
     verdict.fits_from = FitsWhenHoldsEnd(state, rule, hit.cost, wait);
@@ -154,8 +154,9 @@ HoldShare CountShare(const LimitKey& key, const LimitRule& rule, LimitState& sta
   return share;
 }
 
-[[gnu::always_inline]] inline void CountAll(std::span<const LimitUse> uses, AgreedRules& agreed,
-                                            const Hit& hit, bool in_own_place) {
+[[gnu::always_inline]] inline void CountAll(std::span<const LimitUse> uses,
+                                            SharedCounterRules& agreed, const Hit& hit,
+                                            bool in_own_place) {
   for (const LimitUse& use : uses) {
     for (const LimitRule& rule : use.rules) {
       if (rule.counts()) Count(agreed.Of(use, rule), *use.state, hit, in_own_place);
@@ -176,7 +177,7 @@ void CountAllowed(std::span<const LimitUse> uses, uint64_t shadow_denied, const 
     counting.push_back({use.state, {}});
   });
   for (size_t i = 0; i < counting.size(); ++i) counting[i].rules = rules[i];
-  AgreedRules agreed(counting);
+  SharedCounterRules agreed(counting);
   CountAll(counting, agreed, hit, false);
 }
 
@@ -193,7 +194,7 @@ int64_t SecondsUp(int64_t ms) { return ms / 1000 + (ms % 1000 != 0 ? 1 : 0); }
 LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t now, int64_t at,
                            LimitMode mode) {
   const Hit hit{.cost = cost, .now = now, .at = std::min(at, now)};
-  AgreedRules agreed(uses);
+  SharedCounterRules agreed(uses);
   LimitDecision decision;
   if (mode == LimitMode::kCount) {
     if (cost > 0) CountAll(uses, agreed, hit, false);
@@ -219,7 +220,7 @@ LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t
       if (verdict.fits) continue;
       if (decision.allowed) decision.rule = place;
       decision.allowed = false;
-      const bool never = decision.retry_after_ms < 0 || NeverFits(rule, cost);
+      const bool never = decision.retry_after_ms < 0 || ExceedsRule(rule, cost);
       decision.retry_after_ms =
           never ? -1 : std::max(decision.retry_after_ms, verdict.fits_from - verdict.judged_at);
     }
@@ -247,7 +248,7 @@ bool SetBackLimits(std::span<const LimitUse> uses, int64_t now) {
 
 HoldPart CountHits(const LimitUse& use, int64_t cost, int64_t now, int64_t at, bool in_own_place) {
   const Hit hit{.cost = cost, .now = now, .at = std::min(at, now)};
-  AgreedRules agreed({&use, 1});
+  SharedCounterRules agreed({&use, 1});
   HoldPart part{.cost = cost, .at = hit.at, .shares = {}};
   for (const LimitRule& rule : use.rules) {
     if (!rule.counts()) continue;

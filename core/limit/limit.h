@@ -58,8 +58,8 @@ enum class LimitMode : uint8_t {
   kCount,  // counts as kTake without judging, for a replay; the decision has no meaning
 };
 
-// The rules of one key, each valid (see WrongWith), and its state. The same state may be in several
-// uses. A counter counts the hit once, also if several uses or rules share it.
+// The rules of one key, each valid (see ValidationError), and its state. The same state may be in
+// several uses. A counter counts the hit once, also if several uses or rules share it.
 struct LimitUse {
   LimitState* state = nullptr;
   std::span<const LimitRule> rules;
@@ -132,7 +132,7 @@ struct ThrottleReply {
 
 // The bucket that `CL.THROTTLE key max_burst count period` means: it holds max_burst + 1 tokens,
 // and `count` tokens come back each period. max_burst is in [0, INT64_MAX). The result may be
-// invalid: check it with WrongWith().
+// invalid: check it with ValidationError().
 LimitRule ThrottleRule(int64_t max_burst, int64_t count, int64_t period_ms);
 ThrottleReply Throttle(LimitState& state, const LimitRule& rule, int64_t quantity, int64_t now);
 

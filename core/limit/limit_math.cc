@@ -282,7 +282,7 @@ bool IsOutside(const LimitRule& rule, int64_t at, int64_t e) {
 }
 
 bool Fits(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t e) {
-  if (NeverFits(rule, cost)) return false;
+  if (ExceedsRule(rule, cost)) return false;
   const Wide period = rule.period_ms;
   switch (rule.algorithm) {
     case Algorithm::kRolling:
@@ -298,7 +298,7 @@ bool Fits(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int6
   }
 }
 
-bool NeverFits(const LimitRule& rule, int64_t cost) {
+bool ExceedsRule(const LimitRule& rule, int64_t cost) {
   switch (rule.algorithm) {
     case Algorithm::kAllow:
       return false;
@@ -334,7 +334,7 @@ int64_t CapacityOf(const LimitRule& rule) {
   return BaseRemaining(LimitNumbers(), rule);
 }
 
-int64_t FitsFrom(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t e) {
+int64_t EarliestFit(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t e) {
   switch (rule.algorithm) {
     case Algorithm::kRolling:
       return std::max(e, RollingFitsFrom(numbers, rule, cost));

@@ -49,11 +49,11 @@ int64_t RollingHits(const LimitNumbers& numbers, int64_t period_ms, int64_t e);
 bool IsOutside(const LimitRule& rule, int64_t at, int64_t e);
 
 // The functions below take numbers that are rolled to `e`, or a bucket's numbers after AddHits.
-// A cost of 0 fits unless more is counted than the rule allows, or NeverFits().
+// A cost of 0 fits unless more is counted than the rule allows, or ExceedsRule().
 bool Fits(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t e);
 
 // True if not even an unused rule would allow `cost` at once. For every algorithm.
-bool NeverFits(const LimitRule& rule, int64_t cost);
+bool ExceedsRule(const LimitRule& rule, int64_t cost);
 
 // Hits of cost 1 that would still be allowed at `e`.
 int64_t RemainingOf(const LimitNumbers& numbers, const LimitRule& rule, int64_t e);
@@ -62,7 +62,7 @@ int64_t RemainingOf(const LimitNumbers& numbers, const LimitRule& rule, int64_t 
 int64_t CapacityOf(const LimitRule& rule);
 
 // The first instant at which `cost` will fit if nothing more is taken. Only for a cost that does
-// not fit at `e`, and for which NeverFits() is false.
-int64_t FitsFrom(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t e);
+// not fit at `e`, and for which ExceedsRule() is false.
+int64_t EarliestFit(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t e);
 
 }  // namespace tally

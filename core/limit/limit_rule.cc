@@ -84,7 +84,7 @@ Period LimitRule::WindowAt(int64_t at_ms) const {
   return {at_ms - into, at_ms - into + period_ms};
 }
 
-std::string_view WrongWith(const LimitRule& rule) {
+std::string_view ValidationError(const LimitRule& rule) {
   if (rule.algorithm == LimitAlgorithm::kHolds) {
     const bool lasts = rule.period_ms > 0 && rule.period_ms <= kMaxDurationMs;
     if (!lasts) return "longest is out of range";

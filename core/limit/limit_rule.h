@@ -105,11 +105,11 @@ struct LimitRule {
 // capacity * period and refill * period must fit int64. A limit of 0 is valid: it denies
 // everything, or with BASE everything after the day's first `base` hits. A block is as a period;
 // its factor is at least 1, and its most at least the first one. The share of HOLDS is in (0, 1].
-std::string_view WrongWith(const LimitRule& rule);
+std::string_view ValidationError(const LimitRule& rule);
 
 struct KeyRules {
   std::string_view key;
-  std::span<const LimitRule> rules;  // each valid (see WrongWith)
+  std::span<const LimitRule> rules;  // each valid (see ValidationError)
 };
 
 }  // namespace tally

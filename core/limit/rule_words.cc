@@ -283,7 +283,7 @@ bool RuleParser::ReadRule(const WordReader& in, size_t& index, const RuleForm& f
   index += own.size();
   if (list.keeps_words) AppendWords(list.words, own);
   if (!ReadOptions(in, index, form, list)) return false;
-  const std::string_view wrong = WrongWith(rule);
+  const std::string_view wrong = ValidationError(rule);
   return wrong.empty() || in.Fail(std::string(wrong));
 }
 

@@ -76,7 +76,7 @@ QuantitySums::Leaf QuantitySums::Pack(const Entry* begin, const Entry* end) {
   return leaf;
 }
 
-QuantitySums::Place QuantitySums::Find(const Key& key) const {
+QuantitySums::Position QuantitySums::Find(const Key& key) const {
   const auto branch = std::upper_bound(
       branches_.begin() + 1, branches_.end(), key,
       [](const Key& wanted, const Branch& one) { return wanted < one.leaves.front().first; });
@@ -88,8 +88,8 @@ QuantitySums::Place QuantitySums::Find(const Key& key) const {
           static_cast<size_t>(leaf - 1 - leaves.begin())};
 }
 
-void QuantitySums::Replace(Place place, const std::vector<Entry>& entries, size_t grown_at) {
-  Branch& branch = branches_[place.branch];
+void QuantitySums::Replace(Position position, const std::vector<Entry>& entries, size_t grown_at) {
+  Branch& branch = branches_[position.branch];
   const auto put = [&](Leaf& into, Leaf leaf) {
     branch.sum += leaf.sum - into.sum;
     branch.bytes += leaf.bytes.capacity() - into.bytes.capacity();
@@ -97,14 +97,14 @@ void QuantitySums::Replace(Place place, const std::vector<Entry>& entries, size_
   };
   const Entry* const begin = entries.data();
   const Entry* const end = begin + entries.size();
-  if (entries.size() <= kMostEntries) return put(branch.leaves[place.leaf], Pack(begin, end));
+  if (entries.size() <= kMostEntries) return put(branch.leaves[position.leaf], Pack(begin, end));
   const Entry* const middle = begin + SplitPoint(grown_at, entries.size());
-  put(branch.leaves[place.leaf], Pack(begin, middle));
+  put(branch.leaves[position.leaf], Pack(begin, middle));
   Leaf empty;
   branch.bytes += empty.bytes.capacity();
-  const auto at = branch.leaves.begin() + static_cast<ptrdiff_t>(place.leaf) + 1;
+  const auto at = branch.leaves.begin() + static_cast<ptrdiff_t>(position.leaf) + 1;
   put(*branch.leaves.insert(at, std::move(empty)), Pack(middle, end));
-  if (branch.leaves.size() > kMostLeaves) SplitBranch(place.branch, place.leaf + 1);
+  if (branch.leaves.size() > kMostLeaves) SplitBranch(position.branch, position.leaf + 1);
 }
 
 void QuantitySums::SplitBranch(size_t index, size_t grown_at) {
@@ -123,14 +123,14 @@ void QuantitySums::SplitBranch(size_t index, size_t grown_at) {
   branches_.insert(branches_.begin() + static_cast<ptrdiff_t>(index) + 1, std::move(upper));
 }
 
-void QuantitySums::RemoveLeaf(Place place) {
-  Branch& branch = branches_[place.branch];
-  const auto leaf = branch.leaves.begin() + static_cast<ptrdiff_t>(place.leaf);
+void QuantitySums::RemoveLeaf(Position position) {
+  Branch& branch = branches_[position.branch];
+  const auto leaf = branch.leaves.begin() + static_cast<ptrdiff_t>(position.leaf);
   branch.sum -= leaf->sum;
   branch.bytes -= leaf->bytes.capacity();
   branch.leaves.erase(leaf);
   if (!branch.leaves.empty()) return;
-  branches_.erase(branches_.begin() + static_cast<ptrdiff_t>(place.branch));
+  branches_.erase(branches_.begin() + static_cast<ptrdiff_t>(position.branch));
 }
 
 void QuantitySums::Assign(std::vector<Entry> entries) {
@@ -162,8 +162,8 @@ void QuantitySums::Add(const Key& key, int64_t qty) {
   Check(qty >= 0, "a quantity is not negative");
   if (qty == 0) return;
   if (branches_.empty()) branches_.emplace_back().leaves.emplace_back().first = key;
-  const Place place = Find(key);
-  std::vector<Entry> entries = Unpack(branches_[place.branch].leaves[place.leaf]);
+  const Position position = Find(key);
+  std::vector<Entry> entries = Unpack(branches_[position.branch].leaves[position.leaf]);
   auto at = std::lower_bound(entries.begin(), entries.end(), key,
                              [](const Entry& entry, const Key& one) { return entry.key < one; });
   if (at != entries.end() && at->key == key) {
@@ -171,39 +171,39 @@ void QuantitySums::Add(const Key& key, int64_t qty) {
   } else {
     at = entries.insert(at, {key, qty});
   }
-  Replace(place, entries, static_cast<size_t>(at - entries.begin()));
+  Replace(position, entries, static_cast<size_t>(at - entries.begin()));
 }
 
 void QuantitySums::Subtract(const Key& key, int64_t qty) {
   if (qty == 0) return;
   Check(!branches_.empty(), "what is taken was added");
-  const Place place = Find(key);
-  std::vector<Entry> entries = Unpack(branches_[place.branch].leaves[place.leaf]);
+  const Position position = Find(key);
+  std::vector<Entry> entries = Unpack(branches_[position.branch].leaves[position.leaf]);
   const auto at =
       std::lower_bound(entries.begin(), entries.end(), key,
                        [](const Entry& entry, const Key& one) { return entry.key < one; });
   Check(at != entries.end() && at->key == key && at->qty >= qty, "what is taken was added");
   at->qty -= qty;
   if (at->qty == 0) entries.erase(at);
-  if (entries.empty()) return RemoveLeaf(place);
-  Replace(place, entries, 0);
+  if (entries.empty()) return RemoveLeaf(position);
+  Replace(position, entries, 0);
 }
 
 void QuantitySums::Reader::Open(const Key& key) {
   const std::vector<Branch>& branches = sums_.branches_;
-  const Place place = sums_.Find(key);
+  const Position position = sums_.Find(key);
   int64_t sum = 0;
-  for (size_t i = 0; i < place.branch; ++i) sum += branches[i].sum;
-  const std::vector<Leaf>& leaves = branches[place.branch].leaves;
-  for (size_t i = 0; i < place.leaf; ++i) sum += leaves[i].sum;
-  entries_ = Unpack(leaves[place.leaf]);
+  for (size_t i = 0; i < position.branch; ++i) sum += branches[i].sum;
+  const std::vector<Leaf>& leaves = branches[position.branch].leaves;
+  for (size_t i = 0; i < position.leaf; ++i) sum += leaves[i].sum;
+  entries_ = Unpack(leaves[position.leaf]);
   before_ = sum;
   for (Entry& entry : entries_) entry.qty = sum += entry.qty;
   next_ = nullptr;
-  if (place.leaf + 1 < leaves.size()) {
-    next_ = &leaves[place.leaf + 1].first;
-  } else if (place.branch + 1 < branches.size()) {
-    next_ = &branches[place.branch + 1].leaves.front().first;
+  if (position.leaf + 1 < leaves.size()) {
+    next_ = &leaves[position.leaf + 1].first;
+  } else if (position.branch + 1 < branches.size()) {
+    next_ = &branches[position.branch + 1].leaves.front().first;
   }
 }
 
@@ -226,37 +226,39 @@ int64_t QuantitySums::Reader::SumAfter(BookId sku, BookId action, int64_t after_
 int64_t QuantitySums::FirstAfter(BookId sku, BookId action, int64_t after_ms) const {
   if (branches_.empty() || after_ms == kLatest) return kLatest;
   const Key from{sku, action, after_ms + 1};
-  Place place = Find(from);
-  for (const Entry& entry : Unpack(branches_[place.branch].leaves[place.leaf])) {
+  Position position = Find(from);
+  for (const Entry& entry : Unpack(branches_[position.branch].leaves[position.leaf])) {
     if (entry.key < from) continue;
     return entry.key.sku == sku && entry.key.action == action ? entry.key.ts_ms : kLatest;
   }
   // It may be the first entry of the next leaf.
-  if (++place.leaf == branches_[place.branch].leaves.size()) place = {place.branch + 1, 0};
-  if (place.branch == branches_.size()) return kLatest;
-  const Key& next = branches_[place.branch].leaves[place.leaf].first;
+  if (++position.leaf == branches_[position.branch].leaves.size())
+    position = {position.branch + 1, 0};
+  if (position.branch == branches_.size()) return kLatest;
+  const Key& next = branches_[position.branch].leaves[position.leaf].first;
   return next.sku == sku && next.action == action ? next.ts_ms : kLatest;
 }
 
 void QuantitySums::Clear(BookId sku, BookId action) {
   const auto is_of = [&](const Key& key) { return key.sku == sku && key.action == action; };
   while (!branches_.empty()) {
-    Place place = Find({sku, action, kEarliest});
-    std::vector<Entry> entries = Unpack(branches_[place.branch].leaves[place.leaf]);
+    Position position = Find({sku, action, kEarliest});
+    std::vector<Entry> entries = Unpack(branches_[position.branch].leaves[position.leaf]);
     const auto erase = [&] {
       return std::erase_if(entries, [&](const Entry& entry) { return is_of(entry.key); });
     };
     if (erase() == 0) {
       // The first entry may be that of the next leaf.
-      if (++place.leaf == branches_[place.branch].leaves.size()) place = {place.branch + 1, 0};
-      if (place.branch == branches_.size()) return;
-      entries = Unpack(branches_[place.branch].leaves[place.leaf]);
+      if (++position.leaf == branches_[position.branch].leaves.size())
+        position = {position.branch + 1, 0};
+      if (position.branch == branches_.size()) return;
+      entries = Unpack(branches_[position.branch].leaves[position.leaf]);
       if (erase() == 0) return;
     }
     if (entries.empty()) {
-      RemoveLeaf(place);
+      RemoveLeaf(position);
     } else {
-      Replace(place, entries, 0);
+      Replace(position, entries, 0);
     }
   }
 }

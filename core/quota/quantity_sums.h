@@ -80,19 +80,19 @@ class QuantitySums {
     int64_t sum = 0;
     size_t bytes = 0;  // of the leaves
   };
-  struct Place {
+  struct Position {
     size_t branch = 0;
     size_t leaf = 0;
   };
 
   // The leaf that holds the key, or would hold it. Must not be called when empty.
-  Place Find(const Key& key) const;
+  Position Find(const Key& key) const;
   static std::vector<Entry> Unpack(const Leaf& leaf);
   static Leaf Pack(const Entry* begin, const Entry* end);
   // Puts leaves of these entries in place of the leaf. `grown_at` is the index of the entry that is
   // new, if there is one: a full leaf is split there, because the next entry is likely to follow.
-  void Replace(Place place, const std::vector<Entry>& entries, size_t grown_at);
-  void RemoveLeaf(Place place);
+  void Replace(Position position, const std::vector<Entry>& entries, size_t grown_at);
+  void RemoveLeaf(Position position);
   void SplitBranch(size_t index, size_t grown_at);
 
   std::vector<Branch> branches_;

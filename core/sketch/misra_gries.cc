@@ -15,18 +15,18 @@ void MisraGries::TakeOff(uint64_t hash) {
   ++(first.base <= second.base ? first : second).base;
 }
 
-// The name goes into the set with more free places, so that both sets become full as late as
+// The name goes into the set with more free slots, so that both sets become full as late as
 // possible.
 void MisraGries::Insert(uint64_t hash, int64_t at_ms, Name name) {
   struct Room {
     size_t set = 0;
-    size_t free = 0;  // number of free places
-    size_t way = 0;   // one of the free places
+    size_t free = 0;  // number of free slots
+    size_t way = 0;   // one of the free slots
   };
   const auto room_of = [&](size_t number) {
     Room room{.set = number};
     for (size_t way = 0; way < kWays; ++way) {
-      if (sets_[number].places[way].count > sets_[number].base) continue;
+      if (sets_[number].slots[way].count > sets_[number].base) continue;
       ++room.free;
       room.way = way;
     }
@@ -40,7 +40,7 @@ void MisraGries::Insert(uint64_t hash, int64_t at_ms, Name name) {
   Set& set = sets_[room.set];
   const size_t shift = 8 * room.way;
   set.tags = (set.tags & ~(uint64_t{0xff} << shift)) | TagOf(hash) << shift;
-  set.places[room.way] = {.hash = hash, .count = set.base + 1, .last_ms = at_ms};
+  set.slots[room.way] = {.hash = hash, .count = set.base + 1, .last_ms = at_ms};
 }
 
 // A name can have lost counts only in its two sets: at most the two highest bases together.
@@ -57,12 +57,12 @@ uint64_t MisraGries::bound() const {
 void MisraGries::Clear() {
   for (Set& set : sets_) {
     set.base = 0;
-    for (Place& place : set.places) place.count = 0;
+    for (Slot& slot : set.slots) slot.count = 0;
   }
 }
 
 size_t MisraGries::MemoryBytes() const {
-  return sets_.capacity() * sizeof(Set) + items_.capacity() * sizeof(Item);
+  return sets_.capacity() * sizeof(Set) + items_.capacity() * sizeof(Counter);
 }
 
 }  // namespace tally

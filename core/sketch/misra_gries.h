@@ -3,14 +3,14 @@
 //
 // The algorithm of Misra and Gries, "Finding repeated elements", 1982, in many small sets. The hash
 // of a name selects two sets, and the name is held in one of them. If a name is not held and all
-// places of both sets are taken, it is not counted, and 1 is subtracted from every count of one of
-// the sets; a place whose count has become 0 is free. Because a name can choose between two sets,
-// this hardly happens before nine of ten places are taken.
+// slots of both sets are taken, it is not counted, and 1 is subtracted from every count of one of
+// the sets; a slot whose count has become 0 is free. Because a name can choose between two sets,
+// this hardly happens before nine of ten slots are taken.
 //
 // After n names were added:
 //   * a held name came at least `count` times, and at most bound() times more;
 //   * a name that is not held came at most bound() times;
-//   * bound() is at most 2n / 9, and about n / (number of places) if there are many names.
+//   * bound() is at most 2n / 9, and about n / (number of slots) if there are many names.
 #pragma once
 
 #include <absl/functional/function_ref.h>
@@ -29,37 +29,38 @@ namespace tally {
 class MisraGries {
  public:
   static constexpr size_t kWays = 8;
-  using Item = SpaceSaving::Item;
+  using Counter = SpaceSaving::Counter;
   // Writes the name into an item; it need not write the other members.
-  using Name = absl::FunctionRef<void(Item&)>;
+  using Name = absl::FunctionRef<void(Counter&)>;
 
   // `sets` must be a power of two. Allocates its memory at the first Add.
   explicit MisraGries(size_t sets) : mask_(sets - 1) {}
 
   // Counts the name with this hash, which must not be 0, once more. Calls `name` only if the name
-  // gets a new place. `at_ms` is in unix ms. O(1).
+  // gets a new slot. `at_ms` is in unix ms. O(1).
   void Add(uint64_t hash, int64_t at_ms, Name name);
-  // Calls visit(const Item&) for each held name, in no order. The name came at least `count` times.
+  // Calls visit(const Counter&) for each held name, in no order. The name came at least `count`
+  // times.
   template <typename Visit>
   void ForEach(Visit&& visit) const;
   uint64_t bound() const;
-  // Sets all counts to 0. A name that comes again before its place is taken is not written again.
+  // Sets all counts to 0. A name that comes again before its slot is taken is not written again.
   void Clear();
   size_t MemoryBytes() const;
 
  private:
   // What counting a held name reads and writes lies together.
-  struct Place {
+  struct Slot {
     uint64_t hash = 0;
     uint64_t count = 0;
     int64_t last_ms = 0;
   };
   // `base` is the sum that was subtracted from every count: a count <= base is really 0, and its
-  // place is free.
+  // slot is free.
   struct Set {
-    uint64_t tags = 0;  // a byte of each hash: comparing it nearly always leaves one place, or none
+    uint64_t tags = 0;  // a byte of each hash: comparing it nearly always leaves one slot, or none
     uint64_t base = 0;
-    std::array<Place, kWays> places{};
+    std::array<Slot, kWays> slots{};
   };
 
   static uint64_t TagOf(uint64_t hash) { return hash >> 56; }
@@ -74,7 +75,7 @@ class MisraGries {
 
   size_t mask_;
   std::vector<Set> sets_;
-  std::vector<Item> items_;  // kWays for each set; only the names in them are used
+  std::vector<Counter> items_;  // kWays for each set; only the names in them are used
 };
 
 inline bool MisraGries::CountIn(size_t number, uint64_t hash, int64_t at_ms) {
@@ -86,10 +87,10 @@ inline bool MisraGries::CountIn(size_t number, uint64_t hash, int64_t at_ms) {
   // it, so the whole hash is compared below.
   for (uint64_t found = (differing - kLow) & ~differing & kHigh; found != 0; found &= found - 1) {
     const auto way = static_cast<size_t>(std::countr_zero(found)) / 8;
-    Place& place = set.places[way];
-    if (place.hash != hash) continue;
-    place.count = std::max(place.count, set.base) + 1;
-    place.last_ms = at_ms;
+    Slot& slot = set.slots[way];
+    if (slot.hash != hash) continue;
+    slot.count = std::max(slot.count, set.base) + 1;
+    slot.last_ms = at_ms;
     return true;
   }
   return false;
@@ -106,13 +107,13 @@ void MisraGries::ForEach(Visit&& visit) const {
   for (size_t i = 0; i < sets_.size(); ++i) {
     const Set& set = sets_[i];
     for (size_t way = 0; way < kWays; ++way) {
-      const Place& place = set.places[way];
-      if (place.count <= set.base) continue;
-      Item item = items_[i * kWays + way];
-      item.hash = place.hash;
-      item.count = place.count - set.base;
+      const Slot& slot = set.slots[way];
+      if (slot.count <= set.base) continue;
+      Counter item = items_[i * kWays + way];
+      item.hash = slot.hash;
+      item.count = slot.count - set.base;
       item.error = 0;
-      item.last_ms = place.last_ms;
+      item.last_ms = slot.last_ms;
       visit(item);
     }
   }

@@ -69,8 +69,8 @@ void SpaceSaving::MoveDown(size_t place) {
   }
 }
 
-SpaceSaving::Item SpaceSaving::ItemOf(uint64_t hash, const SketchName& name, uint64_t weight,
-                                      int64_t at_ms) {
+SpaceSaving::Counter SpaceSaving::CounterOf(uint64_t hash, const SketchName& name, uint64_t weight,
+                                            int64_t at_ms) {
   return {.hash = hash,
           .count = weight,
           .error = 0,
@@ -80,11 +80,11 @@ SpaceSaving::Item SpaceSaving::ItemOf(uint64_t hash, const SketchName& name, uin
           .kind = name.kind};
 }
 
-void SpaceSaving::Add(const Item& item) {
+void SpaceSaving::Add(const Counter& item) {
   if (index_.empty()) Reserve();
   const size_t slot = Slot(item.hash);
   if (index_[slot] != 0) {
-    Item& known = items_[index_[slot] - 1];
+    Counter& known = items_[index_[slot] - 1];
     known.count += item.count;
     known.last_ms = std::max(known.last_ms, item.last_ms);
     return MoveDown(place_[index_[slot] - 1]);
@@ -100,7 +100,7 @@ void SpaceSaving::Add(const Item& item) {
   Replace(heap_[0], item);
 }
 
-void SpaceSaving::Replace(uint16_t lightest, const Item& item) {
+void SpaceSaving::Replace(uint16_t lightest, const Counter& item) {
   const uint64_t before = items_[lightest].count;
   EraseSlot(Slot(items_[lightest].hash));
   items_[lightest] = item;
@@ -118,7 +118,7 @@ void SpaceSaving::Clear() {
 }
 
 size_t SpaceSaving::MemoryBytes() const {
-  return items_.capacity() * sizeof(Item) +
+  return items_.capacity() * sizeof(Counter) +
          (heap_.capacity() + place_.capacity() + index_.capacity()) * sizeof(uint16_t);
 }
 

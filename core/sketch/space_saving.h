@@ -37,7 +37,7 @@ class SpaceSaving {
  public:
   static constexpr size_t kMaxCapacity = 32767;
 
-  struct Item {
+  struct Counter {
     uint64_t hash = 0;
     uint64_t count = 0;  // never below the true weight
     uint64_t error = 0;  // `count` is at most this much above the true weight
@@ -55,12 +55,12 @@ class SpaceSaving {
 
   // Makes an item for Add(). `hash` distinguishes the name from all others; `weight` may be 0;
   // `at_ms` is in unix ms.
-  static Item ItemOf(uint64_t hash, const SketchName& name, uint64_t weight, int64_t at_ms);
+  static Counter CounterOf(uint64_t hash, const SketchName& name, uint64_t weight, int64_t at_ms);
   // Adds item.count to the name of the item, whose error must be 0. The sum of the counts of all
   // calls must fit into uint64. O(log capacity).
-  void Add(const Item& item);
+  void Add(const Counter& item);
   // The names held, in no order.
-  std::span<const Item> items() const { return items_; }
+  std::span<const Counter> items() const { return items_; }
   // The highest weight that a name which is not held can have.
   uint64_t bound() const { return items_.size() < capacity_ ? 0 : items_[heap_[0]].count; }
   size_t capacity() const { return capacity_; }
@@ -74,13 +74,13 @@ class SpaceSaving {
   void EraseSlot(size_t slot);
   void Reserve();
   // Puts the item in the place of the lightest name; its count starts from that name's count.
-  void Replace(uint16_t lightest, const Item& item);
+  void Replace(uint16_t lightest, const Counter& item);
   void Swap(size_t one, size_t other);
   void MoveUp(size_t place);
   void MoveDown(size_t place);
 
   size_t capacity_;
-  std::vector<Item> items_;
+  std::vector<Counter> items_;
   std::vector<uint16_t> heap_;   // min-heap of items by count
   std::vector<uint16_t> place_;  // the place of each item in heap_
   std::vector<uint16_t> index_;  // open addressing by hash: number of the item + 1; 0 if empty

@@ -17,7 +17,7 @@ namespace tally {
 
 // An item over all steps of a window. `count` is never below the true weight, and at most `error`
 // above it.
-using TopItem = SpaceSaving::Item;
+using TopItem = SpaceSaving::Counter;
 
 class WindowTop {
  public:

@@ -39,22 +39,23 @@ size_t SavingCost(const Keyspace::Entry& entry) {
 }
 
 ValueQueue::~ValueQueue() {
-  while (!items_.empty()) Remove(items_.begin());
+  while (!pending_.empty()) Remove(pending_.begin());
 }
 
 void ValueQueue::Add(size_t database, const Keyspace::Entry& entry) {
-  items_.push_back(
+  pending_.push_back(
       {{database, std::string(entry.key()), entry.type(), entry.deadline()}, entry.pointer()});
-  by_value_.emplace(entry.pointer(), std::prev(items_.end()));
+  by_value_.emplace(entry.pointer(), std::prev(pending_.end()));
 }
 
-void ValueQueue::Remove(Place place) {
-  if (place->progress == Progress::kSnapshot) OperationsFor(*place).end_snapshot(place->value);
-  // An item that holds a copy is not in the map; its original may be there for another item.
-  const auto named = by_value_.find(place->value);
-  if (named != by_value_.end() && named->second == place) by_value_.erase(named);
-  if (place->is_owned) engine_.reclaimer().Add(place->head.type, place->value);
-  items_.erase(place);
+void ValueQueue::Remove(Position position) {
+  if (position->progress == Progress::kSnapshot)
+    OperationsFor(*position).end_snapshot(position->value);
+  // One that holds a copy is not in the map; its original may be there for another value.
+  const auto named = by_value_.find(position->value);
+  if (named != by_value_.end() && named->second == position) by_value_.erase(named);
+  if (position->is_owned) engine_.reclaimer().Add(position->head.type, position->value);
+  pending_.erase(position);
 }
 
 bool ValueQueue::Keep(const void* value) {
@@ -64,89 +65,89 @@ bool ValueQueue::Keep(const void* value) {
   return true;
 }
 
-void ValueQueue::BeginRecord(Item& item) {
-  if (std::exchange(item.has_begun, true)) {
-    emitter_.BeginFurtherRun(item.head);
+void ValueQueue::BeginRecord(PendingValue& value) {
+  if (std::exchange(value.has_begun, true)) {
+    emitter_.BeginFurtherRun(value.head);
   } else {
-    emitter_.BeginFirstRun(item.head);
+    emitter_.BeginFirstRun(value.head);
   }
 }
 
-bool ValueQueue::BeginSnapshot(Item& item) {
-  const ValueOperations& operations = OperationsFor(item);
+bool ValueQueue::BeginSnapshot(PendingValue& value) {
+  const ValueOperations& operations = OperationsFor(value);
   if (operations.begin_snapshot == nullptr) return false;
   const bool begun = operations.begin_snapshot(
-      item.value, [this, &item](std::string_view run) { AddRun(item, run); });
-  if (begun) item.progress = Progress::kSnapshot;
+      value.value, [this, &value](std::string_view run) { AddRun(value, run); });
+  if (begun) value.progress = Progress::kSnapshot;
   return begun;
 }
 
-void ValueQueue::AddRun(Item& item, std::string_view run) {
-  if (item.has_begun && emitter_.RunBytesFor(item.head.key) > emitter_.run_bytes()) {
-    AppendLengthPrefixed(item.runs, run);
-    if (item.runs.size() >= item.head.key.size()) WriteRuns(item);
+void ValueQueue::AddRun(PendingValue& value, std::string_view run) {
+  if (value.has_begun && emitter_.RunBytesFor(value.head.key) > emitter_.run_bytes()) {
+    AppendLengthPrefixed(value.runs, run);
+    if (value.runs.size() >= value.head.key.size()) WriteRuns(value);
     return;
   }
-  BeginRecord(item);
+  BeginRecord(value);
   emitter_.record().append(run);
   const absl::Status status = emitter_.End();
   if (snapshot_status_.ok()) snapshot_status_ = status;
 }
 
-void ValueQueue::WriteRuns(Item& item) {
-  if (item.runs.empty()) return;
-  emitter_.BeginManyRuns(item.head);
-  emitter_.record().append(std::exchange(item.runs, {}));
+void ValueQueue::WriteRuns(PendingValue& value) {
+  if (value.runs.empty()) return;
+  emitter_.BeginManyRuns(value.head);
+  emitter_.record().append(std::exchange(value.runs, {}));
   const absl::Status status = emitter_.End();
   if (snapshot_status_.ok()) snapshot_status_ = status;
 }
 
-TextSnapshot& ValueQueue::TextOf(Item& item) {
-  if (item.text == nullptr) {
-    item.text = std::make_unique<TextSnapshot>(*static_cast<const Text*>(item.value));
+TextSnapshot& ValueQueue::TextOf(PendingValue& value) {
+  if (value.text == nullptr) {
+    value.text = std::make_unique<TextSnapshot>(*static_cast<const Text*>(value.value));
   }
-  return *item.text;
+  return *value.text;
 }
 
-bool ValueQueue::AppendSlice(Item& item) {
-  const size_t run_bytes = emitter_.RunBytesFor(item.head.key);
+bool ValueQueue::AppendSlice(PendingValue& value) {
+  const size_t run_bytes = emitter_.RunBytesFor(value.head.key);
   std::string& record = emitter_.record();
-  if (item.head.type == Type::kString) return TextOf(item).SaveSome(run_bytes, record);
-  item.cursor = OperationsFor(item).save(item.value, item.cursor, run_bytes, record);
-  return item.cursor != 0;
+  if (value.head.type == Type::kString) return TextOf(value).SaveSome(run_bytes, record);
+  value.cursor = OperationsFor(value).save(value.value, value.cursor, run_bytes, record);
+  return value.cursor != 0;
 }
 
-absl::Status ValueQueue::SaveSlice(Place place) {
-  Item& item = *place;
-  item.progress = Progress::kSlices;
-  BeginRecord(item);
-  const bool more = AppendSlice(item);
+absl::Status ValueQueue::SaveSlice(Position position) {
+  PendingValue& value = *position;
+  value.progress = Progress::kSlices;
+  BeginRecord(value);
+  const bool more = AppendSlice(value);
   const absl::Status status = emitter_.End();
-  if (!more) Remove(place);
+  if (!more) Remove(position);
   return status;
 }
 
-absl::Status ValueQueue::SaveRest(Place place) {
+absl::Status ValueQueue::SaveRest(Position position) {
   absl::Status status;
   for (bool more = true; more && status.ok();) {
-    const size_t before = items_.size();
-    status = SaveSlice(place);
-    more = items_.size() == before;
+    const size_t before = pending_.size();
+    status = SaveSlice(position);
+    more = pending_.size() == before;
   }
   return status;
 }
 
 absl::Status ValueQueue::SaveSome() {
   if (!snapshot_status_.ok()) return snapshot_status_;
-  const Place place = items_.begin();
-  if (place->progress == Progress::kWaiting &&
-      CostOf(place->head.type, place->value) > kSmallCost && BeginSnapshot(*place)) {
+  const Position position = pending_.begin();
+  if (position->progress == Progress::kWaiting &&
+      CostOf(position->head.type, position->value) > kSmallCost && BeginSnapshot(*position)) {
     return snapshot_status_;
   }
-  if (place->progress != Progress::kSnapshot) return SaveSlice(place);
-  if (!OperationsFor(*place).save_snapshot(place->value)) {
-    WriteRuns(*place);
-    Remove(place);
+  if (position->progress != Progress::kSnapshot) return SaveSlice(position);
+  if (!OperationsFor(*position).save_snapshot(position->value)) {
+    WriteRuns(*position);
+    Remove(position);
   }
   return snapshot_status_;
 }
@@ -154,19 +155,19 @@ absl::Status ValueQueue::SaveSome() {
 absl::Status ValueQueue::BeforeChange(void* value, ByteRange bytes) {
   const auto named = by_value_.find(value);
   if (named == by_value_.end()) return absl::OkStatus();
-  Item& item = *named->second;
-  if (item.progress == Progress::kSnapshot) return snapshot_status_;
-  const bool is_small = CostOf(item.head.type, value) <= kSmallCost;
+  PendingValue& value = *named->second;
+  if (value.progress == Progress::kSnapshot) return snapshot_status_;
+  const bool is_small = CostOf(value.head.type, value) <= kSmallCost;
   if (is_small) return SaveRest(named->second);
-  if (item.head.type == Type::kString) {
-    TextOf(item).BeforeChange(bytes);
+  if (value.head.type == Type::kString) {
+    TextOf(value).BeforeChange(bytes);
     return absl::OkStatus();
   }
-  if (item.progress == Progress::kWaiting && BeginSnapshot(item)) return snapshot_status_;
-  const ValueOperations& operations = OperationsFor(item);
+  if (value.progress == Progress::kWaiting && BeginSnapshot(value)) return snapshot_status_;
+  const ValueOperations& operations = OperationsFor(value);
   if (operations.memory_bytes(value) > kCopiedBytes) return SaveRest(named->second);
-  item.value = operations.clone(value);
-  item.is_owned = true;
+  value.value = operations.clone(value);
+  value.is_owned = true;
   by_value_.erase(named);
   return absl::OkStatus();
 }

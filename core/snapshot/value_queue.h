@@ -37,9 +37,9 @@ class ValueQueue {
 
   // Adds the entry's heap value, to be saved as it is now. O(1).
   void Add(size_t database, const Keyspace::Entry& entry);
-  bool empty() const { return items_.empty(); }
+  bool empty() const { return pending_.empty(); }
   // The number of values that are not completely saved. O(1).
-  size_t size() const { return items_.size(); }
+  size_t size() const { return pending_.size(); }
   // Saves a slice of the first value; the queue must not be empty. After an error of any call the
   // snapshot is lost.
   absl::Status SaveSome();
@@ -53,7 +53,7 @@ class ValueQueue {
 
  private:
   enum class Progress { kWaiting, kSlices, kSnapshot };
-  struct Item {
+  struct PendingValue {
     ValueHead head;
     void* value = nullptr;
     Progress progress = Progress::kWaiting;
@@ -63,29 +63,29 @@ class ValueQueue {
     std::unique_ptr<TextSnapshot> text{};  // of a string that is being saved or has changed
     std::string runs{};  // of its snapshot; if the key is long, several runs share a record
   };
-  using Place = std::list<Item>::iterator;
+  using Position = std::list<PendingValue>::iterator;
 
-  const ValueOperations& OperationsFor(const Item& item) const {
-    return OperationsOf(item.head.type);
+  const ValueOperations& OperationsFor(const PendingValue& value) const {
+    return OperationsOf(value.head.type);
   }
-  bool BeginSnapshot(Item& item);
-  static TextSnapshot& TextOf(Item& item);
+  bool BeginSnapshot(PendingValue& value);
+  static TextSnapshot& TextOf(PendingValue& value);
   // Appends the next slice to the emitter's record; returns false if it is the last.
-  bool AppendSlice(Item& item);
-  // Receives a run of the item's snapshot.
-  void AddRun(Item& item, std::string_view run);
-  void WriteRuns(Item& item);
-  // Saves the next slice and removes the item if it was the last.
-  absl::Status SaveSlice(Place place);
-  absl::Status SaveRest(Place place);
-  // Begins the record of the item's next run in the emitter; the caller appends the run.
-  void BeginRecord(Item& item);
-  void Remove(Place place);
+  bool AppendSlice(PendingValue& value);
+  // Receives a run of the value's snapshot.
+  void AddRun(PendingValue& value, std::string_view run);
+  void WriteRuns(PendingValue& value);
+  // Saves the next slice and removes the value if it was the last.
+  absl::Status SaveSlice(Position position);
+  absl::Status SaveRest(Position position);
+  // Begins the record of the value's next run in the emitter; the caller appends the run.
+  void BeginRecord(PendingValue& value);
+  void Remove(Position position);
 
   Engine& engine_;
   RecordEmitter& emitter_;
-  std::list<Item> items_;
-  absl::flat_hash_map<const void*, Place> by_value_;
+  std::list<PendingValue> pending_;
+  absl::flat_hash_map<const void*, Position> by_value_;
   absl::Status snapshot_status_;  // the first error of a snapshot's sink
 };
 

@@ -12,10 +12,10 @@ void DueSegments::Add(Segment& segment) {
   if (segment.due != Segment::kNothingDue) segments_.emplace(segment.due, &segment);
 }
 
-DueSegments::Segment* DueSegments::Next(Place& place) const {
-  const auto next = segments_.upper_bound({place.due, place.segment});
+DueSegments::Segment* DueSegments::Next(Position& position) const {
+  const auto next = segments_.upper_bound({position.due, position.segment});
   if (next == segments_.end()) return nullptr;
-  place = {next->first, next->second};
+  position = {next->first, next->second};
   return next->second;
 }
 

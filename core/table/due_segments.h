@@ -17,8 +17,8 @@ class DueSegments {
  public:
   using Segment = RecordTable::Segment;
 
-  // A place in the order; a default-constructed one is before all segments.
-  struct Place {
+  // A position in the order; a default-constructed one is before all segments.
+  struct Position {
     int64_t due = INT64_MIN;
     Segment* segment = nullptr;
   };
@@ -42,8 +42,9 @@ class DueSegments {
     const Segment* first = First(now);
     return first == nullptr ? 0 : now - first->due;
   }
-  // Returns the segment after `place` and moves `place` to it; null at the end. O(log segments).
-  Segment* Next(Place& place) const;
+  // Returns the segment after `position` and moves `position` to it; null at the end. O(log
+  // segments).
+  Segment* Next(Position& position) const;
 
   // Forgets all segments without looking at them. O(segments).
   void Clear() { segments_.clear(); }

@@ -134,7 +134,8 @@ uint32_t RecordSegment::Add(std::string_view key, uint64_t hash, size_t payload_
   if (expected_ != 0) [[unlikely]]
     MakeRoomForExpected(RecordBytes(key.size(), payload_size));
   const uint32_t offset = Append(key, payload_size);
-  offsets_.lazy_emplace(Place{offset, hash}, [&](const auto& construct) { construct(offset); });
+  offsets_.lazy_emplace(HashedOffset{offset, hash},
+                        [&](const auto& construct) { construct(offset); });
   return offset;
 }
 
@@ -153,7 +154,7 @@ RecordSegment::Record RecordSegment::Resize(const Record& record, size_t payload
     WriteVarint(record.key_ - VarintBytes(payload_size), payload_size);
     used_ = static_cast<uint32_t>(offset + new_size);
   } else {
-    const auto slot = offsets_.find(Place{offset, record.hash_});
+    const auto slot = offsets_.find(HashedOffset{offset, record.hash_});
     Check(slot != offsets_.end(), "a resized record is in its segment");
     MarkDead(offset, old_size);
     offset = Append(record.key(), payload_size);
@@ -168,17 +169,17 @@ RecordSegment::Record RecordSegment::Resize(const Record& record, size_t payload
 RecordSegment::Record RecordSegment::ResizeWithMove(const Record& record, size_t payload_size) {
   const std::string key(record.key());
   const std::string kept(record.data(), std::min<size_t>(record.size(), payload_size));
-  const Place place{record.offset_, record.hash_};
+  const HashedOffset location{record.offset_, record.hash_};
   MarkDead(record.offset_, RecordBytes(key.size(), record.size()));
-  offsets_.erase(offsets_.find(place));
-  const Record resized = At(Add(key, place.hash, payload_size), place.hash);
+  offsets_.erase(offsets_.find(location));
+  const Record resized = At(Add(key, location.hash, payload_size), location.hash);
   std::memcpy(resized.data(), kept.data(), kept.size());
   return resized;
 }
 
 void RecordSegment::Erase(const Record& record) {
   const size_t record_size = RecordBytes(record.key_size_, record.payload_size_);
-  const auto it = offsets_.find(Place{record.offset_, record.hash_});
+  const auto it = offsets_.find(HashedOffset{record.offset_, record.hash_});
   Check(it != offsets_.end(), "an erased record is in its segment");
   offsets_.erase(it);
   MarkDead(record.offset_, record_size);

@@ -119,7 +119,7 @@ class RecordSegment {
     std::string_view key;
     uint64_t hash;
   };
-  struct Place {
+  struct HashedOffset {
     uint32_t offset;
     uint64_t hash;
   };
@@ -137,7 +137,7 @@ class RecordSegment {
     const RecordSegment* segment;
     size_t operator()(uint32_t offset) const;
     size_t operator()(const Probe& probe) const { return probe.hash; }
-    size_t operator()(const Place& place) const { return place.hash; }
+    size_t operator()(const HashedOffset& location) const { return location.hash; }
     size_t operator()(const Fetch& fetch) const { return fetch.hash; }
     size_t operator()(const Collect& collect) const { return collect.hash; }
   };
@@ -147,8 +147,8 @@ class RecordSegment {
     bool operator()(uint32_t a, uint32_t b) const { return a == b; }
     bool operator()(uint32_t a, const Probe& b) const;
     bool operator()(const Probe& a, uint32_t b) const { return (*this)(b, a); }
-    bool operator()(uint32_t a, const Place& b) const { return a == b.offset; }
-    bool operator()(const Place& a, uint32_t b) const { return a.offset == b; }
+    bool operator()(uint32_t a, const HashedOffset& b) const { return a == b.offset; }
+    bool operator()(const HashedOffset& a, uint32_t b) const { return a.offset == b; }
     bool operator()(uint32_t a, const Fetch&) const {
       __builtin_prefetch(segment->buffer_ + a);
       return false;

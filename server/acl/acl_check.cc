@@ -26,7 +26,7 @@ struct Finding {
 // One call, which is checked against one selector after the other. Its keys are found only once.
 class Call {
  public:
-  Call(const CommandTable::Item& item, Args args) : item_(item), args_(args) {}
+  Call(const CommandEntry& item, Args args) : item_(item), args_(args) {}
 
   Finding Ask(const AclSelector& selector) {
     // A client that is not logged in needs these commands to log in, so every user may run them.
@@ -70,14 +70,14 @@ class Call {
     return *names_;
   }
 
-  const CommandTable::Item& item_;
+  const CommandEntry& item_;
   const Args args_;
   std::optional<std::vector<KeyReference>> names_;
 };
 
 }  // namespace
 
-AclVerdict CheckCall(const AclUser& user, const CommandTable::Item& item, Args args) {
+AclVerdict CheckCall(const AclUser& user, const CommandEntry& item, Args args) {
   if (user.unrestricted) return {};
   Call call(item, args);
   Finding worst = call.Ask(user.own);
@@ -93,7 +93,7 @@ AclVerdict CheckCall(const AclUser& user, const CommandTable::Item& item, Args a
   return {worst.denial, at_command ? std::string_view(item.full_name) : args[worst.index]};
 }
 
-ReadRights::ReadRights(const AclUser* user, const CommandTable::Item& item, Args args)
+ReadRights::ReadRights(const AclUser* user, const CommandEntry& item, Args args)
     : unrestricted_(user == nullptr || user->unrestricted) {
   if (unrestricted_) return;
   Call call(item, args);

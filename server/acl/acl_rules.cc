@@ -114,7 +114,7 @@ std::string_view AddChannel(AclSelector& selector, std::string_view glob) {
   return {};
 }
 
-void SetCommand(AclSelector& selector, const CommandTable::Item& item, bool allowed) {
+void SetCommand(AclSelector& selector, const CommandEntry& item, bool allowed) {
   selector.commands[item.id] = allowed;
   selector.first_args.erase(item.id);
 }
@@ -124,7 +124,7 @@ std::string_view SetCategory(AclSelector& selector, const CommandTable& table,
   const auto categories = AllCategories(table);
   if (std::find(categories.begin(), categories.end(), name) == categories.end())
     return kUnknownCommandReason;
-  for (const CommandTable::Item& item : table.items()) {
+  for (const CommandEntry& item : table.entries()) {
     if (HasCategory(item, name)) SetCommand(selector, item, allowed);
   }
   return {};
@@ -133,7 +133,7 @@ std::string_view SetCategory(AclSelector& selector, const CommandTable& table,
 // "+select|0": allows the command with this first argument. The command must have no subcommands.
 std::string_view AllowFirstArg(AclSelector& selector, const CommandTable& table,
                                std::string_view name, size_t bar) {
-  const CommandTable::Item* const command = table.FindFullName(name.substr(0, bar));
+  const CommandEntry* const command = table.FindFullName(name.substr(0, bar));
   if (command == nullptr) return kUnknownCommandReason;
   if (command->parent != nullptr) return kFirstArgOfSubcommand;
   const std::string_view word = name.substr(bar + 1);
@@ -148,16 +148,16 @@ std::string_view AllowFirstArg(AclSelector& selector, const CommandTable& table,
 // command with a first argument.
 std::string_view SetCommands(AclSelector& selector, const CommandTable& table,
                              std::string_view name, bool allowed) {
-  selector.commands.resize(table.items().size(), selector.new_commands);
+  selector.commands.resize(table.entries().size(), selector.new_commands);
   if (name.starts_with('@')) return SetCategory(selector, table, name.substr(1), allowed);
-  const CommandTable::Item* const found = table.FindFullName(name);
+  const CommandEntry* const found = table.FindFullName(name);
   if (found == nullptr) {
     const size_t bar = name.rfind('|');
     return allowed && bar != name.npos ? AllowFirstArg(selector, table, name, bar)
                                        : kUnknownCommandReason;
   }
   SetCommand(selector, *found, allowed);
-  for (const CommandTable::Item& item : table.items()) {
+  for (const CommandEntry& item : table.entries()) {
     if (item.parent == found->command) SetCommand(selector, item, allowed);
   }
   return {};

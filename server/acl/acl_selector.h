@@ -22,7 +22,7 @@ struct KeyPattern {
 
 struct AclSelector {
   bool new_commands = false;  // whether commands that no rule names are allowed
-  // Whether each command is allowed, by CommandTable::Item::id. For ids after the end, new_commands
+  // Whether each command is allowed, by CommandEntry::id. For ids after the end, new_commands
   // says it.
   std::vector<bool> commands;
   // By command id: the first arguments, in lower case, with which a command is allowed that is not

@@ -168,7 +168,7 @@ void DryRun(ServerContext& context, const AclParts& server) {
   const Args call = context.args.subspan(3);
   const auto user = server.users.Find(context.args[2]);
   if (user == nullptr) return reply.Error(StrCat("ERR User '", context.args[2], "' not found"));
-  const CommandTable::Item* const item = server.commands.Resolve(call);
+  const CommandEntry* const item = server.commands.Resolve(call);
   if (item == nullptr || (!item->command->subcommands.empty() && call.size() > 1)) {
     return reply.Error(StrCat("ERR Command '", call[0], "' not found"));
   }
@@ -234,7 +234,7 @@ void Categories(ServerContext& context, const AclParts& server) {
   }
   const size_t mark = context.reply.BeginArray();
   size_t found = 0;
-  for (const CommandTable::Item& item : table.items()) {
+  for (const CommandEntry& item : table.entries()) {
     if (!HasCategory(item, wanted)) continue;
     context.reply.Bulk(item.full_name);
     ++found;

@@ -125,10 +125,10 @@ void ReplyRow(ReplyBuilder& reply, std::string_view name, uint64_t value) {
 }
 
 void ReplyTop(ReplyBuilder& reply, std::string_view name,
-              const std::vector<SpaceSaving::Item>& top) {
+              const std::vector<SpaceSaving::Counter>& top) {
   reply.Bulk(name);
   reply.Array(2 * top.size());
-  for (const SpaceSaving::Item& item : top) {
+  for (const SpaceSaving::Counter& item : top) {
     const size_t left_out = item.key.full_size() - item.key.view().size();
     reply.Bulk(left_out == 0 ? std::string(item.key.view())
                              : StrCat(item.key.view(), "... (", left_out, " more bytes)"));

@@ -16,14 +16,14 @@ namespace {
 
 template <typename Visit>
 void ForEachTopLevel(const CommandTable& table, Visit&& visit) {
-  for (const CommandTable::Item& item : table.items()) {
+  for (const CommandEntry& item : table.entries()) {
     if (item.parent == nullptr && item.callable) visit(item);
   }
 }
 
 size_t CountTopLevel(const CommandTable& table) {
   size_t count = 0;
-  ForEachTopLevel(table, [&](const CommandTable::Item&) { ++count; });
+  ForEachTopLevel(table, [&](const CommandEntry&) { ++count; });
   return count;
 }
 
@@ -31,8 +31,8 @@ size_t CountTopLevel(const CommandTable& table) {
 void AllInfo(ServerContext& context, const IntrospectionParts& server) {
   const CommandTable& table = server.commands;
   context.reply.Array(CountTopLevel(table));
-  ForEachTopLevel(
-      table, [&](const CommandTable::Item& item) { ReplyCommandInfo(context.reply, table, item); });
+  ForEachTopLevel(table,
+                  [&](const CommandEntry& item) { ReplyCommandInfo(context.reply, table, item); });
 }
 
 void CommandCount(ServerContext& context, const IntrospectionParts& server) {
@@ -45,7 +45,7 @@ void CommandInfo(ServerContext& context, const IntrospectionParts& server) {
   if (names.empty()) return AllInfo(context, server);
   context.reply.Array(names.size());
   for (const std::string_view name : names) {
-    if (const CommandTable::Item* item = table.FindCallable(name)) {
+    if (const CommandEntry* item = table.FindCallable(name)) {
       ReplyCommandInfo(context.reply, table, *item);
     } else {
       context.reply.Null();
@@ -57,14 +57,14 @@ void CommandDocs(ServerContext& context, const IntrospectionParts& server) {
   const CommandTable& table = server.commands;
   const size_t mark = context.reply.BeginMap();
   size_t found = 0;
-  const auto add = [&](const CommandTable::Item& item) {
+  const auto add = [&](const CommandEntry& item) {
     ReplyCommandDocs(context.reply, table, item);
     ++found;
   };
   const Args names = context.args.subspan(2);
   if (names.empty()) ForEachTopLevel(table, add);
   for (const std::string_view name : names) {
-    if (const CommandTable::Item* item = table.FindCallable(name)) add(*item);
+    if (const CommandEntry* item = table.FindCallable(name)) add(*item);
   }
   context.reply.EndMap(mark, found);
 }
@@ -80,7 +80,7 @@ void CommandList(ServerContext& context, const IntrospectionParts& server) {
   }
   const size_t mark = context.reply.BeginArray();
   size_t found = 0;
-  for (const CommandTable::Item& item : server.commands.items()) {
+  for (const CommandEntry& item : server.commands.entries()) {
     if (by_module) continue;  // there are none
     if (!item.callable) continue;
     if (by_category && !HasCategory(item, args[4])) continue;
@@ -99,7 +99,7 @@ bool HasKeys(const Command& command) {
 bool KeysArg(ServerContext& context, const IntrospectionParts& server,
              std::vector<KeyReference>& keys) {
   const Args call = context.args.subspan(2);
-  const CommandTable::Item* item = server.commands.Resolve(call);
+  const CommandEntry* item = server.commands.Resolve(call);
   std::string_view error;
   if (item == nullptr || item->command->handler == nullptr) {
     error = "ERR Invalid command specified";

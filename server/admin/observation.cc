@@ -158,7 +158,7 @@ void LatencyHistogram(ServerContext& context, const ObservationParts& server) {
   const Args names = context.args.subspan(2);
   const size_t mark = context.reply.BeginMap();
   size_t found = 0;
-  const auto add = [&](const CommandTable::Item& item) {
+  const auto add = [&](const CommandEntry& item) {
     const CommandStats& stats = server.stats.by_command[item.id];
     if (stats.calls == 0) return;
     context.reply.Bulk(item.full_name);
@@ -166,15 +166,15 @@ void LatencyHistogram(ServerContext& context, const ObservationParts& server) {
     ++found;
   };
   if (names.empty()) {
-    for (const CommandTable::Item& item : server.commands.items()) add(item);
+    for (const CommandEntry& item : server.commands.entries()) add(item);
   }
   for (const std::string_view name : names) {
-    const CommandTable::Item* item = server.commands.FindCallable(name);
+    const CommandEntry* item = server.commands.FindCallable(name);
     if (item == nullptr) continue;
     add(*item);
     // The name of a container means all its subcommands.
     for (size_t i = 1; i <= item->command->subcommands.size(); ++i) {
-      add(server.commands.items()[item->id + i]);
+      add(server.commands.entries()[item->id + i]);
     }
   }
   context.reply.EndMap(mark, found);

@@ -41,8 +41,8 @@ std::string_view ReasonOf(AclDenial denial) {
 
 // Checks the user's rights again, as they may have changed since the command was queued. Returns
 // false after an error reply.
-bool StillAllowed(ServerContext& context, const TransactionParts& server,
-                  const CommandTable::Item& item, Args args) {
+bool StillAllowed(ServerContext& context, const TransactionParts& server, const CommandEntry& item,
+                  Args args) {
   const AclDenial denial = server.guard.Check(context.client, item, args, "multi").denial;
   if (denial == AclDenial::kNone) return true;
   context.reply.Error(

@@ -1,6 +1,6 @@
 // Does slow file operations one after the other, so that the event loop does not wait for the disk.
 // It is an interface, so that a simulation can choose when an operation happens and when its end is
-// noticed. The real implementation is FsyncWorker, a thread.
+// noticed. The real implementation is BackgroundThread, a thread.
 #pragma once
 
 #include <cstddef>

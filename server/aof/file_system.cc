@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "server/aof/fsync_worker.h"
+#include "server/aof/background_thread.h"
 
 namespace tally::server {
 namespace {
@@ -187,7 +187,7 @@ absl::StatusOr<std::vector<std::string>> PosixFileSystem::List(const std::string
 }
 
 std::unique_ptr<BackgroundWorker> PosixFileSystem::NewWorker() {
-  return std::make_unique<FsyncWorker>();
+  return std::make_unique<BackgroundThread>();
 }
 
 absl::Status AppendAll(File& file, std::string_view bytes) {

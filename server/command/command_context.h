@@ -29,7 +29,7 @@ class CommandContext {
  public:
   // One call, from a client or from a log that is replayed.
   struct Call {
-    const CommandTable::Item& item;
+    const CommandEntry& item;
     Args args;
     size_t database;
     int64_t now;  // unix ms
@@ -60,7 +60,7 @@ class CommandContext {
   CommandContext& operator=(const CommandContext&) = delete;
 
   CommandHost& host;
-  const CommandTable::Item& item;
+  const CommandEntry& item;
   const Args args;
   ReplyBuilder& reply;
   const int64_t now;  // unix ms

@@ -41,70 +41,70 @@ void CommandTable::Add(const CommandFamily& family, const Command& command, cons
   std::string name(command.name);
   if (parent != nullptr) name.insert(0, std::string(parent->name) + "|");
   Check(name.size() <= kMaxName, "a command's name is short");
-  const bool fresh = by_name_.emplace(name, items_.size()).second;
+  const bool fresh = by_name_.emplace(name, entries_.size()).second;
   Check(fresh, "a command has one row");
-  items_.push_back({.command = &command,
-                    .family = &family,
-                    .parent = parent,
-                    .id = items_.size(),
-                    .full_name = std::move(name)});
+  entries_.push_back({.command = &command,
+                      .family = &family,
+                      .parent = parent,
+                      .id = entries_.size(),
+                      .full_name = std::move(name)});
   for (const Command& sub : command.subcommands) Add(family, sub, &command);
 }
 
-const CommandTable::Item* CommandTable::FindFullName(std::string_view name) const {
+const CommandEntry* CommandTable::FindFullName(std::string_view name) const {
   const auto it = by_name_.find(LowerName(name).view());
-  return it == by_name_.end() ? nullptr : &items_[it->second];
+  return it == by_name_.end() ? nullptr : &entries_[it->second];
 }
 
 absl::Status CommandTable::Rename(std::string_view from, std::string_view to) {
-  const Item* const found = Find(from);
+  const CommandEntry* const found = Find(from);
   if (found == nullptr) return absl::InvalidArgumentError("No such command in rename-command");
-  Item& item = items_[found->id];
+  CommandEntry& entry = entries_[found->id];
   if (!to.empty()) {
     if (Find(to) != nullptr) {
       return absl::InvalidArgumentError("Target command name already exists");
     }
-    by_new_name_.emplace(absl::AsciiStrToLower(std::string(to)), item.id);
+    by_new_name_.emplace(absl::AsciiStrToLower(std::string(to)), entry.id);
   }
-  if (!item.keeps_name) by_new_name_.erase(absl::AsciiStrToLower(std::string(from)));
-  item.keeps_name = false;
-  for (size_t i = 0; i <= item.command->subcommands.size(); ++i) {
-    items_[item.id + i].callable = !to.empty();
+  if (!entry.keeps_name) by_new_name_.erase(absl::AsciiStrToLower(std::string(from)));
+  entry.keeps_name = false;
+  for (size_t i = 0; i <= entry.command->subcommands.size(); ++i) {
+    entries_[entry.id + i].callable = !to.empty();
   }
   return absl::OkStatus();
 }
 
-const CommandTable::Item* CommandTable::Find(std::string_view name) const {
-  const Item* item = FindFullName(name);
-  if (item != nullptr && item->parent == nullptr && item->keeps_name) return item;
+const CommandEntry* CommandTable::Find(std::string_view name) const {
+  const CommandEntry* entry = FindFullName(name);
+  if (entry != nullptr && entry->parent == nullptr && entry->keeps_name) return entry;
   if (by_new_name_.empty()) [[likely]]
     return nullptr;
   const auto it = by_new_name_.find(absl::AsciiStrToLower(std::string(name)));
-  return it == by_new_name_.end() ? nullptr : &items_[it->second];
+  return it == by_new_name_.end() ? nullptr : &entries_[it->second];
 }
 
-const CommandTable::Item* CommandTable::FindCallable(std::string_view name) const {
+const CommandEntry* CommandTable::FindCallable(std::string_view name) const {
   const size_t bar = name.find('|');
-  const Item* item = Find(name.substr(0, bar));
-  if (item == nullptr || bar == std::string_view::npos) return item;
-  return FindSub(*item, name.substr(bar + 1));
+  const CommandEntry* entry = Find(name.substr(0, bar));
+  if (entry == nullptr || bar == std::string_view::npos) return entry;
+  return FindSub(*entry, name.substr(bar + 1));
 }
 
-const CommandTable::Item* CommandTable::FindSub(const Item& parent, std::string_view name) const {
+const CommandEntry* CommandTable::FindSub(const CommandEntry& parent, std::string_view name) const {
   if (parent.full_name.size() + 1 + name.size() > kMaxName) return nullptr;
   char full[kMaxName];
   size_t size = parent.full_name.copy(full, kMaxName);
   full[size++] = '|';
   size += name.copy(full + size, kMaxName - size);
-  const Item* item = FindFullName({full, size});
-  return item != nullptr && item->parent == parent.command ? item : nullptr;
+  const CommandEntry* entry = FindFullName({full, size});
+  return entry != nullptr && entry->parent == parent.command ? entry : nullptr;
 }
 
-const CommandTable::Item* CommandTable::Resolve(Args args) const {
-  const Item* item = args.empty() ? nullptr : Find(args[0]);
-  if (item == nullptr || args.size() < 2 || item->command->subcommands.empty()) return item;
-  const Item* sub = FindSub(*item, args[1]);
-  return sub != nullptr ? sub : item;
+const CommandEntry* CommandTable::Resolve(Args args) const {
+  const CommandEntry* entry = args.empty() ? nullptr : Find(args[0]);
+  if (entry == nullptr || args.size() < 2 || entry->command->subcommands.empty()) return entry;
+  const CommandEntry* sub = FindSub(*entry, args[1]);
+  return sub != nullptr ? sub : entry;
 }
 
 }  // namespace tally::server

@@ -17,22 +17,22 @@
 
 namespace tally::server {
 
+// One entry for each row and subcommand, in the order of the families. Subcommands follow directly
+// after their parent.
+struct CommandEntry {
+  const Command* command;
+  const CommandFamily* family;
+  const Command* parent;  // null for a top-level command
+  size_t id;              // index in entries(), for tables of statistics
+  std::string full_name;  // "client|id"
+  // False for a command that clients know by another name, or not at all.
+  bool keeps_name = true;
+  // Whether a client can call it by some name.
+  bool callable = true;
+};
+
 class CommandTable {
  public:
-  // One item for each row and subcommand, in the order of the families. Subcommands follow directly
-  // after their parent.
-  struct Item {
-    const Command* command;
-    const CommandFamily* family;
-    const Command* parent;  // null for a top-level command
-    size_t id;              // index in items(), for tables of statistics
-    std::string full_name;  // "client|id"
-    // False for a command that clients know by another name, or not at all.
-    bool keeps_name = true;
-    // Whether a client can call it by some name.
-    bool callable = true;
-  };
-
   explicit CommandTable(std::span<const CommandFamily> families);
   CommandTable(const CommandTable&) = delete;
   CommandTable& operator=(const CommandTable&) = delete;
@@ -43,18 +43,18 @@ class CommandTable {
 
   // Returns the top-level command that a client calls by this name, in any case; null if there is
   // none.
-  const Item* Find(std::string_view name) const;
+  const CommandEntry* Find(std::string_view name) const;
   // Returns the subcommand that has this second word, in any case; null if there is none.
-  const Item* FindSub(const Item& parent, std::string_view name) const;
-  // Returns the item that a call runs: the subcommand that its second word names, if there is one,
+  const CommandEntry* FindSub(const CommandEntry& parent, std::string_view name) const;
+  // Returns the entry that a call runs: the subcommand that its second word names, if there is one,
   // otherwise the command. Null if the first word is no command.
-  const Item* Resolve(Args args) const;
+  const CommandEntry* Resolve(Args args) const;
   // Returns what a client means by "get" or "client|id", in any case; null if there is none.
-  const Item* FindCallable(std::string_view name) const;
-  // Returns the item of a full name ("get", "client|id"), in any case; null if there is none.
-  const Item* FindFullName(std::string_view name) const;
+  const CommandEntry* FindCallable(std::string_view name) const;
+  // Returns the entry of a full name ("get", "client|id"), in any case; null if there is none.
+  const CommandEntry* FindFullName(std::string_view name) const;
 
-  std::span<const Item> items() const { return items_; }
+  std::span<const CommandEntry> entries() const { return entries_; }
   std::span<const CommandFamily> families() const { return families_; }
 
  private:
@@ -70,7 +70,7 @@ class CommandTable {
   void Add(const CommandFamily& family, const Command& command, const Command* parent);
 
   std::span<const CommandFamily> families_;
-  std::vector<Item> items_;
+  std::vector<CommandEntry> entries_;
   absl::flat_hash_map<std::string, size_t, TextHash, TextEqual> by_name_;
   // The new names of renamed commands, in lower case.
   absl::flat_hash_map<std::string, size_t> by_new_name_;
@@ -78,7 +78,7 @@ class CommandTable {
 
 // Whether a client may keep the reply until a key of the call changes. The replies of tallyd's own
 // reads change with the time, and no key says when.
-inline bool MayBeCached(const CommandTable::Item& item) {
+inline bool MayBeCached(const CommandEntry& item) {
   return (item.command->flags & (kReadOnly | kReadsByCalls)) == kReadOnly && !item.family->native;
 }
 

@@ -24,7 +24,7 @@ void ReplyFamilyHelp(CommandContext& context, std::span<const std::string> more)
   absl::AsciiStrToUpper(&name);
   const std::string prefix = StrCat(context.item.parent->name, ".");
   std::vector<std::string> lines = {StrCat(name, " commands are:")};
-  for (const CommandTable::Item& item : context.host.commands.items()) {
+  for (const CommandEntry& item : context.host.commands.entries()) {
     const bool of_family = item.family == context.item.family || item.full_name.starts_with(prefix);
     if (!item.callable || !of_family || item.parent != nullptr ||
         !item.command->subcommands.empty())

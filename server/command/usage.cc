@@ -20,7 +20,7 @@ std::string NamesOf(std::span<const Command> subcommands) {
 
 }  // namespace
 
-std::string UsageOf(const CommandTable::Item& item) {
+std::string UsageOf(const CommandEntry& item) {
   std::string usage = item.full_name;
   absl::AsciiStrToUpper(&usage);
   std::replace(usage.begin(), usage.end(), '|', ' ');
@@ -31,7 +31,7 @@ std::string UsageOf(const CommandTable::Item& item) {
   return usage;
 }
 
-std::string UsageHint(const CommandTable::Item& item) {
+std::string UsageHint(const CommandEntry& item) {
   return item.family->native ? StrCat(". Usage: ", UsageOf(item)) : std::string();
 }
 

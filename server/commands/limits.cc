@@ -181,7 +181,7 @@ bool ParseThrottle(CommandContext& context, ThrottleArgs& throttle, LimitRule& r
     return false;
   }
   rule = ThrottleRule(throttle.max_burst, throttle.count, throttle.period_s * 1000);
-  const std::string_view wrong = WrongWith(rule);
+  const std::string_view wrong = ValidationError(rule);
   if (wrong.empty()) return true;
   context.reply.Error(rule.limit > rule.refill ? "ERR max_burst is too large for the period"
                                                : "ERR count is too large for the period");

@@ -19,7 +19,7 @@ bool IsRedisCategory(std::string_view category) {
 }
 
 // `category` must be in lower case.
-bool Has(const CommandTable::Item& item, std::string_view category) {
+bool Has(const CommandEntry& item, std::string_view category) {
   const uint32_t flags = item.command->flags;
   const auto any = [&](uint32_t wanted) { return (flags & wanted) != 0; };
   const bool is_container = item.command->handler == nullptr;
@@ -41,7 +41,7 @@ bool Has(const CommandTable::Item& item, std::string_view category) {
 
 }  // namespace
 
-std::vector<std::string_view> CategoriesOf(const CommandTable::Item& item) {
+std::vector<std::string_view> CategoriesOf(const CommandEntry& item) {
   std::vector<std::string_view> categories;
   for (const std::string_view category : kRedisCategories) {
     if (Has(item, category)) categories.push_back(category);
@@ -51,7 +51,7 @@ std::vector<std::string_view> CategoriesOf(const CommandTable::Item& item) {
   return categories;
 }
 
-bool HasCategory(const CommandTable::Item& item, std::string_view category) {
+bool HasCategory(const CommandEntry& item, std::string_view category) {
   const auto categories = CategoriesOf(item);
   return std::any_of(categories.begin(), categories.end(),
                      [&](std::string_view one) { return IsWord(category, one); });

@@ -54,13 +54,13 @@ void ReplyNames(ReplyBuilder& reply, std::span<const FlagName> names, uint32_t f
 }
 
 // By this tip clients know which reads they must not cache.
-void ReplyTips(ReplyBuilder& reply, const CommandTable::Item& item) {
+void ReplyTips(ReplyBuilder& reply, const CommandEntry& item) {
   const bool varies = item.family->native && (item.command->flags & kReadOnly) != 0;
   reply.Set(varies ? 1 : 0);
   if (varies) reply.Bulk("nondeterministic_output");
 }
 
-void ReplyCategories(ReplyBuilder& reply, const CommandTable::Item& item) {
+void ReplyCategories(ReplyBuilder& reply, const CommandEntry& item) {
   const auto categories = CategoriesOf(item);
   reply.Set(categories.size());
   for (const std::string_view category : categories) reply.Status(StrCat('@', category));
@@ -112,16 +112,16 @@ void ReplyKeySpecs(ReplyBuilder& reply, const Command& command) {
 // Calls visit(item) for each subcommand. Subcommands follow directly after their parent in the
 // table.
 template <typename Visit>
-void ForEachSubcommand(const CommandTable& table, const CommandTable::Item& item, Visit&& visit) {
-  for (size_t i = 1; i <= item.command->subcommands.size(); ++i) visit(table.items()[item.id + i]);
+void ForEachSubcommand(const CommandTable& table, const CommandEntry& item, Visit&& visit) {
+  for (size_t i = 1; i <= item.command->subcommands.size(); ++i)
+    visit(table.entries()[item.id + i]);
 }
 
 }  // namespace
 
 void ReplyKeyFlags(ReplyBuilder& reply, uint16_t use) { ReplyNames(reply, kKeyFlagNames, use); }
 
-void ReplyCommandInfo(ReplyBuilder& reply, const CommandTable& table,
-                      const CommandTable::Item& item) {
+void ReplyCommandInfo(ReplyBuilder& reply, const CommandTable& table, const CommandEntry& item) {
   const Command& command = *item.command;
   reply.Array(10);
   reply.Bulk(item.full_name);
@@ -136,11 +136,10 @@ void ReplyCommandInfo(ReplyBuilder& reply, const CommandTable& table,
   if (command.subcommands.empty()) return reply.Set(0);
   reply.Array(command.subcommands.size());
   ForEachSubcommand(table, item,
-                    [&](const CommandTable::Item& sub) { ReplyCommandInfo(reply, table, sub); });
+                    [&](const CommandEntry& sub) { ReplyCommandInfo(reply, table, sub); });
 }
 
-void ReplyCommandDocs(ReplyBuilder& reply, const CommandTable& table,
-                      const CommandTable::Item& item) {
+void ReplyCommandDocs(ReplyBuilder& reply, const CommandTable& table, const CommandEntry& item) {
   const Command& command = *item.command;
   reply.Bulk(item.full_name);
   reply.Map(3 + (command.arguments.empty() ? 0 : 1) + (command.subcommands.empty() ? 0 : 1));
@@ -158,7 +157,7 @@ void ReplyCommandDocs(ReplyBuilder& reply, const CommandTable& table,
   reply.Bulk("subcommands");
   reply.Map(command.subcommands.size());
   ForEachSubcommand(table, item,
-                    [&](const CommandTable::Item& sub) { ReplyCommandDocs(reply, table, sub); });
+                    [&](const CommandEntry& sub) { ReplyCommandDocs(reply, table, sub); });
 }
 
 }  // namespace tally::server

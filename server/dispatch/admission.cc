@@ -44,21 +44,21 @@ bool Refuse(std::string& refusal, std::string_view error) {
 
 }  // namespace
 
-bool Admission::Postpones(const Client& client, const CommandTable::Item& item) const {
+bool Admission::Postpones(const Client& client, const CommandEntry& item) const {
   if (server_.pause.until_ms <= server_.clock.now_ms()) [[likely]]
     return false;
   if ((item.command->flags & kWhilePaused) != 0) return false;
   return !server_.pause.writes_only || (FlagsOf(client, item) & (kWrite | kMayReplicate)) != 0;
 }
 
-uint32_t Admission::FlagsOf(const Client& client, const CommandTable::Item& item) {
+uint32_t Admission::FlagsOf(const Client& client, const CommandEntry& item) {
   const uint32_t flags = item.command->flags;
   if (!client.transaction.active || (flags & kRunsQueue) == 0) [[likely]]
     return flags;
   return flags | (client.transaction.flags & (kWrite | kDenyOom | kMayReplicate));
 }
 
-bool Admission::Admits(Client& client, const CommandTable::Item& item, Args args,
+bool Admission::Admits(Client& client, const CommandEntry& item, Args args,
                        std::string& refusal) const {
   if (!client.authenticated && (item.command->flags & kNoAuth) == 0) [[unlikely]] {
     LoginAsDefault(server_.users, client);
@@ -86,7 +86,7 @@ bool Admission::Admits(Client& client, const CommandTable::Item& item, Args args
   return AdmitsInState(client, item, refusal);
 }
 
-bool Admission::AdmitsInState(const Client& client, const CommandTable::Item& item,
+bool Admission::AdmitsInState(const Client& client, const CommandEntry& item,
                               std::string& refusal) const {
   const uint32_t flags = item.command->flags;
   if (server_.loading && (flags & kLoading) == 0) [[unlikely]]
@@ -114,14 +114,14 @@ std::string Admission::Trouble() const {
                          : WriteRefusal(*server_.persistence, server_.config);
 }
 
-bool Admission::RunsWithoutMemory(const Client& client, const CommandTable::Item& item) {
+bool Admission::RunsWithoutMemory(const Client& client, const CommandEntry& item) {
   if ((FlagsOf(client, item) & kDenyOom) != 0) return false;
   // Queueing takes memory too.
   return !client.transaction.active || (item.command->flags & kEndsMulti) != 0;
 }
 
-std::string Admission::RefuseInScript(const Client& caller, const CommandTable::Item* item,
-                                      Args args, const ScriptRights& rights) const {
+std::string Admission::RefuseInScript(const Client& caller, const CommandEntry* item, Args args,
+                                      const ScriptRights& rights) const {
   const bool lacks_subcommand =
       item != nullptr && !item->command->subcommands.empty() && args.size() > 1;
   if (item == nullptr || lacks_subcommand) return "ERR Unknown Redis command called from script";

@@ -21,7 +21,7 @@ constexpr size_t kMaxError = 128;  // bytes of a reply in which its error is loo
 
 }  // namespace
 
-void CallRecorder::Record(const Client& client, const CommandTable::Item& item, Args args,
+void CallRecorder::Record(const Client& client, const CommandEntry& item, Args args,
                           size_t reply_begin, int64_t micros) {
   Stats& stats = server_.stats;
   ++stats.commands_processed;
@@ -32,7 +32,7 @@ void CallRecorder::Record(const Client& client, const CommandTable::Item& item, 
   NoteWhole(client, item, args, reply_begin, micros);
 }
 
-inline void CallRecorder::NoteWhole(const Client& client, const CommandTable::Item& item, Args args,
+inline void CallRecorder::NoteWhole(const Client& client, const CommandEntry& item, Args args,
                                     size_t reply_begin, int64_t micros) {
   server_.stats.by_command[item.id].durations.Add(static_cast<uint64_t>(micros));
   if (IsError(client.output, reply_begin)) [[unlikely]]
@@ -50,7 +50,7 @@ inline void CallRecorder::NoteWhole(const Client& client, const CommandTable::It
   }
 }
 
-void CallRecorder::RecordBlocked(const CommandTable::Item& item, int64_t micros) {
+void CallRecorder::RecordBlocked(const CommandEntry& item, int64_t micros) {
   ++server_.stats.commands_processed;
   server_.loop.NoteCommand(item.id, micros);
   CommandStats& own = server_.stats.by_command[item.id];
@@ -60,18 +60,18 @@ void CallRecorder::RecordBlocked(const CommandTable::Item& item, int64_t micros)
 
 void CallRecorder::RecordAwaited(const Client& client, const BlockedCommand& command, Args args,
                                  size_t reply_begin, int64_t micros) {
-  const CommandTable::Item& item = *command.item;
+  const CommandEntry& item = *command.item;
   server_.loop.NoteCommand(item.id, micros);
   server_.stats.by_command[item.id].micros += static_cast<uint64_t>(micros);
   NoteWhole(client, item, args, reply_begin, command.micros + micros);
 }
 
-void CallRecorder::CountUnblocked(const CommandTable::Item& item, std::string_view error) {
+void CallRecorder::CountUnblocked(const CommandEntry& item, std::string_view error) {
   ++server_.stats.by_command[item.id].failed;
   if (!error.empty()) server_.stats.CountError(error);
 }
 
-void CallRecorder::CountFailure(const Client& client, const CommandTable::Item& item,
+void CallRecorder::CountFailure(const Client& client, const CommandEntry& item,
                                 size_t reply_begin) {
   ++server_.stats.by_command[item.id].failed;
   if (std::exchange(server_.stats.error_is_counted, false)) return;
@@ -80,7 +80,7 @@ void CallRecorder::CountFailure(const Client& client, const CommandTable::Item& 
 
 // Calls that a script makes are not counted: their time is part of the script's own call, and the
 // keys of that call count. EXEC is not counted either: what it ran has been counted.
-void CallRecorder::NoteHotKeys(const Client& client, const CommandTable::Item& item, Args args,
+void CallRecorder::NoteHotKeys(const Client& client, const CommandEntry& item, Args args,
                                size_t reply_begin, int64_t micros) {
   if (!client.state.command.running() || (item.command->flags & kRunsQueue) != 0) return;
   const size_t written = client.output.size();
@@ -88,7 +88,7 @@ void CallRecorder::NoteHotKeys(const Client& client, const CommandTable::Item& i
                         written - std::min(written, reply_begin), server_.clock.now_ms());
 }
 
-void CallRecorder::AddToSlowlog(const Client& client, const CommandTable::Item& item, Args args,
+void CallRecorder::AddToSlowlog(const Client& client, const CommandEntry& item, Args args,
                                 int64_t micros) {
   std::vector<std::string_view> shown(args.begin(), args.end());
   if (const SecretFinder is_secret = item.command->is_secret) {

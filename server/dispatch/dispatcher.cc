@@ -43,7 +43,7 @@ std::string_view Printed(std::string_view word, size_t most) {
 bool Dispatcher::Execute(Client& client, Args args) {
   if (args.empty()) return true;
   const size_t reply_begin = client.output.size();
-  const CommandTable::Item* item = Resolve(client, args);
+  const CommandEntry* item = Resolve(client, args);
   if (item != nullptr && admission_.Postpones(client, *item)) [[unlikely]] {
     client.state.command.Postpone();
     return false;
@@ -76,14 +76,14 @@ inline void Dispatcher::FinishReply(Client& client, size_t reply_begin) {
     TakePushes(client);
 }
 
-const CommandTable::Item* Dispatcher::Resolve(Client& client, Args args) {
+const CommandEntry* Dispatcher::Resolve(Client& client, Args args) {
   // A client often repeats its last command.
-  const CommandTable::Item* last = client.last_command;
+  const CommandEntry* last = client.last_command;
   if (last != nullptr && last->parent == nullptr && last->command->subcommands.empty() &&
       last->keeps_name && IsWord(args[0], last->command->name)) {
     if (ArityFits(*last->command, args.size())) return last;
   }
-  const CommandTable::Item* item = server_.commands.Resolve(args);
+  const CommandEntry* item = server_.commands.Resolve(args);
   if (item == nullptr) {
     if (!RefuseBrowser(client, args[0])) RejectUnknown(client, args);
     return nullptr;
@@ -123,7 +123,7 @@ bool Dispatcher::RefuseBrowser(Client& client, std::string_view word) {
 std::string Dispatcher::HelpHint(std::string_view word) const {
   const size_t dot = word.find('.');
   if (dot == std::string_view::npos) return {};
-  const CommandTable::Item* family = server_.commands.Find(word.substr(0, dot));
+  const CommandEntry* family = server_.commands.Find(word.substr(0, dot));
   if (family == nullptr || server_.commands.FindSub(*family, "help") == nullptr) return {};
   return StrCat("(try ", absl::AsciiStrToUpper(family->full_name), " HELP)");
 }
@@ -138,7 +138,7 @@ void Dispatcher::RejectUnknown(Client& client, Args args) {
                 "', with args beginning with: ", shown, HelpHint(args[0])));
 }
 
-void Dispatcher::Reject(Client& client, const CommandTable::Item* item, std::string_view error) {
+void Dispatcher::Reject(Client& client, const CommandEntry* item, std::string_view error) {
   if (item != nullptr) ++server_.stats.by_command[item->id].rejected;
   if (item != nullptr && (item->command->flags & kRunsQueue) != 0) {
     server_.watches.EndTransaction(client);
@@ -151,7 +151,7 @@ void Dispatcher::Reject(Client& client, const CommandTable::Item* item, std::str
   client.reply.Error(error);
 }
 
-bool Dispatcher::Admit(Client& client, const CommandTable::Item& item, Args args) {
+bool Dispatcher::Admit(Client& client, const CommandEntry& item, Args args) {
   std::string refusal;
   if (admission_.Admits(client, item, args, refusal)) [[likely]]
     return true;
@@ -159,7 +159,7 @@ bool Dispatcher::Admit(Client& client, const CommandTable::Item& item, Args args
   return false;
 }
 
-void Dispatcher::Queue(Client& client, const CommandTable::Item& item, Args args) {
+void Dispatcher::Queue(Client& client, const CommandEntry& item, Args args) {
   Transaction& transaction = client.transaction;
   QueuedCommand queued{&item, {}};
   for (const std::string_view arg : args) {
@@ -177,7 +177,7 @@ void Dispatcher::Queue(Client& client, const CommandTable::Item& item, Args args
 
 void Dispatcher::RunFromScript(Client& client, const Client& caller, Args args,
                                ScriptRights& rights) {
-  const CommandTable::Item* item = server_.commands.Resolve(args);
+  const CommandEntry* item = server_.commands.Resolve(args);
   const std::string refusal = admission_.RefuseInScript(caller, item, args, rights);
   if (!refusal.empty()) {
     if (item != nullptr) ++server_.stats.by_command[item->id].rejected;
@@ -188,7 +188,7 @@ void Dispatcher::RunFromScript(Client& client, const Client& caller, Args args,
   Run(client, *item, args);
 }
 
-void Dispatcher::Run(Client& client, const CommandTable::Item& item, Args args) {
+void Dispatcher::Run(Client& client, const CommandEntry& item, Args args) {
   const size_t reply_begin = client.output.size();
   const int64_t begin = last_micros_;
   ServerContext context(server_.host, server_.admin, client,
@@ -216,7 +216,7 @@ void Dispatcher::Run(Client& client, const CommandTable::Item& item, Args args) 
     client.taken_request = {};
 }
 
-void Dispatcher::Replay(Client& client, const CommandTable::Item& item, Args args) {
+void Dispatcher::Replay(Client& client, const CommandEntry& item, Args args) {
   ServerContext context(server_.host, server_.admin, client,
                         {.item = item,
                          .args = args,
@@ -280,7 +280,7 @@ void Dispatcher::ServeReady() {
 void Dispatcher::RunBlocked(Client& client, std::string_view key) {
   const std::unique_ptr<BlockedCommand> command = server_.blocked.Take(client);
   if (client.finished()) return;
-  const CommandTable::Item& item = *command->item;
+  const CommandEntry& item = *command->item;
   const std::vector<std::string_view> args(command->args.begin(), command->args.end());
   const size_t reply_begin = client.output.size();
   const int64_t begin = last_micros_;

@@ -239,7 +239,7 @@ void Session::Prefetch() {
 // A client often repeats its last command. So all calls of that command in the batch are passed to
 // its fetch_ahead at once.
 void Session::FetchAhead() {
-  const CommandTable::Item* last = client_.last_command;
+  const CommandEntry* last = client_.last_command;
   if (last == nullptr || last->command->fetch_ahead == nullptr) return;
   std::array<Args, RequestParser::kMaxBatch> calls;
   size_t count = 0;

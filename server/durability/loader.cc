@@ -101,7 +101,7 @@ void Loader::CountFiles() const {
 }
 
 absl::Status Loader::Replay(Args args) {
-  const CommandTable::Item* item = parts_.commands.FindFullName(args[0]);
+  const CommandEntry* item = parts_.commands.FindFullName(args[0]);
   if (item == nullptr || item->command->handler == nullptr ||
       !ArityFits(*item->command, args.size())) {
     return absl::DataLossError(StrCat("not a command: ", args[0]));

@@ -80,7 +80,7 @@ void RedisReplay::RunHSetEx(Args args) {
 
 void RedisReplay::Run(Args args) {
   // A log has the names that clients use.
-  const CommandTable::Item* item = commands_.Resolve(args);
+  const CommandEntry* item = commands_.Resolve(args);
   if (item == nullptr) item = commands_.FindFullName(args[0]);
   const bool known = item != nullptr && item->command->handler != nullptr;
   if (!known && SetsFieldDeadlines(args[0])) {

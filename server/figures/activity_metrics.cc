@@ -30,7 +30,7 @@ void WriteCounts(std::string_view label, std::string_view value, const DecisionC
 
 template <typename Visit>
 void ForEachCalled(const ServerFigures& server, Visit&& visit) {
-  for (const CommandTable::Item& item : server.commands.items()) {
+  for (const CommandEntry& item : server.commands.entries()) {
     const CommandStats& stats = server.stats.by_command[item.id];
     if (stats.calls > 0 || stats.rejected > 0) visit(item, stats);
   }
@@ -84,11 +84,11 @@ void WriteDecisionMetrics(const ServerFigures& server, MetricsWriter& writer) {
 // Commands that nobody has called have no samples.
 void WriteCommandMetrics(const ServerFigures& server, MetricsWriter& writer) {
   writer.Histogram("tallyd_command_duration_seconds", "How long calls took, by command.");
-  ForEachCalled(server, [&](const CommandTable::Item& item, const CommandStats& stats) {
+  ForEachCalled(server, [&](const CommandEntry& item, const CommandStats& stats) {
     WriteDurations({{"command", item.full_name}}, stats.durations, stats.micros, writer);
   });
   writer.Counter("tallyd_command_errors", "Calls that replied an error, and that were not run.");
-  ForEachCalled(server, [&](const CommandTable::Item& item, const CommandStats& stats) {
+  ForEachCalled(server, [&](const CommandEntry& item, const CommandStats& stats) {
     writer.Sample({{"command", item.full_name}, {"kind", "failed"}}, stats.failed);
     writer.Sample({{"command", item.full_name}, {"kind", "rejected"}}, stats.rejected);
   });

@@ -87,7 +87,7 @@ void AddReplicationRows(const ServerFigures& server, InfoRows& rows) {
 void AddModulesRows(const ServerFigures&, InfoRows&) {}
 
 void AddCommandStatsRows(const ServerFigures& server, InfoRows& rows) {
-  for (const CommandTable::Item& item : server.commands.items()) {
+  for (const CommandEntry& item : server.commands.entries()) {
     const CommandStats& stats = server.stats.by_command[item.id];
     if (stats.calls == 0 && stats.rejected == 0) continue;
     const double per_call =
@@ -106,7 +106,7 @@ void AddErrorStatsRows(const ServerFigures& server, InfoRows& rows) {
 }
 
 void AddLatencyStatsRows(const ServerFigures& server, InfoRows& rows) {
-  for (const CommandTable::Item& item : server.commands.items()) {
+  for (const CommandEntry& item : server.commands.entries()) {
     const DurationHistogram& durations = server.stats.by_command[item.id].durations;
     if (durations.count() == 0) continue;
     const auto micros = [&](double fraction) {

@@ -29,7 +29,8 @@ void AddLongestTurn(const ServerFigures& server, InfoRows& rows) {
   rows.Row("eventloop_longest_parts_usec", parts);
   rows.Row("eventloop_longest_commands", longest.commands);
   if (longest.commands == 0) return;
-  rows.Row("eventloop_longest_slowest_command", server.commands.items()[longest.slowest].full_name);
+  rows.Row("eventloop_longest_slowest_command",
+           server.commands.entries()[longest.slowest].full_name);
   rows.Row("eventloop_longest_slowest_command_usec", longest.slowest_micros);
 }
 

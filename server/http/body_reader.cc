@@ -25,11 +25,11 @@ uint64_t DigitValue(char digit) {
 void HttpBodyReader::BeginLength(uint64_t bytes) {
   chunked_ = false;
   left_ = bytes;
-  place_ = bytes == 0 ? Place::kEnd : Place::kData;
+  state_ = bytes == 0 ? State::kEnd : State::kData;
 }
 
 void HttpBodyReader::Clear() {
-  place_ = Place::kEnd;
+  state_ = State::kEnd;
   chunked_ = true;
   digits_ = 0;
   size_ = left_ = ignored_ = 0;
@@ -38,8 +38,8 @@ void HttpBodyReader::Clear() {
 
 HttpBodyReader::Status HttpBodyReader::Read(std::string_view& bytes) {
   if (too_large()) return Status::kTooLarge;
-  while (place_ != Place::kEnd && !bytes.empty()) {
-    if (place_ == Place::kData) {
+  while (state_ != State::kEnd && !bytes.empty()) {
+    if (state_ == State::kData) {
       TakeData(bytes);
       continue;
     }
@@ -47,7 +47,7 @@ HttpBodyReader::Status HttpBodyReader::Read(std::string_view& bytes) {
     bytes.remove_prefix(1);
     if (too_large()) return Status::kTooLarge;
   }
-  return place_ == Place::kEnd ? Status::kWhole : Status::kNeedMore;
+  return state_ == State::kEnd ? Status::kWhole : Status::kNeedMore;
 }
 
 void HttpBodyReader::TakeData(std::string_view& bytes) {
@@ -55,22 +55,22 @@ void HttpBodyReader::TakeData(std::string_view& bytes) {
   body_ += data;
   bytes.remove_prefix(data.size());
   left_ -= data.size();
-  if (left_ == 0) place_ = chunked_ ? Place::kDataCr : Place::kEnd;
+  if (left_ == 0) state_ = chunked_ ? State::kDataCr : State::kEnd;
 }
 
 bool HttpBodyReader::TakeFraming(char byte) {
-  switch (place_) {
-    case Place::kDataCr:
-      return byte == '\r' && GoTo(Place::kDataLf);
-    case Place::kDataLf:
-      return byte == '\n' && GoTo(Place::kSizeBegin);
-    case Place::kTrailerBegin:
-    case Place::kTrailerName:
-    case Place::kTrailerValue:
-    case Place::kTrailerLf:
+  switch (state_) {
+    case State::kDataCr:
+      return byte == '\r' && GoTo(State::kDataLf);
+    case State::kDataLf:
+      return byte == '\n' && GoTo(State::kSizeBegin);
+    case State::kTrailerBegin:
+    case State::kTrailerName:
+    case State::kTrailerValue:
+    case State::kTrailerLf:
       return TakeTrailer(byte);
-    case Place::kLastLf:
-      return byte == '\n' && GoTo(Place::kEnd);
+    case State::kLastLf:
+      return byte == '\n' && GoTo(State::kEnd);
     default:
       return TakeSizeLine(byte);
   }
@@ -78,23 +78,23 @@ bool HttpBodyReader::TakeFraming(char byte) {
 
 bool HttpBodyReader::TakeSizeLine(char byte) {
   const bool blank = byte == ' ' || byte == '\t';
-  switch (place_) {
-    case Place::kSizeBegin:
+  switch (state_) {
+    case State::kSizeBegin:
       digits_ = 0;
       size_ = 0;
-      return TakeDigit(byte) && GoTo(Place::kSize);
-    case Place::kSize:
-      if (byte == '\r') return GoTo(Place::kSizeLf);
-      if (byte == ';') return GoTo(Place::kExtension);
-      return blank ? GoTo(Place::kBlank) : TakeDigit(byte);
-    case Place::kBlank:
-      if (byte == ';') return GoTo(Place::kExtension);
+      return TakeDigit(byte) && GoTo(State::kSize);
+    case State::kSize:
+      if (byte == '\r') return GoTo(State::kSizeLf);
+      if (byte == ';') return GoTo(State::kExtension);
+      return blank ? GoTo(State::kBlank) : TakeDigit(byte);
+    case State::kBlank:
+      if (byte == ';') return GoTo(State::kExtension);
       return blank && TakeIgnored(byte);
-    case Place::kExtension:
-      return byte == '\r' ? GoTo(Place::kSizeLf) : TakeIgnored(byte);
+    case State::kExtension:
+      return byte == '\r' ? GoTo(State::kSizeLf) : TakeIgnored(byte);
     default:  // kSizeLf
       left_ = size_;
-      return byte == '\n' && GoTo(size_ == 0 ? Place::kTrailerBegin : Place::kData);
+      return byte == '\n' && GoTo(size_ == 0 ? State::kTrailerBegin : State::kData);
   }
 }
 
@@ -108,17 +108,17 @@ bool HttpBodyReader::TakeDigit(char byte) {
 }
 
 bool HttpBodyReader::TakeTrailer(char byte) {
-  switch (place_) {
-    case Place::kTrailerBegin:
-      if (byte == '\r') return GoTo(Place::kLastLf);
-      return IsTokenByte(byte) && TakeIgnored(byte) && GoTo(Place::kTrailerName);
-    case Place::kTrailerName:
-      if (byte == ':') return GoTo(Place::kTrailerValue);
+  switch (state_) {
+    case State::kTrailerBegin:
+      if (byte == '\r') return GoTo(State::kLastLf);
+      return IsTokenByte(byte) && TakeIgnored(byte) && GoTo(State::kTrailerName);
+    case State::kTrailerName:
+      if (byte == ':') return GoTo(State::kTrailerValue);
       return IsTokenByte(byte) && TakeIgnored(byte);
-    case Place::kTrailerValue:
-      return byte == '\r' ? GoTo(Place::kTrailerLf) : TakeIgnored(byte);
+    case State::kTrailerValue:
+      return byte == '\r' ? GoTo(State::kTrailerLf) : TakeIgnored(byte);
     default:  // kTrailerLf
-      return byte == '\n' && GoTo(Place::kTrailerBegin);
+      return byte == '\n' && GoTo(State::kTrailerBegin);
   }
 }
 
@@ -126,8 +126,8 @@ bool HttpBodyReader::TakeIgnored(char byte) {
   return IsTextByte(byte) && ++ignored_ <= kMaxHttpHead;
 }
 
-bool HttpBodyReader::GoTo(Place next) {
-  place_ = next;
+bool HttpBodyReader::GoTo(State next) {
+  state_ = next;
   return true;
 }
 

@@ -23,7 +23,7 @@ class HttpBodyReader {
 
   // One of these begins a body; before the next one comes Clear.
   void BeginLength(uint64_t bytes);
-  void BeginChunks() { place_ = Place::kSizeBegin; }
+  void BeginChunks() { state_ = State::kSizeBegin; }
 
   // Takes bytes of the body from the front of `bytes`. After kWhole the bytes that were not taken
   // come after the body. After kTooLarge and kMalformed it must not be called again. O(bytes).
@@ -38,7 +38,7 @@ class HttpBodyReader {
 
  private:
   // What the next byte belongs to.
-  enum class Place : uint8_t {
+  enum class State : uint8_t {
     kSizeBegin,  // the first digit of a chunk's size
     kSize,
     kBlank,  // blanks between the size and its extension
@@ -63,10 +63,10 @@ class HttpBodyReader {
   bool TakeTrailer(char byte);
   // Takes a byte of the text of an extension or of a trailer. What they hold is ignored.
   bool TakeIgnored(char byte);
-  bool GoTo(Place next);
+  bool GoTo(State next);
 
   size_t most_ = 0;
-  Place place_ = Place::kEnd;
+  State state_ = State::kEnd;
   bool chunked_ = true;
   int digits_ = 0;      // of the size that is read
   uint64_t size_ = 0;   // of the chunk

@@ -239,7 +239,7 @@ bool HttpSession::Admit(const Route& route, HttpResponse& refusal) {
 // Whether the user has the right that the route asks for.
 bool HttpSession::MayUse(const Route& route, HttpResponse& refusal) {
   if (route.command.empty()) return true;
-  const CommandTable::Item* item = server_.commands.FindFullName(route.command);
+  const CommandEntry* item = server_.commands.FindFullName(route.command);
   if (item == nullptr) return true;
   const std::string_view words[] = {route.command};
   const AclVerdict verdict = server_.guard.Check(client_, *item, words, "toplevel");

@@ -92,7 +92,7 @@ void ClockSetBack::SetBackLimit(const AheadWalk::Found& found, std::string_view 
 }
 
 void ClockSetBack::Do(size_t database, Words effect) {
-  const CommandTable::Item* item = server_.commands.FindFullName(effect[0]);
+  const CommandEntry* item = server_.commands.FindFullName(effect[0]);
   Check(item != nullptr, "effects are commands");
   client_->database = database;
   client_->output.Clear();

@@ -15,8 +15,6 @@
 namespace tally::module {
 namespace {
 
-using Item = server::CommandTable::Item;
-
 // The server does not say to a callback which command is called, so each command has its own one.
 constexpr size_t kMostItems = 64;
 
@@ -54,12 +52,13 @@ std::string FlagsOf(const server::Command& command) {
 
 // Before Redis 7.4 a module cannot add categories for its families, so the commands are only in the
 // usual ones; before 7.2 they are in none.
-void SetCategories(redis::Context* context, redis::Command* command, const Item& item) {
+void SetCategories(redis::Context* context, redis::Command* command,
+                   const server::CommandEntry& entry) {
   const redis::Api& api = redis::Functions();
   if (api.SetCommandACLCategories == nullptr) return;
-  const std::string own(item.family->category);
+  const std::string own(entry.family->category);
   std::string names;
-  for (const std::string_view category : server::CategoriesOf(item)) {
+  for (const std::string_view category : server::CategoriesOf(entry)) {
     if (category == own && api.AddACLCategory == nullptr) continue;
     if (category == own) api.AddACLCategory(context, own.c_str());
     if (!names.empty()) names += ' ';
@@ -79,17 +78,18 @@ server::Command SeenByServer(redis::Context* context, const server::Command& com
   return seen;
 }
 
-bool Create(redis::Context* context, const Item& item, const server::Command& command) {
+bool Create(redis::Context* context, const server::CommandEntry& entry,
+            const server::Command& command) {
   const redis::Api& api = redis::Functions();
   const std::string name(command.name);
   const std::string flags = FlagsOf(command);
-  const redis::CommandFunction run = command.handler == nullptr ? nullptr : kRunners[item.id];
+  const redis::CommandFunction run = command.handler == nullptr ? nullptr : kRunners[entry.id];
   const auto& [first, last, step, use, others_use] = command.keys;
-  if (item.parent == nullptr) {
+  if (entry.parent == nullptr) {
     return api.CreateCommand(context, name.c_str(), run, flags.c_str(), first, last, step) ==
            redis::kOk;
   }
-  redis::Command* parent = api.GetCommand(context, std::string(item.parent->name).c_str());
+  redis::Command* parent = api.GetCommand(context, std::string(entry.parent->name).c_str());
   return parent != nullptr && api.CreateSubcommand(parent, name.c_str(), run, flags.c_str(), first,
                                                    last, step) == redis::kOk;
 }
@@ -97,24 +97,24 @@ bool Create(redis::Context* context, const Item& item, const server::Command& co
 }  // namespace
 
 bool RegisterCommands(redis::Context* context, const server::CommandTable& commands) {
-  Check(commands.items().size() <= kMostItems, "each command has a callback");
-  for (const Item& item : commands.items()) {
-    const server::Command seen = SeenByServer(context, *item.command);
-    if (!Create(context, item, seen)) {
+  Check(commands.entries().size() <= kMostItems, "each command has a callback");
+  for (const server::CommandEntry& entry : commands.entries()) {
+    const server::Command seen = SeenByServer(context, *entry.command);
+    if (!Create(context, entry, seen)) {
       redis::Functions().Log(context, "warning",
                              "tally: the server refuses the command '%s'. Is there one of this "
                              "name already, of another module?",
-                             item.full_name.c_str());
+                             entry.full_name.c_str());
       return false;
     }
-    redis::Command* command = redis::Functions().GetCommand(context, item.full_name.c_str());
+    redis::Command* command = redis::Functions().GetCommand(context, entry.full_name.c_str());
     if (command == nullptr || !DescribeCommand(command, seen)) {
       redis::Functions().Log(context, "warning",
                              "tally: the server refuses the description of the command '%s'",
-                             item.full_name.c_str());
+                             entry.full_name.c_str());
       return false;
     }
-    SetCategories(context, command, item);
+    SetCategories(context, command, entry);
   }
   return true;
 }

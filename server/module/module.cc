@@ -82,24 +82,24 @@ void Module::OnExpired(Keyspace&, std::string_view key) {
 }
 
 int Module::Run(size_t id, redis::Context* context, redis::String** argv, int argc) {
-  const Item& item = commands_.items()[id];
+  const server::CommandEntry& entry = commands_.entries()[id];
   const ArgumentViews args = ViewsOf(argv, argc);
   const redis::Api& api = redis::Functions();
   if (api.IsKeysPositionRequest(context) != 0) {
-    return TellKeys(context, *item.command, {args.data(), args.size()});
+    return TellKeys(context, *entry.command, {args.data(), args.size()});
   }
   if (running_) return api.ReplyWithError(context, "ERR a tally command is running");
   running_ = true;
-  RunCall(item, context, argv, {args.data(), args.size()});
+  RunCall(entry, context, argv, {args.data(), args.size()});
   running_ = false;
   key_events_.Send(context);
   return redis::kOk;
 }
 
-void Module::RunCall(const Item& item, redis::Context* context, redis::String** argv,
-                     server::Args args) {
+void Module::RunCall(const server::CommandEntry& entry, redis::Context* context,
+                     redis::String** argv, server::Args args) {
   const redis::Api& api = redis::Functions();
-  const server::Command& command = *item.command;
+  const server::Command& command = *entry.command;
   const bool writes = (command.flags & server::kWrite) != 0;
   const bool replaying = writes && IsReplayed(context);
   if (command.policy_use != 0 && !replaying &&
@@ -120,8 +120,9 @@ void Module::RunCall(const Item& item, redis::Context* context, redis::String** 
   effect_bridge_.Begin(context, {argv, args.size()}, args);
   keyspace.set_expiring(!replaying);
   server::ReplyBuilder reply(output_);
-  CallContext call(context, host_, reply,
-                   {.item = item, .args = args, .database = 0, .now = now, .replaying = replaying});
+  CallContext call(
+      context, host_, reply,
+      {.entry = entry, .args = args, .database = 0, .now = now, .replaying = replaying});
   command.handler.Run(call);
   if (replaying) {
     api.ReplicateVerbatim(context);

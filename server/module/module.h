@@ -48,9 +48,8 @@ class Module final : private Keyspace::Observer {
   PolicyFiles& policy_files() { return policy_files_; }
 
  private:
-  using Item = server::CommandTable::Item;
-
-  void RunCall(const Item& item, redis::Context* context, redis::String** argv, server::Args args);
+  void RunCall(const server::CommandEntry& entry, redis::Context* context, redis::String** argv,
+               server::Args args);
 
   // Keyspace::Observer
   void OnExpired(Keyspace& keyspace, std::string_view key) override;

@@ -113,7 +113,7 @@ OwnedServices::OwnedServices(const CommandTable& commands, Engine& engine, Confi
                              const Logger& log)
     : users(commands, config),
       guard(users, acl_log, clock, config),
-      stats(commands.items().size()),
+      stats(commands.entries().size()),
       clients(config),
       tracking(clients, config, RandomKey()),
       hot_keys(RandomKey()),

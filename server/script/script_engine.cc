@@ -273,7 +273,7 @@ size_t ScriptEngine::TakenBytes() const {
 }
 
 std::optional<bool> ScriptEngine::MayRunTaken() const {
-  const CommandTable::Item* const item = server_.commands.Resolve(args_);
+  const CommandEntry* const item = server_.commands.Resolve(args_);
   const bool lacks_subcommand =
       item != nullptr && !item->command->subcommands.empty() && args_.size() > 1;
   if (item == nullptr || lacks_subcommand) return std::nullopt;
@@ -284,7 +284,7 @@ std::optional<bool> ScriptEngine::MayRunTaken() const {
 // The keys that a read names may be any: as in Redis, what is remembered are those that the script
 // was called with.
 void ScriptEngine::NoteRead() {
-  const CommandTable::Item* const item = server_.commands.Resolve(args_);
+  const CommandEntry* const item = server_.commands.Resolve(args_);
   if (item == nullptr) return;
   server_.tracking.NoteScriptRead(*invocation_.caller, *item, invocation_.keys);
 }

@@ -40,7 +40,7 @@ class Transport {
 };
 
 struct QueuedCommand {
-  const CommandTable::Item* item;
+  const CommandEntry* item;
   std::vector<std::string> args;
 };
 
@@ -76,10 +76,10 @@ struct Client {
   bool authenticated = false;
   int64_t created_ms = 0;
   int64_t last_active_ms = 0;
-  const CommandTable::Item* last_command = nullptr;
+  const CommandEntry* last_command = nullptr;
   // The command whose calls in the running batch have all been fetched ahead; null if there is
   // none.
-  const CommandTable::Item* fetched_command = nullptr;
+  const CommandEntry* fetched_command = nullptr;
 
   ByteBlocks output;
   ReplyBuilder reply;

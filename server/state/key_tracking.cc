@@ -95,14 +95,14 @@ void KeyTracking::Leave(Client& client, const std::string& prefix) {
   prefixes_.erase(it);
 }
 
-void KeyTracking::NoteRead(Client& client, const CommandTable::Item& item, Args args) {
+void KeyTracking::NoteRead(Client& client, const CommandEntry& item, Args args) {
   if (!MayBeCached(item)) return;
   std::vector<KeyReference> keys;
   if (!FindKeys(*item.command, args, keys)) return;
   for (const KeyReference& key : keys) Remember(client, args[key.index]);
 }
 
-void KeyTracking::NoteScriptRead(Client& client, const CommandTable::Item& item, Args keys) {
+void KeyTracking::NoteScriptRead(Client& client, const CommandEntry& item, Args keys) {
   if (!MayBeCached(item)) return;
   for (const std::string_view key : keys) Remember(client, key);
 }

@@ -97,7 +97,7 @@ struct Stats {
   uint64_t client_output_limit_disconnections = 0;
   uint64_t changes_since_save = 0;
   std::map<std::string, uint64_t, std::less<>> errors;
-  std::vector<CommandStats> by_command;  // by CommandTable::Item::id
+  std::vector<CommandStats> by_command;  // by CommandEntry::id
 
   RateMeter operations_rate;
   RateMeter input_rate;

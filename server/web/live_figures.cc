@@ -77,7 +77,7 @@ void AddTurns(const ServerFigures& server, std::string& out) {
     turns.Add("longest_part_us", longest.parts[static_cast<size_t>(longest.main_part())]);
   }
   if (longest.commands > 0) {
-    turns.AddText("slowest_command", server.commands.items()[longest.slowest].full_name);
+    turns.AddText("slowest_command", server.commands.entries()[longest.slowest].full_name);
     turns.Add("slowest_command_us", longest.slowest_micros);
   }
   turns.End();

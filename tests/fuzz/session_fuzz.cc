@@ -184,7 +184,7 @@ void Replay(World& world, std::string_view effects) {
   RequestParser parser;
   while (!effects.empty()) {
     Check(parser.Next(effects) == ParseStatus::kCommand, "the log is whole commands");
-    const CommandTable::Item* item = world.state.commands.Resolve(parser.args());
+    const CommandEntry* item = world.state.commands.Resolve(parser.args());
     Check(item != nullptr && ArityFits(*item->command, parser.args().size()),
           "an effect is a command");
     client.output.Clear();

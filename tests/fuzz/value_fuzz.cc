@@ -170,7 +170,7 @@ class World : private Keyspace::Observer, private KeyEvents {
       words.push_back(text.substr(at, end - at));
       at = end + 1;
     }
-    const CommandTable::Item* item = commands_.Resolve(words);
+    const CommandEntry* item = commands_.Resolve(words);
     Check(item != nullptr && ArityFits(*item->command, words.size()), "a command of this file");
     tally::ByteBlocks output;
     ReplyBuilder reply(output);

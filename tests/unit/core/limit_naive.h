@@ -278,7 +278,7 @@ class NaiveCounter {
   }
   int64_t UnusedFrom(int64_t e) const { return UnusedFrom(kind_, e); }
 
-  int64_t FitsFrom(const LimitRule& rule, int64_t cost, int64_t e) const {
+  int64_t EarliestFit(const LimitRule& rule, int64_t cost, int64_t e) const {
     if (rule.algorithm == LimitAlgorithm::kRolling || rule.algorithm == LimitAlgorithm::kBucket) {
       return FirstInstant(e, [&](int64_t t) { return Fits(rule, cost, t); });
     }

@@ -77,7 +77,7 @@ inline LimitDecision NaiveJudge(const NaiveKey& key, const LimitRule& rule, int6
     counter.Count(rule, cost, now, e, e);
   } else if (!decision.allowed) {
     decision.retry_after_ms =
-        NaiveCounter(rule).Fits(rule, cost, e) ? counter.FitsFrom(rule, cost, e) - e : -1;
+        NaiveCounter(rule).Fits(rule, cost, e) ? counter.EarliestFit(rule, cost, e) - e : -1;
   }
   decision.remaining = counter.Remaining(rule, e);
   decision.reset_after_ms = counter.UnusedFrom(rule, e) - e;

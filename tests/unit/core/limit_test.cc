@@ -18,7 +18,7 @@ constexpr int64_t kT0 = 1'700'000'000'000;
 
 LimitDecision Decide(LimitState& state, std::vector<LimitRule> rules, int64_t now,
                      LimitMode mode = LimitMode::kTake, int64_t cost = 1, int64_t at = -1) {
-  for (const LimitRule& rule : rules) REQUIRE(WrongWith(rule).empty());
+  for (const LimitRule& rule : rules) REQUIRE(ValidationError(rule).empty());
   const LimitUse use{&state, rules};
   return DecideLimits({&use, 1}, cost, now, at < 0 ? now : at, mode);
 }
@@ -502,17 +502,17 @@ TEST_CASE("GIVE with an instant leaves later hits and later windows alone") {
 
 TEST_CASE("the numbers of a rule are checked, and the argument is named") {
   Zone utc;
-  CHECK(WrongWith(LimitRule::Fixed(-1, 1'000)) == "limit must not be negative");
-  CHECK(WrongWith(LimitRule::Fixed(1, 0)) == "period is out of range");
-  CHECK(WrongWith(LimitRule::Sliding(1, kMaxDurationMs + 1)) == "period is out of range");
-  CHECK(WrongWith(LimitRule::Bucket(-1, 1, 1)) == "capacity must not be negative");
-  CHECK(WrongWith(LimitRule::Bucket(1, 0, 1)) == "refill must be at least 1");
-  CHECK(WrongWith(LimitRule::Bucket(kMax / 999, 1, 1'000)) ==
+  CHECK(ValidationError(LimitRule::Fixed(-1, 1'000)) == "limit must not be negative");
+  CHECK(ValidationError(LimitRule::Fixed(1, 0)) == "period is out of range");
+  CHECK(ValidationError(LimitRule::Sliding(1, kMaxDurationMs + 1)) == "period is out of range");
+  CHECK(ValidationError(LimitRule::Bucket(-1, 1, 1)) == "capacity must not be negative");
+  CHECK(ValidationError(LimitRule::Bucket(1, 0, 1)) == "refill must be at least 1");
+  CHECK(ValidationError(LimitRule::Bucket(kMax / 999, 1, 1'000)) ==
         "capacity is too large for the period");
-  CHECK(WrongWith(LimitRule::Bucket(1, kMax, 1'000)) == "refill is too large for the period");
-  CHECK(WrongWith(LimitRule::Base(-1, 1, 1, utc)) == "base must not be negative");
-  CHECK(WrongWith(LimitRule::Fixed(kMax, kMaxDurationMs)).empty());
-  CHECK(WrongWith(LimitRule::Calendar(0, CalendarUnit::kDay, utc)).empty());
+  CHECK(ValidationError(LimitRule::Bucket(1, kMax, 1'000)) == "refill is too large for the period");
+  CHECK(ValidationError(LimitRule::Base(-1, 1, 1, utc)) == "base must not be negative");
+  CHECK(ValidationError(LimitRule::Fixed(kMax, kMaxDurationMs)).empty());
+  CHECK(ValidationError(LimitRule::Calendar(0, CalendarUnit::kDay, utc)).empty());
 }
 
 TEST_CASE("64-bit edges: the greatest limits, costs and instants") {

@@ -187,7 +187,7 @@ class NaiveReserved {
       }
       if (concurrent) continue;
       // Less is to leave now until it fits by time alone.
-      const int64_t from = NaiveFind(then.counters, rule).FitsFrom(rule, cost, e + wait);
+      const int64_t from = NaiveFind(then.counters, rule).EarliestFit(rule, cost, e + wait);
       decision.retry_after_ms = std::min(decision.retry_after_ms, from - e);
     }
     return decision;

@@ -29,8 +29,8 @@ void Add(SpaceSaving& sketch, const std::string& name, uint64_t weight = 1, int6
   sketch.Add(SpaceSaving::ItemOf(Hash(name), {.key = name}, weight, at_ms));
 }
 
-const SpaceSaving::Item* Find(const SpaceSaving& sketch, const std::string& name) {
-  for (const SpaceSaving::Item& item : sketch.items()) {
+const SpaceSaving::Counter* Find(const SpaceSaving& sketch, const std::string& name) {
+  for (const SpaceSaving::Counter& item : sketch.items()) {
     if (item.key.view() == name) return &item;
   }
   return nullptr;
@@ -42,8 +42,8 @@ using Exact = std::unordered_map<std::string, uint64_t>;
 void RequirePromises(const SpaceSaving& sketch, const Exact& exact) {
   uint64_t total = 0;
   for (const auto& [name, weight] : exact) total += weight;
-  std::unordered_map<std::string_view, const SpaceSaving::Item*> held;
-  for (const SpaceSaving::Item& item : sketch.items()) {
+  std::unordered_map<std::string_view, const SpaceSaving::Counter*> held;
+  for (const SpaceSaving::Counter& item : sketch.items()) {
     REQUIRE(held.emplace(item.key.view(), &item).second);
     const uint64_t weight = exact.at(std::string(item.key.view()));
     REQUIRE(weight <= item.count);
@@ -97,7 +97,7 @@ TEST_CASE("labels, kinds and what lies beyond the bytes that are kept tell names
     sketch.Add(SpaceSaving::ItemOf(HashOf(name, 1), name, 1, 0));
   }
   REQUIRE(sketch.items().size() == 4);
-  for (const SpaceSaving::Item& item : sketch.items()) {
+  for (const SpaceSaving::Counter& item : sketch.items()) {
     CHECK(item.count == 1);
     CHECK(item.key.truncated());
     CHECK(item.key.view() == base);

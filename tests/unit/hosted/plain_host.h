@@ -60,7 +60,7 @@ class PlainHost : private Keyspace::Observer, private KeyEvents, private EffectS
 
  private:
   std::string Call(const Words& words, bool replaying) {
-    const CommandTable::Item* item = commands_.Resolve(words);
+    const CommandEntry* item = commands_.Resolve(words);
     REQUIRE(item != nullptr);
     REQUIRE(ArityFits(*item->command, words.size()));
     ByteBlocks output;

@@ -15,7 +15,7 @@ using Words = PlainHost::Words;
 TEST_CASE("hosted: no command on values needs a server") {
   PlainHost host;
   size_t handlers = 0;
-  for (const CommandTable::Item& item : host.commands().items()) {
+  for (const CommandEntry& item : host.commands().entries()) {
     INFO(item.full_name);
     CHECK_FALSE(item.command->handler.needs_server());
     handlers += item.command->handler == nullptr ? 0 : 1;

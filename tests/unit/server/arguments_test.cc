@@ -135,7 +135,7 @@ TEST_CASE("arguments: the usage of a command for people") {
 
 TEST_CASE("arguments: every row's text is well formed, and fits the row's arity where it is ours") {
   CommandHarness h;
-  for (const CommandTable::Item& item : h.commands.items()) {
+  for (const CommandEntry& item : h.commands.entries()) {
     INFO(item.full_name);
     const auto arguments = ParseArguments(item.command->arguments);
     REQUIRE(arguments);

@@ -37,7 +37,7 @@ std::string ReadFile(const char* path) {
 // "client|id" is CLIENT ID; a container is no command of its own.
 std::string RowsOf(const CommandTable& table, std::string_view group) {
   std::vector<std::string> rows;
-  for (const CommandTable::Item& item : table.items()) {
+  for (const CommandEntry& item : table.entries()) {
     if (item.family->group != group || item.command->handler == nullptr) continue;
     const std::string name =
         absl::AsciiStrToUpper(absl::StrReplaceAll(item.full_name, {{"|", " "}}));
@@ -63,12 +63,12 @@ std::string TableText() {
   return text + '\n';
 }
 
-bool HasPage(const CommandTable::Item& item) {
+bool HasPage(const CommandEntry& item) {
   return item.family->native && item.parent == nullptr && item.command->subcommands.empty();
 }
 
 // The page with the syntax of `item` under its heading; empty if the page lacks the heading.
-std::string WithSyntax(const std::string& page, const CommandTable::Item& item) {
+std::string WithSyntax(const std::string& page, const CommandEntry& item) {
   const std::string heading = StrCat("\n## ", absl::AsciiStrToUpper(item.full_name), "\n\n    ");
   const size_t found = page.find(heading);
   if (found == std::string::npos) return {};
@@ -85,7 +85,7 @@ TEST_CASE("Each native command has its syntax in a page of its family", "[comman
     const std::string path = StrCat(TALLY_SOURCE_DIR "/server/commands/", name);
     pages[path] = ReadFile(path.c_str());
   }
-  for (const CommandTable::Item& item : table.items()) {
+  for (const CommandEntry& item : table.entries()) {
     if (!HasPage(item)) continue;
     INFO(item.full_name);
     int described = 0;

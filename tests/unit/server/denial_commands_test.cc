@@ -119,7 +119,7 @@ TEST_CASE("denials: the memory of all windows is bounded, whatever keys come") {
 
 TEST_CASE("denials: what a log is replayed from counts nothing") {
   CommandHarness h;
-  const CommandTable::Item* take = h.commands.FindFullName("limit.take");
+  const CommandEntry* take = h.commands.FindFullName("limit.take");
   const std::vector<std::string_view> words = {"LIMIT.TAKE", "k", "SLIDING", "0", "10m"};
   h.dispatcher.Replay(*h.self, *take, words);
   CHECK(h.Run("DENIALS") == "[]");

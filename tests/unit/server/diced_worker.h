@@ -20,33 +20,33 @@ class DicedWorker final : public server::BackgroundWorker {
   DicedWorker(SeededRandom& random, std::function<void(int64_t us)> on_wait)
       : random_(random), on_wait_(std::move(on_wait)) {}
   ~DicedWorker() override {
-    while (!items_.empty()) {
-      Perform(items_.front());
-      items_.pop_front();
+    while (!tasks_.empty()) {
+      Perform(tasks_.front());
+      tasks_.pop_front();
     }
   }
 
   void StartAfter(int64_t delay_ms, Operation operation) override {
-    items_.push_back({std::move(operation), {}, 0, false});
-    Item& item = items_.back();
+    tasks_.push_back({std::move(operation), {}, 0, false});
+    Task& item = tasks_.back();
     item.polls_left = random_.OneIn(8) ? random_.Below(100) : random_.Below(4);
-    const bool waits = delay_ms > 0 || items_.size() > 1;
+    const bool waits = delay_ms > 0 || tasks_.size() > 1;
     if (!waits) Begin(item);
   }
   void Hurry() override {
-    if (!items_.empty()) Begin(items_.front());
+    if (!tasks_.empty()) Begin(tasks_.front());
   }
   bool begun() const override {
-    if (items_.empty()) return true;
+    if (tasks_.empty()) return true;
     // Its time may have come since it was last asked.
     DicedWorker& self = const_cast<DicedWorker&>(*this);
-    if (items_.size() == 1 && random_.OneIn(50)) self.Begin(self.items_.front());
-    return items_.back().begun;
+    if (tasks_.size() == 1 && random_.OneIn(50)) self.Begin(self.tasks_.front());
+    return tasks_.back().begun;
   }
-  size_t pending() const override { return items_.size(); }
+  size_t pending() const override { return tasks_.size(); }
   std::optional<Result> Poll() override {
-    Check(!items_.empty(), "an operation was started");
-    Item& first = items_.front();
+    Check(!tasks_.empty(), "an operation was started");
+    Task& first = tasks_.front();
     if (!first.begun) return std::nullopt;
     if (first.polls_left > 0) {
       --first.polls_left;
@@ -61,35 +61,35 @@ class DicedWorker final : public server::BackgroundWorker {
   }
 
  private:
-  struct Item {
+  struct Task {
     Operation operation;  // null when it has happened
     absl::Status status;
     uint64_t polls_left;
     bool begun;
   };
 
-  void Begin(Item& item) {
+  void Begin(Task& item) {
     if (item.begun) return;
     item.begun = true;
     if (random_.OneIn(2)) Perform(item);
   }
-  static void Perform(Item& item) {
+  static void Perform(Task& item) {
     if (item.operation != nullptr) item.status = std::exchange(item.operation, nullptr)();
   }
   Result Take(int64_t us) {
-    Check(!items_.empty(), "an operation was started");
-    Begin(items_.front());
-    Perform(items_.front());
-    Result result{std::move(items_.front().status), us};
-    items_.pop_front();
+    Check(!tasks_.empty(), "an operation was started");
+    Begin(tasks_.front());
+    Perform(tasks_.front());
+    Result result{std::move(tasks_.front().status), us};
+    tasks_.pop_front();
     // The next one begins at its time, which may be at once.
-    if (!items_.empty() && random_.OneIn(2)) Begin(items_.front());
+    if (!tasks_.empty() && random_.OneIn(2)) Begin(tasks_.front());
     return result;
   }
 
   SeededRandom& random_;
   std::function<void(int64_t us)> on_wait_;
-  std::deque<Item> items_;
+  std::deque<Task> tasks_;
 };
 
 }  // namespace tally::test

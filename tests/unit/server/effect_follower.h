@@ -64,7 +64,7 @@ class EffectFollower final : private EffectSink {
     own_.state.clock.Set(followed_.now() + 12'345);
     while (!effects.empty()) {
       REQUIRE(parser.Next(effects) == ParseStatus::kCommand);
-      const CommandTable::Item* item = own_.commands.Resolve(parser.args());
+      const CommandEntry* item = own_.commands.Resolve(parser.args());
       REQUIRE(item != nullptr);
       replaying_->output.Clear();
       own_.dispatcher.Replay(*replaying_, *item, parser.args());

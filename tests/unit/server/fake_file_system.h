@@ -15,8 +15,8 @@
 #include "core/base/check.h"
 #include "diced_worker.h"
 #include "random_seed.h"
+#include "server/aof/background_thread.h"
 #include "server/aof/file_system.h"
-#include "server/aof/fsync_worker.h"
 
 namespace tally::test {
 
@@ -70,7 +70,7 @@ class FakeFileSystem final : public server::FileSystem {
     on_wait_ = std::move(on_wait);
   }
   std::unique_ptr<server::BackgroundWorker> NewWorker() override {
-    if (worker_dice_ == nullptr) return std::make_unique<server::FsyncWorker>();
+    if (worker_dice_ == nullptr) return std::make_unique<server::BackgroundThread>();
     return std::make_unique<DicedWorker>(*worker_dice_, on_wait_);
   }
   // Called without the lock in each File::Sync, before it does anything: to make it slow.

@@ -31,7 +31,7 @@ Json WordsOf(std::string_view full_name) {
 
 TEST_CASE("api: every command is answered with JSON", "[http]") {
   CommandHarness harness;
-  for (const CommandTable::Item& item : harness.commands.items()) {
+  for (const CommandEntry& item : harness.commands.entries()) {
     INFO(item.full_name);
     HttpPeer peer(harness);
     const Json words = WordsOf(item.full_name);

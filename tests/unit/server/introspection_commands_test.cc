@@ -42,13 +42,13 @@ TEST_CASE("command info: all that clients route and check by") {
 TEST_CASE("command: count, list and the whole agree") {
   CommandHarness h;
   size_t top_level = 0;
-  for (const CommandTable::Item& item : h.commands.items()) top_level += item.parent == nullptr;
+  for (const CommandEntry& item : h.commands.entries()) top_level += item.parent == nullptr;
   CHECK(h.Run("COMMAND COUNT") == StrCat(':', top_level));
   const std::string header = StrCat('*', top_level, "\r\n*10\r\n");
   CHECK(h.Wire(*h.self, {"COMMAND"}).rfind(header, 0) == 0);
   CHECK(h.Wire(*h.self, {"COMMAND", "INFO"}).rfind(header, 0) == 0);
   CHECK(h.Wire(*h.self, {"COMMAND", "LIST"})
-            .rfind(StrCat('*', h.commands.items().size(), "\r\n"), 0) == 0);
+            .rfind(StrCat('*', h.commands.entries().size(), "\r\n"), 0) == 0);
   CHECK(h.Run("COMMAND foo") == "-ERR unknown subcommand 'foo'. Try COMMAND HELP.");
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("categories: from the family and the flags") {
 TEST_CASE("rows: what is shown of a command is there and fits its handler") {
   CommandHarness h;
   const auto categories = AllCategories(h.commands);
-  for (const CommandTable::Item& item : h.commands.items()) {
+  for (const CommandEntry& item : h.commands.entries()) {
     const Command& command = *item.command;
     INFO(item.full_name);
     CHECK(command.arity != 0);

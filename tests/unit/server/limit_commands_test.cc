@@ -538,7 +538,7 @@ TEST_CASE("LIMIT notifies listeners and watchers of every key that it took from"
 TEST_CASE("the keys of LIMIT are found among its rules") {
   CommandHarness h;
   const auto keys = [&](std::vector<std::string_view> words) {
-    const CommandTable::Item* item = h.commands.Resolve(words);
+    const CommandEntry* item = h.commands.Resolve(words);
     std::vector<KeyReference> found;
     REQUIRE(FindKeys(*item->command, words, found));
     std::vector<size_t> indexes;

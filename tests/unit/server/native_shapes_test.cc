@@ -111,7 +111,7 @@ TEST_CASE("natives: the bytes of every reply are the same in RESP2 and RESP3") {
     const std::vector<std::string_view> args(words.begin(), words.end());
     asked.insert(resp2.commands.Resolve(args)->full_name);
   }
-  for (const CommandTable::Item& item : resp2.commands.items()) {
+  for (const CommandEntry& item : resp2.commands.entries()) {
     // HOTKEYS, which has subcommands, is Redis's.
     const bool calls =
         item.family->native && item.command->handler != nullptr && item.parent == nullptr;
@@ -156,7 +156,7 @@ TEST_CASE("natives: where a reply has names, they are those of all its elements"
   for (const std::string_view line : kConversation) {
     const std::vector<std::string> words = WordsOf(line);
     const std::vector<std::string_view> args(words.begin(), words.end());
-    const CommandTable::Item& item = *harness.commands.Resolve(args);
+    const CommandEntry& item = *harness.commands.Resolve(args);
     const std::string wire = harness.Wire(*harness.self, words);
     if (item.command->reply_names.empty() || !wire.starts_with('*') || wire == "*0\r\n") continue;
     INFO(line);
@@ -165,7 +165,7 @@ TEST_CASE("natives: where a reply has names, they are those of all its elements"
     CHECK(json.find('{') != json.npos);
     named.insert(item.full_name);
   }
-  for (const CommandTable::Item& item : harness.commands.items()) {
+  for (const CommandEntry& item : harness.commands.entries()) {
     if (!item.family->native || item.command->reply_names.empty()) continue;
     INFO(item.full_name);
     CHECK(named.contains(item.full_name));

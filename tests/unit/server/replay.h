@@ -23,7 +23,7 @@ inline void ReplayInto(CommandHarness& target, const std::vector<std::string>& e
       args.push_back(rest.substr(0, end));
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
-    const CommandTable::Item* item = target.commands.Resolve(args);
+    const CommandEntry* item = target.commands.Resolve(args);
     INFO(line);
     REQUIRE(item != nullptr);
     target.self->output.Clear();

@@ -188,7 +188,7 @@ TEST_CASE("reply json: maps that are nested deeper than is shown", "[http]") {
 TEST_CASE("reply json: no command names an element of its reply as errors and bytes are marked",
           "[http]") {
   CommandHarness harness;
-  for (const CommandTable::Item& item : harness.commands.items()) {
+  for (const CommandEntry& item : harness.commands.entries()) {
     const std::string names = StrCat(" ", item.command->reply_names, " ");
     INFO(item.full_name);
     CHECK(names.find("base64") == std::string::npos);

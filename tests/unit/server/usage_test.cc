@@ -28,7 +28,7 @@ TEST_CASE("usage: a wrong number of arguments is told with the usage, for comman
 
 TEST_CASE("usage: every one of our commands says it, in few bytes and for each caller") {
   CommandHarness h;
-  for (const CommandTable::Item& item : h.commands.items()) {
+  for (const CommandEntry& item : h.commands.entries()) {
     if (!item.family->native || item.parent != nullptr) continue;
     const int arity = item.command->arity;
     std::vector<std::string> words = {item.full_name};
@@ -126,7 +126,7 @@ std::string Sent(const Argument& argument) {
 TEST_CASE("usage: an option that is given twice is an error that names it") {
   CommandHarness h;
   std::vector<std::string> tried;
-  for (const CommandTable::Item& item : h.commands.items()) {
+  for (const CommandEntry& item : h.commands.entries()) {
     if (!item.family->native || item.command->handler == nullptr) continue;
     if (item.parent != nullptr) continue;  // HOTKEYS is Redis's
     const Arguments arguments = ArgumentsOf(*item.command);
@@ -197,7 +197,7 @@ TEST_CASE("HELP of a family lists each command with its whole syntax and its sum
     const std::string help = h.Run(StrCat(family, " HELP"));
     CHECK(help.starts_with(StrCat("[+", family, " commands are: ")));
     CHECK(help.ends_with(StrCat("+", family, " HELP +    Prints this help.]")));
-    for (const CommandTable::Item& item : h.commands.items()) {
+    for (const CommandEntry& item : h.commands.entries()) {
       const std::string usage = UsageOf(item);
       if (!usage.starts_with(StrCat(family, "."))) continue;
       CHECK(help.find(StrCat("+", usage, " +    ", item.command->summary)) != std::string::npos);

@@ -1,4 +1,4 @@
-#include "server/aof/fsync_worker.h"
+#include "server/aof/background_thread.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -18,7 +18,7 @@ TEST_CASE("The worker syncs beside its owner and reports the result once") {
   std::counting_semaphore<> allowed(0);
   files.OnSync([&] { allowed.acquire(); });
   auto file = files.Create("/f");
-  FsyncWorker worker;
+  BackgroundThread worker;
   CHECK(!worker.busy());
   for (int round = 0; round < 3; ++round) {
     worker.Start([&] { return (*file)->Sync(); });
@@ -31,14 +31,14 @@ TEST_CASE("The worker syncs beside its owner and reports the result once") {
   files.FailAfter(0, FakeFileSystem::Fault::kIoError);
   worker.Start([&] { return (*file)->Sync(); });
   allowed.release();
-  std::optional<FsyncWorker::Result> result;
+  std::optional<BackgroundThread::Result> result;
   while (!(result = worker.Poll()).has_value()) std::this_thread::yield();
   CHECK(!result->status.ok());
 }
 
 TEST_CASE("An operation begins at its time, by itself, and after the one before it") {
   using Clock = std::chrono::steady_clock;
-  FsyncWorker worker;
+  BackgroundThread worker;
   std::counting_semaphore<> allowed(0);
   std::counting_semaphore<> ended(0);
   Clock::time_point begun_at;
@@ -72,7 +72,7 @@ TEST_CASE(
     return absl::OkStatus();
   };
   {
-    FsyncWorker worker;
+    BackgroundThread worker;
     worker.StartAfter(kAnHour, run);
     CHECK(!worker.begun());
     worker.Hurry();
@@ -95,7 +95,7 @@ TEST_CASE("A worker that goes away finishes its sync") {
   files.OnSync([&] { ++syncs; });
   auto file = files.Create("/f");
   for (int i = 0; i < 20; ++i) {
-    FsyncWorker worker;
+    BackgroundThread worker;
     worker.Start([&] { return (*file)->Sync(); });
   }
   CHECK(syncs == 20);

@@ -1,4 +1,4 @@
-#include "server/aof/fsync_worker.h"
+#include "server/aof/background_thread.h"
 
 #include <system_error>
 #include <utility>
@@ -17,7 +17,7 @@ BackgroundWorker::Result Timed(const BackgroundWorker::Operation& operation) {
 
 }  // namespace
 
-FsyncWorker::~FsyncWorker() {
+BackgroundThread::~BackgroundThread() {
   if (!thread_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
@@ -27,7 +27,7 @@ FsyncWorker::~FsyncWorker() {
   thread_.join();
 }
 
-void FsyncWorker::StartAfter(int64_t delay_ms, Operation operation) {
+void BackgroundThread::StartAfter(int64_t delay_ms, Operation operation) {
   ++pending_;
   if (!HasThread()) {
     results_.push_back(Timed(operation));
@@ -36,12 +36,12 @@ void FsyncWorker::StartAfter(int64_t delay_ms, Operation operation) {
   const Clock::time_point due = Clock::now() + std::chrono::milliseconds(delay_ms);
   {
     const std::lock_guard lock(mutex_);
-    items_.push_back({std::move(operation), due});
+    tasks_.push_back({std::move(operation), due});
   }
   changed_.notify_all();
 }
 
-bool FsyncWorker::HasThread() {
+bool BackgroundThread::HasThread() {
   if (thread_.joinable()) return true;
   try {
     thread_ = std::thread([this] { Run(); });
@@ -51,31 +51,31 @@ bool FsyncWorker::HasThread() {
   return true;
 }
 
-void FsyncWorker::Hurry() {
+void BackgroundThread::Hurry() {
   const std::lock_guard lock(mutex_);
   HurryLocked();
 }
 
 // The first one has begun now: nothing can delay it any more.
-void FsyncWorker::HurryLocked() {
-  for (Item& item : items_) item.due = Clock::time_point::min();
-  if (!items_.empty()) items_.front().begun = true;
+void BackgroundThread::HurryLocked() {
+  for (Task& item : tasks_) item.due = Clock::time_point::min();
+  if (!tasks_.empty()) tasks_.front().begun = true;
   changed_.notify_all();
 }
 
-bool FsyncWorker::begun() const {
+bool BackgroundThread::begun() const {
   const std::lock_guard lock(mutex_);
-  return items_.empty() || items_.back().begun;
+  return tasks_.empty() || tasks_.back().begun;
 }
 
-std::optional<FsyncWorker::Result> FsyncWorker::Poll() {
+std::optional<BackgroundThread::Result> BackgroundThread::Poll() {
   Check(busy(), "an operation was started");
   const std::lock_guard lock(mutex_);
   if (results_.empty()) return std::nullopt;
   return TakeResult();
 }
 
-FsyncWorker::Result FsyncWorker::Wait() {
+BackgroundThread::Result BackgroundThread::Wait() {
   Check(busy(), "an operation was started");
   std::unique_lock lock(mutex_);
   if (results_.empty()) HurryLocked();
@@ -83,24 +83,24 @@ FsyncWorker::Result FsyncWorker::Wait() {
   return TakeResult();
 }
 
-FsyncWorker::Result FsyncWorker::TakeResult() {
+BackgroundThread::Result BackgroundThread::TakeResult() {
   Result result = std::move(results_.front());
   results_.pop_front();
   --pending_;
   return result;
 }
 
-void FsyncWorker::Run() {
+void BackgroundThread::Run() {
   std::unique_lock lock(mutex_);
   while (true) {
     // An operation that was started is run even if the thread is to stop, because its bytes were
     // promised.
-    if (items_.empty() && stopping_) return;
-    if (items_.empty()) {
+    if (tasks_.empty() && stopping_) return;
+    if (tasks_.empty()) {
       changed_.wait(lock);
       continue;
     }
-    Item& next = items_.front();
+    Task& next = tasks_.front();
     if (!next.begun && Clock::now() < next.due) {
       const Clock::time_point due = next.due;
       changed_.wait_until(lock, due);
@@ -111,7 +111,7 @@ void FsyncWorker::Run() {
     lock.unlock();
     Result result = Timed(operation);
     lock.lock();
-    items_.pop_front();
+    tasks_.pop_front();
     results_.push_back(std::move(result));
     changed_.notify_all();
   }

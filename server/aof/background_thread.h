@@ -12,12 +12,12 @@
 
 namespace tally::server {
 
-class FsyncWorker final : public BackgroundWorker {
+class BackgroundThread final : public BackgroundWorker {
  public:
-  FsyncWorker() = default;
-  FsyncWorker(const FsyncWorker&) = delete;
-  FsyncWorker& operator=(const FsyncWorker&) = delete;
-  ~FsyncWorker() override;
+  BackgroundThread() = default;
+  BackgroundThread(const BackgroundThread&) = delete;
+  BackgroundThread& operator=(const BackgroundThread&) = delete;
+  ~BackgroundThread() override;
 
   // Creates the thread at the first call. If the system gives no thread (out of memory, or a
   // limit), runs the operation before it returns: slow, but no operation is lost.
@@ -30,7 +30,7 @@ class FsyncWorker final : public BackgroundWorker {
 
  private:
   using Clock = std::chrono::steady_clock;
-  struct Item {
+  struct Task {
     Operation operation;
     Clock::time_point due;
     bool begun = false;
@@ -45,7 +45,7 @@ class FsyncWorker final : public BackgroundWorker {
   size_t pending_ = 0;  // only for the owner
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Item> items_;      // guarded by mutex_; those that have not ended
+  std::deque<Task> tasks_;      // guarded by mutex_; those that have not ended
   std::deque<Result> results_;  // guarded by mutex_
   bool stopping_ = false;       // guarded by mutex_
   std::thread thread_;
