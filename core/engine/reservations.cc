@@ -57,7 +57,7 @@ bool AnswerKnown(LimitStates& states, const HoldRequest& request, HoldResult& re
 }
 
 // What is wrong with an extension; empty if nothing.
-std::string_view WrongWithExtension(const FoundIds& found, int64_t more) {
+std::string_view ExtensionError(const FoundIds& found, int64_t more) {
   if (!found.AllAre(HoldState::kHeld)) return "id is not held";
   if (!found.AreAllKeys()) return kOtherKeys;
   for (const auto& record : found.records) {
@@ -148,7 +148,7 @@ HoldResult Reservations::Extend(const HoldRequest& request) {
   if (!states.Open(request.limits.keys, true, now)) return result;
   const FoundIds found(states, request.id);
   result.settled_as = found.settled();
-  if (result.settled_as == HoldState::kUnknown) result.wrong = WrongWithExtension(found, more);
+  if (result.settled_as == HoldState::kUnknown) result.wrong = ExtensionError(found, more);
   const bool held = result.settled_as == HoldState::kUnknown && result.wrong.empty();
   if (held && !place_.replaying && LatestOf(found) < now + request.ttl_ms) {
     result.longest_ms = std::max<int64_t>(0, LatestOf(found) - now);

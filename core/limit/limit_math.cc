@@ -153,7 +153,7 @@ int64_t BaseRemaining(const LimitNumbers& numbers, const LimitRule& rule) {
   return std::max(by_day, SaturatingAdd(free_hits, rule.limit - numbers.hits));
 }
 
-int64_t RollingFitsFrom(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost) {
+int64_t RollingEarliestFit(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost) {
   const Wide period = rule.period_ms;
   const int64_t room = rule.limit - cost;
   if (numbers.hits <= room) {
@@ -167,14 +167,14 @@ int64_t RollingFitsFrom(const LimitNumbers& numbers, const LimitRule& rule, int6
   return numbers.window.end_ms + static_cast<int64_t>(CeilDiv(leaving * period, numbers.hits));
 }
 
-int64_t BucketFitsFrom(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost) {
+int64_t BucketEarliestFit(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost) {
   const Wide missing =
       Wide{numbers.hits} + Wide{cost} * rule.period_ms - Wide{rule.limit} * rule.period_ms;
   return SaturatingAdd(numbers.window.start_ms,
                        static_cast<int64_t>(CeilDiv(missing, numbers.refill)));
 }
 
-int64_t BaseFitsFrom(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost) {
+int64_t BaseEarliestFit(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost) {
   // The end of a window or day without hits is taken as 0, which is before any other end.
   const int64_t window_end = numbers.hits > 0 ? numbers.window.end_ms : 0;
   const int64_t day_end = numbers.before > 0 ? numbers.day.end_ms : 0;
@@ -337,11 +337,11 @@ int64_t CapacityOf(const LimitRule& rule) {
 int64_t EarliestFit(const LimitNumbers& numbers, const LimitRule& rule, int64_t cost, int64_t e) {
   switch (rule.algorithm) {
     case Algorithm::kRolling:
-      return std::max(e, RollingFitsFrom(numbers, rule, cost));
+      return std::max(e, RollingEarliestFit(numbers, rule, cost));
     case Algorithm::kBucket:
-      return std::max(e, BucketFitsFrom(numbers, rule, cost));
+      return std::max(e, BucketEarliestFit(numbers, rule, cost));
     case Algorithm::kBase:
-      return std::max(e, BaseFitsFrom(numbers, rule, cost));
+      return std::max(e, BaseEarliestFit(numbers, rule, cost));
     case Algorithm::kLockout:
       return std::max(e, LockoutUnusedFrom(numbers, e));
     default:

@@ -17,7 +17,7 @@ bool IsStartOf(const LimitRule& rule) {
   return CalendarStart::OfCode(rule.start.code(), unit).has_value();
 }
 
-std::string_view WrongWithBlock(const LockoutBlock& block) {
+std::string_view BlockError(const LockoutBlock& block) {
   if (block.first_ms <= 0 || block.first_ms > kMaxDurationMs) return "block is out of range";
   if (block.factor < LockoutBlock::kOne) return "GROW must be at least 1";
   if (block.most_ms < 0 || block.most_ms > kMaxDurationMs) return "MAX is out of range";
@@ -104,7 +104,7 @@ std::string_view ValidationError(const LimitRule& rule) {
   if (!IsStartOf(rule)) return "STARTS is none of the unit";
   if (rule.algorithm == LimitAlgorithm::kCalendar) return {};
   if (rule.period_ms <= 0 || rule.period_ms > kMaxDurationMs) return "period is out of range";
-  if (rule.algorithm == LimitAlgorithm::kLockout) return WrongWithBlock(rule.block);
+  if (rule.algorithm == LimitAlgorithm::kLockout) return BlockError(rule.block);
   if (!bucket) return {};
   if (rule.refill < 1) return "refill must be at least 1";
   if (!ProductFits(rule.limit, rule.period_ms)) return "capacity is too large for the period";

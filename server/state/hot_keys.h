@@ -65,12 +65,12 @@ class HotKeys {
   const CpuTime& cpu_at_start() const { return cpu_at_start_; }
   // The heaviest keys first, at most options().count; their counts are multiplied by
   // options().sample.
-  std::vector<SpaceSaving::Item> ByMicros() const { return Top(by_micros_); }
-  std::vector<SpaceSaving::Item> ByBytes() const { return Top(by_bytes_); }
+  std::vector<SpaceSaving::Counter> ByMicros() const { return Top(by_micros_); }
+  std::vector<SpaceSaving::Counter> ByBytes() const { return Top(by_bytes_); }
   size_t MemoryBytes() const { return by_micros_.MemoryBytes() + by_bytes_.MemoryBytes(); }
 
  private:
-  std::vector<SpaceSaving::Item> Top(const SpaceSaving& sketch) const;
+  std::vector<SpaceSaving::Counter> Top(const SpaceSaving& sketch) const;
 
   uint64_t seed_;
   std::mt19937_64 random_;
