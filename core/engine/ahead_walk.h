@@ -22,11 +22,11 @@ class AheadWalk {
   // A key in which something lies after now.
   struct Found {
     size_t database = 0;
-    std::string key;
+    std::string key = {};
     Type type = Type::kHits;
     int64_t window_ms = 0;         // HITS: the key's
-    std::vector<LimitRule> rules;  // LIMIT: see RulesAhead
-    std::string user;              // QUOTA: one who has purchases after now
+    std::vector<LimitRule> rules = {};  // LIMIT: see RulesAhead
+    std::string user = {};              // QUOTA: one who has purchases after now
   };
 
   // Begins at the first key, also if the walk is under way.

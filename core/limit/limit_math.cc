@@ -4,15 +4,13 @@
 #include <limits>
 
 #include "core/base/saturating.h"
+#include "core/base/wide.h"
 #include "core/limit/lockout.h"
 
 namespace tally {
 namespace {
 
 using Algorithm = LimitAlgorithm;
-
-// For products of hits, or tokens, and milliseconds.
-__extension__ typedef __int128 Wide;
 
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 

@@ -56,9 +56,9 @@ struct LimitRule {
   // BASE: the smallest base of rules that share the counter. LOCKOUT: their smallest limit.
   int64_t shared_base = INT64_MAX;
   CalendarUnit unit = CalendarUnit::kDay;  // CALENDAR
-  CalendarStart start;            // CALENDAR: where the unit begins; BASE: where its day does
+  CalendarStart start = {};       // CALENDAR: where the unit begins; BASE: where its day does
   int64_t from_ms = kNoFrom;      // FIXED: an instant at which a window begins
-  LockoutBlock block;             // LOCKOUT
+  LockoutBlock block = {};        // LOCKOUT
   Zone* zone = nullptr;           // CALENDAR, BASE: not owned, outlives the rule's use
   PolicyTally* policy = nullptr;  // null if the rule is not from a policy; not owned
 

@@ -5,6 +5,7 @@
 
 #include "core/base/check.h"
 #include "core/base/saturating.h"
+#include "core/base/wide.h"
 #include "core/bytes/heap_size.h"
 #include "core/limit/held_hits.h"
 #include "core/limit/holds.h"
@@ -66,7 +67,6 @@ void GiveTo(LimitCounter& counter, int64_t count, int64_t at, int64_t e) {
 // full for at most as long as its refill takes to bring more than the hits of that instant which
 // stay.
 int64_t UnitsBack(const LimitNumbers& numbers, int64_t period, const LimitCounter::Part& part) {
-  using Wide = __int128;
   const Wide came = Wide{numbers.refill} * std::max<int64_t>(0, part.now - part.at);
   const Wide stays = Wide{std::max<int64_t>(0, part.in_window - part.hits)} * period;
   const Wide units = Wide{part.hits} * period - std::max<Wide>(0, came - stays);

@@ -3,12 +3,10 @@
 #include <algorithm>
 
 #include "core/base/saturating.h"
+#include "core/base/wide.h"
 
 namespace tally {
 namespace {
-
-// For the product of a block and its factor.
-__extension__ typedef __int128 Wide;
 
 // Far above what anybody reads.
 constexpr int64_t kMostSteps = 1'000'000;

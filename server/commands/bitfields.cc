@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/wide.h"
 #include "core/bytes/bit_string.h"
 #include "core/bytes/number.h"
 #include "core/bytes/text.h"
@@ -19,10 +20,10 @@ enum class Overflow : uint8_t { kWrap, kSaturate, kFail };
 
 struct FieldOperation {
   enum class Kind : uint8_t { kGet, kSet, kIncrease } kind;
-  bool is_signed;
-  unsigned width;    // in bits: 1 to 64 if signed, 1 to 63 if not
-  size_t offset;     // of its first bit
-  int64_t argument;  // the new value, or what is added
+  bool is_signed = false;
+  unsigned width = 0;    // in bits: 1 to 64 if signed, 1 to 63 if not
+  size_t offset = 0;     // of its first bit
+  int64_t argument = 0;  // the new value, or what is added
   Overflow overflow;
 };
 
@@ -112,10 +113,10 @@ int64_t ReadField(std::string_view bytes, const FieldOperation& field) {
 
 // The value that the field gets; nothing if it does not fit and must not be changed.
 std::optional<int64_t> NewValue(const FieldOperation& field, int64_t old) {
-  const __int128 most = (__int128{1} << (field.width - (field.is_signed ? 1 : 0))) - 1;
-  const __int128 least = field.is_signed ? -most - 1 : 0;
+  const Wide most = (Wide{1} << (field.width - (field.is_signed ? 1 : 0))) - 1;
+  const Wide least = field.is_signed ? -most - 1 : 0;
   const bool sets = field.kind == FieldOperation::Kind::kSet;
-  __int128 value = sets ? field.argument : __int128{old} + field.argument;
+  Wide value = sets ? field.argument : Wide{old} + field.argument;
   // Redis reads what is set in an unsigned field as unsigned: a negative number is a large one.
   if (sets && !field.is_signed) value = static_cast<uint64_t>(field.argument);
   if ((value < least || value > most) && field.overflow == Overflow::kFail) return std::nullopt;
