@@ -7,7 +7,7 @@ namespace tally {
 namespace {
 
 // About what a node of a std::map with its key and the object takes.
-constexpr size_t kNodeBytes = 144;
+constexpr size_t kPartNodeBytes = 144;
 // A part's place in the set of first actions, whose nodes are about three quarters full.
 constexpr size_t kPlaceBytes = sizeof(BookId) * 4 / 3;
 
@@ -49,7 +49,7 @@ SkuParts& PartedSkus::Add(std::string_view sku) {
 
 size_t PartedSkus::MemoryBytes() const {
   return sizeof(*this) + parts.MemoryBytes() + parts.size() * kPlaceBytes +
-         skus.size() * kNodeBytes;
+         skus.size() * kPartNodeBytes;
 }
 
 bool PartedSkus::FreeSome(size_t segments) {

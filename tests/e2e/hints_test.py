@@ -22,7 +22,7 @@ ROWS, COLUMNS = 24, 250
 HANGS_SECONDS = 60
 NATIVE = {
     "LIMIT.TAKE": "key rule [rule ...] [AND key rule [rule ...] [AND key rule [rule ...] ...]] [COST n] [ONCE id] [AT t]",
-    "QUOTA.BUY": "book user order ITEMS sku action qty [sku action qty ...] [AT t] [ONCE]",
+    "QUOTA.BUY": "book user order ITEMS sku action qty [sku action qty ...] [AT t] [ONCE] [HOLD ttl]",
     "HITS.ADD": "key window [COUNT n] [AT t] [CAP max]",
     "ACTIVE.TOUCH": "key id [id ...]",
     "ACTIVE.TOUCHAT": "key t id [id ...]",
