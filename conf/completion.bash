@@ -13,7 +13,7 @@ _tallyd() {
   if [[ $word == --* ]]; then
     directives=$(sed -n 's/^#\{0,1\}\([a-z][a-z0-9-]*\) .*/--\1/p' "$_tallyd_conf" 2>/dev/null)
     mapfile -t COMPREPLY < <(compgen -W \
-      "--help --version --check-config --check-aof --fix --backup --import --skip-unknown --drop-field-ttl --ping $directives" -- "$word")
+      "--help --version --check-config --check-aof --fix --backup --import --export --skip-unknown --drop-field-ttl --ping $directives" -- "$word")
   else
     mapfile -t COMPREPLY < <(compgen -f -- "$word")
   fi

@@ -24,6 +24,7 @@ std::vector<CommandFamily> AllFamilies() {
       {"server", "", MemoryCommands()},
       {"server", "", DebugCommands()},
       {"server", "", AclCommands()},
+      {"generic", "keyspace", SerializationCommands()},
   };
   const std::span<const CommandFamily> values = ValueFamilies();
   all.insert(all.end(), values.begin(), values.end());

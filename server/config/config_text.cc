@@ -130,6 +130,12 @@ absl::StatusOr<CommandLine> ParseCommandLine(Words arguments) {
       }
       line.action = CommandLine::Action::kImport;
       line.import_path = arguments[++i];
+    } else if (argument == "--export") {
+      if (i + 1 == arguments.size()) {
+        return absl::InvalidArgumentError(At("command line", "--export takes a file"));
+      }
+      line.action = CommandLine::Action::kExport;
+      line.export_path = arguments[++i];
     } else if (IsOption(argument)) {
       DirectiveWords words{argument.substr(2)};
       while (i + 1 < arguments.size() && !IsOption(arguments[i + 1])) {

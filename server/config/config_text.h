@@ -38,19 +38,20 @@ absl::Status ParseConfigText(std::string_view text, const std::string& file_name
 using DirectiveWords = std::vector<std::string>;
 
 struct CommandLine {
-  enum class Action { kServe, kImport, kCheckConfig, kPing, kHelp, kVersion };
+  enum class Action { kServe, kImport, kExport, kCheckConfig, kPing, kHelp, kVersion };
 
   Action action = Action::kServe;
   std::optional<std::string> config_path;  // "-" is standard input
   std::vector<DirectiveWords> directives;
   // How data of Redis is taken over; see MoveOptions.
   std::optional<std::string> import_path;
+  std::optional<std::string> export_path;
   bool skip_unknown = false;
   bool drop_field_ttl = false;
 };
 
 // Parses the arguments after the program's name: [conf] [--directive value …]…, --check-config,
-// --ping, --import PATH, --skip-unknown, --drop-field-ttl, --help, --version.
+// --ping, --import PATH, --export FILE, --skip-unknown, --drop-field-ttl, --help, --version.
 absl::StatusOr<CommandLine> ParseCommandLine(Words arguments);
 
 // Applies the directives of the command line, which come after those of the file. `--save`,

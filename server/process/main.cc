@@ -48,6 +48,7 @@ constexpr char kUsage[] =
     "       tallyd --check-config [conf] [--directive value ...]\n"
     "       tallyd --ping [conf] [--directive value ...]\n"
     "       tallyd --import FILE|DIR [conf] [--directive value ...]\n"
+    "       tallyd --export FILE [conf] [--directive value ...]\n"
     "       tallyd --check-aof DIR [--fix]\n"
     "       tallyd --backup DIR TO\n"
     "       tallyd --help | --version\n"
@@ -55,6 +56,7 @@ constexpr char kUsage[] =
     "conf is a file in redis.conf's syntax, or - for standard input. Directives on the\n"
     "command line come after those of the file:\n"
     "       tallyd conf/tallyd.conf --port 7777 --dir /var/lib/tallyd\n"
+    "--export writes the data of a server that is stopped as an RDB for Redis and Valkey.\n"
     "A redis.conf of Redis 7.0 or later may be given: it says what has no effect here.\n"
     "In Redis's own dir tallyd starts with Redis's data. What has no type here stops that:\n"
     "       --skip-unknown      leaves it out\n"
@@ -207,6 +209,23 @@ int Import(LoadedConfig& loaded, MoveOptions options) {
   return 0;
 }
 
+int Export(LoadedConfig& loaded, const std::string& export_path) {
+  const auto path = AbsolutePath(export_path);
+  if (!path.ok()) return Fail(TextOf(path.status()));
+  if (const absl::Status status = EnterDirectory(loaded.config); !status.ok()) {
+    return Fail(TextOf(status));
+  }
+  auto log = Logger::Open("", loaded.config.loglevel);
+  if (!log.ok()) return Fail(TextOf(log.status()));
+  auto supervisor = Supervisor::FromEnvironment(Supervision::kNo);
+  tally::server::Server server(loaded.config, **log, supervisor, loaded.path);
+  if (const absl::Status status = server.Export(*path); !status.ok()) {
+    return Fail(StrCat("the export failed: ", TextOf(status)));
+  }
+  (*log)->Notice("Exported ", loaded.config.dir, " to ", *path);
+  return 0;
+}
+
 int Serve(LoadedConfig& loaded, const MoveOptions& options) {
   Config& config = loaded.config;
   if (const absl::Status status = EnterDirectory(config); !status.ok()) {
@@ -258,5 +277,6 @@ int main(int argc, char** argv) {
   if (line->action == CommandLine::Action::kCheckConfig) return CheckConfig(*loaded);
   if (line->action == CommandLine::Action::kPing) return PingServer(loaded->config);
   if (line->action == CommandLine::Action::kImport) return Import(*loaded, MoveOptionsOf(*line));
+  if (line->action == CommandLine::Action::kExport) return Export(*loaded, *line->export_path);
   return Serve(*loaded, MoveOptionsOf(*line));
 }

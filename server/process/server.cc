@@ -8,6 +8,8 @@
 #include "server/acl/acl_file.h"
 #include "server/admin/families.h"
 #include "server/config/renamed_commands.h"
+#include "server/durability/rdb_export.h"
+#include "server/durability/redis_files.h"
 #include "server/net/descriptors.h"
 #include "server/web/routes.h"
 
@@ -81,6 +83,22 @@ absl::Status Server::Import(const MoveOptions& options) {
   absl::Status status = OpenFiles(options);
   while (status.ok() && state_.loading) status = persistence_.LoadSlice(kLoadMicros);
   return status.ok() ? persistence_.Close() : status;
+}
+
+absl::Status Server::Export(const std::string& path) {
+  const auto redis = FindRedisFiles(files_, config_);
+  if (!redis.ok()) return redis.status();
+  // A start would take them over, and an export changes nothing.
+  if (redis->has_value()) return absl::FailedPreconditionError("what is in dir is Redis's own");
+  // So that no log is begun.
+  config_.appendonly = false;
+  if (!files_.List(config_.appenddirname).ok()) {
+    return absl::NotFoundError(StrCat("dir has no data in ", config_.appenddirname));
+  }
+  absl::Status status = OpenFiles({});
+  while (status.ok() && state_.loading) status = persistence_.LoadSlice(kLoadMicros);
+  if (status.ok()) status = ExportRdb(engine_, state_.clock.now_ms(), files_, path);
+  return status;
 }
 
 absl::Status Server::Start(const MoveOptions& options) {

@@ -44,6 +44,8 @@ class Server : private Process {
   absl::Status Start(const MoveOptions& options = {});
   // Instead of Start and Run: takes over the data at options.import_path, and ends.
   absl::Status Import(const MoveOptions& options);
+  // Instead of Start and Run: loads the data, begins no log, writes it as an RDB, and ends.
+  absl::Status Export(const std::string& path);
   // Loads the data, answering LOADING meanwhile, and serves until SIGINT, SIGTERM or SHUTDOWN.
   // Returns the process's exit code.
   int Run();

@@ -150,7 +150,7 @@ Refusal EngineSink::Store() {
       StoreHash();
       break;
   }
-  if (keys.size() == keys_before_) return kKeyTwice;
+  if (keys.size() == keys_before_ && !options_.replace) return kKeyTwice;
   Mark();
   return {};
 }
@@ -217,7 +217,7 @@ Refusal EngineSink::ModuleNumber(uint64_t number) {
 Refusal EngineSink::StoreNative() {
   if (!native_.complete()) return "a value of tally.so ends early";
   native_.Store(keyspace(), head_->key, Deadline(), now_);
-  if (keyspace().size() == keys_before_) return kKeyTwice;
+  if (keyspace().size() == keys_before_ && !options_.replace) return kKeyTwice;
   Mark();
   return {};
 }

@@ -26,6 +26,8 @@ class EngineSink final : public RdbSink {
     bool keep_expired = false;
     // A hash whose fields have deadlines is taken without these; otherwise it is skipped.
     bool drop_field_deadlines = false;
+    // A key that is there already is replaced, when the new value is complete.
+    bool replace = false;
   };
 
   // All three must outlive the sink. What has no type here is noted in `skipped`.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace tally::rdb {
 
@@ -70,6 +71,10 @@ enum ModuleCode : uint8_t {
   kModuleDouble = 4,
   kModuleString = 5,
 };
+
+// The letters in the names of modules' types, in the order of their six bits.
+inline constexpr std::string_view kModuleLetters =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 // The containers of a node of kListQuicklist2.
 enum NodeCode : uint8_t { kNodePlain = 1, kNodePacked = 2 };

@@ -14,10 +14,6 @@ namespace {
 
 constexpr size_t kKeptFirst = size_t{1} << 16;
 
-// In the order of their six bits.
-constexpr std::string_view kModuleLetters =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
 // What is known of a type that is not read, for the message.
 std::string_view UnknownType(uint8_t code, Dialect dialect) {
   if (code == kModule) return ", which only release candidates of Redis wrote";

@@ -1,0 +1,158 @@
+// DUMP and RESTORE: a key's value as bytes that Redis and Valkey read and write. Only for servers:
+// where tally.so is hosted, Redis has these commands itself.
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "core/bytes/number.h"
+#include "core/bytes/str_cat.h"
+#include "core/engine/own_deadline.h"
+#include "server/admin/families.h"
+#include "server/command/command_context.h"
+#include "server/rdb/dump_payload.h"
+#include "server/rdb/engine_sink.h"
+#include "server/rdb/skipped_values.h"
+
+namespace tally::server {
+namespace {
+
+void Dump(CommandContext& context) {
+  const Keyspace::Entry entry = context.Find(context.args[1]);
+  if (!entry) return context.reply.Null();
+  context.reply.Bulk(rdb::DumpPayload(entry));
+}
+
+struct RestoreOptions {
+  bool replace = false;
+  bool is_instant = false;  // the ttl is the deadline itself
+  std::optional<int64_t> idle_seconds;
+  std::optional<int64_t> frequency;
+};
+
+bool ParseRestoreMark(CommandContext& context, size_t index, RestoreOptions& options) {
+  const bool is_idle = IsWord(context.args[index], "idletime");
+  const auto value = context.Int64Arg(index + 1);
+  if (!value) return false;
+  if (*value < 0 || (!is_idle && *value > UINT8_MAX)) {
+    context.reply.Error(is_idle ? "ERR Invalid IDLETIME value, must be >= 0"
+                                : "ERR Invalid FREQ value, must be >= 0 and <= 255");
+    return false;
+  }
+  (is_idle ? options.idle_seconds : options.frequency) = value;
+  return true;
+}
+
+bool ParseRestoreOptions(CommandContext& context, RestoreOptions& options) {
+  for (size_t i = 4; i < context.args.size(); ++i) {
+    const std::string_view word = context.args[i];
+    const bool has_mark = options.idle_seconds || options.frequency;
+    const bool is_mark = IsWord(word, "idletime") || IsWord(word, "freq");
+    const bool is_second =
+        IsWord(word, "idletime") ? options.frequency.has_value() : options.idle_seconds.has_value();
+    if (IsWord(word, "replace")) {
+      options.replace = true;
+    } else if (IsWord(word, "absttl")) {
+      options.is_instant = true;
+    } else if (is_mark && i + 1 < context.args.size() && !(has_mark && is_second)) {
+      if (!ParseRestoreMark(context, i++, options)) return false;
+    } else {
+      context.reply.Error(kSyntaxError);
+      return false;
+    }
+  }
+  return true;
+}
+
+std::optional<int64_t> RestoredDeadline(CommandContext& context, bool is_instant) {
+  const auto ttl = context.Int64Arg(2);
+  if (!ttl) return std::nullopt;
+  if (*ttl < 0) {
+    context.reply.Error("ERR Invalid TTL value, must be >= 0");
+    return std::nullopt;
+  }
+  if (*ttl == 0) return kNoDeadline;
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() - 1;
+  if (is_instant) return std::min(*ttl, kMost);
+  if (*ttl <= kMost - context.now) return context.now + *ttl;
+  context.reply.Error("ERR invalid expire time in 'restore' command");
+  return std::nullopt;
+}
+
+// Returns false after an error reply; then nothing has changed.
+bool StoreRestored(CommandContext& context, const rdb::KeyHead& head) {
+  const std::string_view payload = context.args[3];
+  rdb::SkippedValues skipped;
+  rdb::EngineSink sink(context.engine(), context.host.limits, skipped,
+                       {.keep_expired = true, .replace = true});
+  sink.set_now(context.now);
+  sink.Database(context.database);
+  std::string why;
+  if (const absl::Status status = rdb::RestorePayload(payload, head, sink); !status.ok()) {
+    why = std::string(status.message());
+  }
+  skipped.ForEachLine([&](std::string_view line) {
+    why = StrCat("there is no type here for a ", line.substr(0, line.find(':')));
+  });
+  if (why.empty()) return true;
+  context.reply.Error(StrCat("ERR Bad data format: ", why));
+  return false;
+}
+
+void LogRestored(CommandContext& context, std::string_view key, int64_t deadline) {
+  const Int64Text instant(deadline == kNoDeadline ? 0 : deadline);
+  context.LogInstead({"RESTORE", key, instant.view(), context.args[3], "REPLACE", "ABSTTL"});
+}
+
+void Restore(CommandContext& context) {
+  const std::string_view key = context.args[1];
+  RestoreOptions options;
+  if (!ParseRestoreOptions(context, options)) return;
+  const bool existed = static_cast<bool>(context.FindForWrite(key));
+  if (existed && !options.replace) {
+    return context.reply.Error("BUSYKEY Target key name already exists.");
+  }
+  const auto deadline = RestoredDeadline(context, options.is_instant);
+  if (!deadline) return;
+  if (!rdb::IsPayload(context.args[3])) {
+    return context.reply.Error("ERR DUMP payload version or checksum are wrong");
+  }
+  rdb::KeyHead head;
+  head.key = key;
+  head.database = context.database;
+  head.deadline = *deadline;
+  if (options.idle_seconds) head.idle_seconds = static_cast<uint64_t>(*options.idle_seconds);
+  if (options.frequency) head.frequency = static_cast<uint8_t>(*options.frequency);
+  if (!StoreRestored(context, head)) return;
+  Keyspace& keyspace = context.keyspace();
+  Keyspace::Entry entry = keyspace.Peek(key);
+  const int64_t own = *deadline == kNoDeadline ? OwnDeadline(entry) : kNoDeadline;
+  if (own != kNoDeadline) entry = keyspace.SetDeadline(entry, own);
+  context.reply.Ok();
+  // A log that is replayed removes by itself what was removed.
+  if (entry.expired(context.now) && !context.replaying) {
+    if (!existed) {
+      keyspace.Erase(entry);
+      return context.LogNothing();
+    }
+    context.LogInstead({"DEL", key});
+    return context.Remove(entry);
+  }
+  LogRestored(context, key, entry.deadline());
+  context.Changed(kEventGeneric, "restore", key);
+}
+
+constexpr Command kSerializationCommands[] = {
+    {"dump", Dump, 2, kReadOnly, OneKey(kReadsKey),
+     "Returns a serialized form of the value of a key, as Redis 7 writes it.", "2.6.0", "key#0"},
+    {"restore", Restore, -4, kWrite | kDenyOom | kDangerous, OneKey(kOverwritesKey),
+     "Creates a key from the serialized form of a value.", "2.6.0",
+     "key#0 ttl:int serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds:int] "
+     "[FREQ frequency:int]"},
+};
+
+}  // namespace
+
+std::span<const Command> SerializationCommands() { return kSerializationCommands; }
+
+}  // namespace tally::server
