@@ -123,7 +123,7 @@ void Holds::ForEachByDeadline(absl::FunctionRef<bool(const HoldRecord& record)> 
       table_.ForEach(*segment, [&](const RecordTable::Record& record) {
         waiting.emplace(UntilOf(record.payload()), record.payload());
       });
-      segment = due_.Next(place);
+      segment = due_.Next(position);
       continue;
     }
     const HoldRecord record = Decoded(waiting.top().second);
