@@ -83,8 +83,11 @@ LimitShown PeriodOf(const LimitCounter& counter, LimitShown shown, int64_t e) {
 
 // All that is held, and what CONCURRENT limits of it.
 std::vector<LimitShown> HeldOf(const Holds& holds) {
-  LimitShown all{.algorithm = Algorithm::kHolds, .unit = "held"};
-  LimitShown concurrent{.algorithm = Algorithm::kConcurrent, .unit = "held"};
+  LimitShown all;
+  all.algorithm = Algorithm::kHolds;
+  all.unit = "held";
+  LimitShown concurrent = all;
+  concurrent.algorithm = Algorithm::kConcurrent;
   LimitShown shadow = concurrent;
   shadow.key.shadow = true;
   const auto add = [](LimitShown& shown, const HoldRecord& hold) {

@@ -155,19 +155,19 @@ absl::Status ValueQueue::SaveSome() {
 absl::Status ValueQueue::BeforeChange(void* value, ByteRange bytes) {
   const auto named = by_value_.find(value);
   if (named == by_value_.end()) return absl::OkStatus();
-  PendingValue& value = *named->second;
-  if (value.progress == Progress::kSnapshot) return snapshot_status_;
-  const bool is_small = CostOf(value.head.type, value) <= kSmallCost;
+  PendingValue& pending = *named->second;
+  if (pending.progress == Progress::kSnapshot) return snapshot_status_;
+  const bool is_small = CostOf(pending.head.type, value) <= kSmallCost;
   if (is_small) return SaveRest(named->second);
-  if (value.head.type == Type::kString) {
-    TextOf(value).BeforeChange(bytes);
+  if (pending.head.type == Type::kString) {
+    TextOf(pending).BeforeChange(bytes);
     return absl::OkStatus();
   }
-  if (value.progress == Progress::kWaiting && BeginSnapshot(value)) return snapshot_status_;
-  const ValueOperations& operations = OperationsFor(value);
+  if (pending.progress == Progress::kWaiting && BeginSnapshot(pending)) return snapshot_status_;
+  const ValueOperations& operations = OperationsFor(pending);
   if (operations.memory_bytes(value) > kCopiedBytes) return SaveRest(named->second);
-  value.value = operations.clone(value);
-  value.is_owned = true;
+  pending.value = operations.clone(value);
+  pending.is_owned = true;
   by_value_.erase(named);
   return absl::OkStatus();
 }

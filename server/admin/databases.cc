@@ -74,7 +74,7 @@ void SwapDb(ServerContext& context, const DatabaseParts& server) {
 }
 
 void Time(ServerContext& context, const DatabaseParts& server) {
-  const int64_t us = server.clock.now_us();
+  const int64_t us = server.clock.ReadMicros();
   context.reply.Array(2);
   context.reply.BulkInteger(us / 1'000'000);
   context.reply.BulkInteger(us % 1'000'000);

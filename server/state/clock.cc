@@ -49,6 +49,8 @@ void Clock::Tick() {
   compared_boot_us_ = boot_us;
 }
 
+int64_t Clock::ReadMicros() const { return real_ ? WallMicros() : now_us_; }
+
 void Clock::Compare(int64_t us, int64_t passed_us) {
   const int64_t old_lag_us = lag_us_;
   lag_left_us_ -= std::clamp<int64_t>(passed_us, 0, lag_left_us_);

@@ -23,7 +23,7 @@ struct Counted {
   void Add(const std::string& name, int64_t at_ms = 0) {
     ++exact[name];
     ++total;
-    sketch.Add(XXH3_64bits(name.data(), name.size()), at_ms, [&](MisraGries::Item& item) {
+    sketch.Add(XXH3_64bits(name.data(), name.size()), at_ms, [&](MisraGries::Counter& item) {
       item.key.Set(name);
       ++written;
     });
@@ -35,7 +35,7 @@ struct Counted {
   }
   void RequirePromises() const {
     Exact held;
-    sketch.ForEach([&](const MisraGries::Item& item) {
+    sketch.ForEach([&](const MisraGries::Counter& item) {
       REQUIRE(item.count > 0);
       REQUIRE(held.emplace(item.key.view(), item.count).second);
     });
@@ -65,7 +65,7 @@ TEST_CASE("names of which there are fewer than places are counted exactly") {
   CHECK(counted.sketch.bound() == 0);
   CHECK(counted.written == 800);
   size_t held = 0;
-  counted.sketch.ForEach([&](const MisraGries::Item& item) {
+  counted.sketch.ForEach([&](const MisraGries::Counter& item) {
     ++held;
     REQUIRE(item.count == 3);
     REQUIRE(item.last_ms == 3);
@@ -77,7 +77,7 @@ TEST_CASE("a name that comes again after Clear is not written again, and counts 
   Counted counted(1);
   for (int i = 0; i < 5; ++i) counted.Add("ann");
   counted.Clear();
-  counted.sketch.ForEach([](const MisraGries::Item&) { FAIL("something is held"); });
+  counted.sketch.ForEach([](const MisraGries::Counter&) { FAIL("something is held"); });
   counted.Add("ann");
   CHECK(counted.written == 1);
   counted.RequirePromises();

@@ -26,7 +26,7 @@ std::string NameOf(size_t rank) { return "user:" + std::to_string(rank); }
 uint64_t Hash(const std::string& name) { return HashOf({.key = name}, 7); }
 
 void Add(SpaceSaving& sketch, const std::string& name, uint64_t weight = 1, int64_t at_ms = 0) {
-  sketch.Add(SpaceSaving::ItemOf(Hash(name), {.key = name}, weight, at_ms));
+  sketch.Add(SpaceSaving::CounterOf(Hash(name), {.key = name}, weight, at_ms));
 }
 
 const SpaceSaving::Counter* Find(const SpaceSaving& sketch, const std::string& name) {
@@ -94,7 +94,7 @@ TEST_CASE("labels, kinds and what lies beyond the bytes that are kept tell names
                               {.key = one, .label = "p"},
                               {.key = one, .label = "p", .kind = 1}};
   for (const SketchName& name : names) {
-    sketch.Add(SpaceSaving::ItemOf(HashOf(name, 1), name, 1, 0));
+    sketch.Add(SpaceSaving::CounterOf(HashOf(name, 1), name, 1, 0));
   }
   REQUIRE(sketch.items().size() == 4);
   for (const SpaceSaving::Counter& item : sketch.items()) {
@@ -143,7 +143,7 @@ TEST_CASE("a window covers its step and the five before, and nothing else") {
   constexpr int64_t kBegin = 1'795'230'400'000 - 1'795'230'400'000 % 10'000;
   WindowTop window(60'000, 4);
   const auto add = [&](const std::string& name, int64_t at) {
-    window.Add(SpaceSaving::ItemOf(Hash(name), {.key = name}, 1, at), at);
+    window.Add(SpaceSaving::CounterOf(Hash(name), {.key = name}, 1, at), at);
   };
   add("a", kBegin);
   add("a", kBegin + 9'999);
@@ -159,7 +159,7 @@ TEST_CASE("a window covers its step and the five before, and nothing else") {
   CHECK(window.Top(kBegin + 60'000).size() == 2);
   CHECK(window.Top(kBegin).empty());
   // What comes too late is left out, and displaces nothing.
-  window.Add(SpaceSaving::ItemOf(Hash("late"), {.key = "late"}, 1, kBegin), kBegin + 60'000);
+  window.Add(SpaceSaving::CounterOf(Hash("late"), {.key = "late"}, 1, kBegin), kBegin + 60'000);
   CHECK(window.Top(kBegin + 60'000).size() == 2);
   window.Clear();
   CHECK(window.Top(kBegin + 60'000).empty());
@@ -176,7 +176,7 @@ TEST_CASE("a window agrees with exact counts of the same steps, within the error
     now += static_cast<int64_t>(random.Below(40));
     const std::string name = NameOf(zipf.Next(random));
     ++by_step[now / kStep][name];
-    window.Add(SpaceSaving::ItemOf(Hash(name), {.key = name}, 1, now), now);
+    window.Add(SpaceSaving::CounterOf(Hash(name), {.key = name}, 1, now), now);
     if (i % 20'000 != 0) continue;
     Exact exact;
     uint64_t total = 0;

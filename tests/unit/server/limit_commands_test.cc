@@ -398,6 +398,7 @@ TEST_CASE("policies stand for their rules") {
   h.Effects();
   CHECK(h.Run("POLICY.SET x POLICY abc") ==
         "-ERR rule must be FIXED, CALENDAR, SLIDING, ROLLING, BUCKET, BASE, LOCKOUT, CONCURRENT, "
+        "HOLDS, "
         "ALLOW or DENY in a "
         "policy, not 'POLICY'");
   CHECK(h.Run("POLICY.SET x FIXED 2") == "-ERR FIXED needs: limit period");
