@@ -17,10 +17,10 @@ class BlockedTimeouts {
 
   // Called at the end of each turn.
   void Schedule();
-
- private:
+  // Called when the timer expires: ends the waits that are due, at most a thousand of them.
   void Expire();
 
+ private:
   Timer timer_;
   Services& server_;
   Dispatcher& dispatcher_;

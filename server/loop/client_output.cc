@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "server/loop/turn_budget.h"
-#include "server/state/clock.h"
 
 namespace tally::server {
 namespace {
@@ -46,12 +45,12 @@ void ClientOutput::Flush() {
 // send.
 void ClientOutput::FlushLarge() {
   const size_t share = std::max(kSentBytes / large_.size(), kLeastSentBytes);
-  const int64_t end_us = Clock::MonotonicMicros() + TurnBudget::kMicros;
+  const int64_t end_us = now_us_() + TurnBudget::kMicros;
   const uint64_t sent_before = stats_.net_output_bytes;
   std::vector<Client*> unfinished;
   size_t next = 0;
   while (next < large_.size() && stats_.net_output_bytes - sent_before < kSentBytes &&
-         Clock::MonotonicMicros() < end_us) {
+         now_us_() < end_us) {
     Client* const client = large_[next++];
     if (client->transport->FlushOutput(share)) unfinished.push_back(client);
   }

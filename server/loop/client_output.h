@@ -3,16 +3,21 @@
 // much output leave time for the others.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "server/state/client_table.h"
+#include "server/state/clock.h"
 #include "server/state/stats.h"
 
 namespace tally::server {
 
 class ClientOutput {
  public:
-  ClientOutput(ClientTable& clients, const Stats& stats) : clients_(clients), stats_(stats) {}
+  // `now_us` is asked only if there is long output.
+  ClientOutput(ClientTable& clients, const Stats& stats,
+               int64_t (*now_us)() = Clock::MonotonicMicros)
+      : clients_(clients), stats_(stats), now_us_(now_us) {}
 
   // Sends the output of all clients that are marked in the table. A client that has more to send is
   // marked again.
@@ -26,6 +31,7 @@ class ClientOutput {
 
   ClientTable& clients_;
   const Stats& stats_;
+  int64_t (*const now_us_)();
   std::vector<Client*> large_;  // clients of this flush that have much output
 };
 

@@ -10,7 +10,6 @@
 
 #include "core/engine/engine.h"
 #include "server/state/clock.h"
-#include "server/state/cycle_clock.h"
 #include "server/state/pause.h"
 
 namespace tally::server {
@@ -32,8 +31,11 @@ TurnShare ShareAmong(size_t clients) {
 
 }  // namespace
 
-TurnQueue::TurnQueue(Services& server, const Dispatcher& dispatcher)
-    : server_(server), dispatcher_(dispatcher), read_buffer_(kReadTogether * kReadStride) {}
+TurnQueue::TurnQueue(Services& server, const Dispatcher& dispatcher, int64_t (*now_us)())
+    : server_(server),
+      dispatcher_(dispatcher),
+      now_us_(now_us),
+      read_buffer_(kReadTogether * kReadStride) {}
 
 void TurnQueue::Enqueue(std::shared_ptr<Connection> connection) {
   queue_.push_back(std::move(connection));
@@ -82,7 +84,7 @@ void TurnQueue::SortIntoLanes() {
 // While a busy script runs, this is called again from inside the script's own Run, and serves the
 // rest of the turn.
 void TurnQueue::ServeLanes() {
-  budget_.Begin(CycleMicros());
+  budget_.Begin(now_us_());
   const size_t count = light_.connections.size() + heavy_.connections.size();
   const TurnShare share = ShareAmong(std::max<size_t>(count, 1));
   ServeLane(light_, kReadTogether, share);
@@ -94,7 +96,7 @@ void TurnQueue::ServeLane(Lane& lane, size_t together, const TurnShare& share) {
   while (lane.run < lane.connections.size() && !(served && budget_.used_up())) {
     if (lane.run == lane.read) {
       // What the group before cost is known only now if it ran no command.
-      if (served) budget_.Spend(0, CycleMicros());
+      if (served) budget_.Spend(0, now_us_());
       ReadGroup(lane, together);
     }
     const std::shared_ptr<Connection> connection = std::move(lane.connections[lane.run++]);

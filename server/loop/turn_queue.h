@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -12,13 +13,15 @@
 #include "server/dispatch/services.h"
 #include "server/loop/turn_budget.h"
 #include "server/net/connection.h"
+#include "server/state/cycle_clock.h"
 
 namespace tally::server {
 
 class TurnQueue final : public ConnectionQueue {
  public:
-  // `dispatcher` runs the commands: the queue asks it when the last one ended.
-  TurnQueue(Services& server, const Dispatcher& dispatcher);
+  // `dispatcher` runs the commands: the queue asks it when the last one ended. `now_us` is asked
+  // at the begin of a turn and between groups of connections.
+  TurnQueue(Services& server, const Dispatcher& dispatcher, int64_t (*now_us)() = CycleMicros);
 
   void Enqueue(std::shared_ptr<Connection> connection) override;
   // Whether a waiting connection may run now.
@@ -61,6 +64,7 @@ class TurnQueue final : public ConnectionQueue {
 
   Services& server_;
   const Dispatcher& dispatcher_;
+  int64_t (*const now_us_)();
   std::vector<std::shared_ptr<Connection>> queue_;
   // The connections of this turn. Those that took much in their last Run, and those whose peers
   // have hung up, come after all others: thousands may hang up at once.

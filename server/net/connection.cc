@@ -118,14 +118,14 @@ void Connection::LimitOutput() {
   const OutputBufferLimit& limit = OutputLimitOf(server_.config, client());
   const ByteBlocks& output = client().output;
   const auto waiting = static_cast<int64_t>(output.size());
-  const int64_t now = server_.clock.now_ms();
+  bool too_long = false;
   if (limit.soft == 0 || waiting <= limit.soft) {
     over_soft_limit_since_ms_ = 0;
-  } else if (over_soft_limit_since_ms_ == 0) {
-    over_soft_limit_since_ms_ = now;
+  } else {
+    const int64_t now_ms = server_.clock.steady_ms();
+    if (over_soft_limit_since_ms_ == 0) over_soft_limit_since_ms_ = now_ms;
+    too_long = (now_ms - over_soft_limit_since_ms_) / 1000 > limit.soft_seconds;
   }
-  const bool too_long = over_soft_limit_since_ms_ != 0 &&
-                        (now - over_soft_limit_since_ms_) / 1000 > limit.soft_seconds;
   const bool too_much = output.overflowed() || (limit.hard != 0 && waiting > limit.hard);
   if (!too_long && !too_much) return;
   ++server_.stats.client_output_limit_disconnections;

@@ -97,7 +97,7 @@ class Connection final : public Transport,
   Services& server_;
   const std::unique_ptr<Conversation> conversation_;
   Client& client_;                        // owned by the conversation
-  int64_t over_soft_limit_since_ms_ = 0;  // unix ms; 0: not over it
+  int64_t over_soft_limit_since_ms_ = 0;  // steady ms; 0: not over it
 };
 
 }  // namespace tally::server
