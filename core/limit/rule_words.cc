@@ -163,7 +163,7 @@ bool NoRule(const WordReader& in, size_t index, std::string_view those) {
 }
 
 // The options of a rule, each of which is a word and its value.
-enum class Option : uint8_t { kTz, kWeekStart, kStarts, kFrom, kGrow, kMax };
+enum class Option : uint8_t { kTz, kWeekStart, kStarts, kFrom, kGrow, kLongest };
 
 struct OptionForm {
   std::string_view word;
@@ -179,7 +179,7 @@ constexpr OptionForm kOptions[] = {
     {"starts", Option::kStarts, Algorithm::kBase},
     {"from", Option::kFrom, Algorithm::kFixed},
     {"grow", Option::kGrow, Algorithm::kLockout},
-    {"max", Option::kMax, Algorithm::kLockout},
+    {"max", Option::kLongest, Algorithm::kLockout},
 };
 
 // Which options of a rule were given, each at most once.
@@ -194,7 +194,7 @@ class GivenOptions {
   }
   // Sets the error if an option lacks another one that it needs.
   bool Check(const WordReader& in) const {
-    if (Has(Option::kGrow) == Has(Option::kMax)) return true;
+    if (Has(Option::kGrow) == Has(Option::kLongest)) return true;
     return in.Fail(Has(Option::kGrow) ? "GROW needs: MAX most" : "MAX needs: GROW factor");
   }
 

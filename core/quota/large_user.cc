@@ -47,12 +47,12 @@ uint32_t LargeUser::HashOf(const QuotaId& order) {
   return static_cast<uint32_t>(absl::HashOf(order));
 }
 
-void LargeUser::SetChunk(uint32_t chunk, std::span<const PurchaseLine> lines) {
+void LargeUser::SetChunk(uint32_t chunk, std::span<const PurchaseLine> kept) {
   constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
   int64_t ts_ms = kNone;
   int64_t hold_end_ms = kNone;
   bool any_held = false;
-  for (const PurchaseLine& line : lines) {
+  for (const PurchaseLine& line : kept) {
     ts_ms = std::min(ts_ms, line.ts_ms);
     if (!line.is_held()) continue;
     any_held = true;

@@ -247,4 +247,10 @@ absl::StatusOr<std::string> ReadSmallFile(FileSystem& files, const std::string& 
   return content;
 }
 
+std::string FolderOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
 }  // namespace tally::server

@@ -27,12 +27,6 @@ absl::Status WriteAndSync(const Engine& engine, int64_t now, FileSystem& files,
   return status.ok() ? (*file)->Sync() : status;
 }
 
-std::string FolderOf(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 }  // namespace
 
 absl::Status ExportRdb(const Engine& engine, int64_t now, FileSystem& files,

@@ -15,11 +15,6 @@ constexpr std::string_view kAside = ".from-redis";
 
 bool IsThere(FileSystem& files, const std::string& path) { return files.OpenForRead(path).ok(); }
 
-std::string FolderOf(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-}
-
 // Whether the folder has files of the form that our own have.
 bool HasDataFiles(FileSystem& files, const std::string& folder) {
   const auto names = files.List(folder);
