@@ -147,8 +147,8 @@ constexpr Command kSerializationCommands[] = {
      "Returns a serialized form of the value of a key, as Redis 7 writes it.", "2.6.0", "key#0"},
     {"restore", Restore, -4, kWrite | kDenyOom | kDangerous, OneKey(kOverwritesKey),
      "Creates a key from the serialized form of a value.", "2.6.0",
-     "key#0 ttl:int serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds:int] "
-     "[FREQ frequency:int]"},
+     "key#0 ttl:int serialized-value [REPLACE@3.0.0] [ABSTTL@5.0.0] [IDLETIME seconds:int@5.0.0] "
+     "[FREQ frequency:int@5.0.0]"},
 };
 
 }  // namespace

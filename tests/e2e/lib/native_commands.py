@@ -188,7 +188,7 @@ class NativeCommands:
             for _ in range(self.random.randrange(1, 4)):
                 words += [self.sku(), self.action(), self.pick(1, 1, 2, 10)]
             words += self.at() + (["ONCE"] if self.random.random() < 0.2 else [])
-            return words + (["HOLD", self.duration()] if self.holds and self.random.random() < 0.3 else [])
+            return words + (["HOLD", self.pick("1m", "10m", "2h", "24h", "7d")] if self.holds and self.random.random() < 0.3 else [])
         if choice < 0.6:
             return ["QUOTA.CONFIRM", book, user, self.pick(self.orders, f"order{self.orders}", self.random.randrange(20))]
         if choice < 0.65:
