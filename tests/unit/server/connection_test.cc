@@ -157,7 +157,8 @@ TEST_CASE("connection: what could not be logged is not acknowledged, and others 
   FakePeer& reads = loop.Resp();
   writes.Send("INCR k\r\n");
   reads.Send("PING\r\n");
-  loop.queue.Serve();
+  // On a slow machine the second waits for another turn.
+  for (int i = 0; i < 3; ++i) loop.queue.Serve();
   loop.output.DropUnlogged();
   loop.output.Flush();
   CHECK(writes.far.Received().empty());
