@@ -21,7 +21,7 @@ struct Tracking {
   bool caching_given = false;    // CLIENT CACHING: the next command is an exception to the mode
   bool redirect_broken = false;  // a message was due when the client of `redirect` was gone
   uint64_t redirect = 0;         // the client that gets the messages; 0: this one
-  absl::btree_set<std::string> prefixes;  // of kBroadcast
+  absl::btree_set<std::string> prefixes = {};  // of kBroadcast
 };
 
 }  // namespace tally::server
