@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/limit/agreed_rules.h"
 #include "core/limit/hold_wait.h"
 #include "core/limit/holds.h"
 #include "core/limit/late_hits.h"
 #include "core/limit/limit_math.h"
+#include "core/limit/shared_counter_rules.h"
 
 namespace tally {
 namespace {

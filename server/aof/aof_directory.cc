@@ -12,13 +12,6 @@ namespace {
 constexpr size_t kMaxManifestBytes = size_t{1} << 20;
 constexpr std::string_view kTemporary = "temp-";
 
-std::string ParentOf(const std::string& directory) {
-  const size_t slash = directory.find_last_not_of('/');
-  const size_t end = directory.rfind('/', slash);
-  if (end == std::string::npos) return ".";
-  return end == 0 ? "/" : directory.substr(0, end);
-}
-
 }  // namespace
 
 AofDirectory::AofDirectory(FileSystem& files, std::string directory, std::string base_name)
@@ -48,7 +41,7 @@ absl::StatusOr<std::unique_ptr<AofDirectory>> AofDirectory::Open(FileSystem& fil
                                                                  const std::string& directory,
                                                                  const std::string& base_name) {
   absl::Status status = files.CreateDirectory(directory);
-  if (status.ok()) status = files.SyncDirectory(ParentOf(directory));
+  if (status.ok()) status = files.SyncDirectory(FolderOf(directory));
   if (!status.ok()) return status;
   std::unique_ptr<AofDirectory> opened(new AofDirectory(files, directory, base_name));
   auto lock = Lock(files, directory, base_name);
@@ -142,7 +135,7 @@ absl::Status AofDirectory::MoveTo(const std::string& directory) {
   absl::Status status = files_.Rename(directory_, directory);
   if (!status.ok()) return status;
   directory_ = directory;
-  return files_.SyncDirectory(ParentOf(directory));
+  return files_.SyncDirectory(FolderOf(directory));
 }
 
 absl::StatusOr<AofDirectory::NewLog> AofDirectory::CreateLog() {

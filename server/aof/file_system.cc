@@ -248,9 +248,10 @@ absl::StatusOr<std::string> ReadSmallFile(FileSystem& files, const std::string& 
 }
 
 std::string FolderOf(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
+  const size_t last = path.find_last_not_of('/');
+  const size_t end = path.rfind('/', last);
+  if (end == std::string::npos) return ".";
+  return end == 0 ? "/" : path.substr(0, end);
 }
 
 }  // namespace tally::server

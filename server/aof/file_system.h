@@ -95,7 +95,7 @@ absl::Status WriteAgain(File& file, uint64_t from, uint64_t to);
 // Returns the whole content of a small file. OutOfRange if it is longer than `limit` bytes.
 absl::StatusOr<std::string> ReadSmallFile(FileSystem& files, const std::string& path, size_t limit);
 
-// The folder that a file is in: "." for a name alone.
+// The folder that a file or a folder is in: "." for a name alone.
 std::string FolderOf(const std::string& path);
 
 }  // namespace tally::server

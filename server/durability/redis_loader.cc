@@ -125,8 +125,8 @@ absl::StatusOr<bool> RedisLoader::StepLog() {
     return false;
   }
   if (absl::Status status = replay_.Take(log_->args()); !status.ok()) {
-    return absl::DataLossError(
-        StrCat(input().file->path(), " offset ", begin, ": ", std::string(status.message())));
+    return absl::Status(status.code(), StrCat(input().file->path(), " offset ", begin, ": ",
+                                              std::string(status.message())));
   }
   if (!replay_.in_transaction()) whole_end_ = log_->offset();
   return true;

@@ -40,12 +40,13 @@ absl::Status RedisReplay::Take(Args args) {
     if (!in_transaction_) return absl::DataLossError("the end of a transaction without its begin");
     in_transaction_ = false;
     for (const std::vector<std::string>& words : std::exchange(queued_, {})) {
-      Run(std::vector<std::string_view>(words.begin(), words.end()));
+      absl::Status status = Run(std::vector<std::string_view>(words.begin(), words.end()));
+      if (!status.ok()) return status;
     }
   } else if (in_transaction_) {
     queued_.emplace_back(args.begin(), args.end());
   } else {
-    Run(args);
+    return Run(args);
   }
   return absl::OkStatus();
 }
@@ -63,7 +64,7 @@ void RedisReplay::NoteUnknown(Args args) {
 
 // HSETEX key [condition] [deadline] FIELDS count field value ...; only what had an effect is
 // logged.
-void RedisReplay::RunHSetEx(Args args) {
+absl::Status RedisReplay::RunHSetEx(Args args) {
   size_t fields = 2;
   bool sets_deadline = false;
   for (; fields < args.size() && !IsWord(args[fields], "fields"); ++fields) {
@@ -71,32 +72,43 @@ void RedisReplay::RunHSetEx(Args args) {
                      IsWord(args[fields], "exat") || IsWord(args[fields], "pxat");
   }
   if (fields + 2 > args.size() || (sets_deadline && !drop_field_deadlines_)) {
-    return NoteUnknown(args);
+    NoteUnknown(args);
+    return absl::OkStatus();
   }
   std::vector<std::string_view> words = {"hset", args[1]};
   words.insert(words.end(), args.begin() + static_cast<ptrdiff_t>(fields) + 2, args.end());
-  Run(words);
+  return Run(words);
 }
 
-void RedisReplay::Run(Args args) {
+absl::Status RedisReplay::Run(Args args) {
   // A log has the names that clients use.
   const CommandEntry* item = commands_.Resolve(args);
   if (item == nullptr) item = commands_.FindFullName(args[0]);
   const bool known = item != nullptr && item->command->handler != nullptr;
   if (!known && SetsFieldDeadlines(args[0])) {
     if (!drop_field_deadlines_) NoteUnknown(args);
-    return;
+    return absl::OkStatus();
   }
   if (!known && IsWord(args[0], "hsetex")) return RunHSetEx(args);
   // A log holds what has changed something, and which database it was in.
   const bool belongs = known && ((item->command->flags & kWrite) != 0 ||
                                  item->full_name == "select" || item->full_name == "policy.set");
-  if (!belongs || !ArityFits(*item->command, args.size())) return NoteUnknown(args);
+  if (!belongs || !ArityFits(*item->command, args.size())) {
+    NoteUnknown(args);
+    return absl::OkStatus();
+  }
   client_.output.Clear();
   runner_.Replay(client_, *item, args);
-  if (!IsError(client_.output, 0)) return;
-  skipped_.Add(StrCat("command ", item->full_name, ", which fails here: ", client_.output.Joined()),
-               client_.database, args.size() > 1 ? args[1] : std::string_view());
+  if (!IsError(client_.output, 0)) return absl::OkStatus();
+  const std::string reply = client_.output.Joined();
+  const std::string error = reply.substr(1, reply.find('\r') - 1);
+  if (item->full_name == "select") {
+    return absl::FailedPreconditionError(
+        StrCat("database ", args[1], " of Redis is not here (see databases): ", error));
+  }
+  skipped_.Add(StrCat("command ", item->full_name, ", which fails here: ", error), client_.database,
+               args.size() > 1 ? args[1] : std::string_view());
+  return absl::OkStatus();
 }
 
 }  // namespace tally::server

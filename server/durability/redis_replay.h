@@ -21,6 +21,8 @@ class RedisReplay {
   RedisReplay(const CommandTable& commands, CommandRunner& runner, rdb::SkippedValues& skipped,
               bool drop_field_deadlines);
 
+  // DataLoss for transactions that do not fit, and FailedPrecondition for a database that is not
+  // here: what follows would go into another one.
   absl::Status Take(Args args);
   // Whether a transaction is not complete. Its commands have not run.
   bool in_transaction() const { return in_transaction_; }
@@ -30,9 +32,9 @@ class RedisReplay {
   void SelectFirst() { client_.database = 0; }
 
  private:
-  void Run(Args args);
+  absl::Status Run(Args args);
   // HSETEX sets fields as HSET does. Valkey logs HINCRBYFLOAT as one that sets no deadline.
-  void RunHSetEx(Args args);
+  absl::Status RunHSetEx(Args args);
   void NoteUnknown(Args args);
 
   const CommandTable& commands_;

@@ -1,5 +1,6 @@
 // The main program: reads the command line, prepares the process for the server, and cleans up
 // after it.
+#include <absl/functional/function_ref.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -40,6 +41,7 @@ using tally::server::Config;
 using tally::server::LoadedConfig;
 using tally::server::Logger;
 using tally::server::MoveOptions;
+using tally::server::Server;
 using tally::server::Supervision;
 using tally::server::Supervisor;
 
@@ -183,47 +185,38 @@ MoveOptions MoveOptionsOf(const CommandLine& line) {
   return {line.skip_unknown, line.drop_field_ttl, line.import_path.value_or("")};
 }
 
-// The path is relative to where the command was given, not to `dir`.
-absl::StatusOr<std::string> AbsolutePath(const std::string& path) {
+// Lets a server without clients do its `work` with a file, and end. The path is relative to where
+// the command was given, not to `dir`.
+int MoveData(LoadedConfig& loaded, std::string_view work, const std::string& path,
+             absl::FunctionRef<absl::Status(Server&, const std::string& path)> move) {
   std::error_code error;
-  std::string absolute = std::filesystem::absolute(path, error).string();
-  if (error) return absl::UnavailableError(StrCat("cannot find ", path, ": ", error.message()));
-  return absolute;
+  const std::string absolute = std::filesystem::absolute(path, error).string();
+  if (error) return Fail(StrCat("cannot find ", path, ": ", error.message()));
+  if (const absl::Status status = EnterDirectory(loaded.config); !status.ok()) {
+    return Fail(TextOf(status));
+  }
+  auto log = Logger::Open("", loaded.config.loglevel);
+  if (!log.ok()) return Fail(TextOf(log.status()));
+  auto supervisor = Supervisor::FromEnvironment(Supervision::kNo);
+  Server server(loaded.config, **log, supervisor, loaded.path);
+  if (const absl::Status status = move(server, absolute); !status.ok()) {
+    return Fail(StrCat("the ", work, " failed: ", TextOf(status)));
+  }
+  (*log)->Notice("The ", work, " is done: ", absolute, ", dir ", loaded.config.dir);
+  return 0;
 }
 
 int Import(LoadedConfig& loaded, MoveOptions options) {
-  const auto path = AbsolutePath(options.import_path);
-  if (!path.ok()) return Fail(TextOf(path.status()));
-  options.import_path = *path;
-  if (const absl::Status status = EnterDirectory(loaded.config); !status.ok()) {
-    return Fail(TextOf(status));
-  }
-  auto log = Logger::Open("", loaded.config.loglevel);
-  if (!log.ok()) return Fail(TextOf(log.status()));
-  auto supervisor = Supervisor::FromEnvironment(Supervision::kNo);
-  tally::server::Server server(loaded.config, **log, supervisor, loaded.path);
-  if (const absl::Status status = server.Import(options); !status.ok()) {
-    return Fail(StrCat("the import failed: ", TextOf(status)));
-  }
-  (*log)->Notice("Imported ", options.import_path, " into ", loaded.config.dir);
-  return 0;
+  return MoveData(loaded, "import", options.import_path,
+                  [&](Server& server, const std::string& path) {
+                    options.import_path = path;
+                    return server.Import(options);
+                  });
 }
 
 int Export(LoadedConfig& loaded, const std::string& export_path) {
-  const auto path = AbsolutePath(export_path);
-  if (!path.ok()) return Fail(TextOf(path.status()));
-  if (const absl::Status status = EnterDirectory(loaded.config); !status.ok()) {
-    return Fail(TextOf(status));
-  }
-  auto log = Logger::Open("", loaded.config.loglevel);
-  if (!log.ok()) return Fail(TextOf(log.status()));
-  auto supervisor = Supervisor::FromEnvironment(Supervision::kNo);
-  tally::server::Server server(loaded.config, **log, supervisor, loaded.path);
-  if (const absl::Status status = server.Export(*path); !status.ok()) {
-    return Fail(StrCat("the export failed: ", TextOf(status)));
-  }
-  (*log)->Notice("Exported ", loaded.config.dir, " to ", *path);
-  return 0;
+  return MoveData(loaded, "export", export_path,
+                  [](Server& server, const std::string& path) { return server.Export(path); });
 }
 
 int Serve(LoadedConfig& loaded, const MoveOptions& options) {
@@ -246,7 +239,7 @@ int Serve(LoadedConfig& loaded, const MoveOptions& options) {
   tally::server::PurgeInBackground();
   (*log)->Notice("tallyd ", TALLYD_VERSION, " starting, pid ", ::getpid());
   WarnOfSettings(loaded, supervisor, **log);
-  tally::server::Server server(config, **log, supervisor, loaded.path);
+  Server server(config, **log, supervisor, loaded.path);
   if (const absl::Status status = server.Start(options); !status.ok()) {
     (*log)->Warning("Cannot start: ", TextOf(status));
     return 1;

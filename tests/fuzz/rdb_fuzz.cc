@@ -12,31 +12,18 @@
 #include "core/snapshot/engine_stream.h"
 #include "server/rdb/engine_sink.h"
 #include "server/rdb/rdb_reader.h"
+#include "tests/unit/server/rdb_bytes.h"
 
 namespace {
 
 using namespace tally::rdb;
 using tally::Check;
 using tally::Engine;
+using tally::rdb::test::PieceSource;
+using tally::rdb::test::ReadAll;
 
 constexpr int64_t kNow = 1'700'000'000'000;
 constexpr size_t kDatabases = 4;
-
-class Pieces final : public ByteSource {
- public:
-  Pieces(std::string_view bytes, size_t piece) : bytes_(bytes), piece_(piece) {}
-
-  absl::StatusOr<std::string_view> Next() override {
-    last_.assign(bytes_.substr(0, piece_));
-    bytes_.remove_prefix(last_.size());
-    return std::string_view(last_);
-  }
-
- private:
-  std::string_view bytes_;
-  const size_t piece_;
-  std::string last_;
-};
 
 struct Outcome {
   std::string status;
@@ -64,14 +51,13 @@ Outcome Read(std::string_view file, size_t piece, bool keep_expired) {
                   {.keep_expired = keep_expired, .drop_field_deadlines = keep_expired});
   sink.set_now(kNow);
   sink.set_most_keys(file.size());
-  Pieces source(file, piece);
+  PieceSource source(file, piece);
   RdbReader reader(source, sink);
-  absl::StatusOr<bool> more = true;
-  while (more.ok() && *more) more = reader.Next();
+  const absl::Status status = ReadAll(reader);
   skipped.ForEachLine([](std::string_view) {});
   size_t keys = 0;
   for (size_t i = 0; i < kDatabases; ++i) keys += engine.database(i).size();
-  return {std::string(more.status().message()), Saved(engine), keys};
+  return {std::string(status.message()), Saved(engine), keys};
 }
 
 }  // namespace

@@ -195,6 +195,20 @@ TEST_CASE("takeover: what is not known here stops the start, unless it is skippe
   CHECK(server.Run("EXISTS h events") == ":0");
 }
 
+TEST_CASE(
+    "takeover: nothing goes into another database than Redis's, also where what is unknown is "
+    "skipped",
+    "[rdb]") {
+  FakeFileSystem files;
+  PutLog(files, Command({"SELECT", "9999"}) + Command({"SET", "b", "elsewhere"}));
+  const auto before = files.Contents();
+  MoveOptions options;
+  options.skip_unknown = true;
+  CHECK(Start(files, Quick(), options).find("database 9999 of Redis is not here") !=
+        std::string::npos);
+  CHECK(files.Contents() == before);
+}
+
 TEST_CASE("takeover: a file is imported into an empty folder only", "[rdb]") {
   FakeFileSystem files;
   files.Put("elsewhere/some.rdb", Snapshot());
