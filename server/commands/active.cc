@@ -26,53 +26,13 @@
 #include "server/command/engine_call.h"
 #include "server/command/help.h"
 #include "server/command/usage.h"
+#include "server/commands/active_args.h"
 #include "server/commands/families.h"
 
 namespace tally::server {
 namespace {
 
 constexpr int64_t kDayMs = 86'400'000;
-constexpr int64_t kMaxDays = 3'660;
-
-// Returns false after replying an error.
-bool ReadDate(ArgReader in, size_t index, std::string_view name, std::optional<int32_t>& day) {
-  if (index >= in.args.size()) {
-    ReplySyntaxError(in.context);
-    return false;
-  }
-  day = ParseDate(in.args[index]);
-  if (!day) in.reply.Error(StrCat("ERR ", name, " must be a date as yyyy-mm-dd, from 1970 on"));
-  return day.has_value();
-}
-
-bool ReadUpTo(CommandContext& context, size_t index, std::string_view name, int64_t max_ms,
-              int64_t& ms) {
-  if (!ReadDuration(context, index, name, ms)) return false;
-  if (ms <= max_ms) return true;
-  context.reply.Error(StrCat("ERR ", name, " must be at most ", max_ms / kDayMs, "d"));
-  return false;
-}
-
-bool ParseOptions(CommandContext& context, ActiveOptions& options) {
-  const Args args = context.args;
-  OptionWords words;
-  for (size_t i = 2; i < args.size(); i += 2) {
-    bool good = false;
-    if (words.Is(args[i], "window")) {
-      good = ReadUpTo(context, i + 1, "WINDOW", ActiveOptions::kMaxWindowMs, options.window_ms);
-    } else if (words.Is(args[i], "keep")) {
-      good = ReadUpTo(context, i + 1, "KEEP", ActiveOptions::kMaxKeepMs, options.keep_ms);
-    } else if (words.Is(args[i], "tz") && i + 1 < args.size()) {
-      const Zone* zone = ReadZone(context, args[i + 1]);
-      if (zone != nullptr) options.zone = *zone;
-      good = zone != nullptr;
-    } else {
-      ReplyOptionError(context, words);
-    }
-    if (!good) return false;
-  }
-  return true;
-}
 
 void ReplyMissingZone(CommandContext& context, const ActiveSet& set) {
   context.reply.Error(StrCat("ERR the time zone '", set.options().zone.name(),
@@ -90,7 +50,7 @@ bool CheckZone(CommandContext& context, const ActiveSet* set) {
 void Create(CommandContext& context) {
   const std::string_view key = context.args[1];
   ActiveOptions options;
-  if (!ParseOptions(context, options)) return;
+  if (!ReadActiveOptions(context, options)) return;
   const DurationText window(options.window_ms);
   const DurationText keep(options.keep_ms);
   const std::string zone = options.zone.name();
@@ -101,31 +61,6 @@ void Create(CommandContext& context) {
       {"ACTIVE.CREATE", key, "WINDOW", window.view(), "TZ", zone, "KEEP", keep.view()});
   ReportChange(context, key, outcome, "active.create");
   context.reply.Ok();
-}
-
-bool ParseChange(CommandContext& context, Audiences::Change& change) {
-  const Args args = context.args;
-  OptionWords words;
-  for (size_t i = 2; i < args.size(); i += 2) {
-    bool good = false;
-    int64_t ms = 0;
-    if (words.Is(args[i], "window")) {
-      good = ReadUpTo(context, i + 1, "WINDOW", ActiveOptions::kMaxWindowMs, ms);
-      change.window_ms = ms;
-    } else if (words.Is(args[i], "keep")) {
-      good = ReadUpTo(context, i + 1, "KEEP", ActiveOptions::kMaxKeepMs, ms);
-      change.keep_ms = ms;
-    } else if (context.replaying && words.Is(args[i], "now")) {
-      good = ReadInstant(context, i + 1, "NOW", change.judged_at);
-      change.forget_at = change.judged_at;
-    } else if (context.replaying && words.Is(args[i], "forget")) {
-      good = ReadInstant(context, i + 1, "FORGET", change.forget_at);
-    } else {
-      ReplyOptionError(context, words);
-    }
-    if (!good) return false;
-  }
-  return true;
 }
 
 void LogAlter(CommandContext& context, const Audiences::Change& change) {
@@ -144,7 +79,7 @@ void LogAlter(CommandContext& context, const Audiences::Change& change) {
 void Alter(CommandContext& context) {
   const std::string_view key = context.args[1];
   Audiences::Change change{.judged_at = context.now, .forget_at = PlaceOf(context).forget_at()};
-  if (!ParseChange(context, change)) return;
+  if (!ReadActiveChange(context, change)) return;
   if (!change.window_ms && !change.keep_ms) {
     return ReplySyntaxError(context, "WINDOW or KEEP is missing");
   }
@@ -159,44 +94,7 @@ void Alter(CommandContext& context) {
   context.reply.Ok();
 }
 
-// The ids of TOUCH and TOUCHAT, and when they were seen.
-struct TouchArgs {
-  Args ids;
-  EventInstants time;
-  int64_t forget_at = 0;
-};
-
-// Reads the instants after the ids of a logged call. They end with AT t, or NOW t, or FORGET t.
-bool ReadLoggedInstants(CommandContext& context, TouchArgs& touch) {
-  const Args args = context.args;
-  int64_t* const instants[] = {&touch.time.at, &touch.time.judged_at, &touch.forget_at};
-  constexpr std::string_view kNames[] = {"AT", "NOW", "FORGET"};
-  size_t logged = 0;
-  for (size_t count = 1; count <= std::size(kNames); ++count) {
-    if (args.size() >= 2 * count + 2 && args[args.size() - 2] == kNames[count - 1]) logged = count;
-  }
-  const size_t end = args.size() - 2 * logged;
-  for (size_t i = 0; i < logged; ++i) {
-    if (!ReadInstant(context, end + 2 * i + 1, kNames[i], *instants[i])) return false;
-  }
-  // Those that are left out are as the one before.
-  for (size_t i = std::max<size_t>(logged, 1); i < std::size(kNames); ++i) {
-    *instants[i] = *instants[i - 1];
-  }
-  touch.ids = args.subspan(2, end - 2);
-  return true;
-}
-
-bool CheckIds(CommandContext& context, Args ids) {
-  for (const std::string_view id : ids) {
-    if (id.size() <= IdBook::kMaxIdBytes) continue;
-    context.reply.Error(StrCat("ERR id must be at most ", IdBook::kMaxIdBytes, " bytes long"));
-    return false;
-  }
-  return true;
-}
-
-void LogTouch(CommandContext& context, const TouchArgs& touch) {
+void LogTouch(CommandContext& context, const ActiveTouchArgs& touch) {
   // Nobody reads the effect, so the words need not be formatted.
   if (!context.host.effects.enabled()) return context.LogNothing();
   const InstantText at(touch.time.at);
@@ -211,9 +109,9 @@ void LogTouch(CommandContext& context, const TouchArgs& touch) {
   context.LogInstead(Args(words));
 }
 
-void TouchIds(CommandContext& context, const TouchArgs& touch) {
+void TouchIds(CommandContext& context, const ActiveTouchArgs& touch) {
   const std::string_view key = context.args[1];
-  if (!CheckIds(context, touch.ids)) return;
+  if (!CheckActiveIds(context, touch.ids)) return;
   Audiences audiences(PlaceOf(context));
   const Audiences::Touched touched = audiences.Touch(key, touch.ids, touch.time, touch.forget_at);
   if (!CheckOutcome(context, touched)) return;
@@ -229,15 +127,15 @@ void TouchIds(CommandContext& context, const TouchArgs& touch) {
 }
 
 void Touch(CommandContext& context) {
-  TouchArgs touch{context.args.subspan(2), EventInstants::Now(context.now),
-                  PlaceOf(context).forget_at()};
-  if (context.replaying && !ReadLoggedInstants(context, touch)) return;
+  ActiveTouchArgs touch{context.args.subspan(2), EventInstants::Now(context.now),
+                        PlaceOf(context).forget_at()};
+  if (context.replaying && !ReadLoggedTouch(context, touch)) return;
   TouchIds(context, touch);
 }
 
 void TouchAt(CommandContext& context) {
-  TouchArgs touch{context.args.subspan(3), EventInstants::Now(context.now),
-                  PlaceOf(context).forget_at()};
+  ActiveTouchArgs touch{context.args.subspan(3), EventInstants::Now(context.now),
+                        PlaceOf(context).forget_at()};
   int64_t at = 0;
   if (!ReadInstant(context, 2, "t", at)) return;
   // An instant after now is now, as AT of other commands.
@@ -291,39 +189,16 @@ void Show(CommandContext& context) {
   context.reply.Integer(set->Online(context.now));
 }
 
-struct DayArgs {
-  std::optional<int32_t> day;  // nothing: today
-  int64_t days = 1;
-};
-
-bool ParseDays(CommandContext& context, bool several, DayArgs& days) {
-  OptionWords options;
-  for (size_t i = 2; i < context.args.size(); i += 2) {
-    bool good = false;
-    if (options.Is(context.args[i], "day")) {
-      good = ReadDate(context, i + 1, "DAY", days.day);
-    } else if (several && options.Is(context.args[i], "days")) {
-      good = ReadCount(context, i + 1, "DAYS", 1, days.days);
-    } else {
-      ReplyOptionError(context, options);
-    }
-    if (!good) return false;
-  }
-  if (days.days <= kMaxDays) return true;
-  context.reply.Error(StrCat("ERR DAYS must be at most ", kMaxDays));
-  return false;
-}
-
 // Returns the day that the arguments name, otherwise today in the set's zone, or in UTC without a
 // set.
-int32_t DayNumber(const CommandContext& context, ActiveSet* set, const DayArgs& days) {
+int32_t DayNumber(const CommandContext& context, ActiveSet* set, const ActiveDayArgs& days) {
   if (days.day) return *days.day;
   return set != nullptr ? set->DayNumber(context.now) : static_cast<int32_t>(context.now / kDayMs);
 }
 
 void Peak(CommandContext& context) {
-  DayArgs days;
-  if (!ParseDays(context, false, days)) return;
+  ActiveDayArgs days;
+  if (!ReadActiveDays(context, false, days)) return;
   ActiveSet* set = nullptr;
   if (!context.Read(context.args[1], set) || !CheckZone(context, set)) return;
   ActiveSet::DayFigures figures;
@@ -332,8 +207,8 @@ void Peak(CommandContext& context) {
 }
 
 void Day(CommandContext& context) {
-  DayArgs days;
-  if (!ParseDays(context, true, days)) return;
+  ActiveDayArgs days;
+  if (!ReadActiveDays(context, true, days)) return;
   ActiveSet* set = nullptr;
   if (!context.Read(context.args[1], set) || !CheckZone(context, set)) return;
   const int32_t last = DayNumber(context, set, days);
@@ -361,7 +236,7 @@ void Users(CommandContext& context) {
       ReplyOptionError(context, options);
       return;
     }
-    if (!ReadDate(context, i + 1, is_from ? "FROM" : "TO", is_from ? from : to)) return;
+    if (!ReadActiveDate(context, i + 1, is_from ? "FROM" : "TO", is_from ? from : to)) return;
   }
   if (!from || !to) return ReplySyntaxError(context);
   if (*to < *from) return context.reply.Error("ERR TO must not be before FROM");
@@ -389,33 +264,9 @@ void Series(CommandContext& context) {
   }
 }
 
-struct ScanArgs {
-  uint64_t cursor = 0;
-  int64_t count = 10;
-  bool online = false;
-};
-
-bool ParseScan(CommandContext& context, ScanArgs& scan) {
-  const Args args = context.args;
-  int64_t cursor = 0;
-  if (!ReadCount(context, 2, "cursor", 0, cursor)) return false;
-  scan.cursor = static_cast<uint64_t>(cursor);
-  OptionWords options;
-  for (size_t i = 3; i < args.size(); ++i) {
-    if (options.Is(args[i], "online")) {
-      scan.online = true;
-    } else if (options.Is(args[i], "count")) {
-      if (!ReadCount(context, ++i, "COUNT", 1, scan.count)) return false;
-    } else {
-      return ReplyOptionError(context, options);
-    }
-  }
-  return true;
-}
-
 void Scan(CommandContext& context) {
-  ScanArgs scan;
-  if (!ParseScan(context, scan)) return;
+  ActiveScanArgs scan;
+  if (!ReadActiveScan(context, scan)) return;
   ActiveSet* set = nullptr;
   if (!context.Read(context.args[1], set)) return;
   std::vector<std::string_view> ids;

@@ -151,6 +151,9 @@ def check_changes(report, server, huge):
                 report.check(f"{what} outlives {change[0]}", same(reader.read(), filled(expected, huge)))
                 reader.close()
         client.call("FLUSHALL")
+        memory = client.call("INFO", "memory")
+        if b"mem_allocator:jemalloc" not in memory:
+            return  # ASan keeps what is freed for a while. At the end it finds what was never freed.
         report.check("what the replies held is free again", wait_for(
             lambda: int(client.call("INFO", "memory").split(b"used_memory:")[1].split(b"\r")[0]) < 100 * MIB))
 
@@ -192,6 +195,8 @@ def main():
             check_answers(report, server, element(first))
         check_changes(report, server, element(b"a"))
         check_other_wires(report, server, http_port, element(b"b").hex()[:SIZE].encode())
+        # Under ASan that says too that nothing was left that nobody owns.
+        report.equal("the server ends well", server.stop(), 0)
     report.finish()
 
 
