@@ -24,7 +24,7 @@ class AheadWalk {
     size_t database = 0;
     std::string key = {};
     Type type = Type::kHits;
-    int64_t window_ms = 0;         // HITS: the key's
+    int64_t window_ms = 0;              // HITS: the key's
     std::vector<LimitRule> rules = {};  // LIMIT: see RulesAhead
     std::string user = {};              // QUOTA: one who has purchases after now
   };

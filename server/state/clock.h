@@ -31,7 +31,8 @@ class Clock {
   // Unix ms and us of this turn.
   int64_t now_ms() const { return now_ms_; }
   int64_t now_us() const { return now_us_; }
-  // The system's clock at this moment, unix us, if the clock is not set: for scripts that wait by it.
+  // The system's clock at this moment, unix us, if the clock is not set: for scripts that wait by
+  // it.
   int64_t ReadMicros() const;
   // Microseconds of the system's monotonic clock, for deadlines and durations. Each call reads it.
   static int64_t MonotonicMicros();

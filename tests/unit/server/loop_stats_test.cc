@@ -61,8 +61,10 @@ TEST_CASE("loop stats: INFO eventloop and limits say what was counted") {
   h.Run("LIMIT.TAKE k POLICY a,b=c");
   h.Run("LIMIT.PEEK k POLICY a,b=c");
   const std::string limits = h.Run("INFO limits");
-  CHECK(limits.find("decisions_limit.take:allowed=1,denied=1,shadow_denied=0\\r\\n") != std::string::npos);
-  CHECK(limits.find("algorithm_fixed:allowed=1,denied=1,shadow_denied=0\\r\\n") != std::string::npos);
+  CHECK(limits.find("decisions_limit.take:allowed=1,denied=1,shadow_denied=0\\r\\n") !=
+        std::string::npos);
+  CHECK(limits.find("algorithm_fixed:allowed=1,denied=1,shadow_denied=0\\r\\n") !=
+        std::string::npos);
   CHECK(limits.find("policy_0:allowed=1,denied=1,shadow_denied=0,name=a\\\\x2cb\\\\x3dc\\r\\n") !=
         std::string::npos);
   AddTurn(h.state.loop, 1'000'000, 30, 12);
