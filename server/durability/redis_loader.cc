@@ -8,7 +8,7 @@
 namespace tally::server {
 namespace {
 
-constexpr size_t kChunkBytes = size_t{1} << 20;
+constexpr size_t kChunkBytes = size_t{128} << 10;
 // A key in an RDB has its type, its length, its value's length: a file of a size has no more keys
 // than this allows.
 constexpr uint64_t kLeastKeyBytes = 3;

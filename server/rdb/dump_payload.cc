@@ -60,6 +60,9 @@ absl::Status RestorePayload(std::string_view payload, const KeyHead& head, Engin
   while (reader.Next()) {
   }
   if (input.ok() && sink.empty() > 0) input.Fail("a value without elements");
+  if (const Refusal refusal = input.ok() ? sink.Flush() : Refusal(); !refusal.empty()) {
+    input.Fail(refusal);
+  }
   return input.status();
 }
 

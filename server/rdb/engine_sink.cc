@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/bytes/printable.h"
 #include "core/bytes/str_cat.h"
 #include "core/limit/policy_table.h"
 #include "server/rdb/native_types.h"
@@ -10,7 +11,6 @@
 namespace tally::rdb {
 namespace {
 
-constexpr Refusal kKeyTwice = "a key that is there already";
 constexpr Refusal kElementTwice = "an element that its key has already";
 constexpr Refusal kBadPolicies = "the policies of tally.so are malformed";
 constexpr std::string_view kFieldDeadlines = "hash whose fields have deadlines";
@@ -33,8 +33,9 @@ ZSetLimits ZSetLimitsOf(const ValueLimits& limits) {
 
 Refusal EngineSink::Database(uint64_t database) {
   if (database >= engine_.databases()) return "a database beyond those that are configured";
+  const Refusal refusal = Flush();
   database_ = database;
-  return {};
+  return refusal;
 }
 
 void EngineSink::KeyCount(uint64_t keys) {
@@ -45,7 +46,6 @@ bool EngineSink::Enter(const KeyHead& head) {
   head_ = &head;
   const bool expired = head.deadline != kNoDeadline && head.deadline < now_;
   state_ = expired && !options_.keep_expired ? State::kExpired : State::kTaken;
-  keys_before_ = keyspace().size();
   return state_ == State::kTaken;
 }
 
@@ -72,7 +72,7 @@ Refusal EngineSink::Begin(const KeyHead& head, Kind kind) {
 }
 
 Refusal EngineSink::Text(std::string_view text) {
-  if (state_ == State::kTaken) keyspace().SetString(head_->key, text, Deadline(), now_);
+  if (state_ == State::kTaken) batch_.AddText(*head_, text);
   return {};
 }
 
@@ -122,11 +122,7 @@ Refusal EngineSink::End() {
   return {};
 }
 
-// The smallest instant means something else to a keyspace; a millisecond after it is as long ago.
-int64_t EngineSink::Deadline() const { return std::max(head_->deadline, INT64_MIN + 1); }
-
 Refusal EngineSink::Store() {
-  Keyspace& keys = keyspace();
   const bool is_empty =
       (kind_ == Kind::kList && list_->empty()) || (kind_ == Kind::kSet && set_->empty()) ||
       (kind_ == Kind::kZSet && zset_->empty()) || (kind_ == Kind::kHash && hash_.empty());
@@ -138,44 +134,39 @@ Refusal EngineSink::Store() {
     case Kind::kString:
       break;
     case Kind::kList:
-      keys.SetHeap(head_->key, list_.release(), Deadline(), now_);
+      batch_.AddHeap(*head_, Type::kList, list_.release());
       break;
     case Kind::kSet:
-      keys.SetHeap(head_->key, set_.release(), Deadline(), now_);
+      batch_.AddHeap(*head_, Type::kSet, set_.release());
       break;
     case Kind::kZSet:
-      keys.SetHeap(head_->key, zset_.release(), Deadline(), now_);
+      batch_.AddHeap(*head_, Type::kZSet, zset_.release());
       break;
     case Kind::kHash:
       StoreHash();
       break;
   }
-  if (keys.size() == keys_before_ && !options_.replace) return kKeyTwice;
-  Mark();
-  return {};
+  return Added();
 }
 
 void EngineSink::StoreHash() {
   bytes_.clear();
   if (hash_.SavePacked(bytes_)) {
-    keyspace().SetPacked(head_->key, Type::kHash, bytes_, Deadline(), now_);
+    batch_.AddPacked(*head_, Type::kHash, bytes_);
   } else {
-    keyspace().SetHeap(head_->key, new Hash(std::move(hash_)), Deadline(), now_);
+    batch_.AddHeap(*head_, Type::kHash, new Hash(std::move(hash_)));
     hash_ = Hash(engine_.seed());
   }
 }
 
-void EngineSink::Mark() {
-  if (!head_->idle_seconds && !head_->frequency) return;
-  const bool by_frequency = keyspace().access_tracking().by_frequency;
-  Keyspace::Entry entry = keyspace().Peek(head_->key);
-  if (by_frequency && head_->frequency) {
-    entry.set_access((NewFrequencyMark(now_) & ~0xFFU) | *head_->frequency);
-  } else if (!by_frequency && head_->idle_seconds) {
-    // A mark goes 194 days back.
-    const uint64_t idle = std::min<uint64_t>(*head_->idle_seconds, kAccessMask);
-    entry.set_access(TimeMark(now_ - static_cast<int64_t>(idle) * 1000));
-  }
+Refusal EngineSink::Added() { return batch_.full() ? Flush() : Refusal(); }
+
+Refusal EngineSink::Flush() {
+  const auto known = batch_.Store(keyspace(), now_);
+  if (!known || options_.replace) return {};
+  refusal_ =
+      StrCat("a key that is there already: ", Printable(known->key), ", at offset ", known->offset);
+  return refusal_;
 }
 
 bool EngineSink::BeginModule(const KeyHead* head, std::string_view name, uint64_t version) {
@@ -216,10 +207,8 @@ Refusal EngineSink::ModuleNumber(uint64_t number) {
 
 Refusal EngineSink::StoreNative() {
   if (!native_.complete()) return "a value of tally.so ends early";
-  native_.Store(keyspace(), head_->key, Deadline(), now_);
-  if (keyspace().size() == keys_before_ && !options_.replace) return kKeyTwice;
-  Mark();
-  return {};
+  native_.Give(*head_, batch_);
+  return Added();
 }
 
 void EngineSink::Skipped(std::string_view kind, uint64_t database, std::string_view name) {

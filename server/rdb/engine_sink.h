@@ -1,4 +1,4 @@
-// Puts the values of an RDB into an engine.
+// Puts the values of an RDB into an engine, several at once.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +16,7 @@
 #include "server/rdb/native_value.h"
 #include "server/rdb/rdb_sink.h"
 #include "server/rdb/skipped_values.h"
+#include "server/rdb/value_batch.h"
 
 namespace tally::rdb {
 
@@ -59,6 +60,7 @@ class EngineSink final : public RdbSink {
   Refusal ModuleText(std::string_view text) override;
   Refusal ModuleNumber(uint64_t number) override;
   void Skipped(std::string_view kind, uint64_t database, std::string_view name) override;
+  Refusal Flush() override;
 
  private:
   enum class State : uint8_t { kTaken, kExpired, kUnknown, kNative, kPolicies };
@@ -66,12 +68,11 @@ class EngineSink final : public RdbSink {
   // Whether the key that begins is taken.
   bool Enter(const KeyHead& head);
   Keyspace& keyspace() { return engine_.database(database_); }
-  int64_t Deadline() const;
   Refusal Store();
   void StoreHash();
   Refusal StoreNative();
-  // Sets the access mark that the file has for the key.
-  void Mark();
+  // A value was added to the batch.
+  Refusal Added();
 
   Engine& engine_;
   const ValueLimits& limits_;
@@ -87,7 +88,6 @@ class EngineSink final : public RdbSink {
   State state_ = State::kTaken;
   const KeyHead* head_ = nullptr;
   Kind kind_ = Kind::kString;
-  size_t keys_before_ = 0;
   std::unique_ptr<List> list_;
   std::unique_ptr<Set> set_;
   std::unique_ptr<ZSet> zset_;
@@ -96,6 +96,9 @@ class EngineSink final : public RdbSink {
   NativeValue native_;
   uint64_t policies_left_ = 0;
   bool policies_counted_ = false;
+
+  ValueBatch batch_;     // of the database `database_`
+  std::string refusal_;  // the text of the last one that is not constant
 };
 
 }  // namespace tally::rdb

@@ -50,12 +50,12 @@ Refusal NativeValue::AddPacked(std::string_view block) {
   return {};
 }
 
-void NativeValue::Store(Keyspace& keyspace, std::string_view key, int64_t deadline, int64_t now) {
+void NativeValue::Give(const KeyHead& head, ValueBatch& batch) {
   Check(complete_, "a value is stored when all of it has come");
   if (heap_ != nullptr) {
-    keyspace.SetPointer(key, type_, std::exchange(heap_, nullptr), deadline, now);
+    batch.AddHeap(head, type_, std::exchange(heap_, nullptr));
   } else {
-    keyspace.SetPacked(key, type_, packed_, deadline, now);
+    batch.AddPacked(head, type_, packed_);
   }
   Clear();
 }

@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "core/base/type.h"
-#include "core/keyspace/keyspace.h"
 #include "core/time/zone_source.h"
 #include "server/rdb/rdb_sink.h"
+#include "server/rdb/value_batch.h"
 
 namespace tally::rdb {
 
@@ -24,8 +24,8 @@ class NativeValue {
   Refusal Add(std::string_view part);
   // Whether all parts have come.
   bool complete() const { return complete_; }
-  // Gives the value to the key. Requires complete() (asserted).
-  void Store(Keyspace& keyspace, std::string_view key, int64_t deadline, int64_t now);
+  // Gives the value to the batch. Requires complete() (asserted).
+  void Give(const KeyHead& head, ValueBatch& batch);
 
  private:
   void Clear();

@@ -21,6 +21,7 @@ struct KeyHead {
   int64_t deadline = kNoDeadline;  // unix ms
   std::optional<uint64_t> idle_seconds;
   std::optional<uint8_t> frequency;  // the logarithmic counter of LFU
+  uint64_t offset = 0;               // where it was read
 };
 
 class RdbSink {
@@ -53,6 +54,9 @@ class RdbSink {
   // Something was skipped that has no type here: "stream", "function library". `name` is that of
   // the key or of the thing.
   virtual void Skipped(std::string_view kind, uint64_t database, std::string_view name) = 0;
+
+  // All has come. What the sink has kept back until now can still be refused.
+  virtual Refusal Flush() { return {}; }
 
  protected:
   ~RdbSink() = default;

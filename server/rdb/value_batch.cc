@@ -1,0 +1,106 @@
+#include "server/rdb/value_batch.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/bytes/recycle.h"
+#include "core/bytes/text.h"
+#include "core/keyspace/access.h"
+#include "core/keyspace/value.h"
+
+namespace tally::rdb {
+namespace {
+
+// A longer text, which is never part of its key's record, is not copied twice.
+constexpr size_t kMostCopied = 1024;
+
+// The smallest instant means something else to a keyspace; a millisecond after it is as long ago.
+int64_t DeadlineOf(const KeyHead& head) { return std::max(head.deadline, INT64_MIN + 1); }
+
+// Sets the access mark that the file has for the key.
+void MarkAccess(const std::optional<uint64_t>& idle_seconds,
+                const std::optional<uint8_t>& frequency, std::string_view key, Keyspace& keyspace,
+                int64_t now) {
+  const bool by_frequency = keyspace.access_tracking().by_frequency;
+  Keyspace::Entry entry = keyspace.Peek(key);
+  if (by_frequency && frequency) {
+    entry.set_access((NewFrequencyMark(now) & ~0xFFU) | *frequency);
+  } else if (!by_frequency && idle_seconds) {
+    // A mark goes 194 days back.
+    const uint64_t idle = std::min<uint64_t>(*idle_seconds, kAccessMask);
+    entry.set_access(TimeMark(now - static_cast<int64_t>(idle) * 1000));
+  }
+}
+
+}  // namespace
+
+ValueBatch::Value& ValueBatch::Add(const KeyHead& head, Type type, std::string_view bytes) {
+  const size_t begin = bytes_.size();
+  bytes_.append(head.key).append(bytes);
+  return values_.emplace_back(Value{.type = type,
+                                    .is_text = false,
+                                    .key_begin = begin,
+                                    .key_size = head.key.size(),
+                                    .size = bytes.size(),
+                                    .heap = nullptr,
+                                    .deadline = DeadlineOf(head),
+                                    .offset = head.offset,
+                                    .idle_seconds = head.idle_seconds,
+                                    .frequency = head.frequency});
+}
+
+void ValueBatch::AddText(const KeyHead& head, std::string_view text) {
+  if (text.size() > kMostCopied) return AddHeap(head, Type::kString, new Text(text));
+  Add(head, Type::kString, text).is_text = true;
+}
+
+void ValueBatch::AddPacked(const KeyHead& head, Type type, std::string_view bytes) {
+  Add(head, type, bytes);
+}
+
+void ValueBatch::AddHeap(const KeyHead& head, Type type, void* value) {
+  Add(head, type, {}).heap = value;
+}
+
+std::optional<ValueBatch::Known> ValueBatch::Store(Keyspace& keyspace, int64_t now) {
+  std::array<std::string_view, kMostValues> keys;
+  for (size_t i = 0; i < values_.size(); ++i) keys[i] = KeyOf(values_[i]);
+  if (values_.size() > 1) keyspace.PrefetchInsertions({keys.data(), values_.size()});
+  std::optional<Known> known;
+  for (Value& value : values_) {
+    const size_t before = keyspace.size();
+    StoreOne(value, keyspace, now);
+    if (keyspace.size() == before && !known) {
+      known = {std::string(KeyOf(value)), value.offset};
+    }
+  }
+  Clear();
+  return known;
+}
+
+void ValueBatch::StoreOne(Value& value, Keyspace& keyspace, int64_t now) {
+  const std::string_view key = KeyOf(value);
+  const std::string_view bytes =
+      std::string_view(bytes_).substr(value.key_begin + value.key_size, value.size);
+  if (value.heap != nullptr) {
+    keyspace.SetPointer(key, value.type, std::exchange(value.heap, nullptr), value.deadline, now);
+  } else if (value.is_text) {
+    keyspace.SetString(key, bytes, value.deadline, now);
+  } else {
+    keyspace.SetPacked(key, value.type, bytes, value.deadline, now);
+  }
+  if (value.idle_seconds || value.frequency) {
+    MarkAccess(value.idle_seconds, value.frequency, key, keyspace, now);
+  }
+}
+
+void ValueBatch::Clear() {
+  for (const Value& value : values_) {
+    if (value.heap != nullptr) OperationsOf(value.type).destroy(value.heap);
+  }
+  values_.clear();
+  Recycle(bytes_, 2 * kMostBytes);
+}
+
+}  // namespace tally::rdb
