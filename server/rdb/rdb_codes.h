@@ -17,7 +17,8 @@ constexpr Dialect DialectOfVersion(uint64_t version) {
 }
 
 enum Opcode : uint8_t {
-  kOpValkeyCommands = 242,  // Valkey 9.2: commands inside the file. Redis 8.10: templates of hashes
+  kOpValkeyCommands = 242,  // Valkey 9.2: commands inside the file
+  kOpRedisTemplate = 242,   // Redis 8.10
   kOpRedisKeyMeta = 243,    // Redis 8.6
   kOpValkeySlotImport = 243,
   kOpSlotInfo = 244,
@@ -60,6 +61,14 @@ enum ValueCode : uint8_t {
   kValkeyHash2 = 22,
   kRedisHashDeadlines = 24,
   kRedisHashListpackDeadlines = 25,
+  // The rest is Redis's.
+  kStream4 = 26,
+  kStream5 = 27,
+  kArray = 28,
+  kHashTemplateListpack = 29,     // its fields, and a listpack of its values
+  kHashTemplateListpackRef = 30,  // a listpack: the number of a template, then its values
+  kHashTemplateTable = 31,
+  kHashTemplateTableRef = 32,
 };
 
 // How the parts of a module's value are marked.

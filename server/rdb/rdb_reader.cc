@@ -1,5 +1,7 @@
 #include "server/rdb/rdb_reader.h"
 
+#include <utility>
+
 #include "core/bytes/str_cat.h"
 
 namespace tally::rdb {
@@ -88,6 +90,7 @@ bool RdbReader::ReadPart() {
 }
 
 void RdbReader::ReadKey(uint8_t code) {
+  head_.offset = input_.offset();
   key_.assign(input_.String());
   if (!input_.ok()) return;
   head_.key = key_;
@@ -135,6 +138,11 @@ void RdbReader::ReadOpcode(uint8_t code) {
       return ReadFunction();
     case kOpModuleAux:
       return ReadModuleAux();
+    case kOpRedisTemplate:
+      if (dialect_ != Dialect::kRedis) {
+        return input_.FailAt(begin, "commands within the file, as Valkey 9.2 can write them");
+      }
+      return ReadTemplate();
     case kOpRedisKeyMeta:
       return dialect_ == Dialect::kRedis ? SkipKeyMeta() : SkipSlotImport();
     default:
@@ -163,6 +171,12 @@ void RdbReader::ReadModuleAux() {
   if (const Refusal refusal = sink_.End(); !refusal.empty()) input_.FailAt(begin, refusal);
 }
 
+void RdbReader::ReadTemplate() {
+  const uint64_t number = input_.Length();
+  ValueReader::Fields fields = value_.ReadFields();
+  if (input_.ok()) value_.AddTemplate(number, std::move(fields));
+}
+
 void RdbReader::SkipKeyMeta() {
   for (uint64_t left = input_.Length(); left > 0 && input_.ok(); --left) {
     input_.Skip(4);
@@ -179,6 +193,7 @@ void RdbReader::SkipSlotImport() {
 }
 
 void RdbReader::ReadEnd() {
+  if (const Refusal refusal = sink_.Flush(); !refusal.empty()) return input_.Fail(refusal);
   if (dialect_ == Dialect::kRedis && version_ < kFirstSummed) return;
   const uint64_t begin = input_.offset();
   const uint64_t computed = input_.Checksum();

@@ -44,6 +44,7 @@ class RdbReader {
   void ReadOpcode(uint8_t code);
   void ReadFunction();
   void ReadModuleAux();
+  void ReadTemplate();
   void SkipKeyMeta();
   void SkipSlotImport();
   void ReadEnd();

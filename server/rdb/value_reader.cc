@@ -4,22 +4,30 @@
 #include <cmath>
 
 #include "core/bytes/double_format.h"
+#include "core/bytes/number.h"
 #include "core/bytes/recycle.h"
 #include "core/bytes/str_cat.h"
 #include "server/rdb/packed_list.h"
-#include "server/rdb/stream_skipper.h"
 
 namespace tally::rdb {
 namespace {
 
 constexpr size_t kKeptFirst = size_t{1} << 16;
 
-// What is known of a type that is not read, for the message.
-std::string_view UnknownType(uint8_t code, Dialect dialect) {
-  if (code == kModule) return ", which only release candidates of Redis wrote";
-  if (dialect == Dialect::kValkey || code < 26 || code > 32) return ", which is not known";
-  if (code < 28) return ", a stream as Redis 8.6 and later save it";
-  return code == 28 ? ", an array of Redis 8.8" : ", a hash as Redis 8.10 saves it by a template";
+std::string_view UnknownType(uint8_t code) {
+  return code == kModule ? ", which only release candidates of Redis wrote"
+                         : ", which is not known";
+}
+
+bool IsStream(uint8_t code) {
+  return code == kStream || code == kStream2 || code == kStream3 || code == kStream4 ||
+         code == kStream5;
+}
+
+bool IsKnown(uint8_t code, Dialect dialect) {
+  if (code <= kStream3) return true;
+  if (dialect == Dialect::kValkey) return code == kValkeyHash2;
+  return code >= kRedisHashDeadlines && code <= kHashTemplateTableRef;
 }
 
 bool HasDeadlines(uint8_t code) {
@@ -56,12 +64,7 @@ void ValueReader::Begin(uint8_t code, Dialect dialect, const KeyHead& head) {
   head_ = &head;
   counted_ = false;
   left_ = 1;
-  const bool known_to_both = code <= kStream3;
-  const bool known =
-      known_to_both || (dialect == Dialect::kValkey
-                            ? code == kValkeyHash2
-                            : code >= kRedisHashDeadlines && code <= kRedisHashListpackDeadlines);
-  if (!known) code = kModule;
+  if (!IsKnown(code, dialect)) code = kModule;
   switch (code) {
     case kString:
       return BeginKind(Kind::kString);
@@ -92,14 +95,27 @@ void ValueReader::Begin(uint8_t code, Dialect dialect, const KeyHead& head) {
     case kHash:
     case kValkeyHash2:
     case kRedisHashDeadlines:
+    case kHashTemplateTable:
       return BeginCounted(Kind::kHash);
-    case kModule2:
+    case kHashTemplateListpack:
+    case kHashTemplateListpackRef:
+    case kHashTemplateTableRef:
+      return BeginTemplated(code);
+    case kArray:
+      left_ = input_.Length();
+      // Where the next element goes, if that is known.
+      if (input_.Length() != 0) input_.Length();
+      return;
     case kStream:
     case kStream2:
     case kStream3:
+    case kStream4:
+    case kStream5:
+      return skipper_.Begin(code);
+    case kModule2:
       return;
     default:
-      input_.Fail(StrCat("a value of type ", code_, UnknownType(code_, dialect)));
+      input_.Fail(StrCat("a value of type ", code_, UnknownType(code_)));
   }
 }
 
@@ -109,9 +125,17 @@ bool ValueReader::Next() {
     ReadModule();
     return false;
   }
-  if (code_ == kStream || code_ == kStream2 || code_ == kStream3) {
-    SkipStream(input_, code_);
+  if (IsStream(code_)) {
+    if (skipper_.Next()) return true;
     if (input_.ok()) sink_.Skipped("stream", head_->database, head_->key);
+    return false;
+  }
+  if (code_ == kArray) {
+    for (uint64_t i = std::min(left_, kStep); i > 0 && input_.ok(); --i, --left_) {
+      SkipArrayElement();
+    }
+    if (left_ > 0) return input_.ok();
+    if (input_.ok()) sink_.Skipped("array", head_->database, head_->key);
     return false;
   }
   if (!counted_) {
@@ -140,6 +164,12 @@ void ValueReader::ReadElement() {
   if (kind_ == Kind::kList || kind_ == Kind::kSet) {
     const std::string_view element = input_.String();
     if (input_.ok()) Take(sink_.Element(element), begin);
+    return;
+  }
+  if (code_ == kHashTemplateTableRef) {
+    const std::string_view value = input_.String();
+    const std::string& field = (*fields_)[fields_->size() - left_];
+    if (input_.ok()) Take(sink_.Field(field, value, kNoDeadline), begin);
     return;
   }
   uint64_t after = 0;  // from the least deadline on, and 1; 0: the field has none
@@ -186,6 +216,9 @@ void ValueReader::ReadBlob() {
   switch (code_) {
     case kString:
       return Take(sink_.Text(blob), begin);
+    case kHashTemplateListpack:
+    case kHashTemplateListpackRef:
+      return ReadTemplated(blob);
     case kHashZipmap:
       return ReadPacked<ZipmapReader>(blob);
     case kSetIntset:
@@ -223,6 +256,72 @@ Refusal ValueReader::TakePacked(Reader& reader, std::string_view first) {
   int64_t deadline = 0;
   if (!ReadInt64(third, deadline) || deadline < 0) return "a deadline that is not a number";
   return sink_.Field(first, second, deadline == 0 ? kNoDeadline : deadline);
+}
+
+ValueReader::Fields ValueReader::ReadFields() {
+  Fields fields;
+  for (uint64_t left = input_.Length(); left > 0 && input_.ok(); --left) {
+    fields.emplace_back(input_.String());
+  }
+  return fields;
+}
+
+const ValueReader::Fields* ValueReader::FindTemplate(uint64_t number) {
+  const auto found = templates_.find(number);
+  if (found != templates_.end()) return &found->second;
+  if (input_.ok()) input_.Fail("a hash that refers to a template which is not there");
+  return nullptr;
+}
+
+void ValueReader::BeginTemplated(uint8_t code) {
+  if (code == kHashTemplateListpack) own_fields_ = ReadFields();
+  fields_ = code == kHashTemplateListpack ? &own_fields_ : nullptr;
+  if (code == kHashTemplateTableRef) {
+    fields_ = FindTemplate(input_.Length());
+    left_ = fields_ == nullptr ? 0 : fields_->size();
+    counted_ = true;
+  }
+  if (input_.ok()) BeginKind(Kind::kHash);
+}
+
+// The number of the template may also be in front of the values of a hash that has its fields with
+// it.
+void ValueReader::ReadTemplated(std::string_view blob) {
+  const uint64_t end = input_.offset();
+  std::vector<std::string> values;
+  ListpackReader reader(blob);
+  for (std::string_view value; reader.Next(value);) values.emplace_back(value);
+  if (!reader.good()) return input_.FailAt(end, reader.why());
+  size_t first = code_ == kHashTemplateListpackRef ? 1 : 0;
+  if (first == 1) {
+    int64_t number = 0;
+    if (values.empty() || !ReadInt64(values.front(), number)) {
+      return input_.FailAt(end, "a hash without the number of its template");
+    }
+    fields_ = FindTemplate(static_cast<uint64_t>(number));
+    if (fields_ == nullptr) return;
+  } else if (values.size() == fields_->size() + 1) {
+    first = 1;
+  }
+  if (values.size() - first != fields_->size()) {
+    return input_.FailAt(end, "a hash whose template has other fields");
+  }
+  for (size_t i = 0; i < fields_->size() && input_.ok(); ++i) {
+    Take(sink_.Field((*fields_)[i], values[first + i], kNoDeadline), end);
+  }
+}
+
+void ValueReader::SkipArrayElement() {
+  constexpr uint64_t kText = 0;
+  constexpr uint64_t kInteger = 1;
+  constexpr uint64_t kNumber = 2;
+  constexpr uint64_t kShortText = 3;
+  input_.Length();
+  const uint64_t begin = input_.offset();
+  const uint64_t tag = input_.Length();
+  if (tag == kInteger || tag == kNumber) return input_.Skip(8);
+  if (tag == kText || tag == kShortText) return input_.SkipString();
+  input_.FailAt(begin, "an element of an array of an unknown kind");
 }
 
 void ValueReader::ReadModule() {
