@@ -81,7 +81,7 @@ class StreamWriter : public RecordSink {
 absl::Status SaveDatabase(const Engine& engine, size_t index, RecordEmitter& emitter) {
   const Keyspace& keyspace = engine.database(index);
   if (keyspace.size() == 0) return absl::OkStatus();
-  absl::Status status = emitter.KeyCount(index, keyspace.size());
+  absl::Status status = emitter.Database(index, keyspace);
   uint64_t position = 0;
   while (const Keyspace::Segment* segment = keyspace.NextSegment(position)) {
     keyspace.ForEach(*segment, [&](const Keyspace::Entry& entry) {

@@ -11,19 +11,12 @@
 
 #include "core/engine/engine.h"
 #include "core/limit/policy_table.h"
+#include "core/snapshot/value_head.h"
 
 namespace tally {
 
 // Sets `record` to the record of a key whose value is not on the heap.
 void EncodeSmallEntry(size_t database, const Keyspace::Entry& entry, std::string& record);
-
-// The fields that precede a heap value's first run in its record.
-struct ValueHead {
-  size_t database = 0;
-  std::string key;
-  Type type = Type::kString;
-  int64_t deadline = kNoDeadline;
-};
 
 // Replace `record` by the beginning of the record of a heap value's first run, or of a further run.
 // The caller then appends the run.

@@ -56,8 +56,8 @@ absl::Status RecordEmitter::End() {
   return status;
 }
 
-absl::Status RecordEmitter::KeyCount(size_t database, uint64_t keys) {
-  EncodeKeyCount(database, keys, record_);
+absl::Status RecordEmitter::Database(size_t database, const Keyspace& keyspace) {
+  EncodeKeyCount(database, keyspace.size(), record_);
   return End();
 }
 
@@ -86,6 +86,23 @@ absl::Status RecordEmitter::Entry(size_t database, const Keyspace::Entry& entry)
     tally::BeginFurtherRun(database, entry.key(), record_);
   }
 }
+
+std::string& RecordEmitter::BeginFirstRun(const ValueHead& head) {
+  tally::BeginFirstRun(head, record_);
+  return record_;
+}
+
+std::string& RecordEmitter::BeginFurtherRun(const ValueHead& head) {
+  tally::BeginFurtherRun(head, record_);
+  return record_;
+}
+
+std::string& RecordEmitter::BeginManyRuns(const ValueHead& head) {
+  tally::BeginManyRuns(head, record_);
+  return record_;
+}
+
+absl::Status RecordEmitter::EndRun(const ValueHead&) { return End(); }
 
 size_t RecordEmitter::RunBytesFor(std::string_view key) const {
   return std::max(run_bytes_, key.size());

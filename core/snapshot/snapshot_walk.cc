@@ -16,19 +16,18 @@ constexpr size_t kMostValueCost = 1024;
 
 }  // namespace
 
-SnapshotWalk::SnapshotWalk(Engine& engine, RecordSink& sink, uint64_t epoch)
+SnapshotWalk::SnapshotWalk(Engine& engine, SnapshotEmitter& emitter, uint64_t epoch)
     : engine_(engine),
       epoch_(TableSnapshot(epoch).epoch()),
-      emitter_(sink),
+      emitter_(emitter),
       values_(engine, emitter_) {
-  emitter_.HoldLargeRecords();
   for (size_t i = 0; i < engine.databases(); ++i) {
     Keyspace& database = engine.database(i);
     database.set_epoch(epoch_);
     parts_.push_back({&database, nullptr, TableSnapshot(epoch)});
     part_of_.push_back(i);
     if (database.size() == 0) continue;
-    emitter_.KeyCount(i, database.size()).IgnoreError();  // the next call returns the error
+    emitter_.Database(i, database).IgnoreError();  // the next call returns the error
   }
   // At once, because nothing saves a policy before it changes.
   emitter_.Policies(engine.policies()).IgnoreError();

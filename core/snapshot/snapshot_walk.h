@@ -15,8 +15,7 @@
 #include <vector>
 
 #include "core/engine/engine.h"
-#include "core/snapshot/record_emitter.h"
-#include "core/snapshot/record_sink.h"
+#include "core/snapshot/snapshot_emitter.h"
 #include "core/snapshot/value_queue.h"
 #include "core/table/table_snapshot.h"
 
@@ -26,7 +25,7 @@ class SnapshotWalk {
  public:
   // `epoch` must be higher than that of any walk before. Saves the engine's state of this moment;
   // policies are written here. O(policies).
-  SnapshotWalk(Engine& engine, RecordSink& sink, uint64_t epoch);
+  SnapshotWalk(Engine& engine, SnapshotEmitter& emitter, uint64_t epoch);
   ~SnapshotWalk();
   SnapshotWalk(const SnapshotWalk&) = delete;
   SnapshotWalk& operator=(const SnapshotWalk&) = delete;
@@ -74,7 +73,7 @@ class SnapshotWalk {
   std::vector<size_t> part_of_;  // by the database's number now; kNoPart: content is newer
   size_t kept_ = 0;
   uint64_t keys_ = 0;  // written, or waiting in values_
-  RecordEmitter emitter_;
+  SnapshotEmitter& emitter_;
   ValueQueue values_;
 };
 

@@ -32,6 +32,11 @@ size_t CostOf(Type type, const void* value) {
   return std::max(elements, operations.memory_bytes(value) / kBytesAnElement);
 }
 
+size_t SizeOf(const Keyspace::Entry& entry) {
+  return entry.type() == Type::kString ? entry.heap<Text>().size()
+                                       : OperationsOf(entry.type()).weight(entry.pointer());
+}
+
 }  // namespace
 
 size_t SavingCost(const Keyspace::Entry& entry) {
@@ -44,7 +49,8 @@ ValueQueue::~ValueQueue() {
 
 void ValueQueue::Add(size_t database, const Keyspace::Entry& entry) {
   pending_.push_back(
-      {{database, std::string(entry.key()), entry.type(), entry.deadline()}, entry.pointer()});
+      {{database, std::string(entry.key()), entry.type(), entry.deadline(), SizeOf(entry)},
+       entry.pointer()});
   by_value_.emplace(entry.pointer(), std::prev(pending_.end()));
 }
 
@@ -65,12 +71,9 @@ bool ValueQueue::Keep(const void* value) {
   return true;
 }
 
-void ValueQueue::BeginRecord(PendingValue& value) {
-  if (std::exchange(value.has_begun, true)) {
-    emitter_.BeginFurtherRun(value.head);
-  } else {
-    emitter_.BeginFirstRun(value.head);
-  }
+std::string& ValueQueue::BeginRun(PendingValue& value) {
+  return std::exchange(value.has_begun, true) ? emitter_.BeginFurtherRun(value.head)
+                                              : emitter_.BeginFirstRun(value.head);
 }
 
 bool ValueQueue::BeginSnapshot(PendingValue& value) {
@@ -88,17 +91,15 @@ void ValueQueue::AddRun(PendingValue& value, std::string_view run) {
     if (value.runs.size() >= value.head.key.size()) WriteRuns(value);
     return;
   }
-  BeginRecord(value);
-  emitter_.record().append(run);
-  const absl::Status status = emitter_.End();
+  BeginRun(value).append(run);
+  const absl::Status status = emitter_.EndRun(value.head);
   if (snapshot_status_.ok()) snapshot_status_ = status;
 }
 
 void ValueQueue::WriteRuns(PendingValue& value) {
   if (value.runs.empty()) return;
-  emitter_.BeginManyRuns(value.head);
-  emitter_.record().append(std::exchange(value.runs, {}));
-  const absl::Status status = emitter_.End();
+  emitter_.BeginManyRuns(value.head).append(std::exchange(value.runs, {}));
+  const absl::Status status = emitter_.EndRun(value.head);
   if (snapshot_status_.ok()) snapshot_status_ = status;
 }
 
@@ -109,21 +110,24 @@ TextSnapshot& ValueQueue::TextOf(PendingValue& value) {
   return *value.text;
 }
 
-bool ValueQueue::AppendSlice(PendingValue& value) {
+bool ValueQueue::AppendSlice(PendingValue& value, std::string& out) {
   const size_t run_bytes = emitter_.RunBytesFor(value.head.key);
-  std::string& record = emitter_.record();
-  if (value.head.type == Type::kString) return TextOf(value).SaveSome(run_bytes, record);
-  value.cursor = OperationsFor(value).save(value.value, value.cursor, run_bytes, record);
+  if (value.head.type == Type::kString) return TextOf(value).SaveSome(run_bytes, out);
+  value.cursor = OperationsFor(value).save(value.value, value.cursor, run_bytes, out);
   return value.cursor != 0;
 }
 
 absl::Status ValueQueue::SaveSlice(Position position) {
   PendingValue& value = *position;
   value.progress = Progress::kSlices;
-  BeginRecord(value);
-  const bool more = AppendSlice(value);
-  const absl::Status status = emitter_.End();
-  if (!more) Remove(position);
+  const bool more = AppendSlice(value, BeginRun(value));
+  const absl::Status status = emitter_.EndRun(value.head);
+  return more || !status.ok() ? status : End(position);
+}
+
+absl::Status ValueQueue::End(Position position) {
+  absl::Status status = emitter_.EndValue(position->head);
+  Remove(position);
   return status;
 }
 
@@ -140,6 +144,7 @@ absl::Status ValueQueue::SaveRest(Position position) {
 absl::Status ValueQueue::SaveSome() {
   if (!snapshot_status_.ok()) return snapshot_status_;
   const Position position = pending_.begin();
+  if (absl::Status status = emitter_.Turn(position->head); !status.ok()) return status;
   if (position->progress == Progress::kWaiting &&
       CostOf(position->head.type, position->value) > kSmallCost && BeginSnapshot(*position)) {
     return snapshot_status_;
@@ -147,7 +152,8 @@ absl::Status ValueQueue::SaveSome() {
   if (position->progress != Progress::kSnapshot) return SaveSlice(position);
   if (!OperationsFor(*position).save_snapshot(position->value)) {
     WriteRuns(*position);
-    Remove(position);
+    if (!snapshot_status_.ok()) return snapshot_status_;
+    return End(position);
   }
   return snapshot_status_;
 }

@@ -19,8 +19,7 @@
 #include <string_view>
 
 #include "core/engine/engine.h"
-#include "core/snapshot/record_codec.h"
-#include "core/snapshot/record_emitter.h"
+#include "core/snapshot/snapshot_emitter.h"
 #include "core/snapshot/text_snapshot.h"
 
 namespace tally {
@@ -30,7 +29,7 @@ size_t SavingCost(const Keyspace::Entry& entry);
 
 class ValueQueue {
  public:
-  ValueQueue(Engine& engine, RecordEmitter& emitter) : engine_(engine), emitter_(emitter) {}
+  ValueQueue(Engine& engine, SnapshotEmitter& emitter) : engine_(engine), emitter_(emitter) {}
   ~ValueQueue();
   ValueQueue(const ValueQueue&) = delete;
   ValueQueue& operator=(const ValueQueue&) = delete;
@@ -70,20 +69,22 @@ class ValueQueue {
   }
   bool BeginSnapshot(PendingValue& value);
   static TextSnapshot& TextOf(PendingValue& value);
-  // Appends the next slice to the emitter's record; returns false if it is the last.
-  bool AppendSlice(PendingValue& value);
+  // Appends the next slice; returns false if it is the last.
+  bool AppendSlice(PendingValue& value, std::string& out);
   // Receives a run of the value's snapshot.
   void AddRun(PendingValue& value, std::string_view run);
   void WriteRuns(PendingValue& value);
   // Saves the next slice and removes the value if it was the last.
   absl::Status SaveSlice(Position position);
   absl::Status SaveRest(Position position);
-  // Begins the record of the value's next run in the emitter; the caller appends the run.
-  void BeginRecord(PendingValue& value);
+  // Begins the value's next run; the caller appends it.
+  std::string& BeginRun(PendingValue& value);
+  // All of the value is written.
+  absl::Status End(Position position);
   void Remove(Position position);
 
   Engine& engine_;
-  RecordEmitter& emitter_;
+  SnapshotEmitter& emitter_;
   std::list<PendingValue> pending_;
   absl::flat_hash_map<const void*, Position> by_value_;
   absl::Status snapshot_status_;  // the first error of a snapshot's sink

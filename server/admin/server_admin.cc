@@ -32,10 +32,7 @@ void Save(ServerContext& context, const ServerAdminParts& server) {
   context.reply.Ok();
 }
 
-// BGSAVE and BGREWRITEAOF do the same: there is one kind of snapshot, the base file of the log.
-void StartSnapshot(ServerContext& context, const ServerAdminParts& server,
-                   std::string_view started) {
-  const absl::Status status = server.persistence->StartRewrite();
+void ReplyStarted(ServerContext& context, const absl::Status& status, std::string_view started) {
   if (!status.ok()) return ReplyFailure(context, status);
   context.reply.Status(started);
 }
@@ -47,14 +44,15 @@ void BgSave(ServerContext& context, const ServerAdminParts& server) {
   if (server.persistence->rewriting()) {
     return context.reply.Error("ERR Background save already in progress");
   }
-  StartSnapshot(context, server, "Background saving started");
+  ReplyStarted(context, server.persistence->StartSave(), "Background saving started");
 }
 
 void BgRewriteAof(ServerContext& context, const ServerAdminParts& server) {
   if (server.persistence->rewriting()) {
     return context.reply.Error("ERR Background append only file rewriting already in progress");
   }
-  StartSnapshot(context, server, "Background append only file rewriting started");
+  ReplyStarted(context, server.persistence->StartRewrite(),
+               "Background append only file rewriting started");
 }
 
 struct ShutdownOptions {

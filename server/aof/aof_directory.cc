@@ -1,6 +1,5 @@
 #include "server/aof/aof_directory.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -208,6 +207,14 @@ absl::Status AofDirectory::PublishBase(uint64_t sequence, uint64_t first_log) {
   std::erase_if(next.logs, [&](const ManifestEntry& log) { return log.sequence < first_log; });
   status = Publish(next);
   if (!status.ok()) Abandon(name);
+  return status;
+}
+
+absl::Status AofDirectory::Clear() {
+  if (manifest_.empty() && !uncertain_) return absl::OkStatus();
+  const absl::Status status = Publish(Manifest());
+  // What cannot be removed now is removed by the next rewrite.
+  if (status.ok()) RemoveObsolete().IgnoreError();
   return status;
 }
 

@@ -75,6 +75,9 @@ class AofDirectory {
   // Gives up a base that CreateBase made and that is not published; removes its file.
   void AbandonBase(uint64_t sequence);
 
+  // The set has no files any more; what is written next is a new one.
+  absl::Status Clear();
+
   // Removes the files that the manifest does not need, after it has made sure which manifest is on
   // disk. Slow for large files; may run later.
   absl::Status RemoveObsolete();

@@ -25,6 +25,7 @@ struct Manifest {
   std::vector<ManifestEntry> logs;  // oldest first, sequences rising
 
   bool Lists(std::string_view name) const;
+  bool empty() const { return !base.has_value() && logs.empty(); }
 
   std::string Format() const;
   // DataLoss, with the line, for any text that Format() could not have written; FailedPrecondition

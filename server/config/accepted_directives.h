@@ -138,7 +138,6 @@ inline constexpr Directive kDirectives[] = {
     {"availability-zone", "", Word(""), kHidden, kNoCluster},
     {"tls-cluster", "", YesNo("no"), 0, kNoCluster},
 
-    {"rdbcompression", "", YesNo("yes"), 0, kOwnSnapshot},
     {"rdbchecksum", "", YesNo("yes"), 0, kOwnSnapshot},
     {"rdb-version-check", "", Word("strict"), kHidden, kOwnSnapshot},
     {"rdb-save-incremental-fsync", "", YesNo("yes"), 0, kOwnSnapshot},

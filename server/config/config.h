@@ -28,6 +28,9 @@ enum class EvictionPolicy : uint8_t {
   kNoEviction,
 };
 
+// The form of what `save`, SAVE and BGSAVE write: a base file of our own, or an RDB.
+enum class RdbFormat : uint8_t { kTallyd, kRedis };
+
 // Who may use a guarded feature: nobody, everybody, or only connections from this machine.
 enum class LocalAccess : uint8_t { kNo, kYes, kLocal };
 
@@ -135,7 +138,9 @@ struct Config : ValueLimits {
   int64_t auto_aof_rewrite_min_size = 64 * kMib;
   std::optional<std::vector<SaveRule>> save;  // not given: see SaveRulesOf
   bool stop_writes_on_bgsave_error = true;
-  std::string dbfilename = "dump.rdb";  // only to find a file of Redis
+  std::string dbfilename = "dump.rdb";
+  RdbFormat rdb_format = RdbFormat::kTallyd;
+  bool rdbcompression = true;
 
   // Observation.
   int64_t slowlog_log_slower_than = 10000;  // microseconds; -1: off

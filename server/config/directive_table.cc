@@ -30,6 +30,10 @@ constexpr EnumOption kFsyncPolicies[] = {
     {"always", static_cast<int>(FsyncPolicy::kAlways)},
     {"no", static_cast<int>(FsyncPolicy::kNo)},
 };
+constexpr EnumOption kRdbFormats[] = {
+    {"tallyd", static_cast<int>(RdbFormat::kTallyd)},
+    {"redis", static_cast<int>(RdbFormat::kRedis)},
+};
 constexpr EnumOption kEvictionPolicies[] = {
     {"volatile-lru", static_cast<int>(EvictionPolicy::kVolatileLru)},
     {"volatile-lfu", static_cast<int>(EvictionPolicy::kVolatileLfu)},
@@ -156,8 +160,9 @@ constexpr Directive kWithEffect[] = {
     {"auto-aof-rewrite-min-size", "", MemoryField{&Config::auto_aof_rewrite_min_size, 0}},
     {"save", "", CustomField{FormatSave, AssignSave, true}, kRepeated},
     {"stop-writes-on-bgsave-error", "", BoolField{&Config::stop_writes_on_bgsave_error}},
-    {"dbfilename", "", StringField{&Config::dbfilename, CheckFileName}, kImmutable,
-     "snapshots are in appenddirname"},
+    {"rdb-format", "", Enum<&Config::rdb_format>(kRdbFormats)},
+    {"dbfilename", "", StringField{&Config::dbfilename, CheckFileName}, kImmutable},
+    {"rdbcompression", "", BoolField{&Config::rdbcompression}},
 
     {"slowlog-log-slower-than", "", IntField{&Config::slowlog_log_slower_than, -1, kInt64Max}},
     {"slowlog-max-len", "", IntField{&Config::slowlog_max_len, 0, kInt64Max}},

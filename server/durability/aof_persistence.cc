@@ -10,6 +10,8 @@
 
 namespace tally::server {
 
+using Snapshot = Rewriter::Snapshot;
+
 AofPersistence::AofPersistence(const PersistenceParts& server, CommandRunner& runner,
                                FileSystem& files)
     : server_(server),
@@ -18,7 +20,7 @@ AofPersistence::AofPersistence(const PersistenceParts& server, CommandRunner& ru
       files_(files, server.config),
       log_(server.config, server.clock, server.effects, files_),
       loader_({server.engine, server.clock, server.commands, runner, files_, report_}),
-      rewriter_(server.engine, server.clock, server.stats, files_, log_, report_),
+      rewriter_(server.engine, server.config, server.clock, server.stats, files_, log_, report_),
       takeover_({server, runner, files_, loader_, rewriter_, report_}) {}
 
 absl::Status AofPersistence::Open() {
@@ -91,20 +93,20 @@ void AofPersistence::Cron() {
 }
 
 void AofPersistence::SaveIfDue() {
-  const RewriteResults& results = rewriter_.results();
-  const bool is_retry = results.pause.failures() > 0;
   const int64_t now = server_.clock.steady_ms();
   const uint64_t changes = server_.stats.changes_since_save;
-  if (rules_.SnapshotIsDue(results, log_.is_on(), changes, now)) {
-    if (!is_retry) report_.ChangesAreDue(changes);
-    return rewriter_.StartAutomatic();
+  const RewriteResults& saves = rewriter_.results(rewriter_.saved());
+  if (rules_.SnapshotIsDue(saves, log_.is_on(), changes, now)) {
+    if (saves.pause.failures() == 0) report_.ChangesAreDue(changes);
+    return rewriter_.StartAutomatic(rewriter_.saved());
   }
   if (!log_.is_on()) return;
   const size_t logs = files_.directory().manifest().logs.size();
   const SaveRules::Log log{logs, files_.base_bytes(), bytes_since_base()};
+  const RewriteResults& results = rewriter_.results(Snapshot::kBase);
   if (!rules_.RewriteIsDue(results, log, now)) return;
-  if (!is_retry) report_.LogIsDue(log.bytes_since_base);
-  rewriter_.StartAutomatic();
+  if (results.pause.failures() == 0) report_.LogIsDue(log.bytes_since_base);
+  rewriter_.StartAutomatic(Snapshot::kBase);
 }
 
 uint64_t AofPersistence::bytes_since_base() const {
@@ -113,16 +115,32 @@ uint64_t AofPersistence::bytes_since_base() const {
 
 absl::Status AofPersistence::StartRewrite() {
   absl::Status status = CheckLoaded();
-  return status.ok() ? rewriter_.Start() : status;
+  return status.ok() ? rewriter_.Start(Snapshot::kBase) : status;
+}
+
+absl::Status AofPersistence::StartSave() {
+  absl::Status status = CheckLoaded();
+  return status.ok() ? rewriter_.Start(rewriter_.saved()) : status;
 }
 
 absl::Status AofPersistence::SaveNow() {
   absl::Status status = CheckLoaded();
-  return status.ok() ? rewriter_.SaveNow() : status;
+  return status.ok() ? rewriter_.SaveNow(rewriter_.saved()) : status;
+}
+
+absl::Status AofPersistence::SaveBase() {
+  absl::Status status = CheckLoaded();
+  return status.ok() ? rewriter_.SaveNow(Snapshot::kBase) : status;
+}
+
+absl::Status AofPersistence::WriteRdb(RdbRequest request) {
+  absl::Status status = CheckLoaded();
+  if (status.ok()) rewriter_.Request(std::move(request));
+  return status;
 }
 
 bool AofPersistence::snapshot_failed() const {
-  return !rewriter_.results().last.ok() && rules_.OnlySnapshotsKeep(log_.is_on());
+  return !rewriter_.results(rewriter_.saved()).last.ok() && rules_.OnlySnapshotsKeep(log_.is_on());
 }
 
 absl::Status AofPersistence::SaveAtEnd() {
@@ -141,7 +159,7 @@ absl::Status AofPersistence::ApplyConfig() {
 // Writes the whole base before the log opens: changes made while it is written would be in no log.
 absl::Status AofPersistence::StartLog() {
   rewriter_.Cancel("the log begins after another base");
-  if (absl::Status status = SaveNow(); !status.ok()) return status;
+  if (absl::Status status = SaveBase(); !status.ok()) return status;
   return log_.Open(LogPosition{}, 0);
 }
 
@@ -154,8 +172,8 @@ absl::Status AofPersistence::StopLog() {
 // may hold a value that cannot be decoded.
 absl::Status AofPersistence::Reload() {
   if (absl::Status status = CheckNoTransaction(); !status.ok()) return status;
-  if (absl::Status status = SaveNow(); !status.ok()) return status;
-  // SaveNow may have finished a base that was under way: the log must hold all changes since then.
+  if (absl::Status status = SaveBase(); !status.ok()) return status;
+  // SaveBase may have finished a base that was under way: the log must hold all changes since then.
   if (log_.is_on()) {
     if (absl::Status status = log_.FlushAll(); !status.ok()) return status;
   }
@@ -177,12 +195,15 @@ void AofPersistence::AppendInfo(std::string& out) const {
   figures.changes_since_save = server_.stats.changes_since_save;
   figures.base_bytes = files_.base_bytes();
   figures.bytes_since_base = bytes_since_base();
-  AppendPersistenceInfo(figures, rewriter_.results(), log_.writer(), out);
+  figures.kind = rewriter_.kind();
+  const PersistenceResults results{rewriter_.results(rewriter_.saved()),
+                                   rewriter_.results(Snapshot::kBase)};
+  AppendPersistenceInfo(figures, results, log_.writer(), out);
 }
 
 PersistenceState AofPersistence::State() const {
   PersistenceState state;
-  const RewriteResults& results = rewriter_.results();
+  const RewriteResults& results = rewriter_.results(rewriter_.saved());
   state.base_bytes = files_.base_bytes();
   state.log_bytes = files_.base_bytes() + bytes_since_base();
   if (const LogWriter* log = log_.writer()) {

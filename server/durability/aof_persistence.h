@@ -54,9 +54,11 @@ class AofPersistence : public Persistence {
 
   const absl::Status& write_error() const override { return log_.error(); }
   absl::Status StartRewrite() override;
+  absl::Status StartSave() override;
   bool rewriting() const override { return rewriter_.running(); }
   bool snapshot_failed() const override;
   absl::Status SaveNow() override;
+  absl::Status WriteRdb(RdbRequest request) override;
   absl::Status SaveAtEnd() override;
   void BeforeClear(size_t database) override { rewriter_.BeforeClear(database); }
   void BeforeSwap(size_t one, size_t other) override { rewriter_.BeforeSwap(one, other); }
@@ -72,7 +74,9 @@ class AofPersistence : public Persistence {
   absl::Status Reload() override;
   void AppendInfo(std::string& out) const override;
   PersistenceState State() const override;
-  int64_t last_save_ms() const override { return rewriter_.results().last_save_ms; }
+  int64_t last_save_ms() const override {
+    return rewriter_.results(rewriter_.saved()).last_save_ms;
+  }
 
  private:
   absl::Status BeginLoading();
@@ -85,6 +89,8 @@ class AofPersistence : public Persistence {
   // For CONFIG SET appendonly. StartLog also replaces a log that is lost.
   absl::Status StartLog();
   absl::Status StopLog();
+  // Writes a whole base before it returns.
+  absl::Status SaveBase();
   // Starts the snapshot or rewrite that is due by the rules, if any.
   void SaveIfDue();
   uint64_t bytes_since_base() const;

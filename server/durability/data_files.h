@@ -32,6 +32,10 @@ class DataFiles {
   // Ends what was interrupted in PutInPlace, if a complete directory is there for it.
   absl::Status FinishPutting();
 
+  // Removes the data, which a newer file of another form replaces. The directory must be open. For
+  // the worker.
+  absl::Status Retire() const { return directory().Clear(); }
+
   FileSystem& system() const { return system_; }
   // Requires that the directory is open; this is asserted.
   AofDirectory& directory() const;

@@ -32,34 +32,42 @@ void AppendSaving(const std::optional<SavingFigures>& saving, std::string& out) 
   Row(out, "current_save_eta_seconds", saving ? saving->seconds_left.value_or(-1) : -1);
 }
 
+constexpr auto kBaseOnly = Rewriter::Snapshot::kBase;
+
+std::string_view StatusOf(const RewriteResults& results) {
+  return results.last.ok() ? "ok" : "err";
+}
+
 }  // namespace
 
 // Rows of what there is not here are 0: nothing forks, so that no pages are copied, and no rewrite
 // waits for another.
-// BGSAVE and BGREWRITEAOF both write a base, so the rdb_ and aof_ rows report the same rewrites.
-void AppendPersistenceInfo(const PersistenceFigures& figures, const RewriteResults& results,
+void AppendPersistenceInfo(const PersistenceFigures& figures, const PersistenceResults& results,
                            const LogWriter* log, std::string& out) {
-  const std::string_view rewrite_status = results.last.ok() ? "ok" : "err";
-  const int rewriting = figures.rewriting ? 1 : 0;
+  const RewriteResults& saves = results.saves;
+  const RewriteResults& rewrites = results.rewrites;
+  const bool is_one_kind = &saves == &rewrites;
+  const bool saving = figures.rewriting && (is_one_kind || figures.kind != kBaseOnly);
+  const bool rewriting = figures.rewriting && (is_one_kind || figures.kind == kBaseOnly);
   Row(out, "loading", figures.loading.has_value() ? 1 : 0);
   if (figures.loading.has_value()) AppendLoading(*figures.loading, out);
   AppendSaving(figures.saving, out);
   Row(out, "rdb_changes_since_last_save", figures.changes_since_save);
-  Row(out, "rdb_bgsave_in_progress", rewriting);
-  Row(out, "rdb_last_save_time", results.last_save_ms / 1000);
-  Row(out, "rdb_last_bgsave_status", rewrite_status);
-  Row(out, "rdb_last_bgsave_time_sec", results.last_seconds);
-  Row(out, "rdb_current_bgsave_time_sec", figures.rewriting_seconds);
+  Row(out, "rdb_bgsave_in_progress", saving ? 1 : 0);
+  Row(out, "rdb_last_save_time", saves.last_save_ms / 1000);
+  Row(out, "rdb_last_bgsave_status", StatusOf(saves));
+  Row(out, "rdb_last_bgsave_time_sec", saves.last_seconds);
+  Row(out, "rdb_current_bgsave_time_sec", saving ? figures.rewriting_seconds : -1);
   Row(out, "rdb_last_cow_size", 0);
-  Row(out, "rdb_saves", results.saves);
+  Row(out, "rdb_saves", saves.saves);
   Row(out, "aof_enabled", log != nullptr ? 1 : 0);
-  Row(out, "aof_rewrite_in_progress", rewriting);
+  Row(out, "aof_rewrite_in_progress", rewriting ? 1 : 0);
   Row(out, "aof_rewrite_scheduled", 0);
-  Row(out, "aof_last_rewrite_time_sec", results.last_seconds);
-  Row(out, "aof_current_rewrite_time_sec", figures.rewriting_seconds);
-  Row(out, "aof_last_bgrewrite_status", rewrite_status);
-  Row(out, "aof_rewrite_failures", results.pause.failures());
-  Row(out, "aof_last_rewrite_error", std::string(results.last.message()));
+  Row(out, "aof_last_rewrite_time_sec", rewrites.last_seconds);
+  Row(out, "aof_current_rewrite_time_sec", rewriting ? figures.rewriting_seconds : -1);
+  Row(out, "aof_last_bgrewrite_status", StatusOf(rewrites));
+  Row(out, "aof_rewrite_failures", rewrites.pause.failures());
+  Row(out, "aof_last_rewrite_error", std::string(rewrites.last.message()));
   Row(out, "aof_last_cow_size", 0);
   Row(out, "module_fork_in_progress", 0);
   Row(out, "module_fork_last_cow_size", 0);

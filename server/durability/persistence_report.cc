@@ -69,7 +69,7 @@ void PersistenceReport::RewriteBegins(uint64_t base) const {
 }
 
 void PersistenceReport::Rewriting(const SavingFigures& figures) const {
-  log_.Notice("Rewriting: ", Progress::Percent(figures.extent.done, figures.extent.total), "%, ",
+  log_.Notice("Saving: ", Progress::Percent(figures.extent.done, figures.extent.total), "%, ",
               figures.keys.done, " of ", figures.keys.total, " keys, ", figures.bytes, " bytes",
               TimeLeft(figures.seconds_left));
 }
@@ -80,13 +80,23 @@ void PersistenceReport::RewriteDone(uint64_t records, uint64_t bytes, int64_t to
   if (failures > 0) log_.Notice("It was tried again after ", failures, " failures");
 }
 
+void PersistenceReport::RdbBegins(std::string_view path) const {
+  log_.Notice("Writing an RDB: ", path);
+}
+
+void PersistenceReport::RdbDone(uint64_t keys, uint64_t bytes, int64_t took_ms,
+                                uint64_t failures) const {
+  log_.Notice("The RDB is written: ", keys, " keys, ", bytes, " bytes in ", took_ms, " ms");
+  if (failures > 0) log_.Notice("It was tried again after ", failures, " failures");
+}
+
 void PersistenceReport::RewriteFailed(const absl::Status& why) const {
-  log_.Warning("Rewriting the append-only file failed: ", std::string(why.message()),
-               "; automatic rewrites pause for 1 s, then for longer, up to 5 min");
+  log_.Warning("Writing a snapshot failed: ", std::string(why.message()),
+               "; automatic ones pause for 1 s, then for longer, up to 5 min");
 }
 
 void PersistenceReport::RewriteGivenUp(std::string_view why) const {
-  log_.Notice("Rewriting the append-only file is given up: ", why);
+  log_.Notice("Writing a snapshot is given up: ", why);
 }
 
 }  // namespace tally::server

@@ -60,6 +60,8 @@ class PersistenceReport {
   void RewriteBegins(uint64_t base) const;
   void Rewriting(const SavingFigures& figures) const;
   void RewriteDone(uint64_t records, uint64_t bytes, int64_t took_ms, uint64_t failures) const;
+  void RdbBegins(std::string_view path) const;
+  void RdbDone(uint64_t keys, uint64_t bytes, int64_t took_ms, uint64_t failures) const;
   void RewriteFailed(const absl::Status& why) const;
   void RewriteGivenUp(std::string_view why) const;
 

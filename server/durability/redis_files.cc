@@ -83,6 +83,9 @@ absl::StatusOr<std::optional<RedisFiles>> FindRedisFiles(FileSystem& files, cons
     if (loose && !IsEmpty(files, folder)) loose->originals.push_back(folder);
     return loose;
   }
+  if (const auto own = Manifest::Parse(*text, path); own.ok() && own->empty()) {
+    return LooseFiles(files, config);
+  }
   if (!Manifest::IsOfRedis(*text)) return std::nullopt;
   if (config.appendonly) {
     const auto manifest = Manifest::ParseOfRedis(*text, path);

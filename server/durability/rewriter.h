@@ -1,23 +1,27 @@
-// Rewrites the append-only file between the turns: begins a rewrite, continues it slice by slice,
-// and keeps its result.
+// Writes snapshots between the turns, one at a time: bases of the append-only file and RDBs. Begins
+// one, continues it slice by slice, and keeps its result.
 #pragma once
 
 #include <absl/status/status.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "core/engine/engine.h"
 #include "server/aof/background_worker.h"
+#include "server/config/config.h"
 #include "server/durability/data_files.h"
 #include "server/durability/effect_log.h"
 #include "server/durability/persistence_report.h"
-#include "server/durability/rewrite.h"
+#include "server/durability/rdb_save.h"
 #include "server/durability/rewrite_pacing.h"
 #include "server/durability/rewrite_results.h"
+#include "server/durability/snapshot_job.h"
 #include "server/state/clock.h"
 #include "server/state/stats.h"
 
@@ -25,21 +29,26 @@ namespace tally::server {
 
 class Rewriter {
  public:
-  Rewriter(Engine& engine, const Clock& clock, Stats& stats, DataFiles& files, EffectLog& log,
-           const PersistenceReport& report);
+  Rewriter(Engine& engine, const Config& config, const Clock& clock, Stats& stats, DataFiles& files,
+           EffectLog& log, const PersistenceReport& report);
   Rewriter(const Rewriter&) = delete;
   Rewriter& operator=(const Rewriter&) = delete;
 
-  // Begins a rewrite. Returns AlreadyExists if one is running.
-  absl::Status Start();
-  // The same for a rewrite that no command asked for. If it cannot begin, that counts as a failed
-  // rewrite.
-  void StartAutomatic();
-  bool running() const { return rewrite_ != nullptr; }
-  // Returns when a whole base is written and published; it waits for the disk.
-  absl::Status SaveNow();
-  // Cancels a running rewrite, if any, and removes what it has made; it waits for the disk.
+  enum class Snapshot : uint8_t { kBase, kRdb };
+  // What SAVE, BGSAVE and the rules of `save` write, as `rdb-format` says.
+  Snapshot saved() const;
+
+  // Begins a snapshot. Returns AlreadyExists if one is running.
+  absl::Status Start(Snapshot snapshot);
+  // The same for one that no command asked for. If it cannot begin, that counts as a failure.
+  void StartAutomatic(Snapshot snapshot);
+  bool running() const { return job_ != nullptr; }
+  // Returns when a whole snapshot is in place; it waits for the disk.
+  absl::Status SaveNow(Snapshot snapshot);
+  // Cancels what is running, if anything, and removes what it has made; it waits for the disk.
   void Cancel(std::string_view why);
+  // An RDB is written as soon as nothing else is.
+  void Request(RdbRequest request) { requests_.push_back(std::move(request)); }
 
   // How far one turn continues a rewrite. kShared: for the time that RewritePacing gives it. kStep:
   // by one step, for tests that must be deterministic.
@@ -47,7 +56,7 @@ class Rewriter {
   // Called at each turn's end: continues the rewrite.
   void TakeTurn(Pace pace);
   // Continues the rewrite for about `budget_us`, when there are no clients to share with.
-  void RunFor(int64_t budget_us) { RunSlice(budget_us, Rewrite::Waiting::kNo); }
+  void RunFor(int64_t budget_us) { RunSlice(budget_us, SnapshotJob::Waiting::kNo); }
   // Returns after how many microseconds the rewrite needs another turn; 0: at once; nullopt: it
   // waits for the disk, or no rewrite is running.
   std::optional<int64_t> NextSliceInMicros();
@@ -63,31 +72,46 @@ class Rewriter {
   void BeforeClear(size_t database);
   void BeforeSwap(size_t one, size_t other);
 
-  const RewriteResults& results() const { return results_; }
+  const RewriteResults& results(Snapshot snapshot) const {
+    return snapshot == Snapshot::kBase ? base_results_ : rdb_results_;
+  }
   // Called when the server starts: until the first save, now counts as the time of the last save.
-  void ServerStarts() { results_.Started(clock_.now_ms(), clock_.steady_ms()); }
+  void ServerStarts();
+  // What is running; nullopt if that is nothing, or an RDB that was asked for by Request.
+  std::optional<Snapshot> kind() const { return kind_; }
   // -1 if no rewrite is running.
   int64_t running_seconds() const;
   std::optional<SavingFigures> figures() const;
 
  private:
   // Null unless a snapshot is being written.
-  SnapshotWalk* walk() { return rewrite_ == nullptr ? nullptr : rewrite_->walk(); }
-  void RunSlice(int64_t budget_us, Rewrite::Waiting waiting);
-  void Succeed();
-  // Records the failure and abandons the rewrite. The next automatic one comes after a pause.
+  SnapshotWalk* walk() { return job_ == nullptr ? nullptr : job_->walk(); }
+  RewriteResults* results();
+  SnapshotJob::Parts JobParts();
+  // The RDB named by `dbfilename`.
+  RdbRequest OwnRdb();
+  void Begin(std::unique_ptr<SnapshotJob> job, std::optional<Snapshot> kind);
+  void StartRequested();
+  void RunSlice(int64_t budget_us, SnapshotJob::Waiting waiting);
+  void Settle();
+  // Records the failure and abandons the snapshot. The next automatic one comes after a pause.
   void Fail(const absl::Status& status);
 
   Engine& engine_;
+  const Config& config_;
   const Clock& clock_;
   Stats& stats_;
   DataFiles& files_;
   EffectLog& log_;
   const PersistenceReport& report_;
   RewritePacing pacing_;
-  RewriteResults results_;
+  RewriteResults base_results_;
+  RewriteResults rdb_results_;
   uint64_t epoch_ = 0;
-  std::unique_ptr<Rewrite> rewrite_;
+  std::unique_ptr<SnapshotJob> job_;
+  std::optional<Snapshot> kind_;
+  absl::Status failure_;  // of the job that is being abandoned
+  std::deque<RdbRequest> requests_;
   std::unique_ptr<BackgroundWorker> worker_;  // last: it must end before what it uses is destroyed
 };
 

@@ -21,6 +21,8 @@ absl::Status Takeover::Begin(const MoveOptions& options) {
   auto redis = FilesToTake();
   if (!redis.ok() || !*redis) return redis.status();
   parts_.report.TakesOver(**redis);
+  stays_ = options_.import_path.empty() && !(*redis)->is_log && !parts_.server.config.appendonly &&
+           parts_.server.config.rdb_format == RdbFormat::kRedis;
   const PersistenceParts& server = parts_.server;
   auto loader = RedisLoader::Open({server.engine, server.commands, parts_.runner, server.config,
                                    options_, parts_.files.system()},
@@ -70,8 +72,12 @@ absl::Status Takeover::Load(int64_t budget_us) {
   if (!end.ok()) return end.status();
   if (!end->has_value()) return absl::OkStatus();
   absl::Status status = JudgeSkipped();
+  if (stays_) {
+    stage_ = Stage::kIdle;
+    return status;
+  }
   if (status.ok()) status = parts_.files.OpenBeside();
-  if (status.ok()) status = parts_.rewriter.Start();
+  if (status.ok()) status = parts_.rewriter.Start(Rewriter::Snapshot::kBase);
   stage_ = Stage::kWriting;
   return status;
 }
@@ -97,7 +103,7 @@ absl::Status Takeover::Write(int64_t budget_us) {
     }
     return absl::OkStatus();
   }
-  absl::Status status = parts_.rewriter.results().last;
+  absl::Status status = parts_.rewriter.results(Rewriter::Snapshot::kBase).last;
   if (status.ok()) status = PutInPlace();
   stage_ = Stage::kIdle;
   return status;

@@ -1,6 +1,7 @@
 // Takes over the data of Redis when the server starts: loads its files, writes a base of our own
 // beside them, puts that in place, and gives the old files other names. Until the base is in place
-// the old files are as they were, and the next start begins again.
+// the old files are as they were, and the next start begins again. A snapshot stays as it is if our
+// own are to have its form, and there is no log.
 #pragma once
 
 #include <absl/status/status.h>
@@ -53,6 +54,7 @@ class Takeover {
   const Parts parts_;
   MoveOptions options_;
   Stage stage_ = Stage::kIdle;
+  bool stays_ = false;                  // the snapshot stays where it is, and no base is written
   std::unique_ptr<RedisLoader> redis_;  // null unless running
 };
 

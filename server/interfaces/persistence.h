@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "core/keyspace/keyspace.h"
+#include "server/interfaces/rdb_request.h"
 
 namespace tally::server {
 
@@ -37,10 +38,15 @@ class Persistence {
   virtual const absl::Status& write_error() const = 0;
   // Begins to write a new base file. Fails while one is being written or the data is being loaded.
   virtual absl::Status StartRewrite() = 0;
+  // The same for BGSAVE: a base, or an RDB if `rdb-format` says so.
+  virtual absl::Status StartSave() = 0;
   virtual bool rewriting() const = 0;
   // Whether the data is kept by snapshots only, without a log, and the last snapshot failed.
   virtual bool snapshot_failed() const = 0;
-  // Writes all data before it returns.
+  // Begins to write an RDB, as soon as no other snapshot is being written. Fails while the data is
+  // being loaded.
+  virtual absl::Status WriteRdb(RdbRequest request) = 0;
+  // As StartSave, but all data is written before it returns.
   virtual absl::Status SaveNow() = 0;
   // As SaveNow, for the end of the server. Does nothing if `save` asks for no snapshots or a log
   // has all data.

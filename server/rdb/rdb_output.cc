@@ -83,7 +83,8 @@ void RdbOutput::Length(uint64_t length) {
 
 void RdbOutput::String(std::string_view text) {
   if (text.size() <= kMostOfInteger && Integer(text)) return;
-  if (text.size() >= kLeastToCompress && Compressed(text)) return;
+  const bool tries = text.size() >= kLeastToCompress && text.size() <= compress_most_;
+  if (tries && Compressed(text)) return;
   Length(text.size());
   Raw(text);
 }

@@ -22,7 +22,9 @@ class ByteTarget {
 class RdbOutput {
  public:
   // Without a target all bytes stay in bytes(). With one they go there in parts of some kilobytes.
-  explicit RdbOutput(ByteTarget* target = nullptr) : target_(target) {}
+  // Strings of more than `compress_most` bytes are not compressed.
+  explicit RdbOutput(ByteTarget* target = nullptr, size_t compress_most = SIZE_MAX)
+      : target_(target), compress_most_(compress_most) {}
   RdbOutput(const RdbOutput&) = delete;
   RdbOutput& operator=(const RdbOutput&) = delete;
 
@@ -36,7 +38,7 @@ class RdbOutput {
   void BinaryDouble(double value);
   void Length(uint64_t length);
   // In the shortest encoding: the canonical text of an integer of 32 bits as that integer, a text
-  // that shrinks by it compressed.
+  // that shrinks by it compressed, if it is not too long for that.
   void String(std::string_view text);
   // Exactly these bytes.
   void Raw(std::string_view bytes);
@@ -54,6 +56,7 @@ class RdbOutput {
   void FlushIfLarge();
 
   ByteTarget* target_;
+  const size_t compress_most_;
   absl::Status status_;
   std::string bytes_;
   size_t summed_ = 0;  // bytes of bytes_ that are in crc_

@@ -23,7 +23,6 @@ void WriteString(const Keyspace::Entry& entry, RdbOutput& output) {
 }
 
 void WriteList(const List& list, RdbOutput& output) {
-  output.Length(list.size());
   list.ForEach(0, list.size(), [&](std::string_view element) {
     output.String(element);
     return true;
@@ -31,7 +30,6 @@ void WriteList(const List& list, RdbOutput& output) {
 }
 
 void WriteSet(const Set& set, RdbOutput& output) {
-  output.Length(set.size());
   set.ForEach([&](std::string_view member) {
     output.String(member);
     return true;
@@ -39,7 +37,6 @@ void WriteSet(const Set& set, RdbOutput& output) {
 }
 
 void WriteZSet(const ZSet& zset, RdbOutput& output) {
-  output.Length(zset.size());
   zset.ForEach({0, zset.size()}, false, [&](std::string_view member, double score) {
     output.String(member);
     output.BinaryDouble(score);
@@ -48,17 +45,16 @@ void WriteZSet(const ZSet& zset, RdbOutput& output) {
 }
 
 void WriteHash(const Hash& hash, RdbOutput& output) {
-  output.Length(hash.size());
   hash.ForEach([&](std::string_view field, std::string_view value) {
     output.String(field);
     output.String(value);
   });
 }
 
-void WriteHash(const Keyspace::Entry& entry, RdbOutput& output) {
-  if (entry.is_heap()) return WriteHash(entry.heap<Hash>(), output);
+void WritePackedHash(std::string_view bytes, RdbOutput& output) {
   Hash hash(0);
-  Check(hash.LoadPacked(entry.bytes()), "a packed hash is well formed");
+  Check(hash.LoadPacked(bytes), "a packed hash is well formed");
+  output.Length(hash.size());
   WriteHash(hash, output);
 }
 
@@ -77,20 +73,19 @@ void WritePacked(std::string_view packed, RdbOutput& output) {
 }
 
 void WriteNative(const Keyspace::Entry& entry, RdbOutput& output) {
-  output.Length(ModuleId(NativeName(entry.type()), kNativeVersion));
+  BeginValue(entry.type(), 0, output);
   if (!entry.is_heap()) {
     WritePacked(entry.bytes(), output);
   } else {
     std::string run;
     uint64_t cursor = 0;
     do {
-      run.assign(1, static_cast<char>(kNativeRun));
+      run.clear();
       cursor = OperationsOf(entry.type()).save(entry.pointer(), cursor, kRunBytes, run);
-      if (cursor == 0) run.front() = static_cast<char>(kNativeLastRun);
-      WritePart(run, output);
+      WriteNativeRun(run, cursor == 0, output);
     } while (cursor != 0);
   }
-  output.Length(kModuleEnd);
+  EndNativeValue(output);
 }
 
 }  // namespace
@@ -113,21 +108,41 @@ ValueCode CodeOf(Type type) {
 }
 
 void WriteValue(const Keyspace::Entry& entry, RdbOutput& output) {
-  switch (entry.type()) {
-    case Type::kString:
-      return WriteString(entry, output);
+  const Type type = entry.type();
+  if (NativeName(type) != nullptr) return WriteNative(entry, output);
+  if (type == Type::kString) return WriteString(entry, output);
+  if (!entry.is_heap()) return WritePackedHash(entry.bytes(), output);
+  BeginValue(type, OperationsOf(type).weight(entry.pointer()), output);
+  WriteElements(type, entry.pointer(), output);
+}
+
+void BeginValue(Type type, size_t size, RdbOutput& output) {
+  const char* const native = NativeName(type);
+  output.Length(native == nullptr ? size : ModuleId(native, kNativeVersion));
+}
+
+void WriteElements(Type type, const void* value, RdbOutput& output) {
+  switch (type) {
     case Type::kList:
-      return WriteList(entry.heap<List>(), output);
+      return WriteList(*static_cast<const List*>(value), output);
     case Type::kSet:
-      return WriteSet(entry.heap<Set>(), output);
+      return WriteSet(*static_cast<const Set*>(value), output);
     case Type::kZSet:
-      return WriteZSet(entry.heap<ZSet>(), output);
+      return WriteZSet(*static_cast<const ZSet*>(value), output);
     case Type::kHash:
-      return WriteHash(entry, output);
+      return WriteHash(*static_cast<const Hash*>(value), output);
     default:
-      return WriteNative(entry, output);
+      Check(false, "a value with elements");
   }
 }
+
+void WriteNativeRun(std::string_view run, bool is_last, RdbOutput& output) {
+  std::string part(1, static_cast<char>(is_last ? kNativeLastRun : kNativeRun));
+  part += run;
+  WritePart(part, output);
+}
+
+void EndNativeValue(RdbOutput& output) { output.Length(kModuleEnd); }
 
 uint64_t ModuleId(std::string_view name, uint64_t version) {
   uint64_t id = 0;

@@ -19,6 +19,8 @@ class NoFiles : public server::Persistence {
  public:
   const absl::Status& write_error() const override { return ok_; }
   absl::Status StartRewrite() override { return absl::OkStatus(); }
+  absl::Status StartSave() override { return absl::OkStatus(); }
+  absl::Status WriteRdb(RdbRequest) override { return absl::OkStatus(); }
   bool rewriting() const override { return false; }
   bool snapshot_failed() const override { return false; }
   absl::Status SaveNow() override { return absl::OkStatus(); }

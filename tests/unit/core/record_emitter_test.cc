@@ -55,7 +55,7 @@ TEST_CASE("record emitter: no key, value, element or policy is too long for a si
   KeptRecords kept(100);
   RecordEmitter emitter(kept, 1000);
   REQUIRE(emitter.Policies(saved.engine.policies()).ok());
-  REQUIRE(emitter.KeyCount(1, keyspace.size()).ok());
+  REQUIRE(emitter.Database(1, keyspace).ok());
   uint64_t position = 0;
   while (const Keyspace::Segment* segment = keyspace.NextSegment(position)) {
     keyspace.ForEach(*segment,
@@ -79,7 +79,8 @@ TEST_CASE("record emitter: a walk writes to any sink, and keeps its bound") {
   for (int i = 0; i < 20'000; ++i) hash.Set(StrCat("field", i), "value", {});
   KeptRecords kept(1000);
   {
-    SnapshotWalk walk(saved.engine, kept, 1);
+    RecordEmitter emitter(kept);
+    SnapshotWalk walk(saved.engine, emitter, 1);
     absl::StatusOr<bool> more = true;
     while (more.ok() && *more) more = walk.SaveNext();
     REQUIRE(more.ok());

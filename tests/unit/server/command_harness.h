@@ -32,6 +32,11 @@ class FakePersistence : public Persistence {
     in_rewrite = true;
     return absl::OkStatus();
   }
+  absl::Status StartSave() override { return StartRewrite(); }
+  absl::Status WriteRdb(RdbRequest request) override {
+    request.done(absl::OkStatus());
+    return absl::OkStatus();
+  }
   bool rewriting() const override { return in_rewrite; }
   bool snapshot_failed() const override { return snapshot_fails; }
   absl::Status SaveNow() override {

@@ -24,6 +24,8 @@ constexpr int64_t kNow = Walked::kBegin;
 constexpr int64_t kUsers = 10'000;
 constexpr int64_t kSku = 7;
 
+Walked::Form AnyForm() { return GENERATE(Walked::Form::kBase, Walked::Form::kRdb); }
+
 void Buy(Walked& walked, int64_t user, int64_t order) {
   const Keyspace::Entry entry = walked.keyspace().FindForWrite("book", kNow);
   if (!entry) return;
@@ -55,7 +57,7 @@ void RequireAsFilled(Engine& loaded) {
 TEST_CASE("A walk saves a large value in slices, as it was when the walk began") {
   SeededRandom random;
   INFO("seed " << random.seed());
-  Walked walked;
+  Walked walked(AnyForm());
   Fill(walked);
   const uint64_t renamed_after = random.Below(6);
   const uint64_t deleted_after = random.Below(12);
@@ -107,7 +109,7 @@ TEST_CASE("A walk that is given up gives back the value that it kept from being 
 }
 
 TEST_CASE("A walk saves policies as they were when it began") {
-  Walked walked;
+  Walked walked(AnyForm());
   PolicyTable& policies = walked.engine.policies();
   policies.Set("changed", {"FIXED", "1", "1s"});
   policies.Set("erased", {"ALLOW"});
@@ -150,8 +152,9 @@ void SetHash(Keyspace& keyspace, const std::string& key, int fields) {
 TEST_CASE("A walk saves databases as they were, however they are emptied and swapped meanwhile") {
   SeededRandom random;
   INFO("seed " << random.seed());
+  const Walked::Form form = AnyForm();
   for (int round = 0; round < 30; ++round) {
-    Walked walked;
+    Walked walked(form);
     for (int i = 0; i < 6000; ++i) {
       walked.engine.database(random.Below(2)).SetInteger(StrCat("key", i), i, kNoDeadline, kNow);
     }
@@ -211,7 +214,9 @@ TEST_CASE("A step of a walk writes little, however large keys, fields and string
   Hash& hash = keyspace.SetHeap("hash", new Hash(42), kNoDeadline, kNow);
   for (int i = 0; i < 50; ++i) hash.Set(StrCat("field", i), std::string(kLarge, 'v'), {});
   CountingSink sink;
-  SnapshotWalk walk(engine, sink, 1);
+  RecordEmitter emitter(sink);
+  emitter.HoldLargeRecords();
+  SnapshotWalk walk(engine, emitter, 1);
   size_t written = 0;
   for (bool more = true; more;) {
     const uint64_t saved = walk.keys_saved();
