@@ -36,8 +36,8 @@ void Engine::set_observer(Keyspace::Observer* observer) {
   for (auto& keyspace : keyspaces_) keyspace->set_observer(observer);
 }
 
-void Engine::set_expiring(bool expiring) {
-  for (auto& keyspace : keyspaces_) keyspace->set_expiring(expiring);
+void Engine::set_expiry(Expiry expiry) {
+  for (auto& keyspace : keyspaces_) keyspace->set_expiry(expiry);
 }
 
 void Engine::set_deletion_lag_ms(int64_t ms) {

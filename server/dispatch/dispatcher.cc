@@ -227,6 +227,18 @@ void Dispatcher::Replay(Client& client, const CommandEntry& item, Args args) {
   Call(context);
 }
 
+void Dispatcher::Follow(Client& client, const CommandEntry& item, Args args) {
+  ServerContext context(server_.host, server_.admin, client,
+                        {.item = item,
+                         .args = args,
+                         .database = client.database,
+                         .now = server_.clock.now_ms(),
+                         .replaying = true,
+                         .logs_replay = true,
+                         .request = client.request});
+  Call(context);
+}
+
 inline void Dispatcher::Call(ServerContext& context) {
   if (const Handler handler = context.item.command->handler; handler.needs_server()) {
     handler.RunInServer(context);
@@ -239,7 +251,7 @@ inline void Dispatcher::Call(ServerContext& context) {
 void Dispatcher::NoteChange(ServerContext& context) {
   server_.stats.changes_since_save += context.changes();
   context.client.wrote = true;
-  if (context.logged() || context.replaying) return;
+  if (context.logged() || !context.logs()) return;
   if (context.item.keeps_name) [[likely]]
     return server_.effects.Append(context.database, context.args);
   std::vector<std::string_view> words(context.args.begin(), context.args.end());

@@ -19,7 +19,13 @@ AofPersistence::AofPersistence(const PersistenceParts& server, CommandRunner& ru
       log_(server.config, server.clock, server.effects, files_),
       loader_({server.engine, server.clock, server.commands, runner, files_, report_}),
       rewriter_(server.engine, server.clock, server.stats, files_, log_, report_),
-      takeover_({server, runner, files_, loader_, rewriter_, report_}) {}
+      takeover_({server, runner, files_, loader_, rewriter_, report_}),
+      replacement_({server, runner, files_, log_, loader_, rewriter_}) {}
+
+void AofPersistence::set_notes(LogNotes* notes) {
+  log_.set_notes(notes);
+  loader_.set_notes(notes);
+}
 
 absl::Status AofPersistence::Open() {
   rewriter_.ServerStarts();
@@ -47,6 +53,11 @@ absl::Status AofPersistence::ContinueTakeover(int64_t budget_us) {
 
 absl::Status AofPersistence::LoadSlice(int64_t budget_us) {
   if (takeover_.running()) return ContinueTakeover(budget_us);
+  if (replacement_.running()) {
+    replacement_.Slice(budget_us);
+    server_.loading = replacement_.running();
+    return absl::OkStatus();
+  }
   if (!loader_.loading()) return absl::OkStatus();
   const auto end = loader_.LoadSlice(budget_us);
   if (loader_.loading()) return absl::OkStatus();
@@ -55,6 +66,14 @@ absl::Status AofPersistence::LoadSlice(int64_t budget_us) {
   if (!end.ok()) return end.status();
   const bool opens_log = server_.config.appendonly && !log_.is_on();
   return opens_log ? log_.Open((*end)->position, (*end)->synced) : absl::OkStatus();
+}
+
+absl::Status AofPersistence::BeginReplacing(const std::string& path, const MoveOptions& options) {
+  if (absl::Status status = CheckLoaded(); !status.ok()) return status;
+  if (absl::Status status = CheckNoTransaction(); !status.ok()) return status;
+  absl::Status status = replacement_.Begin(path, options);
+  server_.loading = replacement_.running();
+  return status;
 }
 
 absl::Status AofPersistence::CheckLoaded() const {
@@ -84,7 +103,7 @@ absl::Status AofPersistence::FlushTurn(RewritePace pace) {
 void AofPersistence::Cron() {
   // The rewriter's worker and the log's writer must not change the directory at the same time.
   if (!write_error().ok() && !rewriter_.changes_files()) {
-    log_.Recover([this] { return StartLog(); });
+    log_.Recover([this] { return is_loading() ? CheckLoaded() : StartLog(); });
   }
   const bool may_save = !rewriting() && !is_loading() && write_error().ok();
   if (may_save) SaveIfDue();

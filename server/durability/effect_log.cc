@@ -34,7 +34,13 @@ absl::Status EffectLog::Open(const LogPosition& end, uint64_t synced) {
   writer_ = std::move(*writer);
   awaits_base_ = false;
   effects_.Attach(*this);
+  NoteAll();
   return absl::OkStatus();
+}
+
+// Where a reader may begin.
+void EffectLog::NoteAll() {
+  if (notes_ != nullptr && !paused_) notes_->AppendAll(writer_->buffer());
 }
 
 absl::Status EffectLog::TurnOff() {
@@ -50,15 +56,30 @@ absl::Status EffectLog::Close() {
   return is_on() ? writer_->Close(clock_.steady_ms()) : absl::OkStatus();
 }
 
-void EffectLog::Resume() {
-  if (is_on()) effects_.Attach(*this);
+void EffectLog::Pause() {
+  effects_.Detach(*this);
+  paused_ = true;
 }
 
-void EffectLog::Receive(uint64_t, std::string_view effects) { writer_->Append(effects); }
+void EffectLog::Resume() {
+  paused_ = false;
+  if (!is_on()) return;
+  effects_.Attach(*this);
+  NoteAll();
+}
+
+void EffectLog::Receive(uint64_t, std::string_view effects) {
+  writer_->Append(effects);
+  if (notes_ != nullptr) notes_->AppendChanged(writer_->buffer());
+}
 
 void EffectLog::ReceiveAndTake(uint64_t, std::string& effects) {
-  if (!writer_->buffer().empty()) return writer_->Append(effects);
-  writer_->buffer().swap(effects);
+  if (writer_->buffer().empty()) {
+    writer_->buffer().swap(effects);
+  } else {
+    writer_->Append(effects);
+  }
+  if (notes_ != nullptr) notes_->AppendChanged(writer_->buffer());
 }
 
 absl::Status EffectLog::Flush() {
@@ -117,11 +138,13 @@ absl::StatusOr<EffectLog::Begin> EffectLog::BeginSnapshot(AofDirectory::NewLog& 
   if (next.sequence == 0) {
     auto position = writer_->Mark(now);
     if (!position.ok()) return position.status();
+    NoteAll();
     return Begin{*position};
   }
   const uint64_t bytes = writer_->current_size();
   if (absl::Status status = writer_->SwitchTo(std::move(next), now); !status.ok()) return status;
   files_.LogFollowed(bytes);
+  NoteAll();
   return Begin{header_of_next, true};
 }
 
