@@ -28,6 +28,7 @@ class Logger;
 class LoopStats;
 class MemoryMeter;
 class Persistence;
+class PrimaryLink;
 class Process;
 class PubSub;
 class ScriptEngine;
@@ -114,6 +115,10 @@ struct ObservationParts {
   LatencyLog& latency;
 };
 
+struct ReplicationParts {
+  PrimaryLink* const& primary;
+};
+
 struct PubSubParts {
   PubSub& pubsub;
 };
@@ -147,7 +152,7 @@ struct TransactionParts {
 struct AdminParts {
   std::tuple<AclParts, ClientParts, ConfigParts, ConnectionParts, DatabaseParts, DebugParts,
              HotKeysParts, IntrospectionParts, MemoryParts, ObservationParts, PubSubParts,
-             ScriptingParts, ServerAdminParts, TransactionParts>
+             ReplicationParts, ScriptingParts, ServerAdminParts, TransactionParts>
       families;
   // For the commands of any family that wait.
   const Clock& clock;

@@ -1,23 +1,62 @@
-// What clients and tools ask of any server: its replicas, its cluster, its modules. This one has
-// none of them.
+// What clients and tools ask of any server: its primary, its replicas, its cluster, its modules.
 #include "server/admin/families.h"
 #include "server/admin/server_context.h"
 #include "server/command/help.h"
+#include "server/interfaces/replication.h"
 
 namespace tally::server {
 namespace {
 
-void Role(ServerContext& context) {
+// The names of the stages of a link are those of Redis.
+std::string_view LinkName(PrimaryState::Link link) {
+  switch (link) {
+    case PrimaryState::Link::kConnect:
+      return "connect";
+    case PrimaryState::Link::kConnecting:
+      return "connecting";
+    case PrimaryState::Link::kHandshake:
+      return "handshake";
+    case PrimaryState::Link::kSync:
+      return "sync";
+    case PrimaryState::Link::kConnected:
+      break;
+  }
+  return "connected";
+}
+
+void Role(ServerContext& context, const ReplicationParts& server) {
+  if (server.primary->is_replica()) {
+    const PrimaryState primary = server.primary->state();
+    context.reply.Array(5);
+    context.reply.Bulk("slave");
+    context.reply.Bulk(primary.host);
+    context.reply.Integer(primary.port);
+    context.reply.Bulk(LinkName(primary.link));
+    return context.reply.Integer(static_cast<int64_t>(primary.offset));
+  }
   context.reply.Array(3);
   context.reply.Bulk("master");
   context.reply.Integer(0);
   context.reply.Array(0);
 }
 
-// There is no replication: only REPLICAOF NO ONE succeeds.
-void ReplicaOf(ServerContext& context) {
-  if (IsWord(context.args[1], "no") && IsWord(context.args[2], "one")) return context.reply.Ok();
-  context.reply.Error("ERR tallyd does not replicate");
+void ReplicaOf(ServerContext& context, const ReplicationParts& server) {
+  const std::string host(context.args[1]);
+  if (IsWord(host, "no") && IsWord(context.args[2], "one")) {
+    server.primary->StopFollowing();
+    return context.reply.Ok();
+  }
+  const auto port = context.Int64Arg(2, "ERR Invalid master port");
+  if (!port) return;
+  if (*port < 0 || *port > 65535) return context.reply.Error("ERR Invalid master port");
+  if (server.primary->is_replica()) {
+    const PrimaryState now = server.primary->state();
+    if (now.host == host && now.port == *port) {
+      return context.reply.Status("OK Already connected to specified master");
+    }
+  }
+  server.primary->Follow(host, *port, PrimaryLink::Handover::kNo);
+  context.reply.Ok();
 }
 
 // No replica has anything, and none will come: there is nothing to wait for.
@@ -57,13 +96,13 @@ constexpr Command kModuleSubcommands[] = {
 constexpr Command kServerCommands[] = {
     {"module", nullptr, -2, 0, kNoKeys, "A container for module commands.", "4.0.0", "",
      kModuleSubcommands},
-    {"replicaof", ReplicaOf, 3, kOperator | kStale, kNoKeys,
-     "Accepts NO ONE only: there is no replication.", "5.0.0",
+    {"replicaof", Serve<ReplicaOf>, 3, kOperator | kStale, kNoKeys,
+     "Follows another server as its replica, or none any more.", "5.0.0",
      "args<host-port(host port:int)|no-one(NO ONE)>"},
-    {"role", Role, 1, kAdmin | kDangerous | kNoScript | kLoading | kStale | kFast, kNoKeys,
+    {"role", Serve<Role>, 1, kAdmin | kDangerous | kNoScript | kLoading | kStale | kFast, kNoKeys,
      "Returns the replication role.", "2.8.12"},
-    {"slaveof", ReplicaOf, 3, kOperator | kStale, kNoKeys,
-     "Accepts NO ONE only: there is no replication.", "1.0.0",
+    {"slaveof", Serve<ReplicaOf>, 3, kOperator | kStale, kNoKeys,
+     "Follows another server as its replica, or none any more.", "1.0.0",
      "args<host-port(host port:int)|no-one(NO ONE)>"},
 };
 

@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "server/state/replica_role.h"
+
 namespace tally {
 class Engine;
 }  // namespace tally
@@ -31,6 +33,7 @@ class Logger;
 class LoopStats;
 class MemoryMeter;
 class Persistence;
+class PrimaryLink;
 class Process;
 class PubSub;
 class ScriptEngine;
@@ -80,10 +83,12 @@ struct Services {
 
   std::string run_id;
   std::string config_path;  // absolute; empty without a file
+  ReplicaRole role;
   bool active_expire = true;
   bool script_busy = false;               // see ScriptParts
   std::shared_ptr<ScriptEngine> scripts;  // null before the first script
 
+  PrimaryLink* primary = nullptr;
   Process* process = nullptr;
   CommandRunner* runner = nullptr;
 };

@@ -71,7 +71,7 @@ void AddStatsRows(const ServerFigures& server, InfoRows& rows) {
 
 // A server without replicas.
 void AddReplicationRows(const ServerFigures& server, InfoRows& rows) {
-  rows.Row("role", "master");
+  if (!AddPrimaryRows(server, rows)) rows.Row("role", "master");
   rows.Row("connected_slaves", 0);
   rows.Row("master_failover_state", "no-failover");
   rows.Row("master_replid", server.run_id);

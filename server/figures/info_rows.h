@@ -39,6 +39,9 @@ void AddServerRows(const ServerFigures& server, InfoRows& rows);
 void AddClientsRows(const ServerFigures& server, InfoRows& rows);
 void AddMemoryRows(const ServerFigures& server, InfoRows& rows);
 void AddCpuRows(const ServerFigures& server, InfoRows& rows);
+// info_replica.cc
+// Adds the rows of a replica; returns false, and adds nothing, if this server is none.
+bool AddPrimaryRows(const ServerFigures& server, InfoRows& rows);
 // info_activity.cc
 void AddPersistenceRows(const ServerFigures& server, InfoRows& rows);
 void AddStatsRows(const ServerFigures& server, InfoRows& rows);

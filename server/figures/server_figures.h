@@ -23,6 +23,7 @@ class KeyTracking;
 class LoopStats;
 class MemoryMeter;
 class Persistence;
+class PrimaryLink;
 class Process;
 class PubSub;
 class ScriptEngine;
@@ -54,6 +55,7 @@ struct ServerFigures {
   const FigureHistory& history;
   // Made by the process after this struct; set before the first command.
   Persistence* const& persistence;
+  PrimaryLink* const& primary;
   Process* const& process;
 };
 

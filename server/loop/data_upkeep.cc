@@ -20,8 +20,10 @@ constexpr int64_t kSweepMicros = 500;
 }  // namespace
 
 // While the log cannot be written, keys do not expire, because their deletion could not be logged.
+// On a replica the primary does all this.
 bool DataUpkeep::MayExpire() const {
-  return server_.active_expire && !server_.loading && server_.persistence->write_error().ok();
+  return server_.active_expire && !server_.loading && !server_.role.is_replica &&
+         server_.persistence->write_error().ok();
 }
 
 bool DataUpkeep::HasWork() const {

@@ -35,6 +35,7 @@ void PeriodicWork::Tick() {
   parts_.data.Sweep();
   parts_.clients.Apply();
   parts_.listeners.Wake();
+  more_();
   if (server_.history.IsDue(Clock::MonotonicMicros())) {
     server_.history.Add(ReadTotals(server_.figures));
   }

@@ -3,6 +3,9 @@
 // listeners, and the events of the page.
 #pragma once
 
+#include <functional>
+#include <utility>
+
 #include "server/dispatch/services.h"
 #include "server/durability/aof_persistence.h"
 #include "server/http/event_streams.h"
@@ -25,11 +28,14 @@ struct PeriodicParts {
 
 class PeriodicWork {
  public:
-  PeriodicWork(EventPoller& poller, Services& server, TurnClock& turn_clock, PeriodicParts parts)
+  // `more` is called at each tick too, but not while a script is busy.
+  PeriodicWork(EventPoller& poller, Services& server, TurnClock& turn_clock, PeriodicParts parts,
+               std::function<void()> more)
       : timer_(poller, [this] { Tick(); }),
         server_(server),
         turn_clock_(turn_clock),
-        parts_(parts) {}
+        parts_(parts),
+        more_(std::move(more)) {}
 
   void Start();
 
@@ -45,6 +51,7 @@ class PeriodicWork {
   Services& server_;
   TurnClock& turn_clock_;
   const PeriodicParts parts_;
+  const std::function<void()> more_;
   int64_t published_us_ = 0;
 };
 

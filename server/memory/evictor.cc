@@ -50,9 +50,11 @@ void Evictor::ApplyConfig() {
                                       config.lfu_log_factor, config.lfu_decay_time});
 }
 
-// An eviction must be logged, so it needs a log that can be written. And during CLIENT PAUSE
-// nothing should change.
+// A replica holds what its primary holds. An eviction must be logged, so it needs a log that can be
+// written. And during CLIENT PAUSE nothing should change.
 bool Evictor::MayEvict() const {
+  const bool follows = server_.engine.expiry() == Expiry::kHide;
+  if (follows && server_.config.replica_ignore_maxmemory) return false;
   return !server_.loading && server_.persistence->write_error().ok() &&
          server_.pause.until_ms <= server_.clock.now_ms();
 }

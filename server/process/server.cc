@@ -59,11 +59,27 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
                       .data = data_upkeep_,
                       .clients = client_limits_,
                       .listeners = listeners_,
-                      .events = site_.events}),
+                      .events = site_.events},
+                     [this] { replica_.Tick(); }),
+      replica_({.config = config,
+                .log = log,
+                .clock = state_.clock,
+                .engine = engine_,
+                .commands = commands_,
+                .runner = dispatcher_,
+                .persistence = persistence_,
+                .files = files_,
+                .poller = poller_,
+                .clients = state_.clients,
+                .watches = state_.watches,
+                .tracking = state_.tracking,
+                .loading = state_.loading,
+                .role = state_.role}),
       end_(state_, supervisor),
       signals_(poller_, log, turn_clock_, end_) {
   state_.persistence = &persistence_;
   state_.process = this;
+  state_.primary = &replica_;
   state_.runner = &dispatcher_;
   state_.run_id = RandomHex(40);
   state_.config_path = config_path;
@@ -103,6 +119,7 @@ absl::Status Server::Export(const std::string& path) {
 
 absl::Status Server::Start(const MoveOptions& options) {
   state_.key_events.set_classes(config_.notify_keyspace_events);
+  replica_.Start();
   if (absl::Status status = OpenFiles(options); !status.ok()) return status;
   if (absl::Status status = listeners_.Open(); !status.ok()) return status;
   periodic_work_.Start();
@@ -121,6 +138,7 @@ int Server::Run() {
     poller_.Poll(HasWork() || state_.loading || SliceIsDue());
     turn_clock_.Begin();
     turn_clock_.EndPart(TurnPart::kEvents);
+    replica_.Serve();
     queue_.Serve();
     turn_clock_.EndPart(TurnPart::kCommands);
     if (state_.loading) {
@@ -142,7 +160,7 @@ int Server::Run() {
 
 bool Server::HasWork() const {
   return data_upkeep_.HasWork() || state_.tracking.has_work() || state_.clients.has_pending() ||
-         queue_.HasWork();
+         queue_.HasWork() || replica_.HasWork();
 }
 
 // Whether a rewrite needs a slice now. If it needs one later, Poll waits no longer than until then.
@@ -187,6 +205,8 @@ void Server::LoadSome() {
   if (!status.ok()) {
     log_.Warning("Cannot start: ", std::string(status.message()));
     end_.FailToStart();
+  } else if (serves_) {
+    // What a primary has sent is loaded.
   } else if (!state_.loading) {
     BeginServing();
   } else {
@@ -195,6 +215,7 @@ void Server::LoadSome() {
 }
 
 void Server::BeginServing() {
+  serves_ = true;
   log_.Notice("Ready to accept connections");
   const absl::Status status = supervisor_.Ready();
   if (!status.ok()) log_.Warning("systemd was not notified: ", std::string(status.message()));
@@ -214,6 +235,10 @@ absl::Status Server::ApplyConfig(std::string_view name) {
   }
   for (const char* const port : {"bind", "port", "tls-port", "http-bind", "http-port"}) {
     if (name == port) return listeners_.UpdateAddresses();
+  }
+  if (name.starts_with("master") || name.starts_with("replica-unknown") ||
+      name.starts_with("tls-")) {
+    replica_.RetryNow();
   }
   if (name.starts_with("tls-")) return listeners_.ReloadTls();
   if (name == "appendonly" || name == "appendfsync") return persistence_.ApplyConfig();

@@ -32,6 +32,7 @@
 #include "server/process/server_state.h"
 #include "server/process/signals.h"
 #include "server/process/supervisor.h"
+#include "server/replication/replica.h"
 
 namespace tally::server {
 
@@ -97,9 +98,11 @@ class Server : private Process {
   DataUpkeep data_upkeep_;
   ClientLimits client_limits_;
   PeriodicWork periodic_work_;
+  Replica replica_;
   ProcessEnd end_;
   Signals signals_;
   int64_t started_ms_ = 0;
+  bool serves_ = false;  // the data of the start is loaded
 };
 
 }  // namespace tally::server

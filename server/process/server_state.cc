@@ -59,6 +59,7 @@ ServerFigures FiguresOf(Services& all) {
           .evictor = all.evictor,
           .history = all.history,
           .persistence = all.persistence,
+          .primary = all.primary,
           .process = all.process};
 }
 
@@ -90,7 +91,7 @@ AdminParts AdminPartsOf(Services& all, const ScriptParts& for_scripts) {
        HotKeysParts{all.hot_keys}, IntrospectionParts{all.commands},
        MemoryParts{all.config, all.memory, all.clients, all.hot_keys},
        ObservationParts{all.commands, all.config, all.stats, all.slowlog, all.latency},
-       PubSubParts{all.pubsub},
+       PubSubParts{all.pubsub}, ReplicationParts{all.primary},
        ScriptingParts{all.clock, all.log, all.clients, all.evictor, all.scripts, for_scripts},
        ServerAdminParts{all.figures, all.log, all.clients, all.loading, all.script_busy,
                         all.persistence, all.process},
