@@ -58,8 +58,7 @@ void ClientInfo(ServerContext& context) {
   context.reply.Verbatim("txt", text);
 }
 
-// The classes that CLIENT LIST and KILL take. There are no replicas and no masters here, but tools
-// ask for them.
+// The classes that CLIENT LIST and KILL take.
 enum class ClientType : uint8_t { kNormal, kPubSub, kReplica, kMaster };
 
 // Returns nullopt, after an error reply, if the word is not a class.
@@ -74,6 +73,7 @@ std::optional<ClientType> ClientTypeArg(ServerContext& context, size_t index) {
 }
 
 bool HasType(const Client& client, ClientType type) {
+  if (client.is_replica) return type == ClientType::kReplica;
   return type == (client.subscribed() ? ClientType::kPubSub : ClientType::kNormal);
 }
 
@@ -200,6 +200,7 @@ void ClientPause(ServerContext& context, const ClientParts& server) {
   if (__builtin_add_overflow(context.now, *ms, &pause.until_ms)) {
     return context.reply.Error("ERR timeout is out of range");
   }
+  pause.failover = server.pause.failover;
   server.pause = pause;
   context.reply.Ok();
 }
@@ -226,7 +227,7 @@ void ClientUnblock(ServerContext& context, const ClientParts& server) {
 }
 
 void ClientUnpause(ServerContext& context, const ClientParts& server) {
-  server.pause = {};
+  server.pause = {.failover = server.pause.failover};
   context.reply.Ok();
 }
 

@@ -28,8 +28,10 @@ class Logger;
 class LoopStats;
 class MemoryMeter;
 class Persistence;
+class PrimaryLink;
 class Process;
 class PubSub;
+class Replicas;
 class ScriptEngine;
 class Slowlog;
 class WatchList;
@@ -118,6 +120,11 @@ struct PubSubParts {
   PubSub& pubsub;
 };
 
+struct ReplicationParts {
+  Replicas* const& replicas;
+  PrimaryLink* const& primary;
+};
+
 struct ScriptingParts {
   const Clock& clock;
   Logger& log;
@@ -147,7 +154,7 @@ struct TransactionParts {
 struct AdminParts {
   std::tuple<AclParts, ClientParts, ConfigParts, ConnectionParts, DatabaseParts, DebugParts,
              HotKeysParts, IntrospectionParts, MemoryParts, ObservationParts, PubSubParts,
-             ScriptingParts, ServerAdminParts, TransactionParts>
+             ReplicationParts, ScriptingParts, ServerAdminParts, TransactionParts>
       families;
   // For the commands of any family that wait.
   const Clock& clock;

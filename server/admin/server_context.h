@@ -27,8 +27,14 @@ class ServerContext final : public CommandContext {
   bool MayReadEveryKey() const override { return rights().MayReadEveryKey(); }
   bool InScript() const override { return client.of_scripts; }
   bool WaitFor(Type type, Args keys, int64_t timeout_ms) override;
+  // The client waits until so many replicas have acknowledged the stream up to `offset`; the reply
+  // is then how many have. Returns false if the caller does not wait.
+  bool WaitForReplicas(size_t replicas, uint64_t offset, int64_t timeout_ms);
 
  private:
+  // Makes the command wait. `timeout_ms` 0: for ever.
+  void Block(std::unique_ptr<BlockedCommand> command, Args keys, int64_t timeout_ms);
+
   template <auto kRun>
   friend void Serve(ServerContext& context);
 

@@ -159,6 +159,16 @@ constexpr Directive kWithEffect[] = {
     {"dbfilename", "", StringField{&Config::dbfilename, CheckFileName}, kImmutable,
      "snapshots are in appenddirname"},
 
+    {"repl-backlog-size", "", MemoryField{&Config::repl_backlog_size, 1}},
+    {"repl-backlog-ttl", "", IntField{&Config::repl_backlog_ttl, 0, kInt32Max}},
+    {"repl-ping-replica-period", "repl-ping-slave-period",
+     IntField{&Config::repl_ping_replica_period, 1, kInt32Max}},
+    {"repl-timeout", "", IntField{&Config::repl_timeout, 1, kInt32Max}},
+    {"min-replicas-to-write", "min-slaves-to-write",
+     IntField{&Config::min_replicas_to_write, 0, kInt32Max}},
+    {"min-replicas-max-lag", "min-slaves-max-lag",
+     IntField{&Config::min_replicas_max_lag, 0, kInt32Max}},
+
     {"slowlog-log-slower-than", "", IntField{&Config::slowlog_log_slower_than, -1, kInt64Max}},
     {"slowlog-max-len", "", IntField{&Config::slowlog_max_len, 0, kInt64Max}},
     {"latency-monitor-threshold", "", IntField{&Config::latency_monitor_threshold, 0, kInt64Max}},

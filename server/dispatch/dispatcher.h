@@ -36,7 +36,8 @@ class Dispatcher final : public CommandRunner {
   bool Execute(Client& client, Args args) override;
   void RejectUnknown(Client& client, Args args) override;
   bool Unblock(Client& client, std::string_view error) override;
-  // Replies to a blocked client whose time is over.
+  // Replies to a blocked client whose time is over, or for which enough replicas have acknowledged
+  // the stream.
   void TimeOut(Client& client);
 
   // These run a command without the checks that only a request needs: for EXEC, for a script, and
@@ -47,11 +48,14 @@ class Dispatcher final : public CommandRunner {
   void Replay(Client& client, const CommandEntry& item, Args args) override;
 
  private:
+  bool ExecuteOfReplica(Client& client, Args args);
   // Calls the handler, and notes what it has changed.
   void Call(ServerContext& context);
   // Counts the changes. Appends the command to the stream of effects, unless the handler has
   // appended its own effect.
   void NoteChange(ServerContext& context);
+  // The effect of a command that has logged none itself: its own words.
+  void AppendCall(const ServerContext& context);
   const CommandEntry* Resolve(Client& client, Args args);
   bool Admit(Client& client, const CommandEntry& item, Args args);
   void Reject(Client& client, const CommandEntry* item, std::string_view error);

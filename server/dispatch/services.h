@@ -31,10 +31,13 @@ class Logger;
 class LoopStats;
 class MemoryMeter;
 class Persistence;
+class PrimaryLink;
 class Process;
 class PubSub;
+class Replicas;
 class ScriptEngine;
 class Slowlog;
+class StreamId;
 class WatchList;
 struct AdminParts;
 struct CommandHost;
@@ -63,6 +66,7 @@ struct Services {
   BlockedClients& blocked;
   KeyEventFeed& key_events;
   EffectStream& effects;
+  StreamId& stream_id;
   Slowlog& slowlog;
   LatencyLog& latency;
   LoopStats& loop;
@@ -74,6 +78,8 @@ struct Services {
   bool& loading;  // clients are answered LOADING
   Pause& pause;
   Persistence*& persistence;
+  Replicas*& replicas;
+  PrimaryLink*& primary;
   const ServerFigures& figures;
   const AdminParts& admin;
   const HttpParts& http;

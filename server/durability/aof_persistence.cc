@@ -4,6 +4,7 @@
 #include "server/config/config.h"
 #include "server/durability/data_set_aside.h"
 #include "server/durability/persistence_info.h"
+#include "server/durability/sync_base_file.h"
 #include "server/effects/effect_stream.h"
 #include "server/state/clock.h"
 #include "server/state/stats.h"
@@ -166,6 +167,13 @@ absl::Status AofPersistence::Reload() {
   if (!status.ok()) data.PutBack();
   log_.Resume();
   return status;
+}
+
+absl::StatusOr<SyncBase> AofPersistence::OpenBase() const {
+  const auto& offset = rewriter_.base_offset();
+  if (!offset) return absl::NotFoundError("no base was written since the start");
+  const AofDirectory& directory = files_.directory();
+  return OpenSyncBase(files_.system(), directory.PathOf(*directory.manifest().base), *offset);
 }
 
 void AofPersistence::AppendInfo(std::string& out) const {

@@ -55,6 +55,7 @@ class AofPersistence : public Persistence {
   const absl::Status& write_error() const override { return log_.error(); }
   absl::Status StartRewrite() override;
   bool rewriting() const override { return rewriter_.running(); }
+  absl::StatusOr<SyncBase> OpenBase() const override;
   bool snapshot_failed() const override;
   absl::Status SaveNow() override;
   absl::Status SaveAtEnd() override;

@@ -63,6 +63,9 @@ class Rewriter {
   void BeforeClear(size_t database);
   void BeforeSwap(size_t one, size_t other);
 
+  // Where in the stream of effects the base in force was begun; nullopt if it is of an earlier
+  // process.
+  const std::optional<uint64_t>& base_offset() const { return base_offset_; }
   const RewriteResults& results() const { return results_; }
   // Called when the server starts: until the first save, now counts as the time of the last save.
   void ServerStarts() { results_.Started(clock_.now_ms(), clock_.steady_ms()); }
@@ -86,6 +89,7 @@ class Rewriter {
   const PersistenceReport& report_;
   RewritePacing pacing_;
   RewriteResults results_;
+  std::optional<uint64_t> base_offset_;
   uint64_t epoch_ = 0;
   std::unique_ptr<Rewrite> rewrite_;
   std::unique_ptr<BackgroundWorker> worker_;  // last: it must end before what it uses is destroyed

@@ -6,6 +6,7 @@
 #include "server/command/command_table.h"
 #include "server/figures/info_rows.h"
 #include "server/interfaces/persistence.h"
+#include "server/interfaces/replication.h"
 #include "server/state/clock.h"
 #include "server/state/key_tracking.h"
 #include "server/state/pubsub.h"
@@ -26,6 +27,7 @@ void AddPersistenceRows(const ServerFigures& server, InfoRows& rows) {
 
 void AddStatsRows(const ServerFigures& server, InfoRows& rows) {
   const Stats& stats = server.stats;
+  const ReplicasState replicas = server.replicas->state();
   rows.Row("total_connections_received", stats.connections_received);
   rows.Row("total_commands_processed", stats.commands_processed);
   rows.Row("instantaneous_ops_per_sec", stats.operations_rate.per_second());
@@ -34,9 +36,9 @@ void AddStatsRows(const ServerFigures& server, InfoRows& rows) {
   rows.Row("instantaneous_input_kbps", KibPerSecond(stats.input_rate));
   rows.Row("instantaneous_output_kbps", KibPerSecond(stats.output_rate));
   rows.Row("rejected_connections", stats.connections_rejected);
-  rows.Row("sync_full", 0);
-  rows.Row("sync_partial_ok", 0);
-  rows.Row("sync_partial_err", 0);
+  rows.Row("sync_full", replicas.full_syncs);
+  rows.Row("sync_partial_ok", replicas.partial_syncs);
+  rows.Row("sync_partial_err", replicas.refused_partial_syncs);
   rows.Row("expired_keys", stats.expired_keys);
   rows.Row("expired_stale_perc", "0.00");
   rows.Row("expired_time_cap_reached_count", 0);
@@ -67,21 +69,6 @@ void AddStatsRows(const ServerFigures& server, InfoRows& rows) {
   rows.Row("io_threaded_writes_processed", 0);
   rows.Row("client_query_buffer_limit_disconnections", stats.client_query_limit_disconnections);
   rows.Row("client_output_buffer_limit_disconnections", stats.client_output_limit_disconnections);
-}
-
-// A server without replicas.
-void AddReplicationRows(const ServerFigures& server, InfoRows& rows) {
-  rows.Row("role", "master");
-  rows.Row("connected_slaves", 0);
-  rows.Row("master_failover_state", "no-failover");
-  rows.Row("master_replid", server.run_id);
-  rows.Row("master_replid2", std::string(40, '0'));
-  rows.Row("master_repl_offset", 0);
-  rows.Row("second_repl_offset", -1);
-  rows.Row("repl_backlog_active", 0);
-  rows.Row("repl_backlog_size", 0);
-  rows.Row("repl_backlog_first_byte_offset", 0);
-  rows.Row("repl_backlog_histlen", 0);
 }
 
 void AddModulesRows(const ServerFigures&, InfoRows&) {}

@@ -42,13 +42,14 @@ void AddCpuRows(const ServerFigures& server, InfoRows& rows);
 // info_activity.cc
 void AddPersistenceRows(const ServerFigures& server, InfoRows& rows);
 void AddStatsRows(const ServerFigures& server, InfoRows& rows);
-void AddReplicationRows(const ServerFigures& server, InfoRows& rows);
 void AddModulesRows(const ServerFigures& server, InfoRows& rows);
 void AddCommandStatsRows(const ServerFigures& server, InfoRows& rows);
 void AddErrorStatsRows(const ServerFigures& server, InfoRows& rows);
 void AddLatencyStatsRows(const ServerFigures& server, InfoRows& rows);
 void AddClusterRows(const ServerFigures& server, InfoRows& rows);
 void AddKeyspaceRows(const ServerFigures& server, InfoRows& rows);
+// info_replication.cc
+void AddReplicationRows(const ServerFigures& server, InfoRows& rows);
 // info_observation.cc
 void AddLimitsRows(const ServerFigures& server, InfoRows& rows);
 void AddEventLoopRows(const ServerFigures& server, InfoRows& rows);

@@ -16,6 +16,7 @@ class BlockedClients;
 class ClientTable;
 class Clock;
 class CommandTable;
+class EffectStream;
 class Evictor;
 class FigureHistory;
 class HotKeys;
@@ -23,9 +24,12 @@ class KeyTracking;
 class LoopStats;
 class MemoryMeter;
 class Persistence;
+class PrimaryLink;
 class Process;
 class PubSub;
+class Replicas;
 class ScriptEngine;
+class StreamId;
 struct Config;
 struct Pause;
 struct Stats;
@@ -52,8 +56,12 @@ struct ServerFigures {
   const Pause& pause;
   const Evictor& evictor;
   const FigureHistory& history;
+  const EffectStream& effects;
+  const StreamId& stream_id;
   // Made by the process after this struct; set before the first command.
   Persistence* const& persistence;
+  Replicas* const& replicas;
+  PrimaryLink* const& primary;
   Process* const& process;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <absl/status/status.h>
+#include <absl/status/statusor.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <string_view>
 
 #include "core/keyspace/keyspace.h"
+#include "server/interfaces/sync_base.h"
 
 namespace tally::server {
 
@@ -38,6 +40,8 @@ class Persistence {
   // Begins to write a new base file. Fails while one is being written or the data is being loaded.
   virtual absl::Status StartRewrite() = 0;
   virtual bool rewriting() const = 0;
+  // Opens the last base that this process has written. NotFound if there is none.
+  virtual absl::StatusOr<SyncBase> OpenBase() const = 0;
   // Whether the data is kept by snapshots only, without a log, and the last snapshot failed.
   virtual bool snapshot_failed() const = 0;
   // Writes all data before it returns.

@@ -7,6 +7,7 @@
 #include "server/interfaces/persistence.h"
 #include "server/memory/evictor.h"
 #include "server/state/clock.h"
+#include "server/state/pause.h"
 
 namespace tally::server {
 namespace {
@@ -20,8 +21,10 @@ constexpr int64_t kSweepMicros = 500;
 }  // namespace
 
 // While the log cannot be written, keys do not expire, because their deletion could not be logged.
+// While writes are paused the stream must not change: a replica may be about to take over.
 bool DataUpkeep::MayExpire() const {
-  return server_.active_expire && !server_.loading && server_.persistence->write_error().ok();
+  return server_.active_expire && !server_.loading && server_.persistence->write_error().ok() &&
+         !server_.pause.active(server_.clock.now_ms());
 }
 
 bool DataUpkeep::HasWork() const {

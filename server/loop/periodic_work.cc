@@ -34,6 +34,8 @@ void PeriodicWork::Tick() {
   parts_.persistence.Cron();
   parts_.data.Sweep();
   parts_.clients.Apply();
+  parts_.replicas.Tick();
+  parts_.waits.Tick();
   parts_.listeners.Wake();
   if (server_.history.IsDue(Clock::MonotonicMicros())) {
     server_.history.Add(ReadTotals(server_.figures));

@@ -8,9 +8,11 @@
 #include "server/http/event_streams.h"
 #include "server/loop/client_limits.h"
 #include "server/loop/data_upkeep.h"
+#include "server/loop/replica_waits.h"
 #include "server/net/listeners.h"
 #include "server/net/timer.h"
 #include "server/net/turn_clock.h"
+#include "server/replication/replica_links.h"
 
 namespace tally::server {
 
@@ -19,6 +21,8 @@ struct PeriodicParts {
   AofPersistence& persistence;
   DataUpkeep& data;
   ClientLimits& clients;
+  ReplicaLinks& replicas;
+  ReplicaWaits& waits;
   Listeners& listeners;
   EventStreams& events;
 };

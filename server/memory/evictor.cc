@@ -54,7 +54,7 @@ void Evictor::ApplyConfig() {
 // nothing should change.
 bool Evictor::MayEvict() const {
   return !server_.loading && server_.persistence->write_error().ok() &&
-         server_.pause.until_ms <= server_.clock.now_ms();
+         !server_.pause.active(server_.clock.now_ms());
 }
 
 bool Evictor::OverLimit() const {

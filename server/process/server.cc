@@ -43,6 +43,17 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
       state_(commands_, engine_, config, log),
       dispatcher_(state_),
       persistence_(state_.for_persistence, dispatcher_, files_),
+      replicas_({.config = config,
+                 .clock = state_.clock,
+                 .log = log,
+                 .clients = state_.clients,
+                 .effects = state_.effects,
+                 .id = state_.stream_id,
+                 .pause = state_.pause,
+                 .persistence = persistence_,
+                 .primary = primary_,
+                 .new_id = [] { return RandomHex(StreamId::kDigits); }}),
+      replica_waits_(state_, dispatcher_),
       keyspace_observer_(state_),
       slice_timer_(poller_, [this] { slice_timer_runs_ = false; }),
       blocked_timeouts_(poller_, state_, dispatcher_),
@@ -58,11 +69,16 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
                      {.persistence = persistence_,
                       .data = data_upkeep_,
                       .clients = client_limits_,
+                      .replicas = replicas_,
+                      .waits = replica_waits_,
                       .listeners = listeners_,
                       .events = site_.events}),
       end_(state_, supervisor),
       signals_(poller_, log, turn_clock_, end_) {
   state_.persistence = &persistence_;
+  state_.replicas = &replicas_;
+  state_.primary = &primary_;
+  state_.stream_id = StreamId(RandomHex(StreamId::kDigits));
   state_.process = this;
   state_.runner = &dispatcher_;
   state_.run_id = RandomHex(40);
@@ -142,7 +158,7 @@ int Server::Run() {
 
 bool Server::HasWork() const {
   return data_upkeep_.HasWork() || state_.tracking.has_work() || state_.clients.has_pending() ||
-         queue_.HasWork();
+         queue_.HasWork() || replicas_.HasWork();
 }
 
 // Whether a rewrite needs a slice now. If it needs one later, Poll waits no longer than until then.
@@ -162,6 +178,8 @@ void Server::EndTurn() {
   blocked_timeouts_.Schedule();
   turn_clock_.EndPart(TurnPart::kUpkeep);
   const absl::Status logged = persistence_.FlushTurn();
+  if (replicas_.TakeAcknowledged()) replica_waits_.Serve();
+  replicas_.EndTurn();
   turn_clock_.EndPart(TurnPart::kLog);
   SendOutput(logged);
   turn_clock_.EndPart(TurnPart::kReplies);
@@ -178,7 +196,9 @@ void Server::SendOutput(const absl::Status& logged) {
 bool Server::ServeOthers() {
   poller_.Poll(true);
   queue_.ServeInside();
-  SendOutput(persistence_.FlushFinished());
+  const absl::Status logged = persistence_.FlushFinished();
+  replicas_.EndTurn();
+  SendOutput(logged);
   return !end_.asked();
 }
 

@@ -22,16 +22,19 @@
 #include "server/loop/data_upkeep.h"
 #include "server/loop/keyspace_observer.h"
 #include "server/loop/periodic_work.h"
+#include "server/loop/replica_waits.h"
 #include "server/loop/turn_queue.h"
 #include "server/net/connection_table.h"
 #include "server/net/event_poller.h"
 #include "server/net/listeners.h"
 #include "server/net/timer.h"
 #include "server/net/turn_clock.h"
+#include "server/process/no_primary.h"
 #include "server/process/process_end.h"
 #include "server/process/server_state.h"
 #include "server/process/signals.h"
 #include "server/process/supervisor.h"
+#include "server/replication/replica_links.h"
 
 namespace tally::server {
 
@@ -81,6 +84,9 @@ class Server : private Process {
   Dispatcher dispatcher_;
   PosixFileSystem files_;
   AofPersistence persistence_;
+  NoPrimary primary_;
+  ReplicaLinks replicas_;
+  ReplicaWaits replica_waits_;
   KeyspaceObserver keyspace_observer_;
 
   EventPoller poller_;

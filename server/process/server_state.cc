@@ -58,7 +58,11 @@ ServerFigures FiguresOf(Services& all) {
           .pause = all.pause,
           .evictor = all.evictor,
           .history = all.history,
+          .effects = all.effects,
+          .stream_id = all.stream_id,
           .persistence = all.persistence,
+          .replicas = all.replicas,
+          .primary = all.primary,
           .process = all.process};
 }
 
@@ -90,7 +94,7 @@ AdminParts AdminPartsOf(Services& all, const ScriptParts& for_scripts) {
        HotKeysParts{all.hot_keys}, IntrospectionParts{all.commands},
        MemoryParts{all.config, all.memory, all.clients, all.hot_keys},
        ObservationParts{all.commands, all.config, all.stats, all.slowlog, all.latency},
-       PubSubParts{all.pubsub},
+       PubSubParts{all.pubsub}, ReplicationParts{all.replicas, all.primary},
        ScriptingParts{all.clock, all.log, all.clients, all.evictor, all.scripts, for_scripts},
        ServerAdminParts{all.figures, all.log, all.clients, all.loading, all.script_busy,
                         all.persistence, all.process},
@@ -158,6 +162,7 @@ ServerState::ServerState(const CommandTable& commands_in, Engine& engine_in, Con
                .blocked = owned.blocked,
                .key_events = owned.key_events,
                .effects = owned.effects,
+               .stream_id = owned.stream_id,
                .slowlog = owned.slowlog,
                .latency = owned.latency,
                .loop = owned.loop,
@@ -169,6 +174,8 @@ ServerState::ServerState(const CommandTable& commands_in, Engine& engine_in, Con
                .loading = owned.loading,
                .pause = owned.pause,
                .persistence = owned.persistence,
+               .replicas = owned.replicas,
+               .primary = owned.primary,
                .figures = figures_,
                .admin = admin_,
                .http = http_,

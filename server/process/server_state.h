@@ -12,12 +12,14 @@
 #include "server/dispatch/services.h"
 #include "server/durability/persistence_parts.h"
 #include "server/effects/effect_stream.h"
+#include "server/effects/stream_id.h"
 #include "server/figures/figure_history.h"
 #include "server/figures/server_figures.h"
 #include "server/http/http_parts.h"
 #include "server/interfaces/command_runner.h"
 #include "server/interfaces/persistence.h"
 #include "server/interfaces/process.h"
+#include "server/interfaces/replication.h"
 #include "server/log/log.h"
 #include "server/log/trouble_log.h"
 #include "server/memory/evictor.h"
@@ -44,6 +46,8 @@ struct OwnedServices {
   bool loading = false;
   Pause pause;
   Persistence* persistence = nullptr;
+  Replicas* replicas = nullptr;
+  PrimaryLink* primary = nullptr;
   AclUsers users;
   AclLog acl_log;
   Clock clock;
@@ -56,6 +60,7 @@ struct OwnedServices {
   BlockedClients blocked;
   KeyEventFeed key_events{watches, tracking, pubsub};
   EffectStream effects;
+  StreamId stream_id;
   Slowlog slowlog;
   LatencyLog latency;
   LoopStats loop;

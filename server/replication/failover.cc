@@ -28,9 +28,8 @@ void Failover::Start(const FailoverRequest& request) {
     deadline_ms_ = SaturatingAdd(parts_.clock.steady_ms(), *request.timeout_ms);
   }
   parts_.pause.failover = true;
-  const std::string target =
-      request.host.empty() ? "the first replica that has all"
-                           : StrCat(request.host, ':', request.port);
+  const std::string target = request.host.empty() ? "the first replica that has all"
+                                                  : StrCat(request.host, ':', request.port);
   parts_.log.Notice("Failover to ", target, " was asked for: writes wait");
 }
 
@@ -49,7 +48,7 @@ void Failover::TargetHasAll(std::string_view host, int64_t port) {
 void Failover::HandOver() {
   state_ = State::kHandover;
   deadline_ms_.reset();
-  parts_.primary->Follow(request_.host, request_.port, PrimaryLink::Handover::kYes);
+  parts_.primary.Follow(request_.host, request_.port, PrimaryLink::Handover::kYes);
 }
 
 void Failover::Tick() {
@@ -79,7 +78,7 @@ void Failover::GiveUp(std::string_view why) {
   parts_.log.Warning("Failover is given up: ", why);
   const bool follows = state_ == State::kHandover;
   End();
-  if (follows) parts_.primary->StopFollowing();
+  if (follows) parts_.primary.StopFollowing();
 }
 
 void Failover::End() {

@@ -21,7 +21,7 @@ class Failover {
     const Clock& clock;
     Logger& log;
     Pause& pause;
-    PrimaryLink* const& primary;
+    PrimaryLink& primary;
   };
   explicit Failover(const Parts& parts) : parts_(parts) {}
 

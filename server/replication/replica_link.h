@@ -1,7 +1,7 @@
-// The link to one replica: what it has said of itself, and how far it has been sent the data and the
-// stream. It puts bytes into the output of the replica's connection, never more than a few at once,
-// so that a replica which does not read costs no memory of its own: what it lacks is in the backlog,
-// which all links share.
+// The link to one replica: what it has said of itself, and how far it has been sent the data and
+// the stream. It puts bytes into the output of the replica's connection, never more than a few at
+// once, so that a replica which does not read costs no memory of its own: what it lacks is in the
+// backlog, which all links share.
 #pragma once
 
 #include <cstddef>
@@ -69,6 +69,7 @@ class ReplicaLink {
   uint64_t needs() const { return cursor_; }
   // It has applied the stream up to `offset`. Returns false if it was never sent so much.
   bool Acknowledge(uint64_t offset, int64_t now_ms);
+  void NoteAlive(int64_t now_ms) { acknowledged_ms_ = now_ms; }
   uint64_t acknowledged() const { return acknowledged_; }
   // Steady ms: when it last acknowledged anything; when something was last put into its output;
   // when it last took anything.

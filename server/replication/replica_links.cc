@@ -69,14 +69,14 @@ std::string ReplicaLinks::RefuseSync(const Client& client, const SyncRequest& re
   const bool gets_messages = client.subscribed() || client.monitor || client.tracking != nullptr;
   if (gets_messages) return "ERR a connection that gets messages cannot become a replica";
   if (request.takes_over) {
-    if (!parts_.primary->is_replica()) return "ERR PSYNC FAILOVER can't be sent to a master.";
+    if (!parts_.primary.is_replica()) return "ERR PSYNC FAILOVER can't be sent to a master.";
     if (request.id != parts_.id.id()) return "ERR PSYNC FAILOVER replid must match my replid.";
     return {};
   }
   if (failover_.state() != Failover::State::kNone) {
     return "NOMASTERLINK Can't SYNC while failing over";
   }
-  if (!parts_.primary->link_up()) {
+  if (!parts_.primary.link_up()) {
     return "NOMASTERLINK Can't SYNC while not connected with my master";
   }
   return {};
@@ -100,11 +100,12 @@ void ReplicaLinks::Synchronize(Client& client, const SyncRequest& request) {
   }
   if (request.takes_over) {
     parts_.log.Notice("The primary asks this server to take over: ", NameOf(link));
-    parts_.primary->StopFollowing();
+    parts_.primary.StopFollowing();
   }
   StartBacklog();
   client.is_replica = true;
   client.reply_mode = ReplyMode::kOn;
+  client.state.reads_beside_output = true;
   parts_.clients.LimitOutput(client);
   unused_since_ms_ = 0;
   if (!CanContinue(request)) return FullSync(link, request);
@@ -133,7 +134,7 @@ void ReplicaLinks::ServeWaiting() {
   const bool waits = std::any_of(links_.begin(), links_.end(), [](const auto& link) {
     return link->waits() && !link->client().finished();
   });
-  if (!waits || parts_.persistence->rewriting()) return;
+  if (!waits || parts_.persistence.rewriting()) return;
   if (SendBase()) {
     base_asked_for_ = false;
     return base_pause_.Succeeded();
@@ -141,7 +142,7 @@ void ReplicaLinks::ServeWaiting() {
   const int64_t now_ms = parts_.clock.steady_ms();
   if (std::exchange(base_asked_for_, false)) base_pause_.Failed(now_ms);
   if (!base_pause_.IsDue(now_ms)) return;
-  const absl::Status begun = parts_.persistence->StartRewrite();
+  const absl::Status begun = parts_.persistence.StartRewrite();
   base_asked_for_ = begun.ok();
   if (begun.ok()) return;
   parts_.log.Warning("No base can be written for a replica: ", std::string(begun.message()));
@@ -149,7 +150,7 @@ void ReplicaLinks::ServeWaiting() {
 }
 
 bool ReplicaLinks::SendBase() {
-  auto opened = parts_.persistence->OpenBase();
+  auto opened = parts_.persistence.OpenBase();
   if (!opened.ok() || !backlog_->Has(opened->offset)) return false;
   const auto base = std::make_shared<const SyncBase>(std::move(*opened));
   for (const auto& link : links_) {
@@ -176,7 +177,8 @@ void ReplicaLinks::Receive(uint64_t, std::string_view effects) {
 void ReplicaLinks::EndTurn() {
   has_more_ = false;
   if (!backlog_ || links_.empty()) {
-    if (backlog_) backlog_->Trim(static_cast<uint64_t>(parts_.config.repl_backlog_size), UINT64_MAX);
+    if (backlog_)
+      backlog_->Trim(static_cast<uint64_t>(parts_.config.repl_backlog_size), UINT64_MAX);
     return;
   }
   ServeWaiting();
@@ -223,7 +225,8 @@ bool ReplicaLinks::IsOverLimit(ReplicaLink& link) const {
       parts_.config.client_output_buffer_limit[static_cast<size_t>(ClientClass::kReplica)];
   // The backlog is kept anyway.
   const int64_t least = parts_.config.repl_backlog_size;
-  const auto lacks = static_cast<int64_t>(backlog_->end() - std::min(link.needs(), backlog_->end()));
+  const auto lacks =
+      static_cast<int64_t>(backlog_->end() - std::min(link.needs(), backlog_->end()));
   if (limit.hard != 0 && lacks > std::max(limit.hard, least)) return true;
   if (limit.soft == 0 || lacks <= std::max(limit.soft, least)) {
     link.over_soft_limit_since_ms = 0;
@@ -288,7 +291,7 @@ void ReplicaLinks::StartBacklog() {
 }
 
 void ReplicaLinks::StopBacklogIfUnused() {
-  const bool used = !backlog_ || HasStarted() || parts_.primary->is_replica();
+  const bool used = !backlog_ || HasStarted() || parts_.primary.is_replica();
   const int64_t now_ms = parts_.clock.steady_ms();
   if (used) {
     unused_since_ms_ = 0;
@@ -313,6 +316,14 @@ void ReplicaLinks::Acknowledge(Client& client, uint64_t offset) {
                              link.needs()));
   }
   acknowledged_ = true;
+}
+
+void ReplicaLinks::NoteAlive(Client& client) {
+  if (client.replica != nullptr) client.replica->NoteAlive(parts_.clock.steady_ms());
+}
+
+void ReplicaLinks::Refuse(Client& client, std::string_view why) {
+  if (client.replica != nullptr && !client.finished()) Drop(*client.replica, why);
 }
 
 void ReplicaLinks::Forget(Client& client) {
@@ -366,7 +377,7 @@ bool ReplicaLinks::EnoughToWrite() const {
 
 std::string ReplicaLinks::StartFailover(const FailoverRequest& request) {
   if (failover_.state() != Failover::State::kNone) return "ERR FAILOVER already in progress.";
-  if (parts_.primary->is_replica()) return "ERR FAILOVER is not valid when server is a replica.";
+  if (parts_.primary.is_replica()) return "ERR FAILOVER is not valid when server is a replica.";
   if (!HasStarted()) return "ERR FAILOVER requires connected replicas.";
   if (request.force && (!request.timeout_ms || request.host.empty())) {
     return "ERR FAILOVER with force option requires both a timeout and target host and port.";

@@ -40,8 +40,8 @@ class ReplicaLinks final : public Replicas, private EffectSink {
     EffectStream& effects;
     StreamId& id;
     Pause& pause;
-    Persistence* const& persistence;
-    PrimaryLink* const& primary;
+    Persistence& persistence;
+    PrimaryLink& primary;
     std::function<std::string()> new_id;
   };
 
@@ -62,6 +62,8 @@ class ReplicaLinks final : public Replicas, private EffectSink {
   std::string Configure(Client& client, std::string_view option, std::string_view value) override;
   void Synchronize(Client& client, const SyncRequest& request) override;
   void Acknowledge(Client& client, uint64_t offset) override;
+  void NoteAlive(Client& client) override;
+  void Refuse(Client& client, std::string_view why) override;
   void Forget(Client& client) override;
   uint64_t offset() const override { return parts_.effects.offset(); }
   size_t Acknowledged(uint64_t offset) const override;

@@ -199,6 +199,7 @@ void ScriptEngine::Run(const Script& script, Client& caller, Args keys, Args arg
   }
   watch_.End();
   caller.wrote |= script_client_.wrote;
+  caller.written_to = std::max(caller.written_to, script_client_.written_to);
   script_client_.output.Clear();
   if (joined_.capacity() > kKeptCapacity) joined_ = {};
 }

@@ -33,6 +33,7 @@ class FakePersistence : public Persistence {
     return absl::OkStatus();
   }
   bool rewriting() const override { return in_rewrite; }
+  absl::StatusOr<SyncBase> OpenBase() const override { return absl::NotFoundError("no base"); }
   bool snapshot_failed() const override { return snapshot_fails; }
   absl::Status SaveNow() override {
     ++saves;
