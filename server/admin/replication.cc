@@ -9,7 +9,6 @@
 #include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
 #include "server/admin/families.h"
-#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 
 namespace tally::server {
@@ -41,7 +40,7 @@ void RoleOfReplica(ServerContext& context, const PrimaryState& state) {
   context.reply.Integer(connected ? static_cast<int64_t>(state.offset) : -1);
 }
 
-void Role(ServerContext& context, const ReplicationParts& server) {
+void Role(ServerContext& context, Services& server) {
   if (server.primary->is_replica()) return RoleOfReplica(context, server.primary->state());
   ReplicasState state = server.replicas->state();
   std::erase_if(state.replicas, [](const ReplicaState& replica) {
@@ -59,7 +58,7 @@ void Role(ServerContext& context, const ReplicationParts& server) {
   }
 }
 
-void ReplicaOf(ServerContext& context, const ReplicationParts& server) {
+void ReplicaOf(ServerContext& context, Services& server) {
   if (server.replicas->state().failover != "no-failover") {
     return context.reply.Error("ERR REPLICAOF not allowed while failing over.");
   }
@@ -81,7 +80,7 @@ void ReplicaOf(ServerContext& context, const ReplicationParts& server) {
 }
 
 // Acknowledgements are never answered, and only those of replicas count.
-void ReplConf(ServerContext& context, const ReplicationParts& server) {
+void ReplConf(ServerContext& context, Services& server) {
   const Args args = context.args;
   if (args.size() % 2 == 0) return context.reply.Error(kSyntaxError);
   for (size_t i = 1; i < args.size(); i += 2) {
@@ -99,7 +98,7 @@ void ReplConf(ServerContext& context, const ReplicationParts& server) {
   context.reply.Ok();
 }
 
-void PSync(ServerContext& context, const ReplicationParts& server) {
+void PSync(ServerContext& context, Services& server) {
   const auto next = context.Int64Arg(2);
   if (!next) return;
   SyncRequest request{.id = context.args[1], .next = *next};
@@ -112,11 +111,11 @@ void PSync(ServerContext& context, const ReplicationParts& server) {
   server.replicas->Synchronize(context.client, request);
 }
 
-void Sync(ServerContext& context, const ReplicationParts& server) {
+void Sync(ServerContext& context, Services& server) {
   server.replicas->Synchronize(context.client, {.id = "?", .next = -1, .by_sync = true});
 }
 
-void Wait(ServerContext& context, const ReplicationParts& server) {
+void Wait(ServerContext& context, Services& server) {
   if (server.primary->is_replica()) {
     return context.reply.Error(
         "ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if "
@@ -160,7 +159,7 @@ bool ReadFailoverOption(ServerContext& context, size_t& i, FailoverRequest& requ
   return false;
 }
 
-void FailOver(ServerContext& context, const ReplicationParts& server) {
+void FailOver(ServerContext& context, Services& server) {
   const Args args = context.args;
   std::string error;
   if (args.size() == 2 && IsWord(args[1], "abort")) {

@@ -31,9 +31,9 @@ void ServerContext::Block(std::unique_ptr<BlockedCommand> command, Args keys, in
   command->args.assign(args.begin(), args.end());
   command->database = database;
   if (timeout_ms > 0) {
-    command->deadline_ms = SaturatingAdd(parts_.clock.steady_ms(), timeout_ms);
+    command->deadline_ms = SaturatingAdd(server.clock.steady_ms(), timeout_ms);
   }
-  parts_.blocked.Block(client, std::move(command), keys);
+  server.blocked.Block(client, std::move(command), keys);
 }
 
 }  // namespace tally::server

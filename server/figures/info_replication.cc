@@ -36,7 +36,7 @@ void AddReplicas(const ReplicasState& state, InfoRows& rows) {
 
 }  // namespace
 
-void AddReplicationRows(const ServerFigures& server, InfoRows& rows) {
+void AddReplicationRows(const Services& server, InfoRows& rows) {
   const ReplicasState state = server.replicas->state();
   rows.Row("role", "master");
   rows.Row("connected_slaves", state.replicas.size());

@@ -4,11 +4,14 @@
 #include <string>
 
 #include "server/interfaces/replication.h"
+#include "server/interfaces/services.h"
 
 namespace tally::server {
 
 class NoPrimary final : public PrimaryLink {
  public:
+  explicit NoPrimary(Services& server) { server.primary.Fill(*this); }
+
   bool is_replica() const override { return false; }
   bool link_up() const override { return true; }
   PrimaryState state() const override { return {}; }

@@ -25,12 +25,12 @@ void Failover::Start(const FailoverRequest& request) {
   state_ = State::kWaiting;
   deadline_ms_.reset();
   if (request.timeout_ms) {
-    deadline_ms_ = SaturatingAdd(parts_.clock.steady_ms(), *request.timeout_ms);
+    deadline_ms_ = SaturatingAdd(server_.clock.steady_ms(), *request.timeout_ms);
   }
-  parts_.pause.failover = true;
+  server_.pause.failover = true;
   const std::string target = request.host.empty() ? "the first replica that has all"
                                                   : StrCat(request.host, ':', request.port);
-  parts_.log.Notice("Failover to ", target, " was asked for: writes wait");
+  server_.log.Notice("Failover to ", target, " was asked for: writes wait");
 }
 
 bool Failover::Targets(std::string_view host, int64_t port) const {
@@ -41,23 +41,23 @@ bool Failover::Targets(std::string_view host, int64_t port) const {
 void Failover::TargetHasAll(std::string_view host, int64_t port) {
   request_.host = host;
   request_.port = port;
-  parts_.log.Notice("Failover: ", host, ":", port, " has all and is asked to take over");
+  server_.log.Notice("Failover: ", host, ":", port, " has all and is asked to take over");
   HandOver();
 }
 
 void Failover::HandOver() {
   state_ = State::kHandover;
   deadline_ms_.reset();
-  parts_.primary.Follow(request_.host, request_.port, PrimaryLink::Handover::kYes);
+  server_.primary->Follow(request_.host, request_.port, PrimaryLink::Handover::kYes);
 }
 
 void Failover::Tick() {
   if (state_ != State::kWaiting || !deadline_ms_) return;
-  if (parts_.clock.steady_ms() < *deadline_ms_) return;
+  if (server_.clock.steady_ms() < *deadline_ms_) return;
   if (!request_.force) return GiveUp("no replica has caught up in time");
-  parts_.log.Warning("Failover: ", request_.host, ":", request_.port,
-                     " has not caught up in time, and is asked to take over by FORCE: what it "
-                     "lacks will be lost");
+  server_.log.Warning("Failover: ", request_.host, ":", request_.port,
+                      " has not caught up in time, and is asked to take over by FORCE: what it "
+                      "lacks will be lost");
   HandOver();
 }
 
@@ -70,21 +70,21 @@ std::string Failover::Abort() {
 void Failover::HandoverEnded(bool accepted) {
   if (state_ != State::kHandover) return;
   if (!accepted) return GiveUp("the replica has refused to take over");
-  parts_.log.Notice("Failover: ", request_.host, ":", request_.port, " is the primary now");
+  server_.log.Notice("Failover: ", request_.host, ":", request_.port, " is the primary now");
   End();
 }
 
 void Failover::GiveUp(std::string_view why) {
-  parts_.log.Warning("Failover is given up: ", why);
+  server_.log.Warning("Failover is given up: ", why);
   const bool follows = state_ == State::kHandover;
   End();
-  if (follows) parts_.primary.StopFollowing();
+  if (follows) server_.primary->StopFollowing();
 }
 
 void Failover::End() {
   state_ = State::kNone;
   deadline_ms_.reset();
-  parts_.pause.failover = false;
+  server_.pause.failover = false;
 }
 
 }  // namespace tally::server

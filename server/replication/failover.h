@@ -8,22 +8,13 @@
 #include <string_view>
 
 #include "server/interfaces/replication.h"
+#include "server/interfaces/services.h"
 
 namespace tally::server {
 
-class Clock;
-class Logger;
-struct Pause;
-
 class Failover {
  public:
-  struct Parts {
-    const Clock& clock;
-    Logger& log;
-    Pause& pause;
-    PrimaryLink& primary;
-  };
-  explicit Failover(const Parts& parts) : parts_(parts) {}
+  explicit Failover(Services& server) : server_(server) {}
 
   enum class State : uint8_t { kNone, kWaiting, kHandover };
   State state() const { return state_; }
@@ -48,7 +39,7 @@ class Failover {
   void GiveUp(std::string_view why);
   void End();
 
-  Parts parts_;
+  Services& server_;
   State state_ = State::kNone;
   FailoverRequest request_;
   std::optional<int64_t> deadline_ms_;  // steady ms

@@ -30,12 +30,13 @@ bool IsAddress(std::string_view word) {
 
 }  // namespace
 
-ReplicaLinks::ReplicaLinks(Parts parts)
-    : parts_(std::move(parts)),
-      failover_({parts_.clock, parts_.log, parts_.pause, parts_.primary}) {}
+ReplicaLinks::ReplicaLinks(Services& server, std::function<std::string()> new_id)
+    : server_(server), new_id_(std::move(new_id)), failover_(server) {
+  server.replicas.Fill(*this);
+}
 
 ReplicaLinks::~ReplicaLinks() {
-  if (backlog_) parts_.effects.Detach(*this);
+  if (backlog_) server_.effects.Detach(*this);
 }
 
 ReplicaLink& ReplicaLinks::LinkOf(Client& client) {
@@ -69,14 +70,15 @@ std::string ReplicaLinks::RefuseSync(const Client& client, const SyncRequest& re
   const bool gets_messages = client.subscribed() || client.monitor || client.tracking != nullptr;
   if (gets_messages) return "ERR a connection that gets messages cannot become a replica";
   if (request.takes_over) {
-    if (!parts_.primary.is_replica()) return "ERR PSYNC FAILOVER can't be sent to a master.";
-    if (request.id != parts_.id.id()) return "ERR PSYNC FAILOVER replid must match my replid.";
+    if (!server_.primary->is_replica()) return "ERR PSYNC FAILOVER can't be sent to a master.";
+    if (request.id != server_.stream_id.id())
+      return "ERR PSYNC FAILOVER replid must match my replid.";
     return {};
   }
   if (failover_.state() != Failover::State::kNone) {
     return "NOMASTERLINK Can't SYNC while failing over";
   }
-  if (!parts_.primary.link_up()) {
+  if (!server_.primary->link_up()) {
     return "NOMASTERLINK Can't SYNC while not connected with my master";
   }
   return {};
@@ -85,7 +87,7 @@ std::string ReplicaLinks::RefuseSync(const Client& client, const SyncRequest& re
 bool ReplicaLinks::CanContinue(const SyncRequest& request) const {
   if (request.next < 1 || request.by_sync) return false;
   const auto offset = static_cast<uint64_t>(request.next) - 1;
-  return parts_.id.Continues(request.id, offset, backlog_->end()) && backlog_->Has(offset);
+  return server_.stream_id.Continues(request.id, offset, backlog_->end()) && backlog_->Has(offset);
 }
 
 void ReplicaLinks::Synchronize(Client& client, const SyncRequest& request) {
@@ -99,22 +101,22 @@ void ReplicaLinks::Synchronize(Client& client, const SyncRequest& request) {
         "ERR only a tallyd can be a replica of this server (REPLCONF capa tallyd)");
   }
   if (request.takes_over) {
-    parts_.log.Notice("The primary asks this server to take over: ", NameOf(link));
-    parts_.primary.StopFollowing();
+    server_.log.Notice("The primary asks this server to take over: ", NameOf(link));
+    server_.primary->StopFollowing();
   }
   StartBacklog();
   client.is_replica = true;
   client.reply_mode = ReplyMode::kOn;
   client.state.reads_beside_output = true;
-  parts_.clients.LimitOutput(client);
+  server_.clients.LimitOutput(client);
   unused_since_ms_ = 0;
   if (!CanContinue(request)) return FullSync(link, request);
   const auto offset = static_cast<uint64_t>(request.next) - 1;
   ++partial_syncs_;
-  client.reply.Status(StrCat("CONTINUE ", parts_.id.id()));
-  link.Continue(offset, parts_.clock.steady_ms());
-  parts_.log.Notice("Replica ", NameOf(link), " goes on at offset ", offset, ", ",
-                    backlog_->end() - offset, " bytes before the end");
+  client.reply.Status(StrCat("CONTINUE ", server_.stream_id.id()));
+  link.Continue(offset, server_.clock.steady_ms());
+  server_.log.Notice("Replica ", NameOf(link), " goes on at offset ", offset, ", ",
+                     backlog_->end() - offset, " bytes before the end");
 }
 
 void ReplicaLinks::FullSync(ReplicaLink& link, const SyncRequest& request) {
@@ -123,50 +125,50 @@ void ReplicaLinks::FullSync(ReplicaLink& link, const SyncRequest& request) {
   if (request.next >= 1 && request.id != "?") {
     ++refused_partial_syncs_;
     why = StrCat("it asked for ", request.id.substr(0, StreamId::kDigits), " from byte ",
-                 request.next, ", and this server has ", parts_.id.id(), " from byte ",
+                 request.next, ", and this server has ", server_.stream_id.id(), " from byte ",
                  backlog_->begin() + 1, " to ", backlog_->end());
   }
-  parts_.log.Notice("Replica ", NameOf(link), " needs all data: ", why);
-  link.Wait(backlog_->end(), parts_.clock.steady_ms());
+  server_.log.Notice("Replica ", NameOf(link), " needs all data: ", why);
+  link.Wait(backlog_->end(), server_.clock.steady_ms());
 }
 
 void ReplicaLinks::ServeWaiting() {
   const bool waits = std::any_of(links_.begin(), links_.end(), [](const auto& link) {
     return link->waits() && !link->client().finished();
   });
-  if (!waits || parts_.persistence.rewriting()) return;
+  if (!waits || server_.persistence->rewriting()) return;
   if (SendBase()) {
     base_asked_for_ = false;
     return base_pause_.Succeeded();
   }
-  const int64_t now_ms = parts_.clock.steady_ms();
+  const int64_t now_ms = server_.clock.steady_ms();
   if (std::exchange(base_asked_for_, false)) base_pause_.Failed(now_ms);
   if (!base_pause_.IsDue(now_ms)) return;
-  const absl::Status begun = parts_.persistence.StartRewrite();
+  const absl::Status begun = server_.persistence->StartRewrite();
   base_asked_for_ = begun.ok();
   if (begun.ok()) return;
-  parts_.log.Warning("No base can be written for a replica: ", std::string(begun.message()));
+  server_.log.Warning("No base can be written for a replica: ", std::string(begun.message()));
   base_pause_.Failed(now_ms);
 }
 
 bool ReplicaLinks::SendBase() {
-  auto opened = parts_.persistence.OpenBase();
+  auto opened = server_.persistence->OpenBase();
   if (!opened.ok() || !backlog_->Has(opened->offset)) return false;
   const auto base = std::make_shared<const SyncBase>(std::move(*opened));
   for (const auto& link : links_) {
     if (!link->waits() || link->client().finished()) continue;
     Client& client = link->client();
-    client.output.Append(StrCat("+FULLRESYNC ", parts_.id.id(), " ", base->offset, "\r\n"));
-    link->SendBase(base, parts_.clock.steady_ms());
-    parts_.clients.MarkPending(client);
-    parts_.log.Notice("Replica ", NameOf(*link), " is sent ", base->bytes,
-                      " bytes of data, and the stream from offset ", base->offset);
+    client.output.Append(StrCat("+FULLRESYNC ", server_.stream_id.id(), " ", base->offset, "\r\n"));
+    link->SendBase(base, server_.clock.steady_ms());
+    server_.clients.MarkPending(client);
+    server_.log.Notice("Replica ", NameOf(*link), " is sent ", base->bytes,
+                       " bytes of data, and the stream from offset ", base->offset);
   }
   return true;
 }
 
 void ReplicaLinks::Receive(uint64_t, std::string_view effects) {
-  size_t database = parts_.effects.database_before();
+  size_t database = server_.effects.database_before();
   while (!effects.empty()) {
     const std::string_view some = FirstCommands(effects, kMaxFrameBytes);
     backlog_->Append(database, some);
@@ -178,7 +180,7 @@ void ReplicaLinks::EndTurn() {
   has_more_ = false;
   if (!backlog_ || links_.empty()) {
     if (backlog_)
-      backlog_->Trim(static_cast<uint64_t>(parts_.config.repl_backlog_size), UINT64_MAX);
+      backlog_->Trim(static_cast<uint64_t>(server_.config.repl_backlog_size), UINT64_MAX);
     return;
   }
   ServeWaiting();
@@ -186,7 +188,7 @@ void ReplicaLinks::EndTurn() {
   LimitMemory();
   if (failover_.state() != Failover::State::kWaiting) return;
   for (const auto& link : links_) {
-    const bool has_all = link->online() && link->acknowledged() == parts_.effects.offset();
+    const bool has_all = link->online() && link->acknowledged() == server_.effects.offset();
     if (has_all && failover_.Targets(link->ip(), link->port())) {
       return failover_.TargetHasAll(link->ip(), link->port());
     }
@@ -195,7 +197,7 @@ void ReplicaLinks::EndTurn() {
 
 // The links take turns at being first, as one turn may not reach all of them.
 void ReplicaLinks::Pull() {
-  const int64_t now_ms = parts_.clock.steady_ms();
+  const int64_t now_ms = server_.clock.steady_ms();
   size_t left = kTurnBytes;
   const size_t count = links_.size();
   for (size_t i = 0; i < count; ++i) {
@@ -211,7 +213,7 @@ void ReplicaLinks::Pull() {
     const auto pulled = link.Pull(*backlog_, std::min(kOutputBytes, held + left), now_ms);
     const size_t more = client.output.size() - std::min(held, client.output.size());
     left -= std::min(left, more);
-    if (more > 0) parts_.clients.MarkPending(client);
+    if (more > 0) server_.clients.MarkPending(client);
     has_more_ |= pulled == ReplicaLink::Pulled::kSome;
     if (pulled == ReplicaLink::Pulled::kTooLate) Drop(link, "it is too far behind");
     if (pulled == ReplicaLink::Pulled::kBadFile) {
@@ -222,9 +224,9 @@ void ReplicaLinks::Pull() {
 
 bool ReplicaLinks::IsOverLimit(ReplicaLink& link) const {
   const OutputBufferLimit& limit =
-      parts_.config.client_output_buffer_limit[static_cast<size_t>(ClientClass::kReplica)];
+      server_.config.client_output_buffer_limit[static_cast<size_t>(ClientClass::kReplica)];
   // The backlog is kept anyway.
-  const int64_t least = parts_.config.repl_backlog_size;
+  const int64_t least = server_.config.repl_backlog_size;
   const auto lacks =
       static_cast<int64_t>(backlog_->end() - std::min(link.needs(), backlog_->end()));
   if (limit.hard != 0 && lacks > std::max(limit.hard, least)) return true;
@@ -232,7 +234,7 @@ bool ReplicaLinks::IsOverLimit(ReplicaLink& link) const {
     link.over_soft_limit_since_ms = 0;
     return false;
   }
-  const int64_t now_ms = parts_.clock.steady_ms();
+  const int64_t now_ms = server_.clock.steady_ms();
   if (link.over_soft_limit_since_ms == 0) link.over_soft_limit_since_ms = now_ms;
   return (now_ms - link.over_soft_limit_since_ms) / 1000 > limit.soft_seconds;
 }
@@ -248,14 +250,14 @@ void ReplicaLinks::LimitMemory() {
     }
     needed = std::min(needed, link->needs());
   }
-  backlog_->Trim(static_cast<uint64_t>(parts_.config.repl_backlog_size), needed);
+  backlog_->Trim(static_cast<uint64_t>(server_.config.repl_backlog_size), needed);
 }
 
 void ReplicaLinks::Tick() {
   failover_.Tick();
   const bool asks = failover_.state() == Failover::State::kWaiting;
   if (asks) AskForAcknowledgements();
-  const int64_t now_ms = parts_.clock.steady_ms();
+  const int64_t now_ms = server_.clock.steady_ms();
   for (const auto& link : links_) {
     if (link->started() && !link->client().finished()) KeepAlive(*link, now_ms);
   }
@@ -263,7 +265,7 @@ void ReplicaLinks::Tick() {
 }
 
 void ReplicaLinks::KeepAlive(ReplicaLink& link, int64_t now_ms) {
-  const int64_t timeout_ms = parts_.config.repl_timeout * 1000;
+  const int64_t timeout_ms = server_.config.repl_timeout * 1000;
   const bool sending = link.stage() == ReplicaLink::Stage::kSending;
   if (link.online() && now_ms - link.acknowledged_ms() > timeout_ms) {
     return Drop(link, "it has acknowledged nothing for repl-timeout");
@@ -271,10 +273,10 @@ void ReplicaLinks::KeepAlive(ReplicaLink& link, int64_t now_ms) {
   if (sending && now_ms - link.taken_ms() > timeout_ms) {
     return Drop(link, "it has taken nothing for repl-timeout");
   }
-  const int64_t pause_ms = link.waits() ? 1000 : parts_.config.repl_ping_replica_period * 1000;
+  const int64_t pause_ms = link.waits() ? 1000 : server_.config.repl_ping_replica_period * 1000;
   if (now_ms - link.sent_ms() < pause_ms) return;
   link.SendKeepAlive(*backlog_, now_ms);
-  parts_.clients.MarkPending(link.client());
+  server_.clients.MarkPending(link.client());
 }
 
 bool ReplicaLinks::HasStarted() const {
@@ -285,24 +287,24 @@ bool ReplicaLinks::HasStarted() const {
 void ReplicaLinks::StartBacklog() {
   if (backlog_) return;
   // What was written while nobody listened has no offsets, so the history has a gap.
-  if (!parts_.effects.enabled()) parts_.id.Adopt(parts_.new_id());
-  parts_.effects.Attach(*this);
-  backlog_.emplace(parts_.effects.offset());
+  if (!server_.effects.enabled()) server_.stream_id.Adopt(new_id_());
+  server_.effects.Attach(*this);
+  backlog_.emplace(server_.effects.offset());
 }
 
 void ReplicaLinks::StopBacklogIfUnused() {
-  const bool used = !backlog_ || HasStarted() || parts_.primary.is_replica();
-  const int64_t now_ms = parts_.clock.steady_ms();
+  const bool used = !backlog_ || HasStarted() || server_.primary->is_replica();
+  const int64_t now_ms = server_.clock.steady_ms();
   if (used) {
     unused_since_ms_ = 0;
   } else if (unused_since_ms_ == 0) {
     unused_since_ms_ = now_ms;
-  } else if (const int64_t ttl = parts_.config.repl_backlog_ttl;
+  } else if (const int64_t ttl = server_.config.repl_backlog_ttl;
              ttl > 0 && (now_ms - unused_since_ms_) / 1000 >= ttl) {
-    parts_.effects.Detach(*this);
+    server_.effects.Detach(*this);
     backlog_.reset();
     unused_since_ms_ = 0;
-    parts_.log.Notice("No replica has come for ", ttl, " seconds: the backlog is dropped");
+    server_.log.Notice("No replica has come for ", ttl, " seconds: the backlog is dropped");
   }
 }
 
@@ -311,7 +313,7 @@ void ReplicaLinks::Acknowledge(Client& client, uint64_t offset) {
   ReplicaLink& link = *client.replica;
   // A replica that is being sent the data has nothing to say yet, but it lives.
   if (!link.online()) return;
-  if (!link.Acknowledge(offset, parts_.clock.steady_ms())) {
+  if (!link.Acknowledge(offset, server_.clock.steady_ms())) {
     return Drop(link, StrCat("it acknowledges ", offset, " bytes of the stream, and was sent ",
                              link.needs()));
   }
@@ -319,7 +321,7 @@ void ReplicaLinks::Acknowledge(Client& client, uint64_t offset) {
 }
 
 void ReplicaLinks::NoteAlive(Client& client) {
-  if (client.replica != nullptr) client.replica->NoteAlive(parts_.clock.steady_ms());
+  if (client.replica != nullptr) client.replica->NoteAlive(server_.clock.steady_ms());
 }
 
 void ReplicaLinks::Refuse(Client& client, std::string_view why) {
@@ -329,7 +331,7 @@ void ReplicaLinks::Refuse(Client& client, std::string_view why) {
 void ReplicaLinks::Forget(Client& client) {
   if (client.replica == nullptr) return;
   if (client.is_replica) {
-    parts_.log.Notice("The link of replica ", NameOf(*client.replica), " has ended");
+    server_.log.Notice("The link of replica ", NameOf(*client.replica), " has ended");
   }
   std::erase_if(links_, [&](const auto& link) { return link.get() == client.replica; });
   client.replica = nullptr;
@@ -338,10 +340,10 @@ void ReplicaLinks::Forget(Client& client) {
 
 void ReplicaLinks::Drop(ReplicaLink& link, std::string_view why) {
   Client& client = link.client();
-  parts_.log.Warning("The link of replica ", NameOf(link), " is closed: ", why);
+  server_.log.Warning("The link of replica ", NameOf(link), " is closed: ", why);
   client.output.Clear();
   client.state.end.Finish();
-  parts_.clients.MarkPending(client);
+  server_.clients.MarkPending(client);
 }
 
 void ReplicaLinks::DisconnectAll(std::string_view why) {
@@ -358,26 +360,26 @@ size_t ReplicaLinks::Acknowledged(uint64_t offset) const {
 
 void ReplicaLinks::AskForAcknowledgements() {
   for (const auto& link : links_) {
-    if (link->online() && !link->client().finished()) link->AskAt(parts_.effects.offset());
+    if (link->online() && !link->client().finished()) link->AskAt(server_.effects.offset());
   }
 }
 
 bool ReplicaLinks::IsGood(const ReplicaLink& link) const {
-  const int64_t lag_ms = parts_.clock.steady_ms() - link.acknowledged_ms();
+  const int64_t lag_ms = server_.clock.steady_ms() - link.acknowledged_ms();
   return link.online() && !link.client().finished() &&
-         lag_ms <= parts_.config.min_replicas_max_lag * 1000;
+         lag_ms <= server_.config.min_replicas_max_lag * 1000;
 }
 
 bool ReplicaLinks::EnoughToWrite() const {
-  const int64_t least = parts_.config.min_replicas_to_write;
-  if (least == 0 || parts_.config.min_replicas_max_lag == 0) return true;
+  const int64_t least = server_.config.min_replicas_to_write;
+  if (least == 0 || server_.config.min_replicas_max_lag == 0) return true;
   return std::count_if(links_.begin(), links_.end(),
                        [this](const auto& link) { return IsGood(*link); }) >= least;
 }
 
 std::string ReplicaLinks::StartFailover(const FailoverRequest& request) {
   if (failover_.state() != Failover::State::kNone) return "ERR FAILOVER already in progress.";
-  if (parts_.primary.is_replica()) return "ERR FAILOVER is not valid when server is a replica.";
+  if (server_.primary->is_replica()) return "ERR FAILOVER is not valid when server is a replica.";
   if (!HasStarted()) return "ERR FAILOVER requires connected replicas.";
   if (request.force && (!request.timeout_ms || request.host.empty())) {
     return "ERR FAILOVER with force option requires both a timeout and target host and port.";
@@ -400,7 +402,7 @@ std::string ReplicaLinks::NameOf(const ReplicaLink& link) const {
 
 ReplicasState ReplicaLinks::state() const {
   ReplicasState state;
-  const int64_t now_ms = parts_.clock.steady_ms();
+  const int64_t now_ms = server_.clock.steady_ms();
   for (const auto& link : links_) {
     if (!link->started() || link->client().finished()) continue;
     const uint64_t end = backlog_->end();

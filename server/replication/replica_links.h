@@ -16,6 +16,7 @@
 #include "server/effects/effect_stream.h"
 #include "server/effects/stream_id.h"
 #include "server/interfaces/replication.h"
+#include "server/interfaces/services.h"
 #include "server/interfaces/sync_base.h"
 #include "server/replication/backlog.h"
 #include "server/replication/failover.h"
@@ -23,29 +24,10 @@
 
 namespace tally::server {
 
-class ClientTable;
-class Clock;
-class Logger;
-class Persistence;
-struct Config;
-struct Pause;
-
 class ReplicaLinks final : public Replicas, private EffectSink {
  public:
-  struct Parts {
-    const Config& config;
-    const Clock& clock;
-    Logger& log;
-    ClientTable& clients;
-    EffectStream& effects;
-    StreamId& id;
-    Pause& pause;
-    Persistence& persistence;
-    PrimaryLink& primary;
-    std::function<std::string()> new_id;
-  };
-
-  explicit ReplicaLinks(Parts parts);
+  // `new_id` makes ids of histories.
+  ReplicaLinks(Services& server, std::function<std::string()> new_id);
   ~ReplicaLinks();
   ReplicaLinks(const ReplicaLinks&) = delete;
   ReplicaLinks& operator=(const ReplicaLinks&) = delete;
@@ -65,7 +47,7 @@ class ReplicaLinks final : public Replicas, private EffectSink {
   void NoteAlive(Client& client) override;
   void Refuse(Client& client, std::string_view why) override;
   void Forget(Client& client) override;
-  uint64_t offset() const override { return parts_.effects.offset(); }
+  uint64_t offset() const override { return server_.effects.offset(); }
   size_t Acknowledged(uint64_t offset) const override;
   void AskForAcknowledgements() override;
   bool EnoughToWrite() const override;
@@ -102,7 +84,8 @@ class ReplicaLinks final : public Replicas, private EffectSink {
   bool HasStarted() const;
   std::string NameOf(const ReplicaLink& link) const;
 
-  Parts parts_;
+  Services& server_;
+  const std::function<std::string()> new_id_;
   std::vector<std::unique_ptr<ReplicaLink>> links_;  // in the order in which they came
   std::optional<Backlog> backlog_;
   size_t next_ = 0;  // whose turn it is to be sent something first
