@@ -154,7 +154,14 @@ struct Config : ValueLimits {
   bool replica_announced = true;
   std::string replica_announce_ip;    // empty: as the primary sees it
   int64_t replica_announce_port = 0;  // 0: the server's own
-  int64_t repl_timeout = 60;          // seconds
+
+  // Replication, as a primary; the timeout is for both.
+  int64_t repl_backlog_size = kMib;
+  int64_t repl_backlog_ttl = 3600;        // seconds without a replica; 0: for ever
+  int64_t repl_ping_replica_period = 10;  // seconds
+  int64_t repl_timeout = 60;              // seconds
+  int64_t min_replicas_to_write = 0;      // 0: writes need no replica
+  int64_t min_replicas_max_lag = 10;      // seconds; 0: writes need no replica
 
   // Observation.
   int64_t slowlog_log_slower_than = 10000;  // microseconds; -1: off

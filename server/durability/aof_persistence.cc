@@ -4,23 +4,26 @@
 #include "server/config/config.h"
 #include "server/durability/data_set_aside.h"
 #include "server/durability/persistence_info.h"
+#include "server/durability/sync_base_file.h"
 #include "server/effects/effect_stream.h"
+#include "server/interfaces/command_runner.h"
 #include "server/state/clock.h"
 #include "server/state/stats.h"
 
 namespace tally::server {
 
-AofPersistence::AofPersistence(const PersistenceParts& server, CommandRunner& runner,
-                               FileSystem& files)
+AofPersistence::AofPersistence(Services& server, FileSystem& files)
     : server_(server),
       report_(server.log),
       rules_(server.config),
       files_(files, server.config),
       log_(server.config, server.clock, server.effects, files_),
-      loader_({server.engine, server.clock, server.commands, runner, files_, report_}),
+      loader_({server.engine, server.clock, server.commands, *server.runner, files_, report_}),
       rewriter_(server.engine, server.clock, server.stats, files_, log_, report_),
-      takeover_({server, runner, files_, loader_, rewriter_, report_}),
-      replacement_({server, runner, files_, log_, loader_, rewriter_}) {}
+      takeover_({server, files_, loader_, rewriter_, report_}),
+      replacement_({server, files_, log_, loader_, rewriter_}) {
+  server.persistence.Fill(*this);
+}
 
 void AofPersistence::set_notes(LogNotes* notes) {
   log_.set_notes(notes);
@@ -185,6 +188,13 @@ absl::Status AofPersistence::Reload() {
   if (!status.ok()) data.PutBack();
   log_.Resume();
   return status;
+}
+
+absl::StatusOr<SyncBase> AofPersistence::OpenBase() const {
+  const auto& offset = rewriter_.base_offset();
+  if (!offset) return absl::NotFoundError("no base was written since the start");
+  const AofDirectory& directory = files_.directory();
+  return OpenSyncBase(files_.system(), directory.PathOf(*directory.manifest().base), *offset);
 }
 
 void AofPersistence::AppendInfo(std::string& out) const {

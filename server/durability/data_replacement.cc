@@ -4,8 +4,10 @@
 #include <thread>
 #include <utility>
 
+#include "core/engine/engine.h"
 #include "server/config/config.h"
 #include "server/durability/data_set_aside.h"
+#include "server/interfaces/command_runner.h"
 #include "server/state/clock.h"
 #include "server/state/stats.h"
 
@@ -14,9 +16,10 @@ namespace tally::server {
 absl::Status DataReplacement::Begin(const std::string& path, const MoveOptions& options) {
   RedisFiles redis;
   redis.paths = {path};
-  auto loader = RedisLoader::Open({parts_.server.engine, parts_.server.commands, parts_.runner,
-                                   parts_.server.config, options, parts_.files.system()},
-                                  std::move(redis));
+  auto loader =
+      RedisLoader::Open({parts_.server.engine, parts_.server.commands, *parts_.server.runner,
+                         parts_.server.config, options, parts_.files.system()},
+                        std::move(redis));
   if (!loader.ok()) return loader.status();
   redis_ = std::move(*loader);
   if (absl::Status status = parts_.log.FlushAll(); !status.ok()) return status;

@@ -12,18 +12,16 @@
 #include "server/durability/effect_log.h"
 #include "server/durability/loader.h"
 #include "server/durability/move_options.h"
-#include "server/durability/persistence_parts.h"
 #include "server/durability/redis_loader.h"
 #include "server/durability/rewriter.h"
-#include "server/interfaces/command_runner.h"
+#include "server/interfaces/services.h"
 
 namespace tally::server {
 
 class DataReplacement {
  public:
   struct Parts {
-    const PersistenceParts& server;
-    CommandRunner& runner;
+    Services& server;
     DataFiles& files;
     EffectLog& log;
     Loader& loader;

@@ -129,6 +129,8 @@ bool EffectLog::MayBeginSnapshot(int& syncs) {
 
 absl::StatusOr<EffectLog::Begin> EffectLog::BeginSnapshot(AofDirectory::NewLog& next) {
   const LogPosition header_of_next{next.sequence, 0, 0};
+  // Other sinks too get what comes before the snapshot and what comes after it apart.
+  effects_.DeliverAll();
   // A lost log is replaced after the snapshot.
   if (!is_on() || lost()) return Begin{header_of_next};
   // The snapshot holds the effects of the running turn, so the log must have them before it begins.

@@ -50,8 +50,6 @@ class Rewrite {
   bool has_ended() const { return stage_ == Stage::kPublished || stage_ == Stage::kRemoved; }
   bool succeeded() const { return stage_ == Stage::kPublished; }
 
-  // Null unless the snapshot is being written.
-  SnapshotWalk* walk() { return walk_.get(); }
   // Whether there is work to do that need not wait for the disk.
   bool HasWork() { return walk_ != nullptr && !writer_->Throttled(); }
 
@@ -60,9 +58,11 @@ class Rewrite {
   std::optional<SavingFigures> figures() const;
   // How many changes the saved state has that the previous snapshot does not have.
   uint64_t changes() const { return changes_; }
-  // base() and covered_bytes() are valid only if succeeded().
+  // base(), covered_bytes() and stream_offset() are valid only if succeeded().
   const BaseWriter& base() const { return *writer_; }
   uint64_t covered_bytes() const { return covered_bytes_; }
+  // Where in the stream of effects the saved state is.
+  uint64_t stream_offset() const { return stream_offset_; }
 
  private:
   // The worker does what may wait long for the disk.
@@ -94,6 +94,7 @@ class Rewrite {
   bool log_in_use_ = false;     // effects are written to log_
   uint64_t first_log_ = 0;      // sequence of the first log that continues the base
   uint64_t covered_bytes_ = 0;  // bytes at the start of that log that the base covers
+  uint64_t stream_offset_ = 0;
   AofDirectory::NewBase base_;
   std::unique_ptr<BaseWriter> writer_;
   std::unique_ptr<SnapshotWalk> walk_;  // null unless in kSaving

@@ -71,6 +71,7 @@ void Rewriter::RunSlice(int64_t budget_us, Waiting waiting) {
 
 void Rewriter::Succeed() {
   files_.BaseReplaced(rewrite_->base().bytes(), rewrite_->covered_bytes());
+  base_offset_ = rewrite_->stream_offset();
   log_.set_awaits_base(false);
   const int64_t now = clock_.steady_ms();
   const int64_t took_ms = now - rewrite_->started_steady_ms();
@@ -86,31 +87,6 @@ void Rewriter::Fail(const absl::Status& status) {
   if (is_new) report_.RewriteFailed(status);
   results_.Failed(status, clock_.steady_ms());
   if (running()) rewrite_->Abandon();
-}
-
-void Rewriter::SaveBeforeChange(size_t database, Keyspace::Segment& segment, std::string_view key,
-                                const Keyspace::Entry& entry) {
-  if (walk() == nullptr) return;
-  const absl::Status status = walk()->SaveBeforeChange(database, segment, key, entry);
-  if (!status.ok()) Fail(status);
-}
-
-void Rewriter::SaveBeforeValueChange(void* value, ByteRange bytes) {
-  if (walk() == nullptr) return;
-  const absl::Status status = walk()->SaveBeforeValueChange(value, bytes);
-  if (!status.ok()) Fail(status);
-}
-
-bool Rewriter::KeepValue(const void* value) {
-  return walk() != nullptr && walk()->KeepValue(value);
-}
-
-void Rewriter::BeforeClear(size_t database) {
-  if (walk() != nullptr) walk()->BeforeClear(database);
-}
-
-void Rewriter::BeforeSwap(size_t one, size_t other) {
-  if (walk() != nullptr) walk()->BeforeSwap(one, other);
 }
 
 int64_t Rewriter::running_seconds() const {

@@ -54,15 +54,9 @@ class Rewriter {
   // Whether the worker may be changing the directory now, in parallel with the loop.
   bool changes_files() const { return worker_->busy(); }
 
-  // See Keyspace::Observer.
-  void SaveBeforeChange(size_t database, Keyspace::Segment& segment, std::string_view key,
-                        const Keyspace::Entry& entry);
-  void SaveBeforeValueChange(void* value, ByteRange bytes);
-  bool KeepValue(const void* value);
-  // See SnapshotWalk.
-  void BeforeClear(size_t database);
-  void BeforeSwap(size_t one, size_t other);
-
+  // Where in the stream of effects the base in force was begun; nullopt if it is of an earlier
+  // process.
+  const std::optional<uint64_t>& base_offset() const { return base_offset_; }
   const RewriteResults& results() const { return results_; }
   // Called when the server starts: until the first save, now counts as the time of the last save.
   void ServerStarts() { results_.Started(clock_.now_ms(), clock_.steady_ms()); }
@@ -71,8 +65,6 @@ class Rewriter {
   std::optional<SavingFigures> figures() const;
 
  private:
-  // Null unless a snapshot is being written.
-  SnapshotWalk* walk() { return rewrite_ == nullptr ? nullptr : rewrite_->walk(); }
   void RunSlice(int64_t budget_us, Rewrite::Waiting waiting);
   void Succeed();
   // Records the failure and abandons the rewrite. The next automatic one comes after a pause.
@@ -86,6 +78,7 @@ class Rewriter {
   const PersistenceReport& report_;
   RewritePacing pacing_;
   RewriteResults results_;
+  std::optional<uint64_t> base_offset_;
   uint64_t epoch_ = 0;
   std::unique_ptr<Rewrite> rewrite_;
   std::unique_ptr<BackgroundWorker> worker_;  // last: it must end before what it uses is destroyed

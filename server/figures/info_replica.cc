@@ -23,8 +23,8 @@ void AddSyncRows(const PrimaryState& primary, InfoRows& rows) {
 }  // namespace
 
 // The words are those of Redis, which Sentinel reads.
-bool AddPrimaryRows(const ServerFigures& server, InfoRows& rows) {
-  if (server.primary == nullptr || !server.primary->is_replica()) return false;
+bool AddPrimaryRows(const Services& server, InfoRows& rows) {
+  if (!server.role.is_replica) return false;
   const PrimaryState primary = server.primary->state();
   const bool is_up = primary.link == PrimaryState::Link::kConnected;
   const bool syncs = primary.link == PrimaryState::Link::kSync;

@@ -112,6 +112,10 @@ class Replicas {
   virtual void Synchronize(Client& client, const SyncRequest& request) = 0;
   // REPLCONF ACK: the replica has applied the stream up to `offset`.
   virtual void Acknowledge(Client& client, uint64_t offset) = 0;
+  // It has sent something that only says that it lives.
+  virtual void NoteAlive(Client& client) = 0;
+  // It has sent what no replica sends: its link ends.
+  virtual void Refuse(Client& client, std::string_view why) = 0;
   // The connection of the client ends. Does nothing if it is no replica.
   virtual void Forget(Client& client) = 0;
 

@@ -3,17 +3,17 @@
 // listeners, and the events of the page.
 #pragma once
 
-#include <functional>
-#include <utility>
-
-#include "server/dispatch/services.h"
 #include "server/durability/aof_persistence.h"
 #include "server/http/event_streams.h"
+#include "server/interfaces/services.h"
 #include "server/loop/client_limits.h"
 #include "server/loop/data_upkeep.h"
+#include "server/loop/replica_waits.h"
 #include "server/net/listeners.h"
 #include "server/net/timer.h"
 #include "server/net/turn_clock.h"
+#include "server/replication/replica.h"
+#include "server/replication/replica_links.h"
 
 namespace tally::server {
 
@@ -22,20 +22,20 @@ struct PeriodicParts {
   AofPersistence& persistence;
   DataUpkeep& data;
   ClientLimits& clients;
+  Replica& replica;
+  ReplicaLinks& replicas;
+  ReplicaWaits& waits;
   Listeners& listeners;
   EventStreams& events;
 };
 
 class PeriodicWork {
  public:
-  // `more` is called at each tick too, but not while a script is busy.
-  PeriodicWork(EventPoller& poller, Services& server, TurnClock& turn_clock, PeriodicParts parts,
-               std::function<void()> more)
+  PeriodicWork(EventPoller& poller, Services& server, TurnClock& turn_clock, PeriodicParts parts)
       : timer_(poller, [this] { Tick(); }),
         server_(server),
         turn_clock_(turn_clock),
-        parts_(parts),
-        more_(std::move(more)) {}
+        parts_(parts) {}
 
   void Start();
 
@@ -51,7 +51,6 @@ class PeriodicWork {
   Services& server_;
   TurnClock& turn_clock_;
   const PeriodicParts parts_;
-  const std::function<void()> more_;
   int64_t published_us_ = 0;
 };
 

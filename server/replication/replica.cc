@@ -5,7 +5,16 @@
 #include <utility>
 
 #include "core/bytes/str_cat.h"
+#include "core/engine/engine.h"
+#include "server/config/config.h"
+#include "server/effects/effect_stream.h"
+#include "server/interfaces/command_runner.h"
+#include "server/log/log.h"
 #include "server/net/tls/tls_context.h"
+#include "server/state/client_table.h"
+#include "server/state/clock.h"
+#include "server/state/key_tracking.h"
+#include "server/state/watch_list.h"
 
 namespace tally::server {
 namespace {
@@ -24,17 +33,19 @@ constexpr std::string_view kUnblocked =
 
 Replica::Replica(const Parts& parts)
     : parts_(parts),
+      server_(parts.server),
       socket_(parts.poller),
       buffer_(kReadBytes),
-      file_({parts.engine, parts.commands, parts.runner, parts.config, parts.files}) {
+      file_({server_.engine, server_.commands, *server_.runner, server_.config, parts.files}) {
   parts_.persistence.set_notes(this);
+  server_.primary.Fill(*this);
 }
 
 void Replica::Start() {
   file_.Remove();
-  if (parts_.config.replicaof_host.empty()) return;
-  parts_.role = {.is_replica = true};
-  parts_.engine.set_expiry(Expiry::kHide);
+  if (server_.config.replicaof_host.empty()) return;
+  server_.role = {.is_replica = true};
+  server_.engine.set_expiry(Expiry::kHide);
 }
 
 void Replica::Follow(const std::string& host, int64_t port, Handover) {
@@ -42,21 +53,21 @@ void Replica::Follow(const std::string& host, int64_t port, Handover) {
   if (!is_replica()) {
     SetPosition({});
     std::vector<Client*> blocked;
-    parts_.clients.ForEach([&](Client& client) {
+    server_.clients.ForEach([&](Client& client) {
       if (client.blocked != nullptr) blocked.push_back(&client);
     });
-    for (Client* client : blocked) parts_.runner.Unblock(*client, kUnblocked);
+    for (Client* client : blocked) server_.runner->Unblock(*client, kUnblocked);
   }
-  parts_.config.replicaof_host = host;
-  parts_.config.replicaof_port = port;
-  parts_.role = {.is_replica = true};
-  parts_.engine.set_expiry(Expiry::kHide);
+  server_.config.replicaof_host = host;
+  server_.config.replicaof_port = port;
+  server_.role = {.is_replica = true};
+  server_.engine.set_expiry(Expiry::kHide);
   becomes_primary_ = false;
   pause_ = {};
   last_error_.clear();
   down_since_ms_ = -1;
-  next_try_ms_ = parts_.clock.steady_ms();
-  parts_.log.Notice("Following ", host, ":", port, " as its replica");
+  next_try_ms_ = server_.clock.steady_ms();
+  server_.log.Notice("Following ", host, ":", port, " as its replica");
 }
 
 void Replica::StopFollowing() {
@@ -64,13 +75,13 @@ void Replica::StopFollowing() {
   // Half of the data is nobody's data.
   becomes_primary_ = stage_ == Stage::kLoading;
   Close();
-  parts_.config.replicaof_host.clear();
-  parts_.config.replicaof_port = 0;
+  server_.config.replicaof_host.clear();
+  server_.config.replicaof_port = 0;
   if (becomes_primary_) return;
-  parts_.role = {};
-  parts_.engine.set_expiry(Expiry::kRemove);
+  server_.role = {};
+  server_.engine.set_expiry(Expiry::kRemove);
   SetPosition({});
-  parts_.log.Notice("This server is a primary now");
+  server_.log.Notice("This server is a primary now");
 }
 
 bool Replica::Disconnect() {
@@ -81,7 +92,7 @@ bool Replica::Disconnect() {
 
 void Replica::RetryNow() {
   pause_ = {};
-  next_try_ms_ = parts_.clock.steady_ms();
+  next_try_ms_ = server_.clock.steady_ms();
 }
 
 void Replica::AppendAll(std::string& out) {
@@ -121,19 +132,19 @@ bool Replica::HasWork() const {
 
 void Replica::Tick() {
   if (!is_replica()) return;
-  const int64_t now_ms = parts_.clock.steady_ms();
+  const int64_t now_ms = server_.clock.steady_ms();
   if (stage_ == Stage::kPause) {
     // The data of the start tells what is missing.
-    if (!parts_.loading && now_ms >= next_try_ms_) Connect();
+    if (!server_.loading && now_ms >= next_try_ms_) Connect();
     return;
   }
   if (stage_ == Stage::kConnecting) Serve();
   const bool acknowledges = stage_ >= Stage::kChecking;
   if (acknowledges && now_ms - last_ack_ms_ >= kAckMs) Acknowledge();
   const bool listens = stage_ < Stage::kChecking || (stage_ == Stage::kStream && MayApply());
-  if (listens && now_ms - last_io_ms_ > parts_.config.repl_timeout * 1000) {
+  if (listens && now_ms - last_io_ms_ > server_.config.repl_timeout * 1000) {
     Drop(absl::DeadlineExceededError(
-             StrCat("the primary has been silent for ", parts_.config.repl_timeout, " s")),
+             StrCat("the primary has been silent for ", server_.config.repl_timeout, " s")),
          Next::kSoon);
   }
 }
@@ -163,19 +174,19 @@ void Replica::Serve() {
 
 void Replica::Connect() {
   std::unique_ptr<TlsContext> tls;
-  if (parts_.config.tls_replication) {
-    auto made = TlsContext::CreateForPeers(parts_.config);
+  if (server_.config.tls_replication) {
+    auto made = TlsContext::CreateForPeers(server_.config);
     if (!made.ok()) return Drop(made.status(), Next::kGrowing);
     tls = std::move(*made);
   }
-  last_io_ms_ = parts_.clock.steady_ms();
+  last_io_ms_ = server_.clock.steady_ms();
   stage_ = Stage::kConnecting;
-  socket_.Open(parts_.config.replicaof_host, parts_.config.replicaof_port, std::move(tls));
+  socket_.Open(server_.config.replicaof_host, server_.config.replicaof_port, std::move(tls));
   Serve();
 }
 
 void Replica::BeginHandshake() {
-  const Config& config = parts_.config;
+  const Config& config = server_.config;
   PrimaryHandshake::Request request;
   request.user = config.masteruser;
   request.password = config.masterauth;
@@ -185,7 +196,7 @@ void Replica::BeginHandshake() {
   request.announced_ip = config.replica_announce_ip;
   if (position_.known()) request.from = {position_.replid, position_.offset};
   handshake_.emplace(request);
-  last_io_ms_ = parts_.clock.steady_ms();
+  last_io_ms_ = server_.clock.steady_ms();
   stage_ = Stage::kHandshake;
   socket_.Send(handshake_->First());
   Shake();
@@ -198,7 +209,7 @@ bool Replica::ReadSome(std::string_view& bytes) {
          stage_ == Stage::kStream ? Next::kAtOnce : Next::kSoon);
     return false;
   }
-  if (received.bytes > 0) last_io_ms_ = parts_.clock.steady_ms();
+  if (received.bytes > 0) last_io_ms_ = server_.clock.steady_ms();
   bytes = {buffer_.data(), received.bytes};
   return received.bytes > 0;
 }
@@ -225,13 +236,13 @@ void Replica::Shake() {
   handshake_.reset();
   if (*answer == PrimaryHandshake::Answer::kContinue) {
     ++partial_syncs_;
-    parts_.log.Notice("The stream of the primary goes on at offset ", from.offset);
+    server_.log.Notice("The stream of the primary goes on at offset ", from.offset);
     return BeginStream({from.replid, from.offset, position_.database});
   }
   sync_position_ = {from.replid, from.offset, 0};
   receiver_ = {};
   if (absl::Status status = file_.Create(); !status.ok()) return Drop(status, Next::kGrowing);
-  parts_.log.Notice("A full sync begins: the primary sends its data up to offset ", from.offset);
+  server_.log.Notice("A full sync begins: the primary sends its data up to offset ", from.offset);
   stage_ = Stage::kReceiving;
   Receive();
 }
@@ -260,7 +271,7 @@ absl::StatusOr<PrimaryHandshake::Answer> Replica::TakeLines() {
 bool Replica::LeadsToItself() const {
   const std::string own_end = socket_.LocalAddress();
   bool found = false;
-  parts_.clients.ForEach([&](const Client& client) { found |= client.address == own_end; });
+  server_.clients.ForEach([&](const Client& client) { found |= client.address == own_end; });
   return found;
 }
 
@@ -287,7 +298,7 @@ void Replica::Receive() {
 }
 
 MoveOptions Replica::LoadOptions() const {
-  const bool skips = parts_.config.replica_unknown_command == UnknownCommand::kSkip;
+  const bool skips = server_.config.replica_unknown_command == UnknownCommand::kSkip;
   return {.skip_unknown = skips, .drop_field_deadlines = skips, .keep_expired = true};
 }
 
@@ -306,10 +317,10 @@ void Replica::Check() {
 }
 
 void Replica::TouchAllKeys() {
-  for (size_t i = 0; i < parts_.engine.databases(); ++i) {
-    parts_.watches.TouchAll(i, parts_.engine.database(i), nullptr, parts_.clock.now_ms());
+  for (size_t i = 0; i < server_.engine.databases(); ++i) {
+    server_.watches.TouchAll(i, server_.engine.database(i), nullptr, server_.clock.now_ms());
   }
-  parts_.tracking.AllChanged();
+  server_.tracking.AllChanged();
 }
 
 void Replica::FinishLoading() {
@@ -319,7 +330,7 @@ void Replica::FinishLoading() {
   const absl::Status& result = parts_.persistence.replaced();
   if (result.ok()) {
     ++full_syncs_;
-    parts_.log.Notice("The data of the primary is loaded");
+    server_.log.Notice("The data of the primary is loaded");
   } else if (position_ == sync_position_) {
     // The old data is there again, and its log says nothing of where it came from.
     SetPosition({});
@@ -332,14 +343,14 @@ void Replica::FinishLoading() {
 void Replica::BeginStream(const UpstreamPosition& from) {
   SetPosition(from);
   follower_ = std::make_unique<StreamFollower>(
-      StreamFollower::Parts{parts_.engine, parts_.commands, parts_.runner, parts_.config,
-                            parts_.log},
+      StreamFollower::Parts{server_.engine, server_.commands, *server_.runner, server_.config,
+                            server_.log},
       from);
   follower_->Take(std::exchange(received_, {}));
   more_to_apply_ = true;
   stage_ = Stage::kStream;
-  parts_.role.link_up = true;
-  up_since_ms_ = last_io_ms_ = parts_.clock.steady_ms();
+  server_.role.link_up = true;
+  up_since_ms_ = last_io_ms_ = server_.clock.steady_ms();
   down_since_ms_ = -1;
   last_error_.clear();
   Acknowledge();
@@ -380,18 +391,18 @@ void Replica::Acknowledge() {
   AppendRespCommand(request, words);
   socket_.Send(request);
   socket_.Flush();
-  last_ack_ms_ = parts_.clock.steady_ms();
+  last_ack_ms_ = server_.clock.steady_ms();
 }
 
 void Replica::Close() {
-  if (stage_ == Stage::kStream) down_since_ms_ = parts_.clock.steady_ms();
+  if (stage_ == Stage::kStream) down_since_ms_ = server_.clock.steady_ms();
   socket_.Close();
   received_.clear();
   handshake_.reset();
   if (follower_ != nullptr) skipped_ += follower_->skipped();
   follower_ = nullptr;
   more_to_apply_ = false;
-  parts_.role.link_up = false;
+  server_.role.link_up = false;
   // What replaces the data is loaded to its end, and then the link is made again.
   if (stage_ == Stage::kLoading) return;
   file_.Remove();
@@ -399,7 +410,7 @@ void Replica::Close() {
 }
 
 void Replica::Drop(const absl::Status& why, Next next) {
-  const int64_t now_ms = parts_.clock.steady_ms();
+  const int64_t now_ms = server_.clock.steady_ms();
   const bool was_up = stage_ == Stage::kStream;
   if (was_up && now_ms - up_since_ms_ >= kGoodLinkMs) pause_.Succeeded();
   Close();
@@ -412,18 +423,18 @@ void Replica::Drop(const absl::Status& why, Next next) {
   // The same error is not reported again at each try.
   const std::string text(why.message());
   if (text != last_error_) {
-    parts_.log.Warning("The link to the primary ", parts_.config.replicaof_host, ":",
-                       parts_.config.replicaof_port,
-                       was_up ? " is lost: " : " is not made: ", text);
+    server_.log.Warning("The link to the primary ", server_.config.replicaof_host, ":",
+                        server_.config.replicaof_port,
+                        was_up ? " is lost: " : " is not made: ", text);
   }
   last_error_ = text;
 }
 
 PrimaryState Replica::state() const {
-  const int64_t now_ms = parts_.clock.steady_ms();
+  const int64_t now_ms = server_.clock.steady_ms();
   PrimaryState state;
-  state.host = parts_.config.replicaof_host;
-  state.port = parts_.config.replicaof_port;
+  state.host = server_.config.replicaof_host;
+  state.port = server_.config.replicaof_port;
   using Link = PrimaryState::Link;
   constexpr std::array<Link, 7> kLinks = {Link::kConnect,  Link::kConnecting, Link::kHandshake,
                                           Link::kSync,     Link::kSync,       Link::kSync,

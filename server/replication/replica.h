@@ -13,16 +13,12 @@
 #include <string_view>
 #include <vector>
 
-#include "core/engine/engine.h"
 #include "server/aof/file_system.h"
-#include "server/command/command_table.h"
-#include "server/config/config.h"
 #include "server/durability/aof_persistence.h"
 #include "server/durability/log_notes.h"
 #include "server/durability/retry_pause.h"
-#include "server/interfaces/command_runner.h"
 #include "server/interfaces/replication.h"
-#include "server/log/log.h"
+#include "server/interfaces/services.h"
 #include "server/net/event_poller.h"
 #include "server/replication/payload_file.h"
 #include "server/replication/payload_receiver.h"
@@ -30,31 +26,16 @@
 #include "server/replication/primary_socket.h"
 #include "server/replication/stream_follower.h"
 #include "server/replication/upstream_position.h"
-#include "server/state/client_table.h"
-#include "server/state/clock.h"
-#include "server/state/key_tracking.h"
-#include "server/state/replica_role.h"
-#include "server/state/watch_list.h"
 
 namespace tally::server {
 
 class Replica final : public PrimaryLink, private LogNotes {
  public:
   struct Parts {
-    Config& config;
-    const Logger& log;
-    const Clock& clock;
-    Engine& engine;
-    const CommandTable& commands;
-    CommandRunner& runner;
+    Services& server;
     AofPersistence& persistence;
     FileSystem& files;
     EventPoller& poller;
-    ClientTable& clients;
-    WatchList& watches;
-    KeyTracking& tracking;
-    const bool& loading;
-    ReplicaRole& role;
   };
   explicit Replica(const Parts& parts);
 
@@ -70,8 +51,8 @@ class Replica final : public PrimaryLink, private LogNotes {
   void RetryNow();
 
   // PrimaryLink
-  bool is_replica() const override { return parts_.role.is_replica; }
-  bool link_up() const override { return !is_replica() || parts_.role.link_up; }
+  bool is_replica() const override { return server_.role.is_replica; }
+  bool link_up() const override { return !is_replica() || server_.role.link_up; }
   PrimaryState state() const override;
   void Follow(const std::string& host, int64_t port, Handover handover) override;
   void StopFollowing() override;
@@ -117,6 +98,7 @@ class Replica final : public PrimaryLink, private LogNotes {
   void Drop(const absl::Status& why, Next next);
 
   const Parts parts_;
+  Services& server_;
   Stage stage_ = Stage::kPause;
   PrimarySocket socket_;
   std::vector<char> buffer_;
