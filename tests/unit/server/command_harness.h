@@ -18,7 +18,9 @@
 #include "server/dispatch/dispatcher.h"
 #include "server/loop/clock_set_back.h"
 #include "server/loop/keyspace_observer.h"
+#include "server/process/no_primary.h"
 #include "server/process/server_state.h"
+#include "server/replication/replica_links.h"
 #include "server/reply_text.h"
 #include "server/resp/parser.h"
 
@@ -222,6 +224,7 @@ class CommandHarness {
   Dispatcher dispatcher;
   FakePersistence persistence;
   FakeProcess process;
+  NoPrimary primary{state.services};
   Client* self = nullptr;  // who runs what no client is named for
 
  private:
@@ -240,12 +243,16 @@ class CommandHarness {
     state.pubsub.Forget(client);
     state.tracking.Stop(client);
     state.blocked.Take(client);
+    replicas.Forget(client);
     state.clients.Remove(client);
   }
 
   std::vector<std::unique_ptr<Client>> clients_;
   EffectText effects_;
   KeyspaceObserver observer_{state.services};
+
+ public:
+  ReplicaLinks replicas{state.services, [] { return std::string(StreamId::kDigits, 'e'); }};
 };
 
 }  // namespace tally::server
