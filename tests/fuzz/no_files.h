@@ -21,6 +21,9 @@ class NoFiles : public server::Persistence {
   absl::Status StartRewrite() override { return absl::OkStatus(); }
   bool rewriting() const override { return false; }
   absl::StatusOr<SyncBase> OpenBase() const override { return absl::NotFoundError("no base"); }
+  absl::StatusOr<std::unique_ptr<StreamSource>> OpenStream(uint64_t) const override {
+    return absl::NotFoundError("no log");
+  }
   bool snapshot_failed() const override { return false; }
   absl::Status SaveNow() override { return absl::OkStatus(); }
   absl::Status SaveAtEnd() override { return absl::OkStatus(); }

@@ -36,6 +36,9 @@ class FakePersistence : public Persistence {
   }
   bool rewriting() const override { return in_rewrite; }
   absl::StatusOr<SyncBase> OpenBase() const override { return absl::NotFoundError("no base"); }
+  absl::StatusOr<std::unique_ptr<StreamSource>> OpenStream(uint64_t) const override {
+    return absl::NotFoundError("no log");
+  }
   bool snapshot_failed() const override { return snapshot_fails; }
   absl::Status SaveNow() override {
     ++saves;
