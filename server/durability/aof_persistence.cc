@@ -3,6 +3,7 @@
 #include "core/engine/engine.h"
 #include "server/config/config.h"
 #include "server/durability/data_set_aside.h"
+#include "server/durability/log_stream.h"
 #include "server/durability/persistence_info.h"
 #include "server/durability/sync_base_file.h"
 #include "server/effects/effect_stream.h"
@@ -188,6 +189,12 @@ absl::Status AofPersistence::Reload() {
   if (!status.ok()) data.PutBack();
   log_.Resume();
   return status;
+}
+
+absl::StatusOr<std::unique_ptr<StreamSource>> AofPersistence::OpenStream(uint64_t offset) const {
+  // What is not written yet would be missing for ever if the log was lost.
+  if (!log_.is_on() || log_.lost()) return absl::NotFoundError("no log has the stream");
+  return LogStream::Open(files_.directory(), offset);
 }
 
 absl::StatusOr<SyncBase> AofPersistence::OpenBase() const {

@@ -62,6 +62,7 @@ class AofPersistence : public Persistence {
   absl::Status StartRewrite() override;
   bool rewriting() const override { return rewriter_.running(); }
   absl::StatusOr<SyncBase> OpenBase() const override;
+  absl::StatusOr<std::unique_ptr<StreamSource>> OpenStream(uint64_t offset) const override;
   bool snapshot_failed() const override;
   absl::Status SaveNow() override;
   absl::Status SaveAtEnd() override;

@@ -6,8 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
+#include "server/interfaces/stream_source.h"
 #include "server/interfaces/sync_base.h"
 
 namespace tally::server {
@@ -40,6 +42,9 @@ class Persistence {
   virtual bool rewriting() const = 0;
   // Opens the last base that this process has written. NotFound if there is none.
   virtual absl::StatusOr<SyncBase> OpenBase() const = 0;
+  // Reads the stream of effects back from the logs. NotFound if they do not hold it from `offset`
+  // on.
+  virtual absl::StatusOr<std::unique_ptr<StreamSource>> OpenStream(uint64_t offset) const = 0;
   // Whether the data is kept by snapshots only, without a log, and the last snapshot failed.
   virtual bool snapshot_failed() const = 0;
   // Writes all data before it returns.

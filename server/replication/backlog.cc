@@ -7,21 +7,21 @@ namespace tally::server {
 
 void Backlog::Append(size_t database, std::string_view effects) {
   const bool joins =
-      !batches_.empty() && batches_.back().bytes.size() + effects.size() <= kBatchBytes;
+      !batches_.empty() && batches_.back().bytes->size() + effects.size() <= kBatchBytes;
   if (!joins) {
-    batches_.push_back({end_, {}, {}});
-    batches_.back().bytes.reserve(std::max(effects.size(), std::min(kBatchBytes, bytes())));
+    batches_.push_back({end_, std::make_shared<std::string>(), {}});
+    batches_.back().bytes->reserve(std::max(effects.size(), std::min(kBatchBytes, bytes())));
   }
   Batch& batch = batches_.back();
   batch.marks.push_back(
-      {static_cast<uint32_t>(batch.bytes.size()), static_cast<uint32_t>(database)});
-  batch.bytes.append(effects);
+      {static_cast<uint32_t>(batch.bytes->size()), static_cast<uint32_t>(database)});
+  batch.bytes->append(effects);
   end_ += effects.size();
 }
 
 void Backlog::Trim(uint64_t size, uint64_t needed) {
   while (!batches_.empty()) {
-    const uint64_t next = batches_.front().offset + batches_.front().bytes.size();
+    const uint64_t next = batches_.front().offset + batches_.front().bytes->size();
     if (next > needed || end_ - next < size) return;
     batches_.pop_front();
     begin_ = next;
@@ -44,13 +44,7 @@ std::optional<Backlog::Part> Backlog::From(uint64_t offset) const {
       std::lower_bound(batch->marks.begin(), batch->marks.end(), position,
                        [](const Mark& one, uint64_t at) { return one.position < at; });
   if (mark == batch->marks.end() || mark->position != position) return std::nullopt;
-  return Part{mark->database, std::string_view(batch->bytes).substr(position)};
-}
-
-std::string_view Backlog::Bytes(uint64_t offset, size_t most) const {
-  const Batch* const batch = Find(offset);
-  if (batch == nullptr) return {};
-  return std::string_view(batch->bytes).substr(offset - batch->offset, most);
+  return Part{mark->database, batch->bytes, position};
 }
 
 }  // namespace tally::server

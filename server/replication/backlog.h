@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,18 +32,20 @@ class Backlog {
   uint64_t end() const { return end_; }
   uint64_t bytes() const { return end_ - begin_; }
 
-  // Some whole deliveries, the first of which begins in `database`.
+  // Some whole deliveries, the first of which begins in `database`. They are the bytes of `batch`
+  // from `begin` on; more may be appended to it later.
   struct Part {
     size_t database = 0;
-    std::string_view effects;
+    std::shared_ptr<const std::string> batch;
+    size_t begin = 0;
+
+    std::string_view effects() const { return std::string_view(*batch).substr(begin); }
   };
   // The next deliveries after `offset`, up to the end of a batch; nullopt unless a delivery begins
-  // at `offset`. The view is good until that part of the backlog is trimmed or more is appended.
+  // at `offset`.
   std::optional<Part> From(uint64_t offset) const;
   // Whether a reader can go on at `offset`: a delivery begins there, or it is the end.
   bool Has(uint64_t offset) const { return offset == end_ || From(offset).has_value(); }
-  // The bytes at `offset`, of a part that From has returned: at most `most`.
-  std::string_view Bytes(uint64_t offset, size_t most) const;
 
  private:
   // Where a delivery begins in its batch, and in which database.
@@ -52,7 +55,7 @@ class Backlog {
   };
   struct Batch {
     uint64_t offset;
-    std::string bytes;
+    std::shared_ptr<std::string> bytes;
     std::vector<Mark> marks;  // positions rising
   };
 

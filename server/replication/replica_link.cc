@@ -11,6 +11,8 @@ namespace {
 
 // The base is read in pieces of this size.
 constexpr size_t kPieceBytes = 64 * 1024;
+// So many batches of a log are read in one turn for one replica.
+constexpr int kMostReads = 16;
 
 }  // namespace
 
@@ -74,26 +76,59 @@ ReplicaLink::Pulled ReplicaLink::PullBase(size_t most, int64_t now_ms) {
   return Pulled::kSome;
 }
 
+void ReplicaLink::Begin(const Backlog::Part& part) {
+  frame_ = part;
+  frame_left_ = part.effects().size();
+  client_.output.Append(frames_.Header(cursor_, part.database, part.effects()));
+}
+
+ReplicaLink::Pulled ReplicaLink::BeginFrame(const Backlog& backlog) {
+  if (cursor_ == backlog.end()) return Pulled::kAll;
+  if (const auto part = backlog.From(cursor_)) {
+    source_ = nullptr;
+    Begin(*part);
+    return Pulled::kSome;
+  }
+  return source_ == nullptr ? Pulled::kTooLate : BeginFrameOfSource();
+}
+
+ReplicaLink::Pulled ReplicaLink::BeginFrameOfSource() {
+  StreamSource::Part read;
+  const auto more = source_->Next(read);
+  if (!more.ok()) {
+    error_ = std::string(more.status().message());
+    return Pulled::kBadFile;
+  }
+  if (!*more) return Pulled::kAll;
+  if (read.effects.empty()) return Pulled::kSome;
+  if (read.offset != cursor_) {
+    error_ = StrCat("the logs go on at offset ", read.offset, " in place of ", cursor_);
+    return Pulled::kBadFile;
+  }
+  Begin({read.database, std::make_shared<const std::string>(std::move(read.effects)), 0});
+  return Pulled::kSome;
+}
+
 ReplicaLink::Pulled ReplicaLink::PullFrames(const Backlog& backlog, size_t most) {
   ByteBlocks& output = client_.output;
-  while (output.size() < most) {
-    if (frame_left_ == 0 && asks_ && cursor_ >= ask_at_) {
-      asks_ = false;
-      output.Append(frames_.Header(cursor_, 0, std::string_view()));
-    }
-    if (cursor_ == backlog.end()) return Pulled::kAll;
+  // A source may have to pass over much before it comes to what is needed.
+  for (int reads = 0; output.size() < most && reads < kMostReads;) {
     if (frame_left_ == 0) {
-      const auto part = backlog.From(cursor_);
-      if (!part) return Pulled::kTooLate;
-      output.Append(frames_.Header(cursor_, part->database, part->effects));
-      frame_left_ = part->effects.size();
+      if (asks_ && cursor_ >= ask_at_) {
+        asks_ = false;
+        output.Append(frames_.Header(cursor_, 0, std::string_view()));
+      }
+      if (reads_source()) ++reads;
+      const Pulled begun = BeginFrame(backlog);
+      if (begun != Pulled::kSome) return begun;
+      continue;
     }
-    const size_t room = most - std::min(most, output.size());
-    const std::string_view bytes =
-        backlog.Bytes(cursor_, std::min<uint64_t>(frame_left_, std::max<size_t>(room, 1)));
-    output.Append(bytes);
-    cursor_ += bytes.size();
-    frame_left_ -= bytes.size();
+    const size_t size = std::min(frame_left_, most - output.size());
+    output.Append(std::string_view(*frame_.batch).substr(frame_.begin, size));
+    frame_.begin += size;
+    frame_left_ -= size;
+    cursor_ += size;
+    if (frame_left_ == 0) frame_ = {};
   }
   return Pulled::kSome;
 }

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "server/interfaces/replication.h"
+#include "server/interfaces/stream_source.h"
 #include "server/interfaces/sync_base.h"
 #include "server/replication/backlog.h"
 #include "server/replication/stream_frame.h"
@@ -53,19 +54,22 @@ class ReplicaLink {
   enum class Pulled : uint8_t {
     kAll,      // it has all that there is
     kSome,     // there is more to send
-    kTooLate,  // the backlog has lost what it needs
-    kBadFile,  // the base cannot be read; error() says why
+    kTooLate,  // the backlog has lost what it needs, and there is no source
+    kBadFile,  // the base or the source cannot be read; error() says why
   };
   // Puts what comes next into the output, at most about `most` bytes.
   Pulled Pull(const Backlog& backlog, size_t most, int64_t now_ms);
   const std::string& error() const { return error_; }
+  // What the backlog has lost is read from there; it begins at needs().
+  void set_source(std::unique_ptr<StreamSource> source) { source_ = std::move(source); }
   // A line feed while it waits for data, or a frame without effects, which it answers with how far
   // it has come.
   void SendKeepAlive(const Backlog& backlog, int64_t now_ms);
   // Such a frame is due once it has been sent the stream up to `offset`.
   void AskAt(uint64_t offset) { ask_at_ = offset, asks_ = true; }
 
-  // The stream from here on must be kept for it.
+  // The stream from here on must be kept for it, unless it is read from a source.
+  bool reads_source() const { return source_ != nullptr; }
   uint64_t needs() const { return cursor_; }
   // It has applied the stream up to `offset`. Returns false if it was never sent so much.
   bool Acknowledge(uint64_t offset, int64_t now_ms);
@@ -82,6 +86,10 @@ class ReplicaLink {
  private:
   Pulled PullBase(size_t most, int64_t now_ms);
   Pulled PullFrames(const Backlog& backlog, size_t most);
+  // Begins the next frame. kAll: there is none yet.
+  Pulled BeginFrame(const Backlog& backlog);
+  Pulled BeginFrameOfSource();
+  void Begin(const Backlog::Part& part);
 
   Client& client_;
   const uint64_t number_;
@@ -93,8 +101,10 @@ class ReplicaLink {
   std::shared_ptr<const SyncBase> base_;  // null unless in kSending
   uint64_t base_sent_ = 0;
   FrameWriter frames_;
-  uint64_t cursor_ = 0;      // the stream up to here was put into the output
-  uint64_t frame_left_ = 0;  // so many bytes after it belong to a frame that has begun
+  std::unique_ptr<StreamSource> source_;  // null while the backlog has what it needs
+  uint64_t cursor_ = 0;                   // the stream up to here was put into the output
+  Backlog::Part frame_;                   // the frame that is being put there
+  size_t frame_left_ = 0;                 // bytes of it; they are the next ones of frame_
   uint64_t ask_at_ = 0;
   bool asks_ = false;
   uint64_t acknowledged_ = 0;

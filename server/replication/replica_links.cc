@@ -87,7 +87,12 @@ std::string ReplicaLinks::RefuseSync(const Client& client, const SyncRequest& re
 bool ReplicaLinks::CanContinue(const SyncRequest& request) const {
   if (request.next < 1 || request.by_sync) return false;
   const auto offset = static_cast<uint64_t>(request.next) - 1;
-  return server_.stream_id.Continues(request.id, offset, backlog_->end()) && backlog_->Has(offset);
+  return server_.stream_id.Continues(request.id, offset, backlog_->end()) && HasStream(offset);
+}
+
+// Whether the stream from `offset` on is in memory or on the disk.
+bool ReplicaLinks::HasStream(uint64_t offset) const {
+  return backlog_->Has(offset) || server_.persistence->OpenStream(offset).ok();
 }
 
 void ReplicaLinks::Synchronize(Client& client, const SyncRequest& request) {
@@ -153,7 +158,7 @@ void ReplicaLinks::ServeWaiting() {
 
 bool ReplicaLinks::SendBase() {
   auto opened = server_.persistence->OpenBase();
-  if (!opened.ok() || !backlog_->Has(opened->offset)) return false;
+  if (!opened.ok() || !HasStream(opened->offset)) return false;
   const auto base = std::make_shared<const SyncBase>(std::move(*opened));
   for (const auto& link : links_) {
     if (!link->waits() || link->client().finished()) continue;
@@ -215,11 +220,31 @@ void ReplicaLinks::Pull() {
     left -= std::min(left, more);
     if (more > 0) server_.clients.MarkPending(client);
     has_more_ |= pulled == ReplicaLink::Pulled::kSome;
-    if (pulled == ReplicaLink::Pulled::kTooLate) Drop(link, "it is too far behind");
+    if (pulled == ReplicaLink::Pulled::kTooLate) OpenSource(link);
     if (pulled == ReplicaLink::Pulled::kBadFile) {
       Drop(link, StrCat("the base cannot be read: ", link.error()));
     }
   }
+}
+
+void ReplicaLinks::OpenSource(ReplicaLink& link) {
+  auto source = server_.persistence->OpenStream(link.needs());
+  if (!source.ok()) {
+    return Drop(link, StrCat("it is too far behind: ", std::string(source.status().message())));
+  }
+  link.set_source(std::move(*source));
+  has_more_ = true;
+}
+
+// The logs have what memory may not keep for it.
+void ReplicaLinks::ReadFromLog(ReplicaLink& link) {
+  // One that waits for a base needs only what follows that.
+  if (link.waits() && server_.persistence->State().log_on) return;
+  if (auto source = server_.persistence->OpenStream(link.needs()); source.ok()) {
+    return link.set_source(std::move(*source));
+  }
+  Drop(link, StrCat("it lacks ", backlog_->end() - link.needs(),
+                    " bytes of the stream (client-output-buffer-limit)"));
 }
 
 bool ReplicaLinks::IsOverLimit(ReplicaLink& link) const {
@@ -242,10 +267,9 @@ bool ReplicaLinks::IsOverLimit(ReplicaLink& link) const {
 void ReplicaLinks::LimitMemory() {
   uint64_t needed = UINT64_MAX;
   for (const auto& link : links_) {
-    if (!link->started() || link->client().finished()) continue;
+    if (!link->started() || link->client().finished() || link->reads_source()) continue;
     if (IsOverLimit(*link)) {
-      Drop(*link, StrCat("it lacks ", backlog_->end() - link->needs(),
-                         " bytes of the stream (client-output-buffer-limit)"));
+      ReadFromLog(*link);
       continue;
     }
     needed = std::min(needed, link->needs());

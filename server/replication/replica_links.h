@@ -67,15 +67,19 @@ class ReplicaLinks final : public Replicas, private EffectSink {
   std::string RefuseSync(const Client& client, const SyncRequest& request);
   // Whether the request can be answered by a part of the stream.
   bool CanContinue(const SyncRequest& request) const;
+  bool HasStream(uint64_t offset) const;
   void FullSync(ReplicaLink& link, const SyncRequest& request);
   // Gives those that wait the base, if there is one from which they can go on; begins one
   // otherwise.
   void ServeWaiting();
   bool SendBase();
   void Pull();
+  // What the backlog has lost is read from the logs, for a replica that lacks it.
+  void OpenSource(ReplicaLink& link);
   // Closes the links that lack more of the stream than client-output-buffer-limit allows, then
   // drops what nobody needs.
   void LimitMemory();
+  void ReadFromLog(ReplicaLink& link);
   bool IsOverLimit(ReplicaLink& link) const;
   void StopBacklogIfUnused();
   void KeepAlive(ReplicaLink& link, int64_t now_ms);

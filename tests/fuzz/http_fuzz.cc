@@ -19,7 +19,9 @@
 #include "server/dispatch/dispatcher.h"
 #include "server/http/http_limits.h"
 #include "server/http/http_session.h"
+#include "server/process/no_primary.h"
 #include "server/process/server_state.h"
+#include "server/replication/replica_links.h"
 #include "server/web/routes.h"
 #include "tests/fuzz/no_files.h"
 
@@ -77,6 +79,8 @@ class World : private EffectSink {
 
  private:
   Dispatcher dispatcher_;
+  NoPrimary primary_{state.services};
+  ReplicaLinks replicas_{state.services, [] { return std::string(StreamId::kDigits, 'e'); }};
 };
 
 size_t LengthOf(std::string_view head) {

@@ -20,6 +20,10 @@ class NoFiles : public server::Persistence {
   const absl::Status& write_error() const override { return ok_; }
   absl::Status StartRewrite() override { return absl::OkStatus(); }
   bool rewriting() const override { return false; }
+  absl::StatusOr<SyncBase> OpenBase() const override { return absl::NotFoundError("no base"); }
+  absl::StatusOr<std::unique_ptr<StreamSource>> OpenStream(uint64_t) const override {
+    return absl::NotFoundError("no log");
+  }
   bool snapshot_failed() const override { return false; }
   absl::Status SaveNow() override { return absl::OkStatus(); }
   absl::Status SaveAtEnd() override { return absl::OkStatus(); }

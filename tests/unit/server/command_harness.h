@@ -18,7 +18,9 @@
 #include "server/dispatch/dispatcher.h"
 #include "server/loop/clock_set_back.h"
 #include "server/loop/keyspace_observer.h"
+#include "server/process/no_primary.h"
 #include "server/process/server_state.h"
+#include "server/replication/replica_links.h"
 #include "server/reply_text.h"
 #include "server/resp/parser.h"
 
@@ -34,6 +36,9 @@ class FakePersistence : public Persistence {
   }
   bool rewriting() const override { return in_rewrite; }
   absl::StatusOr<SyncBase> OpenBase() const override { return absl::NotFoundError("no base"); }
+  absl::StatusOr<std::unique_ptr<StreamSource>> OpenStream(uint64_t) const override {
+    return absl::NotFoundError("no log");
+  }
   bool snapshot_failed() const override { return snapshot_fails; }
   absl::Status SaveNow() override {
     ++saves;
@@ -222,6 +227,7 @@ class CommandHarness {
   Dispatcher dispatcher;
   FakePersistence persistence;
   FakeProcess process;
+  NoPrimary primary{state.services};
   Client* self = nullptr;  // who runs what no client is named for
 
  private:
@@ -240,12 +246,16 @@ class CommandHarness {
     state.pubsub.Forget(client);
     state.tracking.Stop(client);
     state.blocked.Take(client);
+    replicas.Forget(client);
     state.clients.Remove(client);
   }
 
   std::vector<std::unique_ptr<Client>> clients_;
   EffectText effects_;
   KeyspaceObserver observer_{state.services};
+
+ public:
+  ReplicaLinks replicas{state.services, [] { return std::string(StreamId::kDigits, 'e'); }};
 };
 
 }  // namespace tally::server
