@@ -28,12 +28,19 @@
 
 namespace tally {
 
+// What happens to a key whose deadline has passed.
+enum class Expiry : uint8_t {
+  kRemove,  // it is removed by who finds it, and by ExpireSegment
+  kHide,    // nobody finds it, and it stays: another server says when it is removed
+  kIgnore,  // it is found as if it had no deadline, while a log is replayed that says when it ends
+};
+
 class Keyspace final : private RecordTable::SplitObserver {
  public:
   using Segment = RecordTable::Segment;
   using Entry = KeyspaceEntry;
 
-  // Is notified of keys that expire or are created, and of changes while there is an epoch.
+  // Is notified of keys that expire or are created.
   class Observer {
    public:
     // The key is about to be removed because its deadline has passed.
@@ -44,27 +51,27 @@ class Keyspace final : private RecordTable::SplitObserver {
       (void)type;
       (void)key;
     }
+
+   protected:
+    ~Observer() = default;
+  };
+
+  // Is notified before something changes while a snapshot is being written.
+  class SnapshotObserver {
+   public:
     // The key, in a segment of an older epoch than the keyspace's, is about to change or to be
     // created; if it is to be created, `entry` is empty. Called for each change in the segment
     // until the observer raises the segment's epoch.
     virtual void BeforeChange(Keyspace& keyspace, Segment& segment, std::string_view key,
                               const Entry& entry) = 0;
     // A heap value may be about to change in place: of a string only these bytes, and its size.
-    // Called while there is an epoch.
-    virtual void BeforeValueChange(void* value, ByteRange bytes) {
-      (void)value;
-      (void)bytes;
-    }
+    virtual void BeforeValueChange(void* value, ByteRange bytes) = 0;
     // A heap value is about to be freed. Returns true if the observer keeps it; the observer then
-    // gives it to the reclaimer later. Called while there is an epoch.
-    virtual bool KeepValue(Type type, void* value) {
-      (void)type;
-      (void)value;
-      return false;
-    }
+    // gives it to the reclaimer later.
+    virtual bool KeepValue(void* value) = 0;
 
    protected:
-    ~Observer() = default;
+    ~SnapshotObserver() = default;
   };
 
   Keyspace(uint64_t seed, Reclaimer& reclaimer);
@@ -73,15 +80,22 @@ class Keyspace final : private RecordTable::SplitObserver {
   Keyspace& operator=(const Keyspace&) = delete;
 
   void set_observer(Observer* observer) { observer_ = observer; }
-  // Sets the keyspace's epoch: the observer, which must be set, is notified before a change in a
-  // segment with a lower epoch. 0: there is no epoch.
-  void set_epoch(uint64_t epoch) { epoch_ = epoch; }
+  // A snapshot begins: until EndSnapshot the observer is notified before a change in a segment with
+  // a lower epoch. `epoch` must be above 0.
+  void BeginSnapshot(uint64_t epoch, SnapshotObserver& observer) {
+    epoch_ = epoch;
+    snapshot_observer_ = &observer;
+  }
+  void EndSnapshot() {
+    epoch_ = 0;
+    snapshot_observer_ = nullptr;
+  }
   // Sets how access marks are kept from now on. Existing marks are not converted, but are read in
   // the new way.
   void set_access_tracking(const AccessTracking& tracking) { tracking_ = tracking; }
   const AccessTracking& access_tracking() const { return tracking_; }
-  // False while a log is replayed: only the log's records then remove keys, not their deadlines.
-  void set_expiring(bool expiring) { expiring_ = expiring; }
+  void set_expiry(Expiry expiry) { expiry_ = expiry; }
+  Expiry expiry() const { return expiry_; }
   // By how much later than their deadlines say quota books and audiences are removed; see
   // Engine::set_deletion_lag_ms. All other keys are removed at their deadlines.
   void set_deletion_lag_ms(int64_t ms) { deletion_lag_ms_ = ms; }
@@ -94,10 +108,10 @@ class Keyspace final : private RecordTable::SplitObserver {
   }
 
   // Find, FindForWrite, ExpireIfDue and the Set functions below first remove the key if its
-  // deadline has passed. O(1). Find and FindForWrite mark the access. FindForWrite also notifies
-  // the observer: use it before changing an integer or a heap value in place. Peek changes nothing:
-  // it does not mark the access and does not remove an expired key. It returns an expired key only
-  // if it is called without `now`.
+  // deadline has passed; see set_expiry. O(1). Find and FindForWrite mark the access. FindForWrite
+  // also notifies the observer: use it before changing an integer or a heap value in place. Peek
+  // changes nothing: it does not mark the access and does not remove an expired key. It returns an
+  // expired key only if it is called without `now`.
   Entry Find(std::string_view key, int64_t now);
   Entry FindForWrite(std::string_view key, int64_t now);
   Entry Peek(std::string_view key, int64_t now = INT64_MIN) const;
@@ -217,12 +231,13 @@ class Keyspace final : private RecordTable::SplitObserver {
   void BeforeChange(const Entry& entry) {
     Segment& segment = entry.record_.segment();
     if (segment.epoch < epoch_) [[unlikely]]
-      observer_->BeforeChange(*this, segment, entry.key(), entry);
+      snapshot_observer_->BeforeChange(*this, segment, entry.key(), entry);
   }
   void BeforeValueChange(const Entry& entry, ByteRange bytes = {}) {
     if (epoch_ != 0) [[unlikely]]
-      observer_->BeforeValueChange(entry.pointer(), bytes);
+      snapshot_observer_->BeforeValueChange(entry.pointer(), bytes);
   }
+  bool removes_expired() const { return expiry_ == Expiry::kRemove; }
   void Expire(const Entry& entry);
   // The new access mark of a key that is used, and the mark of a key that is created.
   uint32_t UsedMark(const Entry& entry, int64_t now) {
@@ -254,10 +269,11 @@ class Keyspace final : private RecordTable::SplitObserver {
   absl::btree_set<std::string> aging_;  // keys
   std::string last_swept_;
   Observer* observer_ = nullptr;
-  uint64_t epoch_ = 0;
+  SnapshotObserver* snapshot_observer_ = nullptr;  // null unless a snapshot is being written
+  uint64_t epoch_ = 0;                             // 0 unless a snapshot is being written
   AccessTracking tracking_;
   uint64_t random_;
-  bool expiring_ = true;
+  Expiry expiry_ = Expiry::kRemove;
   int64_t deletion_lag_ms_ = 0;
   size_t expires_ = 0;
   std::array<size_t, kTypeCount> by_type_{};

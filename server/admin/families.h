@@ -20,6 +20,7 @@ std::span<const Command> StandaloneCommands();
 std::span<const Command> ClusterCommands();
 std::span<const Command> ClusterClientCommands();
 std::span<const Command> ReplicationCommands();
+std::span<const Command> WaitCommands();
 std::span<const Command> ConfigCommands();
 std::span<const Command> IntrospectionCommands();
 std::span<const Command> ObservationCommands();

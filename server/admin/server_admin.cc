@@ -3,7 +3,6 @@
 
 #include "core/bytes/str_cat.h"
 #include "server/admin/families.h"
-#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/figures/info.h"
 #include "server/interfaces/persistence.h"
@@ -14,19 +13,19 @@
 namespace tally::server {
 namespace {
 
-void Info(ServerContext& context, const ServerAdminParts& server) {
-  context.reply.Verbatim("txt", RenderInfo(server.figures, context.args.subspan(1)));
+void Info(ServerContext& context, Services& server) {
+  context.reply.Verbatim("txt", RenderInfo(server, context.args.subspan(1)));
 }
 
 void ReplyFailure(ServerContext& context, const absl::Status& status) {
   context.reply.Error(StrCat("ERR ", std::string(status.message())));
 }
 
-void LastSave(ServerContext& context, const ServerAdminParts& server) {
+void LastSave(ServerContext& context, Services& server) {
   context.reply.Integer(server.persistence->last_save_ms() / 1000);
 }
 
-void Save(ServerContext& context, const ServerAdminParts& server) {
+void Save(ServerContext& context, Services& server) {
   const absl::Status status = server.persistence->SaveNow();
   if (!status.ok()) return ReplyFailure(context, status);
   context.reply.Ok();
@@ -37,7 +36,7 @@ void ReplyStarted(ServerContext& context, const absl::Status& status, std::strin
   context.reply.Status(started);
 }
 
-void BgSave(ServerContext& context, const ServerAdminParts& server) {
+void BgSave(ServerContext& context, Services& server) {
   const Args args = context.args;
   const bool schedule = args.size() == 2 && IsWord(args[1], "schedule");
   if (args.size() > 1 && !schedule) return context.reply.Error(kSyntaxError);
@@ -47,7 +46,7 @@ void BgSave(ServerContext& context, const ServerAdminParts& server) {
   ReplyStarted(context, server.persistence->StartSave(), "Background saving started");
 }
 
-void BgRewriteAof(ServerContext& context, const ServerAdminParts& server) {
+void BgRewriteAof(ServerContext& context, Services& server) {
   if (server.persistence->rewriting()) {
     return context.reply.Error("ERR Background append only file rewriting already in progress");
   }
@@ -84,7 +83,7 @@ bool ParseShutdown(Args words, ShutdownOptions& options) {
 }
 
 // A shutdown that succeeds sends no reply: it closes the connection.
-void Shutdown(ServerContext& context, const ServerAdminParts& server) {
+void Shutdown(ServerContext& context, Services& server) {
   ShutdownOptions options;
   if (!ParseShutdown(context.args.subspan(1), options)) return context.reply.Error(kSyntaxError);
   if (server.script_busy && !options.no_save) return context.reply.Error(kBusyError);
@@ -106,7 +105,7 @@ void Shutdown(ServerContext& context, const ServerAdminParts& server) {
 }
 
 // A client that is a monitor already gets no reply, as in Redis.
-void Monitor(ServerContext& context, const ServerAdminParts& server) {
+void Monitor(ServerContext& context, Services& server) {
   if (context.client.monitor) return;
   server.clients.SetMonitor(context.client, true);
   context.reply.Ok();

@@ -12,15 +12,28 @@ namespace tally::server {
 bool ServerContext::WaitFor(Type type, Args keys, int64_t timeout_ms) {
   if (replaying || has_waited() || host.effects.in_block()) return false;
   auto command = std::make_unique<BlockedCommand>();
+  command->type = type;
+  Block(std::move(command), keys, timeout_ms);
+  return true;
+}
+
+bool ServerContext::WaitForReplicas(size_t replicas, uint64_t offset, int64_t timeout_ms) {
+  if (replaying || host.effects.in_block()) return false;
+  auto command = std::make_unique<BlockedCommand>();
+  command->replicas = replicas;
+  command->offset = offset;
+  Block(std::move(command), {}, timeout_ms);
+  return true;
+}
+
+void ServerContext::Block(std::unique_ptr<BlockedCommand> command, Args keys, int64_t timeout_ms) {
   command->item = &item;
   command->args.assign(args.begin(), args.end());
   command->database = database;
-  command->type = type;
   if (timeout_ms > 0) {
-    command->deadline_ms = SaturatingAdd(parts_.clock.steady_ms(), timeout_ms);
+    command->deadline_ms = SaturatingAdd(server.clock.steady_ms(), timeout_ms);
   }
-  parts_.blocked.Block(client, std::move(command), keys);
-  return true;
+  server.blocked.Block(client, std::move(command), keys);
 }
 
 }  // namespace tally::server

@@ -1,33 +1,10 @@
-// What clients and tools ask of any server: its replicas, its cluster, its modules. This one has
-// none of them.
+// What clients and tools ask of any server: its cluster, its modules. This one has none of them.
 #include "server/admin/families.h"
 #include "server/admin/server_context.h"
 #include "server/command/help.h"
 
 namespace tally::server {
 namespace {
-
-void Role(ServerContext& context) {
-  context.reply.Array(3);
-  context.reply.Bulk("master");
-  context.reply.Integer(0);
-  context.reply.Array(0);
-}
-
-// There is no replication: only REPLICAOF NO ONE succeeds.
-void ReplicaOf(ServerContext& context) {
-  if (IsWord(context.args[1], "no") && IsWord(context.args[2], "one")) return context.reply.Ok();
-  context.reply.Error("ERR tallyd does not replicate");
-}
-
-// No replica has anything, and none will come: there is nothing to wait for.
-void Wait(ServerContext& context) {
-  if (!context.Int64Arg(1)) return;
-  const auto timeout = context.Int64Arg(2, "ERR timeout is not an integer or out of range");
-  if (!timeout) return;
-  if (*timeout < 0) return context.reply.Error("ERR timeout is negative");
-  context.reply.Integer(0);
-}
 
 void NoCluster(ServerContext& context) {
   context.reply.Error("ERR This instance has cluster support disabled");
@@ -57,14 +34,6 @@ constexpr Command kModuleSubcommands[] = {
 constexpr Command kServerCommands[] = {
     {"module", nullptr, -2, 0, kNoKeys, "A container for module commands.", "4.0.0", "",
      kModuleSubcommands},
-    {"replicaof", ReplicaOf, 3, kOperator | kStale, kNoKeys,
-     "Accepts NO ONE only: there is no replication.", "5.0.0",
-     "args<host-port(host port:int)|no-one(NO ONE)>"},
-    {"role", Role, 1, kAdmin | kDangerous | kNoScript | kLoading | kStale | kFast, kNoKeys,
-     "Returns the replication role.", "2.8.12"},
-    {"slaveof", ReplicaOf, 3, kOperator | kStale, kNoKeys,
-     "Accepts NO ONE only: there is no replication.", "1.0.0",
-     "args<host-port(host port:int)|no-one(NO ONE)>"},
 };
 
 constexpr Command kClusterCommands[] = {
@@ -80,16 +49,10 @@ constexpr Command kClusterClientCommands[] = {
      "Enables read-write queries on a replica of a cluster: there is none.", "3.0.0"},
 };
 
-constexpr Command kReplicationCommands[] = {
-    {"wait", Wait, 3, kNoScript, kNoKeys, "Returns the number of replicas that have all writes: 0.",
-     "3.0.0", "numreplicas:int timeout:int"},
-};
-
 }  // namespace
 
 std::span<const Command> StandaloneCommands() { return kServerCommands; }
 std::span<const Command> ClusterCommands() { return kClusterCommands; }
 std::span<const Command> ClusterClientCommands() { return kClusterClientCommands; }
-std::span<const Command> ReplicationCommands() { return kReplicationCommands; }
 
 }  // namespace tally::server

@@ -72,6 +72,7 @@ enum CommandFlags : uint32_t {
   kRefusedWhileUnhealthy = 1u << 27,  // refused while the server does not serve, even before AUTH
   kReadsByCalls = 1u << 28,           // itself reads nothing: the commands that it calls do
   kKeepsCaching = 1u << 29,           // CLIENT CACHING stays in force for the command after it
+  kFromReplica = 1u << 30,            // a replica may send it while it gets the stream
 };
 
 // What a command does with a key, as COMMAND names it. For ACL, kKeyAccess needs the right to read

@@ -10,6 +10,7 @@
 #include "server/config/config.h"
 #include "server/effects/effect_stream.h"
 #include "server/interfaces/persistence.h"
+#include "server/interfaces/replication.h"
 #include "server/interfaces/write_refusal.h"
 #include "server/memory/evictor.h"
 #include "server/state/clock.h"
@@ -34,6 +35,10 @@ std::string_view ScriptDenial(AclDenial denial) {
   return "";
 }
 
+constexpr std::string_view kReadOnlyError = "READONLY You can't write against a read only replica.";
+constexpr std::string_view kMasterDownError =
+    "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
+constexpr std::string_view kNoReplicasError = "NOREPLICAS Not enough good replicas to write.";
 constexpr std::string_view kNoAuthError = "NOAUTH Authentication required.";
 
 // Always false, for what the caller returns.
@@ -45,10 +50,12 @@ bool Refuse(std::string& refusal, std::string_view error) {
 }  // namespace
 
 bool Admission::Postpones(const Client& client, const CommandEntry& item) const {
-  if (server_.pause.until_ms <= server_.clock.now_ms()) [[likely]]
+  const int64_t now_ms = server_.clock.now_ms();
+  if (!server_.pause.active(now_ms)) [[likely]]
     return false;
   if ((item.command->flags & kWhilePaused) != 0) return false;
-  return !server_.pause.writes_only || (FlagsOf(client, item) & (kWrite | kMayReplicate)) != 0;
+  return server_.pause.holds_reads(now_ms) ||
+         (FlagsOf(client, item) & (kWrite | kMayReplicate)) != 0;
 }
 
 uint32_t Admission::FlagsOf(const Client& client, const CommandEntry& item) {
@@ -75,7 +82,7 @@ bool Admission::Admits(Client& client, const CommandEntry& item, Args args,
     if (verdict.denial != AclDenial::kNone) return Refuse(refusal, DenialError(verdict));
   }
   if (server_.config.maxmemory != 0 && !server_.script_busy) {
-    server_.evictor.MakeRoom();
+    server_.evictor.MakeRoom(server_);
     if (server_.evictor.out_of_memory() && !RunsWithoutMemory(client, item)) {
       return Refuse(refusal, kOutOfMemoryError);
     }
@@ -83,12 +90,26 @@ bool Admission::Admits(Client& client, const CommandEntry& item, Args args,
   const bool needs_disk = (FlagsOf(client, item) & (kWrite | kRefusedWhileUnhealthy)) != 0;
   if (needs_disk && !MayWrite(*server_.persistence, server_.config)) [[unlikely]]
     return Refuse(refusal, WriteRefusal(*server_.persistence, server_.config));
+  if (LacksReplicas(FlagsOf(client, item))) [[unlikely]]
+    return Refuse(refusal, kNoReplicasError);
   return AdmitsInState(client, item, refusal);
+}
+
+bool Admission::LacksReplicas(uint32_t flags) const {
+  return (flags & kWrite) != 0 && server_.config.min_replicas_to_write > 0 &&
+         !server_.primary->is_replica() && !server_.replicas->EnoughToWrite();
 }
 
 bool Admission::AdmitsInState(const Client& client, const CommandEntry& item,
                               std::string& refusal) const {
   const uint32_t flags = item.command->flags;
+  if (server_.role.is_replica) [[unlikely]] {
+    if (server_.config.replica_read_only && (FlagsOf(client, item) & kWrite) != 0) {
+      return Refuse(refusal, kReadOnlyError);
+    }
+    const bool is_stale = !server_.role.link_up && !server_.config.replica_serve_stale_data;
+    if (is_stale && (flags & kStale) == 0) return Refuse(refusal, kMasterDownError);
+  }
   if (server_.loading && (flags & kLoading) == 0) [[unlikely]]
     return Refuse(refusal, kLoadingError);
   const bool only_listens = client.subscribed() && client.reply.protocol() == 2;
@@ -133,6 +154,10 @@ std::string Admission::RefuseInScript(const Client& caller, const CommandEntry* 
   const AclVerdict verdict = server_.guard.Check(caller, *item, args, "lua");
   if (verdict.denial != AclDenial::kNone) return std::string(ScriptDenial(verdict.denial));
   if ((command.flags & kWrite) == 0) return {};
+  if (LacksReplicas(command.flags)) return std::string(kNoReplicasError);
+  if (server_.role.is_replica && server_.config.replica_read_only) {
+    return std::string(kReadOnlyError);
+  }
   if (!rights.write) return "ERR Write commands are not allowed from read-only scripts.";
   std::string refusal = WriteRefusal(*server_.persistence, server_.config);
   if (!refusal.empty()) return refusal;

@@ -13,6 +13,7 @@
 #include "server/command/command_table.h"
 #include "server/command/usage.h"
 #include "server/effects/effect_stream.h"
+#include "server/interfaces/replication.h"
 #include "server/log/log.h"
 #include "server/log/quoted.h"
 #include "server/state/blocked_clients.h"
@@ -41,6 +42,8 @@ std::string_view Printed(std::string_view word, size_t most) {
 }  // namespace
 
 bool Dispatcher::Execute(Client& client, Args args) {
+  if (client.is_replica) [[unlikely]]
+    return ExecuteOfReplica(client, args);
   if (args.empty()) return true;
   const size_t reply_begin = client.output.size();
   const CommandEntry* item = Resolve(client, args);
@@ -65,6 +68,30 @@ bool Dispatcher::Execute(Client& client, Args args) {
   FinishReply(client, reply_begin);
   if (server_.blocked.has_ready() && !server_.effects.in_block()) [[unlikely]]
     ServeReady();
+  return true;
+}
+
+// The output of a replica is the stream: no reply may get into it.
+bool Dispatcher::ExecuteOfReplica(Client& client, Args args) {
+  if (args.empty()) {
+    server_.replicas->NoteAlive(client);
+    return true;
+  }
+  const CommandEntry* item = server_.commands.Resolve(args);
+  const bool allowed = item != nullptr && (item->command->flags & kFromReplica) != 0 &&
+                       ArityFits(*item->command, args.size());
+  if (!allowed) {
+    std::string why = "it sends ";
+    AppendQuoted(why, args[0].substr(0, kMaxPrinted));
+    server_.replicas->Refuse(client, why);
+    return true;
+  }
+  client.last_active_ms = server_.clock.now_ms();
+  client.last_command = item;
+  client.state.command.Admit();
+  client.state.command.Begin();
+  Run(client, *item, args);
+  client.state.command.End();
   return true;
 }
 
@@ -191,7 +218,7 @@ void Dispatcher::RunFromScript(Client& client, const Client& caller, Args args,
 void Dispatcher::Run(Client& client, const CommandEntry& item, Args args) {
   const size_t reply_begin = client.output.size();
   const int64_t begin = last_micros_;
-  ServerContext context(server_.host, server_.admin, client,
+  ServerContext context(server_, client,
                         {.item = item,
                          .args = args,
                          .database = client.database,
@@ -217,12 +244,24 @@ void Dispatcher::Run(Client& client, const CommandEntry& item, Args args) {
 }
 
 void Dispatcher::Replay(Client& client, const CommandEntry& item, Args args) {
-  ServerContext context(server_.host, server_.admin, client,
+  ServerContext context(server_, client,
                         {.item = item,
                          .args = args,
                          .database = client.database,
                          .now = server_.clock.now_ms(),
                          .replaying = true,
+                         .request = client.request});
+  Call(context);
+}
+
+void Dispatcher::Follow(Client& client, const CommandEntry& item, Args args) {
+  ServerContext context(server_, client,
+                        {.item = item,
+                         .args = args,
+                         .database = client.database,
+                         .now = server_.clock.now_ms(),
+                         .replaying = true,
+                         .logs_replay = true,
                          .request = client.request});
   Call(context);
 }
@@ -239,7 +278,11 @@ inline void Dispatcher::Call(ServerContext& context) {
 void Dispatcher::NoteChange(ServerContext& context) {
   server_.stats.changes_since_save += context.changes();
   context.client.wrote = true;
-  if (context.logged() || context.replaying) return;
+  if (!context.logged() && context.logs()) AppendCall(context);
+  context.client.written_to = server_.effects.offset();
+}
+
+void Dispatcher::AppendCall(const ServerContext& context) {
   if (context.item.keeps_name) [[likely]]
     return server_.effects.Append(context.database, context.args);
   std::vector<std::string_view> words(context.args.begin(), context.args.end());
@@ -258,8 +301,14 @@ void Dispatcher::TimeOut(Client& client) { EndWait(client, {}); }
 
 void Dispatcher::EndWait(Client& client, std::string_view error) {
   const size_t reply_begin = client.output.size();
-  server_.blocked.Take(client);
-  error.empty() ? client.reply.NullArray() : client.reply.Error(error);
+  const std::unique_ptr<BlockedCommand> command = server_.blocked.Take(client);
+  if (!error.empty()) {
+    client.reply.Error(error);
+  } else if (command->replicas > 0) {
+    client.reply.Integer(static_cast<int64_t>(server_.replicas->Acknowledged(command->offset)));
+  } else {
+    client.reply.NullArray();
+  }
   FinishReply(client, reply_begin);
   server_.clients.MarkPending(client);
 }
@@ -288,7 +337,7 @@ void Dispatcher::RunBlocked(Client& client, std::string_view key) {
   // The user's rights may have changed since the command began to wait.
   const AclVerdict verdict = server_.guard.Check(client, item, args, "toplevel");
   if (verdict.denial == AclDenial::kNone) {
-    ServerContext context(server_.host, server_.admin, client,
+    ServerContext context(server_, client,
                           {.item = item,
                            .args = args,
                            .database = command->database,

@@ -8,8 +8,8 @@
 #include "server/command/command.h"
 #include "server/dispatch/admission.h"
 #include "server/dispatch/call_recorder.h"
-#include "server/dispatch/services.h"
 #include "server/interfaces/command_runner.h"
+#include "server/interfaces/services.h"
 #include "server/state/cycle_clock.h"
 
 namespace tally::server {
@@ -18,7 +18,9 @@ class ServerContext;
 
 class Dispatcher final : public CommandRunner {
  public:
-  explicit Dispatcher(Services& server) : server_(server), admission_(server), recorder_(server) {}
+  explicit Dispatcher(Services& server) : server_(server), admission_(server), recorder_(server) {
+    server.runner.Fill(*this);
+  }
 
   // Called before the requests of one read. Each command is timed from the end of the one before
   // it.
@@ -36,7 +38,8 @@ class Dispatcher final : public CommandRunner {
   bool Execute(Client& client, Args args) override;
   void RejectUnknown(Client& client, Args args) override;
   bool Unblock(Client& client, std::string_view error) override;
-  // Replies to a blocked client whose time is over.
+  // Replies to a blocked client whose time is over, or for which enough replicas have acknowledged
+  // the stream.
   void TimeOut(Client& client);
 
   // These run a command without the checks that only a request needs: for EXEC, for a script, and
@@ -45,13 +48,17 @@ class Dispatcher final : public CommandRunner {
   void RunFromScript(Client& client, const Client& caller, Args args,
                      ScriptRights& rights) override;
   void Replay(Client& client, const CommandEntry& item, Args args) override;
+  void Follow(Client& client, const CommandEntry& item, Args args) override;
 
  private:
+  bool ExecuteOfReplica(Client& client, Args args);
   // Calls the handler, and notes what it has changed.
   void Call(ServerContext& context);
   // Counts the changes. Appends the command to the stream of effects, unless the handler has
   // appended its own effect.
   void NoteChange(ServerContext& context);
+  // The effect of a command that has logged none itself: its own words.
+  void AppendCall(const ServerContext& context);
   const CommandEntry* Resolve(Client& client, Args args);
   bool Admit(Client& client, const CommandEntry& item, Args args);
   void Reject(Client& client, const CommandEntry* item, std::string_view error);

@@ -10,6 +10,7 @@
 #include "server/acl/acl_users.h"
 #include "server/command/command_context.h"
 #include "server/config/config.h"
+#include "server/interfaces/replication.h"
 #include "server/log/log.h"
 #include "server/state/blocked_clients.h"
 #include "server/state/client_table.h"
@@ -67,6 +68,7 @@ Session::~Session() {
   server_.pubsub.Forget(client_);
   server_.tracking.Stop(client_);
   server_.blocked.Take(client_);
+  if (client_.replica != nullptr) server_.replicas->Forget(client_);
   server_.clients.Remove(client_);
 }
 
@@ -255,7 +257,8 @@ void Session::FetchAhead() {
 bool Session::CheckDeadlines() {
   const int64_t limit_ms = server_.config.timeout * int64_t{1000};
   return limit_ms > 0 && server_.clock.now_ms() - client_.last_active_ms > limit_ms &&
-         !client_.subscribed() && !client_.monitor && client_.blocked == nullptr;
+         !client_.is_replica && !client_.subscribed() && !client_.monitor &&
+         client_.blocked == nullptr;
 }
 
 void Session::LimitQuery(size_t unfinished) {

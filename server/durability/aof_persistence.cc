@@ -3,8 +3,11 @@
 #include "core/engine/engine.h"
 #include "server/config/config.h"
 #include "server/durability/data_set_aside.h"
+#include "server/durability/log_stream.h"
 #include "server/durability/persistence_info.h"
+#include "server/durability/sync_base_file.h"
 #include "server/effects/effect_stream.h"
+#include "server/interfaces/command_runner.h"
 #include "server/state/clock.h"
 #include "server/state/stats.h"
 
@@ -12,16 +15,24 @@ namespace tally::server {
 
 using Snapshot = Rewriter::Snapshot;
 
-AofPersistence::AofPersistence(const PersistenceParts& server, CommandRunner& runner,
-                               FileSystem& files)
+AofPersistence::AofPersistence(Services& server, FileSystem& files)
     : server_(server),
       report_(server.log),
       rules_(server.config),
       files_(files, server.config),
       log_(server.config, server.clock, server.effects, files_),
-      loader_({server.engine, server.clock, server.commands, runner, files_, report_}),
-      rewriter_(server.engine, server.config, server.clock, server.stats, files_, log_, report_),
-      takeover_({server, runner, files_, loader_, rewriter_, report_}) {}
+      loader_({server.engine, server.clock, server.commands, *server.runner, files_, report_}),
+      rewriter_(server.engine, server.config, server.clock, server.stats, files_, log_,
+                report_),
+      takeover_({server, files_, loader_, rewriter_, report_}),
+      replacement_({server, files_, log_, loader_, rewriter_}) {
+  server.persistence.Fill(*this);
+}
+
+void AofPersistence::set_notes(LogNotes* notes) {
+  log_.set_notes(notes);
+  loader_.set_notes(notes);
+}
 
 absl::Status AofPersistence::Open() {
   rewriter_.ServerStarts();
@@ -49,6 +60,11 @@ absl::Status AofPersistence::ContinueTakeover(int64_t budget_us) {
 
 absl::Status AofPersistence::LoadSlice(int64_t budget_us) {
   if (takeover_.running()) return ContinueTakeover(budget_us);
+  if (replacement_.running()) {
+    replacement_.Slice(budget_us);
+    server_.loading = replacement_.running();
+    return absl::OkStatus();
+  }
   if (!loader_.loading()) return absl::OkStatus();
   const auto end = loader_.LoadSlice(budget_us);
   if (loader_.loading()) return absl::OkStatus();
@@ -57,6 +73,14 @@ absl::Status AofPersistence::LoadSlice(int64_t budget_us) {
   if (!end.ok()) return end.status();
   const bool opens_log = server_.config.appendonly && !log_.is_on();
   return opens_log ? log_.Open((*end)->position, (*end)->synced) : absl::OkStatus();
+}
+
+absl::Status AofPersistence::BeginReplacing(const std::string& path, const MoveOptions& options) {
+  if (absl::Status status = CheckLoaded(); !status.ok()) return status;
+  if (absl::Status status = CheckNoTransaction(); !status.ok()) return status;
+  absl::Status status = replacement_.Begin(path, options);
+  server_.loading = replacement_.running();
+  return status;
 }
 
 absl::Status AofPersistence::CheckLoaded() const {
@@ -86,7 +110,7 @@ absl::Status AofPersistence::FlushTurn(RewritePace pace) {
 void AofPersistence::Cron() {
   // The rewriter's worker and the log's writer must not change the directory at the same time.
   if (!write_error().ok() && !rewriter_.changes_files()) {
-    log_.Recover([this] { return StartLog(); });
+    log_.Recover([this] { return is_loading() ? CheckLoaded() : StartLog(); });
   }
   const bool may_save = !rewriting() && !is_loading() && write_error().ok();
   if (may_save) SaveIfDue();
@@ -184,6 +208,19 @@ absl::Status AofPersistence::Reload() {
   if (!status.ok()) data.PutBack();
   log_.Resume();
   return status;
+}
+
+absl::StatusOr<std::unique_ptr<StreamSource>> AofPersistence::OpenStream(uint64_t offset) const {
+  // What is not written yet would be missing for ever if the log was lost.
+  if (!log_.is_on() || log_.lost()) return absl::NotFoundError("no log has the stream");
+  return LogStream::Open(files_.directory(), offset);
+}
+
+absl::StatusOr<SyncBase> AofPersistence::OpenBase() const {
+  const auto& offset = rewriter_.base_offset();
+  if (!offset) return absl::NotFoundError("no base was written since the start");
+  const AofDirectory& directory = files_.directory();
+  return OpenSyncBase(files_.system(), directory.PathOf(*directory.manifest().base), *offset);
 }
 
 void AofPersistence::AppendInfo(std::string& out) const {

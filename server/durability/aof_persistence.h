@@ -11,31 +11,37 @@
 
 #include "server/aof/file_system.h"
 #include "server/durability/data_files.h"
+#include "server/durability/data_replacement.h"
 #include "server/durability/effect_log.h"
 #include "server/durability/loader.h"
 #include "server/durability/move_options.h"
-#include "server/durability/persistence_parts.h"
 #include "server/durability/persistence_report.h"
 #include "server/durability/rewriter.h"
 #include "server/durability/save_rules.h"
 #include "server/durability/takeover.h"
-#include "server/interfaces/command_runner.h"
 #include "server/interfaces/persistence.h"
+#include "server/interfaces/services.h"
 
 namespace tally::server {
 
 class AofPersistence : public Persistence {
  public:
-  // Replay runs the log's commands through `runner`.
-  AofPersistence(const PersistenceParts& server, CommandRunner& runner, FileSystem& files);
+  AofPersistence(Services& server, FileSystem& files);
 
   // How data of Redis is taken over. To be called before Open.
   void set_move_options(const MoveOptions& options) { move_options_ = options; }
+  // What the log says beside the effects. To be called before Open; null: nothing.
+  void set_notes(LogNotes* notes);
   // Opens the files and begins to load them, or the files of Redis that are there instead.
-  // LoadSlice must then be called until PersistenceParts::loading is false.
+  // LoadSlice must then be called until Services::loading is false.
   absl::Status Open();
   // Loads for about `budget_us`. When all is loaded, opens the log if `appendonly` is yes.
   absl::Status LoadSlice(int64_t budget_us);
+  // Begins to replace all data by an RDB; LoadSlice must then be called until replacing() is false.
+  // After that, replaced() is the result; see DataReplacement.
+  absl::Status BeginReplacing(const std::string& path, const MoveOptions& options);
+  bool replacing() const { return replacement_.running(); }
+  const absl::Status& replaced() const { return replacement_.result(); }
   // Cancels a running rewrite, then flushes and syncs the log.
   absl::Status Close();
 
@@ -56,20 +62,12 @@ class AofPersistence : public Persistence {
   absl::Status StartRewrite() override;
   absl::Status StartSave() override;
   bool rewriting() const override { return rewriter_.running(); }
+  absl::StatusOr<SyncBase> OpenBase() const override;
+  absl::StatusOr<std::unique_ptr<StreamSource>> OpenStream(uint64_t offset) const override;
   bool snapshot_failed() const override;
   absl::Status SaveNow() override;
   absl::Status WriteRdb(RdbRequest request) override;
   absl::Status SaveAtEnd() override;
-  void BeforeClear(size_t database) override { rewriter_.BeforeClear(database); }
-  void BeforeSwap(size_t one, size_t other) override { rewriter_.BeforeSwap(one, other); }
-  void SaveBeforeChange(size_t database, Keyspace::Segment& segment, std::string_view key,
-                        const Keyspace::Entry& entry) override {
-    rewriter_.SaveBeforeChange(database, segment, key, entry);
-  }
-  void SaveBeforeValueChange(void* value, ByteRange bytes) override {
-    rewriter_.SaveBeforeValueChange(value, bytes);
-  }
-  bool KeepValue(const void* value) override { return rewriter_.KeepValue(value); }
   absl::Status ApplyConfig() override;
   absl::Status Reload() override;
   void AppendInfo(std::string& out) const override;
@@ -80,7 +78,9 @@ class AofPersistence : public Persistence {
 
  private:
   absl::Status BeginLoading();
-  bool is_loading() const { return loader_.loading() || takeover_.running(); }
+  bool is_loading() const {
+    return loader_.loading() || takeover_.running() || replacement_.running();
+  }
   absl::Status ContinueTakeover(int64_t budget_us);
   // OK unless the data is being loaded.
   absl::Status CheckLoaded() const;
@@ -95,7 +95,7 @@ class AofPersistence : public Persistence {
   void SaveIfDue();
   uint64_t bytes_since_base() const;
 
-  const PersistenceParts& server_;
+  Services& server_;
   PersistenceReport report_;
   SaveRules rules_;
   DataFiles files_;
@@ -104,6 +104,7 @@ class AofPersistence : public Persistence {
   Rewriter rewriter_;  // declared after the members that it uses
   MoveOptions move_options_;
   Takeover takeover_;
+  DataReplacement replacement_;
 };
 
 }  // namespace tally::server

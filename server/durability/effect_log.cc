@@ -34,7 +34,13 @@ absl::Status EffectLog::Open(const LogPosition& end, uint64_t synced) {
   writer_ = std::move(*writer);
   awaits_base_ = false;
   effects_.Attach(*this);
+  NoteAll();
   return absl::OkStatus();
+}
+
+// Where a reader may begin.
+void EffectLog::NoteAll() {
+  if (notes_ != nullptr && !paused_) notes_->AppendAll(writer_->buffer());
 }
 
 absl::Status EffectLog::TurnOff() {
@@ -50,15 +56,30 @@ absl::Status EffectLog::Close() {
   return is_on() ? writer_->Close(clock_.steady_ms()) : absl::OkStatus();
 }
 
-void EffectLog::Resume() {
-  if (is_on()) effects_.Attach(*this);
+void EffectLog::Pause() {
+  effects_.Detach(*this);
+  paused_ = true;
 }
 
-void EffectLog::Receive(uint64_t, std::string_view effects) { writer_->Append(effects); }
+void EffectLog::Resume() {
+  paused_ = false;
+  if (!is_on()) return;
+  effects_.Attach(*this);
+  NoteAll();
+}
+
+void EffectLog::Receive(uint64_t, std::string_view effects) {
+  writer_->Append(effects);
+  if (notes_ != nullptr) notes_->AppendChanged(writer_->buffer());
+}
 
 void EffectLog::ReceiveAndTake(uint64_t, std::string& effects) {
-  if (!writer_->buffer().empty()) return writer_->Append(effects);
-  writer_->buffer().swap(effects);
+  if (writer_->buffer().empty()) {
+    writer_->buffer().swap(effects);
+  } else {
+    writer_->Append(effects);
+  }
+  if (notes_ != nullptr) notes_->AppendChanged(writer_->buffer());
 }
 
 absl::Status EffectLog::Flush() {
@@ -108,6 +129,8 @@ bool EffectLog::MayBeginSnapshot(int& syncs) {
 
 absl::StatusOr<EffectLog::Begin> EffectLog::BeginSnapshot(AofDirectory::NewLog& next) {
   const LogPosition header_of_next{next.sequence, 0, 0};
+  // Other sinks too get what comes before the snapshot and what comes after it apart.
+  effects_.DeliverAll();
   // A lost log is replaced after the snapshot.
   if (!is_on() || lost()) return Begin{header_of_next};
   // The snapshot holds the effects of the running turn, so the log must have them before it begins.
@@ -117,11 +140,13 @@ absl::StatusOr<EffectLog::Begin> EffectLog::BeginSnapshot(AofDirectory::NewLog& 
   if (next.sequence == 0) {
     auto position = writer_->Mark(now);
     if (!position.ok()) return position.status();
+    NoteAll();
     return Begin{*position};
   }
   const uint64_t bytes = writer_->current_size();
   if (absl::Status status = writer_->SwitchTo(std::move(next), now); !status.ok()) return status;
   files_.LogFollowed(bytes);
+  NoteAll();
   return Begin{header_of_next, true};
 }
 

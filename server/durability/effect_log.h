@@ -14,6 +14,7 @@
 #include "server/aof/log_writer.h"
 #include "server/config/config.h"
 #include "server/durability/data_files.h"
+#include "server/durability/log_notes.h"
 #include "server/effects/effect_stream.h"
 #include "server/state/clock.h"
 
@@ -37,8 +38,12 @@ class EffectLog : private EffectSink {
   // Writes and syncs the effects so far, when the server ends. The log stays on.
   absl::Status Close();
 
-  // The log takes no effects until Resume. Effects that come from loading must not be logged again.
-  void Pause() { effects_.Detach(*this); }
+  // Whose notes the log has beside the effects; null: it has none.
+  void set_notes(LogNotes* notes) { notes_ = notes; }
+
+  // The log takes no effects, and no notes, until Resume. Effects that come from loading must not
+  // be logged again.
+  void Pause();
   void Resume();
 
   // Writes the effects that come before an unfinished block (see EffectStream::Block). Until this
@@ -64,6 +69,8 @@ class EffectLog : private EffectSink {
   // this log, so that failures do not each add a log.
   bool awaits_base() const { return awaits_base_ && is_on() && !lost(); }
   void set_awaits_base(bool awaits) { awaits_base_ = awaits; }
+  // The number of bytes of the stream of effects so far, logged or not.
+  uint64_t stream_offset() const { return effects_.offset(); }
   // Whether BeginSnapshot would not wait long for the disk; with appendfsync no it starts the syncs
   // for that. `syncs` must be 0 at the first call; the caller keeps it from call to call.
   bool MayBeginSnapshot(int& syncs);
@@ -80,6 +87,7 @@ class EffectLog : private EffectSink {
   // EffectSink.
   void Receive(uint64_t offset, std::string_view effects) override;
   void ReceiveAndTake(uint64_t offset, std::string& effects) override;
+  void NoteAll();
 
   const Config& config_;
   const Clock& clock_;
@@ -88,6 +96,8 @@ class EffectLog : private EffectSink {
   std::unique_ptr<LogWriter> writer_;
   const absl::Status ok_;
   bool awaits_base_ = false;
+  bool paused_ = false;
+  LogNotes* notes_ = nullptr;
   int64_t last_recovery_ms_ = 0;
 };
 

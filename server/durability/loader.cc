@@ -31,7 +31,8 @@ void Loader::Start() {
   prepared_ = {};
   progress_.emplace(Clock::MonotonicMicros());
   started_ms_ = parts_.clock.now_ms();
-  parts_.engine.set_expiring(false);
+  expiry_after_ = parts_.engine.expiry();
+  parts_.engine.set_expiry(Expiry::kIgnore);
 }
 
 absl::StatusOr<bool> Loader::Step() {
@@ -89,7 +90,7 @@ Loader::End Loader::Finish(bool complete) {
   files_ = nullptr;
   redis_ = nullptr;
   client_ = nullptr;
-  parts_.engine.set_expiring(true);
+  parts_.engine.set_expiry(expiry_after_);
   return end;
 }
 
@@ -101,6 +102,7 @@ void Loader::CountFiles() const {
 }
 
 absl::Status Loader::Replay(Args args) {
+  if (LogNotes::IsNote(args)) return notes_ == nullptr ? absl::OkStatus() : notes_->Load(args);
   const CommandEntry* item = parts_.commands.FindFullName(args[0]);
   if (item == nullptr || item->command->handler == nullptr ||
       !ArityFits(*item->command, args.size())) {

@@ -32,7 +32,7 @@ RewriteResults* Rewriter::results() {
   return kind_ == Snapshot::kBase ? &base_results_ : &rdb_results_;
 }
 
-SnapshotJob::Parts Rewriter::JobParts() { return {engine_, clock_, stats_, *worker_, report_}; }
+SnapshotJob::Parts Rewriter::JobParts() { return {engine_, clock_, stats_, log_, *worker_, report_}; }
 
 // While there is no log, the files of our own form are as old as the last base, and the next start
 // would take them for the newest.
@@ -134,6 +134,7 @@ void Rewriter::Settle() {
   if (job->succeeded() && results != nullptr) {
     const int64_t now = clock_.steady_ms();
     results->Succeeded(now - job->started_steady_ms(), clock_.now_ms(), now);
+    if (kind_ == Snapshot::kBase) base_offset_ = job->stream_offset();
     if (kind_ == saved()) stats_.changes_since_save -= job->changes();
   }
   job->Settle(job->succeeded() ? absl::OkStatus() : failure_, failures);
@@ -148,31 +149,6 @@ void Rewriter::Fail(const absl::Status& status) {
   if (is_new) report_.RewriteFailed(status);
   if (results != nullptr) results->Failed(status, clock_.steady_ms());
   if (running()) job_->Abandon();
-}
-
-void Rewriter::SaveBeforeChange(size_t database, Keyspace::Segment& segment, std::string_view key,
-                                const Keyspace::Entry& entry) {
-  if (walk() == nullptr) return;
-  const absl::Status status = walk()->SaveBeforeChange(database, segment, key, entry);
-  if (!status.ok()) Fail(status);
-}
-
-void Rewriter::SaveBeforeValueChange(void* value, ByteRange bytes) {
-  if (walk() == nullptr) return;
-  const absl::Status status = walk()->SaveBeforeValueChange(value, bytes);
-  if (!status.ok()) Fail(status);
-}
-
-bool Rewriter::KeepValue(const void* value) {
-  return walk() != nullptr && walk()->KeepValue(value);
-}
-
-void Rewriter::BeforeClear(size_t database) {
-  if (walk() != nullptr) walk()->BeforeClear(database);
-}
-
-void Rewriter::BeforeSwap(size_t one, size_t other) {
-  if (walk() != nullptr) walk()->BeforeSwap(one, other);
 }
 
 int64_t Rewriter::running_seconds() const {

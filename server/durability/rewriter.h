@@ -63,15 +63,9 @@ class Rewriter {
   // Whether the worker may be changing the directory now, in parallel with the loop.
   bool changes_files() const { return worker_->busy(); }
 
-  // See Keyspace::Observer.
-  void SaveBeforeChange(size_t database, Keyspace::Segment& segment, std::string_view key,
-                        const Keyspace::Entry& entry);
-  void SaveBeforeValueChange(void* value, ByteRange bytes);
-  bool KeepValue(const void* value);
-  // See SnapshotWalk.
-  void BeforeClear(size_t database);
-  void BeforeSwap(size_t one, size_t other);
-
+  // Where in the stream of effects the base in force was begun; nullopt if it is of an earlier
+  // process.
+  const std::optional<uint64_t>& base_offset() const { return base_offset_; }
   const RewriteResults& results(Snapshot snapshot) const {
     return snapshot == Snapshot::kBase ? base_results_ : rdb_results_;
   }
@@ -84,8 +78,6 @@ class Rewriter {
   std::optional<SavingFigures> figures() const;
 
  private:
-  // Null unless a snapshot is being written.
-  SnapshotWalk* walk() { return job_ == nullptr ? nullptr : job_->walk(); }
   RewriteResults* results();
   SnapshotJob::Parts JobParts();
   // The RDB named by `dbfilename`.
@@ -107,6 +99,7 @@ class Rewriter {
   RewritePacing pacing_;
   RewriteResults base_results_;
   RewriteResults rdb_results_;
+  std::optional<uint64_t> base_offset_;
   uint64_t epoch_ = 0;
   std::unique_ptr<SnapshotJob> job_;
   std::optional<Snapshot> kind_;

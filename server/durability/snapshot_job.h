@@ -13,6 +13,7 @@
 #include "core/snapshot/snapshot_walk.h"
 #include "server/aof/background_worker.h"
 #include "server/aof/queued_file.h"
+#include "server/durability/effect_log.h"
 #include "server/durability/persistence_report.h"
 #include "server/durability/progress.h"
 #include "server/state/clock.h"
@@ -26,6 +27,7 @@ class SnapshotJob {
     Engine& engine;
     const Clock& clock;
     const Stats& stats;
+    const EffectLog& log;
     BackgroundWorker& worker;  // must be idle; only the job may use it until it has ended
     const PersistenceReport& report;
   };
@@ -48,14 +50,14 @@ class SnapshotJob {
   // To be called once, at the end: OK if the job succeeded, or why it was abandoned.
   virtual void Settle(const absl::Status& status, uint64_t failures_before) = 0;
 
-  // Null unless the snapshot is being written.
-  SnapshotWalk* walk() { return walk_.get(); }
   // Whether there is work to do that need not wait for the disk.
   bool HasWork() { return walk_ != nullptr && !file().Throttled(); }
 
   int64_t started_steady_ms() const { return started_steady_ms_; }
   // Returns nullopt before the snapshot begins and after Abandon().
   std::optional<SavingFigures> figures();
+  // Where in the stream of effects the saved state is. Valid if succeeded().
+  uint64_t stream_offset() const { return stream_offset_; }
   // How many changes the saved state has that the previous snapshot does not have.
   uint64_t changes() const { return changes_; }
 
@@ -111,6 +113,7 @@ class SnapshotJob {
   Stage stage_ = Stage::kOpening;
   std::unique_ptr<SnapshotWalk> walk_;  // null unless in kSaving
   std::optional<Progress> progress_;    // of the walk; set when it begins
+  uint64_t stream_offset_ = 0;
   uint64_t keys_total_ = 0;             // keys when the walk began
   uint64_t changes_ = 0;                // changes since the previous snapshot, when the walk began
 };

@@ -55,6 +55,12 @@ class EffectStream {
   bool enabled() const { return !sinks_.empty() || word_sink_ != nullptr; }
   // The number of bytes appended so far.
   uint64_t offset() const { return delivered_ + pending_.size(); }
+  // Goes on as if so many bytes had been appended before: a stream of an earlier process or of
+  // another server is continued. What was appended is delivered first.
+  void set_offset(uint64_t offset);
+  // While a sink receives: the database in force where the effects begin. They may begin with a
+  // SELECT all the same.
+  size_t database_before() const { return before_; }
   // Puts a SELECT before the next effect, for a reader that begins there.
   void ForgetDatabase() { database_ = kNone; }
 
@@ -62,6 +68,10 @@ class EffectStream {
   void Append(size_t database, std::initializer_list<std::string_view> args) {
     Append(database, Words(args.begin(), args.size()));
   }
+  // Appends effects of another server's stream as they are, so that the offsets of both streams
+  // stay the same. The database `before` is in force where they begin, `after` where they end; a
+  // SELECT is among them if these differ.
+  void AppendReceived(std::string_view effects, size_t before, size_t after);
   // Gives the sinks what was appended since the last call, except the effects of a block that has
   // not ended. Called once per turn. O(bytes).
   void Deliver() { DeliverUntil(pending_.size() - block_bytes_); }
@@ -102,12 +112,21 @@ class EffectStream {
  private:
   void EndBlock();
   void DeliverUntil(size_t end);
+  // The first `end` bytes of pending_ are gone.
+  void ForgetSelects(size_t end);
 
   static constexpr size_t kNone = SIZE_MAX;
+  // From `position` of pending_ on, `database` is in force.
+  struct Select {
+    size_t position;
+    size_t database;
+  };
   std::vector<EffectSink*> sinks_;
   EffectWordSink* word_sink_ = nullptr;
-  std::string pending_;     // appended, and not delivered
-  uint64_t delivered_ = 0;  // bytes before pending_
+  std::string pending_;          // appended, and not delivered
+  uint64_t delivered_ = 0;       // bytes before pending_
+  std::vector<Select> selects_;  // in pending_
+  size_t before_ = 0;            // the database in force where pending_ begins
   size_t database_ = kNone;
   size_t block_bytes_ = 0;
   size_t most_block_bytes_ = size_t{4} << 30;

@@ -6,6 +6,7 @@
 #include "server/command/command_table.h"
 #include "server/figures/info_rows.h"
 #include "server/interfaces/persistence.h"
+#include "server/interfaces/replication.h"
 #include "server/state/clock.h"
 #include "server/state/key_tracking.h"
 #include "server/state/pubsub.h"
@@ -20,12 +21,13 @@ std::string KibPerSecond(const RateMeter& rate) {
 
 }  // namespace
 
-void AddPersistenceRows(const ServerFigures& server, InfoRows& rows) {
+void AddPersistenceRows(const Services& server, InfoRows& rows) {
   server.persistence->AppendInfo(rows.out());
 }
 
-void AddStatsRows(const ServerFigures& server, InfoRows& rows) {
+void AddStatsRows(const Services& server, InfoRows& rows) {
   const Stats& stats = server.stats;
+  const ReplicasState replicas = server.replicas->state();
   rows.Row("total_connections_received", stats.connections_received);
   rows.Row("total_commands_processed", stats.commands_processed);
   rows.Row("instantaneous_ops_per_sec", stats.operations_rate.per_second());
@@ -34,9 +36,9 @@ void AddStatsRows(const ServerFigures& server, InfoRows& rows) {
   rows.Row("instantaneous_input_kbps", KibPerSecond(stats.input_rate));
   rows.Row("instantaneous_output_kbps", KibPerSecond(stats.output_rate));
   rows.Row("rejected_connections", stats.connections_rejected);
-  rows.Row("sync_full", 0);
-  rows.Row("sync_partial_ok", 0);
-  rows.Row("sync_partial_err", 0);
+  rows.Row("sync_full", replicas.full_syncs);
+  rows.Row("sync_partial_ok", replicas.partial_syncs);
+  rows.Row("sync_partial_err", replicas.refused_partial_syncs);
   rows.Row("expired_keys", stats.expired_keys);
   rows.Row("expired_stale_perc", "0.00");
   rows.Row("expired_time_cap_reached_count", 0);
@@ -69,24 +71,9 @@ void AddStatsRows(const ServerFigures& server, InfoRows& rows) {
   rows.Row("client_output_buffer_limit_disconnections", stats.client_output_limit_disconnections);
 }
 
-// A server without replicas.
-void AddReplicationRows(const ServerFigures& server, InfoRows& rows) {
-  rows.Row("role", "master");
-  rows.Row("connected_slaves", 0);
-  rows.Row("master_failover_state", "no-failover");
-  rows.Row("master_replid", server.run_id);
-  rows.Row("master_replid2", std::string(40, '0'));
-  rows.Row("master_repl_offset", 0);
-  rows.Row("second_repl_offset", -1);
-  rows.Row("repl_backlog_active", 0);
-  rows.Row("repl_backlog_size", 0);
-  rows.Row("repl_backlog_first_byte_offset", 0);
-  rows.Row("repl_backlog_histlen", 0);
-}
+void AddModulesRows(const Services&, InfoRows&) {}
 
-void AddModulesRows(const ServerFigures&, InfoRows&) {}
-
-void AddCommandStatsRows(const ServerFigures& server, InfoRows& rows) {
+void AddCommandStatsRows(const Services& server, InfoRows& rows) {
   for (const CommandEntry& item : server.commands.entries()) {
     const CommandStats& stats = server.stats.by_command[item.id];
     if (stats.calls == 0 && stats.rejected == 0) continue;
@@ -99,13 +86,13 @@ void AddCommandStatsRows(const ServerFigures& server, InfoRows& rows) {
   }
 }
 
-void AddErrorStatsRows(const ServerFigures& server, InfoRows& rows) {
+void AddErrorStatsRows(const Services& server, InfoRows& rows) {
   for (const auto& [kind, count] : server.stats.errors) {
     rows.Row(StrCat("errorstat_", kind), StrCat("count=", count));
   }
 }
 
-void AddLatencyStatsRows(const ServerFigures& server, InfoRows& rows) {
+void AddLatencyStatsRows(const Services& server, InfoRows& rows) {
   for (const CommandEntry& item : server.commands.entries()) {
     const DurationHistogram& durations = server.stats.by_command[item.id].durations;
     if (durations.count() == 0) continue;
@@ -118,23 +105,23 @@ void AddLatencyStatsRows(const ServerFigures& server, InfoRows& rows) {
   }
 }
 
-void AddClusterRows(const ServerFigures&, InfoRows& rows) { rows.Row("cluster_enabled", 0); }
+void AddClusterRows(const Services&, InfoRows& rows) { rows.Row("cluster_enabled", 0); }
 
 // Returns the average time in ms that keys with a deadline still live, from a sample of keys.
-int64_t SampledTtl(const ServerFigures& server, const Keyspace& keyspace) {
+int64_t SampledTtl(const Services& server, const Keyspace& keyspace) {
   constexpr int kSamples = 64;
   const int64_t now = server.clock.now_ms();
   int64_t average = 0;
   int64_t found = 0;
   for (int i = 0; i < kSamples && keyspace.expires() > 0; ++i) {
-    const Keyspace::Entry entry = keyspace.Sample(server.random());
+    const Keyspace::Entry entry = keyspace.Sample(server.host.random());
     if (entry.deadline() == kNoDeadline || entry.expired(now)) continue;
     average += (entry.deadline() - now - average) / ++found;
   }
   return average;
 }
 
-void AddKeyspaceRows(const ServerFigures& server, InfoRows& rows) {
+void AddKeyspaceRows(const Services& server, InfoRows& rows) {
   for (size_t i = 0; i < server.engine.databases(); ++i) {
     const Keyspace& keyspace = server.engine.database(i);
     if (keyspace.size() == 0) continue;

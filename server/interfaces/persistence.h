@@ -2,14 +2,16 @@
 #pragma once
 
 #include <absl/status/status.h>
+#include <absl/status/statusor.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
-#include <string_view>
 
-#include "core/keyspace/keyspace.h"
 #include "server/interfaces/rdb_request.h"
+#include "server/interfaces/stream_source.h"
+#include "server/interfaces/sync_base.h"
 
 namespace tally::server {
 
@@ -41,6 +43,11 @@ class Persistence {
   // The same for BGSAVE: a base, or an RDB if `rdb-format` says so.
   virtual absl::Status StartSave() = 0;
   virtual bool rewriting() const = 0;
+  // Opens the last base that this process has written. NotFound if there is none.
+  virtual absl::StatusOr<SyncBase> OpenBase() const = 0;
+  // Reads the stream of effects back from the logs. NotFound if they do not hold it from `offset`
+  // on.
+  virtual absl::StatusOr<std::unique_ptr<StreamSource>> OpenStream(uint64_t offset) const = 0;
   // Whether the data is kept by snapshots only, without a log, and the last snapshot failed.
   virtual bool snapshot_failed() const = 0;
   // Begins to write an RDB, as soon as no other snapshot is being written. Fails while the data is
@@ -51,15 +58,6 @@ class Persistence {
   // As SaveNow, for the end of the server. Does nothing if `save` asks for no snapshots or a log
   // has all data.
   virtual absl::Status SaveAtEnd() = 0;
-  // Must be called before a whole database is emptied, or two are swapped, so that a snapshot under
-  // way stays correct.
-  virtual void BeforeClear(size_t database) = 0;
-  virtual void BeforeSwap(size_t one, size_t other) = 0;
-  // See Keyspace::Observer.
-  virtual void SaveBeforeChange(size_t database, Keyspace::Segment& segment, std::string_view key,
-                                const Keyspace::Entry& entry) = 0;
-  virtual void SaveBeforeValueChange(void* value, ByteRange bytes) = 0;
-  virtual bool KeepValue(const void* value) = 0;
   // CONFIG SET appendonly and appendfsync.
   virtual absl::Status ApplyConfig() = 0;
   // Saves, and reads all data again from the files (DEBUG RELOAD and LOADAOF). If that fails, the

@@ -44,7 +44,7 @@ void ClientLimits::Evict() {
   std::vector<std::pair<int64_t, Connection*>> by_memory;
   connections_.ForEach([&](Connection& connection) {
     // One that has closed in this turn stays in the table until the turn ends.
-    if (connection.closed()) return;
+    if (connection.closed() || connection.client().is_replica) return;
     const auto bytes = static_cast<int64_t>(ClientMemory(connection.client()));
     sum += bytes;
     if (!connection.client().no_evict) by_memory.emplace_back(bytes, &connection);

@@ -7,6 +7,7 @@
 #include "server/interfaces/persistence.h"
 #include "server/memory/evictor.h"
 #include "server/state/clock.h"
+#include "server/state/pause.h"
 
 namespace tally::server {
 namespace {
@@ -20,8 +21,11 @@ constexpr int64_t kSweepMicros = 500;
 }  // namespace
 
 // While the log cannot be written, keys do not expire, because their deletion could not be logged.
+// On a replica the primary does all this. While writes are paused the stream must not change: a
+// replica may be about to take over.
 bool DataUpkeep::MayExpire() const {
-  return server_.active_expire && !server_.loading && server_.persistence->write_error().ok();
+  return server_.active_expire && !server_.loading && !server_.role.is_replica &&
+         server_.persistence->write_error().ok() && !server_.pause.active(server_.clock.now_ms());
 }
 
 bool DataUpkeep::HasWork() const {
@@ -34,7 +38,7 @@ void DataUpkeep::Slice() {
   Engine& engine = server_.engine;
   if (MayExpire()) engine.ExpireSome(server_.clock.now_ms(), more);
   while (!engine.reclaimer().empty() && more()) engine.reclaimer().FreeSome(kReclaimedTogether);
-  server_.evictor.MakeRoom();
+  server_.evictor.MakeRoom(server_);
 }
 
 void DataUpkeep::Sweep() {

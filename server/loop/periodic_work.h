@@ -3,14 +3,17 @@
 // listeners, and the events of the page.
 #pragma once
 
-#include "server/dispatch/services.h"
 #include "server/durability/aof_persistence.h"
 #include "server/http/event_streams.h"
+#include "server/interfaces/services.h"
 #include "server/loop/client_limits.h"
 #include "server/loop/data_upkeep.h"
+#include "server/loop/replica_waits.h"
 #include "server/net/listeners.h"
 #include "server/net/timer.h"
 #include "server/net/turn_clock.h"
+#include "server/replication/replica.h"
+#include "server/replication/replica_links.h"
 
 namespace tally::server {
 
@@ -19,6 +22,9 @@ struct PeriodicParts {
   AofPersistence& persistence;
   DataUpkeep& data;
   ClientLimits& clients;
+  Replica& replica;
+  ReplicaLinks& replicas;
+  ReplicaWaits& waits;
   Listeners& listeners;
   EventStreams& events;
 };

@@ -22,6 +22,7 @@
 #include "server/loop/data_upkeep.h"
 #include "server/loop/keyspace_observer.h"
 #include "server/loop/periodic_work.h"
+#include "server/loop/replica_waits.h"
 #include "server/loop/turn_queue.h"
 #include "server/net/connection_table.h"
 #include "server/net/event_poller.h"
@@ -32,6 +33,8 @@
 #include "server/process/server_state.h"
 #include "server/process/signals.h"
 #include "server/process/supervisor.h"
+#include "server/replication/replica.h"
+#include "server/replication/replica_links.h"
 
 namespace tally::server {
 
@@ -81,9 +84,12 @@ class Server : private Process {
   Dispatcher dispatcher_;
   PosixFileSystem files_;
   AofPersistence persistence_;
+  ReplicaLinks replicas_;
+  ReplicaWaits replica_waits_;
   KeyspaceObserver keyspace_observer_;
 
   EventPoller poller_;
+  Replica replica_;
   // Ends the wait of a turn in which nothing happens, for the next slice of a rewrite.
   Timer slice_timer_;
   bool slice_timer_runs_ = false;
@@ -100,6 +106,7 @@ class Server : private Process {
   ProcessEnd end_;
   Signals signals_;
   int64_t started_ms_ = 0;
+  bool serves_ = false;  // the data of the start is loaded
 };
 
 }  // namespace tally::server

@@ -31,6 +31,7 @@ void BlockedClients::Block(Client& client, std::unique_ptr<BlockedCommand> comma
   }
   command->bytes = sizeof(BlockedCommand) + command->keys.size() * kKeyBytes;
   for (const std::string& arg : command->args) command->bytes += sizeof arg + 2 * arg.size();
+  if (command->replicas > 0) for_replicas_.emplace(command->number, &client);
   if (command->deadline_ms != INT64_MAX) {
     deadlines_.emplace(std::pair(command->deadline_ms, command->number), &client);
   }
@@ -44,6 +45,7 @@ std::unique_ptr<BlockedCommand> BlockedClients::Take(Client& client) {
   std::unique_ptr<BlockedCommand> command = std::move(client.blocked);
   for (AwaitedKey* const key : command->keys) Leave(*key, command->number);
   deadlines_.erase({command->deadline_ms, command->number});
+  for_replicas_.erase(command->number);
   client.state.command.Unblock();
   --clients_;
   return command;

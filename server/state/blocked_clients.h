@@ -63,6 +63,9 @@ class BlockedClients {
   // The client waits no more. Returns its command; null if it did not wait.
   std::unique_ptr<BlockedCommand> Take(Client& client);
 
+  // The clients that wait for replicas, who has waited longest first.
+  const absl::btree_map<uint64_t, Client*>& wait_for_replicas() const { return for_replicas_; }
+
   // A key that was absent is getting a value.
   void NoteCreated(const KeyWish& wish) {
     if (const auto it = keys_.find(wish); it != keys_.end()) MakeReady(*it->second);
@@ -98,6 +101,7 @@ class BlockedClients {
 
   absl::flat_hash_map<KeyWish, std::unique_ptr<AwaitedKey>> keys_;
   absl::btree_map<uint64_t, AwaitedKey*> ready_;                      // by AwaitedKey::ready
+  absl::btree_map<uint64_t, Client*> for_replicas_;                   // by number
   absl::btree_map<std::pair<int64_t, uint64_t>, Client*> deadlines_;  // by deadline and number
   size_t clients_ = 0;
   uint64_t last_number_ = 0;

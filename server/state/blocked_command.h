@@ -1,4 +1,4 @@
-// A command that waits, such as BLPOP, and what it waits for.
+// A command that waits, such as BLPOP or WAIT, and what it waits for.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,9 @@ struct BlockedCommand {
   int64_t micros = 0;               // what it took before it waited
   uint64_t number = 0;              // a command that began to wait later has a higher one
   std::vector<AwaitedKey*> keys;    // without repetitions; owned by BlockedClients
-  size_t bytes = 0;                 // of memory, about, with what each of the keys takes
+  size_t replicas = 0;              // WAIT: so many are to acknowledge the stream up to `offset`
+  uint64_t offset = 0;
+  size_t bytes = 0;  // of memory, about, with what each of the keys takes
 };
 
 }  // namespace tally::server

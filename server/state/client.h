@@ -23,6 +23,7 @@ class Text;
 
 namespace tally::server {
 
+class ReplicaLink;
 struct AclUser;
 struct WatchedKey;
 
@@ -88,6 +89,7 @@ struct Client {
   ConnectionState state;
   bool output_pending = false;  // is in the turn's list of clients to flush
   bool wrote = false;           // logged an effect in this turn
+  uint64_t written_to = 0;      // where the last effect that it logged ends in the stream
   size_t query_bytes = 0;       // received and not run yet
   // While a request runs that was received alone, this is the memory that holds its arguments;
   // otherwise null.
@@ -102,6 +104,8 @@ struct Client {
   absl::flat_hash_set<std::string> shard_channels;
   std::unique_ptr<Tracking> tracking;       // null if the client does not track keys
   std::unique_ptr<BlockedCommand> blocked;  // null unless its command waits
+  ReplicaLink* replica = nullptr;           // null unless it has sent REPLCONF or PSYNC
+  bool is_replica = false;                  // its output is the stream, and it sends no requests
   bool monitor = false;
   bool of_scripts = false;    // makes the calls of scripts
   bool takes_events = false;  // an HTTP client that EventStreams holds

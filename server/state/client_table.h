@@ -14,7 +14,9 @@ namespace tally::server {
 // The limits of client-output-buffer-limit for the class of this client.
 inline const OutputBufferLimit& OutputLimitOf(const Config& config, const Client& client) {
   const bool listens = client.subscribed() || client.takes_events;
-  const ClientClass kind = listens ? ClientClass::kPubSub : ClientClass::kNormal;
+  const ClientClass kind = client.is_replica ? ClientClass::kReplica
+                           : listens         ? ClientClass::kPubSub
+                                             : ClientClass::kNormal;
   return config.client_output_buffer_limit[static_cast<size_t>(kind)];
 }
 

@@ -7,6 +7,7 @@ namespace {
 
 std::string FlagsOf(const Client& client) {
   std::string flags;
+  if (client.is_replica) flags += 'S';
   if (client.monitor) flags += 'O';
   if (client.subscribed()) flags += 'P';
   if (client.transaction.active) flags += 'x';

@@ -226,10 +226,14 @@ struct ConnectionState {
   TurnPlace place;
   OutputProgress output;
   ConnectionEnd end;
+  // What the peer sends does not answer the output: it is read whatever is left of that.
+  bool reads_beside_output = false;
 
   // Nothing is read or run while output is left, or a command waits. This is the backpressure on
   // the peer.
-  bool MayBeServed() const { return end.open() && output.clear() && !command.blocked(); }
+  bool MayBeServed() const {
+    return end.open() && (output.clear() || reads_beside_output) && !command.blocked();
+  }
   // Whether a read is allowed and would find something. Kept requests are run first.
   bool WantsInput() const { return MayBeServed() && requests.idle() && socket.readable(); }
   // Whether the connection must be put into the queue.

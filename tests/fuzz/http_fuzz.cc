@@ -19,7 +19,9 @@
 #include "server/dispatch/dispatcher.h"
 #include "server/http/http_limits.h"
 #include "server/http/http_session.h"
+#include "server/process/no_primary.h"
 #include "server/process/server_state.h"
+#include "server/replication/replica_links.h"
 #include "server/web/routes.h"
 #include "tests/fuzz/no_files.h"
 
@@ -53,11 +55,10 @@ class World : private EffectSink {
         engine_(static_cast<size_t>(config.databases), 42, zones_),
         log_(Logger::Open("/dev/null", LogLevel::kWarning).value()),
         state(Commands(), engine_, config_, *log_),
-        dispatcher_(state) {
+        dispatcher_(state.services) {
     state.clock.Set(kNow);
-    state.persistence = &files_;
-    state.process = &process_;
-    state.runner = &dispatcher_;
+    state.services.persistence.Fill(files_);
+    state.services.process.Fill(process_);
     state.effects.Attach(*this);
   }
 
@@ -78,6 +79,8 @@ class World : private EffectSink {
 
  private:
   Dispatcher dispatcher_;
+  NoPrimary primary_{state.services};
+  ReplicaLinks replicas_{state.services, [] { return std::string(StreamId::kDigits, 'e'); }};
 };
 
 size_t LengthOf(std::string_view head) {
@@ -112,7 +115,7 @@ void CheckResponses(HttpSession& session) {
 }
 
 void MakeConversation(World& world, HttpSite& site, std::string_view stream, size_t longest) {
-  HttpSession session(world.state.http, site);
+  HttpSession session(world.state.services, site);
   size_t seed = longest;
   while (!stream.empty() && !session.finished()) {
     seed = seed * 1664525 + 1013904223;

@@ -22,15 +22,13 @@ class NoFiles : public server::Persistence {
   absl::Status StartSave() override { return absl::OkStatus(); }
   absl::Status WriteRdb(RdbRequest) override { return absl::OkStatus(); }
   bool rewriting() const override { return false; }
+  absl::StatusOr<SyncBase> OpenBase() const override { return absl::NotFoundError("no base"); }
+  absl::StatusOr<std::unique_ptr<StreamSource>> OpenStream(uint64_t) const override {
+    return absl::NotFoundError("no log");
+  }
   bool snapshot_failed() const override { return false; }
   absl::Status SaveNow() override { return absl::OkStatus(); }
   absl::Status SaveAtEnd() override { return absl::OkStatus(); }
-  void BeforeClear(size_t) override {}
-  void BeforeSwap(size_t, size_t) override {}
-  void SaveBeforeChange(size_t, Keyspace::Segment&, std::string_view,
-                        const Keyspace::Entry&) override {}
-  void SaveBeforeValueChange(void*, ByteRange) override {}
-  bool KeepValue(const void*) override { return false; }
   absl::Status ApplyConfig() override { return absl::OkStatus(); }
   absl::Status Reload() override { return absl::OkStatus(); }
   void AppendInfo(std::string&) const override {}

@@ -21,7 +21,9 @@
 #include "server/dispatch/dispatcher.h"
 #include "server/dispatch/session.h"
 #include "server/loop/keyspace_observer.h"
+#include "server/process/no_primary.h"
 #include "server/process/server_state.h"
+#include "server/replication/replica_links.h"
 #include "server/resp/parser.h"
 #include "server/script/script_engine.h"
 #include "tests/fuzz/no_files.h"
@@ -46,7 +48,7 @@ constexpr int kTurns = 64;
 // A client that is served while a script keeps busy would end it.
 class EndsScripts : public tally::fuzz::NoProcess {
  public:
-  explicit EndsScripts(ServerState& server) : server_(server) {}
+  explicit EndsScripts(Services& server) : server_(server) {}
 
   bool ServeOthers() override {
     server_.scripts->watch().Kill();
@@ -54,7 +56,7 @@ class EndsScripts : public tally::fuzz::NoProcess {
   }
 
  private:
-  ServerState& server_;
+  Services& server_;
 };
 
 const CommandTable& Commands() {
@@ -69,11 +71,10 @@ class World : private EffectSink {
         engine(static_cast<size_t>(config.databases), 42, zones_),
         log_(Logger::Open("/dev/null", LogLevel::kWarning).value()),
         state(Commands(), engine, config_, *log_),
-        dispatcher(state) {
+        dispatcher(state.services) {
     state.clock.Set(kNow);
-    state.persistence = &files_;
-    state.process = &process_;
-    state.runner = &dispatcher;
+    state.services.persistence.Fill(files_);
+    state.services.process.Fill(process_);
     state.effects.Attach(*this);
   }
 
@@ -96,8 +97,10 @@ class World : private EffectSink {
   std::string effects;
 
  private:
-  EndsScripts process_{state};
-  KeyspaceObserver observer_{state};
+  EndsScripts process_{state.services};
+  KeyspaceObserver observer_{state.services};
+  NoPrimary primary_{state.services};
+  ReplicaLinks replicas_{state.services, [] { return std::string(StreamId::kDigits, 'e'); }};
 };
 
 // A client's view of the wire: takes one reply off the front of `rest`, false when there is none.
@@ -127,7 +130,10 @@ bool TakeReply(std::string_view& rest, int depth = 0) {
   return true;
 }
 
-void CheckReplies(ByteBlocks& output) {
+// What a replica gets is the stream.
+void CheckReplies(Client& client) {
+  ByteBlocks& output = client.output;
+  if (client.is_replica) return output.Clear();
   const std::string joined = output.Joined();
   std::string_view rest = joined;
   while (!rest.empty()) Check(TakeReply(rest), "the output is whole replies");
@@ -144,12 +150,12 @@ struct Circumstances {
 // Sends the stream in pieces.
 void MakeConversation(World& world, std::string_view stream, const Circumstances& circumstances) {
   const size_t longest = circumstances.longest;
-  Session listener(world.state, world.dispatcher);
+  Session listener(world.state.services, world.dispatcher);
   if (circumstances.is_listened) {
     listener.Take("PSUBSCRIBE *\r\n");
     listener.Run();
   }
-  Session session(world.state, world.dispatcher);
+  Session session(world.state.services, world.dispatcher);
   size_t seed = longest;
   while (!stream.empty() && !session.finished()) {
     seed = seed * 1664525 + 1013904223;
@@ -159,28 +165,28 @@ void MakeConversation(World& world, std::string_view stream, const Circumstances
     world.state.effects.Deliver();
     stream.remove_prefix(size);
     for (int turn = 0; turn < kTurns && session.has_backlog(); ++turn) {
-      if (!circumstances.reads_late) CheckReplies(session.client().output);
+      if (!circumstances.reads_late) CheckReplies(session.client());
       session.Run();
     }
-    if (!circumstances.reads_late) CheckReplies(session.client().output);
+    if (!circumstances.reads_late) CheckReplies(session.client());
     if (world.state.config.requirepass != kUnknown) continue;
     Check(!session.client().authenticated, "a stranger stays one");
     Check(session.buffered() <= kStrangersBytes, "a stranger's request takes little memory");
     Check(world.effects.empty(), "a stranger changes nothing");
   }
   for (int turn = 0; turn < kTurns && session.has_backlog(); ++turn) {
-    CheckReplies(session.client().output);
+    CheckReplies(session.client());
     session.Run();
   }
-  CheckReplies(session.client().output);
-  CheckReplies(listener.client().output);
+  CheckReplies(session.client());
+  CheckReplies(listener.client());
   world.state.effects.Deliver();
 }
 
 void Replay(World& world, std::string_view effects) {
   Client client;
   client.authenticated = true;
-  world.engine.set_expiring(false);
+  world.engine.set_expiry(Expiry::kIgnore);
   RequestParser parser;
   while (!effects.empty()) {
     Check(parser.Next(effects) == ParseStatus::kCommand, "the log is whole commands");
@@ -193,7 +199,7 @@ void Replay(World& world, std::string_view effects) {
           "an effect is replayed without an error");
     effects.remove_prefix(parser.consumed());
   }
-  world.engine.set_expiring(true);
+  world.engine.set_expiry(Expiry::kRemove);
 }
 
 void CheckSameKeys(World& original, World& replayed) {

@@ -191,5 +191,74 @@ TEST_CASE("effects: every sink receives what the stream has, by dice") {
   }
 }
 
+// Notes in which database each delivery begins.
+class PlaceSink : public EffectSink {
+ public:
+  explicit PlaceSink(const EffectStream& stream) : stream_(stream) {}
+  virtual ~PlaceSink() = default;
+  void Receive(uint64_t offset, std::string_view) override {
+    places.emplace_back(offset, stream_.database_before());
+  }
+
+  std::vector<std::pair<uint64_t, size_t>> places;
+
+ private:
+  const EffectStream& stream_;
+};
+
+TEST_CASE("effects: a delivery begins in the database that was in force before it") {
+  EffectStream stream;
+  PlaceSink sink(stream);
+  stream.Attach(sink);
+  stream.Append(3, {"DEL", "a"});
+  stream.Deliver();
+  const uint64_t second = stream.offset();
+  stream.Append(3, {"DEL", "b"});
+  stream.Append(5, {"DEL", "c"});
+  stream.Deliver();
+  const uint64_t third = stream.offset();
+  stream.Append(5, {"DEL", "d"});
+  {
+    const EffectStream::Block block(stream);
+    stream.Append(7, {"DEL", "e"});
+    stream.Deliver();  // without the block
+  }
+  const uint64_t fourth = third + Resp({"DEL", "d"}).size();
+  stream.Deliver();
+  const uint64_t fifth = stream.offset();
+  stream.Append(7, {"DEL", "f"});
+  stream.Deliver();
+  using Place = std::pair<uint64_t, size_t>;
+  REQUIRE(sink.places.size() == 5);
+  CHECK(sink.places[1] == Place{second, 3});
+  CHECK(sink.places[2] == Place{third, 5});
+  CHECK(sink.places[3] == Place{fourth, 5});
+  CHECK(sink.places[4] == Place{fifth, 7});
+}
+
+TEST_CASE("effects: what another server has sent keeps its bytes, offsets and database") {
+  EffectStream stream;
+  Sink sink;
+  PlaceSink places(stream);
+  stream.Attach(places);
+  stream.Attach(sink);
+  stream.set_offset(1000);
+  const std::string received = Resp({"DEL", "a"}) + kSelect1 + Resp({"DEL", "b"});
+  stream.AppendReceived(received, 0, 1);
+  CHECK(stream.offset() == 1000 + received.size());
+  stream.Deliver();
+  stream.AppendReceived(Resp({"DEL", "c"}), 1, 1);
+  stream.Deliver();
+  // Now it writes by itself, in the database that the stream is in.
+  stream.Append(1, {"DEL", "d"});
+  stream.Deliver();
+  CHECK(sink.text == received + Resp({"DEL", "c"}) + Resp({"DEL", "d"}));
+  CHECK(sink.begin == 1000);
+  REQUIRE(places.places.size() == 3);
+  CHECK(places.places[0].second == 0);
+  CHECK(places.places[1].second == 1);
+  CHECK(places.places[2].second == 1);
+}
+
 }  // namespace
 }  // namespace tally::server

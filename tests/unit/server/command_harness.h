@@ -18,7 +18,9 @@
 #include "server/dispatch/dispatcher.h"
 #include "server/loop/clock_set_back.h"
 #include "server/loop/keyspace_observer.h"
+#include "server/process/no_primary.h"
 #include "server/process/server_state.h"
+#include "server/replication/replica_links.h"
 #include "server/reply_text.h"
 #include "server/resp/parser.h"
 
@@ -38,6 +40,10 @@ class FakePersistence : public Persistence {
     return absl::OkStatus();
   }
   bool rewriting() const override { return in_rewrite; }
+  absl::StatusOr<SyncBase> OpenBase() const override { return absl::NotFoundError("no base"); }
+  absl::StatusOr<std::unique_ptr<StreamSource>> OpenStream(uint64_t) const override {
+    return absl::NotFoundError("no log");
+  }
   bool snapshot_failed() const override { return snapshot_fails; }
   absl::Status SaveNow() override {
     ++saves;
@@ -47,14 +53,6 @@ class FakePersistence : public Persistence {
     ++saves_at_end;
     return save_status;
   }
-  void BeforeClear(size_t database) override { told += StrCat("clear ", database, " "); }
-  void BeforeSwap(size_t one, size_t other) override {
-    told += StrCat("swap ", one, " ", other, " ");
-  }
-  void SaveBeforeChange(size_t, Keyspace::Segment&, std::string_view,
-                        const Keyspace::Entry&) override {}
-  void SaveBeforeValueChange(void*, ByteRange) override {}
-  bool KeepValue(const void*) override { return false; }
   absl::Status ApplyConfig() override { return absl::OkStatus(); }
   absl::Status Reload() override {
     ++reloads;
@@ -69,7 +67,6 @@ class FakePersistence : public Persistence {
   bool snapshot_fails = false;
   int saves = 0;
   int saves_at_end = 0;
-  std::string told;  // of whole databases
   int reloads = 0;
 };
 
@@ -125,12 +122,11 @@ class CommandHarness {
         engine(static_cast<size_t>(config.databases), 42, zones),
         log_(Logger::Open("/dev/null", LogLevel::kWarning).value()),
         state(commands, engine, config, *log_),
-        dispatcher(state) {
+        dispatcher(state.services) {
     state.clock.Set(kBegin);
     process.started = kBegin;
-    state.persistence = &persistence;
-    state.process = &process;
-    state.runner = &dispatcher;
+    state.services.persistence.Fill(persistence);
+    state.services.process.Fill(process);
     state.effects.Attach(effects_);
     state.key_events.set_classes(config.notify_keyspace_events);
     self = Connect();
@@ -195,7 +191,7 @@ class CommandHarness {
   // Sets back what lies after now, as the server does after a jump of its clock. Returns the number
   // of effects.
   size_t SetAllBack() {
-    ClockSetBack set_back(state);
+    ClockSetBack set_back(state.services);
     size_t effects = 0;
     while (set_back.goes_on()) effects += set_back.Next();
     return effects;
@@ -236,6 +232,7 @@ class CommandHarness {
   Dispatcher dispatcher;
   FakePersistence persistence;
   FakeProcess process;
+  NoPrimary primary{state.services};
   Client* self = nullptr;  // who runs what no client is named for
 
  private:
@@ -254,12 +251,16 @@ class CommandHarness {
     state.pubsub.Forget(client);
     state.tracking.Stop(client);
     state.blocked.Take(client);
+    replicas.Forget(client);
     state.clients.Remove(client);
   }
 
   std::vector<std::unique_ptr<Client>> clients_;
   EffectText effects_;
-  KeyspaceObserver observer_{state};
+  KeyspaceObserver observer_{state.services};
+
+ public:
+  ReplicaLinks replicas{state.services, [] { return std::string(StreamId::kDigits, 'e'); }};
 };
 
 }  // namespace tally::server

@@ -20,13 +20,12 @@
 
 namespace tally::server {
 
-class Walked : private Keyspace::Observer {
+class Walked {
  public:
   static constexpr int64_t kBegin = 1'700'000'000'000;
 
   enum class Form { kBase, kRdb };
-  explicit Walked(Form form = Form::kBase) : form_(form) { engine.set_observer(this); }
-  ~Walked() { engine.set_observer(nullptr); }
+  explicit Walked(Form form = Form::kBase) : form_(form) {}
 
   void Begin() {
     if (form_ == Form::kRdb) {
@@ -96,17 +95,6 @@ class Walked : private Keyspace::Observer {
     CHECK(reader.AtEnd());
     CHECK(skipped.empty());
   }
-
-  void OnExpired(Keyspace&, std::string_view) override {}
-  void BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment, std::string_view key,
-                    const Keyspace::Entry& entry) override {
-    if (walk == nullptr) return;
-    REQUIRE(walk->SaveBeforeChange(engine.IndexOf(keyspace), segment, key, entry).ok());
-  }
-  void BeforeValueChange(void* value, ByteRange bytes) override {
-    if (walk != nullptr) REQUIRE(walk->SaveBeforeValueChange(value, bytes).ok());
-  }
-  bool KeepValue(Type, void* value) override { return walk != nullptr && walk->KeepValue(value); }
 
   static constexpr char kFile[] = "/base";
 

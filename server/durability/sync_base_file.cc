@@ -1,0 +1,36 @@
+#include "server/durability/sync_base_file.h"
+
+#include <memory>
+#include <utility>
+
+#include "core/bytes/str_cat.h"
+
+namespace tally::server {
+namespace {
+
+class OpenedBase final : public SyncFile {
+ public:
+  explicit OpenedBase(std::unique_ptr<File> file) : file_(std::move(file)) {}
+
+  absl::Status ReadAt(uint64_t offset, std::span<char> out) const override {
+    const auto read = ReadFull(*file_, offset, out);
+    if (!read.ok()) return read.status();
+    if (*read == out.size()) return absl::OkStatus();
+    return absl::DataLossError(StrCat(file_->path(), " is shorter than it was"));
+  }
+
+ private:
+  const std::unique_ptr<File> file_;
+};
+
+}  // namespace
+
+absl::StatusOr<SyncBase> OpenSyncBase(FileSystem& files, const std::string& path, uint64_t offset) {
+  auto file = files.OpenForRead(path);
+  if (!file.ok()) return file.status();
+  const auto size = (*file)->Size();
+  if (!size.ok()) return size.status();
+  return SyncBase{std::make_unique<OpenedBase>(std::move(*file)), *size, offset};
+}
+
+}  // namespace tally::server
