@@ -65,7 +65,7 @@ build_for() {
     differential) build release tallyd differential ;;
     calendar) build release calendar_windows ;;
     asan-e2e-*) build asan tallyd ;;
-    e2e-module_* | e2e-moving_in) build release tallyd tally_module ;;
+    e2e-module_* | e2e-moving_in | e2e-migrate) build release tallyd tally_module ;;
     e2e-* | clients-*) build release tallyd ;;
     fuzz-*) build asan "${1#fuzz-}_fuzz" ;;
   esac
@@ -81,7 +81,7 @@ needs_program() {
 
 # run_e2e PRESET NAME
 run_e2e() {
-  if [[ $2 == module_* || $2 == moving_in ]]; then build "$1" tallyd tally_module || return; fi
+  if [[ $2 == module_* || $2 == moving_in || $2 == migrate ]]; then build "$1" tallyd tally_module || return; fi
   if [[ -e tests/e2e/$2/run ]]; then
     run_against "$1" "tests/e2e/$2/run"
   else

@@ -26,6 +26,8 @@ std::vector<CommandFamily> AllFamilies() {
       {"server", "", DebugCommands()},
       {"server", "", AclCommands()},
       {"generic", "keyspace", SerializationCommands()},
+      {"generic", "keyspace", MigrationCommands()},
+      {"server", "keyspace", ClusterSerializationCommands()},
   };
   const std::span<const CommandFamily> values = ValueFamilies();
   all.insert(all.end(), values.begin(), values.end());

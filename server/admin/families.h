@@ -28,6 +28,8 @@ std::span<const Command> HotKeyCommands();
 std::span<const Command> MemoryCommands();
 std::span<const Command> DebugCommands();
 std::span<const Command> SerializationCommands();
+std::span<const Command> ClusterSerializationCommands();
+std::span<const Command> MigrationCommands();
 std::span<const Command> AclCommands();
 std::span<const Command> PubSubCommands();
 std::span<const Command> TransactionCommands();

@@ -151,8 +151,18 @@ constexpr Command kSerializationCommands[] = {
      "[FREQ frequency:int@5.0.0]"},
 };
 
+// A node of a cluster that moves a key by MIGRATE sends this.
+constexpr Command kClusterSerializationCommands[] = {
+    {"restore-asking", Restore, -4, kWrite | kDenyOom | kDangerous, OneKey(kOverwritesKey),
+     "Does what RESTORE does, for nodes of a cluster.", "3.0.0",
+     "key#0 ttl:int serialized-value [REPLACE@3.0.0] [ABSTTL@5.0.0] [IDLETIME seconds:int@5.0.0] "
+     "[FREQ frequency:int@5.0.0]"},
+};
+
 }  // namespace
 
 std::span<const Command> SerializationCommands() { return kSerializationCommands; }
+
+std::span<const Command> ClusterSerializationCommands() { return kClusterSerializationCommands; }
 
 }  // namespace tally::server

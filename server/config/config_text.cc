@@ -98,6 +98,15 @@ class FileParser {
 
 bool IsOption(std::string_view argument) { return argument.substr(0, 2) == "--"; }
 
+// What follows --version after --export.
+absl::Status CheckExportVersion(std::string_view version) {
+  if (version == "10") return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      At("command line", StrCat("--export writes version 10, which every Redis from 7.0 and every "
+                                "Valkey reads, and not ",
+                                version)));
+}
+
 }  // namespace
 
 absl::Status ParseConfigText(std::string_view text, const std::string& file_name,
@@ -114,6 +123,8 @@ absl::StatusOr<CommandLine> ParseCommandLine(Words arguments) {
     const std::string& argument = arguments[i];
     if (argument == "--help" || argument == "-h") {
       line.action = CommandLine::Action::kHelp;
+    } else if (argument == "--version" && line.export_path && i + 1 < arguments.size()) {
+      if (absl::Status status = CheckExportVersion(arguments[++i]); !status.ok()) return status;
     } else if (argument == "--version" || argument == "-v") {
       line.action = CommandLine::Action::kVersion;
     } else if (argument == "--check-config") {

@@ -321,12 +321,13 @@ void Dispatcher::ServeReady() {
     while (Client* const client = blocked.First(ready)) {
       const Keyspace::Entry entry = keyspace.Peek(ready.key, server_.clock.now_ms());
       if (!entry || entry.type() != ready.type) break;
-      RunBlocked(*client, ready.key);
+      const std::string_view key = ready.key;
+      RunBlocked(*client, &key);
     }
   }
 }
 
-void Dispatcher::RunBlocked(Client& client, std::string_view key) {
+void Dispatcher::RunBlocked(Client& client, const std::string_view* key) {
   const std::unique_ptr<BlockedCommand> command = server_.blocked.Take(client);
   if (client.finished()) return;
   const CommandEntry& item = *command->item;
@@ -342,13 +343,14 @@ void Dispatcher::RunBlocked(Client& client, std::string_view key) {
                            .args = args,
                            .database = command->database,
                            .now = server_.clock.now_ms(),
-                           .ready_key = &key});
+                           .ready_key = key});
     server_.tracking.set_author(client.id);
     Call(context);
   } else {
     client.reply.Error(DenialError(verdict));
   }
   last_micros_ = CycleMicros();
+  if (client.blocked != nullptr) return client.state.command.End();
   recorder_.RecordAwaited(client, *command, args, reply_begin, last_micros_ - begin);
   client.state.command.End();
   FinishReply(client, reply_begin);

@@ -42,6 +42,10 @@ class Dispatcher final : public CommandRunner {
   // the stream.
   void TimeOut(Client& client);
 
+  // What the client's command waits for has come, and is no key: runs the command again, which may
+  // wait once more.
+  void RunAgain(Client& client) { RunBlocked(client, nullptr); }
+
   // These run a command without the checks that only a request needs: for EXEC, for a script, and
   // for the log.
   void Run(Client& client, const CommandEntry& item, Args args) override;
@@ -72,7 +76,8 @@ class Dispatcher final : public CommandRunner {
   void FinishReply(Client& client, size_t reply_begin);
   // Runs the commands that wait for keys which are there now. Who waits longest is served first.
   void ServeReady();
-  void RunBlocked(Client& client, std::string_view key);
+  // `key` is the one that is there now; null if the command does not wait for keys.
+  void RunBlocked(Client& client, const std::string_view* key);
   void EndWait(Client& client, std::string_view error);
   void ApplyReplyMode(Client& client, size_t reply_begin);
 

@@ -33,6 +33,7 @@ class LatencyLog;
 class Logger;
 class LoopStats;
 class MemoryMeter;
+class Migrations;
 class Persistence;
 class PrimaryLink;
 class Process;
@@ -98,6 +99,7 @@ struct Services {
   Pause& pause;
 
   LatePart<CommandRunner> runner{};
+  LatePart<Migrations> migrations{};
   LatePart<Persistence> persistence{};
   LatePart<PrimaryLink> primary{};
   LatePart<Process> process{};

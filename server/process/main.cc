@@ -50,7 +50,7 @@ constexpr char kUsage[] =
     "       tallyd --check-config [conf] [--directive value ...]\n"
     "       tallyd --ping [conf] [--directive value ...]\n"
     "       tallyd --import FILE|DIR [conf] [--directive value ...]\n"
-    "       tallyd --export FILE [conf] [--directive value ...]\n"
+    "       tallyd --export FILE [--version 10] [conf] [--directive value ...]\n"
     "       tallyd --check-aof DIR [--fix]\n"
     "       tallyd --backup DIR TO\n"
     "       tallyd --help | --version\n"

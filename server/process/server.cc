@@ -49,6 +49,7 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
       replica_({state_.services, persistence_, files_, poller_}),
       slice_timer_(poller_, [this] { slice_timer_runs_ = false; }),
       blocked_timeouts_(poller_, state_.services, dispatcher_),
+      migrator_(poller_, state_.services, dispatcher_),
       turn_clock_(state_.clock, state_.loop),
       queue_(state_.services, dispatcher_),
       site_(Routes(), state_.clients),
@@ -166,6 +167,7 @@ bool Server::SliceIsDue() {
 void Server::EndTurn() {
   data_upkeep_.Slice();
   state_.tracking.FinishTurn();
+  migrator_.Serve();
   blocked_timeouts_.Schedule();
   turn_clock_.EndPart(TurnPart::kUpkeep);
   const absl::Status logged = persistence_.FlushTurn();

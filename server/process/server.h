@@ -21,6 +21,7 @@
 #include "server/loop/client_output.h"
 #include "server/loop/data_upkeep.h"
 #include "server/loop/keyspace_observer.h"
+#include "server/loop/migrator.h"
 #include "server/loop/periodic_work.h"
 #include "server/loop/replica_waits.h"
 #include "server/loop/turn_queue.h"
@@ -94,6 +95,7 @@ class Server : private Process {
   Timer slice_timer_;
   bool slice_timer_runs_ = false;
   BlockedTimeouts blocked_timeouts_;
+  Migrator migrator_;
   TurnClock turn_clock_;
   TurnQueue queue_;
   HttpSite site_;

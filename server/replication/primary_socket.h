@@ -39,6 +39,7 @@ class PrimarySocket final : private EventTarget {
   // Requires kConnected, as all that follows.
   Stream::Received Read(std::span<char> into);
   void Send(std::string_view bytes) { output_ += bytes; }
+  bool has_output() const { return !output_.empty(); }
   // Sends what the peer takes now. Returns false if the connection is broken.
   bool Flush();
   // The address of this end, as CLIENT LIST of the other one shows it.

@@ -24,6 +24,7 @@
 #include "server/replication/replica_links.h"
 #include "server/web/routes.h"
 #include "tests/fuzz/no_files.h"
+#include "tests/unit/server/no_migrations.h"
 
 namespace {
 
@@ -80,6 +81,7 @@ class World : private EffectSink {
  private:
   Dispatcher dispatcher_;
   NoPrimary primary_{state.services};
+  tally::test::NoMigrations migrations_{state.services};
   ReplicaLinks replicas_{state.services, [] { return std::string(StreamId::kDigits, 'e'); }};
 };
 

@@ -27,6 +27,7 @@
 #include "server/resp/parser.h"
 #include "server/script/script_engine.h"
 #include "tests/fuzz/no_files.h"
+#include "tests/unit/server/no_migrations.h"
 
 namespace {
 
@@ -100,6 +101,7 @@ class World : private EffectSink {
   EndsScripts process_{state.services};
   KeyspaceObserver observer_{state.services};
   NoPrimary primary_{state.services};
+  tally::test::NoMigrations migrations_{state.services};
   ReplicaLinks replicas_{state.services, [] { return std::string(StreamId::kDigits, 'e'); }};
 };
 

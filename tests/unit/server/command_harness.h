@@ -23,6 +23,7 @@
 #include "server/replication/replica_links.h"
 #include "server/reply_text.h"
 #include "server/resp/parser.h"
+#include "tests/unit/server/no_migrations.h"
 
 namespace tally::server {
 
@@ -233,6 +234,7 @@ class CommandHarness {
   FakePersistence persistence;
   FakeProcess process;
   NoPrimary primary{state.services};
+  tally::test::NoMigrations migrations{state.services};
   Client* self = nullptr;  // who runs what no client is named for
 
  private:

@@ -202,6 +202,9 @@ TEST_CASE("command line: file, directives in order, actions") {
   using Action = CommandLine::Action;
   CHECK(ParseCommandLine(std::vector<std::string>{})->action == Action::kServe);
   CHECK(ParseCommandLine(std::vector<std::string>{"-h"})->action == Action::kHelp);
+  CHECK(ParseCommandLine(std::vector<std::string>{"--export", "f", "--version", "10"})->action ==
+        Action::kExport);
+  CHECK_FALSE(ParseCommandLine(std::vector<std::string>{"--export", "f", "--version", "11"}).ok());
   CHECK(ParseCommandLine(std::vector<std::string>{"--version"})->action == Action::kVersion);
   CHECK(ParseCommandLine(std::vector<std::string>{"a", "--check-config"})->action ==
         Action::kCheckConfig);
