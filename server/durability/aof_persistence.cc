@@ -7,6 +7,7 @@
 #include "server/durability/persistence_info.h"
 #include "server/durability/sync_base_file.h"
 #include "server/effects/effect_stream.h"
+#include "server/effects/stream_id.h"
 #include "server/interfaces/command_runner.h"
 #include "server/state/clock.h"
 #include "server/state/stats.h"
@@ -23,6 +24,7 @@ AofPersistence::AofPersistence(Services& server, FileSystem& files)
       rewriter_(server.engine, server.clock, server.stats, files_, log_, report_),
       takeover_({server, files_, loader_, rewriter_, report_}) {
   server.persistence.Fill(*this);
+  log_.set_stream_id(server.stream_id);
 }
 
 absl::Status AofPersistence::Open() {
@@ -57,8 +59,18 @@ absl::Status AofPersistence::LoadSlice(int64_t budget_us) {
   server_.stats.changes_since_save = 0;
   server_.loading = false;
   if (!end.ok()) return end.status();
+  if (!log_.is_on()) ContinueStream();
   const bool opens_log = server_.config.appendonly && !log_.is_on();
   return opens_log ? log_.Open((*end)->position, (*end)->synced) : absl::OkStatus();
+}
+
+// The stream goes on where an earlier process has left it.
+void AofPersistence::ContinueStream() {
+  const auto& stream = loader_.stream();
+  if (!stream) return;
+  server_.stream_id.Adopt(stream->end.id);
+  server_.effects.set_offset(stream->end.offset);
+  if (files_.directory().manifest().base) rewriter_.set_base_offset(stream->begin);
 }
 
 absl::Status AofPersistence::CheckLoaded() const {

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "server/durability/stream_note.h"
+
 namespace tally::server {
 namespace {
 
@@ -34,7 +36,18 @@ absl::Status EffectLog::Open(const LogPosition& end, uint64_t synced) {
   writer_ = std::move(*writer);
   awaits_base_ = false;
   effects_.Attach(*this);
+  NoteStream(effects_.offset());
   return absl::OkStatus();
+}
+
+void EffectLog::NoteStream(uint64_t offset) {
+  if (id_ == nullptr || id_->id() == StreamId::None()) return;
+  noted_id_ = id_->id();
+  StreamNote{noted_id_, offset, effects_.database_before()}.AppendTo(writer_->buffer());
+}
+
+void EffectLog::NoteNewId(uint64_t offset) {
+  if (id_ != nullptr && id_->id() != noted_id_) NoteStream(offset);
 }
 
 absl::Status EffectLog::TurnOff() {
@@ -54,15 +67,20 @@ void EffectLog::Resume() {
   if (is_on()) effects_.Attach(*this);
 }
 
-void EffectLog::Receive(uint64_t, std::string_view effects) { writer_->Append(effects); }
+void EffectLog::Receive(uint64_t offset, std::string_view effects) {
+  NoteNewId(offset);
+  writer_->Append(effects);
+}
 
-void EffectLog::ReceiveAndTake(uint64_t, std::string& effects) {
+void EffectLog::ReceiveAndTake(uint64_t offset, std::string& effects) {
+  NoteNewId(offset);
   if (!writer_->buffer().empty()) return writer_->Append(effects);
   writer_->buffer().swap(effects);
 }
 
 absl::Status EffectLog::Flush() {
   effects_.Deliver();
+  if (is_on()) NoteNewId(effects_.offset() - effects_.unfinished_bytes());
   if (!is_on() || writer_->pending_bytes() == 0) return absl::OkStatus();
   return writer_->Flush(clock_.steady_ms());
 }
@@ -119,11 +137,13 @@ absl::StatusOr<EffectLog::Begin> EffectLog::BeginSnapshot(AofDirectory::NewLog& 
   if (next.sequence == 0) {
     auto position = writer_->Mark(now);
     if (!position.ok()) return position.status();
+    NoteStream(effects_.offset());
     return Begin{*position};
   }
   const uint64_t bytes = writer_->current_size();
   if (absl::Status status = writer_->SwitchTo(std::move(next), now); !status.ok()) return status;
   files_.LogFollowed(bytes);
+  NoteStream(effects_.offset());
   return Begin{header_of_next, true};
 }
 

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "server/aof/aof_directory.h"
@@ -15,6 +16,7 @@
 #include "server/config/config.h"
 #include "server/durability/data_files.h"
 #include "server/effects/effect_stream.h"
+#include "server/effects/stream_id.h"
 #include "server/state/clock.h"
 
 namespace tally::server {
@@ -25,6 +27,9 @@ class EffectLog : private EffectSink {
   ~EffectLog();
   EffectLog(const EffectLog&) = delete;
   EffectLog& operator=(const EffectLog&) = delete;
+
+  // The log says where it is in the stream, and of which history. `id` must outlive it.
+  void set_stream_id(const StreamId& id) { id_ = &id; }
 
   // Turns the log on: it takes effects from now on and writes them after `end`; see
   // LogWriter::Open. If it was on before, the old writer is dropped.
@@ -79,6 +84,11 @@ class EffectLog : private EffectSink {
   absl::StatusOr<Begin> BeginSnapshot(AofDirectory::NewLog& next);
 
  private:
+  // Says where in the stream the next effect is; nothing if the stream has no id.
+  void NoteStream(uint64_t offset);
+  // The same if the id has changed since.
+  void NoteNewId(uint64_t offset);
+
   // EffectSink.
   void Receive(uint64_t offset, std::string_view effects) override;
   void ReceiveAndTake(uint64_t offset, std::string& effects) override;
@@ -88,6 +98,8 @@ class EffectLog : private EffectSink {
   EffectStream& effects_;
   DataFiles& files_;
   std::unique_ptr<LogWriter> writer_;
+  const StreamId* id_ = nullptr;
+  std::string noted_id_;
   const absl::Status ok_;
   bool awaits_base_ = false;
   int64_t last_recovery_ms_ = 0;

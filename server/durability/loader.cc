@@ -28,6 +28,7 @@ void Loader::BeginRedis(RedisLoader& redis) {
 
 void Loader::Start() {
   is_read_ = false;
+  stream_.reset();
   prepared_ = {};
   progress_.emplace(Clock::MonotonicMicros());
   started_ms_ = parts_.clock.now_ms();
@@ -100,7 +101,18 @@ void Loader::CountFiles() const {
   parts_.files.Loaded(base, static_cast<int64_t>(all) - static_cast<int64_t>(rest));
 }
 
+// A log that follows another one after a gap, as when it was off meanwhile, has its own offsets.
+absl::Status Loader::TakeNote(Args args) {
+  const auto note = StreamNote::Read(args);
+  if (!note) return absl::DataLossError("a wrong note of the stream");
+  if (!stream_) stream_ = Stream{note->offset, {}};
+  stream_->end = *note;
+  return absl::OkStatus();
+}
+
 absl::Status Loader::Replay(Args args) {
+  if (StreamNote::Is(args)) return TakeNote(args);
+  if (stream_) stream_->end.offset += BytesOf(args);
   const CommandEntry* item = parts_.commands.FindFullName(args[0]);
   if (item == nullptr || item->command->handler == nullptr ||
       !ArityFits(*item->command, args.size())) {

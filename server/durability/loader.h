@@ -16,6 +16,7 @@
 #include "server/durability/persistence_report.h"
 #include "server/durability/progress.h"
 #include "server/durability/redis_loader.h"
+#include "server/durability/stream_note.h"
 #include "server/interfaces/command_runner.h"
 #include "server/state/client.h"
 #include "server/state/clock.h"
@@ -49,6 +50,14 @@ class Loader {
   // end or an error loading() is false.
   absl::StatusOr<std::optional<End>> LoadSlice(int64_t budget_us);
 
+  // What the logs said of the stream of effects: where in it the base is, and where they end;
+  // nullopt if they said nothing.
+  struct Stream {
+    uint64_t begin = 0;
+    StreamNote end;
+  };
+  const std::optional<Stream>& stream() const { return stream_; }
+
   // Requires loading().
   LoadingFigures figures() const;
 
@@ -58,13 +67,15 @@ class Loader {
   absl::StatusOr<bool> Step();
   End Finish(bool complete);
   absl::Status Replay(Args args);
+  absl::Status TakeNote(Args args);
   void CountFiles() const;
 
   const Parts parts_;
   std::unique_ptr<AofLoader> files_;  // null unless loading files of our own
   RedisLoader* redis_ = nullptr;      // null unless loading files of Redis
   std::unique_ptr<Client> client_;    // runs the commands of our logs; null unless loading them
-  bool is_read_ = false;              // all files are; what values keep beside them is being made
+  std::optional<Stream> stream_;
+  bool is_read_ = false;  // all files are; what values keep beside them is being made
   Engine::Prepared prepared_;
   std::optional<Progress> progress_;
   int64_t started_ms_ = 0;

@@ -54,9 +54,10 @@ class Rewriter {
   // Whether the worker may be changing the directory now, in parallel with the loop.
   bool changes_files() const { return worker_->busy(); }
 
-  // Where in the stream of effects the base in force was begun; nullopt if it is of an earlier
-  // process.
+  // Where in the stream of effects the base in force was begun; nullopt if it is not known,
+  // or there is none.
   const std::optional<uint64_t>& base_offset() const { return base_offset_; }
+  void set_base_offset(uint64_t offset) { base_offset_ = offset; }
   const RewriteResults& results() const { return results_; }
   // Called when the server starts: until the first save, now counts as the time of the last save.
   void ServerStarts() { results_.Started(clock_.now_ms(), clock_.steady_ms()); }

@@ -69,7 +69,6 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
       signals_(poller_, log, turn_clock_, end_) {
   state_.services.process.Fill(*this);
   state_.services.run_id = RandomHex(40);
-  state_.stream_id = StreamId(RandomHex(StreamId::kDigits));
   state_.services.config_path = config_path;
 }
 
@@ -203,6 +202,7 @@ void Server::LoadSome() {
 }
 
 void Server::BeginServing() {
+  replicas_.BeginHistory();
   log_.Notice("Ready to accept connections");
   const absl::Status status = supervisor_.Ready();
   if (!status.ok()) log_.Warning("systemd was not notified: ", std::string(status.message()));

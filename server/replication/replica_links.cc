@@ -21,6 +21,7 @@ namespace {
 constexpr size_t kTurnBytes = size_t{1} << 20;
 constexpr size_t kOutputBytes = 128 * 1024;
 
+constexpr uint64_t kMuchLog = uint64_t{64} << 20;
 constexpr size_t kMaxAddress = 255;
 
 bool IsAddress(std::string_view word) {
@@ -157,6 +158,10 @@ void ReplicaLinks::ServeWaiting() {
 }
 
 bool ReplicaLinks::SendBase() {
+  const PersistenceState files = server_.persistence->State();
+  const uint64_t since = files.log_bytes - files.base_bytes;
+  // A new base is smaller than what would have to be sent beside this one.
+  if (since > std::max(files.base_bytes, kMuchLog)) return false;
   auto opened = server_.persistence->OpenBase();
   if (!opened.ok() || !HasStream(opened->offset)) return false;
   const auto base = std::make_shared<const SyncBase>(std::move(*opened));
@@ -306,6 +311,12 @@ void ReplicaLinks::KeepAlive(ReplicaLink& link, int64_t now_ms) {
 bool ReplicaLinks::HasStarted() const {
   return std::any_of(links_.begin(), links_.end(),
                      [](const auto& link) { return link->started(); });
+}
+
+void ReplicaLinks::BeginHistory() {
+  if (server_.primary->is_replica()) return;
+  StreamId& id = server_.stream_id;
+  id.id() == StreamId::None() ? id.Adopt(new_id_()) : id.Shift(new_id_(), server_.effects.offset());
 }
 
 void ReplicaLinks::StartBacklog() {
