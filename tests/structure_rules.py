@@ -21,6 +21,7 @@ NEAR_THE_SYSTEM = [
     "server/process/main.", "server/process/ping.", "server/process/server.", "server/process/signals.",
     "server/process/supervisor.", "server/net/timer.",
     "server/net/listeners.", "server/net/connection.", "server/net/event_poller.", "server/net/tls/",
+    "server/replication/primary_socket.",
     "server/aof/file_system.", "server/aof/background_thread.", "server/log/log.",
     "server/config/text_file.",
     # The process reads its own figures, and what the kernel's clock is, from /proc and /sys.

@@ -57,8 +57,8 @@ void Engine::Swap(size_t one, size_t other) {
   keyspaces_[one]->Swap(*keyspaces_[other]);
 }
 
-void Engine::set_expiring(bool expiring) {
-  for (auto& keyspace : keyspaces_) keyspace->set_expiring(expiring);
+void Engine::set_expiry(Expiry expiry) {
+  for (auto& keyspace : keyspaces_) keyspace->set_expiry(expiry);
 }
 
 void Engine::set_deletion_lag_ms(int64_t ms) {

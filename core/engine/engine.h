@@ -54,7 +54,8 @@ class Engine {
   void Clear(size_t database);
   void Swap(size_t one, size_t other);
 
-  void set_expiring(bool expiring);
+  void set_expiry(Expiry expiry);
+  Expiry expiry() const { return keyspaces_.front()->expiry(); }
   void set_access_tracking(const AccessTracking& tracking);
   // By how much the instant up to which purchases, days of audiences, and whole books and audiences
   // are deleted is before now; 0 at first. For a host whose clock has jumped forward and may be set

@@ -24,8 +24,8 @@ Keyspace::~Keyspace() { Clear(); }
 Keyspace::Entry Keyspace::Find(std::string_view key, int64_t now) {
   Entry entry(table_.Find(key));
   if (!entry) return entry;
-  if (HasExpired(entry, now) && expiring_) [[unlikely]] {
-    Expire(entry);
+  if (expiry_ != Expiry::kIgnore && HasExpired(entry, now)) [[unlikely]] {
+    if (expiry_ == Expiry::kRemove) Expire(entry);
     return {};
   }
   entry.set_access(UsedMark(entry, now));
@@ -51,12 +51,13 @@ Keyspace::Entry Keyspace::FindForWrite(std::string_view key, int64_t now) {
 
 Keyspace::Entry Keyspace::Peek(std::string_view key, int64_t now) const {
   const Entry entry(table_.Find(key));
-  return entry && HasExpired(entry, now) && expiring_ ? Entry() : entry;
+  const bool is_hidden = entry && expiry_ != Expiry::kIgnore && HasExpired(entry, now);
+  return is_hidden ? Entry() : entry;
 }
 
 void Keyspace::ExpireIfDue(std::string_view key, int64_t now) {
   const Entry entry(table_.Find(key));
-  if (entry && HasExpired(entry, now) && expiring_) Expire(entry);
+  if (entry && removes_expired() && HasExpired(entry, now)) Expire(entry);
 }
 
 void Keyspace::Expire(const Entry& entry) {
@@ -87,7 +88,7 @@ Keyspace::Entry Keyspace::Shape(std::string_view key, Type type, Storage storage
                                 int64_t deadline, int64_t now) {
   const uint64_t hash = table_.Hash(key);
   RecordTable::Record record = table_.Find(key, hash);
-  if (record && HasExpired(Entry(record), now) && expiring_) [[unlikely]] {
+  if (record && removes_expired() && HasExpired(Entry(record), now)) [[unlikely]] {
     Expire(Entry(record));
     record = {};
   }
@@ -260,7 +261,7 @@ void Keyspace::OnSplit(Segment& from, Segment& into) {
 }
 
 bool Keyspace::ExpireSegment(int64_t now, int64_t interval_ms) {
-  Segment* const first = expiring_ ? due_.First(now) : nullptr;
+  Segment* const first = removes_expired() ? due_.First(now) : nullptr;
   if (first == nullptr) return false;
   Segment& segment = *first;
   int64_t next = Segment::kNothingDue;
@@ -278,7 +279,7 @@ bool Keyspace::ExpireSegment(int64_t now, int64_t interval_ms) {
 }
 
 void Keyspace::SweepNext(int64_t now, size_t budget) {
-  if (!expiring_ || aging_.empty()) return;
+  if (!removes_expired() || aging_.empty()) return;
   auto next = aging_.upper_bound(last_swept_);
   if (next == aging_.end()) next = aging_.begin();
   last_swept_ = *next;

@@ -28,6 +28,13 @@
 
 namespace tally {
 
+// What happens to a key whose deadline has passed.
+enum class Expiry : uint8_t {
+  kRemove,  // it is removed by who finds it, and by ExpireSegment
+  kHide,    // nobody finds it, and it stays: another server says when it is removed
+  kIgnore,  // it is found as if it had no deadline, while a log is replayed that says when it ends
+};
+
 class Keyspace final : private RecordTable::SplitObserver {
  public:
   using Segment = RecordTable::Segment;
@@ -87,8 +94,8 @@ class Keyspace final : private RecordTable::SplitObserver {
   // the new way.
   void set_access_tracking(const AccessTracking& tracking) { tracking_ = tracking; }
   const AccessTracking& access_tracking() const { return tracking_; }
-  // False while a log is replayed: only the log's records then remove keys, not their deadlines.
-  void set_expiring(bool expiring) { expiring_ = expiring; }
+  void set_expiry(Expiry expiry) { expiry_ = expiry; }
+  Expiry expiry() const { return expiry_; }
   // By how much later than their deadlines say quota books and audiences are removed; see
   // Engine::set_deletion_lag_ms. All other keys are removed at their deadlines.
   void set_deletion_lag_ms(int64_t ms) { deletion_lag_ms_ = ms; }
@@ -101,10 +108,10 @@ class Keyspace final : private RecordTable::SplitObserver {
   }
 
   // Find, FindForWrite, ExpireIfDue and the Set functions below first remove the key if its
-  // deadline has passed. O(1). Find and FindForWrite mark the access. FindForWrite also notifies
-  // the observer: use it before changing an integer or a heap value in place. Peek changes nothing:
-  // it does not mark the access and does not remove an expired key. It returns an expired key only
-  // if it is called without `now`.
+  // deadline has passed; see set_expiry. O(1). Find and FindForWrite mark the access. FindForWrite
+  // also notifies the observer: use it before changing an integer or a heap value in place. Peek
+  // changes nothing: it does not mark the access and does not remove an expired key. It returns an
+  // expired key only if it is called without `now`.
   Entry Find(std::string_view key, int64_t now);
   Entry FindForWrite(std::string_view key, int64_t now);
   Entry Peek(std::string_view key, int64_t now = INT64_MIN) const;
@@ -230,6 +237,7 @@ class Keyspace final : private RecordTable::SplitObserver {
     if (epoch_ != 0) [[unlikely]]
       snapshot_observer_->BeforeValueChange(entry.pointer(), bytes);
   }
+  bool removes_expired() const { return expiry_ == Expiry::kRemove; }
   void Expire(const Entry& entry);
   // The new access mark of a key that is used, and the mark of a key that is created.
   uint32_t UsedMark(const Entry& entry, int64_t now) {
@@ -265,7 +273,7 @@ class Keyspace final : private RecordTable::SplitObserver {
   uint64_t epoch_ = 0;                             // 0 unless a snapshot is being written
   AccessTracking tracking_;
   uint64_t random_;
-  bool expiring_ = true;
+  Expiry expiry_ = Expiry::kRemove;
   int64_t deletion_lag_ms_ = 0;
   size_t expires_ = 0;
   std::array<size_t, kTypeCount> by_type_{};

@@ -35,6 +35,8 @@ class CommandContext {
     int64_t now;  // unix ms
     // The call comes from a log: it is the effect of an earlier call, and is not judged again.
     bool replaying = false;
+    // What such a call does is logged all the same: the log is another server's.
+    bool logs_replay = false;
     // The command's FetchAhead has just fetched all that this call will read.
     bool fetched = false;
     // The memory that holds the arguments, if the call was received alone in memory of its own;
@@ -53,6 +55,7 @@ class CommandContext {
         database(call.database),
         replaying(call.replaying),
         fetched(call.fetched),
+        logs_(!call.replaying || call.logs_replay),
         request_(call.request),
         ready_key_(call.ready_key) {}
   virtual ~CommandContext() = default;
@@ -147,18 +150,20 @@ class CommandContext {
   void RemoveEmpty(std::string_view key);
 
   // Logs these words in place of the command's own; several calls log several commands. In a replay
-  // nothing is logged, because the log has the effect already.
+  // of our own log nothing is logged, because it has the effect already.
   void LogInstead(std::initializer_list<std::string_view> words) {
     LogInstead(Args(words.begin(), words.size()));
   }
   void LogInstead(Args words) {
-    if (!replaying) host.effects.Append(database, words);
+    if (logs_) host.effects.Append(database, words);
     logged_ = true;
   }
   // Logs nothing for this call, not even the command's own words.
   void LogNothing() { logged_ = true; }
 
   uint64_t changes() const { return changes_; }
+  // Whether effects of the call are appended to the stream.
+  bool logs() const { return logs_; }
   bool logged() const { return logged_; }
 
  protected:
@@ -175,6 +180,7 @@ class CommandContext {
     return true;
   }
 
+  const bool logs_;
   Text* request_;
   const std::string_view* ready_key_;
   uint64_t changes_ = 0;

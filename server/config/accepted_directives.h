@@ -55,13 +55,7 @@ inline constexpr AcceptedField Bytes(std::string_view value) { return {Kind::kMe
 inline constexpr AcceptedField Word(std::string_view value) { return {Kind::kText, value}; }
 inline constexpr AcceptedField Several(std::string_view value) { return {Kind::kWords, value}; }
 
-// A file that asks for one of these is not for a server that stands alone: it would be an empty
-// primary that takes every write.
-inline const char* NotReplica(std::string_view text) {
-  const bool alone = text.empty() || absl::EqualsIgnoreCase(std::string(text), "no one");
-  return alone ? nullptr
-               : "this server cannot be a replica, and would be an empty primary: remove the line";
-}
+// A file that asks for this is not for this server: it would be one that is alone.
 inline const char* NotCluster(std::string_view text) {
   return text == "no"
              ? nullptr
@@ -70,18 +64,7 @@ inline const char* NotCluster(std::string_view text) {
 }
 
 inline constexpr Directive kDirectives[] = {
-    {"replicaof", "slaveof", AcceptedField{Kind::kWords, "", NotReplica}, kImmutable,
-     kNoReplication},
-    {"masterauth", "", Word(""), kSensitive, kNoReplication},
-    {"masteruser", "", Word(""), 0, kNoReplication},
-    {"replica-serve-stale-data", "slave-serve-stale-data", YesNo("yes"), 0, kNoReplication},
-    {"replica-read-only", "slave-read-only", YesNo("yes"), 0, kNoReplication},
-    {"replica-priority", "slave-priority", Number("100"), 0, kNoReplication},
-    {"replica-announced", "", YesNo("yes"), 0, kNoReplication},
-    {"replica-announce-ip", "slave-announce-ip", Word(""), 0, kNoReplication},
-    {"replica-announce-port", "slave-announce-port", Number("0"), 0, kNoReplication},
     {"replica-lazy-flush", "slave-lazy-flush", YesNo("no"), 0, kNoReplication},
-    {"replica-ignore-maxmemory", "slave-ignore-maxmemory", YesNo("yes"), 0, kNoReplication},
     {"replica-ignore-disk-write-errors", "", YesNo("no"), 0, kNoReplication},
     {"replica-full-sync-buffer-limit", "", Bytes("268435456"), kHidden, kNoReplication},
     {"repl-disable-tcp-nodelay", "", YesNo("no"), 0, kNoReplication},
@@ -97,7 +80,6 @@ inline constexpr Directive kDirectives[] = {
     {"shutdown-on-sigterm", "", Several("default"), 0, kOneShutdown},
     {"rdb-del-sync-files", "", YesNo("no"), 0, kNoReplication},
     {"sanitize-dump-payload", "", Word("no"), 0, kNoReplication},
-    {"tls-replication", "", YesNo("no"), 0, kNoReplication},
 
     {"cluster-enabled", "", AcceptedField{Kind::kYesNo, "no", NotCluster}, kImmutable, kNoCluster},
     {"cluster-config-file", "", Word("nodes.conf"), 0, kNoCluster},

@@ -37,6 +37,9 @@ enum class Supervision : uint8_t { kNo, kSystemd, kUpstart, kAuto };
 
 enum class TlsClientAuth : uint8_t { kNo, kYes, kOptional };
 
+// What a replica does with a command or a value of its primary that is not known here.
+enum class UnknownCommand : uint8_t { kStop, kSkip };
+
 // A client is closed when its output buffer exceeds the hard limit, or stays above the soft limit
 // for `soft_seconds`. The limits are in bytes; 0 is no limit.
 struct OutputBufferLimit {
@@ -137,7 +140,22 @@ struct Config : ValueLimits {
   bool stop_writes_on_bgsave_error = true;
   std::string dbfilename = "dump.rdb";  // only to find a file of Redis
 
-  // Replication, as a primary.
+  // Replication, as a replica.
+  std::string replicaof_host;  // empty: this server is no replica
+  int64_t replicaof_port = 0;
+  std::string masteruser;
+  std::string masterauth;  // empty: no password is sent
+  bool tls_replication = false;
+  bool replica_serve_stale_data = true;
+  bool replica_read_only = true;
+  bool replica_ignore_maxmemory = true;
+  UnknownCommand replica_unknown_command = UnknownCommand::kStop;
+  int64_t replica_priority = 100;
+  bool replica_announced = true;
+  std::string replica_announce_ip;    // empty: as the primary sees it
+  int64_t replica_announce_port = 0;  // 0: the server's own
+
+  // Replication, as a primary; the timeout is for both.
   int64_t repl_backlog_size = kMib;
   int64_t repl_backlog_ttl = 3600;        // seconds without a replica; 0: for ever
   int64_t repl_ping_replica_period = 10;  // seconds

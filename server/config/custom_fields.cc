@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "core/bytes/str_cat.h"
+#include "core/words/word.h"
 #include "server/config/event_classes.h"
 #include "server/config/value_text.h"
 
@@ -117,6 +118,30 @@ absl::Status AssignMaxmemoryClients(Words words, Config& config) {
     return absl::InvalidArgumentError("percentage argument must be less or equal to 100");
   }
   config.maxmemory_clients = -*percent;
+  return absl::OkStatus();
+}
+
+std::string FormatReplicaOf(const Config& config) {
+  if (config.replicaof_host.empty()) return {};
+  return StrCat(config.replicaof_host, ' ', config.replicaof_port);
+}
+
+// Nothing, and "no one", mean a server that is no replica.
+absl::Status AssignReplicaOf(Words words, Config& config) {
+  const bool is_none = (words.size() == 1 && words[0].empty()) ||
+                       (words.size() == 2 && IsWord(words[0], "no") && IsWord(words[1], "one"));
+  if (is_none) {
+    config.replicaof_host.clear();
+    config.replicaof_port = 0;
+    return absl::OkStatus();
+  }
+  if (words.size() != 2) return absl::InvalidArgumentError("wrong number of arguments");
+  const auto port = ReadQuantity(words[1], Quantity::kCount);
+  if (!port.ok() || *port < 1 || *port > 65535 || words[0].empty()) {
+    return absl::InvalidArgumentError("Invalid master port");
+  }
+  config.replicaof_host = words[0];
+  config.replicaof_port = *port;
   return absl::OkStatus();
 }
 

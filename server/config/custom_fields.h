@@ -19,6 +19,8 @@ std::string FormatMaxmemoryClients(const Config& config);
 absl::Status AssignMaxmemoryClients(Words words, Config& config);
 
 // `notify-keyspace-events`: letters of event classes.
+std::string FormatReplicaOf(const Config& config);
+absl::Status AssignReplicaOf(Words words, Config& config);
 std::string FormatKeyspaceEvents(const Config& config);
 absl::Status AssignKeyspaceEvents(Words words, Config& config);
 

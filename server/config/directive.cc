@@ -208,6 +208,7 @@ std::vector<std::string> FormatLines(const Directive& directive, const Config& c
     return lines;
   }
   const std::string value = FormatValue(directive, config);
+  if (directive.Is(kOptional) && value.empty()) return lines;
   const bool words = IsMultiWord(directive) && !value.empty();
   lines.push_back(StrCat(directive.name, ' ', words ? value : QuoteWord(value)));
   return lines;

@@ -82,6 +82,7 @@ enum DirectiveFlag : uint32_t {
   kSensitive = 1 << 1,  // its value must not reach logs, MONITOR or SLOWLOG
   kHidden = 1 << 2,     // CONFIG GET shows it only by its full name
   kRepeated = 1 << 3,   // a file may have several lines of it, whose values add up
+  kOptional = 1 << 4,   // a file has no line of it while its value is empty
 };
 
 struct Directive {

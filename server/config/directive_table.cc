@@ -50,6 +50,10 @@ constexpr EnumOption kTlsClientAuth[] = {
     {"yes", static_cast<int>(TlsClientAuth::kYes)},
     {"optional", static_cast<int>(TlsClientAuth::kOptional)},
 };
+constexpr EnumOption kUnknownCommands[] = {
+    {"stop", static_cast<int>(UnknownCommand::kStop)},
+    {"skip", static_cast<int>(UnknownCommand::kSkip)},
+};
 constexpr EnumOption kSupervision[] = {
     {"no", static_cast<int>(Supervision::kNo)},
     {"systemd", static_cast<int>(Supervision::kSystemd)},
@@ -159,6 +163,22 @@ constexpr Directive kWithEffect[] = {
     {"dbfilename", "", StringField{&Config::dbfilename, CheckFileName}, kImmutable,
      "snapshots are in appenddirname"},
 
+    {"replicaof", "slaveof", CustomField{FormatReplicaOf, AssignReplicaOf, true},
+     kImmutable | kOptional},
+    {"masteruser", "", Text(&Config::masteruser)},
+    {"masterauth", "", StringField{&Config::masterauth, CheckPassword}, kSensitive},
+    {"tls-replication", "", BoolField{&Config::tls_replication}},
+    {"replica-serve-stale-data", "slave-serve-stale-data",
+     BoolField{&Config::replica_serve_stale_data}},
+    {"replica-read-only", "slave-read-only", BoolField{&Config::replica_read_only}},
+    {"replica-ignore-maxmemory", "slave-ignore-maxmemory",
+     BoolField{&Config::replica_ignore_maxmemory}},
+    {"replica-unknown-command", "", Enum<&Config::replica_unknown_command>(kUnknownCommands)},
+    {"replica-priority", "slave-priority", IntField{&Config::replica_priority, 0, kInt32Max}},
+    {"replica-announced", "", BoolField{&Config::replica_announced}},
+    {"replica-announce-ip", "slave-announce-ip", Text(&Config::replica_announce_ip)},
+    {"replica-announce-port", "slave-announce-port",
+     IntField{&Config::replica_announce_port, 0, 65535}},
     {"repl-backlog-size", "", MemoryField{&Config::repl_backlog_size, 1}},
     {"repl-backlog-ttl", "", IntField{&Config::repl_backlog_ttl, 0, kInt32Max}},
     {"repl-ping-replica-period", "repl-ping-slave-period",

@@ -35,6 +35,9 @@ std::string_view ScriptDenial(AclDenial denial) {
   return "";
 }
 
+constexpr std::string_view kReadOnlyError = "READONLY You can't write against a read only replica.";
+constexpr std::string_view kMasterDownError =
+    "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
 constexpr std::string_view kNoReplicasError = "NOREPLICAS Not enough good replicas to write.";
 constexpr std::string_view kNoAuthError = "NOAUTH Authentication required.";
 
@@ -100,6 +103,13 @@ bool Admission::LacksReplicas(uint32_t flags) const {
 bool Admission::AdmitsInState(const Client& client, const CommandEntry& item,
                               std::string& refusal) const {
   const uint32_t flags = item.command->flags;
+  if (server_.role.is_replica) [[unlikely]] {
+    if (server_.config.replica_read_only && (FlagsOf(client, item) & kWrite) != 0) {
+      return Refuse(refusal, kReadOnlyError);
+    }
+    const bool is_stale = !server_.role.link_up && !server_.config.replica_serve_stale_data;
+    if (is_stale && (flags & kStale) == 0) return Refuse(refusal, kMasterDownError);
+  }
   if (server_.loading && (flags & kLoading) == 0) [[unlikely]]
     return Refuse(refusal, kLoadingError);
   const bool only_listens = client.subscribed() && client.reply.protocol() == 2;
@@ -145,6 +155,9 @@ std::string Admission::RefuseInScript(const Client& caller, const CommandEntry* 
   if (verdict.denial != AclDenial::kNone) return std::string(ScriptDenial(verdict.denial));
   if ((command.flags & kWrite) == 0) return {};
   if (LacksReplicas(command.flags)) return std::string(kNoReplicasError);
+  if (server_.role.is_replica && server_.config.replica_read_only) {
+    return std::string(kReadOnlyError);
+  }
   if (!rights.write) return "ERR Write commands are not allowed from read-only scripts.";
   std::string refusal = WriteRefusal(*server_.persistence, server_.config);
   if (!refusal.empty()) return refusal;

@@ -254,6 +254,18 @@ void Dispatcher::Replay(Client& client, const CommandEntry& item, Args args) {
   Call(context);
 }
 
+void Dispatcher::Follow(Client& client, const CommandEntry& item, Args args) {
+  ServerContext context(server_, client,
+                        {.item = item,
+                         .args = args,
+                         .database = client.database,
+                         .now = server_.clock.now_ms(),
+                         .replaying = true,
+                         .logs_replay = true,
+                         .request = client.request});
+  Call(context);
+}
+
 inline void Dispatcher::Call(ServerContext& context) {
   if (const Handler handler = context.item.command->handler; handler.needs_server()) {
     handler.RunInServer(context);
@@ -266,7 +278,7 @@ inline void Dispatcher::Call(ServerContext& context) {
 void Dispatcher::NoteChange(ServerContext& context) {
   server_.stats.changes_since_save += context.changes();
   context.client.wrote = true;
-  if (!context.logged() && !context.replaying) AppendCall(context);
+  if (!context.logged() && context.logs()) AppendCall(context);
   context.client.written_to = server_.effects.offset();
 }
 

@@ -48,6 +48,7 @@ class Dispatcher final : public CommandRunner {
   void RunFromScript(Client& client, const Client& caller, Args args,
                      ScriptRights& rights) override;
   void Replay(Client& client, const CommandEntry& item, Args args) override;
+  void Follow(Client& client, const CommandEntry& item, Args args) override;
 
  private:
   bool ExecuteOfReplica(Client& client, Args args);

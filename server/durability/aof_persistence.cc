@@ -22,9 +22,15 @@ AofPersistence::AofPersistence(Services& server, FileSystem& files)
       log_(server.config, server.clock, server.effects, files_),
       loader_({server.engine, server.clock, server.commands, *server.runner, files_, report_}),
       rewriter_(server.engine, server.clock, server.stats, files_, log_, report_),
-      takeover_({server, files_, loader_, rewriter_, report_}) {
+      takeover_({server, files_, loader_, rewriter_, report_}),
+      replacement_({server, files_, log_, loader_, rewriter_}) {
   server.persistence.Fill(*this);
   log_.set_stream_id(server.stream_id);
+}
+
+void AofPersistence::set_notes(LogNotes* notes) {
+  log_.set_notes(notes);
+  loader_.set_notes(notes);
 }
 
 absl::Status AofPersistence::Open() {
@@ -53,6 +59,11 @@ absl::Status AofPersistence::ContinueTakeover(int64_t budget_us) {
 
 absl::Status AofPersistence::LoadSlice(int64_t budget_us) {
   if (takeover_.running()) return ContinueTakeover(budget_us);
+  if (replacement_.running()) {
+    replacement_.Slice(budget_us);
+    server_.loading = replacement_.running();
+    return absl::OkStatus();
+  }
   if (!loader_.loading()) return absl::OkStatus();
   const auto end = loader_.LoadSlice(budget_us);
   if (loader_.loading()) return absl::OkStatus();
@@ -71,6 +82,14 @@ void AofPersistence::ContinueStream() {
   server_.stream_id.Adopt(stream->end.id);
   server_.effects.set_offset(stream->end.offset);
   if (files_.directory().manifest().base) rewriter_.set_base_offset(stream->begin);
+}
+
+absl::Status AofPersistence::BeginReplacing(const std::string& path, const MoveOptions& options) {
+  if (absl::Status status = CheckLoaded(); !status.ok()) return status;
+  if (absl::Status status = CheckNoTransaction(); !status.ok()) return status;
+  absl::Status status = replacement_.Begin(path, options);
+  server_.loading = replacement_.running();
+  return status;
 }
 
 absl::Status AofPersistence::CheckLoaded() const {
@@ -100,7 +119,7 @@ absl::Status AofPersistence::FlushTurn(RewritePace pace) {
 void AofPersistence::Cron() {
   // The rewriter's worker and the log's writer must not change the directory at the same time.
   if (!write_error().ok() && !rewriter_.changes_files()) {
-    log_.Recover([this] { return StartLog(); });
+    log_.Recover([this] { return is_loading() ? CheckLoaded() : StartLog(); });
   }
   const bool may_save = !rewriting() && !is_loading() && write_error().ok();
   if (may_save) SaveIfDue();

@@ -11,6 +11,7 @@
 
 #include "server/aof/file_system.h"
 #include "server/durability/data_files.h"
+#include "server/durability/data_replacement.h"
 #include "server/durability/effect_log.h"
 #include "server/durability/loader.h"
 #include "server/durability/move_options.h"
@@ -29,11 +30,18 @@ class AofPersistence : public Persistence {
 
   // How data of Redis is taken over. To be called before Open.
   void set_move_options(const MoveOptions& options) { move_options_ = options; }
+  // What the log says beside the effects. To be called before Open; null: nothing.
+  void set_notes(LogNotes* notes);
   // Opens the files and begins to load them, or the files of Redis that are there instead.
   // LoadSlice must then be called until Services::loading is false.
   absl::Status Open();
   // Loads for about `budget_us`. When all is loaded, opens the log if `appendonly` is yes.
   absl::Status LoadSlice(int64_t budget_us);
+  // Begins to replace all data by an RDB; LoadSlice must then be called until replacing() is false.
+  // After that, replaced() is the result; see DataReplacement.
+  absl::Status BeginReplacing(const std::string& path, const MoveOptions& options);
+  bool replacing() const { return replacement_.running(); }
+  const absl::Status& replaced() const { return replacement_.result(); }
   // Cancels a running rewrite, then flushes and syncs the log.
   absl::Status Close();
 
@@ -66,7 +74,9 @@ class AofPersistence : public Persistence {
 
  private:
   absl::Status BeginLoading();
-  bool is_loading() const { return loader_.loading() || takeover_.running(); }
+  bool is_loading() const {
+    return loader_.loading() || takeover_.running() || replacement_.running();
+  }
   absl::Status ContinueTakeover(int64_t budget_us);
   void ContinueStream();
   // OK unless the data is being loaded.
@@ -89,6 +99,7 @@ class AofPersistence : public Persistence {
   Rewriter rewriter_;  // declared after the members that it uses
   MoveOptions move_options_;
   Takeover takeover_;
+  DataReplacement replacement_;
 };
 
 }  // namespace tally::server

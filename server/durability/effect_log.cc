@@ -36,7 +36,7 @@ absl::Status EffectLog::Open(const LogPosition& end, uint64_t synced) {
   writer_ = std::move(*writer);
   awaits_base_ = false;
   effects_.Attach(*this);
-  NoteStream(effects_.offset());
+  NoteAll();
   return absl::OkStatus();
 }
 
@@ -48,6 +48,13 @@ void EffectLog::NoteStream(uint64_t offset) {
 
 void EffectLog::NoteNewId(uint64_t offset) {
   if (id_ != nullptr && id_->id() != noted_id_) NoteStream(offset);
+}
+
+// Where a reader may begin.
+void EffectLog::NoteAll() {
+  if (paused_) return;
+  NoteStream(effects_.offset());
+  if (notes_ != nullptr) notes_->AppendAll(writer_->buffer());
 }
 
 absl::Status EffectLog::TurnOff() {
@@ -63,19 +70,32 @@ absl::Status EffectLog::Close() {
   return is_on() ? writer_->Close(clock_.steady_ms()) : absl::OkStatus();
 }
 
+void EffectLog::Pause() {
+  effects_.Detach(*this);
+  paused_ = true;
+}
+
 void EffectLog::Resume() {
-  if (is_on()) effects_.Attach(*this);
+  paused_ = false;
+  if (!is_on()) return;
+  effects_.Attach(*this);
+  NoteAll();
 }
 
 void EffectLog::Receive(uint64_t offset, std::string_view effects) {
   NoteNewId(offset);
   writer_->Append(effects);
+  if (notes_ != nullptr) notes_->AppendChanged(writer_->buffer());
 }
 
 void EffectLog::ReceiveAndTake(uint64_t offset, std::string& effects) {
   NoteNewId(offset);
-  if (!writer_->buffer().empty()) return writer_->Append(effects);
-  writer_->buffer().swap(effects);
+  if (writer_->buffer().empty()) {
+    writer_->buffer().swap(effects);
+  } else {
+    writer_->Append(effects);
+  }
+  if (notes_ != nullptr) notes_->AppendChanged(writer_->buffer());
 }
 
 absl::Status EffectLog::Flush() {
@@ -137,13 +157,13 @@ absl::StatusOr<EffectLog::Begin> EffectLog::BeginSnapshot(AofDirectory::NewLog& 
   if (next.sequence == 0) {
     auto position = writer_->Mark(now);
     if (!position.ok()) return position.status();
-    NoteStream(effects_.offset());
+    NoteAll();
     return Begin{*position};
   }
   const uint64_t bytes = writer_->current_size();
   if (absl::Status status = writer_->SwitchTo(std::move(next), now); !status.ok()) return status;
   files_.LogFollowed(bytes);
-  NoteStream(effects_.offset());
+  NoteAll();
   return Begin{header_of_next, true};
 }
 

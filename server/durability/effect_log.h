@@ -15,6 +15,7 @@
 #include "server/aof/log_writer.h"
 #include "server/config/config.h"
 #include "server/durability/data_files.h"
+#include "server/durability/log_notes.h"
 #include "server/effects/effect_stream.h"
 #include "server/effects/stream_id.h"
 #include "server/state/clock.h"
@@ -42,8 +43,12 @@ class EffectLog : private EffectSink {
   // Writes and syncs the effects so far, when the server ends. The log stays on.
   absl::Status Close();
 
-  // The log takes no effects until Resume. Effects that come from loading must not be logged again.
-  void Pause() { effects_.Detach(*this); }
+  // Whose notes the log has beside the effects; null: it has none.
+  void set_notes(LogNotes* notes) { notes_ = notes; }
+
+  // The log takes no effects, and no notes, until Resume. Effects that come from loading must not
+  // be logged again.
+  void Pause();
   void Resume();
 
   // Writes the effects that come before an unfinished block (see EffectStream::Block). Until this
@@ -92,6 +97,7 @@ class EffectLog : private EffectSink {
   // EffectSink.
   void Receive(uint64_t offset, std::string_view effects) override;
   void ReceiveAndTake(uint64_t offset, std::string& effects) override;
+  void NoteAll();
 
   const Config& config_;
   const Clock& clock_;
@@ -102,6 +108,8 @@ class EffectLog : private EffectSink {
   std::string noted_id_;
   const absl::Status ok_;
   bool awaits_base_ = false;
+  bool paused_ = false;
+  LogNotes* notes_ = nullptr;
   int64_t last_recovery_ms_ = 0;
 };
 

@@ -32,7 +32,8 @@ void Loader::Start() {
   prepared_ = {};
   progress_.emplace(Clock::MonotonicMicros());
   started_ms_ = parts_.clock.now_ms();
-  parts_.engine.set_expiring(false);
+  expiry_after_ = parts_.engine.expiry();
+  parts_.engine.set_expiry(Expiry::kIgnore);
 }
 
 absl::StatusOr<bool> Loader::Step() {
@@ -90,7 +91,7 @@ Loader::End Loader::Finish(bool complete) {
   files_ = nullptr;
   redis_ = nullptr;
   client_ = nullptr;
-  parts_.engine.set_expiring(true);
+  parts_.engine.set_expiry(expiry_after_);
   return end;
 }
 
@@ -112,6 +113,7 @@ absl::Status Loader::TakeNote(Args args) {
 
 absl::Status Loader::Replay(Args args) {
   if (StreamNote::Is(args)) return TakeNote(args);
+  if (LogNotes::IsNote(args)) return notes_ == nullptr ? absl::OkStatus() : notes_->Load(args);
   if (stream_) stream_->end.offset += BytesOf(args);
   const CommandEntry* item = parts_.commands.FindFullName(args[0]);
   if (item == nullptr || item->command->handler == nullptr ||

@@ -13,6 +13,7 @@
 #include "server/aof/aof_loader.h"
 #include "server/command/command_table.h"
 #include "server/durability/data_files.h"
+#include "server/durability/log_notes.h"
 #include "server/durability/persistence_report.h"
 #include "server/durability/progress.h"
 #include "server/durability/redis_loader.h"
@@ -35,6 +36,8 @@ class Loader {
   };
   explicit Loader(const Parts& parts) : parts_(parts) {}
 
+  // Who reads the notes of the logs; null: they are left out.
+  void set_notes(LogNotes* notes) { notes_ = notes; }
   // Begins to load. The directory must be open. `load_truncated` is aof-load-truncated. Keys do not
   // expire until all is loaded.
   absl::Status Begin(bool load_truncated);
@@ -73,10 +76,12 @@ class Loader {
   const Parts parts_;
   std::unique_ptr<AofLoader> files_;  // null unless loading files of our own
   RedisLoader* redis_ = nullptr;      // null unless loading files of Redis
-  std::unique_ptr<Client> client_;    // runs the commands of our logs; null unless loading them
+  LogNotes* notes_ = nullptr;
+  std::unique_ptr<Client> client_;  // runs the commands of our logs; null unless loading them
   std::optional<Stream> stream_;
   bool is_read_ = false;  // all files are; what values keep beside them is being made
   Engine::Prepared prepared_;
+  Expiry expiry_after_ = Expiry::kRemove;  // what was in force before the load
   std::optional<Progress> progress_;
   int64_t started_ms_ = 0;
 };

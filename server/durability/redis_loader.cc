@@ -37,9 +37,10 @@ RedisLoader::RedisLoader(const Parts& parts, RedisFiles redis)
     : parts_(parts),
       redis_(std::move(redis)),
       sink_(parts.engine, parts.config, skipped_,
-            {.keep_expired = redis_.is_log,
+            {.keep_expired = redis_.is_log || parts.options.keep_expired,
              .drop_field_deadlines = parts.options.drop_field_deadlines}),
-      replay_(parts.commands, parts.runner, skipped_, parts.options.drop_field_deadlines) {}
+      replay_(parts.commands, parts.runner, skipped_,
+              {.drop_field_deadlines = parts.options.drop_field_deadlines}) {}
 
 RedisLoader::~RedisLoader() = default;
 

@@ -24,11 +24,8 @@ bool SetsFieldDeadlines(std::string_view name) {
 }  // namespace
 
 RedisReplay::RedisReplay(const CommandTable& commands, CommandRunner& runner,
-                         rdb::SkippedValues& skipped, bool drop_field_deadlines)
-    : commands_(commands),
-      runner_(runner),
-      skipped_(skipped),
-      drop_field_deadlines_(drop_field_deadlines) {
+                         rdb::SkippedValues& skipped, Options options)
+    : commands_(commands), runner_(runner), skipped_(skipped), options_(options) {
   client_.authenticated = true;
 }
 
@@ -44,6 +41,8 @@ absl::Status RedisReplay::Take(Args args) {
       if (!status.ok()) return status;
     }
   } else if (in_transaction_) {
+    // Nothing of a transaction runs if a part of it cannot.
+    if (options_.is_strict && Judge(args).fate == Fate::kUnknown) return NoteUnknown(args);
     queued_.emplace_back(args.begin(), args.end());
   } else {
     return Run(args);
@@ -56,58 +55,84 @@ void RedisReplay::DropTransaction() {
   queued_.clear();
 }
 
-void RedisReplay::NoteUnknown(Args args) {
+absl::Status RedisReplay::NoteUnknown(Args args) {
   const std::string_view key = args.size() > 1 ? args[1] : std::string_view();
-  const std::string name = ToLower(args[0]);
-  skipped_.Add(StrCat("command ", name, ", which is not known here"), client_.database, key);
+  const std::string what = StrCat("command ", ToLower(args[0]), ", which is not known here");
+  if (options_.is_strict) return absl::UnimplementedError(what);
+  ++skipped_commands_;
+  skipped_.Add(what, client_.database, key);
+  return absl::OkStatus();
+}
+
+RedisReplay::Known RedisReplay::Judge(Args args) const {
+  // A log has the names that clients use.
+  const CommandEntry* item = commands_.Resolve(args);
+  if (item == nullptr) item = commands_.FindFullName(args[0]);
+  const bool known = item != nullptr && item->command->handler != nullptr;
+  if (!known && SetsFieldDeadlines(args[0])) {
+    return {options_.drop_field_deadlines ? Fate::kNothing : Fate::kUnknown};
+  }
+  if (!known && IsWord(args[0], "hsetex")) return {JudgeHSetEx(args)};
+  // A log holds what has changed something, and which database it was in. A primary also sends what
+  // was published, and PING so that the link is not silent.
+  if (options_.follows && IsWord(args[0], "ping")) return {Fate::kNothing};
+  const bool belongs =
+      known && ((item->command->flags & kWrite) != 0 || item->full_name == "select" ||
+                item->full_name == "policy.set" ||
+                (options_.follows && item->command->channels == ChannelWords::kFirst));
+  if (!belongs || !ArityFits(*item->command, args.size())) return {Fate::kUnknown};
+  return {Fate::kRuns, item};
 }
 
 // HSETEX key [condition] [deadline] FIELDS count field value ...; only what had an effect is
 // logged.
-absl::Status RedisReplay::RunHSetEx(Args args) {
+RedisReplay::Fate RedisReplay::JudgeHSetEx(Args args) const {
   size_t fields = 2;
   bool sets_deadline = false;
   for (; fields < args.size() && !IsWord(args[fields], "fields"); ++fields) {
     sets_deadline |= IsWord(args[fields], "ex") || IsWord(args[fields], "px") ||
                      IsWord(args[fields], "exat") || IsWord(args[fields], "pxat");
   }
-  if (fields + 2 > args.size() || (sets_deadline && !drop_field_deadlines_)) {
-    NoteUnknown(args);
-    return absl::OkStatus();
-  }
-  std::vector<std::string_view> words = {"hset", args[1]};
-  words.insert(words.end(), args.begin() + static_cast<ptrdiff_t>(fields) + 2, args.end());
-  return Run(words);
+  const bool is_known = fields + 2 <= args.size();
+  return is_known && (!sets_deadline || options_.drop_field_deadlines) ? Fate::kHSetEx
+                                                                       : Fate::kUnknown;
 }
 
 absl::Status RedisReplay::Run(Args args) {
-  // A log has the names that clients use.
-  const CommandEntry* item = commands_.Resolve(args);
-  if (item == nullptr) item = commands_.FindFullName(args[0]);
-  const bool known = item != nullptr && item->command->handler != nullptr;
-  if (!known && SetsFieldDeadlines(args[0])) {
-    if (!drop_field_deadlines_) NoteUnknown(args);
-    return absl::OkStatus();
+  const Known known = Judge(args);
+  switch (known.fate) {
+    case Fate::kRuns:
+      return RunEntry(*known.item, args);
+    case Fate::kHSetEx: {
+      const auto fields = std::find_if(args.begin() + 2, args.end(), [](std::string_view word) {
+        return IsWord(word, "fields");
+      });
+      std::vector<std::string_view> words = {"hset", args[1]};
+      words.insert(words.end(), fields + 2, args.end());
+      return Run(words);
+    }
+    case Fate::kNothing:
+      return absl::OkStatus();
+    case Fate::kUnknown:
+      break;
   }
-  if (!known && IsWord(args[0], "hsetex")) return RunHSetEx(args);
-  // A log holds what has changed something, and which database it was in.
-  const bool belongs = known && ((item->command->flags & kWrite) != 0 ||
-                                 item->full_name == "select" || item->full_name == "policy.set");
-  if (!belongs || !ArityFits(*item->command, args.size())) {
-    NoteUnknown(args);
-    return absl::OkStatus();
-  }
+  return NoteUnknown(args);
+}
+
+absl::Status RedisReplay::RunEntry(const CommandEntry& item, Args args) {
   client_.output.Clear();
-  runner_.Replay(client_, *item, args);
+  options_.follows ? runner_.Follow(client_, item, args) : runner_.Replay(client_, item, args);
   if (!IsError(client_.output, 0)) return absl::OkStatus();
   const std::string reply = client_.output.Joined();
   const std::string error = reply.substr(1, reply.find('\r') - 1);
-  if (item->full_name == "select") {
+  if (item.full_name == "select") {
     return absl::FailedPreconditionError(
         StrCat("database ", args[1], " of Redis is not here (see databases): ", error));
   }
-  skipped_.Add(StrCat("command ", item->full_name, ", which fails here: ", error), client_.database,
-               args.size() > 1 ? args[1] : std::string_view());
+  const std::string what = StrCat("command ", item.full_name, ", which fails here: ", error);
+  if (options_.is_strict) return absl::AbortedError(what);
+  ++skipped_commands_;
+  skipped_.Add(what, client_.database, args.size() > 1 ? args[1] : std::string_view());
   return absl::OkStatus();
 }
 

@@ -20,6 +20,7 @@ class RetryPause {
   void Succeeded() { *this = RetryPause(); }
 
   bool IsDue(int64_t now_ms) const { return failures_ == 0 || now_ms >= next_ms_; }
+  int64_t next_ms() const { return next_ms_; }
   // How many failures there were since the last success.
   uint64_t failures() const { return failures_; }
 

@@ -38,7 +38,7 @@ void AddReplicas(const ReplicasState& state, InfoRows& rows) {
 
 void AddReplicationRows(const Services& server, InfoRows& rows) {
   const ReplicasState state = server.replicas->state();
-  rows.Row("role", "master");
+  if (!AddPrimaryRows(server, rows)) rows.Row("role", "master");
   rows.Row("connected_slaves", state.replicas.size());
   if (server.config.min_replicas_to_write > 0 && server.config.min_replicas_max_lag > 0) {
     rows.Row("min_slaves_good_slaves", state.good_replicas);

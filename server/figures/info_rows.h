@@ -48,6 +48,9 @@ void AddErrorStatsRows(const Services& server, InfoRows& rows);
 void AddLatencyStatsRows(const Services& server, InfoRows& rows);
 void AddClusterRows(const Services& server, InfoRows& rows);
 void AddKeyspaceRows(const Services& server, InfoRows& rows);
+// info_replica.cc
+// Adds the rows of a replica; returns false, and adds nothing, if this server is none.
+bool AddPrimaryRows(const Services& server, InfoRows& rows);
 // info_replication.cc
 void AddReplicationRows(const Services& server, InfoRows& rows);
 // info_observation.cc

@@ -45,6 +45,9 @@ class CommandRunner {
                              ScriptRights& rights) = 0;
   // Runs an effect of an earlier call, which is neither checked nor reported again.
   virtual void Replay(Client& client, const CommandEntry& item, Args args) = 0;
+  // Runs an effect of another server, as Replay does, and appends what it does here to the stream
+  // of effects.
+  virtual void Follow(Client& client, const CommandEntry& item, Args args) = 0;
 
  protected:
   ~CommandRunner() = default;

@@ -35,6 +35,7 @@ struct PrimaryState {
   uint64_t full_syncs = 0;   // that succeeded, since the start
   uint64_t partial_syncs = 0;
   std::string last_error;  // why the link was last down
+  uint64_t skipped = 0;    // commands of the stream that have no meaning here
 };
 
 // The primary that this server follows.

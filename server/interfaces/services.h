@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/base/check.h"
+#include "server/state/replica_role.h"
 
 namespace tally {
 class Engine;
@@ -102,6 +103,7 @@ struct Services {
   LatePart<Process> process{};
   LatePart<Replicas> replicas{};
 
+  ReplicaRole role{};
   bool loading = false;  // the data is being loaded: clients are answered LOADING
   // A script has been running for longer than busy-reply-threshold. Commands without kAllowBusy are
   // answered BUSY; the clock stops, and nothing expires.

@@ -43,4 +43,10 @@ void AppendQuoted(std::string& out, std::string_view bytes) {
   out += '"';
 }
 
+std::string Quoted(std::string_view bytes) {
+  std::string text;
+  AppendQuoted(text, bytes);
+  return text;
+}
+
 }  // namespace tally::server

@@ -9,5 +9,6 @@ namespace tally::server {
 // Appends the bytes in double quotes. Everything that is not printable ASCII is escaped in the form
 // that redis-cli reads.
 void AppendQuoted(std::string& out, std::string_view bytes);
+std::string Quoted(std::string_view bytes);
 
 }  // namespace tally::server

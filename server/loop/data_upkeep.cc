@@ -21,10 +21,11 @@ constexpr int64_t kSweepMicros = 500;
 }  // namespace
 
 // While the log cannot be written, keys do not expire, because their deletion could not be logged.
-// While writes are paused the stream must not change: a replica may be about to take over.
+// On a replica the primary does all this. While writes are paused the stream must not change: a
+// replica may be about to take over.
 bool DataUpkeep::MayExpire() const {
-  return server_.active_expire && !server_.loading && server_.persistence->write_error().ok() &&
-         !server_.pause.active(server_.clock.now_ms());
+  return server_.active_expire && !server_.loading && !server_.role.is_replica &&
+         server_.persistence->write_error().ok() && !server_.pause.active(server_.clock.now_ms());
 }
 
 bool DataUpkeep::HasWork() const {

@@ -34,6 +34,7 @@ void PeriodicWork::Tick() {
   parts_.persistence.Cron();
   parts_.data.Sweep();
   parts_.clients.Apply();
+  parts_.replica.Tick();
   parts_.replicas.Tick();
   parts_.waits.Tick();
   parts_.listeners.Wake();

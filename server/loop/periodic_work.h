@@ -12,6 +12,7 @@
 #include "server/net/listeners.h"
 #include "server/net/timer.h"
 #include "server/net/turn_clock.h"
+#include "server/replication/replica.h"
 #include "server/replication/replica_links.h"
 
 namespace tally::server {
@@ -21,6 +22,7 @@ struct PeriodicParts {
   AofPersistence& persistence;
   DataUpkeep& data;
   ClientLimits& clients;
+  Replica& replica;
   ReplicaLinks& replicas;
   ReplicaWaits& waits;
   Listeners& listeners;

@@ -41,9 +41,10 @@ EvictionRule RuleOf(EvictionPolicy policy) {
   return {First::kAny, false};
 }
 
-// An eviction must be logged, so it needs a log that can be written. And during CLIENT PAUSE
+// A replica holds what its primary holds. An eviction must be logged, so it needs a log that can be written. And during CLIENT PAUSE
 // nothing should change.
 bool MayEvict(const Services& server) {
+  if (server.role.is_replica && server.config.replica_ignore_maxmemory) return false;
   return !server.loading && server.persistence->write_error().ok() &&
          !server.pause.active(server.clock.now_ms());
 }

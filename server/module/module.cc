@@ -118,7 +118,7 @@ void Module::RunCall(const server::CommandEntry& entry, redis::Context* context,
     for (const server::KeyReference& key : keys_) loan.Take(argv[key.index], args[key.index]);
   }
   effect_bridge_.Begin(context, {argv, args.size()}, args);
-  keyspace.set_expiring(!replaying);
+  keyspace.set_expiry(replaying ? Expiry::kIgnore : Expiry::kRemove);
   server::ReplyBuilder reply(output_);
   CallContext call(
       context, host_, reply,

@@ -182,7 +182,9 @@ void WritePidFile(const std::string& path, const Logger& log) {
 }
 
 MoveOptions MoveOptionsOf(const CommandLine& line) {
-  return {line.skip_unknown, line.drop_field_ttl, line.import_path.value_or("")};
+  return {.skip_unknown = line.skip_unknown,
+          .drop_field_deadlines = line.drop_field_ttl,
+          .import_path = line.import_path.value_or("")};
 }
 
 // Lets a server without clients do its `work` with a file, and end. The path is relative to where

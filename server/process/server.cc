@@ -43,10 +43,10 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
       state_(commands_, engine_, config, log),
       dispatcher_(state_.services),
       persistence_(state_.services, files_),
-      primary_(state_.services),
       replicas_(state_.services, [] { return RandomHex(StreamId::kDigits); }),
       replica_waits_(state_.services, dispatcher_),
       keyspace_observer_(state_.services),
+      replica_({state_.services, persistence_, files_, poller_}),
       slice_timer_(poller_, [this] { slice_timer_runs_ = false; }),
       blocked_timeouts_(poller_, state_.services, dispatcher_),
       turn_clock_(state_.clock, state_.loop),
@@ -61,6 +61,7 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
                      {.persistence = persistence_,
                       .data = data_upkeep_,
                       .clients = client_limits_,
+                      .replica = replica_,
                       .replicas = replicas_,
                       .waits = replica_waits_,
                       .listeners = listeners_,
@@ -106,6 +107,7 @@ absl::Status Server::Export(const std::string& path) {
 
 absl::Status Server::Start(const MoveOptions& options) {
   state_.key_events.set_classes(config_.notify_keyspace_events);
+  replica_.Start();
   if (absl::Status status = OpenFiles(options); !status.ok()) return status;
   if (absl::Status status = listeners_.Open(); !status.ok()) return status;
   periodic_work_.Start();
@@ -124,6 +126,7 @@ int Server::Run() {
     poller_.Poll(HasWork() || state_.services.loading || SliceIsDue());
     turn_clock_.Begin();
     turn_clock_.EndPart(TurnPart::kEvents);
+    replica_.Serve();
     queue_.Serve();
     turn_clock_.EndPart(TurnPart::kCommands);
     if (state_.services.loading) {
@@ -145,7 +148,7 @@ int Server::Run() {
 
 bool Server::HasWork() const {
   return data_upkeep_.HasWork() || state_.tracking.has_work() || state_.clients.has_pending() ||
-         queue_.HasWork() || replicas_.HasWork();
+         queue_.HasWork() || replicas_.HasWork() || replica_.HasWork();
 }
 
 // Whether a rewrite needs a slice now. If it needs one later, Poll waits no longer than until then.
@@ -194,6 +197,8 @@ void Server::LoadSome() {
   if (!status.ok()) {
     log_.Warning("Cannot start: ", std::string(status.message()));
     end_.FailToStart();
+  } else if (serves_) {
+    // What a primary has sent is loaded.
   } else if (!state_.services.loading) {
     BeginServing();
   } else {
@@ -203,6 +208,7 @@ void Server::LoadSome() {
 
 void Server::BeginServing() {
   replicas_.BeginHistory();
+  serves_ = true;
   log_.Notice("Ready to accept connections");
   const absl::Status status = supervisor_.Ready();
   if (!status.ok()) log_.Warning("systemd was not notified: ", std::string(status.message()));
@@ -222,6 +228,10 @@ absl::Status Server::ApplyConfig(std::string_view name) {
   }
   for (const char* const port : {"bind", "port", "tls-port", "http-bind", "http-port"}) {
     if (name == port) return listeners_.UpdateAddresses();
+  }
+  if (name.starts_with("master") || name.starts_with("replica-unknown") ||
+      name.starts_with("tls-")) {
+    replica_.RetryNow();
   }
   if (name.starts_with("tls-")) return listeners_.ReloadTls();
   if (name == "appendonly" || name == "appendfsync") return persistence_.ApplyConfig();

@@ -29,11 +29,11 @@
 #include "server/net/listeners.h"
 #include "server/net/timer.h"
 #include "server/net/turn_clock.h"
-#include "server/process/no_primary.h"
 #include "server/process/process_end.h"
 #include "server/process/server_state.h"
 #include "server/process/signals.h"
 #include "server/process/supervisor.h"
+#include "server/replication/replica.h"
 #include "server/replication/replica_links.h"
 
 namespace tally::server {
@@ -84,12 +84,12 @@ class Server : private Process {
   Dispatcher dispatcher_;
   PosixFileSystem files_;
   AofPersistence persistence_;
-  NoPrimary primary_;
   ReplicaLinks replicas_;
   ReplicaWaits replica_waits_;
   KeyspaceObserver keyspace_observer_;
 
   EventPoller poller_;
+  Replica replica_;
   // Ends the wait of a turn in which nothing happens, for the next slice of a rewrite.
   Timer slice_timer_;
   bool slice_timer_runs_ = false;
@@ -106,6 +106,7 @@ class Server : private Process {
   ProcessEnd end_;
   Signals signals_;
   int64_t started_ms_ = 0;
+  bool serves_ = false;  // the data of the start is loaded
 };
 
 }  // namespace tally::server

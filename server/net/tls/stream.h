@@ -18,6 +18,7 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
 
   bool closed() const { return socket_ < 0; }
+  int socket() const { return socket_; }
   bool is_tls() const { return ssl_ != nullptr; }
 
   struct Received {

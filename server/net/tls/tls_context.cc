@@ -66,23 +66,45 @@ absl::Status LoadTrust(SSL_CTX* context, const Config& config) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<TlsContext>> TlsContext::Create(const Config& config) {
-  SSL_CTX* context = SSL_CTX_new(TLS_server_method());
-  if (context == nullptr) return Failed("TLS");
-  std::unique_ptr<TlsContext> made(new TlsContext(context));
+// What holds for both sides of a connection.
+void SetCommon(SSL_CTX* context) {
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
   // Output is sent as far as the socket takes it (partial writes), from a buffer that may grow and
   // move between two calls.
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                 SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TlsContext>> TlsContext::Create(const Config& config) {
+  SSL_CTX* context = SSL_CTX_new(TLS_server_method());
+  if (context == nullptr) return Failed("TLS");
+  std::unique_ptr<TlsContext> made(new TlsContext(context));
+  SetCommon(context);
   constexpr unsigned char kSessionContext[] = "tallyd";
   SSL_CTX_set_session_id_context(context, kSessionContext, sizeof kSessionContext);
   absl::Status status = LoadCertificate(context, config);
   if (status.ok()) status = LoadTrust(context, config);
   if (!status.ok()) return status;
+  return made;
+}
+
+absl::StatusOr<std::unique_ptr<TlsContext>> TlsContext::CreateForPeers(const Config& config) {
+  SSL_CTX* context = SSL_CTX_new(TLS_client_method());
+  if (context == nullptr) return Failed("TLS");
+  std::unique_ptr<TlsContext> made(new TlsContext(context));
+  SetCommon(context);
+  if (!config.tls_cert_file.empty()) {
+    if (absl::Status status = LoadCertificate(context, config); !status.ok()) return status;
+  }
+  SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+  const char* file = config.tls_ca_cert_file.c_str();
+  const bool trusts = config.tls_ca_cert_file.empty()
+                          ? SSL_CTX_set_default_verify_paths(context) == 1
+                          : SSL_CTX_load_verify_locations(context, file, nullptr) == 1;
+  if (!trusts) return Failed(absl::StrCat("tls-ca-cert-file ", config.tls_ca_cert_file));
   return made;
 }
 
@@ -92,13 +114,22 @@ absl::Status CheckTls(const Config& config) {
   return used || named ? TlsContext::Create(config).status() : absl::OkStatus();
 }
 
-SslPointer TlsContext::Accept(int socket) const {
+SslPointer TlsContext::NewOn(int socket) const {
   SslPointer ssl(SSL_new(context_.get()));
-  if (ssl == nullptr || SSL_set_fd(ssl.get(), socket) != 1) {
-    ERR_clear_error();
-    return nullptr;
-  }
-  SSL_set_accept_state(ssl.get());
+  if (ssl != nullptr && SSL_set_fd(ssl.get(), socket) == 1) return ssl;
+  ERR_clear_error();
+  return nullptr;
+}
+
+SslPointer TlsContext::Accept(int socket) const {
+  SslPointer ssl = NewOn(socket);
+  if (ssl != nullptr) SSL_set_accept_state(ssl.get());
+  return ssl;
+}
+
+SslPointer TlsContext::Connect(int socket) const {
+  SslPointer ssl = NewOn(socket);
+  if (ssl != nullptr) SSL_set_connect_state(ssl.get());
   return ssl;
 }
 

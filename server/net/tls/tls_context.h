@@ -22,12 +22,19 @@ class TlsContext {
   // later are accepted.
   static absl::StatusOr<std::unique_ptr<TlsContext>> Create(const Config& config);
 
+  // The same for connections to other servers, which show the same certificate if one is named.
+  // Their certificates are verified by tls-ca-cert-file, or else by the CAs of the system.
+  static absl::StatusOr<std::unique_ptr<TlsContext>> CreateForPeers(const Config& config);
+
+  // Returns the client's side of a connection; otherwise as Accept.
+  SslPointer Connect(int socket) const;
   // Returns the server's side of a connection whose handshake has not begun; null if OpenSSL fails,
   // for example for lack of memory. It may outlive this object. It does not own the socket.
   SslPointer Accept(int socket) const;
 
  private:
   explicit TlsContext(SSL_CTX* context) : context_(context) {}
+  SslPointer NewOn(int socket) const;
 
   std::unique_ptr<SSL_CTX, SslFree> context_;
 };

@@ -114,7 +114,7 @@ class Clients {
                              {.first_ms = 1'000, .factor = 1'500, .most_ms = kHourMs / 60}),
           kHourMs / 60);
     for (Client& client : clients_) Change(client);
-    follower_->engine.set_expiring(false);
+    follower_->engine.set_expiry(Expiry::kIgnore);
   }
 
   void Step() {
@@ -197,8 +197,8 @@ class Clients {
     Copy<Hits>(*primary_, *follower_, "hits", now_);
     if (random_.OneIn(2)) std::swap(primary_, follower_);
     // Whoever reads effects removes nothing by itself.
-    primary_->engine.set_expiring(true);
-    follower_->engine.set_expiring(false);
+    primary_->engine.set_expiry(Expiry::kRemove);
+    follower_->engine.set_expiry(Expiry::kIgnore);
   }
 
   void Take(Watched& one, int64_t at) {

@@ -63,7 +63,7 @@ std::vector<std::string> PartsOf(const LimitState* state) {
 
 class HoldingClients {
  public:
-  HoldingClients() { follower_->engine.set_expiring(false); }
+  HoldingClients() { follower_->engine.set_expiry(Expiry::kIgnore); }
 
   void Step() {
     PassTime();
@@ -322,8 +322,8 @@ class HoldingClients {
       value.Store(follower_->engine.database(0), kKey, now_, bytes);
     }
     if (random_.OneIn(2)) std::swap(primary_, follower_);
-    primary_->engine.set_expiring(true);
-    follower_->engine.set_expiring(false);
+    primary_->engine.set_expiry(Expiry::kRemove);
+    follower_->engine.set_expiry(Expiry::kIgnore);
   }
 
   Place Primary() { return {primary_->engine, 0, now_}; }

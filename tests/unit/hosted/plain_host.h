@@ -41,7 +41,7 @@ class PlainHost : private Keyspace::Observer, private KeyEvents, private EffectS
   std::string Run(const Words& words) { return Call(words, false); }
   // What another host has logged.
   void Replay(std::string_view effects) {
-    engine_.set_expiring(false);
+    engine_.set_expiry(Expiry::kIgnore);
     RequestParser parser;
     while (!effects.empty()) {
       REQUIRE(parser.Next(effects) == ParseStatus::kCommand);
@@ -52,7 +52,7 @@ class PlainHost : private Keyspace::Observer, private KeyEvents, private EffectS
       }
       effects.remove_prefix(parser.consumed());
     }
-    engine_.set_expiring(true);
+    engine_.set_expiry(Expiry::kRemove);
   }
   void Deliver() { effects_.Deliver(); }
   const CommandTable& commands() const { return commands_; }

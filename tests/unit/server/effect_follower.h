@@ -21,7 +21,7 @@ class EffectFollower final : private EffectSink {
       : followed_(followed), own_(ConfigOf(followed)) {
     own_.StopEffects();
     // Keys end by effects only.
-    own_.engine.set_expiring(false);
+    own_.engine.set_expiry(Expiry::kIgnore);
     std::string saved;
     REQUIRE(SaveEngine(followed.engine, [&](std::string_view bytes) {
               saved += bytes;

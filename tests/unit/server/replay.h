@@ -15,7 +15,7 @@ namespace tally::server {
 inline void ReplayInto(CommandHarness& target, const std::vector<std::string>& effects,
                        int64_t clock_ms) {
   target.PassTo(clock_ms);
-  target.engine.set_expiring(false);
+  target.engine.set_expiry(Expiry::kIgnore);
   for (const std::string& line : effects) {
     std::vector<std::string_view> args;
     for (std::string_view rest = line; !rest.empty();) {
@@ -31,7 +31,7 @@ inline void ReplayInto(CommandHarness& target, const std::vector<std::string>& e
     REQUIRE(target.self->output.Copy(0, 1) != "-");
   }
   target.self->output.Clear();
-  target.engine.set_expiring(true);
+  target.engine.set_expiry(Expiry::kRemove);
   target.Effects();
 }
 

@@ -1,0 +1,63 @@
+// The file that takes the data of a full sync, and the check of it: all of it is read and built
+// once, into an engine beside that of the server, before anything that is here is dropped for it.
+#pragma once
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/engine/engine.h"
+#include "server/aof/file_system.h"
+#include "server/command/command_table.h"
+#include "server/config/config.h"
+#include "server/durability/move_options.h"
+#include "server/durability/redis_loader.h"
+#include "server/interfaces/command_runner.h"
+
+namespace tally::server {
+
+class PayloadFile {
+ public:
+  struct Parts {
+    Engine& engine;
+    const CommandTable& commands;
+    CommandRunner& runner;
+    const Config& config;
+    FileSystem& files;
+  };
+  explicit PayloadFile(const Parts& parts) : parts_(parts) {}
+  ~PayloadFile() { Remove(); }
+  PayloadFile(const PayloadFile&) = delete;
+  PayloadFile& operator=(const PayloadFile&) = delete;
+
+  // Its name, in the server's folder.
+  static const std::string& Path();
+
+  // Begins an empty file.
+  absl::Status Create();
+  absl::Status Write(std::string_view bytes) { return AppendAll(*file_, bytes); }
+  // All has been written.
+  absl::Status BeginCheck(const MoveOptions& options);
+  // Checks for about `budget_us`. Returns whether all is checked and right. Unimplemented for what
+  // has no type here, unless the options say that it is skipped.
+  absl::StatusOr<bool> Check(int64_t budget_us);
+  // Removes the file, if there is one.
+  void Remove();
+
+ private:
+  absl::Status JudgeSkipped() const;
+  void EmptyScratch(size_t most_keys);
+
+  const Parts parts_;
+  MoveOptions options_;
+  std::unique_ptr<File> file_;       // null unless it is written
+  std::unique_ptr<Engine> scratch_;  // both are null unless it is checked
+  std::unique_ptr<RedisLoader> loader_;
+  bool exists_ = false;
+};
+
+}  // namespace tally::server

@@ -1,0 +1,130 @@
+// Being a replica: connects to the primary, asks for what is missing, takes over its data and
+// follows its stream; tries again after pauses when any of this fails; and becomes a primary when
+// it is told to.
+#pragma once
+
+#include <absl/status/status.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/aof/file_system.h"
+#include "server/durability/aof_persistence.h"
+#include "server/durability/log_notes.h"
+#include "server/durability/retry_pause.h"
+#include "server/interfaces/replication.h"
+#include "server/interfaces/services.h"
+#include "server/net/event_poller.h"
+#include "server/replication/payload_file.h"
+#include "server/replication/payload_receiver.h"
+#include "server/replication/primary_handshake.h"
+#include "server/replication/primary_socket.h"
+#include "server/replication/stream_follower.h"
+#include "server/replication/upstream_position.h"
+
+namespace tally::server {
+
+class Replica final : public PrimaryLink, private LogNotes {
+ public:
+  struct Parts {
+    Services& server;
+    AofPersistence& persistence;
+    FileSystem& files;
+    EventPoller& poller;
+  };
+  explicit Replica(const Parts& parts);
+
+  // Takes the role that the configuration says. To be called before the data is loaded.
+  void Start();
+  // At each tick of PeriodicWork.
+  void Tick();
+  // Whether Serve has something to do now.
+  bool HasWork() const;
+  // Once a turn: goes on with what is under way.
+  void Serve();
+  // The next try begins at once: a setting has changed, on which it may depend.
+  void RetryNow();
+
+  // PrimaryLink
+  bool is_replica() const override { return server_.role.is_replica; }
+  bool link_up() const override { return !is_replica() || server_.role.link_up; }
+  PrimaryState state() const override;
+  void Follow(const std::string& host, int64_t port, Handover handover) override;
+  void StopFollowing() override;
+  bool Disconnect() override;
+
+ private:
+  enum class Stage : uint8_t {
+    kPause,       // until next_try_ms_; also while this is a primary
+    kConnecting,  // the socket is
+    kHandshake,
+    kReceiving,  // the data comes
+    kChecking,   // it has come, and is checked
+    kLoading,    // it replaces what was here
+    kStream,     // the stream comes and is applied
+  };
+  // How soon the next try comes.
+  enum class Next : uint8_t { kAtOnce, kSoon, kGrowing };
+
+  // LogNotes
+  void AppendAll(std::string& out) override;
+  void AppendChanged(std::string& out) override;
+  absl::Status Load(Args note) override;
+
+  void Connect();
+  void BeginHandshake();
+  void Shake();
+  absl::StatusOr<PrimaryHandshake::Answer> TakeLines();
+  void Receive();
+  void Check();
+  void FinishLoading();
+  void BeginStream(const UpstreamPosition& from);
+  void FollowStream();
+  // Reads once. False if there is nothing at present, or the link was dropped.
+  bool ReadSome(std::string_view& bytes);
+  bool MayApply() const;
+  void Acknowledge();
+  void TouchAllKeys();
+  bool LeadsToItself() const;
+  MoveOptions LoadOptions() const;
+  void SetPosition(const UpstreamPosition& position);
+  // Ends the connection and what it had begun.
+  void Close();
+  void Drop(const absl::Status& why, Next next);
+
+  const Parts parts_;
+  Services& server_;
+  Stage stage_ = Stage::kPause;
+  PrimarySocket socket_;
+  std::vector<char> buffer_;
+  std::string received_;  // read, and not used yet
+  std::optional<PrimaryHandshake> handshake_;
+  PayloadReceiver receiver_;
+  PayloadFile file_;
+  std::unique_ptr<StreamFollower> follower_;  // null unless the stream comes
+  bool more_to_apply_ = false;
+
+  UpstreamPosition position_;       // of the data
+  UpstreamPosition sync_position_;  // of the data that comes or is being loaded
+  bool position_noted_ = true;      // the log has it
+  bool becomes_primary_ = false;    // when the data is loaded
+
+  // Times are of the steady clock.
+  int64_t next_try_ms_ = 0;
+  int64_t last_io_ms_ = 0;
+  int64_t last_ack_ms_ = 0;
+  int64_t up_since_ms_ = 0;
+  int64_t down_since_ms_ = -1;  // -1: the link never was up
+  RetryPause pause_;
+  uint64_t full_syncs_ = 0;
+  uint64_t partial_syncs_ = 0;
+  uint64_t skipped_ = 0;  // by earlier followers
+  std::string last_error_;
+};
+
+}  // namespace tally::server
