@@ -227,13 +227,13 @@ void ReplicaLinks::Pull() {
     has_more_ |= pulled == ReplicaLink::Pulled::kSome;
     if (pulled == ReplicaLink::Pulled::kTooLate) OpenSource(link);
     if (pulled == ReplicaLink::Pulled::kBadFile) {
-      Drop(link, StrCat("the base cannot be read: ", link.error()));
+      Drop(link, StrCat("what it lacks cannot be read: ", link.error()));
     }
   }
 }
 
 void ReplicaLinks::OpenSource(ReplicaLink& link) {
-  auto source = server_.persistence->OpenStream(link.needs());
+  auto source = server_.persistence->OpenStream(link.next_frame());
   if (!source.ok()) {
     return Drop(link, StrCat("it is too far behind: ", std::string(source.status().message())));
   }
@@ -245,7 +245,7 @@ void ReplicaLinks::OpenSource(ReplicaLink& link) {
 void ReplicaLinks::ReadFromLog(ReplicaLink& link) {
   // One that waits for a base needs only what follows that.
   if (link.waits() && server_.persistence->State().log_on) return;
-  if (auto source = server_.persistence->OpenStream(link.needs()); source.ok()) {
+  if (auto source = server_.persistence->OpenStream(link.next_frame()); source.ok()) {
     return link.set_source(std::move(*source));
   }
   Drop(link, StrCat("it lacks ", backlog_->end() - link.needs(),

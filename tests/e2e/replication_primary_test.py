@@ -168,7 +168,7 @@ def from_logs():
 
 def slow_replica_reads_logs():
     """With a log, a replica that is slow costs no memory."""
-    with Server(appendonly="yes", client_output_buffer_limit="slave 2mb 1mb 60") as primary, primary.client() as client:
+    with Server(appendonly="yes", appendfsync="always", client_output_buffer_limit="slave 2mb 1mb 60") as primary, primary.client() as client:
         replica = StreamReplica(primary.port)
         replica.connect()
         for i in range(60):

@@ -18,11 +18,11 @@
 #include "server/dispatch/dispatcher.h"
 #include "server/loop/clock_set_back.h"
 #include "server/loop/keyspace_observer.h"
-#include "server/process/no_primary.h"
 #include "server/process/server_state.h"
 #include "server/replication/replica_links.h"
 #include "server/reply_text.h"
 #include "server/resp/parser.h"
+#include "tests/no_primary.h"
 
 namespace tally::server {
 
