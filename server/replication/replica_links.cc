@@ -435,6 +435,12 @@ std::string ReplicaLinks::NameOf(const ReplicaLink& link) const {
   return link.port() == 0 ? link.client().address : StrCat(link.ip(), ":", link.port());
 }
 
+uint64_t ReplicaLinks::slow_bytes() const {
+  if (!backlog_) return 0;
+  const auto kept = static_cast<uint64_t>(server_.config.repl_backlog_size);
+  return backlog_->bytes() - std::min(backlog_->bytes(), kept);
+}
+
 ReplicasState ReplicaLinks::state() const {
   ReplicasState state;
   const int64_t now_ms = server_.clock.steady_ms();

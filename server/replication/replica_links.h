@@ -60,6 +60,7 @@ class ReplicaLinks final : public Replicas, private EffectSink {
   std::string AbortFailover() override { return failover_.Abort(); }
   void HandoverEnded(bool accepted) override { failover_.HandoverEnded(accepted); }
   ReplicasState state() const override;
+  uint64_t slow_bytes() const override;
 
  private:
   // EffectSink.
