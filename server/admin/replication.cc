@@ -200,7 +200,7 @@ constexpr Command kServerCommands[] = {
 };
 
 constexpr Command kWaitCommands[] = {
-    {"wait", Serve<Wait>, 3, kNoScript | kWaits, kNoKeys,
+    {"wait", Serve<Wait>, 3, kNoScript | kConnection, kNoKeys,
      "Blocks until the asynchronous replication of all preceding write commands sent by the "
      "connection is completed.",
      "3.0.0", "numreplicas:int timeout:int"},

@@ -73,7 +73,6 @@ enum CommandFlags : uint32_t {
   kReadsByCalls = 1u << 28,           // itself reads nothing: the commands that it calls do
   kKeepsCaching = 1u << 29,           // CLIENT CACHING stays in force for the command after it
   kFromReplica = 1u << 30,            // a replica may send it while it gets the stream
-  kWaits = 1u << 31,                  // as kBlocking, which Redis does not show for it
 };
 
 // What a command does with a key, as COMMAND names it. For ACL, kKeyAccess needs the right to read

@@ -34,7 +34,7 @@ CommandReply CommandReply::Error(std::string_view text) {
 
 std::optional<CommandReply> RunCommand(const HttpCall& call, Args args) {
   const CommandEntry* item = call.server.commands.Resolve(args);
-  constexpr uint32_t kNotHere = kConnection | kBlocking | kWaits;
+  constexpr uint32_t kNotHere = kConnection | kBlocking;
   if (item != nullptr && (item->command->flags & kNotHere) != 0) {
     return CommandReply::Error(
         StrCat("ERR '", item->full_name, "' is only for connections of RESP"));
