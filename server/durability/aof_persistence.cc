@@ -81,7 +81,9 @@ void AofPersistence::ContinueStream() {
   if (!stream) return;
   server_.stream_id.Adopt(stream->end.id);
   server_.effects.set_offset(stream->end.offset);
-  if (files_.directory().manifest().base) rewriter_.set_base_offset(stream->begin);
+  if (files_.directory().manifest().base) {
+    rewriter_.set_base_place({stream->end.id, stream->begin});
+  }
 }
 
 absl::Status AofPersistence::BeginReplacing(const std::string& path, const MoveOptions& options) {
@@ -210,10 +212,11 @@ absl::StatusOr<std::unique_ptr<StreamSource>> AofPersistence::OpenStream(uint64_
 }
 
 absl::StatusOr<SyncBase> AofPersistence::OpenBase() const {
-  const auto& offset = rewriter_.base_offset();
-  if (!offset) return absl::NotFoundError("no base was written since the start");
+  const auto& place = rewriter_.base_place();
+  if (!place) return absl::NotFoundError("no base was written since the start");
   const AofDirectory& directory = files_.directory();
-  return OpenSyncBase(files_.system(), directory.PathOf(*directory.manifest().base), *offset);
+  const std::string path = directory.PathOf(*directory.manifest().base);
+  return OpenSyncBase(files_.system(), path, place->id, place->offset);
 }
 
 void AofPersistence::AppendInfo(std::string& out) const {

@@ -74,7 +74,8 @@ class EffectLog : private EffectSink {
   // this log, so that failures do not each add a log.
   bool awaits_base() const { return awaits_base_ && is_on() && !lost(); }
   void set_awaits_base(bool awaits) { awaits_base_ = awaits; }
-  // The number of bytes of the stream of effects so far, logged or not.
+  // The history of the stream of effects, and its bytes so far, logged or not.
+  std::string stream_id() const { return id_ == nullptr ? StreamId::None() : id_->id(); }
   uint64_t stream_offset() const { return effects_.offset(); }
   // Whether BeginSnapshot would not wait long for the disk; with appendfsync no it starts the syncs
   // for that. `syncs` must be 0 at the first call; the caller keeps it from call to call.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "core/engine/engine.h"
@@ -56,8 +57,12 @@ class Rewriter {
 
   // Where in the stream of effects the base in force was begun; nullopt if it is not known,
   // or there is none.
-  const std::optional<uint64_t>& base_offset() const { return base_offset_; }
-  void set_base_offset(uint64_t offset) { base_offset_ = offset; }
+  struct BasePlace {
+    std::string id;  // of the history
+    uint64_t offset;
+  };
+  const std::optional<BasePlace>& base_place() const { return base_place_; }
+  void set_base_place(const BasePlace& place) { base_place_ = place; }
   const RewriteResults& results() const { return results_; }
   // Called when the server starts: until the first save, now counts as the time of the last save.
   void ServerStarts() { results_.Started(clock_.now_ms(), clock_.steady_ms()); }
@@ -79,7 +84,7 @@ class Rewriter {
   const PersistenceReport& report_;
   RewritePacing pacing_;
   RewriteResults results_;
-  std::optional<uint64_t> base_offset_;
+  std::optional<BasePlace> base_place_;
   uint64_t epoch_ = 0;
   std::unique_ptr<Rewrite> rewrite_;
   std::unique_ptr<BackgroundWorker> worker_;  // last: it must end before what it uses is destroyed

@@ -88,12 +88,12 @@ std::string ReplicaLinks::RefuseSync(const Client& client, const SyncRequest& re
 bool ReplicaLinks::CanContinue(const SyncRequest& request) const {
   if (request.next < 1 || request.by_sync) return false;
   const auto offset = static_cast<uint64_t>(request.next) - 1;
-  return server_.stream_id.Continues(request.id, offset, backlog_->end()) && HasStream(offset);
+  return Continues(request.id, offset);
 }
 
-// Whether the stream from `offset` on is in memory or on the disk.
-bool ReplicaLinks::HasStream(uint64_t offset) const {
-  return backlog_->Has(offset) || server_.persistence->OpenStream(offset).ok();
+bool ReplicaLinks::Continues(std::string_view id, uint64_t offset) const {
+  return server_.stream_id.Continues(id, offset, backlog_->end()) &&
+         (backlog_->Has(offset) || server_.persistence->OpenStream(offset).ok());
 }
 
 void ReplicaLinks::Synchronize(Client& client, const SyncRequest& request) {
@@ -163,7 +163,7 @@ bool ReplicaLinks::SendBase() {
   // A new base is smaller than what would have to be sent beside this one.
   if (since > std::max(files.base_bytes, kMuchLog)) return false;
   auto opened = server_.persistence->OpenBase();
-  if (!opened.ok() || !HasStream(opened->offset)) return false;
+  if (!opened.ok() || !Continues(opened->id, opened->offset)) return false;
   const auto base = std::make_shared<const SyncBase>(std::move(*opened));
   for (const auto& link : links_) {
     if (!link->waits() || link->client().finished()) continue;

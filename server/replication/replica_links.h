@@ -71,7 +71,9 @@ class ReplicaLinks final : public Replicas, private EffectSink {
   std::string RefuseSync(const Client& client, const SyncRequest& request);
   // Whether the request can be answered by a part of the stream.
   bool CanContinue(const SyncRequest& request) const;
-  bool HasStream(uint64_t offset) const;
+  // Whether the history `id` goes on with this stream at `offset`, and the stream from there on is
+  // in memory or on the disk.
+  bool Continues(std::string_view id, uint64_t offset) const;
   void FullSync(ReplicaLink& link, const SyncRequest& request);
   // Gives those that wait the base, if there is one from which they can go on; begins one
   // otherwise.

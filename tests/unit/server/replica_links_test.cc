@@ -82,7 +82,7 @@ struct Peer {
 // Gives the replicas a base of these bytes at the present end of the stream.
 void GiveBase(CommandHarness& h, const std::string& text) {
   h.persistence.base = [&h, text, offset = h.replicas.offset()] {
-    return SyncBase{std::make_unique<TextFile>(text), text.size(), offset};
+    return SyncBase{std::make_unique<TextFile>(text), text.size(), h.state.stream_id.id(), offset};
   };
   h.persistence.in_rewrite = false;
 }
