@@ -68,12 +68,14 @@ void EffectLog::Resume() {
   NoteAll();
 }
 
-void EffectLog::Receive(uint64_t, std::string_view effects) {
+void EffectLog::Receive(uint64_t offset, std::string_view effects) {
+  if (notes_ != nullptr) notes_->AppendBefore(offset, writer_->buffer());
   writer_->Append(effects);
   if (notes_ != nullptr) notes_->AppendChanged(writer_->buffer());
 }
 
-void EffectLog::ReceiveAndTake(uint64_t, std::string& effects) {
+void EffectLog::ReceiveAndTake(uint64_t offset, std::string& effects) {
+  if (notes_ != nullptr) notes_->AppendBefore(offset, writer_->buffer());
   if (writer_->buffer().empty()) {
     writer_->buffer().swap(effects);
   } else {

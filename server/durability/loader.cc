@@ -26,7 +26,13 @@ void Loader::BeginRedis(RedisLoader& redis) {
   Start();
 }
 
+void Loader::BeginBase(std::unique_ptr<BaseReader> base) {
+  base_ = std::move(base);
+  Start();
+}
+
 void Loader::Start() {
+  stream_.reset();
   is_read_ = false;
   prepared_ = {};
   progress_.emplace(Clock::MonotonicMicros());
@@ -43,6 +49,7 @@ absl::StatusOr<bool> Loader::Step() {
   const auto preview = [&](std::span<const std::string_view> records) {
     PrefetchForRecords(records, parts_.engine);
   };
+  if (base_ != nullptr) return base_->NextBlock(on_record, preview);
   const auto on_command = [&](Args args) { return Replay(args); };
   return files_->Step(on_record, preview, on_command);
 }
@@ -87,8 +94,13 @@ Loader::End Loader::Finish(bool complete) {
     parts_.report.Loaded(*files_, keys, took_us);
     CountFiles();
   }
+  if (complete && files_ != nullptr && notes_ != nullptr) {
+    if (stream_) stream_->database = client_->database;
+    notes_->EndOfLogs(stream_);
+  }
   files_ = nullptr;
   redis_ = nullptr;
+  base_ = nullptr;
   client_ = nullptr;
   parts_.engine.set_expiry(expiry_after_);
   return end;
@@ -102,7 +114,8 @@ void Loader::CountFiles() const {
 }
 
 absl::Status Loader::Replay(Args args) {
-  if (LogNotes::IsNote(args)) return notes_ == nullptr ? absl::OkStatus() : notes_->Load(args);
+  if (LogNotes::IsNote(args)) return TakeNote(args);
+  if (stream_) stream_->offset += BytesOf(args);
   const CommandEntry* item = parts_.commands.FindFullName(args[0]);
   if (item == nullptr || item->command->handler == nullptr ||
       !ArityFits(*item->command, args.size())) {
@@ -117,9 +130,25 @@ absl::Status Loader::Replay(Args args) {
   return absl::OkStatus();
 }
 
+absl::Status Loader::TakeNote(Args note) {
+  if (!StreamNote::Is(note)) {
+    return notes_ == nullptr ? absl::OkStatus() : notes_->Load(note);
+  }
+  stream_ = StreamNote::Read(note);
+  if (!stream_ || stream_->database >= parts_.engine.databases()) {
+    return absl::DataLossError("a note of the stream that does not fit");
+  }
+  client_->database = stream_->database;
+  return absl::OkStatus();
+}
+
 LoadingFigures Loader::figures() const {
-  const uint64_t done = redis_ != nullptr ? redis_->bytes_done() : files_->bytes_done();
-  const uint64_t said = redis_ != nullptr ? redis_->bytes_total() : files_->bytes_total();
+  const uint64_t done = base_ != nullptr    ? base_->offset()
+                        : redis_ != nullptr ? redis_->bytes_done()
+                                            : files_->bytes_done();
+  const uint64_t said = base_ != nullptr    ? base_->file_size()
+                        : redis_ != nullptr ? redis_->bytes_total()
+                                            : files_->bytes_total();
   const uint64_t total = std::max(said, done);
   return {
       started_ms_, {done, total}, progress_->SecondsLeft(done, total, Clock::MonotonicMicros())};

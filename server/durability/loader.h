@@ -17,6 +17,7 @@
 #include "server/durability/persistence_report.h"
 #include "server/durability/progress.h"
 #include "server/durability/redis_loader.h"
+#include "server/durability/stream_note.h"
 #include "server/interfaces/command_runner.h"
 #include "server/state/client.h"
 #include "server/state/clock.h"
@@ -42,7 +43,9 @@ class Loader {
   absl::Status Begin(bool load_truncated);
   // The same for files of Redis. `redis` must live until all is loaded.
   void BeginRedis(RedisLoader& redis);
-  bool loading() const { return files_ != nullptr || redis_ != nullptr; }
+  // The same for a base that another server has made.
+  void BeginBase(std::unique_ptr<BaseReader> base);
+  bool loading() const { return files_ != nullptr || redis_ != nullptr || base_ != nullptr; }
   // Where the log continues after the loaded data; see LogWriter::Open.
   struct End {
     LogPosition position;
@@ -61,14 +64,17 @@ class Loader {
   absl::StatusOr<bool> Step();
   End Finish(bool complete);
   absl::Status Replay(Args args);
+  absl::Status TakeNote(Args note);
   void CountFiles() const;
 
   const Parts parts_;
   std::unique_ptr<AofLoader> files_;  // null unless loading files of our own
   RedisLoader* redis_ = nullptr;      // null unless loading files of Redis
+  std::unique_ptr<BaseReader> base_;  // null unless loading one of another server
   LogNotes* notes_ = nullptr;
-  std::unique_ptr<Client> client_;  // runs the commands of our logs; null unless loading them
-  bool is_read_ = false;            // all files are; what values keep beside them is being made
+  std::optional<StreamNote> stream_;  // what the logs so far say of the stream, and where it ends
+  std::unique_ptr<Client> client_;    // runs the commands of our logs; null unless loading them
+  bool is_read_ = false;              // all files are; what values keep beside them is being made
   Engine::Prepared prepared_;
   Expiry expiry_after_ = Expiry::kRemove;  // what was in force before the load
   std::optional<Progress> progress_;

@@ -11,6 +11,7 @@
 
 #include "server/aof/aof_directory.h"
 #include "server/aof/log_reader.h"
+#include "server/command/command.h"
 #include "server/interfaces/stream_source.h"
 
 namespace tally::server {

@@ -57,6 +57,8 @@ class Rewriter {
   // Where in the stream of effects the base in force was begun; nullopt if it is of an earlier
   // process.
   const std::optional<uint64_t>& base_offset() const { return base_offset_; }
+  // The base in force is not of the data that is here.
+  void ForgetBase() { base_offset_.reset(); }
   const RewriteResults& results() const { return results_; }
   // Called when the server starts: until the first save, now counts as the time of the last save.
   void ServerStarts() { results_.Started(clock_.now_ms(), clock_.steady_ms()); }

@@ -376,6 +376,11 @@ void ReplicaLinks::DisconnectAll(std::string_view why) {
   }
 }
 
+void ReplicaLinks::StreamReplaced() {
+  DisconnectAll("the data of this server was replaced");
+  if (backlog_) backlog_.emplace(server_.effects.offset());
+}
+
 size_t ReplicaLinks::Acknowledged(uint64_t offset) const {
   return static_cast<size_t>(std::count_if(links_.begin(), links_.end(), [&](const auto& link) {
     return link->online() && !link->client().finished() && link->acknowledged() >= offset;

@@ -53,6 +53,7 @@ class ReplicaLinks final : public Replicas, private EffectSink {
   bool EnoughToWrite() const override;
   void StartBacklog() override;
   void DisconnectAll(std::string_view why) override;
+  void StreamReplaced() override;
   std::string StartFailover(const FailoverRequest& request) override;
   std::string AbortFailover() override { return failover_.Abort(); }
   void HandoverEnded(bool accepted) override { failover_.HandoverEnded(accepted); }
