@@ -104,7 +104,7 @@ bool Admission::AdmitsInState(const Client& client, const CommandEntry& item,
                               std::string& refusal) const {
   const uint32_t flags = item.command->flags;
   if (server_.role.is_replica) [[unlikely]] {
-    if (server_.config.replica_read_only && (FlagsOf(client, item) & kWrite) != 0) {
+    if ((FlagsOf(client, item) & kWrite) != 0 && server_.primary->refuses_writes()) {
       return Refuse(refusal, kReadOnlyError);
     }
     const bool is_stale = !server_.role.link_up && !server_.config.replica_serve_stale_data;
@@ -155,7 +155,7 @@ std::string Admission::RefuseInScript(const Client& caller, const CommandEntry* 
   if (verdict.denial != AclDenial::kNone) return std::string(ScriptDenial(verdict.denial));
   if ((command.flags & kWrite) == 0) return {};
   if (LacksReplicas(command.flags)) return std::string(kNoReplicasError);
-  if (server_.role.is_replica && server_.config.replica_read_only) {
+  if (server_.role.is_replica && server_.primary->refuses_writes()) {
     return std::string(kReadOnlyError);
   }
   if (!rights.write) return "ERR Write commands are not allowed from read-only scripts.";

@@ -26,9 +26,15 @@ void Loader::BeginRedis(RedisLoader& redis) {
   Start();
 }
 
+void Loader::BeginBase(std::unique_ptr<BaseReader> base) {
+  base_ = std::move(base);
+  Start();
+}
+
 void Loader::Start() {
-  is_read_ = false;
   stream_.reset();
+  begin_.reset();
+  is_read_ = false;
   prepared_ = {};
   progress_.emplace(Clock::MonotonicMicros());
   started_ms_ = parts_.clock.now_ms();
@@ -44,6 +50,7 @@ absl::StatusOr<bool> Loader::Step() {
   const auto preview = [&](std::span<const std::string_view> records) {
     PrefetchForRecords(records, parts_.engine);
   };
+  if (base_ != nullptr) return base_->NextBlock(on_record, preview);
   const auto on_command = [&](Args args) { return Replay(args); };
   return files_->Step(on_record, preview, on_command);
 }
@@ -88,8 +95,13 @@ Loader::End Loader::Finish(bool complete) {
     parts_.report.Loaded(*files_, keys, took_us);
     CountFiles();
   }
+  if (complete && files_ != nullptr && notes_ != nullptr) {
+    if (stream_) stream_->database = client_->database;
+    notes_->EndOfLogs(stream_);
+  }
   files_ = nullptr;
   redis_ = nullptr;
+  base_ = nullptr;
   client_ = nullptr;
   parts_.engine.set_expiry(expiry_after_);
   return end;
@@ -102,19 +114,9 @@ void Loader::CountFiles() const {
   parts_.files.Loaded(base, static_cast<int64_t>(all) - static_cast<int64_t>(rest));
 }
 
-// A log that follows another one after a gap, as when it was off meanwhile, has its own offsets.
-absl::Status Loader::TakeNote(Args args) {
-  const auto note = StreamNote::Read(args);
-  if (!note) return absl::DataLossError("a wrong note of the stream");
-  if (!stream_) stream_ = Stream{note->offset, {}};
-  stream_->end = *note;
-  return absl::OkStatus();
-}
-
 absl::Status Loader::Replay(Args args) {
-  if (StreamNote::Is(args)) return TakeNote(args);
-  if (LogNotes::IsNote(args)) return notes_ == nullptr ? absl::OkStatus() : notes_->Load(args);
-  if (stream_) stream_->end.offset += BytesOf(args);
+  if (LogNotes::IsNote(args)) return TakeNote(args);
+  if (stream_) stream_->offset += BytesOf(args);
   const CommandEntry* item = parts_.commands.FindFullName(args[0]);
   if (item == nullptr || item->command->handler == nullptr ||
       !ArityFits(*item->command, args.size())) {
@@ -129,9 +131,26 @@ absl::Status Loader::Replay(Args args) {
   return absl::OkStatus();
 }
 
+absl::Status Loader::TakeNote(Args note) {
+  if (!StreamNote::Is(note)) {
+    return notes_ == nullptr ? absl::OkStatus() : notes_->Load(note);
+  }
+  stream_ = StreamNote::Read(note);
+  if (!stream_ || stream_->database >= parts_.engine.databases()) {
+    return absl::DataLossError("a note of the stream that does not fit");
+  }
+  if (!begin_) begin_ = stream_->offset;
+  client_->database = stream_->database;
+  return absl::OkStatus();
+}
+
 LoadingFigures Loader::figures() const {
-  const uint64_t done = redis_ != nullptr ? redis_->bytes_done() : files_->bytes_done();
-  const uint64_t said = redis_ != nullptr ? redis_->bytes_total() : files_->bytes_total();
+  const uint64_t done = base_ != nullptr    ? base_->offset()
+                        : redis_ != nullptr ? redis_->bytes_done()
+                                            : files_->bytes_done();
+  const uint64_t said = base_ != nullptr    ? base_->file_size()
+                        : redis_ != nullptr ? redis_->bytes_total()
+                                            : files_->bytes_total();
   const uint64_t total = std::max(said, done);
   return {
       started_ms_, {done, total}, progress_->SecondsLeft(done, total, Clock::MonotonicMicros())};

@@ -43,7 +43,9 @@ class Loader {
   absl::Status Begin(bool load_truncated);
   // The same for files of Redis. `redis` must live until all is loaded.
   void BeginRedis(RedisLoader& redis);
-  bool loading() const { return files_ != nullptr || redis_ != nullptr; }
+  // The same for a base that another server has made.
+  void BeginBase(std::unique_ptr<BaseReader> base);
+  bool loading() const { return files_ != nullptr || redis_ != nullptr || base_ != nullptr; }
   // Where the log continues after the loaded data; see LogWriter::Open.
   struct End {
     LogPosition position;
@@ -53,13 +55,11 @@ class Loader {
   // end or an error loading() is false.
   absl::StatusOr<std::optional<End>> LoadSlice(int64_t budget_us);
 
-  // What the logs said of the stream of effects: where in it the base is, and where they end;
-  // nullopt if they said nothing.
-  struct Stream {
-    uint64_t begin = 0;
-    StreamNote end;
-  };
-  const std::optional<Stream>& stream() const { return stream_; }
+  // Where in the stream the base is that was loaded, as the logs say; nullopt if they do not.
+  std::optional<StreamNote> base_place() const {
+    if (!stream_ || !begin_) return std::nullopt;
+    return StreamNote{stream_->id, *begin_, 0};
+  }
 
   // Requires loading().
   LoadingFigures figures() const;
@@ -70,16 +70,18 @@ class Loader {
   absl::StatusOr<bool> Step();
   End Finish(bool complete);
   absl::Status Replay(Args args);
-  absl::Status TakeNote(Args args);
+  absl::Status TakeNote(Args note);
   void CountFiles() const;
 
   const Parts parts_;
   std::unique_ptr<AofLoader> files_;  // null unless loading files of our own
   RedisLoader* redis_ = nullptr;      // null unless loading files of Redis
+  std::unique_ptr<BaseReader> base_;  // null unless loading one of another server
   LogNotes* notes_ = nullptr;
-  std::unique_ptr<Client> client_;  // runs the commands of our logs; null unless loading them
-  std::optional<Stream> stream_;
-  bool is_read_ = false;  // all files are; what values keep beside them is being made
+  std::optional<StreamNote> stream_;  // what the logs so far say of the stream, and where it ends
+  std::optional<uint64_t> begin_;     // the first place that they name
+  std::unique_ptr<Client> client_;    // runs the commands of our logs; null unless loading them
+  bool is_read_ = false;              // all files are; what values keep beside them is being made
   Engine::Prepared prepared_;
   Expiry expiry_after_ = Expiry::kRemove;  // what was in force before the load
   std::optional<Progress> progress_;

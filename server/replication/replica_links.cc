@@ -313,12 +313,6 @@ bool ReplicaLinks::HasStarted() const {
                      [](const auto& link) { return link->started(); });
 }
 
-void ReplicaLinks::BeginHistory() {
-  if (server_.primary->is_replica()) return;
-  StreamId& id = server_.stream_id;
-  id.id() == StreamId::None() ? id.Adopt(new_id_()) : id.Shift(new_id_(), server_.effects.offset());
-}
-
 void ReplicaLinks::StartBacklog() {
   if (backlog_) return;
   // What was written while nobody listened has no offsets, so the history has a gap.
@@ -385,6 +379,11 @@ void ReplicaLinks::DisconnectAll(std::string_view why) {
   for (const auto& link : links_) {
     if (link->started() && !link->client().finished()) Drop(*link, why);
   }
+}
+
+void ReplicaLinks::StreamReplaced() {
+  DisconnectAll("the data of this server was replaced");
+  if (backlog_) backlog_.emplace(server_.effects.offset());
 }
 
 size_t ReplicaLinks::Acknowledged(uint64_t offset) const {

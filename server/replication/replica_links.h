@@ -32,9 +32,6 @@ class ReplicaLinks final : public Replicas, private EffectSink {
   ReplicaLinks(const ReplicaLinks&) = delete;
   ReplicaLinks& operator=(const ReplicaLinks&) = delete;
 
-  // Called when the data is loaded: what this process writes is a history of its own, as the one
-  // before it may have written, and sent to others, more than its log has.
-  void BeginHistory();
   // Called at the end of each turn, after the effects were delivered and before output is sent.
   void EndTurn();
   // Called every few dozen milliseconds.
@@ -56,6 +53,7 @@ class ReplicaLinks final : public Replicas, private EffectSink {
   bool EnoughToWrite() const override;
   void StartBacklog() override;
   void DisconnectAll(std::string_view why) override;
+  void StreamReplaced() override;
   std::string StartFailover(const FailoverRequest& request) override;
   std::string AbortFailover() override { return failover_.Abort(); }
   void HandoverEnded(bool accepted) override { failover_.HandoverEnded(accepted); }

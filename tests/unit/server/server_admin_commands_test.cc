@@ -193,12 +193,13 @@ TEST_CASE("monitor: not in a transaction, and a monitor does nothing with keys")
   CHECK(h.Run("GET k") == "nil");
 }
 
-TEST_CASE("replication and cluster: there is none") {
+TEST_CASE("replication and cluster: a server that is alone") {
   CommandHarness h;
   CHECK(h.Run("ROLE") == "[\"master\" :0 []]");
   CHECK(h.Run("REPLICAOF NO ONE") == "+OK");
   CHECK(h.Run("SLAVEOF no one") == "+OK");
-  CHECK(h.Run("REPLICAOF localhost 6379") == "-ERR tallyd does not replicate");
+  CHECK(h.Run("REPLICAOF localhost x") == "-ERR Invalid master port");
+  CHECK(h.Run("REPLICAOF localhost 65536") == "-ERR Invalid master port");
   CHECK(h.Run("CLUSTER INFO") == "-ERR This instance has cluster support disabled");
 }
 
