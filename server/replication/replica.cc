@@ -88,6 +88,8 @@ void Replica::StopFollowing() {
   server_.engine.set_expiry(Expiry::kRemove);
   // What is written from now on is in no other stream.
   server_.stream_id.Shift(parts_.new_id(), server_.effects.offset());
+  // They go on at once, and know the new id then.
+  server_.replicas->DisconnectAll("the stream has a new id");
   SetPosition({});
   lacks_all_ = false;
   server_.log.Notice("This server is a primary now");
@@ -287,6 +289,7 @@ void Replica::Shake() {
       SetPosition({from.replid, from.offset, position_.database});
     } else if (from.replid != server_.stream_id.id()) {
       server_.stream_id.Follow(from.replid, from.offset);
+      server_.replicas->DisconnectAll("the stream has a new id");
     }
     return BeginStream();
   }
