@@ -235,6 +235,10 @@ void Replica::BeginHandshake() {
                                                              : config.port;
   request.announced_ip = config.replica_announce_ip;
   request.from = WhereDataEnds();
+  const StreamId& id = server_.stream_id;
+  if (request.from && !position_.known() && id.has_previous()) {
+    request.earlier = {id.previous(), id.previous_end()};
+  }
   request.hands_over = hands_over_;
   handshake_.emplace(request);
   last_io_ms_ = server_.clock.steady_ms();

@@ -61,6 +61,11 @@ std::string ReplicaLinks::Configure(Client& client, std::string_view option,
     LinkOf(client).set_ip(std::string(value));
   } else if (IsWord(option, "capa")) {
     if (IsWord(value, "tallyd")) LinkOf(client).set_speaks_frames();
+  } else if (IsWord(option, "earlier")) {
+    const std::string_view id = value.substr(0, StreamId::kDigits);
+    const auto end = ParseInt64(value.substr(std::min(value.size(), id.size() + 1)));
+    if (!StreamId::IsId(id) || !end || *end < 0) return "ERR REPLCONF earlier is no id and offset";
+    LinkOf(client).set_earlier(std::string(id), static_cast<uint64_t>(*end));
   } else if (!IsWord(option, "version")) {
     return StrCat("ERR Unrecognized REPLCONF option: ", option);
   }
@@ -85,10 +90,11 @@ std::string ReplicaLinks::RefuseSync(const Client& client, const SyncRequest& re
   return {};
 }
 
-bool ReplicaLinks::CanContinue(const SyncRequest& request) const {
+bool ReplicaLinks::CanContinue(const ReplicaLink& link, const SyncRequest& request) const {
   if (request.next < 1 || request.by_sync) return false;
   const auto offset = static_cast<uint64_t>(request.next) - 1;
-  return Continues(request.id, offset);
+  const bool has_earlier = !link.earlier_id().empty() && offset <= link.earlier_end();
+  return Continues(request.id, offset) || (has_earlier && Continues(link.earlier_id(), offset));
 }
 
 bool ReplicaLinks::Continues(std::string_view id, uint64_t offset) const {
@@ -116,7 +122,7 @@ void ReplicaLinks::Synchronize(Client& client, const SyncRequest& request) {
   client.state.reads_beside_output = true;
   server_.clients.LimitOutput(client);
   unused_since_ms_ = 0;
-  if (!CanContinue(request)) return FullSync(link, request);
+  if (!CanContinue(link, request)) return FullSync(link, request);
   const auto offset = static_cast<uint64_t>(request.next) - 1;
   ++partial_syncs_;
   client.reply.Status(StrCat("CONTINUE ", server_.stream_id.id()));

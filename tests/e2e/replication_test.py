@@ -99,8 +99,10 @@ def pair(rounds):
                 time.sleep(dice.random() * 0.4)
                 done.append(disturb(dice, primary, replica, proxy))
             load.pause()
+            proxy.most = None
             if not same(f"turn {turn}: after {', '.join(done)}", primary, replica):
                 break
+            proxy.most = 400_000
             load.resume()
         state = info(primary, "stats")
         report.note(f"{load.done} writes, {proxy.cuts} cuts within the bytes, in the primary's last life {state['sync_full']} "
