@@ -13,6 +13,7 @@
 #include "server/admin/server_context.h"
 #include "server/command/help.h"
 #include "server/interfaces/command_runner.h"
+#include "server/interfaces/replication.h"
 #include "server/state/client_name.h"
 #include "server/state/client_table.h"
 #include "server/state/client_text.h"
@@ -161,6 +162,8 @@ size_t KillMatching(ServerContext& context, Services& server, const KillFilter& 
     server.clients.Kill(client, context.client);
     ++killed;
   });
+  // The link to the primary is no client.
+  if (filter.type == ClientType::kMaster && server.primary->Disconnect()) ++killed;
   return killed;
 }
 

@@ -213,8 +213,9 @@ Session::Progress Session::RunBatch(const TurnShare& share) {
   for (const RequestParser::Request& request : requests) {
     // A postponed command, and everything after the share of output or time is used up, is parsed
     // again in a later turn.
-    batch.left = client_.output.size() >= share.output_bytes ||
-                 dispatcher_.batch_micros() >= share.micros ||
+    const bool is_full =
+        client_.output.size() >= share.output_bytes && !client_.state.reads_beside_output;
+    batch.left = is_full || dispatcher_.batch_micros() >= share.micros ||
                  !dispatcher_.Execute(client_, parser_.args_of(request));
     if (batch.left) break;
     batch.done += request.consumed;

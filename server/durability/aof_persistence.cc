@@ -7,6 +7,7 @@
 #include "server/durability/persistence_info.h"
 #include "server/durability/sync_base_file.h"
 #include "server/effects/effect_stream.h"
+#include "server/effects/stream_id.h"
 #include "server/interfaces/command_runner.h"
 #include "server/state/clock.h"
 #include "server/state/stats.h"
@@ -24,6 +25,7 @@ AofPersistence::AofPersistence(Services& server, FileSystem& files)
       takeover_({server, files_, loader_, rewriter_, report_}),
       replacement_({server, files_, log_, loader_, rewriter_}) {
   server.persistence.Fill(*this);
+  log_.set_stream_id(server.stream_id);
 }
 
 void AofPersistence::set_notes(LogNotes* notes) {
@@ -68,8 +70,20 @@ absl::Status AofPersistence::LoadSlice(int64_t budget_us) {
   server_.stats.changes_since_save = 0;
   server_.loading = false;
   if (!end.ok()) return end.status();
+  if (!log_.is_on()) ContinueStream();
   const bool opens_log = server_.config.appendonly && !log_.is_on();
   return opens_log ? log_.Open((*end)->position, (*end)->synced) : absl::OkStatus();
+}
+
+// The stream goes on where an earlier process has left it.
+void AofPersistence::ContinueStream() {
+  const auto& stream = loader_.stream();
+  if (!stream) return;
+  server_.stream_id.Adopt(stream->end.id);
+  server_.effects.set_offset(stream->end.offset);
+  if (files_.directory().manifest().base) {
+    rewriter_.set_base_place({stream->end.id, stream->begin});
+  }
 }
 
 absl::Status AofPersistence::BeginReplacing(const std::string& path, const MoveOptions& options) {
@@ -198,10 +212,11 @@ absl::StatusOr<std::unique_ptr<StreamSource>> AofPersistence::OpenStream(uint64_
 }
 
 absl::StatusOr<SyncBase> AofPersistence::OpenBase() const {
-  const auto& offset = rewriter_.base_offset();
-  if (!offset) return absl::NotFoundError("no base was written since the start");
+  const auto& place = rewriter_.base_place();
+  if (!place) return absl::NotFoundError("no base was written since the start");
   const AofDirectory& directory = files_.directory();
-  return OpenSyncBase(files_.system(), directory.PathOf(*directory.manifest().base), *offset);
+  const std::string path = directory.PathOf(*directory.manifest().base);
+  return OpenSyncBase(files_.system(), path, place->id, place->offset);
 }
 
 void AofPersistence::AppendInfo(std::string& out) const {

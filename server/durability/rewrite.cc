@@ -75,6 +75,7 @@ absl::Status Rewrite::BeginWalk() {
   log_in_use_ = begin->in_next;
   first_log_ = position.sequence;
   covered_bytes_ = position.offset;
+  stream_id_ = parts_.log.stream_id();
   stream_offset_ = parts_.log.stream_offset();
   writer_ =
       std::make_unique<BaseWriter>(parts_.files.system(), std::move(base_.file),

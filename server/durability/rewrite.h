@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "core/engine/engine.h"
 #include "core/snapshot/snapshot_walk.h"
@@ -62,6 +63,7 @@ class Rewrite {
   const BaseWriter& base() const { return *writer_; }
   uint64_t covered_bytes() const { return covered_bytes_; }
   // Where in the stream of effects the saved state is.
+  const std::string& stream_id() const { return stream_id_; }
   uint64_t stream_offset() const { return stream_offset_; }
 
  private:
@@ -94,6 +96,7 @@ class Rewrite {
   bool log_in_use_ = false;     // effects are written to log_
   uint64_t first_log_ = 0;      // sequence of the first log that continues the base
   uint64_t covered_bytes_ = 0;  // bytes at the start of that log that the base covers
+  std::string stream_id_;
   uint64_t stream_offset_ = 0;
   AofDirectory::NewBase base_;
   std::unique_ptr<BaseWriter> writer_;

@@ -71,7 +71,7 @@ void Rewriter::RunSlice(int64_t budget_us, Waiting waiting) {
 
 void Rewriter::Succeed() {
   files_.BaseReplaced(rewrite_->base().bytes(), rewrite_->covered_bytes());
-  base_offset_ = rewrite_->stream_offset();
+  base_place_ = {rewrite_->stream_id(), rewrite_->stream_offset()};
   log_.set_awaits_base(false);
   const int64_t now = clock_.steady_ms();
   const int64_t took_ms = now - rewrite_->started_steady_ms();

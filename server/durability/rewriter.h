@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "core/engine/engine.h"
@@ -54,11 +55,14 @@ class Rewriter {
   // Whether the worker may be changing the directory now, in parallel with the loop.
   bool changes_files() const { return worker_->busy(); }
 
-  // Where in the stream of effects the base in force was begun; nullopt if it is of an earlier
-  // process.
-  const std::optional<uint64_t>& base_offset() const { return base_offset_; }
-  // The base in force is not of the data that is here.
-  void ForgetBase() { base_offset_.reset(); }
+  // Where in the stream of effects the base in force was begun; nullopt if it is not known,
+  // or there is none.
+  struct BasePlace {
+    std::string id;  // of the history
+    uint64_t offset;
+  };
+  const std::optional<BasePlace>& base_place() const { return base_place_; }
+  void set_base_place(const BasePlace& place) { base_place_ = place; }
   const RewriteResults& results() const { return results_; }
   // Called when the server starts: until the first save, now counts as the time of the last save.
   void ServerStarts() { results_.Started(clock_.now_ms(), clock_.steady_ms()); }
@@ -80,7 +84,7 @@ class Rewriter {
   const PersistenceReport& report_;
   RewritePacing pacing_;
   RewriteResults results_;
-  std::optional<uint64_t> base_offset_;
+  std::optional<BasePlace> base_place_;
   uint64_t epoch_ = 0;
   std::unique_ptr<Rewrite> rewrite_;
   std::unique_ptr<BackgroundWorker> worker_;  // last: it must end before what it uses is destroyed

@@ -13,6 +13,7 @@
 #include "server/config/version.h"
 #include "server/figures/info_rows.h"
 #include "server/interfaces/process.h"
+#include "server/interfaces/replication.h"
 #include "server/memory/memory_usage.h"
 #include "server/script/script_engine.h"
 #include "server/state/blocked_clients.h"
@@ -118,7 +119,11 @@ void AddMemoryRows(const Services& server, InfoRows& rows) {
   const size_t rss = ReadResidentBytes();
   const AllocatorUsage allocator = ReadAllocatorUsage();
   size_t clients = 0;
-  server.clients.ForEach([&](const Client& client) { clients += ClientMemory(client); });
+  size_t replicas = 0;
+  server.clients.ForEach([&](const Client& client) {
+    clients += ClientMemory(client);
+    if (client.is_replica) replicas += ClientMemory(client);
+  });
   const size_t overhead = std::min(startup + clients, used);
   const auto more = [](size_t a, size_t b) {
     return static_cast<int64_t>(a) - static_cast<int64_t>(b);
@@ -149,10 +154,10 @@ void AddMemoryRows(const Services& server, InfoRows& rows) {
   rows.Row("rss_overhead_bytes", more(rss, allocator.resident));
   rows.Ratio("mem_fragmentation_ratio", real(rss), real(used));
   rows.Row("mem_fragmentation_bytes", more(rss, used));
-  rows.Row("mem_not_counted_for_evict", 0);
-  rows.Row("mem_replication_backlog", 0);
-  rows.Row("mem_clients_slaves", 0);
-  rows.Row("mem_clients_normal", clients);
+  rows.Row("mem_not_counted_for_evict", server.replicas->slow_bytes());
+  rows.Row("mem_replication_backlog", server.replicas->state().backlog_bytes);
+  rows.Row("mem_clients_slaves", replicas);
+  rows.Row("mem_clients_normal", clients - replicas);
   rows.Row("mem_allocator", AllocatorName());
   rows.Row("active_defrag_running", 0);
   rows.Row("lazyfree_pending_objects", server.engine.reclaimer().pending());

@@ -20,6 +20,8 @@ void WriteMemoryMetrics(const Services& server, MetricsWriter& writer);
 // data_metrics.cc
 void WriteKeyspaceMetrics(const Services& server, MetricsWriter& writer);
 void WritePersistenceMetrics(const Services& server, MetricsWriter& writer);
+// replication_metrics.cc
+void WriteReplicationMetrics(const Services& server, MetricsWriter& writer);
 // activity_metrics.cc
 void WriteLoopMetrics(const Services& server, MetricsWriter& writer);
 void WriteDecisionMetrics(const Services& server, MetricsWriter& writer);

@@ -10,6 +10,7 @@ void WriteMetrics(const Services& server, MetricsFormat format, std::string& out
   WriteMemoryMetrics(server, writer);
   WriteKeyspaceMetrics(server, writer);
   WritePersistenceMetrics(server, writer);
+  WriteReplicationMetrics(server, writer);
   WriteLoopMetrics(server, writer);
   WriteDecisionMetrics(server, writer);
   WriteCommandMetrics(server, writer);

@@ -143,6 +143,9 @@ class Replicas {
   virtual void HandoverEnded(bool accepted) = 0;
 
   virtual ReplicasState state() const = 0;
+  // Bytes of the stream that are kept only because a replica is slow. They are no reason to evict
+  // keys.
+  virtual uint64_t slow_bytes() const = 0;
 
  protected:
   ~Replicas() = default;

@@ -60,7 +60,7 @@ class ReplicaLink {
   // Puts what comes next into the output, at most about `most` bytes.
   Pulled Pull(const Backlog& backlog, size_t most, int64_t now_ms);
   const std::string& error() const { return error_; }
-  // What the backlog has lost is read from there; it begins at needs().
+  // What the backlog has lost is read from there; it begins at next_frame().
   void set_source(std::unique_ptr<StreamSource> source) { source_ = std::move(source); }
   // A line feed while it waits for data, or a frame without effects, which it answers with how far
   // it has come.
@@ -71,6 +71,8 @@ class ReplicaLink {
   // The stream from here on must be kept for it, unless it is read from a source.
   bool reads_source() const { return source_ != nullptr; }
   uint64_t needs() const { return cursor_; }
+  // Where the next frame begins.
+  uint64_t next_frame() const { return cursor_ + frame_left_; }
   // It has applied the stream up to `offset`. Returns false if it was never sent so much.
   bool Acknowledge(uint64_t offset, int64_t now_ms);
   void NoteAlive(int64_t now_ms) { acknowledged_ms_ = now_ms; }

@@ -21,6 +21,7 @@ namespace {
 constexpr size_t kTurnBytes = size_t{1} << 20;
 constexpr size_t kOutputBytes = 128 * 1024;
 
+constexpr uint64_t kMuchLog = uint64_t{64} << 20;
 constexpr size_t kMaxAddress = 255;
 
 bool IsAddress(std::string_view word) {
@@ -87,12 +88,12 @@ std::string ReplicaLinks::RefuseSync(const Client& client, const SyncRequest& re
 bool ReplicaLinks::CanContinue(const SyncRequest& request) const {
   if (request.next < 1 || request.by_sync) return false;
   const auto offset = static_cast<uint64_t>(request.next) - 1;
-  return server_.stream_id.Continues(request.id, offset, backlog_->end()) && HasStream(offset);
+  return Continues(request.id, offset);
 }
 
-// Whether the stream from `offset` on is in memory or on the disk.
-bool ReplicaLinks::HasStream(uint64_t offset) const {
-  return backlog_->Has(offset) || server_.persistence->OpenStream(offset).ok();
+bool ReplicaLinks::Continues(std::string_view id, uint64_t offset) const {
+  return server_.stream_id.Continues(id, offset, backlog_->end()) &&
+         (backlog_->Has(offset) || server_.persistence->OpenStream(offset).ok());
 }
 
 void ReplicaLinks::Synchronize(Client& client, const SyncRequest& request) {
@@ -157,8 +158,12 @@ void ReplicaLinks::ServeWaiting() {
 }
 
 bool ReplicaLinks::SendBase() {
+  const PersistenceState files = server_.persistence->State();
+  const uint64_t since = files.log_bytes - files.base_bytes;
+  // A new base is smaller than what would have to be sent beside this one.
+  if (since > std::max(files.base_bytes, kMuchLog)) return false;
   auto opened = server_.persistence->OpenBase();
-  if (!opened.ok() || !HasStream(opened->offset)) return false;
+  if (!opened.ok() || !Continues(opened->id, opened->offset)) return false;
   const auto base = std::make_shared<const SyncBase>(std::move(*opened));
   for (const auto& link : links_) {
     if (!link->waits() || link->client().finished()) continue;
@@ -222,13 +227,13 @@ void ReplicaLinks::Pull() {
     has_more_ |= pulled == ReplicaLink::Pulled::kSome;
     if (pulled == ReplicaLink::Pulled::kTooLate) OpenSource(link);
     if (pulled == ReplicaLink::Pulled::kBadFile) {
-      Drop(link, StrCat("the base cannot be read: ", link.error()));
+      Drop(link, StrCat("what it lacks cannot be read: ", link.error()));
     }
   }
 }
 
 void ReplicaLinks::OpenSource(ReplicaLink& link) {
-  auto source = server_.persistence->OpenStream(link.needs());
+  auto source = server_.persistence->OpenStream(link.next_frame());
   if (!source.ok()) {
     return Drop(link, StrCat("it is too far behind: ", std::string(source.status().message())));
   }
@@ -240,7 +245,7 @@ void ReplicaLinks::OpenSource(ReplicaLink& link) {
 void ReplicaLinks::ReadFromLog(ReplicaLink& link) {
   // One that waits for a base needs only what follows that.
   if (link.waits() && server_.persistence->State().log_on) return;
-  if (auto source = server_.persistence->OpenStream(link.needs()); source.ok()) {
+  if (auto source = server_.persistence->OpenStream(link.next_frame()); source.ok()) {
     return link.set_source(std::move(*source));
   }
   Drop(link, StrCat("it lacks ", backlog_->end() - link.needs(),
@@ -306,6 +311,12 @@ void ReplicaLinks::KeepAlive(ReplicaLink& link, int64_t now_ms) {
 bool ReplicaLinks::HasStarted() const {
   return std::any_of(links_.begin(), links_.end(),
                      [](const auto& link) { return link->started(); });
+}
+
+void ReplicaLinks::BeginHistory() {
+  if (server_.primary->is_replica()) return;
+  StreamId& id = server_.stream_id;
+  id.id() == StreamId::None() ? id.Adopt(new_id_()) : id.Shift(new_id_(), server_.effects.offset());
 }
 
 void ReplicaLinks::StartBacklog() {
@@ -427,6 +438,12 @@ std::string ReplicaLinks::StartFailover(const FailoverRequest& request) {
 
 std::string ReplicaLinks::NameOf(const ReplicaLink& link) const {
   return link.port() == 0 ? link.client().address : StrCat(link.ip(), ":", link.port());
+}
+
+uint64_t ReplicaLinks::slow_bytes() const {
+  if (!backlog_) return 0;
+  const auto kept = static_cast<uint64_t>(server_.config.repl_backlog_size);
+  return backlog_->bytes() - std::min(backlog_->bytes(), kept);
 }
 
 ReplicasState ReplicaLinks::state() const {

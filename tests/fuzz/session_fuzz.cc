@@ -21,12 +21,12 @@
 #include "server/dispatch/dispatcher.h"
 #include "server/dispatch/session.h"
 #include "server/loop/keyspace_observer.h"
-#include "server/process/no_primary.h"
 #include "server/process/server_state.h"
 #include "server/replication/replica_links.h"
 #include "server/resp/parser.h"
 #include "server/script/script_engine.h"
 #include "tests/fuzz/no_files.h"
+#include "tests/no_primary.h"
 
 namespace {
 

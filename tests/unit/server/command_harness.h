@@ -18,11 +18,11 @@
 #include "server/dispatch/dispatcher.h"
 #include "server/loop/clock_set_back.h"
 #include "server/loop/keyspace_observer.h"
-#include "server/process/no_primary.h"
 #include "server/process/server_state.h"
 #include "server/replication/replica_links.h"
 #include "server/reply_text.h"
 #include "server/resp/parser.h"
+#include "tests/no_primary.h"
 
 namespace tally::server {
 
@@ -35,7 +35,10 @@ class FakePersistence : public Persistence {
     return absl::OkStatus();
   }
   bool rewriting() const override { return in_rewrite; }
-  absl::StatusOr<SyncBase> OpenBase() const override { return absl::NotFoundError("no base"); }
+  absl::StatusOr<SyncBase> OpenBase() const override {
+    if (base == nullptr) return absl::NotFoundError("no base");
+    return base();
+  }
   absl::StatusOr<std::unique_ptr<StreamSource>> OpenStream(uint64_t) const override {
     return absl::NotFoundError("no log");
   }
@@ -58,6 +61,7 @@ class FakePersistence : public Persistence {
 
   absl::Status error;
   absl::Status save_status;
+  std::function<SyncBase()> base;
   bool in_rewrite = false;
   bool snapshot_fails = false;
   int saves = 0;
