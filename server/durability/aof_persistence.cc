@@ -70,16 +70,19 @@ absl::Status AofPersistence::LoadSlice(int64_t budget_us) {
   server_.stats.changes_since_save = 0;
   server_.loading = false;
   if (!end.ok()) return end.status();
-  if (!log_.is_on()) KnowBase();
+  if (!log_.is_on()) ContinueStream();
   const bool opens_log = server_.config.appendonly && !log_.is_on();
   return opens_log ? log_.Open((*end)->position, (*end)->synced) : absl::OkStatus();
 }
 
-// A full sync may send the base of an earlier process.
-void AofPersistence::KnowBase() {
-  const auto place = loader_.base_place();
-  if (place && files_.directory().manifest().base) {
-    rewriter_.set_base_place({place->id, place->offset});
+// The stream goes on where an earlier process has left it.
+void AofPersistence::ContinueStream() {
+  const auto& stream = loader_.stream();
+  if (!stream) return;
+  server_.stream_id.Adopt(stream->end.id);
+  server_.effects.set_offset(stream->end.offset);
+  if (files_.directory().manifest().base) {
+    rewriter_.set_base_place({stream->end.id, stream->begin});
   }
 }
 

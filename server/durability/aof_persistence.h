@@ -78,7 +78,7 @@ class AofPersistence : public Persistence {
     return loader_.loading() || takeover_.running() || replacement_.running();
   }
   absl::Status ContinueTakeover(int64_t budget_us);
-  void KnowBase();
+  void ContinueStream();
   // OK unless the data is being loaded.
   absl::Status CheckLoaded() const;
   // Files that begin or end within a transaction would hold a part of it.

@@ -44,7 +44,6 @@ absl::Status DataReplacement::BeginBase(const std::string& path) {
 absl::Status DataReplacement::DropData() {
   if (absl::Status status = parts_.log.FlushAll(); !status.ok()) return status;
   parts_.rewriter.Cancel("other data replaces all that is here");
-  parts_.rewriter.ForgetBase();
   parts_.log.Pause();
   const DataSetAside old(parts_.server.engine);
   return absl::OkStatus();

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "server/durability/stream_note.h"
+
 namespace tally::server {
 namespace {
 
@@ -38,9 +40,21 @@ absl::Status EffectLog::Open(const LogPosition& end, uint64_t synced) {
   return absl::OkStatus();
 }
 
+void EffectLog::NoteStream(uint64_t offset) {
+  if (id_ == nullptr || id_->id() == StreamId::None()) return;
+  noted_id_ = id_->id();
+  StreamNote{noted_id_, offset, effects_.database_before()}.AppendTo(writer_->buffer());
+}
+
+void EffectLog::NoteNewId(uint64_t offset) {
+  if (id_ != nullptr && id_->id() != noted_id_) NoteStream(offset);
+}
+
 // Where a reader may begin.
 void EffectLog::NoteAll() {
-  if (notes_ != nullptr && !paused_) notes_->AppendAll(writer_->buffer());
+  if (paused_) return;
+  NoteStream(effects_.offset());
+  if (notes_ != nullptr) notes_->AppendAll(writer_->buffer());
 }
 
 absl::Status EffectLog::TurnOff() {
@@ -69,13 +83,13 @@ void EffectLog::Resume() {
 }
 
 void EffectLog::Receive(uint64_t offset, std::string_view effects) {
-  if (notes_ != nullptr) notes_->AppendBefore(offset, writer_->buffer());
+  NoteNewId(offset);
   writer_->Append(effects);
   if (notes_ != nullptr) notes_->AppendChanged(writer_->buffer());
 }
 
 void EffectLog::ReceiveAndTake(uint64_t offset, std::string& effects) {
-  if (notes_ != nullptr) notes_->AppendBefore(offset, writer_->buffer());
+  NoteNewId(offset);
   if (writer_->buffer().empty()) {
     writer_->buffer().swap(effects);
   } else {
@@ -86,6 +100,7 @@ void EffectLog::ReceiveAndTake(uint64_t offset, std::string& effects) {
 
 absl::Status EffectLog::Flush() {
   effects_.Deliver();
+  if (is_on()) NoteNewId(effects_.offset() - effects_.unfinished_bytes());
   if (!is_on() || writer_->pending_bytes() == 0) return absl::OkStatus();
   return writer_->Flush(clock_.steady_ms());
 }

@@ -29,7 +29,7 @@ class EffectLog : private EffectSink {
   EffectLog(const EffectLog&) = delete;
   EffectLog& operator=(const EffectLog&) = delete;
 
-  // The history of the stream that it takes; `id` must outlive it.
+  // The log says where it is in the stream, and of which history. `id` must outlive it.
   void set_stream_id(const StreamId& id) { id_ = &id; }
 
   // Turns the log on: it takes effects from now on and writes them after `end`; see
@@ -90,6 +90,11 @@ class EffectLog : private EffectSink {
   absl::StatusOr<Begin> BeginSnapshot(AofDirectory::NewLog& next);
 
  private:
+  // Says where in the stream the next effect is; nothing if the stream has no id.
+  void NoteStream(uint64_t offset);
+  // The same if the id has changed since.
+  void NoteNewId(uint64_t offset);
+
   // EffectSink.
   void Receive(uint64_t offset, std::string_view effects) override;
   void ReceiveAndTake(uint64_t offset, std::string& effects) override;
@@ -101,6 +106,7 @@ class EffectLog : private EffectSink {
   DataFiles& files_;
   std::unique_ptr<LogWriter> writer_;
   const StreamId* id_ = nullptr;
+  std::string noted_id_;
   const absl::Status ok_;
   bool awaits_base_ = false;
   bool paused_ = false;

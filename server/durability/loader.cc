@@ -32,9 +32,8 @@ void Loader::BeginBase(std::unique_ptr<BaseReader> base) {
 }
 
 void Loader::Start() {
-  stream_.reset();
-  begin_.reset();
   is_read_ = false;
+  stream_.reset();
   prepared_ = {};
   progress_.emplace(Clock::MonotonicMicros());
   started_ms_ = parts_.clock.now_ms();
@@ -95,10 +94,6 @@ Loader::End Loader::Finish(bool complete) {
     parts_.report.Loaded(*files_, keys, took_us);
     CountFiles();
   }
-  if (complete && files_ != nullptr && notes_ != nullptr) {
-    if (stream_) stream_->database = client_->database;
-    notes_->EndOfLogs(stream_);
-  }
   files_ = nullptr;
   redis_ = nullptr;
   base_ = nullptr;
@@ -114,9 +109,23 @@ void Loader::CountFiles() const {
   parts_.files.Loaded(base, static_cast<int64_t>(all) - static_cast<int64_t>(rest));
 }
 
+// A log that follows another one after a gap, as when it was off meanwhile, has its own offsets.
+absl::Status Loader::TakeNote(Args args) {
+  const auto note = StreamNote::Read(args);
+  if (!note || note->database >= parts_.engine.databases()) {
+    return absl::DataLossError("a wrong note of the stream");
+  }
+  // What a primary has sent may go on there without a SELECT.
+  client_->database = note->database;
+  if (!stream_) stream_ = Stream{note->offset, {}};
+  stream_->end = *note;
+  return absl::OkStatus();
+}
+
 absl::Status Loader::Replay(Args args) {
-  if (LogNotes::IsNote(args)) return TakeNote(args);
-  if (stream_) stream_->offset += BytesOf(args);
+  if (StreamNote::Is(args)) return TakeNote(args);
+  if (LogNotes::IsNote(args)) return notes_ == nullptr ? absl::OkStatus() : notes_->Load(args);
+  if (stream_) stream_->end.offset += BytesOf(args);
   const CommandEntry* item = parts_.commands.FindFullName(args[0]);
   if (item == nullptr || item->command->handler == nullptr ||
       !ArityFits(*item->command, args.size())) {
@@ -128,19 +137,6 @@ absl::Status Loader::Replay(Args args) {
     return absl::DataLossError(
         StrCat("a command that fails: ", args[0], ": ", client_->output.Joined()));
   }
-  return absl::OkStatus();
-}
-
-absl::Status Loader::TakeNote(Args note) {
-  if (!StreamNote::Is(note)) {
-    return notes_ == nullptr ? absl::OkStatus() : notes_->Load(note);
-  }
-  stream_ = StreamNote::Read(note);
-  if (!stream_ || stream_->database >= parts_.engine.databases()) {
-    return absl::DataLossError("a note of the stream that does not fit");
-  }
-  if (!begin_) begin_ = stream_->offset;
-  client_->database = stream_->database;
   return absl::OkStatus();
 }
 

@@ -55,11 +55,13 @@ class Loader {
   // end or an error loading() is false.
   absl::StatusOr<std::optional<End>> LoadSlice(int64_t budget_us);
 
-  // Where in the stream the base is that was loaded, as the logs say; nullopt if they do not.
-  std::optional<StreamNote> base_place() const {
-    if (!stream_ || !begin_) return std::nullopt;
-    return StreamNote{stream_->id, *begin_, 0};
-  }
+  // What the logs said of the stream of effects: where in it the base is, and where they end;
+  // nullopt if they said nothing.
+  struct Stream {
+    uint64_t begin = 0;
+    StreamNote end;
+  };
+  const std::optional<Stream>& stream() const { return stream_; }
 
   // Requires loading().
   LoadingFigures figures() const;
@@ -70,7 +72,7 @@ class Loader {
   absl::StatusOr<bool> Step();
   End Finish(bool complete);
   absl::Status Replay(Args args);
-  absl::Status TakeNote(Args note);
+  absl::Status TakeNote(Args args);
   void CountFiles() const;
 
   const Parts parts_;
@@ -78,10 +80,9 @@ class Loader {
   RedisLoader* redis_ = nullptr;      // null unless loading files of Redis
   std::unique_ptr<BaseReader> base_;  // null unless loading one of another server
   LogNotes* notes_ = nullptr;
-  std::optional<StreamNote> stream_;  // what the logs so far say of the stream, and where it ends
-  std::optional<uint64_t> begin_;     // the first place that they name
-  std::unique_ptr<Client> client_;    // runs the commands of our logs; null unless loading them
-  bool is_read_ = false;              // all files are; what values keep beside them is being made
+  std::unique_ptr<Client> client_;  // runs the commands of our logs; null unless loading them
+  std::optional<Stream> stream_;
+  bool is_read_ = false;  // all files are; what values keep beside them is being made
   Engine::Prepared prepared_;
   Expiry expiry_after_ = Expiry::kRemove;  // what was in force before the load
   std::optional<Progress> progress_;

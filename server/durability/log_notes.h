@@ -5,12 +5,9 @@
 
 #include <absl/status/status.h>
 
-#include <cstdint>
-#include <optional>
 #include <string>
 
 #include "server/command/command.h"
-#include "server/durability/stream_note.h"
 
 namespace tally::server {
 
@@ -19,16 +16,11 @@ class LogNotes {
   // Appends all that must be known where a log begins that continues a base, as commands of the
   // form that IsNote takes.
   virtual void AppendAll(std::string& out) = 0;
-  // The same for what must be known of the effects that come next, the first of which is at
-  // `offset` of their stream.
-  virtual void AppendBefore(uint64_t offset, std::string& out) = 0;
   // The same for what has changed since the last call. Effects that were just written
   // precede it in the same batch, so that a crash never parts them.
   virtual void AppendChanged(std::string& out) = 0;
   // A note of a log that is loaded, but not a StreamNote. DataLoss if it is none of ours.
   virtual absl::Status Load(Args note) = 0;
-  // All logs are loaded: which history they hold, and where it ends; nullopt if they do not say.
-  virtual void EndOfLogs(const std::optional<StreamNote>& stream) = 0;
 
   // Redis, which may be given a log, takes such a command for one without effect.
   static bool IsNote(Args command) { return command[0] == "REPLCONF"; }

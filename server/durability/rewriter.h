@@ -63,8 +63,6 @@ class Rewriter {
   };
   const std::optional<BasePlace>& base_place() const { return base_place_; }
   void set_base_place(const BasePlace& place) { base_place_ = place; }
-  // The base in force is not of the data that is here.
-  void ForgetBase() { base_place_.reset(); }
   const RewriteResults& results() const { return results_; }
   // Called when the server starts: until the first save, now counts as the time of the last save.
   void ServerStarts() { results_.Started(clock_.now_ms(), clock_.steady_ms()); }

@@ -47,7 +47,8 @@ void WriteReplicationMetrics(const Services& server, MetricsWriter& writer) {
   const bool is_replica = server.primary->is_replica();
   writer.Gauge("tallyd_replica", "1 while this server follows a primary.");
   writer.Sample(is_replica ? 1 : 0);
-  writer.Gauge("tallyd_primary_link_up", "1 while the stream of the primary comes; 1 of a primary.");
+  writer.Gauge("tallyd_primary_link_up",
+               "1 while the stream of the primary comes; 1 of a primary.");
   writer.Sample(server.primary->link_up() ? 1 : 0);
   writer.Counter("tallyd_replication_offset", "Bytes of the stream of effects.");
   writer.Sample(server.effects.offset());

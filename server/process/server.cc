@@ -71,7 +71,6 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
       signals_(poller_, log, turn_clock_, end_) {
   state_.services.process.Fill(*this);
   state_.services.run_id = RandomHex(40);
-  state_.stream_id = StreamId(RandomHex(StreamId::kDigits));
   state_.services.config_path = config_path;
 }
 
@@ -210,6 +209,7 @@ void Server::LoadSome() {
 }
 
 void Server::BeginServing() {
+  replicas_.BeginHistory();
   serves_ = true;
   log_.Notice("Ready to accept connections");
   const absl::Status status = supervisor_.Ready();

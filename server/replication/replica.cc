@@ -87,7 +87,7 @@ void Replica::StopFollowing() {
   server_.role = {};
   server_.engine.set_expiry(Expiry::kRemove);
   // What is written from now on is in no other stream.
-  server_.stream_id.Shift(parts_.new_id(), server_.effects.offset());
+  BeginOwnHistory();
   // They go on at once, and know the new id then.
   server_.replicas->DisconnectAll("the stream has a new id");
   SetPosition({});
@@ -99,6 +99,12 @@ void Replica::StopFollowing() {
 bool Replica::refuses_writes() const {
   const bool shares = stream_ != nullptr && redis_ == nullptr;
   return is_replica() && (server_.config.replica_read_only || shares);
+}
+
+void Replica::BeginOwnHistory() {
+  StreamId& id = server_.stream_id;
+  const bool has_one = id.id() != StreamId::None();
+  has_one ? id.Shift(parts_.new_id(), server_.effects.offset()) : id.Adopt(parts_.new_id());
 }
 
 bool Replica::Disconnect() {
@@ -113,16 +119,8 @@ void Replica::RetryNow() {
 }
 
 void Replica::AppendAll(std::string& out) {
-  noted_id_.clear();
-  AppendBefore(server_.effects.offset(), out);
   position_noted_ = true;
   if (is_replica() && position_.known()) position_.AppendNote(out);
-}
-
-void Replica::AppendBefore(uint64_t offset, std::string& out) {
-  if (noted_id_ == server_.stream_id.id()) return;
-  noted_id_ = server_.stream_id.id();
-  StreamNote{noted_id_, offset, server_.effects.database_before()}.AppendTo(out);
 }
 
 void Replica::AppendChanged(std::string& out) {
@@ -142,17 +140,6 @@ absl::Status Replica::Load(Args note) {
   position_ = *position;
   position_noted_ = true;
   return absl::OkStatus();
-}
-
-// The end of the last log may have been lost, and replicas may have had it. So a primary goes on
-// under a new id.
-void Replica::EndOfLogs(const std::optional<StreamNote>& stream) {
-  const bool is_first = !std::exchange(logs_are_read_, true);
-  if (!stream || (!is_first && stream->offset == server_.effects.offset())) return;
-  const std::string own = server_.stream_id.id();
-  server_.effects.set_offset(stream->offset);
-  server_.stream_id.Adopt(stream->id);
-  if (!is_replica()) server_.stream_id.Shift(own, stream->offset);
 }
 
 void Replica::SetPosition(const UpstreamPosition& position) {
@@ -250,6 +237,7 @@ void Replica::BeginHandshake() {
 std::optional<PrimaryHandshake::From> Replica::WhereDataEnds() const {
   if (lacks_all_) return std::nullopt;
   if (position_.known()) return PrimaryHandshake::From{position_.replid, position_.offset};
+  if (server_.stream_id.id() == StreamId::None()) return std::nullopt;
   return PrimaryHandshake::From{server_.stream_id.id(), server_.effects.offset()};
 }
 
@@ -408,6 +396,7 @@ void Replica::FinishLoading() {
   } else {
     // The old data is there again, but its log may not say what it is.
     SetPosition({});
+    server_.stream_id.Adopt(parts_.new_id());
     lacks_all_ = true;
   }
   if (becomes_primary_) return StopFollowing();

@@ -80,10 +80,8 @@ class Replica final : public PrimaryLink, private LogNotes {
 
   // LogNotes
   void AppendAll(std::string& out) override;
-  void AppendBefore(uint64_t offset, std::string& out) override;
   void AppendChanged(std::string& out) override;
   absl::Status Load(Args note) override;
-  void EndOfLogs(const std::optional<StreamNote>& stream) override;
 
   void Connect();
   void BeginHandshake();
@@ -94,6 +92,7 @@ class Replica final : public PrimaryLink, private LogNotes {
   void FinishLoading();
   std::optional<PrimaryHandshake::From> WhereDataEnds() const;
   void BeginHistory();
+  void BeginOwnHistory();
   void BeginStream();
   void EndHandover(bool accepted);
   void FollowStream();
@@ -127,10 +126,8 @@ class Replica final : public PrimaryLink, private LogNotes {
   // ends.
   UpstreamPosition position_;
   bool position_noted_ = true;      // the log has it
-  std::string noted_id_;            // of the stream, in the log
   UpstreamPosition sync_position_;  // of the data that comes or is being loaded
   bool lacks_all_ = false;          // the data here is that of no position
-  bool logs_are_read_ = false;      // those of the start
   bool hands_over_ = false;         // see PrimaryLink::Handover
   bool becomes_primary_ = false;    // when the data is loaded
 

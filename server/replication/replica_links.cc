@@ -319,6 +319,12 @@ bool ReplicaLinks::HasStarted() const {
                      [](const auto& link) { return link->started(); });
 }
 
+void ReplicaLinks::BeginHistory() {
+  if (server_.primary->is_replica()) return;
+  StreamId& id = server_.stream_id;
+  id.id() == StreamId::None() ? id.Adopt(new_id_()) : id.Shift(new_id_(), server_.effects.offset());
+}
+
 void ReplicaLinks::StartBacklog() {
   if (backlog_) return;
   // What was written while nobody listened has no offsets, so the history has a gap.

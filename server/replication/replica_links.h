@@ -32,6 +32,9 @@ class ReplicaLinks final : public Replicas, private EffectSink {
   ReplicaLinks(const ReplicaLinks&) = delete;
   ReplicaLinks& operator=(const ReplicaLinks&) = delete;
 
+  // Called when the data is loaded: what this process writes is a history of its own, as the one
+  // before it may have written, and sent to others, more than its log has.
+  void BeginHistory();
   // Called at the end of each turn, after the effects were delivered and before output is sent.
   void EndTurn();
   // Called every few dozen milliseconds.
