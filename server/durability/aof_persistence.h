@@ -70,8 +70,7 @@ class AofPersistence : public Persistence {
   bool KeepValue(const void* value) override { return rewriter_.KeepValue(value); }
   absl::Status ApplyConfig() override;
   absl::Status Reload() override;
-  void AppendInfo(std::string& out) const override;
-  PersistenceState State() const override;
+  void Report(FigureSink& figures) const override;
   int64_t last_save_ms() const override { return rewriter_.results().last_save_ms; }
 
  private:

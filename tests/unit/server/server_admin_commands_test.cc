@@ -3,7 +3,7 @@
 
 #include "server/command_harness.h"
 #include "server/figures/info.h"
-#include "server/figures/info_rows.h"
+#include "server/figures/figure_sink.h"
 
 namespace tally::server {
 namespace {
