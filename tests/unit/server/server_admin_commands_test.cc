@@ -2,8 +2,8 @@
 #include <set>
 
 #include "server/command_harness.h"
-#include "server/figures/info.h"
 #include "server/figures/figure_sink.h"
+#include "server/figures/info.h"
 
 namespace tally::server {
 namespace {
