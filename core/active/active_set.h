@@ -135,6 +135,7 @@ class ActiveSet {
   uint32_t last_number() const { return ids_.last_number(); }
   size_t Weight() const { return ids_.last_number(); }
   size_t MemoryBytes() const;
+  static constexpr std::string_view encoding() { return "dense"; }
   // O(size), by copying its blocks.
   std::unique_ptr<ActiveSet> Clone() const;
   // Frees about `budget` ids; returns true when nothing is left. The set may then only be freed

@@ -92,6 +92,7 @@ class Hits {
   // The number of hits, as a measure of the time that freeing them takes.
   size_t Weight() const { return static_cast<size_t>(log_.size()); }
   size_t MemoryBytes() const;
+  static constexpr std::string_view encoding() { return "timelog"; }
   std::unique_ptr<Hits> Clone() const { return std::make_unique<Hits>(*this); }
   bool FreeSome(size_t budget) { return log_.FreeSome(budget); }
   // Appends a self-contained run of about `max_bytes` for Load, from `cursor` on (0 begins).
