@@ -9,20 +9,6 @@
 namespace tally::server {
 namespace {
 
-std::string_view ReasonOf(AclDenial denial) {
-  switch (denial) {
-    case AclDenial::kCommand:
-      return "command";
-    case AclDenial::kKey:
-      return "key";
-    case AclDenial::kChannel:
-      return "channel";
-    case AclDenial::kNone:
-      break;
-  }
-  return "";
-}
-
 void Become(Client& client, std::shared_ptr<const AclUser> user) {
   client.user = user->name;
   client.acl = std::move(user);
@@ -48,7 +34,7 @@ AclVerdict AclGuard::Check(const Client& client, const CommandEntry& item, Args 
   if (client.acl == nullptr || client.acl->unrestricted) return {};
   const AclVerdict verdict = CheckCall(*client.acl, item, args);
   if (verdict.denial != AclDenial::kNone) {
-    AddToLog(client, ReasonOf(verdict.denial), place, verdict.object, client.user);
+    AddToLog(client, WordsOf(verdict.denial).kind, place, verdict.object, client.user);
   }
   return verdict;
 }
