@@ -11,10 +11,9 @@
 #include <string_view>
 #include <vector>
 
-namespace tally::server {
+#include "server/resp/resp_command.h"
 
-// Appends a command as a RESP array of bulk strings.
-void AppendRespCommand(std::string& out, std::span<const std::string_view> args);
+namespace tally::server {
 
 class EffectSink {
  public:
