@@ -3,6 +3,7 @@
 #include <absl/status/statusor.h>
 
 #include "core/bytes/str_cat.h"
+#include "core/time/duration.h"
 #include "server/config/value_text.h"
 
 namespace tally::server {
@@ -142,7 +143,8 @@ struct Formatter {
     return FormatOctal(config.*field.member);
   }
   std::string operator()(const DurationField& field) const {
-    return FormatDuration(config.*field.member);
+    const int64_t ms = config.*field.member;
+    return ms == 0 ? "0" : FormatDuration(ms);
   }
   std::string operator()(const StringField& field) const { return config.*field.member; }
   std::string operator()(const ListField& field) const { return Join(config.*field.member, " "); }
