@@ -28,7 +28,7 @@ std::string CallsText(const CommandStats& stats) {
 
 }  // namespace
 
-void ReportPersistence(const ServerFigures& server, FigureSink& figures) {
+void ReportPersistence(const Services& server, FigureSink& figures) {
   figures.Add("", !server.persistence->write_error().ok(),
               {.metric = "persistence_failed", .labels = {"write"}});
   figures.Add("", FormatValue(*FindDirective("appendfsync"), server.config),
@@ -36,7 +36,7 @@ void ReportPersistence(const ServerFigures& server, FigureSink& figures) {
   server.persistence->Report(figures);
 }
 
-void ReportStats(const ServerFigures& server, FigureSink& figures) {
+void ReportStats(const Services& server, FigureSink& figures) {
   const Stats& stats = server.stats;
   figures.Add("total_connections_received", stats.connections_received,
               {.metric = "connections", .json = "connections"});
@@ -92,7 +92,7 @@ void ReportStats(const ServerFigures& server, FigureSink& figures) {
 }
 
 // A server without replicas.
-void ReportReplication(const ServerFigures& server, FigureSink& figures) {
+void ReportReplication(const Services& server, FigureSink& figures) {
   figures.Add("role", "master");
   figures.Add("connected_slaves", 0);
   figures.Add("master_failover_state", "no-failover");
@@ -107,7 +107,7 @@ void ReportReplication(const ServerFigures& server, FigureSink& figures) {
 }
 
 // Commands that nobody has called have no rows and no samples.
-void ReportCommandStats(const ServerFigures& server, FigureSink& figures) {
+void ReportCommandStats(const Services& server, FigureSink& figures) {
   for (const CommandEntry& entry : server.commands.entries()) {
     const CommandStats& stats = server.stats.by_command[entry.id];
     if (stats.calls == 0 && stats.rejected == 0) continue;
@@ -120,13 +120,13 @@ void ReportCommandStats(const ServerFigures& server, FigureSink& figures) {
   }
 }
 
-void ReportErrorStats(const ServerFigures& server, FigureSink& figures) {
+void ReportErrorStats(const Services& server, FigureSink& figures) {
   for (const auto& [kind, count] : server.stats.errors) {
     figures.Add(StrCat("errorstat_", kind), StrCat("count=", count));
   }
 }
 
-void ReportLatencyStats(const ServerFigures& server, FigureSink& figures) {
+void ReportLatencyStats(const Services& server, FigureSink& figures) {
   for (const CommandEntry& entry : server.commands.entries()) {
     const DurationHistogram& durations = server.stats.by_command[entry.id].durations;
     if (durations.count() == 0) continue;
@@ -139,6 +139,6 @@ void ReportLatencyStats(const ServerFigures& server, FigureSink& figures) {
   }
 }
 
-void ReportCluster(const ServerFigures&, FigureSink& figures) { figures.Add("cluster_enabled", 0); }
+void ReportCluster(const Services&, FigureSink& figures) { figures.Add("cluster_enabled", 0); }
 
 }  // namespace tally::server

@@ -7,6 +7,7 @@
 #include "core/engine/decisions.h"
 #include "core/engine/engine.h"
 #include "core/limit/rule_text.h"
+#include "server/command/command_host.h"
 #include "server/figures/figure_list.h"
 #include "server/state/clock.h"
 
@@ -48,13 +49,13 @@ void ReportPolicies(const Engine& engine, FigureSink& figures) {
 }
 
 // Returns the average time in ms that keys with a deadline still live, from a sample of keys.
-int64_t SampledTtl(const ServerFigures& server, const Keyspace& keyspace) {
+int64_t SampledTtl(const Services& server, const Keyspace& keyspace) {
   constexpr int kSamples = 64;
   const int64_t now_ms = server.clock.now_ms();
   int64_t average = 0;
   int64_t found = 0;
   for (int i = 0; i < kSamples && keyspace.expires() > 0; ++i) {
-    const Keyspace::Entry entry = keyspace.Sample(server.random());
+    const Keyspace::Entry entry = keyspace.Sample(server.host.random());
     if (entry.deadline() == kNoDeadline || entry.expired(now_ms)) continue;
     average += (entry.deadline() - now_ms - average) / ++found;
   }
@@ -99,7 +100,7 @@ void ReportTotals(const DataTotals& totals, FigureSink& figures) {
 
 }  // namespace
 
-void ReportLimits(const ServerFigures& server, FigureSink& figures) {
+void ReportLimits(const Services& server, FigureSink& figures) {
   const Decisions& decisions = server.engine.decisions();
   DecisionCount all;
   for (size_t i = 0; i < Decisions::kCommands; ++i) {
@@ -126,7 +127,7 @@ void ReportLimits(const ServerFigures& server, FigureSink& figures) {
 
 // The first databases that have keys have a label of their own, and all further ones one together.
 // There may be 65,536, and each label is a time series.
-void ReportKeyspace(const ServerFigures& server, FigureSink& figures) {
+void ReportKeyspace(const Services& server, FigureSink& figures) {
   constexpr size_t kMostLabels = 100;
   const int64_t now_ms = server.clock.now_ms();
   size_t labels = 0;

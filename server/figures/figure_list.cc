@@ -11,7 +11,7 @@ constexpr FigureSection kSections[] = {
     {"Stats", ReportStats},
     {"Replication", ReportReplication},
     {"CPU", ReportCpu},
-    {"Modules", [](const ServerFigures&, FigureSink&) {}},
+    {"Modules", [](const Services&, FigureSink&) {}},
     {"Commandstats", ReportCommandStats, false},
     {"Errorstats", ReportErrorStats},
     {"Latencystats", ReportLatencyStats, false},

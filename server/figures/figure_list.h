@@ -5,34 +5,34 @@
 #include <string_view>
 
 #include "server/figures/figure_sink.h"
-#include "server/figures/server_figures.h"
+#include "server/interfaces/services.h"
 
 namespace tally::server {
 
 struct FigureSection {
   std::string_view title;
-  void (*report)(const ServerFigures& server, FigureSink& figures);
+  void (*report)(const Services& server, FigureSink& figures);
   bool by_default = true;  // for INFO without words
 };
 std::span<const FigureSection> FigureSections();
 
 // process_figures.cc
-void ReportServer(const ServerFigures& server, FigureSink& figures);
-void ReportClients(const ServerFigures& server, FigureSink& figures);
-void ReportMemory(const ServerFigures& server, FigureSink& figures);
-void ReportCpu(const ServerFigures& server, FigureSink& figures);
+void ReportServer(const Services& server, FigureSink& figures);
+void ReportClients(const Services& server, FigureSink& figures);
+void ReportMemory(const Services& server, FigureSink& figures);
+void ReportCpu(const Services& server, FigureSink& figures);
 // activity_figures.cc
-void ReportPersistence(const ServerFigures& server, FigureSink& figures);
-void ReportStats(const ServerFigures& server, FigureSink& figures);
-void ReportReplication(const ServerFigures& server, FigureSink& figures);
-void ReportCommandStats(const ServerFigures& server, FigureSink& figures);
-void ReportErrorStats(const ServerFigures& server, FigureSink& figures);
-void ReportLatencyStats(const ServerFigures& server, FigureSink& figures);
-void ReportCluster(const ServerFigures& server, FigureSink& figures);
+void ReportPersistence(const Services& server, FigureSink& figures);
+void ReportStats(const Services& server, FigureSink& figures);
+void ReportReplication(const Services& server, FigureSink& figures);
+void ReportCommandStats(const Services& server, FigureSink& figures);
+void ReportErrorStats(const Services& server, FigureSink& figures);
+void ReportLatencyStats(const Services& server, FigureSink& figures);
+void ReportCluster(const Services& server, FigureSink& figures);
 // loop_figures.cc
-void ReportEventLoop(const ServerFigures& server, FigureSink& figures);
+void ReportEventLoop(const Services& server, FigureSink& figures);
 // data_figures.cc
-void ReportLimits(const ServerFigures& server, FigureSink& figures);
-void ReportKeyspace(const ServerFigures& server, FigureSink& figures);
+void ReportLimits(const Services& server, FigureSink& figures);
+void ReportKeyspace(const Services& server, FigureSink& figures);
 
 }  // namespace tally::server

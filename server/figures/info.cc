@@ -32,7 +32,7 @@ void InfoText::Put(std::string_view row, const FigureValue& value, const ShownAs
   text_ += "\r\n";
 }
 
-std::string RenderInfo(const ServerFigures& server, Args words) {
+std::string RenderInfo(const Services& server, Args words) {
   constexpr std::string_view kDefault[] = {"default"};
   if (words.empty()) words = kDefault;
   std::string text;

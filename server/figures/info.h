@@ -6,7 +6,7 @@
 
 #include "server/command/command.h"
 #include "server/figures/figure_sink.h"
-#include "server/figures/server_figures.h"
+#include "server/interfaces/services.h"
 
 namespace tally::server {
 
@@ -24,6 +24,6 @@ class InfoText : public FigureSink {
 
 // Returns the sections that `words` name, in any case, each once and in the order of INFO. No words
 // mean "default"; "all" and "everything" mean every section. Unknown names give nothing.
-std::string RenderInfo(const ServerFigures& server, Args words);
+std::string RenderInfo(const Services& server, Args words);
 
 }  // namespace tally::server

@@ -8,7 +8,7 @@
 namespace tally::server {
 namespace {
 
-void ReportLongestTurn(const ServerFigures& server, FigureSink& figures) {
+void ReportLongestTurn(const Services& server, FigureSink& figures) {
   const Turn longest = server.loop.Longest(CycleMicros());
   figures.Add("eventloop_longest_usec", longest.micros, {.json = "turns.longest_us"});
   std::string parts;
@@ -35,7 +35,7 @@ void ReportLongestTurn(const ServerFigures& server, FigureSink& figures) {
 
 }  // namespace
 
-void ReportEventLoop(const ServerFigures& server, FigureSink& figures) {
+void ReportEventLoop(const Services& server, FigureSink& figures) {
   const LoopStats& loop = server.loop;
   figures.Add("eventloop_cycles", loop.turns());
   figures.Add("eventloop_duration_sum", loop.micros());

@@ -112,7 +112,7 @@ std::string_view ContentTypeOf(MetricsFormat format) {
              : "text/plain; version=0.0.4; charset=utf-8";
 }
 
-std::string RenderMetrics(const ServerFigures& server, MetricsFormat format) {
+std::string RenderMetrics(const Services& server, MetricsFormat format) {
   MetricSamples samples;
   for (const FigureSection& section : FigureSections()) section.report(server, samples);
   return samples.Text(format);

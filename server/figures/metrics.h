@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "server/figures/server_figures.h"
+#include "server/interfaces/services.h"
 
 namespace tally::server {
 
@@ -18,6 +18,6 @@ enum class MetricsFormat : uint8_t { kOpenMetrics, kText };
 std::string_view ContentTypeOf(MetricsFormat format);
 
 // Returns all metrics. O(commands called + policies + databases): does not walk keys or clients.
-std::string RenderMetrics(const ServerFigures& server, MetricsFormat format);
+std::string RenderMetrics(const Services& server, MetricsFormat format);
 
 }  // namespace tally::server

@@ -61,7 +61,7 @@ void ReportScripts(const ScriptEngine* scripts, FigureSink& figures) {
 }
 
 // Parts of what is in use that are known exactly.
-void ReportParts(const ServerFigures& server, FigureSink& figures) {
+void ReportParts(const Services& server, FigureSink& figures) {
   size_t tables = 0;
   for (size_t i = 0; i < server.engine.databases(); ++i) {
     tables += server.engine.database(i).table_bytes();
@@ -73,7 +73,7 @@ void ReportParts(const ServerFigures& server, FigureSink& figures) {
 
 }  // namespace
 
-void ReportServer(const ServerFigures& server, FigureSink& figures) {
+void ReportServer(const Services& server, FigureSink& figures) {
   const int64_t now_ms = server.clock.now_ms();
   const int64_t uptime_s = std::max<int64_t>((now_ms - server.process->started_ms()) / 1000, 0);
   figures.Add("redis_version", kRedisVersion);
@@ -108,7 +108,7 @@ void ReportServer(const ServerFigures& server, FigureSink& figures) {
   figures.Add("", server.loading, {.metric = "loading"});
 }
 
-void ReportClients(const ServerFigures& server, FigureSink& figures) {
+void ReportClients(const Services& server, FigureSink& figures) {
   figures.Add("connected_clients", server.clients.size(), {.metric = "clients", .json = "clients"});
   figures.Add("cluster_connections", 0);
   figures.Add("maxclients", server.config.maxclients, {.metric = "clients_limit"});
@@ -128,7 +128,7 @@ void ReportClients(const ServerFigures& server, FigureSink& figures) {
   figures.Add("clients_in_timeout_table", server.blocked.with_deadline());
 }
 
-void ReportMemory(const ServerFigures& server, FigureSink& figures) {
+void ReportMemory(const Services& server, FigureSink& figures) {
   const size_t used = server.memory.Sample();
   const size_t peak = server.memory.peak();
   const size_t startup = server.memory.startup();
@@ -187,7 +187,7 @@ void ReportMemory(const ServerFigures& server, FigureSink& figures) {
   figures.Add("lazyfreed_objects", server.engine.reclaimer().freed());
 }
 
-void ReportCpu(const ServerFigures&, FigureSink& figures) {
+void ReportCpu(const Services&, FigureSink& figures) {
   rusage self{};
   rusage children{};
   rusage thread{};

@@ -66,7 +66,7 @@ void AddErrors(const Stats& stats, std::string& out) {
 
 }  // namespace
 
-std::string LiveFigures(const ServerFigures& server) {
+std::string LiveFigures(const Services& server) {
   const Stats& stats = server.stats;
   const int64_t now_ms = server.clock.now_ms();
   JsonFigures json;
@@ -92,13 +92,13 @@ HttpResponse OpenEvents(const HttpCall& call) {
   // The first event is in the response, so that the client need not wait a second for it.
   return {.content_type = "text/event-stream",
           .body = StrCat("retry: 2000\nevent: ", kLiveEvent,
-                         "\ndata: ", LiveFigures(call.server.figures), "\n\n"),
+                         "\ndata: ", LiveFigures(call.server), "\n\n"),
           .streams = true};
 }
 
 HttpResponse Past(const HttpCall& call) {
   HttpResponse response{.content_type = "application/json"};
-  call.server.figures.history.AppendJson(response.body);
+  call.server.history.AppendJson(response.body);
   return response;
 }
 

@@ -11,7 +11,7 @@ HttpResponse Metrics(const HttpCall& call) {
   const bool open = accepted.find("application/openmetrics-text") != std::string_view::npos;
   const MetricsFormat format = open ? MetricsFormat::kOpenMetrics : MetricsFormat::kText;
   return {.content_type = ContentTypeOf(format),
-          .body = RenderMetrics(call.server.figures, format)};
+          .body = RenderMetrics(call.server, format)};
 }
 
 }  // namespace tally::server

@@ -15,7 +15,7 @@ namespace tally::server {
 namespace {
 
 std::string Text(CommandHarness& h, MetricsFormat format = MetricsFormat::kText) {
-  return RenderMetrics(h.state.figures, format);
+  return RenderMetrics(h.state.services, format);
 }
 
 // Samples by their names with labels.
