@@ -24,7 +24,7 @@ void AclGuard::AddToLog(const Client& client, std::string_view reason, std::stri
   entry.object = object;
   entry.user = user;
   entry.created_ms = clock_.now_ms();
-  AppendClientLine(entry.client, client, entry.created_ms);
+  AppendClientLine(entry.client, client, clock_.elapsed_ms());
   if (entry.client.ends_with('\n')) entry.client.pop_back();
   log_.Add(std::move(entry), static_cast<size_t>(config_.acllog_max_len));
 }

@@ -17,7 +17,7 @@
 namespace tally::server {
 namespace {
 
-using Words = std::vector<std::string_view>;
+using RuleWords = std::vector<std::string_view>;
 
 // Removes the text up to the next space, and that space. Returns the text without the space.
 std::string_view TakeWord(std::string_view& text) {
@@ -27,8 +27,8 @@ std::string_view TakeWord(std::string_view& text) {
 }
 
 // Splits a text of rules at blanks. No word is empty.
-Words SplitRules(std::string_view text) {
-  Words words;
+RuleWords SplitRules(std::string_view text) {
+  RuleWords words;
   const absl::string_view all(text.data(), text.size());
   for (const absl::string_view word :
        absl::StrSplit(all, absl::ByAnyChar(" \t\r"), absl::SkipEmpty())) {
@@ -125,7 +125,7 @@ std::string AclUsers::SetFromConfig(std::span<const std::string> lines) {
   for (const std::string& line : lines) {
     const auto read = SplitArgs(line);
     if (!read || read->empty()) return StrCat("'", line, "' is no user: name rule rule …");
-    Words words(read->begin(), read->end());
+    RuleWords words(read->begin(), read->end());
     const std::string_view name = words[0];
     if (!IsUserName(name)) return StrCat("'", name, "': ", kBadUserName);
     if (!names.insert(std::string(name)).second) {

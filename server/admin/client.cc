@@ -51,9 +51,9 @@ void ClientSetInfo(ServerContext& context) {
   context.reply.Ok();
 }
 
-void ClientInfo(ServerContext& context) {
+void ClientInfo(ServerContext& context, Services& server) {
   std::string text;
-  AppendClientLine(text, context.client, context.now);
+  AppendClientLine(text, context.client, server.clock.elapsed_ms());
   context.reply.Verbatim("txt", text);
 }
 
@@ -82,7 +82,7 @@ void ListByIds(ServerContext& context, Services& server) {
     const auto id = ParseInt64(word);
     if (!id) return context.reply.Error("ERR Invalid client ID");
     const Client* client = server.clients.Find(static_cast<uint64_t>(*id));
-    if (client != nullptr) AppendClientLine(text, *client, context.now);
+    if (client != nullptr) AppendClientLine(text, *client, server.clock.elapsed_ms());
   }
   context.reply.Verbatim("txt", text);
 }
@@ -100,7 +100,7 @@ void ClientList(ServerContext& context, Services& server) {
   }
   std::string text;
   server.clients.ForEach([&](const Client& client) {
-    if (!type || HasType(client, *type)) AppendClientLine(text, client, context.now);
+    if (!type || HasType(client, *type)) AppendClientLine(text, client, server.clock.elapsed_ms());
   });
   context.reply.Verbatim("txt", text);
 }
@@ -337,7 +337,8 @@ constexpr Command kSubcommands[] = {
     {"help", ClientHelp, 2, kAlways, kNoKeys, "Returns helpful text about the subcommands.",
      "5.0.0"},
     {"id", ClientId, 2, kOwn, kNoKeys, "Returns the unique client ID of the connection.", "5.0.0"},
-    {"info", ClientInfo, 2, kOwn, kNoKeys, "Returns information about the connection.", "6.2.0"},
+    {"info", Serve<ClientInfo>, 2, kOwn, kNoKeys, "Returns information about the connection.",
+     "6.2.0"},
     {"kill", Serve<ClientKill>, -3, kOthers, kNoKeys, "Terminates open connections.", "2.4.0",
      "filter<'ip:port'!2.8.12|new-format<[ID client-id:int@2.8.12]|[TYPE "
      "normal_master_slave_pubsub@2.8.12<NORMAL|MASTER@3.2.0|SLAVE|REPLICA@5.0.0|PUBSUB>]|[USER "

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/words/word.h"
 #include "server/resp/resp_command.h"
 
 namespace tally::server {
@@ -39,8 +40,6 @@ class EffectWordSink {
 
 class EffectStream {
  public:
-  using Words = std::span<const std::string_view>;
-
   EffectStream() = default;
   // A stream that keeps nothing: it passes all effects to `sink`, which must outlive the stream.
   explicit EffectStream(EffectWordSink& sink) : word_sink_(&sink) {}

@@ -157,7 +157,7 @@ class CommandHarness {
     state.clients.Add(client);
     client.address = StrCat("127.0.0.1:", 50000 + client.id);
     client.local_address = "127.0.0.1:6379";
-    client.created_ms = client.last_active_ms = state.clock.now_ms();
+    client.created_ms = client.last_active_ms = state.clock.elapsed_ms();
     LoginAsDefault(state.users, client);
     return &client;
   }
