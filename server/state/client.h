@@ -40,7 +40,7 @@ class Transport {
 };
 
 struct QueuedCommand {
-  const CommandEntry* item;
+  const CommandEntry* entry;
   std::vector<std::string> args;
 };
 
