@@ -32,6 +32,7 @@ void AppendLabelValue(std::string& out, std::string_view value) {
 // Collects the samples of each family: those of one may be reported in different places.
 class MetricSamples : public FigureSink {
  public:
+  MetricSamples() { std::transform(kBounds.begin(), kBounds.end(), bounds_.begin(), SecondsText); }
   std::string Text(MetricsFormat format) const;
 
  private:
@@ -41,6 +42,7 @@ class MetricSamples : public FigureSink {
   void Sample(const ShownAs& also, std::string_view value, std::string_view suffix = {},
               std::string_view bound = {});
 
+  std::array<std::string, kBounds.size()> bounds_;  // as texts
   std::array<std::string, std::size(kMetricFamilies)> samples_;
 };
 
@@ -67,7 +69,7 @@ void MetricSamples::PutDurations(const Durations& durations, const ShownAs& also
   std::array<uint64_t, kBounds.size()> counts{};
   durations.histogram->CountsBelow(kBounds, counts);
   for (size_t i = 0; i < kBounds.size(); ++i) {
-    Sample(also, StrCat(counts[i]), "_bucket", SecondsText(kBounds[i]));
+    Sample(also, StrCat(counts[i]), "_bucket", bounds_[i]);
   }
   const std::string count = StrCat(durations.histogram->count());
   Sample(also, count, "_bucket", "+Inf");

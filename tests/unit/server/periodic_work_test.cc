@@ -49,14 +49,15 @@ struct Periodic {
 
 TEST_CASE("periodic work: a tick is a turn, in which rates and memory are measured") {
   Periodic p;
-  size_t used = 0;
-  p.server.memory.set_source([&] { return used += 1000; });
+  size_t used = 1000;
+  p.server.memory.set_source([&] { return used; });
   p.Tick();
   CHECK(p.server.loop.turns() == 1);
   CHECK(p.server.memory.used() == 1000);
   CHECK_FALSE(p.server.history.IsDue(Clock::MonotonicMicros()));
   CHECK(p.server.stats.operations_rate.per_second() == 0);
   p.server.stats.commands_processed += 1'000'000;
+  used = 2000;
   p.Tick();
   CHECK(p.server.stats.operations_rate.per_second() > 0);
   CHECK(p.server.memory.used() == 2000);
@@ -122,6 +123,7 @@ TEST_CASE(
     config.save = std::vector<SaveRule>{{3600, 1}};
     config.stop_writes_on_bgsave_error = stops;
     Periodic p(config);
+    REQUIRE(p.persistence.SaveNow().ok());
     p.Tick();
     CHECK_FALSE(p.server.troubles.writes.active());
     p.files.LeaveRoom(0);
