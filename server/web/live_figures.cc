@@ -91,8 +91,8 @@ std::string LiveFigures(const Services& server) {
 HttpResponse OpenEvents(const HttpCall& call) {
   // The first event is in the response, so that the client need not wait a second for it.
   return {.content_type = "text/event-stream",
-          .body = StrCat("retry: 2000\nevent: ", kLiveEvent,
-                         "\ndata: ", LiveFigures(call.server), "\n\n"),
+          .body = StrCat("retry: 2000\nevent: ", kLiveEvent, "\ndata: ", LiveFigures(call.server),
+                         "\n\n"),
           .streams = true};
 }
 
