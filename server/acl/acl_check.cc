@@ -28,7 +28,7 @@ struct Finding {
 // One call, which is checked against one selector after the other. Its keys are found only once.
 class Call {
  public:
-  Call(const CommandEntry& entry, Args args) : item_(entry), args_(args) {}
+  Call(const CommandEntry& item, Args args) : item_(item), args_(args) {}
 
   Finding Ask(const AclSelector& selector) {
     // A client that is not logged in needs these commands to log in, so every user may run them.
@@ -79,9 +79,9 @@ class Call {
 
 }  // namespace
 
-AclVerdict CheckCall(const AclUser& user, const CommandEntry& entry, Args args) {
+AclVerdict CheckCall(const AclUser& user, const CommandEntry& item, Args args) {
   if (user.unrestricted) return {};
-  Call call(entry, args);
+  Call call(item, args);
   Finding worst = call.Ask(user.own);
   for (const AclSelector& selector : user.selectors) {
     if (worst.denial == AclDenial::kNone) break;
@@ -92,13 +92,13 @@ AclVerdict CheckCall(const AclUser& user, const CommandEntry& entry, Args args) 
     if (further || finding.denial == AclDenial::kNone) worst = finding;
   }
   const bool at_command = worst.denial == AclDenial::kCommand;
-  return {worst.denial, at_command ? std::string_view(entry.full_name) : args[worst.index]};
+  return {worst.denial, at_command ? std::string_view(item.full_name) : args[worst.index]};
 }
 
-ReadRights::ReadRights(const AclUser* user, const CommandEntry& entry, Args args)
+ReadRights::ReadRights(const AclUser* user, const CommandEntry& item, Args args)
     : unrestricted_(user == nullptr || user->unrestricted) {
   if (unrestricted_) return;
-  Call call(entry, args);
+  Call call(item, args);
   const auto add = [&](const AclSelector& selector) {
     if (call.Ask(selector).denial == AclDenial::kNone) selectors_.push_back(&selector);
   };

@@ -15,8 +15,8 @@ namespace {
 
 template <typename Visit>
 void ForEachTopLevel(const CommandTable& table, Visit&& visit) {
-  for (const CommandEntry& entry : table.entries()) {
-    if (entry.parent == nullptr && entry.callable) visit(entry);
+  for (const CommandEntry& item : table.entries()) {
+    if (item.parent == nullptr && item.callable) visit(item);
   }
 }
 
@@ -30,8 +30,8 @@ size_t CountTopLevel(const CommandTable& table) {
 void AllInfo(ServerContext& context, Services& server) {
   const CommandTable& table = server.commands;
   context.reply.Array(CountTopLevel(table));
-  ForEachTopLevel(
-      table, [&](const CommandEntry& entry) { ReplyCommandInfo(context.reply, table, entry); });
+  ForEachTopLevel(table,
+                  [&](const CommandEntry& item) { ReplyCommandInfo(context.reply, table, item); });
 }
 
 void CommandCount(ServerContext& context, Services& server) {
@@ -44,8 +44,8 @@ void CommandInfo(ServerContext& context, Services& server) {
   if (names.empty()) return AllInfo(context, server);
   context.reply.Array(names.size());
   for (const std::string_view name : names) {
-    if (const CommandEntry* entry = table.FindCallable(name)) {
-      ReplyCommandInfo(context.reply, table, *entry);
+    if (const CommandEntry* item = table.FindCallable(name)) {
+      ReplyCommandInfo(context.reply, table, *item);
     } else {
       context.reply.Null();
     }
@@ -56,14 +56,14 @@ void CommandDocs(ServerContext& context, Services& server) {
   const CommandTable& table = server.commands;
   const size_t mark = context.reply.BeginMap();
   size_t found = 0;
-  const auto add = [&](const CommandEntry& entry) {
-    ReplyCommandDocs(context.reply, table, entry);
+  const auto add = [&](const CommandEntry& item) {
+    ReplyCommandDocs(context.reply, table, item);
     ++found;
   };
   const Args names = context.args.subspan(2);
   if (names.empty()) ForEachTopLevel(table, add);
   for (const std::string_view name : names) {
-    if (const CommandEntry* entry = table.FindCallable(name)) add(*entry);
+    if (const CommandEntry* item = table.FindCallable(name)) add(*item);
   }
   context.reply.EndMap(mark, found);
 }
@@ -79,12 +79,12 @@ void CommandList(ServerContext& context, Services& server) {
   }
   const size_t mark = context.reply.BeginArray();
   size_t found = 0;
-  for (const CommandEntry& entry : server.commands.entries()) {
+  for (const CommandEntry& item : server.commands.entries()) {
     if (by_module) continue;  // there are none
-    if (!entry.callable) continue;
-    if (by_category && !HasCategory(entry, args[4])) continue;
-    if (by_pattern && !GlobMatch(args[4], entry.full_name, GlobCase::kInsensitive)) continue;
-    context.reply.Bulk(entry.full_name);
+    if (!item.callable) continue;
+    if (by_category && !HasCategory(item, args[4])) continue;
+    if (by_pattern && !GlobMatch(args[4], item.full_name, GlobCase::kInsensitive)) continue;
+    context.reply.Bulk(item.full_name);
     ++found;
   }
   context.reply.EndArray(mark, found);
@@ -97,15 +97,15 @@ bool HasKeys(const Command& command) {
 // Finds the keys of the call that follows the second word. Returns false after an error reply.
 bool KeysArg(ServerContext& context, Services& server, std::vector<KeyReference>& keys) {
   const Args call = context.args.subspan(2);
-  const CommandEntry* entry = server.commands.Resolve(call);
+  const CommandEntry* item = server.commands.Resolve(call);
   std::string_view error;
-  if (entry == nullptr || entry->command->handler == nullptr) {
+  if (item == nullptr || item->command->handler == nullptr) {
     error = "ERR Invalid command specified";
-  } else if (!HasKeys(*entry->command)) {
+  } else if (!HasKeys(*item->command)) {
     error = "ERR The command has no key arguments";
-  } else if (!ArityFits(*entry->command, call.size())) {
+  } else if (!ArityFits(*item->command, call.size())) {
     error = "ERR Invalid number of arguments specified for command";
-  } else if (!FindKeys(*entry->command, call, keys)) {
+  } else if (!FindKeys(*item->command, call, keys)) {
     error = "ERR Invalid arguments specified for command";
   } else {
     return true;

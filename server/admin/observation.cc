@@ -157,23 +157,23 @@ void LatencyHistogram(ServerContext& context, Services& server) {
   const Args names = context.args.subspan(2);
   const size_t mark = context.reply.BeginMap();
   size_t found = 0;
-  const auto add = [&](const CommandEntry& entry) {
-    const CommandStats& stats = server.stats.by_command[entry.id];
+  const auto add = [&](const CommandEntry& item) {
+    const CommandStats& stats = server.stats.by_command[item.id];
     if (stats.calls == 0) return;
-    context.reply.Bulk(entry.full_name);
+    context.reply.Bulk(item.full_name);
     ReplyHistogram(context.reply, stats);
     ++found;
   };
   if (names.empty()) {
-    for (const CommandEntry& entry : server.commands.entries()) add(entry);
+    for (const CommandEntry& item : server.commands.entries()) add(item);
   }
   for (const std::string_view name : names) {
-    const CommandEntry* entry = server.commands.FindCallable(name);
-    if (entry == nullptr) continue;
-    add(*entry);
+    const CommandEntry* item = server.commands.FindCallable(name);
+    if (item == nullptr) continue;
+    add(*item);
     // The name of a container means all its subcommands.
-    for (size_t i = 1; i <= entry->command->subcommands.size(); ++i) {
-      add(server.commands.entries()[entry->id + i]);
+    for (size_t i = 1; i <= item->command->subcommands.size(); ++i) {
+      add(server.commands.entries()[item->id + i]);
     }
   }
   context.reply.EndMap(mark, found);

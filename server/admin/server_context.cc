@@ -12,7 +12,7 @@ namespace tally::server {
 bool ServerContext::WaitFor(Type type, Args keys, int64_t timeout_ms) {
   if (replaying || has_waited() || host.effects.in_block()) return false;
   auto command = std::make_unique<BlockedCommand>();
-  command->entry = &entry;
+  command->item = &item;
   command->args.assign(args.begin(), args.end());
   command->database = database;
   command->type = type;

@@ -32,7 +32,7 @@ class ServerContext final : public CommandContext {
 
  private:
   const ReadRights& rights() const {
-    if (rights_ == nullptr) rights_ = std::make_unique<ReadRights>(client.acl.get(), entry, args);
+    if (rights_ == nullptr) rights_ = std::make_unique<ReadRights>(client.acl.get(), item, args);
     return *rights_;
   }
 

@@ -29,7 +29,7 @@ class CommandContext {
  public:
   // One call, from a client or from a log that is replayed.
   struct Call {
-    const CommandEntry& entry;
+    const CommandEntry& item;
     Args args;
     size_t database;
     int64_t now;  // unix ms
@@ -46,7 +46,7 @@ class CommandContext {
 
   CommandContext(CommandHost& host_in, ReplyBuilder& reply_in, const Call& call)
       : host(host_in),
-        entry(call.entry),
+        item(call.item),
         args(call.args),
         reply(reply_in),
         now(call.now),
@@ -60,7 +60,7 @@ class CommandContext {
   CommandContext& operator=(const CommandContext&) = delete;
 
   CommandHost& host;
-  const CommandEntry& entry;
+  const CommandEntry& item;
   const Args args;
   ReplyBuilder& reply;
   const int64_t now;  // unix ms
@@ -92,8 +92,8 @@ class CommandContext {
   }
   // Finds a key for a command that may change it; counts neither a hit nor a miss.
   Keyspace::Entry FindForWrite(std::string_view key) { return keyspace().FindForWrite(key, now); }
-  // True when the key is absent or has the type; otherwise replies WRONGTYPE.
-  bool CheckType(const Keyspace::Entry& found, Type type);
+  // True when the entry is absent or has the type; otherwise replies WRONGTYPE.
+  bool CheckType(const Keyspace::Entry& entry, Type type);
   // Sets `out` to the heap value of a key, or to null if the key is absent. Returns false after
   // replying WRONGTYPE. Read finds the key as Find() does, Write as FindForWrite() does.
   template <typename T>
@@ -141,7 +141,7 @@ class CommandContext {
   // Counts a change without reporting a key.
   void CountChange() { ++changes_; }
   // Erases the key and reports it as `event`.
-  void Remove(const Keyspace::Entry& found, std::string_view event = "del");
+  void Remove(const Keyspace::Entry& entry, std::string_view event = "del");
   // Erases the key of a container that became empty; asserts that the key exists. This has no
   // effect of its own in the log, because a replay of the command empties the container again.
   void RemoveEmpty(std::string_view key);
@@ -167,11 +167,11 @@ class CommandContext {
  private:
   void NoteMiss(std::string_view key);
   template <typename T>
-  bool Unwrap(const Keyspace::Entry& found, T*& out) {
+  bool Unwrap(const Keyspace::Entry& entry, T*& out) {
     out = nullptr;
-    if (!found) return true;
-    if (!CheckType(found, kTypeOf<T>)) return false;
-    out = &found.heap<T>();
+    if (!entry) return true;
+    if (!CheckType(entry, kTypeOf<T>)) return false;
+    out = &entry.heap<T>();
     return true;
   }
 

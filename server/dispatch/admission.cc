@@ -28,59 +28,59 @@ bool Refuse(std::string& refusal, std::string_view error) {
 
 }  // namespace
 
-bool Admission::Postpones(const Client& client, const CommandEntry& entry) const {
+bool Admission::Postpones(const Client& client, const CommandEntry& item) const {
   if (server_.pause.until_ms <= server_.clock.now_ms()) [[likely]]
     return false;
-  if ((entry.command->flags & kWhilePaused) != 0) return false;
-  return !server_.pause.writes_only || (FlagsOf(client, entry) & (kWrite | kMayReplicate)) != 0;
+  if ((item.command->flags & kWhilePaused) != 0) return false;
+  return !server_.pause.writes_only || (FlagsOf(client, item) & (kWrite | kMayReplicate)) != 0;
 }
 
-uint32_t Admission::FlagsOf(const Client& client, const CommandEntry& entry) {
-  const uint32_t flags = entry.command->flags;
+uint32_t Admission::FlagsOf(const Client& client, const CommandEntry& item) {
+  const uint32_t flags = item.command->flags;
   if (!client.transaction.active || (flags & kRunsQueue) == 0) [[likely]]
     return flags;
   return flags | (client.transaction.flags & (kWrite | kDenyOom | kMayReplicate));
 }
 
-bool Admission::Admits(Client& client, const CommandEntry& entry, Args args,
+bool Admission::Admits(Client& client, const CommandEntry& item, Args args,
                        std::string& refusal) const {
-  if (!client.authenticated && (entry.command->flags & kNoAuth) == 0) [[unlikely]] {
+  if (!client.authenticated && (item.command->flags & kNoAuth) == 0) [[unlikely]] {
     LoginAsDefault(server_.users, client);
     if (!client.authenticated) {
       const std::string trouble =
-          (entry.command->flags & kRefusedWhileUnhealthy) != 0 ? Trouble() : std::string();
+          (item.command->flags & kRefusedWhileUnhealthy) != 0 ? Trouble() : std::string();
       return Refuse(refusal, trouble.empty() ? kNoAuthError : trouble);
     }
   }
   const bool unrestricted = client.acl == nullptr || client.acl->unrestricted;
   if (!unrestricted) [[unlikely]] {
     const std::string_view place = client.transaction.active ? "multi" : "toplevel";
-    const AclVerdict verdict = server_.guard.Check(client, entry, args, place);
+    const AclVerdict verdict = server_.guard.Check(client, item, args, place);
     if (verdict.denial != AclDenial::kNone) return Refuse(refusal, DenialError(verdict));
   }
   if (server_.config.maxmemory != 0 && !server_.script_busy) {
     server_.evictor.MakeRoom(server_);
-    if (server_.evictor.out_of_memory() && !RunsWithoutMemory(client, entry)) {
+    if (server_.evictor.out_of_memory() && !RunsWithoutMemory(client, item)) {
       return Refuse(refusal, kOutOfMemoryError);
     }
   }
-  if ((FlagsOf(client, entry) & (kWrite | kRefusedWhileUnhealthy)) != 0) {
+  if ((FlagsOf(client, item) & (kWrite | kRefusedWhileUnhealthy)) != 0) {
     refusal = WriteRefusal(*server_.persistence, server_.config);
     if (!refusal.empty()) [[unlikely]]
       return false;
   }
-  return AdmitsInState(client, entry, refusal);
+  return AdmitsInState(client, item, refusal);
 }
 
-bool Admission::AdmitsInState(const Client& client, const CommandEntry& entry,
+bool Admission::AdmitsInState(const Client& client, const CommandEntry& item,
                               std::string& refusal) const {
-  const uint32_t flags = entry.command->flags;
+  const uint32_t flags = item.command->flags;
   if (server_.loading && (flags & kLoading) == 0) [[unlikely]]
     return Refuse(refusal, kLoadingError);
   const bool only_listens = client.subscribed() && client.reply.protocol() == 2;
   if (only_listens && (flags & kWhileSubscribed) == 0) [[unlikely]] {
     return Refuse(refusal,
-                  StrCat("ERR Can't execute '", entry.full_name,
+                  StrCat("ERR Can't execute '", item.full_name,
                          "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are "
                          "allowed in this context"));
   }
@@ -100,23 +100,23 @@ std::string Admission::Trouble() const {
                          : WriteRefusal(*server_.persistence, server_.config);
 }
 
-bool Admission::RunsWithoutMemory(const Client& client, const CommandEntry& entry) {
-  if ((FlagsOf(client, entry) & kDenyOom) != 0) return false;
+bool Admission::RunsWithoutMemory(const Client& client, const CommandEntry& item) {
+  if ((FlagsOf(client, item) & kDenyOom) != 0) return false;
   // Queueing takes memory too.
-  return !client.transaction.active || (entry.command->flags & kEndsMulti) != 0;
+  return !client.transaction.active || (item.command->flags & kEndsMulti) != 0;
 }
 
-std::string Admission::RefuseInScript(const Client& caller, const CommandEntry* entry, Args args,
+std::string Admission::RefuseInScript(const Client& caller, const CommandEntry* item, Args args,
                                       const ScriptRights& rights) const {
   const bool lacks_subcommand =
-      entry != nullptr && !entry->command->subcommands.empty() && args.size() > 1;
-  if (entry == nullptr || lacks_subcommand) return "ERR Unknown Redis command called from script";
-  const Command& command = *entry->command;
+      item != nullptr && !item->command->subcommands.empty() && args.size() > 1;
+  if (item == nullptr || lacks_subcommand) return "ERR Unknown Redis command called from script";
+  const Command& command = *item->command;
   if (!ArityFits(command, args.size())) {
-    return StrCat("ERR Wrong number of args calling Redis command from script", UsageHint(*entry));
+    return StrCat("ERR Wrong number of args calling Redis command from script", UsageHint(*item));
   }
   if ((command.flags & kNoScript) != 0) return "ERR This Redis command is not allowed from script";
-  const AclVerdict verdict = server_.guard.Check(caller, *entry, args, "lua");
+  const AclVerdict verdict = server_.guard.Check(caller, *item, args, "lua");
   if (verdict.denial != AclDenial::kNone) return WordsOf(verdict.denial).script;
   if ((command.flags & kWrite) == 0) return {};
   if (!rights.write) return "ERR Write commands are not allowed from read-only scripts.";

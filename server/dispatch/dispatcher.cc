@@ -43,23 +43,23 @@ std::string_view Printed(std::string_view word, size_t most) {
 bool Dispatcher::Execute(Client& client, Args args) {
   if (args.empty()) return true;
   const size_t reply_begin = client.output.size();
-  const CommandEntry* entry = Resolve(client, args);
-  if (entry != nullptr && admission_.Postpones(client, *entry)) [[unlikely]] {
+  const CommandEntry* item = Resolve(client, args);
+  if (item != nullptr && admission_.Postpones(client, *item)) [[unlikely]] {
     client.state.command.Postpone();
     return false;
   }
   client.state.command.Admit();
-  if (entry != nullptr && Admit(client, *entry, args)) {
-    if (client.transaction.active && (entry->command->flags & kInMulti) == 0) {
-      Queue(client, *entry, args);
+  if (item != nullptr && Admit(client, *item, args)) {
+    if (client.transaction.active && (item->command->flags & kInMulti) == 0) {
+      Queue(client, *item, args);
     } else {
       client.state.command.Begin();
-      Run(client, *entry, args);
+      Run(client, *item, args);
       client.state.command.End();
     }
   }
   if (client.tracking != nullptr) [[unlikely]] {
-    const bool keeps = entry != nullptr && (entry->command->flags & kKeepsCaching) != 0;
+    const bool keeps = item != nullptr && (item->command->flags & kKeepsCaching) != 0;
     KeyTracking::EndRequest(client, keeps);
   }
   FinishReply(client, reply_begin);
@@ -83,25 +83,25 @@ const CommandEntry* Dispatcher::Resolve(Client& client, Args args) {
       last->keeps_name && IsWord(args[0], last->command->name)) {
     if (ArityFits(*last->command, args.size())) return last;
   }
-  const CommandEntry* entry = server_.commands.Resolve(args);
-  if (entry == nullptr) {
+  const CommandEntry* item = server_.commands.Resolve(args);
+  if (item == nullptr) {
     if (!RefuseBrowser(client, args[0])) RejectUnknown(client, args);
     return nullptr;
   }
-  if (!entry->command->subcommands.empty() && args.size() > 1) {
-    Reject(client, entry,
+  if (!item->command->subcommands.empty() && args.size() > 1) {
+    Reject(client, item,
            StrCat("ERR unknown subcommand '", Printed(args[1], kMaxPrinted), "'. Try ",
-                  absl::AsciiStrToUpper(entry->full_name), " HELP."));
+                  absl::AsciiStrToUpper(item->full_name), " HELP."));
     return nullptr;
   }
-  if (!ArityFits(*entry->command, args.size())) {
-    Reject(client, entry,
-           StrCat("ERR wrong number of arguments for '", entry->full_name, "' command",
-                  UsageHint(*entry)));
+  if (!ArityFits(*item->command, args.size())) {
+    Reject(client, item,
+           StrCat("ERR wrong number of arguments for '", item->full_name, "' command",
+                  UsageHint(*item)));
     return nullptr;
   }
-  client.last_command = entry;
-  return entry;
+  client.last_command = item;
+  return item;
 }
 
 // Protects against a browser that a page of another site makes connect to this port: nothing in its
@@ -138,9 +138,9 @@ void Dispatcher::RejectUnknown(Client& client, Args args) {
                 "', with args beginning with: ", shown, HelpHint(args[0])));
 }
 
-void Dispatcher::Reject(Client& client, const CommandEntry* entry, std::string_view error) {
-  if (entry != nullptr) ++server_.stats.by_command[entry->id].rejected;
-  if (entry != nullptr && (entry->command->flags & kRunsQueue) != 0) {
+void Dispatcher::Reject(Client& client, const CommandEntry* item, std::string_view error) {
+  if (item != nullptr) ++server_.stats.by_command[item->id].rejected;
+  if (item != nullptr && (item->command->flags & kRunsQueue) != 0) {
     server_.watches.EndTransaction(client);
     server_.stats.CountError("EXECABORT");
     if (error.starts_with("ERR ")) error.remove_prefix(4);
@@ -151,74 +151,74 @@ void Dispatcher::Reject(Client& client, const CommandEntry* entry, std::string_v
   client.reply.Error(error);
 }
 
-bool Dispatcher::Admit(Client& client, const CommandEntry& entry, Args args) {
+bool Dispatcher::Admit(Client& client, const CommandEntry& item, Args args) {
   std::string refusal;
-  if (admission_.Admits(client, entry, args, refusal)) [[likely]]
+  if (admission_.Admits(client, item, args, refusal)) [[likely]]
     return true;
-  Reject(client, &entry, refusal);
+  Reject(client, &item, refusal);
   return false;
 }
 
-void Dispatcher::Queue(Client& client, const CommandEntry& entry, Args args) {
+void Dispatcher::Queue(Client& client, const CommandEntry& item, Args args) {
   Transaction& transaction = client.transaction;
-  QueuedCommand queued{&entry, {}};
+  QueuedCommand queued{&item, {}};
   for (const std::string_view arg : args) {
     queued.args.emplace_back(arg);
     transaction.queued_bytes += arg.size() + sizeof(std::string);
   }
   if (transaction.queued_bytes > kMaxQueuedBytes) {
-    Reject(client, &entry, "ERR the transaction is too large");
+    Reject(client, &item, "ERR the transaction is too large");
     return;
   }
-  transaction.flags |= entry.command->flags;
+  transaction.flags |= item.command->flags;
   transaction.queue.push_back(std::move(queued));
   client.reply.Status("QUEUED");
 }
 
 void Dispatcher::RunFromScript(Client& client, const Client& caller, Args args,
                                ScriptRights& rights) {
-  const CommandEntry* entry = server_.commands.Resolve(args);
-  const std::string refusal = admission_.RefuseInScript(caller, entry, args, rights);
+  const CommandEntry* item = server_.commands.Resolve(args);
+  const std::string refusal = admission_.RefuseInScript(caller, item, args, rights);
   if (!refusal.empty()) {
-    if (entry != nullptr) ++server_.stats.by_command[entry->id].rejected;
+    if (item != nullptr) ++server_.stats.by_command[item->id].rejected;
     server_.stats.CountError(refusal);
     return client.reply.Error(refusal);
   }
-  rights.exceed_memory |= (entry->command->flags & kWrite) != 0;
-  Run(client, *entry, args);
+  rights.exceed_memory |= (item->command->flags & kWrite) != 0;
+  Run(client, *item, args);
 }
 
-void Dispatcher::Run(Client& client, const CommandEntry& entry, Args args) {
+void Dispatcher::Run(Client& client, const CommandEntry& item, Args args) {
   const size_t reply_begin = client.output.size();
   const int64_t begin = last_micros_;
   ServerContext context(server_, client,
-                        {.entry = entry,
+                        {.item = item,
                          .args = args,
                          .database = client.database,
                          .now = server_.clock.now_ms(),
-                         .fetched = client.fetched_command == &entry,
+                         .fetched = client.fetched_command == &item,
                          .request = client.request});
   server_.tracking.set_author(client.id);
   Call(context);
   if (client.tracking != nullptr) [[unlikely]]
-    server_.tracking.NoteRead(client, entry, args);
+    server_.tracking.NoteRead(client, item, args);
   last_micros_ = CycleMicros();
   if (client.blocked != nullptr) [[unlikely]] {
     client.blocked->micros = last_micros_ - begin;
-    recorder_.RecordBlocked(entry, last_micros_ - begin);
+    recorder_.RecordBlocked(item, last_micros_ - begin);
   } else {
-    recorder_.Record(client, entry, args, reply_begin, last_micros_ - begin);
+    recorder_.Record(client, item, args, reply_begin, last_micros_ - begin);
   }
-  if ((entry.command->flags & (kSkipMonitor | kAdmin)) == 0) {
+  if ((item.command->flags & (kSkipMonitor | kAdmin)) == 0) {
     FeedMonitors(server_.clients, server_.clock, client, args);
   }
   if (client.taken_request.size() > 0) [[unlikely]]
     client.taken_request = {};
 }
 
-void Dispatcher::Replay(Client& client, const CommandEntry& entry, Args args) {
+void Dispatcher::Replay(Client& client, const CommandEntry& item, Args args) {
   ServerContext context(server_, client,
-                        {.entry = entry,
+                        {.item = item,
                          .args = args,
                          .database = client.database,
                          .now = server_.clock.now_ms(),
@@ -228,7 +228,7 @@ void Dispatcher::Replay(Client& client, const CommandEntry& entry, Args args) {
 }
 
 inline void Dispatcher::Call(ServerContext& context) {
-  if (const Handler handler = context.entry.command->handler; handler.needs_server()) {
+  if (const Handler handler = context.item.command->handler; handler.needs_server()) {
     handler.RunInServer(context);
   } else {
     handler.Run(context);
@@ -240,16 +240,16 @@ void Dispatcher::NoteChange(ServerContext& context) {
   server_.stats.changes_since_save += context.changes();
   context.client.wrote = true;
   if (context.logged() || context.replaying) return;
-  if (context.entry.keeps_name) [[likely]]
+  if (context.item.keeps_name) [[likely]]
     return server_.effects.Append(context.database, context.args);
   std::vector<std::string_view> words(context.args.begin(), context.args.end());
-  words[0] = context.entry.command->name;
+  words[0] = context.item.command->name;
   server_.effects.Append(context.database, words);
 }
 
 bool Dispatcher::Unblock(Client& client, std::string_view error) {
   if (client.blocked == nullptr) return false;
-  recorder_.CountUnblocked(*client.blocked->entry, error);
+  recorder_.CountUnblocked(*client.blocked->item, error);
   EndWait(client, error);
   return true;
 }
@@ -280,16 +280,16 @@ void Dispatcher::ServeReady() {
 void Dispatcher::RunBlocked(Client& client, std::string_view key) {
   const std::unique_ptr<BlockedCommand> command = server_.blocked.Take(client);
   if (client.finished()) return;
-  const CommandEntry& entry = *command->entry;
+  const CommandEntry& item = *command->item;
   const std::vector<std::string_view> args(command->args.begin(), command->args.end());
   const size_t reply_begin = client.output.size();
   const int64_t begin = last_micros_;
   client.state.command.Begin();
   // The user's rights may have changed since the command began to wait.
-  const AclVerdict verdict = server_.guard.Check(client, entry, args, "toplevel");
+  const AclVerdict verdict = server_.guard.Check(client, item, args, "toplevel");
   if (verdict.denial == AclDenial::kNone) {
     ServerContext context(server_, client,
-                          {.entry = entry,
+                          {.item = item,
                            .args = args,
                            .database = command->database,
                            .now = server_.clock.now_ms(),

@@ -101,13 +101,13 @@ void Loader::CountFiles() const {
 }
 
 absl::Status Loader::Replay(Args args) {
-  const CommandEntry* entry = parts_.commands.FindFullName(args[0]);
-  if (entry == nullptr || entry->command->handler == nullptr ||
-      !ArityFits(*entry->command, args.size())) {
+  const CommandEntry* item = parts_.commands.FindFullName(args[0]);
+  if (item == nullptr || item->command->handler == nullptr ||
+      !ArityFits(*item->command, args.size())) {
     return absl::DataLossError(StrCat("not a command: ", args[0]));
   }
   client_->output.Clear();
-  parts_.runner.Replay(*client_, *entry, args);
+  parts_.runner.Replay(*client_, *item, args);
   if (IsError(client_->output, 0)) {
     return absl::DataLossError(
         StrCat("a command that fails: ", args[0], ": ", client_->output.Joined()));

@@ -82,32 +82,32 @@ absl::Status RedisReplay::RunHSetEx(Args args) {
 
 absl::Status RedisReplay::Run(Args args) {
   // A log has the names that clients use.
-  const CommandEntry* entry = commands_.Resolve(args);
-  if (entry == nullptr) entry = commands_.FindFullName(args[0]);
-  const bool known = entry != nullptr && entry->command->handler != nullptr;
+  const CommandEntry* item = commands_.Resolve(args);
+  if (item == nullptr) item = commands_.FindFullName(args[0]);
+  const bool known = item != nullptr && item->command->handler != nullptr;
   if (!known && SetsFieldDeadlines(args[0])) {
     if (!drop_field_deadlines_) NoteUnknown(args);
     return absl::OkStatus();
   }
   if (!known && IsWord(args[0], "hsetex")) return RunHSetEx(args);
   // A log holds what has changed something, and which database it was in.
-  const bool belongs = known && ((entry->command->flags & kWrite) != 0 ||
-                                 entry->full_name == "select" || entry->full_name == "policy.set");
-  if (!belongs || !ArityFits(*entry->command, args.size())) {
+  const bool belongs = known && ((item->command->flags & kWrite) != 0 ||
+                                 item->full_name == "select" || item->full_name == "policy.set");
+  if (!belongs || !ArityFits(*item->command, args.size())) {
     NoteUnknown(args);
     return absl::OkStatus();
   }
   client_.output.Clear();
-  runner_.Replay(client_, *entry, args);
+  runner_.Replay(client_, *item, args);
   if (!IsError(client_.output, 0)) return absl::OkStatus();
   const std::string reply = client_.output.Joined();
   const std::string error = reply.substr(1, reply.find('\r') - 1);
-  if (entry->full_name == "select") {
+  if (item->full_name == "select") {
     return absl::FailedPreconditionError(
         StrCat("database ", args[1], " of Redis is not here (see databases): ", error));
   }
-  skipped_.Add(StrCat("command ", entry->full_name, ", which fails here: ", error),
-               client_.database, args.size() > 1 ? args[1] : std::string_view());
+  skipped_.Add(StrCat("command ", item->full_name, ", which fails here: ", error), client_.database,
+               args.size() > 1 ? args[1] : std::string_view());
   return absl::OkStatus();
 }
 

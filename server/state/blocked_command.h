@@ -14,7 +14,7 @@ namespace tally::server {
 struct AwaitedKey;
 
 struct BlockedCommand {
-  const CommandEntry* entry = nullptr;
+  const CommandEntry* item = nullptr;
   std::vector<std::string> args;
   size_t database = 0;
   Type type = Type::kList;          // of the value that it waits for

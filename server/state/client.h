@@ -40,7 +40,7 @@ class Transport {
 };
 
 struct QueuedCommand {
-  const CommandEntry* entry;
+  const CommandEntry* item;
   std::vector<std::string> args;
 };
 

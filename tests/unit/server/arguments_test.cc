@@ -128,25 +128,25 @@ TEST_CASE("arguments: the usage of a command for people") {
         "key value [NX | XX] [EX s | KEEPTTL]");
   CHECK(UsageOfText("source destination wherefrom<LEFT|RIGHT>") ==
         "source destination <LEFT | RIGHT>");
-  CHECK(UsageOfText("ITEMS entry(sku qty:int)...") == "ITEMS sku qty [sku qty ...]");
+  CHECK(UsageOfText("ITEMS item(sku qty:int)...") == "ITEMS sku qty [sku qty ...]");
   CHECK(UsageOfText("[key...]") == "[key [key ...]]");
   CHECK(UsageOfText("[AND... more(key:key rule...)]") == "[AND key rule [rule ...] ...]");
 }
 
 TEST_CASE("arguments: every row's text is well formed, and fits the row's arity where it is ours") {
   CommandHarness h;
-  for (const CommandEntry& entry : h.commands.entries()) {
-    INFO(entry.full_name);
-    const auto arguments = ParseArguments(entry.command->arguments);
+  for (const CommandEntry& item : h.commands.entries()) {
+    INFO(item.full_name);
+    const auto arguments = ParseArguments(item.command->arguments);
     REQUIRE(arguments);
     CheckNames(*arguments);
-    if (!entry.family->native || !entry.command->subcommands.empty()) continue;
+    if (!item.family->native || !item.command->subcommands.empty()) continue;
     const WordCounts words = CountWords(*arguments);
-    const int name_words = entry.parent == nullptr ? 1 : 2;
-    CHECK(std::abs(entry.command->arity) == words.least + name_words);
+    const int name_words = item.parent == nullptr ? 1 : 2;
+    CHECK(std::abs(item.command->arity) == words.least + name_words);
     // Only a log says when an order was confirmed.
-    const bool is_fixed = words.fixed && entry.full_name != "quota.confirm";
-    CHECK((entry.command->arity > 0) == is_fixed);
+    const bool is_fixed = words.fixed && item.full_name != "quota.confirm";
+    CHECK((item.command->arity > 0) == is_fixed);
   }
 }
 
