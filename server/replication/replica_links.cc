@@ -21,7 +21,6 @@ namespace {
 constexpr size_t kTurnBytes = size_t{1} << 20;
 constexpr size_t kOutputBytes = 128 * 1024;
 
-constexpr uint64_t kMuchLog = uint64_t{64} << 20;
 constexpr size_t kMaxAddress = 255;
 
 bool IsAddress(std::string_view word) {
@@ -164,10 +163,6 @@ void ReplicaLinks::ServeWaiting() {
 }
 
 bool ReplicaLinks::SendBase() {
-  const PersistenceState files = server_.persistence->State();
-  const uint64_t since = files.log_bytes - files.base_bytes;
-  // A new base is smaller than what would have to be sent beside this one.
-  if (since > std::max(files.base_bytes, kMuchLog)) return false;
   auto opened = server_.persistence->OpenBase();
   if (!opened.ok() || !Continues(opened->id, opened->offset)) return false;
   const auto base = std::make_shared<const SyncBase>(std::move(*opened));
@@ -250,7 +245,7 @@ void ReplicaLinks::OpenSource(ReplicaLink& link) {
 // The logs have what memory may not keep for it.
 void ReplicaLinks::ReadFromLog(ReplicaLink& link) {
   // One that waits for a base needs only what follows that.
-  if (link.waits() && server_.persistence->State().log_on) return;
+  if (link.waits() && server_.config.appendonly) return;
   if (auto source = server_.persistence->OpenStream(link.next_frame()); source.ok()) {
     return link.set_source(std::move(*source));
   }
