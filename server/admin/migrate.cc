@@ -12,9 +12,9 @@
 #include "core/bytes/str_cat.h"
 #include "server/admin/families.h"
 #include "server/admin/server_context.h"
-#include "server/effects/effect_stream.h"
 #include "server/interfaces/migrations.h"
 #include "server/rdb/dump_payload.h"
+#include "server/resp/resp_command.h"
 
 namespace tally::server {
 namespace {

@@ -177,14 +177,15 @@ void FailOver(ServerContext& context, Services& server) {
 constexpr KeyRange kNoKeys;
 constexpr uint32_t kOperator = kAdmin | kDangerous | kNoScript;
 constexpr uint32_t kAnyTime = kLoading | kStale;
+constexpr uint32_t kReplConf = kOperator | kAnyTime | kAllowBusy | kFromReplica | kConnection;
 
 constexpr Command kServerCommands[] = {
     {"failover", Serve<FailOver>, -1, kOperator | kStale, kNoKeys,
      "Starts a coordinated failover from a server to one of its replicas.", "6.2.0",
      "[TO target(host port:int [FORCE])] [ABORT] [TIMEOUT milliseconds:int]"},
-    {"psync", Serve<PSync>, -3, kOperator | kNoMulti, kNoKeys,
+    {"psync", Serve<PSync>, -3, kOperator | kNoMulti | kConnection, kNoKeys,
      "An internal command used in replication.", "2.8.0", "replicationid offset:int"},
-    {"replconf", Serve<ReplConf>, -1, kOperator | kAnyTime | kAllowBusy | kFromReplica, kNoKeys,
+    {"replconf", Serve<ReplConf>, -1, kReplConf, kNoKeys,
      "An internal command for configuring the replication stream.", "3.0.0"},
     {"replicaof", Serve<ReplicaOf>, 3, kOperator | kStale, kNoKeys,
      "Configures a server as replica of another, or promotes it to a master.", "5.0.0",
@@ -194,12 +195,12 @@ constexpr Command kServerCommands[] = {
     {"slaveof", Serve<ReplicaOf>, 3, kOperator | kStale, kNoKeys,
      "Sets a Redis server as a replica of another, or promotes it to being a master.", "1.0.0",
      "args<host-port(host port:int)|no-one(NO ONE)>"},
-    {"sync", Serve<Sync>, 1, kOperator | kNoMulti, kNoKeys,
+    {"sync", Serve<Sync>, 1, kOperator | kNoMulti | kConnection, kNoKeys,
      "An internal command used in replication.", "1.0.0"},
 };
 
 constexpr Command kWaitCommands[] = {
-    {"wait", Serve<Wait>, 3, kNoScript, kNoKeys,
+    {"wait", Serve<Wait>, 3, kNoScript | kConnection, kNoKeys,
      "Blocks until the asynchronous replication of all preceding write commands sent by the "
      "connection is completed.",
      "3.0.0", "numreplicas:int timeout:int"},

@@ -28,7 +28,7 @@ BaseReader::BaseReader(std::unique_ptr<File> file, uint64_t size)
 
 absl::StatusOr<std::unique_ptr<BaseReader>> BaseReader::Open(FileSystem& files,
                                                              const std::string& path,
-                                                             uint64_t sequence) {
+                                                             std::optional<uint64_t> sequence) {
   auto file = files.OpenForRead(path);
   if (!file.ok()) return file.status();
   const auto size = (*file)->Size();
@@ -50,7 +50,16 @@ absl::Status BaseReader::ReadExactly(uint64_t offset, std::span<char> out) {
   return absl::OkStatus();
 }
 
-absl::Status BaseReader::ReadHeader(uint64_t sequence) {
+absl::StatusOr<bool> BaseReader::IsBase(FileSystem& files, const std::string& path) {
+  auto file = files.OpenForRead(path);
+  if (!file.ok()) return file.status();
+  std::array<char, kBaseMagic.size()> first{};
+  const auto count = ReadFull(**file, 0, first);
+  if (!count.ok()) return count.status();
+  return std::string_view(first.data(), *count) == kBaseMagic;
+}
+
+absl::Status BaseReader::ReadHeader(std::optional<uint64_t> sequence) {
   char bytes[kBaseHeaderBytes] = {};
   const absl::Status read = ReadExactly(0, bytes);
   if (!read.ok()) return read;
@@ -73,9 +82,9 @@ absl::Status BaseReader::ReadHeader(uint64_t sequence) {
   header_.first_log = GetLittleEndian<uint64_t>(bytes + 28);
   header_.first_offset = GetLittleEndian<uint64_t>(bytes + 36);
   header_.first_crc = GetLittleEndian<uint32_t>(bytes + 44);
-  if (header_.sequence != sequence) {
+  if (sequence && header_.sequence != *sequence) {
     return Damaged(
-        0, absl::StrCat("this is base ", header_.sequence, ", expected was base ", sequence));
+        0, absl::StrCat("this is base ", header_.sequence, ", expected was base ", *sequence));
   }
   offset_ = kBaseHeaderBytes;
   return absl::OkStatus();

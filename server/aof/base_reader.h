@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,9 +26,12 @@ inline constexpr size_t kPreviewedRecords = 32;
 
 class BaseReader {
  public:
+  // Without `sequence` the file may be of any manifest: another server has made it.
   static absl::StatusOr<std::unique_ptr<BaseReader>> Open(FileSystem& files,
                                                           const std::string& path,
-                                                          uint64_t sequence);
+                                                          std::optional<uint64_t> sequence);
+  // Whether the file begins as one of this form does.
+  static absl::StatusOr<bool> IsBase(FileSystem& files, const std::string& path);
 
   // Checks the checksum of one block, then delivers its records; returns false after the footer. A
   // split record is delivered with its last piece. No memory is taken for a piece that has not been
@@ -44,7 +48,7 @@ class BaseReader {
  private:
   BaseReader(std::unique_ptr<File> file, uint64_t size);
 
-  absl::Status ReadHeader(uint64_t sequence);
+  absl::Status ReadHeader(std::optional<uint64_t> sequence);
   absl::Status ReadExactly(uint64_t offset, std::span<char> out);
   static void NoPreview(std::span<const std::string_view>) {}
   absl::Status Take(char type, std::string_view payload, RecordReader on_record,

@@ -14,7 +14,7 @@ namespace tally::server::accepted {
 
 using Kind = AcceptedField::Kind;
 
-inline constexpr std::string_view kNoReplication = "there is no replication";
+inline constexpr std::string_view kOwnReplication = "replication has a form of its own";
 inline constexpr std::string_view kNoCluster = "there is no cluster mode";
 inline constexpr std::string_view kOwnSnapshot =
     "a snapshot has a format of its own, with checksums and without compression";
@@ -64,22 +64,22 @@ inline const char* NotCluster(std::string_view text) {
 }
 
 inline constexpr Directive kDirectives[] = {
-    {"replica-lazy-flush", "slave-lazy-flush", YesNo("no"), 0, kNoReplication},
-    {"replica-ignore-disk-write-errors", "", YesNo("no"), 0, kNoReplication},
-    {"replica-full-sync-buffer-limit", "", Bytes("268435456"), kHidden, kNoReplication},
-    {"repl-disable-tcp-nodelay", "", YesNo("no"), 0, kNoReplication},
-    {"repl-diskless-sync", "", YesNo("yes"), 0, kNoReplication},
-    {"repl-diskless-sync-delay", "", Number("5"), 0, kNoReplication},
-    {"repl-diskless-sync-max-replicas", "", Number("0"), 0, kNoReplication},
-    {"repl-diskless-load", "", Word("disabled"), 0, kNoReplication},
-    {"dual-channel-replication-enabled", "", YesNo("no"), kHidden, kNoReplication},
-    {"repl-mptcp", "", YesNo("no"), kHidden, kNoReplication},
-    {"propagation-error-behavior", "", Word("ignore"), 0, kNoReplication},
-    {"shutdown-timeout", "", Number("10"), 0, kNoReplication},
+    {"replica-lazy-flush", "slave-lazy-flush", YesNo("no"), 0, kOwnReplication},
+    {"replica-ignore-disk-write-errors", "", YesNo("no"), 0, kOwnReplication},
+    {"replica-full-sync-buffer-limit", "", Bytes("268435456"), kHidden, kOwnReplication},
+    {"repl-disable-tcp-nodelay", "", YesNo("no"), 0, kOwnReplication},
+    {"repl-diskless-sync", "", YesNo("yes"), 0, kOwnReplication},
+    {"repl-diskless-sync-delay", "", Number("5"), 0, kOwnReplication},
+    {"repl-diskless-sync-max-replicas", "", Number("0"), 0, kOwnReplication},
+    {"repl-diskless-load", "", Word("disabled"), 0, kOwnReplication},
+    {"dual-channel-replication-enabled", "", YesNo("no"), kHidden, kOwnReplication},
+    {"repl-mptcp", "", YesNo("no"), kHidden, kOwnReplication},
+    {"propagation-error-behavior", "", Word("ignore"), 0, kOwnReplication},
+    {"shutdown-timeout", "", Number("10"), 0, kOwnReplication},
     {"shutdown-on-sigint", "", Several("default"), 0, kOneShutdown},
     {"shutdown-on-sigterm", "", Several("default"), 0, kOneShutdown},
-    {"rdb-del-sync-files", "", YesNo("no"), 0, kNoReplication},
-    {"sanitize-dump-payload", "", Word("no"), 0, kNoReplication},
+    {"rdb-del-sync-files", "", YesNo("no"), 0, kOwnReplication},
+    {"sanitize-dump-payload", "", Word("no"), 0, kOwnReplication},
 
     {"cluster-enabled", "", AcceptedField{Kind::kYesNo, "no", NotCluster}, kImmutable, kNoCluster},
     {"cluster-config-file", "", Word("nodes.conf"), 0, kNoCluster},

@@ -57,7 +57,7 @@ std::optional<std::string_view> LikelyKey(Args args) {
 
 Session::Session(Services& server, Dispatcher& dispatcher)
     : server_(server), dispatcher_(dispatcher) {
-  client_.created_ms = client_.last_active_ms = server.clock.now_ms();
+  client_.created_ms = client_.last_active_ms = server.clock.elapsed_ms();
   LoginAsDefault(server.users, client_);
   server_.clients.Add(client_);
   ApplyLimits();
@@ -213,8 +213,9 @@ Session::Progress Session::RunBatch(const TurnShare& share) {
   for (const RequestParser::Request& request : requests) {
     // A postponed command, and everything after the share of output or time is used up, is parsed
     // again in a later turn.
-    batch.left = client_.output.size() >= share.output_bytes ||
-                 dispatcher_.batch_micros() >= share.micros ||
+    const bool is_full =
+        client_.output.size() >= share.output_bytes && !client_.state.reads_beside_output;
+    batch.left = is_full || dispatcher_.batch_micros() >= share.micros ||
                  !dispatcher_.Execute(client_, parser_.args_of(request));
     if (batch.left) break;
     batch.done += request.consumed;
@@ -256,7 +257,7 @@ void Session::FetchAhead() {
 
 bool Session::CheckDeadlines() {
   const int64_t limit_ms = server_.config.timeout * int64_t{1000};
-  return limit_ms > 0 && server_.clock.now_ms() - client_.last_active_ms > limit_ms &&
+  return limit_ms > 0 && server_.clock.elapsed_ms() - client_.last_active_ms > limit_ms &&
          !client_.is_replica && !client_.subscribed() && !client_.monitor &&
          client_.blocked == nullptr;
 }

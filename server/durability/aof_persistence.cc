@@ -1,12 +1,15 @@
 #include "server/durability/aof_persistence.h"
 
+#include <algorithm>
+
 #include "core/engine/engine.h"
 #include "server/config/config.h"
 #include "server/durability/data_set_aside.h"
 #include "server/durability/log_stream.h"
-#include "server/durability/persistence_info.h"
+#include "server/durability/persistence_figures.h"
 #include "server/durability/sync_base_file.h"
 #include "server/effects/effect_stream.h"
+#include "server/effects/stream_id.h"
 #include "server/interfaces/command_runner.h"
 #include "server/state/clock.h"
 #include "server/state/stats.h"
@@ -22,11 +25,11 @@ AofPersistence::AofPersistence(Services& server, FileSystem& files)
       files_(files, server.config),
       log_(server.config, server.clock, server.effects, files_),
       loader_({server.engine, server.clock, server.commands, *server.runner, files_, report_}),
-      rewriter_(server.engine, server.config, server.clock, server.stats, files_, log_,
-                report_),
+      rewriter_(server.engine, server.config, server.clock, server.stats, files_, log_, report_),
       takeover_({server, files_, loader_, rewriter_, report_}),
       replacement_({server, files_, log_, loader_, rewriter_}) {
   server.persistence.Fill(*this);
+  log_.set_stream_id(server.stream_id);
 }
 
 void AofPersistence::set_notes(LogNotes* notes) {
@@ -71,8 +74,20 @@ absl::Status AofPersistence::LoadSlice(int64_t budget_us) {
   server_.stats.changes_since_save = 0;
   server_.loading = false;
   if (!end.ok()) return end.status();
+  if (!log_.is_on()) ContinueStream();
   const bool opens_log = server_.config.appendonly && !log_.is_on();
   return opens_log ? log_.Open((*end)->position, (*end)->synced) : absl::OkStatus();
+}
+
+// The stream goes on where an earlier process has left it.
+void AofPersistence::ContinueStream() {
+  const auto& stream = loader_.stream();
+  if (!stream) return;
+  server_.stream_id.Adopt(stream->end.id);
+  server_.effects.set_offset(stream->end.offset);
+  if (files_.directory().manifest().base) {
+    rewriter_.set_base_place({stream->end.id, stream->begin});
+  }
 }
 
 absl::Status AofPersistence::BeginReplacing(const std::string& path, const MoveOptions& options) {
@@ -217,49 +232,36 @@ absl::StatusOr<std::unique_ptr<StreamSource>> AofPersistence::OpenStream(uint64_
 }
 
 absl::StatusOr<SyncBase> AofPersistence::OpenBase() const {
-  const auto& offset = rewriter_.base_offset();
-  if (!offset) return absl::NotFoundError("no base was written since the start");
+  const auto& place = rewriter_.base_place();
+  if (!place) return absl::NotFoundError("where the base is in the stream is not known");
+  // A new base is smaller than what would have to be sent beside this one.
+  constexpr uint64_t kMuchLog = uint64_t{64} << 20;
+  if (bytes_since_base() > std::max(files_.base_bytes(), kMuchLog)) {
+    return absl::NotFoundError("much was logged since the base");
+  }
   const AofDirectory& directory = files_.directory();
-  return OpenSyncBase(files_.system(), directory.PathOf(*directory.manifest().base), *offset);
+  const std::string path = directory.PathOf(*directory.manifest().base);
+  return OpenSyncBase(files_.system(), path, place->id, place->offset);
 }
 
-void AofPersistence::AppendInfo(std::string& out) const {
-  PersistenceFigures figures;
-  if (loader_.loading()) figures.loading = loader_.figures();
-  figures.rewriting = rewriting();
-  figures.rewriting_seconds = rewriter_.running_seconds();
-  figures.saving = rewriter_.figures();
-  figures.changes_since_save = server_.stats.changes_since_save;
-  figures.base_bytes = files_.base_bytes();
-  figures.bytes_since_base = bytes_since_base();
-  figures.kind = rewriter_.kind();
+void AofPersistence::Report(FigureSink& figures) const {
+  PersistenceFigures files;
+  files.now_ms = server_.clock.now_ms();
+  const LogWriter* log = log_.writer();
+  if (log != nullptr && log->stats().last_fsync_ms != 0) {  // of the steady clock
+    files.last_fsync_ms = files.now_ms - (server_.clock.steady_ms() - log->stats().last_fsync_ms);
+  }
+  if (loader_.loading()) files.loading = loader_.figures();
+  files.rewriting = rewriting();
+  files.rewriting_seconds = rewriter_.running_seconds();
+  files.saving = rewriter_.figures();
+  files.changes_since_save = server_.stats.changes_since_save;
+  files.base_bytes = files_.base_bytes();
+  files.bytes_since_base = bytes_since_base();
+  files.kind = rewriter_.kind();
   const PersistenceResults results{rewriter_.results(rewriter_.saved()),
                                    rewriter_.results(Snapshot::kBase)};
-  AppendPersistenceInfo(figures, results, log_.writer(), out);
-}
-
-PersistenceState AofPersistence::State() const {
-  PersistenceState state;
-  const RewriteResults& results = rewriter_.results(rewriter_.saved());
-  state.base_bytes = files_.base_bytes();
-  state.log_bytes = files_.base_bytes() + bytes_since_base();
-  if (const LogWriter* log = log_.writer()) {
-    state.log_on = true;
-    state.pending_bytes = log->pending_bytes();
-    const int64_t last_ms = log->stats().last_fsync_ms;  // of the steady clock
-    const int64_t ago_ms = server_.clock.steady_ms() - last_ms;
-    if (last_ms != 0) state.last_fsync_ms = server_.clock.now_ms() - ago_ms;
-    state.last_fsync_micros = log->stats().last_fsync_took_us;
-    state.delayed_fsyncs = log->stats().delayed_fsyncs;
-  }
-  state.rewriting = rewriting();
-  if (const auto saving = rewriter_.figures()) state.rewrite_done = saving->extent.share();
-  state.rewrite_failed = !results.last.ok();
-  state.rewrite_failures = results.pause.failures();
-  state.saves = results.saves;
-  state.last_save_ms = results.last_save_ms;
-  if (loader_.loading()) state.load_done = loader_.figures().bytes.share();
-  return state;
+  ReportFiles(files, results, log, figures);
 }
 
 }  // namespace tally::server

@@ -70,8 +70,7 @@ class AofPersistence : public Persistence {
   absl::Status SaveAtEnd() override;
   absl::Status ApplyConfig() override;
   absl::Status Reload() override;
-  void AppendInfo(std::string& out) const override;
-  PersistenceState State() const override;
+  void Report(FigureSink& figures) const override;
   int64_t last_save_ms() const override {
     return rewriter_.results(rewriter_.saved()).last_save_ms;
   }
@@ -82,6 +81,7 @@ class AofPersistence : public Persistence {
     return loader_.loading() || takeover_.running() || replacement_.running();
   }
   absl::Status ContinueTakeover(int64_t budget_us);
+  void ContinueStream();
   // OK unless the data is being loaded.
   absl::Status CheckLoaded() const;
   // Files that begin or end within a transaction would hold a part of it.

@@ -14,6 +14,9 @@
 namespace tally::server {
 
 absl::Status DataReplacement::Begin(const std::string& path, const MoveOptions& options) {
+  const auto is_base = BaseReader::IsBase(parts_.files.system(), path);
+  if (!is_base.ok()) return is_base.status();
+  if (*is_base) return BeginBase(path);
   RedisFiles redis;
   redis.paths = {path};
   auto loader =
@@ -21,16 +24,28 @@ absl::Status DataReplacement::Begin(const std::string& path, const MoveOptions& 
                          parts_.server.config, options, parts_.files.system()},
                         std::move(redis));
   if (!loader.ok()) return loader.status();
+  if (absl::Status status = DropData(); !status.ok()) return status;
   redis_ = std::move(*loader);
+  parts_.loader.BeginRedis(*redis_);
+  stage_ = Stage::kLoading;
+  return absl::OkStatus();
+}
+
+absl::Status DataReplacement::BeginBase(const std::string& path) {
+  auto base = BaseReader::Open(parts_.files.system(), path, std::nullopt);
+  if (!base.ok()) return base.status();
+  if (absl::Status status = DropData(); !status.ok()) return status;
+  parts_.loader.BeginBase(std::move(*base));
+  stage_ = Stage::kLoading;
+  return absl::OkStatus();
+}
+
+// What was there is freed in slices.
+absl::Status DataReplacement::DropData() {
   if (absl::Status status = parts_.log.FlushAll(); !status.ok()) return status;
   parts_.rewriter.Cancel("other data replaces all that is here");
   parts_.log.Pause();
-  // What was there is freed in slices.
-  {
-    const DataSetAside old(parts_.server.engine);
-  }
-  parts_.loader.BeginRedis(*redis_);
-  stage_ = Stage::kLoading;
+  const DataSetAside old(parts_.server.engine);
   return absl::OkStatus();
 }
 
@@ -83,7 +98,8 @@ void DataReplacement::Write(int64_t budget_us) {
     return;
   }
   if (parts_.rewriter.results(Rewriter::Snapshot::kBase).saves > saves_before_) return Finish();
-  if (parts_.rewriter.results(Rewriter::Snapshot::kBase).pause.IsDue(parts_.server.clock.steady_ms())) {
+  if (parts_.rewriter.results(Rewriter::Snapshot::kBase)
+          .pause.IsDue(parts_.server.clock.steady_ms())) {
     parts_.rewriter.StartAutomatic(Rewriter::Snapshot::kBase);
   }
 }

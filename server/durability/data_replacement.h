@@ -29,7 +29,8 @@ class DataReplacement {
   };
   explicit DataReplacement(const Parts& parts) : parts_(parts) {}
 
-  // Drops the data, and begins to load an RDB. The log takes nothing until all is in place.
+  // Drops the data, and begins to load an RDB, or a base of another tallyd. The log takes nothing
+  // until all is in place.
   absl::Status Begin(const std::string& path, const MoveOptions& options);
   bool running() const { return stage_ != Stage::kIdle; }
   // Continues for about `budget_us`. A base that cannot be written is tried again.
@@ -41,6 +42,8 @@ class DataReplacement {
  private:
   enum class Stage : uint8_t { kIdle, kLoading, kWriting, kRestoring };
 
+  absl::Status BeginBase(const std::string& path);
+  absl::Status DropData();
   void Load(int64_t budget_us);
   void Restore();
   void Write(int64_t budget_us);

@@ -2,22 +2,12 @@
 
 #include <utility>
 
+#include "server/durability/stream_note.h"
+
 namespace tally::server {
 namespace {
 
 constexpr int64_t kRecoveryIntervalMs = 1000;
-
-AppendFsync PolicyOf(FsyncPolicy policy) {
-  switch (policy) {
-    case FsyncPolicy::kAlways:
-      return AppendFsync::kAlways;
-    case FsyncPolicy::kEverysec:
-      return AppendFsync::kEverySec;
-    case FsyncPolicy::kNo:
-      return AppendFsync::kNo;
-  }
-  return AppendFsync::kAlways;
-}
 
 }  // namespace
 
@@ -28,7 +18,7 @@ EffectLog::EffectLog(const Config& config, const Clock& clock, EffectStream& eff
 EffectLog::~EffectLog() { effects_.Detach(*this); }
 
 absl::Status EffectLog::Open(const LogPosition& end, uint64_t synced) {
-  auto writer = LogWriter::Open(files_.directory(), end, synced, {PolicyOf(config_.appendfsync)});
+  auto writer = LogWriter::Open(files_.directory(), end, synced, {config_.appendfsync});
   if (!writer.ok()) return writer.status();
   effects_.Detach(*this);
   writer_ = std::move(*writer);
@@ -38,9 +28,21 @@ absl::Status EffectLog::Open(const LogPosition& end, uint64_t synced) {
   return absl::OkStatus();
 }
 
+void EffectLog::NoteStream(uint64_t offset) {
+  if (id_ == nullptr || id_->id() == StreamId::None()) return;
+  noted_id_ = id_->id();
+  StreamNote{noted_id_, offset, effects_.database_before()}.AppendTo(writer_->buffer());
+}
+
+void EffectLog::NoteNewId(uint64_t offset) {
+  if (id_ != nullptr && id_->id() != noted_id_) NoteStream(offset);
+}
+
 // Where a reader may begin.
 void EffectLog::NoteAll() {
-  if (notes_ != nullptr && !paused_) notes_->AppendAll(writer_->buffer());
+  if (paused_) return;
+  NoteStream(effects_.offset());
+  if (notes_ != nullptr) notes_->AppendAll(writer_->buffer());
 }
 
 absl::Status EffectLog::TurnOff() {
@@ -68,12 +70,14 @@ void EffectLog::Resume() {
   NoteAll();
 }
 
-void EffectLog::Receive(uint64_t, std::string_view effects) {
+void EffectLog::Receive(uint64_t offset, std::string_view effects) {
+  NoteNewId(offset);
   writer_->Append(effects);
   if (notes_ != nullptr) notes_->AppendChanged(writer_->buffer());
 }
 
-void EffectLog::ReceiveAndTake(uint64_t, std::string& effects) {
+void EffectLog::ReceiveAndTake(uint64_t offset, std::string& effects) {
+  NoteNewId(offset);
   if (writer_->buffer().empty()) {
     writer_->buffer().swap(effects);
   } else {
@@ -84,6 +88,7 @@ void EffectLog::ReceiveAndTake(uint64_t, std::string& effects) {
 
 absl::Status EffectLog::Flush() {
   effects_.Deliver();
+  if (is_on()) NoteNewId(effects_.offset() - effects_.unfinished_bytes());
   if (!is_on() || writer_->pending_bytes() == 0) return absl::OkStatus();
   return writer_->Flush(clock_.steady_ms());
 }
@@ -95,7 +100,7 @@ absl::Status EffectLog::FlushAll() {
 
 absl::Status EffectLog::ApplyPolicy() {
   if (!is_on()) return absl::OkStatus();
-  return writer_->SetPolicy(PolicyOf(config_.appendfsync), clock_.steady_ms());
+  return writer_->SetPolicy(config_.appendfsync, clock_.steady_ms());
 }
 
 const absl::Status& EffectLog::error() const { return is_on() ? writer_->error() : ok_; }
@@ -120,7 +125,7 @@ bool EffectLog::Recover(absl::FunctionRef<absl::Status()> replace) {
 // this waits until it has seen a sync run and end.
 bool EffectLog::MayBeginSnapshot(int& syncs) {
   if (!is_on()) return true;
-  if (writer_->policy() == AppendFsync::kNo) return writer_->SyncAhead(clock_.steady_ms(), syncs);
+  if (writer_->policy() == FsyncPolicy::kNo) return writer_->SyncAhead(clock_.steady_ms(), syncs);
   if (writer_->unsynced_bytes() == 0) return true;
   const bool running = writer_->fsync_running();
   if (running) syncs = 1;

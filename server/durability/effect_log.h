@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "server/aof/aof_directory.h"
@@ -16,6 +17,7 @@
 #include "server/durability/data_files.h"
 #include "server/durability/log_notes.h"
 #include "server/effects/effect_stream.h"
+#include "server/effects/stream_id.h"
 #include "server/state/clock.h"
 
 namespace tally::server {
@@ -26,6 +28,9 @@ class EffectLog : private EffectSink {
   ~EffectLog();
   EffectLog(const EffectLog&) = delete;
   EffectLog& operator=(const EffectLog&) = delete;
+
+  // The log says where it is in the stream, and of which history. `id` must outlive it.
+  void set_stream_id(const StreamId& id) { id_ = &id; }
 
   // Turns the log on: it takes effects from now on and writes them after `end`; see
   // LogWriter::Open. If it was on before, the old writer is dropped.
@@ -69,7 +74,8 @@ class EffectLog : private EffectSink {
   // this log, so that failures do not each add a log.
   bool awaits_base() const { return awaits_base_ && is_on() && !lost(); }
   void set_awaits_base(bool awaits) { awaits_base_ = awaits; }
-  // The number of bytes of the stream of effects so far, logged or not.
+  // The history of the stream of effects, and its bytes so far, logged or not.
+  std::string stream_id() const { return id_ == nullptr ? StreamId::None() : id_->id(); }
   uint64_t stream_offset() const { return effects_.offset(); }
   // Whether BeginSnapshot would not wait long for the disk; with appendfsync no it starts the syncs
   // for that. `syncs` must be 0 at the first call; the caller keeps it from call to call.
@@ -84,6 +90,11 @@ class EffectLog : private EffectSink {
   absl::StatusOr<Begin> BeginSnapshot(AofDirectory::NewLog& next);
 
  private:
+  // Says where in the stream the next effect is; nothing if the stream has no id.
+  void NoteStream(uint64_t offset);
+  // The same if the id has changed since.
+  void NoteNewId(uint64_t offset);
+
   // EffectSink.
   void Receive(uint64_t offset, std::string_view effects) override;
   void ReceiveAndTake(uint64_t offset, std::string& effects) override;
@@ -94,6 +105,8 @@ class EffectLog : private EffectSink {
   EffectStream& effects_;
   DataFiles& files_;
   std::unique_ptr<LogWriter> writer_;
+  const StreamId* id_ = nullptr;
+  std::string noted_id_;
   const absl::Status ok_;
   bool awaits_base_ = false;
   bool paused_ = false;

@@ -26,8 +26,14 @@ void Loader::BeginRedis(RedisLoader& redis) {
   Start();
 }
 
+void Loader::BeginBase(std::unique_ptr<BaseReader> base) {
+  base_ = std::move(base);
+  Start();
+}
+
 void Loader::Start() {
   is_read_ = false;
+  stream_.reset();
   prepared_ = {};
   progress_.emplace(Clock::MonotonicMicros());
   started_ms_ = parts_.clock.now_ms();
@@ -43,6 +49,7 @@ absl::StatusOr<bool> Loader::Step() {
   const auto preview = [&](std::span<const std::string_view> records) {
     PrefetchForRecords(records, parts_.engine);
   };
+  if (base_ != nullptr) return base_->NextBlock(on_record, preview);
   const auto on_command = [&](Args args) { return Replay(args); };
   return files_->Step(on_record, preview, on_command);
 }
@@ -89,6 +96,7 @@ Loader::End Loader::Finish(bool complete) {
   }
   files_ = nullptr;
   redis_ = nullptr;
+  base_ = nullptr;
   client_ = nullptr;
   parts_.engine.set_expiry(expiry_after_);
   return end;
@@ -101,8 +109,23 @@ void Loader::CountFiles() const {
   parts_.files.Loaded(base, static_cast<int64_t>(all) - static_cast<int64_t>(rest));
 }
 
+// A log that follows another one after a gap, as when it was off meanwhile, has its own offsets.
+absl::Status Loader::TakeNote(Args args) {
+  const auto note = StreamNote::Read(args);
+  if (!note || note->database >= parts_.engine.databases()) {
+    return absl::DataLossError("a wrong note of the stream");
+  }
+  // What a primary has sent may go on there without a SELECT.
+  client_->database = note->database;
+  if (!stream_) stream_ = Stream{note->offset, {}};
+  stream_->end = *note;
+  return absl::OkStatus();
+}
+
 absl::Status Loader::Replay(Args args) {
+  if (StreamNote::Is(args)) return TakeNote(args);
   if (LogNotes::IsNote(args)) return notes_ == nullptr ? absl::OkStatus() : notes_->Load(args);
+  if (stream_) stream_->end.offset += BytesOf(args);
   const CommandEntry* item = parts_.commands.FindFullName(args[0]);
   if (item == nullptr || item->command->handler == nullptr ||
       !ArityFits(*item->command, args.size())) {
@@ -118,8 +141,12 @@ absl::Status Loader::Replay(Args args) {
 }
 
 LoadingFigures Loader::figures() const {
-  const uint64_t done = redis_ != nullptr ? redis_->bytes_done() : files_->bytes_done();
-  const uint64_t said = redis_ != nullptr ? redis_->bytes_total() : files_->bytes_total();
+  const uint64_t done = base_ != nullptr    ? base_->offset()
+                        : redis_ != nullptr ? redis_->bytes_done()
+                                            : files_->bytes_done();
+  const uint64_t said = base_ != nullptr    ? base_->file_size()
+                        : redis_ != nullptr ? redis_->bytes_total()
+                                            : files_->bytes_total();
   const uint64_t total = std::max(said, done);
   return {
       started_ms_, {done, total}, progress_->SecondsLeft(done, total, Clock::MonotonicMicros())};

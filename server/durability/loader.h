@@ -17,6 +17,7 @@
 #include "server/durability/persistence_report.h"
 #include "server/durability/progress.h"
 #include "server/durability/redis_loader.h"
+#include "server/durability/stream_note.h"
 #include "server/interfaces/command_runner.h"
 #include "server/state/client.h"
 #include "server/state/clock.h"
@@ -42,7 +43,9 @@ class Loader {
   absl::Status Begin(bool load_truncated);
   // The same for files of Redis. `redis` must live until all is loaded.
   void BeginRedis(RedisLoader& redis);
-  bool loading() const { return files_ != nullptr || redis_ != nullptr; }
+  // The same for a base that another server has made.
+  void BeginBase(std::unique_ptr<BaseReader> base);
+  bool loading() const { return files_ != nullptr || redis_ != nullptr || base_ != nullptr; }
   // Where the log continues after the loaded data; see LogWriter::Open.
   struct End {
     LogPosition position;
@@ -51,6 +54,14 @@ class Loader {
   // Loads for about `budget_us`. Returns the end when all is loaded, before that nullopt. After the
   // end or an error loading() is false.
   absl::StatusOr<std::optional<End>> LoadSlice(int64_t budget_us);
+
+  // What the logs said of the stream of effects: where in it the base is, and where they end;
+  // nullopt if they said nothing.
+  struct Stream {
+    uint64_t begin = 0;
+    StreamNote end;
+  };
+  const std::optional<Stream>& stream() const { return stream_; }
 
   // Requires loading().
   LoadingFigures figures() const;
@@ -61,14 +72,17 @@ class Loader {
   absl::StatusOr<bool> Step();
   End Finish(bool complete);
   absl::Status Replay(Args args);
+  absl::Status TakeNote(Args args);
   void CountFiles() const;
 
   const Parts parts_;
   std::unique_ptr<AofLoader> files_;  // null unless loading files of our own
   RedisLoader* redis_ = nullptr;      // null unless loading files of Redis
+  std::unique_ptr<BaseReader> base_;  // null unless loading one of another server
   LogNotes* notes_ = nullptr;
   std::unique_ptr<Client> client_;  // runs the commands of our logs; null unless loading them
-  bool is_read_ = false;            // all files are; what values keep beside them is being made
+  std::optional<Stream> stream_;
+  bool is_read_ = false;  // all files are; what values keep beside them is being made
   Engine::Prepared prepared_;
   Expiry expiry_after_ = Expiry::kRemove;  // what was in force before the load
   std::optional<Progress> progress_;

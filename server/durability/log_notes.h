@@ -16,10 +16,10 @@ class LogNotes {
   // Appends all that must be known where a log begins that continues a base, as commands of the
   // form that IsNote takes.
   virtual void AppendAll(std::string& out) = 0;
-  // The same for what has changed since the last call of either. Effects that were just written
+  // The same for what has changed since the last call. Effects that were just written
   // precede it in the same batch, so that a crash never parts them.
   virtual void AppendChanged(std::string& out) = 0;
-  // A note of a log that is loaded. DataLoss if it is none of ours.
+  // A note of a log that is loaded, but not a StreamNote. DataLoss if it is none of ours.
   virtual absl::Status Load(Args note) = 0;
 
   // Redis, which may be given a log, takes such a command for one without effect.

@@ -32,7 +32,9 @@ RewriteResults* Rewriter::results() {
   return kind_ == Snapshot::kBase ? &base_results_ : &rdb_results_;
 }
 
-SnapshotJob::Parts Rewriter::JobParts() { return {engine_, clock_, stats_, log_, *worker_, report_}; }
+SnapshotJob::Parts Rewriter::JobParts() {
+  return {engine_, clock_, stats_, log_, *worker_, report_};
+}
 
 // While there is no log, the files of our own form are as old as the last base, and the next start
 // would take them for the newest.
@@ -134,7 +136,7 @@ void Rewriter::Settle() {
   if (job->succeeded() && results != nullptr) {
     const int64_t now = clock_.steady_ms();
     results->Succeeded(now - job->started_steady_ms(), clock_.now_ms(), now);
-    if (kind_ == Snapshot::kBase) base_offset_ = job->stream_offset();
+    if (kind_ == Snapshot::kBase) base_place_ = {job->stream_id(), job->stream_offset()};
     if (kind_ == saved()) stats_.changes_since_save -= job->changes();
   }
   job->Settle(job->succeeded() ? absl::OkStatus() : failure_, failures);

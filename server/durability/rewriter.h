@@ -9,6 +9,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -63,9 +64,14 @@ class Rewriter {
   // Whether the worker may be changing the directory now, in parallel with the loop.
   bool changes_files() const { return worker_->busy(); }
 
-  // Where in the stream of effects the base in force was begun; nullopt if it is of an earlier
-  // process.
-  const std::optional<uint64_t>& base_offset() const { return base_offset_; }
+  // Where in the stream of effects the base in force was begun; nullopt if it is not known,
+  // or there is none.
+  struct BasePlace {
+    std::string id;  // of the history
+    uint64_t offset;
+  };
+  const std::optional<BasePlace>& base_place() const { return base_place_; }
+  void set_base_place(const BasePlace& place) { base_place_ = place; }
   const RewriteResults& results(Snapshot snapshot) const {
     return snapshot == Snapshot::kBase ? base_results_ : rdb_results_;
   }
@@ -99,7 +105,7 @@ class Rewriter {
   RewritePacing pacing_;
   RewriteResults base_results_;
   RewriteResults rdb_results_;
-  std::optional<uint64_t> base_offset_;
+  std::optional<BasePlace> base_place_;
   uint64_t epoch_ = 0;
   std::unique_ptr<SnapshotJob> job_;
   std::optional<Snapshot> kind_;

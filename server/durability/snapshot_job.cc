@@ -49,6 +49,7 @@ absl::Status SnapshotJob::FinishOpening(Waiting waiting) {
   if (absl::Status status = BeginWriting(); !status.ok()) return status;
   walk_ = std::make_unique<SnapshotWalk>(parts_.engine, emitter(), epoch_);
   progress_.emplace(Clock::MonotonicMicros());
+  stream_id_ = parts_.log.stream_id();
   stream_offset_ = parts_.log.stream_offset();
   keys_total_ = CountKeys(parts_.engine);
   changes_ = parts_.stats.changes_since_save;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "core/engine/engine.h"
 #include "core/snapshot/snapshot_walk.h"
@@ -57,6 +58,7 @@ class SnapshotJob {
   // Returns nullopt before the snapshot begins and after Abandon().
   std::optional<SavingFigures> figures();
   // Where in the stream of effects the saved state is. Valid if succeeded().
+  const std::string& stream_id() const { return stream_id_; }
   uint64_t stream_offset() const { return stream_offset_; }
   // How many changes the saved state has that the previous snapshot does not have.
   uint64_t changes() const { return changes_; }
@@ -113,9 +115,10 @@ class SnapshotJob {
   Stage stage_ = Stage::kOpening;
   std::unique_ptr<SnapshotWalk> walk_;  // null unless in kSaving
   std::optional<Progress> progress_;    // of the walk; set when it begins
+  std::string stream_id_;
   uint64_t stream_offset_ = 0;
-  uint64_t keys_total_ = 0;             // keys when the walk began
-  uint64_t changes_ = 0;                // changes since the previous snapshot, when the walk began
+  uint64_t keys_total_ = 0;  // keys when the walk began
+  uint64_t changes_ = 0;     // changes since the previous snapshot, when the walk began
 };
 
 }  // namespace tally::server

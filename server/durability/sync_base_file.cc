@@ -25,12 +25,13 @@ class OpenedBase final : public SyncFile {
 
 }  // namespace
 
-absl::StatusOr<SyncBase> OpenSyncBase(FileSystem& files, const std::string& path, uint64_t offset) {
+absl::StatusOr<SyncBase> OpenSyncBase(FileSystem& files, const std::string& path,
+                                      const std::string& id, uint64_t offset) {
   auto file = files.OpenForRead(path);
   if (!file.ok()) return file.status();
   const auto size = (*file)->Size();
   if (!size.ok()) return size.status();
-  return SyncBase{std::make_unique<OpenedBase>(std::move(*file)), *size, offset};
+  return SyncBase{std::make_unique<OpenedBase>(std::move(*file)), *size, id, offset};
 }
 
 }  // namespace tally::server

@@ -11,7 +11,8 @@
 
 namespace tally::server {
 
-// `offset` is where in the stream of effects the base was begun.
-absl::StatusOr<SyncBase> OpenSyncBase(FileSystem& files, const std::string& path, uint64_t offset);
+// The base was begun at `offset` of the stream of effects, whose history was `id`.
+absl::StatusOr<SyncBase> OpenSyncBase(FileSystem& files, const std::string& path,
+                                      const std::string& id, uint64_t offset);
 
 }  // namespace tally::server

@@ -48,6 +48,8 @@ class PrimaryLink {
   // Whether the stream comes, so that the data is the primary's. True for a server that is no
   // replica.
   virtual bool link_up() const = 0;
+  // Whether clients may not write.
+  virtual bool refuses_writes() const = 0;
   // Requires is_replica().
   virtual PrimaryState state() const = 0;
   // Follows that server from now on. With kYes, Replicas::HandoverEnded is called once, when the
@@ -131,6 +133,8 @@ class Replicas {
   virtual void StartBacklog() = 0;
   // Closes the links of all replicas, because the history that they have is not ours any more.
   virtual void DisconnectAll(std::string_view why) = 0;
+  // The stream is another one from now on, at another offset: nothing that is kept of it counts.
+  virtual void StreamReplaced() = 0;
 
   // Both return an error, or nothing.
   virtual std::string StartFailover(const FailoverRequest& request) = 0;
@@ -139,6 +143,9 @@ class Replicas {
   virtual void HandoverEnded(bool accepted) = 0;
 
   virtual ReplicasState state() const = 0;
+  // Bytes of the stream that are kept only because a replica is slow. They are no reason to evict
+  // keys.
+  virtual uint64_t slow_bytes() const = 0;
 
  protected:
   ~Replicas() = default;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "absl/status/status.h"
 
@@ -20,6 +21,7 @@ class SyncFile {
 struct SyncBase {
   std::unique_ptr<const SyncFile> file;
   uint64_t bytes = 0;
+  std::string id;  // of the history that the stream had then
   uint64_t offset = 0;
 };
 

@@ -6,6 +6,7 @@
 #include "server/config/config.h"
 #include "server/effects/effect_stream.h"
 #include "server/interfaces/persistence.h"
+#include "server/interfaces/replication.h"
 #include "server/log/trouble_log.h"
 #include "server/memory/memory_usage.h"
 #include "server/state/clock.h"
@@ -41,8 +42,8 @@ EvictionRule RuleOf(EvictionPolicy policy) {
   return {First::kAny, false};
 }
 
-// A replica holds what its primary holds. An eviction must be logged, so it needs a log that can be written. And during CLIENT PAUSE
-// nothing should change.
+// A replica holds what its primary holds. An eviction must be logged, so it needs a log that can be
+// written. And during CLIENT PAUSE nothing should change.
 bool MayEvict(const Services& server) {
   if (server.role.is_replica && server.config.replica_ignore_maxmemory) return false;
   return !server.loading && server.persistence->write_error().ok() &&
@@ -50,7 +51,8 @@ bool MayEvict(const Services& server) {
 }
 
 bool OverLimit(const Services& server) {
-  return server.memory.Current() > static_cast<size_t>(server.config.maxmemory);
+  const size_t most = static_cast<size_t>(server.config.maxmemory) + server.replicas->slow_bytes();
+  return server.memory.Current() > most;
 }
 
 }  // namespace

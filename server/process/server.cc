@@ -46,7 +46,8 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
       replicas_(state_.services, [] { return RandomHex(StreamId::kDigits); }),
       replica_waits_(state_.services, dispatcher_),
       keyspace_observer_(state_.services),
-      replica_({state_.services, persistence_, files_, poller_}),
+      replica_({state_.services, persistence_, files_, poller_,
+                [] { return RandomHex(StreamId::kDigits); }}),
       slice_timer_(poller_, [this] { slice_timer_runs_ = false; }),
       blocked_timeouts_(poller_, state_.services, dispatcher_),
       migrator_(poller_, state_.services, dispatcher_),
@@ -71,7 +72,6 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
       signals_(poller_, log, turn_clock_, end_) {
   state_.services.process.Fill(*this);
   state_.services.run_id = RandomHex(40);
-  state_.stream_id = StreamId(RandomHex(StreamId::kDigits));
   state_.services.config_path = config_path;
 }
 
@@ -171,6 +171,7 @@ void Server::EndTurn() {
   blocked_timeouts_.Schedule();
   turn_clock_.EndPart(TurnPart::kUpkeep);
   const absl::Status logged = persistence_.FlushTurn();
+  if (logged.ok()) replica_.EndTurn();
   if (replicas_.TakeAcknowledged()) replica_waits_.Serve();
   replicas_.EndTurn();
   turn_clock_.EndPart(TurnPart::kLog);
@@ -210,6 +211,7 @@ void Server::LoadSome() {
 }
 
 void Server::BeginServing() {
+  replicas_.BeginHistory();
   serves_ = true;
   log_.Notice("Ready to accept connections");
   const absl::Status status = supervisor_.Ready();

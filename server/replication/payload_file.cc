@@ -31,6 +31,14 @@ absl::Status PayloadFile::Create() {
 absl::Status PayloadFile::BeginCheck(const MoveOptions& options) {
   file_ = nullptr;
   options_ = options;
+  const auto is_base = BaseReader::IsBase(parts_.files, Path());
+  if (!is_base.ok()) return is_base.status();
+  is_base_ = *is_base;
+  if (is_base_) {
+    auto base = BaseReader::Open(parts_.files, Path(), std::nullopt);
+    if (base.ok()) base_ = std::move(*base);
+    return base.status();
+  }
   const Engine& engine = parts_.engine;
   scratch_ = std::make_unique<Engine>(engine.databases(), engine.seed(), parts_.engine.zones());
   RedisFiles redis;
@@ -43,7 +51,19 @@ absl::Status PayloadFile::BeginCheck(const MoveOptions& options) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<bool> PayloadFile::CheckBase(int64_t budget_us) {
+  const int64_t begin = Clock::MonotonicMicros();
+  absl::StatusOr<bool> more = true;
+  while (more.ok() && *more && Clock::MonotonicMicros() - begin < budget_us) {
+    more = base_->NextBlock([](std::string_view) { return absl::OkStatus(); });
+  }
+  if (!more.ok()) return more.status();
+  if (!*more) base_ = nullptr;
+  return !*more;
+}
+
 absl::StatusOr<bool> PayloadFile::Check(int64_t budget_us) {
+  if (is_base_) return CheckBase(budget_us);
   const int64_t begin = Clock::MonotonicMicros();
   absl::StatusOr<bool> more = true;
   do {
@@ -77,6 +97,7 @@ void PayloadFile::EmptyScratch(size_t most_keys) {
 
 void PayloadFile::Remove() {
   file_ = nullptr;
+  base_ = nullptr;
   loader_ = nullptr;
   scratch_ = nullptr;
   if (std::exchange(exists_, false)) parts_.files.Remove(Path()).IgnoreError();

@@ -1,5 +1,6 @@
 // The file that takes the data of a full sync, and the check of it: all of it is read and built
 // once, into an engine beside that of the server, before anything that is here is dropped for it.
+// Of a base, which has checksums of all blocks, only these are checked.
 #pragma once
 
 #include <absl/status/status.h>
@@ -11,6 +12,7 @@
 #include <string_view>
 
 #include "core/engine/engine.h"
+#include "server/aof/base_reader.h"
 #include "server/aof/file_system.h"
 #include "server/command/command_table.h"
 #include "server/config/config.h"
@@ -40,6 +42,8 @@ class PayloadFile {
   // Begins an empty file.
   absl::Status Create();
   absl::Status Write(std::string_view bytes) { return AppendAll(*file_, bytes); }
+  // Whether a tallyd has made it; valid once it is checked.
+  bool is_base() const { return is_base_; }
   // All has been written.
   absl::Status BeginCheck(const MoveOptions& options);
   // Checks for about `budget_us`. Returns whether all is checked and right. Unimplemented for what
@@ -49,6 +53,7 @@ class PayloadFile {
   void Remove();
 
  private:
+  absl::StatusOr<bool> CheckBase(int64_t budget_us);
   absl::Status JudgeSkipped() const;
   void EmptyScratch(size_t most_keys);
 
@@ -57,7 +62,9 @@ class PayloadFile {
   std::unique_ptr<File> file_;       // null unless it is written
   std::unique_ptr<Engine> scratch_;  // both are null unless it is checked
   std::unique_ptr<RedisLoader> loader_;
+  std::unique_ptr<BaseReader> base_;  // null unless it is checked, and is a base
   bool exists_ = false;
+  bool is_base_ = false;
 };
 
 }  // namespace tally::server

@@ -1,12 +1,12 @@
 #include "server/replication/primary_handshake.h"
 
-#include <absl/strings/ascii.h>
 #include <absl/strings/numbers.h>
 
 #include <algorithm>
 
 #include "core/bytes/str_cat.h"
 #include "server/effects/effect_stream.h"
+#include "server/effects/stream_id.h"
 #include "server/log/quoted.h"
 
 namespace tally::server {
@@ -47,12 +47,6 @@ std::optional<uint64_t> OffsetOf(std::string_view text) {
 
 }  // namespace
 
-bool IsReplid(std::string_view text) {
-  return text.size() == kReplidDigits && std::all_of(text.begin(), text.end(), [](char c) {
-           return absl::ascii_isxdigit(static_cast<unsigned char>(c));
-         });
-}
-
 PrimaryHandshake::PrimaryHandshake(const Request& request) : has_data_(request.from.has_value()) {
   Add(Step::kPing, {"PING"});
   if (!request.password.empty() && request.user.empty()) {
@@ -67,10 +61,17 @@ PrimaryHandshake::PrimaryHandshake(const Request& request) : has_data_(request.f
   }
   Add(Step::kOption, {"REPLCONF", "capa", "eof", "capa", "psync2", "capa", "tallyd"});
   Add(Step::kOption, {"REPLCONF", "version", kVersion});
+  if (request.earlier) {
+    const std::string earlier = StrCat(request.earlier->replid, ":", request.earlier->offset);
+    Add(Step::kOption, {"REPLCONF", "earlier", earlier});
+  }
   if (request.from) {
     from_ = *request.from;
     // What is asked for is the first byte that is missing.
-    Add(Step::kSync, {"PSYNC", from_.replid, StrCat(from_.offset + 1)});
+    const std::string next = StrCat(from_.offset + 1);
+    std::vector<std::string_view> words = {"PSYNC", from_.replid, next};
+    if (request.hands_over) words.push_back("FAILOVER");
+    Add(Step::kSync, words);
   } else {
     Add(Step::kSync, {"PSYNC", "?", "-1"});
   }
@@ -114,14 +115,14 @@ absl::StatusOr<PrimaryHandshake::Answer> PrimaryHandshake::JudgeSync(std::string
         StrCat("the primary has no data to send yet: ", Quoted(line.substr(0, kMostShown))));
   }
   const std::vector<std::string_view> words = WordsOf(line);
-  if (words[0] == "+FULLRESYNC" && words.size() == 3 && IsReplid(words[1])) {
+  if (words[0] == "+FULLRESYNC" && words.size() == 3 && StreamId::IsId(words[1])) {
     if (const auto offset = OffsetOf(words[2])) {
       from_ = {std::string(words[1]), *offset};
       return Answer::kFullSync;
     }
   }
   const bool goes_on = words[0] == "+CONTINUE" && has_data_ && words.size() <= 2;
-  if (goes_on && (words.size() == 1 || IsReplid(words[1]))) {
+  if (goes_on && (words.size() == 1 || StreamId::IsId(words[1]))) {
     if (words.size() == 2) from_.replid = words[1];
     return Answer::kContinue;
   }

@@ -13,10 +13,6 @@
 
 namespace tally::server {
 
-inline constexpr size_t kReplidDigits = 40;
-// Whether the text is what a server may call its history: 40 hexadecimal digits.
-bool IsReplid(std::string_view text);
-
 class PrimaryHandshake {
  public:
   // Where the data of the replica comes from, and up to which byte of that stream it has it.
@@ -30,6 +26,9 @@ class PrimaryHandshake {
     int64_t listening_port = 0;
     std::string announced_ip;  // empty: as the primary sees it
     std::optional<From> from;  // none: all data is asked for
+    // The id before, and up to which byte that is true: the primary may know that one only.
+    std::optional<From> earlier;
+    bool hands_over = false;  // FAILOVER: the other is to become the primary. Requires `from`
   };
   enum class Answer : uint8_t {
     kNotYet,

@@ -64,7 +64,10 @@ void PrimarySocket::Close() {
 }
 
 absl::Status PrimarySocket::Continue() {
-  if (state_ == State::kFinding) io_.poll();
+  if (state_ == State::kFinding) {
+    event_ = false;
+    io_.poll();
+  }
   if (state_ != State::kConnecting) return absl::OkStatus();
   absl::Status status = connecting_ >= 0 ? FinishConnecting() : TryNext();
   if (!status.ok()) Close();

@@ -1,5 +1,6 @@
 #include "server/replication/redis_stream_reader.h"
 
+#include "core/bytes/recycle.h"
 #include "core/bytes/str_cat.h"
 #include "server/log/quoted.h"
 
@@ -23,8 +24,7 @@ void RedisStreamReader::Take(std::string_view bytes) {
 // once on average.
 void RedisStreamReader::DropRead() {
   if (begin_ == buffer_.size()) {
-    buffer_.clear();
-    if (buffer_.capacity() > kMostKept) buffer_ = std::string();
+    Recycle(buffer_, kMostKept);
     begin_ = 0;
   } else if (begin_ > kMostKept && begin_ > buffer_.size() / 2) {
     buffer_.erase(0, begin_);

@@ -8,9 +8,12 @@
 #include "core/engine/engine.h"
 #include "server/config/config.h"
 #include "server/effects/effect_stream.h"
+#include "server/effects/stream_id.h"
 #include "server/interfaces/command_runner.h"
 #include "server/log/log.h"
 #include "server/net/tls/tls_context.h"
+#include "server/replication/frame_follower.h"
+#include "server/replication/stream_follower.h"
 #include "server/state/client_table.h"
 #include "server/state/clock.h"
 #include "server/state/key_tracking.h"
@@ -48,8 +51,9 @@ void Replica::Start() {
   server_.engine.set_expiry(Expiry::kHide);
 }
 
-void Replica::Follow(const std::string& host, int64_t port, Handover) {
+void Replica::Follow(const std::string& host, int64_t port, Handover handover) {
   Close();
+  EndHandover(false);
   if (!is_replica()) {
     SetPosition({});
     std::vector<Client*> blocked;
@@ -63,6 +67,7 @@ void Replica::Follow(const std::string& host, int64_t port, Handover) {
   server_.role = {.is_replica = true};
   server_.engine.set_expiry(Expiry::kHide);
   becomes_primary_ = false;
+  hands_over_ = handover == Handover::kYes;
   pause_ = {};
   last_error_.clear();
   down_since_ms_ = -1;
@@ -74,14 +79,32 @@ void Replica::StopFollowing() {
   if (!is_replica()) return;
   // Half of the data is nobody's data.
   becomes_primary_ = stage_ == Stage::kLoading;
+  hands_over_ = false;
   Close();
   server_.config.replicaof_host.clear();
   server_.config.replicaof_port = 0;
   if (becomes_primary_) return;
   server_.role = {};
   server_.engine.set_expiry(Expiry::kRemove);
+  // What is written from now on is in no other stream.
+  BeginOwnHistory();
+  // They go on at once, and know the new id then.
+  server_.replicas->DisconnectAll("the stream has a new id");
   SetPosition({});
+  lacks_all_ = false;
   server_.log.Notice("This server is a primary now");
+}
+
+// The stream of a tallyd is that of this server: nothing else may be written into it.
+bool Replica::refuses_writes() const {
+  const bool shares = stream_ != nullptr && redis_ == nullptr;
+  return is_replica() && (server_.config.replica_read_only || shares);
+}
+
+void Replica::BeginOwnHistory() {
+  StreamId& id = server_.stream_id;
+  const bool has_one = id.id() != StreamId::None();
+  has_one ? id.Shift(parts_.new_id(), server_.effects.offset()) : id.Adopt(parts_.new_id());
 }
 
 bool Replica::Disconnect() {
@@ -111,6 +134,9 @@ void Replica::AppendChanged(std::string& out) {
 absl::Status Replica::Load(Args note) {
   const auto position = UpstreamPosition::ReadNote(note);
   if (!position.ok()) return position.status();
+  if (position->database >= server_.engine.databases()) {
+    return absl::DataLossError(StrCat("database ", position->database, " is not here"));
+  }
   position_ = *position;
   position_noted_ = true;
   return absl::OkStatus();
@@ -179,6 +205,7 @@ void Replica::Connect() {
     if (!made.ok()) return Drop(made.status(), Next::kGrowing);
     tls = std::move(*made);
   }
+  server_.replicas->StartBacklog();
   last_io_ms_ = server_.clock.steady_ms();
   stage_ = Stage::kConnecting;
   socket_.Open(server_.config.replicaof_host, server_.config.replicaof_port, std::move(tls));
@@ -194,12 +221,24 @@ void Replica::BeginHandshake() {
                            : config.tls_replication          ? config.tls_port
                                                              : config.port;
   request.announced_ip = config.replica_announce_ip;
-  if (position_.known()) request.from = {position_.replid, position_.offset};
+  request.from = WhereDataEnds();
+  const StreamId& id = server_.stream_id;
+  if (request.from && !position_.known() && id.has_previous()) {
+    request.earlier = {id.previous(), id.previous_end()};
+  }
+  request.hands_over = hands_over_;
   handshake_.emplace(request);
   last_io_ms_ = server_.clock.steady_ms();
   stage_ = Stage::kHandshake;
   socket_.Send(handshake_->First());
   Shake();
+}
+
+std::optional<PrimaryHandshake::From> Replica::WhereDataEnds() const {
+  if (lacks_all_) return std::nullopt;
+  if (position_.known()) return PrimaryHandshake::From{position_.replid, position_.offset};
+  if (server_.stream_id.id() == StreamId::None()) return std::nullopt;
+  return PrimaryHandshake::From{server_.stream_id.id(), server_.effects.offset()};
 }
 
 bool Replica::ReadSome(std::string_view& bytes) {
@@ -234,10 +273,17 @@ void Replica::Shake() {
   }
   const PrimaryHandshake::From from = handshake_->from();
   handshake_.reset();
+  EndHandover(true);
   if (*answer == PrimaryHandshake::Answer::kContinue) {
     ++partial_syncs_;
     server_.log.Notice("The stream of the primary goes on at offset ", from.offset);
-    return BeginStream({from.replid, from.offset, position_.database});
+    if (position_.known()) {
+      SetPosition({from.replid, from.offset, position_.database});
+    } else if (from.replid != server_.stream_id.id()) {
+      server_.stream_id.Follow(from.replid, from.offset);
+      server_.replicas->DisconnectAll("the stream has a new id");
+    }
+    return BeginStream();
   }
   sync_position_ = {from.replid, from.offset, 0};
   receiver_ = {};
@@ -312,8 +358,23 @@ void Replica::Check() {
       !status.ok()) {
     return Drop(status, Next::kGrowing);
   }
-  SetPosition(sync_position_);
+  BeginHistory();
   stage_ = Stage::kLoading;
+}
+
+// The stream of this server is that of the tallyd which has sent its data, or a new one that begins
+// with the data of a Redis.
+void Replica::BeginHistory() {
+  lacks_all_ = false;
+  if (file_.is_base()) {
+    SetPosition({});
+    server_.effects.set_offset(sync_position_.offset);
+    server_.stream_id.Adopt(sync_position_.replid);
+  } else {
+    SetPosition(sync_position_);
+    server_.stream_id.Adopt(parts_.new_id());
+  }
+  server_.replicas->StreamReplaced();
 }
 
 void Replica::TouchAllKeys() {
@@ -327,26 +388,34 @@ void Replica::FinishLoading() {
   if (parts_.persistence.replacing()) return;
   file_.Remove();
   stage_ = Stage::kPause;
+  server_.replicas->StreamReplaced();
   const absl::Status& result = parts_.persistence.replaced();
   if (result.ok()) {
     ++full_syncs_;
     server_.log.Notice("The data of the primary is loaded");
-  } else if (position_ == sync_position_) {
-    // The old data is there again, and its log says nothing of where it came from.
+  } else {
+    // The old data is there again, but its log may not say what it is.
     SetPosition({});
+    server_.stream_id.Adopt(parts_.new_id());
+    lacks_all_ = true;
   }
   if (becomes_primary_) return StopFollowing();
   if (!result.ok()) return Drop(result, Next::kGrowing);
-  if (socket_.state() == PrimarySocket::State::kConnected) BeginStream(position_);
+  if (socket_.state() == PrimarySocket::State::kConnected) BeginStream();
 }
 
-void Replica::BeginStream(const UpstreamPosition& from) {
-  SetPosition(from);
-  follower_ = std::make_unique<StreamFollower>(
-      StreamFollower::Parts{server_.engine, server_.commands, *server_.runner, server_.config,
-                            server_.log},
-      from);
-  follower_->Take(std::exchange(received_, {}));
+void Replica::BeginStream() {
+  if (position_.known()) {
+    auto redis = std::make_unique<StreamFollower>(
+        StreamFollower::Parts{server_.engine, server_.commands, *server_.runner, server_.config,
+                              server_.log},
+        position_);
+    redis_ = redis.get();
+    stream_ = std::move(redis);
+  } else {
+    stream_ = std::make_unique<FrameFollower>(server_);
+  }
+  stream_->Take(std::exchange(received_, {}));
   more_to_apply_ = true;
   stage_ = Stage::kStream;
   server_.role.link_up = true;
@@ -365,26 +434,31 @@ void Replica::FollowStream() {
   absl::StatusOr<bool> more = true;
   while (true) {
     const int64_t left_us = kSliceMicros - (Clock::MonotonicMicros() - begin);
-    more = follower_->Apply(std::max<int64_t>(left_us, 0));
-    SetPosition(follower_->position());
+    more = stream_->Apply(std::max<int64_t>(left_us, 0));
+    if (redis_ != nullptr) SetPosition(redis_->position());
     if (!more.ok() || *more || left_us <= 0) break;
     std::string_view bytes;
     if (!socket_.HasEvent() || !ReadSome(bytes)) break;
-    follower_->Take(bytes);
+    stream_->Take(bytes);
   }
   if (stage_ != Stage::kStream) return;
   if (!more.ok()) {
     // After a command that has failed the data is that of no position.
-    if (absl::IsAborted(more.status())) SetPosition({});
+    lacks_all_ = absl::IsAborted(more.status());
+    if (lacks_all_) SetPosition({});
     return Drop(more.status(), Next::kGrowing);
   }
   more_to_apply_ = *more;
-  if (follower_->TakeAckRequest()) Acknowledge();
+  ack_wanted_ |= stream_->TakeAckRequest();
+}
+
+void Replica::EndTurn() {
+  if (std::exchange(ack_wanted_, false)) Acknowledge();
 }
 
 void Replica::Acknowledge() {
   if (socket_.state() != PrimarySocket::State::kConnected) return;
-  const uint64_t offset = follower_ != nullptr ? position_.offset : sync_position_.offset;
+  const uint64_t offset = stream_ != nullptr ? stream_->offset() : sync_position_.offset;
   const std::string text = StrCat(offset);
   std::string request;
   const std::string_view words[] = {"REPLCONF", "ACK", text};
@@ -394,13 +468,18 @@ void Replica::Acknowledge() {
   last_ack_ms_ = server_.clock.steady_ms();
 }
 
+void Replica::EndHandover(bool accepted) {
+  if (std::exchange(hands_over_, false)) server_.replicas->HandoverEnded(accepted);
+}
+
 void Replica::Close() {
   if (stage_ == Stage::kStream) down_since_ms_ = server_.clock.steady_ms();
   socket_.Close();
   received_.clear();
   handshake_.reset();
-  if (follower_ != nullptr) skipped_ += follower_->skipped();
-  follower_ = nullptr;
+  if (stream_ != nullptr) skipped_ += stream_->skipped();
+  stream_ = nullptr;
+  redis_ = nullptr;
   more_to_apply_ = false;
   server_.role.link_up = false;
   // What replaces the data is loaded to its end, and then the link is made again.
@@ -428,6 +507,7 @@ void Replica::Drop(const absl::Status& why, Next next) {
                         was_up ? " is lost: " : " is not made: ", text);
   }
   last_error_ = text;
+  EndHandover(false);
 }
 
 PrimaryState Replica::state() const {
@@ -440,8 +520,8 @@ PrimaryState Replica::state() const {
                                           Link::kSync,     Link::kSync,       Link::kSync,
                                           Link::kConnected};
   state.link = kLinks[static_cast<size_t>(stage_)];
-  state.offset = position_.offset;
-  state.read_offset = follower_ != nullptr ? follower_->read_offset() : position_.offset;
+  state.offset = position_.known() ? position_.offset : server_.effects.offset();
+  state.read_offset = stream_ != nullptr ? stream_->read_offset() : state.offset;
   state.silent_ms = last_io_ms_ == 0 ? -1 : now_ms - last_io_ms_;
   state.down_ms = down_since_ms_ < 0 ? -1 : now_ms - down_since_ms_;
   if (state.link == Link::kSync) {
@@ -451,7 +531,7 @@ PrimaryState Replica::state() const {
   state.full_syncs = full_syncs_;
   state.partial_syncs = partial_syncs_;
   state.last_error = last_error_;
-  state.skipped = skipped_ + (follower_ != nullptr ? follower_->skipped() : 0);
+  state.skipped = skipped_ + (stream_ != nullptr ? stream_->skipped() : 0);
   return state;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,10 +25,12 @@
 #include "server/replication/payload_receiver.h"
 #include "server/replication/primary_handshake.h"
 #include "server/replication/primary_socket.h"
-#include "server/replication/stream_follower.h"
+#include "server/replication/primary_stream.h"
 #include "server/replication/upstream_position.h"
 
 namespace tally::server {
+
+class StreamFollower;
 
 class Replica final : public PrimaryLink, private LogNotes {
  public:
@@ -36,6 +39,7 @@ class Replica final : public PrimaryLink, private LogNotes {
     AofPersistence& persistence;
     FileSystem& files;
     EventPoller& poller;
+    std::function<std::string()> new_id;  // makes ids of histories
   };
   explicit Replica(const Parts& parts);
 
@@ -47,12 +51,15 @@ class Replica final : public PrimaryLink, private LogNotes {
   bool HasWork() const;
   // Once a turn: goes on with what is under way.
   void Serve();
+  // At the end of a turn whose effects are in the log: only then is anything acknowledged.
+  void EndTurn();
   // The next try begins at once: a setting has changed, on which it may depend.
   void RetryNow();
 
   // PrimaryLink
   bool is_replica() const override { return server_.role.is_replica; }
   bool link_up() const override { return !is_replica() || server_.role.link_up; }
+  bool refuses_writes() const override;
   PrimaryState state() const override;
   void Follow(const std::string& host, int64_t port, Handover handover) override;
   void StopFollowing() override;
@@ -83,7 +90,11 @@ class Replica final : public PrimaryLink, private LogNotes {
   void Receive();
   void Check();
   void FinishLoading();
-  void BeginStream(const UpstreamPosition& from);
+  std::optional<PrimaryHandshake::From> WhereDataEnds() const;
+  void BeginHistory();
+  void BeginOwnHistory();
+  void BeginStream();
+  void EndHandover(bool accepted);
   void FollowStream();
   // Reads once. False if there is nothing at present, or the link was dropped.
   bool ReadSome(std::string_view& bytes);
@@ -106,12 +117,18 @@ class Replica final : public PrimaryLink, private LogNotes {
   std::optional<PrimaryHandshake> handshake_;
   PayloadReceiver receiver_;
   PayloadFile file_;
-  std::unique_ptr<StreamFollower> follower_;  // null unless the stream comes
+  std::unique_ptr<PrimaryStream> stream_;  // null unless the stream comes
+  StreamFollower* redis_ = nullptr;        // it, if it is that of a Redis
   bool more_to_apply_ = false;
+  bool ack_wanted_ = false;
 
-  UpstreamPosition position_;       // of the data
-  UpstreamPosition sync_position_;  // of the data that comes or is being loaded
+  // Of the data, if it comes from a Redis. That of a tallyd is where the stream of this server
+  // ends.
+  UpstreamPosition position_;
   bool position_noted_ = true;      // the log has it
+  UpstreamPosition sync_position_;  // of the data that comes or is being loaded
+  bool lacks_all_ = false;          // the data here is that of no position
+  bool hands_over_ = false;         // see PrimaryLink::Handover
   bool becomes_primary_ = false;    // when the data is loaded
 
   // Times are of the steady clock.
@@ -123,7 +140,7 @@ class Replica final : public PrimaryLink, private LogNotes {
   RetryPause pause_;
   uint64_t full_syncs_ = 0;
   uint64_t partial_syncs_ = 0;
-  uint64_t skipped_ = 0;  // by earlier followers
+  uint64_t skipped_ = 0;  // in earlier links
   std::string last_error_;
 };
 

@@ -33,6 +33,13 @@ class ReplicaLink {
   void set_port(int64_t port) { port_ = port; }
   void set_ip(std::string ip) { ip_ = std::move(ip); }
   void set_speaks_frames() { speaks_frames_ = true; }
+  void set_earlier(std::string id, uint64_t end) {
+    earlier_id_ = std::move(id);
+    earlier_end_ = end;
+  }
+  // The id that its history had before, and up to where; empty if it has named none.
+  const std::string& earlier_id() const { return earlier_id_; }
+  uint64_t earlier_end() const { return earlier_end_; }
   bool speaks_frames() const { return speaks_frames_; }
   int64_t port() const { return port_; }
   // What it has announced, or where it comes from.
@@ -60,7 +67,7 @@ class ReplicaLink {
   // Puts what comes next into the output, at most about `most` bytes.
   Pulled Pull(const Backlog& backlog, size_t most, int64_t now_ms);
   const std::string& error() const { return error_; }
-  // What the backlog has lost is read from there; it begins at needs().
+  // What the backlog has lost is read from there; it begins at next_frame().
   void set_source(std::unique_ptr<StreamSource> source) { source_ = std::move(source); }
   // A line feed while it waits for data, or a frame without effects, which it answers with how far
   // it has come.
@@ -71,6 +78,8 @@ class ReplicaLink {
   // The stream from here on must be kept for it, unless it is read from a source.
   bool reads_source() const { return source_ != nullptr; }
   uint64_t needs() const { return cursor_; }
+  // Where the next frame begins.
+  uint64_t next_frame() const { return cursor_ + frame_left_; }
   // It has applied the stream up to `offset`. Returns false if it was never sent so much.
   bool Acknowledge(uint64_t offset, int64_t now_ms);
   void NoteAlive(int64_t now_ms) { acknowledged_ms_ = now_ms; }
@@ -95,6 +104,8 @@ class ReplicaLink {
   const uint64_t number_;
   std::string ip_;
   int64_t port_ = 0;
+  std::string earlier_id_;
+  uint64_t earlier_end_ = 0;
   bool speaks_frames_ = false;
   bool started_ = false;
   Stage stage_ = Stage::kWaiting;

@@ -60,6 +60,11 @@ std::string ReplicaLinks::Configure(Client& client, std::string_view option,
     LinkOf(client).set_ip(std::string(value));
   } else if (IsWord(option, "capa")) {
     if (IsWord(value, "tallyd")) LinkOf(client).set_speaks_frames();
+  } else if (IsWord(option, "earlier")) {
+    const std::string_view id = value.substr(0, StreamId::kDigits);
+    const auto end = ParseInt64(value.substr(std::min(value.size(), id.size() + 1)));
+    if (!StreamId::IsId(id) || !end || *end < 0) return "ERR REPLCONF earlier is no id and offset";
+    LinkOf(client).set_earlier(std::string(id), static_cast<uint64_t>(*end));
   } else if (!IsWord(option, "version")) {
     return StrCat("ERR Unrecognized REPLCONF option: ", option);
   }
@@ -84,15 +89,16 @@ std::string ReplicaLinks::RefuseSync(const Client& client, const SyncRequest& re
   return {};
 }
 
-bool ReplicaLinks::CanContinue(const SyncRequest& request) const {
+bool ReplicaLinks::CanContinue(const ReplicaLink& link, const SyncRequest& request) const {
   if (request.next < 1 || request.by_sync) return false;
   const auto offset = static_cast<uint64_t>(request.next) - 1;
-  return server_.stream_id.Continues(request.id, offset, backlog_->end()) && HasStream(offset);
+  const bool has_earlier = !link.earlier_id().empty() && offset <= link.earlier_end();
+  return Continues(request.id, offset) || (has_earlier && Continues(link.earlier_id(), offset));
 }
 
-// Whether the stream from `offset` on is in memory or on the disk.
-bool ReplicaLinks::HasStream(uint64_t offset) const {
-  return backlog_->Has(offset) || server_.persistence->OpenStream(offset).ok();
+bool ReplicaLinks::Continues(std::string_view id, uint64_t offset) const {
+  return server_.stream_id.Continues(id, offset, backlog_->end()) &&
+         (backlog_->Has(offset) || server_.persistence->OpenStream(offset).ok());
 }
 
 void ReplicaLinks::Synchronize(Client& client, const SyncRequest& request) {
@@ -115,7 +121,7 @@ void ReplicaLinks::Synchronize(Client& client, const SyncRequest& request) {
   client.state.reads_beside_output = true;
   server_.clients.LimitOutput(client);
   unused_since_ms_ = 0;
-  if (!CanContinue(request)) return FullSync(link, request);
+  if (!CanContinue(link, request)) return FullSync(link, request);
   const auto offset = static_cast<uint64_t>(request.next) - 1;
   ++partial_syncs_;
   client.reply.Status(StrCat("CONTINUE ", server_.stream_id.id()));
@@ -158,7 +164,7 @@ void ReplicaLinks::ServeWaiting() {
 
 bool ReplicaLinks::SendBase() {
   auto opened = server_.persistence->OpenBase();
-  if (!opened.ok() || !HasStream(opened->offset)) return false;
+  if (!opened.ok() || !Continues(opened->id, opened->offset)) return false;
   const auto base = std::make_shared<const SyncBase>(std::move(*opened));
   for (const auto& link : links_) {
     if (!link->waits() || link->client().finished()) continue;
@@ -222,13 +228,13 @@ void ReplicaLinks::Pull() {
     has_more_ |= pulled == ReplicaLink::Pulled::kSome;
     if (pulled == ReplicaLink::Pulled::kTooLate) OpenSource(link);
     if (pulled == ReplicaLink::Pulled::kBadFile) {
-      Drop(link, StrCat("the base cannot be read: ", link.error()));
+      Drop(link, StrCat("what it lacks cannot be read: ", link.error()));
     }
   }
 }
 
 void ReplicaLinks::OpenSource(ReplicaLink& link) {
-  auto source = server_.persistence->OpenStream(link.needs());
+  auto source = server_.persistence->OpenStream(link.next_frame());
   if (!source.ok()) {
     return Drop(link, StrCat("it is too far behind: ", std::string(source.status().message())));
   }
@@ -239,8 +245,8 @@ void ReplicaLinks::OpenSource(ReplicaLink& link) {
 // The logs have what memory may not keep for it.
 void ReplicaLinks::ReadFromLog(ReplicaLink& link) {
   // One that waits for a base needs only what follows that.
-  if (link.waits() && server_.persistence->State().log_on) return;
-  if (auto source = server_.persistence->OpenStream(link.needs()); source.ok()) {
+  if (link.waits() && server_.config.appendonly) return;
+  if (auto source = server_.persistence->OpenStream(link.next_frame()); source.ok()) {
     return link.set_source(std::move(*source));
   }
   Drop(link, StrCat("it lacks ", backlog_->end() - link.needs(),
@@ -306,6 +312,12 @@ void ReplicaLinks::KeepAlive(ReplicaLink& link, int64_t now_ms) {
 bool ReplicaLinks::HasStarted() const {
   return std::any_of(links_.begin(), links_.end(),
                      [](const auto& link) { return link->started(); });
+}
+
+void ReplicaLinks::BeginHistory() {
+  if (server_.primary->is_replica()) return;
+  StreamId& id = server_.stream_id;
+  id.id() == StreamId::None() ? id.Adopt(new_id_()) : id.Shift(new_id_(), server_.effects.offset());
 }
 
 void ReplicaLinks::StartBacklog() {
@@ -376,6 +388,11 @@ void ReplicaLinks::DisconnectAll(std::string_view why) {
   }
 }
 
+void ReplicaLinks::StreamReplaced() {
+  DisconnectAll("the data of this server was replaced");
+  if (backlog_) backlog_.emplace(server_.effects.offset());
+}
+
 size_t ReplicaLinks::Acknowledged(uint64_t offset) const {
   return static_cast<size_t>(std::count_if(links_.begin(), links_.end(), [&](const auto& link) {
     return link->online() && !link->client().finished() && link->acknowledged() >= offset;
@@ -422,6 +439,12 @@ std::string ReplicaLinks::StartFailover(const FailoverRequest& request) {
 
 std::string ReplicaLinks::NameOf(const ReplicaLink& link) const {
   return link.port() == 0 ? link.client().address : StrCat(link.ip(), ":", link.port());
+}
+
+uint64_t ReplicaLinks::slow_bytes() const {
+  if (!backlog_) return 0;
+  const auto kept = static_cast<uint64_t>(server_.config.repl_backlog_size);
+  return backlog_->bytes() - std::min(backlog_->bytes(), kept);
 }
 
 ReplicasState ReplicaLinks::state() const {

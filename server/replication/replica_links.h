@@ -32,6 +32,9 @@ class ReplicaLinks final : public Replicas, private EffectSink {
   ReplicaLinks(const ReplicaLinks&) = delete;
   ReplicaLinks& operator=(const ReplicaLinks&) = delete;
 
+  // Called when the data is loaded: what this process writes is a history of its own, as the one
+  // before it may have written, and sent to others, more than its log has.
+  void BeginHistory();
   // Called at the end of each turn, after the effects were delivered and before output is sent.
   void EndTurn();
   // Called every few dozen milliseconds.
@@ -53,10 +56,12 @@ class ReplicaLinks final : public Replicas, private EffectSink {
   bool EnoughToWrite() const override;
   void StartBacklog() override;
   void DisconnectAll(std::string_view why) override;
+  void StreamReplaced() override;
   std::string StartFailover(const FailoverRequest& request) override;
   std::string AbortFailover() override { return failover_.Abort(); }
   void HandoverEnded(bool accepted) override { failover_.HandoverEnded(accepted); }
   ReplicasState state() const override;
+  uint64_t slow_bytes() const override;
 
  private:
   // EffectSink.
@@ -66,8 +71,10 @@ class ReplicaLinks final : public Replicas, private EffectSink {
   // Why no replica can be served now; empty if it can.
   std::string RefuseSync(const Client& client, const SyncRequest& request);
   // Whether the request can be answered by a part of the stream.
-  bool CanContinue(const SyncRequest& request) const;
-  bool HasStream(uint64_t offset) const;
+  bool CanContinue(const ReplicaLink& link, const SyncRequest& request) const;
+  // Whether the history `id` goes on with this stream at `offset`, and the stream from there on is
+  // in memory or on the disk.
+  bool Continues(std::string_view id, uint64_t offset) const;
   void FullSync(ReplicaLink& link, const SyncRequest& request);
   // Gives those that wait the base, if there is one from which they can go on; begins one
   // otherwise.

@@ -1,5 +1,5 @@
-// Applies the stream of a primary: takes its bytes as they come, runs the commands, and knows at
-// each moment which of them are in the data.
+// Applies the stream of a primary that is a Redis or Valkey: runs its commands, whose effects are
+// those of this server.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -16,12 +16,13 @@
 #include "server/interfaces/command_runner.h"
 #include "server/log/log.h"
 #include "server/rdb/skipped_values.h"
+#include "server/replication/primary_stream.h"
 #include "server/replication/redis_stream_reader.h"
 #include "server/replication/upstream_position.h"
 
 namespace tally::server {
 
-class StreamFollower {
+class StreamFollower final : public PrimaryStream {
  public:
   struct Parts {
     Engine& engine;
@@ -33,20 +34,17 @@ class StreamFollower {
   // The stream goes on where `from` says.
   StreamFollower(const Parts& parts, const UpstreamPosition& from);
 
-  void Take(std::string_view bytes) { reader_.Take(bytes); }
-  // Applies what is there, for about `budget_us`. Returns whether more of it is left. After an
-  // error the position is still right, except after Aborted: then the data is no longer that of any
-  // position.
-  absl::StatusOr<bool> Apply(int64_t budget_us);
+  void Take(std::string_view bytes) override { reader_.Take(bytes); }
+  // Errors beside Aborted: Unimplemented for a command that is not known here, if
+  // replica-unknown-command says so.
+  absl::StatusOr<bool> Apply(int64_t budget_us) override;
 
   // What is in the data: commands and whole transactions.
   const UpstreamPosition& position() const { return position_; }
-  // The bytes of the stream that have been run, or belong to a transaction that is not complete.
-  uint64_t read_offset() const { return read_offset_; }
-  // Whether the primary has asked for an acknowledgement since the last call.
-  bool TakeAckRequest() { return std::exchange(ack_wanted_, false); }
-  // How many commands were left out.
-  uint64_t skipped() const { return replay_.skipped(); }
+  uint64_t offset() const override { return position_.offset; }
+  uint64_t read_offset() const override { return read_offset_; }
+  bool TakeAckRequest() override { return std::exchange(ack_wanted_, false); }
+  uint64_t skipped() const override { return replay_.skipped(); }
 
  private:
   absl::Status ApplyOne();

@@ -5,12 +5,12 @@
 #include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
 #include "server/effects/effect_stream.h"
-#include "server/replication/primary_handshake.h"
+#include "server/effects/stream_id.h"
 
 namespace tally::server {
 namespace {
 
-constexpr std::string_view kNoteName = "upstream";
+constexpr std::string_view kNoteName = "UPSTREAM";
 constexpr std::string_view kNoUpstream = "none";
 
 }  // namespace
@@ -31,7 +31,7 @@ absl::StatusOr<UpstreamPosition> UpstreamPosition::ReadNote(Args note) {
   const bool is_note = note.size() >= 3 && note[1] == kNoteName;
   if (is_note && note.size() == 3 && note[2] == kNoUpstream) return position;
   const bool fits =
-      is_note && note.size() == 5 && IsReplid(note[2]) &&
+      is_note && note.size() == 5 && StreamId::IsId(note[2]) &&
       absl::SimpleAtoi(absl::string_view(note[3].data(), note[3].size()), &position.offset) &&
       absl::SimpleAtoi(absl::string_view(note[4].data(), note[4].size()), &position.database);
   if (!fits) return absl::DataLossError("a note that says nothing of replication");

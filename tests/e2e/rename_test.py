@@ -92,12 +92,12 @@ def check_refused(report):
             ("rename-command GET get", "already exists"), ("rename-command GET", "takes a command and a name"),
             ("rename-command GET a b", "takes a command and a name"),
             ("rename-command FLUSHALL \"\"\nrename-command FLUSHALL x", "No such command"),
-            ("replicaof 10.0.0.1 6379", "replica"), ("slaveof 10.0.0.1 6379", "replica"),
+            ("replicaof 10.0.0.1", "arguments"), ("slaveof 10.0.0.1 0", "master port"),
             ("cluster-enabled yes", "cluster")]:
         for arguments in ([], ["--check-config"]):
             code, output = refusal(text, *arguments)
             report.check(f"{text!r} stops the start", code == 1 and reason in output, (code, output))
-    for text in ("replicaof no one", "cluster-enabled no", "rename-command FLUSHALL \"\""):
+    for text in ("replicaof no one", "slaveof 10.0.0.1 6379", "cluster-enabled no", "rename-command FLUSHALL \"\""):
         report.equal(f"{text!r} does not", refusal(text, "--check-config")[0], 0)
 
 

@@ -120,6 +120,65 @@ def full_and_partial(appendonly):
         compare(what + "whatever it asked for", primary, replica)
 
 
+def from_logs():
+    """What the backlog has lost is read from the logs, also those of an earlier process."""
+    with Server(appendonly="yes", appendfsync="always", enable_debug_command="yes", repl_backlog_size="16kb",
+                auto_aof_rewrite_percentage=0) as primary:
+        write(primary, 300, 5)
+        replica = StreamReplica(primary.port)
+        replica.connect()
+        write(primary, 100, 6)
+        compare("a backlog of 16 kb is enough for a replica that follows", primary, replica)
+        replica.close()
+        write(primary, 1_500, 7)
+        lines = info(primary)
+        behind = int(lines["repl_backlog_first_byte_offset"]) - replica.offset
+        report.check("the backlog has lost what it needs", behind > 16_384, behind)
+        report.equal("it goes on from the log", replica.connect(), "CONTINUE")
+        compare("with the same data", primary, replica)
+        replica.close()
+        first = lines["master_replid"]
+        for turn in range(3):
+            write(primary, 300, 8 + turn)
+            (primary.kill if turn % 2 else primary.stop)()
+            primary.start()
+            write(primary, 300, 20 + turn)
+            report.equal("it goes on after a restart", replica.connect(), "CONTINUE")
+            compare("with the same data", primary, replica)
+            replica.close()
+        lines = info(primary)
+        report.check("each start has an id of its own", first not in (lines["master_replid"], lines["master_replid2"]))
+        with primary.client() as client:
+            write(primary, 500, 30)
+            client.call("BGREWRITEAOF")
+            write(primary, 500, 31)
+            report.check("the rewrite ends", wait_for(lambda: info(primary, "persistence")["aof_rewrite_in_progress"] == "0"))
+            saves = info(primary, "persistence").get("rdb_saves")
+        report.equal("what was before the base is gone", replica.connect(), "FULLRESYNC")
+        report.equal("and no other base is written", info(primary, "persistence").get("rdb_saves"), saves)
+        compare("with the same data", primary, replica)
+        replica.close()
+        primary.kill()
+        primary.start()
+        fresh = StreamReplica(primary.port)
+        report.equal("a new replica gets the base of an earlier process", fresh.connect(), "FULLRESYNC")
+        report.equal("and what followed, without a rewrite", info(primary, "persistence")["rdb_saves"], "0")
+        compare("with the same data", primary, fresh)
+
+
+def slow_replica_reads_logs():
+    """With a log, a replica that is slow costs no memory."""
+    with Server(appendonly="yes", appendfsync="always", client_output_buffer_limit="slave 2mb 1mb 60") as primary, primary.client() as client:
+        replica = StreamReplica(primary.port)
+        replica.connect()
+        for i in range(60):
+            client.call("SET", f"large{i % 3}", bytes([97 + i % 26]) * 500_000)
+        used = int(info(primary, "memory")["used_memory"])
+        report.check("30 MB that it has not read are not in memory", used < 20 << 20, used)
+        replica.follow(int(info(primary)["master_repl_offset"]), 120)
+        report.equal("it reads them all the same", replica.effects.count(b"SET"), 60)
+
+
 def acknowledgements():
     with Server(appendonly="yes") as primary, primary.client() as client:
         report.equal("WAIT without replicas", client.call("WAIT", 1, 100), 0)
@@ -306,7 +365,8 @@ def error_of_handshake(replica):
     return ""
 
 
-for part in [lambda: full_and_partial("yes"), lambda: full_and_partial("no"), acknowledgements, min_replicas,
+for part in [lambda: full_and_partial("yes"), lambda: full_and_partial("no"), from_logs,
+             slow_replica_reads_logs, acknowledgements, min_replicas,
              wrong_replicas, many_replicas, failover_refusals, with_login]:
     part()
 report.finish()

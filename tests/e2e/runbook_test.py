@@ -233,6 +233,39 @@ def move_in(machine, report, blocks):
                 "mv /var/lib/tallyd/before-* /var/lib/tallyd/appendonlydir\nsystemctl start tallyd")
 
 
+def take_over(machine, report, blocks):
+    """A Redis beside it, which clients write to."""
+    follow, switch = blocks["Take over from a live Redis"]
+    redis_port = free_port()
+    redis = subprocess.Popen(["redis-server", "--port", str(redis_port), "--save", ""], cwd=machine.root / "var/lib/redis",
+                             stdout=subprocess.DEVNULL)
+    machine.run("systemctl stop tallyd\ncp -r /var/lib/tallyd/appendonlydir /var/lib/tallyd/aside\nsystemctl start tallyd")
+    try:
+        machine.run(f"until redis-cli -p {redis_port} PING; do sleep 0.1; done")
+        with RespClient(redis_port) as client:
+            client.pipeline(("SET", f"of redis:{i}", i) for i in range(KEYS + 1))
+        machine.environment |= {"TALLYD_PORT": str(machine.port), "REDIS_PORT": str(redis_port)}
+        said = run_block(machine, report, "Take over", follow)
+        report.equal("both have as many keys", said.splitlines()[-2:], [str(KEYS + 1)] * 2)
+        with RespClient(redis_port) as client:
+            client.call("SET", "at last", 1)
+        said = run_block(machine, report, "Take over, the switch", switch)
+        report.check("it is the primary", "master" in said.splitlines(), said)
+        with machine.client() as client, RespClient(redis_port) as old:
+            report.equal("with all that was written", client.call("MGET", "at last", "of redis:7"), [b"1", b"7"])
+            client.call("SET", "after", 1)
+            try:
+                refused = old.call("SET", "lost", 1)
+            except ReplyError as error:
+                refused = str(error)
+            report.check("and Redis takes no write any more", refused.startswith("NOREPLICAS"), refused)
+    finally:
+        redis.kill()
+        redis.wait()
+    machine.run("systemctl stop tallyd\nrm -r /var/lib/tallyd/appendonlydir\n"
+                "mv /var/lib/tallyd/aside /var/lib/tallyd/appendonlydir\nsystemctl start tallyd")
+
+
 def restore(machine, report, blocks):
     [lines] = blocks["Restore"]
     replaced = machine.root / "var/lib/tallyd/replaced"
@@ -457,8 +490,8 @@ def check_alerts(report):
 
 
 SECTIONS = {"Install": install, "Is it well?": is_it_well, "Back up": back_up, "Restore": restore, "Upgrade": upgrade,
-            "Move in from Redis": move_in, "Log rotation": log_rotation, "When memory is short": memory, "TLS": tls,
-            "Users": users, "Drills": drills}
+            "Move in from Redis": move_in, "Take over from a live Redis": take_over, "Log rotation": log_rotation,
+            "When memory is short": memory, "TLS": tls, "Users": users, "Drills": drills}
 
 
 def main():

@@ -19,11 +19,11 @@
 #include "server/dispatch/dispatcher.h"
 #include "server/http/http_limits.h"
 #include "server/http/http_session.h"
-#include "server/process/no_primary.h"
 #include "server/process/server_state.h"
 #include "server/replication/replica_links.h"
 #include "server/web/routes.h"
 #include "tests/fuzz/no_files.h"
+#include "tests/no_primary.h"
 #include "tests/unit/server/no_migrations.h"
 
 namespace {

@@ -21,12 +21,12 @@
 #include "server/dispatch/dispatcher.h"
 #include "server/dispatch/session.h"
 #include "server/loop/keyspace_observer.h"
-#include "server/process/no_primary.h"
 #include "server/process/server_state.h"
 #include "server/replication/replica_links.h"
 #include "server/resp/parser.h"
 #include "server/script/script_engine.h"
 #include "tests/fuzz/no_files.h"
+#include "tests/no_primary.h"
 #include "tests/unit/server/no_migrations.h"
 
 namespace {
@@ -171,7 +171,7 @@ void MakeConversation(World& world, std::string_view stream, const Circumstances
       session.Run();
     }
     if (!circumstances.reads_late) CheckReplies(session.client());
-    if (world.state.config.requirepass != kUnknown) continue;
+    if (world.state.services.config.requirepass != kUnknown) continue;
     Check(!session.client().authenticated, "a stranger stays one");
     Check(session.buffered() <= kStrangersBytes, "a stranger's request takes little memory");
     Check(world.effects.empty(), "a stranger changes nothing");
@@ -192,7 +192,7 @@ void Replay(World& world, std::string_view effects) {
   RequestParser parser;
   while (!effects.empty()) {
     Check(parser.Next(effects) == ParseStatus::kCommand, "the log is whole commands");
-    const CommandEntry* item = world.state.commands.Resolve(parser.args());
+    const CommandEntry* item = world.state.services.commands.Resolve(parser.args());
     Check(item != nullptr && ArityFits(*item->command, parser.args().size()),
           "an effect is a command");
     client.output.Clear();

@@ -17,9 +17,10 @@ def answer(client, *words):
 
 
 def quota_of(client, key):
-    calls = [("QUOTA.STATS", key), ("QUOTA.LIMITS", key, *SKUS)]
+    calls = [("QUOTA.LIMITS", key, *SKUS)]
     calls += [(name, key, user) for user in USERS for name in ("QUOTA.LEFTBYUSER", "QUOTA.HISTORY")]
-    return [answer(client, *call) for call in calls]
+    *counts, _bytes = client.call("QUOTA.STATS", key)
+    return [counts, *(answer(client, *call) for call in calls)]
 
 
 def active_of(client, key, now):

@@ -16,13 +16,14 @@
 #include "server/acl/acl_guard.h"
 #include "server/admin/families.h"
 #include "server/dispatch/dispatcher.h"
+#include "server/figures/figure_sink.h"
 #include "server/loop/clock_set_back.h"
 #include "server/loop/keyspace_observer.h"
-#include "server/process/no_primary.h"
 #include "server/process/server_state.h"
 #include "server/replication/replica_links.h"
 #include "server/reply_text.h"
 #include "server/resp/parser.h"
+#include "tests/no_primary.h"
 #include "tests/unit/server/no_migrations.h"
 
 namespace tally::server {
@@ -41,7 +42,10 @@ class FakePersistence : public Persistence {
     return absl::OkStatus();
   }
   bool rewriting() const override { return in_rewrite; }
-  absl::StatusOr<SyncBase> OpenBase() const override { return absl::NotFoundError("no base"); }
+  absl::StatusOr<SyncBase> OpenBase() const override {
+    if (base == nullptr) return absl::NotFoundError("no base");
+    return base();
+  }
   absl::StatusOr<std::unique_ptr<StreamSource>> OpenStream(uint64_t) const override {
     return absl::NotFoundError("no log");
   }
@@ -59,11 +63,12 @@ class FakePersistence : public Persistence {
     ++reloads;
     return absl::OkStatus();
   }
-  void AppendInfo(std::string& out) const override { out += "aof_enabled:0\r\n"; }
+  void Report(FigureSink& figures) const override { figures.Add("aof_enabled", 0); }
   int64_t last_save_ms() const override { return 1'600'000'000'000; }
 
   absl::Status error;
   absl::Status save_status;
+  std::function<SyncBase()> base;
   bool in_rewrite = false;
   bool snapshot_fails = false;
   int saves = 0;
@@ -168,7 +173,7 @@ class CommandHarness {
     state.clients.Add(client);
     client.address = StrCat("127.0.0.1:", 50000 + client.id);
     client.local_address = "127.0.0.1:6379";
-    client.created_ms = client.last_active_ms = state.clock.now_ms();
+    client.created_ms = client.last_active_ms = state.clock.elapsed_ms();
     LoginAsDefault(state.users, client);
     return &client;
   }

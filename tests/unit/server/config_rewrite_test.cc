@@ -87,12 +87,26 @@ TEST_CASE("rewrite: what has no effect is kept as it is, and changed where it wa
       "repl-backlog-size 1mb\n";
   CHECK(RewriteConfigText(kRedis, Parse(kRedis)) == kRedis);
   Config config = Parse(kRedis);
-  config.accepted["repl-backlog-size"] = "2097152";
-  config.accepted["replica-priority"] = "10";
+  config.repl_backlog_size = 2 * kMib;
+  config.accepted["replica-lazy-flush"] = "yes";
   const std::string text = RewriteConfigText(kRedis, config);
   CHECK(text.starts_with("rename-command CONFIG \"\"\nrename-command FLUSHALL gone\n"));
   CHECK(text.find("\nrepl-backlog-size 2097152\n") != std::string::npos);
-  CHECK(text.ends_with("replica-priority 10\n"));
+  CHECK(text.ends_with("replica-lazy-flush yes\n"));
+}
+
+TEST_CASE("rewrite: the primary that is followed, and none") {
+  Config config;
+  const std::string alone = RewriteConfigText("port 7\n", config);
+  CHECK(alone.find("replicaof") == std::string::npos);
+  config.replicaof_host = "10.0.0.1";
+  config.replicaof_port = 6379;
+  const std::string follows = RewriteConfigText("port 7\n", config);
+  CHECK(follows.ends_with("\nreplicaof 10.0.0.1 6379\n"));
+  CHECK(Parse(follows).replicaof_port == 6379);
+  CHECK(RewriteConfigText(follows, Config{}).find("replicaof") == std::string::npos);
+  config.replicaof_port = 6380;
+  CHECK(RewriteConfigText("slaveof 10.0.0.1 6379\n", config).starts_with("replicaof 10.0.0.1 6380\n"));
 }
 
 TEST_CASE("config file: load, rewrite on disk with its mode kept, load again") {

@@ -96,7 +96,7 @@ TEST_CASE("config text: an error names file, line and reason") {
         "tallyd.conf:1: 'unixsocketperm' argument couldn't be parsed as an octal number");
   CHECK(ParseError("quota-retention 5w") ==
         "tallyd.conf:1: 'quota-retention' argument must be a duration such as 500ms, 5s, 10m or "
-        "30d");
+        "30d, between 1ms and 253402300799999ms inclusive");
   CHECK(ParseError("include other.conf") == "tallyd.conf:1: can't open 'other.conf'");
 }
 
@@ -115,15 +115,15 @@ TEST_CASE("config text: all that is wrong is told at once, and the rest holds") 
 TEST_CASE("config text: what has no effect is named once, by reason, with its place") {
   Config config;
   std::vector<Ignored> ignored;
-  REQUIRE(ParseConfigText("repl-timeout 9\nport 7\nloadmodule a.so\n"
-                          "min-slaves-to-write 3\nloadmodule b.so\nrepl-timeout 10\n",
+  REQUIRE(ParseConfigText("repl-diskless-sync no\nport 7\nloadmodule a.so\n"
+                          "slave-lazy-flush yes\nloadmodule b.so\nrepl-diskless-sync yes\n",
                           "redis.conf", NoIncludes, config, &ignored)
               .ok());
   REQUIRE(ApplyDirectives({{"io-threads", "4"}}, config, &ignored).ok());
   CHECK(IgnoredWarnings(ignored) ==
         std::vector<std::string>{
-            "Without effect here: repl-timeout (redis.conf:1), min-replicas-to-write "
-            "(redis.conf:4). The reason: there is no replication.",
+            "Without effect here: repl-diskless-sync (redis.conf:1), replica-lazy-flush "
+            "(redis.conf:4). The reason: replication has a form of its own.",
             "Without effect here: loadmodule (redis.conf:3). The reason: there are no modules.",
             "Without effect here: io-threads (command line). The reason: one thread serves all "
             "clients."});
@@ -138,9 +138,12 @@ TEST_CASE("config text: the values of what has no effect are checked and kept") 
   CHECK(ParseError("repl-backlog-size 1x") ==
         "tallyd.conf:1: 'repl-backlog-size' argument must be a memory value");
   CHECK(ParseError("masterauth a b") == "tallyd.conf:1: 'masterauth' wrong number of arguments");
-  CHECK(ParseError("slaveof 10.0.0.1 6379") ==
-        "tallyd.conf:1: 'slaveof' this server cannot be a replica, and would be an empty primary: "
-        "remove the line");
+  CHECK(ParseError("slaveof 10.0.0.1") == "tallyd.conf:1: 'slaveof' wrong number of arguments");
+  for (const char* port : {"0", "65536", "x", "-1"}) {
+    CHECK(ParseError(StrCat("replicaof 10.0.0.1 ", port)) ==
+          "tallyd.conf:1: 'replicaof' Invalid master port");
+  }
+  CHECK(ParseError("replicaof 10.0.0.1 6379") == "");
   CHECK(ParseError("cluster-enabled yes") ==
         "tallyd.conf:1: 'cluster-enabled' this server cannot be a node of a cluster: remove the "
         "line, or load tally.so into the cluster");
@@ -148,7 +151,7 @@ TEST_CASE("config text: the values of what has no effect are checked and kept") 
         "tallyd.conf:1: 'oom-score-adj-values' wrong number of arguments");
   Config config;
   CHECK(ParseError("RDBCompression NO\nrepl-backlog-size 1mb\noom-score-adj-values 1 2 3\n"
-                   "slaveof No One\nlua-time-limit 7",
+                   "slaveof 10.0.0.1 1\nslaveof No One\nlua-time-limit 7",
                    config) == "");
   const auto value = [&](std::string_view name) {
     return FormatValue(*FindDirective(name), config);
@@ -156,7 +159,7 @@ TEST_CASE("config text: the values of what has no effect are checked and kept") 
   CHECK(value("rdbcompression") == "no");
   CHECK(value("repl-backlog-size") == "1048576");
   CHECK(value("oom-score-adj-values") == "1 2 3");
-  CHECK(value("replicaof") == "No One");
+  CHECK(value("replicaof").empty());
   CHECK(value("repl-diskless-load") == "disabled");
 }
 
