@@ -231,8 +231,12 @@ void Replica::BeginHandshake() {
 std::optional<PrimaryHandshake::From> Replica::WhereDataEnds() const {
   if (lacks_all_) return std::nullopt;
   if (position_.known()) return PrimaryHandshake::From{position_.replid, position_.offset};
-  if (server_.stream_id.id() == StreamId::None()) return std::nullopt;
-  return PrimaryHandshake::From{server_.stream_id.id(), server_.effects.offset()};
+  const StreamId& id = server_.stream_id;
+  const uint64_t offset = server_.effects.offset();
+  if (id.id() == StreamId::None()) return std::nullopt;
+  // Whoever has written nothing under a new id still has the history of the old one.
+  const bool is_as_before = id.has_previous() && id.previous_end() == offset;
+  return PrimaryHandshake::From{is_as_before ? id.previous() : id.id(), offset};
 }
 
 bool Replica::ReadSome(std::string_view& bytes) {
