@@ -29,6 +29,8 @@ constexpr int64_t kSoonMs = 1000;
 constexpr int64_t kAckMs = 1000;
 // A link that was up for so long was a good one: its end begins a new series of pauses.
 constexpr int64_t kGoodLinkMs = 60'000;
+// They ask again, and are told the id.
+constexpr std::string_view kNewId = "its history has a new id";
 constexpr std::string_view kUnblocked =
     "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)";
 
@@ -103,6 +105,7 @@ void Replica::BeginOwnHistory() {
   StreamId& id = server_.stream_id;
   const bool has_one = id.id() != StreamId::None();
   has_one ? id.Shift(parts_.new_id(), server_.effects.offset()) : id.Adopt(parts_.new_id());
+  server_.replicas->DisconnectAll(kNewId);
 }
 
 bool Replica::Disconnect() {
@@ -279,6 +282,7 @@ void Replica::Shake() {
       SetPosition({from.replid, from.offset, position_.database});
     } else if (from.replid != server_.stream_id.id()) {
       server_.stream_id.Follow(from.replid, from.offset);
+      server_.replicas->DisconnectAll(kNewId);
     }
     return BeginStream();
   }
