@@ -23,7 +23,7 @@ std::string FormatSave(const Config& config) {
   return text;
 }
 
-absl::Status AssignSave(Words words, Config& config) {
+absl::Status AssignSave(ConfigWords words, Config& config) {
   if (words.size() == 1 && words[0].empty()) {
     config.save.emplace();
     return absl::OkStatus();
@@ -72,7 +72,7 @@ std::string FormatOutputBufferLimit(const Config& config) {
 }
 
 // Classes that are not named keep their limits.
-absl::Status AssignOutputBufferLimit(Words words, Config& config) {
+absl::Status AssignOutputBufferLimit(ConfigWords words, Config& config) {
   if (words.empty() || words.size() % 4 != 0) {
     return absl::InvalidArgumentError("Wrong number of arguments in buffer limit configuration.");
   }
@@ -103,7 +103,7 @@ std::string FormatMaxmemoryClients(const Config& config) {
   return value < 0 ? StrCat(-value, '%') : StrCat(value);
 }
 
-absl::Status AssignMaxmemoryClients(Words words, Config& config) {
+absl::Status AssignMaxmemoryClients(ConfigWords words, Config& config) {
   if (words.size() != 1) return absl::InvalidArgumentError("wrong number of arguments");
   std::string_view text = words[0];
   if (text.empty() || text.back() != '%') {
@@ -127,7 +127,7 @@ std::string FormatReplicaOf(const Config& config) {
 }
 
 // Nothing, and "no one", mean a server that is no replica.
-absl::Status AssignReplicaOf(Words words, Config& config) {
+absl::Status AssignReplicaOf(ConfigWords words, Config& config) {
   const bool is_none = (words.size() == 1 && words[0].empty()) ||
                        (words.size() == 2 && IsWord(words[0], "no") && IsWord(words[1], "one"));
   if (is_none) {
@@ -149,7 +149,7 @@ std::string FormatKeyspaceEvents(const Config& config) {
   return FormatEventClasses(config.notify_keyspace_events);
 }
 
-absl::Status AssignKeyspaceEvents(Words words, Config& config) {
+absl::Status AssignKeyspaceEvents(ConfigWords words, Config& config) {
   if (words.size() != 1) return absl::InvalidArgumentError("wrong number of arguments");
   const auto classes = ParseEventClasses(words[0]);
   if (!classes) {

@@ -19,22 +19,6 @@
 namespace tally::server {
 namespace {
 
-std::string_view ScriptDenial(AclDenial denial) {
-  switch (denial) {
-    case AclDenial::kCommand:
-      return "ERR The user executing the script can't run this command or subcommand";
-    case AclDenial::kKey:
-      return "ERR The user executing the script can't access at least one of the keys mentioned in "
-             "the command arguments";
-    case AclDenial::kChannel:
-      return "ERR The user executing the script can't publish to the channel mentioned in the "
-             "command";
-    case AclDenial::kNone:
-      break;
-  }
-  return "";
-}
-
 constexpr std::string_view kReadOnlyError = "READONLY You can't write against a read only replica.";
 constexpr std::string_view kMasterDownError =
     "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
@@ -87,9 +71,11 @@ bool Admission::Admits(Client& client, const CommandEntry& item, Args args,
       return Refuse(refusal, kOutOfMemoryError);
     }
   }
-  const bool needs_disk = (FlagsOf(client, item) & (kWrite | kRefusedWhileUnhealthy)) != 0;
-  if (needs_disk && !MayWrite(*server_.persistence, server_.config)) [[unlikely]]
-    return Refuse(refusal, WriteRefusal(*server_.persistence, server_.config));
+  if ((FlagsOf(client, item) & (kWrite | kRefusedWhileUnhealthy)) != 0) {
+    refusal = WriteRefusal(*server_.persistence, server_.config);
+    if (!refusal.empty()) [[unlikely]]
+      return false;
+  }
   if (LacksReplicas(FlagsOf(client, item))) [[unlikely]]
     return Refuse(refusal, kNoReplicasError);
   return AdmitsInState(client, item, refusal);
@@ -152,7 +138,7 @@ std::string Admission::RefuseInScript(const Client& caller, const CommandEntry* 
   }
   if ((command.flags & kNoScript) != 0) return "ERR This Redis command is not allowed from script";
   const AclVerdict verdict = server_.guard.Check(caller, *item, args, "lua");
-  if (verdict.denial != AclDenial::kNone) return std::string(ScriptDenial(verdict.denial));
+  if (verdict.denial != AclDenial::kNone) return WordsOf(verdict.denial).script;
   if ((command.flags & kWrite) == 0) return {};
   if (LacksReplicas(command.flags)) return std::string(kNoReplicasError);
   if (server_.role.is_replica && server_.primary->refuses_writes()) {

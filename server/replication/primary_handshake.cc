@@ -61,6 +61,10 @@ PrimaryHandshake::PrimaryHandshake(const Request& request) : has_data_(request.f
   }
   Add(Step::kOption, {"REPLCONF", "capa", "eof", "capa", "psync2", "capa", "tallyd"});
   Add(Step::kOption, {"REPLCONF", "version", kVersion});
+  if (request.earlier) {
+    const std::string earlier = StrCat(request.earlier->replid, ":", request.earlier->offset);
+    Add(Step::kOption, {"REPLCONF", "earlier", earlier});
+  }
   if (request.from) {
     from_ = *request.from;
     // What is asked for is the first byte that is missing.

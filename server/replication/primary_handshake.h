@@ -26,7 +26,9 @@ class PrimaryHandshake {
     int64_t listening_port = 0;
     std::string announced_ip;  // empty: as the primary sees it
     std::optional<From> from;  // none: all data is asked for
-    bool hands_over = false;   // FAILOVER: the other is to become the primary. Requires `from`
+    // The id before, and up to which byte that is true: the primary may know that one only.
+    std::optional<From> earlier;
+    bool hands_over = false;  // FAILOVER: the other is to become the primary. Requires `from`
   };
   enum class Answer : uint8_t {
     kNotYet,

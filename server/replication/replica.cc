@@ -223,6 +223,10 @@ void Replica::BeginHandshake() {
                                                              : config.port;
   request.announced_ip = config.replica_announce_ip;
   request.from = WhereDataEnds();
+  const StreamId& id = server_.stream_id;
+  if (request.from && !position_.known() && id.has_previous()) {
+    request.earlier = {id.previous(), id.previous_end()};
+  }
   request.hands_over = hands_over_;
   handshake_.emplace(request);
   last_io_ms_ = server_.clock.steady_ms();
@@ -237,9 +241,7 @@ std::optional<PrimaryHandshake::From> Replica::WhereDataEnds() const {
   const StreamId& id = server_.stream_id;
   const uint64_t offset = server_.effects.offset();
   if (id.id() == StreamId::None()) return std::nullopt;
-  // Whoever has written nothing under a new id still has the history of the old one.
-  const bool is_as_before = id.has_previous() && id.previous_end() == offset;
-  return PrimaryHandshake::From{is_as_before ? id.previous() : id.id(), offset};
+  return PrimaryHandshake::From{id.id(), offset};
 }
 
 bool Replica::ReadSome(std::string_view& bytes) {

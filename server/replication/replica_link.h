@@ -33,6 +33,13 @@ class ReplicaLink {
   void set_port(int64_t port) { port_ = port; }
   void set_ip(std::string ip) { ip_ = std::move(ip); }
   void set_speaks_frames() { speaks_frames_ = true; }
+  void set_earlier(std::string id, uint64_t end) {
+    earlier_id_ = std::move(id);
+    earlier_end_ = end;
+  }
+  // The id that its history had before, and up to where; empty if it has named none.
+  const std::string& earlier_id() const { return earlier_id_; }
+  uint64_t earlier_end() const { return earlier_end_; }
   bool speaks_frames() const { return speaks_frames_; }
   int64_t port() const { return port_; }
   // What it has announced, or where it comes from.
@@ -97,6 +104,8 @@ class ReplicaLink {
   const uint64_t number_;
   std::string ip_;
   int64_t port_ = 0;
+  std::string earlier_id_;
+  uint64_t earlier_end_ = 0;
   bool speaks_frames_ = false;
   bool started_ = false;
   Stage stage_ = Stage::kWaiting;

@@ -21,7 +21,6 @@ namespace {
 constexpr size_t kTurnBytes = size_t{1} << 20;
 constexpr size_t kOutputBytes = 128 * 1024;
 
-constexpr uint64_t kMuchLog = uint64_t{64} << 20;
 constexpr size_t kMaxAddress = 255;
 
 bool IsAddress(std::string_view word) {
@@ -61,6 +60,11 @@ std::string ReplicaLinks::Configure(Client& client, std::string_view option,
     LinkOf(client).set_ip(std::string(value));
   } else if (IsWord(option, "capa")) {
     if (IsWord(value, "tallyd")) LinkOf(client).set_speaks_frames();
+  } else if (IsWord(option, "earlier")) {
+    const std::string_view id = value.substr(0, StreamId::kDigits);
+    const auto end = ParseInt64(value.substr(std::min(value.size(), id.size() + 1)));
+    if (!StreamId::IsId(id) || !end || *end < 0) return "ERR REPLCONF earlier is no id and offset";
+    LinkOf(client).set_earlier(std::string(id), static_cast<uint64_t>(*end));
   } else if (!IsWord(option, "version")) {
     return StrCat("ERR Unrecognized REPLCONF option: ", option);
   }
@@ -85,10 +89,11 @@ std::string ReplicaLinks::RefuseSync(const Client& client, const SyncRequest& re
   return {};
 }
 
-bool ReplicaLinks::CanContinue(const SyncRequest& request) const {
+bool ReplicaLinks::CanContinue(const ReplicaLink& link, const SyncRequest& request) const {
   if (request.next < 1 || request.by_sync) return false;
   const auto offset = static_cast<uint64_t>(request.next) - 1;
-  return Continues(request.id, offset);
+  const bool has_earlier = !link.earlier_id().empty() && offset <= link.earlier_end();
+  return Continues(request.id, offset) || (has_earlier && Continues(link.earlier_id(), offset));
 }
 
 bool ReplicaLinks::Continues(std::string_view id, uint64_t offset) const {
@@ -116,7 +121,7 @@ void ReplicaLinks::Synchronize(Client& client, const SyncRequest& request) {
   client.state.reads_beside_output = true;
   server_.clients.LimitOutput(client);
   unused_since_ms_ = 0;
-  if (!CanContinue(request)) return FullSync(link, request);
+  if (!CanContinue(link, request)) return FullSync(link, request);
   const auto offset = static_cast<uint64_t>(request.next) - 1;
   ++partial_syncs_;
   client.reply.Status(StrCat("CONTINUE ", server_.stream_id.id()));
@@ -158,10 +163,6 @@ void ReplicaLinks::ServeWaiting() {
 }
 
 bool ReplicaLinks::SendBase() {
-  const PersistenceState files = server_.persistence->State();
-  const uint64_t since = files.log_bytes - files.base_bytes;
-  // A new base is smaller than what would have to be sent beside this one.
-  if (since > std::max(files.base_bytes, kMuchLog)) return false;
   auto opened = server_.persistence->OpenBase();
   if (!opened.ok() || !Continues(opened->id, opened->offset)) return false;
   const auto base = std::make_shared<const SyncBase>(std::move(*opened));
@@ -244,7 +245,7 @@ void ReplicaLinks::OpenSource(ReplicaLink& link) {
 // The logs have what memory may not keep for it.
 void ReplicaLinks::ReadFromLog(ReplicaLink& link) {
   // One that waits for a base needs only what follows that.
-  if (link.waits() && server_.persistence->State().log_on) return;
+  if (link.waits() && server_.config.appendonly) return;
   if (auto source = server_.persistence->OpenStream(link.next_frame()); source.ok()) {
     return link.set_source(std::move(*source));
   }

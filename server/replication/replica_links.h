@@ -71,7 +71,7 @@ class ReplicaLinks final : public Replicas, private EffectSink {
   // Why no replica can be served now; empty if it can.
   std::string RefuseSync(const Client& client, const SyncRequest& request);
   // Whether the request can be answered by a part of the stream.
-  bool CanContinue(const SyncRequest& request) const;
+  bool CanContinue(const ReplicaLink& link, const SyncRequest& request) const;
   // Whether the history `id` goes on with this stream at `offset`, and the stream from there on is
   // in memory or on the disk.
   bool Continues(std::string_view id, uint64_t offset) const;

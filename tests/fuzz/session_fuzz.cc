@@ -169,7 +169,7 @@ void MakeConversation(World& world, std::string_view stream, const Circumstances
       session.Run();
     }
     if (!circumstances.reads_late) CheckReplies(session.client());
-    if (world.state.config.requirepass != kUnknown) continue;
+    if (world.state.services.config.requirepass != kUnknown) continue;
     Check(!session.client().authenticated, "a stranger stays one");
     Check(session.buffered() <= kStrangersBytes, "a stranger's request takes little memory");
     Check(world.effects.empty(), "a stranger changes nothing");
@@ -190,7 +190,7 @@ void Replay(World& world, std::string_view effects) {
   RequestParser parser;
   while (!effects.empty()) {
     Check(parser.Next(effects) == ParseStatus::kCommand, "the log is whole commands");
-    const CommandEntry* item = world.state.commands.Resolve(parser.args());
+    const CommandEntry* item = world.state.services.commands.Resolve(parser.args());
     Check(item != nullptr && ArityFits(*item->command, parser.args().size()),
           "an effect is a command");
     client.output.Clear();
