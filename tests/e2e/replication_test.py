@@ -137,7 +137,7 @@ def chain():
         load.pause()
         same("the middle one is promoted and the last one follows it", two, three)
         report.equal("without a full sync", info(two, "stats")["sync_full"], full)
-        one.directives["replicaof"] = f"127.0.0.1 {two.port}"
+        one.directives["replicaof"] = f"127.0.0.1 {two.port}"  # or it would remove what is due by itself
         one.start()
         load.resume()
         time.sleep(1)

@@ -57,11 +57,11 @@ TEST_CASE("handshake: all that a replica without data asks", "[replica]") {
                               .listening_port = 6379,
                               .announced_ip = "10.0.0.9"},
                              {"+PONG", "+OK", "+OK", "+OK", "+OK", "+OK", "", "", full});
-  CHECK(talk.sent == std::vector<std::string>{
-                         "PING", "AUTH copier pass word", "REPLCONF listening-port 6379",
-                         "REPLCONF ip-address 10.0.0.9",
-                         "REPLCONF capa eof capa psync2 capa tallyd", "REPLCONF version 9.1.0",
-                         "PSYNC ? -1"});
+  CHECK(talk.sent == std::vector<std::string>{"PING", "AUTH copier pass word",
+                                              "REPLCONF listening-port 6379",
+                                              "REPLCONF ip-address 10.0.0.9",
+                                              "REPLCONF capa eof capa psync2 capa tallyd",
+                                              "REPLCONF version 9.1.0", "PSYNC ? -1"});
   REQUIRE(talk.answer.ok());
   CHECK(*talk.answer == Answer::kFullSync);
   CHECK(talk.from.replid == kHistory);
@@ -72,11 +72,10 @@ TEST_CASE("handshake: what is there goes on under its name, or another", "[repli
   const PrimaryHandshake::Request request{.listening_port = 1,
                                           .from = PrimaryHandshake::From{kHistory, 99}};
   const std::string unknown = "-ERR Unrecognized REPLCONF option: version";
-  for (const auto& [line, name] :
-       std::vector<std::pair<std::string, std::string>>{{"+CONTINUE", kHistory},
-                                                        {"+CONTINUE " + kOther, kOther}}) {
-    const Talk talk = Converse(request, {"-NOAUTH Authentication required.", "+OK", "+OK",
-                                         unknown, line});
+  for (const auto& [line, name] : std::vector<std::pair<std::string, std::string>>{
+           {"+CONTINUE", kHistory}, {"+CONTINUE " + kOther, kOther}}) {
+    const Talk talk =
+        Converse(request, {"-NOAUTH Authentication required.", "+OK", "+OK", unknown, line});
     CHECK(talk.sent.back() == StrCat("PSYNC ", kHistory, " 100"));
     REQUIRE(talk.answer.ok());
     CHECK(*talk.answer == Answer::kContinue);

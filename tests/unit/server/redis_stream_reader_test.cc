@@ -39,8 +39,11 @@ Commands ReadAll(RedisStreamReader& reader, size_t& bytes) {
 }
 
 TEST_CASE("stream: commands cut at every byte", "[replica]") {
-  const Commands commands = {{"SELECT", "0"}, {"SET", "k", "a\r\nb$3\r\n"}, {"PING"},
-                             {"APPEND", "", std::string(300, 'x')},         {"x"}};
+  const Commands commands = {{"SELECT", "0"},
+                             {"SET", "k", "a\r\nb$3\r\n"},
+                             {"PING"},
+                             {"APPEND", "", std::string(300, 'x')},
+                             {"x"}};
   const std::string stream = Stream(commands);
   for (size_t cut = 0; cut <= stream.size(); ++cut) {
     RedisStreamReader reader(kMost);
@@ -70,7 +73,8 @@ TEST_CASE("stream: random commands in random pieces", "[replica]") {
     Commands commands(1 + random.Below(20));
     for (auto& words : commands) {
       words.resize(1 + random.Below(5));
-      for (auto& word : words) word.assign(random.Below(random.Below(100) == 0 ? 100'000 : 50), 'w');
+      for (auto& word : words)
+        word.assign(random.Below(random.Below(100) == 0 ? 100'000 : 50), 'w');
     }
     const std::string stream = Stream(commands);
     Commands found;
