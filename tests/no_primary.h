@@ -15,7 +15,6 @@ class NoPrimary final : public PrimaryLink {
   bool is_replica() const override { return false; }
   bool link_up() const override { return true; }
   bool refuses_writes() const override { return false; }
-  bool refuses_writes() const override { return false; }
   PrimaryState state() const override { return {}; }
   void Follow(const std::string&, int64_t, Handover) override {}
   void StopFollowing() override {}

@@ -127,7 +127,7 @@ std::string FormatReplicaOf(const Config& config) {
 }
 
 // Nothing, and "no one", mean a server that is no replica.
-absl::Status AssignReplicaOf(Words words, Config& config) {
+absl::Status AssignReplicaOf(ConfigWords words, Config& config) {
   const bool is_none = (words.size() == 1 && words[0].empty()) ||
                        (words.size() == 2 && IsWord(words[0], "no") && IsWord(words[1], "one"));
   if (is_none) {

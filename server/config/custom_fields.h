@@ -18,9 +18,11 @@ absl::Status AssignOutputBufferLimit(ConfigWords words, Config& config);
 std::string FormatMaxmemoryClients(const Config& config);
 absl::Status AssignMaxmemoryClients(ConfigWords words, Config& config);
 
-// `notify-keyspace-events`: letters of event classes.
+// `replicaof`: the address and the port of a primary, or nothing.
 std::string FormatReplicaOf(const Config& config);
-absl::Status AssignReplicaOf(Words words, Config& config);
+absl::Status AssignReplicaOf(ConfigWords words, Config& config);
+
+// `notify-keyspace-events`: letters of event classes.
 std::string FormatKeyspaceEvents(const Config& config);
 absl::Status AssignKeyspaceEvents(ConfigWords words, Config& config);
 

@@ -87,7 +87,8 @@ void ReportReplicas(const Services& server, const ReplicasState& state, FigureSi
   figures.Add("", stages[2], {.metric = "replicas", .labels = {"online"}});
   figures.Add("", state.good_replicas, {.metric = "replicas_good"});
   figures.Add("", lag_bytes, {.metric = "replica_lag_bytes", .json = "replication.lag_bytes"});
-  figures.Add("", Micros{silent_ms * 1000}, {.metric = "replica_silence_seconds"});
+  figures.Add("", Micros{silent_ms * 1000},
+              {.metric = "replica_silence_seconds", .json = "replication.silent_us"});
 }
 
 void ReportStream(const Services& server, const ReplicasState& state, FigureSink& figures) {

@@ -29,6 +29,8 @@ constexpr int64_t kSoonMs = 1000;
 constexpr int64_t kAckMs = 1000;
 // A link that was up for so long was a good one: its end begins a new series of pauses.
 constexpr int64_t kGoodLinkMs = 60'000;
+// They ask again, and are told the id.
+constexpr std::string_view kNewId = "its history has a new id";
 constexpr std::string_view kUnblocked =
     "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)";
 
@@ -88,8 +90,6 @@ void Replica::StopFollowing() {
   server_.engine.set_expiry(Expiry::kRemove);
   // What is written from now on is in no other stream.
   BeginOwnHistory();
-  // They go on at once, and know the new id then.
-  server_.replicas->DisconnectAll("the stream has a new id");
   SetPosition({});
   lacks_all_ = false;
   server_.log.Notice("This server is a primary now");
@@ -105,6 +105,7 @@ void Replica::BeginOwnHistory() {
   StreamId& id = server_.stream_id;
   const bool has_one = id.id() != StreamId::None();
   has_one ? id.Shift(parts_.new_id(), server_.effects.offset()) : id.Adopt(parts_.new_id());
+  server_.replicas->DisconnectAll(kNewId);
 }
 
 bool Replica::Disconnect() {
@@ -237,8 +238,10 @@ void Replica::BeginHandshake() {
 std::optional<PrimaryHandshake::From> Replica::WhereDataEnds() const {
   if (lacks_all_) return std::nullopt;
   if (position_.known()) return PrimaryHandshake::From{position_.replid, position_.offset};
-  if (server_.stream_id.id() == StreamId::None()) return std::nullopt;
-  return PrimaryHandshake::From{server_.stream_id.id(), server_.effects.offset()};
+  const StreamId& id = server_.stream_id;
+  const uint64_t offset = server_.effects.offset();
+  if (id.id() == StreamId::None()) return std::nullopt;
+  return PrimaryHandshake::From{id.id(), offset};
 }
 
 bool Replica::ReadSome(std::string_view& bytes) {
@@ -281,7 +284,7 @@ void Replica::Shake() {
       SetPosition({from.replid, from.offset, position_.database});
     } else if (from.replid != server_.stream_id.id()) {
       server_.stream_id.Follow(from.replid, from.offset);
-      server_.replicas->DisconnectAll("the stream has a new id");
+      server_.replicas->DisconnectAll(kNewId);
     }
     return BeginStream();
   }

@@ -44,7 +44,7 @@ std::string Saved(const Engine& engine) {
 Outcome Read(std::string_view file, size_t piece, bool keep_expired) {
   tally::UtcOnly zones;
   Engine engine(kDatabases, 1, zones);
-  engine.set_expiry(Expiry::kIgnore);
+  engine.set_expiry(tally::Expiry::kIgnore);
   const tally::ValueLimits limits;
   SkippedValues skipped;
   EngineSink sink(engine, limits, skipped,

@@ -188,7 +188,7 @@ void MakeConversation(World& world, std::string_view stream, const Circumstances
 void Replay(World& world, std::string_view effects) {
   Client client;
   client.authenticated = true;
-  world.engine.set_expiry(Expiry::kIgnore);
+  world.engine.set_expiry(tally::Expiry::kIgnore);
   RequestParser parser;
   while (!effects.empty()) {
     Check(parser.Next(effects) == ParseStatus::kCommand, "the log is whole commands");
@@ -201,7 +201,7 @@ void Replay(World& world, std::string_view effects) {
           "an effect is replayed without an error");
     effects.remove_prefix(parser.consumed());
   }
-  world.engine.set_expiry(Expiry::kRemove);
+  world.engine.set_expiry(tally::Expiry::kRemove);
 }
 
 void CheckSameKeys(World& original, World& replayed) {

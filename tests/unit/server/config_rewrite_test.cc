@@ -106,7 +106,8 @@ TEST_CASE("rewrite: the primary that is followed, and none") {
   CHECK(Parse(follows).replicaof_port == 6379);
   CHECK(RewriteConfigText(follows, Config{}).find("replicaof") == std::string::npos);
   config.replicaof_port = 6380;
-  CHECK(RewriteConfigText("slaveof 10.0.0.1 6379\n", config).starts_with("replicaof 10.0.0.1 6380\n"));
+  CHECK(RewriteConfigText("slaveof 10.0.0.1 6379\n", config)
+            .starts_with("replicaof 10.0.0.1 6380\n"));
 }
 
 TEST_CASE("config file: load, rewrite on disk with its mode kept, load again") {

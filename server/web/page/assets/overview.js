@@ -144,8 +144,16 @@ export class Overview {
       pairs.push(log ? ["In the log since", `${count(rows.rdb_changes_since_last_save)} changes`]
         : ["Not saved", `${count(rows.rdb_changes_since_last_save)} changes since then`]);
     }
+    pairs.push(["Replication", this.#replication(event.replication ?? {}, bad)]);
     this.#saving.span(`at ${clock(event.now_ms)}`);
     this.#saving.show(facts(pairs));
+  }
+
+  #replication({ is_replica: follows, link_up: linked, replicas, lag_bytes: lag, silent_us: silent }, bad) {
+    if (follows && !linked) return bad("a replica without a link to its primary: the data is old");
+    const of = replicas > 0 ? `${count(replicas)} ${replicas === 1 ? "replica" : "replicas"}, the last one ${bytes(lag)} and ${micros(silent)} behind` : "";
+    if (follows) return `replica, linked${of && `; it has ${of}`}`;
+    return of || "no replicas";
   }
 
   // How far the log is on disk.
