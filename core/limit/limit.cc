@@ -163,8 +163,7 @@ HoldShare CountShare(const LimitKey& key, const LimitRule& rule, LimitState& sta
     }
   }
   for (const LimitUse& use : uses) {
-    use.state->EndOperation();
-    use.state->Prune(hit.now);
+    if (!use.state->EndOperation()) use.state->Prune(hit.now);
   }
 }
 

@@ -157,8 +157,14 @@ class LimitState {
     return const_cast<LimitCounter*>(std::as_const(*this).Find(key));
   }
   LimitCounter& FindOrAdd(const LimitKey& key);
-  void EndOperation() {
-    for (LimitCounter& counter : counters_) counter.taken = false;
+  // Returns whether the operation has counted its hit in every counter, so that none has expired.
+  bool EndOperation() {
+    bool all = true;
+    for (LimitCounter& counter : counters_) {
+      all &= counter.taken;
+      counter.taken = false;
+    }
+    return all;
   }
   // Forgets the counters in which nothing counts at `now`, and the expired hits of logs.
   void Prune(int64_t now);
