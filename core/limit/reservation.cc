@@ -4,6 +4,8 @@
 
 #include "core/base/check.h"
 #include "core/base/saturating.h"
+#include "core/limit/hold_refunds.h"
+#include "core/limit/refund.h"
 #include "core/time/duration.h"
 
 namespace tally {
@@ -22,15 +24,15 @@ HoldRules RulesOf(const HoldRecord& record, ZoneSource& zones) {
 }
 
 // Gives back `amount` of what the part has counted, and takes it off the part.
-void Refund(LimitState& state, const HoldCounters& counters, HoldPart& part, int64_t amount,
-            int64_t now) {
+void RefundPart(LimitState& state, const HoldCounters& counters, HoldPart& part, int64_t amount,
+                int64_t now) {
   for (size_t i = 0; i < part.shares.size(); ++i) {
     HoldShare& share = part.shares[i];
     LimitCounter* counter = state.Find(counters.keys[i]);
     const int64_t in_window = std::min(amount, share.in_window);
     const bool bucket = counters.keys[i].algorithm == LimitAlgorithm::kBucket;
     if (counter != nullptr) {
-      counter->Refund({amount, bucket ? share.in_window : in_window, share.at, now});
+      Refund(*counter, {amount, bucket ? share.in_window : in_window, share.at, now});
     }
     share.in_window -= in_window;
   }
@@ -43,7 +45,7 @@ void RefundNewest(LimitState& state, HoldRecord& record, int64_t amount, int64_t
   const HoldCounters counters = CountersOf(record);
   for (auto part = record.parts.rbegin(); part != record.parts.rend() && amount > 0; ++part) {
     const int64_t taken = std::min(amount, part->cost);
-    Refund(state, counters, *part, taken, now);
+    RefundPart(state, counters, *part, taken, now);
     amount -= taken;
   }
 }
@@ -119,20 +121,12 @@ bool SettleHolds(LimitState& state, ZoneSource& zones, int64_t now, uint64_t* en
   Holds* holds = state.holds();
   if (!HasEndedHolds(state, now)) return false;
   bool changed = holds->IsAhead(now) && SetBackHolds(state, zones, now);
-  std::vector<Holds::Named> over = holds->TakeEnded(now);
-  changed |= !over.empty();
-  for (Holds::Named& ended : over) {
-    HoldRecord& record = ended.record;
-    if (record.state != HoldState::kHeld) continue;
+  HoldRefunds refunds(state);
+  changed |= holds->End(now, [&](const HoldView& hold, const HoldCountersReader& rules) {
     if (ended_count != nullptr) ++*ended_count;
-    const int64_t held = record.cost();
-    const int64_t deadline = record.until;
-    RefundNewest(state, record, held, deadline);
-    HoldRecord expired = Remains(record, HoldState::kExpired, deadline);
-    expired.held = held;
-    expired.counted = record.counted;
-    if (expired.until > now) holds->Put(ended.id, expired);
-  }
+    refunds.Add(hold, rules, hold.deadline());
+  });
+  refunds.Apply();
   // What HasEndedHolds goes by are bounds, which may be wider than those of the same state after a
   // load. A state in which nothing has ended must stay as it is, or the two would differ.
   if (!changed) return false;

@@ -10,6 +10,23 @@
 #include "core/time/duration.h"
 
 namespace tally {
+namespace {
+
+void SortAndJoin(std::vector<TimeBlock::Pair>& pairs) {
+  std::sort(pairs.begin(), pairs.end(),
+            [](const TimeBlock::Pair& a, const TimeBlock::Pair& b) { return a.at < b.at; });
+  size_t joined = 0;
+  for (size_t i = 1; i < pairs.size(); ++i) {
+    if (pairs[i].at != pairs[joined].at) {
+      pairs[++joined] = pairs[i];
+    } else if (__builtin_add_overflow(pairs[joined].count, pairs[i].count, &pairs[joined].count)) {
+      pairs[joined].count = TimeLog::kMaxSize;
+    }
+  }
+  if (!pairs.empty()) pairs.resize(joined + 1);
+}
+
+}  // namespace
 
 size_t TimeLog::FirstBlockAfter(int64_t after) const {
   const auto first = blocks_.begin() + static_cast<std::ptrdiff_t>(head_);
@@ -148,6 +165,46 @@ void TimeLog::RemoveAt(uint64_t count, int64_t at) {
   } else {
     Rewrite(index, pairs);
   }
+}
+
+std::vector<TimeBlock::Pair> TimeLog::RemoveEach(std::vector<TimeBlock::Pair> pairs) {
+  SortAndJoin(pairs);
+  std::vector<TimeBlock::Pair> removed;
+  if (!AreMany(pairs.size())) {
+    for (const TimeBlock::Pair& pair : pairs) {
+      const uint64_t before = size_;
+      RemoveAt(pair.count, pair.at);
+      if (size_ < before) removed.push_back({pair.at, before - size_});
+    }
+    return removed;
+  }
+  TimeLog left;
+  auto next = pairs.begin();
+  ForEachAfter(-1, [&](int64_t at, uint64_t count) {
+    while (next != pairs.end() && next->at < at) ++next;
+    if (next != pairs.end() && next->at == at) {
+      removed.push_back({at, std::min(count, next->count)});
+      count -= removed.back().count;
+    }
+    left.Add(at, count);
+  });
+  *this = std::move(left);
+  return removed;
+}
+
+void TimeLog::AddEach(const std::vector<TimeBlock::Pair>& pairs) {
+  if (!AreMany(pairs.size())) {
+    for (const auto& [at, count] : pairs) Add(at, count);
+    return;
+  }
+  TimeLog all;
+  auto next = pairs.begin();
+  ForEachAfter(-1, [&](int64_t at, uint64_t count) {
+    for (; next != pairs.end() && next->at < at; ++next) all.Add(next->at, next->count);
+    all.Add(at, count);
+  });
+  for (; next != pairs.end(); ++next) all.Add(next->at, next->count);
+  *this = std::move(all);
 }
 
 uint64_t TimeLog::CountAfter(int64_t after) const {
