@@ -1,6 +1,8 @@
 #include "core/limit/hold_record.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <limits>
 
 #include "core/base/check.h"
@@ -48,18 +50,35 @@ bool ReadNumber(std::string_view& in, int64_t& number) {
   return ReadUpTo(in, std::numeric_limits<int64_t>::max(), number);
 }
 
-// Reads a number of a record that is well formed.
+// Where the varint at the front of eight bytes ends, in bits; 64 or less if it ends in them.
+int EndOfVarint(uint64_t bytes) { return std::countr_zero(~bytes & 0x8080808080808080) + 1; }
+
+// Reads a number of a record that is well formed. Most records have eight bytes more.
 int64_t TakeNumber(std::string_view& in) {
+  if (static_cast<uint8_t>(in.front()) < 0x80) {
+    const auto byte = static_cast<int64_t>(in.front());
+    in.remove_prefix(1);
+    return byte;
+  }
   uint64_t value = 0;
+  if (in.size() >= sizeof value) [[likely]] {
+    std::memcpy(&value, in.data(), sizeof value);
+    const int bits = EndOfVarint(value);
+    if (bits <= 64) [[likely]] {
+      in.remove_prefix(static_cast<size_t>(bits / 8));
+      return static_cast<int64_t>(JoinSevenBits(value & ~uint64_t{0} >> (64 - bits)));
+    }
+  }
   static_cast<void>(ReadVarint(in, value));
   return static_cast<int64_t>(value);
 }
+void SkipNumber(std::string_view& in) {
+  size_t end = 0;
+  while (static_cast<uint8_t>(in[end]) >= 0x80) ++end;
+  in.remove_prefix(end + 1);
+}
 int64_t TakeSigned(std::string_view& in) {
   return ZigZagDecode(static_cast<uint64_t>(TakeNumber(in)));
-}
-
-int64_t RememberedUntil(int64_t deadline) {
-  return std::min(deadline + kHoldRememberedMs, kMaxHoldEndMs);
 }
 
 bool ReadBytes(std::string_view& in, std::string& bytes) {
@@ -241,9 +260,8 @@ bool ReadHoldRecord(std::string_view in, HoldRecord& record) {
     }
   }
   record.rules = in;
-  HoldCounters counters;
-  if (!ReadHoldCounters(in, counters)) return false;
-  if (!record.parts.empty() && SharesOf(record) != counters.keys.size()) return false;
+  if (!ReadHoldCounters(in, record.counters)) return false;
+  if (!record.parts.empty() && SharesOf(record) != record.counters.keys.size()) return false;
   if (has_expired) ReadAsExpired(record);
   return true;
 }
@@ -262,17 +280,24 @@ int64_t UntilOf(std::string_view in) {
 
 void Expire(char* record) { *record = static_cast<char>(*record | kHasExpired); }
 
-HoldView::HoldView(std::string_view in) {
+HoldView::HoldView(std::string_view in, int64_t deadline) : deadline_(deadline) {
   const auto head = static_cast<uint8_t>(in.front());
   in.remove_prefix(1);
-  deadline_ = TakeNumber(in);
-  if ((head & kSeveralKeys) != 0) TakeNumber(in);
-  if ((head & kHasCounted) != 0) TakeNumber(in);
-  TakeNumber(in);  // the token
+  SkipNumber(in);
+  if ((head & kSeveralKeys) != 0) SkipNumber(in);
+  if ((head & kHasCounted) != 0) SkipNumber(in);
+  SkipNumber(in);  // the token
   parts_.deadline = deadline_;
   parts_.plain = (head & kPlainShares) != 0;
   parts_.shares = static_cast<uint64_t>(TakeNumber(in));
   if ((head & kSeveralParts) != 0) parts_.parts = static_cast<uint64_t>(TakeNumber(in));
+  is_simple_ = parts_.plain && parts_.parts == 1;
+  if (is_simple_) [[likely]] {
+    cost_ = TakeNumber(in);
+    newest_at_ = deadline - TakeSigned(in);
+    rules_ = in;
+    return;
+  }
   parts_.in = in;
   Parts rest = parts_;
   for (uint64_t part = 0; part < rest.parts; ++part) {

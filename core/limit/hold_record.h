@@ -3,6 +3,7 @@
 
 #include <absl/container/inlined_vector.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -20,6 +21,9 @@ inline constexpr int64_t kMaxHoldMs = int64_t{366} * 86'400'000;
 inline constexpr int64_t kMaxHoldEndMs = 2 * kMaxInstantMs;
 // An id is remembered for this long after the deadline of its hold, so that a retry finds it.
 inline constexpr int64_t kHoldRememberedMs = 600'000;
+inline int64_t RememberedUntil(int64_t deadline) {
+  return std::min(deadline + kHoldRememberedMs, kMaxHoldEndMs);
+}
 
 // The numbers are in stored state and in replies: never renumber.
 enum class HoldState : uint8_t {
@@ -49,6 +53,23 @@ struct HoldPart {
   friend bool operator==(const HoldPart&, const HoldPart&) = default;
 };
 
+using HoldKeys = absl::InlinedVector<LimitKey, 2>;
+
+// What the counters need to know of the rules: which counters they use, each once, in the order of
+// the rules, whether CONCURRENT is one of them, what HOLDS says, and how many bytes
+// AppendDenyingRules and what follows it have written.
+struct HoldCounters {
+  HoldKeys keys;
+  bool concurrent = false;
+  bool shadow_concurrent = false;
+  int64_t latest = kMaxHoldEndMs;  // the latest deadline
+  int64_t share = kWholeShare;     // the largest share of a limit, in 1/kWholeShare
+  size_t denying_bytes = 0;
+  size_t counting_bytes = 0;  // with those in SHADOW, but without HOLDS
+
+  friend bool operator==(const HoldCounters&, const HoldCounters&) = default;
+};
+
 struct HoldRecord {
   HoldState state = HoldState::kUnknown;
   int64_t until = 0;  // kHeld: the deadline. Otherwise: when it is forgotten
@@ -56,7 +77,8 @@ struct HoldRecord {
   // kHeld only.
   int64_t token = 0;
   absl::InlinedVector<HoldPart, 1> parts;
-  std::string rules;  // their saved form; also kept of what expired or was cancelled
+  std::string rules;      // their saved form; also kept of what expired or was cancelled
+  HoldCounters counters;  // of the rules
   // What was held and what was counted when it was settled; of a hold, what was counted so far.
   int64_t held = 0;
   int64_t counted = 0;
@@ -85,7 +107,9 @@ void Expire(char* record);
 // A hold as it lies in memory, read without a copy.
 class HoldView {
  public:
-  explicit HoldView(std::string_view in);
+  explicit HoldView(std::string_view in) : HoldView(in, UntilOf(in)) {}
+  // The same for who has read UntilOf already.
+  HoldView(std::string_view in, int64_t deadline);
 
   int64_t deadline() const { return deadline_; }
   int64_t cost() const { return cost_; }
@@ -96,6 +120,11 @@ class HoldView {
   // the counter among those of the rules.
   template <typename Visit>
   void ForEachShare(Visit&& visit) const {
+    if (is_simple_) [[likely]] {
+      const HoldShare share{newest_at_, cost_};
+      for (uint64_t i = 0; i < parts_.shares; ++i) visit(static_cast<size_t>(i), cost_, share);
+      return;
+    }
     Parts parts = parts_;
     for (uint64_t part = 0; part < parts.parts; ++part) {
       parts.BeginPart();
@@ -123,11 +152,11 @@ class HoldView {
   int64_t cost_ = 0;
   int64_t newest_at_ = 0;
   Parts parts_;
+  bool is_simple_ = false;  // one part, and all its shares are the same
   std::string_view rules_;
 };
 
 using HoldRules = absl::InlinedVector<LimitRule, 4>;
-using HoldKeys = absl::InlinedVector<LimitKey, 2>;
 
 // The saved form of the rules that count or limit what is held from `now` on: first those that
 // deny, then those in SHADOW, and HOLDS. A rule's policy is not kept.
@@ -137,18 +166,7 @@ void AppendDenyingRules(std::string& out, std::span<const LimitRule> rules);
 // False if the bytes are malformed.
 [[nodiscard]] bool ReadHoldRules(std::string_view in, ZoneSource& zones, HoldRules& rules);
 
-// What the counters need to know of the rules: which counters they use, each once, in the order of
-// the rules, whether CONCURRENT is one of them, what HOLDS says, and how many bytes
-// AppendDenyingRules and what follows it have written.
-struct HoldCounters {
-  HoldKeys keys;
-  bool concurrent = false;
-  bool shadow_concurrent = false;
-  int64_t latest = kMaxHoldEndMs;  // the latest deadline
-  int64_t share = kWholeShare;     // the largest share of a limit, in 1/kWholeShare
-  size_t denying_bytes = 0;
-  size_t counting_bytes = 0;  // with those in SHADOW, but without HOLDS
-};
+// Reads the counters of rules in their saved form. False if they are malformed.
 [[nodiscard]] bool ReadHoldCounters(std::string_view in, HoldCounters& counters);
 
 // Reads the counters of many holds, most of which are under the same rules.

@@ -38,18 +38,16 @@ void Holds::NoteAdded(const HoldRecord& record) {
     ends_at_ = std::max(ends_at_, record.until);
     return;
   }
-  HoldCounters counters;
-  Check(ReadHoldCounters(record.rules, counters), "the rules of a record are well formed");
-  if (counters.concurrent) concurrent_ = SaturatingAdd(concurrent_, record.cost());
-  if (counters.shadow_concurrent) {
+  if (record.counters.concurrent) concurrent_ = SaturatingAdd(concurrent_, record.cost());
+  if (record.counters.shadow_concurrent) {
     shadow_concurrent_ = SaturatingAdd(shadow_concurrent_, record.cost());
   }
-  ends_at_ = std::max(ends_at_, std::min(record.until + kRememberedMs, kMaxHoldEndMs));
+  ends_at_ = std::max(ends_at_, RememberedUntil(record.until));
   for (const HoldPart& part : record.parts) latest_at_ = std::max(latest_at_, part.at);
 }
 
 void Holds::NoteGone(std::string_view bytes) {
-  if (!IsHeld(bytes)) return;
+  if (!IsHeld(bytes) || (concurrent_ == 0 && shadow_concurrent_ == 0)) return;
   const HoldView hold(bytes);
   HoldCountersReader counters;
   NoteEnded(counters.Of(hold.rules()), hold.cost());
@@ -102,11 +100,11 @@ bool Holds::End(int64_t now, VisitHold visit) {
       if (until <= now) {
         any = true;
         if (!IsHeld(record.payload())) return true;
-        const HoldView hold(record.payload());
+        const HoldView hold(record.payload(), until);
         NoteEnded(counters.Of(hold.rules()), hold.cost());
         visit(hold, counters);
         Expire(record.data());
-        until = UntilOf(record.payload());
+        until = RememberedUntil(until);
         if (until <= now) return true;
       }
       next = std::min(next, until);
@@ -123,8 +121,10 @@ void Holds::ForEachEnded(int64_t now, VisitHold visit) const {
   for (const Segment* segment = due_.Next(position); segment != nullptr && segment->due <= now;
        segment = due_.Next(position)) {
     table_.ForEach(*segment, [&](const RecordTable::Record& record) {
-      if (!IsHeld(record.payload()) || UntilOf(record.payload()) > now) return;
-      const HoldView hold(record.payload());
+      if (!IsHeld(record.payload())) return;
+      const int64_t deadline = UntilOf(record.payload());
+      if (deadline > now) return;
+      const HoldView hold(record.payload(), deadline);
       static_cast<void>(counters.Of(hold.rules()));
       visit(hold, counters);
     });
@@ -139,6 +139,11 @@ void Holds::ForEachHeld(VisitHold visit) const {
     static_cast<void>(counters.Of(hold.rules()));
     visit(hold, counters);
   });
+}
+
+void Holds::ForEachRecord(
+    absl::FunctionRef<void(std::string_view id, std::string_view record)> visit) const {
+  table_.ForEach([&](const RecordTable::Record& record) { visit(record.key(), record.payload()); });
 }
 
 std::vector<HoldView> Holds::FirstToEnd(int64_t now, size_t most) const {

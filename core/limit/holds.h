@@ -48,6 +48,7 @@ class Holds final : private RecordTable::SplitObserver {
   // The token of the next hold; each call returns a greater one. Not less than `now`, so that the
   // tokens of a key also grow when it was gone meanwhile.
   int64_t NextToken(int64_t now) { return last_token_ = std::max(last_token_ + 1, now); }
+  int64_t last_token() const { return last_token_; }
   // What the holds under a CONCURRENT rule, or one in SHADOW, hold together.
   int64_t concurrent(bool shadow) const { return shadow ? shadow_concurrent_ : concurrent_; }
   // A hold counts from an instant after `now`: the clock was set back.
@@ -66,6 +67,9 @@ class Holds final : private RecordTable::SplitObserver {
   // These must not change anything.
   void ForEachHeld(VisitHold visit) const;
   void ForEach(absl::FunctionRef<void(std::string_view id, const HoldRecord& record)> visit) const;
+  // The same with the bytes of the records, which are the same wherever the same was done.
+  void ForEachRecord(
+      absl::FunctionRef<void(std::string_view id, std::string_view record)> visit) const;
   // The `most` holds that end first after `now`, in the order in which they do. O(records) of the
   // segments that may hold them, and O(most log most).
   std::vector<HoldView> FirstToEnd(int64_t now, size_t most) const;

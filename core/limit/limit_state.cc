@@ -273,6 +273,21 @@ void LimitState::Encode(std::string& out) const {
   }
 }
 
+void LimitState::EncodeCounters(std::string& out) const {
+  for (const LimitCounter& counter : counters_) {
+    AppendLateness(out, counter.late_ms);
+    if (counter.log == nullptr) {
+      AppendLimitCounter(out, counter.key, counter.numbers);
+      continue;
+    }
+    AppendLimitKey(out, counter.key);
+    for (uint64_t cursor = 0;;) {
+      cursor = counter.log->Save(cursor, SIZE_MAX, out);
+      if (cursor == 0) break;
+    }
+  }
+}
+
 bool LimitState::SavePacked(std::string& out) const {
   Check(out.empty(), "a packed state is alone");
   bool has_log = false;

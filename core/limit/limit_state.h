@@ -124,6 +124,8 @@ class LimitState {
   [[nodiscard]] bool Load(std::string_view bytes);
   // Appends the whole state. O(size).
   void Encode(std::string& out) const;
+  // The same without the holds.
+  void EncodeCounters(std::string& out) const;
   bool empty() const { return counters_.empty() && holds_ == nullptr; }
   // The instant from which nothing in it counts any more, so that the key should go; 0 if empty.
   int64_t ExpiresAt() const;

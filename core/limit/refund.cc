@@ -54,7 +54,11 @@ void CounterRefund::Add(const HeldAmount& held) {
   if (counter_->log == nullptr) {
     numbers_.Add(counter_->numbers, counter_->key, held);
   } else if (held.hits > 0) {
-    log_.push_back({held.at, static_cast<uint64_t>(held.hits)});
+    const auto hits = static_cast<uint64_t>(held.hits);
+    if (log_.empty() || log_.back().at != held.at || log_.back().count > TimeLog::kMaxSize - hits) {
+      log_.push_back({held.at, 0});
+    }
+    log_.back().count += hits;
   }
 }
 
