@@ -25,7 +25,7 @@ struct OneEngine {
 };
 
 LimitRule RandomRule(test::SeededRandom& random, Zone& utc) {
-  const int64_t limit = random.Between(3'000, 60'000);
+  const int64_t limit = random.Between(2'000, 40'000);
   const int64_t period = random.OneIn(2) ? 60'000 : 3'600'000;
   switch (random.Below(8)) {
     case 0:
@@ -191,7 +191,7 @@ class ManyHolds {
     act(Place{at_once_.engine, 0, now_});
   }
 
-  static constexpr int kHolds = 3'000;
+  static constexpr int kHolds = 2'000;
   test::SeededRandom random_;
   OneEngine at_once_;
   OneEngine one_by_one_;
@@ -204,7 +204,7 @@ class ManyHolds {
 };
 
 TEST_CASE("holds that end in one call free what they would have freed one by one") {
-  for (uint64_t run = 0; run < test::Scaled(12); ++run) {
+  for (uint64_t run = 0; run < test::Scaled(6); ++run) {
     ManyHolds holds;
     INFO("seed " << holds.seed());
     holds.Run();
