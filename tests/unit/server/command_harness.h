@@ -16,6 +16,7 @@
 #include "server/acl/acl_guard.h"
 #include "server/admin/families.h"
 #include "server/dispatch/dispatcher.h"
+#include "server/figures/figure_sink.h"
 #include "server/loop/clock_set_back.h"
 #include "server/loop/keyspace_observer.h"
 #include "server/process/server_state.h"
@@ -42,20 +43,12 @@ class FakePersistence : public Persistence {
     ++saves_at_end;
     return save_status;
   }
-  void BeforeClear(size_t database) override { told += StrCat("clear ", database, " "); }
-  void BeforeSwap(size_t one, size_t other) override {
-    told += StrCat("swap ", one, " ", other, " ");
-  }
-  void SaveBeforeChange(size_t, Keyspace::Segment&, std::string_view,
-                        const Keyspace::Entry&) override {}
-  void SaveBeforeValueChange(void*, ByteRange) override {}
-  bool KeepValue(const void*) override { return false; }
   absl::Status ApplyConfig() override { return absl::OkStatus(); }
   absl::Status Reload() override {
     ++reloads;
     return absl::OkStatus();
   }
-  void AppendInfo(std::string& out) const override { out += "aof_enabled:0\r\n"; }
+  void Report(FigureSink& figures) const override { figures.Add("aof_enabled", 0); }
   int64_t last_save_ms() const override { return 1'600'000'000'000; }
 
   absl::Status error;
@@ -64,7 +57,6 @@ class FakePersistence : public Persistence {
   bool snapshot_fails = false;
   int saves = 0;
   int saves_at_end = 0;
-  std::string told;  // of whole databases
   int reloads = 0;
 };
 
@@ -120,12 +112,11 @@ class CommandHarness {
         engine(static_cast<size_t>(config.databases), 42, zones),
         log_(Logger::Open("/dev/null", LogLevel::kWarning).value()),
         state(commands, engine, config, *log_),
-        dispatcher(state) {
+        dispatcher(state.services) {
     state.clock.Set(kBegin);
     process.started = kBegin;
-    state.persistence = &persistence;
-    state.process = &process;
-    state.runner = &dispatcher;
+    state.services.persistence.Fill(persistence);
+    state.services.process.Fill(process);
     state.effects.Attach(effects_);
     state.key_events.set_classes(config.notify_keyspace_events);
     self = Connect();
@@ -166,7 +157,7 @@ class CommandHarness {
     state.clients.Add(client);
     client.address = StrCat("127.0.0.1:", 50000 + client.id);
     client.local_address = "127.0.0.1:6379";
-    client.created_ms = client.last_active_ms = state.clock.now_ms();
+    client.created_ms = client.last_active_ms = state.clock.elapsed_ms();
     LoginAsDefault(state.users, client);
     return &client;
   }
@@ -190,7 +181,7 @@ class CommandHarness {
   // Sets back what lies after now, as the server does after a jump of its clock. Returns the number
   // of effects.
   size_t SetAllBack() {
-    ClockSetBack set_back(state);
+    ClockSetBack set_back(state.services);
     size_t effects = 0;
     while (set_back.goes_on()) effects += set_back.Next();
     return effects;
@@ -254,7 +245,7 @@ class CommandHarness {
 
   std::vector<std::unique_ptr<Client>> clients_;
   EffectText effects_;
-  KeyspaceObserver observer_{state};
+  KeyspaceObserver observer_{state.services};
 };
 
 }  // namespace tally::server

@@ -9,6 +9,7 @@
 
 #include "fake_file_system.h"
 #include "server/durability/aof_persistence.h"
+#include "server/figures/info.h"
 #include "tests/unit/server/command_harness.h"
 
 namespace tally::server {
@@ -19,9 +20,7 @@ class DurableServer final {
  public:
   // With the log on, and appendfsync as told.
   DurableServer(test::FakeFileSystem& files, Config config)
-      : harness_(WithLog(std::move(config))),
-        persistence_(harness_.state.for_persistence, harness_.dispatcher, files) {
-    harness_.state.persistence = &persistence_;
+      : harness_(WithLog(std::move(config))), persistence_(harness_.state.services, files) {
     harness_.StopEffects();
     harness_.process.apply = [this](std::string_view name) {
       return name == "appendfsync" ? persistence_.ApplyConfig() : absl::OkStatus();
@@ -58,7 +57,8 @@ class DurableServer final {
   // From what INFO says of the persistence.
   uint64_t InfoNumber(const std::string& name) {
     std::string info;
-    persistence_.AppendInfo(info);
+    InfoText text(info);
+    persistence_.Report(text);
     const size_t begin = info.find("\r\n" + name + ":");
     REQUIRE(begin != std::string::npos);
     return std::stoull(info.substr(begin + name.size() + 3));
@@ -88,7 +88,7 @@ class DurableServer final {
   class Observer final : public KeyspaceObserver {
    public:
     explicit Observer(CommandHarness& harness)
-        : KeyspaceObserver(harness.state), engine_(harness.engine) {}
+        : KeyspaceObserver(harness.state.services), engine_(harness.engine) {}
 
     std::function<void(size_t database, std::string_view key)> on_expired;
 

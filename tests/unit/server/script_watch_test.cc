@@ -82,7 +82,7 @@ TEST_CASE("busy script: others are told BUSY, but for what needs no data") {
   };
   CHECK(h.RunWhile("while true do end", act) == kKilled);
   CHECK(asked);
-  CHECK_FALSE(h.state.script_busy);
+  CHECK_FALSE(h.state.services.script_busy);
   CHECK(h.Run(h.other, "GET k") == "\"1\"");
   CHECK(h.Run(h.other, "SCRIPT KILL") == kNotBusy);
 }
@@ -108,7 +108,7 @@ TEST_CASE("busy script: a short one serves nobody, and neither does one without 
 TEST_CASE("busy script: who speaks meanwhile is not taken for idle, who is silent is") {
   BusyHarness h;
   h.state.clock.MakeReal();
-  const int64_t begin = h.now();
+  const int64_t begin = h.state.clock.elapsed_ms();
   h.self->last_active_ms = h.other.last_active_ms = begin;
   Client& silent = *h.Connect();
   silent.last_active_ms = begin - 5000;
