@@ -20,6 +20,7 @@
 #include "core/limit/limit.h"
 #include "core/limit/limit_state.h"
 #include "core/limit/reservation.h"
+#include "core/limit/settled_view.h"
 
 namespace tally {
 
@@ -47,7 +48,7 @@ class LimitStates {
       : place_(place), keyspace_(place.keyspace()), result_(result) {}
 
   // Opens the keys and settles the holds that have ended at `now`; if the keys are not opened for a
-  // write, in a copy. False if a key holds a value of another type.
+  // write, in a view. False if a key holds a value of another type.
   [[nodiscard]] bool Open(std::span<const KeyRules> keys, bool for_write, int64_t now) {
     for (const auto& [key, rules] : keys) {
       Named* named = Find(key);
@@ -138,8 +139,10 @@ class LimitStates {
       uint64_t* ended = place_.replaying ? nullptr : &place_.engine.decisions().holds().ended;
       named.settled = SettleHolds(*named.state, place_.engine.zones(), now, ended);
     } else {
-      named.view = views_.emplace_back(named.state->Clone()).get();
-      SettleHolds(*named.view, place_.engine.zones(), now);
+      named.view = &views_
+                        .emplace_back(
+                            std::make_unique<SettledView>(*named.state, place_.engine.zones(), now))
+                        ->state();
     }
   }
 
@@ -168,7 +171,7 @@ class LimitStates {
   LimitResult& result_;
   absl::InlinedVector<Named, 2> states_;
   absl::InlinedVector<LimitUse, 2> uses_;
-  std::vector<std::unique_ptr<LimitState>> views_;
+  std::vector<std::unique_ptr<SettledView>> views_;
   uint64_t shadow_denied_ = 0;
 };
 

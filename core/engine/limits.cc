@@ -115,12 +115,11 @@ KeyOutcome Limits::Show(std::string_view key, std::vector<LimitShown>& shown) {
   outcome.found = static_cast<bool>(entry);
   outcome.wrong_type = !state.Open(entry);
   if (outcome.wrong_type) return outcome;
-  std::unique_ptr<LimitState> view;
   if (HasEndedHolds(*state, place_.now)) {
-    view = state->Clone();
-    SettleHolds(*view, place_.engine.zones(), place_.now);
+    shown = ShowLimits(SettledView(*state, place_.engine.zones(), place_.now).state(), place_.now);
+  } else {
+    shown = ShowLimits(*state, place_.now);
   }
-  shown = ShowLimits(view == nullptr ? *state : *view, place_.now);
   return outcome;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "core/base/saturating.h"
 #include "core/engine/decisions.h"
@@ -32,9 +33,7 @@ bool IsSame(LimitStates& states, const HoldRequest& request, const FoundIds& fou
     const HoldRecord& record = *found.records[i];
     std::string rules;
     AppendDenyingRules(rules, states.RulesOf(i));
-    HoldCounters counters;
-    static_cast<void>(ReadHoldCounters(record.rules, counters));
-    if (rules != std::string_view(record.rules).substr(0, counters.denying_bytes)) {
+    if (rules != std::string_view(record.rules).substr(0, record.counters.denying_bytes)) {
       result.wrong = "rule must be what the id is held under";
     } else if (SaturatingAdd(record.cost(), record.counted) != request.limits.cost) {
       result.wrong = "COST must be what the id holds";
@@ -72,9 +71,7 @@ std::string_view ExtensionError(const FoundIds& found, int64_t more) {
 int64_t LatestOf(const FoundIds& found) {
   int64_t latest = INT64_MAX;
   for (const auto& record : found.records) {
-    HoldCounters counters;
-    static_cast<void>(ReadHoldCounters(record->rules, counters));
-    latest = std::min(latest, counters.latest);
+    latest = std::min(latest, record->counters.latest);
   }
   return latest;
 }
@@ -178,7 +175,7 @@ SettleResult Reservations::Commit(const CommitRequest& request, int64_t now) {
   SettleResult result;
   LimitStates states(place_, result);
   if (!states.Open(request.keys, true, now)) return result;
-  const FoundIds found(states, request.id);
+  FoundIds found(states, request.id);
   const bool same = found.AllAre(StateOf(found.records.front()));
   if (!place_.replaying) {
     if (!found.AreAllKeys() || (!same && !request.force)) result.wrong = kOtherKeys;
@@ -186,7 +183,7 @@ SettleResult Reservations::Commit(const CommitRequest& request, int64_t now) {
     if (adds && !HaveRoomForId(states, request.max_holds)) result.wrong = kTooMany;
   }
   for (size_t i = 0; result.wrong.empty() && i < states.size(); ++i) {
-    const auto& record = found.records[i];
+    std::optional<HoldRecord>& record = found.records[i];
     int64_t held = 1;
     if (record) held = record->state == HoldState::kHeld ? record->cost() : record->held;
     const Settled settled = CommitHold(states.state(i), place_.engine.zones(),
@@ -196,7 +193,7 @@ SettleResult Reservations::Commit(const CommitRequest& request, int64_t now) {
                                         .keep = request.keep,
                                         .force = request.force,
                                         .keys = static_cast<int64_t>(states.size())},
-                                       now);
+                                       std::move(record), now);
     if (i == 0) result.settled = settled;
     if (settled.done) {
       states.MarkChanged(i);
@@ -213,11 +210,11 @@ SettleResult Reservations::Cancel(std::string_view id, std::span<const KeyRules>
   SettleResult result;
   LimitStates states(place_, result);
   if (!states.Open(keys, true, now)) return result;
-  const FoundIds found(states, id);
+  FoundIds found(states, id);
   const bool same = found.AllAre(StateOf(found.records.front()));
   if (!place_.replaying && (!same || !found.AreAllKeys())) result.wrong = kOtherKeys;
   for (size_t i = 0; result.wrong.empty() && i < states.size(); ++i) {
-    const Settled settled = CancelHold(states.state(i), id, now);
+    const Settled settled = CancelHold(states.state(i), id, std::move(found.records[i]), now);
     if (i == 0) result.settled = settled;
     if (settled.done) {
       states.MarkChanged(i);

@@ -25,9 +25,6 @@ class HeldHits {
     std::vector<TimeBlock::Pair> log;
   };
 
-  // Takes a share out; O(1) but for a log.
-  static void TakeOut(Aside& aside, const LimitCounter::Part& part);
-
   std::vector<Aside> asides_;
 };
 

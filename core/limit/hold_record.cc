@@ -1,8 +1,11 @@
 #include "core/limit/hold_record.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <limits>
 
+#include "core/base/check.h"
 #include "core/base/saturating.h"
 #include "core/bytes/varint.h"
 #include "core/limit/limit_codec.h"
@@ -20,6 +23,8 @@ constexpr uint8_t kSeveralParts = 0x20;
 constexpr uint8_t kCountedHeld = 0x20;
 // Each share is at the part's instant, and counts in the window as a whole.
 constexpr uint8_t kPlainShares = 0x40;
+// Of a hold: it has expired. The record stays as it is, and is remembered from its deadline on.
+constexpr uint8_t kHasExpired = 0x80;
 
 // More than a command can have made.
 constexpr uint64_t kMostParts = 1'000'000;
@@ -43,6 +48,37 @@ bool ReadUpTo(std::string_view& in, uint64_t most, int64_t& number) {
 }
 bool ReadNumber(std::string_view& in, int64_t& number) {
   return ReadUpTo(in, std::numeric_limits<int64_t>::max(), number);
+}
+
+// Where the varint at the front of eight bytes ends, in bits; 64 or less if it ends in them.
+int EndOfVarint(uint64_t bytes) { return std::countr_zero(~bytes & 0x8080808080808080) + 1; }
+
+// Reads a number of a record that is well formed. Most records have eight bytes more.
+int64_t TakeNumber(std::string_view& in) {
+  if (static_cast<uint8_t>(in.front()) < 0x80) {
+    const auto byte = static_cast<int64_t>(in.front());
+    in.remove_prefix(1);
+    return byte;
+  }
+  uint64_t value = 0;
+  if (in.size() >= sizeof value) [[likely]] {
+    std::memcpy(&value, in.data(), sizeof value);
+    const int bits = EndOfVarint(value);
+    if (bits <= 64) [[likely]] {
+      in.remove_prefix(static_cast<size_t>(bits / 8));
+      return static_cast<int64_t>(JoinSevenBits(value & ~uint64_t{0} >> (64 - bits)));
+    }
+  }
+  static_cast<void>(ReadVarint(in, value));
+  return static_cast<int64_t>(value);
+}
+void SkipNumber(std::string_view& in) {
+  size_t end = 0;
+  while (static_cast<uint8_t>(in[end]) >= 0x80) ++end;
+  in.remove_prefix(end + 1);
+}
+int64_t TakeSigned(std::string_view& in) {
+  return ZigZagDecode(static_cast<uint64_t>(TakeNumber(in)));
 }
 
 bool ReadBytes(std::string_view& in, std::string& bytes) {
@@ -187,12 +223,22 @@ void AppendHoldRecord(std::string& out, const HoldRecord& record) {
   out += record.rules;
 }
 
+void ReadAsExpired(HoldRecord& record) {
+  record.state = HoldState::kExpired;
+  record.until = RememberedUntil(record.until);
+  record.held = record.cost();
+  record.token = 0;
+  record.parts.clear();
+}
+
 bool ReadHoldRecord(std::string_view in, HoldRecord& record) {
   if (in.empty()) return false;
   const auto head = static_cast<uint8_t>(in.front());
   in.remove_prefix(1);
   record.state = static_cast<HoldState>(head & kStateMask);
   if (record.state == HoldState::kUnknown || record.state > HoldState::kCancelled) return false;
+  const bool has_expired = (head & kHasExpired) != 0;
+  if (has_expired && record.state != HoldState::kHeld) return false;
   if (!ReadUpTo(in, kMostInstant, record.until)) return false;
   if ((head & kSeveralKeys) != 0 && !ReadNumber(in, record.keys)) return false;
   if ((head & kHasCounted) != 0 && !ReadNumber(in, record.counted)) return false;
@@ -214,16 +260,64 @@ bool ReadHoldRecord(std::string_view in, HoldRecord& record) {
     }
   }
   record.rules = in;
-  HoldCounters counters;
-  if (!ReadHoldCounters(in, counters)) return false;
-  return record.parts.empty() || SharesOf(record) == counters.keys.size();
+  if (!ReadHoldCounters(in, record.counters)) return false;
+  if (!record.parts.empty() && SharesOf(record) != record.counters.keys.size()) return false;
+  if (has_expired) ReadAsExpired(record);
+  return true;
+}
+
+bool IsHeld(std::string_view in) {
+  const auto head = static_cast<uint8_t>(in.front());
+  return (head & (kStateMask | kHasExpired)) == static_cast<uint8_t>(HoldState::kHeld);
 }
 
 int64_t UntilOf(std::string_view in) {
+  const auto head = static_cast<uint8_t>(in.front());
   in.remove_prefix(1);
-  int64_t until = 0;
-  static_cast<void>(ReadUpTo(in, kMostInstant, until));
-  return until;
+  const int64_t until = TakeNumber(in);
+  return (head & kHasExpired) == 0 ? until : RememberedUntil(until);
+}
+
+void Expire(char* record) { *record = static_cast<char>(*record | kHasExpired); }
+
+HoldView::HoldView(std::string_view in, int64_t deadline) : deadline_(deadline) {
+  const auto head = static_cast<uint8_t>(in.front());
+  in.remove_prefix(1);
+  SkipNumber(in);
+  if ((head & kSeveralKeys) != 0) SkipNumber(in);
+  if ((head & kHasCounted) != 0) SkipNumber(in);
+  SkipNumber(in);  // the token
+  parts_.deadline = deadline_;
+  parts_.plain = (head & kPlainShares) != 0;
+  parts_.shares = static_cast<uint64_t>(TakeNumber(in));
+  if ((head & kSeveralParts) != 0) parts_.parts = static_cast<uint64_t>(TakeNumber(in));
+  is_simple_ = parts_.plain && parts_.parts == 1;
+  if (is_simple_) [[likely]] {
+    cost_ = TakeNumber(in);
+    newest_at_ = deadline - TakeSigned(in);
+    rules_ = in;
+    return;
+  }
+  parts_.in = in;
+  Parts rest = parts_;
+  for (uint64_t part = 0; part < rest.parts; ++part) {
+    rest.BeginPart();
+    cost_ += rest.cost;
+    newest_at_ = rest.at;
+    for (uint64_t i = 0; !rest.plain && i < rest.shares; ++i) rest.Share();
+  }
+  rules_ = rest.in;
+}
+
+void HoldView::Parts::BeginPart() {
+  cost = TakeNumber(in);
+  at = deadline - TakeSigned(in);
+}
+
+HoldShare HoldView::Parts::Share() {
+  if (plain) return {at, cost};
+  const int64_t share_at = at + TakeSigned(in);
+  return {share_at, TakeNumber(in)};
 }
 
 void AppendDenyingRules(std::string& out, std::span<const LimitRule> rules) {
@@ -261,6 +355,7 @@ bool ReadHoldCounters(std::string_view in, HoldCounters& counters) {
     if (!ReadRule(in, nullptr, rule, key)) return false;
     const bool denies = !rule.shadow && rule.algorithm != LimitAlgorithm::kHolds;
     if (denies) counters.denying_bytes = size - in.size();
+    if (rule.algorithm != LimitAlgorithm::kHolds) counters.counting_bytes = size - in.size();
     if (rule.algorithm == LimitAlgorithm::kHolds) {
       counters.latest = std::min(counters.latest, rule.period_ms);
       counters.share = std::min(counters.share, rule.limit);
@@ -272,6 +367,19 @@ bool ReadHoldCounters(std::string_view in, HoldCounters& counters) {
     }
   }
   return true;
+}
+
+const HoldCounters& HoldCountersReader::Of(std::string_view rules) {
+  // A HOLDS, if there is one, is another for each hold.
+  const bool same = version_ > 0 && rules.starts_with(counting_) &&
+                    (rules.size() == counting_.size() ||
+                     rules[counting_.size()] == static_cast<char>(kHoldsRule));
+  if (same) return counters_;
+  counters_ = {};
+  Check(ReadHoldCounters(rules, counters_), "the rules of a record are well formed");
+  counting_ = rules.substr(0, counters_.counting_bytes);
+  ++version_;
+  return counters_;
 }
 
 }  // namespace tally

@@ -3,6 +3,7 @@
 
 #include <absl/container/inlined_vector.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -18,6 +19,11 @@ namespace tally {
 // No hold lasts longer, and no record ends later.
 inline constexpr int64_t kMaxHoldMs = int64_t{366} * 86'400'000;
 inline constexpr int64_t kMaxHoldEndMs = 2 * kMaxInstantMs;
+// An id is remembered for this long after the deadline of its hold, so that a retry finds it.
+inline constexpr int64_t kHoldRememberedMs = 600'000;
+inline int64_t RememberedUntil(int64_t deadline) {
+  return std::min(deadline + kHoldRememberedMs, kMaxHoldEndMs);
+}
 
 // The numbers are in stored state and in replies: never renumber.
 enum class HoldState : uint8_t {
@@ -47,6 +53,23 @@ struct HoldPart {
   friend bool operator==(const HoldPart&, const HoldPart&) = default;
 };
 
+using HoldKeys = absl::InlinedVector<LimitKey, 2>;
+
+// What the counters need to know of the rules: which counters they use, each once, in the order of
+// the rules, whether CONCURRENT is one of them, what HOLDS says, and how many bytes
+// AppendDenyingRules and what follows it have written.
+struct HoldCounters {
+  HoldKeys keys;
+  bool concurrent = false;
+  bool shadow_concurrent = false;
+  int64_t latest = kMaxHoldEndMs;  // the latest deadline
+  int64_t share = kWholeShare;     // the largest share of a limit, in 1/kWholeShare
+  size_t denying_bytes = 0;
+  size_t counting_bytes = 0;  // with those in SHADOW, but without HOLDS
+
+  friend bool operator==(const HoldCounters&, const HoldCounters&) = default;
+};
+
 struct HoldRecord {
   HoldState state = HoldState::kUnknown;
   int64_t until = 0;  // kHeld: the deadline. Otherwise: when it is forgotten
@@ -54,7 +77,8 @@ struct HoldRecord {
   // kHeld only.
   int64_t token = 0;
   absl::InlinedVector<HoldPart, 1> parts;
-  std::string rules;  // their saved form; also kept of what expired or was cancelled
+  std::string rules;      // their saved form; also kept of what expired or was cancelled
+  HoldCounters counters;  // of the rules
   // What was held and what was counted when it was settled; of a hold, what was counted so far.
   int64_t held = 0;
   int64_t counted = 0;
@@ -70,11 +94,69 @@ struct HoldRecord {
 void AppendHoldRecord(std::string& out, const HoldRecord& record);
 // Reads all of `in`. False if it is malformed.
 [[nodiscard]] bool ReadHoldRecord(std::string_view in, HoldRecord& record);
-// When the record ends: HoldRecord::until. `in` must be well formed.
+
+// These are of well-formed records.
+//
+// Whether it is held, and when the record ends: HoldRecord::until.
+bool IsHeld(std::string_view in);
 int64_t UntilOf(std::string_view in);
+// Makes the record of a hold that of one that has expired at its deadline. It changes one byte,
+// because one call may end all holds of a key.
+void Expire(char* record);
+
+// A hold as it lies in memory, read without a copy.
+class HoldView {
+ public:
+  explicit HoldView(std::string_view in) : HoldView(in, UntilOf(in)) {}
+  // The same for who has read UntilOf already.
+  HoldView(std::string_view in, int64_t deadline);
+
+  int64_t deadline() const { return deadline_; }
+  int64_t cost() const { return cost_; }
+  // The instant of what was taken last.
+  int64_t newest_at() const { return newest_at_; }
+  std::string_view rules() const { return rules_; }
+  // Calls visit(counter, cost, share) for what each part has counted; `counter` is the number of
+  // the counter among those of the rules.
+  template <typename Visit>
+  void ForEachShare(Visit&& visit) const {
+    if (is_simple_) [[likely]] {
+      const HoldShare share{newest_at_, cost_};
+      for (uint64_t i = 0; i < parts_.shares; ++i) visit(static_cast<size_t>(i), cost_, share);
+      return;
+    }
+    Parts parts = parts_;
+    for (uint64_t part = 0; part < parts.parts; ++part) {
+      parts.BeginPart();
+      for (uint64_t i = 0; i < parts.shares; ++i)
+        visit(static_cast<size_t>(i), parts.cost, parts.Share());
+    }
+  }
+
+ private:
+  // Reads the parts one after the other.
+  struct Parts {
+    std::string_view in;
+    int64_t deadline = 0;
+    uint64_t parts = 1;
+    uint64_t shares = 0;
+    bool plain = false;
+    int64_t cost = 0;  // of the part that was begun
+    int64_t at = 0;
+
+    void BeginPart();
+    HoldShare Share();
+  };
+
+  int64_t deadline_ = 0;
+  int64_t cost_ = 0;
+  int64_t newest_at_ = 0;
+  Parts parts_;
+  bool is_simple_ = false;  // one part, and all its shares are the same
+  std::string_view rules_;
+};
 
 using HoldRules = absl::InlinedVector<LimitRule, 4>;
-using HoldKeys = absl::InlinedVector<LimitKey, 2>;
 
 // The saved form of the rules that count or limit what is held from `now` on: first those that
 // deny, then those in SHADOW, and HOLDS. A rule's policy is not kept.
@@ -84,17 +166,22 @@ void AppendDenyingRules(std::string& out, std::span<const LimitRule> rules);
 // False if the bytes are malformed.
 [[nodiscard]] bool ReadHoldRules(std::string_view in, ZoneSource& zones, HoldRules& rules);
 
-// What the counters need to know of the rules: which counters they use, each once, in the order of
-// the rules, whether CONCURRENT is one of them, what HOLDS says, and how many bytes
-// AppendDenyingRules has written.
-struct HoldCounters {
-  HoldKeys keys;
-  bool concurrent = false;
-  bool shadow_concurrent = false;
-  int64_t latest = kMaxHoldEndMs;  // the latest deadline
-  int64_t share = kWholeShare;     // the largest share of a limit, in 1/kWholeShare
-  size_t denying_bytes = 0;
-};
+// Reads the counters of rules in their saved form. False if they are malformed.
 [[nodiscard]] bool ReadHoldCounters(std::string_view in, HoldCounters& counters);
+
+// Reads the counters of many holds, most of which are under the same rules.
+class HoldCountersReader {
+ public:
+  // `rules` are well formed. What is returned is valid until the next call that reads others.
+  const HoldCounters& Of(std::string_view rules);
+  // What Of has returned last, and a number that changes when it returns others.
+  const HoldCounters& last() const { return counters_; }
+  uint64_t version() const { return version_; }
+
+ private:
+  HoldCounters counters_;
+  std::string counting_;  // the rules that the counters are of
+  uint64_t version_ = 0;
+};
 
 }  // namespace tally

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <vector>
 
-#include "core/base/check.h"
 #include "core/limit/holds.h"
 #include "core/limit/limit_math.h"
+#include "core/limit/refund.h"
 #include "core/time/duration.h"
 
 namespace tally {
@@ -15,7 +16,7 @@ namespace {
 class Freed {
  public:
   Freed(const LimitState& state, const LimitRule& rule)
-      : rule_(rule), held_(state.holds()->concurrent(rule.shadow)) {
+      : rule_(rule), held_(state.concurrent(rule.shadow)) {
     if (!rule.counts()) return;
     key_ = LimitKey::Of(rule);
     counter_ = state.Find(key_);
@@ -23,9 +24,8 @@ class Freed {
   }
 
   // Does nothing if the hold is not under the rule.
-  void End(const HoldRecord& hold) {
-    HoldCounters counters;
-    Check(ReadHoldCounters(hold.rules, counters), "the rules of a record are well formed");
+  void End(const HoldView& hold) {
+    const HoldCounters& counters = rules_.Of(hold.rules());
     if (!rule_.counts()) {
       const bool is_under = rule_.shadow ? counters.shadow_concurrent : counters.concurrent;
       if (is_under) held_ -= hold.cost();
@@ -34,17 +34,17 @@ class Freed {
     const auto found = std::find(counters.keys.begin(), counters.keys.end(), key_);
     if (found == counters.keys.end() || counter_ == nullptr) return;
     const auto index = static_cast<size_t>(found - counters.keys.begin());
-    for (const HoldPart& part : hold.parts) {
-      const HoldShare& share = part.shares[index];
+    hold.ForEachShare([&](size_t i, int64_t hits, const HoldShare& share) {
+      if (i != index) return;
       if (counter_->log != nullptr) {
         // Perhaps LIMIT.GIVE has given some back already.
         int64_t& freed = freed_[share.at];
-        freed = std::min(freed + part.cost, HitsAt(share.at));
+        freed = std::min(freed + hits, HitsAt(share.at));
       } else {
-        Refund(numbers_, key_, {part.cost, share.in_window, share.at, hold.until},
+        Refund(numbers_, key_, {hits, share.in_window, share.at, hold.deadline()},
                counter_->late_ms);
       }
-    }
+    });
   }
 
   bool Fits(int64_t cost, int64_t e) const {
@@ -102,6 +102,7 @@ class Freed {
   const LimitCounter* counter_ = nullptr;
   LimitNumbers numbers_;
   int64_t held_;
+  HoldCountersReader rules_;
   std::map<int64_t, int64_t> freed_;  // hits of a log by their instant
 };
 
@@ -111,21 +112,19 @@ int64_t FitsWhenHoldsEnd(const LimitState& state, const LimitRule& rule, int64_t
                          const HoldWait& wait) {
   Freed freed(state, rule);
   int64_t last_e = wait.e;
-  int64_t fits_from = wait.fits_from;
-  int left = kMostWaited;
   bool found = false;
-  state.holds()->ForEachByDeadline([&](const HoldRecord& hold) {
-    const int64_t e = wait.e + std::max<int64_t>(0, hold.until - wait.now);
+  const std::vector<HoldView> holds = state.holds()->FirstToEnd(wait.now, kMostWaited);
+  for (size_t i = 0; i < holds.size() && !found; ++i) {
+    const int64_t e = wait.e + (holds[i].deadline() - wait.now);
     // After what was freed so far, time alone may make it fit before this hold ends.
-    if (e >= fits_from || freed.Fits(cost, e)) return false;
-    freed.End(hold);
+    if (e >= wait.fits_from || freed.Fits(cost, e)) break;
+    freed.End(holds[i]);
     last_e = e;
-    found = freed.Fits(cost, e) || --left == 0;
-    return !found;
-  });
+    found = freed.Fits(cost, e) || i + 1 == kMostWaited;
+  }
   if (found) return last_e;
-  if (last_e == wait.e) return fits_from;
-  return std::min(fits_from, freed.EarliestFit(cost, last_e));
+  if (last_e == wait.e) return wait.fits_from;
+  return std::min(wait.fits_from, freed.EarliestFit(cost, last_e));
 }
 
 }  // namespace tally

@@ -15,9 +15,9 @@ struct HoldWait {
 };
 
 // The first instant of judgement, not after `wait.fits_from`, at which `cost` fits if nothing but
-// time happens. The state has holds, and none has ended. Looks at no more than the kMostWaited
+// time happens. The state has holds. Looks at no more than the kMostWaited
 // holds that end first: if these do not free enough, the cost may not fit at the instant yet.
-inline constexpr int kMostWaited = 1'000;
+inline constexpr size_t kMostWaited = 1'000;
 int64_t FitsWhenHoldsEnd(const LimitState& state, const LimitRule& rule, int64_t cost,
                          const HoldWait& wait);
 

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <limits>
 #include <queue>
-#include <tuple>
 #include <utility>
 
 #include "core/base/check.h"
@@ -34,21 +33,29 @@ void Holds::OnSplit(Segment& from, Segment& into) {
   due_.Add(into);
 }
 
-void Holds::Account(const HoldRecord& record, int sign) {
+void Holds::NoteAdded(const HoldRecord& record) {
   if (record.state != HoldState::kHeld) {
-    if (sign > 0) ends_at_ = std::max(ends_at_, record.until);
+    ends_at_ = std::max(ends_at_, record.until);
     return;
   }
-  HoldCounters counters;
-  Check(ReadHoldCounters(record.rules, counters), "the rules of a record are well formed");
-  const auto add = [&](int64_t& sum) {
-    sum = sign > 0 ? SaturatingAdd(sum, record.cost()) : SaturatingSub(sum, record.cost());
-  };
-  if (counters.concurrent) add(concurrent_);
-  if (counters.shadow_concurrent) add(shadow_concurrent_);
-  if (sign < 0) return;
-  ends_at_ = std::max(ends_at_, std::min(record.until + kRememberedMs, kMaxHoldEndMs));
+  if (record.counters.concurrent) concurrent_ = SaturatingAdd(concurrent_, record.cost());
+  if (record.counters.shadow_concurrent) {
+    shadow_concurrent_ = SaturatingAdd(shadow_concurrent_, record.cost());
+  }
+  ends_at_ = std::max(ends_at_, RememberedUntil(record.until));
   for (const HoldPart& part : record.parts) latest_at_ = std::max(latest_at_, part.at);
+}
+
+void Holds::NoteGone(std::string_view bytes) {
+  if (!IsHeld(bytes) || (concurrent_ == 0 && shadow_concurrent_ == 0)) return;
+  const HoldView hold(bytes);
+  HoldCountersReader counters;
+  NoteEnded(counters.Of(hold.rules()), hold.cost());
+}
+
+void Holds::NoteEnded(const HoldCounters& counters, int64_t cost) {
+  if (counters.concurrent) concurrent_ = SaturatingSub(concurrent_, cost);
+  if (counters.shadow_concurrent) shadow_concurrent_ = SaturatingSub(shadow_concurrent_, cost);
 }
 
 std::optional<HoldRecord> Holds::Find(std::string_view id) const {
@@ -57,79 +64,113 @@ std::optional<HoldRecord> Holds::Find(std::string_view id) const {
   return Decoded(found.payload());
 }
 
-void Holds::PutBytes(std::string_view id, std::string_view bytes) {
+void Holds::Put(std::string_view id, const HoldRecord& record, std::string_view bytes) {
   const uint64_t hash = table_.Hash(id);
   RecordTable::Record place = table_.Find(id, hash);
+  if (place) NoteGone(place.payload());
+  NoteAdded(record);
   place = place ? table_.Resize(place, bytes.size()) : table_.Insert(id, hash, bytes.size());
   std::memcpy(place.data(), bytes.data(), bytes.size());
   Segment& segment = table_.SegmentFor(hash);
-  due_.Note(segment, UntilOf(bytes));
+  due_.Note(segment, record.until);
   // Holds that are settled become smaller.
   if (segment.dead_bytes() * 8 > segment.bytes()) table_.Pack(segment);
 }
 
 void Holds::Put(std::string_view id, const HoldRecord& record) {
-  if (const RecordTable::Record old = table_.Find(id)) Account(Decoded(old.payload()), -1);
-  Account(record, 1);
   std::string bytes;
   AppendHoldRecord(bytes, record);
-  PutBytes(id, bytes);
+  Put(id, record, bytes);
 }
 
 void Holds::Erase(std::string_view id) {
   const RecordTable::Record found = table_.Find(id);
   if (!found) return;
-  Account(Decoded(found.payload()), -1);
+  NoteGone(found.payload());
   table_.Erase(found);
 }
 
-std::vector<Holds::Named> Holds::TakeEnded(int64_t now) {
-  std::vector<Named> ended;
+bool Holds::End(int64_t now, VisitHold visit) {
+  bool any = false;
+  HoldCountersReader counters;
   while (Segment* segment = due_.First(now)) {
     int64_t next = Segment::kNothingDue;
-    std::vector<std::string> ids;
-    table_.ForEach(*segment, [&](const RecordTable::Record& record) {
-      const int64_t until = UntilOf(record.payload());
-      if (until > now) {
-        next = std::min(next, until);
-      } else {
-        ended.push_back({std::string(record.key()), Decoded(record.payload())});
-        ids.emplace_back(record.key());
+    table_.EraseIf(*segment, [&](const RecordTable::Record& record) {
+      int64_t until = UntilOf(record.payload());
+      if (until <= now) {
+        any = true;
+        if (!IsHeld(record.payload())) return true;
+        const HoldView hold(record.payload(), until);
+        NoteEnded(counters.Of(hold.rules()), hold.cost());
+        visit(hold, counters);
+        Expire(record.data());
+        until = RememberedUntil(until);
+        if (until <= now) return true;
       }
+      next = std::min(next, until);
+      return false;
     });
     due_.Schedule(*segment, next);
-    for (const std::string& id : ids) Erase(id);
   }
-  std::sort(ended.begin(), ended.end(), [](const Named& a, const Named& b) {
-    return std::tie(a.record.until, a.record.token, a.id) <
-           std::tie(b.record.until, b.record.token, b.id);
+  return any;
+}
+
+void Holds::ForEachEnded(int64_t now, VisitHold visit) const {
+  HoldCountersReader counters;
+  DueSegments::Position position;
+  for (const Segment* segment = due_.Next(position); segment != nullptr && segment->due <= now;
+       segment = due_.Next(position)) {
+    table_.ForEach(*segment, [&](const RecordTable::Record& record) {
+      if (!IsHeld(record.payload())) return;
+      const int64_t deadline = UntilOf(record.payload());
+      if (deadline > now) return;
+      const HoldView hold(record.payload(), deadline);
+      static_cast<void>(counters.Of(hold.rules()));
+      visit(hold, counters);
+    });
+  }
+}
+
+void Holds::ForEachHeld(VisitHold visit) const {
+  HoldCountersReader counters;
+  table_.ForEach([&](const RecordTable::Record& record) {
+    if (!IsHeld(record.payload())) return;
+    const HoldView hold(record.payload());
+    static_cast<void>(counters.Of(hold.rules()));
+    visit(hold, counters);
   });
-  return ended;
+}
+
+void Holds::ForEachRecord(
+    absl::FunctionRef<void(std::string_view id, std::string_view record)> visit) const {
+  table_.ForEach([&](const RecordTable::Record& record) { visit(record.key(), record.payload()); });
+}
+
+std::vector<HoldView> Holds::FirstToEnd(int64_t now, size_t most) const {
+  using Entry = std::pair<int64_t, std::string_view>;  // the deadline, and the record's bytes
+  std::priority_queue<Entry> first;                    // the last of them on top
+  DueSegments::Position position;
+  while (const Segment* segment = due_.Next(position)) {
+    if (first.size() == most && segment->due > first.top().first) break;
+    table_.ForEach(*segment, [&](const RecordTable::Record& record) {
+      if (!IsHeld(record.payload())) return;
+      const int64_t until = UntilOf(record.payload());
+      if (until <= now || (first.size() == most && until >= first.top().first)) return;
+      if (first.size() == most) first.pop();
+      first.emplace(until, record.payload());
+    });
+  }
+  std::vector<HoldView> holds;
+  holds.reserve(first.size());
+  for (; !first.empty(); first.pop()) holds.emplace_back(first.top().second);
+  std::reverse(holds.begin(), holds.end());
+  return holds;
 }
 
 void Holds::ForEach(
     absl::FunctionRef<void(std::string_view id, const HoldRecord& record)> visit) const {
   table_.ForEach(
       [&](const RecordTable::Record& record) { visit(record.key(), Decoded(record.payload())); });
-}
-
-void Holds::ForEachByDeadline(absl::FunctionRef<bool(const HoldRecord& record)> visit) const {
-  using Entry = std::pair<int64_t, std::string_view>;  // the deadline, and the record's bytes
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> waiting;
-  DueSegments::Position position;
-  const Segment* segment = due_.Next(position);
-  while (segment != nullptr || !waiting.empty()) {
-    if (segment != nullptr && (waiting.empty() || segment->due <= waiting.top().first)) {
-      table_.ForEach(*segment, [&](const RecordTable::Record& record) {
-        waiting.emplace(UntilOf(record.payload()), record.payload());
-      });
-      segment = due_.Next(position);
-      continue;
-    }
-    const HoldRecord record = Decoded(waiting.top().second);
-    waiting.pop();
-    if (record.state == HoldState::kHeld && !visit(record)) return;
-  }
 }
 
 std::vector<std::string> Holds::AheadOf(int64_t now) const {
@@ -192,16 +233,18 @@ bool Holds::Load(std::string_view& in) {
     in.remove_prefix(size);
     if (!ReadVarint(in, size) || size > in.size()) return false;
     HoldRecord record;
-    if (!ReadHoldRecord(in.substr(0, size), record)) return false;
+    const std::string_view bytes = in.substr(0, size);
+    if (!ReadHoldRecord(bytes, record)) return false;
     in.remove_prefix(size);
-    Put(id, record);
+    Put(id, record, bytes);
   }
 }
 
 std::unique_ptr<Holds> Holds::Clone() const {
   auto copy = std::make_unique<Holds>();
-  table_.ForEach(
-      [&](const RecordTable::Record& record) { copy->PutBytes(record.key(), record.payload()); });
+  table_.ForEach([&](const RecordTable::Record& record) {
+    copy->Put(record.key(), Decoded(record.payload()), record.payload());
+  });
   copy->last_token_ = last_token_;
   copy->concurrent_ = concurrent_;
   copy->shadow_concurrent_ = shadow_concurrent_;

@@ -25,13 +25,10 @@ namespace tally {
 class Holds final : private RecordTable::SplitObserver {
  public:
   static constexpr size_t kMaxIdBytes = 256;
-  // An id is remembered for this long after the deadline of its hold, so that a retry finds it.
-  static constexpr int64_t kRememberedMs = 600'000;
+  static constexpr int64_t kRememberedMs = kHoldRememberedMs;
 
-  struct Named {
-    std::string id;
-    HoldRecord record;
-  };
+  using VisitHold =
+      absl::FunctionRef<void(const HoldView& hold, const HoldCountersReader& counters)>;
 
   Holds();
   ~Holds();
@@ -51,23 +48,31 @@ class Holds final : private RecordTable::SplitObserver {
   // The token of the next hold; each call returns a greater one. Not less than `now`, so that the
   // tokens of a key also grow when it was gone meanwhile.
   int64_t NextToken(int64_t now) { return last_token_ = std::max(last_token_ + 1, now); }
+  int64_t last_token() const { return last_token_; }
   // What the holds under a CONCURRENT rule, or one in SHADOW, hold together.
   int64_t concurrent(bool shadow) const { return shadow ? shadow_concurrent_ : concurrent_; }
   // A hold counts from an instant after `now`: the clock was set back.
   bool IsAhead(int64_t now) const { return latest_at_ > now; }
   // Whether something may have ended at `now`. O(1).
   bool MayHaveEnded(int64_t now) const { return due_.First(now) != nullptr; }
-  // Removes what has ended at `now` and returns it, in the order in which it ended.
-  // O(n log n) for n of them, and the segments that they are in.
-  std::vector<Named> TakeEnded(int64_t now);
+  // Ends the holds whose deadlines have passed at `now`, calls visit(hold, counters) for each, and
+  // forgets the ids whose time is over. Returns whether there was anything. O(records) of the
+  // segments in which something has ended, at a few ns each: one call may end all.
+  bool End(int64_t now, VisitHold visit);
+  // Visits the holds that End would end, and ends nothing.
+  void ForEachEnded(int64_t now, VisitHold visit) const;
   // From when on nothing in here is remembered.
   int64_t ends_at() const { return ends_at_; }
 
-  // `visit` must not change anything.
+  // These must not change anything.
+  void ForEachHeld(VisitHold visit) const;
   void ForEach(absl::FunctionRef<void(std::string_view id, const HoldRecord& record)> visit) const;
-  // Calls visit for holds in the order of their deadlines until it returns false. O(holds that are
-  // visited, and the segments that they are in).
-  void ForEachByDeadline(absl::FunctionRef<bool(const HoldRecord& record)> visit) const;
+  // The same with the bytes of the records, which are the same wherever the same was done.
+  void ForEachRecord(
+      absl::FunctionRef<void(std::string_view id, std::string_view record)> visit) const;
+  // The `most` holds that end first after `now`, in the order in which they do. O(records) of the
+  // segments that may hold them, and O(most log most).
+  std::vector<HoldView> FirstToEnd(int64_t now, size_t most) const;
   // The ids whose holds are at an instant after `now`. O(n).
   std::vector<std::string> AheadOf(int64_t now) const;
   // No hold is at an instant after `now` any more. O(n).
@@ -86,9 +91,12 @@ class Holds final : private RecordTable::SplitObserver {
   using Segment = RecordTable::Segment;
 
   void OnSplit(Segment& from, Segment& into) override;
-  // Keeps the sums up to date; `sign` is 1 or -1.
-  void Account(const HoldRecord& record, int sign);
-  void PutBytes(std::string_view id, std::string_view bytes);
+  // Keep the sums up to date.
+  void NoteAdded(const HoldRecord& record);
+  void NoteGone(std::string_view bytes);
+  void NoteEnded(const HoldCounters& counters, int64_t cost);
+  // Adds or replaces the record, whose bytes these are.
+  void Put(std::string_view id, const HoldRecord& record, std::string_view bytes);
 
   RecordTable table_;
   DueSegments due_;

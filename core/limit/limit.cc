@@ -77,7 +77,7 @@ Verdict JudgeNumbers(const LimitRule& rule, const LimitKey& key, const LimitCoun
 
 // What is held now; nothing of it leaves with time but by deadlines.
 Verdict JudgeConcurrent(const LimitRule& rule, const LimitState& state, const Hit& hit) {
-  const int64_t held = state.holds() == nullptr ? 0 : state.holds()->concurrent(rule.shadow);
+  const int64_t held = state.concurrent(rule.shadow);
   Verdict verdict;
   verdict.judged_at = hit.now;
   verdict.limit = rule.limit;
@@ -163,8 +163,7 @@ HoldShare CountShare(const LimitKey& key, const LimitRule& rule, LimitState& sta
     }
   }
   for (const LimitUse& use : uses) {
-    use.state->EndOperation();
-    use.state->Prune(hit.now);
+    if (!use.state->EndOperation()) use.state->Prune(hit.now);
   }
 }
 

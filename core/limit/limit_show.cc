@@ -80,7 +80,7 @@ LimitShown PeriodOf(const LimitCounter& counter, LimitShown shown, int64_t e) {
 }
 
 // All that is held, and what CONCURRENT limits of it.
-std::vector<LimitShown> HeldOf(const Holds& holds) {
+std::vector<LimitShown> HeldOf(const Holds& holds, int64_t now) {
   LimitShown all;
   all.algorithm = Algorithm::kHolds;
   all.unit = "held";
@@ -88,18 +88,16 @@ std::vector<LimitShown> HeldOf(const Holds& holds) {
   concurrent.algorithm = Algorithm::kConcurrent;
   LimitShown shadow = concurrent;
   shadow.key.shadow = true;
-  const auto add = [](LimitShown& shown, const HoldRecord& hold) {
+  const auto add = [](LimitShown& shown, const HoldView& hold) {
     shown.used = SaturatingAdd(shown.used, hold.cost());
-    shown.newest_ms = std::max(shown.newest_ms, hold.parts.back().at);
-    shown.ends_ms = std::max(shown.ends_ms, hold.until);
+    shown.newest_ms = std::max(shown.newest_ms, hold.newest_at());
+    shown.ends_ms = std::max(shown.ends_ms, hold.deadline());
   };
-  holds.ForEach([&](std::string_view, const HoldRecord& hold) {
-    if (hold.state != HoldState::kHeld) return;
+  holds.ForEachHeld([&](const HoldView& hold, const HoldCountersReader& rules) {
+    if (hold.deadline() <= now) return;
     add(all, hold);
-    HoldCounters counters;
-    static_cast<void>(ReadHoldCounters(hold.rules, counters));
-    if (counters.concurrent) add(concurrent, hold);
-    if (counters.shadow_concurrent) add(shadow, hold);
+    if (rules.last().concurrent) add(concurrent, hold);
+    if (rules.last().shadow_concurrent) add(shadow, hold);
   });
   return {all, concurrent, shadow};
 }
@@ -128,7 +126,7 @@ std::vector<LimitShown> ShowLimits(const LimitState& state, int64_t now) {
     show(shown);
   }
   if (state.holds() != nullptr) {
-    for (const LimitShown& shown : HeldOf(*state.holds())) show(shown);
+    for (const LimitShown& shown : HeldOf(*state.holds(), now)) show(shown);
   }
   std::sort(all.begin(), all.end(), [](const LimitShown& a, const LimitShown& b) {
     const auto order = [](const LimitShown& one) {

@@ -5,7 +5,6 @@
 
 #include "core/base/check.h"
 #include "core/base/saturating.h"
-#include "core/base/wide.h"
 #include "core/bytes/heap_size.h"
 #include "core/limit/held_hits.h"
 #include "core/limit/holds.h"
@@ -61,16 +60,6 @@ void GiveTo(LimitCounter& counter, int64_t count, int64_t at, int64_t e) {
       if (at >= numbers.window.start_ms) TakeBack(count, numbers.hits);
       break;
   }
-}
-
-// What a bucket gets back of a part, in its own units. The bucket without the hold would have been
-// full for at most as long as its refill takes to bring more than the hits of that instant which
-// stay.
-int64_t UnitsBack(const LimitNumbers& numbers, int64_t period, const LimitCounter::Part& part) {
-  const Wide came = Wide{numbers.refill} * std::max<int64_t>(0, part.now - part.at);
-  const Wide stays = Wide{std::max<int64_t>(0, part.in_window - part.hits)} * period;
-  const Wide units = Wide{part.hits} * period - std::max<Wide>(0, came - stays);
-  return static_cast<int64_t>(std::clamp<Wide>(units, 0, numbers.hits));
 }
 
 // The instant of judgement from which nothing in the counter counts; 0 if nothing counts.
@@ -165,37 +154,14 @@ Holds& LimitState::FindOrAddHolds() {
   return *holds_;
 }
 
+int64_t LimitState::concurrent(bool shadow) const {
+  if (holds_ == nullptr) return 0;
+  if (ended_ == nullptr) return holds_->concurrent(shadow);
+  return holds_->concurrent(shadow) - (shadow ? ended_->shadow_concurrent : ended_->concurrent);
+}
+
 void LimitState::DropEmptyHolds() {
   if (holds_ != nullptr && holds_->empty()) holds_ = nullptr;
-}
-
-void Refund(LimitNumbers& numbers, const LimitKey& key, const LimitCounter::Part& part,
-            int64_t late_ms) {
-  if (part.hits == 0) return;
-  int64_t units = part.hits;
-  switch (key.algorithm) {
-    case Algorithm::kBucket:
-      TakeBack(UnitsBack(numbers, key.period_ms, part), numbers.hits);
-      return;
-    case Algorithm::kLockout:
-      if (part.at >= numbers.window.start_ms) GiveToLockout(numbers, part.hits, part.now - late_ms);
-      return;
-    case Algorithm::kBase:
-      if (part.at >= numbers.day.start_ms) TakeBack(part.hits, numbers.before);
-      units = part.in_window;
-      break;
-    default:
-      break;
-  }
-  // Later windows begin after the instant.
-  if (part.at >= numbers.window.start_ms) TakeBack(units, numbers.hits);
-}
-
-void LimitCounter::Refund(const Part& part) {
-  if (log == nullptr) {
-    return tally::Refund(numbers, key, part, late_ms);
-  }
-  log->RemoveAt(static_cast<uint64_t>(part.hits), part.at);
 }
 
 void LimitCounter::CountMore(int64_t hits, int64_t now) {
@@ -307,6 +273,21 @@ void LimitState::Encode(std::string& out) const {
   }
 }
 
+void LimitState::EncodeCounters(std::string& out) const {
+  for (const LimitCounter& counter : counters_) {
+    AppendLateness(out, counter.late_ms);
+    if (counter.log == nullptr) {
+      AppendLimitCounter(out, counter.key, counter.numbers);
+      continue;
+    }
+    AppendLimitKey(out, counter.key);
+    for (uint64_t cursor = 0;;) {
+      cursor = counter.log->Save(cursor, SIZE_MAX, out);
+      if (cursor == 0) break;
+    }
+  }
+}
+
 bool LimitState::SavePacked(std::string& out) const {
   Check(out.empty(), "a packed state is alone");
   bool has_log = false;
@@ -343,15 +324,19 @@ size_t LimitState::MemoryBytes() const {
   return bytes;
 }
 
-std::unique_ptr<LimitState> LimitState::Clone() const {
-  auto copy = std::make_unique<LimitState>();
-  for (const LimitCounter& counter : counters_) {
-    LimitCounter& added = copy->counters_.emplace_back();
+void LimitState::CopyCounters(const LimitState& from) {
+  for (const LimitCounter& counter : from.counters_) {
+    LimitCounter& added = counters_.emplace_back();
     added.key = counter.key;
     added.numbers = counter.numbers;
     added.late_ms = counter.late_ms;
     if (counter.log != nullptr) added.log = std::make_unique<TimeLog>(*counter.log);
   }
+}
+
+std::unique_ptr<LimitState> LimitState::Clone() const {
+  auto copy = std::make_unique<LimitState>();
+  copy->CopyCounters(*this);
   if (holds_ != nullptr) copy->holds_ = holds_->Clone();
   return copy;
 }

@@ -82,26 +82,11 @@ struct LimitCounter {
   // Forgets everything but its key.
   void Clear();
 
-  // What a hold has counted: `hits` at the instant `at`, of which `in_window` are in the window of
-  // BASE. BUCKET: `in_window` is what the hold took at first, so that the difference is used.
-  struct Part {
-    int64_t hits = 0;
-    int64_t in_window = 0;
-    int64_t at = 0;
-    int64_t now = 0;  // when it is given back
-  };
-  // Gives back a part, unless its window is over. A bucket gets its tokens back but those that may
-  // have come back by its refill since: or else who waits and cancels would have them twice.
-  void Refund(const Part& part);
   // Counts hits at `now` in what is counting then.
   void CountMore(int64_t hits, int64_t now);
 };
 
 static_assert(sizeof(LimitCounter) == 96, "a state with logs has as many bytes as ever");
-// The same for numbers that are not of SLIDING.
-void Refund(LimitNumbers& numbers, const LimitKey& key, const LimitCounter::Part& part,
-            int64_t late_ms);
-
 // From which instant that a rule is judged at nothing counts any more; 0 if nothing counts. For an
 // algorithm that uses numbers.
 int64_t ExpiryOf(const LimitKey& key, const LimitNumbers& numbers);
@@ -110,6 +95,12 @@ int64_t ExpiryOf(const LimitKey& key, const LimitNumbers& numbers);
 int64_t UnusedFrom(const LimitKey& key, const LimitNumbers& numbers, int64_t e);
 
 class Holds;
+
+// What the holds held under CONCURRENT rules, and such in SHADOW, that have ended in a view.
+struct EndedHolds {
+  int64_t concurrent = 0;
+  int64_t shadow_concurrent = 0;
+};
 
 class LimitState {
  public:
@@ -133,6 +124,8 @@ class LimitState {
   [[nodiscard]] bool Load(std::string_view bytes);
   // Appends the whole state. O(size).
   void Encode(std::string& out) const;
+  // The same without the holds.
+  void EncodeCounters(std::string& out) const;
   bool empty() const { return counters_.empty() && holds_ == nullptr; }
   // The instant from which nothing in it counts any more, so that the key should go; 0 if empty.
   int64_t ExpiresAt() const;
@@ -148,6 +141,8 @@ class LimitState {
   std::span<LimitCounter> counters() { return {counters_.data(), counters_.size()}; }
   // What is held, and the ids that are settled; null for most keys.
   Holds* holds() const { return holds_.get(); }
+  // What the holds under a CONCURRENT rule, or one in SHADOW, hold together.
+  int64_t concurrent(bool shadow) const;
   Holds& FindOrAddHolds();
   // Forgets the holds if there are none.
   void DropEmptyHolds();
@@ -157,8 +152,14 @@ class LimitState {
     return const_cast<LimitCounter*>(std::as_const(*this).Find(key));
   }
   LimitCounter& FindOrAdd(const LimitKey& key);
-  void EndOperation() {
-    for (LimitCounter& counter : counters_) counter.taken = false;
+  // Returns whether the operation has counted its hit in every counter, so that none has expired.
+  bool EndOperation() {
+    bool all = true;
+    for (LimitCounter& counter : counters_) {
+      all &= counter.taken;
+      counter.taken = false;
+    }
+    return all;
   }
   // Forgets the counters in which nothing counts at `now`, and the expired hits of logs.
   void Prune(int64_t now);
@@ -185,9 +186,14 @@ class LimitState {
   }
 
  private:
+  friend class SettledView;
+
+  void CopyCounters(const LimitState& from);
+
   absl::InlinedVector<LimitCounter, 2> counters_;
   std::unique_ptr<TimeLog> spare_log_;
   std::unique_ptr<Holds> holds_;
+  const EndedHolds* ended_ = nullptr;  // of a SettledView
 };
 
 }  // namespace tally

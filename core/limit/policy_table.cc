@@ -30,7 +30,9 @@ void Policy::SetRules(std::span<const LimitRule> rules) {
 }
 
 Policy& PolicyTable::Set(std::string_view name, StoredWords words) {
-  Policy& policy = policies_[std::string(name)];
+  const auto place = policies_.try_emplace(std::string(name)).first;
+  Policy& policy = place->second;
+  by_name_[place->first] = &policy;
   if (!policy.words_.empty()) digest_ ^= HashOf(name, policy.words_);
   policy.words_ = std::move(words);
   policy.rules_.clear();
@@ -45,8 +47,8 @@ Policy& PolicyTable::Set(std::string_view name, StoredWords words) {
 }
 
 Policy* PolicyTable::Find(std::string_view name) {
-  const auto found = policies_.find(name);
-  return found == policies_.end() ? nullptr : &found->second;
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second;
 }
 
 bool PolicyTable::Erase(std::string_view name) {
@@ -54,11 +56,13 @@ bool PolicyTable::Erase(std::string_view name) {
   if (found == policies_.end()) return false;
   if (found->second.own_tally_ != nullptr) --tallies_;
   digest_ ^= HashOf(name, found->second.words_);
+  by_name_.erase(name);
   policies_.erase(found);
   return true;
 }
 
 void PolicyTable::Clear() {
+  by_name_.clear();
   policies_.clear();
   tallies_ = 0;
   digest_ = 0;

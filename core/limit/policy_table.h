@@ -3,11 +3,12 @@
 // The table does not know what words mean; callers check and compile them (see RuleParser).
 #pragma once
 
-#include <absl/container/btree_map.h>
+#include <absl/container/flat_hash_map.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -61,8 +62,8 @@ class PolicyTable {
 
   // Replaces what is there. O(log policies).
   Policy& Set(std::string_view name, StoredWords words);
-  // Returns null if there is no such policy. Valid until the table changes; a tally of its own
-  // until the policy is erased, the shared one as long as the table.
+  // Returns null if there is no such policy. O(1). Valid until the table changes; a tally of its
+  // own until the policy is erased, the shared one as long as the table.
   Policy* Find(std::string_view name);
   // Returns false if there is no such policy.
   bool Erase(std::string_view name);
@@ -94,7 +95,9 @@ class PolicyTable {
   [[nodiscard]] bool Load(std::string_view bytes);
 
  private:
-  absl::btree_map<std::string, Policy, std::less<>> policies_;
+  std::map<std::string, Policy, std::less<>> policies_;
+  // The same by hash, because a decision that names a policy is to cost no more than its rules.
+  absl::flat_hash_map<std::string_view, Policy*> by_name_;
   size_t tallies_ = 0;
   uint64_t digest_ = 0;  // exclusive or of the policies' hashes
   std::unique_ptr<PolicyTally> others_ =

@@ -1,19 +1,17 @@
 #include "core/limit/reservation.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "core/base/check.h"
 #include "core/base/saturating.h"
+#include "core/limit/hold_refunds.h"
+#include "core/limit/refund.h"
 #include "core/time/duration.h"
 
 namespace tally {
 namespace {
-
-HoldCounters CountersOf(const HoldRecord& record) {
-  HoldCounters counters;
-  Check(ReadHoldCounters(record.rules, counters), "the rules of a record are well formed");
-  return counters;
-}
 
 HoldRules RulesOf(const HoldRecord& record, ZoneSource& zones) {
   HoldRules rules;
@@ -22,15 +20,15 @@ HoldRules RulesOf(const HoldRecord& record, ZoneSource& zones) {
 }
 
 // Gives back `amount` of what the part has counted, and takes it off the part.
-void Refund(LimitState& state, const HoldCounters& counters, HoldPart& part, int64_t amount,
-            int64_t now) {
+void RefundPart(LimitState& state, const HoldCounters& counters, HoldPart& part, int64_t amount,
+                int64_t now) {
   for (size_t i = 0; i < part.shares.size(); ++i) {
     HoldShare& share = part.shares[i];
     LimitCounter* counter = state.Find(counters.keys[i]);
     const int64_t in_window = std::min(amount, share.in_window);
     const bool bucket = counters.keys[i].algorithm == LimitAlgorithm::kBucket;
     if (counter != nullptr) {
-      counter->Refund({amount, bucket ? share.in_window : in_window, share.at, now});
+      Refund(*counter, {amount, bucket ? share.in_window : in_window, share.at, now});
     }
     share.in_window -= in_window;
   }
@@ -40,22 +38,21 @@ void Refund(LimitState& state, const HoldCounters& counters, HoldPart& part, int
 // Gives back `amount`, what was taken last first.
 void RefundNewest(LimitState& state, HoldRecord& record, int64_t amount, int64_t now) {
   if (amount == 0) return;
-  const HoldCounters counters = CountersOf(record);
   for (auto part = record.parts.rbegin(); part != record.parts.rend() && amount > 0; ++part) {
     const int64_t taken = std::min(amount, part->cost);
-    Refund(state, counters, *part, taken, now);
+    RefundPart(state, record.counters, *part, taken, now);
     amount -= taken;
   }
 }
 
 // Takes `amount` off the hold without giving it back, what was taken first first.
 void Consume(HoldRecord& record, int64_t amount) {
-  const HoldCounters counters = CountersOf(record);
+  const HoldKeys& keys = record.counters.keys;
   for (HoldPart& part : record.parts) {
     const int64_t taken = std::min(amount, part.cost);
     part.cost -= taken;
     for (size_t i = 0; i < part.shares.size(); ++i) {
-      if (counters.keys[i].algorithm == LimitAlgorithm::kBucket) continue;
+      if (keys[i].algorithm == LimitAlgorithm::kBucket) continue;
       // The hits of BASE that are free come first.
       HoldShare& share = part.shares[i];
       share.in_window = std::min(share.in_window, part.cost);
@@ -79,7 +76,10 @@ HoldRecord Remains(const HoldRecord& hold, HoldState state, int64_t now) {
   const bool is_held = hold.state == HoldState::kHeld;
   const int64_t least = (is_held ? hold.until : now) + Holds::kRememberedMs;
   remains.until = std::min(std::max(hold.until, least), kMaxHoldEndMs);
-  if (state != HoldState::kCommitted) remains.rules = hold.rules;
+  if (state != HoldState::kCommitted) {
+    remains.rules = hold.rules;
+    remains.counters = hold.counters;
+  }
   return remains;
 }
 
@@ -119,20 +119,12 @@ bool SettleHolds(LimitState& state, ZoneSource& zones, int64_t now, uint64_t* en
   Holds* holds = state.holds();
   if (!HasEndedHolds(state, now)) return false;
   bool changed = holds->IsAhead(now) && SetBackHolds(state, zones, now);
-  std::vector<Holds::Named> over = holds->TakeEnded(now);
-  changed |= !over.empty();
-  for (Holds::Named& ended : over) {
-    HoldRecord& record = ended.record;
-    if (record.state != HoldState::kHeld) continue;
+  HoldRefunds refunds(state);
+  changed |= holds->End(now, [&](const HoldView& hold, const HoldCountersReader& rules) {
     if (ended_count != nullptr) ++*ended_count;
-    const int64_t held = record.cost();
-    const int64_t deadline = record.until;
-    RefundNewest(state, record, held, deadline);
-    HoldRecord expired = Remains(record, HoldState::kExpired, deadline);
-    expired.held = held;
-    expired.counted = record.counted;
-    if (expired.until > now) holds->Put(ended.id, expired);
-  }
+    refunds.Add(hold, rules, hold.deadline());
+  });
+  refunds.Apply();
   // What HasEndedHolds goes by are bounds, which may be wider than those of the same state after a
   // load. A state in which nothing has ended must stay as it is, or the two would differ.
   if (!changed) return false;
@@ -147,11 +139,16 @@ int64_t HoldHits(const LimitUse& use, const HoldTerms& terms, int64_t now, int64
   record.until = terms.deadline;
   record.keys = terms.keys;
   // The shares are in the order of the saved rules.
-  HoldRules rules(use.rules.begin(), use.rules.end());
-  std::stable_partition(rules.begin(), rules.end(),
-                        [](const LimitRule& rule) { return !rule.shadow; });
+  HoldRules sorted;
+  std::span<const LimitRule> rules = use.rules;
+  if (std::any_of(rules.begin(), rules.end(), std::mem_fn(&LimitRule::shadow))) {
+    sorted.assign(rules.begin(), rules.end());
+    std::stable_partition(sorted.begin(), sorted.end(), std::not_fn(&LimitRule::shadow));
+    rules = sorted;
+  }
   record.parts.push_back(CountHits({use.state, rules}, terms.cost, now, at, false));
   AppendHoldRules(record.rules, rules, now);
+  Check(ReadHoldCounters(record.rules, record.counters), "the rules of a record are well formed");
   Holds& holds = use.state->FindOrAddHolds();
   record.token = holds.NextToken(now);
   holds.Put(terms.id, record);
@@ -172,10 +169,10 @@ void ExtendHold(LimitState& state, ZoneSource& zones, std::string_view id, int64
   state.Prune(now);
 }
 
-Settled CommitHold(LimitState& state, ZoneSource& zones, const CommitTerms& terms, int64_t now) {
+Settled CommitHold(LimitState& state, ZoneSource& zones, const CommitTerms& terms,
+                   std::optional<HoldRecord> found, int64_t now) {
   Settled result;
-  const auto found = state.holds() == nullptr ? std::nullopt : state.holds()->Find(terms.id);
-  HoldRecord record = found.value_or(HoldRecord());
+  HoldRecord record = found ? std::move(*found) : HoldRecord();
   result.found = record.state;
   if (record.state == HoldState::kCommitted) {
     result.held = record.held;
@@ -192,8 +189,6 @@ Settled CommitHold(LimitState& state, ZoneSource& zones, const CommitTerms& term
     record.until = now;
     record.keys = terms.keys;
   } else {
-    const HoldRules rules = RulesOf(record, zones);
-    const LimitUse use{&state, rules};
     const int64_t at = is_held && !terms.late ? record.parts.front().at : now;
     int64_t more = terms.counted;
     if (is_held && terms.late) {
@@ -205,7 +200,7 @@ Settled CommitHold(LimitState& state, ZoneSource& zones, const CommitTerms& term
       more -= from_held;
       if (!terms.keep) RefundNewest(state, record, record.cost(), now);
     }
-    if (more > 0) CountHits(use, more, now, at, true);
+    if (more > 0) CountHits({&state, RulesOf(record, zones)}, more, now, at, true);
   }
   if (is_held && terms.keep) {
     record.counted = SaturatingAdd(record.counted, terms.counted);
@@ -220,11 +215,11 @@ Settled CommitHold(LimitState& state, ZoneSource& zones, const CommitTerms& term
   return result;
 }
 
-Settled CancelHold(LimitState& state, std::string_view id, int64_t now) {
+Settled CancelHold(LimitState& state, std::string_view id, std::optional<HoldRecord> found,
+                   int64_t now) {
   Settled result;
-  const auto found = state.holds() == nullptr ? std::nullopt : state.holds()->Find(id);
   if (!found) return result;
-  HoldRecord record = *found;
+  HoldRecord& record = *found;
   result.found = record.state;
   if (record.state != HoldState::kHeld) return result;
   result.done = true;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -64,8 +65,11 @@ struct Settled {
   int64_t counted = 0;
 };
 
-Settled CommitHold(LimitState& state, ZoneSource& zones, const CommitTerms& terms, int64_t now);
-Settled CancelHold(LimitState& state, std::string_view id, int64_t now);
+// `found` is what the state has under the id.
+Settled CommitHold(LimitState& state, ZoneSource& zones, const CommitTerms& terms,
+                   std::optional<HoldRecord> found, int64_t now);
+Settled CancelHold(LimitState& state, std::string_view id, std::optional<HoldRecord> found,
+                   int64_t now);
 
 // Remembers the id of a hit that was counted: while the hit can count under the rules, and for at
 // least Holds::kRememberedMs.

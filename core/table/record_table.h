@@ -98,6 +98,10 @@ class RecordTable {
   Record Resize(const Record& record, size_t payload_size);
 
   void Erase(const Record& record);
+  // Erases the records of a segment for which erases(record) says so. It is called once for each,
+  // and may change the payload's bytes. O(segment).
+  template <typename Erases>
+  void EraseIf(Segment& segment, Erases&& erases);
   // Frees the memory of the segment's erased records. Erase does so itself when they take more than
   // half of the segment. O(segment). Records and entries of the segment are invalid afterwards.
   void Pack(Segment& segment);
@@ -183,6 +187,13 @@ inline void RecordTable::PrefetchRecord(uint64_t hash) const {
 
 inline void RecordTable::PrefetchInsertion(uint64_t hash) const {
   SegmentOf(hash)->PrefetchInsertion(hash);
+}
+
+template <typename Erases>
+void RecordTable::EraseIf(Segment& segment, Erases&& erases) {
+  segment_bytes_ -= segment.MemoryBytes();
+  size_ -= segment.EraseIf(erases);
+  segment_bytes_ += segment.MemoryBytes();
 }
 
 template <typename Visit>

@@ -183,6 +183,10 @@ void RecordSegment::Erase(const Record& record) {
   Check(it != offsets_.end(), "an erased record is in its segment");
   offsets_.erase(it);
   MarkDead(record.offset_, record_size);
+  FreeAfterErase();
+}
+
+void RecordSegment::FreeAfterErase() {
   // A small buffer is kept, for tables that are emptied and filled again all the time.
   constexpr uint32_t kWorthFreeing = 256;
   constexpr uint32_t kWorthCompacting = 512;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/bytes/counted_block.h"
+#include "core/table/record_layout.h"
 
 namespace tally {
 
@@ -165,6 +166,10 @@ class RecordSegment {
   Record Resize(const Record& record, size_t payload_size);
   Record ResizeWithMove(const Record& record, size_t payload_size);
   void Erase(const Record& record);
+  // Returns how many records it has erased.
+  template <typename Erases>
+  size_t EraseIf(Erases&& erases);
+  void FreeAfterErase();
   void Pack();
   // Moves the records whose next bit of the hash is 1 to a new segment, which gets a copy of the
   // notes. Both are one deeper than this one was. O(segment).
@@ -201,5 +206,17 @@ class RecordSegment {
   uint32_t expected_ = 0;  // reserved records; 0 after the first one is added
   std::unique_ptr<Marks> marks_;
 };
+
+template <typename Erases>
+size_t RecordSegment::EraseIf(Erases&& erases) {
+  const size_t erased = absl::erase_if(offsets_, [&](uint32_t offset) {
+    const Record record = At(offset);
+    if (!erases(record)) return false;
+    MarkDead(offset, record_layout::RecordBytes(record.key_size_, record.payload_size_));
+    return true;
+  });
+  if (erased > 0) FreeAfterErase();
+  return erased;
+}
 
 }  // namespace tally

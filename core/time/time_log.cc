@@ -1,6 +1,7 @@
 #include "core/time/time_log.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <utility>
 
@@ -10,6 +11,55 @@
 #include "core/time/duration.h"
 
 namespace tally {
+namespace {
+
+constexpr int kDigitBits = 11;
+
+// One pass of a radix sort, by the digit of (at - first) that begins at this bit.
+void SortByDigit(const std::vector<TimeBlock::Pair>& from, int64_t first, int bit,
+                 std::vector<TimeBlock::Pair>& into) {
+  std::array<uint32_t, (size_t{1} << kDigitBits) + 1> begins{};
+  const auto digit = [&](const TimeBlock::Pair& pair) {
+    return static_cast<size_t>(pair.at - first) >> bit & (begins.size() - 2);
+  };
+  for (const TimeBlock::Pair& pair : from) ++begins[digit(pair) + 1];
+  for (size_t i = 1; i < begins.size(); ++i) begins[i] += begins[i - 1];
+  for (const TimeBlock::Pair& pair : from) into[begins[digit(pair)]++] = pair;
+}
+
+// One call may remove the hits of 100,000 holds, of which each comparison is a surprise for the
+// processor.
+void Sort(std::vector<TimeBlock::Pair>& pairs) {
+  constexpr size_t kMany = 4'000;
+  const auto before = [](const TimeBlock::Pair& a, const TimeBlock::Pair& b) {
+    return a.at < b.at;
+  };
+  if (pairs.size() < kMany) return std::sort(pairs.begin(), pairs.end(), before);
+  const auto [first, last] = std::minmax_element(pairs.begin(), pairs.end(), before);
+  const int64_t begin = first->at;
+  const auto span = static_cast<uint64_t>(last->at - begin);
+  std::vector<TimeBlock::Pair> sorted(pairs.size());
+  for (int bit = 0; bit < 64 && span >> bit != 0; bit += kDigitBits) {
+    SortByDigit(pairs, begin, bit, sorted);
+    pairs.swap(sorted);
+  }
+}
+
+// Sorts the pairs, and makes one of those of the same instant.
+void SortAndJoin(std::vector<TimeBlock::Pair>& pairs) {
+  Sort(pairs);
+  size_t joined = 0;
+  for (size_t i = 1; i < pairs.size(); ++i) {
+    if (pairs[i].at != pairs[joined].at) {
+      pairs[++joined] = pairs[i];
+    } else if (__builtin_add_overflow(pairs[joined].count, pairs[i].count, &pairs[joined].count)) {
+      pairs[joined].count = TimeLog::kMaxSize;
+    }
+  }
+  if (!pairs.empty()) pairs.resize(joined + 1);
+}
+
+}  // namespace
 
 size_t TimeLog::FirstBlockAfter(int64_t after) const {
   const auto first = blocks_.begin() + static_cast<std::ptrdiff_t>(head_);
@@ -148,6 +198,46 @@ void TimeLog::RemoveAt(uint64_t count, int64_t at) {
   } else {
     Rewrite(index, pairs);
   }
+}
+
+std::vector<TimeBlock::Pair> TimeLog::RemoveEach(std::vector<TimeBlock::Pair> pairs) {
+  SortAndJoin(pairs);
+  std::vector<TimeBlock::Pair> removed;
+  if (!AreMany(pairs.size())) {
+    for (const TimeBlock::Pair& pair : pairs) {
+      const uint64_t before = size_;
+      RemoveAt(pair.count, pair.at);
+      if (size_ < before) removed.push_back({pair.at, before - size_});
+    }
+    return removed;
+  }
+  TimeLog left;
+  auto next = pairs.begin();
+  ForEachAfter(-1, [&](int64_t at, uint64_t count) {
+    while (next != pairs.end() && next->at < at) ++next;
+    if (next != pairs.end() && next->at == at && next->count > 0) {
+      removed.push_back({at, std::min(count, next->count)});
+      count -= removed.back().count;
+    }
+    left.Add(at, count);
+  });
+  *this = std::move(left);
+  return removed;
+}
+
+void TimeLog::AddEach(const std::vector<TimeBlock::Pair>& pairs) {
+  if (!AreMany(pairs.size())) {
+    for (const auto& [at, count] : pairs) Add(at, count);
+    return;
+  }
+  TimeLog all;
+  auto next = pairs.begin();
+  ForEachAfter(-1, [&](int64_t at, uint64_t count) {
+    for (; next != pairs.end() && next->at < at; ++next) all.Add(next->at, next->count);
+    all.Add(at, count);
+  });
+  for (; next != pairs.end(); ++next) all.Add(next->at, next->count);
+  *this = std::move(all);
 }
 
 uint64_t TimeLog::CountAfter(int64_t after) const {

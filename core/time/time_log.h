@@ -47,6 +47,13 @@ class TimeLog {
   // if a block becomes empty.
   void RemoveAt(uint64_t count, int64_t at);
 
+  // For each pair, removes at most its count of the events at its instant; the pairs may be in any
+  // order. Returns what it has removed, each instant once, ascending. One pass over the log if they
+  // are many.
+  std::vector<TimeBlock::Pair> RemoveEach(std::vector<TimeBlock::Pair> pairs);
+  // Adds the pairs, which ascend. One pass over the log if they are many.
+  void AddEach(const std::vector<TimeBlock::Pair>& pairs);
+
   // Makes the events after `at` events of `at`. O(block) for each block that it changes.
   void SetBackTo(int64_t at) {
     const uint64_t count = CountAfter(at);
@@ -92,6 +99,8 @@ class TimeLog {
  private:
   // The first block whose last event is after `after`; blocks_.size() if there is none.
   size_t FirstBlockAfter(int64_t after) const;
+  // Whether so many changes anywhere cost more than to write the whole log again.
+  bool AreMany(size_t changes) const { return changes > 1 + blocks_.size() / 4; }
   void InsertLate(int64_t at, uint64_t count);
   // Replaces block `index` by one or two blocks with these pairs.
   void Rewrite(size_t index, const std::vector<TimeBlock::Pair>& pairs);

@@ -7,6 +7,7 @@
 
 #include "core/bytes/str_cat.h"
 #include "core/limit/holds.h"
+#include "core/limit/rule_forms.h"
 #include "core/limit/rule_text.h"
 #include "server/command/engine_call.h"
 

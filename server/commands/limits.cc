@@ -17,6 +17,7 @@
 
 #include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
+#include "core/limit/rule_forms.h"
 #include "core/time/duration.h"
 #include "server/arguments/time_args.h"
 #include "server/command/engine_call.h"

@@ -135,13 +135,14 @@ def clock_ms(client):
     return seconds * 1000 + micros // 1000
 
 
-def check(report):
+def check(report, started):
     dice = random.Random()
-    with Server(appendonly="yes", appendfsync="always", limit_max_holds="1000000") as server:
+    with started as server:
         with server.client() as client:
             client.call("QUOTA.SETLIMIT", "shop", *GOODS)
+            fill(client)
         workers = [launch(server.port, server.directory, seed) for seed in range(CLIENTS)]
-        most, kills, samples, late, goods = 0, 0, 0, 0, Goods()
+        most, kills, rewrites, samples, late, goods = 0, 0, 0, 0, 0, Goods()
         end = time.monotonic() + 12 * scaled(1)
         while time.monotonic() < end:
             try:
@@ -162,6 +163,7 @@ def check(report):
                 workers[place].wait()
                 workers[place] = launch(server.port, server.directory, place)
             else:
+                rewrites += begin_rewrite(server, dice)
                 server.kill()
                 kills += 1
                 server.start()
@@ -170,7 +172,7 @@ def check(report):
             worker.wait()
         with server.client() as client:
             time.sleep(TTL_MS / 1000 + 0.1)
-            report.check(f"{samples} samples, {kills} kills of the server: at most {SLOTS} are held", 0 < most <= SLOTS, most)
+            report.check(f"{samples} samples, {kills} kills of the server, {rewrites} in a rewrite: at most {SLOTS} are held", 0 < most <= SLOTS, most)
             report.equal("nothing is held after its deadline", late, 0)
             report.equal("nothing is held when all are dead", client.call("LIMIT.HELD", "pool"), [])
             names = said(server.directory)
@@ -186,12 +188,81 @@ def check(report):
             report.check("something was done", known["once"] > 100 and known["commit"] > 10, known)
 
 
+def fill(client, keys=60_000):
+    """Makes a rewrite take a while."""
+    for start in range(0, keys, 1000):
+        client.pipeline([("SET", f"filler:{number}", "x" * 40) for number in range(start, start + 1000)])
+
+
+def begin_rewrite(server, dice):
+    """Perhaps begins one, which the server's end is to meet; 1 if it did."""
+    if dice.random() < 0.3:
+        return 0
+    try:
+        with server.client() as client:
+            client.call("BGREWRITEAOF")
+        time.sleep(dice.random() * 0.03)
+        return 1
+    except (OSError, EOFError, ReplyError):
+        return 0
+
+
+HOLDS_OF_KEY = 6
+
+
+def keys_with_holds(client):
+    """What is held on each key: its costs, and what the counter says."""
+    found = {}
+    for key in client.call("KEYS", "cart:*"):
+        costs = [row[1] for row in client.call("LIMIT.HELD", key)]
+        found[key] = (costs, {row[0]: row[2] for row in client.call("LIMIT.SHOW", key)}[b"FIXED"])
+    return found
+
+
+def evicted(client):
+    lines = client.call("INFO", "stats").decode().splitlines()
+    return next(int(line.partition(":")[2]) for line in lines if line.startswith("evicted_keys:"))
+
+
+def check_eviction(report):
+    """A key is evicted with all its holds, or not at all: what is evicted is unknown, and can be held anew."""
+    with Server(maxmemory="14mb", maxmemory_policy="allkeys-lru", appendonly="yes") as server:
+        with server.client() as client:
+            made = 0
+            while made < 200_000 and evicted(client) < 2_000:
+                for key in range(made, made + 200):
+                    client.pipeline([("LIMIT.RESERVE", f"{key}:{number}", "1h", f"cart:{key}", "FIXED", "100", "2h", "COST",
+                                      str(number + 1)) for number in range(HOLDS_OF_KEY)])
+                made += 200
+            report.check("keys with holds are evicted", evicted(client) >= 2_000, made)
+            # From here on nothing is evicted.
+            client.call("CONFIG", "SET", "maxmemory", "0")
+            server.directives["maxmemory"] = "0"
+            found = keys_with_holds(client)
+            costs = list(range(1, HOLDS_OF_KEY + 1))
+            wrong = [key for key, (held, used) in found.items() if held != costs[-len(held):] or used != sum(held)]
+            report.check("what is left is whole", len(found) > 100 and wrong == [], wrong[:5])
+            gone = next(key for key in range(made) if f"cart:{key}".encode() not in found)
+            report.equal("a hold that was evicted is unknown",
+                         client.call("LIMIT.COMMIT", f"{gone}:1", f"cart:{gone}"), [0, 0, 0])
+            here = next(iter(found)).decode()
+            name = f"{here.partition(':')[2]}:{HOLDS_OF_KEY - 1}"
+            report.equal("one that was not is committed", client.call("LIMIT.COMMIT", name, here),
+                         [1, HOLDS_OF_KEY, HOLDS_OF_KEY])
+            found = keys_with_holds(client)
+        server.kill()
+        server.start()
+        with server.client() as client:
+            report.equal("the log says what was evicted", keys_with_holds(client), found)
+
+
 def main():
     if sys.argv[1:2] == ["work"]:
         work(int(sys.argv[2]), sys.argv[3], int(sys.argv[4]))
         return
     report = Report()
-    check(report)
+    check(report, Server(appendonly="yes", appendfsync="always", limit_max_holds="1000000"))
+    check_eviction(report)
     report.finish()
 
 

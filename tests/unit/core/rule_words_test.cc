@@ -6,6 +6,7 @@
 
 #include "core/bytes/str_cat.h"
 #include "core/limit/limit_state.h"
+#include "core/limit/rule_forms.h"
 #include "core/tzdata/tzdata_zones.h"
 
 namespace tally {

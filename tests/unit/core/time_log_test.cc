@@ -18,6 +18,37 @@ std::vector<int64_t> EventsOf(const TimeLog& log) {
   return events;
 }
 
+// Removes pairs of instants of the log and of others, and perhaps puts back what it has removed.
+void RequireSameAfterRemoval(TimeLog& log, std::vector<int64_t>& model,
+                             test::SeededRandom& random) {
+  if (model.empty()) return;
+  std::vector<TimeBlock::Pair> pairs;
+  std::vector<TimeBlock::Pair> removed;
+  std::vector<int64_t> left = model;
+  const uint64_t most = random.OneIn(10) ? 6'000 : 8;
+  for (uint64_t i = random.Below(most); i > 0; --i) {
+    const int64_t at = model[random.Below(model.size())] + (random.OneIn(9) ? 1 : 0);
+    pairs.push_back({at, random.Below(4)});
+    for (uint64_t count = pairs.back().count; count > 0; --count) {
+      const auto found = std::lower_bound(left.begin(), left.end(), at);
+      if (found == left.end() || *found != at) break;
+      left.erase(found);
+    }
+  }
+  for (const auto& [at, count] : log.RemoveEach(pairs)) {
+    REQUIRE(count > 0);
+    REQUIRE((removed.empty() || removed.back().at < at));
+    removed.push_back({at, count});
+  }
+  REQUIRE(EventsOf(log) == left);
+  if (random.OneIn(4)) {
+    model = left;
+    return;
+  }
+  log.AddEach(removed);
+  REQUIRE(EventsOf(log) == model);
+}
+
 TEST_CASE("a time log agrees with a sorted list under every operation") {
   test::SeededRandom random;
   INFO("seed " << random.seed());
@@ -48,6 +79,7 @@ TEST_CASE("a time log agrees with a sorted list under every operation") {
         model.erase(end - static_cast<std::ptrdiff_t>(taken), end);
         REQUIRE(log.RemoveNewest(count, limit) == taken);
       }
+      if (random.OneIn(50)) RequireSameAfterRemoval(log, model, random);
       REQUIRE(log.size() == model.size());
       if (model.empty()) continue;
       REQUIRE(log.oldest() == model.front());
