@@ -163,7 +163,11 @@ HoldShare CountShare(const LimitKey& key, const LimitRule& rule, LimitState& sta
     }
   }
   for (const LimitUse& use : uses) {
-    if (!use.state->EndOperation()) use.state->Prune(hit.now);
+    const size_t counted = use.state->EndOperation();
+    // A key in which nothing has counted has no effect, and stays as it is: or else what the
+    // effects give elsewhere, and a clock that is set back, would show what was forgotten here
+    // only.
+    if (counted > 0 && counted < use.state->counters().size()) use.state->Prune(hit.now);
   }
 }
 

@@ -152,14 +152,14 @@ class LimitState {
     return const_cast<LimitCounter*>(std::as_const(*this).Find(key));
   }
   LimitCounter& FindOrAdd(const LimitKey& key);
-  // Returns whether the operation has counted its hit in every counter, so that none has expired.
-  bool EndOperation() {
-    bool all = true;
+  // Returns in how many counters the operation has counted; if in all, none of them has expired.
+  size_t EndOperation() {
+    size_t counted = 0;
     for (LimitCounter& counter : counters_) {
-      all &= counter.taken;
+      counted += counter.taken;
       counter.taken = false;
     }
-    return all;
+    return counted;
   }
   // Forgets the counters in which nothing counts at `now`, and the expired hits of logs.
   void Prune(int64_t now);

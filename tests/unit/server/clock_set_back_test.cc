@@ -136,6 +136,27 @@ TEST_CASE("setting back is an effect: whoever reads it has the same, and expires
   same();
 }
 
+TEST_CASE("a command that counts nothing in a key forgets nothing there: no effect says so") {
+  for (const char* const command :
+       {"LIMIT.TAKE L SHADOW FIXED 0 1s", "LIMIT.TAKE M FIXED 9 1s AND L SHADOW FIXED 0 1s",
+        "LIMIT.TAKE M FIXED 0 1s AND L FIXED 9 1s", "LIMIT.PEEK L FIXED 9 1s",
+        "LIMIT.TAKE L FIXED 9 1s COST 0"}) {
+    INFO(command);
+    CommandHarness h;
+    // A key with a hold is changed where it lies.
+    REQUIRE(h.Run("LIMIT.RESERVE r 1h L FIXED 9 1d").starts_with("[:1"));
+    REQUIRE(h.Run("LIMIT.TAKE L BUCKET 5 5 1s").starts_with("[:1"));
+    EffectFollower follower(h);
+    const int64_t begin_ms = h.now();
+    h.Advance(2'000);
+    h.Run(command);
+    h.state.clock.Set(begin_ms + 1);
+    const std::string shown = h.Run("LIMIT.SHOW L");
+    CHECK(shown.find("BUCKET") != std::string::npos);
+    CHECK(follower.Run(0, {"LIMIT.SHOW", "L"}) == shown);
+  }
+}
+
 TEST_CASE("the server looks again after each jump of the clock, a segment at a time") {
   CommandHarness h;
   ClockSetBack set_back(h.state.services);
