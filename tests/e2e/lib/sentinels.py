@@ -1,4 +1,4 @@
-"""Three Sentinels that watch one primary, and writers that ask them where it is."""
+"""A primary, its replica, three Sentinels that watch them, and writers that ask these where the primary is."""
 
 import contextlib
 import pathlib
@@ -10,12 +10,13 @@ import threading
 import time
 
 from lib.resp import ReplyError, RespClient
-from lib.server import die_with_parent, free_port
+from lib.server import Server, die_with_parent, free_port
 from lib.waiting import wait_for
 
 NAME = "group"
 COUNT = 3
 QUORUM = 2
+CONFIG = "# kept by CONFIG REWRITE\n"
 
 
 class Sentinels:
@@ -91,6 +92,59 @@ class Sentinels:
     def agree_on(self, port):
         """Waits until all name this primary."""
         return wait_for(lambda: all(self.primary_port(sentinel) == port for sentinel in range(COUNT)))
+
+
+def info(server):
+    """The fields of INFO replication; none while the server cannot answer: a Sentinel that promotes one closes the
+    connections of its clients."""
+    try:
+        with server.client() as client:
+            lines = client.call("INFO", "replication").decode().split("\r\n")
+    except (OSError, ReplyError):
+        return {}
+    return dict(line.split(":", 1) for line in lines if ":" in line)
+
+
+def follows(replica, primary):
+    """Waits until it is a replica of the other, with the link up."""
+    def linked():
+        fields = info(replica)
+        return (fields.get("role") == "slave" and fields["master_port"] == str(primary.port)
+                and fields["master_link_status"] == "up")
+    return wait_for(linked)
+
+
+def is_primary(server):
+    return wait_for(lambda: info(server).get("role") == "master")
+
+
+class Pair:
+    """A context manager: a primary, its replica, and the Sentinels that know both."""
+
+    def __init__(self, binary, sentinel, **directives):
+        directives = {"appendonly": "yes", "repl_diskless_sync_delay": 0, "repl_timeout": 60} | directives
+        self.servers = [Server(binary=binary, config=CONFIG, **directives) for _ in range(2)]
+        self.primary, self.replica = self.servers
+        self.sentinel = sentinel
+        self.sentinels = None
+
+    def __enter__(self):
+        for server in self.servers:
+            server.start()
+        with self.replica.client() as client:
+            client.call("REPLICAOF", "127.0.0.1", self.primary.port)
+        self.linked = follows(self.replica, self.primary)
+        self.sentinels = Sentinels(self.sentinel, self.primary.port)
+        self.sentinels.__enter__()
+        return self
+
+    def __exit__(self, *_):
+        self.sentinels.__exit__()
+        for server in self.servers:
+            server.close()
+
+    def swap(self):
+        self.primary, self.replica = self.replica, self.primary
 
 
 class Writer(threading.Thread):
