@@ -233,7 +233,7 @@ constexpr Command kCommands[] = {
      "Stops listening to messages published to channels that match patterns.", "2.0.0",
      "[pattern:pattern...]"},
     Naming(ChannelWords::kFirst,
-           Command{"spublish", Serve<SPublish>, 3, kLook | kFast, kOneName,
+           Command{"spublish", Serve<SPublish>, 3, kLook | kFast | kMayReplicate, kOneName,
                    "Posts a message to a shard channel.", "7.0.0", "shardchannel message"}),
     Naming(ChannelWords::kAll, Command{"ssubscribe", Serve<SSubscribe>, -2, kListen | kNoExec,
                                        kNames, "Listens for messages published to shard channels.",

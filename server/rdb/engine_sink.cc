@@ -72,7 +72,9 @@ Refusal EngineSink::Begin(const KeyHead& head, Kind kind) {
 }
 
 Refusal EngineSink::Text(std::string_view text) {
-  if (state_ == State::kTaken) keyspace().SetString(head_->key, text, Deadline(), now_);
+  if (state_ != State::kTaken) return {};
+  RemoveOld();
+  keyspace().SetString(head_->key, text, Deadline(), now_);
   return {};
 }
 
@@ -125,6 +127,12 @@ Refusal EngineSink::End() {
 // The smallest instant means something else to a keyspace; a millisecond after it is as long ago.
 int64_t EngineSink::Deadline() const { return std::max(head_->deadline, INT64_MIN + 1); }
 
+// As for any other command that removes a key and creates it: those who wait for it are served.
+void EngineSink::RemoveOld() {
+  if (!options_.replace) return;
+  if (const Keyspace::Entry old = keyspace().FindForWrite(head_->key, now_)) keyspace().Erase(old);
+}
+
 Refusal EngineSink::Store() {
   Keyspace& keys = keyspace();
   const bool is_empty =
@@ -134,6 +142,7 @@ Refusal EngineSink::Store() {
     ++empty_;
     return {};
   }
+  if (kind_ != Kind::kString) RemoveOld();
   switch (kind_) {
     case Kind::kString:
       break;
@@ -216,6 +225,7 @@ Refusal EngineSink::ModuleNumber(uint64_t number) {
 
 Refusal EngineSink::StoreNative() {
   if (!native_.complete()) return "a value of tally.so ends early";
+  RemoveOld();
   native_.Store(keyspace(), head_->key, Deadline(), now_);
   if (keyspace().size() == keys_before_ && !options_.replace) return kKeyTwice;
   Mark();

@@ -67,6 +67,7 @@ class EngineSink final : public RdbSink {
   bool Enter(const KeyHead& head);
   Keyspace& keyspace() { return engine_.database(database_); }
   int64_t Deadline() const;
+  void RemoveOld();
   Refusal Store();
   void StoreHash();
   Refusal StoreNative();

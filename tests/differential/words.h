@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tests/differential/random.h"
 #include "tests/differential/wire.h"
@@ -18,7 +19,10 @@ class Words {
   // server's execution of a command and the other's.
   void Append(std::string_view name, Request& request);
 
-  // A key of any pool but those of sets whose scores have to stay equal.
+  // Connections that <listener> and <client> name.
+  void SetClients(std::vector<std::string> listeners, std::vector<std::string> clients);
+
+  // A key of any pool but those of sets whose scores have to stay equal, and of what SORT sorts.
   std::string AnyKey();
   // No command takes it for anything.
   std::string Junk();
@@ -38,9 +42,13 @@ class Words {
   std::string Field();
   std::string FieldOffset();
   std::string Index();
+  std::string Timeout();
+  std::string ScriptName(std::string_view text);
   std::string Deadline(int64_t low, int64_t high);
 
   Random& random_;
+  std::vector<std::string> listeners_{"0"};
+  std::vector<std::string> clients_{"0"};
 };
 
 }  // namespace tally::differential
