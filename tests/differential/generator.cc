@@ -32,7 +32,7 @@ bool MayMutate(const Request& request) {
   const std::string name = absl::AsciiStrToUpper(request[0]);
   if (request.size() > 1 && request[1].starts_with("lex:")) return false;
   for (const std::string_view whole :
-       {"WAIT", "DEBUG", "SORT", "SORT_RO", "CLUSTER", "HELLO", "ACL"}) {
+       {"WAIT", "DEBUG", "SORT", "SORT_RO", "CLUSTER", "HELLO", "ACL", "PFMERGE"}) {
     if (name == whole) return false;
   }
   const bool waits = name[0] == 'B' && !name.starts_with("BIT");

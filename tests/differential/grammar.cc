@@ -88,7 +88,7 @@ std::span<const Line> StringLines() {
       {"PFADD <hll> {<member>}"},
       {"PFADD <hll>", Rule::kExact, 20},
       {"PFCOUNT {<hll>}"},
-      {"PFMERGE <hll> [ {<hll>} ]", Rule::kExact, 60},
+      {"PFMERGE <hll> {<hll>}", Rule::kExact, 60},
       {"GET <hll>", Rule::kExact, 50},
   };
   return kLines;

@@ -74,7 +74,8 @@ uint64_t Stream::messages() const {
 
 void Stream::Batch(Link& link) {
   ActBeside(link);
-  const size_t most = phase_ == kWaiting ? kWaitingBatchCommands : kBatchCommands;
+  size_t most = phase_ == kWaiting ? kWaitingBatchCommands : kBatchCommands;
+  if (getenv("BATCH")) most = 8; 
   std::vector<Step> steps;
   while (steps.size() < most) {
     generator_.Next(phase_, link.in_transaction, steps);
@@ -128,6 +129,7 @@ void Stream::ReportBeside(const std::string& report, const std::vector<Step>& st
               static_cast<unsigned long long>(compared_), report.c_str());
   if (steps.size() > kShownCommands && std::getenv("SHOW_BATCH") == nullptr) return;
   for (const Step& step : steps) std::printf("    %s\n", TextOf(step.request).c_str());
+  if (getenv("BATCH")) { for (size_t i = 0; i < links_.size(); ++i) { for (Client* c : {&links_[i]->pair.ours, &links_[i]->pair.theirs}) std::printf("link %zu: %s\n", i, Quoted(c->Call({"CLIENT","TRACKINGINFO"})).c_str()); } std::printf("HISTORY\n"); for (size_t i = history_.size() < 500 ? 0 : history_.size() - 500; i < history_.size(); ++i) std::printf("  | %s\n", TextOf(history_[i]).c_str()); }
   std::fflush(stdout);
 }
 
