@@ -192,7 +192,8 @@ void ClientPause(ServerContext& context, const ClientParts& server) {
       return context.reply.Error("ERR CLIENT PAUSE mode must be WRITE or ALL");
     }
   } else if (args.size() != 3) {
-    return context.reply.Error(kSyntaxError);
+    return context.reply.Error(StrCat("ERR unknown subcommand or wrong number of arguments for '",
+                                      args[1], "'. Try CLIENT HELP."));
   }
   const auto ms = context.Int64Arg(2, "ERR timeout is not an integer or out of range");
   if (!ms) return;

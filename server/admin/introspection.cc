@@ -107,7 +107,8 @@ bool KeysArg(ServerContext& context, const IntrospectionParts& server,
     error = "ERR The command has no key arguments";
   } else if (!ArityFits(*item->command, call.size())) {
     error = "ERR Invalid number of arguments specified for command";
-  } else if (!FindKeys(*item->command, call, keys) || LacksKeys(item->command->keys, call)) {
+  } else if (!FindKeys(*item->command, call, keys) ||
+             (item->command->find_keys == nullptr && LacksKeys(item->command->keys, call))) {
     error = "ERR Invalid arguments specified for command";
   } else {
     return true;

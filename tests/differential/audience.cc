@@ -25,6 +25,8 @@ Audience::Audience(Ports ports) {
     client->Call({"PSUBSCRIBE", "__keyevent@*"});
   }
   for (Client* client : {&pairs_[1]->ours, &pairs_[1]->theirs}) {
+    // It reads nothing, and is told nothing. While nobody tracks, tallyd remembers nothing.
+    client->Call({"CLIENT", "TRACKING", "ON", "OPTIN"});
     client->Call({"SUBSCRIBE", "__redis__:invalidate"});
   }
 }

@@ -25,7 +25,7 @@ std::span<const Line> ServerLines() {
        ") ( 8 | 24 | 24 | 24 )",
        Rule::kExact, 10},
       {"CONFIG SET ( slowlog-max-len | latency-monitor-threshold ) ( 100 | "
-       "<small> | <junk> )",
+       "<small> | abc | 1.5 )",
        Rule::kExact, 4},
       {"CONFIG SET nosuch 1 [ timeout 0 ]", Rule::kExact, 2},
       {"CONFIG GET ( timeout | hash-max-listpack-* | nosuch | appendonl? | [sz]*et-max* ) "

@@ -21,7 +21,7 @@ constexpr std::array kScripts = {
     "redis.call('DEL', KEYS[1]) redis.call('LPUSH', KEYS[1], unpack(ARGV)) "
     "return redis.call('LLEN', KEYS[1])"sv,
     "redis.call('SET', KEYS[1], 'half') return redis.call('INCR', KEYS[1])"sv,
-    "redis.setresp(3) return redis.call('HGETALL', KEYS[1])"sv,
+    "redis.setresp(3) return redis.call('HGET', KEYS[1], 'm1')"sv,
     "redis.call('SELECT', 1) return redis.call('DBSIZE')"sv,
     "return tonumber(ARGV[1]) or redis.error_reply('no number')"sv,
     "return {1, 2, {3, 'four', {5.9, true, false, 'after'}}}"sv,
@@ -46,7 +46,6 @@ constexpr std::array kScripts = {
 constexpr std::array kCallers = {
     "return redis.call(unpack(ARGV))"sv,
     "return redis.pcall(unpack(ARGV))"sv,
-    "redis.setresp(3) return redis.call(unpack(ARGV))"sv,
     "local reply = redis.call(unpack(ARGV)) return reply"sv,
 };
 

@@ -75,7 +75,7 @@ uint64_t Stream::messages() const {
 void Stream::Batch(Link& link) {
   ActBeside(link);
   size_t most = phase_ == kWaiting ? kWaitingBatchCommands : kBatchCommands;
-  if (getenv("BATCH")) most = 8; 
+  if (getenv("BATCH")) most = 8;
   std::vector<Step> steps;
   while (steps.size() < most) {
     generator_.Next(phase_, link.in_transaction, steps);
@@ -129,7 +129,15 @@ void Stream::ReportBeside(const std::string& report, const std::vector<Step>& st
               static_cast<unsigned long long>(compared_), report.c_str());
   if (steps.size() > kShownCommands && std::getenv("SHOW_BATCH") == nullptr) return;
   for (const Step& step : steps) std::printf("    %s\n", TextOf(step.request).c_str());
-  if (getenv("BATCH")) { for (size_t i = 0; i < links_.size(); ++i) { for (Client* c : {&links_[i]->pair.ours, &links_[i]->pair.theirs}) std::printf("link %zu: %s\n", i, Quoted(c->Call({"CLIENT","TRACKINGINFO"})).c_str()); } std::printf("HISTORY\n"); for (size_t i = history_.size() < 500 ? 0 : history_.size() - 500; i < history_.size(); ++i) std::printf("  | %s\n", TextOf(history_[i]).c_str()); }
+  if (getenv("BATCH")) {
+    for (size_t i = 0; i < links_.size(); ++i) {
+      for (Client* c : {&links_[i]->pair.ours, &links_[i]->pair.theirs})
+        std::printf("link %zu: %s\n", i, Quoted(c->Call({"CLIENT", "TRACKINGINFO"})).c_str());
+    }
+    std::printf("HISTORY\n");
+    for (size_t i = history_.size() < 500 ? 0 : history_.size() - 500; i < history_.size(); ++i)
+      std::printf("  | %s\n", TextOf(history_[i]).c_str());
+  }
   std::fflush(stdout);
 }
 
@@ -160,17 +168,15 @@ bool Stream::SameAnswer(Link& link, const Step& step, std::string_view ours,
                         std::string_view theirs) {
   const std::string name = NameOf(step.request);
   if (theirs == "+QUEUED\r\n") link.queued.push_back(step.rule);
-  std::string own, other;
-  if (ours != theirs && (name[0] == 'Z' || name == "EXEC")) {
-    ours = own = WithoutNegativeZeros(ours);
-    theirs = other = WithoutNegativeZeros(theirs);
-  }
-  if (name == "EXEC") {
-    const std::vector<Rule> rules = std::exchange(link.queued, {});
-    return SameTransaction(rules, ours, theirs);
-  }
-  if (theirs == "+RESET\r\n" || (name == "DISCARD" && theirs == "+OK\r\n")) link.queued.clear();
-  return SameReply(step.rule, ours, theirs, link.before);
+  const std::vector<Rule> rules =
+      name == "EXEC" ? std::exchange(link.queued, {}) : std::vector<Rule>{};
+  const bool resets = theirs == "+RESET\r\n" || (name == "DISCARD" && theirs == "+OK\r\n");
+  if (resets) link.queued.clear();
+  const auto same = [&](std::string_view one, std::string_view other) {
+    return name == "EXEC" ? SameTransaction(rules, one, other)
+                          : SameReply(step.rule, one, other, link.before);
+  };
+  return same(ours, theirs) || same(WithoutNegativeZeros(ours), WithoutNegativeZeros(theirs));
 }
 
 void Stream::Report(const Step& step, std::string_view ours, std::string_view theirs) {
