@@ -26,6 +26,11 @@ bool FitsInline(const Request& request) {
   });
 }
 
+bool IsTracking(const Request& request) {
+  return request.size() > 1 && absl::EqualsIgnoreCase(request[0], "CLIENT") &&
+         absl::EqualsIgnoreCase(request[1], "TRACKING");
+}
+
 // What chooses at random is only in lines that know what it chose from, and a SCAN only where
 // it is whole; the sets of equal scores stay so.
 // What waits, or holds the server, must not do so for longer; SORT compares numbers only.
@@ -36,19 +41,19 @@ bool MayMutate(const Request& request) {
        {"WAIT", "DEBUG", "SORT", "SORT_RO", "CLUSTER", "HELLO", "ACL", "PFMERGE"}) {
     if (name == whole) return false;
   }
-  if (name == "CLIENT" && request.size() > 1 && absl::EqualsIgnoreCase(request[1], "TRACKING")) {
-    return false;  // It must not track in phases in which nobody does.
-  }
+  if (IsTracking(request)) return false;  // It must not track in phases in which nobody does.
   const bool waits = name[0] == 'B' && !name.starts_with("BIT");
   return !waits && name != "SPOP" && name.find("RAND") == std::string::npos &&
          !name.ends_with("SCAN");
 }
 
 // A value that replaces one of another type wakes nobody. If a transaction has created that other
-// one, redis-server may wake who waits for the key.
-bool IsOpenInTransactions(const Request& request) {
+// one, redis-server may wake who waits for the key. And what a transaction changes before it sets
+// how its client is told, redis-server tells in the new way.
+bool IsOpenInTransactions(Phase phase, const Request& request) {
   const std::string name = absl::AsciiStrToUpper(request[0]);
-  return name == "SORT" || (name[0] == 'Z' && name.ends_with("STORE"));
+  if (phase == kWaiting) return name == "SORT" || (name[0] == 'Z' && name.ends_with("STORE"));
+  return phase == kTracking && (name == "HELLO" || IsTracking(request));
 }
 
 constexpr std::string_view kCarried = "<request>";
@@ -100,7 +105,7 @@ void Generator::Next(Phase phase, bool in_transaction, std::vector<Step>& steps)
   if (requests.size() == 1) {
     Step step{std::move(requests[0]), line.rule};
     if (random_.Percent(kMutatedPercent) && MayMutate(step.request)) Mutate(step.request);
-    if (phase == kWaiting && in_transaction && IsOpenInTransactions(step.request)) return;
+    if (in_transaction && IsOpenInTransactions(phase, step.request)) return;
     step.is_inline = random_.Percent(kInlinePercent) && FitsInline(step.request);
     steps.push_back(std::move(step));
     return;
@@ -129,8 +134,12 @@ void Generator::AppendCarried(Phase phase, Step& step) {
 }
 
 Request Generator::NextEndless() {
-  const auto lines = EndlessLines();
-  return Expand(lines[random_.Below(lines.size())].text, random_, words_)[0];
+  return Expand(random_.OneOf(EndlessLines()).text, random_, words_)[0];
+}
+
+Step Generator::NextBroadcast() {
+  const Line& line = random_.OneOf(BroadcastLines());
+  return {Expand(line.text, random_, words_)[0], line.rule};
 }
 
 void Generator::Mutate(Request& request) {

@@ -32,6 +32,8 @@ class Generator {
 
   // A command that may wait for ever.
   Request NextEndless();
+  // What turns tracking on or off in the phase of broadcasts.
+  Step NextBroadcast();
 
   // The ids of the connections that commands may name, and of those that hear for others.
   void SetClients(std::vector<std::string> listeners, std::vector<std::string> clients) {

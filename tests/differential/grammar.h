@@ -49,5 +49,7 @@ std::span<const Line> OtherLines();   // transactions, connections, wrong comman
 
 // Commands that wait for ever where there is nothing, for clients that do not send the stream.
 std::span<const Line> EndlessLines();
+// What turns CLIENT TRACKING on and off in the phase of broadcasts.
+std::span<const Line> BroadcastLines();
 
 }  // namespace tally::differential

@@ -75,7 +75,7 @@ uint64_t Stream::messages() const {
 void Stream::Batch(Link& link) {
   ActBeside(link);
   size_t most = phase_ == kWaiting ? kWaitingBatchCommands : kBatchCommands;
-  if (getenv("BATCH")) most = 8;
+  if (getenv("BATCH")) most = std::strtoul(getenv("BATCH"), nullptr, 10);
   std::vector<Step> steps;
   while (steps.size() < most) {
     generator_.Next(phase_, link.in_transaction, steps);
@@ -107,6 +107,10 @@ void Stream::ActBeside(Link& link) {
     same = waiters_.Act(generator_, report);
   }
   if (!same) ReportBeside(report, {});
+  if (phase_ == kBroadcasting && !link.in_transaction && generator_.Below(3) == 0) {
+    Send(link, {generator_.NextBroadcast()});
+    CompareMessages({});
+  }
 }
 
 void Stream::CompareMessages(const std::vector<Step>& steps) {
@@ -114,7 +118,11 @@ void Stream::CompareMessages(const std::vector<Step>& steps) {
   bool same = waiters_.Agree(report);
   const bool as_sets = phase_ == kBroadcasting;
   same &= audience_.Agree(as_sets, report);
-  for (const auto& link : links_) same &= SameMessages(link->pair, as_sets, report);
+  for (const auto& link : links_) {
+    if (SameMessages(link->pair, as_sets, report)) continue;
+    same = false;
+    StrAppend(report, "at the client with id ", link->pair.ours.id(), "\n");
+  }
   if (!same) ReportBeside(report, steps);
 }
 
