@@ -209,8 +209,7 @@ void ClientPause(ServerContext& context, const ClientParts& server) {
 void ClientUnblock(ServerContext& context, const ClientParts& server) {
   std::string_view error;
   if (context.args.size() > 4) {
-    return context.reply.Error(
-        "ERR unknown subcommand or wrong number of arguments for 'UNBLOCK'. Try CLIENT HELP.");
+    return ReplyUnknownSubcommand(context);
   }
   if (context.args.size() == 4) {
     if (IsWord(context.args[3], "error")) {

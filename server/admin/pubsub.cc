@@ -136,8 +136,7 @@ void SPublish(ServerContext& context, const PubSubParts& server) {
 
 void ReplyNames(ServerContext& context, const PubSub::Listeners& channels) {
   if (context.args.size() > 3) {
-    return context.reply.Error("ERR unknown subcommand or wrong number of arguments for '" +
-                               std::string(context.args[1]) + "'. Try PUBSUB HELP.");
+    return ReplyUnknownSubcommand(context);
   }
   const std::string_view pattern = context.args.size() == 3 ? context.args[2] : "*";
   const size_t mark = context.reply.BeginArray();

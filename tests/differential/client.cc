@@ -117,7 +117,7 @@ bool SameMessages(Pair& pair, bool as_sets, std::string& report) {
     DropTwins(theirs.changed);
   }
   if (ours == theirs) return true;
-  if (getenv("BATCH")) {
+  if (getenv("SHOW_BATCH")) {
     for (auto& m : ours.changed) report += "O " + m + "\n";
     for (auto& m : theirs.changed) report += "R " + m + "\n";
   }

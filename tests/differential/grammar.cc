@@ -187,7 +187,7 @@ std::span<const Line> OtherLines() {
       {"ECHO <value>", Rule::kExact, 20},
       {"AUTH <value> [ <value> ]", Rule::kExact, 4},
       {"HELLO [ ( 2 | 3 | <int> ) ] [ ( AUTH nobody <value> | SETNAME <member> ) ]", Rule::kHello,
-       20},
+       20, kPlain | kWaiting | kTracking},
       {"RESET", Rule::kExact, 10, kPlain | kWaiting | kTracking},
       {"CLIENT ( SETNAME <member> | GETNAME | NO-EVICT ON | ID )", Rule::kExact, 10},
       {"CLIENT ( INFO | LIST [ ID <client> ] )", Rule::kKind, 5},

@@ -137,7 +137,7 @@ void Stream::ReportBeside(const std::string& report, const std::vector<Step>& st
               static_cast<unsigned long long>(compared_), report.c_str());
   if (steps.size() > kShownCommands && std::getenv("SHOW_BATCH") == nullptr) return;
   for (const Step& step : steps) std::printf("    %s\n", TextOf(step.request).c_str());
-  if (getenv("BATCH")) {
+  if (getenv("SHOW_BATCH")) {
     for (size_t i = 0; i < links_.size(); ++i) {
       for (Client* c : {&links_[i]->pair.ours, &links_[i]->pair.theirs})
         std::printf("link %zu: %s\n", i, Quoted(c->Call({"CLIENT", "TRACKINGINFO"})).c_str());
