@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
 #include <utility>
 
 #include "core/base/check.h"
@@ -117,10 +116,6 @@ bool SameMessages(Pair& pair, bool as_sets, std::string& report) {
     DropTwins(theirs.changed);
   }
   if (ours == theirs) return true;
-  if (getenv("SHOW_BATCH")) {
-    for (auto& m : ours.changed) report += "O " + m + "\n";
-    for (auto& m : theirs.changed) report += "R " + m + "\n";
-  }
   if (ours.published != theirs.published)
     AppendDifference(report, ours.published, theirs.published);
   if (ours.changed != theirs.changed) AppendDifference(report, ours.changed, theirs.changed);

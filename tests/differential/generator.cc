@@ -37,8 +37,8 @@ bool IsTracking(const Request& request) {
 bool MayMutate(const Request& request) {
   const std::string name = absl::AsciiStrToUpper(request[0]);
   if (request.size() > 1 && request[1].starts_with("lex:")) return false;
-  for (const std::string_view whole :
-       {"WAIT", "DEBUG", "SORT", "SORT_RO", "CLUSTER", "HELLO", "ACL", "PFMERGE"}) {
+  if (request.size() > 1 && request[1].starts_with("sort:")) return false;
+  for (const std::string_view whole : {"WAIT", "DEBUG", "CLUSTER", "HELLO", "ACL", "PFMERGE"}) {
     if (name == whole) return false;
   }
   if (IsTracking(request)) return false;  // It must not track in phases in which nobody does.

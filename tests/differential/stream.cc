@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <thread>
 #include <utility>
 
@@ -74,8 +73,7 @@ uint64_t Stream::messages() const {
 
 void Stream::Batch(Link& link) {
   ActBeside(link);
-  size_t most = phase_ == kWaiting ? kWaitingBatchCommands : kBatchCommands;
-  if (getenv("BATCH")) most = std::strtoul(getenv("BATCH"), nullptr, 10);
+  const size_t most = phase_ == kWaiting ? kWaitingBatchCommands : kBatchCommands;
   std::vector<Step> steps;
   while (steps.size() < most) {
     generator_.Next(phase_, link.in_transaction, steps);
@@ -135,17 +133,8 @@ void Stream::ReportBeside(const std::string& report, const std::vector<Step>& st
   std::printf("seed %llu, beside the stream before command %llu:\n%s",
               static_cast<unsigned long long>(options_.seed),
               static_cast<unsigned long long>(compared_), report.c_str());
-  if (steps.size() > kShownCommands && std::getenv("SHOW_BATCH") == nullptr) return;
+  if (steps.size() > kShownCommands) return;
   for (const Step& step : steps) std::printf("    %s\n", TextOf(step.request).c_str());
-  if (getenv("SHOW_BATCH")) {
-    for (size_t i = 0; i < links_.size(); ++i) {
-      for (Client* c : {&links_[i]->pair.ours, &links_[i]->pair.theirs})
-        std::printf("link %zu: %s\n", i, Quoted(c->Call({"CLIENT", "TRACKINGINFO"})).c_str());
-    }
-    std::printf("HISTORY\n");
-    for (size_t i = history_.size() < 500 ? 0 : history_.size() - 500; i < history_.size(); ++i)
-      std::printf("  | %s\n", TextOf(history_[i]).c_str());
-  }
   std::fflush(stdout);
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kReadBytes = 64 * 1024;
 // A reply that takes longer does not come.
-constexpr timeval kTimeout{.tv_sec = 20, .tv_usec = 0};
+constexpr timeval kTimeout{.tv_sec = 60, .tv_usec = 0};
 
 [[noreturn]] void Fail(uint16_t port, const char* what) {
   throw std::runtime_error(
