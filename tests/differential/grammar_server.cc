@@ -20,10 +20,6 @@ std::span<const Line> ServerLines() {
       {"COMMAND ( LIST | DOCS get | INFO get nosuch | INFO )", Rule::kKind, 2},
       {"COMMAND GETKEYS <request>", Rule::kExact, 100},
       {"COMMAND GETKEYSANDFLAGS <request>", Rule::kExact, 100},
-      {"CONFIG SET ( hash-max-listpack-entries | zset-max-listpack-entries | "
-       "set-max-intset-entries "
-       ") ( 8 | 24 | 24 | 24 )",
-       Rule::kExact, 10},
       {"CONFIG SET ( slowlog-max-len | latency-monitor-threshold ) ( 100 | "
        "<small> | abc | 1.5 )",
        Rule::kExact, 4},
