@@ -36,6 +36,27 @@ void Engine::set_observer(Keyspace::Observer* observer) {
   for (auto& keyspace : keyspaces_) keyspace->set_observer(observer);
 }
 
+void Engine::BeginSnapshot(uint64_t epoch, SnapshotObserver& observer) {
+  Check(snapshot_observer_ == nullptr, "one snapshot is written at a time");
+  snapshot_observer_ = &observer;
+  for (auto& keyspace : keyspaces_) keyspace->BeginSnapshot(epoch, observer);
+}
+
+void Engine::EndSnapshot() {
+  snapshot_observer_ = nullptr;
+  for (auto& keyspace : keyspaces_) keyspace->EndSnapshot();
+}
+
+void Engine::Clear(size_t database) {
+  if (snapshot_observer_ != nullptr) snapshot_observer_->BeforeClear(database);
+  keyspaces_[database]->Clear();
+}
+
+void Engine::Swap(size_t one, size_t other) {
+  if (snapshot_observer_ != nullptr) snapshot_observer_->BeforeSwap(one, other);
+  keyspaces_[one]->Swap(*keyspaces_[other]);
+}
+
 void Engine::set_expiring(bool expiring) {
   for (auto& keyspace : keyspaces_) keyspace->set_expiring(expiring);
 }

@@ -36,6 +36,24 @@ class Engine {
   size_t IndexOf(const Keyspace& keyspace) const;
 
   void set_observer(Keyspace::Observer* observer);
+
+  // Is notified of all changes while a snapshot of the databases is being written.
+  class SnapshotObserver : public Keyspace::SnapshotObserver {
+   public:
+    virtual void BeforeClear(size_t database) = 0;
+    virtual void BeforeSwap(size_t one, size_t other) = 0;
+
+   protected:
+    ~SnapshotObserver() = default;
+  };
+  // See Keyspace. No other snapshot may be under way (asserted).
+  void BeginSnapshot(uint64_t epoch, SnapshotObserver& observer);
+  void EndSnapshot();
+
+  // Empties a database, or swaps the contents of two. O(1) but for what Keyspace::Clear takes.
+  void Clear(size_t database);
+  void Swap(size_t one, size_t other);
+
   void set_expiring(bool expiring);
   void set_access_tracking(const AccessTracking& tracking);
   // By how much the instant up to which purchases, days of audiences, and whole books and audiences
@@ -105,6 +123,7 @@ class Engine {
   std::unique_ptr<Decisions> decisions_;
   std::unique_ptr<EngineScratch> scratch_;
   std::vector<std::unique_ptr<Keyspace>> keyspaces_;
+  SnapshotObserver* snapshot_observer_ = nullptr;  // null unless a snapshot is being written
 };
 
 }  // namespace tally

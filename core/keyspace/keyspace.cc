@@ -79,7 +79,7 @@ void Keyspace::ForgetAging(const Entry& entry) {
 void Keyspace::FreeValue(const Entry& entry) {
   if (!entry.is_heap()) return;
   ForgetAging(entry);
-  if (epoch_ != 0 && observer_->KeepValue(entry.type(), entry.pointer())) return;
+  if (epoch_ != 0 && snapshot_observer_->KeepValue(entry.pointer())) return;
   reclaimer_.Add(entry.type(), entry.pointer());
 }
 
@@ -95,7 +95,7 @@ Keyspace::Entry Keyspace::Shape(std::string_view key, Type type, Storage storage
   if (record) {
     BeforeChange(Entry(record));
   } else if (Segment& segment = table_.SegmentFor(hash); segment.epoch < epoch_) [[unlikely]] {
-    observer_->BeforeChange(*this, segment, key, {});
+    snapshot_observer_->BeforeChange(*this, segment, key, {});
   }
   const uint32_t mark = record ? UsedMark(Entry(record), now) : NewMark(now);
   if (record) {

@@ -33,7 +33,7 @@ class Keyspace final : private RecordTable::SplitObserver {
   using Segment = RecordTable::Segment;
   using Entry = KeyspaceEntry;
 
-  // Is notified of keys that expire or are created, and of changes while there is an epoch.
+  // Is notified of keys that expire or are created.
   class Observer {
    public:
     // The key is about to be removed because its deadline has passed.
@@ -44,27 +44,27 @@ class Keyspace final : private RecordTable::SplitObserver {
       (void)type;
       (void)key;
     }
+
+   protected:
+    ~Observer() = default;
+  };
+
+  // Is notified before something changes while a snapshot is being written.
+  class SnapshotObserver {
+   public:
     // The key, in a segment of an older epoch than the keyspace's, is about to change or to be
     // created; if it is to be created, `entry` is empty. Called for each change in the segment
     // until the observer raises the segment's epoch.
     virtual void BeforeChange(Keyspace& keyspace, Segment& segment, std::string_view key,
                               const Entry& entry) = 0;
     // A heap value may be about to change in place: of a string only these bytes, and its size.
-    // Called while there is an epoch.
-    virtual void BeforeValueChange(void* value, ByteRange bytes) {
-      (void)value;
-      (void)bytes;
-    }
+    virtual void BeforeValueChange(void* value, ByteRange bytes) = 0;
     // A heap value is about to be freed. Returns true if the observer keeps it; the observer then
-    // gives it to the reclaimer later. Called while there is an epoch.
-    virtual bool KeepValue(Type type, void* value) {
-      (void)type;
-      (void)value;
-      return false;
-    }
+    // gives it to the reclaimer later.
+    virtual bool KeepValue(void* value) = 0;
 
    protected:
-    ~Observer() = default;
+    ~SnapshotObserver() = default;
   };
 
   Keyspace(uint64_t seed, Reclaimer& reclaimer);
@@ -73,9 +73,16 @@ class Keyspace final : private RecordTable::SplitObserver {
   Keyspace& operator=(const Keyspace&) = delete;
 
   void set_observer(Observer* observer) { observer_ = observer; }
-  // Sets the keyspace's epoch: the observer, which must be set, is notified before a change in a
-  // segment with a lower epoch. 0: there is no epoch.
-  void set_epoch(uint64_t epoch) { epoch_ = epoch; }
+  // A snapshot begins: until EndSnapshot the observer is notified before a change in a segment with
+  // a lower epoch. `epoch` must be above 0.
+  void BeginSnapshot(uint64_t epoch, SnapshotObserver& observer) {
+    epoch_ = epoch;
+    snapshot_observer_ = &observer;
+  }
+  void EndSnapshot() {
+    epoch_ = 0;
+    snapshot_observer_ = nullptr;
+  }
   // Sets how access marks are kept from now on. Existing marks are not converted, but are read in
   // the new way.
   void set_access_tracking(const AccessTracking& tracking) { tracking_ = tracking; }
@@ -217,11 +224,11 @@ class Keyspace final : private RecordTable::SplitObserver {
   void BeforeChange(const Entry& entry) {
     Segment& segment = entry.record_.segment();
     if (segment.epoch < epoch_) [[unlikely]]
-      observer_->BeforeChange(*this, segment, entry.key(), entry);
+      snapshot_observer_->BeforeChange(*this, segment, entry.key(), entry);
   }
   void BeforeValueChange(const Entry& entry, ByteRange bytes = {}) {
     if (epoch_ != 0) [[unlikely]]
-      observer_->BeforeValueChange(entry.pointer(), bytes);
+      snapshot_observer_->BeforeValueChange(entry.pointer(), bytes);
   }
   void Expire(const Entry& entry);
   // The new access mark of a key that is used, and the mark of a key that is created.
@@ -254,7 +261,8 @@ class Keyspace final : private RecordTable::SplitObserver {
   absl::btree_set<std::string> aging_;  // keys
   std::string last_swept_;
   Observer* observer_ = nullptr;
-  uint64_t epoch_ = 0;
+  SnapshotObserver* snapshot_observer_ = nullptr;  // null unless a snapshot is being written
+  uint64_t epoch_ = 0;                             // 0 unless a snapshot is being written
   AccessTracking tracking_;
   uint64_t random_;
   bool expiring_ = true;

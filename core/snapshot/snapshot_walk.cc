@@ -21,24 +21,22 @@ SnapshotWalk::SnapshotWalk(Engine& engine, RecordSink& sink, uint64_t epoch)
       epoch_(TableSnapshot(epoch).epoch()),
       emitter_(sink),
       values_(engine, emitter_) {
+  engine.BeginSnapshot(epoch_, *this);
   emitter_.HoldLargeRecords();
   for (size_t i = 0; i < engine.databases(); ++i) {
     Keyspace& database = engine.database(i);
-    database.set_epoch(epoch_);
     parts_.push_back({&database, nullptr, TableSnapshot(epoch)});
     part_of_.push_back(i);
     if (database.size() == 0) continue;
-    emitter_.KeyCount(i, database.size()).IgnoreError();  // the next call returns the error
+    status_.Update(emitter_.KeyCount(i, database.size()));
   }
   // At once, because nothing saves a policy before it changes.
-  emitter_.Policies(engine.policies()).IgnoreError();
+  status_.Update(emitter_.Policies(engine.policies()));
 }
 
 // Segments keep their epochs and marks. That is harmless: nothing reads them before the next walk
 // begins, and its epoch is higher.
-SnapshotWalk::~SnapshotWalk() {
-  for (size_t i = 0; i < engine_.databases(); ++i) engine_.database(i).set_epoch(0);
-}
+SnapshotWalk::~SnapshotWalk() { engine_.EndSnapshot(); }
 
 absl::Status SnapshotWalk::SaveEntry(size_t part, const Keyspace::Entry& entry, size_t& most_cost) {
   ++keys_;
@@ -52,6 +50,13 @@ absl::Status SnapshotWalk::SaveEntry(size_t part, const Keyspace::Entry& entry, 
 }
 
 absl::StatusOr<bool> SnapshotWalk::SaveNext() {
+  if (!status_.ok()) return status_;
+  const absl::StatusOr<bool> more = SaveSome();
+  status_ = more.status();
+  return more;
+}
+
+absl::StatusOr<bool> SnapshotWalk::SaveSome() {
   if (emitter_.has_held() || !values_.empty()) {
     const absl::Status status = emitter_.has_held() ? emitter_.WriteHeld() : values_.SaveSome();
     return status.ok() ? absl::StatusOr<bool>(true) : status;
@@ -90,7 +95,7 @@ void SnapshotWalk::BeforeClear(size_t database) {
   if (part.done && values_.empty()) return;
   Keyspace& emptied = *part.keyspace;
   part.kept = std::make_unique<Keyspace>(emptied.seed(), engine_.reclaimer());
-  part.kept->set_epoch(epoch_);
+  part.kept->BeginSnapshot(epoch_, *this);
   part.kept->Swap(emptied);
   emptied.Clear();  // keys added from now on are not in the snapshot
   part.keyspace = part.kept.get();
@@ -106,19 +111,21 @@ void SnapshotWalk::BeforeSwap(size_t one, size_t other) {
   }
 }
 
-absl::Status SnapshotWalk::SaveBeforeChange(size_t database, Keyspace::Segment& segment,
-                                            std::string_view key, const Keyspace::Entry& entry) {
-  if (segment.epoch >= epoch_) return absl::OkStatus();
-  const size_t number = part_of_[database];
+void SnapshotWalk::BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment,
+                                std::string_view key, const Keyspace::Entry& entry) {
+  if (segment.epoch >= epoch_ || !status_.ok()) return;
+  const size_t number = part_of_[engine_.IndexOf(keyspace)];
   Check(number != kNoPart, "what is newer than the walk is not shown to it");
   Part& part = parts_[number];
-  absl::Status status;
   size_t most_cost = kSegmentCost;
   part.keyspace->SaveBeforeChange(part.records, segment, key, entry,
                                   [&](const Keyspace::Entry& old) {
-                                    if (status.ok()) status = SaveEntry(number, old, most_cost);
+                                    if (status_.ok()) status_ = SaveEntry(number, old, most_cost);
                                   });
-  return status;
+}
+
+void SnapshotWalk::BeforeValueChange(void* value, ByteRange bytes) {
+  if (status_.ok()) status_ = values_.BeforeChange(value, bytes);
 }
 
 }  // namespace tally

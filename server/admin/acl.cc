@@ -14,7 +14,6 @@
 #include "server/acl/acl_rules.h"
 #include "server/acl/acl_users.h"
 #include "server/admin/families.h"
-#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/command/command_table.h"
 #include "server/command/help.h"
@@ -28,13 +27,13 @@ namespace {
 
 void WhoAmI(ServerContext& context) { context.reply.Bulk(context.client.user); }
 
-void Users(ServerContext& context, const AclParts& server) {
+void Users(ServerContext& context, Services& server) {
   const auto& users = server.users.all();
   context.reply.Array(users.size());
   for (const auto& [name, user] : users) context.reply.Bulk(name);
 }
 
-void List(ServerContext& context, const AclParts& server) {
+void List(ServerContext& context, Services& server) {
   const auto& users = server.users.all();
   context.reply.Array(users.size());
   for (const auto& [name, user] : users) context.reply.Bulk(DescribeUser(*user));
@@ -50,7 +49,7 @@ void ReplySelector(ReplyBuilder& reply, const AclSelector& selector) {
   reply.Bulk(ChannelsText(selector));
 }
 
-void GetUser(ServerContext& context, const AclParts& server) {
+void GetUser(ServerContext& context, Services& server) {
   ReplyBuilder& reply = context.reply;
   const auto user = server.users.Find(context.args[2]);
   if (user == nullptr) return reply.Null();
@@ -82,7 +81,7 @@ bool ListensRightly(const Client& client) {
          may_hear(client.shard_channels, false);
 }
 
-void SetUser(ServerContext& context, const AclParts& server) {
+void SetUser(ServerContext& context, Services& server) {
   const std::string_view name = context.args[2];
   if (!IsUserName(name)) return context.reply.Error(StrCat("ERR ", kBadUserName));
   const std::string error = server.users.Set(name, context.args.subspan(3));
@@ -97,7 +96,7 @@ void SetUser(ServerContext& context, const AclParts& server) {
 // Ends the connections of the users for which is_gone(name) is true. If the caller is one of them,
 // it still gets its reply.
 template <typename IsGone>
-void EndSessions(ServerContext& context, const AclParts& server, IsGone&& is_gone) {
+void EndSessions(ServerContext& context, Services& server, IsGone&& is_gone) {
   server.clients.ForEach([&](Client& client) {
     if (!is_gone(client.user)) return;
     LoginAsDefault(server.users, client);
@@ -106,7 +105,7 @@ void EndSessions(ServerContext& context, const AclParts& server, IsGone&& is_gon
   });
 }
 
-void DelUser(ServerContext& context, const AclParts& server) {
+void DelUser(ServerContext& context, Services& server) {
   const Args names = context.args.subspan(2);
   if (std::find(names.begin(), names.end(), kDefaultUser) != names.end()) {
     return context.reply.Error("ERR The 'default' user cannot be removed");
@@ -121,7 +120,7 @@ void DelUser(ServerContext& context, const AclParts& server) {
 }
 
 // Returns false, after an error reply, if no ACL file is configured.
-bool HasAclFile(ServerContext& context, const AclParts& server) {
+bool HasAclFile(ServerContext& context, Services& server) {
   if (!server.config.aclfile.empty()) return true;
   context.reply.Error(
       "ERR This Redis instance is not configured to use an ACL file. You may want to specify users "
@@ -131,7 +130,7 @@ bool HasAclFile(ServerContext& context, const AclParts& server) {
 }
 
 // Loading makes all users anew except the default one, as in Redis. So their connections end.
-void Load(ServerContext& context, const AclParts& server) {
+void Load(ServerContext& context, Services& server) {
   if (!HasAclFile(context, server)) return;
   const absl::Status status = LoadAclFile(server.config.aclfile, server.users);
   if (!status.ok()) return context.reply.Error(StrCat("ERR ", std::string(status.message())));
@@ -139,7 +138,7 @@ void Load(ServerContext& context, const AclParts& server) {
   context.reply.Ok();
 }
 
-void Save(ServerContext& context, const AclParts& server) {
+void Save(ServerContext& context, Services& server) {
   if (!HasAclFile(context, server)) return;
   const absl::Status status = SaveAclFile(server.config.aclfile, server.users);
   if (status.ok()) return context.reply.Ok();
@@ -163,7 +162,7 @@ void ReplyDryRun(ServerContext& context, const AclVerdict& verdict) {
   }
 }
 
-void DryRun(ServerContext& context, const AclParts& server) {
+void DryRun(ServerContext& context, Services& server) {
   ReplyBuilder& reply = context.reply;
   const Args call = context.args.subspan(3);
   const auto user = server.users.Find(context.args[2]);
@@ -196,7 +195,7 @@ void ReplyLogEntry(ReplyBuilder& reply, const AclLog::Entry& entry, int64_t now)
   reply.Bulk(entry.client);
 }
 
-void Log(ServerContext& context, const AclParts& server) {
+void Log(ServerContext& context, Services& server) {
   AclLog& log = server.acl_log;
   size_t count = 10;
   if (context.args.size() == 3) {
@@ -215,7 +214,7 @@ void Log(ServerContext& context, const AclParts& server) {
   for (size_t i = 0; i < count; ++i) ReplyLogEntry(context.reply, log.entries()[i], context.now);
 }
 
-void Categories(ServerContext& context, const AclParts& server) {
+void Categories(ServerContext& context, Services& server) {
   const CommandTable& table = server.commands;
   const auto categories = AllCategories(table);
   if (context.args.size() == 2) {

@@ -10,7 +10,6 @@
 #include "server/acl/acl_users.h"
 #include "server/admin/client_tracking.h"
 #include "server/admin/families.h"
-#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/command/help.h"
 #include "server/interfaces/command_runner.h"
@@ -77,7 +76,7 @@ bool HasType(const Client& client, ClientType type) {
   return type == (client.subscribed() ? ClientType::kPubSub : ClientType::kNormal);
 }
 
-void ListByIds(ServerContext& context, const ClientParts& server) {
+void ListByIds(ServerContext& context, Services& server) {
   std::string text;
   for (const std::string_view word : context.args.subspan(3)) {
     const auto id = ParseInt64(word);
@@ -88,7 +87,7 @@ void ListByIds(ServerContext& context, const ClientParts& server) {
   context.reply.Verbatim("txt", text);
 }
 
-void ClientList(ServerContext& context, const ClientParts& server) {
+void ClientList(ServerContext& context, Services& server) {
   const Args args = context.args;
   std::optional<ClientType> type;
   if (args.size() == 4 && IsWord(args[2], "type")) {
@@ -123,8 +122,7 @@ struct KillFilter {
 };
 
 // Reads the option at `index` and its value. Returns false after an error reply.
-bool ParseKillOption(ServerContext& context, const ClientParts& server, size_t index,
-                     KillFilter& filter) {
+bool ParseKillOption(ServerContext& context, Services& server, size_t index, KillFilter& filter) {
   const std::string_view option = context.args[index];
   const std::string_view value = context.args[index + 1];
   if (IsWord(option, "id")) {
@@ -156,7 +154,7 @@ bool ParseKillOption(ServerContext& context, const ClientParts& server, size_t i
   return true;
 }
 
-size_t KillMatching(ServerContext& context, const ClientParts& server, const KillFilter& filter) {
+size_t KillMatching(ServerContext& context, Services& server, const KillFilter& filter) {
   size_t killed = 0;
   server.clients.ForEach([&](Client& client) {
     if (client.finished() || !filter.Matches(client, context.client)) return;
@@ -166,7 +164,7 @@ size_t KillMatching(ServerContext& context, const ClientParts& server, const Kil
   return killed;
 }
 
-void ClientKill(ServerContext& context, const ClientParts& server) {
+void ClientKill(ServerContext& context, Services& server) {
   const Args args = context.args;
   KillFilter filter;
   if (args.size() == 3) {
@@ -183,7 +181,7 @@ void ClientKill(ServerContext& context, const ClientParts& server) {
   context.reply.Integer(static_cast<int64_t>(KillMatching(context, server, filter)));
 }
 
-void ClientPause(ServerContext& context, const ClientParts& server) {
+void ClientPause(ServerContext& context, Services& server) {
   const Args args = context.args;
   Pause pause;
   if (args.size() == 4) {
@@ -206,7 +204,7 @@ void ClientPause(ServerContext& context, const ClientParts& server) {
 }
 
 // Does not end the wait of a client that is held back by CLIENT PAUSE: its command has not begun.
-void ClientUnblock(ServerContext& context, const ClientParts& server) {
+void ClientUnblock(ServerContext& context, Services& server) {
   std::string_view error;
   if (context.args.size() > 4) {
     return ReplyUnknownSubcommand(context);
@@ -225,7 +223,7 @@ void ClientUnblock(ServerContext& context, const ClientParts& server) {
   context.reply.Integer(unblocked ? 1 : 0);
 }
 
-void ClientUnpause(ServerContext& context, const ClientParts& server) {
+void ClientUnpause(ServerContext& context, Services& server) {
   server.pause = {};
   context.reply.Ok();
 }

@@ -25,8 +25,7 @@ struct Options {
 };
 
 // Reads the id of a client that is connected. Returns false after an error reply.
-bool ParseRedirect(ServerContext& context, const ClientParts& server, size_t index,
-                   Options& options) {
+bool ParseRedirect(ServerContext& context, Services& server, size_t index, Options& options) {
   if (options.redirect != 0) {
     context.reply.Error("ERR A client can only redirect to a single other client");
     return false;
@@ -40,7 +39,7 @@ bool ParseRedirect(ServerContext& context, const ClientParts& server, size_t ind
 }
 
 // Returns nullopt after an error reply.
-std::optional<Options> ParseOptions(ServerContext& context, const ClientParts& server) {
+std::optional<Options> ParseOptions(ServerContext& context, Services& server) {
   const Args args = context.args;
   Options options;
   for (size_t i = 3; i < args.size(); ++i) {
@@ -140,7 +139,7 @@ int64_t RedirectOf(const Tracking* tracking) {
 
 }  // namespace
 
-void ClientTracking(ServerContext& context, const ClientParts& server) {
+void ClientTracking(ServerContext& context, Services& server) {
   const auto options = ParseOptions(context, server);
   if (!options) return;
   Client& client = context.client;

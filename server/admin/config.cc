@@ -8,7 +8,6 @@
 #include "core/bytes/str_cat.h"
 #include "server/acl/acl_users.h"
 #include "server/admin/families.h"
-#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/command/help.h"
 #include "server/config/config_command.h"
@@ -21,7 +20,7 @@
 namespace tally::server {
 namespace {
 
-void ConfigGetCommand(ServerContext& context, const ConfigParts& server) {
+void ConfigGetCommand(ServerContext& context, Services& server) {
   const auto values = ConfigGet(server.config, context.args.subspan(2));
   context.reply.Map(values.size());
   for (const auto& [name, value] : values) {
@@ -31,7 +30,7 @@ void ConfigGetCommand(ServerContext& context, const ConfigParts& server) {
 }
 
 // Puts the new values into effect. If one of them fails, all directives get their old values back.
-void Apply(ServerContext& context, const ConfigParts& server, ConfigChange change) {
+void Apply(ServerContext& context, Services& server, ConfigChange change) {
   Config& config = server.config;
   Process& process = *server.process;
   const Config before = std::exchange(config, std::move(change.config));
@@ -53,7 +52,7 @@ void Apply(ServerContext& context, const ConfigParts& server, ConfigChange chang
   context.reply.Ok();
 }
 
-void ConfigSetCommand(ServerContext& context, const ConfigParts& server) {
+void ConfigSetCommand(ServerContext& context, Services& server) {
   const Args pairs = context.args.subspan(2);
   if (pairs.size() % 2 != 0) return context.reply.Error(kSyntaxError);
   auto change = ConfigSet(server.config, pairs);
@@ -63,7 +62,7 @@ void ConfigSetCommand(ServerContext& context, const ConfigParts& server) {
   Apply(context, server, *std::move(change));
 }
 
-void ConfigRewrite(ServerContext& context, const ConfigParts& server) {
+void ConfigRewrite(ServerContext& context, Services& server) {
   if (server.config_path.empty()) {
     return context.reply.Error("ERR The server is running without a config file");
   }
@@ -85,7 +84,7 @@ void ConfigRewrite(ServerContext& context, const ConfigParts& server) {
   context.reply.Ok();
 }
 
-void ConfigResetStat(ServerContext& context, const ConfigParts& server) {
+void ConfigResetStat(ServerContext& context, Services& server) {
   server.stats.Reset();
   server.stats.reset_ms = context.now;
   server.loop.Reset();

@@ -9,7 +9,6 @@
 #include "server/acl/acl_guard.h"
 #include "server/acl/acl_users.h"
 #include "server/admin/families.h"
-#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/config/version.h"
 #include "server/state/client_name.h"
@@ -59,7 +58,7 @@ bool ParseHello(ServerContext& context, HelloOptions& options) {
   return true;
 }
 
-void Hello(ServerContext& context, const ConnectionParts& server) {
+void Hello(ServerContext& context, Services& server) {
   HelloOptions options;
   if (!ParseHello(context, options)) return;
   Client& client = context.client;
@@ -93,7 +92,7 @@ void Hello(ServerContext& context, const ConnectionParts& server) {
   reply.Array(0);
 }
 
-void Auth(ServerContext& context, const ConnectionParts& server) {
+void Auth(ServerContext& context, Services& server) {
   const Args args = context.args;
   if (args.size() > 3) return context.reply.Error(kSyntaxError);
   if (args.size() == 2 && server.users.default_user()->any_password) {
@@ -148,7 +147,7 @@ void Quit(ServerContext& context) {
   context.reply.Ok();
 }
 
-void Reset(ServerContext& context, const ConnectionParts& server) {
+void Reset(ServerContext& context, Services& server) {
   Client& client = context.client;
   server.watches.EndTransaction(client);
   server.pubsub.Forget(client);

@@ -3,9 +3,7 @@
 #include <string>
 
 #include "server/admin/families.h"
-#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
-#include "server/interfaces/persistence.h"
 #include "server/state/blocked_clients.h"
 #include "server/state/clock.h"
 #include "server/state/key_tracking.h"
@@ -27,14 +25,13 @@ bool CheckFlushArgs(ServerContext& context) {
   return false;
 }
 
-void Clear(ServerContext& context, const DatabaseParts& server, size_t database) {
-  Keyspace& keyspace = context.engine().database(database);
-  server.watches.TouchAll(database, keyspace, nullptr, context.now);
-  server.persistence->BeforeClear(database);
-  keyspace.Clear();
+void Clear(ServerContext& context, Services& server, size_t database) {
+  Engine& engine = context.engine();
+  server.watches.TouchAll(database, engine.database(database), nullptr, context.now);
+  engine.Clear(database);
 }
 
-void FlushDb(ServerContext& context, const DatabaseParts& server) {
+void FlushDb(ServerContext& context, Services& server) {
   if (!CheckFlushArgs(context)) return;
   Clear(context, server, context.client.database);
   server.tracking.AllChanged();
@@ -42,7 +39,7 @@ void FlushDb(ServerContext& context, const DatabaseParts& server) {
   context.reply.Ok();
 }
 
-void FlushAll(ServerContext& context, const DatabaseParts& server) {
+void FlushAll(ServerContext& context, Services& server) {
   if (!CheckFlushArgs(context)) return;
   for (size_t i = 0; i < context.engine().databases(); ++i) Clear(context, server, i);
   server.tracking.AllChanged();
@@ -50,7 +47,7 @@ void FlushAll(ServerContext& context, const DatabaseParts& server) {
   context.reply.Ok();
 }
 
-void SwapDb(ServerContext& context, const DatabaseParts& server) {
+void SwapDb(ServerContext& context, Services& server) {
   // Redis checks that both are numbers before it checks that the databases exist.
   if (!context.Int64ArgIn(1, INT_MIN, INT_MAX, "ERR invalid first DB index")) return;
   if (!context.Int64ArgIn(2, INT_MIN, INT_MAX, "ERR invalid second DB index")) return;
@@ -63,8 +60,7 @@ void SwapDb(ServerContext& context, const DatabaseParts& server) {
     Keyspace& other = context.engine().database(*second);
     server.watches.TouchAll(*first, one, &other, context.now);
     server.watches.TouchAll(*second, other, &one, context.now);
-    server.persistence->BeforeSwap(*first, *second);
-    one.Swap(other);
+    context.engine().Swap(*first, *second);
     server.blocked.NoteReplaced(*first, one);
     server.blocked.NoteReplaced(*second, other);
     if (one.size() > 0 || other.size() > 0) server.tracking.AllChanged();
@@ -73,7 +69,7 @@ void SwapDb(ServerContext& context, const DatabaseParts& server) {
   context.reply.Ok();
 }
 
-void Time(ServerContext& context, const DatabaseParts& server) {
+void Time(ServerContext& context, Services& server) {
   const int64_t us = server.clock.ReadMicros();
   context.reply.Array(2);
   context.reply.BulkInteger(us / 1'000'000);

@@ -9,7 +9,6 @@
 #include "core/bytes/str_cat.h"
 #include "core/time/duration.h"
 #include "server/admin/families.h"
-#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/command/help.h"
 #include "server/commands/entry_description.h"
@@ -25,7 +24,7 @@ bool IsLocal(std::string_view address) {
   return address.starts_with("127.") || address.starts_with("[::1]") || address.ends_with(":0");
 }
 
-bool MayDebug(const ServerContext& context, const DebugParts& server) {
+bool MayDebug(const ServerContext& context, Services& server) {
   switch (server.config.enable_debug_command) {
     case LocalAccess::kYes:
       return true;
@@ -38,7 +37,7 @@ bool MayDebug(const ServerContext& context, const DebugParts& server) {
 }
 
 // Blocks the whole server, as a slow command would.
-void Sleep(ServerContext& context, const DebugParts&) {
+void Sleep(ServerContext& context, Services&) {
   constexpr double kMaxSeconds = 3600;
   const double seconds = ParseDouble(context.args[2]).value_or(0);
   if (seconds > 0) {
@@ -47,12 +46,12 @@ void Sleep(ServerContext& context, const DebugParts&) {
   context.reply.Ok();
 }
 
-void SetActiveExpire(ServerContext& context, const DebugParts& server) {
+void SetActiveExpire(ServerContext& context, Services& server) {
   server.active_expire = context.args[2] != "0";
   context.reply.Ok();
 }
 
-void Reload(ServerContext& context, const DebugParts& server) {
+void Reload(ServerContext& context, Services& server) {
   const absl::Status status = server.persistence->Reload();
   server.tracking.AllChanged();
   if (!status.ok()) {
@@ -61,7 +60,7 @@ void Reload(ServerContext& context, const DebugParts& server) {
   context.reply.Ok();
 }
 
-void DescribeObject(ServerContext& context, const DebugParts&) {
+void DescribeObject(ServerContext& context, Services&) {
   const Keyspace::Entry entry = context.keyspace().Peek(context.args[2]);
   if (!entry) return context.reply.Error(kNoSuchKeyError);
   context.reply.Status(StrCat("Value type:", TypeName(entry.type()),
@@ -69,14 +68,14 @@ void DescribeObject(ServerContext& context, const DebugParts&) {
                               " access:", entry.access()));
 }
 
-void SetClock(ServerContext& context, const DebugParts& server) {
+void SetClock(ServerContext& context, Services& server) {
   const auto at = context.Int64ArgIn(3, 0, kMaxInstantMs, "ERR the clock's time is out of range");
   if (!at) return;
   server.clock.Set(*at);
   context.reply.Ok();
 }
 
-void AdvanceClock(ServerContext& context, const DebugParts& server) {
+void AdvanceClock(ServerContext& context, Services& server) {
   const auto by = ParseDuration(context.args[3]);
   if (!by) return context.reply.Error("ERR ADVANCE takes a duration, as 500ms, 5s, 10m, 24h or 7d");
   Clock& clock = server.clock;
@@ -86,12 +85,12 @@ void AdvanceClock(ServerContext& context, const DebugParts& server) {
   context.reply.Ok();
 }
 
-void MakeClockReal(ServerContext& context, const DebugParts& server) {
+void MakeClockReal(ServerContext& context, Services& server) {
   server.clock.MakeReal();
   context.reply.Ok();
 }
 
-void Help(ServerContext& context, const DebugParts&) {
+void Help(ServerContext& context, Services&) {
   constexpr std::string_view kLines[] = {
       "DEBUG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
       "CLOCK SET <unix ms> | ADVANCE <duration> | REAL",
@@ -119,7 +118,7 @@ struct Mode {
   std::string_view name;
   std::string_view second;  // the word after the name; empty if there is none
   size_t args;
-  void (*run)(ServerContext& context, const DebugParts& server);
+  void (*run)(ServerContext& context, Services& server);
 };
 
 constexpr Mode kModes[] = {
@@ -134,7 +133,7 @@ constexpr Mode kModes[] = {
     {"sleep", "", 3, Sleep},
 };
 
-void Debug(ServerContext& context, const DebugParts& server) {
+void Debug(ServerContext& context, Services& server) {
   if (!MayDebug(context, server)) {
     return context.reply.Error(
         "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", "

@@ -10,7 +10,6 @@
 
 #include "core/bytes/str_cat.h"
 #include "server/admin/families.h"
-#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/command/help.h"
 
@@ -91,7 +90,7 @@ bool ReadOptions(ServerContext& context, HotKeys::Options& options) {
   return false;
 }
 
-void Start(ServerContext& context, const HotKeysParts& server) {
+void Start(ServerContext& context, Services& server) {
   HotKeys& hot_keys = server.hot_keys;
   HotKeys::Options options;
   if (!ReadOptions(context, options)) return;
@@ -101,7 +100,7 @@ void Start(ServerContext& context, const HotKeysParts& server) {
   context.reply.Ok();
 }
 
-void Stop(ServerContext& context, const HotKeysParts& server) {
+void Stop(ServerContext& context, Services& server) {
   HotKeys& hot_keys = server.hot_keys;
   hot_keys.StopIfDue(context.now);
   if (!hot_keys.active()) return context.reply.Null();
@@ -109,7 +108,7 @@ void Stop(ServerContext& context, const HotKeysParts& server) {
   context.reply.Ok();
 }
 
-void Reset(ServerContext& context, const HotKeysParts& server) {
+void Reset(ServerContext& context, Services& server) {
   HotKeys& hot_keys = server.hot_keys;
   hot_keys.StopIfDue(context.now);
   if (hot_keys.active()) {
@@ -136,7 +135,7 @@ void ReplyTop(ReplyBuilder& reply, std::string_view name,
   }
 }
 
-void Get(ServerContext& context, const HotKeysParts& server) {
+void Get(ServerContext& context, Services& server) {
   HotKeys& hot_keys = server.hot_keys;
   hot_keys.StopIfDue(context.now);
   if (!hot_keys.started()) return context.reply.NullArray();

@@ -4,7 +4,6 @@
 
 #include "core/bytes/glob.h"
 #include "server/admin/families.h"
-#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/command/command_table.h"
 #include "server/command/help.h"
@@ -28,18 +27,18 @@ size_t CountTopLevel(const CommandTable& table) {
 }
 
 // Also runs COMMAND without a second word. An unknown second word was refused by the dispatcher.
-void AllInfo(ServerContext& context, const IntrospectionParts& server) {
+void AllInfo(ServerContext& context, Services& server) {
   const CommandTable& table = server.commands;
   context.reply.Array(CountTopLevel(table));
   ForEachTopLevel(table,
                   [&](const CommandEntry& item) { ReplyCommandInfo(context.reply, table, item); });
 }
 
-void CommandCount(ServerContext& context, const IntrospectionParts& server) {
+void CommandCount(ServerContext& context, Services& server) {
   context.reply.Integer(static_cast<int64_t>(CountTopLevel(server.commands)));
 }
 
-void CommandInfo(ServerContext& context, const IntrospectionParts& server) {
+void CommandInfo(ServerContext& context, Services& server) {
   const CommandTable& table = server.commands;
   const Args names = context.args.subspan(2);
   if (names.empty()) return AllInfo(context, server);
@@ -53,7 +52,7 @@ void CommandInfo(ServerContext& context, const IntrospectionParts& server) {
   }
 }
 
-void CommandDocs(ServerContext& context, const IntrospectionParts& server) {
+void CommandDocs(ServerContext& context, Services& server) {
   const CommandTable& table = server.commands;
   const size_t mark = context.reply.BeginMap();
   size_t found = 0;
@@ -69,7 +68,7 @@ void CommandDocs(ServerContext& context, const IntrospectionParts& server) {
   context.reply.EndMap(mark, found);
 }
 
-void CommandList(ServerContext& context, const IntrospectionParts& server) {
+void CommandList(ServerContext& context, Services& server) {
   const Args args = context.args;
   const bool filtered = args.size() == 5 && IsWord(args[2], "filterby");
   const bool by_module = filtered && IsWord(args[3], "module");
@@ -96,8 +95,7 @@ bool HasKeys(const Command& command) {
 }
 
 // Finds the keys of the call that follows the second word. Returns false after an error reply.
-bool KeysArg(ServerContext& context, const IntrospectionParts& server,
-             std::vector<KeyReference>& keys) {
+bool KeysArg(ServerContext& context, Services& server, std::vector<KeyReference>& keys) {
   const Args call = context.args.subspan(2);
   const CommandEntry* item = server.commands.Resolve(call);
   std::string_view error;
@@ -117,14 +115,14 @@ bool KeysArg(ServerContext& context, const IntrospectionParts& server,
   return false;
 }
 
-void CommandGetKeys(ServerContext& context, const IntrospectionParts& server) {
+void CommandGetKeys(ServerContext& context, Services& server) {
   std::vector<KeyReference> keys;
   if (!KeysArg(context, server, keys)) return;
   context.reply.Array(keys.size());
   for (const KeyReference& key : keys) context.reply.Bulk(context.args[2 + key.index]);
 }
 
-void CommandGetKeysAndFlags(ServerContext& context, const IntrospectionParts& server) {
+void CommandGetKeysAndFlags(ServerContext& context, Services& server) {
   std::vector<KeyReference> keys;
   if (!KeysArg(context, server, keys)) return;
   context.reply.Array(keys.size());

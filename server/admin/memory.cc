@@ -6,7 +6,6 @@
 #include "core/engine/decisions.h"
 #include "core/engine/engine.h"
 #include "server/admin/families.h"
-#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/command/help.h"
 #include "server/commands/entry_description.h"
@@ -82,7 +81,7 @@ void AddDatabaseRows(ServerContext& context, MapRows& rows) {
   }
 }
 
-void MemoryStats(ServerContext& context, const MemoryParts& server) {
+void MemoryStats(ServerContext& context, Services& server) {
   const size_t used = server.memory.Sample();
   const size_t startup = server.memory.startup();
   const size_t rss = ReadResidentBytes();
@@ -127,7 +126,7 @@ void MemoryStats(ServerContext& context, const MemoryParts& server) {
   rows.End();
 }
 
-void MemoryDoctor(ServerContext& context, const MemoryParts& server) {
+void MemoryDoctor(ServerContext& context, Services& server) {
   constexpr size_t kLittle = size_t{5} << 20;
   constexpr double kHighRatio = 1.4;
   const size_t used = server.memory.Sample();

@@ -8,7 +8,6 @@
 
 #include "core/bytes/str_cat.h"
 #include "server/admin/families.h"
-#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/command/command_table.h"
 #include "server/command/help.h"
@@ -19,7 +18,7 @@
 namespace tally::server {
 namespace {
 
-void SlowlogGet(ServerContext& context, const ObservationParts& server) {
+void SlowlogGet(ServerContext& context, Services& server) {
   constexpr int64_t kDefaultCount = 10;
   const auto& entries = server.slowlog.entries();
   int64_t wanted = kDefaultCount;
@@ -48,11 +47,11 @@ void SlowlogGet(ServerContext& context, const ObservationParts& server) {
   }
 }
 
-void SlowlogLen(ServerContext& context, const ObservationParts& server) {
+void SlowlogLen(ServerContext& context, Services& server) {
   context.reply.Integer(static_cast<int64_t>(server.slowlog.entries().size()));
 }
 
-void SlowlogReset(ServerContext& context, const ObservationParts& server) {
+void SlowlogReset(ServerContext& context, Services& server) {
   server.slowlog.Clear();
   context.reply.Ok();
 }
@@ -72,7 +71,7 @@ void SlowlogHelp(ServerContext& context) {
   ReplyHelp(context, kLines);
 }
 
-void LatencyLatest(ServerContext& context, const ObservationParts& server) {
+void LatencyLatest(ServerContext& context, Services& server) {
   const auto& events = server.latency.events();
   context.reply.Array(events.size());
   for (const auto& [name, event] : events) {
@@ -85,7 +84,7 @@ void LatencyLatest(ServerContext& context, const ObservationParts& server) {
   }
 }
 
-void LatencyHistory(ServerContext& context, const ObservationParts& server) {
+void LatencyHistory(ServerContext& context, Services& server) {
   const auto& events = server.latency.events();
   const auto it = events.find(context.args[2]);
   if (it == events.end()) return context.reply.Array(0);
@@ -97,7 +96,7 @@ void LatencyHistory(ServerContext& context, const ObservationParts& server) {
   }
 }
 
-void LatencyReset(ServerContext& context, const ObservationParts& server) {
+void LatencyReset(ServerContext& context, Services& server) {
   LatencyLog& latency = server.latency;
   const Args names = context.args.subspan(2);
   size_t reset = names.empty() ? latency.ResetAll() : 0;
@@ -120,7 +119,7 @@ void AppendEventReport(std::string& text, size_t number, std::string_view name,
             "ms.\n");
 }
 
-void LatencyDoctor(ServerContext& context, const ObservationParts& server) {
+void LatencyDoctor(ServerContext& context, Services& server) {
   const auto& events = server.latency.events();
   std::string text;
   if (server.config.latency_monitor_threshold == 0) {
@@ -155,7 +154,7 @@ void ReplyHistogram(ReplyBuilder& reply, const CommandStats& stats) {
   }
 }
 
-void LatencyHistogram(ServerContext& context, const ObservationParts& server) {
+void LatencyHistogram(ServerContext& context, Services& server) {
   const Args names = context.args.subspan(2);
   const size_t mark = context.reply.BeginMap();
   size_t found = 0;

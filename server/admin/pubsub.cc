@@ -10,7 +10,6 @@
 #include "core/bytes/glob.h"
 #include "core/bytes/text.h"
 #include "server/admin/families.h"
-#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/command/help.h"
 
@@ -59,14 +58,14 @@ void ReplySubscription(ServerContext& context, const Kind& kind, std::string_vie
   message.Integer(static_cast<int64_t>(CountedWith(client, kind)));
 }
 
-void JoinEach(ServerContext& context, const PubSubParts& server, const Kind& kind) {
+void JoinEach(ServerContext& context, Services& server, const Kind& kind) {
   for (const std::string_view name : context.args.subspan(1)) {
     (server.pubsub.*kind.join)(context.client, name);
     ReplySubscription(context, kind, kind.joined, &name);
   }
 }
 
-void LeaveEach(ServerContext& context, const PubSubParts& server, const Kind& kind, Args names) {
+void LeaveEach(ServerContext& context, Services& server, const Kind& kind, Args names) {
   for (const std::string_view name : names) {
     (server.pubsub.*kind.leave)(context.client, name);
     ReplySubscription(context, kind, kind.left, &name);
@@ -75,7 +74,7 @@ void LeaveEach(ServerContext& context, const PubSubParts& server, const Kind& ki
 
 // Unsubscribes from the names of the call. A call without names leaves everything of the kind, in
 // the order of the names.
-void Leave(ServerContext& context, const PubSubParts& server, const Kind& kind) {
+void Leave(ServerContext& context, Services& server, const Kind& kind) {
   if (context.args.size() > 1) return LeaveEach(context, server, kind, context.args.subspan(1));
   const auto& held = context.client.*kind.held;
   if (held.empty()) return ReplySubscription(context, kind, kind.left, nullptr);
@@ -84,27 +83,19 @@ void Leave(ServerContext& context, const PubSubParts& server, const Kind& kind) 
   LeaveEach(context, server, kind, std::vector<std::string_view>(all.begin(), all.end()));
 }
 
-void Subscribe(ServerContext& context, const PubSubParts& server) {
-  JoinEach(context, server, kChannels);
-}
+void Subscribe(ServerContext& context, Services& server) { JoinEach(context, server, kChannels); }
 
-void PSubscribe(ServerContext& context, const PubSubParts& server) {
-  JoinEach(context, server, kPatterns);
-}
+void PSubscribe(ServerContext& context, Services& server) { JoinEach(context, server, kPatterns); }
 
-void SSubscribe(ServerContext& context, const PubSubParts& server) {
+void SSubscribe(ServerContext& context, Services& server) {
   JoinEach(context, server, kShardChannels);
 }
 
-void Unsubscribe(ServerContext& context, const PubSubParts& server) {
-  Leave(context, server, kChannels);
-}
+void Unsubscribe(ServerContext& context, Services& server) { Leave(context, server, kChannels); }
 
-void PUnsubscribe(ServerContext& context, const PubSubParts& server) {
-  Leave(context, server, kPatterns);
-}
+void PUnsubscribe(ServerContext& context, Services& server) { Leave(context, server, kPatterns); }
 
-void SUnsubscribe(ServerContext& context, const PubSubParts& server) {
+void SUnsubscribe(ServerContext& context, Services& server) {
   Leave(context, server, kShardChannels);
 }
 
@@ -122,13 +113,13 @@ void PublishMessage(ServerContext& context, Publish&& publish) {
   context.reply.Integer(static_cast<int64_t>(receivers));
 }
 
-void Publish(ServerContext& context, const PubSubParts& server) {
+void Publish(ServerContext& context, Services& server) {
   PublishMessage(context, [&](const auto& message) {
     return server.pubsub.Publish(context.args[1], message);
   });
 }
 
-void SPublish(ServerContext& context, const PubSubParts& server) {
+void SPublish(ServerContext& context, Services& server) {
   PublishMessage(context, [&](const auto& message) {
     return server.pubsub.PublishShard(context.args[1], message);
   });
@@ -159,23 +150,23 @@ void ReplyCounts(ServerContext& context, const PubSub::Listeners& channels) {
   }
 }
 
-void Channels(ServerContext& context, const PubSubParts& server) {
+void Channels(ServerContext& context, Services& server) {
   ReplyNames(context, server.pubsub.channels());
 }
 
-void ShardChannels(ServerContext& context, const PubSubParts& server) {
+void ShardChannels(ServerContext& context, Services& server) {
   ReplyNames(context, server.pubsub.shard_channels());
 }
 
-void NumSub(ServerContext& context, const PubSubParts& server) {
+void NumSub(ServerContext& context, Services& server) {
   ReplyCounts(context, server.pubsub.channels());
 }
 
-void ShardNumSub(ServerContext& context, const PubSubParts& server) {
+void ShardNumSub(ServerContext& context, Services& server) {
   ReplyCounts(context, server.pubsub.shard_channels());
 }
 
-void NumPat(ServerContext& context, const PubSubParts& server) {
+void NumPat(ServerContext& context, Services& server) {
   context.reply.Integer(static_cast<int64_t>(server.pubsub.patterns().size()));
 }
 

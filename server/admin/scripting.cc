@@ -8,7 +8,6 @@
 
 #include "core/bytes/str_cat.h"
 #include "server/admin/families.h"
-#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/arguments/counted_keys.h"
 #include "server/command/help.h"
@@ -28,15 +27,14 @@ constexpr size_t kCountArg = 2;
 constexpr size_t kFirstKey = 3;
 
 // Returns the script engine, and makes it on the first use: most servers never run a script.
-ScriptEngine& Scripts(const ScriptingParts& server) {
-  if (server.scripts == nullptr)
-    server.scripts = std::make_shared<ScriptEngine>(server.for_scripts);
+ScriptEngine& Scripts(Services& server) {
+  if (server.scripts == nullptr) server.scripts = std::make_shared<ScriptEngine>(server);
   return *server.scripts;
 }
 
 // Returns the script that the first argument gives as text, or names by its SHA1. Null after an
 // error reply.
-const Script* FindScript(ServerContext& context, const ScriptingParts& server, bool by_sha) {
+const Script* FindScript(ServerContext& context, Services& server, bool by_sha) {
   ScriptEngine& scripts = Scripts(server);
   const std::string_view named = context.args[kScriptArg];
   if (by_sha) {
@@ -51,7 +49,7 @@ const Script* FindScript(ServerContext& context, const ScriptingParts& server, b
   return nullptr;
 }
 
-void RunScript(ServerContext& context, const ScriptingParts& server, bool by_sha, bool read_only) {
+void RunScript(ServerContext& context, Services& server, bool by_sha, bool read_only) {
   if (by_sha && context.args[kScriptArg].size() != Sha1Hex{}.digits.size()) {
     return context.reply.Error(kNoScriptError);
   }
@@ -77,21 +75,13 @@ void RunScript(ServerContext& context, const ScriptingParts& server, bool by_sha
   Scripts(server).Run(*script, context.client, rest.first(keys), rest.subspan(keys), read_only);
 }
 
-void Eval(ServerContext& context, const ScriptingParts& server) {
-  RunScript(context, server, false, false);
-}
+void Eval(ServerContext& context, Services& server) { RunScript(context, server, false, false); }
 
-void EvalRo(ServerContext& context, const ScriptingParts& server) {
-  RunScript(context, server, false, true);
-}
+void EvalRo(ServerContext& context, Services& server) { RunScript(context, server, false, true); }
 
-void EvalSha(ServerContext& context, const ScriptingParts& server) {
-  RunScript(context, server, true, false);
-}
+void EvalSha(ServerContext& context, Services& server) { RunScript(context, server, true, false); }
 
-void EvalShaRo(ServerContext& context, const ScriptingParts& server) {
-  RunScript(context, server, true, true);
-}
+void EvalShaRo(ServerContext& context, Services& server) { RunScript(context, server, true, true); }
 
 // Finds the keys of EVAL. A wrong number of keys is not an error here: the handler replies it.
 bool FindEvalKeys(Args args, std::vector<KeyReference>& keys) {
@@ -99,14 +89,14 @@ bool FindEvalKeys(Args args, std::vector<KeyReference>& keys) {
   return true;
 }
 
-void ScriptLoad(ServerContext& context, const ScriptingParts& server) {
+void ScriptLoad(ServerContext& context, Services& server) {
   const auto loaded = Scripts(server).Load(context.args[2], true);
   if (loaded.ok()) return context.reply.Bulk((*loaded)->sha.view());
   const absl::string_view message = loaded.status().message();
   context.reply.Error({message.data(), message.size()});
 }
 
-void ScriptExists(ServerContext& context, const ScriptingParts& server) {
+void ScriptExists(ServerContext& context, Services& server) {
   const Args names = context.args.subspan(2);
   context.reply.Array(names.size());
   for (const std::string_view name : names) {
@@ -114,7 +104,7 @@ void ScriptExists(ServerContext& context, const ScriptingParts& server) {
   }
 }
 
-void ScriptFlush(ServerContext& context, const ScriptingParts& server) {
+void ScriptFlush(ServerContext& context, Services& server) {
   const Args options = context.args.subspan(2);
   const bool known =
       options.empty() ||
@@ -124,7 +114,7 @@ void ScriptFlush(ServerContext& context, const ScriptingParts& server) {
   context.reply.Ok();
 }
 
-void ScriptKill(ServerContext& context, const ScriptingParts& server) {
+void ScriptKill(ServerContext& context, Services& server) {
   ScriptEngine* scripts = server.scripts.get();
   if (scripts == nullptr || !scripts->watch().running()) {
     return context.reply.Error("NOTBUSY No scripts in execution right now.");

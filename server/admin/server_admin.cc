@@ -3,7 +3,6 @@
 
 #include "core/bytes/str_cat.h"
 #include "server/admin/families.h"
-#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/figures/info.h"
 #include "server/interfaces/persistence.h"
@@ -14,33 +13,32 @@
 namespace tally::server {
 namespace {
 
-void Info(ServerContext& context, const ServerAdminParts& server) {
-  context.reply.Verbatim("txt", RenderInfo(server.figures, context.args.subspan(1)));
+void Info(ServerContext& context, Services& server) {
+  context.reply.Verbatim("txt", RenderInfo(server, context.args.subspan(1)));
 }
 
 void ReplyFailure(ServerContext& context, const absl::Status& status) {
   context.reply.Error(StrCat("ERR ", std::string(status.message())));
 }
 
-void LastSave(ServerContext& context, const ServerAdminParts& server) {
+void LastSave(ServerContext& context, Services& server) {
   context.reply.Integer(server.persistence->last_save_ms() / 1000);
 }
 
-void Save(ServerContext& context, const ServerAdminParts& server) {
+void Save(ServerContext& context, Services& server) {
   const absl::Status status = server.persistence->SaveNow();
   if (!status.ok()) return ReplyFailure(context, status);
   context.reply.Ok();
 }
 
 // BGSAVE and BGREWRITEAOF do the same: there is one kind of snapshot, the base file of the log.
-void StartSnapshot(ServerContext& context, const ServerAdminParts& server,
-                   std::string_view started) {
+void StartSnapshot(ServerContext& context, Services& server, std::string_view started) {
   const absl::Status status = server.persistence->StartRewrite();
   if (!status.ok()) return ReplyFailure(context, status);
   context.reply.Status(started);
 }
 
-void BgSave(ServerContext& context, const ServerAdminParts& server) {
+void BgSave(ServerContext& context, Services& server) {
   const Args args = context.args;
   const bool schedule = args.size() == 2 && IsWord(args[1], "schedule");
   if (args.size() > 1 && !schedule) return context.reply.Error(kSyntaxError);
@@ -50,7 +48,7 @@ void BgSave(ServerContext& context, const ServerAdminParts& server) {
   StartSnapshot(context, server, "Background saving started");
 }
 
-void BgRewriteAof(ServerContext& context, const ServerAdminParts& server) {
+void BgRewriteAof(ServerContext& context, Services& server) {
   if (server.persistence->rewriting()) {
     return context.reply.Error("ERR Background append only file rewriting already in progress");
   }
@@ -86,7 +84,7 @@ bool ParseShutdown(Args words, ShutdownOptions& options) {
 }
 
 // A shutdown that succeeds sends no reply: it closes the connection.
-void Shutdown(ServerContext& context, const ServerAdminParts& server) {
+void Shutdown(ServerContext& context, Services& server) {
   ShutdownOptions options;
   if (!ParseShutdown(context.args.subspan(1), options)) return context.reply.Error(kSyntaxError);
   if (server.script_busy && !options.no_save) return context.reply.Error(kBusyError);
@@ -108,7 +106,7 @@ void Shutdown(ServerContext& context, const ServerAdminParts& server) {
 }
 
 // A client that is a monitor already gets no reply, as in Redis.
-void Monitor(ServerContext& context, const ServerAdminParts& server) {
+void Monitor(ServerContext& context, Services& server) {
   if (context.client.monitor) return;
   server.clients.SetMonitor(context.client, true);
   context.reply.Ok();

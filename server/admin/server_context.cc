@@ -17,9 +17,9 @@ bool ServerContext::WaitFor(Type type, Args keys, int64_t timeout_ms) {
   command->database = database;
   command->type = type;
   if (timeout_ms > 0) {
-    command->deadline_ms = SaturatingAdd(parts_.clock.steady_ms(), timeout_ms);
+    command->deadline_ms = SaturatingAdd(server.clock.steady_ms(), timeout_ms);
   }
-  parts_.blocked.Block(client, std::move(command), keys);
+  server.blocked.Block(client, std::move(command), keys);
   return true;
 }
 

@@ -1,22 +1,24 @@
 // What the handler of a command that administers the server gets: the call, and the client that
-// made it. A handler that needs parts of the server takes those of its family as a second argument.
+// made it. A handler that needs parts of the server takes Services as a second argument.
 #pragma once
 
 #include <memory>
-#include <tuple>
 
 #include "server/acl/acl_check.h"
-#include "server/admin/parts.h"
 #include "server/command/command_context.h"
+#include "server/interfaces/services.h"
 #include "server/state/client.h"
 
 namespace tally::server {
 
 class ServerContext final : public CommandContext {
  public:
-  ServerContext(CommandHost& host_in, const AdminParts& parts, Client& client_in, const Call& call)
-      : CommandContext(host_in, client_in.reply, call), client(client_in), parts_(parts) {}
+  ServerContext(Services& server_in, Client& client_in, const Call& call)
+      : CommandContext(server_in.host, client_in.reply, call),
+        server(server_in),
+        client(client_in) {}
 
+  Services& server;
   Client& client;
 
   // Keeps the memory taken from the request until the command ends. Monitors and the slow log read
@@ -29,27 +31,18 @@ class ServerContext final : public CommandContext {
   bool WaitFor(Type type, Args keys, int64_t timeout_ms) override;
 
  private:
-  template <auto kRun>
-  friend void Serve(ServerContext& context);
-
-  template <typename Parts>
-  void RunWithParts(void (*run)(ServerContext& context, const Parts& server)) {
-    run(*this, std::get<Parts>(parts_.families));
-  }
-
   const ReadRights& rights() const {
     if (rights_ == nullptr) rights_ = std::make_unique<ReadRights>(client.acl.get(), item, args);
     return *rights_;
   }
 
-  const AdminParts& parts_;
   mutable std::unique_ptr<ReadRights> rights_;  // null before the first use
 };
 
-// The handler of a row whose function takes its family's parts.
-template <auto kRun>
+// The handler of a row whose function takes the parts of the server.
+template <void (*kRun)(ServerContext& context, Services& server)>
 void Serve(ServerContext& context) {
-  context.RunWithParts(kRun);
+  kRun(context, context.server);
 }
 
 }  // namespace tally::server

@@ -9,7 +9,6 @@
 #include "core/bytes/str_cat.h"
 #include "server/acl/acl_guard.h"
 #include "server/admin/families.h"
-#include "server/admin/parts.h"
 #include "server/admin/server_context.h"
 #include "server/effects/effect_stream.h"
 #include "server/interfaces/command_runner.h"
@@ -41,8 +40,7 @@ std::string_view ReasonOf(AclDenial denial) {
 
 // Checks the user's rights again, as they may have changed since the command was queued. Returns
 // false after an error reply.
-bool StillAllowed(ServerContext& context, const TransactionParts& server, const CommandEntry& item,
-                  Args args) {
+bool StillAllowed(ServerContext& context, Services& server, const CommandEntry& item, Args args) {
   const AclDenial denial = server.guard.Check(context.client, item, args, "multi").denial;
   if (denial == AclDenial::kNone) return true;
   context.reply.Error(
@@ -53,7 +51,7 @@ bool StillAllowed(ServerContext& context, const TransactionParts& server, const 
 }
 
 // Returns false, after an error reply, if EXEC must not run the command.
-bool RunsInExec(ServerContext& context, const TransactionParts& server, const Command& command) {
+bool RunsInExec(ServerContext& context, Services& server, const Command& command) {
   if ((command.flags & kWrite) != 0 && server.effects.block_is_full()) {
     context.reply.Error("OOM The effects of this transaction are too large for the log");
     return false;
@@ -67,8 +65,7 @@ bool RunsInExec(ServerContext& context, const TransactionParts& server, const Co
 
 // Runs the queued commands; each appends its own effects. The effects of a turn are one batch of
 // the log, which is loaded whole or not at all, so the transaction is atomic in the log too.
-void RunQueue(ServerContext& context, const TransactionParts& server,
-              const std::vector<QueuedCommand>& queue) {
+void RunQueue(ServerContext& context, Services& server, const std::vector<QueuedCommand>& queue) {
   const EffectStream::Block block(server.effects);
   std::vector<std::string_view> args;
   for (const QueuedCommand& queued : queue) {
@@ -79,7 +76,7 @@ void RunQueue(ServerContext& context, const TransactionParts& server,
   }
 }
 
-void Exec(ServerContext& context, const TransactionParts& server) {
+void Exec(ServerContext& context, Services& server) {
   Client& client = context.client;
   Transaction& transaction = client.transaction;
   if (!transaction.active) return context.reply.Error("ERR EXEC without MULTI");
@@ -96,13 +93,13 @@ void Exec(ServerContext& context, const TransactionParts& server) {
   RunQueue(context, server, queue);
 }
 
-void Discard(ServerContext& context, const TransactionParts& server) {
+void Discard(ServerContext& context, Services& server) {
   if (!context.client.transaction.active) return context.reply.Error("ERR DISCARD without MULTI");
   server.watches.EndTransaction(context.client);
   context.reply.Ok();
 }
 
-void Watch(ServerContext& context, const TransactionParts& server) {
+void Watch(ServerContext& context, Services& server) {
   if (context.client.transaction.active) {
     return context.reply.Error("ERR WATCH inside MULTI is not allowed");
   }
@@ -115,7 +112,7 @@ void Watch(ServerContext& context, const TransactionParts& server) {
   context.reply.Ok();
 }
 
-void Unwatch(ServerContext& context, const TransactionParts& server) {
+void Unwatch(ServerContext& context, Services& server) {
   server.watches.UnwatchAll(context.client);
   context.reply.Ok();
 }

@@ -75,7 +75,7 @@ bool Admission::Admits(Client& client, const CommandEntry& item, Args args,
     if (verdict.denial != AclDenial::kNone) return Refuse(refusal, DenialError(verdict));
   }
   if (server_.config.maxmemory != 0 && !server_.script_busy) {
-    server_.evictor.MakeRoom();
+    server_.evictor.MakeRoom(server_);
     if (server_.evictor.out_of_memory() && !RunsWithoutMemory(client, item)) {
       return Refuse(refusal, kOutOfMemoryError);
     }

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "server/command/command_table.h"
-#include "server/dispatch/services.h"
 #include "server/interfaces/command_runner.h"
+#include "server/interfaces/services.h"
 #include "server/state/client.h"
 
 namespace tally::server {

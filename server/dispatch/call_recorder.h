@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "server/command/command_table.h"
-#include "server/dispatch/services.h"
+#include "server/interfaces/services.h"
 #include "server/state/client.h"
 
 namespace tally::server {

@@ -191,7 +191,7 @@ void Dispatcher::RunFromScript(Client& client, const Client& caller, Args args,
 void Dispatcher::Run(Client& client, const CommandEntry& item, Args args) {
   const size_t reply_begin = client.output.size();
   const int64_t begin = last_micros_;
-  ServerContext context(server_.host, server_.admin, client,
+  ServerContext context(server_, client,
                         {.item = item,
                          .args = args,
                          .database = client.database,
@@ -217,7 +217,7 @@ void Dispatcher::Run(Client& client, const CommandEntry& item, Args args) {
 }
 
 void Dispatcher::Replay(Client& client, const CommandEntry& item, Args args) {
-  ServerContext context(server_.host, server_.admin, client,
+  ServerContext context(server_, client,
                         {.item = item,
                          .args = args,
                          .database = client.database,
@@ -288,7 +288,7 @@ void Dispatcher::RunBlocked(Client& client, std::string_view key) {
   // The user's rights may have changed since the command began to wait.
   const AclVerdict verdict = server_.guard.Check(client, item, args, "toplevel");
   if (verdict.denial == AclDenial::kNone) {
-    ServerContext context(server_.host, server_.admin, client,
+    ServerContext context(server_, client,
                           {.item = item,
                            .args = args,
                            .database = command->database,

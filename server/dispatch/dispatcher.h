@@ -8,8 +8,8 @@
 #include "server/command/command.h"
 #include "server/dispatch/admission.h"
 #include "server/dispatch/call_recorder.h"
-#include "server/dispatch/services.h"
 #include "server/interfaces/command_runner.h"
+#include "server/interfaces/services.h"
 #include "server/state/cycle_clock.h"
 
 namespace tally::server {
@@ -18,7 +18,9 @@ class ServerContext;
 
 class Dispatcher final : public CommandRunner {
  public:
-  explicit Dispatcher(Services& server) : server_(server), admission_(server), recorder_(server) {}
+  explicit Dispatcher(Services& server) : server_(server), admission_(server), recorder_(server) {
+    server.runner.Fill(*this);
+  }
 
   // Called before the requests of one read. Each command is timed from the end of the one before
   // it.

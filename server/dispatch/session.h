@@ -10,8 +10,8 @@
 
 #include "core/bytes/text.h"
 #include "server/dispatch/dispatcher.h"
-#include "server/dispatch/services.h"
 #include "server/interfaces/conversation.h"
+#include "server/interfaces/services.h"
 #include "server/resp/parser.h"
 #include "server/state/client.h"
 

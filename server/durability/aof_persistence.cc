@@ -5,21 +5,23 @@
 #include "server/durability/data_set_aside.h"
 #include "server/durability/persistence_info.h"
 #include "server/effects/effect_stream.h"
+#include "server/interfaces/command_runner.h"
 #include "server/state/clock.h"
 #include "server/state/stats.h"
 
 namespace tally::server {
 
-AofPersistence::AofPersistence(const PersistenceParts& server, CommandRunner& runner,
-                               FileSystem& files)
+AofPersistence::AofPersistence(Services& server, FileSystem& files)
     : server_(server),
       report_(server.log),
       rules_(server.config),
       files_(files, server.config),
       log_(server.config, server.clock, server.effects, files_),
-      loader_({server.engine, server.clock, server.commands, runner, files_, report_}),
+      loader_({server.engine, server.clock, server.commands, *server.runner, files_, report_}),
       rewriter_(server.engine, server.clock, server.stats, files_, log_, report_),
-      takeover_({server, runner, files_, loader_, rewriter_, report_}) {}
+      takeover_({server, files_, loader_, rewriter_, report_}) {
+  server.persistence.Fill(*this);
+}
 
 absl::Status AofPersistence::Open() {
   rewriter_.ServerStarts();

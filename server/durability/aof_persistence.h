@@ -14,25 +14,23 @@
 #include "server/durability/effect_log.h"
 #include "server/durability/loader.h"
 #include "server/durability/move_options.h"
-#include "server/durability/persistence_parts.h"
 #include "server/durability/persistence_report.h"
 #include "server/durability/rewriter.h"
 #include "server/durability/save_rules.h"
 #include "server/durability/takeover.h"
-#include "server/interfaces/command_runner.h"
 #include "server/interfaces/persistence.h"
+#include "server/interfaces/services.h"
 
 namespace tally::server {
 
 class AofPersistence : public Persistence {
  public:
-  // Replay runs the log's commands through `runner`.
-  AofPersistence(const PersistenceParts& server, CommandRunner& runner, FileSystem& files);
+  AofPersistence(Services& server, FileSystem& files);
 
   // How data of Redis is taken over. To be called before Open.
   void set_move_options(const MoveOptions& options) { move_options_ = options; }
   // Opens the files and begins to load them, or the files of Redis that are there instead.
-  // LoadSlice must then be called until PersistenceParts::loading is false.
+  // LoadSlice must then be called until Services::loading is false.
   absl::Status Open();
   // Loads for about `budget_us`. When all is loaded, opens the log if `appendonly` is yes.
   absl::Status LoadSlice(int64_t budget_us);
@@ -58,16 +56,6 @@ class AofPersistence : public Persistence {
   bool snapshot_failed() const override;
   absl::Status SaveNow() override;
   absl::Status SaveAtEnd() override;
-  void BeforeClear(size_t database) override { rewriter_.BeforeClear(database); }
-  void BeforeSwap(size_t one, size_t other) override { rewriter_.BeforeSwap(one, other); }
-  void SaveBeforeChange(size_t database, Keyspace::Segment& segment, std::string_view key,
-                        const Keyspace::Entry& entry) override {
-    rewriter_.SaveBeforeChange(database, segment, key, entry);
-  }
-  void SaveBeforeValueChange(void* value, ByteRange bytes) override {
-    rewriter_.SaveBeforeValueChange(value, bytes);
-  }
-  bool KeepValue(const void* value) override { return rewriter_.KeepValue(value); }
   absl::Status ApplyConfig() override;
   absl::Status Reload() override;
   void AppendInfo(std::string& out) const override;
@@ -89,7 +77,7 @@ class AofPersistence : public Persistence {
   void SaveIfDue();
   uint64_t bytes_since_base() const;
 
-  const PersistenceParts& server_;
+  Services& server_;
   PersistenceReport report_;
   SaveRules rules_;
   DataFiles files_;

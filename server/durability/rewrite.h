@@ -50,8 +50,6 @@ class Rewrite {
   bool has_ended() const { return stage_ == Stage::kPublished || stage_ == Stage::kRemoved; }
   bool succeeded() const { return stage_ == Stage::kPublished; }
 
-  // Null unless the snapshot is being written.
-  SnapshotWalk* walk() { return walk_.get(); }
   // Whether there is work to do that need not wait for the disk.
   bool HasWork() { return walk_ != nullptr && !writer_->Throttled(); }
 

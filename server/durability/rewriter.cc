@@ -88,31 +88,6 @@ void Rewriter::Fail(const absl::Status& status) {
   if (running()) rewrite_->Abandon();
 }
 
-void Rewriter::SaveBeforeChange(size_t database, Keyspace::Segment& segment, std::string_view key,
-                                const Keyspace::Entry& entry) {
-  if (walk() == nullptr) return;
-  const absl::Status status = walk()->SaveBeforeChange(database, segment, key, entry);
-  if (!status.ok()) Fail(status);
-}
-
-void Rewriter::SaveBeforeValueChange(void* value, ByteRange bytes) {
-  if (walk() == nullptr) return;
-  const absl::Status status = walk()->SaveBeforeValueChange(value, bytes);
-  if (!status.ok()) Fail(status);
-}
-
-bool Rewriter::KeepValue(const void* value) {
-  return walk() != nullptr && walk()->KeepValue(value);
-}
-
-void Rewriter::BeforeClear(size_t database) {
-  if (walk() != nullptr) walk()->BeforeClear(database);
-}
-
-void Rewriter::BeforeSwap(size_t one, size_t other) {
-  if (walk() != nullptr) walk()->BeforeSwap(one, other);
-}
-
 int64_t Rewriter::running_seconds() const {
   return running() ? (clock_.steady_ms() - rewrite_->started_steady_ms()) / 1000 : -1;
 }

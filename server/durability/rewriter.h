@@ -54,15 +54,6 @@ class Rewriter {
   // Whether the worker may be changing the directory now, in parallel with the loop.
   bool changes_files() const { return worker_->busy(); }
 
-  // See Keyspace::Observer.
-  void SaveBeforeChange(size_t database, Keyspace::Segment& segment, std::string_view key,
-                        const Keyspace::Entry& entry);
-  void SaveBeforeValueChange(void* value, ByteRange bytes);
-  bool KeepValue(const void* value);
-  // See SnapshotWalk.
-  void BeforeClear(size_t database);
-  void BeforeSwap(size_t one, size_t other);
-
   const RewriteResults& results() const { return results_; }
   // Called when the server starts: until the first save, now counts as the time of the last save.
   void ServerStarts() { results_.Started(clock_.now_ms(), clock_.steady_ms()); }
@@ -71,8 +62,6 @@ class Rewriter {
   std::optional<SavingFigures> figures() const;
 
  private:
-  // Null unless a snapshot is being written.
-  SnapshotWalk* walk() { return rewrite_ == nullptr ? nullptr : rewrite_->walk(); }
   void RunSlice(int64_t budget_us, Rewrite::Waiting waiting);
   void Succeed();
   // Records the failure and abandons the rewrite. The next automatic one comes after a pause.

@@ -11,6 +11,7 @@
 #include "core/bytes/str_cat.h"
 #include "server/config/config.h"
 #include "server/durability/redis_files.h"
+#include "server/interfaces/command_runner.h"
 #include "server/log/log.h"
 
 namespace tally::server {
@@ -21,8 +22,8 @@ absl::Status Takeover::Begin(const MoveOptions& options) {
   auto redis = FilesToTake();
   if (!redis.ok() || !*redis) return redis.status();
   parts_.report.TakesOver(**redis);
-  const PersistenceParts& server = parts_.server;
-  auto loader = RedisLoader::Open({server.engine, server.commands, parts_.runner, server.config,
+  Services& server = parts_.server;
+  auto loader = RedisLoader::Open({server.engine, server.commands, *server.runner, server.config,
                                    options_, parts_.files.system()},
                                   std::move(**redis));
   if (!loader.ok()) return loader.status();

@@ -12,19 +12,17 @@
 #include "server/durability/data_files.h"
 #include "server/durability/loader.h"
 #include "server/durability/move_options.h"
-#include "server/durability/persistence_parts.h"
 #include "server/durability/persistence_report.h"
 #include "server/durability/redis_loader.h"
 #include "server/durability/rewriter.h"
-#include "server/interfaces/command_runner.h"
+#include "server/interfaces/services.h"
 
 namespace tally::server {
 
 class Takeover {
  public:
   struct Parts {
-    const PersistenceParts& server;
-    CommandRunner& runner;
+    Services& server;
     DataFiles& files;
     Loader& loader;
     Rewriter& rewriter;

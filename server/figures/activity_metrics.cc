@@ -29,7 +29,7 @@ void WriteCounts(std::string_view label, std::string_view value, const DecisionC
 }
 
 template <typename Visit>
-void ForEachCalled(const ServerFigures& server, Visit&& visit) {
+void ForEachCalled(const Services& server, Visit&& visit) {
   for (const CommandEntry& item : server.commands.entries()) {
     const CommandStats& stats = server.stats.by_command[item.id];
     if (stats.calls > 0 || stats.rejected > 0) visit(item, stats);
@@ -38,7 +38,7 @@ void ForEachCalled(const ServerFigures& server, Visit&& visit) {
 
 }  // namespace
 
-void WriteLoopMetrics(const ServerFigures& server, MetricsWriter& writer) {
+void WriteLoopMetrics(const Services& server, MetricsWriter& writer) {
   const LoopStats& loop = server.loop;
   writer.Histogram("tallyd_loop_turn_seconds", "How long turns of the event loop took.");
   WriteDurations({}, loop.durations(), loop.micros(), writer);
@@ -56,7 +56,7 @@ void WriteLoopMetrics(const ServerFigures& server, MetricsWriter& writer) {
   }
 }
 
-void WriteDecisionMetrics(const ServerFigures& server, MetricsWriter& writer) {
+void WriteDecisionMetrics(const Services& server, MetricsWriter& writer) {
   const Decisions& decisions = server.engine.decisions();
   writer.Counter("tallyd_decisions", "Decisions by the command that asked.");
   for (size_t i = 0; i < Decisions::kCommands; ++i) {
@@ -82,7 +82,7 @@ void WriteDecisionMetrics(const ServerFigures& server, MetricsWriter& writer) {
 }
 
 // Commands that nobody has called have no samples.
-void WriteCommandMetrics(const ServerFigures& server, MetricsWriter& writer) {
+void WriteCommandMetrics(const Services& server, MetricsWriter& writer) {
   writer.Histogram("tallyd_command_duration_seconds", "How long calls took, by command.");
   ForEachCalled(server, [&](const CommandEntry& item, const CommandStats& stats) {
     WriteDurations({{"command", item.full_name}}, stats.durations, stats.micros, writer);

@@ -71,7 +71,7 @@ void WriteRewrite(const PersistenceState& state, int64_t now_ms, MetricsWriter& 
 
 }  // namespace
 
-void WriteKeyspaceMetrics(const ServerFigures& server, MetricsWriter& writer) {
+void WriteKeyspaceMetrics(const Services& server, MetricsWriter& writer) {
   const Engine& engine = server.engine;
   const Stats& stats = server.stats;
   WriteKeys(engine, writer);
@@ -90,7 +90,7 @@ void WriteKeyspaceMetrics(const ServerFigures& server, MetricsWriter& writer) {
   writer.Seconds(static_cast<uint64_t>(lag_ms) * 1000);
 }
 
-void WritePersistenceMetrics(const ServerFigures& server, MetricsWriter& writer) {
+void WritePersistenceMetrics(const Services& server, MetricsWriter& writer) {
   const PersistenceState state = server.persistence->State();
   writer.Gauge("tallyd_log_enabled", "1 while the append-only log is on.");
   writer.Sample(state.log_on ? 1 : 0);

@@ -116,7 +116,7 @@ void FigureHistory::AppendJson(std::string& out) const {
   out += '}';
 }
 
-FigureTotals ReadTotals(const ServerFigures& server) {
+FigureTotals ReadTotals(const Services& server) {
   FigureTotals totals{.at_ms = server.clock.now_ms(),
                       .monotonic_us = Clock::MonotonicMicros(),
                       .requests = server.stats.commands_processed,

@@ -7,7 +7,7 @@
 #include <deque>
 #include <string>
 
-#include "server/figures/server_figures.h"
+#include "server/interfaces/services.h"
 #include "server/state/stats.h"
 
 namespace tally::server {
@@ -86,6 +86,6 @@ class FigureHistory {
 };
 
 // Reads what there is now. Takes some microseconds.
-FigureTotals ReadTotals(const ServerFigures& server);
+FigureTotals ReadTotals(const Services& server);
 
 }  // namespace tally::server

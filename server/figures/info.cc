@@ -13,7 +13,7 @@ namespace {
 struct Section {
   std::string_view name;  // lower case
   std::string_view title;
-  void (*add_rows)(const ServerFigures& server, InfoRows& rows);
+  void (*add_rows)(const Services& server, InfoRows& rows);
   bool by_default;
 };
 
@@ -73,7 +73,7 @@ void InfoRows::Percent(std::string_view name, double part, double whole) {
   Row(name, absl::StrFormat("%.2f%%", whole == 0 ? 0 : 100 * part / whole));
 }
 
-std::string RenderInfo(const ServerFigures& server, Args words) {
+std::string RenderInfo(const Services& server, Args words) {
   Chosen chosen{};
   if (words.empty()) Choose("default", chosen);
   for (const std::string_view word : words) Choose(word, chosen);

@@ -20,11 +20,11 @@ std::string KibPerSecond(const RateMeter& rate) {
 
 }  // namespace
 
-void AddPersistenceRows(const ServerFigures& server, InfoRows& rows) {
+void AddPersistenceRows(const Services& server, InfoRows& rows) {
   server.persistence->AppendInfo(rows.out());
 }
 
-void AddStatsRows(const ServerFigures& server, InfoRows& rows) {
+void AddStatsRows(const Services& server, InfoRows& rows) {
   const Stats& stats = server.stats;
   rows.Row("total_connections_received", stats.connections_received);
   rows.Row("total_commands_processed", stats.commands_processed);
@@ -70,7 +70,7 @@ void AddStatsRows(const ServerFigures& server, InfoRows& rows) {
 }
 
 // A server without replicas.
-void AddReplicationRows(const ServerFigures& server, InfoRows& rows) {
+void AddReplicationRows(const Services& server, InfoRows& rows) {
   rows.Row("role", "master");
   rows.Row("connected_slaves", 0);
   rows.Row("master_failover_state", "no-failover");
@@ -84,9 +84,9 @@ void AddReplicationRows(const ServerFigures& server, InfoRows& rows) {
   rows.Row("repl_backlog_histlen", 0);
 }
 
-void AddModulesRows(const ServerFigures&, InfoRows&) {}
+void AddModulesRows(const Services&, InfoRows&) {}
 
-void AddCommandStatsRows(const ServerFigures& server, InfoRows& rows) {
+void AddCommandStatsRows(const Services& server, InfoRows& rows) {
   for (const CommandEntry& item : server.commands.entries()) {
     const CommandStats& stats = server.stats.by_command[item.id];
     if (stats.calls == 0 && stats.rejected == 0) continue;
@@ -99,13 +99,13 @@ void AddCommandStatsRows(const ServerFigures& server, InfoRows& rows) {
   }
 }
 
-void AddErrorStatsRows(const ServerFigures& server, InfoRows& rows) {
+void AddErrorStatsRows(const Services& server, InfoRows& rows) {
   for (const auto& [kind, count] : server.stats.errors) {
     rows.Row(StrCat("errorstat_", kind), StrCat("count=", count));
   }
 }
 
-void AddLatencyStatsRows(const ServerFigures& server, InfoRows& rows) {
+void AddLatencyStatsRows(const Services& server, InfoRows& rows) {
   for (const CommandEntry& item : server.commands.entries()) {
     const DurationHistogram& durations = server.stats.by_command[item.id].durations;
     if (durations.count() == 0) continue;
@@ -118,23 +118,23 @@ void AddLatencyStatsRows(const ServerFigures& server, InfoRows& rows) {
   }
 }
 
-void AddClusterRows(const ServerFigures&, InfoRows& rows) { rows.Row("cluster_enabled", 0); }
+void AddClusterRows(const Services&, InfoRows& rows) { rows.Row("cluster_enabled", 0); }
 
 // Returns the average time in ms that keys with a deadline still live, from a sample of keys.
-int64_t SampledTtl(const ServerFigures& server, const Keyspace& keyspace) {
+int64_t SampledTtl(const Services& server, const Keyspace& keyspace) {
   constexpr int kSamples = 64;
   const int64_t now = server.clock.now_ms();
   int64_t average = 0;
   int64_t found = 0;
   for (int i = 0; i < kSamples && keyspace.expires() > 0; ++i) {
-    const Keyspace::Entry entry = keyspace.Sample(server.random());
+    const Keyspace::Entry entry = keyspace.Sample(server.host.random());
     if (entry.deadline() == kNoDeadline || entry.expired(now)) continue;
     average += (entry.deadline() - now - average) / ++found;
   }
   return average;
 }
 
-void AddKeyspaceRows(const ServerFigures& server, InfoRows& rows) {
+void AddKeyspaceRows(const Services& server, InfoRows& rows) {
   for (size_t i = 0; i < server.engine.databases(); ++i) {
     const Keyspace& keyspace = server.engine.database(i);
     if (keyspace.size() == 0) continue;

@@ -16,7 +16,7 @@ std::string CountText(const DecisionCount& count) {
                 ",shadow_denied=", count.shadow_denied);
 }
 
-void AddLongestTurn(const ServerFigures& server, InfoRows& rows) {
+void AddLongestTurn(const Services& server, InfoRows& rows) {
   const Turn longest = server.loop.Longest(CycleMicros());
   rows.Row("eventloop_longest_usec", longest.micros);
   if (longest.micros == 0) return;
@@ -36,7 +36,7 @@ void AddLongestTurn(const ServerFigures& server, InfoRows& rows) {
 
 }  // namespace
 
-void AddLimitsRows(const ServerFigures& server, InfoRows& rows) {
+void AddLimitsRows(const Services& server, InfoRows& rows) {
   const Decisions& decisions = server.engine.decisions();
   for (size_t i = 0; i < Decisions::kCommands; ++i) {
     const auto command = static_cast<Decisions::Command>(i);
@@ -59,7 +59,7 @@ void AddLimitsRows(const ServerFigures& server, InfoRows& rows) {
   rows.Row("denials_bytes", decisions.denials().MemoryBytes());
 }
 
-void AddEventLoopRows(const ServerFigures& server, InfoRows& rows) {
+void AddEventLoopRows(const Services& server, InfoRows& rows) {
   const LoopStats& loop = server.loop;
   rows.Row("eventloop_cycles", loop.turns());
   rows.Row("eventloop_duration_sum", loop.micros());

@@ -59,7 +59,7 @@ void AddScriptRows(const ScriptEngine* scripts, InfoRows& rows) {
 
 }  // namespace
 
-void AddServerRows(const ServerFigures& server, InfoRows& rows) {
+void AddServerRows(const Services& server, InfoRows& rows) {
   const int64_t now_ms = server.clock.now_ms();
   const int64_t uptime_s = std::max<int64_t>((now_ms - server.process->started_ms()) / 1000, 0);
   rows.Row("redis_version", kRedisVersion);
@@ -92,7 +92,7 @@ void AddServerRows(const ServerFigures& server, InfoRows& rows) {
   rows.Row("io_threads_active", 0);
 }
 
-void AddClientsRows(const ServerFigures& server, InfoRows& rows) {
+void AddClientsRows(const Services& server, InfoRows& rows) {
   size_t input = 0;
   size_t output = 0;
   size_t postponed = 0;
@@ -111,7 +111,7 @@ void AddClientsRows(const ServerFigures& server, InfoRows& rows) {
   rows.Row("clients_in_timeout_table", server.blocked.with_deadline());
 }
 
-void AddMemoryRows(const ServerFigures& server, InfoRows& rows) {
+void AddMemoryRows(const Services& server, InfoRows& rows) {
   const size_t used = server.memory.Sample();
   const size_t peak = server.memory.peak();
   const size_t startup = server.memory.startup();
@@ -159,7 +159,7 @@ void AddMemoryRows(const ServerFigures& server, InfoRows& rows) {
   rows.Row("lazyfreed_objects", server.engine.reclaimer().freed());
 }
 
-void AddCpuRows(const ServerFigures&, InfoRows& rows) {
+void AddCpuRows(const Services&, InfoRows& rows) {
   rusage self{};
   rusage children{};
   rusage thread{};

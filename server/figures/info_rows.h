@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/bytes/str_cat.h"
-#include "server/figures/server_figures.h"
+#include "server/interfaces/services.h"
 
 namespace tally::server {
 
@@ -35,22 +35,22 @@ class InfoRows {
 std::string HumanBytes(size_t bytes);
 
 // info_process.cc
-void AddServerRows(const ServerFigures& server, InfoRows& rows);
-void AddClientsRows(const ServerFigures& server, InfoRows& rows);
-void AddMemoryRows(const ServerFigures& server, InfoRows& rows);
-void AddCpuRows(const ServerFigures& server, InfoRows& rows);
+void AddServerRows(const Services& server, InfoRows& rows);
+void AddClientsRows(const Services& server, InfoRows& rows);
+void AddMemoryRows(const Services& server, InfoRows& rows);
+void AddCpuRows(const Services& server, InfoRows& rows);
 // info_activity.cc
-void AddPersistenceRows(const ServerFigures& server, InfoRows& rows);
-void AddStatsRows(const ServerFigures& server, InfoRows& rows);
-void AddReplicationRows(const ServerFigures& server, InfoRows& rows);
-void AddModulesRows(const ServerFigures& server, InfoRows& rows);
-void AddCommandStatsRows(const ServerFigures& server, InfoRows& rows);
-void AddErrorStatsRows(const ServerFigures& server, InfoRows& rows);
-void AddLatencyStatsRows(const ServerFigures& server, InfoRows& rows);
-void AddClusterRows(const ServerFigures& server, InfoRows& rows);
-void AddKeyspaceRows(const ServerFigures& server, InfoRows& rows);
+void AddPersistenceRows(const Services& server, InfoRows& rows);
+void AddStatsRows(const Services& server, InfoRows& rows);
+void AddReplicationRows(const Services& server, InfoRows& rows);
+void AddModulesRows(const Services& server, InfoRows& rows);
+void AddCommandStatsRows(const Services& server, InfoRows& rows);
+void AddErrorStatsRows(const Services& server, InfoRows& rows);
+void AddLatencyStatsRows(const Services& server, InfoRows& rows);
+void AddClusterRows(const Services& server, InfoRows& rows);
+void AddKeyspaceRows(const Services& server, InfoRows& rows);
 // info_observation.cc
-void AddLimitsRows(const ServerFigures& server, InfoRows& rows);
-void AddEventLoopRows(const ServerFigures& server, InfoRows& rows);
+void AddLimitsRows(const Services& server, InfoRows& rows);
+void AddEventLoopRows(const Services& server, InfoRows& rows);
 
 }  // namespace tally::server

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "server/figures/metrics_writer.h"
-#include "server/figures/server_figures.h"
+#include "server/interfaces/services.h"
 
 namespace tally::server {
 
@@ -14,15 +14,15 @@ inline constexpr std::array<uint64_t, 14> kDurationBounds = {
     4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16'384, 65'536, 262'144, 1'048'576};
 
 // process_metrics.cc
-void WriteProcessMetrics(const ServerFigures& server,
+void WriteProcessMetrics(const Services& server,
                          MetricsWriter& writer);  // version, clients, network
-void WriteMemoryMetrics(const ServerFigures& server, MetricsWriter& writer);
+void WriteMemoryMetrics(const Services& server, MetricsWriter& writer);
 // data_metrics.cc
-void WriteKeyspaceMetrics(const ServerFigures& server, MetricsWriter& writer);
-void WritePersistenceMetrics(const ServerFigures& server, MetricsWriter& writer);
+void WriteKeyspaceMetrics(const Services& server, MetricsWriter& writer);
+void WritePersistenceMetrics(const Services& server, MetricsWriter& writer);
 // activity_metrics.cc
-void WriteLoopMetrics(const ServerFigures& server, MetricsWriter& writer);
-void WriteDecisionMetrics(const ServerFigures& server, MetricsWriter& writer);
-void WriteCommandMetrics(const ServerFigures& server, MetricsWriter& writer);
+void WriteLoopMetrics(const Services& server, MetricsWriter& writer);
+void WriteDecisionMetrics(const Services& server, MetricsWriter& writer);
+void WriteCommandMetrics(const Services& server, MetricsWriter& writer);
 
 }  // namespace tally::server

@@ -4,7 +4,7 @@
 
 namespace tally::server {
 
-void WriteMetrics(const ServerFigures& server, MetricsFormat format, std::string& out) {
+void WriteMetrics(const Services& server, MetricsFormat format, std::string& out) {
   MetricsWriter writer(format, out);
   WriteProcessMetrics(server, writer);
   WriteMemoryMetrics(server, writer);

@@ -5,12 +5,12 @@
 #include <string>
 
 #include "server/figures/metrics_writer.h"
-#include "server/figures/server_figures.h"
+#include "server/interfaces/services.h"
 
 namespace tally::server {
 
 // Appends all metrics to `out`. O(commands called + policies + databases): does not walk keys or
 // clients.
-void WriteMetrics(const ServerFigures& server, MetricsFormat format, std::string& out);
+void WriteMetrics(const Services& server, MetricsFormat format, std::string& out);
 
 }  // namespace tally::server

@@ -17,7 +17,7 @@
 namespace tally::server {
 namespace {
 
-void WriteClients(const ServerFigures& server, MetricsWriter& writer) {
+void WriteClients(const Services& server, MetricsWriter& writer) {
   const Stats& stats = server.stats;
   writer.Gauge("tallyd_clients", "Clients that are connected.");
   writer.Sample(server.clients.size());
@@ -38,7 +38,7 @@ void WriteClients(const ServerFigures& server, MetricsWriter& writer) {
 
 }  // namespace
 
-void WriteProcessMetrics(const ServerFigures& server, MetricsWriter& writer) {
+void WriteProcessMetrics(const Services& server, MetricsWriter& writer) {
   const int64_t now_ms = server.clock.now_ms();
   writer.Gauge("tallyd_build_info", "The version that runs; always 1.");
   writer.Sample({{"version", kTallydVersion}, {"redis_version", kRedisVersion}}, 1);
@@ -55,7 +55,7 @@ void WriteProcessMetrics(const ServerFigures& server, MetricsWriter& writer) {
   writer.Sample({{"direction", "out"}}, server.stats.net_output_bytes);
 }
 
-void WriteMemoryMetrics(const ServerFigures& server, MetricsWriter& writer) {
+void WriteMemoryMetrics(const Services& server, MetricsWriter& writer) {
   const AllocatorUsage allocator = ReadAllocatorUsage();
   uint64_t tables = 0;
   for (size_t i = 0; i < server.engine.databases(); ++i) {

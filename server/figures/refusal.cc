@@ -8,7 +8,7 @@
 
 namespace tally::server {
 
-std::string Refusal(const ServerFigures& server) {
+std::string Refusal(const Services& server) {
   if (server.loading) return std::string(kLoadingError);
   std::string refusal = WriteRefusal(*server.persistence, server.config);
   if (!refusal.empty()) return refusal;

@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "server/figures/server_figures.h"
+#include "server/interfaces/services.h"
 
 namespace tally::server {
 
 // The error that a command which writes gets at present, whoever sends it; empty if it is run.
-std::string Refusal(const ServerFigures& server);
+std::string Refusal(const Services& server);
 
 }  // namespace tally::server

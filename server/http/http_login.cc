@@ -42,15 +42,15 @@ std::optional<Credentials> ParseCredentials(std::string_view header) {
 
 }  // namespace
 
-bool HttpLogin::outdated(const HttpParts& server) const {
+bool HttpLogin::outdated(const Services& server) const {
   return server.users.version() != version_;
 }
 
-bool HttpLogin::Renew(const HttpParts& server, Client& client) {
+bool HttpLogin::Renew(const Services& server, Client& client) {
   return Login(server, client, std::string(accepted_));
 }
 
-bool HttpLogin::Login(const HttpParts& server, Client& client, std::string_view header) {
+bool HttpLogin::Login(const Services& server, Client& client, std::string_view header) {
   const uint64_t version = server.users.version();
   if (client.authenticated && header == accepted_ && version == version_) return true;
   client.authenticated = false;

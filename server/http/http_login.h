@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "server/http/http_parts.h"
+#include "server/interfaces/services.h"
 #include "server/state/client.h"
 
 namespace tally::server {
@@ -24,11 +24,11 @@ class HttpLogin {
   // false, and leaves the client unauthenticated, if the user or password is wrong (ACL LOG records
   // this), if the header is malformed, or if there is no header and the default user needs a
   // password.
-  bool Login(const HttpParts& server, Client& client, std::string_view header);
+  bool Login(const Services& server, Client& client, std::string_view header);
   // Whether the users have changed since the last login.
-  bool outdated(const HttpParts& server) const;
+  bool outdated(const Services& server) const;
   // Repeats the last login.
-  bool Renew(const HttpParts& server, Client& client);
+  bool Renew(const Services& server, Client& client);
 
  private:
   std::string accepted_;  // the header that was last checked; empty: there was none

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "server/http/http_parts.h"
 #include "server/http/percent.h"
 #include "server/interfaces/conversation.h"
+#include "server/interfaces/services.h"
 #include "server/state/client.h"
 
 namespace tally::server {
@@ -65,7 +65,7 @@ struct HttpResponse {
 
 // What a handler is called with.
 struct HttpCall {
-  const SiteParts& server;
+  const Services& server;
   Client& client;  // of the connection, with the user of the request; speaks RESP3
   const HttpRequest& request;
   int64_t now_ms;  // unix time of the turn

@@ -59,7 +59,7 @@ HttpResponse LoginError() {
 
 }  // namespace
 
-HttpSession::HttpSession(const HttpParts& server, HttpSite& site) : server_(server), site_(site) {
+HttpSession::HttpSession(const Services& server, HttpSite& site) : server_(server), site_(site) {
   client_.created_ms = client_.last_active_ms = server.clock.now_ms();
   client_.reply.set_protocol(3);
   client_.library_name = "http";
@@ -79,8 +79,7 @@ HttpSession::~HttpSession() {
 int64_t HttpSession::now_ms() const { return server_.clock.now_ms(); }
 
 HttpCall HttpSession::Call() const {
-  return {
-      .server = server_.site, .client = client_, .request = reader_.request(), .now_ms = now_ms()};
+  return {.server = server_, .client = client_, .request = reader_.request(), .now_ms = now_ms()};
 }
 
 void HttpSession::Take(std::string_view bytes) {

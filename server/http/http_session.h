@@ -15,10 +15,10 @@
 
 #include "server/http/http_login.h"
 #include "server/http/http_message.h"
-#include "server/http/http_parts.h"
 #include "server/http/http_site.h"
 #include "server/http/request_reader.h"
 #include "server/interfaces/conversation.h"
+#include "server/interfaces/services.h"
 #include "server/state/client.h"
 
 namespace tally::server {
@@ -26,7 +26,7 @@ namespace tally::server {
 class HttpSession final : public Conversation {
  public:
   // `server` and `site` must outlive the session.
-  HttpSession(const HttpParts& server, HttpSite& site);
+  HttpSession(const Services& server, HttpSite& site);
   ~HttpSession() override;
   HttpSession(const HttpSession&) = delete;
   HttpSession& operator=(const HttpSession&) = delete;
@@ -70,7 +70,7 @@ class HttpSession final : public Conversation {
   HttpCall Call() const;
   int64_t now_ms() const;
 
-  const HttpParts& server_;
+  const Services& server_;
   HttpSite& site_;
   mutable Client client_;
   HttpRequestReader reader_;

@@ -6,9 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
-
-#include "core/keyspace/keyspace.h"
 
 namespace tally::server {
 
@@ -45,15 +42,6 @@ class Persistence {
   // As SaveNow, for the end of the server. Does nothing if `save` asks for no snapshots or a log
   // has all data.
   virtual absl::Status SaveAtEnd() = 0;
-  // Must be called before a whole database is emptied, or two are swapped, so that a snapshot under
-  // way stays correct.
-  virtual void BeforeClear(size_t database) = 0;
-  virtual void BeforeSwap(size_t one, size_t other) = 0;
-  // See Keyspace::Observer.
-  virtual void SaveBeforeChange(size_t database, Keyspace::Segment& segment, std::string_view key,
-                                const Keyspace::Entry& entry) = 0;
-  virtual void SaveBeforeValueChange(void* value, ByteRange bytes) = 0;
-  virtual bool KeepValue(const void* value) = 0;
   // CONFIG SET appendonly and appendfsync.
   virtual absl::Status ApplyConfig() = 0;
   // Saves, and reads all data again from the files (DEBUG RELOAD and LOADAOF). If that fails, the

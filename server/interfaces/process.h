@@ -23,7 +23,7 @@ class Process {
   // (maxclients, loglevel …).
   virtual absl::Status ApplyConfig(std::string_view name) = 0;
   virtual int64_t started_ms() const = 0;
-  // Lets the other clients have their turn while a script is busy; see ScriptParts::script_busy.
+  // Lets the other clients have their turn while a script is busy; see Services::script_busy.
   // Returns false if the server is ending: then the script must end.
   virtual bool ServeOthers() = 0;
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "server/dispatch/dispatcher.h"
-#include "server/dispatch/services.h"
+#include "server/interfaces/services.h"
 #include "server/net/timer.h"
 
 namespace tally::server {

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "server/dispatch/services.h"
+#include "server/interfaces/services.h"
 #include "server/net/connection_table.h"
 
 namespace tally::server {

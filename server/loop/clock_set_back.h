@@ -10,7 +10,7 @@
 
 #include "core/engine/ahead_walk.h"
 #include "core/words/word.h"
-#include "server/dispatch/services.h"
+#include "server/interfaces/services.h"
 
 namespace tally::server {
 

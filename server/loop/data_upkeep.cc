@@ -34,7 +34,7 @@ void DataUpkeep::Slice() {
   Engine& engine = server_.engine;
   if (MayExpire()) engine.ExpireSome(server_.clock.now_ms(), more);
   while (!engine.reclaimer().empty() && more()) engine.reclaimer().FreeSome(kReclaimedTogether);
-  server_.evictor.MakeRoom();
+  server_.evictor.MakeRoom(server_);
 }
 
 void DataUpkeep::Sweep() {

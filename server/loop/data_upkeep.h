@@ -3,7 +3,7 @@
 // in slices, each with a time budget.
 #pragma once
 
-#include "server/dispatch/services.h"
+#include "server/interfaces/services.h"
 #include "server/loop/clock_set_back.h"
 
 namespace tally::server {

@@ -3,7 +3,6 @@
 #include <cstddef>
 
 #include "server/effects/effect_stream.h"
-#include "server/interfaces/persistence.h"
 #include "server/state/blocked_clients.h"
 #include "server/state/key_event_feed.h"
 #include "server/state/stats.h"
@@ -28,19 +27,6 @@ void KeyspaceObserver::OnCreated(Keyspace& keyspace, Type type, std::string_view
     server_.blocked.NoteCreated({server_.engine.IndexOf(keyspace), type, key});
   if (!server_.key_events.wants(kEventNew)) return;
   server_.key_events.Notify(kEventNew, "new", server_.engine.IndexOf(keyspace), key);
-}
-
-void KeyspaceObserver::BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment,
-                                    std::string_view key, const Keyspace::Entry& entry) {
-  server_.persistence->SaveBeforeChange(server_.engine.IndexOf(keyspace), segment, key, entry);
-}
-
-void KeyspaceObserver::BeforeValueChange(void* value, ByteRange bytes) {
-  server_.persistence->SaveBeforeValueChange(value, bytes);
-}
-
-bool KeyspaceObserver::KeepValue(Type, void* value) {
-  return server_.persistence->KeepValue(value);
 }
 
 }  // namespace tally::server

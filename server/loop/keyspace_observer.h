@@ -1,12 +1,11 @@
 // Passes on what the keyspaces report: expired keys to the stream of effects and the key events,
-// new keys to the key events and to the clients that wait for them, and values that are about to
-// change to the snapshot under way.
+// new keys to the key events and to the clients that wait for them.
 #pragma once
 
 #include <string_view>
 
 #include "core/engine/engine.h"
-#include "server/dispatch/services.h"
+#include "server/interfaces/services.h"
 
 namespace tally::server {
 
@@ -23,10 +22,6 @@ class KeyspaceObserver : private Keyspace::Observer {
 
  private:
   void OnCreated(Keyspace& keyspace, Type type, std::string_view key) override;
-  void BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment, std::string_view key,
-                    const Keyspace::Entry& entry) override;
-  void BeforeValueChange(void* value, ByteRange bytes) override;
-  bool KeepValue(Type type, void* value) override;
 
   Services& server_;
 };

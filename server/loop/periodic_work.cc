@@ -36,7 +36,7 @@ void PeriodicWork::Tick() {
   parts_.clients.Apply();
   parts_.listeners.Wake();
   if (server_.history.IsDue(Clock::MonotonicMicros())) {
-    server_.history.Add(ReadTotals(server_.figures));
+    server_.history.Add(ReadTotals(server_));
   }
 }
 
@@ -71,7 +71,7 @@ void PeriodicWork::PublishEvents() {
   const int64_t now_us = Clock::MonotonicMicros();
   if (now_us - published_us_ < kPublishMicros) return parts_.events.Continue();
   published_us_ = now_us;
-  parts_.events.Publish(kLiveEvent, LiveFigures(server_.figures));
+  parts_.events.Publish(kLiveEvent, LiveFigures(server_));
 }
 
 }  // namespace tally::server

@@ -3,9 +3,9 @@
 // listeners, and the events of the page.
 #pragma once
 
-#include "server/dispatch/services.h"
 #include "server/durability/aof_persistence.h"
 #include "server/http/event_streams.h"
+#include "server/interfaces/services.h"
 #include "server/loop/client_limits.h"
 #include "server/loop/data_upkeep.h"
 #include "server/net/listeners.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "server/dispatch/dispatcher.h"
-#include "server/dispatch/services.h"
+#include "server/interfaces/services.h"
 #include "server/loop/turn_budget.h"
 #include "server/net/connection.h"
 #include "server/state/cycle_clock.h"

@@ -41,82 +41,82 @@ EvictionRule RuleOf(EvictionPolicy policy) {
   return {First::kAny, false};
 }
 
-}  // namespace
-
-void Evictor::ApplyConfig() {
-  const Config& config = server_.config;
-  const EvictionRule rule = RuleOf(config.maxmemory_policy);
-  server_.engine.set_access_tracking({rule.first == EvictionRule::First::kLeastFrequent,
-                                      config.lfu_log_factor, config.lfu_decay_time});
-}
-
 // An eviction must be logged, so it needs a log that can be written. And during CLIENT PAUSE
 // nothing should change.
-bool Evictor::MayEvict() const {
-  return !server_.loading && server_.persistence->write_error().ok() &&
-         server_.pause.until_ms <= server_.clock.now_ms();
+bool MayEvict(const Services& server) {
+  return !server.loading && server.persistence->write_error().ok() &&
+         server.pause.until_ms <= server.clock.now_ms();
 }
 
-bool Evictor::OverLimit() const {
-  return server_.memory.Current() > static_cast<size_t>(server_.config.maxmemory);
+bool OverLimit(const Services& server) {
+  return server.memory.Current() > static_cast<size_t>(server.config.maxmemory);
 }
 
-void Evictor::MakeRoom() {
+}  // namespace
+
+void Evictor::ApplyConfig(const Services& server) {
+  const Config& config = server.config;
+  const EvictionRule rule = RuleOf(config.maxmemory_policy);
+  server.engine.set_access_tracking({rule.first == EvictionRule::First::kLeastFrequent,
+                                     config.lfu_log_factor, config.lfu_decay_time});
+}
+
+void Evictor::MakeRoom(const Services& server) {
   out_of_memory_ = behind_ = false;
-  if (server_.config.maxmemory == 0 || !MayEvict() || !OverLimit()) return;
+  if (server.config.maxmemory == 0 || !MayEvict(server) || !OverLimit(server)) return;
   const int64_t begin = Clock::MonotonicMicros();
-  while (OverLimit()) {
-    if (!FreeSome()) return RunOut();
+  while (OverLimit(server)) {
+    if (!FreeSome(server)) return RunOut(server);
     if (Clock::MonotonicMicros() - begin < kSliceMicros) continue;
     // If keys may be evicted, the rest may wait for the next commands: each of them frees at least
     // a batch of keys.
     behind_ = true;
-    if (server_.config.maxmemory_policy == EvictionPolicy::kNoEviction) RunOut();
+    if (server.config.maxmemory_policy == EvictionPolicy::kNoEviction) RunOut(server);
     return;
   }
 }
 
-void Evictor::RunOut() {
+void Evictor::RunOut(const Services& server) {
   out_of_memory_ = true;
-  server_.trouble.Happens(
+  server.troubles.memory.Happens(
       "maxmemory is reached and nothing may be evicted: commands that need memory are refused "
       "(OOM)",
-      server_.clock.steady_ms());
+      server.clock.steady_ms());
 }
 
-bool Evictor::FreeSome() {
-  Reclaimer& reclaimer = server_.engine.reclaimer();
+bool Evictor::FreeSome(const Services& server) {
+  Reclaimer& reclaimer = server.engine.reclaimer();
   if (!reclaimer.empty()) {
     reclaimer.FreeSome(kReclaimSlice);
     return true;
   }
-  return server_.config.maxmemory_policy != EvictionPolicy::kNoEviction && EvictBatch();
+  return server.config.maxmemory_policy != EvictionPolicy::kNoEviction && EvictBatch(server);
 }
 
-bool Evictor::EvictBatch() {
-  const EvictionRule rule = RuleOf(server_.config.maxmemory_policy);
-  const int64_t now = server_.clock.now_ms();
-  if (!walk_.Next(server_.engine, rule, now, batch_)) return false;
-  Keyspace& keyspace = server_.engine.database(batch_.database);
+bool Evictor::EvictBatch(const Services& server) {
+  const EvictionRule rule = RuleOf(server.config.maxmemory_policy);
+  const int64_t now = server.clock.now_ms();
+  if (!walk_.Next(server.engine, rule, now, batch_)) return false;
+  Keyspace& keyspace = server.engine.database(batch_.database);
   for (const std::string& key : batch_.keys) {
     const Keyspace::Entry entry = keyspace.FindForWrite(key, now);
     if (!entry) continue;  // its deadline has passed
     const bool frees_at_once = entry.is_heap();
-    Evict(entry);
+    Evict(server, entry);
     // Memory of the segment itself is given back only by Pack, for all keys together. So only the
     // erasure of a heap value can be reason to stop here.
-    if (frees_at_once && (!server_.engine.reclaimer().empty() || !OverLimit())) break;
+    if (frees_at_once && (!server.engine.reclaimer().empty() || !OverLimit(server))) break;
   }
   keyspace.Pack(*batch_.segment);
   return true;
 }
 
-void Evictor::Evict(const Keyspace::Entry& entry) {
+void Evictor::Evict(const Services& server, const Keyspace::Entry& entry) const {
   const std::string key(entry.key());
-  server_.engine.database(batch_.database).Erase(entry);
-  ++server_.stats.evicted_keys;
-  server_.effects.Append(batch_.database, {"DEL", key});
-  server_.key_events.Evicted(batch_.database, key);
+  server.engine.database(batch_.database).Erase(entry);
+  ++server.stats.evicted_keys;
+  server.effects.Append(batch_.database, {"DEL", key});
+  server.key_events.Evicted(batch_.database, key);
 }
 
 }  // namespace tally::server

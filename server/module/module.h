@@ -53,8 +53,6 @@ class Module final : private Keyspace::Observer {
 
   // Keyspace::Observer
   void OnExpired(Keyspace& keyspace, std::string_view key) override;
-  void BeforeChange(Keyspace&, Keyspace::Segment&, std::string_view,
-                    const Keyspace::Entry&) override {}
 
   TzdataZones zones_;
   Engine engine_;

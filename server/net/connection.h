@@ -8,8 +8,8 @@
 #include <span>
 #include <string_view>
 
-#include "server/dispatch/services.h"
 #include "server/interfaces/conversation.h"
+#include "server/interfaces/services.h"
 #include "server/net/event_poller.h"
 #include "server/net/tls/stream.h"
 #include "server/state/client.h"

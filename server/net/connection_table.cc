@@ -14,7 +14,7 @@ ConnectionTable::ConnectionTable(Services& server, Dispatcher& dispatcher, HttpS
     : server_(server), dispatcher_(dispatcher), site_(site), queue_(queue), poller_(poller) {}
 
 std::unique_ptr<Conversation> ConnectionTable::MakeConversation(Protocol protocol) {
-  if (protocol == Protocol::kHttp) return std::make_unique<HttpSession>(server_.http, site_);
+  if (protocol == Protocol::kHttp) return std::make_unique<HttpSession>(server_, site_);
   return std::make_unique<Session>(server_, dispatcher_);
 }
 

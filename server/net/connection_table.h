@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "server/dispatch/dispatcher.h"
-#include "server/dispatch/services.h"
 #include "server/http/http_site.h"
+#include "server/interfaces/services.h"
 #include "server/net/connection.h"
 #include "server/net/event_poller.h"
 

@@ -14,7 +14,7 @@
 #include <system_error>
 #include <vector>
 
-#include "server/dispatch/services.h"
+#include "server/interfaces/services.h"
 #include "server/net/connection_table.h"
 #include "server/net/event_poller.h"
 #include "server/net/tls/tls_context.h"

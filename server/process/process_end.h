@@ -3,8 +3,8 @@
 
 #include <absl/status/status.h>
 
-#include "server/dispatch/services.h"
 #include "server/interfaces/process.h"
+#include "server/interfaces/services.h"
 #include "server/process/supervisor.h"
 
 namespace tally::server {

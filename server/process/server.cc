@@ -41,32 +41,30 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
       commands_(CommandFamilies(config.scripting)),
       engine_(static_cast<size_t>(config.databases), RandomSeed(), zones_),
       state_(commands_, engine_, config, log),
-      dispatcher_(state_),
-      persistence_(state_.for_persistence, dispatcher_, files_),
-      keyspace_observer_(state_),
+      dispatcher_(state_.services),
+      persistence_(state_.services, files_),
+      keyspace_observer_(state_.services),
       slice_timer_(poller_, [this] { slice_timer_runs_ = false; }),
-      blocked_timeouts_(poller_, state_, dispatcher_),
+      blocked_timeouts_(poller_, state_.services, dispatcher_),
       turn_clock_(state_.clock, state_.loop),
-      queue_(state_, dispatcher_),
+      queue_(state_.services, dispatcher_),
       site_(Routes(), state_.clients),
-      connections_(state_, dispatcher_, site_, queue_, poller_),
-      listeners_(poller_, state_, connections_),
+      connections_(state_.services, dispatcher_, site_, queue_, poller_),
+      listeners_(poller_, state_.services, connections_),
       client_output_(state_.clients, state_.stats),
-      data_upkeep_(state_),
-      client_limits_(state_, connections_),
-      periodic_work_(poller_, state_, turn_clock_,
+      data_upkeep_(state_.services),
+      client_limits_(state_.services, connections_),
+      periodic_work_(poller_, state_.services, turn_clock_,
                      {.persistence = persistence_,
                       .data = data_upkeep_,
                       .clients = client_limits_,
                       .listeners = listeners_,
                       .events = site_.events}),
-      end_(state_, supervisor),
+      end_(state_.services, supervisor),
       signals_(poller_, log, turn_clock_, end_) {
-  state_.persistence = &persistence_;
-  state_.process = this;
-  state_.runner = &dispatcher_;
-  state_.run_id = RandomHex(40);
-  state_.config_path = config_path;
+  state_.services.process.Fill(*this);
+  state_.services.run_id = RandomHex(40);
+  state_.services.config_path = config_path;
 }
 
 absl::Status Server::OpenFiles(const MoveOptions& options) {
@@ -74,14 +72,14 @@ absl::Status Server::OpenFiles(const MoveOptions& options) {
   started_ms_ = state_.clock.now_ms();
   if (absl::Status status = RenameCommands(config_, commands_); !status.ok()) return status;
   if (absl::Status status = LoadUsers(); !status.ok()) return status;
-  state_.evictor.ApplyConfig();
+  Evictor::ApplyConfig(state_.services);
   persistence_.set_move_options(options);
   return persistence_.Open();
 }
 
 absl::Status Server::Import(const MoveOptions& options) {
   absl::Status status = OpenFiles(options);
-  while (status.ok() && state_.loading) status = persistence_.LoadSlice(kLoadMicros);
+  while (status.ok() && state_.services.loading) status = persistence_.LoadSlice(kLoadMicros);
   return status.ok() ? persistence_.Close() : status;
 }
 
@@ -96,7 +94,7 @@ absl::Status Server::Export(const std::string& path) {
     return absl::NotFoundError(StrCat("dir has no data in ", config_.appenddirname));
   }
   absl::Status status = OpenFiles({});
-  while (status.ok() && state_.loading) status = persistence_.LoadSlice(kLoadMicros);
+  while (status.ok() && state_.services.loading) status = persistence_.LoadSlice(kLoadMicros);
   if (status.ok()) status = ExportRdb(engine_, state_.clock.now_ms(), files_, path);
   return status;
 }
@@ -116,14 +114,14 @@ absl::Status Server::LoadUsers() {
 }
 
 int Server::Run() {
-  if (!state_.loading) BeginServing();
+  if (!state_.services.loading) BeginServing();
   while (!end_.IsDue()) {
-    poller_.Poll(HasWork() || state_.loading || SliceIsDue());
+    poller_.Poll(HasWork() || state_.services.loading || SliceIsDue());
     turn_clock_.Begin();
     turn_clock_.EndPart(TurnPart::kEvents);
     queue_.Serve();
     turn_clock_.EndPart(TurnPart::kCommands);
-    if (state_.loading) {
+    if (state_.services.loading) {
       LoadSome();
       turn_clock_.EndPart(TurnPart::kLoading);
     }
@@ -187,7 +185,7 @@ void Server::LoadSome() {
   if (!status.ok()) {
     log_.Warning("Cannot start: ", std::string(status.message()));
     end_.FailToStart();
-  } else if (!state_.loading) {
+  } else if (!state_.services.loading) {
     BeginServing();
   } else {
     supervisor_.Loading(Clock::MonotonicMicros()).IgnoreError();
@@ -206,7 +204,7 @@ absl::Status Server::ApplyConfig(std::string_view name) {
   if (name == "notify-keyspace-events") {
     state_.key_events.set_classes(config_.notify_keyspace_events);
   }
-  if (name == "maxmemory-policy" || name.starts_with("lfu-")) state_.evictor.ApplyConfig();
+  if (name == "maxmemory-policy" || name.starts_with("lfu-")) Evictor::ApplyConfig(state_.services);
   if (name == "loglevel") log_.set_level(config_.loglevel);
   if (name == "maxclients") return MakeRoomForClients(config_.maxclients);
   if (name == "client-output-buffer-limit") {

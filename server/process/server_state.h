@@ -1,28 +1,24 @@
-// Owns everything that Services refers to. The process makes one, and so does a test.
+// Owns the parts that Services refers to. The process makes one, and so does a test. A new part is
+// a member here, in the order in which they are built, and a reference in Services.
 #pragma once
 
 #include "core/engine/engine.h"
 #include "server/acl/acl_guard.h"
 #include "server/acl/acl_log.h"
 #include "server/acl/acl_users.h"
-#include "server/admin/parts.h"
 #include "server/command/command_host.h"
 #include "server/command/command_table.h"
 #include "server/config/config.h"
-#include "server/dispatch/services.h"
-#include "server/durability/persistence_parts.h"
 #include "server/effects/effect_stream.h"
 #include "server/figures/figure_history.h"
-#include "server/figures/server_figures.h"
-#include "server/http/http_parts.h"
 #include "server/interfaces/command_runner.h"
 #include "server/interfaces/persistence.h"
 #include "server/interfaces/process.h"
+#include "server/interfaces/services.h"
 #include "server/log/log.h"
 #include "server/log/trouble_log.h"
 #include "server/memory/evictor.h"
 #include "server/memory/memory_usage.h"
-#include "server/script/script_parts.h"
 #include "server/state/blocked_clients.h"
 #include "server/state/client_table.h"
 #include "server/state/clock.h"
@@ -38,12 +34,12 @@
 
 namespace tally::server {
 
-struct OwnedServices {
-  OwnedServices(const CommandTable& commands, Engine& engine, Config& config, const Logger& log);
+struct ServerState {
+  ServerState(const CommandTable& commands, Engine& engine, Config& config, Logger& log);
+  ServerState(const ServerState&) = delete;
+  ServerState& operator=(const ServerState&) = delete;
 
-  bool loading = false;
-  Pause pause;
-  Persistence* persistence = nullptr;
+  Troubles troubles;
   AclUsers users;
   AclLog acl_log;
   Clock clock;
@@ -61,30 +57,11 @@ struct OwnedServices {
   LoopStats loop;
   HotKeys hot_keys;
   MemoryMeter memory;
-  Troubles troubles;
   Evictor evictor;
   FigureHistory history;
   CommandHost host;
-};
-
-// A base class, so that the parts exist before ServerState copies references to them into Services.
-struct OwnedServicesBase {
-  OwnedServices owned;
-};
-
-struct ServerState : private OwnedServicesBase, public Services {
-  ServerState(const CommandTable& commands, Engine& engine, Config& config, Logger& log);
-  ServerState(const ServerState&) = delete;
-  ServerState& operator=(const ServerState&) = delete;
-
-  const PersistenceParts for_persistence;
-
- private:
-  // What the folders below the process reach.
-  const ScriptParts for_scripts_;
-  const ServerFigures figures_;
-  const AdminParts admin_;
-  const HttpParts http_;
+  Pause pause;
+  Services services;  // last, as it refers to the others
 };
 
 }  // namespace tally::server

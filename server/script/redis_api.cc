@@ -4,12 +4,12 @@
 #include <string>
 
 #include "server/config/version.h"
+#include "server/interfaces/services.h"
 #include "server/log/log.h"
 #include "server/script/lua_sandbox.h"
 #include "server/script/lua_stack.h"
 #include "server/script/reply_to_lua.h"
 #include "server/script/script_error.h"
-#include "server/script/script_parts.h"
 
 namespace tally::server {
 namespace {

@@ -11,13 +11,13 @@
 #include "server/command/command_table.h"
 #include "server/effects/effect_stream.h"
 #include "server/interfaces/command_runner.h"
+#include "server/interfaces/services.h"
 #include "server/resp/reply_reader.h"
 #include "server/script/lua_sandbox.h"
 #include "server/script/lua_stack.h"
 #include "server/script/lua_to_reply.h"
 #include "server/script/redis_api.h"
 #include "server/script/script_error.h"
-#include "server/script/script_parts.h"
 #include "server/script/script_source.h"
 #include "server/state/key_tracking.h"
 #include "server/state/stats.h"
@@ -54,7 +54,7 @@ bool IsOfCommand(lua_State* lua, int index) {
 
 }  // namespace
 
-ScriptEngine::ScriptEngine(const ScriptParts& server) : server_(server), watch_(server) {
+ScriptEngine::ScriptEngine(Services& server) : server_(server), watch_(server) {
   script_client_.address = "lua";  // as MONITOR shows it
   script_client_.of_scripts = true;
   OpenState();

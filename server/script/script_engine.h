@@ -20,7 +20,7 @@
 #include "core/bytes/double_format.h"
 #include "server/command/command.h"
 #include "server/interfaces/command_runner.h"
-#include "server/script/script_parts.h"
+#include "server/interfaces/services.h"
 #include "server/script/script_watch.h"
 #include "server/script/sha1.h"
 #include "server/state/client.h"
@@ -39,7 +39,7 @@ struct Script {
 
 class ScriptEngine {
  public:
-  explicit ScriptEngine(const ScriptParts& server);
+  explicit ScriptEngine(Services& server);
   ~ScriptEngine();
   ScriptEngine(const ScriptEngine&) = delete;
   ScriptEngine& operator=(const ScriptEngine&) = delete;
@@ -82,7 +82,7 @@ class ScriptEngine {
   std::optional<bool> MayRunTaken() const;
   // Sets the protocol of the replies that the script gets.
   void set_protocol(int protocol) { script_client_.reply.set_protocol(protocol); }
-  const ScriptParts& server() { return server_; }
+  Services& server() { return server_; }
 
   // The most bytes that the Lua state, with the strings and tables of all scripts, may take: enough
   // for the largest possible value.
@@ -123,7 +123,7 @@ class ScriptEngine {
   // Called after a command of a client that tracks keys.
   void NoteRead();
 
-  const ScriptParts& server_;
+  Services& server_;
   ScriptWatch watch_;
   lua_State* lua_ = nullptr;
   size_t used_bytes_ = 0;

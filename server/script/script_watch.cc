@@ -5,10 +5,10 @@
 #include "server/config/config.h"
 #include "server/effects/effect_stream.h"
 #include "server/interfaces/process.h"
+#include "server/interfaces/services.h"
 #include "server/log/log.h"
 #include "server/script/script_engine.h"
 #include "server/script/script_error.h"
-#include "server/script/script_parts.h"
 #include "server/state/client_table.h"
 #include "server/state/clock.h"
 

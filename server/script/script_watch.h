@@ -16,11 +16,11 @@
 
 namespace tally::server {
 
-struct ScriptParts;
+struct Services;
 
 class ScriptWatch {
  public:
-  explicit ScriptWatch(const ScriptParts& server) : server_(server) {}
+  explicit ScriptWatch(Services& server) : server_(server) {}
 
   // Returns the watch of the engine that made this Lua state.
   static ScriptWatch& Of(lua_State* lua);
@@ -50,7 +50,7 @@ class ScriptWatch {
   void BecomeBusy();
   void GiveUp();
 
-  const ScriptParts& server_;
+  Services& server_;
   lua_State* main_ = nullptr;
   std::string_view sha_;
   Client* caller_ = nullptr;

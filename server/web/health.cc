@@ -1,8 +1,8 @@
 #include "server/web/health.h"
 
 #include "server/command/command_context.h"
-#include "server/figures/server_figures.h"
 #include "server/http/http_response.h"
+#include "server/interfaces/services.h"
 #include "server/interfaces/write_refusal.h"
 
 namespace tally::server {
@@ -10,7 +10,7 @@ namespace tally::server {
 HttpResponse Health(const HttpCall&) { return {.body = "ok\n"}; }
 
 HttpResponse Readiness(const HttpCall& call) {
-  const ServerFigures& server = call.server.figures;
+  const Services& server = call.server;
   if (server.loading) return ErrorResponse(503, "LOADING the data is being loaded");
   if (server.script_busy) return ErrorResponse(503, kBusyError);
   if (!MayWrite(*server.persistence, server.config)) {

@@ -54,7 +54,7 @@ class JsonObject {
   bool first_ = true;
 };
 
-void AddDecisions(const ServerFigures& server, JsonObject& all) {
+void AddDecisions(const Services& server, JsonObject& all) {
   const Decisions& decisions = server.engine.decisions();
   uint64_t allowed = 0;
   uint64_t denied = 0;
@@ -67,7 +67,7 @@ void AddDecisions(const ServerFigures& server, JsonObject& all) {
   all.Add("denied", denied);
 }
 
-void AddTurns(const ServerFigures& server, std::string& out) {
+void AddTurns(const Services& server, std::string& out) {
   JsonObject turns(out);
   const Turn longest = server.loop.Longest(CycleMicros());
   turns.Add("longest_us", longest.micros);
@@ -83,7 +83,7 @@ void AddTurns(const ServerFigures& server, std::string& out) {
   turns.End();
 }
 
-void AddMemory(const ServerFigures& server, std::string& out) {
+void AddMemory(const Services& server, std::string& out) {
   JsonObject memory(out);
   memory.Add("used", server.memory.Current());
   memory.Add("resident", ReadResidentBytes());
@@ -92,7 +92,7 @@ void AddMemory(const ServerFigures& server, std::string& out) {
   memory.End();
 }
 
-void AddKeys(const ServerFigures& server, JsonObject& all) {
+void AddKeys(const Services& server, JsonObject& all) {
   size_t keys = 0;
   size_t deadlines = 0;
   std::array<size_t, kTypeCount> by_type{};
@@ -125,7 +125,7 @@ std::string_view NameOf(FsyncPolicy policy) {
   return "no";
 }
 
-void AddLog(const ServerFigures& server, std::string& out) {
+void AddLog(const Services& server, std::string& out) {
   const PersistenceState state = server.persistence->State();
   JsonObject log(out);
   log.AddText("appendfsync", NameOf(server.config.appendfsync));
@@ -172,7 +172,7 @@ void AddPersistence(const Persistence& files, std::string& out) {
 
 }  // namespace
 
-std::string LiveFigures(const ServerFigures& server) {
+std::string LiveFigures(const Services& server) {
   const Stats& stats = server.stats;
   const int64_t now_ms = server.clock.now_ms();
   std::string out;
@@ -210,14 +210,14 @@ std::string LiveFigures(const ServerFigures& server) {
 HttpResponse OpenEvents(const HttpCall& call) {
   // The first event is in the response, so that the client need not wait a second for it.
   return {.content_type = "text/event-stream",
-          .body = StrCat("retry: 2000\nevent: ", kLiveEvent,
-                         "\ndata: ", LiveFigures(call.server.figures), "\n\n"),
+          .body = StrCat("retry: 2000\nevent: ", kLiveEvent, "\ndata: ", LiveFigures(call.server),
+                         "\n\n"),
           .streams = true};
 }
 
 HttpResponse Past(const HttpCall& call) {
   HttpResponse response{.content_type = "application/json"};
-  call.server.figures.history.AppendJson(response.body);
+  call.server.history.AppendJson(response.body);
   return response;
 }
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "server/figures/server_figures.h"
 #include "server/http/http_message.h"
+#include "server/interfaces/services.h"
 
 namespace tally::server {
 
@@ -14,7 +14,7 @@ namespace tally::server {
 inline constexpr std::string_view kLiveEvent = "figures";
 
 // Returns the data of that event: a JSON object on one line.
-std::string LiveFigures(const ServerFigures& server);
+std::string LiveFigures(const Services& server);
 
 // Returns the response after which the connection gets the events.
 HttpResponse OpenEvents(const HttpCall& call);

@@ -11,7 +11,7 @@ HttpResponse Metrics(const HttpCall& call) {
   const bool open = accepted.find("application/openmetrics-text") != std::string_view::npos;
   const MetricsFormat format = open ? MetricsFormat::kOpenMetrics : MetricsFormat::kText;
   HttpResponse response{.content_type = ContentTypeOf(format)};
-  WriteMetrics(call.server.figures, format, response.body);
+  WriteMetrics(call.server, format, response.body);
   return response;
 }
 

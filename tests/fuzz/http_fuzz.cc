@@ -53,11 +53,10 @@ class World : private EffectSink {
         engine_(static_cast<size_t>(config.databases), 42, zones_),
         log_(Logger::Open("/dev/null", LogLevel::kWarning).value()),
         state(Commands(), engine_, config_, *log_),
-        dispatcher_(state) {
+        dispatcher_(state.services) {
     state.clock.Set(kNow);
-    state.persistence = &files_;
-    state.process = &process_;
-    state.runner = &dispatcher_;
+    state.services.persistence.Fill(files_);
+    state.services.process.Fill(process_);
     state.effects.Attach(*this);
   }
 
@@ -112,7 +111,7 @@ void CheckResponses(HttpSession& session) {
 }
 
 void MakeConversation(World& world, HttpSite& site, std::string_view stream, size_t longest) {
-  HttpSession session(world.state.http, site);
+  HttpSession session(world.state.services, site);
   size_t seed = longest;
   while (!stream.empty() && !session.finished()) {
     seed = seed * 1664525 + 1013904223;

@@ -23,12 +23,6 @@ class NoFiles : public server::Persistence {
   bool snapshot_failed() const override { return false; }
   absl::Status SaveNow() override { return absl::OkStatus(); }
   absl::Status SaveAtEnd() override { return absl::OkStatus(); }
-  void BeforeClear(size_t) override {}
-  void BeforeSwap(size_t, size_t) override {}
-  void SaveBeforeChange(size_t, Keyspace::Segment&, std::string_view,
-                        const Keyspace::Entry&) override {}
-  void SaveBeforeValueChange(void*, ByteRange) override {}
-  bool KeepValue(const void*) override { return false; }
   absl::Status ApplyConfig() override { return absl::OkStatus(); }
   absl::Status Reload() override { return absl::OkStatus(); }
   void AppendInfo(std::string&) const override {}

@@ -46,7 +46,7 @@ constexpr int kTurns = 64;
 // A client that is served while a script keeps busy would end it.
 class EndsScripts : public tally::fuzz::NoProcess {
  public:
-  explicit EndsScripts(ServerState& server) : server_(server) {}
+  explicit EndsScripts(Services& server) : server_(server) {}
 
   bool ServeOthers() override {
     server_.scripts->watch().Kill();
@@ -54,7 +54,7 @@ class EndsScripts : public tally::fuzz::NoProcess {
   }
 
  private:
-  ServerState& server_;
+  Services& server_;
 };
 
 const CommandTable& Commands() {
@@ -69,11 +69,10 @@ class World : private EffectSink {
         engine(static_cast<size_t>(config.databases), 42, zones_),
         log_(Logger::Open("/dev/null", LogLevel::kWarning).value()),
         state(Commands(), engine, config_, *log_),
-        dispatcher(state) {
+        dispatcher(state.services) {
     state.clock.Set(kNow);
-    state.persistence = &files_;
-    state.process = &process_;
-    state.runner = &dispatcher;
+    state.services.persistence.Fill(files_);
+    state.services.process.Fill(process_);
     state.effects.Attach(*this);
   }
 
@@ -96,8 +95,8 @@ class World : private EffectSink {
   std::string effects;
 
  private:
-  EndsScripts process_{state};
-  KeyspaceObserver observer_{state};
+  EndsScripts process_{state.services};
+  KeyspaceObserver observer_{state.services};
 };
 
 // A client's view of the wire: takes one reply off the front of `rest`, false when there is none.
@@ -144,12 +143,12 @@ struct Circumstances {
 // Sends the stream in pieces.
 void MakeConversation(World& world, std::string_view stream, const Circumstances& circumstances) {
   const size_t longest = circumstances.longest;
-  Session listener(world.state, world.dispatcher);
+  Session listener(world.state.services, world.dispatcher);
   if (circumstances.is_listened) {
     listener.Take("PSUBSCRIBE *\r\n");
     listener.Run();
   }
-  Session session(world.state, world.dispatcher);
+  Session session(world.state.services, world.dispatcher);
   size_t seed = longest;
   while (!stream.empty() && !session.finished()) {
     seed = seed * 1664525 + 1013904223;
@@ -163,7 +162,7 @@ void MakeConversation(World& world, std::string_view stream, const Circumstances
       session.Run();
     }
     if (!circumstances.reads_late) CheckReplies(session.client().output);
-    if (world.state.config.requirepass != kUnknown) continue;
+    if (world.state.services.config.requirepass != kUnknown) continue;
     Check(!session.client().authenticated, "a stranger stays one");
     Check(session.buffered() <= kStrangersBytes, "a stranger's request takes little memory");
     Check(world.effects.empty(), "a stranger changes nothing");
@@ -184,7 +183,7 @@ void Replay(World& world, std::string_view effects) {
   RequestParser parser;
   while (!effects.empty()) {
     Check(parser.Next(effects) == ParseStatus::kCommand, "the log is whole commands");
-    const CommandEntry* item = world.state.commands.Resolve(parser.args());
+    const CommandEntry* item = world.state.services.commands.Resolve(parser.args());
     Check(item != nullptr && ArityFits(*item->command, parser.args().size()),
           "an effect is a command");
     client.output.Clear();

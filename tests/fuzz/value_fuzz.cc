@@ -187,8 +187,6 @@ class World : private Keyspace::Observer, private KeyEvents {
 
  private:
   void OnExpired(Keyspace&, std::string_view) override {}
-  void BeforeChange(Keyspace&, Keyspace::Segment&, std::string_view,
-                    const Keyspace::Entry&) override {}
   void Changed(uint32_t, std::string_view, size_t, std::string_view) override {}
   void Touched(size_t, std::string_view) override {}
   void Notify(uint32_t, std::string_view, size_t, std::string_view) override {}

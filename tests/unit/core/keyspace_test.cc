@@ -27,12 +27,17 @@ std::string Text(const Keyspace::Entry& entry) {
 
 struct Recorder : Keyspace::Observer {
   void OnExpired(Keyspace&, std::string_view key) override { expired.emplace_back(key); }
+  std::vector<std::string> expired;
+};
+
+struct ChangeCounter : Keyspace::SnapshotObserver {
   void BeforeChange(Keyspace&, Keyspace::Segment& segment, std::string_view,
                     const Keyspace::Entry&) override {
     ++changes;
     segment.epoch = 1;
   }
-  std::vector<std::string> expired;
+  void BeforeValueChange(void*, tally::ByteRange) override {}
+  bool KeepValue(void*) override { return false; }
   int changes = 0;
 };
 
@@ -144,18 +149,17 @@ TEST_CASE("active expiry removes exactly what is due, and reports it") {
 TEST_CASE("the observer sees each segment once before it changes in an epoch") {
   Reclaimer reclaimer;
   Keyspace keyspace(1, reclaimer);
-  Recorder recorder;
-  keyspace.set_observer(&recorder);
+  ChangeCounter counter;
   for (int i = 0; i < 5000; ++i) keyspace.SetInteger(std::to_string(i), i, kNoDeadline, 0);
-  REQUIRE(recorder.changes == 0);
-  keyspace.set_epoch(1);
+  REQUIRE(counter.changes == 0);
+  keyspace.BeginSnapshot(1, counter);
   keyspace.FindForWrite("1", 0);
   keyspace.FindForWrite("1", 0);
-  REQUIRE(recorder.changes == 1);
+  REQUIRE(counter.changes == 1);
   for (int i = 0; i < 5000; ++i) keyspace.SetInteger(std::to_string(i), i, kNoDeadline, 0);
   int segments = 0;
   for (uint64_t position = 0; keyspace.NextSegment(position) != nullptr;) ++segments;
-  REQUIRE(recorder.changes == segments);
+  REQUIRE(counter.changes == segments);
 }
 
 TEST_CASE("clear and swap leave both keyspaces whole") {

@@ -76,8 +76,6 @@ class PlainHost : private Keyspace::Observer, private KeyEvents, private EffectS
 
   // Keyspace::Observer
   void OnExpired(Keyspace&, std::string_view key) override { effects_.Append(0, {"DEL", key}); }
-  void BeforeChange(Keyspace&, Keyspace::Segment&, std::string_view,
-                    const Keyspace::Entry&) override {}
   // KeyEvents
   void Changed(uint32_t, std::string_view, size_t, std::string_view) override { ++changes; }
   void Touched(size_t, std::string_view) override {}

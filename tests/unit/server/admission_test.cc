@@ -13,7 +13,7 @@ TEST_CASE("admission: of all that stands against a command its client hears the 
   h.Run("CONFIG SET requirepass secret");
   Client& client = *h.Connect();
   h.persistence.error = absl::UnavailableError("disk");
-  h.state.loading = true;
+  h.state.services.loading = true;
   h.config.maxmemory = 1;
 
   const auto refused_with = [&](std::string_view error) {
@@ -29,15 +29,15 @@ TEST_CASE("admission: of all that stands against a command its client hears the 
   CHECK(refused_with("-MISCONF"));
   h.persistence.error = absl::OkStatus();
   CHECK(refused_with("-LOADING"));
-  h.state.loading = false;
+  h.state.services.loading = false;
   client.channels.insert("news");
   CHECK(refused_with("-OOM"));
   h.config.maxmemory = 0;
-  h.state.script_busy = true;
+  h.state.services.script_busy = true;
   CHECK(refused_with("-ERR Can't execute 'set'"));
   client.channels.clear();
   CHECK(refused_with("-BUSY"));
-  h.state.script_busy = false;
+  h.state.services.script_busy = false;
   CHECK(h.Run(client, "SET key value") == "+OK");
 }
 

@@ -13,8 +13,8 @@ struct Table {
   LoopHarness loop;
   EventPoller poller;
   HttpSite site{{}, loop.h.state.clients};
-  ConnectionTable connections{loop.h.state, loop.h.dispatcher, site, loop.queue, poller};
-  ClientLimits limits{loop.h.state, connections};
+  ConnectionTable connections{loop.h.state.services, loop.h.dispatcher, site, loop.queue, poller};
+  ClientLimits limits{loop.h.state.services, connections};
 
   // The client at this end.
   Connection& Open(const FarEnd& far) {

@@ -138,7 +138,7 @@ TEST_CASE("setting back is an effect: whoever reads it has the same, and expires
 
 TEST_CASE("the server looks again after each jump of the clock, a segment at a time") {
   CommandHarness h;
-  ClockSetBack set_back(h.state);
+  ClockSetBack set_back(h.state.services);
   const auto all = [&] {
     size_t effects = 0;
     while (set_back.goes_on()) effects += set_back.Next();

@@ -42,14 +42,6 @@ class FakePersistence : public Persistence {
     ++saves_at_end;
     return save_status;
   }
-  void BeforeClear(size_t database) override { told += StrCat("clear ", database, " "); }
-  void BeforeSwap(size_t one, size_t other) override {
-    told += StrCat("swap ", one, " ", other, " ");
-  }
-  void SaveBeforeChange(size_t, Keyspace::Segment&, std::string_view,
-                        const Keyspace::Entry&) override {}
-  void SaveBeforeValueChange(void*, ByteRange) override {}
-  bool KeepValue(const void*) override { return false; }
   absl::Status ApplyConfig() override { return absl::OkStatus(); }
   absl::Status Reload() override {
     ++reloads;
@@ -64,7 +56,6 @@ class FakePersistence : public Persistence {
   bool snapshot_fails = false;
   int saves = 0;
   int saves_at_end = 0;
-  std::string told;  // of whole databases
   int reloads = 0;
 };
 
@@ -120,12 +111,11 @@ class CommandHarness {
         engine(static_cast<size_t>(config.databases), 42, zones),
         log_(Logger::Open("/dev/null", LogLevel::kWarning).value()),
         state(commands, engine, config, *log_),
-        dispatcher(state) {
+        dispatcher(state.services) {
     state.clock.Set(kBegin);
     process.started = kBegin;
-    state.persistence = &persistence;
-    state.process = &process;
-    state.runner = &dispatcher;
+    state.services.persistence.Fill(persistence);
+    state.services.process.Fill(process);
     state.effects.Attach(effects_);
     state.key_events.set_classes(config.notify_keyspace_events);
     self = Connect();
@@ -190,7 +180,7 @@ class CommandHarness {
   // Sets back what lies after now, as the server does after a jump of its clock. Returns the number
   // of effects.
   size_t SetAllBack() {
-    ClockSetBack set_back(state);
+    ClockSetBack set_back(state.services);
     size_t effects = 0;
     while (set_back.goes_on()) effects += set_back.Next();
     return effects;
@@ -254,7 +244,7 @@ class CommandHarness {
 
   std::vector<std::unique_ptr<Client>> clients_;
   EffectText effects_;
-  KeyspaceObserver observer_{state};
+  KeyspaceObserver observer_{state.services};
 };
 
 }  // namespace tally::server

@@ -169,7 +169,7 @@ void RunAllFamilies(CommandHarness& server) {
     // A book or a window of its own.
     server.Advance(24 * 3600 * 1000);
   }
-  server.state.evictor.MakeRoom();
+  server.state.evictor.MakeRoom(server.state.services);
   server.ExpireDue();
 }
 

@@ -171,7 +171,7 @@ TEST_CASE(
   LoopHarness loop;
   auto& clock = loop.h.state.clock;
   EventPoller poller;
-  BlockedTimeouts timeouts(poller, loop.h.state, loop.h.dispatcher);
+  BlockedTimeouts timeouts(poller, loop.h.state.services, loop.h.dispatcher);
   clock.SetSteady(10'000);
   FakePeer& peer = loop.Resp();
   peer.Send("BLPOP k 1\r\n");

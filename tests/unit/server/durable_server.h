@@ -19,9 +19,7 @@ class DurableServer final {
  public:
   // With the log on, and appendfsync as told.
   DurableServer(test::FakeFileSystem& files, Config config)
-      : harness_(WithLog(std::move(config))),
-        persistence_(harness_.state.for_persistence, harness_.dispatcher, files) {
-    harness_.state.persistence = &persistence_;
+      : harness_(WithLog(std::move(config))), persistence_(harness_.state.services, files) {
     harness_.StopEffects();
     harness_.process.apply = [this](std::string_view name) {
       return name == "appendfsync" ? persistence_.ApplyConfig() : absl::OkStatus();
@@ -88,7 +86,7 @@ class DurableServer final {
   class Observer final : public KeyspaceObserver {
    public:
     explicit Observer(CommandHarness& harness)
-        : KeyspaceObserver(harness.state), engine_(harness.engine) {}
+        : KeyspaceObserver(harness.state.services), engine_(harness.engine) {}
 
     std::function<void(size_t database, std::string_view key)> on_expired;
 

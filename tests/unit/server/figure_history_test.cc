@@ -156,7 +156,7 @@ TEST_CASE("history: GET /history is for who may run INFO", "[http]") {
   CHECK(Json::parse(empty.body)["fine"].empty());
   for (int i = 0; i < 3; ++i) {
     harness.Run("LIMIT.TAKE a FIXED 1 1m");
-    FigureTotals totals = ReadTotals(harness.state.figures);
+    FigureTotals totals = ReadTotals(harness.state.services);
     totals.monotonic_us = (i + 1) * 1'000'000;
     totals.at_ms = CommandHarness::kBegin + i * 1000;
     harness.state.history.Add(totals);

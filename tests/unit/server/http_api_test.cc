@@ -272,9 +272,9 @@ TEST_CASE("api: the status says what kind of error a single command had", "[http
   CHECK(peer.Status(R"(["GET"])") == 400);
   CHECK(peer.Status(R"(["NOSUCH"])") == 400);
   CHECK(peer.Status(R"([["NOSUCH"]])") == 200);
-  harness.state.loading = true;
+  harness.state.services.loading = true;
   CHECK(peer.Status(R"(["GET","a"])") == 503);
-  harness.state.loading = false;
+  harness.state.services.loading = false;
   harness.persistence.error = absl::UnavailableError("No space left on device");
   CHECK(peer.Status(R"(["SET","a",1])") == 503);
   CHECK(peer.Status(R"(["GET","a"])") == 200);

@@ -75,9 +75,9 @@ TEST_CASE("check: what is asked wrongly, and what cannot be decided", "[http]") 
   for (int i = 0; i < 70; ++i) many += "&take=p&key=a";
   CHECK(status(many) == 400);
   CHECK(status("GET /check/p?key=a", "Origin: http://evil\r\n") == 403);
-  harness.state.loading = true;
+  harness.state.services.loading = true;
   CHECK(status("GET /check/p?key=a") == 503);
-  harness.state.loading = false;
+  harness.state.services.loading = false;
   harness.persistence.error = absl::UnavailableError("No space left on device");
   CHECK(status("GET /check/p?key=a") == 503);
   CHECK(harness.Run({"EXISTS", "a"}) == ":0");

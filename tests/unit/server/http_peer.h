@@ -47,7 +47,7 @@ inline ResponseText TakeResponse(std::string& bytes, bool has_body = true) {
 class HttpPeer {
  public:
   explicit HttpPeer(CommandHarness& harness)
-      : site(Routes(), harness.state.clients), session(harness.state.http, site) {}
+      : site(Routes(), harness.state.clients), session(harness.state.services, site) {}
 
   // Sends the bytes in pieces of at most `most`, each in memory of its own.
   void Send(std::string_view bytes, size_t most = SIZE_MAX) {

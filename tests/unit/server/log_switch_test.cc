@@ -18,15 +18,12 @@ using Loss = FakeFileSystem::Loss;
 class Life {
  public:
   Life(FakeFileSystem& files, bool appendonly)
-      : harness_(ConfigWith(appendonly)),
-        persistence_(harness_.state.for_persistence, harness_.dispatcher, files) {
-    harness_.state.persistence = &persistence_;
-  }
+      : harness_(ConfigWith(appendonly)), persistence_(harness_.state.services, files) {}
 
   absl::Status Start() {
     if (absl::Status status = persistence_.Open(); !status.ok()) return status;
-    CHECK(harness_.state.loading);
-    while (harness_.state.loading) {
+    CHECK(harness_.state.services.loading);
+    while (harness_.state.services.loading) {
       // A budget of nothing: a step at a time, as the loop does it.
       if (absl::Status status = persistence_.LoadSlice(0); !status.ok()) return status;
     }

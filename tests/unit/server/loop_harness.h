@@ -160,7 +160,7 @@ class LoopHarness final : private ConnectionOwner {
     return peer;
   }
   // A client that speaks RESP.
-  FakePeer& Resp() { return Add(std::make_unique<Session>(h.state, h.dispatcher)); }
+  FakePeer& Resp() { return Add(std::make_unique<Session>(h.state.services, h.dispatcher)); }
 
   // A turn of the loop, without what is due at its end but the output.
   std::string Turn() {
@@ -171,7 +171,7 @@ class LoopHarness final : private ConnectionOwner {
   }
 
   CommandHarness h;
-  TurnQueue queue{h.state, h.dispatcher, FakeMicros::Now};
+  TurnQueue queue{h.state.services, h.dispatcher, FakeMicros::Now};
   ClientOutput output{h.state.clients, h.state.stats, FakeMicros::Now};
   std::string diary;  // the turns of the fakes
   int forgotten = 0;  // connections that have closed
@@ -181,8 +181,9 @@ class LoopHarness final : private ConnectionOwner {
   FakePeer& Add(std::unique_ptr<Conversation> conversation) {
     peers_.push_back(std::make_unique<FakePeer>());
     FakePeer& peer = *peers_.back();
-    peer.connection = std::make_shared<Connection>(
-        peer.far.near(), nullptr, ConnectionHost{*this, queue}, h.state, std::move(conversation));
+    peer.connection =
+        std::make_shared<Connection>(peer.far.near(), nullptr, ConnectionHost{*this, queue},
+                                     h.state.services, std::move(conversation));
     return peer;
   }
 

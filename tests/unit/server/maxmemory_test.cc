@@ -32,7 +32,7 @@ void LimitMemory(CommandHarness& h, std::string_view policy, size_t room = kRoom
   h.state.memory.set_source([&engine = h.engine] { return KeyBytes(engine); });
   const size_t limit = h.state.memory.Sample() + room;
   REQUIRE(h.Run(StrCat("CONFIG SET maxmemory ", limit, " maxmemory-policy ", policy)) == "+OK");
-  h.state.evictor.ApplyConfig();
+  Evictor::ApplyConfig(h.state.services);
   h.StopEffects();
 }
 

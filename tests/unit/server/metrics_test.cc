@@ -16,7 +16,7 @@ namespace {
 
 std::string Text(CommandHarness& h, MetricsFormat format = MetricsFormat::kText) {
   std::string text;
-  WriteMetrics(h.state.figures, format, text);
+  WriteMetrics(h.state.services, format, text);
   return text;
 }
 

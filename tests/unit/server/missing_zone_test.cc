@@ -23,7 +23,7 @@ void Log(DurableServer& server, const std::string& line) {
   CommandHarness& harness = server.harness();
   const std::vector<std::string> texts = absl::StrSplit(line, ' ');
   const std::vector<std::string_view> words(texts.begin(), texts.end());
-  const CommandEntry* item = harness.state.commands.Resolve(words);
+  const CommandEntry* item = harness.commands.Resolve(words);
   REQUIRE(item != nullptr);
   harness.self->output.Clear();
   harness.dispatcher.Replay(*harness.self, *item, words);

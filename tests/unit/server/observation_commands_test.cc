@@ -192,9 +192,9 @@ TEST_CASE("debug: expiry, reload and objects") {
   CommandHarness h;
   h.config.enable_debug_command = LocalAccess::kYes;
   CHECK(h.Run("DEBUG SET-ACTIVE-EXPIRE 0") == "+OK");
-  CHECK_FALSE(h.state.active_expire);
+  CHECK_FALSE(h.state.services.active_expire);
   CHECK(h.Run("DEBUG SET-ACTIVE-EXPIRE 1") == "+OK");
-  CHECK(h.state.active_expire);
+  CHECK(h.state.services.active_expire);
   CHECK(h.Run("DEBUG RELOAD") == "+OK");
   CHECK(h.Run("DEBUG LOADAOF") == "+OK");
   CHECK(h.persistence.reloads == 2);

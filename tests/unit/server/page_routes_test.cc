@@ -14,7 +14,7 @@ using Json = nlohmann::json;
 
 std::string With(std::string_view header) { return StrCat("Host: localhost\r\n", header, "\r\n"); }
 
-Json Figures(CommandHarness& harness) { return Json::parse(LiveFigures(harness.state.figures)); }
+Json Figures(CommandHarness& harness) { return Json::parse(LiveFigures(harness.state.services)); }
 
 }  // namespace
 
@@ -106,12 +106,12 @@ TEST_CASE("page: the figures say why commands are refused, as their errors do") 
         "MISCONF Errors writing to the AOF file: No space left on device");
   harness.persistence.error = absl::OkStatus();
   CHECK(Figures(harness)["refusal"] == "");
-  harness.state.loading = true;
+  harness.state.services.loading = true;
   CHECK("-" + Figures(harness)["refusal"].get<std::string>() == harness.Run("SET a 1"));
-  harness.state.loading = false;
-  harness.state.script_busy = true;
+  harness.state.services.loading = false;
+  harness.state.services.script_busy = true;
   CHECK("-" + Figures(harness)["refusal"].get<std::string>() == harness.Run("SET a 1"));
-  harness.state.script_busy = false;
+  harness.state.services.script_busy = false;
   harness.Run("CONFIG SET maxmemory 1");
   CHECK(harness.Run("SET a 1").starts_with("-OOM"));
   CHECK("-" + Figures(harness)["refusal"].get<std::string>() == harness.Run("SET a 1"));

@@ -10,7 +10,7 @@ namespace {
 struct Ending {
   CommandHarness h;
   Supervisor nobody{""};
-  ProcessEnd end{h.state, nobody};
+  ProcessEnd end{h.state.services, nobody};
 
   Ending() { h.state.stats.changes_since_save = 0; }
   FakePersistence& files() { return h.persistence; }
@@ -61,7 +61,7 @@ TEST_CASE("process end: NOSAVE saves nothing, nor does a signal during a busy sc
   CHECK(e.end.IsDue());
   CHECK(e.files().saves + e.files().saves_at_end == 0);
   Ending busy;
-  busy.h.state.script_busy = true;
+  busy.h.state.services.script_busy = true;
   busy.end.AskBySignal();
   CHECK(busy.end.IsDue());
   CHECK(busy.files().saves + busy.files().saves_at_end == 0);

@@ -325,7 +325,7 @@ TEST_CASE("A snapshot without a log that fails leaves nothing behind") {
   FakeFileSystem files;
   CommandHarness harness;
   harness.config.appendonly = false;
-  AofPersistence persistence(harness.state.for_persistence, harness.dispatcher, files);
+  AofPersistence persistence(harness.state.services, files);
   REQUIRE(persistence.Open().ok());
   REQUIRE(persistence.LoadSlice(INT64_MAX).ok());
   harness.Run(StrCat("SET big ", std::string(200'000, 'x')).c_str());

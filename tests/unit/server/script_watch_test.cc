@@ -82,7 +82,7 @@ TEST_CASE("busy script: others are told BUSY, but for what needs no data") {
   };
   CHECK(h.RunWhile("while true do end", act) == kKilled);
   CHECK(asked);
-  CHECK_FALSE(h.state.script_busy);
+  CHECK_FALSE(h.state.services.script_busy);
   CHECK(h.Run(h.other, "GET k") == "\"1\"");
   CHECK(h.Run(h.other, "SCRIPT KILL") == kNotBusy);
 }

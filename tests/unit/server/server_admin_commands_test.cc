@@ -25,7 +25,7 @@ std::vector<std::string> Titles(const std::string& text) {
 }
 
 std::string InfoText(CommandHarness& h, std::vector<std::string_view> words = {}) {
-  return RenderInfo(h.state.figures, words);
+  return RenderInfo(h.state.services, words);
 }
 
 }  // namespace
@@ -233,7 +233,7 @@ TEST_CASE("config: what cannot be put into effect is taken back") {
 TEST_CASE("config: rewrite needs a file, resetstat starts the counters again") {
   CommandHarness h;
   CHECK(h.Run("CONFIG REWRITE") == "-ERR The server is running without a config file");
-  h.state.config_path = "/nonexistent/tallyd.conf";
+  h.state.services.config_path = "/nonexistent/tallyd.conf";
   CHECK(h.Run("CONFIG REWRITE").rfind("-ERR Rewriting config file: ", 0) == 0);
   h.Run("SET a 1");
   h.state.stats.changes_since_save = 7;

@@ -26,7 +26,7 @@ class Peer {
  public:
   static constexpr size_t kRead = 1000;
 
-  explicit Peer(CommandHarness& harness) : session_(harness.state, harness.dispatcher) {}
+  explicit Peer(CommandHarness& harness) : session_(harness.state.services, harness.dispatcher) {}
 
   void Send(std::string_view bytes) {
     {

@@ -166,14 +166,10 @@ TEST_CASE("A walk saves databases as they were, however they are emptied and swa
       if (const auto entry = keyspace.FindForWrite("hash", kNow); entry && random.OneIn(2)) {
         entry.heap<Hash>().Set(StrCat("field", random.Below(9000)), "changed", {});
       }
-      if (random.OneIn(one_in)) {
-        walked.walk->BeforeSwap(0, 1);
-        walked.engine.database(0).Swap(walked.engine.database(1));
-      }
+      if (random.OneIn(one_in)) walked.engine.Swap(0, 1);
       if (random.OneIn(one_in)) {
         const size_t database = random.Below(2);
-        walked.walk->BeforeClear(database);
-        walked.engine.database(database).Clear();
+        walked.engine.Clear(database);
         SetHash(walked.engine.database(database), "hash", 5000);
       }
     } while (walked.Step());
@@ -254,14 +250,10 @@ TEST_CASE("A walk saves keys with long names as they were, whatever happens to t
           keyspace.SetInteger(key, 2, random.OneIn(2) ? kNoDeadline : kNow + 10'000, kNow);
         }
       }
-      if (random.OneIn(one_in)) {
-        walked.walk->BeforeSwap(0, 1);
-        walked.engine.database(0).Swap(walked.engine.database(1));
-      }
+      if (random.OneIn(one_in)) walked.engine.Swap(0, 1);
       if (random.OneIn(one_in)) {
         const size_t database = random.Below(2);
-        walked.walk->BeforeClear(database);
-        walked.engine.database(database).Clear();
+        walked.engine.Clear(database);
       }
     } while (walked.Step());
     Engine loaded(2, 7, walked.zones);
@@ -273,13 +265,41 @@ TEST_CASE("A walk saves keys with long names as they were, whatever happens to t
   }
 }
 
+TEST_CASE("A walk that cannot save before a change returns the error, and saves no more") {
+  // Fails once only.
+  class Failing final : public RecordSink {
+   public:
+    size_t max_part_bytes() const override { return kMaxPartBytes; }
+    absl::Status Append(RecordPart, std::string_view) override {
+      ++calls;
+      return std::exchange(fails, false) ? absl::ResourceExhaustedError("full") : absl::OkStatus();
+    }
+    bool fails = false;
+    int calls = 0;
+  };
+  Walked walked;
+  Fill(walked);
+  Failing sink;
+  SnapshotWalk walk(walked.engine, sink, 1);
+  REQUIRE(walk.SaveNext().ok());
+  sink.fails = true;
+  const int calls = sink.calls;
+  for (int i = 0; i < 3000; ++i) {
+    walked.keyspace().SetInteger(StrCat("key", i), -1, kNoDeadline, kNow);
+  }
+  Buy(walked, 0, 2);
+  CHECK_FALSE(sink.fails);
+  CHECK(sink.calls == calls + 1);
+  for (int i = 0; i < 2; ++i) CHECK(walk.SaveNext().status().message() == "full");
+  CHECK(sink.calls == calls + 1);
+}
+
 TEST_CASE("A walk that is given up frees what it has kept of an emptied database") {
   Walked walked;
   Fill(walked);
   walked.Begin();
   REQUIRE(walked.Step());
-  walked.walk->BeforeClear(0);
-  walked.keyspace().Clear();
+  walked.engine.Clear(0);
   walked.walk = nullptr;
   REQUIRE(walked.engine.reclaimer().pending() > 0);
   while (!walked.engine.reclaimer().FreeSome(1000)) {

@@ -171,7 +171,7 @@ TEST_CASE("watch: UNWATCH, EXEC and a disconnection end it") {
 
 TEST_CASE("watch: a key that expires has changed, unless it was dead already") {
   CommandHarness h;
-  h.state.active_expire = false;
+  h.state.services.active_expire = false;
   h.Run("SET k 1 PX 100");
   h.Run("WATCH k");
   h.Advance(200);

@@ -15,12 +15,9 @@
 
 namespace tally::server {
 
-class Walked : private Keyspace::Observer {
+class Walked {
  public:
   static constexpr int64_t kBegin = 1'700'000'000'000;
-
-  Walked() { engine.set_observer(this); }
-  ~Walked() { engine.set_observer(nullptr); }
 
   void Begin() {
     writer_ = std::make_unique<BaseWriter>(files_, *files_.Create(kFile), BaseHeader{kBegin, 2, 3},
@@ -55,17 +52,6 @@ class Walked : private Keyspace::Observer {
   std::unique_ptr<SnapshotWalk> walk;
 
  private:
-  void OnExpired(Keyspace&, std::string_view) override {}
-  void BeforeChange(Keyspace& keyspace, Keyspace::Segment& segment, std::string_view key,
-                    const Keyspace::Entry& entry) override {
-    if (walk == nullptr) return;
-    REQUIRE(walk->SaveBeforeChange(engine.IndexOf(keyspace), segment, key, entry).ok());
-  }
-  void BeforeValueChange(void* value, ByteRange bytes) override {
-    if (walk != nullptr) REQUIRE(walk->SaveBeforeValueChange(value, bytes).ok());
-  }
-  bool KeepValue(Type, void* value) override { return walk != nullptr && walk->KeepValue(value); }
-
   static constexpr char kFile[] = "/base";
 
   test::FakeFileSystem files_;

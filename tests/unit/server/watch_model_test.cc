@@ -31,7 +31,7 @@ struct Watcher {
 class Model {
  public:
   explicit Model(test::SeededRandom& random) : random_(random) {
-    h_.state.active_expire = false;
+    h_.state.services.active_expire = false;
     for (Watcher& one : watchers_) one.client = h_.Connect();
   }
 
