@@ -112,13 +112,6 @@ void ReplyArray(lua_State* lua, ReplyBuilder& reply, Conversion& script) {
   reply.EndArray(mark, static_cast<size_t>(elements));
 }
 
-// The string at the top up to its first NUL, as the line of a status or an error ends there in
-// Redis.
-std::string_view LineAtTop(lua_State* lua) {
-  const std::string_view text = TextAt(lua, -1);
-  return text.substr(0, text.find('\0'));
-}
-
 // Returns false if the table at the top has only a few elements and all keys are numbers, as for
 // most replies. A short walk costs less than looking for each name.
 bool MayHaveNames(lua_State* lua) {
@@ -137,9 +130,9 @@ bool MayHaveNames(lua_State* lua) {
 // the stack. Returns false if there is no such field.
 bool ReplyNamed(lua_State* lua, ReplyBuilder& reply, Conversion& script) {
   if (PushField(lua, "err", LUA_TSTRING)) {
-    reply.Error(LineAtTop(lua));
+    reply.Error(LineAt(lua, -1));
   } else if (PushField(lua, "ok", LUA_TSTRING)) {
-    reply.Status(LineAtTop(lua));
+    reply.Status(LineAt(lua, -1));
   } else if (PushField(lua, "double", LUA_TNUMBER)) {
     ReplyDouble(reply, lua_tonumber(lua, -1));
   } else if (PushField(lua, "map", LUA_TTABLE)) {
