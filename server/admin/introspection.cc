@@ -7,6 +7,7 @@
 #include "server/admin/server_context.h"
 #include "server/command/command_table.h"
 #include "server/command/help.h"
+#include "server/command/missing_keys.h"
 #include "server/describe/acl_categories.h"
 #include "server/describe/command_description.h"
 

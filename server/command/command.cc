@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "server/command/missing_keys.h"
+
 namespace tally::server {
 namespace {
 

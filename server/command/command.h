@@ -190,9 +190,6 @@ struct CommandFamily {
 // Appends the keys of a call with their KeyFlags, which are never 0. Returns false if the syntax is
 // wrong; `keys` may then hold some of them.
 bool FindKeys(const Command& command, Args args, std::vector<KeyReference>& keys);
-// Whether a key of the range is missing. For Redis a range with two uses is two ranges, and the
-// second one needs a key too.
-bool LacksKeys(const KeyRange& range, Args args);
 // Returns the KeyFlags of the command's first key, or those of its other keys.
 uint16_t KeyUse(const Command& command, bool first);
 

@@ -126,10 +126,6 @@ bool Words::AppendKeys(std::string_view name, Request& request) {
 }
 
 std::string Words::One(std::string_view name) {
-  struct Kind {
-    std::string_view name;
-    std::string (*make)(Words& words);
-  };
   static constexpr Kind kKinds[] = {
       {"any", [](Words& w) { return w.AnyKey(); }},
       {"sorted", [](Words& w) { return w.Key(w.random_.Percent(70) ? "zset" : "set"); }},
@@ -186,6 +182,12 @@ std::string Words::One(std::string_view name) {
       {"pattern", [](Words& w) { return std::string(w.random_.OneOf(kPatterns)); }},
       {"type", [](Words& w) { return std::string(w.random_.OneOf(kTypes)); }},
       {"junk", [](Words& w) { return w.Junk(); }},
+  };
+  return Make(kKinds, name, &Words::OneBesideValues);
+}
+
+std::string Words::OneBesideValues(std::string_view name) {
+  static constexpr Kind kKinds[] = {
       {"timeout", [](Words& w) { return w.Timeout(); }},
       {"channel", [](Words& w) { return StrCat("m", std::to_string(w.random_.Below(6))); }},
       {"prefix", [](Words& w) { return std::string(w.random_.OneOf(kPrefixes)); }},
@@ -202,9 +204,14 @@ std::string Words::One(std::string_view name) {
       {"sha", [](Words& w) { return w.ScriptName(SomeScript(w.random_)); }},
       {"callersha", [](Words& w) { return w.ScriptName(CallingScript(w.random_)); }},
   };
-  const auto* kind = std::find_if(std::begin(kKinds), std::end(kKinds),
-                                  [&](const Kind& one) { return one.name == name; });
-  return kind != std::end(kKinds) ? kind->make(*this) : Key(name);
+  return Make(kKinds, name, &Words::Key);
+}
+
+std::string Words::Make(std::span<const Kind> kinds, std::string_view name,
+                        std::string (Words::*otherwise)(std::string_view)) {
+  const auto kind =
+      std::find_if(kinds.begin(), kinds.end(), [&](const Kind& one) { return one.name == name; });
+  return kind != kinds.end() ? kind->make(*this) : (this->*otherwise)(name);
 }
 
 std::string Words::Key(std::string_view pool) {

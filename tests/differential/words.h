@@ -1,6 +1,7 @@
 // The arguments of the stream's commands: mostly sensible, some at the edges, some nonsense.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +30,17 @@ class Words {
 
  private:
   bool AppendKeys(std::string_view name, Request& request);
+  // An argument of a kind: its name, and how it is made.
+  struct Kind {
+    std::string_view name;
+    std::string (*make)(Words& words);
+  };
   std::string One(std::string_view name);
+  // Timeouts, channels, clients, users and scripts.
+  std::string OneBesideValues(std::string_view name);
+  // Of a kind with this name, or otherwise.
+  std::string Make(std::span<const Kind> kinds, std::string_view name,
+                   std::string (Words::*otherwise)(std::string_view));
   std::string Key(std::string_view pool);
   std::string Element();
   std::string Member();
