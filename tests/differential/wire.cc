@@ -11,7 +11,7 @@
 #include <stdexcept>
 
 #include "core/bytes/str_cat.h"
-#include "server/effects/effect_stream.h"
+#include "server/resp/resp_command.h"
 #include "tests/differential/reply.h"
 
 namespace tally::differential {
