@@ -4,8 +4,6 @@ e2e_marker='tests/run: also under asan'
 
 list_suites() {
   echo structure
-  echo each-file
-  echo clang-tidy
   echo unit-core
   echo unit-hosted
   echo unit-server
@@ -117,9 +115,6 @@ run_quota_scale() {
 run_suite() {
   case $1 in
     structure) limited python3 tests/structure_test.py ;;
-    each-file) limited python3 tests/each_file.py syntax ;;
-    # What is left after this many seconds is for the next run: the first one would take an hour.
-    clang-tidy) limited python3 tests/each_file.py lint "$(scaled 90)" ;;
     unit-core) build asan core_tests && limited build/asan/bin/core_tests ;;
     unit-hosted) build asan hosted_tests && limited build/asan/bin/hosted_tests ;;
     unit-server) build asan server_tests && limited build/asan/bin/server_tests ;;
