@@ -196,8 +196,7 @@ void Log(ServerContext& context, Services& server) {
     if (!wanted) return;
     count = static_cast<size_t>(std::max<int64_t>(*wanted, 0));
   } else if (context.args.size() > 3) {
-    return context.reply.Error(
-        "ERR unknown subcommand or wrong number of arguments for 'LOG'. Try ACL HELP.");
+    return ReplyUnknownSubcommand(context);
   }
   count = std::min(count, log.entries().size());
   context.reply.Array(count);
@@ -212,14 +211,11 @@ void Categories(ServerContext& context, Services& server) {
     for (const std::string_view category : categories) context.reply.Bulk(category);
     return;
   }
+  if (context.args.size() > 3) return ReplyUnknownSubcommand(context);
   const std::string_view wanted = context.args[2];
   const bool known = std::any_of(categories.begin(), categories.end(),
                                  [&](std::string_view one) { return IsWord(wanted, one); });
-  if (!known || context.args.size() > 3) {
-    return context.reply.Error(
-        known ? "ERR unknown subcommand or wrong number of arguments for 'CAT'. Try ACL HELP."
-              : StrCat("ERR Unknown category '", wanted, "'"));
-  }
+  if (!known) return context.reply.Error(StrCat("ERR Unknown category '", wanted, "'"));
   const size_t mark = context.reply.BeginArray();
   size_t found = 0;
   for (const CommandEntry& item : table.entries()) {

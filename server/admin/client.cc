@@ -64,7 +64,8 @@ void ClientPause(ServerContext& context, Services& server) {
       return context.reply.Error("ERR CLIENT PAUSE mode must be WRITE or ALL");
     }
   } else if (args.size() != 3) {
-    return context.reply.Error(kSyntaxError);
+    return context.reply.Error(StrCat("ERR unknown subcommand or wrong number of arguments for '",
+                                      args[1], "'. Try CLIENT HELP."));
   }
   const auto ms = context.Int64Arg(2, "ERR timeout is not an integer or out of range");
   if (!ms) return;
@@ -81,8 +82,7 @@ void ClientPause(ServerContext& context, Services& server) {
 void ClientUnblock(ServerContext& context, Services& server) {
   std::string_view error;
   if (context.args.size() > 4) {
-    return context.reply.Error(
-        "ERR unknown subcommand or wrong number of arguments for 'UNBLOCK'. Try CLIENT HELP.");
+    return ReplyUnknownSubcommand(context);
   }
   if (context.args.size() == 4) {
     if (IsWord(context.args[3], "error")) {

@@ -10,6 +10,7 @@
 #include "core/time/duration.h"
 #include "server/admin/families.h"
 #include "server/admin/server_context.h"
+#include "server/command/help.h"
 #include "server/commands/entry_description.h"
 #include "server/config/config.h"
 #include "server/interfaces/persistence.h"
@@ -145,8 +146,7 @@ void Debug(ServerContext& context, Services& server) {
     if (fits && (mode.second.empty() || IsWord(args[2], mode.second)))
       return mode.run(context, server);
   }
-  context.reply.Error(StrCat("ERR unknown subcommand or wrong number of arguments for '", args[1],
-                             "'. Try DEBUG HELP."));
+  ReplyUnknownSubcommand(context);
 }
 
 constexpr Command kCommands[] = {

@@ -7,6 +7,7 @@
 #include "server/admin/server_context.h"
 #include "server/command/command_table.h"
 #include "server/command/help.h"
+#include "server/command/missing_keys.h"
 #include "server/describe/acl_categories.h"
 #include "server/describe/command_description.h"
 
@@ -105,7 +106,8 @@ bool KeysArg(ServerContext& context, Services& server, std::vector<KeyReference>
     error = "ERR The command has no key arguments";
   } else if (!ArityFits(*item->command, call.size())) {
     error = "ERR Invalid number of arguments specified for command";
-  } else if (!FindKeys(*item->command, call, keys)) {
+  } else if (!FindKeys(*item->command, call, keys) ||
+             (item->command->find_keys == nullptr && LacksKeys(item->command->keys, call))) {
     error = "ERR Invalid arguments specified for command";
   } else {
     return true;

@@ -21,10 +21,12 @@ namespace {
 
 void MemoryUsage(ServerContext& context) {
   const Args args = context.args;
-  if (args.size() > 3) {
-    if (args.size() != 5 || !IsWord(args[3], "samples")) return context.reply.Error(kSyntaxError);
-    // SAMPLES is checked but has no effect: sizes are known exactly.
-    const auto samples = context.Int64Arg(4);
+  // SAMPLES is checked but has no effect: sizes are known exactly.
+  for (size_t i = 3; i < args.size(); i += 2) {
+    if (!IsWord(args[i], "samples") || i + 1 == args.size()) {
+      return context.reply.Error(kSyntaxError);
+    }
+    const auto samples = context.Int64Arg(i + 1);
     if (!samples) return;
     if (*samples < 0) return context.reply.Error(kSyntaxError);
   }

@@ -28,7 +28,8 @@ void SlowlogGet(ServerContext& context, Services& server) {
     if (!count) return;
     wanted = *count;
   } else if (context.args.size() > 3) {
-    return context.reply.Error(kSyntaxError);
+    return context.reply.Error(StrCat("ERR unknown subcommand or wrong number of arguments for '",
+                                      context.args[1], "'. Try SLOWLOG HELP."));
   }
   const auto all = static_cast<int64_t>(entries.size());
   const int64_t shown = wanted == -1 ? all : std::min(wanted, all);

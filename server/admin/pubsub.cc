@@ -127,8 +127,7 @@ void SPublish(ServerContext& context, Services& server) {
 
 void ReplyNames(ServerContext& context, const PubSub::Listeners& channels) {
   if (context.args.size() > 3) {
-    return context.reply.Error("ERR unknown subcommand or wrong number of arguments for '" +
-                               std::string(context.args[1]) + "'. Try PUBSUB HELP.");
+    return ReplyUnknownSubcommand(context);
   }
   const std::string_view pattern = context.args.size() == 3 ? context.args[2] : "*";
   const size_t mark = context.reply.BeginArray();
@@ -224,7 +223,7 @@ constexpr Command kCommands[] = {
      "Stops listening to messages published to channels that match patterns.", "2.0.0",
      "[pattern:pattern...]"},
     Naming(ChannelWords::kFirst,
-           Command{"spublish", Serve<SPublish>, 3, kLook | kFast, kOneName,
+           Command{"spublish", Serve<SPublish>, 3, kLook | kFast | kMayReplicate, kOneName,
                    "Posts a message to a shard channel.", "7.0.0", "shardchannel message"}),
     Naming(ChannelWords::kAll, Command{"ssubscribe", Serve<SSubscribe>, -2, kListen | kNoExec,
                                        kNames, "Listens for messages published to shard channels.",

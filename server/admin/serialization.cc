@@ -80,13 +80,13 @@ std::optional<int64_t> RestoredDeadline(CommandContext& context, bool is_instant
 }
 
 // Returns false after an error reply; then nothing has changed.
-bool StoreRestored(CommandContext& context, const rdb::KeyHead& head) {
+bool StoreRestored(CommandContext& context, Engine& engine, const rdb::KeyHead& head) {
   const std::string_view payload = context.args[3];
   rdb::SkippedValues skipped;
-  rdb::EngineSink sink(context.engine(), context.host.limits, skipped,
+  rdb::EngineSink sink(engine, context.host.limits, skipped,
                        {.keep_expired = true, .replace = true});
   sink.set_now(context.now);
-  sink.Database(context.database);
+  sink.Database(head.database);
   std::string why;
   if (const absl::Status status = rdb::RestorePayload(payload, head, sink); !status.ok()) {
     why = std::string(status.message());
@@ -102,6 +102,18 @@ bool StoreRestored(CommandContext& context, const rdb::KeyHead& head) {
 void LogRestored(CommandContext& context, std::string_view key, int64_t deadline) {
   const Int64Text instant(deadline == kNoDeadline ? 0 : deadline);
   context.LogInstead({"RESTORE", key, instant.view(), context.args[3], "REPLACE", "ABSTTL"});
+}
+
+// The deadline has passed: the value is checked, and the key has none.
+void RestorePassed(CommandContext& context, rdb::KeyHead head) {
+  Engine elsewhere(context.engine().zones());
+  head.database = 0;
+  if (!StoreRestored(context, elsewhere, head)) return;
+  context.reply.Ok();
+  const Keyspace::Entry old = context.FindForWrite(head.key);
+  if (!old) return context.LogNothing();
+  context.LogInstead({"DEL", head.key});
+  context.Remove(old);
 }
 
 void Restore(CommandContext& context) {
@@ -123,7 +135,10 @@ void Restore(CommandContext& context) {
   head.deadline = *deadline;
   if (options.idle_seconds) head.idle_seconds = static_cast<uint64_t>(*options.idle_seconds);
   if (options.frequency) head.frequency = static_cast<uint8_t>(*options.frequency);
-  if (!StoreRestored(context, head)) return;
+  if (*deadline != kNoDeadline && *deadline <= context.now && !context.replaying) {
+    return RestorePassed(context, head);
+  }
+  if (!StoreRestored(context, context.engine(), head)) return;
   Keyspace& keyspace = context.keyspace();
   Keyspace::Entry entry = keyspace.Peek(key);
   const int64_t own = *deadline == kNoDeadline ? OwnDeadline(entry) : kNoDeadline;

@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "server/command/missing_keys.h"
+
 namespace tally::server {
 namespace {
 
@@ -17,14 +19,13 @@ void AddRange(const KeyRange& range, Args args, std::vector<KeyReference>& keys)
   }
 }
 
-// For Redis a range with two uses is two ranges, and the second one needs a key too.
+}  // namespace
+
 bool LacksKeys(const KeyRange& range, Args args) {
   const int last = LastKey(range, args);
   const bool lacks_second = range.others_use != 0 && last < range.first + range.step;
   return lacks_second || last >= static_cast<int>(args.size());
 }
-
-}  // namespace
 
 // A call may have too few words, since redis.acl_check_cmd accepts any. Its keys are then those of
 // the row's range, if none of them is missing.

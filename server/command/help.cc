@@ -19,6 +19,12 @@ void ReplyHelp(CommandContext& context, std::span<const std::string_view> lines)
   context.reply.Status("    Prints this help.");
 }
 
+void ReplyUnknownSubcommand(CommandContext& context) {
+  const Args args = context.args;
+  context.reply.Error(StrCat("ERR unknown subcommand or wrong number of arguments for '", args[1],
+                             "'. Try ", absl::AsciiStrToUpper(std::string(args[0])), " HELP."));
+}
+
 void ReplyFamilyHelp(CommandContext& context, std::span<const std::string> more) {
   std::string name(context.item.parent->name);
   absl::AsciiStrToUpper(&name);

@@ -12,6 +12,9 @@ namespace tally::server {
 // Replies `lines` between the first line and the last ones, which are the same for every command.
 void ReplyHelp(CommandContext& context, std::span<const std::string_view> lines);
 
+// The error reply to a subcommand that got too many words.
+void ReplyUnknownSubcommand(CommandContext& context);
+
 // Replies the whole syntax and the summary of each command of the family, also of those whose rows
 // are in another file, and after them the lines of `more`.
 void ReplyFamilyHelp(CommandContext& context, std::span<const std::string> more);

@@ -207,7 +207,7 @@ void BitFieldRo(CommandContext& context) {
 // A call that has nothing but GET needs only the right to read.
 bool FindBitFieldKey(Args args, std::vector<KeyReference>& keys) {
   bool gets = true;
-  for (size_t i = 2; i < args.size(); i += 3) gets &= IsWord(args[i], "get");
+  for (size_t i = 2; i < args.size(); i += 3) gets &= IsWord(args[i], "get") && i + 2 < args.size();
   keys.push_back({1, gets ? kReadsKey : kChangesKey});
   return true;
 }

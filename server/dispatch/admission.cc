@@ -139,12 +139,13 @@ std::string Admission::RefuseInScript(const Client& caller, const CommandEntry* 
   if ((command.flags & kNoScript) != 0) return "ERR This Redis command is not allowed from script";
   const AclVerdict verdict = server_.guard.Check(caller, *item, args, "lua");
   if (verdict.denial != AclDenial::kNone) return WordsOf(verdict.denial).script;
+  const bool writes = (command.flags & (kWrite | kMayReplicate)) != 0;
+  if (writes && !rights.write) return "ERR Write commands are not allowed from read-only scripts.";
   if ((command.flags & kWrite) == 0) return {};
   if (LacksReplicas(command.flags)) return std::string(kNoReplicasError);
   if (server_.role.is_replica && server_.primary->refuses_writes()) {
     return std::string(kReadOnlyError);
   }
-  if (!rights.write) return "ERR Write commands are not allowed from read-only scripts.";
   std::string refusal = WriteRefusal(*server_.persistence, server_.config);
   if (!refusal.empty()) return refusal;
   if (server_.effects.block_is_full()) {

@@ -162,6 +162,7 @@ void EngineSink::StoreHash() {
 Refusal EngineSink::Added() { return batch_.full() ? Flush() : Refusal(); }
 
 Refusal EngineSink::Flush() {
+  if (options_.replace) batch_.RemoveOld(keyspace(), now_);
   const auto known = batch_.Store(keyspace(), now_);
   if (!known || options_.replace) return {};
   refusal_ =

@@ -63,6 +63,12 @@ void ValueBatch::AddHeap(const KeyHead& head, Type type, void* value) {
   Add(head, type, {}).heap = value;
 }
 
+void ValueBatch::RemoveOld(Keyspace& keyspace, int64_t now) const {
+  for (const Value& value : values_) {
+    if (const Keyspace::Entry old = keyspace.FindForWrite(KeyOf(value), now)) keyspace.Erase(old);
+  }
+}
+
 std::optional<ValueBatch::Known> ValueBatch::Store(Keyspace& keyspace, int64_t now) {
   std::array<std::string_view, kMostValues> keys;
   for (size_t i = 0; i < values_.size(); ++i) keys[i] = KeyOf(values_[i]);

@@ -30,6 +30,8 @@ class ValueBatch {
   bool empty() const { return values_.empty(); }
   // Whether it should be stored before more is added.
   bool full() const { return values_.size() == kMostValues || bytes_.size() >= kMostBytes; }
+  // Removes what their keys hold, as any command does that removes a key and creates it.
+  void RemoveOld(Keyspace& keyspace, int64_t now) const;
   // Stores all values, and leaves none. Returns the first key that was there already, and the
   // offset at which it was read; nothing if all were new. Such a key is replaced.
   struct Known {

@@ -14,6 +14,12 @@ inline std::string_view TextAt(lua_State* lua, int index) {
   return text != nullptr ? std::string_view(text, size) : std::string_view();
 }
 
+// The same up to the first NUL, where the line of a status or an error ends in Redis.
+inline std::string_view LineAt(lua_State* lua, int index) {
+  const std::string_view text = TextAt(lua, index);
+  return text.substr(0, text.find('\0'));
+}
+
 // Calls the function that a guard replaces, which is the first upvalue of the guard. It runs in the
 // frame of the guard, so its error messages stay the same. It must have no upvalues itself.
 inline int CallGuarded(lua_State* lua) { return lua_tocfunction(lua, lua_upvalueindex(1))(lua); }

@@ -130,9 +130,9 @@ bool MayHaveNames(lua_State* lua) {
 // the stack. Returns false if there is no such field.
 bool ReplyNamed(lua_State* lua, ReplyBuilder& reply, Conversion& script) {
   if (PushField(lua, "err", LUA_TSTRING)) {
-    reply.Error(TextAt(lua, -1));
+    reply.Error(LineAt(lua, -1));
   } else if (PushField(lua, "ok", LUA_TSTRING)) {
-    reply.Status(TextAt(lua, -1));
+    reply.Status(LineAt(lua, -1));
   } else if (PushField(lua, "double", LUA_TNUMBER)) {
     ReplyDouble(reply, lua_tonumber(lua, -1));
   } else if (PushField(lua, "map", LUA_TTABLE)) {

@@ -238,7 +238,7 @@ void ScriptEngine::ReplyFailure(lua_State* lua) {
   lua_getfield(lua, -1, "err");
   lua_getfield(lua, -2, "source");
   lua_getfield(lua, -3, "line");
-  const std::string_view text = lua_isnil(lua, -3) ? "ERR unknown error" : TextAt(lua, -3);
+  const std::string_view text = lua_isnil(lua, -3) ? "ERR unknown error" : LineAt(lua, -3);
   const std::string_view source = TextAt(lua, -2);
   const std::string_view line = TextAt(lua, -1);
   error_.assign(text);

@@ -26,6 +26,8 @@ enum class Rule {
   kInteger,   // integers, whatever they are
   kKind,      // replies of one type
   kEncoding,  // OBJECT ENCODING: a list of ours may be an intring
+  kHello,     // HELLO: what it says of the server is its own
+  kOfRequest  // the rule of the command that it carries
 };
 
 // `members` is the first server's reply to the command before, of which a sample is taken.

@@ -1,6 +1,7 @@
 #include "tests/differential/generator.h"
 
 #include <absl/strings/ascii.h>
+#include <absl/strings/match.h>
 
 #include <algorithm>
 #include <numeric>
@@ -25,13 +26,37 @@ bool FitsInline(const Request& request) {
   });
 }
 
+bool IsTracking(const Request& request) {
+  return request.size() > 1 && absl::EqualsIgnoreCase(request[0], "CLIENT") &&
+         absl::EqualsIgnoreCase(request[1], "TRACKING");
+}
+
 // What chooses at random is only in lines that know what it chose from, and a SCAN only where
 // it is whole; the sets of equal scores stay so.
+// What waits, or holds the server, must not do so for longer; SORT compares numbers only.
 bool MayMutate(const Request& request) {
   const std::string name = absl::AsciiStrToUpper(request[0]);
   if (request.size() > 1 && request[1].starts_with("lex:")) return false;
-  return name != "SPOP" && name.find("RAND") == std::string::npos && !name.ends_with("SCAN");
+  if (request.size() > 1 && request[1].starts_with("sort:")) return false;
+  for (const std::string_view whole : {"WAIT", "DEBUG", "CLUSTER", "HELLO", "ACL", "PFMERGE"}) {
+    if (name == whole) return false;
+  }
+  if (IsTracking(request)) return false;  // It must not track in phases in which nobody does.
+  const bool waits = name[0] == 'B' && !name.starts_with("BIT");
+  return !waits && name != "SPOP" && name.find("RAND") == std::string::npos &&
+         !name.ends_with("SCAN");
 }
+
+// A value that replaces one of another type wakes nobody. If a transaction has created that other
+// one, redis-server may wake who waits for the key. And what a transaction changes before it sets
+// how its client is told, redis-server tells in the new way.
+bool IsOpenInTransactions(Phase phase, const Request& request) {
+  const std::string name = absl::AsciiStrToUpper(request[0]);
+  if (phase == kWaiting) return name == "SORT" || (name[0] == 'Z' && name.ends_with("STORE"));
+  return phase == kTracking && (name == "HELLO" || IsTracking(request));
+}
+
+constexpr std::string_view kCarried = "<request>";
 
 }  // namespace
 
@@ -43,8 +68,9 @@ void Step::AppendTo(std::string& out) const {
 
 Generator::Generator(uint64_t seed) : random_(seed) {
   int64_t sum = 0;
-  for (const auto lines : {GenericLines(), StringLines(), ListLines(), HashLines(), SetLines(),
-                           ZSetLines(), OtherLines()}) {
+  for (const auto lines :
+       {GenericLines(), StringLines(), ListLines(), HashLines(), SetLines(), ZSetLines(),
+        WaitingLines(), ScriptLines(), TrackingLines(), ServerLines(), OtherLines()}) {
     for (const Line& line : lines) {
       sum += line.weight;
       lines_.push_back(&line);
@@ -53,18 +79,33 @@ Generator::Generator(uint64_t seed) : random_(seed) {
   }
 }
 
-void Generator::Next(bool in_transaction, std::vector<Step>& steps) {
+const Line& Generator::Choose(Phase phase) {
+  for (;;) {
+    const auto ticket = static_cast<int64_t>(random_.Below(static_cast<uint64_t>(weights_.back())));
+    const auto chosen = std::upper_bound(weights_.begin(), weights_.end(), ticket);
+    const Line& line = *lines_[static_cast<size_t>(chosen - weights_.begin())];
+    if (line.phases & phase) return line;
+  }
+}
+
+void Generator::Next(Phase phase, bool in_transaction, std::vector<Step>& steps) {
   if (in_transaction && random_.Percent(kEndTransactionPercent)) {
     steps.push_back({{random_.Percent(90) ? "EXEC" : "DISCARD"}});
     return;
   }
-  const auto ticket = static_cast<int64_t>(random_.Below(static_cast<uint64_t>(weights_.back())));
-  const auto chosen = std::upper_bound(weights_.begin(), weights_.end(), ticket);
-  const Line& line = *lines_[static_cast<size_t>(chosen - weights_.begin())];
+  const Line& line = Choose(phase);
+  if (line.text.ends_with(kCarried)) {
+    const std::string_view text = line.text.substr(0, line.text.size() - kCarried.size());
+    Step step{Expand(text, random_, words_)[0], line.rule};
+    AppendCarried(phase, step);
+    steps.push_back(std::move(step));
+    return;
+  }
   std::vector<Request> requests = Expand(line.text, random_, words_);
   if (requests.size() == 1) {
     Step step{std::move(requests[0]), line.rule};
     if (random_.Percent(kMutatedPercent) && MayMutate(step.request)) Mutate(step.request);
+    if (in_transaction && IsOpenInTransactions(phase, step.request)) return;
     step.is_inline = random_.Percent(kInlinePercent) && FitsInline(step.request);
     steps.push_back(std::move(step));
     return;
@@ -73,6 +114,32 @@ void Generator::Next(bool in_transaction, std::vector<Step>& steps) {
     const Rule rules[] = {Rule::kAnyOrder, line.rule, Rule::kExact};
     steps.push_back({std::move(requests[i]), rules[i]});
   }
+}
+
+void Generator::AppendCarried(Phase phase, Step& step) {
+  for (;;) {
+    const Line& line = Choose(phase);
+    const bool is_script = line.text.find("EVAL") != std::string_view::npos;
+    if (is_script || line.text.ends_with(kCarried)) continue;
+    std::vector<Request> requests = Expand(line.text, random_, words_);
+    if (requests.size() > 1) continue;
+    Request& carried = requests[0];
+    // In which order COMMAND GETKEYS finds the keys of a wrong command is nothing to rely on.
+    const bool is_run = step.rule == Rule::kOfRequest;
+    if (is_run && random_.Percent(kMutatedPercent) && MayMutate(carried)) Mutate(carried);
+    step.request.insert(step.request.end(), carried.begin(), carried.end());
+    if (is_run) step.rule = line.rule;
+    return;
+  }
+}
+
+Request Generator::NextEndless() {
+  return Expand(random_.OneOf(EndlessLines()).text, random_, words_)[0];
+}
+
+Step Generator::NextBroadcast() {
+  const Line& line = random_.OneOf(BroadcastLines());
+  return {Expand(line.text, random_, words_)[0], line.rule};
 }
 
 void Generator::Mutate(Request& request) {
@@ -99,8 +166,6 @@ void Generator::Mutate(Request& request) {
 }
 
 void Generator::NextDeaths(std::vector<Step>& steps, std::vector<Step>& after) {
-  // An EXEC that was refused may have left a transaction open: it would put off what follows.
-  steps.push_back({{"DISCARD"}});
   std::set<std::string> keys;
   for (uint64_t i = 0; i <= random_.Below(kMaxDeaths); ++i) keys.insert(words_.AnyKey());
   for (const std::string& key : keys) {

@@ -36,7 +36,8 @@ std::span<const Line> GenericLines() {
       {"OBJECT HELP", Rule::kExact, 2},
       {"FLUSHDB [ ( ASYNC | SYNC ) ]", Rule::kExact, 2},
       {"FLUSHALL [ ( ASYNC | SYNC | <junk> ) ]", Rule::kExact, 1},
-      {"SWAPDB <db> <db>", Rule::kExact, 5},
+      // After it those who track keys here are told that all have changed.
+      {"SWAPDB <db> <db>", Rule::kExact, 5, kPlain | kWaiting},
   };
   return kLines;
 }
@@ -87,7 +88,7 @@ std::span<const Line> StringLines() {
       {"PFADD <hll> {<member>}"},
       {"PFADD <hll>", Rule::kExact, 20},
       {"PFCOUNT {<hll>}"},
-      {"PFMERGE <hll> [ {<hll>} ]", Rule::kExact, 60},
+      {"PFMERGE <hll> {<hll>}", Rule::kExact, 60},
       {"GET <hll>", Rule::kExact, 50},
   };
   return kLines;
@@ -185,9 +186,19 @@ std::span<const Line> OtherLines() {
       {"PING [ <value> ]", Rule::kExact, 20},
       {"ECHO <value>", Rule::kExact, 20},
       {"AUTH <value> [ <value> ]", Rule::kExact, 4},
-      {"CLIENT ( SETNAME <member> | GETNAME | NO-EVICT ON )", Rule::kExact, 10},
-      {"PUBLISH <member> <value>", Rule::kExact, 20},
-      {"PUBSUB ( NUMPAT | NUMSUB [ <member> ] | CHANNELS <member> )", Rule::kExact, 10},
+      {"HELLO [ ( 2 | 3 | <int> ) ] [ ( AUTH nobody <value> | SETNAME <member> ) ]", Rule::kHello,
+       20, kPlain | kWaiting | kTracking},
+      {"RESET", Rule::kExact, 10, kPlain | kWaiting | kTracking},
+      {"CLIENT ( SETNAME <member> | GETNAME | NO-EVICT ON | ID )", Rule::kExact, 10},
+      {"CLIENT ( INFO | LIST [ ID <client> ] )", Rule::kKind, 5},
+      {"CLIENT KILL ( ID 999999 | USER <user> | ADDR <member> | <junk> )", Rule::kExact, 5},
+      {"CLIENT PAUSE ( 0 | 1 | <junk> ) [ ( WRITE | ALL | <junk> ) ]", Rule::kExact, 3, kPlain},
+      {"CLIENT UNPAUSE", Rule::kExact, 3},
+      {"CLIENT REPLY ( ON | <junk> )", Rule::kExact, 3},
+      {"PUBLISH <channel> <value>", Rule::kExact, 50},
+      {"SPUBLISH <channel> <value>", Rule::kExact, 50},
+      {"PUBSUB ( NUMPAT | NUMSUB [ {<channel>} ] | CHANNELS [ <pattern> ] )", Rule::kAnyOrder, 20},
+      {"PUBSUB ( SHARDNUMSUB [ {<channel>} ] | SHARDCHANNELS [ <pattern> ] )", Rule::kAnyOrder, 20},
       // No <junk>, in which is the name of a command that Redis lacks.
       {"( nosuch | abc | 1.5 | nan | withscores | nx | -inf ) [ {<value>} ]", Rule::kExact, 10},
   };

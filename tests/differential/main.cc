@@ -6,6 +6,7 @@
 // Exits with 0 when the servers agree, 1 when they differ, 2 when something else went wrong.
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -34,10 +35,17 @@ int main(int argc, char** argv) {
     return 2;
   }
   Options options;
-  options.tallyd_port = static_cast<uint16_t>(numbers[0]);
-  options.redis_port = static_cast<uint16_t>(numbers[1]);
+  options.ports = {static_cast<uint16_t>(numbers[0]), static_cast<uint16_t>(numbers[1])};
   options.commands = numbers[2];
   options.seed = numbers[3];
   if (numbers.size() > 4) options.max_differences = numbers[4];
-  return Stream(options).Run() ? 0 : 1;
+  Stream stream(options);
+  try {
+    return stream.Run() ? 0 : 1;
+  } catch (const std::exception& failed) {
+    std::printf("seed %llu: %s, after these commands:\n",
+                static_cast<unsigned long long>(options.seed), failed.what());
+    stream.ShowLast();
+    return 2;
+  }
 }

@@ -10,6 +10,7 @@
 
 #include "core/bytes/str_cat.h"
 #include "tests/differential/comparison.h"
+#include "tests/differential/payloads.h"
 #include "tests/differential/reply.h"
 
 namespace tally::differential {
@@ -19,6 +20,10 @@ constexpr size_t kBatchCommands = 300;
 constexpr size_t kHistoryCommands = 20'000;
 constexpr size_t kShownCommands = 15;
 constexpr uint64_t kBatchesADeath = 16;
+constexpr uint64_t kCommandsAPhase = 12'000;
+constexpr uint64_t kExchangesABatch = 4;
+constexpr size_t kWaitingBatchCommands = 30;
+constexpr int kActsABatch = 2;
 constexpr auto kUntilDead = std::chrono::milliseconds(30);
 constexpr int kProtocols[] = {2, 3, 2, 3};
 
@@ -32,41 +37,50 @@ std::string TextOf(const Request& request) {
 
 }  // namespace
 
-Stream::Link::Link(const Options& options, int protocol)
-    : ours(options.tallyd_port), theirs(options.redis_port) {
-  for (Wire* wire : {&ours, &theirs}) wire->Call({"HELLO", std::to_string(protocol)});
-}
-
 Stream::Stream(const Options& options)
     : options_(options),
       generator_(options.seed),
-      listener_(options.tallyd_port, options.redis_port) {
+      audience_((AlignIds(options.ports), options.ports)),
+      waiters_(options.ports) {
   for (const int protocol : kProtocols) {
-    links_.push_back(std::make_unique<Link>(options_, protocol));
+    links_.push_back(std::make_unique<Link>(options_.ports, protocol));
   }
+  std::vector<std::string> clients = waiters_.ids();
+  for (const auto& link : links_) clients.push_back(link->pair.ours.id());
+  generator_.SetClients(audience_.ids(), std::move(clients));
 }
 
 bool Stream::Run() {
   while (sent_ < options_.commands && differences_ < options_.max_differences) {
     Batch(*links_[generator_.Below(links_.size())]);
     if (diverged_) StartAfresh();
+    if (sent_ >= next_phase_) NextPhase();
   }
-  std::printf("seed %llu: %llu commands and %llu events compared, %llu differences\n",
-              static_cast<unsigned long long>(options_.seed),
-              static_cast<unsigned long long>(compared_),
-              static_cast<unsigned long long>(listener_.heard()),
-              static_cast<unsigned long long>(differences_));
+  const auto number = [](uint64_t count) { return static_cast<unsigned long long>(count); };
+  std::printf(
+      "seed %llu: %llu commands compared, %llu waits, %llu of them served, %llu events, %llu "
+      "messages of channels and of tracked keys, %llu differences\n",
+      number(options_.seed), number(compared_), number(waiters_.waits()), number(waiters_.serves()),
+      number(audience_.events()), number(messages()), number(differences_));
   return differences_ == 0;
 }
 
+uint64_t Stream::messages() const {
+  uint64_t sum = audience_.messages();
+  for (const auto& link : links_) sum += link->pair.ours.heard();
+  return sum;
+}
+
 void Stream::Batch(Link& link) {
+  ActBeside(link);
+  const size_t most = phase_ == kWaiting ? kWaitingBatchCommands : kBatchCommands;
   std::vector<Step> steps;
-  while (steps.size() < kBatchCommands) {
-    generator_.Next(link.in_transaction, steps);
+  while (steps.size() < most) {
+    generator_.Next(phase_, link.in_transaction, steps);
+    if (steps.empty() || steps.back().request.size() != 1) continue;
     const std::string name = NameOf(steps.back().request);
     if (name == "MULTI") link.in_transaction = true;
-    const bool discards = name == "DISCARD" && steps.back().request.size() == 1;
-    if (name == "EXEC" || discards) link.in_transaction = false;
+    if (name == "EXEC" || name == "DISCARD" || name == "RESET") link.in_transaction = false;
   }
   const bool with_deaths = !link.in_transaction && generator_.Below(kBatchesADeath) == 0;
   std::vector<Step> after;
@@ -76,39 +90,70 @@ void Stream::Batch(Link& link) {
     std::this_thread::sleep_for(kUntilDead);
     Send(link, after);
   }
-  CompareEvents(steps);
+  CompareMessages(steps);
 }
 
-void Stream::CompareEvents(const std::vector<Step>& steps) {
+void Stream::ActBeside(Link& link) {
   std::string report;
-  if (listener_.Agree(report) || diverged_) return;
-  diverged_ = true;
+  bool same = audience_.Act(generator_.random(), report);
+  if (!link.in_transaction) {
+    for (uint64_t i = generator_.Below(kExchangesABatch); same && i > 0; --i) {
+      same = ExchangePayloads(link.pair, generator_, report);
+    }
+  }
+  for (int i = 0; same && phase_ == kWaiting && i < kActsABatch; ++i) {
+    same = waiters_.Act(generator_, report);
+  }
+  if (!same) ReportBeside(report, {});
+  if (phase_ == kBroadcasting && !link.in_transaction && generator_.Below(3) == 0) {
+    Send(link, {generator_.NextBroadcast()});
+    CompareMessages({});
+  }
+}
+
+void Stream::CompareMessages(const std::vector<Step>& steps) {
+  std::string report;
+  bool same = waiters_.Agree(report);
+  const bool as_sets = phase_ == kBroadcasting;
+  same &= audience_.Agree(as_sets, report);
+  for (const auto& link : links_) {
+    if (SameMessages(link->pair, as_sets, report)) continue;
+    same = false;
+    StrAppend(report, "at the client with id ", link->pair.ours.id(), "\n");
+  }
+  if (!same) ReportBeside(report, steps);
+}
+
+void Stream::ReportBeside(const std::string& report, const std::vector<Step>& steps) {
+  if (std::exchange(diverged_, true)) return;
   ++differences_;
   // The first line is what happened before, or where they part.
-  if (!shown_.insert(report.substr(report.find("tallyd:"), 24)).second) return;
-  std::printf("seed %llu, events before command %llu differ:\n%s",
+  if (!shown_.insert(report.substr(std::min(report.size(), report.find("tallyd:")), 24)).second)
+    return;
+  std::printf("seed %llu, beside the stream before command %llu:\n%s",
               static_cast<unsigned long long>(options_.seed),
               static_cast<unsigned long long>(compared_), report.c_str());
   if (steps.size() > kShownCommands) return;
   for (const Step& step : steps) std::printf("    %s\n", TextOf(step.request).c_str());
+  std::fflush(stdout);
 }
 
 void Stream::Send(Link& link, const std::vector<Step>& steps) {
   std::string bytes;
   for (const Step& step : steps) step.AppendTo(bytes);
-  link.ours.Send(bytes);
-  link.theirs.Send(bytes);
+  link.pair.ours.Send(bytes);
+  link.pair.theirs.Send(bytes);
   sent_ += steps.size();
   for (const Step& step : steps) Compare(link, step);
 }
 
 void Stream::Compare(Link& link, const Step& step) {
-  const std::string_view ours = link.ours.Receive();
-  const std::string_view theirs = link.theirs.Receive();
-  if (diverged_) return;
-  ++compared_;
   history_.push_back(step.request);
   if (history_.size() > kHistoryCommands) history_.pop_front();
+  const std::string_view ours = link.pair.ours.Receive();
+  const std::string_view theirs = link.pair.theirs.Receive();
+  if (diverged_) return;
+  ++compared_;
   if (!SameAnswer(link, step, ours, theirs)) {
     diverged_ = true;
     Report(step, ours, theirs);
@@ -120,17 +165,15 @@ bool Stream::SameAnswer(Link& link, const Step& step, std::string_view ours,
                         std::string_view theirs) {
   const std::string name = NameOf(step.request);
   if (theirs == "+QUEUED\r\n") link.queued.push_back(step.rule);
-  std::string own, other;
-  if (ours != theirs && (name[0] == 'Z' || name == "EXEC")) {
-    ours = own = WithoutNegativeZeros(ours);
-    theirs = other = WithoutNegativeZeros(theirs);
-  }
-  if (name == "EXEC") {
-    const std::vector<Rule> rules = std::exchange(link.queued, {});
-    return SameTransaction(rules, ours, theirs);
-  }
-  if (name == "DISCARD" && theirs == "+OK\r\n") link.queued.clear();
-  return SameReply(step.rule, ours, theirs, link.before);
+  const std::vector<Rule> rules =
+      name == "EXEC" ? std::exchange(link.queued, {}) : std::vector<Rule>{};
+  const bool resets = theirs == "+RESET\r\n" || (name == "DISCARD" && theirs == "+OK\r\n");
+  if (resets) link.queued.clear();
+  const auto same = [&](std::string_view one, std::string_view other) {
+    return name == "EXEC" ? SameTransaction(rules, one, other)
+                          : SameReply(step.rule, one, other, link.before);
+  };
+  return same(ours, theirs) || same(WithoutNegativeZeros(ours), WithoutNegativeZeros(theirs));
 }
 
 void Stream::Report(const Step& step, std::string_view ours, std::string_view theirs) {
@@ -168,21 +211,39 @@ void Stream::ShowHistory(const Request& request) const {
   for (auto it = lines.rbegin(); it != lines.rend(); ++it) std::printf("    %s\n", it->c_str());
 }
 
+void Stream::ShowLast() const {
+  for (size_t i = history_.size() - std::min(history_.size(), kShownCommands); i < history_.size();
+       ++i) {
+    std::printf("    %s\n", TextOf(history_[i]).c_str());
+  }
+}
+
 void Stream::StartAfresh() {
-  diverged_ = false;
+  diverged_ = true;  // What is told of it is not compared.
+  std::string ignored;
+  waiters_.EndAll(ignored);
   for (const auto& link : links_) {
-    for (Wire* wire : {&link->ours, &link->theirs}) {
-      wire->Call({"DISCARD"});
-      wire->Call({"UNWATCH"});
-      wire->Call({"SELECT", "0"});
-      wire->Call({"FLUSHALL"});
+    for (Client* client : {&link->pair.ours, &link->pair.theirs}) {
+      client->Call({"DISCARD"});
+      client->Call({"UNWATCH"});
+      client->Call({"CLIENT", "TRACKING", "OFF"});
+      client->Call({"SELECT", "0"});
+      client->Call({"FLUSHALL"});
     }
     link->in_transaction = false;
     link->queued.clear();
   }
   history_.clear();
-  std::string ignored;
-  listener_.Agree(ignored);
+  CompareMessages({});
+  diverged_ = false;
+}
+
+void Stream::NextPhase() {
+  std::string report;
+  if (!waiters_.EndAll(report)) ReportBeside(report, {});
+  StartAfresh();
+  next_phase_ = sent_ + kCommandsAPhase;
+  phase_ = phase_ == kBroadcasting ? kPlain : static_cast<Phase>(phase_ * 2);
 }
 
 }  // namespace tally::differential

@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <stdexcept>
 
-#include "server/effects/effect_stream.h"
+#include "core/bytes/str_cat.h"
+#include "server/resp/resp_command.h"
 #include "tests/differential/reply.h"
 
 namespace tally::differential {
@@ -22,8 +22,8 @@ constexpr size_t kReadBytes = 64 * 1024;
 constexpr timeval kTimeout{.tv_sec = 60, .tv_usec = 0};
 
 [[noreturn]] void Fail(uint16_t port, const char* what) {
-  std::fprintf(stderr, "port %d: %s: %s\n", int{port}, what, std::strerror(errno));
-  std::exit(2);
+  throw std::runtime_error(
+      StrCat("port ", std::to_string(port), ": ", what, ": ", std::strerror(errno)));
 }
 
 }  // namespace
@@ -59,21 +59,40 @@ void Wire::Send(std::string_view bytes) {
   }
 }
 
+std::string_view Wire::TakeReply() {
+  const std::string_view rest = std::string_view(buffer_).substr(taken_);
+  const size_t size = ReplySize(rest);
+  taken_ += size;
+  return rest.substr(0, size);
+}
+
+bool Wire::Read(bool wait) {
+  buffer_.erase(0, taken_);
+  taken_ = 0;
+  const size_t held = buffer_.size();
+  buffer_.resize(held + kReadBytes);
+  const ssize_t got = recv(descriptor_, buffer_.data() + held, kReadBytes, wait ? 0 : MSG_DONTWAIT);
+  if (got < 0 && errno == EAGAIN && !wait) {
+    buffer_.resize(held);
+    return false;
+  }
+  if (got == 0) errno = ECONNRESET;
+  if (got <= 0) Fail(port_, "no reply came");
+  buffer_.resize(held + static_cast<size_t>(got));
+  return true;
+}
+
 std::string_view Wire::Receive() {
   for (;;) {
-    const std::string_view rest = std::string_view(buffer_).substr(taken_);
-    if (const size_t size = ReplySize(rest); size > 0) {
-      taken_ += size;
-      return rest.substr(0, size);
-    }
-    buffer_.erase(0, taken_);
-    taken_ = 0;
-    const size_t held = buffer_.size();
-    buffer_.resize(held + kReadBytes);
-    const ssize_t got = recv(descriptor_, buffer_.data() + held, kReadBytes, 0);
-    if (got == 0) errno = ECONNRESET;
-    if (got <= 0) Fail(port_, "no reply came");
-    buffer_.resize(held + static_cast<size_t>(got));
+    if (const std::string_view reply = TakeReply(); !reply.empty()) return reply;
+    Read(/*wait=*/true);
+  }
+}
+
+std::string_view Wire::ReceiveArrived() {
+  for (;;) {
+    if (const std::string_view reply = TakeReply(); !reply.empty()) return reply;
+    if (!Read(/*wait=*/false)) return {};
   }
 }
 

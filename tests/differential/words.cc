@@ -1,10 +1,14 @@
 #include "tests/differential/words.h"
 
+#include <absl/strings/ascii.h>
+
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "core/base/check.h"
 #include "core/bytes/str_cat.h"
+#include "tests/differential/scripts.h"
 
 namespace tally::differential {
 namespace {
@@ -12,8 +16,10 @@ namespace {
 using namespace std::string_view_literals;
 
 constexpr int64_t kKeysOfPool = 8;
-constexpr std::array kPools = {"string"sv, "list"sv, "hash"sv, "set"sv,
-                               "intset"sv, "zset"sv, "hll"sv,  "bits"sv};
+constexpr std::array kPools = {"string"sv, "list"sv, "hash"sv, "set"sv,  "intset"sv,
+                               "zset"sv,   "hll"sv,  "bits"sv, "await"sv};
+// What AnyKey gives none of.
+constexpr std::array kClosedPools = {"lex"sv, "sort"sv};
 constexpr std::array kExtremes = {"9223372036854775807"sv, "-9223372036854775808"sv,
                                   "9223372036854775806"sv, "-9223372036854775807"sv,
                                   "4611686018427387904"sv, "18446744073709551616"sv,
@@ -47,6 +53,41 @@ constexpr std::array kCursors = {"abc"sv, "1x"sv, " 1"sv, "999999999999999999999
 constexpr std::array kPatterns = {"*"sv,        "s*"sv,  "*:1"sv,   "*[0-5]"sv, "[^sl]*"sv,
                                   "hash:\\*"sv, "m*"sv,  "*1*"sv,   "none"sv,   "?*:?"sv,
                                   "*[a-z"sv,    "m??"sv, "[a-h]*"sv};
+// Each ends within a moment: nobody else sends anything meanwhile.
+constexpr std::array kTimeouts = {"0.001"sv, "1e-3"sv, "0.0015"sv, ".002"sv};
+constexpr std::array kBadTimeouts = {"-1"sv, "-0.5"sv, "nan"sv, "abc"sv, ""sv, "1x"sv};
+constexpr std::array kPrefixes = {"s"sv, "string:"sv, "list:"sv, "set:1"sv, ""sv};
+constexpr std::array kLookups = {"#"sv, "string:*"sv, "hash:*->m1"sv, "string:1"sv, "none:*"sv};
+constexpr std::array kAclRules = {"on"sv,
+                                  "off"sv,
+                                  "nopass"sv,
+                                  ">secret"sv,
+                                  "<secret"sv,
+                                  "resetpass"sv,
+                                  "allkeys"sv,
+                                  "~s*"sv,
+                                  "%R~l*"sv,
+                                  "%W~z*"sv,
+                                  "resetkeys"sv,
+                                  "+@all"sv,
+                                  "-@all"sv,
+                                  "-@write"sv,
+                                  "+@read"sv,
+                                  "-@dangerous"sv,
+                                  "+get"sv,
+                                  "-set"sv,
+                                  "+config|get"sv,
+                                  "-client|kill"sv,
+                                  "+@scripting"sv,
+                                  "&*"sv,
+                                  "&m*"sv,
+                                  "resetchannels"sv,
+                                  "reset"sv,
+                                  "(+get ~z*)"sv,
+                                  "(+@write ~l* ~h*)"sv,
+                                  "clearselectors"sv,
+                                  "bogus"sv,
+                                  "+nosuch"sv};
 constexpr std::array kTypes = {"string"sv, "list"sv,   "set"sv,    "zset"sv,
                                "hash"sv,   "stream"sv, "nothing"sv};
 
@@ -56,6 +97,11 @@ constexpr int64_t kFarSeconds = 100'000;
 constexpr int64_t kSpreadSeconds = 10'000'000;
 
 }  // namespace
+
+void Words::SetClients(std::vector<std::string> listeners, std::vector<std::string> clients) {
+  listeners_ = std::move(listeners);
+  clients_ = std::move(clients);
+}
 
 void Words::Append(std::string_view name, Request& request) {
   if (name == "expiry") {
@@ -80,10 +126,6 @@ bool Words::AppendKeys(std::string_view name, Request& request) {
 }
 
 std::string Words::One(std::string_view name) {
-  struct Kind {
-    std::string_view name;
-    std::string (*make)(Words& words);
-  };
   static constexpr Kind kKinds[] = {
       {"any", [](Words& w) { return w.AnyKey(); }},
       {"sorted", [](Words& w) { return w.Key(w.random_.Percent(70) ? "zset" : "set"); }},
@@ -141,16 +183,44 @@ std::string Words::One(std::string_view name) {
       {"type", [](Words& w) { return std::string(w.random_.OneOf(kTypes)); }},
       {"junk", [](Words& w) { return w.Junk(); }},
   };
-  const auto* kind = std::find_if(std::begin(kKinds), std::end(kKinds),
-                                  [&](const Kind& one) { return one.name == name; });
-  return kind != std::end(kKinds) ? kind->make(*this) : Key(name);
+  return Make(kKinds, name, &Words::OneBesideValues);
+}
+
+std::string Words::OneBesideValues(std::string_view name) {
+  static constexpr Kind kKinds[] = {
+      {"timeout", [](Words& w) { return w.Timeout(); }},
+      {"channel", [](Words& w) { return StrCat("m", std::to_string(w.random_.Below(6))); }},
+      {"prefix", [](Words& w) { return std::string(w.random_.OneOf(kPrefixes)); }},
+      {"lookup", [](Words& w) { return std::string(w.random_.OneOf(kLookups)); }},
+      {"listener", [](Words& w) { return w.random_.OneOf(w.listeners_); }},
+      {"client",
+       [](Words& w) {
+         return w.random_.Percent(95) ? w.random_.OneOf(w.clients_) : std::string("999999");
+       }},
+      {"user", [](Words& w) { return StrCat("user", std::to_string(w.random_.Below(3))); }},
+      {"aclrule", [](Words& w) { return std::string(w.random_.OneOf(kAclRules)); }},
+      {"script", [](Words& w) { return std::string(SomeScript(w.random_)); }},
+      {"caller", [](Words& w) { return std::string(CallingScript(w.random_)); }},
+      {"sha", [](Words& w) { return w.ScriptName(SomeScript(w.random_)); }},
+      {"callersha", [](Words& w) { return w.ScriptName(CallingScript(w.random_)); }},
+  };
+  return Make(kKinds, name, &Words::Key);
+}
+
+std::string Words::Make(std::span<const Kind> kinds, std::string_view name,
+                        std::string (Words::*otherwise)(std::string_view)) {
+  const auto kind =
+      std::find_if(kinds.begin(), kinds.end(), [&](const Kind& one) { return one.name == name; });
+  return kind != kinds.end() ? kind->make(*this) : (this->*otherwise)(name);
 }
 
 std::string Words::Key(std::string_view pool) {
-  const bool known = pool == "lex" || std::find(kPools.begin(), kPools.end(), pool) != kPools.end();
-  Check(known, "a line of the grammar names a kind of argument");
+  const bool closed =
+      std::find(kClosedPools.begin(), kClosedPools.end(), pool) != kClosedPools.end();
+  Check(closed || std::find(kPools.begin(), kPools.end(), pool) != kPools.end(),
+        "a line of the grammar names a kind of argument");
   if (random_.Percent(2)) return StrCat(pool, ":none");
-  if (random_.Percent(5) && pool != "lex") return AnyKey();
+  if (random_.Percent(5) && !closed) return AnyKey();
   return StrCat(pool, ":", std::to_string(random_.Below(kKeysOfPool)));
 }
 
@@ -240,6 +310,16 @@ std::string Words::FieldOffset() {
 
 std::string Words::Index() {
   return random_.Percent(95) ? std::to_string(random_.Between(-12, 15)) : Integer();
+}
+
+std::string Words::Timeout() {
+  return std::string(random_.Percent(90) ? random_.OneOf(kTimeouts) : random_.OneOf(kBadTimeouts));
+}
+
+std::string Words::ScriptName(std::string_view text) {
+  std::string name = NameOfScript(text);
+  if (random_.Percent(10)) return absl::AsciiStrToUpper(name);
+  return random_.Percent(97) ? name : Junk();
 }
 
 std::string Words::Deadline(int64_t low, int64_t high) {

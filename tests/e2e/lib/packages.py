@@ -2,10 +2,14 @@
 
 import fcntl
 import filecmp
+import json
 import os
+import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 FETCH_SECONDS = 400  # A registry that does not answer must not take a suite's whole time.
 # Few retries, soon: npm waits 70 seconds by itself where nobody listens.
@@ -18,9 +22,9 @@ class OutOfReach(Exception):
 
 
 def fetch(registry, command, **options):
-    """Runs what needs the registry. Why that failed, the command says."""
+    """Runs what needs the registry; returns what it wrote to a pipe. Why that failed, the command says."""
     try:
-        subprocess.run(command, check=True, timeout=FETCH_SECONDS, **options)
+        return subprocess.run(command, check=True, timeout=FETCH_SECONDS, **options).stdout
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as failed:
         print(failed, flush=True)
         raise OutOfReach(f"{registry} is out of reach") from None
@@ -79,6 +83,31 @@ def install_maven(pom, directory):
 
 def build_go(module, *arguments):
     """`go build` with these arguments in the folder of a module, at the versions of its go.sum."""
-    options = {"cwd": module, "env": dict(os.environ, GOFLAGS="-mod=readonly", GO111MODULE="on")}
-    fetch("the Go module proxy", ["go", "mod", "download"], **options)
-    subprocess.run(["go", "build", *map(str, arguments)], check=True, **options)
+    go = go_for(module)
+    options = {"cwd": module, "env": dict(os.environ, GOFLAGS="-mod=readonly", GO111MODULE="on", GOTOOLCHAIN="local")}
+    # What needs no registry is no reason to skip.
+    subprocess.run([go, "mod", "edit", "-json"], check=True, stdout=subprocess.DEVNULL, **options)
+    fetch("the Go module proxy", [go, "mod", "download"], **options)
+    subprocess.run([go, "build", *map(str, arguments)], check=True, **options)
+
+
+def go_for(module):
+    """The installed `go`, or one of the version that the module asks for, which the proxy has as a module too."""
+    wanted = re.search(r"^go (\S+)$", (module / "go.mod").read_text(), re.MULTILINE)[1]
+    installed = subprocess.run(["go", "env", "GOVERSION", "GOOS", "GOARCH"], check=True, capture_output=True, text=True)
+    version, system, machine = installed.stdout.split()
+    if numbers(version) >= numbers(wanted):
+        return "go"
+    toolchain = f"golang.org/toolchain@v0.0.1-go{wanted}.{system}-{machine}"
+    with tempfile.TemporaryDirectory() as empty:
+        said = fetch("the Go module proxy", ["go", "mod", "download", "-json", toolchain], cwd=empty,
+                     env=dict(os.environ, GOFLAGS=""), stdout=subprocess.PIPE)
+    directory = pathlib.Path(json.loads(said)["Dir"])
+    # A module's files are no programs.
+    for program in [*directory.glob("bin/*"), *directory.glob("pkg/tool/*/*")]:
+        program.chmod(0o755)
+    return str(directory / "bin/go")
+
+
+def numbers(version):
+    return [int(part) for part in re.findall(r"\d+", version)]
