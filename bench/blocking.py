@@ -25,14 +25,14 @@ def serve_one_by_one(server, elements, timeout):
     readable = select.poll()
     for worker in workers:
         readable.register(worker.socket, select.POLLIN)
-        worker.socket.sendall(harness.encode("BLPOP", "other", "queue", timeout))
+        worker.socket.sendall(harness.encode(["BLPOP", "other", "queue", timeout]))
     blocked(server, len(workers))
     begin = server.cpu_ns()
     for i in range(elements):
         server.client.call("LPUSH", "queue", i)
         worker = by_descriptor[readable.poll()[0][0]]
         worker.read()
-        worker.socket.sendall(harness.encode("BLPOP", "other", "queue", timeout))
+        worker.socket.sendall(harness.encode(["BLPOP", "other", "queue", timeout]))
     spent = server.cpu_ns() - begin
     for worker in workers:
         worker.close()
@@ -46,7 +46,7 @@ def crowd(server, count):
         workers = [stack.enter_context(contextlib.closing(server.connect())) for _ in range(count)]
         idle = spent_in(server, 10)
         for i, worker in enumerate(workers):
-            worker.socket.sendall(harness.encode("BLPOP", "queue", 0 if i % 2 else 3600))
+            worker.socket.sendall(harness.encode(["BLPOP", "queue", 0 if i % 2 else 3600]))
         blocked(server, count)
         waiting = spent_in(server, 10)
         longest, done = [0.0], threading.Event()

@@ -59,7 +59,7 @@ class Counting:
 
     def send(self, command):
         self.round_trips += 1
-        self.client.socket.sendall(harness.encode(*command))
+        self.client.socket.sendall(harness.encode(command))
 
     def go_on(self):
         """Reads a reply and sends what follows it; False when the conversation is over."""

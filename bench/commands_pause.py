@@ -56,7 +56,7 @@ class Subject:
         """CPU ms of the call, or its error."""
         words, copies = self.prepare(call)
         self.rest()
-        request = harness.encode(*words) + harness.encode("PING", MARK)
+        request = harness.encode(words) + harness.encode(["PING", MARK])
         client = harness.Client(self.server.port)
         before = self.thread_ns()
         client.socket.sendall(request)

@@ -34,7 +34,7 @@ def run_redis_benchmark(server, workload, depth, count):
 
 def run_transactions(server, workload, depth, count):
     """Keeps `depth` transactions under way on each connection; `count` is of commands."""
-    request = b"".join(harness.encode(*command) for command in workload.commands) * depth
+    request = b"".join(harness.encode(command) for command in workload.commands) * depth
     probe = harness.Client(server.port)
     probe.socket.sendall(request)
     for _ in range(len(workload.commands) * depth):

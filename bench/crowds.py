@@ -38,7 +38,7 @@ def connect(port, buffer=None):
 
 def ask_for_values(port):
     """200 clients that each ask for 64 KB, again as soon as they have them."""
-    request = harness.encode("GET", "value")
+    request = harness.encode(["GET", "value"])
     whole = len(f"${VALUE}\r\n") + VALUE + 2
     with selectors.DefaultSelector() as selector:
         for _ in range(READERS):
@@ -59,7 +59,7 @@ def read_slowly(port):
     client = connect(port)
     pause = multiprocessing.Event()
     while True:
-        client.sendall(harness.encode("GET", "large"))
+        client.sendall(harness.encode(["GET", "large"]))
         left = LARGE + len(f"${LARGE}\r\n") + 2
         while left > 0:
             left -= len(client.recv(min(left, MIB // 2)))
@@ -74,7 +74,7 @@ def subscribe_and_never_read(port):
     while True:
         while len(subscribers) < SUBSCRIBERS:
             subscribers.append(connect(port, 4096))
-            subscribers[-1].sendall(harness.encode("SUBSCRIBE", "channel"))
+            subscribers[-1].sendall(harness.encode(["SUBSCRIBE", "channel"]))
         for _ in range(100):
             publisher.call("PUBLISH", "channel", MESSAGE)
         if publisher.call("PUBLISH", "channel", MESSAGE) < SUBSCRIBERS:
@@ -87,10 +87,10 @@ def monitor_a_load(port):
     """Two clients that read MONITOR, beside pipelines of short commands."""
     monitors = [connect(port), connect(port)]
     loader = connect(port)
-    requests = b"".join(harness.encode("SET", f"key:{i}", i) for i in range(100))
+    requests = b"".join(harness.encode(["SET", f"key:{i}", i]) for i in range(100))
     with selectors.DefaultSelector() as selector:
         for monitor in monitors:
-            monitor.sendall(harness.encode("MONITOR"))
+            monitor.sendall(harness.encode(["MONITOR"]))
             selector.register(monitor, selectors.EVENT_READ, 0)
         selector.register(loader, selectors.EVENT_READ, len("+OK\r\n") * 100)
         loader.sendall(requests)
@@ -108,7 +108,7 @@ def monitor_a_load(port):
 def send_slow_commands(port):
     """One client with pipelines of commands that take a millisecond or so each."""
     client = harness.Client(port)
-    request = harness.encode("KEYS", "none*") * 100
+    request = harness.encode(["KEYS", "none*"]) * 100
     while True:
         client.socket.sendall(request)
         for _ in range(100):
@@ -124,7 +124,7 @@ def connect_without_descriptors(port):
         client.settimeout(0.02)
         try:
             client.connect(("127.0.0.1", port))
-            client.sendall(harness.encode("PING"))
+            client.sendall(harness.encode(["PING"]))
             served = client.recv(100).startswith(b"+PONG")
         except OSError:
             served = False

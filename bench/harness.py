@@ -1,20 +1,20 @@
-"""Servers to measure, started on free loopback ports, and a small RESP2 client for them."""
+"""Servers to measure, started on free loopback ports, and a client for them: that of the tests."""
 
 import contextlib
 import pathlib
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests/e2e"))
+from lib.resp import ReplyError, RespClient, encode  # noqa: E402
+
 OURS = ROOT / "build/release/bin/tallyd"
 REDIS = "redis-server"
-
-
-class ReplyError(Exception):
-    """An error reply."""
 
 
 def free_port():
@@ -23,19 +23,11 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def encode(*words):
-    parts = [b"*%d\r\n" % len(words)]
-    for word in words:
-        data = word if isinstance(word, bytes) else str(word).encode()
-        parts.append(b"$%d\r\n%s\r\n" % (len(data), data))
-    return b"".join(parts)
-
-
 def batches(commands, size):
     """The commands encoded, `size` at a time: (bytes, number of replies)."""
     pending = []
     for command in commands:
-        pending.append(encode(*command))
+        pending.append(encode(command))
         if len(pending) == size:
             yield b"".join(pending), size
             pending.clear()
@@ -43,39 +35,9 @@ def batches(commands, size):
         yield b"".join(pending), len(pending)
 
 
-class Client:
-    """A blocking connection."""
-
+class Client(RespClient):
     def __init__(self, port, timeout=120):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.reader = self.socket.makefile("rb")
-
-    def close(self):
-        self.reader.close()
-        self.socket.close()
-
-    def read(self):
-        line = self.reader.readline()
-        if not line.endswith(b"\r\n"):
-            raise ConnectionError("the server closed the connection")
-        kind, rest = line[:1], line[1:-2]
-        if kind == b"+":
-            return rest.decode()
-        if kind == b"-":
-            raise ReplyError(rest.decode())
-        if kind == b":":
-            return int(rest)
-        if kind == b"$":
-            length = int(rest)
-            return None if length < 0 else self.reader.read(length + 2)[:-2]
-        if kind == b"*":
-            return [self.read() for _ in range(int(rest))]
-        raise ValueError(f"not RESP2: {line!r}")
-
-    def call(self, *words):
-        self.socket.sendall(encode(*words))
-        return self.read()
+        super().__init__(port, timeout)
 
     def load(self, commands, batch=2000):
         """Sends many commands in pipelines; any error reply raises."""

@@ -9,14 +9,11 @@ written in Go, with Debian's redigo and msgpack, and share the machine with the 
 import argparse
 import pathlib
 import subprocess
-import sys
 
 import harness
+from lib.golang import build_service
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "tests/e2e"))
-from lib.golang import build_service  # noqa: E402
-
 USERS = 100_000
 PURCHASES = 1_000_000
 TARGETS = {"LEFT of 3 SKUs": 3, "BUY of 2 or 3 SKUs": 10}

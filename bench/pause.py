@@ -66,7 +66,7 @@ def removal_pauses(name, binary, elements):
             for end in (["DEL", "large"], ["PEXPIRE", "large", 200]):
                 server.client.load((head(i) for i in range(elements)), batch=1000)
                 killer = harness.Client(server.port)
-                killer.socket.sendall(harness.encode(*end))
+                killer.socket.sendall(harness.encode(end))
                 until = time.monotonic() + 2
                 row.append(f"{max(ping_while(server.client, lambda: time.monotonic() < until)):.2f}")
                 killer.close()
@@ -76,7 +76,7 @@ def removal_pauses(name, binary, elements):
 def drain(port, requests):
     """Sends the requests and takes all that comes until a PING is answered. In a process of its own."""
     client = harness.Client(port)
-    requests = [harness.encode(*heavy_commands.with_payloads(request))
+    requests = [harness.encode(heavy_commands.with_payloads(request))
                 for request in [*requests, ["PING"]]]
     sender = threading.Thread(target=lambda: [client.socket.sendall(one) for one in requests])
     sender.start()
@@ -88,7 +88,7 @@ def drain(port, requests):
 
 def listen(port):
     client = harness.Client(port)
-    client.socket.sendall(harness.encode("SUBSCRIBE", "channel"))
+    client.socket.sendall(harness.encode(["SUBSCRIBE", "channel"]))
     while client.socket.recv(1 << 20):
         pass
 

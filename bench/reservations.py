@@ -69,15 +69,15 @@ return {{1, tonumber(held), tonumber(ARGV[2])}}
 
 def native_pair(number):
     key, name = f"k:{number % KEYS}", f"id:{number}"
-    return (harness.encode("LIMIT.RESERVE", name, f"{TTL_MS}ms", key, "FIXED", LIMIT, f"{PERIOD_MS}ms", "COST", COST),
-            harness.encode("LIMIT.COMMIT", name, key, "COST", ACTUAL))
+    return (harness.encode(["LIMIT.RESERVE", name, f"{TTL_MS}ms", key, "FIXED", LIMIT, f"{PERIOD_MS}ms", "COST", COST]),
+            harness.encode(["LIMIT.COMMIT", name, key, "COST", ACTUAL]))
 
 
 def script_pair(shas, number):
     key, name = f"k:{number % KEYS}", f"id:{number}"
     keys = (f"{key}:used", f"{key}:holds", f"{key}:{name}")
-    return (harness.encode("EVALSHA", shas[0], 3, *keys, name, TTL_MS, COST, LIMIT, PERIOD_MS),
-            harness.encode("EVALSHA", shas[1], 3, *keys, name, ACTUAL))
+    return (harness.encode(["EVALSHA", shas[0], 3, *keys, name, TTL_MS, COST, LIMIT, PERIOD_MS]),
+            harness.encode(["EVALSHA", shas[1], 3, *keys, name, ACTUAL]))
 
 
 def requests(pair, first, count, depth):

@@ -25,7 +25,7 @@ NEAR_THE_SYSTEM = [
     "server/config/text_file.",
     # The process reads its own figures, and what the kernel's clock is, from /proc and /sys.
     "server/state/cycle_clock.",
-    "server/memory/memory_usage.", "server/figures/info_process.",
+    "server/memory/memory_usage.", "server/figures/process_figures.",
 ]
 SYSTEM_INCLUDE = re.compile(
     r"#include\s*[<\"](asio[/.].*|unistd\.h|fcntl\.h|poll\.h|netdb\.h|netinet/.*|arpa/.*|openssl/ssl\.h"

@@ -15,10 +15,10 @@ constexpr char kMinuteRun = 'm';
 
 }  // namespace
 
-void ActiveDays::Day::NotePeak(uint32_t online, int64_t at) {
+void ActiveDays::Day::NotePeak(uint32_t online, int64_t at_ms) {
   if (online <= peak) return;
   peak = online;
-  peak_at = at;
+  peak_at = at_ms;
 }
 
 ActiveDays::Day* ActiveDays::Kept(int32_t day) { return day < first_day_ ? nullptr : &days_[day]; }
@@ -29,20 +29,20 @@ void ActiveDays::KeepFrom(int32_t first) {
   days_.erase(days_.begin(), days_.lower_bound(first));
 }
 
-void ActiveDays::SetDaysBack(int32_t today, int64_t at) {
+void ActiveDays::SetDaysBack(int32_t today, int64_t at_ms) {
   first_day_ = std::min(first_day_, today);
   Day later;
   ForEach(today + 1, INT32_MAX, [&](const Day& day) {
     later.active |= day.active;
     later.AddFresh(day.fresh);
-    later.NotePeak(day.peak, at);
+    later.NotePeak(day.peak, at_ms);
   });
   days_.erase(days_.upper_bound(today), days_.end());
   Day& day = days_[today];
   day.active |= later.active;
   day.AddFresh(later.fresh);
-  day.peak_at = std::min(day.peak_at, at);
-  day.NotePeak(later.peak, at);
+  day.peak_at = std::min(day.peak_at, at_ms);
+  day.NotePeak(later.peak, at_ms);
 }
 
 void ActiveDays::SetMinutesBack(int64_t minute) {

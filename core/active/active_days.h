@@ -26,7 +26,7 @@ class ActiveDays {
     void AddFresh(uint32_t ids) { fresh += std::min(ids, UINT32_MAX - fresh); }
     // A loaded figure may be too low for what follows.
     void RemoveFresh() { fresh -= fresh > 0 ? 1 : 0; }
-    void NotePeak(uint32_t online, int64_t at);
+    void NotePeak(uint32_t online, int64_t at_ms);
   };
   struct Minute {
     int64_t minute;  // since 1970
@@ -44,10 +44,10 @@ class ActiveDays {
   // Drops the days before `first`; from then on Kept() returns null for them.
   void KeepFrom(int32_t first);
   int32_t first_day() const { return first_day_; }
-  // The clock was set back to `at`, which is in `minute` and in the day `today`. What was noted of
-  // later days and minutes becomes that of `at`. If `today` was dropped already, it is kept again,
-  // and nothing of it is known.
-  void SetDaysBack(int32_t today, int64_t at);
+  // The clock was set back to `at_ms`, which is in `minute` and in the day `today`. What was noted
+  // of later days and minutes becomes that of `at_ms`. If `today` was dropped already, it is kept
+  // again, and nothing of it is known.
+  void SetDaysBack(int32_t today, int64_t at_ms);
   void SetMinutesBack(int64_t minute);
   // Counts the distinct ids active on any day of [from, to]. O(containers of the bitmaps).
   uint64_t UsersBetween(int32_t from, int32_t to) const;

@@ -22,27 +22,27 @@ ActiveSet::ActiveSet(uint64_t seed, ActiveOptions options)
   CheckOptions(options_);
 }
 
-void ActiveSet::AdvanceTo(int64_t at, int64_t forget_at) {
-  NoteDayBegins(at);
-  const int64_t first_kept = std::max<int64_t>(0, std::min(at, forget_at) - options_.keep_ms);
+void ActiveSet::AdvanceTo(int64_t at_ms, int64_t forget_at_ms) {
+  NoteDayBegins(at_ms);
+  const int64_t first_kept = std::max<int64_t>(0, std::min(at_ms, forget_at_ms) - options_.keep_ms);
   // Between events, online only falls. So what a minute without events begins with is its most.
   for (int64_t minute = std::max(latest_ / kMinuteMs + 1, first_kept / kMinuteMs);
-       online_.count() > 0 && minute * kMinuteMs <= at; ++minute) {
+       online_.count() > 0 && minute * kMinuteMs <= at_ms; ++minute) {
     online_.Advance(minute * kMinuteMs - options_.window_ms);
     days_.NoteOnline(minute, online_.count());
   }
-  online_.Advance(at - options_.window_ms);
-  latest_ = at;
+  online_.Advance(at_ms - options_.window_ms);
+  latest_ = at_ms;
   days_.KeepMinutesFrom(first_kept / kMinuteMs);
   // If the zone is missing, nobody knows which day is the first to be kept.
   if (!options_.zone.is_missing()) days_.KeepFrom(options_.zone.DayOf(first_kept));
 }
 
-void ActiveSet::NoteDayBegins(int64_t at) {
+void ActiveSet::NoteDayBegins(int64_t at_ms) {
   if (online_.count() == 0) return;
   Zone& zone = options_.zone;
   OnlineWindow::Falling falling(online_);
-  for (int64_t begin = zone.Containing(latest_, CalendarUnit::kDay).end_ms; begin <= at;
+  for (int64_t begin = zone.Containing(latest_, CalendarUnit::kDay).end_ms; begin <= at_ms;
        begin = zone.Containing(begin, CalendarUnit::kDay).end_ms) {
     const uint32_t online = falling.CountAfter(begin - options_.window_ms);
     if (online == 0) return;
@@ -50,28 +50,28 @@ void ActiveSet::NoteDayBegins(int64_t at) {
   }
 }
 
-void ActiveSet::SetBack(int64_t now) {
+void ActiveSet::SetBack(int64_t now_ms) {
   Zone& zone = options_.zone;
-  const Period today = zone.Containing(now, CalendarUnit::kDay);
+  const Period today = zone.Containing(now_ms, CalendarUnit::kDay);
   ActiveDays::Day* lost = nullptr;
   // If the zone is missing, nobody knows which day is today.
   if (!zone.is_missing()) {
-    const int32_t number = zone.DayOf(now);
+    const int32_t number = zone.DayOf(now_ms);
     const bool dropped = number < days_.first_day();
-    days_.SetDaysBack(number, now);
+    days_.SetDaysBack(number, now_ms);
     if (dropped) {
       lost = days_.Kept(number);
       lost->fresh = 0;  // counted again below
     }
   }
-  days_.SetMinutesBack(now / kMinuteMs);
+  days_.SetMinutesBack(now_ms / kMinuteMs);
   online_ = OnlineWindow();
-  online_.Advance(now - options_.window_ms);
+  online_.Advance(now_ms - options_.window_ms);
   for (uint32_t number = 1; number <= ids_.last_number(); ++number) {
     if (forgotten_.contains(number)) continue;
     const Sighting seen = SightingOf(number);
-    const int64_t last = std::min(seen.last_seen, now);
-    const int64_t first = std::min(seen.first_seen, now);
+    const int64_t last = std::min(seen.last_seen, now_ms);
+    const int64_t first = std::min(seen.first_seen, now_ms);
     if (last != seen.last_seen) {
       BeforeChange(number);
       last_seen_.Set(number, last);
@@ -83,33 +83,33 @@ void ActiveSet::SetBack(int64_t now) {
     if (today.Contains(last)) lost->active.add(number);
     if (today.Contains(first)) lost->AddFresh(1);
   }
-  latest_ = now;
+  latest_ = now_ms;
 }
 
-uint32_t ActiveSet::Touch(std::span<const std::string_view> ids, int64_t at, int64_t now,
-                          int64_t forget_at) {
-  at = std::min(at, now);
-  if (IsAhead(now)) [[unlikely]]
-    SetBack(now);
-  if (at > latest_) AdvanceTo(at, forget_at);
-  const int32_t day = options_.zone.DayOf(at);
+uint32_t ActiveSet::Touch(std::span<const std::string_view> ids, int64_t at_ms, int64_t now_ms,
+                          int64_t forget_at_ms) {
+  at_ms = std::min(at_ms, now_ms);
+  if (IsAhead(now_ms)) [[unlikely]]
+    SetBack(now_ms);
+  if (at_ms > latest_) AdvanceTo(at_ms, forget_at_ms);
+  const int32_t day = options_.zone.DayOf(at_ms);
   for (const std::string_view id : ids) {
     if (const uint32_t number = ids_.Find(id)) {
-      TouchKnown(number, at, day);
+      TouchKnown(number, at_ms, day);
     } else {
-      TouchNew(id, at, day);
+      TouchNew(id, at_ms, day);
     }
   }
   NoteOnline();
-  return Online(now);
+  return Online(now_ms);
 }
 
-void ActiveSet::Alter(int64_t window_ms, int64_t keep_ms, int64_t now, int64_t forget_at) {
-  if (latest_ > now) [[unlikely]]
-    SetBack(now);
+void ActiveSet::Alter(int64_t window_ms, int64_t keep_ms, int64_t now_ms, int64_t forget_at_ms) {
+  if (latest_ > now_ms) [[unlikely]]
+    SetBack(now_ms);
   // A longer time holds for what has not been deleted yet.
   options_.keep_ms = keep_ms;
-  AdvanceTo(now, forget_at);
+  AdvanceTo(now_ms, forget_at_ms);
   const bool is_longer = window_ms > options_.window_ms;
   options_.window_ms = window_ms;
   CheckOptions(options_);
@@ -129,34 +129,34 @@ void ActiveSet::FillWindow() {
   }
 }
 
-void ActiveSet::TouchNew(std::string_view id, int64_t at, int32_t day_number) {
+void ActiveSet::TouchNew(std::string_view id, int64_t at_ms, int32_t day_number) {
   const uint32_t number = ids_.Add(id);
-  last_seen_.Append(at);
-  first_seen_.Append(at);
-  online_.Add(at);
+  last_seen_.Append(at_ms);
+  first_seen_.Append(at_ms);
+  online_.Add(at_ms);
   if (ActiveDays::Day* day = days_.Kept(day_number)) {
     day->active.add(number);
     day->AddFresh(1);
   }
 }
 
-void ActiveSet::TouchKnown(uint32_t number, int64_t at, int32_t day_number) {
+void ActiveSet::TouchKnown(uint32_t number, int64_t at_ms, int32_t day_number) {
   const int64_t last = last_seen_.Get(number);
   // The id was almost always seen on the same day already; then the day has it.
-  if (!options_.zone.Containing(at, CalendarUnit::kDay).Contains(last)) {
+  if (!options_.zone.Containing(at_ms, CalendarUnit::kDay).Contains(last)) {
     if (ActiveDays::Day* day = days_.Kept(day_number)) day->active.add(number);
   }
-  if (at > last) {
+  if (at_ms > last) {
     BeforeChange(number);
     online_.Remove(last);
-    online_.Add(at);
-    last_seen_.Set(number, at);
+    online_.Add(at_ms);
+    last_seen_.Set(number, at_ms);
     return;
   }
   const int64_t first = first_seen_.Get(number);
-  if (at >= first) return;
+  if (at_ms >= first) return;
   BeforeChange(number);
-  first_seen_.Set(number, at);
+  first_seen_.Set(number, at_ms);
   const int32_t first_day = options_.zone.DayOf(first);
   if (first_day == day_number) return;
   if (ActiveDays::Day* day = days_.Kept(first_day)) day->RemoveFresh();
@@ -168,13 +168,13 @@ void ActiveSet::NoteOnline() {
   NotePeak(latest_, online_.count());
 }
 
-void ActiveSet::NotePeak(int64_t at, uint32_t online) {
+void ActiveSet::NotePeak(int64_t at_ms, uint32_t online) {
   if (online == 0) return;
-  if (ActiveDays::Day* day = days_.Kept(options_.zone.DayOf(at))) day->NotePeak(online, at);
+  if (ActiveDays::Day* day = days_.Kept(options_.zone.DayOf(at_ms))) day->NotePeak(online, at_ms);
 }
 
-uint32_t ActiveSet::Online(int64_t at) const {
-  const int64_t after = at - options_.window_ms;
+uint32_t ActiveSet::Online(int64_t at_ms) const {
+  const int64_t after = at_ms - options_.window_ms;
   if (after >= online_.start()) return online_.CountAfter(after);
   uint32_t online = 0;
   for (uint32_t number = 1; number <= ids_.last_number(); ++number) {
@@ -183,33 +183,33 @@ uint32_t ActiveSet::Online(int64_t at) const {
   return online;
 }
 
-std::optional<ActiveSet::Sighting> ActiveSet::Seen(std::string_view id, int64_t now) const {
+std::optional<ActiveSet::Sighting> ActiveSet::Seen(std::string_view id, int64_t now_ms) const {
   const uint32_t number = ids_.Find(id);
   if (number == 0) return std::nullopt;
   Sighting seen = SightingOf(number);
-  seen.last_seen = std::min(seen.last_seen, now);
-  seen.first_seen = std::min(seen.first_seen, now);
+  seen.last_seen = std::min(seen.last_seen, now_ms);
+  seen.first_seen = std::min(seen.first_seen, now_ms);
   return seen;
 }
 
-int64_t ActiveSet::FirstMinuteShown(int64_t now) const {
-  return std::max<int64_t>(0, std::min(latest_, now) - options_.keep_ms) / kMinuteMs;
+int64_t ActiveSet::FirstMinuteShown(int64_t now_ms) const {
+  return std::max<int64_t>(0, std::min(latest_, now_ms) - options_.keep_ms) / kMinuteMs;
 }
 
-int32_t ActiveSet::FirstDayShown(int64_t now) {
-  return DayNumber(std::max<int64_t>(0, std::min(latest_, now) - options_.keep_ms));
+int32_t ActiveSet::FirstDayShown(int64_t now_ms) {
+  return DayNumber(std::max<int64_t>(0, std::min(latest_, now_ms) - options_.keep_ms));
 }
 
-uint64_t ActiveSet::UsersBetween(int32_t from, int32_t to, int64_t now) {
-  const int32_t today = DayNumber(now);
+uint64_t ActiveSet::UsersBetween(int32_t from, int32_t to, int64_t now_ms) {
+  const int32_t today = DayNumber(now_ms);
   if (from > today) return 0;
   // What is known of later days counts as of today.
-  return days_.UsersBetween(std::max(from, FirstDayShown(now)), to < today ? to : INT32_MAX);
+  return days_.UsersBetween(std::max(from, FirstDayShown(now_ms)), to < today ? to : INT32_MAX);
 }
 
-std::vector<ActiveSet::DayFigures> ActiveSet::Days(int32_t from, int32_t to, int64_t now) {
-  const int32_t first_shown = FirstDayShown(now);
-  const int32_t today = DayNumber(now);
+std::vector<ActiveSet::DayFigures> ActiveSet::Days(int32_t from, int32_t to, int64_t now_ms) {
+  const int32_t first_shown = FirstDayShown(now_ms);
+  const int32_t today = DayNumber(now_ms);
   const int32_t evaluated = DayNumber(latest_);
   OnlineWindow::Falling falling(online_);
   std::vector<DayFigures> days;
@@ -222,7 +222,7 @@ std::vector<ActiveSet::DayFigures> ActiveSet::Days(int32_t from, int32_t to, int
       figures.fresh += day.fresh;
       if (day.peak <= figures.peak) return;
       figures.peak = day.peak;
-      figures.peak_at = std::min(day.peak_at, now);
+      figures.peak_at = std::min(day.peak_at, now_ms);
     });
     if (number <= evaluated) continue;
     // No event has come since the day began.
@@ -235,7 +235,7 @@ std::vector<ActiveSet::DayFigures> ActiveSet::Days(int32_t from, int32_t to, int
 }
 
 std::vector<std::pair<int64_t, uint32_t>> ActiveSet::Series(int64_t from, int64_t to,
-                                                            int64_t step_ms, int64_t now) const {
+                                                            int64_t step_ms, int64_t now_ms) const {
   Check(step_ms > 0 && step_ms % kMinuteMs == 0, "a step is whole minutes");
   from -= from % kMinuteMs;
   const int64_t steps = std::max<int64_t>(0, (to - from + step_ms - 1) / step_ms);
@@ -248,16 +248,16 @@ std::vector<std::pair<int64_t, uint32_t>> ActiveSet::Series(int64_t from, int64_
     const int64_t begin = from + i * step_ms;
     const int64_t end = std::min(to, begin + step_ms);
     uint32_t most = 0;
-    if (begin <= now) {
+    if (begin <= now_ms) {
       // What was noted after now, by a clock that was set back since, counts as of now.
       int64_t last = (end + kMinuteMs - 1) / kMinuteMs;
-      if (last > now / kMinuteMs) last = INT64_MAX;
-      most = days_.MostBetween(std::max(begin / kMinuteMs, FirstMinuteShown(now)), last);
+      if (last > now_ms / kMinuteMs) last = INT64_MAX;
+      most = days_.MostBetween(std::max(begin / kMinuteMs, FirstMinuteShown(now_ms)), last);
     }
     // After the last evaluation online only falls. So the most of the minutes after it, within a
     // step, is at the beginning of the first of them.
     const int64_t inherited = std::max(begin, (latest_ / kMinuteMs + 1) * kMinuteMs);
-    if (!falling_ended && inherited < end && inherited <= now) {
+    if (!falling_ended && inherited < end && inherited <= now_ms) {
       const uint32_t online = falling.CountAfter(inherited - options_.window_ms);
       falling_ended = online == 0;
       most = std::max(most, online);

@@ -62,35 +62,35 @@ class ActiveSet {
 
   const ActiveOptions& options() const { return options_; }
 
-  // Notes an event of each id at `at`, or at `now` if that is earlier. Returns how many ids are
-  // online at `now`. Days and minutes that are too old at the latest event, and at `forget_at` if
-  // that is earlier, are deleted. An id has at most
-  // IdBook::kMaxIdBytes. O(1) an id; if the latest event is before `now`, also O(seconds since it),
-  // at most the window's; if it is after `now`, because the clock was set back, O(size).
-  uint32_t Touch(std::span<const std::string_view> ids, int64_t at, int64_t now,
-                 int64_t forget_at = INT64_MAX);
+  // Notes an event of each id at `at_ms`, or at `now_ms` if that is earlier. Returns how many ids
+  // are online at `now_ms`. Days and minutes that are too old at the latest event, and at
+  // `forget_at_ms` if that is earlier, are deleted. An id has at most IdBook::kMaxIdBytes. O(1) an
+  // id; if the latest event is before `now_ms`, also O(seconds since it), at most the window's; if
+  // it is after `now_ms`, because the clock was set back, O(size).
+  uint32_t Touch(std::span<const std::string_view> ids, int64_t at_ms, int64_t now_ms,
+                 int64_t forget_at_ms = INT64_MAX);
 
-  // Changes the window and the time to keep days from `now` on. What falls out of a shorter one
+  // Changes the window and the time to keep days from `now_ms` on. What falls out of a shorter one
   // counts no more; of a longer one what is still known counts. What was noted until now stays.
   // Asserts as the constructor does. O(seconds since the latest event), at most the window's;
   // O(ids) for a longer window, and as Touch() after the clock was set back.
-  void Alter(int64_t window_ms, int64_t keep_ms, int64_t now, int64_t forget_at = INT64_MAX);
+  void Alter(int64_t window_ms, int64_t keep_ms, int64_t now_ms, int64_t forget_at_ms = INT64_MAX);
 
-  // Whether some event was after `now`.
-  bool IsAhead(int64_t now) const { return latest_ > now; }
+  // Whether some event was after `now_ms`.
+  bool IsAhead(int64_t now_ms) const { return latest_ > now_ms; }
 
-  // Counts the ids online at `at`, which is not after now. O(seconds since the last event), at most
-  // the window's; O(ids) for instants before that event.
-  uint32_t Online(int64_t at) const;
+  // Counts the ids online at `at_ms`, which is not after now. O(seconds since the last event), at
+  // most the window's; O(ids) for instants before that event.
+  uint32_t Online(int64_t at_ms) const;
 
   struct Sighting {
     uint32_t number = 0;
     int64_t last_seen = 0;
     int64_t first_seen = 0;
   };
-  std::optional<Sighting> Seen(std::string_view id, int64_t now) const;
-  bool IsOnline(const Sighting& sighting, int64_t at) const {
-    return sighting.last_seen > at - options_.window_ms;
+  std::optional<Sighting> Seen(std::string_view id, int64_t now_ms) const;
+  bool IsOnline(const Sighting& sighting, int64_t at_ms) const {
+    return sighting.last_seen > at_ms - options_.window_ms;
   }
 
   struct DayFigures {
@@ -101,18 +101,18 @@ class ActiveSet {
   };
   // Days are numbered as by Zone::DayOf. The figures of each day of [from, to]; zeros for a day of
   // which nothing is known (any more).
-  std::vector<DayFigures> Days(int32_t from, int32_t to, int64_t now);
-  DayFigures DayOf(int32_t day, int64_t now) { return Days(day, day, now).front(); }
-  int32_t DayNumber(int64_t at) { return options_.zone.DayOf(at); }
+  std::vector<DayFigures> Days(int32_t from, int32_t to, int64_t now_ms);
+  DayFigures DayOf(int32_t day, int64_t now_ms) { return Days(day, day, now_ms).front(); }
+  int32_t DayNumber(int64_t at_ms) { return options_.zone.DayOf(at_ms); }
   // Distinct ids active on any day of [from, to].
-  uint64_t UsersBetween(int32_t from, int32_t to, int64_t now);
+  uint64_t UsersBetween(int32_t from, int32_t to, int64_t now_ms);
 
   // Returns, for each step of [from, to), the instant at which it begins and the most ids that were
   // online at once in it, also between events. Figures are kept by the minute: `from` is rounded
   // down to a whole minute, and `step_ms` must be a multiple of kMinuteMs (asserted). At most
   // kMaxSeriesSteps steps. O(steps + minutes + seconds of the window).
   std::vector<std::pair<int64_t, uint32_t>> Series(int64_t from, int64_t to, int64_t step_ms,
-                                                   int64_t now) const;
+                                                   int64_t now_ms) const;
 
   // Calls visit(id, sighting) for the ids among the next `count` numbers after `cursor`, which is 0
   // at first. Returns the next cursor, 0 at the end. An id that is in the set all the time is
@@ -135,6 +135,7 @@ class ActiveSet {
   uint32_t last_number() const { return ids_.last_number(); }
   size_t Weight() const { return ids_.last_number(); }
   size_t MemoryBytes() const;
+  static constexpr std::string_view encoding() { return "dense"; }
   // O(size), by copying its blocks.
   std::unique_ptr<ActiveSet> Clone() const;
   // Frees about `budget` ids; returns true when nothing is left. The set may then only be freed
@@ -156,21 +157,21 @@ class ActiveSet {
   Sighting SightingOf(uint32_t number) const {
     return {number, last_seen_.Get(number), first_seen_.Get(number)};
   }
-  // Notes what the minutes and days between the latest event and `at` began with, and forgets what
-  // is too old at `forget_at`.
-  void AdvanceTo(int64_t at, int64_t forget_at);
-  void NoteDayBegins(int64_t at);
-  // Makes everything that lies after `now` be of `now`.
-  void SetBack(int64_t now);
-  // Days and minutes before these are too old at `now` for any answer.
-  int32_t FirstDayShown(int64_t now);
-  int64_t FirstMinuteShown(int64_t now) const;
+  // Notes what the minutes and days between the latest event and `at_ms` began with, and forgets
+  // what is too old at `forget_at_ms`.
+  void AdvanceTo(int64_t at_ms, int64_t forget_at_ms);
+  void NoteDayBegins(int64_t at_ms);
+  // Makes everything that lies after `now_ms` be of `now_ms`.
+  void SetBack(int64_t now_ms);
+  // Days and minutes before these are too old at `now_ms` for any answer.
+  int32_t FirstDayShown(int64_t now_ms);
+  int64_t FirstMinuteShown(int64_t now_ms) const;
   // Makes the window anew from the instants of the ids.
   void FillWindow();
-  void TouchNew(std::string_view id, int64_t at, int32_t day);
-  void TouchKnown(uint32_t number, int64_t at, int32_t day);
+  void TouchNew(std::string_view id, int64_t at_ms, int32_t day);
+  void TouchKnown(uint32_t number, int64_t at_ms, int32_t day);
   void NoteOnline();
-  void NotePeak(int64_t at, uint32_t online);
+  void NotePeak(int64_t at_ms, uint32_t online);
   void SaveHead(std::string& out) const;
   // `snapshot` is null to save the present state.
   uint32_t SaveIds(uint32_t after, size_t max_bytes, const ActiveSnapshot* snapshot,

@@ -24,10 +24,10 @@ constexpr uint64_t kIdsStage = uint64_t{1} << kStageShift;
 constexpr uint64_t kDaysStage = uint64_t{2} << kStageShift;
 constexpr uint64_t kWithinStage = kIdsStage - 1;
 
-bool ReadInstant(std::string_view& in, int64_t& at) {
+bool ReadInstant(std::string_view& in, int64_t& at_ms) {
   uint64_t value = 0;
   if (!ReadVarint(in, value) || value > kMaxInstantMs) return false;
-  at = static_cast<int64_t>(value);
+  at_ms = static_cast<int64_t>(value);
   return true;
 }
 

@@ -80,17 +80,17 @@ uint32_t OnlineWindow::Second::DropThrough(uint32_t ms) {
   return dropped;
 }
 
-void OnlineWindow::Add(int64_t at) {
-  if (at <= start_) return;
-  seconds_[at / kMillis].Add(static_cast<uint32_t>(at % kMillis));
+void OnlineWindow::Add(int64_t at_ms) {
+  if (at_ms <= start_) return;
+  seconds_[at_ms / kMillis].Add(static_cast<uint32_t>(at_ms % kMillis));
   ++count_;
 }
 
-void OnlineWindow::Remove(int64_t at) {
-  if (at <= start_) return;
-  const auto second = seconds_.find(at / kMillis);
+void OnlineWindow::Remove(int64_t at_ms) {
+  if (at_ms <= start_) return;
+  const auto second = seconds_.find(at_ms / kMillis);
   Check(second != seconds_.end(), "what is removed was added");
-  second->second.Remove(static_cast<uint32_t>(at % kMillis));
+  second->second.Remove(static_cast<uint32_t>(at_ms % kMillis));
   if (second->second.total == 0) seconds_.erase(second);
   --count_;
 }

@@ -18,10 +18,10 @@ class OnlineWindow {
   uint32_t count() const { return count_; }
   int64_t start() const { return start_; }
 
-  // Counts an id that was last seen at `at`, if that is after the start. O(log seconds).
-  void Add(int64_t at);
-  // Undoes an Add(at): that id is no longer last seen at `at`.
-  void Remove(int64_t at);
+  // Counts an id that was last seen at `at_ms`, if that is after the start. O(log seconds).
+  void Add(int64_t at_ms);
+  // Undoes an Add(at_ms): that id is no longer last seen at `at_ms`.
+  void Remove(int64_t at_ms);
   // Moves the start forward, never back. Amortised O(1) for each instant that leaves the window.
   void Advance(int64_t start);
   // Ids last seen after `after`, which must not be before the start. O(seconds between the two).

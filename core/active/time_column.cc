@@ -33,9 +33,9 @@ void TimeColumn::Chunk::SetOffset(uint32_t place, uint64_t offset) {
   std::memcpy(offsets.get() + size_t{place} * width, &offset, width);
 }
 
-void TimeColumn::Widen(Chunk& chunk, uint32_t count, int64_t at) {
-  int64_t low = at;
-  int64_t high = at;
+void TimeColumn::Widen(Chunk& chunk, uint32_t count, int64_t at_ms) {
+  int64_t low = at_ms;
+  int64_t high = at_ms;
   for (uint32_t i = 0; i < count; ++i) {
     const int64_t value = chunk.base + static_cast<int64_t>(chunk.OffsetAt(i));
     low = std::min(low, value);
@@ -47,7 +47,8 @@ void TimeColumn::Widen(Chunk& chunk, uint32_t count, int64_t at) {
   // rarely rewrite the chunk.
   const uint64_t range = (uint64_t{1} << (8 * wider.width)) - 1;
   const uint64_t spare = range - static_cast<uint64_t>(high - low);
-  wider.base = low - static_cast<int64_t>(count > 0 && at == low ? std::min(spare, range / 8) : 0);
+  wider.base =
+      low - static_cast<int64_t>(count > 0 && at_ms == low ? std::min(spare, range / 8) : 0);
   wider.offsets = std::make_unique<uint8_t[]>(size_t{kChunkValues} * wider.width);
   for (uint32_t i = 0; i < count; ++i) {
     const int64_t value = chunk.base + static_cast<int64_t>(chunk.OffsetAt(i));
@@ -56,25 +57,25 @@ void TimeColumn::Widen(Chunk& chunk, uint32_t count, int64_t at) {
   chunk = std::move(wider);
 }
 
-void TimeColumn::Append(int64_t at) {
+void TimeColumn::Append(int64_t at_ms) {
   if (size_ % kChunkValues == 0) {
     chunks_.emplace_back();
-    Widen(chunks_.back(), 0, at);
+    Widen(chunks_.back(), 0, at_ms);
   }
   ++size_;
-  Set(size_, at);
+  Set(size_, at_ms);
 }
 
-void TimeColumn::Set(uint32_t number, int64_t at) {
+void TimeColumn::Set(uint32_t number, int64_t at_ms) {
   const uint32_t index = (number - 1) / kChunkValues;
   Chunk& chunk = chunks_[index];
-  if (at < chunk.base || BytesFor(static_cast<uint64_t>(at - chunk.base)) > chunk.width) {
+  if (at_ms < chunk.base || BytesFor(static_cast<uint64_t>(at_ms - chunk.base)) > chunk.width) {
     const bool last = index == chunks_.size() - 1;
     // In the last chunk the count includes a value that is being appended. Its offset is still the
     // 0 that the chunk began with, which stands for the base.
-    Widen(chunk, last ? (size_ - 1) % kChunkValues + 1 : kChunkValues, at);
+    Widen(chunk, last ? (size_ - 1) % kChunkValues + 1 : kChunkValues, at_ms);
   }
-  chunk.SetOffset((number - 1) % kChunkValues, static_cast<uint64_t>(at - chunk.base));
+  chunk.SetOffset((number - 1) % kChunkValues, static_cast<uint64_t>(at_ms - chunk.base));
 }
 
 size_t TimeColumn::MemoryBytes() const {

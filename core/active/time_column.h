@@ -12,14 +12,14 @@ namespace tally {
 class TimeColumn {
  public:
   uint32_t size() const { return size_; }
-  // Gives the next number the value `at`, in [0, kMaxInstantMs]. O(1).
-  void Append(int64_t at);
+  // Gives the next number the value `at_ms`, in [0, kMaxInstantMs]. O(1).
+  void Append(int64_t at_ms);
   int64_t Get(uint32_t number) const {
     const Chunk& chunk = chunks_[(number - 1) / kChunkValues];
     return chunk.base + static_cast<int64_t>(chunk.OffsetAt((number - 1) % kChunkValues));
   }
   // O(1); rarely rewrites one chunk.
-  void Set(uint32_t number, int64_t at);
+  void Set(uint32_t number, int64_t at_ms);
 
   size_t MemoryBytes() const;
   // Frees about `budget` values; returns true when nothing is left. The column may then only be
@@ -43,8 +43,8 @@ class TimeColumn {
     void SetOffset(uint32_t place, uint64_t offset);
   };
 
-  // Rewrites the chunk so that `at` fits in beside the first `count` values.
-  static void Widen(Chunk& chunk, uint32_t count, int64_t at);
+  // Rewrites the chunk so that `at_ms` fits in beside the first `count` values.
+  static void Widen(Chunk& chunk, uint32_t count, int64_t at_ms);
 
   std::deque<Chunk> chunks_;
   uint32_t size_ = 0;

@@ -1,13 +1,12 @@
 #include "core/bytes/printable.h"
 
+#include <absl/strings/str_cat.h>
+
 #include <cstddef>
 #include <cstdint>
 
 namespace tally {
-namespace {
 
-// Returns the length of the valid UTF-8 character at the beginning of `bytes`, which must not be
-// empty; 0 if there is none. By RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF.
 size_t Utf8Length(std::string_view bytes) {
   const auto at = [&](size_t i) { return i < bytes.size() ? static_cast<uint8_t>(bytes[i]) : 0; };
   const auto continues = [&](size_t i) { return (at(i) & 0xC0) == 0x80; };
@@ -25,10 +24,7 @@ size_t Utf8Length(std::string_view bytes) {
   return 0;
 }
 
-}  // namespace
-
 std::string Printable(std::string_view bytes, std::string_view special) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
   while (!bytes.empty()) {
     const size_t length = Utf8Length(bytes);
@@ -36,9 +32,7 @@ std::string Printable(std::string_view bytes, std::string_view special) {
     const bool escaped = length == 0 || byte < 0x20 || byte == 0x7F || byte == '\\' ||
                          special.find(bytes[0]) != std::string_view::npos;
     if (escaped) {
-      text += "\\x";
-      text += kDigits[byte >> 4];
-      text += kDigits[byte & 15];
+      absl::StrAppend(&text, "\\x", absl::Hex(byte, absl::kZeroPad2));
       bytes.remove_prefix(1);
     } else {
       text += bytes.substr(0, length);

@@ -33,16 +33,17 @@ class AheadWalk {
   void Begin() { *this = AheadWalk(true); }
   bool goes_on() const { return goes_on_; }
   // Looks at the keys of the next segment, or at the next users of a book that was found. Appends
-  // what lies after `now`. Nothing when the walk has ended.
-  void Next(Engine& engine, int64_t now, std::vector<Found>& found);
+  // what lies after `now_ms`. Nothing when the walk has ended.
+  void Next(Engine& engine, int64_t now_ms, std::vector<Found>& found);
 
   AheadWalk() = default;
 
  private:
   explicit AheadWalk(bool goes_on) : goes_on_(goes_on) {}
 
-  void LookAt(Engine& engine, const Keyspace::Entry& entry, int64_t now, std::vector<Found>& found);
-  void NextUsers(Engine& engine, int64_t now, std::vector<Found>& found);
+  void LookAt(Engine& engine, const Keyspace::Entry& entry, int64_t now_ms,
+              std::vector<Found>& found);
+  void NextUsers(Engine& engine, int64_t now_ms, std::vector<Found>& found);
 
   bool goes_on_ = false;
   size_t database_ = 0;

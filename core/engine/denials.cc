@@ -17,10 +17,10 @@ Denials::Denials(uint64_t seed)
       windows_{WindowTop(60'000, kNames), WindowTop(300'000, kNames),
                WindowTop(3'600'000, kNames)} {}
 
-void Denials::Add(const Key& key, const Cause& cause, int64_t now) {
-  if (now / kStepMs != recent_step_) {
-    Flush(now);
-    recent_step_ = now / kStepMs;
+void Denials::Add(const Key& key, const Cause& cause, int64_t now_ms) {
+  if (now_ms / kStepMs != recent_step_) {
+    Flush(now_ms);
+    recent_step_ = now_ms / kStepMs;
   }
   const uint64_t id = cause.id * 4 + cause.kind;
   const uint16_t database = Short(key.database);
@@ -28,7 +28,7 @@ void Denials::Add(const Key& key, const Cause& cause, int64_t now) {
   constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15;
   const uint64_t seed = seed_ + id + (uint64_t{database} << 16 | place) * kMultiplier;
   const uint64_t hash = XXH3_64bits_withSeed(key.name.data(), key.name.size(), seed);
-  recent_.Add(std::max<uint64_t>(hash, 1), now, [&](TopItem& item) {
+  recent_.Add(std::max<uint64_t>(hash, 1), now_ms, [&](TopItem& item) {
     item.key.Set(key.name);
     item.label = LabelOf(id, cause);
     item.kind = cause.kind;
@@ -45,23 +45,23 @@ const ShortText<40>& Denials::LabelOf(uint64_t id, const Cause& cause) {
   return label.text;
 }
 
-void Denials::Flush(int64_t now) {
+void Denials::Flush(int64_t now_ms) {
   const uint64_t missed = recent_.bound();
   for (WindowTop& window : windows_) {
-    window.AddMissed(missed, recent_step_ * kStepMs, now);
-    recent_.ForEach([&](const TopItem& item) { window.Add(item, now); });
+    window.AddMissed(missed, recent_step_ * kStepMs, now_ms);
+    recent_.ForEach([&](const TopItem& item) { window.Add(item, now_ms); });
   }
   recent_.Clear();
 }
 
-std::vector<TopItem> Denials::Top(Window window, int64_t now) {
-  Flush(now);
-  return windows_[static_cast<size_t>(window)].Top(now);
+std::vector<TopItem> Denials::Top(Window window, int64_t now_ms) {
+  Flush(now_ms);
+  return windows_[static_cast<size_t>(window)].Top(now_ms);
 }
 
-uint64_t Denials::bound(Window window, int64_t now) {
-  Flush(now);
-  return windows_[static_cast<size_t>(window)].bound(now);
+uint64_t Denials::bound(Window window, int64_t now_ms) {
+  Flush(now_ms);
+  return windows_[static_cast<size_t>(window)].bound(now_ms);
 }
 
 size_t Denials::MemoryBytes() const {

@@ -52,12 +52,12 @@ class Denials {
   // `seed` keys the hashes of names.
   explicit Denials(uint64_t seed);
 
-  // Counts one denial of the key. `now` is in unix ms here and below. The database and the place
+  // Counts one denial of the key. `now_ms` is in unix ms here and below. The database and the place
   // are kept up to 65,535.
-  void Add(const Key& key, const Cause& cause, int64_t now);
+  void Add(const Key& key, const Cause& cause, int64_t now_ms);
   // See WindowTop.
-  std::vector<TopItem> Top(Window window, int64_t now);
-  uint64_t bound(Window window, int64_t now);
+  std::vector<TopItem> Top(Window window, int64_t now_ms);
+  uint64_t bound(Window window, int64_t now_ms);
   size_t MemoryBytes() const;
 
  private:
@@ -72,7 +72,7 @@ class Denials {
 
   const ShortText<40>& LabelOf(uint64_t id, const Cause& cause);
   // Moves the denials of the sketch into the windows.
-  void Flush(int64_t now);
+  void Flush(int64_t now_ms);
 
   uint64_t seed_;
   std::array<WindowTop, kWindows> windows_;

@@ -11,12 +11,12 @@ namespace {
 constexpr size_t kOneIn = 16;
 
 int64_t Urgency(const Keyspace::Entry& entry, EvictionRule::First first,
-                const AccessTracking& tracking, int64_t now) {
+                const AccessTracking& tracking, int64_t now_ms) {
   switch (first) {
     case EvictionRule::First::kLeastRecent:
-      return IdleSeconds(entry.access(), now);
+      return IdleSeconds(entry.access(), now_ms);
     case EvictionRule::First::kLeastFrequent:
-      return -int64_t{FrequencyOf(entry.access(), tracking, now)};
+      return -int64_t{FrequencyOf(entry.access(), tracking, now_ms)};
     case EvictionRule::First::kSoonestDue:
       return -entry.deadline();
     case EvictionRule::First::kAny:
@@ -34,12 +34,12 @@ Keyspace::Segment* EvictionWalk::NextSegment(Keyspace& keyspace, const EvictionR
   return keyspace.expires() == 0 ? nullptr : keyspace.NextDueSegment(due_position_);
 }
 
-void EvictionWalk::Choose(const Keyspace& keyspace, const EvictionRule& rule, int64_t now,
+void EvictionWalk::Choose(const Keyspace& keyspace, const EvictionRule& rule, int64_t now_ms,
                           Batch& batch) {
   candidates_.clear();
   keyspace.ForEach(*batch.segment, [&](const Keyspace::Entry& entry) {
     if (rule.only_with_deadline && entry.deadline() == kNoDeadline) return;
-    candidates_.emplace_back(Urgency(entry, rule.first, keyspace.access_tracking(), now),
+    candidates_.emplace_back(Urgency(entry, rule.first, keyspace.access_tracking(), now_ms),
                              entry.key());
   });
   const size_t count = (candidates_.size() + kOneIn - 1) / kOneIn;
@@ -50,7 +50,7 @@ void EvictionWalk::Choose(const Keyspace& keyspace, const EvictionRule& rule, in
   for (auto it = candidates_.begin(); it != end; ++it) batch.keys.emplace_back(it->second);
 }
 
-bool EvictionWalk::Next(Engine& engine, const EvictionRule& rule, int64_t now, Batch& batch) {
+bool EvictionWalk::Next(Engine& engine, const EvictionRule& rule, int64_t now_ms, Batch& batch) {
   for (int rounds = 0; rounds < 2;) {
     if (database_ >= engine.databases()) {
       database_ = 0;
@@ -65,7 +65,7 @@ bool EvictionWalk::Next(Engine& engine, const EvictionRule& rule, int64_t now, B
       continue;
     }
     batch.database = database_;
-    Choose(keyspace, rule, now, batch);
+    Choose(keyspace, rule, now_ms, batch);
     if (!batch.keys.empty()) return true;
     if (rule.only_with_deadline) keyspace.NothingDue(*batch.segment);
   }

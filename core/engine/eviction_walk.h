@@ -41,11 +41,11 @@ class EvictionWalk {
   // Sets `batch` to the keys that should go in the next segment; returns false if no key may go.
   // O(keys of the segment), and more for segments on the way in which no key may go. After erasing
   // keys the caller must call Keyspace::Pack for the segment.
-  bool Next(Engine& engine, const EvictionRule& rule, int64_t now, Batch& batch);
+  bool Next(Engine& engine, const EvictionRule& rule, int64_t now_ms, Batch& batch);
 
  private:
   Keyspace::Segment* NextSegment(Keyspace& keyspace, const EvictionRule& rule);
-  void Choose(const Keyspace& keyspace, const EvictionRule& rule, int64_t now, Batch& batch);
+  void Choose(const Keyspace& keyspace, const EvictionRule& rule, int64_t now_ms, Batch& batch);
 
   size_t database_ = 0;
   uint64_t position_ = 0;

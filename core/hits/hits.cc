@@ -15,53 +15,54 @@ constexpr uint64_t kIsLate = uint64_t{1} << 48;
 
 }  // namespace
 
-std::optional<int64_t> Hits::Add(int64_t count, int64_t window_ms, int64_t at, int64_t now,
+std::optional<int64_t> Hits::Add(int64_t count, int64_t window_ms, int64_t at_ms, int64_t now_ms,
                                  std::optional<int64_t> cap) {
-  SetBack(now);
-  const int64_t place = cap ? std::max(at, newest()) : at;
-  const int64_t judged_at = cap ? place : now;
+  SetBack(now_ms);
+  const int64_t place = cap ? std::max(at_ms, newest()) : at_ms;
+  const int64_t judged_at = cap ? place : now_ms;
   // Uses the former window: hits that have left it do not come back when a longer one is given.
-  const int64_t expired = cap ? place - window_ms_ : ExpiredThrough(now);
+  const int64_t expired = cap ? place - window_ms_ : ExpiredThrough(now_ms);
   const int64_t before = std::max(judged_at - window_ms, expired);
   const auto held = static_cast<int64_t>(log_.CountAfter(before));
   if (cap && held >= *cap && *cap < kNoCap) return std::nullopt;
-  if (count > 0 && (cap || IsInTime(at, window_ms, now))) {
+  if (count > 0 && (cap || IsInTime(at_ms, window_ms, now_ms))) {
     log_.DropThrough(expired);
     const int64_t found_by = newest() + late_ms_;
     log_.Add(place, static_cast<uint64_t>(count));
-    late_ms_ = cap ? now - place : std::max<int64_t>(0, found_by - newest());
+    late_ms_ = cap ? now_ms - place : std::max<int64_t>(0, found_by - newest());
     window_ms_ = std::max(window_ms_, window_ms);
   }
   int64_t with_these = 0;
   return __builtin_add_overflow(held, count, &with_these) ? INT64_MAX : with_these;
 }
 
-bool Hits::SetBack(int64_t now) {
-  if (!IsAhead(now)) [[likely]]
+bool Hits::SetBack(int64_t now_ms) {
+  if (!IsAhead(now_ms)) [[likely]]
     return false;
-  if (newest() > now) log_.SetBackTo(now);
-  late_ms_ = now - newest();
+  if (newest() > now_ms) log_.SetBackTo(now_ms);
+  late_ms_ = now_ms - newest();
   return true;
 }
 
-int64_t Hits::Count(int64_t window_ms, int64_t at, int64_t now) const {
-  return static_cast<int64_t>(log_.CountAfter(std::max(at - window_ms, ExpiredThrough(now))));
+int64_t Hits::Count(int64_t window_ms, int64_t at_ms, int64_t now_ms) const {
+  return static_cast<int64_t>(log_.CountAfter(std::max(at_ms - window_ms, ExpiredThrough(now_ms))));
 }
 
-int64_t Hits::Undo(int64_t count, int64_t now) {
-  if (count == 0) return Count(window_ms_, now, now);
-  SetBack(now);
-  log_.DropThrough(ExpiredThrough(now));
+int64_t Hits::Undo(int64_t count, int64_t now_ms) {
+  if (count == 0) return Count(window_ms_, now_ms, now_ms);
+  SetBack(now_ms);
+  log_.DropThrough(ExpiredThrough(now_ms));
   log_.RemoveNewest(static_cast<uint64_t>(count));
   return static_cast<int64_t>(log_.size());
 }
 
-std::vector<int64_t> Hits::Range(int64_t from, int64_t to, int64_t step_ms, int64_t now) const {
+std::vector<int64_t> Hits::Range(int64_t from, int64_t to, int64_t step_ms, int64_t now_ms) const {
   const int64_t steps = (to - from + step_ms - 1) / step_ms;
   Check(steps >= 0 && static_cast<size_t>(steps) <= kMaxRangeSteps, "the caller limits the steps");
   std::vector<int64_t> counts(static_cast<size_t>(steps));
-  log_.ForEachAfter(std::max(from - 1, ExpiredThrough(now)), [&](int64_t at, uint64_t count) {
-    if (at < to) counts[static_cast<size_t>((at - from) / step_ms)] += static_cast<int64_t>(count);
+  log_.ForEachAfter(std::max(from - 1, ExpiredThrough(now_ms)), [&](int64_t at_ms, uint64_t count) {
+    if (at_ms < to)
+      counts[static_cast<size_t>((at_ms - from) / step_ms)] += static_cast<int64_t>(count);
   });
   return counts;
 }

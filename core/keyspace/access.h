@@ -21,13 +21,15 @@ struct AccessTracking {
   int64_t decay_minutes = 1;
 };
 
-// `now` is in unix ms; `random` is a uniformly distributed 64-bit number.
-inline uint32_t TimeMark(int64_t now) { return static_cast<uint32_t>(now / 1000) & kAccessMask; }
-uint32_t IdleSeconds(uint32_t mark, int64_t now);
-uint32_t NewFrequencyMark(int64_t now);
-uint32_t UsedFrequencyMark(uint32_t mark, const AccessTracking& tracking, int64_t now,
+// `now_ms` is in unix ms; `random` is a uniformly distributed 64-bit number.
+inline uint32_t TimeMark(int64_t now_ms) {
+  return static_cast<uint32_t>(now_ms / 1000) & kAccessMask;
+}
+uint32_t IdleSeconds(uint32_t mark, int64_t now_ms);
+uint32_t NewFrequencyMark(int64_t now_ms);
+uint32_t UsedFrequencyMark(uint32_t mark, const AccessTracking& tracking, int64_t now_ms,
                            uint64_t random);
-// The counter of a mark by frequency at `now`, without what it has lost since its last use.
-uint32_t FrequencyOf(uint32_t mark, const AccessTracking& tracking, int64_t now);
+// The counter of a mark by frequency at `now_ms`, without what it has lost since its last use.
+uint32_t FrequencyOf(uint32_t mark, const AccessTracking& tracking, int64_t now_ms);
 
 }  // namespace tally

@@ -1,10 +1,8 @@
 #include "core/limit/limit_show.h"
 
 #include <algorithm>
-#include <iterator>
 #include <tuple>
 
-#include "core/base/check.h"
 #include "core/base/saturating.h"
 #include "core/limit/holds.h"
 #include "core/limit/limit_math.h"
@@ -27,7 +25,7 @@ LimitShown ShownOf(const LimitCounter& counter, int64_t now) {
   shown.ends_ms = counter.ExpiresAt();
   switch (counter.key.algorithm) {
     case Algorithm::kCalendar:
-      shown.unit = WordOf(counter.key.unit);
+      shown.unit = NameOf(counter.key.unit);
       shown.used = numbers.hits;
       break;
     case Algorithm::kSliding:
@@ -51,7 +49,7 @@ LimitShown DayOf(const LimitCounter& base) {
   LimitShown shown;
   shown.algorithm = Algorithm::kBase;
   shown.key = base.key;
-  shown.unit = WordOf(CalendarUnit::kDay);
+  shown.unit = NameOf(CalendarUnit::kDay);
   shown.used = base.numbers.before;
   shown.newest_ms = base.numbers.day.start_ms;
   shown.ends_ms = base.numbers.day.end_ms + base.late_ms;
@@ -140,23 +138,6 @@ std::vector<LimitShown> ShowLimits(const LimitState& state, int64_t now) {
     return order(a) < order(b);
   });
   return all;
-}
-
-std::string_view WordOf(LimitAlgorithm algorithm) {
-  constexpr std::string_view kWords[] = {"FIXED",   "CALENDAR",   "SLIDING", "ROLLING",
-                                         "BUCKET",  "BASE",       "ALLOW",   "DENY",
-                                         "LOCKOUT", "CONCURRENT", "HOLDS"};
-  const size_t index = static_cast<size_t>(algorithm) - 1;
-  Check(index < std::size(kWords), "each algorithm has a word");
-  return kWords[index];
-}
-
-std::string_view WordOf(CalendarUnit unit) {
-  constexpr std::string_view kWords[] = {"second", "minute", "hour", "day",
-                                         "week",   "month",  "year"};
-  const auto index = static_cast<size_t>(unit);
-  Check(index < std::size(kWords), "each unit has a word");
-  return kWords[index];
 }
 
 }  // namespace tally

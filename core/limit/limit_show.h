@@ -34,8 +34,4 @@ struct LimitShown {
 // counters; SLIDING costs as TimeLog::CountAfter.
 std::vector<LimitShown> ShowLimits(const LimitState& state, int64_t now);
 
-// The words as rules write them: "FIXED", "day".
-std::string_view WordOf(LimitAlgorithm algorithm);
-std::string_view WordOf(CalendarUnit unit);
-
 }  // namespace tally

@@ -168,6 +168,7 @@ class LimitState {
   // The number of counters and of hits in logs, which take time to free.
   size_t Weight() const;
   size_t MemoryBytes() const;
+  static constexpr std::string_view encoding() { return "counters"; }
   std::unique_ptr<LimitState> Clone() const;
   bool FreeSome(size_t budget);
   // Appends a self-contained run of about `max_bytes` for Load, from `cursor` on (0 begins).

@@ -3,7 +3,6 @@
 #include <absl/strings/ascii.h>
 
 #include "core/bytes/str_cat.h"
-#include "core/limit/limit_show.h"
 #include "core/time/duration.h"
 
 namespace tally {
@@ -73,7 +72,7 @@ std::string RuleText(const LimitRule& rule) {
       AppendThousandths(text, rule.limit);
       break;
     case Algorithm::kCalendar:
-      StrAppend(text, ' ', rule.limit, ' ', WordOf(rule.unit));
+      StrAppend(text, ' ', rule.limit, ' ', NameOf(rule.unit));
       AppendZone(text, rule);
       AppendStart(text, rule, rule.unit);
       break;

@@ -60,11 +60,9 @@ const RuleForm* FormOf(std::string_view word) {
   return nullptr;
 }
 
-constexpr std::string_view kUnits[] = {"second", "minute", "hour", "day", "week", "month", "year"};
-
 bool ReadUnit(const WordReader& in, size_t index, CalendarUnit& unit) {
-  for (size_t i = 0; i < std::size(kUnits); ++i) {
-    if (!IsWord(in.words[index], kUnits[i])) continue;
+  for (size_t i = 0; i < std::size(kUnitNames); ++i) {
+    if (!IsWord(in.words[index], kUnitNames[i])) continue;
     unit = static_cast<CalendarUnit>(i);
     return true;
   }

@@ -218,7 +218,7 @@ bool List::FreeSome(size_t elements) {
   return true;
 }
 
-size_t List::Save(size_t from, size_t max_bytes, std::string& out) const {
+uint64_t List::Save(uint64_t from, size_t max_bytes, std::string& out) const {
   const size_t begin = out.size();
   size_t next = from;
   if (holds_strings()) {
@@ -228,7 +228,7 @@ size_t List::Save(size_t from, size_t max_bytes, std::string& out) const {
       ++next;
       return out.size() - begin < max_bytes;
     });
-    return next;
+    return next == size() ? 0 : next;
   }
   out.push_back(kIntRun);
   int64_t previous = 0;
@@ -238,7 +238,7 @@ size_t List::Save(size_t from, size_t max_bytes, std::string& out) const {
     ++next;
     return out.size() - begin < max_bytes;
   });
-  return next;
+  return next == size() ? 0 : next;
 }
 
 bool List::BeginSnapshot(const RunSink& sink) {

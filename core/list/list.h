@@ -81,10 +81,10 @@ class List {
   bool FreeSome(size_t elements);
 
   // Appends one run to `out`. It begins with element `from` < size() and ends when it has
-  // `max_bytes` bytes, but has at least one element. Returns the index after its last element. A
-  // run is one byte for the kind, then up to its end either signed varints (the first integer, then
-  // differences modulo 2^64) or length-prefixed texts.
-  size_t Save(size_t from, size_t max_bytes, std::string& out) const;
+  // `max_bytes` bytes, but has at least one element. Returns the index after its last element; 0 at
+  // the end of the list. A run is one byte for the kind, then up to its end either signed varints
+  // (the first integer, then differences modulo 2^64) or length-prefixed texts.
+  uint64_t Save(uint64_t from, size_t max_bytes, std::string& out) const;
   // Appends the elements of one run. Returns false if the run is malformed; the list may then hold
   // a part of it and must be discarded.
   [[nodiscard]] bool Load(std::string_view run);

@@ -10,8 +10,8 @@ WindowTop::WindowTop(int64_t window_ms, size_t capacity)
     : step_ms_(window_ms / static_cast<int64_t>(kSteps)), steps_(kSteps, Step(capacity)) {}
 
 template <typename Visit>
-void WindowTop::ForEachStep(int64_t now, Visit&& visit) const {
-  const int64_t last = now / step_ms_;
+void WindowTop::ForEachStep(int64_t now_ms, Visit&& visit) const {
+  const int64_t last = now_ms / step_ms_;
   for (const Step& step : steps_) {
     if (step.number >= 0 && step.number <= last &&
         step.number > last - static_cast<int64_t>(kSteps)) {
@@ -20,9 +20,9 @@ void WindowTop::ForEachStep(int64_t now, Visit&& visit) const {
   }
 }
 
-WindowTop::Step* WindowTop::StepOf(int64_t at_ms, int64_t now) {
+WindowTop::Step* WindowTop::StepOf(int64_t at_ms, int64_t now_ms) {
   const int64_t number = at_ms / step_ms_;
-  if (number <= now / step_ms_ - static_cast<int64_t>(kSteps)) return nullptr;
+  if (number <= now_ms / step_ms_ - static_cast<int64_t>(kSteps)) return nullptr;
   Step& step = steps_[static_cast<size_t>(number) % kSteps];
   if (step.number != number) {
     step.sketch.Clear();
@@ -32,30 +32,30 @@ WindowTop::Step* WindowTop::StepOf(int64_t at_ms, int64_t now) {
   return &step;
 }
 
-void WindowTop::Add(const TopItem& item, int64_t now) {
-  if (Step* step = StepOf(item.last_ms, now)) step->sketch.Add(item);
+void WindowTop::Add(const TopItem& item, int64_t now_ms) {
+  if (Step* step = StepOf(item.last_ms, now_ms)) step->sketch.Add(item);
 }
 
-void WindowTop::AddMissed(uint64_t weight, int64_t at_ms, int64_t now) {
+void WindowTop::AddMissed(uint64_t weight, int64_t at_ms, int64_t now_ms) {
   if (weight == 0) return;
-  if (Step* step = StepOf(at_ms, now)) step->missed += weight;
+  if (Step* step = StepOf(at_ms, now_ms)) step->missed += weight;
 }
 
-uint64_t WindowTop::bound(int64_t now) const {
+uint64_t WindowTop::bound(int64_t now_ms) const {
   uint64_t sum = 0;
-  ForEachStep(now, [&](const Step& step) { sum += step.bound(); });
+  ForEachStep(now_ms, [&](const Step& step) { sum += step.bound(); });
   return sum;
 }
 
 // If a step does not hold a name, the name may weigh up to step.bound() in it. If a step holds the
 // name, up to step.missed may be missing in its count.
-std::vector<TopItem> WindowTop::Top(int64_t now) const {
+std::vector<TopItem> WindowTop::Top(int64_t now_ms) const {
   struct Sum {
     TopItem item;
     uint64_t bounds = 0;  // sum of the bounds of the sketches that hold the name
   };
   absl::flat_hash_map<uint64_t, Sum> sums;
-  ForEachStep(now, [&](const Step& step) {
+  ForEachStep(now_ms, [&](const Step& step) {
     const SpaceSaving& sketch = step.sketch;
     for (const TopItem& item : sketch.items()) {
       const auto [found, fresh] = sums.try_emplace(item.hash, Sum{item, sketch.bound()});
@@ -67,7 +67,7 @@ std::vector<TopItem> WindowTop::Top(int64_t now) const {
       sum.bounds += sketch.bound();
     }
   });
-  const uint64_t all = bound(now);
+  const uint64_t all = bound(now_ms);
   std::vector<TopItem> top;
   for (auto& [hash, sum] : sums) {
     if (sum.item.count == sum.item.error) continue;

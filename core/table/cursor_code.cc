@@ -2,7 +2,7 @@
 
 #include <xxhash.h>
 
-namespace tally::server {
+namespace tally {
 namespace {
 
 constexpr unsigned kHalfBits = 24;
@@ -55,4 +55,4 @@ uint64_t CursorCode::Decode(uint64_t shown) const {
   return cursor != 0 ? cursor : Decipher(0);
 }
 
-}  // namespace tally::server
+}  // namespace tally

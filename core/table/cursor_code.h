@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace tally::server {
+namespace tally {
 
 class CursorCode {
  public:
@@ -25,4 +25,4 @@ class CursorCode {
   uint64_t key_;
 };
 
-}  // namespace tally::server
+}  // namespace tally

@@ -5,6 +5,10 @@
 // index. A full segment splits in two, so that no insertion ever moves more than one segment. A
 // scan in hash order has no state but a hash prefix.
 //
+// Keys are hashed with XXH3 and a seed. XXH3 is no cipher, but who wants keys that collide needs
+// the hashes of known keys, and nobody outside sees them: the cursors of scans are enciphered
+// (cursor_code.h). Keys that collide anyway share a segment, which is slow but not wrong.
+//
 // Not thread-safe. A Record is valid until the next Insert, Resize, Erase, Pack or Clear of its
 // table.
 #pragma once

@@ -10,6 +10,12 @@
 namespace tally {
 
 enum class CalendarUnit : uint8_t { kSecond, kMinute, kHour, kDay, kWeek, kMonth, kYear };
+// Their names, in that order.
+inline constexpr std::string_view kUnitNames[] = {"second", "minute", "hour", "day",
+                                                  "week",   "month",  "year"};
+constexpr std::string_view NameOf(CalendarUnit unit) {
+  return kUnitNames[static_cast<size_t>(unit)];
+}
 
 // Seconds, minutes and hours have none. The default is the calendar's own start; a week's is
 // Monday.

@@ -174,7 +174,7 @@ size_t ZSet::MemoryBytes() const {
   return OnForm(form_, [](const auto& form) { return form.MemoryBytes(); });
 }
 
-size_t ZSet::Save(size_t from_rank, size_t max_bytes, std::string& out) const {
+uint64_t ZSet::Save(uint64_t from_rank, size_t max_bytes, std::string& out) const {
   const size_t start = out.size();
   size_t rank = from_rank;
   ForEach({from_rank, size()}, false, [&](std::string_view member, double score) {
@@ -182,7 +182,7 @@ size_t ZSet::Save(size_t from_rank, size_t max_bytes, std::string& out) const {
     ++rank;
     return out.size() - start < max_bytes;
   });
-  return rank;
+  return rank == size() ? 0 : rank;
 }
 
 bool ZSet::BeginSnapshot(const RunSink& sink) {

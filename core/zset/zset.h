@@ -91,7 +91,7 @@ class ZSet {
 
   // The copy of a small set becomes large if it exceeds `limits`; that of a large set stays large.
   // O(n log n), because every member is hashed and put in order again.
-  ZSet Clone(const ZSetLimits& limits) const;
+  ZSet Clone(const ZSetLimits& limits = {}) const;
 
   // Frees the set in slices of about `count` elements; returns true when nothing is left. After the
   // first call the set may only be freed further or destroyed.
@@ -102,14 +102,14 @@ class ZSet {
   size_t MemoryBytes() const;
 
   // Appends a run of elements to `out`, beginning at `from_rank` < size(), until it has `max_bytes`
-  // or more; returns the rank to go on from, size() at the end. An element is its score (8 bytes,
+  // or more; returns the rank to go on from, 0 at the end. An element is its score (8 bytes,
   // little-endian) and its length-prefixed member (core/bytes/varint.h).
-  size_t Save(size_t from_rank, size_t max_bytes, std::string& out) const;
+  uint64_t Save(uint64_t from_rank, size_t max_bytes, std::string& out) const;
 
   // Adds the elements of a run. Returns false if the run is malformed: it is too short, has a NaN,
   // or has a member that is in the set already. The elements before that stay added. Runs in the
   // order of ranks load fastest.
-  [[nodiscard]] bool Load(std::string_view run, const ZSetLimits& limits);
+  [[nodiscard]] bool Load(std::string_view run, const ZSetLimits& limits = {});
 
   // See ValueOperations::begin_snapshot. Runs are like those of Save, but not in order.
   // BeginSnapshot returns false for a small set.

@@ -1,5 +1,7 @@
 #include "server/acl/acl_check.h"
 
+#include <absl/strings/substitute.h>
+
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -117,19 +119,29 @@ bool ReadRights::MayReadEveryKey() const {
                      [](const AclSelector* selector) { return selector->MayReadEveryKey(); });
 }
 
+const DenialWords& WordsOf(AclDenial denial) {
+  static constexpr DenialWords kWords[] = {
+      {"", "", "", "", ""},
+      {"command", "NOPERM this user has no permissions to run the '$0' command",
+       "This user has no permissions to run the '$0' command",
+       "ERR The user executing the script can't run this command or subcommand",
+       "no permission to execute the command or subcommand"},
+      {"key", "NOPERM this user has no permissions to access one of the keys used as arguments",
+       "This user has no permissions to access the '$0' key",
+       "ERR The user executing the script can't access at least one of the keys mentioned in the "
+       "command arguments",
+       "no permission to touch the specified keys"},
+      {"channel",
+       "NOPERM this user has no permissions to access one of the channels used as arguments",
+       "This user has no permissions to access the '$0' channel",
+       "ERR The user executing the script can't publish to the channel mentioned in the command",
+       "no permission to access one of the channels used as arguments"},
+  };
+  return kWords[static_cast<size_t>(denial)];
+}
+
 std::string DenialError(const AclVerdict& verdict) {
-  constexpr std::string_view kBegin = "NOPERM this user has no permissions to ";
-  switch (verdict.denial) {
-    case AclDenial::kCommand:
-      return StrCat(kBegin, "run the '", verdict.object, "' command");
-    case AclDenial::kKey:
-      return StrCat(kBegin, "access one of the keys used as arguments");
-    case AclDenial::kChannel:
-      return StrCat(kBegin, "access one of the channels used as arguments");
-    case AclDenial::kNone:
-      break;
-  }
-  return {};
+  return absl::Substitute(WordsOf(verdict.denial).error, std::string(verdict.object));
 }
 
 }  // namespace tally::server

@@ -37,6 +37,17 @@ class ReadRights {
   std::vector<const AclSelector*> selectors_;
 };
 
+// How a denial is said. "$0" stands for the object of the verdict.
+struct DenialWords {
+  const char* kind;     // in ACL LOG
+  const char* error;    // the error reply of a request
+  const char* dry_run;  // the reply of ACL DRYRUN
+  const char* script;   // the error of a call in a script
+  const char* exec;     // why EXEC does not run a command
+};
+// Empty texts for kNone.
+const DenialWords& WordsOf(AclDenial denial);
+
 // Returns the error reply for a denied request, with the NOPERM prefix; empty if nothing is denied.
 std::string DenialError(const AclVerdict& verdict);
 

@@ -9,20 +9,6 @@
 namespace tally::server {
 namespace {
 
-std::string_view ReasonOf(AclDenial denial) {
-  switch (denial) {
-    case AclDenial::kCommand:
-      return "command";
-    case AclDenial::kKey:
-      return "key";
-    case AclDenial::kChannel:
-      return "channel";
-    case AclDenial::kNone:
-      break;
-  }
-  return "";
-}
-
 void Become(Client& client, std::shared_ptr<const AclUser> user) {
   client.user = user->name;
   client.acl = std::move(user);
@@ -38,7 +24,7 @@ void AclGuard::AddToLog(const Client& client, std::string_view reason, std::stri
   entry.object = object;
   entry.user = user;
   entry.created_ms = clock_.now_ms();
-  AppendClientLine(entry.client, client, entry.created_ms);
+  AppendClientLine(entry.client, client, clock_.elapsed_ms());
   if (entry.client.ends_with('\n')) entry.client.pop_back();
   log_.Add(std::move(entry), static_cast<size_t>(config_.acllog_max_len));
 }
@@ -48,7 +34,7 @@ AclVerdict AclGuard::Check(const Client& client, const CommandEntry& item, Args 
   if (client.acl == nullptr || client.acl->unrestricted) return {};
   const AclVerdict verdict = CheckCall(*client.acl, item, args);
   if (verdict.denial != AclDenial::kNone) {
-    AddToLog(client, ReasonOf(verdict.denial), place, verdict.object, client.user);
+    AddToLog(client, WordsOf(verdict.denial).kind, place, verdict.object, client.user);
   }
   return verdict;
 }

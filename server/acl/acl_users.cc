@@ -1,5 +1,6 @@
 #include "server/acl/acl_users.h"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/str_split.h>
 #include <openssl/crypto.h>
 
@@ -16,14 +17,7 @@
 namespace tally::server {
 namespace {
 
-using Words = std::vector<std::string_view>;
-
-constexpr std::string_view kFileBlanks = " \t\r";
-
-std::string_view Trim(std::string_view text) {
-  const size_t begin = std::min(text.find_first_not_of(kFileBlanks), text.size());
-  return text.substr(begin, text.find_last_not_of(kFileBlanks) + 1 - begin);
-}
+using RuleWords = std::vector<std::string_view>;
 
 // Removes the text up to the next space, and that space. Returns the text without the space.
 std::string_view TakeWord(std::string_view& text) {
@@ -33,11 +27,12 @@ std::string_view TakeWord(std::string_view& text) {
 }
 
 // Splits a text of rules at blanks. No word is empty.
-Words SplitRules(std::string_view text) {
-  Words words;
+RuleWords SplitRules(std::string_view text) {
+  RuleWords words;
   const absl::string_view all(text.data(), text.size());
-  for (const absl::string_view word : absl::StrSplit(all, absl::ByAnyChar(" \t\r"))) {
-    if (!word.empty()) words.emplace_back(word.data(), word.size());
+  for (const absl::string_view word :
+       absl::StrSplit(all, absl::ByAnyChar(" \t\r"), absl::SkipEmpty())) {
+    words.emplace_back(word.data(), word.size());
   }
   return words;
 }
@@ -130,7 +125,7 @@ std::string AclUsers::SetFromConfig(std::span<const std::string> lines) {
   for (const std::string& line : lines) {
     const auto read = SplitArgs(line);
     if (!read || read->empty()) return StrCat("'", line, "' is no user: name rule rule …");
-    Words words(read->begin(), read->end());
+    RuleWords words(read->begin(), read->end());
     const std::string_view name = words[0];
     if (!IsUserName(name)) return StrCat("'", name, "': ", kBadUserName);
     if (!names.insert(std::string(name)).second) {
@@ -156,7 +151,8 @@ std::vector<std::string> AclUsers::ConfigLines() {
 }
 
 std::string AclUsers::LoadLine(std::string_view line, std::string_view place, ByName& users) const {
-  line = Trim(line);
+  const auto trimmed = absl::StripAsciiWhitespace(absl::string_view(line.data(), line.size()));
+  line = {trimmed.data(), trimmed.size()};
   if (line.empty()) return {};
   const bool is_alone = line.find(' ') == line.npos;
   if (TakeWord(line) != "user" || is_alone) {

@@ -1,6 +1,7 @@
 // ACL: the users, and what they may do.
 #include <absl/container/flat_hash_set.h>
 #include <absl/strings/escaping.h>
+#include <absl/strings/substitute.h>
 
 #include <algorithm>
 #include <random>
@@ -148,20 +149,6 @@ void Save(ServerContext& context, Services& server) {
       "information");
 }
 
-void ReplyDryRun(ServerContext& context, const AclVerdict& verdict) {
-  constexpr std::string_view kBegin = "This user has no permissions to ";
-  switch (verdict.denial) {
-    case AclDenial::kNone:
-      return context.reply.Ok();
-    case AclDenial::kCommand:
-      return context.reply.Bulk(StrCat(kBegin, "run the '", verdict.object, "' command"));
-    case AclDenial::kKey:
-      return context.reply.Bulk(StrCat(kBegin, "access the '", verdict.object, "' key"));
-    case AclDenial::kChannel:
-      return context.reply.Bulk(StrCat(kBegin, "access the '", verdict.object, "' channel"));
-  }
-}
-
 void DryRun(ServerContext& context, Services& server) {
   ReplyBuilder& reply = context.reply;
   const Args call = context.args.subspan(3);
@@ -174,7 +161,9 @@ void DryRun(ServerContext& context, Services& server) {
   if (!ArityFits(*item->command, call.size())) {
     return reply.Error(StrCat("ERR wrong number of arguments for '", item->full_name, "' command"));
   }
-  ReplyDryRun(context, CheckCall(*user, *item, call));
+  const AclVerdict verdict = CheckCall(*user, *item, call);
+  if (verdict.denial == AclDenial::kNone) return reply.Ok();
+  reply.Bulk(absl::Substitute(WordsOf(verdict.denial).dry_run, std::string(verdict.object)));
 }
 
 void ReplyLogEntry(ReplyBuilder& reply, const AclLog::Entry& entry, int64_t now) {

@@ -10,7 +10,7 @@
 #include "server/command/help.h"
 #include "server/commands/entry_description.h"
 #include "server/config/config.h"
-#include "server/figures/info_rows.h"
+#include "server/figures/figure_sink.h"
 #include "server/memory/memory_usage.h"
 #include "server/state/client_table.h"
 #include "server/state/client_text.h"

@@ -24,20 +24,6 @@ void Multi(ServerContext& context) {
   context.reply.Ok();
 }
 
-std::string_view ReasonOf(AclDenial denial) {
-  switch (denial) {
-    case AclDenial::kCommand:
-      return "no permission to execute the command or subcommand";
-    case AclDenial::kKey:
-      return "no permission to touch the specified keys";
-    case AclDenial::kChannel:
-      return "no permission to access one of the channels used as arguments";
-    case AclDenial::kNone:
-      break;
-  }
-  return "";
-}
-
 // Checks the user's rights again, as they may have changed since the command was queued. Returns
 // false after an error reply.
 bool StillAllowed(ServerContext& context, Services& server, const CommandEntry& item, Args args) {
@@ -46,7 +32,7 @@ bool StillAllowed(ServerContext& context, Services& server, const CommandEntry& 
   context.reply.Error(
       StrCat("NOPERM ACLs rules changed between the moment the transaction was accumulated and the "
              "EXEC call. This command is no longer allowed for the following reason: ",
-             ReasonOf(denial)));
+             WordsOf(denial).exec));
   return false;
 }
 

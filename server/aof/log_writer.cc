@@ -96,15 +96,15 @@ absl::Status LogWriter::Flush(int64_t now_ms) {
     const absl::Status written = WriteBatch();
     if (!written.ok()) return Fail(written);
     switch (options_.policy) {
-      case AppendFsync::kAlways: {
+      case FsyncPolicy::kAlways: {
         const absl::Status synced = SyncInline(now_ms);
         if (!synced.ok()) return synced;
         break;
       }
-      case AppendFsync::kEverySec:
+      case FsyncPolicy::kEverysec:
         KeepUnsynced(now_ms);
         break;
-      case AppendFsync::kNo:
+      case FsyncPolicy::kNo:
         safe_ = written_;
         break;
     }
@@ -160,7 +160,7 @@ absl::Status LogWriter::SyncInline(int64_t now_ms) {
   const absl::Status status = TimedSync(*file_, now_ms);
   if (!status.ok()) {
     file_distrusted_ = true;
-    lost_ = options_.policy == AppendFsync::kNo;
+    lost_ = options_.policy == FsyncPolicy::kNo;
     return Fail(status);
   }
   safe_ = written_;
@@ -194,7 +194,7 @@ void LogWriter::WaitForSyncs(int64_t now_ms) {
 }
 
 void LogWriter::CollectSync(const BackgroundWorker::Result& result, int64_t now_ms) {
-  const bool keeps_nothing = options_.policy == AppendFsync::kNo;
+  const bool keeps_nothing = options_.policy == FsyncPolicy::kNo;
   // A success after a failure proves nothing: the kernel reports a failure once.
   if (file_distrusted_) return;
   if (!result.status.ok()) {
@@ -212,7 +212,7 @@ void LogWriter::CollectSync(const BackgroundWorker::Result& result, int64_t now_
 }
 
 void LogWriter::WaitWhenBehind(int64_t now_ms) {
-  if (options_.policy != AppendFsync::kEverySec) return;
+  if (options_.policy != FsyncPolicy::kEverysec) return;
   bool waited = false;
   while (error_.ok() && unsynced_.IsBehind(now_ms)) {
     waited = true;
@@ -242,7 +242,7 @@ void LogWriter::StartSync(int64_t delay_ms, int64_t now_ms) {
 }
 
 void LogWriter::HurrySyncIfDue(int64_t now_ms) {
-  if (options_.policy != AppendFsync::kEverySec || worker_->begun()) return;
+  if (options_.policy != FsyncPolicy::kEverysec || worker_->begun()) return;
   if (unsynced_.IsSyncDue(now_ms)) worker_->Hurry();
 }
 
@@ -272,7 +272,7 @@ absl::Status LogWriter::RecoverInPlace(int64_t now_ms) {
     Recycle(buffer_, kKeptBuffer);
   }
   error_ = absl::OkStatus();
-  if (options_.policy == AppendFsync::kNo) {
+  if (options_.policy == FsyncPolicy::kNo) {
     safe_ = written_;
     unsynced_.Clear();
     return absl::OkStatus();
@@ -281,7 +281,7 @@ absl::Status LogWriter::RecoverInPlace(int64_t now_ms) {
 }
 
 absl::Status LogWriter::RecoverInNewLog(int64_t now_ms) {
-  if (options_.policy == AppendFsync::kNo) {
+  if (options_.policy == FsyncPolicy::kNo) {
     // The new log must not survive without the bytes before it. In this policy they are not kept in
     // memory, so they must be on disk first.
     const absl::Status synced = file_->Sync();
@@ -346,7 +346,7 @@ absl::Status LogWriter::SwitchTo(AofDirectory::NewLog log, int64_t now_ms) {
   // safe_ stays at the end of the old log until the new log has been synced. If that sync fails,
   // the log that replaces the new one follows the old one.
   const absl::Status started = StartLog(std::move(log.file), log.sequence);
-  if (started.ok() && options_.policy == AppendFsync::kNo) safe_ = written_;
+  if (started.ok() && options_.policy == FsyncPolicy::kNo) safe_ = written_;
   return started;
 }
 
@@ -356,7 +356,7 @@ absl::StatusOr<LogPosition> LogWriter::Mark(int64_t now_ms) {
   return written_;
 }
 
-absl::Status LogWriter::SetPolicy(AppendFsync policy, int64_t now_ms) {
+absl::Status LogWriter::SetPolicy(FsyncPolicy policy, int64_t now_ms) {
   if (policy == options_.policy) return absl::OkStatus();
   // The policies keep different bytes in memory, so the new policy begins with none.
   const absl::Status synced = SyncInline(now_ms);

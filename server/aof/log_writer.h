@@ -27,10 +27,9 @@
 #include "server/aof/file_system.h"
 #include "server/aof/log_format.h"
 #include "server/aof/unsynced_batches.h"
+#include "server/config/fsync_policy.h"
 
 namespace tally::server {
-
-enum class AppendFsync : uint8_t { kAlways, kEverySec, kNo };
 
 // For INFO persistence.
 struct LogStats {
@@ -43,7 +42,7 @@ struct LogStats {
 class LogWriter {
  public:
   struct Options {
-    AppendFsync policy = AppendFsync::kEverySec;
+    FsyncPolicy policy = FsyncPolicy::kEverysec;
     // everysec: bytes that may wait for the disk, and be kept in memory, before Flush waits.
     size_t max_unsynced_bytes = size_t{64} << 20;
     // What is appended in a turn is one batch, unless it has more bytes than this. Then it is split
@@ -97,11 +96,11 @@ class LogWriter {
   absl::StatusOr<LogPosition> Mark(int64_t now_ms);
 
   // If the policy changes, syncs first and waits for it. After an error the old policy stays.
-  absl::Status SetPolicy(AppendFsync policy, int64_t now_ms);
+  absl::Status SetPolicy(FsyncPolicy policy, int64_t now_ms);
   // Flushes and syncs, whatever the policy.
   absl::Status Close(int64_t now_ms);
 
-  AppendFsync policy() const { return options_.policy; }
+  FsyncPolicy policy() const { return options_.policy; }
   const LogStats& stats() const { return stats_; }
   uint64_t sequence() const { return written_.sequence; }
   // The end of the log before the current one, as the current log's header says; sequence 0 if this

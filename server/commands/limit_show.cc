@@ -1,5 +1,7 @@
 #include "server/commands/limit_show.h"
 
+#include <absl/strings/ascii.h>
+
 #include <string>
 #include <vector>
 
@@ -54,8 +56,8 @@ void ShowLimitState(CommandContext& context) {
   context.reply.Array(all.size());
   for (const LimitShown& one : all) {
     context.reply.Array(5);
-    const std::string_view word = WordOf(one.algorithm);
-    one.key.shadow ? context.reply.Bulk(StrCat("SHADOW ", word)) : context.reply.Bulk(word);
+    const std::string word = absl::AsciiStrToUpper(std::string(NameOf(one.algorithm)));
+    context.reply.Bulk(StrCat(one.key.shadow ? "SHADOW " : "", word));
     if (one.unit.empty()) {
       context.reply.Integer(one.period_ms);
     } else {

@@ -10,6 +10,7 @@
 #include "server/commands/families.h"
 #include "server/commands/quota_args.h"
 #include "server/commands/quota_effects.h"
+#include "server/commands/quota_orders.h"
 
 namespace tally::server {
 namespace {
@@ -40,18 +41,6 @@ void ReplyLefts(ReplyBuilder& reply, const QuotaLefts& lefts) {
 void ReplyEmptyArrays(ReplyBuilder& reply, size_t count) {
   reply.Array(count);
   for (; count > 0; --count) reply.Array(0);
-}
-
-bool ReadLimits(QuotaArgs& args, std::vector<QuotaLimitSpec>& limits) {
-  do {
-    if (!args.HasRoom("limit", limits.size())) return false;
-    QuotaLimitSpec& limit = limits.emplace_back();
-    if (!args.Read("sku", limit.sku) || !args.Read("action", limit.action) ||
-        !args.ReadCount("limit", 0, limit.limit) || !args.ReadWindow(limit.window_ms)) {
-      return false;
-    }
-  } while (!args.done());
-  return true;
 }
 
 void SetLimit(CommandContext& context) {
@@ -99,38 +88,6 @@ void Limits(CommandContext& context) {
   });
 }
 
-// Whether the next argument is an option rather than an item of an order.
-bool AtOption(const QuotaArgs& args) { return args.At("at") || args.At("once"); }
-
-bool ReadOrder(QuotaArgs& args, QuotaOrder& order, std::vector<QuotaItem>& items) {
-  if (!args.Read("user", order.user) || !args.Read("order", order.order)) return false;
-  if (!args.Take("items")) return args.Missing("ITEMS");
-  // A log has orders without items, which only set back (see quota_effects.h).
-  while (!args.replaying() || !args.done()) {
-    if (!args.HasRoom("item", items.size())) return false;
-    QuotaItem& item = items.emplace_back();
-    if (!args.Read("sku", item.sku) || !args.Read("action", item.action) ||
-        !args.ReadCount("qty", 1, item.qty)) {
-      return false;
-    }
-    if (args.done() || AtOption(args) || args.AtHold()) break;
-  }
-  order.items = items;
-  order.ts_ms = args.now();
-  while (!args.done()) {
-    if (args.TakeOption("once")) {
-      order.once = true;
-    } else if (args.TakeOption("at")) {
-      if (!args.ReadPastInstant(order.ts_ms)) return false;
-    } else if (args.TakeOption("hold")) {
-      if (!args.ReadHold(order.hold_ms)) return false;
-    } else {
-      return args.End();
-    }
-  }
-  return true;
-}
-
 // Runs BUY (`checked`) and RECORD. How the order is logged: see quota_effects.h.
 void Sell(CommandContext& context, bool checked, std::string_view event) {
   QuotaArgs args(context);
@@ -152,29 +109,6 @@ void Sell(CommandContext& context, bool checked, std::string_view event) {
 
 void Buy(CommandContext& context) { Sell(context, true, "quota.buy"); }
 void Record(CommandContext& context) { Sell(context, false, "quota.record"); }
-
-bool ReadReturn(QuotaArgs& args, QuotaReturn& request, std::vector<QuotaReturnItem>& items) {
-  if (!args.Read("user", request.user) || !args.Read("order", request.order)) return false;
-  if (!args.Take("items")) return args.Missing("ITEMS");
-  do {
-    if (!args.HasRoom("item", items.size())) return false;
-    QuotaReturnItem& item = items.emplace_back();
-    if (!args.Read("sku", item.sku) || !args.ReadCount("qty", 1, item.qty)) return false;
-  } while (!args.done() && !AtOption(args));
-  request.items = items;
-  request.ts_ms = args.now();
-  while (!args.done()) {
-    if (args.TakeOption("once")) {
-      request.once = true;
-    } else if (args.TakeOption("at")) {
-      // It only names the return, so a retry must find it as it was given.
-      if (!args.ReadInstant(request.ts_ms)) return false;
-    } else {
-      return args.End();
-    }
-  }
-  return true;
-}
 
 void Return(CommandContext& context) {
   QuotaArgs args(context);

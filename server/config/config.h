@@ -11,11 +11,10 @@
 #include <vector>
 
 #include "core/engine/value_limits.h"
+#include "server/config/fsync_policy.h"
 #include "server/log/log_level.h"
 
 namespace tally::server {
-
-enum class FsyncPolicy : uint8_t { kAlways, kEverysec, kNo };
 
 enum class EvictionPolicy : uint8_t {
   kVolatileLru,

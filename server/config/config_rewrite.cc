@@ -51,7 +51,7 @@ Plan MakePlan(const Directive& directive, const std::vector<Line>& lines, const 
   Config from_lines;
   for (const Line& line : lines) {
     if (line.directive != &directive) continue;
-    if (!Assign(directive, Words(line.words).subspan(1), from_lines).ok()) break;
+    if (!Assign(directive, ConfigWords(line.words).subspan(1), from_lines).ok()) break;
   }
   std::vector<std::string> written = FormatLines(directive, config);
   Plan plan;

@@ -27,7 +27,7 @@ class Applier {
   void Apply(const DirectiveWords& words, const std::string& place) {
     const Directive* const directive = FindDirective(words[0]);
     if (directive == nullptr) return Complain(place, StrCat("unknown directive '", words[0], "'"));
-    const absl::Status status = Assign(*directive, Words(words).subspan(1), config_);
+    const absl::Status status = Assign(*directive, ConfigWords(words).subspan(1), config_);
     if (!status.ok()) {
       Complain(place, StrCat("'", words[0], "' ", std::string(status.message())));
     } else if (!directive->no_effect.empty() && ignored_ != nullptr) {
@@ -108,7 +108,7 @@ absl::Status ParseConfigText(std::string_view text, const std::string& file_name
   return applier.status();
 }
 
-absl::StatusOr<CommandLine> ParseCommandLine(Words arguments) {
+absl::StatusOr<CommandLine> ParseCommandLine(ConfigWords arguments) {
   CommandLine line;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];

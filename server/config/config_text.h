@@ -52,7 +52,7 @@ struct CommandLine {
 
 // Parses the arguments after the program's name: [conf] [--directive value …]…, --check-config,
 // --ping, --import PATH, --export FILE, --skip-unknown, --drop-field-ttl, --help, --version.
-absl::StatusOr<CommandLine> ParseCommandLine(Words arguments);
+absl::StatusOr<CommandLine> ParseCommandLine(ConfigWords arguments);
 
 // Applies the directives of the command line, which come after those of the file. `--save`,
 // `--user` or another kRepeated directive without a value clears it, as in Redis.

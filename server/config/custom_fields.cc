@@ -22,7 +22,7 @@ std::string FormatSave(const Config& config) {
   return text;
 }
 
-absl::Status AssignSave(Words words, Config& config) {
+absl::Status AssignSave(ConfigWords words, Config& config) {
   if (words.size() == 1 && words[0].empty()) {
     config.save.emplace();
     return absl::OkStatus();
@@ -71,7 +71,7 @@ std::string FormatOutputBufferLimit(const Config& config) {
 }
 
 // Classes that are not named keep their limits.
-absl::Status AssignOutputBufferLimit(Words words, Config& config) {
+absl::Status AssignOutputBufferLimit(ConfigWords words, Config& config) {
   if (words.empty() || words.size() % 4 != 0) {
     return absl::InvalidArgumentError("Wrong number of arguments in buffer limit configuration.");
   }
@@ -102,7 +102,7 @@ std::string FormatMaxmemoryClients(const Config& config) {
   return value < 0 ? StrCat(-value, '%') : StrCat(value);
 }
 
-absl::Status AssignMaxmemoryClients(Words words, Config& config) {
+absl::Status AssignMaxmemoryClients(ConfigWords words, Config& config) {
   if (words.size() != 1) return absl::InvalidArgumentError("wrong number of arguments");
   std::string_view text = words[0];
   if (text.empty() || text.back() != '%') {
@@ -124,7 +124,7 @@ std::string FormatKeyspaceEvents(const Config& config) {
   return FormatEventClasses(config.notify_keyspace_events);
 }
 
-absl::Status AssignKeyspaceEvents(Words words, Config& config) {
+absl::Status AssignKeyspaceEvents(ConfigWords words, Config& config) {
   if (words.size() != 1) return absl::InvalidArgumentError("wrong number of arguments");
   const auto classes = ParseEventClasses(words[0]);
   if (!classes) {

@@ -3,12 +3,13 @@
 #include <absl/status/statusor.h>
 
 #include "core/bytes/str_cat.h"
+#include "core/time/duration.h"
 #include "server/config/value_text.h"
 
 namespace tally::server {
 namespace {
 
-std::string Join(Words words, std::string_view separator) {
+std::string Join(ConfigWords words, std::string_view separator) {
   std::string text;
   for (const std::string& word : words) StrAppend(text, text.empty() ? "" : separator, word);
   return text;
@@ -24,7 +25,7 @@ absl::Status Store(std::string_view word, Quantity quantity, Bounds bounds,
 }
 
 // Checks the value of a directive without effect and returns it as CONFIG GET shows it.
-absl::StatusOr<std::string> AcceptedText(AcceptedField::Kind kind, Words words) {
+absl::StatusOr<std::string> AcceptedText(AcceptedField::Kind kind, ConfigWords words) {
   using Kind = AcceptedField::Kind;
   const std::string& word = words[0];
   switch (kind) {
@@ -53,7 +54,7 @@ absl::StatusOr<std::string> AcceptedText(AcceptedField::Kind kind, Words words) 
 // Sets a field of each kind. Assign has checked the number of words for fields of one word.
 struct Assigner {
   const Directive& directive;
-  Words words;
+  ConfigWords words;
   Config& config;
 
   const std::string& word() const { return words[0]; }
@@ -142,7 +143,8 @@ struct Formatter {
     return FormatOctal(config.*field.member);
   }
   std::string operator()(const DurationField& field) const {
-    return FormatDuration(config.*field.member);
+    const int64_t ms = config.*field.member;
+    return ms == 0 ? "0" : FormatDuration(ms);
   }
   std::string operator()(const StringField& field) const { return config.*field.member; }
   std::string operator()(const ListField& field) const { return Join(config.*field.member, " "); }
@@ -184,7 +186,7 @@ std::string FormatValue(const Directive& directive, const Config& config) {
   return std::visit(Formatter{directive, config}, directive.field);
 }
 
-absl::Status Assign(const Directive& directive, Words words, Config& config) {
+absl::Status Assign(const Directive& directive, ConfigWords words, Config& config) {
   if (words.empty() || (words.size() > 1 && !IsMultiWord(directive))) {
     return Refuse("wrong number of arguments");
   }
@@ -192,7 +194,7 @@ absl::Status Assign(const Directive& directive, Words words, Config& config) {
   const std::vector<std::string> parts = words.size() == 1 && IsMultiWord(directive)
                                              ? SplitAtSpaces(words[0])
                                              : std::vector<std::string>();
-  return std::visit(Assigner{directive, parts.size() > 1 ? Words(parts) : words, config},
+  return std::visit(Assigner{directive, parts.size() > 1 ? ConfigWords(parts) : words, config},
                     directive.field);
 }
 

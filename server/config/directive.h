@@ -15,7 +15,7 @@
 
 namespace tally::server {
 
-using Words = std::span<const std::string>;
+using ConfigWords = std::span<const std::string>;
 
 // The kinds of settings. Each takes exactly one word, unless IsMultiWord is true for the directive.
 // The bounds of a number are those that the whole server can bear: whatever is within them may be
@@ -62,7 +62,7 @@ struct EnumField {
 };
 struct CustomField {
   std::string (*format)(const Config&);
-  absl::Status (*assign)(Words, Config&);
+  absl::Status (*assign)(ConfigWords, Config&);
   bool multi;  // the value is several words
 };
 // A setting without effect: only the text of its value is kept, in Config::accepted.
@@ -108,7 +108,7 @@ std::string FormatValue(const Directive& directive, const Config& config);
 // Sets the value. After an error `config` is unchanged; the message is the reason without the name
 // of the directive ("argument must be 'yes' or 'no'"). The value of a kRepeated directive is added
 // to the present one; one empty word clears it.
-absl::Status Assign(const Directive& directive, Words words, Config& config);
+absl::Status Assign(const Directive& directive, ConfigWords words, Config& config);
 
 // The value as lines of a file. There are none for an empty kRepeated list, and for a kRepeated
 // directive without effect.

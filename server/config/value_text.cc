@@ -1,11 +1,16 @@
 #include "server/config/value_text.h"
 
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
 
 #include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
+#include "core/time/duration.h"
 #include "server/resp/split_args.h"
 
 namespace tally::server {
@@ -26,13 +31,6 @@ constexpr Unit kMemoryUnits[] = {
     {"g", 1000 * 1000 * 1000},
     {"gb", 1024 * 1024 * 1024},
 };
-
-// From the largest to the smallest, as FormatDuration needs it.
-constexpr Unit kTimeUnits[] = {
-    {"d", 24 * 3600 * 1000}, {"h", 3600 * 1000}, {"m", 60 * 1000}, {"s", 1000}, {"ms", 1},
-};
-
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // A number that was read: its value, or the end of int64_t that it is beyond.
 struct Number {
@@ -63,15 +61,14 @@ std::optional<Number> ReadWithUnit(std::string_view text, std::span<const Unit> 
 
 std::optional<Number> ReadNumber(std::string_view text, Quantity quantity) {
   constexpr Unit kNone[] = {{"", 1}};
-  constexpr Unit kSeconds[] = {{"", 1000}};
   switch (quantity) {
     case Quantity::kBytes:
       return ReadWithUnit(text, kMemoryUnits, 10);
     case Quantity::kMode:
       return ReadWithUnit(text, kNone, 8);
     case Quantity::kDuration: {
-      const auto seconds = ReadWithUnit(text, kSeconds, 10);
-      return seconds ? seconds : ReadWithUnit(text, kTimeUnits, 10);
+      const auto ms = ParseDuration(ToLower(text));
+      return ms ? std::optional(Number{*ms}) : std::nullopt;
     }
     case Quantity::kCount:
       break;
@@ -87,7 +84,7 @@ const char* WhatIsWanted(Quantity quantity) {
     case Quantity::kBytes:
       return "argument must be a memory value";
     case Quantity::kDuration:
-      return "argument must be a duration such as 500ms, 5s, 10m or 30d";
+      return "argument must be a duration such as 500ms, 5s, 10m or 30d, between ";
     case Quantity::kMode:
       return "argument couldn't be parsed as an octal number";
     case Quantity::kCount:
@@ -109,21 +106,14 @@ bool IsPlain(char c) {
 
 absl::StatusOr<int64_t> ReadQuantity(std::string_view text, Quantity quantity, Bounds bounds) {
   const auto number = ReadNumber(text, quantity);
-  if (!number) return absl::InvalidArgumentError(WhatIsWanted(quantity));
-  const int64_t value = number->value;
-  if (!number->is_beyond && bounds.min <= value && value <= bounds.max) return value;
-  return absl::InvalidArgumentError(StrCat("argument must be between ",
-                                           Format(bounds.min, quantity), " and ",
-                                           Format(bounds.max, quantity), " inclusive"));
-}
-
-std::string FormatDuration(int64_t milliseconds) {
-  for (const Unit& unit : kTimeUnits) {
-    if (milliseconds != 0 && milliseconds % unit.factor == 0) {
-      return StrCat(milliseconds / unit.factor, unit.name);
-    }
+  if (number && !number->is_beyond && bounds.min <= number->value && number->value <= bounds.max) {
+    return number->value;
   }
-  return "0";
+  const bool is_duration = quantity == Quantity::kDuration;
+  if (!number && !is_duration) return absl::InvalidArgumentError(WhatIsWanted(quantity));
+  return absl::InvalidArgumentError(
+      StrCat(is_duration ? WhatIsWanted(quantity) : "argument must be between ",
+             Format(bounds.min, quantity), " and ", Format(bounds.max, quantity), " inclusive"));
 }
 
 std::string FormatOctal(int64_t mode) {
@@ -132,7 +122,6 @@ std::string FormatOctal(int64_t mode) {
 }
 
 std::string QuoteWord(std::string_view word) {
-  static constexpr char kHex[] = "0123456789abcdef";
   if (!word.empty() && std::all_of(word.begin(), word.end(), IsPlain)) return std::string(word);
   std::string quoted = "\"";
   for (const char c : word) {
@@ -140,7 +129,7 @@ std::string QuoteWord(std::string_view word) {
     if (c == '"' || c == '\\') {
       StrAppend(quoted, '\\', c);
     } else if (byte < 0x20 || byte >= 0x7f) {
-      StrAppend(quoted, "\\x", kHex[byte >> 4], kHex[byte & 15]);
+      absl::StrAppend(&quoted, "\\x", absl::Hex(byte, absl::kZeroPad2));
     } else {
       quoted += c;
     }
@@ -163,19 +152,11 @@ std::string JoinQuoted(std::span<const std::string> words) {
 }
 
 std::vector<std::string> SplitAtSpaces(std::string_view text) {
-  std::vector<std::string> words;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(' '), text.size());
-    if (end > 0) words.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return words;
+  return absl::StrSplit(absl::string_view(text.data(), text.size()), ' ', absl::SkipEmpty());
 }
 
 std::string ToLower(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), Lower);
-  return lower;
+  return absl::AsciiStrToLower({text.data(), text.size()});
 }
 
 }  // namespace tally::server

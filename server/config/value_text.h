@@ -15,7 +15,7 @@ namespace tally::server {
 enum class Quantity : uint8_t {
   kCount,     // 42, -1
   kBytes,     // 42, 42b, 1k, 1m, 1g (powers of 1000), 1kb, 1mb, 1gb (powers of 1024)
-  kDuration,  // 500ms, 5s, 10m, 24h, 7d, or a bare number of seconds; the value is milliseconds
+  kDuration,  // as ParseDuration reads it; the value is milliseconds
   kMode,      // of a file, in octal digits
 };
 
@@ -27,9 +27,6 @@ struct Bounds {
 // Returns the value. InvalidArgument if the text is no such number, or if the value is not within
 // the bounds, which the message then names.
 absl::StatusOr<int64_t> ReadQuantity(std::string_view text, Quantity quantity, Bounds bounds = {});
-
-// Uses the largest unit that gives a whole number; 0 is "0".
-std::string FormatDuration(int64_t milliseconds);
 
 std::string FormatOctal(int64_t mode);
 

@@ -18,22 +18,6 @@
 namespace tally::server {
 namespace {
 
-std::string_view ScriptDenial(AclDenial denial) {
-  switch (denial) {
-    case AclDenial::kCommand:
-      return "ERR The user executing the script can't run this command or subcommand";
-    case AclDenial::kKey:
-      return "ERR The user executing the script can't access at least one of the keys mentioned in "
-             "the command arguments";
-    case AclDenial::kChannel:
-      return "ERR The user executing the script can't publish to the channel mentioned in the "
-             "command";
-    case AclDenial::kNone:
-      break;
-  }
-  return "";
-}
-
 constexpr std::string_view kNoAuthError = "NOAUTH Authentication required.";
 
 // Always false, for what the caller returns.
@@ -80,9 +64,11 @@ bool Admission::Admits(Client& client, const CommandEntry& item, Args args,
       return Refuse(refusal, kOutOfMemoryError);
     }
   }
-  const bool needs_disk = (FlagsOf(client, item) & (kWrite | kRefusedWhileUnhealthy)) != 0;
-  if (needs_disk && !MayWrite(*server_.persistence, server_.config)) [[unlikely]]
-    return Refuse(refusal, WriteRefusal(*server_.persistence, server_.config));
+  if ((FlagsOf(client, item) & (kWrite | kRefusedWhileUnhealthy)) != 0) {
+    refusal = WriteRefusal(*server_.persistence, server_.config);
+    if (!refusal.empty()) [[unlikely]]
+      return false;
+  }
   return AdmitsInState(client, item, refusal);
 }
 
@@ -131,7 +117,7 @@ std::string Admission::RefuseInScript(const Client& caller, const CommandEntry* 
   }
   if ((command.flags & kNoScript) != 0) return "ERR This Redis command is not allowed from script";
   const AclVerdict verdict = server_.guard.Check(caller, *item, args, "lua");
-  if (verdict.denial != AclDenial::kNone) return std::string(ScriptDenial(verdict.denial));
+  if (verdict.denial != AclDenial::kNone) return WordsOf(verdict.denial).script;
   if ((command.flags & kWrite) == 0) return {};
   if (!rights.write) return "ERR Write commands are not allowed from read-only scripts.";
   std::string refusal = WriteRefusal(*server_.persistence, server_.config);

@@ -69,7 +69,7 @@ bool Dispatcher::Execute(Client& client, Args args) {
 }
 
 inline void Dispatcher::FinishReply(Client& client, size_t reply_begin) {
-  client.last_active_ms = server_.clock.now_ms();
+  client.last_active_ms = server_.clock.elapsed_ms();
   if (client.reply_mode != ReplyMode::kOn && !client.state.command.blocked()) [[unlikely]]
     ApplyReplyMode(client, reply_begin);
   if (!client.pushes.empty() || client.pushes.overflowed()) [[unlikely]]

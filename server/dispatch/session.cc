@@ -56,7 +56,7 @@ std::optional<std::string_view> LikelyKey(Args args) {
 
 Session::Session(Services& server, Dispatcher& dispatcher)
     : server_(server), dispatcher_(dispatcher) {
-  client_.created_ms = client_.last_active_ms = server.clock.now_ms();
+  client_.created_ms = client_.last_active_ms = server.clock.elapsed_ms();
   LoginAsDefault(server.users, client_);
   server_.clients.Add(client_);
   ApplyLimits();
@@ -254,7 +254,7 @@ void Session::FetchAhead() {
 
 bool Session::CheckDeadlines() {
   const int64_t limit_ms = server_.config.timeout * int64_t{1000};
-  return limit_ms > 0 && server_.clock.now_ms() - client_.last_active_ms > limit_ms &&
+  return limit_ms > 0 && server_.clock.elapsed_ms() - client_.last_active_ms > limit_ms &&
          !client_.subscribed() && !client_.monitor && client_.blocked == nullptr;
 }
 

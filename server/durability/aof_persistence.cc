@@ -3,7 +3,7 @@
 #include "core/engine/engine.h"
 #include "server/config/config.h"
 #include "server/durability/data_set_aside.h"
-#include "server/durability/persistence_info.h"
+#include "server/durability/persistence_figures.h"
 #include "server/effects/effect_stream.h"
 #include "server/interfaces/command_runner.h"
 #include "server/state/clock.h"
@@ -170,40 +170,21 @@ absl::Status AofPersistence::Reload() {
   return status;
 }
 
-void AofPersistence::AppendInfo(std::string& out) const {
-  PersistenceFigures figures;
-  if (loader_.loading()) figures.loading = loader_.figures();
-  figures.rewriting = rewriting();
-  figures.rewriting_seconds = rewriter_.running_seconds();
-  figures.saving = rewriter_.figures();
-  figures.changes_since_save = server_.stats.changes_since_save;
-  figures.base_bytes = files_.base_bytes();
-  figures.bytes_since_base = bytes_since_base();
-  AppendPersistenceInfo(figures, rewriter_.results(), log_.writer(), out);
-}
-
-PersistenceState AofPersistence::State() const {
-  PersistenceState state;
-  const RewriteResults& results = rewriter_.results();
-  state.base_bytes = files_.base_bytes();
-  state.log_bytes = files_.base_bytes() + bytes_since_base();
-  if (const LogWriter* log = log_.writer()) {
-    state.log_on = true;
-    state.pending_bytes = log->pending_bytes();
-    const int64_t last_ms = log->stats().last_fsync_ms;  // of the steady clock
-    const int64_t ago_ms = server_.clock.steady_ms() - last_ms;
-    if (last_ms != 0) state.last_fsync_ms = server_.clock.now_ms() - ago_ms;
-    state.last_fsync_micros = log->stats().last_fsync_took_us;
-    state.delayed_fsyncs = log->stats().delayed_fsyncs;
+void AofPersistence::Report(FigureSink& figures) const {
+  PersistenceFigures files;
+  files.now_ms = server_.clock.now_ms();
+  const LogWriter* log = log_.writer();
+  if (log != nullptr && log->stats().last_fsync_ms != 0) {  // of the steady clock
+    files.last_fsync_ms = files.now_ms - (server_.clock.steady_ms() - log->stats().last_fsync_ms);
   }
-  state.rewriting = rewriting();
-  if (const auto saving = rewriter_.figures()) state.rewrite_done = saving->extent.share();
-  state.rewrite_failed = !results.last.ok();
-  state.rewrite_failures = results.pause.failures();
-  state.saves = results.saves;
-  state.last_save_ms = results.last_save_ms;
-  if (loader_.loading()) state.load_done = loader_.figures().bytes.share();
-  return state;
+  if (loader_.loading()) files.loading = loader_.figures();
+  files.rewriting = rewriting();
+  files.rewriting_seconds = rewriter_.running_seconds();
+  files.saving = rewriter_.figures();
+  files.changes_since_save = server_.stats.changes_since_save;
+  files.base_bytes = files_.base_bytes();
+  files.bytes_since_base = bytes_since_base();
+  ReportFiles(files, rewriter_.results(), log, figures);
 }
 
 }  // namespace tally::server

@@ -58,8 +58,7 @@ class AofPersistence : public Persistence {
   absl::Status SaveAtEnd() override;
   absl::Status ApplyConfig() override;
   absl::Status Reload() override;
-  void AppendInfo(std::string& out) const override;
-  PersistenceState State() const override;
+  void Report(FigureSink& figures) const override;
   int64_t last_save_ms() const override { return rewriter_.results().last_save_ms; }
 
  private:

@@ -7,18 +7,6 @@ namespace {
 
 constexpr int64_t kRecoveryIntervalMs = 1000;
 
-AppendFsync PolicyOf(FsyncPolicy policy) {
-  switch (policy) {
-    case FsyncPolicy::kAlways:
-      return AppendFsync::kAlways;
-    case FsyncPolicy::kEverysec:
-      return AppendFsync::kEverySec;
-    case FsyncPolicy::kNo:
-      return AppendFsync::kNo;
-  }
-  return AppendFsync::kAlways;
-}
-
 }  // namespace
 
 EffectLog::EffectLog(const Config& config, const Clock& clock, EffectStream& effects,
@@ -28,7 +16,7 @@ EffectLog::EffectLog(const Config& config, const Clock& clock, EffectStream& eff
 EffectLog::~EffectLog() { effects_.Detach(*this); }
 
 absl::Status EffectLog::Open(const LogPosition& end, uint64_t synced) {
-  auto writer = LogWriter::Open(files_.directory(), end, synced, {PolicyOf(config_.appendfsync)});
+  auto writer = LogWriter::Open(files_.directory(), end, synced, {config_.appendfsync});
   if (!writer.ok()) return writer.status();
   effects_.Detach(*this);
   writer_ = std::move(*writer);
@@ -74,7 +62,7 @@ absl::Status EffectLog::FlushAll() {
 
 absl::Status EffectLog::ApplyPolicy() {
   if (!is_on()) return absl::OkStatus();
-  return writer_->SetPolicy(PolicyOf(config_.appendfsync), clock_.steady_ms());
+  return writer_->SetPolicy(config_.appendfsync, clock_.steady_ms());
 }
 
 const absl::Status& EffectLog::error() const { return is_on() ? writer_->error() : ok_; }
@@ -99,7 +87,7 @@ bool EffectLog::Recover(absl::FunctionRef<absl::Status()> replace) {
 // this waits until it has seen a sync run and end.
 bool EffectLog::MayBeginSnapshot(int& syncs) {
   if (!is_on()) return true;
-  if (writer_->policy() == AppendFsync::kNo) return writer_->SyncAhead(clock_.steady_ms(), syncs);
+  if (writer_->policy() == FsyncPolicy::kNo) return writer_->SyncAhead(clock_.steady_ms(), syncs);
   if (writer_->unsynced_bytes() == 0) return true;
   const bool running = writer_->fsync_running();
   if (running) syncs = 1;

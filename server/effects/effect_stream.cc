@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/bytes/number.h"
 #include "core/bytes/recycle.h"
 
 namespace tally::server {
@@ -11,25 +10,7 @@ namespace {
 // An empty buffer with more capacity than this is freed.
 constexpr size_t kKeptBytes = size_t{1} << 20;
 
-char* PutHeader(char* out, char type, size_t value) {
-  *out++ = type;
-  out = WriteInt64(out, static_cast<int64_t>(value));
-  *out++ = '\r';
-  *out++ = '\n';
-  return out;
-}
-
 }  // namespace
-
-void AppendRespCommand(std::string& out, std::span<const std::string_view> args) {
-  char header[kMaxInt64Chars + 3];
-  out.append(header, static_cast<size_t>(PutHeader(header, '*', args.size()) - header));
-  for (const std::string_view arg : args) {
-    out.append(header, static_cast<size_t>(PutHeader(header, '$', arg.size()) - header));
-    out.append(arg);
-    out.append("\r\n", 2);
-  }
-}
 
 void EffectStream::Attach(EffectSink& sink) {
   DeliverAll();

@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-namespace tally::server {
+#include "core/words/word.h"
+#include "server/resp/resp_command.h"
 
-// Appends a command as a RESP array of bulk strings.
-void AppendRespCommand(std::string& out, std::span<const std::string_view> args);
+namespace tally::server {
 
 class EffectSink {
  public:
@@ -40,8 +40,6 @@ class EffectWordSink {
 
 class EffectStream {
  public:
-  using Words = std::span<const std::string_view>;
-
   EffectStream() = default;
   // A stream that keeps nothing: it passes all effects to `sink`, which must outlive the stream.
   explicit EffectStream(EffectWordSink& sink) : word_sink_(&sink) {}

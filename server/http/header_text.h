@@ -21,10 +21,10 @@ inline bool IsTextByte(char byte) {
   return byte == '\t' || !absl::ascii_iscntrl(static_cast<unsigned char>(byte));
 }
 
-// Returns the text without the spaces and tabs around it.
+// Returns the text without the white space around it.
 inline std::string_view Trim(std::string_view text) {
-  const size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
-  return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
+  const auto trimmed = absl::StripAsciiWhitespace(absl::string_view(text.data(), text.size()));
+  return {trimmed.data(), trimmed.size()};
 }
 
 // Splits `text` at the first `separator`. Returns the trimmed text before it, and leaves in `text`

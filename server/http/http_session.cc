@@ -60,7 +60,7 @@ HttpResponse LoginError() {
 }  // namespace
 
 HttpSession::HttpSession(const Services& server, HttpSite& site) : server_(server), site_(site) {
-  client_.created_ms = client_.last_active_ms = server.clock.now_ms();
+  client_.created_ms = client_.last_active_ms = server.clock.elapsed_ms();
   client_.reply.set_protocol(3);
   client_.library_name = "http";
   LoginAsDefault(server.users, client_);
@@ -155,7 +155,7 @@ void HttpSession::ReadRequest(std::string_view& bytes) {
     case HttpRequestReader::Status::kRequest:
       begun_ms_ = 0;
       admitted_ = false;
-      client_.last_active_ms = now_ms();
+      client_.last_active_ms = server_.clock.elapsed_ms();
       return Answer();
   }
 }
@@ -295,7 +295,7 @@ bool HttpSession::CheckDeadlines() {
   }
   if (unsent_ > 0) return false;
   const int64_t limit_ms = std::max(server_.config.timeout * 1000, kLeastIdleMs);
-  return now_ms() - client_.last_active_ms > limit_ms;
+  return server_.clock.elapsed_ms() - client_.last_active_ms > limit_ms;
 }
 
 // Whether the client may still read the events that it gets. They end when its password has
@@ -316,7 +316,8 @@ bool HttpSession::TakesNothing() {
   const int64_t steady_ms = server_.clock.steady_ms();
   if (unsent_ < before || unsent_since_ms_ == 0) {
     unsent_since_ms_ = steady_ms;
-    client_.last_active_ms = now_ms();  // a client that takes its response is not idle
+    client_.last_active_ms =
+        server_.clock.elapsed_ms();  // a client that takes its response is not idle
   }
   return steady_ms - unsent_since_ms_ > kLeastIdleMs;
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "core/bytes/printable.h"
 #include "core/bytes/str_cat.h"
 
 namespace tally::server {
@@ -15,33 +16,6 @@ namespace {
 
 constexpr uint64_t kOnes = 0x0101010101010101;
 constexpr uint64_t kHighBits = 0x8080808080808080;
-
-uint8_t At(std::string_view bytes, size_t i) { return static_cast<uint8_t>(bytes[i]); }
-
-bool Continues(std::string_view bytes, size_t begin, size_t count) {
-  for (size_t i = begin; i < begin + count; ++i) {
-    if ((At(bytes, i) & 0xC0) != 0x80) return false;
-  }
-  return true;
-}
-
-// Returns the length in bytes of the UTF-8 character at `begin`; 0 if no valid one begins there.
-size_t CharacterLength(std::string_view bytes, size_t begin) {
-  const uint8_t first = At(bytes, begin);
-  const size_t left = bytes.size() - begin;
-  if (first < 0x80) return 1;
-  if (first < 0xC2 || left < 2) return 0;
-  const uint8_t second = At(bytes, begin + 1);
-  if (first < 0xE0) return Continues(bytes, begin + 1, 1) ? 2 : 0;
-  if (first < 0xF0) {
-    const bool overlong = first == 0xE0 && second < 0xA0;
-    const bool surrogate = first == 0xED && second > 0x9F;
-    return left >= 3 && !overlong && !surrogate && Continues(bytes, begin + 1, 2) ? 3 : 0;
-  }
-  const bool overlong = first == 0xF0 && second < 0x90;
-  const bool too_high = first > 0xF4 || (first == 0xF4 && second > 0x8F);
-  return left >= 4 && !overlong && !too_high && Continues(bytes, begin + 1, 3) ? 4 : 0;
-}
 
 // Whether the character needs no escape in a JSON string.
 bool IsPlain(char character) {
@@ -136,7 +110,7 @@ bool IsUtf8(std::string_view bytes) {
         continue;
       }
     }
-    const size_t length = CharacterLength(bytes, i);
+    const size_t length = Utf8Length(bytes.substr(i));
     if (length == 0) return false;
     i += length;
   }
@@ -157,7 +131,7 @@ void AppendJsonText(std::string& out, std::string_view text) {
   if (IsUtf8(text)) return AppendQuoted(out, text);
   std::string valid;
   for (size_t i = 0; i < text.size();) {
-    const size_t length = CharacterLength(text, i);
+    const size_t length = Utf8Length(text.substr(i));
     valid += length == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(i, length);
     i += std::max<size_t>(length, 1);
   }

@@ -5,27 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <string_view>
 
 namespace tally::server {
 
-// What metrics show about the files. Durations are in microseconds, instants in unix ms.
-struct PersistenceState {
-  bool log_on = false;
-  uint64_t log_bytes = 0;      // of the base file and the logs after it
-  uint64_t base_bytes = 0;     // of the base file alone
-  uint64_t pending_bytes = 0;  // of the log, not known to be on disk yet
-  int64_t last_fsync_ms = 0;   // when the end of the last sync was seen; 0: never
-  int64_t last_fsync_micros = 0;
-  uint64_t delayed_fsyncs = 0;
-  bool rewriting = false;
-  double rewrite_done = 0;  // share of the rewrite under way, 0 to 1
-  bool rewrite_failed = false;
-  uint64_t rewrite_failures = 0;  // since the last success
-  uint64_t saves = 0;
-  int64_t last_save_ms = 0;
-  double load_done = 1;
-};
+class FigureSink;
 
 // The files, as commands see them.
 class Persistence {
@@ -47,9 +31,8 @@ class Persistence {
   // Saves, and reads all data again from the files (DEBUG RELOAD and LOADAOF). If that fails, the
   // data is as before.
   virtual absl::Status Reload() = 0;
-  // Appends the rows of INFO persistence.
-  virtual void AppendInfo(std::string& out) const = 0;
-  virtual PersistenceState State() const { return {}; }
+  // Reports how loading, saving and the log stand.
+  virtual void Report(FigureSink& figures) const = 0;
   virtual int64_t last_save_ms() const = 0;
 
  protected:

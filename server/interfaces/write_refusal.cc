@@ -16,22 +16,15 @@ constexpr std::string_view kSnapshotError =
     "option). "
     "Please check the Redis logs for details about the RDB error.";
 
-bool SnapshotsAreMissed(const Persistence& persistence, const Config& config) {
-  return config.stop_writes_on_bgsave_error && persistence.snapshot_failed();
-}
-
 }  // namespace
-
-bool MayWrite(const Persistence& persistence, const Config& config) {
-  return persistence.write_error().ok() && !SnapshotsAreMissed(persistence, config);
-}
 
 std::string WriteRefusal(const Persistence& persistence, const Config& config) {
   const absl::Status& error = persistence.write_error();
   if (!error.ok()) {
     return StrCat("MISCONF Errors writing to the AOF file: ", std::string(error.message()));
   }
-  return SnapshotsAreMissed(persistence, config) ? std::string(kSnapshotError) : std::string();
+  const bool misses_snapshots = config.stop_writes_on_bgsave_error && persistence.snapshot_failed();
+  return misses_snapshots ? std::string(kSnapshotError) : std::string();
 }
 
 }  // namespace tally::server

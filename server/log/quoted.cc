@@ -1,6 +1,7 @@
 #include "server/log/quoted.h"
 
 #include <absl/strings/ascii.h>
+#include <absl/strings/str_cat.h>
 
 #include <algorithm>
 
@@ -14,16 +15,12 @@ bool IsPlain(char c) {
 void AppendEscaped(std::string& out, char c) {
   constexpr std::string_view kSpecial = "\n\r\t\a\b\\\"";
   constexpr std::string_view kLetters = "nrtab\\\"";
-  constexpr char kHex[] = "0123456789abcdef";
   out += '\\';
   if (const size_t at = kSpecial.find(c); at != std::string_view::npos) {
     out += kLetters[at];
     return;
   }
-  const auto byte = static_cast<unsigned char>(c);
-  out += 'x';
-  out += kHex[byte >> 4];
-  out += kHex[byte & 15];
+  absl::StrAppend(&out, "x", absl::Hex(static_cast<unsigned char>(c), absl::kZeroPad2));
 }
 
 }  // namespace

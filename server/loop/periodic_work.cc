@@ -49,7 +49,7 @@ void PeriodicWork::ReportTroubles() {
         StrCat("The append-only file cannot be written: ", std::string(error.message()),
                ". Writes are refused (MISCONF)"),
         now_ms);
-  } else if (!MayWrite(parts_.persistence, server_.config)) {
+  } else if (!WriteRefusal(parts_.persistence, server_.config).empty()) {
     server_.troubles.writes.Happens(
         "No snapshot can be saved, and no log keeps the data. Writes are refused (MISCONF, "
         "stop-writes-on-bgsave-error)",

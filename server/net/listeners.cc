@@ -9,12 +9,10 @@
 #include <utility>
 
 #include "core/bytes/str_cat.h"
-#include "server/acl/acl_users.h"
 #include "server/config/config.h"
-#include "server/http/http_response.h"
 #include "server/log/log.h"
 #include "server/log/trouble_log.h"
-#include "server/net/descriptors.h"
+#include "server/net/client_refusal.h"
 #include "server/state/clock.h"
 #include "server/state/stats.h"
 
@@ -23,19 +21,6 @@ namespace {
 
 // The most connections that one listener accepts in a turn.
 constexpr int kMostAccepts = 64;
-
-constexpr std::string_view kTooManyClients = "ERR max number of clients reached";
-constexpr std::string_view kProtected =
-    "DENIED tallyd is running in protected mode because protected mode is enabled and no password "
-    "is set "
-    "for the default user. In this mode connections are only accepted from the loopback interface. "
-    "Set requirepass, or protected-mode no if the network is trusted.";
-
-// The text that a connection gets before it is closed because it is not admitted.
-std::string RefusalText(Protocol protocol, int http_status, std::string_view error) {
-  return protocol == Protocol::kHttp ? WholeErrorResponse(http_status, error)
-                                     : StrCat("-", error, "\r\n");
-}
 
 std::string Describe(const asio::ip::tcp::endpoint& endpoint) {
   const std::string host = endpoint.address().to_string();
@@ -255,31 +240,8 @@ void Listeners::Wake() {
   }
 }
 
-std::string Listeners::Refusal(int socket, bool is_local, Protocol protocol) {
-  const int64_t now_ms = server_.clock.steady_ms();
-  if (IsReserved(socket)) {
-    server_.troubles.descriptors.Happens(
-        "Few file descriptors are left (ulimit -n): new clients are refused.", now_ms);
-    return RefusalText(protocol, 503, kTooManyClients);
-  }
-  const auto most = static_cast<size_t>(config_.maxclients);
-  // HTTP may have half of the places, so that slow clients of HTTP cannot keep out those of RESP.
-  const bool http_full = protocol == Protocol::kHttp && connections_.http_size() >= (most + 1) / 2;
-  if (connections_.size() >= most || http_full) {
-    server_.troubles.places.Happens(StrCat(http_full ? "HTTP has half of the places for clients"
-                                                     : "All places for clients are taken",
-                                           " (maxclients ", most, "): new clients are refused."),
-                                    now_ms);
-    return RefusalText(protocol, 503, kTooManyClients);
-  }
-  if (config_.protected_mode && !is_local && !server_.users.DefaultNeedsPassword()) {
-    return RefusalText(protocol, 403, kProtected);
-  }
-  return "";
-}
-
 void Listeners::Admit(int socket, Wire wire, std::string peer, std::string local, bool is_local) {
-  const std::string refusal = Refusal(socket, is_local, wire.protocol);
+  const std::string refusal = RefusalOf({socket, is_local, wire.protocol}, server_, connections_);
   SslPointer ssl;
   if (wire.tls && refusal.empty()) ssl = tls_->Accept(socket);
   if (!refusal.empty() || (wire.tls && ssl == nullptr)) {

@@ -88,8 +88,6 @@ class Listeners {
   std::error_code AcceptUnix(UnixAcceptor& acceptor);
   // Takes ownership of the socket: opens a connection on it, or refuses it and closes it.
   void Admit(int socket, Wire wire, std::string peer, std::string local, bool is_local);
-  // The error reply for a new connection that is not admitted; empty if it is admitted.
-  std::string Refusal(int socket, bool is_local, Protocol protocol);
   // Has the listener pause until Wake: without a free descriptor each attempt would fail and be
   // repeated at once.
   void Rest(Listener& listener, const std::error_code& error);

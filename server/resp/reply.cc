@@ -7,12 +7,12 @@
 #include "core/base/check.h"
 #include "core/bytes/double_format.h"
 #include "core/bytes/number.h"
+#include "server/resp/resp_command.h"
 
 namespace tally::server {
 namespace {
 
 constexpr std::string_view kCrLf = "\r\n";
-constexpr size_t kMaxHeaderBytes = 1 + kMaxInt64Chars + kCrLf.size();
 // Bulk strings and lines with at most this many bytes are written into one contiguous piece of the
 // output.
 constexpr size_t kShortBulk = 104;
@@ -21,19 +21,6 @@ static_assert(ReplyBuilder::kMaxIntegers * kMaxHeaderBytes <= ByteBlocks::kMostR
 
 // Line ends are removed from an error, because it may echo what a client sent.
 inline bool EndsLine(char c) { return c == '\r' || c == '\n'; }
-
-// Writes "<type><value>\r\n"; `to` has room for kMaxHeaderBytes. Returns the end.
-inline char* WriteHeader(char* to, char type, int64_t value) {
-  *to++ = type;
-  if (value >= 0 && value <= 9) [[likely]] {
-    *to++ = static_cast<char>('0' + value);
-  } else {
-    to = WriteInt64(to, value);
-  }
-  *to++ = '\r';
-  *to++ = '\n';
-  return to;
-}
 
 }  // namespace
 

@@ -1,18 +1,14 @@
 #include "server/resp/split_args.h"
 
 #include <absl/strings/ascii.h>
+#include <absl/strings/escaping.h>
 
 #include <cstddef>
 
 namespace tally::server {
 namespace {
 
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
+bool IsHexDigit(char c) { return absl::ascii_isxdigit(static_cast<unsigned char>(c)); }
 
 char Unescape(char c) {
   switch (c) {
@@ -69,9 +65,9 @@ class Splitter {
         continue;
       }
       const char escaped = line_[at_++];
-      if (escaped == 'x' && at_ + 1 < line_.size() && HexDigit(line_[at_]) >= 0 &&
-          HexDigit(line_[at_ + 1]) >= 0) {
-        word.push_back(static_cast<char>(HexDigit(line_[at_]) * 16 + HexDigit(line_[at_ + 1])));
+      if (escaped == 'x' && at_ + 1 < line_.size() && IsHexDigit(line_[at_]) &&
+          IsHexDigit(line_[at_ + 1])) {
+        word += absl::HexStringToBytes({line_.data() + at_, 2});
         at_ += 2;
       } else {
         word.push_back(Unescape(escaped));

@@ -1,7 +1,9 @@
 #include "server/script/sha1.h"
 
+#include <absl/strings/escaping.h>
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -17,12 +19,9 @@ Sha1Hex Sha1Of(std::string_view bytes) {
   unsigned size = 0;
   const int done = EVP_Digest(bytes.data(), bytes.size(), digest, &size, algorithm, nullptr);
   Check(done == 1 && size == 20, "OpenSSL has SHA1");
-  constexpr char kDigits[] = "0123456789abcdef";
+  const std::string digits = absl::BytesToHexString({reinterpret_cast<const char*>(digest), size});
   Sha1Hex hex;
-  for (size_t i = 0; i < 20; ++i) {
-    hex.digits[2 * i] = kDigits[digest[i] >> 4];
-    hex.digits[2 * i + 1] = kDigits[digest[i] & 15];
-  }
+  std::copy(digits.begin(), digits.end(), hex.digits.begin());
   return hex;
 }
 

@@ -74,6 +74,7 @@ struct Client {
   std::string user = "default";
   std::shared_ptr<const AclUser> acl;  // null for the log's client, which may do everything
   bool authenticated = false;
+  // Of Clock::elapsed_ms.
   int64_t created_ms = 0;
   int64_t last_active_ms = 0;
   const CommandEntry* last_command = nullptr;

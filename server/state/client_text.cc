@@ -53,13 +53,13 @@ size_t ClientMemory(const Client& client) {
          client.transaction.queued_bytes + (client.blocked == nullptr ? 0 : client.blocked->bytes);
 }
 
-void AppendClientLine(std::string& out, const Client& client, int64_t now_ms) {
+void AppendClientLine(std::string& out, const Client& client, int64_t elapsed_ms) {
   const Transaction& transaction = client.transaction;
   const size_t listed = ListedOutput(client);
   StrAppend(out, "id=", client.id, " addr=", client.address, " laddr=", client.local_address,
             " fd=", client.descriptor, " name=", client.name,
-            " age=", (now_ms - client.created_ms) / 1000,
-            " idle=", (now_ms - client.last_active_ms) / 1000, " flags=", FlagsOf(client));
+            " age=", (elapsed_ms - client.created_ms) / 1000,
+            " idle=", (elapsed_ms - client.last_active_ms) / 1000, " flags=", FlagsOf(client));
   StrAppend(out, " db=", client.database, " sub=", client.channels.size(),
             " psub=", client.patterns.size(), " ssub=", client.shard_channels.size(), " multi=",
             transaction.active ? static_cast<int64_t>(transaction.queue.size()) : int64_t{-1});

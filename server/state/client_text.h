@@ -16,7 +16,8 @@ size_t ClientMemory(const Client& client);
 // shows them as `omem`; 0 if there is at most one block.
 size_t ListedOutput(const Client& client);
 
-// "id=3 addr=127.0.0.1:50000 …" with a line feed at its end. `now_ms` is in unix ms.
-void AppendClientLine(std::string& out, const Client& client, int64_t now_ms);
+// "id=3 addr=127.0.0.1:50000 …" with a line feed at its end. `elapsed_ms` is that
+// of the clock now.
+void AppendClientLine(std::string& out, const Client& client, int64_t elapsed_ms);
 
 }  // namespace tally::server

@@ -56,6 +56,7 @@ void Clock::Compare(int64_t us, int64_t passed_us) {
   lag_left_us_ -= std::clamp<int64_t>(passed_us, 0, lag_left_us_);
   if (lag_left_us_ == 0) lag_us_ = 0;
   const int64_t jump = SaturatingSub(us, compared_us_ + passed_us);
+  jumped_us_ = SaturatingAdd(jumped_us_, jump);
   compared_us_ = us;
   SetMicros(us);
   const bool jumped = jump > kJump || jump < -kJump;

@@ -14,6 +14,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/saturating.h"
+
 namespace tally::server {
 
 class Clock {
@@ -31,6 +33,10 @@ class Clock {
   // Unix ms and us of this turn.
   int64_t now_ms() const { return now_ms_; }
   int64_t now_us() const { return now_us_; }
+  // Ms that have passed since some instant, as of this turn: the wall clock without its jumps. For
+  // how long ago something was, where a system call for each question would be too much. Exact to
+  // a second, because smaller jumps are found only with the next comparison of the clocks.
+  int64_t elapsed_ms() const { return SaturatingSub(now_us_, jumped_us_) / 1000; }
   // The system's clock at this moment, unix us, if the clock is not set: for scripts that wait by
   // it.
   int64_t ReadMicros() const;
@@ -76,6 +82,7 @@ class Clock {
   int64_t compared_boot_us_ = 0;
   bool compared_ = false;
   Jumps jumps_;
+  int64_t jumped_us_ = 0;  // all jumps together, also the small ones
   int64_t lag_us_ = 0;
   int64_t lag_left_us_ = 0;  // for so long the lag is kept
   std::function<void(bool jumped)> watcher_;

@@ -13,7 +13,7 @@ HttpResponse Readiness(const HttpCall& call) {
   const Services& server = call.server;
   if (server.loading) return ErrorResponse(503, "LOADING the data is being loaded");
   if (server.script_busy) return ErrorResponse(503, kBusyError);
-  if (!MayWrite(*server.persistence, server.config)) {
+  if (!WriteRefusal(*server.persistence, server.config).empty()) {
     return ErrorResponse(503, "MISCONF writes are refused: the files cannot be written");
   }
   return {.body = "ok\n"};

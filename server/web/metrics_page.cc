@@ -10,9 +10,8 @@ HttpResponse Metrics(const HttpCall& call) {
   const std::string_view accepted = call.request.Header("accept").value_or("");
   const bool open = accepted.find("application/openmetrics-text") != std::string_view::npos;
   const MetricsFormat format = open ? MetricsFormat::kOpenMetrics : MetricsFormat::kText;
-  HttpResponse response{.content_type = ContentTypeOf(format)};
-  WriteMetrics(call.server, format, response.body);
-  return response;
+  return {.content_type = ContentTypeOf(format),
+          .body = RenderMetrics(call.server, format)};
 }
 
 }  // namespace tally::server

@@ -1,5 +1,7 @@
 #include "server/web/rate_limit_fields.h"
 
+#include <absl/strings/str_format.h>
+
 #include <algorithm>
 
 #include "core/bytes/str_cat.h"
@@ -17,12 +19,11 @@ int64_t CeilSeconds(int64_t ms) { return Bounded(ms / 1000 + (ms % 1000 > 0 ? 1 
 // Returns the name as a string of RFC 8941: in quotes, of printable ASCII. Other bytes, and '%',
 // are percent-encoded.
 std::string QuotedName(std::string_view name) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
   std::string quoted = "\"";
   for (const char character : name) {
     const auto byte = static_cast<uint8_t>(character);
     if (byte < 0x20 || byte > 0x7e || character == '%') {
-      StrAppend(quoted, '%', kHex[byte >> 4], kHex[byte & 15]);
+      absl::StrAppendFormat(&quoted, "%%%02X", byte);
     } else {
       if (character == '"' || character == '\\') quoted += '\\';
       quoted += character;

@@ -16,12 +16,12 @@ int main() {
     const auto& [name, unit_word, start_word] = words;
     tally::Zone* zone = zones.Find(name);
     auto unit = tally::CalendarUnit::kSecond;
-    while (unit != tally::CalendarUnit::kYear && tally::WordOf(unit) != unit_word) {
+    while (unit != tally::CalendarUnit::kYear && tally::NameOf(unit) != unit_word) {
       unit = static_cast<tally::CalendarUnit>(static_cast<int>(unit) + 1);
     }
     std::optional<tally::CalendarStart> start = tally::CalendarStart();
     if (start_word != "-") start = tally::ParseCalendarStart(start_word, unit);
-    if (zone == nullptr || tally::WordOf(unit) != unit_word || !start) {
+    if (zone == nullptr || tally::NameOf(unit) != unit_word || !start) {
       std::cerr << "not a period: " << name << ' ' << unit_word << ' ' << start_word << '\n';
       return 1;
     }

@@ -56,7 +56,7 @@ def check_stream(report, name, **directives):
                 stream.now += dice.choice(STEPS)
                 primary.call("TALLY.CLOCK", "SET", stream.now)
                 calls = [stream.call() for _ in range(100)]
-                primary.pipeline_of_any([["MULTI"], *calls, ["EXEC"]] if dice.random() < 0.2 else calls)
+                primary.pipeline([["MULTI"], *calls, ["EXEC"]] if dice.random() < 0.2 else calls)
             breaking_link(dice.choice(["none", "partial", "full"]), primary, replica, dice)
         synced = wait_for(lambda: in_sync(primary, replica))
         replica.call("TALLY.CLOCK", "SET", stream.now)

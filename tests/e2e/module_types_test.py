@@ -20,15 +20,15 @@ def fill(client, seed, calls=3000):
     """Keys of every type and form, by random calls, and a few large ones. None ends while the test runs."""
     stream = NativeCommands(seed, int(time.time() * 1000) + DAY_MS)
     client.call("TALLY.CLOCK", "SET", stream.now)
-    client.pipeline_of_any([stream.call() for _ in range(calls)])
+    client.pipeline([stream.call() for _ in range(calls)])
     client.call("POLICY.SET", "{k}:policy:kept", "FIXED", 3, "1m")
-    client.pipeline_of_any([["HITS.ADD", "large:hits", "24h", "COUNT", 1 + i % 3, "AT", f"{stream.now - i}ms"]
+    client.pipeline([["HITS.ADD", "large:hits", "24h", "COUNT", 1 + i % 3, "AT", f"{stream.now - i}ms"]
                             for i in range(LARGE_HITS)])
-    client.pipeline_of_any([["LIMIT.TAKE", "large:limit", "SLIDING", 1_000_000, "24h"] for _ in range(LARGE_HITS)])
-    client.pipeline_of_any([["ACTIVE.TOUCH", "large:active"] + [f"user{i}:{j}" for j in range(20)]
+    client.pipeline([["LIMIT.TAKE", "large:limit", "SLIDING", 1_000_000, "24h"] for _ in range(LARGE_HITS)])
+    client.pipeline([["ACTIVE.TOUCH", "large:active"] + [f"user{i}:{j}" for j in range(20)]
                             for i in range(LARGE_HITS // 20)])
     client.call("QUOTA.SETLIMIT", "large:quota", 1, 0, 1_000_000, "30d")
-    client.pipeline_of_any([["QUOTA.BUY", "large:quota", i, f"order{i}", "ITEMS", 1, 0, 1] for i in range(LARGE_HITS)])
+    client.pipeline([["QUOTA.BUY", "large:quota", i, f"order{i}", "ITEMS", 1, 0, 1] for i in range(LARGE_HITS)])
 
 
 def check_files(report):
@@ -189,7 +189,7 @@ def check_keys(report):
         report.check("no clock to set", caller.call("TALLY.CLOCK", "REAL").startswith("-ERR unknown"))
         report.check("no values by hand", caller.call("TALLY.LOAD", "x", "hits", "PACKED", "").startswith("-ERR"))
         used = int(caller.info("memory", "used_memory"))
-        caller.pipeline_of_any([["QUOTA.BUY", "book", i, i, "ITEMS", 1, 0, 1] for i in range(20_000)])
+        caller.pipeline([["QUOTA.BUY", "book", i, i, "ITEMS", 1, 0, 1] for i in range(20_000)])
         grown = int(caller.info("memory", "used_memory")) - used
         report.check("the server counts the memory of a book",
                      0.6 < caller.call("MEMORY", "USAGE", "book") / grown < 1.4,

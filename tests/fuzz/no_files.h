@@ -25,7 +25,7 @@ class NoFiles : public server::Persistence {
   absl::Status SaveAtEnd() override { return absl::OkStatus(); }
   absl::Status ApplyConfig() override { return absl::OkStatus(); }
   absl::Status Reload() override { return absl::OkStatus(); }
-  void AppendInfo(std::string&) const override {}
+  void Report(server::FigureSink&) const override {}
   int64_t last_save_ms() const override { return kNow; }
 
  private:

@@ -54,15 +54,6 @@ class Caller(RespClient):
         except ReplyError as error:
             return f"-{error}"
 
-    def pipeline_of_any(self, calls):
-        """The replies of the calls, which are sent together."""
-        replies = []
-        for start in range(0, len(calls), 500):
-            batch = calls[start:start + 500]
-            self.socket.sendall(b"".join(map(encode, batch)))
-            replies += [self.read() for _ in batch]
-        return replies
-
     def info(self, section, field):
         text = self.call("INFO", section).decode()
         return next((line.split(":")[1] for line in text.split("\r\n") if line.startswith(field + ":")), None)

@@ -21,7 +21,7 @@ using Loss = FakeFileSystem::Loss;
 // The state of this server is a number: how many of the numbered commands it has executed.
 class CountingServer {
  public:
-  CountingServer(FakeFileSystem& files, AppendFsync policy) : files_(files), policy_(policy) {}
+  CountingServer(FakeFileSystem& files, FsyncPolicy policy) : files_(files), policy_(policy) {}
 
   bool Start() {
     auto directory = AofDirectory::Open(files_, test::kDirectory, test::kBaseName);
@@ -77,8 +77,8 @@ class CountingServer {
   uint64_t executed() const { return executed_; }
   // What the policy promises to be there after such a loss.
   uint64_t Promised(Loss loss) const {
-    if (loss == Loss::kProcessOnly || policy_ == AppendFsync::kAlways) return acknowledged_;
-    if (policy_ == AppendFsync::kNo) return 0;
+    if (loss == Loss::kProcessOnly || policy_ == FsyncPolicy::kAlways) return acknowledged_;
+    if (policy_ == FsyncPolicy::kNo) return 0;
     uint64_t promised = 0;
     for (const auto& [when, count] : history_) {
       if (when < now_ms_ - 1000) promised = count;
@@ -108,7 +108,7 @@ class CountingServer {
   }
 
   FakeFileSystem& files_;
-  AppendFsync policy_;
+  FsyncPolicy policy_;
   std::unique_ptr<AofDirectory> directory_;
   std::unique_ptr<LogWriter> writer_;
   absl::Status refusal_;
@@ -132,7 +132,7 @@ void Run(CountingServer& server) {
   server.Turn();
 }
 
-Expectation RunUntilEnd(FakeFileSystem& files, AppendFsync policy, Loss loss) {
+Expectation RunUntilEnd(FakeFileSystem& files, FsyncPolicy policy, Loss loss) {
   CountingServer server(files, policy);
   if (!server.Start()) return {};
   Run(server);
@@ -140,7 +140,7 @@ Expectation RunUntilEnd(FakeFileSystem& files, AppendFsync policy, Loss loss) {
 }
 
 // The next process finds what was promised, tidies up, and works.
-void CheckRestart(FakeFileSystem& files, AppendFsync policy, const Expectation& expected) {
+void CheckRestart(FakeFileSystem& files, FsyncPolicy policy, const Expectation& expected) {
   {
     CountingServer server(files, policy);
     const bool started = server.Start();
@@ -159,8 +159,8 @@ void CheckRestart(FakeFileSystem& files, AppendFsync policy, const Expectation& 
   }
 }
 
-constexpr AppendFsync kPolicies[] = {AppendFsync::kAlways, AppendFsync::kEverySec,
-                                     AppendFsync::kNo};
+constexpr FsyncPolicy kPolicies[] = {FsyncPolicy::kAlways, FsyncPolicy::kEverysec,
+                                     FsyncPolicy::kNo};
 
 Loss RandomLoss(SeededRandom& random) {
   return std::array{Loss::kProcessOnly, Loss::kDrop, Loss::kTear, Loss::kReorder}[random.Below(4)];
@@ -168,7 +168,7 @@ Loss RandomLoss(SeededRandom& random) {
 
 // Crashes a run at each of its calls, and starts again.
 void CrashEverywhere(SeededRandom& random) {
-  for (const AppendFsync policy : kPolicies) {
+  for (const FsyncPolicy policy : kPolicies) {
     bool crashed = true;
     for (uint64_t call = 0; crashed; ++call) {
       const Loss loss = RandomLoss(random);
@@ -191,13 +191,13 @@ void CrashTwice(SeededRandom& random) {
     INFO("seed " << random.seed() << " loss " << int(loss) << " call " << call);
     FakeFileSystem files;
     files.FailAfter(30 + random.Below(60), Fault::kCrash);
-    const Expectation first = RunUntilEnd(files, AppendFsync::kAlways, loss);
+    const Expectation first = RunUntilEnd(files, FsyncPolicy::kAlways, loss);
     files.Restart(loss, random);
     files.FailAfter(call, Fault::kCrash);
-    const Expectation second = RunUntilEnd(files, AppendFsync::kAlways, loss);
+    const Expectation second = RunUntilEnd(files, FsyncPolicy::kAlways, loss);
     files.Restart(loss, random);
     CheckRestart(
-        files, AppendFsync::kAlways,
+        files, FsyncPolicy::kAlways,
         {std::max(first.at_least, second.at_least), std::max(first.at_most, second.at_most)});
   }
 }
@@ -206,7 +206,7 @@ void CrashTwice(SeededRandom& random) {
 void FaultEverywhere(SeededRandom& random) {
   constexpr Fault kFaults[] = {Fault::kIoError, Fault::kNoSpace, Fault::kShortWrite,
                                Fault::kTornWrite};
-  for (const AppendFsync policy : kPolicies) {
+  for (const FsyncPolicy policy : kPolicies) {
     bool reached = true;
     for (uint64_t call = 0; reached; ++call) {
       const Loss loss = RandomLoss(random);

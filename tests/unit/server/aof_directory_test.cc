@@ -103,7 +103,7 @@ TEST_CASE("A listed file that is missing stops the start") {
 TEST_CASE("A log that is cut at the end of a batch is noticed by the log after it") {
   FakeFileSystem files;
   const auto directory = OpenDirectory(files);
-  auto writer = LogWriter::Open(*directory, {}, 0, {.policy = AppendFsync::kAlways});
+  auto writer = LogWriter::Open(*directory, {}, 0, {.policy = FsyncPolicy::kAlways});
   REQUIRE(writer.ok());
   std::vector<uint64_t> ends;
   for (uint64_t i = 1; i <= 3; ++i) {

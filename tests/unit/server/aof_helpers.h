@@ -16,20 +16,17 @@
 #include "server/aof/aof_directory.h"
 #include "server/aof/aof_loader.h"
 #include "server/aof/log_format.h"
+#include "server/request_text.h"
 
 namespace tally::test {
 
 inline constexpr char kDirectory[] = "/data/appendonlydir";
 inline constexpr char kBaseName[] = "appendonly.aof";
 
-inline std::string Encode(const std::vector<std::string>& args) {
-  std::string bytes = absl::StrCat("*", args.size(), "\r\n");
-  for (const std::string& arg : args) absl::StrAppend(&bytes, "$", arg.size(), "\r\n", arg, "\r\n");
-  return bytes;
-}
-
 // The command that stands for operation `n` in tests that count.
-inline std::string Numbered(uint64_t n) { return Encode({"INCR", absl::StrCat("key", n)}); }
+inline std::string Numbered(uint64_t n) {
+  return server::RequestText({"INCR", absl::StrCat("key", n)});
+}
 
 inline std::string Join(std::span<const std::string_view> args) {
   std::string text;
@@ -106,7 +103,7 @@ inline std::vector<std::string> RandomBatches(SeededRandom& random, size_t count
         arg.resize(random.Below(12));
         for (char& c : arg) c = static_cast<char>(random.Next());
       }
-      batch += Encode(args);
+      batch += server::RequestText(args);
     }
   }
   return batches;

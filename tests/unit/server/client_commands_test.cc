@@ -55,7 +55,7 @@ TEST_CASE("client: what libraries tell of themselves") {
 TEST_CASE("client: its line") {
   CommandHarness h;
   h.Advance(2500);
-  h.self->last_active_ms = h.now() - 1000;
+  h.self->last_active_ms = h.state.clock.elapsed_ms() - 1000;
   h.Run("SELECT 3");
   CHECK(h.Run("CLIENT INFO")
             .rfind(

@@ -2,41 +2,11 @@
 
 #include <catch2/catch.hpp>
 
-#include "server/loop_harness.h"
-#include "server/net/connection_table.h"
+#include "server/table_harness.h"
 
 namespace tally::server {
-namespace {
-
-// The table of connections, whose events nobody asks for.
-struct Table {
-  LoopHarness loop;
-  EventPoller poller;
-  HttpSite site{{}, loop.h.state.clients};
-  ConnectionTable connections{loop.h.state.services, loop.h.dispatcher, site, loop.queue, poller};
-  ClientLimits limits{loop.h.state.services, connections};
-
-  // The client at this end.
-  Connection& Open(const FarEnd& far) {
-    connections.Open(far.near(), nullptr, Protocol::kResp, "peer", "local");
-    Connection* opened = nullptr;
-    connections.ForEach([&](Connection& connection) {
-      if (connection.client().descriptor == far.near()) opened = &connection;
-    });
-    REQUIRE(opened != nullptr);
-    return *opened;
-  }
-  void Send(const FarEnd& far, Connection& connection, std::string_view bytes) {
-    far.Send(bytes);
-    connection.OnEvent({.readable = true});
-    loop.Turn();
-  }
-};
-
-}  // namespace
-
 TEST_CASE("client limits: who is silent for longer than `timeout` is closed, unless it waits") {
-  Table t;
+  TableHarness t;
   const FarEnd silent_end;
   const FarEnd waiting_end;
   Connection& silent = t.Open(silent_end);
@@ -57,8 +27,26 @@ TEST_CASE("client limits: who is silent for longer than `timeout` is closed, unl
   CHECK(t.connections.size() == 1);
 }
 
+TEST_CASE("client limits: a clock that is set makes nobody silent, nor keeps who is silent") {
+  TableHarness t;
+  const FarEnd end;
+  Connection& client = t.Open(end);
+  t.Send(end, client, "PING\r\n");
+  t.loop.h.config.timeout = 100;
+  t.loop.h.state.clock.Set(t.loop.h.now() + 3'600'000);
+  t.limits.Apply();
+  CHECK_FALSE(client.closed());
+  t.loop.h.state.clock.Set(t.loop.h.now() - 7'200'000);
+  t.loop.h.Advance(100'000);
+  t.limits.Apply();
+  CHECK_FALSE(client.closed());
+  t.loop.h.Advance(1);
+  t.limits.Apply();
+  CHECK(client.closed());
+}
+
 TEST_CASE("client limits: over maxmemory-clients the largest go, but who may not be evicted") {
-  Table t;
+  TableHarness t;
   const FarEnd ends[4];
   std::vector<Connection*> open;
   for (const FarEnd& end : ends) open.push_back(&t.Open(end));

@@ -16,6 +16,7 @@
 #include "server/acl/acl_guard.h"
 #include "server/admin/families.h"
 #include "server/dispatch/dispatcher.h"
+#include "server/figures/figure_sink.h"
 #include "server/loop/clock_set_back.h"
 #include "server/loop/keyspace_observer.h"
 #include "server/process/server_state.h"
@@ -47,7 +48,7 @@ class FakePersistence : public Persistence {
     ++reloads;
     return absl::OkStatus();
   }
-  void AppendInfo(std::string& out) const override { out += "aof_enabled:0\r\n"; }
+  void Report(FigureSink& figures) const override { figures.Add("aof_enabled", 0); }
   int64_t last_save_ms() const override { return 1'600'000'000'000; }
 
   absl::Status error;
@@ -156,7 +157,7 @@ class CommandHarness {
     state.clients.Add(client);
     client.address = StrCat("127.0.0.1:", 50000 + client.id);
     client.local_address = "127.0.0.1:6379";
-    client.created_ms = client.last_active_ms = state.clock.now_ms();
+    client.created_ms = client.last_active_ms = state.clock.elapsed_ms();
     LoginAsDefault(state.users, client);
     return &client;
   }

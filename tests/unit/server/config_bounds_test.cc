@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/bytes/str_cat.h"
+#include "core/time/duration.h"
 #include "server/config/config_text.h"
 #include "server/config/directive.h"
 #include "server/config/value_text.h"
@@ -52,8 +53,8 @@ struct ValuesOf {
   }
   Values operator()(const DurationField& field) const {
     Values values = Ends(field.min, field.max, [](int64_t ms) { return StrCat(ms, "ms"); });
-    values.reason = StrCat("argument must be between ", FormatDuration(field.min), " and ",
-                           FormatDuration(field.max));
+    values.reason =
+        StrCat("30d, between ", FormatDuration(field.min), " and ", FormatDuration(field.max));
     for (std::string& text : values.refused) {
       if (!text.ends_with("ms")) text += "ms";
     }

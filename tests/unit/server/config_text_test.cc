@@ -96,7 +96,7 @@ TEST_CASE("config text: an error names file, line and reason") {
         "tallyd.conf:1: 'unixsocketperm' argument couldn't be parsed as an octal number");
   CHECK(ParseError("quota-retention 5w") ==
         "tallyd.conf:1: 'quota-retention' argument must be a duration such as 500ms, 5s, 10m or "
-        "30d");
+        "30d, between 1ms and 253402300799999ms inclusive");
   CHECK(ParseError("include other.conf") == "tallyd.conf:1: can't open 'other.conf'");
 }
 

@@ -9,6 +9,7 @@
 
 #include "fake_file_system.h"
 #include "server/durability/aof_persistence.h"
+#include "server/figures/info.h"
 #include "tests/unit/server/command_harness.h"
 
 namespace tally::server {
@@ -56,7 +57,8 @@ class DurableServer final {
   // From what INFO says of the persistence.
   uint64_t InfoNumber(const std::string& name) {
     std::string info;
-    persistence_.AppendInfo(info);
+    InfoText text(info);
+    persistence_.Report(text);
     const size_t begin = info.find("\r\n" + name + ":");
     REQUIRE(begin != std::string::npos);
     return std::stoull(info.substr(begin + name.size() + 3));

@@ -7,8 +7,6 @@
 namespace tally::server {
 namespace {
 
-using test::Encode;
-
 TEST_CASE("The lines of a log have the documented bytes") {
   LogHeader header{7, 0, 0, 0};
   const std::string line = FormatLogHeader(header);
@@ -16,9 +14,9 @@ TEST_CASE("The lines of a log have the documented bytes") {
   REQUIRE(ParseLogHeader(line, header));
   CHECK(header.sequence == 7);
 
-  std::string log = line + Encode({"INCR", "a"});
+  std::string log = line + RequestText({"INCR", "a"});
   const LogPosition start{7, kLogHeaderBytes, header.crc};
-  const uint32_t crc = AppendAnnotation(start, 17, Encode({"INCR", "a"}), log);
+  const uint32_t crc = AppendAnnotation(start, 17, RequestText({"INCR", "a"}), log);
   Annotation annotation;
   REQUIRE(ParseAnnotation(log.substr(log.size() - kAnnotationBytes), annotation));
   CHECK(annotation.length == 21);
@@ -58,7 +56,7 @@ TEST_CASE("A log header is refused when any bit is wrong") {
 }
 
 TEST_CASE("A command is scanned whole, and a part of it asks for more") {
-  const std::string command = Encode({"SET", "k", std::string("\r\n$*\0", 5), ""});
+  const std::string command = RequestText({"SET", "k", std::string("\r\n$*\0", 5), ""});
   std::vector<std::string_view> args;
   for (size_t cut = 0; cut < command.size(); ++cut) {
     size_t position = 0;

@@ -9,7 +9,6 @@ namespace tally::server {
 namespace {
 
 using test::BuildLog;
-using test::Encode;
 using test::FakeFileSystem;
 using test::Numbered;
 using test::SeededRandom;
@@ -74,8 +73,8 @@ TEST_CASE("Random batches are read back") {
 
 TEST_CASE("Batches that straddle the read buffer are read back") {
   const std::string large(3'000'000, 'x');
-  const auto batches = {Numbered(1), Encode({"SET", "a", large}), Numbered(2),
-                        Encode({"SET", "b", std::string(1'048'500, 'y')}), Numbered(3)};
+  const auto batches = {Numbered(1), RequestText({"SET", "a", large}), Numbered(2),
+                        RequestText({"SET", "b", std::string(1'048'500, 'y')}), Numbered(3)};
   const ReadLog result = Read(BuildLog(1, batches));
   CHECK(IsWhole(result));
   REQUIRE(result.commands.size() == 5);
@@ -85,7 +84,7 @@ TEST_CASE("Batches that straddle the read buffer are read back") {
 
 TEST_CASE("A log cut at any offset is its longest prefix of whole batches") {
   const std::vector<std::string> batches = {Numbered(1), Numbered(2) + Numbered(3), Numbered(4),
-                                            Encode({"SET", "key", "#TALLY \r\n*1\r\n"})};
+                                            RequestText({"SET", "key", "#TALLY \r\n*1\r\n"})};
   const std::vector<size_t> ends = Ends(batches);
   const size_t commands_at[] = {0, 1, 3, 4, 5};
   const std::string log = BuildLog(1, batches);
@@ -102,7 +101,7 @@ TEST_CASE("A log cut at any offset is its longest prefix of whole batches") {
 }
 
 TEST_CASE("Any flipped bit stops the start and delivers nothing of its batch") {
-  const std::vector<std::string> batches = {Numbered(1), Encode({"SET", "k", "1234567890"}),
+  const std::vector<std::string> batches = {Numbered(1), RequestText({"SET", "k", "1234567890"}),
                                             Numbered(3) + Numbered(4)};
   const std::vector<size_t> ends = Ends(batches);
   const std::string log = BuildLog(1, batches);
@@ -158,7 +157,8 @@ TEST_CASE("A batch that is missing, doubled, swapped or of another log is notice
 
 TEST_CASE("Damage with a whole batch after it is never taken for a torn tail") {
   // The flipped length leads beyond the end of the file, as a torn command would.
-  const std::vector<std::string> batches = {Numbered(1), Encode({"SET", "k", "123"}), Numbered(3)};
+  const std::vector<std::string> batches = {Numbered(1), RequestText({"SET", "k", "123"}),
+                                            Numbered(3)};
   std::string log = BuildLog(1, batches);
   const size_t digit = log.find("$3\r\n123") + 1;
   log.replace(digit, 1, "9");
@@ -167,7 +167,7 @@ TEST_CASE("Damage with a whole batch after it is never taken for a torn tail") {
 
 TEST_CASE("Sectors that never reached the disk make a torn tail, but not before a whole batch") {
   const std::vector<std::string> batches = {Numbered(1),
-                                            Encode({"SET", "k", std::string(3000, 'v')})};
+                                            RequestText({"SET", "k", std::string(3000, 'v')})};
   const size_t good = Ends(batches)[1];
   const std::string log = BuildLog(1, batches);
   for (size_t sector = 512; sector + 512 < log.size(); sector += 512) {
@@ -188,7 +188,7 @@ TEST_CASE("Sectors that never reached the disk make a torn tail, but not before 
 
 TEST_CASE("A hole in what was not synced is a torn tail, though whole batches come after it") {
   const std::vector<std::string> batches = {
-      Numbered(1), Encode({"SET", "k", std::string(2000, 'v')}), Numbered(3), Numbered(4)};
+      Numbered(1), RequestText({"SET", "k", std::string(2000, 'v')}), Numbered(3), Numbered(4)};
   const std::vector<size_t> ends = Ends(batches);
   const auto read = [&](uint64_t synced, size_t sector, char content) {
     std::string log = BuildLog(1, batches, nullptr, synced);
@@ -235,7 +235,7 @@ TEST_CASE("The next log says where this one ends") {
 
 TEST_CASE("An error of the sink names the command's place") {
   FakeFileSystem files;
-  files.Put("/log", BuildLog(1, {Numbered(1) + Encode({"NONSENSE"})}));
+  files.Put("/log", BuildLog(1, {Numbered(1) + RequestText({"NONSENSE"})}));
   auto reader = LogReader::Open(files, "/log", 1);
   REQUIRE(reader.ok());
   const auto step = (*reader)->NextBatch([](std::span<const std::string_view> args) {

@@ -31,7 +31,7 @@ struct Log {
     REQUIRE(opened.ok());
     writer = std::move(*opened);
   }
-  Log(FakeFileSystem& files, AppendFsync policy)
+  Log(FakeFileSystem& files, FsyncPolicy policy)
       : Log(files, LogWriter::Options{.policy = policy}) {}
 
   absl::Status Write(uint64_t number, int64_t now_ms) {
@@ -59,7 +59,7 @@ std::vector<std::string> Increments(int count) {
 }
 
 TEST_CASE("One write and, with always, one sync a turn") {
-  for (const AppendFsync policy : {AppendFsync::kAlways, AppendFsync::kNo}) {
+  for (const FsyncPolicy policy : {FsyncPolicy::kAlways, FsyncPolicy::kNo}) {
     FakeFileSystem files;
     Log log(files, policy);
     const uint64_t before = files.calls();
@@ -67,14 +67,14 @@ TEST_CASE("One write and, with always, one sync a turn") {
     log.writer->buffer() += Numbered(2);
     CHECK(log.writer->pending_bytes() == Numbered(1).size() * 2);
     CHECK(log.writer->Flush(1000).ok());
-    CHECK(files.calls() - before == (policy == AppendFsync::kAlways ? 2 : 1));
+    CHECK(files.calls() - before == (policy == FsyncPolicy::kAlways ? 2 : 1));
     CHECK(log.writer->pending_bytes() == 0);
     CHECK(log.writer->Flush(1100).ok());
-    CHECK(files.calls() - before == (policy == AppendFsync::kAlways ? 2 : 1));
+    CHECK(files.calls() - before == (policy == FsyncPolicy::kAlways ? 2 : 1));
     CHECK(log.writer->stats().batches == 1);
     CHECK(log.writer->current_size() ==
           kLogHeaderBytes + 2 * Numbered(1).size() + kAnnotationBytes);
-    const bool lasting = policy == AppendFsync::kAlways;
+    const bool lasting = policy == FsyncPolicy::kAlways;
     CHECK(CommandsAfter(files, Loss::kDrop) == Increments(lasting ? 2 : 0));
   }
 }
@@ -83,7 +83,7 @@ TEST_CASE("A log is continued where the last process ended, without its torn tai
   FakeFileSystem files;
   for (uint64_t i = 1; i <= 3; ++i) {
     {
-      Log log(files, AppendFsync::kAlways);
+      Log log(files, FsyncPolicy::kAlways);
       CHECK(log.Write(i, 1000).ok());
     }
     auto contents = files.Contents();
@@ -96,7 +96,7 @@ TEST_CASE("A log is continued where the last process ended, without its torn tai
 
 TEST_CASE("everysec syncs in a thread half a second after a write") {
   FakeFileSystem files;
-  Log log(files, AppendFsync::kEverySec);
+  Log log(files, FsyncPolicy::kEverysec);
   CHECK(log.Write(1, 1000).ok());
   CHECK(log.writer->Flush(1499).ok());
   CHECK(!log.writer->fsync_running());
@@ -111,7 +111,7 @@ TEST_CASE("everysec syncs in a thread half a second after a write") {
 
 TEST_CASE("everysec syncs in time while the loop does not come back") {
   FakeFileSystem files;
-  Log log(files, AppendFsync::kEverySec);
+  Log log(files, FsyncPolicy::kEverysec);
   std::counting_semaphore<> begun(0);
   std::counting_semaphore<> disk(0);
   files.OnSync([&] {
@@ -138,7 +138,7 @@ TEST_CASE("everysec syncs in time while the loop does not come back") {
 
 TEST_CASE("everysec believes no sync after one that failed") {
   FakeFileSystem files;
-  Log log(files, AppendFsync::kEverySec);
+  Log log(files, FsyncPolicy::kEverysec);
   std::counting_semaphore<> begun(0);
   std::counting_semaphore<> disk(0);
   files.OnSync([&] {
@@ -166,7 +166,7 @@ TEST_CASE("everysec waits rather than have more than a second unsynced") {
   std::binary_semaphore disk(0);
   std::atomic<bool> slow = true;
   FakeFileSystem files;
-  Log log(files, AppendFsync::kEverySec);
+  Log log(files, FsyncPolicy::kEverysec);
   files.OnSync([&] {
     if (slow) disk.acquire();
   });
@@ -195,7 +195,7 @@ TEST_CASE("everysec waits rather than have more than a second unsynced") {
 
 TEST_CASE("everysec keeps a bounded number of bytes in memory") {
   FakeFileSystem files;
-  Log log(files, {.policy = AppendFsync::kEverySec, .max_unsynced_bytes = 1000});
+  Log log(files, {.policy = FsyncPolicy::kEverysec, .max_unsynced_bytes = 1000});
   for (uint64_t i = 1; i <= 500; ++i) {
     CHECK(log.Write(i, 1000).ok());
     CHECK(log.writer->pending_bytes() <= 1000 + Numbered(i).size());
@@ -206,8 +206,8 @@ TEST_CASE("everysec keeps a bounded number of bytes in memory") {
 
 TEST_CASE("A failed write stops acknowledging, and is made up for when there is space") {
   for (const Fault fault : {Fault::kNoSpace, Fault::kTornWrite, Fault::kIoError}) {
-    for (const AppendFsync policy :
-         {AppendFsync::kAlways, AppendFsync::kEverySec, AppendFsync::kNo}) {
+    for (const FsyncPolicy policy :
+         {FsyncPolicy::kAlways, FsyncPolicy::kEverysec, FsyncPolicy::kNo}) {
       FakeFileSystem files;
       Log log(files, policy);
       CHECK(log.Write(1, 1000).ok());
@@ -225,7 +225,7 @@ TEST_CASE("A failed write stops acknowledging, and is made up for when there is 
 
 TEST_CASE("A short write is finished") {
   FakeFileSystem files;
-  Log log(files, AppendFsync::kAlways);
+  Log log(files, FsyncPolicy::kAlways);
   files.FailAfter(0, Fault::kShortWrite, 3);
   CHECK(log.Write(1, 1000).ok());
   files.StopFaults();
@@ -235,7 +235,7 @@ TEST_CASE("A short write is finished") {
 
 TEST_CASE("After a failed sync the bytes are written again, into a new log") {
   FakeFileSystem files;
-  Log log(files, AppendFsync::kAlways);
+  Log log(files, FsyncPolicy::kAlways);
   CHECK(log.Write(1, 1000).ok());
   files.FailAfter(1, Fault::kIoError);
   CHECK(!log.Write(2, 1100).ok());
@@ -259,7 +259,7 @@ TEST_CASE("A turn that is too large for a batch is split between its commands") 
     FakeFileSystem files;
     const size_t size = Numbered(1).size();
     Log log(files,
-            LogWriter::Options{.policy = AppendFsync::kAlways, .max_batch_bytes = 2 * size + 1});
+            LogWriter::Options{.policy = FsyncPolicy::kAlways, .max_batch_bytes = 2 * size + 1});
     for (uint64_t i = 1; i <= 4; ++i) log.writer->Append(Numbered(i));
     files.FailAfter(2, fault);  // the second batch
     CHECK(log.Write(5, 1000).ok() == (fault == Fault::kNone));
@@ -278,7 +278,7 @@ TEST_CASE("A turn that is too large for a batch is split between its commands") 
 TEST_CASE("What is written again after a failed sync is split too") {
   FakeFileSystem files;
   const uint64_t one = Numbered(1).size();
-  Log log(files, LogWriter::Options{.policy = AppendFsync::kAlways, .max_batch_bytes = one});
+  Log log(files, LogWriter::Options{.policy = FsyncPolicy::kAlways, .max_batch_bytes = one});
   files.FailAfter(6, Fault::kIoError);  // the sync after three batches, each of two writes
   for (uint64_t i = 1; i <= 2; ++i) log.writer->Append(Numbered(i));
   CHECK_FALSE(log.Write(3, 1000).ok());
@@ -290,7 +290,7 @@ TEST_CASE("What is written again after a failed sync is split too") {
 
 TEST_CASE("The sync that ends a recovery is the last one that was timed") {
   FakeFileSystem files;
-  Log log(files, AppendFsync::kAlways);
+  Log log(files, FsyncPolicy::kAlways);
   files.FailAfter(1, Fault::kIoError);
   CHECK(!log.Write(1, 1000).ok());
   files.OnSync([] { std::this_thread::sleep_for(std::chrono::milliseconds(3)); });
@@ -302,7 +302,7 @@ TEST_CASE("The sync that ends a recovery is the last one that was timed") {
 
 TEST_CASE("everysec keeps what a failed sync in the thread has lost") {
   FakeFileSystem files;
-  Log log(files, AppendFsync::kEverySec);
+  Log log(files, FsyncPolicy::kEverysec);
   for (uint64_t i = 1; i <= 3; ++i) CHECK(log.Write(i, 1000).ok());
   files.FailAfter(0, Fault::kIoError);
   CHECK(log.writer->Flush(1500).ok());
@@ -316,18 +316,18 @@ TEST_CASE("everysec keeps what a failed sync in the thread has lost") {
 
 TEST_CASE("With appendfsync no, what a failed sync has lost is told to be lost") {
   FakeFileSystem files;
-  Log log(files, AppendFsync::kNo);
+  Log log(files, FsyncPolicy::kNo);
   CHECK(log.Write(1, 1000).ok());
   files.FailAfter(0, Fault::kIoError);
-  CHECK(!log.writer->SetPolicy(AppendFsync::kAlways, 1100).ok());
-  CHECK(log.writer->policy() == AppendFsync::kNo);
+  CHECK(!log.writer->SetPolicy(FsyncPolicy::kAlways, 1100).ok());
+  CHECK(log.writer->policy() == FsyncPolicy::kNo);
   CHECK(absl::IsDataLoss(log.writer->TryRecover(1200)));
   CHECK(!log.Write(2, 1300).ok());
 }
 
 TEST_CASE("With appendfsync no, the thread syncs what is much before a log is switched or marked") {
   FakeFileSystem files;
-  Log log(files, AppendFsync::kNo);
+  Log log(files, FsyncPolicy::kNo);
   const auto loop = std::this_thread::get_id();
   std::atomic<int> of_loop = 0;
   std::atomic<int> of_thread = 0;
@@ -363,7 +363,7 @@ TEST_CASE("With appendfsync no, the thread syncs what is much before a log is sw
 
 TEST_CASE("With appendfsync no, syncs before a rewrite end though more is written all the time") {
   FakeFileSystem files;
-  Log log(files, AppendFsync::kNo);
+  Log log(files, FsyncPolicy::kNo);
   int syncs = 0;
   uint64_t number = 0;
   do {
@@ -375,7 +375,7 @@ TEST_CASE("With appendfsync no, syncs before a rewrite end though more is writte
 
 TEST_CASE("With appendfsync no, a failed sync before a rewrite is told to have lost the log") {
   FakeFileSystem files;
-  Log log(files, AppendFsync::kNo);
+  Log log(files, FsyncPolicy::kNo);
   for (int i = 1; i <= 5000; ++i) log.writer->Append(Numbered(static_cast<uint64_t>(i)));
   CHECK(log.writer->Flush(1000).ok());
   files.FailAfter(0, Fault::kIoError);
@@ -388,15 +388,15 @@ TEST_CASE("With appendfsync no, a failed sync before a rewrite is told to have l
 
 TEST_CASE("A stricter policy begins with everything on disk") {
   FakeFileSystem files;
-  Log log(files, AppendFsync::kNo);
+  Log log(files, FsyncPolicy::kNo);
   CHECK(log.Write(1, 1000).ok());
-  CHECK(log.writer->SetPolicy(AppendFsync::kEverySec, 1100).ok());
+  CHECK(log.writer->SetPolicy(FsyncPolicy::kEverysec, 1100).ok());
   CHECK(CommandsAfter(files, Loss::kDrop) == Increments(1));
 }
 
 TEST_CASE("A log that was added before a recovery is not switched to after it") {
   FakeFileSystem files;
-  Log log(files, AppendFsync::kAlways);
+  Log log(files, FsyncPolicy::kAlways);
   CHECK(log.Write(1, 1000).ok());
   auto added = log.directory->AddLog(log.writer->sequence());
   REQUIRE(added.ok());

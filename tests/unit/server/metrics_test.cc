@@ -15,9 +15,7 @@ namespace tally::server {
 namespace {
 
 std::string Text(CommandHarness& h, MetricsFormat format = MetricsFormat::kText) {
-  std::string text;
-  WriteMetrics(h.state.services, format, text);
-  return text;
+  return RenderMetrics(h.state.services, format);
 }
 
 // Samples by their names with labels.

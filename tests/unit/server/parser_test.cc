@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "random_seed.h"
+#include "server/request_text.h"
 #include "server/resp/split_args.h"
 
 namespace tally::server {
@@ -91,22 +92,15 @@ std::vector<std::string> CommandOf(const std::string& stream) {
   return result.commands.front();
 }
 
-std::string Multibulk(const std::vector<std::string>& args) {
-  std::string out = "*" + std::to_string(args.size()) + "\r\n";
-  for (const std::string& arg : args) {
-    out += "$" + std::to_string(arg.size()) + "\r\n" + arg + "\r\n";
-  }
-  return out;
-}
-
 const std::vector<std::string>& Corpus() {
   static const std::vector<std::string> corpus = {
-      Multibulk({"PING"}),
-      Multibulk({"SET", "key", "value"}),
-      Multibulk({"SET", "", std::string(123, 'v')}),
-      Multibulk({"ECHO", "a\r\n$3\0*1\r\n"s}),
-      Multibulk(std::vector<std::string>(12, "argument")),
-      Multibulk({"GET", "a"}) + Multibulk({"GET", "b"}) + "PING\r\n" + Multibulk({"GET", "c"}),
+      RequestText({"PING"}),
+      RequestText({"SET", "key", "value"}),
+      RequestText({"SET", "", std::string(123, 'v')}),
+      RequestText({"ECHO", "a\r\n$3\0*1\r\n"s}),
+      RequestText(std::vector<std::string>(12, "argument")),
+      RequestText({"GET", "a"}) + RequestText({"GET", "b"}) + "PING\r\n" +
+          RequestText({"GET", "c"}),
       "*0\r\n*-1\r\n\r\n \n*-10\r\nPING\r\n",
       "PING\n",
       "SET  key\tvalue \r\n",
@@ -132,9 +126,9 @@ TEST_CASE("parser: multibulk requests") {
   CHECK(CommandOf("*3\r\n$3\r\nSET\r\n$0\r\n\r\n$12\r\n0123456789\r\n\r\n") ==
         std::vector<std::string>{"SET", "", "0123456789\r\n"});
   const std::vector<std::string> many(3000, "x");
-  CHECK(CommandOf(Multibulk(many)) == many);
+  CHECK(CommandOf(RequestText(many)) == many);
   const std::vector<std::string> binary{"\0\r\n$\xff"s, std::string(100000, '\n')};
-  CHECK(CommandOf(Multibulk(binary)) == binary);
+  CHECK(CommandOf(RequestText(binary)) == binary);
 }
 
 TEST_CASE("parser: requests without arguments are delivered empty") {
@@ -224,19 +218,19 @@ TEST_CASE("parser: limits before authentication, and changed ones") {
   CHECK(ErrorOf("*2147483648\r\n", strict) == "Protocol error: invalid multibulk length");
   CHECK(ErrorOf("*1\r\n$16385\r\n", strict) == "Protocol error: unauthenticated bulk length");
   CHECK(ErrorOf("*1\r\n$536870913\r\n", strict) == "Protocol error: invalid bulk length");
-  CHECK(Feed(Multibulk(std::vector<std::string>(10, "x")), {}, strict).commands.size() == 1);
-  CHECK(Feed(Multibulk({std::string(16384, 'x')}), {}, strict).commands.size() == 1);
-  CHECK(ErrorOf(Multibulk(std::vector<std::string>(11, "x")), strict) ==
+  CHECK(Feed(RequestText(std::vector<std::string>(10, "x")), {}, strict).commands.size() == 1);
+  CHECK(Feed(RequestText({std::string(16384, 'x')}), {}, strict).commands.size() == 1);
+  CHECK(ErrorOf(RequestText(std::vector<std::string>(11, "x")), strict) ==
         "Protocol error: unauthenticated multibulk length");
 
   const ParserLimits small{.max_args = 2, .max_bulk = 3, .max_inline = 64};
-  CHECK(ErrorOf(Multibulk({"a", "b", "c"}), small) == "Protocol error: invalid multibulk length");
-  CHECK(ErrorOf(Multibulk({"abcd"}), small) == "Protocol error: invalid bulk length");
+  CHECK(ErrorOf(RequestText({"a", "b", "c"}), small) == "Protocol error: invalid multibulk length");
+  CHECK(ErrorOf(RequestText({"abcd"}), small) == "Protocol error: invalid bulk length");
   CHECK(ErrorOf("PING" + std::string(61, ' ') + "\n", small) ==
         "Protocol error: too big inline request");
 
   RequestParser parser(strict);
-  const std::string request = Multibulk(std::vector<std::string>(11, "x"));
+  const std::string request = RequestText(std::vector<std::string>(11, "x"));
   parser.set_limits({});
   CHECK(parser.Next(request) == ParseStatus::kCommand);
   // A line that was searched further than the new limit allows.
@@ -247,7 +241,7 @@ TEST_CASE("parser: limits before authentication, and changed ones") {
 
   // However small the limit, a length line fits.
   const ParserLimits tiny{.max_inline = 1};
-  const std::string set = Multibulk({"SET", "key", std::string(1000, 'v')});
+  const std::string set = RequestText({"SET", "key", std::string(1000, 'v')});
   CHECK(Feed(set, {}, tiny).commands.size() == 1);
   CHECK(Feed(set, {1, 2, 3, 30, 1000}, tiny) == Feed(set, {}, tiny));
 }
@@ -288,7 +282,7 @@ TEST_CASE("parser: random pipelines in random pieces") {
         arg.resize(random.Below(random.OneIn(20) ? 5000 : 20));
         for (char& c : arg) c = static_cast<char>(random.Below(256));
       }
-      stream += Multibulk(args);
+      stream += RequestText(args);
       expected.push_back(std::move(args));
     }
     std::vector<size_t> cuts;
@@ -305,7 +299,7 @@ TEST_CASE("parser: random pipelines in random pieces") {
 
 TEST_CASE("parser: a batch is of whole requests, and ends before a large number of arguments") {
   RequestParser parser;
-  const std::string get = Multibulk({"GET", "a"});
+  const std::string get = RequestText({"GET", "a"});
   REQUIRE(parser.NextBatch(get + get + get.substr(0, 9)) == ParseStatus::kCommand);
   CHECK(parser.requests().size() == 2);
   REQUIRE(parser.NextBatch(get + "PING\r\n" + get) == ParseStatus::kCommand);
@@ -314,7 +308,7 @@ TEST_CASE("parser: a batch is of whole requests, and ends before a large number 
   for (int i = 0; i < 100; ++i) many += get;
   REQUIRE(parser.NextBatch(many) == ParseStatus::kCommand);
   CHECK(parser.requests().size() == RequestParser::kMaxBatch);
-  const std::string large = Multibulk(std::vector<std::string>(500, "x"));
+  const std::string large = RequestText(std::vector<std::string>(500, "x"));
   const std::string larger = large + large;
   REQUIRE(parser.NextBatch(larger) == ParseStatus::kCommand);
   CHECK(parser.requests().size() == 1);
@@ -336,7 +330,7 @@ TEST_CASE("parser: declared lengths take no memory, received bytes a bounded amo
 
 TEST_CASE("parser: the memory of a large request is given back with the next") {
   for (const std::string& large :
-       {Multibulk(std::vector<std::string>(20000, "x")), std::string(40000, ' ') + "'a' \"b\"\n",
+       {RequestText(std::vector<std::string>(20000, "x")), std::string(40000, ' ') + "'a' \"b\"\n",
         "'" + std::string(60000, 'x') + "'\n"}) {
     RequestParser parser;
     REQUIRE(parser.Next(large.substr(0, large.size() - 1)) == ParseStatus::kNeedMore);

@@ -5,9 +5,10 @@
 #include "fake_file_system.h"
 #include "server/durability/data_files.h"
 #include "server/durability/effect_log.h"
-#include "server/durability/persistence_info.h"
+#include "server/durability/persistence_figures.h"
 #include "server/durability/rewrite_pacing.h"
 #include "server/durability/save_rules.h"
+#include "server/figures/info.h"
 
 namespace tally::server {
 namespace {
@@ -19,7 +20,8 @@ constexpr int64_t kNow = 1'000'000 * kMs;
 
 std::string InfoOf(const PersistenceFigures& figures, const RewriteResults& results) {
   std::string info;
-  AppendPersistenceInfo(figures, results, nullptr, info);
+  InfoText text(info);
+  ReportFiles(figures, results, nullptr, text);
   return info;
 }
 

@@ -2,8 +2,8 @@
 #include <set>
 
 #include "server/command_harness.h"
+#include "server/figures/figure_sink.h"
 #include "server/figures/info.h"
-#include "server/figures/info_rows.h"
 
 namespace tally::server {
 namespace {
@@ -24,7 +24,7 @@ std::vector<std::string> Titles(const std::string& text) {
   return titles;
 }
 
-std::string InfoText(CommandHarness& h, std::vector<std::string_view> words = {}) {
+std::string InfoOf(CommandHarness& h, std::vector<std::string_view> words = {}) {
   return RenderInfo(h.state.services, words);
 }
 
@@ -35,13 +35,13 @@ TEST_CASE("info: sections by name, each once, in their order") {
   const std::vector<std::string> by_default = {
       "Server", "Clients", "Memory",     "Persistence", "Stats",   "Replication",
       "CPU",    "Modules", "Errorstats", "Cluster",     "Keyspace"};
-  CHECK(Titles(InfoText(h)) == by_default);
-  CHECK(Titles(InfoText(h, {"DEFAULT"})) == by_default);
-  CHECK(Titles(InfoText(h, {"all"})).size() == 15);
-  CHECK(Titles(InfoText(h, {"everything", "cpu"})).size() == 15);
-  CHECK(Titles(InfoText(h, {"keyspace", "Stats", "stats"})) ==
+  CHECK(Titles(InfoOf(h)) == by_default);
+  CHECK(Titles(InfoOf(h, {"DEFAULT"})) == by_default);
+  CHECK(Titles(InfoOf(h, {"all"})).size() == 15);
+  CHECK(Titles(InfoOf(h, {"everything", "cpu"})).size() == 15);
+  CHECK(Titles(InfoOf(h, {"keyspace", "Stats", "stats"})) ==
         std::vector<std::string>{"Stats", "Keyspace"});
-  CHECK(InfoText(h, {"foo"}).empty());
+  CHECK(InfoOf(h, {"foo"}).empty());
   CHECK(h.Run("INFO cluster") == "\"# Cluster\\r\\ncluster_enabled:0\\r\\n\"");
   h.self->reply.set_protocol(3);
   CHECK(h.Run("INFO cluster") == "txt:\"# Cluster\\r\\ncluster_enabled:0\\r\\n\"");
@@ -57,7 +57,7 @@ TEST_CASE("info: what tools read") {
   h.Run("SETEX a 0 x");
   h.state.pubsub.Subscribe(*h.Connect(), "news");
   h.Advance(90'000'000);
-  const std::string text = InfoText(h, {"all"});
+  const std::string text = InfoOf(h, {"all"});
   CHECK(Row(text, "redis_version") == "7.0.15");
   CHECK(Row(text, "tallyd_version") == TALLYD_VERSION);
   CHECK(Row(text, "loading") == "-");  // the fake files tell of nothing but this:
@@ -87,7 +87,7 @@ TEST_CASE("info: what tools read") {
 
 TEST_CASE("info: rows are names and values") {
   CommandHarness h;
-  const std::string text = InfoText(h, {"everything"});
+  const std::string text = InfoOf(h, {"everything"});
   std::set<std::string> names;
   for (size_t at = 0; at < text.size();) {
     const size_t end = text.find("\r\n", at);

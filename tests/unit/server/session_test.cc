@@ -9,17 +9,10 @@
 
 #include "random_seed.h"
 #include "server/command_harness.h"
+#include "server/request_text.h"
 
 namespace tally::server {
 namespace {
-
-std::string Request(const std::vector<std::string>& words) {
-  std::string out = "*" + std::to_string(words.size()) + "\r\n";
-  for (const std::string& word : words) {
-    out += "$" + std::to_string(word.size()) + "\r\n" + word + "\r\n";
-  }
-  return out;
-}
 
 // A session fed as a connection feeds it: each piece in a buffer of its own that is gone after Run.
 class Peer {
@@ -90,21 +83,21 @@ TEST_CASE("a session answers the same wherever long arguments are read to") {
       const std::string bulk = "$" + std::to_string(size) + "\r\n" + text + "\r\n";
       switch (random.Below(4)) {
         case 0:
-          stream += Request({"ECHO", text});
+          stream += RequestText({"ECHO", text});
           expected += bulk;
           break;
         case 1:
-          stream += Request({"MSET", "a", text, "b", "1", "c", text});
-          stream += Request({"GET", "a"}) + Request({"STRLEN", "c"});
+          stream += RequestText({"MSET", "a", text, "b", "1", "c", text});
+          stream += RequestText({"GET", "a"}) + RequestText({"STRLEN", "c"});
           expected += "+OK\r\n" + bulk + ":" + std::to_string(size) + "\r\n";
           break;
         case 2:
-          stream += Request({"SET", "a", text}) + Request({"APPEND", "a", text});
-          stream += Request({"GETRANGE", "a", std::to_string(size), "-1"});
+          stream += RequestText({"SET", "a", text}) + RequestText({"APPEND", "a", text});
+          stream += RequestText({"GETRANGE", "a", std::to_string(size), "-1"});
           expected += "+OK\r\n:" + std::to_string(2 * size) + "\r\n" + bulk;
           break;
         default:
-          stream += Request({"PING", text});
+          stream += RequestText({"PING", text});
           expected += bulk;
       }
     }
@@ -126,19 +119,20 @@ TEST_CASE("a session answers the same however its requests are cut") {
       const std::string key = "k" + std::to_string(random.Below(5));
       switch (random.Below(5)) {
         case 0:
-          stream += Request({"INCR", key});
+          stream += RequestText({"INCR", key});
           break;
         case 1:
-          stream += Request({"APPEND", "long", std::string(random.Below(200), 'x')});
+          stream += RequestText({"APPEND", "long", std::string(random.Below(200), 'x')});
           break;
         case 2:
           stream += "GET " + key + "\r\n";
           break;
         case 3:
-          stream += Request({"MGET", "k0", "k1", "k2", "k3"});
+          stream += RequestText({"MGET", "k0", "k1", "k2", "k3"});
           break;
         default:
-          stream += random.OneIn(9) ? Request({"SELECT", key.substr(1)}) : Request({"GET", key});
+          stream +=
+              random.OneIn(9) ? RequestText({"SELECT", key.substr(1)}) : RequestText({"GET", key});
       }
     }
     CommandHarness whole_harness;
@@ -166,25 +160,25 @@ std::string WriteLong(test::SeededRandom& random, size_t most) {
   const std::string value(random.Below(most), static_cast<char>('a' + random.Below(26)));
   switch (random.Below(10)) {
     case 0:
-      return Request({"SET", key, value});
+      return RequestText({"SET", key, value});
     case 1:
-      return Request({"SET", key, value, "GET"});
+      return RequestText({"SET", key, value, "GET"});
     case 2:
-      return Request({"SETEX", key, "100", value});
+      return RequestText({"SETEX", key, "100", value});
     case 3:
-      return Request({"GETSET", key, value});
+      return RequestText({"GETSET", key, value});
     case 4:
-      return Request({"MSET", key, value, other, "short"});
+      return RequestText({"MSET", key, value, other, "short"});
     case 5:
-      return Request({"MSET", other, "short", key, value});
+      return RequestText({"MSET", other, "short", key, value});
     case 6:
-      return Request({"APPEND", key, value});
+      return RequestText({"APPEND", key, value});
     case 7:
-      return Request({"SETRANGE", key, "70000", value});
+      return RequestText({"SETRANGE", key, "70000", value});
     case 8:
-      return Request({"DEL", key});
+      return RequestText({"DEL", key});
     default:
-      return Request({"MULTI"}) + Request({"SET", key, value}) + Request({"EXEC"});
+      return RequestText({"MULTI"}) + RequestText({"SET", key, value}) + RequestText({"EXEC"});
   }
 }
 
@@ -199,7 +193,7 @@ TEST_CASE("long arguments are stored alike however they come, and whatever follo
     std::string stream;
     for (int i = 0; i < 60; ++i) {
       std::string request = WriteLong(random, random.OneIn(2) ? 200'000 : 20'000);
-      if (random.OneIn(3)) request += Request({"MGET", "k0", "k1", "k2"});
+      if (random.OneIn(3)) request += RequestText({"MGET", "k0", "k1", "k2"});
       Peer alone(one_by_one);
       alone.Send(request);
       expected += alone.received;
@@ -272,16 +266,16 @@ TEST_CASE("calls whose reads are fetched ahead answer as they do one by one") {
     CommandHarness harness;
     Peer peer(harness);
     const std::vector<std::string> before = {
-        Request({"SET", "text", "x"}),
-        Request({"QUOTA.SETLIMIT", "book", "7", "0", "5", "30d", "007", "-0", "4", "30d"}),
-        Request({"QUOTA.BUY", "book", "1", "100", "ITEMS", "7", "0", "2"}), Request(right)};
+        RequestText({"SET", "text", "x"}),
+        RequestText({"QUOTA.SETLIMIT", "book", "7", "0", "5", "30d", "007", "-0", "4", "30d"}),
+        RequestText({"QUOTA.BUY", "book", "1", "100", "ITEMS", "7", "0", "2"}), RequestText(right)};
     for (const std::string& request : before) peer.Send(request);
     CommandHarness single_harness;
     Peer single(single_harness);
     for (const std::string& request : before) single.Send(request);
     for (int i = 0; i < 40; ++i) {
       const std::string request =
-          Request(random.OneIn(2) ? right : calls[random.Below(calls.size())]);
+          RequestText(random.OneIn(2) ? right : calls[random.Below(calls.size())]);
       stream += request;
       single.Send(request);
     }
@@ -294,7 +288,7 @@ TEST_CASE("one client's long pipeline is run in shares") {
   CommandHarness harness;
   Peer peer(harness);
   std::string stream;
-  for (int i = 0; i < 5000; ++i) stream += Request({"INCR", "n"});
+  for (int i = 0; i < 5000; ++i) stream += RequestText({"INCR", "n"});
   peer.session().Take(stream);
   peer.session().Run();
   CHECK(peer.session().has_backlog());
@@ -310,7 +304,7 @@ TEST_CASE("a share ends with its time, whatever the commands are") {
   for (int i = 0; i < 5000; ++i) harness.Run({"SET", StrCat("key", i), "1"});
   Peer peer(harness);
   std::string stream;
-  for (int i = 0; i < 50; ++i) stream += Request({"KEYS", "none"}) + Request({"INCR", "n"});
+  for (int i = 0; i < 50; ++i) stream += RequestText({"KEYS", "none"}) + RequestText({"INCR", "n"});
   peer.session().Take(stream);
   // Each share runs one command at least.
   int turns = 0;
@@ -328,7 +322,7 @@ TEST_CASE("a client that does not read its replies is not run on") {
   harness.Run({"SET", "big", std::string(300'000, 'x')});
   Peer peer(harness);
   std::string stream;
-  for (int i = 0; i < 12; ++i) stream += Request({"GET", "big"});
+  for (int i = 0; i < 12; ++i) stream += RequestText({"GET", "big"});
   peer.session().Take(stream);
   peer.session().Run();
   CHECK(peer.session().has_backlog());
@@ -342,7 +336,7 @@ TEST_CASE("what a pause postpones runs once, after it, and in its order") {
   CommandHarness harness;
   Peer peer(harness);
   harness.Run("CLIENT PAUSE 1000 WRITE");
-  peer.Send(Request({"GET", "n"}) + Request({"INCR", "n"}) + Request({"INCR", "n"}));
+  peer.Send(RequestText({"GET", "n"}) + RequestText({"INCR", "n"}) + RequestText({"INCR", "n"}));
   CHECK(peer.received == "$-1\r\n");
   REQUIRE(peer.waiting());
   peer.Run();
@@ -356,11 +350,11 @@ TEST_CASE("what a pause postpones runs once, after it, and in its order") {
 TEST_CASE("nothing is run after QUIT or a protocol error") {
   CommandHarness harness;
   Peer peer(harness);
-  peer.Send(Request({"QUIT"}) + Request({"SET", "a", "1"}));
+  peer.Send(RequestText({"QUIT"}) + RequestText({"SET", "a", "1"}));
   CHECK(peer.received == "+OK\r\n");
   CHECK(peer.session().finished());
   Peer other(harness);
-  other.Send(Request({"SET", "b", "1"}) + "*x\r\n" + Request({"SET", "c", "1"}));
+  other.Send(RequestText({"SET", "b", "1"}) + "*x\r\n" + RequestText({"SET", "c", "1"}));
   CHECK(other.received == "+OK\r\n-ERR Protocol error: invalid multibulk length\r\n");
   CHECK(harness.Run("EXISTS a b c") == ReplyText::Of(":1\r\n"));
 }
@@ -371,10 +365,11 @@ TEST_CASE("the small limits end with the password, within one pipeline") {
   CommandHarness harness(config);
   Peer peer(harness);
   const std::string large(20'000, 'x');
-  peer.Send(Request({"AUTH", "secret"}) + Request({"SET", "a", large}) + Request({"STRLEN", "a"}));
+  peer.Send(RequestText({"AUTH", "secret"}) + RequestText({"SET", "a", large}) +
+            RequestText({"STRLEN", "a"}));
   CHECK(peer.received == "+OK\r\n+OK\r\n:20000\r\n");
   Peer stranger(harness);
-  stranger.Send(Request({"GET", "a"}) + Request({"SET", "a", large}));
+  stranger.Send(RequestText({"GET", "a"}) + RequestText({"SET", "a", large}));
   CHECK(stranger.received ==
         "-NOAUTH Authentication required.\r\n"
         "-ERR Protocol error: unauthenticated bulk length\r\n");
@@ -387,7 +382,7 @@ TEST_CASE("what was held back runs later, however it was cut, and in its order")
   std::string stream;
   std::string expected;
   for (int i = 1; i <= 200; ++i) {
-    stream += Request({"INCR", "n"});
+    stream += RequestText({"INCR", "n"});
     expected += ":" + std::to_string(i) + "\r\n";
   }
   stream += "*1\r\n+bad\r\n";
@@ -408,9 +403,9 @@ TEST_CASE("what was held back runs later, however it was cut, and in its order")
 TEST_CASE("a write without a reply is no reason to forget the client at the turn's end") {
   CommandHarness harness;
   Peer peer(harness);
-  peer.Send(Request({"CLIENT", "REPLY", "OFF"}));
+  peer.Send(RequestText({"CLIENT", "REPLY", "OFF"}));
   CHECK_FALSE(peer.session().client().needs_flush());
-  peer.Send(Request({"SET", "key", "1"}));
+  peer.Send(RequestText({"SET", "key", "1"}));
   CHECK(peer.session().client().output.empty());
   CHECK(peer.session().client().needs_flush());
 }
@@ -419,9 +414,9 @@ TEST_CASE("a client that takes much of a turn, or is not done, is heavy") {
   CommandHarness harness;
   harness.Run({"SET", "big", std::string(100'000, 'x')});
   Peer peer(harness);
-  peer.Send(Request({"GET", "big"}));
+  peer.Send(RequestText({"GET", "big"}));
   CHECK(peer.session().heavy());
-  const std::string ping = Request({"PING"});
+  const std::string ping = RequestText({"PING"});
   peer.session().Take(ping);
   peer.session().Run({.output_bytes = 0});
   CHECK(peer.session().has_backlog());
@@ -433,10 +428,10 @@ TEST_CASE("output beyond the hard limit is dropped while EXEC still runs") {
   harness.config.client_output_buffer_limit[0].hard = 1 << 20;
   harness.Run({"SET", "big", std::string(300'000, 'x')});
   Peer peer(harness);
-  peer.Send(Request({"MULTI"}));
-  for (int i = 0; i < 100; ++i) peer.Send(Request({"GET", "big"}));
-  peer.Send(Request({"INCR", "ran"}));
-  const std::string exec = Request({"EXEC"});
+  peer.Send(RequestText({"MULTI"}));
+  for (int i = 0; i < 100; ++i) peer.Send(RequestText({"GET", "big"}));
+  peer.Send(RequestText({"INCR", "ran"}));
+  const std::string exec = RequestText({"EXEC"});
   peer.session().Take(exec);
   peer.session().Run();
   const Client& client = peer.session().client();
@@ -447,7 +442,7 @@ TEST_CASE("output beyond the hard limit is dropped while EXEC still runs") {
 
   SECTION("and so are messages to it") {
     Peer listener(harness);
-    listener.Send(Request({"SUBSCRIBE", "news"}));
+    listener.Send(RequestText({"SUBSCRIBE", "news"}));
     harness.config.client_output_buffer_limit[2].hard = 1 << 20;
     harness.state.clients.LimitOutput(listener.session().client());
     for (int i = 0; i < 100; ++i) harness.Run({"PUBLISH", "news", std::string(100'000, 'x')});

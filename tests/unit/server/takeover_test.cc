@@ -9,6 +9,7 @@
 #include "durable_server.h"
 #include "fake_file_system.h"
 #include "random_seed.h"
+#include "server/request_text.h"
 #include "tests/unit/server/rdb_bytes.h"
 
 namespace tally::server {
@@ -29,12 +30,6 @@ constexpr const char* kManifest =
     "file appendonly.aof.1.incr.aof seq 1 type i\n"
     "file appendonly.aof.2.incr.aof seq 2 type i startoffset 17\n";
 
-std::string Command(const std::vector<std::string>& words) {
-  std::string text = StrCat("*", words.size(), "\r\n");
-  for (const std::string& word : words) StrAppend(text, "$", word.size(), "\r\n", word, "\r\n");
-  return text;
-}
-
 std::string StringKey(std::string_view key, std::string_view value) {
   return Byte(0) + Str(key) + Str(value);
 }
@@ -48,10 +43,10 @@ void PutLog(FakeFileSystem& files, std::string_view rest = "") {
   files.Put("appendonlydir/appendonly.aof.manifest", kManifest);
   files.Put("appendonlydir/appendonly.aof.1.base.rdb", Snapshot());
   files.Put("appendonlydir/appendonly.aof.1.incr.aof",
-            "#TS:1700000000\r\n" + Command({"SELECT", "0"}) + Command({"SET", "b", "2"}));
+            "#TS:1700000000\r\n" + RequestText({"SELECT", "0"}) + RequestText({"SET", "b", "2"}));
   files.Put("appendonlydir/appendonly.aof.2.incr.aof",
-            Command({"SELECT", "0"}) + Command({"MULTI"}) + Command({"INCR", "a"}) +
-                Command({"INCR", "a"}) + Command({"EXEC"}) + std::string(rest));
+            RequestText({"SELECT", "0"}) + RequestText({"MULTI"}) + RequestText({"INCR", "a"}) +
+                RequestText({"INCR", "a"}) + RequestText({"EXEC"}) + std::string(rest));
 }
 
 Config Quick() {
@@ -112,7 +107,8 @@ TEST_CASE("takeover: a log of Redis, and then our own", "[rdb]") {
 TEST_CASE("takeover: which files count", "[rdb]") {
   FakeFileSystem files;
   files.Put("dump.rdb", File("REDIS0010", StringKey("old", "1")));
-  files.Put("appendonly.aof", Snapshot() + Command({"SELECT", "0"}) + Command({"INCR", "a"}));
+  files.Put("appendonly.aof",
+            Snapshot() + RequestText({"SELECT", "0"}) + RequestText({"INCR", "a"}));
   {
     // A log of Redis before 7.0, with a snapshot in front.
     DurableServer server(files, Quick());
@@ -139,8 +135,8 @@ TEST_CASE("takeover: which files count", "[rdb]") {
 
 TEST_CASE("takeover: a torn end is left out, or stops the start", "[rdb]") {
   for (const std::string& rest :
-       {Command({"SET", "a", "9"}).substr(0, 15), Command({"MULTI"}) + Command({"SET", "a", "9"}),
-        std::string("#TS:17")}) {
+       {RequestText({"SET", "a", "9"}).substr(0, 15),
+        RequestText({"MULTI"}) + RequestText({"SET", "a", "9"}), std::string("#TS:17")}) {
     FakeFileSystem files;
     PutLog(files, rest);
     Config strict = Quick();
@@ -166,10 +162,10 @@ TEST_CASE("takeover: damage stops the start, with file and offset", "[rdb]") {
   const std::string log = "appendonlydir/appendonly.aof.1.incr.aof";
   CHECK(error(base, Snapshot().substr(0, 20)).find(base + " offset ") == 0);
   CHECK(error(base, File("REDIS0010", Byte(99))).find(base + " offset 9: ") != 0);
-  CHECK(error(log, Command({"SET", "b", "2"}) + "+OK\r\n").find(log + " offset 27: ") == 0);
-  CHECK(error(log, Command({"SET", "b", "2"}).substr(0, 20)).find("another file follows") !=
+  CHECK(error(log, RequestText({"SET", "b", "2"}) + "+OK\r\n").find(log + " offset 27: ") == 0);
+  CHECK(error(log, RequestText({"SET", "b", "2"}).substr(0, 20)).find("another file follows") !=
         std::string::npos);
-  CHECK(error(log, Command({"EXEC"})).find(log + " offset 0: ") == 0);
+  CHECK(error(log, RequestText({"EXEC"})).find(log + " offset 0: ") == 0);
   FakeFileSystem snapshot;
   snapshot.Put("dump.rdb", Snapshot() + "more");
   CHECK(Start(snapshot).find("dump.rdb offset ") == 0);
@@ -177,10 +173,10 @@ TEST_CASE("takeover: damage stops the start, with file and offset", "[rdb]") {
 
 TEST_CASE("takeover: what is not known here stops the start, unless it is skipped", "[rdb]") {
   FakeFileSystem files;
-  PutLog(files, Command({"XADD", "events", "*", "f", "1"}) + Command({"LPUSH", "a", "1"}) +
-                    Command({"HSETEX", "h", "PXAT", "9", "FIELDS", "1", "f", "v"}) +
-                    Command({"HSETEX", "plain", "KEEPTTL", "FIELDS", "1", "f", "v"}) +
-                    Command({"SHUTDOWN", "NOSAVE"}));
+  PutLog(files, RequestText({"XADD", "events", "*", "f", "1"}) + RequestText({"LPUSH", "a", "1"}) +
+                    RequestText({"HSETEX", "h", "PXAT", "9", "FIELDS", "1", "f", "v"}) +
+                    RequestText({"HSETEX", "plain", "KEEPTTL", "FIELDS", "1", "f", "v"}) +
+                    RequestText({"SHUTDOWN", "NOSAVE"}));
   const auto before = files.Contents();
   CHECK(Start(files).find("what has no type here") != std::string::npos);
   CHECK(AllKept(before, files.Contents()));
@@ -200,7 +196,7 @@ TEST_CASE(
     "skipped",
     "[rdb]") {
   FakeFileSystem files;
-  PutLog(files, Command({"SELECT", "9999"}) + Command({"SET", "b", "elsewhere"}));
+  PutLog(files, RequestText({"SELECT", "9999"}) + RequestText({"SET", "b", "elsewhere"}));
   const auto before = files.Contents();
   MoveOptions options;
   options.skip_unknown = true;

@@ -1,19 +1,19 @@
-// The rows of INFO persistence.
+// What the files report as figures.
 #pragma once
-
-#include <absl/status/status.h>
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "server/aof/log_writer.h"
 #include "server/durability/persistence_report.h"
 #include "server/durability/rewrite_results.h"
+#include "server/figures/figure_sink.h"
 
 namespace tally::server {
 
 struct PersistenceFigures {
+  int64_t now_ms = 0;         // unix ms
+  int64_t last_fsync_ms = 0;  // unix ms at which the end of the last sync was seen; 0: never
   std::optional<LoadingFigures> loading;
   bool rewriting = false;
   int64_t rewriting_seconds = -1;
@@ -23,8 +23,8 @@ struct PersistenceFigures {
   uint64_t bytes_since_base = 0;
 };
 
-// Appends the rows. `log` is null while the log is off.
-void AppendPersistenceInfo(const PersistenceFigures& figures, const RewriteResults& results,
-                           const LogWriter* log, std::string& out);
+// `log` is null while the log is off.
+void ReportFiles(const PersistenceFigures& files, const RewriteResults& results,
+                 const LogWriter* log, FigureSink& figures);
 
 }  // namespace tally::server
