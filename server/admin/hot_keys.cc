@@ -94,23 +94,23 @@ void Start(ServerContext& context, Services& server) {
   HotKeys& hot_keys = server.hot_keys;
   HotKeys::Options options;
   if (!ReadOptions(context, options)) return;
-  hot_keys.StopIfDue(context.now);
+  hot_keys.StopIfDue(server.clock.elapsed_ms());
   if (hot_keys.active()) return context.reply.Error("ERR hot keys are being tracked already");
-  hot_keys.Start(options, context.now, ReadCpuTime());
+  hot_keys.Start(options, context.now, server.clock.elapsed_ms(), ReadCpuTime());
   context.reply.Ok();
 }
 
 void Stop(ServerContext& context, Services& server) {
   HotKeys& hot_keys = server.hot_keys;
-  hot_keys.StopIfDue(context.now);
+  hot_keys.StopIfDue(server.clock.elapsed_ms());
   if (!hot_keys.active()) return context.reply.Null();
-  hot_keys.Stop(context.now);
+  hot_keys.Stop(server.clock.elapsed_ms());
   context.reply.Ok();
 }
 
 void Reset(ServerContext& context, Services& server) {
   HotKeys& hot_keys = server.hot_keys;
-  hot_keys.StopIfDue(context.now);
+  hot_keys.StopIfDue(server.clock.elapsed_ms());
   if (hot_keys.active()) {
     return context.reply.Error("ERR hot keys are being tracked: HOTKEYS STOP comes first");
   }
@@ -137,7 +137,7 @@ void ReplyTop(ReplyBuilder& reply, std::string_view name,
 
 void Get(ServerContext& context, Services& server) {
   HotKeys& hot_keys = server.hot_keys;
-  hot_keys.StopIfDue(context.now);
+  hot_keys.StopIfDue(server.clock.elapsed_ms());
   if (!hot_keys.started()) return context.reply.NullArray();
   const HotKeys::Options& options = hot_keys.options();
   ReplyBuilder& reply = context.reply;
@@ -148,9 +148,9 @@ void Get(ServerContext& context, Services& server) {
   reply.Array(0);
   ReplyRow(reply, "all-commands-all-slots-us", hot_keys.totals().micros);
   ReplyRow(reply, "net-bytes-all-commands-all-slots", hot_keys.totals().bytes);
-  ReplyRow(reply, "collection-start-time-unix-ms", static_cast<uint64_t>(hot_keys.started_ms()));
+  ReplyRow(reply, "collection-start-time-unix-ms", static_cast<uint64_t>(hot_keys.started_unix_ms()));
   ReplyRow(reply, "collection-duration-ms",
-           static_cast<uint64_t>(hot_keys.duration_ms(context.now)));
+           static_cast<uint64_t>(hot_keys.duration_ms(server.clock.elapsed_ms())));
   if (options.cpu) {
     const HotKeys::CpuTime now = ReadCpuTime();
     const HotKeys::CpuTime& before = hot_keys.cpu_at_start();

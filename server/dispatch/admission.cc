@@ -29,7 +29,7 @@ bool Refuse(std::string& refusal, std::string_view error) {
 }  // namespace
 
 bool Admission::Postpones(const Client& client, const CommandEntry& item) const {
-  if (server_.pause.until_ms <= server_.clock.now_ms()) [[likely]]
+  if (!server_.pause.goes_on(server_.clock)) [[likely]]
     return false;
   if ((item.command->flags & kWhilePaused) != 0) return false;
   return !server_.pause.writes_only || (FlagsOf(client, item) & (kWrite | kMayReplicate)) != 0;

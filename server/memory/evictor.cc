@@ -45,7 +45,7 @@ EvictionRule RuleOf(EvictionPolicy policy) {
 // nothing should change.
 bool MayEvict(const Services& server) {
   return !server.loading && server.persistence->write_error().ok() &&
-         server.pause.until_ms <= server.clock.now_ms();
+         !server.pause.goes_on(server.clock);
 }
 
 bool OverLimit(const Services& server) {
