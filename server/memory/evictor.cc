@@ -58,7 +58,8 @@ void Evictor::ApplyConfig(const Services& server) {
   const Config& config = server.config;
   const EvictionRule rule = RuleOf(config.maxmemory_policy);
   server.engine.set_access_tracking({rule.first == EvictionRule::First::kLeastFrequent,
-                                     config.lfu_log_factor, config.lfu_decay_time});
+                                     config.lfu_log_factor, config.lfu_decay_time,
+                                     server.clock.now_ms() - server.clock.elapsed_ms()});
 }
 
 void Evictor::MakeRoom(const Services& server) {

@@ -167,14 +167,16 @@ void EngineSink::StoreHash() {
 
 void EngineSink::Mark() {
   if (!head_->idle_seconds && !head_->frequency) return;
-  const bool by_frequency = keyspace().access_tracking().by_frequency;
+  const AccessTracking& tracking = keyspace().access_tracking();
+  const bool by_frequency = tracking.by_frequency;
+  const int64_t now = tracking.Passed(now_);
   Keyspace::Entry entry = keyspace().Peek(head_->key);
   if (by_frequency && head_->frequency) {
-    entry.set_access((NewFrequencyMark(now_) & ~0xFFU) | *head_->frequency);
+    entry.set_access((NewFrequencyMark(now) & ~0xFFU) | *head_->frequency);
   } else if (!by_frequency && head_->idle_seconds) {
     // A mark goes 194 days back.
     const uint64_t idle = std::min<uint64_t>(*head_->idle_seconds, kAccessMask);
-    entry.set_access(TimeMark(now_ - static_cast<int64_t>(idle) * 1000));
+    entry.set_access(TimeMark(now - static_cast<int64_t>(idle) * 1000));
   }
 }
 
