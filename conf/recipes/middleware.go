@@ -31,7 +31,9 @@ func limited(next http.Handler) http.Handler {
 		if err != nil {
 			log.Print("no decision: ", err) // and lets it pass; http.Error(w, "", 503) refuses it
 		} else if reply[0] == 0 {
-			w.Header().Set("Retry-After", strconv.FormatInt((reply[3]+999)/1000, 10))
+			if reply[3] >= 0 { // -1: no wait would help
+				w.Header().Set("Retry-After", strconv.FormatInt((reply[3]+999)/1000, 10))
+			}
 			http.Error(w, "too many requests of this "+names[reply[5]], http.StatusTooManyRequests)
 			return
 		}

@@ -14,9 +14,9 @@ int64_t Urgency(const Keyspace::Entry& entry, EvictionRule::First first,
                 const AccessTracking& tracking, int64_t now_ms) {
   switch (first) {
     case EvictionRule::First::kLeastRecent:
-      return IdleSeconds(entry.access(), now_ms);
+      return IdleSeconds(entry.access(), tracking.Passed(now_ms));
     case EvictionRule::First::kLeastFrequent:
-      return -int64_t{FrequencyOf(entry.access(), tracking, now_ms)};
+      return -int64_t{FrequencyOf(entry.access(), tracking, tracking.Passed(now_ms))};
     case EvictionRule::First::kSoonestDue:
       return -entry.deadline();
     case EvictionRule::First::kAny:

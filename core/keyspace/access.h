@@ -19,9 +19,14 @@ struct AccessTracking {
   int64_t log_factor = 10;
   // A counter loses 1 for each of this many minutes without use; 0: never.
   int64_t decay_minutes = 1;
+  // By how much the clock was set forward since the start, or back below 0. Marks go by the time
+  // that has passed: else a key that was used before a step back would seem unused for months.
+  int64_t set_by_ms = 0;
+
+  int64_t Passed(int64_t unix_ms) const { return unix_ms - set_by_ms; }
 };
 
-// `now_ms` is in unix ms; `random` is a uniformly distributed 64-bit number.
+// `now_ms` is AccessTracking::Passed; `random` is a uniformly distributed 64-bit number.
 inline uint32_t TimeMark(int64_t now_ms) {
   return static_cast<uint32_t>(now_ms / 1000) & kAccessMask;
 }

@@ -241,11 +241,14 @@ class Keyspace final : private RecordTable::SplitObserver {
   void Expire(const Entry& entry);
   // The new access mark of a key that is used, and the mark of a key that is created.
   uint32_t UsedMark(const Entry& entry, int64_t now) {
-    return tracking_.by_frequency ? UsedFrequencyMark(entry.access(), tracking_, now, NextRandom())
-                                  : TimeMark(now);
+    const int64_t passed = tracking_.Passed(now);
+    return tracking_.by_frequency
+               ? UsedFrequencyMark(entry.access(), tracking_, passed, NextRandom())
+               : TimeMark(passed);
   }
   uint32_t NewMark(int64_t now) const {
-    return tracking_.by_frequency ? NewFrequencyMark(now) : TimeMark(now);
+    const int64_t passed = tracking_.Passed(now);
+    return tracking_.by_frequency ? NewFrequencyMark(passed) : TimeMark(passed);
   }
   uint64_t NextRandom();
   // Both are called before the entry loses its heap value.

@@ -23,8 +23,8 @@ void AclGuard::AddToLog(const Client& client, std::string_view reason, std::stri
   entry.place = place;
   entry.object = object;
   entry.user = user;
-  entry.created_ms = clock_.now_ms();
-  AppendClientLine(entry.client, client, clock_.elapsed_ms());
+  entry.created_ms = clock_.elapsed_ms();
+  AppendClientLine(entry.client, client, entry.created_ms);
   if (entry.client.ends_with('\n')) entry.client.pop_back();
   log_.Add(std::move(entry), static_cast<size_t>(config_.acllog_max_len));
 }

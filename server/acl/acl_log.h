@@ -16,7 +16,7 @@ class AclLog {
     std::string object;
     std::string user;
     std::string client;      // in the form of CLIENT INFO
-    int64_t created_ms = 0;  // unix ms, of the newest event that `count` counts
+    int64_t created_ms = 0;  // Clock::elapsed_ms, of the newest event that `count` counts
     uint64_t count = 1;
   };
 

@@ -166,7 +166,7 @@ void DryRun(ServerContext& context, Services& server) {
   reply.Bulk(absl::Substitute(WordsOf(verdict.denial).dry_run, std::string(verdict.object)));
 }
 
-void ReplyLogEntry(ReplyBuilder& reply, const AclLog::Entry& entry, int64_t now) {
+void ReplyLogEntry(ReplyBuilder& reply, const AclLog::Entry& entry, int64_t elapsed_ms) {
   reply.Map(7);
   reply.Bulk("count");
   reply.Integer(static_cast<int64_t>(entry.count));
@@ -179,7 +179,7 @@ void ReplyLogEntry(ReplyBuilder& reply, const AclLog::Entry& entry, int64_t now)
   reply.Bulk("username");
   reply.Bulk(entry.user);
   reply.Bulk("age-seconds");
-  reply.Double(static_cast<double>(now - entry.created_ms) / 1000);
+  reply.Double(static_cast<double>(elapsed_ms - entry.created_ms) / 1000);
   reply.Bulk("client-info");
   reply.Bulk(entry.client);
 }
@@ -200,7 +200,8 @@ void Log(ServerContext& context, Services& server) {
   }
   count = std::min(count, log.entries().size());
   context.reply.Array(count);
-  for (size_t i = 0; i < count; ++i) ReplyLogEntry(context.reply, log.entries()[i], context.now);
+  const int64_t elapsed_ms = server.clock.elapsed_ms();
+  for (size_t i = 0; i < count; ++i) ReplyLogEntry(context.reply, log.entries()[i], elapsed_ms);
 }
 
 void Categories(ServerContext& context, Services& server) {

@@ -70,7 +70,7 @@ void ClientPause(ServerContext& context, Services& server) {
   const auto ms = context.Int64Arg(2, "ERR timeout is not an integer or out of range");
   if (!ms) return;
   if (*ms < 0) return context.reply.Error("ERR timeout is negative");
-  if (__builtin_add_overflow(context.now, *ms, &pause.until_ms)) {
+  if (__builtin_add_overflow(server.clock.elapsed_ms(), *ms, &pause.until_ms)) {
     return context.reply.Error("ERR timeout is out of range");
   }
   pause.failover = server.pause.failover;

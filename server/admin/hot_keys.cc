@@ -9,9 +9,11 @@
 #include <string_view>
 
 #include "core/bytes/str_cat.h"
+#include "core/words/option_words.h"
 #include "server/admin/families.h"
 #include "server/admin/server_context.h"
 #include "server/command/help.h"
+#include "server/state/clock.h"
 
 namespace tally::server {
 namespace {
@@ -49,20 +51,21 @@ bool ReadMetrics(ServerContext& context, size_t& index, HotKeys::Options& option
 
 // Reads an option and its number at `index` and moves `index` after them. Returns false after an
 // error reply.
-bool ReadOption(ServerContext& context, size_t& index, HotKeys::Options& options) {
+bool ReadOption(ServerContext& context, size_t& index, OptionWords& words,
+                HotKeys::Options& options) {
   const std::string_view word = context.args[index];
   const auto number = [&](int64_t most, std::string_view error) {
     return context.Int64ArgIn(index + 1, 1, most, error);
   };
-  if (IsWord(word, "count")) {
+  if (words.Is(word, "count")) {
     const auto count = number(kMostShown, "ERR COUNT must be between 1 and 64");
     if (!count) return false;
     options.count = static_cast<size_t>(*count);
-  } else if (IsWord(word, "duration")) {
+  } else if (words.Is(word, "duration")) {
     const auto seconds = number(1'000'000'000, "ERR DURATION must be a number of seconds above 0");
     if (!seconds) return false;
     options.duration_ms = *seconds * 1000;
-  } else if (IsWord(word, "sample")) {
+  } else if (words.Is(word, "sample")) {
     const auto ratio = number(INT32_MAX, "ERR SAMPLE must be a ratio of at least 1");
     if (!ratio) return false;
     options.sample = static_cast<uint64_t>(*ratio);
@@ -76,13 +79,15 @@ bool ReadOption(ServerContext& context, size_t& index, HotKeys::Options& options
 }
 
 bool ReadOptions(ServerContext& context, HotKeys::Options& options) {
+  OptionWords words;
   for (size_t index = 2; index < context.args.size();) {
     if (index + 1 == context.args.size()) {
       context.reply.Error(kSyntaxError);
       return false;
     }
-    const bool read = IsWord(context.args[index], "metrics") ? ReadMetrics(context, index, options)
-                                                             : ReadOption(context, index, options);
+    const bool read = words.Is(context.args[index], "metrics")
+                          ? ReadMetrics(context, index, options)
+                          : ReadOption(context, index, words, options);
     if (!read) return false;
   }
   if (options.cpu || options.net) return true;
@@ -94,23 +99,23 @@ void Start(ServerContext& context, Services& server) {
   HotKeys& hot_keys = server.hot_keys;
   HotKeys::Options options;
   if (!ReadOptions(context, options)) return;
-  hot_keys.StopIfDue(context.now);
+  hot_keys.StopIfDue(server.clock.elapsed_ms());
   if (hot_keys.active()) return context.reply.Error("ERR hot keys are being tracked already");
-  hot_keys.Start(options, context.now, ReadCpuTime());
+  hot_keys.Start(options, context.now, server.clock.elapsed_ms(), ReadCpuTime());
   context.reply.Ok();
 }
 
 void Stop(ServerContext& context, Services& server) {
   HotKeys& hot_keys = server.hot_keys;
-  hot_keys.StopIfDue(context.now);
+  hot_keys.StopIfDue(server.clock.elapsed_ms());
   if (!hot_keys.active()) return context.reply.Null();
-  hot_keys.Stop(context.now);
+  hot_keys.Stop(server.clock.elapsed_ms());
   context.reply.Ok();
 }
 
 void Reset(ServerContext& context, Services& server) {
   HotKeys& hot_keys = server.hot_keys;
-  hot_keys.StopIfDue(context.now);
+  hot_keys.StopIfDue(server.clock.elapsed_ms());
   if (hot_keys.active()) {
     return context.reply.Error("ERR hot keys are being tracked: HOTKEYS STOP comes first");
   }
@@ -137,7 +142,7 @@ void ReplyTop(ReplyBuilder& reply, std::string_view name,
 
 void Get(ServerContext& context, Services& server) {
   HotKeys& hot_keys = server.hot_keys;
-  hot_keys.StopIfDue(context.now);
+  hot_keys.StopIfDue(server.clock.elapsed_ms());
   if (!hot_keys.started()) return context.reply.NullArray();
   const HotKeys::Options& options = hot_keys.options();
   ReplyBuilder& reply = context.reply;
@@ -148,9 +153,10 @@ void Get(ServerContext& context, Services& server) {
   reply.Array(0);
   ReplyRow(reply, "all-commands-all-slots-us", hot_keys.totals().micros);
   ReplyRow(reply, "net-bytes-all-commands-all-slots", hot_keys.totals().bytes);
-  ReplyRow(reply, "collection-start-time-unix-ms", static_cast<uint64_t>(hot_keys.started_ms()));
+  ReplyRow(reply, "collection-start-time-unix-ms",
+           static_cast<uint64_t>(hot_keys.started_unix_ms()));
   ReplyRow(reply, "collection-duration-ms",
-           static_cast<uint64_t>(hot_keys.duration_ms(context.now)));
+           static_cast<uint64_t>(hot_keys.duration_ms(server.clock.elapsed_ms())));
   if (options.cpu) {
     const HotKeys::CpuTime now = ReadCpuTime();
     const HotKeys::CpuTime& before = hot_keys.cpu_at_start();

@@ -112,11 +112,11 @@ bool ParseIncrExOptions(CommandContext& context, IncrExOptions& options) {
       options.lower = ++i;
     } else if (IsWord(args[i], "ubound") && options.upper == 0 && has_value) {
       options.upper = ++i;
-    } else if (IsWord(args[i], "saturate")) {
+    } else if (IsWord(args[i], "saturate") && !options.saturate) {
       options.saturate = true;
-    } else if (IsWord(args[i], "enx")) {
+    } else if (IsWord(args[i], "enx") && !options.only_if_undated) {
       options.only_if_undated = true;
-    } else if (IsWord(args[i], "persist") && !options.deadline) {
+    } else if (IsWord(args[i], "persist") && !options.persist && !options.deadline) {
       options.persist = true;
     } else if (expiry && !options.deadline && !options.persist && has_value) {
       options.deadline = DeadlineArg(context, ++i, *expiry);

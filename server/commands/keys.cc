@@ -214,7 +214,8 @@ void ObjectIdleTime(CommandContext& context) {
         "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when "
         "switching between policies at runtime LRU and LFU data will take some time to adjust.");
   }
-  context.reply.Integer(IdleSeconds(entry.access(), context.now));
+  const AccessTracking& tracking = context.keyspace().access_tracking();
+  context.reply.Integer(IdleSeconds(entry.access(), tracking.Passed(context.now)));
 }
 
 void ObjectFreq(CommandContext& context) {
@@ -227,7 +228,7 @@ void ObjectFreq(CommandContext& context) {
         "adjust.");
   }
   const AccessTracking& tracking = context.keyspace().access_tracking();
-  context.reply.Integer(FrequencyOf(entry.access(), tracking, context.now));
+  context.reply.Integer(FrequencyOf(entry.access(), tracking, tracking.Passed(context.now)));
 }
 
 void ObjectHelp(CommandContext& context) {

@@ -24,9 +24,12 @@ size_t CountKeys(Args args, size_t first) {
   return end - first;
 }
 
+// A call with too many keys is refused, so nobody looks for the keys of one.
 bool FindSettledKeys(Args args, size_t first, std::vector<KeyReference>& keys) {
   if (args.size() <= first) return false;
-  for (size_t count = CountKeys(args, first); count > 0; --count) keys.push_back({first++});
+  const size_t count = CountKeys(args, first);
+  if (count > kMaxRules) return false;
+  for (size_t i = 0; i < count; ++i) keys.push_back({first + i});
   return true;
 }
 

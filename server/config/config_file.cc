@@ -8,6 +8,24 @@
 #include "server/config/text_file.h"
 
 namespace tally::server {
+namespace {
+
+// One of two passwords would be ignored, and whoever has set that one would not know.
+absl::Status SetPassword(const std::string& password, Config& config) {
+  if (!config.requirepass.empty() && config.requirepass != password) {
+    return absl::InvalidArgumentError(
+        "requirepass in the configuration file is another password than that of the environment "
+        "(TALLYD_PASSWORD or TALLYD_PASSWORD_FILE): give one of them");
+  }
+  config.requirepass = password;
+  return absl::OkStatus();
+}
+
+void AddError(const absl::Status& status, std::string& errors) {
+  if (!status.ok()) StrAppend(errors, errors.empty() ? "" : "\n", std::string(status.message()));
+}
+
+}  // namespace
 
 absl::StatusOr<LoadedConfig> LoadConfig(const CommandLine& line) {
   LoadedConfig loaded;
@@ -19,13 +37,11 @@ absl::StatusOr<LoadedConfig> LoadConfig(const CommandLine& line) {
     if (!text.ok()) return text.status();
     const std::string name = path == "-" ? "standard input" : path;
     const absl::Status status = ParseConfigText(*text, name, ReadTextFile, loaded.config, &ignored);
-    errors = std::string(status.message());
+    AddError(status, errors);
     if (path != "-") loaded.path = std::filesystem::absolute(path).string();
   }
-  const absl::Status status = ApplyDirectives(line.directives, loaded.config, &ignored);
-  if (!status.ok()) {
-    StrAppend(errors, errors.empty() ? "" : "\n", std::string(status.message()));
-  }
+  if (line.password) AddError(SetPassword(*line.password, loaded.config), errors);
+  AddError(ApplyDirectives(line.directives, loaded.config, &ignored), errors);
   if (!errors.empty()) return absl::InvalidArgumentError(errors);
   loaded.warnings = IgnoredWarnings(ignored);
   return loaded;

@@ -43,6 +43,7 @@ struct CommandLine {
   Action action = Action::kServe;
   std::optional<std::string> config_path;  // "-" is standard input
   std::vector<DirectiveWords> directives;
+  std::optional<std::string> password;  // requirepass of the environment: see environment.h
   // How data of Redis is taken over; see MoveOptions.
   std::optional<std::string> import_path;
   std::optional<std::string> export_path;

@@ -16,13 +16,13 @@ constexpr char kPassword[] = "TALLYD_PASSWORD";
 constexpr char kPasswordFile[] = "TALLYD_PASSWORD_FILE";
 
 absl::Status AddPassword(std::string password, CommandLine& line) {
-  const DirectiveWords added{"requirepass", std::move(password)};
+  const DirectiveWords same{"requirepass", password};
   for (const DirectiveWords& given : line.directives) {
-    if (FindDirective(given[0]) != FindDirective(added[0]) || given == added) continue;
+    if (FindDirective(given[0]) != FindDirective(same[0]) || given == same) continue;
     return absl::InvalidArgumentError(StrCat("--requirepass wins over ", kPassword, " and ",
                                              kPasswordFile, ": give one of them"));
   }
-  line.directives.insert(line.directives.begin(), added);
+  line.password = std::move(password);
   return absl::OkStatus();
 }
 

@@ -9,9 +9,9 @@
 namespace tally::server {
 
 // Adds the password of the default user to `line`: TALLYD_PASSWORD, or the first line of the file
-// that TALLYD_PASSWORD_FILE names. It overrides requirepass of the configuration file.
-// InvalidArgument if both variables are set, if the first line of the file is empty, or if the
-// command line has requirepass with another password.
+// that TALLYD_PASSWORD_FILE names. InvalidArgument if both variables are set, if the password is
+// empty, or if the command line has requirepass with another one. LoadConfig refuses another one in
+// the configuration file.
 absl::Status AddEnvironment(CommandLine& line);
 
 }  // namespace tally::server

@@ -34,11 +34,10 @@ bool Refuse(std::string& refusal, std::string_view error) {
 }  // namespace
 
 bool Admission::Postpones(const Client& client, const CommandEntry& item) const {
-  const int64_t now_ms = server_.clock.now_ms();
-  if (!server_.pause.active(now_ms)) [[likely]]
+  if (!server_.pause.active(server_.clock)) [[likely]]
     return false;
   if ((item.command->flags & kWhilePaused) != 0) return false;
-  return server_.pause.holds_reads(now_ms) ||
+  return server_.pause.holds_reads(server_.clock) ||
          (FlagsOf(client, item) & (kWrite | kMayReplicate)) != 0;
 }
 

@@ -85,7 +85,7 @@ void CallRecorder::NoteHotKeys(const Client& client, const CommandEntry& item, A
   if (!client.state.command.running() || (item.command->flags & kRunsQueue) != 0) return;
   const size_t written = client.output.size();
   server_.hot_keys.Note(*item.command, args, static_cast<uint64_t>(micros),
-                        written - std::min(written, reply_begin), server_.clock.now_ms());
+                        written - std::min(written, reply_begin), server_.clock.elapsed_ms());
 }
 
 void CallRecorder::AddToSlowlog(const Client& client, const CommandEntry& item, Args args,

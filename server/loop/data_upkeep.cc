@@ -25,7 +25,7 @@ constexpr int64_t kSweepMicros = 500;
 // replica may be about to take over.
 bool DataUpkeep::MayExpire() const {
   return server_.active_expire && !server_.loading && !server_.role.is_replica &&
-         server_.persistence->write_error().ok() && !server_.pause.active(server_.clock.now_ms());
+         server_.persistence->write_error().ok() && !server_.pause.active(server_.clock);
 }
 
 bool DataUpkeep::HasWork() const {

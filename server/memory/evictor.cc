@@ -47,7 +47,7 @@ EvictionRule RuleOf(EvictionPolicy policy) {
 bool MayEvict(const Services& server) {
   if (server.role.is_replica && server.config.replica_ignore_maxmemory) return false;
   return !server.loading && server.persistence->write_error().ok() &&
-         !server.pause.active(server.clock.now_ms());
+         !server_.pause.active(server_.clock);
 }
 
 bool OverLimit(const Services& server) {
@@ -61,7 +61,8 @@ void Evictor::ApplyConfig(const Services& server) {
   const Config& config = server.config;
   const EvictionRule rule = RuleOf(config.maxmemory_policy);
   server.engine.set_access_tracking({rule.first == EvictionRule::First::kLeastFrequent,
-                                     config.lfu_log_factor, config.lfu_decay_time});
+                                     config.lfu_log_factor, config.lfu_decay_time,
+                                     server.clock.now_ms() - server.clock.elapsed_ms()});
 }
 
 void Evictor::MakeRoom(const Services& server) {

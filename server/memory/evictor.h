@@ -23,7 +23,7 @@ class Evictor {
   bool out_of_memory() const { return out_of_memory_; }
   bool behind() const { return behind_; }
 
-  // Called when the policy or one of the lfu directives may have changed.
+  // Called when the policy or one of the lfu directives may have changed, or the clock was set.
   static void ApplyConfig(const Services& server);
 
  private:

@@ -14,6 +14,7 @@ uint64_t RandomKey() {
 void FollowClock(const Services& all, bool jumped) {
   all.engine.set_deletion_lag_ms(all.clock.deletion_lag_ms());
   if (!jumped) return;
+  Evictor::ApplyConfig(all);
   const int64_t ms = all.clock.jumps().last_ms;
   all.log.Warning("The system's clock was set ", ms > 0 ? "forward" : "back", " by ", std::abs(ms),
                   " ms, against the time that has passed");

@@ -22,7 +22,9 @@ int64_t DeadlineOf(const KeyHead& head) { return std::max(head.deadline, INT64_M
 void MarkAccess(const std::optional<uint64_t>& idle_seconds,
                 const std::optional<uint8_t>& frequency, std::string_view key, Keyspace& keyspace,
                 int64_t now) {
-  const bool by_frequency = keyspace.access_tracking().by_frequency;
+  const AccessTracking& tracking = keyspace.access_tracking();
+  const bool by_frequency = tracking.by_frequency;
+  now = tracking.Passed(now);
   Keyspace::Entry entry = keyspace.Peek(key);
   if (by_frequency && frequency) {
     entry.set_access((NewFrequencyMark(now) & ~0xFFU) | *frequency);

@@ -4,9 +4,10 @@
 
 namespace tally::server {
 
-void HotKeys::Start(const Options& options, int64_t now_ms, const CpuTime& cpu) {
+void HotKeys::Start(const Options& options, int64_t unix_ms, int64_t now_ms, const CpuTime& cpu) {
   Reset();
   options_ = options;
+  unix_ms_ = unix_ms;
   started_ms_ = now_ms;
   cpu_at_start_ = cpu;
   active_ = true;
@@ -19,7 +20,7 @@ void HotKeys::Stop(int64_t now_ms) {
 
 void HotKeys::Reset() {
   active_ = false;
-  started_ms_ = 0;
+  unix_ms_ = 0;
   totals_ = {};
   by_micros_ = SpaceSaving(kNames);
   by_bytes_ = SpaceSaving(kNames);

@@ -38,9 +38,10 @@ class HotKeys {
 
   explicit HotKeys(uint64_t seed) : seed_(seed), random_(seed) {}
 
-  // Starts a session and forgets the results of an earlier one. Requires !active(). Times are in
-  // unix ms.
-  void Start(const Options& options, int64_t now_ms, const CpuTime& cpu);
+  // Starts a session and forgets the results of an earlier one. Requires !active(). `unix_ms` is
+  // only shown. Other times are in Clock::elapsed_ms, because a session lasts no longer where the
+  // clock is set back.
+  void Start(const Options& options, int64_t unix_ms, int64_t now_ms, const CpuTime& cpu);
   void Stop(int64_t now_ms);
   // Forgets the session and frees its memory.
   void Reset();
@@ -50,7 +51,7 @@ class HotKeys {
 
   bool active() const { return active_; }
   // Whether there is, or was, a session to show.
-  bool started() const { return started_ms_ != 0; }
+  bool started() const { return unix_ms_ != 0; }
   // Counts a call that has ended: its time, and the bytes of its arguments and its reply. They are
   // divided evenly among its keys.
   void Note(const Command& command, Args args, uint64_t micros, uint64_t reply_bytes,
@@ -58,7 +59,7 @@ class HotKeys {
 
   const Options& options() const { return options_; }
   const Totals& totals() const { return totals_; }
-  int64_t started_ms() const { return started_ms_; }
+  int64_t started_unix_ms() const { return unix_ms_; }
   int64_t duration_ms(int64_t now_ms) const {
     return (active_ ? now_ms : stopped_ms_) - started_ms_;
   }
@@ -76,6 +77,7 @@ class HotKeys {
   std::mt19937_64 random_;
   bool active_ = false;
   Options options_;
+  int64_t unix_ms_ = 0;  // when the session began; 0: there is none
   int64_t started_ms_ = 0;
   int64_t stopped_ms_ = 0;
   CpuTime cpu_at_start_;

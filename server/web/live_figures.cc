@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "core/base/saturating.h"
 #include "core/bytes/str_cat.h"
 #include "server/figures/figure_history.h"
 #include "server/figures/figure_list.h"
@@ -80,8 +81,9 @@ std::string LiveFigures(const Services& server) {
             stats.reset_ms != 0 ? stats.reset_ms : server.process->started_ms());
   AddErrors(stats, json.Member("errors_by_kind"));
   json.AddText("refusal", Refusal(server));
-  if (server.pause.until_ms > now_ms) {
-    StrAppend(json.Member("paused_until_ms"), server.pause.until_ms);
+  if (server.pause.active(server.clock)) {
+    const int64_t left_ms = server.pause.until_ms - server.clock.elapsed_ms();
+    StrAppend(json.Member("paused_until_ms"), SaturatingAdd(now_ms, left_ms));
     StrAppend(json.Member("paused_writes_only"), server.pause.writes_only ? 1 : 0);
   }
   server.history.AppendLatest(json.Member("latest"));

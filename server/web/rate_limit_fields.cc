@@ -67,6 +67,7 @@ int64_t WindowOf(std::span<const LimitRule> rules, int64_t limit) {
 
 std::string RateLimitFields(std::string_view policy, std::span<const LimitRule> rules,
                             const LimitAnswer& answer) {
+  if (answer.limit < 0 || answer.remaining < 0) return "";
   const std::string name = QuotedName(policy);
   const int64_t window_ms = WindowOf(rules, answer.limit);
   std::string fields = StrCat("RateLimit-Policy: ", name, ";q=", Bounded(answer.limit));

@@ -23,7 +23,9 @@ struct LimitAnswer {
 
 // Returns header lines, each with its CR LF, for a decision under the rules of a policy. They
 // include `w`, the window, if only one of the rules has the limit of the answer and its window has
-// a fixed length. Bytes of the name that structured fields do not allow are percent-encoded.
+// a fixed length. Empty for -1, where no rule decides (ALLOW, SHADOW): the draft has no negative
+// values, and no policy without a limit. Bytes of the name that structured fields do not allow are
+// percent-encoded.
 std::string RateLimitFields(std::string_view policy, std::span<const LimitRule> rules,
                             const LimitAnswer& answer);
 

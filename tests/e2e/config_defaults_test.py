@@ -42,6 +42,8 @@ def main():
     with Unconfigured(REFERENCE) as theirs, Unconfigured() as ours:
         redis, tallyd = parameters(theirs), parameters(ours)
         report.check("redis-server has its parameters", len(redis) >= LEAST, len(redis))
+        # A test listens on the loopback only, so that the default of Redis cannot be seen here.
+        report.check("bind is named: Redis has '* -::*', this server '127.0.0.1 -::1'", "bind" in named)
         for name in sorted(redis.keys() | tallyd.keys()):
             if redis.get(name) == tallyd.get(name) or name in GIVEN:
                 continue

@@ -78,7 +78,7 @@ class ManyHolds {
     for (uint64_t i = 1 + random_.Below(3); i > 0; --i) {
       rules_.push_back(RandomRule(random_, at_once_.zones.utc()));
     }
-    for (OneEngine* one : {&at_once_, &one_by_one_}) one->engine.set_expiring(false);
+    for (OneEngine* one : {&at_once_, &one_by_one_}) one->engine.set_expiry(Expiry::kIgnore);
   }
 
   uint64_t seed() const { return random_.seed(); }

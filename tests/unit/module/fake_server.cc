@@ -77,6 +77,7 @@ struct FakeApi {
 
   static Key* OpenKey(redis::Context*, String* name, int mode) {
     const bool exists = g_server->keys.contains(name->text);
+    ++g_server->opened;
     return exists || (mode & redis::kWriteMode) != 0 ? new Key{name->text} : nullptr;
   }
   static int KeyType(Key* key) { return Find(key) == nullptr ? redis::kEmptyKey : 6; }

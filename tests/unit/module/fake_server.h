@@ -58,6 +58,7 @@ class FakeServer {
   std::map<std::string, KeyValue> keys;
   std::vector<std::string> replicated;  // words with blanks between
   std::vector<std::string> events;      // "limit.take key"
+  size_t opened = 0;                    // how often a key was looked up
   int context_flags = 0;
   long long now_ms = 1'700'000'000'000;
   int version = 0x00070000;

@@ -83,6 +83,36 @@ TEST_CASE("module: the same key twice in one call") {
 }
 
 // An effect is counted as it was judged, at any later time, and passed on as it is.
+TEST_CASE("module: a call that names too many keys opens none of them") {
+  FakeServer server;
+  REQUIRE(server.Load({}));
+  const auto call = [](std::vector<std::string> words, int keys, const std::string& between) {
+    for (int i = 0; i < keys; ++i) {
+      if (i > 0 && !between.empty()) words.push_back(between);
+      words.push_back("k" + std::to_string(i));
+      if (!between.empty()) words.insert(words.end(), {"FIXED", "1", "1m"});
+    }
+    return words;
+  };
+  const std::vector<std::pair<std::vector<std::string>, std::string>> commands = {
+      {{"LIMIT.COMMIT", "i"}, ""},
+      {{"LIMIT.CANCEL", "i"}, ""},
+      {{"LIMIT.EXTEND", "i", "10s"}, ""},
+      {{"LIMIT.TAKE"}, "AND"},
+      {{"LIMIT.FORCE"}, "AND"},
+      {{"LIMIT.PEEK"}, "AND"},
+      {{"LIMIT.RESERVE", "i", "9s"}, "AND"}};
+  for (const auto& [words, between] : commands) {
+    INFO(words.front());
+    server.opened = 0;
+    server.Run(call(words, 64, between));
+    CHECK(server.opened == 64);
+    server.opened = 0;
+    CHECK(server.Run(call(words, 65, between)).starts_with("-ERR"));
+    CHECK(server.opened == 0);
+  }
+}
+
 TEST_CASE("module: what is replicated makes the same values again") {
   FakeServer server;
   REQUIRE(server.Load({}));

@@ -245,6 +245,15 @@ TEST_CASE("protected mode: others come in when the default user needs a password
   CHECK_FALSE(users.DefaultNeedsPassword());
 }
 
+TEST_CASE("acl log: the age of an entry is the time that has passed, whoever sets the clock") {
+  CommandHarness h;
+  Client* client = As(h, "ann", {"+get", "~k*"});
+  h.Run(*client, "GET other");
+  h.state.clock.Set(h.now() - 86'400'000);
+  h.Advance(2'500);
+  CHECK(h.Run("ACL LOG").find("\"age-seconds\" \"2.5\"") != std::string::npos);
+}
+
 TEST_CASE("acl log: what was denied, the same counted") {
   CommandHarness h;
   Client* client = As(h, "ann", {"+get", "~k*"});

@@ -44,14 +44,27 @@ TEST_CASE("admission: of all that stands against a command its client hears the 
 TEST_CASE("admission: a pause holds back writes or all, until its end, and never its own end") {
   CommandHarness h;
   Client& other = *h.Connect();
-  h.state.pause = {.until_ms = h.now() + 100, .writes_only = true};
+  h.state.pause = {.until_ms = h.state.clock.elapsed_ms() + 100, .writes_only = true};
   CHECK(h.Run("GET k") == "nil");
   CHECK(h.Run("SET k v") == "postponed");
   h.state.pause.writes_only = false;
   CHECK(h.Run(other, "GET k") == "postponed");
   CHECK(h.Run(*h.Connect(), "CLIENT UNPAUSE") == "+OK");
-  h.state.pause = {.until_ms = h.now() + 100, .writes_only = false};
+  h.state.pause = {.until_ms = h.state.clock.elapsed_ms() + 100, .writes_only = false};
   h.Advance(99);
+  CHECK(h.Run(other, "GET k") == "postponed");
+  h.Advance(1);
+  CHECK(h.Run(other, "GET k") == "nil");
+}
+
+TEST_CASE("admission: whoever sets the clock neither ends a pause nor makes it longer") {
+  CommandHarness h;
+  Client& other = *h.Connect();
+  h.Run("CLIENT PAUSE 1000");
+  h.state.clock.Set(h.now() + 3'600'000);
+  CHECK(h.Run(other, "GET k") == "postponed");
+  h.state.clock.Set(h.now() - 7'200'000);
+  h.Advance(999);
   CHECK(h.Run(other, "GET k") == "postponed");
   h.Advance(1);
   CHECK(h.Run(other, "GET k") == "nil");

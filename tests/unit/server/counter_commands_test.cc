@@ -159,7 +159,9 @@ TEST_CASE("increx: refuses what makes no sense, and changes nothing") {
   h.Effects();
   for (const char* line :
        {"INCREX a ENX", "INCREX a foo", "INCREX a BYINT", "INCREX a EX 10 PERSIST",
-        "INCREX a EX 10 PX 10", "INCREX a BYINT 1 BYFLOAT 2", "INCREX a PERSIST ENX"}) {
+        "INCREX a EX 10 PX 10", "INCREX a BYINT 1 BYFLOAT 2", "INCREX a PERSIST ENX",
+        "INCREX a SATURATE SATURATE", "INCREX a ENX EX 10 ENX", "INCREX a PERSIST PERSIST",
+        "INCREX a LBOUND 1 LBOUND 1", "INCREX a UBOUND 1 UBOUND 1", "INCREX a BYINT 1 BYINT 1"}) {
     INFO(line);
     CHECK(h.Run(line) == "-ERR syntax error");
   }

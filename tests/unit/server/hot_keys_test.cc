@@ -67,6 +67,19 @@ TEST_CASE("hot keys: a duration ends the session, and only what was asked for is
   CHECK(h.Run("HOTKEYS GET").find("\"a\"") == std::string::npos);
 }
 
+TEST_CASE("hot keys: whoever sets the clock changes nothing of how long a session lasts") {
+  CommandHarness h;
+  REQUIRE(h.Run("HOTKEYS START METRICS 1 NET DURATION 10") == "+OK");
+  h.state.clock.Set(h.now() - 86'400'000);
+  h.Advance(4'000);
+  CHECK(h.Run("HOTKEYS GET").find("\"collection-duration-ms\" :4000 ") != std::string::npos);
+  h.state.clock.Set(h.now() + 2 * 86'400'000);
+  h.Advance(5'999);
+  CHECK(h.Run("HOTKEYS GET").starts_with("[\"tracking-active\" :1"));
+  h.Advance(1);
+  CHECK(h.Run("HOTKEYS GET").starts_with("[\"tracking-active\" :0"));
+}
+
 TEST_CASE("hot keys: what a script takes is of the keys that it was called with") {
   CommandHarness h;
   h.Run("HOTKEYS START METRICS 1 NET");
@@ -100,7 +113,9 @@ TEST_CASE("hot keys: what is wrong with a call is said") {
        {"METRICS 1", "METRICS 2 CPU", "METRICS 1 CPU NET", "METRICS 2 CPU CPU", "METRICS 3 CPU NET",
         "COUNT 5", "METRICS 1 CPU COUNT 0", "METRICS 1 CPU COUNT 65", "METRICS 1 CPU SAMPLE 0",
         "METRICS 1 CPU DURATION 0", "METRICS 1 CPU DURATION", "METRICS 1 CPU SLOTS 1 5",
-        "METRICS 1 CPU OTHER 5"}) {
+        "METRICS 1 CPU OTHER 5", "METRICS 1 CPU METRICS 1 CPU", "METRICS 1 CPU METRICS 1 NET",
+        "METRICS 1 CPU COUNT 5 COUNT 5", "METRICS 1 CPU DURATION 5 DURATION 6",
+        "METRICS 1 CPU SAMPLE 1 sample 1"}) {
     INFO(call);
     CHECK(h.Run(StrCat("HOTKEYS START ", call)).starts_with("-ERR"));
   }

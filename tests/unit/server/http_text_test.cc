@@ -186,6 +186,9 @@ TEST_CASE("rate limit fields: as the draft has them", "[http]") {
   const LimitRule bucket[] = {LimitRule::Bucket(20, 10, 1000)};
   CHECK(RateLimitFields("b", bucket, {true, 20, 19, 0, 100}) ==
         "RateLimit-Policy: \"b\";q=20;w=2\r\nRateLimit: \"b\";r=19;t=1\r\n");
+  // No rule decides: the draft knows nothing to say.
+  const LimitRule allow[] = {LimitRule::Allow()};
+  CHECK(RateLimitFields("a", allow, {true, -1, -1, 0, 0}).empty());
   // Integers have at most 15 digits.
   const std::string most(15, '9');
   const LimitRule longest[] = {LimitRule::Fixed(INT64_MAX, INT64_MAX)};

@@ -91,6 +91,10 @@ TEST_CASE("command getkeys: finds keys without running anything") {
   CHECK(h.Run("COMMAND GETKEYS object encoding a") == "[\"a\"]");
   CHECK(h.Run("COMMAND GETKEYSANDFLAGS del a b") ==
         "[[\"a\" [+RM +delete]] [\"b\" [+RM +delete]]]");
+  std::string settled = "COMMAND GETKEYS LIMIT.CANCEL id";
+  for (int i = 0; i < 64; ++i) settled += " k";
+  CHECK(h.Run(settled).starts_with("[\"k\""));
+  CHECK(h.Run(settled + " k") == "-ERR Invalid arguments specified for command");
   CHECK(h.Run("COMMAND GETKEYS foo a") == "-ERR Invalid command specified");
   CHECK(h.Run("COMMAND GETKEYS object x y") == "-ERR Invalid command specified");
   CHECK(h.Run("COMMAND GETKEYS get a b") ==

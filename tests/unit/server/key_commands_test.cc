@@ -233,6 +233,19 @@ TEST_CASE("keys: the time since the last access") {
   CHECK(h.Run("OBJECT IDLETIME a") == ":0");
 }
 
+TEST_CASE("object: a key that was used before the clock was set is as idle as time has passed") {
+  for (const int64_t jump_ms : {int64_t{-400} * 86'400'000, int64_t{400} * 86'400'000}) {
+    CommandHarness h;
+    h.Run("SET before 1");
+    h.Advance(7'000);
+    h.state.clock.Set(h.now() + jump_ms);
+    h.Run("SET after 1");
+    h.Advance(5'000);
+    CHECK(h.Run("OBJECT IDLETIME before") == ":12");
+    CHECK(h.Run("OBJECT IDLETIME after") == ":5");
+  }
+}
+
 TEST_CASE("keys: watchers and listeners are told of both names") {
   Config config;
   config.notify_keyspace_events = kEventKeyevent | kEventAll;

@@ -107,7 +107,7 @@ TEST_CASE(
   LoopHarness loop;
   FakePeer& a = loop.Fake("a");
   FakePeer& b = loop.Fake("b");
-  loop.h.state.pause.until_ms = loop.h.now() + 1000;
+  loop.h.state.pause.until_ms = loop.h.state.clock.elapsed_ms() + 1000;
   a.client().state.command.Postpone();
   a.Send("1");
   CHECK_FALSE(loop.queue.HasWork());
