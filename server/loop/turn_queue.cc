@@ -43,8 +43,7 @@ void TurnQueue::Enqueue(std::shared_ptr<Connection> connection) {
 
 // A command that CLIENT PAUSE postponed waits in the queue.
 bool TurnQueue::MayRun(const Connection& connection) const {
-  return !connection.client().state.command.postponed() ||
-         !server_.pause.active(server_.clock);
+  return !connection.client().state.command.postponed() || !server_.pause.active(server_.clock);
 }
 
 bool TurnQueue::HasWork() const {
