@@ -6,7 +6,9 @@
 #include "fake_file_system.h"
 #include "server/figures/figure_history.h"
 #include "server/log/trouble_log.h"
+#include "server/loop/replica_waits.h"
 #include "server/memory/memory_usage.h"
+#include "server/replication/replica.h"
 #include "server/table_harness.h"
 
 namespace tally::server {
@@ -41,8 +43,14 @@ struct Periodic {
   TurnClock turn_clock{server.clock, server.loop};
   DataUpkeep data{server};
   Listeners listeners{table.poller, server, table.connections};
-  PeriodicWork work{
-      timers, server, turn_clock, {persistence, data, table.limits, listeners, table.site.events}};
+  ReplicaWaits waits{server, table.loop.h.dispatcher};
+  Replica replica{
+      {server, persistence, files, timers, [] { return std::string(StreamId::kDigits, 'e'); }}};
+  PeriodicWork work{timers,
+                    server,
+                    turn_clock,
+                    {persistence, data, table.limits, replica, table.loop.h.replicas, waits,
+                     listeners, table.site.events}};
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ constexpr int64_t kNow = 1'000'000 * kMs;
 std::string InfoOf(const PersistenceFigures& figures, const RewriteResults& results) {
   std::string info;
   InfoText text(info);
-  ReportFiles(figures, results, nullptr, text);
+  ReportFiles(figures, {results, results}, nullptr, text);
   return info;
 }
 
@@ -139,6 +139,32 @@ TEST_CASE("persistence info: rows of loading and of the log only where there is 
   CHECK(InfoOf(figures, results).find("loading_loaded_perc:25\r\n") != std::string::npos);
   results.Failed(absl::UnknownError("no room"), 0);
   CHECK(InfoOf(figures, results).find("aof_last_rewrite_error:no room\r\n") != std::string::npos);
+}
+
+TEST_CASE("persistence info: an RDB and a base are told from each other") {
+  PersistenceFigures figures;
+  RewriteResults saves;
+  RewriteResults rewrites;
+  saves.Failed(absl::UnknownError("no room"), 0);
+  figures.rewriting = true;
+  figures.rewriting_seconds = 7;
+  const auto info = [&] {
+    std::string rows;
+    InfoText text(rows);
+    ReportFiles(figures, {saves, rewrites}, nullptr, text);
+    return rows;
+  };
+  const auto has = [&](std::string_view row) { return info().find(row) != std::string::npos; };
+  figures.kind = Rewriter::Snapshot::kRdb;
+  CHECK(has("rdb_bgsave_in_progress:1\r\n"));
+  CHECK(has("rdb_current_bgsave_time_sec:7\r\n"));
+  CHECK(has("aof_rewrite_in_progress:0\r\n"));
+  CHECK(has("rdb_last_bgsave_status:err\r\n"));
+  CHECK(has("aof_last_bgrewrite_status:ok\r\n"));
+  figures.kind = Rewriter::Snapshot::kBase;
+  CHECK(has("rdb_bgsave_in_progress:0\r\n"));
+  CHECK(has("aof_rewrite_in_progress:1\r\n"));
+  CHECK(has("aof_current_rewrite_time_sec:7\r\n"));
 }
 
 }  // namespace tally::server

@@ -6,7 +6,7 @@
 namespace tally::server {
 namespace {
 
-std::string Quoted(std::string_view bytes) {
+std::string Appended(std::string_view bytes) {
   std::string out = "before ";
   AppendQuoted(out, bytes);
   return out;
@@ -15,12 +15,12 @@ std::string Quoted(std::string_view bytes) {
 }  // namespace
 
 TEST_CASE("bytes are quoted as redis-cli reads them") {
-  CHECK(Quoted("") == "before \"\"");
-  CHECK(Quoted("plain text") == "before \"plain text\"");
-  CHECK(Quoted("\"a\\b\"") == R"(before "\"a\\b\"")");
-  CHECK(Quoted("\n\r\t\a\b") == R"(before "\n\r\t\a\b")");
-  CHECK(Quoted({"\0\x7f\xff x", 5}) == R"(before "\x00\x7f\xff x")");
-  CHECK(Quoted(std::string(100'000, 'x') + "\1") ==
+  CHECK(Appended("") == "before \"\"");
+  CHECK(Appended("plain text") == "before \"plain text\"");
+  CHECK(Appended("\"a\\b\"") == R"(before "\"a\\b\"")");
+  CHECK(Appended("\n\r\t\a\b") == R"(before "\n\r\t\a\b")");
+  CHECK(Appended({"\0\x7f\xff x", 5}) == R"(before "\x00\x7f\xff x")");
+  CHECK(Appended(std::string(100'000, 'x') + "\1") ==
         "before \"" + std::string(100'000, 'x') + "\\x01\"");
 }
 

@@ -285,7 +285,8 @@ TEST_CASE("A walk that cannot save before a change returns the error, and saves 
   Walked walked;
   Fill(walked);
   Failing sink;
-  SnapshotWalk walk(walked.engine, sink, 1);
+  RecordEmitter emitter(sink);
+  SnapshotWalk walk(walked.engine, emitter, 1);
   REQUIRE(walk.SaveNext().ok());
   sink.fails = true;
   const int calls = sink.calls;
