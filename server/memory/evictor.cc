@@ -47,7 +47,7 @@ EvictionRule RuleOf(EvictionPolicy policy) {
 bool MayEvict(const Services& server) {
   if (server.role.is_replica && server.config.replica_ignore_maxmemory) return false;
   return !server.loading && server.persistence->write_error().ok() &&
-         !server_.pause.active(server_.clock);
+         !server.pause.active(server.clock);
 }
 
 bool OverLimit(const Services& server) {
