@@ -69,7 +69,7 @@ Module::Module(const ModuleOptions& options, uint64_t seed)
             .effects = effects_,
             .key_events = key_events_,
             .lookups = lookups_,
-            .cursors = server::CursorCode(seed),
+            .cursors = CursorCode(seed),
             .random = std::mt19937_64(seed)},
       policy_files_(engine_) {
   limits_.quota_retention = options.quota_retention_ms;
