@@ -226,8 +226,8 @@ constexpr Command kMigrationCommands[] = {
      .summary = "Atomically transfers keys to another server.",
      .since = "2.6.0",
      .arguments = "host port:int key destination-db:int timeout:int [COPY@3.0.0] [REPLACE@3.0.0] "
-                  "[AUTH password@4.0.7] [AUTH2 username_password(username password)@6.0.0] "
-                  "[KEYS@3.0.6 key...]",
+                  "[AUTH password@4.0.7] [AUTH2 username_password@6.0.0(username password)] "
+                  "[KEYS key@3.0.6...]",
      .find_keys = FindMigratedKeys,
      .is_secret = IsMigrateSecret},
 };

@@ -126,7 +126,7 @@ TEST_CASE("hot keys: a sample is scaled up to about what all calls took") {
   const CommandTable commands(CommandFamilies());
   const Command& get = *commands.FindFullName("get")->command;
   HotKeys hot_keys(7);  // the seed: the same calls are looked at each time
-  hot_keys.Start({.cpu = true, .count = 3, .sample = 8}, 1000, {});
+  hot_keys.Start({.cpu = true, .count = 3, .sample = 8}, 1000, 1000, {});
   std::vector<std::string> names;
   for (int i = 0; i < 1000; ++i) names.push_back(StrCat("key:", i));
   for (int i = 0; i < 80'000; ++i) {
