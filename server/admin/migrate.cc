@@ -225,9 +225,10 @@ constexpr Command kMigrationCommands[] = {
      .keys = {3, 3, 1, kTakesFromKey},
      .summary = "Atomically transfers keys to another server.",
      .since = "2.6.0",
-     .arguments = "host port:int key destination-db:int timeout:int [COPY@3.0.0] [REPLACE@3.0.0] "
-                  "[AUTH password@4.0.7] [AUTH2 username_password@6.0.0(username password)] "
-                  "[KEYS key@3.0.6...]",
+     .arguments = "host port:int key_or_empty_string<key#0|empty_string=> destination-db:int "
+                  "timeout:int [COPY@3.0.0] [REPLACE@3.0.0] "
+                  "[authentication<[AUTH password@4.0.7]|"
+                  "[AUTH2 username_password@6.0.0(username password)]>] [KEYS key#1@3.0.6 ...]",
      .find_keys = FindMigratedKeys,
      .is_secret = IsMigrateSecret},
 };

@@ -90,6 +90,7 @@ class Parser {
         (!ReadAll(argument.arguments) || argument.arguments.empty() || !Take(")"))) {
       return false;
     }
+    SkipBlanks();  // a version ends there
     argument.multiple |= Take("...");
     argument.optional = optional;
     SkipBlanks();
