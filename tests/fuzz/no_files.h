@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -20,10 +21,12 @@ class NoFiles : public server::Persistence {
   const absl::Status& write_error() const override { return ok_; }
   absl::Status StartRewrite() override { return absl::OkStatus(); }
   absl::Status StartSave() override { return absl::OkStatus(); }
-  absl::Status WriteRdb(RdbRequest) override { return absl::OkStatus(); }
+  absl::Status WriteRdb(server::RdbRequest) override { return absl::OkStatus(); }
   bool rewriting() const override { return false; }
-  absl::StatusOr<SyncBase> OpenBase() const override { return absl::NotFoundError("no base"); }
-  absl::StatusOr<std::unique_ptr<StreamSource>> OpenStream(uint64_t) const override {
+  absl::StatusOr<server::SyncBase> OpenBase() const override {
+    return absl::NotFoundError("no base");
+  }
+  absl::StatusOr<std::unique_ptr<server::StreamSource>> OpenStream(uint64_t) const override {
     return absl::NotFoundError("no log");
   }
   bool snapshot_failed() const override { return false; }

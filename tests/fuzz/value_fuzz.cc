@@ -24,6 +24,7 @@
 #include "core/engine/engine.h"
 #include "core/keyspace/value.h"
 #include "core/snapshot/record_codec.h"
+#include "core/table/cursor_code.h"
 #include "core/tzdata/tzdata_zones.h"
 #include "server/command/command_context.h"
 #include "server/command/command_host.h"
@@ -34,6 +35,7 @@
 namespace {
 
 using tally::Check;
+using tally::CursorCode;
 using tally::Engine;
 using tally::Keyspace;
 using namespace tally::server;

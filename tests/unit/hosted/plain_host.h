@@ -70,7 +70,7 @@ class PlainHost : private Keyspace::Observer, private KeyEvents, private EffectS
         {.item = *item, .args = words, .database = 0, .now = now, .replaying = replaying});
     item->command->handler.Run(context);
     const bool changed = context.changes() > 0 && !context.logged();
-    if (changed) effects_.Append(0, server::Words(words));
+    if (changed) effects_.Append(0, tally::Words(words));
     return output.Joined();
   }
 
