@@ -85,6 +85,9 @@ struct ValuesOf {
       return {{"0", most, "0%", "100%"}, {"-1", more, "-1%", "101%"}, "argument must be "};
     }
     if (directive.name == "notify-keyspace-events") return {{"", "KEA"}, {"?"}, "Invalid event"};
+    if (directive.name == "replicaof") {
+      return {{"127.0.0.1 1", "h 65535", "no one"}, {"h 0", "h 65536"}, "Invalid master port"};
+    }
     FAIL("no values for " << directive.name);
     return {};
   }

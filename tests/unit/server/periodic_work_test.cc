@@ -128,6 +128,7 @@ TEST_CASE(
     "periodic work: a snapshot that fails is a trouble only where writes are refused for it") {
   for (const bool stops : {false, true}) {
     Config config;
+    config.appendonly = false;
     config.save = std::vector<SaveRule>{{3600, 1}};
     config.stop_writes_on_bgsave_error = stops;
     Periodic p(config);

@@ -31,7 +31,8 @@ TEST_CASE("a frame has the form that its header describes", "[stream_frame]") {
   FrameReader reader(7);
   StreamFrame frame;
   size_t consumed = 0;
-  REQUIRE(reader.Next(first + alive, frame, consumed) == Status::kFrame);
+  const std::string both = first + alive;
+  REQUIRE(reader.Next(both, frame, consumed) == Status::kFrame);
   CHECK(frame.offset == 7);
   CHECK(frame.database == 3);
   CHECK(frame.effects == "abc");
