@@ -266,6 +266,30 @@ def take_over(machine, report, blocks):
                 "mv /var/lib/tallyd/aside /var/lib/tallyd/appendonlydir\nsystemctl start tallyd")
 
 
+def move_back(machine, report, blocks):
+    """A Redis starts with what the server has saved."""
+    [lines] = blocks["Move back to Redis"]
+    run_block(machine, report, "Move back to Redis", lines)
+    machine.run("until redis-cli INFO persistence | grep -q rdb_bgsave_in_progress:0; do sleep 0.1; done")
+    saved = machine.root / "var/lib/tallyd/dump.rdb"
+    moved = machine.root / "var/lib/redis/moved"
+    moved.mkdir()
+    saved.rename(moved / "dump.rdb")
+    port = free_port()
+    redis = subprocess.Popen(["redis-server", "--port", str(port), "--dir", moved], stdout=subprocess.DEVNULL)
+    try:
+        machine.run(f"until redis-cli -p {port} PING; do sleep 0.1; done")
+        with RespClient(port) as client, machine.client() as here:
+            report.equal("Redis starts with all keys", client.call("DBSIZE"), here.call("DBSIZE"))
+            key = client.call("RANDOMKEY")
+            report.equal("and their values", client.call("GET", key), here.call("GET", key))
+            here.call("CONFIG", "SET", "rdb-format", "tallyd")
+    finally:
+        redis.kill()
+        redis.wait()
+    shutil.rmtree(moved)
+
+
 def restore(machine, report, blocks):
     [lines] = blocks["Restore"]
     replaced = machine.root / "var/lib/tallyd/replaced"
@@ -490,8 +514,8 @@ def check_alerts(report):
 
 
 SECTIONS = {"Install": install, "Is it well?": is_it_well, "Back up": back_up, "Restore": restore, "Upgrade": upgrade,
-            "Move in from Redis": move_in, "Take over from a live Redis": take_over, "Log rotation": log_rotation,
-            "When memory is short": memory, "TLS": tls, "Users": users, "Drills": drills}
+            "Move in from Redis": move_in, "Take over from a live Redis": take_over, "Move back to Redis": move_back,
+            "Log rotation": log_rotation, "When memory is short": memory, "TLS": tls, "Users": users, "Drills": drills}
 
 
 def main():
