@@ -80,6 +80,10 @@ TEST_CASE("engine sink: what is there twice is an error", "[rdb]") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK(error(Key(5, "k", Len(1) + Str("a") + Double(nan))).ends_with("is not a number"));
   CHECK(error(Key(12, "k", Str(Ziplist({"a", "nan"})))).ends_with("is not a number"));
+  CHECK(error(Key(17, "k", Str(Listpack({"a", "-nan"})))).ends_with("is not a number"));
+  CHECK(error(Key(3, "k", Len(1) + Str("a") + Byte(253))).ends_with("is not a number"));
+  CHECK(error(Key(3, "k", Len(1) + Str("a") + Byte(3) + "nan")).ends_with("is not a number"));
+  CHECK(error(Key(11, "k", Str(Intset({1, 1}, 2)))).ends_with("intset: its integers do not rise"));
   CHECK(error(Key(12, "k", Str(Ziplist({"a"})))).ends_with("a field or member without its value"));
 }
 

@@ -243,7 +243,7 @@ TEST_CASE("an RDB that cannot be written is an error for all who wait", "[replic
   AskForRdb(other);
   h.persistence.rdb_requests.at(0).done(absl::ResourceExhaustedError("the disk\nis full"));
   for (Peer* peer : {&one, &other}) {
-    CHECK(peer->Take() == "-ERR the RDB cannot be written: the disk\\nis full\r\n");
+    CHECK(peer->Take() == "-ERR the RDB cannot be written: the disk\\x0ais full\r\n");
     CHECK(peer->client->finished());
   }
   h.replicas.EndTurn();
