@@ -97,4 +97,5 @@ def main():
                       f"most {peak / MIB:.0f} MiB; {ours / 1000 / loaded:.2f} of the time, {own_cpu / cpu:.2f} of the CPU, {peak / end:.2f} of the memory")
 
 
-main()
+if __name__ == "__main__":
+    main()
