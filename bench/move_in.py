@@ -87,14 +87,16 @@ def main():
         print(f"{options.keys} keys, {snapshot.stat().st_size / MIB:.0f} MiB")
         for _ in range(options.rounds):
             loaded, cpu, took, peak, end = run([harness.REDIS, "--save", "", "--appendonly", "no"], folder,
-                                          r"DB loaded from disk: ([\d.]+) seconds")
-            print(f"redis-server  loaded in {loaded:6.2f} s (CPU {cpu:6.2f} s), served after {took:6.2f} s, {end / MIB:6.0f} MiB")
+                                               r"DB loaded from disk: ([\d.]+) seconds")
+            print(f"redis-server  loaded in {loaded:6.2f} s (CPU {cpu:6.2f} s), served after {took:6.2f} s, "
+                  f"{end / MIB:6.0f} MiB")
             with tempfile.TemporaryDirectory(prefix="move-in-") as own:
                 shutil.copy(snapshot, own)
-                ours, own_cpu, took, peak, end = run([options.tallyd, "--http-port", "0", "--appendonly", "no"], own,
-                                            r"of Redis in (\d+) ms")
-                print(f"tallyd        loaded in {ours / 1000:6.2f} s (CPU {own_cpu:6.2f} s), served after {took:6.2f} s, {end / MIB:6.0f} MiB, at "
-                      f"most {peak / MIB:.0f} MiB; {ours / 1000 / loaded:.2f} of the time, {own_cpu / cpu:.2f} of the CPU, {peak / end:.2f} of the memory")
+                ours, own_cpu, took, peak, end = run([options.tallyd, "--http-port", "0", "--appendonly", "no"],
+                                                     own, r"of Redis in (\d+) ms")
+                print(f"tallyd        loaded in {ours / 1000:6.2f} s (CPU {own_cpu:6.2f} s), served after {took:6.2f} s, "
+                      f"{end / MIB:6.0f} MiB, at most {peak / MIB:.0f} MiB; {ours / 1000 / loaded:.2f} of the time, "
+                      f"{own_cpu / cpu:.2f} of the CPU, {peak / end:.2f} of the memory")
 
 
 if __name__ == "__main__":
