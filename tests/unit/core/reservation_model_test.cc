@@ -19,10 +19,10 @@ class EngineTarget {
  public:
   ZoneSource& zones() { return zones_; }
   void PassTo(int64_t now) { now_ = now; }
-  void Settle(std::string_view key) {
-    const LimitRule allow = LimitRule::Allow();
-    const KeyRules keys[] = {{key, {&allow, 1}}};
-    Decide({.keys = keys, .cost = 0, .time = EventInstants::Now(now_)}, LimitMode::kTake);
+  void Forget() {
+    for (const std::string_view key : test::kReservedKeys) {
+      test::ForgetEnded(engine_, key, now_);
+    }
   }
   void SetBackTo(int64_t now) {
     now_ = now;
@@ -33,7 +33,7 @@ class EngineTarget {
     for (AheadWalk::Found& key : found) {
       key.rules.push_back(LimitRule::Allow());
       const KeyRules keys[] = {{key.key, key.rules}};
-      Decide({.keys = keys, .cost = 0, .time = EventInstants::Now(now_)}, LimitMode::kTake);
+      Decide({.keys = keys, .cost = 0, .time = EventInstants::Now(now_)}, LimitMode::kCount);
     }
   }
   void Restart() {}

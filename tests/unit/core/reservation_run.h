@@ -11,26 +11,41 @@
 
 #include "core/engine/limits.h"
 #include "core/engine/reservations.h"
+#include "core/keyspace/compact_value.h"
+#include "core/limit/limit_state.h"
+#include "core/limit/reservation.h"
 #include "core/limit/rule_text.h"
 #include "random_seed.h"
 #include "reservation_naive.h"
 
 namespace tally::test {
 
+inline constexpr std::array<std::string_view, 3> kReservedKeys{"a", "b", "c"};
+
+// Forgets of a key what has ended, which is otherwise read as ended until somebody writes the key.
+inline void ForgetEnded(Engine& engine, std::string_view key, int64_t now) {
+  const Keyspace::Entry entry = engine.database(0).FindForWrite(key, now);
+  if (!entry) return;
+  LimitState scratch;
+  CompactValue<LimitState> state(scratch);
+  REQUIRE(state.Open(entry));
+  SettleHolds(*state, engine.zones(), now);
+  state->Prune(now);
+  std::string bytes;
+  state.Store(engine.database(0), key, now, bytes);
+}
+
 // A Target has the calls of Limits and of Reservations, and
-//   Engine& engine()            which has the keys
 //   void PassTo(int64_t now)    time passes
+//   void Forget()               forgets what has ended
 //   void SetBackTo(int64_t now) the clock is set back, and with it all that lies ahead
 //   void Restart()              what was stored or logged is loaded, by another
 template <typename Target>
 class ReservedRun {
  public:
-  static constexpr size_t kKeys = 3;
-  static constexpr std::array<std::string_view, kKeys> kNames{"a", "b", "c"};
-
   void Step() {
     PassTime();
-    if (getenv("BACK") && random_.OneIn(150)) SetClockBack();
+    if (random_.OneIn(150)) SetClockBack();
     if (random_.OneIn(200)) target_.Restart();
     target_.PassTo(now_);
     switch (random_.Below(16)) {
@@ -41,7 +56,9 @@ class ReservedRun {
       case 3:
         return Give();
       case 4:
-        return random_.OneIn(4) ? Reset() : target_.Reload(kNames[random_.Below(kKeys)]);
+        return random_.OneIn(4)
+                   ? Reset()
+                   : target_.Reload(kReservedKeys[random_.Below(kReservedKeys.size())]);
       case 5:
       case 6:
         return Cancel();
@@ -85,7 +102,7 @@ class ReservedRun {
   void SetClockBack() {
     target_.PassTo(now_);
     SettleNaive();
-    for (const std::string_view key : kNames) target_.Settle(key);
+    target_.Forget();
     now_ -= random_.Between(1, random_.OneIn(2) ? 5'000 : 4'000'000);
     for (NaiveReserved& key : naive_) key.SetBack(now_);
     target_.SetBackTo(now_);
@@ -136,7 +153,7 @@ class ReservedRun {
     uses_.clear();
     for (uint64_t uses = random_.OneIn(3) ? 2 : 1; uses > 0; --uses) {
       Use& use = uses_.emplace_back();
-      use.key = random_.Below(kKeys);
+      use.key = random_.Below(kReservedKeys.size());
       for (uint64_t rules = 1 + random_.Below(2); rules > 0; --rules) {
         use.rules.push_back(RandomRule(reserves));
       }
@@ -151,7 +168,7 @@ class ReservedRun {
 
   static std::vector<KeyRules> RequestOf(const std::vector<Use>& uses) {
     std::vector<KeyRules> keys;
-    for (const Use& use : uses) keys.push_back({kNames[use.key], use.rules});
+    for (const Use& use : uses) keys.push_back({kReservedKeys[use.key], use.rules});
     return keys;
   }
   std::vector<NaiveUse> NaiveUses(const std::vector<Use>& uses) {
@@ -162,7 +179,7 @@ class ReservedRun {
   static std::string TextOf(const std::vector<Use>& uses) {
     std::string text;
     for (const Use& use : uses) {
-      text += std::string(kNames[use.key]) + ":";
+      text += std::string(kReservedKeys[use.key]) + ":";
       for (const LimitRule& rule : use.rules) text += " " + RuleText(rule);
       text += " ";
     }
@@ -312,11 +329,11 @@ class ReservedRun {
   // The keys that the id was last held on, or now and then others.
   std::vector<size_t> KeysFor(const std::string& id) {
     if (keys_.contains(id) && !random_.OneIn(10)) return keys_[id];
-    return {random_.Below(kKeys)};
+    return {random_.Below(kReservedKeys.size())};
   }
   static std::vector<KeyRules> NamesOf(const std::vector<size_t>& places) {
     std::vector<KeyRules> keys;
-    for (const size_t key : places) keys.push_back({kNames[key], {}});
+    for (const size_t key : places) keys.push_back({kReservedKeys[key], {}});
     return keys;
   }
   HoldState StateOf(size_t key, const std::string& id) const {
@@ -409,9 +426,9 @@ class ReservedRun {
   }
 
   void Give() {
-    const size_t key = random_.Below(kKeys);
+    const size_t key = random_.Below(kReservedKeys.size());
     const int64_t count = random_.Between(0, 3);
-    target_.Give(kNames[key], count, now_);
+    target_.Give(kReservedKeys[key], count, now_);
     if (count == 0) return;
     SettleNaive();
     naive_[key].Give(count, now_);
@@ -419,8 +436,8 @@ class ReservedRun {
   }
 
   void Reset() {
-    const size_t key = random_.Below(kKeys);
-    target_.Reset(kNames[key]);
+    const size_t key = random_.Below(kReservedKeys.size());
+    target_.Reset(kReservedKeys[key]);
     naive_[key] = NaiveReserved();
     RequireAll();
   }
@@ -428,9 +445,9 @@ class ReservedRun {
   // What is held is what the model holds, and no key outlives it.
   void RequireAll() {
     SettleNaive();
-    for (size_t key = 0; key < kKeys; ++key) {
+    for (size_t key = 0; key < kReservedKeys.size(); ++key) {
       std::vector<HeldShown> held;
-      target_.Held(kNames[key], held);
+      target_.Held(kReservedKeys[key], held);
       size_t expected = 0;
       for (const auto& [id, hold] : naive_[key].ids) {
         if (hold.state != HoldState::kHeld) continue;
@@ -449,7 +466,7 @@ class ReservedRun {
   SeededRandom random_;
   Target target_;
   int64_t now_ = kBegin;
-  std::array<NaiveReserved, kKeys> naive_;
+  std::array<NaiveReserved, kReservedKeys.size()> naive_;
   std::vector<Use> uses_;
   std::map<std::string, std::vector<size_t>> keys_;
 };
