@@ -93,4 +93,5 @@ def main():
                       f"most {peak / MIB:.0f} MiB; {ours / 1000 / loaded:.2f} of the time, {peak / end:.2f} of the memory")
 
 
-main()
+if __name__ == "__main__":
+    main()
