@@ -348,7 +348,8 @@ class ReservedRun {
   void Commit() {
     const std::string id(kIds[random_.Below(kIds.size())]);
     const std::vector<size_t> places = KeysFor(id);
-    CommitRequest request{.id = id};
+    CommitRequest request;
+    request.id = id;
     const std::vector<KeyRules> keys = NamesOf(places);
     request.keys = keys;
     if (random_.OneIn(2)) request.cost = random_.Between(0, 6);
