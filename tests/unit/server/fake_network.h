@@ -51,7 +51,7 @@ class FakeNetwork {
     for (const auto& link : links_) {
       if (IsParted(link->from, link->to)) continue;
       for (size_t i = 0; i < 2; ++i) Move(*link, i);
-      if (troubled_ && random_.OneIn(400)) Cut(*link);
+      if (troubled_ && random_.OneIn(100)) Cut(*link);
     }
     std::erase_if(links_, [](const auto& link) { return link->is_closed(); });
   }

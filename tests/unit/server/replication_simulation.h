@@ -110,6 +110,7 @@ class ReplicationSimulation {
   void Note(Node& node);
   void Compare(Node& node);
   std::string DigestOf(Node& node, uint64_t seed, int64_t now_ms);
+  static void RequireSame(const std::string& found, const std::string& expected);
   bool IsEqual(Node& node);
 
   static constexpr int64_t kBeginMs = 1'700'000'000'000;
@@ -162,7 +163,7 @@ inline void ReplicationSimulation::Turn() {
     } else if (!random_.OneIn(4)) {
       Run(node, true);
     }
-    if (node.server != nullptr && (node.files.crashed() || random_.OneIn(900))) Crash(node);
+    if (node.server != nullptr && (node.files.crashed() || random_.OneIn(300))) Crash(node);
   }
   Rearrange();
   Trouble();
@@ -226,13 +227,13 @@ inline void ReplicationSimulation::Trouble() {
 }
 
 inline void ReplicationSimulation::Rearrange() {
-  if (random_.OneIn(primary().server == nullptr ? 60 : 1500)) {
+  if (random_.OneIn(primary().server == nullptr ? 40 : 300)) {
     const size_t next = (primary_ + 1 + random_.Below(kServers - 1)) % kServers;
     const Node& node = nodes_[next];
     const bool can = node.server != nullptr && node.follows != 0 && !node.server->loading();
     if (can) Promote(next);
   }
-  if (!random_.OneIn(150)) return;
+  if (!random_.OneIn(80)) return;
   Node& node = nodes_[random_.Below(kServers)];
   if (&node == &primary()) return;
   // The third one, unless that would be a ring; a deposed primary comes back by this too.
@@ -328,9 +329,19 @@ inline void ReplicationSimulation::Note(Node& node) {
   }
   auto& held = history->second.held[node.server->offset()];
   if (held) return Compare(node);
-  if (!random_.OneIn(3)) return;
+  if (!random_.OneIn(5)) return;
   const uint64_t seed = random_.Next();
   held = Held{seed, NowOf(node), DigestOf(node, seed, NowOf(node))};
+}
+
+// Shows where they differ.
+inline void ReplicationSimulation::RequireSame(const std::string& found,
+                                               const std::string& expected) {
+  const auto [one, other] = std::ranges::mismatch(found, expected);
+  const auto at = static_cast<size_t>(one - found.begin());
+  const size_t begin = at - std::min<size_t>(at, 150);
+  INFO("found: " << found.substr(begin, 300) << "\nexpected: " << expected.substr(begin, 300));
+  REQUIRE(at == std::max(found.size(), expected.size()));
 }
 
 inline void ReplicationSimulation::Compare(Node& node) {
@@ -347,7 +358,7 @@ inline void ReplicationSimulation::Compare(Node& node) {
   const std::pair place(server.id(), server.offset());
   if (!*held || std::exchange(node.compared, place) == place) return;
   ++counts_.compared;
-  REQUIRE(DigestOf(node, (*held)->seed, (*held)->now_ms) == (*held)->digest);
+  RequireSame(DigestOf(node, (*held)->seed, (*held)->now_ms), (*held)->digest);
 }
 
 // All that the data shows to one who asks at that instant. Nothing is changed by it.
@@ -424,7 +435,7 @@ inline void ReplicationSimulation::Heal() {
   const uint64_t seed = random_.Next();
   const int64_t now_ms = NowOf(primary());
   const std::string digest = DigestOf(primary(), seed, now_ms);
-  for (Node& node : nodes_) REQUIRE(DigestOf(node, seed, now_ms) == digest);
+  for (Node& node : nodes_) RequireSame(DigestOf(node, seed, now_ms), digest);
   ++counts_.heals;
   network_.set_troubled(true);
 }
