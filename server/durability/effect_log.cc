@@ -35,7 +35,8 @@ void EffectLog::NoteStream(uint64_t offset) {
 }
 
 void EffectLog::NoteNewId(uint64_t offset) {
-  if (id_ != nullptr && id_->id() != noted_id_) NoteStream(offset);
+  // While other data takes the place of what the log has, the new id is not that of the log.
+  if (!paused_ && id_ != nullptr && id_->id() != noted_id_) NoteStream(offset);
 }
 
 // Where a reader may begin.

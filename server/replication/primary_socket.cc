@@ -20,6 +20,21 @@ std::string ErrorName(int error) { return std::generic_category().message(error)
 
 }  // namespace
 
+int DialTcp(const asio::ip::tcp::endpoint& to) {
+  constexpr int kType = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
+  const int socket = ::socket(to.protocol().family(), kType, IPPROTO_TCP);
+  if (socket < 0) return -1;
+  const int yes = 1;
+  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  ::setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+  const int begun = ::connect(socket, to.data(), static_cast<socklen_t>(to.size()));
+  if (begun == 0 || errno == EINPROGRESS) return socket;
+  const int error = errno;
+  ::close(socket);
+  errno = error;
+  return -1;
+}
+
 void PrimarySocket::Open(const std::string& host, int64_t port, std::unique_ptr<TlsContext> tls) {
   Close();
   tls_ = std::move(tls);
@@ -76,20 +91,8 @@ absl::Status PrimarySocket::Continue() {
 
 absl::Status PrimarySocket::TryNext() {
   while (next_endpoint_ < endpoints_.size()) {
-    const asio::ip::tcp::endpoint& endpoint = endpoints_[next_endpoint_++];
-    constexpr int kType = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
-    connecting_ = ::socket(endpoint.protocol().family(), kType, IPPROTO_TCP);
-    const int yes = 1;
-    if (connecting_ >= 0) {
-      ::setsockopt(connecting_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-      ::setsockopt(connecting_, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
-    }
-    const bool begun =
-        connecting_ >= 0 &&
-        (::connect(connecting_, endpoint.data(), static_cast<socklen_t>(endpoint.size())) == 0 ||
-         errno == EINPROGRESS) &&
-        poller_.WatchEdges(connecting_, *this);
-    if (begun) {
+    connecting_ = dial_(endpoints_[next_endpoint_++]);
+    if (connecting_ >= 0 && poller_.WatchEdges(connecting_, *this)) {
       event_ = false;
       return absl::OkStatus();
     }

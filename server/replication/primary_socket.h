@@ -7,10 +7,12 @@
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "server/net/event_poller.h"
@@ -19,9 +21,13 @@
 
 namespace tally::server {
 
+// Begins to connect a socket that never blocks. Returns -1, and errno, if it cannot.
+using Dial = std::function<int(const asio::ip::tcp::endpoint& to)>;
+int DialTcp(const asio::ip::tcp::endpoint& to);
+
 class PrimarySocket final : private EventTarget {
  public:
-  explicit PrimarySocket(EventPoller& poller) : poller_(poller) {}
+  PrimarySocket(EventPoller& poller, Dial dial) : poller_(poller), dial_(std::move(dial)) {}
 
   // Begins to connect. `tls` is null for a connection without TLS.
   void Open(const std::string& host, int64_t port, std::unique_ptr<TlsContext> tls);
@@ -53,6 +59,7 @@ class PrimarySocket final : private EventTarget {
   absl::Status FinishConnecting();
 
   EventPoller& poller_;
+  const Dial dial_;
   State state_ = State::kClosed;
   bool event_ = false;     // since Continue, Read or Flush were last called
   bool writable_ = false;  // unless the peer takes no more

@@ -24,7 +24,6 @@ namespace {
 
 constexpr size_t kReadBytes = size_t{256} * 1024;
 constexpr size_t kMostLineBytes = 4096;
-constexpr int64_t kSliceMicros = 2000;
 constexpr int64_t kSoonMs = 1000;
 constexpr int64_t kAckMs = 1000;
 // A link that was up for so long was a good one: its end begins a new series of pauses.
@@ -39,7 +38,7 @@ constexpr std::string_view kUnblocked =
 Replica::Replica(const Parts& parts)
     : parts_(parts),
       server_(parts.server),
-      socket_(parts.poller),
+      socket_(parts.poller, parts.dial),
       buffer_(kReadBytes),
       file_({server_.engine, server_.commands, *server_.runner, server_.config, parts.files}) {
   parts_.persistence.set_notes(this);
@@ -340,7 +339,7 @@ void Replica::Receive() {
         received_, [this](std::string_view payload) { return file_.Write(payload); });
     if (!taken.ok()) return Drop(taken.status(), Next::kGrowing);
     received_.erase(0, *taken);
-  } while (!receiver_.done() && Clock::MonotonicMicros() - begin < kSliceMicros);
+  } while (!receiver_.done() && Clock::MonotonicMicros() - begin < parts_.slice_us);
   if (!receiver_.done()) return;
   // The primary waits for a sign of life before it sends the stream.
   stage_ = Stage::kChecking;
@@ -357,7 +356,7 @@ MoveOptions Replica::LoadOptions() const {
 
 // Only now is what is here dropped.
 void Replica::Check() {
-  const auto checked = file_.Check(kSliceMicros);
+  const auto checked = file_.Check(parts_.slice_us);
   if (!checked.ok()) return Drop(checked.status(), Next::kGrowing);
   if (!*checked) return;
   TouchAllKeys();
@@ -440,7 +439,7 @@ void Replica::FollowStream() {
   const int64_t begin = Clock::MonotonicMicros();
   absl::StatusOr<bool> more = true;
   while (true) {
-    const int64_t left_us = kSliceMicros - (Clock::MonotonicMicros() - begin);
+    const int64_t left_us = parts_.slice_us - (Clock::MonotonicMicros() - begin);
     more = stream_->Apply(std::max<int64_t>(left_us, 0));
     if (redis_ != nullptr) SetPosition(redis_->position());
     if (!more.ok() || *more || left_us <= 0) break;

@@ -40,6 +40,9 @@ class Replica final : public PrimaryLink, private LogNotes {
     FileSystem& files;
     EventPoller& poller;
     std::function<std::string()> new_id;  // makes ids of histories
+    Dial dial = DialTcp;
+    // About so long a turn receives, checks and applies.
+    int64_t slice_us = 2000;
   };
   explicit Replica(const Parts& parts);
 

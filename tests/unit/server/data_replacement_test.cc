@@ -41,9 +41,13 @@ bool IsNew(DurableServer& server) {
          server.Run("DBSIZE") == ":2";
 }
 
-// Goes on for some turns, or until all is in place.
+const std::string kOldId(StreamId::kDigits, '1');
+const std::string kNewId(StreamId::kDigits, '2');
+
+// Goes on for some turns, or until all is in place. The new data is that of another history.
 void Replace(DurableServer& server, int turns) {
   if (!server.persistence().BeginReplacing(kPath, {.keep_expired = true}).ok()) return;
+  server.harness().state.stream_id.Adopt(kNewId);
   for (; turns > 0 && server.persistence().replacing(); --turns) {
     if (!server.persistence().LoadSlice(INT64_MAX).ok()) return;
     server.persistence().FlushTurn().IgnoreError();
@@ -99,6 +103,7 @@ TEST_CASE("replacement: after a crash at any call it is the one or the other", "
       bool whole = false;
       {
         DurableServer server(files, Config(), kStart);
+        server.harness().state.stream_id.Adopt(kOldId);
         Fill(server);
         files.FailAfter(call, Fault::kCrash);
         Replace(server, 50);
@@ -107,6 +112,9 @@ TEST_CASE("replacement: after a crash at any call it is the one or the other", "
       files.Restart(loss, random);
       DurableServer again(files, Config(), kStart);
       const bool is_old = IsOld(again);
+      // A replica would go on where its history says.
+      const std::string& id = again.harness().state.stream_id.id();
+      REQUIRE(id != (is_old ? kNewId : kOldId));
       REQUIRE((is_old || IsNew(again)));
       seen_old |= is_old;
       seen_new |= !is_old;

@@ -23,6 +23,8 @@ class RandomCommands {
       : random_(random), largest_(largest), long_name_(SizeUpTo(largest / 4), 'k') {}
 
   Words Write(int64_t now_ms);
+  // What shows all that the keys with this suffix hold, one question for each type.
+  std::vector<Words> Questions(const std::string& suffix) const;
   // A value, or a part of one, of any size.
   Words LargeWrite();
   // Ten fields of one size, up to 2 MB where values may have 64.
@@ -178,6 +180,24 @@ inline RandomCommands::Words RandomCommands::Write(int64_t now_ms) {
     default:
       return {"PEXPIREAT", key, absl::StrCat(now_ms + random_.Between(-200, 20'000))};
   }
+}
+
+inline std::vector<RandomCommands::Words> RandomCommands::Questions(
+    const std::string& suffix) const {
+  const auto key = [&](char type) { return std::string(1, type) + suffix; };
+  std::vector<Words> questions = {
+      {"GET", key('s')},
+      {"GET", key('n')},
+      {"LRANGE", key('l'), "0", "-1"},
+      {"HMGET", key('h'), "f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9", "n0", "n1",
+       "n2", "n3", "f" + long_name_},
+      {"SMISMEMBER", key('t'), "m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7", "m" + long_name_},
+      {"ZRANGE", key('z'), "0", "-1", "WITHSCORES"}};
+  for (const char type : {'s', 'n', 'l', 'h', 't', 'z'}) {
+    questions.push_back({"TYPE", key(type)});
+    questions.push_back({"PEXPIRETIME", key(type)});
+  }
+  return questions;
 }
 
 }  // namespace tally::test
