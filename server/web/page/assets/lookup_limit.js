@@ -64,11 +64,9 @@ function decision(reply, now, rules = []) {
   const words = allowed ? [el("strong", { class: "good" }, "Allowed"), `: ${count(it.remaining)} of ${count(it.limit)} left`]
     : [el("strong", { class: "bad" }, "Denied"), ` by rule ${it.rule}, `,
       rules[it.rule - 1] ? el("code", {}, quoteLine(rules[it.rule - 1])) : `whose limit is ${count(it.limit)}`];
-  // A whole second, never one too early.
-  const after = (wait) => instant(Math.ceil((now + wait) / 1000) * 1000, now);
   const when = allowed ? null : it.retry_after_ms < 0 ? "it is never allowed: the cost is more than the limit"
-    : `allowed again ${after(it.retry_after_ms)}`;
-  const unused = it.reset_after_ms > 0 ? `wholly unused again ${after(it.reset_after_ms)}` : "unused";
+    : `allowed again ${instant(now + it.retry_after_ms, now)}`;
+  const unused = it.reset_after_ms > 0 ? `wholly unused again ${instant(now + it.reset_after_ms, now)}` : "unused";
   return el("p", { class: "decision" }, words, `, at ${clock(now)}`, when ? ["; ", el("b", {}, when)] : null, `; ${unused}.`);
 }
 
