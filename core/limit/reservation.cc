@@ -45,7 +45,8 @@ void RefundNewest(LimitState& state, HoldRecord& record, int64_t amount, int64_t
   }
 }
 
-// Takes `amount` off the hold without giving it back, what was taken first first.
+// Takes `amount` off the hold without giving it back, what was taken first first. Parts of which
+// nothing is held are forgotten: or else they would say from when on it is held.
 void Consume(HoldRecord& record, int64_t amount) {
   const HoldKeys& keys = record.counters.keys;
   for (HoldPart& part : record.parts) {
@@ -194,6 +195,7 @@ Settled CommitHold(LimitState& state, ZoneSource& zones, const CommitTerms& term
     if (is_held && terms.late) {
       RefundNewest(state, record, terms.keep ? std::min(terms.counted, result.held) : result.held,
                    now);
+      Consume(record, 0);
     } else if (is_held) {
       const int64_t from_held = std::min(terms.counted, result.held);
       Consume(record, from_held);
