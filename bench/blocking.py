@@ -18,8 +18,8 @@ def blocked(server, count):
         time.sleep(0.01)
 
 
-def serve_one_by_one(server, elements, timeout):
-    """Microseconds of the server's CPU for an element: LPUSH, BLPOP and both replies."""
+def serve(server, elements, timeout, pipeline):
+    """Microseconds of the server's CPU for an element: LPUSH, BLPOP and both replies. So many LPUSH come at once."""
     workers = [server.connect() for _ in range(20)]
     by_descriptor = {worker.socket.fileno(): worker for worker in workers}
     readable = select.poll()
@@ -28,11 +28,16 @@ def serve_one_by_one(server, elements, timeout):
         worker.socket.sendall(harness.encode(["BLPOP", "other", "queue", timeout]))
     blocked(server, len(workers))
     begin = server.cpu_ns()
-    for i in range(elements):
-        server.client.call("LPUSH", "queue", i)
-        worker = by_descriptor[readable.poll()[0][0]]
-        worker.read()
-        worker.socket.sendall(harness.encode(["BLPOP", "other", "queue", timeout]))
+    for _ in range(elements // pipeline):
+        server.client.socket.sendall(harness.encode(["LPUSH", "queue", "element"]) * pipeline)
+        left = pipeline
+        while left > 0:
+            for descriptor, _ in readable.poll():
+                by_descriptor[descriptor].read()
+                by_descriptor[descriptor].socket.sendall(harness.encode(["BLPOP", "other", "queue", timeout]))
+                left -= 1
+        for _ in range(pipeline):
+            server.client.read()
     spent = server.cpu_ns() - begin
     for worker in workers:
         worker.close()
@@ -87,9 +92,9 @@ def main():
     with contextlib.ExitStack() as stack:
         servers = [stack.enter_context(harness.running(name, path, "--maxclients", "20000")) for name, path in programs]
         rows = []
-        for timeout in (0, 5):
-            best = [min(serve_one_by_one(server, options.elements, timeout) for _ in range(ROUNDS)) for server in servers]
-            rows.append([f"BLPOP timeout {timeout}", *(f"{value:.2f}" for value in best), f"{best[0] / best[1]:.2f}"])
+        for timeout, pipeline in ((0, 1), (5, 1), (0, 16), (5, 16)):
+            best = [min(serve(server, options.elements, timeout, pipeline) for _ in range(ROUNDS)) for server in servers]
+            rows.append([f"BLPOP timeout {timeout}, LPUSH in pipelines of {pipeline}", *(f"{value:.2f}" for value in best), f"{best[0] / best[1]:.2f}"])
         print(harness.table(["CPU us an element", "tallyd", "redis-server", "share"], rows), "\n")
         rows = [[server.name, *(f"{value:.1f}" for value in crowd(server, options.clients))] for server in servers]
         print(harness.table([f"{options.clients} clients, ms", "idle 10 s", "waiting 10 s", "push for all", "longest PING"],

@@ -56,6 +56,15 @@ class Client(RespClient):
         raise KeyError(field)
 
 
+def cpu_of(pid):
+    """Nanoseconds on a CPU of all threads of the process so far."""
+    total = 0
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            total += int((task / "schedstat").read_text().split()[0])
+    return total
+
+
 class Server:
     """A running server with its own directory, stopped and removed by close()."""
 
@@ -106,12 +115,7 @@ class Server:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def cpu_ns(self):
-        """Time on a CPU of all its threads so far."""
-        total = 0
-        for task in pathlib.Path(f"/proc/{self.process.pid}/task").iterdir():
-            with contextlib.suppress(FileNotFoundError):
-                total += int((task / "schedstat").read_text().split()[0])
-        return total
+        return cpu_of(self.process.pid)
 
     def rss(self):
         for line in pathlib.Path(f"/proc/{self.process.pid}/status").read_text().splitlines():

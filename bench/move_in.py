@@ -53,22 +53,26 @@ def memory_of(pid, name):
 
 
 def run(words, folder, said):
-    """Starts a server in the folder; returns the seconds that it says it loaded for, those until it served, and its
-    memory: the most that there was, and in the end."""
+    """Starts a server in the folder; returns the seconds that it says it loaded for, the CPU seconds of that, the
+    seconds until it served, and its memory: the most that there was, and in the end."""
     port = harness.free_port()
     log = pathlib.Path(folder) / "log"
     begin = time.monotonic()
     with open(log, "wb") as output:
         server = subprocess.Popen([*words, "--port", str(port), "--dir", folder], stdout=output, stderr=output)
+    cpu = None
     while "eady to accept connections" not in log.read_text():
         if server.poll() is not None:
             raise RuntimeError(log.read_text())
+        if cpu is None and re.search(said, log.read_text()):
+            cpu = harness.cpu_of(server.pid)
         time.sleep(0.01)
+    cpu = cpu or harness.cpu_of(server.pid)
     took = time.monotonic() - begin
     peak, end = memory_of(server.pid, "VmHWM"), memory_of(server.pid, "VmRSS")
     server.kill()
     server.wait()
-    return float(re.search(said, log.read_text())[1]), took, peak, end
+    return float(re.search(said, log.read_text())[1]), cpu / 1e9, took, peak, end
 
 
 def main():
@@ -82,15 +86,18 @@ def main():
         snapshot = pathlib.Path(folder) / "dump.rdb"
         print(f"{options.keys} keys, {snapshot.stat().st_size / MIB:.0f} MiB")
         for _ in range(options.rounds):
-            loaded, took, peak, end = run([harness.REDIS, "--save", "", "--appendonly", "no"], folder,
-                                          r"DB loaded from disk: ([\d.]+) seconds")
-            print(f"redis-server  loaded in {loaded:6.2f} s, served after {took:6.2f} s, {end / MIB:6.0f} MiB")
+            loaded, cpu, took, peak, end = run([harness.REDIS, "--save", "", "--appendonly", "no"], folder,
+                                               r"DB loaded from disk: ([\d.]+) seconds")
+            print(f"redis-server  loaded in {loaded:6.2f} s (CPU {cpu:6.2f} s), served after {took:6.2f} s, "
+                  f"{end / MIB:6.0f} MiB")
             with tempfile.TemporaryDirectory(prefix="move-in-") as own:
                 shutil.copy(snapshot, own)
-                ours, took, peak, end = run([options.tallyd, "--http-port", "0", "--appendonly", "no"], own,
-                                            r"of Redis in (\d+) ms")
-                print(f"tallyd        loaded in {ours / 1000:6.2f} s, served after {took:6.2f} s, {end / MIB:6.0f} MiB, at "
-                      f"most {peak / MIB:.0f} MiB; {ours / 1000 / loaded:.2f} of the time, {peak / end:.2f} of the memory")
+                ours, own_cpu, took, peak, end = run([options.tallyd, "--http-port", "0", "--appendonly", "no"],
+                                                     own, r"of Redis in (\d+) ms")
+                print(f"tallyd        loaded in {ours / 1000:6.2f} s (CPU {own_cpu:6.2f} s), served after {took:6.2f} s, "
+                      f"{end / MIB:6.0f} MiB, at most {peak / MIB:.0f} MiB; {ours / 1000 / loaded:.2f} of the time, "
+                      f"{own_cpu / cpu:.2f} of the CPU, {peak / end:.2f} of the memory")
 
 
-main()
+if __name__ == "__main__":
+    main()

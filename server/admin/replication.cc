@@ -92,6 +92,9 @@ void ReplConf(ServerContext& context, Services& server) {
       return;
     }
     if (IsWord(args[i], "getack")) return;
+    if (context.client.is_replica) {
+      return server.replicas->Refuse(context.client, "it says who it is in the middle of its data");
+    }
     const std::string error = server.replicas->Configure(context.client, args[i], args[i + 1]);
     if (!error.empty()) return context.reply.Error(error);
   }

@@ -2,6 +2,7 @@
 // batch of the log, so the log holds either all effects of a script or none.
 #include <absl/strings/ascii.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -144,6 +145,13 @@ void ScriptHelp(ServerContext& context) {
   ReplyHelp(context, kLines);
 }
 
+// The blanks stay, also at the end, where a reply would have its line ends trimmed.
+void UnknownArgument(ServerContext& context, std::string_view word) {
+  std::string line = StrCat("ERR Unknown argument ", word);
+  std::ranges::replace_if(line, [](char c) { return c == '\r' || c == '\n'; }, ' ');
+  context.reply.Error(line);
+}
+
 void FunctionList(ServerContext& context) {
   bool with_code = false;
   bool has_pattern = false;
@@ -157,7 +165,7 @@ void FunctionList(ServerContext& context) {
       }
       has_pattern = true;
     } else {
-      return context.reply.Error(StrCat("ERR Unknown argument ", word));
+      return UnknownArgument(context, word);
     }
   }
   context.reply.Array(0);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/base/upper_halves.h"
+
 namespace tally::server {
 
 uint32_t ExtendCrc32c(uint32_t crc, std::string_view bytes) {
@@ -17,6 +19,7 @@ uint32_t ExtendCrc32c(uint32_t crc, std::string_view bytes) {
     state = crc32_iscsi(data, static_cast<int>(piece.size()), state);
     bytes.remove_prefix(piece.size());
   }
+  ClearUpperHalves();
   return ~state;
 }
 

@@ -195,14 +195,15 @@ void LogWriter::WaitForSyncs(int64_t now_ms) {
 
 void LogWriter::CollectSync(const BackgroundWorker::Result& result, int64_t now_ms) {
   const bool keeps_nothing = options_.policy == FsyncPolicy::kNo;
-  // A success after a failure proves nothing: the kernel reports a failure once.
-  if (file_distrusted_) return;
   if (!result.status.ok()) {
+    // Also of a file that a failed write has made untrusted: what is lost now, no later sync saves.
     file_distrusted_ = true;
     lost_ = keeps_nothing;
     Fail(result.status).IgnoreError();
     return;
   }
+  // A success after a failure proves nothing: the kernel reports a failure once.
+  if (file_distrusted_) return;
   stats_.last_fsync_ms = now_ms;
   stats_.last_fsync_took_us = result.duration_us;
   // With policy `no`, safe_ is the end of what is written, which may be further.

@@ -178,6 +178,13 @@ absl::Status AofPersistence::WriteRdb(RdbRequest request) {
   return status;
 }
 
+absl::StatusOr<SyncBase> AofPersistence::TakeRdb(const std::string& path) {
+  auto opened = OpenSyncBase(files_.system(), path, {}, 0);
+  const absl::Status removed = files_.system().Remove(path);
+  if (opened.ok() && !removed.ok()) return removed;
+  return opened;
+}
+
 bool AofPersistence::snapshot_failed() const {
   return !rewriter_.results(rewriter_.saved()).last.ok() && rules_.OnlySnapshotsKeep(log_.is_on());
 }

@@ -67,6 +67,7 @@ class AofPersistence : public Persistence {
   bool snapshot_failed() const override;
   absl::Status SaveNow() override;
   absl::Status WriteRdb(RdbRequest request) override;
+  absl::StatusOr<SyncBase> TakeRdb(const std::string& path) override;
   absl::Status SaveAtEnd() override;
   absl::Status ApplyConfig() override;
   absl::Status Reload() override;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "server/interfaces/rdb_request.h"
@@ -38,6 +39,9 @@ class Persistence {
   // Begins to write an RDB, as soon as no other snapshot is being written. Fails while the data is
   // being loaded.
   virtual absl::Status WriteRdb(RdbRequest request) = 0;
+  // Opens an RDB that WriteRdb has written, for one who is sent it, and removes its name. It says
+  // nothing of the stream.
+  virtual absl::StatusOr<SyncBase> TakeRdb(const std::string& path) = 0;
   // As StartSave, but all data is written before it returns.
   virtual absl::Status SaveNow() = 0;
   // As SaveNow, for the end of the server. Does nothing if `save` asks for no snapshots or a log

@@ -45,6 +45,7 @@ enum ValueCode : uint8_t {
   kZSet2 = 5,
   kModule = 6,  // of release candidates
   kModule2 = 7,
+  kNoType = 8,
   kHashZipmap = 9,
   kListZiplist = 10,
   kSetIntset = 11,
@@ -58,7 +59,10 @@ enum ValueCode : uint8_t {
   kStream2 = 19,
   kSetListpack = 20,
   kStream3 = 21,
+  kRedisHashDeadlinesRc = 22,  // of release candidates
   kValkeyHash2 = 22,
+  kRedisHashListpackDeadlinesRc = 23,  // of release candidates
+  kValkeyPathHash = 23,                // 9.2
   kRedisHashDeadlines = 24,
   kRedisHashListpackDeadlines = 25,
   // The rest is Redis's.
@@ -69,6 +73,7 @@ enum ValueCode : uint8_t {
   kHashTemplateListpackRef = 30,  // a listpack: the number of a template, then its values
   kHashTemplateTable = 31,
   kHashTemplateTableRef = 32,
+  kRedisGcra = 33,
 };
 
 // How the parts of a module's value are marked.

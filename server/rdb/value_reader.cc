@@ -5,6 +5,7 @@
 
 #include "core/bytes/double_format.h"
 #include "core/bytes/number.h"
+#include "core/bytes/printable.h"
 #include "core/bytes/recycle.h"
 #include "core/bytes/str_cat.h"
 #include "server/rdb/packed_list.h"
@@ -14,9 +15,16 @@ namespace {
 
 constexpr size_t kKeptFirst = size_t{1} << 16;
 
-std::string_view UnknownType(uint8_t code) {
-  return code == kModule ? ", which only release candidates of Redis wrote"
-                         : ", which is not known";
+// What is known of a type that is not read.
+std::string_view UnknownType(uint8_t code, Dialect dialect) {
+  if (code == kModule) return "a module's value, of a release candidate of Redis 4.0";
+  if (dialect == Dialect::kValkey) {
+    return code == kValkeyPathHash ? "a path hash, of Valkey 9.2" : "of a later Valkey";
+  }
+  if (code == kRedisHashDeadlinesRc || code == kRedisHashListpackDeadlinesRc) {
+    return "a hash whose fields have deadlines, of a release candidate of Redis 7.4";
+  }
+  return code == kRedisGcra ? "a rate limit" : "of a later Redis";
 }
 
 bool IsStream(uint8_t code) {
@@ -25,7 +33,7 @@ bool IsStream(uint8_t code) {
 }
 
 bool IsKnown(uint8_t code, Dialect dialect) {
-  if (code <= kStream3) return true;
+  if (code <= kStream3) return code != kModule && code != kNoType;
   if (dialect == Dialect::kValkey) return code == kValkeyHash2;
   return code >= kRedisHashDeadlines && code <= kHashTemplateTableRef;
 }
@@ -115,7 +123,9 @@ void ValueReader::Begin(uint8_t code, Dialect dialect, const KeyHead& head) {
     case kModule2:
       return;
     default:
-      input_.Fail(StrCat("a value of type ", code_, UnknownType(code_)));
+      // How long it is, only its maker knows.
+      input_.Fail(StrCat("the key ", Printable(head.key), " has a value of type ", code_, ", ",
+                         UnknownType(code_, dialect), ", which cannot be read here"));
   }
 }
 

@@ -61,7 +61,11 @@ void Replica::Follow(const std::string& host, int64_t port, Handover handover) {
     server_.clients.ForEach([&](Client& client) {
       if (client.blocked != nullptr) blocked.push_back(&client);
     });
-    for (Client* client : blocked) server_.runner->Unblock(*client, kUnblocked);
+    // Who waited for a primary is to look for the new one, so the connections end too.
+    for (Client* client : blocked) {
+      server_.runner->Unblock(*client, kUnblocked);
+      client->state.end.Finish();
+    }
   }
   server_.config.replicaof_host = host;
   server_.config.replicaof_port = port;

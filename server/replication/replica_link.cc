@@ -28,9 +28,15 @@ void ReplicaLink::Wait(uint64_t offset, int64_t now_ms) {
   sent_ms_ = taken_ms_ = acknowledged_ms_ = now_ms;
 }
 
+// Nothing of the stream is kept for it.
+void ReplicaLink::WaitForRdb(std::string head, int64_t now_ms) {
+  Wait(UINT64_MAX, now_ms);
+  rdb_head_ = std::move(head);
+}
+
 void ReplicaLink::SendBase(std::shared_ptr<const SyncBase> base, int64_t now_ms) {
-  client_.output.Append(StrCat("$", base->bytes, "\r\n"));
-  cursor_ = base->offset;
+  client_.output.Append(StrCat(rdb_head_, "$", base->bytes, "\r\n"));
+  if (!wants_rdb_) cursor_ = base->offset;
   base_ = std::move(base);
   base_sent_ = 0;
   stage_ = Stage::kSending;
@@ -67,12 +73,12 @@ ReplicaLink::Pulled ReplicaLink::PullBase(size_t most, int64_t now_ms) {
     client_.output.Append(std::string_view(piece.data(), size));
     base_sent_ += size;
   }
-  if (base_sent_ == base_->bytes) {
-    base_ = nullptr;
-    stage_ = Stage::kOnline;
-    acknowledged_ = cursor_;
-    acknowledged_ms_ = now_ms;
-  }
+  if (base_sent_ < base_->bytes) return Pulled::kSome;
+  if (wants_rdb_) return client_.output.empty() ? Pulled::kRdbSent : Pulled::kAll;
+  base_ = nullptr;
+  stage_ = Stage::kOnline;
+  acknowledged_ = cursor_;
+  acknowledged_ms_ = now_ms;
   return Pulled::kSome;
 }
 

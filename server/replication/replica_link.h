@@ -33,6 +33,7 @@ class ReplicaLink {
   void set_port(int64_t port) { port_ = port; }
   void set_ip(std::string ip) { ip_ = std::move(ip); }
   void set_speaks_frames() { speaks_frames_ = true; }
+  void set_wants_rdb(bool wants) { wants_rdb_ = wants; }
   void set_earlier(std::string id, uint64_t end) {
     earlier_id_ = std::move(id);
     earlier_end_ = end;
@@ -41,6 +42,8 @@ class ReplicaLink {
   const std::string& earlier_id() const { return earlier_id_; }
   uint64_t earlier_end() const { return earlier_end_; }
   bool speaks_frames() const { return speaks_frames_; }
+  // It takes the data as an RDB, and nothing after that.
+  bool wants_rdb() const { return wants_rdb_; }
   int64_t port() const { return port_; }
   // What it has announced, or where it comes from.
   std::string ip() const;
@@ -49,11 +52,17 @@ class ReplicaLink {
   bool started() const { return started_; }
   Stage stage() const { return stage_; }
   bool online() const { return started_ && stage_ == Stage::kOnline; }
-  bool waits() const { return started_ && stage_ == Stage::kWaiting; }
+  bool waits() const { return started_ && stage_ == Stage::kWaiting && !wants_rdb_; }
+  bool waits_for_rdb() const { return started_ && stage_ == Stage::kWaiting && wants_rdb_; }
 
   // It waits for a base that begins at `offset` or later.
   void Wait(uint64_t offset, int64_t now_ms);
-  // Sends the base, and then the stream from where the base was begun.
+  // It waits for an RDB that is begun after this. `head` is sent before that.
+  void WaitForRdb(std::string head, int64_t now_ms);
+  // An RDB is begun for all who wait.
+  void NoteRdbBegun() { rdb_begun_ = true; }
+  bool rdb_begun() const { return rdb_begun_; }
+  // Sends the base, and then the stream from where the base was begun; or the RDB.
   void SendBase(std::shared_ptr<const SyncBase> base, int64_t now_ms);
   // Sends the stream from `offset` on.
   void Continue(uint64_t offset, int64_t now_ms);
@@ -63,6 +72,7 @@ class ReplicaLink {
     kSome,     // there is more to send
     kTooLate,  // the backlog has lost what it needs, and there is no source
     kBadFile,  // the base or the source cannot be read; error() says why
+    kRdbSent,  // it has taken the RDB that it asked for
   };
   // Puts what comes next into the output, at most about `most` bytes.
   Pulled Pull(const Backlog& backlog, size_t most, int64_t now_ms);
@@ -107,6 +117,9 @@ class ReplicaLink {
   std::string earlier_id_;
   uint64_t earlier_end_ = 0;
   bool speaks_frames_ = false;
+  bool wants_rdb_ = false;
+  bool rdb_begun_ = false;
+  std::string rdb_head_;
   bool started_ = false;
   Stage stage_ = Stage::kWaiting;
   std::shared_ptr<const SyncBase> base_;  // null unless in kSending

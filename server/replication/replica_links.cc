@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/bytes/number.h"
+#include "core/bytes/printable.h"
 #include "core/bytes/str_cat.h"
 #include "core/words/word.h"
 #include "server/aof/log_format.h"
@@ -22,6 +23,9 @@ constexpr size_t kTurnBytes = size_t{1} << 20;
 constexpr size_t kOutputBytes = 128 * 1024;
 
 constexpr size_t kMaxAddress = 255;
+
+// Where the RDB is written that somebody is sent.
+constexpr const char* kRdbPath = "temp-sent.rdb";
 
 bool IsAddress(std::string_view word) {
   const auto ok = [](char c) { return c > ' ' && c < 0x7f && c != ',' && c != '='; };
@@ -60,6 +64,9 @@ std::string ReplicaLinks::Configure(Client& client, std::string_view option,
     LinkOf(client).set_ip(std::string(value));
   } else if (IsWord(option, "capa")) {
     if (IsWord(value, "tallyd")) LinkOf(client).set_speaks_frames();
+  } else if (IsWord(option, "rdb-only")) {
+    if (value != "0" && value != "1") return "ERR value is out of range";
+    LinkOf(client).set_wants_rdb(value == "1");
   } else if (IsWord(option, "earlier")) {
     const std::string_view id = value.substr(0, StreamId::kDigits);
     const auto end = ParseInt64(value.substr(std::min(value.size(), id.size() + 1)));
@@ -107,9 +114,13 @@ void ReplicaLinks::Synchronize(Client& client, const SyncRequest& request) {
     return client.reply.Error(refusal);
   }
   ReplicaLink& link = LinkOf(client);
-  if (!link.speaks_frames()) {
+  if (!link.speaks_frames() && !link.wants_rdb()) {
     return client.reply.Error(
-        "ERR only a tallyd can be a replica of this server (REPLCONF capa tallyd)");
+        "ERR only a tallyd can be a replica of this server (REPLCONF capa tallyd); REPLCONF "
+        "rdb-only 1 asks for an RDB without what follows");
+  }
+  if (link.wants_rdb() && request.takes_over) {
+    return client.reply.Error("ERR PSYNC FAILOVER is not for an RDB only (REPLCONF rdb-only)");
   }
   if (request.takes_over) {
     server_.log.Notice("The primary asks this server to take over: ", NameOf(link));
@@ -121,6 +132,14 @@ void ReplicaLinks::Synchronize(Client& client, const SyncRequest& request) {
   client.state.reads_beside_output = true;
   server_.clients.LimitOutput(client);
   unused_since_ms_ = 0;
+  if (link.wants_rdb()) {
+    std::string head;
+    if (!request.by_sync) {
+      head = StrCat("+FULLRESYNC ", server_.stream_id.id(), " ", server_.effects.offset(), "\r\n");
+    }
+    server_.log.Notice(NameOf(link), " asks for an RDB");
+    return link.WaitForRdb(std::move(head), server_.clock.steady_ms());
+  }
   if (!CanContinue(link, request)) return FullSync(link, request);
   const auto offset = static_cast<uint64_t>(request.next) - 1;
   ++partial_syncs_;
@@ -178,6 +197,51 @@ bool ReplicaLinks::SendBase() {
   return true;
 }
 
+void ReplicaLinks::ServeRdb() {
+  const bool waits = std::any_of(links_.begin(), links_.end(), [](const auto& link) {
+    return link->waits_for_rdb() && !link->client().finished();
+  });
+  if (!waits || rdb_asked_for_) return;
+  rdb_asked_for_ = true;
+  const absl::Status asked =
+      server_.persistence->WriteRdb({.path = kRdbPath,
+                                     .begun = [this] { RdbBegun(); },
+                                     .done = [this](const absl::Status& s) { RdbDone(s); },
+                                     .then = {}});
+  if (!asked.ok()) RdbDone(asked);
+}
+
+void ReplicaLinks::RdbBegun() {
+  for (const auto& link : links_) {
+    if (link->waits_for_rdb()) link->NoteRdbBegun();
+  }
+}
+
+void ReplicaLinks::RdbDone(const absl::Status& status) {
+  rdb_asked_for_ = false;
+  auto opened =
+      status.ok() ? server_.persistence->TakeRdb(kRdbPath) : absl::StatusOr<SyncBase>(status);
+  const auto rdb = opened.ok() ? std::make_shared<const SyncBase>(std::move(*opened)) : nullptr;
+  for (const auto& link : links_) {
+    if (!link->waits_for_rdb() || link->client().finished()) continue;
+    if (rdb == nullptr) {
+      RefuseRdb(*link, std::string(opened.status().message()));
+    } else if (link->rdb_begun()) {
+      link->SendBase(rdb, server_.clock.steady_ms());
+      server_.clients.MarkPending(link->client());
+      server_.log.Notice(NameOf(*link), " is sent an RDB of ", rdb->bytes, " bytes");
+    }
+  }
+}
+
+void ReplicaLinks::RefuseRdb(ReplicaLink& link, std::string_view why) {
+  Client& client = link.client();
+  server_.log.Warning(NameOf(link), " gets no RDB: ", why);
+  client.output.Append(StrCat("-ERR the RDB cannot be written: ", Printable(why), "\r\n"));
+  client.state.end.Finish();
+  server_.clients.MarkPending(client);
+}
+
 void ReplicaLinks::Receive(uint64_t, std::string_view effects) {
   size_t database = server_.effects.database_before();
   while (!effects.empty()) {
@@ -195,6 +259,7 @@ void ReplicaLinks::EndTurn() {
     return;
   }
   ServeWaiting();
+  ServeRdb();
   Pull();
   LimitMemory();
   if (failover_.state() != Failover::State::kWaiting) return;
@@ -227,6 +292,10 @@ void ReplicaLinks::Pull() {
     if (more > 0) server_.clients.MarkPending(client);
     has_more_ |= pulled == ReplicaLink::Pulled::kSome;
     if (pulled == ReplicaLink::Pulled::kTooLate) OpenSource(link);
+    if (pulled == ReplicaLink::Pulled::kRdbSent) {
+      client.state.end.Finish();
+      server_.clients.MarkPending(client);
+    }
     if (pulled == ReplicaLink::Pulled::kBadFile) {
       Drop(link, StrCat("what it lacks cannot be read: ", link.error()));
     }
@@ -303,7 +372,9 @@ void ReplicaLinks::KeepAlive(ReplicaLink& link, int64_t now_ms) {
   if (sending && now_ms - link.taken_ms() > timeout_ms) {
     return Drop(link, "it has taken nothing for repl-timeout");
   }
-  const int64_t pause_ms = link.waits() ? 1000 : server_.config.repl_ping_replica_period * 1000;
+  const int64_t pause_ms = link.stage() == ReplicaLink::Stage::kWaiting
+                               ? 1000
+                               : server_.config.repl_ping_replica_period * 1000;
   if (now_ms - link.sent_ms() < pause_ms) return;
   link.SendKeepAlive(*backlog_, now_ms);
   server_.clients.MarkPending(link.client());

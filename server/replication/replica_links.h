@@ -80,6 +80,12 @@ class ReplicaLinks final : public Replicas, private EffectSink {
   // otherwise.
   void ServeWaiting();
   bool SendBase();
+  // The same for those that want an RDB only. One is written at a time, for all who have asked
+  // before it was begun.
+  void ServeRdb();
+  void RdbBegun();
+  void RdbDone(const absl::Status& status);
+  void RefuseRdb(ReplicaLink& link, std::string_view why);
   void Pull();
   // What the backlog has lost is read from the logs, for a replica that lacks it.
   void OpenSource(ReplicaLink& link);
@@ -103,6 +109,7 @@ class ReplicaLinks final : public Replicas, private EffectSink {
   bool has_more_ = false;
   bool acknowledged_ = false;
   bool base_asked_for_ = false;
+  bool rdb_asked_for_ = false;
   RetryPause base_pause_;
   int64_t unused_since_ms_ = 0;  // steady ms: since then there is no replica; 0: there is one
   uint64_t last_number_ = 0;

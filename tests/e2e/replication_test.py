@@ -13,7 +13,7 @@ from lib.cutting_proxy import CuttingProxy  # noqa: E402
 from lib.data_of import differences  # noqa: E402
 from lib.replicated_writes import Load  # noqa: E402
 from lib.report import Report  # noqa: E402
-from lib.resp import ReplyError  # noqa: E402
+from lib.resp import ReplyError, encode  # noqa: E402
 from lib.scale import scaled  # noqa: E402
 from lib.server import Server  # noqa: E402
 from lib.waiting import wait_for  # noqa: E402
@@ -203,7 +203,25 @@ def eviction():
         same("evictions travel as effects", primary, replica)
 
 
-PARTS = {"circles": circles, "chain": chain, "failovers": lambda: failovers(scaled(5)), "eviction": eviction,
+def demotion():
+    """Who waits when the server becomes a replica is told so and sent away, on redis-server too."""
+    for binary in ("redis-server", None):
+        with Server(binary) as one, server() as two:
+            waiting = {words: one.client() for words in ("BLPOP k 0", "BLMOVE k j LEFT LEFT 0", "BZPOPMIN z 100", "WAIT 1 0")}
+            for words, client in waiting.items():
+                client.socket.sendall(encode(words.split()) + encode(["SET", "behind", "1"]))
+            wait_for(lambda: int(info(one, "clients")["blocked_clients"]) == len(waiting))
+            follow(one, two.port)
+            for words, client in waiting.items():
+                told = b""
+                while part := client.socket.recv(1000):
+                    told += part
+                report.check(f"{words}: UNBLOCKED, and no more", told.startswith(b"-UNBLOCKED ") and told.count(b"\r\n") == 1, told)
+            call(one, "REPLICAOF", "NO", "ONE")
+            report.equal("and what was sent behind it is not run", call(one, "EXISTS", "behind"), 0)
+
+
+PARTS = {"circles": circles, "chain": chain, "failovers": lambda: failovers(scaled(5)), "eviction": eviction, "demotion": demotion,
          "pair": lambda: pair(scaled(12))}
 for name in sys.argv[1:] or PARTS:
     PARTS[name]()

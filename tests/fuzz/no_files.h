@@ -22,6 +22,9 @@ class NoFiles : public server::Persistence {
   absl::Status StartRewrite() override { return absl::OkStatus(); }
   absl::Status StartSave() override { return absl::OkStatus(); }
   absl::Status WriteRdb(server::RdbRequest) override { return absl::OkStatus(); }
+  absl::StatusOr<server::SyncBase> TakeRdb(const std::string&) override {
+    return absl::NotFoundError("no RDB");
+  }
   bool rewriting() const override { return false; }
   absl::StatusOr<server::SyncBase> OpenBase() const override {
     return absl::NotFoundError("no base");

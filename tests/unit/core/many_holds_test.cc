@@ -47,8 +47,9 @@ LimitRule RandomRule(test::SeededRandom& random, Zone& utc) {
   }
 }
 
-// What the key holds, but for the order of its ids.
-std::vector<std::string> PartsOf(OneEngine& one) {
+// What the key holds at `now`, but for the order of its ids. A counter in which nothing counts any
+// more stays until the next hit, so it says nothing.
+std::vector<std::string> PartsOf(OneEngine& one, int64_t now) {
   std::vector<std::string> parts;
   const Keyspace::Entry entry = one.engine.database(0).Peek(kKey);
   if (!entry) return parts;
@@ -62,6 +63,7 @@ std::vector<std::string> PartsOf(OneEngine& one) {
     copy.late_ms = counter.late_ms;
     if (counter.log != nullptr) *copy.log = *counter.log;
   }
+  counters.Prune(now);
   counters.Encode(parts.emplace_back());
   if (state->holds() == nullptr) return parts;
   parts.push_back(std::to_string(state->concurrent(false)));
@@ -85,7 +87,7 @@ class ManyHolds {
 
   void Run() {
     Fill();
-    REQUIRE(PartsOf(at_once_) == PartsOf(one_by_one_));
+    REQUIRE(PartsOf(at_once_, now_) == PartsOf(one_by_one_, now_));
     std::sort(deadlines_.begin(), deadlines_.end());
     for (uint64_t rest = 1 + random_.Below(3); rest > 0; --rest) {
       // Some end, or all, and perhaps some ids are forgotten.
@@ -99,7 +101,7 @@ class ManyHolds {
       }
       Settle(one_by_one_, now_);
       Settle(at_once_, now_);
-      REQUIRE(PartsOf(at_once_) == PartsOf(one_by_one_));
+      REQUIRE(PartsOf(at_once_, now_) == PartsOf(one_by_one_, now_));
       Give();
     }
   }
@@ -154,11 +156,11 @@ class ManyHolds {
     const std::vector<KeyRules> keys = Keys();
     const LimitRequest request{
         .keys = keys, .cost = random_.Between(1, 9'000), .time = EventInstants::Now(now_)};
-    const std::vector<std::string> before = PartsOf(at_once_);
+    const std::vector<std::string> before = PartsOf(at_once_, now_);
     const LimitDecision seen = Limits({at_once_.engine, 0, now_}).Peek(request).decision;
     std::vector<LimitShown> shown;
     Limits({at_once_.engine, 0, now_}).Show(kKey, shown);
-    REQUIRE(PartsOf(at_once_) == before);
+    REQUIRE(PartsOf(at_once_, now_) == before);
     Settle(at_once_, now_);
     REQUIRE(seen == Limits({at_once_.engine, 0, now_}).Peek(request).decision);
     std::vector<LimitShown> settled;
@@ -176,7 +178,7 @@ class ManyHolds {
       if (!counting_.empty()) Limits(place).Force(taken);
       Limits(place).Give(kKey, back, now_, kMaxInstantMs);
     });
-    REQUIRE(PartsOf(at_once_) == PartsOf(one_by_one_));
+    REQUIRE(PartsOf(at_once_, now_) == PartsOf(one_by_one_, now_));
   }
 
   static void Settle(OneEngine& one, int64_t now) {

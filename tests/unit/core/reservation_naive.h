@@ -62,6 +62,22 @@ class NaiveReserved {
     Prune(now);
   }
 
+  // The clock was set back to `now`: what lies ahead was at `now`, and a hold ends as much earlier.
+  void SetBack(int64_t now) {
+    for (NaiveCounter& counter : counters) {
+      if (counter.IsAhead(now)) counter.SetBack(now);
+    }
+    for (auto& [id, hold] : ids) {
+      int64_t ahead_ms = 0;
+      for (NaiveHold::Part& part : hold.parts) {
+        ahead_ms = std::max(ahead_ms, part.at - now);
+        part.at = std::min(part.at, now);
+        for (auto& [at, in_window] : part.shares) at = std::min(at, now);
+      }
+      hold.deadline -= ahead_ms;
+    }
+  }
+
   void Prune(int64_t now) {
     std::erase_if(counters, [now](const auto& one) { return one.ExpiresAt() <= now; });
   }

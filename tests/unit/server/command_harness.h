@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/bytes/byte_blocks.h"
@@ -38,9 +39,10 @@ class FakePersistence : public Persistence {
   }
   absl::Status StartSave() override { return StartRewrite(); }
   absl::Status WriteRdb(RdbRequest request) override {
-    request.done(absl::OkStatus());
+    rdb_requests.push_back(std::move(request));
     return absl::OkStatus();
   }
+  absl::StatusOr<SyncBase> TakeRdb(const std::string&) override { return base(); }
   bool rewriting() const override { return in_rewrite; }
   absl::StatusOr<SyncBase> OpenBase() const override {
     if (base == nullptr) return absl::NotFoundError("no base");
@@ -69,6 +71,7 @@ class FakePersistence : public Persistence {
   absl::Status error;
   absl::Status save_status;
   std::function<SyncBase()> base;
+  std::vector<RdbRequest> rdb_requests;
   bool in_rewrite = false;
   bool snapshot_fails = false;
   int saves = 0;

@@ -80,6 +80,10 @@ TEST_CASE("engine sink: what is there twice is an error", "[rdb]") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK(error(Key(5, "k", Len(1) + Str("a") + Double(nan))).ends_with("is not a number"));
   CHECK(error(Key(12, "k", Str(Ziplist({"a", "nan"})))).ends_with("is not a number"));
+  CHECK(error(Key(17, "k", Str(Listpack({"a", "-nan"})))).ends_with("is not a number"));
+  CHECK(error(Key(3, "k", Len(1) + Str("a") + Byte(253))).ends_with("is not a number"));
+  CHECK(error(Key(3, "k", Len(1) + Str("a") + Byte(3) + "nan")).ends_with("is not a number"));
+  CHECK(error(Key(11, "k", Str(Intset({1, 1}, 2)))).ends_with("intset: its integers do not rise"));
   CHECK(error(Key(12, "k", Str(Ziplist({"a"})))).ends_with("a field or member without its value"));
 }
 
@@ -127,6 +131,47 @@ TEST_CASE("engine sink: access marks", "[rdb]") {
   frequent.engine.set_access_tracking(tracking);
   CHECK(frequent.Load(Byte(249) + Byte(200) + Key(0, "often", Str("v"))) == "");
   CHECK(FrequencyOf(frequent.Find("often").access(), tracking, kNow) == 200);
+}
+
+class Created final : public Keyspace::Observer {
+ public:
+  int created = 0;
+  void OnCreated(Keyspace&, Type, std::string_view) override { ++created; }
+  void OnExpired(Keyspace&, std::string_view) override {}
+};
+
+TEST_CASE("engine sink: a key that is replaced is removed and created", "[rdb]") {
+  Loaded loaded;
+  const AccessTracking tracking{.by_frequency = true};
+  loaded.engine.set_access_tracking(tracking);
+  Keyspace& keyspace = loaded.engine.database(0);
+  // More than are stored at once.
+  constexpr int kKeys = 100;
+  std::string strings;
+  std::string lists;
+  for (int i = 0; i < kKeys; ++i) {
+    const std::string key = StrCat("k", i);
+    strings += Until(kNow + 1000) + Byte(249) + Byte(200) + Key(0, key, Str("old"));
+    lists += Key(1, key, Len(2) + Str("a") + Str("b"));
+  }
+  CHECK(loaded.Load(strings) == "");
+  CHECK(FrequencyOf(keyspace.Peek("k7").access(), tracking, kNow) == 200);
+  CHECK(loaded.Load(lists).find("a key that is there already: k0") != std::string::npos);
+  loaded.options.replace = true;
+  Created created;
+  keyspace.set_observer(&created);
+  CHECK(loaded.Load(strings + lists) == "");
+  keyspace.set_observer(nullptr);
+  CHECK(created.created == 2 * kKeys);
+  CHECK(keyspace.size() == kKeys);
+  for (int i = 0; i < kKeys; ++i) {
+    const Keyspace::Entry entry = keyspace.Peek(StrCat("k", i));
+    REQUIRE(entry);
+    REQUIRE(entry.type() == Type::kList);
+    REQUIRE(entry.deadline() == kNoDeadline);
+    // Nothing of the old one's use is left.
+    REQUIRE(FrequencyOf(entry.access(), tracking, kNow) < 10);
+  }
 }
 
 uint64_t NativeId(std::string_view name) {

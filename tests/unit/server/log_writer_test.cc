@@ -386,6 +386,30 @@ TEST_CASE("With appendfsync no, a failed sync before a rewrite is told to have l
   CHECK(absl::IsDataLoss(log.writer->TryRecover(1200)));
 }
 
+TEST_CASE(
+    "With appendfsync no, a sync that fails after a failed write is told to have lost the log") {
+  FakeFileSystem files;
+  Log log(files, FsyncPolicy::kNo);
+  const auto loop = std::this_thread::get_id();
+  std::counting_semaphore<> allowed(0);
+  files.OnSync([&] {
+    if (std::this_thread::get_id() != loop) allowed.acquire();
+  });
+  log.writer->Append(absl::StrCat("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000000\r\n",
+                                  std::string(1'000'000, 'v'), "\r\n"));
+  CHECK(log.writer->Flush(1000).ok());
+  int syncs = 0;
+  CHECK_FALSE(log.writer->SyncAhead(1000, syncs));
+  // The write, the truncation after it, and then the sync.
+  files.FailAfter(0, Fault::kTornWrite, 3);
+  CHECK_FALSE(log.Write(1, 1100).ok());
+  allowed.release();
+  while (!log.writer->lost() && !log.writer->error().ok()) {
+    log.writer->TryRecover(1200).IgnoreError();
+  }
+  CHECK(log.writer->lost());
+}
+
 TEST_CASE("A stricter policy begins with everything on disk") {
   FakeFileSystem files;
   Log log(files, FsyncPolicy::kNo);

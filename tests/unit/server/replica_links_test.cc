@@ -170,6 +170,100 @@ TEST_CASE("who is asked to acknowledge gets a frame without effects after all th
   CHECK(peer.asked == 1);
 }
 
+// A peer that asks for an RDB only.
+void AskForRdb(Peer& peer, bool by_sync = true) {
+  REQUIRE(peer.h.replicas.Configure(*peer.client, "rdb-only", "1").empty());
+  peer.h.replicas.Synchronize(*peer.client, {.id = "?", .next = -1, .by_sync = by_sync});
+  REQUIRE(peer.Take().empty());
+  peer.h.replicas.EndTurn();
+}
+
+TEST_CASE("an RDB goes to all who have asked for it before it was begun", "[replica_links]") {
+  CommandHarness h;
+  Peer first(h);
+  Peer second(h);
+  Peer late(h);
+  AskForRdb(first);
+  AskForRdb(second, false);
+  auto& requests = h.persistence.rdb_requests;
+  REQUIRE(requests.size() == 1);
+  requests[0].begun();
+  AskForRdb(late);
+  CHECK(requests.size() == 1);
+  GiveBase(h, "the RDB");
+  requests[0].done(absl::OkStatus());
+  h.replicas.EndTurn();
+  CHECK(first.Take() == "$7\r\nthe RDB");
+  const std::string sent = second.Take();
+  CHECK(sent.starts_with("+FULLRESYNC "));
+  CHECK(sent.ends_with("\r\n$7\r\nthe RDB"));
+  CHECK(late.Take().empty());
+  CHECK_FALSE(first.client->finished());
+  h.replicas.EndTurn();
+  CHECK(first.client->finished());
+  CHECK(second.client->finished());
+  CHECK_FALSE(late.client->finished());
+  REQUIRE(requests.size() == 2);
+  requests[1].begun();
+  requests[1].done(absl::OkStatus());
+  h.replicas.EndTurn();
+  CHECK(late.Take() == "$7\r\nthe RDB");
+}
+
+TEST_CASE("an RDB is not ended before it is taken, and then nothing of the stream follows",
+          "[replica_links]") {
+  CommandHarness h;
+  Peer peer(h);
+  AskForRdb(peer);
+  const std::string rdb(1'000'000, 'r');
+  GiveBase(h, rdb);
+  h.persistence.rdb_requests.at(0).begun();
+  h.persistence.rdb_requests.at(0).done(absl::OkStatus());
+  h.Run("SET after 1");
+  h.state.effects.Deliver();
+  std::string sent;
+  for (int turn = 0; turn < 100 && !peer.client->finished(); ++turn) {
+    h.replicas.EndTurn();
+    h.replicas.EndTurn();
+    CHECK_FALSE(peer.client->finished());
+    CHECK(peer.client->output.size() < 200'000);
+    sent += peer.Take();
+    if (sent.size() > rdb.size()) h.replicas.EndTurn();
+  }
+  CHECK(peer.client->finished());
+  CHECK(sent == "$1000000\r\n" + rdb);
+  CHECK(h.replicas.slow_bytes() == 0);
+}
+
+TEST_CASE("an RDB that cannot be written is an error for all who wait", "[replica_links]") {
+  CommandHarness h;
+  Peer one(h);
+  Peer other(h);
+  AskForRdb(one);
+  AskForRdb(other);
+  h.persistence.rdb_requests.at(0).done(absl::ResourceExhaustedError("the disk\nis full"));
+  for (Peer* peer : {&one, &other}) {
+    CHECK(peer->Take() == "-ERR the RDB cannot be written: the disk\\x0ais full\r\n");
+    CHECK(peer->client->finished());
+  }
+  h.replicas.EndTurn();
+  CHECK(h.persistence.rdb_requests.size() == 1);
+}
+
+TEST_CASE("one that waits for an RDB is told each second that it is worked on", "[replica_links]") {
+  CommandHarness h;
+  h.state.clock.SetSteady(1'000'000);
+  Peer peer(h);
+  AskForRdb(peer);
+  h.state.clock.SetSteady(1'000'900);
+  h.replicas.Tick();
+  CHECK(peer.Take().empty());
+  h.state.clock.SetSteady(1'001'000);
+  h.replicas.Tick();
+  CHECK(peer.Take() == "\n");
+  CHECK(h.replicas.Configure(*peer.client, "rdb-only", "2") == "ERR value is out of range");
+}
+
 TEST_CASE("a replica that takes nothing holds little, and is dropped above the limit",
           "[replica_links]") {
   CommandHarness h;

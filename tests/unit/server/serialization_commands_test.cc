@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "random_seed.h"
 #include "server/command_harness.h"
 #include "server/effect_follower.h"
 #include "server/rdb/crc64.h"
@@ -22,6 +23,7 @@ using rdb::test::Byte;
 using rdb::test::Len;
 using rdb::test::Little;
 using rdb::test::Str;
+using test::SeededRandom;
 
 std::string Payload(const std::string& value, uint64_t version = 10) {
   const std::string summed = value + Little(version, 2);
@@ -244,7 +246,10 @@ TEST_CASE("restore: native values with a broken body are refused") {
   h.Run("HITS.ADD hits 1h COUNT 3");
   h.Run("LIMIT.TAKE limit SLIDING 3 1h");
   h.Run("ACTIVE.TOUCH active ann");
-  for (const std::string name : {"hits", "limit", "active"}) {
+  h.Run("QUOTA.SETLIMIT quota sku action 3 1d");
+  SeededRandom random;
+  INFO("TALLY_SEED=" << random.seed());
+  for (const std::string name : {"hits", "limit", "active", "quota"}) {
     const std::string payload = Dumped(h, name);
     const std::string body = payload.substr(0, payload.size() - 10);
     for (size_t cut = 0; cut < body.size(); ++cut) {
@@ -252,6 +257,22 @@ TEST_CASE("restore: native values with a broken body are refused") {
       CHECK(Restore(h, Payload(body.substr(0, cut))).starts_with("-ERR Bad data format"));
     }
     CHECK(Restore(h, Payload(body)) == "+OK");
+    // Where it is whole by chance it is another value; else the old one stays.
+    for (int i = 0; i < 3000; ++i) {
+      std::string broken = body;
+      for (uint64_t n = 1 + random.Below(3); n > 0; --n) {
+        broken[1 + random.Below(broken.size() - 1)] = static_cast<char>(random.Below(256));
+      }
+      const std::string before = Dumped(h, "k");
+      const std::string reply = Restore(h, Payload(broken));
+      INFO(name << ": " << reply);
+      CHECK((reply == "+OK" || reply.starts_with("-ERR Bad data format")));
+      if (reply == "+OK") {
+        CHECK(Restore(h, Payload(body)) == "+OK");
+      } else {
+        CHECK(Dumped(h, "k") == before);
+      }
+    }
     h.Run("DEL k");
   }
 }

@@ -19,6 +19,7 @@
 #include "random_natives.h"
 #include "random_seed.h"
 #include "reference_keyspace.h"
+#include "server/durability/rdb_export.h"
 #include "simulation_counts.h"
 
 namespace tally::server {
@@ -94,8 +95,11 @@ class Simulation {
   Loss RandomLoss();
   void Stop();
   void Restart();
+  // Leaves all data as an RDB, as --export writes it, and nothing else.
+  void MoveToRdb();
   // Starts a process, though it may take several attempts.
   void Boot();
+  Config StartConfig() const;
   // Looks at what the new process has found.
   void Recover();
   // How many of the written turns must have survived.
@@ -386,8 +390,33 @@ inline void Simulation::Restart() {
   wall_ms_ = latest_wall_ms_ + random_.Between(0, 5000);
   ahead_ms_ = 0;
   jumped_ = true;
+  if (random_.OneIn(4)) MoveToRdb();
   Boot();
   Recover();
+}
+
+inline void Simulation::MoveToRdb() {
+  ++counts_.moves;
+  files_.StopFaults();
+  disk_is_full_ = false;
+  files_.LeaveRoom(SIZE_MAX);
+  for (const auto& [name, content] : files_.Contents()) {
+    if (name.starts_with("dump.rdb")) REQUIRE(files_.Remove(name).ok());
+  }
+  {
+    DurableServer server(files_, StartConfig());
+    server.harness().PassTo(wall_ms_);
+    const absl::Status status = server.Start();
+    INFO(status);
+    REQUIRE(status.ok());
+    REQUIRE(ExportRdb(server.engine(), wall_ms_, files_, "dump.rdb").ok());
+    server.Close();
+  }
+  const auto names = files_.List("appendonlydir");
+  for (const std::string& name : *names) {
+    REQUIRE(files_.Remove("appendonlydir/" + name).ok());
+  }
+  REQUIRE(files_.SyncDirectory("appendonlydir").ok());
 }
 
 inline void Simulation::Recover() {
@@ -442,13 +471,18 @@ inline uint64_t Simulation::PromisedTurns() const {
   return std::max(promised, synced_turns_);
 }
 
-inline void Simulation::Boot() {
+inline Config Simulation::StartConfig() const {
   Config config;
   config.databases = kDatabases;
   config.appendfsync = policy_;
   config.auto_aof_rewrite_percentage = 100;
   config.auto_aof_rewrite_min_size = 20'000;
   config.proto_max_bulk_len = draw_.largest();
+  return config;
+}
+
+inline void Simulation::Boot() {
+  const Config config = StartConfig();
   for (int attempt = 0;; ++attempt) {
     // A start may crash, too, and lose more of what was not on disk.
     files_.StopFaults();

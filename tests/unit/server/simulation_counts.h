@@ -17,6 +17,7 @@ struct SimulationCounts {
   uint64_t restarts = 0;          // crashes among them
   uint64_t crashes = 0;           // power losses among them
   uint64_t power_losses = 0;
+  uint64_t moves = 0;  // restarts on an RDB, in place of the log
   uint64_t full_disks = 0;
   uint64_t far_jumps = 0;  // of the clock, forward and back
   uint64_t set_back = 0;   // keys and users in which something lay after the clock
@@ -32,6 +33,7 @@ struct SimulationCounts {
     restarts += other.restarts;
     crashes += other.crashes;
     power_losses += other.power_losses;
+    moves += other.moves;
     full_disks += other.full_disks;
     far_jumps += other.far_jumps;
     set_back += other.set_back;
@@ -45,11 +47,11 @@ struct SimulationCounts {
   std::string Text() const {
     return StrCat(commands, " commands; ", refused_turns, " turns not written, ", refused_commands,
                   " commands refused; ", restarts, " restarts, ", crashes,
-                  " of them after a crash, ", power_losses, " after a power loss; ", full_disks,
-                  " full disks; ", far_jumps, " far jumps of the clock, ", set_back,
-                  " values set back; ", rewrites, " rewrites, ", failed_rewrites,
-                  " of them failed; ", large_values, " words of more than 1 MB, values of up to ",
-                  largest_value, " bytes");
+                  " of them after a crash, ", power_losses, " after a power loss, ", moves,
+                  " on an RDB; ", full_disks, " full disks; ", far_jumps,
+                  " far jumps of the clock, ", set_back, " values set back; ", rewrites,
+                  " rewrites, ", failed_rewrites, " of them failed; ", large_values,
+                  " words of more than 1 MB, values of up to ", largest_value, " bytes");
   }
 };
 

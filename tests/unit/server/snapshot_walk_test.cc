@@ -14,6 +14,7 @@
 #include "core/quota/quota_book.h"
 #include "random_seed.h"
 #include "server/walked_engine.h"
+#include "tests/unit/server/rdb_bytes.h"
 
 namespace tally::server {
 namespace {
@@ -91,6 +92,44 @@ TEST_CASE("A walk saves a large value in slices, as it was when the walk began")
       REQUIRE(loaded.database(0).size() == walked.keyspace().size());
     }
   }
+  while (!walked.engine.reclaimer().FreeSome(1000)) {
+  }
+}
+
+TEST_CASE("A walk saves what an RDB replaces meanwhile, as it was") {
+  SeededRandom random;
+  INFO("seed " << random.seed());
+  std::string body;
+  const auto list = [](const std::string& key) {
+    return rdb::test::Byte(1) + rdb::test::Str(key) + rdb::test::Len(1) + rdb::test::Str("new");
+  };
+  for (int i = 0; i < 4000; ++i) {
+    if (i == 2000) body += list("book");
+    body += list(StrCat("key", i));
+  }
+  const std::string file = rdb::test::File("REDIS0010", body);
+  Walked walked(AnyForm());
+  Fill(walked);
+  walked.Begin();
+  for (uint64_t steps = random.Below(6); steps > 0; --steps) REQUIRE(walked.Step());
+  const ValueLimits limits;
+  rdb::SkippedValues skipped;
+  rdb::EngineSink sink(walked.engine, limits, skipped, {.replace = true});
+  rdb::TextSource source(file);
+  rdb::RdbReader reader(source, sink);
+  absl::StatusOr<bool> more = true;
+  bool walks = true;
+  while (more.ok() && *more) {
+    more = reader.Next();
+    if (walks && random.OneIn(50)) walks = walked.Step();
+  }
+  REQUIRE(more.ok());
+  while (walks) walks = walked.Step();
+  Engine loaded(2, 7, walked.zones);
+  walked.LoadInto(loaded);
+  RequireAsFilled(loaded);
+  REQUIRE(walked.keyspace().size() == 4001);
+  REQUIRE(walked.keyspace().Find("book", kNow).type() == Type::kList);
   while (!walked.engine.reclaimer().FreeSome(1000)) {
   }
 }

@@ -64,9 +64,11 @@ function decision(reply, now, rules = []) {
   const words = allowed ? [el("strong", { class: "good" }, "Allowed"), `: ${count(it.remaining)} of ${count(it.limit)} left`]
     : [el("strong", { class: "bad" }, "Denied"), ` by rule ${it.rule}, `,
       rules[it.rule - 1] ? el("code", {}, quoteLine(rules[it.rule - 1])) : `whose limit is ${count(it.limit)}`];
+  // A whole second, never one too early.
+  const after = (wait) => instant(Math.ceil((now + wait) / 1000) * 1000, now);
   const when = allowed ? null : it.retry_after_ms < 0 ? "it is never allowed: the cost is more than the limit"
-    : `allowed again ${instant(now + it.retry_after_ms, now)}`;
-  const unused = it.reset_after_ms > 0 ? `wholly unused again ${instant(now + it.reset_after_ms, now)}` : "unused";
+    : `allowed again ${after(it.retry_after_ms)}`;
+  const unused = it.reset_after_ms > 0 ? `wholly unused again ${after(it.reset_after_ms)}` : "unused";
   return el("p", { class: "decision" }, words, `, at ${clock(now)}`, when ? ["; ", el("b", {}, when)] : null, `; ${unused}.`);
 }
 
@@ -121,7 +123,9 @@ function verdicts({ shown, others, listed }, exists, now) {
   const rows = shown.map(({ name, rules, answer }) => [`Policy ${showKey(name)}`, answer instanceof ApiError
     ? el("span", { class: "error" }, answer.message) : decision(answer, now, rules)]);
   if (rows.length > 0) {
-    return [facts(rows), others > 0 ? el("p", { class: "muted" }, `${count(others)} other policies allow it, or do not count as this key does.`) : null];
+    return [facts(rows), others > 0 ? el("p", { class: "muted" }, others === 1
+      ? "One other policy allows it, or does not count as this key does."
+      : `${count(others)} other policies allow it, or do not count as this key does.`) : null];
   }
   const why = !listed ? "This user may not list the policies." : others === 0 ? "No policy is stored." : exists ? "No stored policy counts as this key does, and none denies it."
     : `Each of the ${count(others)} stored policies allows it.`;
