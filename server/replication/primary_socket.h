@@ -27,7 +27,8 @@ int DialTcp(const asio::ip::tcp::endpoint& to);
 
 class PrimarySocket final : private EventTarget {
  public:
-  PrimarySocket(EventPoller& poller, Dial dial) : poller_(poller), dial_(std::move(dial)) {}
+  explicit PrimarySocket(EventPoller& poller, Dial dial = DialTcp)
+      : poller_(poller), dial_(std::move(dial)) {}
 
   // Begins to connect. `tls` is null for a connection without TLS.
   void Open(const std::string& host, int64_t port, std::unique_ptr<TlsContext> tls);
