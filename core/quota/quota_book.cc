@@ -290,12 +290,13 @@ bool QuotaBook::ResetOne(const QuotaId& user, const BookActions& actions, int64_
     return ResetLarge(key.view(), *large, actions);
   }
   OpenUser open = Open(user, now_ms);
-  if (!open.record) return false;
+  // Where nothing is kept any more nothing is changed: who only hears of changes must be left with
+  // the same, for a clock that is set back.
+  if (open.purchases.lines.empty()) return false;
   if (actions.all()) {
-    const bool known = !open.purchases.lines.empty();
     open.purchases.Clear();
     Store(open);
-    return known;
+    return true;
   }
   bool changed = false;
   for (PurchaseLine& line : open.purchases.lines) {

@@ -157,6 +157,25 @@ TEST_CASE("a command that counts nothing in a key forgets nothing there: no effe
   }
 }
 
+TEST_CASE("a command that changes nothing of a user forgets nothing there: no effect says so") {
+  for (const char* const command :
+       {"QUOTA.RESET B u", "QUOTA.RESET B u ACTIONS 0", "QUOTA.RETURN B u order ITEMS 1 1",
+        "QUOTA.CONFIRM B u order", "QUOTA.BUY B u late ITEMS 1 0 9", "QUOTA.LEFT B u 1"}) {
+    INFO(command);
+    CommandHarness h;
+    REQUIRE(h.Run("QUOTA.SETLIMIT B 1 0 5 1d") == ":1");
+    REQUIRE(h.Run("QUOTA.BUY B u order ITEMS 1 0 1 HOLD 1s").starts_with("[:1"));
+    EffectFollower follower(h);
+    const int64_t begin_ms = h.now();
+    h.Advance(2'000);
+    h.Run(command);
+    h.state.clock.Set(begin_ms + 1);
+    const std::string shown = h.Run("QUOTA.HISTORY B u");
+    CHECK(shown.find("order") != std::string::npos);
+    CHECK(follower.Run(0, {"QUOTA.HISTORY", "B", "u"}) == shown);
+  }
+}
+
 TEST_CASE("the server looks again after each jump of the clock, a segment at a time") {
   CommandHarness h;
   ClockSetBack set_back(h.state.services);
