@@ -39,6 +39,10 @@ void EffectLog::NoteNewId(uint64_t offset) {
   if (!paused_ && id_ != nullptr && id_->id() != noted_id_) NoteStream(offset);
 }
 
+void EffectLog::NotePlace(uint64_t offset) {
+  effects_.database_jumps() ? NoteStream(offset) : NoteNewId(offset);
+}
+
 // Where a reader may begin.
 void EffectLog::NoteAll() {
   if (paused_) return;
@@ -72,13 +76,13 @@ void EffectLog::Resume() {
 }
 
 void EffectLog::Receive(uint64_t offset, std::string_view effects) {
-  NoteNewId(offset);
+  NotePlace(offset);
   writer_->Append(effects);
   if (notes_ != nullptr) notes_->AppendChanged(writer_->buffer());
 }
 
 void EffectLog::ReceiveAndTake(uint64_t offset, std::string& effects) {
-  NoteNewId(offset);
+  NotePlace(offset);
   if (writer_->buffer().empty()) {
     writer_->buffer().swap(effects);
   } else {

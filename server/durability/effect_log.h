@@ -94,6 +94,8 @@ class EffectLog : private EffectSink {
   void NoteStream(uint64_t offset);
   // The same if the id has changed since.
   void NoteNewId(uint64_t offset);
+  // The same before effects whose place a reader would not know.
+  void NotePlace(uint64_t offset);
 
   // EffectSink.
   void Receive(uint64_t offset, std::string_view effects) override;

@@ -1,6 +1,7 @@
 #include "server/effects/effect_stream.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/bytes/recycle.h"
 
@@ -61,7 +62,9 @@ void EffectStream::DeliverUntil(size_t end) {
   if (end == 0) return;
   const bool whole = end == pending_.size();
   // What was received from elsewhere begins in a database of its own.
-  if (!selects_.empty() && selects_.front().position == 0) before_ = selects_.front().database;
+  if (!selects_.empty() && selects_.front().position == 0) {
+    jumps_ = std::exchange(before_, selects_.front().database) != before_;
+  }
   for (EffectSink* sink : sinks_) {
     if (whole && sink == sinks_.back()) {
       sink->ReceiveAndTake(delivered_, pending_);
@@ -70,6 +73,7 @@ void EffectStream::DeliverUntil(size_t end) {
       sink->Receive(delivered_, std::string_view(pending_).substr(0, end));
     }
   }
+  jumps_ = false;
   delivered_ += end;
   ForgetSelects(end);
   if (!whole) pending_.erase(0, end);

@@ -59,6 +59,9 @@ class EffectStream {
   // While a sink receives: the database in force where the effects begin. They may begin with a
   // SELECT all the same.
   size_t database_before() const { return before_; }
+  // While a sink receives: whether that is not where the effects before ended, and no SELECT says
+  // so. What another server has sent may go on so after a start, or after other data came.
+  bool database_jumps() const { return jumps_; }
   // Puts a SELECT before the next effect, for a reader that begins there.
   void ForgetDatabase() { database_ = kNone; }
 
@@ -125,6 +128,7 @@ class EffectStream {
   uint64_t delivered_ = 0;       // bytes before pending_
   std::vector<Select> selects_;  // in pending_
   size_t before_ = 0;            // the database in force where pending_ begins
+  bool jumps_ = false;
   size_t database_ = kNone;
   size_t block_bytes_ = 0;
   size_t most_block_bytes_ = size_t{4} << 30;

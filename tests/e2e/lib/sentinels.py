@@ -32,7 +32,7 @@ class Sentinels:
                 f"port {port}\nbind 127.0.0.1\ndir {self.directory}\n"
                 f"sentinel monitor {NAME} 127.0.0.1 {primary_port} {QUORUM}\n"
                 f"sentinel down-after-milliseconds {NAME} {down_after_ms}\n"
-                f"sentinel failover-timeout {NAME} 20000\nsentinel parallel-syncs {NAME} 1\n")
+                f"sentinel failover-timeout {NAME} 10000\nsentinel parallel-syncs {NAME} 1\n")
 
     def _configuration(self, port):
         return self.directory / f"sentinel-{port}.conf"
@@ -115,7 +115,8 @@ def follows(replica, primary):
 
 
 def is_primary(server):
-    return wait_for(lambda: info(server).get("role") == "master")
+    """Waits until it is one. An election without a winner is repeated after twice the failover-timeout."""
+    return wait_for(lambda: info(server).get("role") == "master", 180)
 
 
 class Pair:
