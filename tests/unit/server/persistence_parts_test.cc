@@ -5,10 +5,13 @@
 #include "fake_file_system.h"
 #include "server/durability/data_files.h"
 #include "server/durability/effect_log.h"
+#include "server/durability/log_stream.h"
 #include "server/durability/persistence_figures.h"
 #include "server/durability/rewrite_pacing.h"
 #include "server/durability/save_rules.h"
+#include "server/effects/stream_id.h"
 #include "server/figures/info.h"
+#include "server/resp/resp_command.h"
 
 namespace tally::server {
 namespace {
@@ -127,6 +130,34 @@ TEST_CASE("effect log: takes effects while it is on, and recovers from a full di
   REQUIRE(log.TurnOff().ok());
   CHECK_FALSE(log.is_on());
   CHECK_FALSE(effects.enabled());
+}
+
+// As after a start: what the primary sends goes on in the database where the stream was.
+TEST_CASE("effect log: says in which database goes on what was received") {
+  FakeFileSystem system;
+  Config config;
+  Clock clock;
+  StreamId id;
+  id.Adopt(std::string(StreamId::kDigits, 'a'));
+  EffectStream effects;
+  effects.set_offset(1000);
+  DataFiles files(system, config);
+  REQUIRE(files.Open().ok());
+  EffectLog log(config, clock, effects, files);
+  log.set_stream_id(id);
+  REQUIRE(log.Open(LogPosition{}, 0).ok());
+  const std::string_view words[] = {"DEL", "a"};
+  std::string received;
+  AppendRespCommand(received, words);
+  effects.AppendReceived(received, 2, 2);
+  REQUIRE(log.Flush().ok());
+  auto stream = LogStream::Open(files.directory(), 1000);
+  REQUIRE(stream.ok());
+  StreamSource::Part part;
+  REQUIRE((*stream)->Next(part).ok());
+  CHECK(part.offset == 1000);
+  CHECK(part.database == 2);
+  CHECK(part.effects == received);
 }
 
 TEST_CASE("persistence info: rows of loading and of the log only where there is one") {
