@@ -119,6 +119,25 @@ QuotaBooks::Outcome QuotaBooks::Reset(const Call& call, std::span<const QuotaId>
   });
 }
 
+QuotaBook* QuotaBooks::FindToExpire(const Call& call) {
+  KeyOutcome outcome;
+  QuotaBook* book = BookOf(place_.keyspace().FindForWrite(call.book, place_.now), outcome);
+  if (book != nullptr) book->SetRetentionLag(call.lag_ms);
+  return book;
+}
+
+void QuotaBooks::ExpireUsers(const Call& call, std::span<const QuotaId> users) {
+  QuotaBook* const book = FindToExpire(call);
+  if (book == nullptr) return;
+  for (const QuotaId& user : users) book->ExpireUser(user, call.judged_at);
+}
+
+void QuotaBooks::ExpireLimits(const Call& call, std::span<const QuotaId> skus) {
+  QuotaBook* const book = FindToExpire(call);
+  if (book == nullptr) return;
+  for (const QuotaId& sku : skus) book->ExpireLimits(sku, call.judged_at);
+}
+
 const QuotaBook* QuotaBooks::Find(std::string_view book, KeyOutcome& outcome) {
   QuotaBook* found = BookOf(place_.keyspace().Find(book, place_.now), outcome);
   if (found != nullptr) found->SetRetentionLag(place_.engine.deletion_lag_ms());

@@ -2,9 +2,9 @@
 //
 // If a call has changed a book and not removed it, its effect is the same call with the same
 // `judged_at` and retention. It can be replayed at any later time. The effect of an order that was
-// applied records it whatever the limits say. If a call has removed the book, its effect is the
-// deletion of the book: in a replay the book may still hold bytes that were swept away here, so the
-// call might not remove it.
+// applied records it whatever the limits say. What a sweep frees is an effect too
+// (Keyspace::Observer::OnSwept). If a call has removed the book, its effect is the deletion of the
+// book.
 #pragma once
 
 #include <cstddef>
@@ -54,6 +54,10 @@ class QuotaBooks {
   Outcome Reset(const Call& call, std::span<const QuotaId> users, const QuotaActions& actions,
                 size_t& reset);
 
+  // QuotaBook::ExpireUser() of each, or ExpireLimits(), as effects of sweeping.
+  void ExpireUsers(const Call& call, std::span<const QuotaId> users);
+  void ExpireLimits(const Call& call, std::span<const QuotaId> skus);
+
   // Returns the book, for calls that only read; null if the key is absent or has another type.
   // Valid until the engine next changes.
   const QuotaBook* Find(std::string_view book, KeyOutcome& outcome);
@@ -63,6 +67,9 @@ class QuotaBooks {
   // book that was created for the call is kept only if it was changed and is not empty.
   template <typename IsTooMuch, typename Change>
   Outcome Write(const Call& call, IsTooMuch&& is_too_much, Change&& change);
+
+  // The book of an effect of sweeping; null if it is not there.
+  QuotaBook* FindToExpire(const Call& call);
 
   // Counts an order that was checked against the limits, as sold or denied.
   void CountSale(const Call& call, const QuotaOrder& order, const QuotaBook::BuyResult& result);

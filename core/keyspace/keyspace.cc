@@ -7,6 +7,7 @@
 #include "core/base/check.h"
 #include "core/bytes/number.h"
 #include "core/bytes/text.h"
+#include "core/quota/quota_types.h"
 
 namespace tally {
 namespace {
@@ -287,7 +288,10 @@ void Keyspace::SweepNext(int64_t now, size_t budget) {
   Check(static_cast<bool>(entry), "a value that ages is in its keyspace");
   BeforeChange(entry);
   BeforeValueChange(entry);
-  if (OperationsOf(entry.type()).sweep(entry.pointer(), now, budget)) Expire(entry);
+  QuotaExpired expired;
+  if (OperationsOf(entry.type()).sweep(entry.pointer(), now, budget, expired)) return Expire(entry);
+  if (!expired.empty() && observer_ != nullptr)
+    observer_->OnSwept(*this, entry.key(), now, expired);
 }
 
 bool Keyspace::PrepareNext(std::string& from) const {

@@ -45,6 +45,14 @@ class Keyspace final : private RecordTable::SplitObserver {
    public:
     // The key is about to be removed because its deadline has passed.
     virtual void OnExpired(Keyspace& keyspace, std::string_view key) = 0;
+    // Of a key that stays, this was freed because it was out of date at `at_ms`.
+    virtual void OnSwept(Keyspace& keyspace, std::string_view key, int64_t at_ms,
+                         const QuotaExpired& expired) {
+      (void)keyspace;
+      (void)key;
+      (void)at_ms;
+      (void)expired;
+    }
     // The key, absent before, is about to get a value of the type.
     virtual void OnCreated(Keyspace& keyspace, Type type, std::string_view key) {
       (void)keyspace;

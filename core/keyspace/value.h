@@ -17,6 +17,7 @@ class QuotaBook;
 class Text;
 class ZSet;
 class ZoneSource;
+struct QuotaExpired;
 
 // The type whose heap values the class T holds.
 template <typename T>
@@ -50,10 +51,11 @@ struct ValueOperations {
   // Whether a key's record may hold these bytes as a packed value. Null for types whose values are
   // always on the heap.
   bool (*is_packed)(std::string_view bytes) = nullptr;
-  // Frees what is out of date. Continues where the last call stopped, and stops when it has looked
-  // at about `budget` elements. Returns true if the value is empty, so that the key should go. Null
-  // for types in which nothing gets out of date before the key expires.
-  bool (*sweep)(void* value, int64_t now, size_t budget) = nullptr;
+  // Frees what is out of date, and appends of whom and what to `expired`. Continues where the last
+  // call stopped, and stops when it has looked at about `budget` elements. Returns true if the
+  // value is empty, so that the key should go. Null for types in which nothing gets out of date
+  // before the key expires: only a QUOTA book has it.
+  bool (*sweep)(void* value, int64_t now, size_t budget, QuotaExpired& expired) = nullptr;
   // After a load: makes some of what the value keeps beside what is saved, so that no command has
   // to wait for it. Returns false when all of it is made. Null for types that keep nothing beside
   // it; set only with `sweep`.

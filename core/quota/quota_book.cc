@@ -67,7 +67,7 @@ void QuotaBook::Prefetch(std::span<const QuotaId> users, std::span<const QuotaId
 }
 
 QuotaBook::OpenUser QuotaBook::Open(const QuotaId& user, uint64_t hash, int64_t now_ms) const {
-  OpenUser open{EntityKey(user), {}, 0, {}, {}, {}};
+  OpenUser open{EntityKey(user), {}, 0, {}, {}, {}, {}};
   open.record = users_.Find(open.key.view(), hash);
   if (!open.record) return open;
   Check(DecodePurchases(open.record.payload(), open.purchases), "a stored user is well-formed");
@@ -138,7 +138,7 @@ QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, Quo
   for (size_t i = 0; i < skus.size(); ++i) skus[i] = Find(order.items[i].sku);
   LeaveDistinct(skus);
   const Places places = Approach(order.user, skus);
-  LargeUser* const large = OpenLarge(EntityKey(order.user).view(), now_ms);
+  LargeUser* const large = OpenLarge(EntityKey(order.user).view());
   OpenUser user = Open(order.user, places.user, now_ms);
   LeftCounters counters(now_ms);
   const bool is_counted = order.if_left || order.is_answered;
@@ -150,10 +150,8 @@ QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, Quo
     known |= line.order == order.order;
   }
   if (large != nullptr) {
-    const Retention::Moment at = retention_.At(now_ms);
-    if (large->marks > 0) DropOrder(user.key.view(), *large, order.order, at);
     if (is_counted) CountLarge(user.key.view(), *large, now_ms, counters);
-    known = order.once && LargeKnows(user.key.view(), *large, order.order, at);
+    known = order.once && LargeKnows(user.key.view(), *large, order.order, retention_.At(now_ms));
   }
 
   if (!order.once || !known) {
@@ -176,12 +174,7 @@ QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, Quo
     result.recorded = result.applied && in_retention && !order.items.empty();
     if (result.recorded) {
       recording_ = recording;
-      NameTexts(order.items, user.purchases.lines);
-      if (large != nullptr) {
-        AppendToLarge(user.key.view(), *large, user.purchases.lines);
-      } else {
-        Store(user);
-      }
+      Record(order, user, large, now_ms);
     } else {
       counters.GiveUp();
     }
@@ -194,9 +187,18 @@ QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, Quo
   return result;
 }
 
+void QuotaBook::Record(const QuotaOrder& order, OpenUser& user, LargeUser* large, int64_t now_ms) {
+  NameTexts(order.items, user.purchases.lines);
+  if (large == nullptr) return Store(user);
+  const std::string_view key = user.key.view();
+  if (large->marks > 0) DropOrder(key, *large, order.order, retention_.At(now_ms));
+  AppendToLarge(key, *large, user.purchases.lines);
+  ExpireLarge(key, *large, now_ms);
+}
+
 bool QuotaBook::Return(const QuotaReturn& request, int64_t now_ms, std::vector<int32_t>& credited) {
   credited.assign(request.items.size(), 0);
-  LargeUser* const large = OpenLarge(EntityKey(request.user).view(), now_ms);
+  LargeUser* const large = OpenLarge(EntityKey(request.user).view());
   OpenUser user = large == nullptr ? Open(request.user, now_ms)
                                    : OpenOrder(request.user, *large, request.order, now_ms);
   OrderLines order(user.purchases.lines, request.order);
@@ -224,17 +226,18 @@ bool QuotaBook::Return(const QuotaReturn& request, int64_t now_ms, std::vector<i
   if (std::all_of(credited.begin(), credited.end(), [](int32_t qty) { return qty == 0; })) {
     return false;
   }
-  if (large != nullptr) {
-    StoreOrder(user, *large);
-  } else {
+  if (large == nullptr) {
     Store(user);
+  } else {
+    StoreOrder(user, *large);
+    ExpireLarge(user.key.view(), *large, now_ms);
   }
   return true;
 }
 
 QuotaBook::ConfirmResult QuotaBook::Confirm(const QuotaId& user_id, const QuotaId& order,
                                             int64_t now_ms) {
-  LargeUser* const large = OpenLarge(EntityKey(user_id).view(), now_ms);
+  LargeUser* const large = OpenLarge(EntityKey(user_id).view());
   OpenUser user =
       large == nullptr ? Open(user_id, now_ms) : OpenOrder(user_id, *large, order, now_ms);
   ConfirmResult result;
@@ -248,10 +251,11 @@ QuotaBook::ConfirmResult QuotaBook::Confirm(const QuotaId& user_id, const QuotaI
   // What was all returned is cancelled, and stays so.
   result.changed &= result.bought;
   if (!result.changed) return result;
-  if (large != nullptr) {
-    StoreOrder(user, *large);
-  } else {
+  if (large == nullptr) {
     Store(user);
+  } else {
+    StoreOrder(user, *large);
+    ExpireLarge(user.key.view(), *large, now_ms);
   }
   return result;
 }
@@ -286,8 +290,8 @@ uint8_t QuotaBook::ResetsOf(const PurchaseLine& line, const BookActions& actions
 
 bool QuotaBook::ResetOne(const QuotaId& user, const BookActions& actions, int64_t now_ms) {
   const EntityKey key(user);
-  if (LargeUser* large = OpenLarge(key.view(), now_ms, SIZE_MAX)) {
-    return ResetLarge(key.view(), *large, actions);
+  if (LargeUser* large = OpenLarge(key.view())) {
+    return ResetLarge(key.view(), *large, actions, retention_.At(now_ms));
   }
   OpenUser open = Open(user, now_ms);
   // Where nothing is kept any more nothing is changed: who only hears of changes must be left with

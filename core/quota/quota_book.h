@@ -9,7 +9,9 @@
 //     what was bought before, even under actions that had no limit.
 //   * The book keeps purchases that are younger than the longest window of its limits, and at least
 //     for a minimum time (Retention). Older ones are gone for every answer at once. Their bytes are
-//     freed when the user's record is next written, or by ExpireSome(). Reads write nothing.
+//     freed when the user's record is next written, or by ExpireSome(). Nothing else frees them:
+//     not a read, and not a call that has changed nothing. So who has done the same changes and
+//     expiries has the same bytes, which matters when a clock is set back.
 //   * Deleting a limit excludes the purchases that were *recorded* until then from that (sku,
 //     action) for good; their ts does not matter. Purchases recorded afterwards count, even in the
 //     same millisecond.
@@ -206,8 +208,15 @@ class QuotaBook {
 
   // Frees what is out of retention. Continues where the last call stopped, until it has looked at
   // about `budget` users and SKUs or the round over both tables is complete. Returns the number of
-  // purchases freed.
-  size_t ExpireSome(int64_t now_ms, size_t budget);
+  // purchases freed, and appends to `expired`, if it is not null, whom and what the next two were
+  // called for.
+  size_t ExpireSome(int64_t now_ms, size_t budget, QuotaExpired* expired = nullptr);
+  // Frees what is out of retention of a user; of a large one the oldest chunks. Returns whether
+  // anything has changed.
+  bool ExpireUser(const QuotaId& user, int64_t now_ms);
+  // Frees what is remembered of deleted limits of the SKU and excludes nothing any more. Returns
+  // whether anything has changed.
+  bool ExpireLimits(const QuotaId& sku, int64_t now_ms);
 
   // Frees about `segments` segments (of up to 896 users, SKUs or texts) and returns true when none
   // is left. After the first call, only FreeSome() and the destructor may be called.
@@ -267,8 +276,10 @@ class QuotaBook {
     size_t stored_lines = 0;
     UserPurchases purchases;  // without what is out of retention
     TextUses uses;            // minus the uses of the stored block; Store() adds the new ones
-    // Of OpenOrder(): their lines are the purchases, without the returns that were known.
+    // Of OpenOrder(): their lines that are kept at that moment are the purchases, without the
+    // returns that were known.
     std::vector<OpenChunk> chunks;
+    Retention::Moment at;
   };
 
   struct Snapshot {
@@ -307,6 +318,7 @@ class QuotaBook {
   // These make the user's lines after now lines of now, and return whether there were any.
   bool SetBack(const QuotaId& user, int64_t now_ms);
   bool SetBackLarge(std::string_view key, LargeUser& user, int64_t now_ms);
+  void SetBackLine(PurchaseLine& line, int64_t now_ms);
   // Returns a record of `size` bytes for the key in place of `old`, which may be none.
   static RecordTable::Record Replace(RecordTable& table, const RecordTable::Record& old,
                                      std::string_view key, uint64_t hash, size_t size);
@@ -378,9 +390,15 @@ class QuotaBook {
   void AppendLimits(BookId sku, const BookActions& actions, std::vector<QuotaLimit>& out) const;
   void AddSkus(const Ids& skus, const Places& places, const BookActions& actions,
                LeftCounters& counters) const;
-  size_t SweepUsers(RecordTable::Segment& segment, int64_t now_ms);
+  void SweepUsers(RecordTable::Segment& segment, int64_t now_ms, QuotaExpired* expired);
   // The segment is one of parts, or of whole SKUs.
-  void SweepLimits(RecordTable::Segment& segment, bool of_parts, int64_t horizon_ms);
+  void SweepLimits(RecordTable::Segment& segment, bool of_parts, int64_t now_ms,
+                   QuotaExpired* expired);
+  // Whether the entry has a deletion that excludes nothing any more.
+  bool HasVoidDeletion(const LimitEntry& entry, int64_t horizon_ms) const {
+    return entry.deletion && (entry.deletion->until_ms <= horizon_ms || !HasPurchases());
+  }
+  bool ExpireDeletions(OpenLimits limits, int64_t horizon_ms);
 
   bool LoadHeader(std::string_view in);
   bool LoadTexts(std::string_view in);
@@ -422,10 +440,8 @@ class QuotaBook {
   LargeUser* FindLarge(std::string_view key) const {
     return large_ == nullptr ? nullptr : large_->Find(key);
   }
-  // The same for a change: makes the indexes, and frees up to `most_chunks` chunks of what is out
-  // of retention. Null too if the user has so little left that it is not large any more.
-  LargeUser* OpenLarge(std::string_view key, int64_t now_ms, size_t most_chunks = kChunksAtOnce);
-  static constexpr size_t kChunksAtOnce = 2;
+  // The same for a change: makes the indexes.
+  LargeUser* OpenLarge(std::string_view key);
   void MakeLarge(OpenUser& open);
   void PackLarge(std::string_view large_key);
   // Whether the retention has grown and what was gone before is still to be freed.
@@ -435,15 +451,23 @@ class QuotaBook {
     return IsUnsettled(user) ||
            (!user.held_sums.empty() && user.longest_hold_ms > retention_.length_ms());
   }
-  template <typename Visit>
-  void ForEachDeletion(BookId sku, Visit visit) const;
+  struct Deletion {
+    BookId action;
+    int64_t deleted_ms = 0;
+  };
+  std::vector<Deletion> DeletionsOf(BookId sku) const;
   // The indexes are made of what is stored, so a read may make them.
   void IndexLarge(std::string_view key, LargeUser& user) const;
   UserPurchases AllLines(std::string_view key, const LargeUser& user) const;
   void PutChunks(std::string_view key, LargeUser& user, std::span<OpenChunk> chunks);
   void EraseChunks(std::string_view key, LargeUser& user);
-  // Frees what is out of retention; returns how many chunks it has looked at.
-  size_t DropFromLarge(std::string_view key, LargeUser& user, int64_t now_ms, size_t most_chunks);
+  // Frees what is out of retention in the chunks that are due first, after a change of the user. If
+  // little is left, the user is not large any more, and `user` is gone. Returns whether anything
+  // has changed.
+  bool ExpireLarge(std::string_view key, LargeUser& user, int64_t now_ms);
+  static constexpr size_t kChunksAtOnce = 2;
+  // Frees what the growths of the retention have left, which no clock brings back.
+  void SettleLarge(std::string_view key, LargeUser& user);
   void DropFromChunk(std::string_view key, LargeUser& user, uint32_t number,
                      const Retention::Moment& at);
   // Frees what is out of retention in chunks that hold lines of the order. If its id comes again,
@@ -465,12 +489,15 @@ class QuotaBook {
   bool LargeKnows(std::string_view key, const LargeUser& user, const QuotaId& order,
                   const Retention::Moment& at) const;
   void AppendToLarge(std::string_view key, LargeUser& user, std::span<const PurchaseLine> lines);
+  // Records the order, whose lines are the last of `user`; `large` is null if the user is not.
+  void Record(const QuotaOrder& order, OpenUser& user, LargeUser* large, int64_t now_ms);
   // Opens the chunks that hold lines of the order.
   OpenUser OpenOrder(const QuotaId& user_id, LargeUser& user, const QuotaId& order, int64_t now_ms);
   void StoreOrder(OpenUser& open, LargeUser& user);
-  bool ResetLarge(std::string_view key, LargeUser& user, const BookActions& actions);
+  bool ResetLarge(std::string_view key, LargeUser& user, const BookActions& actions,
+                  const Retention::Moment& at);
   // Returns false when the round is complete.
-  bool SweepLarge(int64_t now_ms, size_t& budget);
+  bool SweepLarge(int64_t now_ms, size_t& budget, QuotaExpired* expired);
 
   RecordTable limits_;                     // sku -> limit block
   RecordTable users_;                      // user -> purchase block

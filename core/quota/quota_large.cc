@@ -31,17 +31,6 @@ bool QuotaBook::IsUnsettled(const LargeUser& user) const {
   return !retention_.gone().empty() && retention_.gone().back().recorded_ms > user.gone_through;
 }
 
-template <typename Visit>
-void QuotaBook::ForEachDeletion(BookId sku, Visit visit) const {
-  for (const std::string_view block : BlocksOf(sku)) {
-    LimitEntry entry;
-    for (PackedInput in(block); !in.empty();) {
-      if (!ReadLimitEntry(in, entry)) break;
-      if (entry.deletion) visit(entry.action, entry.deletion->deleted_ms);
-    }
-  }
-}
-
 void QuotaBook::IndexLarge(std::string_view key, LargeUser& user) const {
   if (user.indexed) return;
   user.indexed = true;
@@ -55,9 +44,9 @@ void QuotaBook::IndexLarge(std::string_view key, LargeUser& user) const {
       orders.emplace_back(LargeUser::HashOf(line.order), number);
       user.latest_ms = std::max({user.latest_ms, line.ts_ms, line.held_at_ms});
       if (skus.insert(line.sku).second) {
-        ForEachDeletion(line.sku, [&, sku = line.sku](BookId action, int64_t deleted_ms) {
-          user.cleared[{sku, action}] = deleted_ms;
-        });
+        for (const Deletion& one : DeletionsOf(line.sku)) {
+          user.cleared[{line.sku, one.action}] = one.deleted_ms;
+        }
       }
       user.NoteHold(line);
       user.ForEachTotal(line, [&](BookId action) {
@@ -177,91 +166,6 @@ void QuotaBook::PackLargeUsers() {
   while (large_ != nullptr && !large_->users.empty()) PackLarge(large_->users.begin()->first);
 }
 
-// Removes the lines of a chunk that are gone, and the returns of orders that have no line left.
-void QuotaBook::DropFromChunk(std::string_view key, LargeUser& user, uint32_t number,
-                              const Retention::Moment& at) {
-  OpenChunk chunk = large_->Read(key, number);
-  UserPurchases kept;
-  TextUses uses;
-  std::vector<QuotaId> gone;             // orders
-  absl::flat_hash_set<uint32_t> orders;  // of the lines that are kept
-  for (const PurchaseLine& line : chunk.purchases.lines) {
-    if (retention_.Keeps(line, at)) {
-      kept.lines.push_back(line);
-      orders.insert(LargeUser::HashOf(line.order));
-    } else {
-      user.TakeFromSums(line);
-      uses.Add(line.sku, -1);
-      uses.Add(line.action, -1);
-      gone.push_back(line.order);
-    }
-  }
-  if (gone.empty()) return;
-  std::list<std::string> texts;  // the ids of orders are views into a record that storing moves
-  std::vector<QuotaId> ended;
-  for (const QuotaId& order : gone) {
-    const uint32_t hash = LargeUser::HashOf(order);
-    if (!orders.contains(hash)) user.orders.erase({hash, number});
-    if (!user.HasMarks(hash) || LargeKnows(key, user, order, at)) continue;
-    ended.push_back(order.is_text() ? QuotaId::Text(texts.emplace_back(order.text())) : order);
-  }
-  chunk.purchases = std::move(kept);
-  PutChunks(key, user, {&chunk, 1});
-  for (const QuotaId& order : ended) ForgetReturns(key, user, order, uses);
-  ChangeUses(uses);
-}
-
-void QuotaBook::DropOrder(std::string_view key, LargeUser& user, const QuotaId& order,
-                          const Retention::Moment& at) {
-  for (const uint32_t number : user.ChunksOf(order)) {
-    if (user.IsDue(number, at)) DropFromChunk(key, user, number, at);
-  }
-}
-
-bool QuotaBook::LargeKnows(std::string_view key, const LargeUser& user, const QuotaId& order,
-                           const Retention::Moment& at) const {
-  const std::vector<uint32_t> numbers = user.ChunksOf(order);
-  // The latest is kept longest.
-  return std::any_of(numbers.rbegin(), numbers.rend(), [&](uint32_t number) {
-    const OpenChunk chunk = large_->Read(key, number);
-    const std::vector<PurchaseLine>& lines = chunk.purchases.lines;
-    return std::any_of(lines.begin(), lines.end(), [&](const PurchaseLine& line) {
-      return line.order == order && retention_.Keeps(line, at);
-    });
-  });
-}
-
-size_t QuotaBook::DropFromLarge(std::string_view key, LargeUser& user, int64_t now_ms,
-                                size_t most_chunks) {
-  const Retention::Moment at = retention_.At(now_ms);
-  const bool is_unsettled = IsUnsettled(user);
-  if (!is_unsettled && !user.IsDue(at)) return 0;
-  IndexLarge(key, user);
-  size_t chunks = 0;
-  if (is_unsettled) {
-    const std::vector<std::pair<int64_t, uint32_t>> all(
-        user.by_time.begin(), user.by_time.upper_bound({retention_.WidestHorizon(now_ms),
-                                                        std::numeric_limits<uint32_t>::max()}));
-    for (const auto& [earliest_ms, number] : all) DropFromChunk(key, user, number, at);
-    user.gone_through = retention_.gone().back().recorded_ms;
-    chunks = all.size();
-  }
-  for (; chunks < most_chunks && user.IsDue(at); ++chunks) {
-    DropFromChunk(key, user, user.DueChunk(at), at);
-  }
-  return chunks;
-}
-
-LargeUser* QuotaBook::OpenLarge(std::string_view key, int64_t now_ms, size_t most_chunks) {
-  LargeUser* user = FindLarge(key);
-  if (user == nullptr) return nullptr;
-  IndexLarge(key, *user);
-  DropFromLarge(key, *user, now_ms, most_chunks);
-  if (!user->IsSmall()) return user;
-  PackLarge(key);
-  return nullptr;
-}
-
 void QuotaBook::CountLarge(std::string_view key, LargeUser& user, int64_t now_ms,
                            LeftCounters& counters) const {
   IndexLarge(key, user);
@@ -301,12 +205,12 @@ void QuotaBook::AppendToLarge(std::string_view key, LargeUser& user,
     uses.Add(line.sku, 1);
     uses.Add(line.action, 1);
     // Nothing that is recorded from now on may be mixed with what a deletion excludes.
-    ForEachDeletion(line.sku, [&](BookId action, int64_t deleted_ms) {
-      if (deleted_ms <= user.ClearedThrough(line.sku, action)) return;
-      user.sums.Clear(line.sku, action);
-      user.held_sums.Clear(line.sku, action);
-      user.cleared[{line.sku, action}] = deleted_ms;
-    });
+    for (const Deletion& one : DeletionsOf(line.sku)) {
+      if (one.deleted_ms <= user.ClearedThrough(line.sku, one.action)) continue;
+      user.sums.Clear(line.sku, one.action);
+      user.held_sums.Clear(line.sku, one.action);
+      user.cleared[{line.sku, one.action}] = one.deleted_ms;
+    }
   }
   ChangeUses(uses);
   std::vector<OpenChunk> chunks;
@@ -329,14 +233,12 @@ void QuotaBook::AppendToLarge(std::string_view key, LargeUser& user,
 
 QuotaBook::OpenUser QuotaBook::OpenOrder(const QuotaId& user_id, LargeUser& user,
                                          const QuotaId& order, int64_t now_ms) {
-  OpenUser open{EntityKey(user_id), {}, 0, {}, {}, {}};
-  const std::string_view key = open.key.view();
-  DropOrder(key, user, order, retention_.At(now_ms));
+  OpenUser open{EntityKey(user_id), {}, 0, {}, {}, {}, retention_.At(now_ms)};
   for (const uint32_t number : user.ChunksOf(order)) {
-    const OpenChunk& chunk = open.chunks.emplace_back(large_->Read(key, number));
-    UserPurchases& all = open.purchases;
-    const UserPurchases& part = chunk.purchases;
-    all.lines.insert(all.lines.end(), part.lines.begin(), part.lines.end());
+    const OpenChunk& chunk = open.chunks.emplace_back(large_->Read(open.key.view(), number));
+    for (const PurchaseLine& line : chunk.purchases.lines) {
+      if (retention_.Keeps(line, open.at)) open.purchases.lines.push_back(line);
+    }
   }
   return open;
 }
@@ -347,6 +249,7 @@ void QuotaBook::StoreOrder(OpenUser& open, LargeUser& user) {
   for (OpenChunk& chunk : open.chunks) {
     bool is_changed = false;
     for (PurchaseLine& line : chunk.purchases.lines) {
+      if (!retention_.Keeps(line, open.at)) continue;
       const PurchaseLine& now = open.purchases.lines[at++];
       if (now == line) continue;
       user.TakeFromSums(line);
@@ -363,8 +266,12 @@ void QuotaBook::StoreOrder(OpenUser& open, LargeUser& user) {
   AddMarks(open.key.view(), user, open.purchases.returns);
 }
 
-bool QuotaBook::ResetLarge(std::string_view key, LargeUser& user, const BookActions& actions) {
+bool QuotaBook::ResetLarge(std::string_view key, LargeUser& user, const BookActions& actions,
+                           const Retention::Moment& at) {
   if (actions.all()) {
+    bool any_kept = false;
+    ForEachKept(key, at.now_ms, [&](const PurchaseLine&) { any_kept = true; });
+    if (!any_kept) return false;
     TextUses uses;
     if (texts_ != nullptr) uses.Add(AllLines(key, user), -1);
     EraseChunks(key, user);
@@ -380,7 +287,7 @@ bool QuotaBook::ResetLarge(std::string_view key, LargeUser& user, const BookActi
     bool changed = false;
     for (PurchaseLine& line : chunk.purchases.lines) {
       const uint8_t resets = line.resets | ResetsOf(line, actions);
-      if (resets == line.resets) continue;
+      if (resets == line.resets || !retention_.Keeps(line, at)) continue;
       user.TakeFromSums(line);
       line.resets = resets;
       user.AddToSums(line);
@@ -389,29 +296,8 @@ bool QuotaBook::ResetLarge(std::string_view key, LargeUser& user, const BookActi
     if (changed) PutChunks(key, user, {&chunk, 1});
     any_changed |= changed;
   }
+  if (any_changed) ExpireLarge(key, user, at.now_ms);
   return any_changed;
-}
-
-bool QuotaBook::SweepLarge(int64_t now_ms, size_t& budget) {
-  constexpr size_t kCostOfAChunk = LargeUser::kChunkLines;
-  while (budget > 0) {
-    if (large_ == nullptr) return false;
-    const auto at = large_->users.lower_bound(large_->sweep_from);
-    if (at == large_->users.end()) {
-      large_->sweep_from.clear();
-      if (large_->users.empty() && snapshot_ == nullptr) large_ = nullptr;
-      return false;
-    }
-    const std::string key = at->first;
-    const size_t most_chunks = budget / kCostOfAChunk + 1;
-    const size_t chunks = DropFromLarge(key, *at->second, now_ms, most_chunks);
-    budget -= std::min(budget, 1 + chunks * kCostOfAChunk);
-    large_->sweep_from = key;
-    if (chunks >= most_chunks) continue;
-    large_->sweep_from.push_back('\0');
-    if (at->second->IsSmall()) PackLarge(key);
-  }
-  return true;
 }
 
 }  // namespace tally

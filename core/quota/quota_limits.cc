@@ -247,31 +247,64 @@ size_t QuotaBook::DelLimits(std::span<const QuotaId> skus, const QuotaActions& a
   return deleted;
 }
 
-void QuotaBook::SweepLimits(RecordTable::Segment& segment, bool of_parts, int64_t horizon_ms) {
-  const auto is_void = [&](const LimitEntry& entry) {
-    return entry.deletion && (entry.deletion->until_ms <= horizon_ms || !HasPurchases());
-  };
-  std::vector<std::pair<BookId, BookId>> due;  // SKU, an action of the record
+std::vector<QuotaBook::Deletion> QuotaBook::DeletionsOf(BookId sku) const {
+  std::vector<Deletion> deletions;
+  for (const std::string_view block : BlocksOf(sku)) {
+    LimitEntry entry;
+    for (PackedInput in(block); !in.empty();) {
+      if (!ReadLimitEntry(in, entry)) break;
+      if (entry.deletion) deletions.push_back({entry.action, entry.deletion->deleted_ms});
+    }
+  }
+  return deletions;
+}
+
+bool QuotaBook::ExpireDeletions(OpenLimits limits, int64_t horizon_ms) {
+  bool changed = false;
+  for (LimitEntry& entry : limits.entries) {
+    if (!HasVoidDeletion(entry, horizon_ms)) continue;
+    entry.deletion.reset();
+    changed = true;
+  }
+  if (!changed) return false;
+  std::erase_if(limits.entries,
+                [](const LimitEntry& entry) { return !entry.is_set && !entry.deletion; });
+  Store(limits);
+  return true;
+}
+
+bool QuotaBook::ExpireLimits(const QuotaId& sku_id, int64_t now_ms) {
+  const int64_t horizon_ms = retention_.Horizon(now_ms);
+  const BookId sku = Find(sku_id);
+  const SkuParts* parts = FindParts(EntityKey(sku).view());
+  if (parts == nullptr) return ExpireDeletions(Open(sku, kNoAction), horizon_ms);
+  // Parts may be merged meanwhile, so each is looked for by an action that is in it.
+  const std::vector<BookId> places(parts->firsts.begin(), parts->firsts.end());
+  bool changed = false;
+  for (const BookId place : places) changed |= ExpireDeletions(Open(sku, place), horizon_ms);
+  return changed;
+}
+
+void QuotaBook::SweepLimits(RecordTable::Segment& segment, bool of_parts, int64_t now_ms,
+                            QuotaExpired* expired) {
+  const int64_t horizon_ms = retention_.Horizon(now_ms);
+  Ids due;  // SKUs
   segment.due = RecordTable::Segment::kNothingDue;
   limits_.ForEach(segment, [&](const RecordTable::Record& record) {
-    const std::vector<LimitEntry> entries = Decode(record);
-    if (std::any_of(entries.begin(), entries.end(), is_void)) {
-      const std::string_view key = of_parts ? PartedSkus::SkuOf(record.key()) : record.key();
-      due.emplace_back(EntityKey::SkuOf(key), entries.front().action);
-      return;
-    }
-    for (const LimitEntry& entry : entries) {
+    for (const LimitEntry& entry : Decode(record)) {
+      if (HasVoidDeletion(entry, horizon_ms)) {
+        const std::string_view key = of_parts ? PartedSkus::SkuOf(record.key()) : record.key();
+        due.push_back(EntityKey::SkuOf(key));
+        return;
+      }
       if (entry.deletion) segment.due = std::min(segment.due, entry.deletion->until_ms);
     }
   });
-  for (const auto& [sku, action] : due) {
-    OpenLimits limits = Open(sku, action);
-    for (LimitEntry& entry : limits.entries) {
-      if (is_void(entry)) entry.deletion.reset();
-    }
-    std::erase_if(limits.entries,
-                  [](const LimitEntry& entry) { return !entry.is_set && !entry.deletion; });
-    Store(limits);
+  LeaveDistinct(due);
+  for (const BookId due_sku : due) {
+    // A text may be forgotten with its last limit.
+    const std::string text = TextOf(NameOf(due_sku));
+    if (ExpireLimits(NameOf(due_sku), now_ms) && expired != nullptr) expired->skus.push_back(text);
   }
 }
 

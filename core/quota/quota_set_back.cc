@@ -10,17 +10,25 @@ bool IsAhead(const PurchaseLine& line, int64_t now_ms) {
   return std::max(line.ts_ms, line.held_at_ms) > now_ms;
 }
 
-// A hold keeps its length.
-void SetBackLine(PurchaseLine& line, int64_t now_ms) {
-  line.ts_ms = std::min(line.ts_ms, now_ms);
-  line.held_at_ms = std::min(line.held_at_ms, now_ms);
-}
-
 }  // namespace
+
+// A hold keeps its length. A purchase gets a new stamp: it is not one of those that were gone by
+// the time when the retention grew. What deletions have excluded it from until now stays excluded.
+void QuotaBook::SetBackLine(PurchaseLine& line, int64_t now_ms) {
+  line.held_at_ms = std::min(line.held_at_ms, now_ms);
+  if (line.ts_ms <= now_ms) return;
+  for (const Deletion& one : DeletionsOf(line.sku)) {
+    if (line.recorded_ms > one.deleted_ms) continue;
+    if (one.action == kNoAction) line.resets |= kResetInTotal;
+    if (one.action == line.action && line.action != kNoAction) line.resets |= kResetInAction;
+  }
+  line.ts_ms = now_ms;
+  line.recorded_ms = recording_.Stamp(now_ms, now_ms);
+}
 
 bool QuotaBook::SetBack(const QuotaId& user, int64_t now_ms) {
   const EntityKey key(user);
-  if (LargeUser* large = OpenLarge(key.view(), now_ms)) {
+  if (LargeUser* large = OpenLarge(key.view())) {
     return SetBackLarge(key.view(), *large, now_ms);
   }
   OpenUser open = Open(user, now_ms);

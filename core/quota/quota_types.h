@@ -132,11 +132,19 @@ class QuotaActions {
   QuotaActions() = default;
   explicit QuotaActions(std::vector<QuotaId> listed) : all_(false), listed_(std::move(listed)) {}
   bool all() const { return all_; }
+  bool none() const { return !all_ && listed_.empty(); }
   std::span<const QuotaId> listed() const { return listed_; }
 
  private:
   bool all_ = true;
   std::vector<QuotaId> listed_;
+};
+
+// Of whom and what something was freed, in order, as the texts of their ids.
+struct QuotaExpired {
+  std::vector<std::string> users;
+  std::vector<std::string> skus;
+  bool empty() const { return users.empty() && skus.empty(); }
 };
 
 }  // namespace tally

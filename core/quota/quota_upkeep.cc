@@ -32,7 +32,16 @@ size_t QuotaBook::MemoryBytes() const {
          (large_ == nullptr ? 0 : large_->MemoryBytes());
 }
 
-size_t QuotaBook::SweepUsers(RecordTable::Segment& segment, int64_t now_ms) {
+bool QuotaBook::ExpireUser(const QuotaId& user, int64_t now_ms) {
+  const EntityKey key(user);
+  if (LargeUser* large = FindLarge(key.view())) return ExpireLarge(key.view(), *large, now_ms);
+  OpenUser open = Open(user, now_ms);
+  if (open.purchases.lines.size() == open.stored_lines) return false;
+  Store(open);
+  return true;
+}
+
+void QuotaBook::SweepUsers(RecordTable::Segment& segment, int64_t now_ms, QuotaExpired* expired) {
   const Retention::Moment at = retention_.At(now_ms);
   std::vector<std::string> users;  // keys
   segment.due = RecordTable::Segment::kNothingDue;
@@ -47,12 +56,11 @@ size_t QuotaBook::SweepUsers(RecordTable::Segment& segment, int64_t now_ms) {
     }
     if (some_gone) users.emplace_back(record.key());
   });
-  const size_t before = purchase_count_;
   for (const std::string& key : users) {
-    OpenUser user = Open(EntityKey::UserOf(key), now_ms);
-    Store(user);
+    const QuotaId user = EntityKey::UserOf(key);
+    ExpireUser(user, now_ms);
+    if (expired != nullptr) expired->users.push_back(TextOf(user));
   }
-  return before - purchase_count_;
 }
 
 RecordTable::Segment* QuotaBook::NextToSweep() {
@@ -61,16 +69,13 @@ RecordTable::Segment* QuotaBook::NextToSweep() {
   return parted_ == nullptr ? nullptr : parted_->parts.NextSegment(sweep_position_);
 }
 
-size_t QuotaBook::ExpireSome(int64_t now_ms, size_t budget) {
+size_t QuotaBook::ExpireSome(int64_t now_ms, size_t budget, QuotaExpired* expired) {
   const int64_t horizon_ms = retention_.Horizon(now_ms);
   const int64_t widest_horizon_ms = retention_.WidestHorizon(now_ms);
-  size_t freed = 0;
+  const size_t before = purchase_count_;
   while (budget > 0) {
     if (sweep_ == Sweep::kLarge) {
-      const size_t before = purchase_count_;
-      const bool more = SweepLarge(now_ms, budget);
-      freed += before - purchase_count_;
-      if (!more) sweep_ = Sweep::kUsers;
+      if (!SweepLarge(now_ms, budget, expired)) sweep_ = Sweep::kUsers;
       break;
     }
     const bool sweeping_limits = sweep_ != Sweep::kUsers;
@@ -85,12 +90,12 @@ size_t QuotaBook::ExpireSome(int64_t now_ms, size_t budget) {
     budget -= std::min(budget, 1 + (is_due ? segment->size() : 0));
     if (!is_due) continue;
     if (sweeping_limits) {
-      SweepLimits(*segment, sweep_ == Sweep::kParts, horizon_ms);
+      SweepLimits(*segment, sweep_ == Sweep::kParts, now_ms, expired);
     } else {
-      freed += SweepUsers(*segment, now_ms);
+      SweepUsers(*segment, now_ms, expired);
     }
   }
-  return freed;
+  return before - purchase_count_;
 }
 
 bool QuotaBook::PrepareNext() {

@@ -58,7 +58,9 @@ void DelLimit(CommandContext& context) {
   QuotaActions actions;
   if (!args.ReadIds("sku", skus) || !args.ReadActionsToEnd(actions)) return;
   size_t deleted = 0;
-  const auto outcome = QuotaBooks(PlaceOf(context)).DelLimits(args.call(), skus, actions, deleted);
+  QuotaBooks books(PlaceOf(context));
+  if (actions.none()) return books.ExpireLimits(args.call(), skus);
+  const auto outcome = books.DelLimits(args.call(), skus, actions, deleted);
   if (!ReportAndLog(context, args, outcome, "quota.dellimit", "sku")) return;
   context.reply.Integer(static_cast<int64_t>(deleted));
 }
@@ -139,7 +141,9 @@ void Reset(CommandContext& context) {
   QuotaActions actions;
   if (!args.ReadIds("user", users) || !args.ReadActionsToEnd(actions)) return;
   size_t reset = 0;
-  const auto outcome = QuotaBooks(PlaceOf(context)).Reset(args.call(), users, actions, reset);
+  QuotaBooks books(PlaceOf(context));
+  if (actions.none()) return books.ExpireUsers(args.call(), users);
+  const auto outcome = books.Reset(args.call(), users, actions, reset);
   if (!ReportAndLog(context, args, outcome, "quota.reset", "user")) return;
   context.reply.Integer(static_cast<int64_t>(reset));
 }

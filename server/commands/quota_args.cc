@@ -162,12 +162,14 @@ bool QuotaArgs::ReadIds(std::string_view name, Ids& ids) {
 bool QuotaArgs::ReadActionsToEnd(QuotaActions& actions) {
   if (!Take("actions")) return End();
   std::vector<QuotaId> listed;
-  do {
+  // A log has lists without actions (see quota_effects.h).
+  while (!replaying() || !done()) {
     if (!HasRoom("action", listed.size()) || !Read("action", listed.emplace_back())) return false;
     // As in a list of other ids, an id may be spelt so only if it is the only one.
     const bool again = At("actions") || (!done() && IsWord(args_[next_ - 1], "actions"));
     if (again) return WrongSyntax("ACTIONS is given twice");
-  } while (!done());
+    if (done()) break;
+  }
   actions = QuotaActions(std::move(listed));
   return true;
 }

@@ -5,7 +5,9 @@
 // the same book. `LAG <ms>` follows if what is too old to be kept was decided so much before NOW
 // (see Place::forget_at). `KEEP <ms>` follows if `quota-retention` was not the same as the book's
 // own. These words are understood only in a replay. A change that has left the book empty is logged
-// as DEL, since a replay may still hold bytes that the server had swept away.
+// as DEL. What was swept is logged as RESET of the users, or DELLIMIT of the SKUs, with ACTIONS and
+// none behind it, which only frees what is out of date: so a follower frees the same, and both
+// still hold the same if the clock is set back.
 //
 // An order that BUY has recorded is logged as RECORD, because the decision is made. An order that
 // BUY has not recorded is logged only if the retention has changed or the clock was set back

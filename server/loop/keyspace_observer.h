@@ -1,10 +1,15 @@
 // Passes on what the keyspaces report: expired keys to the stream of effects and the key events,
-// new keys to the key events and to the clients that wait for them.
+// what was swept to the stream, new keys to the key events and to the clients that wait for them.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "core/engine/engine.h"
+#include "core/words/word_list.h"
 #include "server/interfaces/services.h"
 
 namespace tally::server {
@@ -21,7 +26,12 @@ class KeyspaceObserver : private Keyspace::Observer {
   void OnExpired(Keyspace& keyspace, std::string_view key) override;
 
  private:
+  void OnSwept(Keyspace& keyspace, std::string_view key, int64_t at_ms,
+               const QuotaExpired& expired) override;
   void OnCreated(Keyspace& keyspace, Type type, std::string_view key) override;
+
+  void LogSwept(size_t database, const WordList& begin, int64_t at_ms,
+                std::span<const std::string> ids);
 
   Services& server_;
 };

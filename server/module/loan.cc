@@ -2,6 +2,7 @@
 
 #include "core/base/check.h"
 #include "core/keyspace/value.h"
+#include "core/quota/quota_types.h"
 #include "server/module/module_api.h"
 
 namespace tally::module {
@@ -71,7 +72,8 @@ void Loan::Sweep(int64_t now) {
     const auto sweep = OperationsOf(lent.type).sweep;
     if (!lent.is_lent || lent.is_foreign || lent.value.is_packed() || sweep == nullptr) continue;
     const Keyspace::Entry entry = terms_.keyspace.Peek(lent.key);
-    if (entry && entry.type() == lent.type) sweep(entry.pointer(), now, kSweepBudget);
+    QuotaExpired expired;  // a replica sweeps by itself
+    if (entry && entry.type() == lent.type) sweep(entry.pointer(), now, kSweepBudget, expired);
   }
 }
 

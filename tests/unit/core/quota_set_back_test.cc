@@ -70,6 +70,21 @@ TEST_CASE("a purchase of a clock that ran ahead counts for a window from when it
   CHECK(test::LeftOf(loaded, kUser, 1, kAhead) == Lefts{{0, 1000}});
 }
 
+TEST_CASE("a purchase that is set back is not gone, though the retention grew meanwhile") {
+  const int64_t lines = GENERATE(0, 5, 300);
+  constexpr int64_t kFarAhead = kNow + 60 * kDay;
+  constexpr int64_t kLater = kNow + 1000;
+  QuotaBook book(1);
+  book.SetLimits(std::vector<QuotaLimitSpec>{{1, 0, 1000, kDay}}, kNow);
+  for (int64_t i = 0; i < lines; ++i) Buy(book, kUser, i, 1, kFarAhead - kDay / 2);
+  REQUIRE(Buy(book, kUser, lines, static_cast<int32_t>(1000 - lines), kFarAhead).recorded);
+  book.SetLimits(std::vector<QuotaLimitSpec>{{1, 7, 9, 40 * kDay}}, kFarAhead);
+  CHECK(test::LeftOf(book, kUser, 1, kLater).front().second == 0);
+  CHECK(Buy(book, kUser, 1'000'000, 1, kLater).set_back);
+  CHECK(test::LeftOf(book, kUser, 1, kLater).front().second == 0);
+  CHECK(test::HistoryOf(book, kUser, kLater).size() == static_cast<size_t>(lines) + 1);
+}
+
 TEST_CASE(
     "an order that is recorded sets back what is ahead, and keeps its place and its returns") {
   const int64_t lines = GENERATE(5, 300);

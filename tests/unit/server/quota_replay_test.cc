@@ -1,11 +1,10 @@
 // A log of QUOTA commands gives the same book at any later time.
-#include <absl/strings/str_join.h>
-
 #include <string>
 #include <vector>
 
 #include "tests/unit/random_seed.h"
 #include "tests/unit/server/command_harness.h"
+#include "tests/unit/server/effect_follower.h"
 #include "tests/unit/server/replay.h"
 
 namespace tally::server {
@@ -62,16 +61,23 @@ class Traffic {
   test::SeededRandom& random_;
 };
 
-std::string EverythingIn(CommandHarness& harness) {
-  const std::string skus = absl::StrJoin(kSkus, " ");
-  std::string text = harness.Run(StrCat("QUOTA.LIMITS b ", skus));
-  StrAppend(text, harness.Run(StrCat("QUOTA.LEFTBYUSER b ", absl::StrJoin(kUsers, " "))),
-            harness.Run("EXISTS b"));
+// `ask` replies to the words of a command.
+template <typename Ask>
+std::string EverythingIn(Ask&& ask) {
+  const auto with = [](std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  std::string text = StrCat(ask(with({"QUOTA.LIMITS", "b"}, kSkus)),
+                            ask(with({"QUOTA.LEFTBYUSER", "b"}, kUsers)), ask({"EXISTS", "b"}));
   for (const std::string& user : kUsers) {
-    StrAppend(text, harness.Run(StrCat("QUOTA.HISTORY b ", user)),
-              harness.Run(StrCat("QUOTA.LEFT b ", user, " ", skus)));
+    StrAppend(text, ask({"QUOTA.HISTORY", "b", user}), ask(with({"QUOTA.LEFT", "b", user}, kSkus)));
   }
   return text;
+}
+
+std::string EverythingIn(CommandHarness& harness) {
+  return EverythingIn([&](const std::vector<std::string>& words) { return harness.Run(words); });
 }
 
 TEST_CASE("QUOTA: a replay at a later time gives the same book") {
@@ -103,6 +109,47 @@ TEST_CASE("QUOTA: a replay at a later time gives the same book") {
       replayed.Advance(kHour);
     }
     REQUIRE(EverythingIn(replayed) == EverythingIn(original));
+  }
+}
+
+// A clock that is set back shows whatever bytes are still there. Users have few purchases or
+// hundreds, and the clock is ahead for so long that what it makes old is deleted.
+TEST_CASE("QUOTA: a follower frees what the server frees, so both show the same by any clock") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  for (int run = 0; run < 20; ++run) {
+    CommandHarness server;
+    server.config.quota_retention = static_cast<int64_t>(1 + random.Below(20)) * 24 * kHour;
+    EffectFollower follower(server);
+    Traffic traffic(random);
+    const int64_t begin_ms = server.now();
+    const auto both_show_the_same = [&] {
+      const auto ask = [&](const std::vector<std::string>& words) { return server.Run(words); };
+      const auto ask_follower = [&](const std::vector<std::string>& words) {
+        return follower.Run(0, words);
+      };
+      REQUIRE(EverythingIn(ask_follower) == EverythingIn(ask));
+    };
+    for (int i = 0; i < 150; ++i) {
+      if (random.OneIn(8)) {
+        server.Advance(static_cast<int64_t>(random.Below(40 * 24)) * kHour);
+        server.Advance(random.Below(2) == 0 ? 1'000 : 120'000);  // see Clock::deletion_lag_ms()
+      }
+      if (random.OneIn(20)) {
+        server.state.clock.Set(begin_ms + static_cast<int64_t>(random.Below(30 * 24)) * kHour);
+      }
+      if (random.OneIn(4)) server.engine.SweepSome(server.now(), [] { return true; });
+      if (random.OneIn(20)) {
+        for (int line = 0; line < 200; ++line) {
+          server.Run(StrCat("QUOTA.RECORD b 1 ", 10 + line, " ITEMS 1 2 1 AT ",
+                            (server.now() - random.Between(0, 20 * 24 * kHour)) / 1000));
+        }
+      }
+      server.Run(traffic.Next(server.now()).c_str());
+      if (random.OneIn(8)) both_show_the_same();
+    }
+    server.state.clock.Set(begin_ms);
+    both_show_the_same();
   }
 }
 
