@@ -65,6 +65,10 @@ class Sentinels:
         with RespClient(self.ports[0]) as client:
             return client.call("SENTINEL", *arguments)
 
+    def set_down_after(self, milliseconds):
+        for sentinel in range(COUNT):
+            self.ask("SET", NAME, "down-after-milliseconds", milliseconds, sentinel=sentinel)
+
     def primary_port(self, sentinel=0):
         address = self.ask("GET-MASTER-ADDR-BY-NAME", NAME, sentinel=sentinel)
         return int(address[1]) if address else None
