@@ -50,6 +50,12 @@ struct HoldPart {
   int64_t at = 0;
   absl::InlinedVector<HoldShare, 2> shares;  // of each counter of the rules, in their order
 
+  // The latest instant in it: a late part is counted in a log as of the log's newest hit.
+  int64_t latest_at() const {
+    int64_t latest = at;
+    for (const HoldShare& share : shares) latest = std::max(latest, share.at);
+    return latest;
+  }
   friend bool operator==(const HoldPart&, const HoldPart&) = default;
 };
 

@@ -43,7 +43,7 @@ void Holds::NoteAdded(const HoldRecord& record) {
     shadow_concurrent_ = SaturatingAdd(shadow_concurrent_, record.cost());
   }
   ends_at_ = std::max(ends_at_, RememberedUntil(record.until));
-  for (const HoldPart& part : record.parts) latest_at_ = std::max(latest_at_, part.at);
+  for (const HoldPart& part : record.parts) latest_at_ = std::max(latest_at_, part.latest_at());
 }
 
 void Holds::NoteGone(std::string_view bytes) {
@@ -177,7 +177,7 @@ std::vector<std::string> Holds::AheadOf(int64_t now) const {
   std::vector<std::string> ids;
   ForEach([&](std::string_view id, const HoldRecord& record) {
     const bool ahead = std::any_of(record.parts.begin(), record.parts.end(),
-                                   [now](const HoldPart& part) { return part.at > now; });
+                                   [now](const HoldPart& part) { return part.latest_at() > now; });
     if (ahead) ids.emplace_back(id);
   });
   std::sort(ids.begin(), ids.end());

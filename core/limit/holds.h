@@ -103,7 +103,7 @@ class Holds final : private RecordTable::SplitObserver {
   int64_t last_token_ = 0;
   int64_t concurrent_ = 0;
   int64_t shadow_concurrent_ = 0;
-  int64_t latest_at_ = 0;
+  int64_t latest_at_ = 0;  // no instant of a part or share is later
   int64_t ends_at_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "server/arguments/time_args.h"
 #include "tests/unit/server/command_harness.h"
 #include "tests/unit/server/effect_follower.h"
 
@@ -134,6 +135,21 @@ TEST_CASE("setting back is an effect: whoever reads it has the same, and expires
   h.Advance(60'001);
   h.ExpireDue();
   same();
+}
+
+TEST_CASE("what a late hold has counted in a log lies ahead with the log's newest hit") {
+  CommandHarness h;
+  const int64_t begin_ms = h.now();
+  h.Advance(4'000);
+  REQUIRE(h.Run("LIMIT.TAKE L SLIDING 8 1h").starts_with("[:1 :8 :7"));
+  h.Advance(3'000);
+  const std::string late = std::string(InstantText(begin_ms).view());
+  REQUIRE(h.Run("LIMIT.RESERVE r 20s L SLIDING 8 1h COST 3 AT " + late).starts_with("[:1 :8 :4"));
+  h.state.clock.Set(begin_ms + 1'000);
+  CHECK(h.SetAllBack() > 0);
+  CHECK(h.Run("LIMIT.PEEK L SLIDING 8 1h COST 6").starts_with("[:0 :8 :4 :26000 "));
+  h.Advance(60'000);
+  CHECK(h.Run("LIMIT.PEEK L SLIDING 8 1h").starts_with("[:1 :8 :6"));
 }
 
 TEST_CASE("a command that counts nothing in a key forgets nothing there: no effect says so") {
