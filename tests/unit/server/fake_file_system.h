@@ -97,13 +97,17 @@ class FakeFileSystem final : public server::FileSystem {
     for (const auto& [name, inode] : durable_entries_) names.insert(name);
     const bool all = random.OneIn(2);
     std::map<std::string, std::shared_ptr<Inode>> next;
+    std::map<std::string, bool> kept;
     for (const std::string& name : names) {
-      const bool newer =
-          (loss == Loss::kTear && all) || (loss == Loss::kReorder && random.OneIn(2));
+      const bool newer = loss == Loss::kTear
+                             ? all
+                             : loss == Loss::kReorder &&
+                                   kept.try_emplace(MovedWith(name), random.OneIn(2)).first->second;
       const auto& source = newer ? entries_ : durable_entries_;
       if (const auto found = source.find(name); found != source.end()) next.insert(*found);
     }
     entries_ = durable_entries_ = std::move(next);
+    moved_directories_.clear();
     for (const auto& [name, inode] : entries_) {
       inode->durable = inode->content;
       inode->dirty.clear();
@@ -164,6 +168,7 @@ class FakeFileSystem final : public server::FileSystem {
       return true;
     });
     if (moved.empty()) return absl::NotFoundError(from);
+    if (!moved.contains(to)) moved_directories_.emplace_back(from, to);
     for (auto& [name, inode] : moved) entries_[name] = std::move(inode);
     return absl::OkStatus();
   }
@@ -180,6 +185,7 @@ class FakeFileSystem final : public server::FileSystem {
     const std::lock_guard lock(mutex_);
     if (const absl::Status status = Enter("sync directory", path); !status.ok()) return status;
     durable_entries_ = entries_;
+    moved_directories_.clear();
     return absl::OkStatus();
   }
   absl::StatusOr<std::vector<std::string>> List(const std::string& path) override {
@@ -366,8 +372,17 @@ class FakeFileSystem final : public server::FileSystem {
     inode.dirty.clear();
   }
 
+  // The directory that the file was moved with, or else the file: a directory moves as a whole.
+  std::string MovedWith(const std::string& name) const {
+    for (const auto& [from, to] : moved_directories_) {
+      if (name.starts_with(from + "/") || name.starts_with(to + "/")) return to + "/";
+    }
+    return name;
+  }
+
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Inode>> entries_;
+  std::vector<std::pair<std::string, std::string>> moved_directories_;  // since they were synced
   std::map<std::string, std::shared_ptr<Inode>> durable_entries_;
   size_t capacity_ = SIZE_MAX;
   uint64_t calls_ = 0;
