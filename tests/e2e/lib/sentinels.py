@@ -65,10 +65,6 @@ class Sentinels:
         with RespClient(self.ports[0]) as client:
             return client.call("SENTINEL", *arguments)
 
-    def set_down_after(self, milliseconds):
-        for sentinel in range(COUNT):
-            self.ask("SET", NAME, "down-after-milliseconds", milliseconds, sentinel=sentinel)
-
     def primary_port(self, sentinel=0):
         address = self.ask("GET-MASTER-ADDR-BY-NAME", NAME, sentinel=sentinel)
         return int(address[1]) if address else None
@@ -126,11 +122,12 @@ def is_primary(server):
 class Pair:
     """A context manager: a primary, its replica, and the Sentinels that know both."""
 
-    def __init__(self, binary, sentinel, **directives):
+    def __init__(self, binary, sentinel, down_after_ms=1000, **directives):
         directives = {"appendonly": "yes", "repl_diskless_sync_delay": 0, "repl_timeout": 60} | directives
         self.servers = [Server(binary=binary, config=CONFIG, **directives) for _ in range(2)]
         self.primary, self.replica = self.servers
         self.sentinel = sentinel
+        self.down_after_ms = down_after_ms
         self.sentinels = None
 
     def __enter__(self):
@@ -139,7 +136,7 @@ class Pair:
         with self.replica.client() as client:
             client.call("REPLICAOF", "127.0.0.1", self.primary.port)
         self.linked = follows(self.replica, self.primary)
-        self.sentinels = Sentinels(self.sentinel, self.primary.port)
+        self.sentinels = Sentinels(self.sentinel, self.primary.port, self.down_after_ms)
         self.sentinels.__enter__()
         return self
 
