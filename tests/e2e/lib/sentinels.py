@@ -78,7 +78,7 @@ class Sentinels:
                 for row in self.ask("REPLICAS", NAME) or []]
 
     def know_each_other(self, replicas):
-        """Waits until each Sentinel knows the others, and the replicas with links that are up."""
+        """Waits until each Sentinel knows the others, and the first one has replicas that it would promote."""
         def ready():
             for sentinel in range(COUNT):
                 rows = self.ask("MASTER", NAME, sentinel=sentinel) or []
@@ -86,7 +86,8 @@ class Sentinels:
                 if fields.get(b"num-other-sentinels") != b"%d" % (COUNT - 1) or fields.get(b"flags") != b"master":
                     return False
             known = self.replicas()
-            return len(known) == replicas and all(row["master-link-status"] == "ok" for row in known)
+            return len(known) == replicas and all(
+                row["flags"] == "slave" and row["master-link-status"] == "ok" for row in known)
         return wait_for(ready)
 
     def agree_on(self, port):
