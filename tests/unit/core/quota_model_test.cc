@@ -338,7 +338,7 @@ TEST_CASE("a quota book answers for users of many purchases as lists of purchase
   test::SeededRandom random;
   INFO("seed " << random.seed());
   size_t most = 0;
-  for (int walk = 0; walk < 8; ++walk) {
+  for (int walk = 0; walk < 4; ++walk) {
     Walk one(random, {{7, kBinary}, kManyOrders, walk % 2 == 0 ? test::Scaled(60) : 12});
     for (int step = 0; step < 400; ++step) {
       one.Step();

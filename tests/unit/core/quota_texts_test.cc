@@ -205,12 +205,12 @@ TEST_CASE("texts cost their bytes once for a book, and once a user or an order")
   test::SeededRandom random;
   INFO("seed " << random.seed());
   test::TextNames names;
-  const QuotaBook with_texts = test::Filled(random, 20'000, 12'000, names);
-  const QuotaBook with_integers = test::Filled(random, 20'000, 12'000);
+  const QuotaBook with_texts = test::Filled(random, 5000, 3000, names);
+  const QuotaBook with_integers = test::Filled(random, 5000, 3000);
   const double more = static_cast<double>(with_texts.MemoryBytes() - with_integers.MemoryBytes());
-  // "sku 11999", "user 1940000", "order 99692307" and what each costs besides: 40 for a text of the
+  // "sku 2999", "user 485000", "order 99692307" and what each costs besides: 40 for a text of the
   // dictionary, 3 for one in its record, 2 for the marks of a line.
-  const double expected = 12'000 * (9 + 40) + 20'000 * (12 + 3) + 200'000 * (14 + 3 + 2);
+  const double expected = 3000 * (8 + 40) + 5000 * (11 + 3) + 50'000 * (14 + 3 + 2);
   INFO(more / expected << " times what is expected");
   REQUIRE(more < 1.3 * expected);
 }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "tests/unit/random_seed.h"
+#include "tests/unit/scale.h"
 #include "tests/unit/server/command_harness.h"
 #include "tests/unit/server/effect_follower.h"
 #include "tests/unit/server/replay.h"
@@ -117,7 +118,7 @@ TEST_CASE("QUOTA: a replay at a later time gives the same book") {
 TEST_CASE("QUOTA: a follower frees what the server frees, so both show the same by any clock") {
   test::SeededRandom random;
   INFO("seed " << random.seed());
-  for (int run = 0; run < 20; ++run) {
+  for (uint64_t run = 0; run < test::Scaled(8); ++run) {
     CommandHarness server;
     server.config.quota_retention = static_cast<int64_t>(1 + random.Below(20)) * 24 * kHour;
     EffectFollower follower(server);

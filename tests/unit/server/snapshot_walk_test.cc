@@ -13,6 +13,7 @@
 #include "core/hash/hash.h"
 #include "core/quota/quota_book.h"
 #include "random_seed.h"
+#include "scale.h"
 #include "server/walked_engine.h"
 #include "tests/unit/server/rdb_bytes.h"
 
@@ -192,7 +193,7 @@ TEST_CASE("A walk saves databases as they were, however they are emptied and swa
   SeededRandom random;
   INFO("seed " << random.seed());
   const Walked::Form form = AnyForm();
-  for (int round = 0; round < 30; ++round) {
+  for (uint64_t round = 0; round < test::Scaled(10); ++round) {
     Walked walked(form);
     for (int i = 0; i < 6000; ++i) {
       walked.engine.database(random.Below(2)).SetInteger(StrCat("key", i), i, kNoDeadline, kNow);

@@ -15,6 +15,7 @@
 #include "core/set/set.h"
 #include "core/zset/zset.h"
 #include "random_seed.h"
+#include "scale.h"
 #include "server/walked_engine.h"
 
 namespace tally::server {
@@ -301,7 +302,7 @@ TEST_CASE("a large value of each kind is saved as it was when the walk began") {
   for (const Kind& kind : kKinds) {
     SeededRandom random;
     INFO(kind.name << ", seed " << random.seed());
-    for (int round = 0; round < 3; ++round) {
+    for (uint64_t round = 0; round < test::Scaled(1); ++round) {
       Walked walked(form);
       const std::string key = Key(random);
       kind.make(walked.keyspace(), key, random);
