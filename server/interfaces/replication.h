@@ -53,7 +53,7 @@ class PrimaryLink {
   // Requires is_replica().
   virtual PrimaryState state() const = 0;
   // Follows that server from now on. With kYes, Replicas::HandoverEnded is called once, when the
-  // other has answered or cannot be reached.
+  // other has answered or could not be asked.
   virtual void Follow(const std::string& host, int64_t port, Handover handover) = 0;
   // Becomes a primary with the data that is there. Does nothing if it is one.
   virtual void StopFollowing() = 0;

@@ -72,7 +72,7 @@ void Replica::Follow(const std::string& host, int64_t port, Handover handover) {
   server_.role = {.is_replica = true};
   server_.engine.set_expiry(Expiry::kHide);
   becomes_primary_ = false;
-  hands_over_ = handover == Handover::kYes;
+  hands_over_ = handover == Handover::kYes ? HandingOver::kYes : HandingOver::kNo;
   pause_ = {};
   last_error_.clear();
   down_since_ms_ = -1;
@@ -84,7 +84,7 @@ void Replica::StopFollowing() {
   if (!is_replica()) return;
   // Half of the data is nobody's data.
   becomes_primary_ = stage_ == Stage::kLoading;
-  hands_over_ = false;
+  hands_over_ = HandingOver::kNo;
   Close();
   server_.config.replicaof_host.clear();
   server_.config.replicaof_port = 0;
@@ -230,7 +230,7 @@ void Replica::BeginHandshake() {
   if (request.from && !position_.known() && id.has_previous()) {
     request.earlier = {id.previous(), id.previous_end()};
   }
-  request.hands_over = hands_over_;
+  request.hands_over = hands_over_ != HandingOver::kNo;
   handshake_.emplace(request);
   last_io_ms_ = server_.clock.steady_ms();
   stage_ = Stage::kHandshake;
@@ -475,7 +475,18 @@ void Replica::Acknowledge() {
 }
 
 void Replica::EndHandover(bool accepted) {
-  if (std::exchange(hands_over_, false)) server_.replicas->HandoverEnded(accepted);
+  const HandingOver handed = std::exchange(hands_over_, HandingOver::kNo);
+  if (handed != HandingOver::kNo) server_.replicas->HandoverEnded(accepted);
+}
+
+// Whether the other, asked to take over, may be the primary though it has not said so: its answer
+// is lost with the link. Then this server must not be one again, but asks until it is told: of two
+// primaries one loses what it is given.
+bool Replica::MayHaveTakenOver(const absl::Status& why) const {
+  if (hands_over_ == HandingOver::kNo) return false;
+  const bool answered = handshake_ && handshake_->is_answered();
+  if (hands_over_ == HandingOver::kUnanswered) return !answered || absl::IsUnavailable(why);
+  return handshake_ && handshake_->has_asked() && !answered;
 }
 
 void Replica::Close() {
@@ -497,6 +508,7 @@ void Replica::Close() {
 void Replica::Drop(const absl::Status& why, Next next) {
   const int64_t now_ms = server_.clock.steady_ms();
   const bool was_up = stage_ == Stage::kStream;
+  const bool may_have_taken_over = MayHaveTakenOver(why);
   if (was_up && now_ms - up_since_ms_ >= kGoodLinkMs) pause_.Succeeded();
   Close();
   if (down_since_ms_ < 0) down_since_ms_ = now_ms;
@@ -513,7 +525,11 @@ void Replica::Drop(const absl::Status& why, Next next) {
                         was_up ? " is lost: " : " is not made: ", text);
   }
   last_error_ = text;
-  EndHandover(false);
+  if (!may_have_taken_over) return EndHandover(false);
+  if (std::exchange(hands_over_, HandingOver::kUnanswered) == HandingOver::kUnanswered) return;
+  server_.log.Warning(
+      "Failover: the answer was lost. It is asked again until it is known who the primary is; "
+      "FAILOVER ABORT makes this server one again, which must not be done if the other is one");
 }
 
 PrimaryState Replica::state() const {

@@ -78,6 +78,9 @@ class Replica final : public PrimaryLink, private LogNotes {
     kLoading,    // it replaces what was here
     kStream,     // the stream comes and is applied
   };
+  // See PrimaryLink::Handover. kUnanswered: the other was asked, and its answer was lost, so it may
+  // be the primary.
+  enum class HandingOver : uint8_t { kNo, kYes, kUnanswered };
   // How soon the next try comes.
   enum class Next : uint8_t { kAtOnce, kSoon, kGrowing };
 
@@ -98,6 +101,7 @@ class Replica final : public PrimaryLink, private LogNotes {
   void BeginOwnHistory();
   void BeginStream();
   void EndHandover(bool accepted);
+  bool MayHaveTakenOver(const absl::Status& why) const;
   void FollowStream();
   // Reads once. False if there is nothing at present, or the link was dropped.
   bool ReadSome(std::string_view& bytes);
@@ -131,8 +135,8 @@ class Replica final : public PrimaryLink, private LogNotes {
   bool position_noted_ = true;      // the log has it
   UpstreamPosition sync_position_;  // of the data that comes or is being loaded
   bool lacks_all_ = false;          // the data here is that of no position
-  bool hands_over_ = false;         // see PrimaryLink::Handover
-  bool becomes_primary_ = false;    // when the data is loaded
+  HandingOver hands_over_ = HandingOver::kNo;
+  bool becomes_primary_ = false;  // when the data is loaded
 
   // Times are of the steady clock.
   int64_t next_try_ms_ = 0;

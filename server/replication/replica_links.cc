@@ -81,11 +81,14 @@ std::string ReplicaLinks::Configure(Client& client, std::string_view option,
 std::string ReplicaLinks::RefuseSync(const Client& client, const SyncRequest& request) {
   const bool gets_messages = client.subscribed() || client.monitor || client.tracking != nullptr;
   if (gets_messages) return "ERR a connection that gets messages cannot become a replica";
-  if (request.takes_over) {
-    if (!server_.primary->is_replica()) return "ERR PSYNC FAILOVER can't be sent to a master.";
-    if (request.id != server_.stream_id.id())
-      return "ERR PSYNC FAILOVER replid must match my replid.";
-    return {};
+  const StreamId& id = server_.stream_id;
+  if (request.takes_over && server_.primary->is_replica()) {
+    if (request.id == id.id()) return {};
+    return "ERR PSYNC FAILOVER replid must match my replid.";
+  }
+  // Who has taken over and is asked again has given an answer that was lost.
+  if (request.takes_over && !(id.has_previous() && request.id == id.previous())) {
+    return "ERR PSYNC FAILOVER can't be sent to a master.";
   }
   if (failover_.state() != Failover::State::kNone) {
     return "NOMASTERLINK Can't SYNC while failing over";
@@ -122,7 +125,7 @@ void ReplicaLinks::Synchronize(Client& client, const SyncRequest& request) {
   if (link.wants_rdb() && request.takes_over) {
     return client.reply.Error("ERR PSYNC FAILOVER is not for an RDB only (REPLCONF rdb-only)");
   }
-  if (request.takes_over) {
+  if (request.takes_over && server_.primary->is_replica()) {
     server_.log.Notice("The primary asks this server to take over: ", NameOf(link));
     server_.primary->StopFollowing();
   }

@@ -57,6 +57,10 @@ class FakeNetwork {
   }
   // Links are cut at any byte, and are slow, unless it is not troubled.
   void set_troubled(bool troubled) { troubled_ = troubled; }
+  // What is under way is lost, on all links.
+  void CutAll() {
+    for (const auto& link : links_) Cut(*link);
+  }
   // Nothing comes from one to the other.
   void Part(int64_t a, int64_t b) { parted_.emplace_back(std::min(a, b), std::max(a, b)); }
   void Heal() { parted_.clear(); }

@@ -1,7 +1,7 @@
 // Three servers that follow one another on files and a network in memory, with dice for all that
 // chance brings: commands, time and clocks, bad disks, crashes, links that are cut and parted,
-// other primaries and chains. What each primary ever held is known by its place in the stream:
-// whoever is at that place must hold the same.
+// other primaries, failovers and chains. What each primary ever held is known by its place in the
+// stream: whoever is at that place must hold the same.
 #pragma once
 
 #include <absl/strings/str_join.h>
@@ -36,7 +36,9 @@ struct ReplicationCounts {
   uint64_t crashes = 0;
   uint64_t power_losses = 0;
   uint64_t promotions = 0;
-  uint64_t moves = 0;  // of a replica to another primary
+  uint64_t failovers = 0;  // that ended with another primary
+  uint64_t given_up = 0;   // failovers that did not
+  uint64_t moves = 0;      // of a replica to another primary
   uint64_t jumps = 0;
   uint64_t heals = 0;
 
@@ -44,9 +46,9 @@ struct ReplicationCounts {
     return StrCat(commands, " commands; ", compared, " states of replicas compared; ", full_syncs,
                   " full syncs, ", partial_syncs, " partial ones; ", cuts, " links cut, ",
                   partitions, " partitions; ", crashes, " crashes, ", power_losses,
-                  " of them power losses; ", promotions, " promotions, ", moves,
-                  " replicas moved; ", jumps, " jumps of a clock; ", heals,
-                  " times all were equal at the end");
+                  " of them power losses; ", promotions, " promotions, ", failovers,
+                  " failovers and ", given_up, " given up, ", moves, " replicas moved; ", jumps,
+                  " jumps of a clock; ", heals, " times all were equal at the end");
   }
 };
 
@@ -74,6 +76,8 @@ class ReplicationSimulation {
     int64_t ahead_ms = 0;                      // its clock, of the others
     int64_t latest_ms = 0;                     // what its clock has shown
     bool jumped = false;
+    bool may_take_over = false;  // asked by a primary that has crashed since
+    bool fails_over() const { return server != nullptr && server->harness().state.pause.failover; }
     std::pair<std::string, uint64_t> compared;  // the place where that was done last
   };
   // What a primary held at a place of its history, and how that was asked.
@@ -102,6 +106,8 @@ class ReplicationSimulation {
   void Rearrange();
   void Follow(Node& node, int64_t port);
   void Promote(size_t next);
+  void BeginFailover();
+  void WatchFailover();
   void Straighten();
   void Trouble();
 
@@ -112,6 +118,8 @@ class ReplicationSimulation {
   std::string DigestOf(Node& node, uint64_t seed, int64_t now_ms);
   static void RequireSame(const std::string& found, const std::string& expected);
   bool IsEqual(Node& node);
+  // Who follows whom, and what stands in the way.
+  std::string Text() const;
 
   static constexpr int64_t kBeginMs = 1'700'000'000'000;
 
@@ -122,6 +130,8 @@ class ReplicationSimulation {
   test::FakeNetwork network_;
   std::array<Node, kServers> nodes_;
   size_t primary_ = 0;
+  Node* failover_to_ = nullptr;  // which the primary has been told to hand its role to
+  bool may_lose_ = false;        // by FORCE
   std::map<std::string, History> histories_;
   uint64_t last_id_ = 0;
   int64_t steady_us_ = 1'000'000'000;
@@ -165,6 +175,7 @@ inline void ReplicationSimulation::Turn() {
     }
     if (node.server != nullptr && (node.files.crashed() || random_.OneIn(300))) Crash(node);
   }
+  WatchFailover();
   Rearrange();
   Trouble();
 }
@@ -191,7 +202,7 @@ inline void ReplicationSimulation::Run(Node& node, bool writes) {
   SetClock(node);
   if (random_.OneIn(2)) server.Tick();
   server.BeginTurn();
-  const bool leads = !server.is_replica() && !server.loading();
+  const bool leads = !server.is_replica() && !server.loading() && !node.fails_over();
   if (leads && writes) Write(node);
   if (leads && server.persistence().write_error().ok()) {
     if (std::exchange(node.jumped, false)) server.harness().SetAllBack();
@@ -226,11 +237,57 @@ inline void ReplicationSimulation::Trouble() {
   if (random_.OneIn(40)) node.files.StopFaults();
 }
 
+// The primary hands its role to a replica.
+inline void ReplicationSimulation::BeginFailover() {
+  Node& node = nodes_[(primary_ + 1 + random_.Below(kServers - 1)) % kServers];
+  const Node& old = primary();
+  if (failover_to_ != nullptr || node.server == nullptr || node.follows != old.port) return;
+  if (old.server == nullptr || old.server->is_replica() || old.server->loading()) return;
+  may_lose_ = random_.OneIn(3);
+  const std::string reply =
+      old.server->harness().Run(StrCat("FAILOVER TO 127.0.0.1 ", node.port, " TIMEOUT ",
+                                       random_.Between(1, 10'000), may_lose_ ? " FORCE" : ""));
+  if (reply == "+OK") failover_to_ = &node;
+}
+
+// Nothing is lost but by FORCE, and there are no two primaries, whichever answers were lost.
+inline void ReplicationSimulation::WatchFailover() {
+  for (Node& node : nodes_) {
+    const bool took_over = node.server != nullptr && !node.server->is_replica() &&
+                           node.follows != 0 && &node != failover_to_;
+    if (!took_over) continue;
+    REQUIRE(node.may_take_over);
+    node.follows = 0;
+  }
+  if (failover_to_ == nullptr) return;
+  Node& old = primary();
+  Node& target = *failover_to_;
+  const bool leads = target.server != nullptr && !target.server->is_replica();
+  // It has answered, and crashed since.
+  const bool led = old.server != nullptr && old.server->is_replica() && !old.fails_over();
+  if (leads || led) {
+    ++counts_.failovers;
+    failover_to_ = nullptr;
+    target.follows = 0;
+    primary_ = static_cast<size_t>(&target - nodes_.data());
+    if (old.server == nullptr || !old.server->is_replica()) return;
+    old.follows = target.port;
+    REQUIRE((led || may_lose_ || target.server->offset() >= old.server->offset()));
+  } else if (!old.fails_over()) {
+    ++counts_.given_up;
+    target.may_take_over |= old.server == nullptr;
+    failover_to_ = nullptr;
+  }
+}
+
 inline void ReplicationSimulation::Rearrange() {
+  if (random_.OneIn(50)) BeginFailover();
+  if (failover_to_ != nullptr) return;
   if (random_.OneIn(primary().server == nullptr ? 40 : 300)) {
     const size_t next = (primary_ + 1 + random_.Below(kServers - 1)) % kServers;
     const Node& node = nodes_[next];
-    const bool can = node.server != nullptr && node.follows != 0 && !node.server->loading();
+    const bool can = node.server != nullptr && node.follows != 0 && !node.server->loading() &&
+                     !node.fails_over();
     if (can) Promote(next);
   }
   if (!random_.OneIn(80)) return;
@@ -243,7 +300,8 @@ inline void ReplicationSimulation::Rearrange() {
 }
 
 inline void ReplicationSimulation::Follow(Node& node, int64_t port) {
-  if (node.follows == port || (node.server != nullptr && node.server->loading())) return;
+  const bool is_busy = node.server != nullptr && (node.server->loading() || node.fails_over());
+  if (node.follows == port || is_busy) return;
   ++counts_.moves;
   node.follows = port;
   if (node.server == nullptr) return;
@@ -296,6 +354,7 @@ inline void ReplicationSimulation::Retire(Node& node) {
   counts_.full_syncs += node.server->primary().full_syncs;
   counts_.partial_syncs += node.server->primary().partial_syncs;
   node.server = nullptr;
+  node.may_take_over = false;
 }
 
 inline void ReplicationSimulation::Crash(Node& node) {
@@ -401,13 +460,30 @@ inline bool ReplicationSimulation::IsEqual(Node& node) {
           server.id() == primary().server->id() && server.offset() == primary().server->offset());
 }
 
-// A deposed primary comes back, and two replicas that follow each other follow nobody.
+// A deposed primary comes back, and two replicas that follow each other follow nobody. One that was
+// told to hand its role to a server that has begun a history of its own since is told by hand.
 inline void ReplicationSimulation::Straighten() {
   for (Node& node : nodes_) {
     if (&node == &primary()) continue;
+    if (node.fails_over() && failover_to_ == nullptr && random_.OneIn(100)) {
+      REQUIRE(node.server->harness().Run("FAILOVER ABORT") == "+OK");
+      node.follows = 0;
+    }
     const bool lost = node.follows == 0 || At(node.follows).follows == node.port;
     if (lost) Follow(node, primary().port);
   }
+}
+
+inline std::string ReplicationSimulation::Text() const {
+  std::string text;
+  for (const Node& node : nodes_) {
+    if (node.server == nullptr) continue;
+    const PrimaryState state = node.server->primary();
+    StrAppend(text, &node == &nodes_[primary_] ? "the primary " : "", node.port, " follows ",
+              node.follows, node.server->is_replica() ? StrCat(", in fact ", state.port) : "",
+              node.fails_over() ? " and fails over" : "", ": ", state.last_error, "\n");
+  }
+  return text;
 }
 
 inline void ReplicationSimulation::Heal() {
@@ -423,14 +499,13 @@ inline void ReplicationSimulation::Heal() {
   };
   constexpr int kMostTurns = 3000;
   for (int turn = 0; turn < 10 || !all_equal(); ++turn) {
-    INFO("the last errors: " << nodes_[0].server->primary().last_error << "; "
-                             << nodes_[1].server->primary().last_error << "; "
-                             << nodes_[2].server->primary().last_error);
+    INFO(Text());
     REQUIRE(turn < kMostTurns);
     Straighten();
     steady_us_ += 200'000;
     network_.Step();
     for (Node& node : nodes_) Run(node, false);
+    WatchFailover();
   }
   const uint64_t seed = random_.Next();
   const int64_t now_ms = NowOf(primary());

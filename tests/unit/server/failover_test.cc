@@ -1,0 +1,143 @@
+// FAILOVER between two servers whose links break at the worst moments: there are never two
+// primaries because an answer was lost.
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+
+#include "core/bytes/str_cat.h"
+#include "fake_network.h"
+#include "random_seed.h"
+#include "replicated_server.h"
+
+namespace tally::server {
+namespace {
+
+constexpr int64_t kOldPort = 7001;
+constexpr int64_t kTargetPort = 7002;
+
+// A primary and its replica, in step.
+class Pair {
+ public:
+  Pair() : network_(random_) {
+    network_.set_troubled(false);
+    Start(old_files, kOldPort, old);
+    Start(target_files, kTargetPort, target);
+    REQUIRE(target->harness().Run(StrCat("REPLICAOF 127.0.0.1 ", kOldPort)) == "+OK");
+    old->harness().Run("SET a 1");
+    TurnUntil([&] { return Follows(*target) && target->offset() == old->offset(); });
+    REQUIRE(old->harness().Run(StrCat("FAILOVER TO 127.0.0.1 ", kTargetPort)) == "+OK");
+  }
+
+  void Turn() {
+    steady_ms_ += 100;
+    network_.Step();
+    for (ReplicatedServer* server : {old.get(), target.get()}) {
+      if (server == nullptr) continue;
+      server->harness().PassTo(kBeginMs + steady_ms_);
+      server->harness().state.clock.SetSteady(steady_ms_);
+      server->Tick();
+      server->BeginTurn();
+      server->EndTurn();
+    }
+  }
+  template <typename Condition>
+  void TurnUntil(Condition&& condition) {
+    for (int turn = 0; !condition(); ++turn) {
+      INFO(old->primary().last_error << "; " << target->primary().last_error);
+      REQUIRE(turn < 500);
+      Turn();
+    }
+  }
+  // The target has taken over, and what it answers is lost.
+  void LoseAnswer() {
+    TurnUntil([&] { return !target->is_replica(); });
+    network_.CutAll();
+    REQUIRE(IsFailingOver());
+  }
+  void RestartTarget() {
+    target = nullptr;
+    Start(target_files, kTargetPort, target);
+  }
+  void CutAll() { network_.CutAll(); }
+  void Silence(int64_t port) { network_.Listen(port, nullptr); }
+
+  bool IsFailingOver() { return old->replicas().failover == "failover-in-progress"; }
+  static bool Follows(const ReplicatedServer& server) {
+    return server.is_replica() && server.primary().link == PrimaryState::Link::kConnected;
+  }
+
+  std::unique_ptr<ReplicatedServer> old;
+  std::unique_ptr<ReplicatedServer> target;
+
+ private:
+  static constexpr int64_t kBeginMs = 1'700'000'000'000;
+
+  void Start(test::FakeFileSystem& files, int64_t port, std::unique_ptr<ReplicatedServer>& server) {
+    Config config;
+    config.port = port;
+    config.appendfsync = FsyncPolicy::kAlways;
+    server = std::make_unique<ReplicatedServer>(files, network_, config, [this] {
+      const std::string number = StrCat(++last_id_);
+      return std::string(StreamId::kDigits - number.size(), 'a') + number;
+    });
+    server->harness().PassTo(kBeginMs + steady_ms_);
+    server->harness().state.clock.SetSteady(steady_ms_);
+    REQUIRE(server->Load().ok());
+    server->Serve();
+  }
+
+  test::SeededRandom random_;
+  test::FakeFileSystem old_files;
+  test::FakeFileSystem target_files;
+  test::FakeNetwork network_;
+  uint64_t last_id_ = 0;
+  int64_t steady_ms_ = 1'000'000;
+};
+
+TEST_CASE("failover: a request whose answer was lost is made again, and answered the same") {
+  Pair pair;
+  const uint64_t full_syncs = pair.old->primary().full_syncs;
+  pair.LoseAnswer();
+  pair.target->harness().Run("INCR a");
+  pair.TurnUntil([&] { return !pair.IsFailingOver(); });
+  CHECK(pair.old->is_replica());
+  CHECK_FALSE(pair.target->is_replica());
+  pair.TurnUntil([&] { return pair.old->offset() == pair.target->offset(); });
+  CHECK(pair.old->harness().Run("GET a") == R"("2")");
+  CHECK(pair.old->primary().full_syncs == full_syncs);
+}
+
+TEST_CASE("failover: a request that did not arrive is made again") {
+  Pair pair;
+  pair.TurnUntil([&] { return pair.IsFailingOver(); });
+  // Whatever arrives of it, the link is broken each time, until it is not.
+  for (int turn = 0; turn < 20; ++turn) {
+    pair.Turn();
+    if (turn % 2 == 1) pair.CutAll();
+    REQUIRE((pair.old->is_replica() || pair.target->is_replica()));
+  }
+  pair.TurnUntil([&] { return Pair::Follows(*pair.old) || !pair.old->is_replica(); });
+  CHECK(pair.old->is_replica() != pair.target->is_replica());
+}
+
+TEST_CASE("failover: who cannot be asked at all leaves the primary what it is") {
+  Pair pair;
+  pair.Silence(kTargetPort);
+  pair.TurnUntil([&] { return !pair.old->harness().state.pause.failover; });
+  CHECK_FALSE(pair.old->is_replica());
+  CHECK(pair.target->is_replica());
+}
+
+TEST_CASE("failover: a target that has begun another history is left to whoever knows") {
+  Pair pair;
+  pair.LoseAnswer();
+  pair.RestartTarget();
+  for (int turn = 0; turn < 100; ++turn) pair.Turn();
+  CHECK(pair.IsFailingOver());
+  CHECK(pair.old->primary().last_error.find("a primary already") != std::string::npos);
+  REQUIRE(pair.old->harness().Run("FAILOVER ABORT") == "+OK");
+  CHECK_FALSE(pair.old->is_replica());
+}
+
+}  // namespace
+}  // namespace tally::server
