@@ -19,11 +19,7 @@ bool HaveRoomForId(LimitStates& states, int64_t max_holds) {
 }
 
 LimitDecision AllowedNow(std::span<const LimitUse> uses, int64_t now) {
-  LimitDecision decision = DecideLimits(uses, 0, now, now, LimitMode::kPeek);
-  decision.allowed = true;
-  decision.retry_after_ms = 0;
-  decision.rule = 0;
-  return decision;
+  return DecideLimits(uses, 0, now, now, LimitMode::kShow);
 }
 
 }  // namespace tally

@@ -87,7 +87,8 @@ bool Reservations::Judge(LimitStates& states, const HoldRequest& request, HoldRe
   result.full = !states.HaveRoom();
   if (!HaveRoomForId(states, request.limits.max_holds)) result.wrong = kTooMany;
   if (result.full || !result.wrong.empty() || result.longest_ms >= 0) return false;
-  result.decision = DecideLimits(states.uses(), request.limits.cost, now, at, LimitMode::kPeek);
+  result.decision = DecideLimits(states.uses(), request.limits.cost, now, at, LimitMode::kPeek,
+                                 now + request.ttl_ms);
   JudgeHoldShare(states.uses(), request.limits.cost, result.decision);
   place_.engine.decisions().Count(Decisions::Command::kReserve, request.limits.keys,
                                   result.decision, {place_.database, place_.now});
@@ -99,16 +100,17 @@ void Reservations::Count(uint64_t Decisions::HoldCount::* count) const {
   if (!place_.replaying) ++(place_.engine.decisions().holds().*count);
 }
 
-// Decides an EXTEND of a hold under its rules.
+// Decides an EXTEND of a hold, of which this is the record, under its rules.
 void Reservations::JudgeMore(std::span<const LimitUse> uses, const HoldRequest& request,
-                             int64_t cost, HoldResult& result) {
+                             const HoldRecord& held, HoldResult& result) {
   const int64_t now = request.limits.time.judged_at;
   const int64_t more = request.limits.cost;
-  result.decision = more == 0 || place_.replaying
-                        ? AllowedNow(uses, now)
-                        : DecideLimits(uses, more, now, now, LimitMode::kPeek);
-  if (more > 0 && !place_.replaying)
-    JudgeHoldShare(uses, SaturatingAdd(cost, more), result.decision);
+  if (more == 0 || place_.replaying) return;
+  result.decision = DecideLimits(uses, more, now, now, LimitMode::kPeek);
+  JudgeHoldShare(uses, SaturatingAdd(held.cost(), more), result.decision);
+  // What fits only when the hold itself has ended is never allowed.
+  int64_t& retry_after_ms = result.decision.retry_after_ms;
+  if (retry_after_ms > 0 && retry_after_ms >= held.until - now) retry_after_ms = -1;
 }
 
 HoldResult Reservations::Reserve(const HoldRequest& request) {
@@ -157,15 +159,17 @@ HoldResult Reservations::Extend(const HoldRequest& request) {
       static_cast<void>(ReadHoldRules(found.records[i]->rules, place_.engine.zones(), rules[i]));
       uses.push_back({&states.state(i), rules[i]});
     }
-    JudgeMore(uses, request, found.records.front()->cost(), result);
+    JudgeMore(uses, request, *found.records.front(), result);
     result.counted = result.decision.allowed;
     for (size_t i = 0; result.counted && i < states.size(); ++i) {
       ExtendHold(states.state(i), place_.engine.zones(), request.id, more, now + request.ttl_ms,
                  now);
       states.MarkChanged(i);
     }
-    if (result.counted) result.token = found.records.front()->token;
-    if (result.counted && more > 0) result.decision = AllowedNow(uses, now);
+    if (result.counted) {
+      result.token = found.records.front()->token;
+      result.decision = AllowedNow(uses, now);
+    }
   }
   Finish(states, result);
   return result;

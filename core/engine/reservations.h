@@ -71,7 +71,7 @@ class Reservations {
 
  private:
   bool Judge(LimitStates& states, const HoldRequest& request, HoldResult& result);
-  void JudgeMore(std::span<const LimitUse> uses, const HoldRequest& request, int64_t cost,
+  void JudgeMore(std::span<const LimitUse> uses, const HoldRequest& request, const HoldRecord& held,
                  HoldResult& result);
   void Count(uint64_t Decisions::HoldCount::* count) const;
 

@@ -9,14 +9,17 @@ namespace {
 
 bool IsHolds(const LimitRule& rule) { return rule.algorithm == LimitAlgorithm::kHolds; }
 
-// The most that a hold may take of the limits of these rules.
-int64_t MostOf(std::span<const LimitRule> rules, int64_t share) {
+// The most that a hold may take of the limits of the key that has this state.
+int64_t MostOf(std::span<const LimitUse> uses, const LimitState& state, int64_t share) {
   int64_t most = INT64_MAX;
-  for (const LimitRule& rule : rules) {
-    if (!rule.judges() || rule.shadow || rule.algorithm == LimitAlgorithm::kDeny) continue;
-    const int64_t limit = CapacityOf(rule);
-    const int64_t part = limit / kWholeShare * share + limit % kWholeShare * share / kWholeShare;
-    most = std::min(most, std::max<int64_t>(1, part));
+  for (const LimitUse& use : uses) {
+    if (use.state != &state) continue;
+    for (const LimitRule& rule : use.rules) {
+      if (!rule.judges() || rule.shadow || rule.algorithm == LimitAlgorithm::kDeny) continue;
+      const int64_t limit = CapacityOf(rule);
+      const int64_t part = limit / kWholeShare * share + limit % kWholeShare * share / kWholeShare;
+      most = std::min(most, std::max<int64_t>(1, part));
+    }
   }
   return most;
 }
@@ -39,7 +42,7 @@ void JudgeHoldShare(std::span<const LimitUse> uses, int64_t cost, LimitDecision&
     for (const LimitRule& rule : use.rules) {
       ++place;
       if (!IsHolds(rule)) continue;
-      const int64_t most = MostOf(use.rules, rule.limit);
+      const int64_t most = MostOf(uses, *use.state, rule.limit);
       if (cost <= most) continue;
       if (decision.allowed || place < decision.rule) {
         decision.limit = decision.remaining = most;

@@ -339,6 +339,22 @@ void AppendHoldRules(std::string& out, std::span<const LimitRule> rules, int64_t
   }
 }
 
+void SetBackLatest(HoldRecord& record, int64_t by_ms) {
+  const std::string holds = record.rules.substr(record.counters.counting_bytes);
+  record.rules.resize(record.counters.counting_bytes);
+  record.counters.latest = kMaxHoldEndMs;
+  for (std::string_view in = holds; !in.empty();) {
+    LimitRule rule;
+    LimitKey key;
+    Check(ReadRule(in, nullptr, rule, key), "the rules of a record are well formed");
+    const int64_t latest = std::max<int64_t>(0, rule.period_ms - by_ms);
+    record.rules.push_back(static_cast<char>(kHoldsRule));
+    AppendNumber(record.rules, latest);
+    AppendNumber(record.rules, rule.limit);
+    record.counters.latest = std::min(record.counters.latest, latest);
+  }
+}
+
 bool ReadHoldRules(std::string_view in, ZoneSource& zones, HoldRules& rules) {
   while (!in.empty()) {
     LimitKey key;

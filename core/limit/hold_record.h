@@ -73,6 +73,9 @@ struct HoldCounters {
   size_t denying_bytes = 0;
   size_t counting_bytes = 0;  // with those in SHADOW, but without HOLDS
 
+  // Whether there is a CONCURRENT rule, or one in SHADOW.
+  bool is_concurrent(bool in_shadow) const { return in_shadow ? shadow_concurrent : concurrent; }
+
   friend bool operator==(const HoldCounters&, const HoldCounters&) = default;
 };
 
@@ -167,6 +170,8 @@ using HoldRules = absl::InlinedVector<LimitRule, 4>;
 // The saved form of the rules that count or limit what is held from `now` on: first those that
 // deny, then those in SHADOW, and HOLDS. A rule's policy is not kept.
 void AppendHoldRules(std::string& out, std::span<const LimitRule> rules, int64_t now);
+// The latest deadline that HOLDS gave the hold is earlier by that. The record has its rules.
+void SetBackLatest(HoldRecord& record, int64_t by_ms);
 // The part of the saved form that the rules which deny are in.
 void AppendDenyingRules(std::string& out, std::span<const LimitRule> rules);
 // False if the bytes are malformed.

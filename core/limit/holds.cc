@@ -38,24 +38,47 @@ void Holds::NoteAdded(const HoldRecord& record) {
     ends_at_ = std::max(ends_at_, record.until);
     return;
   }
-  if (record.counters.concurrent) concurrent_ = SaturatingAdd(concurrent_, record.cost());
-  if (record.counters.shadow_concurrent) {
-    shadow_concurrent_ = SaturatingAdd(shadow_concurrent_, record.cost());
+  for (const bool shadow : {false, true}) {
+    const int64_t cost = record.counters.is_concurrent(shadow) ? record.cost() : 0;
+    if (cost == 0) continue;
+    Concurrent& all = concurrent_[shadow];
+    all.held = SaturatingAdd(all.held, cost);
+    if (all.latest != Concurrent::kUnknown) all.latest = std::max(all.latest, record.until);
   }
   ends_at_ = std::max(ends_at_, RememberedUntil(record.until));
   for (const HoldPart& part : record.parts) latest_at_ = std::max(latest_at_, part.latest_at());
 }
 
 void Holds::NoteGone(std::string_view bytes) {
-  if (!IsHeld(bytes) || (concurrent_ == 0 && shadow_concurrent_ == 0)) return;
+  if (!IsHeld(bytes) || (concurrent(false) == 0 && concurrent(true) == 0)) return;
   const HoldView hold(bytes);
   HoldCountersReader counters;
-  NoteEnded(counters.Of(hold.rules()), hold.cost());
+  NoteEnded(counters.Of(hold.rules()), hold);
 }
 
-void Holds::NoteEnded(const HoldCounters& counters, int64_t cost) {
-  if (counters.concurrent) concurrent_ = SaturatingSub(concurrent_, cost);
-  if (counters.shadow_concurrent) shadow_concurrent_ = SaturatingSub(shadow_concurrent_, cost);
+void Holds::NoteEnded(const HoldCounters& counters, const HoldView& hold) {
+  for (const bool shadow : {false, true}) {
+    if (!counters.is_concurrent(shadow)) continue;
+    Concurrent& all = concurrent_[shadow];
+    all.held = SaturatingSub(all.held, hold.cost());
+    if (hold.deadline() >= all.latest) all.latest = Concurrent::kUnknown;
+    if (all.held == 0) all.latest = 0;
+  }
+}
+
+int64_t Holds::LatestConcurrent(bool shadow) const {
+  const Concurrent& all = concurrent_[shadow];
+  if (all.held == 0) return 0;
+  // Not to be exact whenever the last is known: the same state answers the same after a load.
+  if (size() > kMostSearched) return ends_at_ - kRememberedMs;
+  if (all.latest != Concurrent::kUnknown) return all.latest;
+  all.latest = 0;
+  ForEachHeld([&](const HoldView& hold, const HoldCountersReader& rules) {
+    if (hold.cost() > 0 && rules.last().is_concurrent(shadow)) {
+      all.latest = std::max(all.latest, hold.deadline());
+    }
+  });
+  return all.latest;
 }
 
 std::optional<HoldRecord> Holds::Find(std::string_view id) const {
@@ -101,7 +124,7 @@ bool Holds::End(int64_t now, VisitHold visit) {
         any = true;
         if (!IsHeld(record.payload())) return true;
         const HoldView hold(record.payload(), until);
-        NoteEnded(counters.Of(hold.rules()), hold.cost());
+        NoteEnded(counters.Of(hold.rules()), hold);
         visit(hold, counters);
         Expire(record.data());
         until = RememberedUntil(until);
@@ -247,7 +270,6 @@ std::unique_ptr<Holds> Holds::Clone() const {
   });
   copy->last_token_ = last_token_;
   copy->concurrent_ = concurrent_;
-  copy->shadow_concurrent_ = shadow_concurrent_;
   copy->latest_at_ = latest_at_;
   copy->ends_at_ = ends_at_;
   return copy;

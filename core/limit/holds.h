@@ -8,6 +8,7 @@
 #include <absl/functional/function_ref.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -26,6 +27,7 @@ class Holds final : private RecordTable::SplitObserver {
  public:
   static constexpr size_t kMaxIdBytes = 256;
   static constexpr int64_t kRememberedMs = kHoldRememberedMs;
+  static constexpr size_t kMostSearched = 1'000;
 
   using VisitHold =
       absl::FunctionRef<void(const HoldView& hold, const HoldCountersReader& counters)>;
@@ -50,7 +52,11 @@ class Holds final : private RecordTable::SplitObserver {
   int64_t NextToken(int64_t now) { return last_token_ = std::max(last_token_ + 1, now); }
   int64_t last_token() const { return last_token_; }
   // What the holds under a CONCURRENT rule, or one in SHADOW, hold together.
-  int64_t concurrent(bool shadow) const { return shadow ? shadow_concurrent_ : concurrent_; }
+  int64_t concurrent(bool shadow) const { return concurrent_[shadow].held; }
+  // The latest deadline of those that hold something, or 0. With more than kMostSearched ids it may
+  // be later, but at most the latest of all that is remembered. O(1), and O(ids) after the hold
+  // that ends last was settled.
+  int64_t LatestConcurrent(bool shadow) const;
   // A hold counts from an instant after `now`: the clock was set back.
   bool IsAhead(int64_t now) const { return latest_at_ > now; }
   // Whether something may have ended at `now`. O(1).
@@ -91,19 +97,26 @@ class Holds final : private RecordTable::SplitObserver {
   using Segment = RecordTable::Segment;
 
   void OnSplit(Segment& from, Segment& into) override;
+  // What the holds under a CONCURRENT rule are together.
+  struct Concurrent {
+    static constexpr int64_t kUnknown = -1;
+
+    int64_t held = 0;
+    mutable int64_t latest = 0;  // the deadline of the last; kUnknown: to be looked for
+  };
+
   // Keep the sums up to date.
   void NoteAdded(const HoldRecord& record);
   void NoteGone(std::string_view bytes);
-  void NoteEnded(const HoldCounters& counters, int64_t cost);
+  void NoteEnded(const HoldCounters& counters, const HoldView& hold);
   // Adds or replaces the record, whose bytes these are.
   void Put(std::string_view id, const HoldRecord& record, std::string_view bytes);
 
   RecordTable table_;
   DueSegments due_;
   int64_t last_token_ = 0;
-  int64_t concurrent_ = 0;
-  int64_t shadow_concurrent_ = 0;
-  int64_t latest_at_ = 0;  // no instant of a part or share is later
+  std::array<Concurrent, 2> concurrent_;  // by whether in SHADOW
+  int64_t latest_at_ = 0;                 // no instant of a part or share is later
   int64_t ends_at_ = 0;
 };
 

@@ -15,7 +15,8 @@ inline constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
 struct Hit {
   int64_t cost;
   int64_t now;
-  int64_t at;  // not after `now`
+  int64_t at;         // not after `now`
+  int64_t until = 0;  // the deadline, if it is to be held
 
   bool is_late() const { return at < now; }
 };

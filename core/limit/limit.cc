@@ -84,7 +84,8 @@ Verdict JudgeConcurrent(const LimitRule& rule, const LimitState& state, const Hi
   verdict.fits = !ExceedsRule(rule, hit.cost) && hit.cost <= rule.limit - held;
   verdict.remaining = std::max<int64_t>(0, rule.limit - held - (verdict.fits ? hit.cost : 0));
   verdict.fits_from = kMaxInstantMs;
-  verdict.unused_from = held == 0 ? hit.now : state.holds()->ends_at() - Holds::kRememberedMs;
+  verdict.unused_from = held == 0 ? hit.now : state.holds()->LatestConcurrent(rule.shadow);
+  if (verdict.fits && hit.cost > 0) verdict.unused_from = std::max(verdict.unused_from, hit.until);
   return verdict;
 }
 
@@ -195,8 +196,8 @@ int64_t SecondsUp(int64_t ms) { return ms / 1000 + (ms % 1000 != 0 ? 1 : 0); }
 }  // namespace
 
 LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t now, int64_t at,
-                           LimitMode mode) {
-  const Hit hit{.cost = cost, .now = now, .at = std::min(at, now)};
+                           LimitMode mode, int64_t until) {
+  const Hit hit{.cost = cost, .now = now, .at = std::min(at, now), .until = until};
   SharedCounterRules agreed(uses);
   LimitDecision decision;
   if (mode == LimitMode::kCount) {
@@ -217,10 +218,9 @@ LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t
         continue;
       }
       const bool tighter = decision.remaining < 0 || verdict.remaining < decision.remaining;
-      if (verdict.fits ? decision.allowed && tighter : decision.allowed) {
-        ShowFigures(verdict, decision);
-      }
-      if (verdict.fits) continue;
+      const bool shows_tightest = verdict.fits || mode == LimitMode::kShow;
+      if (decision.allowed && (tighter || !shows_tightest)) ShowFigures(verdict, decision);
+      if (shows_tightest) continue;
       if (decision.allowed) decision.rule = place;
       decision.allowed = false;
       const bool never = decision.retry_after_ms < 0 || ExceedsRule(rule, cost);

@@ -56,6 +56,7 @@ enum class LimitMode : uint8_t {
   kPeek,   // answers as kTake, but counts nothing
   kForce,  // answers as kTake, but counts the hit in any case, in its own place
   kCount,  // counts as kTake without judging, for a replay; the decision has no meaning
+  kShow,   // the figures of the tightest rule, allowed whatever the rules say; counts nothing
 };
 
 // The rules of one key, each valid (see ValidationError), and its state. The same state may be in
@@ -85,11 +86,12 @@ struct LimitDecision {
   friend bool operator==(const LimitDecision&, const LimitDecision&) = default;
 };
 
-// `cost` is >= 0; 0 only asks, and changes nothing. `now` and `at` are in [0, kMaxInstantMs].
+// `cost` is >= 0; 0 only asks, and changes nothing. `now` and `at` are in [0, kMaxInstantMs]. What
+// is to be held has a deadline, `until`, by which CONCURRENT is unused again.
 // States that change also forget what has expired. O(rules), but each BUCKET or BASE rule is
 // compared with all others; SLIDING costs as TimeLog, amortised.
 LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t now, int64_t at,
-                           LimitMode mode);
+                           LimitMode mode, int64_t until = 0);
 
 // Calls visit(use, rules) for each use, in their order, with those of its rules that have counted
 // the hit of such a decision.

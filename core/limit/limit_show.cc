@@ -94,7 +94,7 @@ std::vector<LimitShown> HeldOf(const Holds& holds, int64_t now) {
     shown.ends_ms = std::max(shown.ends_ms, hold.deadline());
   };
   holds.ForEachHeld([&](const HoldView& hold, const HoldCountersReader& rules) {
-    if (hold.deadline() <= now) return;
+    if (hold.deadline() <= now || hold.cost() == 0) return;
     add(all, hold);
     if (rules.last().concurrent) add(concurrent, hold);
     if (rules.last().shadow_concurrent) add(shadow, hold);

@@ -102,6 +102,7 @@ bool SetBackHolds(LimitState& state, ZoneSource& zones, int64_t now) {
     // Erased first, because it may end earlier than it did.
     holds.Erase(id);
     record.until = std::max<int64_t>(0, record.until - ahead_ms);
+    SetBackLatest(record, ahead_ms);
     holds.Put(id, record);
   }
   holds.NoteSetBack(now);

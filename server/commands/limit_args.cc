@@ -102,7 +102,7 @@ bool LimitArgs::Read(CommandContext& context, bool has_once) {
       continue;
     }
     const bool good = options.Is(args[index], "cost")
-                          ? ReadCount(context, index + 1, "COST", 0, cost)
+                          ? ReadCount(context, index + 1, "COST", least_cost, cost)
                           : time.ReadOption(context, index, options);
     if (!good) return false;
   }

@@ -47,6 +47,7 @@ struct LimitArgs {
   // are kept only if somebody reads effects.
   RuleList list;
   int64_t cost = 1;
+  int64_t least_cost = 0;
   EventTime time;
   std::string_view once;  // the id of ONCE
   int64_t max_holds;

@@ -88,8 +88,8 @@ void ReportAll(CommandContext& context, const LimitResult& result, std::string_v
 void Reserve(CommandContext& context) {
   int64_t ttl_ms = 0;
   LimitArgs limit(context, kHoldIdPlace + 2);
+  limit.least_cost = 1;
   if (!ReadId(context) || !ReadTtl(context, ttl_ms) || !limit.Read(context)) return;
-  if (limit.cost == 0) return context.reply.Error("ERR COST must be an integer of at least 1");
   limit.time.LimitLateness(context);
   const HoldRequest request{
       .id = context.args[kHoldIdPlace], .ttl_ms = ttl_ms, .limits = limit.request()};

@@ -90,6 +90,16 @@ class NaiveReserved {
     return held;
   }
 
+  // The last deadline of what is held so, or 0.
+  int64_t LastConcurrent() const {
+    int64_t last = 0;
+    for (const auto& [id, hold] : ids) {
+      const bool holds = hold.state == HoldState::kHeld && hold.is_concurrent() && hold.cost() > 0;
+      if (holds) last = std::max(last, hold.deadline);
+    }
+    return last;
+  }
+
   void Hold(const std::string& id, const std::vector<LimitRule>& rules, int64_t cost,
             int64_t deadline, int64_t now, int64_t at) {
     NaiveHold& hold = ids[id];
@@ -174,8 +184,9 @@ class NaiveReserved {
     }
   }
 
-  // The answer of one rule, which holds that end make possible earlier.
-  LimitDecision Judge(const LimitRule& rule, int64_t cost, int64_t now, int64_t at) const {
+  // The answer of one rule, which holds that end make possible earlier. It is to be held `until`.
+  LimitDecision Judge(const LimitRule& rule, int64_t cost, int64_t now, int64_t at,
+                      int64_t until) const {
     const bool concurrent = rule.algorithm == LimitAlgorithm::kConcurrent;
     LimitDecision decision;
     if (!concurrent) {
@@ -185,6 +196,8 @@ class NaiveReserved {
       decision.allowed = rule.limit > 0 && cost <= rule.limit - held;
       decision.limit = rule.limit;
       decision.remaining = std::max<int64_t>(0, rule.limit - held - (decision.allowed ? cost : 0));
+      const int64_t last = std::max(now, LastConcurrent());
+      decision.reset_after_ms = (decision.allowed && cost > 0 ? std::max(last, until) : last) - now;
       if (!decision.allowed) {
         decision.retry_after_ms = cost > rule.limit || rule.limit == 0 ? -1 : kNaiveMax;
       }

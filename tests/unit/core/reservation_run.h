@@ -204,7 +204,9 @@ class ReservedRun {
     for (NaiveReserved& key : naive_) key.Settle(now_);
   }
 
-  LimitDecision NaiveAnswer(const std::vector<Use>& uses, int64_t cost, int64_t at) {
+  // With `shows` the figures of the tightest rule, whatever the rules say.
+  LimitDecision NaiveAnswer(const std::vector<Use>& uses, int64_t cost, int64_t at,
+                            int64_t until = 0, bool shows = false) {
     const std::vector<NaiveUse> naive = NaiveUses(uses);
     LimitDecision answer;
     int place = 0;
@@ -214,11 +216,14 @@ class ReservedRun {
         if (given.algorithm == LimitAlgorithm::kAllow) continue;
         const NaiveReserved& key = naive_[uses[i].key];
         const LimitRule rule = given.counts() ? NaiveAgreed(naive, &key.counters, given) : given;
-        const LimitDecision own = key.Judge(rule, cost, now_, std::min(at, now_));
+        LimitDecision own = key.Judge(rule, cost, now_, std::min(at, now_), until);
+        own.allowed |= shows;
         const bool tighter = answer.remaining < 0 || own.remaining < answer.remaining;
         if (own.allowed ? answer.allowed && tighter : answer.allowed) {
           answer.limit = own.limit;
           answer.remaining = own.remaining;
+          const bool concurrent = given.algorithm == LimitAlgorithm::kConcurrent;
+          answer.reset_after_ms = concurrent ? own.reset_after_ms : kOtherReset;
         }
         if (own.allowed) continue;
         if (answer.allowed) answer.rule = place;
@@ -230,13 +235,20 @@ class ReservedRun {
     return answer;
   }
 
-  // But for the reset, which says when the windows end and not when holds do.
+  LimitDecision NaiveShown(const std::vector<Use>& uses) {
+    return NaiveAnswer(uses, 0, now_, 0, true);
+  }
+
+  // The reset of the other rules says when the windows end and not when holds do.
+  static constexpr int64_t kOtherReset = -2;
   static void RequireSame(LimitDecision answer, LimitDecision naive) {
     REQUIRE(answer.allowed == naive.allowed);
     REQUIRE(answer.limit == naive.limit);
     REQUIRE(answer.remaining == naive.remaining);
     REQUIRE(answer.retry_after_ms == naive.retry_after_ms);
     REQUIRE(answer.rule == naive.rule);
+    if (naive.reset_after_ms == kOtherReset) return;
+    REQUIRE(answer.reset_after_ms == naive.reset_after_ms);
   }
 
   int64_t RandomAt() { return random_.OneIn(5) ? now_ - random_.Between(-50, 9'000) : now_; }
@@ -305,14 +317,15 @@ class ReservedRun {
       REQUIRE(!result.counted);
       if (result.wrong.empty()) {
         const NaiveHold& hold = naive_[places[0]].ids.at(id);
-        REQUIRE(result.decision.allowed);
+        INFO(TextOf(uses));
+        RequireSame(result.decision, NaiveShown(uses));
         REQUIRE(result.token == hold.token);
         REQUIRE(hold.cost() + hold.counted == cost);
       }
       return RequireAll();
     }
     INFO(TextOf(uses) << " COST " << cost << " late " << now_ - at);
-    RequireSame(result.decision, NaiveAnswer(uses, cost, at));
+    RequireSame(result.decision, NaiveAnswer(uses, cost, at, now_ + ttl));
     REQUIRE(result.counted == result.decision.allowed);
     if (!result.decision.allowed) {
       REQUIRE(result.token == 0);
@@ -418,11 +431,16 @@ class ReservedRun {
     if (!result.wrong.empty()) return RequireAll();
     std::vector<Use> uses;
     for (const size_t key : places) uses.push_back({key, naive_[key].ids.at(id).rules});
-    const bool allowed = more == 0 || NaiveAnswer(uses, more, now_).allowed;
+    INFO(TextOf(uses) << " MORE " << more);
+    LimitDecision naive = NaiveAnswer(uses, more, now_);
+    const bool allowed = more == 0 || naive.allowed;
     REQUIRE(result.counted == allowed);
+    const int64_t left_ms = naive_[places[0]].ids.at(id).deadline - now_;
     for (const size_t key : places) {
       if (allowed) naive_[key].Extend(naive_[key].ids.at(id), more, now_ + ttl, now_);
     }
+    if (naive.retry_after_ms >= left_ms) naive.retry_after_ms = -1;
+    RequireSame(result.decision, allowed ? NaiveShown(uses) : naive);
     RequireAll();
   }
 
