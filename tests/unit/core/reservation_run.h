@@ -122,20 +122,39 @@ class ReservedRun {
       case 2:
         return LimitRule::Rolling(limit, period);
       case 3:
-        return LimitRule::Calendar(limit,
-                                   random_.OneIn(2) ? CalendarUnit::kMinute : CalendarUnit::kHour,
-                                   random_.OneIn(2) ? zone : *zones().Find("Asia/Kathmandu"));
+        return RandomCalendar(limit, random_.OneIn(2) ? zone : *zones().Find("Asia/Kathmandu"));
       case 4:
         return LimitRule::Base(random_.Between(0, 6), random_.Between(0, 4), period, zone);
       case 5:
         return LimitRule::Bucket(limit, random_.Between(1, 5), period);
       case 6:
-        return LimitRule::Lockout(limit, period, {.first_ms = 5'000});
+        return LimitRule::Lockout(limit, period, RandomBlock());
       case 7:
-        return random_.OneIn(3) ? LimitRule::Allow() : LimitRule::Fixed(limit, period, 77);
+        return random_.OneIn(3) ? LimitRule::Allow()
+                                : LimitRule::Fixed(limit, period, random_.OneIn(2) ? 77 : now_);
       default:
         return LimitRule::Concurrent(limit);
     }
+  }
+
+  LimitRule RandomCalendar(int64_t limit, Zone& zone) {
+    constexpr std::array<std::string_view, 4> kStarts{"20:00", "sunday", "31", "02-29"};
+    const auto unit = static_cast<CalendarUnit>(random_.Below(7));
+    if (unit < CalendarUnit::kDay || random_.OneIn(2)) {
+      return LimitRule::Calendar(limit, unit, zone);
+    }
+    const auto place = static_cast<size_t>(unit) - static_cast<size_t>(CalendarUnit::kDay);
+    return LimitRule::Calendar(limit, unit, zone, *ParseCalendarStart(kStarts[place], unit));
+  }
+
+  // Often the same, so that the next block of one that grew comes.
+  LockoutBlock RandomBlock() {
+    if (random_.OneIn(2)) return {.first_ms = 5'000};
+    if (random_.OneIn(2)) return {.first_ms = 5'000, .factor = 2'000, .most_ms = 60'000};
+    const int64_t first_ms = random_.Between(1, 100'000);
+    return {.first_ms = first_ms,
+            .factor = random_.Between(1'000, 3'000),
+            .most_ms = first_ms * random_.Between(1, 20)};
   }
 
   ZoneSource& zones() { return target_.zones(); }
@@ -251,7 +270,10 @@ class ReservedRun {
     REQUIRE(answer.reset_after_ms == naive.reset_after_ms);
   }
 
-  int64_t RandomAt() { return random_.OneIn(5) ? now_ - random_.Between(-50, 9'000) : now_; }
+  int64_t RandomAt() {
+    if (!random_.OneIn(5)) return now_;
+    return now_ - random_.Between(-50, random_.OneIn(10) ? 10'000'000 : 9'000);
+  }
 
   void Decide() {
     const std::vector<Use> uses = RandomUses(false);
