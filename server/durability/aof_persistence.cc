@@ -7,6 +7,7 @@
 #include "server/durability/data_set_aside.h"
 #include "server/durability/log_stream.h"
 #include "server/durability/persistence_figures.h"
+#include "server/durability/rdb_save.h"
 #include "server/durability/sync_base_file.h"
 #include "server/effects/effect_stream.h"
 #include "server/effects/stream_id.h"
@@ -183,6 +184,11 @@ absl::StatusOr<SyncBase> AofPersistence::TakeRdb(const std::string& path) {
   const absl::Status removed = files_.system().Remove(path);
   if (opened.ok() && !removed.ok()) return removed;
   return opened;
+}
+
+void AofPersistence::RemoveRdb(const std::string& path) {
+  files_.system().Remove(path).IgnoreError();
+  files_.system().Remove(RdbSave::TemporaryOf(path)).IgnoreError();
 }
 
 bool AofPersistence::snapshot_failed() const {

@@ -68,6 +68,7 @@ class AofPersistence : public Persistence {
   absl::Status SaveNow() override;
   absl::Status WriteRdb(RdbRequest request) override;
   absl::StatusOr<SyncBase> TakeRdb(const std::string& path) override;
+  void RemoveRdb(const std::string& path) override;
   absl::Status SaveAtEnd() override;
   absl::Status ApplyConfig() override;
   absl::Status Reload() override;

@@ -13,7 +13,7 @@ RdbSave::RdbSave(const Parts& parts, FileSystem& files, RdbRequest request, bool
       files_(files),
       request_(std::move(request)),
       compresses_(compresses),
-      temporary_(request_.path + ".temp") {}
+      temporary_(TemporaryOf(request_.path)) {}
 
 absl::Status RdbSave::OpenFiles() {
   auto file = files_.Create(temporary_);

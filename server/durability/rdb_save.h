@@ -18,6 +18,9 @@ namespace tally::server {
 
 class RdbSave final : public SnapshotJob {
  public:
+  // Where it is written until it is complete.
+  static std::string TemporaryOf(const std::string& path) { return path + ".temp"; }
+
   RdbSave(const Parts& parts, FileSystem& files, RdbRequest request, bool compresses,
           uint64_t epoch);
 

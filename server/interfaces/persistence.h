@@ -42,6 +42,8 @@ class Persistence {
   // Opens an RDB that WriteRdb has written, for one who is sent it, and removes its name. It says
   // nothing of the stream.
   virtual absl::StatusOr<SyncBase> TakeRdb(const std::string& path) = 0;
+  // Removes what a process that has died has left of such an RDB.
+  virtual void RemoveRdb(const std::string& path) = 0;
   // As StartSave, but all data is written before it returns.
   virtual absl::Status SaveNow() = 0;
   // As SaveNow, for the end of the server. Does nothing if `save` asks for no snapshots or a log

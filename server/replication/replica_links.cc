@@ -389,6 +389,7 @@ bool ReplicaLinks::HasStarted() const {
 }
 
 void ReplicaLinks::BeginHistory() {
+  server_.persistence->RemoveRdb(kRdbPath);
   if (server_.primary->is_replica()) return;
   StreamId& id = server_.stream_id;
   id.id() == StreamId::None() ? id.Adopt(new_id_()) : id.Shift(new_id_(), server_.effects.offset());

@@ -33,7 +33,8 @@ class ReplicaLinks final : public Replicas, private EffectSink {
   ReplicaLinks& operator=(const ReplicaLinks&) = delete;
 
   // Called when the data is loaded: what this process writes is a history of its own, as the one
-  // before it may have written, and sent to others, more than its log has.
+  // before it may have written, and sent to others, more than its log has. What that one was
+  // sending is removed.
   void BeginHistory();
   // Called at the end of each turn, after the effects were delivered and before output is sent.
   void EndTurn();

@@ -166,6 +166,15 @@ def check_bad_takers():
         report.check("the next one gets it", len(rdb_of(asks(server, "SYNC"))[0]) > 100_000)
 
 
+def check_left_over():
+    with Server() as server:
+        server.kill()
+        for name in ("temp-sent.rdb", "temp-sent.rdb.temp"):
+            (server.directory / name).write_bytes(b"REDIS0010")
+        server.start()
+        report.check("what a kill -9 left is removed", wait_for(lambda: not list(server.directory.glob("temp-*"))))
+
+
 def check_redis_as_replica():
     """It would not know the commands that follow, so it is refused, and keeps what it has."""
     with Server() as primary, Server(binary="redis-server") as replica, replica.client() as client:
@@ -182,5 +191,6 @@ check_redis_cli("yes")
 check_empty()
 check_under_load()
 check_bad_takers()
+check_left_over()
 check_redis_as_replica()
 report.finish()

@@ -25,6 +25,7 @@ class NoFiles : public server::Persistence {
   absl::StatusOr<server::SyncBase> TakeRdb(const std::string&) override {
     return absl::NotFoundError("no RDB");
   }
+  void RemoveRdb(const std::string&) override {}
   bool rewriting() const override { return false; }
   absl::StatusOr<server::SyncBase> OpenBase() const override {
     return absl::NotFoundError("no base");

@@ -43,6 +43,7 @@ class FakePersistence : public Persistence {
     return absl::OkStatus();
   }
   absl::StatusOr<SyncBase> TakeRdb(const std::string&) override { return base(); }
+  void RemoveRdb(const std::string&) override {}
   bool rewriting() const override { return in_rewrite; }
   absl::StatusOr<SyncBase> OpenBase() const override {
     if (base == nullptr) return absl::NotFoundError("no base");
