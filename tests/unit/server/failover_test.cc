@@ -20,8 +20,8 @@ class Pair {
  public:
   Pair() : network_(random_) {
     network_.set_troubled(false);
-    Start(old_files, kOldPort, old);
-    Start(target_files, kTargetPort, target);
+    Start(old_files_, kOldPort, old);
+    Start(target_files_, kTargetPort, target);
     REQUIRE(target->harness().Run(StrCat("REPLICAOF 127.0.0.1 ", kOldPort)) == "+OK");
     old->harness().Run("SET a 1");
     TurnUntil([&] { return Follows(*target) && target->offset() == old->offset(); });
@@ -56,7 +56,7 @@ class Pair {
   }
   void RestartTarget() {
     target = nullptr;
-    Start(target_files, kTargetPort, target);
+    Start(target_files_, kTargetPort, target);
   }
   void CutAll() { network_.CutAll(); }
   void Silence(int64_t port) { network_.Listen(port, nullptr); }
@@ -65,9 +65,6 @@ class Pair {
   static bool Follows(const ReplicatedServer& server) {
     return server.is_replica() && server.primary().link == PrimaryState::Link::kConnected;
   }
-
-  std::unique_ptr<ReplicatedServer> old;
-  std::unique_ptr<ReplicatedServer> target;
 
  private:
   static constexpr int64_t kBeginMs = 1'700'000'000'000;
@@ -87,11 +84,16 @@ class Pair {
   }
 
   test::SeededRandom random_;
-  test::FakeFileSystem old_files;
-  test::FakeFileSystem target_files;
+  test::FakeFileSystem old_files_;
+  test::FakeFileSystem target_files_;
   test::FakeNetwork network_;
   uint64_t last_id_ = 0;
   int64_t steady_ms_ = 1'000'000;
+
+ public:
+  // The last members, since they end before the network does.
+  std::unique_ptr<ReplicatedServer> old;
+  std::unique_ptr<ReplicatedServer> target;
 };
 
 TEST_CASE("failover: a request whose answer was lost is made again, and answered the same") {
