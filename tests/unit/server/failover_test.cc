@@ -20,6 +20,9 @@ class Pair {
  public:
   Pair() : network_(random_) {
     network_.set_troubled(false);
+    for (test::FakeFileSystem* files : {&old_files_, &target_files_}) {
+      files->UseDicedWorkers(random_, [this](int64_t us) { steady_ms_ += us / 1000; });
+    }
     Start(old_files_, kOldPort, old);
     Start(target_files_, kTargetPort, target);
     REQUIRE(target->harness().Run(StrCat("REPLICAOF 127.0.0.1 ", kOldPort)) == "+OK");
