@@ -63,7 +63,7 @@ class PayloadFile {
   std::unique_ptr<Engine> scratch_;  // both are null unless it is checked
   std::unique_ptr<RedisLoader> loader_;
   std::unique_ptr<BaseReader> base_;  // null unless it is checked, and is a base
-  bool exists_ = false;
+  bool exists_ = true;                // perhaps: a process before this one may have left it
   bool is_base_ = false;
 };
 

@@ -16,8 +16,6 @@
 #include "server/replication/stream_follower.h"
 #include "server/state/client_table.h"
 #include "server/state/clock.h"
-#include "server/state/key_tracking.h"
-#include "server/state/watch_list.h"
 
 namespace tally::server {
 namespace {
@@ -40,13 +38,14 @@ Replica::Replica(const Parts& parts)
       server_(parts.server),
       socket_(parts.poller, parts.dial),
       buffer_(kReadBytes),
-      file_({server_.engine, server_.commands, *server_.runner, server_.config, parts.files}) {
-  parts_.persistence.set_notes(this);
+      position_(server_),
+      full_sync_({server_, parts.persistence, parts.files, position_, parts.new_id}) {
+  parts_.persistence.set_notes(&position_);
   server_.primary.Fill(*this);
 }
 
 void Replica::Start() {
-  file_.Remove();
+  full_sync_.Abandon();
   if (server_.config.replicaof_host.empty()) return;
   server_.role = {.is_replica = true};
   server_.engine.set_expiry(Expiry::kHide);
@@ -56,7 +55,7 @@ void Replica::Follow(const std::string& host, int64_t port, Handover handover) {
   Close();
   EndHandover(false);
   if (!is_replica()) {
-    SetPosition({});
+    position_.Set({});
     std::vector<Client*> blocked;
     server_.clients.ForEach([&](Client& client) {
       if (client.blocked != nullptr) blocked.push_back(&client);
@@ -93,8 +92,7 @@ void Replica::StopFollowing() {
   server_.engine.set_expiry(Expiry::kRemove);
   // What is written from now on is in no other stream.
   BeginOwnHistory();
-  SetPosition({});
-  lacks_all_ = false;
+  position_.Set({});
   server_.log.Notice("This server is a primary now");
 }
 
@@ -120,36 +118,6 @@ bool Replica::Disconnect() {
 void Replica::RetryNow() {
   pause_ = {};
   next_try_ms_ = server_.clock.steady_ms();
-}
-
-void Replica::AppendAll(std::string& out) {
-  position_noted_ = true;
-  if (is_replica() && position_.known()) position_.AppendNote(out);
-}
-
-void Replica::AppendChanged(std::string& out) {
-  // What a primary writes is in no stream that it has followed before.
-  if (!is_replica() && position_.known()) SetPosition({});
-  if (position_noted_) return;
-  position_noted_ = true;
-  position_.AppendNote(out);
-}
-
-absl::Status Replica::Load(Args note) {
-  const auto position = UpstreamPosition::ReadNote(note);
-  if (!position.ok()) return position.status();
-  if (position->database >= server_.engine.databases()) {
-    return absl::DataLossError(StrCat("database ", position->database, " is not here"));
-  }
-  position_ = *position;
-  position_noted_ = true;
-  return absl::OkStatus();
-}
-
-void Replica::SetPosition(const UpstreamPosition& position) {
-  if (position_ == position) return;
-  position_ = position;
-  position_noted_ = false;
 }
 
 // Nothing is applied that the log could not take.
@@ -225,26 +193,14 @@ void Replica::BeginHandshake() {
                            : config.tls_replication          ? config.tls_port
                                                              : config.port;
   request.announced_ip = config.replica_announce_ip;
-  request.from = WhereDataEnds();
-  const StreamId& id = server_.stream_id;
-  if (request.from && !position_.known() && id.has_previous()) {
-    request.earlier = {id.previous(), id.previous_end()};
-  }
+  request.from = position_.End();
+  request.earlier = position_.EarlierEnd();
   request.hands_over = hands_over_ != HandingOver::kNo;
   handshake_.emplace(request);
   last_io_ms_ = server_.clock.steady_ms();
   stage_ = Stage::kHandshake;
   socket_.Send(handshake_->First());
   Shake();
-}
-
-std::optional<PrimaryHandshake::From> Replica::WhereDataEnds() const {
-  if (lacks_all_) return std::nullopt;
-  if (position_.known()) return PrimaryHandshake::From{position_.replid, position_.offset};
-  const StreamId& id = server_.stream_id;
-  const uint64_t offset = server_.effects.offset();
-  if (id.id() == StreamId::None()) return std::nullopt;
-  return PrimaryHandshake::From{id.id(), offset};
 }
 
 bool Replica::ReadSome(std::string_view& bytes) {
@@ -283,18 +239,17 @@ void Replica::Shake() {
   if (*answer == PrimaryHandshake::Answer::kContinue) {
     ++partial_syncs_;
     server_.log.Notice("The stream of the primary goes on at offset ", from.offset);
-    if (position_.known()) {
-      SetPosition({from.replid, from.offset, position_.database});
+    if (position_.upstream().known()) {
+      position_.Set({from.replid, from.offset, position_.upstream().database});
     } else if (from.replid != server_.stream_id.id()) {
       server_.stream_id.Follow(from.replid, from.offset);
       server_.replicas->DisconnectAll(kNewId);
     }
     return BeginStream();
   }
-  sync_position_ = {from.replid, from.offset, 0};
-  receiver_ = {};
-  if (absl::Status status = file_.Create(); !status.ok()) return Drop(status, Next::kGrowing);
-  server_.log.Notice("A full sync begins: the primary sends its data up to offset ", from.offset);
+  if (absl::Status status = full_sync_.Begin(from); !status.ok()) {
+    return Drop(status, Next::kGrowing);
+  }
   stage_ = Stage::kReceiving;
   Receive();
 }
@@ -329,93 +284,49 @@ bool Replica::LeadsToItself() const {
 
 void Replica::Receive() {
   const int64_t begin = Clock::MonotonicMicros();
+  absl::StatusOr<bool> done = false;
   do {
     std::string_view bytes;
     if (received_.empty()) {
       if (!ReadSome(bytes)) return;
       received_ = bytes;
     }
-    const auto taken = receiver_.Take(
-        received_, [this](std::string_view payload) { return file_.Write(payload); });
-    if (!taken.ok()) return Drop(taken.status(), Next::kGrowing);
-    received_.erase(0, *taken);
-  } while (!receiver_.done() && Clock::MonotonicMicros() - begin < parts_.slice_us);
-  if (!receiver_.done()) return;
+    done = full_sync_.Receive(received_);
+    if (!done.ok()) return Drop(done.status(), Next::kGrowing);
+  } while (!*done && Clock::MonotonicMicros() - begin < parts_.slice_us);
+  if (!*done) return;
   // The primary waits for a sign of life before it sends the stream.
   stage_ = Stage::kChecking;
   Acknowledge();
-  if (absl::Status status = file_.BeginCheck(LoadOptions()); !status.ok()) {
-    Drop(status, Next::kGrowing);
-  }
+  if (absl::Status status = full_sync_.BeginCheck(); !status.ok()) Drop(status, Next::kGrowing);
 }
 
-MoveOptions Replica::LoadOptions() const {
-  const bool skips = server_.config.replica_unknown_command == UnknownCommand::kSkip;
-  return {.skip_unknown = skips, .drop_field_deadlines = skips, .keep_expired = true};
-}
-
-// Only now is what is here dropped.
 void Replica::Check() {
-  const auto checked = file_.Check(parts_.slice_us);
+  const auto checked = full_sync_.Check(parts_.slice_us);
   if (!checked.ok()) return Drop(checked.status(), Next::kGrowing);
   if (!*checked) return;
-  TouchAllKeys();
-  if (absl::Status status = parts_.persistence.BeginReplacing(PayloadFile::Path(), LoadOptions());
-      !status.ok()) {
+  if (absl::Status status = full_sync_.BeginLoading(); !status.ok()) {
     return Drop(status, Next::kGrowing);
   }
-  BeginHistory();
   stage_ = Stage::kLoading;
 }
 
-// The stream of this server is that of the tallyd which has sent its data, or a new one that begins
-// with the data of a Redis.
-void Replica::BeginHistory() {
-  lacks_all_ = false;
-  if (file_.is_base()) {
-    SetPosition({});
-    server_.effects.set_offset(sync_position_.offset);
-    server_.stream_id.Adopt(sync_position_.replid);
-  } else {
-    SetPosition(sync_position_);
-    server_.stream_id.Adopt(parts_.new_id());
-  }
-  server_.replicas->StreamReplaced();
-}
-
-void Replica::TouchAllKeys() {
-  for (size_t i = 0; i < server_.engine.databases(); ++i) {
-    server_.watches.TouchAll(i, server_.engine.database(i), nullptr, server_.clock.now_ms());
-  }
-  server_.tracking.AllChanged();
-}
-
 void Replica::FinishLoading() {
-  if (parts_.persistence.replacing()) return;
-  file_.Remove();
+  if (full_sync_.is_loading()) return;
   stage_ = Stage::kPause;
-  server_.replicas->StreamReplaced();
-  const absl::Status& result = parts_.persistence.replaced();
-  if (result.ok()) {
-    ++full_syncs_;
-    server_.log.Notice("The data of the primary is loaded");
-  } else {
-    // The old data is there again, but its log may not say what it is.
-    SetPosition({});
-    server_.stream_id.Adopt(parts_.new_id());
-    lacks_all_ = true;
-  }
+  const absl::Status result = full_sync_.EndLoading();
+  if (result.ok()) ++full_syncs_;
   if (becomes_primary_) return StopFollowing();
   if (!result.ok()) return Drop(result, Next::kGrowing);
   if (socket_.state() == PrimarySocket::State::kConnected) BeginStream();
 }
 
 void Replica::BeginStream() {
-  if (position_.known()) {
+  if (position_.upstream().known()) {
     auto redis = std::make_unique<StreamFollower>(
         StreamFollower::Parts{server_.engine, server_.commands, *server_.runner, server_.config,
                               server_.log},
-        position_);
+        position_.upstream());
     redis_ = redis.get();
     stream_ = std::move(redis);
   } else {
@@ -441,7 +352,7 @@ void Replica::FollowStream() {
   while (true) {
     const int64_t left_us = parts_.slice_us - (Clock::MonotonicMicros() - begin);
     more = stream_->Apply(std::max<int64_t>(left_us, 0));
-    if (redis_ != nullptr) SetPosition(redis_->position());
+    if (redis_ != nullptr) position_.Set(redis_->position());
     if (!more.ok() || *more || left_us <= 0) break;
     std::string_view bytes;
     if (!socket_.HasEvent() || !ReadSome(bytes)) break;
@@ -450,8 +361,7 @@ void Replica::FollowStream() {
   if (stage_ != Stage::kStream) return;
   if (!more.ok()) {
     // After a command that has failed the data is that of no position.
-    lacks_all_ = absl::IsAborted(more.status());
-    if (lacks_all_) SetPosition({});
+    if (absl::IsAborted(more.status())) position_.Lose();
     return Drop(more.status(), Next::kGrowing);
   }
   more_to_apply_ = *more;
@@ -464,7 +374,7 @@ void Replica::EndTurn() {
 
 void Replica::Acknowledge() {
   if (socket_.state() != PrimarySocket::State::kConnected) return;
-  const uint64_t offset = stream_ != nullptr ? stream_->offset() : sync_position_.offset;
+  const uint64_t offset = stream_ != nullptr ? stream_->offset() : full_sync_.offset();
   const std::string text = StrCat(offset);
   std::string request;
   const std::string_view words[] = {"REPLCONF", "ACK", text};
@@ -501,7 +411,7 @@ void Replica::Close() {
   server_.role.link_up = false;
   // What replaces the data is loaded to its end, and then the link is made again.
   if (stage_ == Stage::kLoading) return;
-  file_.Remove();
+  full_sync_.Abandon();
   stage_ = Stage::kPause;
 }
 
@@ -542,13 +452,14 @@ PrimaryState Replica::state() const {
                                           Link::kSync,     Link::kSync,       Link::kSync,
                                           Link::kConnected};
   state.link = kLinks[static_cast<size_t>(stage_)];
-  state.offset = position_.known() ? position_.offset : server_.effects.offset();
+  const UpstreamPosition& upstream = position_.upstream();
+  state.offset = upstream.known() ? upstream.offset : server_.effects.offset();
   state.read_offset = stream_ != nullptr ? stream_->read_offset() : state.offset;
   state.silent_ms = last_io_ms_ == 0 ? -1 : now_ms - last_io_ms_;
   state.down_ms = down_since_ms_ < 0 ? -1 : now_ms - down_since_ms_;
   if (state.link == Link::kSync) {
-    state.sync_read = receiver_.received();
-    state.sync_total = receiver_.total().value_or(0);
+    state.sync_read = full_sync_.received();
+    state.sync_total = full_sync_.total().value_or(0);
   }
   state.full_syncs = full_syncs_;
   state.partial_syncs = partial_syncs_;

@@ -16,23 +16,21 @@
 
 #include "server/aof/file_system.h"
 #include "server/durability/aof_persistence.h"
-#include "server/durability/log_notes.h"
 #include "server/durability/retry_pause.h"
 #include "server/interfaces/replication.h"
 #include "server/interfaces/services.h"
 #include "server/net/event_poller.h"
-#include "server/replication/payload_file.h"
-#include "server/replication/payload_receiver.h"
+#include "server/replication/data_position.h"
+#include "server/replication/full_sync.h"
 #include "server/replication/primary_handshake.h"
 #include "server/replication/primary_socket.h"
 #include "server/replication/primary_stream.h"
-#include "server/replication/upstream_position.h"
 
 namespace tally::server {
 
 class StreamFollower;
 
-class Replica final : public PrimaryLink, private LogNotes {
+class Replica final : public PrimaryLink {
  public:
   struct Parts {
     Services& server;
@@ -84,11 +82,6 @@ class Replica final : public PrimaryLink, private LogNotes {
   // How soon the next try comes.
   enum class Next : uint8_t { kAtOnce, kSoon, kGrowing };
 
-  // LogNotes
-  void AppendAll(std::string& out) override;
-  void AppendChanged(std::string& out) override;
-  absl::Status Load(Args note) override;
-
   void Connect();
   void BeginHandshake();
   void Shake();
@@ -96,8 +89,6 @@ class Replica final : public PrimaryLink, private LogNotes {
   void Receive();
   void Check();
   void FinishLoading();
-  std::optional<PrimaryHandshake::From> WhereDataEnds() const;
-  void BeginHistory();
   void BeginOwnHistory();
   void BeginStream();
   void EndHandover(bool accepted);
@@ -107,10 +98,7 @@ class Replica final : public PrimaryLink, private LogNotes {
   bool ReadSome(std::string_view& bytes);
   bool MayApply() const;
   void Acknowledge();
-  void TouchAllKeys();
   bool LeadsToItself() const;
-  MoveOptions LoadOptions() const;
-  void SetPosition(const UpstreamPosition& position);
   // Ends the connection and what it had begun.
   void Close();
   void Drop(const absl::Status& why, Next next);
@@ -122,19 +110,13 @@ class Replica final : public PrimaryLink, private LogNotes {
   std::vector<char> buffer_;
   std::string received_;  // read, and not used yet
   std::optional<PrimaryHandshake> handshake_;
-  PayloadReceiver receiver_;
-  PayloadFile file_;
+  DataPosition position_;
+  FullSync full_sync_;
   std::unique_ptr<PrimaryStream> stream_;  // null unless the stream comes
   StreamFollower* redis_ = nullptr;        // it, if it is that of a Redis
   bool more_to_apply_ = false;
   bool ack_wanted_ = false;
 
-  // Of the data, if it comes from a Redis. That of a tallyd is where the stream of this server
-  // ends.
-  UpstreamPosition position_;
-  bool position_noted_ = true;      // the log has it
-  UpstreamPosition sync_position_;  // of the data that comes or is being loaded
-  bool lacks_all_ = false;          // the data here is that of no position
   HandingOver hands_over_ = HandingOver::kNo;
   bool becomes_primary_ = false;  // when the data is loaded
 

@@ -21,6 +21,10 @@ std::string ReplicaLink::ip() const {
   return client_.address.substr(0, client_.address.rfind(':'));
 }
 
+std::string ReplicaLink::name() const {
+  return port_ == 0 ? client_.address : StrCat(ip(), ":", port_);
+}
+
 void ReplicaLink::Wait(uint64_t offset, int64_t now_ms) {
   started_ = true;
   stage_ = Stage::kWaiting;

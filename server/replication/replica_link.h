@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "server/interfaces/replication.h"
 #include "server/interfaces/stream_source.h"
@@ -47,6 +48,8 @@ class ReplicaLink {
   int64_t port() const { return port_; }
   // What it has announced, or where it comes from.
   std::string ip() const;
+  // What the log calls it: where it listens, or else where it comes from.
+  std::string name() const;
 
   // It has sent PSYNC, and its output is the stream from now on.
   bool started() const { return started_; }
@@ -137,5 +140,8 @@ class ReplicaLink {
   int64_t taken_ms_ = 0;
   std::string error_;
 };
+
+// In the order in which they came.
+using LinksInOrder = std::vector<std::unique_ptr<ReplicaLink>>;
 
 }  // namespace tally::server

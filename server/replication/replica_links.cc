@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/bytes/number.h"
-#include "core/bytes/printable.h"
 #include "core/bytes/str_cat.h"
 #include "core/words/word.h"
 #include "server/aof/log_format.h"
@@ -24,9 +23,6 @@ constexpr size_t kOutputBytes = 128 * 1024;
 
 constexpr size_t kMaxAddress = 255;
 
-// Where the RDB is written that somebody is sent.
-constexpr const char* kRdbPath = "temp-sent.rdb";
-
 bool IsAddress(std::string_view word) {
   const auto ok = [](char c) { return c > ' ' && c < 0x7f && c != ',' && c != '='; };
   return word.size() <= kMaxAddress && std::all_of(word.begin(), word.end(), ok);
@@ -35,7 +31,7 @@ bool IsAddress(std::string_view word) {
 }  // namespace
 
 ReplicaLinks::ReplicaLinks(Services& server, std::function<std::string()> new_id)
-    : server_(server), new_id_(std::move(new_id)), failover_(server) {
+    : server_(server), new_id_(std::move(new_id)), rdb_sender_(server, links_), failover_(server) {
   server.replicas.Fill(*this);
 }
 
@@ -126,7 +122,7 @@ void ReplicaLinks::Synchronize(Client& client, const SyncRequest& request) {
     return client.reply.Error("ERR PSYNC FAILOVER is not for an RDB only (REPLCONF rdb-only)");
   }
   if (request.takes_over && server_.primary->is_replica()) {
-    server_.log.Notice("The primary asks this server to take over: ", NameOf(link));
+    server_.log.Notice("The primary asks this server to take over: ", link.name());
     server_.primary->StopFollowing();
   }
   StartBacklog();
@@ -140,7 +136,7 @@ void ReplicaLinks::Synchronize(Client& client, const SyncRequest& request) {
     if (!request.by_sync) {
       head = StrCat("+FULLRESYNC ", server_.stream_id.id(), " ", server_.effects.offset(), "\r\n");
     }
-    server_.log.Notice(NameOf(link), " asks for an RDB");
+    server_.log.Notice(link.name(), " asks for an RDB");
     return link.WaitForRdb(std::move(head), server_.clock.steady_ms());
   }
   if (!CanContinue(link, request)) return FullSync(link, request);
@@ -148,7 +144,7 @@ void ReplicaLinks::Synchronize(Client& client, const SyncRequest& request) {
   ++partial_syncs_;
   client.reply.Status(StrCat("CONTINUE ", server_.stream_id.id()));
   link.Continue(offset, server_.clock.steady_ms());
-  server_.log.Notice("Replica ", NameOf(link), " goes on at offset ", offset, ", ",
+  server_.log.Notice("Replica ", link.name(), " goes on at offset ", offset, ", ",
                      backlog_->end() - offset, " bytes before the end");
 }
 
@@ -161,7 +157,7 @@ void ReplicaLinks::FullSync(ReplicaLink& link, const SyncRequest& request) {
                  request.next, ", and this server has ", server_.stream_id.id(), " from byte ",
                  backlog_->begin() + 1, " to ", backlog_->end());
   }
-  server_.log.Notice("Replica ", NameOf(link), " needs all data: ", why);
+  server_.log.Notice("Replica ", link.name(), " needs all data: ", why);
   link.Wait(backlog_->end(), server_.clock.steady_ms());
 }
 
@@ -194,55 +190,10 @@ bool ReplicaLinks::SendBase() {
     client.output.Append(StrCat("+FULLRESYNC ", server_.stream_id.id(), " ", base->offset, "\r\n"));
     link->SendBase(base, server_.clock.steady_ms());
     server_.clients.MarkPending(client);
-    server_.log.Notice("Replica ", NameOf(*link), " is sent ", base->bytes,
+    server_.log.Notice("Replica ", link->name(), " is sent ", base->bytes,
                        " bytes of data, and the stream from offset ", base->offset);
   }
   return true;
-}
-
-void ReplicaLinks::ServeRdb() {
-  const bool waits = std::any_of(links_.begin(), links_.end(), [](const auto& link) {
-    return link->waits_for_rdb() && !link->client().finished();
-  });
-  if (!waits || rdb_asked_for_) return;
-  rdb_asked_for_ = true;
-  const absl::Status asked =
-      server_.persistence->WriteRdb({.path = kRdbPath,
-                                     .begun = [this] { RdbBegun(); },
-                                     .done = [this](const absl::Status& s) { RdbDone(s); },
-                                     .then = {}});
-  if (!asked.ok()) RdbDone(asked);
-}
-
-void ReplicaLinks::RdbBegun() {
-  for (const auto& link : links_) {
-    if (link->waits_for_rdb()) link->NoteRdbBegun();
-  }
-}
-
-void ReplicaLinks::RdbDone(const absl::Status& status) {
-  rdb_asked_for_ = false;
-  auto opened =
-      status.ok() ? server_.persistence->TakeRdb(kRdbPath) : absl::StatusOr<SyncBase>(status);
-  const auto rdb = opened.ok() ? std::make_shared<const SyncBase>(std::move(*opened)) : nullptr;
-  for (const auto& link : links_) {
-    if (!link->waits_for_rdb() || link->client().finished()) continue;
-    if (rdb == nullptr) {
-      RefuseRdb(*link, std::string(opened.status().message()));
-    } else if (link->rdb_begun()) {
-      link->SendBase(rdb, server_.clock.steady_ms());
-      server_.clients.MarkPending(link->client());
-      server_.log.Notice(NameOf(*link), " is sent an RDB of ", rdb->bytes, " bytes");
-    }
-  }
-}
-
-void ReplicaLinks::RefuseRdb(ReplicaLink& link, std::string_view why) {
-  Client& client = link.client();
-  server_.log.Warning(NameOf(link), " gets no RDB: ", why);
-  client.output.Append(StrCat("-ERR the RDB cannot be written: ", Printable(why), "\r\n"));
-  client.state.end.Finish();
-  server_.clients.MarkPending(client);
 }
 
 void ReplicaLinks::Receive(uint64_t, std::string_view effects) {
@@ -262,7 +213,7 @@ void ReplicaLinks::EndTurn() {
     return;
   }
   ServeWaiting();
-  ServeRdb();
+  rdb_sender_.Serve();
   Pull();
   LimitMemory();
   if (failover_.state() != Failover::State::kWaiting) return;
@@ -389,7 +340,7 @@ bool ReplicaLinks::HasStarted() const {
 }
 
 void ReplicaLinks::BeginHistory() {
-  server_.persistence->RemoveRdb(kRdbPath);
+  rdb_sender_.RemoveLeftOver();
   if (server_.primary->is_replica()) return;
   StreamId& id = server_.stream_id;
   id.id() == StreamId::None() ? id.Adopt(new_id_()) : id.Shift(new_id_(), server_.effects.offset());
@@ -442,7 +393,7 @@ void ReplicaLinks::Refuse(Client& client, std::string_view why) {
 void ReplicaLinks::Forget(Client& client) {
   if (client.replica == nullptr) return;
   if (client.is_replica) {
-    server_.log.Notice("The link of replica ", NameOf(*client.replica), " has ended");
+    server_.log.Notice("The link of replica ", client.replica->name(), " has ended");
   }
   std::erase_if(links_, [&](const auto& link) { return link.get() == client.replica; });
   client.replica = nullptr;
@@ -451,7 +402,7 @@ void ReplicaLinks::Forget(Client& client) {
 
 void ReplicaLinks::Drop(ReplicaLink& link, std::string_view why) {
   Client& client = link.client();
-  server_.log.Warning("The link of replica ", NameOf(link), " is closed: ", why);
+  server_.log.Warning("The link of replica ", link.name(), " is closed: ", why);
   client.output.Clear();
   client.state.end.Finish();
   server_.clients.MarkPending(client);
@@ -510,10 +461,6 @@ std::string ReplicaLinks::StartFailover(const FailoverRequest& request) {
   failover_.Start(request);
   AskForAcknowledgements();
   return {};
-}
-
-std::string ReplicaLinks::NameOf(const ReplicaLink& link) const {
-  return link.port() == 0 ? link.client().address : StrCat(link.ip(), ":", link.port());
 }
 
 uint64_t ReplicaLinks::slow_bytes() const {

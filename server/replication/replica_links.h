@@ -20,6 +20,7 @@
 #include "server/interfaces/sync_base.h"
 #include "server/replication/backlog.h"
 #include "server/replication/failover.h"
+#include "server/replication/rdb_sender.h"
 #include "server/replication/replica_link.h"
 
 namespace tally::server {
@@ -81,12 +82,6 @@ class ReplicaLinks final : public Replicas, private EffectSink {
   // otherwise.
   void ServeWaiting();
   bool SendBase();
-  // The same for those that want an RDB only. One is written at a time, for all who have asked
-  // before it was begun.
-  void ServeRdb();
-  void RdbBegun();
-  void RdbDone(const absl::Status& status);
-  void RefuseRdb(ReplicaLink& link, std::string_view why);
   void Pull();
   // What the backlog has lost is read from the logs, for a replica that lacks it.
   void OpenSource(ReplicaLink& link);
@@ -100,17 +95,16 @@ class ReplicaLinks final : public Replicas, private EffectSink {
   void Drop(ReplicaLink& link, std::string_view why);
   bool IsGood(const ReplicaLink& link) const;
   bool HasStarted() const;
-  std::string NameOf(const ReplicaLink& link) const;
 
   Services& server_;
   const std::function<std::string()> new_id_;
-  std::vector<std::unique_ptr<ReplicaLink>> links_;  // in the order in which they came
+  LinksInOrder links_;
+  RdbSender rdb_sender_;
   std::optional<Backlog> backlog_;
   size_t next_ = 0;  // whose turn it is to be sent something first
   bool has_more_ = false;
   bool acknowledged_ = false;
   bool base_asked_for_ = false;
-  bool rdb_asked_for_ = false;
   RetryPause base_pause_;
   int64_t unused_since_ms_ = 0;  // steady ms: since then there is no replica; 0: there is one
   uint64_t last_number_ = 0;
