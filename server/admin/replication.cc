@@ -60,7 +60,10 @@ void Role(ServerContext& context, Services& server) {
 
 void ReplicaOf(ServerContext& context, Services& server) {
   if (server.replicas->state().failover != "no-failover") {
-    return context.reply.Error("ERR REPLICAOF not allowed while failing over.");
+    const bool is_told =
+        server.primary->is_replica() && server.primary->state().handover_unanswered;
+    if (!is_told) return context.reply.Error("ERR REPLICAOF not allowed while failing over.");
+    server.replicas->AbortFailover();
   }
   if (IsWord(context.args[1], "no") && IsWord(context.args[2], "one")) {
     server.primary->StopFollowing();

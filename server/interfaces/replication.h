@@ -35,7 +35,9 @@ struct PrimaryState {
   uint64_t full_syncs = 0;   // that succeeded, since the start
   uint64_t partial_syncs = 0;
   std::string last_error;  // why the link was last down
-  uint64_t skipped = 0;    // commands of the stream that have no meaning here
+  // It was asked to take over (FAILOVER), and its answer was lost: it may be a primary or not.
+  bool handover_unanswered = false;
+  uint64_t skipped = 0;  // commands of the stream that have no meaning here
 };
 
 // The primary that this server follows.

@@ -13,7 +13,8 @@ namespace tally::server {
 namespace {
 
 constexpr size_t kMostShown = 128;
-constexpr std::string_view kIsPrimary = "-ERR PSYNC FAILOVER can't be sent to a master";
+// Only a replica says so.
+constexpr std::string_view kRefusal = "-ERR PSYNC FAILOVER replid must match";
 // Valkey needs a version from 9.0.0 on to write hashes whose fields have deadlines. From 9.2 on it
 // may send commands within the snapshot.
 constexpr std::string_view kVersion = "9.1.0";
@@ -112,12 +113,10 @@ absl::Status PrimaryHandshake::JudgePing(std::string_view line) const {
 
 absl::StatusOr<PrimaryHandshake::Answer> PrimaryHandshake::JudgeSync(std::string_view line) {
   answered_ = true;
+  refused_ = line.starts_with(kRefusal);
   if (StartsWithAny(line, {"-NOMASTERLINK", "-LOADING"})) {
     return absl::UnavailableError(
         StrCat("the primary has no data to send yet: ", Quoted(line.substr(0, kMostShown))));
-  }
-  if (line.starts_with(kIsPrimary)) {
-    return absl::UnavailableError("it is a primary already, of another history than this one");
   }
   const std::vector<std::string_view> words = WordsOf(line);
   if (words[0] == "+FULLRESYNC" && words.size() == 3 && StreamId::IsId(words[1])) {

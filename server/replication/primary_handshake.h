@@ -41,13 +41,13 @@ class PrimaryHandshake {
   // What is to be sent before any answer has come.
   const std::string& First() const { return requests_.front().bytes; }
   // Takes a line that the primary has sent, without its end, and appends what is to be sent then.
-  // Unavailable if the primary cannot serve at present, or is asked to take over and is a primary
-  // of another history; another error if it never will like this.
+  // Unavailable if the primary cannot serve at present; another error if it never will like this.
   absl::StatusOr<Answer> Take(std::string_view line, std::string& out);
 
-  // Whether PSYNC was sent, and whether the primary has answered it.
-  bool has_asked() const { return requests_[next_].step == Step::kSync; }
-  bool is_answered() const { return answered_; }
+  // Whether PSYNC was sent and has no answer yet.
+  bool is_unanswered() const { return requests_[next_].step == Step::kSync && !answered_; }
+  // Whether the other was asked to take over, and is a replica that will not.
+  bool is_refused() const { return refused_; }
 
   // After kFullSync: where the data will come from. After kContinue: where what is here comes from,
   // perhaps under a new name.
@@ -68,6 +68,7 @@ class PrimaryHandshake {
   size_t next_ = 0;  // the request whose answer is awaited
   bool has_data_ = false;
   bool answered_ = false;
+  bool refused_ = false;
   From from_;
 };
 

@@ -392,11 +392,9 @@ void Replica::EndHandover(bool accepted) {
 // Whether the other, asked to take over, may be the primary though it has not said so: its answer
 // is lost with the link. Then this server must not be one again, but asks until it is told: of two
 // primaries one loses what it is given.
-bool Replica::MayHaveTakenOver(const absl::Status& why) const {
-  if (hands_over_ == HandingOver::kNo) return false;
-  const bool answered = handshake_ && handshake_->is_answered();
-  if (hands_over_ == HandingOver::kUnanswered) return !answered || absl::IsUnavailable(why);
-  return handshake_ && handshake_->has_asked() && !answered;
+bool Replica::MayHaveTakenOver() const {
+  if (hands_over_ == HandingOver::kUnanswered) return !(handshake_ && handshake_->is_refused());
+  return hands_over_ == HandingOver::kYes && handshake_ && handshake_->is_unanswered();
 }
 
 void Replica::Close() {
@@ -418,7 +416,7 @@ void Replica::Close() {
 void Replica::Drop(const absl::Status& why, Next next) {
   const int64_t now_ms = server_.clock.steady_ms();
   const bool was_up = stage_ == Stage::kStream;
-  const bool may_have_taken_over = MayHaveTakenOver(why);
+  const bool may_have_taken_over = MayHaveTakenOver();
   if (was_up && now_ms - up_since_ms_ >= kGoodLinkMs) pause_.Succeeded();
   Close();
   if (down_since_ms_ < 0) down_since_ms_ = now_ms;
@@ -438,8 +436,9 @@ void Replica::Drop(const absl::Status& why, Next next) {
   if (!may_have_taken_over) return EndHandover(false);
   if (std::exchange(hands_over_, HandingOver::kUnanswered) == HandingOver::kUnanswered) return;
   server_.log.Warning(
-      "Failover: the answer was lost. It is asked again until it is known who the primary is; "
-      "FAILOVER ABORT makes this server one again, which must not be done if the other is one");
+      "Failover: the answer was lost. It is asked again until it is known who the primary is, or "
+      "told by REPLICAOF. FAILOVER ABORT makes this server one, which must not be done if the "
+      "other is one");
 }
 
 PrimaryState Replica::state() const {
@@ -461,6 +460,7 @@ PrimaryState Replica::state() const {
     state.sync_read = full_sync_.received();
     state.sync_total = full_sync_.total().value_or(0);
   }
+  state.handover_unanswered = hands_over_ == HandingOver::kUnanswered;
   state.full_syncs = full_syncs_;
   state.partial_syncs = partial_syncs_;
   state.last_error = last_error_;

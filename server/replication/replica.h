@@ -92,7 +92,7 @@ class Replica final : public PrimaryLink {
   void BeginOwnHistory();
   void BeginStream();
   void EndHandover(bool accepted);
-  bool MayHaveTakenOver(const absl::Status& why) const;
+  bool MayHaveTakenOver() const;
   void FollowStream();
   // Reads once. False if there is nothing at present, or the link was dropped.
   bool ReadSome(std::string_view& bytes);

@@ -169,7 +169,7 @@ def check_bad_takers():
 def check_left_over():
     with Server() as server:
         server.kill()
-        for name in ("temp-sent.rdb", "temp-sent.rdb.temp"):
+        for name in ("temp-sent.rdb", "temp-sent.rdb.temp", "temp-replica.rdb"):
             (server.directory / name).write_bytes(b"REDIS0010")
         server.start()
         report.check("what a kill -9 left is removed", wait_for(lambda: not list(server.directory.glob("temp-*"))))

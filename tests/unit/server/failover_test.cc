@@ -139,9 +139,44 @@ TEST_CASE("failover: a target that has begun another history is left to whoever 
   pair.RestartTarget();
   for (int turn = 0; turn < 100; ++turn) pair.Turn();
   CHECK(pair.IsFailingOver());
-  CHECK(pair.old->primary().last_error.find("a primary already") != std::string::npos);
-  REQUIRE(pair.old->harness().Run("FAILOVER ABORT") == "+OK");
-  CHECK_FALSE(pair.old->is_replica());
+  CHECK(pair.old->primary().last_error.find("can't be sent to a master") != std::string::npos);
+  SECTION("by FAILOVER ABORT") {
+    REQUIRE(pair.old->harness().Run("FAILOVER ABORT") == "+OK");
+    CHECK_FALSE(pair.old->is_replica());
+  }
+  SECTION("by REPLICAOF") {
+    pair.target->harness().Run("SET a 9");
+    REQUIRE(pair.old->harness().Run(StrCat("REPLICAOF 127.0.0.1 ", kTargetPort)) == "+OK");
+    CHECK_FALSE(pair.IsFailingOver());
+    pair.TurnUntil(
+        [&] { return Pair::Follows(*pair.old) && pair.old->offset() == pair.target->offset(); });
+    CHECK(pair.old->harness().Run("GET a") == R"("9")");
+    CHECK(pair.old->id() == pair.target->id());
+  }
+  SECTION("by REPLICAOF NO ONE") {
+    REQUIRE(pair.old->harness().Run("REPLICAOF NO ONE") == "+OK");
+    CHECK_FALSE(pair.IsFailingOver());
+    CHECK_FALSE(pair.old->is_replica());
+    CHECK(pair.old->harness().Run("INCR a") == ":2");
+  }
+}
+
+TEST_CASE("failover: an answer that says nothing of who leads settles nothing") {
+  Pair pair;
+  pair.LoseAnswer();
+  REQUIRE(pair.target->harness().Run("ACL SETUSER default -psync") == "+OK");
+  for (int turn = 0; turn < 100; ++turn) pair.Turn();
+  CHECK(pair.IsFailingOver());
+  CHECK(pair.old->is_replica());
+  REQUIRE(pair.target->harness().Run("ACL SETUSER default +psync") == "+OK");
+  pair.TurnUntil([&] { return !pair.IsFailingOver(); });
+  CHECK(pair.old->is_replica());
+}
+
+TEST_CASE("failover: REPLICAOF is refused while the other is not asked yet") {
+  Pair pair;
+  CHECK(pair.old->harness().Run("REPLICAOF NO ONE") ==
+        "-ERR REPLICAOF not allowed while failing over.");
 }
 
 }  // namespace
