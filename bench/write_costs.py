@@ -109,18 +109,29 @@ WRITES = [
 ]
 
 
-def limit_counters(size):
-    """A LIMIT key with `size` counters: as many commands of 64 rules."""
-    for begin in range(0, size, 64):
-        words = []
-        for i in range(begin, min(begin + 64, size)):
-            words += ["AND"] if words else []
-            words += ["limit", "FIXED", 1_000_000, f"{3600 + i}s"]
-        yield ["LIMIT.TAKE", *words]
+COUNTER_RULES = {
+    "windows": lambda i: ["FIXED", 1_000_000, f"{3600 + i}s"],
+    "rolling windows": lambda i: ["ROLLING", 1_000_000, f"{3600 + i}s"],
+    "buckets": lambda i: ["BUCKET", 1_000_000, 1, f"{3600 + i}s"],
+    "logs": lambda i: ["SLIDING", 1_000_000, f"{3600 + i}s"],
+}
 
 
-WRITES.insert(0, ("LIMIT.TAKE, counters of a key", False, 1, 1000, limit_counters,
-                  numbered("LIMIT.TAKE", "limit", "FIXED", 1_000_000, "3600s")))
+def limit_counters(rule):
+    """A LIMIT key with so many counters: as many commands of 64 rules."""
+    def make(size):
+        for begin in range(0, size, 64):
+            words = []
+            for i in range(begin, min(begin + 64, size)):
+                words += ["AND"] if words else []
+                words += ["limit", *rule(i)]
+            yield ["LIMIT.TAKE", *words]
+    return make
+
+
+WRITES[:0] = [(f"LIMIT.TAKE, {name} of a key", False, 1, 1000, limit_counters(rule),
+               lambda n, rule=rule: itertools.repeat(["LIMIT.TAKE", "limit", *rule(n - 1)]))
+              for name, rule in COUNTER_RULES.items()]
 
 
 def cost(binary, name, size, make, writes, seconds):

@@ -14,7 +14,7 @@ bool HasRoomForNew(const LimitState& state, std::span<const LimitRule> rules, in
   const auto counters = state.counters();
   const auto counting =
       std::count_if(counters.begin(), counters.end(),
-                    [now](const LimitCounter& counter) { return counter.ExpiresAt() > now; });
+                    [now](const LimitCounter& counter) { return !counter.HasExpiredAt(now); });
   return static_cast<size_t>(counting + added) <= Limits::kMaxCounters;
 }
 

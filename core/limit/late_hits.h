@@ -30,7 +30,7 @@ inline int64_t ClockOf(const LimitCounter& counter) {
 // Whether a late hit would find what counts no more. To others it is the same as nothing, because
 // their instant is after it.
 inline bool IsOver(const LimitCounter& counter, const Hit& hit) {
-  return hit.is_late() && counter.ExpiresAt() <= hit.now;
+  return hit.is_late() && counter.HasExpiredAt(hit.now);
 }
 
 // Reads what a counter counted after `now` as counted at `now`, and what arrived after `now` as

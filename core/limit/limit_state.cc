@@ -4,13 +4,10 @@
 #include <limits>
 
 #include "core/base/check.h"
-#include "core/base/saturating.h"
 #include "core/bytes/heap_size.h"
 #include "core/limit/held_hits.h"
 #include "core/limit/holds.h"
 #include "core/limit/limit_codec.h"
-#include "core/limit/limit_math.h"
-#include "core/limit/lockout.h"
 #include "core/time/duration.h"
 
 namespace tally {
@@ -23,126 +20,7 @@ constexpr char kHoldsHead = 8;
 
 using Algorithm = LimitAlgorithm;
 
-// Takes at most `hits` off `count`; returns what it could not take.
-int64_t TakeBack(int64_t hits, int64_t& count) {
-  const int64_t taken = std::min(hits, count);
-  count -= taken;
-  return hits - taken;
-}
-
-// `e` is when the counter's latest hits are judged.
-void GiveTo(LimitCounter& counter, int64_t count, int64_t at, int64_t e) {
-  LimitNumbers& numbers = counter.numbers;
-  const int64_t period = counter.key.period_ms;
-  switch (counter.key.algorithm) {
-    case Algorithm::kSliding:
-      counter.log->RemoveNewest(static_cast<uint64_t>(count), at);
-      break;
-    case Algorithm::kRolling: {
-      int64_t left = count;
-      if (at >= numbers.window.start_ms) left = TakeBack(left, numbers.hits);
-      if (at >= numbers.window.start_ms - period) TakeBack(left, numbers.before);
-      break;
-    }
-    case Algorithm::kBucket: {
-      int64_t units = 0;
-      if (__builtin_mul_overflow(count, period, &units)) units = numbers.hits;
-      TakeBack(units, numbers.hits);
-      break;
-    }
-    case Algorithm::kLockout:
-      if (at >= numbers.window.start_ms) GiveToLockout(numbers, count, e);
-      break;
-    case Algorithm::kBase:
-      if (at >= numbers.day.start_ms) TakeBack(count, numbers.before);
-      [[fallthrough]];
-    default:
-      if (at >= numbers.window.start_ms) TakeBack(count, numbers.hits);
-      break;
-  }
-}
-
-// The instant of judgement from which nothing in the counter counts; 0 if nothing counts.
-int64_t EndOf(const LimitCounter& counter) {
-  if (counter.key.algorithm != Algorithm::kSliding) return ExpiryOf(counter.key, counter.numbers);
-  const bool empty = counter.log == nullptr || counter.log->empty();
-  return empty ? 0 : counter.log->newest() + counter.key.period_ms;
-}
-
 }  // namespace
-
-LimitKey LimitKey::Of(const LimitRule& rule) {
-  LimitKey key;
-  key.algorithm = rule.algorithm;
-  key.shadow = rule.shadow;
-  if (rule.algorithm == Algorithm::kCalendar) {
-    key.unit = rule.unit;
-  } else {
-    key.period_ms = rule.period_ms;
-    if (rule.has_grid()) key.start = 1 + rule.from_ms % rule.period_ms;
-  }
-  if (key.has_zone()) {
-    key.zone_id = rule.zone->id();
-    key.start = rule.start.code();
-  }
-  return key;
-}
-
-void LimitKey::ToRule(LimitRule& rule) const {
-  rule.algorithm = algorithm;
-  rule.shadow = shadow;
-  rule.unit = unit;
-  rule.period_ms = period_ms;
-  if (has_zone()) {
-    rule.start =
-        CalendarStart::OfCode(static_cast<uint64_t>(start), unit).value_or(CalendarStart());
-  } else if (start > 0) {
-    rule.from_ms = start - 1;
-  }
-}
-
-int64_t ExpiryOf(const LimitKey& key, const LimitNumbers& numbers) {
-  const int64_t window_end = numbers.hits > 0 ? numbers.window.end_ms : 0;
-  switch (key.algorithm) {
-    case Algorithm::kRolling:
-      // The last hit to leave: see limit_math.cc.
-      if (numbers.hits > 0)
-        return numbers.window.end_ms + key.period_ms - key.period_ms / numbers.hits;
-      if (numbers.before == 0) return 0;
-      return numbers.window.end_ms -
-             static_cast<int64_t>(static_cast<uint64_t>(key.period_ms) /
-                                  (static_cast<uint64_t>(numbers.before) + 1));
-    case Algorithm::kBucket:
-      // Rounded up: at that instant the last part of a token is back.
-      if (numbers.hits == 0) return 0;
-      return SaturatingAdd(numbers.window.start_ms,
-                           numbers.hits / numbers.refill + (numbers.hits % numbers.refill != 0));
-    case Algorithm::kLockout:
-      return LockoutExpiry(numbers);
-    case Algorithm::kBase:
-      return std::max(numbers.before > 0 ? numbers.day.end_ms : 0, window_end);
-    default:
-      return window_end;
-  }
-}
-
-int64_t UnusedFrom(const LimitKey& key, const LimitNumbers& numbers, int64_t e) {
-  return key.algorithm == Algorithm::kLockout ? LockoutUnusedFrom(numbers, e)
-                                              : ExpiryOf(key, numbers);
-}
-
-int64_t LimitCounter::ExpiresAt() const {
-  if (late_ms == 0) [[likely]]
-    return EndOf(*this);
-  const int64_t end = EndOf(*this);
-  return end == 0 ? 0 : SaturatingAdd(end, late_ms);
-}
-
-void LimitCounter::Clear() {
-  numbers = {};
-  late_ms = 0;
-  if (log != nullptr) log->Clear();
-}
 
 LimitState::LimitState() = default;
 LimitState::~LimitState() = default;
@@ -162,20 +40,6 @@ int64_t LimitState::concurrent(bool shadow) const {
 
 void LimitState::DropEmptyHolds() {
   if (holds_ != nullptr && holds_->empty()) holds_ = nullptr;
-}
-
-void LimitCounter::CountMore(int64_t hits, int64_t now) {
-  if (log != nullptr) {
-    log->Add(std::max(now, log->newest()), static_cast<uint64_t>(hits));
-    return;
-  }
-  int64_t units = hits;
-  if (key.algorithm == Algorithm::kBucket) {
-    BringBucketTo(numbers, numbers.refill, now);
-    if (__builtin_mul_overflow(hits, key.period_ms, &units)) units = INT64_MAX;
-  }
-  if (key.algorithm == Algorithm::kBase) numbers.before = SaturatingAdd(numbers.before, hits);
-  numbers.hits = SaturatingAdd(numbers.hits, units);
 }
 
 const LimitCounter* LimitState::Find(const LimitKey& key) const {
@@ -217,8 +81,13 @@ size_t LimitState::Weight() const {
 
 int64_t LimitState::ExpiresAt() const {
   int64_t latest = holds_ == nullptr ? 0 : holds_->ends_at();
-  for (const LimitCounter& counter : counters_) {
-    latest = std::max(latest, counter.ExpiresAt());
+  if (last_ < counters_.size()) latest = std::max(latest, counters_[last_].ExpiresAt());
+  for (size_t i = 0; i < counters_.size(); ++i) {
+    const LimitCounter& counter = counters_[i];
+    if (!counter.HasExpiredAt(latest)) {
+      latest = counter.ExpiresAt();
+      last_ = i;
+    }
     // If a hold ends, its block may end too, and what is left of the period counts again.
     if (holds_ != nullptr && counter.key.algorithm == Algorithm::kLockout) {
       latest = std::max(latest, counter.numbers.window.end_ms + counter.late_ms);
@@ -228,7 +97,7 @@ int64_t LimitState::ExpiresAt() const {
 }
 
 void LimitState::Prune(int64_t now) {
-  const auto dead = [now](const LimitCounter& counter) { return counter.ExpiresAt() <= now; };
+  const auto dead = [now](const LimitCounter& counter) { return counter.HasExpiredAt(now); };
   const auto first = std::find_if(counters_.begin(), counters_.end(), dead);
   if (first == counters_.end()) return;
   counters_.erase(std::remove_if(first, counters_.end(), dead), counters_.end());
@@ -238,7 +107,7 @@ void LimitState::Give(int64_t count, int64_t now, int64_t at) {
   Prune(now);
   if (at >= now) at = kMaxInstantMs;
   HeldHits held(*this, now);
-  for (LimitCounter& counter : counters_) GiveTo(counter, count, at, now - counter.late_ms);
+  for (LimitCounter& counter : counters_) counter.Give(count, at, now - counter.late_ms);
   held.PutBack();
   Prune(now);
 }

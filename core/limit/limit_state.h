@@ -16,83 +16,10 @@
 
 #include "absl/container/inlined_vector.h"
 #include "core/base/type.h"
-#include "core/limit/limit_rule.h"
+#include "core/limit/limit_counter.h"
 #include "core/time/time_log.h"
 
 namespace tally {
-
-// Identifies the counter that a rule uses: that of its algorithm and period.
-struct LimitKey {
-  int64_t period_ms = 0;
-  // CALENDAR, BASE: the code of the start. FIXED: 1 + where in the period its windows begin,
-  // counted from 1970 on; 0 if a hit opens them.
-  int64_t start = 0;
-  uint32_t zone_id = 0;
-  LimitAlgorithm algorithm = LimitAlgorithm::kFixed;
-  CalendarUnit unit = CalendarUnit::kDay;
-  bool shadow = false;
-
-  static LimitKey Of(const LimitRule& rule);
-  // Sets what Of() reads from a rule, but for the zone.
-  void ToRule(LimitRule& rule) const;
-  // Whether the counter's periods or days begin by the clock of a zone.
-  bool has_zone() const {
-    return algorithm == LimitAlgorithm::kCalendar || algorithm == LimitAlgorithm::kBase;
-  }
-  friend bool operator==(const LimitKey&, const LimitKey&) = default;
-};
-
-// The numbers of one algorithm and period. Which of them an algorithm uses:
-//   FIXED     window, hits
-//   CALENDAR  window, hits           window: the calendar period
-//   ROLLING   window, hits, before   window: begins with its first hit; before: how many hits of
-//                                    the windows before it still counted then
-//   BUCKET    window.start_ms, hits, refill   hits: what is missing at start_ms, in 1/period_ms of
-//                                    a token; refill: tokens each period from start_ms on
-//   BASE      day, before; window, hits       before: the hits of the day; hits: of the window
-//   LOCKOUT   window, hits; day, before, refill   day: the last block; before: its place among
-//   those
-//                                    that grew, or minus it if the block was taken back, so that
-//                                    it is not on; refill: how long after its end it is
-//                                    remembered. 0, and no meaning, if there is none
-// A window that has ended, or in which nothing is counted, has no meaning.
-struct LimitNumbers {
-  Period window;
-  int64_t hits = 0;
-  int64_t before = 0;
-  int64_t refill = 0;
-  Period day;
-};
-
-struct LimitCounter {
-  [[no_unique_address]] LimitKey key;
-  // Set when an operation has counted its hit here, so that rules that share the counter count the
-  // hit once. It is in the padding after the key.
-  bool taken = false;
-  LimitNumbers numbers;
-  // Only SLIDING has a log, and it uses no numbers.
-  std::unique_ptr<TimeLog> log;
-  // How late the hits were that still count: the counter lives that much longer, so that hits which
-  // are as late find it. 0 for most.
-  int64_t late_ms = 0;
-
-  // The instant, of the server's clock, from which nothing in it counts any more; 0 if nothing
-  // counts.
-  int64_t ExpiresAt() const;
-  // Forgets everything but its key.
-  void Clear();
-
-  // Counts hits at `now` in what is counting then.
-  void CountMore(int64_t hits, int64_t now);
-};
-
-static_assert(sizeof(LimitCounter) == 96, "a state with logs has as many bytes as ever");
-// From which instant that a rule is judged at nothing counts any more; 0 if nothing counts. For an
-// algorithm that uses numbers.
-int64_t ExpiryOf(const LimitKey& key, const LimitNumbers& numbers);
-// From when on the rule is wholly unused, if it is judged at `e`: as ExpiryOf, but for a block that
-// is only remembered.
-int64_t UnusedFrom(const LimitKey& key, const LimitNumbers& numbers, int64_t e);
 
 class Holds;
 
@@ -194,6 +121,9 @@ class LimitState {
   std::unique_ptr<TimeLog> spare_log_;
   std::unique_ptr<Holds> holds_;
   const EndedHolds* ended_ = nullptr;  // of a SettledView
+  // The place of the counter that was the last to expire when ExpiresAt was asked: the first guess
+  // of the next time, right or not.
+  mutable size_t last_ = 0;
 };
 
 }  // namespace tally
