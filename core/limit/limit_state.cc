@@ -43,16 +43,17 @@ void LimitState::DropEmptyHolds() {
 }
 
 const LimitCounter* LimitState::Find(const LimitKey& key) const {
-  for (const LimitCounter& counter : counters_) {
-    if (counter.key == key) return &counter;
+  if (found_ < counters_.size() && counters_[found_].key == key) return &counters_[found_];
+  for (size_t i = 0; i < counters_.size(); ++i) {
+    if (counters_[i].key != key) continue;
+    found_ = i;
+    return &counters_[i];
   }
   return nullptr;
 }
 
 LimitCounter& LimitState::FindOrAdd(const LimitKey& key) {
-  for (LimitCounter& counter : counters_) {
-    if (counter.key == key) return counter;
-  }
+  if (LimitCounter* counter = Find(key)) return *counter;
   LimitCounter& added = counters_.emplace_back();
   added.key = key;
   if (key.algorithm == Algorithm::kSliding) {

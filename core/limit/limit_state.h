@@ -121,8 +121,9 @@ class LimitState {
   std::unique_ptr<TimeLog> spare_log_;
   std::unique_ptr<Holds> holds_;
   const EndedHolds* ended_ = nullptr;  // of a SettledView
-  // The place of the counter that was the last to expire when ExpiresAt was asked: the first guess
-  // of the next time, right or not.
+  // Guesses, right or not, of where to look first: the counter that was found last, and the one
+  // that was the last to expire when ExpiresAt was asked.
+  mutable size_t found_ = 0;
   mutable size_t last_ = 0;
 };
 
