@@ -64,19 +64,20 @@ def value_of(kind, reply):
     return sorted(zip(reply[::2], reply[1::2])) if kind == "hash" else reply
 
 
-def contents(server):
-    """Every key of every database: its type, deadline and value."""
+def contents(server, deadlines=True):
+    """Every key of every database: its type, deadline and value. Without `deadlines` whether it has one, as no server
+    before 7.0 says when."""
     found = {}
     with server.client() as client:
         for database in range(16):
             client.call("SELECT", database)
             keys = sorted(client.scan("COUNT", 1000))
             kinds = client.pipeline(["TYPE", key] for key in keys)
-            deadlines = client.pipeline(["PEXPIRETIME", key] for key in keys)
+            ends = client.pipeline(["PEXPIRETIME" if deadlines else "PTTL", key] for key in keys)
             reads = [[READS[kind][0], key, *READS[kind][1:]] for key, kind in zip(keys, kinds)]
             values = client.pipeline(reads)
-            found |= {(database, key): (kind, deadline, value_of(kind, value))
-                      for key, kind, deadline, value in zip(keys, kinds, deadlines, values)}
+            found |= {(database, key): (kind, end if deadlines else end >= 0, value_of(kind, value))
+                      for key, kind, end, value in zip(keys, kinds, ends, values)}
     return found
 
 
