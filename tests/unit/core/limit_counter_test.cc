@@ -44,7 +44,9 @@ LimitCounter AnyCounter(SeededRandom& random) {
   numbers.day = AnyPeriod(random, counter.key.period_ms);
   numbers.hits = AnyUpTo(random, kMax);
   numbers.before = AnyUpTo(random, kMax);
-  numbers.refill = 1 + AnyUpTo(random, kMax - 1);
+  // Of LOCKOUT it is a duration.
+  const bool is_duration = counter.key.algorithm == Algorithm::kLockout;
+  numbers.refill = 1 + AnyUpTo(random, (is_duration ? kMaxDurationMs : kMax) - 1);
   return counter;
 }
 
