@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
+#include "core/base/saturating.h"
 #include "core/time/duration.h"
 #include "random_seed.h"
 
@@ -59,7 +60,7 @@ TEST_CASE("whether a counter has expired is when it expires, asked without divid
     CAPTURE(i, static_cast<int>(counter.key.algorithm), counter.key.period_ms, counter.late_ms,
             counter.numbers.hits, counter.numbers.before, counter.numbers.refill, end);
     const int64_t any = AnyUpTo(random, kMaxInstantMs);
-    for (const int64_t instant : {any, end - 1, end, end + 1}) {
+    for (const int64_t instant : {any, end - 1, end, SaturatingAdd(end, 1)}) {
       if (instant < 0 || instant > kMaxInstantMs) continue;
       REQUIRE(counter.HasExpiredAt(instant) == (end <= instant));
     }
