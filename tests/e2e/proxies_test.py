@@ -71,6 +71,9 @@ ADDED = [b"X-Limit-Key: other%d", b"X-Limit-Key:", b"X-Limit-Key: other%d\r\nX-L
          b"Transfer-Encoding: other%d", b"X-HTTP-Method-Override: other%d", b"Cookie: " + b"c" * 12000,
          b"\r\n".join(b"X-%d: x" % n for n in range(120))]
 LONG_BODY = b"x=1&" * 80_000
+# The backend takes so long. One that answers as soon as it has a body may have its answer cut by Caddy 2.6, with tallyd or
+# without: its writer then still looks whether the body ends there, finds it closed, and ends the connection.
+BACKEND_SECONDS = 0.2
 FILES = {"nginx": ["nginx.conf"], "caddy": ["Caddyfile"], "haproxy": ["haproxy.cfg", "haproxy.lua"]}
 class Backend(http.server.ThreadingHTTPServer):
     """Counts what reaches it, and answers some paths with 403 of its own."""
@@ -117,6 +120,7 @@ class Answer(http.server.BaseHTTPRequestHandler):
             body = b"".join(iter(self.read_chunk, b""))
         else:
             body = self.rfile.read(int(self.headers["Content-Length"]))
+        time.sleep(BACKEND_SECONDS)
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
