@@ -12,6 +12,7 @@
 #include "server/admin/families.h"
 #include "server/admin/server_context.h"
 #include "server/command/help.h"
+#include "server/interfaces/replication.h"
 
 namespace tally::server {
 namespace {
@@ -113,13 +114,20 @@ void PublishMessage(ServerContext& context, Publish&& publish) {
   context.reply.Integer(static_cast<int64_t>(receivers));
 }
 
+// Messages go down the chain of replicas; what the clients of a replica publish stays with it.
+void PassToReplicas(ServerContext& context, Services& server) {
+  if (context.replaying || !server.primary->is_replica()) server.replicas->Publish(context.args);
+}
+
 void Publish(ServerContext& context, Services& server) {
+  PassToReplicas(context, server);
   PublishMessage(context, [&](const auto& message) {
     return server.pubsub.Publish(context.args[1], message);
   });
 }
 
 void SPublish(ServerContext& context, Services& server) {
+  PassToReplicas(context, server);
   PublishMessage(context, [&](const auto& message) {
     return server.pubsub.PublishShard(context.args[1], message);
   });

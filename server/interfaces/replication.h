@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/words/word.h"
+
 namespace tally::server {
 
 struct Client;
@@ -131,6 +133,10 @@ class Replicas {
   // Whether there are as many replicas as min-replicas-to-write asks for.
   virtual bool EnoughToWrite() const = 0;
 
+  // Sends the words, a command that publishes a message, to the replicas, which run it. Who is not
+  // linked at this moment does not get it.
+  virtual void Publish(Words command) = 0;
+
   // Keeps the last part of the stream from now on: a replica needs it when it is promoted.
   virtual void StartBacklog() = 0;
   // Closes the links of all replicas, because the history that they have is not ours any more.
@@ -145,8 +151,8 @@ class Replicas {
   virtual void HandoverEnded(bool accepted) = 0;
 
   virtual ReplicasState state() const = 0;
-  // Bytes of the stream that are kept only because a replica is slow. They are no reason to evict
-  // keys.
+  // Bytes of the stream and of messages that are kept only because a replica is slow. They are no
+  // reason to evict keys.
   virtual uint64_t slow_bytes() const = 0;
 
  protected:

@@ -64,28 +64,35 @@ absl::StatusOr<bool> FrameFollower::ApplyNext() {
   // A frame without effects asks how far this server has come.
   if (frame.effects.empty()) {
     ack_wanted_ = true;
-  } else if (absl::Status status = Run(frame); !status.ok()) {
-    return status;
+  } else {
+    const bool messages = frame.database == kMessages;
+    const absl::Status status = messages ? RunCommands(frame.effects) : RunEffects(frame);
+    if (!status.ok()) return status;
   }
   begin_ += consumed;
   return true;
 }
 
-// The checksum is right, so that an error means that the data here is not the primary's.
-absl::Status FrameFollower::Run(const StreamFrame& frame) {
+absl::Status FrameFollower::RunEffects(const StreamFrame& frame) {
   if (frame.database >= server_.engine.databases()) {
     return absl::FailedPreconditionError(
         StrCat("database ", frame.database, " of the primary is not here (see databases)"));
   }
   client_->database = frame.database;
+  if (absl::Status status = RunCommands(frame.effects); !status.ok()) return status;
+  server_.effects.AppendReceived(frame.effects, frame.database, client_->database);
+  return absl::OkStatus();
+}
+
+// The checksum is right, so that an error means that the data here is not the primary's.
+absl::Status FrameFollower::RunCommands(std::string_view commands) {
   std::vector<std::string_view> args;
-  for (size_t position = 0; position < frame.effects.size();) {
-    std::string_view rest = frame.effects.substr(position);
+  while (!commands.empty()) {
     size_t size = 0;
-    if (ScanCommand(rest, size, args) != ScanResult::kCommand) {
+    if (ScanCommand(commands, size, args) != ScanResult::kCommand) {
       return absl::AbortedError("a frame of the primary holds what is no command");
     }
-    position += size;
+    commands.remove_prefix(size);
     const CommandEntry* item = server_.commands.FindFullName(args[0]);
     const bool known = item != nullptr && item->command->handler != nullptr &&
                        ArityFits(*item->command, args.size());
@@ -97,7 +104,6 @@ absl::Status FrameFollower::Run(const StreamFrame& frame) {
           StrCat("an effect that fails here: ", args[0], ": ", client_->output.Joined()));
     }
   }
-  server_.effects.AppendReceived(frame.effects, frame.database, client_->database);
   return absl::OkStatus();
 }
 

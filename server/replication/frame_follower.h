@@ -1,6 +1,7 @@
 // Applies the stream of a primary that is a tallyd: checks its frames, runs their effects as a
 // replay, and appends the bytes to the stream of this server as they are. So both streams are the
-// same, and so are their offsets; the log and replicas of this server have them too.
+// same, and so are their offsets; the log and replicas of this server have them too. Messages are
+// published here.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +31,8 @@ class FrameFollower final : public PrimaryStream {
 
  private:
   absl::StatusOr<bool> ApplyNext();
-  absl::Status Run(const StreamFrame& frame);
+  absl::Status RunEffects(const StreamFrame& frame);
+  absl::Status RunCommands(std::string_view commands);
 
   Services& server_;
   FrameReader reader_;

@@ -13,6 +13,8 @@ namespace {
 constexpr size_t kPieceBytes = 64 * 1024;
 // So many batches of a log are read in one turn for one replica.
 constexpr int kMostReads = 16;
+// Messages that a slow replica has not taken.
+constexpr size_t kMostMessageBytes = size_t{32} << 20;
 
 }  // namespace
 
@@ -86,9 +88,28 @@ ReplicaLink::Pulled ReplicaLink::PullBase(size_t most, int64_t now_ms) {
   return Pulled::kSome;
 }
 
+// The last one is kept, however long it is.
+void ReplicaLink::Publish(uint64_t offset, std::shared_ptr<const std::string> command) {
+  message_bytes_ += command->size();
+  messages_.push_back({offset, std::move(command)});
+  while (message_bytes_ > kMostMessageBytes && messages_.size() > 1) {
+    message_bytes_ -= messages_.front().command->size();
+    messages_.pop_front();
+  }
+}
+
+bool ReplicaLink::BeginMessage() {
+  if (messages_.empty() || messages_.front().offset > cursor_) return false;
+  Begin({kMessages, std::move(messages_.front().command), 0});
+  messages_.pop_front();
+  message_bytes_ -= frame_left_;
+  return true;
+}
+
 void ReplicaLink::Begin(const Backlog::Part& part) {
   frame_ = part;
   frame_left_ = part.effects().size();
+  is_message_ = part.database == kMessages;
   client_.output.Append(frames_.Header(cursor_, part.database, part.effects()));
 }
 
@@ -128,6 +149,7 @@ ReplicaLink::Pulled ReplicaLink::PullFrames(const Backlog& backlog, size_t most)
         asks_ = false;
         output.Append(frames_.Header(cursor_, 0, std::string_view()));
       }
+      if (BeginMessage()) continue;
       if (reads_source()) ++reads;
       const Pulled begun = BeginFrame(backlog);
       if (begun != Pulled::kSome) return begun;
@@ -137,7 +159,7 @@ ReplicaLink::Pulled ReplicaLink::PullFrames(const Backlog& backlog, size_t most)
     output.Append(std::string_view(*frame_.batch).substr(frame_.begin, size));
     frame_.begin += size;
     frame_left_ -= size;
-    cursor_ += size;
+    if (!is_message_) cursor_ += size;
     if (frame_left_ == 0) frame_ = {};
   }
   return Pulled::kSome;

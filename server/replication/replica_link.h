@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -85,6 +86,10 @@ class ReplicaLink {
   // A line feed while it waits for data, or a frame without effects, which it answers with how far
   // it has come.
   void SendKeepAlive(const Backlog& backlog, int64_t now_ms);
+  // Sends the command, which publishes a message, once it has been sent the stream up to `offset`.
+  // Of messages that it does not take at most 32 MiB wait; the oldest are lost then.
+  void Publish(uint64_t offset, std::shared_ptr<const std::string> command);
+  uint64_t message_bytes() const { return message_bytes_; }
   // Such a frame is due once it has been sent the stream up to `offset`.
   void AskAt(uint64_t offset) { ask_at_ = offset, asks_ = true; }
 
@@ -92,7 +97,7 @@ class ReplicaLink {
   bool reads_source() const { return source_ != nullptr; }
   uint64_t needs() const { return cursor_; }
   // Where the next frame begins.
-  uint64_t next_frame() const { return cursor_ + frame_left_; }
+  uint64_t next_frame() const { return cursor_ + (is_message_ ? 0 : frame_left_); }
   // It has applied the stream up to `offset`. Returns false if it was never sent so much.
   bool Acknowledge(uint64_t offset, int64_t now_ms);
   void NoteAlive(int64_t now_ms) { acknowledged_ms_ = now_ms; }
@@ -106,12 +111,19 @@ class ReplicaLink {
   int64_t over_soft_limit_since_ms = 0;  // 0: not over it
 
  private:
+  struct Message {
+    uint64_t offset;  // how far the stream was
+    std::shared_ptr<const std::string> command;
+  };
+
   Pulled PullBase(size_t most, int64_t now_ms);
   Pulled PullFrames(const Backlog& backlog, size_t most);
   // Begins the next frame. kAll: there is none yet.
   Pulled BeginFrame(const Backlog& backlog);
   Pulled BeginFrameOfSource();
   void Begin(const Backlog::Part& part);
+  // Begins a frame of the next message. Returns false if none is due.
+  bool BeginMessage();
 
   Client& client_;
   const uint64_t number_;
@@ -132,6 +144,9 @@ class ReplicaLink {
   uint64_t cursor_ = 0;                   // the stream up to here was put into the output
   Backlog::Part frame_;                   // the frame that is being put there
   size_t frame_left_ = 0;                 // bytes of it; they are the next ones of frame_
+  bool is_message_ = false;               // frame_ is no part of the stream
+  std::deque<Message> messages_;          // that were not begun
+  size_t message_bytes_ = 0;              // of those
   uint64_t ask_at_ = 0;
   bool asks_ = false;
   uint64_t acknowledged_ = 0;

@@ -10,6 +10,7 @@
 #include "server/config/config.h"
 #include "server/interfaces/persistence.h"
 #include "server/log/log.h"
+#include "server/resp/resp_command.h"
 #include "server/state/client_table.h"
 #include "server/state/clock.h"
 
@@ -425,6 +426,19 @@ size_t ReplicaLinks::Acknowledged(uint64_t offset) const {
   }));
 }
 
+void ReplicaLinks::Publish(Words command) {
+  std::shared_ptr<const std::string> encoded;
+  for (const auto& link : links_) {
+    if (!link->online() || link->client().finished()) continue;
+    if (encoded == nullptr) {
+      std::string bytes;
+      AppendRespCommand(bytes, command);
+      encoded = std::make_shared<const std::string>(std::move(bytes));
+    }
+    link->Publish(server_.effects.offset(), encoded);
+  }
+}
+
 void ReplicaLinks::AskForAcknowledgements() {
   for (const auto& link : links_) {
     if (link->online() && !link->client().finished()) link->AskAt(server_.effects.offset());
@@ -463,10 +477,13 @@ std::string ReplicaLinks::StartFailover(const FailoverRequest& request) {
   return {};
 }
 
+// The links share what waits for them.
 uint64_t ReplicaLinks::slow_bytes() const {
   if (!backlog_) return 0;
   const auto kept = static_cast<uint64_t>(server_.config.repl_backlog_size);
-  return backlog_->bytes() - std::min(backlog_->bytes(), kept);
+  uint64_t messages = 0;
+  for (const auto& link : links_) messages = std::max(messages, link->message_bytes());
+  return backlog_->bytes() - std::min(backlog_->bytes(), kept) + messages;
 }
 
 ReplicasState ReplicaLinks::state() const {

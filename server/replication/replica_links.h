@@ -56,6 +56,7 @@ class ReplicaLinks final : public Replicas, private EffectSink {
   size_t Acknowledged(uint64_t offset) const override;
   void AskForAcknowledgements() override;
   bool EnoughToWrite() const override;
+  void Publish(Words command) override;
   void StartBacklog() override;
   void DisconnectAll(std::string_view why) override;
   void StreamReplaced() override;

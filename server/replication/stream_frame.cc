@@ -93,7 +93,7 @@ FrameReader::Status FrameReader::Next(std::string_view bytes, StreamFrame& frame
   const uint32_t crc = ExtendCrc32c(ExtendCrc32c(crc_, bytes.substr(0, kCrcAt)), effects);
   if (crc != header->crc) return Fail("the checksum of a frame is wrong");
   crc_ = crc;
-  expected_ += header->length;
+  if (header->database != kMessages) expected_ += header->length;
   wanted_ = kFrameHeaderBytes;
   frame = {.offset = header->offset, .database = header->database, .effects = effects};
   consumed = size;

@@ -3,14 +3,15 @@
 //   frame  = "#" offset " " length " " database " " crc CRLF effects
 //   offset = 20 digits   ; of the first byte of the effects, in the stream
 //   length = 10 digits   ; bytes of the effects
-//   database = 5 digits  ; the one in force where the effects begin
+//   database = 5 digits  ; the one in force where the effects begin; 99999: these are messages
 //   crc    = 8 lower-case hexadecimal digits
 //
 // The checksum is CRC-32C of the line up to it and of the effects, chained to that of the frame
 // before; the first one of a link is chained to 0. So what is lost, doubled or changed on the way
 // is found, and so are the bytes of another link. The effects are whole deliveries of the stream:
 // transactions and scripts are never divided. A frame without effects says that the link lives.
-// Frames do not count in offsets.
+// Frames do not count in offsets. Messages are whole commands that publish something: they change
+// no data and are in no stream, so they do not count in offsets either.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +25,9 @@ namespace tally::server {
 inline constexpr size_t kFrameHeaderBytes = 49;
 // The length has ten digits.
 inline constexpr uint64_t kMaxFrameBytes = 9'999'999'999;
+
+// In the place of a database, which has a smaller number.
+inline constexpr size_t kMessages = 99'999;
 
 struct StreamFrame {
   uint64_t offset = 0;

@@ -221,8 +221,50 @@ def demotion():
             report.equal("and what was sent behind it is not run", call(one, "EXISTS", "behind"), 0)
 
 
-PARTS = {"circles": circles, "chain": chain, "failovers": lambda: failovers(scaled(5)), "eviction": eviction, "demotion": demotion,
-         "pair": lambda: pair(scaled(12))}
+def heard(listener):
+    """What was published up to the word "end"."""
+    messages = []
+    while not messages or messages[-1] != b"end":
+        kind, *_, message = listener.read()
+        if kind.endswith(b"message"):
+            messages.append(message)
+    return messages
+
+
+def messages():
+    """What is published at a primary is heard at its replicas and at theirs; at a replica, there and below it."""
+    for binary in ("redis-server", None):
+        name = binary or "tallyd"
+        first = Server(binary) if binary else server()
+        with first, Server(binary, replicaof=f"127.0.0.1 {first.port}") as second, \
+                Server(binary, replicaof=f"127.0.0.1 {second.port}") as third:
+            wait_for(lambda: has_all(first, second) and has_all(second, third))
+            listeners = [one.client() for one in (first, second, third)]
+            for listener in listeners:
+                for words in (("SUBSCRIBE", "news"), ("PSUBSCRIBE", "n?ws2"), ("SSUBSCRIBE", "shard")):
+                    listener.call(*words)
+            long = b"x" * 20_000_000
+            with first.client() as client:
+                calls = [("PUBLISH", "news", "one"), ("pUbLiSh", "news2", "two"), ("SPUBLISH", "shard", "three"), ("MULTI",),
+                         ("SET", "a", "1"), ("PUBLISH", "news", "four"), ("EXEC",),
+                         ("EVAL", "redis.call('SET', KEYS[1], 2) return redis.call('publish', 'news', 'five')", 1, "a"),
+                         ("PUBLISH", "news", long), ("PUBLISH", "nobody", "nothing"), ("PUBLISH", "news", ""), ("PUBLISH", "news", "end")]
+                for words in calls:
+                    client.call(*words)
+            said = [b"one", b"two", b"three", b"four", b"five", long, b"", b"end"]
+            for place, listener in zip(("there", "at its replica", "at that one's"), listeners):
+                report.check(f"{name}: what a primary publishes is heard {place}", heard(listener) == said)
+            call(second, "PUBLISH", "news", "below")
+            report.check(f"{name}: nothing of it is data", wait_for(lambda: has_all(first, second) and has_all(second, third)))
+            call(first, "PUBLISH", "news", "end")
+            report.equal(f"{name}: what a replica publishes stays with it", [heard(listener) for listener in listeners],
+                         [[b"end"], [b"below", b"end"], [b"end"]])
+            for listener in listeners:
+                listener.close()
+
+
+PARTS = {"circles": circles, "chain": chain, "failovers": lambda: failovers(scaled(5)), "eviction": eviction,
+         "demotion": demotion, "messages": messages, "pair": lambda: pair(scaled(12))}
 for name in sys.argv[1:] or PARTS:
     PARTS[name]()
 report.finish()

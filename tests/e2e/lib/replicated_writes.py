@@ -36,7 +36,8 @@ class Writes:
             self._call(client, "SET", "large", "x" * self.dice.randrange(300_000))
         elif choice < 0.14:
             self._call(client, *self.dice.choice([("SWAPDB", 3, 9), ("FLUSHDB",), ("DEL", "large"), ("SPOP", "spopped", 2),
-                                                  ("SADD", "spopped", *range(20)), ("RENAME", "large", "larger")]))
+                                                  ("SADD", "spopped", *range(20)), ("RENAME", "large", "larger"),
+                                                  ("PUBLISH", "news", "x" * self.dice.randrange(100_000))]))
         elif choice < 0.55:
             self._call(client, *self.natives.call())
         else:

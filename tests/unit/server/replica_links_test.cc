@@ -64,6 +64,10 @@ struct Peer {
     size_t consumed = 0;
     while (reader->Next(buffer, frame, consumed) == FrameReader::Status::kFrame) {
       asked += frame.effects.empty() ? 1 : 0;
+      if (frame.database == kMessages) {
+        ++messages;
+        message_bytes += frame.effects.size();
+      }
       effects += frame.effects;
       buffer.erase(0, consumed);
     }
@@ -77,6 +81,8 @@ struct Peer {
   std::string buffer;
   std::optional<FrameReader> reader;
   int asked = 0;
+  int messages = 0;
+  size_t message_bytes = 0;
 };
 
 // Gives the replicas a base of these bytes at the present end of the stream.
@@ -168,6 +174,76 @@ TEST_CASE("who is asked to acknowledge gets a frame without effects after all th
   h.replicas.EndTurn();
   peer.Effects();
   CHECK(peer.asked == 1);
+}
+
+// Runs what the client writes or publishes, and ends the turn.
+void RunTurn(CommandHarness& h, const CommandHarness::Words& words) {
+  h.Run(words);
+  h.state.effects.Deliver();
+  h.replicas.EndTurn();
+}
+
+TEST_CASE("messages go to replicas between what was written before and after", "[replica_links]") {
+  CommandHarness h;
+  Peer peer(h);
+  RunTurn(h, {"PUBLISH", "news", "nobody"});
+  Follow(peer);
+  h.Run("SET before 1");
+  h.Run("publish news hello");
+  h.Run("SPUBLISH shard there");
+  h.state.effects.Deliver();
+  h.Run("SET after 1");
+  h.state.effects.Deliver();
+  h.replicas.EndTurn();
+  const std::string sent = peer.Effects();
+  CHECK(peer.messages == 2);
+  CHECK(sent.find("nobody") == std::string::npos);
+  const size_t hello = sent.find("hello");
+  CHECK(sent.find("before") < hello);
+  CHECK(hello < sent.find("there"));
+  CHECK(sent.find("there") != std::string::npos);
+  // It joins with what was delivered before it, but is not lost.
+  CHECK(sent.find("after") != std::string::npos);
+  CHECK(peer.reader->offset() == h.replicas.offset());
+}
+
+TEST_CASE("of messages that a replica does not take the oldest are lost", "[replica_links]") {
+  CommandHarness h;
+  Peer peer(h);
+  Follow(peer);
+  const std::string mebibyte(1 << 20, 'm');
+  for (int i = 0; i < 100; ++i) {
+    RunTurn(h, {"PUBLISH", "news", mebibyte});
+    CHECK(peer.client->output.size() < 200'000);
+    CHECK(h.replicas.slow_bytes() <= (32 << 20));
+  }
+  CHECK(h.replicas.slow_bytes() > (30 << 20));
+  RunTurn(h, {"SET", "a", "1"});
+  RunTurn(h, {"PUBLISH", "news", "the last"});
+  std::string sent;
+  for (int turn = 0; turn < 1000; ++turn) {
+    sent += peer.Effects();
+    h.replicas.EndTurn();
+  }
+  CHECK(peer.messages >= 31);
+  CHECK(peer.messages <= 35);
+  CHECK(peer.message_bytes < (34 << 20));
+  CHECK(sent.ends_with("the last\r\n"));
+  CHECK(h.replicas.slow_bytes() == 0);
+  CHECK(peer.reader->offset() == h.replicas.offset());
+}
+
+TEST_CASE("a message that is longer than all that may wait arrives", "[replica_links]") {
+  CommandHarness h;
+  Peer peer(h);
+  Follow(peer);
+  RunTurn(h, {"PUBLISH", "news", std::string(40 << 20, 'm')});
+  for (int turn = 0; turn < 1000; ++turn) {
+    peer.Effects();
+    h.replicas.EndTurn();
+  }
+  CHECK(peer.messages == 1);
+  CHECK(peer.message_bytes > (40 << 20));
 }
 
 // A peer that asks for an RDB only.

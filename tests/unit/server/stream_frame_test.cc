@@ -49,6 +49,27 @@ TEST_CASE("the effects of a frame may be in several pieces", "[stream_frame]") {
   CHECK(whole.Header(5, 0, "abcdef") == divided.Header(5, 0, pieces));
 }
 
+TEST_CASE("messages count in no offset", "[stream_frame]") {
+  FrameWriter writer;
+  std::string sent = Framed(writer, 5, 0, "ab");
+  sent += Framed(writer, 7, kMessages, "message");
+  sent += Framed(writer, 7, 1, "c");
+  FrameReader reader(5);
+  StreamFrame frame;
+  std::string_view rest = sent;
+  size_t consumed = 0;
+  REQUIRE(reader.Next(rest, frame, consumed) == Status::kFrame);
+  rest.remove_prefix(consumed);
+  REQUIRE(reader.Next(rest, frame, consumed) == Status::kFrame);
+  CHECK(frame.database == kMessages);
+  CHECK(frame.effects == "message");
+  CHECK(reader.offset() == 7);
+  rest.remove_prefix(consumed);
+  REQUIRE(reader.Next(rest, frame, consumed) == Status::kFrame);
+  CHECK(frame.effects == "c");
+  CHECK(reader.offset() == 8);
+}
+
 TEST_CASE("frames are read wherever the bytes that came end", "[stream_frame]") {
   test::SeededRandom random;
   FrameWriter writer;
