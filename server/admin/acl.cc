@@ -231,6 +231,7 @@ void Categories(ServerContext& context, Services& server) {
 // the system.
 void GenPass(ServerContext& context) {
   constexpr int64_t kMaxBits = 4096;
+  if (context.args.size() > 3) return ReplyUnknownSubcommand(context);
   int64_t bits = 256;
   if (context.args.size() > 2) {
     const auto asked = context.Int64Arg(2);

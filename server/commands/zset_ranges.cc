@@ -253,20 +253,19 @@ void AddScore(ScanReply& found, double score, bool packed) {
 void ZScan(CommandContext& context) {
   const auto cursor = CursorArg(context, 2);
   if (!cursor) return;
-  ScanOptions options;
-  if (!ParseScanOptions(context, 3, ScanTarget::kElements, options)) return;
   ZSet* set = nullptr;
   if (!context.Read(context.args[1], set)) return;
   ScanReply found(context);
-  uint64_t next = 0;
-  if (set != nullptr) {
-    const bool packed = set->encoding() == std::string_view("listpack");
-    next = set->Scan(*cursor, options.count, [&](const ElementView& member, double score) {
-      if (!options.Matches(member)) return;
-      found.Add(member);
-      AddScore(found, score, packed);
-    });
-  }
+  if (set == nullptr) return found.Finish(0);
+  ScanOptions options;
+  if (!ParseScanOptions(context, 3, ScanTarget::kElements, options)) return;
+  const bool packed = set->encoding() == std::string_view("listpack");
+  const uint64_t next =
+      set->Scan(*cursor, options.count, [&](const ElementView& member, double score) {
+        if (!options.Matches(member)) return;
+        found.Add(member);
+        AddScore(found, score, packed);
+      });
   found.Finish(next);
 }
 

@@ -184,6 +184,9 @@ def main():
                 shape=lambda reply: "a page" if isinstance(reply, list) else reply)
         compare(report, "cursors of elements", clients,
                 [[command, "none", cursor] for command in ("SSCAN", "HSCAN", "ZSCAN") for cursor in CURSORS])
+        compare(report, "options of scans of nothing, and of another type", clients,
+                [[command, key, "0", *options] for command in ("SSCAN", "HSCAN", "ZSCAN") for key in ("none", "k")
+                 for options in (["x"], ["COUNT", "0"], ["COUNT", "x"], ["MATCH"], ["TYPE", "set"], ["NOVALUES"])])
         calls = [[word.format(count) for word in call.split(" ")] for call in COUNTED for count in COUNTS]
         compare(report, "counts of COMMAND GETKEYS", clients, [["COMMAND", "GETKEYS", *call] for call in calls],
                 shape=in_order)

@@ -47,6 +47,7 @@ TEST_CASE("acl genpass: as many bits as asked for, never the same") {
   CHECK(h.Run("ACL GENPASS") != first);
   CHECK(h.Run("ACL GENPASS 5").size() == 4);
   CHECK(h.Run("ACL GENPASS 4096").size() == 1026);
+  CHECK(h.Run("ACL GENPASS 1 2").starts_with("-ERR unknown subcommand or wrong number"));
   CHECK(h.Run("ACL GENPASS x") == "-ERR value is not an integer or out of range");
   for (const char* bits : {"0", "-1", "4097"}) {
     CHECK(h.Run({"ACL", "GENPASS", bits}) ==
