@@ -70,19 +70,19 @@ bool Admission::Admits(Client& client, const CommandEntry& item, Args args,
       return Refuse(refusal, kOutOfMemoryError);
     }
   }
-  if ((FlagsOf(client, item) & (kWrite | kRefusedWhileUnhealthy)) != 0) {
-    refusal = WriteRefusal(*server_.persistence, server_.config);
-    if (!refusal.empty()) [[unlikely]]
-      return false;
+  const uint32_t flags = FlagsOf(client, item);
+  if ((flags & (kWrite | kRefusedWhileUnhealthy)) != 0 &&
+      !MayWrite(*server_.persistence, server_.config)) [[unlikely]] {
+    return Refuse(refusal, WriteRefusal(*server_.persistence, server_.config));
   }
-  if (LacksReplicas(FlagsOf(client, item))) [[unlikely]]
+  if ((flags & kWrite) != 0 && LacksReplicas()) [[unlikely]]
     return Refuse(refusal, kNoReplicasError);
   return AdmitsInState(client, item, refusal);
 }
 
-bool Admission::LacksReplicas(uint32_t flags) const {
-  return (flags & kWrite) != 0 && server_.config.min_replicas_to_write > 0 &&
-         !server_.primary->is_replica() && !server_.replicas->EnoughToWrite();
+inline bool Admission::LacksReplicas() const {
+  return server_.config.min_replicas_to_write > 0 && !server_.role.is_replica &&
+         !server_.replicas->EnoughToWrite();
 }
 
 bool Admission::AdmitsInState(const Client& client, const CommandEntry& item,
@@ -141,7 +141,7 @@ std::string Admission::RefuseInScript(const Client& caller, const CommandEntry* 
   const bool writes = (command.flags & (kWrite | kMayReplicate)) != 0;
   if (writes && !rights.write) return "ERR Write commands are not allowed from read-only scripts.";
   if ((command.flags & kWrite) == 0) return {};
-  if (LacksReplicas(command.flags)) return std::string(kNoReplicasError);
+  if (LacksReplicas()) return std::string(kNoReplicasError);
   if (server_.role.is_replica && server_.primary->refuses_writes()) {
     return std::string(kReadOnlyError);
   }

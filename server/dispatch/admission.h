@@ -36,8 +36,8 @@ class Admission {
   // Whether the command may run, or be queued, although maxmemory is exceeded and nothing can be
   // evicted.
   static bool RunsWithoutMemory(const Client& client, const CommandEntry& item);
-  // Whether a command with these flags needs more replicas (min-replicas-to-write).
-  bool LacksReplicas(uint32_t flags) const;
+  // Whether a write needs more replicas (min-replicas-to-write).
+  bool LacksReplicas() const;
   // Why the server does not serve: LOADING or MISCONF. Empty if it does.
   std::string Trouble() const;
   // Whether the state of the server and of the connection allows the command.

@@ -32,8 +32,9 @@ void CallRecorder::Record(const Client& client, const CommandEntry& item, Args a
   NoteWhole(client, item, args, reply_begin, micros);
 }
 
-inline void CallRecorder::NoteWhole(const Client& client, const CommandEntry& item, Args args,
-                                    size_t reply_begin, int64_t micros) {
+[[gnu::always_inline]] inline void CallRecorder::NoteWhole(const Client& client,
+                                                           const CommandEntry& item, Args args,
+                                                           size_t reply_begin, int64_t micros) {
   server_.stats.by_command[item.id].durations.Add(static_cast<uint64_t>(micros));
   if (IsError(client.output, reply_begin)) [[unlikely]]
     CountFailure(client, item, reply_begin);

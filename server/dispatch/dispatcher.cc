@@ -86,7 +86,7 @@ bool Dispatcher::ExecuteOfReplica(Client& client, Args args) {
     server_.replicas->Refuse(client, why);
     return true;
   }
-  client.last_active_ms = server_.clock.now_ms();
+  client.last_active_ms = server_.clock.elapsed_ms();
   client.last_command = item;
   client.state.command.Admit();
   client.state.command.Begin();

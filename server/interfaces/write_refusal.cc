@@ -18,13 +18,16 @@ constexpr std::string_view kSnapshotError =
 
 }  // namespace
 
+bool MayWrite(const Persistence& persistence, const Config& config) {
+  return persistence.write_error().ok() &&
+         !(config.stop_writes_on_bgsave_error && persistence.snapshot_failed());
+}
+
 std::string WriteRefusal(const Persistence& persistence, const Config& config) {
+  if (MayWrite(persistence, config)) return {};
   const absl::Status& error = persistence.write_error();
-  if (!error.ok()) {
-    return StrCat("MISCONF Errors writing to the AOF file: ", std::string(error.message()));
-  }
-  const bool misses_snapshots = config.stop_writes_on_bgsave_error && persistence.snapshot_failed();
-  return misses_snapshots ? std::string(kSnapshotError) : std::string();
+  if (error.ok()) return std::string(kSnapshotError);
+  return StrCat("MISCONF Errors writing to the AOF file: ", std::string(error.message()));
 }
 
 }  // namespace tally::server

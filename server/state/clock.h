@@ -36,7 +36,7 @@ class Clock {
   // Ms that have passed since some instant, as of this turn: the wall clock without its jumps. For
   // how long ago something was, where a system call for each question would be too much. Exact to
   // a second, because smaller jumps are found only with the next comparison of the clocks.
-  int64_t elapsed_ms() const { return SaturatingSub(now_us_, jumped_us_) / 1000; }
+  int64_t elapsed_ms() const { return elapsed_ms_; }
   // The system's clock at this moment, unix us, if the clock is not set: for scripts that wait by
   // it.
   int64_t ReadMicros() const;
@@ -68,13 +68,16 @@ class Clock {
   void SetMicros(int64_t us) {
     now_us_ = us;
     now_ms_ = us / 1000;
+    elapsed_ms_ = SaturatingSub(us, jumped_us_) / 1000;
   }
   // Sets the clock to `us`, when `passed_us` have passed since it was last compared.
   void Compare(int64_t us, int64_t passed_us);
 
   bool real_ = true;
   int64_t now_us_ = 0;
-  int64_t now_ms_ = 0;  // now_us_ in ms, because every command asks for it
+  // Both in ms, because every command asks for them.
+  int64_t now_ms_ = 0;
+  int64_t elapsed_ms_ = 0;
   std::optional<int64_t> set_steady_ms_;
 
   // The clocks when they were last compared; the second one is that of the system.
