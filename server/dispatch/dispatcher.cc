@@ -264,6 +264,8 @@ void Dispatcher::Follow(Client& client, const CommandEntry& item, Args args) {
                          .logs_replay = true,
                          .request = client.request});
   Call(context);
+  if (server_.blocked.has_ready() && !server_.effects.in_block()) [[unlikely]]
+    ServeReady();
 }
 
 inline void Dispatcher::Call(ServerContext& context) {

@@ -263,8 +263,25 @@ def messages():
                 listener.close()
 
 
+def writable():
+    """Who waits at a replica of a Redis that takes writes gets what the primary is given."""
+    for binary in ("redis-server", None):
+        name = binary or "tallyd"
+        with Server("redis-server") as primary, \
+                Server(binary, replicaof=f"127.0.0.1 {primary.port}", replica_read_only="no") as replica:
+            wait_for(lambda: info(replica)["master_link_status"] == "up")
+            with replica.client() as listener:
+                for push in (("RPUSH", "l", "one"), ("EVAL", "return redis.call('RPUSH', KEYS[1], 'one')", 1, "l")):
+                    listener.socket.sendall(encode(["BLPOP", "l", "20"]))
+                    wait_for(lambda: int(info(replica, "clients")["blocked_clients"]) == 1)
+                    call(primary, *push)
+                    report.equal(f"{name}: {push[0]} at the primary serves who waits", listener.read(), [b"l", b"one"])
+                    report.equal(f"{name}: and the replica alone has given it away",
+                                 (call(primary, "LPOP", "l"), call(replica, "EXISTS", "l")), (b"one", 0))
+
+
 PARTS = {"circles": circles, "chain": chain, "failovers": lambda: failovers(scaled(5)), "eviction": eviction,
-         "demotion": demotion, "messages": messages, "pair": lambda: pair(scaled(12))}
+         "demotion": demotion, "writable": writable, "messages": messages, "pair": lambda: pair(scaled(12))}
 for name in sys.argv[1:] or PARTS:
     PARTS[name]()
 report.finish()
