@@ -109,10 +109,11 @@ class LimitStates {
     return std::any_of(states_.begin(), states_.end(), [](const Named& one) { return one.counts; });
   }
 
-  [[gnu::always_inline]] bool HaveRoom() const {
-    return std::all_of(uses_.begin(), uses_.end(), [this](const LimitUse& use) {
-      return HasRoomForRules(*use.state, use.rules, place_.now);
-    });
+  bool HaveRoom() const {
+    for (const LimitUse& use : uses_) {
+      if (!HasRoomForRules(*use.state, use.rules, place_.now)) return false;
+    }
+    return true;
   }
 
   // Stores the keys whose rules count, and those of which holds have ended.

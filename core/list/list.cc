@@ -94,6 +94,10 @@ void List::PushBack(std::string_view text) {
   TakesAsNumber(text, number) ? ints().PushBack(number) : strings()->PushBack(text);
 }
 
+void List::PushBack(int64_t number) {
+  holds_strings() ? strings()->PushBack(Int64Text(number).view()) : ints().PushBack(number);
+}
+
 std::string List::PopFront() {
   std::string text = At(0);
   Trim(1, size());
@@ -263,8 +267,7 @@ bool List::Load(std::string_view run) {
       int64_t difference = 0;
       if (!ReadSignedVarint(run, difference)) return false;
       value += static_cast<uint64_t>(difference);
-      const auto number = static_cast<int64_t>(value);
-      holds_strings() ? strings()->PushBack(Int64Text(number).view()) : ints().PushBack(number);
+      PushBack(static_cast<int64_t>(value));
     }
     return true;
   }

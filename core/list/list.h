@@ -43,6 +43,8 @@ class List {
 
   void PushFront(std::string_view text);
   void PushBack(std::string_view text);
+  // The same for the number's decimal text.
+  void PushBack(int64_t number);
   // The list must not be empty.
   std::string PopFront();
   std::string PopBack();

@@ -33,14 +33,17 @@ bool Set::Contains(std::string_view member) const {
 
 bool Set::Insert(std::string_view member, const SetLimits& limits) {
   if (is_intset_) {
-    if (const std::optional<int64_t> number = ParseInt64(member)) {
-      const bool added = ints_.Insert(*number);
-      if (ints_.size() > std::min(limits.max_integers, kMaxIntegers)) BecomeMap();
-      return added;
-    }
+    if (const std::optional<int64_t> number = ParseInt64(member)) return Insert(*number, limits);
     BecomeMap();
   }
   return InsertInMap(member);
+}
+
+bool Set::Insert(int64_t number, const SetLimits& limits) {
+  if (!is_intset_) return InsertInMap(Int64Text(number).view());
+  const bool added = ints_.Insert(number);
+  if (ints_.size() > std::min(limits.max_integers, kMaxIntegers)) BecomeMap();
+  return added;
 }
 
 bool Set::InsertInMap(std::string_view member) {

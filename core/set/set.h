@@ -49,6 +49,8 @@ class Set {
   bool Contains(std::string_view member) const;
   // False if it is in the set already.
   bool Insert(std::string_view member, const SetLimits& limits);
+  // The same for the number's decimal text.
+  bool Insert(int64_t number, const SetLimits& limits);
   // False if it is not in the set.
   bool Erase(std::string_view member);
 

@@ -85,6 +85,15 @@ Refusal EngineSink::Element(std::string_view element) {
   return set_->Insert(element, SetLimitsOf(limits_)) ? Refusal() : kElementTwice;
 }
 
+Refusal EngineSink::Number(int64_t number) {
+  if (state_ != State::kTaken) return {};
+  if (kind_ == Kind::kList) {
+    list_->PushBack(number);
+    return {};
+  }
+  return set_->Insert(number, SetLimitsOf(limits_)) ? Refusal() : kElementTwice;
+}
+
 Refusal EngineSink::Scored(std::string_view member, double score) {
   if (state_ != State::kTaken) return {};
   const size_t before = zset_->size();

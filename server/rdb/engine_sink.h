@@ -53,6 +53,7 @@ class EngineSink final : public RdbSink {
   Refusal Begin(const KeyHead& head, Kind kind) override;
   Refusal Text(std::string_view text) override;
   Refusal Element(std::string_view element) override;
+  Refusal Number(int64_t number) override;
   Refusal Scored(std::string_view member, double score) override;
   Refusal Field(std::string_view field, std::string_view value, int64_t deadline) override;
   Refusal End() override;

@@ -15,12 +15,6 @@ int64_t PackedReader::Signed(size_t place, size_t bytes) const {
   return static_cast<int64_t>(Unsigned(place, bytes) << spare) >> spare;
 }
 
-std::string_view PackedReader::TextOf(int64_t value) {
-  char* text = texts_[next_text_].data();
-  next_text_ = (next_text_ + 1) % kTexts;
-  return {text, static_cast<size_t>(WriteInt64(text, value) - text)};
-}
-
 // --- listpack: u32 bytes, u16 count, entries, 0xFF; an entry ends in its own length, backwards ---
 
 namespace {
@@ -49,7 +43,7 @@ ListpackReader::ListpackReader(std::string_view blob) : PackedReader(blob) {
   place_ = kListpackHeader;
 }
 
-bool ListpackReader::Next(std::string_view& element) {
+bool ListpackReader::Next(PackedElement& element) {
   if (!good()) return false;
   if (place_ + 1 == blob_.size()) return End();
   size_t size = 0;
@@ -65,24 +59,24 @@ bool ListpackReader::End() {
   return false;
 }
 
-bool ListpackReader::Text(size_t head, uint64_t length, std::string_view& element, size_t& size) {
+bool ListpackReader::Text(size_t head, uint64_t length, PackedElement& element, size_t& size) {
   if (!Has(head + length)) return Fail("listpack: a text that is longer than it");
-  element = blob_.substr(place_ + head, length);
+  element.Set(blob_.substr(place_ + head, length));
   size = head + length;
   return true;
 }
 
-bool ListpackReader::Number(size_t bytes, std::string_view& element, size_t& size) {
+bool ListpackReader::Number(size_t bytes, PackedElement& element, size_t& size) {
   if (!Has(1 + bytes)) return Fail("listpack: a number that is longer than it");
-  element = TextOf(Signed(place_ + 1, bytes));
+  element.Set(Signed(place_ + 1, bytes));
   size = 1 + bytes;
   return true;
 }
 
-bool ListpackReader::Decode(std::string_view& element, size_t& size) {
+bool ListpackReader::Decode(PackedElement& element, size_t& size) {
   const uint8_t first = At(place_);
   if (first < 0x80) {
-    element = TextOf(first);
+    element.Set(int64_t{first});
     size = 1;
     return true;
   }
@@ -92,7 +86,7 @@ bool ListpackReader::Decode(std::string_view& element, size_t& size) {
     // 13 bits with a sign.
     const auto raw =
         static_cast<int64_t>(static_cast<uint64_t>(first & 0x1F) << 8 | At(place_ + 1));
-    element = TextOf(raw >= 4096 ? raw - 8192 : raw);
+    element.Set(raw >= 4096 ? raw - 8192 : raw);
     size = 2;
     return true;
   }
@@ -148,7 +142,7 @@ ZiplistReader::ZiplistReader(std::string_view blob) : PackedReader(blob) {
   place_ = last_entry_ = kZiplistHeader;
 }
 
-bool ZiplistReader::Next(std::string_view& element) {
+bool ZiplistReader::Next(PackedElement& element) {
   if (!good()) return false;
   if (place_ + 1 == blob_.size()) return End();
   const size_t begin = place_;
@@ -181,21 +175,21 @@ bool ZiplistReader::PassPreviousLength() {
   return Has(2) || Fail("ziplist: an entry that is longer than it");
 }
 
-bool ZiplistReader::Text(size_t head, uint64_t length, std::string_view& element) {
+bool ZiplistReader::Text(size_t head, uint64_t length, PackedElement& element) {
   if (!Has(head + length)) return Fail("ziplist: a text that is longer than it");
-  element = blob_.substr(place_ + head, length);
+  element.Set(blob_.substr(place_ + head, length));
   place_ += head + length;
   return true;
 }
 
-bool ZiplistReader::Number(size_t bytes, std::string_view& element) {
+bool ZiplistReader::Number(size_t bytes, PackedElement& element) {
   if (!Has(1 + bytes)) return Fail("ziplist: a number that is longer than it");
-  element = TextOf(Signed(place_ + 1, bytes));
+  element.Set(Signed(place_ + 1, bytes));
   place_ += 1 + bytes;
   return true;
 }
 
-bool ZiplistReader::Decode(std::string_view& element) {
+bool ZiplistReader::Decode(PackedElement& element) {
   const uint8_t first = At(place_);
   switch (first >> 6) {
     case 0:
@@ -227,7 +221,7 @@ bool ZiplistReader::Decode(std::string_view& element) {
   }
   // The numbers 0 to 12 are in the byte itself.
   if (first < 0xF1 || first > 0xFD) return Fail("ziplist: an unknown encoding");
-  element = TextOf(first - 0xF1);
+  element.Set(int64_t{first - 0xF1});
   ++place_;
   return true;
 }
@@ -264,7 +258,7 @@ bool ZipmapReader::End() {
   return false;
 }
 
-bool ZipmapReader::Next(std::string_view& element) {
+bool ZipmapReader::Next(PackedElement& element) {
   if (!good()) return false;
   if (place_ + 1 == blob_.size()) return End();
   uint64_t length = 0;
@@ -276,7 +270,7 @@ bool ZipmapReader::Next(std::string_view& element) {
   }
   // The last byte of the blob is its end.
   if (!Has(length + spare + 1)) return Fail("zipmap: an entry that is longer than it");
-  element = blob_.substr(place_, length);
+  element.Set(blob_.substr(place_, length));
   place_ += length + spare;
   if (!is_value_) ++count_;
   is_value_ = !is_value_;
@@ -306,13 +300,13 @@ IntsetReader::IntsetReader(std::string_view blob) : PackedReader(blob) {
   }
 }
 
-bool IntsetReader::Next(std::string_view& element) {
+bool IntsetReader::Next(PackedElement& element) {
   if (!good() || place_ == blob_.size()) return false;
   const int64_t value = Signed(place_, width_);
   if (place_ > kIntsetHeader && value <= last_) return Fail("intset: its integers do not rise");
   last_ = value;
   place_ += width_;
-  element = TextOf(value);
+  element.Set(value);
   return true;
 }
 

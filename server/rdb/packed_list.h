@@ -3,7 +3,6 @@
 // the lengths that are written backwards, counts, and the end.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -12,7 +11,34 @@
 
 namespace tally::rdb {
 
-// What the readers share: the texts of integers, and the first error.
+// An element of a blob: a text, or the integer that stands for its decimal text. A reader sets it.
+class PackedElement {
+ public:
+  void Set(std::string_view text) {
+    text_ = text;
+    is_number_ = false;
+  }
+  void Set(int64_t number) {
+    number_ = number;
+    is_number_ = true;
+  }
+
+  bool is_number() const { return is_number_; }
+  int64_t number() const { return number_; }
+  // Of an integer it is written now. Valid as long as the blob, and until the element is set again.
+  std::string_view text() {
+    if (!is_number_) return text_;
+    return {digits_, static_cast<size_t>(WriteInt64(digits_, number_) - digits_)};
+  }
+
+ private:
+  bool is_number_ = false;
+  int64_t number_ = 0;
+  std::string_view text_;
+  char digits_[kMaxInt64Chars];
+};
+
+// What the readers share: the bytes, and the first error.
 class PackedReader {
  public:
   // False after an error; then why() says what is wrong.
@@ -33,34 +59,28 @@ class PackedReader {
   // A little-endian number of `bytes` bytes at `place`; the second one with its sign.
   uint64_t Unsigned(size_t place, size_t bytes) const;
   int64_t Signed(size_t place, size_t bytes) const;
-  // The text of an integer; valid until kTexts more are made.
-  std::string_view TextOf(int64_t value);
 
   const std::string_view blob_;
   size_t place_ = 0;
 
  private:
-  static constexpr size_t kTexts = 4;
-
   std::string_view why_;
-  std::array<std::array<char, kMaxInt64Chars>, kTexts> texts_;
-  size_t next_text_ = 0;
 };
 
 // All of them: Next() sets `element` to the next element, or returns false at the end and after an
-// error. An element is valid as long as the blob and until three more have been read.
+// error.
 class ListpackReader : private PackedReader {
  public:
   explicit ListpackReader(std::string_view blob);
   using PackedReader::good;
   using PackedReader::why;
-  bool Next(std::string_view& element);
+  bool Next(PackedElement& element);
 
  private:
   // Sets the element at place_ and the size of its entry without the backward length.
-  bool Decode(std::string_view& element, size_t& size);
-  bool Text(size_t head, uint64_t length, std::string_view& element, size_t& size);
-  bool Number(size_t bytes, std::string_view& element, size_t& size);
+  bool Decode(PackedElement& element, size_t& size);
+  bool Text(size_t head, uint64_t length, PackedElement& element, size_t& size);
+  bool Number(size_t bytes, PackedElement& element, size_t& size);
   bool PassBackwardLength(size_t size);
   bool End();
 
@@ -72,13 +92,13 @@ class ZiplistReader : private PackedReader {
   explicit ZiplistReader(std::string_view blob);
   using PackedReader::good;
   using PackedReader::why;
-  bool Next(std::string_view& element);
+  bool Next(PackedElement& element);
 
  private:
   bool PassPreviousLength();
-  bool Decode(std::string_view& element);
-  bool Text(size_t head, uint64_t length, std::string_view& element);
-  bool Number(size_t bytes, std::string_view& element);
+  bool Decode(PackedElement& element);
+  bool Text(size_t head, uint64_t length, PackedElement& element);
+  bool Number(size_t bytes, PackedElement& element);
   bool End();
 
   size_t last_entry_ = 0;  // where the entry before begins
@@ -91,7 +111,7 @@ class ZipmapReader : private PackedReader {
   explicit ZipmapReader(std::string_view blob);
   using PackedReader::good;
   using PackedReader::why;
-  bool Next(std::string_view& element);
+  bool Next(PackedElement& element);
 
  private:
   bool Length(uint64_t& length);
@@ -106,7 +126,7 @@ class IntsetReader : private PackedReader {
   explicit IntsetReader(std::string_view blob);
   using PackedReader::good;
   using PackedReader::why;
-  bool Next(std::string_view& element);
+  bool Next(PackedElement& element);
 
  private:
   size_t width_ = 0;

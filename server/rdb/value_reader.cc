@@ -8,7 +8,6 @@
 #include "core/bytes/printable.h"
 #include "core/bytes/recycle.h"
 #include "core/bytes/str_cat.h"
-#include "server/rdb/packed_list.h"
 
 namespace tally::rdb {
 namespace {
@@ -246,26 +245,29 @@ template <typename Reader>
 void ValueReader::ReadPacked(std::string_view blob) {
   const uint64_t end = input_.offset();
   Reader reader(blob);
-  std::string_view first;
+  PackedElement first;
   while (input_.ok() && reader.Next(first)) Take(TakePacked(reader, first), end);
   if (!reader.good()) input_.FailAt(end, reader.why());
 }
 
 template <typename Reader>
-Refusal ValueReader::TakePacked(Reader& reader, std::string_view first) {
-  if (kind_ == Kind::kList || kind_ == Kind::kSet) return sink_.Element(first);
-  std::string_view second;
+Refusal ValueReader::TakePacked(Reader& reader, PackedElement& first) {
+  if (kind_ == Kind::kList || kind_ == Kind::kSet) {
+    return first.is_number() ? sink_.Number(first.number()) : sink_.Element(first.text());
+  }
+  PackedElement second;
   if (!reader.Next(second)) return reader.good() ? "a field or member without its value" : "";
   if (kind_ == Kind::kZSet) {
-    const auto score = ParseDouble(second);
-    return score ? TakeScored(first, *score) : "a score that is not a number";
+    if (second.is_number()) return sink_.Scored(first.text(), static_cast<double>(second.number()));
+    const auto score = ParseDouble(second.text());
+    return score ? TakeScored(first.text(), *score) : "a score that is not a number";
   }
-  if (!HasDeadlines(code_)) return sink_.Field(first, second, kNoDeadline);
-  std::string_view third;
+  if (!HasDeadlines(code_)) return sink_.Field(first.text(), second.text(), kNoDeadline);
+  PackedElement third;
   if (!reader.Next(third)) return reader.good() ? "a field without its deadline" : "";
   int64_t deadline = 0;
-  if (!ReadInt64(third, deadline) || deadline < 0) return "a deadline that is not a number";
-  return sink_.Field(first, second, deadline == 0 ? kNoDeadline : deadline);
+  if (!ReadInt64(third.text(), deadline) || deadline < 0) return "a deadline that is not a number";
+  return sink_.Field(first.text(), second.text(), deadline == 0 ? kNoDeadline : deadline);
 }
 
 ValueReader::Fields ValueReader::ReadFields() {
@@ -300,7 +302,7 @@ void ValueReader::ReadTemplated(std::string_view blob) {
   const uint64_t end = input_.offset();
   std::vector<std::string> values;
   ListpackReader reader(blob);
-  for (std::string_view value; reader.Next(value);) values.emplace_back(value);
+  for (PackedElement value; reader.Next(value);) values.emplace_back(value.text());
   if (!reader.good()) return input_.FailAt(end, reader.why());
   size_t first = code_ == kHashTemplateListpackRef ? 1 : 0;
   if (first == 1) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/rdb/packed_list.h"
 #include "server/rdb/rdb_codes.h"
 #include "server/rdb/rdb_input.h"
 #include "server/rdb/rdb_sink.h"
@@ -57,7 +58,7 @@ class ValueReader {
   void ReadPacked(std::string_view blob);
   // One element, pair or triple of a blob, of which the first part is read.
   template <typename Reader>
-  Refusal TakePacked(Reader& reader, std::string_view first);
+  Refusal TakePacked(Reader& reader, PackedElement& first);
   Refusal TakeScored(std::string_view member, double score);
   void Take(Refusal refusal, uint64_t offset);
 

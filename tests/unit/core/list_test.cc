@@ -6,10 +6,12 @@
 #include <cstdlib>
 #include <deque>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/bytes/number.h"
 #include "tests/unit/random_seed.h"
 
 namespace tally {
@@ -112,11 +114,17 @@ void StepInside(test::SeededRandom& random, const std::string& text, List& list,
   }
 }
 
+// Adds the text, if it is an integer now and then as a number.
+void PushBack(test::SeededRandom& random, List& list, const std::string& text) {
+  const std::optional<int64_t> number = ParseInt64(text);
+  number && random.OneIn(2) ? list.PushBack(*number) : list.PushBack(text);
+}
+
 void Step(test::SeededRandom& random, bool texts, uint64_t growth, List& list, Model& model) {
   const std::string text = RandomText(random, texts);
   const bool front = random.OneIn(2);
   if (model.empty() || (!random.OneIn(3) && random.Below(10) < growth)) {
-    front ? list.PushFront(text) : list.PushBack(text);
+    front ? list.PushFront(text) : PushBack(random, list, text);
     front ? model.push_front(text) : model.push_back(text);
   } else if (random.OneIn(2)) {
     if (front) {

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "core/bytes/number.h"
 #include "random_seed.h"
 
 namespace tally {
@@ -71,6 +73,13 @@ std::string RandomMember(test::SeededRandom& random, bool only_integers) {
   return std::to_string(random.Between(-150, 150));
 }
 
+// Inserts the member, if it is an integer now and then as a number.
+bool Insert(test::SeededRandom& random, Set& set, const std::string& member,
+            const SetLimits& limits) {
+  const std::optional<int64_t> number = ParseInt64(member);
+  return number && random.OneIn(2) ? set.Insert(*number, limits) : set.Insert(member, limits);
+}
+
 TEST_CASE("set: agrees with a model, as intset, packed and as a table") {
   test::SeededRandom random;
   INFO("seed " << random.seed());
@@ -84,7 +93,7 @@ TEST_CASE("set: agrees with a model, as intset, packed and as a table") {
         if (random.OneIn(3)) {
           REQUIRE(set.Erase(member) == (model.erase(member) > 0));
         } else {
-          REQUIRE(set.Insert(member, limits) == model.insert(member).second);
+          REQUIRE(Insert(random, set, member, limits) == model.insert(member).second);
         }
         const std::string other = RandomMember(random, only_integers);
         REQUIRE(set.Contains(other) == (model.count(other) > 0));

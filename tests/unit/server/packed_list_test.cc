@@ -17,8 +17,8 @@ template <typename Reader>
 Texts ElementsOf(std::string_view blob) {
   Reader reader(blob);
   Texts found;
-  std::string_view element;
-  while (reader.Next(element)) found.emplace_back(element);
+  PackedElement element;
+  while (reader.Next(element)) found.emplace_back(element.text());
   if (!reader.good()) found.push_back("! " + std::string(reader.why()));
   return found;
 }
