@@ -28,12 +28,12 @@ struct Finding {
 // One call, which is checked against one selector after the other. Its keys are found only once.
 class Call {
  public:
-  Call(const CommandEntry& item, Args args) : item_(item), args_(args) {}
+  Call(const CommandEntry& entry, Args args) : entry_(entry), args_(args) {}
 
   Finding Ask(const AclSelector& selector) {
     // A client that is not logged in needs these commands to log in, so every user may run them.
-    const bool is_login = (item_.command->flags & kNoAuth) != 0;
-    if (!is_login && !selector.MayRun(item_.id, args_)) return {AclDenial::kCommand, 0};
+    const bool is_login = (entry_.command->flags & kNoAuth) != 0;
+    if (!is_login && !selector.MayRun(entry_.id, args_)) return {AclDenial::kCommand, 0};
     const Finding finding = AskForKeys(selector);
     return finding.denial != AclDenial::kNone ? finding : AskForChannels(selector);
   }
@@ -50,7 +50,7 @@ class Call {
   }
 
   Finding AskForChannels(const AclSelector& selector) const {
-    const ChannelWords channels = item_.command->channels;
+    const ChannelWords channels = entry_.command->channels;
     if (selector.all_channels || channels == ChannelWords::kNone) return {};
     const bool patterns = channels == ChannelWords::kAllPatterns;
     const size_t end = channels == ChannelWords::kFirst ? 2 : args_.size();
@@ -64,7 +64,7 @@ class Call {
   // command itself replies with the error.
   const std::vector<KeyReference>& Names() {
     if (!names_) {
-      const Command& command = *item_.command;
+      const Command& command = *entry_.command;
       names_.emplace();
       if (!FindKeys(command, args_, *names_)) names_->clear();
       if (command.policy_use != 0 && args_.size() > 1) names_->push_back({1, command.policy_use});
@@ -72,16 +72,16 @@ class Call {
     return *names_;
   }
 
-  const CommandEntry& item_;
+  const CommandEntry& entry_;
   const Args args_;
   std::optional<std::vector<KeyReference>> names_;
 };
 
 }  // namespace
 
-AclVerdict CheckCall(const AclUser& user, const CommandEntry& item, Args args) {
+AclVerdict CheckCall(const AclUser& user, const CommandEntry& entry, Args args) {
   if (user.unrestricted) return {};
-  Call call(item, args);
+  Call call(entry, args);
   Finding worst = call.Ask(user.own);
   for (const AclSelector& selector : user.selectors) {
     if (worst.denial == AclDenial::kNone) break;
@@ -92,13 +92,13 @@ AclVerdict CheckCall(const AclUser& user, const CommandEntry& item, Args args) {
     if (further || finding.denial == AclDenial::kNone) worst = finding;
   }
   const bool at_command = worst.denial == AclDenial::kCommand;
-  return {worst.denial, at_command ? std::string_view(item.full_name) : args[worst.index]};
+  return {worst.denial, at_command ? std::string_view(entry.full_name) : args[worst.index]};
 }
 
-ReadRights::ReadRights(const AclUser* user, const CommandEntry& item, Args args)
+ReadRights::ReadRights(const AclUser* user, const CommandEntry& entry, Args args)
     : unrestricted_(user == nullptr || user->unrestricted) {
   if (unrestricted_) return;
-  Call call(item, args);
+  Call call(entry, args);
   const auto add = [&](const AclSelector& selector) {
     if (call.Ask(selector).denial == AclDenial::kNone) selectors_.push_back(&selector);
   };

@@ -20,14 +20,14 @@ struct AclVerdict {
 
 // Checks the command, its keys and its channels. The name of a policy is checked like a key. The
 // call may have a wrong number of arguments. O(selectors * keys * patterns).
-AclVerdict CheckCall(const AclUser& user, const CommandEntry& item, Args args);
+AclVerdict CheckCall(const AclUser& user, const CommandEntry& entry, Args args);
 
 // The keys that a call may read in addition to those that its arguments name. They are given by the
 // selectors that allow the whole call.
 class ReadRights {
  public:
   // A null `user` may read everything. The user must outlive this object.
-  ReadRights(const AclUser* user, const CommandEntry& item, Args args);
+  ReadRights(const AclUser* user, const CommandEntry& entry, Args args);
 
   bool MayRead(std::string_view key) const;
   bool MayReadEveryKey() const;

@@ -29,10 +29,10 @@ void AclGuard::AddToLog(const Client& client, std::string_view reason, std::stri
   log_.Add(std::move(entry), static_cast<size_t>(config_.acllog_max_len));
 }
 
-AclVerdict AclGuard::Check(const Client& client, const CommandEntry& item, Args args,
+AclVerdict AclGuard::Check(const Client& client, const CommandEntry& entry, Args args,
                            std::string_view place) {
   if (client.acl == nullptr || client.acl->unrestricted) return {};
-  const AclVerdict verdict = CheckCall(*client.acl, item, args);
+  const AclVerdict verdict = CheckCall(*client.acl, entry, args);
   if (verdict.denial != AclDenial::kNone) {
     AddToLog(client, WordsOf(verdict.denial).kind, place, verdict.object, client.user);
   }

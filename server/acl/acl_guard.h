@@ -23,7 +23,7 @@ class AclGuard {
 
   // `place` says where the call comes from: "toplevel", "multi" or "lua". ACL LOG keeps the view,
   // so it must be a string literal.
-  AclVerdict Check(const Client& client, const CommandEntry& item, Args args,
+  AclVerdict Check(const Client& client, const CommandEntry& entry, Args args,
                    std::string_view place);
   // Logs the client in as `user` and returns true if the password is right. Otherwise nothing
   // changes and ACL LOG gets an entry, in which `command` says how the client tried to log in.

@@ -114,9 +114,9 @@ std::string_view AddChannel(AclSelector& selector, std::string_view glob) {
   return {};
 }
 
-void SetCommand(AclSelector& selector, const CommandEntry& item, bool allowed) {
-  selector.commands[item.id] = allowed;
-  selector.first_args.erase(item.id);
+void SetCommand(AclSelector& selector, const CommandEntry& entry, bool allowed) {
+  selector.commands[entry.id] = allowed;
+  selector.first_args.erase(entry.id);
 }
 
 std::string_view SetCategory(AclSelector& selector, const CommandTable& table,
@@ -124,8 +124,8 @@ std::string_view SetCategory(AclSelector& selector, const CommandTable& table,
   const auto categories = AllCategories(table);
   if (std::find(categories.begin(), categories.end(), name) == categories.end())
     return kUnknownCommandReason;
-  for (const CommandEntry& item : table.entries()) {
-    if (HasCategory(item, name)) SetCommand(selector, item, allowed);
+  for (const CommandEntry& entry : table.entries()) {
+    if (HasCategory(entry, name)) SetCommand(selector, entry, allowed);
   }
   return {};
 }
@@ -157,8 +157,8 @@ std::string_view SetCommands(AclSelector& selector, const CommandTable& table,
                                        : kUnknownCommandReason;
   }
   SetCommand(selector, *found, allowed);
-  for (const CommandEntry& item : table.entries()) {
-    if (item.parent == found->command) SetCommand(selector, item, allowed);
+  for (const CommandEntry& entry : table.entries()) {
+    if (entry.parent == found->command) SetCommand(selector, entry, allowed);
   }
   return {};
 }

@@ -154,14 +154,15 @@ void DryRun(ServerContext& context, Services& server) {
   const Args call = context.args.subspan(3);
   const auto user = server.users.Find(context.args[2]);
   if (user == nullptr) return reply.Error(StrCat("ERR User '", context.args[2], "' not found"));
-  const CommandEntry* const item = server.commands.Resolve(call);
-  if (item == nullptr || (!item->command->subcommands.empty() && call.size() > 1)) {
+  const CommandEntry* const entry = server.commands.Resolve(call);
+  if (entry == nullptr || (!entry->command->subcommands.empty() && call.size() > 1)) {
     return reply.Error(StrCat("ERR Command '", call[0], "' not found"));
   }
-  if (!ArityFits(*item->command, call.size())) {
-    return reply.Error(StrCat("ERR wrong number of arguments for '", item->full_name, "' command"));
+  if (!ArityFits(*entry->command, call.size())) {
+    return reply.Error(
+        StrCat("ERR wrong number of arguments for '", entry->full_name, "' command"));
   }
-  const AclVerdict verdict = CheckCall(*user, *item, call);
+  const AclVerdict verdict = CheckCall(*user, *entry, call);
   if (verdict.denial == AclDenial::kNone) return reply.Ok();
   reply.Bulk(absl::Substitute(WordsOf(verdict.denial).dry_run, std::string(verdict.object)));
 }
@@ -219,9 +220,9 @@ void Categories(ServerContext& context, Services& server) {
   if (!known) return context.reply.Error(StrCat("ERR Unknown category '", wanted, "'"));
   const size_t mark = context.reply.BeginArray();
   size_t found = 0;
-  for (const CommandEntry& item : table.entries()) {
-    if (!HasCategory(item, wanted)) continue;
-    context.reply.Bulk(item.full_name);
+  for (const CommandEntry& entry : table.entries()) {
+    if (!HasCategory(entry, wanted)) continue;
+    context.reply.Bulk(entry.full_name);
     ++found;
   }
   context.reply.EndArray(mark, found);

@@ -132,11 +132,11 @@ void ReplyTop(ReplyBuilder& reply, std::string_view name,
               const std::vector<SpaceSaving::Counter>& top) {
   reply.Bulk(name);
   reply.Array(2 * top.size());
-  for (const SpaceSaving::Counter& item : top) {
-    const size_t left_out = item.key.full_size() - item.key.view().size();
-    reply.Bulk(left_out == 0 ? std::string(item.key.view())
-                             : StrCat(item.key.view(), "... (", left_out, " more bytes)"));
-    reply.Integer(static_cast<int64_t>(item.count));
+  for (const SpaceSaving::Counter& counter : top) {
+    const size_t left_out = counter.key.full_size() - counter.key.view().size();
+    reply.Bulk(left_out == 0 ? std::string(counter.key.view())
+                             : StrCat(counter.key.view(), "... (", left_out, " more bytes)"));
+    reply.Integer(static_cast<int64_t>(counter.count));
   }
 }
 

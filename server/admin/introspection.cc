@@ -16,8 +16,8 @@ namespace {
 
 template <typename Visit>
 void ForEachTopLevel(const CommandTable& table, Visit&& visit) {
-  for (const CommandEntry& item : table.entries()) {
-    if (item.parent == nullptr && item.callable) visit(item);
+  for (const CommandEntry& entry : table.entries()) {
+    if (entry.parent == nullptr && entry.callable) visit(entry);
   }
 }
 
@@ -31,8 +31,8 @@ size_t CountTopLevel(const CommandTable& table) {
 void AllInfo(ServerContext& context, Services& server) {
   const CommandTable& table = server.commands;
   context.reply.Array(CountTopLevel(table));
-  ForEachTopLevel(table,
-                  [&](const CommandEntry& item) { ReplyCommandInfo(context.reply, table, item); });
+  ForEachTopLevel(
+      table, [&](const CommandEntry& entry) { ReplyCommandInfo(context.reply, table, entry); });
 }
 
 void CommandCount(ServerContext& context, Services& server) {
@@ -45,8 +45,8 @@ void CommandInfo(ServerContext& context, Services& server) {
   if (names.empty()) return AllInfo(context, server);
   context.reply.Array(names.size());
   for (const std::string_view name : names) {
-    if (const CommandEntry* item = table.FindCallable(name)) {
-      ReplyCommandInfo(context.reply, table, *item);
+    if (const CommandEntry* entry = table.FindCallable(name)) {
+      ReplyCommandInfo(context.reply, table, *entry);
     } else {
       context.reply.Null();
     }
@@ -57,14 +57,14 @@ void CommandDocs(ServerContext& context, Services& server) {
   const CommandTable& table = server.commands;
   const size_t mark = context.reply.BeginMap();
   size_t found = 0;
-  const auto add = [&](const CommandEntry& item) {
-    ReplyCommandDocs(context.reply, table, item);
+  const auto add = [&](const CommandEntry& entry) {
+    ReplyCommandDocs(context.reply, table, entry);
     ++found;
   };
   const Args names = context.args.subspan(2);
   if (names.empty()) ForEachTopLevel(table, add);
   for (const std::string_view name : names) {
-    if (const CommandEntry* item = table.FindCallable(name)) add(*item);
+    if (const CommandEntry* entry = table.FindCallable(name)) add(*entry);
   }
   context.reply.EndMap(mark, found);
 }
@@ -80,12 +80,12 @@ void CommandList(ServerContext& context, Services& server) {
   }
   const size_t mark = context.reply.BeginArray();
   size_t found = 0;
-  for (const CommandEntry& item : server.commands.entries()) {
+  for (const CommandEntry& entry : server.commands.entries()) {
     if (by_module) continue;  // there are none
-    if (!item.callable) continue;
-    if (by_category && !HasCategory(item, args[4])) continue;
-    if (by_pattern && !GlobMatch(args[4], item.full_name, GlobCase::kInsensitive)) continue;
-    context.reply.Bulk(item.full_name);
+    if (!entry.callable) continue;
+    if (by_category && !HasCategory(entry, args[4])) continue;
+    if (by_pattern && !GlobMatch(args[4], entry.full_name, GlobCase::kInsensitive)) continue;
+    context.reply.Bulk(entry.full_name);
     ++found;
   }
   context.reply.EndArray(mark, found);
@@ -98,16 +98,16 @@ bool HasKeys(const Command& command) {
 // Finds the keys of the call that follows the second word. Returns false after an error reply.
 bool KeysArg(ServerContext& context, Services& server, std::vector<KeyReference>& keys) {
   const Args call = context.args.subspan(2);
-  const CommandEntry* item = server.commands.Resolve(call);
+  const CommandEntry* entry = server.commands.Resolve(call);
   std::string_view error;
-  if (item == nullptr || item->command->handler == nullptr) {
+  if (entry == nullptr || entry->command->handler == nullptr) {
     error = "ERR Invalid command specified";
-  } else if (!HasKeys(*item->command)) {
+  } else if (!HasKeys(*entry->command)) {
     error = "ERR The command has no key arguments";
-  } else if (!ArityFits(*item->command, call.size())) {
+  } else if (!ArityFits(*entry->command, call.size())) {
     error = "ERR Invalid number of arguments specified for command";
-  } else if (!FindKeys(*item->command, call, keys) ||
-             (item->command->find_keys == nullptr && LacksKeys(item->command->keys, call))) {
+  } else if (!FindKeys(*entry->command, call, keys) ||
+             (entry->command->find_keys == nullptr && LacksKeys(entry->command->keys, call))) {
     error = "ERR Invalid arguments specified for command";
   } else {
     return true;

@@ -158,23 +158,23 @@ void LatencyHistogram(ServerContext& context, Services& server) {
   const Args names = context.args.subspan(2);
   const size_t mark = context.reply.BeginMap();
   size_t found = 0;
-  const auto add = [&](const CommandEntry& item) {
-    const CommandStats& stats = server.stats.by_command[item.id];
+  const auto add = [&](const CommandEntry& entry) {
+    const CommandStats& stats = server.stats.by_command[entry.id];
     if (stats.calls == 0) return;
-    context.reply.Bulk(item.full_name);
+    context.reply.Bulk(entry.full_name);
     ReplyHistogram(context.reply, stats);
     ++found;
   };
   if (names.empty()) {
-    for (const CommandEntry& item : server.commands.entries()) add(item);
+    for (const CommandEntry& entry : server.commands.entries()) add(entry);
   }
   for (const std::string_view name : names) {
-    const CommandEntry* item = server.commands.FindCallable(name);
-    if (item == nullptr) continue;
-    add(*item);
+    const CommandEntry* entry = server.commands.FindCallable(name);
+    if (entry == nullptr) continue;
+    add(*entry);
     // The name of a container means all its subcommands.
-    for (size_t i = 1; i <= item->command->subcommands.size(); ++i) {
-      add(server.commands.entries()[item->id + i]);
+    for (size_t i = 1; i <= entry->command->subcommands.size(); ++i) {
+      add(server.commands.entries()[entry->id + i]);
     }
   }
   context.reply.EndMap(mark, found);

@@ -27,7 +27,7 @@ bool ServerContext::WaitForReplicas(size_t replicas, uint64_t offset, int64_t ti
 }
 
 void ServerContext::Block(std::unique_ptr<BlockedCommand> command, Args keys, int64_t timeout_ms) {
-  command->item = &item;
+  command->entry = &entry;
   command->args.assign(args.begin(), args.end());
   command->database = database;
   if (timeout_ms > 0) {

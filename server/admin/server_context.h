@@ -38,7 +38,7 @@ class ServerContext final : public CommandContext {
   void Block(std::unique_ptr<BlockedCommand> command, Args keys, int64_t timeout_ms);
 
   const ReadRights& rights() const {
-    if (rights_ == nullptr) rights_ = std::make_unique<ReadRights>(client.acl.get(), item, args);
+    if (rights_ == nullptr) rights_ = std::make_unique<ReadRights>(client.acl.get(), entry, args);
     return *rights_;
   }
 

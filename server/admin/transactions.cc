@@ -26,8 +26,8 @@ void Multi(ServerContext& context) {
 
 // Checks the user's rights again, as they may have changed since the command was queued. Returns
 // false after an error reply.
-bool StillAllowed(ServerContext& context, Services& server, const CommandEntry& item, Args args) {
-  const AclDenial denial = server.guard.Check(context.client, item, args, "multi").denial;
+bool StillAllowed(ServerContext& context, Services& server, const CommandEntry& entry, Args args) {
+  const AclDenial denial = server.guard.Check(context.client, entry, args, "multi").denial;
   if (denial == AclDenial::kNone) return true;
   context.reply.Error(
       StrCat("NOPERM ACLs rules changed between the moment the transaction was accumulated and the "
@@ -56,9 +56,9 @@ void RunQueue(ServerContext& context, Services& server, const std::vector<Queued
   std::vector<std::string_view> args;
   for (const QueuedCommand& queued : queue) {
     args.assign(queued.args.begin(), queued.args.end());
-    if (!StillAllowed(context, server, *queued.item, args)) continue;
-    if (!RunsInExec(context, server, *queued.item->command)) continue;
-    server.runner->Run(context.client, *queued.item, args);
+    if (!StillAllowed(context, server, *queued.entry, args)) continue;
+    if (!RunsInExec(context, server, *queued.entry->command)) continue;
+    server.runner->Run(context.client, *queued.entry, args);
   }
 }
 

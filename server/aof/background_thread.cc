@@ -58,7 +58,7 @@ void BackgroundThread::Hurry() {
 
 // The first one has begun now: nothing can delay it any more.
 void BackgroundThread::HurryLocked() {
-  for (Task& item : tasks_) item.due = Clock::time_point::min();
+  for (Task& task : tasks_) task.due = Clock::time_point::min();
   if (!tasks_.empty()) tasks_.front().begun = true;
   changed_.notify_all();
 }

@@ -24,7 +24,7 @@ std::optional<int64_t> DeadlineArg(CommandContext& context, size_t index, Expiry
   if (!kind.absolute) bad |= __builtin_add_overflow(deadline, context.now, &deadline);
   if (bad) {
     context.reply.Error(
-        StrCat("ERR invalid expire time in '", context.item.full_name, "' command"));
+        StrCat("ERR invalid expire time in '", context.entry.full_name, "' command"));
     return std::nullopt;
   }
   // kNoDeadline is the largest number, so the latest deadline is 1 ms before it.

@@ -29,7 +29,7 @@ class CommandContext {
  public:
   // One call, from a client or from a log that is replayed.
   struct Call {
-    const CommandEntry& item;
+    const CommandEntry& entry;
     Args args;
     size_t database;
     int64_t now;  // unix ms
@@ -48,7 +48,7 @@ class CommandContext {
 
   CommandContext(CommandHost& host_in, ReplyBuilder& reply_in, const Call& call)
       : host(host_in),
-        item(call.item),
+        entry(call.entry),
         args(call.args),
         reply(reply_in),
         now(call.now),
@@ -63,7 +63,7 @@ class CommandContext {
   CommandContext& operator=(const CommandContext&) = delete;
 
   CommandHost& host;
-  const CommandEntry& item;
+  const CommandEntry& entry;
   const Args args;
   ReplyBuilder& reply;
   const int64_t now;  // unix ms

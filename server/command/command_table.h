@@ -78,8 +78,8 @@ class CommandTable {
 
 // Whether a client may keep the reply until a key of the call changes. The replies of tallyd's own
 // reads change with the time, and no key says when.
-inline bool MayBeCached(const CommandEntry& item) {
-  return (item.command->flags & (kReadOnly | kReadsByCalls)) == kReadOnly && !item.family->native;
+inline bool MayBeCached(const CommandEntry& entry) {
+  return (entry.command->flags & (kReadOnly | kReadsByCalls)) == kReadOnly && !entry.family->native;
 }
 
 }  // namespace tally::server

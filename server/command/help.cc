@@ -10,7 +10,7 @@
 namespace tally::server {
 
 void ReplyHelp(CommandContext& context, std::span<const std::string_view> lines) {
-  std::string name(context.item.parent->name);
+  std::string name(context.entry.parent->name);
   absl::AsciiStrToUpper(&name);
   context.reply.Array(lines.size() + 3);
   context.reply.Status(StrCat(name, " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"));
@@ -26,17 +26,18 @@ void ReplyUnknownSubcommand(CommandContext& context) {
 }
 
 void ReplyFamilyHelp(CommandContext& context, std::span<const std::string> more) {
-  std::string name(context.item.parent->name);
+  std::string name(context.entry.parent->name);
   absl::AsciiStrToUpper(&name);
-  const std::string prefix = StrCat(context.item.parent->name, ".");
+  const std::string prefix = StrCat(context.entry.parent->name, ".");
   std::vector<std::string> lines = {StrCat(name, " commands are:")};
-  for (const CommandEntry& item : context.host.commands.entries()) {
-    const bool of_family = item.family == context.item.family || item.full_name.starts_with(prefix);
-    if (!item.callable || !of_family || item.parent != nullptr ||
-        !item.command->subcommands.empty())
+  for (const CommandEntry& entry : context.host.commands.entries()) {
+    const bool of_family =
+        entry.family == context.entry.family || entry.full_name.starts_with(prefix);
+    if (!entry.callable || !of_family || entry.parent != nullptr ||
+        !entry.command->subcommands.empty())
       continue;
-    lines.push_back(UsageOf(item));
-    lines.push_back(StrCat("    ", item.command->summary));
+    lines.push_back(UsageOf(entry));
+    lines.push_back(StrCat("    ", entry.command->summary));
   }
   lines.insert(lines.end(), more.begin(), more.end());
   lines.push_back(name + " HELP");

@@ -20,23 +20,23 @@ std::string NamesOf(std::span<const Command> subcommands) {
 
 }  // namespace
 
-std::string UsageOf(const CommandEntry& item) {
-  std::string usage = item.full_name;
+std::string UsageOf(const CommandEntry& entry) {
+  std::string usage = entry.full_name;
   absl::AsciiStrToUpper(&usage);
   std::replace(usage.begin(), usage.end(), '|', ' ');
-  if (!item.command->subcommands.empty())
-    return StrCat(usage, ' ', NamesOf(item.command->subcommands));
-  const std::string arguments = UsageOf(ArgumentsOf(*item.command));
+  if (!entry.command->subcommands.empty())
+    return StrCat(usage, ' ', NamesOf(entry.command->subcommands));
+  const std::string arguments = UsageOf(ArgumentsOf(*entry.command));
   if (!arguments.empty()) StrAppend(usage, ' ', arguments);
   return usage;
 }
 
-std::string UsageHint(const CommandEntry& item) {
-  return item.family->native ? StrCat(". Usage: ", UsageOf(item)) : std::string();
+std::string UsageHint(const CommandEntry& entry) {
+  return entry.family->native ? StrCat(". Usage: ", UsageOf(entry)) : std::string();
 }
 
 void ReplySyntaxError(CommandContext& context, std::string_view what) {
-  context.reply.Error(StrCat("ERR ", what, UsageHint(context.item)));
+  context.reply.Error(StrCat("ERR ", what, UsageHint(context.entry)));
 }
 
 bool ReplyOptionError(CommandContext& context, const OptionWords& options) {

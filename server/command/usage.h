@@ -11,11 +11,11 @@ namespace tally::server {
 
 // Returns a usage as "LIMIT.GIVE key [n] [AT t]"; for a command with subcommands its name and
 // theirs, as "HOTKEYS <GET | HELP | START>".
-std::string UsageOf(const CommandEntry& item);
+std::string UsageOf(const CommandEntry& entry);
 
 // Returns ". Usage: …" for tallyd's own commands, which nobody knows by heart. Returns nothing for
 // Redis's commands, because clients compare their errors.
-std::string UsageHint(const CommandEntry& item);
+std::string UsageHint(const CommandEntry& entry);
 
 // Replies the error `what`, with the usage if the command is one of tallyd's own.
 void ReplySyntaxError(CommandContext& context, std::string_view what = "syntax error");

@@ -36,7 +36,7 @@ std::optional<int64_t> SetPairs(CommandContext& context) {
   const Args args = context.args;
   if (args.size() % 2 != 0) {
     context.reply.Error(
-        StrCat("ERR wrong number of arguments for '", context.item.full_name, "' command"));
+        StrCat("ERR wrong number of arguments for '", context.entry.full_name, "' command"));
     return std::nullopt;
   }
   Value hash(Scratch(context));

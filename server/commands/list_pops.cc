@@ -68,7 +68,7 @@ void Pop(CommandContext& context, ListEnd end) {
     case 3:
       return PopCount(context, end);
     default:
-      return context.reply.Error("ERR wrong number of arguments for '" + context.item.full_name +
+      return context.reply.Error("ERR wrong number of arguments for '" + context.entry.full_name +
                                  "' command");
   }
 }

@@ -195,7 +195,8 @@ void MGet(CommandContext& context) {
 
 bool CheckPairs(CommandContext& context) {
   if (context.args.size() % 2 == 1) return true;
-  context.reply.Error("ERR wrong number of arguments for '" + context.item.full_name + "' command");
+  context.reply.Error("ERR wrong number of arguments for '" + context.entry.full_name +
+                      "' command");
   return false;
 }
 

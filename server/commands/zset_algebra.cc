@@ -70,7 +70,7 @@ bool ReadSources(CommandContext& context, size_t index, Request& request) {
   const auto count = context.Int64Arg(index);
   if (!count) return false;
   if (*count < 1) {
-    context.reply.Error("ERR at least 1 input key is needed for '" + context.item.full_name +
+    context.reply.Error("ERR at least 1 input key is needed for '" + context.entry.full_name +
                         "' command");
     return false;
   }

@@ -204,8 +204,8 @@ std::vector<std::string> FormatLines(const Directive& directive, const Config& c
   const bool accepted = std::holds_alternative<AcceptedField>(directive.field);
   if (accepted && directive.Is(kRepeated)) return lines;
   if (list != nullptr && directive.Is(kRepeated)) {
-    for (const std::string& item : config.*list->member) {
-      lines.push_back(StrCat(directive.name, ' ', item));
+    for (const std::string& value : config.*list->member) {
+      lines.push_back(StrCat(directive.name, ' ', value));
     }
     return lines;
   }

@@ -19,16 +19,16 @@ bool IsRedisCategory(std::string_view category) {
 }
 
 // `category` must be in lower case.
-bool Has(const CommandEntry& item, std::string_view category) {
-  const uint32_t flags = item.command->flags;
+bool Has(const CommandEntry& entry, std::string_view category) {
+  const uint32_t flags = entry.command->flags;
   const auto any = [&](uint32_t wanted) { return (flags & wanted) != 0; };
-  const bool is_container = item.command->handler == nullptr;
-  if (!is_container && category == item.family->category) return true;
+  const bool is_container = entry.command->handler == nullptr;
+  if (!is_container && category == entry.family->category) return true;
   if (category == "keyspace") return any(kKeyspaceCategory);
   if (category == "list" || category == "set" || category == "sortedset") {
     return any(kCollections);
   }
-  if (category == "read") return any(kReadOnly) && item.family->category != "scripting";
+  if (category == "read") return any(kReadOnly) && entry.family->category != "scripting";
   if (category == "write") return any(kWrite);
   if (category == "pubsub") return any(kPubSub);
   if (category == "admin") return any(kAdmin);
@@ -41,18 +41,18 @@ bool Has(const CommandEntry& item, std::string_view category) {
 
 }  // namespace
 
-std::vector<std::string_view> CategoriesOf(const CommandEntry& item) {
+std::vector<std::string_view> CategoriesOf(const CommandEntry& entry) {
   std::vector<std::string_view> categories;
   for (const std::string_view category : kRedisCategories) {
-    if (Has(item, category)) categories.push_back(category);
+    if (Has(entry, category)) categories.push_back(category);
   }
-  const std::string_view own = item.family->category;
-  if (!own.empty() && !IsRedisCategory(own) && Has(item, own)) categories.push_back(own);
+  const std::string_view own = entry.family->category;
+  if (!own.empty() && !IsRedisCategory(own) && Has(entry, own)) categories.push_back(own);
   return categories;
 }
 
-bool HasCategory(const CommandEntry& item, std::string_view category) {
-  const auto categories = CategoriesOf(item);
+bool HasCategory(const CommandEntry& entry, std::string_view category) {
+  const auto categories = CategoriesOf(entry);
   return std::any_of(categories.begin(), categories.end(),
                      [&](std::string_view one) { return IsWord(category, one); });
 }

@@ -54,14 +54,14 @@ void ReplyNames(ReplyBuilder& reply, std::span<const FlagName> names, uint32_t f
 }
 
 // By this tip clients know which reads they must not cache.
-void ReplyTips(ReplyBuilder& reply, const CommandEntry& item) {
-  const bool varies = item.family->native && (item.command->flags & kReadOnly) != 0;
+void ReplyTips(ReplyBuilder& reply, const CommandEntry& entry) {
+  const bool varies = entry.family->native && (entry.command->flags & kReadOnly) != 0;
   reply.Set(varies ? 1 : 0);
   if (varies) reply.Bulk("nondeterministic_output");
 }
 
-void ReplyCategories(ReplyBuilder& reply, const CommandEntry& item) {
-  const auto categories = CategoriesOf(item);
+void ReplyCategories(ReplyBuilder& reply, const CommandEntry& entry) {
+  const auto categories = CategoriesOf(entry);
   reply.Set(categories.size());
   for (const std::string_view category : categories) reply.Status(StrCat('@', category));
 }
@@ -109,46 +109,46 @@ void ReplyKeySpecs(ReplyBuilder& reply, const Command& command) {
   ReplyKeySpec(reply, KeyUse(command, false), second, last_from(second), keys.step);
 }
 
-// Calls visit(item) for each subcommand. Subcommands follow directly after their parent in the
+// Calls visit(entry) for each subcommand. Subcommands follow directly after their parent in the
 // table.
 template <typename Visit>
-void ForEachSubcommand(const CommandTable& table, const CommandEntry& item, Visit&& visit) {
-  for (size_t i = 1; i <= item.command->subcommands.size(); ++i)
-    visit(table.entries()[item.id + i]);
+void ForEachSubcommand(const CommandTable& table, const CommandEntry& entry, Visit&& visit) {
+  for (size_t i = 1; i <= entry.command->subcommands.size(); ++i)
+    visit(table.entries()[entry.id + i]);
 }
 
 }  // namespace
 
 void ReplyKeyFlags(ReplyBuilder& reply, uint16_t use) { ReplyNames(reply, kKeyFlagNames, use); }
 
-void ReplyCommandInfo(ReplyBuilder& reply, const CommandTable& table, const CommandEntry& item) {
-  const Command& command = *item.command;
+void ReplyCommandInfo(ReplyBuilder& reply, const CommandTable& table, const CommandEntry& entry) {
+  const Command& command = *entry.command;
   reply.Array(10);
-  reply.Bulk(item.full_name);
+  reply.Bulk(entry.full_name);
   reply.Integer(command.arity);
   ReplyNames(reply, kFlagNames, command.flags);
   reply.Integer(command.keys.first);
   reply.Integer(command.keys.last);
   reply.Integer(command.keys.step);
-  ReplyCategories(reply, item);
-  ReplyTips(reply, item);
+  ReplyCategories(reply, entry);
+  ReplyTips(reply, entry);
   ReplyKeySpecs(reply, command);
   if (command.subcommands.empty()) return reply.Set(0);
   reply.Array(command.subcommands.size());
-  ForEachSubcommand(table, item,
+  ForEachSubcommand(table, entry,
                     [&](const CommandEntry& sub) { ReplyCommandInfo(reply, table, sub); });
 }
 
-void ReplyCommandDocs(ReplyBuilder& reply, const CommandTable& table, const CommandEntry& item) {
-  const Command& command = *item.command;
-  reply.Bulk(item.full_name);
+void ReplyCommandDocs(ReplyBuilder& reply, const CommandTable& table, const CommandEntry& entry) {
+  const Command& command = *entry.command;
+  reply.Bulk(entry.full_name);
   reply.Map(3 + (command.arguments.empty() ? 0 : 1) + (command.subcommands.empty() ? 0 : 1));
   reply.Bulk("summary");
   reply.Bulk(command.summary);
   reply.Bulk("since");
   reply.Bulk(command.since);
   reply.Bulk("group");
-  reply.Bulk(item.family->group);
+  reply.Bulk(entry.family->group);
   if (!command.arguments.empty()) {
     reply.Bulk("arguments");
     ReplyArguments(reply, ArgumentsOf(command));
@@ -156,7 +156,7 @@ void ReplyCommandDocs(ReplyBuilder& reply, const CommandTable& table, const Comm
   if (command.subcommands.empty()) return;
   reply.Bulk("subcommands");
   reply.Map(command.subcommands.size());
-  ForEachSubcommand(table, item,
+  ForEachSubcommand(table, entry,
                     [&](const CommandEntry& sub) { ReplyCommandDocs(reply, table, sub); });
 }
 

@@ -11,9 +11,9 @@
 namespace tally::server {
 
 // Replies the entry of a command in COMMAND and COMMAND INFO.
-void ReplyCommandInfo(ReplyBuilder& reply, const CommandTable& table, const CommandEntry& item);
+void ReplyCommandInfo(ReplyBuilder& reply, const CommandTable& table, const CommandEntry& entry);
 // Replies the name and the map of a command in COMMAND DOCS.
-void ReplyCommandDocs(ReplyBuilder& reply, const CommandTable& table, const CommandEntry& item);
+void ReplyCommandDocs(ReplyBuilder& reply, const CommandTable& table, const CommandEntry& entry);
 // Replies KeyFlags as a set of RO, RW, access, update …
 void ReplyKeyFlags(ReplyBuilder& reply, uint16_t use);
 

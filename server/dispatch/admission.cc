@@ -33,51 +33,51 @@ bool Refuse(std::string& refusal, std::string_view error) {
 
 }  // namespace
 
-bool Admission::Postpones(const Client& client, const CommandEntry& item) const {
+bool Admission::Postpones(const Client& client, const CommandEntry& entry) const {
   if (!server_.pause.active(server_.clock)) [[likely]]
     return false;
-  if ((item.command->flags & kWhilePaused) != 0) return false;
+  if ((entry.command->flags & kWhilePaused) != 0) return false;
   return server_.pause.holds_reads(server_.clock) ||
-         (FlagsOf(client, item) & (kWrite | kMayReplicate)) != 0;
+         (FlagsOf(client, entry) & (kWrite | kMayReplicate)) != 0;
 }
 
-uint32_t Admission::FlagsOf(const Client& client, const CommandEntry& item) {
-  const uint32_t flags = item.command->flags;
+uint32_t Admission::FlagsOf(const Client& client, const CommandEntry& entry) {
+  const uint32_t flags = entry.command->flags;
   if (!client.transaction.active || (flags & kRunsQueue) == 0) [[likely]]
     return flags;
   return flags | (client.transaction.flags & (kWrite | kDenyOom | kMayReplicate));
 }
 
-bool Admission::Admits(Client& client, const CommandEntry& item, Args args,
+bool Admission::Admits(Client& client, const CommandEntry& entry, Args args,
                        std::string& refusal) const {
-  if (!client.authenticated && (item.command->flags & kNoAuth) == 0) [[unlikely]] {
+  if (!client.authenticated && (entry.command->flags & kNoAuth) == 0) [[unlikely]] {
     LoginAsDefault(server_.users, client);
     if (!client.authenticated) {
       const std::string trouble =
-          (item.command->flags & kRefusedWhileUnhealthy) != 0 ? Trouble() : std::string();
+          (entry.command->flags & kRefusedWhileUnhealthy) != 0 ? Trouble() : std::string();
       return Refuse(refusal, trouble.empty() ? kNoAuthError : trouble);
     }
   }
   const bool unrestricted = client.acl == nullptr || client.acl->unrestricted;
   if (!unrestricted) [[unlikely]] {
     const std::string_view place = client.transaction.active ? "multi" : "toplevel";
-    const AclVerdict verdict = server_.guard.Check(client, item, args, place);
+    const AclVerdict verdict = server_.guard.Check(client, entry, args, place);
     if (verdict.denial != AclDenial::kNone) return Refuse(refusal, DenialError(verdict));
   }
   if (server_.config.maxmemory != 0 && !server_.script_busy) {
     server_.evictor.MakeRoom(server_);
-    if (server_.evictor.out_of_memory() && !RunsWithoutMemory(client, item)) {
+    if (server_.evictor.out_of_memory() && !RunsWithoutMemory(client, entry)) {
       return Refuse(refusal, kOutOfMemoryError);
     }
   }
-  const uint32_t flags = FlagsOf(client, item);
+  const uint32_t flags = FlagsOf(client, entry);
   if ((flags & (kWrite | kRefusedWhileUnhealthy)) != 0 &&
       !MayWrite(*server_.persistence, server_.config)) [[unlikely]] {
     return Refuse(refusal, WriteRefusal(*server_.persistence, server_.config));
   }
   if ((flags & kWrite) != 0 && LacksReplicas()) [[unlikely]]
     return Refuse(refusal, kNoReplicasError);
-  return AdmitsInState(client, item, refusal);
+  return AdmitsInState(client, entry, refusal);
 }
 
 inline bool Admission::LacksReplicas() const {
@@ -85,11 +85,11 @@ inline bool Admission::LacksReplicas() const {
          !server_.replicas->EnoughToWrite();
 }
 
-bool Admission::AdmitsInState(const Client& client, const CommandEntry& item,
+bool Admission::AdmitsInState(const Client& client, const CommandEntry& entry,
                               std::string& refusal) const {
-  const uint32_t flags = item.command->flags;
+  const uint32_t flags = entry.command->flags;
   if (server_.role.is_replica) [[unlikely]] {
-    if ((FlagsOf(client, item) & kWrite) != 0 && server_.primary->refuses_writes()) {
+    if ((FlagsOf(client, entry) & kWrite) != 0 && server_.primary->refuses_writes()) {
       return Refuse(refusal, kReadOnlyError);
     }
     const bool is_stale = !server_.role.link_up && !server_.config.replica_serve_stale_data;
@@ -100,7 +100,7 @@ bool Admission::AdmitsInState(const Client& client, const CommandEntry& item,
   const bool only_listens = client.subscribed() && client.reply.protocol() == 2;
   if (only_listens && (flags & kWhileSubscribed) == 0) [[unlikely]] {
     return Refuse(refusal,
-                  StrCat("ERR Can't execute '", item.full_name,
+                  StrCat("ERR Can't execute '", entry.full_name,
                          "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are "
                          "allowed in this context"));
   }
@@ -120,23 +120,23 @@ std::string Admission::Trouble() const {
                          : WriteRefusal(*server_.persistence, server_.config);
 }
 
-bool Admission::RunsWithoutMemory(const Client& client, const CommandEntry& item) {
-  if ((FlagsOf(client, item) & kDenyOom) != 0) return false;
+bool Admission::RunsWithoutMemory(const Client& client, const CommandEntry& entry) {
+  if ((FlagsOf(client, entry) & kDenyOom) != 0) return false;
   // Queueing takes memory too.
-  return !client.transaction.active || (item.command->flags & kEndsMulti) != 0;
+  return !client.transaction.active || (entry.command->flags & kEndsMulti) != 0;
 }
 
-std::string Admission::RefuseInScript(const Client& caller, const CommandEntry* item, Args args,
+std::string Admission::RefuseInScript(const Client& caller, const CommandEntry* entry, Args args,
                                       const ScriptRights& rights) const {
   const bool lacks_subcommand =
-      item != nullptr && !item->command->subcommands.empty() && args.size() > 1;
-  if (item == nullptr || lacks_subcommand) return "ERR Unknown Redis command called from script";
-  const Command& command = *item->command;
+      entry != nullptr && !entry->command->subcommands.empty() && args.size() > 1;
+  if (entry == nullptr || lacks_subcommand) return "ERR Unknown Redis command called from script";
+  const Command& command = *entry->command;
   if (!ArityFits(command, args.size())) {
-    return StrCat("ERR Wrong number of args calling Redis command from script", UsageHint(*item));
+    return StrCat("ERR Wrong number of args calling Redis command from script", UsageHint(*entry));
   }
   if ((command.flags & kNoScript) != 0) return "ERR This Redis command is not allowed from script";
-  const AclVerdict verdict = server_.guard.Check(caller, *item, args, "lua");
+  const AclVerdict verdict = server_.guard.Check(caller, *entry, args, "lua");
   if (verdict.denial != AclDenial::kNone) return WordsOf(verdict.denial).script;
   const bool writes = (command.flags & (kWrite | kMayReplicate)) != 0;
   if (writes && !rights.write) return "ERR Write commands are not allowed from read-only scripts.";

@@ -46,23 +46,23 @@ bool Dispatcher::Execute(Client& client, Args args) {
     return ExecuteOfReplica(client, args);
   if (args.empty()) return true;
   const size_t reply_begin = client.output.size();
-  const CommandEntry* item = Resolve(client, args);
-  if (item != nullptr && admission_.Postpones(client, *item)) [[unlikely]] {
+  const CommandEntry* entry = Resolve(client, args);
+  if (entry != nullptr && admission_.Postpones(client, *entry)) [[unlikely]] {
     client.state.command.Postpone();
     return false;
   }
   client.state.command.Admit();
-  if (item != nullptr && Admit(client, *item, args)) {
-    if (client.transaction.active && (item->command->flags & kInMulti) == 0) {
-      Queue(client, *item, args);
+  if (entry != nullptr && Admit(client, *entry, args)) {
+    if (client.transaction.active && (entry->command->flags & kInMulti) == 0) {
+      Queue(client, *entry, args);
     } else {
       client.state.command.Begin();
-      Run(client, *item, args);
+      Run(client, *entry, args);
       client.state.command.End();
     }
   }
   if (client.tracking != nullptr) [[unlikely]] {
-    const bool keeps = item != nullptr && (item->command->flags & kKeepsCaching) != 0;
+    const bool keeps = entry != nullptr && (entry->command->flags & kKeepsCaching) != 0;
     KeyTracking::EndRequest(client, keeps);
   }
   FinishReply(client, reply_begin);
@@ -77,9 +77,9 @@ bool Dispatcher::ExecuteOfReplica(Client& client, Args args) {
     server_.replicas->NoteAlive(client);
     return true;
   }
-  const CommandEntry* item = server_.commands.Resolve(args);
-  const bool allowed = item != nullptr && (item->command->flags & kFromReplica) != 0 &&
-                       ArityFits(*item->command, args.size());
+  const CommandEntry* entry = server_.commands.Resolve(args);
+  const bool allowed = entry != nullptr && (entry->command->flags & kFromReplica) != 0 &&
+                       ArityFits(*entry->command, args.size());
   if (!allowed) {
     std::string why = "it sends ";
     AppendQuoted(why, args[0].substr(0, kMaxPrinted));
@@ -87,10 +87,10 @@ bool Dispatcher::ExecuteOfReplica(Client& client, Args args) {
     return true;
   }
   client.last_active_ms = server_.clock.elapsed_ms();
-  client.last_command = item;
+  client.last_command = entry;
   client.state.command.Admit();
   client.state.command.Begin();
-  Run(client, *item, args);
+  Run(client, *entry, args);
   client.state.command.End();
   return true;
 }
@@ -110,25 +110,25 @@ const CommandEntry* Dispatcher::Resolve(Client& client, Args args) {
       last->keeps_name && IsWord(args[0], last->command->name)) {
     if (ArityFits(*last->command, args.size())) return last;
   }
-  const CommandEntry* item = server_.commands.Resolve(args);
-  if (item == nullptr) {
+  const CommandEntry* entry = server_.commands.Resolve(args);
+  if (entry == nullptr) {
     if (!RefuseBrowser(client, args[0])) RejectUnknown(client, args);
     return nullptr;
   }
-  if (!item->command->subcommands.empty() && args.size() > 1) {
-    Reject(client, item,
+  if (!entry->command->subcommands.empty() && args.size() > 1) {
+    Reject(client, entry,
            StrCat("ERR unknown subcommand '", Printed(args[1], kMaxPrinted), "'. Try ",
-                  absl::AsciiStrToUpper(item->full_name), " HELP."));
+                  absl::AsciiStrToUpper(entry->full_name), " HELP."));
     return nullptr;
   }
-  if (!ArityFits(*item->command, args.size())) {
-    Reject(client, item,
-           StrCat("ERR wrong number of arguments for '", item->full_name, "' command",
-                  UsageHint(*item)));
+  if (!ArityFits(*entry->command, args.size())) {
+    Reject(client, entry,
+           StrCat("ERR wrong number of arguments for '", entry->full_name, "' command",
+                  UsageHint(*entry)));
     return nullptr;
   }
-  client.last_command = item;
-  return item;
+  client.last_command = entry;
+  return entry;
 }
 
 // Protects against a browser that a page of another site makes connect to this port: nothing in its
@@ -165,9 +165,9 @@ void Dispatcher::RejectUnknown(Client& client, Args args) {
                 "', with args beginning with: ", shown, HelpHint(args[0])));
 }
 
-void Dispatcher::Reject(Client& client, const CommandEntry* item, std::string_view error) {
-  if (item != nullptr) ++server_.stats.by_command[item->id].rejected;
-  if (item != nullptr && (item->command->flags & kRunsQueue) != 0) {
+void Dispatcher::Reject(Client& client, const CommandEntry* entry, std::string_view error) {
+  if (entry != nullptr) ++server_.stats.by_command[entry->id].rejected;
+  if (entry != nullptr && (entry->command->flags & kRunsQueue) != 0) {
     server_.watches.EndTransaction(client);
     server_.stats.CountError("EXECABORT");
     if (error.starts_with("ERR ")) error.remove_prefix(4);
@@ -178,74 +178,74 @@ void Dispatcher::Reject(Client& client, const CommandEntry* item, std::string_vi
   client.reply.Error(error);
 }
 
-bool Dispatcher::Admit(Client& client, const CommandEntry& item, Args args) {
+bool Dispatcher::Admit(Client& client, const CommandEntry& entry, Args args) {
   std::string refusal;
-  if (admission_.Admits(client, item, args, refusal)) [[likely]]
+  if (admission_.Admits(client, entry, args, refusal)) [[likely]]
     return true;
-  Reject(client, &item, refusal);
+  Reject(client, &entry, refusal);
   return false;
 }
 
-void Dispatcher::Queue(Client& client, const CommandEntry& item, Args args) {
+void Dispatcher::Queue(Client& client, const CommandEntry& entry, Args args) {
   Transaction& transaction = client.transaction;
-  QueuedCommand queued{&item, {}};
+  QueuedCommand queued{&entry, {}};
   for (const std::string_view arg : args) {
     queued.args.emplace_back(arg);
     transaction.queued_bytes += arg.size() + sizeof(std::string);
   }
   if (transaction.queued_bytes > kMaxQueuedBytes) {
-    Reject(client, &item, "ERR the transaction is too large");
+    Reject(client, &entry, "ERR the transaction is too large");
     return;
   }
-  transaction.flags |= item.command->flags;
+  transaction.flags |= entry.command->flags;
   transaction.queue.push_back(std::move(queued));
   client.reply.Status("QUEUED");
 }
 
 void Dispatcher::RunFromScript(Client& client, const Client& caller, Args args,
                                ScriptRights& rights) {
-  const CommandEntry* item = server_.commands.Resolve(args);
-  const std::string refusal = admission_.RefuseInScript(caller, item, args, rights);
+  const CommandEntry* entry = server_.commands.Resolve(args);
+  const std::string refusal = admission_.RefuseInScript(caller, entry, args, rights);
   if (!refusal.empty()) {
-    if (item != nullptr) ++server_.stats.by_command[item->id].rejected;
+    if (entry != nullptr) ++server_.stats.by_command[entry->id].rejected;
     server_.stats.CountError(refusal);
     return client.reply.Error(refusal);
   }
-  rights.exceed_memory |= (item->command->flags & kWrite) != 0;
-  Run(client, *item, args);
+  rights.exceed_memory |= (entry->command->flags & kWrite) != 0;
+  Run(client, *entry, args);
 }
 
-void Dispatcher::Run(Client& client, const CommandEntry& item, Args args) {
+void Dispatcher::Run(Client& client, const CommandEntry& entry, Args args) {
   const size_t reply_begin = client.output.size();
   const int64_t begin = last_micros_;
   ServerContext context(server_, client,
-                        {.item = item,
+                        {.entry = entry,
                          .args = args,
                          .database = client.database,
                          .now = server_.clock.now_ms(),
-                         .fetched = client.fetched_command == &item,
+                         .fetched = client.fetched_command == &entry,
                          .request = client.request});
   server_.tracking.set_author(client.id);
   Call(context);
   if (client.tracking != nullptr) [[unlikely]]
-    server_.tracking.NoteRead(client, item, args);
+    server_.tracking.NoteRead(client, entry, args);
   last_micros_ = CycleMicros();
   if (client.blocked != nullptr) [[unlikely]] {
     client.blocked->micros = last_micros_ - begin;
-    recorder_.RecordBlocked(item, last_micros_ - begin);
+    recorder_.RecordBlocked(entry, last_micros_ - begin);
   } else {
-    recorder_.Record(client, item, args, reply_begin, last_micros_ - begin);
+    recorder_.Record(client, entry, args, reply_begin, last_micros_ - begin);
   }
-  if ((item.command->flags & (kSkipMonitor | kAdmin)) == 0) {
+  if ((entry.command->flags & (kSkipMonitor | kAdmin)) == 0) {
     FeedMonitors(server_.clients, server_.clock, client, args);
   }
   if (client.taken_request.size() > 0) [[unlikely]]
     client.taken_request = {};
 }
 
-void Dispatcher::Replay(Client& client, const CommandEntry& item, Args args) {
+void Dispatcher::Replay(Client& client, const CommandEntry& entry, Args args) {
   ServerContext context(server_, client,
-                        {.item = item,
+                        {.entry = entry,
                          .args = args,
                          .database = client.database,
                          .now = server_.clock.now_ms(),
@@ -254,9 +254,9 @@ void Dispatcher::Replay(Client& client, const CommandEntry& item, Args args) {
   Call(context);
 }
 
-void Dispatcher::Follow(Client& client, const CommandEntry& item, Args args) {
+void Dispatcher::Follow(Client& client, const CommandEntry& entry, Args args) {
   ServerContext context(server_, client,
-                        {.item = item,
+                        {.entry = entry,
                          .args = args,
                          .database = client.database,
                          .now = server_.clock.now_ms(),
@@ -269,7 +269,7 @@ void Dispatcher::Follow(Client& client, const CommandEntry& item, Args args) {
 }
 
 inline void Dispatcher::Call(ServerContext& context) {
-  if (const Handler handler = context.item.command->handler; handler.needs_server()) {
+  if (const Handler handler = context.entry.command->handler; handler.needs_server()) {
     handler.RunInServer(context);
   } else {
     handler.Run(context);
@@ -285,16 +285,16 @@ void Dispatcher::NoteChange(ServerContext& context) {
 }
 
 void Dispatcher::AppendCall(const ServerContext& context) {
-  if (context.item.keeps_name) [[likely]]
+  if (context.entry.keeps_name) [[likely]]
     return server_.effects.Append(context.database, context.args);
   std::vector<std::string_view> words(context.args.begin(), context.args.end());
-  words[0] = context.item.command->name;
+  words[0] = context.entry.command->name;
   server_.effects.Append(context.database, words);
 }
 
 bool Dispatcher::Unblock(Client& client, std::string_view error) {
   if (client.blocked == nullptr) return false;
-  recorder_.CountUnblocked(*client.blocked->item, error);
+  recorder_.CountUnblocked(*client.blocked->entry, error);
   EndWait(client, error);
   return true;
 }
@@ -332,16 +332,16 @@ void Dispatcher::ServeReady() {
 void Dispatcher::RunBlocked(Client& client, const std::string_view* key) {
   const std::unique_ptr<BlockedCommand> command = server_.blocked.Take(client);
   if (client.finished()) return;
-  const CommandEntry& item = *command->item;
+  const CommandEntry& entry = *command->entry;
   const std::vector<std::string_view> args(command->args.begin(), command->args.end());
   const size_t reply_begin = client.output.size();
   const int64_t begin = last_micros_;
   client.state.command.Begin();
   // The user's rights may have changed since the command began to wait.
-  const AclVerdict verdict = server_.guard.Check(client, item, args, "toplevel");
+  const AclVerdict verdict = server_.guard.Check(client, entry, args, "toplevel");
   if (verdict.denial == AclDenial::kNone) {
     ServerContext context(server_, client,
-                          {.item = item,
+                          {.entry = entry,
                            .args = args,
                            .database = command->database,
                            .now = server_.clock.now_ms(),

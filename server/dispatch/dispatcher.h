@@ -48,11 +48,11 @@ class Dispatcher final : public CommandRunner {
 
   // These run a command without the checks that only a request needs: for EXEC, for a script, and
   // for the log.
-  void Run(Client& client, const CommandEntry& item, Args args) override;
+  void Run(Client& client, const CommandEntry& entry, Args args) override;
   void RunFromScript(Client& client, const Client& caller, Args args,
                      ScriptRights& rights) override;
-  void Replay(Client& client, const CommandEntry& item, Args args) override;
-  void Follow(Client& client, const CommandEntry& item, Args args) override;
+  void Replay(Client& client, const CommandEntry& entry, Args args) override;
+  void Follow(Client& client, const CommandEntry& entry, Args args) override;
 
  private:
   bool ExecuteOfReplica(Client& client, Args args);
@@ -64,13 +64,13 @@ class Dispatcher final : public CommandRunner {
   // The effect of a command that has logged none itself: its own words.
   void AppendCall(const ServerContext& context);
   const CommandEntry* Resolve(Client& client, Args args);
-  bool Admit(Client& client, const CommandEntry& item, Args args);
-  void Reject(Client& client, const CommandEntry* item, std::string_view error);
+  bool Admit(Client& client, const CommandEntry& entry, Args args);
+  void Reject(Client& client, const CommandEntry* entry, std::string_view error);
   // Ends the connection if the word shows that the request is HTTP (POST or Host:), as Redis does.
   // Returns whether it did.
   bool RefuseBrowser(Client& client, std::string_view word);
   std::string HelpHint(std::string_view word) const;
-  void Queue(Client& client, const CommandEntry& item, Args args);
+  void Queue(Client& client, const CommandEntry& entry, Args args);
   static void TakePushes(Client& client);
   // Called after a reply, which begins at `reply_begin` of the client's output.
   void FinishReply(Client& client, size_t reply_begin);

@@ -126,13 +126,13 @@ absl::Status Loader::Replay(Args args) {
   if (StreamNote::Is(args)) return TakeNote(args);
   if (LogNotes::IsNote(args)) return notes_ == nullptr ? absl::OkStatus() : notes_->Load(args);
   if (stream_) stream_->end.offset += BytesOf(args);
-  const CommandEntry* item = parts_.commands.FindFullName(args[0]);
-  if (item == nullptr || item->command->handler == nullptr ||
-      !ArityFits(*item->command, args.size())) {
+  const CommandEntry* entry = parts_.commands.FindFullName(args[0]);
+  if (entry == nullptr || entry->command->handler == nullptr ||
+      !ArityFits(*entry->command, args.size())) {
     return absl::DataLossError(StrCat("not a command: ", args[0]));
   }
   client_->output.Clear();
-  parts_.runner.Replay(*client_, *item, args);
+  parts_.runner.Replay(*client_, *entry, args);
   if (IsError(client_->output, 0)) {
     return absl::DataLossError(
         StrCat("a command that fails: ", args[0], ": ", client_->output.Joined()));

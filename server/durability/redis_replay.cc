@@ -66,9 +66,9 @@ absl::Status RedisReplay::NoteUnknown(Args args) {
 
 RedisReplay::Known RedisReplay::Judge(Args args) const {
   // A log has the names that clients use.
-  const CommandEntry* item = commands_.Resolve(args);
-  if (item == nullptr) item = commands_.FindFullName(args[0]);
-  const bool known = item != nullptr && item->command->handler != nullptr;
+  const CommandEntry* entry = commands_.Resolve(args);
+  if (entry == nullptr) entry = commands_.FindFullName(args[0]);
+  const bool known = entry != nullptr && entry->command->handler != nullptr;
   if (!known && SetsFieldDeadlines(args[0])) {
     return {options_.drop_field_deadlines ? Fate::kNothing : Fate::kUnknown};
   }
@@ -77,11 +77,11 @@ RedisReplay::Known RedisReplay::Judge(Args args) const {
   // was published, and PING so that the link is not silent.
   if (options_.follows && IsWord(args[0], "ping")) return {Fate::kNothing};
   const bool belongs =
-      known && ((item->command->flags & kWrite) != 0 || item->full_name == "select" ||
-                item->full_name == "policy.set" ||
-                (options_.follows && item->command->channels == ChannelWords::kFirst));
-  if (!belongs || !ArityFits(*item->command, args.size())) return {Fate::kUnknown};
-  return {Fate::kRuns, item};
+      known && ((entry->command->flags & kWrite) != 0 || entry->full_name == "select" ||
+                entry->full_name == "policy.set" ||
+                (options_.follows && entry->command->channels == ChannelWords::kFirst));
+  if (!belongs || !ArityFits(*entry->command, args.size())) return {Fate::kUnknown};
+  return {Fate::kRuns, entry};
 }
 
 // HSETEX key [condition] [deadline] FIELDS count field value ...; only what had an effect is
@@ -102,7 +102,7 @@ absl::Status RedisReplay::Run(Args args) {
   const Known known = Judge(args);
   switch (known.fate) {
     case Fate::kRuns:
-      return RunEntry(*known.item, args);
+      return RunEntry(*known.entry, args);
     case Fate::kHSetEx: {
       const auto fields = std::find_if(args.begin() + 2, args.end(), [](std::string_view word) {
         return IsWord(word, "fields");
@@ -119,17 +119,17 @@ absl::Status RedisReplay::Run(Args args) {
   return NoteUnknown(args);
 }
 
-absl::Status RedisReplay::RunEntry(const CommandEntry& item, Args args) {
+absl::Status RedisReplay::RunEntry(const CommandEntry& entry, Args args) {
   client_.output.Clear();
-  options_.follows ? runner_.Follow(client_, item, args) : runner_.Replay(client_, item, args);
+  options_.follows ? runner_.Follow(client_, entry, args) : runner_.Replay(client_, entry, args);
   if (!IsError(client_.output, 0)) return absl::OkStatus();
   const std::string reply = client_.output.Joined();
   const std::string error = reply.substr(1, reply.find('\r') - 1);
-  if (item.full_name == "select") {
+  if (entry.full_name == "select") {
     return absl::FailedPreconditionError(
         StrCat("database ", args[1], " of Redis is not here (see databases): ", error));
   }
-  const std::string what = StrCat("command ", item.full_name, ", which fails here: ", error);
+  const std::string what = StrCat("command ", entry.full_name, ", which fails here: ", error);
   if (options_.is_strict) return absl::AbortedError(what);
   ++skipped_commands_;
   skipped_.Add(what, client_.database, args.size() > 1 ? args[1] : std::string_view());

@@ -53,7 +53,7 @@ class RedisReplay {
   enum class Fate : uint8_t { kRuns, kHSetEx, kNothing, kUnknown };
   struct Known {
     Fate fate;
-    const CommandEntry* item = nullptr;  // of kRuns
+    const CommandEntry* entry = nullptr;  // of kRuns
   };
 
   Known Judge(Args args) const;
@@ -61,7 +61,7 @@ class RedisReplay {
   // no deadline.
   Fate JudgeHSetEx(Args args) const;
   absl::Status Run(Args args);
-  absl::Status RunEntry(const CommandEntry& item, Args args);
+  absl::Status RunEntry(const CommandEntry& entry, Args args);
   absl::Status NoteUnknown(Args args);
 
   const CommandTable& commands_;

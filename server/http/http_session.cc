@@ -238,10 +238,10 @@ bool HttpSession::Admit(const Route& route, HttpResponse& refusal) {
 // Whether the user has the right that the route asks for.
 bool HttpSession::MayUse(const Route& route, HttpResponse& refusal) {
   if (route.command.empty()) return true;
-  const CommandEntry* item = server_.commands.FindFullName(route.command);
-  if (item == nullptr) return true;
+  const CommandEntry* entry = server_.commands.FindFullName(route.command);
+  if (entry == nullptr) return true;
   const std::string_view words[] = {route.command};
-  const AclVerdict verdict = server_.guard.Check(client_, *item, words, "toplevel");
+  const AclVerdict verdict = server_.guard.Check(client_, *entry, words, "toplevel");
   if (verdict.denial == AclDenial::kNone) return true;
   refusal = ErrorResponse(403, DenialError(verdict));
   return false;

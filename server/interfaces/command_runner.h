@@ -37,17 +37,17 @@ class CommandRunner {
 
   // Runs a command without the checks of a request, for EXEC: they were made when the command was
   // queued.
-  virtual void Run(Client& client, const CommandEntry& item, Args args) = 0;
+  virtual void Run(Client& client, const CommandEntry& entry, Args args) = 0;
   // Runs a command that the script of `caller` calls as `client`. `args` may be any words: the
   // reply is an error if they are no command, if scripts or the user of the caller may not run it,
   // or if `rights` do not allow it. May extend `rights`.
   virtual void RunFromScript(Client& client, const Client& caller, Args args,
                              ScriptRights& rights) = 0;
   // Runs an effect of an earlier call, which is neither checked nor reported again.
-  virtual void Replay(Client& client, const CommandEntry& item, Args args) = 0;
+  virtual void Replay(Client& client, const CommandEntry& entry, Args args) = 0;
   // Runs an effect of another server, as Replay does, and appends what it does here to the stream
   // of effects.
-  virtual void Follow(Client& client, const CommandEntry& item, Args args) = 0;
+  virtual void Follow(Client& client, const CommandEntry& entry, Args args) = 0;
 
  protected:
   ~CommandRunner() = default;

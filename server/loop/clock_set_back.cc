@@ -92,11 +92,11 @@ void ClockSetBack::SetBackLimit(const AheadWalk::Found& found, std::string_view 
 }
 
 void ClockSetBack::Do(size_t database, Words effect) {
-  const CommandEntry* item = server_.commands.FindFullName(effect[0]);
-  Check(item != nullptr, "effects are commands");
+  const CommandEntry* entry = server_.commands.FindFullName(effect[0]);
+  Check(entry != nullptr, "effects are commands");
   client_->database = database;
   client_->output.Clear();
-  server_.runner->Replay(*client_, *item, effect);
+  server_.runner->Replay(*client_, *entry, effect);
   server_.effects.Append(database, effect);
   ++effects_;
 }

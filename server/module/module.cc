@@ -122,7 +122,7 @@ void Module::RunCall(const server::CommandEntry& entry, redis::Context* context,
   server::ReplyBuilder reply(output_);
   CallContext call(
       context, host_, reply,
-      {.item = entry, .args = args, .database = 0, .now = now, .replaying = replaying});
+      {.entry = entry, .args = args, .database = 0, .now = now, .replaying = replaying});
   command.handler.Run(call);
   if (replaying) {
     api.ReplicateVerbatim(context);

@@ -93,12 +93,12 @@ absl::Status FrameFollower::RunCommands(std::string_view commands) {
       return absl::AbortedError("a frame of the primary holds what is no command");
     }
     commands.remove_prefix(size);
-    const CommandEntry* item = server_.commands.FindFullName(args[0]);
-    const bool known = item != nullptr && item->command->handler != nullptr &&
-                       ArityFits(*item->command, args.size());
+    const CommandEntry* entry = server_.commands.FindFullName(args[0]);
+    const bool known = entry != nullptr && entry->command->handler != nullptr &&
+                       ArityFits(*entry->command, args.size());
     if (!known) return absl::AbortedError(StrCat("an effect that is not known here: ", args[0]));
     client_->output.Clear();
-    server_.runner->Replay(*client_, *item, args);
+    server_.runner->Replay(*client_, *entry, args);
     if (IsError(client_->output, 0)) {
       return absl::AbortedError(
           StrCat("an effect that fails here: ", args[0], ": ", client_->output.Joined()));

@@ -274,20 +274,20 @@ size_t ScriptEngine::TakenBytes() const {
 }
 
 std::optional<bool> ScriptEngine::MayRunTaken() const {
-  const CommandEntry* const item = server_.commands.Resolve(args_);
+  const CommandEntry* const entry = server_.commands.Resolve(args_);
   const bool lacks_subcommand =
-      item != nullptr && !item->command->subcommands.empty() && args_.size() > 1;
-  if (item == nullptr || lacks_subcommand) return std::nullopt;
+      entry != nullptr && !entry->command->subcommands.empty() && args_.size() > 1;
+  if (entry == nullptr || lacks_subcommand) return std::nullopt;
   const AclUser* const user = invocation_.caller->acl.get();
-  return user == nullptr || CheckCall(*user, *item, args_).denial == AclDenial::kNone;
+  return user == nullptr || CheckCall(*user, *entry, args_).denial == AclDenial::kNone;
 }
 
 // The keys that a read names may be any: as in Redis, what is remembered are those that the script
 // was called with.
 void ScriptEngine::NoteRead() {
-  const CommandEntry* const item = server_.commands.Resolve(args_);
-  if (item == nullptr) return;
-  server_.tracking.NoteScriptRead(*invocation_.caller, *item, invocation_.keys);
+  const CommandEntry* const entry = server_.commands.Resolve(args_);
+  if (entry == nullptr) return;
+  server_.tracking.NoteScriptRead(*invocation_.caller, *entry, invocation_.keys);
 }
 
 std::string_view ScriptEngine::RunTaken() {

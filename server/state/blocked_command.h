@@ -14,7 +14,7 @@ namespace tally::server {
 struct AwaitedKey;
 
 struct BlockedCommand {
-  const CommandEntry* item = nullptr;
+  const CommandEntry* entry = nullptr;
   std::vector<std::string> args;
   size_t database = 0;
   Type type = Type::kList;          // of the value that it waits for

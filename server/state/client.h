@@ -41,7 +41,7 @@ class Transport {
 };
 
 struct QueuedCommand {
-  const CommandEntry* item;
+  const CommandEntry* entry;
   std::vector<std::string> args;
 };
 

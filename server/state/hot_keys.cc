@@ -45,21 +45,23 @@ void HotKeys::Note(const Command& command, Args args, uint64_t micros, uint64_t 
   for (const KeyReference& key : keys_) {
     const SketchName name{.key = args[key.index]};
     const uint64_t hash = HashOf(name, seed_);
-    SpaceSaving::Counter item = SpaceSaving::CounterOf(hash, name, micros / keys_.size(), now_ms);
-    if (options_.cpu) by_micros_.Add(item);
-    item.count = bytes / keys_.size();
-    if (options_.net) by_bytes_.Add(item);
+    SpaceSaving::Counter counter =
+        SpaceSaving::CounterOf(hash, name, micros / keys_.size(), now_ms);
+    if (options_.cpu) by_micros_.Add(counter);
+    counter.count = bytes / keys_.size();
+    if (options_.net) by_bytes_.Add(counter);
   }
 }
 
 std::vector<SpaceSaving::Counter> HotKeys::Top(const SpaceSaving& sketch) const {
   std::vector<SpaceSaving::Counter> top(sketch.items().begin(), sketch.items().end());
-  std::erase_if(top, [](const SpaceSaving::Counter& item) { return item.count == item.error; });
+  std::erase_if(top,
+                [](const SpaceSaving::Counter& counter) { return counter.count == counter.error; });
   std::sort(top.begin(), top.end(), [](const auto& a, const auto& b) {
     return a.count != b.count ? a.count > b.count : a.hash < b.hash;
   });
   if (top.size() > options_.count) top.resize(options_.count);
-  for (SpaceSaving::Counter& item : top) item.count *= options_.sample;
+  for (SpaceSaving::Counter& counter : top) counter.count *= options_.sample;
   return top;
 }
 

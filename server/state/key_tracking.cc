@@ -95,15 +95,15 @@ void KeyTracking::Leave(Client& client, const std::string& prefix) {
   prefixes_.erase(it);
 }
 
-void KeyTracking::NoteRead(Client& client, const CommandEntry& item, Args args) {
-  if (!MayBeCached(item)) return;
+void KeyTracking::NoteRead(Client& client, const CommandEntry& entry, Args args) {
+  if (!MayBeCached(entry)) return;
   std::vector<KeyReference> keys;
-  if (!FindKeys(*item.command, args, keys)) return;
+  if (!FindKeys(*entry.command, args, keys)) return;
   for (const KeyReference& key : keys) Remember(client, args[key.index]);
 }
 
-void KeyTracking::NoteScriptRead(Client& client, const CommandEntry& item, Args keys) {
-  if (!MayBeCached(item)) return;
+void KeyTracking::NoteScriptRead(Client& client, const CommandEntry& entry, Args keys) {
+  if (!MayBeCached(entry)) return;
   for (const std::string_view key : keys) Remember(client, key);
 }
 

@@ -40,10 +40,10 @@ class KeyTracking {
   void set_author(uint64_t client) { author_ = client; }
   // A client that tracks has run a command; remembers the keys that it has read, unless the reply
   // is one that changes without them.
-  void NoteRead(Client& client, const CommandEntry& item, Args args);
+  void NoteRead(Client& client, const CommandEntry& entry, Args args);
   // The same for a read that a script of the client has made: `keys` are those that the script was
   // called with.
-  void NoteScriptRead(Client& client, const CommandEntry& item, Args keys);
+  void NoteScriptRead(Client& client, const CommandEntry& entry, Args keys);
   // A client that tracks has finished a request, or was refused.
   static void EndRequest(Client& client, bool keeps_caching);
 

@@ -33,15 +33,15 @@ CommandReply CommandReply::Error(std::string_view text) {
 }
 
 std::optional<CommandReply> RunCommand(const HttpCall& call, Args args) {
-  const CommandEntry* item = call.server.commands.Resolve(args);
+  const CommandEntry* entry = call.server.commands.Resolve(args);
   constexpr uint32_t kNotHere = kConnection | kBlocking;
-  if (item != nullptr && (item->command->flags & kNotHere) != 0) {
+  if (entry != nullptr && (entry->command->flags & kNotHere) != 0) {
     return CommandReply::Error(
-        StrCat("ERR '", item->full_name, "' is only for connections of RESP"));
+        StrCat("ERR '", entry->full_name, "' is only for connections of RESP"));
   }
   ByteBlocks& output = call.client.output;
   const size_t begin = output.size();
-  if (item == nullptr) {
+  if (entry == nullptr) {
     call.server.runner->RejectUnknown(call.client, args);
   } else if (!call.server.runner->Execute(call.client, args)) {
     return std::nullopt;
@@ -53,7 +53,7 @@ std::optional<CommandReply> RunCommand(const HttpCall& call, Args args) {
     return CommandReply::Error("ERR the reply is larger than the 1 MiB that HTTP may have");
   }
   return CommandReply{.wire = TakeReply(output, begin),
-                      .names = item == nullptr ? std::string_view() : item->command->reply_names};
+                      .names = entry == nullptr ? std::string_view() : entry->command->reply_names};
 }
 
 int StatusOfError(std::string_view text) {

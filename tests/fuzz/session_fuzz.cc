@@ -192,11 +192,11 @@ void Replay(World& world, std::string_view effects) {
   RequestParser parser;
   while (!effects.empty()) {
     Check(parser.Next(effects) == ParseStatus::kCommand, "the log is whole commands");
-    const CommandEntry* item = world.state.services.commands.Resolve(parser.args());
-    Check(item != nullptr && ArityFits(*item->command, parser.args().size()),
+    const CommandEntry* entry = world.state.services.commands.Resolve(parser.args());
+    Check(entry != nullptr && ArityFits(*entry->command, parser.args().size()),
           "an effect is a command");
     client.output.Clear();
-    world.dispatcher.Replay(client, *item, parser.args());
+    world.dispatcher.Replay(client, *entry, parser.args());
     Check(client.output.empty() || client.output[0] != '-',
           "an effect is replayed without an error");
     effects.remove_prefix(parser.consumed());

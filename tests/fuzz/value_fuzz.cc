@@ -172,14 +172,14 @@ class World : private Keyspace::Observer, private KeyEvents {
       words.push_back(text.substr(at, end - at));
       at = end + 1;
     }
-    const CommandEntry* item = commands_.Resolve(words);
-    Check(item != nullptr && ArityFits(*item->command, words.size()), "a command of this file");
+    const CommandEntry* entry = commands_.Resolve(words);
+    Check(entry != nullptr && ArityFits(*entry->command, words.size()), "a command of this file");
     tally::ByteBlocks output;
     ReplyBuilder reply(output);
     CommandContext context(
         host_, reply,
-        {.item = *item, .args = words, .database = 0, .now = now, .replaying = false});
-    item->command->handler.Run(context);
+        {.entry = *entry, .args = words, .database = 0, .now = now, .replaying = false});
+    entry->command->handler.Run(context);
     engine.reclaimer().FreeSome(SIZE_MAX);
     return output.Joined();
   }

@@ -60,15 +60,15 @@ class PlainHost : private Keyspace::Observer, private KeyEvents, private EffectS
 
  private:
   std::string Call(const Words& words, bool replaying) {
-    const CommandEntry* item = commands_.Resolve(words);
-    REQUIRE(item != nullptr);
-    REQUIRE(ArityFits(*item->command, words.size()));
+    const CommandEntry* entry = commands_.Resolve(words);
+    REQUIRE(entry != nullptr);
+    REQUIRE(ArityFits(*entry->command, words.size()));
     ByteBlocks output;
     ReplyBuilder reply(output);
     CommandContext context(
         host_, reply,
-        {.item = *item, .args = words, .database = 0, .now = now, .replaying = replaying});
-    item->command->handler.Run(context);
+        {.entry = *entry, .args = words, .database = 0, .now = now, .replaying = replaying});
+    entry->command->handler.Run(context);
     const bool changed = context.changes() > 0 && !context.logged();
     if (changed) effects_.Append(0, tally::Words(words));
     return output.Joined();

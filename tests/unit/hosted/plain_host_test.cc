@@ -15,10 +15,10 @@ using Words = PlainHost::Words;
 TEST_CASE("hosted: no command on values needs a server") {
   PlainHost host;
   size_t handlers = 0;
-  for (const CommandEntry& item : host.commands().entries()) {
-    INFO(item.full_name);
-    CHECK_FALSE(item.command->handler.needs_server());
-    handlers += item.command->handler == nullptr ? 0 : 1;
+  for (const CommandEntry& entry : host.commands().entries()) {
+    INFO(entry.full_name);
+    CHECK_FALSE(entry.command->handler.needs_server());
+    handlers += entry.command->handler == nullptr ? 0 : 1;
   }
   CHECK(handlers > 150);
 }

@@ -37,11 +37,11 @@ std::string ReadFile(const char* path) {
 // "client|id" is CLIENT ID; a container is no command of its own.
 std::string RowsOf(const CommandTable& table, std::string_view group) {
   std::vector<std::string> rows;
-  for (const CommandEntry& item : table.entries()) {
-    if (item.family->group != group || item.command->handler == nullptr) continue;
+  for (const CommandEntry& entry : table.entries()) {
+    if (entry.family->group != group || entry.command->handler == nullptr) continue;
     const std::string name =
-        absl::AsciiStrToUpper(absl::StrReplaceAll(item.full_name, {{"|", " "}}));
-    rows.push_back(StrCat("| ", name, " | ", item.command->summary, " |\n"));
+        absl::AsciiStrToUpper(absl::StrReplaceAll(entry.full_name, {{"|", " "}}));
+    rows.push_back(StrCat("| ", name, " | ", entry.command->summary, " |\n"));
   }
   std::sort(rows.begin(), rows.end());
   std::string text;
@@ -63,17 +63,17 @@ std::string TableText() {
   return text + '\n';
 }
 
-bool HasPage(const CommandEntry& item) {
-  return item.family->native && item.parent == nullptr && item.command->subcommands.empty();
+bool HasPage(const CommandEntry& entry) {
+  return entry.family->native && entry.parent == nullptr && entry.command->subcommands.empty();
 }
 
-// The page with the syntax of `item` under its heading; empty if the page lacks the heading.
-std::string WithSyntax(const std::string& page, const CommandEntry& item) {
-  const std::string heading = StrCat("\n## ", absl::AsciiStrToUpper(item.full_name), "\n\n    ");
+// The page with the syntax of `entry` under its heading; empty if the page lacks the heading.
+std::string WithSyntax(const std::string& page, const CommandEntry& entry) {
+  const std::string heading = StrCat("\n## ", absl::AsciiStrToUpper(entry.full_name), "\n\n    ");
   const size_t found = page.find(heading);
   if (found == std::string::npos) return {};
   const size_t begin = found + heading.size();
-  return page.substr(0, begin) + UsageOf(item) + page.substr(page.find('\n', begin));
+  return page.substr(0, begin) + UsageOf(entry) + page.substr(page.find('\n', begin));
 }
 
 }  // namespace
@@ -85,12 +85,12 @@ TEST_CASE("Each native command has its syntax in a page of its family", "[comman
     const std::string path = StrCat(TALLY_SOURCE_DIR "/server/commands/", name);
     pages[path] = ReadFile(path.c_str());
   }
-  for (const CommandEntry& item : table.entries()) {
-    if (!HasPage(item)) continue;
-    INFO(item.full_name);
+  for (const CommandEntry& entry : table.entries()) {
+    if (!HasPage(entry)) continue;
+    INFO(entry.full_name);
     int described = 0;
     for (auto& [path, page] : pages) {
-      const std::string wanted = WithSyntax(page, item);
+      const std::string wanted = WithSyntax(page, entry);
       if (wanted.empty()) continue;
       ++described;
       const bool fresh = wanted == page;

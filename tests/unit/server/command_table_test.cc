@@ -8,7 +8,7 @@
 namespace tally::server {
 namespace {
 
-std::string NameOf(const CommandEntry* item) { return item == nullptr ? "" : item->full_name; }
+std::string NameOf(const CommandEntry* entry) { return entry == nullptr ? "" : entry->full_name; }
 
 TEST_CASE("command table: clients know a renamed command by its new name only") {
   CommandTable table(CommandFamilies());

@@ -64,10 +64,10 @@ class EffectFollower final : private EffectSink {
     own_.state.clock.Set(followed_.now() + 12'345);
     while (!effects.empty()) {
       REQUIRE(parser.Next(effects) == ParseStatus::kCommand);
-      const CommandEntry* item = own_.commands.Resolve(parser.args());
-      REQUIRE(item != nullptr);
+      const CommandEntry* entry = own_.commands.Resolve(parser.args());
+      REQUIRE(entry != nullptr);
       replaying_->output.Clear();
-      own_.dispatcher.Replay(*replaying_, *item, parser.args());
+      own_.dispatcher.Replay(*replaying_, *entry, parser.args());
       INFO(parser.args()[0] << " " << parser.args().back().substr(0, 100) << ": "
                             << replaying_->output.Copy(0, 200));
       REQUIRE(replaying_->output.Copy(0, 1) != "-");

@@ -31,10 +31,10 @@ Json WordsOf(std::string_view full_name) {
 
 TEST_CASE("api: every command is answered with JSON", "[http]") {
   CommandHarness harness;
-  for (const CommandEntry& item : harness.commands.entries()) {
-    INFO(item.full_name);
+  for (const CommandEntry& entry : harness.commands.entries()) {
+    INFO(entry.full_name);
     HttpPeer peer(harness);
-    const Json words = WordsOf(item.full_name);
+    const Json words = WordsOf(entry.full_name);
     const ResponseText one = Post(peer, words);
     CHECK(one.status >= 200);
     REQUIRE(Json::accept(one.body));

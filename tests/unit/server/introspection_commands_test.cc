@@ -42,7 +42,7 @@ TEST_CASE("command info: all that clients route and check by") {
 TEST_CASE("command: count, list and the whole agree") {
   CommandHarness h;
   size_t top_level = 0;
-  for (const CommandEntry& item : h.commands.entries()) top_level += item.parent == nullptr;
+  for (const CommandEntry& entry : h.commands.entries()) top_level += entry.parent == nullptr;
   CHECK(h.Run("COMMAND COUNT") == StrCat(':', top_level));
   const std::string header = StrCat('*', top_level, "\r\n*10\r\n");
   CHECK(h.Wire(*h.self, {"COMMAND"}).rfind(header, 0) == 0);
@@ -128,9 +128,9 @@ TEST_CASE("categories: from the family and the flags") {
 TEST_CASE("rows: what is shown of a command is there and fits its handler") {
   CommandHarness h;
   const auto categories = AllCategories(h.commands);
-  for (const CommandEntry& item : h.commands.entries()) {
-    const Command& command = *item.command;
-    INFO(item.full_name);
+  for (const CommandEntry& entry : h.commands.entries()) {
+    const Command& command = *entry.command;
+    INFO(entry.full_name);
     CHECK(command.arity != 0);
     CHECK_FALSE(command.summary.empty());
     CHECK_FALSE(command.since.empty());
@@ -139,7 +139,7 @@ TEST_CASE("rows: what is shown of a command is there and fits its handler") {
     // Movable keys need their finder, and fixed ones a range that ends.
     CHECK(((command.flags & kMovableKeys) == 0 || command.find_keys != nullptr));
     CHECK((command.keys.first == 0 || command.keys.step > 0));
-    for (const std::string_view category : CategoriesOf(item)) {
+    for (const std::string_view category : CategoriesOf(entry)) {
       CHECK(std::find(categories.begin(), categories.end(), category) != categories.end());
     }
   }

@@ -539,9 +539,9 @@ TEST_CASE("LIMIT notifies listeners and watchers of every key that it took from"
 TEST_CASE("the keys of LIMIT are found among its rules") {
   CommandHarness h;
   const auto keys = [&](std::vector<std::string_view> words) {
-    const CommandEntry* item = h.commands.Resolve(words);
+    const CommandEntry* entry = h.commands.Resolve(words);
     std::vector<KeyReference> found;
-    REQUIRE(FindKeys(*item->command, words, found));
+    REQUIRE(FindKeys(*entry->command, words, found));
     std::vector<size_t> indexes;
     for (const KeyReference& key : found) indexes.push_back(key.index);
     return indexes;

@@ -23,10 +23,10 @@ void Log(DurableServer& server, const std::string& line) {
   CommandHarness& harness = server.harness();
   const std::vector<std::string> texts = absl::StrSplit(line, ' ');
   const std::vector<std::string_view> words(texts.begin(), texts.end());
-  const CommandEntry* item = harness.commands.Resolve(words);
-  REQUIRE(item != nullptr);
+  const CommandEntry* entry = harness.commands.Resolve(words);
+  REQUIRE(entry != nullptr);
   harness.self->output.Clear();
-  harness.dispatcher.Replay(*harness.self, *item, words);
+  harness.dispatcher.Replay(*harness.self, *entry, words);
   harness.state.effects.Append(0, words);  // what is replayed is not logged by itself
   INFO(harness.self->output.Joined());
   REQUIRE(harness.self->output.Copy(0, 1) != "-");

@@ -111,11 +111,11 @@ TEST_CASE("natives: the bytes of every reply are the same in RESP2 and RESP3") {
     const std::vector<std::string_view> args(words.begin(), words.end());
     asked.insert(resp2.commands.Resolve(args)->full_name);
   }
-  for (const CommandEntry& item : resp2.commands.entries()) {
+  for (const CommandEntry& entry : resp2.commands.entries()) {
     // HOTKEYS, which has subcommands, is Redis's.
     const bool calls =
-        item.family->native && item.command->handler != nullptr && item.parent == nullptr;
-    if (calls) CHECK(asked.contains(item.full_name));
+        entry.family->native && entry.command->handler != nullptr && entry.parent == nullptr;
+    if (calls) CHECK(asked.contains(entry.full_name));
   }
 }
 
@@ -156,19 +156,19 @@ TEST_CASE("natives: where a reply has names, they are those of all its elements"
   for (const std::string_view line : kConversation) {
     const std::vector<std::string> words = WordsOf(line);
     const std::vector<std::string_view> args(words.begin(), words.end());
-    const CommandEntry& item = *harness.commands.Resolve(args);
+    const CommandEntry& entry = *harness.commands.Resolve(args);
     const std::string wire = harness.Wire(*harness.self, words);
-    if (item.command->reply_names.empty() || !wire.starts_with('*') || wire == "*0\r\n") continue;
+    if (entry.command->reply_names.empty() || !wire.starts_with('*') || wire == "*0\r\n") continue;
     INFO(line);
     std::string json;
-    AppendReplyJson(json, wire, item.command->reply_names);
+    AppendReplyJson(json, wire, entry.command->reply_names);
     CHECK(json.find('{') != json.npos);
-    named.insert(item.full_name);
+    named.insert(entry.full_name);
   }
-  for (const CommandEntry& item : harness.commands.entries()) {
-    if (!item.family->native || item.command->reply_names.empty()) continue;
-    INFO(item.full_name);
-    CHECK(named.contains(item.full_name));
+  for (const CommandEntry& entry : harness.commands.entries()) {
+    if (!entry.family->native || entry.command->reply_names.empty()) continue;
+    INFO(entry.full_name);
+    CHECK(named.contains(entry.full_name));
   }
 }
 

@@ -23,11 +23,11 @@ inline void ReplayInto(CommandHarness& target, const std::vector<std::string>& e
       args.push_back(rest.substr(0, end));
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
-    const CommandEntry* item = target.commands.Resolve(args);
+    const CommandEntry* entry = target.commands.Resolve(args);
     INFO(line);
-    REQUIRE(item != nullptr);
+    REQUIRE(entry != nullptr);
     target.self->output.Clear();
-    target.dispatcher.Replay(*target.self, *item, args);
+    target.dispatcher.Replay(*target.self, *entry, args);
     REQUIRE(target.self->output.Copy(0, 1) != "-");
   }
   target.self->output.Clear();

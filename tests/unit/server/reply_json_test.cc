@@ -188,12 +188,12 @@ TEST_CASE("reply json: maps that are nested deeper than is shown", "[http]") {
 TEST_CASE("reply json: no command names an element of its reply as errors and bytes are marked",
           "[http]") {
   CommandHarness harness;
-  for (const CommandEntry& item : harness.commands.entries()) {
-    const std::string names = StrCat(" ", item.command->reply_names, " ");
-    INFO(item.full_name);
+  for (const CommandEntry& entry : harness.commands.entries()) {
+    const std::string names = StrCat(" ", entry.command->reply_names, " ");
+    INFO(entry.full_name);
     CHECK(names.find("base64") == std::string::npos);
     // The error of DENIALS is a number; that of an error is a string.
-    if (item.full_name != "denials") CHECK(names.find("error") == std::string::npos);
+    if (entry.full_name != "denials") CHECK(names.find("error") == std::string::npos);
   }
 }
 

@@ -28,23 +28,23 @@ TEST_CASE("usage: a wrong number of arguments is told with the usage, for comman
 
 TEST_CASE("usage: every one of our commands says it, in few bytes and for each caller") {
   CommandHarness h;
-  for (const CommandEntry& item : h.commands.entries()) {
-    if (!item.family->native || item.parent != nullptr) continue;
-    const int arity = item.command->arity;
-    std::vector<std::string> words = {item.full_name};
+  for (const CommandEntry& entry : h.commands.entries()) {
+    if (!entry.family->native || entry.parent != nullptr) continue;
+    const int arity = entry.command->arity;
+    std::vector<std::string> words = {entry.full_name};
     if (arity == 1) words.emplace_back("x");
     if (arity == -1) continue;
-    INFO(item.full_name);
-    const std::string usage = StrCat(". Usage: ", UsageOf(item));
+    INFO(entry.full_name);
+    const std::string usage = StrCat(". Usage: ", UsageOf(entry));
     const std::string wrong =
-        StrCat("wrong number of arguments for '", item.full_name, "' command");
+        StrCat("wrong number of arguments for '", entry.full_name, "' command");
     const std::string error = h.Run(*h.self, words);
     CHECK(error == StrCat("-ERR ", wrong, usage));
     CHECK(error.size() <= kMaxErrorBytes);
     h.Run("MULTI");
     CHECK(h.Run(*h.self, words) == error);
     CHECK(h.Run("EXEC").starts_with("-EXECABORT"));
-    std::string call = StrCat("return redis.pcall('", item.full_name, "'");
+    std::string call = StrCat("return redis.pcall('", entry.full_name, "'");
     if (arity == 1) call += ", 'x'";
     CHECK(h.Run(*h.self, {"EVAL", call + ")", "0"})
               .starts_with(
@@ -126,11 +126,11 @@ std::string Sent(const Argument& argument) {
 TEST_CASE("usage: an option that is given twice is an error that names it") {
   CommandHarness h;
   std::vector<std::string> tried;
-  for (const CommandEntry& item : h.commands.entries()) {
-    if (!item.family->native || item.command->handler == nullptr) continue;
-    if (item.parent != nullptr) continue;  // HOTKEYS is Redis's
-    const Arguments arguments = ArgumentsOf(*item.command);
-    std::string call = item.full_name;
+  for (const CommandEntry& entry : h.commands.entries()) {
+    if (!entry.family->native || entry.command->handler == nullptr) continue;
+    if (entry.parent != nullptr) continue;  // HOTKEYS is Redis's
+    const Arguments arguments = ArgumentsOf(*entry.command);
+    std::string call = entry.full_name;
     for (const Argument& argument : arguments) {
       if (!argument.optional) StrAppend(call, " ", Sent(argument));
     }
@@ -142,7 +142,7 @@ TEST_CASE("usage: an option that is given twice is an error that names it") {
       const bool stopped = reply.starts_with("-ERR") && reply.find("Usage") != reply.npos;
       CHECK_FALSE(stopped);
       CHECK(h.Run(StrCat(once, " ", Sent(option))) ==
-            StrCat("-ERR ", *option.token, " is given twice. Usage: ", UsageOf(item)));
+            StrCat("-ERR ", *option.token, " is given twice. Usage: ", UsageOf(entry)));
       tried.push_back(once);
     }
   }
@@ -197,10 +197,10 @@ TEST_CASE("HELP of a family lists each command with its whole syntax and its sum
     const std::string help = h.Run(StrCat(family, " HELP"));
     CHECK(help.starts_with(StrCat("[+", family, " commands are: ")));
     CHECK(help.ends_with(StrCat("+", family, " HELP +    Prints this help.]")));
-    for (const CommandEntry& item : h.commands.entries()) {
-      const std::string usage = UsageOf(item);
+    for (const CommandEntry& entry : h.commands.entries()) {
+      const std::string usage = UsageOf(entry);
       if (!usage.starts_with(StrCat(family, "."))) continue;
-      CHECK(help.find(StrCat("+", usage, " +    ", item.command->summary)) != std::string::npos);
+      CHECK(help.find(StrCat("+", usage, " +    ", entry.command->summary)) != std::string::npos);
     }
     CHECK(h.Run(StrCat(family, " WHAT")) ==
           StrCat("-ERR unknown subcommand 'WHAT'. Try ", family, " HELP."));
