@@ -121,6 +121,13 @@ void IntRing::PushBack(int64_t value) {
   }
 }
 
+void IntRing::PushBack(std::span<const int64_t> values) {
+  if (empty() && values.size() <= int_run::kMaxEntries) {
+    return AssignSmall(values.data(), values.size());
+  }
+  for (const int64_t value : values) PushBack(value);
+}
+
 void IntRing::PushFront(int64_t value) {
   if (!blocked()) {
     Insert(0, value);

@@ -94,8 +94,9 @@ void List::PushBack(std::string_view text) {
   TakesAsNumber(text, number) ? ints().PushBack(number) : strings()->PushBack(text);
 }
 
-void List::PushBack(int64_t number) {
-  holds_strings() ? strings()->PushBack(Int64Text(number).view()) : ints().PushBack(number);
+void List::PushBack(std::span<const int64_t> numbers) {
+  if (!holds_strings()) return ints().PushBack(numbers);
+  for (const int64_t number : numbers) strings()->PushBack(Int64Text(number).view());
 }
 
 std::string List::PopFront() {
@@ -267,7 +268,8 @@ bool List::Load(std::string_view run) {
       int64_t difference = 0;
       if (!ReadSignedVarint(run, difference)) return false;
       value += static_cast<uint64_t>(difference);
-      PushBack(static_cast<int64_t>(value));
+      const auto number = static_cast<int64_t>(value);
+      PushBack({&number, 1});
     }
     return true;
   }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,8 +44,8 @@ class List {
 
   void PushFront(std::string_view text);
   void PushBack(std::string_view text);
-  // The same for the number's decimal text.
-  void PushBack(int64_t number);
+  // The same for the decimal text of each number.
+  void PushBack(std::span<const int64_t> numbers);
   // The list must not be empty.
   std::string PopFront();
   std::string PopBack();

@@ -25,6 +25,12 @@ uint64_t Difference(int64_t to, int64_t from) {
 
 }  // namespace
 
+void Set::Clear() {
+  is_intset_ = true;
+  ints_.Clear();
+  Check(map_.AssignPacked({}), "no cells are well formed");
+}
+
 bool Set::Contains(std::string_view member) const {
   if (!is_intset_) return map_.Find(CompactText(member).code()).has_value();
   const std::optional<int64_t> number = ParseInt64(member);

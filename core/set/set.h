@@ -42,9 +42,13 @@ class Set {
   explicit Set(uint64_t seed) : map_(seed, CompactMap::Shape::kKeys) {}
   // O(n).
   Set Clone() const { return {ints_.Clone(), map_.Clone(), is_intset_}; }
+  // Empties the set but keeps its packed allocation, for an object that is filled again and again.
+  void Clear();
 
   size_t size() const { return is_intset_ ? ints_.size() : map_.size(); }
   bool empty() const { return size() == 0; }
+  // Whether it is no table: it is copied as fast as it is filled.
+  bool is_small() const { return is_intset_ || map_.packed(); }
 
   bool Contains(std::string_view member) const;
   // False if it is in the set already.

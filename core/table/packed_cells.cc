@@ -9,7 +9,7 @@ namespace tally {
 
 PackedCells PackedCells::Clone() const {
   PackedCells copy;
-  if (block_ == nullptr) return copy;
+  if (end() == 0) return copy;
   copy.Reallocate(block_->used);
   std::memcpy(copy.data(), data(), block_->used);
   copy.block_->used = block_->used;
@@ -90,7 +90,7 @@ char* PackedCells::Splice(Position position, size_t old, size_t room) {
   char* place = data() + position;
   std::memmove(place + room, place + old, used - position - old);
   block_->used = static_cast<uint32_t>(after);
-  if (after < block_->capacity / 2) Reallocate(after);
+  if (room < old && after < block_->capacity / 2) Reallocate(after);
   return data() + position;
 }
 

@@ -21,6 +21,16 @@ double ScoreOf(const char* entry) {
 
 }  // namespace
 
+PackedZSet PackedZSet::Clone() const {
+  PackedZSet copy;
+  if (used_ == 0) return copy;
+  copy.Resize(used_);
+  std::memcpy(copy.entries_.get(), entries_.get(), used_);
+  copy.used_ = used_;
+  copy.count_ = count_;
+  return copy;
+}
+
 bool PackedZSet::HasRoomFor(const MemberName& name) const {
   return used_ + kScoreBytes + EncodedBytes(name) <= kMaxBytes;
 }

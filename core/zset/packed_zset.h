@@ -20,6 +20,11 @@ class PackedZSet {
   // A set of more bytes is never packed, whatever the limits say.
   static constexpr size_t kMaxBytes = size_t{1} << 20;
 
+  // O(bytes).
+  PackedZSet Clone() const;
+  // Keeps the allocation.
+  void Clear() { used_ = count_ = 0; }
+
   size_t size() const { return count_; }
 
   // Whether the set can also hold this member; its text must fit inline.

@@ -24,9 +24,7 @@ size_t ZSet::size() const {
   return OnForm(form_, [](const auto& form) { return form.size(); });
 }
 
-const char* ZSet::encoding() const {
-  return std::holds_alternative<PackedZSet>(form_) ? "listpack" : "skiplist";
-}
+const char* ZSet::encoding() const { return is_small() ? "listpack" : "skiplist"; }
 
 std::optional<double> ZSet::Score(std::string_view member) const {
   const MemberName name(member);
@@ -154,14 +152,23 @@ uint64_t ZSet::Scan(uint64_t cursor, size_t count,
   return 0;
 }
 
-ZSet ZSet::Clone(const ZSetLimits& limits) const {
+ZSet ZSet::Clone() const {
   ZSet copy(seed_);
-  if (std::holds_alternative<Large>(form_)) copy.Unpack();
+  if (const auto* packed = std::get_if<PackedZSet>(&form_)) {
+    copy.form_ = packed->Clone();
+    return copy;
+  }
+  copy.Unpack();
   ForEach({0, size()}, false, [&](std::string_view member, double score) {
-    copy.Set(member, score, limits);
+    copy.Set(member, score, {});
     return true;
   });
   return copy;
+}
+
+void ZSet::Clear() {
+  if (auto* packed = std::get_if<PackedZSet>(&form_)) return packed->Clear();
+  form_ = PackedZSet();
 }
 
 bool ZSet::FreeSome(size_t count) {

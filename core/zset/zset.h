@@ -44,6 +44,8 @@ class ZSet {
 
   size_t size() const;
   bool empty() const { return size() == 0; }
+  // Whether it is packed: it is copied as fast as it is filled.
+  bool is_small() const { return std::holds_alternative<PackedZSet>(form_); }
 
   // OBJECT ENCODING: "listpack" or "skiplist", as Redis calls the small and the large form.
   const char* encoding() const;
@@ -91,7 +93,9 @@ class ZSet {
 
   // The copy of a small set becomes large if it exceeds `limits`; that of a large set stays large.
   // O(n log n), because every member is hashed and put in order again.
-  ZSet Clone(const ZSetLimits& limits = {}) const;
+  ZSet Clone() const;
+  // Empties the set but keeps its packed allocation, for an object that is filled again and again.
+  void Clear();
 
   // Frees the set in slices of about `count` elements; returns true when nothing is left. After the
   // first call the set may only be freed further or destroyed.

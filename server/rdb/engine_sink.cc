@@ -11,6 +11,7 @@
 namespace tally::rdb {
 namespace {
 
+constexpr size_t kMostNumbers = 1'024;
 constexpr Refusal kElementTwice = "an element that its key has already";
 constexpr Refusal kBadPolicies = "the policies of tally.so are malformed";
 constexpr std::string_view kFieldDeadlines = "hash whose fields have deadlines";
@@ -57,12 +58,13 @@ Refusal EngineSink::Begin(const KeyHead& head, Kind kind) {
       break;
     case Kind::kList:
       list_ = std::make_unique<List>();
+      numbers_.clear();
       break;
     case Kind::kSet:
-      set_ = std::make_unique<Set>(keyspace().seed());
+      set_.Clear();
       break;
     case Kind::kZSet:
-      zset_ = std::make_unique<ZSet>(keyspace().seed());
+      zset_.Clear();
       break;
     case Kind::kHash:
       hash_.Clear();
@@ -79,26 +81,36 @@ Refusal EngineSink::Text(std::string_view text) {
 Refusal EngineSink::Element(std::string_view element) {
   if (state_ != State::kTaken) return {};
   if (kind_ == Kind::kList) {
+    PassNumbers();
     list_->PushBack(element);
     return {};
   }
-  return set_->Insert(element, SetLimitsOf(limits_)) ? Refusal() : kElementTwice;
+  return set_.Insert(element, SetLimitsOf(limits_)) ? Refusal() : kElementTwice;
 }
 
 Refusal EngineSink::Number(int64_t number) {
   if (state_ != State::kTaken) return {};
-  if (kind_ == Kind::kList) {
-    list_->PushBack(number);
+  if (kind_ == Kind::kString) {
+    batch_.AddInteger(*head_, number);
     return {};
   }
-  return set_->Insert(number, SetLimitsOf(limits_)) ? Refusal() : kElementTwice;
+  if (kind_ == Kind::kList) {
+    numbers_.push_back(number);
+    if (numbers_.size() == kMostNumbers) PassNumbers();
+    return {};
+  }
+  return set_.Insert(number, SetLimitsOf(limits_)) ? Refusal() : kElementTwice;
+}
+
+void EngineSink::PassNumbers() {
+  list_->PushBack(numbers_);
+  numbers_.clear();
 }
 
 Refusal EngineSink::Scored(std::string_view member, double score) {
   if (state_ != State::kTaken) return {};
-  const size_t before = zset_->size();
-  zset_->Set(member, score, ZSetLimitsOf(limits_));
-  return zset_->size() > before ? Refusal() : kElementTwice;
+  const AddResult result = zset_.Set(member, score, ZSetLimitsOf(limits_));
+  return result == AddResult::kAdded ? Refusal() : kElementTwice;
 }
 
 Refusal EngineSink::Field(std::string_view field, std::string_view value, int64_t deadline) {
@@ -132,9 +144,10 @@ Refusal EngineSink::End() {
 }
 
 Refusal EngineSink::Store() {
+  if (kind_ == Kind::kList) PassNumbers();
   const bool is_empty =
-      (kind_ == Kind::kList && list_->empty()) || (kind_ == Kind::kSet && set_->empty()) ||
-      (kind_ == Kind::kZSet && zset_->empty()) || (kind_ == Kind::kHash && hash_.empty());
+      (kind_ == Kind::kList && list_->empty()) || (kind_ == Kind::kSet && set_.empty()) ||
+      (kind_ == Kind::kZSet && zset_.empty()) || (kind_ == Kind::kHash && hash_.empty());
   if (is_empty) {
     ++empty_;
     return {};
@@ -146,16 +159,34 @@ Refusal EngineSink::Store() {
       batch_.AddHeap(*head_, Type::kList, list_.release());
       break;
     case Kind::kSet:
-      batch_.AddHeap(*head_, Type::kSet, set_.release());
+      StoreSet();
       break;
     case Kind::kZSet:
-      batch_.AddHeap(*head_, Type::kZSet, zset_.release());
+      StoreZSet();
       break;
     case Kind::kHash:
       StoreHash();
       break;
   }
   return Added();
+}
+
+void EngineSink::StoreSet() {
+  if (set_.is_small()) {
+    batch_.AddHeap(*head_, Type::kSet, new Set(set_.Clone()));
+  } else {
+    batch_.AddHeap(*head_, Type::kSet, new Set(std::move(set_)));
+    set_ = Set(engine_.seed());
+  }
+}
+
+void EngineSink::StoreZSet() {
+  if (zset_.is_small()) {
+    batch_.AddHeap(*head_, Type::kZSet, new ZSet(zset_.Clone()));
+  } else {
+    batch_.AddHeap(*head_, Type::kZSet, new ZSet(std::move(zset_)));
+    zset_ = ZSet(engine_.seed());
+  }
 }
 
 void EngineSink::StoreHash() {

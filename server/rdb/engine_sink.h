@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/engine/engine.h"
 #include "core/engine/value_limits.h"
@@ -37,6 +38,8 @@ class EngineSink final : public RdbSink {
         limits_(limits),
         skipped_(skipped),
         options_(options),
+        set_(engine.seed()),
+        zset_(engine.seed()),
         hash_(engine.seed()) {}
 
   // The present instant, in unix ms.
@@ -69,7 +72,10 @@ class EngineSink final : public RdbSink {
   // Whether the key that begins is taken.
   bool Enter(const KeyHead& head);
   Keyspace& keyspace() { return engine_.database(database_); }
+  void PassNumbers();
   Refusal Store();
+  void StoreSet();
+  void StoreZSet();
   void StoreHash();
   Refusal StoreNative();
   // A value was added to the batch.
@@ -90,8 +96,11 @@ class EngineSink final : public RdbSink {
   const KeyHead* head_ = nullptr;
   Kind kind_ = Kind::kString;
   std::unique_ptr<List> list_;
-  std::unique_ptr<Set> set_;
-  std::unique_ptr<ZSet> zset_;
+  std::vector<int64_t> numbers_;  // the latest elements of the list, which it has not got yet
+  // These are filled for one key after the other, and stored as a copy of just their size unless
+  // they have become large.
+  Set set_;
+  ZSet zset_;
   Hash hash_;
   std::string bytes_;  // of a packed hash
   NativeValue native_;

@@ -43,7 +43,7 @@ ListpackReader::ListpackReader(std::string_view blob) : PackedReader(blob) {
   place_ = kListpackHeader;
 }
 
-bool ListpackReader::Next(PackedElement& element) {
+bool ListpackReader::Next(StoredText& element) {
   if (!good()) return false;
   if (place_ + 1 == blob_.size()) return End();
   size_t size = 0;
@@ -59,21 +59,21 @@ bool ListpackReader::End() {
   return false;
 }
 
-bool ListpackReader::Text(size_t head, uint64_t length, PackedElement& element, size_t& size) {
+bool ListpackReader::Text(size_t head, uint64_t length, StoredText& element, size_t& size) {
   if (!Has(head + length)) return Fail("listpack: a text that is longer than it");
   element.Set(blob_.substr(place_ + head, length));
   size = head + length;
   return true;
 }
 
-bool ListpackReader::Number(size_t bytes, PackedElement& element, size_t& size) {
+bool ListpackReader::Number(size_t bytes, StoredText& element, size_t& size) {
   if (!Has(1 + bytes)) return Fail("listpack: a number that is longer than it");
   element.Set(Signed(place_ + 1, bytes));
   size = 1 + bytes;
   return true;
 }
 
-bool ListpackReader::Decode(PackedElement& element, size_t& size) {
+bool ListpackReader::Decode(StoredText& element, size_t& size) {
   const uint8_t first = At(place_);
   if (first < 0x80) {
     element.Set(int64_t{first});
@@ -142,7 +142,7 @@ ZiplistReader::ZiplistReader(std::string_view blob) : PackedReader(blob) {
   place_ = last_entry_ = kZiplistHeader;
 }
 
-bool ZiplistReader::Next(PackedElement& element) {
+bool ZiplistReader::Next(StoredText& element) {
   if (!good()) return false;
   if (place_ + 1 == blob_.size()) return End();
   const size_t begin = place_;
@@ -175,21 +175,21 @@ bool ZiplistReader::PassPreviousLength() {
   return Has(2) || Fail("ziplist: an entry that is longer than it");
 }
 
-bool ZiplistReader::Text(size_t head, uint64_t length, PackedElement& element) {
+bool ZiplistReader::Text(size_t head, uint64_t length, StoredText& element) {
   if (!Has(head + length)) return Fail("ziplist: a text that is longer than it");
   element.Set(blob_.substr(place_ + head, length));
   place_ += head + length;
   return true;
 }
 
-bool ZiplistReader::Number(size_t bytes, PackedElement& element) {
+bool ZiplistReader::Number(size_t bytes, StoredText& element) {
   if (!Has(1 + bytes)) return Fail("ziplist: a number that is longer than it");
   element.Set(Signed(place_ + 1, bytes));
   place_ += 1 + bytes;
   return true;
 }
 
-bool ZiplistReader::Decode(PackedElement& element) {
+bool ZiplistReader::Decode(StoredText& element) {
   const uint8_t first = At(place_);
   switch (first >> 6) {
     case 0:
@@ -258,7 +258,7 @@ bool ZipmapReader::End() {
   return false;
 }
 
-bool ZipmapReader::Next(PackedElement& element) {
+bool ZipmapReader::Next(StoredText& element) {
   if (!good()) return false;
   if (place_ + 1 == blob_.size()) return End();
   uint64_t length = 0;
@@ -300,7 +300,7 @@ IntsetReader::IntsetReader(std::string_view blob) : PackedReader(blob) {
   }
 }
 
-bool IntsetReader::Next(PackedElement& element) {
+bool IntsetReader::Next(StoredText& element) {
   if (!good() || place_ == blob_.size()) return false;
   const int64_t value = Signed(place_, width_);
   if (place_ > kIntsetHeader && value <= last_) return Fail("intset: its integers do not rise");

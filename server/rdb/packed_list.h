@@ -7,36 +7,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/bytes/number.h"
+#include "server/rdb/stored_text.h"
 
 namespace tally::rdb {
-
-// An element of a blob: a text, or the integer that stands for its decimal text. A reader sets it.
-class PackedElement {
- public:
-  void Set(std::string_view text) {
-    text_ = text;
-    is_number_ = false;
-  }
-  void Set(int64_t number) {
-    number_ = number;
-    is_number_ = true;
-  }
-
-  bool is_number() const { return is_number_; }
-  int64_t number() const { return number_; }
-  // Of an integer it is written now. Valid as long as the blob, and until the element is set again.
-  std::string_view text() {
-    if (!is_number_) return text_;
-    return {digits_, static_cast<size_t>(WriteInt64(digits_, number_) - digits_)};
-  }
-
- private:
-  bool is_number_ = false;
-  int64_t number_ = 0;
-  std::string_view text_;
-  char digits_[kMaxInt64Chars];
-};
 
 // What the readers share: the bytes, and the first error.
 class PackedReader {
@@ -74,13 +47,13 @@ class ListpackReader : private PackedReader {
   explicit ListpackReader(std::string_view blob);
   using PackedReader::good;
   using PackedReader::why;
-  bool Next(PackedElement& element);
+  bool Next(StoredText& element);
 
  private:
   // Sets the element at place_ and the size of its entry without the backward length.
-  bool Decode(PackedElement& element, size_t& size);
-  bool Text(size_t head, uint64_t length, PackedElement& element, size_t& size);
-  bool Number(size_t bytes, PackedElement& element, size_t& size);
+  bool Decode(StoredText& element, size_t& size);
+  bool Text(size_t head, uint64_t length, StoredText& element, size_t& size);
+  bool Number(size_t bytes, StoredText& element, size_t& size);
   bool PassBackwardLength(size_t size);
   bool End();
 
@@ -92,13 +65,13 @@ class ZiplistReader : private PackedReader {
   explicit ZiplistReader(std::string_view blob);
   using PackedReader::good;
   using PackedReader::why;
-  bool Next(PackedElement& element);
+  bool Next(StoredText& element);
 
  private:
   bool PassPreviousLength();
-  bool Decode(PackedElement& element);
-  bool Text(size_t head, uint64_t length, PackedElement& element);
-  bool Number(size_t bytes, PackedElement& element);
+  bool Decode(StoredText& element);
+  bool Text(size_t head, uint64_t length, StoredText& element);
+  bool Number(size_t bytes, StoredText& element);
   bool End();
 
   size_t last_entry_ = 0;  // where the entry before begins
@@ -111,7 +84,7 @@ class ZipmapReader : private PackedReader {
   explicit ZipmapReader(std::string_view blob);
   using PackedReader::good;
   using PackedReader::why;
-  bool Next(PackedElement& element);
+  bool Next(StoredText& element);
 
  private:
   bool Length(uint64_t& length);
@@ -126,7 +99,7 @@ class IntsetReader : private PackedReader {
   explicit IntsetReader(std::string_view blob);
   using PackedReader::good;
   using PackedReader::why;
-  bool Next(PackedElement& element);
+  bool Next(StoredText& element);
 
  private:
   size_t width_ = 0;

@@ -155,11 +155,9 @@ uint64_t RdbInput::Length() {
   return ok() ? length : 0;
 }
 
-std::string_view RdbInput::Integer(size_t bytes) {
+int64_t RdbInput::Signed(size_t bytes) {
   const auto raw = static_cast<int64_t>(Fixed(bytes) << (64 - 8 * bytes));
-  const int64_t value = raw >> (64 - 8 * bytes);
-  const char* end = WriteInt64(digits_, value);
-  return {digits_, static_cast<size_t>(end - digits_)};
+  return raw >> (64 - 8 * bytes);
 }
 
 std::string_view RdbInput::Compressed() {
@@ -183,26 +181,28 @@ std::string_view RdbInput::Compressed() {
   return {};
 }
 
-std::string_view RdbInput::String() {
+StoredText& RdbInput::Stored() {
   const uint64_t begin = offset();
   int encoding = kNoEncoding;
   const uint64_t length = LengthOrEncoding(encoding);
-  if (!ok()) return {};
+  stored_.Set(std::string_view());
+  if (!ok()) return stored_;
   switch (encoding) {
     case kNoEncoding:
-      return Bytes(length);
+      stored_.Set(Bytes(length));
+      break;
     case kInt8:
-      return Integer(1);
     case kInt16:
-      return Integer(2);
     case kInt32:
-      return Integer(4);
+      stored_.Set(Signed(size_t{1} << encoding));
+      break;
     case kLzf:
-      return Compressed();
+      stored_.Set(Compressed());
+      break;
     default:
       FailAt(begin, "an unknown encoding of a string");
-      return {};
   }
+  return stored_;
 }
 
 void RdbInput::SkipString() {

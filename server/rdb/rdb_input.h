@@ -14,8 +14,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/bytes/number.h"
 #include "server/rdb/byte_source.h"
+#include "server/rdb/stored_text.h"
 
 namespace tally::rdb {
 
@@ -51,8 +51,9 @@ class RdbInput {
   std::string_view Bytes(uint64_t size);
   void Skip(uint64_t size);
 
-  // A string, however it is encoded. The view is valid until the next read.
-  std::string_view String();
+  // A string, however it is encoded; both are valid until the next read.
+  StoredText& Stored();
+  std::string_view String() { return Stored().text(); }
   void SkipString();
 
   // At most this large is the text of a compressed string beside its bytes: 3 of them give 264.
@@ -63,7 +64,7 @@ class RdbInput {
   // encoding.
   uint64_t LengthOrEncoding(int& encoding);
   uint64_t BigEndian(size_t bytes);
-  std::string_view Integer(size_t bytes);
+  int64_t Signed(size_t bytes);
   std::string_view Compressed();
   std::string_view Gather(uint64_t size);
   bool Refill();
@@ -78,7 +79,7 @@ class RdbInput {
   size_t summed_ = 0;          // in the chunk
   std::string gathered_;       // a string that lies in more than one chunk
   std::string inflated_;       // a string that was compressed
-  char digits_[kMaxInt64Chars];
+  StoredText stored_;
 };
 
 }  // namespace tally::rdb

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string_view>
 
-#include "core/bytes/number.h"
 #include "core/keyspace/keyspace_entry.h"
 
 namespace tally::rdb {
@@ -39,8 +38,8 @@ class RdbSink {
   virtual Refusal Begin(const KeyHead& head, Kind kind) = 0;
   virtual Refusal Text(std::string_view text) = 0;
   virtual Refusal Element(std::string_view element) = 0;
-  // An Element that is an integer, which stands for its decimal text.
-  virtual Refusal Number(int64_t number) { return Element(Int64Text(number).view()); }
+  // A Text or an Element that is the decimal text of an integer.
+  virtual Refusal Number(int64_t number) = 0;
   // The score is not NaN.
   virtual Refusal Scored(std::string_view member, double score) = 0;
   // `deadline`, in unix ms, is that of the field alone; kNoDeadline if it has none.

@@ -37,14 +37,16 @@ void MarkAccess(const std::optional<uint64_t>& idle_seconds,
 
 }  // namespace
 
-ValueBatch::Value& ValueBatch::Add(const KeyHead& head, Type type, std::string_view bytes) {
+ValueBatch::Value& ValueBatch::Add(const KeyHead& head, Type type, Form form,
+                                   std::string_view bytes) {
   const size_t begin = bytes_.size();
   bytes_.append(head.key).append(bytes);
   return values_.emplace_back(Value{.type = type,
-                                    .is_text = false,
+                                    .form = form,
                                     .key_begin = begin,
                                     .key_size = head.key.size(),
                                     .size = bytes.size(),
+                                    .number = 0,
                                     .heap = nullptr,
                                     .deadline = DeadlineOf(head),
                                     .offset = head.offset,
@@ -54,15 +56,19 @@ ValueBatch::Value& ValueBatch::Add(const KeyHead& head, Type type, std::string_v
 
 void ValueBatch::AddText(const KeyHead& head, std::string_view text) {
   if (text.size() > kMostCopied) return AddHeap(head, Type::kString, new Text(text));
-  Add(head, Type::kString, text).is_text = true;
+  Add(head, Type::kString, Form::kText, text);
+}
+
+void ValueBatch::AddInteger(const KeyHead& head, int64_t number) {
+  Add(head, Type::kString, Form::kInteger, {}).number = number;
 }
 
 void ValueBatch::AddPacked(const KeyHead& head, Type type, std::string_view bytes) {
-  Add(head, type, bytes);
+  Add(head, type, Form::kPacked, bytes);
 }
 
 void ValueBatch::AddHeap(const KeyHead& head, Type type, void* value) {
-  Add(head, type, {}).heap = value;
+  Add(head, type, Form::kHeap, {}).heap = value;
 }
 
 void ValueBatch::RemoveOld(Keyspace& keyspace, int64_t now) const {
@@ -91,12 +97,19 @@ void ValueBatch::StoreOne(Value& value, Keyspace& keyspace, int64_t now) {
   const std::string_view key = KeyOf(value);
   const std::string_view bytes =
       std::string_view(bytes_).substr(value.key_begin + value.key_size, value.size);
-  if (value.heap != nullptr) {
-    keyspace.SetPointer(key, value.type, std::exchange(value.heap, nullptr), value.deadline, now);
-  } else if (value.is_text) {
-    keyspace.SetString(key, bytes, value.deadline, now);
-  } else {
-    keyspace.SetPacked(key, value.type, bytes, value.deadline, now);
+  switch (value.form) {
+    case Form::kPacked:
+      keyspace.SetPacked(key, value.type, bytes, value.deadline, now);
+      break;
+    case Form::kText:
+      keyspace.SetString(key, bytes, value.deadline, now);
+      break;
+    case Form::kInteger:
+      keyspace.SetInteger(key, value.number, value.deadline, now);
+      break;
+    case Form::kHeap:
+      keyspace.SetPointer(key, value.type, std::exchange(value.heap, nullptr), value.deadline, now);
+      break;
   }
   if (value.idle_seconds || value.frequency) {
     MarkAccess(value.idle_seconds, value.frequency, key, keyspace, now);

@@ -24,6 +24,7 @@ class ValueBatch {
 
   // Copy the key and the bytes; a heap value belongs to the batch from then on.
   void AddText(const KeyHead& head, std::string_view text);
+  void AddInteger(const KeyHead& head, int64_t number);
   void AddPacked(const KeyHead& head, Type type, std::string_view bytes);
   void AddHeap(const KeyHead& head, Type type, void* value);
 
@@ -44,20 +45,22 @@ class ValueBatch {
   static constexpr size_t kMostValues = RecordTable::kMaxPrefetch;
   static constexpr size_t kMostBytes = size_t{64} << 10;
 
+  enum class Form : uint8_t { kPacked, kText, kInteger, kHeap };
   struct Value {
     Type type;
-    bool is_text;
+    Form form;
     size_t key_begin;  // in bytes_, where the value's own bytes follow the key
     size_t key_size;
     size_t size;
-    void* heap;  // null unless the value is on the heap
+    int64_t number;
+    void* heap;  // null but for kHeap
     int64_t deadline;
     uint64_t offset;
     std::optional<uint64_t> idle_seconds;
     std::optional<uint8_t> frequency;
   };
 
-  Value& Add(const KeyHead& head, Type type, std::string_view bytes);
+  Value& Add(const KeyHead& head, Type type, Form form, std::string_view bytes);
   std::string_view KeyOf(const Value& value) const {
     return std::string_view(bytes_).substr(value.key_begin, value.key_size);
   }

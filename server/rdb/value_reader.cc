@@ -220,11 +220,14 @@ void ValueReader::ReadNode() {
 
 void ValueReader::ReadBlob() {
   const uint64_t begin = input_.offset();
-  const std::string_view blob = input_.String();
+  StoredText& stored = input_.Stored();
   if (!input_.ok()) return;
+  if (code_ == kString) {
+    return Take(stored.is_number() ? sink_.Number(stored.number()) : sink_.Text(stored.text()),
+                begin);
+  }
+  const std::string_view blob = stored.text();
   switch (code_) {
-    case kString:
-      return Take(sink_.Text(blob), begin);
     case kHashTemplateListpack:
     case kHashTemplateListpackRef:
       return ReadTemplated(blob);
@@ -245,17 +248,17 @@ template <typename Reader>
 void ValueReader::ReadPacked(std::string_view blob) {
   const uint64_t end = input_.offset();
   Reader reader(blob);
-  PackedElement first;
+  StoredText first;
   while (input_.ok() && reader.Next(first)) Take(TakePacked(reader, first), end);
   if (!reader.good()) input_.FailAt(end, reader.why());
 }
 
 template <typename Reader>
-Refusal ValueReader::TakePacked(Reader& reader, PackedElement& first) {
+Refusal ValueReader::TakePacked(Reader& reader, StoredText& first) {
   if (kind_ == Kind::kList || kind_ == Kind::kSet) {
     return first.is_number() ? sink_.Number(first.number()) : sink_.Element(first.text());
   }
-  PackedElement second;
+  StoredText second;
   if (!reader.Next(second)) return reader.good() ? "a field or member without its value" : "";
   if (kind_ == Kind::kZSet) {
     if (second.is_number()) return sink_.Scored(first.text(), static_cast<double>(second.number()));
@@ -263,7 +266,7 @@ Refusal ValueReader::TakePacked(Reader& reader, PackedElement& first) {
     return score ? TakeScored(first.text(), *score) : "a score that is not a number";
   }
   if (!HasDeadlines(code_)) return sink_.Field(first.text(), second.text(), kNoDeadline);
-  PackedElement third;
+  StoredText third;
   if (!reader.Next(third)) return reader.good() ? "a field without its deadline" : "";
   int64_t deadline = 0;
   if (!ReadInt64(third.text(), deadline) || deadline < 0) return "a deadline that is not a number";
@@ -302,7 +305,7 @@ void ValueReader::ReadTemplated(std::string_view blob) {
   const uint64_t end = input_.offset();
   std::vector<std::string> values;
   ListpackReader reader(blob);
-  for (PackedElement value; reader.Next(value);) values.emplace_back(value.text());
+  for (StoredText value; reader.Next(value);) values.emplace_back(value.text());
   if (!reader.good()) return input_.FailAt(end, reader.why());
   size_t first = code_ == kHashTemplateListpackRef ? 1 : 0;
   if (first == 1) {

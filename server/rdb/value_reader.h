@@ -58,7 +58,7 @@ class ValueReader {
   void ReadPacked(std::string_view blob);
   // One element, pair or triple of a blob, of which the first part is read.
   template <typename Reader>
-  Refusal TakePacked(Reader& reader, PackedElement& first);
+  Refusal TakePacked(Reader& reader, StoredText& first);
   Refusal TakeScored(std::string_view member, double score);
   void Take(Refusal refusal, uint64_t offset);
 

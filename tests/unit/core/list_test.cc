@@ -114,18 +114,27 @@ void StepInside(test::SeededRandom& random, const std::string& text, List& list,
   }
 }
 
-// Adds the text, if it is an integer now and then as a number.
-void PushBack(test::SeededRandom& random, List& list, const std::string& text) {
+// Adds the text, if it is an integer now and then as the first of some numbers.
+void PushBack(test::SeededRandom& random, List& list, Model& model, const std::string& text) {
   const std::optional<int64_t> number = ParseInt64(text);
-  number && random.OneIn(2) ? list.PushBack(*number) : list.PushBack(text);
+  if (!number || !random.OneIn(8)) {
+    list.PushBack(text);
+    model.push_back(text);
+    return;
+  }
+  std::vector<int64_t> numbers = {*number};
+  while (!random.OneIn(8)) numbers.push_back(numbers.back() / 2 + random.Between(-9, 9));
+  list.PushBack(numbers);
+  for (const int64_t added : numbers) model.push_back(std::to_string(added));
 }
 
 void Step(test::SeededRandom& random, bool texts, uint64_t growth, List& list, Model& model) {
   const std::string text = RandomText(random, texts);
   const bool front = random.OneIn(2);
   if (model.empty() || (!random.OneIn(3) && random.Below(10) < growth)) {
-    front ? list.PushFront(text) : PushBack(random, list, text);
-    front ? model.push_front(text) : model.push_back(text);
+    if (!front) return PushBack(random, list, model, text);
+    list.PushFront(text);
+    model.push_front(text);
   } else if (random.OneIn(2)) {
     if (front) {
       REQUIRE(list.PopFront() == model.front());

@@ -107,6 +107,28 @@ TEST_CASE("set: agrees with a model, as intset, packed and as a table") {
   }
 }
 
+TEST_CASE(
+    "set: one that is cleared is filled again like a new one, and its copy has its own size") {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  Set set(kSeed);
+  for (int round = 0; round < 200; ++round) {
+    set.Clear();
+    REQUIRE(set.empty());
+    const Set empty(kSeed);
+    REQUIRE(set.encoding() == empty.encoding());
+    Set other(kSeed);
+    for (uint64_t left = random.Below(random.OneIn(9) ? 200 : 20); left > 0; --left) {
+      const std::string member = RandomMember(random, round % 3 == 0);
+      REQUIRE(set.Insert(member, kLimits) == other.Insert(member, kLimits));
+    }
+    REQUIRE(Sorted(MembersOf(set)) == Sorted(MembersOf(other)));
+    REQUIRE(set.encoding() == other.encoding());
+    REQUIRE(set.is_small() == other.is_small());
+    if (set.is_small()) REQUIRE(set.Clone().MemoryBytes() == other.Clone().MemoryBytes());
+  }
+}
+
 TEST_CASE("set: integers are an intset, in their order, within the limit") {
   Set set = SetOf({"30", "-5", "1000000000000", "7"});
   CHECK(set.encoding() == "intset");

@@ -355,9 +355,17 @@ TEST_CASE("a sorted set saved in slices is loaded whole") {
       rank = next;
     } while (rank != 0);
     REQUIRE(Collect(loaded, {0, loaded.size()}, false) == Collect(zset, {0, zset.size()}, false));
-    const ZSet clone = zset.Clone({});
+    const ZSet clone = zset.Clone();
     CHECK(std::string(clone.encoding()) == zset.encoding());
     REQUIRE(Collect(clone, {0, clone.size()}, false) == Collect(zset, {0, zset.size()}, false));
+    loaded.Clear();
+    REQUIRE(loaded.empty());
+    zset.ForEach({0, zset.size()}, false, [&](const ElementView& member, double score) {
+      REQUIRE(loaded.Set(member, score, {}) == AddResult::kAdded);
+      return true;
+    });
+    CHECK(std::string(loaded.encoding()) == zset.encoding());
+    REQUIRE(Collect(loaded, {0, loaded.size()}, false) == Collect(zset, {0, zset.size()}, false));
   }
 }
 

@@ -17,7 +17,7 @@ template <typename Reader>
 Texts ElementsOf(std::string_view blob) {
   Reader reader(blob);
   Texts found;
-  PackedElement element;
+  StoredText element;
   while (reader.Next(element)) found.emplace_back(element.text());
   if (!reader.good()) found.push_back("! " + std::string(reader.why()));
   return found;

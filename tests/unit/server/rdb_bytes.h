@@ -162,6 +162,7 @@ class TextSink final : public RdbSink {
   }
   Refusal Text(std::string_view value) override { return Line(" ", Printable(value)); }
   Refusal Element(std::string_view element) override { return Line(" ", Printable(element)); }
+  Refusal Number(int64_t number) override { return Line(" ", number); }
   Refusal Scored(std::string_view member, double score) override {
     std::string shown;
     AppendDouble(shown, score);
