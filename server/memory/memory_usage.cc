@@ -67,10 +67,8 @@ std::string_view AllocatorName() {
 // 4096 stands for all arenas (MALLCTL_ARENAS_ALL).
 void PurgeAllocator() { mallctl("arena.4096.purge", nullptr, nullptr, nullptr, 0); }
 
-void PurgeInBackground() {
-  // Unused pages are given back over this time: half of them after half of it. A shorter time costs
-  // page faults where memory is freed and allocated again soon.
-  ssize_t decay_ms = 5000;
+void PurgeInBackground(std::chrono::milliseconds over) {
+  ssize_t decay_ms = over.count();
   mallctl("arenas.dirty_decay_ms", nullptr, nullptr, &decay_ms, sizeof decay_ms);
   unsigned arenas = 0;
   size_t size = sizeof arenas;
@@ -100,7 +98,7 @@ std::string_view AllocatorName() { return "libc"; }
 
 void PurgeAllocator() { malloc_trim(0); }
 
-void PurgeInBackground() {}
+void PurgeInBackground(std::chrono::milliseconds) {}
 
 #endif
 

@@ -1,6 +1,7 @@
 // How much memory the process uses, as the allocator and the kernel report it.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <string_view>
@@ -23,11 +24,16 @@ size_t SystemMemoryBytes();
 std::string_view AllocatorName();
 // Gives unused pages back to the system.
 void PurgeAllocator();
-// Makes the allocator give unused pages back by itself from now on, on a thread of its own, over
-// some seconds after they became unused. Without that it does so only when it is asked for memory,
-// so after a mass deletion a quiet server would keep all of it. Has no effect with allocators other
-// than jemalloc.
-void PurgeInBackground();
+// Over how long unused pages are given back. A short time costs page faults where memory is freed
+// and allocated again soon. Data that grows while it is loaded frees what is not needed in that
+// size again.
+inline constexpr std::chrono::milliseconds kPurgeWhileLoading{500};
+inline constexpr std::chrono::milliseconds kPurgeWhileServing{5000};
+// Makes the allocator give unused pages back by itself from now on, on a thread of its own, half of
+// them half of that time after they became unused. Without that it does so only when it is asked
+// for memory, so after a mass deletion a quiet server would keep all of it. Has no effect with
+// allocators other than jemalloc.
+void PurgeInBackground(std::chrono::milliseconds over);
 
 // Follows the memory in use, for INFO and maxmemory.
 class MemoryMeter {

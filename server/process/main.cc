@@ -238,7 +238,7 @@ int Serve(LoadedConfig& loaded, const MoveOptions& options) {
     (*log)->Warning("Cannot start: ", TextOf(status));
     return 1;
   }
-  tally::server::PurgeInBackground();
+  tally::server::PurgeInBackground(tally::server::kPurgeWhileLoading);
   (*log)->Notice("tallyd ", TALLYD_VERSION, " starting, pid ", ::getpid());
   WarnOfSettings(loaded, supervisor, **log);
   Server server(config, **log, supervisor, loaded.path);

@@ -10,6 +10,7 @@
 #include "server/config/renamed_commands.h"
 #include "server/durability/rdb_export.h"
 #include "server/durability/redis_files.h"
+#include "server/memory/memory_usage.h"
 #include "server/net/descriptors.h"
 #include "server/web/routes.h"
 
@@ -213,6 +214,7 @@ void Server::LoadSome() {
 void Server::BeginServing() {
   replicas_.BeginHistory();
   serves_ = true;
+  PurgeInBackground(kPurgeWhileServing);
   log_.Notice("Ready to accept connections");
   const absl::Status status = supervisor_.Ready();
   if (!status.ok()) log_.Warning("systemd was not notified: ", std::string(status.message()));
