@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""What clients feel of a rewrite: the longest wait of a PING each millisecond, and the memory that
-the server takes for it, while random keys, or elements of one large value, are being written."""
+"""What clients feel of a rewrite, or of an RDB that is written: the longest wait of a PING each
+millisecond, and the memory that the server takes for it, while random keys, or elements of one
+large value, are being written. One client (--clients 1) is about half of what a server can do: it
+waits while the client works."""
 
 import argparse
 import subprocess
@@ -44,8 +46,8 @@ SCENES = {
 }
 
 
-def is_rewriting(client):
-    return client.info("aof_rewrite_in_progress") == "1"
+def is_saving(client):
+    return "1" in (client.info("aof_rewrite_in_progress"), client.info("rdb_bgsave_in_progress"))
 
 
 class Watch(threading.Thread):
@@ -58,27 +60,31 @@ class Watch(threading.Thread):
         self.peak = 0
 
     def run(self):
-        while is_rewriting(self.client):
+        while is_saving(self.client):
             self.peak = max(self.peak, self.server.rss())
             time.sleep(0.02)
         self.client.close()
 
 
-def measure(server_name, binary, scene, count, load_seconds):
+LOGGED = ["--appendonly", "yes", "--appendfsync", "everysec", "--auto-aof-rewrite-percentage", "0"]
+
+
+def measure(server_name, binary, scene, count, arguments):
     fill, writes = SCENES[scene]
-    options = ["--appendonly", "yes", "--appendfsync", "everysec",
-               "--auto-aof-rewrite-percentage", "0"]
+    options = ["--appendonly", "no", "--save", ""] if arguments.rdb else LOGGED
+    if arguments.rdb and server_name == "ours":
+        options += ["--rdb-format", "redis"]
     with harness.running(server_name, binary, *options) as server:
         server.client.load(fill(count), batch=2000 if scene == "keys" else 20)
-        while is_rewriting(server.client):
+        while is_saving(server.client):
             time.sleep(0.1)
-        loader = ["nice", "-n", "19", "redis-benchmark", "-p", str(server.port), "-q", "-c", "8",
-                  "-P", "16", "-n", "1000000000", "-r", str(count), *writes]
+        loader = ["nice", "-n", "19", "redis-benchmark", "-p", str(server.port), "-q",
+                  "-c", str(arguments.clients), "-P", "16", "-n", "1000000000", "-r", str(count), *writes]
         with subprocess.Popen(loader, stdout=subprocess.DEVNULL) as process:
-            end = time.monotonic() + load_seconds
+            end = time.monotonic() + arguments.seconds
             without = pause.ping_while(server.client, lambda: time.monotonic() < end)
             before, started = server.rss(), time.monotonic()
-            server.client.call("BGREWRITEAOF")
+            server.client.call("BGSAVE" if arguments.rdb else "BGREWRITEAOF")
             watch = Watch(server)
             watch.start()
             times = pause.ping_while(server.client, watch.is_alive)
@@ -86,7 +92,7 @@ def measure(server_name, binary, scene, count, load_seconds):
             process.terminate()
         grown = max(0, watch.peak - before)
         if server_name == "redis":
-            grown += int(server.client.info("aof_last_cow_size"))
+            grown += int(server.client.info("rdb_last_cow_size" if arguments.rdb else "aof_last_cow_size"))
         return [f"{scene} {server_name}", f"{before / MIB:.0f}", f"{grown * 100 / before:.1f}%",
                 f"{took:.1f}", f"{max(without):.2f}", f"{pause.percentile(times, 0.99):.2f}",
                 f"{max(times):.2f}"]
@@ -98,12 +104,14 @@ def main():
     parser.add_argument("--keys", type=int, default=10_000_000, help="keys to fill")
     parser.add_argument("--elements", type=int, default=5_000_000, help="elements of one value")
     parser.add_argument("--seconds", type=float, default=3, help="of load before the rewrite")
+    parser.add_argument("--rdb", action="store_true", help="write an RDB in place of a rewrite of the log")
+    parser.add_argument("--clients", type=int, default=8, help="that write")
     parser.add_argument("--only", choices=[*SCENES], action="append")
     parser.add_argument("--server", choices=["ours", "redis"], action="append")
     arguments = parser.parse_args()
     servers = [("ours", arguments.ours), ("redis", arguments.redis)]
     rows = [measure(*server, scene, arguments.keys if scene == "keys" else arguments.elements,
-                    arguments.seconds)
+                    arguments)
             for scene in arguments.only or SCENES
             for server in servers if server[0] in (arguments.server or ["ours", "redis"])]
     print("ms of a PING each millisecond under load; target: at most 5, and 10% of memory")

@@ -109,10 +109,11 @@ void PSync(ServerContext& context, Services& server) {
   if (!next) return;
   SyncRequest request{.id = context.args[1], .next = *next};
   if (context.args.size() > 3) {
-    if (context.args.size() > 4 || !IsWord(context.args[3], "failover")) {
+    request.takes_over = IsWord(context.args[3], "failover");
+    request.by_force = context.args.size() > 4 && IsWord(context.args[4], "force");
+    if (!request.takes_over || context.args.size() > (request.by_force ? 5 : 4)) {
       return context.reply.Error(kSyntaxError);
     }
-    request.takes_over = true;
   }
   server.replicas->Synchronize(context.client, request);
 }

@@ -46,7 +46,8 @@ struct PrimaryState {
 class PrimaryLink {
  public:
   // Whether a primary asks the one that it follows from now on to take its place (FAILOVER).
-  enum class Handover : uint8_t { kNo, kYes };
+  // kForced: even if that one lacks some of the data.
+  enum class Handover : uint8_t { kNo, kYes, kForced };
 
   virtual bool is_replica() const = 0;
   // Whether the stream comes, so that the data is the primary's. True for a server that is no
@@ -56,8 +57,8 @@ class PrimaryLink {
   virtual bool refuses_writes() const = 0;
   // Requires is_replica().
   virtual PrimaryState state() const = 0;
-  // Follows that server from now on. With kYes, Replicas::HandoverEnded is called once, when the
-  // other has answered or could not be asked.
+  // Follows that server from now on. Unless it is kNo, Replicas::HandoverEnded is called once, when
+  // the other has answered or could not be asked.
   virtual void Follow(const std::string& host, int64_t port, Handover handover) = 0;
   // Becomes a primary with the data that is there. Does nothing if it is one.
   virtual void StopFollowing() = 0;
@@ -98,6 +99,7 @@ struct SyncRequest {
   std::string_view id;      // of the history that it has; "?" if it has none
   int64_t next = -1;        // the first byte that it lacks, counted from 1; -1: all
   bool takes_over = false;  // FAILOVER: the receiver is to become the primary
+  bool by_force = false;    // FORCE: even if it lacks some of the data
   bool by_sync = false;     // by the command SYNC
 };
 

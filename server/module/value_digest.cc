@@ -7,6 +7,7 @@
 #include "core/bytes/varint.h"
 #include "core/keyspace/value.h"
 #include "core/quota/quota_book.h"
+#include "core/quota/quota_run.h"
 #include "server/module/module.h"
 #include "server/module/module_api.h"
 
@@ -32,15 +33,14 @@ std::string SavedAtOnce(Type type, const void* value) {
   return bytes;
 }
 
-// Removes a record from the front of `run`: an id and a block, as quota_storage.cc writes them.
-// Returns false if the run is malformed.
+// Removes a record from the front of `run`: an id and a block, as quota_run.h says. Returns false
+// if the run is malformed.
 bool ReadBookRecord(std::string_view& run, std::string_view& record) {
-  constexpr std::string_view kTextMark("\x80\0", 2);
   const std::string_view begin = run;
   std::string_view bytes;
   int64_t number = 0;
-  if (run.starts_with(kTextMark)) {
-    run.remove_prefix(kTextMark.size());
+  if (run.starts_with(kQuotaTextMark)) {
+    run.remove_prefix(kQuotaTextMark.size());
     if (!ReadLengthPrefixed(run, bytes)) return false;
   } else if (!ReadSignedVarint(run, number)) {
     return false;

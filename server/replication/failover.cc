@@ -42,13 +42,13 @@ void Failover::TargetHasAll(std::string_view host, int64_t port) {
   request_.host = host;
   request_.port = port;
   server_.log.Notice("Failover: ", host, ":", port, " has all and is asked to take over");
-  HandOver();
+  HandOver(PrimaryLink::Handover::kYes);
 }
 
-void Failover::HandOver() {
+void Failover::HandOver(PrimaryLink::Handover handover) {
   state_ = State::kHandover;
   deadline_ms_.reset();
-  server_.primary->Follow(request_.host, request_.port, PrimaryLink::Handover::kYes);
+  server_.primary->Follow(request_.host, request_.port, handover);
 }
 
 void Failover::Tick() {
@@ -58,7 +58,7 @@ void Failover::Tick() {
   server_.log.Warning("Failover: ", request_.host, ":", request_.port,
                       " has not caught up in time, and is asked to take over by FORCE: what it "
                       "lacks will be lost");
-  HandOver();
+  HandOver(PrimaryLink::Handover::kForced);
 }
 
 std::string Failover::Abort() {

@@ -35,7 +35,7 @@ class Failover {
   void HandoverEnded(bool accepted);
 
  private:
-  void HandOver();
+  void HandOver(PrimaryLink::Handover handover);
   void GiveUp(std::string_view why);
   void End();
 

@@ -14,7 +14,8 @@ namespace {
 
 constexpr size_t kMostShown = 128;
 // Only a replica says so.
-constexpr std::string_view kRefusal = "-ERR PSYNC FAILOVER replid must match";
+constexpr std::string_view kOtherHistory = "-ERR PSYNC FAILOVER replid must match";
+constexpr std::string_view kLacksData = "-ERR PSYNC FAILOVER offset is beyond mine";
 // Valkey needs a version from 9.0.0 on to write hashes whose fields have deadlines. From 9.2 on it
 // may send commands within the snapshot.
 constexpr std::string_view kVersion = "9.1.0";
@@ -73,6 +74,7 @@ PrimaryHandshake::PrimaryHandshake(const Request& request) : has_data_(request.f
     const std::string next = StrCat(from_.offset + 1);
     std::vector<std::string_view> words = {"PSYNC", from_.replid, next};
     if (request.hands_over) words.push_back("FAILOVER");
+    if (request.hands_over && request.by_force) words.push_back("FORCE");
     Add(Step::kSync, words);
   } else {
     Add(Step::kSync, {"PSYNC", "?", "-1"});
@@ -113,7 +115,7 @@ absl::Status PrimaryHandshake::JudgePing(std::string_view line) const {
 
 absl::StatusOr<PrimaryHandshake::Answer> PrimaryHandshake::JudgeSync(std::string_view line) {
   answered_ = true;
-  refused_ = line.starts_with(kRefusal);
+  refused_ = StartsWithAny(line, {kOtherHistory, kLacksData});
   if (StartsWithAny(line, {"-NOMASTERLINK", "-LOADING"})) {
     return absl::UnavailableError(
         StrCat("the primary has no data to send yet: ", Quoted(line.substr(0, kMostShown))));

@@ -29,6 +29,7 @@ class PrimaryHandshake {
     // The id before, and up to which byte that is true: the primary may know that one only.
     std::optional<From> earlier;
     bool hands_over = false;  // FAILOVER: the other is to become the primary. Requires `from`
+    bool by_force = false;    // FORCE: even if it lacks some of the data
   };
   enum class Answer : uint8_t {
     kNotYet,

@@ -1,6 +1,6 @@
 // Being a replica: connects to the primary, asks for what is missing, takes over its data and
 // follows its stream; tries again after pauses when any of this fails; and becomes a primary when
-// it is told to.
+// it is told to. What it does in each stage of its link is in replica_stages.cc.
 #pragma once
 
 #include <absl/status/status.h>
@@ -79,6 +79,8 @@ class Replica final : public PrimaryLink {
   // See PrimaryLink::Handover. kUnanswered: the other was asked, and its answer was lost, so it may
   // be the primary.
   enum class HandingOver : uint8_t { kNo, kYes, kUnanswered };
+  // Why replicas of this server are sent away: they ask again, and are told the id.
+  static constexpr std::string_view kNewHistory = "its history has a new id";
   // How soon the next try comes.
   enum class Next : uint8_t { kAtOnce, kSoon, kGrowing };
 
@@ -118,6 +120,7 @@ class Replica final : public PrimaryLink {
   bool ack_wanted_ = false;
 
   HandingOver hands_over_ = HandingOver::kNo;
+  bool by_force_ = false;         // it does, even to one that lacks some of the data
   bool becomes_primary_ = false;  // when the data is loaded
 
   // Times are of the steady clock.

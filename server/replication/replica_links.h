@@ -1,6 +1,6 @@
 // The replicas of this server: takes the stream of effects into the backlog, answers PSYNC with a
-// part of it or with all data, sends each replica what it lacks at the end of each turn, and knows
-// who has acknowledged what.
+// part of it or with all data (replica_sync.cc), sends each replica what it lacks at the end of
+// each turn (replica_sending.cc), and knows who has acknowledged what.
 #pragma once
 
 #include <cstddef>

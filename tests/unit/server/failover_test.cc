@@ -18,7 +18,7 @@ constexpr int64_t kTargetPort = 7002;
 // A primary and its replica, in step.
 class Pair {
  public:
-  Pair() : network_(random_) {
+  explicit Pair(FsyncPolicy policy = FsyncPolicy::kAlways) : policy_(policy), network_(random_) {
     network_.set_troubled(false);
     for (test::FakeFileSystem* files : {&old_files_, &target_files_}) {
       files->UseDicedWorkers(random_, [this](int64_t us) { steady_ms_ += us / 1000; });
@@ -27,7 +27,10 @@ class Pair {
     Start(target_files_, kTargetPort, target);
     REQUIRE(target->harness().Run(StrCat("REPLICAOF 127.0.0.1 ", kOldPort)) == "+OK");
     old->harness().Run("SET a 1");
-    TurnUntil([&] { return Follows(*target) && target->offset() == old->offset(); });
+    const auto in_step = [&] { return Follows(*target) && target->offset() == old->offset(); };
+    TurnUntil(in_step);
+    old->harness().Run("INCR a");
+    TurnUntil(in_step);
     REQUIRE(old->harness().Run(StrCat("FAILOVER TO 127.0.0.1 ", kTargetPort)) == "+OK");
   }
 
@@ -61,6 +64,12 @@ class Pair {
     target = nullptr;
     Start(target_files_, kTargetPort, target);
   }
+  // What its system had not written is gone.
+  void LosePowerOfTarget() {
+    target = nullptr;
+    target_files_.Restart(test::FakeFileSystem::Loss::kDrop, random_);
+    Start(target_files_, kTargetPort, target, kOldPort);
+  }
   void CutAll() { network_.CutAll(); }
   void Silence(int64_t port) { network_.Listen(port, nullptr); }
 
@@ -72,10 +81,15 @@ class Pair {
  private:
   static constexpr int64_t kBeginMs = 1'700'000'000'000;
 
-  void Start(test::FakeFileSystem& files, int64_t port, std::unique_ptr<ReplicatedServer>& server) {
+  void Start(test::FakeFileSystem& files, int64_t port, std::unique_ptr<ReplicatedServer>& server,
+             int64_t follows = 0) {
     Config config;
     config.port = port;
-    config.appendfsync = FsyncPolicy::kAlways;
+    config.appendfsync = policy_;
+    if (follows != 0) {
+      config.replicaof_host = "127.0.0.1";
+      config.replicaof_port = follows;
+    }
     server = std::make_unique<ReplicatedServer>(files, network_, config, [this] {
       const std::string number = StrCat(++last_id_);
       return std::string(StreamId::kDigits - number.size(), 'a') + number;
@@ -86,6 +100,7 @@ class Pair {
     server->Serve();
   }
 
+  const FsyncPolicy policy_;
   test::SeededRandom random_;
   test::FakeFileSystem old_files_;
   test::FakeFileSystem target_files_;
@@ -108,7 +123,7 @@ TEST_CASE("failover: a request whose answer was lost is made again, and answered
   CHECK(pair.old->is_replica());
   CHECK_FALSE(pair.target->is_replica());
   pair.TurnUntil([&] { return pair.old->offset() == pair.target->offset(); });
-  CHECK(pair.old->harness().Run("GET a") == R"("2")");
+  CHECK(pair.old->harness().Run("GET a") == R"("3")");
   CHECK(pair.old->primary().full_syncs == full_syncs);
 }
 
@@ -157,7 +172,7 @@ TEST_CASE("failover: a target that has begun another history is left to whoever 
     REQUIRE(pair.old->harness().Run("REPLICAOF NO ONE") == "+OK");
     CHECK_FALSE(pair.IsFailingOver());
     CHECK_FALSE(pair.old->is_replica());
-    CHECK(pair.old->harness().Run("INCR a") == ":2");
+    CHECK(pair.old->harness().Run("INCR a") == ":3");
   }
 }
 
@@ -171,6 +186,33 @@ TEST_CASE("failover: an answer that says nothing of who leads settles nothing") 
   REQUIRE(pair.target->harness().Run("ACL SETUSER default +psync") == "+OK");
   pair.TurnUntil([&] { return !pair.IsFailingOver(); });
   CHECK(pair.old->is_replica());
+}
+
+TEST_CASE("failover: a target that has lost data since it had all does not take over") {
+  Pair pair(FsyncPolicy::kNo);
+  pair.TurnUntil([&] { return pair.IsFailingOver(); });
+  pair.LosePowerOfTarget();
+  REQUIRE(pair.target->offset() < pair.old->offset());
+  pair.TurnUntil([&] { return !pair.IsFailingOver(); });
+  CHECK_FALSE(pair.old->is_replica());
+  pair.TurnUntil(
+      [&] { return Pair::Follows(*pair.target) && pair.target->offset() == pair.old->offset(); });
+  CHECK(pair.target->harness().Run("GET a") == R"("2")");
+}
+
+TEST_CASE("failover: who lacks data takes over by FORCE only") {
+  Pair pair;
+  pair.Silence(kTargetPort);
+  pair.TurnUntil([&] { return !pair.old->harness().state.pause.failover; });
+  CommandHarness& target = pair.target->harness();
+  const std::string request =
+      StrCat("PSYNC ", pair.target->id(), " ", pair.target->offset() + 2, " FAILOVER");
+  REQUIRE(target.Run("REPLCONF capa tallyd") == "+OK");
+  CHECK(target.Run(request).starts_with("-ERR PSYNC FAILOVER offset is beyond mine"));
+  CHECK(target.Run(request + " SOON").starts_with("-ERR syntax error"));
+  CHECK(pair.target->is_replica());
+  target.Run(request + " FORCE");
+  CHECK_FALSE(pair.target->is_replica());
 }
 
 TEST_CASE("failover: REPLICAOF is refused while the other is not asked yet") {

@@ -1,19 +1,4 @@
-// Snapshots of a QuotaBook.
-//
-// A run of a snapshot is one byte for its kind, then
-//   header  signed varints: format, minimum retention in ms, the three fields of RecordingOrder,
-//           then recorded_ms and horizon_ms of each entry of Retention::gone()
-//   texts   for each text: signed varint of its number, length-prefixed text; there is no such run
-//           if the book has no texts
-//   limits  for each SKU: id, length-prefixed limit block
-//   parts   of SKUs with many limits (sku_parts.h), for each: id of the SKU, length-prefixed limit
-//           block; there is no such run if the book has no such SKUs
-//   users   for each user: id, length-prefixed purchase block
-//   chunks  of large users (large_user.h), for each: id of the user, varint of the chunk's number,
-//           length-prefixed purchase block, or block of returns (return_marks.h) if the number is
-//           LargeUser::kMarks or more; there is no such run if the book has no large users
-// An id is the signed varint of an integer, or kTextMark and a length-prefixed text: the text of a
-// user, or the packed number of a SKU's text.
+// Loads the runs of a QuotaBook.
 #include <absl/container/inlined_vector.h>
 
 #include <algorithm>
@@ -21,87 +6,22 @@
 #include <optional>
 #include <utility>
 
-#include "core/base/check.h"
-#include "core/bytes/recycle.h"
-#include "core/bytes/run_sink.h"
 #include "core/quota/quota_book.h"
+#include "core/quota/quota_run.h"
 
 namespace tally {
 namespace {
 
-enum RunKind : char {
-  kHeaderRun = 'H',
-  kTextsRun = 'T',
-  kLimitsRun = 'L',
-  kPartsRun = 'M',
-  kUsersRun = 'U',
-  kChunksRun = 'C'
-};
-
-// The kinds of the runs of Tables(), in the same order.
-constexpr std::array<RunKind, 5> kTableKinds = {kTextsRun, kLimitsRun, kPartsRun, kUsersRun,
-                                                kChunksRun};
-
-// No varint begins with these bytes: they would be a zero that is longer than necessary.
-constexpr std::string_view kTextMark("\x80\0", 2);
-
-constexpr int64_t kFormat = 1;
-
-// The top 16 bits of a cursor are the index in Tables() plus 1; the low 48 bits are the cursor of
-// that table.
-constexpr int kTableShift = 48;
-constexpr uint64_t kTableCursorMask = (uint64_t{1} << kTableShift) - 1;
-
-// The number of records for one scan of a table. A scan looks at a whole segment, so a small number
-// would be wasteful.
-constexpr size_t kScanRecords = 256;
-
-void AppendRecord(char kind, const RecordTable::Record& record, std::string& run) {
-  const bool is_chunk = kind == kChunksRun;
-  const std::string_view key = is_chunk            ? LargeUsers::UserOf(record.key())
-                               : kind == kPartsRun ? PartedSkus::SkuOf(record.key())
-                                                   : record.key();
-  if (EntityKey::IsText(key)) [[unlikely]] {
-    run.append(kTextMark);
-    AppendLengthPrefixed(run, EntityKey::TextOf(key));
-  } else {
-    AppendSignedVarint(run, EntityKey::NumberOf(key));
-  }
-  if (is_chunk) AppendVarint(run, LargeUsers::NumberOf(record.key()));
-  AppendLengthPrefixed(run, kind == kTextsRun ? TextDictionary::TextOf(record) : record.payload());
-}
-
 std::optional<EntityKey> ReadKey(std::string_view& run) {
-  if (!run.starts_with(kTextMark)) [[likely]] {
+  if (!run.starts_with(kQuotaTextMark)) [[likely]] {
     int64_t id = 0;
     if (!ReadSignedVarint(run, id)) return std::nullopt;
     return EntityKey(id);
   }
-  run.remove_prefix(kTextMark.size());
+  run.remove_prefix(kQuotaTextMark.size());
   std::string_view text;
   if (!ReadLengthPrefixed(run, text) || text.size() > kMaxQuotaIdBytes) return std::nullopt;
   return EntityKey(QuotaId::Text(text));
-}
-
-// Passes the run to the sink if it has more than its kind, and begins the next one with its kind.
-void PassOn(std::string& run, const RunSink& sink) {
-  const char kind = run.front();
-  if (run.size() > 1) sink(run);
-  // One large record must not keep its memory until the end.
-  Recycle(run, 2 * kRunBytes);
-  run.assign(1, kind);
-}
-
-// Appends records until about `max_bytes` bytes are appended; returns the table's next cursor.
-uint64_t SaveRecords(char kind, const RecordTable& table, uint64_t cursor, size_t max_bytes,
-                     std::string& out) {
-  const size_t end = out.size() + max_bytes;
-  do {
-    cursor = table.Scan(cursor, kScanRecords, [&](const RecordTable::Record& record) {
-      AppendRecord(kind, record, out);
-    });
-  } while (cursor != 0 && out.size() < end);
-  return cursor;
 }
 
 // Inserts the records of a run into the table and calls `note` for each; `note` returns false for a
@@ -138,85 +58,6 @@ bool InsertRecords(std::string_view run, RecordTable& table, Note&& note) {
 
 }  // namespace
 
-void QuotaBook::SaveHeader(std::string& out) const {
-  out.push_back(kHeaderRun);
-  for (const int64_t value : {kFormat, retention_.minimum_ms(), recording_.latest_mark_ms,
-                              recording_.latest_stamp_ms, recording_.latest_future_ms}) {
-    AppendSignedVarint(out, value);
-  }
-  for (const Retention::Gone& gone : retention_.gone()) {
-    AppendSignedVarint(out, gone.recorded_ms);
-    AppendSignedVarint(out, gone.horizon_ms);
-  }
-}
-
-std::array<const RecordTable*, 5> QuotaBook::Tables() const {
-  return {texts_ == nullptr ? nullptr : &texts_->table(), &limits_,
-          parted_ == nullptr ? nullptr : &parted_->parts, &users_,
-          large_ == nullptr ? nullptr : &large_->chunks};
-}
-
-uint64_t QuotaBook::Save(uint64_t cursor, size_t max_bytes, std::string& out) const {
-  const auto tables = Tables();
-  size_t at = 0;
-  uint64_t next = 0;
-  if (cursor == 0) {
-    SaveHeader(out);
-  } else {
-    at = (cursor >> kTableShift) - 1;
-    out.push_back(kTableKinds[at]);
-    next = SaveRecords(kTableKinds[at], *tables[at], cursor & kTableCursorMask, max_bytes, out);
-    if (next == 0) ++at;
-  }
-  while (at < tables.size() && tables[at] == nullptr) ++at;
-  return at == tables.size() ? 0 : (at + 1) << kTableShift | next;
-}
-
-void QuotaBook::BeginSnapshot(RunSink sink) {
-  const TableSnapshot records(++snapshots_);
-  const auto part = [&](RunKind kind) { return Snapshot::Part{records, std::string(1, kind)}; };
-  snapshot_ = std::make_unique<Snapshot>(
-      Snapshot{.sink = std::move(sink),
-               .epoch = records.epoch(),
-               .parts = {part(kTextsRun), part(kLimitsRun), part(kPartsRun), part(kUsersRun),
-                         part(kChunksRun)}});
-  std::string header;
-  SaveHeader(header);
-  snapshot_->sink(header);
-}
-
-QuotaBook::Snapshot::Part& QuotaBook::PartOf(const RecordTable& table) {
-  if (&table == &users_) return snapshot_->parts[3];
-  if (large_ != nullptr && &table == &large_->chunks) return snapshot_->parts[4];
-  if (parted_ != nullptr && &table == &parted_->parts) return snapshot_->parts[2];
-  return snapshot_->parts[&table == &limits_ ? 1 : 0];
-}
-
-void QuotaBook::SaveRecord(Snapshot::Part& part, const RecordTable::Record& record) {
-  AppendRecord(part.run.front(), record, part.run);
-  if (part.run.size() >= kRunBytes) PassOn(part.run, snapshot_->sink);
-}
-
-void QuotaBook::SaveBeforeChange(const RecordTable& table, uint64_t hash, std::string_view key) {
-  Snapshot::Part& part = PartOf(table);
-  part.records.BeforeChange(table, table.SegmentFor(hash), key, table.Find(key, hash),
-                            [&](const RecordTable::Record& record) { SaveRecord(part, record); });
-}
-
-bool QuotaBook::SaveSnapshot() {
-  for (; snapshot_ != nullptr && snapshot_->next < snapshot_->parts.size(); ++snapshot_->next) {
-    Snapshot::Part& part = snapshot_->parts[snapshot_->next];
-    const RecordTable* table = Tables()[snapshot_->next];
-    if (table == nullptr) continue;
-    const bool more = part.records.SaveNext(
-        *table, [&](const RecordTable::Record& record) { SaveRecord(part, record); });
-    if (more) return true;
-    PassOn(part.run, snapshot_->sink);
-  }
-  snapshot_ = nullptr;
-  return false;
-}
-
 bool QuotaBook::Load(std::string_view run) {
   if (run.empty()) return false;
   const std::string_view in = run.substr(1);
@@ -240,7 +81,7 @@ bool QuotaBook::Load(std::string_view run) {
 
 bool QuotaBook::LoadHeader(std::string_view in) {
   int64_t format = 0;
-  if (!ReadSignedVarint(in, format) || format != kFormat) return false;
+  if (!ReadSignedVarint(in, format) || format != kQuotaFormat) return false;
   int64_t min_retention_ms = 0;
   if (!ReadSignedVarint(in, min_retention_ms) || min_retention_ms <= 0) return false;
   retention_.set_minimum_ms(min_retention_ms);
