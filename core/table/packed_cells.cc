@@ -72,7 +72,7 @@ bool PackedCells::Assign(std::string_view contents) {
     std::string_view cell;
     if (!ReadLengthPrefixed(rest, cell)) return false;
   }
-  std::memcpy(data(), contents.data(), contents.size());
+  contents.copy(data(), contents.size());
   block_->used = static_cast<uint32_t>(contents.size());
   block_->cells = cells;
   return true;

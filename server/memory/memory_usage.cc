@@ -15,14 +15,16 @@
 #include <malloc.h>
 #endif
 
-namespace tally::server {
-
 #ifdef TALLY_JEMALLOC
-
 // jemalloc reads its options from this name at start. One arena is enough, because one thread has
 // the data. More arenas would be a risk: a thread that starts when there is no more memory would
 // need an arena of its own, and jemalloc then reads through a null pointer.
-extern "C" const char* const malloc_conf = "narenas:1";
+const char* malloc_conf = "narenas:1";
+#endif
+
+namespace tally::server {
+
+#ifdef TALLY_JEMALLOC
 
 namespace {
 
