@@ -13,6 +13,8 @@ namespace tally::server {
 namespace {
 
 constexpr size_t kMostShown = 128;
+// Only a replica says so whose history is the one that it is asked to go on with.
+constexpr std::string_view kLacksData = "-ERR PSYNC FAILOVER offset is beyond mine";
 // Valkey needs a version from 9.0.0 on to write hashes whose fields have deadlines. From 9.2 on it
 // may send commands within the snapshot.
 constexpr std::string_view kVersion = "9.1.0";
@@ -112,6 +114,7 @@ absl::Status PrimaryHandshake::JudgePing(std::string_view line) const {
 
 absl::StatusOr<PrimaryHandshake::Answer> PrimaryHandshake::JudgeSync(std::string_view line) {
   answered_ = true;
+  refused_ = line.starts_with(kLacksData);
   if (StartsWithAny(line, {"-NOMASTERLINK", "-LOADING"})) {
     return absl::UnavailableError(
         StrCat("the primary has no data to send yet: ", Quoted(line.substr(0, kMostShown))));

@@ -47,6 +47,9 @@ class PrimaryHandshake {
 
   // Whether PSYNC was sent and has no answer yet.
   bool is_unanswered() const { return requests_[next_].step == Step::kSync && !answered_; }
+  // Whether the other was asked to take over, and is a replica that never has: who takes over
+  // begins a history of its own.
+  bool is_refused() const { return refused_; }
 
   // After kFullSync: where the data will come from. After kContinue: where what is here comes from,
   // perhaps under a new name.
@@ -67,6 +70,7 @@ class PrimaryHandshake {
   size_t next_ = 0;  // the request whose answer is awaited
   bool has_data_ = false;
   bool answered_ = false;
+  bool refused_ = false;
   From from_;
 };
 

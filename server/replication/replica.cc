@@ -147,10 +147,10 @@ void Replica::EndHandover(bool accepted) {
 
 // Whether the other, asked to take over, may be the primary though it has not said so: its answer
 // is lost with the link. Then this server must not be one again, but asks until it is told: of two
-// primaries one loses what it is given. No later refusal settles it: who refuses may have been the
-// primary, have handed that on, and have lost its own data since.
+// primaries one loses what it is given. A replica with another history tells nothing: it may have
+// been the primary and have handed that on.
 bool Replica::MayHaveTakenOver() const {
-  if (hands_over_ == HandingOver::kUnanswered) return true;
+  if (hands_over_ == HandingOver::kUnanswered) return !(handshake_ && handshake_->is_refused());
   return hands_over_ == HandingOver::kYes && handshake_ && handshake_->is_unanswered();
 }
 
