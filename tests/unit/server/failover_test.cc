@@ -207,12 +207,14 @@ TEST_CASE("failover: who lacks data takes over by FORCE only") {
   CommandHarness& target = pair.target->harness();
   const std::string request =
       StrCat("PSYNC ", pair.target->id(), " ", pair.target->offset() + 2, " FAILOVER");
-  REQUIRE(target.Run("REPLCONF capa tallyd") == "+OK");
-  CHECK(target.Run(request).starts_with("-ERR PSYNC FAILOVER offset is beyond mine"));
-  CHECK(target.Run(request + " SOON").starts_with("-ERR syntax error"));
+  Client* const asker = target.Connect();
+  REQUIRE(target.Run(*asker, "REPLCONF capa tallyd") == "+OK");
+  CHECK(target.Run(*asker, request).starts_with("-ERR PSYNC FAILOVER offset is beyond mine"));
+  CHECK(target.Run(*asker, request + " SOON").starts_with("-ERR syntax error"));
   CHECK(pair.target->is_replica());
-  target.Run(request + " FORCE");
+  target.Run(*asker, request + " FORCE");
   CHECK_FALSE(pair.target->is_replica());
+  target.Disconnect(asker);
 }
 
 TEST_CASE("failover: REPLICAOF is refused while the other is not asked yet") {
