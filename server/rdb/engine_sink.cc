@@ -143,6 +143,13 @@ Refusal EngineSink::End() {
   return {};
 }
 
+template <typename Value>
+void EngineSink::StoreFilled(Type type, Value& value) {
+  if (value.is_small()) return batch_.AddHeap(*head_, type, new Value(value.Clone()));
+  batch_.AddHeap(*head_, type, new Value(std::move(value)));
+  value = Value(engine_.seed());
+}
+
 Refusal EngineSink::Store() {
   if (kind_ == Kind::kList) PassNumbers();
   const bool is_empty =
@@ -159,34 +166,16 @@ Refusal EngineSink::Store() {
       batch_.AddHeap(*head_, Type::kList, list_.release());
       break;
     case Kind::kSet:
-      StoreSet();
+      StoreFilled(Type::kSet, set_);
       break;
     case Kind::kZSet:
-      StoreZSet();
+      StoreFilled(Type::kZSet, zset_);
       break;
     case Kind::kHash:
       StoreHash();
       break;
   }
   return Added();
-}
-
-void EngineSink::StoreSet() {
-  if (set_.is_small()) {
-    batch_.AddHeap(*head_, Type::kSet, new Set(set_.Clone()));
-  } else {
-    batch_.AddHeap(*head_, Type::kSet, new Set(std::move(set_)));
-    set_ = Set(engine_.seed());
-  }
-}
-
-void EngineSink::StoreZSet() {
-  if (zset_.is_small()) {
-    batch_.AddHeap(*head_, Type::kZSet, new ZSet(zset_.Clone()));
-  } else {
-    batch_.AddHeap(*head_, Type::kZSet, new ZSet(std::move(zset_)));
-    zset_ = ZSet(engine_.seed());
-  }
 }
 
 void EngineSink::StoreHash() {

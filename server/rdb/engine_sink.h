@@ -74,8 +74,9 @@ class EngineSink final : public RdbSink {
   Keyspace& keyspace() { return engine_.database(database_); }
   void PassNumbers();
   Refusal Store();
-  void StoreSet();
-  void StoreZSet();
+  // Stores a set or a sorted set, which is then to be filled anew.
+  template <typename Value>
+  void StoreFilled(Type type, Value& value);
   void StoreHash();
   Refusal StoreNative();
   // A value was added to the batch.

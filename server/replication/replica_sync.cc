@@ -58,7 +58,7 @@ std::string ReplicaLinks::RefuseSync(const Client& client, const SyncRequest& re
   if (request.takes_over && server_.primary->is_replica()) {
     if (request.id != id.id()) return "ERR PSYNC FAILOVER replid must match my replid.";
     // It had all when it was chosen, and may have lost some with its power since.
-    const bool has_all = request.next - 1 <= static_cast<int64_t>(server_.effects.offset());
+    const bool has_all = request.next <= static_cast<int64_t>(server_.effects.offset()) + 1;
     if (has_all || request.by_force) return {};
     return StrCat("ERR PSYNC FAILOVER offset is beyond mine, ", server_.effects.offset());
   }

@@ -211,8 +211,14 @@ TEST_CASE("failover: who lacks data takes over by FORCE only") {
   REQUIRE(target.Run(*asker, "REPLCONF capa tallyd") == "+OK");
   CHECK(target.Run(*asker, request).starts_with("-ERR PSYNC FAILOVER offset is beyond mine"));
   CHECK(target.Run(*asker, request + " SOON").starts_with("-ERR syntax error"));
+  CHECK(target.Run(*asker, request + " FORCE FORCE").starts_with("-ERR syntax error"));
+  CHECK(target.Run(*asker, StrCat("PSYNC ", pair.target->id(), " ", INT64_MAX, " FAILOVER"))
+            .starts_with("-ERR PSYNC FAILOVER offset is beyond mine"));
   CHECK(pair.target->is_replica());
-  target.Run(*asker, request + " FORCE");
+  const bool force = GENERATE(true, false);
+  // Who lacks everything asks for nothing that the target could lack.
+  const std::string least = StrCat("PSYNC ", pair.target->id(), " ", INT64_MIN, " FAILOVER");
+  target.Run(*asker, force ? request + " FORCE" : least);
   CHECK_FALSE(pair.target->is_replica());
   target.Disconnect(asker);
 }
