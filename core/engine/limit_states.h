@@ -50,6 +50,7 @@ class LimitStates {
   // Opens the keys and settles the holds that have ended at `now`; if the keys are not opened for a
   // write, in a view. False if a key holds a value of another type.
   [[nodiscard]] bool Open(std::span<const KeyRules> keys, bool for_write, int64_t now) {
+    bool ended = false;
     for (const auto& [key, rules] : keys) {
       Named* named = Find(key);
       if (named == nullptr) {
@@ -63,14 +64,16 @@ class LimitStates {
           outcome.wrong_type = result_.wrong_type = true;
           return false;
         }
-        if (HasEndedHolds(*named->state, now)) [[unlikely]]
-          Settle(*named, for_write, now);
+        ended |= HasEndedHolds(*named->state, now);
       }
       for (const LimitRule& rule : rules) named->counts |= rule.counts();
       LimitUse& use = uses_.emplace_back();
-      use.state = named->view == nullptr ? &*named->state : named->view;
+      use.state = &*named->state;
       use.rules = rules;
     }
+    // Not before: what is refused for the type of another key has changed nothing.
+    if (ended) [[unlikely]]
+      SettleAll(for_write, now);
     return true;
   }
 
@@ -95,8 +98,26 @@ class LimitStates {
       states_[i].counts = std::any_of(rules.begin(), rules.end(), std::mem_fn(&LimitRule::counts));
     }
   }
-  // To be stored even if no rule counts.
-  void MarkChanged(size_t index) { states_[index].counts = true; }
+  // To be stored, as is a key of which holds have ended. No other key is stored: its deadline may
+  // have been set by EXPIRE.
+  void MarkChanged(size_t index) { states_[index].changed = true; }
+  // The rules have counted. Returns whether any of them counts.
+  bool MarkCounted() {
+    bool any = false;
+    for (Named& one : states_) any |= one.changed |= one.counts;
+    return any;
+  }
+  // Sets back what the rules have counted after `now` (SetBackLimits). Returns whether there was
+  // anything.
+  bool SetBack(int64_t now) {
+    bool any = false;
+    for (const LimitUse& use : uses_) {
+      if (!SetBackLimits({&use, 1}, now)) continue;
+      any = true;
+      for (Named& one : states_) one.changed |= &*one.state == use.state;
+    }
+    return any;
+  }
   // Whether holds have ended, so that there is something to store.
   bool settled() const {
     return std::any_of(states_.begin(), states_.end(),
@@ -104,10 +125,6 @@ class LimitStates {
   }
 
   std::span<const LimitUse> uses() const { return {uses_.data(), uses_.size()}; }
-  // Whether any of the rules counts hits.
-  bool counts() const {
-    return std::any_of(states_.begin(), states_.end(), [](const Named& one) { return one.counts; });
-  }
 
   bool HaveRoom() const {
     for (const LimitUse& use : uses_) {
@@ -116,13 +133,18 @@ class LimitStates {
     return true;
   }
 
-  // Stores the keys whose rules count, and those of which holds have ended.
+  // Stores what has changed.
   void Store() {
-    StoreIf([](const Named& one) { return one.counts || one.settled; });
+    for (size_t i = 0; i < states_.size(); ++i) {
+      Named& one = states_[i];
+      if (!one.changed && !one.settled) continue;
+      if (states_.size() > 1) one.state.Relocate(keyspace_, one.key, place_.now);
+      // A late hit may be outside all windows; the state of a new key is then still empty.
+      result_.keys[i].changed = one.state.exists() || !one.state->empty();
+      result_.keys[i].removed =
+          one.state.Store(keyspace_, one.key, place_.now, place_.engine.scratch().bytes);
+    }
   }
-  // Stores only the latter: what no rule has counted stays as it is, also by its bytes, because the
-  // effect names no rules.
-  void StoreSettled() { StoreIf(std::mem_fn(&Named::settled)); }
 
  private:
   struct Named {
@@ -130,33 +152,25 @@ class LimitStates {
 
     std::string_view key;
     CompactValue<LimitState> state;
-    LimitState* view = nullptr;  // what a read sees, if holds have ended
-    bool counts = false;
+    bool counts = false;   // one of its rules does
+    bool changed = false;  // by more than holds that have ended
     bool settled = false;
   };
 
-  void Settle(Named& named, bool for_write, int64_t now) {
-    if (for_write) {
-      uint64_t* ended = place_.replaying ? nullptr : &place_.engine.decisions().holds().ended;
-      named.settled = SettleHolds(*named.state, place_.engine.zones(), now, ended);
-    } else {
-      named.view = &views_
-                        .emplace_back(
-                            std::make_unique<SettledView>(*named.state, place_.engine.zones(), now))
-                        ->state();
-    }
-  }
-
-  template <typename Changed>
-  void StoreIf(Changed changed) {
-    for (size_t i = 0; i < states_.size(); ++i) {
-      Named& one = states_[i];
-      if (!changed(one)) continue;
-      if (states_.size() > 1) one.state.Relocate(keyspace_, one.key, place_.now);
-      // A late hit may be outside all windows; the state of a new key is then still empty.
-      result_.keys[i].changed = one.state.exists() || !one.state->empty();
-      result_.keys[i].removed =
-          one.state.Store(keyspace_, one.key, place_.now, place_.engine.scratch().bytes);
+  void SettleAll(bool for_write, int64_t now) {
+    for (Named& named : states_) {
+      LimitState& state = *named.state;
+      if (!HasEndedHolds(state, now)) continue;
+      ZoneSource& zones = place_.engine.zones();
+      if (for_write) {
+        uint64_t* ended = place_.replaying ? nullptr : &place_.engine.decisions().holds().ended;
+        named.settled = SettleHolds(state, zones, now, ended);
+        continue;
+      }
+      views_.push_back(std::make_unique<SettledView>(state, zones, now));
+      for (LimitUse& use : uses_) {
+        if (use.state == &state) use.state = &views_.back()->state();
+      }
     }
   }
 
@@ -172,7 +186,7 @@ class LimitStates {
   LimitResult& result_;
   absl::InlinedVector<Named, 2> states_;
   absl::InlinedVector<LimitUse, 2> uses_;
-  std::vector<std::unique_ptr<SettledView>> views_;
+  std::vector<std::unique_ptr<SettledView>> views_;  // what a read sees, where holds have ended
   uint64_t shadow_denied_ = 0;
 };
 

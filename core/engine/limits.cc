@@ -56,10 +56,10 @@ void Judge(const Place& place, LimitStates& states, const LimitRequest& request,
   }
   const bool taken = force || (mode != LimitMode::kPeek && result.decision.allowed);
   if (taken && request.cost > 0) {
-    result.counted = states.counts();
+    result.counted = states.MarkCounted();
     if (result.counted && !request.once.empty()) Remember(states, request);
   } else if (may_count || mode == LimitMode::kCount) {
-    result.set_back = SetBackLimits(states.uses(), now);
+    result.set_back = states.SetBack(now);
   }
 }
 
@@ -76,7 +76,7 @@ LimitResult Limits::Decide(const LimitRequest& request, LimitMode mode) {
   if (!result.full && !known) Judge(place_, states, request, mode, result);
   if (states.settled() && !result.counted && mode != LimitMode::kPeek) {
     // Logged as a hit of cost 0, whose replay sets back too.
-    SetBackLimits(states.uses(), now);
+    states.SetBack(now);
     result.set_back = true;
   }
   if (result.counted || result.set_back) states.Store();

@@ -18,8 +18,7 @@ constexpr size_t kMostParts = 1'000;
 // Stores what has changed; holds that have ended are a change too.
 void Finish(LimitStates& states, LimitResult& result) {
   result.set_back = states.settled() && !result.counted;
-  if (result.counted) states.Store();
-  if (result.set_back) states.StoreSettled();
+  if (result.counted || result.set_back) states.Store();
 }
 
 // Whether the call's id is held on its keys by the same call; if not, says what is wrong.

@@ -9,6 +9,7 @@
 #include "core/bytes/str_cat.h"
 #include "random_seed.h"
 #include "server/command_harness.h"
+#include "server/effect_follower.h"
 #include "server/replay.h"
 
 namespace tally::server {
@@ -113,6 +114,42 @@ std::string Instant(int64_t ms) {
   return StrCat(ms / 1000, ".", std::to_string(1000 + ms % 1000).substr(1));
 }
 
+constexpr std::string_view kRules[] = {"FIXED 5 10s",
+                                       "SLIDING 5 7s",
+                                       "ROLLING 6 9s",
+                                       "BUCKET 4 3 5s",
+                                       "BUCKET 7 1 5s",
+                                       "BASE 1 4 8s TZ america/new_york",
+                                       "CALENDAR 7 minute TZ Asia/Shanghai",
+                                       "BASE 3 2 8s TZ America/New_York",
+                                       "POLICY p",
+                                       "SHADOW FIXED 0 3s",
+                                       "SHADOW SLIDING 3 5s",
+                                       "ALLOW"};
+
+// A command over k0 to k3, and rarely also over k4, which is no limit. `step` makes an id its own.
+std::string RandomWrite(test::SeededRandom& random, int64_t now, int step) {
+  constexpr std::string_view kCommands[] = {"LIMIT.TAKE", "LIMIT.PEEK", "LIMIT.FORCE"};
+  const auto rule = [&] { return StrCat(" ", kRules[random.Below(std::size(kRules))]); };
+  const std::string key = StrCat(" k", random.Below(4));
+  const std::string at =
+      random.OneIn(3) ? StrCat(" AT ", Instant(now - random.Between(-2'000, 12'000))) : "";
+  if (random.OneIn(10)) return StrCat("LIMIT.GIVE", key, " ", random.Between(0, 3), at);
+  if (random.OneIn(50)) return StrCat("LIMIT.RESET", key);
+  if (random.OneIn(40)) {
+    return StrCat("POLICY.SET p SLIDING ", random.Between(1, 9), " ", random.Between(1, 20), "s");
+  }
+  if (random.OneIn(10)) {
+    return StrCat("PEXPIREAT", key, " ", now + random.Between(1'000, 20'000));
+  }
+  if (random.OneIn(10)) {
+    return StrCat("LIMIT.RESERVE ", std::string(60, 'r'), step, " 2s", key, rule(), at);
+  }
+  if (random.OneIn(10)) return StrCat("CL.THROTTLE", key, " 5 10 20 ", random.Between(0, 3));
+  return StrCat(kCommands[random.Below(3)], key, rule(), rule(), " AND k", random.Below(5), rule(),
+                " COST ", random.Between(0, 3), at);
+}
+
 }  // namespace
 
 TEST_CASE("LIMIT over several keys agrees with lists of all events") {
@@ -149,51 +186,26 @@ TEST_CASE("LIMIT over several keys agrees with lists of all events") {
 TEST_CASE("the log of LIMIT replays at any later time to the same answers") {
   test::SeededRandom random;
   INFO("seed " << random.seed());
-  constexpr std::string_view kRules[] = {"FIXED 5 10s",
-                                         "SLIDING 5 7s",
-                                         "ROLLING 6 9s",
-                                         "BUCKET 4 3 5s",
-                                         "BUCKET 7 1 5s",
-                                         "BASE 1 4 8s TZ america/new_york",
-                                         "CALENDAR 7 minute TZ Asia/Shanghai",
-                                         "BASE 3 2 8s TZ America/New_York",
-                                         "POLICY p",
-                                         "ALLOW"};
-  constexpr std::string_view kCommands[] = {"LIMIT.TAKE", "LIMIT.PEEK", "LIMIT.FORCE"};
   CommandHarness h;
   std::vector<std::string> effects;
   const auto collect = [&] {
     for (std::string& line : h.Effects()) effects.push_back(std::move(line));
   };
   h.Run("POLICY.SET p FIXED 9 20s");
+  h.Run("SET k4 text");
   for (int step = 0; step < 3'000; ++step) {
     if (random.OneIn(2)) h.Advance(random.OneIn(100) ? 100'000 : random.Between(0, 2'000));
     if (random.OneIn(200)) h.state.clock.Set(h.now() - random.Between(0, 20'000));
-    if (random.OneIn(40)) {
-      h.Run(StrCat("POLICY.SET p SLIDING ", random.Between(1, 9), " ", random.Between(1, 20), "s"));
-    }
-    const std::string key = StrCat("k", random.Below(4));
-    const std::string at =
-        random.OneIn(3) ? StrCat(" AT ", Instant(h.now() - random.Between(-2'000, 12'000))) : "";
-    if (random.OneIn(10)) {
-      h.Run(StrCat("LIMIT.GIVE ", key, " ", random.Between(0, 3), at));
-    } else if (random.OneIn(50)) {
-      h.Run(StrCat("LIMIT.RESET ", key));
-    } else if (random.OneIn(10)) {
-      h.Run(StrCat("CL.THROTTLE ", key, " 5 10 20 ", random.Between(0, 3)));
-    } else {
-      h.Run(StrCat(kCommands[random.Below(3)], " ", key, " ",
-                   kRules[random.Below(std::size(kRules))], " ",
-                   kRules[random.Below(std::size(kRules))], " AND k", random.Below(4), " ",
-                   kRules[random.Below(std::size(kRules))], " COST ", random.Between(0, 3), at));
-    }
+    h.Run(RandomWrite(random, h.now(), step));
     collect();
-    if (step % 1'000 != 999) continue;
+    if (step % 250 != 249) continue;
     CommandHarness copy;
     ReplayInto(copy, effects, h.now() + 10'000'000'000);
     copy.state.clock.Set(h.now());
     for (int key_number = 0; key_number < 4; ++key_number) {
-      REQUIRE(copy.Run(StrCat("PTTL k", key_number)) == h.Run(StrCat("PTTL k", key_number)));
+      for (const std::string_view question : {"PTTL k", "LIMIT.SHOW k", "LIMIT.HELD k"}) {
+        REQUIRE(copy.Run(StrCat(question, key_number)) == h.Run(StrCat(question, key_number)));
+      }
       for (const std::string_view rule : kRules) {
         for (int64_t cost = 0; cost < 8; ++cost) {
           const std::string question =
@@ -205,6 +217,41 @@ TEST_CASE("the log of LIMIT replays at any later time to the same answers") {
     }
     collect();
   }
+}
+
+TEST_CASE("A refused hit stores no key but those that it has set back") {
+  CommandHarness h;
+  EffectFollower follower(h);
+  h.Run("LIMIT.TAKE ahead FIXED 1 1h");
+  h.state.clock.Set(h.now() - 10'000);
+  h.Run("LIMIT.TAKE shown FIXED 9 1h");
+  const std::string deadline = StrCat(h.now() + 20'000);
+  h.Run(StrCat("PEXPIREAT shown ", deadline));
+  SECTION("nor one whose rule in SHADOW would have refused") {
+    CHECK(h.Run("LIMIT.TAKE ahead FIXED 1 1h AND shown SHADOW FIXED 0 1h").starts_with("[:0"));
+  }
+  SECTION("nor one whose rule would have let it pass") {
+    CHECK(h.Run("LIMIT.TAKE ahead FIXED 1 1h AND shown FIXED 5 1h").starts_with("[:0"));
+  }
+  CHECK(h.Run("PEXPIRETIME shown") == StrCat(":", deadline));
+  CHECK(follower.Run(0, {"PEXPIRETIME", "shown"}) == StrCat(":", deadline));
+  CHECK(follower.Run(0, {"PEXPIRETIME", "ahead"}) == h.Run("PEXPIRETIME ahead"));
+}
+
+TEST_CASE("A hit that the type of another key refuses leaves the holds that have ended") {
+  CommandHarness h;
+  EffectFollower follower(h);
+  h.Run("SET text 1");
+  for (int i = 0; i < 5; ++i) {
+    h.Run(StrCat("LIMIT.RESERVE ", std::string(60, 'r'), i, " 1s held FIXED 9 1h"));
+  }
+  const int64_t before_ms = h.now();
+  h.Advance(2'000);
+  CHECK(h.Run("LIMIT.TAKE held FIXED 9 1h AND text FIXED 9 1h").starts_with("-WRONGTYPE"));
+  h.state.clock.Set(before_ms);
+  const std::string held = h.Run("LIMIT.HELD held");
+  CHECK(held.find(std::string(60, 'r') + "4") != held.npos);
+  CHECK(follower.Run(0, {"LIMIT.HELD", "held"}) == held);
 }
 
 }  // namespace tally::server
