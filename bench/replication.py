@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """A primary and its replica, of tallyd and of redis-server: the primary's CPU with and without the replica, how long
 after the primary the replica has a write while many are made, and a full sync: its time, the longest PING of either
-side meanwhile, and how much the primary's memory grows."""
+side meanwhile, and how much the primary's memory grows. The PING of an idle server beside them says what the
+machine adds."""
 
 import argparse
 import contextlib
@@ -99,7 +100,7 @@ def lag(name, binary, rate, seconds):
 
 
 def full_sync(name, binary, keys):
-    with pair(name, binary) as (primary, replica):
+    with pair(name, binary) as (primary, replica), harness.running(name, binary) as idle:
         primary.client.load(move_in.mixed(keys))
         before, most, running = primary.rss(), [0], threading.Event()
         running.set()
@@ -109,8 +110,8 @@ def full_sync(name, binary, keys):
                 most[0] = max(most[0], primary.rss())
                 time.sleep(0.01)
 
-        with multiprocessing.Pool(2) as pool:
-            pings = [pool.apply_async(longest_ping, (server.port, replica.port)) for server in (primary, replica)]
+        with multiprocessing.Pool(3) as pool:
+            pings = [pool.apply_async(longest_ping, (server.port, replica.port)) for server in (primary, replica, idle)]
             watcher = threading.Thread(target=watch)
             watcher.start()
             time.sleep(1)
@@ -162,6 +163,7 @@ def main():
                         [lag(*server, arguments.rate, arguments.seconds) for server in servers]))
     print(f"\na full sync of {arguments.keys:,} keys")
     print(harness.table(["server", "seconds", "CPU s of the primary", "longest PING of the primary, ms", "of the replica",
+                         "of an idle server beside",
                          "memory MiB", "at most"], [full_sync(*server, arguments.keys) for server in servers]))
 
 

@@ -15,7 +15,7 @@ namespace {
 // A snapshot may be as large as the memory, and is read only once. In the page cache its bytes
 // would push out what other programs read, and would count as memory of this process. So they are
 // dropped from the cache each time this many bytes have been read.
-constexpr uint64_t kDropBytes = uint64_t{8} << 20;
+constexpr uint64_t kDropBytes = uint64_t{1} << 20;
 // A block ends with the record that fills it, and both have at most kMaxPartBytes.
 constexpr size_t kMaxPayloadBytes = 2 * kMaxPartBytes + kMaxVarintBytes;
 // A buffer that has grown beyond this for one large record is freed.
@@ -34,6 +34,7 @@ absl::StatusOr<std::unique_ptr<BaseReader>> BaseReader::Open(FileSystem& files,
   const auto size = (*file)->Size();
   if (!size.ok()) return size.status();
   std::unique_ptr<BaseReader> reader(new BaseReader(std::move(*file), *size));
+  reader->drops_ = sequence.has_value();
   const absl::Status status = reader->ReadHeader(sequence);
   if (!status.ok()) return status;
   return reader;
@@ -91,9 +92,8 @@ absl::Status BaseReader::ReadHeader(std::optional<uint64_t> sequence) {
 }
 
 void BaseReader::DropWhatWasRead() {
-  if (offset_ - dropped_ < kDropBytes && !at_end_) return;
-  dropped_ = offset_;
-  file_->DropCached(dropped_);
+  if (!drops_ || (offset_ - dropped_ < kDropBytes && !at_end_)) return;
+  file_->DropCached(std::exchange(dropped_, offset_), offset_);
 }
 
 absl::StatusOr<bool> BaseReader::NextBlock(RecordReader on_record, RecordPreview preview) {

@@ -26,7 +26,9 @@ inline constexpr size_t kPreviewedRecords = 32;
 
 class BaseReader {
  public:
-  // Without `sequence` the file may be of any manifest: another server has made it.
+  // Without `sequence` the file may be of any manifest: another server has made it. It is checked,
+  // loaded and removed at once, so it stays in the page cache. Another file leaves it as it is
+  // read.
   static absl::StatusOr<std::unique_ptr<BaseReader>> Open(FileSystem& files,
                                                           const std::string& path,
                                                           std::optional<uint64_t> sequence);
@@ -65,7 +67,8 @@ class BaseReader {
   uint64_t file_size_;
   BaseHeader header_;
   uint64_t offset_ = 0;
-  uint64_t dropped_ = 0;  // bytes of the file dropped from the page cache
+  bool drops_ = true;     // bytes from the page cache
+  uint64_t dropped_ = 0;  // up to there
   uint32_t crc_ = 0;
   uint64_t records_ = 0;
   uint64_t blocks_ = 0;

@@ -23,8 +23,8 @@ namespace tally::server {
 class BaseWriter final : public RecordSink {
  public:
   struct Options {
-    size_t block_bytes = size_t{256} << 10;  // 1 to kMaxPartBytes (asserted)
-    size_t sync_bytes = size_t{4} << 20;     // syncs each time this many bytes are written
+    size_t block_bytes = size_t{16} << 10;  // 1 to kMaxPartBytes (asserted)
+    size_t sync_bytes = size_t{1} << 20;    // syncs each time this many bytes are written
     size_t most_queued_bytes = size_t{512} << 20;
   };
 

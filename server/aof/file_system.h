@@ -36,9 +36,11 @@ class File {
   // last successful Sync can be trusted, even if a later Sync succeeds: the kernel has dropped the
   // dirty pages.
   virtual absl::Status Sync() = 0;
-  // A hint that the first `size` bytes will not be read soon: those that are on disk need not stay
-  // in the page cache.
-  virtual void DropCached(uint64_t size) = 0;
+  // A hint that the bytes [from, to) will not be read soon: those that are on disk need not stay in
+  // the page cache. O(bytes), even where they have left it.
+  virtual void DropCached(uint64_t from, uint64_t to) = 0;
+  // A hint that they will be: the disk begins to bring them, and nobody waits for that here.
+  virtual void ReadAhead(uint64_t from, uint64_t to) = 0;
   virtual absl::Status Truncate(uint64_t size) = 0;
   virtual absl::StatusOr<uint64_t> Size() = 0;
 };

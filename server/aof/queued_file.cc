@@ -46,11 +46,12 @@ void QueuedFile::StartWriting() {
   unsynced_bytes_ += writing_.size();
   const bool sync = finished_ || unsynced_bytes_ >= options_.sync_bytes;
   if (sync) unsynced_bytes_ = 0;
-  worker_->Start([this, sync, size = bytes_] {
+  const uint64_t from = sync ? std::exchange(dropped_bytes_, bytes_) : 0;
+  worker_->Start([this, sync, from, to = bytes_] {
     absl::Status status = AppendAll(*file_, writing_);
     if (status.ok() && sync) status = file_->Sync();
     // The page cache would keep what nobody is going to read soon.
-    if (sync) file_->DropCached(size);
+    if (sync) file_->DropCached(from, to);
     return status;
   });
 }

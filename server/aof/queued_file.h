@@ -21,7 +21,7 @@ namespace tally::server {
 class QueuedFile {
  public:
   struct Options {
-    size_t sync_bytes = size_t{4} << 20;  // syncs each time this many bytes are written
+    size_t sync_bytes = size_t{1} << 20;  // syncs each time this many bytes are written
     size_t most_queued_bytes = size_t{512} << 20;
   };
 
@@ -69,6 +69,7 @@ class QueuedFile {
   std::string writing_;  // belongs to the worker while it is busy
   uint64_t bytes_ = 0;
   uint64_t unsynced_bytes_ = 0;  // given to the worker since its last sync was started
+  uint64_t dropped_bytes_ = 0;   // given to the worker up to then
   bool finished_ = false;
   absl::Status status_;                       // the first error, kept
   std::unique_ptr<BackgroundWorker> worker_;  // last member: ends before file_ closes

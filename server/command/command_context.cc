@@ -9,9 +9,9 @@
 namespace tally::server {
 
 Keyspace::Entry CommandContext::Find(std::string_view key) {
-  const Keyspace::Entry entry = keyspace().Find(key, now);
-  NoteLookup(key, static_cast<bool>(entry));
-  return entry;
+  const Keyspace::Entry found = keyspace().Find(key, now);
+  NoteLookup(key, static_cast<bool>(found));
+  return found;
 }
 
 Text CommandContext::TakeFromRequest(std::string_view arg) {
@@ -23,8 +23,8 @@ void CommandContext::NoteMiss(std::string_view key) {
   host.key_events.Notify(kEventKeyMiss, "keymiss", database, key);
 }
 
-bool CommandContext::CheckType(const Keyspace::Entry& entry, Type type) {
-  if (!entry || entry.type() == type) return true;
+bool CommandContext::CheckType(const Keyspace::Entry& found, Type type) {
+  if (!found || found.type() == type) return true;
   reply.Error(kWrongTypeError);
   return false;
 }
@@ -63,16 +63,16 @@ std::optional<double> CommandContext::DoubleArg(size_t index, std::string_view e
   return value;
 }
 
-void CommandContext::Remove(const Keyspace::Entry& entry, std::string_view event) {
-  const std::string key(entry.key());
-  keyspace().Erase(entry);
+void CommandContext::Remove(const Keyspace::Entry& found, std::string_view event) {
+  const std::string key(found.key());
+  keyspace().Erase(found);
   Changed(kEventGeneric, event, key);
 }
 
 void CommandContext::RemoveEmpty(std::string_view key) {
-  const Keyspace::Entry entry = keyspace().FindForWrite(key, now);
-  Check(static_cast<bool>(entry), "an emptied key is there");
-  keyspace().Erase(entry);
+  const Keyspace::Entry found = keyspace().FindForWrite(key, now);
+  Check(static_cast<bool>(found), "an emptied key is there");
+  keyspace().Erase(found);
   host.key_events.Notify(kEventGeneric, "del", database, key);
 }
 

@@ -96,7 +96,7 @@ class CommandContext {
   // Finds a key for a command that may change it; counts neither a hit nor a miss.
   Keyspace::Entry FindForWrite(std::string_view key) { return keyspace().FindForWrite(key, now); }
   // True when the entry is absent or has the type; otherwise replies WRONGTYPE.
-  bool CheckType(const Keyspace::Entry& entry, Type type);
+  bool CheckType(const Keyspace::Entry& found, Type type);
   // Sets `out` to the heap value of a key, or to null if the key is absent. Returns false after
   // replying WRONGTYPE. Read finds the key as Find() does, Write as FindForWrite() does.
   template <typename T>
@@ -144,7 +144,7 @@ class CommandContext {
   // Counts a change without reporting a key.
   void CountChange() { ++changes_; }
   // Erases the key and reports it as `event`.
-  void Remove(const Keyspace::Entry& entry, std::string_view event = "del");
+  void Remove(const Keyspace::Entry& found, std::string_view event = "del");
   // Erases the key of a container that became empty; asserts that the key exists. This has no
   // effect of its own in the log, because a replay of the command empties the container again.
   void RemoveEmpty(std::string_view key);
@@ -172,11 +172,11 @@ class CommandContext {
  private:
   void NoteMiss(std::string_view key);
   template <typename T>
-  bool Unwrap(const Keyspace::Entry& entry, T*& out) {
+  bool Unwrap(const Keyspace::Entry& found, T*& out) {
     out = nullptr;
-    if (!entry) return true;
-    if (!CheckType(entry, kTypeOf<T>)) return false;
-    out = &entry.heap<T>();
+    if (!found) return true;
+    if (!CheckType(found, kTypeOf<T>)) return false;
+    out = &found.heap<T>();
     return true;
   }
 

@@ -12,7 +12,11 @@ class OpenedBase final : public SyncFile {
  public:
   explicit OpenedBase(std::unique_ptr<File> file) : file_(std::move(file)) {}
 
+  // A base has left the page cache as it was written. The loop must not wait for the disk, so each
+  // stretch is asked for while the one before it is sent.
   absl::Status ReadAt(uint64_t offset, std::span<char> out) const override {
+    constexpr uint64_t kStretchBytes = uint64_t{1} << 20;
+    if (offset % kStretchBytes < out.size()) file_->ReadAhead(offset, offset + 2 * kStretchBytes);
     const auto read = ReadFull(*file_, offset, out);
     if (!read.ok()) return read.status();
     if (*read == out.size()) return absl::OkStatus();

@@ -18,7 +18,7 @@ namespace tally::server {
 namespace {
 
 // How long a turn loads data before clients are answered LOADING.
-constexpr int64_t kLoadMicros = 5000;
+constexpr int64_t kLoadMicros = 1000;
 
 uint64_t RandomSeed() {
   std::random_device device;

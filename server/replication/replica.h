@@ -40,7 +40,7 @@ class Replica final : public PrimaryLink {
     std::function<std::string()> new_id;  // makes ids of histories
     Dial dial = DialTcp;
     // About so long a turn receives, checks and applies.
-    int64_t slice_us = 2000;
+    int64_t slice_us = 1000;
   };
   explicit Replica(const Parts& parts);
 

@@ -121,7 +121,7 @@ class FakeFileSystem final : public server::FileSystem {
     for (const auto& [name, inode] : entries_) contents[name] = inode->content;
     return contents;
   }
-  // The bytes in front of a file that File::DropCached was last called for.
+  // The bytes in front of a file that have been dropped by File::DropCached, a piece at a time.
   uint64_t Dropped(const std::string& path) const {
     const std::lock_guard lock(mutex_);
     return entries_.at(path)->dropped;
@@ -266,10 +266,12 @@ class FakeFileSystem final : public server::FileSystem {
       return status;
     }
 
-    void DropCached(uint64_t size) override {
+    void DropCached(uint64_t from, uint64_t to) override {
       const std::lock_guard lock(system_.mutex_);
-      inode_->dropped = size;
+      if (from <= inode_->dropped) inode_->dropped = std::max(inode_->dropped, to);
     }
+
+    void ReadAhead(uint64_t, uint64_t) override {}
 
     absl::Status Truncate(uint64_t size) override {
       const std::lock_guard lock(system_.mutex_);

@@ -1,9 +1,12 @@
 #include "server/aof/file_system.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <system_error>
+#include <thread>
 
 namespace tally::server {
 namespace {
@@ -66,10 +69,37 @@ TEST_CASE("What has left the page cache is read from the disk") {
   const std::string content(3 * 4096 + 5, 'x');
   REQUIRE(AppendAll(**file, content).ok());
   REQUIRE((*file)->Sync().ok());
-  (*file)->DropCached(content.size());
+  (*file)->DropCached(0, content.size());
+  (*file)->ReadAhead(0, 2 * content.size());
   std::string read(content.size(), '\0');
   CHECK(*ReadFull(**file, 0, read) == content.size());
   CHECK(read == content);
+}
+
+TEST_CASE(
+    "A large file that is removed is closed in the end, and read by who has it open until then") {
+  const TemporaryDirectory root;
+  PosixFileSystem files;
+  const std::string path = root / "large";
+  auto file = files.Create(path);
+  REQUIRE(file.ok());
+  const std::string content(5 << 20, 'x');
+  REQUIRE(AppendAll(**file, content).ok());
+  CHECK(files.Remove(path).ok());
+  CHECK(files.List(root / ".")->empty());
+  CHECK(absl::IsNotFound(files.OpenForRead(path).status()));
+  std::string read(content.size(), '\0');
+  CHECK(*ReadFull(**file, 0, read) == content.size());
+  CHECK(read == content);
+  *file = nullptr;
+  const auto is_open = [&] {
+    const auto open = std::filesystem::directory_iterator("/proc/self/fd");
+    return std::any_of(begin(open), end(open), [&](const auto& descriptor) {
+      std::error_code gone;
+      return std::filesystem::read_symlink(descriptor, gone).string().starts_with(path);
+    });
+  };
+  while (is_open()) std::this_thread::yield();
 }
 
 TEST_CASE("Errors of a real disk have their code and name the file") {

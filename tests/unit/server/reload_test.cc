@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/bytes/str_cat.h"
+#include "core/snapshot/record_emitter.h"
 #include "fake_file_system.h"
 #include "random_commands.h"
 #include "random_natives.h"
@@ -62,9 +63,9 @@ std::string WithBadRecord(const Base& base, size_t at) {
   FakeFileSystem files;
   BaseWriter writer(files, *files.Create(base.path), base.header, {});
   for (size_t i = 0; i <= base.records.size(); ++i) {
-    if (i == at) REQUIRE(writer.Append(RecordPart::kWhole, "\xff no record").ok());
+    if (i == at) REQUIRE(RecordEmitter(writer).Append("\xff no record").ok());
     if (i == base.records.size()) break;
-    REQUIRE(writer.Append(RecordPart::kWhole, base.records[i]).ok());
+    REQUIRE(RecordEmitter(writer).Append(base.records[i]).ok());
   }
   REQUIRE(writer.Finish().ok());
   REQUIRE(writer.WaitSynced().ok());
