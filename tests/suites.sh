@@ -4,6 +4,7 @@ e2e_marker='tests/run: also under asan'
 
 list_suites() {
   echo structure
+  echo warnings
   echo unit-core
   echo unit-hosted
   echo unit-server
@@ -115,6 +116,8 @@ run_quota_scale() {
 run_suite() {
   case $1 in
     structure) limited python3 tests/structure_test.py ;;
+    # Of what was built in this run. Other projects' headers are theirs.
+    warnings) ! grep 'warning:' "$logs/builds.log" | grep -v '^/usr/' ;;
     unit-core) build asan core_tests && limited build/asan/bin/core_tests ;;
     unit-hosted) build asan hosted_tests && limited build/asan/bin/hosted_tests ;;
     unit-server) build asan server_tests && limited build/asan/bin/server_tests ;;

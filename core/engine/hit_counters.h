@@ -32,7 +32,7 @@ class HitCounters {
     int64_t window_ms = 0;
     int64_t count = 1;
     // Add nothing if the window already holds this many. With a cap the Add goes by event time.
-    std::optional<int64_t> cap;
+    std::optional<int64_t> cap = {};
     EventInstants time;
   };
   struct Added : KeyOutcome {

@@ -11,7 +11,7 @@ struct MoveOptions {
   bool keep_expired = false;          // keys stay although their deadlines have passed
   // The file or the folder to be read, instead of what is in the working directory; it stays as it
   // is. Empty: what Redis would start with.
-  std::string import_path;
+  std::string import_path = {};
 };
 
 }  // namespace tally::server

@@ -66,16 +66,16 @@ void RdbOutput::Raw(std::string_view bytes) {
 }
 
 void RdbOutput::Length(uint64_t length) {
-  constexpr uint8_t kLength14 = 0x40;
-  constexpr uint8_t kLength32 = 0x80;
-  constexpr uint8_t kLength64 = 0x81;
+  constexpr uint8_t kFourteenBits = 0x40;
+  constexpr uint8_t kFourBytes = 0x80;
+  constexpr uint8_t kEightBytes = 0x81;
   if (length < 64) return Byte(static_cast<uint8_t>(length));
   if (length < 16384) {
-    Byte(static_cast<uint8_t>(kLength14 | length >> 8));
+    Byte(static_cast<uint8_t>(kFourteenBits | length >> 8));
     return Byte(static_cast<uint8_t>(length));
   }
   const bool is_long = length > std::numeric_limits<uint32_t>::max();
-  Byte(is_long ? kLength64 : kLength32);
+  Byte(is_long ? kEightBytes : kFourBytes);
   for (int shift = is_long ? 56 : 24; shift >= 0; shift -= 8) {
     Byte(static_cast<uint8_t>(length >> shift));
   }

@@ -21,13 +21,13 @@ class PrimaryHandshake {
     uint64_t offset = 0;
   };
   struct Request {
-    std::string user;      // may be empty
-    std::string password;  // empty: no AUTH
+    std::string user = {};      // may be empty
+    std::string password = {};  // empty: no AUTH
     int64_t listening_port = 0;
-    std::string announced_ip;  // empty: as the primary sees it
-    std::optional<From> from;  // none: all data is asked for
+    std::string announced_ip = {};  // empty: as the primary sees it
+    std::optional<From> from = {};  // none: all data is asked for
     // The id before, and up to which byte that is true: the primary may know that one only.
-    std::optional<From> earlier;
+    std::optional<From> earlier = {};
     bool hands_over = false;  // FAILOVER: the other is to become the primary. Requires `from`
     bool by_force = false;    // FORCE: even if it lacks some of the data
   };

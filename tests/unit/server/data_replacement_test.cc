@@ -46,8 +46,7 @@ const std::string kNewId(StreamId::kDigits, '2');
 
 // Goes on for some turns, or until all is in place. The new data is that of another history.
 void Replace(DurableServer& server, int turns) {
-  if (!server.persistence().BeginReplacing(kPath, {.keep_expired = true, .import_path = {}}).ok())
-    return;
+  if (!server.persistence().BeginReplacing(kPath, {.keep_expired = true}).ok()) return;
   server.harness().state.stream_id.Adopt(kNewId);
   for (; turns > 0 && server.persistence().replacing(); --turns) {
     if (!server.persistence().LoadSlice(INT64_MAX).ok()) return;
