@@ -104,7 +104,10 @@ class LimitStates {
   // The rules have counted. Returns whether any of them counts.
   bool MarkCounted() {
     bool any = false;
-    for (Named& one : states_) any |= one.changed |= one.counts;
+    for (Named& one : states_) {
+      one.changed = one.counts;
+      any |= one.counts;
+    }
     return any;
   }
   // Sets back what the rules have counted after `now` (SetBackLimits). Returns whether there was

@@ -67,8 +67,8 @@ class BaseReader {
   uint64_t file_size_;
   BaseHeader header_;
   uint64_t offset_ = 0;
-  bool drops_ = true;     // bytes from the page cache
-  uint64_t dropped_ = 0;  // up to there
+  bool drops_ = true;     // whether what was read leaves the page cache
+  uint64_t dropped_ = 0;  // bytes in front that have left it
   uint32_t crc_ = 0;
   uint64_t records_ = 0;
   uint64_t blocks_ = 0;

@@ -31,8 +31,8 @@ auto WithoutInterrupt(Call call) {
   return result;
 }
 
-// Whether to close it takes long: a removed file that nothing else has open gives its blocks back
-// then, 200 MB in some 50 ms.
+// Whether to close it may take long: when nothing else has a removed file open, the kernel gives
+// back its blocks then, 200 MB in some 50 ms.
 bool IsLargeAndRemoved(int descriptor) {
   constexpr off_t kLargeBytes = off_t{4} << 20;
   struct stat status{};
@@ -40,6 +40,7 @@ bool IsLargeAndRemoved(int descriptor) {
          status.st_size >= kLargeBytes;
 }
 
+// In a thread if it takes long, so the room on the disk may come a moment later.
 void Close(int descriptor) {
   if (IsLargeAndRemoved(descriptor)) {
     try {

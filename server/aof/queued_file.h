@@ -69,7 +69,7 @@ class QueuedFile {
   std::string writing_;  // belongs to the worker while it is busy
   uint64_t bytes_ = 0;
   uint64_t unsynced_bytes_ = 0;  // given to the worker since its last sync was started
-  uint64_t dropped_bytes_ = 0;   // given to the worker up to then
+  uint64_t dropped_bytes_ = 0;   // that leave the page cache by the syncs started until now
   bool finished_ = false;
   absl::Status status_;                       // the first error, kept
   std::unique_ptr<BackgroundWorker> worker_;  // last member: ends before file_ closes
