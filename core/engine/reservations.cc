@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "core/base/saturating.h"
@@ -241,8 +242,10 @@ KeyOutcome Reservations::Held(std::string_view key, std::vector<HeldShown>& held
     held.push_back(
         {std::string(id), record.cost(), record.parts.front().at, record.until, record.token});
   });
-  std::sort(held.begin(), held.end(),
-            [](const HeldShown& a, const HeldShown& b) { return a.token < b.token; });
+  // By id too: of a state that was loaded, two may have the same token.
+  std::sort(held.begin(), held.end(), [](const HeldShown& a, const HeldShown& b) {
+    return std::tie(a.token, a.id) < std::tie(b.token, b.id);
+  });
   return outcome;
 }
 

@@ -249,6 +249,7 @@ bool ReadHoldRecord(std::string_view in, HoldRecord& record) {
     int64_t shares = 0;
     int64_t parts = 1;
     if (!ReadSigned(in, record.until, -1, record.token)) return false;
+    if (record.token > kMaxHoldToken) return false;
     if (!ReadUpTo(in, kMostShares, shares)) return false;
     if ((head & kSeveralParts) != 0 && !ReadUpTo(in, kMostParts, parts)) return false;
     const bool plain = (head & kPlainShares) != 0;

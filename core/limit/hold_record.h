@@ -19,6 +19,7 @@ namespace tally {
 // No hold lasts longer, and no record ends later.
 inline constexpr int64_t kMaxHoldMs = int64_t{366} * 86'400'000;
 inline constexpr int64_t kMaxHoldEndMs = 2 * kMaxInstantMs;
+inline constexpr int64_t kMaxHoldToken = kMaxInstantMs;
 // An id is remembered for this long after the deadline of its hold, so that a retry finds it.
 inline constexpr int64_t kHoldRememberedMs = 600'000;
 inline int64_t RememberedUntil(int64_t deadline) {

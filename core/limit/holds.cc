@@ -46,6 +46,7 @@ void Holds::NoteAdded(const HoldRecord& record) {
     if (all.latest != Concurrent::kUnknown) all.latest = std::max(all.latest, record.until);
   }
   ends_at_ = std::max(ends_at_, RememberedUntil(record.until));
+  last_token_ = std::max(last_token_, record.token);  // what is loaded may have any
   for (const HoldPart& part : record.parts) latest_at_ = std::max(latest_at_, part.latest_at());
 }
 
@@ -246,7 +247,7 @@ uint64_t Holds::Save(uint64_t cursor, size_t max_bytes, std::string& out) const 
 
 bool Holds::Load(std::string_view& in) {
   uint64_t token = 0;
-  if (!ReadVarint(in, token) || token > kMaxHoldEndMs / 2) return false;
+  if (!ReadVarint(in, token) || token > kMaxHoldToken) return false;
   last_token_ = std::max(last_token_, static_cast<int64_t>(token));
   while (true) {
     uint64_t size = 0;

@@ -48,8 +48,11 @@ class Holds final : private RecordTable::SplitObserver {
   void Erase(std::string_view id);
 
   // The token of the next hold; each call returns a greater one. Not less than `now`, so that the
-  // tokens of a key also grow when it was gone meanwhile.
-  int64_t NextToken(int64_t now) { return last_token_ = std::max(last_token_ + 1, now); }
+  // tokens of a key also grow when it was gone meanwhile. Only a state that was made up by hand
+  // comes to the greatest, which is then given again.
+  int64_t NextToken(int64_t now) {
+    return last_token_ = std::min(std::max(last_token_ + 1, now), kMaxHoldToken);
+  }
   int64_t last_token() const { return last_token_; }
   // What the holds under a CONCURRENT rule, or one in SHADOW, hold together.
   int64_t concurrent(bool shadow) const { return concurrent_[shadow].held; }
