@@ -94,6 +94,10 @@ class PosixFile final : public File {
     return ErrorOf("fdatasync", path_);
   }
 
+  void WriteBack(uint64_t from, uint64_t to) override {
+    ::sync_file_range(descriptor_, static_cast<off_t>(from), static_cast<off_t>(to - from),
+                      SYNC_FILE_RANGE_WRITE);
+  }
   void DropCached(uint64_t from, uint64_t to) override { Advise(from, to, POSIX_FADV_DONTNEED); }
   void ReadAhead(uint64_t from, uint64_t to) override { Advise(from, to, POSIX_FADV_WILLNEED); }
 

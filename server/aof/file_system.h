@@ -36,6 +36,9 @@ class File {
   // last successful Sync can be trusted, even if a later Sync succeeds: the kernel has dropped the
   // dirty pages.
   virtual absl::Status Sync() = 0;
+  // A hint that the disk should begin to take the bytes [from, to). It may wait for room in the
+  // disk's queue, so it is for a thread. It proves nothing: that is for Sync.
+  virtual void WriteBack(uint64_t from, uint64_t to) = 0;
   // A hint that the bytes [from, to) will not be read soon: those that are on disk need not stay in
   // the page cache. O(bytes), even where they have left it.
   virtual void DropCached(uint64_t from, uint64_t to) = 0;

@@ -21,6 +21,7 @@ LogWriter::LogWriter(AofDirectory& directory, const Options& options)
     : directory_(directory),
       options_(options),
       unsynced_(options.max_unsynced_bytes),
+      writeback_(directory.files()),
       worker_(directory.files().NewWorker()) {}
 
 absl::StatusOr<std::unique_ptr<LogWriter>> LogWriter::Open(AofDirectory& directory,
@@ -48,7 +49,7 @@ absl::Status LogWriter::OpenExisting(const LogPosition& end, uint64_t synced) {
     if (log.sequence != end.sequence) continue;
     auto file = directory_.files().OpenForAppend(directory_.PathOf(log));
     if (!file.ok()) return file.status();
-    file_ = std::move(*file);
+    UseFile(std::move(*file));
     const auto size = file_->Size();
     if (!size.ok()) return size.status();
     if (*size < end.offset) {
@@ -68,14 +69,19 @@ absl::Status LogWriter::OpenExisting(const LogPosition& end, uint64_t synced) {
       absl::StrCat("log ", end.sequence, " is not in ", directory_.ManifestPath()));
 }
 
+void LogWriter::UseFile(std::unique_ptr<File> file) {
+  writeback_.Stop();
+  file_ = std::move(file);
+  file_distrusted_ = false;
+}
+
 absl::Status LogWriter::StartLog(std::unique_ptr<File> file, uint64_t sequence) {
   LogHeader header{sequence, written_.offset, written_.crc, 0};
   const std::string line = FormatLogHeader(header);
   Check(ParseLogHeader(line, header), "a log header can be read back");
   const absl::Status status = AppendAll(*file, line);
   if (!status.ok()) return status;
-  file_ = std::move(file);
-  file_distrusted_ = false;
+  UseFile(std::move(file));
   synced_ = 0;
   previous_ = written_;
   written_ = {sequence, kLogHeaderBytes, header.crc};
@@ -103,6 +109,7 @@ absl::Status LogWriter::Flush(int64_t now_ms) {
       }
       case FsyncPolicy::kEverysec:
         KeepUnsynced(now_ms);
+        writeback_.Appended(*file_, written_.offset);
         break;
       case FsyncPolicy::kNo:
         safe_ = written_;
@@ -313,8 +320,7 @@ absl::Status LogWriter::RecoverInNewLog(int64_t now_ms) {
   // The bytes that the new log repeats are void in the old log. Our loader knows this from the
   // header. The truncation only helps other readers of the file, so it may fail.
   if (safe_.sequence == written_.sequence) file_->Truncate(safe_.offset).IgnoreError();
-  file_ = std::move(log->file);
-  file_distrusted_ = false;
+  UseFile(std::move(log->file));
   previous_ = safe_;
   written_ = safe_ = end;
   synced_ = end.offset;

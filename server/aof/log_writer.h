@@ -27,6 +27,7 @@
 #include "server/aof/file_system.h"
 #include "server/aof/log_format.h"
 #include "server/aof/unsynced_batches.h"
+#include "server/aof/writeback.h"
 #include "server/config/fsync_policy.h"
 
 namespace tally::server {
@@ -119,6 +120,8 @@ class LogWriter {
   LogWriter(AofDirectory& directory, const Options& options);
 
   absl::Status OpenExisting(const LogPosition& end, uint64_t synced);
+  // Continues in `file`.
+  void UseFile(std::unique_ptr<File> file);
   // Writes the header of the new log `file`, which continues written_, and continues there.
   absl::Status StartLog(std::unique_ptr<File> file, uint64_t sequence);
   absl::Status WriteBatch();
@@ -151,7 +154,9 @@ class LogWriter {
   bool file_distrusted_ = false;  // a sync or a truncation failed: never append to this file again
   bool lost_ = false;             // a sync failed in policy no: its bytes are not in memory
   LogStats stats_;
-  std::unique_ptr<BackgroundWorker> worker_;  // last member: ends before file_ closes
+  // The last members: they end before file_ closes.
+  Writeback writeback_;
+  std::unique_ptr<BackgroundWorker> worker_;
 };
 
 }  // namespace tally::server

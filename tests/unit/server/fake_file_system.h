@@ -126,6 +126,11 @@ class FakeFileSystem final : public server::FileSystem {
     const std::lock_guard lock(mutex_);
     return entries_.at(path)->dropped;
   }
+  // The bytes in front of a file of File::WriteBack, a piece at a time.
+  uint64_t WrittenBack(const std::string& path) const {
+    const std::lock_guard lock(mutex_);
+    return entries_.at(path)->written_back;
+  }
   // Puts a file there, synced.
   void Put(const std::string& path, const std::string& content) {
     const std::lock_guard lock(mutex_);
@@ -203,10 +208,11 @@ class FakeFileSystem final : public server::FileSystem {
   static constexpr size_t kSector = 512;
 
   struct Inode {
-    std::string content;     // what reads see
-    std::string durable;     // what a power loss leaves for certain
-    std::set<size_t> dirty;  // sectors that the next Sync makes durable
-    uint64_t dropped = 0;    // bytes in front that are not cached
+    std::string content;        // what reads see
+    std::string durable;        // what a power loss leaves for certain
+    std::set<size_t> dirty;     // sectors that the next Sync makes durable
+    uint64_t dropped = 0;       // bytes in front that are not cached
+    uint64_t written_back = 0;  // bytes in front that the disk was asked to take
   };
 
   class FakeFile final : public server::File {
@@ -264,6 +270,11 @@ class FakeFileSystem final : public server::FileSystem {
       // As Linux does: pages whose writing failed are clean afterwards, and never written again.
       if (!system_.crashed_) inode_->dirty.clear();
       return status;
+    }
+
+    void WriteBack(uint64_t from, uint64_t to) override {
+      const std::lock_guard lock(system_.mutex_);
+      if (from <= inode_->written_back) inode_->written_back = std::max(inode_->written_back, to);
     }
 
     void DropCached(uint64_t from, uint64_t to) override {
