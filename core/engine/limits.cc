@@ -40,17 +40,21 @@ void Remember(LimitStates& states, const LimitRequest& request) {
   }
 }
 
+void CountDecision(const Place& place, const LimitRequest& request, LimitMode mode,
+                   const LimitDecision& decision) {
+  if (mode == LimitMode::kPeek || request.cost == 0 || place.replaying) return;
+  const bool force = mode == LimitMode::kForce;
+  place.engine.decisions().Count(force ? Decisions::Command::kForce : request.command, request.keys,
+                                 decision, {place.database, place.now});
+}
+
 void Judge(const Place& place, LimitStates& states, const LimitRequest& request, LimitMode mode,
            LimitResult& result) {
   const auto [at, now] = request.time;
   const bool may_count = mode != LimitMode::kPeek && request.cost > 0;
   result.decision = DecideLimits(states.uses(), request.cost, now, at, mode);
   const bool force = mode == LimitMode::kForce;
-  if (may_count && !place.replaying) {
-    using Command = Decisions::Command;
-    place.engine.decisions().Count(force ? Command::kForce : Command::kTake, request.keys,
-                                   result.decision, {place.database, place.now});
-  }
+  CountDecision(place, request, mode, result.decision);
   if (result.decision.shadow_denied != 0 && !force) [[unlikely]] {
     states.LeaveOut(result.decision.shadow_denied);
   }
@@ -65,8 +69,46 @@ void Judge(const Place& place, LimitStates& states, const LimitRequest& request,
 
 }  // namespace
 
+bool Limits::DecideAlone(const LimitRequest& request, LimitResult& result) {
+  const auto& [key, rules] = request.keys.front();
+  bool counts = false;
+  for (const LimitRule& rule : rules) {
+    if (rule.shadow) return false;
+    counts |= rule.counts();
+  }
+  State state(ScratchLimit(place_, 0));
+  const Keyspace::Entry entry = place_.keyspace().FindForWrite(key, place_.now);
+  const bool right_type = state.Open(entry);
+  if (right_type && state->holds() != nullptr) return false;
+  LimitResult::Key& outcome = result.keys.emplace_back();
+  outcome.name = key;
+  outcome.found = static_cast<bool>(entry);
+  outcome.wrong_type = result.wrong_type = !right_type;
+  result.full = request.cost > 0 && right_type && !place_.replaying &&
+                !HasRoomForRules(*state, rules, place_.now);
+  if (!right_type || result.full) return true;
+  const auto [at, now] = request.time;
+  const LimitUse use{&*state, rules};
+  result.decision = DecideLimits({&use, 1}, request.cost, now, at, LimitMode::kTake);
+  CountDecision(place_, request, LimitMode::kTake, result.decision);
+  if (request.cost == 0) return true;
+  if (result.decision.allowed) {
+    result.counted = counts;
+  } else {
+    result.set_back = SetBackLimits({&use, 1}, now);
+  }
+  if (!result.counted && !result.set_back) return true;
+  // A late hit may be outside all windows; the state of a new key is then still empty.
+  outcome.changed = state.exists() || !state->empty();
+  outcome.removed = state.Store(place_.keyspace(), key, place_.now, place_.engine.scratch().bytes);
+  return true;
+}
+
 LimitResult Limits::Decide(const LimitRequest& request, LimitMode mode) {
   LimitResult result;
+  const bool alone = mode == LimitMode::kTake && request.keys.size() == 1 && request.once.empty();
+  if (alone && DecideAlone(request, result)) [[likely]]
+    return result;
   LimitStates states(place_, result);
   const int64_t now = request.time.judged_at;
   if (!states.Open(request.keys, mode != LimitMode::kPeek, now)) return result;
@@ -125,30 +167,15 @@ KeyOutcome Limits::Show(std::string_view key, std::vector<LimitShown>& shown) {
 
 KeyOutcome Limits::Throttle(std::string_view key, const LimitRule& rule, int64_t quantity,
                             ThrottleReply& reply) {
-  KeyOutcome outcome;
-  State state(ScratchLimit(place_, 0));
-  const Keyspace::Entry entry = place_.keyspace().FindForWrite(key, place_.now);
-  outcome.found = static_cast<bool>(entry);
-  outcome.wrong_type = !state.Open(entry);
-  if (outcome.wrong_type) return outcome;
-  outcome.full =
-      quantity > 0 && !place_.replaying && !HasRoomForRules(*state, {&rule, 1}, place_.now);
-  if (outcome.full) return outcome;
-  const bool settled = SettleHolds(*state, place_.engine.zones(), place_.now);
-  reply = tally::Throttle(*state, rule, quantity, place_.now);
-  if (quantity > 0) {
-    const KeyRules judged{key, {&rule, 1}};
-    place_.engine.decisions().Count(Decisions::Command::kThrottle, {&judged, 1},
-                                    {.allowed = !reply.limited, .rule = reply.limited ? 1 : 0},
-                                    {place_.database, place_.now});
-  }
-  if (quantity == 0 && !settled) return outcome;
-  const LimitUse use{&*state, {&rule, 1}};
-  const bool taken = quantity > 0 && !reply.limited;
-  const bool set_back = !taken && SetBackLimits({&use, 1}, place_.now);
-  outcome.changed = settled || taken || set_back;
-  if (!outcome.changed) return outcome;
-  outcome.removed = state.Store(place_.keyspace(), key, place_.now, place_.engine.scratch().bytes);
+  const KeyRules keys[] = {{key, {&rule, 1}}};
+  const LimitResult result = Decide({.keys = keys,
+                                     .cost = quantity,
+                                     .time = EventInstants::Now(place_.now),
+                                     .command = Decisions::Command::kThrottle},
+                                    LimitMode::kTake);
+  reply = ThrottleReplyOf(result.decision);
+  KeyOutcome outcome = result.keys.front();
+  outcome.full = result.full;
   return outcome;
 }
 

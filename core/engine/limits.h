@@ -13,9 +13,11 @@
 #include <string_view>
 #include <vector>
 
+#include "core/engine/decisions.h"
 #include "core/engine/place.h"
 #include "core/limit/limit.h"
 #include "core/limit/limit_show.h"
+#include "core/limit/throttle.h"
 
 namespace tally {
 
@@ -26,7 +28,8 @@ struct LimitRequest {
   // If it is not empty, what is taken is remembered under this id of up to Holds::kMaxIdBytes
   // bytes, and a retry takes nothing more. Not for Peek.
   std::string_view once = {};
-  int64_t max_holds = INT64_MAX;  // ids that a key may have
+  int64_t max_holds = INT64_MAX;                           // ids that a key may have
+  Decisions::Command command = Decisions::Command::kTake;  // that kTake counts as
 };
 
 struct LimitResult {
@@ -54,7 +57,7 @@ class Limits {
   explicit Limits(const Place& place) : place_(place) {}
 
   // Runs DecideLimits on the states of the keys and costs as it does; each distinct key is looked
-  // up once, and its name is compared with those before it.
+  // up once (or twice, if it has holds), and its name is compared with those before it.
   LimitResult Decide(const LimitRequest& request, LimitMode mode);
   LimitResult Take(const LimitRequest& request) { return Decide(request, LimitMode::kTake); }
   // The same for one key, at the place's instant.
@@ -81,6 +84,10 @@ class Limits {
                       ThrottleReply& reply);
 
  private:
+  // Decides for one key without an id, if the key has no holds and no rule is in SHADOW. False if
+  // it is another case, with nothing done.
+  bool DecideAlone(const LimitRequest& request, LimitResult& result);
+
   Place place_;
 };
 

@@ -22,11 +22,22 @@ struct Verdict {
   int64_t judged_at = 0;
   int64_t fits_from = 0;
   int64_t unused_from = 0;
+  const LimitCounter* counter = nullptr;  // null if the rule has none yet
+  // Whether the hit, and all that the counter has counted, came on time. Then `numbers` would be
+  // the counter's, if it has no log, once it has counted the hit.
+  bool is_plain = false;
+  LimitNumbers numbers = {};
 };
+
+// Whether all that a counter with this clock has counted came on time, and the hit does.
+bool IsPlain(const LimitCounter& counter, int64_t clock, const Hit& hit) {
+  return !hit.is_late() && counter.late_ms == 0 && clock <= hit.now;
+}
 
 Verdict JudgeLog(const LimitRule& rule, const LimitCounter* counter, const Hit& hit) {
   const TimeLog* log = counter == nullptr ? nullptr : counter->log.get();
-  const int64_t clock = log == nullptr ? kNever : std::min(ClockOf(*counter), hit.now);
+  const int64_t newest = log == nullptr ? kNever : ClockOf(*counter);
+  const int64_t clock = std::min(newest, hit.now);
   const int64_t e = std::max(hit.at, clock);
   const int64_t after = e - rule.period_ms;
   const auto count = log == nullptr ? 0 : static_cast<int64_t>(log->CountAfter(after));
@@ -35,25 +46,31 @@ Verdict JudgeLog(const LimitRule& rule, const LimitCounter* counter, const Hit& 
   verdict.limit = rule.limit;
   verdict.fits = !ExceedsRule(rule, hit.cost) && hit.cost <= rule.limit - count;
   verdict.remaining = std::max<int64_t>(0, rule.limit - count - (verdict.fits ? hit.cost : 0));
-  int64_t newest = count > 0 ? clock : after;
+  verdict.counter = counter;
+  verdict.is_plain = counter == nullptr ? !hit.is_late() : IsPlain(*counter, newest, hit);
+  int64_t last = count > 0 ? clock : after;
   if (verdict.fits) {
-    if (hit.cost > 0) newest = e;
+    if (hit.cost > 0) last = e;
   } else if (!ExceedsRule(rule, hit.cost)) {
     // The cost fits when this many of the oldest hits have left the window.
     const auto leaving = static_cast<uint64_t>(count - (rule.limit - hit.cost));
     verdict.fits_from = std::min(log->NthAfter(after, leaving), hit.now) + rule.period_ms;
   }
-  verdict.unused_from = newest + rule.period_ms;
+  verdict.unused_from = last + rule.period_ms;
   return verdict;
 }
 
 Verdict JudgeNumbers(const LimitRule& rule, const LimitKey& key, const LimitCounter* counter,
                      const Hit& hit) {
-  LimitNumbers numbers;
+  Verdict verdict;
+  LimitNumbers& numbers = verdict.numbers;
+  verdict.counter = counter;
+  verdict.is_plain = !hit.is_late();
   int64_t e = hit.at;
   if (counter != nullptr) {
     numbers = counter->numbers;
     int64_t clock = ClockOf(numbers, rule.algorithm);
+    verdict.is_plain = IsPlain(*counter, clock, hit);
     if (clock > hit.now) [[unlikely]] {
       SetBackTo(numbers, rule, hit.now);
       clock = ClockOf(numbers, rule.algorithm);
@@ -61,7 +78,6 @@ Verdict JudgeNumbers(const LimitRule& rule, const LimitKey& key, const LimitCoun
     e = std::max(e, clock);
   }
   Roll(numbers, rule, e);
-  Verdict verdict;
   verdict.judged_at = e;
   verdict.limit = CapacityOf(rule);
   verdict.fits = Fits(numbers, rule, hit.cost, e);
@@ -109,16 +125,18 @@ Verdict Judge(const LimitRule& rule, const LimitState& state, const Hit& hit) {
   return verdict;
 }
 
+// Adds a hit that is on time to the log of a counter that is not ahead.
+void AddToLog(LimitCounter& counter, const Hit& hit) {
+  counter.log->DropThrough(hit.now - counter.key.period_ms);
+  counter.log->Add(hit.now, static_cast<uint64_t>(hit.cost));
+}
+
 // What every decision passes is inlined: its calls cost as much as its work.
 //
 // Does what CountLate does if no hit is late and none is after now, as for nearly all hits.
 [[gnu::always_inline]] inline void CountOnTime(LimitCounter& counter, const LimitRule& rule,
                                                const Hit& hit) {
-  if (rule.algorithm == Algorithm::kSliding) {
-    counter.log->DropThrough(hit.now - counter.key.period_ms);
-    counter.log->Add(hit.now, static_cast<uint64_t>(hit.cost));
-    return;
-  }
+  if (rule.algorithm == Algorithm::kSliding) return AddToLog(counter, hit);
   if (rule.algorithm != Algorithm::kBucket) Roll(counter.numbers, rule, hit.now);
   AddHits(counter.numbers, rule, hit.cost, hit.now, hit.now);
 }
@@ -129,11 +147,26 @@ Verdict Judge(const LimitRule& rule, const LimitState& state, const Hit& hit) {
   LimitCounter& counter = state.FindOrAdd(LimitKey::Of(rule));
   if (counter.taken) return;
   counter.taken = true;
-  if (hit.is_late() || counter.late_ms > 0 || ClockOf(counter) > hit.now) [[unlikely]] {
-    CountLate(counter, rule, hit, in_own_place);
-  } else {
+  if (IsPlain(counter, ClockOf(counter), hit)) [[likely]] {
     CountOnTime(counter, rule, hit);
+  } else {
+    CountLate(counter, rule, hit, in_own_place);
   }
+}
+
+// Counts a hit that was judged and fits, if its counter is all that the key has, without looking
+// for it again: the numbers with which it was judged are those that counting would give. Returns
+// false if this is another case.
+bool CountJudged(const LimitRule& rule, LimitState& state, const Verdict& verdict, const Hit& hit) {
+  const bool is_new = verdict.counter == nullptr;
+  if (!verdict.is_plain || state.counters().size() != (is_new ? 0 : 1)) return false;
+  LimitCounter& counter = is_new ? state.FindOrAdd(LimitKey::Of(rule)) : state.counters().front();
+  if (counter.log == nullptr) {
+    counter.numbers = verdict.numbers;
+  } else {
+    AddToLog(counter, hit);
+  }
+  return true;
 }
 
 // Counts a hit and says where.
@@ -191,8 +224,6 @@ void ShowFigures(const Verdict& verdict, LimitDecision& decision) {
   decision.reset_after_ms = std::max<int64_t>(0, verdict.unused_from - verdict.judged_at);
 }
 
-int64_t SecondsUp(int64_t ms) { return ms / 1000 + (ms % 1000 != 0 ? 1 : 0); }
-
 }  // namespace
 
 LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t now, int64_t at,
@@ -220,6 +251,10 @@ LimitDecision DecideLimits(std::span<const LimitUse> uses, int64_t cost, int64_t
       const bool tighter = decision.remaining < 0 || verdict.remaining < decision.remaining;
       const bool shows_tightest = verdict.fits || mode == LimitMode::kShow;
       if (decision.allowed && (tighter || !shows_tightest)) ShowFigures(verdict, decision);
+      if (verdict.fits && mode == LimitMode::kTake && cost > 0 && agreed.alone() &&
+          CountJudged(rule, *use.state, verdict, hit)) {
+        return decision;
+      }
       if (shows_tightest) continue;
       if (decision.allowed) decision.rule = place;
       decision.allowed = false;
@@ -263,22 +298,6 @@ HoldPart CountHits(const LimitUse& use, int64_t cost, int64_t now, int64_t at, b
   }
   use.state->EndOperation();
   return part;
-}
-
-LimitRule ThrottleRule(int64_t max_burst, int64_t count, int64_t period_ms) {
-  return LimitRule::Bucket(max_burst + 1, count, period_ms);
-}
-
-ThrottleReply Throttle(LimitState& state, const LimitRule& rule, int64_t quantity, int64_t now) {
-  const LimitUse use{&state, {&rule, 1}};
-  const LimitDecision decision = DecideLimits({&use, 1}, quantity, now, now, LimitMode::kTake);
-  ThrottleReply reply;
-  reply.limited = !decision.allowed;
-  reply.limit = decision.limit;
-  reply.remaining = decision.remaining;
-  if (decision.retry_after_ms > 0) reply.retry_after_s = SecondsUp(decision.retry_after_ms);
-  reply.reset_after_s = SecondsUp(decision.reset_after_ms);
-  return reply;
 }
 
 }  // namespace tally

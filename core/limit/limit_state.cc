@@ -81,6 +81,8 @@ size_t LimitState::Weight() const {
 }
 
 int64_t LimitState::ExpiresAt() const {
+  if (counters_.size() == 1 && holds_ == nullptr) [[likely]]
+    return counters_.front().ExpiresAt();
   int64_t latest = holds_ == nullptr ? 0 : holds_->ends_at();
   if (last_ < counters_.size()) latest = std::max(latest, counters_[last_].ExpiresAt());
   for (size_t i = 0; i < counters_.size(); ++i) {

@@ -18,6 +18,8 @@ class SharedCounterRules {
   explicit SharedCounterRules(std::span<const LimitUse> uses)
       : uses_(uses), alone_(uses.size() == 1 && uses.front().rules.size() == 1) {}
 
+  // Whether there is one rule.
+  bool alone() const { return alone_; }
   // Returns the rule with the agreed values; valid until the next call.
   const LimitRule& Of(const LimitUse& use, const LimitRule& rule) {
     if (alone_) return rule;

@@ -43,6 +43,7 @@ bool LimitArgs::ReadKeys(CommandContext& context, size_t& index) {
     if (list.keeps_words) list.words.push_back("AND");
     ++index;
   }
+  if (keys.size() == 1) return true;
   // The rules may have moved when their list grew.
   std::span<const LimitRule> rest(list.rules);
   for (KeyRules& key : keys) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/limit/limit_show.h"
+#include "core/limit/throttle.h"
 #include "core/time/duration.h"
 #include "core/tzdata/tzdata_zones.h"
 
@@ -551,7 +552,7 @@ TEST_CASE("CL.THROTTLE answers as redis-cell does") {
   const LimitRule rule = ThrottleRule(4, 1, 1'000);
   LimitState state;
   const auto throttle = [&](int64_t ms, int64_t quantity) {
-    return Throttle(state, rule, quantity, kT0 + ms);
+    return ThrottleReplyOf(Decide(state, {rule}, kT0 + ms, LimitMode::kTake, quantity));
   };
   CHECK(throttle(0, 6) == ThrottleReply{true, 5, 5, -1, 0});
   for (int i = 1; i <= 5; ++i) CHECK(throttle(0, 1) == ThrottleReply{false, 5, 5 - i, -1, i});
@@ -566,7 +567,7 @@ TEST_CASE("CL.THROTTLE answers as redis-cell does") {
   CHECK(throttle(9'500, 5) == ThrottleReply{true, 5, 2, 3, 3});
   // The README's example: CL.THROTTLE user123 15 30 60 1.
   LimitState fresh;
-  CHECK(Throttle(fresh, ThrottleRule(15, 30, 60'000), 1, kT0) ==
+  CHECK(ThrottleReplyOf(Decide(fresh, {ThrottleRule(15, 30, 60'000)}, kT0)) ==
         ThrottleReply{false, 16, 15, -1, 2});
 }
 
