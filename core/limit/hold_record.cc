@@ -210,7 +210,7 @@ void AppendHoldRecord(std::string& out, const HoldRecord& record) {
   if (held && several) head |= kSeveralParts;
   if (held && plain) head |= kPlainShares;
   out.push_back(static_cast<char>(head));
-  AppendNumber(out, record.until);
+  AppendNumber(out, held ? record.until : record.until / kForgetStepMs);
   if (record.keys > 1) AppendNumber(out, record.keys);
   if (record.counted > 0 && !same) AppendNumber(out, record.counted);
   if (!held) AppendNumber(out, record.held);
@@ -239,7 +239,9 @@ bool ReadHoldRecord(std::string_view in, HoldRecord& record) {
   if (record.state == HoldState::kUnknown || record.state > HoldState::kCancelled) return false;
   const bool has_expired = (head & kHasExpired) != 0;
   if (has_expired && record.state != HoldState::kHeld) return false;
-  if (!ReadUpTo(in, kMostInstant, record.until)) return false;
+  const int64_t step = record.state == HoldState::kHeld ? 1 : kForgetStepMs;
+  if (!ReadUpTo(in, kMostInstant / static_cast<uint64_t>(step), record.until)) return false;
+  record.until *= step;
   if ((head & kSeveralKeys) != 0 && !ReadNumber(in, record.keys)) return false;
   if ((head & kHasCounted) != 0 && !ReadNumber(in, record.counted)) return false;
   if (record.state != HoldState::kHeld) {
@@ -276,6 +278,7 @@ int64_t UntilOf(std::string_view in) {
   const auto head = static_cast<uint8_t>(in.front());
   in.remove_prefix(1);
   const int64_t until = TakeNumber(in);
+  if ((head & kStateMask) != static_cast<uint8_t>(HoldState::kHeld)) return until * kForgetStepMs;
   return (head & kHasExpired) == 0 ? until : RememberedUntil(until);
 }
 

@@ -22,8 +22,14 @@ inline constexpr int64_t kMaxHoldEndMs = 2 * kMaxInstantMs;
 inline constexpr int64_t kMaxHoldToken = kMaxInstantMs;
 // An id is remembered for this long after the deadline of its hold, so that a retry finds it.
 inline constexpr int64_t kHoldRememberedMs = 600'000;
+// A settled id is forgotten at a multiple of this, so that the instant takes four bytes.
+inline constexpr int64_t kForgetStepMs = 10'000;
+// The first such instant from `instant` on, which is at least 1.
+inline int64_t ForgottenFrom(int64_t instant) {
+  return std::min((instant - 1) / kForgetStepMs + 1, kMaxHoldEndMs / kForgetStepMs) * kForgetStepMs;
+}
 inline int64_t RememberedUntil(int64_t deadline) {
-  return std::min(deadline + kHoldRememberedMs, kMaxHoldEndMs);
+  return ForgottenFrom(deadline + kHoldRememberedMs);
 }
 
 // The numbers are in stored state and in replies: never renumber.
@@ -82,7 +88,7 @@ struct HoldCounters {
 
 struct HoldRecord {
   HoldState state = HoldState::kUnknown;
-  int64_t until = 0;  // kHeld: the deadline. Otherwise: when it is forgotten
+  int64_t until = 0;  // kHeld: the deadline. Otherwise: when it is forgotten (ForgottenFrom)
   int64_t keys = 1;   // how many keys hold the id
   // kHeld only.
   int64_t token = 0;

@@ -212,8 +212,8 @@ void Holds::NoteSetBack(int64_t now) {
   latest_at_ = now;
   ends_at_ = 0;
   ForEach([this](std::string_view, const HoldRecord& record) {
-    const int64_t remembered_ms = record.state == HoldState::kHeld ? kRememberedMs : 0;
-    ends_at_ = std::max(ends_at_, std::min(record.until + remembered_ms, kMaxHoldEndMs));
+    const bool is_held = record.state == HoldState::kHeld;
+    ends_at_ = std::max(ends_at_, is_held ? RememberedUntil(record.until) : record.until);
   });
 }
 

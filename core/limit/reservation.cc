@@ -68,15 +68,15 @@ void Consume(HoldRecord& record, int64_t amount) {
   if (record.parts.empty()) record.parts.push_back(first);
 }
 
-// What is left of a hold that is over, until it is forgotten: Holds::kRememberedMs after its
-// deadline, whenever it was settled before that.
+// What is left of a hold that is over, until it is forgotten: from Holds::kRememberedMs after its
+// deadline on, whenever it was settled before that.
 HoldRecord Remains(const HoldRecord& hold, HoldState state, int64_t now) {
   HoldRecord remains;
   remains.state = state;
   remains.keys = hold.keys;
   const bool is_held = hold.state == HoldState::kHeld;
   const int64_t least = (is_held ? hold.until : now) + Holds::kRememberedMs;
-  remains.until = std::min(std::max(hold.until, least), kMaxHoldEndMs);
+  remains.until = ForgottenFrom(std::max(hold.until, least));
   if (state != HoldState::kCommitted) {
     remains.rules = hold.rules;
     remains.counters = hold.counters;
@@ -246,7 +246,7 @@ void RememberHit(const LimitUse& use, const HoldTerms& terms, int64_t now) {
     const LimitCounter* counter = use.state->Find(LimitKey::Of(rule));
     if (counter != nullptr) record.until = std::max(record.until, counter->ExpiresAt());
   }
-  record.until = std::min(record.until, kMaxHoldEndMs);
+  record.until = ForgottenFrom(record.until);
   use.state->FindOrAddHolds().Put(terms.id, record);
 }
 

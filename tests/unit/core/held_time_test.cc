@@ -22,7 +22,8 @@ constexpr int64_t kBegin = 1'795'230'400'000;
 constexpr int64_t kHourMs = 3'600'000;
 constexpr int64_t kDayMs = 24 * kHourMs;
 constexpr int64_t kPeriodMs = 2'000;
-constexpr int64_t kRememberedMs = 600'000;
+// When what is remembered from `instant` on is forgotten: after ten minutes, at a whole ten seconds.
+constexpr int64_t Forgotten(int64_t instant) { return (instant + 609'999) / 10'000 * 10'000; }
 constexpr int64_t kLimit = 9;
 constexpr int64_t kConcurrent = 6;
 constexpr std::string_view kKey = "k";
@@ -248,7 +249,7 @@ class HoldingClients {
     LimitRequest request{.keys = keys, .cost = cost, .time = {at, now_}, .once = id};
     const LimitResult result = Limits(Primary()).Take(request);
     Follow(result, [&] { Limits(Follower()).Count(request); });
-    if (Judge(result.decision, at, cost, false) && !id.empty()) once_[id] = now_ + kRememberedMs;
+    if (Judge(result.decision, at, cost, false) && !id.empty()) once_[id] = Forgotten(now_);
   }
 
   // An id that took once takes nothing more.

@@ -41,7 +41,9 @@ struct NaiveHold {
 
 class NaiveReserved {
  public:
-  static constexpr int64_t kRemembered = 600'000;
+  // When what is remembered from `instant` on is forgotten: after ten minutes, at a whole ten seconds.
+  static int64_t Forgotten(int64_t instant) { return RoundedUp(instant + 600'000); }
+  static int64_t RoundedUp(int64_t instant) { return (instant + 9'999) / 10'000 * 10'000; }
 
   NaiveKey counters;
   std::map<std::string, NaiveHold> ids;
@@ -176,10 +178,11 @@ class NaiveReserved {
     NaiveHold& hit = ids[id];
     hit.state = HoldState::kCommitted;
     hit.counted = cost;
-    hit.forget_at = now + kRemembered;
+    hit.forget_at = Forgotten(now);
     for (const LimitRule& rule : rules) {
       if (rule.counts()) {
-        hit.forget_at = std::max(hit.forget_at, NaiveFind(counters, rule).ExpiresAt());
+        const int64_t expires_at = NaiveFind(counters, rule).ExpiresAt();
+        hit.forget_at = std::max(hit.forget_at, RoundedUp(expires_at));
       }
     }
   }
@@ -320,8 +323,7 @@ class NaiveReserved {
   }
   static void End(NaiveHold& hold, HoldState state, int64_t now, int64_t cost, int64_t counted) {
     const bool held = hold.state == HoldState::kHeld;
-    hold.forget_at =
-        held ? hold.deadline + kRemembered : std::max(hold.forget_at, now + kRemembered);
+    hold.forget_at = held ? Forgotten(hold.deadline) : std::max(hold.forget_at, Forgotten(now));
     hold.state = state;
     hold.held = cost;
     hold.counted = counted;
