@@ -27,7 +27,7 @@ class NaiveCounter {
   explicit NaiveCounter(const LimitRule& rule) : kind_(rule) { kind_.refill = 0; }
 
   bool IsOf(const LimitRule& rule) const {
-    if (rule.algorithm != kind_.algorithm) return false;
+    if (rule.algorithm != kind_.algorithm || rule.shadow != kind_.shadow) return false;
     if (rule.zone != kind_.zone) return false;
     if (rule.start != kind_.start) return false;
     if (rule.algorithm == LimitAlgorithm::kCalendar) return rule.unit == kind_.unit;

@@ -84,17 +84,23 @@ inline LimitDecision NaiveJudge(const NaiveKey& key, const LimitRule& rule, int6
   return decision;
 }
 
+// Rules in SHADOW deny nothing; with kTake those that would have are not counted.
 inline LimitDecision NaiveDecide(const std::vector<NaiveUse>& uses, int64_t cost, int64_t now,
                                  int64_t at, LimitMode mode) {
   at = std::min(at, now);
   LimitDecision answer;
   int place = 0;
+  std::vector<NaiveUse> counting;
   for (const NaiveUse& use : uses) {
+    std::vector<LimitRule>& counts = counting.emplace_back(NaiveUse{use.key, {}}).rules;
     for (const LimitRule& given : use.rules) {
       ++place;
       if (given.algorithm == LimitAlgorithm::kAllow) continue;
       const LimitRule rule = NaiveAgreed(uses, use.key, given);
       const LimitDecision own = NaiveJudge(*use.key, rule, cost, now, at);
+      const bool left_out = given.shadow && !own.allowed && mode == LimitMode::kTake;
+      if (given.counts() && !left_out) counts.push_back(given);
+      if (given.shadow) continue;
       const bool shown =
           own.allowed ? answer.allowed && (answer.remaining < 0 || own.remaining < answer.remaining)
                       : answer.allowed;
@@ -113,15 +119,15 @@ inline LimitDecision NaiveDecide(const std::vector<NaiveUse>& uses, int64_t cost
   if (mode == LimitMode::kPeek || cost == 0) return answer;
   if (mode == LimitMode::kTake && !answer.allowed) return answer;
   std::vector<std::pair<const NaiveKey*, NaiveCounter>> counted;
-  for (const NaiveUse& use : uses) {
+  for (const NaiveUse& use : counting) {
     for (const LimitRule& rule : use.rules) {
-      if (!rule.counts()) continue;
       const bool already = std::any_of(counted.begin(), counted.end(), [&](const auto& one) {
         return one.first == use.key && one.second.IsOf(rule);
       });
       if (already) continue;
       counted.emplace_back(use.key, NaiveCounter(rule));
-      NaiveCount(use, NaiveAgreed(uses, use.key, rule), cost, now, at, mode == LimitMode::kForce);
+      NaiveCount(use, NaiveAgreed(counting, use.key, rule), cost, now, at,
+                 mode == LimitMode::kForce);
     }
   }
   return answer;

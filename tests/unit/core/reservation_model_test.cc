@@ -17,6 +17,8 @@ namespace {
 
 class EngineTarget {
  public:
+  static constexpr bool kTellsShadow = true;
+
   ZoneSource& zones() { return zones_; }
   void PassTo(int64_t now) { now_ = now; }
   void Forget() {

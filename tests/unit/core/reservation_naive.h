@@ -32,16 +32,17 @@ struct NaiveHold {
     for (const Part& part : parts) sum += part.cost;
     return sum;
   }
-  bool is_concurrent() const {
-    return std::any_of(rules.begin(), rules.end(), [](const LimitRule& rule) {
-      return rule.algorithm == LimitAlgorithm::kConcurrent;
+  bool is_concurrent(bool shadow) const {
+    return std::any_of(rules.begin(), rules.end(), [shadow](const LimitRule& rule) {
+      return rule.algorithm == LimitAlgorithm::kConcurrent && rule.shadow == shadow;
     });
   }
 };
 
 class NaiveReserved {
  public:
-  // When what is remembered from `instant` on is forgotten: after ten minutes, at a whole ten seconds.
+  // When what is remembered from `instant` on is forgotten: after ten minutes, at a whole ten
+  // seconds.
   static int64_t Forgotten(int64_t instant) { return RoundedUp(instant + 600'000); }
   static int64_t RoundedUp(int64_t instant) { return (instant + 9'999) / 10'000 * 10'000; }
 
@@ -84,20 +85,20 @@ class NaiveReserved {
     std::erase_if(counters, [now](const auto& one) { return one.ExpiresAt() <= now; });
   }
 
-  int64_t Concurrent() const {
+  int64_t Concurrent(bool shadow) const {
     int64_t held = 0;
     for (const auto& [id, hold] : ids) {
-      if (hold.state == HoldState::kHeld && hold.is_concurrent()) held += hold.cost();
+      if (hold.state == HoldState::kHeld && hold.is_concurrent(shadow)) held += hold.cost();
     }
     return held;
   }
 
   // The last deadline of what is held so, or 0.
-  int64_t LastConcurrent() const {
+  int64_t LastConcurrent(bool shadow) const {
     int64_t last = 0;
     for (const auto& [id, hold] : ids) {
-      const bool holds = hold.state == HoldState::kHeld && hold.is_concurrent() && hold.cost() > 0;
-      if (holds) last = std::max(last, hold.deadline);
+      const bool holds = hold.state == HoldState::kHeld && hold.is_concurrent(shadow);
+      if (holds && hold.cost() > 0) last = std::max(last, hold.deadline);
     }
     return last;
   }
@@ -111,7 +112,10 @@ class NaiveReserved {
         hold.rules.push_back(rule);
       }
     }
-    hold.parts.push_back(Count(rules, cost, now, at, false));
+    // EXTEND numbers the rules in force.
+    std::stable_partition(hold.rules.begin(), hold.rules.end(),
+                          [](const LimitRule& rule) { return !rule.shadow; });
+    hold.parts.push_back(Count(hold.rules, cost, now, at, false));
     hold.deadline = deadline;
     hold.token = last_token = std::max(last_token + 1, now);
     Prune(now);
@@ -195,11 +199,11 @@ class NaiveReserved {
     if (!concurrent) {
       decision = NaiveJudge(counters, rule, cost, now, at);
     } else {
-      const int64_t held = Concurrent();
+      const int64_t held = Concurrent(rule.shadow);
       decision.allowed = rule.limit > 0 && cost <= rule.limit - held;
       decision.limit = rule.limit;
       decision.remaining = std::max<int64_t>(0, rule.limit - held - (decision.allowed ? cost : 0));
-      const int64_t last = std::max(now, LastConcurrent());
+      const int64_t last = std::max(now, LastConcurrent(rule.shadow));
       decision.reset_after_ms = (decision.allowed && cost > 0 ? std::max(last, until) : last) - now;
       if (!decision.allowed) {
         decision.retry_after_ms = cost > rule.limit || rule.limit == 0 ? -1 : kNaiveMax;
@@ -244,7 +248,8 @@ class NaiveReserved {
     return counter.JudgedAt(at);
   }
   bool FitsAt(const LimitRule& rule, int64_t cost, int64_t e) const {
-    if (rule.algorithm == LimitAlgorithm::kConcurrent) return cost <= rule.limit - Concurrent();
+    if (rule.algorithm == LimitAlgorithm::kConcurrent)
+      return cost <= rule.limit - Concurrent(rule.shadow);
     return NaiveFind(counters, rule).Fits(rule, cost, e);
   }
 

@@ -40,6 +40,7 @@ inline void ForgetEnded(Engine& engine, std::string_view key, int64_t now) {
 //   void Forget()               forgets what has ended
 //   void SetBackTo(int64_t now) the clock is set back, and with it all that lies ahead
 //   void Restart()              what was stored or logged is loaded, by another
+//   bool kTellsShadow           whether its decisions say which rules in SHADOW would have denied
 template <typename Target>
 class ReservedRun {
  public:
@@ -110,6 +111,11 @@ class ReservedRun {
   }
 
   LimitRule RandomRule(bool reserves) {
+    LimitRule rule = RandomPlainRule(reserves);
+    rule.shadow = rule.algorithm != LimitAlgorithm::kLockout && random_.OneIn(4);
+    return rule;
+  }
+  LimitRule RandomPlainRule(bool reserves) {
     constexpr std::array<int64_t, 4> kPeriods{700, 7'000, 60'000, 3'600'000};
     const int64_t period = kPeriods[random_.Below(kPeriods.size())];
     const int64_t limit = random_.Between(random_.OneIn(20) ? 0 : 1, 12);
@@ -232,7 +238,7 @@ class ReservedRun {
     for (size_t i = 0; i < uses.size(); ++i) {
       for (const LimitRule& given : uses[i].rules) {
         ++place;
-        if (given.algorithm == LimitAlgorithm::kAllow) continue;
+        if (given.shadow || given.algorithm == LimitAlgorithm::kAllow) continue;
         const NaiveReserved& key = naive_[uses[i].key];
         const LimitRule rule = given.counts() ? NaiveAgreed(naive, &key.counters, given) : given;
         LimitDecision own = key.Judge(rule, cost, now_, std::min(at, now_), until);
@@ -252,6 +258,26 @@ class ReservedRun {
       }
     }
     return answer;
+  }
+
+  // Without the rules in SHADOW that would deny; `denied` gets them as LimitDecision has them.
+  std::vector<Use> CountingOf(const std::vector<Use>& uses, int64_t cost, int64_t at,
+                              uint64_t& denied) {
+    const std::vector<NaiveUse> naive = NaiveUses(uses);
+    std::vector<Use> counting;
+    int place = 0;
+    for (const Use& use : uses) {
+      const NaiveReserved& key = naive_[use.key];
+      Use& left = counting.emplace_back(Use{use.key, {}});
+      for (const LimitRule& given : use.rules) {
+        const LimitRule rule = given.counts() ? NaiveAgreed(naive, &key.counters, given) : given;
+        const bool denies = given.shadow && given.algorithm != LimitAlgorithm::kAllow &&
+                            !key.Judge(rule, cost, now_, std::min(at, now_), 0).allowed;
+        denied |= uint64_t{denies} << place++;
+        if (!denies) left.rules.push_back(given);
+      }
+    }
+    return counting;
   }
 
   LimitDecision NaiveShown(const std::vector<Use>& uses) {
@@ -303,9 +329,15 @@ class ReservedRun {
     if (mode == LimitMode::kPeek || (mode == LimitMode::kTake && !naive.allowed)) {
       REQUIRE(!result.counted);
     }
+    uint64_t denied = 0;
+    std::vector<Use> counting = CountingOf(uses, cost, at, denied);
+    if (mode == LimitMode::kForce) counting = uses;
+    if (Target::kTellsShadow) REQUIRE(result.decision.shadow_denied == denied);
     NaiveDecide(NaiveUses(uses), cost, now_, at, mode);
     if (!once.empty() && result.counted) {
-      for (const size_t key : places) naive_[key].Remember(once, RulesOf(uses, key), cost, now_);
+      for (const size_t key : places) {
+        naive_[key].Remember(once, RulesOf(counting, key), cost, now_);
+      }
       keys_[once] = places;
     }
     for (NaiveReserved& key : naive_) key.Prune(now_);
@@ -348,13 +380,16 @@ class ReservedRun {
     }
     INFO(TextOf(uses) << " COST " << cost << " late " << now_ - at);
     RequireSame(result.decision, NaiveAnswer(uses, cost, at, now_ + ttl));
+    uint64_t denied = 0;
+    const std::vector<Use> counting = CountingOf(uses, cost, at, denied);
+    if (Target::kTellsShadow) REQUIRE(result.decision.shadow_denied == denied);
     REQUIRE(result.counted == result.decision.allowed);
     if (!result.decision.allowed) {
       REQUIRE(result.token == 0);
       return RequireAll();
     }
     for (const size_t key : places) {
-      naive_[key].Hold(id, RulesOf(uses, key), cost, now_ + ttl, now_, std::min(at, now_));
+      naive_[key].Hold(id, RulesOf(counting, key), cost, now_ + ttl, now_, std::min(at, now_));
       keys_[id] = places;
     }
     REQUIRE(result.token == naive_[places[0]].last_token);

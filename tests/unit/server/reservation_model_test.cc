@@ -23,6 +23,8 @@ constexpr std::string_view kNoWords;
 
 class CommandTarget {
  public:
+  static constexpr bool kTellsShadow = false;
+
   ZoneSource& zones() { return zones_; }
   uint64_t commands() const { return commands_; }
 
