@@ -95,7 +95,7 @@ inline LimitDecision NaiveDecide(const std::vector<NaiveUse>& uses, int64_t cost
     std::vector<LimitRule>& counts = counting.emplace_back(NaiveUse{use.key, {}}).rules;
     for (const LimitRule& given : use.rules) {
       ++place;
-      if (given.algorithm == LimitAlgorithm::kAllow) continue;
+      if (!given.judges()) continue;
       const LimitRule rule = NaiveAgreed(uses, use.key, given);
       const LimitDecision own = NaiveJudge(*use.key, rule, cost, now, at);
       const bool left_out = given.shadow && !own.allowed && mode == LimitMode::kTake;

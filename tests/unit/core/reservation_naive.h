@@ -22,6 +22,7 @@ struct NaiveHold {
   std::vector<LimitRule> rules;
   std::vector<Part> parts;
   int64_t deadline = 0;
+  int64_t latest = kNaiveMax;  // the deadline, as HOLDS says
   int64_t token = 0;
   int64_t forget_at = 0;
   int64_t held = 0;
@@ -78,6 +79,7 @@ class NaiveReserved {
         for (auto& [at, in_window] : part.shares) at = std::min(at, now);
       }
       hold.deadline -= ahead_ms;
+      if (hold.latest != kNaiveMax) hold.latest -= ahead_ms;
     }
   }
 
@@ -108,13 +110,19 @@ class NaiveReserved {
     NaiveHold& hold = ids[id];
     hold.state = HoldState::kHeld;
     for (const LimitRule& rule : rules) {
-      if (rule.counts() || rule.algorithm == LimitAlgorithm::kConcurrent) {
+      const bool holds = rule.algorithm == LimitAlgorithm::kHolds;
+      if (holds) hold.latest = std::min(hold.latest, now + rule.period_ms);
+      if (holds || rule.counts() || rule.algorithm == LimitAlgorithm::kConcurrent) {
         hold.rules.push_back(rule);
       }
     }
-    // EXTEND numbers the rules in force.
-    std::stable_partition(hold.rules.begin(), hold.rules.end(),
-                          [](const LimitRule& rule) { return !rule.shadow; });
+    // EXTEND numbers the rules in force, and then HOLDS.
+    std::stable_sort(hold.rules.begin(), hold.rules.end(), [](const auto& a, const auto& b) {
+      const auto order = [](const LimitRule& rule) {
+        return rule.algorithm == LimitAlgorithm::kHolds ? 2 : int{rule.shadow};
+      };
+      return order(a) < order(b);
+    });
     hold.parts.push_back(Count(hold.rules, cost, now, at, false));
     hold.deadline = deadline;
     hold.token = last_token = std::max(last_token + 1, now);

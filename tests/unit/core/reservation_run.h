@@ -17,10 +17,9 @@
 #include "core/limit/rule_text.h"
 #include "random_seed.h"
 #include "reservation_naive.h"
+#include "reservation_uses.h"
 
 namespace tally::test {
-
-inline constexpr std::array<std::string_view, 3> kReservedKeys{"a", "b", "c"};
 
 // Forgets of a key what has ended, which is otherwise read as ended until somebody writes the key.
 inline void ForgetEnded(Engine& engine, std::string_view key, int64_t now) {
@@ -78,6 +77,8 @@ class ReservedRun {
   const Target& target() const { return target_; }
 
  private:
+  using Use = ReservedUse;
+
   static constexpr int64_t kBegin = 1'700'000'000'000;
   static constexpr std::array<std::string_view, 6> kIds{"1", "2", "order:3", "4", "5", "6"};
 
@@ -111,6 +112,9 @@ class ReservedRun {
   }
 
   LimitRule RandomRule(bool reserves) {
+    if (reserves && random_.OneIn(10)) {
+      return LimitRule::Holds(random_.Between(1, 40'000), random_.Between(1, 1'000));
+    }
     LimitRule rule = RandomPlainRule(reserves);
     rule.shadow = rule.algorithm != LimitAlgorithm::kLockout && random_.OneIn(4);
     return rule;
@@ -165,15 +169,11 @@ class ReservedRun {
 
   ZoneSource& zones() { return target_.zones(); }
 
-  struct Use {
-    size_t key;
-    std::vector<LimitRule> rules;
-  };
-
   // Often of the rules of the last one, so that their limits are reached.
   std::vector<Use> RandomUses(bool reserves) {
     const auto begin = uses_.begin();
-    const bool usable = !uses_.empty() && (reserves || std::none_of(begin, uses_.end(), HasHolds));
+    const bool usable =
+        !uses_.empty() && (reserves || std::none_of(begin, uses_.end(), HasConcurrent));
     if (usable && !random_.OneIn(5)) return uses_;
     uses_.clear();
     for (uint64_t uses = random_.OneIn(3) ? 2 : 1; uses > 0; --uses) {
@@ -185,46 +185,11 @@ class ReservedRun {
     }
     return uses_;
   }
-  static bool HasHolds(const Use& use) {
-    return std::any_of(use.rules.begin(), use.rules.end(), [](const LimitRule& rule) {
-      return rule.algorithm == LimitAlgorithm::kConcurrent;
-    });
-  }
-
-  static std::vector<KeyRules> RequestOf(const std::vector<Use>& uses) {
-    std::vector<KeyRules> keys;
-    for (const Use& use : uses) keys.push_back({kReservedKeys[use.key], use.rules});
-    return keys;
-  }
   std::vector<NaiveUse> NaiveUses(const std::vector<Use>& uses) {
     std::vector<NaiveUse> all;
     for (const Use& use : uses) all.push_back({&naive_[use.key].counters, use.rules});
     return all;
   }
-  static std::string TextOf(const std::vector<Use>& uses) {
-    std::string text;
-    for (const Use& use : uses) {
-      text += std::string(kReservedKeys[use.key]) + ":";
-      for (const LimitRule& rule : use.rules) text += " " + RuleText(rule);
-      text += " ";
-    }
-    return text;
-  }
-  static std::vector<size_t> KeysOf(const std::vector<Use>& uses) {
-    std::vector<size_t> keys;
-    for (const Use& use : uses) {
-      if (std::find(keys.begin(), keys.end(), use.key) == keys.end()) keys.push_back(use.key);
-    }
-    return keys;
-  }
-  static std::vector<LimitRule> RulesOf(const std::vector<Use>& uses, size_t key) {
-    std::vector<LimitRule> rules;
-    for (const Use& use : uses) {
-      if (use.key == key) rules.insert(rules.end(), use.rules.begin(), use.rules.end());
-    }
-    return rules;
-  }
-
   void SettleNaive() {
     for (NaiveReserved& key : naive_) key.Settle(now_);
   }
@@ -238,7 +203,7 @@ class ReservedRun {
     for (size_t i = 0; i < uses.size(); ++i) {
       for (const LimitRule& given : uses[i].rules) {
         ++place;
-        if (given.shadow || given.algorithm == LimitAlgorithm::kAllow) continue;
+        if (given.shadow || !given.judges()) continue;
         const NaiveReserved& key = naive_[uses[i].key];
         const LimitRule rule = given.counts() ? NaiveAgreed(naive, &key.counters, given) : given;
         LimitDecision own = key.Judge(rule, cost, now_, std::min(at, now_), until);
@@ -271,7 +236,7 @@ class ReservedRun {
       Use& left = counting.emplace_back(Use{use.key, {}});
       for (const LimitRule& given : use.rules) {
         const LimitRule rule = given.counts() ? NaiveAgreed(naive, &key.counters, given) : given;
-        const bool denies = given.shadow && given.algorithm != LimitAlgorithm::kAllow &&
+        const bool denies = given.shadow && given.judges() &&
                             !key.Judge(rule, cost, now_, std::min(at, now_), 0).allowed;
         denied |= uint64_t{denies} << place++;
         if (!denies) left.rules.push_back(given);
@@ -303,7 +268,7 @@ class ReservedRun {
 
   void Decide() {
     const std::vector<Use> uses = RandomUses(false);
-    if (std::any_of(uses.begin(), uses.end(), HasHolds)) return;
+    if (std::any_of(uses.begin(), uses.end(), HasConcurrent)) return;
     const int64_t cost = random_.Between(0, 4);
     const int64_t at = RandomAt();
     const auto mode = static_cast<LimitMode>(random_.Below(3));
@@ -379,7 +344,13 @@ class ReservedRun {
       return RequireAll();
     }
     INFO(TextOf(uses) << " COST " << cost << " late " << now_ - at);
-    RequireSame(result.decision, NaiveAnswer(uses, cost, at, now_ + ttl));
+    if (ttl > LongestOf(uses)) {
+      REQUIRE(!result.counted);
+      return RequireAll();
+    }
+    LimitDecision naive = NaiveAnswer(uses, cost, at, now_ + ttl);
+    JudgeShares(uses, cost, naive);
+    RequireSame(result.decision, naive);
     uint64_t denied = 0;
     const std::vector<Use> counting = CountingOf(uses, cost, at, denied);
     if (Target::kTellsShadow) REQUIRE(result.decision.shadow_denied == denied);
@@ -485,11 +456,17 @@ class ReservedRun {
       REQUIRE(!result.counted);
       return RequireAll();
     }
-    if (!result.wrong.empty()) return RequireAll();
+    int64_t latest = kNaiveMax;
+    for (const size_t key : places) latest = std::min(latest, naive_[key].ids.at(id).latest);
+    if (!result.wrong.empty() || now_ + ttl > latest) {
+      REQUIRE(!result.counted);
+      return RequireAll();
+    }
     std::vector<Use> uses;
     for (const size_t key : places) uses.push_back({key, naive_[key].ids.at(id).rules});
     INFO(TextOf(uses) << " MORE " << more);
     LimitDecision naive = NaiveAnswer(uses, more, now_);
+    JudgeShares(uses, naive_[places[0]].ids.at(id).cost() + more, naive);
     const bool allowed = more == 0 || naive.allowed;
     REQUIRE(result.counted == allowed);
     const int64_t left_ms = naive_[places[0]].ids.at(id).deadline - now_;

@@ -122,11 +122,11 @@ class CommandTarget {
     for (const KeyRules& key : keys) StrAppend(words, " ", key.key);
     return words;
   }
-  static std::string Words(const LimitRequest& request) {
+  std::string Words(const LimitRequest& request) {
     std::string words;
     for (const KeyRules& key : request.keys) {
       StrAppend(words, words.empty() ? "" : " AND ", key.key);
-      for (const LimitRule& rule : key.rules) StrAppend(words, " ", RuleText(rule));
+      for (const LimitRule& rule : key.rules) StrAppend(words, " ", RuleWords(rule));
     }
     StrAppend(words, " COST ", request.cost);
     // Of what happens now a client says nothing.
@@ -134,6 +134,14 @@ class CommandTarget {
       StrAppend(words, " AT ", InstantText(request.time.at).view());
     }
     return words;
+  }
+
+  // HOLDS may only be in a policy.
+  std::string RuleWords(const LimitRule& rule) {
+    if (rule.algorithm != LimitAlgorithm::kHolds) return RuleText(rule);
+    const std::string name = StrCat("holds", rule.period_ms, "-", rule.limit);
+    Run(StrCat("POLICY.SET ", name, " ", RuleText(rule)));
+    return StrCat("POLICY ", name);
   }
 
   static std::vector<int64_t> Numbers(std::string_view reply) {
