@@ -372,7 +372,11 @@ class NaiveCounter {
   }
   int64_t OpenHits(int64_t e) const { return e < opened_ + kind_.period_ms ? PeriodHits() : 0; }
   void CountInLockout(const LimitRule& rule, int64_t cost, int64_t e, int64_t at) {
-    if (step_ > 0 && !taken_back_ && at < block_.end_ms) return;
+    if (step_ > 0 && !taken_back_ && at < block_.end_ms) {
+      // The hits of a period are gone once its block is over, whatever comes late.
+      if (e >= block_.end_ms && PeriodHits() == 0) in_window_ = 0;
+      return;
+    }
     if (OpenHits(e) == 0) {
       opened_ = at;
       in_window_ = 0;
