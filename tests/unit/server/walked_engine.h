@@ -35,6 +35,8 @@ class Walked {
       walk = std::make_unique<SnapshotWalk>(engine, *rdb_emitter_, ++epoch_);
       return;
     }
+    // One that was given up may still write to the file.
+    writer_ = nullptr;
     writer_ = std::make_unique<BaseWriter>(files_, *files_.Create(kFile), BaseHeader{kBegin, 2, 3},
                                            BaseWriter::Options());
     emitter_ = std::make_unique<RecordEmitter>(*writer_);
