@@ -22,7 +22,8 @@ constexpr int64_t kBegin = 1'795'230'400'000;
 constexpr int64_t kHourMs = 3'600'000;
 constexpr int64_t kDayMs = 24 * kHourMs;
 constexpr int64_t kPeriodMs = 2'000;
-// When what is remembered from `instant` on is forgotten: after ten minutes, at a whole ten seconds.
+// When what is remembered from `instant` on is forgotten: after ten minutes, at a whole ten
+// seconds.
 constexpr int64_t Forgotten(int64_t instant) { return (instant + 609'999) / 10'000 * 10'000; }
 constexpr int64_t kLimit = 9;
 constexpr int64_t kConcurrent = 6;

@@ -23,7 +23,8 @@ constexpr int64_t kPeriod = 60'000;
 constexpr int64_t kSlidingLimit = 9;
 constexpr int64_t kFixedLimit = 7;
 constexpr int64_t kConcurrentLimit = 5;
-// When what is remembered from `instant` on is forgotten: after ten minutes, at a whole ten seconds.
+// When what is remembered from `instant` on is forgotten: after ten minutes, at a whole ten
+// seconds.
 constexpr int64_t Forgotten(int64_t instant) { return (instant + 609'999) / 10'000 * 10'000; }
 constexpr std::string_view kRules = "SLIDING 9 1m FIXED 7 1m FROM 0 CONCURRENT 5";
 constexpr std::string_view kTakeRules = "SLIDING 9 1m FIXED 7 1m FROM 0";
