@@ -28,8 +28,9 @@ struct LimitRequest {
   // If it is not empty, what is taken is remembered under this id of up to Holds::kMaxIdBytes
   // bytes, and a retry takes nothing more. Not for Peek.
   std::string_view once = {};
-  int64_t max_holds = INT64_MAX;                           // ids that a key may have
-  Decisions::Command command = Decisions::Command::kTake;  // that kTake counts as
+  int64_t max_holds = INT64_MAX;  // ids that a key may have
+  // What a decision of kTake is counted as.
+  Decisions::Command command = Decisions::Command::kTake;
 };
 
 struct LimitResult {
@@ -84,8 +85,9 @@ class Limits {
                       ThrottleReply& reply);
 
  private:
-  // Decides for one key without an id, if the key has no holds and no rule is in SHADOW. False if
-  // it is another case, with nothing done.
+  // Decide() with kTake for one key without an id, if the key has no holds and no rule is in
+  // SHADOW. False if it is another case, with nothing done. Nearly all calls are of this kind, and
+  // go without the lists of LimitStates, which are 4% of the instructions of a LIMIT.TAKE.
   bool DecideAlone(const LimitRequest& request, LimitResult& result);
 
   Place place_;

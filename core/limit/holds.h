@@ -57,8 +57,8 @@ class Holds final : private RecordTable::SplitObserver {
   // What the holds under a CONCURRENT rule, or one in SHADOW, hold together.
   int64_t concurrent(bool shadow) const { return concurrent_[shadow].held; }
   // The latest deadline of those that hold something, or 0. With more than kMostSearched ids it may
-  // be later, but at most the latest of all that is remembered. O(1), and O(ids) after the hold
-  // that ends last was settled.
+  // be later, but at most kForgetStepMs after the latest of all that is remembered. O(1), and
+  // O(ids) after the hold that ends last was settled.
   int64_t LatestConcurrent(bool shadow) const;
   // A hold counts from an instant after `now`: the clock was set back.
   bool IsAhead(int64_t now) const { return latest_at_ > now; }

@@ -44,7 +44,7 @@ bool LimitArgs::ReadKeys(CommandContext& context, size_t& index) {
     ++index;
   }
   if (keys.size() == 1) return true;
-  // The rules may have moved when their list grew.
+  // The rules of a key may have moved when the list grew for a later one.
   std::span<const LimitRule> rest(list.rules);
   for (KeyRules& key : keys) {
     const size_t count = key.rules.size();

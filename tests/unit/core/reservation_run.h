@@ -348,9 +348,8 @@ class ReservedRun {
       REQUIRE(!result.counted);
       return RequireAll();
     }
-    LimitDecision naive = NaiveAnswer(uses, cost, at, now_ + ttl);
-    JudgeShares(uses, cost, naive);
-    RequireSame(result.decision, naive);
+    const LimitDecision naive = NaiveAnswer(uses, cost, at, now_ + ttl);
+    RequireSame(result.decision, WithHolds(uses, cost, naive));
     uint64_t denied = 0;
     const std::vector<Use> counting = CountingOf(uses, cost, at, denied);
     if (Target::kTellsShadow) REQUIRE(result.decision.shadow_denied == denied);
@@ -465,8 +464,8 @@ class ReservedRun {
     std::vector<Use> uses;
     for (const size_t key : places) uses.push_back({key, naive_[key].ids.at(id).rules});
     INFO(TextOf(uses) << " MORE " << more);
-    LimitDecision naive = NaiveAnswer(uses, more, now_);
-    JudgeShares(uses, naive_[places[0]].ids.at(id).cost() + more, naive);
+    const int64_t cost = naive_[places[0]].ids.at(id).cost() + more;
+    LimitDecision naive = WithHolds(uses, cost, NaiveAnswer(uses, more, now_));
     const bool allowed = more == 0 || naive.allowed;
     REQUIRE(result.counted == allowed);
     const int64_t left_ms = naive_[places[0]].ids.at(id).deadline - now_;

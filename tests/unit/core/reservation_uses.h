@@ -55,31 +55,37 @@ inline std::vector<LimitRule> RulesOf(const std::vector<ReservedUse>& uses, size
   return rules;
 }
 
-// What HOLDS says of a hold of `cost` changes the answer: it never fits. No hold may be larger
-// than a share of any limit in force of its key.
-inline void JudgeShares(const std::vector<ReservedUse>& uses, int64_t cost, LimitDecision& answer) {
+// The most that HOLDS lets a hold take: its share of the smallest limit in force of its key.
+inline int64_t MostOf(const std::vector<ReservedUse>& uses, size_t key, const LimitRule& holds) {
+  int64_t most = kNaiveMax;
+  for (const LimitRule& rule : RulesOf(uses, key)) {
+    if (rule.shadow || !rule.judges() || rule.algorithm == LimitAlgorithm::kDeny) continue;
+    const int64_t all = rule.counts() ? NaiveJudge({}, rule, 0, 0, 0).limit : rule.limit;
+    most = std::min(most, std::max<int64_t>(1, all * holds.limit / kWholeShare));
+  }
+  return most;
+}
+// What HOLDS says of a hold of `cost` changes the answer: what is too large never fits, and the
+// first rule that denies is the one that is shown.
+inline LimitDecision WithHolds(const std::vector<ReservedUse>& uses, int64_t cost,
+                               const LimitDecision& answer) {
   int place = 0;
   for (const ReservedUse& use : uses) {
     for (const LimitRule& rule : use.rules) {
       ++place;
       if (rule.algorithm != LimitAlgorithm::kHolds) continue;
-      int64_t most = kNaiveMax;
-      for (const LimitRule& limit : RulesOf(uses, use.key)) {
-        if (limit.shadow || !limit.judges() || limit.algorithm == LimitAlgorithm::kDeny) continue;
-        const bool counts = limit.counts();
-        const int64_t all = counts ? NaiveJudge({}, limit, 0, 0, 0).limit : limit.limit;
-        most = std::min(most, std::max<int64_t>(1, all * rule.limit / kWholeShare));
-      }
+      const int64_t most = MostOf(uses, use.key, rule);
       if (cost <= most) continue;
+      LimitDecision denied = answer;
       if (answer.allowed || place < answer.rule) {
-        answer.limit = answer.remaining = most;
-        answer.reset_after_ms = 0;
-        answer.rule = place;
+        denied = {.allowed = false, .limit = most, .remaining = most, .rule = place};
+        denied.reset_after_ms = 0;
       }
-      answer.allowed = false;
-      answer.retry_after_ms = -1;
+      denied.retry_after_ms = -1;
+      return denied;
     }
   }
+  return answer;
 }
 inline int64_t LongestOf(const std::vector<ReservedUse>& uses) {
   int64_t longest = kNaiveMax;

@@ -232,12 +232,12 @@ TEST_CASE("api: a body is JSON where a JSON library says so, and its words are t
   // The library refuses a number that is no double; here it is its text, as the case above says.
   const auto has_huge_number = [](const std::string& body) {
     try {
-      return Json::parse(body).is_discarded();
+      [[maybe_unused]] const Json json = Json::parse(body);
     } catch (const Json::out_of_range&) {
       return true;
     } catch (const Json::parse_error&) {
-      return false;
     }
+    return false;
   };
   int accepted = 0;
   for (int round = 0; round < 30'000; ++round) {
