@@ -100,11 +100,11 @@ bool RuleParser::Compile(const WordReader& in, Policy& policy, RuleList& list) c
 bool RuleParser::Read(const WordReader& in, size_t& index, RuleList& list) const {
   const size_t begin = index;
   while (index < in.words.size()) {
-    if (IsWord(in.words[index], "policy")) {
+    if (const RuleForm* form = FormOf(in.words[index])) {
+      if (!ReadRule(in, index, *form, zones_, list)) return false;
+    } else if (IsWord(in.words[index], "policy")) {
       if (!ReadPolicy(in, index + 1, list)) return false;
       index += 2;
-    } else if (const RuleForm* form = FormOf(in.words[index])) {
-      if (!ReadRule(in, index, *form, zones_, list)) return false;
     } else if (IsWord(in.words[index], "shadow")) {
       if (!ReadShadow(in, ++index, list, true)) return false;
     } else {

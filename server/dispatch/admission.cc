@@ -71,9 +71,9 @@ bool Admission::Admits(Client& client, const CommandEntry& entry, Args args,
     }
   }
   const uint32_t flags = FlagsOf(client, entry);
-  if ((flags & (kWrite | kRefusedWhileUnhealthy)) != 0 &&
-      !MayWrite(*server_.persistence, server_.config)) [[unlikely]] {
-    return Refuse(refusal, WriteRefusal(*server_.persistence, server_.config));
+  if ((flags & (kWrite | kRefusedWhileUnhealthy)) != 0 && !server_.persistence->accepts_writes())
+      [[unlikely]] {
+    return Refuse(refusal, WriteRefusal(*server_.persistence));
   }
   if ((flags & kWrite) != 0 && LacksReplicas()) [[unlikely]]
     return Refuse(refusal, kNoReplicasError);
@@ -116,8 +116,7 @@ bool Admission::AdmitsInState(const Client& client, const CommandEntry& entry,
 }
 
 std::string Admission::Trouble() const {
-  return server_.loading ? std::string(kLoadingError)
-                         : WriteRefusal(*server_.persistence, server_.config);
+  return server_.loading ? std::string(kLoadingError) : WriteRefusal(*server_.persistence);
 }
 
 bool Admission::RunsWithoutMemory(const Client& client, const CommandEntry& entry) {
@@ -145,7 +144,7 @@ std::string Admission::RefuseInScript(const Client& caller, const CommandEntry* 
   if (server_.role.is_replica && server_.primary->refuses_writes()) {
     return std::string(kReadOnlyError);
   }
-  std::string refusal = WriteRefusal(*server_.persistence, server_.config);
+  std::string refusal = WriteRefusal(*server_.persistence);
   if (!refusal.empty()) return refusal;
   if (server_.effects.block_is_full()) {
     return "OOM The effects of this script are too large for the log";

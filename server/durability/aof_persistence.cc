@@ -191,8 +191,11 @@ void AofPersistence::RemoveRdb(const std::string& path) {
   files_.system().Remove(RdbSave::TemporaryOf(path)).IgnoreError();
 }
 
-bool AofPersistence::snapshot_failed() const {
-  return !rewriter_.results(rewriter_.saved()).last.ok() && rules_.OnlySnapshotsKeep(log_.is_on());
+bool AofPersistence::accepts_writes() const {
+  if (!log_.error().ok()) return false;
+  const bool snapshot_failed = !rewriter_.results(rewriter_.saved()).last.ok();
+  return !snapshot_failed || !server_.config.stop_writes_on_bgsave_error ||
+         !rules_.OnlySnapshotsKeep(log_.is_on());
 }
 
 absl::Status AofPersistence::SaveAtEnd() {

@@ -59,12 +59,12 @@ class AofPersistence : public Persistence {
   std::optional<int64_t> NextSliceInMicros() { return rewriter_.NextSliceInMicros(); }
 
   const absl::Status& write_error() const override { return log_.error(); }
+  bool accepts_writes() const override;
   absl::Status StartRewrite() override;
   absl::Status StartSave() override;
   bool rewriting() const override { return rewriter_.running(); }
   absl::StatusOr<SyncBase> OpenBase() const override;
   absl::StatusOr<std::unique_ptr<StreamSource>> OpenStream(uint64_t offset) const override;
-  bool snapshot_failed() const override;
   absl::Status SaveNow() override;
   absl::Status WriteRdb(RdbRequest request) override;
   absl::StatusOr<SyncBase> TakeRdb(const std::string& path) override;

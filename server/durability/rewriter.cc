@@ -18,10 +18,6 @@ Rewriter::Rewriter(Engine& engine, const Config& config, const Clock& clock, Sta
       report_(report),
       worker_(files.system().NewWorker()) {}
 
-Rewriter::Snapshot Rewriter::saved() const {
-  return config_.rdb_format == RdbFormat::kRedis ? Snapshot::kRdb : Snapshot::kBase;
-}
-
 void Rewriter::ServerStarts() {
   base_results_.Started(clock_.now_ms(), clock_.steady_ms());
   rdb_results_.Started(clock_.now_ms(), clock_.steady_ms());

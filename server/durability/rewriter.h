@@ -37,7 +37,9 @@ class Rewriter {
 
   enum class Snapshot : uint8_t { kBase, kRdb };
   // What SAVE, BGSAVE and the rules of `save` write, as `rdb-format` says.
-  Snapshot saved() const;
+  Snapshot saved() const {
+    return config_.rdb_format == RdbFormat::kRedis ? Snapshot::kRdb : Snapshot::kBase;
+  }
 
   // Begins a snapshot. Returns AlreadyExists if one is running.
   absl::Status Start(Snapshot snapshot);

@@ -10,7 +10,7 @@ namespace tally::server {
 
 std::string Refusal(const Services& server) {
   if (server.loading) return std::string(kLoadingError);
-  std::string refusal = WriteRefusal(*server.persistence, server.config);
+  std::string refusal = WriteRefusal(*server.persistence);
   if (!refusal.empty()) return refusal;
   if (server.script_busy) return std::string(kBusyError);
   const bool full = server.config.maxmemory != 0 && server.evictor.out_of_memory();

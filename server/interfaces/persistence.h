@@ -23,6 +23,9 @@ class Persistence {
  public:
   // OK, or why no write is acknowledged at present.
   virtual const absl::Status& write_error() const = 0;
+  // Whether writes may run: write_error() is OK, and no snapshot has failed that was needed
+  // (stop-writes-on-bgsave-error). Is asked for each write.
+  virtual bool accepts_writes() const = 0;
   // Begins to write a new base file. Fails while one is being written or the data is being loaded.
   virtual absl::Status StartRewrite() = 0;
   // The same for BGSAVE: a base, or an RDB if `rdb-format` says so.
@@ -34,8 +37,6 @@ class Persistence {
   // Reads the stream of effects back from the logs. NotFound if they do not hold it from `offset`
   // on.
   virtual absl::StatusOr<std::unique_ptr<StreamSource>> OpenStream(uint64_t offset) const = 0;
-  // Whether the data is kept by snapshots only, without a log, and the last snapshot failed.
-  virtual bool snapshot_failed() const = 0;
   // Begins to write an RDB, as soon as no other snapshot is being written. Fails while the data is
   // being loaded.
   virtual absl::Status WriteRdb(RdbRequest request) = 0;

@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "core/bytes/str_cat.h"
-#include "server/config/config.h"
 #include "server/interfaces/persistence.h"
 
 namespace tally::server {
@@ -18,13 +17,8 @@ constexpr std::string_view kSnapshotError =
 
 }  // namespace
 
-bool MayWrite(const Persistence& persistence, const Config& config) {
-  return persistence.write_error().ok() &&
-         !(config.stop_writes_on_bgsave_error && persistence.snapshot_failed());
-}
-
-std::string WriteRefusal(const Persistence& persistence, const Config& config) {
-  if (MayWrite(persistence, config)) return {};
+std::string WriteRefusal(const Persistence& persistence) {
+  if (persistence.accepts_writes()) return {};
   const absl::Status& error = persistence.write_error();
   if (error.ok()) return std::string(kSnapshotError);
   return StrCat("MISCONF Errors writing to the AOF file: ", std::string(error.message()));

@@ -6,12 +6,9 @@
 namespace tally::server {
 
 class Persistence;
-struct Config;
 
-// Whether writes are allowed. Is asked for each write.
-bool MayWrite(const Persistence& persistence, const Config& config);
 // The error of a write while the log cannot be written or needed snapshots fail; empty if writes
-// are allowed.
-std::string WriteRefusal(const Persistence& persistence, const Config& config);
+// are allowed (Persistence::accepts_writes).
+std::string WriteRefusal(const Persistence& persistence);
 
 }  // namespace tally::server

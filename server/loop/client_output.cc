@@ -28,7 +28,8 @@ void ClientOutput::DropUnlogged() {
 }
 
 void ClientOutput::Flush() {
-  for (Client* client : clients_.TakePending()) {
+  clients_.TakePending(pending_);
+  for (Client* client : pending_) {
     // It is marked again when its command has ended.
     if (client->state.command.running()) continue;
     client->wrote = false;

@@ -32,7 +32,9 @@ class ClientOutput {
   ClientTable& clients_;
   const Stats& stats_;
   int64_t (*const now_us_)();
-  std::vector<Client*> large_;  // clients of this flush that have much output
+  // Of one flush; members, so that their memory is used again.
+  std::vector<Client*> pending_;
+  std::vector<Client*> large_;  // those that have much output
 };
 
 }  // namespace tally::server

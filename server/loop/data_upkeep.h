@@ -3,6 +3,8 @@
 // in slices, each with a time budget.
 #pragma once
 
+#include <cstdint>
+
 #include "server/interfaces/services.h"
 #include "server/loop/clock_set_back.h"
 
@@ -22,8 +24,10 @@ class DataUpkeep {
 
  private:
   bool MayExpire() const;
+  void Free(bool expires);
 
   Services& server_;
+  int64_t expired_at_ms_ = -1;  // all that is due at this instant is gone; -1: perhaps not
   ClockSetBack set_back_;
 };
 

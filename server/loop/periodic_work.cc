@@ -6,7 +6,7 @@
 
 #include "core/bytes/str_cat.h"
 #include "server/figures/figure_history.h"
-#include "server/interfaces/write_refusal.h"
+#include "server/interfaces/persistence.h"
 #include "server/log/trouble_log.h"
 #include "server/memory/memory_usage.h"
 #include "server/state/clock.h"
@@ -52,7 +52,7 @@ void PeriodicWork::ReportTroubles() {
         StrCat("The append-only file cannot be written: ", std::string(error.message()),
                ". Writes are refused (MISCONF)"),
         now_ms);
-  } else if (!WriteRefusal(parts_.persistence, server_.config).empty()) {
+  } else if (!parts_.persistence.accepts_writes()) {
     server_.troubles.writes.Happens(
         "No snapshot can be saved, and no log keeps the data. Writes are refused (MISCONF, "
         "stop-writes-on-bgsave-error)",

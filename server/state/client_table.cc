@@ -35,9 +35,10 @@ void ClientTable::Kill(Client& victim, const Client& caller) {
   MarkPending(victim);
 }
 
-std::vector<Client*> ClientTable::TakePending() {
+void ClientTable::TakePending(std::vector<Client*>& clients) {
   for (Client* client : pending_) client->output_pending = false;
-  return std::exchange(pending_, {});
+  clients.clear();
+  clients.swap(pending_);
 }
 
 void ClientTable::SetMonitor(Client& client, bool monitor) {

@@ -55,8 +55,8 @@ class ClientTable {
   // closes at once, and loses the output that has not been sent.
   void Kill(Client& victim, const Client& caller);
   bool has_pending() const { return !pending_.empty(); }
-  // The clients marked since the last call.
-  std::vector<Client*> TakePending();
+  // Makes `clients`, whose memory is used again, those that were marked since the last call.
+  void TakePending(std::vector<Client*>& clients);
 
   // The clients that run MONITOR.
   const std::vector<Client*>& monitors() const { return monitors_; }

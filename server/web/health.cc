@@ -2,8 +2,8 @@
 
 #include "server/command/command_context.h"
 #include "server/http/http_response.h"
+#include "server/interfaces/persistence.h"
 #include "server/interfaces/services.h"
-#include "server/interfaces/write_refusal.h"
 
 namespace tally::server {
 
@@ -13,7 +13,7 @@ HttpResponse Readiness(const HttpCall& call) {
   const Services& server = call.server;
   if (server.loading) return ErrorResponse(503, "LOADING the data is being loaded");
   if (server.script_busy) return ErrorResponse(503, kBusyError);
-  if (!WriteRefusal(*server.persistence, server.config).empty()) {
+  if (!server.persistence->accepts_writes()) {
     return ErrorResponse(503, "MISCONF writes are refused: the files cannot be written");
   }
   return {.body = "ok\n"};

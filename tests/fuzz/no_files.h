@@ -19,6 +19,7 @@ inline constexpr int64_t kNow = 1'700'000'000'000;  // unix ms
 class NoFiles : public server::Persistence {
  public:
   const absl::Status& write_error() const override { return ok_; }
+  bool accepts_writes() const override { return true; }
   absl::Status StartRewrite() override { return absl::OkStatus(); }
   absl::Status StartSave() override { return absl::OkStatus(); }
   absl::Status WriteRdb(server::RdbRequest) override { return absl::OkStatus(); }
@@ -33,7 +34,6 @@ class NoFiles : public server::Persistence {
   absl::StatusOr<std::unique_ptr<server::StreamSource>> OpenStream(uint64_t) const override {
     return absl::NotFoundError("no log");
   }
-  bool snapshot_failed() const override { return false; }
   absl::Status SaveNow() override { return absl::OkStatus(); }
   absl::Status SaveAtEnd() override { return absl::OkStatus(); }
   absl::Status ApplyConfig() override { return absl::OkStatus(); }

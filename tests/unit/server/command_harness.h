@@ -32,6 +32,7 @@ namespace tally::server {
 class FakePersistence : public Persistence {
  public:
   const absl::Status& write_error() const override { return error; }
+  bool accepts_writes() const override { return error.ok(); }
   absl::Status StartRewrite() override {
     if (in_rewrite) return absl::FailedPreconditionError("a rewrite is under way");
     in_rewrite = true;
@@ -52,7 +53,6 @@ class FakePersistence : public Persistence {
   absl::StatusOr<std::unique_ptr<StreamSource>> OpenStream(uint64_t) const override {
     return absl::NotFoundError("no log");
   }
-  bool snapshot_failed() const override { return snapshot_fails; }
   absl::Status SaveNow() override {
     ++saves;
     return save_status;
@@ -74,7 +74,6 @@ class FakePersistence : public Persistence {
   std::function<SyncBase()> base;
   std::vector<RdbRequest> rdb_requests;
   bool in_rewrite = false;
-  bool snapshot_fails = false;
   int saves = 0;
   int saves_at_end = 0;
   int reloads = 0;
