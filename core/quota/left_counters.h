@@ -28,6 +28,11 @@ class BookActions {
   // Ascending; empty if all().
   const std::vector<BookId>& listed() const { return listed_; }
   bool Contains(BookId action) const { return all_ || Lists(action); }
+  // What a reset of these actions sets in a line: kResetInTotal, kResetInAction.
+  uint8_t ResetsOf(const PurchaseLine& line) const {
+    const bool in_action = line.action != kNoAction && Contains(line.action);
+    return (Contains(kNoAction) ? kResetInTotal : 0) | (in_action ? kResetInAction : 0);
+  }
 
  private:
   bool Lists(BookId action) const;

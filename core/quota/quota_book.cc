@@ -3,146 +3,78 @@
 #include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 
 #include "core/base/check.h"
-#include "core/base/saturating.h"
+#include "core/quota/book_answers.h"
+#include "core/quota/book_header.h"
+#include "core/quota/book_limits.h"
+#include "core/quota/book_loader.h"
+#include "core/quota/large_expiry.h"
+#include "core/quota/large_purchases.h"
 #include "core/quota/order_lines.h"
 
 namespace tally {
-namespace {
-
-// Removes the lines that are gone, and the returns of orders that have no line left: if such an
-// order id comes again, it is another order.
-void DropGone(UserPurchases& user, const Retention& retention, int64_t now_ms) {
-  const Retention::Moment at = retention.At(now_ms);
-  const size_t gone = std::erase_if(
-      user.lines, [&](const PurchaseLine& line) { return !retention.Keeps(line, at); });
-  if (gone == 0 || user.returns.empty()) return;
-  absl::flat_hash_set<QuotaId> orders;
-  for (const PurchaseLine& line : user.lines) orders.insert(line.order);
-  std::erase_if(user.returns, [&](const ReturnMark& mark) { return !orders.contains(mark.order); });
-}
-
-}  // namespace
-
-void QuotaBook::LeaveDistinct(Ids& ids) {
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-}
 
 QuotaBook::QuotaBook(uint64_t seed, int64_t min_retention_ms)
-    : limits_(seed), users_(seed), retention_(min_retention_ms), seed_(seed) {
+    : data_(std::make_unique<BookData>(seed, min_retention_ms)) {
   Check(min_retention_ms > 0, "retention is positive");
 }
 
-void QuotaBook::Fetch(std::span<const uint64_t> users, std::span<const uint64_t> skus) const {
-  for (const uint64_t hash : users) users_.PrefetchSegment(hash);
-  for (const uint64_t hash : skus) limits_.PrefetchSegment(hash);
-  for (const uint64_t hash : users) users_.PrefetchIndex(hash);
-  for (const uint64_t hash : skus) limits_.PrefetchIndex(hash);
-  for (const uint64_t hash : users) users_.PrefetchRecord(hash);
-  for (const uint64_t hash : skus) limits_.PrefetchRecord(hash);
+void QuotaBook::SetLimits(std::span<const QuotaLimitSpec> specs, int64_t now_ms) {
+  const int64_t old_length_ms = data_->retention.length_ms();
+  BookLimits(*data_).Set(specs, now_ms);
+  BookUsers(*data_).SettleRetention(old_length_ms, now_ms);
 }
 
-QuotaBook::Places QuotaBook::Approach(const QuotaId& user, const Ids& skus, bool prefetched) const {
-  Places places;
-  places.user = users_.Hash(EntityKey(user).view());
-  for (const BookId sku : skus) places.skus.push_back(limits_.Hash(EntityKey(sku).view()));
-  if (!prefetched) Fetch({&places.user, 1}, places.skus);
-  return places;
+void QuotaBook::AppendLimits(const QuotaId& sku, const BookActions& actions,
+                             std::vector<QuotaLimit>& limits) const {
+  BookLimits(*data_).AppendTo(limits, data_->Find(sku), actions);
 }
 
-void QuotaBook::Prefetch(std::span<const QuotaId> users, std::span<const QuotaId> skus) const {
-  using Hashes = std::array<uint64_t, kMaxPrefetch>;
-  Check(users.size() <= kMaxPrefetch && skus.size() <= kMaxPrefetch, "few are fetched at a time");
-  Hashes of_users;
-  Hashes of_skus;
-  for (size_t i = 0; i < users.size(); ++i) of_users[i] = users_.Hash(EntityKey(users[i]).view());
-  for (size_t i = 0; i < skus.size(); ++i) {
-    of_skus[i] = limits_.Hash(EntityKey(Find(skus[i])).view());
-  }
-  Fetch({of_users.data(), users.size()}, {of_skus.data(), skus.size()});
+bool QuotaBook::HasTooManyLimits(std::span<const QuotaId> skus) const {
+  return BookLimits(*data_).HasTooMany(skus);
+}
+bool QuotaBook::HasTooManyLimits(std::span<const QuotaItem> items) const {
+  return BookLimits(*data_).HasTooMany(items);
+}
+bool QuotaBook::HasTooManyLimits(std::span<const QuotaLimitSpec> specs) const {
+  return BookLimits(*data_).HasTooMany(specs);
+}
+bool QuotaBook::HasTooManyPurchases(std::span<const QuotaId> users) const {
+  return BookUsers(*data_).HasTooMany(users);
 }
 
-QuotaBook::OpenUser QuotaBook::Open(const QuotaId& user, uint64_t hash, int64_t now_ms) const {
-  OpenUser open{EntityKey(user), {}, 0, {}, {}, {}, {}};
-  open.record = users_.Find(open.key.view(), hash);
-  if (!open.record) return open;
-  Check(DecodePurchases(open.record.payload(), open.purchases), "a stored user is well-formed");
-  open.stored_lines = open.purchases.lines.size();
-  open.uses.Add(open.purchases, -1);
-  DropGone(open.purchases, retention_, now_ms);
-  return open;
-}
-
-QuotaBook::OpenUser QuotaBook::Open(const QuotaId& user, int64_t now_ms) const {
-  return Open(user, users_.Hash(EntityKey(user).view()), now_ms);
-}
-
-// A large block that grows is inserted anew, because only insertions split a segment that is full.
-RecordTable::Record QuotaBook::Replace(RecordTable& table, const RecordTable::Record& old,
-                                       std::string_view key, uint64_t hash, size_t size) {
-  constexpr size_t kLarge = size_t{4} << 10;
-  if (!old) return table.Insert(key, hash, size);
-  if (size <= kLarge || size <= old.size()) return table.Resize(old, size);
-  table.Erase(old);
-  return table.Insert(key, hash, size);
-}
-
-void QuotaBook::Store(OpenUser& user) {
-  const std::vector<PurchaseLine>& lines = user.purchases.lines;
-  user.uses.Add(user.purchases, 1);
-  ChangeUses(user.uses);
-  if (lines.size() + user.purchases.returns.size() > LargeUser::kManyLines) return MakeLarge(user);
-  purchase_count_ += lines.size();
-  purchase_count_ -= user.stored_lines;
-  const std::string_view key = user.key.view();
-  const uint64_t hash = users_.Hash(key);
-  BeforeChange(users_, hash, key);
-  if (lines.empty()) {
-    if (user.record) users_.Erase(user.record);
-    return;
-  }
-  std::string block;
-  EncodePurchases(user.purchases, block);
-  const RecordTable::Record record = Replace(users_, user.record, key, hash, block.size());
-  std::memcpy(record.data(), block.data(), block.size());
-  int64_t& due = record.segment().due;
-  for (const PurchaseLine& line : lines) due = std::min(due, retention_.DueOf(line));
-}
-
-void QuotaBook::AddSkus(const Ids& skus, const Places& places, const BookActions& actions,
-                        LeftCounters& counters) const {
-  for (size_t i = 0; i < skus.size(); ++i) {
-    if (counters.Knows(skus[i])) continue;
-    counters.AddSku(skus[i], BlocksOf(EntityKey(skus[i]), places.skus[i]), actions);
-  }
+size_t QuotaBook::DelLimits(std::span<const QuotaId> skus, const QuotaActions& actions,
+                            int64_t now_ms) {
+  return BookLimits(*data_).Delete(skus, actions, now_ms);
 }
 
 void QuotaBook::NameTexts(std::span<const QuotaItem> items, std::vector<PurchaseLine>& lines) {
   PurchaseLine* line = lines.data() + (lines.size() - items.size());
   for (const QuotaItem& item : items) {
-    line->sku = FindOrAdd(item.sku);
-    line->action = FindOrAdd(item.action);
+    line->sku = data_->FindOrAdd(item.sku);
+    line->action = data_->FindOrAdd(item.action);
     ++line;
   }
 }
 
 QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, QuotaLefts& left) {
   BuyResult result;
+  BookUsers users(*data_);
   if (MayBeAhead(now_ms)) [[unlikely]]
-    result.set_back = SetBack(order.user, now_ms);
-  Ids skus(order.items.size());
-  for (size_t i = 0; i < skus.size(); ++i) skus[i] = Find(order.items[i].sku);
+    result.set_back = users.SetBack(order.user, now_ms);
+  BookIds skus(order.items.size());
+  for (size_t i = 0; i < skus.size(); ++i) skus[i] = data_->Find(order.items[i].sku);
   LeaveDistinct(skus);
-  const Places places = Approach(order.user, skus);
-  LargeUser* const large = OpenLarge(EntityKey(order.user).view());
-  OpenUser user = Open(order.user, places.user, now_ms);
+  const BookAnswers answers(*data_);
+  const BookAnswers::Places places = answers.Approach(order.user, skus);
+  const LargeStore store(*data_);
+  LargeUser* const large = store.Open(EntityKey(order.user).view());
+  OpenUser user = users.Open(order.user, places.user, now_ms);
+  user.large = large;
   LeftCounters counters(now_ms);
   const bool is_counted = order.if_left || order.is_answered;
-  if (is_counted) AddSkus(skus, places, BookActions(), counters);
+  if (is_counted) answers.AddSkus(skus, places, counters);
 
   bool known = false;
   for (const PurchaseLine& line : user.purchases.lines) {
@@ -150,57 +82,56 @@ QuotaBook::BuyResult QuotaBook::Buy(const QuotaOrder& order, int64_t now_ms, Quo
     known |= line.order == order.order;
   }
   if (large != nullptr) {
-    if (is_counted) CountLarge(user.key.view(), *large, now_ms, counters);
-    known = order.once && LargeKnows(user.key.view(), *large, order.order, retention_.At(now_ms));
+    const std::string_view key = user.key.view();
+    if (is_counted) LargePurchases(*data_).Count(key, *large, now_ms, counters);
+    known = order.once && store.Knows(key, *large, order.order, data_->retention.At(now_ms));
   }
-
-  if (!order.once || !known) {
-    const int64_t ts_ms = std::min(order.ts_ms, now_ms);
-    const bool in_retention = ts_ms > retention_.Horizon(now_ms);
-    RecordingOrder recording = recording_;
-    const int64_t stamp = in_retention ? recording.Stamp(ts_ms, now_ms) : now_ms;
-    const int64_t held_at_ms = order.hold_ms > 0 ? now_ms : 0;
-    if (order.hold_ms > 0) recording.NoteHold(held_at_ms);
-    any_holds_ |= order.hold_ms > 0;
-    for (size_t i = 0; i < order.items.size(); ++i) {
-      const QuotaItem& item = order.items[i];
-      Check(item.qty >= 0, "a quantity is not negative");
-      const PurchaseLine line{order.order, Find(item.sku), Find(item.action), ts_ms,        stamp,
-                              item.qty,    kNotReset,      held_at_ms,        order.hold_ms};
-      if (!counters.Try(line) && order.if_left && result.item == 0) result.item = i + 1;
-      if (in_retention) user.purchases.lines.push_back(line);
-    }
-    result.applied = result.item == 0;
-    result.recorded = result.applied && in_retention && !order.items.empty();
-    if (result.recorded) {
-      recording_ = recording;
-      Record(order, user, large, now_ms);
-    } else {
-      counters.GiveUp();
-    }
-  }
+  if (!order.once || !known) Apply(order, now_ms, user, counters, result);
   left.Clear();
   if (!order.is_answered) return result;
   for (const QuotaItem& item : order.items) {
-    counters.AppendLeft(Find(item.sku), item.sku, texts_.get(), left);
+    counters.AppendLeft(data_->Find(item.sku), item.sku, data_->texts.get(), left);
   }
   return result;
 }
 
-void QuotaBook::Record(const QuotaOrder& order, OpenUser& user, LargeUser* large, int64_t now_ms) {
+void QuotaBook::Apply(const QuotaOrder& order, int64_t now_ms, OpenUser& user,
+                      LeftCounters& counters, BuyResult& result) {
+  const bool is_held = order.hold_ms > 0;
+  PurchaseLine line;
+  line.order = order.order;
+  line.ts_ms = std::min(order.ts_ms, now_ms);
+  line.recorded_ms = now_ms;
+  line.held_at_ms = is_held ? now_ms : 0;
+  line.hold_ms = order.hold_ms;
+  const bool in_retention = line.ts_ms > data_->retention.Horizon(now_ms);
+  RecordingOrder recording = data_->recording;
+  if (in_retention) line.recorded_ms = recording.Stamp(line.ts_ms, now_ms);
+  if (is_held) recording.NoteHold(line.held_at_ms);
+  data_->any_holds |= is_held;
+  for (size_t i = 0; i < order.items.size(); ++i) {
+    const QuotaItem& item = order.items[i];
+    Check(item.qty >= 0, "a quantity is not negative");
+    line.sku = data_->Find(item.sku);
+    line.action = data_->Find(item.action);
+    line.qty = item.qty;
+    if (!counters.Try(line) && order.if_left && result.item == 0) result.item = i + 1;
+    if (in_retention) user.purchases.lines.push_back(line);
+  }
+  result.applied = result.item == 0;
+  result.recorded = result.applied && in_retention && !order.items.empty();
+  if (!result.recorded) return counters.GiveUp();
+  data_->recording = recording;
   NameTexts(order.items, user.purchases.lines);
-  if (large == nullptr) return Store(user);
-  const std::string_view key = user.key.view();
-  if (large->marks > 0) DropOrder(key, *large, order.order, retention_.At(now_ms));
-  AppendToLarge(key, *large, user.purchases.lines);
-  ExpireLarge(key, *large, now_ms);
+  if (user.large == nullptr) return BookUsers(*data_).Store(user);
+  LargePurchases(*data_).Record(user.key.view(), *user.large, order.order, user.purchases.lines,
+                                now_ms);
 }
 
 bool QuotaBook::Return(const QuotaReturn& request, int64_t now_ms, std::vector<int32_t>& credited) {
   credited.assign(request.items.size(), 0);
-  LargeUser* const large = OpenLarge(EntityKey(request.user).view());
-  OpenUser user = large == nullptr ? Open(request.user, now_ms)
-                                   : OpenOrder(request.user, *large, request.order, now_ms);
+  BookUsers users(*data_);
+  OpenUser user = users.OpenOrder(request.user, request.order, now_ms);
   OrderLines order(user.purchases.lines, request.order);
   if (order.empty()) return false;
 
@@ -209,14 +140,15 @@ bool QuotaBook::Return(const QuotaReturn& request, int64_t now_ms, std::vector<i
     if (mark.order == request.order && mark.ts_ms == request.ts_ms) seen.insert(mark.sku);
   }
   const auto is_seen = [&](BookId sku) {
-    if (large == nullptr) return seen.contains(sku);
-    return LargeHasMark(user.key.view(), *large, {request.order, sku, request.ts_ms});
+    if (user.large == nullptr) return seen.contains(sku);
+    const ReturnMark mark{request.order, sku, request.ts_ms};
+    return LargeStore(*data_).HasMark(user.key.view(), *user.large, mark);
   };
   absl::flat_hash_set<BookId> now_seen;
   for (size_t i = 0; i < request.items.size(); ++i) {
     const QuotaReturnItem& item = request.items[i];
     Check(item.qty >= 0, "a quantity is not negative");
-    const BookId sku = Find(item.sku);
+    const BookId sku = data_->Find(item.sku);
     if (request.once && is_seen(sku)) continue;
     credited[i] = order.Credit(sku, item.qty);
     if (credited[i] == 0 || is_seen(sku)) continue;
@@ -226,20 +158,14 @@ bool QuotaBook::Return(const QuotaReturn& request, int64_t now_ms, std::vector<i
   if (std::all_of(credited.begin(), credited.end(), [](int32_t qty) { return qty == 0; })) {
     return false;
   }
-  if (large == nullptr) {
-    Store(user);
-  } else {
-    StoreOrder(user, *large);
-    ExpireLarge(user.key.view(), *large, now_ms);
-  }
+  users.StoreOrder(user, now_ms);
   return true;
 }
 
 QuotaBook::ConfirmResult QuotaBook::Confirm(const QuotaId& user_id, const QuotaId& order,
                                             int64_t now_ms) {
-  LargeUser* const large = OpenLarge(EntityKey(user_id).view());
-  OpenUser user =
-      large == nullptr ? Open(user_id, now_ms) : OpenOrder(user_id, *large, order, now_ms);
+  BookUsers users(*data_);
+  OpenUser user = users.OpenOrder(user_id, order, now_ms);
   ConfirmResult result;
   for (PurchaseLine& line : user.purchases.lines) {
     if (line.order != order) continue;
@@ -250,97 +176,132 @@ QuotaBook::ConfirmResult QuotaBook::Confirm(const QuotaId& user_id, const QuotaI
   }
   // What was all returned is cancelled, and stays so.
   result.changed &= result.bought;
-  if (!result.changed) return result;
-  if (large == nullptr) {
-    Store(user);
-  } else {
-    StoreOrder(user, *large);
-    ExpireLarge(user.key.view(), *large, now_ms);
-  }
+  if (result.changed) users.StoreOrder(user, now_ms);
   return result;
 }
 
 void QuotaBook::Left(const QuotaId& user, std::span<const QuotaId> skus, int64_t at_ms,
                      int64_t now_ms, QuotaLefts& left, bool prefetched) const {
-  LeftCounters counters(at_ms);
-  Ids wanted(skus.size());
-  for (size_t i = 0; i < skus.size(); ++i) wanted[i] = Find(skus[i]);
-  if (wanted.size() > LeftCounters::kFewSkus) LeaveDistinct(wanted);
-  const Places places = Approach(user, wanted, prefetched);
-  const RecordTable::Record record = users_.Find(EntityKey(user).view(), places.user);
-  if (record) record.PrefetchPayload();
-  AddSkus(wanted, places, BookActions(), counters);
-  if (record) {
-    const Retention::Moment at = retention_.At(now_ms);
-    for (PurchaseReader reader(record.payload()); reader.Next();) {
-      if (retention_.Keeps(reader.line(), at)) counters.Count(reader.line());
-    }
-  } else if (large_ != nullptr) {
-    const EntityKey key(user);
-    if (LargeUser* large = FindLarge(key.view())) CountLarge(key.view(), *large, now_ms, counters);
-  }
-  left.Clear();
-  for (const QuotaId& sku : skus) counters.AppendLeft(Find(sku), sku, texts_.get(), left);
+  BookAnswers(*data_).Left(user, skus, at_ms, now_ms, left, prefetched);
 }
 
-uint8_t QuotaBook::ResetsOf(const PurchaseLine& line, const BookActions& actions) {
-  const bool in_action = line.action != kNoAction && actions.Contains(line.action);
-  return (actions.Contains(kNoAction) ? kResetInTotal : 0) | (in_action ? kResetInAction : 0);
+bool QuotaBook::LeftAll(std::span<const QuotaId> users, const QuotaActions& actions, int64_t now_ms,
+                        QuotaUserLefts& left) const {
+  return BookAnswers(*data_).LeftAll(users, actions, now_ms, left);
 }
 
-bool QuotaBook::ResetOne(const QuotaId& user, const BookActions& actions, int64_t now_ms) {
-  const EntityKey key(user);
-  if (LargeUser* large = OpenLarge(key.view())) {
-    return ResetLarge(key.view(), *large, actions, retention_.At(now_ms));
-  }
-  OpenUser open = Open(user, now_ms);
-  // Where nothing is kept any more nothing is changed: who only hears of changes must be left with
-  // the same, for a clock that is set back.
-  if (open.purchases.lines.empty()) return false;
-  if (actions.all()) {
-    open.purchases.Clear();
-    Store(open);
-    return true;
-  }
-  bool changed = false;
-  for (PurchaseLine& line : open.purchases.lines) {
-    const uint8_t before = line.resets;
-    line.resets |= ResetsOf(line, actions);
-    changed |= line.resets != before;
-  }
-  if (changed) Store(open);
-  return changed;
+void QuotaBook::CountUses(const QuotaId& user, std::span<const QuotaId> skus, int64_t now_ms,
+                          LeftCounters& counters) const {
+  BookAnswers(*data_).CountUses(user, skus, now_ms, counters);
+}
+
+void QuotaBook::Prefetch(std::span<const QuotaId> users, std::span<const QuotaId> skus) const {
+  BookAnswers(*data_).Prefetch(users, skus);
 }
 
 size_t QuotaBook::Reset(std::span<const QuotaId> users, const QuotaActions& actions,
                         int64_t now_ms) {
-  const BookActions listed = Find(actions);
+  const BookActions listed = data_->Find(actions);
+  BookUsers kept(*data_);
   absl::flat_hash_set<QuotaId> known;  // a second reset of a user changes nothing
   size_t reset = 0;
   for (const QuotaId& user : users) {
-    if (known.insert(user).second && ResetOne(user, listed, now_ms)) ++reset;
+    if (known.insert(user).second && kept.Reset(user, listed, now_ms)) ++reset;
   }
   return reset;
 }
 
-void QuotaBook::SettleRetention(int64_t old_length_ms, int64_t now_ms) {
-  // If there are no purchases, none can be gone.
-  if (HasPurchases()) retention_.Settle(old_length_ms, now_ms, recording_);
-  const int64_t growth_ms = SaturatingSub(retention_.length_ms(), old_length_ms);
-  if (!any_holds_ || growth_ms <= 0) return;
-  // A hold is due at an instant that the retention does not move.
-  uint64_t position = 0;
-  while (RecordTable::Segment* segment = users_.NextSegment(position)) {
-    if (segment->due == RecordTable::Segment::kNothingDue) continue;
-    segment->due = SaturatingSub(segment->due, growth_ms);
+void QuotaBook::SetMinRetention(int64_t min_retention_ms, int64_t now_ms) {
+  Check(min_retention_ms > 0, "retention is positive");
+  const int64_t old_length_ms = data_->retention.length_ms();
+  data_->retention.set_minimum_ms(min_retention_ms);
+  BookUsers(*data_).SettleRetention(old_length_ms, now_ms);
+}
+
+QuotaBook::Stats QuotaBook::stats() const {
+  const size_t large = data_->large == nullptr ? 0 : data_->large->users.size();
+  return {data_->limit_count, data_->users.size() + large, data_->purchase_count, MemoryBytes()};
+}
+
+RecordTable::Segment* QuotaBook::NextToSweep() {
+  if (sweep_ == Sweep::kUsers) return data_->users.NextSegment(sweep_position_);
+  if (sweep_ == Sweep::kLimits) return data_->limits.NextSegment(sweep_position_);
+  return data_->parted == nullptr ? nullptr : data_->parted->parts.NextSegment(sweep_position_);
+}
+
+size_t QuotaBook::ExpireSome(int64_t now_ms, size_t budget, QuotaExpired* expired) {
+  const int64_t horizon_ms = data_->retention.Horizon(now_ms);
+  const int64_t widest_horizon_ms = data_->retention.WidestHorizon(now_ms);
+  const size_t before = data_->purchase_count;
+  while (budget > 0) {
+    if (sweep_ == Sweep::kLarge) {
+      if (!LargeExpiry(*data_).Sweep(now_ms, budget, expired)) sweep_ = Sweep::kUsers;
+      break;
+    }
+    const bool sweeping_limits = sweep_ != Sweep::kUsers;
+    RecordTable::Segment* segment = NextToSweep();
+    if (segment == nullptr) {
+      sweep_position_ = 0;
+      sweep_ = static_cast<Sweep>(static_cast<int>(sweep_) + 1);
+      continue;
+    }
+    // A segment in which nothing is due costs one, however many records it holds.
+    const bool is_due = segment->due <= (sweeping_limits ? horizon_ms : widest_horizon_ms);
+    budget -= std::min(budget, 1 + (is_due ? segment->size() : 0));
+    if (!is_due) continue;
+    if (sweeping_limits) {
+      BookLimits(*data_).Sweep(*segment, sweep_ == Sweep::kParts, now_ms, expired);
+    } else {
+      BookUsers(*data_).Sweep(*segment, now_ms, expired);
+    }
+  }
+  return before - data_->purchase_count;
+}
+
+bool QuotaBook::PrepareNext() {
+  if (data_->large == nullptr) return false;
+  const auto next = data_->large->users.lower_bound(data_->large->prepare_from);
+  if (next == data_->large->users.end()) {
+    data_->large->prepare_from.clear();
+    return false;
+  }
+  LargeStore(*data_).Index(next->first, *next->second);
+  data_->large->prepare_from = next->first + '\0';
+  return true;
+}
+
+bool QuotaBook::ExpireUser(const QuotaId& user, int64_t now_ms) {
+  return BookUsers(*data_).Expire(user, now_ms);
+}
+bool QuotaBook::ExpireLimits(const QuotaId& sku, int64_t now_ms) {
+  return BookLimits(*data_).Expire(sku, now_ms);
+}
+
+bool QuotaBook::NextAhead(AheadCursor& cursor, int64_t now_ms, size_t count,
+                          std::vector<std::string>& users) const {
+  return BookUsers(*data_).NextAhead(cursor, now_ms, count, users);
+}
+
+void QuotaBook::PackLargeUsers() {
+  while (data_->large != nullptr && !data_->large->users.empty()) {
+    LargeExpiry(*data_).Pack(data_->large->users.begin()->first);
   }
 }
 
-void QuotaBook::SetMinRetention(int64_t min_retention_ms, int64_t now_ms) {
-  Check(min_retention_ms > 0, "retention is positive");
-  const int64_t old_length_ms = retention_.length_ms();
-  retention_.set_minimum_ms(min_retention_ms);
-  SettleRetention(old_length_ms, now_ms);
+QuotaBook QuotaBook::Clone() const { return QuotaBook(data_->Clone()); }
+
+uint64_t QuotaBook::Save(uint64_t cursor, size_t max_bytes, std::string& out) const {
+  if (cursor == 0) SaveHeader(*data_, out);
+  return SaveRun(data_->tables(), cursor, max_bytes, out);
 }
+
+void QuotaBook::BeginSnapshot(RunSink sink) {
+  std::string header;
+  SaveHeader(*data_, header);
+  sink(header);
+  data_->BeginSnapshot(std::move(sink));
+}
+
+bool QuotaBook::Load(std::string_view run) { return LoadRun(*data_, run); }
 
 }  // namespace tally

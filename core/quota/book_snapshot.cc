@@ -1,19 +1,24 @@
-// Saves a QuotaBook: its runs one after the other, or a snapshot while it changes.
+#include "core/quota/book_snapshot.h"
+
+#include <algorithm>
 #include <utility>
 
 #include "core/bytes/recycle.h"
-#include "core/bytes/run_sink.h"
-#include "core/quota/quota_book.h"
+#include "core/bytes/varint.h"
+#include "core/quota/entity_key.h"
+#include "core/quota/large_user.h"
 #include "core/quota/quota_run.h"
+#include "core/quota/sku_parts.h"
+#include "core/quota/text_dictionary.h"
 
 namespace tally {
 namespace {
 
-// The kinds of the runs of Tables(), in the same order.
+// The kinds of the runs of BookTables, in the same order.
 constexpr std::array<QuotaRun, 5> kTableKinds = {kTextsRun, kLimitsRun, kPartsRun, kUsersRun,
                                                  kChunksRun};
 
-// The top 16 bits of a cursor are the index in Tables() plus 1; the low 48 bits are the cursor of
+// The top 16 bits of a cursor are the index in BookTables plus 1; the low 48 bits are the cursor of
 // that table.
 constexpr int kTableShift = 48;
 constexpr uint64_t kTableCursorMask = (uint64_t{1} << kTableShift) - 1;
@@ -60,31 +65,10 @@ uint64_t SaveRecords(char kind, const RecordTable& table, uint64_t cursor, size_
 
 }  // namespace
 
-void QuotaBook::SaveHeader(std::string& out) const {
-  out.push_back(kHeaderRun);
-  for (const int64_t value : {kQuotaFormat, retention_.minimum_ms(), recording_.latest_mark_ms,
-                              recording_.latest_stamp_ms, recording_.latest_future_ms}) {
-    AppendSignedVarint(out, value);
-  }
-  for (const Retention::Gone& gone : retention_.gone()) {
-    AppendSignedVarint(out, gone.recorded_ms);
-    AppendSignedVarint(out, gone.horizon_ms);
-  }
-}
-
-std::array<const RecordTable*, 5> QuotaBook::Tables() const {
-  return {texts_ == nullptr ? nullptr : &texts_->table(), &limits_,
-          parted_ == nullptr ? nullptr : &parted_->parts, &users_,
-          large_ == nullptr ? nullptr : &large_->chunks};
-}
-
-uint64_t QuotaBook::Save(uint64_t cursor, size_t max_bytes, std::string& out) const {
-  const auto tables = Tables();
+uint64_t SaveRun(const BookTables& tables, uint64_t cursor, size_t max_bytes, std::string& out) {
   size_t at = 0;
   uint64_t next = 0;
-  if (cursor == 0) {
-    SaveHeader(out);
-  } else {
+  if (cursor != 0) {
     at = (cursor >> kTableShift) - 1;
     out.push_back(kTableKinds[at]);
     next = SaveRecords(kTableKinds[at], *tables[at], cursor & kTableCursorMask, max_bytes, out);
@@ -94,48 +78,36 @@ uint64_t QuotaBook::Save(uint64_t cursor, size_t max_bytes, std::string& out) co
   return at == tables.size() ? 0 : (at + 1) << kTableShift | next;
 }
 
-void QuotaBook::BeginSnapshot(RunSink sink) {
-  const TableSnapshot records(++snapshots_);
-  const auto part = [&](QuotaRun kind) { return Snapshot::Part{records, std::string(1, kind)}; };
-  snapshot_ = std::make_unique<Snapshot>(
-      Snapshot{.sink = std::move(sink),
-               .epoch = records.epoch(),
-               .parts = {part(kTextsRun), part(kLimitsRun), part(kPartsRun), part(kUsersRun),
-                         part(kChunksRun)}});
-  std::string header;
-  SaveHeader(header);
-  snapshot_->sink(header);
+BookSnapshot::BookSnapshot(uint64_t number, RunSink sink)
+    : sink_(std::move(sink)),
+      parts_{Part{TableSnapshot(number), {}}, Part{TableSnapshot(number), {}},
+             Part{TableSnapshot(number), {}}, Part{TableSnapshot(number), {}},
+             Part{TableSnapshot(number), {}}} {
+  for (size_t i = 0; i < parts_.size(); ++i) parts_[i].run.assign(1, kTableKinds[i]);
 }
 
-QuotaBook::Snapshot::Part& QuotaBook::PartOf(const RecordTable& table) {
-  if (&table == &users_) return snapshot_->parts[3];
-  if (large_ != nullptr && &table == &large_->chunks) return snapshot_->parts[4];
-  if (parted_ != nullptr && &table == &parted_->parts) return snapshot_->parts[2];
-  return snapshot_->parts[&table == &limits_ ? 1 : 0];
-}
-
-void QuotaBook::SaveRecord(Snapshot::Part& part, const RecordTable::Record& record) {
+void BookSnapshot::SaveRecord(Part& part, const RecordTable::Record& record) {
   AppendRecord(part.run.front(), record, part.run);
-  if (part.run.size() >= kRunBytes) PassOn(part.run, snapshot_->sink);
+  if (part.run.size() >= kRunBytes) PassOn(part.run, sink_);
 }
 
-void QuotaBook::SaveBeforeChange(const RecordTable& table, uint64_t hash, std::string_view key) {
-  Snapshot::Part& part = PartOf(table);
+void BookSnapshot::BeforeChange(const BookTables& tables, const RecordTable& table, uint64_t hash,
+                                std::string_view key) {
+  const auto at = std::find(tables.begin(), tables.end(), &table);
+  Part& part = parts_[static_cast<size_t>(at - tables.begin())];
   part.records.BeforeChange(table, table.SegmentFor(hash), key, table.Find(key, hash),
                             [&](const RecordTable::Record& record) { SaveRecord(part, record); });
 }
 
-bool QuotaBook::SaveSnapshot() {
-  for (; snapshot_ != nullptr && snapshot_->next < snapshot_->parts.size(); ++snapshot_->next) {
-    Snapshot::Part& part = snapshot_->parts[snapshot_->next];
-    const RecordTable* table = Tables()[snapshot_->next];
-    if (table == nullptr) continue;
+bool BookSnapshot::SaveNext(const BookTables& tables) {
+  for (; next_ < parts_.size(); ++next_) {
+    if (tables[next_] == nullptr) continue;
+    Part& part = parts_[next_];
     const bool more = part.records.SaveNext(
-        *table, [&](const RecordTable::Record& record) { SaveRecord(part, record); });
+        *tables[next_], [&](const RecordTable::Record& record) { SaveRecord(part, record); });
     if (more) return true;
-    PassOn(part.run, snapshot_->sink);
+    PassOn(part.run, sink_);
   }
-  snapshot_ = nullptr;
   return false;
 }
 
