@@ -31,10 +31,11 @@ constexpr uint64_t kMostParts = 1'000'000;
 constexpr uint64_t kMostShares = 1'000;
 constexpr uint64_t kMostInstant = static_cast<uint64_t>(kMaxHoldEndMs);
 
+// In place of the head of a counter's key, which the rules that have a counter begin with, and
+// which none of these is (limit_codec.h).
 constexpr uint8_t kConcurrentRule = 0;
-constexpr uint8_t kCountingRule = 1;
-constexpr uint8_t kShadowConcurrentRule = 2;
-constexpr uint8_t kHoldsRule = 3;
+constexpr uint8_t kHoldsRule = 8;
+constexpr uint8_t kShadowConcurrentRule = 24;
 
 void AppendNumber(std::string& out, int64_t number) {
   AppendVarint(out, static_cast<uint64_t>(number));
@@ -102,6 +103,11 @@ size_t SharesOf(const HoldRecord& record) {
   return record.parts.empty() ? 0 : record.parts.front().shares.size();
 }
 
+// Most tokens are near the instant at which the hold began.
+int64_t TokenBase(const HoldRecord& record) {
+  return record.parts.empty() ? record.until : record.parts.front().at;
+}
+
 void AppendPart(std::string& out, const HoldPart& part, int64_t until, bool plain) {
   AppendNumber(out, part.cost);
   AppendSignedVarint(out, until - part.at);
@@ -141,7 +147,6 @@ void AppendRule(std::string& out, const LimitRule& rule) {
     out.push_back(static_cast<char>(rule.shadow ? kShadowConcurrentRule : kConcurrentRule));
     return AppendNumber(out, rule.limit);
   }
-  out.push_back(static_cast<char>(kCountingRule));
   const LimitKey key = LimitKey::Of(rule);
   AppendLimitKey(out, key);
   AppendNumber(out, rule.limit);
@@ -169,17 +174,18 @@ bool ReadZone(std::string_view& in, ZoneSource* zones, LimitRule& rule) {
 bool ReadRule(std::string_view& in, ZoneSource* zones, LimitRule& rule, LimitKey& key) {
   if (in.empty()) return false;
   const auto kind = static_cast<uint8_t>(in.front());
-  in.remove_prefix(1);
   if (kind == kHoldsRule) {
+    in.remove_prefix(1);
     rule.algorithm = LimitAlgorithm::kHolds;
     return ReadUpTo(in, kMostInstant, rule.period_ms) && ReadUpTo(in, kWholeShare, rule.limit);
   }
   if (kind == kConcurrentRule || kind == kShadowConcurrentRule) {
+    in.remove_prefix(1);
     rule.algorithm = LimitAlgorithm::kConcurrent;
     rule.shadow = kind == kShadowConcurrentRule;
     return ReadNumber(in, rule.limit);
   }
-  if (kind != kCountingRule || !ReadLimitKey(in, key) || !ReadNumber(in, rule.limit)) return false;
+  if (!ReadLimitKey(in, key) || !ReadNumber(in, rule.limit)) return false;
   key.ToRule(rule);
   const bool bucket = rule.algorithm == LimitAlgorithm::kBucket;
   const bool base = rule.algorithm == LimitAlgorithm::kBase;
@@ -215,10 +221,10 @@ void AppendHoldRecord(std::string& out, const HoldRecord& record) {
   if (record.counted > 0 && !same) AppendNumber(out, record.counted);
   if (!held) AppendNumber(out, record.held);
   if (held) {
-    AppendSignedVarint(out, record.until - record.token);
     AppendNumber(out, static_cast<int64_t>(SharesOf(record)));
     if (several) AppendNumber(out, static_cast<int64_t>(record.parts.size()));
     for (const HoldPart& part : record.parts) AppendPart(out, part, record.until, plain);
+    AppendSignedVarint(out, record.token - TokenBase(record));
   }
   out += record.rules;
 }
@@ -250,8 +256,6 @@ bool ReadHoldRecord(std::string_view in, HoldRecord& record) {
   } else {
     int64_t shares = 0;
     int64_t parts = 1;
-    if (!ReadSigned(in, record.until, -1, record.token)) return false;
-    if (record.token > kMaxHoldToken) return false;
     if (!ReadUpTo(in, kMostShares, shares)) return false;
     if ((head & kSeveralParts) != 0 && !ReadUpTo(in, kMostParts, parts)) return false;
     const bool plain = (head & kPlainShares) != 0;
@@ -261,6 +265,8 @@ bool ReadHoldRecord(std::string_view in, HoldRecord& record) {
       if (!ReadPart(in, record.until, plain, static_cast<size_t>(shares), part)) return false;
       if (__builtin_add_overflow(sum, part.cost, &sum)) return false;
     }
+    if (!ReadSigned(in, TokenBase(record), 1, record.token)) return false;
+    if (record.token > kMaxHoldToken) return false;
   }
   record.rules = in;
   if (!ReadHoldCounters(in, record.counters)) return false;
@@ -290,7 +296,6 @@ HoldView::HoldView(std::string_view in, int64_t deadline) : deadline_(deadline) 
   SkipNumber(in);
   if ((head & kSeveralKeys) != 0) SkipNumber(in);
   if ((head & kHasCounted) != 0) SkipNumber(in);
-  SkipNumber(in);  // the token
   parts_.deadline = deadline_;
   parts_.plain = (head & kPlainShares) != 0;
   parts_.shares = static_cast<uint64_t>(TakeNumber(in));
@@ -299,6 +304,7 @@ HoldView::HoldView(std::string_view in, int64_t deadline) : deadline_(deadline) 
   if (is_simple_) [[likely]] {
     cost_ = TakeNumber(in);
     newest_at_ = deadline - TakeSigned(in);
+    SkipNumber(in);  // the token
     rules_ = in;
     return;
   }
@@ -310,6 +316,7 @@ HoldView::HoldView(std::string_view in, int64_t deadline) : deadline_(deadline) 
     newest_at_ = rest.at;
     for (uint64_t i = 0; !rest.plain && i < rest.shares; ++i) rest.Share();
   }
+  SkipNumber(rest.in);  // the token
   rules_ = rest.in;
 }
 

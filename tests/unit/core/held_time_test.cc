@@ -12,6 +12,7 @@
 #include "core/keyspace/compact_value.h"
 #include "core/limit/hold_record.h"
 #include "core/limit/holds.h"
+#include "forgotten_ids.h"
 #include "random_seed.h"
 #include "scale.h"
 
@@ -22,9 +23,6 @@ constexpr int64_t kBegin = 1'795'230'400'000;
 constexpr int64_t kHourMs = 3'600'000;
 constexpr int64_t kDayMs = 24 * kHourMs;
 constexpr int64_t kPeriodMs = 2'000;
-// When what is remembered from `instant` on is forgotten: after ten minutes, at a whole ten
-// seconds.
-constexpr int64_t Forgotten(int64_t instant) { return (instant + 609'999) / 10'000 * 10'000; }
 constexpr int64_t kLimit = 9;
 constexpr int64_t kConcurrent = 6;
 constexpr std::string_view kKey = "k";
@@ -250,7 +248,7 @@ class HoldingClients {
     LimitRequest request{.keys = keys, .cost = cost, .time = {at, now_}, .once = id};
     const LimitResult result = Limits(Primary()).Take(request);
     Follow(result, [&] { Limits(Follower()).Count(request); });
-    if (Judge(result.decision, at, cost, false) && !id.empty()) once_[id] = Forgotten(now_);
+    if (Judge(result.decision, at, cost, false) && !id.empty()) once_[id] = test::Forgotten(now_);
   }
 
   // An id that took once takes nothing more.

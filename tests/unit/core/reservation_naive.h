@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/limit/reservation.h"
+#include "forgotten_ids.h"
 #include "limit_naive_decide.h"
 
 namespace tally::test {
@@ -42,11 +43,6 @@ struct NaiveHold {
 
 class NaiveReserved {
  public:
-  // When what is remembered from `instant` on is forgotten: after ten minutes, at a whole ten
-  // seconds.
-  static int64_t Forgotten(int64_t instant) { return RoundedUp(instant + 600'000); }
-  static int64_t RoundedUp(int64_t instant) { return (instant + 9'999) / 10'000 * 10'000; }
-
   NaiveKey counters;
   std::map<std::string, NaiveHold> ids;
   int64_t last_token = 0;
@@ -190,11 +186,11 @@ class NaiveReserved {
     NaiveHold& hit = ids[id];
     hit.state = HoldState::kCommitted;
     hit.counted = cost;
-    hit.forget_at = Forgotten(now);
+    hit.forget_at = test::Forgotten(now);
     for (const LimitRule& rule : rules) {
       if (rule.counts()) {
         const int64_t expires_at = NaiveFind(counters, rule).ExpiresAt();
-        hit.forget_at = std::max(hit.forget_at, RoundedUp(expires_at));
+        hit.forget_at = std::max(hit.forget_at, test::ToTenSeconds(expires_at));
       }
     }
   }
@@ -336,7 +332,8 @@ class NaiveReserved {
   }
   static void End(NaiveHold& hold, HoldState state, int64_t now, int64_t cost, int64_t counted) {
     const bool held = hold.state == HoldState::kHeld;
-    hold.forget_at = held ? Forgotten(hold.deadline) : std::max(hold.forget_at, Forgotten(now));
+    hold.forget_at =
+        held ? test::Forgotten(hold.deadline) : std::max(hold.forget_at, test::Forgotten(now));
     hold.state = state;
     hold.held = cost;
     hold.counted = counted;

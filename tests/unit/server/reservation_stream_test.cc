@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/bytes/str_cat.h"
+#include "forgotten_ids.h"
 #include "random_seed.h"
 #include "scale.h"
 #include "server/command_harness.h"
@@ -23,9 +24,6 @@ constexpr int64_t kPeriod = 60'000;
 constexpr int64_t kSlidingLimit = 9;
 constexpr int64_t kFixedLimit = 7;
 constexpr int64_t kConcurrentLimit = 5;
-// When what is remembered from `instant` on is forgotten: after ten minutes, at a whole ten
-// seconds.
-constexpr int64_t Forgotten(int64_t instant) { return (instant + 609'999) / 10'000 * 10'000; }
 constexpr std::string_view kRules = "SLIDING 9 1m FIXED 7 1m FROM 0 CONCURRENT 5";
 constexpr std::string_view kTakeRules = "SLIDING 9 1m FIXED 7 1m FROM 0";
 constexpr std::array<std::string_view, 3> kKeys{"a", "b", "c"};
@@ -67,7 +65,7 @@ struct Key {
   }
   static void End(Hold& hold, Hold::State state) {
     hold.state = state;
-    hold.forget_at = Forgotten(hold.deadline);
+    hold.forget_at = tally::test::Forgotten(hold.deadline);
     hold.parts.clear();
   }
   // The newest first.
@@ -217,7 +215,7 @@ class Stream {
       hit.state = Hold::kCommitted;
       hit.counted = cost;
       hit.keys = keys;
-      hit.forget_at = Forgotten(now());
+      hit.forget_at = tally::test::Forgotten(now());
     }
     RequireAll();
     // A retry counts nothing; after a denial it is another call, and denied too.

@@ -1,6 +1,7 @@
 #include "server/aof/writeback.h"
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <string>
 
 #include "fake_file_system.h"
@@ -29,7 +30,11 @@ TEST_CASE("writeback: the disk is asked to take all of a growing file but its la
       CHECK(files.WrittenBack(path) + kMebibyte <= end);
     }
     // What came while the thread was busy is not left out.
-    while (files.WrittenBack(path) + 2 * kMebibyte <= end) writeback.Appended(**file, end);
+    const auto most = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (files.WrittenBack(path) + 2 * kMebibyte <= end) {
+      REQUIRE(std::chrono::steady_clock::now() < most);
+      writeback.Appended(**file, end);
+    }
     writeback.Stop();
     CHECK(files.WrittenBack(path) % kMebibyte == 0);
     CHECK(files.WrittenBack(path) + kMebibyte <= end);
