@@ -1,6 +1,6 @@
 // The holds of a key and the ids that are settled, by id and in the order in which they end.
 //
-// Records are packed in a table (core/table/record_table.h): a hold costs about 30 bytes beside its
+// Records are packed in a table (core/table/record_table.h): a hold costs about 35 bytes beside its
 // id. The table's segments are in the order of what ends first in each, so that nothing is
 // scanned for what has ended but the segments that hold it.
 #pragma once
