@@ -1,4 +1,4 @@
-// The limits of a quota book: set, deleted, read and forgotten. They live for one call.
+// Sets, deletes, reads and forgets the limits of a quota book. Lives for one call.
 #pragma once
 
 #include <cstddef>

@@ -149,6 +149,28 @@ void LargePurchases::StoreOrder(OpenUser& open) {
   store_.AddMarks(open.key.view(), user, open.purchases.returns);
 }
 
+template <typename IsWanted, typename Change>
+bool LargePurchases::ChangeLines(std::string_view key, LargeUser& user, IsWanted is_wanted,
+                                 Change change) {
+  std::vector<uint32_t> numbers;
+  for (const auto& [number, earliest_ms] : user.chunks) numbers.push_back(number);
+  bool any_changed = false;
+  for (const uint32_t number : numbers) {
+    OpenChunk chunk = book_.large->Read(key, number);
+    bool changed = false;
+    for (PurchaseLine& line : chunk.purchases.lines) {
+      if (!is_wanted(line)) continue;
+      user.TakeFromSums(line);
+      change(line);
+      user.AddToSums(line);
+      changed = true;
+    }
+    if (changed) store_.Put(key, user, {&chunk, 1});
+    any_changed |= changed;
+  }
+  return any_changed;
+}
+
 bool LargePurchases::Reset(std::string_view key, LargeUser& user, const BookActions& actions,
                            const Retention::Moment& at) {
   if (actions.all()) {
@@ -162,44 +184,20 @@ bool LargePurchases::Reset(std::string_view key, LargeUser& user, const BookActi
     book_.ChangeUses(uses);
     return true;
   }
-  bool any_changed = false;
-  std::vector<uint32_t> numbers;
-  for (const auto& [number, earliest_ms] : user.chunks) numbers.push_back(number);
-  for (const uint32_t number : numbers) {
-    OpenChunk chunk = book_.large->Read(key, number);
-    bool changed = false;
-    for (PurchaseLine& line : chunk.purchases.lines) {
-      const uint8_t resets = line.resets | actions.ResetsOf(line);
-      if (resets == line.resets || !book_.retention.Keeps(line, at)) continue;
-      user.TakeFromSums(line);
-      line.resets = resets;
-      user.AddToSums(line);
-      changed = true;
-    }
-    if (changed) store_.Put(key, user, {&chunk, 1});
-    any_changed |= changed;
-  }
-  if (any_changed) LargeExpiry(book_).Expire(key, user, at.now_ms);
-  return any_changed;
+  const auto is_reset = [&](const PurchaseLine& line) {
+    return (actions.ResetsOf(line) & ~line.resets) != 0 && book_.retention.Keeps(line, at);
+  };
+  const bool changed = ChangeLines(
+      key, user, is_reset, [&](PurchaseLine& line) { line.resets |= actions.ResetsOf(line); });
+  if (changed) LargeExpiry(book_).Expire(key, user, at.now_ms);
+  return changed;
 }
 
 bool LargePurchases::SetBack(std::string_view key, LargeUser& user, int64_t now_ms) {
   if (user.latest_ms <= now_ms) return false;
   user.latest_ms = now_ms;
-  std::vector<uint32_t> numbers;
-  for (const auto& [number, earliest_ms] : user.chunks) numbers.push_back(number);
-  for (const uint32_t number : numbers) {
-    OpenChunk chunk = book_.large->Read(key, number);
-    bool changed = false;
-    for (PurchaseLine& line : chunk.purchases.lines) {
-      if (!IsAhead(line, now_ms)) continue;
-      user.TakeFromSums(line);
-      SetLineBack(book_, line, now_ms);
-      user.AddToSums(line);
-      changed = true;
-    }
-    if (changed) store_.Put(key, user, {&chunk, 1});
-  }
+  const auto is_ahead = [&](const PurchaseLine& line) { return IsAhead(line, now_ms); };
+  ChangeLines(key, user, is_ahead, [&](PurchaseLine& line) { SetLineBack(book_, line, now_ms); });
   return true;
 }
 

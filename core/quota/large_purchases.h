@@ -41,6 +41,10 @@ class LargePurchases {
     return store_.IsUnsettled(user) ||
            (!user.held_sums.empty() && user.longest_hold_ms > book_.retention.length_ms());
   }
+  // Calls change(line) for each line for which is_wanted(line), and stores it again. Returns
+  // whether there was one.
+  template <typename IsWanted, typename Change>
+  bool ChangeLines(std::string_view key, LargeUser& user, IsWanted is_wanted, Change change);
   void Append(std::string_view key, LargeUser& user, std::span<const PurchaseLine> lines);
 
   BookData& book_;

@@ -30,9 +30,9 @@ TEST_CASE("writeback: the disk is asked to take all of a growing file but its la
       CHECK(files.WrittenBack(path) + kMebibyte <= end);
     }
     // What came while the thread was busy is not left out.
-    const auto most = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     while (files.WrittenBack(path) + 2 * kMebibyte <= end) {
-      REQUIRE(std::chrono::steady_clock::now() < most);
+      REQUIRE(std::chrono::steady_clock::now() < deadline);
       writeback.Appended(**file, end);
     }
     writeback.Stop();
