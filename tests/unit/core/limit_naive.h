@@ -168,6 +168,8 @@ class NaiveCounter {
     if (kind_.algorithm == LimitAlgorithm::kBase) same = had;
     if (kind_.algorithm == LimitAlgorithm::kLockout) same = remembers || (had && opened_ == opened);
     late_ = std::max(same ? late_ : 0, now - std::max(at, Clock()));
+    // A new block may have forgotten those that were as late.
+    if (is_lockout()) late_ = std::min(late_, now - Begin());
   }
 
   // The instant up to which hits of LIMIT.FORCE are too late: see IsDropped.
@@ -371,7 +373,18 @@ class NaiveCounter {
     return step_ > 0 && !taken_back_ && opened_ < block_.end_ms ? 0 : in_window_;
   }
   int64_t OpenHits(int64_t e) const { return e < opened_ + kind_.period_ms ? PeriodHits() : 0; }
+  void ForgetBlock() {
+    step_ = 0;
+    block_ = {};
+    taken_back_ = false;
+  }
   void CountInLockout(const LimitRule& rule, int64_t cost, int64_t e, int64_t at) {
+    const int64_t period_hits = PeriodHits();
+    // A block that is remembered no more is as if it had never been, for late hits too.
+    if (step_ > 0 && e >= block_.end_ms + remembered_ms_) {
+      in_window_ = period_hits;
+      ForgetBlock();
+    }
     if (step_ > 0 && !taken_back_ && at < block_.end_ms) {
       // The hits of a period are gone once its block is over, whatever comes late.
       if (e >= block_.end_ms && PeriodHits() == 0) in_window_ = 0;
@@ -382,12 +395,6 @@ class NaiveCounter {
       in_window_ = 0;
     }
     in_window_ = NaiveSum(in_window_, cost);
-    const bool remembers = step_ > 0 && e < block_.end_ms + remembered_ms_;
-    if (step_ > 0 && e >= block_.end_ms && !remembers) {
-      step_ = 0;
-      block_ = {};
-      taken_back_ = false;
-    }
     if (in_window_ < std::min(rule.limit, rule.shared_base)) return;
     const int64_t most = rule.block.most_ms;
     int64_t length = rule.block.first_ms;
@@ -416,9 +423,7 @@ class NaiveCounter {
     in_window_ -= std::min(n, in_window_);
     taken_back_ = true;
     if (step_ > 1) return;
-    step_ = 0;
-    block_ = {};
-    taken_back_ = false;
+    ForgetBlock();
   }
 
   // What counts_ is keyed by: the instant of SLIDING, the window's start of CALENDAR.
