@@ -168,8 +168,8 @@ class NaiveCounter {
     if (kind_.algorithm == LimitAlgorithm::kBase) same = had;
     if (kind_.algorithm == LimitAlgorithm::kLockout) same = remembers || (had && opened_ == opened);
     late_ = std::max(same ? late_ : 0, now - std::max(at, Clock()));
-    // A new block may have forgotten those that were as late.
-    if (is_lockout()) late_ = std::min(late_, now - Begin());
+    // A new block, or a new day, may have forgotten those that were as late.
+    late_ = std::min(late_, now - Begin());
   }
 
   // The instant up to which hits of LIMIT.FORCE are too late: see IsDropped.
