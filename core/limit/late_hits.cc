@@ -48,8 +48,8 @@ void CountNumbers(LimitCounter& counter, const LimitRule& rule, const Hit& hit,
   const int64_t start = numbers.window.start_ms;
   const bool used = numbers.hits > 0 || numbers.before > 0;
   AddHits(numbers, rule, hit.cost, place.at, place.e);
-  // A window that has hits already keeps how late they were; but after a new block, or on a new day,
-  // none is as late as those of the last one may have been.
+  // A window that has hits already keeps how late they were; but after a new block, or on a new
+  // day, none is as late as those of the last one may have been.
   const bool same = day || (used && numbers.window.start_ms == start);
   const int64_t late_ms = hit.now - std::max(place.at, ClockOf(counter));
   counter.late_ms =
