@@ -31,11 +31,12 @@ void NumbersRefund::Add(const LimitNumbers& numbers, const LimitKey& key, const 
     return;
   }
   if (key.algorithm == Algorithm::kBase) {
-    if (held.at >= numbers.day.start_ms) before_ = SaturatingAdd(before_, held.hits);
+    if (numbers.day.Contains(held.at)) before_ = SaturatingAdd(before_, held.hits);
     units = held.in_window;
   }
-  // Later windows begin after the instant.
-  if (held.at < numbers.window.start_ms) return;
+  // Of another window, which is over: later ones begin after the instant, and one that a late hit
+  // opened then may be before it.
+  if (!numbers.window.Contains(held.at)) return;
   hits_ = SaturatingAdd(hits_, units);
   first_now_ = std::min(first_now_, held.now);
 }

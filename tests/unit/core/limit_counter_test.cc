@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/base/saturating.h"
+#include "core/limit/refund.h"
 #include "core/time/duration.h"
 #include "random_seed.h"
 
@@ -63,6 +64,31 @@ TEST_CASE("whether a counter has expired is when it expires, asked without divid
     for (const int64_t instant : {any, end - 1, end, SaturatingAdd(end, 1)}) {
       if (instant < 0 || instant > kMaxInstantMs) continue;
       REQUIRE(counter.HasExpiredAt(instant) == (end <= instant));
+    }
+  }
+}
+
+TEST_CASE("what was held in a window that is over takes nothing off another, before it or after") {
+  constexpr int64_t kStart = 1'000'000;
+  constexpr int64_t kPeriod = 60'000;
+  for (const Algorithm algorithm : {Algorithm::kFixed, Algorithm::kCalendar, Algorithm::kRolling,
+                                    Algorithm::kBase, Algorithm::kLockout}) {
+    for (const int64_t at : {kStart - 1, kStart, kStart + kPeriod - 1, kStart + kPeriod}) {
+      LimitCounter counter;
+      counter.key.algorithm = algorithm;
+      counter.key.period_ms = kPeriod;
+      counter.numbers.hits = 3;
+      counter.numbers.window = {kStart, kStart + kPeriod};
+      if (algorithm == Algorithm::kBase) {
+        counter.numbers.before = 3;
+        counter.numbers.day = counter.numbers.window;
+      }
+      const int64_t before = counter.numbers.before;
+      Refund(counter, {.hits = 1, .in_window = 1, .at = at, .now = kStart + 2 * kPeriod});
+      CAPTURE(static_cast<int>(algorithm), at);
+      const bool in_window = at >= kStart && at < kStart + kPeriod;
+      CHECK(counter.numbers.hits == (in_window ? 2 : 3));
+      CHECK(counter.numbers.before == (in_window && before > 0 ? 2 : before));
     }
   }
 }

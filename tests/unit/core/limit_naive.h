@@ -239,14 +239,14 @@ class NaiveCounter {
         missing_ -= std::min(missing_, TokensBack(hits, in_window, at, now));
         break;
       case LimitAlgorithm::kLockout:
-        if (at >= opened_) GiveInLockout(hits, now - late_);
+        if (IsInWindow(at)) GiveInLockout(hits, now - late_);
         break;
       case LimitAlgorithm::kBase:
-        if (at >= day_.start_ms) in_day_ -= std::min(hits, in_day_);
-        if (at >= opened_) in_window_ -= std::min(in_window, in_window_);
+        if (at >= day_.start_ms && at < day_.end_ms) in_day_ -= std::min(hits, in_day_);
+        if (IsInWindow(at)) in_window_ -= std::min(in_window, in_window_);
         break;
       default:
-        if (at >= opened_) in_window_ -= std::min(hits, in_window_);
+        if (IsInWindow(at)) in_window_ -= std::min(hits, in_window_);
         break;
     }
     std::erase_if(counts_, [](const auto& one) { return one.second == 0; });
@@ -366,6 +366,8 @@ class NaiveCounter {
     opened += (at - opened) / kind_.period_ms * kind_.period_ms;
     return opened > at ? opened - kind_.period_ms : opened;
   }
+
+  bool IsInWindow(int64_t at) const { return at >= opened_ && at < opened_ + kind_.period_ms; }
 
   // LOCKOUT. The hits of the period that the last block has not ended.
   bool IsBlocked(int64_t e) const { return step_ > 0 && !taken_back_ && e < block_.end_ms; }

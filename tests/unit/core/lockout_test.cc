@@ -147,6 +147,17 @@ TEST_CASE("a late hit is denied by the block that began after it") {
   CHECK(door.Ask(kT0 + kHour + 2, LimitMode::kPeek).allowed);
 }
 
+TEST_CASE("the block after one of late hits is kept no longer than one of hits in time") {
+  Door late;
+  late.Ask(kT0 + 30 * kMinute, LimitMode::kTake, 3, kT0);
+  Door in_time;
+  in_time.Ask(kT0, LimitMode::kTake, 3);
+  for (Door* door : {&late, &in_time}) {
+    CHECK(door->Lock(kT0 + 2 * kHour) == 2 * kHour);
+    CHECK(door->state.ExpiresAt() == kT0 + 28 * kHour);
+  }
+}
+
 TEST_CASE("a changed limit or block takes effect at once; what is on stays on") {
   Door door{.rule = kPlain, .state = {}};
   door.Ask(kT0);
