@@ -5,7 +5,8 @@ namespace tally {
 FoundIds::FoundIds(LimitStates& states, std::string_view id) {
   for (size_t i = 0; i < states.size(); ++i) {
     const Holds* holds = states.state(i).holds();
-    records.push_back(holds == nullptr ? std::nullopt : holds->Find(id));
+    HoldRecord& record = records.emplace_back();
+    if (holds != nullptr) static_cast<void>(holds->Find(id, states.hold_counters(), record));
   }
 }
 

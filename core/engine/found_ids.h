@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
 
@@ -19,10 +18,6 @@ inline constexpr std::string_view kOtherKeys =
     "key must be each of those that the id is held on, and no other";
 inline constexpr std::string_view kTooMany = "the key has limit-max-holds holds and settled ids";
 
-inline HoldState StateOf(const std::optional<HoldRecord>& record) {
-  return record ? record->state : HoldState::kUnknown;
-}
-
 // What the keys of a call know of its id.
 struct FoundIds {
   FoundIds(LimitStates& states, std::string_view id);
@@ -30,23 +25,23 @@ struct FoundIds {
   // Whether all keys have the id in this state.
   bool AllAre(HoldState state) const {
     return std::all_of(records.begin(), records.end(),
-                       [state](const auto& one) { return StateOf(one) == state; });
+                       [state](const HoldRecord& one) { return one.state == state; });
   }
   // How the id is settled on some key; kUnknown if it is on none.
   HoldState settled() const {
-    for (const auto& one : records) {
-      if (StateOf(one) > HoldState::kHeld) return one->state;
+    for (const HoldRecord& one : records) {
+      if (one.state > HoldState::kHeld) return one.state;
     }
     return HoldState::kUnknown;
   }
   // Whether the keys are all those that got the hold.
   bool AreAllKeys() const {
-    return std::all_of(records.begin(), records.end(), [this](const auto& one) {
-      return !one || one->keys == static_cast<int64_t>(records.size());
+    return std::all_of(records.begin(), records.end(), [this](const HoldRecord& one) {
+      return one.state == HoldState::kUnknown || one.keys == static_cast<int64_t>(records.size());
     });
   }
 
-  absl::InlinedVector<std::optional<HoldRecord>, 2> records;
+  absl::InlinedVector<HoldRecord, 2> records;  // kUnknown: the key has none
 };
 
 // Whether each key may get one more id.

@@ -80,21 +80,25 @@ class LimitStates {
   // Each key once.
   size_t size() const { return states_.size(); }
   LimitState& state(size_t index) { return *states_[index].state; }
-  // The rules of a key, wherever the request has them, without those that have not counted.
-  HoldRules RulesOf(size_t index) {
-    HoldRules all;
+  HoldCountersReader& hold_counters() { return place_.engine.scratch().hold_counters; }
+  // The rules of a key, wherever the request has them, without those that have not counted; they
+  // may be in `all`, which must be empty.
+  std::span<const LimitRule> RulesOf(size_t index, HoldRules& all) {
+    // Most keys are named once, and the uses are in the order of the keys then.
+    if (shadow_denied_ == 0 && uses_.size() == states_.size()) return uses_[index].rules;
     ForEachCounted(uses_, shadow_denied_,
                    [&](const LimitUse& use, std::span<const LimitRule> rules) {
                      if (use.state != &state(index)) return;
                      all.insert(all.end(), rules.begin(), rules.end());
                    });
-    return all;
+    return {all.data(), all.size()};
   }
   // Notes which rules have not counted (LimitDecision::shadow_denied).
   void LeaveOut(uint64_t shadow_denied) {
     shadow_denied_ = shadow_denied;
     for (size_t i = 0; i < states_.size(); ++i) {
-      const HoldRules rules = RulesOf(i);
+      HoldRules room;
+      const std::span<const LimitRule> rules = RulesOf(i, room);
       states_[i].counts = std::any_of(rules.begin(), rules.end(), std::mem_fn(&LimitRule::counts));
     }
   }

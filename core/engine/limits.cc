@@ -31,9 +31,9 @@ bool Knows(LimitStates& states, const LimitRequest& request, LimitResult& result
 
 void Remember(LimitStates& states, const LimitRequest& request) {
   for (size_t i = 0; i < states.size(); ++i) {
-    const HoldRules rules = states.RulesOf(i);
+    HoldRules room;
     RememberHit(
-        {&states.state(i), rules},
+        {&states.state(i), states.RulesOf(i, room)},
         {.id = request.once, .cost = request.cost, .keys = static_cast<int64_t>(states.size())},
         request.time.judged_at);
     states.MarkChanged(i);

@@ -30,9 +30,10 @@ bool IsSame(LimitStates& states, const HoldRequest& request, const FoundIds& fou
     return false;
   }
   for (size_t i = 0; i < states.size(); ++i) {
-    const HoldRecord& record = *found.records[i];
+    const HoldRecord& record = found.records[i];
     std::string rules;
-    AppendDenyingRules(rules, states.RulesOf(i));
+    HoldRules room;
+    AppendDenyingRules(rules, states.RulesOf(i, room));
     if (rules != std::string_view(record.rules).substr(0, record.counters.denying_bytes)) {
       result.wrong = "rule must be what the id is held under";
     } else if (SaturatingAdd(record.cost(), record.counted) != request.limits.cost) {
@@ -43,15 +44,15 @@ bool IsSame(LimitStates& states, const HoldRequest& request, const FoundIds& fou
 }
 
 // Answers for an id that the keys know already. Returns false if none of them does.
-bool AnswerKnown(LimitStates& states, const HoldRequest& request, HoldResult& result) {
-  const FoundIds found(states, request.id);
+bool AnswerKnown(LimitStates& states, const FoundIds& found, const HoldRequest& request,
+                 HoldResult& result) {
   if (found.AllAre(HoldState::kUnknown)) return false;
   result.settled_as = found.settled();
   if (result.settled_as != HoldState::kUnknown || !IsSame(states, request, found, result)) {
     return true;
   }
   result.decision = AllowedNow(states.uses(), request.limits.time.judged_at);
-  result.token = found.records.front()->token;
+  result.token = found.records.front().token;
   return true;
 }
 
@@ -59,10 +60,10 @@ bool AnswerKnown(LimitStates& states, const HoldRequest& request, HoldResult& re
 std::string_view ExtensionError(const FoundIds& found, int64_t more) {
   if (!found.AllAre(HoldState::kHeld)) return "id is not held";
   if (!found.AreAllKeys()) return kOtherKeys;
-  for (const auto& record : found.records) {
+  for (const HoldRecord& record : found.records) {
     int64_t sum = 0;
-    if (__builtin_add_overflow(record->cost(), more, &sum)) return "COST is too large";
-    if (more > 0 && record->parts.size() >= kMostParts) return "COST was added too often";
+    if (__builtin_add_overflow(record.cost(), more, &sum)) return "COST is too large";
+    if (more > 0 && record.parts.size() >= kMostParts) return "COST was added too often";
   }
   return {};
 }
@@ -70,8 +71,8 @@ std::string_view ExtensionError(const FoundIds& found, int64_t more) {
 // The latest deadline that a HOLDS of the keys allows.
 int64_t LatestOf(const FoundIds& found) {
   int64_t latest = INT64_MAX;
-  for (const auto& record : found.records) {
-    latest = std::min(latest, record->counters.latest);
+  for (const HoldRecord& record : found.records) {
+    latest = std::min(latest, record.counters.latest);
   }
   return latest;
 }
@@ -80,7 +81,8 @@ int64_t LatestOf(const FoundIds& found) {
 
 // Decides a RESERVE. Returns false if there is nothing to decide.
 bool Reservations::Judge(LimitStates& states, const HoldRequest& request, HoldResult& result) {
-  if (AnswerKnown(states, request, result)) return false;
+  const FoundIds found(states, request.id);
+  if (AnswerKnown(states, found, request, result)) return false;
   const auto [at, now] = request.limits.time;
   const int64_t longest_ms = LongestHold(states.uses());
   if (request.ttl_ms > longest_ms) result.longest_ms = longest_ms;
@@ -125,12 +127,13 @@ HoldResult Reservations::Reserve(const HoldRequest& request) {
   }
   result.counted = result.decision.allowed;
   for (size_t i = 0; result.counted && i < states.size(); ++i) {
-    const HoldRules rules = states.RulesOf(i);
+    HoldRules room;
+    const std::span<const LimitRule> rules = states.RulesOf(i, room);
     const HoldTerms terms{.id = request.id,
                           .cost = cost,
                           .deadline = now + request.ttl_ms,
                           .keys = static_cast<int64_t>(states.size())};
-    const int64_t token = HoldHits({&states.state(i), rules}, terms, now, at);
+    const int64_t token = HoldHits({&states.state(i), rules}, terms, states.hold_counters(), now, at);
     if (i == 0) result.token = token;
     states.MarkChanged(i);
     Count(&Decisions::HoldCount::reserved);
@@ -145,7 +148,7 @@ HoldResult Reservations::Extend(const HoldRequest& request) {
   const int64_t now = request.limits.time.judged_at;
   const int64_t more = request.limits.cost;
   if (!states.Open(request.limits.keys, true, now)) return result;
-  const FoundIds found(states, request.id);
+  FoundIds found(states, request.id);
   result.settled_as = found.settled();
   if (result.settled_as == HoldState::kUnknown) result.wrong = ExtensionError(found, more);
   const bool held = result.settled_as == HoldState::kUnknown && result.wrong.empty();
@@ -156,18 +159,18 @@ HoldResult Reservations::Extend(const HoldRequest& request) {
     std::vector<HoldRules> rules(states.size());
     std::vector<LimitUse> uses;
     for (size_t i = 0; i < states.size(); ++i) {
-      static_cast<void>(ReadHoldRules(found.records[i]->rules, place_.engine.zones(), rules[i]));
+      static_cast<void>(ReadHoldRules(found.records[i].rules, place_.engine.zones(), rules[i]));
       uses.push_back({&states.state(i), rules[i]});
     }
-    JudgeMore(uses, request, *found.records.front(), result);
+    JudgeMore(uses, request, found.records.front(), result);
     result.counted = result.decision.allowed;
     for (size_t i = 0; result.counted && i < states.size(); ++i) {
-      ExtendHold(states.state(i), place_.engine.zones(), request.id, more, now + request.ttl_ms,
-                 now);
+      ExtendHold(states.state(i), place_.engine.zones(), request.id, found.records[i], more,
+                 now + request.ttl_ms, now);
       states.MarkChanged(i);
     }
     if (result.counted) {
-      result.token = found.records.front()->token;
+      result.token = found.records.front().token;
       result.decision = AllowedNow(uses, now);
     }
   }
@@ -180,16 +183,16 @@ SettleResult Reservations::Commit(const CommitRequest& request, int64_t now) {
   LimitStates states(place_, result);
   if (!states.Open(request.keys, true, now)) return result;
   FoundIds found(states, request.id);
-  const bool same = found.AllAre(StateOf(found.records.front()));
+  const bool same = found.AllAre(found.records.front().state);
   if (!place_.replaying) {
     if (!found.AreAllKeys() || (!same && !request.force)) result.wrong = kOtherKeys;
     const bool adds = request.force && !found.AllAre(HoldState::kHeld);
     if (adds && !HaveRoomForId(states, request.max_holds)) result.wrong = kTooMany;
   }
   for (size_t i = 0; result.wrong.empty() && i < states.size(); ++i) {
-    std::optional<HoldRecord>& record = found.records[i];
-    int64_t held = 1;
-    if (record) held = record->state == HoldState::kHeld ? record->cost() : record->held;
+    HoldRecord& record = found.records[i];
+    int64_t held = record.state == HoldState::kHeld ? record.cost() : record.held;
+    if (record.state == HoldState::kUnknown) held = 1;
     const Settled settled = CommitHold(states.state(i), place_.engine.zones(),
                                        {.id = request.id,
                                         .counted = request.cost.value_or(held),
@@ -197,7 +200,7 @@ SettleResult Reservations::Commit(const CommitRequest& request, int64_t now) {
                                         .keep = request.keep,
                                         .force = request.force,
                                         .keys = static_cast<int64_t>(states.size())},
-                                       std::move(record), now);
+                                       record, now);
     if (i == 0) result.settled = settled;
     if (settled.done) {
       states.MarkChanged(i);
@@ -215,10 +218,10 @@ SettleResult Reservations::Cancel(std::string_view id, std::span<const KeyRules>
   LimitStates states(place_, result);
   if (!states.Open(keys, true, now)) return result;
   FoundIds found(states, id);
-  const bool same = found.AllAre(StateOf(found.records.front()));
+  const bool same = found.AllAre(found.records.front().state);
   if (!place_.replaying && (!same || !found.AreAllKeys())) result.wrong = kOtherKeys;
   for (size_t i = 0; result.wrong.empty() && i < states.size(); ++i) {
-    const Settled settled = CancelHold(states.state(i), id, std::move(found.records[i]), now);
+    const Settled settled = CancelHold(states.state(i), id, found.records[i], now);
     if (i == 0) result.settled = settled;
     if (settled.done) {
       states.MarkChanged(i);

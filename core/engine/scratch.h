@@ -9,6 +9,7 @@
 
 #include "core/hash/hash.h"
 #include "core/hits/hits.h"
+#include "core/limit/hold_record.h"
 #include "core/limit/limit_state.h"
 
 namespace tally {
@@ -20,6 +21,7 @@ struct EngineScratch {
   Hash hash;
   Hits hits;
   std::vector<std::unique_ptr<LimitState>> limits;  // one for each key of a decision
+  HoldCountersReader hold_counters;
   std::string bytes;
 };
 

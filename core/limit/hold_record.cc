@@ -229,6 +229,8 @@ void AppendHoldRecord(std::string& out, const HoldRecord& record) {
   out += record.rules;
 }
 
+namespace {
+
 void ReadAsExpired(HoldRecord& record) {
   record.state = HoldState::kExpired;
   record.until = RememberedUntil(record.until);
@@ -237,8 +239,9 @@ void ReadAsExpired(HoldRecord& record) {
   record.parts.clear();
 }
 
-bool ReadHoldRecord(std::string_view in, HoldRecord& record) {
-  if (in.empty()) return false;
+// Reads a record but for its rules, which are left in `in`, as the record of what it was at first:
+// it may have expired.
+bool ReadBeforeRules(std::string_view& in, HoldRecord& record) {
   const auto head = static_cast<uint8_t>(in.front());
   in.remove_prefix(1);
   record.state = static_cast<HoldState>(head & kStateMask);
@@ -268,12 +271,34 @@ bool ReadHoldRecord(std::string_view in, HoldRecord& record) {
     if (!ReadSigned(in, TokenBase(record), 1, record.token)) return false;
     if (record.token > kMaxHoldToken) return false;
   }
+  return true;
+}
+
+bool HasExpired(std::string_view in) {
+  return (static_cast<uint8_t>(in.front()) & kHasExpired) != 0;
+}
+
+}  // namespace
+
+bool ReadHoldRecord(std::string_view in, HoldRecord& record) {
+  if (in.empty()) return false;
+  const bool has_expired = HasExpired(in);
+  if (!ReadBeforeRules(in, record)) return false;
   record.rules = in;
   if (!ReadHoldCounters(in, record.counters)) return false;
   if (!record.parts.empty() && SharesOf(record) != record.counters.keys.size()) return false;
   if (has_expired) ReadAsExpired(record);
   return true;
 }
+
+void ReadStoredHold(std::string_view in, HoldCountersReader& counters, HoldRecord& record) {
+  const bool has_expired = HasExpired(in);
+  Check(ReadBeforeRules(in, record), "a record of the table is well formed");
+  record.rules = in;
+  if (!in.empty()) record.counters = counters.Of(in);
+  if (has_expired) ReadAsExpired(record);
+}
+
 
 bool IsHeld(std::string_view in) {
   const auto head = static_cast<uint8_t>(in.front());

@@ -107,12 +107,16 @@ struct HoldRecord {
   friend bool operator==(const HoldRecord&, const HoldRecord&) = default;
 };
 
+class HoldCountersReader;
+
 void AppendHoldRecord(std::string& out, const HoldRecord& record);
-// Reads all of `in`. False if it is malformed.
+// Reads all of `in` into a new record. False if it is malformed.
 [[nodiscard]] bool ReadHoldRecord(std::string_view in, HoldRecord& record);
 
 // These are of well-formed records.
 //
+// Reads a record as ReadHoldRecord does.
+void ReadStoredHold(std::string_view in, HoldCountersReader& counters, HoldRecord& record);
 // Whether it is held, and when the record ends: HoldRecord::until.
 bool IsHeld(std::string_view in);
 int64_t UntilOf(std::string_view in);

@@ -82,10 +82,10 @@ int64_t Holds::LatestConcurrent(bool shadow) const {
   return all.latest;
 }
 
-std::optional<HoldRecord> Holds::Find(std::string_view id) const {
+bool Holds::Find(std::string_view id, HoldCountersReader& counters, HoldRecord& record) const {
   const RecordTable::Record found = table_.Find(id);
-  if (!found) return std::nullopt;
-  return Decoded(found.payload());
+  if (found) ReadStoredHold(found.payload(), counters, record);
+  return static_cast<bool>(found);
 }
 
 void Holds::Put(std::string_view id, const HoldRecord& record, std::string_view bytes) {

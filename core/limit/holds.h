@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,8 +39,8 @@ class Holds final : private RecordTable::SplitObserver {
   // Holds and settled ids.
   size_t size() const { return table_.size(); }
   bool empty() const { return table_.empty(); }
-  // O(1).
-  std::optional<HoldRecord> Find(std::string_view id) const;
+  // Reads what is known of the id into a new record; false if nothing is. O(1).
+  bool Find(std::string_view id, HoldCountersReader& counters, HoldRecord& record) const;
   // Adds the id or replaces its record, whose `until` must not be earlier than it was. O(1)
   // amortised.
   void Put(std::string_view id, const HoldRecord& record);

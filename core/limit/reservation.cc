@@ -68,28 +68,31 @@ void Consume(HoldRecord& record, int64_t amount) {
   if (record.parts.empty()) record.parts.push_back(first);
 }
 
-// What is left of a hold that is over, until it is forgotten: from Holds::kRememberedMs after its
-// deadline on, whenever it was settled before that.
-HoldRecord Remains(const HoldRecord& hold, HoldState state, int64_t now) {
-  HoldRecord remains;
-  remains.state = state;
-  remains.keys = hold.keys;
-  const bool is_held = hold.state == HoldState::kHeld;
-  const int64_t least = (is_held ? hold.until : now) + Holds::kRememberedMs;
-  remains.until = ForgottenFrom(std::max(hold.until, least));
-  if (state != HoldState::kCommitted) {
-    remains.rules = hold.rules;
-    remains.counters = hold.counters;
+// Leaves of a hold that is over what is remembered: until Holds::kRememberedMs after its deadline,
+// whenever it was settled before that.
+void LeaveRemains(HoldRecord& record, const Settled& settled, HoldState state, int64_t now) {
+  const bool is_held = record.state == HoldState::kHeld;
+  const int64_t least = (is_held ? record.until : now) + Holds::kRememberedMs;
+  record.until = ForgottenFrom(std::max(record.until, least));
+  record.state = state;
+  record.parts.clear();
+  record.token = 0;
+  if (state == HoldState::kCommitted) {
+    record.rules.clear();
+    record.counters = {};
   }
-  return remains;
+  record.held = settled.held;
+  record.counted = settled.counted;
 }
 
 // Returns whether there were holds from after `now`.
 bool SetBackHolds(LimitState& state, ZoneSource& zones, int64_t now) {
   Holds& holds = *state.holds();
+  HoldCountersReader counters;
   const std::vector<std::string> ahead = holds.AheadOf(now);
   for (const std::string& id : ahead) {
-    HoldRecord record = *holds.Find(id);
+    HoldRecord record;
+    Check(holds.Find(id, counters, record), "an id that is ahead is known");
     const HoldRules rules = RulesOf(record, zones);
     const LimitUse use{&state, rules};
     SetBackLimits({&use, 1}, now);
@@ -135,7 +138,8 @@ bool SettleHolds(LimitState& state, ZoneSource& zones, int64_t now, uint64_t* en
   return true;
 }
 
-int64_t HoldHits(const LimitUse& use, const HoldTerms& terms, int64_t now, int64_t at) {
+int64_t HoldHits(const LimitUse& use, const HoldTerms& terms, HoldCountersReader& counters,
+                 int64_t now, int64_t at) {
   HoldRecord record;
   record.state = HoldState::kHeld;
   record.until = terms.deadline;
@@ -150,7 +154,7 @@ int64_t HoldHits(const LimitUse& use, const HoldTerms& terms, int64_t now, int64
   }
   record.parts.push_back(CountHits({use.state, rules}, terms.cost, now, at, false));
   AppendHoldRules(record.rules, rules, now);
-  Check(ReadHoldCounters(record.rules, record.counters), "the rules of a record are well formed");
+  record.counters = counters.Of(record.rules);
   Holds& holds = use.state->FindOrAddHolds();
   record.token = holds.NextToken(now);
   holds.Put(terms.id, record);
@@ -158,9 +162,8 @@ int64_t HoldHits(const LimitUse& use, const HoldTerms& terms, int64_t now, int64
   return record.token;
 }
 
-void ExtendHold(LimitState& state, ZoneSource& zones, std::string_view id, int64_t more,
-                int64_t deadline, int64_t now) {
-  HoldRecord record = *state.holds()->Find(id);
+void ExtendHold(LimitState& state, ZoneSource& zones, std::string_view id, HoldRecord& record,
+                int64_t more, int64_t deadline, int64_t now) {
   record.until = std::max(record.until, deadline);
   if (more > 0) {
     const HoldRules rules = RulesOf(record, zones);
@@ -172,9 +175,8 @@ void ExtendHold(LimitState& state, ZoneSource& zones, std::string_view id, int64
 }
 
 Settled CommitHold(LimitState& state, ZoneSource& zones, const CommitTerms& terms,
-                   std::optional<HoldRecord> found, int64_t now) {
+                   HoldRecord& record, int64_t now) {
   Settled result;
-  HoldRecord record = found ? std::move(*found) : HoldRecord();
   result.found = record.state;
   if (record.state == HoldState::kCommitted) {
     result.held = record.held;
@@ -186,7 +188,7 @@ Settled CommitHold(LimitState& state, ZoneSource& zones, const CommitTerms& term
   result.done = true;
   result.held = is_held ? record.cost() : 0;
   result.counted = terms.counted;
-  if (!found) {
+  if (record.state == HoldState::kUnknown) {
     CountInAll(state, terms.counted, now);
     record.until = now;
     record.keys = terms.keys;
@@ -209,28 +211,22 @@ Settled CommitHold(LimitState& state, ZoneSource& zones, const CommitTerms& term
     record.counted = SaturatingAdd(record.counted, terms.counted);
     state.holds()->Put(terms.id, record);
   } else {
-    HoldRecord remains = Remains(record, HoldState::kCommitted, now);
-    remains.held = result.held;
-    remains.counted = terms.counted;
-    state.FindOrAddHolds().Put(terms.id, remains);
+    LeaveRemains(record, result, HoldState::kCommitted, now);
+    state.FindOrAddHolds().Put(terms.id, record);
   }
   state.Prune(now);
   return result;
 }
 
-Settled CancelHold(LimitState& state, std::string_view id, std::optional<HoldRecord> found,
-                   int64_t now) {
+Settled CancelHold(LimitState& state, std::string_view id, HoldRecord& record, int64_t now) {
   Settled result;
-  if (!found) return result;
-  HoldRecord& record = *found;
   result.found = record.state;
   if (record.state != HoldState::kHeld) return result;
   result.done = true;
   result.held = record.cost();
   RefundNewest(state, record, result.held, now);
-  HoldRecord remains = Remains(record, HoldState::kCancelled, now);
-  remains.held = result.held;
-  state.holds()->Put(id, remains);
+  LeaveRemains(record, result, HoldState::kCancelled, now);
+  state.holds()->Put(id, record);
   state.Prune(now);
   return result;
 }

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string_view>
 
@@ -42,11 +41,14 @@ struct HoldTerms {
 
 // Counts `terms.cost` under the rules, whatever they say, and holds it. The id is not in the state.
 // Returns the token.
-int64_t HoldHits(const LimitUse& use, const HoldTerms& terms, int64_t now, int64_t at);
+int64_t HoldHits(const LimitUse& use, const HoldTerms& terms, HoldCountersReader& counters,
+                 int64_t now, int64_t at);
+
+// What follows changes `found`, which is what the state has under the id: kUnknown if nothing.
 
 // Holds `more` in addition, and until `deadline` if that is later. The id is held.
-void ExtendHold(LimitState& state, ZoneSource& zones, std::string_view id, int64_t more,
-                int64_t deadline, int64_t now);
+void ExtendHold(LimitState& state, ZoneSource& zones, std::string_view id, HoldRecord& found,
+                int64_t more, int64_t deadline, int64_t now);
 
 struct CommitTerms {
   std::string_view id;
@@ -65,11 +67,9 @@ struct Settled {
   int64_t counted = 0;
 };
 
-// `found` is what the state has under the id.
 Settled CommitHold(LimitState& state, ZoneSource& zones, const CommitTerms& terms,
-                   std::optional<HoldRecord> found, int64_t now);
-Settled CancelHold(LimitState& state, std::string_view id, std::optional<HoldRecord> found,
-                   int64_t now);
+                   HoldRecord& found, int64_t now);
+Settled CancelHold(LimitState& state, std::string_view id, HoldRecord& found, int64_t now);
 
 // Remembers the id of a hit that was counted: while the hit can count under the rules, and for at
 // least Holds::kRememberedMs.

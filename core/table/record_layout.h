@@ -1,5 +1,5 @@
-// The bytes of a record in a segment: varint(key size * 2 + dead), varint(payload size), key,
-// payload. A key has fewer than 2^30 bytes, a payload fewer than 2^31.
+// The bytes of a record in a segment: varint(key size), varint(payload size), key, payload. A key
+// has fewer than 2^30 bytes, a payload fewer than 2^31.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,7 @@ inline bool EqualBytes(const char* a, const char* b, size_t size) {
 }
 
 inline size_t RecordBytes(size_t key_size, size_t payload_size) {
-  return VarintBytes(key_size * 2) + VarintBytes(payload_size) + key_size + payload_size;
+  return VarintBytes(key_size) + VarintBytes(payload_size) + key_size + payload_size;
 }
 
 }  // namespace tally::record_layout

@@ -82,7 +82,7 @@ bool RecordSegment::Equal::operator()(uint32_t a, const Probe& b) const {
   uint32_t key_size = 0;
   uint32_t payload_size = 0;
   const char* in = GetLength(segment->buffer_ + a, &key_size);
-  if (key_size >> 1 != b.key.size()) return false;
+  if (key_size != b.key.size()) return false;
   return EqualBytes(GetLength(in, &payload_size), b.key.data(), b.key.size());
 }
 
@@ -102,7 +102,7 @@ RecordSegment::Record RecordSegment::At(uint32_t offset, uint64_t hash) const {
   in = GetLength(in, &payload_size);
   record.segment_ = const_cast<RecordSegment*>(this);
   record.key_ = const_cast<char*>(in);
-  record.key_size_ = key_size >> 1;
+  record.key_size_ = key_size;
   record.payload_size_ = payload_size;
   record.offset_ = offset;
   record.hash_ = hash;
@@ -123,7 +123,7 @@ std::vector<uint32_t> RecordSegment::WithHash(uint64_t hash) const {
 uint32_t RecordSegment::Append(std::string_view key, size_t payload_size) {
   MakeRoom(RecordBytes(key.size(), payload_size));
   const uint32_t offset = used_;
-  char* out = WriteVarint(buffer_ + used_, key.size() * 2);
+  char* out = WriteVarint(buffer_ + used_, key.size());
   out = WriteVarint(out, payload_size);
   std::memcpy(out, key.data(), key.size());
   used_ = static_cast<uint32_t>(out - buffer_ + key.size() + payload_size);
@@ -139,29 +139,35 @@ uint32_t RecordSegment::Add(std::string_view key, uint64_t hash, size_t payload_
   return offset;
 }
 
-void RecordSegment::MarkDead(uint32_t offset, size_t record_size) {
-  buffer_[offset] = static_cast<char>(buffer_[offset] | 1);
-  dead_ += static_cast<uint32_t>(record_size);
+// The rest of a record that becomes shorter stays behind it, dead, as records are found by their
+// offsets only.
+bool RecordSegment::ResizeInPlace(const Record& record, size_t payload_size) {
+  if (VarintBytes(record.payload_size_) != VarintBytes(payload_size) || shared()) return false;
+  const size_t end = record.offset_ + RecordBytes(record.key_size_, record.payload_size_);
+  const size_t new_end = record.offset_ + RecordBytes(record.key_size_, payload_size);
+  if (end == used_ && new_end <= capacity_) {
+    used_ = static_cast<uint32_t>(new_end);
+  } else if (new_end <= end) {
+    dead_ += static_cast<uint32_t>(end - new_end);
+  } else {
+    return false;
+  }
+  WriteVarint(record.key_ - VarintBytes(payload_size), payload_size);
+  return true;
 }
 
 RecordSegment::Record RecordSegment::Resize(const Record& record, size_t payload_size) {
-  const size_t old_size = RecordBytes(record.key_size_, record.payload_size_);
+  uint32_t offset = record.offset_;
+  if (ResizeInPlace(record, payload_size)) return At(offset, record.hash_);
   const size_t new_size = RecordBytes(record.key_size_, payload_size);
   if (used_ + new_size > capacity_) return ResizeWithMove(record, payload_size);
-  uint32_t offset = record.offset_;
-  if (offset + old_size == used_ && !shared() &&
-      VarintBytes(record.payload_size_) == VarintBytes(payload_size)) {
-    WriteVarint(record.key_ - VarintBytes(payload_size), payload_size);
-    used_ = static_cast<uint32_t>(offset + new_size);
-  } else {
-    const auto slot = offsets_.find(HashedOffset{offset, record.hash_});
-    Check(slot != offsets_.end(), "a resized record is in its segment");
-    MarkDead(offset, old_size);
-    offset = Append(record.key(), payload_size);
-    std::memcpy(At(offset).data(), record.data(), std::min<size_t>(record.size(), payload_size));
-    // The slot's hash depends on the key only, so the offset may be changed in place.
-    const_cast<uint32_t&>(*slot) = offset;
-  }
+  const auto slot = offsets_.find(HashedOffset{offset, record.hash_});
+  Check(slot != offsets_.end(), "a resized record is in its segment");
+  MarkDead(record);
+  offset = Append(record.key(), payload_size);
+  std::memcpy(At(offset).data(), record.data(), std::min<size_t>(record.size(), payload_size));
+  // The slot's hash depends on the key only, so the offset may be changed in place.
+  const_cast<uint32_t&>(*slot) = offset;
   return At(offset, record.hash_);
 }
 
@@ -170,7 +176,7 @@ RecordSegment::Record RecordSegment::ResizeWithMove(const Record& record, size_t
   const std::string key(record.key());
   const std::string kept(record.data(), std::min<size_t>(record.size(), payload_size));
   const HashedOffset location{record.offset_, record.hash_};
-  MarkDead(record.offset_, RecordBytes(key.size(), record.size()));
+  MarkDead(record);
   offsets_.erase(offsets_.find(location));
   const Record resized = At(Add(key, location.hash, payload_size), location.hash);
   std::memcpy(resized.data(), kept.data(), kept.size());
@@ -178,11 +184,10 @@ RecordSegment::Record RecordSegment::ResizeWithMove(const Record& record, size_t
 }
 
 void RecordSegment::Erase(const Record& record) {
-  const size_t record_size = RecordBytes(record.key_size_, record.payload_size_);
   const auto it = offsets_.find(HashedOffset{record.offset_, record.hash_});
   Check(it != offsets_.end(), "an erased record is in its segment");
   offsets_.erase(it);
-  MarkDead(record.offset_, record_size);
+  MarkDead(record);
   FreeAfterErase();
 }
 

@@ -74,7 +74,7 @@ class RecordSegment {
   size_t size() const { return offsets_.size(); }
   // Bytes of the records: keys, payloads and lengths.
   size_t bytes() const { return used_ - dead_; }
-  // Bytes of records that were erased, or have moved, which Pack() would free.
+  // Bytes of records that were erased, have moved or became shorter, which Pack() would free.
   size_t dead_bytes() const { return dead_; }
 
   // How many top bits all hashes of this range share.
@@ -164,6 +164,7 @@ class RecordSegment {
   uint32_t Append(std::string_view key, size_t payload_size);
   uint32_t Add(std::string_view key, uint64_t hash, size_t payload_size);
   Record Resize(const Record& record, size_t payload_size);
+  bool ResizeInPlace(const Record& record, size_t payload_size);
   Record ResizeWithMove(const Record& record, size_t payload_size);
   void Erase(const Record& record);
   // Returns how many records it has erased.
@@ -194,7 +195,10 @@ class RecordSegment {
   void MakeRoom(size_t more);
   // Moves the live records to a buffer of the given capacity.
   void Compact(size_t capacity);
-  void MarkDead(uint32_t offset, size_t record_size);
+  void MarkDead(const Record& record) {
+    dead_ +=
+        static_cast<uint32_t>(record_layout::RecordBytes(record.key_size_, record.payload_size_));
+  }
 
   absl::flat_hash_set<uint32_t, Hasher, Equal> offsets_;
   char* buffer_ = nullptr;
@@ -212,7 +216,7 @@ size_t RecordSegment::EraseIf(Erases&& erases) {
   const size_t erased = absl::erase_if(offsets_, [&](uint32_t offset) {
     const Record record = At(offset);
     if (!erases(record)) return false;
-    MarkDead(offset, record_layout::RecordBytes(record.key_size_, record.payload_size_));
+    MarkDead(record);
     return true;
   });
   if (erased > 0) FreeAfterErase();

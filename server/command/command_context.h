@@ -160,6 +160,13 @@ class CommandContext {
   }
   // Logs nothing for this call, not even the command's own words.
   void LogNothing() { logged_ = true; }
+  // Whether nobody reads the effects of the call, so that their words need not be formatted. If so,
+  // logs nothing.
+  [[nodiscard]] bool LogsNowhere() {
+    if (logs_ && host.effects.enabled()) return false;
+    LogNothing();
+    return true;
+  }
 
   uint64_t changes() const { return changes_; }
   // Whether effects of the call are appended to the stream.

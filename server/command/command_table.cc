@@ -2,6 +2,7 @@
 
 #include <absl/strings/ascii.h>
 
+#include <cstring>
 #include <string>
 
 #include "core/base/check.h"
@@ -9,26 +10,37 @@
 namespace tally::server {
 namespace {
 
-// The most bytes that a name may have; a longer word is no command.
+// The most bytes that a name may have.
 constexpr size_t kMaxName = 64;
 
-struct LowerName {
-  explicit LowerName(std::string_view name) {
-    if (name.size() > kMaxName) return;
-    for (char c : name) text[size++] = absl::ascii_tolower(static_cast<unsigned char>(c));
-  }
-  std::string_view view() const { return {text, size}; }
-  char text[kMaxName];
-  size_t size = 0;
-};
+// The bytes of an integer, with the bit set in each that tells small letters from capital ones. It
+// tells other characters apart too, which only makes their hashes equal.
+template <typename Integer>
+uint64_t Folded(const char* text) {
+  Integer bytes;
+  std::memcpy(&bytes, text, sizeof bytes);
+  return bytes | static_cast<Integer>(0x2020202020202020);
+}
 
 }  // namespace
 
-size_t CommandTable::TextHash::operator()(std::string_view text) const {
-  // FNV-1a is good enough: the names are short, few, and not chosen by clients.
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
+// The first eight characters and the last are enough: names are few, and not chosen by clients.
+size_t CommandTable::NameHash::operator()(std::string_view name) const {
+  const size_t size = name.size();
+  const char* const end = name.data() + size;
+  uint64_t first = 0;
+  uint64_t last = 0;
+  if (size >= 8) {
+    first = Folded<uint64_t>(name.data());
+    last = Folded<uint64_t>(end - 8);
+  } else if (size >= 4) {
+    first = Folded<uint32_t>(name.data());
+    last = Folded<uint32_t>(end - 4);
+  } else {
+    for (const char c : name) first = first << 8 | Folded<uint8_t>(&c);
+  }
+  const uint64_t hash = ((first * 0x9E3779B97F4A7C15u) ^ last) * 0xC2B2AE3D27D4EB4Fu + size;
+  return hash ^ hash >> 32;
 }
 
 CommandTable::CommandTable(std::span<const CommandFamily> families) : families_(families) {
@@ -52,7 +64,7 @@ void CommandTable::Add(const CommandFamily& family, const Command& command, cons
 }
 
 const CommandEntry* CommandTable::FindFullName(std::string_view name) const {
-  const auto it = by_name_.find(LowerName(name).view());
+  const auto it = by_name_.find(name);
   return it == by_name_.end() ? nullptr : &entries_[it->second];
 }
 

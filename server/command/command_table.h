@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/words/word.h"
 #include "server/command/command.h"
 
 namespace tally::server {
@@ -58,20 +59,23 @@ class CommandTable {
   std::span<const CommandFamily> families() const { return families_; }
 
  private:
-  struct TextHash {
+  // Neither looks at the case of letters.
+  struct NameHash {
     using is_transparent = void;
-    size_t operator()(std::string_view text) const;
+    size_t operator()(std::string_view name) const;
   };
-  struct TextEqual {
+  struct NameEqual {
     using is_transparent = void;
-    bool operator()(std::string_view a, std::string_view b) const { return a == b; }
+    bool operator()(const std::string& full_name, std::string_view name) const {
+      return IsWord(name, full_name);
+    }
   };
 
   void Add(const CommandFamily& family, const Command& command, const Command* parent);
 
   std::span<const CommandFamily> families_;
   std::vector<CommandEntry> entries_;
-  absl::flat_hash_map<std::string, size_t, TextHash, TextEqual> by_name_;
+  absl::flat_hash_map<std::string, size_t, NameHash, NameEqual> by_name_;
   // The new names of renamed commands, in lower case.
   absl::flat_hash_map<std::string, size_t> by_new_name_;
 };

@@ -95,8 +95,7 @@ void Alter(CommandContext& context) {
 }
 
 void LogTouch(CommandContext& context, const ActiveTouchArgs& touch) {
-  // Nobody reads the effect, so the words need not be formatted.
-  if (!context.host.effects.enabled()) return context.LogNothing();
+  if (context.LogsNowhere()) return;
   const InstantText at(touch.time.at);
   const InstantText now(touch.time.judged_at);
   const InstantText forget(touch.forget_at);

@@ -52,8 +52,7 @@ bool ParseAdd(CommandContext& context, AddArgs& add) {
 }
 
 void LogAdd(CommandContext& context, const AddArgs& add, int64_t added) {
-  // Nobody reads the effect, so the words need not be formatted.
-  if (!context.host.effects.enabled()) return context.LogNothing();
+  if (context.LogsNowhere()) return;
   const DurationText window(add.window_ms);
   const Int64Text count(added);
   const Int64Text cap(add.cap.value_or(0));

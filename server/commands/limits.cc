@@ -43,8 +43,7 @@ void ReplyDecision(ReplyBuilder& reply, const LimitDecision& decision) {
 // Logs what was taken by the rules but those of `shadow_denied`.
 void LogTaken(CommandContext& context, std::string_view command, int64_t taken,
               const LimitArgs& limit, uint64_t shadow_denied) {
-  // Nobody reads the effect, so the words need not be formatted.
-  if (!context.host.effects.enabled()) return context.LogNothing();
+  if (context.LogsNowhere()) return;
   const Int64Text cost(taken);
   WordList words = {command};
   std::vector<std::string> counted;

@@ -98,7 +98,7 @@ void Reserve(CommandContext& context) {
   LogEnded(context, result);
   if (!result.counted) return;
   ReportAll(context, result, "limit.reserve");
-  if (!context.host.effects.enabled()) return context.LogNothing();
+  if (context.LogsNowhere()) return;
   const DurationText ttl(ttl_ms);
   const Int64Text cost(limit.cost);
   WordList words = {"LIMIT.RESERVE", request.id, ttl.view()};
@@ -131,6 +131,7 @@ void Extend(CommandContext& context) {
   LogEnded(context, result);
   if (!result.counted) return;
   ReportAll(context, result, "limit.extend");
+  if (context.LogsNowhere()) return;
   const DurationText ttl(ttl_ms);
   const Int64Text cost(request.limits.cost);
   WordList words = {"LIMIT.EXTEND", request.id, ttl.view()};
@@ -167,6 +168,7 @@ void Commit(CommandContext& context) {
   if (!result.counted) return;
   ReportAll(context, result, "limit.commit");
   for (const KeyRules& key : commit.keys) ReportFreed(context, key.key);
+  if (context.LogsNowhere()) return;
   const Int64Text cost(result.settled.counted);
   WordList words = {"LIMIT.COMMIT", request.id};
   commit.AppendKeys(words);
@@ -194,6 +196,7 @@ void Cancel(CommandContext& context) {
   if (!result.counted) return;
   ReportAll(context, result, "limit.cancel");
   for (const KeyRules& key : cancel.keys) ReportFreed(context, key.key);
+  if (context.LogsNowhere()) return;
   WordList words = {"LIMIT.CANCEL", id};
   cancel.AppendKeys(words);
   LogEffect(context, words, cancel.time);
