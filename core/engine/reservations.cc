@@ -72,7 +72,7 @@ std::string_view ExtensionError(const FoundIds& found, int64_t more) {
 int64_t LatestOf(const FoundIds& found) {
   int64_t latest = INT64_MAX;
   for (const HoldRecord& record : found.records) {
-    latest = std::min(latest, record.counters.latest);
+    latest = std::min(latest, LatestDeadline(record));
   }
   return latest;
 }

@@ -108,14 +108,25 @@ int64_t TokenBase(const HoldRecord& record) {
   return record.parts.empty() ? record.until : record.parts.front().at;
 }
 
-void AppendPart(std::string& out, const HoldPart& part, int64_t until, bool plain) {
-  AppendNumber(out, part.cost);
-  AppendSignedVarint(out, until - part.at);
-  if (plain) return;
+char* WriteNumber(char* out, int64_t number) {
+  return WriteVarint(out, static_cast<uint64_t>(number));
+}
+char* WriteSigned(char* out, int64_t number) { return WriteVarint(out, ZigZagEncode(number)); }
+
+char* WritePart(char* out, const HoldPart& part, int64_t until, bool plain) {
+  out = WriteSigned(WriteNumber(out, part.cost), until - part.at);
+  if (plain) return out;
   for (const HoldShare& share : part.shares) {
-    AppendSignedVarint(out, share.at - part.at);
-    AppendNumber(out, share.in_window);
+    out = WriteNumber(WriteSigned(out, share.at - part.at), share.in_window);
   }
+  return out;
+}
+
+// At least as many bytes as the record is written in.
+size_t MostBytes(const HoldRecord& record) {
+  constexpr size_t kMostNumbers = 5;  // beside those of parts
+  const size_t numbers = kMostNumbers + record.parts.size() * 2 * (1 + SharesOf(record));
+  return 1 + numbers * kMaxVarintBytes + record.rules.size();
 }
 
 // Reads an instant, or a token, as its distance after `base`, or before it.
@@ -215,18 +226,22 @@ void AppendHoldRecord(std::string& out, const HoldRecord& record) {
   if (record.keys > 1) head |= kSeveralKeys;
   if (held && several) head |= kSeveralParts;
   if (held && plain) head |= kPlainShares;
-  out.push_back(static_cast<char>(head));
-  AppendNumber(out, held ? record.until : record.until / kForgetStepMs);
-  if (record.keys > 1) AppendNumber(out, record.keys);
-  if (record.counted > 0 && !same) AppendNumber(out, record.counted);
-  if (!held) AppendNumber(out, record.held);
+  const size_t begin = out.size();
+  out.resize(begin + MostBytes(record));
+  char* end = out.data() + begin;
+  *end++ = static_cast<char>(head);
+  end = WriteNumber(end, held ? record.until : record.until / kForgetStepMs);
+  if (record.keys > 1) end = WriteNumber(end, record.keys);
+  if (record.counted > 0 && !same) end = WriteNumber(end, record.counted);
+  if (!held) end = WriteNumber(end, record.held);
   if (held) {
-    AppendNumber(out, static_cast<int64_t>(SharesOf(record)));
-    if (several) AppendNumber(out, static_cast<int64_t>(record.parts.size()));
-    for (const HoldPart& part : record.parts) AppendPart(out, part, record.until, plain);
-    AppendSignedVarint(out, record.token - TokenBase(record));
+    end = WriteNumber(end, static_cast<int64_t>(SharesOf(record)));
+    if (several) end = WriteNumber(end, static_cast<int64_t>(record.parts.size()));
+    for (const HoldPart& part : record.parts) end = WritePart(end, part, record.until, plain);
+    end = WriteSigned(end, record.token - TokenBase(record));
   }
-  out += record.rules;
+  end = std::copy(record.rules.begin(), record.rules.end(), end);
+  out.resize(static_cast<size_t>(end - out.data()));
 }
 
 namespace {
@@ -375,19 +390,33 @@ void AppendHoldRules(std::string& out, std::span<const LimitRule> rules, int64_t
   }
 }
 
+namespace {
+
+// Reads the HOLDS that comes next: the latest deadline, and the share.
+LimitRule ReadHolds(std::string_view& in) {
+  LimitRule rule;
+  LimitKey key;
+  Check(ReadRule(in, nullptr, rule, key), "the rules of a record are well formed");
+  return rule;
+}
+
+}  // namespace
+
+int64_t LatestDeadline(const HoldRecord& record) {
+  int64_t latest = kMaxHoldEndMs;
+  std::string_view in = std::string_view(record.rules).substr(record.counters.counting_bytes);
+  while (!in.empty()) latest = std::min(latest, ReadHolds(in).period_ms);
+  return latest;
+}
+
 void SetBackLatest(HoldRecord& record, int64_t by_ms) {
   const std::string holds = record.rules.substr(record.counters.counting_bytes);
   record.rules.resize(record.counters.counting_bytes);
-  record.counters.latest = kMaxHoldEndMs;
   for (std::string_view in = holds; !in.empty();) {
-    LimitRule rule;
-    LimitKey key;
-    Check(ReadRule(in, nullptr, rule, key), "the rules of a record are well formed");
-    const int64_t latest = std::max<int64_t>(0, rule.period_ms - by_ms);
+    const LimitRule rule = ReadHolds(in);
     record.rules.push_back(static_cast<char>(kHoldsRule));
-    AppendNumber(record.rules, latest);
+    AppendNumber(record.rules, std::max<int64_t>(0, rule.period_ms - by_ms));
     AppendNumber(record.rules, rule.limit);
-    record.counters.latest = std::min(record.counters.latest, latest);
   }
 }
 
@@ -405,13 +434,10 @@ bool ReadHoldCounters(std::string_view in, HoldCounters& counters) {
     LimitRule rule;
     LimitKey key;
     if (!ReadRule(in, nullptr, rule, key)) return false;
-    const bool denies = !rule.shadow && rule.algorithm != LimitAlgorithm::kHolds;
-    if (denies) counters.denying_bytes = size - in.size();
-    if (rule.algorithm != LimitAlgorithm::kHolds) counters.counting_bytes = size - in.size();
-    if (rule.algorithm == LimitAlgorithm::kHolds) {
-      counters.latest = std::min(counters.latest, rule.period_ms);
-      counters.share = std::min(counters.share, rule.limit);
-    } else if (!rule.counts()) {
+    if (rule.algorithm == LimitAlgorithm::kHolds) continue;
+    counters.counting_bytes = size - in.size();
+    if (!rule.shadow) counters.denying_bytes = counters.counting_bytes;
+    if (!rule.counts()) {
       (rule.shadow ? counters.shadow_concurrent : counters.concurrent) = true;
     } else if (std::find(counters.keys.begin(), counters.keys.end(), key) == counters.keys.end()) {
       if (counters.keys.size() == kMostShares) return false;

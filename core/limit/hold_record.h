@@ -68,15 +68,13 @@ struct HoldPart {
 
 using HoldKeys = absl::InlinedVector<LimitKey, 2>;
 
-// What the counters need to know of the rules: which counters they use, each once, in the order of
-// the rules, whether CONCURRENT is one of them, what HOLDS says, and how many bytes
-// AppendDenyingRules and what follows it have written.
+// What the counters need to know of the rules but HOLDS: which counters they use, each once, in the
+// order of the rules, whether CONCURRENT is one of them, and how many bytes AppendDenyingRules and
+// what follows it have written.
 struct HoldCounters {
   HoldKeys keys;
   bool concurrent = false;
   bool shadow_concurrent = false;
-  int64_t latest = kMaxHoldEndMs;  // the latest deadline
-  int64_t share = kWholeShare;     // the largest share of a limit, in 1/kWholeShare
   size_t denying_bytes = 0;
   size_t counting_bytes = 0;  // with those in SHADOW, but without HOLDS
 
@@ -181,7 +179,10 @@ using HoldRules = absl::InlinedVector<LimitRule, 4>;
 // The saved form of the rules that count or limit what is held from `now` on: first those that
 // deny, then those in SHADOW, and HOLDS. A rule's policy is not kept.
 void AppendHoldRules(std::string& out, std::span<const LimitRule> rules, int64_t now);
-// The latest deadline that HOLDS gave the hold is earlier by that. The record has its rules.
+// The latest deadline that HOLDS allows the hold; kMaxHoldEndMs without one. The record has its
+// rules.
+int64_t LatestDeadline(const HoldRecord& record);
+// That deadline is earlier by so much.
 void SetBackLatest(HoldRecord& record, int64_t by_ms);
 // The part of the saved form that the rules which deny are in.
 void AppendDenyingRules(std::string& out, std::span<const LimitRule> rules);

@@ -88,23 +88,34 @@ bool Holds::Find(std::string_view id, HoldCountersReader& counters, HoldRecord& 
   return static_cast<bool>(found);
 }
 
-void Holds::Put(std::string_view id, const HoldRecord& record, std::string_view bytes) {
-  const uint64_t hash = table_.Hash(id);
-  RecordTable::Record place = table_.Find(id, hash);
-  if (place) NoteGone(place.payload());
-  NoteAdded(record);
-  place = place ? table_.Resize(place, bytes.size()) : table_.Insert(id, hash, bytes.size());
+void Holds::Store(const RecordTable::Record& place, const HoldRecord& record,
+                  std::string_view bytes) {
   std::memcpy(place.data(), bytes.data(), bytes.size());
-  Segment& segment = table_.SegmentFor(hash);
+  Segment& segment = place.segment();
   due_.Note(segment, record.until);
   // Holds that are settled become smaller.
   if (segment.dead_bytes() * 8 > segment.bytes()) table_.Pack(segment);
 }
 
-void Holds::Put(std::string_view id, const HoldRecord& record) {
+void Holds::Add(std::string_view id, const HoldRecord& record, std::string_view bytes) {
+  NoteAdded(record);
+  Store(table_.Insert(id, bytes.size()), record, bytes);
+}
+
+void Holds::Add(std::string_view id, const HoldRecord& record) {
   std::string bytes;
   AppendHoldRecord(bytes, record);
-  Put(id, record, bytes);
+  Add(id, record, bytes);
+}
+
+void Holds::Put(std::string_view id, const HoldRecord& record) {
+  const RecordTable::Record place = table_.Find(id);
+  if (!place) return Add(id, record);
+  std::string bytes;
+  AppendHoldRecord(bytes, record);
+  NoteGone(place.payload());
+  NoteAdded(record);
+  Store(table_.Resize(place, bytes.size()), record, bytes);
 }
 
 void Holds::Erase(std::string_view id) {
@@ -260,14 +271,16 @@ bool Holds::Load(std::string_view& in) {
     const std::string_view bytes = in.substr(0, size);
     if (!ReadHoldRecord(bytes, record)) return false;
     in.remove_prefix(size);
-    Put(id, record, bytes);
+    // An id that comes twice replaces the first.
+    Erase(id);
+    Add(id, record, bytes);
   }
 }
 
 std::unique_ptr<Holds> Holds::Clone() const {
   auto copy = std::make_unique<Holds>();
   table_.ForEach([&](const RecordTable::Record& record) {
-    copy->Put(record.key(), Decoded(record.payload()), record.payload());
+    copy->Add(record.key(), Decoded(record.payload()), record.payload());
   });
   copy->last_token_ = last_token_;
   copy->concurrent_ = concurrent_;

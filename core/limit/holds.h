@@ -41,6 +41,8 @@ class Holds final : private RecordTable::SplitObserver {
   bool empty() const { return table_.empty(); }
   // Reads what is known of the id into a new record; false if nothing is. O(1).
   bool Find(std::string_view id, HoldCountersReader& counters, HoldRecord& record) const;
+  // Adds an id that is not known. O(1) amortised.
+  void Add(std::string_view id, const HoldRecord& record);
   // Adds the id or replaces its record, whose `until` must not be earlier than it was. O(1)
   // amortised.
   void Put(std::string_view id, const HoldRecord& record);
@@ -111,8 +113,9 @@ class Holds final : private RecordTable::SplitObserver {
   void NoteAdded(const HoldRecord& record);
   void NoteGone(std::string_view bytes);
   void NoteEnded(const HoldCounters& counters, const HoldView& hold);
-  // Adds or replaces the record, whose bytes these are.
-  void Put(std::string_view id, const HoldRecord& record, std::string_view bytes);
+  // The same with the bytes of the record.
+  void Add(std::string_view id, const HoldRecord& record, std::string_view bytes);
+  void Store(const RecordTable::Record& place, const HoldRecord& record, std::string_view bytes);
 
   RecordTable table_;
   DueSegments due_;

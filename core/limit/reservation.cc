@@ -106,7 +106,7 @@ bool SetBackHolds(LimitState& state, ZoneSource& zones, int64_t now) {
     holds.Erase(id);
     record.until = std::max<int64_t>(0, record.until - ahead_ms);
     SetBackLatest(record, ahead_ms);
-    holds.Put(id, record);
+    holds.Add(id, record);
   }
   holds.NoteSetBack(now);
   return !ahead.empty();
@@ -157,7 +157,7 @@ int64_t HoldHits(const LimitUse& use, const HoldTerms& terms, HoldCountersReader
   record.counters = counters.Of(record.rules);
   Holds& holds = use.state->FindOrAddHolds();
   record.token = holds.NextToken(now);
-  holds.Put(terms.id, record);
+  holds.Add(terms.id, record);
   use.state->Prune(now);
   return record.token;
 }
@@ -243,7 +243,7 @@ void RememberHit(const LimitUse& use, const HoldTerms& terms, int64_t now) {
     if (counter != nullptr) record.until = std::max(record.until, counter->ExpiresAt());
   }
   record.until = ForgottenFrom(record.until);
-  use.state->FindOrAddHolds().Put(terms.id, record);
+  use.state->FindOrAddHolds().Add(terms.id, record);
 }
 
 }  // namespace tally
