@@ -169,20 +169,20 @@ bool CountJudged(const LimitRule& rule, LimitState& state, const Verdict& verdic
   return true;
 }
 
-// Counts a hit and says where.
-HoldShare CountShare(const LimitKey& key, const LimitRule& rule, LimitState& state, const Hit& hit,
-                     bool in_own_place) {
+// Counts a hit and says where. `counter` is that of the rule, null if there is none yet.
+HoldShare CountShare(const LimitCounter* counter, const LimitRule& rule, LimitState& state,
+                     const Hit& hit, bool in_own_place) {
   HoldShare share{.at = hit.at, .in_window = hit.cost};
   Period window;
   int64_t in_window = 0;
-  if (const LimitCounter* counter = state.Find(key); counter != nullptr && !IsOver(*counter, hit)) {
+  if (counter != nullptr && !IsOver(*counter, hit)) {
     share.at = std::max(hit.at, std::min(ClockOf(*counter), hit.now));
     window = counter->numbers.window;
     in_window = counter->numbers.hits;
   }
   if (hit.cost > 0) Count(rule, state, hit, in_own_place);
   if (rule.algorithm != Algorithm::kBase || hit.cost == 0) return share;
-  const LimitNumbers& numbers = state.FindOrAdd(key).numbers;
+  const LimitNumbers& numbers = state.FindOrAdd(LimitKey::Of(rule)).numbers;
   const bool same = in_window > 0 && numbers.window.start_ms == window.start_ms;
   share.in_window = numbers.hits - (same ? in_window : 0);
   return share;
@@ -291,10 +291,9 @@ HoldPart CountHits(const LimitUse& use, int64_t cost, int64_t now, int64_t at, b
   for (const LimitRule& rule : use.rules) {
     if (!rule.counts()) continue;
     const LimitKey key = LimitKey::Of(rule);
-    if (const LimitCounter* counter = use.state->Find(key); counter != nullptr && counter->taken) {
-      continue;
-    }
-    part.shares.push_back(CountShare(key, agreed.Of(use, rule), *use.state, hit, in_own_place));
+    const LimitCounter* counter = use.state->Find(key);
+    if (counter != nullptr && counter->taken) continue;
+    part.shares.push_back(CountShare(counter, agreed.Of(use, rule), *use.state, hit, in_own_place));
   }
   use.state->EndOperation();
   return part;

@@ -46,11 +46,15 @@ constexpr int64_t kHeavyMicros = 200;
 // a cache miss.
 constexpr size_t kMaxFetchedKey = 256;
 
-// Returns the first argument, which is the key of nearly every command. For the other commands a
-// useless look-up costs little.
-std::optional<std::string_view> LikelyKey(Args args) {
-  if (args.size() < 2 || args[1].size() > kMaxFetchedKey) return std::nullopt;
-  return args[1];
+// Returns the argument that is the key if the call is of the same command as the client's last one.
+// The first argument is the key of nearly every command, and for the others a useless look-up costs
+// little.
+std::optional<std::string_view> LikelyKey(const Client& client, Args args) {
+  const CommandEntry* last = client.last_command;
+  const auto place =
+      static_cast<size_t>(last == nullptr ? 1 : std::max(1, last->command->keys.first));
+  if (args.size() <= place || args[place].size() > kMaxFetchedKey) return std::nullopt;
+  return args[place];
 }
 
 }  // namespace
@@ -130,7 +134,7 @@ void Session::MakeRoom(size_t bytes) {
 std::optional<std::string_view> Session::first_key() const {
   if (!client_.state.requests.taken() || ahead_ != ParseStatus::kCommand) return std::nullopt;
   if (parser_.requests().size() != 1) return std::nullopt;
-  return LikelyKey(parser_.args_of(parser_.requests().front()));
+  return LikelyKey(client_, parser_.args_of(parser_.requests().front()));
 }
 
 void Session::Run(const TurnShare& share) {
@@ -233,7 +237,7 @@ void Session::Prefetch() {
   std::array<std::string_view, RequestParser::kMaxBatch> keys;
   size_t count = 0;
   for (const RequestParser::Request& request : parser_.requests()) {
-    if (const auto key = LikelyKey(parser_.args_of(request))) keys[count++] = *key;
+    if (const auto key = LikelyKey(client_, parser_.args_of(request))) keys[count++] = *key;
   }
   server_.engine.database(client_.database).Prefetch({keys.data(), count});
   FetchAhead();
