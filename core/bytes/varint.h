@@ -125,6 +125,16 @@ inline uint64_t FirstEightBytes(std::string_view in) {
   return true;
 }
 
+// The same for a number that must not be above `most`.
+[[nodiscard]] inline bool ReadVarintUpTo(std::string_view& in, int64_t most, int64_t& number) {
+  std::string_view rest = in;
+  uint64_t value = 0;
+  if (!ReadVarint(rest, value) || value > static_cast<uint64_t>(most)) return false;
+  in = rest;
+  number = static_cast<int64_t>(value);
+  return true;
+}
+
 [[nodiscard]] inline bool ReadSignedVarint(std::string_view& in, int64_t& value) {
   uint64_t encoded = 0;
   if (!ReadVarint(in, encoded)) return false;

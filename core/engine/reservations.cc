@@ -72,7 +72,7 @@ std::string_view ExtensionError(const FoundIds& found, int64_t more) {
 int64_t LatestOf(const FoundIds& found) {
   int64_t latest = INT64_MAX;
   for (const HoldRecord& record : found.records) {
-    latest = std::min(latest, LatestDeadline(record));
+    latest = std::min(latest, LatestDeadline(record.rules));
   }
   return latest;
 }
@@ -133,7 +133,8 @@ HoldResult Reservations::Reserve(const HoldRequest& request) {
                           .cost = cost,
                           .deadline = now + request.ttl_ms,
                           .keys = static_cast<int64_t>(states.size())};
-    const int64_t token = HoldHits({&states.state(i), rules}, terms, states.hold_counters(), now, at);
+    const int64_t token =
+        HoldHits({&states.state(i), rules}, terms, states.hold_counters(), now, at);
     if (i == 0) result.token = token;
     states.MarkChanged(i);
     Count(&Decisions::HoldCount::reserved);

@@ -9,7 +9,7 @@
 
 #include "core/hash/hash.h"
 #include "core/hits/hits.h"
-#include "core/limit/hold_record.h"
+#include "core/limit/hold_rules.h"
 #include "core/limit/limit_state.h"
 
 namespace tally {

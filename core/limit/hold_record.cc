@@ -3,13 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <limits>
 
 #include "core/base/check.h"
-#include "core/base/saturating.h"
 #include "core/bytes/varint.h"
-#include "core/limit/limit_codec.h"
-#include "core/time/duration.h"
 
 namespace tally {
 namespace {
@@ -27,29 +23,8 @@ constexpr uint8_t kPlainShares = 0x40;
 constexpr uint8_t kHasExpired = 0x80;
 
 // More than a command can have made.
-constexpr uint64_t kMostParts = 1'000'000;
-constexpr uint64_t kMostShares = 1'000;
-constexpr uint64_t kMostInstant = static_cast<uint64_t>(kMaxHoldEndMs);
-
-// In place of the head of a counter's key, which the rules that have a counter begin with, and
-// which none of these is (limit_codec.h).
-constexpr uint8_t kConcurrentRule = 0;
-constexpr uint8_t kHoldsRule = 8;
-constexpr uint8_t kShadowConcurrentRule = 24;
-
-void AppendNumber(std::string& out, int64_t number) {
-  AppendVarint(out, static_cast<uint64_t>(number));
-}
-
-bool ReadUpTo(std::string_view& in, uint64_t most, int64_t& number) {
-  uint64_t value = 0;
-  if (!ReadVarint(in, value) || value > most) return false;
-  number = static_cast<int64_t>(value);
-  return true;
-}
-bool ReadNumber(std::string_view& in, int64_t& number) {
-  return ReadUpTo(in, std::numeric_limits<int64_t>::max(), number);
-}
+constexpr int64_t kMostParts = 1'000'000;
+constexpr int64_t kMostShares = 1'000;
 
 // Where the varint at the front of eight bytes ends, in bits; 64 or less if it ends in them.
 int EndOfVarint(uint64_t bytes) { return std::countr_zero(~bytes & 0x8080808080808080) + 1; }
@@ -80,14 +55,6 @@ void SkipNumber(std::string_view& in) {
 }
 int64_t TakeSigned(std::string_view& in) {
   return ZigZagDecode(static_cast<uint64_t>(TakeNumber(in)));
-}
-
-bool ReadBytes(std::string_view& in, std::string& bytes) {
-  uint64_t size = 0;
-  if (!ReadVarint(in, size) || size > in.size()) return false;
-  bytes = in.substr(0, size);
-  in.remove_prefix(size);
-  return true;
 }
 
 bool HasPlainShares(const HoldRecord& record) {
@@ -136,81 +103,19 @@ bool ReadSigned(std::string_view& in, int64_t base, int sign, int64_t& number) {
   const int64_t distance = ZigZagDecode(value);
   const bool bad = sign > 0 ? __builtin_add_overflow(base, distance, &number)
                             : __builtin_sub_overflow(base, distance, &number);
-  return !bad && number >= 0 && static_cast<uint64_t>(number) <= kMostInstant;
+  return !bad && number >= 0 && number <= kMaxHoldEndMs;
 }
 
 bool ReadPart(std::string_view& in, int64_t until, bool plain, size_t shares, HoldPart& part) {
-  if (!ReadNumber(in, part.cost) || !ReadSigned(in, until, -1, part.at)) return false;
+  if (!ReadVarintUpTo(in, INT64_MAX, part.cost) || !ReadSigned(in, until, -1, part.at))
+    return false;
   for (size_t i = 0; i < shares; ++i) {
     HoldShare& share = part.shares.emplace_back(HoldShare{part.at, part.cost});
     if (plain) continue;
-    if (!ReadSigned(in, part.at, 1, share.at) || !ReadNumber(in, share.in_window)) return false;
+    if (!ReadSigned(in, part.at, 1, share.at) || !ReadVarintUpTo(in, INT64_MAX, share.in_window))
+      return false;
   }
   return true;
-}
-
-bool CountsHeld(const LimitRule& rule) {
-  return rule.counts() || rule.algorithm == LimitAlgorithm::kConcurrent;
-}
-
-void AppendRule(std::string& out, const LimitRule& rule) {
-  if (!rule.counts()) {
-    out.push_back(static_cast<char>(rule.shadow ? kShadowConcurrentRule : kConcurrentRule));
-    return AppendNumber(out, rule.limit);
-  }
-  const LimitKey key = LimitKey::Of(rule);
-  AppendLimitKey(out, key);
-  AppendNumber(out, rule.limit);
-  if (rule.algorithm == LimitAlgorithm::kBucket) AppendNumber(out, rule.refill);
-  if (rule.algorithm == LimitAlgorithm::kBase) AppendNumber(out, rule.base);
-  if (rule.algorithm == LimitAlgorithm::kLockout) {
-    AppendNumber(out, rule.block.first_ms);
-    AppendNumber(out, rule.block.factor);
-    AppendNumber(out, rule.block.most_ms);
-  }
-  if (!key.has_zone() || key.zone_id == 0) return;
-  AppendNumber(out, static_cast<int64_t>(rule.zone->name().size()));
-  out += rule.zone->name();
-}
-
-bool ReadZone(std::string_view& in, ZoneSource* zones, LimitRule& rule) {
-  std::string name;
-  if (!ReadBytes(in, name)) return false;
-  if (zones == nullptr) return true;
-  rule.zone = zones->FindStored(name);
-  return rule.zone != nullptr;
-}
-
-// HOLDS gets the latest deadline in place of the longest time.
-bool ReadRule(std::string_view& in, ZoneSource* zones, LimitRule& rule, LimitKey& key) {
-  if (in.empty()) return false;
-  const auto kind = static_cast<uint8_t>(in.front());
-  if (kind == kHoldsRule) {
-    in.remove_prefix(1);
-    rule.algorithm = LimitAlgorithm::kHolds;
-    return ReadUpTo(in, kMostInstant, rule.period_ms) && ReadUpTo(in, kWholeShare, rule.limit);
-  }
-  if (kind == kConcurrentRule || kind == kShadowConcurrentRule) {
-    in.remove_prefix(1);
-    rule.algorithm = LimitAlgorithm::kConcurrent;
-    rule.shadow = kind == kShadowConcurrentRule;
-    return ReadNumber(in, rule.limit);
-  }
-  if (!ReadLimitKey(in, key) || !ReadNumber(in, rule.limit)) return false;
-  key.ToRule(rule);
-  const bool bucket = rule.algorithm == LimitAlgorithm::kBucket;
-  const bool base = rule.algorithm == LimitAlgorithm::kBase;
-  if (bucket && !ReadNumber(in, rule.refill)) return false;
-  if (base && !ReadNumber(in, rule.base)) return false;
-  const bool lockout = rule.algorithm == LimitAlgorithm::kLockout;
-  if (lockout && !(ReadNumber(in, rule.block.first_ms) && ReadNumber(in, rule.block.factor) &&
-                   ReadNumber(in, rule.block.most_ms))) {
-    return false;
-  }
-  if (!key.has_zone()) return ValidationError(rule).empty();
-  if (zones != nullptr) rule.zone = &zones->utc();
-  if (key.zone_id != 0 && !ReadZone(in, zones, rule)) return false;
-  return ValidationError(rule).empty();
 }
 
 }  // namespace
@@ -264,18 +169,18 @@ bool ReadBeforeRules(std::string_view& in, HoldRecord& record) {
   const bool has_expired = (head & kHasExpired) != 0;
   if (has_expired && record.state != HoldState::kHeld) return false;
   const int64_t step = record.state == HoldState::kHeld ? 1 : kForgetStepMs;
-  if (!ReadUpTo(in, kMostInstant / static_cast<uint64_t>(step), record.until)) return false;
+  if (!ReadVarintUpTo(in, kMaxHoldEndMs / step, record.until)) return false;
   record.until *= step;
-  if ((head & kSeveralKeys) != 0 && !ReadNumber(in, record.keys)) return false;
-  if ((head & kHasCounted) != 0 && !ReadNumber(in, record.counted)) return false;
+  if ((head & kSeveralKeys) != 0 && !ReadVarintUpTo(in, INT64_MAX, record.keys)) return false;
+  if ((head & kHasCounted) != 0 && !ReadVarintUpTo(in, INT64_MAX, record.counted)) return false;
   if (record.state != HoldState::kHeld) {
-    if (!ReadNumber(in, record.held)) return false;
+    if (!ReadVarintUpTo(in, INT64_MAX, record.held)) return false;
     if ((head & kCountedHeld) != 0) record.counted = record.held;
   } else {
     int64_t shares = 0;
     int64_t parts = 1;
-    if (!ReadUpTo(in, kMostShares, shares)) return false;
-    if ((head & kSeveralParts) != 0 && !ReadUpTo(in, kMostParts, parts)) return false;
+    if (!ReadVarintUpTo(in, kMostShares, shares)) return false;
+    if ((head & kSeveralParts) != 0 && !ReadVarintUpTo(in, kMostParts, parts)) return false;
     const bool plain = (head & kPlainShares) != 0;
     int64_t sum = 0;
     for (; parts > 0; --parts) {
@@ -313,7 +218,6 @@ void ReadStoredHold(std::string_view in, HoldCountersReader& counters, HoldRecor
   if (!in.empty()) record.counters = counters.Of(in);
   if (has_expired) ReadAsExpired(record);
 }
-
 
 bool IsHeld(std::string_view in) {
   const auto head = static_cast<uint8_t>(in.front());
@@ -369,95 +273,6 @@ HoldShare HoldView::Parts::Share() {
   if (plain) return {at, cost};
   const int64_t share_at = at + TakeSigned(in);
   return {share_at, TakeNumber(in)};
-}
-
-void AppendDenyingRules(std::string& out, std::span<const LimitRule> rules) {
-  for (const LimitRule& rule : rules) {
-    if (CountsHeld(rule) && !rule.shadow) AppendRule(out, rule);
-  }
-}
-
-void AppendHoldRules(std::string& out, std::span<const LimitRule> rules, int64_t now) {
-  AppendDenyingRules(out, rules);
-  for (const LimitRule& rule : rules) {
-    if (CountsHeld(rule) && rule.shadow) AppendRule(out, rule);
-  }
-  for (const LimitRule& rule : rules) {
-    if (rule.algorithm != LimitAlgorithm::kHolds) continue;
-    out.push_back(static_cast<char>(kHoldsRule));
-    AppendNumber(out, std::min(SaturatingAdd(now, rule.period_ms), kMaxHoldEndMs));
-    AppendNumber(out, rule.limit);
-  }
-}
-
-namespace {
-
-// Reads the HOLDS that comes next: the latest deadline, and the share.
-LimitRule ReadHolds(std::string_view& in) {
-  LimitRule rule;
-  LimitKey key;
-  Check(ReadRule(in, nullptr, rule, key), "the rules of a record are well formed");
-  return rule;
-}
-
-}  // namespace
-
-int64_t LatestDeadline(const HoldRecord& record) {
-  int64_t latest = kMaxHoldEndMs;
-  std::string_view in = std::string_view(record.rules).substr(record.counters.counting_bytes);
-  while (!in.empty()) latest = std::min(latest, ReadHolds(in).period_ms);
-  return latest;
-}
-
-void SetBackLatest(HoldRecord& record, int64_t by_ms) {
-  const std::string holds = record.rules.substr(record.counters.counting_bytes);
-  record.rules.resize(record.counters.counting_bytes);
-  for (std::string_view in = holds; !in.empty();) {
-    const LimitRule rule = ReadHolds(in);
-    record.rules.push_back(static_cast<char>(kHoldsRule));
-    AppendNumber(record.rules, std::max<int64_t>(0, rule.period_ms - by_ms));
-    AppendNumber(record.rules, rule.limit);
-  }
-}
-
-bool ReadHoldRules(std::string_view in, ZoneSource& zones, HoldRules& rules) {
-  while (!in.empty()) {
-    LimitKey key;
-    if (!ReadRule(in, &zones, rules.emplace_back(), key)) return false;
-  }
-  return true;
-}
-
-bool ReadHoldCounters(std::string_view in, HoldCounters& counters) {
-  const size_t size = in.size();
-  while (!in.empty()) {
-    LimitRule rule;
-    LimitKey key;
-    if (!ReadRule(in, nullptr, rule, key)) return false;
-    if (rule.algorithm == LimitAlgorithm::kHolds) continue;
-    counters.counting_bytes = size - in.size();
-    if (!rule.shadow) counters.denying_bytes = counters.counting_bytes;
-    if (!rule.counts()) {
-      (rule.shadow ? counters.shadow_concurrent : counters.concurrent) = true;
-    } else if (std::find(counters.keys.begin(), counters.keys.end(), key) == counters.keys.end()) {
-      if (counters.keys.size() == kMostShares) return false;
-      counters.keys.push_back(key);
-    }
-  }
-  return true;
-}
-
-const HoldCounters& HoldCountersReader::Of(std::string_view rules) {
-  // A HOLDS, if there is one, is another for each hold.
-  const bool same = version_ > 0 && rules.starts_with(counting_) &&
-                    (rules.size() == counting_.size() ||
-                     rules[counting_.size()] == static_cast<char>(kHoldsRule));
-  if (same) return counters_;
-  counters_ = {};
-  Check(ReadHoldCounters(rules, counters_), "the rules of a record are well formed");
-  counting_ = rules.substr(0, counters_.counting_bytes);
-  ++version_;
-  return counters_;
 }
 
 }  // namespace tally

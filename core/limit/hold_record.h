@@ -5,21 +5,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 
-#include "core/limit/limit_rule.h"
-#include "core/limit/limit_state.h"
-#include "core/time/duration.h"
-#include "core/time/zone_source.h"
+#include "core/limit/hold_rules.h"
 
 namespace tally {
 
-// No hold lasts longer, and no record ends later.
-inline constexpr int64_t kMaxHoldMs = int64_t{366} * 86'400'000;
-inline constexpr int64_t kMaxHoldEndMs = 2 * kMaxInstantMs;
-inline constexpr int64_t kMaxHoldToken = kMaxInstantMs;
 // An id is remembered for this long after the deadline of its hold, so that a retry finds it.
 inline constexpr int64_t kHoldRememberedMs = 600'000;
 // A settled id is forgotten at a multiple of this, so that the instant takes four bytes.
@@ -66,24 +58,6 @@ struct HoldPart {
   friend bool operator==(const HoldPart&, const HoldPart&) = default;
 };
 
-using HoldKeys = absl::InlinedVector<LimitKey, 2>;
-
-// What the counters need to know of the rules but HOLDS: which counters they use, each once, in the
-// order of the rules, whether CONCURRENT is one of them, and how many bytes AppendDenyingRules and
-// what follows it have written.
-struct HoldCounters {
-  HoldKeys keys;
-  bool concurrent = false;
-  bool shadow_concurrent = false;
-  size_t denying_bytes = 0;
-  size_t counting_bytes = 0;  // with those in SHADOW, but without HOLDS
-
-  // Whether there is a CONCURRENT rule, or one in SHADOW.
-  bool is_concurrent(bool in_shadow) const { return in_shadow ? shadow_concurrent : concurrent; }
-
-  friend bool operator==(const HoldCounters&, const HoldCounters&) = default;
-};
-
 struct HoldRecord {
   HoldState state = HoldState::kUnknown;
   int64_t until = 0;  // kHeld: the deadline. Otherwise: when it is forgotten (ForgottenFrom)
@@ -104,8 +78,6 @@ struct HoldRecord {
   }
   friend bool operator==(const HoldRecord&, const HoldRecord&) = default;
 };
-
-class HoldCountersReader;
 
 void AppendHoldRecord(std::string& out, const HoldRecord& record);
 // Reads all of `in` into a new record. False if it is malformed.
@@ -172,39 +144,6 @@ class HoldView {
   Parts parts_;
   bool is_simple_ = false;  // one part, and all its shares are the same
   std::string_view rules_;
-};
-
-using HoldRules = absl::InlinedVector<LimitRule, 4>;
-
-// The saved form of the rules that count or limit what is held from `now` on: first those that
-// deny, then those in SHADOW, and HOLDS. A rule's policy is not kept.
-void AppendHoldRules(std::string& out, std::span<const LimitRule> rules, int64_t now);
-// The latest deadline that HOLDS allows the hold; kMaxHoldEndMs without one. The record has its
-// rules.
-int64_t LatestDeadline(const HoldRecord& record);
-// That deadline is earlier by so much.
-void SetBackLatest(HoldRecord& record, int64_t by_ms);
-// The part of the saved form that the rules which deny are in.
-void AppendDenyingRules(std::string& out, std::span<const LimitRule> rules);
-// False if the bytes are malformed.
-[[nodiscard]] bool ReadHoldRules(std::string_view in, ZoneSource& zones, HoldRules& rules);
-
-// Reads the counters of rules in their saved form. False if they are malformed.
-[[nodiscard]] bool ReadHoldCounters(std::string_view in, HoldCounters& counters);
-
-// Reads the counters of many holds, most of which are under the same rules.
-class HoldCountersReader {
- public:
-  // `rules` are well formed. What is returned is valid until the next call that reads others.
-  const HoldCounters& Of(std::string_view rules);
-  // What Of has returned last, and a number that changes when it returns others.
-  const HoldCounters& last() const { return counters_; }
-  uint64_t version() const { return version_; }
-
- private:
-  HoldCounters counters_;
-  std::string counting_;  // the rules that the counters are of
-  uint64_t version_ = 0;
 };
 
 }  // namespace tally

@@ -105,7 +105,7 @@ bool SetBackHolds(LimitState& state, ZoneSource& zones, int64_t now) {
     // Erased first, because it may end earlier than it did.
     holds.Erase(id);
     record.until = std::max<int64_t>(0, record.until - ahead_ms);
-    SetBackLatest(record, ahead_ms);
+    SetBackLatest(record.rules, ahead_ms);
     holds.Add(id, record);
   }
   holds.NoteSetBack(now);

@@ -266,6 +266,27 @@ std::string CollidingKey(uint64_t seed, uint64_t number) {
   return key;
 }
 
+TEST_CASE("a record that becomes shorter stays where it is, and its rest is freed by a pack") {
+  RecordTable table(1);
+  Put(table, "a", std::string(60, 'a'));
+  Put(table, "b", std::string(60, 'b'));
+  const RecordTable::Record a = table.Find("a");
+  RecordTable::Segment& segment = a.segment();
+  const RecordTable::Record shorter = table.Resize(a, 20);
+  CHECK(shorter.data() == a.data());
+  CHECK(shorter.payload() == std::string(20, 'a'));
+  CHECK(segment.dead_bytes() == 40);
+  // The last one leaves nothing behind.
+  table.Resize(table.Find("b"), 10);
+  CHECK(segment.dead_bytes() == 40);
+  const size_t live = segment.bytes();
+  table.Pack(segment);
+  CHECK(segment.dead_bytes() == 0);
+  CHECK(segment.bytes() == live);
+  CHECK(Dump(table) == std::map<std::string, std::string>{{"a", std::string(20, 'a')},
+                                                          {"b", std::string(10, 'b')}});
+}
+
 TEST_CASE("keys that all have one hash make a segment large, and nothing else") {
   constexpr uint64_t kSeed = 42;
   constexpr uint64_t kKeys = 3000;

@@ -104,5 +104,22 @@ TEST_CASE("A length prefix cannot reach past the end", "[varint]") {
   CHECK_FALSE(ReadLengthPrefixed(claims_all_memory, bytes));
 }
 
+TEST_CASE("a number above the most is refused, and nothing is taken") {
+  std::string bytes;
+  AppendVarint(bytes, 1'000);
+  AppendVarint(bytes, 1'001);
+  AppendVarint(bytes, UINT64_MAX);
+  std::string_view in = bytes;
+  int64_t number = 7;
+  REQUIRE(ReadVarintUpTo(in, 1'000, number));
+  CHECK(number == 1'000);
+  const size_t left = in.size();
+  CHECK_FALSE(ReadVarintUpTo(in, 1'000, number));
+  CHECK(number == 1'000);
+  CHECK(in.size() == left);
+  REQUIRE(ReadVarintUpTo(in, 1'001, number));
+  CHECK_FALSE(ReadVarintUpTo(in, INT64_MAX, number));
+}
+
 }  // namespace
 }  // namespace tally
