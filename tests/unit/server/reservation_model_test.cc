@@ -102,6 +102,8 @@ class CommandTarget {
   // Another server loads what was saved, and does what was logged since.
   void Replace() {
     auto next = std::make_unique<CommandHarness>();
+    // At the time of a new server, or now, what was saved may have ended.
+    next->PassTo(saved_at_);
     for (const auto& [key, payload] : saved_) Load(*next, key, payload);
     ReplayInto(*next, log_, server_->now());
     server_ = std::move(next);
@@ -109,6 +111,7 @@ class CommandTarget {
   void Save() {
     log_.clear();
     saved_.clear();
+    saved_at_ = server_->now();
     for (const std::string_view key : test::kReservedKeys) {
       const std::string reply = server_->Wire(*server_->self, {"DUMP", std::string(key)});
       if (reply == "$-1\r\n") continue;
@@ -214,6 +217,7 @@ class CommandTarget {
   TzdataZones zones_;
   std::unique_ptr<CommandHarness> server_ = std::make_unique<CommandHarness>();
   std::vector<std::pair<std::string, std::string>> saved_;
+  int64_t saved_at_ = 0;
   std::vector<std::string> log_;  // since then
   uint64_t commands_ = 0;
   bool counted_ = false;
