@@ -46,13 +46,14 @@ constexpr int64_t kHeavyMicros = 200;
 // a cache miss.
 constexpr size_t kMaxFetchedKey = 256;
 
-// Returns the argument that is the key if the call is of the same command as the client's last one.
-// The first argument is the key of nearly every command, and for the others a useless look-up costs
-// little.
-std::optional<std::string_view> LikelyKey(const Client& client, Args args) {
+// Where a call has its key if it is of the same command as the client's last one. In nearly every
+// command it is the first argument, and for the others a useless look-up costs little.
+size_t LikelyKeyPlace(const Client& client) {
   const CommandEntry* last = client.last_command;
-  const auto place =
-      static_cast<size_t>(last == nullptr ? 1 : std::max(1, last->command->keys.first));
+  return last == nullptr ? 1 : static_cast<size_t>(std::max(1, last->command->keys.first));
+}
+
+std::optional<std::string_view> LikelyKey(Args args, size_t place) {
   if (args.size() <= place || args[place].size() > kMaxFetchedKey) return std::nullopt;
   return args[place];
 }
@@ -134,7 +135,7 @@ void Session::MakeRoom(size_t bytes) {
 std::optional<std::string_view> Session::first_key() const {
   if (!client_.state.requests.taken() || ahead_ != ParseStatus::kCommand) return std::nullopt;
   if (parser_.requests().size() != 1) return std::nullopt;
-  return LikelyKey(client_, parser_.args_of(parser_.requests().front()));
+  return LikelyKey(parser_.args_of(parser_.requests().front()), LikelyKeyPlace(client_));
 }
 
 void Session::Run(const TurnShare& share) {
@@ -236,8 +237,9 @@ Session::Progress Session::RunBatch(const TurnShare& share) {
 void Session::Prefetch() {
   std::array<std::string_view, RequestParser::kMaxBatch> keys;
   size_t count = 0;
+  const size_t place = LikelyKeyPlace(client_);
   for (const RequestParser::Request& request : parser_.requests()) {
-    if (const auto key = LikelyKey(client_, parser_.args_of(request))) keys[count++] = *key;
+    if (const auto key = LikelyKey(parser_.args_of(request), place)) keys[count++] = *key;
   }
   server_.engine.database(client_.database).Prefetch({keys.data(), count});
   FetchAhead();
