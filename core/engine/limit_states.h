@@ -81,17 +81,17 @@ class LimitStates {
   size_t size() const { return states_.size(); }
   LimitState& state(size_t index) { return *states_[index].state; }
   HoldCountersReader& hold_counters() { return place_.engine.scratch().hold_counters; }
-  // The rules of a key, wherever the request has them, without those that have not counted; they
-  // may be in `all`, which must be empty.
-  std::span<const LimitRule> RulesOf(size_t index, HoldRules& all) {
+  // The rules of a key, wherever the request has them, without those that have not counted. If they
+  // have to be copied, they are in `room`, which must be empty.
+  std::span<const LimitRule> RulesOf(size_t index, HoldRules& room) {
     // Most keys are named once, and the uses are in the order of the keys then.
     if (shadow_denied_ == 0 && uses_.size() == states_.size()) return uses_[index].rules;
     ForEachCounted(uses_, shadow_denied_,
                    [&](const LimitUse& use, std::span<const LimitRule> rules) {
                      if (use.state != &state(index)) return;
-                     all.insert(all.end(), rules.begin(), rules.end());
+                     room.insert(room.end(), rules.begin(), rules.end());
                    });
-    return {all.data(), all.size()};
+    return {room.data(), room.size()};
   }
   // Notes which rules have not counted (LimitDecision::shadow_denied).
   void LeaveOut(uint64_t shadow_denied) {

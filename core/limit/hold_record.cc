@@ -166,8 +166,7 @@ bool ReadBeforeRules(std::string_view& in, HoldRecord& record) {
   in.remove_prefix(1);
   record.state = static_cast<HoldState>(head & kStateMask);
   if (record.state == HoldState::kUnknown || record.state > HoldState::kCancelled) return false;
-  const bool has_expired = (head & kHasExpired) != 0;
-  if (has_expired && record.state != HoldState::kHeld) return false;
+  if ((head & kHasExpired) != 0 && record.state != HoldState::kHeld) return false;
   const int64_t step = record.state == HoldState::kHeld ? 1 : kForgetStepMs;
   if (!ReadVarintUpTo(in, kMaxHoldEndMs / step, record.until)) return false;
   record.until *= step;
@@ -181,6 +180,7 @@ bool ReadBeforeRules(std::string_view& in, HoldRecord& record) {
     int64_t parts = 1;
     if (!ReadVarintUpTo(in, kMostShares, shares)) return false;
     if ((head & kSeveralParts) != 0 && !ReadVarintUpTo(in, kMostParts, parts)) return false;
+    if (parts == 0) return false;
     const bool plain = (head & kPlainShares) != 0;
     int64_t sum = 0;
     for (; parts > 0; --parts) {

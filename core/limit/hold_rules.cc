@@ -22,14 +22,6 @@ void AppendNumber(std::string& out, int64_t number) {
   AppendVarint(out, static_cast<uint64_t>(number));
 }
 
-bool ReadBytes(std::string_view& in, std::string& bytes) {
-  uint64_t size = 0;
-  if (!ReadVarint(in, size) || size > in.size()) return false;
-  bytes = in.substr(0, size);
-  in.remove_prefix(size);
-  return true;
-}
-
 bool CountsHeld(const LimitRule& rule) {
   return rule.counts() || rule.algorithm == LimitAlgorithm::kConcurrent;
 }
@@ -50,13 +42,12 @@ void AppendRule(std::string& out, const LimitRule& rule) {
     AppendNumber(out, rule.block.most_ms);
   }
   if (!key.has_zone() || key.zone_id == 0) return;
-  AppendNumber(out, static_cast<int64_t>(rule.zone->name().size()));
-  out += rule.zone->name();
+  AppendLengthPrefixed(out, rule.zone->name());
 }
 
 bool ReadZone(std::string_view& in, ZoneSource* zones, LimitRule& rule) {
-  std::string name;
-  if (!ReadBytes(in, name)) return false;
+  std::string_view name;
+  if (!ReadLengthPrefixed(in, name)) return false;
   if (zones == nullptr) return true;
   rule.zone = zones->FindStored(name);
   return rule.zone != nullptr;

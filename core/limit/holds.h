@@ -113,8 +113,9 @@ class Holds final : private RecordTable::SplitObserver {
   void NoteAdded(const HoldRecord& record);
   void NoteGone(std::string_view bytes);
   void NoteEnded(const HoldCounters& counters, const HoldView& hold);
-  // The same with the bytes of the record.
+  // Adds an id that is not known; `bytes` are those of the record.
   void Add(std::string_view id, const HoldRecord& record, std::string_view bytes);
+  // Writes the bytes to the place of the id, and notes when the record ends.
   void Store(const RecordTable::Record& place, const HoldRecord& record, std::string_view bytes);
 
   RecordTable table_;

@@ -13,8 +13,9 @@ namespace {
 // The most bytes that a name may have.
 constexpr size_t kMaxName = 64;
 
-// The bytes of an integer, with the bit set in each that tells small letters from capital ones. It
-// tells other characters apart too, which only makes their hashes equal.
+// The first bytes of a text as an integer, the same for small and capital letters: the bit that
+// they differ in is set. It makes some other characters the same too, which costs no more than
+// comparing.
 template <typename Integer>
 uint64_t Folded(const char* text) {
   Integer bytes;

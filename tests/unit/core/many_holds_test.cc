@@ -213,5 +213,16 @@ TEST_CASE("holds that end in one call free what they would have freed one by one
   }
 }
 
+TEST_CASE("a hold of no parts is malformed") {
+  // The head (held, several parts, plain shares), the deadline, no counters, the parts.
+  const std::string before = {'\x61', '\x05', '\x00'};
+  const std::string part = {'\x01', '\x00'};  // the cost, and how long before the deadline
+  const std::string token = {'\x00'};
+  HoldRecord record;
+  CHECK(ReadHoldRecord(before + '\x02' + part + part + token, record));
+  record = {};
+  CHECK_FALSE(ReadHoldRecord(before + '\x00' + token, record));
+}
+
 }  // namespace
 }  // namespace tally
