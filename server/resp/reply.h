@@ -26,7 +26,7 @@ class ReplyBuilder {
   void Status(std::string_view text);
   void Ok();
   // `text` begins with its code: "ERR …", "WRONGTYPE …".
-  void Error(std::string_view text);
+  [[gnu::cold]] void Error(std::string_view text);
 
   void Integer(int64_t value);
   // Appends each value as an integer, all in one contiguous piece. At most kMaxIntegers values;
