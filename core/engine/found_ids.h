@@ -24,8 +24,8 @@ struct FoundIds {
 
   // Whether all keys have the id in this state.
   bool AllAre(HoldState state) const {
-    return std::all_of(records.begin(), records.end(),
-                       [state](const HoldRecord& one) { return one.state == state; });
+    return std::ranges::all_of(records,
+                               [state](const HoldRecord& one) { return one.state == state; });
   }
   // How the id is settled on some key; kUnknown if it is on none.
   HoldState settled() const {
@@ -36,7 +36,7 @@ struct FoundIds {
   }
   // Whether the keys are all those that got the hold.
   bool AreAllKeys() const {
-    return std::all_of(records.begin(), records.end(), [this](const HoldRecord& one) {
+    return std::ranges::all_of(records, [this](const HoldRecord& one) {
       return one.state == HoldState::kUnknown || one.keys == static_cast<int64_t>(records.size());
     });
   }

@@ -7,14 +7,13 @@ namespace tally {
 
 // Whether a key that may be near its most counters may get those that these rules need.
 bool HasRoomForNew(const LimitState& state, std::span<const LimitRule> rules, int64_t now) {
-  const auto added = std::count_if(rules.begin(), rules.end(), [&](const LimitRule& rule) {
+  const auto added = std::ranges::count_if(rules, [&](const LimitRule& rule) {
     return rule.counts() && state.Find(LimitKey::Of(rule)) == nullptr;
   });
   if (added == 0) return true;
   const auto counters = state.counters();
-  const auto counting =
-      std::count_if(counters.begin(), counters.end(),
-                    [now](const LimitCounter& counter) { return !counter.HasExpiredAt(now); });
+  const auto counting = std::ranges::count_if(
+      counters, [now](const LimitCounter& counter) { return !counter.HasExpiredAt(now); });
   return static_cast<size_t>(counting + added) <= Limits::kMaxCounters;
 }
 

@@ -99,7 +99,7 @@ class LimitStates {
     for (size_t i = 0; i < states_.size(); ++i) {
       HoldRules room;
       const std::span<const LimitRule> rules = RulesOf(i, room);
-      states_[i].counts = std::any_of(rules.begin(), rules.end(), std::mem_fn(&LimitRule::counts));
+      states_[i].counts = std::ranges::any_of(rules, std::mem_fn(&LimitRule::counts));
     }
   }
   // To be stored, as is a key of which holds have ended. No other key is stored: its deadline may
@@ -127,8 +127,7 @@ class LimitStates {
   }
   // Whether holds have ended, so that there is something to store.
   bool settled() const {
-    return std::any_of(states_.begin(), states_.end(),
-                       [](const Named& one) { return one.settled; });
+    return std::ranges::any_of(states_, [](const Named& one) { return one.settled; });
   }
 
   std::span<const LimitUse> uses() const { return {uses_.data(), uses_.size()}; }

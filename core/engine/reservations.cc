@@ -46,7 +46,8 @@ bool IsSame(LimitStates& states, const HoldRequest& request, const FoundIds& fou
 // Answers for an id that the keys know already. Returns false if none of them does.
 bool AnswerKnown(LimitStates& states, const FoundIds& found, const HoldRequest& request,
                  HoldResult& result) {
-  if (found.AllAre(HoldState::kUnknown)) return false;
+  if (found.AllAre(HoldState::kUnknown)) [[likely]]
+    return false;
   result.settled_as = found.settled();
   if (result.settled_as != HoldState::kUnknown || !IsSame(states, request, found, result)) {
     return true;

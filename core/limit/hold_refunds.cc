@@ -14,9 +14,8 @@ void HoldRefunds::Add(const HoldView& hold, const HoldCountersReader& rules, int
     version_ = rules.version();
     of_rules_.clear();
     for (const LimitKey& key : keys) {
-      const auto found =
-          std::find_if(refunds_.begin(), refunds_.end(),
-                       [&](const CounterRefund& one) { return one.counter().key == key; });
+      const auto found = std::ranges::find_if(
+          refunds_, [&](const CounterRefund& one) { return one.counter().key == key; });
       of_rules_.push_back(found == refunds_.end() ? nullptr : &*found);
     }
   }

@@ -167,7 +167,7 @@ bool ReadHoldCounters(std::string_view in, HoldCounters& counters) {
     if (!rule.shadow) counters.denying_bytes = counters.counting_bytes;
     if (!rule.counts()) {
       (rule.shadow ? counters.shadow_concurrent : counters.concurrent) = true;
-    } else if (std::find(counters.keys.begin(), counters.keys.end(), key) == counters.keys.end()) {
+    } else if (std::ranges::find(counters.keys, key) == counters.keys.end()) {
       if (counters.keys.size() == kMostCounters) return false;
       counters.keys.push_back(key);
     }

@@ -31,7 +31,7 @@ class Freed {
       if (is_under) held_ -= hold.cost();
       return;
     }
-    const auto found = std::find(counters.keys.begin(), counters.keys.end(), key_);
+    const auto found = std::ranges::find(counters.keys, key_);
     if (found == counters.keys.end() || counter_ == nullptr) return;
     const auto index = static_cast<size_t>(found - counters.keys.begin());
     hold.ForEachShare([&](size_t i, int64_t hits, const HoldShare& share) {

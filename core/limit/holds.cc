@@ -211,8 +211,8 @@ void Holds::ForEach(
 std::vector<std::string> Holds::AheadOf(int64_t now) const {
   std::vector<std::string> ids;
   ForEach([&](std::string_view id, const HoldRecord& record) {
-    const bool ahead = std::any_of(record.parts.begin(), record.parts.end(),
-                                   [now](const HoldPart& part) { return part.latest_at() > now; });
+    const bool ahead = std::ranges::any_of(
+        record.parts, [now](const HoldPart& part) { return part.latest_at() > now; });
     if (ahead) ids.emplace_back(id);
   });
   std::sort(ids.begin(), ids.end());

@@ -101,7 +101,7 @@ int64_t LimitState::ExpiresAt() const {
 
 void LimitState::Prune(int64_t now) {
   const auto dead = [now](const LimitCounter& counter) { return counter.HasExpiredAt(now); };
-  const auto first = std::find_if(counters_.begin(), counters_.end(), dead);
+  const auto first = std::ranges::find_if(counters_, dead);
   if (first == counters_.end()) return;
   counters_.erase(std::remove_if(first, counters_.end(), dead), counters_.end());
 }

@@ -10,8 +10,8 @@ namespace tally {
 bool IsAhead(const LimitState& state, int64_t now) {
   if (state.holds() != nullptr && state.holds()->IsAhead(now)) return true;
   const auto counters = state.counters();
-  return std::any_of(counters.begin(), counters.end(),
-                     [now](const LimitCounter& counter) { return IsAhead(counter, now); });
+  return std::ranges::any_of(counters,
+                             [now](const LimitCounter& counter) { return IsAhead(counter, now); });
 }
 
 std::vector<LimitRule> RulesAhead(const LimitState& state, ZoneSource& zones, int64_t now) {

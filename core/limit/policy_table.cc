@@ -21,9 +21,8 @@ uint64_t HashOf(std::string_view name, const StoredWords& words) {
 }  // namespace
 
 void Policy::SetRules(std::span<const LimitRule> rules) {
-  const bool lacks_zone = std::any_of(rules.begin(), rules.end(), [](const LimitRule& rule) {
-    return rule.zone != nullptr && rule.zone->is_missing();
-  });
+  const bool lacks_zone = std::ranges::any_of(
+      rules, [](const LimitRule& rule) { return rule.zone != nullptr && rule.zone->is_missing(); });
   if (lacks_zone) return;
   rules_.assign(rules.begin(), rules.end());
   for (LimitRule& rule : rules_) rule.policy = tally_;

@@ -147,7 +147,7 @@ int64_t HoldHits(const LimitUse& use, const HoldTerms& terms, HoldCountersReader
   // The shares are in the order of the saved rules.
   HoldRules sorted;
   std::span<const LimitRule> rules = use.rules;
-  if (std::any_of(rules.begin(), rules.end(), std::mem_fn(&LimitRule::shadow))) {
+  if (std::ranges::any_of(rules, std::mem_fn(&LimitRule::shadow))) [[unlikely]] {
     sorted.assign(rules.begin(), rules.end());
     std::stable_partition(sorted.begin(), sorted.end(), std::not_fn(&LimitRule::shadow));
     rules = sorted;

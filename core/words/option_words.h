@@ -19,7 +19,7 @@ class OptionWords {
   // must outlive the object. If it is given again, returns false, as for a word that is no option.
   bool Is(std::string_view word, std::string_view option) {
     if (!IsWord(word, option)) return false;
-    if (std::find(given_.begin(), given_.end(), option) == given_.end()) {
+    if (std::ranges::find(given_, option) == given_.end()) {
       given_.push_back(option);
       return true;
     }

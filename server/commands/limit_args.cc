@@ -90,7 +90,7 @@ bool LimitArgs::Read(CommandContext& context, bool has_once) {
   size_t index = first_key;
   if (index >= args.size()) return ReplyWordError(context, "");
   if (!ReadKeys(context, index)) return false;
-  const bool special = std::any_of(list.rules.begin(), list.rules.end(), [](const LimitRule& rule) {
+  const bool special = std::ranges::any_of(list.rules, [](const LimitRule& rule) {
     return rule.algorithm >= LimitAlgorithm::kConcurrent;
   });
   if (special && !CheckHoldRules(context)) return false;

@@ -47,8 +47,8 @@ bool TurnQueue::MayRun(const Connection& connection) const {
 }
 
 bool TurnQueue::HasWork() const {
-  return std::any_of(queue_.begin(), queue_.end(),
-                     [this](const auto& connection) { return MayRun(*connection); });
+  return std::ranges::any_of(queue_,
+                             [this](const auto& connection) { return MayRun(*connection); });
 }
 
 void TurnQueue::Serve() {
