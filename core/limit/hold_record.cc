@@ -120,7 +120,7 @@ bool ReadPart(std::string_view& in, int64_t until, bool plain, size_t shares, Ho
 
 }  // namespace
 
-void AppendHoldRecord(std::string& out, const HoldRecord& record) {
+HoldBytes::HoldBytes(const HoldRecord& record) {
   const bool held = record.state == HoldState::kHeld;
   const bool plain = HasPlainShares(record);
   const bool several = record.parts.size() != 1;
@@ -131,9 +131,10 @@ void AppendHoldRecord(std::string& out, const HoldRecord& record) {
   if (record.keys > 1) head |= kSeveralKeys;
   if (held && several) head |= kSeveralParts;
   if (held && plain) head |= kPlainShares;
-  const size_t begin = out.size();
-  out.resize(begin + MostBytes(record));
-  char* end = out.data() + begin;
+  const size_t most = MostBytes(record);
+  if (most > kFew) many_.reset(new char[most]);
+  char* const begin = most > kFew ? many_.get() : few_;
+  char* end = begin;
   *end++ = static_cast<char>(head);
   end = WriteNumber(end, held ? record.until : record.until / kForgetStepMs);
   if (record.keys > 1) end = WriteNumber(end, record.keys);
@@ -146,7 +147,7 @@ void AppendHoldRecord(std::string& out, const HoldRecord& record) {
     end = WriteSigned(end, record.token - TokenBase(record));
   }
   end = std::copy(record.rules.begin(), record.rules.end(), end);
-  out.resize(static_cast<size_t>(end - out.data()));
+  view_ = {begin, static_cast<size_t>(end - begin)};
 }
 
 namespace {

@@ -4,7 +4,9 @@
 #include <absl/container/inlined_vector.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -79,7 +81,22 @@ struct HoldRecord {
   friend bool operator==(const HoldRecord&, const HoldRecord&) = default;
 };
 
-void AppendHoldRecord(std::string& out, const HoldRecord& record);
+// A record as it is stored. Most are written without memory from the heap.
+class HoldBytes {
+ public:
+  explicit HoldBytes(const HoldRecord& record);
+  HoldBytes(const HoldBytes&) = delete;
+  HoldBytes& operator=(const HoldBytes&) = delete;
+
+  std::string_view view() const { return view_; }
+
+ private:
+  static constexpr size_t kFew = 256;
+
+  char few_[kFew];
+  std::unique_ptr<char[]> many_;  // if they may be more than few
+  std::string_view view_;
+};
 // Reads all of `in` into a new record. False if it is malformed.
 [[nodiscard]] bool ReadHoldRecord(std::string_view in, HoldRecord& record);
 

@@ -103,19 +103,16 @@ void Holds::Add(std::string_view id, const HoldRecord& record, std::string_view 
 }
 
 void Holds::Add(std::string_view id, const HoldRecord& record) {
-  std::string bytes;
-  AppendHoldRecord(bytes, record);
-  Add(id, record, bytes);
+  Add(id, record, HoldBytes(record).view());
 }
 
 void Holds::Put(std::string_view id, const HoldRecord& record) {
   const RecordTable::Record place = table_.Find(id);
   if (!place) return Add(id, record);
-  std::string bytes;
-  AppendHoldRecord(bytes, record);
+  const HoldBytes bytes(record);
   NoteGone(place.payload());
   NoteAdded(record);
-  Store(table_.Resize(place, bytes.size()), record, bytes);
+  Store(table_.Resize(place, bytes.view().size()), record, bytes.view());
 }
 
 void Holds::Erase(std::string_view id) {

@@ -55,7 +55,7 @@ std::vector<std::string> PartsOf(const LimitState* state) {
   counters.Encode(parts.emplace_back());
   if (state->holds() == nullptr) return parts;
   state->holds()->ForEach([&](std::string_view id, const HoldRecord& record) {
-    AppendHoldRecord(parts.emplace_back(id), record);
+    parts.emplace_back(id) += HoldBytes(record).view();
   });
   std::sort(parts.begin() + 1, parts.end());
   return parts;

@@ -68,7 +68,7 @@ std::vector<std::string> PartsOf(OneEngine& one, int64_t now) {
   if (state->holds() == nullptr) return parts;
   parts.push_back(std::to_string(state->concurrent(false)));
   state->holds()->ForEach([&](std::string_view id, const HoldRecord& record) {
-    AppendHoldRecord(parts.emplace_back(id), record);
+    parts.emplace_back(id) += HoldBytes(record).view();
   });
   std::sort(parts.begin() + 2, parts.end());
   return parts;
