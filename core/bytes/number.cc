@@ -28,6 +28,20 @@ bool ParseEightDigits(const char* text, uint64_t& number) {
   return true;
 }
 
+// Reads any integer: zero, a negative one, one of many digits.
+[[gnu::noinline]] bool ReadUncommon(std::string_view text, int64_t& value) {
+  if (text.empty() || text.size() > kMaxInt64Chars) return false;
+  // from_chars takes a '-', but no '+' and no spaces; leading zeros must be refused here.
+  const char first_digit = text.front() == '-' && text.size() > 1 ? text[1] : text.front();
+  if (text != "0" && (first_digit < '1' || first_digit > '9')) return false;
+  int64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end) return false;
+  value = number;
+  return true;
+}
+
 }  // namespace
 
 bool ReadInt64(std::string_view text, int64_t& value) {
@@ -46,16 +60,7 @@ bool ReadInt64(std::string_view text, int64_t& value) {
     value = number;
     return true;
   }
-  if (text.empty() || text.size() > kMaxInt64Chars) return false;
-  // from_chars takes a '-', but no '+' and no spaces; leading zeros must be refused here.
-  const char first_digit = text.front() == '-' && text.size() > 1 ? text[1] : text.front();
-  if (text != "0" && (first_digit < '1' || first_digit > '9')) return false;
-  int64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stop != end) return false;
-  value = number;
-  return true;
+  return ReadUncommon(text, value);
 }
 
 char* WriteInt64(char* out, int64_t value) {

@@ -5,6 +5,12 @@
 
 namespace tally {
 
+LimitState& NewScratchLimit(const Place& place, size_t index) {
+  auto& states = place.engine.scratch().limits;
+  while (states.size() <= index) states.push_back(std::make_unique<LimitState>());
+  return *states[index];
+}
+
 // Whether a key that may be near its most counters may get those that these rules need.
 bool HasRoomForNew(const LimitState& state, std::span<const LimitRule> rules, int64_t now) {
   const auto added = std::ranges::count_if(rules, [&](const LimitRule& rule) {

@@ -25,9 +25,11 @@
 namespace tally {
 
 // A state that small values are read into; one for each `index`.
+LimitState& NewScratchLimit(const Place& place, size_t index);
 [[gnu::always_inline]] inline LimitState& ScratchLimit(const Place& place, size_t index) {
-  auto& states = place.engine.scratch().limits;
-  while (states.size() <= index) states.push_back(std::make_unique<LimitState>());
+  const auto& states = place.engine.scratch().limits;
+  if (index >= states.size()) [[unlikely]]
+    return NewScratchLimit(place, index);
   return *states[index];
 }
 

@@ -157,14 +157,17 @@ bool RecordSegment::ResizeInPlace(const Record& record, size_t payload_size) {
 }
 
 RecordSegment::Record RecordSegment::Resize(const Record& record, size_t payload_size) {
-  uint32_t offset = record.offset_;
-  if (ResizeInPlace(record, payload_size)) return At(offset, record.hash_);
+  if (ResizeInPlace(record, payload_size)) return At(record.offset_, record.hash_);
+  return ResizeElsewhere(record, payload_size);
+}
+
+RecordSegment::Record RecordSegment::ResizeElsewhere(const Record& record, size_t payload_size) {
   const size_t new_size = RecordBytes(record.key_size_, payload_size);
   if (used_ + new_size > capacity_) return ResizeWithMove(record, payload_size);
-  const auto slot = offsets_.find(HashedOffset{offset, record.hash_});
+  const auto slot = offsets_.find(HashedOffset{record.offset_, record.hash_});
   Check(slot != offsets_.end(), "a resized record is in its segment");
   MarkDead(record);
-  offset = Append(record.key(), payload_size);
+  const uint32_t offset = Append(record.key(), payload_size);
   std::memcpy(At(offset).data(), record.data(), std::min<size_t>(record.size(), payload_size));
   // The slot's hash depends on the key only, so the offset may be changed in place.
   const_cast<uint32_t&>(*slot) = offset;

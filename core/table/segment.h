@@ -165,6 +165,7 @@ class RecordSegment {
   uint32_t Add(std::string_view key, uint64_t hash, size_t payload_size);
   Record Resize(const Record& record, size_t payload_size);
   bool ResizeInPlace(const Record& record, size_t payload_size);
+  [[gnu::noinline]] Record ResizeElsewhere(const Record& record, size_t payload_size);
   Record ResizeWithMove(const Record& record, size_t payload_size);
   void Erase(const Record& record);
   // Returns how many records it has erased.
