@@ -1,5 +1,8 @@
 #include "core/engine/found_ids.h"
 
+#include <algorithm>
+#include <array>
+
 namespace tally {
 
 FoundIds::FoundIds(LimitStates& states, std::string_view id) {
@@ -7,6 +10,40 @@ FoundIds::FoundIds(LimitStates& states, std::string_view id) {
     const Holds* holds = states.state(i).holds();
     HoldRecord& record = records.emplace_back();
     if (holds != nullptr) static_cast<void>(holds->Find(id, states.hold_counters(), record));
+  }
+}
+
+void PrefetchIds(const Keyspace& keyspace, std::span<const KeyAndId> wanted) {
+  struct Found {
+    const LimitState* state;
+    std::string_view id;
+    uint64_t hash;
+  };
+  std::array<Found, RecordTable::kMaxPrefetch> places;
+  const auto fetch = [](const auto& object) {
+    constexpr size_t kCacheLine = 64;
+    const char* bytes = reinterpret_cast<const char*>(&object);
+    for (size_t at = 0; at < sizeof object; at += kCacheLine) __builtin_prefetch(bytes + at);
+  };
+  size_t count = 0;
+  for (const auto& [key, id] : wanted.first(std::min(wanted.size(), places.size()))) {
+    const Keyspace::Entry entry = keyspace.Peek(key);
+    if (!entry || entry.type() != LimitState::kType || !entry.is_heap()) continue;
+    places[count++] = {&entry.heap<LimitState>(), id, 0};
+    fetch(*places[count - 1].state);
+  }
+  const std::span<Found> found(places.data(), count);
+  for (const Found& one : found) {
+    if (one.state->holds() != nullptr) fetch(*one.state->holds());
+  }
+  for (Found& one : found) {
+    const Holds* holds = one.state->holds();
+    if (holds == nullptr) continue;
+    one.hash = holds->Hash(one.id);
+    holds->PrefetchSegment(one.hash);
+  }
+  for (const Found& one : found) {
+    if (one.state->holds() != nullptr) one.state->holds()->PrefetchPlace(one.hash);
   }
 }
 

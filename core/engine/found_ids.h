@@ -44,6 +44,14 @@ struct FoundIds {
   absl::InlinedVector<HoldRecord, 2> records;  // kUnknown: the key has none
 };
 
+struct KeyAndId {
+  std::string_view key;
+  std::string_view id;
+};
+// Prefetches what calls about these will read, in the order given, once the keys are in the cache:
+// takes each step for all of them before the next step, so that their cache misses overlap.
+void PrefetchIds(const Keyspace& keyspace, std::span<const KeyAndId> wanted);
+
 // Whether each key may get one more id.
 bool HaveRoomForId(LimitStates& states, int64_t max_holds);
 

@@ -41,6 +41,10 @@ class Holds final : private RecordTable::SplitObserver {
   bool empty() const { return table_.empty(); }
   // Reads what is known of the id into a new record; false if nothing is. O(1).
   bool Find(std::string_view id, HoldCountersReader& counters, HoldRecord& record) const;
+  // Prefetches what Find, Add and Put will read for an id, in two steps; see RecordTable.
+  uint64_t Hash(std::string_view id) const { return table_.Hash(id); }
+  void PrefetchSegment(uint64_t hash) const { table_.PrefetchSegment(hash); }
+  void PrefetchPlace(uint64_t hash) const { table_.PrefetchInsertion(hash); }
   // Adds an id that is not known. O(1) amortised.
   void Add(std::string_view id, const HoldRecord& record);
   // Adds the id or replaces its record, whose `until` must not be earlier than it was. O(1)

@@ -10,11 +10,14 @@
 //       A call that changed nothing itself has settled holds of the key that had ended.
 #include "core/engine/reservations.h"
 
+#include <absl/container/inlined_vector.h>
+
 #include <iterator>
 #include <string_view>
 
 #include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
+#include "core/engine/found_ids.h"
 #include "server/arguments/time_args.h"
 #include "server/command/engine_call.h"
 #include "server/command/usage.h"
@@ -220,6 +223,22 @@ void Held(CommandContext& context) {
 constexpr KeyRange kKeyAfterId{2, 2, 1};
 constexpr KeyRange kKeyAfterTtl{3, 3, 1};
 
+// Prefetches the id of each call and the first key of it, which is at `place`.
+bool FetchIds(const Keyspace& keyspace, std::span<const Args> calls, size_t place) {
+  absl::InlinedVector<KeyAndId, 16> wanted;
+  for (const Args call : calls) {
+    if (call.size() > place) wanted.push_back({call[place], call[kHoldIdPlace]});
+  }
+  PrefetchIds(keyspace, wanted);
+  return false;
+}
+bool FetchAfterId(const Keyspace& keyspace, std::span<const Args> calls) {
+  return FetchIds(keyspace, calls, kHoldIdPlace + 1);
+}
+bool FetchAfterTtl(const Keyspace& keyspace, std::span<const Args> calls) {
+  return FetchIds(keyspace, calls, kHoldIdPlace + 2);
+}
+
 constexpr std::string_view kHold =
     "allowed limit remaining retry_after_ms reset_after_ms rule token";
 
@@ -232,7 +251,8 @@ constexpr Command kCommands[] = {
                                     .summary = "Gives back what is held.",
                                     .since = "1.0.0",
                                     .arguments = "id key#0...",
-                                    .find_keys = FindKeysAfterId}),
+                                    .find_keys = FindKeysAfterId,
+                                    .fetch_ahead = FetchAfterId}),
     Replying("outcome held counted",
              {.name = "limit.commit",
               .handler = Commit,
@@ -242,7 +262,8 @@ constexpr Command kCommands[] = {
               .summary = "Counts what was used of a hold, once, and gives back the rest.",
               .since = "1.0.0",
               .arguments = "id key#0... [COST actual:int] [LATE] [KEEP] [FORCE]",
-              .find_keys = FindKeysAfterId}),
+              .find_keys = FindKeysAfterId,
+              .fetch_ahead = FetchAfterId}),
     Replying(kHold, {.name = "limit.extend",
                      .handler = Extend,
                      .arity = -4,
@@ -251,7 +272,8 @@ constexpr Command kCommands[] = {
                      .summary = "Holds longer, and perhaps more.",
                      .since = "1.0.0",
                      .arguments = "id ttl:time key#0... [COST more:int]",
-                     .find_keys = FindKeysAfterTtl}),
+                     .find_keys = FindKeysAfterTtl,
+                     .fetch_ahead = FetchAfterTtl}),
     Replying("[id cost at_ms deadline_ms token]",
              {"limit.held", Held, 2, kReadOnly, KeyRange{1, 1, 1}, "Returns what a key holds.",
               "1.0.0", "key#0"}),
@@ -265,7 +287,8 @@ constexpr Command kCommands[] = {
               .since = "1.0.0",
               .arguments =
                   "id ttl key#0 rule... [AND... more(key:key rule...)] [COST n:int] [AT t:time]",
-              .find_keys = FindReservedKeys}),
+              .find_keys = FindReservedKeys,
+              .fetch_ahead = FetchAfterTtl}),
 };
 
 }  // namespace

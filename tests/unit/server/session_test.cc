@@ -68,6 +68,33 @@ class Peer {
   Session session_;
 };
 
+// Sends `before`, whose last call is a right one of a command that fetches ahead, and then random
+// ones of `calls`, in one write and each by itself: the replies must be the same.
+void CheckFetchedAhead(const std::vector<std::vector<std::string>>& before,
+                       const std::vector<std::vector<std::string>>& calls) {
+  test::SeededRandom random;
+  INFO("seed " << random.seed());
+  for (int round = 0; round < 200; ++round) {
+    CommandHarness harness;
+    Peer peer(harness);
+    CommandHarness single_harness;
+    Peer single(single_harness);
+    for (const auto& words : before) {
+      peer.Send(RequestText(words));
+      single.Send(RequestText(words));
+    }
+    std::string stream;
+    for (int i = 0; i < 40; ++i) {
+      const std::string request =
+          RequestText(random.OneIn(2) ? before.back() : calls[random.Below(calls.size())]);
+      stream += request;
+      single.Send(request);
+    }
+    peer.Send(stream);
+    REQUIRE(peer.received == single.received);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("a session answers the same wherever long arguments are read to") {
@@ -239,49 +266,60 @@ TEST_CASE("calls whose reads are fetched ahead answer as they do one by one") {
   const std::vector<std::string> right = {"QUOTA.LEFT", "book", "1", "7", "8"};
   std::vector<std::string> many = {"quota.left", "book", "2"};
   for (int sku = 0; sku < 500; ++sku) many.push_back(std::to_string(sku));
-  const std::vector<std::vector<std::string>> calls = {
-      right,
-      many,
-      many,
-      {"QUOTA.LEFT", "book", "x", "7", "007"},
-      {"QUOTA.LEFT", "book", "1", "at"},
-      {"QUOTA.LEFT", "book", "1", "007", "at", "5"},
-      {"QUOTA.LEFT", "book", std::string(129, 'x'), "7"},
-      {"QUOTA.LEFT", "book", "1", std::string(129, 'x')},
-      {"QUOTA.LEFT", "book", "1", "7", "AT"},
-      {"QUOTA.LEFT", "book"},
-      {"QUOTA.LEFT"},
-      {"QUOTA.LEFT", "nobody", "1", "7"},
-      {"QUOTA.LEFT", "text", "1", "7"},
-      {"DEL", "book"},
-      right,
-      {"QUOTA.SETLIMIT", "book", "7", "0", "9", "30d"},
-      right,
-      {"SET", "book", "x"},
-      right};
-  test::SeededRandom random;
-  INFO("seed " << random.seed());
-  for (int round = 0; round < 200; ++round) {
-    std::string stream;
-    CommandHarness harness;
-    Peer peer(harness);
-    const std::vector<std::string> before = {
-        RequestText({"SET", "text", "x"}),
-        RequestText({"QUOTA.SETLIMIT", "book", "7", "0", "5", "30d", "007", "-0", "4", "30d"}),
-        RequestText({"QUOTA.BUY", "book", "1", "100", "ITEMS", "7", "0", "2"}), RequestText(right)};
-    for (const std::string& request : before) peer.Send(request);
-    CommandHarness single_harness;
-    Peer single(single_harness);
-    for (const std::string& request : before) single.Send(request);
-    for (int i = 0; i < 40; ++i) {
-      const std::string request =
-          RequestText(random.OneIn(2) ? right : calls[random.Below(calls.size())]);
-      stream += request;
-      single.Send(request);
-    }
-    peer.Send(stream);
-    REQUIRE(peer.received == single.received);
-  }
+  CheckFetchedAhead({{"SET", "text", "x"},
+                     {"QUOTA.SETLIMIT", "book", "7", "0", "5", "30d", "007", "-0", "4", "30d"},
+                     {"QUOTA.BUY", "book", "1", "100", "ITEMS", "7", "0", "2"},
+                     right},
+                    {many,
+                     many,
+                     {"QUOTA.LEFT", "book", "x", "7", "007"},
+                     {"QUOTA.LEFT", "book", "1", "at"},
+                     {"QUOTA.LEFT", "book", "1", "007", "at", "5"},
+                     {"QUOTA.LEFT", "book", std::string(129, 'x'), "7"},
+                     {"QUOTA.LEFT", "book", "1", std::string(129, 'x')},
+                     {"QUOTA.LEFT", "book", "1", "7", "AT"},
+                     {"QUOTA.LEFT", "book"},
+                     {"QUOTA.LEFT"},
+                     {"QUOTA.LEFT", "nobody", "1", "7"},
+                     {"QUOTA.LEFT", "text", "1", "7"},
+                     {"DEL", "book"},
+                     right,
+                     {"QUOTA.SETLIMIT", "book", "7", "0", "9", "30d"},
+                     right,
+                     {"SET", "book", "x"},
+                     right});
+}
+
+TEST_CASE("ids that are fetched ahead are answered as they are one by one") {
+  const auto reserve = [](std::string id) -> std::vector<std::string> {
+    return {"LIMIT.RESERVE", std::move(id), "1m", "key", "FIXED", "9", "1h"};
+  };
+  std::vector<std::vector<std::string>> before = {{"SET", "text", "x"},
+                                                  {"LIMIT.TAKE", "small", "FIXED", "9", "1h"}};
+  // So many that the state is not in the key's record.
+  for (int i = 0; i < 20; ++i)
+    before.push_back({"LIMIT.RESERVE", std::to_string(i), "1m", "key", "FIXED", "30", "1h"});
+  before.push_back({"LIMIT.COMMIT", "3", "key", "COST", "1"});
+  CheckFetchedAhead(before, {reserve("a"),
+                             reserve("b"),
+                             reserve("3"),
+                             reserve(""),
+                             reserve(std::string(257, 'x')),
+                             {"LIMIT.RESERVE", "c", "1m", "small", "FIXED", "9", "1h"},
+                             {"LIMIT.RESERVE", "d", "1m", "text", "FIXED", "9", "1h"},
+                             {"LIMIT.RESERVE", "d", "1m"},
+                             {"LIMIT.RESERVE"},
+                             {"LIMIT.COMMIT", "4", "key"},
+                             {"LIMIT.COMMIT", "c", "small"},
+                             {"LIMIT.COMMIT", "5", "text"},
+                             {"LIMIT.COMMIT", "5", "nothing"},
+                             {"LIMIT.COMMIT", "6"},
+                             {"LIMIT.COMMIT"},
+                             {"LIMIT.CANCEL", "7", "key"},
+                             {"LIMIT.EXTEND", "8", "2m", "key"},
+                             {"DEL", "key"},
+                             {"SET", "key", "x"},
+                             {"DEL", "small"}});
 }
 
 TEST_CASE("one client's long pipeline is run in shares") {
