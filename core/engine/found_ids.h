@@ -48,8 +48,9 @@ struct KeyAndId {
   std::string_view key;
   std::string_view id;
 };
-// Prefetches what calls about these will read, in the order given, once the keys are in the cache:
-// takes each step for all of them before the next step, so that their cache misses overlap.
+// Prefetches what calls about these ids will read behind their keys, which are in the cache
+// already. Takes each step for all of them before the next step, so that their cache misses
+// overlap. Affects nothing but time. Of many, the first RecordTable::kMaxPrefetch.
 void PrefetchIds(const Keyspace& keyspace, std::span<const KeyAndId> wanted);
 
 // Whether each key may get one more id.
