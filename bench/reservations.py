@@ -111,7 +111,7 @@ def run(server, pair, first, count, depth):
         while selector.get_map():
             for key, _ in selector.select():
                 reply = key.fileobj.recv(1 << 20)
-                if not reply or b"-" in reply:
+                if not reply or b"\r\n-" in b"\r\n" + reply:
                     raise SystemExit(f"{server.name}: {reply[:200]!r}")
                 key.data[1] -= reply.count(b"\r\n")
                 if key.data[1] == 0:
