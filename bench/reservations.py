@@ -20,7 +20,8 @@ from compare import CONNECTIONS
 TARGETS = {1: 0.60, 16: 0.15}
 PAIRS = {1: 60_000, 16: 300_000}
 KEYS = 1_000
-LIMIT, PERIOD_MS, TTL_MS, COST, ACTUAL = 1_000_000_000, 60_000, 30_000, 400, 120
+# The period is longer than a run: the scripts are not exact for a COMMIT after it.
+LIMIT, PERIOD_MS, TTL_MS, COST, ACTUAL = 1_000_000_000, 3_600_000, 30_000, 400, 120
 REMEMBERED_MS = 600_000
 
 CLOCK = "local t = redis.call('TIME') local now = t[1] * 1000 + math.floor(t[2] / 1000) "
@@ -111,7 +112,7 @@ def run(server, pair, first, count, depth):
         while selector.get_map():
             for key, _ in selector.select():
                 reply = key.fileobj.recv(1 << 20)
-                if not reply or b"\r\n-" in b"\r\n" + reply:
+                if not reply or b"-" in reply:
                     raise SystemExit(f"{server.name}: {reply[:200]!r}")
                 key.data[1] -= reply.count(b"\r\n")
                 if key.data[1] == 0:

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/prefetch.h"
+
 namespace tally {
 
 FoundIds::FoundIds(LimitStates& states, std::string_view id) {
@@ -20,21 +22,17 @@ void PrefetchIds(const Keyspace& keyspace, std::span<const KeyAndId> wanted) {
     uint64_t hash;
   };
   std::array<Found, RecordTable::kMaxPrefetch> places;
-  const auto fetch = [](const auto& object) {
-    constexpr size_t kCacheLine = 64;
-    const char* bytes = reinterpret_cast<const char*>(&object);
-    for (size_t at = 0; at < sizeof object; at += kCacheLine) __builtin_prefetch(bytes + at);
-  };
   size_t count = 0;
   for (const auto& [key, id] : wanted.first(std::min(wanted.size(), places.size()))) {
     const Keyspace::Entry entry = keyspace.Peek(key);
     if (!entry || entry.type() != LimitState::kType || !entry.is_heap()) continue;
+    if (id.size() > Holds::kMaxIdBytes) continue;
     places[count++] = {&entry.heap<LimitState>(), id, 0};
-    fetch(*places[count - 1].state);
+    PrefetchBytes(places[count - 1].state, sizeof(LimitState));
   }
   const std::span<Found> found(places.data(), count);
   for (const Found& one : found) {
-    if (one.state->holds() != nullptr) fetch(*one.state->holds());
+    if (one.state->holds() != nullptr) PrefetchBytes(one.state->holds(), sizeof(Holds));
   }
   for (Found& one : found) {
     const Holds* holds = one.state->holds();

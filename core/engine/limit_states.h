@@ -24,8 +24,9 @@
 
 namespace tally {
 
-// A state that small values are read into; one for each `index`.
+// Adds the scratch states up to `index`; returns the last.
 LimitState& NewScratchLimit(const Place& place, size_t index);
+// A state that small values are read into; one for each `index`.
 [[gnu::always_inline]] inline LimitState& ScratchLimit(const Place& place, size_t index) {
   const auto& states = place.engine.scratch().limits;
   if (index >= states.size()) [[unlikely]]

@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/prefetch.h"
 #include "core/table/directory.h"
 #include "core/table/segment.h"
 
@@ -70,11 +71,7 @@ class RecordTable {
   static constexpr size_t kMaxPrefetch = 64;
   // The single steps, for callers that have keys of several tables. Take each step for all keys
   // before the next step.
-  void PrefetchSegment(uint64_t hash) const {
-    const char* segment = reinterpret_cast<const char*>(SegmentOf(hash));
-    __builtin_prefetch(segment);
-    __builtin_prefetch(segment + kCacheLine);
-  }
+  void PrefetchSegment(uint64_t hash) const { PrefetchBytes(SegmentOf(hash), 128); }
   void PrefetchIndex(uint64_t hash) const;
   void PrefetchRecord(uint64_t hash) const;
   // To be called after PrefetchSegment(), instead of the other two, if the key is going to be
@@ -151,7 +148,6 @@ class RecordTable {
 
  private:
   static constexpr uint64_t kEndPosition = ~uint64_t{0};
-  static constexpr size_t kCacheLine = 64;
 
   Segment* SegmentOf(uint64_t hash) const { return directory_.Find(hash); }
   // False if a split would make the directory too large for the number of records.

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/prefetch.h"
 #include "core/bytes/counted_block.h"
 #include "core/table/record_layout.h"
 
@@ -32,12 +33,7 @@ class RecordSegment {
     size_t size() const { return payload_size_; }
     std::string_view payload() const { return {data(), payload_size_}; }
     // Prefetches the payload, but at most 512 bytes of it.
-    void PrefetchPayload() const {
-      constexpr size_t kCacheLine = 64;
-      constexpr size_t kMostLines = 8;
-      const size_t size = std::min<size_t>(payload_size_, kMostLines * kCacheLine);
-      for (size_t at = 0; at < size; at += kCacheLine) __builtin_prefetch(data() + at);
-    }
+    void PrefetchPayload() const { PrefetchBytes(data(), std::min<size_t>(payload_size_, 512)); }
     RecordSegment& segment() const { return *segment_; }
     // Views of key and payload that a reply may share.
     ElementView key_element() const { return {key(), segment_->block()}; }
@@ -165,6 +161,7 @@ class RecordSegment {
   uint32_t Add(std::string_view key, uint64_t hash, size_t payload_size);
   Record Resize(const Record& record, size_t payload_size);
   bool ResizeInPlace(const Record& record, size_t payload_size);
+  // Not inlined: most records that change stay in place.
   [[gnu::noinline]] Record ResizeElsewhere(const Record& record, size_t payload_size);
   Record ResizeWithMove(const Record& record, size_t payload_size);
   void Erase(const Record& record);

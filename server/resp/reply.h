@@ -26,6 +26,7 @@ class ReplyBuilder {
   void Status(std::string_view text);
   void Ok();
   // `text` begins with its code: "ERR …", "WRONGTYPE …".
+  // Cold: the code around its calls is kept out of the way of what succeeds.
   [[gnu::cold]] void Error(std::string_view text);
 
   void Integer(int64_t value);
