@@ -2,7 +2,7 @@
 
 import time
 
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 180
 
 
 def wait_for(condition, seconds=PATIENCE_SECONDS):
