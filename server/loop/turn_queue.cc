@@ -37,18 +37,17 @@ TurnQueue::TurnQueue(Services& server, const Dispatcher& dispatcher, int64_t (*n
       now_us_(now_us),
       read_buffer_(kReadTogether * kReadStride) {}
 
-void TurnQueue::Enqueue(std::shared_ptr<Connection> connection) {
-  queue_.push_back(std::move(connection));
-}
+void TurnQueue::Enqueue(Connection& connection) { queue_.push_back(&connection); }
 
-// A command that CLIENT PAUSE postponed waits in the queue.
+// A command that CLIENT PAUSE postponed waits in the queue. A closed connection leaves it.
 bool TurnQueue::MayRun(const Connection& connection) const {
-  return !connection.client().state.command.postponed() || !server_.pause.active(server_.clock);
+  return !connection.client().state.command.postponed() || connection.closed() ||
+         !server_.pause.active(server_.clock);
 }
 
 bool TurnQueue::HasWork() const {
   return std::ranges::any_of(queue_,
-                             [this](const auto& connection) { return MayRun(*connection); });
+                             [this](const Connection* connection) { return MayRun(*connection); });
 }
 
 void TurnQueue::Serve() {
@@ -69,12 +68,12 @@ void TurnQueue::ServeInside() {
 
 void TurnQueue::SortIntoLanes() {
   size_t waiting = 0;
-  for (std::shared_ptr<Connection>& connection : queue_) {
+  for (Connection* const connection : queue_) {
     if (MayRun(*connection)) {
       const bool waits = connection->heavy() || connection->ending();
-      (waits ? heavy_ : light_).connections.push_back(std::move(connection));
+      (waits ? heavy_ : light_).connections.push_back(connection);
     } else {
-      std::swap(queue_[waiting++], connection);
+      queue_[waiting++] = connection;
     }
   }
   queue_.resize(waiting);
@@ -90,26 +89,29 @@ void TurnQueue::ServeLanes() {
   ServeLane(heavy_, 1, share);
 }
 
-void TurnQueue::ServeLane(Lane& lane, size_t together, const TurnShare& share) {
+void TurnQueue::ServeLane(Lane& lane, size_t together, TurnShare share) {
   bool served = false;
   while (lane.run < lane.connections.size() && !(served && budget_.used_up())) {
     if (lane.run == lane.read) {
       // What the group before cost is known only now if it ran no command.
       if (served) budget_.Spend(0, now_us_());
       ReadGroup(lane, together);
+      share.begin_us = 0;
     }
-    const std::shared_ptr<Connection> connection = std::move(lane.connections[lane.run++]);
-    const size_t before = connection->client().output.size();
-    connection->Run(share);
-    const size_t after = connection->client().output.size();
-    budget_.Spend(after - std::min(before, after), dispatcher_.last_micros());
+    Connection& connection = *lane.connections[lane.run++];
+    const size_t before = connection.client().output.size();
+    connection.Run(share);
+    const size_t after = connection.client().output.size();
+    // A connection's Run begins where that before it ended.
+    share.begin_us = dispatcher_.last_micros();
+    budget_.Spend(after - std::min(before, after), share.begin_us);
     served = true;
   }
   RequeueRest(lane);
 }
 
 void TurnQueue::ReadGroup(Lane& lane, size_t together) {
-  const auto group = std::span<const std::shared_ptr<Connection>>(lane.connections)
+  const auto group = std::span<Connection* const>(lane.connections)
                          .subspan(lane.read)
                          .first(std::min(together, lane.connections.size() - lane.read));
   for (size_t i = 0; i < group.size(); ++i) {
@@ -119,12 +121,12 @@ void TurnQueue::ReadGroup(Lane& lane, size_t together) {
   lane.read += group.size();
 }
 
-void TurnQueue::FetchKeys(std::span<const std::shared_ptr<Connection>> connections) {
+void TurnQueue::FetchKeys(std::span<Connection* const> connections) {
   if (connections.size() < 2) return;
   std::array<std::string_view, kReadTogether> keys;
   size_t count = 0;
   const size_t database = connections.front()->client().database;
-  for (const auto& connection : connections) {
+  for (const Connection* connection : connections) {
     if (connection->client().database != database) continue;
     if (const auto key = connection->first_key()) keys[count++] = *key;
   }
@@ -135,8 +137,7 @@ void TurnQueue::FetchKeys(std::span<const std::shared_ptr<Connection>> connectio
 void TurnQueue::RequeueRest(Lane& lane) {
   const auto rest = lane.connections.begin() + static_cast<ptrdiff_t>(lane.run);
   for (; lane.run < lane.read; ++lane.run) lane.connections[lane.run]->Hold();
-  queue_.insert(queue_.begin(), std::make_move_iterator(rest),
-                std::make_move_iterator(lane.connections.end()));
+  queue_.insert(queue_.begin(), rest, lane.connections.end());
   lane.connections.clear();
   lane.read = lane.run = 0;
 }

@@ -23,7 +23,7 @@ class TurnQueue final : public ConnectionQueue {
   // at the begin of a turn and between groups of connections.
   TurnQueue(Services& server, const Dispatcher& dispatcher, int64_t (*now_us)() = CycleMicros);
 
-  void Enqueue(std::shared_ptr<Connection> connection) override;
+  void Enqueue(Connection& connection) override;
   // Whether a waiting connection may run now.
   bool HasWork() const;
   // Reads and runs the connections that may run now, until the budget of the turn is used up. The
@@ -46,7 +46,7 @@ class TurnQueue final : public ConnectionQueue {
   // The connections of this turn. The first `read` of them have been read, and the first `run` have
   // been run.
   struct Lane {
-    std::vector<std::shared_ptr<Connection>> connections;
+    std::vector<Connection*> connections;
     size_t read = 0;
     size_t run = 0;
   };
@@ -57,15 +57,15 @@ class TurnQueue final : public ConnectionQueue {
   void ServeLanes();
   // Reads and runs the connections of the lane until the budget of the turn is used up, but at
   // least one connection. Reads `together` of them at a time.
-  void ServeLane(Lane& lane, size_t together, const TurnShare& share);
+  void ServeLane(Lane& lane, size_t together, TurnShare share);
   void ReadGroup(Lane& lane, size_t together);
-  void FetchKeys(std::span<const std::shared_ptr<Connection>> connections);
+  void FetchKeys(std::span<Connection* const> connections);
   void RequeueRest(Lane& lane);
 
   Services& server_;
   const Dispatcher& dispatcher_;
   int64_t (*const now_us_)();
-  std::vector<std::shared_ptr<Connection>> queue_;
+  std::vector<Connection*> queue_;
   // The connections of this turn. Those that took much in their last Run, and those whose peers
   // have hung up, come after all others: thousands may hang up at once.
   Lane light_;

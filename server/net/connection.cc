@@ -63,7 +63,7 @@ void Connection::EndIfNobodyWaits() {
 void Connection::EnqueueIfReady() {
   if (!state().WantsTurn()) return;
   state().place.Enqueue();
-  host_.queue.Enqueue(shared_from_this());
+  host_.queue.Enqueue(*this);
 }
 
 Stream::Sent Connection::SendSome(size_t most) {

@@ -23,7 +23,7 @@ class ConnectionQueue {
  public:
   // Adds a connection that has something to read or to run. It is served in this turn if the turn
   // has not begun to run commands yet, otherwise in the next turn.
-  virtual void Enqueue(std::shared_ptr<Connection> connection) = 0;
+  virtual void Enqueue(Connection& connection) = 0;
 
  protected:
   ~ConnectionQueue() = default;
@@ -32,7 +32,8 @@ class ConnectionQueue {
 // The owner of a connection.
 class ConnectionOwner {
  public:
-  // Called when the connection has closed its socket. The owner drops it when the turn ends.
+  // Called when the connection has closed its socket. The owner drops it when a turn ends in which
+  // it is in no queue.
   virtual void Forget(Client& client) = 0;
 
  protected:
@@ -45,9 +46,7 @@ struct ConnectionHost {
   ConnectionQueue& queue;
 };
 
-class Connection final : public Transport,
-                         public EventTarget,
-                         public std::enable_shared_from_this<Connection> {
+class Connection final : public Transport, public EventTarget {
  public:
   // `socket` is connected. The connection owns it and closes it. `ssl` is null for a connection
   // without TLS.

@@ -20,7 +20,7 @@ std::unique_ptr<Conversation> ConnectionTable::MakeConversation(Protocol protoco
 
 void ConnectionTable::Open(int socket, SslPointer ssl, Protocol protocol, std::string peer,
                            std::string local) {
-  auto connection = std::make_shared<Connection>(socket, std::move(ssl),
+  auto connection = std::make_unique<Connection>(socket, std::move(ssl),
                                                  ConnectionHost{.owner = *this, .queue = queue_},
                                                  server_, MakeConversation(protocol));
   Client& client = connection->client();
@@ -36,9 +36,16 @@ void ConnectionTable::Open(int socket, SslPointer ssl, Protocol protocol, std::s
 void ConnectionTable::Forget(Client& client) { closed_.push_back(&client); }
 
 bool ConnectionTable::EraseClosed() {
-  if (closed_.empty()) return false;
-  for (Client* client : std::exchange(closed_, {})) by_client_.erase(client);
-  return true;
+  bool erased = false;
+  for (Client* client : std::exchange(closed_, {})) {
+    if (client->state.place.resting()) {
+      by_client_.erase(client);
+      erased = true;
+    } else {
+      closed_.push_back(client);
+    }
+  }
+  return erased;
 }
 
 }  // namespace tally::server

@@ -1,4 +1,5 @@
-// Owns the connections from the accepted socket to the end of the turn in which they close.
+// Owns the connections from the accepted socket to the end of the turn in which they close, or of
+// the one in which they leave the queue.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -41,8 +42,8 @@ class ConnectionTable final : private ConnectionOwner {
     }
   }
 
-  // Drops the connections that have closed. Called at the end of a turn. Returns false if there
-  // were none.
+  // Drops the connections that have closed and are in no queue. Called at the end of a turn.
+  // Returns false if there were none.
   bool EraseClosed();
 
  private:
@@ -54,7 +55,7 @@ class ConnectionTable final : private ConnectionOwner {
   HttpSite& site_;
   ConnectionQueue& queue_;
   EventPoller& poller_;
-  absl::flat_hash_map<Client*, std::shared_ptr<Connection>> by_client_;
+  absl::flat_hash_map<Client*, std::unique_ptr<Connection>> by_client_;
   // Closed connections stay until the turn ends, because lists of this turn may point to them.
   std::vector<Client*> closed_;
 };

@@ -1,5 +1,6 @@
 #include "server/net/event_poller.h"
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/base/check.h"
@@ -42,7 +43,9 @@ void EventPoller::Poll(bool has_work) {
 }
 
 int EventPoller::PollOnce(bool has_work) {
-  const int count = ::epoll_wait(descriptor_, events_.data(), kMaxAtOnce, has_work ? 0 : -1);
+  // Without libc, as in stream.cc.
+  const auto count = static_cast<int>(::syscall(SYS_epoll_pwait, descriptor_, events_.data(),
+                                                kMaxAtOnce, has_work ? 0 : -1, nullptr, 0));
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events_[static_cast<size_t>(i)];
     const bool hung_up = (event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;

@@ -20,6 +20,9 @@ class TurnClock {
     clock_.Tick();
     stats_.BeginTurn(CycleMicros());
   }
+  // Ends the part kEvents. A turn in which no event has called Begin begins here: so one reading
+  // of the clock does for both.
+  void EndEvents() { in_turn_ ? EndPart(TurnPart::kEvents) : Begin(); }
   // Counts the time since Begin, or since the last EndPart, as time of this part.
   void EndPart(TurnPart part) { stats_.EndPart(part, CycleMicros()); }
   void End() {

@@ -127,8 +127,7 @@ int Server::Run() {
   if (!state_.services.loading) BeginServing();
   while (!end_.IsDue()) {
     poller_.Poll(HasWork() || state_.services.loading || SliceIsDue());
-    turn_clock_.Begin();
-    turn_clock_.EndPart(TurnPart::kEvents);
+    turn_clock_.EndEvents();
     replica_.Serve();
     queue_.Serve();
     turn_clock_.EndPart(TurnPart::kCommands);

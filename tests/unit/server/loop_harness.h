@@ -130,7 +130,7 @@ class FakeConversation final : public Conversation {
 struct FakePeer {
   FarEnd far;
   FakeConversation* conversation = nullptr;  // null if the conversation is a Session
-  std::shared_ptr<Connection> connection;
+  std::unique_ptr<Connection> connection;
 
   Client& client() const { return connection->client(); }
   // What the kernel would report.
@@ -182,7 +182,7 @@ class LoopHarness final : private ConnectionOwner {
     peers_.push_back(std::make_unique<FakePeer>());
     FakePeer& peer = *peers_.back();
     peer.connection =
-        std::make_shared<Connection>(peer.far.near(), nullptr, ConnectionHost{*this, queue},
+        std::make_unique<Connection>(peer.far.near(), nullptr, ConnectionHost{*this, queue},
                                      h.state.services, std::move(conversation));
     return peer;
   }

@@ -75,7 +75,9 @@ class ReplicatedServer final : private ConnectionOwner {
     links_.EndTurn();
     if (!logged.ok()) output_.DropUnlogged();
     output_.Flush();
-    std::erase_if(connections_, [](const auto& connection) { return connection->closed(); });
+    std::erase_if(connections_, [](const auto& connection) {
+      return connection->closed() && connection->client().state.place.resting();
+    });
     return logged.ok();
   }
 
@@ -94,7 +96,7 @@ class ReplicatedServer final : private ConnectionOwner {
   Services& services() { return durable_.harness().state.services; }
 
   void Accept(int socket) {
-    auto connection = std::make_shared<Connection>(
+    auto connection = std::make_unique<Connection>(
         socket, nullptr, ConnectionHost{*this, queue_}, services(),
         std::make_unique<Session>(services(), durable_.harness().dispatcher));
     connection->client().address = "127.0.0.1:1";
@@ -111,7 +113,7 @@ class ReplicatedServer final : private ConnectionOwner {
   Replica replica_;
   TurnQueue queue_{services(), durable_.harness().dispatcher, FakeMicros::Now};
   ClientOutput output_{services().clients, services().stats, FakeMicros::Now};
-  std::vector<std::shared_ptr<Connection>> connections_;
+  std::vector<std::unique_ptr<Connection>> connections_;
 };
 
 }  // namespace tally::server
