@@ -22,10 +22,9 @@ class Dispatcher final : public CommandRunner {
     server.runner.Fill(*this);
   }
 
-  // Each command of a batch is timed from the end of the one before it.
-  void BeginBatch(int64_t begin_us) override {
-    batch_begin_ = last_micros_ = begin_us > 0 ? begin_us : CycleMicros();
-  }
+  // Called before the requests of one read. Each command is timed from the end of the one before
+  // it.
+  void BeginBatch() override { batch_begin_ = last_micros_ = CycleMicros(); }
   // When the last command ended (CycleMicros), and how many microseconds the batch had
   // taken by then.
   int64_t last_micros() const { return last_micros_; }
@@ -46,7 +45,7 @@ class Dispatcher final : public CommandRunner {
   // What the client's command waits for has come, and is no key: runs the command again, which may
   // wait once more.
   void RunAgain(Client& client) {
-    BeginBatch(0);
+    BeginBatch();
     RunBlocked(client, nullptr);
   }
 

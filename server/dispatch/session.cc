@@ -176,7 +176,7 @@ Session::Progress Session::RunCommands(std::string_view bytes, std::optional<Par
                                        const TurnShare& share) {
   Progress all;
   size_t commands = 0;
-  dispatcher_.BeginBatch(share.begin_us);
+  dispatcher_.BeginBatch();
   while (all.done < bytes.size() && !all.left && !finished()) {
     const ParseStatus status = ahead ? *ahead : parser_.NextBatch(bytes.substr(all.done));
     ahead.reset();

@@ -106,7 +106,7 @@ void HttpSession::Run(const TurnShare& share) {
     bytes = held;
   }
   client_.state.requests.BeginRun();
-  server_.runner->BeginBatch(share.begin_us);
+  server_.runner->BeginBatch();
   const bool left = RunRequests(bytes, share);
   heavy_ =
       left || client_.output.size() > kHeavyBytes || server_.runner->MeasureBatch() > kHeavyMicros;

@@ -19,9 +19,8 @@ struct ScriptRights {
 // Runs commands for callers that do not know the dispatcher.
 class CommandRunner {
  public:
-  // Called before the requests of one read. Their time is measured from `begin_us`, of CycleMicros;
-  // 0: from now.
-  virtual void BeginBatch(int64_t begin_us) = 0;
+  // Called before the requests of one read. Their time is measured from here.
+  virtual void BeginBatch() = 0;
   // Runs a request of a client, with all checks, and appends the reply to the client's output. An
   // empty request has no effect. Returns false if the request must be given again later, because
   // clients are paused.

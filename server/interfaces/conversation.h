@@ -18,7 +18,6 @@ struct TurnShare {
   size_t commands = 2000;
   int64_t micros = INT64_MAX;
   size_t output_bytes = 64 * 1024;
-  int64_t begin_us = 0;  // when the Run begins, by CycleMicros; 0: the clock must be read
 };
 
 // The protocol that a connection speaks.

@@ -89,22 +89,19 @@ void TurnQueue::ServeLanes() {
   ServeLane(heavy_, 1, share);
 }
 
-void TurnQueue::ServeLane(Lane& lane, size_t together, TurnShare share) {
+void TurnQueue::ServeLane(Lane& lane, size_t together, const TurnShare& share) {
   bool served = false;
   while (lane.run < lane.connections.size() && !(served && budget_.used_up())) {
     if (lane.run == lane.read) {
       // What the group before cost is known only now if it ran no command.
       if (served) budget_.Spend(0, now_us_());
       ReadGroup(lane, together);
-      share.begin_us = 0;
     }
     Connection& connection = *lane.connections[lane.run++];
     const size_t before = connection.client().output.size();
     connection.Run(share);
     const size_t after = connection.client().output.size();
-    // A connection's Run begins where that before it ended.
-    share.begin_us = dispatcher_.last_micros();
-    budget_.Spend(after - std::min(before, after), share.begin_us);
+    budget_.Spend(after - std::min(before, after), dispatcher_.last_micros());
     served = true;
   }
   RequeueRest(lane);

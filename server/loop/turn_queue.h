@@ -57,7 +57,7 @@ class TurnQueue final : public ConnectionQueue {
   void ServeLanes();
   // Reads and runs the connections of the lane until the budget of the turn is used up, but at
   // least one connection. Reads `together` of them at a time.
-  void ServeLane(Lane& lane, size_t together, TurnShare share);
+  void ServeLane(Lane& lane, size_t together, const TurnShare& share);
   void ReadGroup(Lane& lane, size_t together);
   void FetchKeys(std::span<Connection* const> connections);
   void RequeueRest(Lane& lane);
