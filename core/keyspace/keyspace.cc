@@ -190,7 +190,7 @@ Text& Keyspace::MutableString(const Entry& entry, ByteRange bytes) {
     const size_t size = entry.value_offset() + sizeof(void*);
     place = Entry(table_.Resize(entry.record_, size));
     Text* pointer = text.release();
-    std::memcpy(place.value(), &pointer, sizeof pointer);
+    std::memcpy(place.value(), &pointer, sizeof(void*));
     const uint8_t kept = place.bits() & (Entry::kTypeMask | Entry::kDeadlineBit);
     place.record_.data()[0] = static_cast<char>(
         kept | static_cast<uint8_t>(Storage::kHeap) << Entry::kStorageShift | Entry::kRawBit);
