@@ -31,7 +31,7 @@ struct ClientSet {
 ClientSet* SetOf(const Record& record) {
   if (record.size() != kSetPayload) return nullptr;
   ClientSet* set = nullptr;
-  std::memcpy(&set, record.data(), sizeof set);
+  std::memcpy(&set, record.data(), sizeof(void*));
   return set;
 }
 
@@ -86,7 +86,7 @@ void TrackedKeys::AddToPacked(const Record& record, uint64_t client, IsThere is_
   set->ids.insert(client);
   items_ += set->ids.size();
   ClientSet* const owned = set.release();
-  std::memcpy(table_.Resize(record, kSetPayload).data(), &owned, sizeof owned);
+  std::memcpy(table_.Resize(record, kSetPayload).data(), &owned, sizeof(void*));
 }
 
 void TrackedKeys::Take(std::string_view key, std::vector<uint64_t>& clients) {
