@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Each file of core/ and server/ by itself, with clang: headers that have no .cc of their own too.
 
-    tests/each_file.py syntax            that it includes what it uses: builds compile whole folders at once
-    tests/each_file.py lint [SECONDS]    clang-tidy, with the checks of .clang-tidy; 0 is no limit
+    tests/each_file.py syntax [SECONDS]  that it includes what it uses: builds compile whole folders at once
+    tests/each_file.py lint [SECONDS]    clang-tidy, with the checks of .clang-tidy
 
 What passed is remembered by what the file and all that it includes of the project say, so that only what has changed is
-looked at again. `lint` takes files that differ from main first, and after SECONDS begins no more.
+looked at again. What was changed last is first; after SECONDS no more is begun, and without them there is no limit.
 """
 
 import concurrent.futures
@@ -95,10 +95,14 @@ def version(program):
     return subprocess.run([program, "--version"], check=True, capture_output=True, text=True).stdout
 
 
-def changed():
-    """The files that differ from main; none where there is no main."""
-    said = subprocess.run(["git", "diff", "--name-only", "main", "--"], cwd=ROOT, capture_output=True, text=True)
-    return set(said.stdout.split())
+def places():
+    """The place of each file among all, by when it was changed last; none where there is no git."""
+    found = {}
+    for words in (["diff", "--name-only", "HEAD"], ["log", "--format=", "--name-only"]):
+        said = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True)
+        for name in said.stdout.split():
+            found.setdefault(name, len(found))
+    return found
 
 
 def run(command):
@@ -110,15 +114,15 @@ def main():
     mode = sys.argv[1] if len(sys.argv) > 1 else ""
     if mode not in ("syntax", "lint"):
         raise SystemExit(__doc__)
-    seconds = float(sys.argv[2]) if mode == "lint" and len(sys.argv) > 2 else 0
+    seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 0
     files = with_headers(commands()) if mode == "syntax" else commands()
     program = [COMPILER, "-fsyntax-only", "-Wall", "-Wextra"] if mode == "syntax" else [TIDY, "--quiet"]
     common = [version(program[0]), *program, (ROOT / ".clang-tidy").read_text() if mode == "lint" else ""]
     PASSED.mkdir(parents=True, exist_ok=True)
     keys = {name: key([*common, *words], name) for name, words in files.items()}
-    first = changed()
+    place = places()
     left = sorted((name for name in files if not (PASSED / keys[name]).exists()),
-                  key=lambda name: (not included(name) & first, keys[name]))
+                  key=lambda name: min(place.get(one, len(place)) for one in (name, re.sub("cc$", "h", name))))
     failed, skipped, begin = 0, 0, time.monotonic()
 
     def look(name):

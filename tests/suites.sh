@@ -5,6 +5,7 @@ e2e_marker='tests/run: also under asan'
 list_suites() {
   echo structure
   echo warnings
+  echo each-file
   echo unit-core
   echo unit-hosted
   echo unit-server
@@ -107,6 +108,11 @@ run_fuzz() {
     -rss_limit_mb=2048 -error_exitcode=1 "${words[@]}" -artifact_prefix="$logs/fuzz-$1-" "$found" "tests/fuzz/corpus/$1"
 }
 
+check_each_file() {
+  local mode
+  for mode in syntax lint; do limited python3 tests/each_file.py "$mode" "$(scaled 100)" || return; done
+}
+
 # At a hundredth of the full size, for what it checks: times say nothing beside other suites.
 run_quota_scale() {
   build release tallyd quota_scale &&
@@ -123,6 +129,7 @@ run_suite() {
   case $1 in
     structure) limited python3 tests/structure_test.py ;;
     warnings) check_warnings ;;
+    each-file) check_each_file ;;
     unit-core) build asan core_tests && limited build/asan/bin/core_tests ;;
     unit-hosted) build asan hosted_tests && limited build/asan/bin/hosted_tests ;;
     unit-server) build asan server_tests && limited build/asan/bin/server_tests ;;
