@@ -18,10 +18,8 @@ HOSTED = ["server/resp/", "server/effects/", "server/command/", "server/argument
 
 # What may include Asio or touch a descriptor.
 NEAR_THE_SYSTEM = [
-    "server/process/main.", "server/process/ping.", "server/process/server.", "server/process/signals.",
-    "server/process/supervisor.", "server/net/timer.",
-    "server/net/listeners.", "server/net/connection.", "server/net/event_poller.", "server/net/tls/",
-    "server/replication/primary_socket.",
+    "server/process/main.", "server/process/server.", "server/process/signals.",
+    "server/process/supervisor.", "server/net/",
     "server/aof/file_system.", "server/aof/background_thread.", "server/log/log.",
     "server/config/text_file.",
     # The process reads its own figures, and what the kernel's clock is, from /proc and /sys.

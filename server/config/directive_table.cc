@@ -18,6 +18,7 @@ constexpr int64_t kInt64Max = std::numeric_limits<int64_t>::max();
 constexpr int64_t kUint32Max = std::numeric_limits<uint32_t>::max();
 
 constexpr size_t kMaxPasswordLength = 512;
+constexpr size_t kMaxSocketPath = 107;  // the kernel's sockaddr_un, without the zero
 
 constexpr EnumOption kLogLevels[] = {
     {"debug", static_cast<int>(LogLevel::kDebug)},
@@ -88,6 +89,10 @@ constexpr int64_t kMaxQueryBytes = 8 * kGib;
 // The whole body of a request is held in memory.
 constexpr int64_t kMaxHttpBody = 64 * kMib;
 
+const char* CheckSocketPath(std::string_view text) {
+  return text.size() > kMaxSocketPath ? "the path of a socket has at most 107 bytes" : nullptr;
+}
+
 const char* CheckFileName(std::string_view text) {
   const bool bare =
       !text.empty() && text.find('/') == std::string_view::npos && text != "." && text != "..";
@@ -106,7 +111,7 @@ constexpr Directive kWithEffect[] = {
     {"bind", "", ListField{&Config::bind}},
     {"port", "", IntField{&Config::port, 0, 65535}},
     {"tcp-backlog", "", IntField{&Config::tcp_backlog, 1, kInt32Max}, kImmutable},
-    {"unixsocket", "", Text(&Config::unixsocket), kImmutable},
+    {"unixsocket", "", StringField{&Config::unixsocket, CheckSocketPath}, kImmutable},
     {"unixsocketperm", "", OctalField{&Config::unixsocketperm}, kImmutable},
     {"protected-mode", "", BoolField{&Config::protected_mode}},
     {"timeout", "", IntField{&Config::timeout, 0, kInt32Max}},

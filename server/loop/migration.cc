@@ -54,14 +54,14 @@ bool Migration::Continue(int64_t now_ms) {
   if (!Connect() || !Send() || !Receive() || !Send()) return true;
   if (is_complete() || !result_->login_error.empty()) return true;
   if (now_ms - progress_ms_ < target_.timeout_ms) return false;
-  const bool connected = socket_.state() == PrimarySocket::State::kConnected;
+  const bool connected = socket_.state() == PeerSocket::State::kConnected;
   const bool all_sent = connected && sent_ == batch_.commands.size() && !socket_.has_output();
   BreakOff(!connected ? kConnecting : all_sent || logins_left_ > 0 ? kReading : kWriting);
   return true;
 }
 
 bool Migration::Connect() {
-  using State = PrimarySocket::State;
+  using State = PeerSocket::State;
   if (socket_.state() == State::kConnected) return true;
   if (socket_.state() == State::kClosed) return BreakOff(kConnecting);
   const bool was_found = socket_.state() == State::kConnecting;
@@ -74,7 +74,7 @@ bool Migration::Connect() {
 
 // The keys follow when the login was right: otherwise they could get into another database.
 bool Migration::Send() {
-  if (socket_.state() != PrimarySocket::State::kConnected) return true;
+  if (socket_.state() != PeerSocket::State::kConnected) return true;
   const std::string& commands = logins_left_ > 0 ? target_.login : batch_.commands;
   while (true) {
     const bool had_output = socket_.has_output();
@@ -89,7 +89,7 @@ bool Migration::Send() {
 
 bool Migration::Receive() {
   std::array<char, 16384> buffer;
-  while (socket_.state() == PrimarySocket::State::kConnected && socket_.HasEvent()) {
+  while (socket_.state() == PeerSocket::State::kConnected && socket_.HasEvent()) {
     const Stream::Received received = socket_.Read(buffer);
     if (received.bytes > 0) {
       progress_ms_ = now_ms_;

@@ -11,8 +11,8 @@
 
 #include "server/interfaces/migrations.h"
 #include "server/net/event_poller.h"
+#include "server/net/peer_socket.h"
 #include "server/net/tls/tls_context.h"
-#include "server/replication/primary_socket.h"
 
 namespace tally::server {
 
@@ -46,7 +46,7 @@ class Migration {
   bool BreakOff(std::string_view doing);
   bool is_complete() const { return result_->answers.size() == result_->keys.size(); }
 
-  PrimarySocket socket_;
+  PeerSocket socket_;
   const MigrationTarget target_;
   MigrationBatch batch_;
   std::unique_ptr<MigrationResult> result_;

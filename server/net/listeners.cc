@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
 #include <asio/ip/v6_only.hpp>
+#include <asio/local/stream_protocol.hpp>
 #include <cerrno>
 #include <utility>
 
@@ -23,9 +26,7 @@ namespace {
 constexpr int kMostAccepts = 64;
 
 std::string Describe(const asio::ip::tcp::endpoint& endpoint) {
-  const std::string host = endpoint.address().to_string();
-  return endpoint.address().is_v6() ? StrCat("[", host, "]:", endpoint.port())
-                                    : StrCat(host, ":", endpoint.port());
+  return SocketAddress(endpoint.data(), static_cast<socklen_t>(endpoint.size())).text();
 }
 
 asio::ip::address HostAddress(const std::string& host, std::error_code& error) {
@@ -36,8 +37,33 @@ asio::ip::address HostAddress(const std::string& host, std::error_code& error) {
 
 }  // namespace
 
+// A socket that listens: TCP, or the unix socket if `tcp` is not open.
+struct Listeners::Listener final : public EventTarget {
+  Listener(Listeners& owner_in, Address address_in)
+      : owner(owner_in), address(std::move(address_in)), tcp(*owner_in.io_), local(*owner_in.io_) {}
+
+  void OnEvent(DescriptorEvent event) override;
+  int descriptor() { return tcp.is_open() ? tcp.native_handle() : local.native_handle(); }
+  // Accepts one connection; the error is would_block if none waits.
+  std::error_code AcceptOne() { return tcp.is_open() ? AcceptTcp() : AcceptUnix(); }
+  std::error_code AcceptTcp();
+  std::error_code AcceptUnix();
+
+  Listeners& owner;
+  const Address address;  // as configured
+  std::string shown;      // for the log
+  asio::ip::tcp::acceptor tcp;
+  asio::local::stream_protocol::acceptor local;
+};
+
 Listeners::Listeners(EventPoller& poller, Services& server, ConnectionTable& connections)
-    : poller_(poller), server_(server), config_(server.config), connections_(connections) {}
+    : io_(std::make_unique<asio::io_context>()),
+      poller_(poller),
+      server_(server),
+      config_(server.config),
+      connections_(connections) {}
+
+Listeners::~Listeners() = default;
 
 absl::Status Listeners::Open() {
   absl::Status status = UpdateAddresses();
@@ -119,7 +145,7 @@ absl::Status Listeners::ListenTcp(const Address& wanted) {
   std::error_code error;
   const asio::ip::address address = HostAddress(wanted.host, error);
   auto listener = std::make_unique<Listener>(*this, wanted);
-  TcpAcceptor& acceptor = listener->tcp;
+  asio::ip::tcp::acceptor& acceptor = listener->tcp;
   const asio::ip::tcp::endpoint endpoint(address, static_cast<uint16_t>(wanted.port));
   if (!error) acceptor.open(endpoint.protocol(), error);
   if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
@@ -147,7 +173,7 @@ absl::Status Listeners::ListenUnix() {
   ::unlink(config_.unixsocket.c_str());
   std::error_code error;
   auto listener = std::make_unique<Listener>(*this, Address{});
-  UnixAcceptor& acceptor = listener->local;
+  asio::local::stream_protocol::acceptor& acceptor = listener->local;
   const asio::local::stream_protocol::endpoint endpoint(config_.unixsocket);
   acceptor.open(endpoint.protocol(), error);
   if (!error) acceptor.bind(endpoint, error);
@@ -173,17 +199,10 @@ absl::Status Listeners::Watch(std::unique_ptr<Listener> listener) {
   return absl::OkStatus();
 }
 
-Listeners::Listener::Listener(Listeners& owner_in, Address address_in)
-    : owner(owner_in), address(std::move(address_in)), tcp(owner_in.io_), local(owner_in.io_) {}
-
 // It may be reported several times in one turn.
 void Listeners::Listener::OnEvent(DescriptorEvent) {
   std::vector<Listener*>& waiting = owner.waiting_;
   if (std::find(waiting.begin(), waiting.end(), this) == waiting.end()) waiting.push_back(this);
-}
-
-int Listeners::Listener::descriptor() {
-  return tcp.is_open() ? tcp.native_handle() : local.native_handle();
 }
 
 void Listeners::AcceptWaiting() {
@@ -192,37 +211,36 @@ void Listeners::AcceptWaiting() {
 
 void Listeners::Accept(Listener& listener) {
   for (int i = 0; i < kMostAccepts; ++i) {
-    const std::error_code error = listener.tcp.is_open()
-                                      ? AcceptTcp(listener.tcp, listener.address.wire)
-                                      : AcceptUnix(listener.local);
+    const std::error_code error = listener.AcceptOne();
     if (error == asio::error::would_block) return;
     if (error && error != asio::error::connection_aborted) return Rest(listener, error);
   }
 }
 
-std::error_code Listeners::AcceptTcp(TcpAcceptor& acceptor, Wire wire) {
+std::error_code Listeners::Listener::AcceptTcp() {
   std::error_code error;
   std::error_code ignored;
-  asio::ip::tcp::socket socket(io_);
-  acceptor.accept(socket, error);
+  asio::ip::tcp::socket socket(*owner.io_);
+  tcp.accept(socket, error);
   if (error) return error;
   const auto peer = socket.remote_endpoint(ignored);
-  const auto local = socket.local_endpoint(ignored);
+  const auto here = socket.local_endpoint(ignored);
   socket.set_option(asio::ip::tcp::no_delay(true), ignored);
   // Sockets without TLS are read and written with calls that do not block anyway.
-  if (wire.tls) socket.native_non_blocking(true, ignored);
-  socket.set_option(asio::socket_base::keep_alive(config_.tcp_keepalive > 0), ignored);
-  Admit(socket.release(), wire, Describe(peer), Describe(local), peer.address().is_loopback());
+  if (address.wire.tls) socket.native_non_blocking(true, ignored);
+  socket.set_option(asio::socket_base::keep_alive(owner.config_.tcp_keepalive > 0), ignored);
+  owner.Admit(socket.release(), address.wire, Describe(peer), Describe(here),
+              peer.address().is_loopback());
   return error;
 }
 
-std::error_code Listeners::AcceptUnix(UnixAcceptor& acceptor) {
+std::error_code Listeners::Listener::AcceptUnix() {
   std::error_code error;
-  asio::local::stream_protocol::socket socket(io_);
-  acceptor.accept(socket, error);
+  asio::local::stream_protocol::socket socket(*owner.io_);
+  local.accept(socket, error);
   if (error) return error;
-  const std::string name = config_.unixsocket + ":0";
-  Admit(socket.release(), {false, Protocol::kResp}, name, name, true);
+  const std::string name = owner.config_.unixsocket + ":0";
+  owner.Admit(socket.release(), address.wire, name, name, true);
   return error;
 }
 

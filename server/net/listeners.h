@@ -4,9 +4,6 @@
 
 #include <absl/status/status.h>
 
-#include <asio/io_context.hpp>
-#include <asio/ip/tcp.hpp>
-#include <asio/local/stream_protocol.hpp>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -17,13 +14,19 @@
 #include "server/interfaces/services.h"
 #include "server/net/connection_table.h"
 #include "server/net/event_poller.h"
+#include "server/net/socket_address.h"
 #include "server/net/tls/tls_context.h"
+
+namespace asio {
+class io_context;
+}  // namespace asio
 
 namespace tally::server {
 
 class Listeners {
  public:
   Listeners(EventPoller& poller, Services& server, ConnectionTable& connections);
+  ~Listeners();
 
   // Opens all addresses of the configuration. Returns the first error. An address that begins with
   // '-' may be missing on this machine.
@@ -43,9 +46,6 @@ class Listeners {
   void Wake();
 
  private:
-  using TcpAcceptor = asio::ip::tcp::acceptor;
-  using UnixAcceptor = asio::local::stream_protocol::acceptor;
-
   struct Wire {
     bool tls;
     Protocol protocol;
@@ -61,18 +61,7 @@ class Listeners {
     bool operator==(const Address&) const = default;
   };
 
-  // A socket that listens: TCP, or the unix socket if `tcp` is not open.
-  struct Listener final : public EventTarget {
-    Listener(Listeners& owner, Address address);
-    void OnEvent(DescriptorEvent event) override;
-    int descriptor();
-
-    Listeners& owner;
-    const Address address;  // as configured
-    std::string shown;      // for the log
-    TcpAcceptor tcp;
-    UnixAcceptor local;
-  };
+  struct Listener;
 
   // Those of the configuration, for TCP.
   std::vector<Address> Addresses() const;
@@ -83,16 +72,14 @@ class Listeners {
   absl::Status Watch(std::unique_ptr<Listener> listener);
   // Accepts the connections that wait, at most kMostAccepts of them.
   void Accept(Listener& listener);
-  // Accepts one connection; the error is would_block if none waits.
-  std::error_code AcceptTcp(TcpAcceptor& acceptor, Wire wire);
-  std::error_code AcceptUnix(UnixAcceptor& acceptor);
   // Takes ownership of the socket: opens a connection on it, or refuses it and closes it.
   void Admit(int socket, Wire wire, std::string peer, std::string local, bool is_local);
   // Has the listener pause until Wake: without a free descriptor each attempt would fail and be
   // repeated at once.
   void Rest(Listener& listener, const std::error_code& error);
 
-  asio::io_context io_;  // opens and accepts for us; its own events are not waited for
+  // Opens and accepts for us; its own events are not waited for.
+  std::unique_ptr<asio::io_context> io_;
   EventPoller& poller_;
   Services& server_;
   const Config& config_;

@@ -1,123 +1,90 @@
 #include "server/process/ping.h"
 
-#include <asio/buffer.hpp>
-#include <asio/io_context.hpp>
-#include <asio/ip/tcp.hpp>
-#include <asio/local/stream_protocol.hpp>
-#include <asio/read_until.hpp>
-#include <asio/ssl/context.hpp>
-#include <asio/ssl/stream.hpp>
-#include <asio/write.hpp>
-#include <string_view>
-#include <system_error>
-#include <type_traits>
+#include <array>
+#include <memory>
+#include <utility>
 
 #include "core/bytes/str_cat.h"
+#include "server/net/event_poller.h"
+#include "server/net/peer_socket.h"
+#include "server/net/timer.h"
+#include "server/net/tls/tls_context.h"
 
 namespace tally::server {
 namespace {
 
-constexpr size_t kMaxReply = 1024;
-
-absl::Status Failed(std::string_view step, const std::error_code& error) {
-  return absl::UnavailableError(StrCat(step, ": ", error.message()));
-}
+constexpr size_t kMostReply = 1024;
 
 // The address that reaches a server listening on `host`.
-asio::ip::address Reachable(const std::string& host, std::error_code& error) {
-  if (host == "*" || host == "0.0.0.0") return asio::ip::address_v4::loopback();
-  if (host == "::*" || host == "::") return asio::ip::address_v6::loopback();
-  return asio::ip::make_address(host.starts_with('-') ? host.substr(1) : host, error);
+std::string Reachable(const std::string& host) {
+  if (host == "*" || host == "0.0.0.0") return "127.0.0.1";
+  if (host == "::*" || host == "::") return "::1";
+  return host.starts_with('-') ? host.substr(1) : host;
 }
 
-using TlsStream = asio::ssl::stream<asio::ip::tcp::socket>;
-
-// One connection that asks PING. Its steps are asynchronous so that one limit holds for all of
-// them: Asio's synchronous calls wait without end, whatever SO_RCVTIMEO and SO_SNDTIMEO say.
-template <typename Stream>
-class Question {
- public:
-  using Endpoint = typename Stream::lowest_layer_type::protocol_type::endpoint;
-
-  template <typename... Context>
-  explicit Question(Context&... context) : stream_(io_, context...) {}
-
-  absl::StatusOr<std::string> Ask(const Endpoint& endpoint, std::chrono::milliseconds wait) {
-    stream_.lowest_layer().async_connect(endpoint, [this](const std::error_code& error) {
-      if (Passes("connect", error)) Greet();
-    });
-    io_.run_for(wait);
-    return answer_;
-  }
-
- private:
-  void Greet() {
-    if constexpr (std::is_same_v<Stream, TlsStream>) {
-      stream_.async_handshake(asio::ssl::stream_base::client, [this](const std::error_code& error) {
-        if (Passes("TLS", error)) Send();
-      });
-    } else {
-      Send();
-    }
-  }
-
-  void Send() {
-    asio::async_write(stream_, asio::buffer("PING\r\n", 6),
-                      [this](const std::error_code& error, size_t) {
-                        if (Passes("send", error)) Receive();
-                      });
-  }
-
-  void Receive() {
-    asio::async_read_until(stream_, asio::dynamic_buffer(reply_, kMaxReply), '\n',
-                           [this](const std::error_code& error, size_t) {
-                             if (!Passes("receive", error)) return;
-                             answer_ = reply_.substr(0, reply_.find_first_of("\r\n"));
-                           });
-  }
-
-  bool Passes(std::string_view step, const std::error_code& error) {
-    if (error) answer_ = Failed(step, error);
-    return !error;
-  }
-
-  asio::io_context io_;
-  Stream stream_;
-  std::string reply_;
-  // Until a step has failed or the reply is complete: what to say when the time is up.
-  absl::StatusOr<std::string> answer_ = absl::UnavailableError("no answer in time");
-};
-
-// The server's certificate is shown as the client's, in case one is asked for. It is not verified:
-// only whether the server answers matters, and nothing secret is sent.
-absl::Status ShowCertificate(const Config& config, asio::ssl::context& context) {
-  std::error_code error;
-  context.set_verify_mode(asio::ssl::verify_none, error);
-  if (config.tls_auth_clients == TlsClientAuth::kNo) return absl::OkStatus();
-  context.set_password_callback([&config](auto...) { return config.tls_key_file_pass; }, error);
-  context.use_certificate_chain_file(config.tls_cert_file, error);
-  if (error) return Failed(config.tls_cert_file, error);
-  context.use_private_key_file(config.tls_key_file, asio::ssl::context::pem, error);
-  return error ? Failed(config.tls_key_file, error) : absl::OkStatus();
-}
-
-absl::StatusOr<std::string> Reply(const Config& config, std::chrono::milliseconds wait) {
-  if (!config.unixsocket.empty()) {
-    return Question<asio::local::stream_protocol::socket>().Ask(config.unixsocket, wait);
-  }
+absl::StatusOr<SocketAddress> AddressOf(const Config& config) {
+  if (!config.unixsocket.empty()) return SocketAddress::FromPath(config.unixsocket);
   const int64_t port = config.port != 0 ? config.port : config.tls_port;
   if (port == 0 || config.bind.empty()) {
     return absl::FailedPreconditionError(
         "the configuration has no port, tls-port or unixsocket to ask at");
   }
-  std::error_code error;
-  const asio::ip::address address = Reachable(config.bind.front(), error);
-  if (error) return Failed(config.bind.front(), error);
-  const asio::ip::tcp::endpoint endpoint(address, static_cast<uint16_t>(port));
-  if (config.port != 0) return Question<asio::ip::tcp::socket>().Ask(endpoint, wait);
-  asio::ssl::context context(asio::ssl::context::tls_client);
-  if (const absl::Status status = ShowCertificate(config, context); !status.ok()) return status;
-  return Question<TlsStream>(context).Ask(endpoint, wait);
+  return SocketAddress::FromFigures(Reachable(config.bind.front()), static_cast<uint16_t>(port));
+}
+
+// One connection that asks PING.
+class Question {
+ public:
+  Question() : deadline_(poller_, [this] { is_late_ = true; }), socket_(poller_) {}
+
+  absl::StatusOr<std::string> Ask(const SocketAddress& address, std::unique_ptr<TlsContext> tls,
+                                  std::chrono::milliseconds wait) {
+    deadline_.ExpireAfter(wait);
+    socket_.Open(address, std::move(tls));
+    for (bool has_asked = false; !is_late_; poller_.Poll(false)) {
+      if (absl::Status status = socket_.Continue(); !status.ok()) return status;
+      if (socket_.state() != PeerSocket::State::kConnected) continue;
+      if (!std::exchange(has_asked, true)) socket_.Send("PING\r\n");
+      const bool sent = socket_.Flush();
+      const bool goes_on = sent && Receive();
+      if (const size_t end = reply_.find_first_of("\r\n"); end != std::string::npos) {
+        return reply_.substr(0, end);
+      }
+      if (!goes_on) return absl::UnavailableError("the connection ended before an answer");
+    }
+    return absl::UnavailableError("no answer in time");
+  }
+
+ private:
+  // Returns false if no more will come, or more than an answer to PING has.
+  bool Receive() {
+    std::array<char, kMostReply> some;
+    while (socket_.HasEvent()) {
+      const Stream::Received received = socket_.Read(some);
+      reply_.append(some.data(), received.bytes);
+      if (received.ended || reply_.size() > kMostReply) return false;
+    }
+    return true;
+  }
+
+  EventPoller poller_;
+  bool is_late_ = false;
+  Timer deadline_;
+  PeerSocket socket_;
+  std::string reply_;
+};
+
+absl::StatusOr<std::string> Reply(const Config& config, std::chrono::milliseconds wait) {
+  const absl::StatusOr<SocketAddress> address = AddressOf(config);
+  if (!address.ok()) return address.status();
+  std::unique_ptr<TlsContext> tls;
+  if (config.unixsocket.empty() && config.port == 0) {
+    // Only whether the server answers matters.
+    auto made = TlsContext::CreateForAnyPeer(config);
+    if (!made.ok()) return made.status();
+    tls = *std::move(made);
+  }
+  return Question().Ask(*address, std::move(tls), wait);
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ void Replica::BeginOwnHistory() {
 }
 
 bool Replica::Disconnect() {
-  if (socket_.state() == PrimarySocket::State::kClosed) return false;
+  if (socket_.state() == PeerSocket::State::kClosed) return false;
   Drop(absl::CancelledError("the link was closed by a command"), Next::kAtOnce);
   return true;
 }

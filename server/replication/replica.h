@@ -20,10 +20,10 @@
 #include "server/interfaces/replication.h"
 #include "server/interfaces/services.h"
 #include "server/net/event_poller.h"
+#include "server/net/peer_socket.h"
 #include "server/replication/data_position.h"
 #include "server/replication/full_sync.h"
 #include "server/replication/primary_handshake.h"
-#include "server/replication/primary_socket.h"
 #include "server/replication/primary_stream.h"
 
 namespace tally::server {
@@ -38,7 +38,7 @@ class Replica final : public PrimaryLink {
     FileSystem& files;
     EventPoller& poller;
     std::function<std::string()> new_id;  // makes ids of histories
-    Dial dial = DialTcp;
+    Dial dial = DialSocket;
     // About so long a turn receives, checks and applies.
     int64_t slice_us = 1000;
   };
@@ -108,7 +108,7 @@ class Replica final : public PrimaryLink {
   const Parts parts_;
   Services& server_;
   Stage stage_ = Stage::kPause;
-  PrimarySocket socket_;
+  PeerSocket socket_;
   std::vector<char> buffer_;
   std::string received_;  // read, and not used yet
   std::optional<PrimaryHandshake> handshake_;

@@ -30,7 +30,7 @@ void Replica::Serve() {
     case Stage::kConnecting: {
       const absl::Status status = socket_.Continue();
       if (!status.ok()) return Drop(status, Next::kSoon);
-      if (socket_.state() == PrimarySocket::State::kConnected) BeginHandshake();
+      if (socket_.state() == PeerSocket::State::kConnected) BeginHandshake();
       return;
     }
     case Stage::kHandshake:
@@ -195,7 +195,7 @@ void Replica::FinishLoading() {
   if (result.ok()) ++full_syncs_;
   if (becomes_primary_) return StopFollowing();
   if (!result.ok()) return Drop(result, Next::kGrowing);
-  if (socket_.state() == PrimarySocket::State::kConnected) BeginStream();
+  if (socket_.state() == PeerSocket::State::kConnected) BeginStream();
 }
 
 void Replica::BeginStream() {
@@ -253,7 +253,7 @@ void Replica::EndTurn() {
 }
 
 void Replica::Acknowledge() {
-  if (socket_.state() != PrimarySocket::State::kConnected) return;
+  if (socket_.state() != PeerSocket::State::kConnected) return;
   const uint64_t offset = stream_ != nullptr ? stream_->offset() : full_sync_.offset();
   const std::string text = StrCat(offset);
   std::string request;

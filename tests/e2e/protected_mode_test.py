@@ -3,22 +3,19 @@
 the default user came to have a password or to have none, and HTTP decides likewise. The client comes from an address of this
 machine that is not a loopback one; where there is none, from one that the test gives itself."""
 
-import os
 import pathlib
 import select
-import shutil
 import socket
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from lib import own_network  # noqa: E402
 from lib.comparison import REFERENCE  # noqa: E402
 from lib.report import Report  # noqa: E402
 from lib.resp import ReplyError, encode  # noqa: E402
 from lib.server import Server, free_port  # noqa: E402
 
 OWN_ADDRESS = "198.51.100.1"  # of a documentation network, in a network of the test's own
-INSIDE = "IN_OWN_NETWORK"
 
 # Directives of the start, and the lines of an aclfile. (With a requirepass that users undo this server does not start.)
 STARTS = [
@@ -64,18 +61,6 @@ def own_address():
             return None
         address = probe.getsockname()[0]
     return None if address.startswith("127.") else address
-
-
-def enter_own_network():
-    """Runs this test again in a network of its own. Does not return if there may be one."""
-    if INSIDE in os.environ or shutil.which("unshare") is None or shutil.which("ip") is None:
-        return
-    if subprocess.run(["unshare", "-rn", "true"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
-        return
-    os.environ[INSIDE] = "1"
-    script = (f"ip link set lo up && ip address add {OWN_ADDRESS}/32 dev lo && "
-              f"exec {sys.executable} {os.path.abspath(__file__)}")
-    os.execvp("unshare", ["unshare", "-rn", "sh", "-c", script])
 
 
 def greet(address, port):
@@ -159,9 +144,7 @@ def check_http(report, address):
 
 def main():
     address = own_address()
-    if address is None:
-        enter_own_network()
-    if INSIDE in os.environ:
+    if address is None and own_network.enter(OWN_ADDRESS):
         address = OWN_ADDRESS
     report = Report()
     if address is None:

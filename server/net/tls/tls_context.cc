@@ -91,7 +91,7 @@ absl::StatusOr<std::unique_ptr<TlsContext>> TlsContext::Create(const Config& con
   return made;
 }
 
-absl::StatusOr<std::unique_ptr<TlsContext>> TlsContext::CreateForPeers(const Config& config) {
+absl::StatusOr<std::unique_ptr<TlsContext>> TlsContext::CreateForAnyPeer(const Config& config) {
   SSL_CTX* context = SSL_CTX_new(TLS_client_method());
   if (context == nullptr) return Failed("TLS");
   std::unique_ptr<TlsContext> made(new TlsContext(context));
@@ -99,6 +99,13 @@ absl::StatusOr<std::unique_ptr<TlsContext>> TlsContext::CreateForPeers(const Con
   if (!config.tls_cert_file.empty()) {
     if (absl::Status status = LoadCertificate(context, config); !status.ok()) return status;
   }
+  return made;
+}
+
+absl::StatusOr<std::unique_ptr<TlsContext>> TlsContext::CreateForPeers(const Config& config) {
+  auto made = CreateForAnyPeer(config);
+  if (!made.ok()) return made;
+  SSL_CTX* context = (*made)->context_.get();
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
   const char* file = config.tls_ca_cert_file.c_str();
   const bool trusts = config.tls_ca_cert_file.empty()

@@ -25,6 +25,8 @@ class TlsContext {
   // The same for connections to other servers, which show the same certificate if one is named.
   // Their certificates are verified by tls-ca-cert-file, or else by the CAs of the system.
   static absl::StatusOr<std::unique_ptr<TlsContext>> CreateForPeers(const Config& config);
+  // The same, and any certificate of the other one is right: for what tells nothing secret.
+  static absl::StatusOr<std::unique_ptr<TlsContext>> CreateForAnyPeer(const Config& config);
 
   // Returns the client's side of a connection; otherwise as Accept.
   SslPointer Connect(int socket) const;

@@ -89,6 +89,9 @@ TEST_CASE("config text: an error names file, line and reason") {
         "tallyd.conf:1: 'appendfilename' argument must be at most 200 bytes long");
   CHECK(ParseError("appendfilename ../x") ==
         "tallyd.conf:1: 'appendfilename' argument can't be a path, just a name");
+  CHECK(ParseError("unixsocket /" + std::string(106, 'x')).empty());
+  CHECK(ParseError("unixsocket /" + std::string(107, 'x')) ==
+        "tallyd.conf:1: 'unixsocket' the path of a socket has at most 107 bytes");
   CHECK(ParseError("save 1") == "tallyd.conf:1: 'save' Invalid save parameters");
   CHECK(ParseError("unixsocketperm 1000") ==
         "tallyd.conf:1: 'unixsocketperm' argument must be between 0 and 777 inclusive");

@@ -7,6 +7,7 @@
 #include <asio/write.hpp>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <string>
 #include <string_view>
 #include <thread>
 
@@ -32,6 +33,10 @@ class Listener {
   void Answer(std::string_view bytes) {
     acceptor_.accept(socket_);
     asio::write(socket_, asio::buffer(bytes.data(), bytes.size()));
+  }
+  void AnswerAndClose(std::string_view bytes) {
+    Answer(bytes);
+    socket_.close();
   }
 
  private:
@@ -67,6 +72,23 @@ TEST_CASE("a ping returns the line of the answer", "[ping]") {
   CHECK(*PingOf("+PONG\r\n") == "+PONG");
   CHECK(*PingOf("-NOAUTH Authentication required.\r\n") == "-NOAUTH Authentication required.");
   CHECK(PingOf("-LOADING busy\r\n").status().message() == "-LOADING busy");
+}
+
+TEST_CASE("what ends before a line, and a line without an end, are no answer to a ping", "[ping]") {
+  {
+    Listener listener;
+    std::thread thread([&] { listener.AnswerAndClose("+PO"); });
+    CHECK(Ping(listener.Described(), std::chrono::seconds(5)).status().message() ==
+          "the connection ended before an answer");
+    thread.join();
+  }
+  CHECK(PingOf(std::string(10'000, 'x')).status().code() == absl::StatusCode::kUnavailable);
+}
+
+TEST_CASE("a ping asks at the unix socket if there is one", "[ping]") {
+  Config config;
+  config.unixsocket = "/nowhere/tallyd.sock";
+  CHECK(Ping(config, kWait).status().message() == "connect: No such file or directory");
 }
 
 TEST_CASE("a ping that nobody listens for fails", "[ping]") {

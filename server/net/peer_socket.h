@@ -1,14 +1,13 @@
-// The socket to a primary: finds its address, connects, with TLS if that is asked for, then carries
-// bytes both ways. No call waits.
+// The socket to another server: finds its address, connects, with TLS if that is asked for, then
+// carries bytes both ways. No call waits.
 #pragma once
 
 #include <absl/status/status.h>
 
-#include <asio/io_context.hpp>
-#include <asio/ip/tcp.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,22 +15,25 @@
 #include <vector>
 
 #include "server/net/event_poller.h"
+#include "server/net/name_search.h"
+#include "server/net/socket_address.h"
 #include "server/net/tls/stream.h"
 #include "server/net/tls/tls_context.h"
 
 namespace tally::server {
 
 // Begins to connect a socket that never blocks. Returns -1, and errno, if it cannot.
-using Dial = std::function<int(const asio::ip::tcp::endpoint& to)>;
-int DialTcp(const asio::ip::tcp::endpoint& to);
+using Dial = std::function<int(const SocketAddress& to)>;
+int DialSocket(const SocketAddress& to);
 
-class PrimarySocket final : private EventTarget {
+class PeerSocket final : private EventTarget {
  public:
-  explicit PrimarySocket(EventPoller& poller, Dial dial = DialTcp)
+  explicit PeerSocket(EventPoller& poller, Dial dial = DialSocket)
       : poller_(poller), dial_(std::move(dial)) {}
 
   // Begins to connect. `tls` is null for a connection without TLS.
   void Open(const std::string& host, int64_t port, std::unique_ptr<TlsContext> tls);
+  void Open(const SocketAddress& address, std::unique_ptr<TlsContext> tls);
   // Drops the connection, and what was to be sent.
   void Close();
 
@@ -50,12 +52,13 @@ class PrimarySocket final : private EventTarget {
   // Sends what the peer takes now. Returns false if the connection is broken.
   bool Flush();
   // The address of this end, as CLIENT LIST of the other one shows it.
-  std::string LocalAddress() const;
+  std::string LocalAddress() const { return SocketAddress::LocalOf(stream_->socket()).text(); }
 
  private:
   void OnEvent(DescriptorEvent event) override;
-  void Found(const std::vector<asio::ip::tcp::endpoint>& endpoints);
-  // Begins to connect to the next endpoint. Returns the last error if there is none left.
+  void Begin(std::unique_ptr<TlsContext> tls, State state);
+  void TakeFound();
+  // Begins to connect to the next address. Returns the last error if there is none left.
   absl::Status TryNext();
   absl::Status FinishConnecting();
 
@@ -64,18 +67,16 @@ class PrimarySocket final : private EventTarget {
   State state_ = State::kClosed;
   bool event_ = false;     // since Continue, Read or Flush were last called
   bool writable_ = false;  // unless the peer takes no more
+  bool hung_up_ = false;   // what is left to read ends with the end of the stream
   std::unique_ptr<TlsContext> tls_;
   std::string output_;
   int connecting_ = -1;  // the socket while it is being connected
   std::unique_ptr<Stream> stream_;
-  std::vector<asio::ip::tcp::endpoint> endpoints_;
-  size_t next_endpoint_ = 0;
+  std::string name_;  // that is searched for
+  std::optional<NameSearch> search_;
+  std::vector<SocketAddress> addresses_;
+  size_t next_address_ = 0;
   absl::Status last_error_;
-
-  // A name is looked up by a thread of Asio. A new search does not wait for one that was given up.
-  asio::io_context io_;
-  std::unique_ptr<asio::ip::tcp::resolver> resolver_;
-  uint64_t search_ = 0;
 };
 
 }  // namespace tally::server

@@ -1,13 +1,11 @@
-#include "server/replication/primary_socket.h"
+#include "server/net/peer_socket.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -20,57 +18,50 @@ std::string ErrorName(int error) { return std::generic_category().message(error)
 
 }  // namespace
 
-int DialTcp(const asio::ip::tcp::endpoint& to) {
+int DialSocket(const SocketAddress& to) {
   constexpr int kType = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
-  const int socket = ::socket(to.protocol().family(), kType, IPPROTO_TCP);
+  const int socket = ::socket(to.family(), kType, 0);
   if (socket < 0) return -1;
-  const int yes = 1;
-  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-  ::setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
-  const int begun = ::connect(socket, to.data(), static_cast<socklen_t>(to.size()));
-  if (begun == 0 || errno == EINPROGRESS) return socket;
+  if (to.family() != AF_UNIX) {
+    const int yes = 1;
+    ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    ::setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+  }
+  if (::connect(socket, to.data(), to.size()) == 0 || errno == EINPROGRESS) return socket;
   const int error = errno;
   ::close(socket);
   errno = error;
   return -1;
 }
 
-void PrimarySocket::Open(const std::string& host, int64_t port, std::unique_ptr<TlsContext> tls) {
+void PeerSocket::Open(const std::string& host, int64_t port, std::unique_ptr<TlsContext> tls) {
+  const auto number = static_cast<uint16_t>(port);
+  if (const auto address = SocketAddress::FromFigures(host, number); address.ok()) {
+    return Open(*address, std::move(tls));
+  }
+  Begin(std::move(tls), State::kFinding);
+  name_ = host;
+  search_.emplace(host, number);
+}
+
+void PeerSocket::Open(const SocketAddress& address, std::unique_ptr<TlsContext> tls) {
+  Begin(std::move(tls), State::kConnecting);
+  addresses_ = {address};
+}
+
+void PeerSocket::Begin(std::unique_ptr<TlsContext> tls, State state) {
   Close();
   tls_ = std::move(tls);
   event_ = true;
   writable_ = true;
-  state_ = State::kFinding;
+  state_ = state;
   last_error_ = absl::OkStatus();
-  const auto number = static_cast<uint16_t>(port);
-  std::error_code error;
-  const asio::ip::address address = asio::ip::make_address(host, error);
-  if (!error) return Found({{address, number}});
-  resolver_ = std::make_unique<asio::ip::tcp::resolver>(io_);
-  io_.restart();
-  resolver_->async_resolve(
-      host, std::to_string(port), asio::ip::resolver_base::numeric_service,
-      [this, search = ++search_, host](const std::error_code& failed, const auto& results) {
-        if (search != search_ || state_ != State::kFinding) return;
-        std::vector<asio::ip::tcp::endpoint> found;
-        for (const auto& one : results) found.push_back(one.endpoint());
-        if (failed || found.empty()) {
-          last_error_ = absl::UnavailableError(
-              StrCat("the name ", host, " is not found: ", failed.message()));
-        }
-        Found(found);
-      });
+  addresses_.clear();
+  next_address_ = 0;
 }
 
-void PrimarySocket::Found(const std::vector<asio::ip::tcp::endpoint>& endpoints) {
-  endpoints_ = endpoints;
-  next_endpoint_ = 0;
-  state_ = State::kConnecting;
-}
-
-void PrimarySocket::Close() {
-  ++search_;
-  resolver_ = nullptr;
+void PeerSocket::Close() {
+  search_.reset();
   if (connecting_ >= 0) ::close(connecting_);
   connecting_ = -1;
   stream_ = nullptr;
@@ -78,20 +69,30 @@ void PrimarySocket::Close() {
   state_ = State::kClosed;
 }
 
-absl::Status PrimarySocket::Continue() {
-  if (state_ == State::kFinding) {
-    event_ = false;
-    io_.poll();
-  }
+absl::Status PeerSocket::Continue() {
+  if (state_ == State::kFinding) TakeFound();
   if (state_ != State::kConnecting) return absl::OkStatus();
   absl::Status status = connecting_ >= 0 ? FinishConnecting() : TryNext();
   if (!status.ok()) Close();
   return status;
 }
 
-absl::Status PrimarySocket::TryNext() {
-  while (next_endpoint_ < endpoints_.size()) {
-    connecting_ = dial_(endpoints_[next_endpoint_++]);
+void PeerSocket::TakeFound() {
+  event_ = false;
+  std::optional<NameSearch::Result> found = search_->Take();
+  if (!found) return;
+  addresses_ = std::move(found->addresses);
+  if (addresses_.empty()) {
+    last_error_ =
+        absl::UnavailableError(StrCat("the name ", name_, " is not found: ", found->error));
+  }
+  state_ = State::kConnecting;
+}
+
+absl::Status PeerSocket::TryNext() {
+  while (next_address_ < addresses_.size()) {
+    hung_up_ = false;
+    connecting_ = dial_(addresses_[next_address_++]);
     if (connecting_ >= 0 && poller_.WatchEdges(connecting_, *this)) {
       event_ = false;
       return absl::OkStatus();
@@ -104,7 +105,7 @@ absl::Status PrimarySocket::TryNext() {
   return last_error_;
 }
 
-absl::Status PrimarySocket::FinishConnecting() {
+absl::Status PeerSocket::FinishConnecting() {
   if (!event_) return absl::OkStatus();
   int error = 0;
   socklen_t size = sizeof error;
@@ -133,18 +134,20 @@ absl::Status PrimarySocket::FinishConnecting() {
   return absl::OkStatus();
 }
 
-void PrimarySocket::OnEvent(DescriptorEvent event) {
+void PeerSocket::OnEvent(DescriptorEvent event) {
   event_ = true;
+  hung_up_ |= event.hung_up;
   if (event.writable || (stream_ != nullptr && stream_->is_tls())) writable_ = true;
 }
 
-Stream::Received PrimarySocket::Read(std::span<char> into) {
+Stream::Received PeerSocket::Read(std::span<char> into) {
   const Stream::Received received = stream_->Read(into);
-  if (received.drained) event_ = false;
+  // No other event follows the one that came with the end of the stream.
+  if (received.drained && !hung_up_) event_ = false;
   return received;
 }
 
-bool PrimarySocket::Flush() {
+bool PeerSocket::Flush() {
   while (writable_ && !output_.empty()) {
     const std::string_view bytes = output_;
     const Stream::Sent sent = stream_->Write({&bytes, 1});
@@ -153,17 +156,6 @@ bool PrimarySocket::Flush() {
     if (sent.full) writable_ = false;
   }
   return true;
-}
-
-std::string PrimarySocket::LocalAddress() const {
-  sockaddr_storage local{};
-  socklen_t size = sizeof local;
-  if (::getsockname(stream_->socket(), reinterpret_cast<sockaddr*>(&local), &size) != 0) return {};
-  asio::ip::tcp::endpoint end;
-  std::memcpy(end.data(), &local, std::min<size_t>(size, end.capacity()));
-  const std::string host = end.address().to_string();
-  return end.address().is_v6() ? StrCat("[", host, "]:", end.port())
-                               : StrCat(host, ":", end.port());
 }
 
 }  // namespace tally::server

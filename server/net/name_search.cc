@@ -1,0 +1,53 @@
+#include "server/net/name_search.h"
+
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace tally::server {
+namespace {
+
+NameSearch::Result Find(const std::string& name, uint16_t port) {
+  asio::io_context io;
+  asio::ip::tcp::resolver resolver(io);
+  std::error_code error;
+  const auto found =
+      resolver.resolve(name, std::to_string(port), asio::ip::resolver_base::numeric_service, error);
+  NameSearch::Result result;
+  for (const auto& one : found) {
+    const asio::ip::tcp::endpoint endpoint = one.endpoint();
+    result.addresses.emplace_back(endpoint.data(), static_cast<socklen_t>(endpoint.size()));
+  }
+  if (error) result.error = error.message();
+  return result;
+}
+
+}  // namespace
+
+struct NameSearch::Shared {
+  std::mutex mutex;
+  std::optional<Result> result;
+};
+
+NameSearch::NameSearch(const std::string& name, uint16_t port)
+    : shared_(std::make_shared<Shared>()) {
+  try {
+    std::thread([shared = shared_, name, port] {
+      Result result = Find(name, port);
+      const std::lock_guard lock(shared->mutex);
+      shared->result = std::move(result);
+    }).detach();
+  } catch (const std::system_error& error) {  // the process may have no more threads
+    shared_->result = Result{{}, error.what()};
+  }
+}
+
+std::optional<NameSearch::Result> NameSearch::Take() {
+  const std::lock_guard lock(shared_->mutex);
+  return std::exchange(shared_->result, std::nullopt);
+}
+
+}  // namespace tally::server
