@@ -76,6 +76,8 @@ Server::Server(Config& config, Logger& log, Supervisor& supervisor, const std::s
   state_.services.config_path = config_path;
 }
 
+Server::~Server() = default;
+
 absl::Status Server::OpenFiles(const MoveOptions& options) {
   state_.clock.Tick();
   started_ms_ = state_.clock.now_ms();

@@ -43,6 +43,7 @@ class Server : private Process {
  public:
   // `config_path` is where CONFIG REWRITE writes; empty if there was no file.
   Server(Config& config, Logger& log, Supervisor& supervisor, const std::string& config_path);
+  ~Server();
 
   // Opens the files and the listeners. Returns the first error.
   absl::Status Start(const MoveOptions& options = {});
