@@ -59,7 +59,8 @@ class MemoryMeter {
  private:
   std::function<size_t()> source_;
   size_t used_ = 0;
-  size_t thread_used_ = 0;  // of the calling thread, at the last sample; modulo 2^64
+  // Of the calling thread, at the last sample; modulo 2^64. Only jemalloc tells.
+  [[maybe_unused]] size_t thread_used_ = 0;
   size_t peak_ = 0;
   size_t startup_;
 };
