@@ -2,11 +2,13 @@
 
 #include <absl/strings/str_format.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <ctime>
+#include <utility>
 
 namespace tally::server {
 namespace {
@@ -22,14 +24,31 @@ void AppendPrintable(std::string_view message, std::string& out) {
   }
 }
 
-bool WriteAll(int descriptor, std::string_view data) {
+// As many bytes as a pipe that is writable takes at once (PIPE_BUF): a line is written, or not.
+constexpr size_t kMostLine = 4096;
+
+// Whether a write would not wait. That of a file never does, as far as poll can tell.
+bool IsWritable(int descriptor) {
+  pollfd asked{.fd = descriptor, .events = POLLOUT, .revents = 0};
+  return ::poll(&asked, 1, 0) > 0;
+}
+
+enum class Written : uint8_t { kAll, kFailed, kWouldWait };
+
+Written WriteAll(int descriptor, std::string_view data) {
   while (!data.empty()) {
+    if (!IsWritable(descriptor)) return Written::kWouldWait;
     const ssize_t written = ::write(descriptor, data.data(), data.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
+    if (written <= 0) return Written::kFailed;
     data.remove_prefix(static_cast<size_t>(written));
   }
-  return true;
+  return Written::kAll;
+}
+
+int64_t UnixMillis() {
+  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count();
 }
 
 // A FIFO that nobody reads is an error: to open it would wait for the reader.
@@ -73,12 +92,18 @@ Logger::~Logger() {
 
 void Logger::Write(LogLevel level, std::string_view message) const {
   if (!Enabled(level)) return;
-  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
-  const int64_t unix_ms =
-      std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch).count();
-  const std::string line = FormatLogLine(level, unix_ms, ::getpid(), message);
-  const bool written = WriteAll(descriptor_, line);
-  if (!written && level == LogLevel::kWarning && !path_.empty()) WriteAll(STDERR_FILENO, line);
+  const std::string line = FormatLogLine(level, UnixMillis(), ::getpid(), message);
+  const std::lock_guard lock(mutex_);
+  if (unread_ > 0 && IsWritable(descriptor_)) {
+    WriteAll(descriptor_, FormatLogLine(LogLevel::kWarning, UnixMillis(), ::getpid(),
+                                        StrCat("Nobody read the log: ", std::exchange(unread_, 0),
+                                               " messages were lost.")));
+  }
+  const Written written = WriteAll(descriptor_, line);
+  if (written == Written::kWouldWait) ++unread_;
+  if (written == Written::kFailed && level == LogLevel::kWarning && !path_.empty()) {
+    WriteAll(STDERR_FILENO, line);
+  }
 }
 
 std::string FormatLogLine(LogLevel level, int64_t unix_ms, int64_t pid, std::string_view message) {
@@ -91,6 +116,7 @@ std::string FormatLogLine(LogLevel level, int64_t unix_ms, int64_t pid, std::str
   std::string line = absl::StrFormat("%d:M %s.%03d %c ", pid, std::string_view(date, length),
                                      unix_ms % 1000, kMarks[static_cast<size_t>(level)]);
   AppendPrintable(message, line);
+  if (line.size() >= kMostLine) line.replace(kMostLine - 4, std::string::npos, "...");
   line += '\n';
   return line;
 }

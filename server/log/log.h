@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,8 +38,10 @@ class Logger {
   void set_level(LogLevel level) { level_.store(level, std::memory_order_relaxed); }
   bool Enabled(LogLevel level) const { return level >= this->level(); }
 
-  // Writes the message if the level is enabled. A full disk must not stop the server through its
-  // log: a warning that the file does not take goes to stderr, and any other message is lost.
+  // Writes the message if the level is enabled. The log must not stop the server. On a full disk a
+  // warning goes to stderr instead, and any other message is lost. While a pipe, a socket or a
+  // terminal takes nothing, because whoever should read it does not, all messages are lost; the
+  // next one that it takes follows a line that says how many.
   void Write(LogLevel level, std::string_view message) const;
 
   // The parts are joined by StrCat, and only if the level is enabled.
@@ -71,10 +74,13 @@ class Logger {
   const std::string path_;  // empty: stdout
   const int descriptor_;
   std::atomic<LogLevel> level_;
+  mutable std::mutex mutex_;     // held while a line is written; guards unread_
+  mutable uint64_t unread_ = 0;  // messages that were lost because nobody read the log
 };
 
 // "pid:M 02 Jan 2026 15:04:05.678 * message\n", local time, with `.`, `-`, `*` or `#` for the
 // level. Control bytes of the message are written as \xNN, so that no client can forge a line.
+// A line has at most 4096 bytes; one that was longer ends with "...".
 std::string FormatLogLine(LogLevel level, int64_t unix_ms, int64_t pid, std::string_view message);
 
 }  // namespace tally::server

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""What an operator meets: LOADING after a restart, the log switched on and off, clients that do not read."""
+"""What an operator meets: LOADING after a restart, the log switched on and off, clients and logs that are not read, --ping."""
 
+import os
 import pathlib
+import re
 import socket
 import subprocess
 import sys
@@ -169,6 +171,25 @@ def check_ping(report):
         report.check("after five seconds", seconds >= 5 and "no answer" in text, (seconds, text))
 
 
+def check_unread_log(report):
+    """A log that goes to a pipe whose reader has stopped: what runs the server in a container, or less."""
+    server = Server()
+    path = server.directory / "pipe"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    server.directives["logfile"] = path
+    with server, server.client() as client:
+        for _ in range(1000):
+            answers(client, ("REPLICAOF", "127.0.0.1", "1"), ("REPLICAOF", "NO", "ONE"))
+        report.equal("a server whose log nobody reads answers", answers(client, ("PING",)), ["PONG"])
+        os.read(reader, 1 << 20)
+        answers(client, ("REPLICAOF", "127.0.0.1", "1"))
+        text = os.read(reader, 1 << 20).decode()
+        lost = re.search(r"# Nobody read the log: (\d+) messages were lost", text)
+        report.check("and says how much of it was lost", lost and int(lost[1]) > 500, text)
+    os.close(reader)
+
+
 def stat(client, name):
     rows = dict(row.split(":", 1) for row in client.call("INFO", "stats").decode().split("\r\n") if ":" in row)
     return int(rows[name])
@@ -181,6 +202,7 @@ def main():
     check_output_limits(report)
     check_max_clients(report)
     check_ping(report)
+    check_unread_log(report)
     report.finish()
 
 

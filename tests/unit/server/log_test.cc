@@ -1,5 +1,7 @@
 #include "server/log/log.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,6 +38,15 @@ TEST_CASE("log: a line has redis-server's form and cannot be forged") {
   CHECK(line.find(":05.007 * Ready\n") != std::string::npos);
   CHECK(FormatLogLine(LogLevel::kWarning, 0, 1, "a\r\nb").find(" # a\\x0d\\x0ab\n") !=
         std::string::npos);
+}
+
+TEST_CASE("log: a line has at most 4096 bytes") {
+  const size_t around = FormatLogLine(LogLevel::kNotice, 0, 1, "").size();
+  const std::string fits(4096 - around, 'x');
+  CHECK(FormatLogLine(LogLevel::kNotice, 0, 1, fits).ends_with(" " + fits + "\n"));
+  const std::string cut = FormatLogLine(LogLevel::kNotice, 0, 1, fits + "y");
+  CHECK(cut.size() == 4096);
+  CHECK(cut.ends_with("xxx...\n"));
 }
 
 TEST_CASE("log: a file that was renamed is left for a new one, also under another thread") {
@@ -114,6 +125,41 @@ TEST_CASE("log: lines of several threads stay whole", "[threads]") {
     REQUIRE(Shape(line).substr(line.find(':')) == ":M 99 Xxx 9999 99:99:99.999 * xxxx x xxxxxx");
   }
   CHECK(count == 800);
+}
+
+TEST_CASE("log: a pipe that nobody reads loses messages, and then says how many") {
+  char directory[] = "/tmp/tally_log_test_XXXXXX";
+  REQUIRE(::mkdtemp(directory) != nullptr);
+  const std::string path = std::string(directory) + "/pipe";
+  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+  const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  REQUIRE(reader >= 0);
+  const auto read_all = [reader] {
+    std::string text(size_t{1} << 20, '\0');
+    size_t size = 0;
+    for (ssize_t some = 0; (some = ::read(reader, &text[size], text.size() - size)) > 0;) {
+      size += static_cast<size_t>(some);
+    }
+    text.resize(size);
+    return text;
+  };
+  const auto logger = Logger::Open(path, LogLevel::kNotice);
+  REQUIRE(logger.ok());
+  constexpr int64_t kLines = 5000;  // more than a pipe takes
+  for (int64_t i = 0; i < kLines; ++i) (*logger)->Warning("line ", i);
+  const std::string first = read_all();
+  const int64_t kept = std::count(first.begin(), first.end(), '\n');
+  CHECK(kept > 0);
+  CHECK(first.ends_with("# line " + std::to_string(kept - 1) + "\n"));
+  (*logger)->Notice("again");
+  const std::string second = read_all();
+  const std::string lost = std::to_string(kLines - kept);
+  CHECK(second.find(" # Nobody read the log: " + lost + " messages were lost.\n") !=
+        std::string::npos);
+  CHECK(second.ends_with(" * again\n"));
+  ::close(reader);
+  std::remove(path.c_str());
+  std::remove(directory);
 }
 
 TEST_CASE("log: a file that cannot be opened is an error that names it") {
