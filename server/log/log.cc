@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <chrono>
 #include <ctime>
-#include <utility>
 
 namespace tally::server {
 namespace {
@@ -93,11 +92,17 @@ Logger::~Logger() {
 void Logger::Write(LogLevel level, std::string_view message) const {
   if (!Enabled(level)) return;
   const std::string line = FormatLogLine(level, UnixMillis(), ::getpid(), message);
+  const uint64_t unread = unread_.exchange(0);
+  std::string gap;
+  if (unread > 0) {
+    gap = FormatLogLine(LogLevel::kWarning, UnixMillis(), ::getpid(),
+                        StrCat("Nobody read the log: ", unread, " messages were lost."));
+  }
+  // Nothing is allocated under the lock: where memory runs out, that is logged.
   const std::lock_guard lock(mutex_);
-  if (unread_ > 0 && IsWritable(descriptor_)) {
-    WriteAll(descriptor_, FormatLogLine(LogLevel::kWarning, UnixMillis(), ::getpid(),
-                                        StrCat("Nobody read the log: ", std::exchange(unread_, 0),
-                                               " messages were lost.")));
+  if (WriteAll(descriptor_, gap) == Written::kWouldWait) {
+    unread_ += unread + 1;
+    return;
   }
   const Written written = WriteAll(descriptor_, line);
   if (written == Written::kWouldWait) ++unread_;

@@ -74,8 +74,8 @@ class Logger {
   const std::string path_;  // empty: stdout
   const int descriptor_;
   std::atomic<LogLevel> level_;
-  mutable std::mutex mutex_;     // held while a line is written; guards unread_
-  mutable uint64_t unread_ = 0;  // messages that were lost because nobody read the log
+  mutable std::mutex mutex_;                  // held while a line is written
+  mutable std::atomic<uint64_t> unread_ = 0;  // messages lost because nobody read the log
 };
 
 // "pid:M 02 Jan 2026 15:04:05.678 * message\n", local time, with `.`, `-`, `*` or `#` for the

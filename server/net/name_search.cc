@@ -2,6 +2,7 @@
 
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
+#include <atomic>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -9,6 +10,11 @@
 
 namespace tally::server {
 namespace {
+
+// So many threads search at a time, so that who asks again and again while a name server does not
+// answer cannot take all threads of the machine.
+constexpr int kMostSearches = 64;
+std::atomic<int> searches = 0;  // that run, given up or not
 
 NameSearch::Result Find(const std::string& name, uint16_t port) {
   asio::io_context io;
@@ -34,13 +40,20 @@ struct NameSearch::Shared {
 
 NameSearch::NameSearch(const std::string& name, uint16_t port)
     : shared_(std::make_shared<Shared>()) {
+  if (++searches > kMostSearches) {
+    --searches;
+    shared_->result = Result{{}, "too many names are being searched for"};
+    return;
+  }
   try {
     std::thread([shared = shared_, name, port] {
       Result result = Find(name, port);
+      --searches;
       const std::lock_guard lock(shared->mutex);
       shared->result = std::move(result);
     }).detach();
   } catch (const std::system_error& error) {  // the process may have no more threads
+    --searches;
     shared_->result = Result{{}, error.what()};
   }
 }

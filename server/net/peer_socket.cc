@@ -115,7 +115,7 @@ absl::Status PeerSocket::FinishConnecting() {
   const bool connected =
       ::getpeername(connecting_, reinterpret_cast<sockaddr*>(&peer), &peer_size) == 0;
   if (error == 0 && !connected) {
-    event_ = false;  // an event that says nothing of the connection
+    event_ = hung_up_ = false;  // an event that says nothing of the connection
     return absl::OkStatus();
   }
   if (error != 0) {

@@ -79,8 +79,10 @@ absl::StatusOr<std::string> Reply(const Config& config, std::chrono::millisecond
   if (!address.ok()) return address.status();
   std::unique_ptr<TlsContext> tls;
   if (config.unixsocket.empty() && config.port == 0) {
-    // Only whether the server answers matters.
-    auto made = TlsContext::CreateForAnyPeer(config);
+    // Only whether the server answers matters. A key that it does not ask for need not be readable.
+    Config shown = config;
+    if (config.tls_auth_clients == TlsClientAuth::kNo) shown.tls_cert_file.clear();
+    auto made = TlsContext::CreateForAnyPeer(shown);
     if (!made.ok()) return made.status();
     tls = *std::move(made);
   }

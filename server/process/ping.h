@@ -16,7 +16,7 @@ namespace tally::server {
 // for a password counts as serving, since it answers LOADING and MISCONF before that.
 // Errors: Unavailable if no server answers within `wait`, which is the limit for connecting,
 // sending and receiving together; FailedPrecondition if the answer is an error, such as LOADING, or
-// if the configuration listens nowhere.
+// if the configuration listens nowhere; InvalidArgument if its address or certificate is unusable.
 absl::StatusOr<std::string> Ping(const Config& config,
                                  std::chrono::milliseconds wait = std::chrono::seconds(5));
 

@@ -166,6 +166,8 @@ def check_tls(report):
             while ran("--ping", *only_tls)[0] != 0 and tls.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.1)
             report.equal("--ping asks with TLS where there is no other port", ran("--ping", *only_tls), (0, "+PONG\n"))
+            report.equal("and without a key that it is not asked for",
+                         ran("--ping", *only_tls, "--tls-auth-clients", "no", "--tls-key-file", "/none.key"), (0, "+PONG\n"))
             tls.terminate()
 
 

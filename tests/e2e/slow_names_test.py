@@ -56,6 +56,17 @@ def check_migrate(report, server):
     client.close()
 
 
+def check_threads(report, server):
+    """Many who ask, and give up at once, do not take all threads."""
+    with socket.create_connection(("127.0.0.1", server.port), 60) as caller:
+        replies = caller.makefile("rb")
+        for _ in range(300):
+            caller.sendall(encode(["MIGRATE", NAME, "6379", "k", "0", "1"]))
+            replies.readline()
+    threads = len(list(pathlib.Path(f"/proc/{server.process.pid}/task").iterdir()))
+    report.check("300 searches that were given up have left at most 64 threads", 32 < threads < 80, str(threads))
+
+
 def check_end(report, server):
     """A replica that searches for its primary's name ends when it is told to."""
     client = server.client()
@@ -77,6 +88,7 @@ def main():
     silent = [silent_server(address) for address in name_servers()]
     with Server() as server:
         check_migrate(report, server)
+        check_threads(report, server)
         check_end(report, server)
     for one in silent:
         one.close()

@@ -40,14 +40,22 @@ def die_with_parent():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+# A name for each port that this process was given: no other test gets it while this one runs.
+reserved = []
+
+
 def free_port():
     """A port below those that the kernel gives to outgoing connections, which another suite may be making. The port
     10,000 above it, which a cluster's node listens at too, is also below them."""
     while True:
         port = random.SystemRandom().randrange(10_000, 20_000)
+        name = socket.socket(socket.AF_UNIX)
         with socket.socket() as probe, contextlib.suppress(OSError):
+            name.bind(f"\0tallyd-test-port-{port}")
             probe.bind(("127.0.0.1", port))
+            reserved.append(name)
             return port
+        name.close()
 
 
 class Server:
