@@ -161,7 +161,8 @@ def check_tls(report):
         port = free_port()
         only_tls = [*files, "--port", "0", "--tls-port", str(port)]
         report.check("--ping of a TLS port where nobody listens fails", ran("--ping", *only_tls)[0] == 1)
-        with subprocess.Popen([tallyd(), *only_tls, "--save", "", "--appendonly", "no"], stdout=subprocess.DEVNULL) as tls:
+        with subprocess.Popen([tallyd(), *only_tls, "--tls-auth-clients", "optional", "--save", "", "--appendonly", "no"],
+                              stdout=subprocess.DEVNULL) as tls:
             deadline = time.monotonic() + WAIT_SECONDS
             while ran("--ping", *only_tls)[0] != 0 and tls.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.1)
