@@ -23,8 +23,8 @@ class ReplyText {
  private:
   explicit ReplyText(std::string_view wire) : wire_(wire) {}
 
-  // An assertion that counts itself takes a hundred times as long as one that holds, and random tests
-  // read replies by the million.
+  // An assertion that counts itself takes a hundred times as long as one that holds, and random
+  // tests read replies by the million.
   static void Need(bool holds, const char* what) {
     if (!holds) FAIL("no reply: " << what);
   }
