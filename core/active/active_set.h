@@ -32,18 +32,19 @@
 #include "core/base/type.h"
 #include "core/bytes/run_sink.h"
 #include "core/time/calendar.h"
+#include "core/time/duration.h"
 #include "core/time/zone_source.h"
 
 namespace tally {
 
 struct ActiveOptions {
   // A window bounds the work of one event, which may have to note every minute of it.
-  static constexpr int64_t kMaxWindowMs = int64_t{31} * 86'400'000;
-  static constexpr int64_t kMaxKeepMs = int64_t{3'660} * 86'400'000;
+  static constexpr int64_t kMaxWindowMs = int64_t{31} * kDayMs;
+  static constexpr int64_t kMaxKeepMs = int64_t{3'660} * kDayMs;
 
   int64_t window_ms = 300'000;
   // How long days and minutes are kept; ids are kept for ever.
-  int64_t keep_ms = int64_t{30} * 86'400'000;
+  int64_t keep_ms = int64_t{30} * kDayMs;
   Zone zone;
 };
 

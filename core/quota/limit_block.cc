@@ -1,9 +1,11 @@
 #include "core/quota/limit_block.h"
 
+#include "core/time/duration.h"
+
 namespace tally {
 namespace {
 
-constexpr int64_t kUnitMs[] = {1, 1000, 3'600'000, 86'400'000};
+constexpr int64_t kUnitMs[] = {1, 1000, 3'600'000, kDayMs};
 constexpr int64_t kMostMs = std::numeric_limits<int64_t>::max();
 constexpr uint64_t kMostUnits[] = {kMostMs / kUnitMs[0], kMostMs / kUnitMs[1], kMostMs / kUnitMs[2],
                                    kMostMs / kUnitMs[3]};

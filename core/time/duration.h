@@ -15,6 +15,7 @@ namespace tally {
 // far inside int64, so that window arithmetic needs no further checks.
 inline constexpr int64_t kMaxInstantMs = 253'402'300'799'999;
 inline constexpr int64_t kMaxDurationMs = kMaxInstantMs;
+inline constexpr int64_t kDayMs = 86'400'000;
 
 // Parses `500ms`, `5s`, `10m`, `24h`, `7d` in whole units, or a bare number of seconds, which may
 // have a decimal fraction; digits beyond the millisecond are dropped. Sets `ms`. Zero is accepted:

@@ -139,7 +139,7 @@ void Load(ServerContext& context, Services& server) {
   context.reply.Ok();
 }
 
-void Save(ServerContext& context, Services& server) {
+void AclSave(ServerContext& context, Services& server) {
   if (!HasAclFile(context, server)) return;
   const absl::Status status = SaveAclFile(server.config.aclfile, server.users);
   if (status.ok()) return context.reply.Ok();
@@ -286,11 +286,10 @@ void AclHelp(ServerContext& context) {
 // The secret words of ACL SETUSER user rule …: a rule may hold a password.
 bool IsSecretRule(Args, size_t index) { return index >= 2; }
 
-constexpr uint32_t kAsk = kNoScript | kLoading | kStale;
+constexpr uint32_t kAsk = kNoScript | kAnyTime;
 constexpr uint32_t kAdminister = kAsk | kAdmin | kDangerous;
-constexpr KeyRange kNoKeys;
 
-constexpr Command kSubcommands[] = {
+constexpr Command kAclSubcommands[] = {
     {"cat", Serve<Categories>, -2, kAsk, kNoKeys,
      "Lists the ACL categories, or the commands inside a category.", "6.0.0", "[categoryname]"},
     {"deluser", Serve<DelUser>, -3, kAdminister, kNoKeys,
@@ -303,15 +302,14 @@ constexpr Command kSubcommands[] = {
      "[bits:int]"},
     {"getuser", Serve<GetUser>, 3, kAdminister, kNoKeys, "Lists the ACL rules of a user.", "6.0.0",
      "username"},
-    {"help", AclHelp, 2, kLoading | kStale, kNoKeys, "Returns helpful text about the subcommands.",
-     "6.0.0"},
+    {"help", AclHelp, 2, kAnyTime, kNoKeys, "Returns helpful text about the subcommands.", "6.0.0"},
     {"list", Serve<List>, 2, kAdminister, kNoKeys, "Dumps the effective rules in ACL file format.",
      "6.0.0"},
     {"load", Serve<Load>, 2, kAdminister, kNoKeys, "Reloads the users from the ACL file.", "6.0.0"},
     {"log", Serve<Log>, -2, kAdminister, kNoKeys,
      "Lists recent calls that were denied and logins that failed.", "6.0.0",
      "[operation<count:int|RESET>]"},
-    {"save", Serve<Save>, 2, kAdminister, kNoKeys, "Saves the users in the ACL file.", "6.0.0"},
+    {"save", Serve<AclSave>, 2, kAdminister, kNoKeys, "Saves the users in the ACL file.", "6.0.0"},
     {.name = "setuser",
      .handler = Serve<SetUser>,
      .arity = -3,
@@ -326,13 +324,13 @@ constexpr Command kSubcommands[] = {
      "Returns the authenticated username of the current connection.", "6.0.0"},
 };
 
-constexpr Command kCommands[] = {
+constexpr Command kAclCommands[] = {
     {"acl", nullptr, -2, 0, kNoKeys, "A container for Access List Control commands.", "6.0.0", "",
-     kSubcommands},
+     kAclSubcommands},
 };
 
 }  // namespace
 
-std::span<const Command> AclCommands() { return kCommands; }
+std::span<const Command> AclCommands() { return kAclCommands; }
 
 }  // namespace tally::server

@@ -196,12 +196,11 @@ void ClientHelp(ServerContext& context) {
 }
 
 // Commands of CLIENT run during a pause, so that CLIENT UNPAUSE can end it.
-constexpr uint32_t kAlways = kLoading | kStale | kWhilePaused | kKeepsCaching;
+constexpr uint32_t kAlways = kAnyTime | kWhilePaused | kKeepsCaching;
 constexpr uint32_t kOwn = kNoScript | kAlways;
 constexpr uint32_t kOthers = kAdmin | kDangerous | kOwn;
-constexpr KeyRange kNoKeys;
 
-constexpr Command kSubcommands[] = {
+constexpr Command kClientSubcommands[] = {
     {"caching", ClientCaching, 3, kOwn | kConnection, kNoKeys,
      "Instructs the server whether to track the keys in the next request.", "6.0.0",
      "mode<YES|NO>"},
@@ -247,13 +246,13 @@ constexpr Command kSubcommands[] = {
     {"unpause", Serve<ClientUnpause>, 2, kOthers, kNoKeys, "Resumes processing commands.", "6.2.0"},
 };
 
-constexpr Command kCommands[] = {
+constexpr Command kClientCommands[] = {
     {"client", nullptr, -2, kWhilePaused, kNoKeys, "A container for client connection commands.",
-     "2.4.0", "", kSubcommands},
+     "2.4.0", "", kClientSubcommands},
 };
 
 }  // namespace
 
-std::span<const Command> ClientCommands() { return kCommands; }
+std::span<const Command> ClientCommands() { return kClientCommands; }
 
 }  // namespace tally::server

@@ -112,23 +112,22 @@ bool IsSecretValue(Args args, size_t index) {
   return directive != nullptr && directive->Is(kSensitive);
 }
 
-constexpr uint32_t kOperator = kAdmin | kDangerous | kNoScript | kLoading | kStale;
-constexpr KeyRange kNoKeys;
+constexpr uint32_t kConfigure = kOperator | kAnyTime;
 
-constexpr Command kSubcommands[] = {
-    {"get", Serve<ConfigGetCommand>, -3, kOperator, kNoKeys,
+constexpr Command kConfigSubcommands[] = {
+    {"get", Serve<ConfigGetCommand>, -3, kConfigure, kNoKeys,
      "Returns the effective values of configuration parameters.", "2.0.0",
      "parameter(parameter)..."},
-    {"help", ConfigHelp, 2, kLoading | kStale, kNoKeys,
-     "Returns helpful text about the subcommands.", "5.0.0"},
-    {"resetstat", Serve<ConfigResetStat>, 2, kOperator, kNoKeys, "Resets the server's statistics.",
+    {"help", ConfigHelp, 2, kAnyTime, kNoKeys, "Returns helpful text about the subcommands.",
+     "5.0.0"},
+    {"resetstat", Serve<ConfigResetStat>, 2, kConfigure, kNoKeys, "Resets the server's statistics.",
      "2.0.0"},
-    {"rewrite", Serve<ConfigRewrite>, 2, kOperator, kNoKeys,
+    {"rewrite", Serve<ConfigRewrite>, 2, kConfigure, kNoKeys,
      "Persists the effective configuration to file.", "2.8.0"},
     {.name = "set",
      .handler = Serve<ConfigSetCommand>,
      .arity = -4,
-     .flags = kOperator,
+     .flags = kConfigure,
      .keys = kNoKeys,
      .summary = "Sets configuration parameters in-flight.",
      .since = "2.0.0",
@@ -136,13 +135,13 @@ constexpr Command kSubcommands[] = {
      .is_secret = IsSecretValue},
 };
 
-constexpr Command kCommands[] = {
+constexpr Command kConfigCommands[] = {
     {"config", nullptr, -2, 0, kNoKeys, "A container for server configuration commands.", "2.0.0",
-     "", kSubcommands},
+     "", kConfigSubcommands},
 };
 
 }  // namespace
 
-std::span<const Command> ConfigCommands() { return kCommands; }
+std::span<const Command> ConfigCommands() { return kConfigCommands; }
 
 }  // namespace tally::server

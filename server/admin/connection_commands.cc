@@ -163,32 +163,30 @@ void Reset(ServerContext& context, Services& server) {
   context.reply.Status("RESET");
 }
 
-constexpr uint32_t kTalk = kNoScript | kLoading | kStale | kFast | kAllowBusy;
+constexpr uint32_t kTalk = kNoScript | kAnyTime | kFast | kAllowBusy;
 // Flags of the commands that leave every state: MULTI, subscriptions, a missing login.
 constexpr uint32_t kLeaves =
     kTalk | kConnection | kNoAuth | kInMulti | kEndsMulti | kWhileSubscribed;
-constexpr KeyRange kNoKeys;
 
 // Flags of commands with a password, which MONITOR and SLOWLOG must not show.
 constexpr uint32_t kSecret = kTalk | kConnection | kNoAuth | kSkipMonitor | kSkipSlowlog;
 
-constexpr Command kCommands[] = {
+constexpr Command kConnectionCommands[] = {
     {"auth", Serve<Auth>, -2, kSecret, kNoKeys, "Authenticates the connection.", "1.0.0",
      "[username@6.0.0] password"},
-    {"echo", Echo, 2, kLoading | kStale | kFast, kNoKeys, "Returns the given string.", "1.0.0",
-     "message"},
+    {"echo", Echo, 2, kAnyTime | kFast, kNoKeys, "Returns the given string.", "1.0.0", "message"},
     {"hello", Serve<Hello>, -1, kSecret, kNoKeys, "Handshakes with the server.", "6.0.0",
      "[arguments(protover:int [AUTH username_password(username password)] [SETNAME clientname])]"},
     {"ping", Ping, -1, kFast | kWhileSubscribed | kRefusedWhileUnhealthy, kNoKeys,
      "Returns the server's liveliness response.", "1.0.0", "[message]"},
     {"quit", Quit, -1, kLeaves, kNoKeys, "Closes the connection.", "1.0.0"},
     {"reset", Serve<Reset>, 1, kLeaves, kNoKeys, "Resets the connection.", "6.2.0"},
-    {"select", Select, 2, kLoading | kStale | kFast, kNoKeys, "Changes the selected database.",
-     "1.0.0", "index:int"},
+    {"select", Select, 2, kAnyTime | kFast, kNoKeys, "Changes the selected database.", "1.0.0",
+     "index:int"},
 };
 
 }  // namespace
 
-std::span<const Command> ConnectionCommands() { return kCommands; }
+std::span<const Command> ConnectionCommands() { return kConnectionCommands; }
 
 }  // namespace tally::server

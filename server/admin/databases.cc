@@ -76,10 +76,9 @@ void Time(ServerContext& context, Services& server) {
   context.reply.BulkInteger(us % 1'000'000);
 }
 
-constexpr KeyRange kNoKeys;
 constexpr uint32_t kFlush = kWrite | kDangerous | kKeyspaceCategory;
 
-constexpr Command kCommands[] = {
+constexpr Command kDatabaseCommands[] = {
     {"dbsize", DbSize, 1, kReadOnly | kFast | kKeyspaceCategory, kNoKeys,
      "Returns the number of keys in the database.", "1.0.0"},
     {"flushall", Serve<FlushAll>, -1, kFlush, kNoKeys, "Removes all keys from all databases.",
@@ -88,12 +87,11 @@ constexpr Command kCommands[] = {
      "1.0.0", "[async<ASYNC@4.0.0|SYNC@6.2.0>]"},
     {"swapdb", Serve<SwapDb>, 3, kFlush | kFast, kNoKeys, "Swaps two databases.", "4.0.0",
      "index1:int index2:int"},
-    {"time", Serve<Time>, 1, kLoading | kStale | kFast, kNoKeys, "Returns the server's time.",
-     "2.6.0"},
+    {"time", Serve<Time>, 1, kAnyTime | kFast, kNoKeys, "Returns the server's time.", "2.6.0"},
 };
 
 }  // namespace
 
-std::span<const Command> DatabaseCommands() { return kCommands; }
+std::span<const Command> DatabaseCommands() { return kDatabaseCommands; }
 
 }  // namespace tally::server

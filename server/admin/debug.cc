@@ -90,7 +90,7 @@ void MakeClockReal(ServerContext& context, Services& server) {
   context.reply.Ok();
 }
 
-void Help(ServerContext& context, Services&) {
+void DebugHelp(ServerContext& context, Services&) {
   constexpr std::string_view kLines[] = {
       "DEBUG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
       "CLOCK SET <unix ms> | ADVANCE <duration> | REAL",
@@ -125,7 +125,7 @@ constexpr Mode kModes[] = {
     {"clock", "set", 4, SetClock},
     {"clock", "advance", 4, AdvanceClock},
     {"clock", "real", 3, MakeClockReal},
-    {"help", "", 2, Help},
+    {"help", "", 2, DebugHelp},
     {"loadaof", "", 2, Reload},
     {"object", "", 3, DescribeObject},
     {"reload", "", 2, Reload},
@@ -149,11 +149,11 @@ void Debug(ServerContext& context, Services& server) {
   ReplyUnknownSubcommand(context);
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kDebugCommands[] = {
     {"debug",
      Serve<Debug>,
      -2,
-     kAdmin | kDangerous | kNoScript | kLoading | kStale,
+     kOperator | kAnyTime,
      {},
      "Tests the server; only with enable-debug-command.",
      "1.0.0"},
@@ -161,6 +161,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> DebugCommands() { return kCommands; }
+std::span<const Command> DebugCommands() { return kDebugCommands; }
 
 }  // namespace tally::server

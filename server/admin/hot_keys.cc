@@ -113,7 +113,7 @@ void Stop(ServerContext& context, Services& server) {
   context.reply.Ok();
 }
 
-void Reset(ServerContext& context, Services& server) {
+void HotKeysReset(ServerContext& context, Services& server) {
   HotKeys& hot_keys = server.hot_keys;
   hot_keys.StopIfDue(server.clock.elapsed_ms());
   if (hot_keys.active()) {
@@ -171,7 +171,7 @@ void Get(ServerContext& context, Services& server) {
   }
 }
 
-void Help(ServerContext& context) {
+void HotKeysHelp(ServerContext& context) {
   constexpr std::string_view kLines[] = {
       "GET",
       "    Return the keys that have taken the most, and what was tracked.",
@@ -185,31 +185,23 @@ void Help(ServerContext& context) {
   ReplyHelp(context, kLines);
 }
 
-constexpr uint32_t kObserve = kAdmin | kDangerous | kNoScript;
-
-constexpr Command kSubcommands[] = {
-    {"get", Serve<Get>, 2, kObserve, {}, "Returns the hot keys of a tracking session.", "8.6.0"},
-    {"help",
-     Help,
-     2,
-     kLoading | kStale,
-     {},
-     "Returns helpful text about the subcommands.",
-     "8.6.0"},
-    {"reset", Serve<Reset>, 2, kObserve, {}, "Forgets a tracking session.", "8.6.0"},
+constexpr Command kHotKeySubcommands[] = {
+    {"get", Serve<Get>, 2, kOperator, {}, "Returns the hot keys of a tracking session.", "8.6.0"},
+    {"help", HotKeysHelp, 2, kAnyTime, {}, "Returns helpful text about the subcommands.", "8.6.0"},
+    {"reset", Serve<HotKeysReset>, 2, kOperator, {}, "Forgets a tracking session.", "8.6.0"},
     {"start",
      Serve<Start>,
      -4,
-     kObserve,
+     kOperator,
      {},
      "Starts tracking hot keys.",
      "8.6.0",
      "metrics(METRICS count:int [CPU] [NET]) [COUNT k:int] [DURATION seconds:int] "
      "[SAMPLE ratio:int]"},
-    {"stop", Serve<Stop>, 2, kObserve, {}, "Stops tracking hot keys.", "8.6.0"},
+    {"stop", Serve<Stop>, 2, kOperator, {}, "Stops tracking hot keys.", "8.6.0"},
 };
 
-constexpr Command kCommands[] = {
+constexpr Command kHotKeyCommands[] = {
     {"hotkeys",
      nullptr,
      -2,
@@ -218,11 +210,11 @@ constexpr Command kCommands[] = {
      "A container for hot key tracking commands.",
      "8.6.0",
      "",
-     kSubcommands},
+     kHotKeySubcommands},
 };
 
 }  // namespace
 
-std::span<const Command> HotKeyCommands() { return kCommands; }
+std::span<const Command> HotKeyCommands() { return kHotKeyCommands; }
 
 }  // namespace tally::server

@@ -158,10 +158,7 @@ void CommandHelp(ServerContext& context) {
   ReplyHelp(context, kLines);
 }
 
-constexpr uint32_t kAnyTime = kLoading | kStale;
-constexpr KeyRange kNoKeys;
-
-constexpr Command kSubcommands[] = {
+constexpr Command kIntrospectionSubcommands[] = {
     {"count", Serve<CommandCount>, 2, kAnyTime, kNoKeys, "Returns a count of commands.", "2.8.13"},
     {"docs", Serve<CommandDocs>, -2, kAnyTime, kNoKeys,
      "Returns documentary information about one, multiple or all commands.", "7.0.0",
@@ -178,13 +175,13 @@ constexpr Command kSubcommands[] = {
      "[FILTERBY filterby<MODULE module-name|ACLCAT category|PATTERN pattern:pattern>]"},
 };
 
-constexpr Command kCommands[] = {
+constexpr Command kIntrospectionCommands[] = {
     {"command", Serve<AllInfo>, -1, kAnyTime, kNoKeys,
-     "Returns detailed information about all commands.", "2.8.13", "", kSubcommands},
+     "Returns detailed information about all commands.", "2.8.13", "", kIntrospectionSubcommands},
 };
 
 }  // namespace
 
-std::span<const Command> IntrospectionCommands() { return kCommands; }
+std::span<const Command> IntrospectionCommands() { return kIntrospectionCommands; }
 
 }  // namespace tally::server

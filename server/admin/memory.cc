@@ -174,26 +174,25 @@ void MemoryHelp(ServerContext& context) {
   ReplyHelp(context, kLines);
 }
 
-constexpr KeyRange kNoKeys;
 constexpr KeyRange kSecondWord{2, 2, 1, kLooksAtKey};
 
-constexpr Command kSubcommands[] = {
+constexpr Command kMemorySubcommands[] = {
     {"doctor", Serve<MemoryDoctor>, 2, 0, kNoKeys, "Outputs a memory problems report.", "4.0.0"},
-    {"help", MemoryHelp, 2, kLoading | kStale, kNoKeys,
-     "Returns helpful text about the subcommands.", "4.0.0"},
+    {"help", MemoryHelp, 2, kAnyTime, kNoKeys, "Returns helpful text about the subcommands.",
+     "4.0.0"},
     {"purge", MemoryPurge, 2, 0, kNoKeys, "Asks the allocator to release memory.", "4.0.0"},
     {"stats", Serve<MemoryStats>, 2, 0, kNoKeys, "Returns details about memory usage.", "4.0.0"},
     {"usage", MemoryUsage, -3, kReadOnly, kSecondWord, "Estimates the memory usage of a key.",
      "4.0.0", "key#0 [SAMPLES count:int]"},
 };
 
-constexpr Command kCommands[] = {
+constexpr Command kMemoryCommands[] = {
     {"memory", nullptr, -2, 0, kNoKeys, "A container for memory diagnostics commands.", "4.0.0", "",
-     kSubcommands},
+     kMemorySubcommands},
 };
 
 }  // namespace
 
-std::span<const Command> MemoryCommands() { return kCommands; }
+std::span<const Command> MemoryCommands() { return kMemoryCommands; }
 
 }  // namespace tally::server

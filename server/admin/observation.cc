@@ -199,26 +199,25 @@ void LatencyHelp(ServerContext& context) {
   ReplyHelp(context, kLines);
 }
 
-constexpr uint32_t kHelp = kLoading | kStale;
-constexpr uint32_t kOperator = kAdmin | kDangerous | kLoading | kStale;
-constexpr uint32_t kObserve = kOperator | kNoScript;
-constexpr KeyRange kNoKeys;
+constexpr uint32_t kObserve = kOperator | kAnyTime;
+// A script may read the slow log.
+constexpr uint32_t kReadSlowlog = kAdmin | kDangerous | kAnyTime;
 
 constexpr Command kSlowlogCommands[] = {
-    {"get", Serve<SlowlogGet>, -2, kOperator, kNoKeys, "Returns the slow log's entries.", "2.2.12",
-     "[count:int]"},
-    {"help", SlowlogHelp, 2, kHelp, kNoKeys, "Returns helpful text about the subcommands.",
+    {"get", Serve<SlowlogGet>, -2, kReadSlowlog, kNoKeys, "Returns the slow log's entries.",
+     "2.2.12", "[count:int]"},
+    {"help", SlowlogHelp, 2, kAnyTime, kNoKeys, "Returns helpful text about the subcommands.",
      "6.2.0"},
-    {"len", Serve<SlowlogLen>, 2, kOperator, kNoKeys,
+    {"len", Serve<SlowlogLen>, 2, kReadSlowlog, kNoKeys,
      "Returns the number of entries in the slow log.", "2.2.12"},
-    {"reset", Serve<SlowlogReset>, 2, kOperator, kNoKeys, "Clears all entries from the slow log.",
-     "2.2.12"},
+    {"reset", Serve<SlowlogReset>, 2, kReadSlowlog, kNoKeys,
+     "Clears all entries from the slow log.", "2.2.12"},
 };
 
 constexpr Command kLatencyCommands[] = {
     {"doctor", Serve<LatencyDoctor>, 2, kObserve, kNoKeys,
      "Returns a human-readable latency analysis report.", "2.8.13"},
-    {"help", LatencyHelp, 2, kHelp, kNoKeys, "Returns helpful text about the subcommands.",
+    {"help", LatencyHelp, 2, kAnyTime, kNoKeys, "Returns helpful text about the subcommands.",
      "2.8.13"},
     {"histogram", Serve<LatencyHistogram>, -2, kObserve, kNoKeys,
      "Returns the cumulative distribution of latencies of commands.", "7.0.0", "[command...]"},
@@ -230,7 +229,7 @@ constexpr Command kLatencyCommands[] = {
      "2.8.13", "[event...]"},
 };
 
-constexpr Command kCommands[] = {
+constexpr Command kObservationCommands[] = {
     {"latency", nullptr, -2, 0, kNoKeys, "A container for latency diagnostics commands.", "2.8.13",
      "", kLatencyCommands},
     {"slowlog", nullptr, -2, 0, kNoKeys, "A container for slow log commands.", "2.2.12", "",
@@ -239,6 +238,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> ObservationCommands() { return kCommands; }
+std::span<const Command> ObservationCommands() { return kObservationCommands; }
 
 }  // namespace tally::server

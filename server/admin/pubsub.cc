@@ -178,7 +178,7 @@ void NumPat(ServerContext& context, Services& server) {
   context.reply.Integer(static_cast<int64_t>(server.pubsub.patterns().size()));
 }
 
-void Help(ServerContext& context) {
+void PubSubHelp(ServerContext& context) {
   constexpr std::string_view kLines[] = {
       "CHANNELS [<pattern>]",
       "    Return the currently active channels matching a <pattern> (default: '*').",
@@ -195,18 +195,17 @@ void Help(ServerContext& context) {
   ReplyHelp(context, kLines);
 }
 
-constexpr KeyRange kNoKeys;
 // Where a cluster finds the slot of a shard channel.
 constexpr KeyRange kOneName = OneKey(kNotKey);
 constexpr KeyRange kNames = AllKeys(kNotKey);
-constexpr uint32_t kAnyTime = kLoading | kStale;
 constexpr uint32_t kLook = kPubSub | kAnyTime;
 constexpr uint32_t kListen = kPubSub | kConnection | kNoScript | kAnyTime | kWhileSubscribed;
 
-constexpr Command kPubSubCommands[] = {
+constexpr Command kPubSubSubcommands[] = {
     {"channels", Serve<Channels>, -2, kLook, kNoKeys, "Returns the active channels.", "2.8.0",
      "[pattern:pattern]"},
-    {"help", Help, 2, kAnyTime, kNoKeys, "Returns helpful text about the subcommands.", "6.2.0"},
+    {"help", PubSubHelp, 2, kAnyTime, kNoKeys, "Returns helpful text about the subcommands.",
+     "6.2.0"},
     {"numpat", Serve<NumPat>, 2, kLook, kNoKeys,
      "Returns the number of patterns that are listened to.", "2.8.0"},
     {"numsub", Serve<NumSub>, -2, kLook, kNoKeys, "Returns the number of subscribers of channels.",
@@ -217,7 +216,7 @@ constexpr Command kPubSubCommands[] = {
      "Returns the number of subscribers of shard channels.", "7.0.0", "[shardchannel...]"},
 };
 
-constexpr Command kCommands[] = {
+constexpr Command kPubSubCommands[] = {
     Naming(ChannelWords::kAllPatterns,
            Command{"psubscribe", Serve<PSubscribe>, -2, kListen, kNoKeys,
                    "Listens for messages published to channels that match patterns.", "2.0.0",
@@ -226,7 +225,7 @@ constexpr Command kCommands[] = {
            Command{"publish", Serve<Publish>, 3, kLook | kFast | kMayReplicate, kNoKeys,
                    "Posts a message to a channel.", "2.0.0", "channel message"}),
     {"pubsub", nullptr, -2, 0, kNoKeys, "A container for commands that look into channels.",
-     "2.8.0", "", kPubSubCommands},
+     "2.8.0", "", kPubSubSubcommands},
     {"punsubscribe", Serve<PUnsubscribe>, -1, kListen, kNoKeys,
      "Stops listening to messages published to channels that match patterns.", "2.0.0",
      "[pattern:pattern...]"},
@@ -247,6 +246,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> PubSubCommands() { return kCommands; }
+std::span<const Command> PubSubCommands() { return kPubSubCommands; }
 
 }  // namespace tally::server

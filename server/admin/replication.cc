@@ -181,12 +181,9 @@ void FailOver(ServerContext& context, Services& server) {
   error.empty() ? context.reply.Ok() : context.reply.Error(error);
 }
 
-constexpr KeyRange kNoKeys;
-constexpr uint32_t kOperator = kAdmin | kDangerous | kNoScript;
-constexpr uint32_t kAnyTime = kLoading | kStale;
 constexpr uint32_t kReplConf = kOperator | kAnyTime | kAllowBusy | kFromReplica | kConnection;
 
-constexpr Command kServerCommands[] = {
+constexpr Command kReplicationCommands[] = {
     {"failover", Serve<FailOver>, -1, kOperator | kStale, kNoKeys,
      "Starts a coordinated failover from a server to one of its replicas.", "6.2.0",
      "[TO target(host port:int [FORCE])] [ABORT] [TIMEOUT milliseconds:int]"},
@@ -215,7 +212,7 @@ constexpr Command kWaitCommands[] = {
 
 }  // namespace
 
-std::span<const Command> ReplicationCommands() { return kServerCommands; }
+std::span<const Command> ReplicationCommands() { return kReplicationCommands; }
 std::span<const Command> WaitCommands() { return kWaitCommands; }
 
 }  // namespace tally::server

@@ -180,17 +180,16 @@ void FunctionHelp(ServerContext& context) {
 }
 
 constexpr uint32_t kRunFlags = kNoScript | kStale | kSkipMonitor | kMayReplicate | kMovableKeys;
-constexpr KeyRange kNoKeys;
 constexpr KeyRange kScriptKeys{0, 0, 0, kChangesKey};
 
-constexpr Command kSubcommands[] = {
+constexpr Command kScriptingSubcommands[] = {
     {"exists", Serve<ScriptExists>, -3, kNoScript, kNoKeys,
      "Determines whether server-side Lua scripts exist in the script cache.", "2.6.0", "sha1..."},
     {"flush", Serve<ScriptFlush>, -2, kNoScript, kNoKeys,
      "Removes all server-side Lua scripts from the script cache.", "2.6.0",
      "[async@6.2.0<ASYNC|SYNC>]"},
-    {"help", ScriptHelp, 2, kLoading | kStale, kNoKeys,
-     "Returns helpful text about the subcommands.", "5.0.0"},
+    {"help", ScriptHelp, 2, kAnyTime, kNoKeys, "Returns helpful text about the subcommands.",
+     "5.0.0"},
     {"kill", Serve<ScriptKill>, 2, kNoScript | kAllowBusy, kNoKeys,
      "Terminates a server-side Lua script during execution.", "2.6.0"},
     {"load", Serve<ScriptLoad>, 3, kNoScript | kStale, kNoKeys,
@@ -198,14 +197,14 @@ constexpr Command kSubcommands[] = {
 };
 
 constexpr Command kFunctionSubcommands[] = {
-    {"help", FunctionHelp, 2, kLoading | kStale, kNoKeys,
-     "Returns helpful text about the subcommands.", "7.0.0"},
+    {"help", FunctionHelp, 2, kAnyTime, kNoKeys, "Returns helpful text about the subcommands.",
+     "7.0.0"},
     {"list", FunctionList, -2, kNoScript, kNoKeys,
      "Returns information about all libraries: there are none.", "7.0.0",
      "[LIBRARYNAME library-name-pattern] [WITHCODE]"},
 };
 
-constexpr Command kCommands[] = {
+constexpr Command kScriptingCommands[] = {
     {"eval",
      Serve<Eval>,
      -3,
@@ -249,11 +248,11 @@ constexpr Command kCommands[] = {
     {"function", nullptr, -2, 0, kNoKeys, "A container for function commands.", "7.0.0", "",
      kFunctionSubcommands},
     {"script", nullptr, -2, 0, kNoKeys, "A container for Lua scripts management commands.", "2.6.0",
-     "", kSubcommands},
+     "", kScriptingSubcommands},
 };
 
 }  // namespace
 
-std::span<const Command> ScriptingCommands() { return kCommands; }
+std::span<const Command> ScriptingCommands() { return kScriptingCommands; }
 
 }  // namespace tally::server

@@ -160,7 +160,7 @@ void Restore(CommandContext& context) {
 constexpr Command kSerializationCommands[] = {
     {"dump", Dump, 2, kReadOnly, OneKey(kReadsKey),
      "Returns a serialized form of the value of a key, as Redis 7 writes it.", "2.6.0", "key#0"},
-    {"restore", Restore, -4, kWrite | kDenyOom | kDangerous, OneKey(kOverwritesKey),
+    {"restore", Restore, -4, kStores | kDangerous, OneKey(kOverwritesKey),
      "Creates a key from the serialized form of a value.", "2.6.0",
      "key#0 ttl:int serialized-value [REPLACE@3.0.0] [ABSTTL@5.0.0] [IDLETIME seconds:int@5.0.0] "
      "[FREQ frequency:int@5.0.0]"},
@@ -168,7 +168,7 @@ constexpr Command kSerializationCommands[] = {
 
 // A node of a cluster that moves a key by MIGRATE sends this.
 constexpr Command kClusterSerializationCommands[] = {
-    {"restore-asking", Restore, -4, kWrite | kDenyOom | kDangerous, OneKey(kOverwritesKey),
+    {"restore-asking", Restore, -4, kStores | kDangerous, OneKey(kOverwritesKey),
      "Does what RESTORE does, for nodes of a cluster.", "3.0.0",
      "key#0 ttl:int serialized-value [REPLACE@3.0.0] [ABSTTL@5.0.0] [IDLETIME seconds:int@5.0.0] "
      "[FREQ frequency:int@5.0.0]"},

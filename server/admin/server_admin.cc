@@ -111,29 +111,26 @@ void Monitor(ServerContext& context, Services& server) {
   context.reply.Ok();
 }
 
-constexpr KeyRange kNoKeys;
-constexpr uint32_t kOperator = kAdmin | kDangerous | kNoScript;
-
-constexpr Command kCommands[] = {
+constexpr Command kServerAdminCommands[] = {
     {"bgrewriteaof", Serve<BgRewriteAof>, 1, kOperator | kNoMulti, kNoKeys,
      "Rewrites the append-only file in the background.", "1.0.0"},
     {"bgsave", Serve<BgSave>, -1, kOperator | kNoMulti, kNoKeys,
      "Saves the databases in the background.", "1.0.0", "[SCHEDULE@3.2.2]"},
-    {"info", Serve<Info>, -1, kLoading | kStale | kDangerous, kNoKeys,
+    {"info", Serve<Info>, -1, kAnyTime | kDangerous, kNoKeys,
      "Returns information and statistics about the server.", "1.0.0", "[section...]"},
-    {"lastsave", Serve<LastSave>, 1, kAdmin | kDangerous | kLoading | kStale | kFast, kNoKeys,
+    {"lastsave", Serve<LastSave>, 1, kAdmin | kDangerous | kAnyTime | kFast, kNoKeys,
      "Returns the Unix timestamp of the last successful save.", "1.0.0"},
-    {"monitor", Serve<Monitor>, 1, kOperator | kConnection | kLoading | kStale | kNoExec, kNoKeys,
+    {"monitor", Serve<Monitor>, 1, kOperator | kConnection | kAnyTime | kNoExec, kNoKeys,
      "Listens for all requests received by the server in real-time.", "1.0.0"},
     {"save", Serve<Save>, 1, kOperator | kNoMulti, kNoKeys,
      "Saves the databases before it returns.", "1.0.0"},
-    {"shutdown", Serve<Shutdown>, -1, kOperator | kLoading | kStale | kNoMulti | kAllowBusy,
-     kNoKeys, "Saves the databases and stops the server.", "1.0.0",
+    {"shutdown", Serve<Shutdown>, -1, kOperator | kAnyTime | kNoMulti | kAllowBusy, kNoKeys,
+     "Saves the databases and stops the server.", "1.0.0",
      "[nosave_save<NOSAVE|SAVE>] [NOW@7.0.0] [FORCE@7.0.0] [ABORT@7.0.0]"},
 };
 
 }  // namespace
 
-std::span<const Command> ServerAdminCommands() { return kCommands; }
+std::span<const Command> ServerAdminCommands() { return kServerAdminCommands; }
 
 }  // namespace tally::server

@@ -20,10 +20,6 @@ void ModuleHelp(ServerContext& context) {
   ReplyHelp(context, kLines);
 }
 
-constexpr KeyRange kNoKeys;
-constexpr uint32_t kOperator = kAdmin | kDangerous | kNoScript;
-constexpr uint32_t kAnyTime = kLoading | kStale;
-
 constexpr Command kModuleSubcommands[] = {
     {"help", ModuleHelp, 2, kAnyTime, kNoKeys, "Returns helpful text about the subcommands.",
      "5.0.0"},
@@ -31,7 +27,7 @@ constexpr Command kModuleSubcommands[] = {
      "4.0.0"},
 };
 
-constexpr Command kServerCommands[] = {
+constexpr Command kStandaloneCommands[] = {
     {"module", nullptr, -2, 0, kNoKeys, "A container for module commands.", "4.0.0", "",
      kModuleSubcommands},
 };
@@ -51,7 +47,7 @@ constexpr Command kClusterClientCommands[] = {
 
 }  // namespace
 
-std::span<const Command> StandaloneCommands() { return kServerCommands; }
+std::span<const Command> StandaloneCommands() { return kStandaloneCommands; }
 std::span<const Command> ClusterCommands() { return kClusterCommands; }
 std::span<const Command> ClusterClientCommands() { return kClusterClientCommands; }
 

@@ -103,10 +103,10 @@ void Unwatch(ServerContext& context, Services& server) {
   context.reply.Ok();
 }
 
-constexpr uint32_t kControl = kNoScript | kLoading | kStale;
+constexpr uint32_t kControl = kNoScript | kAnyTime;
 constexpr uint32_t kQuick = kControl | kFast | kAllowBusy;
 
-constexpr Command kCommands[] = {
+constexpr Command kTransactionCommands[] = {
     {"discard",
      Serve<Discard>,
      1,
@@ -135,6 +135,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> TransactionCommands() { return kCommands; }
+std::span<const Command> TransactionCommands() { return kTransactionCommands; }
 
 }  // namespace tally::server

@@ -75,6 +75,11 @@ enum CommandFlags : uint32_t {
   kFromReplica = 1u << 30,            // a replica may send it while it gets the stream
 };
 
+// The usual combinations.
+inline constexpr uint32_t kStores = kWrite | kDenyOom;
+inline constexpr uint32_t kAnyTime = kLoading | kStale;
+inline constexpr uint32_t kOperator = kAdmin | kDangerous | kNoScript;
+
 // What a command does with a key, as COMMAND names it. For ACL, kKeyAccess needs the right to read
 // the key, and each of kKeyUpdate, kKeyInsert and kKeyDelete the right to write it.
 enum KeyFlags : uint16_t {
@@ -113,6 +118,8 @@ struct KeyRange {
   uint16_t others_use = 0;  // of all keys but the first; 0: the same
 };
 
+inline constexpr KeyRange kNoKeys;
+inline constexpr KeyRange kOneKey{1, 1, 1};
 constexpr KeyRange OneKey(uint16_t use) { return {1, 1, 1, use}; }
 constexpr KeyRange TwoKeys(uint16_t first_use, uint16_t second_use) {
   return {1, 2, 1, first_use, second_use};

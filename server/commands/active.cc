@@ -22,6 +22,7 @@
 #include "core/bytes/number.h"
 #include "core/bytes/str_cat.h"
 #include "core/engine/audiences.h"
+#include "core/time/duration.h"
 #include "server/arguments/time_args.h"
 #include "server/command/engine_call.h"
 #include "server/command/help.h"
@@ -31,8 +32,6 @@
 
 namespace tally::server {
 namespace {
-
-constexpr int64_t kDayMs = 86'400'000;
 
 void ReplyMissingZone(CommandContext& context, const ActiveSet& set) {
   context.reply.Error(StrCat("ERR the time zone '", set.options().zone.name(),
@@ -47,7 +46,7 @@ bool CheckZone(CommandContext& context, const ActiveSet* set) {
   return false;
 }
 
-void Create(CommandContext& context) {
+void ActiveCreate(CommandContext& context) {
   const std::string_view key = context.args[1];
   ActiveOptions options;
   if (!ReadActiveOptions(context, options)) return;
@@ -76,7 +75,7 @@ void LogAlter(CommandContext& context, const Audiences::Change& change) {
   context.LogInstead(Args(words));
 }
 
-void Alter(CommandContext& context) {
+void ActiveAlter(CommandContext& context) {
   const std::string_view key = context.args[1];
   Audiences::Change change{.judged_at = context.now, .forget_at = PlaceOf(context).forget_at()};
   if (!ReadActiveChange(context, change)) return;
@@ -125,14 +124,14 @@ void TouchIds(CommandContext& context, const ActiveTouchArgs& touch) {
   LogTouch(context, touch);
 }
 
-void Touch(CommandContext& context) {
+void ActiveTouch(CommandContext& context) {
   ActiveTouchArgs touch{context.args.subspan(2), EventInstants::Now(context.now),
                         PlaceOf(context).forget_at()};
   if (context.replaying && !ReadLoggedTouch(context, touch)) return;
   TouchIds(context, touch);
 }
 
-void TouchAt(CommandContext& context) {
+void ActiveTouchAt(CommandContext& context) {
   ActiveTouchArgs touch{context.args.subspan(3), EventInstants::Now(context.now),
                         PlaceOf(context).forget_at()};
   int64_t at = 0;
@@ -142,7 +141,7 @@ void TouchAt(CommandContext& context) {
   TouchIds(context, touch);
 }
 
-void Forget(CommandContext& context) {
+void ActiveForget(CommandContext& context) {
   const std::string_view key = context.args[1];
   int64_t forgotten = 0;
   const KeyOutcome outcome =
@@ -152,7 +151,7 @@ void Forget(CommandContext& context) {
   context.reply.Integer(forgotten);
 }
 
-void Online(CommandContext& context) {
+void ActiveOnline(CommandContext& context) {
   EventTime time(context);
   OptionWords options;
   for (size_t i = 2; i < context.args.size(); i += 2) {
@@ -163,7 +162,7 @@ void Online(CommandContext& context) {
   context.reply.Integer(set == nullptr ? 0 : set->Online(time.at()));
 }
 
-void Seen(CommandContext& context) {
+void ActiveSeen(CommandContext& context) {
   ActiveSet* set = nullptr;
   if (!context.Read(context.args[1], set)) return;
   const auto seen = set == nullptr ? std::nullopt : set->Seen(context.args[2], context.now);
@@ -175,7 +174,7 @@ void Seen(CommandContext& context) {
   context.reply.Integer(set->IsOnline(*seen, context.now) ? 1 : 0);
 }
 
-void Show(CommandContext& context) {
+void ActiveShow(CommandContext& context) {
   ActiveSet* set = nullptr;
   if (!context.Read(context.args[1], set)) return;
   if (set == nullptr) return context.reply.NullArray();
@@ -195,7 +194,7 @@ int32_t DayNumber(const CommandContext& context, ActiveSet* set, const ActiveDay
   return set != nullptr ? set->DayNumber(context.now) : static_cast<int32_t>(context.now / kDayMs);
 }
 
-void Peak(CommandContext& context) {
+void ActivePeak(CommandContext& context) {
   ActiveDayArgs days;
   if (!ReadActiveDays(context, false, days)) return;
   ActiveSet* set = nullptr;
@@ -205,7 +204,7 @@ void Peak(CommandContext& context) {
   context.reply.IntegerPair(figures.peak, figures.peak_at);
 }
 
-void Day(CommandContext& context) {
+void ActiveDay(CommandContext& context) {
   ActiveDayArgs days;
   if (!ReadActiveDays(context, true, days)) return;
   ActiveSet* set = nullptr;
@@ -225,7 +224,7 @@ void Day(CommandContext& context) {
   }
 }
 
-void Users(CommandContext& context) {
+void ActiveUsers(CommandContext& context) {
   std::optional<int32_t> from;
   std::optional<int32_t> to;
   OptionWords options;
@@ -245,7 +244,7 @@ void Users(CommandContext& context) {
       set == nullptr ? 0 : static_cast<int64_t>(set->UsersBetween(*from, *to, context.now)));
 }
 
-void Series(CommandContext& context) {
+void ActiveSeries(CommandContext& context) {
   TimeRange range;
   if (!range.Read(context, 2, ActiveSet::kMaxSeriesSteps)) return;
   if (range.step_ms % ActiveSet::kMinuteMs != 0) {
@@ -263,7 +262,7 @@ void Series(CommandContext& context) {
   }
 }
 
-void Scan(CommandContext& context) {
+void ActiveScan(CommandContext& context) {
   ActiveScanArgs scan;
   if (!ReadActiveScan(context, scan)) return;
   ActiveSet* set = nullptr;
@@ -282,50 +281,49 @@ void Scan(CommandContext& context) {
   for (const std::string_view id : ids) context.reply.Bulk(id);
 }
 
-constexpr KeyRange kOneKey{1, 1, 1};
-
-constexpr Command kCommands[] = {
+constexpr Command kActiveCommands[] = {
     {"active", nullptr, -2, 0, {}, "Says how ACTIVE commands are used.", "1.0.0", "", kFamilyHelp},
-    {"active.alter", Alter, -2, kWrite | kDenyOom, kOneKey,
+    {"active.alter", ActiveAlter, -2, kStores, kOneKey,
      "Changes the window of an audience, or for how long days are kept.", "1.0.0",
      "key#0 [WINDOW window] [KEEP d]"},
-    {"active.create", Create, -2, kWrite | kDenyOom | kFast, kOneKey,
+    {"active.create", ActiveCreate, -2, kStores | kFast, kOneKey,
      "Creates a set of active ids with a window, a zone and a time to keep days.", "1.0.0",
      "key#0 [WINDOW window] [TZ zone] [KEEP d]"},
     Replying("[date active new peak peak_at_ms]",
-             {"active.day", Day, -2, kReadOnly, kOneKey,
+             {"active.day", ActiveDay, -2, kReadOnly, kOneKey,
               "Returns who was active and new, and the peak, of the days that end with one.",
               "1.0.0", "key#0 [DAY date] [DAYS n:int]"}),
-    {"active.forget", Forget, -3, kWrite | kFast, kOneKey, "Forgets ids.", "1.0.0", "key#0 id..."},
-    {"active.online", Online, -2, kReadOnly | kFast, kOneKey, "Returns how many ids are online.",
-     "1.0.0", "key#0 [AT t:time]"},
-    Replying("peak at_ms", {"active.peak", Peak, -2, kReadOnly | kFast, kOneKey,
+    {"active.forget", ActiveForget, -3, kWrite | kFast, kOneKey, "Forgets ids.", "1.0.0",
+     "key#0 id..."},
+    {"active.online", ActiveOnline, -2, kReadOnly | kFast, kOneKey,
+     "Returns how many ids are online.", "1.0.0", "key#0 [AT t:time]"},
+    Replying("peak at_ms", {"active.peak", ActivePeak, -2, kReadOnly | kFast, kOneKey,
                             "Returns the most ids that were online at once on a day.", "1.0.0",
                             "key#0 [DAY date]"}),
-    Replying("cursor ids", {"active.scan", Scan, -3, kReadOnly, kOneKey, "Iterates over ids.",
+    Replying("cursor ids", {"active.scan", ActiveScan, -3, kReadOnly, kOneKey, "Iterates over ids.",
                             "1.0.0", "key#0 cursor:int [COUNT n:int] [ONLINE]"}),
     Replying("number last_seen_ms first_seen_ms online",
-             {"active.seen", Seen, 3, kReadOnly | kFast, kOneKey,
+             {"active.seen", ActiveSeen, 3, kReadOnly | kFast, kOneKey,
               "Returns an id's number and when it was seen.", "1.0.0", "key#0 id"}),
     Replying("[at_ms online]",
-             {"active.series", Series, 8, kReadOnly, kOneKey,
+             {"active.series", ActiveSeries, 8, kReadOnly, kOneKey,
               "Returns the most ids online at once in each step of a range of time.", "1.0.0",
               "key#0 FROM t:time TO t:time STEP d"}),
     Replying("window_ms zone keep_ms ids online",
-             {"active.show", Show, 2, kReadOnly | kFast, kOneKey,
+             {"active.show", ActiveShow, 2, kReadOnly | kFast, kOneKey,
               "Returns the options of an audience, and how many ids it has.", "1.0.0", "key#0"}),
-    {"active.touch", Touch, -3, kWrite | kDenyOom | kFast, kOneKey,
+    {"active.touch", ActiveTouch, -3, kStores | kFast, kOneKey,
      "Notes that ids are active and returns how many are online.", "1.0.0", "key#0 id..."},
-    {"active.touchat", TouchAt, -4, kWrite | kDenyOom | kFast, kOneKey,
+    {"active.touchat", ActiveTouchAt, -4, kStores | kFast, kOneKey,
      "Notes that ids were active at an instant and returns how many are online now.", "1.0.0",
      "key#0 t:time id..."},
-    {"active.users", Users, 6, kReadOnly, kOneKey,
+    {"active.users", ActiveUsers, 6, kReadOnly, kOneKey,
      "Returns how many distinct ids were active on any of the days.", "1.0.0",
      "key#0 FROM date TO date"},
 };
 
 }  // namespace
 
-std::span<const Command> ActiveCommands() { return kCommands; }
+std::span<const Command> ActiveCommands() { return kActiveCommands; }
 
 }  // namespace tally::server

@@ -4,12 +4,12 @@
 #include <iterator>
 
 #include "core/bytes/str_cat.h"
+#include "core/time/duration.h"
 #include "server/command/usage.h"
 
 namespace tally::server {
 namespace {
 
-constexpr int64_t kDayMs = 86'400'000;
 constexpr int64_t kMaxDays = 3'660;
 
 bool ReadUpTo(CommandContext& context, size_t index, std::string_view name, int64_t max_ms,

@@ -212,11 +212,11 @@ bool FindBitFieldKey(Args args, std::vector<KeyReference>& keys) {
   return true;
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kBitFieldCommands[] = {
     {"bitfield",
      BitField,
      -2,
-     kWrite | kDenyOom,
+     kStores,
      OneKey(kChangesKey | kKeyVariable),
      "Performs arbitrary bitfield integer operations on strings.",
      "3.2.0",
@@ -232,6 +232,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> BitFieldCommands() { return kCommands; }
+std::span<const Command> BitFieldCommands() { return kBitFieldCommands; }
 
 }  // namespace tally::server

@@ -134,11 +134,11 @@ void BitPos(CommandContext& context) {
   context.reply.Integer(beyond ? static_cast<int64_t>(range->to) : -1);
 }
 
-using Combine = void (*)(Text& bytes, std::string_view other);
+using CombineBytes = void (*)(Text& bytes, std::string_view other);
 
 // Combines the source strings, which are the arguments from 3 on. Returns nothing after replying an
 // error.
-std::optional<Text> CombineSources(CommandContext& context, Combine combine) {
+std::optional<Text> CombineSources(CommandContext& context, CombineBytes combine) {
   Text result;
   for (size_t i = 3; i < context.args.size(); ++i) {
     const Keyspace::Entry entry = context.Find(context.args[i]);
@@ -154,7 +154,7 @@ std::optional<Text> CombineSources(CommandContext& context, Combine combine) {
 void BitOp(CommandContext& context) {
   struct Operation {
     std::string_view name;
-    Combine combine;
+    CombineBytes combine;
   };
   constexpr Operation kOperations[] = {
       {"and", AndBits}, {"or", OrBits}, {"xor", XorBits}, {"not", nullptr}};
@@ -181,17 +181,14 @@ void BitOp(CommandContext& context) {
   context.reply.Integer(static_cast<int64_t>(size));
 }
 
-constexpr KeyRange kOneKey{1, 1, 1};
-constexpr uint32_t kStore = kWrite | kDenyOom;
-
-constexpr Command kCommands[] = {
+constexpr Command kBitmapCommands[] = {
     {"bitcount", BitCount, -2, kReadOnly, kOneKey,
      "Counts the set bits (population counting) in a string.", "2.6.0",
      "key#0 [index(start:int end:int [index_unit@7.0.0<BYTE|BIT>])]"},
     {"bitop",
      BitOp,
      -4,
-     kStore,
+     kStores,
      {2, -1, 1, kOverwritesKey, kReadsKey},
      "Performs bitwise operations on strings and stores the result.",
      "2.6.0",
@@ -200,13 +197,13 @@ constexpr Command kCommands[] = {
      "2.8.7", "key#0 bit:int [index(start:int [end_index(end:int [index_unit@7.0.0<BYTE|BIT>])])]"},
     {"getbit", GetBit, 3, kReadOnly | kFast, kOneKey, "Returns a bit value by its offset.", "2.2.0",
      "key#0 offset:int"},
-    {"setbit", SetBit, 4, kStore, kOneKey,
+    {"setbit", SetBit, 4, kStores, kOneKey,
      "Sets or clears the bit at an offset of a string, creating it if it doesn't exist.", "2.2.0",
      "key#0 offset:int value:int"},
 };
 
 }  // namespace
 
-std::span<const Command> BitmapCommands() { return kCommands; }
+std::span<const Command> BitmapCommands() { return kBitmapCommands; }
 
 }  // namespace tally::server

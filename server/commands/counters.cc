@@ -240,10 +240,9 @@ void IncrEx(CommandContext& context) {
   }
 }
 
-constexpr KeyRange kOneKey{1, 1, 1};
-constexpr uint32_t kCount = kWrite | kDenyOom | kFast;
+constexpr uint32_t kCount = kStores | kFast;
 
-constexpr Command kCommands[] = {
+constexpr Command kCounterCommands[] = {
     {"decr", Decr, 2, kCount, kOneKey, "Decrements the integer value of a key by one.", "1.0.0",
      "key#0"},
     {"decrby", DecrBy, 3, kCount, kOneKey, "Decrements a number from the integer value of a key.",
@@ -267,6 +266,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> CounterCommands() { return kCommands; }
+std::span<const Command> CounterCommands() { return kCounterCommands; }
 
 }  // namespace tally::server

@@ -103,7 +103,7 @@ void ShowDenials(CommandContext& context) {
   context.reply.EndArray(mark, static_cast<size_t>(shown));
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kDenialCommands[] = {
     Replying("[key rule denied error last_ms shadow database place]",
              {"denials",
               ShowDenials,
@@ -117,6 +117,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> DenialCommands() { return kCommands; }
+std::span<const Command> DenialCommands() { return kDenialCommands; }
 
 }  // namespace tally::server

@@ -110,9 +110,7 @@ void Persist(CommandContext& context) {
   context.reply.Integer(1);
 }
 
-constexpr KeyRange kOneKey{1, 1, 1};
-
-constexpr Command kCommands[] = {
+constexpr Command kExpiryCommands[] = {
     {"expire", Expire, -3, kWrite | kFast, OneKey(kUpdatesKey),
      "Sets the expiration time of a key in seconds.", "1.0.0",
      "key#0 seconds:int [condition@7.0.0<NX|XX|GT|LT>]"},
@@ -139,6 +137,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> ExpiryCommands() { return kCommands; }
+std::span<const Command> ExpiryCommands() { return kExpiryCommands; }
 
 }  // namespace tally::server

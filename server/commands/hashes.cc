@@ -15,7 +15,7 @@
 namespace tally::server {
 namespace {
 
-HashLimits LimitsOf(const CommandContext& context) {
+HashLimits HashLimitsOf(const CommandContext& context) {
   const ValueLimits& limits = context.host.limits;
   return {static_cast<size_t>(limits.hash_max_listpack_entries),
           static_cast<size_t>(limits.hash_max_listpack_value)};
@@ -41,7 +41,7 @@ std::optional<int64_t> SetPairs(CommandContext& context) {
   }
   Value hash(Scratch(context));
   if (!hash.Write(context, args[1])) return std::nullopt;
-  const HashLimits limits = LimitsOf(context);
+  const HashLimits limits = HashLimitsOf(context);
   int64_t added = 0;
   for (size_t i = 2; i < args.size(); i += 2) {
     added += hash->Set(args[i], args[i + 1], limits) ? 1 : 0;
@@ -63,7 +63,7 @@ void HSetNx(CommandContext& context) {
   Value hash(Scratch(context));
   if (!hash.Write(context, context.args[1])) return;
   if (hash->Find(context.args[2])) return context.reply.Integer(0);
-  hash->Set(context.args[2], context.args[3], LimitsOf(context));
+  hash->Set(context.args[2], context.args[3], HashLimitsOf(context));
   hash.Store(context, context.args[1]);
   context.Changed(kEventHash, "hset", context.args[1]);
   context.reply.Integer(1);
@@ -147,7 +147,7 @@ void HIncrBy(CommandContext& context) {
   if (!delta) return;
   Value hash(Scratch(context));
   if (!hash.Write(context, context.args[1])) return;
-  const auto [status, value] = hash->Increment(context.args[2], *delta, LimitsOf(context));
+  const auto [status, value] = hash->Increment(context.args[2], *delta, HashLimitsOf(context));
   switch (status) {
     case Hash::IncrementStatus::kNotInteger:
       return context.reply.Error("ERR hash value is not an integer");
@@ -179,7 +179,7 @@ void HIncrByFloat(CommandContext& context) {
   }
   std::string text;
   AppendHumanLongDouble(text, sum);
-  hash->Set(field, text, LimitsOf(context));
+  hash->Set(field, text, HashLimitsOf(context));
   hash.Store(context, key);
   context.Changed(kEventHash, "hincrbyfloat", key);
   // Logs the result, so that a replay does not depend on the long double of this machine.
@@ -243,10 +243,7 @@ void HRandField(CommandContext& context) {
   ReplyRandomFields(context, *hash, *wanted, with_values);
 }
 
-constexpr KeyRange kOneKey{1, 1, 1};
-constexpr uint32_t kStore = kWrite | kDenyOom;
-
-constexpr Command kCommands[] = {
+constexpr Command kHashCommands[] = {
     {"hdel", HDel, -3, kWrite | kFast, OneKey(kDeletesFromKey), "Deletes fields from a hash.",
      "2.0.0", "key#0 field..."},
     {"hexists", HExists, 3, kReadOnly | kFast, OneKey(kLooksAtKey),
@@ -255,10 +252,10 @@ constexpr Command kCommands[] = {
      "2.0.0", "key#0 field"},
     {"hgetall", HGetAll, 2, kReadOnly, kOneKey, "Returns all fields and values in a hash.", "2.0.0",
      "key#0"},
-    {"hincrby", HIncrBy, 4, kStore | kFast, kOneKey,
+    {"hincrby", HIncrBy, 4, kStores | kFast, kOneKey,
      "Increments the integer value of a field in a hash by a number.", "2.0.0",
      "key#0 field increment:int"},
-    {"hincrbyfloat", HIncrByFloat, 4, kStore | kFast, kOneKey,
+    {"hincrbyfloat", HIncrByFloat, 4, kStores | kFast, kOneKey,
      "Increments the floating point value of a field in a hash by a number.", "2.6.0",
      "key#0 field increment:double"},
     {"hkeys", HKeys, 2, kReadOnly, kOneKey, "Returns all fields in a hash.", "2.0.0", "key#0"},
@@ -266,16 +263,16 @@ constexpr Command kCommands[] = {
      "Returns the number of fields in a hash.", "2.0.0", "key#0"},
     {"hmget", HMGet, -3, kReadOnly | kFast, kOneKey, "Returns the values of fields in a hash.",
      "2.0.0", "key#0 field..."},
-    {"hmset", HMSet, -4, kStore | kFast, OneKey(kUpdatesKey),
+    {"hmset", HMSet, -4, kStores | kFast, OneKey(kUpdatesKey),
      "Sets the values of fields in a hash.", "2.0.0", "key#0 field_value(field value)..."},
     {"hrandfield", HRandField, -2, kReadOnly, kOneKey, "Returns random fields from a hash.",
      "6.2.0", "key#0 [options(count:int [WITHVALUES])]"},
     {"hscan", HScan, -3, kReadOnly, kOneKey, "Iterates over fields and values of a hash.", "2.8.0",
      "key#0 cursor:int [MATCH pattern:pattern] [COUNT count:int]"},
-    {"hset", HSet, -4, kStore | kFast, OneKey(kUpdatesKey),
+    {"hset", HSet, -4, kStores | kFast, OneKey(kUpdatesKey),
      "Sets the values of fields in a hash; replies how many are new.", "2.0.0",
      "key#0 field_value(field value)..."},
-    {"hsetnx", HSetNx, 4, kStore | kFast, OneKey(kInsertsIntoKey),
+    {"hsetnx", HSetNx, 4, kStores | kFast, OneKey(kInsertsIntoKey),
      "Sets the value of a field in a hash only when the field doesn't exist.", "2.0.0",
      "key#0 field value"},
     {"hstrlen", HStrLen, 3, kReadOnly | kFast, OneKey(kLooksAtKey),
@@ -285,6 +282,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> HashCommands() { return kCommands; }
+std::span<const Command> HashCommands() { return kHashCommands; }
 
 }  // namespace tally::server

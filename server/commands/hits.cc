@@ -64,7 +64,7 @@ void LogAdd(CommandContext& context, const AddArgs& add, int64_t added) {
   LogEffect(context, words, add.time);
 }
 
-void Add(CommandContext& context) {
+void HitsAdd(CommandContext& context) {
   const std::string_view key = context.args[1];
   AddArgs add(context);
   if (!ParseAdd(context, add)) return;
@@ -86,7 +86,7 @@ void Add(CommandContext& context) {
   LogAdd(context, add, outcome.set_back ? 0 : add.count);
 }
 
-void Count(CommandContext& context) {
+void HitsCount(CommandContext& context) {
   EventTime time(context);
   int64_t window_ms = 0;
   OptionWords options;
@@ -103,7 +103,7 @@ void Count(CommandContext& context) {
   if (CheckOutcome(context, outcome)) context.reply.Integer(hits);
 }
 
-void Undo(CommandContext& context) {
+void HitsUndo(CommandContext& context) {
   const std::string_view key = context.args[1];
   EventTime time(context);
   int64_t count = 1;
@@ -125,7 +125,7 @@ void Undo(CommandContext& context) {
   LogEffect(context, words, time);
 }
 
-void Range(CommandContext& context) {
+void HitsRange(CommandContext& context) {
   TimeRange range;
   if (!range.Read(context, 2, Hits::kMaxRangeSteps)) return;
   std::vector<int64_t> steps;
@@ -138,7 +138,7 @@ void Range(CommandContext& context) {
   for (const int64_t count : steps) context.reply.Integer(count);
 }
 
-void Show(CommandContext& context) {
+void HitsShow(CommandContext& context) {
   HitsShown shown;
   const KeyOutcome outcome = HitCounters(PlaceOf(context)).Show(context.args[1], shown);
   context.NoteLookup(context.args[1], outcome.found);
@@ -151,28 +151,26 @@ void Show(CommandContext& context) {
   context.reply.Integer(shown.ends_ms);
 }
 
-constexpr KeyRange kOneKey{1, 1, 1};
-
-constexpr Command kCommands[] = {
+constexpr Command kHitsCommands[] = {
     {"hits", nullptr, -2, 0, {}, "Says how HITS commands are used.", "1.0.0", "", kFamilyHelp},
-    {"hits.add", Add, -3, kWrite | kDenyOom | kFast, kOneKey,
+    {"hits.add", HitsAdd, -3, kStores | kFast, kOneKey,
      "Counts a hit and returns the hits in the window with it.", "1.0.0",
      "key#0 window [COUNT n:int] [AT t:time] [CAP max:int]"},
-    {"hits.count", Count, -2, kReadOnly | kFast, kOneKey, "Returns the hits in a window.", "1.0.0",
-     "key#0 [WINDOW window] [AT t:time]"},
-    {"hits.range", Range, 8, kReadOnly, kOneKey,
+    {"hits.count", HitsCount, -2, kReadOnly | kFast, kOneKey, "Returns the hits in a window.",
+     "1.0.0", "key#0 [WINDOW window] [AT t:time]"},
+    {"hits.range", HitsRange, 8, kReadOnly, kOneKey,
      "Returns the hits of each step of a range of time.", "1.0.0",
      "key#0 FROM t:time TO t:time STEP d"},
     Replying("window_ms hits newest_ms ends_ms",
-             {"hits.show", Show, 2, kReadOnly | kFast, kOneKey,
+             {"hits.show", HitsShow, 2, kReadOnly | kFast, kOneKey,
               "Returns how long hits are kept, how many there are, the newest and the end.",
               "1.0.0", "key#0"}),
-    {"hits.undo", Undo, -2, kWrite | kFast, kOneKey,
+    {"hits.undo", HitsUndo, -2, kWrite | kFast, kOneKey,
      "Takes the newest hits back and returns the hits that are left.", "1.0.0", "key#0 [n:int]"},
 };
 
 }  // namespace
 
-std::span<const Command> HitsCommands() { return kCommands; }
+std::span<const Command> HitsCommands() { return kHitsCommands; }
 
 }  // namespace tally::server

@@ -124,20 +124,18 @@ void PfMerge(CommandContext& context) {
   context.reply.Ok();
 }
 
-constexpr uint32_t kStore = kWrite | kDenyOom;
-
-constexpr Command kCommands[] = {
-    {"pfadd", PfAdd, -2, kStore | kFast, OneKey(kInsertsIntoKey),
+constexpr Command kHyperLogLogCommands[] = {
+    {"pfadd", PfAdd, -2, kStores | kFast, OneKey(kInsertsIntoKey),
      "Adds elements to a HyperLogLog, creating it if it doesn't exist.", "2.8.9",
      "key#0 [element...]"},
     {"pfcount", PfCount, -2, kReadOnly | kMayReplicate, AllKeys(kKeyReadWrite | kKeyAccess),
      "Returns the approximated number of distinct elements in HyperLogLogs.", "2.8.9", "key#0..."},
-    {"pfmerge", PfMerge, -2, kStore, AllKeys(kKeyReadWrite | kKeyAccess | kKeyInsert, kReadsKey),
+    {"pfmerge", PfMerge, -2, kStores, AllKeys(kKeyReadWrite | kKeyAccess | kKeyInsert, kReadsKey),
      "Merges HyperLogLogs into a single one.", "2.8.9", "destkey#0 sourcekey#1..."},
 };
 
 }  // namespace
 
-std::span<const Command> HyperLogLogCommands() { return kCommands; }
+std::span<const Command> HyperLogLogCommands() { return kHyperLogLogCommands; }
 
 }  // namespace tally::server

@@ -256,21 +256,15 @@ constexpr Command kObjectCommands[] = {
      "Returns the internal encoding of a value.", "2.2.3", "key#0"},
     {"freq", ObjectFreq, 3, kReadOnly, kSecondWord,
      "Returns the logarithmic access frequency counter of a key.", "4.0.0", "key#0"},
-    {"help",
-     ObjectHelp,
-     2,
-     kLoading | kStale,
-     {},
-     "Returns helpful text about the subcommands.",
-     "6.2.0"},
+    {"help", ObjectHelp, 2, kAnyTime, {}, "Returns helpful text about the subcommands.", "6.2.0"},
     {"idletime", ObjectIdleTime, 3, kReadOnly, kSecondWord,
      "Returns the time since the last access to a key.", "2.2.3", "key#0"},
     {"refcount", ObjectRefCount, 3, kReadOnly, kSecondWord,
      "Returns the reference count of a value: always 1.", "2.2.3", "key#0"},
 };
 
-constexpr Command kCommands[] = {
-    {"copy", Copy, -3, kWrite | kDenyOom, TwoKeys(kReadsKey, kOverwritesKey),
+constexpr Command kKeyCommands[] = {
+    {"copy", Copy, -3, kStores, TwoKeys(kReadsKey, kOverwritesKey),
      "Copies the value of a key to a new key.", "6.2.0",
      "source#0 destination#1 [DB destination-db:int] [REPLACE]"},
     {"del", Delete, -2, kWrite, AllKeys(kRemovesKey), "Deletes one or more keys.", "1.0.0",
@@ -311,6 +305,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> KeyCommands() { return kCommands; }
+std::span<const Command> KeyCommands() { return kKeyCommands; }
 
 }  // namespace tally::server

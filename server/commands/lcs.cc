@@ -102,7 +102,7 @@ void Lcs(CommandContext& context) {
   context.reply.Bulk(text);
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kLcsCommands[] = {
     {"lcs",
      Lcs,
      -3,
@@ -115,6 +115,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> LcsCommands() { return kCommands; }
+std::span<const Command> LcsCommands() { return kLcsCommands; }
 
 }  // namespace tally::server

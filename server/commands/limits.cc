@@ -93,13 +93,13 @@ void Decide(CommandContext& context, LimitMode mode) {
 }
 
 // In a replay it was allowed before, so it is counted without being judged.
-void Take(CommandContext& context) {
+void LimitTake(CommandContext& context) {
   Decide(context, context.replaying ? LimitMode::kCount : LimitMode::kTake);
 }
 
-void Peek(CommandContext& context) { Decide(context, LimitMode::kPeek); }
+void LimitPeek(CommandContext& context) { Decide(context, LimitMode::kPeek); }
 
-void Force(CommandContext& context) { Decide(context, LimitMode::kForce); }
+void LimitForce(CommandContext& context) { Decide(context, LimitMode::kForce); }
 
 struct GiveArgs {
   int64_t count = 1;
@@ -124,7 +124,7 @@ bool ParseGive(CommandContext& context, GiveArgs& give) {
   return true;
 }
 
-void Give(CommandContext& context) {
+void LimitGive(CommandContext& context) {
   const std::string_view key = context.args[1];
   GiveArgs give{.time = EventTime(context)};
   if (!ParseGive(context, give)) return;
@@ -142,7 +142,7 @@ void Give(CommandContext& context) {
   context.LogInstead({"LIMIT.GIVE", key, count.view(), "AT", at.view(), "NOW", now.view()});
 }
 
-void Reset(CommandContext& context) {
+void LimitReset(CommandContext& context) {
   const KeyOutcome outcome = Limits(PlaceOf(context)).Reset(context.args[1]);
   if (!CheckOutcome(context, outcome)) return;
   context.reply.Integer(outcome.found ? 1 : 0);
@@ -214,12 +214,10 @@ void ThrottleKey(CommandContext& context) {
   LogEffect(context, words, EventTime(context));
 }
 
-void Help(CommandContext& context) { ReplyFamilyHelp(context, RuleHelp()); }
-
-constexpr KeyRange kOneKey{1, 1, 1};
+void LimitHelp(CommandContext& context) { ReplyFamilyHelp(context, RuleHelp()); }
 
 constexpr Command kLimitHelp[] = {
-    {"help", Help, 2, kLoading | kStale, {}, "Says how the commands and rules are used.", "1.0.0"}};
+    {"help", LimitHelp, 2, kAnyTime, {}, "Says how the commands and rules are used.", "1.0.0"}};
 
 // The names of the reply, and the arguments, of the commands that decide.
 constexpr std::string_view kDecision = "allowed limit remaining retry_after_ms reset_after_ms rule";
@@ -228,25 +226,25 @@ constexpr std::string_view kPeekArguments =
 constexpr std::string_view kTakeArguments =
     "key#0 rule... [AND... more(key:key rule...)] [COST n:int] [ONCE id] [AT t:time]";
 
-constexpr Command kCommands[] = {
+constexpr Command kLimitCommands[] = {
     Replying("limited limit remaining retry_after_s reset_after_s",
-             {"cl.throttle", ThrottleKey, -5, kWrite | kDenyOom | kFast, kOneKey,
+             {"cl.throttle", ThrottleKey, -5, kStores | kFast, kOneKey,
               "Takes from a token bucket, as redis-cell does.", "1.0.0",
               "key#0 max_burst:int count:int period:int [quantity:int]"}),
     {"limit", nullptr, -2, 0, {}, "Says how LIMIT commands are used.", "1.0.0", "", kLimitHelp},
     Replying(kDecision, {.name = "limit.force",
-                         .handler = Force,
+                         .handler = LimitForce,
                          .arity = -3,
-                         .flags = kWrite | kDenyOom | kFast | kMovableKeys,
+                         .flags = kStores | kFast | kMovableKeys,
                          .keys = kOneKey,
                          .summary = "Takes from every rule of every key even where it is denied.",
                          .since = "1.0.0",
                          .arguments = kTakeArguments,
                          .find_keys = FindLimitKeys}),
-    {"limit.give", Give, -2, kWrite | kFast, kOneKey,
+    {"limit.give", LimitGive, -2, kWrite | kFast, kOneKey,
      "Gives back what was taken, the newest first.", "1.0.0", "key#0 [n:int] [AT t:time]"},
     Replying(kDecision, {.name = "limit.peek",
-                         .handler = Peek,
+                         .handler = LimitPeek,
                          .arity = -3,
                          .flags = kReadOnly | kFast | kMovableKeys,
                          .keys = kOneKey,
@@ -254,15 +252,15 @@ constexpr Command kCommands[] = {
                          .since = "1.0.0",
                          .arguments = kPeekArguments,
                          .find_keys = FindLimitKeys}),
-    {"limit.reset", Reset, 2, kWrite | kFast, kOneKey, "Forgets what was counted for a key.",
+    {"limit.reset", LimitReset, 2, kWrite | kFast, kOneKey, "Forgets what was counted for a key.",
      "1.0.0", "key#0"},
     Replying("[algorithm period used newest_ms ends_ms]",
              {"limit.show", ShowLimitState, 2, kReadOnly | kFast, kOneKey,
               "Returns what is counted for a key, for support.", "1.0.0", "key#0"}),
     Replying(kDecision, {.name = "limit.take",
-                         .handler = Take,
+                         .handler = LimitTake,
                          .arity = -3,
-                         .flags = kWrite | kDenyOom | kFast | kMovableKeys,
+                         .flags = kStores | kFast | kMovableKeys,
                          .keys = kOneKey,
                          .summary = "Takes from every rule of every key, or from none.",
                          .since = "1.0.0",
@@ -272,6 +270,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> LimitCommands() { return kCommands; }
+std::span<const Command> LimitCommands() { return kLimitCommands; }
 
 }  // namespace tally::server

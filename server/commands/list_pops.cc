@@ -240,7 +240,6 @@ void BLMPop(CommandContext& context) {
 }
 
 constexpr KeyRange kCountedKeys{0, 0, 0, kTakesFromKey};
-constexpr uint32_t kStore = kWrite | kDenyOom;
 
 constexpr uint32_t kWaits = kBlocking | kNoScript;
 // Every argument but the last, the timeout, is a key.
@@ -250,8 +249,8 @@ bool FindKeysAfterTimeout(Args args, std::vector<KeyReference>& keys) {
   return FindCountedKeys(args, 2, keys);
 }
 
-constexpr Command kCommands[] = {
-    {"blmove", BLMove, 6, kStore | kWaits, TwoKeys(kTakesFromKey, kInsertsIntoKey),
+constexpr Command kListPopCommands[] = {
+    {"blmove", BLMove, 6, kStores | kWaits, TwoKeys(kTakesFromKey, kInsertsIntoKey),
      "Pops an element from a list, pushes it to another list and returns it. Waits for an element "
      "if there is none.",
      "6.2.0", "source#0 destination#1 wherefrom<LEFT|RIGHT> whereto<LEFT|RIGHT> timeout:double"},
@@ -274,11 +273,11 @@ constexpr Command kCommands[] = {
      "Removes and returns the last element of the first list that is not empty. Waits for an "
      "element if all are empty.",
      "2.0.0", "key#0... timeout:double"},
-    {"brpoplpush", BRPopLPush, 4, kStore | kWaits, TwoKeys(kTakesFromKey, kInsertsIntoKey),
+    {"brpoplpush", BRPopLPush, 4, kStores | kWaits, TwoKeys(kTakesFromKey, kInsertsIntoKey),
      "Pops the last element of a list, pushes it to the front of another list and returns it. "
      "Waits for an element if there is none.",
      "2.2.0", "source#0 destination#1 timeout:double"},
-    {"lmove", LMove, 5, kStore, TwoKeys(kTakesFromKey, kInsertsIntoKey),
+    {"lmove", LMove, 5, kStores, TwoKeys(kTakesFromKey, kInsertsIntoKey),
      "Pops an element from a list, pushes it to another list and returns it.", "6.2.0",
      "source#0 destination#1 wherefrom<LEFT|RIGHT> whereto<LEFT|RIGHT>"},
     {"lmpop",
@@ -295,13 +294,13 @@ constexpr Command kCommands[] = {
      "Removes and returns the first elements of a list.", "1.0.0", "key#0 [count:int@6.2.0]"},
     {"rpop", RPop, -2, kWrite | kFast, OneKey(kTakesFromKey),
      "Removes and returns the last elements of a list.", "1.0.0", "key#0 [count:int@6.2.0]"},
-    {"rpoplpush", RPopLPush, 3, kStore, TwoKeys(kTakesFromKey, kInsertsIntoKey),
+    {"rpoplpush", RPopLPush, 3, kStores, TwoKeys(kTakesFromKey, kInsertsIntoKey),
      "Pops the last element of a list, pushes it to the front of another list and returns it.",
      "1.2.0", "source#0 destination#1"},
 };
 
 }  // namespace
 
-std::span<const Command> ListPopCommands() { return kCommands; }
+std::span<const Command> ListPopCommands() { return kListPopCommands; }
 
 }  // namespace tally::server

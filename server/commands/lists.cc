@@ -242,43 +242,40 @@ void LPos(CommandContext& context) {
   }
 }
 
-constexpr KeyRange kOneKey{1, 1, 1};
-constexpr uint32_t kStore = kWrite | kDenyOom;
-
-constexpr Command kCommands[] = {
+constexpr Command kListCommands[] = {
     {"lindex", LIndex, 3, kReadOnly, kOneKey, "Returns an element from a list by its index.",
      "1.0.0", "key#0 index:int"},
-    {"linsert", LInsert, 5, kStore, OneKey(kInsertsIntoKey),
+    {"linsert", LInsert, 5, kStores, OneKey(kInsertsIntoKey),
      "Inserts an element before or after another element in a list.", "2.2.0",
      "key#0 where<BEFORE|AFTER> pivot element"},
     {"llen", LLen, 2, kReadOnly | kFast, OneKey(kLooksAtKey), "Returns the length of a list.",
      "1.0.0", "key#0"},
     {"lpos", LPos, -3, kReadOnly, kOneKey, "Returns the index of matching elements in a list.",
      "6.0.6", "key#0 element [RANK rank:int] [COUNT num-matches:int] [MAXLEN len:int]"},
-    {"lpush", LPush, -3, kStore | kFast, OneKey(kInsertsIntoKey),
+    {"lpush", LPush, -3, kStores | kFast, OneKey(kInsertsIntoKey),
      "Prepends one or more elements to a list, creating it if it doesn't exist.", "1.0.0",
      "key#0 element..."},
-    {"lpushx", LPushX, -3, kStore | kFast, OneKey(kInsertsIntoKey),
+    {"lpushx", LPushX, -3, kStores | kFast, OneKey(kInsertsIntoKey),
      "Prepends one or more elements to a list only when the list exists.", "2.2.0",
      "key#0 element..."},
     {"lrange", LRange, 4, kReadOnly, kOneKey, "Returns a range of elements from a list.", "1.0.0",
      "key#0 start:int stop:int"},
     {"lrem", LRem, 4, kWrite, OneKey(kDeletesFromKey),
      "Removes elements equal to a value from a list.", "1.0.0", "key#0 count:int element"},
-    {"lset", LSet, 4, kStore, OneKey(kUpdatesKey),
+    {"lset", LSet, 4, kStores, OneKey(kUpdatesKey),
      "Sets the value of an element in a list by its index.", "1.0.0", "key#0 index:int element"},
     {"ltrim", LTrim, 4, kWrite, OneKey(kDeletesFromKey),
      "Removes elements from both ends of a list.", "1.0.0", "key#0 start:int stop:int"},
-    {"rpush", RPush, -3, kStore | kFast, OneKey(kInsertsIntoKey),
+    {"rpush", RPush, -3, kStores | kFast, OneKey(kInsertsIntoKey),
      "Appends one or more elements to a list, creating it if it doesn't exist.", "1.0.0",
      "key#0 element..."},
-    {"rpushx", RPushX, -3, kStore | kFast, OneKey(kInsertsIntoKey),
+    {"rpushx", RPushX, -3, kStores | kFast, OneKey(kInsertsIntoKey),
      "Appends one or more elements to a list only when the list exists.", "2.2.0",
      "key#0 element..."},
 };
 
 }  // namespace
 
-std::span<const Command> ListCommands() { return kCommands; }
+std::span<const Command> ListCommands() { return kListCommands; }
 
 }  // namespace tally::server

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMaxPolicyNameBytes = 1024;
 
-void Set(CommandContext& context) {
+void PolicySet(CommandContext& context) {
   const Args words = context.args.subspan(2);
   if (context.args[1].size() > kMaxPolicyNameBytes) {
     return context.reply.Error(
@@ -34,21 +34,21 @@ void Set(CommandContext& context) {
   context.reply.Ok();
 }
 
-void Get(CommandContext& context) {
+void PolicyGet(CommandContext& context) {
   const Policy* policy = context.engine().policies().Find(context.args[1]);
   if (policy == nullptr) return context.reply.NullArray();
   context.reply.Array(policy->words().size());
   for (const std::string& word : policy->words()) context.reply.Bulk(word);
 }
 
-void Delete(CommandContext& context) {
+void PolicyDelete(CommandContext& context) {
   const bool erased = context.engine().policies().Erase(context.args[1]);
   if (erased) context.CountChange();
   context.reply.Integer(erased ? 1 : 0);
 }
 
 // Replies the policies that the user may read.
-void List(CommandContext& context) {
+void PolicyList(CommandContext& context) {
   const size_t mark = context.reply.BeginArray();
   size_t shown = 0;
   context.engine().policies().ForEach([&](std::string_view name, const StoredWords&) {
@@ -59,10 +59,10 @@ void List(CommandContext& context) {
   context.reply.EndArray(mark, shown);
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kPolicyCommands[] = {
     {"policy", nullptr, -2, 0, {}, "Says how POLICY commands are used.", "1.0.0", "", kFamilyHelp},
     {.name = "policy.del",
-     .handler = Delete,
+     .handler = PolicyDelete,
      .arity = 2,
      .flags = kWrite | kFast,
      .keys = {},
@@ -71,7 +71,7 @@ constexpr Command kCommands[] = {
      .arguments = "name",
      .policy_use = kRemovesKey},
     {.name = "policy.get",
-     .handler = Get,
+     .handler = PolicyGet,
      .arity = 2,
      .flags = kReadOnly | kFast,
      .keys = {},
@@ -80,16 +80,16 @@ constexpr Command kCommands[] = {
      .arguments = "name",
      .policy_use = kReadsKey},
     {.name = "policy.list",
-     .handler = List,
+     .handler = PolicyList,
      .arity = 1,
      .flags = kReadOnly,
      .keys = {},
      .summary = "Returns the names of the policies that the user may read.",
      .since = "1.0.0"},
     {.name = "policy.set",
-     .handler = Set,
+     .handler = PolicySet,
      .arity = -3,
-     .flags = kWrite | kDenyOom | kFast,
+     .flags = kStores | kFast,
      .keys = {},
      .summary = "Stores rules under a name.",
      .since = "1.0.0",
@@ -99,6 +99,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> PolicyCommands() { return kCommands; }
+std::span<const Command> PolicyCommands() { return kPolicyCommands; }
 
 }  // namespace tally::server

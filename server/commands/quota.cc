@@ -65,7 +65,7 @@ void DelLimit(CommandContext& context) {
   context.reply.Integer(static_cast<int64_t>(deleted));
 }
 
-void Limits(CommandContext& context) {
+void ListQuotaLimits(CommandContext& context) {
   QuotaArgs args(context);
   QuotaArgs::Ids skus;
   QuotaActions actions;
@@ -135,7 +135,7 @@ void Confirm(CommandContext& context) {
   context.reply.Integer(result.bought ? 1 : 0);
 }
 
-void Reset(CommandContext& context) {
+void ResetQuota(CommandContext& context) {
   QuotaArgs args(context);
   QuotaArgs::Ids users;
   QuotaActions actions;
@@ -224,7 +224,7 @@ void LeftByUser(CommandContext& context) {
   }
 }
 
-void Show(CommandContext& context) {
+void ShowQuota(CommandContext& context) {
   QuotaArgs args(context);
   QuotaId user;
   QuotaArgs::Ids skus;
@@ -278,18 +278,15 @@ void StatsOfBook(CommandContext& context) {
   }
 }
 
-constexpr KeyRange kOneKey{1, 1, 1};
-constexpr uint32_t kStore = kWrite | kDenyOom;
-
 constexpr std::string_view kOrderReply = "applied item left:[[action left]]";
 
-constexpr Command kCommands[] = {
+constexpr Command kQuotaCommands[] = {
     {"quota", nullptr, -2, 0, {}, "Says how QUOTA commands are used.", "1.0.0", "", kFamilyHelp},
     Replying(kOrderReply,
-             {"quota.buy", Buy, -8, kStore, kOneKey,
+             {"quota.buy", Buy, -8, kStores, kOneKey,
               "Records an order of a user if every limit leaves room for it.", "1.0.0",
               "book#0 user order ITEMS item(sku action qty:int)... [AT t:time] [ONCE] [HOLD ttl]"}),
-    {"quota.confirm", Confirm, -4, kStore, kOneKey, "Makes what is held of an order a purchase.",
+    {"quota.confirm", Confirm, -4, kStores, kOneKey, "Makes what is held of an order a purchase.",
      "1.0.0", "book#0 user order"},
     {"quota.dellimit", DelLimit, -3, kWrite, kOneKey,
      "Deletes limits of SKUs; purchases made until then never count for them again.", "1.0.0",
@@ -314,24 +311,24 @@ constexpr Command kCommands[] = {
               "Returns how many users may still buy of each SKU that they have bought.", "1.0.0",
               "book#0 user... [ACTIONS action...]"}),
     Replying("[[action limit window_ms set_at_ms]]",
-             {"quota.limits", Limits, -3, kReadOnly, kOneKey, "Returns the limits of SKUs.",
-              "1.0.0", "book#0 sku... [ACTIONS action...]"}),
+             {"quota.limits", ListQuotaLimits, -3, kReadOnly, kOneKey,
+              "Returns the limits of SKUs.", "1.0.0", "book#0 sku... [ACTIONS action...]"}),
     Replying(kOrderReply,
-             {"quota.record", Record, -8, kStore, kOneKey,
+             {"quota.record", Record, -8, kStores, kOneKey,
               "Records an order of a user, whatever the limits say.", "1.0.0",
               "book#0 user order ITEMS item(sku action qty:int)... [AT t:time] [ONCE] [HOLD ttl]"}),
-    {"quota.reset", Reset, -3, kWrite, kOneKey,
+    {"quota.reset", ResetQuota, -3, kWrite, kOneKey,
      "Forgets users, or starts their counters of some actions from 0.", "1.0.0",
      "book#0 user... [ACTIONS action...]"},
     {"quota.return", Return, -7, kWrite, kOneKey,
      "Takes quantities back from the lines of an order.", "1.0.0",
      "book#0 user order ITEMS item(sku qty:int)... [AT t:time] [ONCE]"},
-    {"quota.setlimit", SetLimit, -6, kStore, kOneKey,
+    {"quota.setlimit", SetLimit, -6, kStores, kOneKey,
      "Sets limits by SKU and marketing action; purchases already made stay counted.", "1.0.0",
      "book#0 limit(sku action limit:int window)..."},
     Replying(
         "[[action limit window_ms used left next_ms]]",
-        {"quota.show", Show, -4, kReadOnly, kOneKey,
+        {"quota.show", ShowQuota, -4, kReadOnly, kOneKey,
          "Returns the limits of SKUs, what a user has used of them, and when it is free again.",
          "1.0.0", "book#0 user sku..."}),
     Replying("limits users purchases bytes",
@@ -342,6 +339,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> QuotaCommands() { return kCommands; }
+std::span<const Command> QuotaCommands() { return kQuotaCommands; }
 
 }  // namespace tally::server

@@ -88,7 +88,7 @@ void ReportAll(CommandContext& context, const LimitResult& result, std::string_v
   for (const LimitResult::Key& key : result.keys) ReportChange(context, key.name, key, event);
 }
 
-void Reserve(CommandContext& context) {
+void LimitReserve(CommandContext& context) {
   int64_t ttl_ms = 0;
   LimitArgs limit(context, kHoldIdPlace + 2);
   limit.least_cost = 1;
@@ -117,7 +117,7 @@ void Reserve(CommandContext& context) {
   LogEffect(context, words, limit.time);
 }
 
-void Extend(CommandContext& context) {
+void LimitExtend(CommandContext& context) {
   int64_t ttl_ms = 0;
   SettleArgs extend(context);
   if (!ReadId(context) || !ReadTtl(context, ttl_ms) ||
@@ -150,7 +150,7 @@ int64_t OutcomeOf(const Settled& settled) {
   return static_cast<int64_t>(settled.found);
 }
 
-void Commit(CommandContext& context) {
+void LimitCommit(CommandContext& context) {
   SettleArgs commit(context);
   if (!ReadId(context) || !commit.Read(context, kHoldIdPlace + 1, true, true)) return;
   const CommitRequest request{.id = context.args[kHoldIdPlace],
@@ -183,7 +183,7 @@ void Commit(CommandContext& context) {
   LogEffect(context, words, commit.time);
 }
 
-void Cancel(CommandContext& context) {
+void LimitCancel(CommandContext& context) {
   SettleArgs cancel(context);
   if (!ReadId(context) || !cancel.Read(context, kHoldIdPlace + 1, false, false)) return;
   const std::string_view id = context.args[kHoldIdPlace];
@@ -205,7 +205,7 @@ void Cancel(CommandContext& context) {
   LogEffect(context, words, cancel.time);
 }
 
-void Held(CommandContext& context) {
+void LimitHeld(CommandContext& context) {
   std::vector<HeldShown> held;
   const KeyOutcome outcome = Reservations(PlaceOf(context)).Held(context.args[1], held);
   context.NoteLookup(context.args[1], outcome.found);
@@ -242,9 +242,9 @@ bool FetchAfterTtl(const Keyspace& keyspace, std::span<const Args> calls) {
 constexpr std::string_view kHold =
     "allowed limit remaining retry_after_ms reset_after_ms rule token";
 
-constexpr Command kCommands[] = {
+constexpr Command kReservationCommands[] = {
     Replying("outcome given_back", {.name = "limit.cancel",
-                                    .handler = Cancel,
+                                    .handler = LimitCancel,
                                     .arity = -3,
                                     .flags = kWrite | kFast | kMovableKeys,
                                     .keys = kKeyAfterId,
@@ -255,9 +255,9 @@ constexpr Command kCommands[] = {
                                     .fetch_ahead = FetchAfterId}),
     Replying("outcome held counted",
              {.name = "limit.commit",
-              .handler = Commit,
+              .handler = LimitCommit,
               .arity = -3,
-              .flags = kWrite | kDenyOom | kFast | kMovableKeys,
+              .flags = kStores | kFast | kMovableKeys,
               .keys = kKeyAfterId,
               .summary = "Counts what was used of a hold, once, and gives back the rest.",
               .since = "1.0.0",
@@ -265,9 +265,9 @@ constexpr Command kCommands[] = {
               .find_keys = FindKeysAfterId,
               .fetch_ahead = FetchAfterId}),
     Replying(kHold, {.name = "limit.extend",
-                     .handler = Extend,
+                     .handler = LimitExtend,
                      .arity = -4,
-                     .flags = kWrite | kDenyOom | kFast | kMovableKeys,
+                     .flags = kStores | kFast | kMovableKeys,
                      .keys = kKeyAfterTtl,
                      .summary = "Holds longer, and perhaps more.",
                      .since = "1.0.0",
@@ -275,13 +275,13 @@ constexpr Command kCommands[] = {
                      .find_keys = FindKeysAfterTtl,
                      .fetch_ahead = FetchAfterTtl}),
     Replying("[id cost at_ms deadline_ms token]",
-             {"limit.held", Held, 2, kReadOnly, KeyRange{1, 1, 1}, "Returns what a key holds.",
+             {"limit.held", LimitHeld, 2, kReadOnly, KeyRange{1, 1, 1}, "Returns what a key holds.",
               "1.0.0", "key#0"}),
     Replying(kHold,
              {.name = "limit.reserve",
-              .handler = Reserve,
+              .handler = LimitReserve,
               .arity = -5,
-              .flags = kWrite | kDenyOom | kFast | kMovableKeys,
+              .flags = kStores | kFast | kMovableKeys,
               .keys = kKeyAfterTtl,
               .summary = "Takes as LIMIT.TAKE, and holds it until it is committed, or ends.",
               .since = "1.0.0",
@@ -293,6 +293,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> ReservationCommands() { return kCommands; }
+std::span<const Command> ReservationCommands() { return kReservationCommands; }
 
 }  // namespace tally::server

@@ -30,7 +30,7 @@ void Scan(CommandContext& context) {
   found.Finish(next);
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kScanCommands[] = {
     {"scan",
      Scan,
      -2,
@@ -43,6 +43,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> ScanCommands() { return kCommands; }
+std::span<const Command> ScanCommands() { return kScanCommands; }
 
 }  // namespace tally::server

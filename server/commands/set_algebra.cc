@@ -113,15 +113,15 @@ Set Subtract(CommandContext& context, const Operands& operands) {
   return result;
 }
 
-using Operation = Set (*)(CommandContext& context, const Operands& operands);
+using SetOperation = Set (*)(CommandContext& context, const Operands& operands);
 
-void ReplyResult(CommandContext& context, Operation operation) {
+void ReplyResult(CommandContext& context, SetOperation operation) {
   Operands operands;
   if (!ReadOperands(context, context.args.subspan(1), Access::kRead, operands)) return;
   ReplyMembers(context.reply, operation(context, operands));
 }
 
-void StoreResult(CommandContext& context, Operation operation, std::string_view event) {
+void StoreResult(CommandContext& context, SetOperation operation, std::string_view event) {
   const std::string_view target = context.args[1];
   Operands operands;
   if (!ReadOperands(context, context.args.subspan(2), Access::kStore, operands)) return;
@@ -184,12 +184,11 @@ void SInterCard(CommandContext& context) {
 }
 
 constexpr KeyRange kAllKeys{1, -1, 1};
-constexpr uint32_t kStore = kWrite | kDenyOom;
 
-constexpr Command kCommands[] = {
+constexpr Command kSetAlgebraCommands[] = {
     {"sdiff", SDiff, -2, kReadOnly, kAllKeys, "Returns the difference of sets.", "1.0.0",
      "key#0..."},
-    {"sdiffstore", SDiffStore, -3, kStore, AllKeys(kOverwritesKey, kReadsKey),
+    {"sdiffstore", SDiffStore, -3, kStores, AllKeys(kOverwritesKey, kReadsKey),
      "Stores the difference of sets in a key.", "1.0.0", "destination#0 key#1..."},
     {"sinter", SInter, -2, kReadOnly, kAllKeys, "Returns the intersection of sets.", "1.0.0",
      "key#0..."},
@@ -203,15 +202,15 @@ constexpr Command kCommands[] = {
      "numkeys:int key#0... [LIMIT limit:int]",
      {},
      FindFirstCountedKeys},
-    {"sinterstore", SInterStore, -3, kStore, AllKeys(kUpdatesKey, kReadsKey),
+    {"sinterstore", SInterStore, -3, kStores, AllKeys(kUpdatesKey, kReadsKey),
      "Stores the intersection of sets in a key.", "1.0.0", "destination#0 key#1..."},
     {"sunion", SUnion, -2, kReadOnly, kAllKeys, "Returns the union of sets.", "1.0.0", "key#0..."},
-    {"sunionstore", SUnionStore, -3, kStore, AllKeys(kOverwritesKey, kReadsKey),
+    {"sunionstore", SUnionStore, -3, kStores, AllKeys(kOverwritesKey, kReadsKey),
      "Stores the union of sets in a key.", "1.0.0", "destination#0 key#1..."},
 };
 
 }  // namespace
 
-std::span<const Command> SetAlgebraCommands() { return kCommands; }
+std::span<const Command> SetAlgebraCommands() { return kSetAlgebraCommands; }
 
 }  // namespace tally::server

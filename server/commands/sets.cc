@@ -193,11 +193,9 @@ void SScan(CommandContext& context) {
   found.Finish(next);
 }
 
-constexpr KeyRange kOneKey{1, 1, 1};
-
-constexpr Command kCommands[] = {
-    {"sadd", SAdd, -3, kWrite | kDenyOom | kFast, OneKey(kInsertsIntoKey), "Adds members to a set.",
-     "1.0.0", "key#0 member..."},
+constexpr Command kSetCommands[] = {
+    {"sadd", SAdd, -3, kStores | kFast, OneKey(kInsertsIntoKey), "Adds members to a set.", "1.0.0",
+     "key#0 member..."},
     {"scard", SCard, 2, kReadOnly | kFast, OneKey(kLooksAtKey),
      "Returns the number of members in a set.", "1.0.0", "key#0"},
     {"sismember", SIsMember, 3, kReadOnly | kFast, OneKey(kLooksAtKey),
@@ -220,6 +218,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> SetCommands() { return kCommands; }
+std::span<const Command> SetCommands() { return kSetCommands; }
 
 }  // namespace tally::server

@@ -37,8 +37,6 @@ struct SortOptions {
   std::optional<std::string_view> target;
 };
 
-using Value = std::optional<std::string>;
-
 struct Element {
   std::string_view text;
   std::optional<std::string_view> weight;  // sort key for ALPHA, if it is not the text
@@ -102,7 +100,8 @@ bool ReadOption(CommandContext& context, bool may_store, size_t& i, SortOptions&
 // Returns the value that a pattern names for an element: `#` is the element itself, `a*b` the
 // string at that key with the element in place of the star, and `a*b->field` the field of the hash
 // at that key. Returns nothing if there is no such value.
-Value LookUp(CommandContext& context, std::string_view pattern, std::string_view element) {
+std::optional<std::string> LookUp(CommandContext& context, std::string_view pattern,
+                                  std::string_view element) {
   if (pattern == "#") return std::string(element);
   const size_t star = pattern.find('*');
   if (star == std::string_view::npos) return std::nullopt;
@@ -119,7 +118,7 @@ Value LookUp(CommandContext& context, std::string_view pattern, std::string_view
   CommandValue<Hash> hash(context.engine().scratch().hash);
   hash.Take(entry);
   const auto value = hash->Find(pattern.substr(end + 2));
-  return value ? Value(std::string(value->text().view())) : std::nullopt;
+  return value ? std::optional(std::string(value->text().view())) : std::nullopt;
 }
 
 // Reads the elements of the key in their own order. Returns false after replying WRONGTYPE.
@@ -169,7 +168,7 @@ std::optional<double> ScoreOf(std::string_view text) {
 bool Weigh(CommandContext& context, const SortOptions& options, Elements& elements) {
   if (options.as_text && !options.by) return true;
   for (Element& element : elements.all) {
-    Value found;
+    std::optional<std::string> found;
     if (options.by) {
       found = LookUp(context, *options.by, element.text);
       if (!found) continue;  // comes before all texts, and is 0 as a number
@@ -235,7 +234,7 @@ void ForEachValue(CommandContext& context, const SortOptions& options,
   for (const Element& element : elements) {
     if (options.gets.empty()) give(std::optional(element.text));
     for (const std::string_view pattern : options.gets) {
-      const Value value = LookUp(context, pattern, element.text);
+      const std::optional<std::string> value = LookUp(context, pattern, element.text);
       give(value ? std::optional<std::string_view>(*value) : std::nullopt);
     }
   }
@@ -305,11 +304,11 @@ bool FindSortedKey(Args, std::vector<KeyReference>& keys) {
 
 constexpr uint32_t kAnyCollection = kMovableKeys | kDangerous | kCollections;
 
-constexpr Command kCommands[] = {
+constexpr Command kSortCommands[] = {
     {.name = "sort",
      .handler = Sort,
      .arity = -2,
-     .flags = kWrite | kDenyOom | kAnyCollection,
+     .flags = kStores | kAnyCollection,
      .keys = {1, 1, 1, kReadsKey, kOverwritesKey},
      .summary =
          "Sorts the elements in a list, a set, or a sorted set, optionally storing the result.",
@@ -331,6 +330,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> SortCommands() { return kCommands; }
+std::span<const Command> SortCommands() { return kSortCommands; }
 
 }  // namespace tally::server

@@ -75,7 +75,7 @@ void StoreString(CommandContext& context, std::string_view key, std::string_view
   }
 }
 
-void Set(CommandContext& context) {
+void SetString(CommandContext& context) {
   const std::string_view key = context.args[1];
   const std::string_view value = context.args[2];
   if (context.args.size() == 3) [[likely]] {
@@ -134,7 +134,7 @@ bool ReplyGet(CommandContext& context, const Keyspace::Entry& entry) {
   return true;
 }
 
-void Get(CommandContext& context) { ReplyGet(context, context.Find(context.args[1])); }
+void GetString(CommandContext& context) { ReplyGet(context, context.Find(context.args[1])); }
 
 void GetSet(CommandContext& context) {
   if (!ReplyGet(context, context.Find(context.args[1]))) return;
@@ -309,13 +309,10 @@ bool FindSetKey(Args args, std::vector<KeyReference>& keys) {
   return true;
 }
 
-constexpr KeyRange kOneKey{1, 1, 1};
-constexpr uint32_t kStore = kWrite | kDenyOom;
-
-constexpr Command kCommands[] = {
-    {"append", Append, 3, kStore | kFast, OneKey(kInsertsIntoKey),
+constexpr Command kStringCommands[] = {
+    {"append", Append, 3, kStores | kFast, OneKey(kInsertsIntoKey),
      "Appends a string to the value of a key.", "2.0.0", "key#0 value"},
-    {"get", Get, 2, kReadOnly | kFast, kOneKey, "Returns the string value of a key.", "1.0.0",
+    {"get", GetString, 2, kReadOnly | kFast, kOneKey, "Returns the string value of a key.", "1.0.0",
      "key#0"},
     {"getdel", GetDel, 2, kWrite | kFast, OneKey(kTakesFromKey),
      "Returns the string value of a key after deleting the key.", "6.2.0", "key#0"},
@@ -325,7 +322,7 @@ constexpr Command kCommands[] = {
      "unix-time-milliseconds:time|PERSIST>]"},
     {"getrange", GetRange, 4, kReadOnly, kOneKey,
      "Returns a substring of the string stored at a key.", "2.4.0", "key#0 start:int end:int"},
-    {"getset", GetSet, 3, kStore | kFast, kOneKey,
+    {"getset", GetSet, 3, kStores | kFast, kOneKey,
      "Returns the previous string value of a key after setting it to a new value.", "1.0.0",
      "key#0 value"},
     {"mget",
@@ -339,7 +336,7 @@ constexpr Command kCommands[] = {
     {"mset",
      MSet,
      -3,
-     kStore,
+     kStores,
      {1, -1, 2, kOverwritesKey},
      "Sets the string values of keys.",
      "1.0.1",
@@ -347,18 +344,18 @@ constexpr Command kCommands[] = {
     {"msetnx",
      MSetNx,
      -3,
-     kStore,
+     kStores,
      {1, -1, 2, kCreatesKey},
      "Sets the string values of keys when none of them exists.",
      "1.0.1",
      "key_value(key#0 value)..."},
-    {"psetex", PSetEx, 4, kStore, OneKey(kOverwritesKey),
+    {"psetex", PSetEx, 4, kStores, OneKey(kOverwritesKey),
      "Sets the string value and expiration time in milliseconds of a key.", "2.6.0",
      "key#0 milliseconds:int value"},
     {"set",
-     Set,
+     SetString,
      -3,
-     kStore,
+     kStores,
      OneKey(kChangesKey | kKeyVariable),
      "Sets the string value of a key, ignoring its type.",
      "1.0.0",
@@ -367,11 +364,11 @@ constexpr Command kCommands[] = {
      "unix-time-milliseconds:time@6.2.0|KEEPTTL@6.0.0>]",
      {},
      FindSetKey},
-    {"setex", SetEx, 4, kStore, OneKey(kOverwritesKey),
+    {"setex", SetEx, 4, kStores, OneKey(kOverwritesKey),
      "Sets the string value and expiration time of a key.", "2.0.0", "key#0 seconds:int value"},
-    {"setnx", SetNx, 3, kStore | kFast, OneKey(kCreatesKey),
+    {"setnx", SetNx, 3, kStores | kFast, OneKey(kCreatesKey),
      "Sets the string value of a key only when the key doesn't exist.", "1.0.0", "key#0 value"},
-    {"setrange", SetRange, 4, kStore, OneKey(kUpdatesKey),
+    {"setrange", SetRange, 4, kStores, OneKey(kUpdatesKey),
      "Overwrites a part of a string value with another by an offset.", "2.2.0",
      "key#0 offset:int value"},
     {"strlen", StrLen, 2, kReadOnly | kFast, OneKey(kLooksAtKey),
@@ -382,6 +379,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> StringCommands() { return kCommands; }
+std::span<const Command> StringCommands() { return kStringCommands; }
 
 }  // namespace tally::server

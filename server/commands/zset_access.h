@@ -10,7 +10,8 @@
 
 namespace tally::server {
 
-inline ZSetLimits LimitsOf(const ValueLimits& limits) {
+inline ZSetLimits ZSetLimitsOf(const CommandContext& context) {
+  const ValueLimits& limits = context.host.limits;
   return {static_cast<size_t>(limits.zset_max_listpack_entries),
           static_cast<size_t>(limits.zset_max_listpack_value)};
 }

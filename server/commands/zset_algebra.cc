@@ -164,7 +164,7 @@ void SortBySize(Request& request) {
 
 std::unique_ptr<ZSet> Compute(CommandContext& context, Request& request, Operation operation) {
   if (operation != Operation::kDifference) SortBySize(request);
-  const ZSetLimits limits = LimitsOf(context.host.limits);
+  const ZSetLimits limits = ZSetLimitsOf(context);
   auto result = std::make_unique<ZSet>(context.keyspace().seed());
   switch (operation) {
     case Operation::kUnion:
@@ -260,10 +260,10 @@ bool FindStoreKeys(Args args, std::vector<KeyReference>& keys) {
 }
 
 constexpr uint32_t kRead = kReadOnly | kMovableKeys;
-constexpr uint32_t kStore = kWrite | kDenyOom | kMovableKeys;
+constexpr uint32_t kStoreResult = kStores | kMovableKeys;
 constexpr KeyRange kTarget{1, 1, 1, kOverwritesKey, kReadsKey};
 
-constexpr Command kCommands[] = {
+constexpr Command kZSetAlgebraCommands[] = {
     {"zdiff",
      ZDiff,
      -3,
@@ -277,7 +277,7 @@ constexpr Command kCommands[] = {
     {"zdiffstore",
      ZDiffStore,
      -4,
-     kStore,
+     kStoreResult,
      kTarget,
      "Stores the difference of sorted sets in a key.",
      "6.2.0",
@@ -307,7 +307,7 @@ constexpr Command kCommands[] = {
     {"zinterstore",
      ZInterStore,
      -4,
-     kStore,
+     kStoreResult,
      kTarget,
      "Stores the intersection of sorted sets in a key.",
      "2.0.0",
@@ -328,7 +328,7 @@ constexpr Command kCommands[] = {
     {"zunionstore",
      ZUnionStore,
      -4,
-     kStore,
+     kStoreResult,
      kTarget,
      "Stores the union of sorted sets in a key.",
      "2.0.0",
@@ -340,6 +340,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> ZSetAlgebraCommands() { return kCommands; }
+std::span<const Command> ZSetAlgebraCommands() { return kZSetAlgebraCommands; }
 
 }  // namespace tally::server

@@ -142,7 +142,7 @@ bool FindSetsAfterTimeout(Args args, std::vector<KeyReference>& keys) {
   return FindCountedKeys(args, 2, keys);
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kZSetPopCommands[] = {
     {"bzmpop",
      BZMPop,
      -5,
@@ -183,6 +183,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> ZSetPopCommands() { return kCommands; }
+std::span<const Command> ZSetPopCommands() { return kZSetPopCommands; }
 
 }  // namespace tally::server

@@ -188,7 +188,7 @@ void ZRangeStore(CommandContext& context) {
   Keyspace& keyspace = context.keyspace();
   auto copy = std::make_unique<ZSet>(keyspace.seed());
   if (source != nullptr) {
-    const ZSetLimits limits = LimitsOf(context.host.limits);
+    const ZSetLimits limits = ZSetLimitsOf(context);
     const RankRange range = ApplyLimit(Resolve(*source, request), request);
     source->ForEach(range, false, [&](std::string_view member, double score) {
       copy->Set(member, score, limits);
@@ -269,9 +269,7 @@ void ZScan(CommandContext& context) {
   found.Finish(next);
 }
 
-constexpr KeyRange kOneKey{1, 1, 1};
-
-constexpr Command kCommands[] = {
+constexpr Command kZSetRangeCommands[] = {
     {"zcount", ZCount, 4, kReadOnly | kFast, kOneKey,
      "Returns the number of members in a sorted set within a range of scores.", "2.0.0",
      "key#0 min:double max:double"},
@@ -288,7 +286,7 @@ constexpr Command kCommands[] = {
     {"zrangebyscore", ZRangeByScore, -4, kReadOnly, kOneKey,
      "Returns members in a sorted set within a range of scores.", "1.0.5",
      "key#0 min:double max:double [WITHSCORES@2.0.0] [LIMIT offset_count(offset:int count:int)]"},
-    {"zrangestore", ZRangeStore, -5, kWrite | kDenyOom, TwoKeys(kOverwritesKey, kReadsKey),
+    {"zrangestore", ZRangeStore, -5, kStores, TwoKeys(kOverwritesKey, kReadsKey),
      "Stores a range of members of a sorted set in a key.", "6.2.0",
      "dst#0 src#1 min max [sortby<BYSCORE|BYLEX>] [REV] [LIMIT offset_count(offset:int "
      "count:int)]"},
@@ -315,6 +313,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> ZSetRangeCommands() { return kCommands; }
+std::span<const Command> ZSetRangeCommands() { return kZSetRangeCommands; }
 
 }  // namespace tally::server

@@ -91,7 +91,7 @@ AddOutcome AddOne(ZSet& set, std::string_view member, double score, const AddOpt
 // Runs ZADD without INCR. Returns how many members were added, or with CH added or changed.
 int64_t AddPairs(CommandContext& context, ZSet& set, const AddOptions& options,
                  const std::vector<double>& scores) {
-  const ZSetLimits limits = LimitsOf(context.host.limits);
+  const ZSetLimits limits = ZSetLimitsOf(context);
   int64_t counted = 0;
   for (size_t i = 0; i < scores.size(); ++i) {
     const std::string_view member = context.args[options.first_pair + 2 * i + 1];
@@ -105,7 +105,7 @@ int64_t AddPairs(CommandContext& context, ZSet& set, const AddOptions& options,
 
 void ReplyIncremented(CommandContext& context, ZSet& set, const AddOptions& options,
                       std::string_view member, double delta) {
-  const AddOutcome outcome = AddOne(set, member, delta, options, LimitsOf(context.host.limits));
+  const AddOutcome outcome = AddOne(set, member, delta, options, ZSetLimitsOf(context));
   if (outcome.nan) return context.reply.Error(kNanError);
   if (outcome.skipped) return context.reply.Null();
   if (outcome.result != AddResult::kUnchanged) {
@@ -265,18 +265,15 @@ void ZRandMember(CommandContext& context) {
   }
 }
 
-constexpr KeyRange kOneKey{1, 1, 1};
-constexpr uint32_t kStore = kWrite | kDenyOom | kFast;
-
-constexpr Command kCommands[] = {
-    {"zadd", ZAdd, -4, kStore, OneKey(kUpdatesKey),
+constexpr Command kZSetCommands[] = {
+    {"zadd", ZAdd, -4, kStores | kFast, OneKey(kUpdatesKey),
      "Adds members to a sorted set, or updates their scores.", "1.2.0",
      "key#0 [condition@3.0.2<NX|XX>] [comparison@6.2.0<GT|LT>] [change=CH@3.0.2] "
      "[increment=INCR@3.0.2] score_member(score:double member)..."},
     {"zcard", ZCard, 2, kReadOnly | kFast, OneKey(kLooksAtKey),
      "Returns the number of members in a sorted set.", "1.2.0", "key#0"},
-    {"zincrby", ZIncrBy, 4, kStore, kOneKey, "Increments the score of a member in a sorted set.",
-     "1.2.0", "key#0 increment:int member"},
+    {"zincrby", ZIncrBy, 4, kStores | kFast, kOneKey,
+     "Increments the score of a member in a sorted set.", "1.2.0", "key#0 increment:int member"},
     {"zmscore", ZMScore, -3, kReadOnly | kFast, kOneKey,
      "Returns the scores of members in a sorted set.", "6.2.0", "key#0 member..."},
     {"zrandmember", ZRandMember, -2, kReadOnly, kOneKey,
@@ -296,6 +293,6 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> ZSetCommands() { return kCommands; }
+std::span<const Command> ZSetCommands() { return kZSetCommands; }
 
 }  // namespace tally::server
