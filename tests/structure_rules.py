@@ -18,7 +18,7 @@ HOSTED = ["server/resp/", "server/effects/", "server/command/", "server/argument
 
 # What may include Asio or touch a descriptor.
 NEAR_THE_SYSTEM = [
-    "server/process/main.", "server/process/server.", "server/process/signals.",
+    "server/process/program.", "server/process/server.", "server/process/signals.",
     "server/process/supervisor.", "server/net/",
     "server/aof/file_system.", "server/aof/background_thread.", "server/log/log.",
     "server/config/text_file.",
@@ -345,6 +345,19 @@ def check_freed_strings(tree):
             for number, line in enumerate(text.splitlines(), 1) if EMPTY_STRING.search(line)]
 
 
+TYPE = re.compile(r"^(?:class|struct|enum class|using) (\w+)(?= final| :| \{|;| =)", re.MULTILINE)
+
+
+def check_anonymous_types(tree):
+    """Files are compiled together: a header that comes after such a type would mean that type."""
+    declared = {name: path for path, text in tree.sources("core/", "server/") if path.endswith(".h")
+                for name in TYPE.findall(text)}
+    return [f"{path}: {name} is a type of {declared[name]} too"
+            for path, text in tree.sources("core/", "server/") if path.endswith(".cc")
+            for block in re.findall(r"^namespace \{\n(.*?)^\}  // namespace\n", text, re.MULTILINE | re.DOTALL)
+            for name in TYPE.findall(block) if name in declared]
+
+
 def sources_named(path, text):
     """What a CMakeLists.txt names as sources: (pattern, whether it reaches the folders below)."""
     folder = posixpath.dirname(path)
@@ -405,4 +418,4 @@ def check_value_headers(tree):
 
 RULES = [check_rooms, check_loose_files, check_hosted, check_folder_cycles, check_system_includes,
          check_core_purity, check_include_cycles, check_file_sizes, check_function_sizes, check_headers, check_include_paths,
-         check_unfinished, check_freed_strings, check_targets, check_value_headers]
+         check_unfinished, check_freed_strings, check_targets, check_anonymous_types, check_value_headers]

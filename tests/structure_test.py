@@ -125,6 +125,13 @@ class RuleTest(unittest.TestCase):
                    {"bench/a.py": "def f():\n" + "    pass\n" * 69},
                    {"bench/a.py": "def f():\n" + "    pass\n" * 68})
 
+    def test_anonymous_types(self):
+        def tree(name):
+            return {"core/x/a.h": "namespace tally {\nclass A {\n};\n}\n",
+                    "server/x/b.cc": "namespace {\n\nstruct " + name + " {\n};\n\n}  // namespace\n"}
+
+        self.check(rules.check_anonymous_types, tree("A"), tree("B"))
+
     def test_headers(self):
         self.check(rules.check_headers, {"core/a.h": "int a;\n"},
                    {"core/a.h": "// What.\n#pragma once\n", "core/a.cc": ""})

@@ -43,6 +43,15 @@ inline void AppendVarint(std::string& out, uint64_t value) {
   out.append(buffer, static_cast<size_t>(WriteVarint(buffer, value) - buffer));
 }
 
+// The sum and the difference modulo 2^64: any two numbers have a difference, from which, and from
+// one of them, the other follows.
+constexpr int64_t WrappingAdd(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+constexpr int64_t WrappingSub(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
+
 inline void AppendSignedVarint(std::string& out, int64_t value) {
   AppendVarint(out, ZigZagEncode(value));
 }

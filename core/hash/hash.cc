@@ -15,7 +15,7 @@ constexpr size_t kMaxListpackBytes = 128 * 1024;
 // Up to these sizes a hash stays packed although it exceeds the limits: a few long values take less
 // memory packed, and a search among them costs no more.
 constexpr size_t kFewFields = 64;
-constexpr size_t kFewBytes = 4096;
+constexpr size_t kFewFieldBytes = 4096;
 
 // The most that the lengths and markers of a field and its value add to their texts.
 constexpr size_t kMaxOverhead = 2 * (kMaxVarintBytes + 1);
@@ -74,7 +74,7 @@ void Hash::SettleForm(const HashLimits& limits) {
 void Hash::UnpackIfLarge(size_t more_bytes) {
   const size_t bytes = map_.packed_bytes() + more_bytes;
   beyond_listpack_ |= bytes > kMaxListpackBytes;
-  if (beyond_listpack_ && (bytes > kFewBytes || map_.size() > kFewFields)) map_.Unpack();
+  if (beyond_listpack_ && (bytes > kFewFieldBytes || map_.size() > kFewFields)) map_.Unpack();
 }
 
 void Hash::ForEach(Visitor visit) const {

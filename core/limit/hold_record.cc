@@ -23,7 +23,7 @@ constexpr uint8_t kPlainShares = 0x40;
 constexpr uint8_t kHasExpired = 0x80;
 
 // More than a command can have made.
-constexpr int64_t kMostParts = 1'000'000;
+constexpr int64_t kMostSavedParts = 1'000'000;
 constexpr int64_t kMostShares = 1'000;
 
 // Where the varint at the front of eight bytes ends, in bits; 64 or less if it ends in them.
@@ -180,7 +180,7 @@ bool ReadBeforeRules(std::string_view& in, HoldRecord& record) {
     int64_t shares = 0;
     int64_t parts = 1;
     if (!ReadVarintUpTo(in, kMostShares, shares)) return false;
-    if ((head & kSeveralParts) != 0 && !ReadVarintUpTo(in, kMostParts, parts)) return false;
+    if ((head & kSeveralParts) != 0 && !ReadVarintUpTo(in, kMostSavedParts, parts)) return false;
     if (parts == 0) return false;
     const bool plain = (head & kPlainShares) != 0;
     int64_t sum = 0;

@@ -16,10 +16,6 @@ constexpr uint64_t kFewRemovals = 16;
 constexpr char kIntRun = 'i';
 constexpr char kStringRun = 's';
 
-uint64_t Difference(int64_t to, int64_t from) {
-  return static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
-}
-
 }  // namespace
 
 uintptr_t List::word() const {
@@ -238,7 +234,7 @@ uint64_t List::Save(uint64_t from, size_t max_bytes, std::string& out) const {
   out.push_back(kIntRun);
   int64_t previous = 0;
   ints().ForEach(from, size(), [&](int64_t value) {
-    AppendSignedVarint(out, static_cast<int64_t>(Difference(value, previous)));
+    AppendSignedVarint(out, WrappingSub(value, previous));
     previous = value;
     ++next;
     return out.size() - begin < max_bytes;

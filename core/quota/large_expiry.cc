@@ -56,12 +56,13 @@ void LargeExpiry::DropOrder(std::string_view key, LargeUser& user, const QuotaId
 
 void LargeExpiry::Settle(std::string_view key, LargeUser& user) {
   if (!store_.IsUnsettled(user)) return;
-  constexpr int64_t kNever = std::numeric_limits<int64_t>::min();
   const int64_t horizon_ms = book_.retention.gone().front().horizon_ms;
   const std::vector<std::pair<int64_t, uint32_t>> all(
       user.by_time.begin(),
       user.by_time.upper_bound({horizon_ms, std::numeric_limits<uint32_t>::max()}));
-  for (const auto& [earliest_ms, number] : all) DropFromChunk(key, user, number, {kNever, kNever});
+  for (const auto& [earliest_ms, number] : all) {
+    DropFromChunk(key, user, number, {RecordingOrder::kNever, RecordingOrder::kNever});
+  }
   user.gone_through = book_.retention.gone().back().recorded_ms;
 }
 

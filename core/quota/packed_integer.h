@@ -19,13 +19,6 @@ static_assert(std::endian::native == std::endian::little, "packed integers are r
 // of this decade takes five bytes; unix ms would take six.
 inline constexpr int64_t kTimeBase = 1'700'000'000'000;
 
-constexpr int64_t WrappingAdd(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-}
-constexpr int64_t WrappingSub(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
-}
-
 // Returns the number of bytes that hold `value`: 1 to 8.
 constexpr uint32_t PackedBytes(uint64_t value) {
   return value == 0 ? 1 : (static_cast<uint32_t>(std::bit_width(value)) + 7) / 8;

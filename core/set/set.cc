@@ -14,14 +14,10 @@ namespace {
 
 // Up to these sizes a set of strings is packed: a search of it costs no more than hashing.
 constexpr size_t kFewMembers = 64;
-constexpr size_t kFewBytes = 4096;
+constexpr size_t kFewMemberBytes = 4096;
 
 constexpr char kIntegerRun = 'i';
-constexpr char kStringRun = 's';
-
-uint64_t Difference(int64_t to, int64_t from) {
-  return static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
-}
+constexpr char kMemberRun = 's';
 
 }  // namespace
 
@@ -54,7 +50,7 @@ bool Set::Insert(int64_t number, const SetLimits& limits) {
 
 bool Set::InsertInMap(std::string_view member) {
   if (map_.packed() &&
-      (map_.size() >= kFewMembers || map_.packed_bytes() + member.size() > kFewBytes)) {
+      (map_.size() >= kFewMembers || map_.packed_bytes() + member.size() > kFewMemberBytes)) {
     map_.Unpack();
   }
   return map_.Set(CompactText(member).code(), {});
@@ -137,7 +133,7 @@ bool Set::FreeSome(size_t count) {
 
 uint64_t Set::Save(uint64_t cursor, size_t max_bytes, std::string& out) const {
   if (is_intset_) return SaveIntegers(cursor, max_bytes, out);
-  out.push_back(kStringRun);
+  out.push_back(kMemberRun);
   return map_.Save(cursor, max_bytes, out);
 }
 
@@ -147,20 +143,20 @@ uint64_t Set::SaveIntegers(uint64_t from, size_t max_bytes, std::string& out) co
   int64_t previous = 0;
   size_t rank = from;
   for (; rank < ints_.size() && out.size() - begin < max_bytes; ++rank) {
-    AppendSignedVarint(out, static_cast<int64_t>(Difference(ints_.At(rank), previous)));
+    AppendSignedVarint(out, WrappingSub(ints_.At(rank), previous));
     previous = ints_.At(rank);
   }
   return rank < ints_.size() ? rank : 0;
 }
 
-bool Set::BeginSnapshot(const RunSink& sink) { return map_.BeginSnapshot(kStringRun, sink); }
+bool Set::BeginSnapshot(const RunSink& sink) { return map_.BeginSnapshot(kMemberRun, sink); }
 
 bool Set::Load(std::string_view run) {
   if (run.empty()) return false;
   const char form = run.front();
   run.remove_prefix(1);
   if (form == kIntegerRun) return LoadIntegers(run);
-  if (form != kStringRun) return false;
+  if (form != kMemberRun) return false;
   // The form is saved, so that a restart does not change it.
   if (is_intset_) BecomeMap();
   while (!run.empty()) {

@@ -7,7 +7,7 @@ namespace {
 
 constexpr unsigned kHalfBits = 24;
 constexpr uint64_t kHalfMask = (uint64_t{1} << kHalfBits) - 1;
-constexpr uint64_t kEnd = uint64_t{1} << (2 * kHalfBits);
+constexpr uint64_t kCursorEnd = uint64_t{1} << (2 * kHalfBits);
 constexpr unsigned kRounds = 6;
 
 }  // namespace
@@ -44,13 +44,13 @@ uint64_t CursorCode::Decipher(uint64_t shown) const {
 }
 
 uint64_t CursorCode::Encode(uint64_t cursor) const {
-  if (cursor == 0 || cursor >= kEnd) return cursor;
+  if (cursor == 0 || cursor >= kCursorEnd) return cursor;
   const uint64_t shown = Encipher(cursor);
   return shown != 0 ? shown : Encipher(0);
 }
 
 uint64_t CursorCode::Decode(uint64_t shown) const {
-  if (shown == 0 || shown >= kEnd) return shown;
+  if (shown == 0 || shown >= kCursorEnd) return shown;
   const uint64_t cursor = Decipher(shown);
   return cursor != 0 ? cursor : Decipher(0);
 }

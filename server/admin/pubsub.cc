@@ -18,7 +18,7 @@ namespace tally::server {
 namespace {
 
 // One of the kinds of names that a client subscribes to.
-struct Kind {
+struct SubscriptionKind {
   using Change = bool (PubSub::*)(Client& client, std::string_view name);
 
   std::string_view joined;  // the first word of the messages that confirm
@@ -28,23 +28,23 @@ struct Kind {
   absl::flat_hash_set<std::string> Client::* held;
 };
 
-constexpr Kind kChannels{"subscribe", "unsubscribe", &PubSub::Subscribe, &PubSub::Unsubscribe,
-                         &Client::channels};
-constexpr Kind kPatterns{"psubscribe", "punsubscribe", &PubSub::SubscribePattern,
-                         &PubSub::UnsubscribePattern, &Client::patterns};
-constexpr Kind kShardChannels{"ssubscribe", "sunsubscribe", &PubSub::SubscribeShard,
-                              &PubSub::UnsubscribeShard, &Client::shard_channels};
+constexpr SubscriptionKind kChannels{"subscribe", "unsubscribe", &PubSub::Subscribe,
+                                     &PubSub::Unsubscribe, &Client::channels};
+constexpr SubscriptionKind kPatterns{"psubscribe", "punsubscribe", &PubSub::SubscribePattern,
+                                     &PubSub::UnsubscribePattern, &Client::patterns};
+constexpr SubscriptionKind kShardChannels{"ssubscribe", "sunsubscribe", &PubSub::SubscribeShard,
+                                          &PubSub::UnsubscribeShard, &Client::shard_channels};
 
 // How many subscriptions the client has, as a message about one of this kind says it: shard
 // channels are counted by themselves.
-size_t CountedWith(const Client& client, const Kind& kind) {
+size_t CountedWith(const Client& client, const SubscriptionKind& kind) {
   if (kind.held == &Client::shard_channels) return client.shard_channels.size();
   return client.channels.size() + client.patterns.size();
 }
 
 // Sends the message that confirms one subscription. `name` is null if there was none to leave. It
 // is a message like those of the channel, so CLIENT REPLY OFF does not suppress it.
-void ReplySubscription(ServerContext& context, const Kind& kind, std::string_view word,
+void ReplySubscription(ServerContext& context, const SubscriptionKind& kind, std::string_view word,
                        const std::string_view* name) {
   Client& client = context.client;
   const bool replies = client.reply_mode == ReplyMode::kOn;
@@ -59,14 +59,14 @@ void ReplySubscription(ServerContext& context, const Kind& kind, std::string_vie
   message.Integer(static_cast<int64_t>(CountedWith(client, kind)));
 }
 
-void JoinEach(ServerContext& context, Services& server, const Kind& kind) {
+void JoinEach(ServerContext& context, Services& server, const SubscriptionKind& kind) {
   for (const std::string_view name : context.args.subspan(1)) {
     (server.pubsub.*kind.join)(context.client, name);
     ReplySubscription(context, kind, kind.joined, &name);
   }
 }
 
-void LeaveEach(ServerContext& context, Services& server, const Kind& kind, Args names) {
+void LeaveEach(ServerContext& context, Services& server, const SubscriptionKind& kind, Args names) {
   for (const std::string_view name : names) {
     (server.pubsub.*kind.leave)(context.client, name);
     ReplySubscription(context, kind, kind.left, &name);
@@ -75,7 +75,7 @@ void LeaveEach(ServerContext& context, Services& server, const Kind& kind, Args 
 
 // Unsubscribes from the names of the call. A call without names leaves everything of the kind, in
 // the order of the names.
-void Leave(ServerContext& context, Services& server, const Kind& kind) {
+void Leave(ServerContext& context, Services& server, const SubscriptionKind& kind) {
   if (context.args.size() > 1) return LeaveEach(context, server, kind, context.args.subspan(1));
   const auto& held = context.client.*kind.held;
   if (held.empty()) return ReplySubscription(context, kind, kind.left, nullptr);

@@ -12,13 +12,13 @@
 namespace tally::server {
 namespace {
 
-struct TypeName {
+struct ArgumentTypeName {
   ArgumentType type;
   std::string_view in_docs;  // as COMMAND DOCS names it
   std::string_view in_text;  // as rows write it; empty if rows do not write it
 };
 
-constexpr TypeName kTypeNames[] = {
+constexpr ArgumentTypeName kTypeNames[] = {
     {ArgumentType::kString, "string", ""},
     {ArgumentType::kInteger, "integer", "int"},
     {ArgumentType::kDouble, "double", "double"},
@@ -142,8 +142,9 @@ class Parser {
   bool ReadType(Argument& argument) {
     if (Take(":")) {
       const std::string_view text = TakeWhile(IsNameByte);
-      const auto* name = std::find_if(std::begin(kTypeNames), std::end(kTypeNames),
-                                      [&](const TypeName& one) { return one.in_text == text; });
+      const auto* name =
+          std::find_if(std::begin(kTypeNames), std::end(kTypeNames),
+                       [&](const ArgumentTypeName& one) { return one.in_text == text; });
       if (text.empty() || name == std::end(kTypeNames)) return false;
       argument.type = name->type;
     }
@@ -228,8 +229,9 @@ void ReplyFlags(ReplyBuilder& reply, const Argument& argument) {
 }
 
 void ReplyArgument(ReplyBuilder& reply, const Argument& argument) {
-  const auto* type = std::find_if(std::begin(kTypeNames), std::end(kTypeNames),
-                                  [&](const TypeName& one) { return one.type == argument.type; });
+  const auto* type =
+      std::find_if(std::begin(kTypeNames), std::end(kTypeNames),
+                   [&](const ArgumentTypeName& one) { return one.type == argument.type; });
   const size_t mark = reply.BeginMap();
   size_t fields = 0;
   const auto text = [&](std::string_view name, std::string_view value) {

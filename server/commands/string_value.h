@@ -31,8 +31,8 @@ class StringText {
 
 // Replies `most` bytes of a string entry from `begin` on. A long text is not copied: the reply
 // holds the value's memory until it is sent, also if the value changes or goes meanwhile.
-inline void ReplyPart(ReplyBuilder& reply, const Keyspace::Entry& entry, size_t begin,
-                      size_t most) {
+inline void ReplyBytes(ReplyBuilder& reply, const Keyspace::Entry& entry, size_t begin,
+                       size_t most) {
   const StringText text(entry);
   const std::string_view part = text.view().substr(begin, most);
   if (part.size() < Text::kShareable) return reply.Bulk(part);
@@ -43,7 +43,7 @@ inline void ReplyString(ReplyBuilder& reply, const Keyspace::Entry& entry) {
   if (entry.is_integer()) {
     reply.BulkInteger(entry.integer());
   } else {
-    ReplyPart(reply, entry, 0, SIZE_MAX);
+    ReplyBytes(reply, entry, 0, SIZE_MAX);
   }
 }
 

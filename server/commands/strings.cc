@@ -271,8 +271,8 @@ void GetRange(CommandContext& context) {
   const int64_t first = *start < 0 ? std::max<int64_t>(size + *start, 0) : *start;
   const int64_t last = std::min(*end < 0 ? std::max<int64_t>(size + *end, 0) : *end, size - 1);
   if (first > last) return context.reply.Bulk("");
-  ReplyPart(context.reply, entry, static_cast<size_t>(first),
-            static_cast<size_t>(last - first + 1));
+  ReplyBytes(context.reply, entry, static_cast<size_t>(first),
+             static_cast<size_t>(last - first + 1));
 }
 
 void SetRange(CommandContext& context) {

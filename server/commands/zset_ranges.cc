@@ -97,13 +97,13 @@ RankRange ApplyLimit(RankRange range, const RangeRequest& request) {
 }
 
 // Which words a command accepts after the bounds.
-struct OptionWords {
+struct RangeOptionWords {
   bool by_allowed;      // BYSCORE, BYLEX and REV
   bool scores_allowed;  // WITHSCORES
 };
 
 // Reads the words from argument `from` on. Returns false after replying an error.
-bool ParseRangeOptions(CommandContext& context, size_t from, OptionWords words,
+bool ParseRangeOptions(CommandContext& context, size_t from, RangeOptionWords words,
                        RangeRequest& request) {
   const Args args = context.args;
   for (size_t i = from; i < args.size(); ++i) {
@@ -158,7 +158,7 @@ void ReplyRange(CommandContext& context, const RangeRequest& request) {
   });
 }
 
-void Range(CommandContext& context, RangeRequest request, OptionWords words) {
+void Range(CommandContext& context, RangeRequest request, RangeOptionWords words) {
   if (!ParseRangeOptions(context, 4, words, request)) return;
   if (ParseBounds(context, 2, request)) ReplyRange(context, request);
 }

@@ -27,6 +27,7 @@ absl::Status Store(std::string_view word, Quantity quantity, Bounds bounds,
 // Checks the value of a directive without effect and returns it as CONFIG GET shows it.
 absl::StatusOr<std::string> AcceptedText(AcceptedField::Kind kind, ConfigWords words) {
   using Kind = AcceptedField::Kind;
+  using Kind = AcceptedField::Kind;
   const std::string& word = words[0];
   switch (kind) {
     case Kind::kYesNo: {

@@ -73,7 +73,7 @@ constexpr EnumField Enum(std::span<const EnumOption> options) {
           [](Config& config, int value) { config.*kMember = static_cast<Value>(value); }};
 }
 
-constexpr StringField Text(std::string Config::* member) { return {member, nullptr}; }
+constexpr StringField FreeText(std::string Config::* member) { return {member, nullptr}; }
 
 const char* CheckPassword(std::string_view text) {
   return text.size() > kMaxPasswordLength ? "password is longer than 512 bytes" : nullptr;
@@ -118,10 +118,10 @@ constexpr Directive kWithEffect[] = {
     {"tcp-keepalive", "", IntField{&Config::tcp_keepalive, 0, kInt32Max}},
 
     {"tls-port", "", IntField{&Config::tls_port, 0, 65535}},
-    {"tls-cert-file", "", Text(&Config::tls_cert_file)},
-    {"tls-key-file", "", Text(&Config::tls_key_file)},
-    {"tls-key-file-pass", "", Text(&Config::tls_key_file_pass), kSensitive},
-    {"tls-ca-cert-file", "", Text(&Config::tls_ca_cert_file)},
+    {"tls-cert-file", "", FreeText(&Config::tls_cert_file)},
+    {"tls-key-file", "", FreeText(&Config::tls_key_file)},
+    {"tls-key-file-pass", "", FreeText(&Config::tls_key_file_pass), kSensitive},
+    {"tls-ca-cert-file", "", FreeText(&Config::tls_ca_cert_file)},
     {"tls-auth-clients", "", Enum<&Config::tls_auth_clients>(kTlsClientAuth)},
 
     {"http-port", "", IntField{&Config::http_port, 0, 65535}},
@@ -132,14 +132,14 @@ constexpr Directive kWithEffect[] = {
 
     {"daemonize", "", BoolField{&Config::daemonize}, kImmutable},
     {"supervised", "", Enum<&Config::supervised>(kSupervision), kImmutable},
-    {"pidfile", "", Text(&Config::pidfile), kImmutable},
+    {"pidfile", "", FreeText(&Config::pidfile), kImmutable},
     {"loglevel", "", Enum<&Config::loglevel>(kLogLevels)},
-    {"logfile", "", Text(&Config::logfile), kImmutable},
+    {"logfile", "", FreeText(&Config::logfile), kImmutable},
     {"databases", "", IntField{&Config::databases, 1, 65536}, kImmutable},
     {"hz", "", IntField{&Config::hz, 1, 500}},
 
     {"requirepass", "", StringField{&Config::requirepass, CheckPassword}, kSensitive},
-    {"aclfile", "", Text(&Config::aclfile), kImmutable},
+    {"aclfile", "", FreeText(&Config::aclfile), kImmutable},
     {"user", "", ListField{&Config::users}, kImmutable | kSensitive | kHidden | kRepeated},
     {"rename-command", "", ListField{&Config::renamed_commands}, kImmutable | kHidden | kRepeated},
     {"acllog-max-len", "", IntField{&Config::acllog_max_len, 0, kInt64Max}},
@@ -175,7 +175,7 @@ constexpr Directive kWithEffect[] = {
 
     {"replicaof", "slaveof", CustomField{FormatReplicaOf, AssignReplicaOf, true},
      kImmutable | kOptional},
-    {"masteruser", "", Text(&Config::masteruser)},
+    {"masteruser", "", FreeText(&Config::masteruser)},
     {"masterauth", "", StringField{&Config::masterauth, CheckPassword}, kSensitive},
     {"tls-replication", "", BoolField{&Config::tls_replication}},
     {"replica-serve-stale-data", "slave-serve-stale-data",
@@ -186,7 +186,7 @@ constexpr Directive kWithEffect[] = {
     {"replica-unknown-command", "", Enum<&Config::replica_unknown_command>(kUnknownCommands)},
     {"replica-priority", "slave-priority", IntField{&Config::replica_priority, 0, kInt32Max}},
     {"replica-announced", "", BoolField{&Config::replica_announced}},
-    {"replica-announce-ip", "slave-announce-ip", Text(&Config::replica_announce_ip)},
+    {"replica-announce-ip", "slave-announce-ip", FreeText(&Config::replica_announce_ip)},
     {"replica-announce-port", "slave-announce-port",
      IntField{&Config::replica_announce_port, 0, 65535}},
     {"repl-backlog-size", "", MemoryField{&Config::repl_backlog_size, 1}},
@@ -226,7 +226,7 @@ constexpr Directive kWithEffect[] = {
     {"quota-retention", "", DurationField{&Config::quota_retention, 1, kMaxDurationMs}},
 };
 
-constexpr auto kAll = [] {
+constexpr auto kAllDirectives = [] {
   std::array<Directive, std::size(kWithEffect) + std::size(accepted::kDirectives)> all{};
   const auto end = std::copy(std::begin(kWithEffect), std::end(kWithEffect), all.begin());
   std::copy(std::begin(accepted::kDirectives), std::end(accepted::kDirectives), end);
@@ -235,6 +235,6 @@ constexpr auto kAll = [] {
 
 }  // namespace
 
-std::span<const Directive> Directives() { return kAll; }
+std::span<const Directive> Directives() { return kAllDirectives; }
 
 }  // namespace tally::server

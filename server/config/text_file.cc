@@ -22,14 +22,14 @@ absl::Status FileError(const char* what, const std::string& path) {
 }
 
 // A descriptor that is closed at the end of its scope.
-class File {
+class TextFile {
  public:
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  ~File() {
+  explicit TextFile(int descriptor) : descriptor_(descriptor) {}
+  ~TextFile() {
     if (descriptor_ > STDERR_FILENO) ::close(descriptor_);
   }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
+  TextFile(const TextFile&) = delete;
+  TextFile& operator=(const TextFile&) = delete;
 
   int get() const { return descriptor_; }
   bool IsOpen() const { return descriptor_ >= 0; }
@@ -38,7 +38,7 @@ class File {
   const int descriptor_;
 };
 
-bool WriteAndSync(const File& file, std::string_view text) {
+bool WriteAndSync(const TextFile& file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(file.get(), text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
@@ -51,7 +51,7 @@ bool WriteAndSync(const File& file, std::string_view text) {
 void SyncDirectoryOf(const std::string& path) {
   std::string directory = std::filesystem::path(path).parent_path().string();
   if (directory.empty()) directory = ".";
-  const File file(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const TextFile file(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (file.IsOpen()) ::fsync(file.get());
 }
 
@@ -59,7 +59,7 @@ void SyncDirectoryOf(const std::string& path) {
 
 absl::StatusOr<std::string> ReadTextFile(const std::string& path) {
   const bool is_stdin = path == "-";
-  const File file(is_stdin ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const TextFile file(is_stdin ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.IsOpen()) return FileError("can't open", path);
   std::string text;
   char buffer[16384];
@@ -89,7 +89,7 @@ absl::Status ReplaceTextFile(const std::string& path, std::string_view text) {
   struct stat old{};
   const mode_t mode = ::stat(path.c_str(), &old) == 0 ? old.st_mode & 07777 : 0600;
   const std::string temporary = StrCat(path, ".tmp-", ::getpid());
-  const File file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  const TextFile file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (!file.IsOpen()) return FileError("can't create", temporary);
   const bool written = ::fchmod(file.get(), mode) == 0 && WriteAndSync(file, text);
   if (!written || ::rename(temporary.c_str(), path.c_str()) != 0) {

@@ -93,12 +93,12 @@ const char* WhatIsWanted(Quantity quantity) {
   return "argument couldn't be parsed into an integer";
 }
 
-std::string Format(int64_t value, Quantity quantity) {
+std::string FormatQuantity(int64_t value, Quantity quantity) {
   if (quantity == Quantity::kDuration) return FormatDuration(value);
   return quantity == Quantity::kMode ? FormatOctal(value) : StrCat(value);
 }
 
-bool IsPlain(char c) {
+bool IsUnquoted(char c) {
   return c > ' ' && c < 0x7f && c != '"' && c != '\'' && c != '\\' && c != '#';
 }
 
@@ -113,7 +113,8 @@ absl::StatusOr<int64_t> ReadQuantity(std::string_view text, Quantity quantity, B
   if (!number && !is_duration) return absl::InvalidArgumentError(WhatIsWanted(quantity));
   return absl::InvalidArgumentError(
       StrCat(is_duration ? WhatIsWanted(quantity) : "argument must be between ",
-             Format(bounds.min, quantity), " and ", Format(bounds.max, quantity), " inclusive"));
+             FormatQuantity(bounds.min, quantity), " and ", FormatQuantity(bounds.max, quantity),
+             " inclusive"));
 }
 
 std::string FormatOctal(int64_t mode) {
@@ -122,7 +123,7 @@ std::string FormatOctal(int64_t mode) {
 }
 
 std::string QuoteWord(std::string_view word) {
-  if (!word.empty() && std::all_of(word.begin(), word.end(), IsPlain)) return std::string(word);
+  if (!word.empty() && std::all_of(word.begin(), word.end(), IsUnquoted)) return std::string(word);
   std::string quoted = "\"";
   for (const char c : word) {
     const auto byte = static_cast<unsigned char>(c);

@@ -9,7 +9,7 @@ namespace {
 // How long a slice takes while no client is being served, and while one is. A client counts as
 // being served for kServedMicros after a request: its next request may be on its way, and would
 // have to wait for a long slice.
-constexpr int64_t kSliceMicros = 1000;
+constexpr int64_t kLoopSliceMicros = 1000;
 constexpr int64_t kServedSliceMicros = 250;
 constexpr int64_t kServedMicros = 5000;
 // While clients are being served, the next slice comes after a pause: kIdleTimes the time that the
@@ -26,7 +26,7 @@ bool RewritePacing::Serving(int64_t now_us) const {
 std::optional<int64_t> RewritePacing::SliceDue(uint64_t commands, int64_t now_us) {
   const bool idle = std::exchange(served_commands_, commands) == commands;
   if (!idle) last_served_us_ = now_us;
-  if (!Serving(now_us)) return kSliceMicros;
+  if (!Serving(now_us)) return kLoopSliceMicros;
   if (now_us < (idle ? next_idle_slice_us_ : next_busy_slice_us_)) return std::nullopt;
   return kServedSliceMicros;
 }

@@ -13,7 +13,7 @@ namespace {
 
 // A buffer with more capacity than this is freed after the request.
 constexpr size_t kKeptBytes = 32 * 1024;
-constexpr int kMostDigits = 16;  // hexadecimal digits of 64 bits
+constexpr int kMostHexDigits = 16;  // hexadecimal digits of 64 bits
 
 uint64_t DigitValue(char digit) {
   if (digit <= '9') return static_cast<uint64_t>(digit - '0');
@@ -99,7 +99,7 @@ bool HttpBodyReader::TakeSizeLine(char byte) {
 }
 
 bool HttpBodyReader::TakeDigit(char byte) {
-  if (!absl::ascii_isxdigit(static_cast<unsigned char>(byte)) || digits_ == kMostDigits) {
+  if (!absl::ascii_isxdigit(static_cast<unsigned char>(byte)) || digits_ == kMostHexDigits) {
     return false;
   }
   ++digits_;

@@ -1,12 +1,13 @@
 #include "server/http/json_reader.h"
 
+#include <absl/strings/ascii.h>
+
 #include <algorithm>
 #include <charconv>
 
 namespace tally::server {
 namespace {
 
-bool IsDigit(char byte) { return byte >= '0' && byte <= '9'; }
 bool IsHighSurrogate(uint32_t code) { return code >= 0xD800 && code <= 0xDBFF; }
 bool IsLowSurrogate(uint32_t code) { return code >= 0xDC00 && code <= 0xDFFF; }
 
@@ -68,7 +69,8 @@ JsonToken JsonReader::TakeWord(std::string_view word, JsonToken token) {
 
 bool JsonReader::TakeDigits() {
   const size_t first = next_;
-  while (next_ < json_.size() && IsDigit(json_[next_])) ++next_;
+  while (next_ < json_.size() && absl::ascii_isdigit(static_cast<unsigned char>(json_[next_])))
+    ++next_;
   return next_ > first;
 }
 

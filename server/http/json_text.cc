@@ -18,7 +18,7 @@ constexpr uint64_t kOnes = 0x0101010101010101;
 constexpr uint64_t kHighBits = 0x8080808080808080;
 
 // Whether the character needs no escape in a JSON string.
-bool IsPlain(char character) {
+bool IsPlainJson(char character) {
   return static_cast<uint8_t>(character) >= 0x20 && character != '"' && character != '\\' &&
          character != 0x7f;
 }
@@ -58,10 +58,11 @@ char* WriteEscape(char* to, char character) {
 size_t AppendEscapes(std::string& out, std::string_view text, size_t i) {
   std::array<char, 384> escapes;
   constexpr size_t kLongest = 6;
-  while (i < text.size() && !IsPlain(text[i])) {
+  while (i < text.size() && !IsPlainJson(text[i])) {
     char* end = escapes.data();
     char* const last = escapes.data() + escapes.size() - kLongest;
-    while (i < text.size() && end <= last && !IsPlain(text[i])) end = WriteEscape(end, text[i++]);
+    while (i < text.size() && end <= last && !IsPlainJson(text[i]))
+      end = WriteEscape(end, text[i++]);
     out.append(escapes.data(), end);
   }
   return i;
@@ -82,12 +83,12 @@ size_t PlainUntil(std::string_view bytes, size_t i) {
     const bool control = ((eight - kOnes * 0x20) & ~eight & kHighBits) != 0;
     if (control || HasByte(eight, '"') || HasByte(eight, '\\') || HasByte(eight, 0x7f)) break;
   }
-  while (i < bytes.size() && IsPlain(bytes[i])) ++i;
+  while (i < bytes.size() && IsPlainJson(bytes[i])) ++i;
   return i;
 }
 
 // Appends UTF-8 text with its quotes.
-void AppendQuoted(std::string& out, std::string_view text) {
+void AppendUtf8String(std::string& out, std::string_view text) {
   out += '"';
   for (size_t i = 0; i < text.size();) {
     const size_t end = PlainUntil(text, i);
@@ -124,18 +125,18 @@ void AppendJsonString(std::string& out, std::string_view bytes) {
     StrAppend(out, "{\"base64\":\"", encoded, "\"}");
     return;
   }
-  AppendQuoted(out, bytes);
+  AppendUtf8String(out, bytes);
 }
 
 void AppendJsonText(std::string& out, std::string_view text) {
-  if (IsUtf8(text)) return AppendQuoted(out, text);
+  if (IsUtf8(text)) return AppendUtf8String(out, text);
   std::string valid;
   for (size_t i = 0; i < text.size();) {
     const size_t length = Utf8Length(text.substr(i));
     valid += length == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(i, length);
     i += std::max<size_t>(length, 1);
   }
-  AppendQuoted(out, valid);
+  AppendUtf8String(out, valid);
 }
 
 std::string_view ErrorCode(std::string_view text) { return text.substr(0, text.find(' ')); }

@@ -1,5 +1,7 @@
 #include "server/http/percent.h"
 
+#include "core/words/word.h"
+
 namespace tally::server {
 namespace {
 
@@ -9,15 +11,6 @@ int HexValue(char digit) {
   if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
   if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
   return -1;
-}
-
-// Returns the part of `text` before the separator, and removes it and the separator from `text`.
-// Without a separator that is all of the text.
-std::string_view TakeUntil(std::string_view& text, char separator) {
-  const size_t end = text.find(separator);
-  const std::string_view part = text.substr(0, end);
-  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  return part;
 }
 
 }  // namespace

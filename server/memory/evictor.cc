@@ -17,7 +17,7 @@
 namespace tally::server {
 namespace {
 
-constexpr int64_t kSliceMicros = 500;
+constexpr int64_t kEvictionSliceMicros = 500;
 constexpr size_t kReclaimSlice = 256;
 
 EvictionRule RuleOf(EvictionPolicy policy) {
@@ -71,7 +71,7 @@ void Evictor::MakeRoom(const Services& server) {
   const int64_t begin = Clock::MonotonicMicros();
   while (OverLimit(server)) {
     if (!FreeSome(server)) return RunOut(server);
-    if (Clock::MonotonicMicros() - begin < kSliceMicros) continue;
+    if (Clock::MonotonicMicros() - begin < kEvictionSliceMicros) continue;
     // If keys may be evicted, the rest may wait for the next commands: each of them frees at least
     // a batch of keys.
     behind_ = true;

@@ -12,7 +12,7 @@
 namespace tally::server {
 namespace {
 
-constexpr size_t kMostShown = 128;
+constexpr size_t kMostShownLine = 128;
 // Only a replica says so whose history is the one that it is asked to go on with.
 constexpr std::string_view kLacksData = "-ERR PSYNC FAILOVER offset is beyond mine";
 // Valkey needs a version from 9.0.0 on to write hashes whose fields have deadlines. From 9.2 on it
@@ -21,7 +21,7 @@ constexpr std::string_view kVersion = "9.1.0";
 
 absl::Status Unexpected(std::string_view request, std::string_view line) {
   return absl::FailedPreconditionError(
-      StrCat("the primary answers ", request, " with ", Quoted(line.substr(0, kMostShown))));
+      StrCat("the primary answers ", request, " with ", Quoted(line.substr(0, kMostShownLine))));
 }
 
 bool StartsWithAny(std::string_view line, std::initializer_list<std::string_view> begins) {
@@ -117,7 +117,7 @@ absl::StatusOr<PrimaryHandshake::Answer> PrimaryHandshake::JudgeSync(std::string
   refused_ = line.starts_with(kLacksData);
   if (StartsWithAny(line, {"-NOMASTERLINK", "-LOADING"})) {
     return absl::UnavailableError(
-        StrCat("the primary has no data to send yet: ", Quoted(line.substr(0, kMostShown))));
+        StrCat("the primary has no data to send yet: ", Quoted(line.substr(0, kMostShownLine))));
   }
   const std::vector<std::string_view> words = WordsOf(line);
   if (words[0] == "+FULLRESYNC" && words.size() == 3 && StreamId::IsId(words[1])) {

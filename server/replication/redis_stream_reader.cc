@@ -9,7 +9,7 @@ namespace {
 
 // A buffer that holds no more than this many read bytes before the rest is not moved.
 constexpr size_t kMostKept = size_t{1} << 20;
-constexpr size_t kMostDigits = 10;
+constexpr size_t kMostLengthDigits = 10;
 constexpr size_t kMostShownBytes = 32;
 
 }  // namespace
@@ -56,9 +56,9 @@ absl::StatusOr<bool> RedisStreamReader::Next() {
 absl::StatusOr<bool> RedisStreamReader::ReadNumber(char type, uint64_t most, uint64_t& number) {
   const std::string_view text = rest();
   if (!text.empty() && text.front() != type) return NotACommand();
-  const size_t end = text.substr(0, kMostDigits + 3).find('\n');
+  const size_t end = text.substr(0, kMostLengthDigits + 3).find('\n');
   if (end == std::string_view::npos) {
-    if (text.size() >= kMostDigits + 3) return NotACommand();
+    if (text.size() >= kMostLengthDigits + 3) return NotACommand();
     return false;
   }
   if (end < 3 || text[end - 1] != '\r') return NotACommand();

@@ -18,7 +18,7 @@
 namespace tally::server {
 namespace {
 
-constexpr size_t kReadBytes = size_t{256} * 1024;
+constexpr size_t kStreamReadBytes = size_t{256} * 1024;
 constexpr int64_t kSoonMs = 1000;
 constexpr int64_t kAckMs = 1000;
 // A link that was up for so long was a good one: its end begins a new series of pauses.
@@ -32,7 +32,7 @@ Replica::Replica(const Parts& parts)
     : parts_(parts),
       server_(parts.server),
       socket_(parts.poller, parts.dial),
-      buffer_(kReadBytes),
+      buffer_(kStreamReadBytes),
       position_(server_),
       full_sync_({server_, parts.persistence, parts.files, position_, parts.new_id}) {
   parts_.persistence.set_notes(&position_);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kMaxAddress = 255;
 
-bool IsAddress(std::string_view word) {
+bool IsPlainAddress(std::string_view word) {
   const auto ok = [](char c) { return c > ' ' && c < 0x7f && c != ',' && c != '='; };
   return word.size() <= kMaxAddress && std::all_of(word.begin(), word.end(), ok);
 }
@@ -33,7 +33,7 @@ std::string ReplicaLinks::Configure(Client& client, std::string_view option,
     }
     LinkOf(client).set_port(*port);
   } else if (IsWord(option, "ip-address")) {
-    if (!IsAddress(value)) return "ERR REPLCONF ip-address is not an address";
+    if (!IsPlainAddress(value)) return "ERR REPLCONF ip-address is not an address";
     LinkOf(client).set_ip(std::string(value));
   } else if (IsWord(option, "capa")) {
     if (IsWord(value, "tallyd")) LinkOf(client).set_speaks_frames();

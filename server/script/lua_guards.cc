@@ -100,13 +100,13 @@ int XPcall(lua_State* lua) {
 // before each text.
 constexpr std::string_view kBlank = " ";
 
-struct Text {
+struct ScriptText {
   std::string_view rest;
   bool begun = false;
 };
 
 const char* ReadText(lua_State*, void* source, size_t* size) {
-  Text& text = *static_cast<Text*>(source);
+  ScriptText& text = *static_cast<ScriptText*>(source);
   const std::string_view piece = text.begun ? std::exchange(text.rest, {}) : kBlank;
   text.begun = true;
   *size = piece.size();
@@ -267,7 +267,7 @@ int GuardToHex(lua_State* lua) {
 }  // namespace
 
 int LoadText(lua_State* lua, std::string_view text, const char* name) {
-  Text source{text};
+  ScriptText source{text};
   lua_pushstring(lua, name);  // lua_load does not keep its copy alive (CVE-2025-49844)
   const int status = lua_load(lua, ReadText, &source, name);
   lua_remove(lua, -2);

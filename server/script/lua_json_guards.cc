@@ -14,7 +14,7 @@ namespace {
 constexpr double kMaxBytes = 256.0 * 1024 * 1024;
 
 // The highest settings that a script may choose. With higher ones the bound would not hold.
-constexpr lua_Integer kMaxDepth = 1000;  // cjson's default
+constexpr lua_Integer kMaxJsonDepth = 1000;  // cjson's default
 constexpr lua_Integer kMaxSparseRatio = 100;
 constexpr lua_Integer kMaxSparseSafe = 10000;
 
@@ -39,7 +39,7 @@ class JsonBound {
     steps_.Step();
     if (lua_type(lua_, index) == LUA_TSTRING) return OfString(index);
     // cjson itself refuses a value that is nested too deep.
-    if (!lua_istable(lua_, index) || depth > kMaxDepth) return 40;
+    if (!lua_istable(lua_, index) || depth > kMaxJsonDepth) return 40;
     luaL_checkstack(lua_, 4, "excessive nesting");
     double bytes = 2;
     double count = 0;
@@ -88,7 +88,7 @@ void CheckOption(lua_State* lua, int index, lua_Integer low, lua_Integer high) {
 }
 
 int GuardMaxDepth(lua_State* lua) {
-  CheckOption(lua, 1, 1, kMaxDepth);
+  CheckOption(lua, 1, 1, kMaxJsonDepth);
   return CallCjson(lua);
 }
 

@@ -1,5 +1,7 @@
 // struct: converts numbers and strings to bytes and back, with the format letters of Roberto
 // Ierusalimschy's library of that name, because scripts expect them.
+#include <absl/strings/ascii.h>
+
 #include <climits>
 #include <cstdint>
 #include <cstring>
@@ -19,13 +21,11 @@ struct Format {
   int align = 1;
 };
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
 // Reads the number after a format letter; returns `otherwise` if there is none.
 int TakeSize(lua_State* lua, Format& format, int otherwise) {
-  if (!IsDigit(*format.at)) return otherwise;
+  if (!absl::ascii_isdigit(static_cast<unsigned char>(*format.at))) return otherwise;
   int size = 0;
-  while (IsDigit(*format.at)) {
+  while (absl::ascii_isdigit(static_cast<unsigned char>(*format.at))) {
     if (size > (INT_MAX / 10) || size * 10 > INT_MAX - (*format.at - '0')) {
       return luaL_error(lua, "integral size overflow");
     }

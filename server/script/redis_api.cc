@@ -49,7 +49,7 @@ bool RunCommand(lua_State* lua) {
   return IsError(wire);
 }
 
-int Call(lua_State* lua) { return RunCommand(lua) ? lua_error(lua) : 1; }
+int RedisCall(lua_State* lua) { return RunCommand(lua) ? lua_error(lua) : 1; }
 
 int RedisPcall(lua_State* lua) {
   RunCommand(lua);
@@ -153,7 +153,7 @@ struct Function {
   lua_CFunction function;
 };
 constexpr Function kFunctions[] = {
-    {"call", Call},
+    {"call", RedisCall},
     {"pcall", RedisPcall},
     {"acl_check_cmd", AclCheckCmd},
     {"error_reply", ErrorReply},

@@ -3,18 +3,10 @@
 #include <algorithm>
 
 #include "core/bytes/str_cat.h"
+#include "core/words/word.h"
 
 namespace tally::server {
 namespace {
-
-// Returns the text before the first `separator`, or all of it, and removes it and the separator
-// from `text`.
-std::string_view TakeUntil(std::string_view& text, char separator) {
-  const size_t end = std::min(text.find(separator), text.size());
-  const std::string_view part = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return part;
-}
 
 void ReadFlags(std::string_view flags, ScriptSource& source) {
   constexpr std::string_view kWithoutEffect[] = {"allow-stale", "no-cluster",

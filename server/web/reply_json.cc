@@ -12,7 +12,7 @@ namespace tally::server {
 namespace {
 
 // Scripts may nest their replies. A value that is nested deeper than this becomes null.
-constexpr int kMaxDepth = 100;
+constexpr int kMaxReplyDepth = 100;
 
 // Removes the next name from `names` and returns it. `own` is set to what follows the name's colon:
 // the names of the elements of that element.
@@ -89,7 +89,7 @@ class JsonPrinter {
 };
 
 void JsonPrinter::Value(std::string_view names, int depth) {
-  if (depth > kMaxDepth || rest_.empty()) {
+  if (depth > kMaxReplyDepth || rest_.empty()) {
     Skip();
     out_ += "null";
     return;
