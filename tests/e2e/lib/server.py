@@ -74,6 +74,7 @@ class Server:
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="e2e-"))
         self.port = free_port()
         self.addresses = ["127.0.0.1"]
+        self.wrapper = []  # a program that runs the server, with its arguments
         self.words = []  # of the command line, beside the directives
         self.process = None
 
@@ -99,7 +100,7 @@ class Server:
 
     def launch(self):
         """Starts the server and does not wait."""
-        arguments = [self.binary]
+        arguments = [*self.wrapper, self.binary]
         if self.config is not None:
             path = self.directory / "server.conf"
             if not path.exists():
