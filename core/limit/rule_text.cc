@@ -10,7 +10,7 @@ namespace {
 
 using Algorithm = LimitAlgorithm;
 
-constexpr std::string_view kNames[kLimitAlgorithms] = {
+constexpr std::string_view kAlgorithmNames[kLimitAlgorithms] = {
     "",     "fixed", "calendar", "sliding", "rolling",    "bucket",
     "base", "allow", "deny",     "lockout", "concurrent", "holds"};
 
@@ -54,7 +54,9 @@ void AppendBlock(std::string& text, const LockoutBlock& block) {
 
 }  // namespace
 
-std::string_view NameOf(LimitAlgorithm algorithm) { return kNames[static_cast<size_t>(algorithm)]; }
+std::string_view NameOf(LimitAlgorithm algorithm) {
+  return kAlgorithmNames[static_cast<size_t>(algorithm)];
+}
 
 std::string RuleText(const LimitRule& rule) {
   std::string text(NameOf(rule.algorithm));
