@@ -2,6 +2,7 @@
 """Checks the sources against the rules of structure_rules.py, and each rule against a bad tree."""
 
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
@@ -21,6 +22,15 @@ class HouseTest(unittest.TestCase):
         for rule in rules.RULES:
             with self.subTest(rule.__name__):
                 self.assertEqual(rule(tree), [])
+
+    def test_examples_of_style(self):
+        """What the page for contributors shows is in the file that it names."""
+        page = (ROOT / ".github/CONTRIBUTING.md").read_text()
+        examples = re.findall(r"\(`([^`]+)`\):\n\n```cpp\n(.*?)```", page, re.DOTALL)
+        self.assertEqual(len(examples), page.count("```cpp"))
+        for path, code in examples:
+            with self.subTest(path):
+                self.assertIn(code, (ROOT / path).read_text())
 
 
 class RuleTest(unittest.TestCase):
