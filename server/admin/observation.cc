@@ -200,18 +200,18 @@ void LatencyHelp(ServerContext& context) {
 }
 
 constexpr uint32_t kObserve = kOperator | kAnyTime;
-// A script may read the slow log.
-constexpr uint32_t kReadSlowlog = kAdmin | kDangerous | kAnyTime;
+// A script may call these.
+constexpr uint32_t kSlowlog = kAdmin | kDangerous | kAnyTime;
 
 constexpr Command kSlowlogCommands[] = {
-    {"get", Serve<SlowlogGet>, -2, kReadSlowlog, kNoKeys, "Returns the slow log's entries.",
-     "2.2.12", "[count:int]"},
+    {"get", Serve<SlowlogGet>, -2, kSlowlog, kNoKeys, "Returns the slow log's entries.", "2.2.12",
+     "[count:int]"},
     {"help", SlowlogHelp, 2, kAnyTime, kNoKeys, "Returns helpful text about the subcommands.",
      "6.2.0"},
-    {"len", Serve<SlowlogLen>, 2, kReadSlowlog, kNoKeys,
+    {"len", Serve<SlowlogLen>, 2, kSlowlog, kNoKeys,
      "Returns the number of entries in the slow log.", "2.2.12"},
-    {"reset", Serve<SlowlogReset>, 2, kReadSlowlog, kNoKeys,
-     "Clears all entries from the slow log.", "2.2.12"},
+    {"reset", Serve<SlowlogReset>, 2, kSlowlog, kNoKeys, "Clears all entries from the slow log.",
+     "2.2.12"},
 };
 
 constexpr Command kLatencyCommands[] = {

@@ -82,6 +82,12 @@ TEST_CASE("client output: a peer that takes no more is not asked again, until it
   t.output.Flush();
   CHECK(slow.sent() == 10);
   CHECK_FALSE(t.clients.has_pending());
+  slow.room = 10;
+  t.output.Flush();
+  CHECK(slow.sent() == 10);
+  t.clients.MarkPending(slow.client);
+  t.output.Flush();
+  CHECK(slow.sent() == 11);
 }
 
 TEST_CASE("client output: what is long is sent in shares, a mebibyte a turn in all") {
